@@ -1,0 +1,76 @@
+/* context.h: what all calls of one user share: allocator, threads, memory budget, seed, callbacks.
+ *
+ * The library has no globals. Everything starts from a context; one context may be used by one
+ * thread at a time, several contexts are independent. The library never exits, prints, or touches
+ * signal handlers.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef MERCER_CONTEXT_H
+#define MERCER_CONTEXT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <mercer/status.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define MCR_VERSION_MAJOR 0
+#define MCR_VERSION_MINOR 1
+#define MCR_VERSION_PATCH 0
+
+typedef struct mcr mcr;
+
+/* A report from something long. Fields that do not apply are NAN or 0. */
+typedef struct mcr_progress {
+    size_t size;           /* of this struct, so that it can grow */
+    const char *phase;     /* "reading", "gram", "svm", ... */
+    double fraction;       /* 0 to 1 where the end is known, else NAN */
+    double seconds;        /* since the phase began */
+    int64_t step;          /* iterations so far */
+    double objective;      /* of a solver */
+    double violation;      /* of its optimality condition */
+    int64_t active, total; /* size of the active set, and of the whole */
+} mcr_progress;
+
+enum { MCR_LOG_DEBUG = 0, MCR_LOG_INFO = 1, MCR_LOG_WARNING = 2 };
+
+/* Zero in a field (all but size) means the default. */
+typedef struct mcr_config {
+    size_t size; /* sizeof(mcr_config) */
+    /* As realloc; new_bytes 0 frees and returns NULL. old_bytes is what was asked for. Must be safe
+     * to call from several threads if `threads` is not 1. */
+    void *(*realloc)(void *user, void *block, size_t old_bytes, size_t new_bytes);
+    int (*progress)(void *user, const mcr_progress *now); /* nonzero: stop, keep the best so far */
+    void (*log)(void *user, int level, const char *line);
+    void *user;
+    int threads;         /* default: all cores the process may use */
+    size_t memory_bytes; /* budget for kernel storage; default: half of the free memory */
+    uint64_t seed;       /* default: 1 */
+} mcr_config;
+
+/* config may be NULL. On failure *out is NULL; then only the status is known. */
+MCR_API mcr_status mcr_open(mcr **out, const mcr_config *config);
+/* Close after all objects made from it are freed. NULL is allowed. */
+MCR_API void mcr_close(mcr *ctx);
+
+/* The message of the last failure, one line, without newline; "" if there was none. Borrowed: valid
+ * until the next call that fails. */
+MCR_API const char *mcr_message(const mcr *ctx);
+/* Where it was found, if it was in a file: NULL and 0 otherwise. */
+MCR_API const char *mcr_message_file(const mcr *ctx);
+MCR_API int64_t mcr_message_line(const mcr *ctx);
+
+MCR_API int mcr_threads(const mcr *ctx);
+MCR_API uint64_t mcr_seed(const mcr *ctx);
+MCR_API size_t mcr_memory_budget(const mcr *ctx);
+/* "0.1.0"; and which code paths run here ("avx2, 2 threads, OpenBLAS ..."). Static strings. */
+MCR_API const char *mcr_version(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

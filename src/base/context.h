@@ -1,0 +1,69 @@
+/* context.h (internal): the context's insides, messages, memory, budget.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef MCR_BASE_CONTEXT_H
+#define MCR_BASE_CONTEXT_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <mercer/context.h>
+
+enum { MCR_MESSAGE_MAX = 1024, MCR_FILE_MAX = 512 };
+
+struct mcr {
+    mcr_config config;    /* complete: defaults filled in */
+    pthread_mutex_t lock; /* guards message, budget_used: workers may fail or allocate together */
+    char message[MCR_MESSAGE_MAX];
+    char file[MCR_FILE_MAX];
+    int64_t line;
+    size_t budget_used;
+    const struct mcr_kernel_type *
+        *extra_kernels; /* registered by the user; NULL-terminated or NULL */
+    int64_t extra_kernel_count;
+};
+
+#if defined(__GNUC__)
+#define MCR_PRINTF(f, a) __attribute__((format(printf, f, a)))
+#else
+#define MCR_PRINTF(f, a)
+#endif
+
+/* Sets the message (control characters and line breaks in the text become '?') and returns status,
+ * so that a failing function ends with `return mcr_fail(ctx, MCR_BAD_DATA, "...")`. */
+mcr_status mcr_fail(mcr *ctx, mcr_status status, const char *format, ...) MCR_PRINTF(3, 4);
+/* The same for a fault in a file: the message becomes "FILE:LINE: text" (line 0: "FILE: text"). */
+mcr_status mcr_fail_at(mcr *ctx, mcr_status status, const char *file, int64_t line,
+                       const char *format, ...) MCR_PRINTF(5, 6);
+void mcr_log(mcr *ctx, int level, const char *format, ...) MCR_PRINTF(3, 4);
+/* Calls the progress callback, if there is one; true: the user asks to stop. */
+bool mcr_report(mcr *ctx, const mcr_progress *now);
+double mcr_now(void); /* seconds, monotonic */
+
+/* Memory. Blocks are aligned to 64 bytes and know their size. All return NULL, with the message
+ * set, when memory is short or count * size overflows; a count of 0 gives a valid block. */
+void *mcr_alloc(mcr *ctx, size_t count, size_t size);               /* not cleared */
+void *mcr_alloc_zero(mcr *ctx, size_t count, size_t size);          /* cleared */
+void *mcr_resize(mcr *ctx, void *block, size_t count, size_t size); /* block unchanged on failure */
+void mcr_free(mcr *ctx, void *block);                               /* NULL allowed */
+char *mcr_copy_text(mcr *ctx, const char *text, size_t length);
+/* Grows *block to hold at least `need` elements (doubling); *room is its size in elements. */
+mcr_status mcr_reserve(mcr *ctx, void *block /* T ** */, int64_t *room, int64_t need, size_t size);
+
+/* a * b and a + b with overflow check: false on overflow. */
+bool mcr_size_mul(size_t a, size_t b, size_t *out);
+bool mcr_size_add(size_t a, size_t b, size_t *out);
+
+/* The memory budget (kernel storage: rows, packed copies, caches). take fails with
+ * MCR_OVER_BUDGET and a message that gives what is needed and what there is. */
+mcr_status mcr_budget_take(mcr *ctx, size_t bytes, const char *what);
+void mcr_budget_give(mcr *ctx, size_t bytes);
+size_t mcr_budget_left(mcr *ctx);
+
+/* The nearest of `names` (NULL-terminated) to `word` by edit distance, NULL if none is near. */
+const char *mcr_nearest(const char *word, const char *const *names);
+
+#endif

@@ -1,0 +1,28 @@
+/* params.h (internal): filling and printing the value struct that a parameter table describes.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef MCR_BASE_PARAMS_H
+#define MCR_BASE_PARAMS_H
+
+#include <stdbool.h>
+
+#include <mercer/params.h>
+
+#include "base/stream.h"
+
+/* All values to their defaults. `values` is a struct of the table's owner. */
+mcr_status mcr_params_init(mcr *ctx, const mcr_param *table, void *values);
+void mcr_params_free(mcr *ctx, const mcr_param *table, void *values); /* owned texts and vectors */
+mcr_status mcr_params_copy(mcr *ctx, const mcr_param *table, void *to, const void *from);
+const mcr_param *mcr_params_find(const mcr_param *table, const char *name, size_t length);
+/* Sets one value from text; checks type, limits, choice. The message starts with `owner` ("rbf",
+ * "svm") and names the parameter, the value and what is allowed: it must tell what to do. */
+mcr_status mcr_params_set(mcr *ctx, const char *owner, const mcr_param *p, void *values,
+                          const char *text, size_t length);
+bool mcr_params_given(const mcr_param *p, const void *values);       /* not "not given" */
+bool mcr_params_is_standard(const mcr_param *p, const void *values); /* equals its default */
+void mcr_params_print(const mcr_param *p, const void *values,
+                      mcr_text *to); /* value only, reads back */
+
+#endif

@@ -1,0 +1,64 @@
+/* stream.h (internal): bytes in and out: files, standard input, gzip; lines; atomic output.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef MCR_BASE_STREAM_H
+#define MCR_BASE_STREAM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <mercer/context.h>
+
+/* Reading. gzip is recognised by its magic bytes whatever the name; "-" is standard input; a
+ * truncated or damaged gzip is MCR_BAD_DATA. Memory: a window of a few 100 KB, more only when one
+ * line is longer than that (up to mcr_input's line limit of 1 GiB). */
+typedef struct mcr_input mcr_input;
+mcr_status mcr_input_open(mcr_input **out, mcr *ctx, const char *path);
+/* Over bytes in memory (fuzzers, tests, sniffing); name is for messages. Bytes are borrowed. */
+mcr_status mcr_input_memory(mcr_input **out, mcr *ctx, const char *name, const void *bytes,
+                            size_t count);
+void mcr_input_close(mcr_input *in);
+const char *mcr_input_name(const mcr_input *in);
+/* The next line without its end ("\n" or "\r\n"; the last line needs none). *line is borrowed until
+ * the next call and may be written to by nobody; *line = NULL at the end of the input. Bytes may
+ * hold NULs: use *length. There is always at least one readable byte behind the line. */
+mcr_status mcr_input_line(mcr_input *in, const char **line, size_t *length);
+int64_t mcr_input_line_number(const mcr_input *in); /* of the last line, from 1 */
+/* Up to `count` bytes ahead of the position without consuming them, for sniffing (count at most
+ * 64 KiB); *got less than count only at the end. */
+mcr_status mcr_input_peek(mcr_input *in, size_t count, const char **bytes, size_t *got);
+/* Exactly count bytes into `to`; fewer is MCR_BAD_DATA ("the file ends early"). */
+mcr_status mcr_input_read(mcr_input *in, void *to, size_t count);
+/* As many as there are, up to count; *got = 0 at the end. */
+mcr_status mcr_input_some(mcr_input *in, void *to, size_t count, size_t *got);
+/* mcr_fail_at with this input's name and current line. */
+mcr_status mcr_input_fail(mcr_input *in, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* A growing text in memory. After a failed append all further ones do nothing; test `status` once
+ * at the end. */
+typedef struct mcr_text {
+    mcr *ctx;
+    char *bytes; /* NUL-terminated once anything was appended; NULL before */
+    int64_t length, room;
+    mcr_status status;
+} mcr_text;
+void mcr_text_init(mcr_text *t, mcr *ctx);
+void mcr_text_free(mcr_text *t);
+void mcr_text_add(mcr_text *t, const void *bytes, size_t count);
+void mcr_text_string(mcr_text *t, const char *s);
+void mcr_text_real(mcr_text *t, double value); /* shortest round trip */
+void mcr_text_int(mcr_text *t, int64_t value);
+void mcr_text_format(mcr_text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Writing a whole file so that readers see the old file or the new one, never a part: a temporary
+ * file beside it, written, synced, renamed, the directory synced. "-" is standard output. */
+typedef struct mcr_output mcr_output;
+mcr_status mcr_output_open(mcr_output **out, mcr *ctx, const char *path);
+mcr_status mcr_output_write(mcr_output *o, const void *bytes, size_t count);
+mcr_status mcr_output_commit(mcr_output *o); /* closes; on failure the old file is untouched */
+void mcr_output_abandon(mcr_output *o); /* closes and removes the temporary file; NULL allowed */
+
+#endif

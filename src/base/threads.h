@@ -1,0 +1,21 @@
+/* threads.h (internal): the one parallel loop.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef MCR_BASE_THREADS_H
+#define MCR_BASE_THREADS_H
+
+#include <mercer/context.h>
+
+/* Runs work(arg, item, worker) for item = 0 .. items-1, shared out dynamically among
+ * mcr_workers(ctx) threads; worker is 0 .. mcr_workers-1, for scratch memory. What an item computes
+ * must not depend on the worker: then the result is the same for any number of threads. Sums over
+ * items: keep one partial result an item, add them in order afterwards.
+ * After the first failure no further items start; the status of the lowest failed item that ran is
+ * returned. Nested calls run serially. In a child made by fork() after the parent ran threads, all
+ * loops run serially (libgomp would hang). */
+typedef mcr_status mcr_work(void *arg, int64_t item, int worker);
+mcr_status mcr_parallel(mcr *ctx, int64_t items, mcr_work *work, void *arg);
+int mcr_workers(const mcr *ctx);
+
+#endif
