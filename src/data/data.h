@@ -12,6 +12,7 @@
 #include <mercer/data.h>
 
 #include "base/context.h"
+#include "base/stream.h"
 
 /* One field's values for all stored objects. Only the members of its kind are set. */
 typedef struct mcr_store {
@@ -29,8 +30,8 @@ typedef struct mcr_store {
     int32_t *index; /* sparse: column, rising in each row */
     double *value;  /* sparse */
     char *bytes;    /* strings */
-    /* graphs: adjacency of node v (global number): neighbours adjacent[link[v] .. link[v+1]-1], as
-     * global node numbers, rising; every edge stands at both ends, a self-loop once. */
+    /* graphs: neighbours of node v (numbered through all graphs) are adjacent[link[v] ..
+     * link[v+1]-1], rising; every edge stands at both ends, a self-loop once. */
     int64_t *link;
     int32_t *adjacent;   /* local node number within its graph */
     int32_t *node_label; /* a global node's label, NULL: none */
@@ -74,11 +75,42 @@ mcr_field mcr_data_field(const mcr_data *data, int64_t i);
 /* Number of the field called name (length bytes), -1: none. */
 int64_t mcr_data_find(const mcr_data *data, const char *name, size_t length);
 
-/* ---- for readers: filling a table that grows ------------------------------------------------ */
+/* ---- for readers ---------------------------------------------------------------------------- */
 
-/* What a reader delivers. Arrays are mcr_alloc'ed and handed over to mcr_table_finish, which checks
- * all invariants (finite values, rising indices, edges in range), builds adjacency and classes, and
- * frees everything on failure. A reader is `mcr_status mcr_format_NAME(mcr_table *t, mcr_input *in,
- * const mcr_read_options *o)`; registered by one line in src/data/format/formats.def. */
+/* An empty store with its name and kind set; a reader fills the arrays (from mcr_alloc) and hands it
+ * to mcr_builder_take without a copy. Freed by mcr_store_free (NULL allowed) as long as it was not
+ * handed over. */
+mcr_status mcr_store_new(mcr_store **out, mcr *ctx, const char *name, mcr_kind kind);
+void mcr_store_free(mcr_store *store);
+
+/* The builder takes the store over (also on failure). The builder must have been opened with the
+ * store's count, or with -1: then the first store, targets or words set the count. Checks all
+ * invariants: finite values, rising indices below cols, edges in range. */
+mcr_status mcr_builder_take(mcr_builder *builder, mcr_store *store);
+/* Graphs from an edge list to adjacency (sorted, symmetric, without repeats); label arrays in the
+ * form of mcr_builder_graphs. Two labels for one edge: the first stands. */
+mcr_status mcr_store_link(mcr_store *store, const int64_t *edge_start, const int32_t (*edge)[2],
+                          const int32_t *edge_label);
+
+/* A label as it stands in a file, collected by a reader: all numbers -> real targets, else words. */
+typedef struct mcr_labels mcr_labels;
+mcr_status mcr_labels_open(mcr_labels **out, mcr *ctx);
+mcr_status mcr_labels_add(mcr_labels *labels, const char *text, size_t length);
+/* Hands them to the builder and closes them (also on failure; NULL allowed). */
+mcr_status mcr_builder_labels(mcr_builder *builder, mcr_labels *labels);
+void mcr_labels_close(mcr_labels *labels);
+
+/* A reader: one file in src/data/format and one line `FORMAT(name)` in formats.def. `sniff` says how
+ * sure it is (0 no .. 100 certain) from the name (without .gz) and the first bytes, at most 64 KiB
+ * (after gunzip). `read` fills the builder (opened with count -1) from the input; it reports faults
+ * with mcr_input_fail. A directory format (TU) has read_path instead, given the path. */
+typedef struct mcr_format {
+    const char *name, *summary;
+    int (*sniff)(const char *name, const char *bytes, size_t count);
+    mcr_status (*read)(mcr_builder *builder, mcr *ctx, mcr_input *in,
+                       const mcr_read_options *options);
+    mcr_status (*read_path)(mcr_builder *builder, mcr *ctx, const char *path,
+                            const mcr_read_options *options);
+} mcr_format;
 
 #endif
