@@ -1,0 +1,81 @@
+/* kernel.h: kernels as expressions.
+ *
+ * `2*poly(degree=3, c=1) + rbf(x, gamma=0.5)`: leaves work on one field of the objects, combinators
+ * on other kernels. A kernel is immutable and counted. It says WHAT to compute; a Gram (gram.h)
+ * binds it to data and computes.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef MERCER_KERNEL_H
+#define MERCER_KERNEL_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <mercer/context.h>
+#include <mercer/data.h>
+#include <mercer/params.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct mcr_kernel mcr_kernel;
+
+/* Parses the grammar of docs/kernels.md. A fault is MCR_BAD_CALL; mcr_message_mark() then gives the
+ * expression and the place of the fault. */
+MCR_API mcr_status mcr_kernel_parse(mcr_kernel **out, mcr *ctx, const char *expression);
+MCR_API mcr_kernel *mcr_kernel_retain(const mcr_kernel *kernel);
+MCR_API void mcr_kernel_free(mcr_kernel *kernel); /* NULL allowed */
+/* The canonical form, which parses back to the same kernel. Borrowed. */
+MCR_API const char *mcr_kernel_text(const mcr_kernel *kernel);
+
+/* Where the last fault in an expression was: the text, and the column (from 0) and length of the
+ * offending part; NULL when the last fault was not in an expression. */
+MCR_API const char *mcr_message_mark(const mcr *ctx, int64_t *column, int64_t *length);
+
+/* What there is. Borrowed; kernels registered in this context come last. */
+typedef struct mcr_kernel_info {
+    const char *name, *summary;
+    const mcr_param *params; /* ends with a NULL name */
+    int kinds;               /* bits of mcr_kind for a leaf; 0: a combinator */
+    int has_features;        /* a finite explicit feature map exists */
+    int indefinite;          /* not a kernel in Mercer's sense for all parameters */
+} mcr_kernel_info;
+MCR_API int64_t mcr_kernel_count(const mcr *ctx);
+MCR_API mcr_status mcr_kernel_describe(const mcr *ctx, int64_t number, mcr_kernel_info *info);
+
+/* ---- validity ---------------------------------------------------------------------------------
+ * K is a kernel iff it is symmetric and every Gram matrix is positive semidefinite. */
+
+typedef enum mcr_verdict { MCR_VALID_UNKNOWN = 0, MCR_VALID_YES, MCR_VALID_NO } mcr_verdict;
+
+typedef struct mcr_check_report {
+    mcr_verdict valid;
+    char *reason;  /* one line */
+    int64_t rules; /* lines: how the closure rules decide, node by node */
+    char **rule;
+    int64_t tested;        /* objects whose Gram matrix was tested; 0: no data */
+    double min_eigenvalue; /* of that Gram matrix; NAN: not computed */
+    double bound;          /* rounding bound that it was held against */
+    /* Counter-example: t'Gt < 0 on these objects (numbers from 0); objects 0: none found. */
+    int64_t objects;
+    int64_t *object;
+    double *gram; /* objects x objects */
+    double *t;
+    double value; /* t'Gt */
+    char **shown; /* each object as text, shortened */
+} mcr_check_report;
+
+/* Decides by the closure rules; with data (may be NULL) tests symmetry, Cauchy-Schwarz and the
+ * smallest eigenvalue on up to max_objects objects (0: a default that takes seconds), and looks for
+ * the smallest counter-example. Without data, an expression that the rules refuse is tried on small
+ * made data. A "no" is an outcome, not an error. */
+MCR_API mcr_status mcr_kernel_check(mcr_check_report **out, mcr *ctx, const mcr_kernel *kernel,
+                                    const mcr_data *data, int64_t max_objects);
+MCR_API void mcr_check_free(mcr *ctx, mcr_check_report *report);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,16 @@
+/* mercer.h: the whole public interface of Mercer, kernel machines in C.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef MERCER_H
+#define MERCER_H
+
+#include <mercer/status.h>
+#include <mercer/context.h>
+#include <mercer/params.h>
+#include <mercer/data.h>
+#include <mercer/kernel.h>
+#include <mercer/gram.h>
+#include <mercer/extend.h>
+
+#endif
