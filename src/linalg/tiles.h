@@ -1,0 +1,154 @@
+/* tiles.h (internal): tiles of dot products, distances and kernel values, the inner loops of all
+ * kernels on vectors.
+ *
+ * One tile call takes a batch of rows x_0 .. x_{m-1} and a list of columns z_0 .. z_{n-1} and gives
+ * K(x_r, z_c), stored and/or summed into f_c += sum_r coef_r K(x_r, z_c). Both sides are packed
+ * first, in the tile's precision:
+ *
+ *   columns  panels of `width` columns: panel p holds dims x width values, feature by feature (the
+ *            width values of one feature are neighbours). The last panel is padded with zeros.
+ *   rows     the same layout with panels of `rows` instead of `width` objects (dense); or compressed
+ *            sparse rows (start, index, value), which run against the same column panels.
+ *
+ * What callers may rely on:
+ *   - A value depends on its two objects only: not on the place in the batch or panel, the number of
+ *     threads, dense or sparse form of the row (for the operations that allow it), stored or not.
+ *   - K(x, z) and K(z, x) are the same bits when both sides are packed from the same source.
+ *   - Two objects with the same packed values have a squared distance of exactly 0 and an RBF value
+ *     of exactly 1, given norms from this module.
+ *   - The sums f are taken in row order, in double, each step one multiply-add: one call with many
+ *     rows, several calls with fewer, or `update` from stored rows give the same bits.
+ *   All that holds within one instruction set; between them values differ by rounding.
+ * Not-a-number and infinite inputs give garbage, not hangs. Underflow gives 0, never a denormal.
+ *
+ * Nothing here allocates, fails or keeps state; all functions may run in many threads at once.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef MCR_LINALG_TILES_H
+#define MCR_LINALG_TILES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "linalg/vmath.h"
+
+/* Where objects come from: rows of a dense matrix (dense not NULL) or of a compressed sparse one.
+ * Element k of an object becomes (value_k - shift_k) * scale_k, computed in double and rounded once
+ * to the tile's precision. Distances are more accurate after a shift by the mean; give both sides
+ * the same shift and scale. */
+typedef struct mcr_tile_source {
+    int64_t dims; /* features of a packed object */
+
+    const double *dense; /* row-major, or NULL */
+    int64_t ld;          /* distance of its rows */
+
+    const int64_t *start;   /* sparse row i: entries start[i] .. start[i + 1] - 1 */
+    const int32_t *feature; /* ascending in a row, from 0 */
+    const double *value;
+    const int32_t *map; /* NULL, or: feature k becomes map[k] < dims, ascending; < 0: left out */
+
+    const int64_t *rows; /* object t is row rows[t]; NULL: row t */
+    const double *shift; /* dims values, or NULL: 0 */
+    const double *scale; /* dims values, or NULL: 1 */
+} mcr_tile_source;
+
+typedef enum mcr_tile_op {
+    /* From dot products; rows dense or sparse. */
+    MCR_TILE_DOT,    /* x.z */
+    MCR_TILE_SQDIST, /* |x - z|^2 = |x|^2 + |z|^2 - 2 x.z, at least 0 */
+    MCR_TILE_RBF,    /* exp(-gamma |x - z|^2) */
+    MCR_TILE_POLY,   /* (scale x.z + offset)^degree */
+    /* Sums over features of another function; dense rows only. */
+    MCR_TILE_L1,       /* sum |x - z| */
+    MCR_TILE_EXP_L1,   /* exp(-gamma sum |x - z|) */
+    MCR_TILE_CHI2,     /* sum (x - z)^2 / (x + z), 0 / 0 = 0; for x, z >= 0 */
+    MCR_TILE_EXP_CHI2, /* exp(-gamma of that) */
+    MCR_TILE_MIN,      /* sum min(x, z) */
+    MCR_TILE_SINE,     /* sum sin^2(pi (x - z) / period) */
+    MCR_TILE_EXP_SINE, /* exp(-gamma of that) */
+    MCR_TILE_OPS
+} mcr_tile_op;
+
+/* One batch of rows against a list of columns. Zero everything that is not used. "real" is float or
+ * double by the kit that runs it. */
+typedef struct mcr_tile_job {
+    mcr_tile_op op;
+    double gamma, scale, offset, period; /* gamma, scale >= 0; period > 0 */
+    int32_t degree;                      /* >= 1 */
+    bool stream; /* write past the caches: for outputs that are not read again soon; needs out rows
+                    aligned to 64 bytes (others are stored normally) */
+
+    int64_t dims;
+    int64_t rows;         /* in the batch; may be 0 */
+    int64_t columns;      /* real ones: nothing is read or written of out and f beyond them */
+    const void *x;        /* real: dense row panels, 64-byte aligned; or NULL: sparse rows below */
+    const int64_t *start; /* rows + 1 */
+    const int32_t *index; /* ascending in a row, each below dims */
+    const void *value;    /* real */
+    const void *z;        /* real: column panels from panel 0 on, 64-byte aligned */
+    const void *x_norms; /* real: squared norms of the rows and columns, from norms(), for SQDIST */
+    const void *z_norms; /* and RBF; padded like the panels, z_norms 64-byte aligned */
+
+    /* Where K(x_r, z_c) goes: out_rows[r][c], or out[r * ld + c], or nowhere (both NULL). */
+    void *out; /* real */
+    int64_t ld;
+    void *const *out_rows;
+
+    /* f[o * f_ld + c] += sum_r coef[o * coef_ld + r] K(x_r, z_c) for o < outputs; coef NULL: none */
+    const double *coef;
+    double *f;
+    int64_t outputs, coef_ld, f_ld; /* outputs 0 means 1 */
+} mcr_tile_job;
+
+/* The functions of one instruction set in one precision ("real"). */
+typedef struct mcr_tile_kit {
+    int32_t bytes;         /* of a real: 4 or 8 */
+    int32_t width;         /* columns of a panel; a multiple of 4, at most MCR_TILE_WIDTH_MAX */
+    int32_t rows;          /* rows of a row panel, at most MCR_TILE_ROWS_MAX */
+    double sparse_below;   /* sparse rows are faster than dense ones below this share of nonzeros */
+    const mcr_vmath *math; /* elementwise functions in the same precision */
+
+    /* Packs objects first .. first + count - 1 of the source into one panel of `width` objects (any
+     * width from 1; kit->width for columns, kit->rows for rows); count <= width, the rest becomes
+     * zero. Writes dims * width reals. */
+    void (*pack)(void *panel, int32_t width, const mcr_tile_source *source, int64_t first,
+                 int64_t count);
+    /* Objects first .. first + count - 1 as sparse rows without zeros: start gets count + 1 values
+     * from 0 on. index and value need room for all their entries (a dense source: dims * count).
+     * The source must not have a shift. Returns start[count]. */
+    int64_t (*pack_sparse)(int64_t *start, int32_t *index, void *value,
+                           const mcr_tile_source *source, int64_t first, int64_t count);
+    /* Squared norms of the `width` objects of a panel, and of sparse rows: the same bits. */
+    void (*norms)(void *norms, const void *panel, int32_t width, int64_t dims);
+    void (*norms_sparse)(void *norms, const int64_t *start, const void *value, int64_t count);
+
+    /* Column panels first_panel .. end_panel - 1 (columns first_panel * width and on; out and f are
+     * still addressed from column 0). Calls with different panels may run at once. Fastest with a
+     * few dozen rows or more, in multiples of kit->rows. */
+    void (*run)(const mcr_tile_job *job, int64_t first_panel, int64_t end_panel);
+
+    /* f[c] += sum_r coef[r] * k_rows[r][c] for c = first .. end - 1, from stored rows. */
+    void (*update)(double *f, const void *const *k_rows, const double *coef, int64_t rows,
+                   int64_t first, int64_t end);
+} mcr_tile_kit;
+
+enum { MCR_TILE_WIDTH_MAX = 32, MCR_TILE_ROWS_MAX = 12 };
+
+typedef struct mcr_tiles {
+    const char *name; /* "base", "v3" (AVX2 and FMA), "v4" (AVX-512) */
+    mcr_tile_kit f32, f64;
+} mcr_tiles;
+
+/* The best that this processor runs; never NULL. */
+const mcr_tiles *mcr_tiles_best(void);
+/* For tests: by name; NULL if there is no such one or the processor lacks it. */
+const mcr_tiles *mcr_tiles_named(const char *name);
+
+/* Panels of `width` objects that hold count objects. */
+static inline int64_t mcr_tile_panels(int64_t count, int32_t width)
+{
+    return count / width + (count % width != 0);
+}
+
+#endif

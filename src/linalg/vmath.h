@@ -1,0 +1,44 @@
+/* vmath.h (internal): elementwise functions on contiguous arrays, in place, float or double.
+ *
+ * Errors are in units in the last place (ulp) against the exact result; they are tested. No
+ * alignment is needed. Each function gives a value that depends on its element only, not on its
+ * place in the array. Underflow gives 0. Nothing fails or keeps state.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef MCR_LINALG_VMATH_H
+#define MCR_LINALG_VMATH_H
+
+#include <stdint.h>
+
+/* "real" is float or double by the table; a and b hold n reals; scalars are rounded to real. */
+typedef struct mcr_vmath {
+    int32_t bytes; /* of a real: 4 or 8 */
+
+    void (*exp)(void *a, int64_t n);                  /* 2 ulp; overflow gives infinity */
+    void (*exp_scaled)(void *a, double s, int64_t n); /* exp(s a): 2 ulp of the rounded s a */
+    void (*log)(void *a, int64_t n);                  /* 2 ulp; 0 gives -infinity, a < 0 NaN */
+    void (*tanh)(void *a, int64_t n);                 /* 4 ulp */
+    void (*sqrt)(void *a, int64_t n);                 /* exact rounding */
+    void (*sin)(void *a, int64_t n);                  /* 2 ulp for |a| <= 8192 (double: 1e8), */
+    void (*cos)(void *a, int64_t n);                  /* or an absolute error of 2 ulp of 1 */
+    void (*power)(void *a, int32_t p, int64_t n);     /* a^p by squaring, p >= 0; a^0 = 1 */
+    void (*real_power)(void *a, double p,
+                       int64_t n); /* a^p, a >= 0; 0^p = 0 for p > 0, inf below */
+    /* a holds squared distances. r = s sqrt(a); order 0: exp(-r), 1: (1 + r) exp(-r),
+     * 2: (1 + r + r^2 / 3) exp(-r): the Matern functions of nu = order + 1/2. */
+    void (*matern)(void *a, double s, int32_t order, int64_t n);
+
+    void (*fill)(void *a, double s, int64_t n);
+    void (*affine)(void *a, double s, double c, int64_t n);          /* a = s a + c */
+    void (*add)(void *a, const void *b, int64_t n);                  /* a += b */
+    void (*multiply)(void *a, const void *b, int64_t n);             /* a *= b */
+    void (*add_scaled)(void *a, double s, const void *b, int64_t n); /* a += s b */
+    void (*mul_scaled)(void *a, double s, const void *b, int64_t n); /* a *= s b (s b first) */
+    void (*at_least)(void *a, double s, int64_t n);                  /* a = max(a, s) */
+    void (*to_double)(double *to, const void *a, int64_t n);         /* may not overlap */
+    void (*from_double)(void *a, const double *from, int64_t n);
+    double (*dot)(const void *a, const double *b, int64_t n); /* in double, fixed order */
+} mcr_vmath;
+
+#endif
