@@ -1,0 +1,100 @@
+/* kernel.h (internal): the expression tree, the registry, bound trees.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef MCR_KERNEL_KERNEL_H
+#define MCR_KERNEL_KERNEL_H
+
+#include <stdbool.h>
+
+#include <mercer/extend.h>
+#include <mercer/kernel.h>
+
+#include "base/context.h"
+#include "base/stream.h"
+#include "data/data.h"
+
+/* ---- WHAT: the tree (kernel.c, parse.c, print.c) ---------------------------------------------- */
+
+struct mcr_kernel {
+    mcr *ctx;
+    int64_t owners; /* atomic */
+    const mcr_kernel_type *type;
+    void *params; /* value struct of type->params; NULL if it has none */
+    char *field;  /* leaf: the field it names; NULL: the only one of its kind */
+    int children;
+    mcr_kernel **child; /* counted */
+    char *text;         /* canonical form; set for every node */
+};
+
+/* Takes over params, field, and the references in child (copied array), also on failure. Runs
+ * type->check and prints the canonical text. */
+mcr_status mcr_kernel_new(mcr_kernel **out, mcr *ctx, const mcr_kernel_type *type, void *params,
+                          char *field, mcr_kernel **child, int children);
+/* The registry: built-in types in the order of kernels.def, then the context's own. */
+const mcr_kernel_type *mcr_kernel_type_find(const mcr *ctx, const char *name, size_t length);
+const mcr_kernel_type *mcr_kernel_type_at(const mcr *ctx, int64_t number); /* NULL: past the end */
+void mcr_kernel_print(const mcr_kernel *kernel, mcr_text *to);
+/* The closure rules on the tree; adds one line a node to rules (may be NULL), children first. */
+mcr_definite mcr_kernel_definite(const mcr_kernel *kernel, mcr_text *rules);
+
+/* ---- HOW: the tree bound to data (bind.c) ------------------------------------------------------ */
+
+struct mcr_bound {
+    mcr *ctx;
+    const mcr_kernel *kernel;
+    const mcr_data *data[2]; /* x, z; the same pointer when symmetric */
+    mcr_field field[2];      /* leaf: its field on each side */
+    bool same;
+    int children;
+    mcr_bound **child;
+    void *state;
+    mcr_binding *binding;
+};
+
+/* A bound expression: root node, what nodes share, memory that lives as long. */
+struct mcr_binding {
+    mcr *ctx;
+    mcr_bound *root;
+    struct mcr_vectors *vectors; /* list of shared vector products (vectors.h) */
+    int shared_slots;            /* tiles that a scratch keeps for shared products */
+    void **block;                /* mcr_bound_alloc'ed */
+    int64_t blocks, block_room;
+    size_t budget; /* bytes taken from the budget, given back at the end */
+};
+
+/* Binds the expression to x and z (z NULL: x with itself). Resolves the leaves' fields: a leaf
+ * without a field takes the only field of a kind it accepts; otherwise an error that names them.
+ * Fields must agree on both sides in name and kind (dense and sparse go together). */
+mcr_status mcr_binding_open(mcr_binding **out, mcr *ctx, const mcr_kernel *kernel,
+                            const mcr_data *x, const mcr_data *z);
+void mcr_binding_close(mcr_binding *binding);
+/* Once before tiles of that precision are asked for, from one thread (packs vectors). */
+mcr_status mcr_binding_prepare(mcr_binding *binding, bool precise);
+
+/* One tile of the node; forgets shared products of the tile before when called on the root through
+ * mcr_binding_block. */
+mcr_status mcr_bound_block(const mcr_bound *bound, const mcr_tile *tile);
+mcr_status mcr_binding_block(const mcr_binding *binding, const mcr_tile *tile);
+mcr_status mcr_bound_diagonal(const mcr_bound *bound, int side, mcr_rows rows, double *k);
+
+/* f[j] += sum_i coef[i] * K(x.i, z.j) for the tile's rows and columns, in the tile's precision, f
+ * and sums in double and in order of i. tile->k NULL: the values are not kept; else row i of the
+ * tile is stored at row[i] if `row` is given (float or double *, padded to MCR_ROW_PAD elements,
+ * 64-byte aligned), else in k. One vector leaf: fused in registers. */
+mcr_status mcr_binding_accumulate(const mcr_binding *binding, const mcr_tile *tile,
+                                  void *const *row, const double *coef, double *f);
+
+/* A scratch belongs to one worker. */
+mcr_status mcr_scratch_open(mcr_scratch **out, const mcr_binding *binding);
+void mcr_scratch_close(mcr_scratch *scratch);
+
+/* Tiles are at most so large: what a scratch's shared products are sized for. */
+enum { MCR_TILE_ROWS = 64, MCR_TILE_COLS = 256, MCR_ROW_PAD = 64 };
+
+static inline int64_t mcr_rows_at(mcr_rows r, int64_t i)
+{
+    return r.index ? r.index[i] : r.first + i;
+}
+
+#endif
