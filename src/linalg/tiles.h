@@ -137,7 +137,7 @@ enum { MCR_TILE_WIDTH_MAX = 32, MCR_TILE_ROWS_MAX = 12 };
 
 typedef struct mcr_tiles {
     const char *name; /* "base", "v3" (AVX2 and FMA), "v4" (AVX-512) */
-    mcr_tile_kit f32, f64;
+    const mcr_tile_kit *f32, *f64;
 } mcr_tiles;
 
 /* The best that this processor runs; never NULL. */
