@@ -17,6 +17,7 @@ enum { MCR_MESSAGE_MAX = 1024, MCR_FILE_MAX = 512 };
 struct mcr {
     mcr_config config;    /* complete: defaults filled in */
     pthread_mutex_t lock; /* guards message, budget_used: workers may fail or allocate together */
+    pthread_mutex_t callback_lock; /* recursive: the user's callbacks run one at a time */
     char message[MCR_MESSAGE_MAX];
     char file[MCR_FILE_MAX];
     int64_t line;
@@ -52,6 +53,9 @@ void mcr_free(mcr *ctx, void *block);                               /* NULL allo
 char *mcr_copy_text(mcr *ctx, const char *text, size_t length);
 /* Grows *block to hold at least `need` elements (doubling); *room is its size in elements. */
 mcr_status mcr_reserve(mcr *ctx, void *block /* T ** */, int64_t *room, int64_t need, size_t size);
+
+/* What config.realloc is when the user gives none. */
+void *mcr_default_realloc(void *user, void *block, size_t old_bytes, size_t new_bytes);
 
 /* a * b and a + b with overflow check: false on overflow. */
 bool mcr_size_mul(size_t a, size_t b, size_t *out);

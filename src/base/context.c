@@ -1,0 +1,268 @@
+/* context.c: opening and closing a context, its messages, its callbacks.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "base/context.h"
+
+#include <assert.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/system.h"
+#include "base/worker.h"
+
+#define TEXT_OF(x)  #x
+#define VALUE_OF(x) TEXT_OF(x)
+
+enum { MAX_THREADS = 1024 };
+
+const char *mcr_status_name(mcr_status status)
+{
+    switch (status) {
+    case MCR_OK: return "ok";
+    case MCR_NO_MEMORY: return "out of memory";
+    case MCR_BAD_CALL: return "bad call";
+    case MCR_BAD_DATA: return "bad data";
+    case MCR_IO: return "input or output failed";
+    case MCR_OVER_BUDGET: return "over the memory budget";
+    case MCR_NUMERIC: return "numeric failure";
+    case MCR_STOPPED: return "stopped";
+    }
+    return "unknown status";
+}
+
+/* The caller's struct may be older (shorter) or newer (longer) than ours. A longer one is fine as
+ * long as it asks for nothing that this version does not know. */
+static mcr_status read_config(mcr_config *to, const mcr_config *from)
+{
+    memset(to, 0, sizeof *to);
+    to->size = sizeof *to;
+    if (from == NULL)
+        return MCR_OK;
+    if (from->size < sizeof from->size)
+        return MCR_BAD_CALL;
+    size_t known = from->size < sizeof *to ? from->size : sizeof *to;
+    const unsigned char *bytes = (const unsigned char *)from;
+    for (size_t i = known; i < from->size; i++)
+        if (bytes[i] != 0)
+            return MCR_BAD_CALL;
+    memcpy(to, from, known);
+    to->size = sizeof *to;
+    if (to->threads < 0 || to->threads > MAX_THREADS)
+        return MCR_BAD_CALL;
+    return MCR_OK;
+}
+
+static mcr_status make_locks(mcr *ctx)
+{
+    pthread_mutexattr_t recursive;
+    mcr_status status = MCR_NO_MEMORY;
+    if (pthread_mutex_init(&ctx->lock, NULL) != 0)
+        return MCR_NO_MEMORY;
+    if (pthread_mutexattr_init(&recursive) == 0) {
+        if (pthread_mutexattr_settype(&recursive, PTHREAD_MUTEX_RECURSIVE) == 0 &&
+            pthread_mutex_init(&ctx->callback_lock, &recursive) == 0)
+            status = MCR_OK;
+        pthread_mutexattr_destroy(&recursive);
+    }
+    if (status != MCR_OK)
+        pthread_mutex_destroy(&ctx->lock);
+    return status;
+}
+
+mcr_status mcr_open(mcr **out, const mcr_config *config)
+{
+    if (out == NULL)
+        return MCR_BAD_CALL;
+    *out = NULL;
+    mcr_config full;
+    mcr_status status = read_config(&full, config);
+    if (status != MCR_OK)
+        return status;
+    if (full.realloc == NULL)
+        full.realloc = mcr_default_realloc;
+    if (full.threads == 0)
+        full.threads = mcr_system_cores();
+    if (full.memory_bytes == 0)
+        full.memory_bytes = mcr_system_memory() / 2;
+    if (full.seed == 0)
+        full.seed = 1;
+    mcr *ctx = full.realloc(full.user, NULL, 0, sizeof *ctx);
+    if (ctx == NULL)
+        return MCR_NO_MEMORY;
+    memset(ctx, 0, sizeof *ctx);
+    ctx->config = full;
+    status = make_locks(ctx);
+    if (status != MCR_OK) {
+        full.realloc(full.user, ctx, sizeof *ctx, 0);
+        return status;
+    }
+    *out = ctx;
+    return MCR_OK;
+}
+
+void mcr_close(mcr *ctx)
+{
+    if (ctx == NULL)
+        return;
+    mcr_free(ctx, ctx->extra_kernels);
+    pthread_mutex_destroy(&ctx->callback_lock);
+    pthread_mutex_destroy(&ctx->lock);
+    mcr_config config = ctx->config;
+    config.realloc(config.user, ctx, sizeof *ctx, 0);
+}
+
+const char *mcr_message(const mcr *ctx)
+{
+    return ctx != NULL ? ctx->message : "";
+}
+
+const char *mcr_message_file(const mcr *ctx)
+{
+    return ctx->file[0] != '\0' ? ctx->file : NULL;
+}
+
+int64_t mcr_message_line(const mcr *ctx)
+{
+    return ctx->line;
+}
+
+int mcr_threads(const mcr *ctx)
+{
+    return ctx->config.threads;
+}
+
+uint64_t mcr_seed(const mcr *ctx)
+{
+    return ctx->config.seed;
+}
+
+size_t mcr_memory_budget(const mcr *ctx)
+{
+    return ctx->config.memory_bytes;
+}
+
+const char *mcr_version(void)
+{
+    return VALUE_OF(MCR_VERSION_MAJOR) "." VALUE_OF(MCR_VERSION_MINOR) "." VALUE_OF(
+        MCR_VERSION_PATCH);
+}
+
+/* Messages quote files and arguments of any content: keep terminals and logs safe from them. Cuts
+ * at a whole UTF-8 character, as the text may have been cut to fit. */
+static void clean(char *text, bool was_cut)
+{
+    size_t length = strlen(text);
+    for (size_t i = 0; i < length; i++) {
+        unsigned char c = (unsigned char)text[i];
+        if (c < 0x20 || c == 0x7f)
+            text[i] = '?';
+    }
+    if (!was_cut || length == 0)
+        return;
+    size_t start = length; /* of the last character */
+    while (start > 0 && length - start < 4 && ((unsigned char)text[start - 1] & 0xc0) == 0x80)
+        start--;
+    if (start > 0 && (unsigned char)text[start - 1] >= 0xc0) {
+        unsigned char lead = (unsigned char)text[start - 1];
+        size_t whole = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2;
+        if (length - (start - 1) < whole)
+            text[start - 1] = '\0';
+    }
+}
+
+/* Writes "text" or "FILE:LINE: text". The new message is made aside first: an argument may be the
+ * old message itself. */
+static mcr_status set_message(mcr *ctx, mcr_status status, const char *file, int64_t line,
+                              const char *format, va_list args)
+{
+    char text[MCR_MESSAGE_MAX], name[MCR_FILE_MAX] = "";
+    int head = 0;
+    if (file != NULL) {
+        snprintf(name, sizeof name, "%s", file);
+        if (line > 0)
+            head = snprintf(text, sizeof text, "%s:%lld: ", file, (long long)line);
+        else
+            head = snprintf(text, sizeof text, "%s: ", file);
+    }
+    int whole = head;
+    if (head >= 0 && head < MCR_MESSAGE_MAX) {
+        int tail = vsnprintf(text + head, sizeof text - (size_t)head, format, args);
+        if (tail < 0)
+            text[head] = '\0';
+        else
+            whole = tail > MCR_MESSAGE_MAX ? tail : head + tail;
+    }
+    clean(text, whole < 0 || whole >= MCR_MESSAGE_MAX);
+
+    mcr_failure *own = mcr_worker_failure();
+    if (own != NULL && own->ctx == ctx) {
+        memcpy(own->message, text, sizeof text);
+        memcpy(own->file, name, sizeof name);
+        own->line = file != NULL ? line : 0;
+        return status;
+    }
+    pthread_mutex_lock(&ctx->lock);
+    memcpy(ctx->message, text, sizeof text);
+    memcpy(ctx->file, name, sizeof name);
+    ctx->line = file != NULL ? line : 0;
+    pthread_mutex_unlock(&ctx->lock);
+    return status;
+}
+
+mcr_status mcr_fail(mcr *ctx, mcr_status status, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    set_message(ctx, status, NULL, 0, format, args);
+    va_end(args);
+    return status;
+}
+
+mcr_status mcr_fail_at(mcr *ctx, mcr_status status, const char *file, int64_t line,
+                       const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    set_message(ctx, status, file, line, format, args);
+    va_end(args);
+    return status;
+}
+
+void mcr_log(mcr *ctx, int level, const char *format, ...)
+{
+    if (ctx->config.log == NULL)
+        return;
+    char text[MCR_MESSAGE_MAX];
+    va_list args;
+    va_start(args, format);
+    int length = vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    if (length < 0)
+        return;
+    clean(text, length >= MCR_MESSAGE_MAX);
+    pthread_mutex_lock(&ctx->callback_lock);
+    ctx->config.log(ctx->config.user, level, text);
+    pthread_mutex_unlock(&ctx->callback_lock);
+}
+
+bool mcr_report(mcr *ctx, const mcr_progress *now)
+{
+    if (ctx->config.progress == NULL)
+        return false;
+    mcr_progress sized = *now;
+    sized.size = sizeof sized;
+    pthread_mutex_lock(&ctx->callback_lock);
+    int stop = ctx->config.progress(ctx->config.user, &sized);
+    pthread_mutex_unlock(&ctx->callback_lock);
+    return stop != 0;
+}
+
+double mcr_now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}

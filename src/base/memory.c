@@ -1,0 +1,275 @@
+/* memory.c: aligned blocks over the user's realloc; sizes; the memory budget.
+ *
+ * A raw block from the hook holds, in this order: padding, a header, the block. The block starts at
+ * a multiple of 64, the header ends where it starts. The hook may return any alignment and may move
+ * a raw block to another one, so the padding can change when a block is resized.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "base/context.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum { ALIGN = 64, MAGIC = 0x4d435242 };
+
+typedef struct header {
+    size_t bytes;    /* of the block */
+    uint32_t offset; /* of the block in the raw block */
+    uint32_t magic;
+} header;
+
+enum { OVERHEAD = sizeof(header) + ALIGN - 1 };
+
+static const size_t HUGE_BYTES = (size_t)8 << 20;
+
+/* Large blocks are written front to back once and then reused: huge pages make the first touch of
+ * them several times cheaper. */
+static void use_huge_pages(void *block, size_t bytes)
+{
+#ifdef MADV_HUGEPAGE
+    if (bytes < HUGE_BYTES)
+        return;
+    long page = sysconf(_SC_PAGESIZE);
+    if (page <= 0)
+        return;
+    uintptr_t mask = (uintptr_t)page - 1;
+    uintptr_t first = ((uintptr_t)block + mask) & ~mask;
+    uintptr_t last = ((uintptr_t)block + bytes) & ~mask;
+    if (last > first)
+        (void)madvise((char *)block + (first - (uintptr_t)block), last - first, MADV_HUGEPAGE);
+#else
+    (void)block;
+    (void)bytes;
+#endif
+}
+
+void *mcr_default_realloc(void *user, void *block, size_t old_bytes, size_t new_bytes)
+{
+    (void)user;
+    if (new_bytes == 0) {
+        free(block);
+        return NULL;
+    }
+    void *moved = realloc(block, new_bytes);
+    if (moved != NULL && new_bytes > old_bytes)
+        use_huge_pages(moved, new_bytes);
+    return moved;
+}
+
+static header *header_of(void *block)
+{
+    header *h = (header *)((char *)block - sizeof(header));
+    assert(h->magic == MAGIC);
+    return h;
+}
+
+static uint32_t offset_in(const void *raw)
+{
+    uintptr_t start = (uintptr_t)raw + sizeof(header);
+    uintptr_t aligned = (start + ALIGN - 1) & ~(uintptr_t)(ALIGN - 1);
+    return (uint32_t)(aligned - (uintptr_t)raw);
+}
+
+static void *set_header(void *raw, size_t bytes)
+{
+    uint32_t offset = offset_in(raw);
+    char *block = (char *)raw + offset;
+    header *h = (header *)(block - sizeof(header));
+    h->bytes = bytes;
+    h->offset = offset;
+    h->magic = MAGIC;
+    return block;
+}
+
+/* "3.2 GB"; the numbers that users type after --memory are decimal too. */
+static const char *size_text(size_t bytes, char text[32])
+{
+    static const char *const unit[] = {"bytes", "KB", "MB", "GB", "TB", "PB", "EB"};
+    size_t whole = bytes, part = 0;
+    int u = 0;
+    while (whole >= 1000 && u < 6) {
+        part = whole % 1000 / 100;
+        whole /= 1000;
+        u++;
+    }
+    if (u == 0 || whole >= 100)
+        snprintf(text, 32, "%zu %s", whole, unit[u]);
+    else
+        snprintf(text, 32, "%zu.%zu %s", whole, part, unit[u]);
+    return text;
+}
+
+static void say_short(mcr *ctx, size_t bytes)
+{
+    char text[32];
+    mcr_fail(ctx, MCR_NO_MEMORY, "out of memory: the system does not give %s more",
+             size_text(bytes, text));
+}
+
+/* False, with the message, when the block cannot be asked for at all. */
+static bool block_bytes(mcr *ctx, size_t count, size_t size, size_t *bytes)
+{
+    size_t total;
+    if (mcr_size_mul(count, size, bytes) && mcr_size_add(*bytes, OVERHEAD, &total) &&
+        total <= PTRDIFF_MAX)
+        return true;
+    mcr_fail(ctx, MCR_NO_MEMORY,
+             "out of memory: %zu elements of %zu bytes are more than any system has", count, size);
+    return false;
+}
+
+void *mcr_alloc(mcr *ctx, size_t count, size_t size)
+{
+    size_t bytes;
+    if (!block_bytes(ctx, count, size, &bytes))
+        return NULL;
+    void *raw = ctx->config.realloc(ctx->config.user, NULL, 0, bytes + OVERHEAD);
+    if (raw == NULL) {
+        say_short(ctx, bytes);
+        return NULL;
+    }
+    return set_header(raw, bytes);
+}
+
+void *mcr_alloc_zero(mcr *ctx, size_t count, size_t size)
+{
+    size_t bytes;
+    if (!block_bytes(ctx, count, size, &bytes))
+        return NULL;
+    if (ctx->config.realloc == mcr_default_realloc) {
+        /* calloc knows which pages come fresh from the system and need no clearing. */
+        void *raw = calloc(1, bytes + OVERHEAD);
+        if (raw == NULL) {
+            say_short(ctx, bytes);
+            return NULL;
+        }
+        use_huge_pages(raw, bytes + OVERHEAD);
+        return set_header(raw, bytes);
+    }
+    void *block = mcr_alloc(ctx, count, size);
+    if (block != NULL)
+        memset(block, 0, bytes);
+    return block;
+}
+
+void *mcr_resize(mcr *ctx, void *block, size_t count, size_t size)
+{
+    if (block == NULL)
+        return mcr_alloc(ctx, count, size);
+    size_t bytes;
+    if (!block_bytes(ctx, count, size, &bytes))
+        return NULL;
+    const header old = *header_of(block);
+    char *raw = (char *)block - old.offset;
+    char *moved = ctx->config.realloc(ctx->config.user, raw, old.bytes + OVERHEAD,
+                                      bytes + OVERHEAD);
+    if (moved == NULL) {
+        say_short(ctx, bytes);
+        return NULL;
+    }
+    uint32_t offset = offset_in(moved);
+    if (offset != old.offset)
+        memmove(moved + offset, moved + old.offset, bytes < old.bytes ? bytes : old.bytes);
+    return set_header(moved, bytes);
+}
+
+void mcr_free(mcr *ctx, void *block)
+{
+    if (block == NULL)
+        return;
+    header *h = header_of(block);
+    const header old = *h;
+    h->magic = 0;
+    ctx->config.realloc(ctx->config.user, (char *)block - old.offset, old.bytes + OVERHEAD, 0);
+}
+
+char *mcr_copy_text(mcr *ctx, const char *text, size_t length)
+{
+    size_t bytes;
+    if (!mcr_size_add(length, 1, &bytes)) {
+        say_short(ctx, length);
+        return NULL;
+    }
+    char *copy = mcr_alloc(ctx, bytes, 1);
+    if (copy == NULL)
+        return NULL;
+    if (length > 0)
+        memcpy(copy, text, length);
+    copy[length] = '\0';
+    return copy;
+}
+
+mcr_status mcr_reserve(mcr *ctx, void *block, int64_t *room, int64_t need, size_t size)
+{
+    assert(*room >= 0 && need >= 0);
+    if (need <= *room)
+        return MCR_OK;
+    int64_t more = *room <= INT64_MAX / 2 ? 2 * *room : INT64_MAX;
+    if (more < 16)
+        more = 16;
+    if (more < need)
+        more = need;
+    /* A T ** may not be read as a void **; its bytes may. */
+    void *old;
+    memcpy(&old, block, sizeof old);
+    void *grown = mcr_resize(ctx, old, (size_t)more, size);
+    if (grown == NULL && more > need) {
+        more = need;
+        grown = mcr_resize(ctx, old, (size_t)more, size);
+    }
+    if (grown == NULL)
+        return MCR_NO_MEMORY;
+    memcpy(block, &grown, sizeof grown);
+    *room = more;
+    return MCR_OK;
+}
+
+bool mcr_size_mul(size_t a, size_t b, size_t *out)
+{
+    return !__builtin_mul_overflow(a, b, out);
+}
+
+bool mcr_size_add(size_t a, size_t b, size_t *out)
+{
+    return !__builtin_add_overflow(a, b, out);
+}
+
+mcr_status mcr_budget_take(mcr *ctx, size_t bytes, const char *what)
+{
+    pthread_mutex_lock(&ctx->lock);
+    size_t left = ctx->config.memory_bytes - ctx->budget_used;
+    bool fits = bytes <= left;
+    if (fits)
+        ctx->budget_used += bytes;
+    pthread_mutex_unlock(&ctx->lock);
+    if (fits)
+        return MCR_OK;
+    char need[32], rest[32], all[32];
+    return mcr_fail(ctx, MCR_OVER_BUDGET,
+                    "%s needs %s, but only %s of the memory budget of %s is left: allow more with "
+                    "--memory (memory_bytes in the library), or use less data",
+                    what, size_text(bytes, need), size_text(left, rest),
+                    size_text(ctx->config.memory_bytes, all));
+}
+
+void mcr_budget_give(mcr *ctx, size_t bytes)
+{
+    pthread_mutex_lock(&ctx->lock);
+    assert(bytes <= ctx->budget_used);
+    ctx->budget_used -= bytes;
+    pthread_mutex_unlock(&ctx->lock);
+}
+
+size_t mcr_budget_left(mcr *ctx)
+{
+    pthread_mutex_lock(&ctx->lock);
+    size_t left = ctx->config.memory_bytes - ctx->budget_used;
+    pthread_mutex_unlock(&ctx->lock);
+    return left;
+}

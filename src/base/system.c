@@ -1,0 +1,158 @@
+/* system.c: what the machine offers this process. Linux first; sysconf elsewhere.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "base/system.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { MAX_CORES = 256 };
+
+/* Reads the head of a small file of /proc or /sys into text, closed with NUL; false if there is no
+ * such file. */
+static bool read_small(const char *path, char *text, size_t size)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    size_t have = 0;
+    while (have + 1 < size) {
+        ssize_t n = read(fd, text + have, size - 1 - have);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            break;
+        have += (size_t)n;
+    }
+    close(fd);
+    text[have] = '\0';
+    return have > 0;
+}
+
+/* The number at p, after blanks; false when there is none ("max"). Saturates. */
+static bool scan(const char *p, const char **end, uint64_t *value)
+{
+    while (*p == ' ' || *p == '\t' || *p == '\n')
+        p++;
+    if (*p < '0' || *p > '9')
+        return false;
+    uint64_t v = 0;
+    for (; *p >= '0' && *p <= '9'; p++) {
+        uint64_t digit = (uint64_t)(*p - '0');
+        v = v > (UINT64_MAX - digit) / 10 ? UINT64_MAX : v * 10 + digit;
+    }
+    if (end != NULL)
+        *end = p;
+    *value = v;
+    return true;
+}
+
+static bool read_number(const char *path, uint64_t *value)
+{
+    char text[64];
+    return read_small(path, text, sizeof text) && scan(text, NULL, value);
+}
+
+static int affinity_cores(void)
+{
+#ifdef __linux__
+    cpu_set_t sets[16]; /* the kernel refuses masks smaller than its own: room for 16,384 cores */
+    if (sched_getaffinity(0, sizeof sets, sets) == 0) {
+        int count = CPU_COUNT_S(sizeof sets, sets);
+        if (count > 0)
+            return count;
+    }
+#endif
+    long online = sysconf(_SC_NPROCESSORS_ONLN);
+    return online > 0 && online < MAX_CORES ? (int)online : online > 0 ? MAX_CORES : 1;
+}
+
+/* A container may own many cores for a part of the time: then more threads than its share only wait
+ * for each other. 0: no quota. */
+static uint64_t quota_cores(void)
+{
+    char text[64];
+    const char *p;
+    uint64_t quota, period;
+    if (read_small("/sys/fs/cgroup/cpu.max", text, sizeof text)) {
+        if (!scan(text, &p, &quota) || !scan(p, NULL, &period))
+            return 0;
+    } else if (!read_number("/sys/fs/cgroup/cpu/cpu.cfs_quota_us", &quota) ||
+               !read_number("/sys/fs/cgroup/cpu/cpu.cfs_period_us", &period)) {
+        return 0;
+    }
+    if (quota == 0 || period == 0)
+        return 0;
+    return quota / period + (quota % period != 0);
+}
+
+int mcr_system_cores(void)
+{
+    int cores = affinity_cores();
+    uint64_t quota = quota_cores();
+    if (quota > 0 && quota < (uint64_t)cores)
+        cores = (int)quota;
+    return cores < MAX_CORES ? cores : MAX_CORES;
+}
+
+/* MemAvailable counts what the kernel can reclaim; free pages alone would be far too low. */
+static uint64_t available_bytes(void)
+{
+    char text[2048];
+    uint64_t kib;
+    if (read_small("/proc/meminfo", text, sizeof text)) {
+        const char *p = strstr(text, "MemAvailable:");
+        if (p != NULL && scan(p + strlen("MemAvailable:"), NULL, &kib) && kib <= UINT64_MAX / 1024)
+            return kib * 1024;
+    }
+    long pages = -1, page = sysconf(_SC_PAGESIZE);
+#ifdef _SC_AVPHYS_PAGES
+    pages = sysconf(_SC_AVPHYS_PAGES);
+#endif
+    if (pages > 0 && page > 0)
+        return (uint64_t)pages * (uint64_t)page;
+    return 0;
+}
+
+static uint64_t container_bytes(void)
+{
+    uint64_t limit, used;
+    if (read_number("/sys/fs/cgroup/memory.max", &limit)) {
+        if (!read_number("/sys/fs/cgroup/memory.current", &used))
+            used = 0;
+    } else if (read_number("/sys/fs/cgroup/memory/memory.limit_in_bytes", &limit)) {
+        if (!read_number("/sys/fs/cgroup/memory/memory.usage_in_bytes", &used))
+            used = 0;
+    } else {
+        return UINT64_MAX;
+    }
+    return limit > used ? limit - used : 0;
+}
+
+size_t mcr_system_memory(void)
+{
+    const uint64_t least = (uint64_t)64 << 20;
+    uint64_t bytes = available_bytes(), container = container_bytes();
+    if (bytes > container)
+        bytes = container;
+    if (bytes < least)
+        bytes = least;
+    return bytes > SIZE_MAX ? SIZE_MAX : (size_t)bytes;
+}
+
+const char *mcr_system_error(int code, char *room, size_t size)
+{
+#if defined(__GLIBC__) && defined(_GNU_SOURCE)
+    return strerror_r(code, room, size);
+#else
+    if (strerror_r(code, room, size) != 0 && size > 0)
+        room[0] = '\0';
+    return room;
+#endif
+}

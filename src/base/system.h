@@ -1,0 +1,18 @@
+/* system.h (internal to base): what the machine offers this process.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef MCR_BASE_SYSTEM_H
+#define MCR_BASE_SYSTEM_H
+
+#include <stddef.h>
+
+/* Cores this process may use: its affinity mask, cut down to the quota of its container; from 1 to
+ * 256. */
+int mcr_system_cores(void);
+/* Bytes that can be had without swapping, within the container's limit; at least 64 MiB. */
+size_t mcr_system_memory(void);
+/* The words for an errno value, in `room` or static. */
+const char *mcr_system_error(int code, char *room, size_t size);
+
+#endif

@@ -1,0 +1,23 @@
+/* worker.h (internal to base): where a thread of a parallel loop keeps its failure.
+ *
+ * Several items of a loop may fail at once, and only the message of the lowest one is kept (see
+ * threads.h). So while a loop runs, messages go to the worker's own record instead of the context.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef MCR_BASE_WORKER_H
+#define MCR_BASE_WORKER_H
+
+#include "base/context.h"
+
+typedef struct mcr_failure {
+    const mcr *ctx; /* whose messages go here */
+    char message[MCR_MESSAGE_MAX];
+    char file[MCR_FILE_MAX];
+    int64_t line;
+} mcr_failure;
+
+/* The record of the calling thread; NULL when it is not in a parallel loop. */
+mcr_failure *mcr_worker_failure(void);
+
+#endif
