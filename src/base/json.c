@@ -216,7 +216,7 @@ static mcr_status read_escape(reader *r, char to[4], int *count)
     if (r->p[1] != 'u')
         return fail_here(r, r->p, "unknown escape in a string; a backslash is written \\\\");
     r->p += 2;
-    uint32_t c;
+    uint32_t c = 0;
     mcr_status status = read_unicode(r, &c);
     if (status == MCR_OK)
         *count = put_utf8(to, c);
@@ -257,8 +257,8 @@ static mcr_status read_string(reader *r, mcr_json_value *v)
     }
     if (!json->scratch || json->scratch_room < r->end - json->bytes) {
         assert(r->scratch_used == 0);
-        status =
-            mcr_reserve(json->ctx, &json->scratch, &json->scratch_room, r->end - json->bytes, 1);
+        status = mcr_reserve(json->ctx, &json->scratch, &json->scratch_room, r->end - json->bytes,
+                             1);
         if (status != MCR_OK)
             return status;
     }
@@ -360,8 +360,8 @@ static void pass_space(reader *r)
 static mcr_status add_value(reader *r, mcr_json_value **v)
 {
     mcr_json *json = r->json;
-    mcr_status status =
-        mcr_reserve(json->ctx, &json->value, &json->room, json->count + 1, sizeof *json->value);
+    mcr_status status = mcr_reserve(json->ctx, &json->value, &json->room, json->count + 1,
+                                    sizeof *json->value);
     if (status != MCR_OK)
         return status;
     *v = &json->value[json->count++];
@@ -557,12 +557,14 @@ void mcr_json_write_key(mcr_json_writer *w, const char *key)
     w->comma = false;
 }
 
-/* The escape of a character that may not stand for itself; false: it may. */
-static bool write_escape(mcr_text *to, unsigned char c)
+static bool needs_escape(unsigned char c)
+{
+    return c < 0x20 || c == '"' || c == '\\' || c == 0x7f;
+}
+
+static void write_escape(mcr_text *to, unsigned char c)
 {
     static const char from[] = "\"\\\b\f\n\r\t", into[] = "\"\\bfnrt";
-    if (c >= 0x20 && c != '"' && c != '\\' && c != 0x7f)
-        return false;
     const char *found = c ? strchr(from, c) : NULL;
     if (found) {
         char escape[2] = {'\\', into[found - from]};
@@ -572,7 +574,6 @@ static bool write_escape(mcr_text *to, unsigned char c)
         char escape[6] = {'\\', 'u', '0', '0', digit[c >> 4], digit[c & 15]};
         mcr_text_add(to, escape, 6);
     }
-    return true;
 }
 
 void mcr_json_write_string(mcr_json_writer *w, const char *bytes, size_t length)
@@ -582,7 +583,7 @@ void mcr_json_write_string(mcr_json_writer *w, const char *bytes, size_t length)
     mcr_text_add(w->to, "\"", 1);
     while (p < end) {
         int n = utf8_length(p, end);
-        if (n > 0 && *p >= 0x20 && *p != '"' && *p != '\\' && *p != 0x7f) {
+        if (n > 0 && !needs_escape(*p)) {
             p += n;
             continue;
         }
