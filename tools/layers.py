@@ -1,0 +1,129 @@
+"""layers.py [ROOT]: does each folder include only what stands before it?
+
+Data flows one way, base -> linalg, data -> kernel -> gram -> solve -> learn -> model -> select, and
+the program uses public headers only. Looks at the #include lines; prints what breaks the rule and
+exits 1 if anything does.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+
+import pathlib
+import re
+import sys
+
+SEES = {
+    "base": set(),
+    "linalg": {"base"},
+    "data": {"base"},
+    "kernel": {"base", "data", "linalg"},
+    "gram": {"base", "data", "linalg", "kernel"},
+    "solve": {"base", "linalg", "gram"},
+    "learn": {"base", "data", "linalg", "kernel", "gram", "solve"},
+    "model": {"base", "data", "linalg", "kernel", "gram", "solve", "learn"},
+    "select": {"base", "data", "linalg", "kernel", "gram", "solve", "learn", "model"},
+}
+
+# The layer each public header belongs to. The umbrella mercer.h is for users, not for src/.
+PUBLIC = {
+    "status": "base", "context": "base", "params": "base", "data": "data", "kernel": "kernel",
+    "extend": "kernel", "gram": "gram", "learner": "learn", "model": "model", "select": "select",
+}
+
+# Foreign headers that have one home.
+HOME = {
+    "cblas.h": {"linalg"}, "lapacke.h": {"linalg"}, "lapack.h": {"linalg"},
+    "zlib.h": {"base"}, "pthread.h": {"base"}, "omp.h": {"base"}, "threads.h": {"base"},
+}
+
+# What a public header may ask of a C99 or C++ compiler.
+STANDARD = {
+    "assert.h", "complex.h", "ctype.h", "errno.h", "float.h", "inttypes.h", "limits.h", "math.h",
+    "stdarg.h", "stdbool.h", "stddef.h", "stdint.h", "stdio.h", "stdlib.h", "string.h", "time.h",
+}
+
+INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
+
+
+def includes(path):
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        found = INCLUDE.match(line)
+        if found:
+            yield number, found[1] == "<", found[2]
+
+
+def sources(folder):
+    return sorted(p for end in ("*.c", "*.h", "*.def") for p in folder.rglob(end))
+
+
+def public_fault(name, layer):
+    """Why a file of `layer` may not include <mercer/NAME>; None if it may."""
+    stem = name[len("mercer/"):].removesuffix(".h")
+    if stem == "mercer":
+        return "includes the umbrella header; name the one that is needed"
+    if stem not in PUBLIC:
+        return "includes <%s>, which has no layer yet: give it one in tools/layers.py" % name
+    if PUBLIC[stem] != layer and PUBLIC[stem] not in SEES[layer]:
+        return "of layer %s includes <%s> of layer %s" % (layer, name, PUBLIC[stem])
+    return None
+
+
+def library_fault(path, layer, src, angled, name):
+    if angled:
+        if name.startswith("mercer/"):
+            return public_fault(name, layer)
+        if name in HOME and layer not in HOME[name]:
+            return "includes <%s>, which only %s may" % (name, " and ".join(sorted(HOME[name])))
+        return None
+    if name.startswith("mercer/"):
+        return 'includes "%s"; public headers go in <>' % name
+    target = (src / name) if (src / name).exists() else (path.parent / name).resolve()
+    if not target.exists():
+        return 'includes "%s", which does not exist' % name
+    seen = target.resolve().relative_to(src.resolve()).parts[0]
+    if seen != layer and seen not in SEES[layer]:
+        return 'of layer %s includes "%s" of layer %s' % (layer, name, seen)
+    return None
+
+
+def user_fault(path, angled, name):
+    """cli/ and examples/: public headers, the system's, their own."""
+    if angled or (path.parent / name).exists():
+        return None
+    return 'includes "%s": only <mercer/...>, system headers and its own folder\'s are allowed' % name
+
+
+def header_fault(path, angled, name):
+    if not angled:
+        return 'includes "%s"; public headers include each other as <mercer/...>' % name
+    if not name.startswith("mercer/"):
+        return None if name in STANDARD else "includes <%s>, which is not standard C" % name
+    if path.stem == "mercer":
+        return None
+    if path.stem not in PUBLIC:
+        return "has no layer yet: give it one in tools/layers.py"
+    return public_fault(name, PUBLIC[path.stem])
+
+
+def main(root):
+    faults, looked = [], 0
+    src = root / "src"
+    for folder in sorted(p for p in src.iterdir() if p.is_dir()):
+        if folder.name not in SEES:
+            faults.append("src/%s: a folder that is in no layer" % folder.name)
+    rules = [(src / layer, lambda p, a, n, l=layer: library_fault(p, l, src, a, n))
+             for layer in SEES]
+    rules += [(root / "cli", user_fault), (root / "examples", user_fault),
+              (root / "include" / "mercer", header_fault)]
+    for folder, rule in rules:
+        for path in sources(folder):
+            looked += 1
+            for number, angled, name in includes(path):
+                fault = rule(path, angled, name)
+                if fault:
+                    faults.append("%s:%d: %s" % (path.relative_to(root), number, fault))
+    print("\n".join(faults + ["layers: %d files, %d faults" % (looked, len(faults))]))
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else ".").resolve()))

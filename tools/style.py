@@ -1,0 +1,70 @@
+"""style.py [ROOT]: the small rules no compiler knows.
+
+Each source file names its licence, ends in a newline, has no tabs or trailing blanks and no notes
+to self; the version in the header is the build's; each C file stays under 800 lines.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+
+import pathlib
+import re
+import sys
+
+FOLDERS = ["src", "include", "cli", "tests", "examples", "bench", "tools", "docs", "man", "python"]
+TOP = ["meson.build", "meson_options.txt", "check", "quickstart", ".ci/run", "README.md",
+       "CONTRIBUTING.md", "CHANGELOG.md"]
+CODE = {".c", ".h", ".py", ".sh", ".build", ".def"}
+NOTES = re.compile(r"\b(" + "|".join(["TO" + "DO", "FIX" + "ME", "XX" + "X", "HA" + "CK"]) + r")\b")
+MOST_LINES = 800
+
+
+def files(root):
+    for name in TOP:
+        if (root / name).is_file():
+            yield root / name
+    for folder in FOLDERS:
+        for path in sorted((root / folder).rglob("*")):
+            if path.is_file() and not {"corpus", "data", "__pycache__"} & set(path.parts):
+                yield path
+
+
+def faults_of(path):
+    try:
+        text = path.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        return  # a picture
+    lines = text.splitlines()
+    if path.suffix in CODE - {".build"}:
+        if "SPDX-License-Identifier: Apache-2.0" not in "\n".join(lines[:40]):
+            yield 1, "no SPDX-License-Identifier line"
+    if text and not text.endswith("\n"):
+        yield len(lines), "no newline at the end"
+    for number, line in enumerate(lines, 1):
+        if line != line.rstrip() and path.suffix != ".md":
+            yield number, "blanks at the end of the line"
+        if "\t" in line and path.suffix in CODE:
+            yield number, "a tab"
+        if path.suffix in CODE and NOTES.search(line):
+            yield number, "a note to self: finish it or open an issue"
+    if path.suffix == ".c" and len(lines) > MOST_LINES:
+        yield len(lines), "more than %d lines: one idea a file" % MOST_LINES
+
+
+def version_fault(root):
+    build = re.search(r"version: '([0-9.]+)'", (root / "meson.build").read_text())[1]
+    text = (root / "include/mercer/context.h").read_text()
+    header = ".".join(re.search(r"MCR_VERSION_%s (\d+)" % part, text)[1]
+                      for part in ("MAJOR", "MINOR", "PATCH"))
+    return None if build == header else "version %s in meson.build, %s in context.h" % (build, header)
+
+
+def main(root):
+    found = ["%s:%d: %s" % (path.relative_to(root), number, what)
+             for path in files(root) for number, what in faults_of(path)]
+    found += [fault for fault in [version_fault(root)] if fault]
+    print("\n".join(found + ["style: %d faults" % len(found)]))
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else ".").resolve()))
