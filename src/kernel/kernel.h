@@ -50,6 +50,10 @@ struct mcr_bound {
     mcr_bound **child;
     void *state;
     mcr_binding *binding;
+    /* A vector leaf whose values linalg/tiles computes in one go says so in its bind: then, alone in
+     * an expression, it is summed without a tile in between. NULL: not so. Lives as long as the
+     * binding (mcr_bound_alloc). */
+    const struct mcr_fused *fused;
 };
 
 /* A bound expression: root node, what nodes share, memory that lives as long. */
@@ -88,9 +92,13 @@ mcr_status mcr_binding_accumulate(const mcr_binding *binding, const mcr_tile *ti
 /* A scratch belongs to one worker. */
 mcr_status mcr_scratch_open(mcr_scratch **out, const mcr_binding *binding);
 void mcr_scratch_close(mcr_scratch *scratch);
+/* Room for one shared product of the current tile: MCR_TILE_ROWS x MCR_TILE_COLS doubles (or
+ * floats), 64-byte aligned. slot: 0 .. binding->shared_slots - 1, as counted while binding. **valid
+ * is false at the first use for a tile; who fills the room sets it. */
+void *mcr_scratch_slot(mcr_scratch *scratch, int slot, bool **valid);
 
 /* Tiles are at most so large: what a scratch's shared products are sized for. */
-enum { MCR_TILE_ROWS = 64, MCR_TILE_COLS = 256, MCR_ROW_PAD = 64 };
+enum { MCR_TILE_ROWS = 192, MCR_TILE_COLS = 256, MCR_ROW_PAD = 64 };
 
 static inline int64_t mcr_rows_at(mcr_rows r, int64_t i)
 {
