@@ -50,9 +50,9 @@ only_shared() {
     $cc -o "$work/user" "$work/user.c" $(pkg-config --cflags --libs mercer) &&
         readelf -d "$work/user" | grep -q 'NEEDED.*libmercer\.so\.0\b'
 }
-static_libs() {
+static_libs() { # the archive, with what it stands on as shared libraries
     $cc -o "$work/user-static" "$work/user.c" $(pkg-config --cflags mercer) "$libdir/libmercer.a" \
-        $(pkg-config --static --libs mercer | sed 's/-lmercer//')
+        $(pkg-config --libs $(pkg-config --print-requires-private mercer)) -lm -pthread
 }
 same_version() {
     [ "$(pkg-config --modversion mercer)" = "$("$work/user")" ]
