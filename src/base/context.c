@@ -108,6 +108,7 @@ void mcr_close(mcr *ctx)
     if (ctx == NULL)
         return;
     mcr_free(ctx, ctx->extra_kernels);
+    mcr_free(ctx, ctx->extra_functions);
     pthread_mutex_destroy(&ctx->callback_lock);
     pthread_mutex_destroy(&ctx->lock);
     mcr_config config = ctx->config;
@@ -208,6 +209,7 @@ static mcr_status set_message(mcr *ctx, mcr_status status, const char *file, int
     memcpy(ctx->message, text, sizeof text);
     memcpy(ctx->file, name, sizeof name);
     ctx->line = file != NULL ? line : 0;
+    ctx->mark_text[0] = '\0';
     pthread_mutex_unlock(&ctx->lock);
     return status;
 }

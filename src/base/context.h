@@ -12,7 +12,7 @@
 
 #include <mercer/context.h>
 
-enum { MCR_MESSAGE_MAX = 1024, MCR_FILE_MAX = 512 };
+enum { MCR_MESSAGE_MAX = 1024, MCR_FILE_MAX = 512, MCR_MARK_MAX = 512 };
 
 struct mcr {
     mcr_config config;    /* complete: defaults filled in */
@@ -21,10 +21,16 @@ struct mcr {
     char message[MCR_MESSAGE_MAX];
     char file[MCR_FILE_MAX];
     int64_t line;
+    /* A fault in a kernel expression: a window of its text and the place in it; "" if the last fault
+     * was elsewhere. Set by kernel/parse.c, cleared by every message. */
+    char mark_text[MCR_MARK_MAX];
+    int64_t mark_column, mark_length;
     size_t budget_used;
     const struct mcr_kernel_type *
         *extra_kernels; /* registered by the user; NULL-terminated or NULL */
     int64_t extra_kernel_count;
+    struct mcr_function *extra_functions; /* of objects, by mcr_function_register */
+    int64_t extra_function_count;
 };
 
 #if defined(__GNUC__)

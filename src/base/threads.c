@@ -108,6 +108,7 @@ static void note_failure(loop *l, int64_t item, mcr_status status, const mcr_fai
         pthread_mutex_lock(&l->ctx->lock);
         memcpy(l->ctx->message, failure->message, sizeof failure->message);
         memcpy(l->ctx->file, failure->file, sizeof failure->file);
+        l->ctx->mark_text[0] = '\0';
         l->ctx->line = failure->line;
         pthread_mutex_unlock(&l->ctx->lock);
     }
