@@ -1,0 +1,196 @@
+/* gram.c: opening a Gram; blocks of it, cut into tiles that the workers share out.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "gram/gram.h"
+
+#include "base/threads.h"
+
+mcr_status mcr_gram_open(mcr_gram **out, mcr *ctx, const mcr_kernel *kernel, const mcr_data *x,
+                         const mcr_data *z)
+{
+    *out = NULL;
+    mcr_gram *g = mcr_alloc_zero(ctx, 1, sizeof *g);
+    if (!g)
+        return MCR_NO_MEMORY;
+    g->ctx = ctx;
+    g->kernel = mcr_kernel_retain(kernel);
+    g->x = mcr_data_retain(x);
+    g->z = mcr_data_retain(z ? z : x);
+    g->same = !z || z == x;
+    mcr_status s = mcr_binding_open(&g->binding, ctx, g->kernel, g->x, g->same ? NULL : g->z);
+    if (s)
+        goto done;
+    g->workers = mcr_workers(ctx);
+    g->scratch = mcr_alloc_zero(ctx, (size_t)g->workers, sizeof *g->scratch);
+    if (!g->scratch) {
+        s = MCR_NO_MEMORY;
+        goto done;
+    }
+    for (int w = 0; w < g->workers && !s; w++)
+        s = mcr_scratch_open(&g->scratch[w], g->binding);
+done:
+    if (s)
+        mcr_gram_close(g);
+    else
+        *out = g;
+    return s;
+}
+
+void mcr_gram_close(mcr_gram *g)
+{
+    if (!g)
+        return;
+    for (int w = 0; g->scratch && w < g->workers; w++)
+        mcr_scratch_close(g->scratch[w]);
+    mcr_free(g->ctx, g->scratch);
+    mcr_binding_close(g->binding);
+    mcr_kernel_free(g->kernel);
+    mcr_data_free(g->x);
+    mcr_data_free(g->z);
+    mcr_free(g->ctx, g);
+}
+
+int64_t mcr_gram_rows(const mcr_gram *g)
+{
+    return mcr_data_count(g->x);
+}
+
+int64_t mcr_gram_cols(const mcr_gram *g)
+{
+    return mcr_data_count(g->z);
+}
+
+int mcr_gram_symmetric(const mcr_gram *g)
+{
+    return g->same;
+}
+
+mcr_status mcr_gram_prepare(mcr_gram *g, bool precise)
+{
+    if (g->prepared[precise])
+        return MCR_OK;
+    mcr_status s = mcr_binding_prepare(g->binding, precise);
+    if (!s)
+        g->prepared[precise] = true;
+    return s;
+}
+
+mcr_status mcr_gram_restrict(mcr_gram **out, mcr_gram *g, mcr_rows z)
+{
+    *out = NULL;
+    mcr_data *view = NULL;
+    mcr_status s = mcr_data_select(&view, g->z, z);
+    if (!s)
+        s = mcr_gram_open(out, g->ctx, g->kernel, g->x, view);
+    mcr_data_free(view);
+    return s;
+}
+
+/* ---- blocks ------------------------------------------------------------------------------------*/
+
+typedef struct block_job {
+    mcr_gram *gram;
+    mcr_rows x, z;
+    char *k;
+    int64_t ld, across; /* tiles in a row of tiles */
+    size_t real;
+    bool precise;
+} block_job;
+
+static mcr_rows part(mcr_rows rows, int64_t first, int64_t most)
+{
+    int64_t count = rows.count - first < most ? rows.count - first : most;
+    if (rows.index)
+        return (mcr_rows){rows.index + first, 0, count};
+    return (mcr_rows){NULL, rows.first + first, count};
+}
+
+static mcr_status block_tile(void *arg, int64_t item, int worker)
+{
+    const block_job *job = arg;
+    int64_t i = item / job->across * MCR_TILE_ROWS, j = item % job->across * MCR_TILE_COLS;
+    mcr_tile tile = {
+        .x = part(job->x, i, MCR_TILE_ROWS),
+        .z = part(job->z, j, MCR_TILE_COLS),
+        .precise = job->precise,
+        .k = job->k + (size_t)(i * job->ld + j) * job->real,
+        .ld = job->ld,
+        .scratch = job->gram->scratch[worker],
+    };
+    return mcr_binding_block(job->gram->binding, &tile);
+}
+
+static mcr_status rows_valid(mcr *ctx, mcr_rows rows, int64_t n, const char *side)
+{
+    if (rows.count < 0 || (!rows.index && (rows.first < 0 || rows.first > n - rows.count)))
+        return mcr_fail(ctx, MCR_BAD_CALL, "gram: rows %lld + %lld of %s, which has %lld",
+                        (long long)rows.first, (long long)rows.count, side, (long long)n);
+    for (int64_t i = 0; rows.index && i < rows.count; i++)
+        if (rows.index[i] < 0 || rows.index[i] >= n)
+            return mcr_fail(ctx, MCR_BAD_CALL, "gram: row %lld of %s, which has %lld",
+                            (long long)rows.index[i], side, (long long)n);
+    return MCR_OK;
+}
+
+mcr_status mcr_gram_block_any(mcr_gram *g, mcr_rows x, mcr_rows z, void *k, int64_t ld,
+                              bool precise)
+{
+    mcr_status s = rows_valid(g->ctx, x, mcr_gram_rows(g), "x");
+    if (!s)
+        s = rows_valid(g->ctx, z, mcr_gram_cols(g), "z");
+    if (!s)
+        s = mcr_gram_prepare(g, precise);
+    if (s || x.count == 0 || z.count == 0)
+        return s;
+    block_job job = {
+        .gram = g,
+        .x = x,
+        .z = z,
+        .k = k,
+        .ld = ld,
+        .across = (z.count + MCR_TILE_COLS - 1) / MCR_TILE_COLS,
+        .real = precise ? sizeof(double) : sizeof(float),
+        .precise = precise,
+    };
+    int64_t down = (x.count + MCR_TILE_ROWS - 1) / MCR_TILE_ROWS;
+    return mcr_parallel(g->ctx, down * job.across, block_tile, &job);
+}
+
+mcr_status mcr_gram_block(mcr_gram *g, mcr_rows x, mcr_rows z, double *k, int64_t ld)
+{
+    return mcr_gram_block_any(g, x, z, k, ld, true);
+}
+
+mcr_status mcr_gram_block_float(mcr_gram *g, mcr_rows x, mcr_rows z, float *k, int64_t ld)
+{
+    return mcr_gram_block_any(g, x, z, k, ld, false);
+}
+
+/* ---- the diagonal ------------------------------------------------------------------------------*/
+
+typedef struct diagonal_job {
+    const mcr_gram *gram;
+    int side;
+    int64_t n;
+    double *k;
+} diagonal_job;
+
+enum { DIAGONAL_CHUNK = 512 };
+
+static mcr_status diagonal_chunk(void *arg, int64_t item, int worker)
+{
+    (void)worker;
+    const diagonal_job *job = arg;
+    mcr_rows all = {NULL, 0, job->n};
+    int64_t first = item * DIAGONAL_CHUNK;
+    return mcr_bound_diagonal(job->gram->binding->root, job->side,
+                              part(all, first, DIAGONAL_CHUNK), job->k + first);
+}
+
+mcr_status mcr_gram_diagonal(mcr_gram *g, int side, double *k)
+{
+    diagonal_job job = {g, side, side ? mcr_gram_cols(g) : mcr_gram_rows(g), k};
+    return mcr_parallel(g->ctx, (job.n + DIAGONAL_CHUNK - 1) / DIAGONAL_CHUNK, diagonal_chunk,
+                        &job);
+}

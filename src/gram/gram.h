@@ -1,0 +1,48 @@
+/* gram.h (internal): a Gram's insides, and what iterative solvers use beyond gram.h.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef MCR_GRAM_GRAM_H
+#define MCR_GRAM_GRAM_H
+
+#include <stdbool.h>
+
+#include <mercer/gram.h>
+
+#include "kernel/kernel.h"
+
+struct mcr_gram {
+    mcr *ctx;
+    mcr_kernel *kernel;
+    mcr_data *x, *z; /* z == x when symmetric */
+    bool same;
+    bool prepared[2]; /* for float and double tiles */
+    mcr_binding *binding;
+    mcr_scratch **scratch; /* one a worker */
+    int workers;
+};
+
+/* Packs for the precision, once. Called by everything that computes. */
+mcr_status mcr_gram_prepare(mcr_gram *gram, bool precise);
+/* A block in either precision; k is float * or double *. */
+mcr_status mcr_gram_block_any(mcr_gram *gram, mcr_rows x, mcr_rows z, void *k, int64_t ld,
+                              bool precise);
+
+/* K against some of z's objects: shares x. For solvers whose active set shrinks. */
+mcr_status mcr_gram_restrict(mcr_gram **out, mcr_gram *gram, mcr_rows z);
+
+/* Whole rows of K against all columns, and what is done with them in the same pass. */
+typedef struct mcr_gram_pass {
+    mcr_rows x;
+    bool precise; /* rows are double, else float */
+    void *const *row; /* where to keep each row (columns rounded up to MCR_ROW_PAD, 64-byte aligned);
+                         NULL: nowhere */
+    /* f[o * f_ld + j] += sum_i coef[o * coef_ld + i] K(x.i, z_j), o < outputs (0: no sums); in double,
+     * in the order of i. */
+    const double *coef;
+    double *f;
+    int64_t outputs, coef_ld, f_ld;
+} mcr_gram_pass;
+mcr_status mcr_gram_rows_pass(mcr_gram *gram, const mcr_gram_pass *pass);
+
+#endif

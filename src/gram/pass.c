@@ -1,0 +1,71 @@
+/* pass.c: whole rows of K, kept and/or summed, in one pass over the columns.
+ *
+ * The workers share out chunks of columns; each walks all rows of the batch in order, so that the
+ * sums do not depend on the number of threads.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "gram/gram.h"
+
+#include <string.h>
+
+#include "base/threads.h"
+#include "linalg/tiles.h"
+
+typedef struct pass_job {
+    mcr_gram *gram;
+    const mcr_gram_pass *pass;
+    const mcr_tile_kit *kit;
+} pass_job;
+
+/* Rows of a tile in a general expression: small, so that its scratch tiles stay in the cache. */
+enum { PASS_ROWS = 64 };
+
+static mcr_status pass_chunk(void *arg, int64_t item, int worker)
+{
+    const pass_job *job = arg;
+    const mcr_gram_pass *p = job->pass;
+    mcr_scratch *scratch = job->gram->scratch[worker];
+    int64_t j = item * MCR_TILE_COLS, n = mcr_gram_cols(job->gram);
+    int64_t cols = n - j < MCR_TILE_COLS ? n - j : MCR_TILE_COLS;
+    size_t real = (size_t)job->kit->bytes, mark = mcr_scratch_mark(scratch);
+    char *k = mcr_scratch_take(scratch, real * PASS_ROWS * MCR_TILE_COLS);
+    if (!k)
+        return MCR_NO_MEMORY;
+    const void *row[PASS_ROWS];
+    mcr_status s = MCR_OK;
+    for (int64_t i = 0; i < p->x.count && !s; i += PASS_ROWS) {
+        int64_t rows = p->x.count - i < PASS_ROWS ? p->x.count - i : PASS_ROWS;
+        mcr_tile tile = {
+            .x = p->x.index ? (mcr_rows){p->x.index + i, 0, rows}
+                            : (mcr_rows){NULL, p->x.first + i, rows},
+            .z = {NULL, j, cols},
+            .precise = p->precise,
+            .k = k,
+            .ld = MCR_TILE_COLS,
+            .scratch = scratch,
+        };
+        s = mcr_binding_block(job->gram->binding, &tile);
+        for (int64_t r = 0; r < rows && !s; r++) {
+            row[r] = k + (size_t)(r * MCR_TILE_COLS) * real;
+            if (p->row)
+                memcpy((char *)p->row[i + r] + (size_t)j * real, row[r], (size_t)cols * real);
+        }
+        for (int64_t o = 0; o < p->outputs && !s; o++)
+            job->kit->update(p->f + o * p->f_ld + j, row, p->coef + o * p->coef_ld + i, rows, 0,
+                             cols);
+    }
+    mcr_scratch_release(scratch, mark);
+    return s;
+}
+
+mcr_status mcr_gram_rows_pass(mcr_gram *g, const mcr_gram_pass *pass)
+{
+    mcr_status s = mcr_gram_prepare(g, pass->precise);
+    if (s || pass->x.count == 0)
+        return s;
+    const mcr_tiles *tiles = mcr_tiles_best();
+    pass_job job = {g, pass, pass->precise ? tiles->f64 : tiles->f32};
+    int64_t chunks = (mcr_gram_cols(g) + MCR_TILE_COLS - 1) / MCR_TILE_COLS;
+    return mcr_parallel(g->ctx, chunks, pass_chunk, &job);
+}
