@@ -1,0 +1,436 @@
+/* check.c: is it a kernel? The closure rules first, then the data.
+ *
+ * On data a matrix G counts as not positive semidefinite when t'Gt < -bound for a unit vector t,
+ * with bound = 8 n eps max|G_ii| allowing for the rounding of G and of the eigensolver. The counter-
+ * example is made small: one object with G_ii < 0; two that break Cauchy-Schwarz; else the objects
+ * that carry the eigenvector, dropped one by one as long as a negative value is left.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "gram/gram.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "linalg/blas.h"
+
+enum { DEFAULT_OBJECTS = 500, MADE_OBJECTS = 60, SHOWN_VALUES = 6, SHOWN_BYTES = 40 };
+
+typedef struct trial {
+    mcr *ctx;
+    mcr_check_report *report;
+    const mcr_data *data;
+    int64_t n;
+    int64_t *object; /* numbers of the tested objects in data */
+    double *g, *work, *value;
+    double bound;
+} trial;
+
+/* ---- counter-examples --------------------------------------------------------------------------*/
+
+/* Smallest eigenvalue of G on the objects in `pick`, and its unit vector. */
+static mcr_status smallest(trial *t, const int64_t *pick, int64_t count, double *value,
+                           double *vector)
+{
+    for (int64_t i = 0; i < count; i++)
+        for (int64_t j = 0; j < count; j++)
+            t->work[i * count + j] = t->g[pick[i] * t->n + pick[j]];
+    mcr_status s = mcr_blas_eigen(t->ctx, count, t->work, count, true, t->value);
+    if (s)
+        return s;
+    *value = t->value[0];
+    memcpy(vector, t->work, sizeof(double) * (size_t)count);
+    return MCR_OK;
+}
+
+static void show_vector(mcr_text *to, const double *x, int64_t cols)
+{
+    mcr_text_string(to, "(");
+    for (int64_t k = 0; k < cols && k < SHOWN_VALUES; k++) {
+        mcr_text_string(to, k ? ", " : "");
+        mcr_text_real(to, x[k]);
+    }
+    mcr_text_string(to, cols > SHOWN_VALUES ? ", ...)" : ")");
+}
+
+static mcr_status show_field(trial *t, int64_t field, int64_t i, mcr_text *to)
+{
+    mcr_field_info info;
+    mcr_status s = mcr_data_field_info(t->data, field, &info);
+    if (s)
+        return s;
+    mcr_field f = mcr_data_field(t->data, field);
+    int64_t at = mcr_field_at(&f, i);
+    mcr_text_format(to, "%s%s = ", to->length ? ", " : "", info.name);
+    if (info.kind & (MCR_DENSE | MCR_SPARSE)) {
+        double *x = mcr_alloc(t->ctx, (size_t)info.cols, sizeof *x);
+        if (!x)
+            return MCR_NO_MEMORY;
+        s = mcr_data_vector(t->data, field, i, x);
+        if (!s)
+            show_vector(to, x, info.cols);
+        mcr_free(t->ctx, x);
+    } else if (info.kind == MCR_STRINGS) {
+        const char *bytes;
+        int64_t length;
+        s = mcr_data_string(t->data, field, i, &bytes, &length);
+        mcr_text_string(to, "\"");
+        for (int64_t b = 0; b < length && b < SHOWN_BYTES && !s; b++) {
+            unsigned char c = (unsigned char)bytes[b];
+            mcr_text_add(to, c < 32 || c == 127 || c == '"' ? "?" : bytes + b, 1);
+        }
+        mcr_text_string(to, length > SHOWN_BYTES ? "...\"" : "\"");
+    } else if (info.kind == MCR_GRAPHS) {
+        const mcr_store *st = f.store;
+        mcr_text_format(to, "a graph of %lld nodes and %lld edge ends",
+                        (long long)(st->start[at + 1] - st->start[at]),
+                        (long long)(st->link[st->start[at + 1]] - st->link[st->start[at]]));
+    } else {
+        mcr_text_format(to, "row %lld", (long long)at + 1);
+    }
+    return s;
+}
+
+static mcr_status show_object(trial *t, int64_t i, char **out)
+{
+    mcr_text text;
+    mcr_text_init(&text, t->ctx);
+    mcr_status s = MCR_OK;
+    for (int64_t f = 0; f < mcr_data_fields(t->data) && !s; f++)
+        s = show_field(t, f, i, &text);
+    if (!s)
+        s = text.status;
+    if (!s && !(*out = mcr_copy_text(t->ctx, text.bytes ? text.bytes : "", (size_t)text.length)))
+        s = MCR_NO_MEMORY;
+    mcr_text_free(&text);
+    return s;
+}
+
+/* Writes the counter-example on `pick` with vector v into the report. */
+static mcr_status keep(trial *t, const int64_t *pick, int64_t count, const double *v)
+{
+    mcr_check_report *r = t->report;
+    size_t m = (size_t)count;
+    r->object = mcr_alloc(t->ctx, m, sizeof *r->object);
+    r->gram = mcr_alloc(t->ctx, m * m, sizeof *r->gram);
+    r->t = mcr_alloc(t->ctx, m, sizeof *r->t);
+    r->shown = mcr_alloc_zero(t->ctx, m, sizeof *r->shown);
+    if (!r->object || !r->gram || !r->t || !r->shown)
+        return MCR_NO_MEMORY;
+    r->objects = count;
+    r->value = 0;
+    mcr_status s = MCR_OK;
+    for (int64_t i = 0; i < count && !s; i++) {
+        r->object[i] = t->object[pick[i]];
+        r->t[i] = v[i];
+        for (int64_t j = 0; j < count; j++) {
+            r->gram[i * count + j] = t->g[pick[i] * t->n + pick[j]];
+            r->value += v[i] * v[j] * r->gram[i * count + j];
+        }
+        s = show_object(t, r->object[i], &r->shown[i]);
+    }
+    return s;
+}
+
+static mcr_status one_object(trial *t, bool *found)
+{
+    int64_t worst = 0;
+    for (int64_t i = 1; i < t->n; i++)
+        if (t->g[i * t->n + i] < t->g[worst * t->n + worst])
+            worst = i;
+    *found = t->g[worst * t->n + worst] < -t->bound;
+    return *found ? keep(t, &worst, 1, &(double){1}) : MCR_OK;
+}
+
+/* The pair whose 2 x 2 matrix has the most negative eigenvalue. */
+static mcr_status two_objects(trial *t, bool *found)
+{
+    int64_t pick[2] = {0, 0};
+    double lowest = -t->bound, vector[2];
+    for (int64_t i = 0; i < t->n; i++)
+        for (int64_t j = 0; j < i; j++) {
+            double a = t->g[i * t->n + i], b = t->g[j * t->n + j], c = t->g[i * t->n + j];
+            double low = 0.5 * (a + b) - hypot(0.5 * (a - b), c);
+            if (low < lowest) {
+                lowest = low;
+                pick[0] = j;
+                pick[1] = i;
+            }
+        }
+    *found = pick[1] > pick[0];
+    if (!*found)
+        return MCR_OK;
+    mcr_status s = smallest(t, pick, 2, &lowest, vector);
+    return s ? s : keep(t, pick, 2, vector);
+}
+
+typedef struct weight {
+    double size;
+    int64_t object;
+} weight;
+
+static int by_size(const void *a, const void *b)
+{
+    const weight *x = a, *y = b;
+    if (x->size != y->size)
+        return x->size < y->size ? 1 : -1;
+    return x->object < y->object ? -1 : x->object > y->object;
+}
+
+/* Takes objects in the order of their weight in the eigenvector until a negative value appears, then
+ * drops all that it can do without. */
+static mcr_status few_objects(trial *t, const double *eigenvector)
+{
+    int64_t n = t->n, count = 3;
+    weight *order = mcr_alloc(t->ctx, (size_t)n, sizeof *order);
+    int64_t *pick = mcr_alloc(t->ctx, (size_t)n, sizeof *pick);
+    double *v = mcr_alloc(t->ctx, (size_t)n, sizeof *v);
+    mcr_status s = order && pick && v ? MCR_OK : MCR_NO_MEMORY;
+    if (s)
+        goto done;
+    for (int64_t i = 0; i < n; i++)
+        order[i] = (weight){fabs(eigenvector[i]), i};
+    qsort(order, (size_t)n, sizeof *order, by_size);
+    for (int64_t i = 0; i < n; i++)
+        pick[i] = order[i].object;
+    double value = 0;
+    for (; count < n; count += count / 4 + 1)
+        if ((s = smallest(t, pick, count, &value, v)) || value < -t->bound)
+            break;
+    if (count > n)
+        count = n;
+    for (int64_t drop = count - 1; drop >= 0 && count > 3 && !s; drop--) {
+        int64_t gone = pick[drop];
+        memmove(pick + drop, pick + drop + 1, sizeof *pick * (size_t)(count - drop - 1));
+        s = smallest(t, pick, count - 1, &value, v);
+        if (value < -t->bound) {
+            count--;
+        } else {
+            memmove(pick + drop + 1, pick + drop, sizeof *pick * (size_t)(count - drop - 1));
+            pick[drop] = gone;
+        }
+    }
+    if (!s)
+        s = smallest(t, pick, count, &value, v);
+    if (!s)
+        s = keep(t, pick, count, v);
+done:
+    mcr_free(t->ctx, order);
+    mcr_free(t->ctx, pick);
+    mcr_free(t->ctx, v);
+    return s;
+}
+
+/* ---- the data test -----------------------------------------------------------------------------*/
+
+/* NULL: symmetric and finite; else what is wrong. Makes G symmetric within rounding. */
+static const char *look(trial *t, int64_t where[2])
+{
+    double most = 0;
+    for (int64_t i = 0; i < t->n; i++)
+        most = fmax(most, fabs(t->g[i * t->n + i]));
+    t->bound = 8 * (double)t->n * DBL_EPSILON * most;
+    for (int64_t i = 0; i < t->n; i++)
+        for (int64_t j = 0; j <= i; j++) {
+            double a = t->g[i * t->n + j], b = t->g[j * t->n + i];
+            where[0] = i;
+            where[1] = j;
+            if (!isfinite(a) || !isfinite(b))
+                return "is not finite";
+            if (fabs(a - b) > 64 * DBL_EPSILON * fmax(fabs(a), fmax(fabs(b), most)))
+                return "is not symmetric";
+        }
+    return NULL;
+}
+
+static mcr_status judge(trial *t, mcr_text *reason, bool *broken)
+{
+    int64_t where[2];
+    const char *odd = look(t, where);
+    if (odd) {
+        *broken = true;
+        mcr_text_format(reason, "K %s: objects %lld and %lld give ", odd,
+                        (long long)t->object[where[0]] + 1, (long long)t->object[where[1]] + 1);
+        mcr_text_real(reason, t->g[where[0] * t->n + where[1]]);
+        mcr_text_string(reason, " and ");
+        mcr_text_real(reason, t->g[where[1] * t->n + where[0]]);
+        return MCR_OK;
+    }
+    t->report->bound = t->bound;
+    double *vector = mcr_alloc(t->ctx, (size_t)t->n, sizeof *vector);
+    int64_t *all = mcr_alloc(t->ctx, (size_t)t->n, sizeof *all);
+    mcr_status s = vector && all ? MCR_OK : MCR_NO_MEMORY;
+    for (int64_t i = 0; i < t->n && !s; i++)
+        all[i] = i;
+    if (!s)
+        s = smallest(t, all, t->n, &t->report->min_eigenvalue, vector);
+    bool found = false;
+    if (!s)
+        s = one_object(t, &found);
+    if (!s && found)
+        mcr_text_string(reason, "one object has K(x,x) < 0");
+    if (!s && !found) {
+        s = two_objects(t, &found);
+        if (!s && found)
+            mcr_text_string(reason, "two objects break K(x,z)^2 <= K(x,x) K(z,z)");
+    }
+    if (!s && !found && t->report->min_eigenvalue < -t->bound) {
+        found = true;
+        s = few_objects(t, vector);
+        if (!s)
+            mcr_text_format(reason, "%lld objects have a Gram matrix with a negative eigenvalue",
+                            (long long)t->report->objects);
+    }
+    *broken = found;
+    mcr_free(t->ctx, vector);
+    mcr_free(t->ctx, all);
+    return s;
+}
+
+/* Tests up to `most` objects, spread evenly over the data. */
+static mcr_status test_data(mcr *ctx, mcr_check_report *r, const mcr_kernel *kernel,
+                            const mcr_data *data, int64_t most, mcr_text *reason, bool *broken)
+{
+    int64_t total = mcr_data_count(data);
+    trial t = {.ctx = ctx, .report = r, .data = data, .n = total < most ? total : most};
+    mcr_gram *gram = NULL;
+    mcr_status s = mcr_gram_open(&gram, ctx, kernel, data, NULL);
+    if (s)
+        goto done;
+    size_t n = (size_t)t.n;
+    t.object = mcr_alloc(ctx, n, sizeof *t.object);
+    t.g = mcr_alloc(ctx, n * n, sizeof *t.g);
+    t.work = mcr_alloc(ctx, n * n, sizeof *t.work);
+    t.value = mcr_alloc(ctx, n, sizeof *t.value);
+    if (!t.object || !t.g || !t.work || !t.value) {
+        s = MCR_NO_MEMORY;
+        goto done;
+    }
+    for (int64_t i = 0; i < t.n; i++)
+        t.object[i] = t.n == total ? i : (int64_t)((double)i * (double)total / (double)t.n);
+    mcr_rows rows = {t.object, 0, t.n};
+    s = mcr_gram_block(gram, rows, rows, t.g, t.n);
+    if (!s)
+        s = judge(&t, reason, broken);
+    if (!s)
+        r->tested = t.n;
+done:
+    mcr_gram_close(gram);
+    mcr_free(ctx, t.object);
+    mcr_free(ctx, t.g);
+    mcr_free(ctx, t.work);
+    mcr_free(ctx, t.value);
+    return s;
+}
+
+/* Without data: small made data with one field of each kind. An expression that does not fit them
+ * is left to the rules. */
+static mcr_status test_made(mcr *ctx, mcr_check_report *r, const mcr_kernel *kernel,
+                            mcr_text *reason, bool *broken)
+{
+    mcr_data *made = NULL;
+    mcr_status s = mcr_data_sample(&made, ctx, "mixed", MADE_OBJECTS, -1);
+    if (!s)
+        s = test_data(ctx, r, kernel, made, MADE_OBJECTS, reason, broken);
+    mcr_data_free(made);
+    if (s == MCR_BAD_CALL || s == MCR_BAD_DATA || s == MCR_NUMERIC)
+        s = MCR_OK;
+    return s;
+}
+
+/* ---- the verdict -------------------------------------------------------------------------------*/
+
+static mcr_status split_rules(mcr *ctx, mcr_check_report *r, const mcr_text *rules)
+{
+    const char *p = rules->bytes, *end = p + rules->length;
+    int64_t lines = 0;
+    for (const char *q = p; q < end; q++)
+        lines += *q == '\n';
+    r->rule = mcr_alloc_zero(ctx, (size_t)lines, sizeof *r->rule);
+    if (!r->rule)
+        return MCR_NO_MEMORY;
+    for (; r->rules < lines; r->rules++) {
+        const char *stop = memchr(p, '\n', (size_t)(end - p));
+        if (!(r->rule[r->rules] = mcr_copy_text(ctx, p, (size_t)(stop - p))))
+            return MCR_NO_MEMORY;
+        p = stop + 1;
+    }
+    return MCR_OK;
+}
+
+static void conclude(mcr_check_report *r, mcr_definite by_rules, bool broken, bool given,
+                     mcr_text *reason)
+{
+    if (broken) {
+        r->valid = MCR_VALID_NO;
+    } else if (by_rules == MCR_PSD) {
+        r->valid = MCR_VALID_YES;
+        mcr_text_string(reason, "the closure rules make it a kernel");
+        if (given)
+            mcr_text_format(reason, ", and %lld objects agree", (long long)r->tested);
+    } else if (by_rules == MCR_NSD || by_rules == MCR_INDEFINITE) {
+        r->valid = MCR_VALID_NO;
+        mcr_text_string(reason, "the closure rules exclude it");
+    } else {
+        r->valid = MCR_VALID_UNKNOWN;
+        mcr_text_string(reason, "the closure rules do not decide");
+        if (r->tested)
+            mcr_text_format(reason, ", and %lld objects%s give no counter-example",
+                            (long long)r->tested, given ? "" : " made at random");
+    }
+}
+
+mcr_status mcr_kernel_check(mcr_check_report **out, mcr *ctx, const mcr_kernel *kernel,
+                            const mcr_data *data, int64_t max_objects)
+{
+    *out = NULL;
+    mcr_text rules, reason;
+    mcr_text_init(&rules, ctx);
+    mcr_text_init(&reason, ctx);
+    bool broken = false;
+    mcr_status s = MCR_NO_MEMORY;
+    mcr_check_report *r = mcr_alloc_zero(ctx, 1, sizeof *r);
+    if (!r)
+        goto done;
+    r->min_eigenvalue = r->bound = NAN;
+    mcr_definite by_rules = mcr_kernel_definite(kernel, &rules);
+    s = rules.status ? rules.status : split_rules(ctx, r, &rules);
+    if (!s && data)
+        s = test_data(ctx, r, kernel, data, max_objects > 0 ? max_objects : DEFAULT_OBJECTS,
+                      &reason, &broken);
+    else if (!s && by_rules != MCR_PSD)
+        s = test_made(ctx, r, kernel, &reason, &broken);
+    if (s)
+        goto done;
+    conclude(r, by_rules, broken, data != NULL, &reason);
+    s = reason.status;
+    if (!s && !(r->reason = mcr_copy_text(ctx, reason.bytes, (size_t)reason.length)))
+        s = MCR_NO_MEMORY;
+done:
+    mcr_text_free(&rules);
+    mcr_text_free(&reason);
+    if (s)
+        mcr_check_free(ctx, r);
+    else
+        *out = r;
+    return s;
+}
+
+void mcr_check_free(mcr *ctx, mcr_check_report *r)
+{
+    if (!r)
+        return;
+    for (int64_t i = 0; i < r->rules; i++)
+        mcr_free(ctx, r->rule[i]);
+    for (int64_t i = 0; i < r->objects; i++)
+        mcr_free(ctx, r->shown[i]);
+    mcr_free(ctx, r->rule);
+    mcr_free(ctx, r->reason);
+    mcr_free(ctx, r->object);
+    mcr_free(ctx, r->gram);
+    mcr_free(ctx, r->t);
+    mcr_free(ctx, r->shown);
+    mcr_free(ctx, r);
+}
