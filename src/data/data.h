@@ -52,8 +52,10 @@ static inline int64_t mcr_field_at(const mcr_field *f, int64_t i)
 }
 
 typedef struct mcr_classes { /* shared by views */
-    int64_t owners, count;
+    int64_t owners;          /* atomic */
+    int64_t count;
     char **name;
+    char *text; /* holds all names */
 } mcr_classes;
 
 struct mcr_data {
@@ -62,7 +64,8 @@ struct mcr_data {
     int64_t count;
     int64_t fields;
     mcr_store **store; /* one a field, counted */
-    int64_t *rows;     /* row map shared by all fields, owned; NULL: identity */
+    int64_t *rows;     /* row map shared by all fields, owned; NULL: stored rows from `first` on */
+    int64_t first;
     mcr_targets target_kind;
     double *target; /* owned, one an object of this view; NULL: none */
     double *weight;
@@ -81,18 +84,24 @@ int64_t mcr_data_find(const mcr_data *data, const char *name, size_t length);
  * to mcr_builder_take without a copy. Freed by mcr_store_free (NULL allowed) as long as it was not
  * handed over. */
 mcr_status mcr_store_new(mcr_store **out, mcr *ctx, const char *name, mcr_kind kind);
-void mcr_store_free(mcr_store *store);
+mcr_store *mcr_store_retain(mcr_store *store);
+void mcr_store_free(mcr_store *store); /* one owner less */
+/* MCR_BAD_DATA with the object's number if an invariant of its kind does not hold. */
+mcr_status mcr_store_check(const mcr_store *store);
 
 /* The builder takes the store over (also on failure). The builder must have been opened with the
  * store's count, or with -1: then the first store, targets or words set the count. Checks all
  * invariants: finite values, rising indices below cols, edges in range. */
 mcr_status mcr_builder_take(mcr_builder *builder, mcr_store *store);
+/* The same for a store whose invariants the reader has checked while parsing. */
+mcr_status mcr_builder_adopt(mcr_builder *builder, mcr_store *store);
 /* Graphs from an edge list to adjacency (sorted, symmetric, without repeats); label arrays in the
  * form of mcr_builder_graphs. Two labels for one edge: the first stands. */
 mcr_status mcr_store_link(mcr_store *store, const int64_t *edge_start, const int32_t (*edge)[2],
                           const int32_t *edge_label);
 
-/* A label as it stands in a file, collected by a reader: all numbers -> real targets, else words. */
+/* A label as it stands in a file, collected by a reader: all numbers -> real targets ("+1" is 1),
+ * else words, byte for byte. "nan" and "inf" are refused where all others are numbers. */
 typedef struct mcr_labels mcr_labels;
 mcr_status mcr_labels_open(mcr_labels **out, mcr *ctx);
 mcr_status mcr_labels_add(mcr_labels *labels, const char *text, size_t length);
@@ -100,10 +109,21 @@ mcr_status mcr_labels_add(mcr_labels *labels, const char *text, size_t length);
 mcr_status mcr_builder_labels(mcr_builder *builder, mcr_labels *labels);
 void mcr_labels_close(mcr_labels *labels);
 
-/* A reader: one file in src/data/format and one line `FORMAT(name)` in formats.def. `sniff` says how
- * sure it is (0 no .. 100 certain) from the name (without .gz) and the first bytes, at most 64 KiB
- * (after gunzip). `read` fills the builder (opened with count -1) from the input; it reports faults
- * with mcr_input_fail. A directory format (TU) has read_path instead, given the path. */
+/* The classes of `count` targets: ascending for numbers; class_of[i] is set for each. */
+mcr_status mcr_classes_of_reals(mcr_classes **out, mcr *ctx, const double *value, int64_t count,
+                                int32_t *class_of);
+/* Of words, in the order of first appearance: word i is text[end[i-1] .. end[i]-1]. */
+mcr_status mcr_classes_of_words(mcr_classes **out, mcr *ctx, const char *text, const int64_t *end,
+                                int64_t count, int32_t *class_of);
+mcr_classes *mcr_classes_retain(mcr_classes *classes);
+void mcr_classes_free(mcr *ctx, mcr_classes *classes); /* one owner less; NULL allowed */
+
+/* A reader: one file in src/data/format that defines `const mcr_format mcr_format_<name>`, and one
+ * line `FORMAT(name)` in formats.def. `sniff` says how sure it is (0 no .. 100 certain) from the name
+ * (without directory and .gz) and the first bytes, at most 64 KiB (after gunzip). `read` fills the
+ * builder (opened with count -1) from the input; it reports faults with mcr_input_fail. A directory
+ * format (TU) has read_path instead, given the path.
+ * With options->class_files and no path, read gets in = NULL and opens the files itself. */
 typedef struct mcr_format {
     const char *name, *summary;
     int (*sniff)(const char *name, const char *bytes, size_t count);

@@ -1,0 +1,334 @@
+/* builder.c: data sets from arrays and from readers' stores.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "data/builder.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+mcr_status mcr_builder_open(mcr_builder **out, mcr *ctx, int64_t count)
+{
+    *out = NULL;
+    if (count < -1)
+        return mcr_fail(ctx, MCR_BAD_CALL, "a data set cannot have %" PRId64 " objects", count);
+    mcr_builder *b = mcr_alloc_zero(ctx, 1, sizeof *b);
+    if (b == NULL)
+        return MCR_NO_MEMORY;
+    b->ctx = ctx;
+    b->count = count;
+    *out = b;
+    return MCR_OK;
+}
+
+void mcr_builder_close(mcr_builder *b)
+{
+    if (b == NULL)
+        return;
+    mcr *ctx = b->ctx;
+    for (int64_t i = 0; i < b->stores; i++)
+        mcr_store_free(b->store[i]);
+    mcr_free(ctx, b->store);
+    mcr_free(ctx, b->target);
+    mcr_free(ctx, b->class_of);
+    mcr_classes_free(ctx, b->classes);
+    mcr_free(ctx, b->weight);
+    mcr_free(ctx, b);
+}
+
+mcr_status mcr_builder_expect(mcr_builder *b, int64_t count)
+{
+    if (b->count < 0)
+        b->count = count;
+    if (b->count != count)
+        return mcr_fail(b->ctx, MCR_BAD_DATA, "%" PRId64 " objects, but %" PRId64 " were expected",
+                        count, b->count);
+    return MCR_OK;
+}
+
+/* The arrays given to the public calls have as many elements as the builder was opened for. */
+static mcr_status expect_known(const mcr_builder *b)
+{
+    if (b->count < 0)
+        return mcr_fail(b->ctx, MCR_BAD_CALL,
+                        "the builder was opened without the number of objects");
+    return MCR_OK;
+}
+
+mcr_status mcr_builder_adopt(mcr_builder *b, mcr_store *store)
+{
+    mcr_status status = mcr_builder_expect(b, store->count);
+    if (status == MCR_OK && store->name[0] == '\0')
+        status = mcr_fail(b->ctx, MCR_BAD_CALL, "a field needs a name");
+    for (int64_t i = 0; i < b->stores && status == MCR_OK; i++)
+        if (strcmp(b->store[i]->name, store->name) == 0)
+            status = mcr_fail(b->ctx, MCR_BAD_DATA, "there are two fields called \"%s\"",
+                              store->name);
+    if (status == MCR_OK)
+        status = mcr_reserve(b->ctx, &b->store, &b->store_room, b->stores + 1, sizeof *b->store);
+    if (status != MCR_OK) {
+        mcr_store_free(store);
+        return status;
+    }
+    b->store[b->stores++] = store;
+    return MCR_OK;
+}
+
+mcr_status mcr_builder_take(mcr_builder *b, mcr_store *store)
+{
+    mcr_status status = mcr_store_check(store);
+    if (status != MCR_OK) {
+        mcr_store_free(store);
+        return status;
+    }
+    return mcr_builder_adopt(b, store);
+}
+
+/* A copy of count elements of `size` bytes, NULL when memory is short. */
+static void *copy_of(mcr *ctx, const void *from, int64_t count, size_t size)
+{
+    void *copy = mcr_alloc(ctx, (size_t)count, size);
+    if (copy != NULL && count > 0)
+        memcpy(copy, from, (size_t)count * size);
+    return copy;
+}
+
+static mcr_status new_store(mcr_store **out, mcr_builder *b, const char *name, mcr_kind kind)
+{
+    *out = NULL;
+    mcr_status status = expect_known(b);
+    if (status == MCR_OK)
+        status = mcr_store_new(out, b->ctx, name, kind);
+    if (status == MCR_OK)
+        (*out)->count = b->count;
+    return status;
+}
+
+/* Starts as the user gave them, checked before anything is copied by them. */
+static mcr_status copy_starts(mcr_store *s, const int64_t *start)
+{
+    if (start[0] != 0)
+        return mcr_fail(s->ctx, MCR_BAD_DATA, "field \"%s\": the first object must start at 0",
+                        s->name);
+    for (int64_t i = 0; i < s->count; i++)
+        if (start[i + 1] < start[i])
+            return mcr_fail(s->ctx, MCR_BAD_DATA,
+                            "field \"%s\", object %" PRId64 ": it ends before it starts", s->name,
+                            i + 1);
+    s->start = copy_of(s->ctx, start, s->count + 1, sizeof *start);
+    return s->start != NULL ? MCR_OK : MCR_NO_MEMORY;
+}
+
+/* The block of a store, count x cols, from rows that stand ld apart. */
+static mcr_status copy_dense(mcr_store *s, const double *values, int64_t cols, int64_t ld)
+{
+    if (cols < 1 || ld < cols)
+        return mcr_fail(s->ctx, MCR_BAD_CALL,
+                        "field \"%s\": %" PRId64 " columns at a distance of %" PRId64
+                        " make no matrix",
+                        s->name, cols, ld);
+    size_t cells;
+    if (!mcr_size_mul((size_t)s->count, (size_t)cols, &cells))
+        return mcr_fail(s->ctx, MCR_NO_MEMORY, "field \"%s\" is too large", s->name);
+    s->cols = cols;
+    s->dense = mcr_alloc(s->ctx, cells, sizeof *s->dense);
+    if (s->dense == NULL)
+        return MCR_NO_MEMORY;
+    for (int64_t i = 0; i < s->count; i++)
+        memcpy(s->dense + i * cols, values + i * ld, (size_t)cols * sizeof *values);
+    return MCR_OK;
+}
+
+/* Takes the store if it could be filled, else frees it. */
+static mcr_status take_filled(mcr_builder *b, mcr_store *s, mcr_status filled)
+{
+    if (filled == MCR_OK)
+        return mcr_builder_take(b, s);
+    mcr_store_free(s);
+    return filled;
+}
+
+mcr_status mcr_builder_dense(mcr_builder *b, const char *name, const double *values, int64_t cols,
+                             int64_t ld)
+{
+    mcr_store *s;
+    mcr_status status = new_store(&s, b, name, MCR_DENSE);
+    if (status == MCR_OK)
+        status = copy_dense(s, values, cols, ld);
+    return take_filled(b, s, status);
+}
+
+mcr_status mcr_builder_sparse(mcr_builder *b, const char *name, int64_t cols, const int64_t *start,
+                              const int32_t *index, const double *value)
+{
+    mcr_store *s;
+    mcr_status status = new_store(&s, b, name, MCR_SPARSE);
+    if (status == MCR_OK)
+        status = copy_starts(s, start);
+    if (status == MCR_OK) {
+        s->cols = cols;
+        s->index = copy_of(b->ctx, index, start[b->count], sizeof *index);
+        s->value = copy_of(b->ctx, value, start[b->count], sizeof *value);
+        if (s->index == NULL || s->value == NULL)
+            status = MCR_NO_MEMORY;
+    }
+    return take_filled(b, s, status);
+}
+
+mcr_status mcr_builder_strings(mcr_builder *b, const char *name, const int64_t *start,
+                               const char *bytes)
+{
+    mcr_store *s;
+    mcr_status status = new_store(&s, b, name, MCR_STRINGS);
+    if (status == MCR_OK)
+        status = copy_starts(s, start);
+    if (status == MCR_OK) {
+        s->bytes = copy_of(b->ctx, bytes, start[b->count], 1);
+        if (s->bytes == NULL)
+            status = MCR_NO_MEMORY;
+    }
+    return take_filled(b, s, status);
+}
+
+mcr_status mcr_builder_graphs(mcr_builder *b, const char *name, const int64_t *node_start,
+                              const int32_t *node_label, const int64_t *edge_start,
+                              const int32_t (*edge)[2], const int32_t *edge_label)
+{
+    mcr_store *s;
+    mcr_status status = new_store(&s, b, name, MCR_GRAPHS);
+    if (status == MCR_OK)
+        status = copy_starts(s, node_start);
+    if (status == MCR_OK && node_label != NULL) {
+        s->node_label = copy_of(b->ctx, node_label, node_start[b->count], sizeof *node_label);
+        if (s->node_label == NULL)
+            status = MCR_NO_MEMORY;
+    }
+    if (status == MCR_OK)
+        status = mcr_store_link(s, edge_start, edge, edge_label);
+    return take_filled(b, s, status);
+}
+
+mcr_status mcr_builder_precomputed(mcr_builder *b, const char *name, const double *values,
+                                   int64_t cols, const int64_t *id)
+{
+    mcr_store *s;
+    mcr_status status = new_store(&s, b, name, MCR_PRECOMPUTED);
+    if (status == MCR_OK)
+        status = copy_dense(s, values, cols, cols);
+    if (status == MCR_OK) {
+        s->id = mcr_alloc(b->ctx, (size_t)b->count, sizeof *s->id);
+        if (s->id == NULL)
+            status = MCR_NO_MEMORY;
+    }
+    for (int64_t i = 0; i < b->count && status == MCR_OK; i++)
+        s->id[i] = id != NULL ? id[i] : b->count == cols ? i : -1;
+    return take_filled(b, s, status);
+}
+
+void mcr_builder_set_targets(mcr_builder *b, mcr_targets kind, double *target, int32_t *class_of,
+                             mcr_classes *classes)
+{
+    mcr_free(b->ctx, b->target);
+    mcr_free(b->ctx, b->class_of);
+    mcr_classes_free(b->ctx, b->classes);
+    b->target_kind = kind;
+    b->target = target;
+    b->class_of = class_of;
+    b->classes = classes;
+}
+
+mcr_status mcr_builder_targets(mcr_builder *b, const double *values)
+{
+    mcr_status status = expect_known(b);
+    if (status != MCR_OK)
+        return status;
+    for (int64_t i = 0; i < b->count; i++)
+        if (!isfinite(values[i]))
+            return mcr_fail(b->ctx, MCR_BAD_DATA, "object %" PRId64 ": the target is not finite",
+                            i + 1);
+    double *target = copy_of(b->ctx, values, b->count, sizeof *values);
+    int32_t *class_of = mcr_alloc(b->ctx, (size_t)b->count, sizeof *class_of);
+    mcr_classes *classes = NULL;
+    status = target != NULL && class_of != NULL ? MCR_OK : MCR_NO_MEMORY;
+    if (status == MCR_OK)
+        status = mcr_classes_of_reals(&classes, b->ctx, target, b->count, class_of);
+    if (status != MCR_OK) {
+        mcr_free(b->ctx, target);
+        mcr_free(b->ctx, class_of);
+        return status;
+    }
+    mcr_builder_set_targets(b, MCR_REAL_TARGETS, target, class_of, classes);
+    return MCR_OK;
+}
+
+mcr_status mcr_builder_words(mcr_builder *b, const char *const *words)
+{
+    mcr_labels *labels = NULL;
+    mcr_status status = expect_known(b);
+    if (status == MCR_OK)
+        status = mcr_labels_open(&labels, b->ctx);
+    for (int64_t i = 0; i < b->count && status == MCR_OK; i++)
+        status = mcr_labels_add(labels, words[i], strlen(words[i]));
+    if (status == MCR_OK)
+        return mcr_builder_labels(b, labels);
+    mcr_labels_close(labels);
+    return status;
+}
+
+mcr_status mcr_builder_weights(mcr_builder *b, const double *weights)
+{
+    mcr_status status = expect_known(b);
+    if (status != MCR_OK)
+        return status;
+    for (int64_t i = 0; i < b->count; i++)
+        if (!(weights[i] >= 0) || isinf(weights[i]))
+            return mcr_fail(b->ctx, MCR_BAD_DATA,
+                            "object %" PRId64 ": a weight must be finite and not negative", i + 1);
+    double *copy = copy_of(b->ctx, weights, b->count, sizeof *weights);
+    if (copy == NULL)
+        return MCR_NO_MEMORY;
+    mcr_free(b->ctx, b->weight);
+    b->weight = copy;
+    return MCR_OK;
+}
+
+static mcr_status finish(mcr_data **out, mcr_builder *b)
+{
+    if (b->stores == 0)
+        return mcr_fail(b->ctx, MCR_BAD_DATA, "a data set needs at least one field");
+    mcr_data *d = mcr_alloc_zero(b->ctx, 1, sizeof *d);
+    if (d == NULL)
+        return MCR_NO_MEMORY;
+    if (b->target_kind == MCR_WORD_TARGETS) {
+        b->target = mcr_alloc(b->ctx, (size_t)b->count, sizeof *b->target);
+        if (b->target == NULL) {
+            mcr_free(b->ctx, d);
+            return MCR_NO_MEMORY;
+        }
+        for (int64_t i = 0; i < b->count; i++)
+            b->target[i] = b->class_of[i];
+    }
+    d->ctx = b->ctx;
+    d->owners = 1;
+    d->count = b->count;
+    d->fields = b->stores;
+    d->store = b->store;
+    d->target_kind = b->target_kind;
+    d->target = b->target;
+    d->weight = b->weight;
+    d->class_of = b->class_of;
+    d->classes = b->classes;
+    mcr_free(b->ctx, b);
+    *out = d;
+    return MCR_OK;
+}
+
+mcr_status mcr_builder_finish(mcr_data **out, mcr_builder *b)
+{
+    *out = NULL;
+    mcr_status status = finish(out, b);
+    if (status != MCR_OK)
+        mcr_builder_close(b);
+    return status;
+}

@@ -1,0 +1,28 @@
+/* builder.h (internal to data): the builder's insides.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef MCR_DATA_BUILDER_H
+#define MCR_DATA_BUILDER_H
+
+#include "data/data.h"
+
+struct mcr_builder {
+    mcr *ctx;
+    int64_t count; /* objects, -1: not known yet */
+    mcr_store **store;
+    int64_t stores, store_room;
+    mcr_targets target_kind;
+    double *target; /* NULL for words */
+    int32_t *class_of;
+    mcr_classes *classes;
+    double *weight;
+};
+
+/* The part called `what` has `count` objects: sets the builder's count or compares. */
+mcr_status mcr_builder_expect(mcr_builder *builder, int64_t count);
+/* Takes over the arrays (replacing earlier targets). */
+void mcr_builder_set_targets(mcr_builder *builder, mcr_targets kind, double *target,
+                             int32_t *class_of, mcr_classes *classes);
+
+#endif

@@ -1,0 +1,348 @@
+/* labels.c: targets as they stand in files; which classes there are.
+ *
+ * Labels are collected as text and as numbers at once: whether they are words is known only when the
+ * last one was seen.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "data/data.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/number.h"
+#include "data/builder.h"
+
+struct mcr_labels {
+    mcr *ctx;
+    int64_t count;
+    char *text; /* one after the other */
+    int64_t text_length, text_room;
+    int64_t *end; /* label i is text[end[i-1] .. end[i]-1] */
+    int64_t end_room;
+    double *value; /* as long as all are numbers */
+    int64_t value_room;
+    bool words;        /* one at least is no number */
+    int64_t nonfinite; /* first "nan" or "inf" (from 0), -1: none */
+};
+
+mcr_status mcr_labels_open(mcr_labels **out, mcr *ctx)
+{
+    *out = mcr_alloc_zero(ctx, 1, sizeof **out);
+    if (*out == NULL)
+        return MCR_NO_MEMORY;
+    (*out)->ctx = ctx;
+    (*out)->nonfinite = -1;
+    return MCR_OK;
+}
+
+void mcr_labels_close(mcr_labels *l)
+{
+    if (l == NULL)
+        return;
+    mcr *ctx = l->ctx;
+    mcr_free(ctx, l->text);
+    mcr_free(ctx, l->end);
+    mcr_free(ctx, l->value);
+    mcr_free(ctx, l);
+}
+
+mcr_status mcr_labels_add(mcr_labels *l, const char *text, size_t length)
+{
+    if (length == 0)
+        return mcr_fail(l->ctx, MCR_BAD_DATA, "object %" PRId64 " has an empty label",
+                        l->count + 1);
+    mcr_status status = mcr_reserve(l->ctx, &l->text, &l->text_room,
+                                    l->text_length + (int64_t)length, sizeof *l->text);
+    if (status == MCR_OK)
+        status = mcr_reserve(l->ctx, &l->end, &l->end_room, l->count + 1, sizeof *l->end);
+    if (status == MCR_OK && !l->words)
+        status = mcr_reserve(l->ctx, &l->value, &l->value_room, l->count + 1, sizeof *l->value);
+    if (status != MCR_OK)
+        return status;
+    double value = 0;
+    if (!l->words) {
+        if (mcr_parse_real(text, text + length, &value) != text + length)
+            l->words = true;
+        else if (!isfinite(value) && l->nonfinite < 0)
+            l->nonfinite = l->count;
+        if (!l->words)
+            l->value[l->count] = value;
+    }
+    memcpy(l->text + l->text_length, text, length);
+    l->text_length += (int64_t)length;
+    l->end[l->count++] = l->text_length;
+    return MCR_OK;
+}
+
+static mcr_status hand_over(mcr_builder *b, mcr_labels *l)
+{
+    mcr_status status = mcr_builder_expect(b, l->count);
+    if (status != MCR_OK)
+        return status;
+    int32_t *class_of = mcr_alloc(b->ctx, (size_t)l->count, sizeof *class_of);
+    mcr_classes *classes = NULL;
+    if (class_of == NULL)
+        return MCR_NO_MEMORY;
+    if (!l->words && l->nonfinite >= 0) {
+        int64_t i = l->nonfinite, from = i > 0 ? l->end[i - 1] : 0;
+        status = mcr_fail(b->ctx, MCR_BAD_DATA, "object %" PRId64 ": the target %.*s is not finite",
+                          i + 1, (int)(l->end[i] - from), l->text + from);
+    } else if (l->words) {
+        status = mcr_classes_of_words(&classes, b->ctx, l->text, l->end, l->count, class_of);
+        mcr_free(b->ctx, l->value);
+        l->value = NULL;
+    } else {
+        status = mcr_classes_of_reals(&classes, b->ctx, l->value, l->count, class_of);
+    }
+    if (status != MCR_OK) {
+        mcr_free(b->ctx, class_of);
+        return status;
+    }
+    mcr_builder_set_targets(b, l->words ? MCR_WORD_TARGETS : MCR_REAL_TARGETS, l->value, class_of,
+                            classes);
+    l->value = NULL;
+    return MCR_OK;
+}
+
+mcr_status mcr_builder_labels(mcr_builder *b, mcr_labels *l)
+{
+    if (l == NULL)
+        return MCR_OK;
+    mcr_status status = hand_over(b, l);
+    mcr_labels_close(l);
+    return status;
+}
+
+/* ---- classes ---------------------------------------------------------------------------------*/
+
+mcr_classes *mcr_classes_retain(mcr_classes *classes)
+{
+    __atomic_add_fetch(&classes->owners, 1, __ATOMIC_RELAXED);
+    return classes;
+}
+
+void mcr_classes_free(mcr *ctx, mcr_classes *c)
+{
+    if (c == NULL || __atomic_sub_fetch(&c->owners, 1, __ATOMIC_ACQ_REL) > 0)
+        return;
+    mcr_free(ctx, c->name);
+    mcr_free(ctx, c->text);
+    mcr_free(ctx, c);
+}
+
+/* A table of distinct keys with open addressing: slot -> key number, -1: free. It is at most half
+ * full. Keys are numbered in the order of arrival; hash[key] spares comparing most of them. */
+typedef struct table {
+    mcr *ctx;
+    int32_t *slot;
+    uint64_t mask;
+    int64_t keys, key_room;
+    uint64_t *hash;  /* of each key */
+    int64_t *sample; /* an object that has the key */
+    int64_t hash_room;
+} table;
+
+static mcr_status table_open(table *t, mcr *ctx)
+{
+    enum { START = 64 };
+    *t = (table){.ctx = ctx, .mask = START - 1};
+    t->slot = mcr_alloc(ctx, START, sizeof *t->slot);
+    if (t->slot == NULL)
+        return MCR_NO_MEMORY;
+    memset(t->slot, -1, START * sizeof *t->slot);
+    return MCR_OK;
+}
+
+static void table_close(table *t)
+{
+    mcr_free(t->ctx, t->slot);
+    mcr_free(t->ctx, t->hash);
+    mcr_free(t->ctx, t->sample);
+}
+
+static mcr_status table_grow(table *t)
+{
+    uint64_t slots = 2 * (t->mask + 1);
+    int32_t *slot = mcr_alloc(t->ctx, slots, sizeof *slot);
+    if (slot == NULL)
+        return MCR_NO_MEMORY;
+    memset(slot, -1, slots * sizeof *slot);
+    for (int64_t k = 0; k < t->keys; k++) {
+        uint64_t s = t->hash[k] & (slots - 1);
+        while (slot[s] >= 0)
+            s = (s + 1) & (slots - 1);
+        slot[s] = (int32_t)k;
+    }
+    mcr_free(t->ctx, t->slot);
+    t->slot = slot;
+    t->mask = slots - 1;
+    return MCR_OK;
+}
+
+static mcr_status table_add(table *t, uint64_t slot, uint64_t hash, int64_t object)
+{
+    if (t->keys == INT32_MAX)
+        return mcr_fail(t->ctx, MCR_BAD_DATA, "there are more than %d classes", INT32_MAX);
+    mcr_status status = mcr_reserve(t->ctx, &t->hash, &t->hash_room, t->keys + 1, sizeof *t->hash);
+    if (status == MCR_OK)
+        status = mcr_reserve(t->ctx, &t->sample, &t->key_room, t->keys + 1, sizeof *t->sample);
+    if (status != MCR_OK)
+        return status;
+    t->hash[t->keys] = hash;
+    t->sample[t->keys] = object;
+    t->slot[slot] = (int32_t)t->keys++;
+    return (uint64_t)t->keys * 2 > t->mask ? table_grow(t) : MCR_OK;
+}
+
+static uint64_t mix(uint64_t h)
+{
+    h ^= h >> 32;
+    h *= 0xd6e8feb86659fd93u;
+    h ^= h >> 32;
+    h *= 0xd6e8feb86659fd93u;
+    return h ^ h >> 32;
+}
+
+static uint64_t hash_text(const char *p, const char *end)
+{
+    uint64_t h = 0xcbf29ce484222325u; /* FNV-1a, mixed at the end */
+    for (; p < end; p++)
+        h = (h ^ (unsigned char)*p) * 0x100000001b3u;
+    return mix(h);
+}
+
+/* Room for `count` names in `bytes` bytes, closing NULs included. */
+static mcr_status classes_new(mcr_classes **out, mcr *ctx, int64_t count, size_t bytes)
+{
+    mcr_classes *c = mcr_alloc_zero(ctx, 1, sizeof *c);
+    if (c == NULL)
+        return MCR_NO_MEMORY;
+    c->owners = 1;
+    c->count = count;
+    c->name = mcr_alloc(ctx, (size_t)count, sizeof *c->name);
+    c->text = mcr_alloc(ctx, bytes, 1);
+    if (c->name == NULL || c->text == NULL) {
+        mcr_classes_free(ctx, c);
+        return MCR_NO_MEMORY;
+    }
+    *out = c;
+    return MCR_OK;
+}
+
+mcr_status mcr_classes_of_words(mcr_classes **out, mcr *ctx, const char *text, const int64_t *end,
+                                int64_t count, int32_t *class_of)
+{
+    *out = NULL;
+    table t;
+    mcr_status status = table_open(&t, ctx);
+    size_t bytes = 0;
+    for (int64_t i = 0; i < count && status == MCR_OK; i++) {
+        const char *word = text + (i > 0 ? end[i - 1] : 0);
+        size_t length = (size_t)(text + end[i] - word);
+        uint64_t hash = hash_text(word, word + length), s = hash & t.mask;
+        for (; t.slot[s] >= 0; s = (s + 1) & t.mask) {
+            int64_t k = t.slot[s], j = t.sample[k], from = j > 0 ? end[j - 1] : 0;
+            if (t.hash[k] == hash && (size_t)(end[j] - from) == length &&
+                memcmp(text + from, word, length) == 0)
+                break;
+        }
+        class_of[i] = t.slot[s] >= 0 ? t.slot[s] : (int32_t)t.keys;
+        if (t.slot[s] < 0) {
+            bytes += length + 1;
+            status = table_add(&t, s, hash, i);
+        }
+    }
+    if (status == MCR_OK)
+        status = classes_new(out, ctx, t.keys, bytes);
+    if (status == MCR_OK) {
+        char *to = (*out)->text;
+        for (int64_t k = 0; k < t.keys; k++) {
+            int64_t j = t.sample[k], from = j > 0 ? end[j - 1] : 0;
+            size_t length = (size_t)(end[j] - from);
+            (*out)->name[k] = memcpy(to, text + from, length);
+            to[length] = '\0';
+            to += length + 1;
+        }
+    }
+    table_close(&t);
+    return status;
+}
+
+/* -0 and 0 are one class. */
+static uint64_t real_bits(double x)
+{
+    uint64_t bits;
+    x += 0.0;
+    memcpy(&bits, &x, sizeof bits);
+    return bits;
+}
+
+typedef struct ranked {
+    double value;
+    int32_t key;
+} ranked;
+
+static int by_value(const void *a, const void *b)
+{
+    double x = ((const ranked *)a)->value, y = ((const ranked *)b)->value;
+    return x < y ? -1 : x > y;
+}
+
+/* Numbers the keys anew by rising value and names them. */
+static mcr_status rank_reals(mcr_classes **out, mcr *ctx, const table *t, const double *value,
+                             int64_t count, int32_t *class_of)
+{
+    ranked *order = mcr_alloc(ctx, (size_t)t->keys, sizeof *order);
+    int32_t *rank = mcr_alloc(ctx, (size_t)t->keys, sizeof *rank);
+    mcr_status status = MCR_NO_MEMORY;
+    if (order == NULL || rank == NULL)
+        goto done;
+    char text[MCR_REAL_TEXT];
+    size_t bytes = 0;
+    for (int32_t k = 0; k < t->keys; k++) {
+        order[k] = (ranked){value[t->sample[k]] + 0.0, k};
+        bytes += (size_t)mcr_print_real(text, order[k].value) + 1;
+    }
+    if (t->keys > 1)
+        qsort(order, (size_t)t->keys, sizeof *order, by_value);
+    status = classes_new(out, ctx, t->keys, bytes);
+    if (status != MCR_OK)
+        goto done;
+    char *to = (*out)->text;
+    for (int32_t r = 0; r < t->keys; r++) {
+        rank[order[r].key] = r;
+        int length = mcr_print_real(text, order[r].value);
+        (*out)->name[r] = memcpy(to, text, (size_t)length + 1);
+        to += length + 1;
+    }
+    for (int64_t i = 0; i < count; i++)
+        class_of[i] = rank[class_of[i]];
+done:
+    mcr_free(ctx, order);
+    mcr_free(ctx, rank);
+    return status;
+}
+
+mcr_status mcr_classes_of_reals(mcr_classes **out, mcr *ctx, const double *value, int64_t count,
+                                int32_t *class_of)
+{
+    *out = NULL;
+    table t;
+    mcr_status status = table_open(&t, ctx);
+    for (int64_t i = 0; i < count && status == MCR_OK; i++) {
+        uint64_t bits = real_bits(value[i]), hash = mix(bits), s = hash & t.mask;
+        while (t.slot[s] >= 0 && real_bits(value[t.sample[t.slot[s]]]) != bits)
+            s = (s + 1) & t.mask;
+        class_of[i] = t.slot[s] >= 0 ? t.slot[s] : (int32_t)t.keys;
+        if (t.slot[s] < 0)
+            status = table_add(&t, s, hash, i);
+    }
+    if (status == MCR_OK)
+        status = rank_reals(out, ctx, &t, value, count, class_of);
+    table_close(&t);
+    return status;
+}

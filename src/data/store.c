@@ -1,0 +1,291 @@
+/* store.c: one field's values: making, sharing, checking, freeing.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "data/data.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+mcr_status mcr_store_new(mcr_store **out, mcr *ctx, const char *name, mcr_kind kind)
+{
+    *out = NULL;
+    mcr_store *s = mcr_alloc_zero(ctx, 1, sizeof *s);
+    if (s == NULL)
+        return MCR_NO_MEMORY;
+    s->ctx = ctx;
+    s->owners = 1;
+    s->kind = kind;
+    s->name = mcr_copy_text(ctx, name, strlen(name));
+    if (s->name == NULL) {
+        mcr_free(ctx, s);
+        return MCR_NO_MEMORY;
+    }
+    *out = s;
+    return MCR_OK;
+}
+
+mcr_store *mcr_store_retain(mcr_store *store)
+{
+    __atomic_add_fetch(&store->owners, 1, __ATOMIC_RELAXED);
+    return store;
+}
+
+void mcr_store_free(mcr_store *s)
+{
+    if (s == NULL || __atomic_sub_fetch(&s->owners, 1, __ATOMIC_ACQ_REL) > 0)
+        return;
+    mcr *ctx = s->ctx;
+    mcr_free(ctx, s->name);
+    mcr_free(ctx, s->dense);
+    mcr_free(ctx, s->id);
+    mcr_free(ctx, s->start);
+    mcr_free(ctx, s->index);
+    mcr_free(ctx, s->value);
+    mcr_free(ctx, s->bytes);
+    mcr_free(ctx, s->link);
+    mcr_free(ctx, s->adjacent);
+    mcr_free(ctx, s->node_label);
+    mcr_free(ctx, s->link_label);
+    for (int64_t i = 0; s->label_name != NULL && i < s->label_names; i++)
+        mcr_free(ctx, s->label_name[i]);
+    mcr_free(ctx, s->label_name);
+    mcr_free(ctx, s);
+}
+
+/* ---- invariants ------------------------------------------------------------------------------*/
+
+/* x - x is 0 for finite x and NaN for the others, and sums of it can be taken without a branch. */
+static bool all_finite(const double *x, int64_t count)
+{
+    double sum = 0;
+    for (int64_t i = 0; i < count; i++)
+        sum += x[i] - x[i];
+    return sum == 0;
+}
+
+static mcr_status fail_object(const mcr_store *s, int64_t object, const char *what)
+{
+    return mcr_fail(s->ctx, MCR_BAD_DATA, "field \"%s\", object %" PRId64 ": %s", s->name,
+                    object + 1, what);
+}
+
+static mcr_status check_dense(const mcr_store *s)
+{
+    if (s->cols < 1)
+        return mcr_fail(s->ctx, MCR_BAD_DATA, "field \"%s\" has no columns", s->name);
+    for (int64_t i = 0; i < s->count; i++)
+        if (!all_finite(s->dense + i * s->cols, s->cols))
+            return fail_object(s, i, "a value is not finite");
+    if (s->kind != MCR_PRECOMPUTED || s->id == NULL)
+        return MCR_OK;
+    for (int64_t i = 0; i < s->count; i++)
+        if (s->id[i] < -1 || s->id[i] >= s->cols)
+            return fail_object(s, i, "its id is none of the reference objects");
+    return MCR_OK;
+}
+
+static mcr_status check_starts(const mcr_store *s)
+{
+    if (s->start[0] != 0)
+        return mcr_fail(s->ctx, MCR_BAD_DATA, "field \"%s\": the first object must start at 0",
+                        s->name);
+    for (int64_t i = 0; i < s->count; i++)
+        if (s->start[i + 1] < s->start[i])
+            return fail_object(s, i, "it ends before it starts");
+    return MCR_OK;
+}
+
+static mcr_status check_sparse(const mcr_store *s)
+{
+    if (s->cols < 1 || s->cols > INT32_MAX)
+        return mcr_fail(s->ctx, MCR_BAD_DATA,
+                        "field \"%s\" has %" PRId64 " columns; 1 to %" PRId32 " are possible",
+                        s->name, s->cols, INT32_MAX);
+    for (int64_t i = 0; i < s->count; i++) {
+        int64_t first = s->start[i], last = s->start[i + 1];
+        int32_t before = -1;
+        for (int64_t k = first; k < last; k++) {
+            if (s->index[k] <= before)
+                return fail_object(s, i, "indices must rise");
+            before = s->index[k];
+        }
+        if (before >= s->cols)
+            return fail_object(s, i, "an index is too large");
+        if (!all_finite(s->value + first, last - first))
+            return fail_object(s, i, "a value is not finite");
+    }
+    return MCR_OK;
+}
+
+static mcr_status check_graphs(const mcr_store *s)
+{
+    if (s->link[0] != 0)
+        return mcr_fail(s->ctx, MCR_BAD_DATA, "field \"%s\": links must start at 0", s->name);
+    for (int64_t i = 0; i < s->count; i++) {
+        int64_t nodes = s->start[i + 1] - s->start[i];
+        if (nodes > INT32_MAX)
+            return fail_object(s, i, "a graph cannot have so many nodes");
+        for (int64_t v = s->start[i]; v < s->start[i + 1]; v++) {
+            if (s->link[v + 1] < s->link[v])
+                return fail_object(s, i, "links end before they start");
+            int32_t before = -1;
+            for (int64_t k = s->link[v]; k < s->link[v + 1]; k++) {
+                if (s->adjacent[k] <= before || s->adjacent[k] >= nodes)
+                    return fail_object(s, i, "an edge leads to a node that is not there");
+                before = s->adjacent[k];
+            }
+        }
+    }
+    return MCR_OK;
+}
+
+mcr_status mcr_store_check(const mcr_store *s)
+{
+    mcr_status status = MCR_OK;
+    if (s->kind == MCR_DENSE || s->kind == MCR_PRECOMPUTED)
+        return check_dense(s);
+    status = check_starts(s);
+    if (status == MCR_OK && s->kind == MCR_SPARSE)
+        status = check_sparse(s);
+    if (status == MCR_OK && s->kind == MCR_GRAPHS)
+        status = check_graphs(s);
+    return status;
+}
+
+/* ---- graphs: from an edge list to adjacency -----------------------------------------------------
+ *
+ * Every edge gives two arcs (a loop gives one). Sorted by head, then by tail, with two stable bucket
+ * passes in O(nodes + edges): neighbours rise, and among repeats the first stands first. */
+
+typedef struct arcs {
+    int64_t *first; /* first[v] .. first[v+1]-1: arcs with head v, all nodes numbered through */
+    int64_t *tail;
+    int32_t *label;
+} arcs;
+
+static mcr_status check_edges(const mcr_store *s, const int64_t *edge_start,
+                              const int32_t (*edge)[2])
+{
+    if (edge_start[0] != 0)
+        return mcr_fail(s->ctx, MCR_BAD_DATA, "field \"%s\": the first edge must be number 0",
+                        s->name);
+    for (int64_t i = 0; i < s->count; i++) {
+        int64_t nodes = s->start[i + 1] - s->start[i];
+        if (nodes > INT32_MAX)
+            return fail_object(s, i, "a graph cannot have so many nodes");
+        if (edge_start[i + 1] < edge_start[i])
+            return fail_object(s, i, "its edges end before they start");
+        for (int64_t e = edge_start[i]; e < edge_start[i + 1]; e++)
+            for (int end = 0; end < 2; end++)
+                if (edge[e][end] < 0 || edge[e][end] >= nodes)
+                    return mcr_fail(s->ctx, MCR_BAD_DATA,
+                                    "field \"%s\", object %" PRId64 ": edge (%" PRId32 ", %" PRId32
+                                    ") leads to a node that is not there; it has %" PRId64
+                                    " nodes, from 0",
+                                    s->name, i + 1, edge[e][0], edge[e][1], nodes);
+    }
+    return MCR_OK;
+}
+
+/* Turns counts at first[v + 1] into starts at first[v]. */
+static void accumulate(int64_t *first, int64_t nodes)
+{
+    for (int64_t v = 0; v < nodes; v++)
+        first[v + 1] += first[v];
+}
+
+/* Fills `by_head`; while filling, first[v] runs from v's start to the next one's, so that the array
+ * has to be moved by one place afterwards. */
+static void sort_by_head(arcs *a, const mcr_store *s, const int64_t *edge_start,
+                         const int32_t (*edge)[2], const int32_t *edge_label)
+{
+    int64_t nodes = s->start[s->count];
+    for (int64_t i = 0; i < s->count; i++)
+        for (int64_t e = edge_start[i]; e < edge_start[i + 1]; e++) {
+            int64_t u = s->start[i] + edge[e][0], v = s->start[i] + edge[e][1];
+            a->first[v + 1]++;
+            if (u != v)
+                a->first[u + 1]++;
+        }
+    accumulate(a->first, nodes);
+    for (int64_t i = 0; i < s->count; i++)
+        for (int64_t e = edge_start[i]; e < edge_start[i + 1]; e++) {
+            int64_t u = s->start[i] + edge[e][0], v = s->start[i] + edge[e][1];
+            for (int end = 0; end < (u == v ? 1 : 2); end++) {
+                int64_t k = a->first[end == 0 ? v : u]++;
+                a->tail[k] = end == 0 ? u : v;
+                if (edge_label != NULL)
+                    a->label[k] = edge_label[e];
+            }
+        }
+    memmove(a->first + 1, a->first, (size_t)nodes * sizeof *a->first);
+    a->first[0] = 0;
+}
+
+/* Walks the heads in order and appends each to the lists of its tails, which so come out sorted;
+ * then drops repeats. The number of arcs out of a node equals that into it, so the starts are those
+ * of `a`. */
+static void sort_by_tail(mcr_store *s, const arcs *a, int64_t *fill)
+{
+    int64_t nodes = s->start[s->count];
+    memcpy(fill, a->first, ((size_t)nodes + 1) * sizeof *fill);
+    for (int64_t i = 0; i < s->count; i++)
+        for (int64_t v = s->start[i]; v < s->start[i + 1]; v++)
+            for (int64_t k = a->first[v]; k < a->first[v + 1]; k++) {
+                int64_t to = fill[a->tail[k]]++;
+                s->adjacent[to] = (int32_t)(v - s->start[i]);
+                if (s->link_label != NULL)
+                    s->link_label[to] = a->label[k];
+            }
+    int64_t kept = 0;
+    for (int64_t v = 0; v < nodes; v++) {
+        int64_t begin = kept;
+        for (int64_t k = a->first[v]; k < a->first[v + 1]; k++) {
+            if (kept > begin && s->adjacent[kept - 1] == s->adjacent[k])
+                continue;
+            s->adjacent[kept] = s->adjacent[k];
+            if (s->link_label != NULL)
+                s->link_label[kept] = s->link_label[k];
+            kept++;
+        }
+        s->link[v] = begin;
+    }
+    s->link[nodes] = kept;
+}
+
+mcr_status mcr_store_link(mcr_store *s, const int64_t *edge_start, const int32_t (*edge)[2],
+                          const int32_t *edge_label)
+{
+    assert(s->kind == MCR_GRAPHS && s->start != NULL && s->link == NULL);
+    mcr *ctx = s->ctx;
+    mcr_status status = check_edges(s, edge_start, edge);
+    if (status != MCR_OK)
+        return status;
+    size_t nodes = (size_t)s->start[s->count], most = 2 * (size_t)edge_start[s->count];
+    arcs a = {0};
+    int64_t *fill = mcr_alloc(ctx, nodes + 1, sizeof *fill);
+    a.first = mcr_alloc_zero(ctx, nodes + 1, sizeof *a.first);
+    a.tail = mcr_alloc(ctx, most, sizeof *a.tail);
+    s->link = mcr_alloc(ctx, nodes + 1, sizeof *s->link);
+    s->adjacent = mcr_alloc(ctx, most, sizeof *s->adjacent);
+    if (edge_label != NULL) {
+        a.label = mcr_alloc(ctx, most, sizeof *a.label);
+        s->link_label = mcr_alloc(ctx, most, sizeof *s->link_label);
+    }
+    status = MCR_NO_MEMORY;
+    if (fill == NULL || a.first == NULL || a.tail == NULL || s->link == NULL ||
+        s->adjacent == NULL || (edge_label != NULL && (a.label == NULL || s->link_label == NULL)))
+        goto done;
+    sort_by_head(&a, s, edge_start, edge, edge_label);
+    sort_by_tail(s, &a, fill);
+    status = MCR_OK;
+done:
+    mcr_free(ctx, fill);
+    mcr_free(ctx, a.first);
+    mcr_free(ctx, a.tail);
+    mcr_free(ctx, a.label);
+    return status;
+}
