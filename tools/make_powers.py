@@ -9,7 +9,7 @@ Entry q holds 5^q scaled by a power of two to 2^127 <= x < 2^128. Powers with q 
 those with q < 0 are rounded up: that is what the error analysis of the reader asks for (Lemire 2021).
 """
 
-FIRST, LAST = -342, 308
+FIRST, LAST = -342, 324
 
 
 def leading_bits(q):

@@ -11,7 +11,7 @@ __extension__ typedef unsigned __int128 mcr_uint128;
 
 /* The 128 leading bits (high half first) of 5^q at position q - MCR_POWER_MIN, scaled to fill them:
  * rounded down for q >= 0 (exact up to 55), rounded up for q < 0 (never exact). */
-enum { MCR_POWER_MIN = -342, MCR_POWER_MAX = 308 };
+enum { MCR_POWER_MIN = -342, MCR_POWER_MAX = 324 };
 extern const uint64_t mcr_powers_of_five[][2];
 
 /* Rounds a decimal exactly, however long. first .. last is its digits with an optional '.', not all
