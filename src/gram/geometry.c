@@ -169,8 +169,7 @@ mcr_status mcr_gram_distances(mcr_gram *g, mcr_rows x, mcr_rows z, double *d, in
         goto done;
     for (int64_t i = 0; i < x.count; i++)
         for (int64_t j = 0; j < z.count; j++)
-            d[i * ld + j] =
-                root(dx[mcr_rows_at(x, i)] + dz[mcr_rows_at(z, j)] - 2 * d[i * ld + j]);
+            d[i * ld + j] = root(dx[mcr_rows_at(x, i)] + dz[mcr_rows_at(z, j)] - 2 * d[i * ld + j]);
 done:
     mcr_free(g->ctx, dx);
     mcr_free(g->ctx, dz);

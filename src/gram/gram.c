@@ -184,8 +184,8 @@ static mcr_status diagonal_chunk(void *arg, int64_t item, int worker)
     const diagonal_job *job = arg;
     mcr_rows all = {NULL, 0, job->n};
     int64_t first = item * DIAGONAL_CHUNK;
-    return mcr_bound_diagonal(job->gram->binding->root, job->side,
-                              part(all, first, DIAGONAL_CHUNK), job->k + first);
+    return mcr_bound_diagonal(job->gram->binding->root, job->side, part(all, first, DIAGONAL_CHUNK),
+                              job->k + first);
 }
 
 mcr_status mcr_gram_diagonal(mcr_gram *g, int side, double *k)

@@ -35,7 +35,8 @@ mcr_status mcr_gram_restrict(mcr_gram **out, mcr_gram *gram, mcr_rows z);
 typedef struct mcr_gram_pass {
     mcr_rows x;
     bool precise; /* rows are double, else float */
-    void *const *row; /* where to keep each row (columns rounded up to MCR_ROW_PAD, 64-byte aligned);
+    void *const
+        *row; /* where to keep each row (columns rounded up to MCR_ROW_PAD, 64-byte aligned);
                          NULL: nowhere */
     /* f[o * f_ld + j] += sum_i coef[o * coef_ld + i] K(x.i, z_j), o < outputs (0: no sums); in double,
      * in the order of i. */

@@ -46,8 +46,8 @@ static mcr_status multiply_rows(void *arg, int64_t item, int worker)
         s = mcr_binding_block(job->gram->binding, &tile);
         for (int64_t r = 0; r < rows && !s; r++)
             for (int64_t o = 0; o < job->outputs; o++)
-                kv[r * job->outputs + o] +=
-                    job->math->dot(k + r * MCR_TILE_COLS, job->vt + o * n + j, cols);
+                kv[r * job->outputs + o] += job->math->dot(k + r * MCR_TILE_COLS,
+                                                           job->vt + o * n + j, cols);
     }
     mcr_scratch_release(scratch, mark);
     return s;

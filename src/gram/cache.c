@@ -1,0 +1,401 @@
+/* cache.c: rows of K that are worth keeping.
+ *
+ * Rows live in slabs, taken as they are needed: touching fresh memory can cost more than computing
+ * what goes into it. A row gives way to another when it was not used in the last few calls (a clock
+ * hand looks for such a one), so that a working set larger than the cache does not flush it.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "gram/cache.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/threads.h"
+#include "linalg/tiles.h"
+
+enum { SLAB_BYTES = 8 << 20, FRESH_CALLS = 3, CHUNK = 2048 };
+
+typedef struct slot {
+    int64_t row;  /* of x; -1: empty */
+    int64_t used; /* the call that used it last */
+    int64_t pins;
+} slot;
+
+struct mcr_cache {
+    mcr *ctx;
+    mcr_gram *gram;
+    const mcr_tile_kit *kit;
+    bool precise;
+    int64_t rows;      /* of x */
+    int64_t ld;        /* reals of a stored row */
+    int64_t slab_rows; /* rows of a slab */
+    size_t bytes, taken;
+    char **slab;
+    int64_t slabs, most_slabs;
+    slot *slot;
+    int64_t slots, most_slots; /* in use; possible */
+    int64_t hand, call;
+    int32_t *where; /* row of x -> slot, -1 */
+    int64_t computed, found;
+    /* one call's lists */
+    int64_t *miss;
+    double *miss_coef, *hit_coef;
+    void **hit, **place;
+    int64_t room;
+};
+
+/* ---- layout ------------------------------------------------------------------------------------*/
+
+static void *slot_at(const mcr_cache *c, int64_t s)
+{
+    return c->slab[s / c->slab_rows] + (size_t)(s % c->slab_rows * c->ld) * (size_t)c->kit->bytes;
+}
+
+/* Row length for the Gram's columns, and how many rows go into a slab and into the cache. A stride
+ * of a multiple of 4 KiB would put all rows into the same cache sets. */
+static void lay_out(mcr_cache *c)
+{
+    int64_t n = mcr_gram_cols(c->gram);
+    c->ld = (n + MCR_ROW_PAD - 1) / MCR_ROW_PAD * MCR_ROW_PAD;
+    if ((size_t)c->ld * (size_t)c->kit->bytes % 4096 == 0)
+        c->ld += MCR_ROW_PAD;
+}
+
+static void forget(mcr_cache *c)
+{
+    for (int64_t s = 0; s < c->slots; s++)
+        if (c->slot[s].row >= 0)
+            c->where[c->slot[s].row] = -1;
+    c->slots = c->hand = 0;
+}
+
+static void free_slabs(mcr_cache *c)
+{
+    for (int64_t s = 0; s < c->slabs; s++)
+        mcr_free(c->ctx, c->slab[s]);
+    mcr_free(c->ctx, c->slab);
+    mcr_free(c->ctx, c->slot);
+    mcr_budget_give(c->ctx, c->taken);
+    c->slab = NULL;
+    c->slot = NULL;
+    c->slabs = c->slots = c->hand = 0;
+    c->taken = 0;
+}
+
+static mcr_status plan_slabs(mcr_cache *c)
+{
+    size_t row = (size_t)c->ld * (size_t)c->kit->bytes;
+    size_t most = c->bytes, left = mcr_budget_left(c->ctx);
+    if (most > left)
+        most = left;
+    int64_t fit = (int64_t)(most / row);
+    if (fit > c->rows)
+        fit = c->rows;
+    c->slab_rows = (int64_t)(SLAB_BYTES / row);
+    if (c->slab_rows < 1)
+        c->slab_rows = 1;
+    if (c->slab_rows > fit && fit > 0)
+        c->slab_rows = fit;
+    c->most_slabs = fit / c->slab_rows;
+    c->most_slots = c->most_slabs * c->slab_rows;
+    c->slab = mcr_alloc_zero(c->ctx, (size_t)c->most_slabs, sizeof *c->slab);
+    c->slot = mcr_alloc_zero(c->ctx, (size_t)c->most_slots, sizeof *c->slot);
+    return c->slab && c->slot ? MCR_OK : MCR_NO_MEMORY;
+}
+
+mcr_status mcr_cache_open(mcr_cache **out, mcr_gram *gram, size_t bytes, bool precise)
+{
+    *out = NULL;
+    mcr *ctx = gram->ctx;
+    mcr_cache *c = mcr_alloc_zero(ctx, 1, sizeof *c);
+    if (!c)
+        return MCR_NO_MEMORY;
+    const mcr_tiles *tiles = mcr_tiles_best();
+    c->ctx = ctx;
+    c->gram = gram;
+    c->kit = precise ? tiles->f64 : tiles->f32;
+    c->precise = precise;
+    c->rows = mcr_gram_rows(gram);
+    c->bytes = bytes;
+    lay_out(c);
+    mcr_status s = MCR_NO_MEMORY;
+    c->where = mcr_alloc(ctx, (size_t)c->rows, sizeof *c->where);
+    if (c->where) {
+        memset(c->where, 0xff, sizeof *c->where * (size_t)c->rows);
+        s = plan_slabs(c);
+    }
+    if (s)
+        mcr_cache_close(c);
+    else
+        *out = c;
+    return s;
+}
+
+void mcr_cache_close(mcr_cache *c)
+{
+    if (!c)
+        return;
+    free_slabs(c);
+    mcr_free(c->ctx, c->where);
+    mcr_free(c->ctx, c->miss);
+    mcr_free(c->ctx, c->miss_coef);
+    mcr_free(c->ctx, c->hit_coef);
+    mcr_free(c->ctx, c->hit);
+    mcr_free(c->ctx, c->place);
+    mcr_free(c->ctx, c);
+}
+
+/* ---- finding room ------------------------------------------------------------------------------*/
+
+/* One more slab if the budget and the allocator have it; otherwise the cache is as large as it gets. */
+static bool grow(mcr_cache *c)
+{
+    size_t bytes = (size_t)(c->slab_rows * c->ld) * (size_t)c->kit->bytes;
+    if (c->slabs == c->most_slabs || mcr_budget_left(c->ctx) < bytes)
+        return false;
+    if (mcr_budget_take(c->ctx, bytes, "kernel rows"))
+        return false;
+    c->slab[c->slabs] = mcr_alloc(c->ctx, bytes, 1);
+    if (!c->slab[c->slabs]) {
+        mcr_budget_give(c->ctx, bytes);
+        return false;
+    }
+    c->taken += bytes;
+    c->slabs++;
+    return true;
+}
+
+/* A slot for a new row, -1: none. fresh: how many calls ago a row must have been used to give way. */
+static int64_t find_slot(mcr_cache *c, int64_t fresh)
+{
+    if (c->slots < c->slabs * c->slab_rows || grow(c))
+        return c->slots++;
+    for (int64_t tries = 0; tries < c->slots; tries++) {
+        int64_t s = c->hand;
+        c->hand = s + 1 < c->slots ? s + 1 : 0;
+        if (c->slot[s].pins == 0 && c->slot[s].used <= c->call - fresh) {
+            if (c->slot[s].row >= 0)
+                c->where[c->slot[s].row] = -1;
+            return s;
+        }
+    }
+    return -1;
+}
+
+static void settle(mcr_cache *c, int64_t s, int64_t row)
+{
+    c->slot[s] = (slot){row, c->call, 0};
+    c->where[row] = (int32_t)s;
+}
+
+static mcr_status make_lists(mcr_cache *c, int64_t count)
+{
+    if (count <= c->room)
+        return MCR_OK;
+    int64_t room = count + count / 2;
+    struct {
+        void **list;
+        size_t size;
+    } list[] = {{(void **)&c->miss, sizeof *c->miss},
+                {(void **)&c->miss_coef, sizeof *c->miss_coef},
+                {(void **)&c->hit_coef, sizeof *c->hit_coef},
+                {(void **)&c->hit, sizeof *c->hit},
+                {(void **)&c->place, sizeof *c->place}};
+    for (size_t t = 0; t < sizeof list / sizeof *list; t++) {
+        void *grown = mcr_resize(c->ctx, *list[t].list, (size_t)room, list[t].size);
+        if (!grown)
+            return MCR_NO_MEMORY;
+        *list[t].list = grown;
+    }
+    c->room = room;
+    return MCR_OK;
+}
+
+/* ---- pin ---------------------------------------------------------------------------------------*/
+
+mcr_status mcr_cache_pin(mcr_cache *c, mcr_rows x, const void **row)
+{
+    mcr_status s = make_lists(c, x.count);
+    if (s)
+        return s;
+    c->call++;
+    int64_t misses = 0, pinned = 0;
+    for (; pinned < x.count; pinned++) {
+        int64_t r = mcr_rows_at(x, pinned), at = c->where[r];
+        if (at < 0) {
+            at = find_slot(c, 1);
+            if (at < 0)
+                break;
+            settle(c, at, r);
+            c->miss[misses] = r;
+            c->place[misses++] = slot_at(c, at);
+        }
+        c->slot[at].used = c->call;
+        c->slot[at].pins++;
+        row[pinned] = slot_at(c, at);
+    }
+    if (pinned < x.count)
+        s = mcr_fail(c->ctx, MCR_OVER_BUDGET,
+                     "%lld kernel rows of %lld bytes do not fit into the memory budget (raise it "
+                     "with --memory)",
+                     (long long)x.count, (long long)(c->ld * c->kit->bytes));
+    if (!s)
+        s = mcr_gram_rows_pass(
+            c->gram,
+            &(mcr_gram_pass){.x = {c->miss, 0, misses}, .precise = c->precise, .row = c->place});
+    if (s) { /* rows that were not filled must not be found later */
+        mcr_cache_unpin(c, x.index ? (mcr_rows){x.index, 0, pinned}
+                                   : (mcr_rows){NULL, x.first, pinned});
+        for (int64_t m = 0; m < misses; m++) {
+            c->slot[c->where[c->miss[m]]].row = -1;
+            c->where[c->miss[m]] = -1;
+        }
+        return s;
+    }
+    c->computed += misses;
+    c->found += x.count - misses;
+    return MCR_OK;
+}
+
+void mcr_cache_unpin(mcr_cache *c, mcr_rows x)
+{
+    for (int64_t i = 0; i < x.count; i++) {
+        int64_t at = c->where[mcr_rows_at(x, i)];
+        if (at >= 0 && c->slot[at].pins > 0)
+            c->slot[at].pins--;
+    }
+}
+
+/* ---- accumulate --------------------------------------------------------------------------------*/
+
+typedef struct update_job {
+    const mcr_cache *cache;
+    int64_t hits;
+    double *f;
+} update_job;
+
+static mcr_status update_chunk(void *arg, int64_t item, int worker)
+{
+    (void)worker;
+    const update_job *job = arg;
+    const mcr_cache *c = job->cache;
+    int64_t n = mcr_gram_cols(c->gram), first = item * CHUNK;
+    int64_t end = first + CHUNK < n ? first + CHUNK : n;
+    c->kit->update(job->f, (const void *const *)c->hit, c->hit_coef, job->hits, first, end);
+    return MCR_OK;
+}
+
+mcr_status mcr_cache_accumulate(mcr_cache *c, mcr_rows x, const double *coef, double *f)
+{
+    mcr_status s = make_lists(c, x.count);
+    if (s)
+        return s;
+    c->call++;
+    int64_t hits = 0, kept = 0, misses = 0, n = mcr_gram_cols(c->gram);
+    for (int64_t i = 0; i < x.count; i++) {
+        int64_t at = c->where[mcr_rows_at(x, i)];
+        if (at < 0)
+            continue;
+        c->slot[at].used = c->call;
+        c->hit[hits] = slot_at(c, at);
+        c->hit_coef[hits++] = coef[i];
+    }
+    /* Misses that find room, then those that do not. */
+    for (int64_t i = 0; i < x.count; i++) {
+        int64_t r = mcr_rows_at(x, i);
+        if (c->where[r] >= 0)
+            continue;
+        int64_t at = find_slot(c, FRESH_CALLS);
+        if (at < 0)
+            break;
+        settle(c, at, r);
+        c->miss[kept] = r;
+        c->miss_coef[kept] = coef[i];
+        c->place[kept++] = slot_at(c, at);
+    }
+    misses = kept;
+    for (int64_t i = 0; i < x.count; i++) {
+        int64_t r = mcr_rows_at(x, i);
+        if (c->where[r] >= 0)
+            continue;
+        c->miss[misses] = r;
+        c->miss_coef[misses++] = coef[i];
+    }
+    c->computed += misses;
+    c->found += hits;
+    if (hits) {
+        update_job job = {c, hits, f};
+        s = mcr_parallel(c->ctx, (n + CHUNK - 1) / CHUNK, update_chunk, &job);
+    }
+    mcr_gram_pass pass = {.x = {c->miss, 0, kept},
+                          .precise = c->precise,
+                          .row = c->place,
+                          .coef = c->miss_coef,
+                          .f = f,
+                          .outputs = 1};
+    if (!s)
+        s = mcr_gram_rows_pass(c->gram, &pass);
+    if (s) {
+        forget(c);
+        return s;
+    }
+    pass.x = (mcr_rows){c->miss + kept, 0, misses - kept};
+    pass.row = NULL;
+    pass.coef = c->miss_coef + kept;
+    return mcr_gram_rows_pass(c->gram, &pass);
+}
+
+/* ---- another Gram ------------------------------------------------------------------------------*/
+
+typedef struct narrow_job {
+    const mcr_cache *cache;
+    const int64_t *keep;
+    int64_t count;
+} narrow_job;
+
+static mcr_status narrow_row(void *arg, int64_t item, int worker)
+{
+    (void)worker;
+    const narrow_job *job = arg;
+    void *row = slot_at(job->cache, item);
+    if (job->cache->precise) {
+        double *k = row;
+        for (int64_t j = 0; j < job->count; j++)
+            k[j] = k[job->keep[j]];
+    } else {
+        float *k = row;
+        for (int64_t j = 0; j < job->count; j++)
+            k[j] = k[job->keep[j]];
+    }
+    return MCR_OK;
+}
+
+/* The rows stay where they are, with their old stride: the room behind them is not used again until
+ * the next reset. */
+mcr_status mcr_cache_narrow(mcr_cache *c, mcr_gram *gram, const int64_t *keep)
+{
+    c->gram = gram;
+    narrow_job job = {c, keep, mcr_gram_cols(gram)};
+    return mcr_parallel(c->ctx, c->slots, narrow_row, &job);
+}
+
+mcr_status mcr_cache_reset(mcr_cache *c, mcr_gram *gram)
+{
+    forget(c);
+    int64_t ld = c->ld;
+    c->gram = gram;
+    lay_out(c);
+    if (c->ld <= ld) {
+        c->ld = ld;
+        return MCR_OK;
+    }
+    free_slabs(c);
+    return plan_slabs(c);
+}
+
+void mcr_cache_counts(const mcr_cache *c, int64_t *computed, int64_t *found)
+{
+    *computed = c->computed;
+    *found = c->found;
+}

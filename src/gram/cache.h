@@ -1,0 +1,38 @@
+/* cache.h (internal): rows of K that are worth keeping.
+ *
+ * A cache belongs to a Gram and keeps whole rows (against all its columns) within a number of bytes
+ * taken from the memory budget. Rows that are missing in a call are computed together, as one pass.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef MCR_GRAM_CACHE_H
+#define MCR_GRAM_CACHE_H
+
+#include "gram/gram.h"
+
+typedef struct mcr_cache mcr_cache;
+
+/* A cache of at most `bytes` (less if the budget has less left; it may hold no row at all). Memory
+ * is taken as rows come. */
+mcr_status mcr_cache_open(mcr_cache **out, mcr_gram *gram, size_t bytes, bool precise);
+void mcr_cache_close(mcr_cache *cache); /* NULL allowed */
+
+/* row[i] = row x.i of K, float or double, valid until unpinned; all misses become one pass. Fails
+ * with MCR_OVER_BUDGET when they do not fit together; pinned rows stay. */
+mcr_status mcr_cache_pin(mcr_cache *cache, mcr_rows x, const void **row);
+void mcr_cache_unpin(mcr_cache *cache, mcr_rows x);
+
+/* f[j] += sum_i coef[i] K(x.i, z_j), in double: kept rows first, then the others, each in the order
+ * of i. Missing rows are kept where there is room or where rows have not been used for some calls.
+ * x must not repeat a row. */
+mcr_status mcr_cache_accumulate(mcr_cache *cache, mcr_rows x, const double *coef, double *f);
+
+/* The cache goes over to `gram`, whose columns are columns keep[0..] (rising) of the old one. */
+mcr_status mcr_cache_narrow(mcr_cache *cache, mcr_gram *gram, const int64_t *keep);
+/* Forgets all rows and goes over to `gram`. */
+mcr_status mcr_cache_reset(mcr_cache *cache, mcr_gram *gram);
+
+/* Rows computed and rows found, since the cache was opened. */
+void mcr_cache_counts(const mcr_cache *cache, int64_t *computed, int64_t *found);
+
+#endif
