@@ -1,0 +1,236 @@
+/* helpers.c: what unit tests share.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "helpers.h"
+
+#include <dirent.h>
+#include <math.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/context.h"
+
+typedef struct counter {
+    pthread_mutex_t lock;
+    size_t live_bytes;
+    int64_t live_blocks, calls, fail_at; /* 0: never */
+    bool mismatch;                       /* old_bytes was not what the block was asked with */
+} counter;
+
+/* Each block remembers its size in front, to check what the library says about it. The odd offset
+ * gives blocks that are aligned to 16 but not to 64 bytes. */
+enum { FRONT = 16 };
+
+static void *count_realloc(void *user, void *block, size_t old_bytes, size_t new_bytes)
+{
+    counter *c = user;
+    char *raw = block != NULL ? (char *)block - FRONT : NULL, *moved = NULL;
+    size_t known = 0;
+    if (raw != NULL)
+        memcpy(&known, raw, sizeof known);
+    pthread_mutex_lock(&c->lock);
+    if (known != old_bytes)
+        c->mismatch = true;
+    bool fail = false;
+    if (new_bytes > 0) {
+        c->calls++;
+        fail = c->calls == c->fail_at;
+    }
+    pthread_mutex_unlock(&c->lock);
+    if (fail)
+        return NULL;
+    if (new_bytes == 0) {
+        free(raw);
+    } else {
+        moved = realloc(raw, new_bytes + FRONT);
+        if (moved == NULL)
+            return NULL;
+        memcpy(moved, &new_bytes, sizeof new_bytes);
+    }
+    pthread_mutex_lock(&c->lock);
+    c->live_bytes += new_bytes;
+    c->live_bytes -= known;
+    c->live_blocks += (new_bytes > 0) - (raw != NULL);
+    pthread_mutex_unlock(&c->lock);
+    return moved != NULL ? moved + FRONT : NULL;
+}
+
+static counter *make_counter(int64_t fail_at)
+{
+    counter *c = calloc(1, sizeof *c);
+    assert_non_null(c);
+    pthread_mutex_init(&c->lock, NULL);
+    c->fail_at = fail_at;
+    return c;
+}
+
+static mcr_config counting_config(counter *c, int threads)
+{
+    return (mcr_config){
+        .size = sizeof(mcr_config), .realloc = count_realloc, .user = c, .threads = threads};
+}
+
+mcr *test_open(int threads)
+{
+    mcr_config config = counting_config(make_counter(0), threads);
+    mcr *ctx;
+    assert_int_equal(mcr_open(&ctx, &config), MCR_OK);
+    return ctx;
+}
+
+void test_close(mcr *ctx)
+{
+    counter *c = ctx->config.user;
+    mcr_close(ctx);
+    size_t bytes = c->live_bytes;
+    int64_t blocks = c->live_blocks;
+    bool mismatch = c->mismatch;
+    pthread_mutex_destroy(&c->lock);
+    free(c);
+    if (mismatch)
+        fail_msg("the allocator was told another size of a block than it was asked for");
+    if (bytes != 0 || blocks != 0)
+        fail_msg("%zu bytes in %lld blocks were not freed", bytes, (long long)blocks);
+}
+
+int test_setup(void **state)
+{
+    *state = test_open(2);
+    return 0;
+}
+
+int test_teardown(void **state)
+{
+    test_close(*state);
+    return 0;
+}
+
+size_t test_live_bytes(mcr *ctx)
+{
+    counter *c = ctx->config.user;
+    return c->live_bytes;
+}
+
+int64_t test_live_blocks(mcr *ctx)
+{
+    counter *c = ctx->config.user;
+    return c->live_blocks;
+}
+
+static void compare(const char *what, const double *a, const double *b, int64_t count,
+                    double tolerance, bool relative)
+{
+    int64_t worst = -1;
+    double worst_excess = 1;
+    for (int64_t i = 0; i < count; i++) {
+        if (a[i] == b[i] || (isnan(a[i]) && isnan(b[i])))
+            continue;
+        double limit = relative ? tolerance * fmax(1, fabs(b[i])) : tolerance;
+        double off = fabs(a[i] - b[i]);
+        if (off <= limit)
+            continue;
+        double excess = limit > 0 && !isnan(off) ? off / limit : INFINITY;
+        if (worst < 0 || excess > worst_excess) {
+            worst = i;
+            worst_excess = excess;
+        }
+    }
+    if (worst >= 0)
+        fail_msg("%s[%lld]: %.17g is not %.17g (%stolerance %g)", what, (long long)worst, a[worst],
+                 b[worst], relative ? "relative " : "", tolerance);
+}
+
+void test_close_arrays(const char *what, const double *a, const double *b, int64_t count,
+                       double tolerance)
+{
+    compare(what, a, b, count, tolerance, false);
+}
+
+void test_close_relative(const char *what, const double *a, const double *b, int64_t count,
+                         double tolerance)
+{
+    compare(what, a, b, count, tolerance, true);
+}
+
+void test_close_real(const char *what, double a, double b, double tolerance)
+{
+    compare(what, &a, &b, 1, tolerance, false);
+}
+
+void test_ok(const mcr *ctx, mcr_status status)
+{
+    if (status != MCR_OK)
+        fail_msg("%s: %s", mcr_status_name(status), mcr_message(ctx));
+}
+
+void test_fails(const mcr *ctx, mcr_status status, mcr_status expected, const char *words)
+{
+    if (status != expected)
+        fail_msg("\"%s\" instead of \"%s\": %s", mcr_status_name(status), mcr_status_name(expected),
+                 mcr_message(ctx));
+    if (strstr(mcr_message(ctx), words) == NULL)
+        fail_msg("the message \"%s\" does not hold \"%s\"", mcr_message(ctx), words);
+}
+
+int64_t test_sweep_allocations(const char *what, test_run *run, void *arg)
+{
+    for (int64_t n = 1;; n++) {
+        counter *c = make_counter(0);
+        mcr_config config = counting_config(c, 1);
+        mcr *ctx;
+        assert_int_equal(mcr_open(&ctx, &config), MCR_OK);
+        size_t own = c->live_bytes;
+        int64_t before = c->calls;
+        c->fail_at = before + n;
+        mcr_status status = run(ctx, arg);
+        bool failed = c->calls >= c->fail_at, silent = mcr_message(ctx)[0] == '\0';
+        int64_t calls = c->calls - before;
+        size_t left = c->live_bytes - own;
+        mcr_close(ctx);
+        pthread_mutex_destroy(&c->lock);
+        free(c);
+        if (left != 0)
+            fail_msg("%s: allocation %lld failed and %zu bytes were not freed", what, (long long)n,
+                     left);
+        if (!failed) {
+            if (status != MCR_OK)
+                fail_msg("%s: fails without a failed allocation: %s", what,
+                         mcr_status_name(status));
+            return calls;
+        }
+        /* A caller may live with a failure (mcr_reserve asks for less); then all must be well. */
+        if (status != MCR_NO_MEMORY && status != MCR_OK)
+            fail_msg("%s: allocation %lld failed and the status is \"%s\"", what, (long long)n,
+                     mcr_status_name(status));
+        if (status == MCR_NO_MEMORY && silent)
+            fail_msg("%s: allocation %lld failed without a message", what, (long long)n);
+    }
+}
+
+void test_make_directory(char path[256])
+{
+    const char *base = getenv("TMPDIR");
+    snprintf(path, 256, "%s/mercer-test-XXXXXX", base != NULL && base[0] != '\0' ? base : "/tmp");
+    if (mkdtemp(path) == NULL)
+        fail_msg("no temporary directory: %s", path);
+}
+
+void test_remove_directory(const char *path)
+{
+    DIR *directory = opendir(path);
+    if (directory == NULL)
+        return;
+    for (struct dirent *entry = readdir(directory); entry != NULL; entry = readdir(directory)) {
+        char file[1024];
+        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+            continue;
+        snprintf(file, sizeof file, "%s/%s", path, entry->d_name);
+        unlink(file);
+    }
+    closedir(directory);
+    rmdir(path);
+}
