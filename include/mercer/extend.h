@@ -49,12 +49,13 @@ typedef struct mcr_kernel_type {
     /* After parsing: test the parameters together and bring them to one canonical form. NULL: fine
      * as they are. Fails with a message that begins with the kernel's name. */
     mcr_status (*check)(mcr *ctx, void *params);
-    /* What the closure rules say; *rule: one line why. NULL: MCR_PSD for a leaf that is not
-     * `indefinite`. */
+    /* What the closure rules say; *rule: why, a few words ("an inner product"). NULL: MCR_PSD for a
+     * leaf that is not `indefinite`. */
     mcr_definite (*definite)(const void *params, const mcr_definite *child, int children,
                              const char **rule);
     /* Once for each pair of data sets: norms, k-mers, labels. Leaves mcr_bound_state() for block. */
     mcr_status (*bind)(mcr_bound *bound, mcr_binding *binding);
+    /* Called if the state is set, also after a bind that failed. */
     void (*unbind)(mcr_bound *bound);
     /* Fills a tile. Called by several threads at once; allocates only from the tile's scratch. NULL:
      * `pair` is called for every pair. */
@@ -62,6 +63,7 @@ typedef struct mcr_kernel_type {
     double (*pair)(const mcr_bound *bound, int64_t i, int64_t j);
     /* K(x,x) for objects of one side (0: x, 1: z). NULL: through pair or block. */
     mcr_status (*diagonal)(const mcr_bound *bound, int side, mcr_rows rows, double *k);
+    int has_features; /* a finite explicit feature map exists (of a combinator: if its children have) */
 } mcr_kernel_type;
 
 /* The type must outlive the context. A name that exists is refused. */

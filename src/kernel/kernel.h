@@ -13,6 +13,12 @@
 #include "base/context.h"
 #include "base/stream.h"
 #include "data/data.h"
+#include "linalg/vmath.h"
+
+/* The built-in types: one `const mcr_kernel_type mcr_kernel_NAME` a line of kernels.def. */
+#define KERNEL(name) extern const mcr_kernel_type mcr_kernel_##name;
+#include "kernel/kernels.def"
+#undef KERNEL
 
 /* ---- WHAT: the tree (kernel.c, parse.c, print.c) ---------------------------------------------- */
 
@@ -25,18 +31,40 @@ struct mcr_kernel {
     int children;
     mcr_kernel **child; /* counted */
     char *text;         /* canonical form; set for every node */
+    int depth;          /* 1: a leaf */
+    int64_t nodes;      /* of the whole tree */
 };
 
+/* So that hostile expressions cost little: what is larger is refused. */
+enum { MCR_KERNEL_DEPTH_MAX = 100, MCR_KERNEL_NODES_MAX = 10000, MCR_KERNEL_TEXT_MAX = 1 << 20 };
+
 /* Takes over params, field, and the references in child (copied array), also on failure. Runs
- * type->check and prints the canonical text. */
+ * type->check and prints the canonical text. Sums within sums and products within products become
+ * one node; a sum or product of one kernel, or a first power, is that kernel itself. */
 mcr_status mcr_kernel_new(mcr_kernel **out, mcr *ctx, const mcr_kernel_type *type, void *params,
                           char *field, mcr_kernel **child, int children);
 /* The registry: built-in types in the order of kernels.def, then the context's own. */
 const mcr_kernel_type *mcr_kernel_type_find(const mcr *ctx, const char *name, size_t length);
 const mcr_kernel_type *mcr_kernel_type_at(const mcr *ctx, int64_t number); /* NULL: past the end */
+/* The node's canonical form, from the texts of its children. */
 void mcr_kernel_print(const mcr_kernel *kernel, mcr_text *to);
-/* The closure rules on the tree; adds one line a node to rules (may be NULL), children first. */
+/* The closure rules on the tree; adds one line a node to rules (may be NULL), children first: the
+ * node's text, the rule, the verdict ("linear: an inner product, PSD"), ended by a newline. A type's
+ * `definite` gives the middle part only. Out of memory: unknown, and rules->status says so. */
 mcr_definite mcr_kernel_definite(const mcr_kernel *kernel, mcr_text *rules);
+/* Whether the node is a number, and which. */
+bool mcr_kernel_is_constant(const mcr_kernel *kernel, double *value);
+int64_t mcr_kernel_degree(const mcr_kernel *power); /* of a power node */
+/* A letter (any byte from 0x80 is one) or _, then letters, digits and _. */
+bool mcr_kernel_name_valid(const char *name, size_t length);
+
+/* A function of objects (mcr_function_register). */
+enum { MCR_FUNCTION_NAME = 64 };
+typedef struct mcr_function {
+    char name[MCR_FUNCTION_NAME];
+    mcr_object_function *call;
+    void *user;
+} mcr_function;
 
 /* ---- HOW: the tree bound to data (bind.c) ------------------------------------------------------ */
 
@@ -65,8 +93,14 @@ struct mcr_binding {
     void **block;                /* mcr_bound_alloc'ed */
     int64_t blocks, block_room;
     size_t budget; /* bytes taken from the budget, given back at the end */
+    bool mixed;    /* a node computes in double also for float tiles: prepare both */
 };
 
+/* The field that a leaf called `owner` works on in data: the one called name, or, if name is NULL,
+ * the only one of the kinds. wanted (may be NULL): taken where several would do. The message names
+ * what there is. */
+mcr_status mcr_field_choose(mcr_field *out, mcr *ctx, const char *owner, int kinds,
+                            const char *name, const char *wanted, const mcr_data *data);
 /* Binds the expression to x and z (z NULL: x with itself). Resolves the leaves' fields: a leaf
  * without a field takes the only field of a kind it accepts; otherwise an error that names them.
  * Fields must agree on both sides in name and kind (dense and sparse go together). */
@@ -76,7 +110,8 @@ void mcr_binding_close(mcr_binding *binding);
 /* Once before tiles of that precision are asked for, from one thread (packs vectors). */
 mcr_status mcr_binding_prepare(mcr_binding *binding, bool precise);
 
-/* One tile of the node; forgets shared products of the tile before when called on the root through
+/* One tile of the node, at most MCR_TILE_ROWS x MCR_TILE_COLS for mcr_bound_block, any size for
+ * mcr_binding_block; forgets shared products of the tile before when called on the root through
  * mcr_binding_block. */
 mcr_status mcr_bound_block(const mcr_bound *bound, const mcr_tile *tile);
 mcr_status mcr_binding_block(const mcr_binding *binding, const mcr_tile *tile);
@@ -99,6 +134,22 @@ void *mcr_scratch_slot(mcr_scratch *scratch, int slot, bool **valid);
 
 /* Tiles are at most so large: what a scratch's shared products are sized for. */
 enum { MCR_TILE_ROWS = 192, MCR_TILE_COLS = 256, MCR_ROW_PAD = 64 };
+
+/* ---- tiles (tile.c) ----------------------------------------------------------------------------*/
+
+const mcr_vmath *mcr_tile_math(const mcr_tile *tile);
+/* A tile for the same objects in scratch memory. */
+mcr_status mcr_tile_like(mcr_tile *out, const mcr_tile *tile, bool precise);
+/* k *= sx[i] * sz[j], i and j being the objects' numbers; exactly symmetric in x and z. */
+mcr_status mcr_tile_scale(const mcr_tile *tile, const double *sx, const double *sz);
+/* The largest value (or absolute value), and the objects that have it. */
+double mcr_tile_largest(const mcr_tile *tile, bool absolute, int64_t *x, int64_t *z);
+mcr_tile mcr_tile_part(const mcr_tile *tile, int64_t i, int64_t rows, int64_t j, int64_t cols);
+
+static inline void *mcr_tile_row(const mcr_tile *tile, int64_t i)
+{
+    return (char *)tile->k + (size_t)(i * tile->ld) * (tile->precise ? 8u : 4u);
+}
 
 static inline int64_t mcr_rows_at(mcr_rows r, int64_t i)
 {
