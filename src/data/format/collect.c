@@ -1,0 +1,170 @@
+/* collect.c: what readers of strings and labels share.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "data/format/collect.h"
+
+#include <string.h>
+#include <strings.h>
+
+mcr_status mcr_strings_open(mcr_strings *s, mcr *ctx, const char *name)
+{
+    *s = (mcr_strings){.ctx = ctx};
+    mcr_status status = mcr_store_new(&s->store, ctx, name, MCR_STRINGS);
+    if (status == MCR_OK)
+        status = mcr_reserve(ctx, &s->store->bytes, &s->byte_room, 1, 1);
+    if (status == MCR_OK)
+        status = mcr_reserve(ctx, &s->store->start, &s->start_room, 1, sizeof(int64_t));
+    if (status == MCR_OK)
+        s->store->start[0] = 0;
+    else
+        mcr_strings_close(s);
+    return status;
+}
+
+mcr_status mcr_strings_add(mcr_strings *s, const char *bytes, size_t length)
+{
+    mcr_store *store = s->store;
+    mcr_status status = mcr_reserve(s->ctx, &store->start, &s->start_room, store->count + 2,
+                                    sizeof(int64_t));
+    if (status != MCR_OK)
+        return status;
+    store->count++;
+    store->start[store->count] = store->start[store->count - 1];
+    return mcr_strings_extend(s, bytes, length, NULL);
+}
+
+mcr_status mcr_strings_extend(mcr_strings *s, const char *bytes, size_t length, char **to)
+{
+    mcr_store *store = s->store;
+    int64_t used = store->start[store->count];
+    mcr_status status = mcr_reserve(s->ctx, &store->bytes, &s->byte_room, used + (int64_t)length,
+                                    1);
+    if (status != MCR_OK)
+        return status;
+    if (bytes && length > 0)
+        memcpy(store->bytes + used, bytes, length);
+    if (to)
+        *to = store->bytes + used;
+    store->start[store->count] = used + (int64_t)length;
+    return MCR_OK;
+}
+
+int64_t mcr_strings_count(const mcr_strings *s)
+{
+    return s->store->count;
+}
+
+mcr_status mcr_strings_finish(mcr_strings *s, mcr_builder *builder)
+{
+    mcr_store *store = s->store;
+    s->store = NULL;
+    return mcr_builder_take(builder, store);
+}
+
+void mcr_strings_close(mcr_strings *s)
+{
+    mcr_store_free(s->store);
+    s->store = NULL;
+}
+
+uint64_t mcr_bytes_hash(const char *bytes, size_t length)
+{
+    uint64_t h = 14695981039346656037u;
+    for (size_t i = 0; i < length; i++)
+        h = (h ^ (unsigned char)bytes[i]) * 1099511628211u;
+    return h ^ h >> 32;
+}
+
+/* The slot of a word, or the free one where it belongs. */
+static int64_t find_slot(const mcr_words *words, const char *text, size_t length)
+{
+    int64_t mask = words->slots - 1, i = (int64_t)mcr_bytes_hash(text, length) & mask;
+    for (; words->slot[i]; i = (i + 1) & mask) {
+        const char *other = words->word[words->slot[i] - 1];
+        if (strlen(other) == length && memcmp(other, text, length) == 0)
+            break;
+    }
+    return i;
+}
+
+static mcr_status grow_slots(mcr_words *words, mcr *ctx)
+{
+    if (2 * words->count < words->slots)
+        return MCR_OK;
+    int64_t slots = words->slots ? 2 * words->slots : 32;
+    int32_t *slot = mcr_alloc_zero(ctx, (size_t)slots, sizeof *slot);
+    if (!slot)
+        return MCR_NO_MEMORY;
+    mcr_free(ctx, words->slot);
+    words->slot = slot;
+    words->slots = slots;
+    for (int64_t w = 0; w < words->count; w++)
+        slot[find_slot(words, words->word[w], strlen(words->word[w]))] = (int32_t)(w + 1);
+    return MCR_OK;
+}
+
+mcr_status mcr_words_number(mcr_words *words, mcr *ctx, const char *text, size_t length,
+                            int32_t *number)
+{
+    mcr_status status = grow_slots(words, ctx);
+    if (status != MCR_OK)
+        return status;
+    int64_t i = find_slot(words, text, length);
+    if (!words->slot[i]) {
+        if (words->count == INT32_MAX - 1)
+            return mcr_fail(ctx, MCR_BAD_DATA, "more than 2147483646 different words");
+        status = mcr_reserve(ctx, &words->word, &words->room, words->count + 1, sizeof(char *));
+        if (status != MCR_OK)
+            return status;
+        char *copy = mcr_copy_text(ctx, text, length);
+        if (!copy)
+            return MCR_NO_MEMORY;
+        words->word[words->count++] = copy;
+        words->slot[i] = (int32_t)words->count;
+    }
+    *number = words->slot[i] - 1;
+    return MCR_OK;
+}
+
+void mcr_words_free(mcr_words *words, mcr *ctx)
+{
+    for (int64_t i = 0; i < words->count; i++)
+        mcr_free(ctx, words->word[i]);
+    mcr_free(ctx, words->word);
+    mcr_free(ctx, words->slot);
+    *words = (mcr_words){0};
+}
+
+mcr_status mcr_label_take(mcr_labels *labels, mcr_input *in, const char *text, size_t length)
+{
+    if (length == 0)
+        return mcr_input_fail(in, "the label is empty");
+    if (memchr(text, 0, length))
+        return mcr_input_fail(in, "the label holds a NUL byte");
+    return mcr_labels_add(labels, text, length);
+}
+
+bool mcr_target_is_none(const mcr_read_options *options)
+{
+    return options && options->target && strcmp(options->target, "none") == 0;
+}
+
+void mcr_line_skip_mark(const char **line, size_t *length)
+{
+    if (*length >= 3 && memcmp(*line, "\xef\xbb\xbf", 3) == 0) {
+        *line += 3;
+        *length -= 3;
+    }
+}
+
+bool mcr_extension_is(const char *name, const char *const *extensions)
+{
+    const char *dot = name ? strrchr(name, '.') : NULL;
+    if (!dot)
+        return false;
+    for (; *extensions; extensions++)
+        if (strcasecmp(dot + 1, *extensions) == 0)
+            return true;
+    return false;
+}

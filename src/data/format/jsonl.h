@@ -1,0 +1,63 @@
+/* jsonl.h (internal): the fields of a JSON lines file while it is read.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef MCR_DATA_FORMAT_JSONL_H
+#define MCR_DATA_FORMAT_JSONL_H
+
+#include "base/json.h"
+#include "data/data.h"
+#include "data/format/collect.h"
+
+typedef enum mcr_jsonl_role {
+    MCR_JSONL_TARGET,
+    MCR_JSONL_WEIGHT,
+    MCR_JSONL_NUMBER, /* a column of a dense field that several keys share */
+    MCR_JSONL_DENSE,
+    MCR_JSONL_SPARSE,
+    MCR_JSONL_STRINGS,
+    MCR_JSONL_GRAPHS,
+    MCR_JSONL_PRECOMPUTED
+} mcr_jsonl_role;
+
+/* One key of the objects, fixed by the first line. */
+typedef struct mcr_jsonl_field {
+    mcr_jsonl_role role;
+    char *name;
+    int64_t seen; /* number of the last object that had it, from 1 */
+
+    /* number: the field whose store it goes to, in which column; there: how many columns */
+    struct mcr_jsonl_field *home;
+    int64_t column, columns;
+
+    mcr_store *store;    /* all but target, weight, strings */
+    mcr_strings strings; /* strings */
+    mcr_labels *labels;  /* target */
+    bool words;          /* target: strings */
+    double *weight;      /* weight */
+    bool named; /* precomputed: with ids; sparse: with "n"; number: the store has the key's name */
+
+    /* graphs */
+    int64_t *edge_start;
+    int32_t (*edge)[2];
+    int32_t *edge_label;
+    mcr_words node_words;
+    int node_kind, edge_kind; /* 0: not known yet; see jsonl_value.c */
+
+    int64_t room[6]; /* of the arrays above and in the store; see jsonl_value.c */
+} mcr_jsonl_field;
+
+/* What a value of the first line makes of its key: number, dense, sparse, strings, graphs or
+ * precomputed. */
+mcr_status mcr_jsonl_classify(const mcr_json *json, const char *name, const mcr_json_value *value,
+                              mcr_jsonl_role *role);
+/* Makes the store that the role needs. */
+mcr_status mcr_jsonl_open(mcr_jsonl_field *field, mcr *ctx);
+/* Appends the value for object n (from 0). */
+mcr_status mcr_jsonl_add(mcr_jsonl_field *field, const mcr_json *json, const mcr_json_value *value,
+                         int64_t n);
+/* Hands the field over to the builder; n objects. */
+mcr_status mcr_jsonl_finish(mcr_jsonl_field *field, mcr_builder *builder, int64_t n);
+void mcr_jsonl_close(mcr_jsonl_field *field, mcr *ctx);
+
+#endif

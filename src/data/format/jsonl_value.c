@@ -1,0 +1,583 @@
+/* jsonl_value.c: values of JSON lines into stores; jsonl.c has the rules.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "data/format/jsonl.h"
+
+#include <string.h>
+
+/* Which entry of field->room belongs to which array. */
+enum { ROOM_DENSE = 0, ROOM_ID = 1 };
+enum { ROOM_START = 0, ROOM_INDEX = 1, ROOM_VALUE = 2 };
+enum { ROOM_NODE_LABEL = 1, ROOM_EDGE_START = 2, ROOM_EDGE = 3, ROOM_EDGE_LABEL = 4 };
+
+/* What the nodes and edges of a field carry; 0: not known yet. */
+enum { PLAIN = 1, NUMBERS = 2, WORDS = 3 };
+
+/* What a node costs at least; a line may claim any number of them. */
+enum { NODE_BYTES = 16 };
+
+static const char *type_name(mcr_json_type type)
+{
+    switch (type) {
+    case MCR_JSON_NULL: return "null";
+    case MCR_JSON_FALSE:
+    case MCR_JSON_TRUE: return "true or false";
+    case MCR_JSON_NUMBER: return "a number";
+    case MCR_JSON_STRING: return "a string";
+    case MCR_JSON_ARRAY: return "an array";
+    case MCR_JSON_OBJECT: return "an object";
+    }
+    return "";
+}
+
+static mcr_status fail_type(const mcr_json *json, const char *name, const mcr_json_value *found,
+                            const char *wanted)
+{
+    return mcr_json_fail(json, found, "key \"%s\": found %s where %s should be", name,
+                         type_name(found->type), wanted);
+}
+
+/* A member of an object by either of two names. */
+static const mcr_json_value *member(const mcr_json_value *object, const char *name,
+                                    const char *other)
+{
+    const mcr_json_value *found = mcr_json_find(object, name);
+    return found || !other ? found : mcr_json_find(object, other);
+}
+
+/* Members other than the three allowed are most likely mistakes of writing. */
+static mcr_status check_members(const mcr_json *json, const char *name,
+                                const mcr_json_value *object, const char *const allowed[6])
+{
+    const mcr_json_value *key = object + 1;
+    for (int64_t i = 0; i < object->count; i++, key = mcr_json_next(key + 1)) {
+        bool known = false;
+        for (int a = 0; a < 6 && allowed[a]; a++)
+            known = known || mcr_json_is(key, allowed[a]);
+        if (!known)
+            return mcr_json_fail(json, key, "key \"%s\": unknown member \"%.*s\"", name,
+                                 (int)key->count, key->text);
+    }
+    return MCR_OK;
+}
+
+mcr_status mcr_jsonl_classify(const mcr_json *json, const char *name, const mcr_json_value *value,
+                              mcr_jsonl_role *role)
+{
+    switch (value->type) {
+    case MCR_JSON_NUMBER:
+    case MCR_JSON_FALSE:
+    case MCR_JSON_TRUE: *role = MCR_JSONL_NUMBER; return MCR_OK;
+    case MCR_JSON_STRING: *role = MCR_JSONL_STRINGS; return MCR_OK;
+    case MCR_JSON_ARRAY: *role = MCR_JSONL_DENSE; return MCR_OK;
+    case MCR_JSON_NULL: return fail_type(json, name, value, "a value");
+    case MCR_JSON_OBJECT: break;
+    }
+    if (member(value, "nodes", "edges"))
+        *role = MCR_JSONL_GRAPHS;
+    else if (member(value, "i", "indices"))
+        *role = MCR_JSONL_SPARSE;
+    else if (member(value, "k", NULL))
+        *role = MCR_JSONL_PRECOMPUTED;
+    else if (member(value, "hex", NULL))
+        *role = MCR_JSONL_STRINGS;
+    else
+        return mcr_json_fail(json, value,
+                             "key \"%s\": an object should have \"nodes\" and \"edges\" (a graph), "
+                             "\"i\" and \"v\" (a sparse vector), \"hex\" or \"k\"",
+                             name);
+    return MCR_OK;
+}
+
+/* ---- target, weight, strings ---------------------------------------------------------------- */
+
+static mcr_status add_target(mcr_jsonl_field *f, const mcr_json *json, const mcr_json_value *v,
+                             int64_t n)
+{
+    bool word = v->type != MCR_JSON_NUMBER;
+    if (v->type == MCR_JSON_NULL || v->type >= MCR_JSON_ARRAY)
+        return fail_type(json, f->name, v, "a number or a word");
+    if (n == 0)
+        f->words = word;
+    if (word != f->words)
+        return fail_type(json, f->name, v, f->words ? "a word" : "a number");
+    if (v->type == MCR_JSON_TRUE)
+        return mcr_labels_add(f->labels, "true", 4);
+    if (v->type == MCR_JSON_FALSE)
+        return mcr_labels_add(f->labels, "false", 5);
+    if (v->count == 0 || memchr(v->text, 0, (size_t)v->count))
+        return mcr_json_fail(json, v, "key \"%s\": a label that is empty or holds a NUL", f->name);
+    return mcr_labels_add(f->labels, v->text, (size_t)v->count);
+}
+
+static mcr_status add_weight(mcr_jsonl_field *f, const mcr_json *json, const mcr_json_value *v,
+                             int64_t n)
+{
+    if (v->type != MCR_JSON_NUMBER)
+        return fail_type(json, f->name, v, "a number");
+    if (v->number < 0)
+        return mcr_json_fail(json, v, "key \"%s\": a weight may not be negative", f->name);
+    mcr_status status = mcr_reserve(json->ctx, &f->weight, &f->room[0], n + 1, sizeof *f->weight);
+    if (status == MCR_OK)
+        f->weight[n] = v->number;
+    return status;
+}
+
+static int hex_digit(char c)
+{
+    return c >= '0' && c <= '9'   ? c - '0'
+           : c >= 'a' && c <= 'f' ? c - 'a' + 10
+           : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                  : -1;
+}
+
+static mcr_status add_hex(mcr_jsonl_field *f, const mcr_json *json, const mcr_json_value *hex)
+{
+    char *to;
+    mcr_status status = mcr_strings_add(&f->strings, NULL, 0);
+    if (status == MCR_OK)
+        status = mcr_strings_extend(&f->strings, NULL, (size_t)hex->count / 2, &to);
+    for (int64_t i = 0; status == MCR_OK && i + 1 < hex->count; i += 2) {
+        int high = hex_digit(hex->text[i]), low = hex_digit(hex->text[i + 1]);
+        if (high < 0 || low < 0)
+            return mcr_json_fail(json, hex,
+                                 "key \"%s\": \"hex\" holds other than hexadecimal "
+                                 "digits",
+                                 f->name);
+        *to++ = (char)(high << 4 | low);
+    }
+    return status;
+}
+
+static mcr_status add_string(mcr_jsonl_field *f, const mcr_json *json, const mcr_json_value *v)
+{
+    static const char *const allowed[6] = {"hex"};
+    if (v->type == MCR_JSON_STRING)
+        return mcr_strings_add(&f->strings, v->text, (size_t)v->count);
+    const mcr_json_value *hex = mcr_json_find(v, "hex");
+    if (!hex)
+        return fail_type(json, f->name, v, "a string");
+    mcr_status status = check_members(json, f->name, v, allowed);
+    if (status != MCR_OK)
+        return status;
+    if (hex->type != MCR_JSON_STRING || hex->count % 2)
+        return mcr_json_fail(json, hex, "key \"%s\": \"hex\" should be pairs of hexadecimal digits",
+                             f->name);
+    return add_hex(f, json, hex);
+}
+
+/* ---- vectors -------------------------------------------------------------------------------- */
+
+static mcr_status add_number(mcr_jsonl_field *f, const mcr_json *json, const mcr_json_value *v,
+                             int64_t n)
+{
+    mcr_jsonl_field *home = f->home;
+    int64_t cols = home->store->cols;
+    if (v->type != MCR_JSON_NUMBER && v->type != MCR_JSON_TRUE && v->type != MCR_JSON_FALSE)
+        return fail_type(json, f->name, v, "a number");
+    mcr_status status = mcr_reserve(json->ctx, &home->store->dense, &home->room[ROOM_DENSE],
+                                    (n + 1) * cols, sizeof(double));
+    if (status == MCR_OK)
+        home->store->dense[n * cols + f->column] = v->type == MCR_JSON_NUMBER
+                                                       ? v->number
+                                                       : (double)(v->type == MCR_JSON_TRUE);
+    return status;
+}
+
+/* An array of cols numbers as row n. */
+static mcr_status add_row(mcr_jsonl_field *f, const mcr_json *json, const mcr_json_value *v,
+                          int64_t n)
+{
+    mcr_store *s = f->store;
+    if (v->type != MCR_JSON_ARRAY)
+        return fail_type(json, f->name, v, "an array of numbers");
+    if (v->count == 0)
+        return mcr_json_fail(json, v, "key \"%s\": the array is empty", f->name);
+    if (n == 0)
+        s->cols = v->count;
+    if (v->count != s->cols)
+        return mcr_json_fail(json, v, "key \"%s\": %lld numbers, but %lld in the first line",
+                             f->name, (long long)v->count, (long long)s->cols);
+    mcr_status status = mcr_reserve(json->ctx, &s->dense, &f->room[ROOM_DENSE], (n + 1) * s->cols,
+                                    sizeof(double));
+    if (status != MCR_OK)
+        return status;
+    double *to = s->dense + n * s->cols;
+    const mcr_json_value *e = v + 1;
+    for (int64_t i = 0; i < v->count; i++, e = mcr_json_next(e)) {
+        if (e->type != MCR_JSON_NUMBER)
+            return fail_type(json, f->name, e, "a number");
+        to[i] = e->number;
+    }
+    return MCR_OK;
+}
+
+static mcr_status add_precomputed(mcr_jsonl_field *f, const mcr_json *json, const mcr_json_value *v,
+                                  int64_t n)
+{
+    static const char *const allowed[6] = {"k", "id"};
+    const mcr_json_value *k = mcr_json_find(v, "k"), *id = mcr_json_find(v, "id");
+    if (!k)
+        return fail_type(json, f->name, v, "an object with \"k\"");
+    mcr_status status = check_members(json, f->name, v, allowed);
+    if (status == MCR_OK)
+        status = add_row(f, json, k, n);
+    if (status == MCR_OK)
+        status = mcr_reserve(json->ctx, &f->store->id, &f->room[ROOM_ID], n + 1, sizeof(int64_t));
+    if (status != MCR_OK)
+        return status;
+    if (n == 0)
+        f->named = id != NULL;
+    if (f->named != (id != NULL))
+        return mcr_json_fail(json, v, "key \"%s\": \"id\" should be in all lines or in none",
+                             f->name);
+    f->store->id[n] = -1;
+    if (id && (!mcr_json_int(id, &f->store->id[n]) || f->store->id[n] < -1 ||
+               f->store->id[n] >= f->store->cols))
+        return mcr_json_fail(json, id, "key \"%s\": \"id\" should be an integer from -1 to %lld",
+                             f->name, (long long)f->store->cols - 1);
+    return MCR_OK;
+}
+
+/* The number of columns that a sparse vector states; all lines must agree. */
+static mcr_status read_width(mcr_jsonl_field *f, const mcr_json *json, const mcr_json_value *v,
+                             const mcr_json_value *width, int64_t n)
+{
+    int64_t cols = 0;
+    if (n == 0)
+        f->named = width != NULL;
+    if (f->named != (width != NULL))
+        return mcr_json_fail(json, v, "key \"%s\": \"n\" should be in all lines or in none",
+                             f->name);
+    if (!width)
+        return MCR_OK;
+    if (!mcr_json_int(width, &cols) || cols < 1 || cols > INT32_MAX)
+        return mcr_json_fail(json, width, "key \"%s\": \"n\" should be a number of columns",
+                             f->name);
+    if (n == 0)
+        f->store->cols = cols;
+    if (cols != f->store->cols)
+        return mcr_json_fail(json, width, "key \"%s\": \"n\" is %lld, but %lld in the first line",
+                             f->name, (long long)cols, (long long)f->store->cols);
+    return MCR_OK;
+}
+
+static mcr_status add_entry(mcr_jsonl_field *f, const mcr_json *json, const mcr_json_value *i,
+                            const mcr_json_value *v, int64_t to, bool first)
+{
+    mcr_store *s = f->store;
+    int64_t column;
+    if (!mcr_json_int(i, &column) || column < 0 || column >= INT32_MAX)
+        return mcr_json_fail(json, i, "key \"%s\": an index should be an integer from 0", f->name);
+    if (!first && column <= s->index[to - 1])
+        return mcr_json_fail(json, i, "key \"%s\": index %lld after %d: indices must rise", f->name,
+                             (long long)column, s->index[to - 1]);
+    if (f->named && column >= s->cols)
+        return mcr_json_fail(json, i, "key \"%s\": index %lld, but \"n\" is %lld", f->name,
+                             (long long)column, (long long)s->cols);
+    if (v->type != MCR_JSON_NUMBER)
+        return fail_type(json, f->name, v, "a number");
+    if (column >= s->cols)
+        s->cols = column + 1;
+    s->index[to] = (int32_t)column;
+    s->value[to] = v->number;
+    return MCR_OK;
+}
+
+static mcr_status add_sparse(mcr_jsonl_field *f, const mcr_json *json, const mcr_json_value *v,
+                             int64_t n)
+{
+    static const char *const allowed[6] = {"i", "v", "n", "indices", "values"};
+    mcr_store *s = f->store;
+    const mcr_json_value *index = member(v, "i", "indices"), *value = member(v, "v", "values");
+    if (v->type != MCR_JSON_OBJECT || !index || !value || index->type != MCR_JSON_ARRAY ||
+        value->type != MCR_JSON_ARRAY)
+        return mcr_json_fail(json, v, "key \"%s\": a sparse vector is {\"i\": [..], \"v\": [..]}",
+                             f->name);
+    if (index->count != value->count)
+        return mcr_json_fail(json, v, "key \"%s\": %lld indices, but %lld values", f->name,
+                             (long long)index->count, (long long)value->count);
+    mcr_status status = check_members(json, f->name, v, allowed);
+    if (status == MCR_OK)
+        status = read_width(f, json, v, mcr_json_find(v, "n"), n);
+    int64_t used = s->start[n], need = used + index->count;
+    if (status == MCR_OK)
+        status = mcr_reserve(json->ctx, &s->start, &f->room[ROOM_START], n + 2, sizeof(int64_t));
+    if (status == MCR_OK)
+        status = mcr_reserve(json->ctx, &s->index, &f->room[ROOM_INDEX], need, sizeof(int32_t));
+    if (status == MCR_OK)
+        status = mcr_reserve(json->ctx, &s->value, &f->room[ROOM_VALUE], need, sizeof(double));
+    const mcr_json_value *i = index + 1, *e = value + 1;
+    for (int64_t to = used; status == MCR_OK && to < need; to++) {
+        status = add_entry(f, json, i, e, to, to == used);
+        i = mcr_json_next(i);
+        e = mcr_json_next(e);
+    }
+    if (status == MCR_OK)
+        s->start[n + 1] = need;
+    return status;
+}
+
+/* ---- graphs --------------------------------------------------------------------------------- */
+
+static mcr_status check_kind(const mcr_json *json, const char *name, const mcr_json_value *at,
+                             const char *what, int *kind, int found)
+{
+    if (*kind == 0)
+        *kind = found;
+    if (*kind == found)
+        return MCR_OK;
+    return mcr_json_fail(json, at,
+                         "key \"%s\": all %s must be without labels, or all with labels "
+                         "of one kind",
+                         name, what);
+}
+
+static mcr_status read_node_label(mcr_jsonl_field *f, const mcr_json *json, const mcr_json_value *v,
+                                  int32_t *label)
+{
+    int64_t number;
+    bool word = v->type == MCR_JSON_STRING;
+    if (!word && v->type != MCR_JSON_NUMBER)
+        return fail_type(json, f->name, v, "a node's label");
+    mcr_status status = check_kind(json, f->name, v, "nodes", &f->node_kind,
+                                   word ? WORDS : NUMBERS);
+    if (status != MCR_OK)
+        return status;
+    if (word) {
+        if (memchr(v->text, 0, (size_t)v->count))
+            return mcr_json_fail(json, v, "key \"%s\": a label that holds a NUL", f->name);
+        return mcr_words_number(&f->node_words, json->ctx, v->text, (size_t)v->count, label);
+    }
+    if (!mcr_json_int(v, &number) || number < INT32_MIN || number > INT32_MAX)
+        return mcr_json_fail(json, v,
+                             "key \"%s\": a label should be a word or an integer of 32 "
+                             "bits",
+                             f->name);
+    *label = (int32_t)number;
+    return MCR_OK;
+}
+
+static mcr_status add_nodes(mcr_jsonl_field *f, const mcr_json *json, const mcr_json_value *v,
+                            int64_t n)
+{
+    mcr_store *s = f->store;
+    int64_t nodes = v->count, used = s->start[n];
+    if (v->type == MCR_JSON_NUMBER && !mcr_json_int(v, &nodes))
+        nodes = -1;
+    if ((v->type != MCR_JSON_ARRAY && v->type != MCR_JSON_NUMBER) || nodes < 0)
+        return mcr_json_fail(json, v,
+                             "key \"%s\": \"nodes\" should be a list of labels, or how "
+                             "many there are",
+                             f->name);
+    if (nodes > INT32_MAX || (uint64_t)(used + nodes) > mcr_memory_budget(json->ctx) / NODE_BYTES)
+        return mcr_json_fail(json, v,
+                             "key \"%s\": so many nodes are more than the memory budget "
+                             "holds",
+                             f->name);
+    mcr_status status = MCR_OK;
+    if (v->type == MCR_JSON_NUMBER && nodes > 0)
+        status = check_kind(json, f->name, v, "nodes", &f->node_kind, PLAIN);
+    if (status == MCR_OK)
+        status = mcr_reserve(json->ctx, &s->start, &f->room[ROOM_START], n + 2, sizeof(int64_t));
+    if (status != MCR_OK)
+        return status;
+    s->start[n + 1] = used + nodes;
+    if (v->type == MCR_JSON_NUMBER)
+        return MCR_OK;
+    status = mcr_reserve(json->ctx, &s->node_label, &f->room[ROOM_NODE_LABEL], used + nodes,
+                         sizeof(int32_t));
+    const mcr_json_value *e = v + 1;
+    for (int64_t i = 0; status == MCR_OK && i < nodes; i++, e = mcr_json_next(e))
+        status = read_node_label(f, json, e, &s->node_label[used + i]);
+    return status;
+}
+
+static mcr_status add_edge(mcr_jsonl_field *f, const mcr_json *json, const mcr_json_value *v,
+                           int64_t nodes, int64_t to)
+{
+    if (v->type != MCR_JSON_ARRAY || v->count < 2 || v->count > 3)
+        return mcr_json_fail(json, v, "key \"%s\": an edge is [a, b] or [a, b, label]", f->name);
+    int64_t number;
+    for (int i = 0; i < 2; i++) {
+        const mcr_json_value *end = v + 1 + i; /* of size 1, if it is a number */
+        if (end->type != MCR_JSON_NUMBER || !mcr_json_int(end, &number))
+            return fail_type(json, f->name, end, "a node's number");
+        if (number < 0 || number >= nodes)
+            return mcr_json_fail(json, end,
+                                 "key \"%s\": there is no node %lld; the graph has %lld, "
+                                 "numbered from 0",
+                                 f->name, (long long)number, (long long)nodes);
+        f->edge[to][i] = (int32_t)number;
+    }
+    mcr_status status = check_kind(json, f->name, v, "edges", &f->edge_kind,
+                                   v->count == 3 ? NUMBERS : PLAIN);
+    if (status != MCR_OK || v->count < 3)
+        return status;
+    if (!mcr_json_int(v + 3, &number) || number < INT32_MIN || number > INT32_MAX)
+        return mcr_json_fail(json, v + 3,
+                             "key \"%s\": an edge's label should be an integer of 32 "
+                             "bits",
+                             f->name);
+    f->edge_label[to] = (int32_t)number;
+    return MCR_OK;
+}
+
+static mcr_status add_edges(mcr_jsonl_field *f, const mcr_json *json, const mcr_json_value *v,
+                            int64_t n)
+{
+    int64_t nodes = f->store->start[n + 1] - f->store->start[n];
+    int64_t used = f->edge_start[n], need = used + v->count;
+    if (v->type != MCR_JSON_ARRAY)
+        return fail_type(json, f->name, v, "an array of edges");
+    mcr_status status = mcr_reserve(json->ctx, &f->edge_start, &f->room[ROOM_EDGE_START], n + 2,
+                                    sizeof(int64_t));
+    if (status == MCR_OK)
+        status = mcr_reserve(json->ctx, &f->edge, &f->room[ROOM_EDGE], need, sizeof *f->edge);
+    if (status == MCR_OK)
+        status = mcr_reserve(json->ctx, &f->edge_label, &f->room[ROOM_EDGE_LABEL], need,
+                             sizeof(int32_t));
+    const mcr_json_value *e = v + 1;
+    for (int64_t to = used; status == MCR_OK && to < need; to++, e = mcr_json_next(e))
+        status = add_edge(f, json, e, nodes, to);
+    if (status == MCR_OK)
+        f->edge_start[n + 1] = need;
+    return status;
+}
+
+static mcr_status add_graph(mcr_jsonl_field *f, const mcr_json *json, const mcr_json_value *v,
+                            int64_t n)
+{
+    static const char *const allowed[6] = {"nodes", "edges"};
+    const mcr_json_value *nodes = mcr_json_find(v, "nodes"), *edges = mcr_json_find(v, "edges");
+    if (!nodes || !edges)
+        return mcr_json_fail(json, v, "key \"%s\": a graph is {\"nodes\": .., \"edges\": [..]}",
+                             f->name);
+    mcr_status status = check_members(json, f->name, v, allowed);
+    if (status == MCR_OK)
+        status = add_nodes(f, json, nodes, n);
+    if (status == MCR_OK)
+        status = add_edges(f, json, edges, n);
+    return status;
+}
+
+/* ---- life of a field ------------------------------------------------------------------------ */
+
+/* The first entry of an array of starts. */
+static mcr_status open_starts(mcr *ctx, int64_t **start, int64_t *room)
+{
+    mcr_status status = mcr_reserve(ctx, start, room, 1, sizeof **start);
+    if (status == MCR_OK)
+        (*start)[0] = 0;
+    return status;
+}
+
+mcr_status mcr_jsonl_open(mcr_jsonl_field *f, mcr *ctx)
+{
+    mcr_status status = MCR_OK;
+    switch (f->role) {
+    case MCR_JSONL_TARGET: return mcr_labels_open(&f->labels, ctx);
+    case MCR_JSONL_WEIGHT: return MCR_OK;
+    case MCR_JSONL_STRINGS: return mcr_strings_open(&f->strings, ctx, f->name);
+    case MCR_JSONL_DENSE: return mcr_store_new(&f->store, ctx, f->name, MCR_DENSE);
+    case MCR_JSONL_PRECOMPUTED: return mcr_store_new(&f->store, ctx, f->name, MCR_PRECOMPUTED);
+    case MCR_JSONL_NUMBER:
+        if (f->home == f)
+            status = mcr_store_new(&f->store, ctx, f->named ? f->name : "x", MCR_DENSE);
+        if (f->store)
+            f->store->cols = f->columns;
+        return status;
+    case MCR_JSONL_SPARSE:
+        status = mcr_store_new(&f->store, ctx, f->name, MCR_SPARSE);
+        if (status == MCR_OK)
+            status = open_starts(ctx, &f->store->start, &f->room[ROOM_START]);
+        return status;
+    case MCR_JSONL_GRAPHS:
+        status = mcr_store_new(&f->store, ctx, f->name, MCR_GRAPHS);
+        if (status == MCR_OK)
+            status = open_starts(ctx, &f->store->start, &f->room[ROOM_START]);
+        if (status == MCR_OK)
+            status = open_starts(ctx, &f->edge_start, &f->room[ROOM_EDGE_START]);
+        return status;
+    }
+    return status;
+}
+
+mcr_status mcr_jsonl_add(mcr_jsonl_field *f, const mcr_json *json, const mcr_json_value *v,
+                         int64_t n)
+{
+    switch (f->role) {
+    case MCR_JSONL_TARGET: return add_target(f, json, v, n);
+    case MCR_JSONL_WEIGHT: return add_weight(f, json, v, n);
+    case MCR_JSONL_NUMBER: return add_number(f, json, v, n);
+    case MCR_JSONL_DENSE: return add_row(f, json, v, n);
+    case MCR_JSONL_SPARSE: return add_sparse(f, json, v, n);
+    case MCR_JSONL_STRINGS: return add_string(f, json, v);
+    case MCR_JSONL_GRAPHS: return add_graph(f, json, v, n);
+    case MCR_JSONL_PRECOMPUTED: return add_precomputed(f, json, v, n);
+    }
+    return MCR_OK;
+}
+
+static mcr_status take_store(mcr_jsonl_field *f, mcr_builder *builder, int64_t n)
+{
+    mcr_store *store = f->store;
+    store->count = n;
+    f->store = NULL;
+    return mcr_builder_take(builder, store);
+}
+
+static mcr_status finish_graphs(mcr_jsonl_field *f, mcr_builder *builder, int64_t n)
+{
+    mcr_store *s = f->store;
+    s->count = n;
+    if (f->node_kind < NUMBERS) {
+        mcr_free(s->ctx, s->node_label);
+        s->node_label = NULL;
+    }
+    if (f->node_kind == WORDS) {
+        s->label_name = f->node_words.word;
+        s->label_names = f->node_words.count;
+        f->node_words.word = NULL;
+        f->node_words.count = 0;
+    }
+    mcr_status status = mcr_store_link(s, f->edge_start, (const int32_t(*)[2])f->edge,
+                                       f->edge_kind == NUMBERS ? f->edge_label : NULL);
+    return status == MCR_OK ? take_store(f, builder, n) : status;
+}
+
+mcr_status mcr_jsonl_finish(mcr_jsonl_field *f, mcr_builder *builder, int64_t n)
+{
+    mcr_status status;
+    switch (f->role) {
+    case MCR_JSONL_TARGET:
+        status = mcr_builder_labels(builder, f->labels);
+        f->labels = NULL;
+        return status;
+    case MCR_JSONL_WEIGHT: return mcr_builder_weights(builder, f->weight);
+    case MCR_JSONL_STRINGS: return mcr_strings_finish(&f->strings, builder);
+    case MCR_JSONL_GRAPHS: return finish_graphs(f, builder, n);
+    case MCR_JSONL_NUMBER: return f->home == f ? take_store(f, builder, n) : MCR_OK;
+    case MCR_JSONL_DENSE:
+    case MCR_JSONL_SPARSE: return take_store(f, builder, n);
+    case MCR_JSONL_PRECOMPUTED:
+        for (int64_t i = 0; i < n && !f->named && n == f->store->cols; i++)
+            f->store->id[i] = i;
+        return take_store(f, builder, n);
+    }
+    return MCR_OK;
+}
+
+void mcr_jsonl_close(mcr_jsonl_field *f, mcr *ctx)
+{
+    mcr_store_free(f->store);
+    mcr_strings_close(&f->strings);
+    mcr_labels_close(f->labels);
+    mcr_words_free(&f->node_words, ctx);
+    mcr_free(ctx, f->weight);
+    mcr_free(ctx, f->edge_start);
+    mcr_free(ctx, f->edge);
+    mcr_free(ctx, f->edge_label);
+    mcr_free(ctx, f->name);
+}

@@ -1,0 +1,128 @@
+/* text.c: one string a line, `label<TAB>string`.
+ *
+ * The label ends at the first tab; the string is the rest of the line, tabs included, byte by byte
+ * (also NUL and bytes that are not UTF-8), and may be empty. With the target "none" there are no
+ * labels and the whole line is the string. A byte order mark before the first line is dropped. The
+ * field is called "text".
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "data/data.h"
+
+#include <string.h>
+#include <strings.h>
+
+#include "base/number.h"
+#include "data/format/collect.h"
+
+static mcr_status read_line(mcr_strings *strings, mcr_labels *labels, mcr_input *in,
+                            const char *line, size_t length)
+{
+    if (!labels)
+        return mcr_strings_add(strings, line, length);
+    const char *tab = memchr(line, '\t', length);
+    if (!tab && mcr_input_line_number(in) == 1)
+        return mcr_input_fail(in, "no tab: a line is label<TAB>string; for strings without labels "
+                                  "set the target to \"none\"");
+    if (!tab)
+        return mcr_input_fail(in, "no tab: a line is label<TAB>string");
+    size_t label = (size_t)(tab - line);
+    mcr_status status = mcr_label_take(labels, in, line, label);
+    if (status == MCR_OK)
+        status = mcr_strings_add(strings, tab + 1, length - label - 1);
+    return status;
+}
+
+static mcr_status text_read(mcr_builder *builder, mcr *ctx, mcr_input *in,
+                            const mcr_read_options *options)
+{
+    mcr_strings strings = {0};
+    mcr_labels *labels = NULL;
+    mcr_status status = mcr_strings_open(&strings, ctx, "text");
+    if (status == MCR_OK && !mcr_target_is_none(options))
+        status = mcr_labels_open(&labels, ctx);
+    while (status == MCR_OK) {
+        const char *line;
+        size_t length;
+        status = mcr_input_line(in, &line, &length);
+        if (status != MCR_OK || !line)
+            break;
+        if (mcr_input_line_number(in) == 1)
+            mcr_line_skip_mark(&line, &length);
+        status = read_line(&strings, labels, in, line, length);
+    }
+    if (status == MCR_OK && mcr_strings_count(&strings) == 0)
+        status = mcr_input_fail(in, "the file is empty");
+    if (status == MCR_OK)
+        status = mcr_strings_finish(&strings, builder);
+    if (status == MCR_OK && labels) {
+        status = mcr_builder_labels(builder, labels);
+        labels = NULL;
+    }
+    mcr_labels_close(labels);
+    mcr_strings_close(&strings);
+    return status;
+}
+
+/* ---- recognition ---------------------------------------------------------------------------- */
+
+static bool is_number(const char *p, const char *end)
+{
+    double value;
+    return p < end && mcr_parse_real(p, end, &value) == end;
+}
+
+/* A first line such as "label<TAB>sequence" names columns: the tsv reader's business. */
+static bool is_header(const char *line, size_t label)
+{
+    static const char *const words[] = {"target", "label", "class", "y", "id", "name", "text"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strlen(words[i]) == label && strncasecmp(line, words[i], label) == 0)
+            return true;
+    return false;
+}
+
+/* Whether a line is a short word, one tab, and something that is not a number. */
+static bool is_labelled(const char *line, const char *end)
+{
+    const char *tab = memchr(line, '\t', (size_t)(end - line));
+    if (!tab || tab == line || tab - line > 64 || memchr(line, ' ', (size_t)(tab - line)))
+        return false;
+    tab++;
+    return !memchr(tab, '\t', (size_t)(end - tab)) && tab < end && !is_number(tab, end);
+}
+
+/* Sure only when all lines look alike; the last one may be cut off by the end of the sample. */
+static int text_sniff(const char *name, const char *bytes, size_t count)
+{
+    static const char *const extensions[] = {"txt", "text", "tsv", NULL};
+    const char *end = bytes + count;
+    int64_t lines = 0;
+    mcr_line_skip_mark(&bytes, &count);
+    for (const char *line = bytes; line < end;) {
+        const char *stop = memchr(line, '\n', (size_t)(end - line));
+        if (!stop && lines > 0)
+            break;
+        const char *next = stop ? stop + 1 : end;
+        if (!stop)
+            stop = end;
+        if (stop > line && stop[-1] == '\r')
+            stop--;
+        if (!is_labelled(line, stop))
+            return 0;
+        if (lines == 0 && is_header(line, strcspn(line, "\t")))
+            return 0;
+        lines++;
+        line = next;
+    }
+    if (lines == 0)
+        return 0;
+    return mcr_extension_is(name, extensions) ? 92 : 70;
+}
+
+const mcr_format mcr_format_text = {
+    .name = "text",
+    .summary = "strings, one a line: label<TAB>string",
+    .sniff = text_sniff,
+    .read = text_read,
+};
