@@ -219,10 +219,6 @@ mcr_status mcr_reserve(mcr *ctx, void *block, int64_t *room, int64_t need, size_
     void *old;
     memcpy(&old, block, sizeof old);
     void *grown = mcr_resize(ctx, old, (size_t)more, size);
-    if (grown == NULL && more > need) {
-        more = need;
-        grown = mcr_resize(ctx, old, (size_t)more, size);
-    }
     if (grown == NULL)
         return MCR_NO_MEMORY;
     memcpy(block, &grown, sizeof grown);
