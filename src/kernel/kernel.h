@@ -142,8 +142,8 @@ const mcr_vmath *mcr_tile_math(const mcr_tile *tile);
 mcr_status mcr_tile_like(mcr_tile *out, const mcr_tile *tile, bool precise);
 /* k *= sx[i] * sz[j], i and j being the objects' numbers; exactly symmetric in x and z. */
 mcr_status mcr_tile_scale(const mcr_tile *tile, const double *sx, const double *sz);
-/* The largest value (or absolute value), and the objects that have it. */
-double mcr_tile_largest(const mcr_tile *tile, bool absolute, int64_t *x, int64_t *z);
+/* Whether a value is not within low .. high (or not a number), and the objects that have it. */
+bool mcr_tile_outside(const mcr_tile *tile, double low, double high, int64_t *x, int64_t *z);
 mcr_tile mcr_tile_part(const mcr_tile *tile, int64_t i, int64_t rows, int64_t j, int64_t cols);
 
 static inline void *mcr_tile_row(const mcr_tile *tile, int64_t i)
