@@ -109,6 +109,9 @@ mcr_status mcr_labels_add(mcr_labels *labels, const char *text, size_t length);
 mcr_status mcr_builder_labels(mcr_builder *builder, mcr_labels *labels);
 void mcr_labels_close(mcr_labels *labels);
 
+/* The first label (from 0) that is "nan", "inf" or too large for a double; -1: none. */
+int64_t mcr_labels_not_finite(const mcr_labels *labels);
+
 /* The classes of `count` targets: ascending for numbers; class_of[i] is set for each. */
 mcr_status mcr_classes_of_reals(mcr_classes **out, mcr *ctx, const double *value, int64_t count,
                                 int32_t *class_of);

@@ -23,7 +23,7 @@ struct mcr_labels {
     int64_t text_length, text_room;
     int64_t *end; /* label i is text[end[i-1] .. end[i]-1] */
     int64_t end_room;
-    double *value; /* as long as all are numbers */
+    double *value; /* as long as all are numbers, or "nan" and "inf" */
     int64_t value_room;
     bool words;        /* one at least is no number */
     int64_t nonfinite; /* first "nan" or "inf" (from 0), -1: none */
@@ -76,6 +76,11 @@ mcr_status mcr_labels_add(mcr_labels *l, const char *text, size_t length)
     l->text_length += (int64_t)length;
     l->end[l->count++] = l->text_length;
     return MCR_OK;
+}
+
+int64_t mcr_labels_not_finite(const mcr_labels *l)
+{
+    return l->nonfinite;
 }
 
 static mcr_status hand_over(mcr_builder *b, mcr_labels *l)

@@ -1,0 +1,144 @@
+/* blocks.c: a text file as large blocks of whole lines.
+ *
+ * Two buffers take turns. The part of a line that is left over at the end of one goes before the
+ * bytes of the other, where HEAD bytes are free for it.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "data/blocks.h"
+
+#include <math.h>
+#include <string.h>
+
+static const size_t HEAD = (size_t)16 << 10;
+static const size_t FIRST_BLOCK = (size_t)256 << 10; /* small files need no more */
+static const size_t BLOCK = (size_t)2 << 20;
+static const size_t LINE_LIMIT = (size_t)1 << 30;
+
+void mcr_blocks_open(mcr_blocks *b, mcr *ctx, mcr_input *in)
+{
+    *b = (mcr_blocks){.ctx = ctx, .in = in, .want = FIRST_BLOCK, .begun = mcr_now()};
+}
+
+void mcr_blocks_close(mcr_blocks *b)
+{
+    mcr_free(b->ctx, b->now.bytes);
+    mcr_free(b->ctx, b->ahead.bytes);
+    *b = (mcr_blocks){0};
+}
+
+/* Makes room for `more` bytes behind those in the buffer. */
+static mcr_status make_room(mcr_blocks *b, mcr_buffer *buffer, size_t more)
+{
+    if (buffer->end + more <= buffer->room)
+        return MCR_OK;
+    char *larger = mcr_resize(b->ctx, buffer->bytes, buffer->end + more + 1, 1);
+    if (larger == NULL)
+        return MCR_NO_MEMORY;
+    buffer->bytes = larger;
+    buffer->room = buffer->end + more;
+    return MCR_OK;
+}
+
+static mcr_status append(mcr_blocks *b, mcr_buffer *buffer, size_t count)
+{
+    size_t got;
+    mcr_status status = make_room(b, buffer, count);
+    if (status == MCR_OK)
+        status = mcr_input_some(b->in, buffer->bytes + buffer->end, count, &got);
+    if (status != MCR_OK)
+        return status;
+    buffer->end += got;
+    b->ended = got < count;
+    return MCR_OK;
+}
+
+mcr_status mcr_blocks_read_ahead(mcr_blocks *b)
+{
+    if (b->has_ahead || b->ended)
+        return MCR_OK;
+    b->ahead.first = b->ahead.end = HEAD;
+    mcr_status status = append(b, &b->ahead, b->want);
+    b->want = BLOCK;
+    b->has_ahead = status == MCR_OK;
+    return status;
+}
+
+/* The left-over goes before what was read ahead, or, where it is long, the other way round. */
+static mcr_status join(mcr_blocks *b, size_t rest)
+{
+    mcr_buffer *old = &b->now, *new = &b->ahead;
+    if (rest <= new->first) {
+        new->first -= rest;
+        if (rest > 0)
+            memcpy(new->bytes + new->first, old->bytes + old->end - rest, rest);
+        mcr_buffer swap = *old;
+        *old = *new;
+        *new = swap;
+        return MCR_OK;
+    }
+    size_t count = new->end - new->first;
+    old->first = old->end - rest;
+    mcr_status status = make_room(b, old, count);
+    if (status == MCR_OK) {
+        memcpy(old->bytes + old->end, new->bytes + new->first, count);
+        old->end += count;
+    }
+    return status;
+}
+
+static mcr_status report(mcr_blocks *b)
+{
+    mcr_progress now = {.size = sizeof now,
+                        .phase = "reading",
+                        .fraction = NAN,
+                        .seconds = mcr_now() - b->begun,
+                        .step = b->blocks++,
+                        .objective = NAN,
+                        .violation = NAN};
+    if (!mcr_report(b->ctx, &now))
+        return MCR_OK;
+    return mcr_fail_at(b->ctx, MCR_STOPPED, mcr_input_name(b->in), 0, "reading was stopped");
+}
+
+mcr_status mcr_blocks_next(mcr_blocks *b)
+{
+    mcr_buffer *now = &b->now;
+    size_t rest = b->bytes != NULL ? now->end - now->first - b->count : 0;
+    b->bytes = NULL;
+    b->count = 0;
+    if (rest > b->want)
+        b->want = rest;
+    mcr_status status = report(b);
+    if (status == MCR_OK)
+        status = mcr_blocks_read_ahead(b);
+    if (status == MCR_OK && b->has_ahead) {
+        b->has_ahead = false;
+        status = join(b, rest);
+    } else {
+        now->first = now->end - rest;
+    }
+    const char *newline = NULL;
+    while (status == MCR_OK) {
+        size_t have = now->end - now->first;
+        newline = have > 0 ? memrchr(now->bytes + now->first, '\n', have) : NULL;
+        if (newline != NULL || b->ended)
+            break;
+        if (have >= LINE_LIMIT)
+            return mcr_fail_at(b->ctx, MCR_BAD_DATA, mcr_input_name(b->in), 0,
+                               "a line is longer than 1 GiB");
+        status = append(b, now, have);
+    }
+    if (status != MCR_OK)
+        return status;
+    if (b->ended && now->end > now->first && now->bytes[now->end - 1] != '\n') {
+        now->bytes[now->end++] = '\n';
+        newline = now->bytes + now->end - 1;
+    }
+    b->last = b->ended;
+    if (newline != NULL) {
+        b->bytes = now->bytes + now->first;
+        b->count = (size_t)(newline + 1 - b->bytes);
+    }
+    return MCR_OK;
+}

@@ -1,0 +1,242 @@
+/* read.c: which format a file has, and handing it to its reader.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "data/data.h"
+
+#include <string.h>
+#include <strings.h>
+
+#include <sys/stat.h>
+
+#define FORMAT(name) extern const mcr_format mcr_format_##name;
+#include "data/format/formats.def"
+#undef FORMAT
+
+enum { SNIFF_BYTES = 1 << 16 };
+
+#define FORMAT(name) &mcr_format_##name,
+static const mcr_format *const formats[] = {
+#include "data/format/formats.def"
+    NULL};
+#undef FORMAT
+
+#define FORMAT(name) #name,
+static const char *const format_names[] = {
+#include "data/format/formats.def"
+    NULL};
+#undef FORMAT
+
+const char *const *mcr_data_formats(void)
+{
+    return format_names;
+}
+
+static const mcr_format *find_format(const char *name)
+{
+    for (int i = 0; formats[i] != NULL; i++)
+        if (strcmp(formats[i]->name, name) == 0)
+            return formats[i];
+    return NULL;
+}
+
+const char *mcr_data_format_summary(const char *name)
+{
+    const mcr_format *format = find_format(name);
+    return format != NULL ? format->summary : NULL;
+}
+
+/* ---- detection -------------------------------------------------------------------------------*/
+
+static mcr_status named_format(const mcr_format **out, mcr *ctx, const char *name)
+{
+    *out = find_format(name);
+    if (*out != NULL)
+        return MCR_OK;
+    const char *near = mcr_nearest(name, format_names);
+    if (near != NULL)
+        return mcr_fail(ctx, MCR_BAD_CALL, "unknown format \"%s\" (did you mean \"%s\"?)", name,
+                        near);
+    return mcr_fail(ctx, MCR_BAD_CALL, "unknown format \"%s\"", name);
+}
+
+/* The file's name as sniffers want it: without directory and .gz. */
+static char *plain_name(mcr *ctx, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    const char *name = slash != NULL ? slash + 1 : path;
+    size_t length = strlen(name);
+    if (length > 3 && strcasecmp(name + length - 3, ".gz") == 0)
+        length -= 3;
+    return mcr_copy_text(ctx, name, length);
+}
+
+static mcr_status detect(const mcr_format **out, mcr *ctx, mcr_input *in)
+{
+    const char *bytes;
+    size_t count;
+    mcr_status status = mcr_input_peek(in, SNIFF_BYTES, &bytes, &count);
+    if (status != MCR_OK)
+        return status;
+    char *name = plain_name(ctx, mcr_input_name(in));
+    if (name == NULL)
+        return MCR_NO_MEMORY;
+    int best = 0;
+    for (int i = 0; formats[i] != NULL; i++) {
+        int sure = formats[i]->sniff != NULL ? formats[i]->sniff(name, bytes, count) : 0;
+        if (sure > best) {
+            best = sure;
+            *out = formats[i];
+        }
+    }
+    mcr_free(ctx, name);
+    if (best > 0)
+        return MCR_OK;
+    mcr_text list;
+    mcr_text_init(&list, ctx);
+    for (int i = 0; format_names[i] != NULL; i++)
+        mcr_text_format(&list, "%s%s", i > 0 ? ", " : "", format_names[i]);
+    status = list.status != MCR_OK
+                 ? list.status
+                 : mcr_fail_at(ctx, MCR_BAD_DATA, mcr_input_name(in), 0,
+                               "cannot tell what format this is; name it with --format: %s",
+                               list.bytes);
+    mcr_text_free(&list);
+    return status;
+}
+
+static bool is_directory(const char *path)
+{
+    struct stat about;
+    return stat(path, &about) == 0 && S_ISDIR(about.st_mode);
+}
+
+static const mcr_format *directory_format(void)
+{
+    for (int i = 0; formats[i] != NULL; i++)
+        if (formats[i]->read_path != NULL)
+            return formats[i];
+    return NULL;
+}
+
+/* ---- reading ---------------------------------------------------------------------------------*/
+
+/* A fault found where the file is not known any more still names it. */
+static mcr_status name_file(mcr *ctx, mcr_status status, const char *name)
+{
+    if (status != MCR_BAD_DATA || name == NULL || mcr_message_file(ctx) != NULL)
+        return status;
+    char message[MCR_MESSAGE_MAX];
+    strncpy(message, mcr_message(ctx), sizeof message - 1);
+    message[sizeof message - 1] = '\0';
+    return mcr_fail_at(ctx, status, name, 0, "%s", message);
+}
+
+static mcr_status read_input(mcr_builder *b, mcr *ctx, const mcr_format *format, mcr_input *in,
+                             const mcr_read_options *options)
+{
+    const char *bytes;
+    size_t count;
+    mcr_status status = mcr_input_peek(in, 1, &bytes, &count);
+    if (status == MCR_OK && count == 0)
+        status = mcr_fail_at(ctx, MCR_BAD_DATA, mcr_input_name(in), 0, "the file is empty");
+    if (status == MCR_OK && format == NULL)
+        status = detect(&format, ctx, in);
+    if (status == MCR_OK && format->read == NULL)
+        status = mcr_fail(ctx, MCR_BAD_CALL, "%s: the format %s is a directory", mcr_input_name(in),
+                          format->name);
+    return status == MCR_OK ? format->read(b, ctx, in, options) : status;
+}
+
+/* Fills b from wherever the data are: a directory, class files, a file. */
+static mcr_status read_path(mcr_builder *b, mcr *ctx, const char *path,
+                            const mcr_read_options *options)
+{
+    const mcr_format *format = NULL;
+    mcr_status status = MCR_OK;
+    const char *wanted = options->format;
+    if (wanted == NULL && options->class_files != NULL)
+        wanted = "fasta";
+    if (wanted != NULL)
+        status = named_format(&format, ctx, wanted);
+    if (status != MCR_OK)
+        return status;
+    if (path == NULL && options->class_files == NULL)
+        return mcr_fail(ctx, MCR_BAD_CALL, "there is no file to read");
+    if (options->class_files != NULL && strcmp(wanted, "fasta") != 0)
+        return mcr_fail(ctx, MCR_BAD_CALL, "one file a class is for the format fasta, not for %s",
+                        wanted);
+    if (path == NULL)
+        return format->read(b, ctx, NULL, options);
+    if (is_directory(path)) {
+        if (format == NULL)
+            format = directory_format();
+        if (format == NULL || format->read_path == NULL)
+            return mcr_fail_at(ctx, MCR_IO, path, 0, "this is a directory");
+    }
+    if (format != NULL && format->read_path != NULL)
+        return format->read_path(b, ctx, path, options);
+    mcr_input *in = NULL;
+    status = mcr_input_open(&in, ctx, path);
+    if (status == MCR_OK)
+        status = read_input(b, ctx, format, in, options);
+    mcr_input_close(in);
+    return status;
+}
+
+/* The options as this version knows them, whatever the caller's was. */
+static mcr_read_options complete(const mcr_read_options *given)
+{
+    mcr_read_options options = {.size = sizeof options};
+    if (given == NULL)
+        return options;
+    size_t size = given->size > 0 && given->size < sizeof options ? given->size : sizeof options;
+    memcpy(&options, given, size);
+    options.size = sizeof options;
+    if (options.class_files != NULL && options.class_files[0] == NULL)
+        options.class_files = NULL;
+    return options;
+}
+
+static mcr_status finish(mcr_data **out, mcr *ctx, mcr_builder *b, mcr_status status,
+                         const char *name)
+{
+    if (status == MCR_OK)
+        status = mcr_builder_finish(out, b);
+    else
+        mcr_builder_close(b);
+    return name_file(ctx, status, name);
+}
+
+mcr_status mcr_data_read(mcr_data **out, mcr *ctx, const char *path, const mcr_read_options *given)
+{
+    *out = NULL;
+    mcr_read_options options = complete(given);
+    mcr_builder *b;
+    mcr_status status = mcr_builder_open(&b, ctx, -1);
+    if (status != MCR_OK)
+        return status;
+    status = read_path(b, ctx, path, &options);
+    return finish(out, ctx, b, status, path != NULL ? path : options.class_files[0]);
+}
+
+mcr_status mcr_data_read_memory(mcr_data **out, mcr *ctx, const char *name, const void *bytes,
+                                size_t count, const mcr_read_options *given)
+{
+    *out = NULL;
+    mcr_read_options options = complete(given);
+    const mcr_format *format = NULL;
+    mcr_input *in = NULL;
+    mcr_builder *b;
+    mcr_status status = mcr_builder_open(&b, ctx, -1);
+    if (status != MCR_OK)
+        return status;
+    if (options.format != NULL)
+        status = named_format(&format, ctx, options.format);
+    if (status == MCR_OK)
+        status = mcr_input_memory(&in, ctx, name, bytes, count);
+    if (status == MCR_OK)
+        status = read_input(b, ctx, format, in, &options);
+    mcr_input_close(in);
+    return finish(out, ctx, b, status, name);
+}

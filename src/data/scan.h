@@ -1,0 +1,52 @@
+/* scan.h (internal to data): numbers in files, the usual ones without a call.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef MCR_DATA_SCAN_H
+#define MCR_DATA_SCAN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/number.h"
+
+/* As mcr_parse_real, for text in which a byte that belongs to no number (a line end, a separator)
+ * stands before or at `end`, and *end may be read.
+ * Up to 2^53 an integer is exact, and so are the powers of ten up to 10^22: their quotient is
+ * rounded once and therefore right (Clinger 1990). Everything else goes the long way. */
+static inline const char *mcr_scan_real(const char *p, const char *end, double *value)
+{
+    static const double power[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
+                                   1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
+                                   1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+    const char *text = p;
+    bool negative = *p == '-';
+    p += negative;
+    const char *first = p;
+    uint64_t m = 0;
+    unsigned digit;
+    while ((digit = (unsigned)(unsigned char)*p - '0') < 10) {
+        m = m * 10 + digit;
+        p++;
+    }
+    ptrdiff_t digits = p - first, fraction = 0;
+    if (*p == '.') {
+        first = ++p;
+        while ((digit = (unsigned)(unsigned char)*p - '0') < 10) {
+            m = m * 10 + digit;
+            p++;
+        }
+        fraction = p - first;
+        digits += fraction;
+    }
+    if (digits == 0 || digits > 19 || m > (uint64_t)1 << 53 || (*p | 32) == 'e')
+        return mcr_parse_real(text, end, value);
+    double v = (double)(int64_t)m;
+    if (fraction > 0)
+        v /= power[fraction];
+    *value = negative ? -v : v;
+    return p;
+}
+
+#endif
