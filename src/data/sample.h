@@ -1,0 +1,37 @@
+/* sample.h (internal to data): made data sets.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef MCR_DATA_SAMPLE_H
+#define MCR_DATA_SAMPLE_H
+
+#include "base/random.h"
+#include "data/data.h"
+
+/* What a maker works with. It adds fields and targets for `count` objects to the builder. */
+typedef struct mcr_sample_job {
+    mcr *ctx;
+    mcr_builder *builder; /* opened for count objects */
+    mcr_random random;
+    int64_t count;
+    double noise; /* finite; >= 0 but for xor, whose default depends on count */
+} mcr_sample_job;
+
+typedef mcr_status mcr_sample_make(mcr_sample_job *job);
+
+/* Deals out classes 0 .. count-1, at most 4, so that each run of `count` objects has all of them in
+ * random order: balanced, and no rule of position gives the class away. Starts from all zero but
+ * count. */
+typedef struct mcr_sample_dealer {
+    int count, left;
+    int order[4];
+} mcr_sample_dealer;
+int mcr_sample_deal(mcr_sample_dealer *dealer, mcr_random *random);
+
+/* Vectors (sample_points.c). */
+mcr_sample_make mcr_sample_moons, mcr_sample_rings, mcr_sample_spirals, mcr_sample_xor,
+    mcr_sample_blobs, mcr_sample_line, mcr_sample_sinc, mcr_sample_friedman, mcr_sample_sparse;
+/* Strings and graphs (sample_objects.c). */
+mcr_sample_make mcr_sample_motifs, mcr_sample_molecules, mcr_sample_mixed;
+
+#endif

@@ -1,0 +1,281 @@
+/* sample_points.c: made data sets of vectors.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "data/sample.h"
+
+#include <math.h>
+
+static const double PI = 3.141592653589793;
+
+/* ---- one loop for all dense sets ------------------------------------------------------------ */
+
+/* One object of class c: fills the features, returns the target. */
+typedef double draw_object(mcr_random *r, int64_t i, int c, double noise, double *x);
+
+static mcr_status make_dense(mcr_sample_job *job, int classes, int64_t cols, draw_object *draw)
+{
+    mcr_sample_dealer dealer = {.count = classes};
+    mcr_store *store = NULL;
+    double *target = mcr_alloc(job->ctx, (size_t)job->count, sizeof *target);
+    mcr_status status = target ? MCR_OK : MCR_NO_MEMORY;
+    if (status == MCR_OK)
+        status = mcr_store_new(&store, job->ctx, "x", MCR_DENSE);
+    if (status != MCR_OK)
+        goto done;
+    store->count = job->count;
+    store->cols = cols;
+    store->dense = mcr_alloc(job->ctx, (size_t)job->count, (size_t)cols * sizeof(double));
+    status = store->dense ? MCR_OK : MCR_NO_MEMORY;
+    if (status != MCR_OK)
+        goto done;
+    for (int64_t i = 0; i < job->count; i++) {
+        int c = classes > 1 ? mcr_sample_deal(&dealer, &job->random) : 0;
+        target[i] = draw(&job->random, i, c, job->noise, store->dense + i * cols);
+    }
+    status = mcr_builder_take(job->builder, store);
+    store = NULL;
+    if (status == MCR_OK)
+        status = mcr_builder_targets(job->builder, target);
+done:
+    mcr_store_free(store);
+    mcr_free(job->ctx, target);
+    return status;
+}
+
+static double between(mcr_random *r, double low, double high)
+{
+    return low + (high - low) * mcr_random_uniform(r);
+}
+
+static void blur(mcr_random *r, double noise, double x[2])
+{
+    x[0] += noise * mcr_random_normal(r);
+    x[1] += noise * mcr_random_normal(r);
+}
+
+static double sign_of(int c)
+{
+    return c == 0 ? 1 : -1;
+}
+
+/* ---- classes -------------------------------------------------------------------------------- */
+
+static double draw_moon(mcr_random *r, int64_t i, int c, double noise, double *x)
+{
+    (void)i;
+    double t = between(r, 0, PI);
+    x[0] = c == 0 ? cos(t) : 1 - cos(t);
+    x[1] = c == 0 ? sin(t) : 0.5 - sin(t);
+    blur(r, noise, x);
+    return sign_of(c);
+}
+
+static double draw_ring(mcr_random *r, int64_t i, int c, double noise, double *x)
+{
+    (void)i;
+    double t = between(r, 0, 2 * PI), radius = c == 0 ? 1 : 2;
+    x[0] = radius * cos(t);
+    x[1] = radius * sin(t);
+    blur(r, noise, x);
+    return sign_of(c);
+}
+
+/* Archimedes' spiral, radius = t / 3 pi up to 1; the root spreads the points evenly along it. */
+static double draw_spiral(mcr_random *r, int64_t i, int c, double noise, double *x)
+{
+    (void)i;
+    double t = 3 * PI * sqrt(mcr_random_uniform(r)), radius = sign_of(c) * t / (3 * PI);
+    x[0] = radius * cos(t);
+    x[1] = radius * sin(t);
+    blur(r, noise, x);
+    return sign_of(c);
+}
+
+/* Objects go round the four points, so that the first four are the points in their order. */
+static double draw_xor(mcr_random *r, int64_t i, int c, double noise, double *x)
+{
+    (void)c;
+    x[0] = i & 2 ? 1 : -1;
+    x[1] = i & 1 ? 1 : -1;
+    double y = -x[0] * x[1];
+    blur(r, noise, x);
+    return y;
+}
+
+static double draw_blob(mcr_random *r, int64_t i, int c, double noise, double *x)
+{
+    (void)i;
+    double t = PI / 2 + 2 * PI * c / 3;
+    x[0] = 2 * cos(t);
+    x[1] = 2 * sin(t);
+    blur(r, noise, x);
+    return c + 1;
+}
+
+/* +1: |x| < 2; -1: 2 <= |x| <= 4. */
+static double draw_line(mcr_random *r, int64_t i, int c, double noise, double *x)
+{
+    (void)i;
+    double u = mcr_random_uniform(r);
+    double size = c == 0 ? 2 * u : 4 - 2 * u;
+    x[0] = mcr_random_bits(r) & 1 ? size : -size;
+    if (noise > 0)
+        x[0] += noise * mcr_random_normal(r);
+    return sign_of(c);
+}
+
+mcr_status mcr_sample_moons(mcr_sample_job *job)
+{
+    return make_dense(job, 2, 2, draw_moon);
+}
+
+mcr_status mcr_sample_rings(mcr_sample_job *job)
+{
+    return make_dense(job, 2, 2, draw_ring);
+}
+
+mcr_status mcr_sample_spirals(mcr_sample_job *job)
+{
+    return make_dense(job, 2, 2, draw_spiral);
+}
+
+mcr_status mcr_sample_xor(mcr_sample_job *job)
+{
+    if (job->noise < 0)
+        job->noise = job->count <= 4 ? 0 : 0.25;
+    return make_dense(job, 1, 2, draw_xor);
+}
+
+mcr_status mcr_sample_blobs(mcr_sample_job *job)
+{
+    return make_dense(job, 3, 2, draw_blob);
+}
+
+mcr_status mcr_sample_line(mcr_sample_job *job)
+{
+    return make_dense(job, 2, 1, draw_line);
+}
+
+/* ---- regression ----------------------------------------------------------------------------- */
+
+static double draw_sinc(mcr_random *r, int64_t i, int c, double noise, double *x)
+{
+    (void)i;
+    (void)c;
+    x[0] = between(r, -10, 10);
+    return (x[0] == 0 ? 1 : sin(x[0]) / x[0]) + noise * mcr_random_normal(r);
+}
+
+/* Friedman 1991, "Multivariate adaptive regression splines", equation 61; x6 to x10 do nothing. */
+static double draw_friedman(mcr_random *r, int64_t i, int c, double noise, double *x)
+{
+    (void)i;
+    (void)c;
+    for (int j = 0; j < 10; j++)
+        x[j] = mcr_random_uniform(r);
+    return 10 * sin(PI * x[0] * x[1]) + 20 * (x[2] - 0.5) * (x[2] - 0.5) + 10 * x[3] + 5 * x[4] +
+           noise * mcr_random_normal(r);
+}
+
+mcr_status mcr_sample_sinc(mcr_sample_job *job)
+{
+    return make_dense(job, 1, 1, draw_sinc);
+}
+
+mcr_status mcr_sample_friedman(mcr_sample_job *job)
+{
+    return make_dense(job, 1, 10, draw_friedman);
+}
+
+/* ---- sparse --------------------------------------------------------------------------------- */
+
+enum { CATEGORIES = 14, COLUMNS = 123 };
+
+static const int category_size[CATEGORIES] = {5, 8, 5, 16, 5, 7, 14, 6, 5, 2, 4, 4, 6, 36};
+
+/* How likely each value of each category is in each class, summed up within the category. */
+typedef struct categories {
+    double upto[2][COLUMNS];
+} categories;
+
+/* Few values are frequent (weights 1, 1/2, 1/3 ...), and each leans to one of the classes. */
+static void make_categories(categories *all)
+{
+    mcr_random fixed = mcr_random_stream(0, "sample.sparse.categories", 0);
+    for (int c = 0, first = 0; c < CATEGORIES; first += category_size[c++]) {
+        double sum[2] = {0, 0};
+        for (int v = first; v < first + category_size[c]; v++) {
+            double lean = 0.35 * mcr_random_normal(&fixed);
+            for (int y = 0; y < 2; y++)
+                all->upto[y][v] = sum[y] += exp(y ? -lean : lean) / (v - first + 1);
+        }
+        for (int v = first; v < first + category_size[c]; v++)
+            for (int y = 0; y < 2; y++)
+                all->upto[y][v] /= sum[y];
+    }
+}
+
+/* The columns of one object, rising; returns how many. A value is missing now and then. */
+static int draw_categories(mcr_random *r, const double *upto, int32_t *index)
+{
+    int count = 0;
+    for (int c = 0, first = 0; c < CATEGORIES; first += category_size[c++]) {
+        double u = mcr_random_uniform(r);
+        int v = first, last = first + category_size[c] - 1;
+        if (u < 0.01)
+            continue;
+        u = (u - 0.01) / 0.99;
+        while (v < last && u >= upto[v])
+            v++;
+        index[count++] = v;
+    }
+    return count;
+}
+
+static mcr_status fill_sparse(mcr_sample_job *job, mcr_store *s, double *target)
+{
+    size_t n = (size_t)job->count;
+    s->start = mcr_alloc(job->ctx, n + 1, sizeof *s->start);
+    s->index = mcr_alloc(job->ctx, n, CATEGORIES * sizeof *s->index);
+    s->value = mcr_alloc(job->ctx, n, CATEGORIES * sizeof *s->value);
+    if (!s->start || !s->index || !s->value)
+        return MCR_NO_MEMORY;
+    categories all;
+    make_categories(&all);
+    mcr_sample_dealer dealer = {.count = 2};
+    s->start[0] = 0;
+    for (int64_t i = 0; i < job->count; i++) {
+        int c = mcr_sample_deal(&dealer, &job->random);
+        int64_t from = s->start[i];
+        s->start[i + 1] = from + draw_categories(&job->random, all.upto[c], s->index + from);
+        bool flip = mcr_random_uniform(&job->random) < job->noise;
+        target[i] = flip ? -sign_of(c) : sign_of(c);
+    }
+    for (int64_t k = 0; k < s->start[job->count]; k++)
+        s->value[k] = 1;
+    return MCR_OK;
+}
+
+mcr_status mcr_sample_sparse(mcr_sample_job *job)
+{
+    mcr_store *store = NULL;
+    double *target = mcr_alloc(job->ctx, (size_t)job->count, sizeof *target);
+    mcr_status status = target ? MCR_OK : MCR_NO_MEMORY;
+    if (status == MCR_OK)
+        status = mcr_store_new(&store, job->ctx, "x", MCR_SPARSE);
+    if (status == MCR_OK) {
+        store->count = job->count;
+        store->cols = COLUMNS;
+        status = fill_sparse(job, store, target);
+    }
+    if (status == MCR_OK) {
+        status = mcr_builder_take(job->builder, store);
+        store = NULL;
+    }
+    if (status == MCR_OK)
+        status = mcr_builder_targets(job->builder, target);
+    mcr_store_free(store);
+    mcr_free(job->ctx, target);
+    return status;
+}
