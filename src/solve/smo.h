@@ -1,0 +1,54 @@
+/* smo.h (internal): the quadratic programs of support vector machines.
+ *
+ *   min  1/2 b'Kb - z'b + epsilon |b|_1    lo <= b <= hi,  the sum of b over each group kept
+ *
+ * with one signed coefficient b_i an object, f(x) = sum b_i K(x_i, x) + bias. Classification has
+ * z = y, b_i between 0 and y_i C_i; regression z = targets, |b_i| <= C_i and epsilon > 0; the nu
+ * variants have two groups, whose sums the start fixes; without a bias there is no equality.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef MCR_SOLVE_SMO_H
+#define MCR_SOLVE_SMO_H
+
+#include <stdbool.h>
+
+#include "gram/gram.h"
+
+typedef struct mcr_qp {
+    int64_t n;
+    const double *z, *lo, *hi;
+    double epsilon;
+    bool no_sum;                /* no equality constraint */
+    const unsigned char *group; /* 0 or 1 an object; NULL: all in one group */
+    double tolerance;           /* largest violation of the optimality conditions */
+    int64_t most_steps;         /* 0: no limit */
+    double seconds;             /* 0: no limit */
+    size_t cache_bytes;         /* 0: the default, 256 MB */
+    const char *phase;          /* for progress reports; NULL: none are made */
+} mcr_qp;
+
+typedef enum mcr_qp_stop {
+    MCR_QP_OPTIMAL,
+    MCR_QP_STEPS,
+    MCR_QP_TIME,
+    MCR_QP_INTERRUPTED,
+    MCR_QP_STUCK /* no step makes progress: rounding, or a kernel that is far from PSD */
+} mcr_qp_stop;
+
+typedef struct mcr_qp_result {
+    mcr_qp_stop stop;
+    int64_t steps, rounds, rows; /* steps of two coefficients, working sets, kernel rows computed */
+    /* From scratch, at the end: fresh kernel rows, sums in double. */
+    double violation;
+    double low[2], high[2]; /* of each group: lowest slope up, highest slope down: -bias is between */
+    bool precise;           /* kernel values were double at the end */
+} mcr_qp_result;
+
+/* b: a feasible start (warm starts are welcome), then the solution; g (n values): K b at the end,
+ * from scratch. The result is deterministic for any number of threads. A limit that is reached is an
+ * outcome, not an error: b is feasible in any case. */
+mcr_status mcr_qp_solve(mcr_gram *gram, const mcr_qp *problem, double *b, double *g,
+                        mcr_qp_result *result);
+
+#endif

@@ -1,0 +1,155 @@
+/* smo_inner.c: sequential minimal optimisation on a working set, compiled like linalg's tiles for
+ * each instruction set and precision (linalg/simd.h).
+ *
+ * A step raises member i and lowers member j of one group by the same amount. For the piecewise
+ * linear term the slope depends on the direction: a step up from b >= 0 costs +epsilon, from b < 0
+ * it gains epsilon; likewise down. `up` and `down` hold that slope, or +-infinity where the bound
+ * forbids the step. i is the member with the lowest g + up; j maximises the gain
+ *     (g_j + down_j - g_i - up_i)^2 / (K_ii + K_jj - 2 K_ij)
+ * (second-order working set selection, Fan, Chen and Lin, JMLR 6, 2005). The pass that updates g
+ * after a step finds the next i as well.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "solve/smo_inner.h"
+
+#include <math.h>
+
+#include "linalg/simd.h"
+
+/* Curvature where it is not positive: as LIBSVM takes it for kernels that are not PSD. */
+#define TAU 1e-12
+
+typedef struct extreme {
+    real low, high; /* lowest g + up, highest g + down */
+    int64_t at;     /* member of low */
+} extreme;
+
+mcr_smo_run SYMBOL(mcr_smo_run_);
+
+/* g += step (Ki - Kj) over one group; its extremes. */
+INLINE extreme advance(const mcr_smo_block *s, int t, const real *ki, const real *kj, real step)
+{
+    real *g = s->g;
+    const real *up = s->up, *down = s->down;
+    vreal low = splat(INFINITY), high = splat(-INFINITY);
+    vwhole at = {0}, here = {0};
+    for (int l = 0; l < LANES; l++)
+        here[l] = (whole)(s->from[t] + l);
+    for (int64_t m = s->from[t]; m < s->to[t]; m += LANES) {
+        vreal v = multiply_add(splat(step), load(ki + m) - load(kj + m), load(g + m));
+        store(g + m, v);
+        vreal u = v + load(up + m);
+        vwhole less = (vwhole)(u < low);
+        low = choose(less, u, low);
+        at = (here & less) | (at & ~less);
+        high = larger(v + load(down + m), high);
+        here += LANES;
+    }
+    extreme e = {INFINITY, -INFINITY, s->from[t]};
+    for (int l = 0; l < LANES; l++) {
+        if (low[l] < e.low || (low[l] == e.low && at[l] < e.at)) {
+            e.low = low[l];
+            e.at = at[l];
+        }
+        if (high[l] > e.high)
+            e.high = high[l];
+    }
+    return e;
+}
+
+/* The partner of i with the largest gain; -1: none. */
+INLINE int64_t partner(const mcr_smo_block *s, int t, int64_t i, real low)
+{
+    const real *g = s->g, *down = s->down, *diagonal = s->diagonal;
+    const real *ki = (const real *)s->k + i * s->ld;
+    vreal best = {0}, kii = splat(diagonal[i]);
+    vwhole at = {0}, here = {0};
+    for (int l = 0; l < LANES; l++)
+        here[l] = (whole)(s->from[t] + l);
+    at = here - here - 1;
+    for (int64_t m = s->from[t]; m < s->to[t]; m += LANES) {
+        vreal gap = larger(load(g + m) + load(down + m) - low, splat(0));
+        vreal curve = larger(kii + load(diagonal + m) - 2 * load(ki + m), splat((real)TAU));
+        vreal gain = gap * gap / curve;
+        vwhole more = (vwhole)(gain > best);
+        best = choose(more, gain, best);
+        at = (here & more) | (at & ~more);
+        here += LANES;
+    }
+    int64_t j = -1;
+    real most = 0;
+    for (int l = 0; l < LANES; l++)
+        if (best[l] > most || (best[l] == most && at[l] >= 0 && at[l] < j)) {
+            most = best[l];
+            j = at[l];
+        }
+    return j;
+}
+
+INLINE void set_slopes(const mcr_smo_block *s, int64_t m)
+{
+    real e = (real)s->epsilon, *up = s->up, *down = s->down;
+    double b = s->b[m];
+    up[m] = b < s->hi[m] ? (b >= 0 ? e : -e) : (real)INFINITY;
+    down[m] = b > s->lo[m] ? (b > 0 ? e : -e) : (real)-INFINITY;
+}
+
+/* How far member m may go up (or down), to the next kink or bound; *stop is where that is. */
+INLINE double room_up(const mcr_smo_block *s, int64_t m, double *stop)
+{
+    *stop = s->epsilon > 0 && s->b[m] < 0 ? 0 : s->hi[m];
+    return *stop - s->b[m];
+}
+
+INLINE double room_down(const mcr_smo_block *s, int64_t m, double *stop)
+{
+    *stop = s->epsilon > 0 && s->b[m] > 0 ? 0 : s->lo[m];
+    return s->b[m] - *stop;
+}
+
+/* Steps b_i up and b_j down along their common direction; returns how far. */
+INLINE double move(mcr_smo_block *s, int64_t i, int64_t j, double slope)
+{
+    const real *diagonal = s->diagonal, *ki = (const real *)s->k + i * s->ld;
+    double curve = (double)diagonal[i] + (double)diagonal[j] - 2 * (double)ki[j];
+    double step = slope / (curve > TAU ? curve : TAU), stop_i, stop_j;
+    double most_i = room_up(s, i, &stop_i), most_j = room_down(s, j, &stop_j);
+    double most = most_i < most_j ? most_i : most_j;
+    if (step > most)
+        step = most;
+    s->b[i] = step == most_i ? stop_i : s->b[i] + step;
+    s->b[j] = step == most_j ? stop_j : s->b[j] - step;
+    set_slopes(s, i);
+    set_slopes(s, j);
+    return step;
+}
+
+int64_t SYMBOL(mcr_smo_run_)(mcr_smo_block *s)
+{
+    const real *ki = s->k, *kj = s->k;
+    real step = 0;
+    for (int t = 0; t < s->groups; t++)
+        for (int64_t m = s->from[t]; m < s->to[t]; m++)
+            set_slopes(s, m);
+    for (int64_t steps = 0;; steps++) {
+        extreme worst = {0, 0, -1};
+        int group = 0;
+        for (int t = 0; t < s->groups; t++) {
+            extreme e = advance(s, t, ki, kj, step);
+            if (worst.at < 0 || e.high - e.low > worst.high - worst.low) {
+                worst = e;
+                group = t;
+            }
+        }
+        if (!((double)worst.high - (double)worst.low > s->tolerance) || steps >= s->most_steps)
+            return steps;
+        int64_t i = worst.at, j = partner(s, group, i, worst.low);
+        if (j < 0)
+            return steps;
+        const real *g = s->g, *down = s->down;
+        step = (real)move(s, i, j, (double)(g[j] + down[j]) - (double)worst.low);
+        ki = (const real *)s->k + i * s->ld;
+        kj = (const real *)s->k + j * s->ld;
+    }
+}

@@ -1,0 +1,37 @@
+/* smo_inner.h (internal): the working set's own problem, solved in the caches.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef MCR_SOLVE_SMO_INNER_H
+#define MCR_SOLVE_SMO_INNER_H
+
+#include <stdint.h>
+
+/* min 1/2 b'Kb - z'b + epsilon |b|_1 over the members of a working set, lo <= b <= hi, the sum of
+ * each group kept. "real" is float or double by the kit. Members of group t are from[t] .. to[t]-1;
+ * from is a multiple of MCR_SMO_PAD, and the arrays have room up to the next multiple of it behind
+ * to; places between have up = +infinity and down = -infinity. */
+typedef struct mcr_smo_block {
+    const void *k; /* real: row m at k + m * ld */
+    int64_t ld;
+    const void *diagonal; /* real */
+    void *g;              /* real: gradient (Kb - z)_m, minus any constant */
+    void *up, *down;      /* real: what must be added to g for a step up or down; see smo_inner.c */
+    double *b;
+    const double *lo, *hi;
+    double epsilon;
+    int groups;
+    int64_t from[2], to[2];
+    double tolerance;
+    int64_t most_steps;
+} mcr_smo_block;
+
+enum { MCR_SMO_PAD = 16 };
+
+/* Runs to the tolerance or most_steps; b and g are updated. Returns the steps taken. */
+typedef int64_t mcr_smo_run(mcr_smo_block *block);
+
+/* For an instruction set by its name in linalg/tiles.h. */
+mcr_smo_run *mcr_smo_inner(const char *tiles_name, int precise);
+
+#endif
