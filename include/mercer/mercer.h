@@ -12,5 +12,7 @@
 #include <mercer/kernel.h>
 #include <mercer/gram.h>
 #include <mercer/extend.h>
+#include <mercer/learner.h>
+#include <mercer/model.h>
 
 #endif

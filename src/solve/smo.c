@@ -22,11 +22,11 @@
 #include "solve/smo_inner.h"
 
 enum {
-    MOST_SLOTS = 2048,  /* of a working set */
-    FIRST_SLOTS = 512,  /* it starts with; grows with the number of free coefficients */
-    IDLE_ROUNDS = 3,    /* that a coefficient must be sure to stay before it may leave */
-    LOOK_EVERY = 4,     /* rounds between looks at shrinking */
-    BATCH = 1024,       /* rows of one pass */
+    MOST_SLOTS = 2048, /* of a working set */
+    FIRST_SLOTS = 512, /* it starts with; grows with the number of free coefficients */
+    IDLE_ROUNDS = 3,   /* that a coefficient must be sure to stay before it may leave */
+    LOOK_EVERY = 4,    /* rounds between looks at shrinking */
+    BATCH = 1024,      /* rows of one pass */
     MOST_VERIFICATIONS = 8,
     DEFAULT_CACHE = 256 << 20
 };
@@ -215,9 +215,9 @@ static int64_t count_idle(solver *s)
         int t = group_of(s, v);
         bool stays = !s->in[i] && slope_up(s, v, s->g[i]) > s->high[t] &&
                      slope_down(s, v, s->g[i]) < s->low[t];
-        s->idle[i] = stays ? (unsigned char)(s->idle[i] < IDLE_ROUNDS ? s->idle[i] + 1
-                                                                      : IDLE_ROUNDS)
-                           : 0;
+        s->idle[i] = stays
+                         ? (unsigned char)(s->idle[i] < IDLE_ROUNDS ? s->idle[i] + 1 : IDLE_ROUNDS)
+                         : 0;
         ready += s->idle[i] == IDLE_ROUNDS;
     }
     return ready;
@@ -422,8 +422,8 @@ static int64_t add_violators(solver *s, int t, bool up, int64_t want, int64_t *s
 }
 
 /* Renews half of the group's part of the working set. New members' slots go to new_slot. */
-static void renew_group(solver *s, int t, int64_t first, int64_t end, int64_t wanted, candidate *was,
-                        int64_t *added)
+static void renew_group(solver *s, int t, int64_t first, int64_t end, int64_t wanted,
+                        candidate *was, int64_t *added)
 {
     int64_t members = 0;
     for (int64_t m = first; m < end; m++)
@@ -525,9 +525,9 @@ static mcr_status fill_block(solver *s, int64_t added)
             s->slot_list[used] = m;
             s->object_list[used++] = s->act[s->member[m]];
         }
-    mcr_status st =
-        mcr_gram_block_any(s->full, (mcr_rows){s->new_object, 0, added},
-                           (mcr_rows){s->object_list, 0, used}, s->fresh, used, s->precise);
+    mcr_status st = mcr_gram_block_any(s->full, (mcr_rows){s->new_object, 0, added},
+                                       (mcr_rows){s->object_list, 0, used}, s->fresh, used,
+                                       s->precise);
     if (st)
         return st;
     spread_job job = {s, added, used, is_new};
@@ -642,9 +642,9 @@ static void close_solver(solver *s)
     close_precision(s);
     if (s->gram != s->full)
         mcr_gram_close(s->gram);
-    void *list[] = {s->act,     s->g,         s->in,        s->idle,       s->member,
-                    s->age,     s->slot_b,    s->before,    s->slot_lo,    s->slot_hi,
-                    s->diagonal, s->candidate, s->slot_list, s->object_list, s->new_slot,
+    void *list[] = {s->act,        s->g,         s->in,        s->idle,        s->member,
+                    s->age,        s->slot_b,    s->before,    s->slot_lo,     s->slot_hi,
+                    s->diagonal,   s->candidate, s->slot_list, s->object_list, s->new_slot,
                     s->new_object, s->coef};
     for (size_t i = 0; i < sizeof list / sizeof *list; i++)
         mcr_free(ctx, list[i]);

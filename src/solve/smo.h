@@ -41,8 +41,9 @@ typedef struct mcr_qp_result {
     int64_t steps, rounds, rows; /* steps of two coefficients, working sets, kernel rows computed */
     /* From scratch, at the end: fresh kernel rows, sums in double. */
     double violation;
-    double low[2], high[2]; /* of each group: lowest slope up, highest slope down: -bias is between */
-    bool precise;           /* kernel values were double at the end */
+    double low[2],
+        high[2];  /* of each group: lowest slope up, highest slope down: -bias is between */
+    bool precise; /* kernel values were double at the end */
 } mcr_qp_result;
 
 /* b: a feasible start (warm starts are welcome), then the solution; g (n values): K b at the end,

@@ -1,0 +1,79 @@
+/* learner.h: algorithms, their options, and training.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef MERCER_LEARNER_H
+#define MERCER_LEARNER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <mercer/data.h>
+#include <mercer/kernel.h>
+#include <mercer/params.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct mcr_model mcr_model; /* model.h */
+
+typedef enum mcr_task {
+    MCR_CLASSIFY = 1, /* predicts a class */
+    MCR_REGRESS,      /* predicts a number */
+    MCR_DETECT        /* predicts +1 (like the training objects) or -1 */
+} mcr_task;
+
+/* What there is. Borrowed. */
+typedef struct mcr_learner_info {
+    const char *name, *summary;
+    mcr_task task;
+    const mcr_param *params; /* ends with a NULL name */
+} mcr_learner_info;
+MCR_API int64_t mcr_learner_count(void);
+MCR_API mcr_status mcr_learner_describe(int64_t number, mcr_learner_info *info);
+
+/* A learner with its options. Options are set by name and text, as on the command line ("C", "10");
+ * an unknown name or a value out of range is MCR_BAD_CALL. */
+typedef struct mcr_options mcr_options;
+MCR_API mcr_status mcr_options_open(mcr_options **out, mcr *ctx, const char *learner);
+MCR_API void mcr_options_close(mcr_options *options); /* NULL allowed */
+MCR_API mcr_status mcr_options_set(mcr_options *options, const char *name, const char *value);
+
+/* Why training ended. All but the first are outcomes, not errors: the model is the best so far. */
+typedef enum mcr_stop {
+    MCR_STOP_OPTIMAL = 0,
+    MCR_STOP_STEPS,
+    MCR_STOP_TIME,
+    MCR_STOP_INTERRUPTED,
+    MCR_STOP_STUCK /* rounding or a kernel that is not PSD allows no more progress */
+} mcr_stop;
+/* "optimal", "steps", "time", "interrupted", "stuck". */
+MCR_API const char *mcr_stop_name(mcr_stop stop);
+
+/* What training found. Numbers that do not apply are NAN. Borrowed from the model. */
+typedef struct mcr_report_fit {
+    const char *learner, *kernel; /* kernel: canonical text */
+    const char *options;          /* those that are not defaults: "C=10 tol=1e-06" */
+    mcr_task task;
+    int64_t n, features, classes, support, iterations;
+    double seconds, objective;
+    mcr_stop stop;
+    /* The certificate, recomputed from scratch at the end: what was tested ("KKT violation"), its
+     * value and the tolerance; primal and dual objective and their gap. Of several subproblems (one-
+     * vs-one) the worst violation, and the sums of the others. */
+    const char *certificate;
+    double value, tolerance, primal, dual, gap;
+    double accuracy, mse, r2; /* on the training data */
+    const char *remark;       /* what the user should know; NULL: nothing */
+} mcr_report_fit;
+
+/* Trains. kernel NULL: rbf with gamma = 1 / (features * variance) where the data are vectors. start:
+ * a model of the same learner and data to start from (warm start), or NULL. */
+MCR_API mcr_status mcr_fit(mcr_model **out, const mcr_options *options, const mcr_kernel *kernel,
+                           const mcr_data *data, const mcr_model *start);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,99 @@
+/* learner.h (internal): what a learner is given and what it gives back.
+ *
+ * A learner sees a kernel, data (for targets, weights and views of rows) and Grams; never files. It
+ * returns a `fitted`, which the model layer wraps, saves and predicts with.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef MCR_LEARN_LEARNER_H
+#define MCR_LEARN_LEARNER_H
+
+#include <stdbool.h>
+
+#include <mercer/learner.h>
+
+#include "data/data.h"
+#include "gram/gram.h"
+#include "kernel/kernel.h"
+
+/* How decision values become predictions. */
+typedef enum mcr_rule {
+    MCR_RULE_VALUE,  /* regression: output 0 */
+    MCR_RULE_SIGN,   /* detection: +1 where output 0 >= 0 */
+    MCR_RULE_BINARY, /* class 0 where output 0 > 0, else class 1 */
+    MCR_RULE_PAIRS,  /* one-vs-one: outputs (0,1), (0,2), ..., (1,2), ...; most votes, ties to the
+                          lower class; > 0 votes for the first */
+    MCR_RULE_LARGEST /* one-vs-rest: class of the largest output */
+} mcr_rule;
+
+/* Some of the basis objects with their coefficients: coef[o * count + i] belongs to output output[o]
+ * and basis object first + i. */
+typedef struct mcr_segment {
+    int64_t first, count, outputs;
+    int32_t *output;
+    double *coef;
+} mcr_segment;
+
+/* f_o(x) = offset_o + sum over segments of coef K(basis, x). */
+typedef struct mcr_fitted {
+    mcr *ctx;
+    mcr_task task;
+    mcr_rule rule;
+    int64_t basis;   /* objects */
+    int64_t *object; /* their numbers in the training data, rising within a segment */
+    int64_t outputs;
+    double *offset;
+    int64_t segments;
+    mcr_segment *segment;
+    int64_t classes; /* of the training data; 0: none */
+    /* Probabilities: of the first class of output o, 1 / (1 + exp(-slope f)), with its own slope for
+     * f > 0 and f < 0: continuous, and always on the side of the decision. NULL: none. */
+    double *slope; /* 2 x outputs: above, below */
+    /* For the report. */
+    int64_t iterations;
+    double objective;
+    mcr_stop stop;
+    const char *certificate; /* static text */
+    double value, tolerance, primal, dual, gap;
+    char *remark; /* owned; NULL: none */
+} mcr_fitted;
+
+mcr_status mcr_fitted_new(mcr_fitted **out, mcr *ctx, int64_t outputs);
+void mcr_fitted_free(mcr_fitted *fitted); /* NULL allowed */
+/* Adds a segment for outputs output[0..]; coef is outputs x count (row o). Objects whose coefficients
+ * are all 0 are left out. Copies. */
+mcr_status mcr_fitted_add(mcr_fitted *fitted, const int64_t *object, int64_t count,
+                          const int32_t *output, int64_t outputs, const double *coef);
+
+/* What every learner is given. */
+typedef struct mcr_learning {
+    mcr *ctx;
+    const void *params; /* of the learner's table */
+    const mcr_kernel *kernel;
+    const mcr_data *data;
+    const mcr_fitted *start; /* warm start, NULL: none; objects number the same data */
+} mcr_learning;
+
+/* One learner: one file, one line LEARNER(name) in learners.def (dashes become underscores in C). */
+typedef struct mcr_learner_type {
+    const char *name, *summary;
+    mcr_task task;
+    const mcr_param *params;
+    size_t params_size;
+    mcr_status (*check)(mcr *ctx, const void *params); /* parameters together; NULL: fine */
+    mcr_status (*fit)(mcr_fitted **out, const mcr_learning *in);
+} mcr_learner_type;
+
+const mcr_learner_type *mcr_learner_find(const char *name);
+const mcr_learner_type *mcr_learner_at(int64_t number); /* NULL: past the end */
+
+struct mcr_options {
+    mcr *ctx;
+    const mcr_learner_type *type;
+    void *params;
+};
+
+/* The class rule applied to one object's decision values; proba (classes) may be NULL. */
+double mcr_fitted_decide(const mcr_fitted *fitted, const double *score, double *proba);
+
+#endif
