@@ -1,0 +1,124 @@
+/* cli.h: what a verb sees: its call, the library's context, how to fail, how to read data.
+ *
+ * A verb is one file, verb_NAME.c, that defines `const cli_verb cli_verb_NAME`, and one line
+ * VERB(NAME) in verbs.def. Its run function returns the exit status: 0 done, 1 it could not be
+ * done, 2 the words of the call were off. Whoever finds a fault says it, with one of the functions
+ * below, and hands the status on.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef CLI_CLI_H
+#define CLI_CLI_H
+
+#include <mercer/mercer.h>
+
+#include "options.h"
+
+typedef struct cli cli;
+
+enum cli_trait {
+    CLI_READS = 1,     /* reads data: has the options --format --target --weight --class */
+    CLI_LAPACK = 2,    /* factorises matrices: worth a start with the right BLAS code */
+    CLI_NO_CONTEXT = 4 /* needs nothing of the library: c->ctx is NULL */
+};
+
+typedef struct cli_verb {
+    const char *name, *summary;
+    const char *usage;        /* what follows the name: "DATA [DATA2] -k KERNEL [-o FILE]" */
+    const char *about;        /* what it does, in lines as they are printed */
+    const char *examples;     /* commands, one a line; each works after those before it */
+    unsigned traits;          /* of cli_trait */
+    const char *const *words; /* names of the words, NULL-terminated: {"DATA", "DATA2", NULL} */
+    int min_words;
+    const cli_option *options; /* ends with a NULL name */
+    size_t values_size;        /* of the struct that the options fill */
+    int (*run)(cli *c, const void *values);
+} cli_verb;
+
+/* The options that every verb has. */
+typedef struct cli_common {
+    int64_t threads;
+    size_t memory_bytes;
+    uint64_t seed;
+    int json, quiet, verbose;
+} cli_common;
+
+/* The options of every verb that reads data. */
+typedef struct cli_reading {
+    const char *format, *target, *weight;
+    cli_list classes;
+} cli_reading;
+
+/* What is shown of the progress; see progress.h. */
+typedef struct cli_meter {
+    int visible, drawn;
+    double first, span; /* the running call is this part of the whole */
+    double last_drawn;
+} cli_meter;
+
+struct cli {
+    const cli_verb *verb; /* NULL until it is known */
+    int json_asked;       /* --json is among the words: faults go to standard output, too */
+    cli_common common;
+    cli_reading reading;
+    cli_words words;
+    mcr *ctx;
+    cli_meter meter;
+    double started; /* cli_seconds() at the start of the program */
+};
+
+extern const cli_option cli_common_options[];
+extern const cli_option cli_reading_options[];
+
+/* All verbs, NULL-terminated; and one by its name, NULL: unknown. */
+extern const cli_verb *const cli_verbs[];
+const cli_verb *cli_verb_find(const char *name);
+
+/* Fills groups (room for 3) with the option tables of a verb. `values` is the verb's own struct, c
+ * may be NULL when only the tables are wanted. Returns how many there are. */
+int cli_verb_groups(const cli_verb *verb, cli *c, void *values, cli_group *groups);
+
+/* ---- faults: one line on standard error, and an object on standard output under --json --------*/
+
+#define CLI_PRINTF(f, a) __attribute__((format(printf, f, a)))
+
+/* The words of the call are off: "mercer: VERB: ..."; returns 2. */
+int cli_refuse(cli *c, const char *format, ...) CLI_PRINTF(2, 3);
+/* It cannot be done: "mercer: FILE: ..."; file may be NULL; returns 1. */
+int cli_fault(cli *c, const char *file, const char *format, ...) CLI_PRINTF(3, 4);
+/* What the library said; returns 2 for MCR_BAD_CALL, else 1; 0 for MCR_OK. */
+int cli_fail(cli *c, mcr_status status);
+/* No memory: says so and ends the program with 1. */
+_Noreturn void cli_die_memory(void);
+
+/* ---- memory, time -----------------------------------------------------------------------------*/
+
+/* Cleared; ends the program when there is no memory: for small things. */
+void *cli_alloc(size_t count, size_t size);
+/* For matrices: aligned, on large pages where the system has them, not cleared; NULL, after saying
+ * so, when there is none. Release with free. */
+void *cli_alloc_matrix(cli *c, int64_t rows, int64_t cols, size_t size);
+double cli_seconds(void); /* monotonic */
+
+/* ---- input ------------------------------------------------------------------------------------*/
+
+/* Reads a data set as the options say. path NULL: from the files of --class. */
+int cli_read_data(cli *c, mcr_data **out, const char *path);
+/* Word number i, or NULL if there are not so many. */
+const char *cli_word(const cli *c, int i);
+int cli_read_kernel(cli *c, mcr_kernel **out, const char *expression);
+
+/* ---- the user at the terminal -----------------------------------------------------------------*/
+
+/* Catches Ctrl-C and what else ends programs, so that no half-written file stays behind. */
+void cli_signals_install(const cli *c);
+/* The user asked to stop. */
+int cli_interrupted(void);
+/* From now on cli_interrupted is looked at: the first Ctrl-C only sets it. */
+void cli_signals_listen(void);
+/* The file to remove when a signal ends the program; and that there is none any more, after
+ * removing it or not. */
+void cli_signals_guard(const char *path);
+void cli_signals_unguard(int remove_it);
+
+#endif

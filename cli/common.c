@@ -1,0 +1,138 @@
+/* common.c: what every verb has: the common options, memory, time, data and kernels as input.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "cli.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+
+#define AT(field) offsetof(cli_common, field)
+
+const cli_option cli_common_options[] = {
+    {.name = "threads",
+     .type = CLI_INT,
+     .offset = AT(threads),
+     .argument = "N",
+     .min = 1,
+     .max = 4096,
+     .help = "how many cores to use (default: all)"},
+    {.name = "memory",
+     .type = CLI_BYTES,
+     .offset = AT(memory_bytes),
+     .argument = "SIZE",
+     .help = "for kernel values at most, e.g. 500M or 2G (default: half of what is free)"},
+    {.name = "seed",
+     .type = CLI_SEED,
+     .offset = AT(seed),
+     .argument = "S",
+     .standard = "1",
+     .help = "of the random numbers; the same call gives the same answer"},
+    {.name = "json",
+     .type = CLI_FLAG,
+     .offset = AT(json),
+     .help = "print one JSON object on standard output, and nothing else there"},
+    {.name = "quiet", .type = CLI_FLAG, .offset = AT(quiet), .help = "no progress, no remarks"},
+    {.name = "verbose",
+     .type = CLI_FLAG,
+     .offset = AT(verbose),
+     .help = "say more on standard error"},
+    CLI_LAST_OPTION,
+};
+
+#undef AT
+#define AT(field) offsetof(cli_reading, field)
+
+const cli_option cli_reading_options[] = {
+    {.name = "format",
+     .type = CLI_TEXT,
+     .offset = AT(format),
+     .argument = "NAME",
+     .help = "libsvm csv tsv npy text fasta tu jsonl precomputed (default: detected)"},
+    {.name = "target",
+     .type = CLI_TEXT,
+     .offset = AT(target),
+     .argument = "COLUMN",
+     .help = "csv, tsv: the target, by name or number from 1; npy: its file; or none"},
+    {.name = "weight",
+     .type = CLI_TEXT,
+     .offset = AT(weight),
+     .argument = "COLUMN",
+     .help = "csv, tsv, jsonl: the column with the weights of the objects"},
+    {.name = "class",
+     .type = CLI_LIST,
+     .offset = AT(classes),
+     .argument = "FILE",
+     .help = "fasta: a file with the objects of one class; give it once a class"},
+    CLI_LAST_OPTION,
+};
+
+#undef AT
+
+void *cli_alloc(size_t count, size_t size)
+{
+    void *block = calloc(count ? count : 1, size);
+    if (!block)
+        cli_die_memory();
+    return block;
+}
+
+void *cli_alloc_matrix(cli *c, int64_t rows, int64_t cols, size_t size)
+{
+    const size_t page = (size_t)2 << 20;
+    size_t bytes = 0;
+    void *block = NULL;
+    if (!__builtin_mul_overflow((size_t)rows, (size_t)cols, &bytes) &&
+        !__builtin_mul_overflow(bytes, size, &bytes) && bytes < SIZE_MAX / 2) {
+        /* New small pages cost more than filling them does. */
+        size_t align = bytes >= 2 * page ? page : 64;
+        bytes = (bytes + align - 1) / align * align;
+        block = aligned_alloc(align, bytes ? bytes : align);
+#ifdef MADV_HUGEPAGE
+        if (block && align == page)
+            madvise(block, bytes, MADV_HUGEPAGE);
+#endif
+    }
+    if (!block)
+        cli_fault(c, NULL, "no memory for a matrix of %" PRId64 " x %" PRId64 " numbers", rows,
+                  cols);
+    return block;
+}
+
+double cli_seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+const char *cli_word(const cli *c, int i)
+{
+    return i < c->words.count ? c->words.word[i] : NULL;
+}
+
+int cli_read_data(cli *c, mcr_data **out, const char *path)
+{
+    *out = NULL;
+    if (!path && !c->reading.classes.count)
+        return cli_refuse(c, "DATA is missing (usage: mercer %s %s)", c->verb->name,
+                          c->verb->usage);
+    mcr_read_options options = {
+        .size = sizeof options,
+        .format = c->reading.format,
+        .target = c->reading.target,
+        .weight = c->reading.weight,
+        .class_files = c->reading.classes.item,
+    };
+    return cli_fail(c, mcr_data_read(out, c->ctx, path, &options));
+}
+
+int cli_read_kernel(cli *c, mcr_kernel **out, const char *expression)
+{
+    *out = NULL;
+    return cli_fail(c, mcr_kernel_parse(out, c->ctx, expression));
+}

@@ -1,0 +1,157 @@
+/* faults.c: how the program says that something is wrong.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "cli.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "json.h"
+#include "progress.h"
+#include "text.h"
+
+enum { MESSAGE_ROOM = 2048 };
+
+/* Where in a kernel expression a fault is; text NULL: not in one. */
+typedef struct mark {
+    const char *text;
+    int64_t column, length;
+} mark;
+
+static int is_inside_character(char byte)
+{
+    return ((unsigned char)byte & 0xc0) == 0x80;
+}
+
+/* The expression, or the part of it around the fault if it is long, with the fault underlined. */
+static void show_mark(const mark *m)
+{
+    enum { BEFORE = 48, SHOWN = 96 };
+    int64_t all = (int64_t)strlen(m->text);
+    int64_t column = m->column > all ? all : m->column < 0 ? 0 : m->column;
+    int64_t from = all > SHOWN && column > BEFORE ? column - BEFORE : 0;
+    while (from > 0 && is_inside_character(m->text[from]))
+        from--;
+    fprintf(stderr, "    %s", from ? "..." : "");
+    cli_put_clean(stderr, m->text + from, SHOWN);
+    fprintf(stderr, "%s\n    %s", all - from > SHOWN ? "..." : "", from ? "   " : "");
+    for (int64_t i = from; i < column; i++)
+        if (!is_inside_character(m->text[i]))
+            putc(' ', stderr);
+    putc('^', stderr);
+    for (int64_t i = column + 1; i < column + m->length && i < all && i < from + SHOWN; i++)
+        if (!is_inside_character(m->text[i]))
+            putc('~', stderr);
+    putc('\n', stderr);
+}
+
+/* The library's messages begin with "FILE:LINE: " where there is a file; the object has these on
+ * their own. */
+static const char *without_place(const char *message, const char *file, int64_t line)
+{
+    char place[600];
+    if (!file)
+        return message;
+    int length = line > 0 ? snprintf(place, sizeof place, "%s:%" PRId64 ": ", file, line)
+                          : snprintf(place, sizeof place, "%s: ", file);
+    if (length < (int)sizeof place && strncmp(message, place, (size_t)length) == 0)
+        return message + length;
+    return message;
+}
+
+static void put_json(const char *message, const char *file, int64_t line, const mark *m)
+{
+    cli_json j;
+    cli_json_begin(&j, stdout);
+    cli_json_object(&j, "error");
+    cli_json_text(&j, "message", message);
+    cli_json_text(&j, "file", file);
+    if (line > 0)
+        cli_json_integer(&j, "line", line);
+    else
+        cli_json_null(&j, "line");
+    if (m && m->text) {
+        cli_json_text(&j, "expression", m->text);
+        cli_json_integer(&j, "column", m->column);
+        cli_json_integer(&j, "length", m->length);
+    }
+    cli_json_end(&j);
+    cli_json_end(&j);
+}
+
+/* message without the place; prefix is what stands before it on standard error. */
+static void say(cli *c, const char *prefix, const char *message, const char *file, int64_t line,
+                const mark *m)
+{
+    cli_progress_clear(c);
+    fflush(stdout);
+    fprintf(stderr, "%smercer:%s ", cli_style_code(stderr, CLI_BAD),
+            cli_style_code(stderr, CLI_PLAIN));
+    cli_put_clean(stderr, prefix, MESSAGE_ROOM);
+    cli_put_clean(stderr, message, MESSAGE_ROOM);
+    putc('\n', stderr);
+    if (m && m->text)
+        show_mark(m);
+    if (c->json_asked)
+        put_json(message, file, line, m);
+}
+
+int cli_refuse(cli *c, const char *format, ...)
+{
+    char message[MESSAGE_ROOM], prefix[64] = "";
+    va_list args;
+    va_start(args, format);
+    vsnprintf(message, sizeof message, format, args);
+    va_end(args);
+    if (c->verb)
+        snprintf(prefix, sizeof prefix, "%s: ", c->verb->name);
+    say(c, prefix, message, NULL, 0, NULL);
+    return 2;
+}
+
+int cli_fault(cli *c, const char *file, const char *format, ...)
+{
+    char message[MESSAGE_ROOM], prefix[MESSAGE_ROOM] = "";
+    va_list args;
+    va_start(args, format);
+    vsnprintf(message, sizeof message, format, args);
+    va_end(args);
+    if (file)
+        snprintf(prefix, sizeof prefix, "%s: ", file);
+    say(c, prefix, message, file, 0, NULL);
+    return 1;
+}
+
+int cli_fail(cli *c, mcr_status status)
+{
+    if (status == MCR_OK)
+        return 0;
+    if (status == MCR_STOPPED && cli_interrupted())
+        return cli_fault(c, NULL, "interrupted");
+    const char *message = c->ctx ? mcr_message(c->ctx) : "";
+    const char *file = c->ctx ? mcr_message_file(c->ctx) : NULL;
+    int64_t line = file ? mcr_message_line(c->ctx) : 0;
+    mark m = {0};
+    if (c->ctx)
+        m.text = mcr_message_mark(c->ctx, &m.column, &m.length);
+    if (!*message)
+        message = mcr_status_name(status);
+    const char *bare = without_place(message, file, line);
+    char *prefix = strndup(message, (size_t)(bare - message));
+    if (!prefix)
+        cli_die_memory();
+    say(c, prefix, bare, file, line, &m);
+    free(prefix);
+    return status == MCR_BAD_CALL ? 2 : 1;
+}
+
+void cli_die_memory(void)
+{
+    cli_signals_unguard(1);
+    fputs("mercer: out of memory\n", stderr);
+    exit(1);
+}

@@ -1,0 +1,23 @@
+/* help.h: what there is and how it is used, from the tables that the parser uses.
+ *
+ * Under --json the same as an object. All return the exit status 0.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef CLI_HELP_H
+#define CLI_HELP_H
+
+#include <stdio.h>
+
+#include "cli.h"
+#include "json.h"
+
+int cli_help_overview(cli *c, FILE *to);
+int cli_help_verb(cli *c, const cli_verb *verb);
+int cli_help_version(cli *c);
+
+/* Parameters of a kernel or learner: a table for people, or the list `params` of an object. */
+void cli_help_params(const mcr_param *params);
+void cli_help_params_json(cli_json *j, const mcr_param *params);
+
+#endif

@@ -1,0 +1,289 @@
+/* output.c: the writer of tables.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "text.h"
+
+typedef enum file_kind { FILE_TEXT, FILE_CSV, FILE_NPY } file_kind;
+
+struct cli_output {
+    cli *c;
+    FILE *to;
+    file_kind kind;
+    cli_table table;
+    int64_t written;     /* rows so far */
+    char *path;          /* as the user wrote it, for messages */
+    char *final;         /* where a finished file goes; NULL: written in place */
+    char *temporary;     /* where it is written */
+    int standard_output; /* to is stdout */
+};
+
+static int ends_with(const char *text, const char *end)
+{
+    size_t n = strlen(text), m = strlen(end);
+    return n > m && strcmp(text + n - m, end) == 0;
+}
+
+static int is_standard_output(const char *path)
+{
+    return !path || strcmp(path, "-") == 0;
+}
+
+int cli_output_check(cli *c, const char *path)
+{
+    if (!path)
+        return 0;
+    if (is_standard_output(path) && c->common.json)
+        return cli_refuse(c, "-o - and --json both write to standard output: give -o a file");
+    if (ends_with(path, ".gz"))
+        return cli_refuse(c, "-o: compressed files are not written: write %.*s and run gzip on it",
+                          (int)strlen(path) - 3, path);
+    return 0;
+}
+
+static int fault(cli_output *out)
+{
+    int error = errno;
+    if (error == EPIPE && out->standard_output)
+        return 1; /* the reader has seen enough: no message */
+    return cli_fault(out->c, out->standard_output ? "standard output" : out->path, "%s",
+                     strerror(error));
+}
+
+/* ---- opening ----------------------------------------------------------------------------------*/
+
+static char *copy(const char *text)
+{
+    char *made = strdup(text);
+    if (!made)
+        cli_die_memory();
+    return made;
+}
+
+/* Files that are there but are no regular files (devices, pipes) cannot be replaced. */
+static int open_in_place(cli_output *out, const char *path)
+{
+    out->to = fopen(path, "wb");
+    return out->to ? 0 : fault(out);
+}
+
+static int open_beside(cli_output *out, const char *path)
+{
+    size_t room = strlen(path) + sizeof ".XXXXXX";
+    out->final = copy(path);
+    out->temporary = cli_alloc(room, 1);
+    snprintf(out->temporary, room, "%s.XXXXXX", path);
+    int file = mkostemp(out->temporary, O_CLOEXEC);
+    if (file < 0)
+        return fault(out);
+    cli_signals_guard(out->temporary);
+    mode_t mask = umask(0);
+    umask(mask);
+    if (fchmod(file, 0666 & ~mask) != 0 || !(out->to = fdopen(file, "wb"))) {
+        int bad = fault(out);
+        close(file);
+        return bad;
+    }
+    return 0;
+}
+
+static int open_file(cli_output *out, const char *path)
+{
+    struct stat found;
+    char real[PATH_MAX];
+    if (stat(path, &found) != 0)
+        return open_beside(out, path);
+    if (S_ISDIR(found.st_mode))
+        return cli_fault(out->c, path, "this is a folder, not a file");
+    if (!S_ISREG(found.st_mode))
+        return open_in_place(out, path);
+    /* Through a link, what it points to is replaced, not the link. */
+    return open_beside(out, realpath(path, real) ? real : path);
+}
+
+static void put_names(cli_output *out, char separator)
+{
+    for (int64_t j = 0; j < out->table.cols; j++) {
+        if (j)
+            putc(separator, out->to);
+        if (out->table.names)
+            fputs(out->table.names[j], out->to);
+        else
+            fprintf(out->to, "%s%" PRId64, out->table.prefix, j);
+    }
+    putc('\n', out->to);
+}
+
+/* NumPy's format 1.0: the header is filled up with spaces, so that the numbers begin at a multiple
+ * of 64. */
+static void put_npy_header(cli_output *out)
+{
+    const int one = 1;
+    char order = *(const char *)&one ? '<' : '>', header[256];
+    int prefix = 10; /* magic, version, length */
+    int length = snprintf(header, sizeof header,
+                          "{'descr': '%cf%d', 'fortran_order': False, 'shape': (%" PRId64
+                          ", %" PRId64 "), }",
+                          order, out->table.single ? 4 : 8, out->table.rows, out->table.cols);
+    int whole = (prefix + length + 1 + 63) / 64 * 64 - prefix;
+    fwrite("\x93NUMPY\x01\x00", 1, 8, out->to);
+    putc(whole & 0xff, out->to);
+    putc(whole >> 8, out->to);
+    fprintf(out->to, "%s%*s\n", header, whole - length - 1, "");
+}
+
+static int put_header(cli_output *out)
+{
+    if (out->kind == FILE_NPY) {
+        put_npy_header(out);
+    } else if (out->kind == FILE_CSV) {
+        put_names(out, ',');
+    } else if (out->table.cols > 1) {
+        fputs("# ", out->to);
+        put_names(out, '\t');
+    }
+    return ferror(out->to) ? fault(out) : 0;
+}
+
+int cli_output_open(cli_output **to, cli *c, const char *path, const cli_table *table)
+{
+    *to = NULL;
+    cli_output *out = cli_alloc(1, sizeof *out);
+    int bad = 0;
+    out->c = c;
+    out->table = *table;
+    out->standard_output = is_standard_output(path);
+    if (out->standard_output) {
+        out->to = stdout;
+    } else {
+        out->path = copy(path);
+        out->kind = ends_with(path, ".npy")   ? FILE_NPY
+                    : ends_with(path, ".csv") ? FILE_CSV
+                                              : FILE_TEXT;
+        bad = open_file(out, path);
+    }
+    if (!bad)
+        bad = put_header(out);
+    if (bad)
+        cli_output_discard(out);
+    else
+        *to = out;
+    return bad;
+}
+
+/* ---- rows -------------------------------------------------------------------------------------*/
+
+static int put_binary(cli_output *out, const void *value, int64_t rows, int64_t ld, size_t size)
+{
+    const char *from = value;
+    size_t cols = (size_t)out->table.cols;
+    /* Pieces, so that Ctrl-C is seen in time. */
+    int64_t at_once = ld == out->table.cols ? 1 + ((int64_t)1 << 25) / (ld * (int64_t)size) : 1;
+    for (int64_t i = 0; i < rows; i += at_once) {
+        int64_t count = rows - i < at_once ? rows - i : at_once;
+        size_t numbers = (size_t)count * cols;
+        if (fwrite(from + (size_t)(i * ld) * size, size, numbers, out->to) != numbers)
+            return fault(out);
+        if (cli_interrupted())
+            return cli_fail(out->c, MCR_STOPPED);
+    }
+    return 0;
+}
+
+static int put_row_text(cli_output *out, const double *value, const float *value_float)
+{
+    char text[CLI_NUMBER_ROOM + 1];
+    char separator = out->kind == FILE_CSV ? ',' : '\t';
+    int64_t cols = out->table.cols;
+    for (int64_t j = 0; j < cols; j++) {
+        int length = value ? cli_number(text, value[j]) : cli_number_float(text, value_float[j]);
+        text[length++] = j + 1 < cols ? separator : '\n';
+        fwrite(text, 1, (size_t)length, out->to);
+    }
+    if (ferror(out->to))
+        return fault(out);
+    return cli_interrupted() ? cli_fail(out->c, MCR_STOPPED) : 0;
+}
+
+int cli_output_rows(cli_output *out, const double *value, int64_t rows, int64_t ld)
+{
+    int bad = 0;
+    cli_signals_listen();
+    out->written += rows;
+    if (out->kind == FILE_NPY && !out->table.single)
+        return put_binary(out, value, rows, ld, sizeof *value);
+    for (int64_t i = 0; !bad && i < rows; i++) {
+        const double *row = value + i * ld;
+        if (out->kind != FILE_NPY) {
+            bad = put_row_text(out, row, NULL);
+            continue;
+        }
+        for (int64_t j = 0; j < out->table.cols; j++) {
+            float narrow = (float)row[j];
+            fwrite(&narrow, sizeof narrow, 1, out->to);
+        }
+        bad = ferror(out->to) ? fault(out) : 0;
+    }
+    return bad;
+}
+
+int cli_output_rows_float(cli_output *out, const float *value, int64_t rows, int64_t ld)
+{
+    int bad = 0;
+    cli_signals_listen();
+    out->written += rows;
+    if (out->kind == FILE_NPY)
+        return put_binary(out, value, rows, ld, sizeof *value);
+    for (int64_t i = 0; !bad && i < rows; i++)
+        bad = put_row_text(out, NULL, value + i * ld);
+    return bad;
+}
+
+/* ---- the end ----------------------------------------------------------------------------------*/
+
+static void release(cli_output *out)
+{
+    free(out->path);
+    free(out->final);
+    free(out->temporary);
+    free(out);
+}
+
+int cli_output_commit(cli_output *out)
+{
+    int bad = 0;
+    if (out->standard_output)
+        bad = fflush(stdout) ? fault(out) : 0;
+    else if (fclose(out->to) != 0)
+        bad = fault(out);
+    out->to = NULL;
+    if (!bad && out->final && rename(out->temporary, out->final) != 0)
+        bad = fault(out);
+    if (out->temporary)
+        cli_signals_unguard(bad);
+    release(out);
+    return bad;
+}
+
+void cli_output_discard(cli_output *out)
+{
+    if (!out)
+        return;
+    if (out->to && !out->standard_output)
+        fclose(out->to);
+    if (out->temporary)
+        cli_signals_unguard(1);
+    release(out);
+}

@@ -1,0 +1,42 @@
+/* output.h: tables of numbers in files, by the extension of the name.
+ *
+ * .npy: NumPy, float64 or float32. .csv: a header line, then one object a line. Anything else, and
+ * "-" for standard output: plain text, one object a line, values separated by tabs, a header line
+ * that starts with '#' when there is more than one column. Text holds every digit that is needed to
+ * read the same numbers back.
+ *
+ * A file appears under its name only when it is complete: it is written beside it and renamed.
+ * (Not synced: a table can be computed again.) A name that is a device or a pipe is written as it
+ * is. All functions return the exit status, after saying what is wrong.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef CLI_OUTPUT_H
+#define CLI_OUTPUT_H
+
+#include "cli.h"
+
+typedef struct cli_table {
+    int64_t rows, cols;
+    const char *const *names; /* of the columns; NULL: prefix and a number from 0 */
+    const char *prefix;
+    int single; /* float32 */
+} cli_table;
+
+typedef struct cli_output cli_output;
+
+/* Tests a name before work is spent: -o and --json cannot both take standard output, and gzip is
+ * not written. NULL is fine. */
+int cli_output_check(cli *c, const char *path);
+
+int cli_output_open(cli_output **out, cli *c, const char *path, const cli_table *table);
+/* The next rows. The float version is for a table that is `single`. Returns at once with status 1
+ * when the user interrupts. */
+int cli_output_rows(cli_output *out, const double *value, int64_t rows, int64_t ld);
+int cli_output_rows_float(cli_output *out, const float *value, int64_t rows, int64_t ld);
+/* Completes the file; the output is freed also on failure. */
+int cli_output_commit(cli_output *out);
+/* Leaves no file. NULL is allowed. */
+void cli_output_discard(cli_output *out);
+
+#endif

@@ -1,0 +1,114 @@
+/* progress.c: the progress line and the log.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "progress.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "text.h"
+
+enum { LINE_ROOM = 256, BAR = 24 };
+
+static const double patience = 0.4; /* seconds before the line first shows */
+static const double between = 0.1;  /* seconds between two drawings */
+
+typedef struct line {
+    char text[LINE_ROOM];
+    int length;
+} line;
+
+static void add(line *l, const char *format, ...) CLI_PRINTF(2, 3);
+static void add(line *l, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    int more = vsnprintf(l->text + l->length, (size_t)(LINE_ROOM - l->length), format, args);
+    va_end(args);
+    l->length = l->length + more < LINE_ROOM ? l->length + more : LINE_ROOM - 1;
+}
+
+static void add_bar(line *l, double fraction)
+{
+    int full = (int)(fraction * BAR);
+    add(l, "  [");
+    for (int i = 0; i < BAR; i++)
+        add(l, "%c", i < full ? '=' : i == full ? '>' : ' ');
+    add(l, "] %3d%%", (int)(fraction * 100));
+}
+
+static void add_seconds(line *l, double seconds)
+{
+    if (seconds < 60)
+        add(l, "  %.1f s", seconds);
+    else
+        add(l, "  %d:%02d", (int)(seconds / 60), (int)fmod(seconds, 60));
+}
+
+static void draw(const cli *c, const mcr_progress *now)
+{
+    line l = {.length = 0};
+    add(&l, "%s", now->phase ? now->phase : "working");
+    if (isfinite(now->fraction)) {
+        double fraction = c->meter.first + c->meter.span * now->fraction;
+        add_bar(&l, fraction < 0 ? 0 : fraction > 1 ? 1 : fraction);
+    }
+    if (now->step > 0)
+        add(&l, "  step %" PRId64, now->step);
+    if (isfinite(now->objective) && now->objective != 0)
+        add(&l, "  objective %.6g", now->objective);
+    if (isfinite(now->violation) && now->violation != 0)
+        add(&l, "  violation %.3g", now->violation);
+    if (now->total > 0 && now->active > 0)
+        add(&l, "  active %" PRId64 "/%" PRId64, now->active, now->total);
+    add_seconds(&l, cli_seconds() - c->started);
+    int width = cli_width(stderr) - 1;
+    fprintf(stderr, "\r%.*s\033[K", l.length < width ? l.length : width, l.text);
+    fflush(stderr);
+}
+
+int cli_progress_report(void *user, const mcr_progress *now)
+{
+    cli *c = user;
+    cli_signals_listen();
+    double time = cli_seconds();
+    if (c->meter.visible && time - c->started > patience && time - c->meter.last_drawn > between) {
+        draw(c, now);
+        c->meter.last_drawn = time;
+        c->meter.drawn = 1;
+    }
+    return cli_interrupted();
+}
+
+void cli_progress_log(void *user, int level, const char *text)
+{
+    cli *c = user;
+    if (level < MCR_LOG_WARNING ? !c->common.verbose : c->common.quiet)
+        return;
+    cli_progress_clear(c);
+    fprintf(stderr, "mercer: %s%s\n", level < MCR_LOG_WARNING ? "" : "warning: ", text);
+}
+
+void cli_progress_open(cli *c)
+{
+    c->meter = (cli_meter){.span = 1};
+    c->meter.visible = !c->common.quiet && isatty(STDERR_FILENO);
+}
+
+void cli_progress_part(cli *c, double first, double span)
+{
+    c->meter.first = first;
+    c->meter.span = span;
+}
+
+void cli_progress_clear(cli *c)
+{
+    if (c->meter.drawn)
+        fputs("\r\033[K", stderr);
+    c->meter.drawn = 0;
+}

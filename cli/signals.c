@@ -1,0 +1,98 @@
+/* signals.c: Ctrl-C and the other ends of a program.
+ *
+ * The first Ctrl-C sets a flag that the library's progress callback hands on, so that work stops
+ * cleanly; a second one, or one that comes before anything looks at the flag, ends the program at
+ * once. In every case the unfinished output file is removed.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <errno.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli.h"
+
+/* A handler can reach nothing else. */
+static volatile sig_atomic_t interrupted, listening, guarded, json;
+static char guarded_path[PATH_MAX];
+
+static void put(int to, const char *text)
+{
+    ssize_t ignored = write(to, text, strlen(text));
+    (void)ignored;
+}
+
+static void remove_guarded(void)
+{
+    if (guarded)
+        unlink(guarded_path);
+    guarded = 0;
+}
+
+static void on_interrupt(int number)
+{
+    (void)number;
+    if (listening && !interrupted) {
+        interrupted = 1;
+        return;
+    }
+    remove_guarded();
+    put(STDERR_FILENO, "\nmercer: interrupted\n");
+    if (json)
+        put(STDOUT_FILENO, "{\"error\": {\"message\": \"interrupted\", \"file\": null, "
+                           "\"line\": null}}\n");
+    _exit(1);
+}
+
+static void on_end(int number)
+{
+    remove_guarded();
+    signal(number, SIG_DFL);
+    raise(number);
+}
+
+static void catch (int number, void (*handler)(int))
+{
+    struct sigaction now, wanted = {.sa_handler = handler, .sa_flags = SA_RESTART};
+    sigemptyset(&wanted.sa_mask);
+    if (sigaction(number, NULL, &now) == 0 && now.sa_handler != SIG_IGN)
+        sigaction(number, &wanted, NULL);
+}
+
+void cli_signals_install(const cli *c)
+{
+    json = c->json_asked;
+    catch (SIGINT, on_interrupt);
+    catch (SIGTERM, on_end);
+    catch (SIGHUP, on_end);
+    catch (SIGPIPE, on_end);
+}
+
+int cli_interrupted(void)
+{
+    return interrupted;
+}
+
+void cli_signals_listen(void)
+{
+    listening = 1;
+}
+
+void cli_signals_guard(const char *path)
+{
+    guarded = 0;
+    if (strlen(path) < sizeof guarded_path) {
+        memcpy(guarded_path, path, strlen(path) + 1);
+        guarded = 1;
+    }
+}
+
+void cli_signals_unguard(int remove_it)
+{
+    if (remove_it)
+        remove_guarded();
+    guarded = 0;
+}

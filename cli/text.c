@@ -1,0 +1,109 @@
+/* text.c: numbers, colours, aligned lines.
+ *
+ * The program never calls setlocale, so that printf and strtod use a point.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "text.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+enum { NAME_WIDTH = 11 };
+
+int cli_number(char *text, double value)
+{
+    if (fabs(value) < 1e15 && value == floor(value) && !(value == 0 && signbit(value)))
+        return snprintf(text, CLI_NUMBER_ROOM, "%" PRId64, (int64_t)value);
+    int length = snprintf(text, CLI_NUMBER_ROOM, "%.15g", value);
+    if (strtod(text, NULL) == value || isnan(value))
+        return length;
+    return snprintf(text, CLI_NUMBER_ROOM, "%.17g", value);
+}
+
+int cli_number_float(char *text, float value)
+{
+    int length = 0;
+    for (int digits = 6; digits <= 9; digits++) {
+        length = snprintf(text, CLI_NUMBER_ROOM, "%.*g", digits, (double)value);
+        if (strtof(text, NULL) == value || isnan(value))
+            break;
+    }
+    return length;
+}
+
+const char *cli_style_code(FILE *to, cli_style style)
+{
+    static const char *const codes[] = {"\033[0m", "\033[1m", "\033[1;32m", "\033[1;31m",
+                                        "\033[1;33m"};
+    const char *term = getenv("TERM"), *no = getenv("NO_COLOR");
+    if (!isatty(fileno(to)) || (no && *no) || !term || strcmp(term, "dumb") == 0)
+        return "";
+    return codes[style];
+}
+
+void cli_say(const char *name, const char *format, ...)
+{
+    va_list args;
+    printf("%s%-*s%s", cli_style_code(stdout, CLI_BOLD), NAME_WIDTH, name,
+           cli_style_code(stdout, CLI_PLAIN));
+    va_start(args, format);
+    vprintf(format, args);
+    va_end(args);
+    putchar('\n');
+}
+
+void cli_put_clean(FILE *to, const char *text, size_t most)
+{
+    for (size_t i = 0; text[i] && i < most; i++) {
+        unsigned char byte = (unsigned char)text[i];
+        putc(byte < 0x20 || byte == 0x7f ? '?' : byte, to);
+    }
+}
+
+void cli_put_matrix(const double *value, int64_t rows, int64_t cols, int64_t ld, int indent)
+{
+    int width = 0;
+    for (int64_t i = 0; i < rows; i++)
+        for (int64_t j = 0; j < cols; j++) {
+            int length = snprintf(NULL, 0, "%.6g", value[i * ld + j]);
+            width = length > width ? length : width;
+        }
+    for (int64_t i = 0; i < rows; i++) {
+        printf("%*s", indent, "");
+        for (int64_t j = 0; j < cols; j++)
+            printf("%s%*.6g", j ? "  " : "", width, value[i * ld + j]);
+        putchar('\n');
+    }
+}
+
+const char *cli_count_text(char *text, int64_t count, const char *noun)
+{
+    snprintf(text, 64, "%" PRId64 " %s%s", count, noun, count == 1 ? "" : "s");
+    return text;
+}
+
+const char *cli_bytes_text(char *text, double bytes)
+{
+    static const char *const units[] = {"bytes", "KB", "MB", "GB", "TB"};
+    int unit = 0;
+    while (bytes >= 999.5 && unit < 4) {
+        bytes /= 1024;
+        unit++;
+    }
+    snprintf(text, 32, "%.3g %s", bytes, units[unit]);
+    return text;
+}
+
+int cli_width(FILE *of)
+{
+    struct winsize size;
+    if (ioctl(fileno(of), TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
+        return size.ws_col;
+    return 80;
+}

@@ -1,0 +1,36 @@
+/* text.h: how results look to people: aligned, quiet, coloured only where that helps.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef CLI_TEXT_H
+#define CLI_TEXT_H
+
+#include <stdint.h>
+#include <stdio.h>
+
+enum { CLI_NUMBER_ROOM = 32 };
+
+/* A number that reads back the same, without needless digits; returns its length. The float version
+ * reads back the same as a float. */
+int cli_number(char *text, double value);
+int cli_number_float(char *text, float value);
+
+typedef enum cli_style { CLI_PLAIN, CLI_BOLD, CLI_GOOD, CLI_BAD, CLI_DOUBT } cli_style;
+
+/* Begins or (CLI_PLAIN) ends a style on a stream: "" unless it is a terminal and NO_COLOR unset. */
+const char *cli_style_code(FILE *to, cli_style style);
+
+/* A line of a summary: the name in its column, then the value. */
+void cli_say(const char *name, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Text with control characters shown as '?', at most `most` bytes. */
+void cli_put_clean(FILE *to, const char *text, size_t most);
+/* A small matrix with 6 significant digits, columns aligned, each line indented. */
+void cli_put_matrix(const double *value, int64_t rows, int64_t cols, int64_t ld, int indent);
+/* "1 object", "3 objects". Returns text, which has room for 64 bytes. */
+const char *cli_count_text(char *text, int64_t count, const char *noun);
+/* "1.5 MB". Returns text, which has room for 32 bytes. */
+const char *cli_bytes_text(char *text, double bytes);
+/* Width of the terminal of a stream, 80 if it is none. */
+int cli_width(FILE *of);
+
+#endif

@@ -1,0 +1,278 @@
+/* verb_info.c: mercer info: what a file holds.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+#include "json.h"
+#include "progress.h"
+#include "text.h"
+
+enum { CLASSES_SHOWN = 20 };
+
+/* Targets in numbers. */
+typedef struct target_info {
+    mcr_targets kind;
+    int64_t classes; /* distinct targets */
+    int64_t *count;  /* objects of each class */
+    int as_classes;  /* few enough distinct targets to be classes */
+    double min, max, mean;
+} target_info;
+
+static const char *kind_name(mcr_kind kind)
+{
+    switch (kind) {
+    case MCR_DENSE: return "dense";
+    case MCR_SPARSE: return "sparse";
+    case MCR_STRINGS: return "strings";
+    case MCR_GRAPHS: return "graphs";
+    case MCR_PRECOMPUTED: return "precomputed";
+    }
+    return "unknown";
+}
+
+/* What the values take in memory: 8 bytes a number, 4 an index or label, 8 a start of a row. */
+static double field_bytes(const mcr_field_info *f, double n)
+{
+    double entries = (double)f->entries, nodes = (double)f->nodes;
+    switch (f->kind) {
+    case MCR_DENSE: return 8 * n * (double)f->cols;
+    case MCR_PRECOMPUTED: return 8 * n * ((double)f->cols + 1);
+    case MCR_SPARSE: return 12 * entries + 8 * (n + 1);
+    case MCR_STRINGS: return entries + 8 * (n + 1);
+    case MCR_GRAPHS:
+        return 8 * entries + (f->edge_labels ? 4 * entries : 0) + (f->alphabet ? 4 * nodes : 0) +
+               16 * (n + 1);
+    }
+    return 0;
+}
+
+static double density(const mcr_field_info *f, int64_t n)
+{
+    double places = (double)n * (double)f->cols;
+    return f->kind == MCR_SPARSE && places > 0 ? (double)f->entries / places : NAN;
+}
+
+static target_info look_at_targets(const mcr_data *data)
+{
+    target_info t = {.kind = mcr_data_target_kind(data), .min = INFINITY, .max = -INFINITY};
+    int64_t n = mcr_data_count(data);
+    const double *target = mcr_data_targets(data);
+    const int32_t *class_of = mcr_data_class_of(data);
+    if (t.kind == MCR_NO_TARGETS)
+        return t;
+    t.classes = mcr_data_classes(data);
+    t.count = cli_alloc((size_t)t.classes, sizeof *t.count);
+    for (int64_t i = 0; i < n; i++) {
+        if (class_of && class_of[i] >= 0)
+            t.count[class_of[i]]++;
+        t.min = fmin(t.min, target[i]);
+        t.max = fmax(t.max, target[i]);
+        t.mean += target[i] / (double)n;
+    }
+    t.as_classes = t.kind == MCR_WORD_TARGETS || (t.classes <= 100 && t.classes <= n / 2);
+    return t;
+}
+
+/* ---- for programs -----------------------------------------------------------------------------*/
+
+static void field_json(cli_json *j, const mcr_field_info *f, int64_t n)
+{
+    cli_json_object(j, NULL);
+    cli_json_text(j, "name", f->name);
+    cli_json_text(j, "kind", kind_name(f->kind));
+    if (f->kind & (MCR_DENSE | MCR_SPARSE | MCR_PRECOMPUTED))
+        cli_json_integer(j, "cols", f->cols);
+    cli_json_integer(j, "entries", f->entries);
+    if (f->kind == MCR_SPARSE)
+        cli_json_real(j, "density", density(f, n));
+    if (f->kind == MCR_GRAPHS) {
+        cli_json_integer(j, "nodes", f->nodes);
+        cli_json_integer(j, "node_labels", f->alphabet);
+        cli_json_integer(j, "edge_labels", f->edge_labels);
+    }
+    if (f->kind == MCR_STRINGS)
+        cli_json_integer(j, "alphabet", f->alphabet);
+    if (f->kind & (MCR_STRINGS | MCR_GRAPHS | MCR_SPARSE)) {
+        cli_json_integer(j, "shortest", f->shortest);
+        cli_json_integer(j, "longest", f->longest);
+    }
+    cli_json_end(j);
+}
+
+static void targets_json(cli_json *j, const mcr_data *data, const target_info *t)
+{
+    if (t->kind == MCR_NO_TARGETS) {
+        cli_json_null(j, "targets");
+        return;
+    }
+    cli_json_object(j, "targets");
+    cli_json_text(j, "kind", t->kind == MCR_WORD_TARGETS ? "words" : "numbers");
+    cli_json_integer(j, "distinct", t->classes);
+    if (t->as_classes) {
+        cli_json_list(j, "classes");
+        for (int64_t k = 0; k < t->classes; k++) {
+            cli_json_object(j, NULL);
+            cli_json_text(j, "name", mcr_data_class_name(data, k));
+            cli_json_integer(j, "count", t->count[k]);
+            cli_json_end(j);
+        }
+        cli_json_end(j);
+    }
+    if (t->kind == MCR_REAL_TARGETS) {
+        cli_json_real(j, "min", t->min);
+        cli_json_real(j, "max", t->max);
+        cli_json_real(j, "mean", t->mean);
+    }
+    cli_json_end(j);
+}
+
+static void print_json(const cli *c, const mcr_data *data, const mcr_field_info *field,
+                       const target_info *t, double bytes, double seconds)
+{
+    int64_t n = mcr_data_count(data);
+    cli_json j;
+    cli_json_begin(&j, stdout);
+    cli_json_text(&j, "file", cli_word(c, 0));
+    cli_json_text(&j, "holds", "data");
+    cli_json_integer(&j, "n", n);
+    cli_json_list(&j, "fields");
+    for (int64_t i = 0; i < mcr_data_fields(data); i++)
+        field_json(&j, &field[i], n);
+    cli_json_end(&j);
+    targets_json(&j, data, t);
+    cli_json_flag(&j, "weights", mcr_data_weights(data) != NULL);
+    cli_json_real(&j, "bytes", bytes);
+    cli_json_real(&j, "seconds", seconds);
+    cli_json_end(&j);
+}
+
+/* ---- for people -------------------------------------------------------------------------------*/
+
+static void say_field(const char *label, const mcr_field_info *f, int64_t n)
+{
+    char a[64], b[64], c[64] = "";
+    switch (f->kind) {
+    case MCR_DENSE:
+        cli_say(label, "%s: dense vectors, %s", f->name, cli_count_text(a, f->cols, "feature"));
+        break;
+    case MCR_PRECOMPUTED:
+        cli_say(label, "%s: kernel values against %s", f->name,
+                cli_count_text(a, f->cols, "object"));
+        break;
+    case MCR_SPARSE:
+        cli_say(label,
+                "%s: sparse vectors, %s, %s (density %.3g), %" PRId64 " to %" PRId64 " a row",
+                f->name, cli_count_text(a, f->cols, "feature"),
+                cli_count_text(b, f->entries, "value"), density(f, n), f->shortest, f->longest);
+        break;
+    case MCR_STRINGS:
+        cli_say(label, "%s: strings, %" PRId64 " to %" PRId64 " bytes, %" PRId64 " in all, %s",
+                f->name, f->shortest, f->longest, f->entries,
+                cli_count_text(a, f->alphabet, "distinct byte"));
+        break;
+    case MCR_GRAPHS:
+        if (f->edge_labels)
+            snprintf(c, sizeof c, ", %" PRId64 " edge labels", f->edge_labels);
+        cli_say(label, "%s: graphs, %" PRId64 " to %" PRId64 " nodes, %s and %s in all, %s%s",
+                f->name, f->shortest, f->longest, cli_count_text(a, f->nodes, "node"),
+                cli_count_text(b, f->entries, "edge"),
+                f->alphabet ? "labelled nodes" : "no node labels", c);
+        break;
+    }
+}
+
+static void say_targets(const mcr_data *data, const target_info *t)
+{
+    char left[64], right[64];
+    if (t->kind == MCR_NO_TARGETS) {
+        cli_say("targets", "none");
+        return;
+    }
+    if (t->kind == MCR_REAL_TARGETS)
+        cli_say("targets", "numbers, %.6g to %.6g, mean %.6g", t->min, t->max, t->mean);
+    if (!t->as_classes) {
+        cli_say("", "%s", cli_count_text(left, t->classes, "distinct value"));
+        return;
+    }
+    cli_say("classes", "%" PRId64, t->classes);
+    for (int64_t k = 0; k < t->classes && k < CLASSES_SHOWN; k++)
+        cli_say("", "%-12s %s (%.3g %%)", mcr_data_class_name(data, k),
+                cli_count_text(right, t->count[k], "object"),
+                100 * (double)t->count[k] / (double)mcr_data_count(data));
+    if (t->classes > CLASSES_SHOWN)
+        cli_say("", "and %" PRId64 " more", t->classes - CLASSES_SHOWN);
+}
+
+static void print_summary(const cli *c, const mcr_data *data, const mcr_field_info *field,
+                          const target_info *t, double bytes, double seconds)
+{
+    char text[32];
+    int64_t n = mcr_data_count(data);
+    cli_say("file", "%s", cli_word(c, 0) ? cli_word(c, 0) : c->reading.classes.item[0]);
+    cli_say("objects", "%" PRId64, n);
+    for (int64_t i = 0; i < mcr_data_fields(data); i++)
+        say_field(i ? "" : "fields", &field[i], n);
+    say_targets(data, t);
+    cli_say("weights", "%s", mcr_data_weights(data) ? "yes" : "none");
+    cli_say("memory", "%s", cli_bytes_text(text, bytes));
+    cli_say("seconds", "%.3g", seconds);
+}
+
+/* ---- the verb ---------------------------------------------------------------------------------*/
+
+static int info_of_data(cli *c)
+{
+    mcr_data *data = NULL;
+    double start = cli_seconds();
+    int bad = cli_read_data(c, &data, cli_word(c, 0));
+    if (bad)
+        return bad;
+    double seconds = cli_seconds() - start;
+    int64_t n = mcr_data_count(data), fields = mcr_data_fields(data);
+    mcr_field_info *field = cli_alloc((size_t)fields, sizeof *field);
+    double bytes = (mcr_data_targets(data) ? 12 : 0) * (double)n +
+                   (mcr_data_weights(data) ? 8 : 0) * (double)n;
+    for (int64_t i = 0; !bad && i < fields; i++) {
+        bad = cli_fail(c, mcr_data_field_info(data, i, &field[i]));
+        bytes += bad ? 0 : field_bytes(&field[i], (double)n);
+    }
+    target_info targets = look_at_targets(data);
+    cli_progress_clear(c);
+    if (!bad && c->common.json)
+        print_json(c, data, field, &targets, bytes, seconds);
+    else if (!bad)
+        print_summary(c, data, field, &targets, bytes, seconds);
+    free(targets.count);
+    free(field);
+    mcr_data_free(data);
+    return bad;
+}
+
+static int run(cli *c, const void *values)
+{
+    (void)values;
+    return info_of_data(c);
+}
+
+static const char *const words[] = {"FILE", NULL};
+
+const cli_verb cli_verb_info = {
+    .name = "info",
+    .summary = "what a data file holds",
+    .usage = "FILE",
+    .about =
+        "Reads and checks a data file, and says what is in it: objects, fields and their kinds,\n"
+        "targets or classes, weights, and the memory it takes. - is standard input.",
+    .examples = "mercer sample molecules -n 50 -o molecules.jsonl\n"
+                "mercer info molecules.jsonl\n"
+                "mercer sample blobs -n 100 | mercer info - --format csv --json",
+    .traits = CLI_READS,
+    .words = words,
+    .run = run,
+};

@@ -1,0 +1,182 @@
+/* verb_kernels.c: mercer kernels: what there is, with parameters and defaults.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli.h"
+#include "help.h"
+#include "json.h"
+#include "suggest.h"
+#include "text.h"
+
+enum { VECTORS = MCR_DENSE | MCR_SPARSE };
+
+/* Headings of the list, in its order; the last takes what no other does. */
+static const struct heading {
+    const char *text;
+    int kinds;
+} headings[] = {
+    {"On vectors", VECTORS},      {"On strings", MCR_STRINGS},
+    {"On graphs", MCR_GRAPHS},    {"On kernel values from a file", MCR_PRECOMPUTED},
+    {"Made of other kernels", 0}, {"On objects of several kinds", -1},
+};
+enum { HEADINGS = sizeof headings / sizeof *headings };
+
+static int heading_of(const mcr_kernel_info *k)
+{
+    for (int h = 0; h < HEADINGS - 1; h++)
+        if (k->kinds == headings[h].kinds ||
+            (k->kinds && headings[h].kinds == VECTORS && (k->kinds & ~VECTORS) == 0))
+            return h;
+    return HEADINGS - 1;
+}
+
+static void kernel_json(cli_json *j, const mcr_kernel_info *k)
+{
+    static const struct kind {
+        int bit;
+        const char *name;
+    } kinds[] = {{MCR_DENSE, "dense"},
+                 {MCR_SPARSE, "sparse"},
+                 {MCR_STRINGS, "strings"},
+                 {MCR_GRAPHS, "graphs"},
+                 {MCR_PRECOMPUTED, "precomputed"}};
+    cli_json_object(j, NULL);
+    cli_json_text(j, "name", k->name);
+    cli_json_text(j, "summary", k->summary);
+    cli_json_list(j, "kinds");
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (k->kinds & kinds[i].bit)
+            cli_json_text(j, NULL, kinds[i].name);
+    cli_json_end(j);
+    cli_json_flag(j, "combines", k->kinds == 0);
+    cli_json_flag(j, "features", k->has_features);
+    cli_json_flag(j, "indefinite", k->indefinite);
+    cli_help_params_json(j, k->params);
+    cli_json_end(j);
+}
+
+/* All kernels, or the one at `only`. */
+static int print_json(cli *c, int64_t only)
+{
+    cli_json j;
+    cli_json_begin(&j, stdout);
+    cli_json_list(&j, "kernels");
+    for (int64_t i = 0; i < mcr_kernel_count(c->ctx); i++) {
+        mcr_kernel_info k;
+        if ((only < 0 || i == only) && mcr_kernel_describe(c->ctx, i, &k) == MCR_OK)
+            kernel_json(&j, &k);
+    }
+    cli_json_end(&j);
+    cli_json_end(&j);
+    return 0;
+}
+
+static int print_list(cli *c)
+{
+    int width = 0, any = 0;
+    mcr_kernel_info k;
+    for (int64_t i = 0; i < mcr_kernel_count(c->ctx); i++)
+        if (mcr_kernel_describe(c->ctx, i, &k) == MCR_OK && (int)strlen(k.name) > width)
+            width = (int)strlen(k.name);
+    for (int h = 0; h < HEADINGS; h++) {
+        int begun = 0;
+        for (int64_t i = 0; i < mcr_kernel_count(c->ctx); i++) {
+            if (mcr_kernel_describe(c->ctx, i, &k) != MCR_OK || heading_of(&k) != h)
+                continue;
+            if (!begun)
+                printf("%s%s%s:%s\n", any ? "\n" : "", cli_style_code(stdout, CLI_BOLD),
+                       headings[h].text, cli_style_code(stdout, CLI_PLAIN));
+            begun = any = 1;
+            printf("  %-*s  %s%s\n", width, k.name, k.summary,
+                   k.indefinite ? " (not a kernel for all parameters)" : "");
+        }
+    }
+    puts("\nmercer kernels NAME shows the parameters of one.");
+    return 0;
+}
+
+static const char *kinds_text(int kinds, char *text, size_t room)
+{
+    static const struct name {
+        int kinds;
+        const char *text;
+    } names[] = {{VECTORS, "vectors"},
+                 {MCR_STRINGS, "strings"},
+                 {MCR_GRAPHS, "graphs"},
+                 {MCR_PRECOMPUTED, "kernel values from a file"}};
+    size_t used = 0;
+    snprintf(text, room, "%s", kinds ? "" : "other kernels");
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if ((kinds & names[i].kinds) && used < room)
+            used += (size_t)snprintf(text + used, room - used, "%s%s", used ? ", " : "",
+                                     names[i].text);
+    return text;
+}
+
+static void print_one(const mcr_kernel_info *k)
+{
+    char kinds[128];
+    cli_say("kernel", "%s", k->name);
+    cli_say("value", "%s", k->summary);
+    cli_say("on", "%s", kinds_text(k->kinds, kinds, sizeof kinds));
+    cli_say("valid", "%s",
+            k->indefinite ? "not for all parameters and objects: see mercer check" : "yes");
+    cli_say("features", "%s", k->has_features ? "explicit and finite" : "no finite explicit map");
+    if (!k->params || !k->params->name) {
+        cli_say("parameters", "none");
+        return;
+    }
+    putchar('\n');
+    cli_help_params(k->params);
+}
+
+static int refuse_name(cli *c, const char *name)
+{
+    cli_suggestion near = {name, NULL, 0};
+    mcr_kernel_info k;
+    for (int64_t i = 0; i < mcr_kernel_count(c->ctx); i++)
+        if (mcr_kernel_describe(c->ctx, i, &k) == MCR_OK)
+            cli_suggest(&near, k.name);
+    if (near.nearest)
+        return cli_refuse(c, "unknown kernel \"%s\" (did you mean \"%s\"?)", name, near.nearest);
+    return cli_refuse(c, "unknown kernel \"%s\" (mercer kernels lists them)", name);
+}
+
+static int run(cli *c, const void *values)
+{
+    (void)values;
+    const char *name = cli_word(c, 0);
+    mcr_kernel_info k = {0};
+    int64_t at = name ? 0 : -1, count = mcr_kernel_count(c->ctx);
+    while (name && at < count &&
+           (mcr_kernel_describe(c->ctx, at, &k) != MCR_OK || strcmp(k.name, name) != 0))
+        at++;
+    if (name && at == count)
+        return refuse_name(c, name);
+    if (c->common.json)
+        return print_json(c, at);
+    if (!name)
+        return print_list(c);
+    print_one(&k);
+    return 0;
+}
+
+static const char *const words[] = {"NAME", NULL};
+
+const cli_verb cli_verb_kernels = {
+    .name = "kernels",
+    .summary = "the kernels there are, with parameters and defaults",
+    .usage = "[NAME]",
+    .about =
+        "Lists the kernels, or shows one with its parameters. Kernels combine: sums, products,\n"
+        "powers and functions of kernels are kernels, e.g. '2*rbf(gamma=1) * linear + 1'.",
+    .examples = "mercer kernels\n"
+                "mercer kernels rbf\n"
+                "mercer kernels poly --json",
+    .words = words,
+    .run = run,
+};

@@ -1,0 +1,131 @@
+/* verb_sample.c: mercer sample: made data.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli.h"
+#include "json.h"
+#include "progress.h"
+#include "text.h"
+#include "output.h"
+
+typedef struct sample_call {
+    int64_t count;
+    double noise;
+    const char *output, *format;
+} sample_call;
+
+static int list_json(void)
+{
+    cli_json j;
+    cli_json_begin(&j, stdout);
+    cli_json_list(&j, "samples");
+    for (const char *const *name = mcr_data_samples(); *name; name++) {
+        cli_json_object(&j, NULL);
+        cli_json_text(&j, "name", *name);
+        cli_json_text(&j, "summary", mcr_data_sample_summary(*name));
+        cli_json_end(&j);
+    }
+    cli_json_end(&j);
+    cli_json_end(&j);
+    return 0;
+}
+
+static int list(const cli *c)
+{
+    int width = 0;
+    if (c->common.json)
+        return list_json();
+    for (const char *const *name = mcr_data_samples(); *name; name++)
+        width = (int)strlen(*name) > width ? (int)strlen(*name) : width;
+    for (const char *const *name = mcr_data_samples(); *name; name++)
+        printf("%s%-*s%s  %s\n", cli_style_code(stdout, CLI_BOLD), width, *name,
+               cli_style_code(stdout, CLI_PLAIN), mcr_data_sample_summary(*name));
+    return 0;
+}
+
+static void print_json(const cli *c, const mcr_data *data, const sample_call *call)
+{
+    cli_json j;
+    cli_json_begin(&j, stdout);
+    cli_json_text(&j, "name", cli_word(c, 0));
+    cli_json_integer(&j, "n", mcr_data_count(data));
+    cli_json_integer(&j, "seed", (int64_t)mcr_seed(c->ctx));
+    cli_json_text(&j, "output", call->output);
+    cli_json_real(&j, "seconds", cli_seconds() - c->started);
+    cli_json_end(&j);
+}
+
+static int run(cli *c, const void *values)
+{
+    const sample_call *call = values;
+    const char *name = cli_word(c, 0);
+    if (!name)
+        return list(c);
+    int bad = cli_output_check(c, call->output);
+    if (bad)
+        return bad;
+    mcr_data *data = NULL;
+    double noise = isnan(call->noise) ? -1 : call->noise;
+    bad = cli_fail(c, mcr_data_sample(&data, c->ctx, name, call->count, noise));
+    if (!bad && (call->output || !c->common.json))
+        bad = cli_fail(c, mcr_data_write(data, call->output ? call->output : "-", call->format));
+    cli_progress_clear(c);
+    if (!bad && c->common.json)
+        print_json(c, data, call);
+    else if (!bad && call->output && strcmp(call->output, "-") != 0 && !c->common.quiet)
+        printf("%s: %" PRId64 " objects\n", call->output, mcr_data_count(data));
+    mcr_data_free(data);
+    return bad;
+}
+
+#define AT(field) offsetof(sample_call, field)
+
+static const cli_option options[] = {
+    {.name = "count",
+     .letter = 'n',
+     .type = CLI_INT,
+     .offset = AT(count),
+     .argument = "N",
+     .standard = "200",
+     .min = 1,
+     .max = 1e9,
+     .help = "how many objects"},
+    {.name = "noise",
+     .type = CLI_REAL,
+     .offset = AT(noise),
+     .argument = "X",
+     .min = 0,
+     .max = INFINITY,
+     .help = "how noisy (default: what suits the set)"},
+    CLI_OUTPUT_OPTION(AT(output),
+                      "where to write: .csv, .svm, .jsonl, ... (default: standard output)"),
+    {.name = "format",
+     .type = CLI_TEXT,
+     .offset = AT(format),
+     .argument = "NAME",
+     .help = "libsvm, csv, tsv, text, fasta or jsonl (default: by the name of the file)"},
+    CLI_LAST_OPTION,
+};
+
+static const char *const words[] = {"NAME", NULL};
+
+const cli_verb cli_verb_sample = {
+    .name = "sample",
+    .summary = "made data: moons, rings, xor, DNA motifs, molecules, ...",
+    .usage = "[NAME] [-n N] [--noise X] [--seed S] [-o FILE]",
+    .about =
+        "Makes a data set and writes it; without NAME, lists the sets there are. The same call\n"
+        "gives the same data.",
+    .examples = "mercer sample\n"
+                "mercer sample moons -n 100 -o moons.csv\n"
+                "mercer sample rings --noise 0.2 --seed 7 --format libsvm",
+    .words = words,
+    .options = options,
+    .values_size = sizeof(sample_call),
+    .run = run,
+};
