@@ -69,6 +69,10 @@ MCR_API uint64_t mcr_seed(const mcr *ctx);
 MCR_API size_t mcr_memory_budget(const mcr *ctx);
 /* "0.1.0"; and which code paths run here ("avx2, 2 threads, OpenBLAS ..."). Static strings. */
 MCR_API const char *mcr_version(void);
+/* OpenBLAS sometimes takes old, slow code on a new processor. Then this is what the variable
+ * OPENBLAS_CORETYPE should hold when a program starts; NULL: all is well. The program `mercer`
+ * restarts itself with it before it factorises matrices. */
+MCR_API const char *mcr_blas_core_hint(void);
 
 #ifdef __cplusplus
 }
