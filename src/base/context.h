@@ -22,7 +22,7 @@ struct mcr {
     char file[MCR_FILE_MAX];
     int64_t line;
     /* A fault in a kernel expression: a window of its text and the place in it; "" if the last fault
-     * was elsewhere. Set by kernel/parse.c, cleared by every message. */
+     * was elsewhere. Set by kernel/scan.c, cleared by every message. */
     char mark_text[MCR_MARK_MAX];
     int64_t mark_column, mark_length;
     size_t budget_used;

@@ -265,7 +265,8 @@ static mcr_status sum_tile(const mcr_binding *binding, const mcr_tile *tile, voi
         if (row != NULL)
             memcpy((char *)row[i] + (size_t)column * real, line[i], (size_t)tile->z.count * real);
     }
-    kit->update(f, line, coef, tile->x.count, 0, tile->z.count);
+    if (coef != NULL)
+        kit->update(f, line, coef, tile->x.count, 0, tile->z.count);
     return MCR_OK;
 }
 
@@ -280,7 +281,8 @@ mcr_status mcr_binding_accumulate(const mcr_binding *binding, const mcr_tile *ti
         for (int64_t i = 0; i < tile->x.count && status == MCR_OK; i += SUM_ROWS) {
             mcr_tile part = mcr_tile_part(tile, i, at_most(tile->x.count - i, SUM_ROWS), j, cols);
             size_t mark = mcr_scratch_mark(tile->scratch);
-            status = sum_tile(binding, &part, row != NULL ? row + i : NULL, j, coef + i, f + j);
+            status = sum_tile(binding, &part, row != NULL ? row + i : NULL, j,
+                              coef != NULL ? coef + i : NULL, coef != NULL ? f + j : NULL);
             mcr_scratch_release(tile->scratch, mark);
         }
     }

@@ -120,7 +120,7 @@ mcr_status mcr_bound_diagonal(const mcr_bound *bound, int side, mcr_rows rows, d
 /* f[j] += sum_i coef[i] * K(x.i, z.j) for the tile's rows and columns, in the tile's precision, f
  * and sums in double and in order of i. tile->k NULL: the values are not kept; else row i of the
  * tile is stored at row[i] if `row` is given (float or double *, padded to MCR_ROW_PAD elements,
- * 64-byte aligned), else in k. One vector leaf: fused in registers. */
+ * 64-byte aligned), else in k. coef NULL: no sums. One vector leaf: fused in registers. */
 mcr_status mcr_binding_accumulate(const mcr_binding *binding, const mcr_tile *tile,
                                   void *const *row, const double *coef, double *f);
 
@@ -146,6 +146,11 @@ mcr_status mcr_tile_scale(const mcr_tile *tile, const double *sx, const double *
 bool mcr_tile_outside(const mcr_tile *tile, double low, double high, int64_t *x, int64_t *z);
 mcr_tile mcr_tile_part(const mcr_tile *tile, int64_t i, int64_t rows, int64_t j, int64_t cols);
 
+/* Sums and products (chain.c). */
+mcr_status mcr_chain_block(const mcr_bound *bound, const mcr_tile *tile, bool product);
+mcr_status mcr_chain_diagonal(const mcr_bound *bound, int side, mcr_rows rows, double *k,
+                              bool product);
+
 static inline void *mcr_tile_row(const mcr_tile *tile, int64_t i)
 {
     return (char *)tile->k + (size_t)(i * tile->ld) * (tile->precise ? 8u : 4u);
@@ -154,6 +159,13 @@ static inline void *mcr_tile_row(const mcr_tile *tile, int64_t i)
 static inline int64_t mcr_rows_at(mcr_rows r, int64_t i)
 {
     return r.index ? r.index[i] : r.first + i;
+}
+
+/* At most `most` of the rows, from the given one on. */
+static inline mcr_rows mcr_rows_part(mcr_rows r, int64_t from, int64_t most)
+{
+    int64_t count = r.count - from < most ? r.count - from : most;
+    return r.index ? (mcr_rows){r.index + from, 0, count} : (mcr_rows){NULL, r.first + from, count};
 }
 
 #endif

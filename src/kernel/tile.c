@@ -12,18 +12,11 @@ const mcr_vmath *mcr_tile_math(const mcr_tile *tile)
     return tile->precise ? tiles->f64->math : tiles->f32->math;
 }
 
-static mcr_rows part(mcr_rows rows, int64_t first, int64_t count)
-{
-    if (rows.index != NULL)
-        return (mcr_rows){rows.index + first, 0, count};
-    return (mcr_rows){NULL, rows.first + first, count};
-}
-
 mcr_tile mcr_tile_part(const mcr_tile *tile, int64_t i, int64_t rows, int64_t j, int64_t cols)
 {
     mcr_tile t = *tile;
-    t.x = part(tile->x, i, rows);
-    t.z = part(tile->z, j, cols);
+    t.x = mcr_rows_part(tile->x, i, rows);
+    t.z = mcr_rows_part(tile->z, j, cols);
     if (tile->k != NULL)
         t.k = (char *)mcr_tile_row(tile, i) + (size_t)j * (tile->precise ? 8u : 4u);
     return t;

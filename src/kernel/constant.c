@@ -1,0 +1,80 @@
+/* constant.c: a number as a kernel: K(x,z) = c. Works on any data.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "kernel/kernel.h"
+
+#include <math.h>
+
+typedef struct constant_params {
+    double c;
+} constant_params;
+
+static const mcr_param params[] = {
+    {.name = "c",
+     .type = MCR_REAL,
+     .offset = offsetof(constant_params, c),
+     .standard = "1",
+     .min = -INFINITY,
+     .max = INFINITY,
+     .flags = MCR_MIN_OPEN | MCR_MAX_OPEN,
+     .help = "the value; a number alone means the same; below 0 it is not a kernel"},
+    {.name = NULL},
+};
+
+bool mcr_kernel_is_constant(const mcr_kernel *kernel, double *value)
+{
+    if (kernel->type != &mcr_kernel_constant)
+        return false;
+    *value = ((const constant_params *)kernel->params)->c;
+    return true;
+}
+
+static mcr_status check(mcr *ctx, void *values)
+{
+    (void)ctx;
+    constant_params *p = values;
+    p->c += 0.0; /* -0 becomes 0 */
+    return MCR_OK;
+}
+
+static mcr_definite definite(const void *values, const mcr_definite *child, int children,
+                             const char **rule)
+{
+    (void)child;
+    (void)children;
+    const constant_params *p = values;
+    *rule = p->c >= 0 ? "a constant that is not negative" : "a negative constant";
+    return p->c >= 0 ? MCR_PSD : MCR_NSD;
+}
+
+static mcr_status block(const mcr_bound *bound, const mcr_tile *tile)
+{
+    const constant_params *p = mcr_bound_params(bound);
+    const mcr_vmath *math = mcr_tile_math(tile);
+    for (int64_t i = 0; i < tile->x.count; i++)
+        math->fill(mcr_tile_row(tile, i), p->c, tile->z.count);
+    return MCR_OK;
+}
+
+static mcr_status diagonal(const mcr_bound *bound, int side, mcr_rows rows, double *k)
+{
+    (void)side;
+    const constant_params *p = mcr_bound_params(bound);
+    for (int64_t i = 0; i < rows.count; i++)
+        k[i] = p->c;
+    return MCR_OK;
+}
+
+const mcr_kernel_type mcr_kernel_constant = {
+    .size = sizeof(mcr_kernel_type),
+    .name = "constant",
+    .summary = "the same value c for all objects; a number alone means it",
+    .params = params,
+    .params_size = sizeof(constant_params),
+    .check = check,
+    .definite = definite,
+    .block = block,
+    .diagonal = diagonal,
+    .has_features = 1,
+};

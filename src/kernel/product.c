@@ -1,0 +1,48 @@
+/* product.c: K1 * K2 * ...; all products of a feature of one with a feature of the other.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "kernel/kernel.h"
+
+/* Schur: the elementwise product of positive semidefinite matrices is positive semidefinite; every
+ * factor of -1 turns the sign. */
+static mcr_definite definite(const void *params, const mcr_definite *child, int children,
+                             const char **rule)
+{
+    (void)params;
+    int psd = 0, nsd = 0;
+    for (int i = 0; i < children; i++) {
+        psd += child[i] == MCR_PSD;
+        nsd += child[i] == MCR_NSD;
+    }
+    if (psd + nsd < children) {
+        *rule = "product with a part that is not known to be a kernel";
+        return MCR_DEFINITE_UNKNOWN;
+    }
+    *rule = nsd == 0       ? "product of kernels (Schur)"
+            : nsd % 2 == 0 ? "product of kernels with an even number of negative parts (Schur)"
+                           : "product of kernels with a negative part (Schur)";
+    return nsd % 2 == 0 ? MCR_PSD : MCR_NSD;
+}
+
+static mcr_status block(const mcr_bound *bound, const mcr_tile *tile)
+{
+    return mcr_chain_block(bound, tile, true);
+}
+
+static mcr_status diagonal(const mcr_bound *bound, int side, mcr_rows rows, double *k)
+{
+    return mcr_chain_diagonal(bound, side, rows, k, true);
+}
+
+const mcr_kernel_type mcr_kernel_product = {
+    .size = sizeof(mcr_kernel_type),
+    .name = "product",
+    .summary = "K1 * K2 * ...: every feature of one times every feature of the other",
+    .min_children = 2,
+    .max_children = MCR_KERNEL_NODES_MAX,
+    .definite = definite,
+    .block = block,
+    .diagonal = diagonal,
+    .has_features = 1,
+};

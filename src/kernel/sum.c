@@ -1,0 +1,43 @@
+/* sum.c: K1 + K2 + ...; features side by side.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "kernel/kernel.h"
+
+static mcr_definite definite(const void *params, const mcr_definite *child, int children,
+                             const char **rule)
+{
+    (void)params;
+    int psd = 0, nsd = 0;
+    for (int i = 0; i < children; i++) {
+        psd += child[i] == MCR_PSD;
+        nsd += child[i] == MCR_NSD;
+    }
+    *rule = psd == children         ? "sum of kernels"
+            : nsd == children       ? "sum of negative semidefinite parts"
+            : psd + nsd == children ? "sum of parts with different signs"
+                                    : "sum with a part that is not known to be a kernel";
+    return psd == children ? MCR_PSD : nsd == children ? MCR_NSD : MCR_DEFINITE_UNKNOWN;
+}
+
+static mcr_status block(const mcr_bound *bound, const mcr_tile *tile)
+{
+    return mcr_chain_block(bound, tile, false);
+}
+
+static mcr_status diagonal(const mcr_bound *bound, int side, mcr_rows rows, double *k)
+{
+    return mcr_chain_diagonal(bound, side, rows, k, false);
+}
+
+const mcr_kernel_type mcr_kernel_sum = {
+    .size = sizeof(mcr_kernel_type),
+    .name = "sum",
+    .summary = "K1 + K2 + ...: the features of all, side by side",
+    .min_children = 2,
+    .max_children = MCR_KERNEL_NODES_MAX,
+    .definite = definite,
+    .block = block,
+    .diagonal = diagonal,
+    .has_features = 1,
+};
