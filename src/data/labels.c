@@ -55,6 +55,9 @@ mcr_status mcr_labels_add(mcr_labels *l, const char *text, size_t length)
     if (length == 0)
         return mcr_fail(l->ctx, MCR_BAD_DATA, "object %" PRId64 " has an empty label",
                         l->count + 1);
+    if (memchr(text, '\0', length) != NULL)
+        return mcr_fail(l->ctx, MCR_BAD_DATA, "object %" PRId64 ": the label holds a NUL byte",
+                        l->count + 1);
     mcr_status status = mcr_reserve(l->ctx, &l->text, &l->text_room,
                                     l->text_length + (int64_t)length, sizeof *l->text);
     if (status == MCR_OK)

@@ -1,0 +1,438 @@
+/* csv_plan.c: what the columns of a table mean, decided by its first block of lines.
+ *
+ * A column is numeric if at least half of its cells there (missing ones aside) are numbers; then
+ * every cell must be one. That way a bad number is found and told, and does not turn the column into
+ * text behind the user's back.
+ *
+ * The first line is a header if a cell of it starts like a name above a numeric column, or if it
+ * holds the name that the caller gave for the target or the weights, or if all its cells are
+ * different words and one of them is a usual name for a target that does not occur below.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "data/format/csv.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/number.h"
+#include "data/format/collect.h"
+
+/* In the order of choice. */
+static const char *const usual_targets[] = {"target", "label", "class", "y"};
+
+enum { USUAL = sizeof usual_targets / sizeof *usual_targets };
+
+static int usual_target(const char *name, size_t length)
+{
+    for (int i = 0; i < USUAL; i++)
+        if (strlen(usual_targets[i]) == length && strncasecmp(name, usual_targets[i], length) == 0)
+            return i;
+    return -1;
+}
+
+const char *mcr_csv_column_text(const mcr_csv_plan *plan, int64_t column,
+                                char text[MCR_CSV_COLUMN_TEXT])
+{
+    const char *name = plan->column[column].name;
+    if (name != NULL && name[0] != '\0')
+        snprintf(text, MCR_CSV_COLUMN_TEXT, "column \"%.64s%s\"", name,
+                 strlen(name) > 64 ? "..." : "");
+    else
+        snprintf(text, MCR_CSV_COLUMN_TEXT, "column %" PRId64, column + 1);
+    return text;
+}
+
+void mcr_csv_plan_free(mcr_csv_plan *plan, mcr *ctx)
+{
+    for (int64_t c = 0; plan->column != NULL && c < plan->columns; c++)
+        mcr_free(ctx, plan->column[c].name);
+    mcr_free(ctx, plan->column);
+    *plan = (mcr_csv_plan){0};
+}
+
+/* ---- the separator -----------------------------------------------------------------------------*/
+
+/* "1,5": a number for people who write a decimal comma. */
+static bool has_decimal_comma(const mcr_csv_field *f)
+{
+    size_t digits = 0, commas = 0;
+    for (size_t i = 0; i < f->length; i++) {
+        char c = f->text[i];
+        if (c >= '0' && c <= '9')
+            digits++;
+        else if (c == ',' && i + 1 < f->length)
+            commas++;
+        else if (i > 0 || (c != '-' && c != '+'))
+            return false;
+    }
+    return digits > 1 && commas == 1;
+}
+
+typedef struct trial {
+    int64_t fields;        /* of the first record */
+    int64_t records, like; /* records seen, and those with as many fields */
+    int64_t cells, numbers;
+} trial;
+
+static trial try_separator(const char *p, const char *end, char separator)
+{
+    enum { RECORDS = 50 };
+    trial t = {0};
+    while (p < end && t.records < RECORDS) {
+        int64_t lines, fields = 0;
+        const char *stop = mcr_csv_record(p, end, separator, &lines);
+        if (stop == NULL)
+            break;
+        mcr_csv_field f;
+        mcr_csv_state state;
+        double value;
+        do {
+            state = mcr_csv_next(&f, &p, stop, separator);
+            fields++;
+            t.cells++;
+            t.numbers += mcr_csv_number(&f, &value) || has_decimal_comma(&f);
+        } while (state == MCR_CSV_FIELD);
+        p = stop;
+        if (fields == 1 && f.length == 0 && !f.quoted) {
+            t.cells--; /* a blank line says nothing */
+            continue;
+        }
+        if (t.records++ == 0)
+            t.fields = fields;
+        t.like += fields == t.fields;
+    }
+    return t;
+}
+
+static bool is_better(const trial *a, const trial *b)
+{
+    if ((a->fields > 1) != (b->fields > 1))
+        return a->fields > 1;
+    if (a->like * b->records != b->like * a->records)
+        return a->like * b->records > b->like * a->records;
+    return a->numbers * b->cells > b->numbers * a->cells;
+}
+
+char mcr_csv_separator(const char *bytes, size_t count, double *share)
+{
+    static const char candidates[] = {',', ';', '\t'};
+    char best = 0;
+    trial won = {0};
+    const char *end = count > 0 ? memrchr(bytes, '\n', count) : NULL;
+    *share = 0;
+    if (end == NULL)
+        return 0;
+    for (size_t i = 0; i < sizeof candidates; i++) {
+        trial t = try_separator(bytes, end + 1, candidates[i]);
+        if (t.fields > 1 && (best == 0 || is_better(&t, &won))) {
+            best = candidates[i];
+            won = t;
+        }
+    }
+    if (best != 0)
+        *share = (double)won.like / (double)won.records;
+    return best;
+}
+
+/* ---- columns -----------------------------------------------------------------------------------*/
+
+typedef struct maker {
+    mcr_csv_plan *plan;
+    mcr *ctx;
+    const char *file;
+    const mcr_read_options *options;
+    const char *bytes, *end;
+    mcr_csv_field *first; /* the cells of the first record */
+    int64_t first_lines;
+    char *scratch; /* for names */
+    int64_t scratch_room;
+} maker;
+
+static mcr_status read_first(maker *m)
+{
+    int64_t room = 0, columns = 0;
+    const char *p = m->bytes;
+    const char *stop = mcr_csv_record(p, m->end, m->plan->separator, &m->first_lines);
+    if (stop == NULL)
+        return mcr_fail_at(m->ctx, MCR_BAD_DATA, m->file, 1, "a quote is not closed");
+    mcr_csv_state state;
+    do {
+        mcr_status status = mcr_reserve(m->ctx, &m->first, &room, columns + 1, sizeof *m->first);
+        if (status != MCR_OK)
+            return status;
+        state = mcr_csv_next(&m->first[columns++], &p, stop, m->plan->separator);
+    } while (state == MCR_CSV_FIELD);
+    if (state == MCR_CSV_BEHIND)
+        return mcr_fail_at(m->ctx, MCR_BAD_DATA, m->file, m->first_lines,
+                           "text stands behind a closing quote");
+    if (columns == 1 && m->first[0].length == 0)
+        return mcr_fail_at(m->ctx, MCR_BAD_DATA, m->file, 1, "the line is blank");
+    m->plan->column = mcr_alloc_zero(m->ctx, (size_t)columns, sizeof *m->plan->column);
+    if (m->plan->column == NULL)
+        return MCR_NO_MEMORY;
+    m->plan->columns = columns;
+    m->bytes = stop;
+    return MCR_OK;
+}
+
+static void count_cell(mcr_csv_column *column, const mcr_csv_field *f, const mcr_csv_field *name)
+{
+    double value;
+    if (f->length == name->length && memcmp(f->text, name->text, f->length) == 0)
+        column->usual = false;
+    if (mcr_csv_missing(f))
+        return;
+    if (mcr_csv_number(f, &value))
+        column->numbers++;
+    else
+        column->words++;
+    column->commas += has_decimal_comma(f);
+}
+
+/* What stands below the first record, as far as the block shows it. */
+static void count_cells(maker *m)
+{
+    mcr_csv_plan *plan = m->plan;
+    for (int64_t c = 0; c < plan->columns; c++)
+        plan->column[c].usual = usual_target(m->first[c].text, m->first[c].length) >= 0;
+    for (const char *p = m->bytes; p < m->end;) {
+        int64_t lines;
+        const char *stop = mcr_csv_record(p, m->end, plan->separator, &lines);
+        if (stop == NULL)
+            return;
+        mcr_csv_state state = MCR_CSV_FIELD;
+        for (int64_t c = 0; c < plan->columns && state == MCR_CSV_FIELD; c++) {
+            mcr_csv_field f;
+            state = mcr_csv_next(&f, &p, stop, plan->separator);
+            if (state <= MCR_CSV_LAST)
+                count_cell(&plan->column[c], &f, &m->first[c]);
+        }
+        p = stop;
+    }
+}
+
+static bool is_numeric(const mcr_csv_column *column)
+{
+    return column->numbers >= column->words;
+}
+
+static bool starts_like_name(const mcr_csv_field *f)
+{
+    double value;
+    return f->length > 0 && memchr("0123456789+-.", f->text[0], 13) == NULL &&
+           !mcr_csv_missing(f) && !mcr_csv_number(f, &value);
+}
+
+static bool cell_is(const mcr_csv_field *f, const char *name)
+{
+    return name != NULL && strlen(name) == f->length && memcmp(name, f->text, f->length) == 0;
+}
+
+static bool all_different_words(const maker *m)
+{
+    enum { MOST = 256 }; /* wider tables have numbers */
+    if (m->plan->columns > MOST)
+        return false;
+    for (int64_t i = 0; i < m->plan->columns; i++) {
+        if (!starts_like_name(&m->first[i]))
+            return false;
+        for (int64_t j = 0; j < i; j++)
+            if (m->first[i].length == m->first[j].length &&
+                memcmp(m->first[i].text, m->first[j].text, m->first[i].length) == 0)
+                return false;
+    }
+    return true;
+}
+
+static bool is_header(const maker *m)
+{
+    const mcr_csv_plan *plan = m->plan;
+    bool usual = false;
+    for (int64_t c = 0; c < plan->columns; c++) {
+        const mcr_csv_field *f = &m->first[c];
+        double value;
+        bool number = mcr_csv_number(f, &value);
+        if (starts_like_name(f) && plan->column[c].numbers > 0 && is_numeric(&plan->column[c]))
+            return true;
+        if (!number && (cell_is(f, m->options->target) || cell_is(f, m->options->weight)))
+            return true;
+        usual |= plan->column[c].usual;
+    }
+    return usual && all_different_words(m);
+}
+
+static mcr_status keep_names(maker *m)
+{
+    for (int64_t c = 0; c < m->plan->columns; c++) {
+        const mcr_csv_field *f = &m->first[c];
+        mcr_status status = mcr_reserve(m->ctx, &m->scratch, &m->scratch_room,
+                                        (int64_t)f->length + 1, 1);
+        if (status != MCR_OK)
+            return status;
+        size_t length = mcr_csv_plain(m->scratch, f);
+        if (memchr(m->scratch, '\0', length) != NULL)
+            return mcr_fail_at(m->ctx, MCR_BAD_DATA, m->file, 1,
+                               "the name of column %" PRId64 " holds a NUL byte", c + 1);
+        m->plan->column[c].name = mcr_copy_text(m->ctx, m->scratch, length);
+        if (m->plan->column[c].name == NULL)
+            return MCR_NO_MEMORY;
+    }
+    return MCR_OK;
+}
+
+/* ---- roles -------------------------------------------------------------------------------------*/
+
+static mcr_status no_column(const maker *m, const char *word, const char *what)
+{
+    const mcr_csv_plan *plan = m->plan;
+    if (!plan->header)
+        return mcr_fail_at(
+            m->ctx, MCR_BAD_CALL, m->file, 0,
+            "no column \"%s\" for the %s: the file has no header; give a number from "
+            "1 to %" PRId64,
+            word, what, plan->columns);
+    const char **names = mcr_alloc(m->ctx, (size_t)plan->columns + 1, sizeof *names);
+    if (names == NULL)
+        return MCR_NO_MEMORY;
+    for (int64_t c = 0; c < plan->columns; c++)
+        names[c] = plan->column[c].name;
+    names[plan->columns] = NULL;
+    const char *near = mcr_nearest(word, names);
+    mcr_status status = near != NULL
+                            ? mcr_fail_at(m->ctx, MCR_BAD_CALL, m->file, 0,
+                                          "no column \"%s\" for the %s (did you mean \"%s\"?)",
+                                          word, what, near)
+                            : mcr_fail_at(m->ctx, MCR_BAD_CALL, m->file, 0,
+                                          "no column \"%s\" for the %s", word, what);
+    mcr_free(m->ctx, names);
+    return status;
+}
+
+/* A column by its name or, failing that, by its number from 1. */
+static mcr_status find_column(int64_t *out, const maker *m, const char *word, const char *what)
+{
+    const mcr_csv_plan *plan = m->plan;
+    int64_t found = -1, number;
+    for (int64_t c = 0; plan->header && c < plan->columns; c++) {
+        if (strcmp(plan->column[c].name, word) != 0)
+            continue;
+        if (found >= 0)
+            return mcr_fail_at(m->ctx, MCR_BAD_DATA, m->file, 1,
+                               "two columns are called \"%s\": give the %s by its number", word,
+                               what);
+        found = c;
+    }
+    const char *end = word + strlen(word);
+    if (found < 0 && mcr_parse_int(word, end, &number) == end && number >= 1 &&
+        number <= plan->columns)
+        found = number - 1;
+    *out = found;
+    return found >= 0 ? MCR_OK : no_column(m, word, what);
+}
+
+static mcr_status find_target(maker *m)
+{
+    mcr_csv_plan *plan = m->plan;
+    plan->target = -1;
+    if (mcr_target_is_none(m->options))
+        return MCR_OK;
+    if (m->options->target != NULL)
+        return find_column(&plan->target, m, m->options->target, "target");
+    int best = USUAL;
+    for (int64_t c = 0; plan->header && c < plan->columns; c++) {
+        int rank = usual_target(plan->column[c].name, strlen(plan->column[c].name));
+        if (rank >= 0 && rank < best && c != plan->weight) {
+            best = rank;
+            plan->target = c;
+        }
+    }
+    if (plan->target < 0)
+        plan->target = plan->weight == plan->columns - 1 ? plan->columns - 2 : plan->columns - 1;
+    return MCR_OK;
+}
+
+static mcr_status check_text(const maker *m, int64_t c)
+{
+    const mcr_csv_column *column = &m->plan->column[c];
+    char text[MCR_CSV_COLUMN_TEXT];
+    if (2 * column->commas > column->words)
+        return mcr_fail_at(m->ctx, MCR_BAD_DATA, m->file, 0,
+                           "%s has decimal commas; numbers are written with a point",
+                           mcr_csv_column_text(m->plan, c, text));
+    if (column->name != NULL && strcmp(column->name, "x") == 0 && m->plan->numbers > 0)
+        return mcr_fail_at(
+            m->ctx, MCR_BAD_DATA, m->file, 1,
+            "column \"x\" holds text, but \"x\" is what the numeric columns together "
+            "are called; rename the column");
+    return MCR_OK;
+}
+
+static mcr_status give_roles(maker *m)
+{
+    mcr_csv_plan *plan = m->plan;
+    plan->weight = -1;
+    mcr_status status = MCR_OK;
+    if (m->options->weight != NULL)
+        status = find_column(&plan->weight, m, m->options->weight, "weights");
+    if (status == MCR_OK)
+        status = find_target(m);
+    if (status != MCR_OK)
+        return status;
+    if (plan->target >= 0 && plan->target == plan->weight)
+        return mcr_fail_at(m->ctx, MCR_BAD_CALL, m->file, 0,
+                           "the target and the weights are the same column");
+    for (int64_t c = 0; c < plan->columns; c++) {
+        mcr_csv_column *column = &plan->column[c];
+        column->role = c == plan->target    ? MCR_CSV_TARGET
+                       : c == plan->weight  ? MCR_CSV_WEIGHT
+                       : is_numeric(column) ? MCR_CSV_NUMBER
+                                            : MCR_CSV_TEXT;
+        plan->numbers += column->role == MCR_CSV_NUMBER;
+        plan->texts += column->role == MCR_CSV_TEXT;
+    }
+    if (plan->numbers + plan->texts == 0)
+        return mcr_fail_at(m->ctx, MCR_BAD_DATA, m->file, 0, "no column is left for the data%s",
+                           plan->target >= 0 && m->options->target == NULL
+                               ? ": without a target, set it to \"none\""
+                               : "");
+    for (int64_t c = 0; c < plan->columns && status == MCR_OK; c++)
+        if (plan->column[c].role == MCR_CSV_TEXT)
+            status = check_text(m, c);
+    return status;
+}
+
+mcr_status mcr_csv_plan_make(mcr_csv_plan *plan, mcr *ctx, const char *file, const char *bytes,
+                             size_t count, char separator, const mcr_read_options *options)
+{
+    *plan = (mcr_csv_plan){.separator = separator};
+    double share;
+    if (separator == 0)
+        plan->separator = mcr_csv_separator(bytes, count, &share);
+    if (plan->separator == 0)
+        plan->separator = ',';
+    maker m = {.plan = plan,
+               .ctx = ctx,
+               .file = file,
+               .options = options,
+               .bytes = bytes,
+               .end = bytes + count};
+    mcr_status status = read_first(&m);
+    if (status == MCR_OK) {
+        count_cells(&m);
+        plan->header = is_header(&m);
+    }
+    if (status == MCR_OK && plan->header)
+        status = keep_names(&m);
+    for (int64_t c = 0; c < plan->columns && status == MCR_OK && !plan->header; c++)
+        count_cell(&plan->column[c], &m.first[c], &m.first[c]);
+    if (status == MCR_OK)
+        status = give_roles(&m);
+    mcr_free(ctx, m.first);
+    mcr_free(ctx, m.scratch);
+    if (status != MCR_OK)
+        mcr_csv_plan_free(plan, ctx);
+    return status;
+}

@@ -1,0 +1,136 @@
+/* csv_record.c: the records and fields of CSV (RFC 4180).
+ *
+ * A field may be quoted; inside quotes a quote is doubled, and separators and line ends are text.
+ * Blanks around a field do not belong to it. A quote inside a field that does not start with one
+ * is an ordinary character.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "data/format/csv.h"
+
+#include <string.h>
+#include <strings.h>
+
+#include "base/number.h"
+
+static bool is_blank(char c, char separator)
+{
+    return (c == ' ' || c == '\t') && c != separator;
+}
+
+static bool at_line_end(const char *p)
+{
+    return *p == '\n' || (*p == '\r' && p[1] == '\n');
+}
+
+/* Moves behind the separator or line end at *p. */
+static mcr_csv_state step(const char **p)
+{
+    if (!at_line_end(*p)) {
+        ++*p;
+        return MCR_CSV_FIELD;
+    }
+    *p += **p == '\r' ? 2 : 1;
+    return MCR_CSV_LAST;
+}
+
+static mcr_csv_state quoted(mcr_csv_field *f, const char **p, const char *end, char separator)
+{
+    const char *q = *p + 1;
+    *f = (mcr_csv_field){.text = q, .quoted = true};
+    for (;;) {
+        q = memchr(q, '"', (size_t)(end - q));
+        if (q == NULL)
+            return MCR_CSV_OPEN;
+        if (q[1] != '"')
+            break;
+        f->doubled = true;
+        q += 2;
+    }
+    f->length = (size_t)(q - f->text);
+    for (q++; is_blank(*q, separator); q++)
+        ;
+    *p = q;
+    if (*q != separator && !at_line_end(q))
+        return MCR_CSV_BEHIND;
+    return step(p);
+}
+
+mcr_csv_state mcr_csv_next(mcr_csv_field *f, const char **p, const char *end, char separator)
+{
+    const char *q = *p;
+    while (is_blank(*q, separator))
+        q++;
+    if (*q == '"') {
+        *p = q;
+        return quoted(f, p, end, separator);
+    }
+    const char *from = q;
+    while (*q != separator && !at_line_end(q))
+        q++;
+    *p = q;
+    while (q > from && is_blank(q[-1], separator))
+        q--;
+    *f = (mcr_csv_field){.text = from, .length = (size_t)(q - from)};
+    return step(p);
+}
+
+const char *mcr_csv_record(const char *p, const char *end, char separator, int64_t *lines)
+{
+    const char *stop = memchr(p, '\n', (size_t)(end - p));
+    *lines = 1;
+    if (stop == NULL || memchr(p, '"', (size_t)(stop - p)) == NULL)
+        return stop != NULL ? stop + 1 : NULL;
+    const char *first = p;
+    for (;;) {
+        mcr_csv_field field;
+        mcr_csv_state state = mcr_csv_next(&field, &p, end, separator);
+        if (state == MCR_CSV_OPEN)
+            return NULL;
+        if (state == MCR_CSV_BEHIND) /* the reader finds it again; it ends with its line */
+            p = (const char *)memchr(p, '\n', (size_t)(end - p)) + 1;
+        if (state == MCR_CSV_FIELD)
+            continue;
+        while (stop + 1 < p) {
+            ++*lines;
+            stop = memchr(stop + 1, '\n', (size_t)(p - stop - 1));
+        }
+        return p > first ? p : NULL;
+    }
+}
+
+size_t mcr_csv_plain(char *to, const mcr_csv_field *f)
+{
+    if (!f->doubled) {
+        if (f->length > 0)
+            memcpy(to, f->text, f->length);
+        return f->length;
+    }
+    size_t length = 0;
+    for (size_t i = 0; i < f->length; i++) {
+        to[length++] = f->text[i];
+        i += f->text[i] == '"';
+    }
+    return length;
+}
+
+bool mcr_csv_number(const mcr_csv_field *f, double *value)
+{
+    const char *p = f->text, *end = p + f->length;
+    while (p < end && *p == ' ') /* within quotes */
+        p++;
+    while (end > p && end[-1] == ' ')
+        end--;
+    return p < end && mcr_parse_real(p, end, value) == end;
+}
+
+bool mcr_csv_missing(const mcr_csv_field *f)
+{
+    static const char *const marks[] = {"?", "NA", "N/A", "#N/A", "NaN", "null"};
+    if (f->length == 0)
+        return true;
+    for (size_t i = 0; i < sizeof marks / sizeof *marks && !f->quoted; i++)
+        if (strlen(marks[i]) == f->length && strncasecmp(f->text, marks[i], f->length) == 0)
+            return true;
+    return false;
+}

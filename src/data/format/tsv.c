@@ -1,0 +1,27 @@
+/* tsv.c: tables with tabs between the columns; all else as in csv.c.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "data/format/collect.h"
+#include "data/format/csv.h"
+
+static mcr_status read_tsv(mcr_builder *b, mcr *ctx, mcr_input *in, const mcr_read_options *options)
+{
+    return mcr_csv_read(b, ctx, in, options, '\t');
+}
+
+static int sniff(const char *name, const char *bytes, size_t count)
+{
+    static const char *const extensions[] = {"tsv", "tab", NULL};
+    double share;
+    if (mcr_extension_is(name, extensions))
+        return 90;
+    return mcr_csv_separator(bytes, count, &share) == '\t' && share == 1 ? 55 : 0;
+}
+
+const mcr_format mcr_format_tsv = {
+    .name = "tsv",
+    .summary = "table with tabs between the columns; a header is found",
+    .sniff = sniff,
+    .read = read_tsv,
+};
