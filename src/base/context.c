@@ -99,6 +99,12 @@ mcr_status mcr_open(mcr **out, const mcr_config *config)
         full.realloc(full.user, ctx, sizeof *ctx, 0);
         return status;
     }
+    if (full.threads > 1)
+        status = mcr_pool_open(ctx);
+    if (status != MCR_OK) {
+        mcr_close(ctx);
+        return status;
+    }
     *out = ctx;
     return MCR_OK;
 }
@@ -107,6 +113,7 @@ void mcr_close(mcr *ctx)
 {
     if (ctx == NULL)
         return;
+    mcr_pool_close(ctx);
     mcr_free(ctx, ctx->extra_kernels);
     mcr_free(ctx, ctx->extra_functions);
     pthread_mutex_destroy(&ctx->callback_lock);

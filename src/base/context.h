@@ -26,6 +26,7 @@ struct mcr {
     char mark_text[MCR_MARK_MAX];
     int64_t mark_column, mark_length;
     size_t budget_used;
+    struct mcr_pool *pool; /* of threads; NULL with one thread */
     const struct mcr_kernel_type *
         *extra_kernels; /* registered by the user; NULL-terminated or NULL */
     int64_t extra_kernel_count;

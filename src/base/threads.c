@@ -1,15 +1,14 @@
-/* threads.c: the one parallel loop.
+/* threads.c: the one parallel loop, on threads that a context keeps.
  *
- * OpenMP and not a pool of our own: OpenBLAS (its OpenMP variant) shares the same team of threads,
- * sees that it is called inside a region and stays serial there; two pools would fight for the
- * cores while one of them spins. The region is only a carrier: it starts one `serve` a thread,
- * and items are handed out by an atomic counter.
+ * A pool of our own and not an OpenMP region: at the end of a region every thread of the team must
+ * have come and gone. When one of them finds its core taken by another program, the region waits for
+ * a whole time slice, even if it had nothing left to do (measured: 3 ms for an empty loop instead of
+ * 1 us). Here the calling thread works too, and waits at the end only for those that have begun an
+ * item. It also spares the forked child a hang in libgomp, and ThreadSanitizer understands it.
  *
- * Items start in rising order, so every item below a failed one has started too: the lowest failed
- * item, its status and its message do not depend on the number of threads.
- *
- * Without OpenMP, and under ThreadSanitizer (which knows nothing of libgomp's barriers and would
- * report every shared variable), the carrier is one pthread a worker, made for the call.
+ * Items are handed out in rising order by an atomic counter, so every item below a failed one has
+ * begun too: the lowest failed item, its status and its message do not depend on the number of
+ * threads.
  *
  * The variables below are of the process, not of a context: fork() copies the process, and a thread
  * has to know that it works inside a loop.
@@ -19,28 +18,20 @@
 #include "base/threads.h"
 
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <string.h>
 
-#include "base/context.h"
-#include "base/worker.h"
-
-#if defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define UNDER_TSAN 1
-#endif
-#endif
-#if defined(__SANITIZE_THREAD__)
-#define UNDER_TSAN 1
-#endif
-#if defined(_OPENMP) && !defined(UNDER_TSAN)
-#define USE_OPENMP 1
+#ifdef _OPENMP
 #include <omp.h>
 #endif
 
-static atomic_bool threads_used; /* this process, or its parent before fork, may have a team */
-static atomic_bool serial_child; /* we are a fork of a process that had one */
+#include "base/context.h"
+#include "base/worker.h"
+
+static atomic_bool threads_used; /* by this process, or its parent before fork */
+static atomic_bool forked_child; /* of a process that used threads: they did not come along */
 static pthread_once_t watch_once = PTHREAD_ONCE_INIT;
 static _Thread_local mcr_failure *own_failure;
 
@@ -49,16 +40,10 @@ mcr_failure *mcr_worker_failure(void)
     return own_failure;
 }
 
-/* The team's threads do not exist in the child, but libgomp believes they do and would wait for
- * them for ever. Setting one thread keeps OpenBLAS from asking for them as well. */
 static void after_fork(void)
 {
-    if (!atomic_load(&threads_used))
-        return;
-    atomic_store(&serial_child, true);
-#ifdef USE_OPENMP
-    omp_set_num_threads(1);
-#endif
+    if (atomic_load(&threads_used))
+        atomic_store(&forked_child, true);
 }
 
 static void watch_forks(void)
@@ -66,9 +51,11 @@ static void watch_forks(void)
     (void)pthread_atfork(NULL, NULL, after_fork);
 }
 
+/* Inside a loop of ours, or of a program that calls us from its own OpenMP region: the cores are
+ * taken. */
 static bool is_nested(void)
 {
-#ifdef USE_OPENMP
+#ifdef _OPENMP
     if (omp_in_parallel())
         return true;
 #endif
@@ -78,13 +65,16 @@ static bool is_nested(void)
 int mcr_workers(const mcr *ctx)
 {
     int threads = ctx->config.threads;
-    if (threads <= 1 || atomic_load(&serial_child) || is_nested())
+    if (threads <= 1 || atomic_load(&forked_child) || is_nested())
         return 1;
-    /* Who asks for workers is about to use them, here or through BLAS. */
+    /* Who asks for workers is about to use them, here or in BLAS, whose threads do not survive a
+     * fork either. */
     pthread_once(&watch_once, watch_forks);
     atomic_store(&threads_used, true);
     return threads;
 }
+
+/* ---- one loop ---- */
 
 typedef struct loop {
     mcr *ctx;
@@ -93,26 +83,45 @@ typedef struct loop {
     int64_t items;
     atomic_int_least64_t next;
     atomic_bool failed;
-    pthread_mutex_t lock; /* guards the rest */
-    int64_t lowest;       /* failed item so far */
+    /* guarded by the pool's lock */
+    int64_t lowest; /* failed item so far */
     mcr_status status;
 } loop;
 
+typedef struct helper {
+    struct mcr_pool *pool;
+    pthread_t thread;
+    int worker;
+} helper;
+
+struct mcr_pool {
+    pthread_mutex_t lock;
+    pthread_cond_t work, done;
+    atomic_uint_least64_t epoch; /* counts loops; changed under the lock, watched without */
+    atomic_int active;           /* helpers inside the current loop; the same */
+    loop *current;               /* NULL: none to enter */
+    int asleep;                  /* helpers that wait for `work` */
+    int started;
+    bool quit;
+    helper helpers[];
+};
+
 static void note_failure(loop *l, int64_t item, mcr_status status, const mcr_failure *failure)
 {
+    mcr *ctx = l->ctx;
     atomic_store(&l->failed, true);
-    pthread_mutex_lock(&l->lock);
+    pthread_mutex_lock(&ctx->pool->lock);
     if (l->status == MCR_OK || item < l->lowest) {
         l->status = status;
         l->lowest = item;
-        pthread_mutex_lock(&l->ctx->lock);
-        memcpy(l->ctx->message, failure->message, sizeof failure->message);
-        memcpy(l->ctx->file, failure->file, sizeof failure->file);
-        l->ctx->mark_text[0] = '\0';
-        l->ctx->line = failure->line;
-        pthread_mutex_unlock(&l->ctx->lock);
+        pthread_mutex_lock(&ctx->lock);
+        memcpy(ctx->message, failure->message, sizeof failure->message);
+        memcpy(ctx->file, failure->file, sizeof failure->file);
+        ctx->line = failure->line;
+        ctx->mark_text[0] = '\0';
+        pthread_mutex_unlock(&ctx->lock);
     }
-    pthread_mutex_unlock(&l->lock);
+    pthread_mutex_unlock(&ctx->pool->lock);
 }
 
 static void serve(loop *l, int worker)
@@ -133,49 +142,157 @@ static void serve(loop *l, int worker)
     own_failure = NULL;
 }
 
-#ifdef USE_OPENMP
+/* ---- waiting ---- */
 
-static void run_team(loop *l, int workers)
+/* Loops follow each other within microseconds in a solver: watching for a moment saves the way
+ * through the kernel. Longer would take the core from others. */
+static const double WATCH_SECONDS = 50e-6;
+
+static void relax(void)
 {
-#pragma omp parallel num_threads(workers)
-    serve(l, omp_get_thread_num());
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ __volatile__("yield");
+#endif
 }
 
-#else
+static void watch_epoch(struct mcr_pool *pool, uint64_t seen)
+{
+    double end = mcr_now() + WATCH_SECONDS;
+    do {
+        for (int i = 0; i < 16; i++) {
+            if (atomic_load_explicit(&pool->epoch, memory_order_acquire) != seen)
+                return;
+            relax();
+        }
+    } while (mcr_now() < end);
+}
 
-typedef struct helper {
-    loop *loop;
-    pthread_t thread;
-    int worker;
-} helper;
+static void watch_active(struct mcr_pool *pool)
+{
+    double end = mcr_now() + WATCH_SECONDS;
+    do {
+        for (int i = 0; i < 16; i++) {
+            if (atomic_load_explicit(&pool->active, memory_order_acquire) == 0)
+                return;
+            relax();
+        }
+    } while (mcr_now() < end);
+}
+
+/* ---- the pool ---- */
 
 static void *help(void *arg)
 {
-    helper *h = arg;
-    serve(h->loop, h->worker);
+    const helper *own = arg;
+    struct mcr_pool *pool = own->pool;
+    uint64_t seen = 0;
+    pthread_mutex_lock(&pool->lock);
+    for (;;) {
+        while (atomic_load(&pool->epoch) == seen && !pool->quit) {
+            pool->asleep++;
+            pthread_cond_wait(&pool->work, &pool->lock);
+            pool->asleep--;
+        }
+        if (pool->quit)
+            break;
+        seen = atomic_load(&pool->epoch);
+        loop *l = pool->current;
+        if (l != NULL) {
+            atomic_fetch_add(&pool->active, 1);
+            pthread_mutex_unlock(&pool->lock);
+            serve(l, own->worker);
+            pthread_mutex_lock(&pool->lock);
+            if (atomic_fetch_sub(&pool->active, 1) == 1)
+                pthread_cond_signal(&pool->done);
+        }
+        pthread_mutex_unlock(&pool->lock);
+        watch_epoch(pool, seen);
+        pthread_mutex_lock(&pool->lock);
+    }
+    pthread_mutex_unlock(&pool->lock);
     return NULL;
 }
 
-/* Threads that cannot be had are done without. */
-static void run_team(loop *l, int workers)
+/* Signals are for the program's own threads. A thread that cannot be had is done without. */
+static void start_helpers(struct mcr_pool *pool, int wanted)
 {
-    enum { MOST = 64 };
-    helper helpers[MOST];
-    int started = 0;
-    while (started < workers - 1 && started < MOST) {
-        helper *h = &helpers[started];
-        h->loop = l;
-        h->worker = started + 1;
+    sigset_t all, old;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &old);
+    while (pool->started < wanted) {
+        helper *h = &pool->helpers[pool->started];
+        h->pool = pool;
+        h->worker = pool->started + 1;
         if (pthread_create(&h->thread, NULL, help, h) != 0)
             break;
-        started++;
+        pool->started++;
     }
-    serve(l, 0);
-    for (int i = 0; i < started; i++)
-        pthread_join(helpers[i].thread, NULL);
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
 }
 
-#endif
+static void run_team(struct mcr_pool *pool, loop *l, int workers)
+{
+    if (pool->started < workers - 1)
+        start_helpers(pool, workers - 1);
+    pthread_mutex_lock(&pool->lock);
+    pool->current = l;
+    atomic_fetch_add(&pool->epoch, 1);
+    if (pool->asleep > 0)
+        pthread_cond_broadcast(&pool->work);
+    pthread_mutex_unlock(&pool->lock);
+
+    serve(l, 0);
+
+    pthread_mutex_lock(&pool->lock);
+    pool->current = NULL; /* who has not come yet need not come any more */
+    if (atomic_load(&pool->active) > 0) {
+        pthread_mutex_unlock(&pool->lock);
+        watch_active(pool);
+        pthread_mutex_lock(&pool->lock);
+        while (atomic_load(&pool->active) > 0)
+            pthread_cond_wait(&pool->done, &pool->lock);
+    }
+    pthread_mutex_unlock(&pool->lock);
+}
+
+mcr_status mcr_pool_open(mcr *ctx)
+{
+    size_t bytes = sizeof(struct mcr_pool) + (size_t)ctx->config.threads * sizeof(helper);
+    struct mcr_pool *pool = mcr_alloc_zero(ctx, 1, bytes);
+    if (pool == NULL)
+        return MCR_NO_MEMORY;
+    pthread_mutex_init(&pool->lock, NULL); /* these do not fail with default attributes */
+    pthread_cond_init(&pool->work, NULL);
+    pthread_cond_init(&pool->done, NULL);
+    atomic_init(&pool->epoch, 0);
+    atomic_init(&pool->active, 0);
+    ctx->pool = pool;
+    return MCR_OK;
+}
+
+void mcr_pool_close(mcr *ctx)
+{
+    struct mcr_pool *pool = ctx->pool;
+    if (pool == NULL)
+        return;
+    /* In a forked child there are no helpers to join, and the locks are as they were in the parent,
+     * perhaps held. */
+    if (!atomic_load(&forked_child)) {
+        pthread_mutex_lock(&pool->lock);
+        pool->quit = true;
+        pthread_cond_broadcast(&pool->work);
+        pthread_mutex_unlock(&pool->lock);
+        for (int i = 0; i < pool->started; i++)
+            pthread_join(pool->helpers[i].thread, NULL);
+        pthread_cond_destroy(&pool->done);
+        pthread_cond_destroy(&pool->work);
+        pthread_mutex_destroy(&pool->lock);
+    }
+    ctx->pool = NULL;
+    mcr_free(ctx, pool);
+}
 
 mcr_status mcr_parallel(mcr *ctx, int64_t items, mcr_work *work, void *arg)
 {
@@ -193,9 +310,6 @@ mcr_status mcr_parallel(mcr *ctx, int64_t items, mcr_work *work, void *arg)
     loop l = {.ctx = ctx, .work = work, .arg = arg, .items = items, .status = MCR_OK};
     atomic_init(&l.next, 0);
     atomic_init(&l.failed, false);
-    if (pthread_mutex_init(&l.lock, NULL) != 0)
-        return mcr_fail(ctx, MCR_NO_MEMORY, "out of memory: the system does not give a lock");
-    run_team(&l, workers);
-    pthread_mutex_destroy(&l.lock);
+    run_team(ctx->pool, &l, workers);
     return l.status;
 }
