@@ -21,7 +21,8 @@ MCR_API const char *mcr_model_class_name(const mcr_model *model, int64_t c);
  * one-vs-one: one a pair; one-vs-rest: one a class; regression and detection: 1). */
 MCR_API int64_t mcr_model_support(const mcr_model *model);
 MCR_API int64_t mcr_model_outputs(const mcr_model *model);
-/* What output o decides between: "1 : -1" (positive: the first), a class, or "value". Borrowed. */
+/* What output o decides between: "+1 : -1" (positive: the first named), a class, or "value".
+ * Borrowed. */
 MCR_API const char *mcr_model_output_name(const mcr_model *model, int64_t o);
 MCR_API int mcr_model_has_probability(const mcr_model *model);
 /* Coefficients of output o (support values) and its offset: f(x) = sum_i coef_i K(x_i, x) + offset.

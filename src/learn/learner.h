@@ -20,7 +20,7 @@
 typedef enum mcr_rule {
     MCR_RULE_VALUE,  /* regression: output 0 */
     MCR_RULE_SIGN,   /* detection: +1 where output 0 >= 0 */
-    MCR_RULE_BINARY, /* class 0 where output 0 > 0, else class 1 */
+    MCR_RULE_BINARY, /* class 1 where output 0 > 0, else class 0 */
     MCR_RULE_PAIRS,  /* one-vs-one: outputs (0,1), (0,2), ..., (1,2), ...; most votes, ties to the
                           lower class; > 0 votes for the first */
     MCR_RULE_LARGEST /* one-vs-rest: class of the largest output */
@@ -93,7 +93,10 @@ struct mcr_options {
     void *params;
 };
 
-/* The class rule applied to one object's decision values; proba (classes) may be NULL. */
-double mcr_fitted_decide(const mcr_fitted *fitted, const double *score, double *proba);
+/* The rule applied to one object's decision values: class number or value. If the model has
+ * probabilities, proba (classes) and work (classes^2 + classes) must be given: the predicted class is
+ * then the most probable one. */
+double mcr_fitted_decide(const mcr_fitted *fitted, const double *score, double *proba,
+                         double *work);
 
 #endif

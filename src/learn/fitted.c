@@ -1,0 +1,208 @@
+/* fitted.c: what a learner found, and how decision values become predictions.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "learn/learner.h"
+
+#include <math.h>
+#include <string.h>
+
+mcr_status mcr_fitted_new(mcr_fitted **out, mcr *ctx, int64_t outputs)
+{
+    *out = NULL;
+    mcr_fitted *f = mcr_alloc_zero(ctx, 1, sizeof *f);
+    if (!f)
+        return MCR_NO_MEMORY;
+    f->ctx = ctx;
+    f->outputs = outputs;
+    f->objective = f->value = f->tolerance = f->primal = f->dual = f->gap = NAN;
+    f->offset = mcr_alloc_zero(ctx, (size_t)outputs, sizeof *f->offset);
+    if (!f->offset) {
+        mcr_free(ctx, f);
+        return MCR_NO_MEMORY;
+    }
+    *out = f;
+    return MCR_OK;
+}
+
+void mcr_fitted_free(mcr_fitted *f)
+{
+    if (!f)
+        return;
+    for (int64_t s = 0; s < f->segments; s++) {
+        mcr_free(f->ctx, f->segment[s].output);
+        mcr_free(f->ctx, f->segment[s].coef);
+    }
+    mcr_free(f->ctx, f->segment);
+    mcr_free(f->ctx, f->object);
+    mcr_free(f->ctx, f->offset);
+    mcr_free(f->ctx, f->slope);
+    mcr_free(f->ctx, f->remark);
+    mcr_free(f->ctx, f);
+}
+
+static bool used(const double *coef, int64_t outputs, int64_t count, int64_t i)
+{
+    for (int64_t o = 0; o < outputs; o++)
+        if (coef[o * count + i] != 0)
+            return true;
+    return false;
+}
+
+mcr_status mcr_fitted_add(mcr_fitted *f, const int64_t *object, int64_t count,
+                          const int32_t *output, int64_t outputs, const double *coef)
+{
+    mcr *ctx = f->ctx;
+    int64_t keep = 0;
+    for (int64_t i = 0; i < count; i++)
+        keep += used(coef, outputs, count, i);
+    mcr_segment *list = mcr_resize(ctx, f->segment, (size_t)f->segments + 1, sizeof *list);
+    if (!list)
+        return MCR_NO_MEMORY;
+    f->segment = list;
+    int64_t *basis = mcr_resize(ctx, f->object, (size_t)(f->basis + keep), sizeof *basis);
+    if (!basis)
+        return MCR_NO_MEMORY;
+    f->object = basis;
+    mcr_segment s = {f->basis, keep, outputs, mcr_alloc(ctx, (size_t)outputs, sizeof *s.output),
+                     mcr_alloc(ctx, (size_t)outputs * (size_t)keep, sizeof *s.coef)};
+    if (!s.output || !s.coef) {
+        mcr_free(ctx, s.output);
+        mcr_free(ctx, s.coef);
+        return MCR_NO_MEMORY;
+    }
+    memcpy(s.output, output, sizeof *s.output * (size_t)outputs);
+    int64_t to = 0;
+    for (int64_t i = 0; i < count; i++) {
+        if (!used(coef, outputs, count, i))
+            continue;
+        basis[f->basis + to] = object[i];
+        for (int64_t o = 0; o < outputs; o++)
+            s.coef[o * keep + to] = coef[o * count + i];
+        to++;
+    }
+    f->segment[f->segments++] = s;
+    f->basis += keep;
+    return MCR_OK;
+}
+
+/* ---- decisions ---------------------------------------------------------------------------------*/
+
+/* Probability of the first class of output o, clipped away from 0 and 1 so that couplings exist. */
+static double first_probability(const mcr_fitted *f, int64_t o, double score)
+{
+    double p = 1 / (1 + exp(-f->slope[2 * o + (score < 0)] * score));
+    return p < 1e-7 ? 1e-7 : p > 1 - 1e-7 ? 1 - 1e-7 : p;
+}
+
+static int64_t pair_output(const mcr_fitted *f, int64_t a, int64_t b)
+{
+    return a * f->classes - a * (a + 1) / 2 + (b - a - 1);
+}
+
+/* Pairwise coupling: the p that minimises sum_{i<j} (r_ji p_i - r_ij p_j)^2 = p'Qp, with Q_ii the sum
+ * of r_ji^2 and Q_ij = -r_ji r_ij (Wu, Lin and Weng, JMLR 5, 2004, second method): each step makes
+ * (Qp)_t equal to p'Qp and normalises. q: room for k x k + k. */
+static void couple(const mcr_fitted *f, const double *score, double *p, double *q)
+{
+    int64_t k = f->classes;
+    double *qp = q + k * k;
+    for (int64_t i = 0; i < k; i++) {
+        p[i] = 1.0 / (double)k;
+        q[i * k + i] = 0;
+    }
+    for (int64_t i = 0; i < k; i++)
+        for (int64_t j = i + 1; j < k; j++) {
+            int64_t o = pair_output(f, i, j);
+            double r_ij = first_probability(f, o, score[o]), r_ji = 1 - r_ij;
+            q[i * k + i] += r_ji * r_ji;
+            q[j * k + j] += r_ij * r_ij;
+            q[i * k + j] = q[j * k + i] = -r_ji * r_ij;
+        }
+    for (int sweep = 0; sweep < 100; sweep++) {
+        double pqp = 0, worst = 0;
+        for (int64_t i = 0; i < k; i++) {
+            qp[i] = 0;
+            for (int64_t j = 0; j < k; j++)
+                qp[i] += q[i * k + j] * p[j];
+            pqp += p[i] * qp[i];
+        }
+        for (int64_t i = 0; i < k; i++)
+            worst = fmax(worst, fabs(qp[i] - pqp));
+        if (worst < 1e-9 / (double)k)
+            return;
+        for (int64_t t = 0; t < k; t++) {
+            double d = (pqp - qp[t]) / q[t * k + t];
+            p[t] += d;
+            pqp = (pqp + d * (d * q[t * k + t] + 2 * qp[t])) / ((1 + d) * (1 + d));
+            for (int64_t j = 0; j < k; j++) {
+                qp[j] = (qp[j] + d * q[t * k + j]) / (1 + d);
+                p[j] /= 1 + d;
+            }
+        }
+    }
+}
+
+static int64_t largest(const double *v, int64_t count)
+{
+    int64_t best = 0;
+    for (int64_t c = 1; c < count; c++)
+        if (v[c] > v[best])
+            best = c;
+    return best;
+}
+
+static int64_t most_votes(const mcr_fitted *f, const double *score)
+{
+    int64_t k = f->classes, best = 0, best_votes = -1;
+    for (int64_t c = 0; c < k; c++) {
+        int64_t votes = 0;
+        for (int64_t j = 0; j < k; j++) {
+            if (j == c)
+                continue;
+            int64_t a = j < c ? j : c, b = j < c ? c : j;
+            double s = score[pair_output(f, a, b)];
+            votes += (s > 0) == (c == a);
+        }
+        if (votes > best_votes) {
+            best = c;
+            best_votes = votes;
+        }
+    }
+    return best;
+}
+
+/* One-vs-rest: each class's own probability, made to sum to 1. */
+static void normalise(const mcr_fitted *f, const double *score, double *p)
+{
+    double sum = 0;
+    for (int64_t c = 0; c < f->classes; c++)
+        sum += p[c] = first_probability(f, c, score[c]);
+    for (int64_t c = 0; c < f->classes; c++)
+        p[c] /= sum;
+}
+
+double mcr_fitted_decide(const mcr_fitted *f, const double *score, double *proba, double *work)
+{
+    switch (f->rule) {
+    case MCR_RULE_VALUE: return score[0];
+    case MCR_RULE_SIGN: return score[0] >= 0 ? 1 : -1;
+    case MCR_RULE_BINARY:
+        if (f->slope && proba) {
+            proba[1] = first_probability(f, 0, score[0]);
+            proba[0] = 1 - proba[1];
+        }
+        return score[0] > 0;
+    case MCR_RULE_PAIRS:
+        if (!f->slope || !proba)
+            return (double)most_votes(f, score);
+        couple(f, score, proba, work);
+        return (double)largest(proba, f->classes);
+    case MCR_RULE_LARGEST:
+        if (!f->slope || !proba)
+            return (double)largest(score, f->classes);
+        normalise(f, score, proba);
+        return (double)largest(proba, f->classes);
+    }
+    return NAN;
+}

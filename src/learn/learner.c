@@ -1,0 +1,115 @@
+/* learner.c: the registry of learners, and options.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "learn/learner.h"
+
+#include <string.h>
+
+#include "base/params.h"
+
+#define LEARNER(name) extern const mcr_learner_type mcr_learner_##name;
+#include "learn/learners.def"
+#undef LEARNER
+
+static const mcr_learner_type *const learners[] = {
+#define LEARNER(name) &mcr_learner_##name,
+#include "learn/learners.def"
+#undef LEARNER
+};
+
+enum { LEARNERS = sizeof learners / sizeof *learners };
+
+const mcr_learner_type *mcr_learner_at(int64_t number)
+{
+    return number >= 0 && number < LEARNERS ? learners[number] : NULL;
+}
+
+const mcr_learner_type *mcr_learner_find(const char *name)
+{
+    for (int i = 0; i < LEARNERS; i++)
+        if (strcmp(learners[i]->name, name) == 0)
+            return learners[i];
+    return NULL;
+}
+
+int64_t mcr_learner_count(void)
+{
+    return LEARNERS;
+}
+
+mcr_status mcr_learner_describe(int64_t number, mcr_learner_info *info)
+{
+    const mcr_learner_type *t = mcr_learner_at(number);
+    if (!t)
+        return MCR_BAD_CALL;
+    *info = (mcr_learner_info){t->name, t->summary, t->task, t->params};
+    return MCR_OK;
+}
+
+mcr_status mcr_options_open(mcr_options **out, mcr *ctx, const char *learner)
+{
+    *out = NULL;
+    const mcr_learner_type *type = mcr_learner_find(learner);
+    if (!type) {
+        const char *names[LEARNERS + 1] = {NULL};
+        for (int i = 0; i < LEARNERS; i++)
+            names[i] = learners[i]->name;
+        const char *near = mcr_nearest(learner, names);
+        return near ? mcr_fail(ctx, MCR_BAD_CALL, "unknown learner \"%s\" (did you mean \"%s\"?)",
+                               learner, near)
+                    : mcr_fail(ctx, MCR_BAD_CALL,
+                               "unknown learner \"%s\" (`mercer learners` lists them)", learner);
+    }
+    mcr_options *o = mcr_alloc_zero(ctx, 1, sizeof *o);
+    if (!o)
+        return MCR_NO_MEMORY;
+    o->ctx = ctx;
+    o->type = type;
+    o->params = mcr_alloc_zero(ctx, 1, type->params_size);
+    mcr_status s = o->params ? mcr_params_init(ctx, type->params, o->params) : MCR_NO_MEMORY;
+    if (s) {
+        mcr_free(ctx, o->params);
+        mcr_free(ctx, o);
+    } else {
+        *out = o;
+    }
+    return s;
+}
+
+void mcr_options_close(mcr_options *o)
+{
+    if (!o)
+        return;
+    mcr_params_free(o->ctx, o->type->params, o->params);
+    mcr_free(o->ctx, o->params);
+    mcr_free(o->ctx, o);
+}
+
+enum { MOST_PARAMS = 64 };
+
+mcr_status mcr_options_set(mcr_options *o, const char *name, const char *value)
+{
+    const mcr_param *p = mcr_params_find(o->type->params, name, strlen(name));
+    if (p)
+        return mcr_params_set(o->ctx, o->type->name, p, o->params, value, strlen(value));
+    const char *names[MOST_PARAMS + 1] = {NULL};
+    for (int i = 0; i < MOST_PARAMS && o->type->params[i].name; i++)
+        names[i] = o->type->params[i].name;
+    const char *near = mcr_nearest(name, names);
+    return near ? mcr_fail(o->ctx, MCR_BAD_CALL, "%s: unknown option \"%s\" (did you mean \"%s\"?)",
+                           o->type->name, name, near)
+                : mcr_fail(o->ctx, MCR_BAD_CALL, "%s: unknown option \"%s\"", o->type->name, name);
+}
+
+const char *mcr_stop_name(mcr_stop stop)
+{
+    switch (stop) {
+    case MCR_STOP_OPTIMAL: return "optimal";
+    case MCR_STOP_STEPS: return "steps";
+    case MCR_STOP_TIME: return "time";
+    case MCR_STOP_INTERRUPTED: return "interrupted";
+    case MCR_STOP_STUCK: return "stuck";
+    }
+    return "?";
+}

@@ -1,0 +1,39 @@
+/* multiclass.h (internal): classification by two-class problems, and calibrated probabilities.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef MCR_LEARN_MULTICLASS_H
+#define MCR_LEARN_MULTICLASS_H
+
+#include "learn/learner.h"
+
+/* One two-class problem: objects of a Gram, y = +1 or -1, weight > 0. */
+typedef struct mcr_binary {
+    mcr *ctx;
+    mcr_gram *gram;
+    int64_t n;
+    const double *y, *weight;
+    const double *start; /* coefficients to start from, NULL: none */
+    const char *phase;   /* for progress, NULL: none */
+    size_t cache_share;  /* problems solved at once: each gets such a part of the cache */
+    /* Filled by the solver; coef is n values, zero at first. */
+    double *coef, bias;
+    double objective, primal, dual, gap, violation, tolerance;
+    int64_t steps;
+    mcr_stop stop;
+} mcr_binary;
+
+typedef mcr_status mcr_binary_solver(const void *params, mcr_binary *problem);
+
+typedef struct mcr_multiclass {
+    const char *learner;
+    const char *class_weight; /* NULL: all 1 */
+    bool one_vs_rest, probability;
+    mcr_binary_solver *solve;
+    const void *params;
+    const char *certificate;
+} mcr_multiclass;
+
+mcr_status mcr_multiclass_fit(mcr_fitted **out, const mcr_learning *in, const mcr_multiclass *how);
+
+#endif

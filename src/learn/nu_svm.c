@@ -1,0 +1,126 @@
+/* nu_svm.c: the support vector machine with nu instead of C: nu bounds the share of margin errors
+ * from above and the share of support objects from below (Schoelkopf, Smola, Williamson, Bartlett,
+ * 2000).
+ *
+ *   min 1/2 |w|^2 - nu n rho + sum w_i max(0, rho - y_i (w.Phi(x_i) + bias))
+ *
+ * Its dual has the sum of each class's coefficients fixed to nu n / 2. The result is scaled by 1/rho,
+ * as LIBSVM does, so that it is the solution of an svm with C = 1/rho.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <math.h>
+#include <stddef.h>
+
+#include "learn/multiclass.h"
+#include "learn/svm_common.h"
+
+typedef struct params {
+    mcr_svm_limits limits;
+    double nu;
+    int probability, multiclass;
+    char *class_weight;
+} params;
+
+static const mcr_param table[] = {
+    {"nu", MCR_REAL, offsetof(params, nu), "0.5", 0, 1, MCR_MIN_OPEN, NULL,
+     "share of margin errors at most, of support objects at least"},
+    {"class-weight", MCR_TEXT, offsetof(params, class_weight), NULL, 0, 0, 0, NULL,
+     "factors of the bounds by class: 1=2.5,-1=1, or balanced"},
+    {"multiclass", MCR_CHOICE, offsetof(params, multiclass), "ovo", 0, 0, 0, "ovo|ovr",
+     "one problem for each pair of classes, or each class against the rest"},
+    {"probability", MCR_FLAG, offsetof(params, probability), "no", 0, 0, 0, NULL,
+     "calibrate probabilities on held-out decision values (5 folds)"},
+    MCR_SVM_LIMIT_PARAMS(params),
+    {0},
+};
+
+/* Fills each class in order up to half of the total; LIBSVM's start. */
+static mcr_status set_start(mcr_svm *s, const mcr_binary *p, double nu)
+{
+    double total = 0, room[2] = {0, 0};
+    for (int64_t i = 0; i < p->n; i++) {
+        total += p->weight[i];
+        room[p->y[i] > 0] += p->weight[i];
+    }
+    double each = 0.5 * nu * total, left[2] = {each, each};
+    if (each > fmin(room[0], room[1]) * (1 + 1e-12))
+        return mcr_fail(p->ctx, MCR_BAD_CALL,
+                        "nu-svm: nu = %g is not feasible for these classes; the largest that is: "
+                        "%.6g",
+                        nu, 2 * fmin(room[0], room[1]) / total);
+    for (int64_t i = 0; i < p->n; i++) {
+        int side = p->y[i] > 0;
+        double b = fmin(p->weight[i], left[side]);
+        left[side] -= b;
+        s->group[i] = (unsigned char)side;
+        s->lo[i] = side ? 0 : -p->weight[i];
+        s->hi[i] = side ? p->weight[i] : 0;
+        s->b[i] = side ? b : -b;
+    }
+    return MCR_OK;
+}
+
+static mcr_status solve(const void *values, mcr_binary *p)
+{
+    const params *o = values;
+    mcr_svm s;
+    mcr_status st = mcr_svm_open(&s, p->ctx, p->n, 2, &o->limits, p->phase);
+    if (st)
+        return st;
+    s.qp.cache_bytes /= p->cache_share;
+    if ((st = set_start(&s, p, o->nu)) || (st = mcr_qp_solve(p->gram, &s.qp, s.b, s.g, &s.result)))
+        goto done;
+    /* On the margins g + bias = +-rho. */
+    double upper = -mcr_svm_level(&s, 1), lower = -mcr_svm_level(&s, 0);
+    double rho = 0.5 * (upper - lower), bias = -0.5 * (upper + lower);
+    if (!(rho > 0)) {
+        st = mcr_fail(p->ctx, MCR_NUMERIC,
+                      "nu-svm: the margin is 0 with this kernel and nu = %g; try a smaller nu",
+                      o->nu);
+        goto done;
+    }
+    double square = mcr_svm_square(&s), total = 0, loss = 0;
+    for (int64_t i = 0; i < p->n; i++) {
+        total += p->weight[i];
+        loss += p->weight[i] * fmax(0, rho - p->y[i] * (s.g[i] + bias));
+        p->coef[i] = s.b[i] / rho;
+    }
+    double scale = 1 / (rho * rho);
+    p->bias = bias / rho;
+    p->primal = scale * (0.5 * square - o->nu * total * rho + loss);
+    p->dual = -scale * 0.5 * square;
+    p->gap = p->primal - p->dual;
+    p->objective = -p->dual;
+    p->violation = s.result.violation;
+    p->tolerance = o->limits.tol;
+    p->steps = s.result.steps;
+    p->stop = mcr_svm_stop(&s);
+done:
+    mcr_svm_close(&s, p->ctx);
+    return st;
+}
+
+static mcr_status fit(mcr_fitted **out, const mcr_learning *in)
+{
+    const params *o = in->params;
+    mcr_multiclass how = {
+        .learner = "nu-svm",
+        .class_weight = o->class_weight,
+        .one_vs_rest = o->multiclass == 1,
+        .probability = o->probability,
+        .solve = solve,
+        .params = o,
+        .certificate = "KKT violation",
+    };
+    return mcr_multiclass_fit(out, in, &how);
+}
+
+const mcr_learner_type mcr_learner_nu_svm = {
+    .name = "nu-svm",
+    .summary = "support vector machine with nu, a share of errors, instead of C",
+    .task = MCR_CLASSIFY,
+    .params = table,
+    .params_size = sizeof(params),
+    .fit = fit,
+};

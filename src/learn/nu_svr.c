@@ -1,0 +1,123 @@
+/* nu_svr.c: support vector regression that chooses epsilon, by nu (Schoelkopf et al., 2000).
+ *
+ *   min 1/2 |w|^2 + C (nu n epsilon + sum max(0, |y_i - w.Phi(x_i) - bias| - epsilon))
+ *
+ * The dual keeps the sum of the positive and of the negative multipliers at C nu n / 2 each; so every
+ * object stands twice, once in each group.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <math.h>
+#include <stddef.h>
+
+#include "learn/svm_common.h"
+
+typedef struct params {
+    mcr_svm_limits limits;
+    double C, nu;
+} params;
+
+static const mcr_param table[] = {
+    {"C", MCR_REAL, offsetof(params, C), "1", 0, INFINITY, MCR_MIN_OPEN | MCR_MAX_OPEN, NULL,
+     "cost of an error beyond epsilon"},
+    {"nu", MCR_REAL, offsetof(params, nu), "0.5", 0, 1, MCR_MIN_OPEN, NULL,
+     "share of errors beyond epsilon at most, of support objects at least"},
+    MCR_SVM_LIMIT_PARAMS(params),
+    {0},
+};
+
+/* Objects 0..n-1 with b >= 0, and again with b <= 0. */
+static void set_problem(mcr_svm *s, const params *o, const mcr_learning *in, double *total)
+{
+    int64_t n = s->qp.n / 2;
+    const double *y = mcr_data_targets(in->data), *weight = mcr_data_weights(in->data);
+    *total = 0;
+    for (int64_t i = 0; i < n; i++) {
+        double most = o->C * (weight ? weight[i] : 1);
+        *total += most;
+        s->z[i] = s->z[n + i] = y[i];
+        s->hi[i] = most;
+        s->lo[n + i] = -most;
+        s->group[n + i] = 1;
+    }
+    double left = 0.5 * o->nu * *total;
+    for (int64_t i = 0; i < n; i++) {
+        s->b[i] = fmin(left, s->hi[i]);
+        s->b[n + i] = -s->b[i];
+        left -= s->b[i];
+    }
+}
+
+static mcr_status twice(mcr_data **out, mcr *ctx, const mcr_data *data)
+{
+    int64_t n = mcr_data_count(data);
+    int64_t *row = mcr_alloc(ctx, 2 * (size_t)n, sizeof *row);
+    *out = NULL;
+    if (!row)
+        return MCR_NO_MEMORY;
+    for (int64_t i = 0; i < n; i++)
+        row[i] = row[n + i] = i;
+    mcr_status st = mcr_data_select(out, data, (mcr_rows){row, 0, 2 * n});
+    mcr_free(ctx, row);
+    return st;
+}
+
+/* g = z - bias - epsilon above the tube, z - bias + epsilon below: the levels of the two groups. */
+static mcr_status finish(mcr_fitted **out, const mcr_learning *in, mcr_svm *s, const params *o,
+                         double total)
+{
+    int64_t n = s->qp.n / 2;
+    double above = mcr_svm_level(s, 0), below = mcr_svm_level(s, 1);
+    double bias = 0.5 * (above + below), epsilon = 0.5 * (above - below);
+    double square = mcr_svm_square(s), linear = 0, loss = 0;
+    for (int64_t i = 0; i < n; i++) {
+        s->b[i] += s->b[n + i];
+        linear += s->b[i] * s->z[i];
+        loss += s->hi[i] * fmax(0, fabs(s->z[i] - s->g[i] - bias) - epsilon);
+    }
+    mcr_status st = mcr_svm_finish(out, in, s, s->b, n, bias);
+    if (st)
+        return st;
+    mcr_fitted *f = *out;
+    f->task = MCR_REGRESS;
+    f->rule = MCR_RULE_VALUE;
+    f->primal = 0.5 * square + o->nu * total * fmax(epsilon, 0) + loss;
+    f->dual = linear - 0.5 * square;
+    f->gap = f->primal - f->dual;
+    f->objective = -f->dual;
+    return MCR_OK;
+}
+
+static mcr_status fit(mcr_fitted **out, const mcr_learning *in)
+{
+    *out = NULL;
+    const params *o = in->params;
+    int64_t n = mcr_data_count(in->data);
+    double total;
+    mcr_data *doubled = NULL;
+    mcr_gram *gram = NULL;
+    mcr_svm s;
+    mcr_status st = mcr_svm_need_numbers(in->ctx, "nu-svr", in->data);
+    if (!st)
+        st = mcr_svm_open(&s, in->ctx, 2 * n, 2, &o->limits, "nu-svr");
+    if (st)
+        return st;
+    set_problem(&s, o, in, &total);
+    if (!(st = twice(&doubled, in->ctx, in->data)) &&
+        !(st = mcr_gram_open(&gram, in->ctx, in->kernel, doubled, NULL)) &&
+        !(st = mcr_svm_solve(&s, gram)))
+        st = finish(out, in, &s, o, total);
+    mcr_gram_close(gram);
+    mcr_data_free(doubled);
+    mcr_svm_close(&s, in->ctx);
+    return st;
+}
+
+const mcr_learner_type mcr_learner_nu_svr = {
+    .name = "nu-svr",
+    .summary = "support vector regression that chooses epsilon, by a share nu",
+    .task = MCR_REGRESS,
+    .params = table,
+    .params_size = sizeof(params),
+    .fit = fit,
+};

@@ -1,0 +1,296 @@
+/* svm.c: the support vector machine for classification: soft and hard margin, with and without bias.
+ *
+ *   min 1/2 |w|^2 + sum C_i max(0, 1 - y_i (w.Phi(x_i) + bias))
+ *
+ * The hard margin with a bias is solved as the distance between the convex hulls of the two classes
+ * (Bennett and Bredensteiner, 2000), a problem that has a solution in any case: a distance of 0 means
+ * that the classes cannot be separated. Without a bias the bound C grows until no coefficient is at
+ * it.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "learn/multiclass.h"
+#include "learn/svm_common.h"
+
+typedef struct params {
+    mcr_svm_limits limits;
+    double C, lambda;
+    int bias, probability, multiclass;
+    char *class_weight;
+} params;
+
+static const mcr_param table[] = {
+    {"C", MCR_REAL, offsetof(params, C), NULL, 0, INFINITY, MCR_MIN_OPEN, NULL,
+     "cost of a violated margin (default 1); inf: hard margin"},
+    {"lambda", MCR_REAL, offsetof(params, lambda), NULL, 0, INFINITY, MCR_MIN_OPEN, NULL,
+     "instead of C: C = 1 / (2 lambda n)"},
+    {"bias", MCR_FLAG, offsetof(params, bias), "yes", 0, 0, 0, NULL,
+     "no: the boundary goes through the origin of the feature space"},
+    {"class-weight", MCR_TEXT, offsetof(params, class_weight), NULL, 0, 0, 0, NULL,
+     "factors of C by class: 1=2.5,-1=1, or balanced"},
+    {"multiclass", MCR_CHOICE, offsetof(params, multiclass), "ovo", 0, 0, 0, "ovo|ovr",
+     "one problem for each pair of classes, or each class against the rest"},
+    {"probability", MCR_FLAG, offsetof(params, probability), "no", 0, 0, 0, NULL,
+     "calibrate probabilities on held-out decision values (5 folds)"},
+    MCR_SVM_LIMIT_PARAMS(params),
+    {0},
+};
+
+static mcr_status check(mcr *ctx, const void *values)
+{
+    const params *p = values;
+    if (!isnan(p->C) && !isnan(p->lambda))
+        return mcr_fail(ctx, MCR_BAD_CALL, "svm: give C or lambda, not both");
+    return MCR_OK;
+}
+
+/* ---- soft margin -------------------------------------------------------------------------------*/
+
+static void set_bounds(mcr_svm *s, const mcr_binary *p, double C)
+{
+    for (int64_t i = 0; i < p->n; i++) {
+        double most = C * p->weight[i];
+        s->z[i] = p->y[i];
+        s->lo[i] = p->y[i] > 0 ? 0 : -most;
+        s->hi[i] = p->y[i] > 0 ? most : 0;
+    }
+}
+
+/* Coefficients to start from: cut to the bounds; if they then do not sum to 0, those of the heavier
+ * side are scaled down. */
+static void set_start(mcr_svm *s, const mcr_binary *p, bool sum)
+{
+    double side[2] = {0, 0};
+    for (int64_t i = 0; p->start && i < p->n; i++) {
+        s->b[i] = fmin(fmax(p->start[i], s->lo[i]), s->hi[i]);
+        side[p->y[i] > 0] += fabs(s->b[i]);
+    }
+    if (!p->start || !sum || side[0] == side[1])
+        return;
+    int heavy = side[1] > side[0];
+    double factor = side[!heavy] / side[heavy], rest = 0;
+    for (int64_t i = 0; i < p->n; i++) {
+        if ((p->y[i] > 0) == heavy)
+            s->b[i] *= factor;
+        rest += s->b[i];
+    }
+    /* What rounding left goes to one coefficient that has room for it. */
+    for (int64_t i = 0; i < p->n && rest != 0; i++)
+        if (s->b[i] - rest > s->lo[i] && s->b[i] - rest < s->hi[i]) {
+            s->b[i] -= rest;
+            rest = 0;
+        }
+}
+
+static void certify(const mcr_svm *s, mcr_binary *p)
+{
+    double square = mcr_svm_square(s), linear = 0, loss = 0;
+    for (int64_t i = 0; i < p->n; i++) {
+        double margin = p->y[i] * (s->g[i] + s->bias), most = fmax(-s->lo[i], s->hi[i]);
+        linear += s->b[i] * p->y[i];
+        if (margin < 1)
+            loss += most * (1 - margin);
+    }
+    p->primal = 0.5 * square + loss;
+    p->dual = linear - 0.5 * square;
+    p->gap = p->primal - p->dual;
+    p->objective = -p->dual;
+    p->violation = s->result.violation;
+    p->tolerance = s->qp.tolerance;
+    p->steps += s->result.steps;
+    p->stop = mcr_svm_stop(s);
+    p->bias = s->bias;
+    memcpy(p->coef, s->b, sizeof *p->coef * (size_t)p->n);
+}
+
+static mcr_status soft_margin(const params *o, mcr_binary *p, double C)
+{
+    mcr_svm s;
+    mcr_status st = mcr_svm_open(&s, p->ctx, p->n, 1, &o->limits, p->phase);
+    if (st)
+        return st;
+    s.qp.no_sum = !o->bias;
+    s.qp.cache_bytes /= p->cache_share;
+    set_bounds(&s, p, C);
+    set_start(&s, p, o->bias);
+    st = mcr_svm_solve(&s, p->gram);
+    if (!st)
+        certify(&s, p);
+    mcr_svm_close(&s, p->ctx);
+    return st;
+}
+
+/* ---- hard margin -------------------------------------------------------------------------------*/
+
+static mcr_status largest_diagonal(mcr_binary *p, double *largest)
+{
+    double *k = mcr_alloc(p->ctx, (size_t)p->n, sizeof *k);
+    mcr_status st = k ? mcr_gram_diagonal(p->gram, 0, k) : MCR_NO_MEMORY;
+    *largest = 0;
+    for (int64_t i = 0; i < p->n && !st; i++)
+        *largest = fmax(*largest, k[i]);
+    mcr_free(p->ctx, k);
+    return st;
+}
+
+static mcr_status not_separable(const mcr_binary *p, const mcr_svm *s, double distance2)
+{
+    int64_t count[2] = {0, 0};
+    for (int64_t i = 0; i < p->n; i++)
+        count[p->y[i] > 0] += s->b[i] != 0;
+    return mcr_fail(p->ctx, MCR_NUMERIC,
+                    "svm: not separable with this kernel: a mixture of %lld objects of one class "
+                    "and one of %lld objects of the other meet in feature space (distance %.1e); "
+                    "use a finite C",
+                    (long long)count[1], (long long)count[0], sqrt(fmax(distance2, 0)));
+}
+
+/* Coefficients and bias for margins of exactly 1 from the hull problem: with levels u > v of the two
+ * groups, w is scaled by 2 / (u - v). */
+static void scale_to_margin(mcr_svm *s, mcr_binary *p, double upper, double lower)
+{
+    double factor = 2 / (upper - lower);
+    s->bias = -(upper + lower) / (upper - lower);
+    for (int64_t i = 0; i < p->n; i++) {
+        s->b[i] *= factor;
+        s->g[i] *= factor;
+    }
+    s->result.violation *= factor;
+}
+
+static void certify_hard(mcr_svm *s, mcr_binary *p, double tolerance)
+{
+    double square = mcr_svm_square(s), linear = 0, worst = 1;
+    for (int64_t i = 0; i < p->n; i++) {
+        linear += s->b[i] * p->y[i];
+        worst = fmin(worst, p->y[i] * (s->g[i] + s->bias));
+    }
+    /* Scaled so that every margin is at least 1: a feasible point of the primal. */
+    p->primal = worst > 0 ? 0.5 * square / (worst * worst) : INFINITY;
+    p->dual = linear - 0.5 * square;
+    p->gap = p->primal - p->dual;
+    p->objective = -p->dual;
+    p->violation = s->result.violation;
+    p->tolerance = tolerance;
+    p->stop = mcr_svm_stop(s);
+    p->bias = s->bias;
+    memcpy(p->coef, s->b, sizeof *p->coef * (size_t)p->n);
+}
+
+static mcr_status hard_margin(const params *o, mcr_binary *p)
+{
+    double largest, count[2] = {0, 0};
+    mcr_svm s;
+    mcr_status st = largest_diagonal(p, &largest);
+    if (!st)
+        st = mcr_svm_open(&s, p->ctx, p->n, 2, &o->limits, p->phase);
+    if (st)
+        return st;
+    s.qp.cache_bytes /= p->cache_share;
+    for (int64_t i = 0; i < p->n; i++)
+        count[p->y[i] > 0]++;
+    for (int64_t i = 0; i < p->n; i++) {
+        bool positive = p->y[i] > 0;
+        s.group[i] = positive;
+        s.lo[i] = positive ? 0 : -1;
+        s.hi[i] = positive ? 1 : 0;
+        s.b[i] = p->y[i] / count[positive];
+    }
+    /* The tolerance that the margin needs depends on the distance, which is not known before. */
+    const double least = 1e-11 * largest;
+    s.qp.tolerance = 1e-3 * o->limits.tol * largest;
+    for (;;) {
+        st = mcr_qp_solve(p->gram, &s.qp, s.b, s.g, &s.result);
+        if (st)
+            break;
+        p->steps += s.result.steps;
+        double upper = -mcr_svm_level(&s, 1), lower = -mcr_svm_level(&s, 0);
+        double distance2 = mcr_svm_square(&s), needed = 0.5 * o->limits.tol * distance2;
+        bool ended = s.result.stop == MCR_QP_TIME || s.result.stop == MCR_QP_INTERRUPTED ||
+                     s.result.stop == MCR_QP_STEPS;
+        if (distance2 < least + 4 * s.result.violation && (s.qp.tolerance <= least || ended)) {
+            st = not_separable(p, &s, distance2);
+            break;
+        }
+        if (ended || s.qp.tolerance <= needed || s.qp.tolerance <= least) {
+            if (!(upper > lower)) {
+                st = not_separable(p, &s, distance2);
+                break;
+            }
+            scale_to_margin(&s, p, upper, lower);
+            certify_hard(&s, p, o->limits.tol);
+            break;
+        }
+        s.qp.tolerance = fmax(fmin(0.01 * s.qp.tolerance, needed), least);
+    }
+    mcr_svm_close(&s, p->ctx);
+    return st;
+}
+
+/* Without a bias: C grows until it does not matter. */
+static mcr_status hard_margin_through_origin(const params *o, mcr_binary *p)
+{
+    double largest, *start = mcr_alloc(p->ctx, (size_t)p->n, sizeof *start);
+    mcr_status st = start ? largest_diagonal(p, &largest) : MCR_NO_MEMORY;
+    double C = st ? 0 : 1e3 / fmax(largest, 1e-300), most = C * 1e9;
+    for (; !st; C *= 100) {
+        int64_t at_bound = 0;
+        st = soft_margin(o, p, C);
+        for (int64_t i = 0; i < p->n && !st; i++)
+            at_bound += fabs(p->coef[i]) >= C * p->weight[i];
+        if (st || at_bound == 0 || p->stop != MCR_STOP_OPTIMAL)
+            break;
+        if (C >= most) {
+            st = mcr_fail(p->ctx, MCR_NUMERIC,
+                          "svm: not separable through the origin with this kernel: %lld objects "
+                          "violate the margin even at C = %.0e; use a finite C",
+                          (long long)at_bound, C);
+            break;
+        }
+        memcpy(start, p->coef, sizeof *start * (size_t)p->n);
+        p->start = start;
+    }
+    p->start = NULL;
+    mcr_free(p->ctx, start);
+    return st;
+}
+
+/* ---- the learner -------------------------------------------------------------------------------*/
+
+static mcr_status solve(const void *values, mcr_binary *p)
+{
+    const params *o = values;
+    double C = !isnan(o->C) ? o->C : isnan(o->lambda) ? 1 : 1 / (2 * o->lambda * (double)p->n);
+    if (isfinite(C))
+        return soft_margin(o, p, C);
+    return o->bias ? hard_margin(o, p) : hard_margin_through_origin(o, p);
+}
+
+static mcr_status fit(mcr_fitted **out, const mcr_learning *in)
+{
+    const params *o = in->params;
+    mcr_multiclass how = {
+        .learner = "svm",
+        .class_weight = o->class_weight,
+        .one_vs_rest = o->multiclass == 1,
+        .probability = o->probability,
+        .solve = solve,
+        .params = o,
+        .certificate = "KKT violation",
+    };
+    return mcr_multiclass_fit(out, in, &how);
+}
+
+const mcr_learner_type mcr_learner_svm = {
+    .name = "svm",
+    .summary = "support vector machine for two or more classes",
+    .task = MCR_CLASSIFY,
+    .params = table,
+    .params_size = sizeof(params),
+    .check = check,
+    .fit = fit,
+};

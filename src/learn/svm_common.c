@@ -1,0 +1,250 @@
+/* svm_common.c: what the support vector machines share.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "learn/svm_common.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/number.h"
+
+mcr_status mcr_svm_open(mcr_svm *svm, mcr *ctx, int64_t n, int groups, const mcr_svm_limits *limits,
+                        const char *phase)
+{
+    *svm = (mcr_svm){0};
+    double **array[] = {&svm->z, &svm->lo, &svm->hi, &svm->b, &svm->g};
+    bool ok = true;
+    for (size_t a = 0; a < sizeof array / sizeof *array; a++)
+        ok &= (*array[a] = mcr_alloc_zero(ctx, (size_t)n, sizeof(double))) != NULL;
+    if (groups == 2)
+        ok &= (svm->group = mcr_alloc_zero(ctx, (size_t)n, 1)) != NULL;
+    if (!ok) {
+        mcr_svm_close(svm, ctx);
+        return MCR_NO_MEMORY;
+    }
+    svm->qp = (mcr_qp){
+        .n = n,
+        .z = svm->z,
+        .lo = svm->lo,
+        .hi = svm->hi,
+        .group = svm->group,
+        .tolerance = limits->tol,
+        .most_steps = limits->max_steps == INT64_MIN ? 0 : limits->max_steps,
+        .seconds = isnan(limits->time_limit) ? 0 : limits->time_limit,
+        .cache_bytes = (size_t)(fmax(limits->cache_mb, 1e-6) * 1048576.0),
+        .phase = phase,
+    };
+    return MCR_OK;
+}
+
+void mcr_svm_close(mcr_svm *svm, mcr *ctx)
+{
+    mcr_free(ctx, svm->z);
+    mcr_free(ctx, svm->lo);
+    mcr_free(ctx, svm->hi);
+    mcr_free(ctx, svm->b);
+    mcr_free(ctx, svm->g);
+    mcr_free(ctx, svm->group);
+    *svm = (mcr_svm){0};
+}
+
+double mcr_svm_level(const mcr_svm *svm, int group)
+{
+    double sum = 0;
+    int64_t count = 0;
+    for (int64_t i = 0; i < svm->qp.n; i++) {
+        double b = svm->b[i];
+        if ((svm->group && svm->group[i] != group) || b <= svm->lo[i] || b >= svm->hi[i] ||
+            (b == 0 && svm->qp.epsilon > 0))
+            continue;
+        sum += svm->g[i] - svm->z[i] + (b > 0 ? svm->qp.epsilon : -svm->qp.epsilon);
+        count++;
+    }
+    if (count)
+        return -sum / (double)count;
+    double low = svm->result.low[group], high = svm->result.high[group];
+    if (!isfinite(low) && !isfinite(high))
+        return 0;
+    return -(isfinite(low) ? isfinite(high) ? 0.5 * (low + high) : low : high);
+}
+
+mcr_status mcr_svm_solve(mcr_svm *svm, mcr_gram *gram)
+{
+    mcr_status s = mcr_qp_solve(gram, &svm->qp, svm->b, svm->g, &svm->result);
+    if (!s)
+        svm->bias = svm->qp.no_sum ? 0 : mcr_svm_level(svm, 0);
+    return s;
+}
+
+double mcr_svm_square(const mcr_svm *svm)
+{
+    double sum = 0;
+    for (int64_t i = 0; i < svm->qp.n; i++)
+        sum += svm->b[i] * svm->g[i];
+    return sum;
+}
+
+mcr_stop mcr_svm_stop(const mcr_svm *svm)
+{
+    switch (svm->result.stop) {
+    case MCR_QP_OPTIMAL: return MCR_STOP_OPTIMAL;
+    case MCR_QP_STEPS: return MCR_STOP_STEPS;
+    case MCR_QP_TIME: return MCR_STOP_TIME;
+    case MCR_QP_INTERRUPTED: return MCR_STOP_INTERRUPTED;
+    case MCR_QP_STUCK: return MCR_STOP_STUCK;
+    }
+    return MCR_STOP_STUCK;
+}
+
+/* ---- weights -----------------------------------------------------------------------------------*/
+
+static int64_t find_class(const mcr_data *data, const char *name, size_t length)
+{
+    double value, other;
+    bool number = mcr_parse_real(name, name + length, &value) == name + length;
+    for (int64_t c = 0; c < mcr_data_classes(data); c++) {
+        const char *word = mcr_data_class_name(data, c), *end = word + strlen(word);
+        if ((size_t)(end - word) == length && memcmp(word, name, length) == 0)
+            return c;
+        if (number && mcr_parse_real(word, end, &other) == end && other == value)
+            return c;
+    }
+    return -1;
+}
+
+/* "1=2.5,-1=1" into one factor a class. */
+static mcr_status parse_factors(mcr *ctx, const char *learner, const mcr_data *data,
+                                const char *text, double *factor)
+{
+    for (const char *p = text; *p;) {
+        size_t length = strcspn(p, ","), name = strcspn(p, "=,");
+        const char *value = p + name + 1, *end = p + length;
+        int64_t c = find_class(data, p, name);
+        if (name == length || mcr_parse_real(value, end, &factor[c < 0 ? 0 : c]) != end)
+            return mcr_fail(ctx, MCR_BAD_CALL,
+                            "%s: class-weight \"%.*s\" is not CLASS=NUMBER (or write balanced)",
+                            learner, (int)length, p);
+        if (c < 0)
+            return mcr_fail(ctx, MCR_BAD_CALL, "%s: class-weight: the data have no class \"%.*s\"",
+                            learner, (int)name, p);
+        if (!(factor[c] > 0) || !isfinite(factor[c]))
+            return mcr_fail(ctx, MCR_BAD_CALL, "%s: class-weight \"%.*s\" must be greater than 0",
+                            learner, (int)length, p);
+        p = *end ? end + 1 : end;
+    }
+    return MCR_OK;
+}
+
+mcr_status mcr_svm_weights(mcr *ctx, const char *learner, const mcr_data *data,
+                           const char *class_weight, double *weight)
+{
+    int64_t n = mcr_data_count(data), classes = mcr_data_classes(data);
+    const double *sample = mcr_data_weights(data);
+    const int32_t *class_of = mcr_data_class_of(data);
+    double total = 0;
+    for (int64_t i = 0; i < n; i++)
+        total += weight[i] = sample ? sample[i] : 1;
+    if (!(total > 0))
+        return mcr_fail(ctx, MCR_BAD_DATA, "%s: all weights are 0", learner);
+    if (!class_weight)
+        return MCR_OK;
+    double *factor = mcr_alloc(ctx, (size_t)classes, sizeof *factor);
+    if (!factor)
+        return MCR_NO_MEMORY;
+    mcr_status s = MCR_OK;
+    bool balanced = strcmp(class_weight, "balanced") == 0;
+    for (int64_t c = 0; c < classes; c++)
+        factor[c] = balanced ? 0 : 1;
+    if (balanced) {
+        for (int64_t i = 0; i < n; i++)
+            factor[class_of[i]] += weight[i];
+        for (int64_t c = 0; c < classes; c++)
+            factor[c] = factor[c] > 0 ? total / ((double)classes * factor[c]) : 1;
+    } else {
+        s = parse_factors(ctx, learner, data, class_weight, factor);
+    }
+    for (int64_t i = 0; i < n && !s; i++)
+        weight[i] *= factor[class_of[i]];
+    mcr_free(ctx, factor);
+    return s;
+}
+
+/* ---- what the data and the kernel must be ------------------------------------------------------*/
+
+mcr_status mcr_svm_remark(char **out, mcr *ctx, const mcr_kernel *kernel)
+{
+    static const char text[] =
+        "the kernel is not known to be positive semidefinite: the optimum is a local one, found as "
+        "LIBSVM does (curvature below 1e-12 is taken as 1e-12)";
+    *out = NULL;
+    if (mcr_kernel_definite(kernel, NULL) == MCR_PSD)
+        return MCR_OK;
+    *out = mcr_copy_text(ctx, text, sizeof text - 1);
+    return *out ? MCR_OK : MCR_NO_MEMORY;
+}
+
+mcr_status mcr_svm_need_classes(mcr *ctx, const char *learner, const mcr_data *data)
+{
+    if (mcr_data_target_kind(data) == MCR_NO_TARGETS)
+        return mcr_fail(ctx, MCR_BAD_DATA, "%s: the data have no labels", learner);
+    int64_t seen = 0, n = mcr_data_count(data), classes = mcr_data_classes(data);
+    const int32_t *class_of = mcr_data_class_of(data);
+    for (int64_t i = 1; i < n; i++)
+        seen += class_of[i] != class_of[0];
+    if (!seen)
+        return mcr_fail(ctx, MCR_BAD_DATA,
+                        "%s: all %lld objects are of class \"%s\"; two classes or more are needed",
+                        learner, (long long)n,
+                        n ? mcr_data_class_name(data, class_of[0]) : "(none)");
+    if (classes > 10000)
+        return mcr_fail(ctx, MCR_BAD_DATA,
+                        "%s: %lld classes in %lld objects; are the targets real numbers? Then use "
+                        "svr",
+                        learner, (long long)classes, (long long)n);
+    return MCR_OK;
+}
+
+mcr_status mcr_svm_need_numbers(mcr *ctx, const char *learner, const mcr_data *data)
+{
+    if (mcr_data_target_kind(data) == MCR_WORD_TARGETS)
+        return mcr_fail(ctx, MCR_BAD_DATA,
+                        "%s: the targets are words (\"%s\"), but regression needs numbers", learner,
+                        mcr_data_class_name(data, 0));
+    if (mcr_data_target_kind(data) == MCR_NO_TARGETS)
+        return mcr_fail(ctx, MCR_BAD_DATA, "%s: the data have no targets", learner);
+    if (mcr_data_count(data) < 1)
+        return mcr_fail(ctx, MCR_BAD_DATA, "%s: there are no objects", learner);
+    return MCR_OK;
+}
+
+/* ---- one output --------------------------------------------------------------------------------*/
+
+mcr_status mcr_svm_finish(mcr_fitted **out, const mcr_learning *in, const mcr_svm *svm,
+                          const double *b, int64_t n, double bias)
+{
+    *out = NULL;
+    mcr *ctx = in->ctx;
+    mcr_fitted *f = NULL;
+    int64_t *object = mcr_alloc(ctx, (size_t)n, sizeof *object);
+    mcr_status s = object ? mcr_fitted_new(&f, ctx, 1) : MCR_NO_MEMORY;
+    for (int64_t i = 0; i < n && !s; i++)
+        object[i] = i;
+    if (!s)
+        s = mcr_fitted_add(f, object, n, &(int32_t){0}, 1, b);
+    if (!s)
+        s = mcr_svm_remark(&f->remark, ctx, in->kernel);
+    if (!s) {
+        f->offset[0] = bias;
+        f->iterations = svm->result.steps;
+        f->certificate = "KKT violation";
+        f->value = svm->result.violation;
+        f->tolerance = svm->qp.tolerance;
+        f->stop = mcr_svm_stop(svm);
+        *out = f;
+    } else {
+        mcr_fitted_free(f);
+    }
+    mcr_free(ctx, object);
+    return s;
+}
