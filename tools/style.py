@@ -1,7 +1,8 @@
 """style.py [ROOT]: the small rules no compiler knows.
 
 Each source file names its licence, ends in a newline, has no tabs or trailing blanks and no notes
-to self; the version in the header is the build's; each C file stays under 800 lines.
+to self; the version in the header is the build's; each C file stays under 800 lines; every test is
+in the list of its folder.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -58,9 +59,23 @@ def version_fault(root):
     return None if build == header else "version %s in meson.build, %s in context.h" % (build, header)
 
 
+def unlisted_tests(root):
+    """Test programs that the build does not know: they would never run."""
+    for folder, pattern in (("unit", "test_*.c"), ("conformance", "conform_*.c"),
+                            ("cli", "test_*.py"), ("oracle", "*.py"), ("fuzz", "fuzz_*.c")):
+        path = root / "tests" / folder
+        if not path.is_dir():
+            continue
+        names = set(re.findall(r"'([\w-]+)'", (path / "meson.build").read_text()))
+        for test in sorted(path.glob(pattern)):
+            if test.stem.removeprefix(pattern.split("*")[0]) not in names:
+                yield "%s: not in the list of tests/%s/meson.build" % (test.relative_to(root), folder)
+
+
 def main(root):
     found = ["%s:%d: %s" % (path.relative_to(root), number, what)
              for path in files(root) for number, what in faults_of(path)]
+    found += unlisted_tests(root)
     found += [fault for fault in [version_fault(root)] if fault]
     print("\n".join(found + ["style: %d faults" % len(found)]))
     return 1 if found else 0
