@@ -1,0 +1,41 @@
+/* npy.c: a NumPy matrix, one row an object, as the dense field "x"; targets in a second file.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "data/format/npy.h"
+
+#include "data/format/collect.h"
+
+static mcr_status read_npy(mcr_builder *b, mcr *ctx, mcr_input *in, const mcr_read_options *options)
+{
+    mcr_npy npy;
+    mcr_store *store = NULL;
+    mcr_status status = mcr_npy_open(&npy, ctx, in);
+    if (status == MCR_OK)
+        status = mcr_store_new(&store, ctx, "x", MCR_DENSE);
+    if (status == MCR_OK)
+        status = mcr_npy_reals(&store->dense, &npy, ctx, in);
+    if (status != MCR_OK) {
+        mcr_store_free(store);
+        return status;
+    }
+    store->count = npy.rows;
+    store->cols = npy.cols;
+    status = mcr_builder_adopt(b, store);
+    return status == MCR_OK ? mcr_npy_target(b, ctx, options, npy.rows) : status;
+}
+
+static int sniff(const char *name, const char *bytes, size_t count)
+{
+    static const char *const extensions[] = {"npy", NULL};
+    if (mcr_npy_is(bytes, count))
+        return 100;
+    return mcr_extension_is(name, extensions) ? 90 : 0;
+}
+
+const mcr_format mcr_format_npy = {
+    .name = "npy",
+    .summary = "NumPy matrix; the target in a second file",
+    .sniff = sniff,
+    .read = read_npy,
+};

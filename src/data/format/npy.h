@@ -1,0 +1,30 @@
+/* npy.h (internal to the readers): NumPy's .npy files, versions 1 to 3.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef MCR_DATA_FORMAT_NPY_H
+#define MCR_DATA_FORMAT_NPY_H
+
+#include "data/data.h"
+
+typedef struct mcr_npy {
+    char kind;          /* f float, i and u integers, b bool, S bytes, U text (UTF-32) */
+    int64_t bytes;      /* of one element */
+    bool swapped;       /* the other byte order than this machine's */
+    bool fortran;       /* column by column */
+    int64_t rows, cols; /* one dimension: one column */
+} mcr_npy;
+
+bool mcr_npy_is(const char *bytes, size_t count); /* begins like one */
+/* Reads the header. Refused: more than two dimensions, no elements, kinds that are no numbers or
+ * text. */
+mcr_status mcr_npy_open(mcr_npy *npy, mcr *ctx, mcr_input *in);
+/* The rest of the file as finite numbers, row by row, from mcr_alloc. Memory grows with what is
+ * read, not with what the header promises; a Fortran-ordered matrix is held twice for a while. */
+mcr_status mcr_npy_reals(double **out, const mcr_npy *npy, mcr *ctx, mcr_input *in);
+/* Reads the file options->target as the targets of `count` objects; nothing if that is NULL or
+ * "none". */
+mcr_status mcr_npy_target(mcr_builder *builder, mcr *ctx, const mcr_read_options *options,
+                          int64_t count);
+
+#endif
