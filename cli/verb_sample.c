@@ -70,8 +70,9 @@ static int run(cli *c, const void *values)
     if (bad)
         return bad;
     mcr_data *data = NULL;
+    int64_t count = call->count == INT64_MIN ? 0 : call->count;
     double noise = isnan(call->noise) ? -1 : call->noise;
-    bad = cli_fail(c, mcr_data_sample(&data, c->ctx, name, call->count, noise));
+    bad = cli_fail(c, mcr_data_sample(&data, c->ctx, name, count, noise));
     if (!bad && (call->output || !c->common.json))
         bad = cli_fail(c, mcr_data_write(data, call->output ? call->output : "-", call->format));
     cli_progress_clear(c);
@@ -91,10 +92,9 @@ static const cli_option options[] = {
      .type = CLI_INT,
      .offset = AT(count),
      .argument = "N",
-     .standard = "200",
      .min = 1,
      .max = 1e9,
-     .help = "how many objects"},
+     .help = "how many objects (default: what suits the set)"},
     {.name = "noise",
      .type = CLI_REAL,
      .offset = AT(noise),

@@ -1,0 +1,106 @@
+"""Output files: by extension, whole or not at all.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+
+import os
+import signal
+import stat
+import subprocess
+import time
+
+import numpy as np
+
+import tap
+
+CALL = ["gram", "x.npy", "-k", "linear", "--target", "none", "--quiet"]
+
+
+def values(n=6):
+    x = np.random.default_rng(2).normal(size=(n, 3))
+    np.save("x.npy", x)
+    return x
+
+
+def test_numbers_read_back_the_same():
+    np.save("x.npy", np.array([[0.1], [1 / 3], [1e-300], [2.0], [1e200], [-1.5e-7]]))
+    for name in ("g.csv", "g.txt"):
+        tap.mercer(*CALL, "-o", name)
+        tap.mercer(*CALL, "-o", "g.npy")
+        with open(name) as f:
+            rows = [line.replace(",", "\t").split("\t") for line in f.read().splitlines()[1:]]
+        got = np.array([[float(v) for v in row] for row in rows])
+        assert (got == np.load("g.npy")).all()
+
+
+def test_permissions_follow_the_mask():
+    values()
+    old = os.umask(0o027)
+    try:
+        tap.mercer(*CALL, "-o", "g.npy")
+    finally:
+        os.umask(old)
+    tap.check_equal(stat.S_IMODE(os.stat("g.npy").st_mode), 0o640)
+
+
+def test_links_are_followed():
+    x = values()
+    os.mkdir("there")
+    open("there/real.npy", "w").close()
+    os.symlink("there/real.npy", "g.npy")
+    tap.mercer(*CALL, "-o", "g.npy")
+    assert os.path.islink("g.npy")
+    assert np.allclose(np.load("there/real.npy"), x @ x.T)
+    tap.check_equal(os.listdir("there"), ["real.npy"])
+
+
+def test_devices_are_written_in_place():
+    values()
+    tap.mercer(*CALL, "-o", "/dev/null")
+    out = tap.mercer(*CALL, "-o", "/dev/stdout").stdout
+    tap.check_equal(out, tap.mercer(*CALL).stdout)
+
+
+def test_names_that_cannot_be_written():
+    values()
+    os.mkdir("folder.npy")
+    done = tap.mercer(*CALL, "-o", "folder.npy", status=1)
+    tap.check_equal(done.stderr, "mercer: folder.npy: this is a folder, not a file\n")
+    done = tap.mercer(*CALL, "-o", "no/such/g.npy", status=1)
+    tap.check_equal(done.stderr, "mercer: no/such/g.npy: No such file or directory\n")
+    done = tap.mercer(*CALL, "-o", "g.csv.gz", status=2)
+    assert "run gzip on it" in done.stderr
+    done = tap.mercer(*CALL, "-o", "-", "--json", status=2)
+    assert "both write to standard output" in done.stderr
+    tap.check_equal(sorted(os.listdir(".")), ["folder.npy", "x.npy"])
+
+
+def test_a_full_disk_is_said():
+    if not os.path.exists("/dev/full"):
+        tap.skip("no /dev/full")
+    values(200)
+    done = tap.mercer(*CALL, "-o", "/dev/full", status=1)
+    tap.check_equal(done.stderr, "mercer: /dev/full: No space left on device\n")
+
+
+def test_the_old_file_stays_until_the_new_one_is_whole():
+    np.save("x.npy", np.random.default_rng(2).normal(size=(6000, 3)))
+    with open("g.csv", "w") as f:
+        f.write("old\n")
+    for number in (signal.SIGTERM, signal.SIGINT):
+        run = subprocess.Popen([tap.MERCER] + CALL + ["-o", "g.csv"], stderr=subprocess.PIPE,
+                               text=True)
+        until = time.time() + 30
+        while time.time() < until and not any(n.startswith("g.csv.") for n in os.listdir(".")):
+            time.sleep(0.01)
+        time.sleep(0.05)
+        run.send_signal(number)
+        said = run.communicate(timeout=30)[1]
+        tap.check_equal(run.returncode, -signal.SIGTERM if number == signal.SIGTERM else 1)
+        tap.check_equal(said, "" if number == signal.SIGTERM else "mercer: interrupted\n")
+        tap.check_equal(open("g.csv").read(), "old\n")
+        tap.check_equal(sorted(os.listdir(".")), ["g.csv", "x.npy"])
+
+
+if __name__ == "__main__":
+    tap.main(globals())
