@@ -159,7 +159,7 @@ def test_options_stand_anywhere():
                  ["--threads", "1", "gram", "d.csv", "-k", "linear"],
                  ["--threads=1", "--quiet", "gram", "-k", "linear", "d.csv", "--memory", "64M"],
                  ["gram", "d.csv", "-k", "rbf(gamma=1)", "-k", "linear", "--memory", "64MiB"]):
-        got = tap.mercer_json(*call)
+        got = json.loads(tap.mercer("--json", *call).stdout)
         for key in ("rows", "cols", "kernel", "min", "max", "mean"):
             tap.check_equal(got[key], wanted[key], key)
 
