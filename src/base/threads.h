@@ -12,8 +12,8 @@
  * must not depend on the worker: then the result is the same for any number of threads. Sums over
  * items: keep one partial result an item, add them in order afterwards.
  * After the first failure no further items start; the status of the lowest failed item that ran is
- * returned. Nested calls run serially. In a child made by fork() after the parent ran threads, all
- * loops run serially (libgomp would hang). */
+ * returned, with its message. Nested calls run serially. In a child made by fork() after the parent
+ * used threads, all loops run serially. */
 typedef mcr_status mcr_work(void *arg, int64_t item, int worker);
 mcr_status mcr_parallel(mcr *ctx, int64_t items, mcr_work *work, void *arg);
 int mcr_workers(const mcr *ctx);

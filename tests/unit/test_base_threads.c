@@ -4,6 +4,7 @@
  */
 #include "helpers.h"
 
+#include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -186,7 +187,53 @@ static void workers_allocate(void **state)
     test_close(ctx);
 }
 
-/* What the child does: loops on the parent's context and on its own. */
+static mcr_status add_item(void *arg, int64_t item, int worker)
+{
+    (void)worker;
+    int64_t *sums = arg;
+    sums[item] += item + 1;
+    return MCR_OK;
+}
+
+/* Loops at the pace of a solver, some with pauses in which the threads fall asleep. */
+static void *run_many(void *arg)
+{
+    int64_t sums[16] = {0}, loops = 3000, *good = arg;
+    mcr *ctx;
+    mcr_config config = {.size = sizeof config, .threads = 3};
+    *good = 0;
+    if (mcr_open(&ctx, &config) != MCR_OK)
+        return NULL;
+    for (int64_t i = 0; i < loops; i++) {
+        if (mcr_parallel(ctx, 1 + i % 16, add_item, sums) != MCR_OK)
+            return NULL;
+        if (i % 500 == 0)
+            usleep(200);
+    }
+    mcr_close(ctx);
+    for (int64_t i = 0; i < 16; i++) {
+        int64_t ran = 0;
+        for (int64_t j = 0; j < loops; j++)
+            ran += j % 16 >= i;
+        *good += sums[i] == ran * (i + 1);
+    }
+    return NULL;
+}
+
+static void contexts_are_independent(void **state)
+{
+    (void)state;
+    pthread_t threads[3];
+    int64_t good[3];
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, run_many, &good[i]), 0);
+    for (int i = 0; i < 3; i++) {
+        pthread_join(threads[i], NULL);
+        assert_int_equal(good[i], 16);
+    }
+}
+
+/* What the child does: loops on the parent's context and on its own, then closes both. */
 static int work_in_child(mcr *ctx)
 {
     mcr *own;
@@ -205,6 +252,7 @@ static int work_in_child(mcr *ctx)
             return 5;
     int result = atomic_load(&t->bad_worker) ? 6 : 0;
     free(t);
+    mcr_close(ctx); /* without waiting for threads that are not here */
     return result;
 }
 
@@ -255,7 +303,7 @@ int main(void)
         cmocka_unit_test(early_fork_keeps_threads),   cmocka_unit_test(runs_all_items_once),
         cmocka_unit_test(reports_the_lowest_failure), cmocka_unit_test(success_leaves_no_message),
         cmocka_unit_test(nested_loops_are_serial),    cmocka_unit_test(workers_allocate),
-        cmocka_unit_test(forked_child_works_alone),
+        cmocka_unit_test(contexts_are_independent),   cmocka_unit_test(forked_child_works_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
