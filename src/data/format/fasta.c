@@ -96,7 +96,7 @@ static mcr_status note_name(reader *r, const char *header, const char *end, cons
 
 static mcr_status read_header(reader *r, const char *p, const char *end)
 {
-    const char *label = r->word, *label_end = r->word + r->word_length;
+    const char *label = r->word, *label_end = r->word ? r->word + r->word_length : NULL;
     mcr_status status = mcr_strings_add(&r->strings, NULL, 0);
     r->header_line = mcr_input_line_number(r->in);
     if (status != MCR_OK || !r->labels)

@@ -80,6 +80,9 @@ static mcr_status add_field(reader *r, const mcr_json_value *key, const char *ta
     mcr_jsonl_field *field = &r->field[r->fields];
     if (key->count == 0 || memchr(key->text, 0, (size_t)key->count))
         return mcr_json_fail(&r->json, key, "a key that is empty or holds a NUL");
+    for (int64_t i = 0; i < r->fields; i++)
+        if (mcr_json_is(key, r->field[i].name))
+            return mcr_json_fail(&r->json, key, "key \"%s\" stands twice", r->field[i].name);
     field->name = mcr_copy_text(r->ctx, key->text, (size_t)key->count);
     if (!field->name)
         return MCR_NO_MEMORY;

@@ -304,10 +304,10 @@ static mcr_status add_sparse(mcr_jsonl_field *f, const mcr_json *json, const mcr
     int64_t used = s->start[n], need = used + index->count;
     if (status == MCR_OK)
         status = mcr_reserve(json->ctx, &s->start, &f->room[ROOM_START], n + 2, sizeof(int64_t));
+    if (status == MCR_OK) /* one more: the arrays are there even if no row has an entry */
+        status = mcr_reserve(json->ctx, &s->index, &f->room[ROOM_INDEX], need + 1, sizeof(int32_t));
     if (status == MCR_OK)
-        status = mcr_reserve(json->ctx, &s->index, &f->room[ROOM_INDEX], need, sizeof(int32_t));
-    if (status == MCR_OK)
-        status = mcr_reserve(json->ctx, &s->value, &f->room[ROOM_VALUE], need, sizeof(double));
+        status = mcr_reserve(json->ctx, &s->value, &f->room[ROOM_VALUE], need + 1, sizeof(double));
     const mcr_json_value *i = index + 1, *e = value + 1;
     for (int64_t to = used; status == MCR_OK && to < need; to++) {
         status = add_entry(f, json, i, e, to, to == used);

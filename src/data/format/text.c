@@ -82,6 +82,14 @@ static bool is_header(const char *line, size_t label)
     return false;
 }
 
+/* "3:0.5", as in LIBSVM files that have a tab behind the label. */
+static bool is_entry(const char *p, const char *end)
+{
+    int64_t index;
+    p = mcr_parse_int(p, end, &index);
+    return p && p < end && *p == ':';
+}
+
 /* Whether a line is a short word, one tab, and something that is not a number. */
 static bool is_labelled(const char *line, const char *end)
 {
@@ -89,7 +97,8 @@ static bool is_labelled(const char *line, const char *end)
     if (!tab || tab == line || tab - line > 64 || memchr(line, ' ', (size_t)(tab - line)))
         return false;
     tab++;
-    return !memchr(tab, '\t', (size_t)(end - tab)) && tab < end && !is_number(tab, end);
+    return !memchr(tab, '\t', (size_t)(end - tab)) && tab < end && !is_number(tab, end) &&
+           !is_entry(tab, end);
 }
 
 /* Sure only when all lines look alike; the last one may be cut off by the end of the sample. */

@@ -373,6 +373,17 @@ static bool find_part(mcr_text *name, const mcr_text *prefix, const char *part)
     return name->status == MCR_OK && stat(name->bytes, &info) == 0;
 }
 
+static mcr_status fail_missing(mcr_text *name, const mcr_text *prefix, const char *part,
+                               const char *advice)
+{
+    name->length = 0;
+    mcr_text_format(name, "%s_%s.txt", prefix->bytes, part);
+    if (name->status != MCR_OK)
+        return name->status;
+    return mcr_fail_at(name->ctx, MCR_BAD_DATA, name->bytes, 0,
+                       "this file is missing from the graph set%s", advice);
+}
+
 static mcr_status open_part(mcr_input **in, mcr_text *name, const mcr_text *prefix,
                             const char *part, bool needed)
 {
@@ -381,8 +392,7 @@ static mcr_status open_part(mcr_input **in, mcr_text *name, const mcr_text *pref
         return mcr_input_open(in, name->ctx, name->bytes);
     if (name->status != MCR_OK || !needed)
         return name->status;
-    return mcr_fail(name->ctx, MCR_BAD_DATA, "%s_%s.txt is missing from the graph set",
-                    prefix->bytes, part);
+    return fail_missing(name, prefix, part, "");
 }
 
 static void log_unused(mcr_text *name, const mcr_text *prefix)
@@ -410,10 +420,8 @@ static mcr_status open_parts(mcr_tu_parts *parts, mcr_text *name, const mcr_text
         return mcr_input_open(&parts->graph_labels, name->ctx, name->bytes);
     status = open_part(&parts->graph_targets, name, prefix, "graph_attributes", false);
     if (status == MCR_OK && !parts->graph_targets)
-        status = mcr_fail(name->ctx, MCR_BAD_DATA,
-                          "%s_graph_labels.txt is missing from the graph set; without labels set "
-                          "the target to \"none\"",
-                          prefix->bytes);
+        status = fail_missing(name, prefix, "graph_labels",
+                              "; without labels set the target to \"none\"");
     return status;
 }
 

@@ -1,0 +1,379 @@
+/* test_format_jsonl.c: the reader of JSON lines.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "format_helpers.h"
+
+#include "data/data.h"
+
+static mcr_status read_options(mcr_data **out, mcr *ctx, const char *text,
+                               const mcr_read_options *options)
+{
+    return mcr_data_read_memory(out, ctx, "f.jsonl", text, strlen(text), options);
+}
+
+static void read_good(mcr_data **out, mcr *ctx, const char *text)
+{
+    test_ok(ctx, read_options(out, ctx, text, NULL));
+}
+
+static void refuse(mcr *ctx, const char *text, const char *message)
+{
+    refuse_text(ctx, "f.jsonl", text, NULL, NULL, message);
+}
+
+static void reads_all_kinds(void **state)
+{
+    mcr_data *data;
+    read_good(&data, *state,
+              "{\"y\": 1, \"x\": [1, 2.5], \"sequence\": \"ACGT\", \"molecule\": "
+              "{\"nodes\": [\"C\", \"O\"], \"edges\": [[0, 1]]}, \"weight\": 2}\n"
+              "\n"
+              "{\"weight\": 0.5, \"sequence\": \"\", \"x\": [-1e3, 0], \"molecule\": "
+              "{\"edges\": [[2, 0], [0, 2]], \"nodes\": [\"O\", \"N\", \"C\"]}, \"y\": -1}");
+    assert_int_equal(mcr_data_count(data), 2);
+    assert_int_equal(mcr_data_fields(data), 3);
+    assert_true(mcr_data_targets(data)[0] == 1 && mcr_data_targets(data)[1] == -1);
+    assert_true(mcr_data_weights(data)[0] == 2 && mcr_data_weights(data)[1] == 0.5);
+    mcr_field_info x = field_info(data, 0), sequence = field_info(data, 1);
+    mcr_field_info molecule = field_info(data, 2);
+    assert_string_equal(x.name, "x");
+    assert_int_equal(x.kind, MCR_DENSE);
+    assert_int_equal(x.cols, 2);
+    double row[2];
+    test_ok(*state, mcr_data_vector(data, 0, 1, row));
+    assert_true(row[0] == -1000 && row[1] == 0);
+    assert_string_equal(sequence.name, "sequence");
+    same_string(data, 1, 0, "ACGT", 4);
+    same_string(data, 1, 1, "", 0);
+    assert_string_equal(molecule.name, "molecule");
+    assert_int_equal(molecule.nodes, 5);
+    assert_int_equal(molecule.entries, 2);
+    assert_int_equal(molecule.alphabet, 3);
+    const mcr_store *s = mcr_data_field(data, 2).store;
+    static const int32_t labels[] = {0, 1, 1, 2, 0};
+    assert_memory_equal(s->node_label, labels, sizeof labels);
+    assert_int_equal(s->label_names, 3);
+    assert_string_equal(s->label_name[1], "O");
+    assert_null(s->link_label);
+    mcr_data_free(data);
+}
+
+static void reads_numbers_as_columns(void **state)
+{
+    mcr_data *data;
+    double row[3];
+    read_good(&data, *state,
+              "{\"age\": 3, \"label\": \"b\", \"ok\": true, \"s\": \"q\", \"z\": -1}\n"
+              "{\"age\": 4, \"ok\": false, \"z\": 0.5, \"label\": \"a\", \"s\": \"\"}\n");
+    assert_int_equal(mcr_data_fields(data), 2);
+    assert_string_equal(field_info(data, 0).name, "x");
+    assert_int_equal(field_info(data, 0).cols, 3);
+    test_ok(*state, mcr_data_vector(data, 0, 0, row));
+    assert_true(row[0] == 3 && row[1] == 1 && row[2] == -1);
+    test_ok(*state, mcr_data_vector(data, 0, 1, row));
+    assert_true(row[0] == 4 && row[1] == 0 && row[2] == 0.5);
+    assert_string_equal(field_info(data, 1).name, "s");
+    assert_string_equal(mcr_data_class_name(data, 0), "b");
+    mcr_data_free(data);
+    /* Beside a key "x" each number is a field for itself. */
+    read_good(&data, *state,
+              "{\"a\": 1, \"x\": \"t\", \"b\": 2}\n{\"a\": 3, \"x\": \"u\", \"b\": 4}\n");
+    assert_int_equal(mcr_data_fields(data), 3);
+    assert_string_equal(field_info(data, 0).name, "a");
+    assert_int_equal(field_info(data, 0).cols, 1);
+    assert_string_equal(field_info(data, 2).name, "b");
+    test_ok(*state, mcr_data_vector(data, 2, 1, row));
+    assert_true(row[0] == 4);
+    assert_int_equal(mcr_data_target_kind(data), MCR_NO_TARGETS);
+    mcr_data_free(data);
+}
+
+static void reads_sparse(void **state)
+{
+    mcr_data *data;
+    double row[6];
+    static const double first[] = {1.5, 0, 0, 0, -2, 0};
+    read_good(&data, *state,
+              "{\"v\": {\"i\": [0, 4], \"v\": [1.5, -2]}}\n"
+              "{\"v\": {\"indices\": [], \"values\": []}}\n"
+              "{\"v\": {\"i\": [5], \"v\": [1]}}\n");
+    assert_int_equal(field_info(data, 0).kind, MCR_SPARSE);
+    assert_int_equal(field_info(data, 0).cols, 6);
+    assert_int_equal(field_info(data, 0).entries, 3);
+    test_ok(*state, mcr_data_vector(data, 0, 0, row));
+    assert_memory_equal(row, first, sizeof first);
+    mcr_data_free(data);
+    const char *wide = "{\"v\": {\"n\": 100, \"i\": [], \"v\": []}}\n";
+    read_good(&data, *state, wide);
+    assert_int_equal(field_info(data, 0).cols, 100);
+    mcr_data_free(data);
+    mcr_read_options options = {.size = sizeof options, .features = 50};
+    test_ok(*state, read_options(&data, *state, "{\"v\": {\"i\": [7], \"v\": [1]}}\n", &options));
+    assert_int_equal(field_info(data, 0).cols, 50);
+    mcr_data_free(data);
+}
+
+static void reads_bytes(void **state)
+{
+    mcr_data *data;
+    read_good(&data, *state,
+              "{\"s\": \"\\u0000\\u00e9\"}\n{\"s\": {\"hex\": \"00fFe9\"}}\n"
+              "{\"s\": {\"hex\": \"\"}}\n");
+    same_string(data, 0, 0, "\0\xc3\xa9", 3);
+    same_string(data, 0, 1, "\0\xff\xe9", 3);
+    same_string(data, 0, 2, "", 0);
+    mcr_data_free(data);
+}
+
+static void reads_graphs(void **state)
+{
+    mcr_data *data;
+    read_good(&data, *state,
+              "{\"g\": {\"nodes\": [3, -1], \"edges\": [[0, 1, 7], [1, 1, 8]]}}\n"
+              "{\"g\": {\"nodes\": [], \"edges\": []}}\n");
+    const mcr_store *s = mcr_data_field(data, 0).store;
+    static const int32_t labels[] = {3, -1}, adjacent[] = {1, 0, 1}, link_labels[] = {7, 7, 8};
+    assert_memory_equal(s->node_label, labels, sizeof labels);
+    assert_memory_equal(s->adjacent, adjacent, sizeof adjacent);
+    assert_memory_equal(s->link_label, link_labels, sizeof link_labels);
+    assert_null(s->label_name);
+    mcr_data_free(data);
+    read_good(&data, *state,
+              "{\"g\": {\"nodes\": 0, \"edges\": []}}\n"
+              "{\"g\": {\"nodes\": 3, \"edges\": [[2, 0]]}}\n");
+    assert_int_equal(field_info(data, 0).nodes, 3);
+    assert_int_equal(field_info(data, 0).alphabet, 0);
+    assert_null(mcr_data_field(data, 0).store->node_label);
+    mcr_data_free(data);
+}
+
+static void reads_precomputed(void **state)
+{
+    mcr_data *data;
+    read_good(&data, *state, "{\"K\": {\"k\": [1, 0.5]}}\n{\"K\": {\"k\": [0.5, 1]}}\n");
+    const mcr_store *s = mcr_data_field(data, 0).store;
+    assert_int_equal(s->kind, MCR_PRECOMPUTED);
+    assert_true(s->id[0] == 0 && s->id[1] == 1);
+    mcr_data_free(data);
+    read_good(&data, *state, "{\"K\": {\"id\": 1, \"k\": [1, 0.5]}}\n");
+    assert_int_equal(mcr_data_field(data, 0).store->id[0], 1);
+    mcr_data_free(data);
+    read_good(&data, *state, "{\"K\": {\"k\": [1, 0.5]}}\n");
+    assert_int_equal(mcr_data_field(data, 0).store->id[0], -1);
+    mcr_data_free(data);
+}
+
+static void finds_the_target(void **state)
+{
+    mcr_data *data;
+    const char *text = "{\"class\": \"c\", \"label\": 5, \"w\": 3, \"a\": 7}\n";
+    read_good(&data, *state, text);
+    assert_true(mcr_data_targets(data)[0] == 5);
+    assert_int_equal(mcr_data_fields(data), 2);
+    mcr_data_free(data);
+    mcr_read_options options = {.size = sizeof options, .target = "a", .weight = "w"};
+    test_ok(*state, read_options(&data, *state, text, &options));
+    assert_true(mcr_data_targets(data)[0] == 7);
+    assert_true(mcr_data_weights(data)[0] == 3);
+    mcr_data_free(data);
+    options.target = "none";
+    options.weight = NULL;
+    test_ok(*state, read_options(&data, *state, text, &options));
+    assert_int_equal(mcr_data_target_kind(data), MCR_NO_TARGETS);
+    assert_int_equal(field_info(data, 1).cols, 3);
+    mcr_data_free(data);
+    options.target = "b";
+    mcr_status status = read_options(&data, *state, text, &options);
+    test_fails(*state, status, MCR_BAD_DATA, "f.jsonl:1: there is no key \"b\" for the target");
+    options.target = NULL;
+    options.weight = "v";
+    status = read_options(&data, *state, text, &options);
+    test_fails(*state, status, MCR_BAD_DATA, "f.jsonl:1: there is no key \"v\" for the weights");
+    read_good(&data, *state, "{\"y\": true, \"a\": 1}\n{\"y\": false, \"a\": 1}\n");
+    assert_string_equal(mcr_data_class_name(data, 0), "true");
+    mcr_data_free(data);
+}
+
+static void refuses_lines(void **state)
+{
+    refuse(*state, "", "f.jsonl: the file is empty");
+    refuse(*state, "\n \n", "f.jsonl:2: no objects: the file is empty");
+    refuse(*state, "[1, 2]\n", "f.jsonl:1: column 1: a line should be one object in { }");
+    refuse(*state, "{\"a\": 1}\n{\"a\": }\n",
+           "f.jsonl:2: column 7: found '}' where a value should be");
+    refuse(*state, "{\"a\": 1}\n{\"a\": NaN}\n",
+           "f.jsonl:2: column 7: found 'N' where a value should be");
+    refuse(*state, "{\n\"a\": 1}\n",
+           "f.jsonl:1: column 2: the text ends where a key in quotes should be");
+    refuse(*state, "{\"a\": 1, \"b\": 2}\n{\"a\": 1}\n",
+           "f.jsonl:2: column 1: key \"b\" is missing");
+    refuse(*state, "{\"a\": 1}\n{\"a\": 1, \"b\": 2}\n",
+           "f.jsonl:2: column 10: key \"b\" is not in the first line");
+    refuse(*state, "{\"a\": 1, \"b\": 1}\n{\"a\": 1, \"a\": 2}\n",
+           "f.jsonl:2: column 10: key \"a\" stands twice");
+    refuse(*state, "{\"a\": 1, \"a\": 1}\n", "f.jsonl:1: column 10: key \"a\" stands twice");
+    refuse(*state, "{\"\": 1}\n", "f.jsonl:1: column 2: a key that is empty or holds a NUL");
+    refuse(*state, "{}\n", "f.jsonl: the objects have no key beside target and weight");
+    refuse(*state, "{\"y\": 1}\n", "f.jsonl: the objects have no key beside target and weight");
+}
+
+static void refuses_values(void **state)
+{
+    refuse(*state, "{\"a\": null}\n",
+           "f.jsonl:1: column 7: key \"a\": found null where a value should be");
+    refuse(*state, "{\"a\": 1}\n{\"a\": null}\n",
+           "f.jsonl:2: column 7: key \"a\": found null where a number should be");
+    refuse(*state, "{\"a\": \"s\"}\n{\"a\": 1}\n",
+           "f.jsonl:2: column 7: key \"a\": found a number where a string should be");
+    refuse(*state, "{\"a\": [1]}\n{\"a\": 1}\n",
+           "f.jsonl:2: column 7: key \"a\": found a number where an array of numbers should be");
+    refuse(*state, "{\"a\": [1, 2]}\n{\"a\": [1]}\n",
+           "f.jsonl:2: column 7: key \"a\": 1 numbers, but 2 in the first line");
+    refuse(*state, "{\"a\": [1, \"2\"]}\n",
+           "f.jsonl:1: column 11: key \"a\": found a string where a number should be");
+    refuse(*state, "{\"a\": []}\n", "f.jsonl:1: column 7: key \"a\": the array is empty");
+    refuse(
+        *state, "{\"a\": {\"b\": 1}}\n",
+        "f.jsonl:1: column 7: key \"a\": an object should have \"nodes\" and \"edges\" (a graph), "
+        "\"i\" and \"v\" (a sparse vector), \"hex\" or \"k\"");
+    refuse(*state, "{\"y\": 1, \"a\": 1}\n{\"y\": \"b\", \"a\": 1}\n",
+           "f.jsonl:2: column 7: key \"y\": found a string where a number should be");
+    refuse(*state, "{\"y\": [1], \"a\": 1}\n",
+           "f.jsonl:1: column 7: key \"y\": found an array where a number or a word should be");
+    refuse(*state, "{\"y\": \"\", \"a\": 1}\n",
+           "f.jsonl:1: column 7: key \"y\": a label that is empty or holds a NUL");
+    refuse(*state, "{\"weight\": -1, \"a\": 1}\n",
+           "f.jsonl:1: column 12: key \"weight\": a weight may not be negative");
+    refuse(*state, "{\"weight\": \"1\", \"a\": 1}\n",
+           "f.jsonl:1: column 12: key \"weight\": found a string where a number should be");
+    refuse(*state, "{\"s\": {\"hex\": \"0\"}}\n",
+           "f.jsonl:1: column 15: key \"s\": \"hex\" should be pairs of hexadecimal digits");
+    refuse(*state, "{\"s\": {\"hex\": \"0g\"}}\n",
+           "f.jsonl:1: column 15: key \"s\": \"hex\" holds other than hexadecimal digits");
+    refuse(*state, "{\"K\": {\"k\": [1], \"id\": 1}}\n",
+           "f.jsonl:1: column 24: key \"K\": \"id\" should be an integer from -1 to 0");
+    refuse(*state, "{\"K\": {\"k\": [1], \"id\": 0}}\n{\"K\": {\"k\": [1]}}\n",
+           "f.jsonl:2: column 7: key \"K\": \"id\" should be in all lines or in none");
+}
+
+static void refuses_sparse(void **state)
+{
+    refuse(*state, "{\"v\": {\"i\": [0]}}\n",
+           "f.jsonl:1: column 7: key \"v\": a sparse vector is {\"i\": [..], \"v\": [..]}");
+    refuse(*state, "{\"v\": {\"i\": [0], \"v\": []}}\n",
+           "f.jsonl:1: column 7: key \"v\": 1 indices, but 0 values");
+    refuse(*state, "{\"v\": {\"i\": [-1], \"v\": [1]}}\n",
+           "f.jsonl:1: column 14: key \"v\": an index should be an integer from 0");
+    refuse(*state, "{\"v\": {\"i\": [1, 1], \"v\": [1, 1]}}\n",
+           "f.jsonl:1: column 17: key \"v\": index 1 after 1: indices must rise");
+    refuse(*state, "{\"v\": {\"i\": [0], \"v\": [\"1\"]}}\n",
+           "f.jsonl:1: column 24: key \"v\": found a string where a number should be");
+    refuse(*state, "{\"v\": {\"i\": [0], \"v\": [1], \"w\": 1}}\n",
+           "f.jsonl:1: column 28: key \"v\": unknown member \"w\"");
+    refuse(*state, "{\"v\": {\"n\": 2, \"i\": [2], \"v\": [1]}}\n",
+           "f.jsonl:1: column 22: key \"v\": index 2, but \"n\" is 2");
+    refuse(*state, "{\"v\": {\"n\": 0, \"i\": [], \"v\": []}}\n",
+           "f.jsonl:1: column 13: key \"v\": \"n\" should be a number of columns");
+    refuse(*state,
+           "{\"v\": {\"n\": 2, \"i\": [], \"v\": []}}\n{\"v\": {\"n\": 3, \"i\": [], \"v\": []}}\n",
+           "f.jsonl:2: column 13: key \"v\": \"n\" is 3, but 2 in the first line");
+    refuse(*state, "{\"v\": {\"n\": 2, \"i\": [], \"v\": []}}\n{\"v\": {\"i\": [], \"v\": []}}\n",
+           "f.jsonl:2: column 7: key \"v\": \"n\" should be in all lines or in none");
+}
+
+static void refuses_graphs(void **state)
+{
+    refuse(*state, "{\"g\": {\"nodes\": 2}}\n",
+           "f.jsonl:1: column 7: key \"g\": a graph is {\"nodes\": .., \"edges\": [..]}");
+    refuse(
+        *state, "{\"g\": {\"nodes\": -2, \"edges\": []}}\n",
+        "f.jsonl:1: column 17: key \"g\": \"nodes\" should be a list of labels, or how many there "
+        "are");
+    refuse(*state, "{\"g\": {\"nodes\": 2, \"edges\": [[0, 2]]}}\n",
+           "f.jsonl:1: column 34: key \"g\": there is no node 2; the graph has 2, numbered from 0");
+    refuse(*state, "{\"g\": {\"nodes\": 2, \"edges\": [0, 1]}}\n",
+           "f.jsonl:1: column 30: key \"g\": an edge is [a, b] or [a, b, label]");
+    refuse(
+        *state, "{\"g\": {\"nodes\": 2, \"edges\": [[0, 1], [1, 1, 1]]}}\n",
+        "f.jsonl:1: column 38: key \"g\": all edges must be without labels, or all with labels of "
+        "one kind");
+    refuse(*state, "{\"g\": {\"nodes\": 2, \"edges\": [[0, 1, \"x\"]]}}\n",
+           "f.jsonl:1: column 37: key \"g\": an edge's label should be an integer of 32 bits");
+    refuse(*state, "{\"g\": {\"nodes\": 2, \"edges\": [[[0], 1]]}}\n",
+           "f.jsonl:1: column 31: key \"g\": found an array where a node's number should be");
+    refuse(
+        *state, "{\"g\": {\"nodes\": [\"C\", 1], \"edges\": []}}\n",
+        "f.jsonl:1: column 23: key \"g\": all nodes must be without labels, or all with labels of "
+        "one kind");
+    refuse(
+        *state,
+        "{\"g\": {\"nodes\": [1], \"edges\": []}}\n{\"g\": {\"nodes\": 1, \"edges\": []}}\n",
+        "f.jsonl:2: column 17: key \"g\": all nodes must be without labels, or all with labels of "
+        "one kind");
+    refuse(*state, "{\"g\": {\"nodes\": [1.5], \"edges\": []}}\n",
+           "f.jsonl:1: column 18: key \"g\": a label should be a word or an integer of 32 bits");
+    refuse(*state, "{\"g\": {\"nodes\": 9000000000000000000, \"edges\": []}}\n",
+           "f.jsonl:1: column 17: key \"g\": so many nodes are more than the memory budget holds");
+}
+
+/* 300 node words are more than the first table of words holds. */
+static void numbers_many_words(void **state)
+{
+    char text[16000];
+    size_t n = (size_t)snprintf(text, sizeof text, "{\"g\": {\"edges\": [], \"nodes\": [\"w0\"");
+    for (int i = 1; i < 600; i++)
+        n += (size_t)snprintf(text + n, sizeof text - n, ", \"w%d\"", i % 300);
+    snprintf(text + n, sizeof text - n, "]}}\n");
+    mcr_data *data;
+    read_good(&data, *state, text);
+    const mcr_store *s = mcr_data_field(data, 0).store;
+    assert_int_equal(s->label_names, 300);
+    for (int i = 0; i < 600; i++)
+        assert_int_equal(s->node_label[i], i % 300);
+    assert_string_equal(s->label_name[299], "w299");
+    mcr_data_free(data);
+}
+
+static mcr_status sweep(mcr *ctx, void *arg)
+{
+    (void)arg;
+    char text[20000];
+    size_t n = 0;
+    for (int i = 0; i < 40; i++)
+        n += (size_t)snprintf(text + n, sizeof text - n,
+                              "{\"weight\": %d, \"y\": \"c%d\", \"a\": %d, \"b\": [1, 2], \"s\": "
+                              "\"t\\n\", \"v\": {\"i\": [%d], \"v\": [1]}, \"K\": {\"k\": [1]}, "
+                              "\"g\": {\"nodes\": [\"n%d\", \"n\"], \"edges\": [[0, 1, 2]]}}\n",
+                              i, i % 3, i, i, i);
+    mcr_data *data = NULL;
+    mcr_status status = read_text(&data, ctx, "f", text, n, "jsonl", NULL);
+    mcr_data_free(data);
+    return status;
+}
+
+static void survives_no_memory(void **state)
+{
+    (void)state;
+    assert_true(test_sweep_allocations("jsonl", sweep, NULL) > 100);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(reads_all_kinds, test_setup, test_teardown),
+        cmocka_unit_test_setup_teardown(reads_numbers_as_columns, test_setup, test_teardown),
+        cmocka_unit_test_setup_teardown(reads_sparse, test_setup, test_teardown),
+        cmocka_unit_test_setup_teardown(reads_bytes, test_setup, test_teardown),
+        cmocka_unit_test_setup_teardown(reads_graphs, test_setup, test_teardown),
+        cmocka_unit_test_setup_teardown(reads_precomputed, test_setup, test_teardown),
+        cmocka_unit_test_setup_teardown(finds_the_target, test_setup, test_teardown),
+        cmocka_unit_test_setup_teardown(refuses_lines, test_setup, test_teardown),
+        cmocka_unit_test_setup_teardown(refuses_values, test_setup, test_teardown),
+        cmocka_unit_test_setup_teardown(refuses_sparse, test_setup, test_teardown),
+        cmocka_unit_test_setup_teardown(refuses_graphs, test_setup, test_teardown),
+        cmocka_unit_test_setup_teardown(numbers_many_words, test_setup, test_teardown),
+        cmocka_unit_test(survives_no_memory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
