@@ -40,6 +40,13 @@ static double from_bits(uint64_t bits)
     return value;
 }
 
+static double with_sign(double size, bool negative)
+{
+    uint64_t bits;
+    memcpy(&bits, &size, sizeof bits);
+    return from_bits(bits | (uint64_t)negative << 63);
+}
+
 /* The bits of the double nearest to w * 10^q (or, with `down`, of one just below or equal, never
  * more than one step away). *sure = false when the table's precision does not decide. */
 static uint64_t scale(uint64_t w, int64_t q, bool down, bool *sure)
@@ -106,35 +113,46 @@ static double round_decimal(const decimal *d)
 }
 
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-/* Eight digits at once, by adding neighbours in pairs: 8 x 1, 4 x 2, 2 x 4, 1 x 8. */
-static bool eight_digits(const char *p, uint64_t *value)
+/* Takes the digits among the 8 characters at p, without a branch for each: they are moved to the
+ * top, as behind zeros, and neighbours are added in pairs: 8 x 1, 4 x 2, 2 x 4, 1 x 8. Returns their
+ * count. */
+static int take_up_to_eight(const char *p, uint64_t *w)
 {
+    static const uint64_t tens[] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000};
     uint64_t v;
     memcpy(&v, p, sizeof v);
-    if (((v & 0xf0f0f0f0f0f0f0f0u) | (((v + 0x0606060606060606u) & 0xf0f0f0f0f0f0f0f0u) >> 4)) !=
-        0x3333333333333333u)
-        return false;
-    v -= 0x3030303030303030u;
+    /* The high bit of a byte says "no digit"; carries can only spoil bytes behind the first. */
+    uint64_t other = ((v + 0x4646464646464646u) | (v - 0x3030303030303030u)) & 0x8080808080808080u;
+    int count = other != 0 ? __builtin_ctzll(other) >> 3 : 8;
+    if (count == 0)
+        return 0;
+    v = (v ^ 0x3030303030303030u) << (64 - 8 * count);
     v = (v * 10 + (v >> 8)) & 0x00ff00ff00ff00ffu;
     v = (v * 100 + (v >> 16)) & 0x0000ffff0000ffffu;
-    *value = (v * 10000 + (v >> 32)) & 0xffffffffu;
-    return true;
+    v = (v * 10000 + (v >> 32)) & 0xffffffffu;
+    *w = *w * tens[count] + v;
+    return count;
 }
 #else
-static bool eight_digits(const char *p, uint64_t *value)
+static int take_up_to_eight(const char *p, uint64_t *w)
 {
-    (void)p;
-    (void)value;
-    return false;
+    int count = 0;
+    for (; count < 8 && digit_at(p + count) <= 9; count++)
+        *w = *w * 10 + digit_at(p + count);
+    return count;
 }
 #endif
 
 static const char *read_digits(const char *p, const char *end, uint64_t *w)
 {
-    uint64_t v = *w, eight;
-    while (end - p >= 8 && eight_digits(p, &eight)) {
-        v = v * 100000000u + eight;
-        p += 8;
+    uint64_t v = *w;
+    while (end - p >= 8) {
+        int count = take_up_to_eight(p, &v);
+        p += count;
+        if (count < 8) {
+            *w = v;
+            return p;
+        }
     }
     for (; p < end && digit_at(p) <= 9; p++)
         v = v * 10 + digit_at(p);
@@ -207,11 +225,13 @@ static const char *read_special(const char *p, const char *end, double *value)
 
 const char *mcr_parse_real(const char *p, const char *end, double *value)
 {
-    bool negative = false;
-    if (p < end && (*p == '-' || *p == '+'))
-        negative = *p++ == '-';
+    if (p == end)
+        return NULL;
+    const bool negative = *p == '-'; /* signs of data are random: no branch for them */
+    p += negative | (*p == '+');
     decimal d = {.w = 0, .first = p};
-    p = read_digits(p, end, &d.w);
+    for (; p < end && digit_at(p) <= 9; p++)
+        d.w = d.w * 10 + digit_at(p);
     int64_t digits = p - d.first;
     if (p < end && *p == '.') {
         const char *point = p;
@@ -223,7 +243,7 @@ const char *mcr_parse_real(const char *p, const char *end, double *value)
         double special;
         p = read_special(d.first, end, &special);
         if (p != NULL)
-            *value = negative ? -special : special;
+            *value = with_sign(special, negative);
         return p;
     }
     d.last = p;
@@ -235,8 +255,7 @@ const char *mcr_parse_real(const char *p, const char *end, double *value)
     d.last_weight = d.q;
     if (digits > 19)
         cut_digits(&d);
-    double size = round_decimal(&d);
-    *value = negative ? -size : size;
+    *value = with_sign(round_decimal(&d), negative);
     return p;
 }
 
