@@ -73,8 +73,9 @@ static target_info look_at_targets(const mcr_data *data)
             t.count[class_of[i]]++;
         t.min = fmin(t.min, target[i]);
         t.max = fmax(t.max, target[i]);
-        t.mean += target[i] / (double)n;
+        t.mean += target[i];
     }
+    t.mean /= (double)n;
     t.as_classes = t.kind == MCR_WORD_TARGETS || (t.classes <= 100 && t.classes <= n / 2);
     return t;
 }
@@ -154,9 +155,19 @@ static void print_json(const cli *c, const mcr_data *data, const mcr_field_info 
 
 /* ---- for people -------------------------------------------------------------------------------*/
 
+/* "3 to 9 nodes", or "3 nodes" where all are the same. */
+static const char *range_text(char *text, int64_t least, int64_t most, const char *noun)
+{
+    if (least == most)
+        snprintf(text, 64, "%" PRId64 " %s", least, noun);
+    else
+        snprintf(text, 64, "%" PRId64 " to %" PRId64 " %s", least, most, noun);
+    return text;
+}
+
 static void say_field(const char *label, const mcr_field_info *f, int64_t n)
 {
-    char a[64], b[64], c[64] = "";
+    char a[64], b[64], c[64], edges[64] = "";
     switch (f->kind) {
     case MCR_DENSE:
         cli_say(label, "%s: dense vectors, %s", f->name, cli_count_text(a, f->cols, "feature"));
@@ -166,47 +177,53 @@ static void say_field(const char *label, const mcr_field_info *f, int64_t n)
                 cli_count_text(a, f->cols, "object"));
         break;
     case MCR_SPARSE:
-        cli_say(label,
-                "%s: sparse vectors, %s, %s (density %.3g), %" PRId64 " to %" PRId64 " a row",
-                f->name, cli_count_text(a, f->cols, "feature"),
-                cli_count_text(b, f->entries, "value"), density(f, n), f->shortest, f->longest);
+        cli_say(label, "%s: sparse vectors, %s, %s (density %.3g), %s", f->name,
+                cli_count_text(a, f->cols, "feature"), cli_count_text(b, f->entries, "value"),
+                density(f, n), range_text(c, f->shortest, f->longest, "a row"));
         break;
     case MCR_STRINGS:
-        cli_say(label, "%s: strings, %" PRId64 " to %" PRId64 " bytes, %" PRId64 " in all, %s",
-                f->name, f->shortest, f->longest, f->entries,
-                cli_count_text(a, f->alphabet, "distinct byte"));
+        cli_say(label, "%s: strings, %s, %" PRId64 " in all, %s", f->name,
+                range_text(a, f->shortest, f->longest, "bytes"), f->entries,
+                cli_count_text(b, f->alphabet, "distinct byte"));
         break;
     case MCR_GRAPHS:
         if (f->edge_labels)
-            snprintf(c, sizeof c, ", %" PRId64 " edge labels", f->edge_labels);
-        cli_say(label, "%s: graphs, %" PRId64 " to %" PRId64 " nodes, %s and %s in all, %s%s",
-                f->name, f->shortest, f->longest, cli_count_text(a, f->nodes, "node"),
-                cli_count_text(b, f->entries, "edge"),
-                f->alphabet ? "labelled nodes" : "no node labels", c);
+            snprintf(edges, sizeof edges, ", %s", cli_count_text(a, f->edge_labels, "edge label"));
+        cli_say(label, "%s: graphs, %s, %" PRId64 " nodes and %" PRId64 " edges in all, %s%s",
+                f->name, range_text(b, f->shortest, f->longest, "nodes"), f->nodes, f->entries,
+                f->alphabet ? cli_count_text(c, f->alphabet, "node label") : "no node labels",
+                edges);
         break;
     }
 }
 
-static void say_targets(const mcr_data *data, const target_info *t)
+static void say_classes(const mcr_data *data, const target_info *t)
 {
-    char left[64], right[64];
-    if (t->kind == MCR_NO_TARGETS) {
-        cli_say("targets", "none");
-        return;
-    }
-    if (t->kind == MCR_REAL_TARGETS)
-        cli_say("targets", "numbers, %.6g to %.6g, mean %.6g", t->min, t->max, t->mean);
-    if (!t->as_classes) {
-        cli_say("", "%s", cli_count_text(left, t->classes, "distinct value"));
-        return;
+    int64_t shown = t->classes < CLASSES_SHOWN ? t->classes : CLASSES_SHOWN;
+    int width = 0;
+    char count[64];
+    for (int64_t k = 0; k < shown; k++) {
+        int length = (int)strlen(mcr_data_class_name(data, k));
+        width = length > width ? length : width;
     }
     cli_say("classes", "%" PRId64, t->classes);
-    for (int64_t k = 0; k < t->classes && k < CLASSES_SHOWN; k++)
-        cli_say("", "%-12s %s (%.3g %%)", mcr_data_class_name(data, k),
-                cli_count_text(right, t->count[k], "object"),
+    for (int64_t k = 0; k < shown; k++)
+        cli_say("", "%-*s  %s (%.3g %%)", width < 40 ? width : 40, mcr_data_class_name(data, k),
+                cli_count_text(count, t->count[k], "object"),
                 100 * (double)t->count[k] / (double)mcr_data_count(data));
-    if (t->classes > CLASSES_SHOWN)
-        cli_say("", "and %" PRId64 " more", t->classes - CLASSES_SHOWN);
+    if (t->classes > shown)
+        cli_say("", "and %" PRId64 " more", t->classes - shown);
+}
+
+static void say_targets(const mcr_data *data, const target_info *t)
+{
+    if (t->kind == MCR_NO_TARGETS)
+        cli_say("targets", "none");
+    else if (t->as_classes)
+        say_classes(data, t);
+    else
+        cli_say("targets", "numbers, %.6g to %.6g, mean %.6g, %" PRId64 " distinct values", t->min,
+                t->max, t->mean, t->classes);
 }
 
 static void print_summary(const cli *c, const mcr_data *data, const mcr_field_info *field,
