@@ -14,7 +14,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-enum { NAME_WIDTH = 11 };
+enum { NAME_WIDTH = 11, LINE_ROOM = 4096 };
 
 int cli_number(char *text, double value)
 {
@@ -47,14 +47,29 @@ const char *cli_style_code(FILE *to, cli_style style)
     return codes[style];
 }
 
-void cli_say(const char *name, const char *format, ...)
+static void put_name(const char *name)
 {
-    va_list args;
     printf("%s%-*s%s", cli_style_code(stdout, CLI_BOLD), NAME_WIDTH, name,
            cli_style_code(stdout, CLI_PLAIN));
+}
+
+void cli_say(const char *name, const char *format, ...)
+{
+    char text[LINE_ROOM];
+    va_list args;
     va_start(args, format);
-    vprintf(format, args);
+    vsnprintf(text, sizeof text, format, args);
     va_end(args);
+    put_name(name);
+    cli_put_clean(stdout, text, sizeof text);
+    putchar('\n');
+}
+
+void cli_say_word(const char *name, cli_style style, const char *word, const char *rest)
+{
+    put_name(name);
+    printf("%s%s%s: ", cli_style_code(stdout, style), word, cli_style_code(stdout, CLI_PLAIN));
+    cli_put_clean(stdout, rest, LINE_ROOM);
     putchar('\n');
 }
 

@@ -20,8 +20,10 @@ typedef enum cli_style { CLI_PLAIN, CLI_BOLD, CLI_GOOD, CLI_BAD, CLI_DOUBT } cli
 /* Begins or (CLI_PLAIN) ends a style on a stream: "" unless it is a terminal and NO_COLOR unset. */
 const char *cli_style_code(FILE *to, cli_style style);
 
-/* A line of a summary: the name in its column, then the value. */
+/* A line of a summary: the name in its column, then the value, without control characters. */
 void cli_say(const char *name, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* The same for a word in a style, with an explanation. */
+void cli_say_word(const char *name, cli_style style, const char *word, const char *rest);
 /* Text with control characters shown as '?', at most `most` bytes. */
 void cli_put_clean(FILE *to, const char *text, size_t most);
 /* A small matrix with 6 significant digits, columns aligned, each line indented. */

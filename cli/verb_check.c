@@ -85,8 +85,7 @@ static void print_report(const mcr_kernel *kernel, const mcr_check_report *r)
                 cli_count_text(count, r->tested, "object"), r->min_eigenvalue, r->bound);
     else if (r->tested)
         cli_say("tested", "%s", cli_count_text(count, r->tested, "object"));
-    cli_say("valid", "%s%s%s: %s", cli_style_code(stdout, styles[r->valid]), verdicts[r->valid],
-            cli_style_code(stdout, CLI_PLAIN), r->reason ? r->reason : "");
+    cli_say_word("valid", styles[r->valid], verdicts[r->valid], r->reason ? r->reason : "");
     if (r->objects)
         print_counterexample(r);
 }
