@@ -105,7 +105,7 @@ static mcr_status take_label(reader *r, int64_t column, const mcr_csv_field *f)
     mcr_status status = plain_text(r, f, &text, &length);
     if (status == MCR_OK)
         status = mcr_labels_add(r->labels, text, length);
-    if (status == MCR_OK && mcr_labels_not_finite(r->labels) >= 0)
+    if (status == MCR_OK && mcr_labels_not_finite(r->labels) == r->rows && !f->quoted)
         status = fail_cell(r, column, f, "is not finite");
     return status;
 }

@@ -1,0 +1,319 @@
+/* concat.c: one data set after the other.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "data/data.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "data/format/collect.h"
+
+/* The same field of all parts. */
+typedef struct joint {
+    mcr *ctx;
+    mcr_field *part;
+    int64_t parts;
+    int64_t count; /* objects in all */
+    mcr_store *to;
+} joint;
+
+static mcr_status fail_field(const joint *j, const char *what)
+{
+    return mcr_fail(j->ctx, MCR_BAD_DATA, "cannot join: field \"%s\" %s", j->part[0].store->name,
+                    what);
+}
+
+static mcr_status join_dense(joint *j)
+{
+    int64_t cols = j->part[0].store->cols, row = 0;
+    bool precomputed = j->to->kind == MCR_PRECOMPUTED;
+    for (int64_t p = 1; p < j->parts; p++)
+        if (j->part[p].store->cols != cols)
+            return mcr_fail(j->ctx, MCR_BAD_DATA,
+                            "cannot join: field \"%s\" has %" PRId64 " columns in one part and "
+                            "%" PRId64 " in another",
+                            j->part[0].store->name, cols, j->part[p].store->cols);
+    size_t cells;
+    if (!mcr_size_mul((size_t)j->count, (size_t)cols, &cells))
+        return mcr_fail(j->ctx, MCR_NO_MEMORY, "out of memory: the joint data are too large");
+    j->to->cols = cols;
+    j->to->dense = mcr_alloc(j->ctx, cells, sizeof(double));
+    if (precomputed)
+        j->to->id = mcr_alloc(j->ctx, (size_t)j->count, sizeof(int64_t));
+    if (j->to->dense == NULL || (precomputed && j->to->id == NULL))
+        return MCR_NO_MEMORY;
+    for (int64_t p = 0; p < j->parts; p++)
+        for (int64_t i = 0; i < j->part[p].count; i++, row++) {
+            const mcr_store *s = j->part[p].store;
+            int64_t from = mcr_field_at(&j->part[p], i);
+            memcpy(j->to->dense + row * cols, s->dense + from * cols,
+                   (size_t)cols * sizeof(double));
+            if (precomputed)
+                j->to->id[row] = s->id != NULL ? s->id[from] : -1;
+        }
+    return MCR_OK;
+}
+
+/* Sets to->start from the lengths of the parts' objects. */
+static mcr_status join_starts(joint *j)
+{
+    int64_t row = 0, *start = mcr_alloc(j->ctx, (size_t)j->count + 1, sizeof *start);
+    if (start == NULL)
+        return MCR_NO_MEMORY;
+    start[0] = 0;
+    for (int64_t p = 0; p < j->parts; p++)
+        for (int64_t i = 0; i < j->part[p].count; i++, row++) {
+            const int64_t *from = j->part[p].store->start + mcr_field_at(&j->part[p], i);
+            start[row + 1] = start[row] + (from[1] - from[0]);
+        }
+    j->to->start = start;
+    return MCR_OK;
+}
+
+static mcr_status join_sparse(joint *j)
+{
+    mcr_status status = join_starts(j);
+    if (status != MCR_OK)
+        return status;
+    size_t entries = (size_t)j->to->start[j->count];
+    j->to->index = mcr_alloc(j->ctx, entries, sizeof *j->to->index);
+    j->to->value = mcr_alloc(j->ctx, entries, sizeof *j->to->value);
+    if (j->to->index == NULL || j->to->value == NULL)
+        return MCR_NO_MEMORY;
+    int64_t row = 0;
+    for (int64_t p = 0; p < j->parts; p++) {
+        const mcr_store *s = j->part[p].store;
+        if (s->cols > j->to->cols)
+            j->to->cols = s->cols;
+        for (int64_t i = 0; i < j->part[p].count; i++, row++) {
+            int64_t from = s->start[mcr_field_at(&j->part[p], i)], to = j->to->start[row];
+            size_t length = (size_t)(j->to->start[row + 1] - to);
+            memcpy(j->to->index + to, s->index + from, length * sizeof *s->index);
+            memcpy(j->to->value + to, s->value + from, length * sizeof *s->value);
+        }
+    }
+    return MCR_OK;
+}
+
+static mcr_status join_strings(joint *j)
+{
+    mcr_status status = join_starts(j);
+    if (status != MCR_OK)
+        return status;
+    j->to->bytes = mcr_alloc(j->ctx, (size_t)j->to->start[j->count], 1);
+    if (j->to->bytes == NULL)
+        return MCR_NO_MEMORY;
+    int64_t row = 0;
+    for (int64_t p = 0; p < j->parts; p++)
+        for (int64_t i = 0; i < j->part[p].count; i++, row++) {
+            const mcr_store *s = j->part[p].store;
+            memcpy(j->to->bytes + j->to->start[row],
+                   s->bytes + s->start[mcr_field_at(&j->part[p], i)],
+                   (size_t)(j->to->start[row + 1] - j->to->start[row]));
+        }
+    return MCR_OK;
+}
+
+/* ---- graphs ------------------------------------------------------------------------------------*/
+
+/* Labels that are words in any part become words in all: a number its own text. */
+static mcr_status node_label(joint *j, mcr_words *words, const mcr_store *s, int64_t node,
+                             int32_t *label)
+{
+    *label = s->node_label[node];
+    if (words == NULL)
+        return MCR_OK;
+    char number[16];
+    const char *word = number;
+    if (s->label_name != NULL)
+        word = s->label_name[*label];
+    else
+        snprintf(number, sizeof number, "%" PRId32, *label);
+    return mcr_words_number(words, j->ctx, word, strlen(word), label);
+}
+
+static mcr_status graph_room(joint *j, bool nodes_labelled, bool links_labelled)
+{
+    int64_t links = 0;
+    for (int64_t p = 0; p < j->parts; p++)
+        for (int64_t i = 0; i < j->part[p].count; i++) {
+            const mcr_store *s = j->part[p].store;
+            int64_t from = mcr_field_at(&j->part[p], i);
+            links += s->link[s->start[from + 1]] - s->link[s->start[from]];
+        }
+    size_t nodes = (size_t)j->to->start[j->count];
+    j->to->link = mcr_alloc(j->ctx, nodes + 1, sizeof *j->to->link);
+    j->to->adjacent = mcr_alloc(j->ctx, (size_t)links, sizeof *j->to->adjacent);
+    if (nodes_labelled)
+        j->to->node_label = mcr_alloc(j->ctx, nodes, sizeof *j->to->node_label);
+    if (links_labelled)
+        j->to->link_label = mcr_alloc(j->ctx, (size_t)links, sizeof *j->to->link_label);
+    if (j->to->link == NULL || j->to->adjacent == NULL ||
+        (nodes_labelled && j->to->node_label == NULL) ||
+        (links_labelled && j->to->link_label == NULL))
+        return MCR_NO_MEMORY;
+    j->to->link[0] = 0;
+    return MCR_OK;
+}
+
+/* Appends one graph at node *node; its links follow those already there. */
+static mcr_status copy_graph(joint *j, mcr_words *words, const mcr_store *s, int64_t graph,
+                             int64_t *node)
+{
+    mcr_store *to = j->to;
+    mcr_status status = MCR_OK;
+    for (int64_t v = s->start[graph]; v < s->start[graph + 1] && status == MCR_OK; v++, ++*node) {
+        int64_t at = to->link[*node], length = s->link[v + 1] - s->link[v];
+        memcpy(to->adjacent + at, s->adjacent + s->link[v], (size_t)length * sizeof *s->adjacent);
+        if (to->link_label != NULL)
+            memcpy(to->link_label + at, s->link_label + s->link[v],
+                   (size_t)length * sizeof *s->link_label);
+        to->link[*node + 1] = at + length;
+        if (to->node_label != NULL)
+            status = node_label(j, words, s, v, &to->node_label[*node]);
+    }
+    return status;
+}
+
+static mcr_status join_graphs(joint *j)
+{
+    const mcr_store *first = j->part[0].store;
+    bool nodes = first->node_label != NULL, links = first->link_label != NULL, named = false;
+    for (int64_t p = 0; p < j->parts; p++) {
+        const mcr_store *s = j->part[p].store;
+        if ((s->node_label != NULL) != nodes)
+            return fail_field(j, "has node labels in some parts only");
+        if ((s->link_label != NULL) != links)
+            return fail_field(j, "has edge labels in some parts only");
+        named |= s->label_name != NULL;
+    }
+    mcr_words words = {0};
+    mcr_status status = join_starts(j);
+    if (status == MCR_OK)
+        status = graph_room(j, nodes, links);
+    int64_t node = 0;
+    for (int64_t p = 0; p < j->parts; p++)
+        for (int64_t i = 0; i < j->part[p].count && status == MCR_OK; i++)
+            status = copy_graph(j, named ? &words : NULL, j->part[p].store,
+                                mcr_field_at(&j->part[p], i), &node);
+    if (status == MCR_OK && named) {
+        j->to->label_name = words.word;
+        j->to->label_names = words.count;
+        words.word = NULL;
+        words.count = 0;
+    }
+    mcr_words_free(&words, j->ctx);
+    return status;
+}
+
+/* ---- all fields --------------------------------------------------------------------------------*/
+
+static mcr_status join_field(mcr_builder *b, joint *j, const mcr_data *const *parts, int64_t field)
+{
+    const mcr_store *first = parts[0]->store[field];
+    for (int64_t p = 0; p < j->parts; p++) {
+        int64_t i = mcr_data_find(parts[p], first->name, strlen(first->name));
+        if (i < 0 || parts[p]->store[i]->kind != first->kind) {
+            j->part[0] = mcr_data_field(parts[0], field);
+            return fail_field(j, i < 0 ? "is missing in a part" : "is not of the same kind in all");
+        }
+        j->part[p] = mcr_data_field(parts[p], i);
+    }
+    mcr_status status = mcr_store_new(&j->to, j->ctx, first->name, first->kind);
+    if (status != MCR_OK)
+        return status;
+    j->to->count = j->count;
+    switch (first->kind) {
+    case MCR_DENSE:
+    case MCR_PRECOMPUTED: status = join_dense(j); break;
+    case MCR_SPARSE: status = join_sparse(j); break;
+    case MCR_STRINGS: status = join_strings(j); break;
+    case MCR_GRAPHS: status = join_graphs(j); break;
+    }
+    if (status == MCR_OK)
+        return mcr_builder_adopt(b, j->to);
+    mcr_store_free(j->to);
+    return status;
+}
+
+static mcr_status join_words(mcr_builder *b, const mcr_data *const *parts, int64_t count)
+{
+    mcr_labels *labels;
+    mcr_status status = mcr_labels_open(&labels, parts[0]->ctx);
+    for (int64_t p = 0; p < count; p++)
+        for (int64_t i = 0; i < parts[p]->count && status == MCR_OK; i++) {
+            const char *word = parts[p]->classes->name[parts[p]->class_of[i]];
+            status = mcr_labels_add(labels, word, strlen(word));
+        }
+    if (status == MCR_OK)
+        return mcr_builder_labels(b, labels);
+    mcr_labels_close(labels);
+    return status;
+}
+
+static mcr_status join_targets(mcr_builder *b, const mcr_data *const *parts, int64_t count,
+                               int64_t objects)
+{
+    mcr *ctx = parts[0]->ctx;
+    bool words = false, weights = false;
+    for (int64_t p = 0; p < count; p++) {
+        if ((parts[p]->target_kind == MCR_NO_TARGETS) != (parts[0]->target_kind == MCR_NO_TARGETS))
+            return mcr_fail(ctx, MCR_BAD_DATA, "cannot join: only some parts have targets");
+        words |= parts[p]->target_kind == MCR_WORD_TARGETS;
+        weights |= parts[p]->weight != NULL;
+    }
+    double *joint_values = mcr_alloc(ctx, (size_t)objects, sizeof *joint_values);
+    if (joint_values == NULL)
+        return MCR_NO_MEMORY;
+    mcr_status status = MCR_OK;
+    int64_t at = 0;
+    if (words) {
+        status = join_words(b, parts, count);
+    } else if (parts[0]->target_kind == MCR_REAL_TARGETS) {
+        for (int64_t p = 0; p < count; p++)
+            for (int64_t i = 0; i < parts[p]->count; i++)
+                joint_values[at++] = parts[p]->target[i];
+        status = mcr_builder_targets(b, joint_values);
+    }
+    at = 0;
+    for (int64_t p = 0; p < count && weights; p++)
+        for (int64_t i = 0; i < parts[p]->count; i++)
+            joint_values[at++] = parts[p]->weight != NULL ? parts[p]->weight[i] : 1;
+    if (status == MCR_OK && weights)
+        status = mcr_builder_weights(b, joint_values);
+    mcr_free(ctx, joint_values);
+    return status;
+}
+
+mcr_status mcr_data_concat(mcr_data **out, const mcr_data *const *parts, int64_t count)
+{
+    *out = NULL;
+    if (count < 1) /* there is no context to tell it to */
+        return MCR_BAD_CALL;
+    mcr *ctx = parts[0]->ctx;
+    joint j = {.ctx = ctx, .parts = count};
+    for (int64_t p = 0; p < count; p++) {
+        if (parts[p]->fields != parts[0]->fields)
+            return mcr_fail(ctx, MCR_BAD_DATA,
+                            "cannot join: one part has %" PRId64 " fields and another %" PRId64,
+                            parts[0]->fields, parts[p]->fields);
+        j.count += parts[p]->count;
+    }
+    mcr_builder *b;
+    mcr_status status = mcr_builder_open(&b, ctx, j.count);
+    if (status != MCR_OK)
+        return status;
+    j.part = mcr_alloc(ctx, (size_t)count, sizeof *j.part);
+    status = j.part != NULL ? MCR_OK : MCR_NO_MEMORY;
+    for (int64_t f = 0; f < parts[0]->fields && status == MCR_OK; f++)
+        status = join_field(b, &j, parts, f);
+    if (status == MCR_OK)
+        status = join_targets(b, parts, count, j.count);
+    mcr_free(ctx, j.part);
+    if (status == MCR_OK)
+        return mcr_builder_finish(out, b);
+    mcr_builder_close(b);
+    return status;
+}

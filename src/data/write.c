@@ -1,0 +1,160 @@
+/* write.c: which format to write, and doing it.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "data/write.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "data/format/collect.h"
+
+enum { FLUSH_BYTES = 1 << 16 };
+
+/* The simplest first: what is not named takes the first that holds the data. */
+static const mcr_writer *const writers[] = {&mcr_writer_libsvm, &mcr_writer_csv, &mcr_writer_text,
+                                            &mcr_writer_fasta,  &mcr_writer_tsv, &mcr_writer_jsonl};
+
+enum { WRITERS = sizeof writers / sizeof *writers };
+
+bool mcr_writer_no(char why[MCR_WHY], const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    vsnprintf(why, MCR_WHY, format, args);
+    va_end(args);
+    return false;
+}
+
+void mcr_writer_target(mcr_text *to, const mcr_data *data, int64_t i)
+{
+    if (data->target_kind == MCR_WORD_TARGETS)
+        mcr_text_string(to, data->classes->name[data->class_of[i]]);
+    else
+        mcr_text_real(to, data->target[i]);
+}
+
+mcr_span mcr_writer_string(const mcr_data *data, int64_t field, int64_t i)
+{
+    mcr_field f = mcr_data_field(data, field);
+    const int64_t *start = f.store->start + mcr_field_at(&f, i);
+    return (mcr_span){f.store->bytes + start[0], (size_t)(start[1] - start[0])};
+}
+
+/* ---- choice ------------------------------------------------------------------------------------*/
+
+static mcr_status by_name(const mcr_writer **out, mcr *ctx, const char *name)
+{
+    const char *names[WRITERS + 1] = {NULL};
+    for (int i = 0; i < WRITERS; i++) {
+        names[i] = writers[i]->name;
+        if (strcmp(name, writers[i]->name) == 0)
+            *out = writers[i];
+    }
+    if (*out != NULL)
+        return MCR_OK;
+    const char *near = mcr_nearest(name, names);
+    if (near != NULL)
+        return mcr_fail(ctx, MCR_BAD_CALL, "unknown format \"%s\" (did you mean \"%s\"?)", name,
+                        near);
+    return mcr_fail(ctx, MCR_BAD_CALL,
+                    "the format \"%s\" cannot be written; there are libsvm, csv, tsv, text, fasta "
+                    "and jsonl",
+                    name);
+}
+
+/* Where nothing is said, a field keeps its name and kind too. */
+static bool holds_all(const mcr_writer *w, const mcr_data *data)
+{
+    char why[MCR_WHY];
+    if (!w->holds(data, why))
+        return false;
+    const mcr_store *s = data->store[0];
+    if (w == &mcr_writer_libsvm)
+        return s->kind == MCR_SPARSE && strcmp(s->name, "x") == 0;
+    if (w == &mcr_writer_text)
+        return data->target != NULL && strcmp(s->name, "text") == 0;
+    if (w == &mcr_writer_fasta)
+        return data->target != NULL && strcmp(s->name, "sequence") == 0;
+    for (int64_t f = 0; f < data->fields && w == &mcr_writer_csv; f++)
+        if (data->store[f]->kind == MCR_SPARSE || data->target == NULL || data->weight != NULL ||
+            (data->store[f]->kind == MCR_DENSE && strcmp(data->store[f]->name, "x") != 0))
+            return false;
+    return true;
+}
+
+static mcr_status choose(const mcr_writer **out, const mcr_data *data, const char *path,
+                         const char *format)
+{
+    char why[MCR_WHY];
+    static const char *const gzip[] = {"gz", NULL};
+    *out = NULL;
+    if (format != NULL) {
+        mcr_status status = by_name(out, data->ctx, format);
+        if (status != MCR_OK)
+            return status;
+    }
+    if (mcr_extension_is(path, gzip))
+        return mcr_fail(data->ctx, MCR_BAD_CALL,
+                        "%s: gzip is not written; leave .gz away and pack the file afterwards",
+                        path);
+    for (int i = 0; i < WRITERS && *out == NULL; i++)
+        if (mcr_extension_is(path, writers[i]->extensions))
+            *out = writers[i];
+    for (int i = 0; i < WRITERS && *out == NULL; i++)
+        if (holds_all(writers[i], data))
+            *out = writers[i];
+    if (*out == NULL)
+        *out = &mcr_writer_jsonl;
+    if (!(*out)->holds(data, why))
+        return mcr_fail(data->ctx, MCR_BAD_CALL, "%s: cannot be written as %s: %s", path,
+                        (*out)->name, why);
+    return MCR_OK;
+}
+
+/* ---- writing -----------------------------------------------------------------------------------*/
+
+static mcr_status flush(mcr_text *text, mcr_output *out)
+{
+    if (text->status != MCR_OK || text->length == 0)
+        return text->status;
+    mcr_status status = mcr_output_write(out, text->bytes, (size_t)text->length);
+    text->length = 0;
+    return status;
+}
+
+static mcr_status write_rows(const mcr_writer *w, const mcr_data *data, mcr_output *out)
+{
+    mcr_text text;
+    mcr_text_init(&text, data->ctx);
+    mcr_status status = MCR_OK;
+    if (w->head != NULL)
+        w->head(&text, data);
+    for (int64_t i = 0; i < data->count && status == MCR_OK; i++) {
+        w->row(&text, data, i);
+        if (text.length >= FLUSH_BYTES || text.status != MCR_OK)
+            status = flush(&text, out);
+    }
+    if (status == MCR_OK)
+        status = flush(&text, out);
+    mcr_text_free(&text);
+    return status;
+}
+
+mcr_status mcr_data_write(const mcr_data *data, const char *path, const char *format)
+{
+    const mcr_writer *w;
+    mcr_output *out;
+    mcr_status status = choose(&w, data, path, format);
+    if (status == MCR_OK)
+        status = mcr_output_open(&out, data->ctx, path);
+    if (status != MCR_OK)
+        return status;
+    status = write_rows(w, data, out);
+    if (status == MCR_OK)
+        return mcr_output_commit(out);
+    mcr_output_abandon(out);
+    return status;
+}

@@ -1,0 +1,36 @@
+/* write.h (internal to data): writing data sets, one writer a format.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef MCR_DATA_WRITE_H
+#define MCR_DATA_WRITE_H
+
+#include "data/data.h"
+
+enum { MCR_WHY = 200 };
+
+typedef struct mcr_writer {
+    const char *name;
+    const char *const *extensions;
+    /* Whether the data set reads back from this format as it is; if not, says why not. */
+    bool (*holds)(const mcr_data *data, char why[MCR_WHY]);
+    /* The first line; NULL: none. */
+    void (*head)(mcr_text *to, const mcr_data *data);
+    void (*row)(mcr_text *to, const mcr_data *data, int64_t i);
+} mcr_writer;
+
+extern const mcr_writer mcr_writer_libsvm, mcr_writer_csv, mcr_writer_tsv, mcr_writer_text,
+    mcr_writer_fasta, mcr_writer_jsonl;
+
+/* "field \"x\" ..." into why, and false, so that a check can end with it. */
+bool mcr_writer_no(char why[MCR_WHY], const char *format, ...) MCR_PRINTF(2, 3);
+/* The target of object i as text: its class word, or the number. */
+void mcr_writer_target(mcr_text *to, const mcr_data *data, int64_t i);
+/* The bytes of string i. */
+typedef struct mcr_span {
+    const char *bytes;
+    size_t length;
+} mcr_span;
+mcr_span mcr_writer_string(const mcr_data *data, int64_t field, int64_t i);
+
+#endif

@@ -1,0 +1,260 @@
+/* write_table.c: vectors as LIBSVM lines and as tables (CSV, TSV).
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "data/write.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/number.h"
+#include "data/format/csv.h"
+
+static bool is_number(const char *text, size_t length)
+{
+    double value;
+    return length > 0 && mcr_parse_real(text, text + length, &value) == text + length;
+}
+
+/* ---- LIBSVM ------------------------------------------------------------------------------------*/
+
+static bool holds_libsvm(const mcr_data *data, char why[MCR_WHY])
+{
+    const mcr_store *s = data->store[0];
+    if (data->fields != 1 || (s->kind != MCR_DENSE && s->kind != MCR_SPARSE))
+        return mcr_writer_no(why, "it holds one field of vectors and nothing else");
+    if (data->target == NULL)
+        return mcr_writer_no(why, "every line begins with a target, and there are none");
+    if (data->weight != NULL)
+        return mcr_writer_no(why, "it has no place for weights");
+    for (int64_t c = 0; data->target_kind == MCR_WORD_TARGETS && c < data->classes->count; c++) {
+        const char *word = data->classes->name[c];
+        double value;
+        const char *end = word + strlen(word);
+        if (word[strcspn(word, " \t\r\n#:,")] != '\0' ||
+            (mcr_parse_real(word, end, &value) == end && !isfinite(value)))
+            return mcr_writer_no(why, "the class \"%.40s\" cannot stand in it", word);
+    }
+    return true;
+}
+
+static void add_pair(mcr_text *to, int64_t index, double value)
+{
+    mcr_text_add(to, " ", 1);
+    mcr_text_int(to, index);
+    mcr_text_add(to, ":", 1);
+    mcr_text_real(to, value);
+}
+
+/* The first line names the last column, if need be with a zero: so the number of columns stays. */
+static void row_libsvm(mcr_text *to, const mcr_data *data, int64_t i)
+{
+    mcr_field f = mcr_data_field(data, 0);
+    const mcr_store *s = f.store;
+    int64_t row = mcr_field_at(&f, i), last = 0;
+    mcr_writer_target(to, data, i);
+    if (s->kind == MCR_SPARSE) {
+        for (int64_t k = s->start[row]; k < s->start[row + 1]; k++) {
+            last = s->index[k] + 1;
+            add_pair(to, last, s->value[k]);
+        }
+    } else {
+        for (int64_t c = 0; c < s->cols; c++)
+            if (s->dense[row * s->cols + c] != 0) {
+                last = c + 1;
+                add_pair(to, last, s->dense[row * s->cols + c]);
+            }
+    }
+    if (i == 0 && last < s->cols)
+        add_pair(to, s->cols, 0);
+    mcr_text_add(to, "\n", 1);
+}
+
+/* ---- tables ------------------------------------------------------------------------------------*/
+
+static const char target_name[] = "target", weight_name[] = "weight";
+
+static bool starts_like_name(const char *name)
+{
+    mcr_csv_field f = {.text = name, .length = strlen(name)};
+    return memchr("0123456789+-.", name[0], 13) == NULL && !mcr_csv_missing(&f);
+}
+
+/* The reader knows a header by a number below a name, or by different words with "target" among
+ * them. */
+static bool header_is_seen(const mcr_data *data)
+{
+    if (data->target_kind == MCR_REAL_TARGETS || data->weight != NULL)
+        return true;
+    bool words = data->target != NULL && data->fields < 256;
+    for (int64_t f = 0; f < data->fields; f++) {
+        if (data->store[f]->kind != MCR_STRINGS)
+            return true;
+        words &= starts_like_name(data->store[f]->name);
+    }
+    for (int64_t c = 0; words && c < data->classes->count; c++)
+        words = strcmp(data->classes->name[c], target_name) != 0;
+    return words;
+}
+
+/* Text that the reader would take for numbers. */
+static bool looks_numeric(mcr_span s)
+{
+    bool digits = s.length > 0;
+    for (size_t i = 0; i < s.length && digits; i++)
+        digits = memchr("0123456789+-., eE", s.bytes[i], 17) != NULL;
+    return digits || is_number(s.bytes, s.length);
+}
+
+static bool holds_table(const mcr_data *data, char why[MCR_WHY])
+{
+    int64_t vectors = 0;
+    for (int64_t f = 0; f < data->fields; f++) {
+        const mcr_store *s = data->store[f];
+        vectors += s->kind == MCR_DENSE || s->kind == MCR_SPARSE;
+        if (s->kind == MCR_GRAPHS || s->kind == MCR_PRECOMPUTED || vectors > 1)
+            return mcr_writer_no(why, "it holds one field of vectors, and strings; not \"%.60s\"",
+                                 s->name);
+        if (s->kind != MCR_STRINGS)
+            continue;
+        if (strcmp(s->name, target_name) == 0 || strcmp(s->name, weight_name) == 0 ||
+            strcmp(s->name, "x") == 0)
+            return mcr_writer_no(why, "a column of text cannot be called \"%s\" there", s->name);
+        for (int64_t i = 0; i < data->count; i++)
+            if (looks_numeric(mcr_writer_string(data, f, i)))
+                return mcr_writer_no(
+                    why, "the text of \"%.60s\" for object %" PRId64 " would read back as a number",
+                    s->name, i + 1);
+    }
+    if (!header_is_seen(data))
+        return mcr_writer_no(why, "its header would not be told from the data");
+    return true;
+}
+
+static void add_cell(mcr_text *to, mcr_span s, char separator)
+{
+    mcr_csv_field f = {.text = s.bytes, .length = s.length};
+    bool quote = mcr_csv_missing(&f) || s.bytes[0] == ' ' || s.bytes[0] == '\t' ||
+                 s.bytes[s.length - 1] == ' ' || s.bytes[s.length - 1] == '\t' ||
+                 is_number(s.bytes, s.length);
+    for (size_t i = 0; i < s.length && !quote; i++)
+        quote = s.bytes[i] == separator || memchr("\"\r\n;,\t", s.bytes[i], 6) != NULL;
+    if (!quote) {
+        mcr_text_add(to, s.bytes, s.length);
+        return;
+    }
+    mcr_text_add(to, "\"", 1);
+    for (size_t i = 0; i < s.length; i++) {
+        if (s.bytes[i] == '"')
+            mcr_text_add(to, "\"", 1);
+        mcr_text_add(to, s.bytes + i, 1);
+    }
+    mcr_text_add(to, "\"", 1);
+}
+
+static void add_word(mcr_text *to, const char *word, char separator)
+{
+    add_cell(to, (mcr_span){word, strlen(word)}, separator);
+}
+
+/* Numbers go before the text columns, as the reader orders the fields. */
+static void head_table(mcr_text *to, const mcr_data *data, char separator)
+{
+    for (int64_t f = 0; f < data->fields; f++) {
+        const mcr_store *s = data->store[f];
+        bool vectors = s->kind == MCR_DENSE || s->kind == MCR_SPARSE;
+        for (int64_t c = 0; vectors && c < s->cols; c++) {
+            if (f > 0 || c > 0)
+                mcr_text_add(to, &separator, 1);
+            mcr_text_format(to, "x%" PRId64, c + 1);
+        }
+        if (vectors)
+            continue;
+        if (f > 0)
+            mcr_text_add(to, &separator, 1);
+        add_word(to, s->name, separator);
+    }
+    if (data->weight != NULL)
+        mcr_text_format(to, "%c%s", separator, weight_name);
+    if (data->target != NULL)
+        mcr_text_format(to, "%c%s", separator, target_name);
+    mcr_text_add(to, "\n", 1);
+}
+
+static void add_vector(mcr_text *to, const mcr_field *f, int64_t i, char separator)
+{
+    const mcr_store *s = f->store;
+    int64_t row = mcr_field_at(f, i), k = s->kind == MCR_SPARSE ? s->start[row] : 0;
+    for (int64_t c = 0; c < s->cols; c++) {
+        if (c > 0)
+            mcr_text_add(to, &separator, 1);
+        if (s->kind == MCR_DENSE)
+            mcr_text_real(to, s->dense[row * s->cols + c]);
+        else if (k < s->start[row + 1] && s->index[k] == c)
+            mcr_text_real(to, s->value[k++]);
+        else
+            mcr_text_add(to, "0", 1);
+    }
+}
+
+static void row_table(mcr_text *to, const mcr_data *data, int64_t i, char separator)
+{
+    for (int64_t f = 0; f < data->fields; f++) {
+        mcr_field field = mcr_data_field(data, f);
+        if (f > 0)
+            mcr_text_add(to, &separator, 1);
+        if (field.store->kind == MCR_STRINGS)
+            add_cell(to, mcr_writer_string(data, f, i), separator);
+        else
+            add_vector(to, &field, i, separator);
+    }
+    if (data->weight != NULL) {
+        mcr_text_add(to, &separator, 1);
+        mcr_text_real(to, data->weight[i]);
+    }
+    if (data->target != NULL)
+        mcr_text_add(to, &separator, 1);
+    if (data->target_kind == MCR_WORD_TARGETS)
+        add_word(to, data->classes->name[data->class_of[i]], separator);
+    else if (data->target != NULL)
+        mcr_text_real(to, data->target[i]);
+    mcr_text_add(to, "\n", 1);
+}
+
+static void head_csv(mcr_text *to, const mcr_data *data)
+{
+    head_table(to, data, ',');
+}
+
+static void row_csv(mcr_text *to, const mcr_data *data, int64_t i)
+{
+    row_table(to, data, i, ',');
+}
+
+static void head_tsv(mcr_text *to, const mcr_data *data)
+{
+    head_table(to, data, '\t');
+}
+
+static void row_tsv(mcr_text *to, const mcr_data *data, int64_t i)
+{
+    row_table(to, data, i, '\t');
+}
+
+static const char *const libsvm_extensions[] = {"svm", "libsvm", "svmlight", NULL};
+static const char *const csv_extensions[] = {"csv", NULL};
+static const char *const tsv_extensions[] = {"tsv", "tab", NULL};
+
+const mcr_writer mcr_writer_libsvm = {
+    .name = "libsvm", .extensions = libsvm_extensions, .holds = holds_libsvm, .row = row_libsvm};
+const mcr_writer mcr_writer_csv = {.name = "csv",
+                                   .extensions = csv_extensions,
+                                   .holds = holds_table,
+                                   .head = head_csv,
+                                   .row = row_csv};
+const mcr_writer mcr_writer_tsv = {.name = "tsv",
+                                   .extensions = tsv_extensions,
+                                   .holds = holds_table,
+                                   .head = head_tsv,
+                                   .row = row_tsv};
