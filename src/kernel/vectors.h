@@ -1,13 +1,22 @@
 /* vectors.h (internal): what kernels on vectors share: dot products and distances by tiles.
  *
- * All vector leaves of an expression that read the same field use one mcr_vectors object: the field
- * is packed once, and a tile's dot products are computed once and then mapped by each leaf. When one
- * leaf is alone, its map is fused with the product where linalg/tiles has it.
+ * A leaf's bind joins an mcr_vectors object and offers one mcr_fused: how its values come from a
+ * tile operation (linalg/tiles.h) and, where that is not enough, an elementwise map behind it. All
+ * leaves of an expression that read the same field with the same scale share one object: the field
+ * is packed once, and a tile's dot products or distances are computed once and then mapped by each
+ * leaf. A leaf that is alone is computed in registers from the packed vectors to the kernel value.
  *
- * Accurate distances: dense vectors are shifted by their mean before packing, so that points far
- * from the origin lose no digits (the dot product x.z is recovered by rank-one terms when a leaf
- * needs both). Where the rounding bound of |x|^2 + |z|^2 - 2 x.z would still show in the kernel
- * value, pairs that cancel are computed again from the differences.
+ * Forms. Rows are packed dense or sparse, whichever runs faster at their density, however they are
+ * stored. Columns are packed in panels, all at once when that takes at most a quarter of the memory
+ * budget that is left, else panel by panel as they are needed. Wide sparse data (text: tens of
+ * thousands of features, few of them in one object) are packed in groups of panels that hold only
+ * the features of their own columns. The values do not depend on the form.
+ *
+ * Accurate distances. |x-z|^2 = |x|^2 + |z|^2 - 2 x.z loses digits when the distance is small
+ * beside the norms. So vectors are shifted by their mean before packing where that makes the norms
+ * smaller (x.z is then recovered by rank-one terms if a leaf needs it), and pairs whose rounding
+ * bound would still show in the kernel value by more than MCR_DISTANCE_TOLERANCE are computed
+ * again from the differences. Equal objects have a distance of exactly 0.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -15,44 +24,114 @@
 #define MCR_KERNEL_VECTORS_H
 
 #include "kernel/kernel.h"
+#include "linalg/tiles.h"
+
+/* What a rounding error in a squared distance may change in a kernel value near 1, in double and
+ * float tiles. */
+#define MCR_DISTANCE_TOLERANCE       1e-13
+#define MCR_DISTANCE_TOLERANCE_FLOAT 1e-5
 
 typedef struct mcr_vectors mcr_vectors;
 
-enum { MCR_NEEDS_DOT = 1, MCR_NEEDS_DISTANCE = 2, MCR_NEEDS_PAIR = 4 };
+/* ---- for leaves --------------------------------------------------------------------------------*/
 
-/* Called by a leaf's bind: joins the shared object for its field and per-feature scale (NULL: all 1;
- * copied), telling what it will ask for. sharpness: largest factor by which an error in a squared
- * distance shows in the kernel value (gamma for rbf); 0 with MCR_NEEDS_DOT. */
+/* What a leaf asks for: x.z; |x-z|^2; sums over the features of |x-z|; of something else. */
+enum { MCR_NEEDS_DOT = 1, MCR_NEEDS_DISTANCE = 2, MCR_NEEDS_L1 = 4, MCR_NEEDS_PAIR = 8 };
+
+/* Joins the shared object for the leaf's field and per-feature scale (NULL: all 1; copied). needs:
+ * one of the above. sharpness: the largest factor by which an error in a squared distance shows in
+ * the kernel value (gamma for rbf; INFINITY: only its relative error counts); 0 for others.
+ * Borrowed: lives as long as the binding. */
 mcr_status mcr_vectors_join(mcr_vectors **out, mcr_bound *bound, mcr_binding *binding, int needs,
                             const double *scale, double sharpness);
-
-/* Fills the tile: x.z; |x-z|^2 (never negative, exactly 0 for equal rows of one symmetric Gram). */
-mcr_status mcr_vectors_dot(const mcr_vectors *v, const mcr_tile *tile);
-mcr_status mcr_vectors_distance2(const mcr_vectors *v, const mcr_tile *tile);
-/* exp(-gamma |x-z|^2), fused when this leaf is alone. */
-mcr_status mcr_vectors_rbf(const mcr_vectors *v, const mcr_tile *tile, double gamma);
-/* Sums over the features of |x-z|, (x-z)^2/(x+z), min(x,z), sin^2(pi (x-z)/period). */
-typedef enum { MCR_PAIR_L1, MCR_PAIR_CHI2, MCR_PAIR_MIN, MCR_PAIR_SIN2 } mcr_pair_sum;
-mcr_status mcr_vectors_pairs(const mcr_vectors *v, const mcr_tile *tile, mcr_pair_sum sum,
-                             double period);
-/* |x|^2 of one object, unshifted, scaled. */
-double mcr_vectors_norm2(const mcr_vectors *v, int side, int64_t i);
+/* The same for vectors that the leaf has made from its field: one dense or sparse store a side, an
+ * object's values at its number in the side's data; store[1] NULL when x and z are the same. Takes
+ * the stores over, also on failure, and counts `bytes` for them against the budget. */
+mcr_status mcr_vectors_join_made(mcr_vectors **out, mcr_bound *bound, mcr_binding *binding,
+                                 mcr_store *const store[2], size_t bytes, int needs,
+                                 const double *scale, double sharpness);
+/* The same with a scale from a parameter that may have one value a feature: scale_of(value) of each;
+ * one value alone means no scale (it is then for the leaf's own formula). */
+mcr_status mcr_vectors_join_scaled(mcr_vectors **out, mcr_bound *bound, mcr_binding *binding,
+                                   int needs, const char *parameter, const mcr_reals *values,
+                                   double (*scale_of)(double), double sharpness);
+/* Such a parameter as one value for each feature of the leaf's field; *scale is the caller's.
+ * MCR_BAD_DATA: neither one value nor one a feature; the message names kernel and parameter. */
+mcr_status mcr_vectors_spread(double **scale, const mcr_bound *bound, const char *parameter,
+                              const mcr_reals *values);
 int64_t mcr_vectors_cols(const mcr_vectors *v);
-/* Smallest value on both sides (0 included for sparse rows): chi2 and intersection refuse < 0. */
-double mcr_vectors_smallest(const mcr_vectors *v, int64_t *object, int64_t *feature);
+/* x.x of one object. Needs MCR_NEEDS_DOT. The same bits as in a double tile unless shifted. */
+double mcr_vectors_norm2(const mcr_vectors *v, int side, int64_t i);
+/* The smallest value on both sides (0 included where sparse rows have gaps), and where it is. */
+mcr_status mcr_vectors_smallest(const mcr_vectors *v, double *value, int *side, int64_t *object,
+                                int64_t *feature);
 
-/* For bind.c. */
+/* MCR_BAD_DATA, with the kernel's name and the place, if any value is below 0. */
+mcr_status mcr_vectors_refuse_negative(const mcr_vectors *v, const mcr_bound *bound);
+
+/* How a leaf's values are computed. op: the tile operation with its parameters. map: NULL, or what
+ * turns `count` values of one row (real by math->bytes, at most MCR_TILE_COLS) into kernel values, in
+ * place; xx: x.x of the row's object; zz: z.z of the columns' objects; these two only after
+ * MCR_TILE_DOT. */
+typedef struct mcr_fused mcr_fused;
+struct mcr_fused {
+    mcr_vectors *v;
+    mcr_tile_op op;
+    double gamma, scale, offset; /* of op */
+    int32_t degree;
+    void (*map)(const mcr_fused *fused, const mcr_vmath *math, void *k, int64_t count, double xx,
+                const double *zz);
+    double a, b; /* for map */
+    int32_t order;
+};
+
+/* Ends a leaf's bind: copies `fused` to where the block and diagonal of below and bind.c find it. */
+mcr_status mcr_vectors_offer(mcr_bound *bound, const mcr_fused *fused);
+/* block and diagonal of every leaf that has offered. */
+mcr_status mcr_vectors_block(const mcr_bound *bound, const mcr_tile *tile);
+mcr_status mcr_vectors_diagonal(const mcr_bound *bound, int side, mcr_rows rows, double *k);
+
+/* ---- for bind.c --------------------------------------------------------------------------------*/
+
 mcr_status mcr_vectors_prepare(mcr_vectors *list, bool precise);
 void mcr_vectors_free(mcr_vectors *list);
-/* Fused accumulate for a binding whose only leaf is `rbf` or `linear` on v; see
- * mcr_binding_accumulate. */
-typedef struct mcr_fused {
-    const mcr_vectors *v;
-    int op; /* of linalg/tiles: dot, rbf, poly */
-    double gamma, scale, c;
-    int degree;
-} mcr_fused;
+/* A tile of an expression that is one leaf (any size), kept and/or summed; see
+ * mcr_binding_accumulate. coef NULL: no sums. */
 mcr_status mcr_vectors_accumulate(const mcr_fused *fused, const mcr_tile *tile, void *const *row,
                                   const double *coef, double *f);
+
+/* ---- for gram: many rows against many columns --------------------------------------------------
+ *
+ * For an expression that is one leaf (binding->root->fused). The rows are packed once into a batch,
+ * which all workers then run over their own columns:
+ *
+ *     mcr_vectors_batch_open(&batch, fused, precise);            once
+ *     mcr_vectors_batch_fill(batch, rows);                       in parallel by itself
+ *     mcr_vectors_run(batch, &job)                               in workers, for disjoint columns
+ *     mcr_vectors_batch_close(batch);
+ *
+ * Prepare the precision before. A batch is filled again and again without allocating, once it has
+ * been as large. The sums are the same bits however the columns are shared out. */
+typedef struct mcr_vectors_batch mcr_vectors_batch;
+mcr_status mcr_vectors_batch_open(mcr_vectors_batch **out, const mcr_fused *fused, bool precise);
+mcr_status mcr_vectors_batch_fill(mcr_vectors_batch *batch, mcr_rows x);
+void mcr_vectors_batch_close(mcr_vectors_batch *batch); /* NULL allowed */
+
+typedef struct mcr_vectors_job {
+    int64_t first, count; /* columns; fastest if first is a multiple of MCR_ROW_PAD */
+    /* Where row r of the batch goes: row[r], addressed by the number of the column; or k + r * ld,
+     * whose first element is column `first`; or nowhere (both NULL). */
+    void *k;
+    int64_t ld;
+    void *const *row;
+    bool stream; /* past the caches: not read again soon; needs rows aligned to 64 bytes */
+    /* f[o * f_ld + column] += sum_r coef[o * coef_ld + r] K(r, column); coef NULL: no sums.
+     * outputs 0 means 1. */
+    const double *coef;
+    double *f;
+    int64_t outputs, coef_ld, f_ld;
+    mcr_scratch *scratch; /* the worker's */
+} mcr_vectors_job;
+mcr_status mcr_vectors_run(const mcr_vectors_batch *batch, const mcr_vectors_job *job);
 
 #endif

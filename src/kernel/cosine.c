@@ -1,0 +1,58 @@
+/* cosine.c: x.z / (|x| |z|), the cosine of the angle between the vectors. A zero vector has the value
+ * 0 with all vectors, itself included.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "kernel/vectors.h"
+
+#include <math.h>
+
+/* sqrt(xx zz) is exactly xx for equal vectors, which then have the value 1. Where that product
+ * leaves the range of numbers the roots are multiplied. */
+static double divided(double dot, double xx, double zz)
+{
+    double square = xx * zz;
+    double length = square > 1e-290 && square < 1e290 ? sqrt(square) : sqrt(xx) * sqrt(zz);
+    double k = length > 0 ? dot / length : 0;
+    return k > 1 ? 1 : k < -1 ? -1 : k;
+}
+
+static void map(const mcr_fused *f, const mcr_vmath *math, void *k, int64_t count, double xx,
+                const double *zz)
+{
+    (void)f;
+    for (int64_t j = 0; j < count; j++) {
+        if (math->bytes == sizeof(double))
+            ((double *)k)[j] = divided(((double *)k)[j], xx, zz[j]);
+        else
+            ((float *)k)[j] = (float)divided((double)((float *)k)[j], xx, zz[j]);
+    }
+}
+
+static mcr_status bind(mcr_bound *bound, mcr_binding *binding)
+{
+    mcr_fused f = {.op = MCR_TILE_DOT, .map = map};
+    mcr_status s = mcr_vectors_join(&f.v, bound, binding, MCR_NEEDS_DOT, NULL, 0);
+    return s ? s : mcr_vectors_offer(bound, &f);
+}
+
+static mcr_definite definite(const void *values, const mcr_definite *child, int children,
+                             const char **rule)
+{
+    (void)values;
+    (void)child;
+    (void)children;
+    *rule = "an inner product of vectors of length 1 or 0";
+    return MCR_PSD;
+}
+
+const mcr_kernel_type mcr_kernel_cosine = {
+    .size = sizeof(mcr_kernel_type),
+    .name = "cosine",
+    .summary = "x.z / (|x||z|), the cosine of the angle; 0 where a vector is zero",
+    .kinds = MCR_DENSE | MCR_SPARSE,
+    .definite = definite,
+    .bind = bind,
+    .block = mcr_vectors_block,
+    .diagonal = mcr_vectors_diagonal,
+};

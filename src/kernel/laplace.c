@@ -1,0 +1,62 @@
+/* laplace.c: exp(-gamma |x-z|_1), with the sum of the absolute differences. With one gamma a feature
+ * it is exp(-sum_k gamma_k |x_k-z_k|).
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "kernel/vectors.h"
+
+#include <math.h>
+
+typedef struct laplace_params {
+    mcr_reals gamma;
+} laplace_params;
+
+static const mcr_param params[] = {
+    {.name = "gamma",
+     .type = MCR_REALS,
+     .offset = offsetof(laplace_params, gamma),
+     .standard = "1",
+     .min = 0,
+     .max = INFINITY,
+     .flags = MCR_MIN_OPEN | MCR_MAX_OPEN,
+     .help = "how fast it falls with the distance; one number, or a list: one a feature"},
+    {.name = NULL},
+};
+
+static double as_it_is(double gamma)
+{
+    return gamma;
+}
+
+static mcr_status bind(mcr_bound *bound, mcr_binding *binding)
+{
+    const laplace_params *p = mcr_bound_params(bound);
+    mcr_fused f = {.op = MCR_TILE_EXP_L1};
+    f.gamma = p->gamma.count == 1 ? p->gamma.values[0] : 1;
+    mcr_status s = mcr_vectors_join_scaled(&f.v, bound, binding, MCR_NEEDS_L1, "gamma", &p->gamma,
+                                           as_it_is, 0);
+    return s ? s : mcr_vectors_offer(bound, &f);
+}
+
+static mcr_definite definite(const void *values, const mcr_definite *child, int children,
+                             const char **rule)
+{
+    (void)values;
+    (void)child;
+    (void)children;
+    *rule = "a product of exp(-gamma |x_k-z_k|), each a mixture of cosines (Bochner)";
+    return MCR_PSD;
+}
+
+const mcr_kernel_type mcr_kernel_laplace = {
+    .size = sizeof(mcr_kernel_type),
+    .name = "laplace",
+    .summary = "exp(-gamma |x-z|_1), with the sum of absolute differences",
+    .kinds = MCR_DENSE | MCR_SPARSE,
+    .params = params,
+    .params_size = sizeof(laplace_params),
+    .definite = definite,
+    .bind = bind,
+    .block = mcr_vectors_block,
+    .diagonal = mcr_vectors_diagonal,
+};

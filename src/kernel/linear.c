@@ -1,0 +1,34 @@
+/* linear.c: x.z
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "kernel/vectors.h"
+
+static mcr_status bind(mcr_bound *bound, mcr_binding *binding)
+{
+    mcr_fused f = {.op = MCR_TILE_DOT};
+    mcr_status s = mcr_vectors_join(&f.v, bound, binding, MCR_NEEDS_DOT, NULL, 0);
+    return s ? s : mcr_vectors_offer(bound, &f);
+}
+
+static mcr_definite definite(const void *params, const mcr_definite *child, int children,
+                             const char **rule)
+{
+    (void)params;
+    (void)child;
+    (void)children;
+    *rule = "an inner product";
+    return MCR_PSD;
+}
+
+const mcr_kernel_type mcr_kernel_linear = {
+    .size = sizeof(mcr_kernel_type),
+    .name = "linear",
+    .summary = "x.z, the inner product",
+    .kinds = MCR_DENSE | MCR_SPARSE,
+    .definite = definite,
+    .bind = bind,
+    .block = mcr_vectors_block,
+    .diagonal = mcr_vectors_diagonal,
+    .has_features = 1,
+};

@@ -1,0 +1,193 @@
+/* periodic.c: exp(-2 sum_k sin^2(pi (x_k-z_k)/period) / length^2), which repeats itself. The sum over
+ * the features makes it a product of one-dimensional kernels, so that it is positive semidefinite in
+ * any number of dimensions (a sine of |x-z| would not be).
+ *
+ * Each feature is put on a circle: with t = 2 pi x_k/period it becomes (cos t - 1, sin t). There
+ * 4 sin^2(pi (x_k-z_k)/period) is the squared distance, and the kernel is an rbf. A feature that is 0
+ * becomes (0, 0): sparse vectors stay sparse.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "kernel/vectors.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+#include "base/threads.h"
+
+typedef struct periodic_params {
+    mcr_reals period, length;
+} periodic_params;
+
+static const mcr_param params[] = {
+    {.name = "period",
+     .type = MCR_REALS,
+     .offset = offsetof(periodic_params, period),
+     .standard = "1",
+     .min = 0,
+     .max = INFINITY,
+     .flags = MCR_MIN_OPEN | MCR_MAX_OPEN,
+     .help = "the distance after which it repeats; one number, or a list: one a feature"},
+    {.name = "length",
+     .type = MCR_REALS,
+     .offset = offsetof(periodic_params, length),
+     .standard = "1",
+     .min = 0,
+     .max = INFINITY,
+     .flags = MCR_MIN_OPEN | MCR_MAX_OPEN,
+     .help = "smoothness within a period; one number, or a list: one a feature"},
+    {.name = NULL},
+};
+
+typedef struct circle_job {
+    const mcr_field *from;
+    mcr_store *to;
+    const double *period; /* one a feature */
+} circle_job;
+
+enum { CHUNK = 256 };
+
+/* remainder() is exact, so that far away points lose no digits. */
+static void put_on_circle(double to[2], double x, double period)
+{
+    const double pi = 3.14159265358979323846;
+    double half = pi * (remainder(x, period) / period);
+    to[0] = -2 * sin(half) * sin(half);
+    to[1] = sin(2 * half);
+}
+
+static mcr_status circle_chunk(void *arg, int64_t item, int worker)
+{
+    (void)worker;
+    const circle_job *job = arg;
+    const mcr_store *from = job->from->store;
+    int64_t end = (item + 1) * CHUNK < job->from->count ? (item + 1) * CHUNK : job->from->count;
+    for (int64_t i = item * CHUNK; i < end; i++) {
+        int64_t r = mcr_field_at(job->from, i);
+        if (from->kind == MCR_DENSE) {
+            for (int64_t k = 0; k < from->cols; k++)
+                put_on_circle(job->to->dense + 2 * (i * from->cols + k),
+                              from->dense[r * from->cols + k], job->period[k]);
+            continue;
+        }
+        int64_t at = job->to->start[i];
+        for (int64_t e = from->start[r]; e < from->start[r + 1]; e++, at += 2) {
+            job->to->index[at] = 2 * from->index[e];
+            job->to->index[at + 1] = 2 * from->index[e] + 1;
+            put_on_circle(job->to->value + at, from->value[e], job->period[from->index[e]]);
+        }
+    }
+    return MCR_OK;
+}
+
+/* A dense side whose other side has more features is refused while joining. */
+static mcr_status make_store(mcr_store **out, size_t *bytes, const mcr_bound *bound, int side,
+                             const double *period)
+{
+    mcr *ctx = bound->ctx;
+    const mcr_field *from = &bound->field[side];
+    const mcr_store *s = from->store;
+    *out = NULL;
+    if (s->cols > INT32_MAX / 2)
+        return mcr_fail(ctx, MCR_BAD_DATA, "periodic: %" PRId64 " features are too many", s->cols);
+    mcr_store *to;
+    mcr_status status = mcr_store_new(&to, ctx, s->name, s->kind);
+    if (status)
+        return status;
+    to->count = from->count;
+    to->cols = 2 * s->cols;
+    int64_t values = from->count * to->cols;
+    if (s->kind == MCR_DENSE) {
+        to->dense = mcr_alloc(ctx, (size_t)values, sizeof *to->dense);
+        status = to->dense ? MCR_OK : MCR_NO_MEMORY;
+    } else {
+        to->start = mcr_alloc(ctx, (size_t)from->count + 1, sizeof *to->start);
+        values = 0;
+        for (int64_t i = 0; i < from->count && to->start; i++) {
+            int64_t r = mcr_field_at(from, i);
+            to->start[i] = values;
+            values += 2 * (s->start[r + 1] - s->start[r]);
+        }
+        if (to->start)
+            to->start[from->count] = values;
+        to->index = mcr_alloc(ctx, (size_t)values, sizeof *to->index);
+        to->value = mcr_alloc(ctx, (size_t)values, sizeof *to->value);
+        status = to->start && to->index && to->value ? MCR_OK : MCR_NO_MEMORY;
+    }
+    circle_job job = {from, to, period};
+    if (!status)
+        status = mcr_parallel(ctx, (from->count + CHUNK - 1) / CHUNK, circle_chunk, &job);
+    if (status) {
+        mcr_store_free(to);
+        return status;
+    }
+    *bytes += (size_t)values * (sizeof(double) + (s->kind == MCR_DENSE ? 0 : sizeof(int32_t)));
+    *out = to;
+    return MCR_OK;
+}
+
+/* 1/length for both coordinates of each feature. */
+static mcr_status make_scale(double **scale, const mcr_bound *bound, const mcr_reals *length)
+{
+    double *one;
+    mcr_status s = mcr_vectors_spread(&one, bound, "length", length);
+    *scale = NULL;
+    if (s)
+        return s;
+    const mcr_store *x = bound->field[0].store, *z = bound->field[1].store;
+    int64_t cols = x->cols > z->cols ? x->cols : z->cols;
+    *scale = mcr_alloc(bound->ctx, 2 * (size_t)cols, sizeof **scale);
+    for (int64_t k = 0; *scale && k < 2 * cols; k++)
+        (*scale)[k] = 1 / one[k / 2];
+    mcr_free(bound->ctx, one);
+    return *scale ? MCR_OK : MCR_NO_MEMORY;
+}
+
+static mcr_status bind(mcr_bound *bound, mcr_binding *binding)
+{
+    const periodic_params *p = mcr_bound_params(bound);
+    mcr_fused f = {.op = MCR_TILE_RBF, .gamma = 0.5};
+    mcr_store *store[2] = {NULL, NULL};
+    double *period = NULL, *scale = NULL;
+    size_t bytes = 0;
+    mcr_status s = mcr_vectors_spread(&period, bound, "period", &p->period);
+    if (!s && p->length.count > 1)
+        s = make_scale(&scale, bound, &p->length);
+    else
+        f.gamma = 0.5 / p->length.values[0] / p->length.values[0];
+    for (int side = 0; side < (bound->same ? 1 : 2) && !s; side++)
+        s = make_store(&store[side], &bytes, bound, side, period);
+    if (s) {
+        mcr_store_free(store[0]);
+        mcr_store_free(store[1]);
+    } else {
+        s = mcr_vectors_join_made(&f.v, bound, binding, store, bytes, MCR_NEEDS_DISTANCE, scale,
+                                  f.gamma);
+    }
+    mcr_free(bound->ctx, period);
+    mcr_free(bound->ctx, scale);
+    return s ? s : mcr_vectors_offer(bound, &f);
+}
+
+static mcr_definite definite(const void *values, const mcr_definite *child, int children,
+                             const char **rule)
+{
+    (void)values;
+    (void)child;
+    (void)children;
+    *rule = "an rbf kernel of points on circles, one a feature";
+    return MCR_PSD;
+}
+
+const mcr_kernel_type mcr_kernel_periodic = {
+    .size = sizeof(mcr_kernel_type),
+    .name = "periodic",
+    .summary = "exp(-2 sum sin^2(pi (x-z)/period)/length^2), over the features: repeats itself",
+    .kinds = MCR_DENSE | MCR_SPARSE,
+    .params = params,
+    .params_size = sizeof(periodic_params),
+    .definite = definite,
+    .bind = bind,
+    .block = mcr_vectors_block,
+    .diagonal = mcr_vectors_diagonal,
+};

@@ -1,0 +1,104 @@
+/* rq.c: the rational quadratic kernel (1 + |x-z|^2 / (2 alpha length^2))^(-alpha), a mixture of rbf
+ * kernels of many widths. With one length a feature, each difference is divided by its own length.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "kernel/vectors.h"
+
+#include <assert.h>
+#include <math.h>
+
+typedef struct rq_params {
+    double alpha;
+    mcr_reals length;
+} rq_params;
+
+static const mcr_param params[] = {
+    {.name = "alpha",
+     .type = MCR_REAL,
+     .offset = offsetof(rq_params, alpha),
+     .standard = "1",
+     .min = 0,
+     .max = INFINITY,
+     .flags = MCR_MIN_OPEN | MCR_MAX_OPEN,
+     .help = "weight of the small scales: the larger, the nearer to rbf"},
+    {.name = "length",
+     .type = MCR_REALS,
+     .offset = offsetof(rq_params, length),
+     .standard = "1",
+     .min = 0,
+     .max = INFINITY,
+     .flags = MCR_MIN_OPEN | MCR_MAX_OPEN,
+     .help = "the distance over which values change; one number, or a list: one a feature"},
+    {.name = NULL},
+};
+
+/* exp(-alpha log(1 + u)), u = a d^2. For large alpha u is small, and what rounding 1 + u to w loses
+ * must not be multiplied by alpha: log(1 + u) = log(w) u / (w - 1) to rounding (Kahan). */
+static void map(const mcr_fused *f, const mcr_vmath *math, void *k, int64_t count, double xx,
+                const double *zz)
+{
+    (void)xx;
+    (void)zz;
+    const mcr_vmath *precise = mcr_tiles_best()->f64->math;
+    double u[MCR_TILE_COLS], w[MCR_TILE_COLS];
+    assert(count <= MCR_TILE_COLS);
+    math->to_double(u, k, count);
+    for (int64_t j = 0; j < count; j++) {
+        u[j] *= f->a;
+        w[j] = 1 + u[j];
+    }
+    double logarithm[MCR_TILE_COLS];
+    for (int64_t j = 0; j < count; j++)
+        logarithm[j] = w[j];
+    precise->log(logarithm, count);
+    for (int64_t j = 0; j < count; j++) {
+        double gap = w[j] - 1;
+        u[j] = gap > 0 && gap < 1 ? logarithm[j] * (u[j] / gap) : gap > 0 ? logarithm[j] : u[j];
+    }
+    precise->exp_scaled(u, -f->b, count);
+    math->from_double(k, u, count);
+}
+
+static double inverse(double length)
+{
+    return 1 / length;
+}
+
+static mcr_status bind(mcr_bound *bound, mcr_binding *binding)
+{
+    const rq_params *p = mcr_bound_params(bound);
+    double length = p->length.count == 1 ? p->length.values[0] : 1;
+    mcr_fused f = {
+        .op = MCR_TILE_SQDIST,
+        .map = map,
+        .a = 0.5 / p->alpha / length / length,
+        .b = p->alpha,
+    };
+    mcr_status s = mcr_vectors_join_scaled(&f.v, bound, binding, MCR_NEEDS_DISTANCE, "length",
+                                           &p->length, inverse, 0.5 / length / length);
+    return s ? s : mcr_vectors_offer(bound, &f);
+}
+
+static mcr_definite definite(const void *values, const mcr_definite *child, int children,
+                             const char **rule)
+{
+    (void)values;
+    (void)child;
+    (void)children;
+    *rule = "a mixture of rbf kernels";
+    return MCR_PSD;
+}
+
+const mcr_kernel_type mcr_kernel_rq = {
+    .size = sizeof(mcr_kernel_type),
+    .name = "rq",
+    .summary = "(1 + |x-z|^2/(2 alpha length^2))^(-alpha), rational quadratic: rbf of many widths",
+    .kinds = MCR_DENSE | MCR_SPARSE,
+    .params = params,
+    .params_size = sizeof(rq_params),
+    .definite = definite,
+    .bind = bind,
+    .block = mcr_vectors_block,
+    .diagonal = mcr_vectors_diagonal,
+};

@@ -1,0 +1,562 @@
+/* vectors.c: joining, norms, diagonals, single pairs.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "kernel/vectors_impl.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/number.h"
+#include "base/threads.h"
+
+/* ---- joining -----------------------------------------------------------------------------------*/
+
+static bool same_field(const mcr_field *a, const mcr_field *b)
+{
+    return a->store == b->store && a->rows == b->rows && a->first == b->first &&
+           a->count == b->count;
+}
+
+static bool same_scale(const mcr_vectors *v, const double *scale)
+{
+    if (!v->scale || !scale)
+        return v->scale == scale;
+    return memcmp(v->scale, scale, (size_t)v->cols * sizeof *scale) == 0;
+}
+
+/* Dot products and distances come from one product; sums of other kinds stand alone, because they
+ * are shifted differently or not at all. */
+static bool same_work(int a, int b)
+{
+    const int products = MCR_NEEDS_DOT | MCR_NEEDS_DISTANCE;
+    return (a & products) ? (b & products) != 0 : a == b;
+}
+
+static void free_one(mcr_vectors *v)
+{
+    mcr *ctx = v->ctx;
+    for (int p = 0; p < 2; p++) {
+        mcr_free(ctx, v->panels[p].values);
+        mcr_free(ctx, v->panels[p].start);
+        mcr_free(ctx, v->panels[p].feature);
+        if (v->side[0].norms[p] != v->side[1].norms[p])
+            mcr_free(ctx, v->side[0].norms[p]);
+        mcr_free(ctx, v->side[1].norms[p]);
+    }
+    for (int s = 0; s < 2; s++) {
+        if (s == 1 && v->same)
+            break;
+        mcr_free(ctx, v->side[s].norm2);
+        mcr_free(ctx, v->side[s].lift);
+        mcr_store_free(v->made[s]);
+    }
+    mcr_free(ctx, v->scale);
+    mcr_free(ctx, v->shift);
+    mcr_budget_give(ctx, v->budget);
+    mcr_free(ctx, v);
+}
+
+/* Sparse sides may stop short of features that no object has; dense ones must have all. */
+static mcr_status count_cols(mcr_vectors *v, const char *owner)
+{
+    const mcr_store *x = v->side[0].field.store, *z = v->side[1].field.store;
+    v->cols = x->cols > z->cols ? x->cols : z->cols;
+    for (int s = 0; s < 2; s++)
+        if (mcr_vectors_dense(v, s) && v->side[s].field.store->cols != v->cols)
+            return mcr_fail(v->ctx, MCR_BAD_DATA,
+                            "%s: field \"%s\" has %" PRId64 " features in one data set and %" PRId64
+                            " in the other",
+                            owner, x->name, x->cols, z->cols);
+    return MCR_OK;
+}
+
+static mcr_status make_one(mcr_vectors **out, mcr_bound *bound, mcr_binding *binding,
+                           const mcr_field field[2], const double *scale)
+{
+    mcr_status s = MCR_OK;
+    mcr_vectors *v = mcr_alloc_zero(bound->ctx, 1, sizeof *v);
+    if (!v)
+        return MCR_NO_MEMORY;
+    v->ctx = bound->ctx;
+    v->binding = binding;
+    v->same = bound->same;
+    v->side[0].field = field[0];
+    v->side[1].field = field[1];
+    v->product_slot = v->distance_slot = -1;
+    s = count_cols(v, bound->kernel->type->name);
+    if (!s && scale) {
+        v->scale = mcr_alloc(v->ctx, (size_t)v->cols, sizeof *scale);
+        if (v->scale)
+            memcpy(v->scale, scale, (size_t)v->cols * sizeof *scale);
+        else
+            s = MCR_NO_MEMORY;
+    }
+    if (s)
+        free_one(v);
+    else
+        *out = v;
+    return s;
+}
+
+static void take_slot(int *slot, mcr_binding *binding)
+{
+    if (*slot < 0)
+        *slot = binding->shared_slots++;
+}
+
+static mcr_status add_needs(mcr_vectors *v, mcr_binding *binding, int needs, double sharpness)
+{
+    assert(!v->planned);
+    v->dot_leaves += (needs & MCR_NEEDS_DOT) != 0;
+    v->distance_leaves += (needs & MCR_NEEDS_DISTANCE) != 0;
+    v->needs |= needs;
+    v->sharpness = fmax(v->sharpness, sharpness);
+    if (v->dot_leaves > 1 || (v->dot_leaves && v->distance_leaves))
+        take_slot(&v->product_slot, binding);
+    if (v->distance_leaves > 1)
+        take_slot(&v->distance_slot, binding);
+    mcr_status s = MCR_OK;
+    for (int side = 0; side < 2 && (needs & MCR_NEEDS_DOT) && !s; side++) {
+        if (v->side[side].norm2)
+            continue;
+        void *norm2 = NULL;
+        if (side == 1 && v->same)
+            norm2 = v->side[0].norm2;
+        else
+            s = mcr_vectors_norms(&norm2, v, side, true, false);
+        v->side[side].norm2 = norm2;
+    }
+    return s;
+}
+
+mcr_status mcr_vectors_join(mcr_vectors **out, mcr_bound *bound, mcr_binding *binding, int needs,
+                            const double *scale, double sharpness)
+{
+    *out = NULL;
+    mcr_vectors *v = binding->vectors;
+    while (v && !(same_field(&v->side[0].field, &bound->field[0]) &&
+                  same_field(&v->side[1].field, &bound->field[1]) && same_scale(v, scale) &&
+                  same_work(v->needs, needs)))
+        v = v->next;
+    mcr_status s = MCR_OK;
+    if (!v) {
+        s = make_one(&v, bound, binding, bound->field, scale);
+        if (s)
+            return s;
+        v->next = binding->vectors;
+        binding->vectors = v;
+    }
+    s = add_needs(v, binding, needs, sharpness);
+    if (!s)
+        *out = v;
+    return s;
+}
+
+mcr_status mcr_vectors_join_made(mcr_vectors **out, mcr_bound *bound, mcr_binding *binding,
+                                 mcr_store *const store[2], size_t bytes, int needs,
+                                 const double *scale, double sharpness)
+{
+    *out = NULL;
+    mcr_store *z = bound->same ? store[0] : store[1];
+    mcr_field field[2] = {{store[0], NULL, 0, store[0]->count}, {z, NULL, 0, z->count}};
+    mcr_vectors *v = NULL;
+    mcr_status s = mcr_budget_take(bound->ctx, bytes, bound->kernel->type->name);
+    if (!s) {
+        s = make_one(&v, bound, binding, field, scale);
+        if (s)
+            mcr_budget_give(bound->ctx, bytes);
+    }
+    if (s) {
+        mcr_store_free(store[0]);
+        if (!bound->same)
+            mcr_store_free(store[1]);
+        return s;
+    }
+    v->budget = bytes;
+    v->made[0] = store[0];
+    v->made[1] = bound->same ? NULL : store[1];
+    v->next = binding->vectors;
+    binding->vectors = v;
+    s = add_needs(v, binding, needs, sharpness);
+    if (!s)
+        *out = v;
+    return s;
+}
+
+void mcr_vectors_free(mcr_vectors *list)
+{
+    while (list) {
+        mcr_vectors *next = list->next;
+        free_one(list);
+        list = next;
+    }
+}
+
+mcr_status mcr_vectors_prepare(mcr_vectors *list, bool precise)
+{
+    for (mcr_vectors *v = list; v; v = v->next) {
+        mcr_status s = v->planned ? MCR_OK : mcr_vectors_plan(v);
+        if (!s && !v->panels[precise].ready)
+            s = mcr_vectors_pack(v, precise);
+        if (s)
+            return s;
+    }
+    return MCR_OK;
+}
+
+mcr_status mcr_vectors_offer(mcr_bound *bound, const mcr_fused *fused)
+{
+    mcr_fused *copy = mcr_bound_alloc(bound, 1, sizeof *copy);
+    if (!copy)
+        return MCR_NO_MEMORY;
+    *copy = *fused;
+    bound->fused = copy;
+    mcr_bound_set_state(bound, copy);
+    return MCR_OK;
+}
+
+mcr_status mcr_vectors_spread(double **scale, const mcr_bound *bound, const char *parameter,
+                              const mcr_reals *values)
+{
+    const mcr_store *x = bound->field[0].store, *z = bound->field[1].store;
+    int64_t cols = x->cols > z->cols ? x->cols : z->cols;
+    bool sparse = x->kind == MCR_SPARSE && z->kind == MCR_SPARSE;
+    *scale = NULL;
+    if (values->count != 1 && values->count != cols && !(sparse && values->count > cols))
+        return mcr_fail(bound->ctx, MCR_BAD_DATA,
+                        "%s: %s has %" PRId64 " values, but field \"%s\" has %" PRId64
+                        " features; give one value, or one a feature",
+                        bound->kernel->type->name, parameter, values->count, x->name, cols);
+    *scale = mcr_alloc(bound->ctx, (size_t)cols, sizeof **scale);
+    if (!*scale)
+        return MCR_NO_MEMORY;
+    for (int64_t k = 0; k < cols; k++)
+        (*scale)[k] = values->values[values->count == 1 ? 0 : k];
+    return MCR_OK;
+}
+
+mcr_status mcr_vectors_join_scaled(mcr_vectors **out, mcr_bound *bound, mcr_binding *binding,
+                                   int needs, const char *parameter, const mcr_reals *values,
+                                   double (*scale_of)(double), double sharpness)
+{
+    *out = NULL;
+    if (values->count == 1)
+        return mcr_vectors_join(out, bound, binding, needs, NULL, sharpness);
+    double *scale;
+    mcr_status s = mcr_vectors_spread(&scale, bound, parameter, values);
+    if (s)
+        return s;
+    const mcr_store *x = bound->field[0].store, *z = bound->field[1].store;
+    int64_t cols = x->cols > z->cols ? x->cols : z->cols;
+    for (int64_t k = 0; k < cols; k++)
+        scale[k] = scale_of(scale[k]);
+    s = mcr_vectors_join(out, bound, binding, needs, scale, sharpness);
+    mcr_free(bound->ctx, scale);
+    return s;
+}
+
+/* ---- objects -----------------------------------------------------------------------------------*/
+
+int64_t mcr_vectors_cols(const mcr_vectors *v)
+{
+    return v->cols;
+}
+
+double mcr_vectors_norm2(const mcr_vectors *v, int side, int64_t i)
+{
+    assert(v->side[side].norm2);
+    return v->side[side].norm2[i];
+}
+
+mcr_tile_source mcr_vectors_source(const mcr_vectors *v, int side, bool shifted, int64_t *offset)
+{
+    const mcr_field *f = &v->side[side].field;
+    *offset = f->rows ? 0 : f->first;
+    mcr_tile_source source = {
+        .dims = v->cols,
+        .rows = f->rows,
+        .scale = v->scale,
+        .shift = shifted ? v->shift : NULL,
+    };
+    if (f->store->kind == MCR_DENSE) {
+        source.dense = f->store->dense;
+        source.ld = f->store->cols;
+    } else {
+        source.start = f->store->start;
+        source.feature = f->store->index;
+        source.value = f->store->value;
+    }
+    return source;
+}
+
+typedef struct smallest_job {
+    const mcr_vectors *v;
+    int side;
+    double *value; /* of each chunk, with its place */
+    int64_t *object, *feature;
+} smallest_job;
+
+enum { OBJECT_CHUNK = 256 };
+
+/* The first feature that a sparse object has not. */
+static int64_t first_gap(const mcr_vector *x)
+{
+    int64_t k = 0;
+    while (k < x->count && x->index[k] == k)
+        k++;
+    return k;
+}
+
+static void smallest_of_object(const smallest_job *job, int64_t item, int64_t i)
+{
+    mcr_vector x = mcr_vectors_object(job->v, job->side, i);
+    for (int64_t e = 0; e < x.count; e++)
+        if (x.value[e] < job->value[item]) {
+            job->value[item] = x.value[e];
+            job->object[item] = i;
+            job->feature[item] = x.index ? x.index[e] : e;
+        }
+    if (x.count < job->v->cols && job->value[item] > 0) {
+        job->value[item] = 0;
+        job->object[item] = i;
+        job->feature[item] = first_gap(&x);
+    }
+}
+
+static mcr_status smallest_chunk(void *arg, int64_t item, int worker)
+{
+    (void)worker;
+    const smallest_job *job = arg;
+    int64_t n = job->v->side[job->side].field.count, first = item * OBJECT_CHUNK;
+    int64_t end = first + OBJECT_CHUNK < n ? first + OBJECT_CHUNK : n;
+    job->value[item] = INFINITY;
+    for (int64_t i = first; i < end; i++)
+        smallest_of_object(job, item, i);
+    return MCR_OK;
+}
+
+mcr_status mcr_vectors_smallest(const mcr_vectors *v, double *value, int *side, int64_t *object,
+                                int64_t *feature)
+{
+    *value = INFINITY;
+    *side = 0;
+    *object = *feature = -1;
+    mcr_status s = MCR_OK;
+    for (int side_now = 0; side_now < (v->same ? 1 : 2) && !s; side_now++) {
+        int64_t chunks = mcr_parts(v->side[side_now].field.count, OBJECT_CHUNK);
+        smallest_job job = {v, side_now, mcr_alloc(v->ctx, (size_t)chunks, sizeof(double)),
+                            mcr_alloc(v->ctx, (size_t)chunks, sizeof(int64_t)),
+                            mcr_alloc(v->ctx, (size_t)chunks, sizeof(int64_t))};
+        if (job.value && job.object && job.feature)
+            s = mcr_parallel(v->ctx, chunks, smallest_chunk, &job);
+        else
+            s = MCR_NO_MEMORY;
+        for (int64_t c = 0; c < chunks && !s; c++)
+            if (job.value[c] < *value) {
+                *value = job.value[c];
+                *side = side_now;
+                *object = job.object[c];
+                *feature = job.feature[c];
+            }
+        mcr_free(v->ctx, job.value);
+        mcr_free(v->ctx, job.object);
+        mcr_free(v->ctx, job.feature);
+    }
+    return s;
+}
+
+mcr_status mcr_vectors_refuse_negative(const mcr_vectors *v, const mcr_bound *bound)
+{
+    double value;
+    int side;
+    int64_t object, feature;
+    mcr_status s = mcr_vectors_smallest(v, &value, &side, &object, &feature);
+    if (s || value >= 0 || object < 0)
+        return s;
+    char text[MCR_REAL_TEXT];
+    mcr_print_real(text, value);
+    const char *of = v->same     ? ""
+                     : side == 0 ? " of the first data set"
+                                 : " of the second data set";
+    return mcr_fail(v->ctx, MCR_BAD_DATA,
+                    "%s: object %" PRId64 "%s has the value %s in feature %" PRId64
+                    " (both counted from 1), but it takes no negative values; scale the data to "
+                    "start at 0, or take another kernel",
+                    bound->kernel->type->name, object + 1, of, text, feature + 1);
+}
+
+/* ---- norms -------------------------------------------------------------------------------------*/
+
+typedef struct norms_job {
+    const mcr_vectors *v;
+    const mcr_tile_kit *kit;
+    int side;
+    bool panel; /* through a dense panel: sums without branches; else through sparse rows */
+    mcr_tile_source source;
+    int64_t offset;
+    char *out, *room;
+    size_t room_bytes; /* of a worker */
+    int64_t entries;   /* sparse: most in a chunk */
+} norms_job;
+
+static mcr_status norms_chunk(void *arg, int64_t item, int worker)
+{
+    const norms_job *job = arg;
+    int32_t width = job->kit->width;
+    int64_t first = item * width, left = job->v->side[job->side].field.count - first;
+    int64_t count = left < width ? left : width;
+    size_t real = (size_t)job->kit->bytes;
+    char *room = job->room + (size_t)worker * job->room_bytes;
+    void *out = job->out + (size_t)first * real;
+    if (job->panel) {
+        job->kit->pack(room, width, &job->source, job->offset + first, count);
+        job->kit->norms(out, room, width, job->v->cols);
+        if (count < width)
+            memset((char *)out + (size_t)count * real, 0, (size_t)(width - count) * real);
+        return MCR_OK;
+    }
+    int64_t *start = (int64_t *)(void *)room;
+    void *value = start + width + 1;
+    int32_t *index = (int32_t *)(void *)((char *)value + (size_t)job->entries * real);
+    job->kit->pack_sparse(start, index, value, &job->source, job->offset + first, count);
+    job->kit->norms_sparse(out, start, value, count);
+    memset((char *)out + (size_t)count * real, 0, (size_t)(width - count) * real);
+    return MCR_OK;
+}
+
+/* Most entries that `width` objects side by side have. */
+static int64_t most_entries(const mcr_vectors *v, int side, int32_t width)
+{
+    int64_t most = 0, sum = 0, n = v->side[side].field.count;
+    for (int64_t i = 0; i < n; i++) {
+        int64_t count = mcr_vectors_object(v, side, i).count;
+        sum = i % width ? sum + count : count;
+        most = sum > most ? sum : most;
+    }
+    return most;
+}
+
+mcr_status mcr_vectors_norms(void **out, const mcr_vectors *v, int side, bool precise, bool shifted)
+{
+    *out = NULL;
+    norms_job job = {.v = v, .kit = mcr_vectors_kit(precise), .side = side};
+    int32_t width = job.kit->width;
+    size_t real = (size_t)job.kit->bytes, workers = (size_t)mcr_workers(v->ctx);
+    job.source = mcr_vectors_source(v, side, shifted, &job.offset);
+    job.panel = mcr_vectors_dense(v, side) || job.source.shift;
+    if (job.panel) {
+        job.room_bytes = (size_t)v->cols * (size_t)width * real;
+    } else {
+        job.entries = most_entries(v, side, width);
+        job.room_bytes = (size_t)(width + 1) * sizeof(int64_t) +
+                         (size_t)job.entries * (real + sizeof(int32_t));
+    }
+    job.room_bytes = (job.room_bytes + 63) / 64 * 64;
+    int64_t panels = mcr_tile_panels(v->side[side].field.count, width);
+    job.out = mcr_alloc(v->ctx, (size_t)(panels * width), real);
+    job.room = mcr_alloc(v->ctx, workers, job.room_bytes);
+    mcr_status s = MCR_NO_MEMORY;
+    if (job.out && job.room)
+        s = mcr_parallel(v->ctx, panels, norms_chunk, &job);
+    mcr_free(v->ctx, job.room);
+    if (s)
+        mcr_free(v->ctx, job.out);
+    else
+        *out = job.out;
+    return s;
+}
+
+/* ---- single pairs ------------------------------------------------------------------------------*/
+
+static double scaled_square(const mcr_vectors *v, int64_t k, double difference)
+{
+    if (v->scale)
+        difference *= v->scale[k];
+    return difference * difference;
+}
+
+static double exact_dense(const mcr_vectors *v, const double *x, const double *z)
+{
+    double sum[4] = {0};
+    int64_t k = 0;
+    for (; k + 4 <= v->cols; k += 4)
+        for (int64_t q = 0; q < 4; q++)
+            sum[q] += scaled_square(v, k + q, x[k + q] - z[k + q]);
+    for (; k < v->cols; k++)
+        sum[0] += scaled_square(v, k, x[k] - z[k]);
+    return (sum[0] + sum[1]) + (sum[2] + sum[3]);
+}
+
+static double exact_mixed(const mcr_vectors *v, const double *dense, const mcr_vector *sparse)
+{
+    double sum = 0;
+    int64_t e = 0;
+    for (int64_t k = 0; k < v->cols; k++) {
+        double other = e < sparse->count && sparse->index[e] == k ? sparse->value[e++] : 0;
+        sum += scaled_square(v, k, dense[k] - other);
+    }
+    return sum;
+}
+
+static double exact_sparse(const mcr_vectors *v, const mcr_vector *a, const mcr_vector *b)
+{
+    double sum = 0;
+    int64_t p = 0, q = 0;
+    while (p < a->count || q < b->count) {
+        int32_t kp = p < a->count ? a->index[p] : INT32_MAX;
+        int32_t kq = q < b->count ? b->index[q] : INT32_MAX;
+        int32_t k = kp < kq ? kp : kq;
+        double x = kp == k ? a->value[p++] : 0, z = kq == k ? b->value[q++] : 0;
+        sum += scaled_square(v, k, x - z);
+    }
+    return sum;
+}
+
+double mcr_vectors_exact(const mcr_vectors *v, int64_t i, int64_t j)
+{
+    mcr_vector x = mcr_vectors_object(v, 0, i), z = mcr_vectors_object(v, 1, j);
+    if (!x.index && !z.index)
+        return exact_dense(v, x.value, z.value);
+    if (!x.index)
+        return exact_mixed(v, x.value, &z);
+    if (!z.index)
+        return exact_mixed(v, z.value, &x);
+    return exact_sparse(v, &x, &z);
+}
+
+/* ---- diagonals ---------------------------------------------------------------------------------*/
+
+/* sum min(x, x), in the order of the features as in the tiles. */
+static double sum_of_object(const mcr_vectors *v, int side, int64_t i)
+{
+    mcr_vector x = mcr_vectors_object(v, side, i);
+    double sum = 0;
+    for (int64_t e = 0; e < x.count; e++)
+        sum += v->scale ? x.value[e] * v->scale[x.index ? x.index[e] : e] : x.value[e];
+    return sum;
+}
+
+mcr_status mcr_vectors_diagonal(const mcr_bound *bound, int side, mcr_rows rows, double *k)
+{
+    const mcr_fused *f = bound->fused;
+    const mcr_vectors *v = f->v;
+    const mcr_vmath *math = mcr_tiles_best()->f64->math;
+    bool dots = f->op == MCR_TILE_DOT || f->op == MCR_TILE_POLY;
+    for (int64_t t = 0; t < rows.count; t++) {
+        int64_t i = mcr_rows_at(rows, t);
+        double xx = dots ? v->side[side].norm2[i] : 0;
+        k[t] = f->op == MCR_TILE_MIN ? sum_of_object(v, side, i) : xx;
+        if (f->map)
+            f->map(f, math, k + t, 1, xx, &xx);
+    }
+    if (f->op == MCR_TILE_POLY) {
+        math->affine(k, f->scale, f->offset, rows.count);
+        math->power(k, f->degree, rows.count);
+    } else if (f->op == MCR_TILE_RBF || f->op == MCR_TILE_EXP_L1 || f->op == MCR_TILE_EXP_CHI2) {
+        math->fill(k, 1, rows.count);
+    }
+    return MCR_OK;
+}

@@ -1,0 +1,152 @@
+/* vectors_batch.c: many rows, packed once, for all workers.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "kernel/vectors_impl.h"
+
+#include "base/threads.h"
+
+struct mcr_vectors_batch {
+    mcr *ctx;
+    const mcr_fused *fused;
+    bool precise;
+    mcr_rows x;
+    int64_t group_rows, groups, group_room;
+    mcr_row_pack *pack;
+    size_t *place; /* of each group in the room */
+    char *room;
+    size_t room_bytes;
+};
+
+mcr_status mcr_vectors_batch_open(mcr_vectors_batch **out, const mcr_fused *fused, bool precise)
+{
+    mcr *ctx = fused->v->ctx;
+    *out = mcr_alloc_zero(ctx, 1, sizeof **out);
+    if (!*out)
+        return MCR_NO_MEMORY;
+    (*out)->ctx = ctx;
+    (*out)->fused = fused;
+    (*out)->precise = precise;
+    return MCR_OK;
+}
+
+void mcr_vectors_batch_close(mcr_vectors_batch *batch)
+{
+    if (!batch)
+        return;
+    mcr_free(batch->ctx, batch->pack);
+    mcr_free(batch->ctx, batch->place);
+    mcr_free(batch->ctx, batch->room);
+    mcr_free(batch->ctx, batch);
+}
+
+/* Rows of a group. Groups are packed in parallel. Sparse ones are large, because the column panels
+ * pass through the caches once a group; dense ones are taken in chunks by the tiles anyway. */
+static int64_t choose_group(const mcr_vectors_batch *b, mcr_rows x)
+{
+    enum { ENTRIES = 65536, MOST = 4096 };
+    const mcr_vectors *v = b->fused->v;
+    mcr_row_form form = mcr_row_pack_form(v, b->fused->op);
+    if (form == MCR_ROWS_LATER)
+        return MCR_LATER_ROWS;
+    if (form == MCR_ROWS_DENSE || x.count <= MCR_TILE_ROWS)
+        return MCR_TILE_ROWS;
+    int64_t entries = 0;
+    for (int64_t t = 0; t < x.count; t++)
+        entries += mcr_vectors_object(v, 0, mcr_rows_at(x, t)).count;
+    int64_t rows = ENTRIES / (entries / x.count + 1) / MCR_TILE_ROWS * MCR_TILE_ROWS;
+    return rows < MCR_TILE_ROWS ? MCR_TILE_ROWS : rows > MOST ? MOST : rows;
+}
+
+static mcr_rows group_of(const mcr_vectors_batch *b, int64_t g)
+{
+    return mcr_rows_part(b->x, g * b->group_rows, b->group_rows);
+}
+
+static mcr_status fill_group(void *arg, int64_t item, int worker)
+{
+    (void)worker;
+    mcr_vectors_batch *b = arg;
+    mcr_row_pack_fill(&b->pack[item], b->room + b->place[item], b->fused->v, b->fused->op,
+                      b->precise, group_of(b, item));
+    return MCR_OK;
+}
+
+static mcr_status reserve_groups(mcr_vectors_batch *b)
+{
+    if (b->groups <= b->group_room)
+        return MCR_OK;
+    mcr_free(b->ctx, b->pack);
+    mcr_free(b->ctx, b->place);
+    b->group_room = 0;
+    b->pack = mcr_alloc(b->ctx, (size_t)b->groups, sizeof *b->pack);
+    b->place = mcr_alloc(b->ctx, (size_t)b->groups, sizeof *b->place);
+    if (!b->pack || !b->place)
+        return MCR_NO_MEMORY;
+    b->group_room = b->groups;
+    return MCR_OK;
+}
+
+static mcr_status reserve_room(mcr_vectors_batch *b)
+{
+    size_t bytes = 0;
+    bool fits = true;
+    for (int64_t g = 0; g < b->groups && fits; g++) {
+        size_t more = mcr_row_pack_bytes(b->fused->v, b->fused->op, b->precise, group_of(b, g));
+        b->place[g] = bytes;
+        fits = more != SIZE_MAX && mcr_size_add(bytes, more, &bytes);
+    }
+    if (!fits)
+        return mcr_fail(b->ctx, MCR_NO_MEMORY, "too many rows to pack at once");
+    if (bytes <= b->room_bytes)
+        return MCR_OK;
+    mcr_free(b->ctx, b->room);
+    b->room_bytes = 0;
+    b->room = mcr_alloc(b->ctx, bytes, 1);
+    if (!b->room)
+        return MCR_NO_MEMORY;
+    b->room_bytes = bytes;
+    return MCR_OK;
+}
+
+mcr_status mcr_vectors_batch_fill(mcr_vectors_batch *b, mcr_rows x)
+{
+    b->x = x;
+    b->group_rows = choose_group(b, x);
+    b->groups = mcr_parts(x.count, b->group_rows);
+    mcr_status s = reserve_groups(b);
+    if (!s)
+        s = reserve_room(b);
+    if (!s)
+        s = mcr_parallel(b->ctx, b->groups, fill_group, b);
+    if (s)
+        b->groups = 0;
+    b->x.index = NULL; /* the caller's */
+    return s;
+}
+
+mcr_status mcr_vectors_run(const mcr_vectors_batch *b, const mcr_vectors_job *job)
+{
+    if (b->groups == 0 || job->count == 0)
+        return MCR_OK;
+    mcr_vectors_pass p = {
+        .v = b->fused->v,
+        .fused = b->fused,
+        .op = b->fused->op,
+        .precise = b->precise,
+        .kit = mcr_vectors_kit(b->precise),
+        .z = {NULL, job->first, job->count},
+        .k = job->row ? NULL : job->k,
+        .ld = job->ld,
+        .row = job->row,
+        .row_first = job->first,
+        .stream = job->stream,
+        .coef = job->coef,
+        .f = job->coef ? job->f + job->first : NULL,
+        .outputs = job->outputs ? job->outputs : 1,
+        .coef_ld = job->coef_ld,
+        .f_ld = job->f_ld,
+        .scratch = job->scratch,
+    };
+    return mcr_vectors_run_packs(&p, b->pack, b->groups, b->group_rows);
+}

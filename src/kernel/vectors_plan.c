@@ -1,0 +1,256 @@
+/* vectors_plan.c: which form vectors are packed in, decided from a sample of the objects.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "kernel/vectors_impl.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/threads.h"
+
+enum {
+    SAMPLE = 512,    /* objects of a side that are looked at */
+    GROUPS = 4,      /* column groups that are looked at */
+    WIDE_COLS = 1024 /* fewer features are never wide */
+};
+
+/* Evenly spread, the same for every run and number of threads. */
+static int64_t sampled(const mcr_field *f, int64_t t, int64_t count)
+{
+    return (int64_t)((double)t * (double)f->count / (double)count);
+}
+
+static int64_t sample_count(const mcr_field *f)
+{
+    return f->count < SAMPLE ? f->count : SAMPLE;
+}
+
+static int64_t nonzeros(const mcr_vector *x)
+{
+    int64_t n = 0;
+    for (int64_t e = 0; e < x->count; e++)
+        n += x->value[e] != 0;
+    return n;
+}
+
+/* Mean number of nonzero features of the sampled objects of a side. */
+static double mean_nonzeros(const mcr_vectors *v, int side)
+{
+    const mcr_field *f = &v->side[side].field;
+    int64_t count = sample_count(f), sum = 0;
+    for (int64_t t = 0; t < count; t++) {
+        mcr_vector x = mcr_vectors_object(v, side, sampled(f, t, count));
+        sum += nonzeros(&x);
+    }
+    return count ? (double)sum / (double)count : 0;
+}
+
+/* Features in GROUPS of the column groups, on average. */
+static mcr_status mean_union(double *mean, const mcr_vectors *v)
+{
+    const mcr_field *f = &v->side[1].field;
+    int64_t columns = MCR_WIDE_PANELS * mcr_vectors_kit(false)->width, sum = 0;
+    bool *seen = mcr_alloc_zero(v->ctx, (size_t)v->cols, sizeof *seen);
+    if (!seen)
+        return MCR_NO_MEMORY;
+    for (int64_t g = 0; g < GROUPS; g++) {
+        int64_t first = sampled(f, g, GROUPS);
+        int64_t end = first + columns < f->count ? first + columns : f->count;
+        memset(seen, 0, (size_t)v->cols * sizeof *seen);
+        for (int64_t i = first; i < end; i++) {
+            mcr_vector z = mcr_vectors_object(v, 1, i);
+            for (int64_t e = 0; e < z.count; e++) {
+                sum += !seen[z.index[e]];
+                seen[z.index[e]] = true;
+            }
+        }
+    }
+    mcr_free(v->ctx, seen);
+    *mean = (double)sum / GROUPS;
+    return MCR_OK;
+}
+
+/* ---- the shift ---------------------------------------------------------------------------------*/
+
+static void sample_mean(const mcr_vectors *v, double *mean)
+{
+    int64_t total = 0;
+    for (int side = 0; side < (v->same ? 1 : 2); side++) {
+        const mcr_field *f = &v->side[side].field;
+        int64_t count = sample_count(f);
+        for (int64_t t = 0; t < count; t++) {
+            mcr_vector x = mcr_vectors_object(v, side, sampled(f, t, count));
+            for (int64_t e = 0; e < x.count; e++)
+                mean[x.index ? x.index[e] : e] += x.value[e];
+        }
+        total += count;
+    }
+    for (int64_t k = 0; k < v->cols && total; k++)
+        mean[k] /= (double)total;
+}
+
+static double scaled(const mcr_vectors *v, int64_t k, double value)
+{
+    return v->scale ? value * v->scale[k] : value;
+}
+
+/* |x - m|^2, m NULL: |x|^2; m2 = |m|^2. */
+static double norm_from(const mcr_vectors *v, const mcr_vector *x, const double *m, double m2)
+{
+    double sum = 0;
+    if (x->index)
+        sum = m2;
+    for (int64_t e = 0; e < x->count; e++) {
+        int64_t k = x->index ? x->index[e] : e;
+        double shift = m ? scaled(v, k, m[k]) : 0, d = scaled(v, k, x->value[e]) - shift;
+        sum += x->index ? d * d - shift * shift : d * d;
+    }
+    return sum;
+}
+
+static int ascending(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* The median and largest squared norm of the sample. room: 2 SAMPLE numbers. */
+static void sample_norms(const mcr_vectors *v, const double *m, double *room, double *median,
+                         double *largest)
+{
+    int64_t n = 0;
+    double m2 = 0;
+    for (int64_t k = 0; m && k < v->cols; k++)
+        m2 += scaled(v, k, m[k]) * scaled(v, k, m[k]);
+    for (int side = 0; side < (v->same ? 1 : 2); side++) {
+        const mcr_field *f = &v->side[side].field;
+        int64_t count = sample_count(f);
+        for (int64_t t = 0; t < count; t++) {
+            mcr_vector x = mcr_vectors_object(v, side, sampled(f, t, count));
+            room[n++] = norm_from(v, &x, m, m2);
+        }
+    }
+    qsort(room, (size_t)n, sizeof *room, ascending);
+    *median = n ? room[n / 2] : 0;
+    *largest = n ? room[n - 1] : 0;
+}
+
+/* Whether distances between objects with such norms are good enough in float without more ado. */
+static bool norms_harmless(const mcr_vectors *v, double norm)
+{
+    double error = v->rounding * (double)FLT_EPSILON / 2 * 2 * norm;
+    return norm == 0 || error * v->sharpness <= MCR_DISTANCE_TOLERANCE_FLOAT;
+}
+
+/* Sparse rows cannot be shifted, and dot products then need rank-one terms: so vectors are shifted
+ * only where it makes most norms smaller and either costs nothing or is needed. */
+static mcr_status choose_shift(mcr_vectors *v)
+{
+    double *mean = mcr_alloc_zero(v->ctx, (size_t)v->cols, sizeof *mean);
+    double *room = mcr_alloc(v->ctx, 2 * SAMPLE, sizeof *room);
+    mcr_status s = mean && room ? MCR_OK : MCR_NO_MEMORY;
+    bool shift = false;
+    if (!s) {
+        double before, after, largest, ignored;
+        sample_mean(v, mean);
+        sample_norms(v, NULL, room, &before, &largest);
+        sample_norms(v, mean, room, &after, &ignored);
+        bool helps = after <= 0.7 * before;
+        bool free_of_cost = !v->sparse_rows && !(v->needs & MCR_NEEDS_DOT);
+        shift = helps && (free_of_cost || !norms_harmless(v, largest));
+    }
+    mcr_free(v->ctx, room);
+    if (shift) {
+        v->shift = mean;
+        v->sparse_rows = false;
+    } else {
+        mcr_free(v->ctx, mean);
+    }
+    return s;
+}
+
+typedef struct lift_job {
+    mcr_vectors *v;
+    int side;
+} lift_job;
+
+enum { LIFT_CHUNK = 256 };
+
+static mcr_status lift_chunk(void *arg, int64_t item, int worker)
+{
+    (void)worker;
+    const lift_job *job = arg;
+    const mcr_vectors *v = job->v;
+    int64_t n = v->side[job->side].field.count, first = item * LIFT_CHUNK;
+    int64_t end = first + LIFT_CHUNK < n ? first + LIFT_CHUNK : n;
+    for (int64_t i = first; i < end; i++) {
+        mcr_vector x = mcr_vectors_object(v, job->side, i);
+        double sum = 0;
+        for (int64_t e = 0; e < x.count; e++) {
+            int64_t k = x.index ? x.index[e] : e;
+            sum += scaled(v, k, x.value[e]) * scaled(v, k, v->shift[k]);
+        }
+        v->side[job->side].lift[i] = sum;
+    }
+    return MCR_OK;
+}
+
+static mcr_status take_lifts(mcr_vectors *v)
+{
+    v->shift2 = 0;
+    for (int64_t k = 0; k < v->cols; k++)
+        v->shift2 += scaled(v, k, v->shift[k]) * scaled(v, k, v->shift[k]);
+    for (int side = 0; side < 2; side++) {
+        mcr_vector_side *of = &v->side[side];
+        if (side == 1 && v->same) {
+            of->lift = v->side[0].lift;
+            break;
+        }
+        of->lift = mcr_alloc(v->ctx, (size_t)of->field.count, sizeof *of->lift);
+        if (!of->lift)
+            return MCR_NO_MEMORY;
+        lift_job job = {v, side};
+        mcr_status s = mcr_parallel(v->ctx, mcr_parts(of->field.count, LIFT_CHUNK), lift_chunk,
+                                    &job);
+        if (s)
+            return s;
+    }
+    return MCR_OK;
+}
+
+/* ---- the plan ----------------------------------------------------------------------------------*/
+
+static void forget_shift(mcr_vectors *v)
+{
+    mcr_free(v->ctx, v->shift);
+    mcr_free(v->ctx, v->side[0].lift);
+    if (!v->same)
+        mcr_free(v->ctx, v->side[1].lift);
+    v->shift = v->side[0].lift = v->side[1].lift = NULL;
+}
+
+mcr_status mcr_vectors_plan(mcr_vectors *v)
+{
+    mcr_status s = MCR_OK;
+    double of_x = mean_nonzeros(v, 0), of_z = v->same ? of_x : mean_nonzeros(v, 1);
+    /* Errors of a sum of n products in turn grow like the square root of n. */
+    v->rounding = 2 + 0.5 * sqrt(fmax(of_x, of_z));
+    v->sparse_rows = of_x < mcr_vectors_kit(false)->sparse_below * (double)v->cols;
+    if (!mcr_vectors_dense(v, 0) && !mcr_vectors_dense(v, 1) && v->cols >= WIDE_COLS) {
+        double features;
+        s = mean_union(&features, v);
+        v->wide = !s && 2 * features <= (double)v->cols;
+        v->sparse_rows = v->sparse_rows || v->wide;
+    }
+    if (!s && !v->wide && (v->needs & (MCR_NEEDS_DISTANCE | MCR_NEEDS_L1)))
+        s = choose_shift(v);
+    if (!s && v->shift && (v->needs & MCR_NEEDS_DOT))
+        s = take_lifts(v);
+    if (s)
+        forget_shift(v);
+    v->planned = !s;
+    return s;
+}
