@@ -105,6 +105,19 @@ typedef struct call {
     kernel_list children;
 } call;
 
+/* gamma=0.5 where a kernel should be. */
+static mcr_status stray_parameter(mcr_parser *p, mcr_span name)
+{
+    p->at++;
+    mcr_span value;
+    mcr_status status = mcr_parser_value(p, name, &value);
+    if (status != MCR_OK)
+        return status;
+    return mcr_parser_fault(p, (mcr_span){name.start, value.end},
+                            "%.*s=%.*s must stand inside the parentheses of a kernel", shown(name),
+                            name.start, shown(value), value.start);
+}
+
 static mcr_status unknown_kernel(const mcr_parser *p, mcr_span name)
 {
     const char *names[NAMES_MAX + 1];
@@ -266,8 +279,10 @@ static mcr_status start_call(mcr_parser *p, call *c)
 {
     const mcr_kernel_type *type = mcr_kernel_type_find(p->ctx, c->name.start,
                                                        (size_t)(c->name.end - c->name.start));
-    if (type == NULL)
-        return unknown_kernel(p, c->name);
+    if (type == NULL) {
+        skip_space(p);
+        return peek(p) == '=' ? stray_parameter(p, c->name) : unknown_kernel(p, c->name);
+    }
     c->type = type;
     if (type->params == NULL)
         return MCR_OK;
