@@ -108,6 +108,42 @@ static void reports_the_lowest_failure(void **state)
     }
 }
 
+typedef struct order {
+    mcr *ctx;
+    int64_t first; /* the item that fails first */
+    atomic_int began;
+    atomic_bool failed;
+} order;
+
+static mcr_status fail_in_order(void *arg, int64_t item, int worker)
+{
+    order *o = arg;
+    (void)worker;
+    atomic_fetch_add(&o->began, 1);
+    for (int i = 0; i < 10000 && atomic_load(&o->began) < 2; i++)
+        usleep(1000);
+    if (item != o->first) {
+        for (int i = 0; i < 10000 && !atomic_load(&o->failed); i++)
+            usleep(1000);
+        usleep(10000); /* until the other one is noted */
+    }
+    mcr_fail(o->ctx, MCR_BAD_DATA, "item %lld", (long long)item);
+    atomic_store(&o->failed, true);
+    return item == 0 ? MCR_BAD_DATA : MCR_NUMERIC;
+}
+
+/* Two items fail for sure; whichever is first in time, the lower one is reported. */
+static void lowest_wins_in_any_order(void **state)
+{
+    (void)state;
+    mcr *ctx = test_open(2);
+    for (int64_t first = 0; first < 2; first++) {
+        order o = {.ctx = ctx, .first = first};
+        test_fails(ctx, mcr_parallel(ctx, 2, fail_in_order, &o), MCR_BAD_DATA, "item 0");
+    }
+    test_close(ctx);
+}
+
 static mcr_status live_with_failure(void *arg, int64_t item, int worker)
 {
     (void)worker;
@@ -301,9 +337,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(early_fork_keeps_threads),   cmocka_unit_test(runs_all_items_once),
-        cmocka_unit_test(reports_the_lowest_failure), cmocka_unit_test(success_leaves_no_message),
-        cmocka_unit_test(nested_loops_are_serial),    cmocka_unit_test(workers_allocate),
-        cmocka_unit_test(contexts_are_independent),   cmocka_unit_test(forked_child_works_alone),
+        cmocka_unit_test(reports_the_lowest_failure), cmocka_unit_test(lowest_wins_in_any_order),
+        cmocka_unit_test(success_leaves_no_message),  cmocka_unit_test(nested_loops_are_serial),
+        cmocka_unit_test(workers_allocate),           cmocka_unit_test(contexts_are_independent),
+        cmocka_unit_test(forked_child_works_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
