@@ -1,0 +1,280 @@
+/* container.c: the model file.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "model/container.h"
+
+#include <string.h>
+#include <zlib.h>
+
+#include "base/context.h"
+
+/* The line end in it shows when a transfer in text mode has altered the file. */
+const char mcr_model_magic[MCR_MODEL_MAGIC_BYTES] = {'M', 'E', 'R', 'C', 'E', 'R', '\r', '\n'};
+
+enum { HEADER = MCR_MODEL_MAGIC_BYTES + 4, SECTION_HEADER = 12, SECTION_TAIL = 4 };
+
+static uint32_t checksum(const void *bytes, size_t count)
+{
+    uLong sum = crc32(0, NULL, 0);
+    const unsigned char *p = bytes;
+    while (count > 0) {
+        uInt part = count > (1U << 30) ? 1U << 30 : (uInt)count;
+        sum = crc32(sum, p, part);
+        p += part;
+        count -= part;
+    }
+    return (uint32_t)sum;
+}
+
+static void store(unsigned char *to, uint64_t v, int bytes)
+{
+    for (int i = 0; i < bytes; i++)
+        to[i] = (unsigned char)(v >> (8 * i));
+}
+
+static uint64_t fetch(const unsigned char *from, int bytes)
+{
+    uint64_t v = 0;
+    for (int i = 0; i < bytes; i++)
+        v |= (uint64_t)from[i] << (8 * i);
+    return v;
+}
+
+/* ---- writing -----------------------------------------------------------------------------------*/
+
+static void put(mcr_text *t, uint64_t v, int bytes)
+{
+    unsigned char b[8];
+    store(b, v, bytes);
+    mcr_text_add(t, b, (size_t)bytes);
+}
+
+static uint64_t real_bits(double v)
+{
+    uint64_t bits;
+    memcpy(&bits, &v, sizeof bits);
+    return bits;
+}
+
+void mcr_put_u32(mcr_text *t, uint32_t v)
+{
+    put(t, v, 4);
+}
+
+void mcr_put_i64(mcr_text *t, int64_t v)
+{
+    put(t, (uint64_t)v, 8);
+}
+
+void mcr_put_real(mcr_text *t, double v)
+{
+    put(t, real_bits(v), 8);
+}
+
+void mcr_put_text(mcr_text *t, const char *text)
+{
+    mcr_put_i64(t, text ? (int64_t)strlen(text) : -1);
+    if (text)
+        mcr_text_add(t, text, strlen(text));
+}
+
+void mcr_put_i32s(mcr_text *t, const int32_t *v, int64_t count)
+{
+    mcr_put_i64(t, count);
+    for (int64_t i = 0; i < count; i++)
+        mcr_put_u32(t, (uint32_t)v[i]);
+}
+
+void mcr_put_i64s(mcr_text *t, const int64_t *v, int64_t count)
+{
+    mcr_put_i64(t, count);
+    for (int64_t i = 0; i < count; i++)
+        mcr_put_i64(t, v[i]);
+}
+
+void mcr_put_reals(mcr_text *t, const double *v, int64_t count)
+{
+    mcr_put_i64(t, count);
+    for (int64_t i = 0; i < count; i++)
+        mcr_put_real(t, v[i]);
+}
+
+void mcr_put_bytes(mcr_text *t, const char *v, int64_t count)
+{
+    mcr_put_i64(t, count);
+    mcr_text_add(t, v, (size_t)count);
+}
+
+void mcr_put_section(mcr_text *file, const char tag[4], const mcr_text *payload)
+{
+    int64_t start = file->length, length = payload ? payload->length : 0;
+    mcr_text_add(file, tag, 4);
+    mcr_put_i64(file, length);
+    if (length)
+        mcr_text_add(file, payload->bytes, (size_t)length);
+    if (payload && payload->status && !file->status)
+        file->status = payload->status;
+    if (!file->status)
+        mcr_put_u32(file, checksum(file->bytes + start, (size_t)(file->length - start)));
+}
+
+/* ---- reading -----------------------------------------------------------------------------------*/
+
+static const unsigned char *take(mcr_reader *r, size_t count)
+{
+    if (r->bad || (size_t)(r->end - r->at) < count) {
+        r->bad = true;
+        return NULL;
+    }
+    const unsigned char *p = r->at;
+    r->at += count;
+    return p;
+}
+
+uint32_t mcr_get_u32(mcr_reader *r)
+{
+    const unsigned char *p = take(r, 4);
+    return p ? (uint32_t)fetch(p, 4) : 0;
+}
+
+int64_t mcr_get_i64(mcr_reader *r)
+{
+    const unsigned char *p = take(r, 8);
+    return p ? (int64_t)fetch(p, 8) : 0;
+}
+
+double mcr_get_real(mcr_reader *r)
+{
+    uint64_t bits = (uint64_t)mcr_get_i64(r);
+    double v;
+    memcpy(&v, &bits, sizeof v);
+    return v;
+}
+
+int64_t mcr_get_count(mcr_reader *r, size_t size)
+{
+    int64_t count = mcr_get_i64(r);
+    if (!r->bad && (count < 0 || (uint64_t)count > (uint64_t)(r->end - r->at) / size))
+        r->bad = true;
+    return r->bad ? 0 : count;
+}
+
+static void *array(mcr_reader *r, int64_t *count, size_t size)
+{
+    *count = mcr_get_count(r, size);
+    if (r->bad)
+        return NULL;
+    void *block = mcr_alloc(r->ctx, (size_t)*count, size);
+    if (!block)
+        r->bad = r->short_of_memory = true;
+    return block;
+}
+
+int32_t *mcr_get_i32s(mcr_reader *r, int64_t *count)
+{
+    int32_t *v = array(r, count, sizeof *v);
+    for (int64_t i = 0; v && i < *count; i++)
+        v[i] = (int32_t)mcr_get_u32(r);
+    return v;
+}
+
+int64_t *mcr_get_i64s(mcr_reader *r, int64_t *count)
+{
+    int64_t *v = array(r, count, sizeof *v);
+    for (int64_t i = 0; v && i < *count; i++)
+        v[i] = mcr_get_i64(r);
+    return v;
+}
+
+double *mcr_get_reals(mcr_reader *r, int64_t *count)
+{
+    double *v = array(r, count, sizeof *v);
+    for (int64_t i = 0; v && i < *count; i++)
+        v[i] = mcr_get_real(r);
+    return v;
+}
+
+char *mcr_get_bytes(mcr_reader *r, int64_t *count)
+{
+    char *v = array(r, count, 1);
+    if (v)
+        memcpy(v, take(r, (size_t)*count), (size_t)*count);
+    return v;
+}
+
+char *mcr_get_text(mcr_reader *r)
+{
+    if ((size_t)(r->end - r->at) >= 8 && (int64_t)fetch(r->at, 8) == -1) {
+        r->at += 8;
+        return NULL;
+    }
+    int64_t count = mcr_get_count(r, 1);
+    const unsigned char *p = take(r, (size_t)count);
+    if (p && memchr(p, 0, (size_t)count))
+        r->bad = true;
+    if (r->bad)
+        return NULL;
+    char *text = mcr_copy_text(r->ctx, (const char *)p, (size_t)count);
+    if (!text)
+        r->bad = r->short_of_memory = true;
+    return text;
+}
+
+static mcr_status damaged(const mcr_container *c, const char *what)
+{
+    return mcr_fail_at(c->ctx, MCR_BAD_DATA, c->file, 0,
+                       "the model file is damaged (%s); restore it or train again", what);
+}
+
+mcr_status mcr_reader_end(const mcr_reader *r, const char *file, const char *what)
+{
+    if (r->short_of_memory)
+        return MCR_NO_MEMORY;
+    if (r->bad || r->at != r->end)
+        return damaged(&(mcr_container){r->ctx, file, NULL, 0}, what);
+    return MCR_OK;
+}
+
+/* ---- sections ----------------------------------------------------------------------------------*/
+
+mcr_status mcr_container_check(const mcr_container *c)
+{
+    const unsigned char *p = c->bytes, *end = p + c->count;
+    if (c->count < HEADER || memcmp(p, mcr_model_magic, MCR_MODEL_MAGIC_BYTES) != 0)
+        return mcr_fail_at(c->ctx, MCR_BAD_DATA, c->file, 0, "not a model file of Mercer");
+    uint32_t version = (uint32_t)fetch(p + MCR_MODEL_MAGIC_BYTES, 4);
+    if (version == 0 || version > MCR_MODEL_VERSION)
+        return mcr_fail_at(
+            c->ctx, MCR_BAD_DATA, c->file, 0,
+            "a model file of format %lu; this Mercer reads up to %d: use a newer one",
+            (unsigned long)version, MCR_MODEL_VERSION);
+    for (p += HEADER;;) {
+        if ((size_t)(end - p) < SECTION_HEADER + SECTION_TAIL)
+            return damaged(c, "it ends early");
+        uint64_t length = fetch(p + 4, 8), room = (uint64_t)(end - p);
+        if (length > room - SECTION_HEADER - SECTION_TAIL)
+            return damaged(c, "it ends early");
+        size_t whole = SECTION_HEADER + (size_t)length;
+        if (checksum(p, whole) != (uint32_t)fetch(p + whole, 4))
+            return damaged(c, "a checksum does not fit");
+        bool last = memcmp(p, "END ", 4) == 0;
+        p += whole + SECTION_TAIL;
+        if (last)
+            return p == end ? MCR_OK : damaged(c, "something follows its end");
+    }
+}
+
+mcr_status mcr_container_find(const mcr_container *c, const char tag[4], mcr_reader *out)
+{
+    for (const unsigned char *p = c->bytes + HEADER; memcmp(p, "END ", 4) != 0;) {
+        size_t length = (size_t)fetch(p + 4, 8);
+        if (memcmp(p, tag, 4) == 0) {
+            *out = (mcr_reader){c->ctx, p + SECTION_HEADER, p + SECTION_HEADER + length, false,
+                                false};
+            return MCR_OK;
+        }
+        p += SECTION_HEADER + length + SECTION_TAIL;
+    }
+    return damaged(c, "a part is missing");
+}

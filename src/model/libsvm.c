@@ -1,0 +1,640 @@
+/* libsvm.c: model files of LIBSVM.
+ *
+ * LIBSVM lists its labels in an order of its own; for two classes a positive value means the first
+ * of them, so that label becomes our class 1. For more classes its order is kept: votes are counted
+ * the same way, ties included. Its probability coefficients are not taken over: they can contradict
+ * the decision, ours cannot.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "model/libsvm.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/number.h"
+#include "base/params.h"
+#include "base/stream.h"
+#include "model/model.h"
+
+static const char *const type_name[] = {"c_svc", "nu_svc", "one_class", "epsilon_svr", "nu_svr"};
+static const char *const learner_name[] = {"svm", "nu-svm", "one-class", "svr", "nu-svr"};
+static const char *const kernel_name[] = {"linear", "polynomial", "rbf", "sigmoid", "precomputed"};
+enum {
+    TYPES = 5,
+    KERNELS = 5,
+    POLYNOMIAL = 1,
+    RBF = 2,
+    SIGMOID = 3,
+    PRECOMPUTED = 4,
+    ONE_CLASS = 2
+};
+
+bool mcr_libsvm_recognise(const void *bytes, size_t count)
+{
+    static const char start[] = "svm_type ";
+    return count >= sizeof start - 1 && memcmp(bytes, start, sizeof start - 1) == 0;
+}
+
+/* ---- reading: the header -----------------------------------------------------------------------*/
+
+typedef struct header {
+    int type, kernel; /* -1: not given */
+    double degree, gamma, coef0;
+    int64_t classes, support;
+    double *rho, *label, *of_class; /* nr_sv */
+    int64_t rhos, labels, of_classes;
+    bool probability;
+} header;
+
+static void free_header(mcr *ctx, header *h)
+{
+    mcr_free(ctx, h->rho);
+    mcr_free(ctx, h->label);
+    mcr_free(ctx, h->of_class);
+}
+
+/* All numbers of the rest of a line. */
+static mcr_status get_list(mcr_input *in, mcr *ctx, const char *p, const char *end, double **list,
+                           int64_t *count)
+{
+    int64_t room = 0;
+    mcr_free(ctx, *list);
+    *list = NULL;
+    *count = 0;
+    for (;;) {
+        while (p < end && *p == ' ')
+            p++;
+        if (p == end)
+            return MCR_OK;
+        mcr_status s = mcr_reserve(ctx, list, &room, *count + 1, sizeof **list);
+        if (s)
+            return s;
+        p = mcr_parse_real(p, end, &(*list)[*count]);
+        if (!p || !isfinite((*list)[*count]))
+            return mcr_input_fail(in, "a number is expected here");
+        ++*count;
+    }
+}
+
+static int find_word(const char *const *words, int count, const char *p, const char *end)
+{
+    while (end > p && end[-1] == ' ')
+        end--;
+    for (int i = 0; i < count; i++)
+        if (strlen(words[i]) == (size_t)(end - p) && memcmp(words[i], p, (size_t)(end - p)) == 0)
+            return i;
+    return -1;
+}
+
+static mcr_status header_line(header *h, mcr_input *in, mcr *ctx, const char *key, size_t length,
+                              const char *p, const char *end)
+{
+    double *one = NULL;
+    int64_t count = 0;
+#define KEY(word) (length == sizeof(word) - 1 && memcmp(key, word, sizeof(word) - 1) == 0)
+    if (KEY("svm_type")) {
+        h->type = find_word(type_name, TYPES, p, end);
+        return h->type < 0 ? mcr_input_fail(in, "an svm_type that is not known") : MCR_OK;
+    }
+    if (KEY("kernel_type")) {
+        h->kernel = find_word(kernel_name, KERNELS, p, end);
+        return h->kernel < 0 ? mcr_input_fail(in, "a kernel_type that is not known") : MCR_OK;
+    }
+    if (KEY("rho"))
+        return get_list(in, ctx, p, end, &h->rho, &h->rhos);
+    if (KEY("label"))
+        return get_list(in, ctx, p, end, &h->label, &h->labels);
+    if (KEY("nr_sv"))
+        return get_list(in, ctx, p, end, &h->of_class, &h->of_classes);
+    if (KEY("probA") || KEY("probB") || KEY("prob_density_marks")) {
+        h->probability = true;
+        return MCR_OK;
+    }
+    mcr_status s = get_list(in, ctx, p, end, &one, &count);
+    double value = count == 1 ? one[0] : NAN;
+    mcr_free(ctx, one);
+    if (s)
+        return s;
+    if (isnan(value))
+        return mcr_input_fail(in, "one number is expected here");
+    if (KEY("degree"))
+        h->degree = value;
+    else if (KEY("gamma"))
+        h->gamma = value;
+    else if (KEY("coef0"))
+        h->coef0 = value;
+    else if (KEY("nr_class") && value >= 1 && value <= 1e6)
+        h->classes = (int64_t)value;
+    else if (KEY("total_sv") && value >= 0 && value < 1e12)
+        h->support = (int64_t)value;
+    else
+        return mcr_input_fail(in, "\"%.*s\" does not belong into a LIBSVM model", (int)length, key);
+#undef KEY
+    return MCR_OK;
+}
+
+static mcr_status check_header(const header *h, mcr_input *in)
+{
+    bool classify = h->type == 0 || h->type == 1;
+    if (h->type < 0 || h->kernel < 0 || h->classes < 1 || h->support < 0 || h->rhos < 1)
+        return mcr_input_fail(in, "the model's header is not complete");
+    int64_t pairs = h->classes * (h->classes - 1) / 2;
+    if (classify && (h->classes < 2 || h->rhos != pairs || h->labels != h->classes ||
+                     h->of_classes != h->classes))
+        return mcr_input_fail(in, "the model's numbers of classes, labels and rho do not fit");
+    double sum = 0;
+    for (int64_t c = 0; classify && c < h->classes; c++) {
+        if (h->of_class[c] < 0 || h->of_class[c] != floor(h->of_class[c]))
+            return mcr_input_fail(in, "nr_sv must be whole numbers");
+        sum += h->of_class[c];
+    }
+    if (classify && sum != (double)h->support)
+        return mcr_input_fail(in, "nr_sv and total_sv do not fit");
+    return MCR_OK;
+}
+
+static mcr_status read_header(header *h, mcr_input *in, mcr *ctx)
+{
+    for (;;) {
+        const char *line;
+        size_t length;
+        mcr_status s = mcr_input_line(in, &line, &length);
+        if (s)
+            return s;
+        if (!line)
+            return mcr_input_fail(in, "the model ends before its support vectors");
+        const char *end = line + length, *space = memchr(line, ' ', length);
+        if (length >= 2 && memcmp(line, "SV", 2) == 0 && (length == 2 || line[2] == ' '))
+            return check_header(h, in);
+        if (!space)
+            return mcr_input_fail(in, "a name and a value are expected here");
+        s = header_line(h, in, ctx, line, (size_t)(space - line), space + 1, end);
+        if (s)
+            return s;
+    }
+}
+
+static mcr_status make_kernel(mcr_kernel **out, mcr *ctx, const header *h, mcr_input *in)
+{
+    mcr_text t;
+    mcr_text_init(&t, ctx);
+    if (h->kernel == POLYNOMIAL) {
+        mcr_text_format(&t, "poly(degree=%d,c=", (int)h->degree);
+        mcr_text_real(&t, h->coef0);
+        mcr_text_string(&t, ",scale=");
+        mcr_text_real(&t, h->gamma);
+    } else if (h->kernel == RBF) {
+        mcr_text_string(&t, "rbf(gamma=");
+        mcr_text_real(&t, h->gamma);
+    } else if (h->kernel == SIGMOID) {
+        mcr_text_string(&t, "sigmoid(a=");
+        mcr_text_real(&t, h->gamma);
+        mcr_text_string(&t, ",b=");
+        mcr_text_real(&t, h->coef0);
+    } else {
+        mcr_text_format(&t, "%s(", kernel_name[h->kernel]);
+    }
+    mcr_text_string(&t, ")");
+    mcr_status s = t.status ? t.status : mcr_kernel_parse(out, ctx, t.bytes);
+    mcr_text_free(&t);
+    return s == MCR_BAD_CALL
+               ? mcr_input_fail(in, "the kernel's parameters are not possible here (a polynomial "
+                                    "needs gamma > 0 and coef0 >= 0)")
+               : s;
+}
+
+/* ---- reading: the support vectors --------------------------------------------------------------*/
+
+typedef struct vectors {
+    int64_t rows, coefs; /* coefs: a row */
+    double *coef;        /* coefs x support */
+    int64_t *start, entries, index_room, value_room;
+    int32_t *index;
+    double *value;
+    int64_t cols;
+} vectors;
+
+static void free_vectors(mcr *ctx, vectors *v)
+{
+    mcr_free(ctx, v->coef);
+    mcr_free(ctx, v->start);
+    mcr_free(ctx, v->index);
+    mcr_free(ctx, v->value);
+}
+
+/* Index and value pairs behind the coefficients; indices from 1 (precomputed: one pair 0:number). */
+static mcr_status read_pairs(vectors *v, mcr_input *in, mcr *ctx, const char *p, const char *end,
+                             bool precomputed)
+{
+    int64_t before = 0;
+    while (p < end) {
+        if (*p == ' ') {
+            p++;
+            continue;
+        }
+        int64_t index;
+        double value;
+        p = mcr_parse_int(p, end, &index);
+        if (!p || p == end || *p != ':')
+            return mcr_input_fail(in, "index:value is expected here");
+        p = mcr_parse_real(p + 1, end, &value);
+        if (!p || (p < end && *p != ' ') || !isfinite(value))
+            return mcr_input_fail(in, "index:value is expected here");
+        if (precomputed ? index != 0 || value < 1 || value != floor(value) || value > 1e12
+                        : index <= before || index > INT32_MAX)
+            return mcr_input_fail(in, "the indices must rise from 1 (precomputed: 0:number)");
+        before = index;
+        mcr_status s = mcr_reserve(ctx, &v->index, &v->index_room, v->entries + 1,
+                                   sizeof *v->index);
+        if (!s)
+            s = mcr_reserve(ctx, &v->value, &v->value_room, v->entries + 1, sizeof *v->value);
+        if (s)
+            return s;
+        v->index[v->entries] = (int32_t)(precomputed ? 0 : index - 1);
+        v->value[v->entries++] = value;
+        if (index > v->cols)
+            v->cols = index;
+    }
+    v->start[v->rows] = v->entries;
+    return MCR_OK;
+}
+
+static mcr_status read_vectors(vectors *v, const header *h, mcr_input *in, mcr *ctx)
+{
+    v->coefs = h->type < 2 ? h->classes - 1 : 1;
+    /* Memory only for what the file can hold: grown row by row. */
+    int64_t coef_room = 0, start_room = 0, coefs = 0;
+    mcr_status s = mcr_reserve(ctx, &v->start, &start_room, 1, sizeof *v->start);
+    if (s)
+        return s;
+    v->start[0] = 0;
+    for (;;) {
+        const char *line, *end;
+        size_t length;
+        if ((s = mcr_input_line(in, &line, &length)))
+            return s;
+        if (!line || length == 0)
+            break;
+        if (v->rows == h->support)
+            return mcr_input_fail(in, "more support vectors than total_sv says");
+        end = line + length;
+        if ((s = mcr_reserve(ctx, &v->coef, &coef_room, coefs + v->coefs, sizeof *v->coef)) ||
+            (s = mcr_reserve(ctx, &v->start, &start_room, v->rows + 2, sizeof *v->start)))
+            return s;
+        for (int64_t c = 0; c < v->coefs; c++) {
+            while (line < end && *line == ' ')
+                line++;
+            line = mcr_parse_real(line, end, &v->coef[coefs]);
+            if (!line || (line < end && *line != ' ') || !isfinite(v->coef[coefs]))
+                return mcr_input_fail(in, "a coefficient is expected here");
+            coefs++;
+        }
+        v->rows++;
+        if ((s = read_pairs(v, in, ctx, line, end, h->kernel == PRECOMPUTED)))
+            return s;
+    }
+    return v->rows == h->support ? MCR_OK
+                                 : mcr_input_fail(in, "fewer support vectors than total_sv says");
+}
+
+static mcr_status make_basis(mcr_data **out, mcr *ctx, const vectors *v, const header *h)
+{
+    mcr_builder *b = NULL;
+    mcr_status s = mcr_builder_open(&b, ctx, v->rows);
+    if (s)
+        return s;
+    if (h->kernel == PRECOMPUTED) {
+        int64_t *id = mcr_alloc(ctx, (size_t)v->rows, sizeof *id);
+        for (int64_t i = 0; id && i < v->rows; i++)
+            id[i] = v->start[i] < v->start[i + 1] ? (int64_t)v->value[v->start[i]] - 1 : -1;
+        s = id ? mcr_builder_precomputed(b, "x", NULL, 0, id) : MCR_NO_MEMORY;
+        mcr_free(ctx, id);
+    } else {
+        int32_t none_index = 0;
+        double none_value = 0;
+        s = mcr_builder_sparse(b, "x", v->cols ? v->cols : 1, v->start,
+                               v->index ? v->index : &none_index,
+                               v->value ? v->value : &none_value);
+    }
+    if (s)
+        mcr_builder_close(b);
+    else
+        s = mcr_builder_finish(out, b);
+    return s;
+}
+
+/* ---- reading: the model ------------------------------------------------------------------------*/
+
+static int64_t pair_output(int64_t k, int64_t a, int64_t b)
+{
+    return a * k - a * (a + 1) / 2 + (b - a - 1);
+}
+
+/* Coefficients of rows first .. first+count-1, column t of each, output by output. */
+static mcr_status add_rows(mcr_fitted *f, const vectors *v, int64_t first, int64_t count,
+                           const int32_t *output, int64_t outputs)
+{
+    mcr *ctx = f->ctx;
+    mcr_segment s = {first, count, outputs, mcr_alloc(ctx, (size_t)outputs, sizeof *s.output),
+                     mcr_alloc(ctx, (size_t)outputs * (size_t)count, sizeof *s.coef)};
+    f->segment[f->segments++] = s;
+    if (!s.output || !s.coef)
+        return MCR_NO_MEMORY;
+    memcpy(s.output, output, sizeof *output * (size_t)outputs);
+    for (int64_t t = 0; t < outputs; t++)
+        for (int64_t i = 0; i < count; i++)
+            s.coef[t * count + i] = v->coef[(first + i) * v->coefs + t];
+    return MCR_OK;
+}
+
+static mcr_status add_classes(mcr_fitted *f, const vectors *v, const header *h)
+{
+    int64_t k = h->classes, first = 0;
+    int32_t *output = mcr_alloc(f->ctx, (size_t)k, sizeof *output);
+    mcr_status s = output ? MCR_OK : MCR_NO_MEMORY;
+    for (int64_t c = 0; c < k && !s; c++) {
+        for (int64_t t = 0; t < k - 1; t++)
+            output[t] = (int32_t)(t < c ? pair_output(k, t, c) : pair_output(k, c, t + 1));
+        s = add_rows(f, v, first, (int64_t)h->of_class[c], output, k - 1);
+        first += (int64_t)h->of_class[c];
+    }
+    mcr_free(f->ctx, output);
+    return s;
+}
+
+static mcr_status make_fitted(mcr_model *m, const vectors *v, const header *h)
+{
+    mcr *ctx = m->ctx;
+    bool classify = h->type < 2, many = classify && h->classes > 2;
+    mcr_status s = mcr_fitted_new(&m->fitted, ctx, h->rhos);
+    if (s)
+        return s;
+    mcr_fitted *f = m->fitted;
+    f->task = classify ? MCR_CLASSIFY : h->type == ONE_CLASS ? MCR_DETECT : MCR_REGRESS;
+    f->rule = many                    ? MCR_RULE_PAIRS
+              : classify              ? MCR_RULE_BINARY
+              : f->task == MCR_DETECT ? MCR_RULE_SIGN
+                                      : MCR_RULE_VALUE;
+    f->classes = classify ? h->classes : 0;
+    f->basis = v->rows;
+    f->object = mcr_alloc(ctx, (size_t)v->rows, sizeof *f->object);
+    f->segment = mcr_alloc_zero(ctx, (size_t)h->classes + 1, sizeof *f->segment);
+    if (!f->object || !f->segment)
+        return MCR_NO_MEMORY;
+    for (int64_t i = 0; i < v->rows; i++)
+        f->object[i] = -1;
+    for (int64_t o = 0; o < h->rhos; o++)
+        f->offset[o] = -h->rho[o];
+    return many ? add_classes(f, v, h) : add_rows(f, v, 0, v->rows, &(int32_t){0}, 1);
+}
+
+static mcr_status name_classes(mcr_model *m, const header *h)
+{
+    int64_t k = h->classes;
+    mcr_status s = MCR_NO_MEMORY;
+    char(*text)[MCR_REAL_TEXT] = mcr_alloc(m->ctx, (size_t)k, sizeof *text);
+    const char **name = mcr_alloc(m->ctx, (size_t)k, sizeof *name);
+    if (text && name) {
+        for (int64_t c = 0; c < k; c++) {
+            mcr_print_real(text[c], h->label[k == 2 ? 1 - c : c]);
+            name[c] = text[c];
+        }
+        s = mcr_model_set_classes(m, name, k);
+    }
+    mcr_free(m->ctx, text);
+    mcr_free(m->ctx, name);
+    return s;
+}
+
+static mcr_status make_model(mcr_model **out, mcr *ctx, const header *h, const vectors *v,
+                             mcr_input *in)
+{
+    mcr_kernel *kernel = NULL;
+    mcr_model *m = NULL;
+    mcr_status s = make_kernel(&kernel, ctx, h, in);
+    if (!s)
+        s = mcr_model_new(&m, ctx, kernel, learner_name[h->type], "");
+    mcr_kernel_free(kernel);
+    if (!s && h->type < 2)
+        s = name_classes(m, h);
+    if (!s)
+        s = make_fitted(m, v, h);
+    if (!s && h->probability) {
+        static const char text[] = "LIBSVM's probability coefficients are not taken over";
+        if (!(m->fitted->remark = mcr_copy_text(ctx, text, sizeof text - 1)))
+            s = MCR_NO_MEMORY;
+    }
+    if (!s)
+        s = make_basis(&m->basis, ctx, v, h);
+    if (!s)
+        s = mcr_model_complete(m);
+    if (s) {
+        mcr_model_free(m);
+        return s;
+    }
+    m->report.features = v->cols;
+    *out = m;
+    return MCR_OK;
+}
+
+mcr_status mcr_libsvm_read(mcr_model **out, mcr *ctx, const char *name, const void *bytes,
+                           size_t count)
+{
+    *out = NULL;
+    header h = {.type = -1, .kernel = -1, .degree = 3, .support = -1};
+    vectors v = {0};
+    mcr_input *in = NULL;
+    mcr_status s = mcr_input_memory(&in, ctx, name, bytes, count);
+    if (!s)
+        s = read_header(&h, in, ctx);
+    if (!s)
+        s = read_vectors(&v, &h, in, ctx);
+    if (!s)
+        s = make_model(out, ctx, &h, &v, in);
+    mcr_input_close(in);
+    free_vectors(ctx, &v);
+    free_header(ctx, &h);
+    return s;
+}
+
+/* ---- writing -----------------------------------------------------------------------------------*/
+
+/* A parameter of the kernel as a number; NAN: there is none, or it is a list. */
+static double parameter(const mcr_kernel *k, const char *name)
+{
+    const mcr_param *p = mcr_params_find(k->type->params, name, strlen(name));
+    if (!p)
+        return NAN;
+    const char *at = (const char *)k->params + p->offset;
+    if (p->type == MCR_REAL)
+        return *(const double *)(const void *)at;
+    if (p->type == MCR_INT)
+        return (double)*(const int64_t *)(const void *)at;
+    const mcr_reals *list = (const mcr_reals *)(const void *)at;
+    return p->type == MCR_REALS && list->count == 1 ? list->values[0] : NAN;
+}
+
+static void put_number(mcr_text *t, const char *key, double value)
+{
+    mcr_text_format(t, "%s ", key);
+    mcr_text_real(t, value);
+    mcr_text_string(t, "\n");
+}
+
+static mcr_status put_kernel(mcr_text *t, mcr *ctx, const mcr_kernel *k)
+{
+    const char *name = k->type->name;
+    if (strcmp(name, "linear") == 0 || strcmp(name, "precomputed") == 0) {
+        mcr_text_format(t, "kernel_type %s\n", name);
+    } else if (strcmp(name, "poly") == 0) {
+        mcr_text_string(t, "kernel_type polynomial\n");
+        put_number(t, "degree", parameter(k, "degree"));
+        put_number(t, "gamma", parameter(k, "scale"));
+        put_number(t, "coef0", parameter(k, "c"));
+    } else if (strcmp(name, "rbf") == 0 && !isnan(parameter(k, "gamma"))) {
+        mcr_text_string(t, "kernel_type rbf\n");
+        put_number(t, "gamma", parameter(k, "gamma"));
+    } else if (strcmp(name, "sigmoid") == 0) {
+        mcr_text_string(t, "kernel_type sigmoid\n");
+        put_number(t, "gamma", parameter(k, "a"));
+        put_number(t, "coef0", parameter(k, "b"));
+    } else {
+        return mcr_fail(ctx, MCR_BAD_CALL,
+                        "LIBSVM has no kernel like %s; it has linear, poly, rbf, sigmoid and "
+                        "precomputed alone",
+                        mcr_kernel_text(k));
+    }
+    return MCR_OK;
+}
+
+static void put_object(mcr_text *t, const mcr_field *f, int64_t i)
+{
+    const mcr_store *s = f->store;
+    int64_t r = mcr_field_at(f, i);
+    if (s->kind == MCR_PRECOMPUTED) {
+        mcr_text_format(t, " 0:%lld", (long long)(s->id ? s->id[r] : r) + 1);
+        return;
+    }
+    int64_t first = s->kind == MCR_SPARSE ? s->start[r] : 0;
+    int64_t end = s->kind == MCR_SPARSE ? s->start[r + 1] : s->cols;
+    for (int64_t e = first; e < end; e++) {
+        double value = s->kind == MCR_SPARSE ? s->value[e] : s->dense[r * s->cols + e];
+        if (value == 0)
+            continue;
+        mcr_text_format(t, " %lld:", (long long)(s->kind == MCR_SPARSE ? s->index[e] : e) + 1);
+        mcr_text_real(t, value);
+    }
+}
+
+static int type_of(const mcr_model *m)
+{
+    for (int i = 0; i < TYPES; i++)
+        if (strcmp(m->learner, learner_name[i]) == 0)
+            return i;
+    return -1;
+}
+
+/* One line an object: its coefficients, then its values. */
+static void put_rows(mcr_text *t, const mcr_fitted *f, const mcr_field *field, int only)
+{
+    for (int64_t g = 0; g < f->segments; g++) {
+        const mcr_segment *s = &f->segment[g];
+        for (int64_t i = 0; i < s->count; i++) {
+            if (only && (s->coef[i] > 0) != (only > 0))
+                continue;
+            for (int64_t o = 0; o < s->outputs; o++) {
+                mcr_text_string(t, o ? " " : "");
+                mcr_text_real(t, s->coef[o * s->count + i]);
+            }
+            put_object(t, field, s->first + i);
+            mcr_text_string(t, "\n");
+        }
+    }
+}
+
+static mcr_status put_labels(mcr_text *t, mcr *ctx, const mcr_model *m)
+{
+    mcr_text_string(t, "label");
+    for (int64_t c = 0; c < m->classes; c++) {
+        double value = m->class_value[m->classes == 2 ? 1 - c : c];
+        if (!(value == floor(value)) || fabs(value) > INT32_MAX)
+            return mcr_fail(ctx, MCR_BAD_CALL, "LIBSVM's labels are whole numbers; \"%s\" is none",
+                            m->class_name[m->classes == 2 ? 1 - c : c]);
+        mcr_text_format(t, " %ld", (long)value);
+    }
+    mcr_text_string(t, "\n");
+    return MCR_OK;
+}
+
+static void put_counts(mcr_text *t, const mcr_fitted *f)
+{
+    mcr_text_string(t, "nr_sv");
+    if (f->rule == MCR_RULE_BINARY) {
+        int64_t positive = 0;
+        for (int64_t i = 0; i < f->basis; i++)
+            positive += f->segment[0].coef[i] > 0;
+        mcr_text_format(t, " %lld %lld", (long long)positive, (long long)(f->basis - positive));
+    } else {
+        for (int64_t g = 0; g < f->segments; g++)
+            mcr_text_format(t, " %lld", (long long)f->segment[g].count);
+    }
+    mcr_text_string(t, "\n");
+}
+
+static mcr_status put_model(mcr_text *t, mcr *ctx, const mcr_model *m)
+{
+    const mcr_fitted *f = m->fitted;
+    int type = type_of(m);
+    if (type < 0 || f->rule == MCR_RULE_LARGEST)
+        return mcr_fail(ctx, MCR_BAD_CALL,
+                        "LIBSVM has no such model (%s%s); it has svm, nu-svm (one-vs-one), "
+                        "one-class, svr and nu-svr",
+                        m->learner, f->rule == MCR_RULE_LARGEST ? " one-vs-rest" : "");
+    mcr_text_format(t, "svm_type %s\n", type_name[type]);
+    mcr_status s = put_kernel(t, ctx, m->kernel);
+    if (s)
+        return s;
+    mcr_text_format(t, "nr_class %lld\ntotal_sv %lld\nrho",
+                    (long long)(m->classes ? m->classes : 2), (long long)f->basis);
+    for (int64_t o = 0; o < f->outputs; o++) {
+        mcr_text_string(t, " ");
+        mcr_text_real(t, -f->offset[o]);
+    }
+    mcr_text_string(t, "\n");
+    if (m->classes) {
+        if ((s = put_labels(t, ctx, m)))
+            return s;
+        put_counts(t, f);
+    }
+    mcr_text_string(t, "SV\n");
+    mcr_field field = mcr_data_field(m->basis, 0);
+    if (mcr_data_fields(m->basis) != 1)
+        return mcr_fail(ctx, MCR_BAD_CALL, "LIBSVM's objects have one field, these have %lld",
+                        (long long)mcr_data_fields(m->basis));
+    if (f->rule == MCR_RULE_BINARY) {
+        put_rows(t, f, &field, 1);
+        put_rows(t, f, &field, -1);
+    } else {
+        put_rows(t, f, &field, 0);
+    }
+    return t->status;
+}
+
+mcr_status mcr_model_save_libsvm(mcr *ctx, const mcr_model *m, const char *path)
+{
+    mcr_text t;
+    mcr_output *out = NULL;
+    mcr_text_init(&t, ctx);
+    mcr_status s = put_model(&t, ctx, m);
+    if (!s)
+        s = mcr_output_open(&out, ctx, path);
+    if (!s)
+        s = mcr_output_write(out, t.bytes, (size_t)t.length);
+    if (!s)
+        s = mcr_output_commit(out);
+    else
+        mcr_output_abandon(out);
+    mcr_text_free(&t);
+    return s;
+}

@@ -1,0 +1,331 @@
+/* model.c: training a model, and what it tells about itself.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "model/model.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/number.h"
+#include "base/params.h"
+#include "base/stream.h"
+
+/* ---- making ------------------------------------------------------------------------------------*/
+
+mcr_status mcr_model_new(mcr_model **out, mcr *ctx, const mcr_kernel *kernel, const char *learner,
+                         const char *options)
+{
+    *out = NULL;
+    mcr_model *m = mcr_alloc_zero(ctx, 1, sizeof *m);
+    if (!m)
+        return MCR_NO_MEMORY;
+    m->ctx = ctx;
+    m->kernel = mcr_kernel_retain(kernel);
+    m->learner = mcr_copy_text(ctx, learner, strlen(learner));
+    m->options = mcr_copy_text(ctx, options, strlen(options));
+    mcr_report_fit *r = &m->report;
+    r->learner = m->learner;
+    r->options = m->options;
+    r->kernel = mcr_kernel_text(m->kernel);
+    r->seconds = r->objective = r->value = r->tolerance = r->primal = r->dual = r->gap = NAN;
+    r->accuracy = r->mse = r->r2 = NAN;
+    if (!m->learner || !m->options) {
+        mcr_model_free(m);
+        return MCR_NO_MEMORY;
+    }
+    *out = m;
+    return MCR_OK;
+}
+
+static void free_texts(mcr *ctx, char **text, int64_t count)
+{
+    for (int64_t i = 0; text && i < count; i++)
+        mcr_free(ctx, text[i]);
+    mcr_free(ctx, text);
+}
+
+void mcr_model_free(mcr_model *m)
+{
+    if (!m)
+        return;
+    mcr *ctx = m->ctx;
+    free_texts(ctx, m->class_name, m->classes);
+    free_texts(ctx, m->output_name, m->fitted ? m->fitted->outputs : 0);
+    mcr_free(ctx, m->class_value);
+    mcr_free(ctx, m->learner);
+    mcr_free(ctx, m->options);
+    mcr_free(ctx, m->certificate);
+    mcr_fitted_free(m->fitted);
+    mcr_data_free(m->basis);
+    mcr_kernel_free(m->kernel);
+    mcr_free(ctx, m);
+}
+
+mcr_status mcr_model_set_classes(mcr_model *m, const char *const *name, int64_t count)
+{
+    m->class_name = mcr_alloc_zero(m->ctx, (size_t)count, sizeof *m->class_name);
+    m->class_value = mcr_alloc(m->ctx, (size_t)count, sizeof *m->class_value);
+    if (!m->class_name || !m->class_value)
+        return MCR_NO_MEMORY;
+    for (; m->classes < count; m->classes++) {
+        const char *text = name[m->classes], *end = text + strlen(text);
+        m->class_name[m->classes] = mcr_copy_text(m->ctx, text, (size_t)(end - text));
+        if (!m->class_name[m->classes])
+            return MCR_NO_MEMORY;
+        double value;
+        bool number = mcr_parse_real(text, end, &value) == end;
+        m->class_value[m->classes] = number ? value : NAN;
+    }
+    return MCR_OK;
+}
+
+static mcr_status name_output(mcr_model *m, int64_t o, int64_t a, int64_t b)
+{
+    mcr_text text;
+    mcr_text_init(&text, m->ctx);
+    if (m->fitted->rule == MCR_RULE_BINARY)
+        mcr_text_format(&text, "%s : %s", m->class_name[1], m->class_name[0]);
+    else if (m->fitted->rule == MCR_RULE_PAIRS)
+        mcr_text_format(&text, "%s : %s", m->class_name[a], m->class_name[b]);
+    else if (m->fitted->rule == MCR_RULE_LARGEST)
+        mcr_text_string(&text, m->class_name[o]);
+    else
+        mcr_text_string(&text, m->fitted->rule == MCR_RULE_SIGN ? "score" : "value");
+    mcr_status s = text.status;
+    if (!s && !(m->output_name[o] = mcr_copy_text(m->ctx, text.bytes, (size_t)text.length)))
+        s = MCR_NO_MEMORY;
+    mcr_text_free(&text);
+    return s;
+}
+
+mcr_status mcr_model_complete(mcr_model *m)
+{
+    mcr_fitted *f = m->fitted;
+    mcr_report_fit *r = &m->report;
+    m->output_name = mcr_alloc_zero(m->ctx, (size_t)f->outputs, sizeof *m->output_name);
+    mcr_status s = m->output_name ? MCR_OK : MCR_NO_MEMORY;
+    int64_t a = 0, b = 1;
+    for (int64_t o = 0; o < f->outputs && !s; o++) {
+        s = name_output(m, o, a, b);
+        if (++b == m->classes)
+            b = ++a + 1;
+    }
+    r->task = f->task;
+    r->classes = m->classes;
+    r->support = f->basis;
+    r->iterations = f->iterations;
+    r->objective = f->objective;
+    r->stop = f->stop;
+    r->certificate = f->certificate;
+    r->value = f->value;
+    r->tolerance = f->tolerance;
+    r->primal = f->primal;
+    r->dual = f->dual;
+    r->gap = f->gap;
+    r->remark = f->remark;
+    return s;
+}
+
+/* ---- training ----------------------------------------------------------------------------------*/
+
+/* Options that are not at their default, as "C=10 tol=1e-06". */
+static mcr_status print_options(const mcr_options *o, mcr_text *text)
+{
+    for (const mcr_param *p = o->type->params; p->name; p++) {
+        if (!mcr_params_given(p, o->params) || mcr_params_is_standard(p, o->params))
+            continue;
+        mcr_text_format(text, "%s%s=", text->length ? " " : "", p->name);
+        mcr_params_print(p, o->params, text);
+    }
+    if (!text->length)
+        mcr_text_string(text, "");
+    return text->status;
+}
+
+/* rbf with gamma = 1 / (features * variance of all values), as users of scikit-learn know it. */
+static mcr_status default_kernel(mcr_kernel **out, mcr *ctx, const mcr_data *data)
+{
+    mcr_field_info info = {0};
+    int64_t field = -1, vectors = 0;
+    for (int64_t f = 0; f < mcr_data_fields(data); f++) {
+        mcr_status s = mcr_data_field_info(data, f, &info);
+        if (s)
+            return s;
+        if (info.kind & (MCR_DENSE | MCR_SPARSE)) {
+            field = f;
+            vectors++;
+        }
+    }
+    if (vectors != 1 || mcr_data_fields(data) != 1)
+        return mcr_fail(ctx, MCR_BAD_CALL,
+                        "no kernel given (-k): rbf is the default only where the data are vectors");
+    mcr_data_field_info(data, field, &info);
+    int64_t n = mcr_data_count(data);
+    double *x = mcr_alloc(ctx, (size_t)info.cols, sizeof *x), sum = 0, squares = 0;
+    mcr_status s = x ? MCR_OK : MCR_NO_MEMORY;
+    double count = (double)n * (double)info.cols;
+    for (int pass = 0; pass < 2; pass++)
+        for (int64_t i = 0; i < n && !s; i++) {
+            s = mcr_data_vector(data, field, i, x);
+            for (int64_t k = 0; k < info.cols && !s; k++)
+                if (pass == 0)
+                    sum += x[k];
+                else
+                    squares += (x[k] - sum / count) * (x[k] - sum / count);
+        }
+    mcr_free(ctx, x);
+    if (s)
+        return s;
+    double variance = squares / count;
+    mcr_text text;
+    mcr_text_init(&text, ctx);
+    mcr_text_string(&text, "rbf(gamma=");
+    mcr_text_real(&text, variance > 0 ? 1 / ((double)info.cols * variance) : 1);
+    mcr_text_string(&text, ")");
+    s = text.status ? text.status : mcr_kernel_parse(out, ctx, text.bytes);
+    mcr_text_free(&text);
+    return s;
+}
+
+static int64_t count_features(const mcr_data *data)
+{
+    int64_t sum = 0;
+    for (int64_t f = 0; f < mcr_data_fields(data); f++) {
+        mcr_field_info info;
+        if (mcr_data_field_info(data, f, &info) == MCR_OK)
+            sum += info.cols;
+    }
+    return sum;
+}
+
+static mcr_status score_training(mcr_model *m, const mcr_data *data)
+{
+    if (m->report.task == MCR_DETECT)
+        return MCR_OK;
+    double *value = mcr_alloc(m->ctx, (size_t)mcr_data_count(data), sizeof *value);
+    mcr_metrics metrics;
+    mcr_status s = value ? mcr_predict(m->ctx, m, data, value, NULL, NULL) : MCR_NO_MEMORY;
+    if (!s)
+        s = mcr_model_score(m->ctx, m, data, value, &metrics);
+    if (!s) {
+        m->report.accuracy = metrics.accuracy;
+        m->report.mse = metrics.mse;
+        m->report.r2 = metrics.r2;
+    }
+    mcr_free(m->ctx, value);
+    return s;
+}
+
+static mcr_status assemble(mcr_model *m, const mcr_data *data)
+{
+    mcr_status s = MCR_OK;
+    int64_t k = m->fitted->classes;
+    if (k > 0) {
+        const char **name = mcr_alloc(m->ctx, (size_t)k, sizeof *name);
+        if (!name)
+            return MCR_NO_MEMORY;
+        for (int64_t c = 0; c < k; c++)
+            name[c] = mcr_data_class_name(data, c);
+        s = mcr_model_set_classes(m, name, k);
+        mcr_free(m->ctx, name);
+    }
+    if (!s)
+        s = mcr_data_select(&m->basis, data, (mcr_rows){m->fitted->object, 0, m->fitted->basis});
+    if (!s)
+        s = mcr_model_complete(m);
+    m->report.n = mcr_data_count(data);
+    m->report.features = count_features(data);
+    return s ? s : score_training(m, data);
+}
+
+mcr_status mcr_fit(mcr_model **out, const mcr_options *options, const mcr_kernel *kernel,
+                   const mcr_data *data, const mcr_model *start)
+{
+    *out = NULL;
+    mcr *ctx = options->ctx;
+    double began = mcr_now();
+    mcr_kernel *chosen = NULL;
+    mcr_model *m = NULL;
+    mcr_text text;
+    mcr_text_init(&text, ctx);
+    mcr_status s = options->type->check ? options->type->check(ctx, options->params) : MCR_OK;
+    if (!s && kernel)
+        chosen = mcr_kernel_retain(kernel);
+    else if (!s)
+        s = default_kernel(&chosen, ctx, data);
+    if (!s)
+        s = print_options(options, &text);
+    if (!s)
+        s = mcr_model_new(&m, ctx, chosen, options->type->name, text.bytes);
+    mcr_learning in = {ctx, options->params, chosen, data, start ? start->fitted : NULL};
+    if (!s)
+        s = options->type->fit(&m->fitted, &in);
+    if (!s)
+        s = assemble(m, data);
+    if (!s) {
+        m->report.seconds = mcr_now() - began;
+        *out = m;
+    } else {
+        mcr_model_free(m);
+    }
+    mcr_kernel_free(chosen);
+    mcr_text_free(&text);
+    return s;
+}
+
+/* ---- looking -----------------------------------------------------------------------------------*/
+
+const mcr_report_fit *mcr_model_report(const mcr_model *m)
+{
+    return &m->report;
+}
+
+int64_t mcr_model_classes(const mcr_model *m)
+{
+    return m->classes;
+}
+
+const char *mcr_model_class_name(const mcr_model *m, int64_t c)
+{
+    return c >= 0 && c < m->classes ? m->class_name[c] : NULL;
+}
+
+int64_t mcr_model_support(const mcr_model *m)
+{
+    return m->fitted->basis;
+}
+
+int64_t mcr_model_outputs(const mcr_model *m)
+{
+    return m->fitted->outputs;
+}
+
+const char *mcr_model_output_name(const mcr_model *m, int64_t o)
+{
+    return o >= 0 && o < m->fitted->outputs ? m->output_name[o] : NULL;
+}
+
+int mcr_model_has_probability(const mcr_model *m)
+{
+    return m->fitted->slope != NULL;
+}
+
+mcr_status mcr_model_coefficients(const mcr_model *m, int64_t o, double *coef, double *offset,
+                                  int64_t *number)
+{
+    const mcr_fitted *f = m->fitted;
+    if (o < 0 || o >= f->outputs)
+        return mcr_fail(m->ctx, MCR_BAD_CALL, "model: output %lld of %lld", (long long)o,
+                        (long long)f->outputs);
+    memset(coef, 0, sizeof *coef * (size_t)f->basis);
+    for (int64_t g = 0; g < f->segments; g++)
+        for (int64_t t = 0; t < f->segment[g].outputs; t++)
+            if (f->segment[g].output[t] == o)
+                memcpy(coef + f->segment[g].first, f->segment[g].coef + t * f->segment[g].count,
+                       sizeof *coef * (size_t)f->segment[g].count);
+    *offset = f->offset[o];
+    for (int64_t i = 0; number && i < f->basis; i++)
+        number[i] = f->object[i];
+    return MCR_OK;
+}

@@ -1,0 +1,310 @@
+/* objects.c: a data set as bytes.
+ *
+ * A field is its name, kind, number of columns and the arrays of its kind, rows in the order of the
+ * data set. Graphs are kept as edge lists, each edge once.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "model/objects.h"
+
+#include <string.h>
+
+/* ---- writing -----------------------------------------------------------------------------------*/
+
+/* The count of an array is known before its elements: written first, elements follow one by one. */
+static void put_dense(mcr_text *t, const mcr_field *f)
+{
+    int64_t cols = f->store->cols;
+    mcr_put_i64(t, f->count * cols);
+    for (int64_t i = 0; i < f->count; i++)
+        for (int64_t k = 0; k < cols; k++)
+            mcr_put_real(t, f->store->dense[mcr_field_at(f, i) * cols + k]);
+}
+
+/* start (count + 1 values) of the rows of f, from a store's own start. */
+static void put_starts(mcr_text *t, const mcr_field *f)
+{
+    int64_t at = 0;
+    mcr_put_i64(t, f->count + 1);
+    mcr_put_i64(t, 0);
+    for (int64_t i = 0; i < f->count; i++) {
+        int64_t r = mcr_field_at(f, i);
+        at += f->store->start[r + 1] - f->store->start[r];
+        mcr_put_i64(t, at);
+    }
+}
+
+static int64_t entries(const mcr_field *f)
+{
+    int64_t sum = 0;
+    for (int64_t i = 0; i < f->count; i++) {
+        int64_t r = mcr_field_at(f, i);
+        sum += f->store->start[r + 1] - f->store->start[r];
+    }
+    return sum;
+}
+
+static void put_sparse(mcr_text *t, const mcr_field *f)
+{
+    const mcr_store *s = f->store;
+    put_starts(t, f);
+    mcr_put_i64(t, entries(f));
+    for (int64_t i = 0; i < f->count; i++)
+        for (int64_t e = s->start[mcr_field_at(f, i)]; e < s->start[mcr_field_at(f, i) + 1]; e++)
+            mcr_put_u32(t, (uint32_t)s->index[e]);
+    mcr_put_i64(t, entries(f));
+    for (int64_t i = 0; i < f->count; i++)
+        for (int64_t e = s->start[mcr_field_at(f, i)]; e < s->start[mcr_field_at(f, i) + 1]; e++)
+            mcr_put_real(t, s->value[e]);
+}
+
+static void put_strings(mcr_text *t, const mcr_field *f)
+{
+    const mcr_store *s = f->store;
+    put_starts(t, f);
+    mcr_put_i64(t, entries(f));
+    for (int64_t i = 0; i < f->count; i++) {
+        int64_t r = mcr_field_at(f, i);
+        mcr_text_add(t, s->bytes + s->start[r], (size_t)(s->start[r + 1] - s->start[r]));
+    }
+}
+
+/* Calls put(t, v, e, local, arg) for every edge of the graphs, each once. */
+static int64_t each_edge(mcr_text *t, const mcr_field *f, int what)
+{
+    const mcr_store *s = f->store;
+    int64_t count = 0;
+    for (int64_t i = 0; i < f->count; i++) {
+        int64_t first = s->start[mcr_field_at(f, i)], end = s->start[mcr_field_at(f, i) + 1];
+        if (what == 3) /* running count, for the starts */
+            mcr_put_i64(t, count);
+        for (int64_t v = first; v < end; v++)
+            for (int64_t e = s->link[v]; e < s->link[v + 1]; e++) {
+                if (s->adjacent[e] < v - first)
+                    continue;
+                count++;
+                if (what == 1) {
+                    mcr_put_u32(t, (uint32_t)(v - first));
+                    mcr_put_u32(t, (uint32_t)s->adjacent[e]);
+                } else if (what == 2) {
+                    mcr_put_u32(t, (uint32_t)s->link_label[e]);
+                }
+            }
+    }
+    if (what == 3)
+        mcr_put_i64(t, count);
+    return count;
+}
+
+static void put_graphs(mcr_text *t, const mcr_field *f)
+{
+    const mcr_store *s = f->store;
+    put_starts(t, f);
+    mcr_put_u32(t, s->node_label != NULL);
+    if (s->node_label) {
+        mcr_put_i64(t, entries(f));
+        for (int64_t i = 0; i < f->count; i++)
+            for (int64_t v = s->start[mcr_field_at(f, i)]; v < s->start[mcr_field_at(f, i) + 1];
+                 v++)
+                mcr_put_u32(t, (uint32_t)s->node_label[v]);
+    }
+    mcr_put_i64(t, f->count + 1);
+    int64_t edges = each_edge(t, f, 3);
+    mcr_put_i64(t, 2 * edges);
+    each_edge(t, f, 1);
+    mcr_put_u32(t, s->link_label != NULL);
+    if (s->link_label) {
+        mcr_put_i64(t, edges);
+        each_edge(t, f, 2);
+    }
+    mcr_put_i64(t, s->label_names);
+    for (int64_t l = 0; l < s->label_names; l++)
+        mcr_put_text(t, s->label_name[l]);
+}
+
+/* Of a precomputed kernel only the numbers of the objects are needed. */
+static void put_numbers(mcr_text *t, const mcr_field *f)
+{
+    mcr_put_i64(t, f->count);
+    for (int64_t i = 0; i < f->count; i++)
+        mcr_put_i64(t, f->store->id ? f->store->id[mcr_field_at(f, i)] : mcr_field_at(f, i));
+}
+
+void mcr_put_objects(mcr_text *t, const mcr_data *data, const bool *wanted)
+{
+    int64_t fields = 0;
+    for (int64_t i = 0; i < mcr_data_fields(data); i++)
+        fields += wanted[i];
+    mcr_put_i64(t, mcr_data_count(data));
+    mcr_put_i64(t, fields);
+    for (int64_t i = 0; i < mcr_data_fields(data); i++) {
+        if (!wanted[i])
+            continue;
+        mcr_field f = mcr_data_field(data, i);
+        mcr_put_text(t, f.store->name);
+        mcr_put_u32(t, (uint32_t)f.store->kind);
+        mcr_put_i64(t, f.store->cols);
+        switch (f.store->kind) {
+        case MCR_DENSE: put_dense(t, &f); break;
+        case MCR_SPARSE: put_sparse(t, &f); break;
+        case MCR_STRINGS: put_strings(t, &f); break;
+        case MCR_GRAPHS: put_graphs(t, &f); break;
+        case MCR_PRECOMPUTED: put_numbers(t, &f); break;
+        }
+    }
+}
+
+/* ---- reading -----------------------------------------------------------------------------------*/
+
+/* Starts must begin with 0, rise, and end with `total`. */
+static bool starts_fit(const int64_t *start, int64_t count, int64_t rows, int64_t total)
+{
+    if (!start || count != rows + 1 || start[0] != 0 || start[rows] != total)
+        return false;
+    for (int64_t i = 0; i < rows; i++)
+        if (start[i] > start[i + 1])
+            return false;
+    return true;
+}
+
+typedef struct arrays {
+    int64_t *start, *edge_start, starts, edge_starts;
+    int32_t *index, *edge, *edge_label;
+    double *value;
+    char *bytes;
+    int64_t indices, edges, edge_labels, values, byte_count;
+} arrays;
+
+static void free_arrays(mcr *ctx, arrays *a)
+{
+    mcr_free(ctx, a->start);
+    mcr_free(ctx, a->edge_start);
+    mcr_free(ctx, a->index);
+    mcr_free(ctx, a->edge);
+    mcr_free(ctx, a->edge_label);
+    mcr_free(ctx, a->value);
+    mcr_free(ctx, a->bytes);
+}
+
+static void get_label_names(mcr_reader *r, mcr_store *store)
+{
+    int64_t count = mcr_get_count(r, 8);
+    if (count == 0 || r->bad)
+        return;
+    store->label_name = mcr_alloc_zero(r->ctx, (size_t)count, sizeof *store->label_name);
+    if (!store->label_name) {
+        r->bad = r->short_of_memory = true;
+        return;
+    }
+    for (; store->label_names < count && !r->bad; store->label_names++)
+        if (!(store->label_name[store->label_names] = mcr_get_text(r)))
+            r->bad = true;
+}
+
+/* Graphs go to the builder as a store, so that the names of their labels stay. */
+static mcr_status get_graphs(mcr_reader *r, mcr_builder *b, const char *name, int64_t rows)
+{
+    arrays a = {0};
+    mcr_store *store = NULL;
+    mcr_status s = mcr_store_new(&store, r->ctx, name, MCR_GRAPHS);
+    if (s)
+        return s;
+    int64_t starts = 0, labels = 0;
+    store->count = rows;
+    store->start = mcr_get_i64s(r, &starts);
+    if (mcr_get_u32(r))
+        store->node_label = mcr_get_i32s(r, &labels);
+    a.edge_start = mcr_get_i64s(r, &a.edge_starts);
+    a.edge = mcr_get_i32s(r, &a.edges);
+    if (mcr_get_u32(r))
+        a.edge_label = mcr_get_i32s(r, &a.edge_labels);
+    if (!r->bad &&
+        (starts != rows + 1 || !starts_fit(store->start, starts, rows, store->start[rows]) ||
+         a.edges % 2 || !starts_fit(a.edge_start, a.edge_starts, rows, a.edges / 2) ||
+         (store->node_label && labels != store->start[rows]) ||
+         (a.edge_label && a.edge_labels != a.edges / 2)))
+        r->bad = true;
+    if (!r->bad)
+        get_label_names(r, store);
+    if (!r->bad)
+        s = mcr_store_link(store, a.edge_start, (const int32_t(*)[2])(const void *)a.edge,
+                           a.edge_label);
+    if (r->bad || s)
+        mcr_store_free(store);
+    else
+        s = mcr_builder_take(b, store);
+    free_arrays(r->ctx, &a);
+    return s;
+}
+
+/* One field into the builder. r->bad: the bytes do not make sense. */
+static mcr_status get_field(mcr_reader *r, mcr_builder *b, int64_t rows)
+{
+    arrays a = {0};
+    char *name = mcr_get_text(r);
+    uint32_t kind = mcr_get_u32(r);
+    int64_t cols = mcr_get_i64(r);
+    mcr_status s = MCR_OK;
+    if (!name || cols < 0)
+        r->bad = true;
+    if (r->bad) {
+        mcr_free(r->ctx, name);
+        return MCR_OK;
+    }
+    if (kind == MCR_DENSE) {
+        a.value = mcr_get_reals(r, &a.values);
+        if (a.value && (cols == 0 ? a.values != 0 : a.values / cols != rows || a.values % cols))
+            r->bad = true;
+        if (!r->bad)
+            s = mcr_builder_dense(b, name, a.value, cols, cols);
+    } else if (kind == MCR_SPARSE) {
+        a.start = mcr_get_i64s(r, &a.starts);
+        a.index = mcr_get_i32s(r, &a.indices);
+        a.value = mcr_get_reals(r, &a.values);
+        if (!r->bad && (a.indices != a.values || !starts_fit(a.start, a.starts, rows, a.values)))
+            r->bad = true;
+        if (!r->bad)
+            s = mcr_builder_sparse(b, name, cols, a.start, a.index, a.value);
+    } else if (kind == MCR_STRINGS) {
+        a.start = mcr_get_i64s(r, &a.starts);
+        a.bytes = mcr_get_bytes(r, &a.byte_count);
+        if (!r->bad && !starts_fit(a.start, a.starts, rows, a.byte_count))
+            r->bad = true;
+        if (!r->bad)
+            s = mcr_builder_strings(b, name, a.start, a.bytes);
+    } else if (kind == MCR_GRAPHS) {
+        s = get_graphs(r, b, name, rows);
+    } else if (kind == MCR_PRECOMPUTED) {
+        a.start = mcr_get_i64s(r, &a.starts);
+        if (!r->bad && a.starts != rows)
+            r->bad = true;
+        if (!r->bad)
+            s = mcr_builder_precomputed(b, name, NULL, 0, a.start);
+    } else {
+        r->bad = true;
+    }
+    free_arrays(r->ctx, &a);
+    mcr_free(r->ctx, name);
+    return s;
+}
+
+mcr_status mcr_get_objects(mcr_data **out, mcr_reader *r, const char *file)
+{
+    *out = NULL;
+    mcr_builder *b = NULL;
+    int64_t rows = mcr_get_i64(r), fields = mcr_get_i64(r);
+    if (rows < 0 || rows > INT64_MAX / 8)
+        r->bad = true;
+    if (r->bad)
+        return mcr_reader_end(r, file, "its objects");
+    mcr_status s = mcr_builder_open(&b, r->ctx, rows);
+    for (int64_t f = 0; f < fields && !s && !r->bad; f++)
+        s = get_field(r, b, rows);
+    if (!s)
+        s = mcr_reader_end(r, file, "its objects");
+    if (s)
+        mcr_builder_close(b);
+    else
+        s = mcr_builder_finish(out, b);
+    return s;
+}

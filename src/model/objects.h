@@ -1,0 +1,16 @@
+/* objects.h (internal): a data set as bytes: what a model keeps of its support objects.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef MCR_MODEL_OBJECTS_H
+#define MCR_MODEL_OBJECTS_H
+
+#include "data/data.h"
+#include "model/container.h"
+
+/* Writes the fields with wanted[f] set; targets and weights are left out. */
+void mcr_put_objects(mcr_text *t, const mcr_data *data, const bool *wanted);
+/* Reads them back; every invariant is checked by the builder. */
+mcr_status mcr_get_objects(mcr_data **out, mcr_reader *r, const char *file);
+
+#endif

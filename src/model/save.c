@@ -1,0 +1,404 @@
+/* save.c: models to and from their files. The layout of the file is in container.h; what each section
+ * holds stands here, beside the code that writes it.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <math.h>
+#include <string.h>
+
+#include "model/container.h"
+#include "model/libsvm.h"
+#include "model/model.h"
+#include "model/objects.h"
+
+/* ---- writing -----------------------------------------------------------------------------------*/
+
+/* INFO: how it was made. */
+static void put_info(mcr_text *t, const mcr_model *m)
+{
+    const mcr_report_fit *r = &m->report;
+    mcr_put_text(t, r->learner);
+    mcr_put_text(t, r->options);
+    mcr_put_text(t, mcr_version());
+    mcr_put_i64(t, (int64_t)mcr_seed(m->ctx));
+    mcr_put_i64(t, r->n);
+    mcr_put_i64(t, r->features);
+    const double number[] = {r->seconds, r->accuracy, r->mse, r->r2};
+    mcr_put_reals(t, number, sizeof number / sizeof *number);
+}
+
+/* CERT: the certificate. */
+static void put_certificate(mcr_text *t, const mcr_fitted *f)
+{
+    mcr_put_text(t, f->certificate);
+    mcr_put_text(t, f->remark);
+    mcr_put_i64(t, f->iterations);
+    mcr_put_u32(t, (uint32_t)f->stop);
+    const double number[] = {f->objective, f->value, f->tolerance, f->primal, f->dual, f->gap};
+    mcr_put_reals(t, number, sizeof number / sizeof *number);
+}
+
+/* CLAS: the class names. */
+static void put_classes(mcr_text *t, const mcr_model *m)
+{
+    mcr_put_i64(t, m->classes);
+    for (int64_t c = 0; c < m->classes; c++)
+        mcr_put_text(t, m->class_name[c]);
+}
+
+/* COEF: rule, offsets, coefficients, calibration. */
+static void put_coefficients(mcr_text *t, const mcr_fitted *f)
+{
+    mcr_put_u32(t, (uint32_t)f->task);
+    mcr_put_u32(t, (uint32_t)f->rule);
+    mcr_put_i64s(t, f->object, f->basis);
+    mcr_put_reals(t, f->offset, f->outputs);
+    mcr_put_i64(t, f->segments);
+    for (int64_t g = 0; g < f->segments; g++) {
+        const mcr_segment *s = &f->segment[g];
+        mcr_put_i64(t, s->first);
+        mcr_put_i64(t, s->count);
+        mcr_put_i32s(t, s->output, s->outputs);
+        mcr_put_reals(t, s->coef, s->outputs * s->count);
+    }
+    mcr_put_reals(t, f->slope, f->slope ? 2 * f->outputs : 0);
+}
+
+static void mark_fields(const mcr_bound *node, const mcr_data *data, bool *wanted)
+{
+    for (int64_t f = 0; f < data->fields && node->kernel->type->kinds; f++)
+        if (data->store[f] == node->field[0].store)
+            wanted[f] = true;
+    for (int c = 0; c < node->children; c++)
+        mark_fields(node->child[c], data, wanted);
+}
+
+/* OBJS: the support objects, in the fields that the kernel reads. */
+static mcr_status put_basis(mcr_text *t, const mcr_model *m)
+{
+    mcr_binding *binding = NULL;
+    bool *wanted = mcr_alloc_zero(m->ctx, (size_t)m->basis->fields, sizeof *wanted);
+    mcr_status s = wanted ? mcr_binding_open(&binding, m->ctx, m->kernel, m->basis, NULL)
+                          : MCR_NO_MEMORY;
+    if (!s) {
+        mark_fields(binding->root, m->basis, wanted);
+        mcr_put_objects(t, m->basis, wanted);
+        s = t->status;
+    }
+    mcr_binding_close(binding);
+    mcr_free(m->ctx, wanted);
+    return s;
+}
+
+static mcr_status write_all(mcr_text *file, mcr_text *part, const mcr_model *m)
+{
+    mcr_text_add(file, mcr_model_magic, MCR_MODEL_MAGIC_BYTES);
+    mcr_put_u32(file, MCR_MODEL_VERSION);
+    put_info(part, m);
+    mcr_put_section(file, "INFO", part);
+    part->length = 0;
+    mcr_put_text(part, mcr_kernel_text(m->kernel));
+    mcr_put_section(file, "KERN", part);
+    part->length = 0;
+    put_certificate(part, m->fitted);
+    mcr_put_section(file, "CERT", part);
+    part->length = 0;
+    put_classes(part, m);
+    mcr_put_section(file, "CLAS", part);
+    part->length = 0;
+    put_coefficients(part, m->fitted);
+    mcr_put_section(file, "COEF", part);
+    part->length = 0;
+    mcr_status s = put_basis(part, m);
+    if (s)
+        return s;
+    mcr_put_section(file, "OBJS", part);
+    mcr_put_section(file, "END ", NULL);
+    return file->status;
+}
+
+mcr_status mcr_model_save(mcr *ctx, const mcr_model *m, const char *path)
+{
+    mcr_text file, part;
+    mcr_output *out = NULL;
+    mcr_text_init(&file, ctx);
+    mcr_text_init(&part, ctx);
+    mcr_status s = write_all(&file, &part, m);
+    if (!s)
+        s = mcr_output_open(&out, ctx, path);
+    if (!s)
+        s = mcr_output_write(out, file.bytes, (size_t)file.length);
+    if (!s)
+        s = mcr_output_commit(out);
+    else
+        mcr_output_abandon(out);
+    mcr_text_free(&file);
+    mcr_text_free(&part);
+    return s;
+}
+
+/* ---- reading -----------------------------------------------------------------------------------*/
+
+/* Reads `want` reals with their count into `to`. */
+static void get_numbers(mcr_reader *r, double *to, int64_t want)
+{
+    int64_t count;
+    double *v = mcr_get_reals(r, &count);
+    if (v && count == want)
+        memcpy(to, v, sizeof *v * (size_t)want);
+    else
+        r->bad = true;
+    mcr_free(r->ctx, v);
+}
+
+static mcr_status get_info(mcr_model **out, const mcr_container *c, const mcr_kernel *kernel)
+{
+    mcr_reader r;
+    mcr_status s = mcr_container_find(c, "INFO", &r);
+    if (s)
+        return s;
+    char *learner = mcr_get_text(&r), *options = mcr_get_text(&r), *version = mcr_get_text(&r);
+    if (!learner || !options || !version)
+        r.bad = true;
+    mcr_get_i64(&r);
+    int64_t n = mcr_get_i64(&r), features = mcr_get_i64(&r);
+    double number[4];
+    get_numbers(&r, number, 4);
+    if (n < 0 || features < 0)
+        r.bad = true;
+    s = mcr_reader_end(&r, c->file, "how it was made");
+    if (!s)
+        s = mcr_model_new(out, c->ctx, kernel, learner, options);
+    if (!s) {
+        mcr_report_fit *report = &(*out)->report;
+        report->n = n;
+        report->features = features;
+        report->seconds = number[0];
+        report->accuracy = number[1];
+        report->mse = number[2];
+        report->r2 = number[3];
+    }
+    mcr_free(c->ctx, learner);
+    mcr_free(c->ctx, options);
+    mcr_free(c->ctx, version);
+    return s;
+}
+
+static mcr_status get_kernel(mcr_kernel **out, const mcr_container *c)
+{
+    mcr_reader r;
+    mcr_status s = mcr_container_find(c, "KERN", &r);
+    if (s)
+        return s;
+    char *text = mcr_get_text(&r);
+    if (!text)
+        r.bad = true;
+    s = mcr_reader_end(&r, c->file, "its kernel");
+    if (!s)
+        s = mcr_kernel_parse(out, c->ctx, text);
+    mcr_free(c->ctx, text);
+    return s == MCR_BAD_CALL ? mcr_fail_at(c->ctx, MCR_BAD_DATA, c->file, 0,
+                                           "the model's kernel is not known to this Mercer")
+                             : s;
+}
+
+static mcr_status get_classes(mcr_model *m, const mcr_container *c)
+{
+    mcr_reader r;
+    mcr_status s = mcr_container_find(c, "CLAS", &r);
+    if (s)
+        return s;
+    int64_t count = mcr_get_count(&r, 8), got = 0;
+    char **name = mcr_alloc_zero(c->ctx, (size_t)count, sizeof *name);
+    if (!name)
+        return MCR_NO_MEMORY;
+    for (; got < count && !r.bad; got++)
+        if (!(name[got] = mcr_get_text(&r)))
+            r.bad = true;
+    s = mcr_reader_end(&r, c->file, "its classes");
+    if (!s && count)
+        s = mcr_model_set_classes(m, (const char *const *)name, count);
+    for (int64_t i = 0; i < got; i++)
+        mcr_free(c->ctx, name[i]);
+    mcr_free(c->ctx, name);
+    return s;
+}
+
+static bool outputs_fit(const mcr_fitted *f)
+{
+    int64_t k = f->classes;
+    switch (f->rule) {
+    case MCR_RULE_VALUE: return f->outputs == 1 && k == 0 && f->task == MCR_REGRESS;
+    case MCR_RULE_SIGN: return f->outputs == 1 && k == 0 && f->task == MCR_DETECT;
+    case MCR_RULE_BINARY: return f->outputs == 1 && k == 2 && f->task == MCR_CLASSIFY;
+    case MCR_RULE_PAIRS:
+        return k > 2 && k < 1000000 && f->outputs == k * (k - 1) / 2 && f->task == MCR_CLASSIFY;
+    case MCR_RULE_LARGEST: return k > 2 && f->outputs == k && f->task == MCR_CLASSIFY;
+    }
+    return false;
+}
+
+static void get_segment(mcr_reader *r, mcr_fitted *f)
+{
+    mcr_segment s = {.first = mcr_get_i64(r), .count = mcr_get_i64(r)};
+    int64_t coefs = 0;
+    s.output = mcr_get_i32s(r, &s.outputs);
+    s.coef = mcr_get_reals(r, &coefs);
+    if (s.first < 0 || s.count < 0 || s.first > f->basis - s.count || !s.output || !s.coef ||
+        (s.count ? coefs / s.count != s.outputs || coefs % s.count : coefs != 0))
+        r->bad = true;
+    for (int64_t o = 0; o < s.outputs && !r->bad; o++)
+        if (s.output[o] < 0 || s.output[o] >= f->outputs)
+            r->bad = true;
+    for (int64_t i = 0; i < coefs && !r->bad; i++)
+        if (!isfinite(s.coef[i]))
+            r->bad = true;
+    f->segment[f->segments++] = s;
+}
+
+static mcr_status get_coefficients(mcr_model *m, const mcr_container *c)
+{
+    mcr_reader r;
+    mcr_status s = mcr_container_find(c, "COEF", &r);
+    if (!s)
+        s = mcr_fitted_new(&m->fitted, c->ctx, 0);
+    if (s)
+        return s;
+    mcr_fitted *f = m->fitted;
+    mcr_free(c->ctx, f->offset);
+    f->classes = m->classes;
+    f->task = (mcr_task)mcr_get_u32(&r);
+    f->rule = (mcr_rule)mcr_get_u32(&r);
+    f->object = mcr_get_i64s(&r, &f->basis);
+    f->offset = mcr_get_reals(&r, &f->outputs);
+    int64_t segments = mcr_get_count(&r, 32), slopes = 0;
+    if (!r.bad && !outputs_fit(f))
+        r.bad = true;
+    f->segment = r.bad ? NULL : mcr_alloc_zero(c->ctx, (size_t)segments, sizeof *f->segment);
+    if (!r.bad && !f->segment)
+        r.bad = r.short_of_memory = true;
+    for (int64_t g = 0; g < segments && !r.bad; g++)
+        get_segment(&r, f);
+    double *slope = mcr_get_reals(&r, &slopes);
+    if (slopes == 2 * f->outputs && slopes > 0) {
+        f->slope = slope;
+    } else {
+        mcr_free(c->ctx, slope);
+        if (slopes != 0)
+            r.bad = true;
+    }
+    return mcr_reader_end(&r, c->file, "its coefficients");
+}
+
+static mcr_status get_certificate(mcr_model *m, const mcr_container *c)
+{
+    mcr_reader r;
+    mcr_status s = mcr_container_find(c, "CERT", &r);
+    if (s)
+        return s;
+    mcr_fitted *f = m->fitted;
+    m->certificate = mcr_get_text(&r);
+    f->certificate = m->certificate;
+    f->remark = mcr_get_text(&r);
+    f->iterations = mcr_get_i64(&r);
+    uint32_t stop = mcr_get_u32(&r);
+    if (stop > MCR_STOP_STUCK)
+        r.bad = true;
+    f->stop = r.bad ? MCR_STOP_OPTIMAL : (mcr_stop)stop;
+    double number[6] = {NAN, NAN, NAN, NAN, NAN, NAN};
+    get_numbers(&r, number, 6);
+    f->objective = number[0];
+    f->value = number[1];
+    f->tolerance = number[2];
+    f->primal = number[3];
+    f->dual = number[4];
+    f->gap = number[5];
+    return mcr_reader_end(&r, c->file, "its certificate");
+}
+
+static mcr_status get_basis(mcr_model *m, const mcr_container *c)
+{
+    mcr_reader r;
+    mcr_status s = mcr_container_find(c, "OBJS", &r);
+    if (!s)
+        s = mcr_get_objects(&m->basis, &r, c->file);
+    if (!s && mcr_data_count(m->basis) != m->fitted->basis)
+        s = mcr_fail_at(c->ctx, MCR_BAD_DATA, c->file, 0,
+                        "the model file is damaged (objects and coefficients do not fit); restore "
+                        "it or train again");
+    return s;
+}
+
+static mcr_status read_mercer(mcr_model **out, const mcr_container *c)
+{
+    mcr_kernel *kernel = NULL;
+    mcr_model *m = NULL;
+    mcr_status s = mcr_container_check(c);
+    if (!s)
+        s = get_kernel(&kernel, c);
+    if (!s)
+        s = get_info(&m, c, kernel);
+    mcr_kernel_free(kernel);
+    if (!s)
+        s = get_classes(m, c);
+    if (!s)
+        s = get_coefficients(m, c);
+    if (!s)
+        s = get_certificate(m, c);
+    if (!s)
+        s = get_basis(m, c);
+    if (!s)
+        s = mcr_model_complete(m);
+    if (s)
+        mcr_model_free(m);
+    else
+        *out = m;
+    return s;
+}
+
+int mcr_model_recognise(const void *bytes, size_t count)
+{
+    return (count >= MCR_MODEL_MAGIC_BYTES &&
+            memcmp(bytes, mcr_model_magic, MCR_MODEL_MAGIC_BYTES) == 0) ||
+           mcr_libsvm_recognise(bytes, count);
+}
+
+mcr_status mcr_model_load_memory(mcr_model **out, mcr *ctx, const char *name, const void *bytes,
+                                 size_t count)
+{
+    *out = NULL;
+    if (mcr_libsvm_recognise(bytes, count))
+        return mcr_libsvm_read(out, ctx, name, bytes, count);
+    return read_mercer(out, &(mcr_container){ctx, name, bytes, count});
+}
+
+/* The whole file, unpacked if it is gzip. */
+static mcr_status slurp(mcr_input *in, mcr_text *to)
+{
+    char window[65536];
+    size_t got = 1;
+    mcr_status s = MCR_OK;
+    while (!s && got) {
+        s = mcr_input_some(in, window, sizeof window, &got);
+        if (!s)
+            mcr_text_add(to, window, got);
+    }
+    return s ? s : to->status;
+}
+
+mcr_status mcr_model_load(mcr_model **out, mcr *ctx, const char *path)
+{
+    *out = NULL;
+    mcr_input *in = NULL;
+    mcr_text file;
+    mcr_text_init(&file, ctx);
+    mcr_status s = mcr_input_open(&in, ctx, path);
+    if (!s)
+        s = slurp(in, &file);
+    if (!s)
+        s = mcr_model_load_memory(out, ctx, path, file.bytes ? file.bytes : "",
+                                  (size_t)file.length);
+    mcr_input_close(in);
+    mcr_text_free(&file);
+    return s;
+}
