@@ -176,6 +176,7 @@ static bool look_at_line(const char *p, const char *end, int64_t number, mcr_svm
                                 mcr_parse_int(from + 2, p, &id) == p && id == number;
         } else if (word > 0) {
             fits = false;
+            look->serial &= word > 1;
         }
         label &= word == 0;
     }
