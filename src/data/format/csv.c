@@ -144,22 +144,37 @@ static inline bool scan_number(const char **p, const char *end, char separator, 
     }
     if (*q == '\r' && q[1] == '\n')
         q++;
+    if (*q != '\n')
+        return false;
     *last = true;
     *p = q + 1;
-    return *q == '\n';
+    return true;
 }
 
-static mcr_status fail_count(reader *r, int64_t found, bool more)
+/* MCR_BAD_DATA if the record has another number of fields than the first line. */
+static mcr_status check_count(reader *r, const char *p, const char *end)
 {
+    mcr_csv_field f;
+    int64_t found = 1;
+    for (;; found++) {
+        mcr_csv_state state = mcr_csv_next(&f, &p, end, r->plan.separator);
+        if (state == MCR_CSV_BEHIND)
+            return MCR_OK;
+        if (state == MCR_CSV_LAST)
+            break;
+    }
+    if (found == r->plan.columns)
+        return MCR_OK;
     return mcr_fail_at(r->ctx, MCR_BAD_DATA, r->file, r->line,
-                       "%s%" PRId64 " values, but the first line has %" PRId64,
-                       more ? "more than " : "", found, r->plan.columns);
+                       "%" PRId64 " values, but the first line has %" PRId64, found,
+                       r->plan.columns);
 }
 
 /* One record from p to end. */
 static mcr_status read_record(reader *r, const char *p, const char *end)
 {
     const mcr_csv_plan *plan = &r->plan;
+    const char *first = p;
     mcr_status status = MCR_OK;
     double *number = r->dense != NULL ? r->dense->dense + r->rows * plan->numbers : NULL;
     mcr_strings *text = r->text;
@@ -183,10 +198,11 @@ static mcr_status read_record(reader *r, const char *p, const char *end)
         case MCR_CSV_WEIGHT: status = take_weight(r, c, &f); break;
         }
     }
-    if (status == MCR_OK && c < plan->columns)
-        return fail_count(r, c, false);
-    if (status == MCR_OK && !last)
-        return fail_count(r, c, true);
+    /* A value too few or too many is also why a value does not fit its column. */
+    if (c < plan->columns || !last || status == MCR_BAD_DATA) {
+        mcr_status count = check_count(r, first, end);
+        status = count != MCR_OK ? count : status;
+    }
     r->rows++;
     return status;
 }

@@ -1,0 +1,300 @@
+/* test_format_csv.c: the reader of CSV and TSV.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "format_helpers.h"
+
+static mcr_data *read_csv(mcr *ctx, const char *text, const char *target)
+{
+    mcr_data *data;
+    test_ok(ctx, read_text(&data, ctx, "f.csv", text, strlen(text), "csv", target));
+    return data;
+}
+
+static void expect_row(const mcr_data *data, int64_t i, const double *expected, int64_t cols)
+{
+    double x[16];
+    assert_string_equal(field_info(data, 0).name, "x");
+    assert_int_equal(field_info(data, 0).kind, MCR_DENSE);
+    assert_int_equal(field_info(data, 0).cols, cols);
+    assert_int_equal(mcr_data_vector(data, 0, i, x), MCR_OK);
+    for (int64_t c = 0; c < cols; c++)
+        assert_true(x[c] == expected[c]);
+}
+
+static void expect_text(const mcr_data *data, int64_t field, int64_t i, const char *text)
+{
+    same_string(data, field, i, text, strlen(text));
+}
+
+static void reads_plain_numbers(void **state)
+{
+    mcr_data *data = read_csv(*state, "1,2.5,0\r\n-3, 4 ,1\n.5,1e3,0", NULL);
+    assert_int_equal(mcr_data_count(data), 3);
+    assert_int_equal(mcr_data_fields(data), 1);
+    expect_row(data, 0, (double[]){1, 2.5}, 2);
+    expect_row(data, 1, (double[]){-3, 4}, 2);
+    expect_row(data, 2, (double[]){0.5, 1000}, 2);
+    assert_int_equal(mcr_data_target_kind(data), MCR_REAL_TARGETS);
+    assert_true(mcr_data_targets(data)[1] == 1);
+    mcr_data_free(data);
+}
+
+static void finds_a_header(void **state)
+{
+    mcr_data *data = read_csv(*state, "\xef\xbb\xbf\"a\",b,c\n1,2,3\n4,5,6\n", NULL);
+    assert_int_equal(mcr_data_count(data), 2);
+    expect_row(data, 1, (double[]){4, 5}, 2);
+    mcr_data_free(data);
+    /* Numbers as names, as in tables of pixels. */
+    data = read_csv(*state, "label,0,1\n7,2,3\n8,5,6\n", NULL);
+    assert_int_equal(mcr_data_count(data), 2);
+    expect_row(data, 0, (double[]){2, 3}, 2);
+    assert_true(mcr_data_targets(data)[1] == 8);
+    mcr_data_free(data);
+    /* All text: known by a usual name of the target. */
+    data = read_csv(*state, "text,Label\nhello,spam\nworld,ham\n", NULL);
+    assert_int_equal(mcr_data_count(data), 2);
+    assert_string_equal(field_info(data, 0).name, "text");
+    assert_string_equal(mcr_data_class_name(data, 0), "spam");
+    mcr_data_free(data);
+    /* No header: "y" is a value like others. */
+    data = read_csv(*state, "y,p,q\nn,p,r\ny,a,r\n", NULL);
+    assert_int_equal(mcr_data_count(data), 3);
+    assert_string_equal(field_info(data, 0).name, "column1");
+    assert_string_equal(field_info(data, 1).name, "column2");
+    mcr_data_free(data);
+    /* Known by the name that the user gives. */
+    data = read_csv(*state, "word,kind\nhello,1a\nworld,2b\n", "kind");
+    assert_int_equal(mcr_data_count(data), 2);
+    assert_string_equal(mcr_data_class_name(data, 1), "2b");
+    mcr_data_free(data);
+}
+
+static void picks_the_target(void **state)
+{
+    mcr_data *data = read_csv(*state, "a,class,y,b\n1,2,3,4\n5,6,7,8\n", NULL);
+    expect_row(data, 0, (double[]){1, 3, 4}, 3); /* class before y */
+    assert_true(mcr_data_targets(data)[0] == 2);
+    mcr_data_free(data);
+    data = read_csv(*state, "a,b,c\n1,2,3\n", "b");
+    expect_row(data, 0, (double[]){1, 3}, 2);
+    mcr_data_free(data);
+    data = read_csv(*state, "a,b,c\n1,2,3\n", "1");
+    expect_row(data, 0, (double[]){2, 3}, 2);
+    assert_true(mcr_data_targets(data)[0] == 1);
+    mcr_data_free(data);
+    data = read_csv(*state, "a,b,c\n1,2,3\n", "none");
+    expect_row(data, 0, (double[]){1, 2, 3}, 3);
+    assert_int_equal(mcr_data_target_kind(data), MCR_NO_TARGETS);
+    mcr_data_free(data);
+    test_fails(*state, read_text(&data, *state, "f", "age,size\n1,2\n", 13, "csv", "agee"),
+               MCR_BAD_CALL, "f: no column \"agee\" for the target (did you mean \"age\"?)");
+    test_fails(*state, read_text(&data, *state, "f", "1,2\n", 4, "csv", "3"), MCR_BAD_CALL,
+               "f: no column \"3\" for the target: the file has no header; give a number from 1 to "
+               "2");
+}
+
+static void takes_weights(void **state)
+{
+    mcr_read_options options = {.size = sizeof options, .format = "csv", .weight = "w"};
+    static const char text[] = "a,b,w\n1,2,0.5\n3,4,2\n";
+    mcr_data *data;
+    test_ok(*state, mcr_data_read_memory(&data, *state, "f", text, sizeof text - 1, &options));
+    expect_row(data, 0, (double[]){1}, 1);
+    assert_true(mcr_data_targets(data)[1] == 4);
+    assert_true(mcr_data_weights(data)[0] == 0.5 && mcr_data_weights(data)[1] == 2);
+    mcr_data_free(data);
+    static const char bad[] = "a,b,w\n1,2,0.5\n3,4,-2\n";
+    test_fails(*state, mcr_data_read_memory(&data, *state, "f", bad, sizeof bad - 1, &options),
+               MCR_BAD_DATA, "f:3: column \"w\": \"-2\" is a negative weight");
+    options.target = "w";
+    test_fails(*state, mcr_data_read_memory(&data, *state, "f", text, sizeof text - 1, &options),
+               MCR_BAD_CALL, "f: the target and the weights are the same column");
+    options.target = NULL;
+    options.weight = "weight";
+    test_fails(*state, mcr_data_read_memory(&data, *state, "f", text, sizeof text - 1, &options),
+               MCR_BAD_CALL, "f: no column \"weight\" for the weights");
+}
+
+static void reads_text_columns(void **state)
+{
+    mcr_data *data = read_csv(*state,
+                              "n,text,\"na\"\"me\",y\n"
+                              "1,\"a,b\",plain,p\n"
+                              "\"2\" , \"say \"\"hi\"\"\" ,\"two\r\nlines\n\n\",\"q \"\"r\"\"\"\n"
+                              "3,\"\",in \"side, p\n"
+                              "4,\"NA\", spaced ,p\n",
+                              NULL);
+    assert_int_equal(mcr_data_count(data), 4);
+    assert_int_equal(mcr_data_fields(data), 3);
+    assert_string_equal(field_info(data, 1).name, "text");
+    assert_string_equal(field_info(data, 2).name, "na\"me");
+    expect_row(data, 1, (double[]){2}, 1);
+    expect_text(data, 1, 0, "a,b");
+    expect_text(data, 1, 1, "say \"hi\"");
+    expect_text(data, 1, 2, "");
+    expect_text(data, 1, 3, "NA");
+    expect_text(data, 2, 1, "two\r\nlines\n\n");
+    expect_text(data, 2, 2, "in \"side");
+    expect_text(data, 2, 3, "spaced");
+    assert_string_equal(mcr_data_class_name(data, 1), "q \"r\"");
+    mcr_data_free(data);
+}
+
+static void finds_the_separator(void **state)
+{
+    mcr_data *data = read_csv(*state, "a;b;c\n1;2;3\n", NULL);
+    expect_row(data, 0, (double[]){1, 2}, 2);
+    mcr_data_free(data);
+    data = read_csv(*state, "1\t2\t3\n4\t5\t6\n", NULL);
+    expect_row(data, 1, (double[]){4, 5}, 2);
+    mcr_data_free(data);
+    data = read_csv(*state, "\"a;b\",\"c;d\",1\n\"e;f\",g,2\n", NULL);
+    assert_int_equal(mcr_data_fields(data), 2);
+    expect_text(data, 0, 0, "a;b");
+    mcr_data_free(data);
+    /* Tabs only, where the format says so. */
+    test_ok(*state, read_text(&data, *state, "f", "a,b\t1\t2\nc,d\t3\t4\n", 16, "tsv", NULL));
+    assert_int_equal(mcr_data_fields(data), 2);
+    expect_text(data, 1, 1, "c,d");
+    mcr_data_free(data);
+}
+
+static void refuse(mcr *ctx, const char *text, const char *message)
+{
+    refuse_text(ctx, "f.csv", text, "csv", NULL, message);
+}
+
+static void refuses(void **state)
+{
+    refuse(*state, "", "f.csv: the file is empty");
+    refuse(*state, "\n1,2\n", "f.csv:1: the line is blank");
+    refuse(*state, "a,b\n1,2\n\n3,4\n",
+           "f.csv:3: the line is blank; blank lines may stand only at the end");
+    refuse(*state, "a,b,target\n1,2,x\n3,y\n", "f.csv:3: 2 values, but the first line has 3");
+    refuse(*state, "1,2\n3,4,5\n", "f.csv:2: 3 values, but the first line has 2");
+    refuse(*state, "age,y\n1,2\nabc,3\n4,5\n", "f.csv:3: column \"age\": \"abc\" is not a number");
+    refuse(*state, "1,2\nabc,3\n", "f.csv:2: column 1: \"abc\" is not a number");
+    refuse(*state, "1.2.3,2\n4,5\n", "f.csv:1: column 1: \"1.2.3\" is not a number");
+    refuse(*state, "age,y\n1,2\n,3\n", "f.csv:3: column \"age\": the value is missing");
+    refuse(*state, "age,y\n1,2\n\"\",3\n", "f.csv:3: column \"age\": the value is missing");
+    refuse(*state, "age,y\n1,2\n?,3\n", "f.csv:3: column \"age\": the value is missing (\"?\")");
+    refuse(*state, "age,y\n1,2\nNA,3\n", "f.csv:3: column \"age\": the value is missing (\"NA\")");
+    refuse(*state, "age,y\n1,2\nnan,3\n",
+           "f.csv:3: column \"age\": the value is missing (\"nan\")");
+    refuse(*state, "age,y\n1,2\ninf,3\n", "f.csv:3: column \"age\": \"inf\" is not finite");
+    refuse(*state, "age,y\n1,2\n1e999,3\n", "f.csv:3: column \"age\": \"1e999\" is not finite");
+    refuse(*state, "age,y\n1,2\n3,\n", "f.csv:3: column \"y\": the value is missing");
+    refuse(*state, "age,y\n1,2\n3,-inf\n", "f.csv:3: column \"y\": \"-inf\" is not finite");
+    refuse(*state, "s,t,y\na,b,2\nc,,3\n", "f.csv:3: column \"t\": the value is missing");
+    refuse(*state, "s,t,y\na,b,2\n?,d,3\n", "f.csv:3: column \"s\": the value is missing (\"?\")");
+    refuse(*state, "a,b\n1,\"2\n3,4\n", "f.csv:2: a quote is not closed");
+    refuse(*state, "\"a,b\n1,2\n", "f.csv:1: a quote is not closed");
+    refuse(*state, "a,b\n1,2\n\"1\"x,2\n",
+           "f.csv:3: column \"a\": \"1\" has text behind its closing quote");
+    refuse(*state, "a,b\n1,2\n\"x\ny\"z,2\n",
+           "f.csv:3: column \"a\": \"x?y\" has text behind its closing quote");
+    refuse(*state, "y,label\n", "f.csv: there are no objects in the file, only a header");
+    refuse(*state, "1\n2\n",
+           "f.csv: no column is left for the data: without a target, set it to \"none\"");
+    refuse(*state, "1,5;2,5\n2,5;3,5\n",
+           "f.csv: column 1 has decimal commas; numbers are written with a point");
+    refuse(*state, "x,a,y\nfoo,1,2\n",
+           "f.csv:1: column \"x\" holds text, but \"x\" is what the numeric columns together are "
+           "called; rename the column");
+    refuse(*state, "s,s,y\nfoo,bar,2\n", "f.csv: there are two fields called \"s\"");
+    refuse_text(*state, "f.csv", "a,a,y\n1,1,2\n", "csv", "a",
+                "f.csv:1: two columns are called \"a\": give the target by its number");
+    /* Line numbers count lines inside quotes. */
+    refuse(*state, "s,a,y\n\"1\n2\n3\",1,2\nfoo,x,3\nbar,5,6\n",
+           "f.csv:5: column \"a\": \"x\" is not a number");
+}
+
+/* ---- large files --------------------------------------------------------------------------------*/
+
+static void reads_across_blocks(void **state)
+{
+    enum { ROWS = 60000 };
+    char *text = malloc(ROWS * 64), *p = text;
+    p += sprintf(p, "a,s,y\n");
+    for (int i = 0; i < ROWS; i++)
+        p += sprintf(p, "%d.%02d,\"row %d\nof \"\"%d\"\"\",%d\n", i, i % 100, i, ROWS, i % 3);
+    mcr_data *data;
+    test_ok(*state, read_text(&data, *state, "f", text, (size_t)(p - text), "csv", NULL));
+    assert_int_equal(mcr_data_count(data), ROWS);
+    for (int i = 0; i < ROWS; i++) {
+        char expected[64];
+        double x;
+        test_ok(*state, mcr_data_vector(data, 0, i, &x));
+        snprintf(expected, sizeof expected, "%d.%02d", i, i % 100);
+        assert_true(x == strtod(expected, NULL));
+        snprintf(expected, sizeof expected, "row %d\nof \"%d\"", i, ROWS);
+        expect_text(data, 1, i, expected);
+        assert_true(mcr_data_targets(data)[i] == i % 3);
+    }
+    mcr_data_free(data);
+    free(text);
+}
+
+static void reads_wide_rows_and_long_cells(void **state)
+{
+    enum { COLS = 60000, LONG = 3000000 };
+    char *text = malloc(LONG + 20 * COLS), *p = text;
+    for (int i = 0; i < COLS; i++)
+        p += sprintf(p, "c%d,", i);
+    p += sprintf(p, "y\n");
+    for (int r = 0; r < 2; r++) {
+        for (int i = 0; i < COLS; i++)
+            p += sprintf(p, "%d,", i + r);
+        p += sprintf(p, "%d\n", r);
+    }
+    mcr_data *data;
+    test_ok(*state, read_text(&data, *state, "f", text, (size_t)(p - text), "csv", NULL));
+    assert_int_equal(mcr_data_count(data), 2);
+    assert_int_equal(field_info(data, 0).cols, COLS);
+    mcr_data_free(data);
+    p = text;
+    p += sprintf(p, "s,y\nfoo,1\n\"");
+    memset(p, '\n', LONG);
+    p += LONG;
+    p += sprintf(p, "\",2\nbar,3\n");
+    test_ok(*state, read_text(&data, *state, "f", text, (size_t)(p - text), "csv", NULL));
+    assert_int_equal(mcr_data_count(data), 3);
+    assert_int_equal(field_info(data, 0).longest, LONG);
+    mcr_data_free(data);
+    free(text);
+}
+
+static mcr_status read_small(mcr *ctx, void *arg)
+{
+    mcr_read_options options = {.size = sizeof options, .format = "csv", .weight = "w"};
+    mcr_data *data;
+    mcr_status status = mcr_data_read_memory(&data, ctx, "f", arg, strlen(arg), &options);
+    mcr_data_free(data);
+    return status;
+}
+
+static void survives_short_memory(void **state)
+{
+    (void)state;
+    char text[] = "a,s,w,t,y\n1,\"fo\"\"o\",2,p,good\n3,bar,4,q,bad\n";
+    test_sweep_allocations("csv", read_small, text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(reads_plain_numbers, test_setup, test_teardown),
+        cmocka_unit_test_setup_teardown(finds_a_header, test_setup, test_teardown),
+        cmocka_unit_test_setup_teardown(picks_the_target, test_setup, test_teardown),
+        cmocka_unit_test_setup_teardown(takes_weights, test_setup, test_teardown),
+        cmocka_unit_test_setup_teardown(reads_text_columns, test_setup, test_teardown),
+        cmocka_unit_test_setup_teardown(finds_the_separator, test_setup, test_teardown),
+        cmocka_unit_test_setup_teardown(refuses, test_setup, test_teardown),
+        cmocka_unit_test_setup_teardown(reads_across_blocks, test_setup, test_teardown),
+        cmocka_unit_test_setup_teardown(reads_wide_rows_and_long_cells, test_setup, test_teardown),
+        cmocka_unit_test(survives_short_memory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
