@@ -126,7 +126,7 @@ static mcr_status open_fields(reader *r, const mcr_json_value *object)
     if (status == MCR_OK)
         status = find_weight(r, object, &weight);
     if (status == MCR_OK)
-        status = mcr_reserve(r->ctx, &r->field, &r->room, object->count, sizeof *r->field);
+        status = mcr_reserve(r->ctx, &r->field, &r->room, object->count + 1, sizeof *r->field);
     if (status != MCR_OK)
         return status;
     memset(r->field, 0, (size_t)r->room * sizeof *r->field);

@@ -1,0 +1,13 @@
+/* fuzz_fasta.c: the reader of FASTA.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "fuzz_reader.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count);
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count)
+{
+    fuzz_read(&mcr_writer_fasta, bytes, count);
+    return 0;
+}
