@@ -47,12 +47,13 @@ typedef struct mcr_rows {
 typedef struct mcr_read_options {
     size_t size;
     const char *format; /* "libsvm csv tsv npy text fasta tu jsonl precomputed"; NULL: detected */
-    /* csv/tsv: the target column, by name or number from 1; npy: a second file; "none": no target.
+    /* csv/tsv: the target column, by name or number from 1; jsonl: the key; npy: a second file;
+     * "none": no target.
      * NULL: a column called target, label, class or y, else the last one. */
     const char *target;
     const char *weight; /* csv/tsv/jsonl: a column of weights by name; NULL: none */
     /* fasta: one file a class; NULL-terminated list of paths. The class words are the file names
-     * without directory and extension. */
+     * without directory and extension, or what stands before '=' in "word=path". */
     const char *const *class_files;
     int64_t features; /* libsvm: at least so many columns (a model's), 0: as found */
 } mcr_read_options;
@@ -154,7 +155,7 @@ MCR_API mcr_status mcr_data_write(const mcr_data *data, const char *path, const 
 /* ---- made data -------------------------------------------------------------------------------*/
 
 /* The named data sets (moons rings spirals xor blobs line sinc motifs molecules ...): deterministic
- * by seed (the context's). noise < 0: the set's own default. */
+ * by seed (the context's). count 0, noise < 0: the set's own default. */
 MCR_API mcr_status mcr_data_sample(mcr_data **out, mcr *ctx, const char *name, int64_t count,
                                    double noise);
 MCR_API const char *const *mcr_data_samples(void);             /* names, NULL-terminated */

@@ -1,6 +1,6 @@
 /* jsonl.c: JSON lines, one object a line; the format that holds every kind of field.
  *
- *   {"y": 1, "x": [0.5, 2], "sequence": "ACGT", "molecule": {"nodes": ["C", "O"], "edges": [[0, 1]]}}
+ *   {"y": 1, "x": [1, 2], "sequence": "ACGT", "molecule": {"nodes": ["C", "O"], "edges": [[0, 1]]}}
  *
  * The first line fixes the keys and their kinds, and all others must have the same, in any order.
  *   target      options.target, else the first of "y", "target", "label", "class" that is there: a
@@ -13,9 +13,9 @@
  *   {"i": [0, 7], "v": [1, 2.5]}        a sparse vector, indices from 0, rising; "n": the number of
  *               columns (else the largest index decides); "indices" and "values" are the same
  *   "text"      a string field; {"hex": "00ff"} for bytes that are not UTF-8
- *   {"nodes": ["C", "O"], "edges": [[0, 1]]}   a graph; nodes: labels (all words or all integers) or
- *               their number; edges: pairs of node numbers from 0, with a third number as label or
- *               all without
+ *   {"nodes": ["C", "O"], "edges": [[0, 1]]}   a graph; nodes: labels (all words or all integers),
+ *               or their number; edges: pairs of node numbers from 0, all with an integer label as
+ *               third or all without
  *   {"k": [1, 0.5], "id": 0}            a row of a precomputed kernel; "id": which reference object
  *               this is, -1: none
  * Blank lines are passed over. Refused: null and everything else, with the line, column and key.
