@@ -47,6 +47,28 @@ static bool fold(const mcr_kernel *k, double *value)
            (k->type == &mcr_kernel_conformal && part == 0);
 }
 
+/* A number above 0 times one other part keeps the verdict of that part, whatever it is. */
+static bool is_scaled(const mcr_kernel *k, const mcr_definite *child, mcr_definite *result)
+{
+    double scale = 1, part;
+    int others = 0;
+    mcr_definite other = MCR_DEFINITE_UNKNOWN;
+    if (k->type != &mcr_kernel_product)
+        return false;
+    for (int i = 0; i < k->children; i++) {
+        if (fold(k->child[i], &part)) {
+            scale *= part;
+        } else {
+            other = child[i];
+            others++;
+        }
+    }
+    if (others != 1 || !(scale > 0))
+        return false;
+    *result = other;
+    return true;
+}
+
 static const char *verdict(mcr_definite d)
 {
     switch (d) {
@@ -86,6 +108,8 @@ mcr_definite mcr_kernel_definite(const mcr_kernel *k, mcr_text *rules)
     const char *rule = "no rule is known";
     mcr_definite result = of_type(k, child, &rule);
     double value;
+    if (result == MCR_DEFINITE_UNKNOWN && is_scaled(k, child, &result))
+        rule = "a number above 0 changes nothing";
     if (k->children > 0 && fold(k, &value) && !isnan(value)) {
         result = value >= 0 ? MCR_PSD : MCR_NSD;
         rule = value == 0  ? "zero whatever the data"

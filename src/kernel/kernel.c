@@ -194,6 +194,7 @@ static mcr_status measure(mcr_kernel *node)
     for (int i = 0; i < node->children; i++) {
         const mcr_kernel *child = node->child[i];
         node->nodes += child->nodes;
+        node->bytes += child->bytes;
         if (child->depth > node->depth)
             node->depth = child->depth;
     }
@@ -213,9 +214,14 @@ static mcr_status write_text(mcr_kernel *node)
     mcr_text_init(&text, node->ctx);
     mcr_kernel_print(node, &text);
     mcr_status status = text.status;
+    node->bytes += text.length;
     if (status == MCR_OK && text.length > MCR_KERNEL_TEXT_MAX)
         status = mcr_fail(node->ctx, MCR_BAD_CALL, "kernel: the expression is longer than %d bytes",
                           MCR_KERNEL_TEXT_MAX);
+    if (status == MCR_OK && node->bytes > MCR_KERNEL_TEXTS_MAX)
+        status = mcr_fail(node->ctx, MCR_BAD_CALL,
+                          "kernel: the expression is too long and too deep for its texts to be "
+                          "kept");
     if (status == MCR_OK)
         node->text = mcr_copy_text(node->ctx, text.bytes, (size_t)text.length);
     mcr_text_free(&text);

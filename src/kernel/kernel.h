@@ -33,10 +33,17 @@ struct mcr_kernel {
     char *text;         /* canonical form; set for every node */
     int depth;          /* 1: a leaf */
     int64_t nodes;      /* of the whole tree */
+    int64_t bytes;      /* of all its texts */
 };
 
-/* So that hostile expressions cost little: what is larger is refused. */
-enum { MCR_KERNEL_DEPTH_MAX = 100, MCR_KERNEL_NODES_MAX = 10000, MCR_KERNEL_TEXT_MAX = 1 << 20 };
+/* So that hostile expressions cost little: what is larger is refused. Texts may be long, as they
+ * hold vectors and matrices of parameters. */
+enum {
+    MCR_KERNEL_DEPTH_MAX = 100,
+    MCR_KERNEL_NODES_MAX = 10000,
+    MCR_KERNEL_TEXT_MAX = 1 << 24,
+    MCR_KERNEL_TEXTS_MAX = 1 << 26 /* of all nodes together */
+};
 
 /* Takes over params, field, and the references in child (copied array), also on failure. Runs
  * type->check and prints the canonical text. Sums within sums and products within products become

@@ -27,7 +27,7 @@ static world make_world(int64_t n, uint64_t seed)
         for (int c = 0; c < COLS; c++)
             w.x[i][c] = (i + c) % 3 == 0 ? 0 : mcr_random_normal(&r);
         w.dose[i][0] = 1 + mcr_random_uniform(&r);
-        snprintf(w.text[i], sizeof w.text[i], "%.*s", (int)(1 + i % 4), "abca" + i % 2);
+        snprintf(w.text[i], sizeof w.text[i], "%.*s", (int)(1 + i % 4), &"abca"[i % 2]);
     }
     return w;
 }
@@ -409,6 +409,98 @@ static void test_views(void **state)
     }
     mcr_data_free(view);
     mcr_data_free(all);
+}
+
+/* ---- built-in leaves, whose tiles share dot products -------------------------------------------*/
+
+enum { RANDOM_ROWS = 70, RANDOM_COLS = 6 };
+
+static double vector_dot(const double *a, const double *b)
+{
+    double sum = 0;
+    for (int c = 0; c < RANDOM_COLS; c++)
+        sum += a[c] * b[c];
+    return sum;
+}
+
+static double mixed_value(const double *a, const double *b)
+{
+    double ab = vector_dot(a, b), aa = vector_dot(a, a), bb = vector_dot(b, b);
+    return exp(-0.1 * (aa + bb - 2 * ab)) * ab + 0.5 * pow(2 * ab + 1, 3) +
+           ab / sqrt(aa * bb) * exp(-0.7 * (aa + bb - 2 * ab)) + 3;
+}
+
+static void check_mixed(mcr *ctx, const mcr_binding *b, const double (*v)[RANDOM_COLS], int precise)
+{
+    static const int64_t order[] = {69, 3, 3, 17, 0, 41};
+    mcr_rows x[] = {{NULL, 0, RANDOM_ROWS}, {order, 0, 6}, {NULL, 5, 1}};
+    mcr_rows z[] = {{NULL, 0, RANDOM_ROWS}, {NULL, 13, 20}, {order, 0, 6}};
+    static double d[RANDOM_ROWS * RANDOM_ROWS];
+    static float f[RANDOM_ROWS * RANDOM_ROWS];
+    mcr_scratch *s = NULL;
+    test_ok(ctx, mcr_scratch_open(&s, b));
+    for (int t = 0; t < 3; t++) {
+        mcr_tile tile = {x[t], z[t], precise, precise ? (void *)d : (void *)f, z[t].count, s};
+        test_ok(ctx, mcr_binding_block(b, &tile));
+        for (int64_t i = 0; i < x[t].count; i++)
+            for (int64_t j = 0; j < z[t].count; j++) {
+                int64_t at = i * z[t].count + j;
+                double want = mixed_value(v[mcr_rows_at(x[t], i)], v[mcr_rows_at(z[t], j)]);
+                test_close_real("mixed", precise ? d[at] : (double)f[at], want,
+                                (precise ? 1e-12 : 1e-4) * (1 + fabs(want)));
+            }
+    }
+    mcr_scratch_close(s);
+}
+
+static void test_built_in(void **state)
+{
+    mcr *ctx = *state;
+    static double v[RANDOM_ROWS][RANDOM_COLS];
+    mcr_random r = mcr_random_stream(5, "built in", 0);
+    for (int i = 0; i < RANDOM_ROWS; i++)
+        for (int c = 0; c < RANDOM_COLS; c++)
+            v[i][c] = mcr_random_normal(&r);
+    mcr_builder *builder = NULL;
+    mcr_data *data = NULL;
+    test_ok(ctx, mcr_builder_open(&builder, ctx, RANDOM_ROWS));
+    test_ok(ctx, mcr_builder_dense(builder, "x", v[0], RANDOM_COLS, RANDOM_COLS));
+    test_ok(ctx, mcr_builder_finish(&data, builder));
+    mcr_kernel *k = parsed(ctx, "rbf(gamma=0.1)*linear + 0.5*poly(degree=3, scale=2, c=1) + "
+                                "normalize(linear)*rbf(gamma=0.7) + 3");
+    mcr_binding *b = NULL;
+    test_ok(ctx, mcr_binding_open(&b, ctx, k, data, NULL));
+    for (int precise = 0; precise < 2; precise++) {
+        test_ok(ctx, mcr_binding_prepare(b, precise));
+        check_mixed(ctx, b, (const double(*)[RANDOM_COLS])v, precise);
+    }
+    mcr_binding_close(b);
+    mcr_kernel_free(k);
+
+    /* One leaf: the sums are fused, and equal to those over its tile. */
+    static double tile_values[RANDOM_ROWS * RANDOM_ROWS];
+    double coef[RANDOM_ROWS], sums[RANDOM_ROWS] = {0}, want[RANDOM_ROWS] = {0};
+    mcr_scratch *s = NULL;
+    k = parsed(ctx, "rbf(gamma=0.3)");
+    test_ok(ctx, mcr_binding_open(&b, ctx, k, data, NULL));
+    assert_non_null(b->root->fused);
+    test_ok(ctx, mcr_binding_prepare(b, true));
+    test_ok(ctx, mcr_scratch_open(&s, b));
+    mcr_rows all = {NULL, 0, RANDOM_ROWS};
+    mcr_tile tile = {all, all, 1, tile_values, RANDOM_ROWS, s};
+    test_ok(ctx, mcr_binding_block(b, &tile));
+    for (int i = 0; i < RANDOM_ROWS; i++) {
+        coef[i] = mcr_random_normal(&r);
+        for (int j = 0; j < RANDOM_ROWS; j++)
+            want[j] += coef[i] * tile_values[i * RANDOM_ROWS + j];
+    }
+    tile.k = NULL;
+    test_ok(ctx, mcr_binding_accumulate(b, &tile, NULL, coef, sums));
+    test_close_arrays("fused sums", sums, want, RANDOM_ROWS, 1e-12);
+    mcr_scratch_close(s);
+    mcr_binding_close(b);
+    mcr_kernel_free(k);
+    mcr_data_free(data);
 }
 
 /* ---- large tiles, sums -------------------------------------------------------------------------*/
@@ -841,6 +933,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_widths, types_setup, test_teardown),
         cmocka_unit_test_setup_teardown(test_values, types_setup, test_teardown),
         cmocka_unit_test_setup_teardown(test_views, types_setup, test_teardown),
+        cmocka_unit_test_setup_teardown(test_built_in, types_setup, test_teardown),
         cmocka_unit_test_setup_teardown(test_sums, types_setup, test_teardown),
         cmocka_unit_test_setup_teardown(test_normalize, types_setup, test_teardown),
         cmocka_unit_test_setup_teardown(test_overflow, types_setup, test_teardown),

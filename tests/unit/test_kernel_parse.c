@@ -91,6 +91,10 @@ static void test_canonical(void **state)
         {"twin(dot, 1+dot)", "twin(dot, 1 + dot)"},
         {"dot\n +\tdot", "dot + dot"},
         {"precomputed", "precomputed"},
+        {"rbf(sigma=1)", "rbf(gamma=0.5)"},
+        {"2*poly(degree=3,c=1)+linear", "2*poly(c=1) + linear"}, /* 3 is the default */
+        {"poly(degree=4,c=1)", "poly(degree=4, c=1)"},
+        {"rbf(assay, gamma=.1)*linear(\"dose 2\")", "rbf(assay, gamma=0.1)*linear(\"dose 2\")"},
     };
     for (size_t i = 0; i < sizeof table / sizeof table[0]; i++)
         check_text(*state, table[i][0], table[i][1]);
@@ -107,6 +111,7 @@ static void test_faults(void **state)
     static const fault_case table[] = {
         {"   ", "kernel: the expression is empty", 0, 1},
         {"blub(gamma=1) + dot", "kernel: unknown kernel \"blub\" (did you mean \"blob\"?)", 0, 4},
+        {"rbff(gamma=1) + linear", "kernel: unknown kernel \"rbff\" (did you mean \"rbf\"?)", 0, 4},
         {"dot + zebra", "kernel: unknown kernel \"zebra\"", 6, 5},
         {"blob(gama=1)", "kernel: blob has no parameter \"gama\" (did you mean \"gamma\"?)", 5, 4},
         {"blob(zz=1)", "has no parameter \"zz\" (it has gamma, sigma, depth,", 5, 2},
@@ -276,11 +281,15 @@ static void test_limits(void **state)
     try_size(ctx, repeated("dot", "+dot", 9998, "", "", ""), NULL);
     try_size(ctx, repeated("dot", "+dot", 9999, "", "", ""), "more than 10000 parts");
     try_size(ctx, repeated("dot", "+dot", 20000, "", "", ""), "more than 10000 parts");
-    try_size(ctx, repeated("dot", " ", 1 << 20, "", "", ""), "longer than 1048576 bytes");
+    try_size(ctx, repeated("dot", " ", 1 << 24, "", "", ""), "longer than 16777216 bytes");
     try_size(ctx, repeated("blob(gamma=1,scale=[1", ",1", 300000, "", "", "])"), NULL);
-    /* Canonical texts are longer: the limit holds for them too. */
-    try_size(ctx, repeated("blob(gamma=1,scale=[1", ",1", 400000, "", "", "])"),
-             "longer than 1048576 bytes");
+    /* Canonical texts are longer: the limit holds for them too, and for all of them together. */
+    try_size(ctx, repeated("blob(gamma=1,scale=[1", ",1", 6000000, "", "", "])"),
+             "longer than 16777216 bytes");
+    try_size(ctx,
+             repeated("exp(exp(exp(exp(exp(exp(blob(gamma=1,scale=[1", ",1", 4000000, "", "",
+                      "])))))))"),
+             "too long and too deep");
 }
 
 /* ---- random expressions ------------------------------------------------------------------------*/
