@@ -566,6 +566,10 @@ static void solve_block(solver *s, double violation)
             last[s->groups == 2 && m >= s->half] = m + 1;
     if (s->p->no_sum)
         last[0] = s->slots + 1;
+    s->block.b = s->slot_b;
+    s->block.lo = s->slot_lo;
+    s->block.hi = s->slot_hi;
+    s->block.epsilon = s->p->epsilon;
     s->block.groups = s->groups;
     s->block.from[0] = 0;
     s->block.from[1] = s->half;
