@@ -271,6 +271,10 @@ static void refuses_sparse(void **state)
            "f.jsonl:1: column 24: key \"v\": found a string where a number should be");
     refuse(*state, "{\"v\": {\"i\": [0], \"v\": [1], \"w\": 1}}\n",
            "f.jsonl:1: column 28: key \"v\": unknown member \"w\"");
+    refuse(*state, "{\"v\": {\"i\": [0], \"v\": [1], \"indices\": [2]}}\n",
+           "f.jsonl:1: column 7: key \"v\": a member stands twice");
+    refuse(*state, "{\"v\": {\"i\": [0], \"v\": [1], \"i\": [2]}}\n",
+           "f.jsonl:1: column 7: key \"v\": a member stands twice");
     refuse(*state, "{\"v\": {\"n\": 2, \"i\": [2], \"v\": [1]}}\n",
            "f.jsonl:1: column 22: key \"v\": index 2, but \"n\" is 2");
     refuse(*state, "{\"v\": {\"n\": 0, \"i\": [], \"v\": []}}\n",

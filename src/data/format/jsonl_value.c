@@ -46,19 +46,23 @@ static const mcr_json_value *member(const mcr_json_value *object, const char *na
     return found || !other ? found : mcr_json_find(object, other);
 }
 
-/* Members other than the three allowed are most likely mistakes of writing. */
+/* Members other than those allowed are most likely mistakes of writing; `count` is how many there
+ * should be. */
 static mcr_status check_members(const mcr_json *json, const char *name,
-                                const mcr_json_value *object, const char *const allowed[6])
+                                const mcr_json_value *object, const char *const *allowed,
+                                int64_t count)
 {
     const mcr_json_value *key = object + 1;
     for (int64_t i = 0; i < object->count; i++, key = mcr_json_next(key + 1)) {
-        bool known = false;
-        for (int a = 0; a < 6 && allowed[a]; a++)
-            known = known || mcr_json_is(key, allowed[a]);
-        if (!known)
+        const char *const *a = allowed;
+        while (*a && !mcr_json_is(key, *a))
+            a++;
+        if (!*a)
             return mcr_json_fail(json, key, "key \"%s\": unknown member \"%.*s\"", name,
                                  (int)key->count, key->text);
     }
+    if (object->count > count)
+        return mcr_json_fail(json, object, "key \"%s\": a member stands twice", name);
     return MCR_OK;
 }
 
@@ -152,13 +156,13 @@ static mcr_status add_hex(mcr_jsonl_field *f, const mcr_json *json, const mcr_js
 
 static mcr_status add_string(mcr_jsonl_field *f, const mcr_json *json, const mcr_json_value *v)
 {
-    static const char *const allowed[6] = {"hex"};
+    static const char *const allowed[] = {"hex", NULL};
     if (v->type == MCR_JSON_STRING)
         return mcr_strings_add(&f->strings, v->text, (size_t)v->count);
     const mcr_json_value *hex = mcr_json_find(v, "hex");
     if (!hex)
         return fail_type(json, f->name, v, "a string");
-    mcr_status status = check_members(json, f->name, v, allowed);
+    mcr_status status = check_members(json, f->name, v, allowed, 1);
     if (status != MCR_OK)
         return status;
     if (hex->type != MCR_JSON_STRING || hex->count % 2)
@@ -216,11 +220,11 @@ static mcr_status add_row(mcr_jsonl_field *f, const mcr_json *json, const mcr_js
 static mcr_status add_precomputed(mcr_jsonl_field *f, const mcr_json *json, const mcr_json_value *v,
                                   int64_t n)
 {
-    static const char *const allowed[6] = {"k", "id"};
+    static const char *const allowed[] = {"k", "id", NULL};
     const mcr_json_value *k = mcr_json_find(v, "k"), *id = mcr_json_find(v, "id");
     if (!k)
         return fail_type(json, f->name, v, "an object with \"k\"");
-    mcr_status status = check_members(json, f->name, v, allowed);
+    mcr_status status = check_members(json, f->name, v, allowed, id ? 2 : 1);
     if (status == MCR_OK)
         status = add_row(f, json, k, n);
     if (status == MCR_OK)
@@ -288,9 +292,10 @@ static mcr_status add_entry(mcr_jsonl_field *f, const mcr_json *json, const mcr_
 static mcr_status add_sparse(mcr_jsonl_field *f, const mcr_json *json, const mcr_json_value *v,
                              int64_t n)
 {
-    static const char *const allowed[6] = {"i", "v", "n", "indices", "values"};
+    static const char *const allowed[] = {"i", "v", "n", "indices", "values", NULL};
     mcr_store *s = f->store;
     const mcr_json_value *index = member(v, "i", "indices"), *value = member(v, "v", "values");
+    const mcr_json_value *width = mcr_json_find(v, "n");
     if (v->type != MCR_JSON_OBJECT || !index || !value || index->type != MCR_JSON_ARRAY ||
         value->type != MCR_JSON_ARRAY)
         return mcr_json_fail(json, v, "key \"%s\": a sparse vector is {\"i\": [..], \"v\": [..]}",
@@ -298,9 +303,9 @@ static mcr_status add_sparse(mcr_jsonl_field *f, const mcr_json *json, const mcr
     if (index->count != value->count)
         return mcr_json_fail(json, v, "key \"%s\": %lld indices, but %lld values", f->name,
                              (long long)index->count, (long long)value->count);
-    mcr_status status = check_members(json, f->name, v, allowed);
+    mcr_status status = check_members(json, f->name, v, allowed, width ? 3 : 2);
     if (status == MCR_OK)
-        status = read_width(f, json, v, mcr_json_find(v, "n"), n);
+        status = read_width(f, json, v, width, n);
     int64_t used = s->start[n], need = used + index->count;
     if (status == MCR_OK)
         status = mcr_reserve(json->ctx, &s->start, &f->room[ROOM_START], n + 2, sizeof(int64_t));
@@ -449,12 +454,12 @@ static mcr_status add_edges(mcr_jsonl_field *f, const mcr_json *json, const mcr_
 static mcr_status add_graph(mcr_jsonl_field *f, const mcr_json *json, const mcr_json_value *v,
                             int64_t n)
 {
-    static const char *const allowed[6] = {"nodes", "edges"};
+    static const char *const allowed[] = {"nodes", "edges", NULL};
     const mcr_json_value *nodes = mcr_json_find(v, "nodes"), *edges = mcr_json_find(v, "edges");
     if (!nodes || !edges)
         return mcr_json_fail(json, v, "key \"%s\": a graph is {\"nodes\": .., \"edges\": [..]}",
                              f->name);
-    mcr_status status = check_members(json, f->name, v, allowed);
+    mcr_status status = check_members(json, f->name, v, allowed, 2);
     if (status == MCR_OK)
         status = add_nodes(f, json, nodes, n);
     if (status == MCR_OK)
