@@ -57,10 +57,8 @@ mcr_status mcr_blas_eigen_largest(mcr *ctx, int64_t n, double *a, int64_t lda, i
 /* Copies the lower triangle onto the upper one. */
 void mcr_blas_mirror(int64_t n, double *a, int64_t lda);
 
-/* The processor OpenBLAS believes to run on ("Haswell"), or NULL: another library. */
+/* The processor OpenBLAS believes to run on ("Haswell"), or NULL: another library. Whether that is a
+ * mistake says mcr_blas_core_hint (mercer/context.h). */
 const char *mcr_blas_core(void);
-/* OpenBLAS sometimes takes its oldest code on a new processor, four times slower. Then this is the
- * core that OPENBLAS_CORETYPE should name before the program starts; NULL: all is well. */
-const char *mcr_blas_better_core(void);
 
 #endif

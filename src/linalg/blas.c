@@ -1,0 +1,353 @@
+/* blas.c: the shim over BLAS and LAPACK.
+ *
+ * The Fortran routines see a row-major matrix as its column-major transpose: products are taken in
+ * the opposite order, a lower triangle is an upper one, right-hand sides become left-hand ones, and
+ * the eigenvectors they put in columns are our rows. So nothing is ever copied or transposed.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "linalg/blas.h"
+
+#include <limits.h>
+#include <stddef.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/context.h"
+#include "base/threads.h"
+
+/* The Fortran calling convention: everything by address, the lengths of strings at the end. */
+void dgemm_(const char *, const char *, const int *, const int *, const int *, const double *,
+            const double *, const int *, const double *, const int *, const double *, double *,
+            const int *, size_t, size_t);
+void dsyrk_(const char *, const char *, const int *, const int *, const double *, const double *,
+            const int *, const double *, double *, const int *, size_t, size_t);
+void dgemv_(const char *, const int *, const int *, const double *, const double *, const int *,
+            const double *, const int *, const double *, double *, const int *, size_t);
+void dsymv_(const char *, const int *, const double *, const double *, const int *, const double *,
+            const int *, const double *, double *, const int *, size_t);
+void dtrsm_(const char *, const char *, const char *, const char *, const int *, const int *,
+            const double *, const double *, const int *, double *, const int *, size_t, size_t,
+            size_t, size_t);
+void dtrsv_(const char *, const char *, const char *, const int *, const double *, const int *,
+            double *, const int *, size_t, size_t, size_t);
+void dpotrf_(const char *, const int *, double *, const int *, int *, size_t);
+void dpotri_(const char *, const int *, double *, const int *, int *, size_t);
+void dsyevd_(const char *, const char *, const int *, double *, const int *, double *, double *,
+             const int *, int *, const int *, int *, size_t, size_t);
+void dsyevr_(const char *, const char *, const char *, const int *, double *, const int *,
+             const double *, const double *, const int *, const int *, const double *, int *,
+             double *, double *, const int *, int *, double *, const int *, int *, const int *,
+             int *, size_t, size_t, size_t);
+
+/* Present in OpenBLAS, and in its OpenMP variant, only. */
+__attribute__((weak)) char *openblas_get_corename(void);
+__attribute__((weak)) char *openblas_get_config(void);
+__attribute__((weak)) int omp_get_max_threads(void);
+__attribute__((weak)) void omp_set_num_threads(int threads);
+
+static const int one = 1;
+
+/* For the time of a call, OpenBLAS may use the context's threads and no more. The number belongs to
+ * the calling thread. */
+static int take_threads(mcr *ctx)
+{
+    if (!omp_get_max_threads || !omp_set_num_threads)
+        return 0;
+    int before = omp_get_max_threads();
+    omp_set_num_threads(mcr_workers(ctx));
+    return before;
+}
+
+static void give_threads(int before)
+{
+    if (before > 0)
+        omp_set_num_threads(before);
+}
+
+static mcr_status check_size(mcr *ctx, int64_t n)
+{
+    if (n < 0 || n > INT_MAX)
+        return mcr_fail(ctx, MCR_BAD_CALL,
+                        "a matrix with %lld rows or columns is too large for the BLAS library "
+                        "(limit %d); use fewer objects, or an approximation by features",
+                        (long long)n, INT_MAX);
+    return MCR_OK;
+}
+
+static mcr_status check_sizes(mcr *ctx, const int64_t *n, int count)
+{
+    mcr_status s = MCR_OK;
+    for (int i = 0; i < count && s == MCR_OK; i++)
+        s = check_size(ctx, n[i]);
+    return s;
+}
+#define CHECK_SIZES(ctx, ...)                                                                      \
+    check_sizes(ctx, (const int64_t[]){__VA_ARGS__},                                               \
+                (int)(sizeof((const int64_t[]){__VA_ARGS__}) / sizeof(int64_t)))
+
+/* LAPACK wants a leading dimension of at least 1, also for nothing. */
+static int leading(int64_t ld)
+{
+    return ld > 1 ? (int)ld : 1;
+}
+
+static const char *flag(mcr_transpose t)
+{
+    return t == MCR_TRANSPOSED ? "T" : "N";
+}
+
+static const char *opposite(mcr_transpose t)
+{
+    return t == MCR_TRANSPOSED ? "N" : "T";
+}
+
+mcr_status mcr_blas_gemm(mcr *ctx, mcr_transpose ta, mcr_transpose tb, int64_t m, int64_t n,
+                         int64_t k, double alpha, const double *a, int64_t lda, const double *b,
+                         int64_t ldb, double beta, double *c, int64_t ldc)
+{
+    mcr_status s = CHECK_SIZES(ctx, m, n, k, lda, ldb, ldc);
+    if (s != MCR_OK)
+        return s;
+    int im = (int)m, in = (int)n, ik = (int)k;
+    int ila = leading(lda), ilb = leading(ldb), ilc = leading(ldc);
+    int threads = take_threads(ctx);
+    dgemm_(flag(tb), flag(ta), &in, &im, &ik, &alpha, b, &ilb, a, &ila, &beta, c, &ilc, 1, 1);
+    give_threads(threads);
+    return MCR_OK;
+}
+
+mcr_status mcr_blas_syrk(mcr *ctx, mcr_transpose ta, int64_t n, int64_t k, double alpha,
+                         const double *a, int64_t lda, double beta, double *c, int64_t ldc)
+{
+    mcr_status s = CHECK_SIZES(ctx, n, k, lda, ldc);
+    if (s != MCR_OK)
+        return s;
+    int in = (int)n, ik = (int)k, ila = leading(lda), ilc = leading(ldc);
+    int threads = take_threads(ctx);
+    dsyrk_("U", opposite(ta), &in, &ik, &alpha, a, &ila, &beta, c, &ilc, 1, 1);
+    give_threads(threads);
+    mcr_blas_mirror(n, c, ldc);
+    return MCR_OK;
+}
+
+mcr_status mcr_blas_gemv(mcr *ctx, mcr_transpose ta, int64_t m, int64_t n, double alpha,
+                         const double *a, int64_t lda, const double *x, double beta, double *y)
+{
+    mcr_status s = CHECK_SIZES(ctx, m, n, lda);
+    if (s != MCR_OK)
+        return s;
+    int im = (int)m, in = (int)n, ila = leading(lda);
+    int threads = take_threads(ctx);
+    dgemv_(opposite(ta), &in, &im, &alpha, a, &ila, x, &one, &beta, y, &one, 1);
+    give_threads(threads);
+    return MCR_OK;
+}
+
+mcr_status mcr_blas_symv(mcr *ctx, int64_t n, double alpha, const double *a, int64_t lda,
+                         const double *x, double beta, double *y)
+{
+    mcr_status s = CHECK_SIZES(ctx, n, lda);
+    if (s != MCR_OK)
+        return s;
+    int in = (int)n, ila = leading(lda);
+    int threads = take_threads(ctx);
+    dsymv_("U", &in, &alpha, a, &ila, x, &one, &beta, y, &one, 1);
+    give_threads(threads);
+    return MCR_OK;
+}
+
+mcr_status mcr_blas_cholesky(mcr *ctx, int64_t n, double *a, int64_t lda, int64_t *minor)
+{
+    if (minor)
+        *minor = 0;
+    mcr_status s = CHECK_SIZES(ctx, n, lda);
+    if (s != MCR_OK)
+        return s;
+    int in = (int)n, ila = leading(lda), info = 0;
+    int threads = take_threads(ctx);
+    dpotrf_("U", &in, a, &ila, &info, 1);
+    give_threads(threads);
+    if (info > 0) {
+        if (minor)
+            *minor = info;
+        return mcr_fail(ctx, MCR_NUMERIC,
+                        "the matrix is not positive definite (its leading minor of order %d is not "
+                        "positive); a larger ridge or noise term helps",
+                        info);
+    }
+    return MCR_OK;
+}
+
+mcr_status mcr_blas_triangle_solve(mcr *ctx, mcr_transpose tl, int64_t n, int64_t count,
+                                   const double *l, int64_t ldl, double *b, int64_t ldb)
+{
+    mcr_status s = CHECK_SIZES(ctx, n, count, ldl, ldb);
+    if (s != MCR_OK)
+        return s;
+    int in = (int)n, ic = (int)count, ill = leading(ldl), ilb = leading(ldb);
+    const double unit = 1;
+    int threads = take_threads(ctx);
+    if (count == 1)
+        dtrsv_("U", opposite(tl), "N", &in, l, &ill, b, &ilb, 1, 1, 1);
+    else
+        dtrsm_("R", "U", flag(tl), "N", &ic, &in, &unit, l, &ill, b, &ilb, 1, 1, 1, 1);
+    give_threads(threads);
+    return MCR_OK;
+}
+
+mcr_status mcr_blas_cholesky_solve(mcr *ctx, int64_t n, int64_t count, const double *l, int64_t ldl,
+                                   double *b, int64_t ldb)
+{
+    mcr_status s = mcr_blas_triangle_solve(ctx, MCR_AS_IS, n, count, l, ldl, b, ldb);
+    if (s == MCR_OK)
+        s = mcr_blas_triangle_solve(ctx, MCR_TRANSPOSED, n, count, l, ldl, b, ldb);
+    return s;
+}
+
+mcr_status mcr_blas_cholesky_invert(mcr *ctx, int64_t n, double *l, int64_t ldl)
+{
+    mcr_status s = CHECK_SIZES(ctx, n, ldl);
+    if (s != MCR_OK)
+        return s;
+    int in = (int)n, ill = leading(ldl), info = 0;
+    int threads = take_threads(ctx);
+    dpotri_("U", &in, l, &ill, &info, 1);
+    give_threads(threads);
+    if (info > 0)
+        return mcr_fail(ctx, MCR_NUMERIC,
+                        "the Cholesky factor has a zero at place %d of its diagonal", info);
+    mcr_blas_mirror(n, l, ldl);
+    return MCR_OK;
+}
+
+static mcr_status no_convergence(mcr *ctx, int info)
+{
+    return mcr_fail(ctx, MCR_NUMERIC,
+                    "the eigenvalues did not converge (LAPACK code %d); look for infinite or not-a-"
+                    "number values in the matrix",
+                    info);
+}
+
+/* By relatively robust representations: slower for all values, but its work space is linear in n and
+ * it can stop at the largest ones. */
+mcr_status mcr_blas_eigen_largest(mcr *ctx, int64_t n, double *a, int64_t lda, int64_t count,
+                                  double *value, double *vector, int64_t ldv)
+{
+    mcr_status s = CHECK_SIZES(ctx, n, lda, count, ldv, 2 * count);
+    if (s != MCR_OK || count == 0)
+        return s;
+    if (count > n)
+        return mcr_fail(ctx, MCR_BAD_CALL, "%lld eigenvalues asked for, there are %lld",
+                        (long long)count, (long long)n);
+    int in = (int)n, ila = leading(lda), ilv = leading(ldv), first = (int)(n - count + 1);
+    int found = 0, info = 0, query = -1, words = 0, whole_words = 0;
+    double size = 0;
+    const double unused = 0, tolerance = 0;
+    const char *job = vector ? "V" : "N", *range = count == n ? "A" : "I";
+    double *work = NULL, *all = mcr_alloc(ctx, (size_t)n, sizeof *all);
+    int *support = mcr_alloc(ctx, (size_t)(2 * n), sizeof *support), *whole = NULL;
+    int threads = take_threads(ctx);
+    s = MCR_NO_MEMORY;
+    if (!all || !support)
+        goto done;
+    dsyevr_(job, range, "U", &in, a, &ila, &unused, &unused, &first, &in, &tolerance, &found, all,
+            vector, &ilv, support, &size, &query, &whole_words, &query, &info, 1, 1, 1);
+    words = (int)size;
+    work = mcr_alloc(ctx, (size_t)words, sizeof *work);
+    whole = mcr_alloc(ctx, (size_t)whole_words, sizeof *whole);
+    if (!work || !whole)
+        goto done;
+    dsyevr_(job, range, "U", &in, a, &ila, &unused, &unused, &first, &in, &tolerance, &found, all,
+            vector, &ilv, support, work, &words, whole, &whole_words, &info, 1, 1, 1);
+    memcpy(value, all, (size_t)count * sizeof *value);
+    s = info == 0 && found == count ? MCR_OK : no_convergence(ctx, info);
+done:
+    give_threads(threads);
+    mcr_free(ctx, whole);
+    mcr_free(ctx, work);
+    mcr_free(ctx, support);
+    mcr_free(ctx, all);
+    return s;
+}
+
+/* All values and vectors where the work space of divide and conquer is too large to be counted. */
+static mcr_status eigen_huge(mcr *ctx, int64_t n, double *a, int64_t lda, double *value)
+{
+    double *vector = mcr_alloc(ctx, (size_t)n, (size_t)n * sizeof *vector);
+    if (!vector)
+        return MCR_NO_MEMORY;
+    mcr_status s = mcr_blas_eigen_largest(ctx, n, a, lda, n, value, vector, n);
+    for (int64_t i = 0; s == MCR_OK && i < n; i++)
+        memcpy(a + i * lda, vector + i * n, (size_t)n * sizeof *a);
+    mcr_free(ctx, vector);
+    return s;
+}
+
+mcr_status mcr_blas_eigen(mcr *ctx, int64_t n, double *a, int64_t lda, bool vectors, double *value)
+{
+    mcr_status s = CHECK_SIZES(ctx, n, lda);
+    if (s != MCR_OK || n == 0)
+        return s;
+    if (vectors && 1 + 6 * n + 2 * n * n > INT_MAX)
+        return eigen_huge(ctx, n, a, lda, value);
+    int in = (int)n, ila = leading(lda), info = 0, query = -1, words = 0, whole_words = 0;
+    double size = 0;
+    const char *job = vectors ? "V" : "N";
+    double *work = NULL;
+    int *whole = NULL;
+    int threads = take_threads(ctx);
+    dsyevd_(job, "U", &in, a, &ila, value, &size, &query, &whole_words, &query, &info, 1, 1);
+    words = (int)size;
+    work = mcr_alloc(ctx, (size_t)words, sizeof *work);
+    whole = mcr_alloc(ctx, (size_t)whole_words, sizeof *whole);
+    s = MCR_NO_MEMORY;
+    if (!work || !whole)
+        goto done;
+    dsyevd_(job, "U", &in, a, &ila, value, work, &words, whole, &whole_words, &info, 1, 1);
+    s = info == 0 ? MCR_OK : no_convergence(ctx, info);
+done:
+    give_threads(threads);
+    mcr_free(ctx, whole);
+    mcr_free(ctx, work);
+    return s;
+}
+
+/* In squares that fit the first cache, so that neither side strides through memory. */
+void mcr_blas_mirror(int64_t n, double *a, int64_t lda)
+{
+    enum { BLOCK = 32 };
+    for (int64_t i0 = 0; i0 < n; i0 += BLOCK)
+        for (int64_t j0 = 0; j0 <= i0; j0 += BLOCK)
+            for (int64_t i = i0; i < i0 + BLOCK && i < n; i++)
+                for (int64_t j = j0; j < j0 + BLOCK && j < i; j++)
+                    a[j * lda + i] = a[i * lda + j];
+}
+
+const char *mcr_blas_core(void)
+{
+    return openblas_get_corename ? openblas_get_corename() : NULL;
+}
+
+const char *mcr_blas_core_hint(void)
+{
+#if defined(__x86_64__)
+    /* Code with AVX2 or better; everything else OpenBLAS has for x86 is older. */
+    static const char *const good[] = {"Haswell",  "Zen",        "Excavator",
+                                       "SkylakeX", "Cooperlake", "SapphireRapids"};
+    const char *core = mcr_blas_core();
+    const char *config = openblas_get_config ? openblas_get_config() : NULL;
+    if (!core || !config || !strstr(config, "DYNAMIC_ARCH"))
+        return NULL;
+    for (size_t i = 0; i < sizeof good / sizeof good[0]; i++)
+        if (strcasecmp(core, good[i]) == 0)
+            return NULL;
+    __builtin_cpu_init();
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+        __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl"))
+        return "SkylakeX";
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+        return "Haswell";
+#endif
+    return NULL;
+}

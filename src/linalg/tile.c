@@ -1,0 +1,430 @@
+/* tile.c: the tile micro-kernels of one instruction set in one precision; see simd.h for how it is
+ * compiled, tiles.h for the contract.
+ *
+ * A micro-tile is MICRO_ROWS rows x MICRO_VECTORS vectors of columns. Its sums stay in registers
+ * over all features: a feature costs MICRO_VECTORS loads, MICRO_ROWS broadcasts and their product of
+ * multiply-adds (the scheme of Goto and van de Geijn 2008 and of BLIS). The last function (exp, a
+ * power, ...) is applied while the tile is still in registers, so that every value is written once
+ * and never read back.
+ *
+ * Sparse rows take each nonzero against SPARSE_PANELS column panels at a time. Leaving out zero
+ * features changes no bit of a sum, so that dense and sparse rows agree exactly.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "linalg/tiles.h"
+
+#include "linalg/simd.h"
+#include "linalg/simd_math.h"
+#include "linalg/tile_pack.h"
+
+enum {
+    /* Registers: 16 of 16 or 32 bytes, 32 of 64 bytes; the sums, one feature of the columns, and one
+     * broadcast must fit. */
+    MICRO_ROWS = MCR_SIMD_BYTES == 64   ? 12
+                 : MCR_SIMD_BYTES == 32 ? 6
+                                        : 4,
+    MICRO_VECTORS = 2,
+    MICRO_SUMS = MICRO_ROWS * MICRO_VECTORS,
+    WIDTH = MICRO_VECTORS * LANES,
+    /* Eight independent sums hide the latency of the multiply-add. */
+    SPARSE_PANELS = 4,
+    SPARSE_SUMS = SPARSE_PANELS * MICRO_VECTORS,
+    /* Rows are taken in chunks that stay in the second cache while the column panels pass by. */
+    CHUNK_BYTES = 192 * 1024
+};
+
+typedef enum family { DOT, L1, CHI2, MIN, SINE } family;
+
+/* What the last step needs, ready to use. */
+typedef struct factors {
+    vreal exponent; /* -gamma log2(e) */
+    vreal far;      /* beyond this e^(-gamma v) is taken for 0 */
+    vreal scale, offset;
+    vreal frequency; /* 1 / period */
+    int32_t degree;
+    bool exponential; /* of the sums that have a plain and an exponential form */
+} factors;
+
+typedef enum store_mode { STORE_NOT, STORE_PLAIN, STORE_STREAM } store_mode;
+
+/* Where the results of one column panel go. */
+typedef struct sink {
+    const mcr_tile_job *job;
+    store_mode mode;
+    bool direct;    /* only whole vectors to store: no sums, no columns missing */
+    int64_t column; /* first of the panel */
+    int64_t count;  /* its real columns */
+} sink;
+
+INLINE real *row_out(const mcr_tile_job *job, int64_t r)
+{
+    return job->out_rows ? (real *)job->out_rows[r] : (real *)job->out + r * job->ld;
+}
+
+static store_mode choose_store(const mcr_tile_job *job)
+{
+    if (!job->out && !job->out_rows)
+        return STORE_NOT;
+    if (!job->stream)
+        return STORE_PLAIN;
+    uintptr_t low = 0;
+    for (int64_t r = 0; r < job->rows; r++)
+        low |= (uintptr_t)row_out(job, r);
+    return low % VECTOR_BYTES ? STORE_PLAIN : STORE_STREAM;
+}
+
+INLINE sink open_sink(const mcr_tile_job *job, store_mode mode, int64_t panel)
+{
+    int64_t left = job->columns - panel * WIDTH;
+    int64_t count = left < WIDTH ? left : WIDTH;
+    bool direct = mode != STORE_NOT && !job->coef && count == WIDTH;
+    return (sink){job, mode, direct, panel * WIDTH, count};
+}
+
+/* One row of a panel, straight from registers. */
+INLINE void put_row(const sink *s, int64_t r, const vreal value[MICRO_VECTORS])
+{
+    real *to = row_out(s->job, r) + s->column;
+    if (s->mode == STORE_STREAM)
+        UNROLL for (int v = 0; v < MICRO_VECTORS; v++) store_stream(to + v * LANES, value[v]);
+    else
+        UNROLL for (int v = 0; v < MICRO_VECTORS; v++) store(to + v * LANES, value[v]);
+}
+
+/* f += coef' K for rows r0 .. r0 + rows - 1 of a panel; row i of K is at tile + i * tile_ld. */
+static void sum_rows(const sink *s, int64_t r0, int64_t rows, const real *tile, int64_t tile_ld)
+{
+    enum { SUMS = WIDTH / DOUBLE_LANES };
+    const mcr_tile_job *job = s->job;
+    int64_t outputs = job->outputs > 1 ? job->outputs : 1;
+    for (int64_t o = 0; o < outputs; o++) {
+        const double *coef = job->coef + o * job->coef_ld + r0;
+        double *f = job->f + o * job->f_ld + s->column;
+        if (s->count < WIDTH) {
+            for (int64_t i = 0; i < rows; i++)
+                for (int64_t c = 0; c < s->count; c++)
+                    f[c] = multiply_add_one_double(coef[i], (double)tile[i * tile_ld + c], f[c]);
+            continue;
+        }
+        vdouble sum[SUMS];
+        UNROLL for (int v = 0; v < SUMS; v++) sum[v] = load_double(f + v * DOUBLE_LANES);
+        for (int64_t i = 0; i < rows; i++) {
+            vdouble w = splat_double(coef[i]);
+            UNROLL for (int v = 0; v < SUMS; v++)
+            {
+                vdouble k = load_as_double(tile + i * tile_ld + v * DOUBLE_LANES);
+                sum[v] = multiply_add_double(w, k, sum[v]);
+            }
+        }
+        UNROLL for (int v = 0; v < SUMS; v++) store_double(f + v * DOUBLE_LANES, sum[v]);
+    }
+}
+
+/* Everything that can happen to rows r0 .. r0 + rows - 1 of a panel's results. */
+static __attribute__((noinline)) void put_rows(const sink *s, int64_t r0, int64_t rows,
+                                               const real *tile, int64_t tile_ld)
+{
+    if (s->mode != STORE_NOT)
+        for (int64_t i = 0; i < rows; i++) {
+            real *to = row_out(s->job, r0 + i) + s->column;
+            const real *from = tile + i * tile_ld;
+            if (s->count < WIDTH)
+                memcpy(to, from, (size_t)s->count * sizeof *to);
+            else if (s->mode == STORE_STREAM)
+                UNROLL for (int v = 0; v < MICRO_VECTORS; v++)
+                    store_stream(to + v * LANES, load(from + v * LANES));
+            else
+                memcpy(to, from, WIDTH * sizeof *to);
+        }
+    if (s->job->coef)
+        sum_rows(s, r0, rows, tile, tile_ld);
+}
+
+/* sin(pi r), |r| <= 1/2: relative error 2^-25 (double: 2^-54). */
+static const real sine_terms[] = {
+#if MCR_REAL_BITS == 32
+    0x1.921fb6p1f, -0x1.4abbdap2f, 0x1.466b8ap1f, -0x1.328aeep-1f, 0x1.41308p-4f,
+#else
+    0x1.921fb54442d18p1,   -0x1.4abbce625be38p2,   0x1.466bc67759f01p1,
+    -0x1.32d2cce5dfa3fp-1, 0x1.50783467448f2p-4,   -0x1.e3073fc6ff41fp-8,
+    0x1.e8ef9496bdec0p-12, -0x1.6eeefdf0cfe6dp-16, 0x1.8cd3a98800ccdp-21,
+#endif
+};
+
+/* One feature's part of a sum. Symmetric in x and z to the bit. */
+INLINE vreal add_feature(family of, vreal sum, vreal x, vreal z, vreal frequency)
+{
+    vreal d = x - z;
+    switch (of) {
+    case DOT: return multiply_add(x, z, sum);
+    case L1: return sum + absolute(d);
+    case CHI2: return sum + d * d / larger(x + z, splat(BY_REAL(0x1p-126f, 0x1p-1022)));
+    case MIN: return sum + smaller(x, z);
+    case SINE: {
+        vreal t = d * frequency;
+        vreal r = t - nearest(t);
+        vreal s = r * polynomial(r * r, sine_terms, TERMS(sine_terms));
+        return multiply_add(s, s, sum);
+    }
+    }
+    return sum;
+}
+
+INLINE bool uses_norms(mcr_tile_op op)
+{
+    return op == MCR_TILE_SQDIST || op == MCR_TILE_RBF;
+}
+
+INLINE vreal column_norms(const sink *s, int v)
+{
+    return load((const real *)s->job->z_norms + s->column + v * LANES);
+}
+
+/* Equal objects have norms equal to their dot product, and so a distance of exactly 0. */
+INLINE vreal square_distance(vreal dot, vreal x_norm, vreal z_norm)
+{
+    return larger(multiply_add(splat(-2), dot, x_norm + z_norm), splat(0));
+}
+
+/* From TOGETHER vectors of sums over features, or of squared distances, to the values. */
+INLINE void finish(mcr_tile_op op, vreal v[TOGETHER], const factors *by)
+{
+    if (op == MCR_TILE_DOT || op == MCR_TILE_SQDIST)
+        return;
+    if (op == MCR_TILE_POLY)
+        UNROLL for (int i = 0; i < TOGETHER; i++)
+            v[i] = whole_power(multiply_add(by->scale, v[i], by->offset), by->degree);
+    else if (op == MCR_TILE_RBF || by->exponential)
+        decay(v, by->exponent, by->far);
+}
+
+/* One micro-tile: the row panel that starts at row r0 against one column panel. The sums are
+ * numbered row by row. */
+INLINE void dense_tile(mcr_tile_op op, family of, const sink *s, const factors *by, const real *z,
+                       int64_t r0)
+{
+    const mcr_tile_job *job = s->job;
+    const real *x = (const real *)job->x + r0 * job->dims;
+    vreal sum[MICRO_SUMS];
+    UNROLL for (int i = 0; i < MICRO_SUMS; i++) sum[i] = splat(0);
+
+    for (int64_t k = 0; k < job->dims; k++, x += MICRO_ROWS, z += WIDTH) {
+        vreal column[MICRO_VECTORS];
+        UNROLL for (int v = 0; v < MICRO_VECTORS; v++) column[v] = load(z + v * LANES);
+        UNROLL for (int i = 0; i < MICRO_SUMS; i++) sum[i] = add_feature(
+            of, sum[i], splat(x[i / MICRO_VECTORS]), column[i % MICRO_VECTORS], by->frequency);
+    }
+
+    if (uses_norms(op)) {
+        const real *x_norms = (const real *)job->x_norms + r0;
+        UNROLL for (int i = 0; i < MICRO_SUMS; i++) sum[i] = square_distance(
+            sum[i], splat(x_norms[i / MICRO_VECTORS]), column_norms(s, i % MICRO_VECTORS));
+    }
+    UNROLL for (int i = 0; i < MICRO_SUMS; i += TOGETHER) finish(op, sum + i, by);
+
+    int64_t rows = job->rows - r0;
+    if (s->direct && rows >= MICRO_ROWS) {
+        UNROLL for (int i = 0; i < MICRO_ROWS; i++) put_row(s, r0 + i, sum + i * MICRO_VECTORS);
+        return;
+    }
+    real tile[MICRO_ROWS * WIDTH];
+    UNROLL for (int i = 0; i < MICRO_SUMS; i++) store(tile + i * LANES, sum[i]);
+    put_rows(s, r0, rows < MICRO_ROWS ? rows : MICRO_ROWS, tile, WIDTH);
+}
+
+INLINE void run_dense(mcr_tile_op op, family of, const mcr_tile_job *job, const factors *by,
+                      int64_t first_panel, int64_t end_panel)
+{
+    store_mode mode = choose_store(job);
+    int64_t chunk = CHUNK_BYTES / (int64_t)sizeof(real) / (job->dims + 1);
+    chunk = chunk < 8 * MICRO_ROWS ? 8 * MICRO_ROWS : chunk / MICRO_ROWS * MICRO_ROWS;
+    for (int64_t c0 = 0; c0 < job->rows; c0 += chunk) {
+        int64_t c1 = c0 + chunk < job->rows ? c0 + chunk : job->rows;
+        for (int64_t p = first_panel; p < end_panel; p++) {
+            sink s = open_sink(job, mode, p);
+            const real *z = (const real *)job->z + p * WIDTH * job->dims;
+            for (int64_t r = c0; r < c1; r += MICRO_ROWS)
+                dense_tile(op, of, &s, by, z, r);
+        }
+    }
+    if (mode == STORE_STREAM)
+        end_stream();
+}
+
+/* One sparse row against SPARSE_PANELS column panels; their sums are numbered panel by panel. */
+INLINE void sparse_dots(vreal sum[SPARSE_SUMS], const mcr_tile_job *job,
+                        const real *const z[SPARSE_PANELS], int64_t r)
+{
+    const int32_t *index = job->index;
+    const real *value = job->value;
+    UNROLL for (int i = 0; i < SPARSE_SUMS; i++) sum[i] = splat(0);
+    for (int64_t e = job->start[r], end = job->start[r + 1]; e < end; e++) {
+        int64_t at = (int64_t)index[e] * WIDTH;
+        vreal row = splat(value[e]);
+        UNROLL for (int i = 0; i < SPARSE_SUMS; i++)
+        {
+            const real *column = z[i / MICRO_VECTORS] + at + i % MICRO_VECTORS * LANES;
+            sum[i] = multiply_add(row, load(column), sum[i]);
+        }
+    }
+}
+
+/* All rows against the panels p .. p + panels - 1. If they are fewer than SPARSE_PANELS the last one
+ * is computed again in place of the missing ones, which costs nothing but keeps one path. */
+INLINE void sparse_tile(mcr_tile_op op, const mcr_tile_job *job, store_mode mode, const factors *by,
+                        int64_t p, int64_t panels)
+{
+    const real *z[SPARSE_PANELS];
+    sink s[SPARSE_PANELS];
+    for (int64_t g = 0; g < SPARSE_PANELS; g++) {
+        int64_t panel = p + (g < panels ? g : panels - 1);
+        z[g] = (const real *)job->z + panel * WIDTH * job->dims;
+        s[g] = open_sink(job, mode, panel);
+    }
+    bool direct = panels == SPARSE_PANELS && s[SPARSE_PANELS - 1].direct;
+    real tile[MICRO_ROWS][SPARSE_PANELS * WIDTH];
+    for (int64_t r0 = 0; r0 < job->rows; r0 += MICRO_ROWS) {
+        int64_t rows = job->rows - r0 < MICRO_ROWS ? job->rows - r0 : MICRO_ROWS;
+        for (int64_t i = 0; i < rows; i++) {
+            vreal sum[SPARSE_SUMS];
+            sparse_dots(sum, job, z, r0 + i);
+            if (uses_norms(op)) {
+                vreal x_norm = splat(((const real *)job->x_norms)[r0 + i]);
+                UNROLL for (int v = 0; v < SPARSE_SUMS; v++) sum[v] = square_distance(
+                    sum[v], x_norm, column_norms(&s[v / MICRO_VECTORS], v % MICRO_VECTORS));
+            }
+            UNROLL for (int v = 0; v < SPARSE_SUMS; v += TOGETHER) finish(op, sum + v, by);
+            if (direct)
+                UNROLL for (int g = 0; g < SPARSE_PANELS; g++)
+                    put_row(&s[g], r0 + i, sum + g * MICRO_VECTORS);
+            else
+                UNROLL for (int v = 0; v < SPARSE_SUMS; v++) store(tile[i] + v * LANES, sum[v]);
+        }
+        if (!direct)
+            for (int64_t g = 0; g < panels; g++)
+                put_rows(&s[g], r0, rows, tile[0] + g * WIDTH, SPARSE_PANELS * WIDTH);
+    }
+}
+
+INLINE void run_sparse(mcr_tile_op op, const mcr_tile_job *job, const factors *by,
+                       int64_t first_panel, int64_t end_panel)
+{
+    store_mode mode = choose_store(job);
+    for (int64_t p = first_panel; p < end_panel; p += SPARSE_PANELS) {
+        int64_t left = end_panel - p;
+        sparse_tile(op, job, mode, by, p, left < SPARSE_PANELS ? left : SPARSE_PANELS);
+    }
+    if (mode == STORE_STREAM)
+        end_stream();
+}
+
+/* One function for each pair of inner and last step. */
+typedef void runner(const mcr_tile_job *job, const factors *by, int64_t first_panel,
+                    int64_t end_panel);
+#define DENSE(name, op, of)                                                                        \
+    static void name(const mcr_tile_job *job, const factors *by, int64_t first, int64_t end)       \
+    {                                                                                              \
+        run_dense(op, of, job, by, first, end);                                                    \
+    }
+#define SPARSE(name, op)                                                                           \
+    static void name(const mcr_tile_job *job, const factors *by, int64_t first, int64_t end)       \
+    {                                                                                              \
+        run_sparse(op, job, by, first, end);                                                       \
+    }
+DENSE(dense_dot, MCR_TILE_DOT, DOT)
+DENSE(dense_sqdist, MCR_TILE_SQDIST, DOT)
+DENSE(dense_rbf, MCR_TILE_RBF, DOT)
+DENSE(dense_poly, MCR_TILE_POLY, DOT)
+DENSE(dense_l1, MCR_TILE_L1, L1)
+DENSE(dense_chi2, MCR_TILE_CHI2, CHI2)
+DENSE(dense_min, MCR_TILE_MIN, MIN)
+DENSE(dense_sine, MCR_TILE_SINE, SINE)
+SPARSE(sparse_dot, MCR_TILE_DOT)
+SPARSE(sparse_sqdist, MCR_TILE_SQDIST)
+SPARSE(sparse_rbf, MCR_TILE_RBF)
+SPARSE(sparse_poly, MCR_TILE_POLY)
+
+static void run(const mcr_tile_job *job, int64_t first_panel, int64_t end_panel)
+{
+    static runner *const dense[MCR_TILE_OPS] = {
+        [MCR_TILE_DOT] = dense_dot,       [MCR_TILE_SQDIST] = dense_sqdist,
+        [MCR_TILE_RBF] = dense_rbf,       [MCR_TILE_POLY] = dense_poly,
+        [MCR_TILE_L1] = dense_l1,         [MCR_TILE_EXP_L1] = dense_l1,
+        [MCR_TILE_CHI2] = dense_chi2,     [MCR_TILE_EXP_CHI2] = dense_chi2,
+        [MCR_TILE_MIN] = dense_min,       [MCR_TILE_SINE] = dense_sine,
+        [MCR_TILE_EXP_SINE] = dense_sine,
+    };
+    static runner *const sparse[MCR_TILE_OPS] = {
+        [MCR_TILE_DOT] = sparse_dot,
+        [MCR_TILE_SQDIST] = sparse_sqdist,
+        [MCR_TILE_RBF] = sparse_rbf,
+        [MCR_TILE_POLY] = sparse_poly,
+    };
+    const double log2_e = 0x1.71547652b82fep0;
+    factors by = {
+        .exponent = splat((real)(-job->gamma * log2_e)),
+        .far = splat((real)(EXP2_LEAST / (-job->gamma * log2_e))),
+        .scale = splat((real)job->scale),
+        .offset = splat((real)job->offset),
+        .frequency = splat(job->period > 0 ? (real)(1 / job->period) : 0),
+        .degree = job->degree,
+        .exponential = job->op == MCR_TILE_EXP_L1 || job->op == MCR_TILE_EXP_CHI2 ||
+                       job->op == MCR_TILE_EXP_SINE,
+    };
+    runner *chosen = (job->x ? dense : sparse)[job->op];
+    assert(chosen && "this operation needs dense rows");
+    assert(end_panel <= mcr_tile_panels(job->columns, WIDTH));
+    chosen(job, &by, first_panel, end_panel);
+}
+
+/* Blocks of f stay in the first cache while groups of rows pass; in a group the sums of a column
+ * follow each other in row order, as everywhere. */
+static void update(double *f, const void *const *k_rows, const double *coef, int64_t rows,
+                   int64_t first, int64_t end)
+{
+    enum { BLOCK = 1024, GROUP = 8 };
+    for (int64_t c0 = first; c0 < end; c0 += BLOCK) {
+        int64_t c1 = c0 + BLOCK < end ? c0 + BLOCK : end;
+        for (int64_t r = 0; r < rows; r += GROUP) {
+            int64_t group = rows - r < GROUP ? rows - r : GROUP;
+            const real *const *k = (const real *const *)(k_rows + r);
+            int64_t c = c0;
+            if (group == GROUP)
+                for (; c + DOUBLE_LANES <= c1; c += DOUBLE_LANES) {
+                    vdouble sum = load_double(f + c);
+                    UNROLL for (int i = 0; i < GROUP; i++) sum = multiply_add_double(
+                        splat_double(coef[r + i]), load_as_double(k[i] + c), sum);
+                    store_double(f + c, sum);
+                }
+            else
+                for (; c + DOUBLE_LANES <= c1; c += DOUBLE_LANES) {
+                    vdouble sum = load_double(f + c);
+                    for (int64_t i = 0; i < group; i++)
+                        sum = multiply_add_double(splat_double(coef[r + i]),
+                                                  load_as_double(k[i] + c), sum);
+                    store_double(f + c, sum);
+                }
+            for (; c < c1; c++)
+                for (int64_t i = 0; i < group; i++)
+                    f[c] = multiply_add_one_double(coef[r + i], (double)k[i][c], f[c]);
+        }
+    }
+}
+
+extern const mcr_vmath SYMBOL(mcr_vmath_);
+extern const mcr_tile_kit SYMBOL(mcr_tile_kit_);
+
+const mcr_tile_kit SYMBOL(mcr_tile_kit_) = {
+    .bytes = sizeof(real),
+    .width = WIDTH,
+    .rows = MICRO_ROWS,
+    .sparse_below = 0.5,
+    .math = &SYMBOL(mcr_vmath_),
+    .pack = pack,
+    .pack_sparse = pack_sparse,
+    .norms = norms,
+    .norms_sparse = norms_sparse,
+    .run = run,
+    .update = update,
+};

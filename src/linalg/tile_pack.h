@@ -1,0 +1,143 @@
+/* tile_pack.h (internal): part of tile.c: packing of objects into panels, and their norms.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef MCR_LINALG_TILE_PACK_H
+#define MCR_LINALG_TILE_PACK_H
+
+#include <assert.h>
+
+#include "linalg/simd.h"
+#include "linalg/tiles.h"
+
+/* An element of an object: the one place where it is shifted, scaled and rounded. */
+INLINE real packed_value(const mcr_tile_source *source, int64_t k, double value)
+{
+    if (source->shift)
+        value -= source->shift[k];
+    if (source->scale)
+        value *= source->scale[k];
+    return (real)value;
+}
+
+INLINE int64_t source_row(const mcr_tile_source *source, int64_t object)
+{
+    return source->rows ? source->rows[object] : object;
+}
+
+/* A transposition, in blocks of features so that the lines written stay in the first cache. */
+static void pack_dense(real *panel, int32_t width, const mcr_tile_source *source, int64_t first,
+                       int64_t count)
+{
+    enum { BLOCK = 32 };
+    bool plain = !source->shift && !source->scale;
+    for (int64_t k0 = 0; k0 < source->dims; k0 += BLOCK) {
+        int64_t k1 = k0 + BLOCK < source->dims ? k0 + BLOCK : source->dims;
+        for (int32_t q = 0; q < count; q++) {
+            const double *row = source->dense + source_row(source, first + q) * source->ld;
+            real *to = panel + q;
+            if (plain)
+                for (int64_t k = k0; k < k1; k++)
+                    to[k * width] = (real)row[k];
+            else
+                for (int64_t k = k0; k < k1; k++)
+                    to[k * width] = packed_value(source, k, row[k]);
+        }
+        for (int64_t k = k0; k < k1; k++)
+            for (int64_t q = count; q < width; q++)
+                panel[k * width + q] = 0;
+    }
+}
+
+static void pack_scattered(real *panel, int32_t width, const mcr_tile_source *source, int64_t first,
+                           int64_t count)
+{
+    memset(panel, 0, (size_t)source->dims * (size_t)width * sizeof *panel);
+    if (source->shift)
+        for (int64_t k = 0; k < source->dims; k++)
+            for (int64_t q = 0; q < count; q++)
+                panel[k * width + q] = packed_value(source, k, 0);
+    for (int64_t q = 0; q < count; q++) {
+        int64_t row = source_row(source, first + q);
+        for (int64_t e = source->start[row]; e < source->start[row + 1]; e++) {
+            int64_t k = source->map ? source->map[source->feature[e]] : source->feature[e];
+            if (k >= 0)
+                panel[k * width + q] = packed_value(source, k, source->value[e]);
+        }
+    }
+}
+
+static void pack(void *panel, int32_t width, const mcr_tile_source *source, int64_t first,
+                 int64_t count)
+{
+    assert(count >= 0 && count <= width);
+    if (source->dense)
+        pack_dense(panel, width, source, first, count);
+    else
+        pack_scattered(panel, width, source, first, count);
+}
+
+static int64_t pack_sparse(int64_t *start, int32_t *index, void *value_out,
+                           const mcr_tile_source *source, int64_t first, int64_t count)
+{
+    assert(!source->shift);
+    real *value = value_out;
+    int64_t n = 0;
+    start[0] = 0;
+    for (int64_t t = 0; t < count; t++) {
+        int64_t row = source_row(source, first + t);
+        int64_t begin = source->dense ? 0 : source->start[row];
+        int64_t end = source->dense ? source->dims : source->start[row + 1];
+        const double *from = source->dense ? source->dense + row * source->ld : source->value;
+        for (int64_t e = begin; e < end; e++) {
+            int64_t k = source->dense ? e : source->feature[e];
+            if (source->map && !source->dense)
+                k = source->map[k];
+            if (k < 0)
+                continue;
+            real v = packed_value(source, k, from[e]);
+            index[n] = (int32_t)k;
+            value[n] = v;
+            n += v != 0;
+        }
+        start[t + 1] = n;
+    }
+    return n;
+}
+
+/* The same steps as a dot product of the object with itself in a tile, so that |x|^2 = x.x. */
+static void norms(void *norms_out, const void *panel_in, int32_t width, int64_t dims)
+{
+    const real *panel = panel_in;
+    real *out = norms_out;
+    for (int32_t q0 = 0; q0 < width; q0 += LANES) {
+        int32_t lanes = width - q0 < LANES ? width - q0 : LANES;
+        real sum[LANES] = {0};
+        if (lanes == LANES)
+            for (int64_t k = 0; k < dims; k++) {
+                vreal x = load(panel + k * width + q0);
+                store(sum, multiply_add(x, x, load(sum)));
+            }
+        else
+            for (int64_t k = 0; k < dims; k++)
+                for (int32_t q = 0; q < lanes; q++) {
+                    real x = panel[k * width + q0 + q];
+                    sum[q] = multiply_add_one(x, x, sum[q]);
+                }
+        memcpy(out + q0, sum, (size_t)lanes * sizeof *out);
+    }
+}
+
+static void norms_sparse(void *norms_out, const int64_t *start, const void *value_in, int64_t count)
+{
+    const real *value = value_in;
+    real *out = norms_out;
+    for (int64_t t = 0; t < count; t++) {
+        real sum = 0;
+        for (int64_t e = start[t]; e < start[t + 1]; e++)
+            sum = multiply_add_one(value[e], value[e], sum);
+        out[t] = sum;
+    }
+}
+
+#endif

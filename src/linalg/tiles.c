@@ -1,0 +1,66 @@
+/* tiles.c: which tile kits there are, and which this processor runs.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "linalg/tiles.h"
+
+#include <stddef.h>
+#include <string.h>
+
+/* The kits are made from tile.c and vmath.c, compiled once for each; see meson.build, which defines
+ * MCR_HAVE_V3 and MCR_HAVE_V4 where the compiler can make them. */
+#define TILES(isa)                                                                                 \
+    extern const mcr_tile_kit mcr_tile_kit_##isa##_f32, mcr_tile_kit_##isa##_f64;                  \
+    static const mcr_tiles tiles_##isa = {#isa, &mcr_tile_kit_##isa##_f32,                         \
+                                          &mcr_tile_kit_##isa##_f64};
+
+TILES(base)
+#if defined(MCR_HAVE_V3)
+TILES(v3)
+#endif
+#if defined(MCR_HAVE_V4)
+TILES(v4)
+#endif
+
+#if defined(MCR_HAVE_V3)
+static bool has_v3(void)
+{
+    __builtin_cpu_init();
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+}
+#endif
+
+#if defined(MCR_HAVE_V4)
+static bool has_v4(void)
+{
+    return has_v3() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+           __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
+           __builtin_cpu_supports("avx512vl");
+}
+#endif
+
+const mcr_tiles *mcr_tiles_best(void)
+{
+#if defined(MCR_HAVE_V4)
+    if (has_v4())
+        return &tiles_v4;
+#endif
+#if defined(MCR_HAVE_V3)
+    if (has_v3())
+        return &tiles_v3;
+#endif
+    return &tiles_base;
+}
+
+const mcr_tiles *mcr_tiles_named(const char *name)
+{
+#if defined(MCR_HAVE_V4)
+    if (strcmp(name, "v4") == 0)
+        return has_v4() ? &tiles_v4 : NULL;
+#endif
+#if defined(MCR_HAVE_V3)
+    if (strcmp(name, "v3") == 0)
+        return has_v3() ? &tiles_v3 : NULL;
+#endif
+    return strcmp(name, "base") == 0 ? &tiles_base : NULL;
+}
