@@ -166,8 +166,8 @@ static mcr_status check_count(reader *r, const char *p, const char *end)
     if (found == r->plan.columns)
         return MCR_OK;
     return mcr_fail_at(r->ctx, MCR_BAD_DATA, r->file, r->line,
-                       "%" PRId64 " values, but the first line has %" PRId64, found,
-                       r->plan.columns);
+                       "%" PRId64 " value%s, but the first line has %" PRId64, found,
+                       found == 1 ? "" : "s", r->plan.columns);
 }
 
 /* One record from p to end. */

@@ -71,8 +71,8 @@ static mcr_status read_cells(reader *r, const char *p, const char *end)
             break;
         if (r->rows > 0 && expected > r->cols)
             return mcr_fail_at(r->ctx, MCR_BAD_DATA, mcr_input_name(r->blocks.in), r->line,
-                               "more than %" PRId64 " values, but the first line has %" PRId64,
-                               r->cols, r->cols);
+                               "more than %" PRId64 " value%s, as many as the first line has",
+                               r->cols, r->cols == 1 ? "" : "s");
         const char *token = p;
         int64_t index;
         double value;
@@ -103,8 +103,8 @@ static mcr_status read_cells(reader *r, const char *p, const char *end)
         return fail_line(r, "the line has no kernel values");
     if (expected - 1 < r->cols)
         return mcr_fail_at(r->ctx, MCR_BAD_DATA, mcr_input_name(r->blocks.in), r->line,
-                           "%" PRId64 " values, but the first line has %" PRId64, expected - 1,
-                           r->cols);
+                           "%" PRId64 " value%s, but the first line has %" PRId64, expected - 1,
+                           expected == 2 ? "" : "s", r->cols);
     return MCR_OK;
 }
 
