@@ -21,6 +21,7 @@
 #include <mercer/extend.h>
 
 #include "base/context.h"
+#include "kernel/kernel.h"
 
 enum { TYPE_COLS_MAX = 16 };
 
@@ -206,6 +207,40 @@ static inline mcr_kernel *parsed(mcr *ctx, const char *text)
     mcr_kernel *k = NULL;
     test_ok(ctx, mcr_kernel_parse(&k, ctx, text));
     return k;
+}
+
+/* n objects with the vector field "x". */
+static inline mcr_data *points(mcr *ctx, const double *values, int64_t n, int64_t cols)
+{
+    mcr_builder *b = NULL;
+    mcr_data *data = NULL;
+    test_ok(ctx, mcr_builder_open(&b, ctx, n));
+    test_ok(ctx, mcr_builder_dense(b, "x", values, cols, cols));
+    test_ok(ctx, mcr_builder_finish(&data, b));
+    return data;
+}
+
+/* The whole matrix of a small data set; the status of whatever fails first. */
+static inline mcr_status matrix(mcr *ctx, const char *text, const mcr_data *x, const mcr_data *z,
+                                void *k, int precise)
+{
+    mcr_kernel *kernel = parsed(ctx, text);
+    mcr_binding *b = NULL;
+    mcr_scratch *s = NULL;
+    mcr_status status = mcr_binding_open(&b, ctx, kernel, x, z);
+    if (status == MCR_OK)
+        status = mcr_binding_prepare(b, precise);
+    if (status == MCR_OK)
+        status = mcr_scratch_open(&s, b);
+    if (status == MCR_OK) {
+        int64_t rows = mcr_data_count(x), cols = mcr_data_count(z != NULL ? z : x);
+        mcr_tile tile = {{NULL, 0, rows}, {NULL, 0, cols}, precise, k, cols, s};
+        status = mcr_binding_block(b, &tile);
+    }
+    mcr_scratch_close(s);
+    mcr_binding_close(b);
+    mcr_kernel_free(kernel);
+    return status;
 }
 
 #endif
