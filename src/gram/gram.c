@@ -5,6 +5,7 @@
 #include "gram/gram.h"
 
 #include "base/threads.h"
+#include "kernel/vectors.h"
 
 mcr_status mcr_gram_open(mcr_gram **out, mcr *ctx, const mcr_kernel *kernel, const mcr_data *x,
                          const mcr_data *z)
@@ -41,6 +42,8 @@ void mcr_gram_close(mcr_gram *g)
 {
     if (!g)
         return;
+    for (int precise = 0; precise < 2; precise++)
+        mcr_vectors_batch_close(g->batch[precise]);
     for (int w = 0; g->scratch && w < g->workers; w++)
         mcr_scratch_close(g->scratch[w]);
     mcr_free(g->ctx, g->scratch);

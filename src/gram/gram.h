@@ -18,7 +18,8 @@ struct mcr_gram {
     bool same;
     bool prepared[2]; /* for float and double tiles */
     mcr_binding *binding;
-    mcr_scratch **scratch; /* one a worker */
+    mcr_scratch **scratch;              /* one a worker */
+    struct mcr_vectors_batch *batch[2]; /* rows packed for passes, by precision; NULL: not yet */
     int workers;
 };
 

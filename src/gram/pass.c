@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/threads.h"
+#include "kernel/vectors.h"
 #include "linalg/tiles.h"
 
 typedef struct pass_job {
@@ -59,6 +60,47 @@ static mcr_status pass_chunk(void *arg, int64_t item, int worker)
     return s;
 }
 
+/* ---- one vector leaf: rows packed once, values never leave the registers -----------------------*/
+
+/* Columns of one item: enough of them that handing out costs nothing, few enough that their panels
+ * stay in the second-level cache while all rows run over them. */
+enum { FUSED_COLS = 512 };
+
+static mcr_status fused_chunk(void *arg, int64_t item, int worker)
+{
+    const pass_job *job = arg;
+    const mcr_gram_pass *p = job->pass;
+    int64_t j = item * FUSED_COLS, n = mcr_gram_cols(job->gram);
+    return mcr_vectors_run(job->gram->batch[p->precise],
+                           &(mcr_vectors_job){
+                               .first = j,
+                               .count = n - j < FUSED_COLS ? n - j : FUSED_COLS,
+                               .row = p->row,
+                               .stream = p->row != NULL,
+                               .coef = p->outputs ? p->coef : NULL,
+                               .f = p->f,
+                               .outputs = p->outputs,
+                               .coef_ld = p->coef_ld,
+                               .f_ld = p->f_ld,
+                               .scratch = job->gram->scratch[worker],
+                           });
+}
+
+static mcr_status fused_pass(pass_job *job)
+{
+    mcr_gram *g = job->gram;
+    mcr_vectors_batch **batch = &g->batch[job->pass->precise];
+    mcr_status s = MCR_OK;
+    if (!*batch)
+        s = mcr_vectors_batch_open(batch, g->binding->root->fused, job->pass->precise);
+    if (!s)
+        s = mcr_vectors_batch_fill(*batch, job->pass->x);
+    if (s)
+        return s;
+    int64_t chunks = (mcr_gram_cols(g) + FUSED_COLS - 1) / FUSED_COLS;
+    return mcr_parallel(g->ctx, chunks, fused_chunk, job);
+}
+
 mcr_status mcr_gram_rows_pass(mcr_gram *g, const mcr_gram_pass *pass)
 {
     mcr_status s = mcr_gram_prepare(g, pass->precise);
@@ -66,6 +108,8 @@ mcr_status mcr_gram_rows_pass(mcr_gram *g, const mcr_gram_pass *pass)
         return s;
     const mcr_tiles *tiles = mcr_tiles_best();
     pass_job job = {g, pass, pass->precise ? tiles->f64 : tiles->f32};
+    if (g->binding->root->fused)
+        return fused_pass(&job);
     int64_t chunks = (mcr_gram_cols(g) + MCR_TILE_COLS - 1) / MCR_TILE_COLS;
     return mcr_parallel(g->ctx, chunks, pass_chunk, &job);
 }

@@ -37,6 +37,8 @@ void mcr_fitted_free(mcr_fitted *f)
     mcr_free(f->ctx, f->object);
     mcr_free(f->ctx, f->offset);
     mcr_free(f->ctx, f->slope);
+    mcr_free(f->ctx, f->right);
+    mcr_free(f->ctx, f->trained);
     mcr_free(f->ctx, f->remark);
     mcr_free(f->ctx, f);
 }

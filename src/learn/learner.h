@@ -49,6 +49,10 @@ typedef struct mcr_fitted {
     /* Probabilities: of the first class of output o, 1 / (1 + exp(-slope f)), with its own slope for
      * f > 0 and f < 0: continuous, and always on the side of the decision. NULL: none. */
     double *slope; /* 2 x outputs: above, below */
+    /* What the learner knows of its predictions for the training objects, so that they need not be
+     * made again: NULL, or one an object. right: 1 right, 0 wrong, 2 not known. */
+    unsigned char *right;
+    double *trained; /* regression: f(x_i) */
     /* For the report. */
     int64_t iterations;
     double objective;

@@ -121,10 +121,12 @@ static mcr_status hold_out(fold_set *s, int fold)
     part.y = y;
     part.weight = weight;
     part.coef = coef;
+    part.f = f;
     part.start = NULL;
     if ((st = s->j->how->solve(s->j->how->params, &part)) ||
         (st = mcr_gram_open(&across, ctx, s->j->in->kernel, kept, rest)))
         goto done;
+    memset(f, 0, sizeof *f * (size_t)out);
     for (int64_t i = 0; i < in; i++)
         if (coef[i] != 0) {
             row[support] = i;
@@ -240,8 +242,9 @@ static mcr_status solve_one(void *arg, int64_t problem, int worker)
         .phase = j->side_by_side > 1 ? NULL : j->how->learner,
         .cache_share = (size_t)j->side_by_side,
         .coef = mcr_alloc_zero(ctx, (size_t)n, sizeof(double)),
+        .f = mcr_alloc(ctx, (size_t)n, sizeof(double)),
     };
-    st = r->coef ? j->how->solve(j->how->params, r) : MCR_NO_MEMORY;
+    st = r->coef && r->f ? j->how->solve(j->how->params, r) : MCR_NO_MEMORY;
     if (!st && j->slope)
         st = calibrate(j, r, view ? view : (mcr_data *)j->in->data, problem);
     if (!st && view) {
@@ -332,6 +335,28 @@ static mcr_status add_whole(mcr_fitted *f, const job *j)
     return st;
 }
 
+/* The training objects that are surely right or wrong. Of several classes, an object that wins all
+ * of its own class's pairs has the most votes; others must be predicted. Probabilities decide by a
+ * rule of their own. */
+static mcr_status judge_training(mcr_fitted *f, const job *j)
+{
+    const int32_t *class_of = mcr_data_class_of(j->in->data);
+    f->right = mcr_alloc(f->ctx, (size_t)j->n, 1);
+    if (!f->right)
+        return MCR_NO_MEMORY;
+    bool binary = j->rule == MCR_RULE_BINARY;
+    memset(f->right, binary || (j->rule == MCR_RULE_PAIRS && !f->slope) ? 1 : 2, (size_t)j->n);
+    for (int64_t p = 0; p < j->problems && j->rule != MCR_RULE_LARGEST && (binary || !f->slope);
+         p++)
+        for (int64_t i = 0; i < j->result[p].n; i++) {
+            int64_t at = binary ? i : j->object[p][i];
+            int side = side_of(j, p, class_of[at]);
+            if ((j->result[p].f[i] + j->result[p].bias > 0) != (side > 0))
+                f->right[at] = binary ? 0 : 2;
+        }
+    return MCR_OK;
+}
+
 static mcr_status gather(mcr_fitted **out, job *j)
 {
     mcr_fitted *f = NULL;
@@ -363,6 +388,8 @@ static mcr_status gather(mcr_fitted **out, job *j)
             st = add_class(f, j, c, mcr_data_class_of(j->in->data));
     else
         st = add_whole(f, j);
+    if (!st)
+        st = judge_training(f, j);
     if (!st)
         st = mcr_svm_remark(&f->remark, f->ctx, j->in->kernel);
     if (st)
@@ -399,8 +426,10 @@ mcr_status mcr_multiclass_fit(mcr_fitted **out, const mcr_learning *in, const mc
         st = gather(out, &j);
     mcr_gram_close(j.whole);
     for (int64_t p = 0; p < j.problems; p++) {
-        if (j.result)
+        if (j.result) {
             mcr_free(ctx, j.result[p].coef);
+            mcr_free(ctx, j.result[p].f);
+        }
         if (j.object)
             mcr_free(ctx, j.object[p]);
     }

@@ -18,6 +18,7 @@ typedef struct mcr_binary {
     size_t cache_share;  /* problems solved at once: each gets such a part of the cache */
     /* Filled by the solver; coef is n values, zero at first. */
     double *coef, bias;
+    double *f; /* n values, from the solver: f(x_i) without bias */
     double objective, primal, dual, gap, violation, tolerance;
     int64_t steps;
     mcr_stop stop;

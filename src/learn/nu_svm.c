@@ -85,6 +85,7 @@ static mcr_status solve(const void *values, mcr_binary *p)
         total += p->weight[i];
         loss += p->weight[i] * fmax(0, rho - p->y[i] * (s.g[i] + bias));
         p->coef[i] = s.b[i] / rho;
+        p->f[i] = s.g[i] / rho;
     }
     double scale = 1 / (rho * rho);
     p->bias = bias / rho;

@@ -105,6 +105,7 @@ static void certify(const mcr_svm *s, mcr_binary *p)
     p->stop = mcr_svm_stop(s);
     p->bias = s->bias;
     memcpy(p->coef, s->b, sizeof *p->coef * (size_t)p->n);
+    memcpy(p->f, s->g, sizeof *p->f * (size_t)p->n);
 }
 
 static mcr_status soft_margin(const params *o, mcr_binary *p, double C)
@@ -179,6 +180,7 @@ static void certify_hard(mcr_svm *s, mcr_binary *p, double tolerance)
     p->stop = mcr_svm_stop(s);
     p->bias = s->bias;
     memcpy(p->coef, s->b, sizeof *p->coef * (size_t)p->n);
+    memcpy(p->f, s->g, sizeof *p->f * (size_t)p->n);
 }
 
 static mcr_status hard_margin(const params *o, mcr_binary *p)

@@ -234,6 +234,10 @@ mcr_status mcr_svm_finish(mcr_fitted **out, const mcr_learning *in, const mcr_sv
         s = mcr_fitted_add(f, object, n, &(int32_t){0}, 1, b);
     if (!s)
         s = mcr_svm_remark(&f->remark, ctx, in->kernel);
+    if (!s && !(f->trained = mcr_alloc(ctx, (size_t)n, sizeof *f->trained)))
+        s = MCR_NO_MEMORY;
+    for (int64_t i = 0; i < n && !s; i++)
+        f->trained[i] = svm->g[i] + bias;
     if (!s) {
         f->offset[0] = bias;
         f->iterations = svm->result.steps;

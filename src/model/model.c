@@ -199,22 +199,59 @@ static int64_t count_features(const mcr_data *data)
     return sum;
 }
 
-static mcr_status score_training(mcr_model *m, const mcr_data *data)
+/* Predicts the training objects whose outcome the learner does not know, and counts the right ones. */
+static mcr_status score_classes(mcr_model *m, const mcr_data *data)
 {
-    if (m->report.task == MCR_DETECT)
-        return MCR_OK;
-    double *value = mcr_alloc(m->ctx, (size_t)mcr_data_count(data), sizeof *value);
+    const mcr_fitted *f = m->fitted;
+    int64_t n = mcr_data_count(data), open = 0, right = 0;
+    int64_t *row = mcr_alloc(m->ctx, (size_t)n, sizeof *row);
+    double *value = mcr_alloc(m->ctx, (size_t)n, sizeof *value);
+    mcr_data *part = NULL;
+    mcr_status s = row && value ? MCR_OK : MCR_NO_MEMORY;
+    for (int64_t i = 0; i < n && !s; i++) {
+        if (f->right && f->right[i] != 2)
+            right += f->right[i];
+        else
+            row[open++] = i;
+    }
+    if (!s)
+        s = mcr_data_select(&part, data, (mcr_rows){row, 0, open});
+    if (!s)
+        s = mcr_predict(m->ctx, m, part, value, NULL, NULL);
+    for (int64_t i = 0; i < open && !s; i++)
+        right += value[i] == (double)mcr_data_class_of(part)[i];
+    m->report.accuracy = (double)right / (double)n;
+    mcr_data_free(part);
+    mcr_free(m->ctx, row);
+    mcr_free(m->ctx, value);
+    return s;
+}
+
+static mcr_status score_values(mcr_model *m, const mcr_data *data)
+{
+    double *value = m->fitted->trained;
     mcr_metrics metrics;
-    mcr_status s = value ? mcr_predict(m->ctx, m, data, value, NULL, NULL) : MCR_NO_MEMORY;
+    mcr_status s = MCR_OK;
+    if (!value) {
+        value = mcr_alloc(m->ctx, (size_t)mcr_data_count(data), sizeof *value);
+        s = value ? mcr_predict(m->ctx, m, data, value, NULL, NULL) : MCR_NO_MEMORY;
+    }
     if (!s)
         s = mcr_model_score(m->ctx, m, data, value, &metrics);
     if (!s) {
-        m->report.accuracy = metrics.accuracy;
         m->report.mse = metrics.mse;
         m->report.r2 = metrics.r2;
     }
-    mcr_free(m->ctx, value);
+    if (value != m->fitted->trained)
+        mcr_free(m->ctx, value);
     return s;
+}
+
+static mcr_status score_training(mcr_model *m, const mcr_data *data)
+{
+    return m->report.task == MCR_CLASSIFY  ? score_classes(m, data)
+           : m->report.task == MCR_REGRESS ? score_values(m, data)
+                                           : MCR_OK;
 }
 
 static mcr_status assemble(mcr_model *m, const mcr_data *data)
