@@ -217,7 +217,9 @@ mcr_status mcr_data_read(mcr_data **out, mcr *ctx, const char *path, const mcr_r
     if (status != MCR_OK)
         return status;
     status = read_path(b, ctx, path, &options);
-    return finish(out, ctx, b, status, path != NULL ? path : options.class_files[0]);
+    if (path == NULL && options.class_files != NULL)
+        path = options.class_files[0];
+    return finish(out, ctx, b, status, path);
 }
 
 mcr_status mcr_data_read_memory(mcr_data **out, mcr *ctx, const char *name, const void *bytes,

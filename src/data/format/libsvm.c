@@ -371,7 +371,7 @@ static int sniff(const char *name, const char *bytes, size_t count)
     mcr_svm_look look = mcr_svm_look_at(bytes, count);
     if (look.first_fits && look.pairs > 0)
         return named ? 90 : look.all_fit ? 70 : 60;
-    return named ? 50 : 0;
+    return named ? 60 : 0;
 }
 
 const mcr_format mcr_format_libsvm = {
