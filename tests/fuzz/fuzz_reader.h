@@ -91,7 +91,8 @@ static inline void fuzz_read(const mcr_writer *writer, const uint8_t *bytes, siz
             .size = sizeof options, .format = writer->name, .target = i ? "none" : NULL};
         mcr_data *data = NULL;
         mcr *ctx = fuzz_open();
-        fuzz_check(ctx, mcr_data_read_memory(&data, ctx, "input", bytes, count, &options), data);
+        mcr_status status = mcr_data_read_memory(&data, ctx, "input", bytes, count, &options);
+        fuzz_check(ctx, status, data);
         if (data) {
             fuzz_round_trip(ctx, data, writer);
             fuzz_round_trip(ctx, data, &mcr_writer_jsonl);
