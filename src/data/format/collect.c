@@ -152,7 +152,7 @@ bool mcr_target_is_none(const mcr_read_options *options)
 
 void mcr_line_skip_mark(const char **line, size_t *length)
 {
-    if (*length >= 3 && memcmp(*line, "\xef\xbb\xbf", 3) == 0) {
+    while (*length >= 3 && memcmp(*line, "\xef\xbb\xbf", 3) == 0) {
         *line += 3;
         *length -= 3;
     }

@@ -45,7 +45,7 @@ mcr_status mcr_label_take(mcr_labels *labels, mcr_input *in, const char *text, s
 /* Whether the options say "none" for the target. */
 bool mcr_target_is_none(const mcr_read_options *options);
 
-/* Moves past a UTF-8 byte order mark, which is no part of the first line. */
+/* Moves past UTF-8 byte order marks (joined files have several), no part of the first line. */
 void mcr_line_skip_mark(const char **line, size_t *length);
 
 /* Whether name ends in one of the extensions ("fa", "fasta"; NULL-terminated), in any case. */
