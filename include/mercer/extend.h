@@ -95,7 +95,8 @@ MCR_API int64_t mcr_bound_cols(const mcr_bound *bound);
 MCR_API void mcr_bound_vector(const mcr_bound *bound, int side, int64_t i, double *values);
 MCR_API void mcr_bound_string(const mcr_bound *bound, int side, int64_t i, const char **bytes,
                               int64_t *length);
-/* Memory that lives as long as the binding; NULL with the message set when there is none. */
+/* Memory that lives as long as the binding; NULL with the message set when there is none. For bind,
+ * from its own thread only. */
 MCR_API void *mcr_bound_alloc(mcr_bound *bound, size_t count, size_t size);
 /* Combinators: fill the tile with a child's values. */
 MCR_API mcr_status mcr_bound_child_block(const mcr_bound *bound, int child, const mcr_tile *tile);

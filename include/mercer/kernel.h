@@ -30,8 +30,9 @@ MCR_API void mcr_kernel_free(mcr_kernel *kernel); /* NULL allowed */
 /* The canonical form, which parses back to the same kernel. Borrowed. */
 MCR_API const char *mcr_kernel_text(const mcr_kernel *kernel);
 
-/* Where the last fault in an expression was: the text, and the column (from 0) and length of the
- * offending part; NULL when the last fault was not in an expression. */
+/* Where the last fault in an expression was: the text (of a long one a part, with dots for the rest),
+ * and the column (from 0) and length of the offending part in bytes; NULL when the last fault was not
+ * in an expression. */
 MCR_API const char *mcr_message_mark(const mcr *ctx, int64_t *column, int64_t *length);
 
 /* What there is. Borrowed; kernels registered in this context come last. */

@@ -16,7 +16,8 @@ enum { VECTORS = MCR_DENSE | MCR_SPARSE };
 
 /* ---- binding -----------------------------------------------------------------------------------*/
 
-/* Missing columns of sparse vectors are zeros; a dense vector has all that it has. */
+/* Missing columns of sparse vectors are zeros; a dense vector has all that it has. When a model
+ * predicts, x are its objects and z the new ones. */
 static mcr_status check_columns(const mcr_bound *bound)
 {
     const mcr_store *x = bound->field[0].store, *z = bound->field[1].store;
@@ -25,8 +26,8 @@ static mcr_status check_columns(const mcr_bound *bound)
                (z->kind == MCR_SPARSE && z->cols < x->cols);
     if (fit)
         return MCR_OK;
-    return mcr_fail(bound->ctx, MCR_BAD_DATA, "the data have %lld features, the model has %lld",
-                    (long long)x->cols, (long long)z->cols);
+    return mcr_fail(bound->ctx, MCR_BAD_DATA, "the data have %lld feature%s, the model has %lld",
+                    (long long)z->cols, z->cols == 1 ? "" : "s", (long long)x->cols);
 }
 
 /* The leaf's field on both sides. The side that leaves no doubt decides for the other one. */

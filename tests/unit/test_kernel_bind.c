@@ -121,9 +121,10 @@ static void test_fields(void **state)
     try_bind(ctx, "dot", many, text, MCR_BAD_CALL, "dot: which field? x, dose");
     try_bind(ctx, "dot", plain, text, MCR_BAD_DATA, "dot needs a vector field");
     /* Features. */
-    try_bind(ctx, "dot", plain, dose, MCR_BAD_DATA, "the data have 3 features, the model has 1");
+    try_bind(ctx, "dot", plain, dose, MCR_BAD_DATA, "the data have 1 feature, the model has 3");
+    try_bind(ctx, "dot", dose, plain, MCR_BAD_DATA, "the data have 3 features, the model has 1");
     try_bind(ctx, "dot(x)", sparse, plain, MCR_OK, NULL);
-    try_bind(ctx, "dot", sparse, dose, MCR_BAD_DATA, "the data have 3 features, the model has 1");
+    try_bind(ctx, "dot", sparse, dose, MCR_BAD_DATA, "the data have 1 feature, the model has 3");
     mcr_data *all[] = {plain, text, both, many, dose, sparse};
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
         mcr_data_free(all[i]);
