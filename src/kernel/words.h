@@ -1,0 +1,34 @@
+/* words.h (internal): numbering of byte strings, and counts of them as sparse vectors: the feature
+ * maps of kernels on strings and graphs.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef MCR_KERNEL_WORDS_H
+#define MCR_KERNEL_WORDS_H
+
+#include "kernel/kernel.h"
+
+typedef struct mcr_word {
+    const char *bytes;
+    int32_t length;
+    int32_t object; /* where it occurs: x objects first, then z objects */
+} mcr_word;
+
+/* Sorts the words, equal ones by object, and numbers them: id[w] (sorted order) counts from 0, equal
+ * words have equal numbers. O(n log n) comparisons; no hashing, so the result is the same anywhere. */
+mcr_status mcr_words_number(mcr *ctx, mcr_word *word, int64_t count, int32_t *id,
+                            int64_t *distinct);
+
+/* Feature vectors that grow word list by word list; features of later lists come behind. */
+typedef struct mcr_counts mcr_counts;
+mcr_status mcr_counts_open(mcr_counts **out, mcr_bound *bound);
+void mcr_counts_close(mcr_counts *counts); /* NULL allowed */
+/* Adds, for every object, how often each word occurs in it (presence: 1 where it does). `word` is
+ * sorted and numbered. */
+mcr_status mcr_counts_add(mcr_counts *counts, const mcr_word *word, const int32_t *id,
+                          int64_t count, int64_t distinct, bool presence);
+/* The kernel is the inner product of these vectors: ends a leaf's bind, closes the counts (also on
+ * failure). */
+mcr_status mcr_counts_offer(mcr_counts *counts, mcr_binding *binding);
+
+#endif
