@@ -40,9 +40,13 @@ static inline const char *mcr_scan_real(const char *p, const char *end, double *
         fraction = p - first;
         digits += fraction;
     }
-    if (digits == 0 || digits > 19 || m > (uint64_t)1 << 53 || (*p | 32) == 'e')
-        return mcr_parse_real(text, end, value);
-    double v = (double)(int64_t)m;
+    double v = 0;
+    if (digits == 0 || digits > 19 || m > (uint64_t)1 << 53 || (*p | 32) == 'e') {
+        p = mcr_parse_real(text, end, &v); /* not into *value, which so can stay in a register */
+        *value = v;
+        return p;
+    }
+    v = (double)(int64_t)m;
     if (fraction > 0)
         v /= power[fraction];
     *value = negative ? -v : v;

@@ -111,6 +111,8 @@ static void split(reader *r)
 static inline const char *parse_pairs(const char *p, chunk *c, const mcr_store *s, int64_t *at)
 {
     int64_t before = 0, to = *at;
+    int32_t *const indices = s->index;
+    double *const values = s->value;
     for (;;) {
         while (is_blank(*p))
             p++;
@@ -131,8 +133,8 @@ static inline const char *parse_pairs(const char *p, chunk *c, const mcr_store *
             return NULL;
         }
         before = index;
-        s->index[to] = (int32_t)(index - 1);
-        s->value[to] = value;
+        indices[to] = (int32_t)(index - 1);
+        values[to] = value;
         to += value != 0;
     }
     if (before > c->largest)
