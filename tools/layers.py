@@ -32,7 +32,7 @@ PUBLIC = {
 # Foreign headers that have one home.
 HOME = {
     "cblas.h": {"linalg"}, "lapacke.h": {"linalg"}, "lapack.h": {"linalg"},
-    "zlib.h": {"base"}, "pthread.h": {"base"}, "omp.h": {"base"}, "threads.h": {"base"},
+    "zlib.h": {"base", "model"}, "pthread.h": {"base"}, "omp.h": {"base"}, "threads.h": {"base"},
 }
 
 # What a public header may ask of a C99 or C++ compiler.
