@@ -57,7 +57,7 @@ static void set_problem(mcr_svm *s, const params *o, const mcr_learning *in)
         return;
     double sum = 0;
     for (int64_t i = 0; i < from->basis; i++)
-        if (from->object[i] < n) {
+        if (from->object[i] >= 0 && from->object[i] < n) {
             int64_t at = from->object[i];
             s->b[at] = fmin(fmax(from->segment[0].coef[i], s->lo[at]), s->hi[at]);
             sum += s->b[at];

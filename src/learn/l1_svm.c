@@ -1,0 +1,230 @@
+/* l1_svm.c: the support vector machine with the 1-norm of the coefficients (Mangasarian; Zhu, Rosset,
+ * Hastie and Tibshirani, 2003): few support objects, and any symmetric K will do.
+ *
+ *   min sum |a_j| + sum C_i xi_i,   y_i (sum_j a_j K(x_j, x_i) + bias) >= 1 - xi_i,  xi >= 0
+ *
+ * A linear program, solved by column generation: only some a_j are in it; with the duals u_i of the
+ * rest an absent a_j can help iff |sum_i u_i y_i K(x_j, x_i)| > 1, and the worst ones enter. Scaled so
+ * that none exceeds 1, the duals are feasible for the whole program: sum u_i is then a lower bound of
+ * the optimum, and the gap to it the certificate.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "learn/multiclass.h"
+#include "learn/svm_common.h"
+#include "solve/lp.h"
+
+typedef struct params {
+    double C, tol, time_limit;
+    int multiclass, probability;
+    char *class_weight;
+} params;
+
+static const mcr_param table[] = {
+    {"C", MCR_REAL, offsetof(params, C), "1", 0, INFINITY, MCR_MIN_OPEN | MCR_MAX_OPEN, NULL,
+     "cost of a violated margin"},
+    {"class-weight", MCR_TEXT, offsetof(params, class_weight), NULL, 0, 0, 0, NULL,
+     "factors of C by class: 1=2.5,-1=1, or balanced"},
+    {"multiclass", MCR_CHOICE, offsetof(params, multiclass), "ovo", 0, 0, 0, "ovo|ovr",
+     "one problem for each pair of classes, or each class against the rest"},
+    {"probability", MCR_FLAG, offsetof(params, probability), "no", 0, 0, 0, NULL,
+     "calibrate probabilities on held-out decision values (5 folds)"},
+    {"tol", MCR_REAL, offsetof(params, tol), "0.001", 0, INFINITY, MCR_MIN_OPEN, NULL,
+     "largest duality gap, relative to the objective"},
+    {"time-limit", MCR_REAL, offsetof(params, time_limit), NULL, 0, INFINITY, MCR_MIN_OPEN, NULL,
+     "seconds after which the best model so far is kept"},
+    {0},
+};
+
+enum { ENTER = 64 }; /* columns a round at most */
+
+typedef struct program {
+    mcr_binary *p;
+    mcr_lp *lp;
+    int64_t columns; /* a_j in the program */
+    int64_t *object; /* j of each, in pairs of columns behind bias and xi */
+    unsigned char *in;
+    double *row, *price, *u;
+    double began;
+} program;
+
+/* The bias (one free column) and the xi. */
+static mcr_status add_fixed(program *g, double C)
+{
+    const mcr_binary *p = g->p;
+    mcr_status s = mcr_lp_add(g->lp, 0, -INFINITY, INFINITY, p->n, NULL, p->y);
+    for (int64_t i = 0; i < p->n && !s; i++) {
+        int row = (int)i;
+        s = mcr_lp_add(g->lp, C * p->weight[i], 0, INFINITY, 1, &row, &(double){1});
+    }
+    return s;
+}
+
+/* Two columns for a_j: its positive and its negative part. */
+static mcr_status add_coefficient(program *g, int64_t j)
+{
+    const mcr_binary *p = g->p;
+    mcr_rows all = {NULL, 0, p->n}, one = {NULL, j, 1};
+    mcr_status s = mcr_gram_block(p->gram, one, all, g->row, p->n);
+    for (int sign = 1; sign >= -1 && !s; sign -= 2) {
+        for (int64_t i = 0; i < p->n; i++)
+            g->row[i] = sign > 0 ? p->y[i] * g->row[i] : -g->row[i];
+        s = mcr_lp_add(g->lp, 1, 0, INFINITY, p->n, NULL, g->row);
+    }
+    if (!s) {
+        g->in[j] = 1;
+        g->object[g->columns++] = j;
+    }
+    return s;
+}
+
+/* price_j = sum_i u_i y_i K(x_j, x_i); returns the largest in size. */
+static mcr_status price_all(program *g, const double *dual, double *largest)
+{
+    const mcr_binary *p = g->p;
+    for (int64_t i = 0; i < p->n; i++)
+        g->u[i] = dual[i] * p->y[i];
+    mcr_status s = mcr_gram_multiply(p->gram, g->u, 1, g->price);
+    *largest = 0;
+    for (int64_t j = 0; j < p->n && !s; j++)
+        *largest = fmax(*largest, fabs(g->price[j]));
+    return s;
+}
+
+/* Brings in the coefficients that would gain most; *entered: how many. */
+static mcr_status enter_worst(program *g, double least, int64_t *entered)
+{
+    mcr_status s = MCR_OK;
+    for (*entered = 0; *entered < ENTER && !s; ++*entered) {
+        int64_t worst = -1;
+        for (int64_t j = 0; j < g->p->n; j++)
+            if (!g->in[j] && fabs(g->price[j]) > least &&
+                (worst < 0 || fabs(g->price[j]) > fabs(g->price[worst])))
+                worst = j;
+        if (worst < 0)
+            break;
+        s = add_coefficient(g, worst);
+    }
+    return s;
+}
+
+static void take_solution(program *g, const double *x)
+{
+    mcr_binary *p = g->p;
+    p->bias = x[0];
+    memset(p->coef, 0, sizeof *p->coef * (size_t)p->n);
+    for (int64_t c = 0; c < g->columns; c++)
+        p->coef[g->object[c]] = x[1 + p->n + 2 * c] - x[2 + p->n + 2 * c];
+}
+
+static mcr_status generate(program *g, const params *o)
+{
+    mcr_binary *p = g->p;
+    double limit = isnan(o->time_limit) ? 0 : o->time_limit;
+    for (;;) {
+        const double *x, *dual;
+        double objective, largest, sum = 0;
+        bool ended;
+        int64_t entered;
+        double left = limit > 0 ? fmax(limit - (mcr_now() - g->began), 1e-3) : 0;
+        mcr_status s = mcr_lp_solve(g->lp, left, &ended, &x, &dual, &objective);
+        if (!s)
+            take_solution(g, x);
+        for (int64_t i = 0; i < p->n && !s; i++)
+            sum += dual[i];
+        if (!s)
+            s = price_all(g, dual, &largest);
+        if (s)
+            return s;
+        p->steps++;
+        p->primal = p->objective = objective;
+        p->dual = ended ? sum / fmax(1, largest) : 0;
+        p->gap = p->primal - p->dual;
+        p->violation = p->gap / fmax(p->primal, 1e-300);
+        bool late = limit > 0 && mcr_now() - g->began > limit;
+        p->stop = p->violation <= o->tol ? MCR_STOP_OPTIMAL : late ? MCR_STOP_TIME : MCR_STOP_STUCK;
+        mcr_progress at = {.size = sizeof at,
+                           .phase = p->phase,
+                           .fraction = NAN,
+                           .seconds = mcr_now() - g->began,
+                           .step = p->steps,
+                           .objective = objective,
+                           .violation = p->violation,
+                           .active = g->columns,
+                           .total = p->n};
+        if (p->violation <= o->tol || late)
+            return MCR_OK;
+        if (p->phase && mcr_report(p->ctx, &at)) {
+            p->stop = MCR_STOP_INTERRUPTED;
+            return MCR_OK;
+        }
+        s = enter_worst(g, 1 + 0.1 * o->tol, &entered);
+        if (s || entered == 0)
+            return s;
+    }
+}
+
+static mcr_status solve(const void *values, mcr_binary *p)
+{
+    const params *o = values;
+    mcr *ctx = p->ctx;
+    size_t n = (size_t)p->n;
+    program g = {.p = p, .began = mcr_now()};
+    g.object = mcr_alloc(ctx, n, sizeof *g.object);
+    g.in = mcr_alloc_zero(ctx, n, 1);
+    g.row = mcr_alloc(ctx, n, sizeof *g.row);
+    g.price = mcr_alloc(ctx, n, sizeof *g.price);
+    g.u = mcr_alloc(ctx, n, sizeof *g.u);
+    mcr_status s = g.object && g.in && g.row && g.price && g.u ? MCR_OK : MCR_NO_MEMORY;
+    for (int64_t i = 0; i < p->n && !s; i++)
+        g.row[i] = 1;
+    if (!s)
+        s = mcr_lp_open(&g.lp, ctx, p->n, g.row);
+    if (!s)
+        s = add_fixed(&g, o->C);
+    if (!s)
+        s = generate(&g, o);
+    p->tolerance = o->tol;
+    if (!s)
+        s = mcr_gram_multiply(p->gram, p->coef, 1, p->f);
+    mcr_lp_close(g.lp);
+    mcr_free(ctx, g.object);
+    mcr_free(ctx, g.in);
+    mcr_free(ctx, g.row);
+    mcr_free(ctx, g.price);
+    mcr_free(ctx, g.u);
+    return s;
+}
+
+static mcr_status fit(mcr_fitted **out, const mcr_learning *in)
+{
+    const params *o = in->params;
+    mcr_multiclass how = {
+        .learner = "l1-svm",
+        .class_weight = o->class_weight,
+        .one_vs_rest = o->multiclass == 1,
+        .probability = o->probability,
+        .solve = solve,
+        .params = o,
+        .certificate = "relative duality gap",
+    };
+    mcr_status s = mcr_multiclass_fit(out, in, &how);
+    if (!s) { /* the optimum is global whatever the kernel */
+        mcr_free(in->ctx, (*out)->remark);
+        (*out)->remark = NULL;
+    }
+    return s;
+}
+
+const mcr_learner_type mcr_learner_l1_svm = {
+    .name = "l1-svm",
+    .summary = "support vector machine with few support objects, by a linear program",
+    .task = MCR_CLASSIFY,
+    .params = table,
+    .params_size = sizeof(params),
+    .fit = fit,
+};
