@@ -14,7 +14,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count)
     mcr_read_options options = {.size = sizeof options, .format = "npy"};
     mcr_data *data = NULL;
     mcr *ctx = fuzz_open();
-    fuzz_check(ctx, mcr_data_read_memory(&data, ctx, "input", bytes, count, &options), data);
+    mcr_status status = mcr_data_read_memory(&data, ctx, "input", bytes, count, &options);
+    fuzz_check(ctx, status, data);
     for (int64_t f = 0; data && f < mcr_data_fields(data); f++)
         if (mcr_store_check(data->store[f]) != MCR_OK)
             abort();
