@@ -62,7 +62,7 @@ static mcr_status bind(mcr_bound *bound, mcr_binding *binding)
         int64_t of_x = list_words(x, p->p, 0, word);
         if (z)
             list_words(z, p->p, x->count, word + of_x);
-        s = mcr_words_number(bound->ctx, word, total, id, &distinct);
+        s = mcr_words_sort(bound->ctx, word, total, id, &distinct);
     }
     if (!s)
         s = mcr_counts_open(&counts, bound);

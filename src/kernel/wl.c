@@ -186,7 +186,7 @@ static mcr_status relabel(work *w, bool first, int64_t *offset, int32_t (*pairs)
         w->word[v].bytes = w->text ? w->text + offset[v] : "";
         w->word[v].length = (int32_t)(end - offset[v]);
     }
-    s = mcr_words_number(w->ctx, w->word, w->nodes, w->id, &w->distinct);
+    s = mcr_words_sort(w->ctx, w->word, w->nodes, w->id, &w->distinct);
     /* The words are sorted now; a word's place in the text tells its node. */
     for (int64_t t = 0; t < w->nodes && !s; t++) {
         int64_t low = 0, high = w->nodes - 1, at = w->text ? w->word[t].bytes - w->text : 0;

@@ -45,7 +45,7 @@ static void sort(mcr_word *word, mcr_word *other, int64_t count)
         memcpy(word, from, sizeof *word * (size_t)count);
 }
 
-mcr_status mcr_words_number(mcr *ctx, mcr_word *word, int64_t count, int32_t *id, int64_t *distinct)
+mcr_status mcr_words_sort(mcr *ctx, mcr_word *word, int64_t count, int32_t *id, int64_t *distinct)
 {
     mcr_word *other = mcr_alloc(ctx, (size_t)count, sizeof *other);
     if (!other)

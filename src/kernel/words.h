@@ -16,8 +16,7 @@ typedef struct mcr_word {
 
 /* Sorts the words, equal ones by object, and numbers them: id[w] (sorted order) counts from 0, equal
  * words have equal numbers. O(n log n) comparisons; no hashing, so the result is the same anywhere. */
-mcr_status mcr_words_number(mcr *ctx, mcr_word *word, int64_t count, int32_t *id,
-                            int64_t *distinct);
+mcr_status mcr_words_sort(mcr *ctx, mcr_word *word, int64_t count, int32_t *id, int64_t *distinct);
 
 /* Feature vectors that grow word list by word list; features of later lists come behind. */
 typedef struct mcr_counts mcr_counts;
