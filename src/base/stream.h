@@ -61,4 +61,7 @@ mcr_status mcr_output_write(mcr_output *o, const void *bytes, size_t count);
 mcr_status mcr_output_commit(mcr_output *o); /* closes; on failure the old file is untouched */
 void mcr_output_abandon(mcr_output *o); /* closes and removes the temporary file; NULL allowed */
 
+/* CRC-32 (as gzip has it): finds every change of up to 32 bits in a row. */
+uint32_t mcr_checksum(const void *bytes, size_t count);
+
 #endif

@@ -5,7 +5,6 @@
 #include "model/container.h"
 
 #include <string.h>
-#include <zlib.h>
 
 #include "base/context.h"
 
@@ -13,19 +12,6 @@
 const char mcr_model_magic[MCR_MODEL_MAGIC_BYTES] = {'M', 'E', 'R', 'C', 'E', 'R', '\r', '\n'};
 
 enum { HEADER = MCR_MODEL_MAGIC_BYTES + 4, SECTION_HEADER = 12, SECTION_TAIL = 4 };
-
-static uint32_t checksum(const void *bytes, size_t count)
-{
-    uLong sum = crc32(0, NULL, 0);
-    const unsigned char *p = bytes;
-    while (count > 0) {
-        uInt part = count > (1U << 30) ? 1U << 30 : (uInt)count;
-        sum = crc32(sum, p, part);
-        p += part;
-        count -= part;
-    }
-    return (uint32_t)sum;
-}
 
 static void store(unsigned char *to, uint64_t v, int bytes)
 {
@@ -116,7 +102,7 @@ void mcr_put_section(mcr_text *file, const char tag[4], const mcr_text *payload)
     if (payload && payload->status && !file->status)
         file->status = payload->status;
     if (!file->status)
-        mcr_put_u32(file, checksum(file->bytes + start, (size_t)(file->length - start)));
+        mcr_put_u32(file, mcr_checksum(file->bytes + start, (size_t)(file->length - start)));
 }
 
 /* ---- reading -----------------------------------------------------------------------------------*/
@@ -256,7 +242,7 @@ mcr_status mcr_container_check(const mcr_container *c)
         if (length > room - SECTION_HEADER - SECTION_TAIL)
             return damaged(c, "it ends early");
         size_t whole = SECTION_HEADER + (size_t)length;
-        if (checksum(p, whole) != (uint32_t)fetch(p + whole, 4))
+        if (mcr_checksum(p, whole) != (uint32_t)fetch(p + whole, 4))
             return damaged(c, "a checksum does not fit");
         bool last = memcmp(p, "END ", 4) == 0;
         p += whole + SECTION_TAIL;
