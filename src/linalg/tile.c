@@ -252,58 +252,77 @@ INLINE void run_dense(mcr_tile_op op, family of, const mcr_tile_job *job, const 
         end_stream();
 }
 
-/* One sparse row against SPARSE_PANELS column panels; their sums are numbered panel by panel. */
-INLINE void sparse_dots(vreal sum[SPARSE_SUMS], const mcr_tile_job *job,
-                        const real *const z[SPARSE_PANELS], int64_t r)
+/* Where a batch of sparse rows stands against SPARSE_PANELS column panels. */
+typedef struct sparse_group {
+    const mcr_tile_job *job;
+    const real *z[SPARSE_PANELS];
+    sink s[SPARSE_PANELS];
+    int64_t panels; /* real ones among them */
+    bool direct;    /* all of them are real and direct */
+} sparse_group;
+
+/* If there are fewer panels than SPARSE_PANELS the last one stands in for the missing ones: its
+ * values are computed again and dropped. */
+INLINE sparse_group open_group(const mcr_tile_job *job, store_mode mode, int64_t p, int64_t end)
 {
-    const int32_t *index = job->index;
-    const real *value = job->value;
+    sparse_group g = {.job = job};
+    g.panels = end - p < SPARSE_PANELS ? end - p : SPARSE_PANELS;
+    for (int64_t i = 0; i < SPARSE_PANELS; i++) {
+        int64_t panel = i < g.panels ? p + i : end - 1;
+        g.z[i] = (const real *)job->z + panel * WIDTH * job->dims;
+        g.s[i] = open_sink(job, mode, panel);
+    }
+    g.direct = g.panels == SPARSE_PANELS && g.s[SPARSE_PANELS - 1].direct;
+    return g;
+}
+
+/* The dot products of row r, numbered panel by panel. */
+INLINE void sparse_dots(vreal sum[SPARSE_SUMS], const sparse_group *g, int64_t r)
+{
+    const int32_t *index = g->job->index;
+    const real *value = g->job->value;
     UNROLL for (int i = 0; i < SPARSE_SUMS; i++) sum[i] = splat(0);
-    for (int64_t e = job->start[r], end = job->start[r + 1]; e < end; e++) {
+    for (int64_t e = g->job->start[r], end = g->job->start[r + 1]; e < end; e++) {
         int64_t at = (int64_t)index[e] * WIDTH;
         vreal row = splat(value[e]);
         UNROLL for (int i = 0; i < SPARSE_SUMS; i++)
         {
-            const real *column = z[i / MICRO_VECTORS] + at + i % MICRO_VECTORS * LANES;
+            const real *column = g->z[i / MICRO_VECTORS] + at + i % MICRO_VECTORS * LANES;
             sum[i] = multiply_add(row, load(column), sum[i]);
         }
     }
 }
 
-/* All rows against the panels p .. p + panels - 1. If they are fewer than SPARSE_PANELS the last one
- * is computed again in place of the missing ones, which costs nothing but keeps one path. */
-INLINE void sparse_tile(mcr_tile_op op, const mcr_tile_job *job, store_mode mode, const factors *by,
-                        int64_t p, int64_t panels)
+/* From the sums of row r to its values; they go where they belong, or into `kept`. */
+INLINE void sparse_finish(mcr_tile_op op, vreal sum[SPARSE_SUMS], const sparse_group *g,
+                          const factors *by, int64_t r, real *kept)
 {
-    const real *z[SPARSE_PANELS];
-    sink s[SPARSE_PANELS];
-    for (int64_t g = 0; g < SPARSE_PANELS; g++) {
-        int64_t panel = p + (g < panels ? g : panels - 1);
-        z[g] = (const real *)job->z + panel * WIDTH * job->dims;
-        s[g] = open_sink(job, mode, panel);
+    if (uses_norms(op)) {
+        vreal x_norm = splat(((const real *)g->job->x_norms)[r]);
+        UNROLL for (int i = 0; i < SPARSE_SUMS; i++) sum[i] = square_distance(
+            sum[i], x_norm, column_norms(&g->s[i / MICRO_VECTORS], i % MICRO_VECTORS));
     }
-    bool direct = panels == SPARSE_PANELS && s[SPARSE_PANELS - 1].direct;
-    real tile[MICRO_ROWS][SPARSE_PANELS * WIDTH];
+    UNROLL for (int i = 0; i < SPARSE_SUMS; i += TOGETHER) finish(op, sum + i, by);
+    if (g->direct)
+        UNROLL for (int i = 0; i < SPARSE_PANELS; i++)
+            put_row(&g->s[i], r, sum + i * MICRO_VECTORS);
+    else
+        UNROLL for (int i = 0; i < SPARSE_SUMS; i++) store(kept + i * LANES, sum[i]);
+}
+
+INLINE void sparse_tile(mcr_tile_op op, const sparse_group *g, const factors *by)
+{
+    const mcr_tile_job *job = g->job;
+    real kept[MICRO_ROWS][SPARSE_SUMS * LANES];
     for (int64_t r0 = 0; r0 < job->rows; r0 += MICRO_ROWS) {
         int64_t rows = job->rows - r0 < MICRO_ROWS ? job->rows - r0 : MICRO_ROWS;
         for (int64_t i = 0; i < rows; i++) {
             vreal sum[SPARSE_SUMS];
-            sparse_dots(sum, job, z, r0 + i);
-            if (uses_norms(op)) {
-                vreal x_norm = splat(((const real *)job->x_norms)[r0 + i]);
-                UNROLL for (int v = 0; v < SPARSE_SUMS; v++) sum[v] = square_distance(
-                    sum[v], x_norm, column_norms(&s[v / MICRO_VECTORS], v % MICRO_VECTORS));
-            }
-            UNROLL for (int v = 0; v < SPARSE_SUMS; v += TOGETHER) finish(op, sum + v, by);
-            if (direct)
-                UNROLL for (int g = 0; g < SPARSE_PANELS; g++)
-                    put_row(&s[g], r0 + i, sum + g * MICRO_VECTORS);
-            else
-                UNROLL for (int v = 0; v < SPARSE_SUMS; v++) store(tile[i] + v * LANES, sum[v]);
+            sparse_dots(sum, g, r0 + i);
+            sparse_finish(op, sum, g, by, r0 + i, kept[i]);
         }
-        if (!direct)
-            for (int64_t g = 0; g < panels; g++)
-                put_rows(&s[g], r0, rows, tile[0] + g * WIDTH, SPARSE_PANELS * WIDTH);
+        for (int64_t i = 0; i < g->panels && !g->direct; i++)
+            put_rows(&g->s[i], r0, rows, kept[0] + i * WIDTH, SPARSE_SUMS * LANES);
     }
 }
 
@@ -312,8 +331,8 @@ INLINE void run_sparse(mcr_tile_op op, const mcr_tile_job *job, const factors *b
 {
     store_mode mode = choose_store(job);
     for (int64_t p = first_panel; p < end_panel; p += SPARSE_PANELS) {
-        int64_t left = end_panel - p;
-        sparse_tile(op, job, mode, by, p, left < SPARSE_PANELS ? left : SPARSE_PANELS);
+        sparse_group g = open_group(job, mode, p, end_panel);
+        sparse_tile(op, &g, by);
     }
     if (mode == STORE_STREAM)
         end_stream();
