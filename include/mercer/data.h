@@ -60,7 +60,12 @@ typedef struct mcr_read_options {
 
 /* Reads a file (or TU directory; "-": standard input), gzip or not. options may be NULL. With
  * class_files, path may be NULL. The whole file is checked: a fault is MCR_BAD_DATA with file and
- * line. Cost: one pass, memory for the data itself plus a bounded window. */
+ * line. Cost: one pass, memory for the data itself plus a bounded window; LIBSVM files are parsed by
+ * all threads, with the same result whatever their number.
+ * csv/tsv: a column is numeric if at least half of its values in the first 256 KB are numbers (then
+ * all must be), else text. A value that is empty, ?, NA, N/A, NaN or null without quotes is missing,
+ * and refused; in quotes it is text.
+ * libsvm: zeros are not stored; '#' starts a comment. Blank lines may stand only at the end. */
 MCR_API mcr_status mcr_data_read(mcr_data **out, mcr *ctx, const char *path,
                                  const mcr_read_options *options);
 /* The same from bytes in memory; name is for messages and detection by extension. */
@@ -142,14 +147,20 @@ MCR_API mcr_status mcr_data_string(const mcr_data *data, int64_t field, int64_t 
 /* A view of some rows (repeats allowed); shares storage, O(count). Classes keep the parent's
  * numbering. */
 MCR_API mcr_status mcr_data_select(mcr_data **out, const mcr_data *data, mcr_rows rows);
-/* One data set after the other: same fields, kinds and names. Copies. */
+/* One data set after the other (count >= 1), in the context of the first: same fields, kinds and
+ * names; dense fields with as many columns, sparse ones take the most. Numbers and words as targets
+ * make words; weights are 1 where a part has none; classes are numbered anew. Copies. */
 MCR_API mcr_status mcr_data_concat(mcr_data **out, const mcr_data *const *parts, int64_t count);
 
 /* ---- writing ---------------------------------------------------------------------------------*/
 
 /* Writes in a format that mcr_data_read reads back identically: "libsvm", "csv", "tsv", "text",
  * "fasta", "jsonl" (holds everything); NULL: by the extension of path, else the simplest that can
- * hold the fields. "-" is standard output. */
+ * hold the fields. "-" is standard output. MCR_BAD_CALL, and nothing is written, if the format would
+ * give back something else; only where the caller names a format with fixed field names may those
+ * change (libsvm "x", text "text", fasta "sequence"), and dense vectors become sparse in libsvm and
+ * the other way round in csv and tsv. Without targets read back with the target "none", with weights
+ * in csv and tsv with the weight "weight". */
 MCR_API mcr_status mcr_data_write(const mcr_data *data, const char *path, const char *format);
 
 /* ---- made data -------------------------------------------------------------------------------*/

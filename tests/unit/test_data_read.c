@@ -14,7 +14,7 @@ static int kind_of(mcr *ctx, const char *name, const char *text, size_t length)
     mcr_data *data;
     if (read_text(&data, ctx, name, text, length, NULL, NULL) != MCR_OK)
         return 0;
-    int kind = field_info(data, 0).kind;
+    int kind = (int)field_info(data, 0).kind;
     mcr_data_free(data);
     return kind;
 }
