@@ -47,11 +47,11 @@ typedef struct mcr_rows {
 typedef struct mcr_read_options {
     size_t size;
     const char *format; /* "libsvm csv tsv npy text fasta tu jsonl precomputed"; NULL: detected */
-    /* csv/tsv: the target column, by name or number from 1; jsonl: the key; npy: a second file;
-     * "none": no target.
-     * NULL: a column called target, label, class or y, else the last one. */
+    /* csv/tsv: the target column, by name or number from 1; jsonl: the key; npy and precomputed
+     * matrices: a second .npy file; "none": no target. NULL, in csv/tsv: a column called target,
+     * label, class or y (in this order, whatever the case), else the last one. */
     const char *target;
-    const char *weight; /* csv/tsv/jsonl: a column of weights by name; NULL: none */
+    const char *weight; /* csv/tsv: a column as above; jsonl: the key; NULL: none ("weight") */
     /* fasta: one file a class; NULL-terminated list of paths. The class words are the file names
      * without directory and extension, or what stands before '=' in "word=path". */
     const char *const *class_files;
