@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "progress.h"
 #include "text.h"
 
 typedef enum file_kind { FILE_TEXT, FILE_CSV, FILE_NPY } file_kind;
@@ -113,13 +114,29 @@ static int open_file(cli_output *out, const char *path)
     return open_beside(out, realpath(path, real) ? real : path);
 }
 
+/* A word as it is; in a table with commas, in quotes where it needs them. */
+static void put_word(cli_output *out, const char *word)
+{
+    if (out->kind != FILE_CSV || !word[strcspn(word, "\",\r\n")]) {
+        fputs(word, out->to);
+        return;
+    }
+    putc('"', out->to);
+    for (; *word; word++) {
+        if (*word == '"')
+            putc('"', out->to);
+        putc(*word, out->to);
+    }
+    putc('"', out->to);
+}
+
 static void put_names(cli_output *out, char separator)
 {
     for (int64_t j = 0; j < out->table.cols; j++) {
         if (j)
             putc(separator, out->to);
         if (out->table.names)
-            fputs(out->table.names[j], out->to);
+            put_word(out, out->table.names[j]);
         else
             fprintf(out->to, "%s%" PRId64, out->table.prefix, j);
     }
@@ -131,12 +148,14 @@ static void put_names(cli_output *out, char separator)
 static void put_npy_header(cli_output *out)
 {
     const int one = 1;
-    char order = *(const char *)&one ? '<' : '>', header[256];
+    char order = *(const char *)&one ? '<' : '>', header[256], shape[64];
     int prefix = 10; /* magic, version, length */
-    int length = snprintf(header, sizeof header,
-                          "{'descr': '%cf%d', 'fortran_order': False, 'shape': (%" PRId64
-                          ", %" PRId64 "), }",
-                          order, out->table.single ? 4 : 8, out->table.rows, out->table.cols);
+    int length = snprintf(shape, sizeof shape, "%" PRId64 ",", out->table.rows);
+    if (!out->table.flat)
+        snprintf(shape + length, sizeof shape - (size_t)length, " %" PRId64, out->table.cols);
+    length = snprintf(header, sizeof header,
+                      "{'descr': '%cf%d', 'fortran_order': False, 'shape': (%s), }", order,
+                      out->table.single ? 4 : 8, shape);
     int whole = (prefix + length + 1 + 63) / 64 * 64 - prefix;
     fwrite("\x93NUMPY\x01\x00", 1, 8, out->to);
     putc(whole & 0xff, out->to);
@@ -155,6 +174,11 @@ static int put_header(cli_output *out)
         put_names(out, '\t');
     }
     return ferror(out->to) ? fault(out) : 0;
+}
+
+int cli_output_is_binary(const char *path)
+{
+    return path && ends_with(path, ".npy");
 }
 
 int cli_output_open(cli_output **to, cli *c, const char *path, const cli_table *table)
@@ -185,24 +209,32 @@ int cli_output_open(cli_output **to, cli *c, const char *path, const cli_table *
 
 /* ---- rows -------------------------------------------------------------------------------------*/
 
+/* Progress, and whether the user wants to stop. */
+static int look_up(cli_output *out)
+{
+    double fraction = (double)out->written / (double)(out->table.rows + !out->table.rows);
+    return cli_progress_say(out->c, "writing", fraction) ? cli_fail(out->c, MCR_STOPPED) : 0;
+}
+
 static int put_binary(cli_output *out, const void *value, int64_t rows, int64_t ld, size_t size)
 {
     const char *from = value;
     size_t cols = (size_t)out->table.cols;
-    /* Pieces, so that Ctrl-C is seen in time. */
-    int64_t at_once = ld == out->table.cols ? 1 + ((int64_t)1 << 25) / (ld * (int64_t)size) : 1;
-    for (int64_t i = 0; i < rows; i += at_once) {
+    int64_t piece = (int64_t)1 << 25, row_bytes = ld * (int64_t)size;
+    int64_t at_once = ld == out->table.cols && row_bytes > 0 ? 1 + piece / row_bytes : 1;
+    int bad = 0;
+    for (int64_t i = 0; !bad && i < rows; i += at_once) {
         int64_t count = rows - i < at_once ? rows - i : at_once;
         size_t numbers = (size_t)count * cols;
         if (fwrite(from + (size_t)(i * ld) * size, size, numbers, out->to) != numbers)
             return fault(out);
-        if (cli_interrupted())
-            return cli_fail(out->c, MCR_STOPPED);
+        out->written += count;
+        bad = look_up(out);
     }
-    return 0;
+    return bad;
 }
 
-static int put_row_text(cli_output *out, const double *value, const float *value_float)
+static void put_row_text(cli_output *out, const double *value, const float *value_float)
 {
     char text[CLI_NUMBER_ROOM + 1];
     char separator = out->kind == FILE_CSV ? ',' : '\t';
@@ -212,29 +244,28 @@ static int put_row_text(cli_output *out, const double *value, const float *value
         text[length++] = j + 1 < cols ? separator : '\n';
         fwrite(text, 1, (size_t)length, out->to);
     }
-    if (ferror(out->to))
-        return fault(out);
-    return cli_interrupted() ? cli_fail(out->c, MCR_STOPPED) : 0;
+}
+
+static void put_row_narrow(cli_output *out, const double *value)
+{
+    for (int64_t j = 0; j < out->table.cols; j++) {
+        float narrow = (float)value[j];
+        fwrite(&narrow, sizeof narrow, 1, out->to);
+    }
 }
 
 int cli_output_rows(cli_output *out, const double *value, int64_t rows, int64_t ld)
 {
     int bad = 0;
-    cli_signals_listen();
-    out->written += rows;
     if (out->kind == FILE_NPY && !out->table.single)
         return put_binary(out, value, rows, ld, sizeof *value);
     for (int64_t i = 0; !bad && i < rows; i++) {
-        const double *row = value + i * ld;
-        if (out->kind != FILE_NPY) {
-            bad = put_row_text(out, row, NULL);
-            continue;
-        }
-        for (int64_t j = 0; j < out->table.cols; j++) {
-            float narrow = (float)row[j];
-            fwrite(&narrow, sizeof narrow, 1, out->to);
-        }
-        bad = ferror(out->to) ? fault(out) : 0;
+        if (out->kind == FILE_NPY)
+            put_row_narrow(out, value + i * ld);
+        else
+            put_row_text(out, value + i * ld, NULL);
+        out->written++;
+        bad = ferror(out->to) ? fault(out) : look_up(out);
     }
     return bad;
 }
@@ -242,12 +273,25 @@ int cli_output_rows(cli_output *out, const double *value, int64_t rows, int64_t 
 int cli_output_rows_float(cli_output *out, const float *value, int64_t rows, int64_t ld)
 {
     int bad = 0;
-    cli_signals_listen();
-    out->written += rows;
     if (out->kind == FILE_NPY)
         return put_binary(out, value, rows, ld, sizeof *value);
-    for (int64_t i = 0; !bad && i < rows; i++)
-        bad = put_row_text(out, NULL, value + i * ld);
+    for (int64_t i = 0; !bad && i < rows; i++) {
+        put_row_text(out, NULL, value + i * ld);
+        out->written++;
+        bad = ferror(out->to) ? fault(out) : look_up(out);
+    }
+    return bad;
+}
+
+int cli_output_words(cli_output *out, const char *const *word, int64_t rows)
+{
+    int bad = 0;
+    for (int64_t i = 0; !bad && i < rows; i++) {
+        put_word(out, word[i]);
+        putc('\n', out->to);
+        out->written++;
+        bad = ferror(out->to) ? fault(out) : look_up(out);
+    }
     return bad;
 }
 

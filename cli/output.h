@@ -21,6 +21,7 @@ typedef struct cli_table {
     const char *const *names; /* of the columns; NULL: prefix and a number from 0 */
     const char *prefix;
     int single; /* float32 */
+    int flat;   /* one column: in .npy an array of one dimension */
 } cli_table;
 
 typedef struct cli_output cli_output;
@@ -29,11 +30,16 @@ typedef struct cli_output cli_output;
  * not written. NULL is fine. */
 int cli_output_check(cli *c, const char *path);
 
+/* 1: the file can hold numbers only. */
+int cli_output_is_binary(const char *path);
+
 int cli_output_open(cli_output **out, cli *c, const char *path, const cli_table *table);
 /* The next rows. The float version is for a table that is `single`. Returns at once with status 1
  * when the user interrupts. */
 int cli_output_rows(cli_output *out, const double *value, int64_t rows, int64_t ld);
 int cli_output_rows_float(cli_output *out, const float *value, int64_t rows, int64_t ld);
+/* The next rows of a table of one column that holds words; not for .npy. */
+int cli_output_words(cli_output *out, const char *const *word, int64_t rows);
 /* Completes the file; the output is freed also on failure. */
 int cli_output_commit(cli_output *out);
 /* Leaves no file. NULL is allowed. */

@@ -106,6 +106,17 @@ void cli_progress_part(cli *c, double first, double span)
     c->meter.span = span;
 }
 
+int cli_progress_say(cli *c, const char *phase, double fraction)
+{
+    mcr_progress now = {.size = sizeof now, .phase = phase, .fraction = fraction};
+    cli_meter part = c->meter;
+    cli_progress_part(c, 0, 1);
+    int stop = cli_progress_report(c, &now);
+    c->meter.first = part.first;
+    c->meter.span = part.span;
+    return stop;
+}
+
 void cli_progress_clear(cli *c)
 {
     if (c->meter.drawn)

@@ -15,6 +15,8 @@ void cli_progress_log(void *user, int level, const char *line);
 void cli_progress_open(cli *c);
 /* What the library reports next is the part of the whole from first to first + span. */
 void cli_progress_part(cli *c, double first, double span);
+/* The program's own progress with the whole; nonzero after Ctrl-C. */
+int cli_progress_say(cli *c, const char *phase, double fraction);
 /* Wipes the line, before something else is printed. */
 void cli_progress_clear(cli *c);
 

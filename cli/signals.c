@@ -40,7 +40,7 @@ static void on_interrupt(int number)
         return;
     }
     remove_guarded();
-    put(STDERR_FILENO, "\nmercer: interrupted\n");
+    put(STDERR_FILENO, isatty(STDERR_FILENO) ? "\nmercer: interrupted\n" : "mercer: interrupted\n");
     if (json)
         put(STDOUT_FILENO, "{\"error\": {\"message\": \"interrupted\", \"file\": null, "
                            "\"line\": null}}\n");

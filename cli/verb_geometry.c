@@ -88,7 +88,7 @@ static void print_summary(const mcr_kernel *kernel, const mcr_geometry *g)
 static int write_objects(cli *c, const mcr_geometry *g, const char *path)
 {
     static const char *const names[] = {"length", "to_mean"};
-    const cli_table table = {g->n, 2, names, NULL, 0};
+    const cli_table table = {.rows = g->n, .cols = 2, .names = names};
     cli_output *out;
     int bad = cli_output_open(&out, c, path, &table);
     if (bad)
@@ -140,8 +140,8 @@ static int run(cli *c, const void *values)
 
 static const cli_option options[] = {
     CLI_KERNEL_OPTION(AT(kernel), 1),
-    CLI_OUTPUT_OPTION(
-        AT(output), "write length and distance to the mean of each object: .npy, .csv, else text"),
+    CLI_OUTPUT_OPTION(AT(output),
+                      "write each length and distance to the mean: .npy, .csv, else text"),
     CLI_LAST_OPTION,
 };
 

@@ -199,7 +199,8 @@ static int open_job(gram_job *job)
     job->seconds = cli_seconds() - start;
     if (bad || wants_summary(job))
         return bad;
-    cli_table table = {job->rows, job->cols, NULL, "k", job->call->single};
+    cli_table table = {
+        .rows = job->rows, .cols = job->cols, .prefix = "k", .single = job->call->single};
     return cli_output_open(&job->output, c, job->call->output, &table);
 }
 

@@ -28,7 +28,6 @@ def run_in_shell(line):
     done = subprocess.run(["bash", "-o", "pipefail", "-c", line], capture_output=True, text=True,
                           env=dict(os.environ, PATH=path), timeout=100)
     assert done.returncode == 0, "%s\nstatus %d\n%s" % (line, done.returncode, done.stderr)
-    assert done.stderr == "", "%s said: %s" % (line, done.stderr)
 
 
 def test_overview_lists_every_verb():

@@ -84,7 +84,7 @@ def test_a_full_disk_is_said():
 
 
 def test_the_old_file_stays_until_the_new_one_is_whole():
-    np.save("x.npy", np.random.default_rng(2).normal(size=(6000, 3)))
+    np.save("x.npy", np.random.default_rng(2).normal(size=(4000, 3)))
     with open("g.csv", "w") as f:
         f.write("old\n")
     for number in (signal.SIGTERM, signal.SIGINT):

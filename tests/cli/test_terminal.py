@@ -74,32 +74,28 @@ def test_colours_only_where_wanted():
     assert "\033" not in tap.mercer("check", "linear").stdout
 
 
-def slow(n=1500):
-    """A matrix of numbers that takes long to compute, as text in parts."""
+def slow(n):
+    """A call that takes long: a matrix as text, which is computed and written in parts."""
     np.save("x.npy", np.random.default_rng(3).normal(size=(n, 40)))
-    return ["x.npy", "--target", "none", "-k",
-            "*".join("rbf(gamma=0.0%d1)" % i for i in range(1, 10)), "--threads", "1"]
+    return ["gram", "x.npy", "x.npy", "--target", "none", "-k", "rbf(gamma=0.1)", "--threads", "1",
+            "--memory", "1M"]
 
 
 def test_progress_is_one_line_and_goes_away():
-    status, text = on_terminal("gram", *slow(9000), "-o", "/dev/null")
+    status, text = on_terminal(*slow(3000), "-o", "g.csv")
     tap.check_equal(status, 0)
-    if "\r" not in text:
-        tap.skip("too fast to see any progress")
     assert re.search(r"\r\S+  \[=*>? *\] +\d+%.*\d s", plain(text)), text[:300]
     last = text.rstrip("\n").split("\n")[-1]
-    assert last.split("\r\033[K")[-1].startswith("/dev/null: 9000 x 9000"), last
-    status, text = on_terminal("gram", *slow(9000), "-o", "/dev/null", "--quiet")
+    assert last.split("\r\033[K")[-1].startswith("g.csv: 3000 x 3000"), last
+    status, text = on_terminal(*slow(1500), "-o", "g.csv", "--quiet")
     tap.check_equal([status, text], [0, ""])
 
 
 def test_interrupt_stops_cleanly():
-    status, text = on_terminal("gram", *slow(12000), "-o", "g.csv", stop_after=b"%")
-    if status == 0:
-        tap.skip("too fast to be interrupted")
+    status, text = on_terminal(*slow(5000), "-o", "g.csv", stop_after=b"%")
     tap.check_equal(status, 1)
     tap.check_equal(plain(text).split("\r")[-1].strip(), "mercer: interrupted")
-    assert not [n for n in os.listdir(".") if n.startswith("g.csv")]
+    tap.check_equal(os.listdir("."), ["x.npy"])
 
 
 def test_interrupt_while_waiting_for_input():
@@ -112,7 +108,7 @@ def test_interrupt_while_waiting_for_input():
     os.close(writing)
     os.close(reading)
     tap.check_equal(run.returncode, 1)
-    tap.check_equal(said, "\nmercer: interrupted\n")
+    tap.check_equal(said, "mercer: interrupted\n")
     tap.check_equal(out, '{"error": {"message": "interrupted", "file": null, "line": null}}\n')
 
 
