@@ -92,7 +92,7 @@ static int print_list(cli *c)
                        headings[h].text, cli_style_code(stdout, CLI_PLAIN));
             begun = any = 1;
             printf("  %-*s  %s%s\n", width, k.name, k.summary,
-                   k.indefinite ? " (not a kernel for all parameters)" : "");
+                   k.indefinite ? " (not always PSD)" : "");
         }
     }
     puts("\nmercer kernels NAME shows the parameters of one.");
