@@ -51,8 +51,8 @@ def outcome(test):
     if planned is None:
         return (1, [], [], []) if good else (0, [test["name"]], [], show)
     ran = passed + len(failed) + len([s for s in skipped if s[0] != "all of it"])
-    if not good and not failed:
-        failed = ["it ended early (%s)" % test["result"].lower()]
+    if test["result"] == "TIMEOUT" or not good and not failed:
+        failed = failed + ["it ended early (%s)" % test["result"].lower()]
     elif good and ran != planned:
         failed.append("%d tests of %d planned" % (ran, planned))
     return passed, failed, skipped, show if failed else []
