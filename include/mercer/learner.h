@@ -66,10 +66,14 @@ typedef struct mcr_report_fit {
     double value, tolerance, primal, dual, gap;
     double accuracy, mse, r2; /* on the training data */
     const char *remark;       /* what the user should know; NULL: nothing */
+    const char *version;      /* of the Mercer that trained it; NULL: another program did */
+    uint64_t seed;
 } mcr_report_fit;
 
 /* Trains. kernel NULL: rbf with gamma = 1 / (features * variance) where the data are vectors. start:
- * a model of the same learner and data to start from (warm start), or NULL. */
+ * a model of the same learner and data to start from (warm start), or NULL. When the progress
+ * callback asks to stop, the best model so far is returned, and the numbers on the training data may
+ * be NAN. */
 MCR_API mcr_status mcr_fit(mcr_model **out, const mcr_options *options, const mcr_kernel *kernel,
                            const mcr_data *data, const mcr_model *start);
 

@@ -56,6 +56,7 @@ void mcr_model_free(mcr_model *m)
     mcr_free(ctx, m->learner);
     mcr_free(ctx, m->options);
     mcr_free(ctx, m->certificate);
+    mcr_free(ctx, m->version);
     mcr_fitted_free(m->fitted);
     mcr_data_free(m->basis);
     mcr_kernel_free(m->kernel);
@@ -220,7 +221,8 @@ static mcr_status score_classes(mcr_model *m, const mcr_data *data)
         s = mcr_predict(m->ctx, m, part, value, NULL, NULL);
     for (int64_t i = 0; i < open && !s; i++)
         right += value[i] == (double)mcr_data_class_of(part)[i];
-    m->report.accuracy = (double)right / (double)n;
+    if (!s)
+        m->report.accuracy = (double)right / (double)n;
     mcr_data_free(part);
     mcr_free(m->ctx, row);
     mcr_free(m->ctx, value);
@@ -273,7 +275,27 @@ static mcr_status assemble(mcr_model *m, const mcr_data *data)
         s = mcr_model_complete(m);
     m->report.n = mcr_data_count(data);
     m->report.features = count_features(data);
-    return s ? s : score_training(m, data);
+    m->report.version = mcr_version();
+    m->report.seed = mcr_seed(m->ctx);
+    if (!s)
+        s = score_training(m, data);
+    return s == MCR_STOPPED ? MCR_OK : s; /* the model is there; only its score is not known */
+}
+
+/* Coefficients of a model belong to its training objects by their numbers. */
+static mcr_status check_start(const mcr_options *options, const mcr_data *data,
+                              const mcr_model *start)
+{
+    if (strcmp(start->learner, options->type->name) != 0)
+        return mcr_fail(options->ctx, MCR_BAD_CALL,
+                        "%s: cannot start from a model of %s: the learner must be the same",
+                        options->type->name, start->learner);
+    if (start->report.n != mcr_data_count(data))
+        return mcr_fail(options->ctx, MCR_BAD_CALL,
+                        "%s: cannot start from a model of %lld objects: there are %lld now",
+                        options->type->name, (long long)start->report.n,
+                        (long long)mcr_data_count(data));
+    return MCR_OK;
 }
 
 mcr_status mcr_fit(mcr_model **out, const mcr_options *options, const mcr_kernel *kernel,
@@ -295,6 +317,8 @@ mcr_status mcr_fit(mcr_model **out, const mcr_options *options, const mcr_kernel
         s = print_options(options, &text);
     if (!s)
         s = mcr_model_new(&m, ctx, chosen, options->type->name, text.bytes);
+    if (!s && start)
+        s = check_start(options, data, start);
     mcr_learning in = {ctx, options->params, chosen, data, start ? start->fitted : NULL};
     if (!s)
         s = options->type->fit(&m->fitted, &in);

@@ -19,7 +19,7 @@ struct mcr_model {
     char **output_name;
     double *class_value; /* class names as numbers; NAN where one is none */
     mcr_report_fit report;
-    char *learner, *options, *certificate; /* owned texts of the report */
+    char *learner, *options, *certificate, *version; /* owned texts of the report */
 };
 
 /* A model with everything but basis and fitted still to be set; takes nothing over. */

@@ -19,8 +19,8 @@ static void put_info(mcr_text *t, const mcr_model *m)
     const mcr_report_fit *r = &m->report;
     mcr_put_text(t, r->learner);
     mcr_put_text(t, r->options);
-    mcr_put_text(t, mcr_version());
-    mcr_put_i64(t, (int64_t)mcr_seed(m->ctx));
+    mcr_put_text(t, r->version ? r->version : "");
+    mcr_put_i64(t, (int64_t)r->seed);
     mcr_put_i64(t, r->n);
     mcr_put_i64(t, r->features);
     const double number[] = {r->seconds, r->accuracy, r->mse, r->r2};
@@ -160,7 +160,7 @@ static mcr_status get_info(mcr_model **out, const mcr_container *c, const mcr_ke
     char *learner = mcr_get_text(&r), *options = mcr_get_text(&r), *version = mcr_get_text(&r);
     if (!learner || !options || !version)
         r.bad = true;
-    mcr_get_i64(&r);
+    uint64_t seed = (uint64_t)mcr_get_i64(&r);
     int64_t n = mcr_get_i64(&r), features = mcr_get_i64(&r);
     double number[4];
     get_numbers(&r, number, 4);
@@ -171,6 +171,10 @@ static mcr_status get_info(mcr_model **out, const mcr_container *c, const mcr_ke
         s = mcr_model_new(out, c->ctx, kernel, learner, options);
     if (!s) {
         mcr_report_fit *report = &(*out)->report;
+        (*out)->version = version;
+        report->version = *version ? version : NULL;
+        report->seed = seed;
+        version = NULL;
         report->n = n;
         report->features = features;
         report->seconds = number[0];
