@@ -116,6 +116,11 @@ void cli_json_real(cli_json *j, const char *key, double value)
     fputs(isfinite(value) ? text : "null", j->to);
 }
 
+void cli_json_seconds(cli_json *j, const char *key, double value)
+{
+    cli_json_real(j, key, round(value * 1e6) / 1e6);
+}
+
 void cli_json_integer(cli_json *j, const char *key, int64_t value)
 {
     put_key(j, key);

@@ -29,6 +29,7 @@ void cli_json_end(cli_json *j);
 
 void cli_json_text(cli_json *j, const char *key, const char *text); /* NULL: null */
 void cli_json_real(cli_json *j, const char *key, double value);
+void cli_json_seconds(cli_json *j, const char *key, double value); /* to the microsecond */
 void cli_json_integer(cli_json *j, const char *key, int64_t value);
 void cli_json_flag(cli_json *j, const char *key, int value);
 void cli_json_null(cli_json *j, const char *key);

@@ -53,8 +53,8 @@ static void print_json(const cli *c, const mcr_kernel *kernel, const mcr_check_r
     } else {
         cli_json_null(&j, "counterexample");
     }
-    cli_json_real(&j, "seconds", seconds);
-    cli_json_real(&j, "seconds_total", cli_seconds() - c->started);
+    cli_json_seconds(&j, "seconds", seconds);
+    cli_json_seconds(&j, "seconds_total", cli_seconds() - c->started);
     cli_json_end(&j);
 }
 

@@ -59,8 +59,8 @@ static void print_json(const cli *c, const mcr_kernel *kernel, const mcr_geometr
         cli_json_integers(&j, "farthest_pair", g->farthest_pair, 2);
     }
     cli_json_text(&j, "output", output);
-    cli_json_real(&j, "seconds", seconds);
-    cli_json_real(&j, "seconds_total", cli_seconds() - c->started);
+    cli_json_seconds(&j, "seconds", seconds);
+    cli_json_seconds(&j, "seconds_total", cli_seconds() - c->started);
     cli_json_end(&j);
 }
 

@@ -229,8 +229,8 @@ static void print_json(const gram_job *job, int summed)
         cli_json_real(&j, "max", job->seen.max);
         cli_json_real(&j, "mean", job->seen.sum / ((double)job->rows * (double)job->cols));
     }
-    cli_json_real(&j, "seconds", job->seconds);
-    cli_json_real(&j, "seconds_total", cli_seconds() - job->c->started);
+    cli_json_seconds(&j, "seconds", job->seconds);
+    cli_json_seconds(&j, "seconds_total", cli_seconds() - job->c->started);
     cli_json_end(&j);
 }
 

@@ -56,7 +56,7 @@ static void print_json(const cli *c, const mcr_data *data, const sample_call *ca
     cli_json_integer(&j, "n", mcr_data_count(data));
     cli_json_integer(&j, "seed", (int64_t)mcr_seed(c->ctx));
     cli_json_text(&j, "output", call->output);
-    cli_json_real(&j, "seconds", cli_seconds() - c->started);
+    cli_json_seconds(&j, "seconds", cli_seconds() - c->started);
     cli_json_end(&j);
 }
 
