@@ -23,10 +23,18 @@ def examples_of(text):
     return found
 
 
-def run_in_shell(line):
-    path = os.path.dirname(os.path.abspath(tap.MERCER)) + os.pathsep + os.environ["PATH"]
-    done = subprocess.run(["bash", "-o", "pipefail", "-c", line], capture_output=True, text=True,
+def shell(script):
+    """Runs a script in which `mercer` is the program under test."""
+    if not os.path.exists("bin/mercer"):
+        os.mkdir("bin")
+        os.symlink(os.path.abspath(tap.MERCER), "bin/mercer")
+    path = os.path.abspath("bin") + os.pathsep + os.environ["PATH"]
+    return subprocess.run(["bash", "-o", "pipefail", "-c", script], capture_output=True, text=True,
                           env=dict(os.environ, PATH=path), timeout=100)
+
+
+def run_in_shell(line):
+    done = shell(line)
     assert done.returncode == 0, "%s\nstatus %d\n%s" % (line, done.returncode, done.stderr)
 
 
@@ -101,13 +109,11 @@ def test_version():
 
 def test_completion_offers_words():
     script = tap.ROOT / "share" / "completions" / "mercer.bash"
-    path = os.path.dirname(os.path.abspath(tap.MERCER)) + os.pathsep + os.environ["PATH"]
 
     def offered(*words):
         call = ("source '%s'; COMP_WORDS=(%s); COMP_CWORD=%d; _mercer; echo \"${COMPREPLY[*]}\""
                 % (script, " ".join("'%s'" % w for w in words), len(words) - 1))
-        return subprocess.run(["bash", "-c", call], capture_output=True, text=True, check=True,
-                              env=dict(os.environ, PATH=path)).stdout.split()
+        return shell(call).stdout.split()
 
     tap.check_equal(offered("mercer", "ge"), ["geometry"])
     tap.check_equal(offered("mercer", "gram", "d.csv", "--ke"), ["--kernel"])
