@@ -17,9 +17,10 @@
 typedef struct cli cli;
 
 enum cli_trait {
-    CLI_READS = 1,     /* reads data: has the options --format --target --weight --class */
-    CLI_LAPACK = 2,    /* factorises matrices: worth a start with the right BLAS code */
-    CLI_NO_CONTEXT = 4 /* needs nothing of the library: c->ctx is NULL */
+    CLI_READS = 1,      /* reads data: has the options --format --target --weight --class */
+    CLI_LAPACK = 2,     /* factorises matrices: worth a start with the right BLAS code */
+    CLI_NO_CONTEXT = 4, /* needs nothing of the library: c->ctx is NULL */
+    CLI_LEARNS = 8      /* the first word is a learner: has the options of the learners */
 };
 
 typedef struct cli_verb {
@@ -28,7 +29,8 @@ typedef struct cli_verb {
     const char *about;        /* what it does, in lines as they are printed */
     const char *examples;     /* commands, one a line; each works after those before it */
     unsigned traits;          /* of cli_trait */
-    const char *const *words; /* names of the words, NULL-terminated: {"DATA", "DATA2", NULL} */
+    const char *const *words; /* names of the words, NULL-terminated: {"DATA", "DATA2", NULL}; the
+                                 last one may be "DATA...": any number of them */
     int min_words;
     const cli_option *options; /* ends with a NULL name */
     size_t values_size;        /* of the struct that the options fill */
@@ -47,7 +49,15 @@ typedef struct cli_common {
 typedef struct cli_reading {
     const char *format, *target, *weight;
     cli_list classes;
+    int64_t features; /* libsvm: at least so many, set by a verb that has a model; 0: as found */
 } cli_reading;
+
+/* The options of the learners; see learner.h. */
+typedef struct cli_learning {
+    const char *title;
+    cli_option *options; /* NULL: the verb has none of them */
+    const char **values; /* what the call says, as text; NULL: nothing */
+} cli_learning;
 
 /* What is shown of the progress; see progress.h. */
 typedef struct cli_meter {
@@ -61,6 +71,7 @@ struct cli {
     int json_asked;       /* --json is among the words: faults go to standard output, too */
     cli_common common;
     cli_reading reading;
+    cli_learning learning;
     cli_words words;
     mcr *ctx;
     cli_meter meter;
@@ -74,8 +85,10 @@ extern const cli_option cli_reading_options[];
 extern const cli_verb *const cli_verbs[];
 const cli_verb *cli_verb_find(const char *name);
 
-/* Fills groups (room for 3) with the option tables of a verb. `values` is the verb's own struct, c
- * may be NULL when only the tables are wanted. Returns how many there are. */
+enum { CLI_GROUPS = 4 };
+
+/* Fills groups (room for CLI_GROUPS) with the option tables of a verb. `values` is the verb's own
+ * struct, NULL when only the tables are wanted. Returns how many there are. */
 int cli_verb_groups(const cli_verb *verb, cli *c, void *values, cli_group *groups);
 
 /* ---- faults: one line on standard error, and an object on standard output under --json --------*/
@@ -104,6 +117,10 @@ double cli_seconds(void); /* monotonic */
 
 /* Reads a data set as the options say. path NULL: from the files of --class. */
 int cli_read_data(cli *c, mcr_data **out, const char *path);
+/* The files that the words from number `first` on name, one after the other as one data set. */
+int cli_read_words(cli *c, mcr_data **out, int first);
+/* As cli_fail, where the data that these words name are at fault: says the file if there is one. */
+int cli_fail_words(cli *c, mcr_status status, int first);
 /* Word number i, or NULL if there are not so many. */
 const char *cli_word(const cli *c, int i);
 int cli_read_kernel(cli *c, mcr_kernel **out, const char *expression);

@@ -127,8 +127,35 @@ int cli_read_data(cli *c, mcr_data **out, const char *path)
         .target = c->reading.target,
         .weight = c->reading.weight,
         .class_files = c->reading.classes.item,
+        .features = c->reading.features,
     };
     return cli_fail(c, mcr_data_read(out, c->ctx, path, &options));
+}
+
+int cli_read_words(cli *c, mcr_data **out, int first)
+{
+    int count = c->words.count - first;
+    if (count <= 1)
+        return cli_read_data(c, out, cli_word(c, first));
+    mcr_data **part = cli_alloc((size_t)count, sizeof *part);
+    int bad = 0;
+    *out = NULL;
+    for (int i = 0; !bad && i < count; i++)
+        bad = cli_read_data(c, &part[i], cli_word(c, first + i));
+    if (!bad)
+        bad = cli_fail(c, mcr_data_concat(out, (const mcr_data *const *)part, count));
+    for (int i = 0; i < count; i++)
+        mcr_data_free(part[i]);
+    free(part);
+    return bad;
+}
+
+int cli_fail_words(cli *c, mcr_status status, int first)
+{
+    int one_file = c->words.count == first + 1;
+    if (status != MCR_BAD_DATA || !one_file || mcr_message_file(c->ctx))
+        return cli_fail(c, status);
+    return cli_fault(c, cli_word(c, first), "%s", mcr_message(c->ctx));
 }
 
 int cli_read_kernel(cli *c, mcr_kernel **out, const char *expression)

@@ -80,8 +80,9 @@ int cli_help_overview(cli *c, FILE *to)
 static void put_option(const cli_option *o)
 {
     char left[64];
-    int length = o->letter ? snprintf(left, sizeof left, "-%c, --%s", o->letter, o->name)
-                           : snprintf(left, sizeof left, "    --%s", o->name);
+    int length = !o->letter   ? snprintf(left, sizeof left, "    --%s", o->name)
+                 : o->name[1] ? snprintf(left, sizeof left, "-%c, --%s", o->letter, o->name)
+                              : snprintf(left, sizeof left, "-%c", o->letter);
     if (o->type != CLI_FLAG && length < (int)sizeof left)
         snprintf(left + length, sizeof left - (size_t)length, " %s", o->argument);
     if (strlen(left) > OPTION_WIDTH)
@@ -108,10 +109,10 @@ static void option_json(cli_json *j, const cli_option *o)
     cli_json_end(j);
 }
 
-static int verb_json(const cli_verb *verb)
+static int verb_json(cli *c, const cli_verb *verb)
 {
-    cli_group groups[3];
-    int count = cli_verb_groups(verb, NULL, NULL, groups);
+    cli_group groups[CLI_GROUPS];
+    int count = cli_verb_groups(verb, c, NULL, groups);
     cli_json j;
     cli_json_begin(&j, stdout);
     cli_json_text(&j, "name", verb->name);
@@ -130,10 +131,10 @@ static int verb_json(const cli_verb *verb)
 
 int cli_help_verb(cli *c, const cli_verb *verb)
 {
-    cli_group groups[3];
-    int count = cli_verb_groups(verb, NULL, NULL, groups);
+    cli_group groups[CLI_GROUPS];
+    int count = cli_verb_groups(verb, c, NULL, groups);
     if (c->json_asked)
-        return verb_json(verb);
+        return verb_json(c, verb);
     printf("usage: mercer %s%s%s [options]\n\n%s\n", verb->name, *verb->usage ? " " : "",
            verb->usage, verb->about);
     for (int i = 0; i < count; i++) {

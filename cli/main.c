@@ -10,6 +10,7 @@
 
 #include "cli.h"
 #include "help.h"
+#include "learner.h"
 #include "progress.h"
 #include "suggest.h"
 
@@ -36,9 +37,11 @@ int cli_verb_groups(const cli_verb *verb, cli *c, void *values, cli_group *group
     int count = 0;
     if (verb->options)
         groups[count++] = (cli_group){"Options", verb->options, values};
+    if (c->learning.options)
+        groups[count++] = (cli_group){c->learning.title, c->learning.options, c->learning.values};
     if (verb->traits & CLI_READS)
-        groups[count++] = (cli_group){"Reading data", cli_reading_options, c ? &c->reading : NULL};
-    groups[count++] = (cli_group){"Common options", cli_common_options, c ? &c->common : NULL};
+        groups[count++] = (cli_group){"Reading data", cli_reading_options, &c->reading};
+    groups[count++] = (cli_group){"Common options", cli_common_options, &c->common};
     return count;
 }
 
@@ -111,7 +114,9 @@ static int open_library(cli *c)
 static int run(cli *c, int argc, char **argv, char **all)
 {
     void *values = cli_alloc(1, c->verb->values_size);
-    cli_group groups[3];
+    cli_group groups[CLI_GROUPS];
+    if (c->verb->traits & CLI_LEARNS)
+        cli_learner_open(c, NULL);
     int count = cli_verb_groups(c->verb, c, values, groups);
     int bad = cli_options_parse(c, groups, count, argc, argv, &c->words);
     if (!bad) {
@@ -125,6 +130,7 @@ static int run(cli *c, int argc, char **argv, char **all)
         bad = c->verb->run(c, values);
     mcr_close(c->ctx);
     cli_options_free(groups, count, &c->words);
+    cli_learner_close(c);
     free(values);
     return bad;
 }
@@ -142,6 +148,17 @@ static int finish_output(cli *c, int status)
     return status ? status : 1;
 }
 
+/* `mercer fit svm --help` shows the options of that learner, too. */
+static int help(cli *c, int argc, char **argv)
+{
+    for (int i = 0; (c->verb->traits & CLI_LEARNS) && !c->learning.options && i < argc; i++)
+        if (cli_learner_exists(argv[i]))
+            cli_learner_open(c, argv[i]);
+    int status = cli_help_verb(c, c->verb);
+    cli_learner_close(c);
+    return status;
+}
+
 static int run_verb(cli *c, int at, int words, char **word, char **all)
 {
     c->verb = cli_verb_find(word[at]);
@@ -150,7 +167,7 @@ static int run_verb(cli *c, int at, int words, char **word, char **all)
     char **rest = cli_alloc((size_t)words, sizeof *rest);
     memcpy(rest, word, (size_t)at * sizeof *rest);
     memcpy(rest + at, word + at + 1, (size_t)(words - at - 1) * sizeof *rest);
-    int status = has_word(words - 1, rest, "--help", "-h") ? cli_help_verb(c, c->verb)
+    int status = has_word(words - 1, rest, "--help", "-h") ? help(c, words - 1, rest)
                                                            : run(c, words - 1, rest, all);
     free(rest);
     return status;

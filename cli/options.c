@@ -171,6 +171,7 @@ static int set_value(cli *c, const given *g)
     void *to = place(g->group, g->option);
     switch (g->option->type) {
     case CLI_FLAG: *(int *)to = 1; return 0;
+    case CLI_SWITCH:
     case CLI_TEXT: *(const char **)to = g->value; return 0;
     case CLI_LIST: add_to_list(to, g->value); return 0;
     case CLI_INT: return set_integer(c, g, to);
@@ -187,6 +188,7 @@ static void set_absent(const cli_group *group, const cli_option *option)
     void *to = place(group, option);
     switch (option->type) {
     case CLI_FLAG: *(int *)to = 0; break;
+    case CLI_SWITCH:
     case CLI_TEXT: *(const char **)to = NULL; break;
     case CLI_LIST: *(cli_list *)to = (cli_list){0}; break;
     case CLI_INT: *(int64_t *)to = INT64_MIN; break;
@@ -255,6 +257,11 @@ static given find_option(const cli_group *groups, int count, const char *arg)
     return g;
 }
 
+static int is_yes_or_no(const char *arg)
+{
+    return strcmp(arg, "yes") == 0 || strcmp(arg, "no") == 0;
+}
+
 /* Takes the option at argv[*at] with its value, and moves *at to the last argument used. */
 static int take_option(cli *c, const cli_group *groups, int count, int argc, char **argv, int *at)
 {
@@ -271,6 +278,8 @@ static int take_option(cli *c, const cli_group *groups, int count, int argc, cha
     }
     if (!cli_option_takes_next(g.option, arg))
         g.value = is_long ? strchr(arg, '=') + 1 : arg + 2;
+    else if (g.option->type == CLI_SWITCH)
+        g.value = *at + 1 < argc && is_yes_or_no(argv[*at + 1]) ? argv[++*at] : "yes";
     else if (*at + 1 < argc && !find_option(groups, count, argv[*at + 1]).option)
         g.value = argv[++*at];
     else
@@ -316,7 +325,8 @@ static int check_words(cli *c, const cli_words *words)
     int most = 0;
     while (c->verb->words && c->verb->words[most])
         most++;
-    if (words->count > most)
+    int any_number = most > 0 && strstr(c->verb->words[most - 1], "...") != NULL;
+    if (words->count > most && !any_number)
         return cli_refuse(c, "unexpected word \"%s\" (usage: mercer %s%s%s)", words->word[most],
                           c->verb->name, *c->verb->usage ? " " : "", c->verb->usage);
     if (words->count < c->verb->min_words)

@@ -15,15 +15,16 @@
 
 struct cli;
 
-typedef enum cli_type {            /* C type of the value at `offset` */
-                        CLI_FLAG,  /* int: 0 or 1; takes no value */
-                        CLI_TEXT,  /* const char *; NULL: not given */
-                        CLI_LIST,  /* cli_list: may be given several times */
-                        CLI_INT,   /* int64_t; INT64_MIN: not given */
-                        CLI_REAL,  /* double; NAN: not given */
-                        CLI_BYTES, /* size_t, written 500K, 64M, 2G; 0: not given */
-                        CLI_SEED,  /* uint64_t from 1; 0: not given */
-                        CLI_CHOICE /* int: position in `choices` ("a|b"); -1: not given */
+typedef enum cli_type {             /* C type of the value at `offset` */
+                        CLI_FLAG,   /* int: 0 or 1; takes no value */
+                        CLI_SWITCH, /* const char *: yes or no, alone: yes; NULL: not given */
+                        CLI_TEXT,   /* const char *; NULL: not given */
+                        CLI_LIST,   /* cli_list: may be given several times */
+                        CLI_INT,    /* int64_t; INT64_MIN: not given */
+                        CLI_REAL,   /* double; NAN: not given */
+                        CLI_BYTES,  /* size_t, written 500K, 64M, 2G; 0: not given */
+                        CLI_SEED,   /* uint64_t from 1; 0: not given */
+                        CLI_CHOICE  /* int: position in `choices` ("a|b"); -1: not given */
 } cli_type;
 
 typedef struct cli_list {

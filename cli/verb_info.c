@@ -1,4 +1,4 @@
-/* verb_info.c: mercer info: what a file holds.
+/* verb_info.c: mercer info: what a data file or a model file holds.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -7,10 +7,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "cli.h"
 #include "json.h"
 #include "progress.h"
+#include "report.h"
 #include "text.h"
 
 enum { CLASSES_SHOWN = 20 };
@@ -241,6 +243,95 @@ static void print_summary(const cli *c, const mcr_data *data, const mcr_field_in
     cli_say("seconds", "%.3g", seconds);
 }
 
+/* ---- models -----------------------------------------------------------------------------------*/
+
+static int ends_with(const char *text, const char *end)
+{
+    size_t n = strlen(text), m = strlen(end);
+    return n > m && strcmp(text + n - m, end) == 0;
+}
+
+/* By the first bytes; of a compressed file by its name. */
+static int is_model(const char *path)
+{
+    char head[64];
+    struct stat found;
+    if (!path || stat(path, &found) != 0 || !S_ISREG(found.st_mode))
+        return 0;
+    if (ends_with(path, ".mercer.gz") || ends_with(path, ".model.gz"))
+        return 1;
+    FILE *file = fopen(path, "rb");
+    size_t count = file ? fread(head, 1, sizeof head, file) : 0;
+    if (file)
+        fclose(file);
+    return mcr_model_recognise(head, count);
+}
+
+static void model_json(const cli *c, const mcr_model *model, double bytes, double seconds)
+{
+    const mcr_report_fit *r = mcr_model_report(model);
+    cli_json j;
+    cli_json_begin(&j, stdout);
+    cli_json_text(&j, "file", cli_word(c, 0));
+    cli_json_text(&j, "holds", "model");
+    cli_report_json(&j, r);
+    cli_json_list(&j, "class_names");
+    for (int64_t k = 0; k < mcr_model_classes(model); k++)
+        cli_json_text(&j, NULL, mcr_model_class_name(model, k));
+    cli_json_end(&j);
+    cli_json_integer(&j, "outputs", mcr_model_outputs(model));
+    cli_json_flag(&j, "probability", mcr_model_has_probability(model));
+    cli_json_text(&j, "version", r->version);
+    if (r->version)
+        cli_json_integer(&j, "seed", (int64_t)r->seed);
+    else
+        cli_json_null(&j, "seed");
+    cli_json_real(&j, "bytes", bytes);
+    cli_json_real(&j, "seconds_reading", seconds);
+    cli_json_end(&j);
+}
+
+static void model_summary(const cli *c, const mcr_model *model, double bytes)
+{
+    const mcr_report_fit *r = mcr_model_report(model);
+    int64_t classes = mcr_model_classes(model);
+    char size[32];
+    cli_say("file", "%s, %s", cli_word(c, 0), cli_bytes_text(size, bytes));
+    if (r->version)
+        cli_say("made by", "mercer %s, seed %" PRIu64, r->version, r->seed);
+    else
+        cli_say("made by", "another program");
+    cli_report_say(r);
+    for (int64_t k = 0; k < classes && k < CLASSES_SHOWN; k++)
+        cli_say(k ? "" : "classes", "%s", mcr_model_class_name(model, k));
+    if (classes > CLASSES_SHOWN)
+        cli_say("", "and %" PRId64 " more", classes - CLASSES_SHOWN);
+    if (classes)
+        cli_say("proba", "%s", mcr_model_has_probability(model) ? "yes" : "no");
+    if (isfinite(r->seconds))
+        cli_say("seconds", "%.3g of training", r->seconds);
+}
+
+static int info_of_model(cli *c)
+{
+    const char *path = cli_word(c, 0);
+    mcr_model *model = NULL;
+    struct stat found;
+    double start = cli_seconds();
+    int bad = cli_fail(c, mcr_model_load(&model, c->ctx, path));
+    if (bad)
+        return bad;
+    double seconds = cli_seconds() - start;
+    double bytes = stat(path, &found) == 0 ? (double)found.st_size : NAN;
+    cli_progress_clear(c);
+    if (c->common.json)
+        model_json(c, model, bytes, seconds);
+    else
+        model_summary(c, model, bytes);
+    mcr_model_free(model);
+    return 0;
+}
+
 /* ---- the verb ---------------------------------------------------------------------------------*/
 
 static int info_of_data(cli *c)
@@ -274,20 +365,24 @@ static int info_of_data(cli *c)
 static int run(cli *c, const void *values)
 {
     (void)values;
-    return info_of_data(c);
+    return is_model(cli_word(c, 0)) ? info_of_model(c) : info_of_data(c);
 }
 
 static const char *const words[] = {"FILE", NULL};
 
 const cli_verb cli_verb_info = {
     .name = "info",
-    .summary = "what a data file holds",
+    .summary = "what a data or model file holds",
     .usage = "FILE",
     .about =
         "Reads and checks a data file, and says what is in it: objects, fields and their kinds,\n"
-        "targets or classes, weights, and the memory it takes. - is standard input.",
+        "targets or classes, weights, and the memory it takes. - is standard input.\n"
+        "Of a model it shows how it was made: learner, options, kernel, data, certificate.",
     .examples = "mercer sample molecules -n 50 -o molecules.jsonl\n"
                 "mercer info molecules.jsonl\n"
+                "mercer sample blobs -n 100 -o blobs.csv\n"
+                "mercer fit svm blobs.csv -o blobs.mercer\n"
+                "mercer info blobs.mercer\n"
                 "mercer sample blobs -n 100 | mercer info - --format csv --json",
     .traits = CLI_READS,
     .words = words,

@@ -1,0 +1,138 @@
+/* learner.c: the options of the learners, made from their tables.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "learner.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int find_learner(const char *name, mcr_learner_info *info)
+{
+    for (int64_t i = 0; i < mcr_learner_count(); i++)
+        if (mcr_learner_describe(i, info) == MCR_OK && strcmp(info->name, name) == 0)
+            return 1;
+    return 0;
+}
+
+int cli_learner_exists(const char *name)
+{
+    mcr_learner_info info;
+    return find_learner(name, &info);
+}
+
+/* ---- the table --------------------------------------------------------------------------------*/
+
+static const mcr_param *find_param(const mcr_param *table, const char *name)
+{
+    for (const mcr_param *p = table; p && p->name; p++)
+        if (strcmp(p->name, name) == 0)
+            return p;
+    return NULL;
+}
+
+static int has_option(const cli_option *options, int count, const char *name)
+{
+    for (int i = 0; i < count; i++)
+        if (strcmp(options[i].name, name) == 0)
+            return 1;
+    return 0;
+}
+
+static const char *argument_of(const mcr_param *p)
+{
+    switch (p->type) {
+    case MCR_REAL: return "X";
+    case MCR_REALS: return "X,...";
+    case MCR_INT: return "N";
+    case MCR_FLAG: return "yes|no";
+    case MCR_CHOICE: return p->choices;
+    case MCR_TEXT: return "TEXT";
+    }
+    return "VALUE";
+}
+
+static cli_option make_option(const mcr_param *p, int at, int with_default)
+{
+    return (cli_option){
+        .name = p->name,
+        .letter = p->name[1] ? '\0' : p->name[0],
+        .type = p->type == MCR_FLAG ? CLI_SWITCH : CLI_TEXT,
+        .offset = (size_t)at * sizeof(const char *),
+        .argument = argument_of(p),
+        .standard = with_default ? p->standard : NULL,
+        .help = p->help,
+    };
+}
+
+void cli_learner_open(cli *c, const char *learner)
+{
+    mcr_learner_info info;
+    size_t most = 0;
+    int count = 0;
+    for (int64_t i = 0; i < mcr_learner_count(); i++)
+        if (mcr_learner_describe(i, &info) == MCR_OK)
+            for (const mcr_param *p = info.params; p && p->name; p++)
+                most++;
+    c->learning.title = "Options of the learner";
+    c->learning.options = cli_alloc(most + 1, sizeof *c->learning.options);
+    c->learning.values = cli_alloc(most + 1, sizeof *c->learning.values);
+    for (int64_t i = 0; i < mcr_learner_count(); i++) {
+        if (mcr_learner_describe(i, &info) != MCR_OK ||
+            (learner && strcmp(info.name, learner) != 0))
+            continue;
+        for (const mcr_param *p = info.params; p && p->name; p++)
+            if (!has_option(c->learning.options, count, p->name)) {
+                c->learning.options[count] = make_option(p, count, learner != NULL);
+                count++;
+            }
+    }
+}
+
+void cli_learner_close(cli *c)
+{
+    free(c->learning.options);
+    free(c->learning.values);
+    c->learning = (cli_learning){0};
+}
+
+/* ---- the values -------------------------------------------------------------------------------*/
+
+/* The option is one of other learners. */
+static int refuse_option(cli *c, const char *learner, const cli_option *o)
+{
+    char others[256] = "";
+    size_t used = 0;
+    for (int64_t i = 0; i < mcr_learner_count(); i++) {
+        mcr_learner_info info;
+        if (mcr_learner_describe(i, &info) == MCR_OK && find_param(info.params, o->name) &&
+            used < sizeof others)
+            used += (size_t)snprintf(others + used, sizeof others - used, "%s%s", used ? ", " : "",
+                                     info.name);
+    }
+    return cli_refuse(c, "%s has no option %s%s (it is one of %s; see mercer %s %s --help)",
+                      learner, o->letter ? "-" : "--", o->name, others, c->verb->name, learner);
+}
+
+int cli_learner_options(cli *c, mcr_options **out, const char *learner)
+{
+    mcr_learner_info info;
+    int bad = cli_fail(c, mcr_options_open(out, c->ctx, learner));
+    if (bad || !find_learner(learner, &info))
+        return bad;
+    for (int i = 0; !bad && c->learning.options[i].name; i++) {
+        const cli_option *o = &c->learning.options[i];
+        if (!c->learning.values[i])
+            continue;
+        if (!find_param(info.params, o->name))
+            bad = refuse_option(c, learner, o);
+        else
+            bad = cli_fail(c, mcr_options_set(*out, o->name, c->learning.values[i]));
+    }
+    if (bad) {
+        mcr_options_close(*out);
+        *out = NULL;
+    }
+    return bad;
+}

@@ -1,0 +1,23 @@
+/* learner.h: learners on the command line: every name in a learner's table of parameters is an option.
+ *
+ * `--tol 1e-6`; a name of one letter also as `-C 10`; a flag alone is yes: `--probability`, `--bias no`.
+ * The call is read with the options of all learners, so that they may stand before the learner, and
+ * the values go to the library as text, which knows the limits.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef CLI_LEARNER_H
+#define CLI_LEARNER_H
+
+#include "cli.h"
+
+/* 1: there is a learner of this name. */
+int cli_learner_exists(const char *name);
+/* Sets c->learning. learner NULL: the options of all, for the parser; else of that one with their
+ * defaults, for --help. */
+void cli_learner_open(cli *c, const char *learner);
+void cli_learner_close(cli *c); /* also when it was not opened */
+/* The library's options for a learner, as the call says them. Returns the exit status. */
+int cli_learner_options(cli *c, mcr_options **out, const char *learner);
+
+#endif

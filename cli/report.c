@@ -1,0 +1,126 @@
+/* report.c: what training found.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "report.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+
+#include "text.h"
+
+const char *cli_task_name(mcr_task task)
+{
+    switch (task) {
+    case MCR_CLASSIFY: return "classification";
+    case MCR_REGRESS: return "regression";
+    case MCR_DETECT: return "detection";
+    }
+    return "unknown";
+}
+
+static void say_data(const mcr_report_fit *r)
+{
+    char n[64], features[64], classes[64];
+    cli_say("data", "%s%s%s%s%s", cli_count_text(n, r->n, "object"), r->features ? ", " : "",
+            r->features ? cli_count_text(features, r->features, "feature") : "",
+            r->classes ? ", " : "",
+            r->classes == 1 ? "1 class"
+            : r->classes > 1
+                ? (snprintf(classes, sizeof classes, "%" PRId64 " classes", r->classes), classes)
+                : "");
+}
+
+static void say_certificate(const mcr_report_fit *r)
+{
+    if (r->certificate && isfinite(r->value))
+        cli_say("certified", "%s %.2e, tolerance %.2g", r->certificate, r->value, r->tolerance);
+    if (isfinite(r->primal) && isfinite(r->dual))
+        cli_say("", "primal %.9g, dual %.9g, gap %.2e", r->primal, r->dual, r->gap);
+}
+
+static void say_stop(const mcr_report_fit *r)
+{
+    static const char *const why[] = {
+        [MCR_STOP_OPTIMAL] = "within the tolerance",
+        [MCR_STOP_STEPS] = "as many steps as were allowed",
+        [MCR_STOP_TIME] = "no more time was allowed",
+        [MCR_STOP_INTERRUPTED] = "the best so far was kept",
+        [MCR_STOP_STUCK] = "no more progress was possible",
+    };
+    char text[128];
+    snprintf(text, sizeof text, "%s, after %" PRId64 " step%s", why[r->stop], r->iterations,
+             r->iterations == 1 ? "" : "s");
+    cli_say_word("stop", r->stop == MCR_STOP_OPTIMAL ? CLI_GOOD : CLI_DOUBT, mcr_stop_name(r->stop),
+                 text);
+}
+
+static void say_score(const mcr_report_fit *r)
+{
+    if (isfinite(r->accuracy))
+        cli_say("training", "accuracy %.6g", r->accuracy);
+    if (isfinite(r->mse) && isfinite(r->r2))
+        cli_say("training", "mse %.6g, r2 %.6g", r->mse, r->r2);
+    else if (isfinite(r->mse))
+        cli_say("training", "mse %.6g", r->mse);
+}
+
+void cli_report_say(const mcr_report_fit *r)
+{
+    char count[64];
+    if (*r->options)
+        cli_say("learner", "%s, %s", r->learner, r->options);
+    else
+        cli_say("learner", "%s", r->learner);
+    cli_say("kernel", "%s", r->kernel);
+    if (r->n > 0)
+        say_data(r);
+    if (r->n > 0)
+        cli_say("support", "%s (%.3g %%)", cli_count_text(count, r->support, "object"),
+                100 * (double)r->support / (double)r->n);
+    else
+        cli_say("support", "%s", cli_count_text(count, r->support, "object"));
+    if (isfinite(r->objective))
+        cli_say("objective", "%.9g", r->objective);
+    say_certificate(r);
+    if (r->n > 0)
+        say_stop(r);
+    say_score(r);
+    if (r->remark)
+        cli_say("remark", "%s", r->remark);
+}
+
+void cli_report_json(cli_json *j, const mcr_report_fit *r)
+{
+    cli_json_text(j, "learner", r->learner);
+    cli_json_text(j, "options", r->options);
+    cli_json_text(j, "kernel", r->kernel);
+    cli_json_text(j, "task", cli_task_name(r->task));
+    cli_json_integer(j, "n", r->n);
+    cli_json_integer(j, "features", r->features);
+    cli_json_integer(j, "classes", r->classes);
+    cli_json_real(j, "seconds", r->seconds);
+    cli_json_real(j, "objective", r->objective);
+    cli_json_integer(j, "iterations", r->iterations);
+    cli_json_integer(j, "support", r->support);
+    cli_json_text(j, "side", "kernel");
+    cli_json_text(j, "stop", mcr_stop_name(r->stop));
+    cli_json_object(j, "certificate");
+    cli_json_text(j, "kind", r->certificate);
+    cli_json_real(j, "value", r->value);
+    cli_json_real(j, "tolerance", r->tolerance);
+    cli_json_end(j);
+    cli_json_real(j, "primal", r->primal);
+    cli_json_real(j, "dual", r->dual);
+    cli_json_real(j, "gap", r->gap);
+    cli_json_object(j, "train");
+    if (r->task == MCR_CLASSIFY)
+        cli_json_real(j, "accuracy", r->accuracy);
+    if (r->task == MCR_REGRESS) {
+        cli_json_real(j, "mse", r->mse);
+        cli_json_real(j, "r2", r->r2);
+    }
+    cli_json_end(j);
+    cli_json_text(j, "remark", r->remark);
+}

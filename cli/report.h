@@ -1,0 +1,20 @@
+/* report.h: how a model was made, for people and for programs.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef CLI_REPORT_H
+#define CLI_REPORT_H
+
+#include <mercer/mercer.h>
+
+#include "json.h"
+
+/* Lines of a summary: learner, kernel, data, support objects, objective, certificate, why training
+ * ended, score on the training data. */
+void cli_report_say(const mcr_report_fit *report);
+/* The same as keys of an object. */
+void cli_report_json(cli_json *j, const mcr_report_fit *report);
+/* "classification", "regression", "detection". */
+const char *cli_task_name(mcr_task task);
+
+#endif
