@@ -223,7 +223,7 @@ INLINE vreal larger(vreal a, vreal b)
     UNROLL for (int i = 0; i < PIECES; i++) x.piece[i] = X86_REAL(max)(x.piece[i], y.piece[i]);
     return x.all;
 #else
-    return choose(a > b, a, b);
+    return choose((vwhole)(a > b), a, b);
 #endif
 }
 
@@ -234,7 +234,7 @@ INLINE vreal smaller(vreal a, vreal b)
     UNROLL for (int i = 0; i < PIECES; i++) x.piece[i] = X86_REAL(min)(x.piece[i], y.piece[i]);
     return x.all;
 #else
-    return choose(a < b, a, b);
+    return choose((vwhole)(a < b), a, b);
 #endif
 }
 

@@ -103,10 +103,12 @@ typedef struct mcr_tile_job {
 
 /* The functions of one instruction set in one precision ("real"). */
 typedef struct mcr_tile_kit {
-    int32_t bytes;         /* of a real: 4 or 8 */
-    int32_t width;         /* columns of a panel; a multiple of 4, at most MCR_TILE_WIDTH_MAX */
-    int32_t rows;          /* rows of a row panel, at most MCR_TILE_ROWS_MAX */
-    double sparse_below;   /* sparse rows are faster than dense ones below this share of nonzeros */
+    int32_t bytes; /* of a real: 4 or 8 */
+    int32_t width; /* columns of a panel; a multiple of 4, at most MCR_TILE_WIDTH_MAX */
+    int32_t rows;  /* rows of a row panel, at most MCR_TILE_ROWS_MAX */
+    /* Sparse rows are faster than dense ones below this share of nonzeros: in panels that stay in
+     * the first cache, and in larger ones; mcr_tile_prefers_sparse knows which. */
+    double sparse_below, sparse_below_large;
     const mcr_vmath *math; /* elementwise functions in the same precision */
 
     /* Packs objects first .. first + count - 1 of the source into one panel of `width` objects (any
@@ -144,6 +146,9 @@ typedef struct mcr_tiles {
 const mcr_tiles *mcr_tiles_best(void);
 /* For tests: by name; NULL if there is no such one or the processor lacks it. */
 const mcr_tiles *mcr_tiles_named(const char *name);
+
+/* Which form of rows is faster, for dims features and a share `density` of nonzeros. */
+bool mcr_tile_prefers_sparse(const mcr_tile_kit *kit, int64_t dims, double density);
 
 /* Panels of `width` objects that hold count objects. */
 static inline int64_t mcr_tile_panels(int64_t count, int32_t width)

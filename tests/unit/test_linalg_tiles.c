@@ -192,8 +192,9 @@ static double plain_value(const mcr_tile_job *job, const double *x, const double
 {
     const double pi = 3.14159265358979323846;
     double dot = 0, square = 0, l1 = 0, chi2 = 0, least = 0, sine = 0, xx = 0, zz = 0;
+    bool waves = job->op == MCR_TILE_SINE || job->op == MCR_TILE_EXP_SINE;
     for (int64_t k = 0; k < job->dims; k++) {
-        double d = x[k] - z[k], s = sin(pi * d / job->period);
+        double d = x[k] - z[k], s = waves ? sin(pi * d / job->period) : 0;
         dot += x[k] * z[k];
         xx += x[k] * x[k];
         zz += z[k] * z[k];
@@ -614,7 +615,10 @@ static void test_names(void **unused)
         const mcr_tile_kit *kit = kits[k].kit;
         assert_true(kit->width <= MCR_TILE_WIDTH_MAX && kit->width % 4 == 0);
         assert_true(kit->rows <= MCR_TILE_ROWS_MAX && kit->bytes == kit->math->bytes);
-        assert_true(kit->sparse_below > 0 && kit->sparse_below < 1);
+        assert_true(mcr_tile_prefers_sparse(kit, 50, 0.1));
+        assert_true(mcr_tile_prefers_sparse(kit, 100000, 0.1));
+        assert_false(mcr_tile_prefers_sparse(kit, 50, 0.95));
+        assert_false(mcr_tile_prefers_sparse(kit, 100000, 0.95));
     }
 }
 
