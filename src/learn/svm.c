@@ -233,29 +233,52 @@ static mcr_status hard_margin(const params *o, mcr_binary *p)
     return st;
 }
 
-/* Without a bias: C grows until it does not matter. */
+/* Share of the largest |Phi(x)| by which the objects y_i Phi(x_i) can be kept from the origin: the
+ * mixture that the coefficients make lies there. */
+static double nearness(const mcr_binary *p, double largest)
+{
+    double sum = 0, square = 0;
+    for (int64_t i = 0; i < p->n; i++) {
+        sum += fabs(p->coef[i]);
+        square += p->coef[i] * p->f[i];
+    }
+    return sum > 0 && largest > 0 ? sqrt(fmax(square, 0) / largest) / sum : 0;
+}
+
+/* Without a bias: C grows until no coefficient is at it. With coefficients beyond 1e6 / |Phi|^2 the
+ * margin would be below a thousandth of the objects' length: that counts as not separable. */
 static mcr_status hard_margin_through_origin(const params *o, mcr_binary *p)
 {
-    double largest, *start = mcr_alloc(p->ctx, (size_t)p->n, sizeof *start);
+    double largest = 0, *start = mcr_alloc(p->ctx, (size_t)p->n, sizeof *start);
     mcr_status st = start ? largest_diagonal(p, &largest) : MCR_NO_MEMORY;
-    double C = st ? 0 : 1e3 / fmax(largest, 1e-300), most = C * 1e9;
-    for (; !st; C *= 100) {
+    double unit = 1 / fmax(largest, 1e-300);
+    for (double C = 100 * unit; !st; C *= 100) {
         int64_t at_bound = 0;
         st = soft_margin(o, p, C);
         for (int64_t i = 0; i < p->n && !st; i++)
             at_bound += fabs(p->coef[i]) >= C * p->weight[i];
         if (st || at_bound == 0 || p->stop != MCR_STOP_OPTIMAL)
             break;
-        if (C >= most) {
-            st = mcr_fail(p->ctx, MCR_NUMERIC,
-                          "svm: not separable through the origin with this kernel: %lld objects "
-                          "violate the margin even at C = %.0e; use a finite C",
-                          (long long)at_bound, C);
+        double near = nearness(p, largest);
+        if (C >= 1e6 * unit || near < 1e-4) {
+            st = mcr_fail(
+                p->ctx, MCR_NUMERIC,
+                "svm: not separable through the origin with this kernel: %lld objects "
+                "violate the margin at C = %.1e, and a mixture of the objects lies within "
+                "%.1e of the origin (in units of the longest); use a finite C",
+                (long long)at_bound, C, near);
             break;
         }
         memcpy(start, p->coef, sizeof *start * (size_t)p->n);
         p->start = start;
     }
+    double square = 0, worst = 1;
+    for (int64_t i = 0; i < p->n && !st; i++) {
+        square += p->coef[i] * p->f[i];
+        worst = fmin(worst, p->y[i] * p->f[i]);
+    }
+    p->primal = worst > 0 ? 0.5 * square / (worst * worst) : INFINITY;
+    p->gap = p->primal - p->dual;
     p->start = NULL;
     mcr_free(p->ctx, start);
     return st;
