@@ -17,6 +17,8 @@ enum { OPTION_WIDTH = 24 };
 static const char tagline[] = "Kernel machines: any kernel, any learner, any kind of object.";
 static const char first_steps[] = "mercer sample moons -o moons.csv\n"
                                   "mercer info moons.csv\n"
+                                  "mercer fit svm moons.csv -k 'rbf(gamma=2)' -o moons.mercer\n"
+                                  "mercer predict moons.mercer moons.csv -o labels.txt\n"
                                   "mercer check 'rbf(gamma=2) + 1' moons.csv\n"
                                   "mercer gram moons.csv -k 'rbf(gamma=2)' -o gram.npy";
 

@@ -1,13 +1,14 @@
-# Completion of mercer for bash: verbs, their options, names of kernels and samples, files.
+# Completion of mercer for bash: verbs, their options, names of kernels, learners, samples, files.
 # SPDX-License-Identifier: Apache-2.0
 
 _mercer()
 {
     local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]}
-    local verb= i words=
+    local verb= learner= i words=
     for ((i = 1; i < COMP_CWORD; i++)); do
         if [[ ${COMP_WORDS[i]} != -* ]]; then
             verb=${COMP_WORDS[i]}
+            learner=${COMP_WORDS[i+1]}
             break
         fi
     done
@@ -15,10 +16,15 @@ _mercer()
     if [[ -z $verb || $verb == help ]]; then
         words=$(mercer help 2>/dev/null | sed -n '/^Verbs:/,/^$/s/^  \([a-z]*\) .*/\1/p')
     elif [[ $word == -* ]]; then
-        words=$(mercer help "$verb" 2>/dev/null |
+        [[ $verb == fit && $learner != -* ]] || learner=
+        words=$(mercer "$verb" ${learner:+"$learner"} --help 2>/dev/null |
             sed -n '/^Examples:/q; s/^  *\(-., \)\{0,1\}\(--[a-z-]*\).*/\2/p')
     elif [[ $before == -k || $before == --kernel || $verb == kernels ]]; then
         words=$(mercer kernels 2>/dev/null | sed -n 's/^  \([a-z0-9]*\) .*/\1/p')
+    elif [[ $verb == learners || ($verb == fit && $before == fit) ]]; then
+        words=$(mercer learners 2>/dev/null | sed -n 's/^  \([a-z0-9-]*\) .*/\1/p')
+    elif [[ $verb == export && $before == --to ]]; then
+        words=libsvm
     elif [[ $verb == sample && $before == sample ]]; then
         words=$(mercer sample 2>/dev/null | sed 's/ .*//')
     fi
