@@ -30,6 +30,9 @@ enum {
     /* Eight independent sums hide the latency of the multiply-add. */
     SPARSE_PANELS = 4,
     SPARSE_SUMS = SPARSE_PANELS * MICRO_VECTORS,
+    /* Sums of outputs in registers while one value of K after the other passes by. */
+    PANEL_DOUBLES = WIDTH / DOUBLE_LANES,
+    OUTPUTS_AT_ONCE = 12 / PANEL_DOUBLES > 4 ? 4 : 12 / PANEL_DOUBLES,
     /* Rows are taken in chunks that stay in the second cache while the column panels pass by. */
     CHUNK_BYTES = 192 * 1024
 };
@@ -92,32 +95,46 @@ INLINE void put_row(const sink *s, int64_t r, const vreal value[MICRO_VECTORS])
         UNROLL for (int v = 0; v < MICRO_VECTORS; v++) store(to + v * LANES, value[v]);
 }
 
-/* f += coef' K for rows r0 .. r0 + rows - 1 of a panel; row i of K is at tile + i * tile_ld. */
-static void sum_rows(const sink *s, int64_t r0, int64_t rows, const real *tile, int64_t tile_ld)
+/* f += coef' K of n outputs from o on, for rows r0 .. r0 + rows - 1 of a whole panel. */
+INLINE void sum_outputs(const sink *s, int64_t r0, int64_t rows, int64_t o, int n, const real *tile,
+                        int64_t tile_ld)
 {
-    enum { SUMS = WIDTH / DOUBLE_LANES };
-    const mcr_tile_job *job = s->job;
-    int64_t outputs = job->outputs > 1 ? job->outputs : 1;
-    for (int64_t o = 0; o < outputs; o++) {
-        const double *coef = job->coef + o * job->coef_ld + r0;
-        double *f = job->f + o * job->f_ld + s->column;
-        if (s->count < WIDTH) {
-            for (int64_t i = 0; i < rows; i++)
-                for (int64_t c = 0; c < s->count; c++)
-                    f[c] = multiply_add_one_double(coef[i], (double)tile[i * tile_ld + c], f[c]);
-            continue;
-        }
-        vdouble sum[SUMS];
-        UNROLL for (int v = 0; v < SUMS; v++) sum[v] = load_double(f + v * DOUBLE_LANES);
-        for (int64_t i = 0; i < rows; i++) {
-            vdouble w = splat_double(coef[i]);
-            UNROLL for (int v = 0; v < SUMS; v++)
+    const double *coef = s->job->coef + o * s->job->coef_ld + r0;
+    double *f = s->job->f + o * s->job->f_ld + s->column;
+    vdouble sum[OUTPUTS_AT_ONCE][PANEL_DOUBLES];
+    UNROLL for (int j = 0; j < n; j++) UNROLL for (int v = 0; v < PANEL_DOUBLES; v++)
+        sum[j][v] = load_double(f + j * s->job->f_ld + v * DOUBLE_LANES);
+    for (int64_t i = 0; i < rows; i++)
+        UNROLL for (int v = 0; v < PANEL_DOUBLES; v++)
+        {
+            vdouble k = load_as_double(tile + i * tile_ld + v * DOUBLE_LANES);
+            UNROLL for (int j = 0; j < n; j++)
             {
-                vdouble k = load_as_double(tile + i * tile_ld + v * DOUBLE_LANES);
-                sum[v] = multiply_add_double(w, k, sum[v]);
+                vdouble w = splat_double(coef[j * s->job->coef_ld + i]);
+                sum[j][v] = multiply_add_double(w, k, sum[j][v]);
             }
         }
-        UNROLL for (int v = 0; v < SUMS; v++) store_double(f + v * DOUBLE_LANES, sum[v]);
+    UNROLL for (int j = 0; j < n; j++) UNROLL for (int v = 0; v < PANEL_DOUBLES; v++)
+        store_double(f + j * s->job->f_ld + v * DOUBLE_LANES, sum[j][v]);
+}
+
+/* All outputs; row i of K is at tile + i * tile_ld. */
+static void sum_rows(const sink *s, int64_t r0, int64_t rows, const real *tile, int64_t tile_ld)
+{
+    const mcr_tile_job *job = s->job;
+    int64_t outputs = job->outputs > 1 ? job->outputs : 1, o = 0;
+    if (s->count == WIDTH) {
+        for (; o + OUTPUTS_AT_ONCE <= outputs; o += OUTPUTS_AT_ONCE)
+            sum_outputs(s, r0, rows, o, OUTPUTS_AT_ONCE, tile, tile_ld);
+        for (; o < outputs; o++)
+            sum_outputs(s, r0, rows, o, 1, tile, tile_ld);
+    }
+    for (; o < outputs; o++) {
+        const double *coef = job->coef + o * job->coef_ld + r0;
+        double *f = job->f + o * job->f_ld + s->column;
+        for (int64_t i = 0; i < rows; i++)
+            for (int64_t c = 0; c < s->count; c++)
+                f[c] = multiply_add_one_double(coef[i], (double)tile[i * tile_ld + c], f[c]);
     }
 }
 

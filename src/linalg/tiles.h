@@ -95,7 +95,8 @@ typedef struct mcr_tile_job {
     int64_t ld;
     void *const *out_rows;
 
-    /* f[o * f_ld + c] += sum_r coef[o * coef_ld + r] K(x_r, z_c) for o < outputs; coef NULL: none */
+    /* f[o * f_ld + c] += sum_r coef[o * coef_ld + r] K(x_r, z_c) for o < outputs; coef NULL: none.
+     * With many outputs f_ld should not be a multiple of 512: they would meet in the cache. */
     const double *coef;
     double *f;
     int64_t outputs, coef_ld, f_ld; /* outputs 0 means 1 */
