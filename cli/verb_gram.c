@@ -181,6 +181,8 @@ static int open_job(gram_job *job)
 {
     cli *c = job->c;
     int bad = cli_output_check(c, job->call->output);
+    if (cli_word(c, 1) && strcmp(cli_word(c, 0), "-") == 0 && strcmp(cli_word(c, 1), "-") == 0)
+        return cli_refuse(c, "DATA and DATA2 cannot both be standard input");
     if (!bad)
         bad = cli_read_kernel(c, &job->kernel, job->call->kernel);
     if (!bad)

@@ -93,6 +93,8 @@ def test_words_too_few_or_too_many():
     refused(["gram", "a", "b", "c", "-k", "linear"], 'gram: unexpected word "c" ' + usage)
     refused(["gram", data()], "gram: -k KERNEL is missing (the kernel, e.g. 'rbf(gamma=0.5)'; "
             "mercer kernels lists them)")
+    refused(["gram", "-", "-", "-k", "linear"],
+            "gram: DATA and DATA2 cannot both be standard input")
     refused(["check"], "check: KERNEL is missing (usage: mercer check KERNEL [DATA])")
     refused(["info"], "info: DATA is missing (usage: mercer info FILE)")
     refused(["version", "now"], 'version: unexpected word "now" (usage: mercer version)')
@@ -155,7 +157,8 @@ def test_options_stand_anywhere():
     wanted = tap.mercer("gram", "d.csv", "-k", "linear", "--json").stdout
     wanted = json.loads(wanted)
     for call in (["gram", "-k", "linear", "d.csv"], ["gram", "-klinear", "d.csv"],
-                 ["gram", "--kernel=linear", "d.csv"], ["gram", "--kernel", "linear", "--", "d.csv"],
+                 ["gram", "--kernel=linear", "d.csv"],
+                 ["gram", "--kernel", "linear", "--", "d.csv"],
                  ["--threads", "1", "gram", "d.csv", "-k", "linear"],
                  ["--threads=1", "--quiet", "gram", "-k", "linear", "d.csv", "--memory", "64M"],
                  ["gram", "d.csv", "-k", "rbf(gamma=1)", "-k", "linear", "--memory", "64MiB"]):
