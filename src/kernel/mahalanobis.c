@@ -278,7 +278,7 @@ static mcr_status project(mcr_store **out, size_t *bytes, const mcr_bound *bound
 static mcr_status check_size(const mcr_bound *bound, int64_t n)
 {
     const mcr_store *x = bound->field[0].store, *z = bound->field[1].store;
-    int64_t cols = x->cols > z->cols ? x->cols : z->cols;
+    int64_t cols = mcr_bound_cols(bound);
     bool sparse = x->kind == MCR_SPARSE && z->kind == MCR_SPARSE;
     if (cols == n || (sparse && cols < n))
         return MCR_OK;
@@ -323,8 +323,7 @@ static mcr_status join_scaled(mcr_vectors **out, mcr_bound *bound, mcr_binding *
     mcr_status s = mcr_vectors_spread(&scale, bound, "diag", diag);
     if (s)
         return s;
-    const mcr_store *x = bound->field[0].store, *z = bound->field[1].store;
-    int64_t cols = x->cols > z->cols ? x->cols : z->cols;
+    int64_t cols = mcr_bound_cols(bound);
     for (int64_t k = 0; k < cols; k++)
         scale[k] = sqrt(scale[k]);
     s = mcr_vectors_join(out, bound, binding, MCR_NEEDS_DOT, scale, 0);

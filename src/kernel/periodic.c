@@ -80,7 +80,6 @@ static mcr_status circle_chunk(void *arg, int64_t item, int worker)
     return MCR_OK;
 }
 
-/* A dense side whose other side has more features is refused while joining. */
 static mcr_status make_store(mcr_store **out, size_t *bytes, const mcr_bound *bound, int side,
                              const double *period)
 {
@@ -134,8 +133,7 @@ static mcr_status make_scale(double **scale, const mcr_bound *bound, const mcr_r
     *scale = NULL;
     if (s)
         return s;
-    const mcr_store *x = bound->field[0].store, *z = bound->field[1].store;
-    int64_t cols = x->cols > z->cols ? x->cols : z->cols;
+    int64_t cols = mcr_bound_cols(bound);
     *scale = mcr_alloc(bound->ctx, 2 * (size_t)cols, sizeof **scale);
     for (int64_t k = 0; *scale && k < 2 * cols; k++)
         (*scale)[k] = 1 / one[k / 2];

@@ -40,8 +40,6 @@ static void free_one(mcr_vectors *v)
     mcr *ctx = v->ctx;
     for (int p = 0; p < 2; p++) {
         mcr_free(ctx, v->panels[p].values);
-        mcr_free(ctx, v->panels[p].start);
-        mcr_free(ctx, v->panels[p].feature);
         if (v->side[0].norms[p] != v->side[1].norms[p])
             mcr_free(ctx, v->side[0].norms[p]);
         mcr_free(ctx, v->side[1].norms[p]);
@@ -59,24 +57,9 @@ static void free_one(mcr_vectors *v)
     mcr_free(ctx, v);
 }
 
-/* Sparse sides may stop short of features that no object has; dense ones must have all. */
-static mcr_status count_cols(mcr_vectors *v, const char *owner)
-{
-    const mcr_store *x = v->side[0].field.store, *z = v->side[1].field.store;
-    v->cols = x->cols > z->cols ? x->cols : z->cols;
-    for (int s = 0; s < 2; s++)
-        if (mcr_vectors_dense(v, s) && v->side[s].field.store->cols != v->cols)
-            return mcr_fail(v->ctx, MCR_BAD_DATA,
-                            "%s: field \"%s\" has %" PRId64 " features in one data set and %" PRId64
-                            " in the other",
-                            owner, x->name, x->cols, z->cols);
-    return MCR_OK;
-}
-
 static mcr_status make_one(mcr_vectors **out, mcr_bound *bound, mcr_binding *binding,
                            const mcr_field field[2], const double *scale)
 {
-    mcr_status s = MCR_OK;
     mcr_vectors *v = mcr_alloc_zero(bound->ctx, 1, sizeof *v);
     if (!v)
         return MCR_NO_MEMORY;
@@ -86,19 +69,19 @@ static mcr_status make_one(mcr_vectors **out, mcr_bound *bound, mcr_binding *bin
     v->side[0].field = field[0];
     v->side[1].field = field[1];
     v->product_slot = v->distance_slot = -1;
-    s = count_cols(v, bound->kernel->type->name);
-    if (!s && scale) {
+    /* Sparse sides may stop short of features that no object has (bind.c has checked the rest). */
+    int64_t x = field[0].store->cols, z = field[1].store->cols;
+    v->cols = x > z ? x : z;
+    if (scale) {
         v->scale = mcr_alloc(v->ctx, (size_t)v->cols, sizeof *scale);
-        if (v->scale)
-            memcpy(v->scale, scale, (size_t)v->cols * sizeof *scale);
-        else
-            s = MCR_NO_MEMORY;
+        if (!v->scale) {
+            free_one(v);
+            return MCR_NO_MEMORY;
+        }
+        memcpy(v->scale, scale, (size_t)v->cols * sizeof *scale);
     }
-    if (s)
-        free_one(v);
-    else
-        *out = v;
-    return s;
+    *out = v;
+    return MCR_OK;
 }
 
 static void take_slot(int *slot, mcr_binding *binding)
@@ -222,7 +205,7 @@ mcr_status mcr_vectors_spread(double **scale, const mcr_bound *bound, const char
                               const mcr_reals *values)
 {
     const mcr_store *x = bound->field[0].store, *z = bound->field[1].store;
-    int64_t cols = x->cols > z->cols ? x->cols : z->cols;
+    int64_t cols = mcr_bound_cols(bound);
     bool sparse = x->kind == MCR_SPARSE && z->kind == MCR_SPARSE;
     *scale = NULL;
     if (values->count != 1 && values->count != cols && !(sparse && values->count > cols))
@@ -249,8 +232,7 @@ mcr_status mcr_vectors_join_scaled(mcr_vectors **out, mcr_bound *bound, mcr_bind
     mcr_status s = mcr_vectors_spread(&scale, bound, parameter, values);
     if (s)
         return s;
-    const mcr_store *x = bound->field[0].store, *z = bound->field[1].store;
-    int64_t cols = x->cols > z->cols ? x->cols : z->cols;
+    int64_t cols = mcr_bound_cols(bound);
     for (int64_t k = 0; k < cols; k++)
         scale[k] = scale_of(scale[k]);
     s = mcr_vectors_join(out, bound, binding, needs, scale, sharpness);
@@ -259,17 +241,6 @@ mcr_status mcr_vectors_join_scaled(mcr_vectors **out, mcr_bound *bound, mcr_bind
 }
 
 /* ---- objects -----------------------------------------------------------------------------------*/
-
-int64_t mcr_vectors_cols(const mcr_vectors *v)
-{
-    return v->cols;
-}
-
-double mcr_vectors_norm2(const mcr_vectors *v, int side, int64_t i)
-{
-    assert(v->side[side].norm2);
-    return v->side[side].norm2[i];
-}
 
 mcr_tile_source mcr_vectors_source(const mcr_vectors *v, int side, bool shifted, int64_t *offset)
 {
@@ -338,7 +309,8 @@ static mcr_status smallest_chunk(void *arg, int64_t item, int worker)
     return MCR_OK;
 }
 
-mcr_status mcr_vectors_smallest(const mcr_vectors *v, double *value, int *side, int64_t *object,
+/* The smallest value on both sides (0 included where sparse rows have gaps), and where it is. */
+static mcr_status find_smallest(const mcr_vectors *v, double *value, int *side, int64_t *object,
                                 int64_t *feature)
 {
     *value = INFINITY;
@@ -373,7 +345,7 @@ mcr_status mcr_vectors_refuse_negative(const mcr_vectors *v, const mcr_bound *bo
     double value;
     int side;
     int64_t object, feature;
-    mcr_status s = mcr_vectors_smallest(v, &value, &side, &object, &feature);
+    mcr_status s = find_smallest(v, &value, &side, &object, &feature);
     if (s || value >= 0 || object < 0)
         return s;
     char text[MCR_REAL_TEXT];

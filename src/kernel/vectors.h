@@ -9,8 +9,8 @@
  * Forms. Rows are packed dense or sparse, whichever runs faster at their density, however they are
  * stored. Columns are packed in panels, all at once when that takes at most a quarter of the memory
  * budget that is left, else panel by panel as they are needed. Wide sparse data (text: tens of
- * thousands of features, few of them in one object) are packed in groups of panels that hold only
- * the features of their own columns. The values do not depend on the form.
+ * thousands of features, few of them in one object) are packed as they are needed, a few dozen
+ * columns at a time with the features that these have. The values do not depend on the form.
  *
  * Accurate distances. |x-z|^2 = |x|^2 + |z|^2 - 2 x.z loses digits when the distance is small
  * beside the norms. So vectors are shifted by their mean before packing where that makes the norms
@@ -59,13 +59,6 @@ mcr_status mcr_vectors_join_scaled(mcr_vectors **out, mcr_bound *bound, mcr_bind
  * MCR_BAD_DATA: neither one value nor one a feature; the message names kernel and parameter. */
 mcr_status mcr_vectors_spread(double **scale, const mcr_bound *bound, const char *parameter,
                               const mcr_reals *values);
-int64_t mcr_vectors_cols(const mcr_vectors *v);
-/* x.x of one object. Needs MCR_NEEDS_DOT. The same bits as in a double tile unless shifted. */
-double mcr_vectors_norm2(const mcr_vectors *v, int side, int64_t i);
-/* The smallest value on both sides (0 included where sparse rows have gaps), and where it is. */
-mcr_status mcr_vectors_smallest(const mcr_vectors *v, double *value, int *side, int64_t *object,
-                                int64_t *feature);
-
 /* MCR_BAD_DATA, with the kernel's name and the place, if any value is below 0. */
 mcr_status mcr_vectors_refuse_negative(const mcr_vectors *v, const mcr_bound *bound);
 
@@ -119,7 +112,10 @@ void mcr_vectors_batch_close(mcr_vectors_batch *batch); /* NULL allowed */
 
 typedef struct mcr_vectors_job {
     int64_t first, count; /* columns; fastest if first is a multiple of MCR_ROW_PAD */
-    /* Where row r of the batch goes: row[r], addressed by the number of the column; or k + r * ld,
+    /* Rows of the batch: row_first, a multiple of MCR_TILE_ROWS, and how many (0: all from there).
+     * row, k and coef start at row_first. */
+    int64_t row_first, rows;
+    /* Where row r goes: row[r], addressed by the number of the column; or k + r * ld,
      * whose first element is column `first`; or nowhere (both NULL). */
     void *k;
     int64_t ld;

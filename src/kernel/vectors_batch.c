@@ -4,6 +4,8 @@
  */
 #include "kernel/vectors_impl.h"
 
+#include <assert.h>
+
 #include "base/threads.h"
 
 struct mcr_vectors_batch {
@@ -46,7 +48,7 @@ static int64_t choose_group(const mcr_vectors_batch *b, mcr_rows x)
 {
     enum { ENTRIES = 65536, MOST = 4096 };
     const mcr_vectors *v = b->fused->v;
-    mcr_row_form form = mcr_row_pack_form(v, b->fused->op);
+    mcr_row_form form = mcr_row_pack_form(v, b->fused->op, b->precise);
     if (form == MCR_ROWS_LATER)
         return MCR_LATER_ROWS;
     if (form == MCR_ROWS_DENSE || x.count <= MCR_TILE_ROWS)
@@ -125,8 +127,25 @@ mcr_status mcr_vectors_batch_fill(mcr_vectors_batch *b, mcr_rows x)
     return s;
 }
 
+/* Part of one group: rows first .. first+count-1 of it. */
+static mcr_status run_part(const mcr_vectors_batch *b, const mcr_vectors_pass *whole, int64_t g,
+                           int64_t first, int64_t count, int64_t done)
+{
+    mcr_vectors_pass p = *whole;
+    mcr_row_pack part = mcr_row_pack_part(&b->pack[g], p.kit, p.v->cols, first, count);
+    if (p.k)
+        p.k += (size_t)(done * p.ld) * (size_t)p.kit->bytes;
+    if (p.row)
+        p.row += done;
+    if (p.coef)
+        p.coef += done;
+    return mcr_vectors_run_packs(&p, &part, 1, b->group_rows);
+}
+
 mcr_status mcr_vectors_run(const mcr_vectors_batch *b, const mcr_vectors_job *job)
 {
+    assert(job->row_first % MCR_TILE_ROWS == 0);
+    int64_t rows = job->rows ? job->rows : b->x.count - job->row_first;
     if (b->groups == 0 || job->count == 0)
         return MCR_OK;
     mcr_vectors_pass p = {
@@ -148,5 +167,15 @@ mcr_status mcr_vectors_run(const mcr_vectors_batch *b, const mcr_vectors_job *jo
         .f_ld = job->f_ld,
         .scratch = job->scratch,
     };
-    return mcr_vectors_run_packs(&p, b->pack, b->groups, b->group_rows);
+    if (rows == b->x.count)
+        return mcr_vectors_run_packs(&p, b->pack, b->groups, b->group_rows);
+    mcr_status s = MCR_OK;
+    for (int64_t done = 0; done < rows && !s;) {
+        int64_t at = job->row_first + done, g = at / b->group_rows, first = at % b->group_rows;
+        int64_t left = b->pack[g].count - first;
+        int64_t count = rows - done < left ? rows - done : left;
+        s = run_part(b, &p, g, first, count, done);
+        done += count;
+    }
+    return s;
 }

@@ -1,6 +1,6 @@
 /* vectors_columns.c: columns in the layout of linalg/tiles, all at once or as they are needed.
  *
- * Wide data: a group of MCR_WIDE_PANELS panels holds only the features that its columns have; rows
+ * Wide data: a group of MCR_WIDE_COLUMNS columns holds only the features that its columns have; rows
  * are cut down to them before they meet the group. A feature that one of the two objects lacks adds
  * nothing to a dot product, so that the values are the same bits. For sums of other functions rows
  * and columns are both packed with the features that any of them has.
@@ -34,17 +34,13 @@ static void see(uint64_t *seen, const mcr_vectors *v, int side, int64_t stored)
         seen[s->index[e] / 64] |= (uint64_t)1 << (s->index[e] % 64);
 }
 
-/* The features seen, rising, and forgets them. feature NULL: only counts. */
+/* The features seen, rising, and forgets them. */
 static int64_t list_seen(uint64_t *seen, const mcr_vectors *v, int32_t *feature)
 {
     int64_t count = 0, all = (int64_t)words(v);
     for (int64_t w = 0; w < all; w++) {
         uint64_t left = seen[w];
         seen[w] = 0;
-        if (!feature) {
-            count += __builtin_popcountll(left);
-            continue;
-        }
         for (; left; left &= left - 1)
             feature[count++] = (int32_t)(w * 64 + __builtin_ctzll(left));
     }
@@ -80,11 +76,8 @@ typedef struct pack_job {
     mcr_vector_panels *to;
     const mcr_tile_kit *kit;
     mcr_tile_source source;
-    int64_t offset, panels, columns; /* columns: of a wide group */
+    int64_t offset, panels;
     void *norms;
-    uint64_t *seen; /* wide, for each worker */
-    int32_t *map;
-    double *scale;
 } pack_job;
 
 static mcr_status pack_panels(void *arg, int64_t item, int worker)
@@ -135,128 +128,24 @@ static mcr_status pack_full(pack_job *job)
     return mcr_parallel(v->ctx, mcr_parts(job->panels, PANELS_A_TASK), pack_panels, job);
 }
 
-/* The columns of wide group g. */
-static int64_t group_columns(const pack_job *job, int64_t g, int64_t *first)
-{
-    int64_t left = job->v->side[1].field.count - g * job->columns;
-    *first = g * job->columns;
-    return left < job->columns ? left : job->columns;
-}
-
-static void see_group(const pack_job *job, int64_t g, uint64_t *seen)
-{
-    int64_t first, count = group_columns(job, g, &first);
-    for (int64_t c = 0; c < count; c++)
-        see(seen, job->v, 1, mcr_field_at(&job->v->side[1].field, first + c));
-}
-
-static mcr_status count_group(void *arg, int64_t item, int worker)
-{
-    const pack_job *job = arg;
-    uint64_t *seen = job->seen + (size_t)worker * words(job->v);
-    see_group(job, item, seen);
-    job->to->start[item + 1] = list_seen(seen, job->v, NULL);
-    return MCR_OK;
-}
-
-static mcr_status fill_group(void *arg, int64_t item, int worker)
-{
-    const pack_job *job = arg;
-    const mcr_vectors *v = job->v;
-    uint64_t *seen = job->seen + (size_t)worker * words(v);
-    int32_t *map = job->map + (size_t)worker * (size_t)v->cols;
-    double *scale = job->scale ? job->scale + (size_t)worker * (size_t)v->cols : NULL;
-    int64_t begin = job->to->start[item], first, count = group_columns(job, item, &first);
-    int32_t *feature = job->to->feature + begin;
-    see_group(job, item, seen);
-    int64_t features = list_seen(seen, v, feature);
-    void *values = (char *)job->to->values +
-                   (size_t)(begin * job->columns) * (size_t)job->kit->bytes;
-    pack_group(values, v, job->kit, job->source, job->offset + first, count, job->kit->width,
-               feature, features, map, scale);
-    return MCR_OK;
-}
-
-static mcr_status open_wide(pack_job *job, int64_t groups)
-{
-    mcr_vectors *v = job->v;
-    size_t workers = (size_t)mcr_workers(v->ctx), cols = (size_t)v->cols, all;
-    if (!mcr_size_mul(workers, cols, &all))
-        return mcr_fail(v->ctx, MCR_NO_MEMORY, "too many features to pack");
-    job->to->start = mcr_alloc(v->ctx, (size_t)groups + 1, sizeof *job->to->start);
-    job->seen = mcr_alloc_zero(v->ctx, workers * words(v), sizeof *job->seen);
-    job->map = mcr_alloc(v->ctx, all, sizeof *job->map);
-    if (v->scale)
-        job->scale = mcr_alloc(v->ctx, all, sizeof *job->scale);
-    if (!job->to->start || !job->seen || !job->map || (v->scale && !job->scale))
-        return MCR_NO_MEMORY;
-    memset(job->map, 0xff, all * sizeof *job->map);
-    return MCR_OK;
-}
-
-static mcr_status pack_wide(pack_job *job)
-{
-    mcr_vectors *v = job->v;
-    int64_t groups = mcr_parts(v->side[1].field.count, job->columns);
-    int64_t *start = NULL;
-    mcr_status s = open_wide(job, groups);
-    if (!s)
-        s = mcr_parallel(v->ctx, groups, count_group, job);
-    if (s)
-        goto done;
-    start = job->to->start;
-    start[0] = 0;
-    for (int64_t g = 0; g < groups; g++)
-        start[g + 1] += start[g];
-    size_t features = (size_t)start[groups], bytes, list, both;
-    bool fits = mcr_size_mul(features * (size_t)job->kit->bytes, (size_t)job->columns, &bytes) &&
-                mcr_size_mul(features, sizeof(int32_t), &list) &&
-                mcr_size_add(bytes, list, &both) && take_share(v, both);
-    if (fits) {
-        job->to->values = mcr_alloc(v->ctx, bytes, 1);
-        job->to->feature = mcr_alloc(v->ctx, list, 1);
-        s = job->to->values && job->to->feature ? mcr_parallel(v->ctx, groups, fill_group, job)
-                                                : MCR_NO_MEMORY;
-    }
-done:
-    mcr_free(v->ctx, job->seen);
-    mcr_free(v->ctx, job->map);
-    mcr_free(v->ctx, job->scale);
-    return s;
-}
-
-/* What a failed or unaffordable packing has left. */
-static void drop_panels(mcr_vectors *v, mcr_vector_panels *to, size_t budget)
-{
-    mcr_free(v->ctx, to->values);
-    mcr_free(v->ctx, to->start);
-    mcr_free(v->ctx, to->feature);
-    *to = (mcr_vector_panels){0};
-    mcr_budget_give(v->ctx, v->budget - budget);
-    v->budget = budget;
-}
-
 mcr_status mcr_vectors_pack(mcr_vectors *v, bool precise)
 {
     size_t budget = v->budget;
     pack_job job = {.v = v, .to = &v->panels[precise], .kit = mcr_vectors_kit(precise)};
     job.source = mcr_vectors_source(v, 1, true, &job.offset);
     job.panels = mcr_tile_panels(v->side[1].field.count, job.kit->width);
-    job.columns = (int64_t)MCR_WIDE_PANELS * job.kit->width;
-    mcr_status s = MCR_OK;
-    if (!v->wide)
-        s = pack_full(&job);
-    else if (v->needs & (MCR_NEEDS_DOT | MCR_NEEDS_DISTANCE))
-        s = pack_wide(&job);
+    mcr_status s = v->wide ? MCR_OK : pack_full(&job);
     if (!s && !job.norms && (v->needs & MCR_NEEDS_DISTANCE))
         s = mcr_vectors_norms(&job.norms, v, 1, precise, true);
     void *x_norms = v->same ? job.norms : NULL;
     if (!s && !v->same && v->product_slot >= 0 && (v->needs & MCR_NEEDS_DISTANCE))
         s = mcr_vectors_norms(&x_norms, v, 0, precise, true);
-    if (s || !job.to->values)
-        drop_panels(v, job.to, budget);
     if (s) {
+        mcr_free(v->ctx, job.to->values);
+        job.to->values = NULL;
         mcr_free(v->ctx, job.norms);
+        mcr_budget_give(v->ctx, v->budget - budget);
+        v->budget = budget;
         return s;
     }
     v->side[1].norms[precise] = job.norms;
@@ -287,44 +176,41 @@ static void *take(mcr_scratch *scratch, size_t bytes)
     return mcr_scratch_take(scratch, bytes ? bytes : 1);
 }
 
-/* Room for what one walk needs beyond prepacked panels; true: there is. */
+/* Wide: room for lists of features and for rows cut down to them. */
+static bool take_wide_room(mcr_column_walk *walk, size_t dims, const mcr_row_pack *rows,
+                           mcr_scratch *scratch)
+{
+    const mcr_vectors *v = walk->v;
+    size_t real = (size_t)walk->kit->bytes, cols = (size_t)v->cols, bytes;
+    walk->map = take(scratch, cols * sizeof *walk->map);
+    walk->seen = take(scratch, words(v) * sizeof *walk->seen);
+    walk->feature = take(scratch, dims * sizeof *walk->feature);
+    walk->scale = take(scratch, dims * sizeof *walk->scale);
+    if (!walk->map || !walk->seen || !walk->feature || !walk->scale)
+        return false;
+    memset(walk->map, 0xff, cols * sizeof *walk->map);
+    memset(walk->seen, 0, words(v) * sizeof *walk->seen);
+    if (walk->join) {
+        int64_t padded = mcr_tile_panels(rows->count, walk->kit->rows) * walk->kit->rows;
+        walk->joined = mcr_size_mul(dims * real, (size_t)padded, &bytes) ? take(scratch, bytes)
+                                                                         : NULL;
+        return walk->joined != NULL;
+    }
+    size_t entries = (size_t)rows->start[rows->count];
+    walk->rows.start = take(scratch, ((size_t)rows->count + 1) * sizeof(int64_t));
+    walk->rows.index = take(scratch, entries * sizeof(int32_t));
+    walk->rows.value = take(scratch, entries * real);
+    return walk->rows.start && walk->rows.index && walk->rows.value;
+}
+
+/* Room for a segment that is packed now. */
 static bool take_room(mcr_column_walk *walk, const mcr_row_pack *rows, mcr_scratch *scratch)
 {
     const mcr_vectors *v = walk->v;
-    size_t real = (size_t)walk->kit->bytes, step = (size_t)walk->step, cols = (size_t)v->cols;
-    size_t dims = cols, bytes;
-    if (v->wide) {
-        walk->map = take(scratch, cols * sizeof *walk->map);
-        if (!walk->map)
-            return false;
-        memset(walk->map, 0xff, cols * sizeof *walk->map);
-    }
-    if (v->wide && !walk->packed) {
-        dims = (size_t)most_features(walk);
-        walk->seen = take(scratch, words(v) * sizeof *walk->seen);
-        walk->feature = take(scratch, dims * sizeof *walk->feature);
-        walk->scale = v->scale ? take(scratch, dims * sizeof *walk->scale) : NULL;
-        if (!walk->seen || !walk->feature || (v->scale && !walk->scale))
-            return false;
-        memset(walk->seen, 0, words(v) * sizeof *walk->seen);
-    }
-    if (v->wide && walk->join) {
-        int64_t padded = mcr_tile_panels(rows->count, walk->kit->rows) * walk->kit->rows;
-        if (!mcr_size_mul(dims * real, (size_t)padded, &bytes))
-            return false;
-        walk->joined = take(scratch, bytes);
-        if (!walk->joined)
-            return false;
-    } else if (v->wide) {
-        size_t entries = (size_t)rows->start[rows->count];
-        walk->rows.start = take(scratch, ((size_t)rows->count + 1) * sizeof(int64_t));
-        walk->rows.index = take(scratch, entries * sizeof(int32_t));
-        walk->rows.value = take(scratch, entries * real);
-        if (!walk->rows.start || !walk->rows.index || !walk->rows.value)
-            return false;
-    }
-    if (walk->packed)
-        return true;
+    size_t real = (size_t)walk->kit->bytes, step = (size_t)walk->step, bytes;
+    size_t dims = (size_t)(v->wide ? most_features(walk) : v->cols);
+    if (v->wide && !take_wide_room(walk, dims, rows, scratch))
+        return false;
     if (!mcr_size_mul(dims * real, step, &bytes))
         return false;
     walk->values = take(scratch, bytes);
@@ -340,20 +226,20 @@ mcr_status mcr_column_walk_open(mcr_column_walk *walk, const mcr_vectors *v, mcr
     assert(v->panels[precise].ready);
     *walk = (mcr_column_walk){.v = v, .kit = mcr_vectors_kit(precise), .op = op, .z = z};
     int64_t width = walk->kit->width;
-    bool later = mcr_row_pack_form(v, op) == MCR_ROWS_LATER;
+    bool later = mcr_row_pack_form(v, op, precise) == MCR_ROWS_LATER;
     walk->precise = precise;
-    walk->packed = v->panels[precise].values && !z.index && z.first % width == 0 && !later;
+    walk->packed = v->panels[precise].values && !z.index && z.first % width == 0;
     walk->join = later ? rows : NULL;
     if (walk->packed) {
-        walk->step = v->wide ? MCR_WIDE_PANELS * width : z.count;
+        walk->step = z.count;
     } else if (v->wide) {
-        walk->step = later ? width : MCR_WIDE_PANELS * width;
+        walk->step = later ? width : MCR_WIDE_COLUMNS;
     } else {
         int64_t panels = SEGMENT_BYTES / walk->kit->bytes / width / (v->cols + 1);
         panels = panels < 1 ? 1 : panels > SEGMENT_PANELS ? SEGMENT_PANELS : panels;
         walk->step = panels * width;
     }
-    if (walk->packed && !v->wide)
+    if (walk->packed)
         return MCR_OK;
     return take_room(walk, rows, scratch) ? MCR_OK : MCR_NO_MEMORY;
 }
@@ -367,23 +253,10 @@ static const void *packed_norms(const mcr_column_walk *walk, int64_t column)
 /* Columns that were packed before; column: number of the first on its side. */
 static void packed_segment(const mcr_column_walk *walk, mcr_segment *s, int64_t column)
 {
-    const mcr_vectors *v = walk->v;
-    const mcr_vector_panels *from = &v->panels[walk->precise];
-    size_t real = (size_t)walk->kit->bytes;
-    const char *values = from->values;
+    const char *values = walk->v->panels[walk->precise].values;
+    s->values = values + (size_t)(column * walk->v->cols) * (size_t)walk->kit->bytes;
     s->norms = packed_norms(walk, column);
-    if (!v->wide) {
-        s->values = values + (size_t)(column * v->cols) * real;
-        s->dims = v->cols;
-        return;
-    }
-    int64_t columns = (int64_t)MCR_WIDE_PANELS * walk->kit->width, g = column / columns;
-    s->dims = from->start[g + 1] - from->start[g];
-    s->feature = from->feature + from->start[g];
-    s->values = values +
-                (size_t)(from->start[g] * columns + (column - g * columns) * s->dims) * real;
-    int64_t left = (g + 1) * columns - column;
-    s->count = s->count < left ? s->count : left;
+    s->dims = walk->v->cols;
 }
 
 static void copy_norms(const mcr_column_walk *walk, const mcr_segment *s)

@@ -14,9 +14,9 @@
 
 #include "kernel/vectors.h"
 
-/* Column panels of wide data that share one list of features. Four: what a sparse row meets at a
- * time in linalg/tile.c. */
-enum { MCR_WIDE_PANELS = 4 };
+/* Columns of wide data that share one list of features; a multiple of all panel widths. Measured on
+ * text with 55,000 features: with 16 the rows are cut down too often, with 128 too much is packed. */
+enum { MCR_WIDE_COLUMNS = 64 };
 
 /* Rows of a pack whose features join those of the columns. */
 enum { MCR_LATER_ROWS = 48 };
@@ -34,10 +34,6 @@ typedef struct mcr_vector_side {
 typedef struct mcr_vector_panels {
     bool ready;
     void *values; /* NULL: packed when needed */
-    /* Wide: group g holds the features feature[start[g]] .. feature[start[g + 1] - 1], rising; its
-     * panels start at values[start[g] * columns of a group]. NULL otherwise. */
-    int64_t *start;
-    int32_t *feature;
 } mcr_vector_panels;
 
 struct mcr_vectors {
@@ -57,10 +53,10 @@ struct mcr_vectors {
     /* The plan, made by the first prepare. */
     bool planned;
     bool wide;
-    bool sparse_rows; /* for operations on dot products */
-    double *shift;    /* NULL: none */
-    double shift2;    /* m.m */
-    double rounding;  /* the error of a squared distance, in units of rounding of |x|^2 + |z|^2 */
+    bool sparse_rows[2]; /* by precision, for operations on dot products */
+    double *shift;       /* NULL: none */
+    double shift2;       /* m.m */
+    double rounding; /* the error of a squared distance, in units of rounding of |x|^2 + |z|^2 */
 
     /* Shared tiles: dot products of packed vectors, squared distances. -1: none. */
     int product_slot, distance_slot;
@@ -134,7 +130,7 @@ typedef struct mcr_row_pack {
 
 /* How rows are packed for an operation. LATER: with the columns, for sums on wide data. */
 typedef enum mcr_row_form { MCR_ROWS_DENSE, MCR_ROWS_SPARSE, MCR_ROWS_LATER } mcr_row_form;
-mcr_row_form mcr_row_pack_form(const mcr_vectors *v, mcr_tile_op op);
+mcr_row_form mcr_row_pack_form(const mcr_vectors *v, mcr_tile_op op, bool precise);
 /* Bytes that a pack of these rows takes; SIZE_MAX: more than there can be. */
 size_t mcr_row_pack_bytes(const mcr_vectors *v, mcr_tile_op op, bool precise, mcr_rows x);
 /* Packs into room of that many bytes, 64-byte aligned. */
@@ -186,7 +182,8 @@ bool mcr_column_walk_next(mcr_column_walk *walk, mcr_segment *segment);
 const mcr_row_pack *mcr_column_walk_rows(mcr_column_walk *walk, const mcr_segment *segment,
                                          const mcr_row_pack *rows);
 
-/* Packs all columns in one precision if they fit the budget, and takes their norms. */
+/* Packs all columns in one precision if they fit the budget, and takes their norms. Wide ones are
+ * packed as they are needed, whatever the budget: that is as fast as reading them from memory. */
 mcr_status mcr_vectors_pack(mcr_vectors *v, bool precise);
 
 /* ---- rows against columns ----------------------------------------------------------------------*/

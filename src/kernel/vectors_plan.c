@@ -1,5 +1,8 @@
 /* vectors_plan.c: which form vectors are packed in, decided from a sample of the objects.
  *
+ * What can change a value in its last bits is decided by the columns alone: in a prediction those
+ * are the model's objects, and the value for a new object does not depend on the others.
+ *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "kernel/vectors_impl.h"
@@ -52,13 +55,13 @@ static double mean_nonzeros(const mcr_vectors *v, int side)
 static mcr_status mean_union(double *mean, const mcr_vectors *v)
 {
     const mcr_field *f = &v->side[1].field;
-    int64_t columns = MCR_WIDE_PANELS * mcr_vectors_kit(false)->width, sum = 0;
+    int64_t sum = 0;
     bool *seen = mcr_alloc_zero(v->ctx, (size_t)v->cols, sizeof *seen);
     if (!seen)
         return MCR_NO_MEMORY;
     for (int64_t g = 0; g < GROUPS; g++) {
         int64_t first = sampled(f, g, GROUPS);
-        int64_t end = first + columns < f->count ? first + columns : f->count;
+        int64_t end = first + MCR_WIDE_COLUMNS < f->count ? first + MCR_WIDE_COLUMNS : f->count;
         memset(seen, 0, (size_t)v->cols * sizeof *seen);
         for (int64_t i = first; i < end; i++) {
             mcr_vector z = mcr_vectors_object(v, 1, i);
@@ -77,19 +80,15 @@ static mcr_status mean_union(double *mean, const mcr_vectors *v)
 
 static void sample_mean(const mcr_vectors *v, double *mean)
 {
-    int64_t total = 0;
-    for (int side = 0; side < (v->same ? 1 : 2); side++) {
-        const mcr_field *f = &v->side[side].field;
-        int64_t count = sample_count(f);
-        for (int64_t t = 0; t < count; t++) {
-            mcr_vector x = mcr_vectors_object(v, side, sampled(f, t, count));
-            for (int64_t e = 0; e < x.count; e++)
-                mean[x.index ? x.index[e] : e] += x.value[e];
-        }
-        total += count;
+    const mcr_field *f = &v->side[1].field;
+    int64_t count = sample_count(f);
+    for (int64_t t = 0; t < count; t++) {
+        mcr_vector z = mcr_vectors_object(v, 1, sampled(f, t, count));
+        for (int64_t e = 0; e < z.count; e++)
+            mean[z.index ? z.index[e] : e] += z.value[e];
     }
-    for (int64_t k = 0; k < v->cols && total; k++)
-        mean[k] /= (double)total;
+    for (int64_t k = 0; k < v->cols && count; k++)
+        mean[k] /= (double)count;
 }
 
 static double scaled(const mcr_vectors *v, int64_t k, double value)
@@ -117,21 +116,18 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The median and largest squared norm of the sample. room: 2 SAMPLE numbers. */
+/* The median and largest squared norm of the sample. room: SAMPLE numbers. */
 static void sample_norms(const mcr_vectors *v, const double *m, double *room, double *median,
                          double *largest)
 {
-    int64_t n = 0;
+    const mcr_field *f = &v->side[1].field;
+    int64_t n = sample_count(f);
     double m2 = 0;
     for (int64_t k = 0; m && k < v->cols; k++)
         m2 += scaled(v, k, m[k]) * scaled(v, k, m[k]);
-    for (int side = 0; side < (v->same ? 1 : 2); side++) {
-        const mcr_field *f = &v->side[side].field;
-        int64_t count = sample_count(f);
-        for (int64_t t = 0; t < count; t++) {
-            mcr_vector x = mcr_vectors_object(v, side, sampled(f, t, count));
-            room[n++] = norm_from(v, &x, m, m2);
-        }
+    for (int64_t t = 0; t < n; t++) {
+        mcr_vector z = mcr_vectors_object(v, 1, sampled(f, t, n));
+        room[t] = norm_from(v, &z, m, m2);
     }
     qsort(room, (size_t)n, sizeof *room, ascending);
     *median = n ? room[n / 2] : 0;
@@ -147,10 +143,10 @@ static bool norms_harmless(const mcr_vectors *v, double norm)
 
 /* Sparse rows cannot be shifted, and dot products then need rank-one terms: so vectors are shifted
  * only where it makes most norms smaller and either costs nothing or is needed. */
-static mcr_status choose_shift(mcr_vectors *v)
+static mcr_status choose_shift(mcr_vectors *v, bool dense)
 {
     double *mean = mcr_alloc_zero(v->ctx, (size_t)v->cols, sizeof *mean);
-    double *room = mcr_alloc(v->ctx, 2 * SAMPLE, sizeof *room);
+    double *room = mcr_alloc(v->ctx, SAMPLE, sizeof *room);
     mcr_status s = mean && room ? MCR_OK : MCR_NO_MEMORY;
     bool shift = false;
     if (!s) {
@@ -159,13 +155,13 @@ static mcr_status choose_shift(mcr_vectors *v)
         sample_norms(v, NULL, room, &before, &largest);
         sample_norms(v, mean, room, &after, &ignored);
         bool helps = after <= 0.7 * before;
-        bool free_of_cost = !v->sparse_rows && !(v->needs & MCR_NEEDS_DOT);
+        bool free_of_cost = dense && !(v->needs & MCR_NEEDS_DOT);
         shift = helps && (free_of_cost || !norms_harmless(v, largest));
     }
     mcr_free(v->ctx, room);
     if (shift) {
         v->shift = mean;
-        v->sparse_rows = false;
+        v->sparse_rows[0] = v->sparse_rows[1] = false;
     } else {
         mcr_free(v->ctx, mean);
     }
@@ -235,18 +231,21 @@ static void forget_shift(mcr_vectors *v)
 mcr_status mcr_vectors_plan(mcr_vectors *v)
 {
     mcr_status s = MCR_OK;
-    double of_x = mean_nonzeros(v, 0), of_z = v->same ? of_x : mean_nonzeros(v, 1);
+    double cols = (double)v->cols, of_z = mean_nonzeros(v, 1);
+    double of_x = v->same ? of_z : mean_nonzeros(v, 0);
     /* Errors of a sum of n products in turn grow like the square root of n. */
-    v->rounding = 2 + 0.5 * sqrt(fmax(of_x, of_z));
-    v->sparse_rows = of_x < mcr_vectors_kit(false)->sparse_below * (double)v->cols;
+    v->rounding = 2 + 0.5 * sqrt(of_z);
     if (!mcr_vectors_dense(v, 0) && !mcr_vectors_dense(v, 1) && v->cols >= WIDE_COLS) {
         double features;
         s = mean_union(&features, v);
-        v->wide = !s && 2 * features <= (double)v->cols;
-        v->sparse_rows = v->sparse_rows || v->wide;
+        v->wide = !s && 2 * features <= cols;
     }
+    for (int precise = 0; precise < 2; precise++)
+        v->sparse_rows[precise] = v->wide || mcr_tile_prefers_sparse(mcr_vectors_kit(precise),
+                                                                     v->cols, of_x / cols);
+    bool dense = !mcr_tile_prefers_sparse(mcr_vectors_kit(false), v->cols, of_z / cols);
     if (!s && !v->wide && (v->needs & (MCR_NEEDS_DISTANCE | MCR_NEEDS_L1)))
-        s = choose_shift(v);
+        s = choose_shift(v, dense);
     if (!s && v->shift && (v->needs & MCR_NEEDS_DOT))
         s = take_lifts(v);
     if (s)

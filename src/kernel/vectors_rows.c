@@ -8,10 +8,10 @@
 
 #include <string.h>
 
-mcr_row_form mcr_row_pack_form(const mcr_vectors *v, mcr_tile_op op)
+mcr_row_form mcr_row_pack_form(const mcr_vectors *v, mcr_tile_op op, bool precise)
 {
     if (mcr_tile_op_uses_dots(op))
-        return v->sparse_rows ? MCR_ROWS_SPARSE : MCR_ROWS_DENSE;
+        return v->sparse_rows[precise] ? MCR_ROWS_SPARSE : MCR_ROWS_DENSE;
     return v->wide ? MCR_ROWS_LATER : MCR_ROWS_DENSE;
 }
 
@@ -31,7 +31,7 @@ static bool place(size_t *at, layout *l, size_t count, size_t size)
 static bool lay_out(layout *l, const mcr_vectors *v, mcr_tile_op op, bool precise, mcr_rows x)
 {
     const mcr_tile_kit *kit = mcr_vectors_kit(precise);
-    mcr_row_form form = mcr_row_pack_form(v, op);
+    mcr_row_form form = mcr_row_pack_form(v, op, precise);
     size_t real = (size_t)kit->bytes, count = (size_t)x.count, dims = (size_t)v->cols;
     size_t padded = (size_t)(mcr_tile_panels(x.count, kit->rows) * kit->rows), all;
     *l = (layout){0};
@@ -106,7 +106,7 @@ void mcr_row_pack_fill(mcr_row_pack *pack, void *room, const mcr_vectors *v, mcr
                        bool precise, mcr_rows x)
 {
     const mcr_tile_kit *kit = mcr_vectors_kit(precise);
-    mcr_row_form form = mcr_row_pack_form(v, op);
+    mcr_row_form form = mcr_row_pack_form(v, op, precise);
     layout l;
     lay_out(&l, v, op, precise, x);
     char *base = room;

@@ -55,7 +55,7 @@ static bool may_cancel(const mcr_vectors_pass *p, const mcr_row_pack *rows, cons
     double largest = 0;
     for (int64_t j = 0; j < s->count; j++)
         largest = fmax(largest, real_at(s->norms, j, p->precise));
-    return rows->largest + largest > p->least_norm;
+    return rows->largest + largest > 0.999 * p->least_norm;
 }
 
 static bool is_dot(mcr_tile_op op)
@@ -126,6 +126,31 @@ static const double *of_columns(const mcr_vectors_pass *p, const double *all, in
     return p->gathered;
 }
 
+/* exp(-gamma d^2) for a row of squared distances, to the bit as the tiles have it: so a value does
+ * not depend on whether a neighbour had to be corrected. An empty sparse row has distances that are
+ * the norms of the columns. */
+static void decay_row(const mcr_vectors_pass *p, void *k, int64_t n)
+{
+    static const int64_t start[2] = {0, 0};
+    static const double zero = 0;
+    _Alignas(64) double square[MCR_TILE_COLS] = {0};
+    assert(n <= MCR_TILE_COLS);
+    memcpy(square, k, (size_t)(n * p->kit->bytes));
+    mcr_tile_job job = {
+        .op = MCR_TILE_RBF,
+        .gamma = p->fused->gamma,
+        .rows = 1,
+        .columns = n,
+        .start = start,
+        .z = square,
+        .x_norms = &zero,
+        .z_norms = square,
+        .out = k,
+        .ld = n,
+    };
+    p->kit->run(&job, 0, mcr_tile_panels(n, p->kit->width));
+}
+
 /* The last steps of a leaf, from a row of dot products or squared distances. */
 static void finish_row(const mcr_vectors_pass *p, mcr_tile_op have, void *k, int64_t n, double xx,
                        const double *zz)
@@ -138,7 +163,7 @@ static void finish_row(const mcr_vectors_pass *p, mcr_tile_op have, void *k, int
         math->affine(k, f->scale, f->offset, n);
         math->power(k, f->degree, n);
     } else if (f->op != have && f->op == MCR_TILE_RBF) {
-        math->exp_scaled(k, -f->gamma, n);
+        decay_row(p, k, n);
     }
     if (f->map)
         f->map(f, math, k, n, xx, zz);
@@ -183,8 +208,6 @@ static void run_stage(const mcr_vectors_pass *p, mcr_tile_op op, bool correct,
     job.out = k;
     job.ld = ld;
     p->kit->run(&job, 0, mcr_tile_panels(n, p->kit->width));
-    if (op == MCR_TILE_DOT && p->fused && p->v->shift)
-        lift_rows(p, rows, k, ld, column, n);
     if (correct)
         correct_rows(p, rows, k, ld, job.z_norms, column, n);
     bool norms = is_dot(op) && p->fused && p->fused->map;
@@ -222,11 +245,11 @@ static void run_staged(const mcr_vectors_pass *p, mcr_tile_op op, bool correct,
 static void run_segment(const mcr_vectors_pass *p, const mcr_row_pack *rows, int64_t r0,
                         const mcr_segment *s)
 {
-    bool correct = may_cancel(p, rows, s), mapped = p->fused && p->fused->map;
-    bool lift = p->fused && is_dot(p->op) && p->v->shift;
-    mcr_tile_op op = correct ? MCR_TILE_SQDIST : lift ? MCR_TILE_DOT : p->op;
-    if (correct || lift || mapped)
-        run_staged(p, op, correct, rows, r0, s);
+    /* Shifted vectors with dot products: two leaves share them, see block_shared. */
+    assert(!(p->fused && is_dot(p->op) && p->v->shift));
+    bool correct = may_cancel(p, rows, s);
+    if (correct || (p->fused && p->fused->map))
+        run_staged(p, correct ? MCR_TILE_SQDIST : p->op, correct, rows, r0, s);
     else
         run_direct(p, rows, r0, s);
 }
@@ -258,7 +281,7 @@ mcr_status mcr_vectors_run_packs(mcr_vectors_pass *p, const mcr_row_pack *packs,
         if (!p->gathered)
             goto done;
     }
-    bool later = mcr_row_pack_form(p->v, p->op) == MCR_ROWS_LATER;
+    bool later = mcr_row_pack_form(p->v, p->op, p->precise) == MCR_ROWS_LATER;
     for (int64_t first = 0; first < count; first += later ? 1 : count) {
         int64_t end = later ? first + 1 : count;
         status = mcr_column_walk_open(&walk, p->v, p->op, p->precise, p->z,
@@ -279,7 +302,7 @@ done:
 /* The tile's rows, packed in the scratch in groups, against its columns. */
 static mcr_status run_tile(mcr_vectors_pass *p, mcr_rows x)
 {
-    bool later = mcr_row_pack_form(p->v, p->op) == MCR_ROWS_LATER;
+    bool later = mcr_row_pack_form(p->v, p->op, p->precise) == MCR_ROWS_LATER;
     int64_t group = later ? MCR_LATER_ROWS : MCR_TILE_ROWS;
     mcr_vectors_pass part = *p;
     for (int64_t r = 0; r < x.count; r += group) {

@@ -66,11 +66,11 @@ static void forms_are_chosen_by_content(void **state)
         bound_kernel b = bind_kernel(ctx, "rbf(gamma=0.1)", x, NULL);
         const mcr_vectors *v = b.binding->vectors;
         assert_null(v->next);
-        assert_int_equal(v->sparse_rows, cases[c].sparse_rows);
+        assert_int_equal(v->sparse_rows[0], cases[c].sparse_rows);
         assert_int_equal(v->wide, cases[c].wide);
         assert_int_equal(v->shift != NULL, cases[c].shifted);
-        assert_non_null(v->panels[0].values);
-        assert_non_null(v->panels[1].values);
+        assert_int_equal(v->panels[0].values != NULL, !cases[c].wide);
+        assert_int_equal(v->panels[1].values != NULL, !cases[c].wide);
         unbind_kernel(&b);
         mcr_data_free(x);
         free(p.x);
@@ -128,7 +128,7 @@ static void budget_changes_no_bit(void **state)
                 const mcr_vectors *v = b.binding->vectors;
                 if (c == 1)
                     assert_null(v->panels[1].values);
-                else if (!(v->wide && (v->needs & (MCR_NEEDS_L1 | MCR_NEEDS_PAIR))))
+                else if (!v->wide)
                     assert_non_null(v->panels[1].values);
                 block(&b, range(0, p.n), range(0, q.n), true, k[c]);
                 unbind_kernel(&b);
@@ -382,6 +382,75 @@ static void blocks_of_a_batch_start_at_their_first_column(void **state)
     free(p.x);
 }
 
+/* Parts of a batch, as the tiles of a symmetric matrix take them. */
+static void parts_of_a_batch_are_as_good(void **state)
+{
+    mcr *ctx = *state;
+    static const char *const texts[] = {"rbf(gamma=0.3)", "cosine", "laplace"};
+    for (made form = 0; form < MADE; form++)
+        for (size_t t = 0; t < 3; t++) {
+            plain p = make(form, 500, 8);
+            mcr_data *x = data_as(ctx, &p, form == WIDE || form == SPARSE);
+            bound_kernel b = bind_kernel(ctx, texts[t], x, NULL);
+            double *all = calloc(500 * 500, sizeof *all), *k = calloc(500 * 96, sizeof *k);
+            mcr_vectors_batch *batch;
+            block(&b, range(0, 500), range(0, 500), true, all);
+            test_ok(ctx, mcr_vectors_batch_open(&batch, b.binding->root->fused, true));
+            test_ok(ctx, mcr_vectors_batch_fill(batch, range(0, 500)));
+            const int64_t first[] = {0, 192, 384, 192}, count[] = {192, 100, 0, 308};
+            for (int c = 0; c < 4; c++) {
+                mcr_vectors_job job = {.first = 64,
+                                       .count = 96,
+                                       .row_first = first[c],
+                                       .rows = count[c],
+                                       .k = k,
+                                       .ld = 96,
+                                       .scratch = b.scratch};
+                test_ok(ctx, mcr_vectors_run(batch, &job));
+                int64_t rows = count[c] ? count[c] : 500 - first[c];
+                for (int64_t i = 0; i < rows; i++)
+                    assert_memory_equal(k + i * 96, all + (first[c] + i) * 500 + 64,
+                                        96 * sizeof *k);
+            }
+            mcr_vectors_batch_close(batch);
+            free(all);
+            free(k);
+            unbind_kernel(&b);
+            mcr_data_free(x);
+            free(p.x);
+        }
+}
+
+/* Where some pairs must be computed again, the others keep their bits: neither neighbours in a
+ * block nor the side make a difference. */
+static void corrections_touch_no_other_value(void **state)
+{
+    mcr *ctx = *state;
+    for (int precise = 0; precise < 2; precise++) {
+        plain p = plain_random(400, 3, 1, 0, 1, true, 15);
+        for (int64_t i = 0; i < 40; i++) /* the last ones: a far cluster */
+            for (int64_t k = 0; k < 3; k++)
+                p.x[(360 + i) * 3 + k] = 1e5 + 1e-3 * p.x[i * 3 + k];
+        mcr_data *x = data_dense(ctx, &p);
+        bound_kernel b = bind_kernel(ctx, "rbf(gamma=2)", x, NULL);
+        double *all = calloc(400 * 400, sizeof *all), *part = calloc(400 * 64, sizeof *part);
+        block(&b, range(0, 400), range(0, 400), precise, all);
+        for (int64_t i = 0; i < 400; i++)
+            for (int64_t j = 0; j < i; j++)
+                assert_true(all[i * 400 + j] == all[j * 400 + i]);
+        for (int64_t i = 0; i < 336; i += 56) {
+            block(&b, range(i, 64), range(0, 350), precise, part);
+            for (int64_t r = 0; r < 64; r++)
+                assert_memory_equal(part + r * 350, all + (i + r) * 400, 350 * sizeof *part);
+        }
+        free(all);
+        free(part);
+        unbind_kernel(&b);
+        mcr_data_free(x);
+        free(p.x);
+    }
+}
+
 static void threads_change_no_bit(void **state)
 {
     (void)state;
@@ -470,6 +539,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(sums_are_those_of_the_values, test_setup, test_teardown),
         cmocka_unit_test_setup_teardown(batches_give_the_same_bits, test_setup, test_teardown),
         cmocka_unit_test_setup_teardown(blocks_of_a_batch_start_at_their_first_column, test_setup,
+                                        test_teardown),
+        cmocka_unit_test_setup_teardown(parts_of_a_batch_are_as_good, test_setup, test_teardown),
+        cmocka_unit_test_setup_teardown(corrections_touch_no_other_value, test_setup,
                                         test_teardown),
         cmocka_unit_test(threads_change_no_bit),
         cmocka_unit_test(batches_survive_failed_allocations),
