@@ -833,6 +833,11 @@ mcr_status mcr_qp_solve(mcr_gram *gram, const mcr_qp *p, double *b, double *g,
         int64_t computed, found;
         mcr_cache_counts(s.cache, &computed, &found);
         result->rows += computed;
+        mcr_log(s.ctx, MCR_LOG_DEBUG,
+                "working sets: %lld rounds of up to %lld, %lld steps; rows: %lld computed, %lld "
+                "found; %.3f s",
+                (long long)result->rounds, (long long)s.wanted, (long long)result->steps,
+                (long long)result->rows, (long long)found, mcr_now() - s.began);
     }
     close_solver(&s);
     return st;
