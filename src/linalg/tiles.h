@@ -19,7 +19,8 @@
  *   - The sums f are taken in row order, in double, each step one multiply-add: one call with many
  *     rows, several calls with fewer, or `update` from stored rows give the same bits.
  *   All that holds within one instruction set; between them values differ by rounding.
- * Not-a-number and infinite inputs give garbage, not hangs. Underflow gives 0, never a denormal.
+ * Not-a-number and infinite inputs give garbage, not hangs. Exponentials that underflow give 0, never
+ * a denormal.
  *
  * Nothing here allocates, fails or keeps state; all functions may run in many threads at once.
  *

@@ -2,7 +2,7 @@
  *
  * Errors are in units in the last place (ulp) against the exact result; they are tested. No
  * alignment is needed. Each function gives a value that depends on its element only, not on its
- * place in the array. Underflow gives 0. Nothing fails or keeps state.
+ * place in the array. Exponentials that underflow give 0. Nothing fails or keeps state.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
