@@ -71,15 +71,17 @@ static int check_call(const predict_job *job)
 static int check_features(const predict_job *job)
 {
     mcr_field_info field;
+    char has[64], wants[64];
     if (mcr_data_fields(job->data) != 1 || job->c->reading.target ||
         mcr_data_target_kind(job->data) == MCR_NO_TARGETS ||
         mcr_data_field_info(job->data, 0, &field) != MCR_OK || field.kind != MCR_DENSE ||
         field.cols + 1 != job->report->features)
         return 0;
     return cli_fault(job->c, cli_word(job->c, 1),
-                     "%" PRId64 " features and a target, but the model wants %" PRId64
-                     " features: if there is no target, say --target none",
-                     field.cols, job->report->features);
+                     "%s and a target, but the model wants %s: if there is no target, say "
+                     "--target none",
+                     cli_count_text(has, field.cols, "feature"),
+                     cli_count_text(wants, job->report->features, "feature"));
 }
 
 static void name_columns(predict_job *job)

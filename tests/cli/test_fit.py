@@ -1,0 +1,411 @@
+"""mercer fit and mercer learners: options, summaries, certificates, what is refused.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+
+import json
+import os
+import re
+
+import numpy as np
+
+import tap
+from test_terminal import on_terminal, plain
+
+KEYS = {"learner", "kernel", "n", "features", "classes", "seconds", "objective", "iterations",
+        "support", "side", "stop", "certificate", "train"}
+
+
+def write(name, text):
+    with open(name, "w") as f:
+        f.write(text)
+    return name
+
+
+def sample(name="moons", n=120, **options):
+    file = options.pop("file", name + ".csv")
+    more = [str(x) for key, value in options.items() for x in ("--" + key, value)]
+    tap.mercer("sample", name, "-n", n, "-o", file, *more)
+    return file
+
+
+def fit(*args, **more):
+    return tap.mercer_json("fit", *args, **more)
+
+
+def learners():
+    return tap.mercer_json("learners")["learners"]
+
+
+def data_for(task):
+    return sample("sinc") if task == "regression" else sample("moons")
+
+
+def read_csv(name):
+    """x, y of a file with a header and the target last."""
+    table = np.loadtxt(name, delimiter=",", skiprows=1)
+    return table[:, :-1], table[:, -1]
+
+
+def rbf(x, z, gamma):
+    return np.exp(-gamma * ((x[:, None, :] - z[None, :, :]) ** 2).sum(axis=2))
+
+
+# ---- what there is -----------------------------------------------------------------------------
+
+
+def test_list_of_learners():
+    names = [entry["name"] for entry in learners()]
+    assert {"svm", "nu-svm", "one-class", "svr", "nu-svr"} <= set(names), names
+    out = tap.mercer("learners").stdout
+    for entry in learners():
+        assert re.search(r"^  %s  +\S" % re.escape(entry["name"]), out, re.M), entry["name"]
+        assert entry["summary"] and entry["task"] in ("classification", "regression", "detection")
+        for p in entry["params"]:
+            assert {"name", "default", "min", "max", "help"} <= set(p) and p["help"], p
+
+
+def test_every_learner_on_its_own():
+    for entry in learners():
+        out = tap.mercer("learners", entry["name"]).stdout
+        assert out.startswith("learner    %s\n" % entry["name"]), out
+        for p in entry["params"]:
+            assert re.search(r"^%s  +\S" % re.escape(p["name"]), out, re.M), (p["name"], out)
+        tap.check_equal(tap.mercer_json("learners", entry["name"])["learners"], [entry])
+    done = tap.mercer("learners", "svn", status=2)
+    tap.check_equal(done.stderr, 'mercer: learners: unknown learner "svn" (did you mean "svm"?)\n')
+    done = tap.mercer("learners", "qqqqqq", status=2)
+    assert "(mercer learners lists them)" in done.stderr
+
+
+def test_help_of_a_learner_has_its_options():
+    general = tap.mercer("fit", "--help").stdout
+    for entry in learners():
+        out = tap.mercer("fit", entry["name"], "--help").stdout
+        told = {o["name"]: o for o in tap.mercer_json("fit", entry["name"], "--help")["options"]}
+        for p in entry["params"]:
+            dashes = "-" if len(p["name"]) == 1 else "--"
+            assert re.search(r"^ +%s%s " % (dashes, re.escape(p["name"])), out, re.M), p["name"]
+            assert p["help"] in out and p["help"] not in general
+            assert p["name"] in told
+            if p["default"] is not None and p["type"] in ("choice", "flag"):
+                tap.check_equal(told[p["name"]]["default"], p["default"])
+
+
+# ---- results -----------------------------------------------------------------------------------
+
+
+def test_every_learner_fits_and_is_certified():
+    for entry in learners():
+        file = data_for(entry["task"])
+        call = [entry["name"], file, "-k", "rbf(gamma=1)"]
+        if "was built without" in tap.mercer("fit", *call, status=None).stderr:
+            continue
+        out = fit(*call, "-o", "m.mercer")
+        assert KEYS <= set(out), KEYS - set(out)
+        tap.check_equal([out["learner"], out["kernel"], out["n"], out["side"], out["stop"]],
+                        [entry["name"], "rbf(gamma=1)", 120, "kernel", "optimal"])
+        tap.check_equal(set(out["certificate"]), {"kind", "value", "tolerance"})
+        assert out["certificate"]["value"] <= out["certificate"]["tolerance"] <= 0.001, out
+        tap.check_near(out["gap"], out["primal"] - out["dual"], 1e-9)
+        assert -1e-9 <= out["gap"] < 0.1 * max(1, abs(out["primal"])), out
+        assert 0 < out["support"] <= 120 and out["iterations"] > 0
+        tap.check_equal(set(out["train"]), {"classification": {"accuracy"}, "detection": set(),
+                                            "regression": {"mse", "r2"}}[entry["task"]])
+        tap.check_equal(out["classes"], 2 if entry["task"] == "classification" else 0)
+        assert os.path.getsize("m.mercer") > 100
+        text = tap.mercer("fit", *call).stdout
+        for part in ("learner    " + entry["name"], "kernel     rbf(gamma=1)\n", "120 objects",
+                     "stop       optimal: ", "certified  ", "gap ", "not kept (-o FILE saves it)"):
+            assert part in text, (part, text)
+
+
+def test_known_objective():
+    file = tap.data("heart", "heart_scale")
+    out = fit("svm", file, "-k", "rbf(gamma=0.0769230769)", "-C", 1, "--tol", "1e-6")
+    tap.check_near(out["objective"], -100.877292, 1e-7, "objective")
+    tap.check_equal([out["support"], out["n"], out["features"]], [132, 270, 13])
+    assert out["certificate"]["value"] <= 1e-6
+
+
+def test_certificate_is_what_it_says():
+    """Primal and dual objective, computed here from the coefficients of the model."""
+    file = sample("moons", noise=0.4)
+    out = fit("svm", file, "-k", "rbf(gamma=2)", "-C", 3, "--tol", "1e-8", "-o", "m.mercer")
+    tap.mercer("export", "m.mercer", "--to", "libsvm", "-o", "m.model")
+    with open("m.model") as f:
+        head, rows = f.read().split("SV\n")
+    rho = float(re.search(r"^rho (\S+)", head, re.M).group(1))
+    rows = [row.split() for row in rows.splitlines()]
+    coef = np.array([float(row[0]) for row in rows])
+    sv = np.array([[float(dict(p.split(":") for p in row[1:]).get(k, 0)) for k in "12"]
+                   for row in rows])
+    x, y = read_csv(file)
+    square = coef @ rbf(sv, sv, 2) @ coef
+    margin = y * (rbf(x, sv, 2) @ coef - rho)
+    primal = square / 2 + 3 * np.maximum(0, 1 - margin).sum()
+    dual = np.abs(coef).sum() - square / 2
+    tap.check_near(out["primal"], primal, 1e-9, "primal")
+    tap.check_near(out["dual"], dual, 1e-9, "dual")
+    tap.check_near(out["objective"], -dual, 1e-9, "objective")
+    tap.check_near(out["train"]["accuracy"], np.mean(margin > 0), 1e-12)
+
+
+def test_default_kernel_is_scaled_to_the_data():
+    file = sample("blobs", n=90)
+    x, _ = read_csv(file)
+    gamma = float(re.fullmatch(r"rbf\(gamma=(\S+)\)", fit("svm", file)["kernel"]).group(1))
+    tap.check_near(gamma, 1 / (x.shape[1] * x.var()), 1e-12)
+    strings = sample("motifs", file="motifs.txt")
+    done = tap.mercer("fit", "svm", strings, status=2)
+    assert "no kernel given (-k)" in done.stderr, done.stderr
+
+
+def test_same_answer_on_any_number_of_threads():
+    file = sample("spirals", n=400)
+    one, two = (fit("svm", file, "-k", "rbf(gamma=3)", "-C", 50, "--threads", t) for t in (1, 2))
+    for key in set(one) - {"seconds", "seconds_total"}:
+        tap.check_equal(one[key], two[key], key)
+
+
+def test_several_files_are_one_data_set():
+    rows = ["%d 1:%g 2:%g%s\n" % (1 - 2 * (i % 2), i % 7, i % 5, " 3:1" if i > 30 else "")
+            for i in range(60)]
+    write("a.svm", "".join(rows[:25]))
+    write("b.svm", "".join(rows[25:]))
+    write("all.svm", "".join(rows))
+    want, got = fit("svm", "all.svm"), fit("svm", "a.svm", "b.svm")
+    for key in ("n", "features", "classes", "objective", "kernel", "support"):
+        tap.check_equal(got[key], want[key], key)
+    write("other.csv", "a,y\n1,1\n2,-1\n")
+    assert "cannot join" in tap.mercer("fit", "svm", "a.svm", "other.csv", status=1).stderr
+
+
+def test_fasta_classes():
+    write("pos.fa", "".join(">p%d\nACGTACGT%s\n" % (i, "AC" * i) for i in range(5)))
+    write("neg.fa", "".join(">n%d\nTTTTGGGG%s\n" % (i, "TG" * i) for i in range(5)))
+    out = fit("svm", "--class", "pos.fa", "--class", "neg.fa", "-k", "spectrum(p=2)", "-o", "m")
+    tap.check_equal([out["n"], out["classes"], out["train"]["accuracy"]], [10, 2, 1])
+
+
+# ---- options -----------------------------------------------------------------------------------
+
+
+def test_forms_of_options():
+    file = sample()
+    want = fit("svm", file, "-C", 10, "--tol", "1e-5")
+    assert want["objective"] != fit("svm", file)["objective"]
+    for call in (["svm", file, "-C10", "--tol=1e-5"], ["svm", "--C=10", file, "--tol", "0.00001"],
+                 ["-C", "10", "--tol", "1e-5", "svm", file],
+                 ["svm", file, "--C", "10", "--tol", "1e-5", "--bias", "--probability", "no"]):
+        got = fit(*call)
+        tap.check_equal(got["objective"], want["objective"], " ".join(call))
+    free = fit("svm", file, "--bias=no")
+    tap.check_equal(fit("svm", "--bias", "no", file)["objective"], free["objective"])
+    assert free["objective"] != fit("svm", file)["objective"]
+    tap.check_equal(fit("svm", file, "-C", 10)["options"], "C=10")
+
+
+def test_lambda_is_another_scale_of_C():
+    file = sample(n=100)
+    want = fit("svm", file, "-C", 5, "--tol", "1e-6")["objective"]
+    got = fit("svm", file, "--lambda", 1 / (2 * 5 * 100), "--tol", "1e-6")["objective"]
+    tap.check_near(got, want, 1e-9)
+    assert "not both" in tap.mercer("fit", "svm", file, "-C", 5, "--lambda", 1, status=2).stderr
+
+
+def test_weights():
+    """A weight of 3 is the same as three copies, and a class weight the same as weights."""
+    x, y = read_csv(sample(n=60, noise=0.5))
+    row = ["%r,%r,%g" % (a, b, t) for (a, b), t in zip(x.tolist(), y)]
+    heavy = [i % 4 == 0 for i in range(60)]
+    write("w.csv", "a,b,w,y\n" + "".join("%s,%d,%s\n" % (
+        r.rsplit(",", 1)[0], 3 if h else 1, r.rsplit(",", 1)[1]) for r, h in zip(row, heavy)))
+    write("c.csv", "a,b,y\n" + "".join((r + "\n") * (3 if h else 1) for r, h in zip(row, heavy)))
+    options = ["-k", "rbf(gamma=1)", "--tol", "1e-7"]
+    tap.check_near(fit("svm", "w.csv", "--weight", "w", *options)["objective"],
+                   fit("svm", "c.csv", *options)["objective"], 1e-7)
+    write("p.csv", "a,b,w,y\n" + "".join("%s,%g,%s\n" % (
+        r.rsplit(",", 1)[0], 2.5 if t > 0 else 1, r.rsplit(",", 1)[1]) for r, t in zip(row, y)))
+    want = fit("svm", "p.csv", "--weight", "w", *options)["objective"]
+    write("r.csv", "a,b,y\n" + "".join(r + "\n" for r in row))
+    tap.check_near(fit("svm", "r.csv", "--class-weight", "1=2.5", *options)["objective"], want,
+                   1e-7)
+    tap.check_near(fit("svm", "r.csv", "--class-weight", "1=2.5,-1=1", *options)["objective"], want,
+                   1e-7)
+    done = tap.mercer("fit", "svm", "r.csv", "--class-weight", "7=2", status=2)
+    assert '"7"' in done.stderr
+
+
+def test_words_of_the_call_that_are_off():
+    file = sample()
+    having = {o: ", ".join(e["name"] for e in learners() if o in [p["name"] for p in e["params"]])
+              for o in ("nu", "C")}
+    for call, said in (
+            ([], "fit: LEARNER is missing (usage: mercer fit LEARNER DATA... [-k KERNEL] "
+             "[-o MODEL])"),
+            (["svm"], "fit: DATA is missing (usage: mercer fit LEARNER DATA... [-k KERNEL] "
+             "[-o MODEL])"),
+            (["svn", file], 'unknown learner "svn" (did you mean "svm"?)'),
+            (["svr", file, "--nu", "1"], "fit: svr has no option --nu (it is one of %s; see mercer "
+             "fit svr --help)" % having["nu"]),
+            (["nu-svm", file, "-C", "1"], "fit: nu-svm has no option -C (it is one of %s; see "
+             "mercer fit nu-svm --help)" % having["C"]),
+            (["svm", file, "--tool", "1"],
+             'fit: unknown option "--tool" (did you mean "--tol"?)'),
+            (["svm", file, "-C"], "fit: -C needs a value: -C X"),
+            (["svm", file, "-C", "0"], 'svm: C must be a number above 0, not "0"'),
+            (["svm", file, "-C", "-1"], 'svm: C must be a number above 0, not "-1"'),
+            (["svm", file, "-C", "ten"], 'svm: C must be a number above 0, not "ten"'),
+            (["svm", file, "--bias=maybe"], 'svm: bias must be yes or no, not "maybe"')):
+        done = tap.mercer("fit", *call, status=2)
+        tap.check_equal(done.stderr, "mercer: %s\n" % said)
+        tap.check_equal(done.stdout, "")
+        error = tap.mercer_json("fit", *call, status=2)["error"]
+        assert said.endswith(error["message"]), error
+    done = tap.mercer("fit", "svm", file, "-k", "rbff(gamma=1)", status=2)
+    tap.check_equal(done.stderr.splitlines()[1:], ["    rbff(gamma=1)", "    ^~~~"])
+
+
+# ---- bad data, and models that stay whole ------------------------------------------------------
+
+
+def test_bad_data():
+    write("one.svm", "1 1:1\n1 1:2\n")
+    write("words.csv", "a,y\n1,cat\n2,dog\n3,cat\n")
+    write("nan.svm", "1 1:1\n-1 1:nan\n")
+    write("none.csv", "")
+    for call, start, part in ((["svm", "one.svm"], "one.svm: ", 'class "1"'),
+                              (["svr", "words.csv"], "words.csv: ", '"cat"'),
+                              (["nu-svr", "words.csv"], "words.csv: ", '"cat"'),
+                              (["svm", "nan.svm"], "nan.svm:2: ", "nan"),
+                              (["svm", "none.csv"], "none.csv: ", ""),
+                              (["svm", "nowhere.csv"], "nowhere.csv: ", "")):
+        done = tap.mercer("fit", *call, "-o", "m.mercer", status=1)
+        assert done.stderr.startswith("mercer: " + start) and part in done.stderr, done.stderr
+        assert done.stderr.count("\n") == 1
+        assert not os.path.exists("m.mercer")
+    error = tap.mercer_json("fit", "svm", "one.svm", status=1)["error"]
+    tap.check_equal(error["file"], "one.svm")
+
+
+def test_infeasible_nu_names_the_largest():
+    write("d.svm", "".join("%d 1:%d\n" % (-1 if i < 2 else 1, i) for i in range(10)))
+    done = tap.mercer("fit", "nu-svm", "d.svm", "--nu", "0.6", status=2)
+    most = float(re.search(r"largest that is: (\S+)", done.stderr).group(1))
+    tap.check_near(most, 0.4, 1e-12)
+    tap.check_equal(fit("nu-svm", "d.svm", "--nu", most)["stop"], "optimal")
+
+
+def test_hard_margin():
+    file = sample("xor", n=80, noise=0)
+    out = fit("svm", file, "-k", "poly(degree=2, c=0)", "-C", "inf")
+    tap.check_equal([out["stop"], out["train"]["accuracy"]], ["optimal", 1])
+    assert out["certificate"]["value"] <= out["certificate"]["tolerance"]
+    done = tap.mercer("fit", "svm", file, "-k", "linear", "-C", "inf", "-o", "m", status=1)
+    assert "not separable" in done.stderr and not os.path.exists("m"), done.stderr
+
+
+def test_old_model_stays_when_the_new_one_fails():
+    good = sample()
+    tap.mercer("fit", "svm", good, "-o", "m.mercer")
+    with open("m.mercer", "rb") as f:
+        before = f.read()
+    write("one.svm", "1 1:1\n1 1:2\n")
+    tap.mercer("fit", "svm", "one.svm", "-o", "m.mercer", status=1)
+    tap.mercer("fit", "svm", good, "-k", "linear", "-C", "inf", "-o", "m.mercer", status=1)
+    with open("m.mercer", "rb") as f:
+        assert f.read() == before
+    tap.check_equal([n for n in os.listdir(".") if n.startswith("m.mercer")], ["m.mercer"])
+
+
+def test_places_where_no_model_can_be():
+    file = sample()
+    os.mkdir("folder")
+    done = tap.mercer("fit", "svm", file, "-o", "folder", status=1)
+    tap.check_equal(done.stderr, "mercer: folder: this is a folder, not a file\n")
+    done = tap.mercer("fit", "svm", "nowhere.csv", "-o", "no/where.mercer", status=1)
+    tap.check_equal(done.stderr, "mercer: no/where.mercer: cannot be written: No such file or "
+                    "directory\n")
+    assert "compressed" in tap.mercer("fit", "svm", file, "-o", "m.gz", status=2).stderr
+    assert "standard output" in tap.mercer("fit", "svm", file, "-o", "-", "--json",
+                                           status=2).stderr
+
+
+def test_model_on_standard_output():
+    file = sample()
+    tap.mercer("fit", "svm", file, "-o", "m.mercer")
+    model = tap.mercer("fit", "svm", file, "-o", "-", text=False).stdout
+    write("piped", "")
+    with open("piped", "wb") as f:
+        f.write(model)
+    want = tap.mercer("predict", "m.mercer", file).stdout
+    tap.check_equal(tap.mercer("predict", "piped", file).stdout, want)
+    tap.check_equal(tap.mercer("fit", "svm", file, "-o", "q.mercer", "--quiet").stdout, "")
+
+
+# ---- training that ends early ------------------------------------------------------------------
+
+HARD = ["-k", "rbf(gamma=5)", "-C", "1e4", "--tol", "1e-9"]
+
+
+def test_steps_and_going_on():
+    file = sample("moons", n=600, noise=0.5)
+    done = tap.mercer("fit", "svm", file, *HARD, "--max-steps", 300, "-o", "part.mercer")
+    assert re.fullmatch(r"mercer: warning: not optimal: KKT violation \S+, tolerance 1e-09: .*"
+                        r"--max-steps.*--start part\.mercer.*\n", done.stderr), done.stderr
+    assert "stop       steps: " in done.stdout
+    part = tap.mercer_json("info", "part.mercer")
+    tap.check_equal(part["stop"], "steps")
+    assert part["certificate"]["value"] > 1e-9
+    whole = fit("svm", file, *HARD)
+    tap.check_equal(whole["stop"], "optimal")
+    assert whole["objective"] < part["objective"] < 0
+    again = fit("svm", file, *HARD, "--start", "part.mercer", "-o", "whole.mercer")
+    tap.check_equal(again["stop"], "optimal")
+    tap.check_near(again["objective"], whole["objective"], 1e-9)
+    easy = ["-k", "rbf(gamma=1)", "-C", 10, "--tol", "1e-4"]
+    whole = fit("svm", file, *easy, "-o", "whole.mercer")
+    quick = fit("svm", file, *easy, "--start", "whole.mercer")
+    tap.check_near(quick["objective"], whole["objective"], 1e-9)
+    assert quick["iterations"] < whole["iterations"] / 4, (quick, whole)
+
+
+def test_a_start_must_fit():
+    file = sample(n=50)
+    tap.mercer("fit", "svm", file, "-o", "m.mercer")
+    done = tap.mercer("fit", "nu-svm", file, "--start", "m.mercer", status=2)
+    assert "must be the same" in done.stderr, done.stderr
+    done = tap.mercer("fit", "svm", sample(n=60), "--start", "m.mercer", status=2)
+    assert "50 objects" in done.stderr and "60" in done.stderr, done.stderr
+
+
+def test_time_limit():
+    file = sample("moons", n=3000, noise=0.7)
+    out = tap.mercer("fit", "svm", file, *HARD, "--time-limit", "0.05", "--json")
+    got = json.loads(out.stdout)
+    if got["stop"] == "optimal":
+        tap.skip("too fast for a limit")
+    tap.check_equal(got["stop"], "time")
+    assert "--time-limit" in out.stderr and out.stderr.count("\n") == 1, out.stderr
+    assert got["gap"] > 0 and got["certificate"]["value"] > 1e-9
+    quiet = tap.mercer("fit", "svm", file, *HARD, "--time-limit", "0.05", "--quiet")
+    tap.check_equal(quiet.stderr, "")
+
+
+def test_interrupt_keeps_the_best_so_far():
+    file = sample("moons", n=6000, noise=0.9)
+    status, text = on_terminal("fit", "svm", file, *HARD, "-o", "m.mercer",
+                               stop_after=b"violation")
+    text = plain(text)
+    if "stop       optimal" in text:
+        tap.skip("too fast to be interrupted")
+    tap.check_equal(status, 0)
+    assert re.search(r"svm .*objective \S+  violation \S+  active \d+/6000  \d", text), text[:400]
+    assert "stop       interrupted: " in text and "interrupted; call it again" in text, text
+    tap.check_equal(tap.mercer_json("info", "m.mercer")["stop"], "interrupted")
+    tap.check_equal(len(tap.mercer("predict", "m.mercer", file).stdout.splitlines()), 6000)
+
+
+if __name__ == "__main__":
+    tap.main(globals())

@@ -1,0 +1,127 @@
+"""Model files: mercer info, mercer export, files of LIBSVM, files that are damaged.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+
+import gzip
+import json
+import os
+
+import tap
+from test_fit import sample, write
+
+
+def fit(learner, file, *options, model="m.mercer"):
+    return tap.mercer_json("fit", learner, file, *options, "-o", model)
+
+
+def test_info_tells_what_fit_told():
+    for learner, name in (("svm", "moons"), ("svm", "blobs"), ("svr", "sinc"),
+                          ("one-class", "moons")):
+        made = fit(learner, sample(name), "--tol", "1e-5", "--seed", 7)
+        told = tap.mercer_json("info", "m.mercer")
+        tap.check_equal([told["file"], told["holds"]], ["m.mercer", "model"])
+        for key in set(made) - {"model", "seconds_total"}:
+            tap.check_equal(told[key], made[key], key)
+        tap.check_equal(told["bytes"], os.path.getsize("m.mercer"))
+        tap.check_equal(told["version"], tap.mercer_json("version")["version"])
+        tap.check_equal(told["seed"], 7)
+        tap.check_equal(len(told["class_names"]), told["classes"])
+        text = tap.mercer("info", "m.mercer").stdout
+        for part in ("learner    %s, tol=1e-05" % learner, "kernel     " + made["kernel"],
+                     "stop       optimal", "certified  ", "support    %d" % made["support"]):
+            assert part.replace("1e-05", "1e-5") in text.replace("1e-05", "1e-5"), (part, text)
+
+
+def test_info_names_the_classes():
+    write("d.csv", "a,y\n" + "".join("%d,%s\n" % (i, "hot" if i > 9 else "cold")
+                                     for i in range(20)))
+    fit("svm", "d.csv", "--probability")
+    told = tap.mercer_json("info", "m.mercer")
+    tap.check_equal([told["class_names"], told["probability"], told["outputs"]],
+                    [["cold", "hot"], True, 1])
+    text = tap.mercer("info", "m.mercer").stdout
+    assert "classes    cold\n           hot\n" in text, text
+
+
+def test_export_and_back():
+    cases = (("svm", "moons", ["-k", "rbf(gamma=2)"]), ("svm", "blobs", ["-k", "linear"]),
+             ("nu-svm", "moons", ["-k", "poly(degree=3, c=1, scale=0.5)"]),
+             ("one-class", "moons", ["-k", "rbf(gamma=1)"]),
+             ("svr", "sinc", ["-k", "rbf(gamma=1)"]), ("nu-svr", "sinc", ["-k", "sigmoid(a=0.1, b=0)"]))
+    for learner, name, options in cases:
+        file = sample(name, n=80)
+        fit(learner, file, *options)
+        done = tap.mercer("export", "m.mercer", "--to", "libsvm", "-o", "m.model")
+        tap.check_equal(done.stdout, "m.model: m.mercer as a libsvm model\n")
+        with open("m.model") as f:
+            tap.check_equal(tap.mercer("export", "m.mercer", "--to", "libsvm").stdout, f.read())
+        want, got = (tap.mercer("predict", m, file) for m in ("m.mercer", "m.model"))
+        if name == "sinc":
+            for a, b in zip(got.stdout.split(), want.stdout.split()):
+                tap.check_near(float(a), float(b), 1e-9)
+        else:
+            tap.check_equal(got.stdout, want.stdout, learner)
+        told = tap.mercer_json("info", "m.model")
+        tap.check_equal([told["holds"], told["learner"], told["version"], told["seed"]],
+                        ["model", learner, None, None])
+
+
+def test_model_of_libsvm_by_hand():
+    write("hand.model", "svm_type c_svc\nkernel_type linear\nnr_class 2\ntotal_sv 2\nrho 0.5\n"
+          "label 1 -1\nnr_sv 1 1\nSV\n1 1:2\n-1 2:1 \n")
+    write("x.svm", "1 1:1\n-1 2:3\n1 1:1 2:1\n")
+    out = tap.mercer("predict", "hand.model", "x.svm", "--scores").stdout.split()
+    tap.check_equal([float(v) for v in out], [1.5, -3.5, 0.5])
+    tap.check_equal(tap.mercer("predict", "hand.model", "x.svm").stdout.split(), ["1", "-1", "1"])
+    assert "made by    another program" in tap.mercer("info", "hand.model").stdout
+
+
+def test_export_refuses():
+    fit("svm", sample("motifs", n=20, file="m.txt"), "-k", "spectrum(p=3)")
+    done = tap.mercer("export", "m.mercer", "--to", "libsvm", "-o", "m.model", status=2)
+    assert "LIBSVM" in done.stderr and not os.path.exists("m.model"), done.stderr
+    for form in ("c", "onnx"):
+        done = tap.mercer("export", "m.mercer", "--to", form, status=2)
+        tap.check_equal(done.stderr, 'mercer: export: --to: models cannot be written as "%s" '
+                        "(there is: libsvm)\n" % form)
+    done = tap.mercer("export", "m.mercer", "--to", "libsvn", status=2)
+    assert '(did you mean "libsvm"?)' in done.stderr
+    assert "--to FORM is missing" in tap.mercer("export", "m.mercer", status=2).stderr
+    assert "--json needs -o" in tap.mercer("export", "m.mercer", "--to", "libsvm", "--json",
+                                           status=2).stderr
+
+
+def test_compressed_models_are_read():
+    file = sample("moons", n=40)
+    fit("svm", file)
+    with open("m.mercer", "rb") as f, gzip.open("c.mercer.gz", "wb") as g:
+        g.write(f.read())
+    tap.check_equal(tap.mercer("predict", "c.mercer.gz", file).stdout,
+                    tap.mercer("predict", "m.mercer", file).stdout)
+    tap.check_equal(tap.mercer_json("info", "c.mercer.gz")["holds"], "model")
+
+
+def test_damaged_models_are_refused():
+    file = sample("moons", n=30)
+    fit("svm", file)
+    with open("m.mercer", "rb") as f:
+        whole = f.read()
+    cases = [whole[:n] for n in (0, 4, 9, 40, len(whole) // 2, len(whole) - 1)]
+    cases += [whole[:at] + bytes([whole[at] ^ 0x10]) + whole[at + 1:]
+              for at in range(8, len(whole), len(whole) // 23)]
+    cases.append(b"svm_type c_svc\nkernel_type rbf\n")
+    cases.append(b"a,b\n1,2\n")
+    for bytes_ in cases:
+        with open("bad.mercer", "wb") as f:
+            f.write(bytes_)
+        done = tap.mercer("predict", "bad.mercer", file, "--json", status=1)
+        assert done.stderr.startswith("mercer: bad.mercer: ") or \
+            done.stderr.startswith("mercer: bad.mercer:"), done.stderr
+        tap.check_equal(done.stderr.count("\n"), 1)
+        tap.check_equal(json.loads(done.stdout)["error"]["file"], "bad.mercer")
+    assert tap.mercer("predict", "nowhere", file, status=1).stderr.startswith("mercer: nowhere: ")
+
+
+if __name__ == "__main__":
+    tap.main(globals())

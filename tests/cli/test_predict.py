@@ -1,0 +1,279 @@
+"""mercer predict: labels, values, scores, probabilities, metrics.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+
+import csv
+import os
+
+import numpy as np
+
+import tap
+from test_fit import read_csv, rbf, sample, write
+
+
+def fitted(learner, file, *options, model="m.mercer"):
+    tap.mercer("fit", learner, file, *options, "-o", model)
+    return model
+
+
+def predict(*args, **more):
+    return tap.mercer("predict", *args, **more)
+
+
+def lines(*args):
+    return predict(*args).stdout.splitlines()
+
+
+def table(*args):
+    """Header and numbers of text with several columns."""
+    out = lines(*args)
+    assert out[0].startswith("# "), out[0]
+    return out[0][2:].split("\t"), np.array([[float(v) for v in row.split("\t")]
+                                             for row in out[1:]])
+
+
+def test_labels_and_accuracy():
+    file = sample("moons", n=150, noise=0.3)
+    model = fitted("svm", file, "-k", "rbf(gamma=2)")
+    done = predict(model, file)
+    got = [float(v) for v in done.stdout.splitlines()]
+    _, y = read_csv(file)
+    right = int(np.sum(np.array(got) == y))
+    tap.check_equal(done.stderr, "accuracy %.6g (%d of 150)\n" % (right / 150, right))
+    assert 100 < right <= 150
+    out = tap.mercer_json("predict", model, file)
+    tap.check_equal([out["n"], out["metrics"]], [150, {"accuracy": right / 150}])
+    assert 0 <= out["seconds"] <= out["seconds_total"]
+    tap.check_equal(predict(model, file, "--quiet").stderr, "")
+
+
+def test_words_as_classes():
+    x, y = read_csv(sample("moons", n=80))
+    names = {1: "red, or so", -1: 'the "blue"'}
+    with open("w.csv", "w", newline="") as f:
+        out = csv.writer(f)
+        out.writerow(["a", "b", "class"])
+        out.writerows([*row, names[t]] for row, t in zip(x.tolist(), y))
+    model = fitted("svm", "w.csv", "-k", "rbf(gamma=2)", "-C", 100)
+    tap.check_equal(set(lines(model, "w.csv")), set(names.values()))
+    predict(model, "w.csv", "-o", "p.csv")
+    with open("p.csv", newline="") as f:
+        rows = list(csv.reader(f))
+    tap.check_equal(rows[0], ["label"])
+    tap.check_equal([r[0] for r in rows[1:]], lines(model, "w.csv"))
+    predict(model, "w.csv", "--scores", "-o", "s.csv")
+    with open("s.csv", newline="") as f:
+        head, *rows = csv.reader(f)
+    first, second = (names[y[0]], names[-y[0]])
+    tap.check_equal(head, ["%s : %s" % (second, first)])
+    for row, label in zip(rows, lines(model, "w.csv")):
+        tap.check_equal(label, second if float(row[0]) > 0 else first)
+    done = predict(model, "w.csv", "-o", "p.npy", status=2)
+    assert ".npy holds numbers" in done.stderr and not os.path.exists("p.npy")
+
+
+def test_scores_are_the_expansion():
+    """Scores computed here from the training data and coefficients, by another road."""
+    file = sample("sinc", n=60)
+    model = fitted("svr", file, "-k", "rbf(gamma=0.7)", "-C", 2)
+    tap.mercer("export", model, "--to", "libsvm", "-o", "m.model")
+    with open("m.model") as f:
+        head, rows = f.read().split("SV\n")
+    rho = float(head.split("rho ")[1].split()[0])
+    rows = [r.split() for r in rows.splitlines()]
+    coef = np.array([float(r[0]) for r in rows])
+    sv = np.array([[float(r[1].split(":")[1])] for r in rows])
+    x, y = read_csv(file)
+    want = rbf(x, sv, 0.7) @ coef - rho
+    got = np.array([float(v) for v in lines(model, file)])
+    assert np.allclose(got, want, rtol=1e-10, atol=1e-12), np.abs(got - want).max()
+    tap.check_equal(lines(model, file, "--scores"), lines(model, file))
+    metrics = tap.mercer_json("predict", model, file)["metrics"]
+    tap.check_equal(set(metrics), {"mse", "mae", "r2"})
+    tap.check_near(metrics["mse"], np.mean((y - want) ** 2), 1e-10)
+    tap.check_near(metrics["mae"], np.mean(np.abs(y - want)), 1e-10)
+    tap.check_near(metrics["r2"], 1 - np.mean((y - want) ** 2) / y.var(), 1e-10)
+    assert predict(model, file).stderr.startswith("mse ")
+
+
+def test_files_of_each_kind():
+    file = sample("blobs", n=90)
+    model = fitted("svm", file)
+    labels = [float(v) for v in lines(model, file)]
+    predict(model, file, "-o", "p.npy")
+    loaded = np.load("p.npy")
+    tap.check_equal(loaded.shape, (90,))
+    tap.check_equal(loaded.tolist(), labels)
+    predict(model, file, "-o", "p.txt")
+    with open("p.txt") as f:
+        tap.check_equal(f.read(), predict(model, file).stdout)
+    head, scores = table(model, file, "--scores")
+    predict(model, file, "--scores", "-o", "s.npy")
+    tap.check_equal(np.load("s.npy").tolist(), scores.tolist())
+    predict(model, file, "--scores", "-o", "s.csv")
+    with open("s.csv") as f:
+        tap.check_equal(next(csv.reader(f)), head)
+    out = tap.mercer_json("predict", model, file, "-o", "j.txt")
+    tap.check_equal(out["output"], "j.txt")
+    with open("j.txt") as f:
+        tap.check_equal(f.read(), predict(model, file).stdout)
+
+
+def test_pairs_of_classes():
+    file = sample("blobs", n=150, noise=1.5)
+    model = fitted("svm", file, "-k", "linear")
+    head, scores = table(model, file, "--scores")
+    tap.check_equal(head, ["1 : 2", "1 : 3", "2 : 3"])
+    votes = np.zeros((150, 3))
+    for o, (a, b) in enumerate([(0, 1), (0, 2), (1, 2)]):
+        votes[:, a] += scores[:, o] > 0
+        votes[:, b] += scores[:, o] <= 0
+    tap.check_equal([int(v) for v in lines(model, file)], (votes.argmax(axis=1) + 1).tolist())
+    rest = fitted("svm", file, "-k", "linear", "--multiclass", "ovr", model="rest.mercer")
+    head, scores = table(rest, file, "--scores")
+    tap.check_equal(head, ["1", "2", "3"])
+    tap.check_equal([int(v) for v in lines(rest, file)], (scores.argmax(axis=1) + 1).tolist())
+
+
+def test_probabilities_agree_with_labels():
+    for name, options in (("moons", []), ("blobs", []), ("blobs", ["--multiclass", "ovr"])):
+        file = sample(name, n=120, noise=0.8)
+        model = fitted("svm", file, "--probability", *options)
+        head, proba = table(model, file, "--proba")
+        tap.check_equal(head, ["-1", "1"] if name == "moons" else ["1", "2", "3"])
+        assert np.allclose(proba.sum(axis=1), 1, atol=1e-12) and (proba >= 0).all()
+        best = proba.argmax(axis=1)
+        sure = np.sort(proba, axis=1)[:, -1] - np.sort(proba, axis=1)[:, -2] > 1e-9
+        labels = lines(model, file)
+        assert all(head[b] == label for b, label, s in zip(best, labels, sure) if s)
+        _, y = read_csv(file)
+        chosen = proba[np.arange(120), [head.index("%g" % t) for t in y]]
+        assert -np.log(chosen).mean() < 0.9 * np.log(len(head)), chosen
+        again = fitted("svm", file, "--probability", *options, model="again.mercer")
+        tap.check_equal(table(again, file, "--proba")[1].tolist(), proba.tolist())
+    plain = fitted("svm", file)
+    done = predict(plain, file, "--proba", status=2)
+    assert "has no probabilities (fit it with --probability)" in done.stderr, done.stderr
+    done = predict(plain, file, "--proba", "--scores", status=2)
+    assert "give one of them" in done.stderr
+
+
+def test_outliers():
+    file = sample("blobs", n=200)
+    model = fitted("one-class", file, "--nu", 0.1)
+    got = lines(model, file)
+    tap.check_equal(set(got), {"1", "-1"})
+    assert 0.05 < got.count("-1") / 200 < 0.15, got.count("-1")
+    for label, score in zip(got, lines(model, file, "--scores")):
+        tap.check_equal(label, "1" if float(score) >= 0 else "-1")
+
+
+def test_features_of_libsvm_files():
+    write("d.svm", "".join("%d 1:%g 3:%g\n" % (1 - 2 * (i % 2), i % 7, i % 2) for i in range(40)))
+    model = fitted("svm", "d.svm", "-k", "linear")
+    write("narrow.svm", "1 1:2\n-1 1:2\n")
+    write("explicit.svm", "1 1:2 3:0\n-1 1:2 3:0\n")
+    tap.check_equal(lines(model, "narrow.svm", "--scores"), lines(model, "explicit.svm", "--scores"))
+    write("wide.svm", "1 1:2 9:5\n-1 1:2 9:5\n")
+    tap.check_equal(lines(model, "wide.svm", "--scores"), lines(model, "narrow.svm", "--scores"))
+
+
+def test_data_without_targets():
+    file = sample("moons", n=50)
+    model = fitted("svm", file)
+    with open(file) as f:
+        rows = [line.rsplit(",", 1)[0] for line in f.read().splitlines()]
+    write("bare.csv", "\n".join(rows) + "\n")
+    done = predict(model, "bare.csv", "--target", "none")
+    tap.check_equal([done.stdout, done.stderr], [predict(model, file).stdout, ""])
+    tap.check_equal(tap.mercer_json("predict", model, "bare.csv", "--target", "none")["metrics"],
+                    None)
+    done = predict(model, "bare.csv", status=1)
+    tap.check_equal(done.stderr, "mercer: bare.csv: 1 feature and a target, but the model wants 2 "
+                    "features: if there is no target, say --target none\n")
+
+
+def test_data_that_do_not_fit():
+    model = fitted("svm", sample("moons", n=50))
+    write("three.csv", "a,b,c,y\n1,2,3,1\n4,5,6,-1\n")
+    done = predict(model, "three.csv", "-o", "p.txt", status=1)
+    assert done.stderr.startswith("mercer: three.csv: "), done.stderr
+    assert "3 features" in done.stderr and " 2" in done.stderr and not os.path.exists("p.txt")
+    tap.check_equal(tap.mercer_json("predict", model, "three.csv", status=1)["error"]["file"],
+                    "three.csv")
+    strings = sample("motifs", n=10, file="m.txt")
+    assert "vector field" in predict(model, strings, status=1).stderr
+    assert "DATA is missing" in predict(model, status=2).stderr
+    assert "MODEL is missing" in predict(status=2).stderr
+
+
+def test_targets_that_do_not_fit():
+    file = sample("moons", n=40)
+    model = fitted("svm", file)
+    x, y = read_csv(file)
+    write("other.csv", "a,b,y\n" + "".join("%r,%r,%d\n" % (*r, 7 + i % 2)
+                                            for i, r in enumerate(x.tolist())))
+    done = predict(model, "other.csv")
+    tap.check_equal(done.stdout, predict(model, file).stdout)
+    tap.check_equal(done.stderr, 'mercer: warning: the model does not know class "7" and 1 more: '
+                    "counted as wrong\naccuracy 0 (0 of 40)\n")
+    write("as_real.csv", "a,b,y\n" + "".join("%r,%r,%.1f\n" % (*r, t) for r, t in zip(x.tolist(), y)))
+    tap.check_equal(predict(model, "as_real.csv").stderr, predict(model, file).stderr)
+    curve = fitted("svr", sample("sinc", n=40), model="s.mercer")
+    write("words.csv", "a,y\n1,cat\n2,dog\n")
+    done = predict(curve, "words.csv")
+    tap.check_equal(len(done.stdout.splitlines()), 2)
+    assert done.stderr.startswith("mercer: warning: the targets are words"), done.stderr
+
+
+def test_several_files_and_standard_input():
+    file = sample("moons", n=60)
+    model = fitted("svm", file)
+    other = sample("moons", n=30, seed=5, file="other.csv")
+    tap.check_equal(lines(model, file, other), lines(model, file) + lines(model, other))
+    with open(file) as f:
+        text = f.read()
+    tap.check_equal(predict(model, "-", "--format", "csv", stdin=text).stdout,
+                    predict(model, file).stdout)
+
+
+def test_every_kind_of_object():
+    for name, file, kernel in (("motifs", "m.txt", "spectrum(p=3)"),
+                               ("molecules", "g.jsonl", "wl(h=2)")):
+        sample(name, n=40, file=file)
+        model = fitted("svm", file, "-k", kernel, "-C", 10)
+        out = tap.mercer_json("predict", model, file)
+        want = tap.mercer_json("info", model)["train"]["accuracy"]
+        tap.check_equal(out["metrics"]["accuracy"], want, name)
+        assert want > 0.7, (name, want)
+
+
+def test_known_accuracy():
+    train, test = tap.data("svmguide1", "svmguide1.gz"), tap.data("svmguide1", "svmguide1.t.gz")
+    table = {}
+
+    def scaled(path, to):
+        rows = []
+        import gzip
+        with gzip.open(path, "rt") as f:
+            for line in f:
+                y, *rest = line.split()
+                rows.append((y, {int(k): float(v) for k, v in (p.split(":") for p in rest)}))
+        if not table:
+            for k in range(1, 5):
+                values = [r.get(k, 0) for _, r in rows]
+                table[k] = min(values), max(values)
+        with open(to, "w") as f:
+            for y, r in rows:
+                f.write(y + "".join(" %d:%.17g" % (k, 2 * (r.get(k, 0) - lo) / (hi - lo) - 1)
+                                    for k, (lo, hi) in table.items()) + "\n")
+        return to
+
+    model = fitted("svm", scaled(train, "train.svm"), "-k", "rbf(gamma=2)", "-C", 2)
+    out = tap.mercer_json("predict", model, scaled(test, "test.svm"))
+    tap.check_near(out["metrics"]["accuracy"], 0.96875, 1e-12)
+
+
+if __name__ == "__main__":
+    tap.main(globals())
