@@ -1,9 +1,10 @@
 /* check.c: is it a kernel? The closure rules first, then the data.
  *
  * On data a matrix G counts as not positive semidefinite when t'Gt < -bound for a unit vector t,
- * with bound = 8 n eps max|G_ii| allowing for the rounding of G and of the eigensolver. The counter-
- * example is made small: one object with G_ii < 0; two that break Cauchy-Schwarz; else the objects
- * that carry the eigenvector, dropped one by one as long as a negative value is left.
+ * with bound = n eps max(8 |G_ii|, |eigenvalues|) allowing for the rounding of G and of the
+ * eigensolver, whose errors are relative to the largest eigenvalue. The counter-example is made
+ * small: one object with G_ii < 0; two that break Cauchy-Schwarz; else the objects that carry the
+ * eigenvector, dropped one by one as long as a negative value is left.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -258,7 +259,6 @@ static mcr_status judge(trial *t, mcr_text *reason, bool *broken)
         mcr_text_real(reason, t->g[where[1] * t->n + where[0]]);
         return MCR_OK;
     }
-    t->report->bound = t->bound;
     double *vector = mcr_alloc(t->ctx, (size_t)t->n, sizeof *vector);
     int64_t *all = mcr_alloc(t->ctx, (size_t)t->n, sizeof *all);
     mcr_status s = vector && all ? MCR_OK : MCR_NO_MEMORY;
@@ -266,6 +266,10 @@ static mcr_status judge(trial *t, mcr_text *reason, bool *broken)
         all[i] = i;
     if (!s)
         s = smallest(t, all, t->n, &t->report->min_eigenvalue, vector);
+    if (!s)
+        t->bound = fmax(t->bound, (double)t->n * DBL_EPSILON *
+                                      fmax(fabs(t->value[0]), fabs(t->value[t->n - 1])));
+    t->report->bound = t->bound;
     bool found = false;
     if (!s)
         s = one_object(t, &found);
@@ -294,6 +298,8 @@ static mcr_status test_data(mcr *ctx, mcr_check_report *r, const mcr_kernel *ker
                             const mcr_data *data, int64_t most, mcr_text *reason, bool *broken)
 {
     int64_t total = mcr_data_count(data);
+    if (total == 0)
+        return mcr_fail(ctx, MCR_BAD_DATA, "check: the data hold no objects");
     trial t = {.ctx = ctx, .report = r, .data = data, .n = total < most ? total : most};
     mcr_gram *gram = NULL;
     mcr_status s = mcr_gram_open(&gram, ctx, kernel, data, NULL);

@@ -79,6 +79,22 @@ mcr_status mcr_gram_prepare(mcr_gram *g, bool precise)
     return s;
 }
 
+/* Beside the products of vectors, a node costs about as much as so many of them. */
+enum { NODE_WORK = 8 };
+
+static double nodes_work(const mcr_bound *node)
+{
+    double work = NODE_WORK;
+    for (int c = 0; c < node->children; c++)
+        work += nodes_work(node->child[c]);
+    return work;
+}
+
+double mcr_gram_work(const mcr_gram *g)
+{
+    return nodes_work(g->binding->root) + mcr_vectors_work(g->binding->vectors);
+}
+
 mcr_status mcr_gram_restrict(mcr_gram **out, mcr_gram *g, mcr_rows z)
 {
     *out = NULL;

@@ -29,6 +29,10 @@ mcr_status mcr_gram_prepare(mcr_gram *gram, bool precise);
 mcr_status mcr_gram_block_any(mcr_gram *gram, mcr_rows x, mcr_rows z, void *k, int64_t ld,
                               bool precise);
 
+/* Multiply-adds of one kernel value, roughly: for choosing between ways of computing. Depends on the
+ * data alone, never on time. */
+double mcr_gram_work(const mcr_gram *gram);
+
 /* K against some of z's objects: shares x. For solvers whose active set shrinks. */
 mcr_status mcr_gram_restrict(mcr_gram **out, mcr_gram *gram, mcr_rows z);
 

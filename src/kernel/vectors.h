@@ -87,6 +87,8 @@ mcr_status mcr_vectors_diagonal(const mcr_bound *bound, int side, mcr_rows rows,
 /* ---- for bind.c --------------------------------------------------------------------------------*/
 
 mcr_status mcr_vectors_prepare(mcr_vectors *list, bool precise);
+/* Multiply-adds of one value of all of them, from the features that are not zero in a sample. */
+double mcr_vectors_work(const mcr_vectors *list);
 void mcr_vectors_free(mcr_vectors *list);
 /* A tile of an expression that is one leaf (any size), kept and/or summed; see
  * mcr_binding_accumulate. coef NULL: no sums. */

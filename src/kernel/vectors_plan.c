@@ -51,6 +51,14 @@ static double mean_nonzeros(const mcr_vectors *v, int side)
     return count ? (double)sum / (double)count : 0;
 }
 
+double mcr_vectors_work(const mcr_vectors *list)
+{
+    double work = 0;
+    for (const mcr_vectors *v = list; v; v = v->next)
+        work += mean_nonzeros(v, 0);
+    return work;
+}
+
 /* Features in GROUPS of the column groups, on average. */
 static mcr_status mean_union(double *mean, const mcr_vectors *v)
 {

@@ -124,7 +124,7 @@ static void take_solution(program *g, const double *x)
 static mcr_status generate(program *g, const params *o)
 {
     mcr_binary *p = g->p;
-    double limit = isnan(o->time_limit) ? 0 : o->time_limit;
+    double limit = p->deadline > 0 ? fmax(p->deadline - g->began, 1e-3) : 0;
     for (;;) {
         const double *x, *dual;
         double objective, largest, sum = 0;
@@ -208,6 +208,7 @@ static mcr_status fit(mcr_fitted **out, const mcr_learning *in)
         .class_weight = o->class_weight,
         .one_vs_rest = o->multiclass == 1,
         .probability = o->probability,
+        .time_limit = o->time_limit,
         .solve = solve,
         .params = o,
         .certificate = "relative duality gap",

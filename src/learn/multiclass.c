@@ -15,7 +15,7 @@
 #include "base/threads.h"
 #include "learn/svm_common.h"
 
-enum { CALIBRATION_FOLDS = 5 };
+enum { CALIBRATION_FOLDS = 5, SHARES = 4 };
 
 typedef struct job {
     const mcr_learning *in;
@@ -27,6 +27,15 @@ typedef struct job {
     mcr_binary *result;
     int64_t **object; /* of each problem; NULL: all */
     double *slope;    /* 2 a problem; NULL: no probabilities */
+    double deadline;
+    bool stopped; /* by the user: what has not begun is left out */
+    /* One-vs-one: K within each class, shared by its pairs; NULL: not worth it. */
+    float **own;
+    int64_t *member, *first; /* objects by class; first of each class, classes + 1 values */
+    mcr_gram **across;       /* one a worker */
+    float **pair;            /* one a worker: room for a pair's K */
+    int64_t pair_ld;
+    size_t taken;
 } job;
 
 /* ---- which objects, which side -----------------------------------------------------------------*/
@@ -178,6 +187,140 @@ static mcr_status calibrate(const job *j, const mcr_binary *of, mcr_data *data, 
     return st;
 }
 
+/* ---- K within classes, shared by pairs ---------------------------------------------------------
+ *
+ * K of a pair of classes has four parts: each class with itself, and one with the other, twice. The
+ * first are the same in all pairs of a class: they are computed once. */
+
+enum { MOST_PAIR = 4096 };
+
+static void free_shared(job *j)
+{
+    mcr *ctx = j->in->ctx;
+    for (int64_t c = 0; j->own && c < j->classes; c++)
+        mcr_free(ctx, j->own[c]);
+    for (int w = 0; w < mcr_workers(ctx); w++) {
+        if (j->across)
+            mcr_gram_close(j->across[w]);
+        if (j->pair)
+            mcr_free(ctx, j->pair[w]);
+    }
+    mcr_free(ctx, j->own);
+    mcr_free(ctx, j->member);
+    mcr_free(ctx, j->first);
+    mcr_free(ctx, j->across);
+    mcr_free(ctx, j->pair);
+    mcr_budget_give(ctx, j->taken);
+    j->own = NULL;
+    j->taken = 0;
+}
+
+/* Objects by class, in order. */
+static mcr_status list_classes(job *j)
+{
+    mcr *ctx = j->in->ctx;
+    const int32_t *class_of = mcr_data_class_of(j->in->data);
+    j->member = mcr_alloc(ctx, (size_t)j->n, sizeof *j->member);
+    j->first = mcr_alloc_zero(ctx, (size_t)j->classes + 2, sizeof *j->first);
+    if (!j->member || !j->first)
+        return MCR_NO_MEMORY;
+    for (int64_t i = 0; i < j->n; i++)
+        j->first[class_of[i] + 2]++;
+    for (int64_t c = 2; c < j->classes + 2; c++)
+        j->first[c] += j->first[c - 1];
+    for (int64_t i = 0; i < j->n; i++)
+        j->member[j->first[class_of[i] + 1]++] = i;
+    return MCR_OK;
+}
+
+static mcr_rows class_rows(const job *j, int64_t c)
+{
+    return (mcr_rows){j->member + j->first[c], 0, j->first[c + 1] - j->first[c]};
+}
+
+/* Computes the shared parts if all pairs are small enough and the budget allows; else leaves j->own
+ * NULL. */
+static mcr_status share(job *j)
+{
+    mcr *ctx = j->in->ctx;
+    int workers = mcr_workers(ctx);
+    int64_t largest = 0, second = 0;
+    double bytes = 0;
+    mcr_status st = list_classes(j);
+    for (int64_t c = 0; c < j->classes && !st; c++) {
+        int64_t m = j->first[c + 1] - j->first[c];
+        bytes += sizeof(float) * (double)m * (double)m;
+        second = m > largest ? largest : m > second ? m : second;
+        largest = m > largest ? m : largest;
+    }
+    j->pair_ld = (largest + second + MCR_ROW_PAD) / MCR_ROW_PAD * MCR_ROW_PAD;
+    size_t room = sizeof(float) * (size_t)j->pair_ld * (size_t)j->pair_ld;
+    bytes += (double)workers * (double)room;
+    if (st || largest + second > MOST_PAIR || bytes > 0.25 * (double)mcr_budget_left(ctx))
+        return st;
+    if ((st = mcr_budget_take(ctx, (size_t)bytes, "kernel blocks of classes")))
+        return st;
+    j->taken = (size_t)bytes;
+    j->own = mcr_alloc_zero(ctx, (size_t)j->classes, sizeof *j->own);
+    j->across = mcr_alloc_zero(ctx, (size_t)workers, sizeof(mcr_gram *));
+    j->pair = mcr_alloc_zero(ctx, (size_t)workers, sizeof *j->pair);
+    if (!j->own || !j->across || !j->pair)
+        return MCR_NO_MEMORY;
+    for (int w = 0; w < workers && !st; w++) {
+        j->pair[w] = mcr_alloc_zero(ctx, room, 1);
+        st = j->pair[w] ? mcr_gram_open(&j->across[w], ctx, j->in->kernel, j->in->data, NULL)
+                        : MCR_NO_MEMORY;
+        if (!st)
+            st = mcr_gram_prepare(j->across[w], false);
+    }
+    for (int64_t c = 0; c < j->classes && !st; c++) {
+        mcr_rows rows = class_rows(j, c);
+        j->own[c] = mcr_alloc(ctx, (size_t)(rows.count * rows.count), sizeof(float));
+        st = j->own[c] ? mcr_gram_block_float(j->across[0], rows, rows, j->own[c], rows.count)
+                       : MCR_NO_MEMORY;
+    }
+    return st;
+}
+
+/* K of the objects in `row` (those of classes a and b, in the order of the data) into the worker's
+ * room. */
+static mcr_status pair_matrix(const job *j, int64_t problem, const int64_t *row, int64_t n,
+                              int worker)
+{
+    mcr *ctx = j->in->ctx;
+    int64_t of[2];
+    pair_of(j->classes, problem, &of[0], &of[1]);
+    const int32_t *class_of = mcr_data_class_of(j->in->data);
+    mcr_rows a = class_rows(j, of[0]), b = class_rows(j, of[1]);
+    float *k = j->pair[worker];
+    int64_t ld = j->pair_ld;
+    float *cross = mcr_alloc(ctx, (size_t)(a.count * b.count), sizeof *cross);
+    int64_t *place = mcr_alloc(ctx, (size_t)n, sizeof *place);
+    mcr_status st = cross && place ? mcr_gram_block_float(j->across[worker], a, b, cross, b.count)
+                                   : MCR_NO_MEMORY;
+    int64_t seen[2] = {0, 0};
+    /* place: number within the class, negative (from -1) for class b */
+    for (int64_t i = 0; i < n && !st; i++)
+        place[i] = class_of[row[i]] == of[0] ? seen[0]++ : -1 - seen[1]++;
+    for (int64_t i = 0; i < n && !st; i++) {
+        float *to = k + i * ld;
+        int64_t p = place[i];
+        const float *same = p >= 0 ? j->own[of[0]] + p * a.count
+                                   : j->own[of[1]] + (-1 - p) * b.count;
+        for (int64_t t = 0; t < n; t++) {
+            int64_t q = place[t];
+            if (p >= 0)
+                to[t] = q >= 0 ? same[q] : cross[p * b.count + (-1 - q)];
+            else
+                to[t] = q < 0 ? same[-1 - q] : cross[q * b.count + (-1 - p)];
+        }
+        memset(to + n, 0, sizeof *to * (size_t)(ld - n));
+    }
+    mcr_free(ctx, cross);
+    mcr_free(ctx, place);
+    return st;
+}
+
 /* ---- one problem -------------------------------------------------------------------------------*/
 
 /* Coefficients of output o of a fitted model, for all n objects. */
@@ -195,9 +338,16 @@ static void spread_start(const mcr_fitted *start, int64_t o, int64_t n, double *
     }
 }
 
+void mcr_binary_limits(const mcr_binary *p, mcr_qp *qp)
+{
+    qp->cache_bytes /= p->cache_share;
+    qp->seconds = p->deadline > 0 ? fmax(p->deadline - mcr_now(), 1e-3) : 0;
+    qp->k = p->k;
+    qp->k_ld = p->k_ld;
+}
+
 static mcr_status solve_one(void *arg, int64_t problem, int worker)
 {
-    (void)worker;
     job *j = arg;
     mcr *ctx = j->in->ctx;
     mcr_binary *r = &j->result[problem];
@@ -239,12 +389,28 @@ static mcr_status solve_one(void *arg, int64_t problem, int worker)
         .y = y,
         .weight = weight,
         .start = warm ? start : NULL,
-        .phase = j->side_by_side > 1 ? NULL : j->how->learner,
-        .cache_share = (size_t)j->side_by_side,
+        .phase = j->how->learner,
+        .cache_share = j->problems > 1 ? SHARES : 1,
+        .deadline = j->deadline,
         .coef = mcr_alloc_zero(ctx, (size_t)n, sizeof(double)),
         .f = mcr_alloc(ctx, (size_t)n, sizeof(double)),
     };
-    st = r->coef && r->f ? j->how->solve(j->how->params, r) : MCR_NO_MEMORY;
+    st = r->coef && r->f ? MCR_OK : MCR_NO_MEMORY;
+    if (!st && __atomic_load_n(&j->stopped, __ATOMIC_RELAXED)) {
+        memset(r->f, 0, sizeof *r->f * (size_t)n);
+        r->stop = MCR_STOP_INTERRUPTED;
+        r->violation = INFINITY;
+    } else if (!st) {
+        if (j->own && !(st = pair_matrix(j, problem, row, n, worker))) {
+            r->k = j->pair[worker];
+            r->k_ld = j->pair_ld;
+        }
+        if (!st)
+            st = j->how->solve(j->how->params, r);
+        r->k = NULL;
+        if (!st && r->stop == MCR_STOP_INTERRUPTED)
+            __atomic_store_n(&j->stopped, true, __ATOMIC_RELAXED);
+    }
     if (!st && j->slope)
         st = calibrate(j, r, view ? view : (mcr_data *)j->in->data, problem);
     if (!st && view) {
@@ -268,12 +434,14 @@ static mcr_status solve_all(job *j)
 {
     mcr *ctx = j->in->ctx;
     int workers = mcr_workers(ctx);
+    mcr_status st = j->rule == MCR_RULE_PAIRS ? share(j) : MCR_OK;
+    if (st)
+        return st;
     if (j->problems >= 2 * workers && workers > 1) {
         j->side_by_side = workers;
         return mcr_parallel(ctx, j->problems, solve_one, j);
     }
     j->side_by_side = 1;
-    mcr_status st = MCR_OK;
     if (j->rule != MCR_RULE_PAIRS)
         st = mcr_gram_open(&j->whole, ctx, j->in->kernel, j->in->data, NULL);
     for (int64_t p = 0; p < j->problems && !st; p++)
@@ -408,6 +576,8 @@ mcr_status mcr_multiclass_fit(mcr_fitted **out, const mcr_learning *in, const mc
         return st;
     int64_t k = mcr_data_classes(in->data), n = mcr_data_count(in->data);
     job j = {.in = in, .how = how, .n = n, .classes = k};
+    if (how->time_limit > 0)
+        j.deadline = mcr_now() + how->time_limit;
     j.rule = k == 2 ? MCR_RULE_BINARY : how->one_vs_rest ? MCR_RULE_LARGEST : MCR_RULE_PAIRS;
     j.problems = k == 2 ? 1 : how->one_vs_rest ? k : k * (k - 1) / 2;
     double *weight = mcr_alloc(ctx, (size_t)n, sizeof *weight);
@@ -425,6 +595,7 @@ mcr_status mcr_multiclass_fit(mcr_fitted **out, const mcr_learning *in, const mc
     if (!st)
         st = gather(out, &j);
     mcr_gram_close(j.whole);
+    free_shared(&j);
     for (int64_t p = 0; p < j.problems; p++) {
         if (j.result) {
             mcr_free(ctx, j.result[p].coef);

@@ -6,6 +6,7 @@
 #define MCR_LEARN_MULTICLASS_H
 
 #include "learn/learner.h"
+#include "solve/smo.h"
 
 /* One two-class problem: objects of a Gram, y = +1 or -1, weight > 0. */
 typedef struct mcr_binary {
@@ -15,7 +16,10 @@ typedef struct mcr_binary {
     const double *y, *weight;
     const double *start; /* coefficients to start from, NULL: none */
     const char *phase;   /* for progress, NULL: none */
-    size_t cache_share;  /* problems solved at once: each gets such a part of the cache */
+    size_t cache_share;  /* each of several problems gets such a part of the cache */
+    double deadline;     /* of mcr_now(); 0: none */
+    const float *k;      /* all of K, rows k_ld apart; NULL: not computed */
+    int64_t k_ld;
     /* Filled by the solver; coef is n values, zero at first. */
     double *coef, bias;
     double *f; /* n values, from the solver: f(x_i) without bias */
@@ -30,10 +34,14 @@ typedef struct mcr_multiclass {
     const char *learner;
     const char *class_weight; /* NULL: all 1 */
     bool one_vs_rest, probability;
+    double time_limit; /* seconds for all problems together; NAN: none */
     mcr_binary_solver *solve;
     const void *params;
     const char *certificate;
 } mcr_multiclass;
+
+/* The problem's share of time and memory, and its K, for the solver. */
+void mcr_binary_limits(const mcr_binary *problem, mcr_qp *qp);
 
 mcr_status mcr_multiclass_fit(mcr_fitted **out, const mcr_learning *in, const mcr_multiclass *how);
 

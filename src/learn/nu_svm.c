@@ -68,7 +68,7 @@ static mcr_status solve(const void *values, mcr_binary *p)
     mcr_status st = mcr_svm_open(&s, p->ctx, p->n, 2, &o->limits, p->phase);
     if (st)
         return st;
-    s.qp.cache_bytes /= p->cache_share;
+    mcr_binary_limits(p, &s.qp);
     if ((st = set_start(&s, p, o->nu)) || (st = mcr_qp_solve(p->gram, &s.qp, s.b, s.g, &s.result)))
         goto done;
     /* On the margins g + bias = +-rho. */
@@ -110,6 +110,7 @@ static mcr_status fit(mcr_fitted **out, const mcr_learning *in)
         .class_weight = o->class_weight,
         .one_vs_rest = o->multiclass == 1,
         .probability = o->probability,
+        .time_limit = o->limits.time_limit,
         .solve = solve,
         .params = o,
         .certificate = "KKT violation",

@@ -115,7 +115,7 @@ static mcr_status soft_margin(const params *o, mcr_binary *p, double C)
     if (st)
         return st;
     s.qp.no_sum = !o->bias;
-    s.qp.cache_bytes /= p->cache_share;
+    mcr_binary_limits(p, &s.qp);
     set_bounds(&s, p, C);
     set_start(&s, p, o->bias);
     st = mcr_svm_solve(&s, p->gram);
@@ -168,7 +168,8 @@ static void certify_hard(mcr_svm *s, mcr_binary *p, double tolerance)
     double square = mcr_svm_square(s), linear = 0, worst = 1;
     for (int64_t i = 0; i < p->n; i++) {
         linear += s->b[i] * p->y[i];
-        worst = fmin(worst, p->y[i] * (s->g[i] + s->bias));
+        if (p->weight[i] > 0)
+            worst = fmin(worst, p->y[i] * (s->g[i] + s->bias));
     }
     /* Scaled so that every margin is at least 1: a feasible point of the primal. */
     p->primal = worst > 0 ? 0.5 * square / (worst * worst) : INFINITY;
@@ -192,14 +193,17 @@ static mcr_status hard_margin(const params *o, mcr_binary *p)
         st = mcr_svm_open(&s, p->ctx, p->n, 2, &o->limits, p->phase);
     if (st)
         return st;
-    s.qp.cache_bytes /= p->cache_share;
+    mcr_binary_limits(p, &s.qp);
     for (int64_t i = 0; i < p->n; i++)
-        count[p->y[i] > 0]++;
+        count[p->y[i] > 0] += p->weight[i] > 0;
     for (int64_t i = 0; i < p->n; i++) {
         bool positive = p->y[i] > 0;
         s.group[i] = positive;
-        s.lo[i] = positive ? 0 : -1;
-        s.hi[i] = positive ? 1 : 0;
+        if (p->weight[i] == 0)
+            continue; /* an object without weight does not count */
+        /* The sum is 1; a bound beyond it keeps a coefficient of 1 free. */
+        s.lo[i] = positive ? 0 : -2;
+        s.hi[i] = positive ? 2 : 0;
         s.b[i] = p->y[i] / count[positive];
     }
     /* The tolerance that the margin needs depends on the distance, which is not known before. */
@@ -303,6 +307,7 @@ static mcr_status fit(mcr_fitted **out, const mcr_learning *in)
         .class_weight = o->class_weight,
         .one_vs_rest = o->multiclass == 1,
         .probability = o->probability,
+        .time_limit = o->limits.time_limit,
         .solve = solve,
         .params = o,
         .certificate = "KKT violation",

@@ -1,7 +1,11 @@
 /* predict.c: predictions by blocks of objects, and how good they are.
  *
  * The kernel values of a block against all support objects are computed once and used for all
- * outputs.
+ * outputs. Where only the class is wanted they are computed in float first; objects whose decision is
+ * closer than float's errors allow are then computed in double, so that the class is the same.
+ *
+ * A model with a linear kernel is its weight vectors: w = sum of coef x, one an output, which take the
+ * place of the support objects where that is less work.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -12,76 +16,258 @@
 
 #include "base/number.h"
 
-enum { BLOCK = 16384, ROWS = 1024 };
+/* A distance between outputs that is no power of two: they would share cache sets. */
+enum { BLOCK = 16384, BLOCK_LD = BLOCK + 64, ROWS = 1024 };
+
+/* Errors of float decision values are below this, in units of |coef| * largest K. Single values are
+ * off by a few 1e-7 as a rule; they add up like a random walk. */
+#define FLOAT_ERROR 1e-5
 
 typedef struct work {
     mcr *ctx;
     const mcr_model *model;
+    const mcr_data *basis; /* the model's, or its weight vectors */
+    const mcr_segment *segment;
+    int64_t segments;
     int64_t count; /* objects of the block */
-    double *f;     /* outputs of a segment x BLOCK */
+    double *f;     /* outputs of a segment x BLOCK_LD */
     double *score; /* BLOCK x outputs */
+    double *error; /* of each output, in units of the largest K */
     double *proba, *couple;
+    int64_t *unsure;
+    /* of a linear model */
+    mcr_data *weights;
+    mcr_segment *weight_segment;
 } work;
 
-/* Adds one segment's part to the scores. */
-static mcr_status add_segment(work *w, mcr_gram *gram, const mcr_segment *seg)
+/* ---- scores ------------------------------------------------------------------------------------*/
+
+/* Adds one segment's part to the scores of the gram's columns. */
+static mcr_status add_segment(work *w, mcr_gram *gram, const mcr_segment *seg, bool precise)
 {
-    int64_t ld = BLOCK, outputs = w->model->fitted->outputs;
-    memset(w->f, 0, sizeof *w->f * (size_t)(seg->outputs * ld));
+    int64_t outputs = w->model->fitted->outputs, n = mcr_gram_cols(gram);
+    for (int64_t t = 0; t < seg->outputs; t++)
+        memset(w->f + t * BLOCK_LD, 0, sizeof *w->f * (size_t)n);
     mcr_status s = MCR_OK;
     for (int64_t r = 0; r < seg->count && !s; r += ROWS) {
         int64_t rows = seg->count - r < ROWS ? seg->count - r : ROWS;
         s = mcr_gram_rows_pass(gram, &(mcr_gram_pass){.x = {NULL, seg->first + r, rows},
-                                                      .precise = true,
+                                                      .precise = precise,
                                                       .coef = seg->coef + r,
                                                       .coef_ld = seg->count,
                                                       .f = w->f,
-                                                      .f_ld = ld,
+                                                      .f_ld = BLOCK_LD,
                                                       .outputs = seg->outputs});
     }
     for (int64_t t = 0; t < seg->outputs && !s; t++)
-        for (int64_t i = 0; i < w->count; i++)
-            w->score[i * outputs + seg->output[t]] += w->f[t * ld + i];
+        for (int64_t i = 0; i < n; i++)
+            w->score[i * outputs + seg->output[t]] += w->f[t * BLOCK_LD + i];
     return s;
 }
 
-static mcr_status score_block(work *w, const mcr_data *part)
+static mcr_status score_gram(work *w, mcr_gram *gram, bool precise)
+{
+    const mcr_fitted *f = w->model->fitted;
+    mcr_status s = MCR_OK;
+    for (int64_t i = 0; i < mcr_gram_cols(gram); i++)
+        memcpy(w->score + i * f->outputs, f->offset, sizeof *f->offset * (size_t)f->outputs);
+    for (int64_t g = 0; g < w->segments && !s; g++)
+        if (w->segment[g].count > 0)
+            s = add_segment(w, gram, &w->segment[g], precise);
+    return s;
+}
+
+/* sqrt of the largest K(x,x) K(z,z): no |K(x,z)| of a PSD kernel is larger. */
+static mcr_status largest_value(work *w, mcr_gram *gram, double *largest)
+{
+    int64_t rows = mcr_gram_rows(gram), cols = mcr_gram_cols(gram);
+    double *k = mcr_alloc(w->ctx, (size_t)(rows > cols ? rows : cols), sizeof *k);
+    double most[2] = {0, 0};
+    mcr_status s = k ? MCR_OK : MCR_NO_MEMORY;
+    for (int side = 0; side < 2 && !s; side++) {
+        s = mcr_gram_diagonal(gram, side, k);
+        for (int64_t i = 0; i < (side ? cols : rows) && !s; i++)
+            most[side] = fmax(most[side], fabs(k[i]));
+    }
+    *largest = sqrt(most[0] * most[1]);
+    mcr_free(w->ctx, k);
+    return s;
+}
+
+/* Whether float's errors could change the decision. */
+static bool is_unsure(const work *w, const double *score, double largest)
+{
+    const mcr_fitted *f = w->model->fitted;
+    int64_t best = 0, second = -1;
+    if (f->rule != MCR_RULE_LARGEST) {
+        for (int64_t o = 0; o < f->outputs; o++)
+            if (!(fabs(score[o]) > w->error[o] * largest))
+                return true;
+        return false;
+    }
+    for (int64_t c = 1; c < f->outputs; c++) {
+        if (score[c] > score[best]) {
+            second = best;
+            best = c;
+        } else if (second < 0 || score[c] > score[second]) {
+            second = c;
+        }
+    }
+    return !(score[best] - score[second] > (w->error[best] + w->error[second]) * largest);
+}
+
+/* Scores of a block in float, those that are close to a decision again in double. */
+static mcr_status score_quickly(work *w, mcr_gram *gram, const mcr_data *part)
+{
+    double largest;
+    int64_t unsure = 0, outputs = w->model->fitted->outputs, n = mcr_gram_cols(gram);
+    mcr_status s = score_gram(w, gram, false);
+    if (!s)
+        s = largest_value(w, gram, &largest);
+    for (int64_t i = 0; i < n && !s; i++)
+        if (is_unsure(w, w->score + i * outputs, largest))
+            w->unsure[unsure++] = i;
+    if (s || unsure == 0)
+        return s;
+    mcr_data *few = NULL;
+    mcr_gram *precise = NULL;
+    double *kept = mcr_alloc(w->ctx, (size_t)(n * outputs), sizeof *kept);
+    s = kept ? mcr_data_select(&few, part, (mcr_rows){w->unsure, 0, unsure}) : MCR_NO_MEMORY;
+    if (!s)
+        s = mcr_gram_open(&precise, w->ctx, w->model->kernel, w->basis, few);
+    if (!s) {
+        memcpy(kept, w->score, sizeof *kept * (size_t)(n * outputs));
+        s = score_gram(w, precise, true);
+    }
+    for (int64_t u = 0; u < unsure && !s; u++)
+        memcpy(kept + w->unsure[u] * outputs, w->score + u * outputs,
+               sizeof *kept * (size_t)outputs);
+    if (!s)
+        memcpy(w->score, kept, sizeof *kept * (size_t)(n * outputs));
+    mcr_gram_close(precise);
+    mcr_data_free(few);
+    mcr_free(w->ctx, kept);
+    return s;
+}
+
+static mcr_status score_block(work *w, const mcr_data *part, bool quickly)
 {
     const mcr_fitted *f = w->model->fitted;
     mcr_gram *gram = NULL;
-    for (int64_t i = 0; i < w->count; i++)
-        memcpy(w->score + i * f->outputs, f->offset, sizeof *f->offset * (size_t)f->outputs);
-    if (f->basis == 0)
+    if (f->basis == 0) {
+        for (int64_t i = 0; i < w->count; i++)
+            memcpy(w->score + i * f->outputs, f->offset, sizeof *f->offset * (size_t)f->outputs);
         return MCR_OK;
-    mcr_status s = mcr_gram_open(&gram, w->ctx, w->model->kernel, w->model->basis, part);
-    for (int64_t g = 0; g < f->segments && !s; g++)
-        if (f->segment[g].count > 0)
-            s = add_segment(w, gram, &f->segment[g]);
+    }
+    mcr_status s = mcr_gram_open(&gram, w->ctx, w->model->kernel, w->basis, part);
+    if (!s)
+        s = quickly ? score_quickly(w, gram, part) : score_gram(w, gram, true);
     mcr_gram_close(gram);
     return s;
 }
 
-static mcr_status open_work(work *w, mcr *ctx, const mcr_model *m)
+/* ---- linear models -----------------------------------------------------------------------------*/
+
+enum { MOST_WEIGHTS = 4 << 20 };
+
+/* The weight vectors of a model with a linear kernel on one field; left NULL where they would not be
+ * less work than the support objects. */
+static mcr_status collapse(work *w)
 {
+    const mcr_model *m = w->model;
     const mcr_fitted *f = m->fitted;
-    size_t k = (size_t)f->classes, most = 0;
-    for (int64_t g = 0; g < f->segments; g++)
-        if ((size_t)f->segment[g].outputs > most)
-            most = (size_t)f->segment[g].outputs;
-    *w = (work){.ctx = ctx, .model = m};
-    w->f = mcr_alloc(ctx, most * BLOCK, sizeof *w->f);
-    w->score = mcr_alloc(ctx, (size_t)f->outputs * BLOCK, sizeof *w->score);
-    w->proba = mcr_alloc(ctx, k, sizeof *w->proba);
-    w->couple = mcr_alloc(ctx, k * k + k, sizeof *w->couple);
-    return w->f && w->score && w->proba && w->couple ? MCR_OK : MCR_NO_MEMORY;
+    mcr_field_info info;
+    if (strcmp(m->kernel->type->name, "linear") != 0 || mcr_data_fields(m->basis) != 1 ||
+        f->outputs * 2 > f->basis)
+        return MCR_OK;
+    mcr_status s = mcr_data_field_info(m->basis, 0, &info);
+    if (s || info.cols == 0 || info.cols > MOST_WEIGHTS / f->outputs)
+        return s;
+    mcr_builder *b = NULL;
+    double *weight = mcr_alloc_zero(w->ctx, (size_t)(f->outputs * info.cols), sizeof *weight);
+    double *x = mcr_alloc(w->ctx, (size_t)info.cols, sizeof *x);
+    w->weight_segment = mcr_alloc_zero(w->ctx, (size_t)f->outputs, sizeof *w->weight_segment);
+    s = weight && x && w->weight_segment ? MCR_OK : MCR_NO_MEMORY;
+    for (int64_t g = 0; g < f->segments && !s; g++) {
+        const mcr_segment *seg = &f->segment[g];
+        for (int64_t i = 0; i < seg->count && !s; i++) {
+            s = mcr_data_vector(m->basis, 0, seg->first + i, x);
+            for (int64_t t = 0; t < seg->outputs && !s; t++) {
+                double c = seg->coef[t * seg->count + i], *to = weight + seg->output[t] * info.cols;
+                for (int64_t k = 0; k < info.cols && c != 0; k++)
+                    to[k] += c * x[k];
+            }
+        }
+    }
+    static const double one = 1;
+    for (int64_t o = 0; o < f->outputs && !s; o++) {
+        int32_t *output = mcr_alloc(w->ctx, 1, sizeof *output);
+        if (!output)
+            s = MCR_NO_MEMORY;
+        else
+            *output = (int32_t)o;
+        w->weight_segment[o] = (mcr_segment){o, 1, 1, output, (double *)&one};
+    }
+    if (!s)
+        s = mcr_builder_open(&b, w->ctx, f->outputs);
+    if (!s)
+        s = mcr_builder_dense(b, info.name, weight, info.cols, info.cols);
+    if (s)
+        mcr_builder_close(b);
+    else
+        s = mcr_builder_finish(&w->weights, b);
+    if (!s) {
+        w->basis = w->weights;
+        w->segment = w->weight_segment;
+        w->segments = f->outputs;
+    }
+    mcr_free(w->ctx, weight);
+    mcr_free(w->ctx, x);
+    return s;
 }
+
+/* ---- a call ------------------------------------------------------------------------------------*/
 
 static void close_work(work *w)
 {
+    for (int64_t o = 0; w->weight_segment && o < w->model->fitted->outputs; o++)
+        mcr_free(w->ctx, w->weight_segment[o].output);
+    mcr_free(w->ctx, w->weight_segment);
+    mcr_data_free(w->weights);
     mcr_free(w->ctx, w->f);
     mcr_free(w->ctx, w->score);
+    mcr_free(w->ctx, w->error);
     mcr_free(w->ctx, w->proba);
     mcr_free(w->ctx, w->couple);
+    mcr_free(w->ctx, w->unsure);
+}
+
+static mcr_status open_work(work *w, mcr *ctx, const mcr_model *m, int64_t n)
+{
+    const mcr_fitted *f = m->fitted;
+    size_t k = (size_t)f->classes, most = 1, block = (size_t)(n < BLOCK ? n : BLOCK);
+    for (int64_t g = 0; g < f->segments; g++)
+        if ((size_t)f->segment[g].outputs > most)
+            most = (size_t)f->segment[g].outputs;
+    *w = (work){
+        .ctx = ctx, .model = m, .basis = m->basis, .segment = f->segment, .segments = f->segments};
+    w->f = mcr_alloc(ctx, most * BLOCK_LD, sizeof *w->f);
+    w->score = mcr_alloc(ctx, (size_t)f->outputs * block, sizeof *w->score);
+    w->error = mcr_alloc_zero(ctx, (size_t)f->outputs, sizeof *w->error);
+    w->proba = mcr_alloc(ctx, k, sizeof *w->proba);
+    w->couple = mcr_alloc(ctx, k * k + k, sizeof *w->couple);
+    w->unsure = mcr_alloc(ctx, block, sizeof *w->unsure);
+    if (!w->f || !w->score || !w->error || !w->proba || !w->couple || !w->unsure)
+        return MCR_NO_MEMORY;
+    for (int64_t g = 0; g < f->segments; g++)
+        for (int64_t t = 0; t < f->segment[g].outputs; t++)
+            for (int64_t i = 0; i < f->segment[g].count; i++) {
+                double c = f->segment[g].coef[t * f->segment[g].count + i];
+                w->error[f->segment[g].output[t]] += c * c;
+            }
+    for (int64_t o = 0; o < f->outputs; o++)
+        w->error[o] = FLOAT_ERROR * sqrt(w->error[o]);
+    return collapse(w);
 }
 
 mcr_status mcr_predict(mcr *ctx, const mcr_model *m, const mcr_data *data, double *value,
@@ -94,13 +280,14 @@ mcr_status mcr_predict(mcr *ctx, const mcr_model *m, const mcr_data *data, doubl
                         "the model has no probabilities: train it with --probability");
     work w;
     double began = mcr_now();
-    mcr_status s = open_work(&w, ctx, m);
+    bool quickly = !score && !proba && !f->slope && f->task == MCR_CLASSIFY;
+    mcr_status s = open_work(&w, ctx, m, n);
     for (int64_t first = 0; first < n && !s; first += BLOCK) {
         mcr_data *part = NULL;
         w.count = n - first < BLOCK ? n - first : BLOCK;
         s = mcr_data_select(&part, data, (mcr_rows){NULL, first, w.count});
         if (!s)
-            s = score_block(&w, part);
+            s = score_block(&w, part, quickly);
         mcr_data_free(part);
         for (int64_t i = 0; i < w.count && !s; i++) {
             double v = mcr_fitted_decide(f, w.score + i * outputs, w.proba, w.couple);

@@ -198,6 +198,9 @@ static mcr_status get_kernel(mcr_kernel **out, const mcr_container *c)
     if (!text)
         r.bad = true;
     s = mcr_reader_end(&r, c->file, "its kernel");
+    if (!s && strstr(text, "file")) /* a model holds all it needs: it names no files */
+        s = mcr_fail_at(c->ctx, MCR_BAD_DATA, c->file, 0,
+                        "the model's kernel names a file, which no model does: it is not loaded");
     if (!s)
         s = mcr_kernel_parse(out, c->ctx, text);
     mcr_free(c->ctx, text);

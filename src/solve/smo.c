@@ -9,6 +9,9 @@
  * spent since the last whole gradient. At the end the gradient is computed afresh and the optimality
  * conditions are tested on it; if they fail, the rounds go on from there.
  *
+ * A small problem whose K is cheap is its own working set: all of K is computed at once (or given by
+ * the caller), and the inner solver does the rest.
+ *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "solve/smo.h"
@@ -23,10 +26,12 @@
 
 enum {
     MOST_SLOTS = 2048, /* of a working set */
-    FIRST_SLOTS = 512, /* it starts with; grows with the number of free coefficients */
-    IDLE_ROUNDS = 3,   /* that a coefficient must be sure to stay before it may leave */
-    LOOK_EVERY = 4,    /* rounds between looks at shrinking */
-    BATCH = 1024,      /* rows of one pass */
+    LEAST_SLOTS = 64,
+    FIRST_SLOTS = 512,   /* it starts with; grows with the number of free coefficients */
+    IDLE_ROUNDS = 3,     /* that a coefficient must be sure to stay before it may leave */
+    LOOK_EVERY = 4,      /* rounds between looks at shrinking */
+    BATCH = 1024,        /* rows of one pass */
+    WHOLE_STEPS = 50000, /* between looks at the limits when the working set is everything */
     MOST_VERIFICATIONS = 8,
     DEFAULT_CACHE = 256 << 20
 };
@@ -35,6 +40,9 @@ enum {
 #define INNER_LEAST  0.5 /* of the tolerance: not below */
 #define SHRINK_SHARE 0.5 /* of the active set that must be able to leave */
 #define SHRINK_RENT  5.0
+/* All of K at once: up to so many objects, fewer the more a kernel value costs. */
+#define WHOLE_OBJECTS 5120
+#define WHOLE_WORK    (40.0 * WHOLE_OBJECTS)
 
 /* Coefficients that left the active set together: their gradient then, and all coefficients then. */
 typedef struct rest {
@@ -67,13 +75,16 @@ typedef struct solver {
     rest *rests;
     double work; /* kernel values of rows since the last whole gradient */
 
-    /* The working set: slot -> active column (-1: empty), its group's slots side by side. */
-    int64_t slots, half; /* half: first slot of group 1 */
+    /* The working set: slot -> active column (-1: empty). */
+    bool whole; /* it is everything: slot = object */
+    int64_t slots;
     int64_t *member, *age;
+    unsigned char *slot_group;
     int64_t wanted; /* size that it should have */
     mcr_smo_block block;
     size_t real;
     char *k;
+    size_t taken; /* of the budget, for k and fresh */
     double *slot_b, *before, *slot_lo, *slot_hi;
     double *diagonal; /* K(x,x) of all objects */
     mcr_smo_run *run;
@@ -83,7 +94,8 @@ typedef struct solver {
     double *coef;
     char *fresh; /* K of new members against all */
 
-    double low[2], high[2];
+    double low[2], high[2], middle;
+    int64_t places; /* slots and the null object, rounded up */
     mcr_qp_result *result;
     double began, told;
 } solver;
@@ -166,6 +178,41 @@ static int64_t list_changes(solver *s, const double *then)
     return count;
 }
 
+typedef struct stored_job {
+    const solver *s;
+    const mcr_tile_kit *kit;
+    const void *const *row;
+    int64_t count;
+} stored_job;
+
+enum { STORED_COLUMNS = 2048 };
+
+static mcr_status add_stored_chunk(void *arg, int64_t item, int worker)
+{
+    (void)worker;
+    const stored_job *job = arg;
+    int64_t first = item * STORED_COLUMNS, n = job->s->n;
+    job->kit->update(job->s->g, job->row, job->s->coef, job->count, first,
+                     first + STORED_COLUMNS < n ? first + STORED_COLUMNS : n);
+    return MCR_OK;
+}
+
+/* g += K change from all of K, for the objects and changes listed. */
+static mcr_status add_stored_rows(solver *s, int64_t count)
+{
+    const mcr_tiles *tiles = mcr_tiles_best();
+    const void **row = mcr_alloc(s->ctx, (size_t)count, sizeof *row);
+    if (!row)
+        return MCR_NO_MEMORY;
+    for (int64_t r = 0; r < count; r++)
+        row[r] = (const char *)s->block.k + (size_t)(s->object_list[r] * s->block.ld) * s->real;
+    stored_job job = {s, s->precise ? tiles->f64 : tiles->f32, row, count};
+    mcr_status st = mcr_parallel(s->ctx, (s->n + STORED_COLUMNS - 1) / STORED_COLUMNS,
+                                 add_stored_chunk, &job);
+    mcr_free(s->ctx, row);
+    return st;
+}
+
 static void free_rests(solver *s)
 {
     while (s->rests) {
@@ -199,6 +246,8 @@ static mcr_status fresh_gradient(solver *s)
     all_active(s);
     memset(s->g, 0, sizeof *s->g * (size_t)s->n);
     int64_t count = list_changes(s, NULL);
+    if (s->whole)
+        return add_stored_rows(s, count);
     s->result->rows += count;
     return add_rows(s->full, s->precise, s->object_list, s->coef, count, s->g);
 }
@@ -365,11 +414,11 @@ static void take_out(solver *s, int64_t m)
 
 /* Takes `drop` members out: those at a bound before free ones, old ones before new ones. Their slots
  * are listed in slot_list, the columns they held in member order in `was`. */
-static int64_t drop_members(solver *s, int64_t first, int64_t end, int64_t drop, candidate *was)
+static int64_t drop_members(solver *s, int t, int64_t drop, candidate *was)
 {
     int64_t count = 0;
-    for (int64_t m = first; m < end; m++)
-        if (s->member[m] >= 0) {
+    for (int64_t m = 0; m < s->slots; m++)
+        if (s->member[m] >= 0 && group_of(s, s->act[s->member[m]]) == t) {
             int64_t v = s->act[s->member[m]];
             bool is_free = s->b[v] > s->p->lo[v] && s->b[v] < s->p->hi[v];
             s->candidate[count].key = (double)s->age[m] + (is_free ? 1e15 : 0);
@@ -387,7 +436,7 @@ static int64_t drop_members(solver *s, int64_t first, int64_t end, int64_t drop,
     return drop;
 }
 
-/* Adds column i in the next empty slot of the group. */
+/* Adds column i in the next empty slot. */
 static void put_in(solver *s, int64_t *slot, int64_t i, int64_t *added)
 {
     while (s->member[*slot] >= 0)
@@ -422,16 +471,15 @@ static int64_t add_violators(solver *s, int t, bool up, int64_t want, int64_t *s
 }
 
 /* Renews half of the group's part of the working set. New members' slots go to new_slot. */
-static void renew_group(solver *s, int t, int64_t first, int64_t end, int64_t wanted,
-                        candidate *was, int64_t *added)
+static void renew_group(solver *s, int t, int64_t wanted, candidate *was, int64_t *added)
 {
     int64_t members = 0;
-    for (int64_t m = first; m < end; m++)
-        members += s->member[m] >= 0;
+    for (int64_t m = 0; m < s->slots; m++)
+        members += s->member[m] >= 0 && group_of(s, s->act[s->member[m]]) == t;
     int64_t empty = wanted - members, change = wanted / 2 > 1 ? wanted / 2 : 1;
     int64_t drop = change > empty ? change - empty : 0;
-    drop = drop_members(s, first, end, drop, was);
-    int64_t want = empty + drop, slot = first;
+    drop = drop_members(s, t, drop, was);
+    int64_t want = empty + drop, slot = 0;
     int64_t got = add_violators(s, t, true, (want + 1) / 2, &slot, added);
     got += add_violators(s, t, false, want - got, &slot, added);
     if (got < want)
@@ -462,12 +510,8 @@ static int64_t renew_set(solver *s, candidate *was)
 {
     int64_t added = 0;
     resize_set(s);
-    if (s->groups == 1) {
-        renew_group(s, 0, 0, s->slots, s->wanted, was, &added);
-    } else {
-        renew_group(s, 0, 0, s->half, s->wanted / 2, was, &added);
-        renew_group(s, 1, s->half, s->slots, s->wanted / 2, was, &added);
-    }
+    for (int t = 0; t < s->groups; t++)
+        renew_group(s, t, s->wanted / s->groups, was, &added);
     return added;
 }
 
@@ -542,42 +586,35 @@ static void set_real(const solver *s, void *array, int64_t at, double value)
         ((float *)array)[at] = (float)value;
 }
 
-/* Solves the working set's problem; s->before keeps the old coefficients. */
-static void solve_block(solver *s, double violation)
+/* Solves the working set's problem; s->before keeps the old coefficients. Returns the steps. */
+static int64_t solve_block(solver *s, double tolerance, int64_t most_steps)
 {
     double middle = 0;
     for (int t = 0; t < s->groups; t++)
         middle += 0.5 * (s->low[t] + s->high[t]) / s->groups;
-    int64_t places = s->block.ld;
-    for (int64_t m = 0; m < places; m++) {
+    s->middle = isfinite(middle) ? middle : 0;
+    for (int64_t m = 0; m < s->places; m++) {
         bool null_object = s->p->no_sum && m == s->slots;
         int64_t i = m < s->slots ? s->member[m] : -1, v = i >= 0 ? s->act[i] : -1;
         s->slot_lo[m] = v >= 0 ? s->p->lo[v] : null_object ? -INFINITY : 0;
         s->slot_hi[m] = v >= 0 ? s->p->hi[v] : null_object ? INFINITY : 0;
         s->before[m] = s->slot_b[m] = v >= 0 ? s->b[v] : 0;
-        set_real(s, s->block.g, m, v >= 0 ? s->g[i] - s->p->z[v] - middle : -middle);
+        s->slot_group[m] = (unsigned char)(v >= 0 ? group_of(s, v) : 0);
+        set_real(s, s->block.g, m, v >= 0 ? s->g[i] - s->p->z[v] - s->middle : -s->middle);
         set_real(s, (void *)s->block.diagonal, m, v >= 0 ? s->diagonal[v] : 0);
-        set_real(s, s->block.up, m, INFINITY);
-        set_real(s, s->block.down, m, -INFINITY);
     }
-    int64_t last[2] = {0, s->half};
-    for (int64_t m = 0; m < s->slots; m++)
-        if (s->member[m] >= 0)
-            last[s->groups == 2 && m >= s->half] = m + 1;
-    if (s->p->no_sum)
-        last[0] = s->slots + 1;
+    s->block.members = s->slots + s->p->no_sum;
     s->block.b = s->slot_b;
     s->block.lo = s->slot_lo;
     s->block.hi = s->slot_hi;
     s->block.epsilon = s->p->epsilon;
     s->block.groups = s->groups;
-    s->block.from[0] = 0;
-    s->block.from[1] = s->half;
-    s->block.to[0] = last[0];
-    s->block.to[1] = last[1];
-    s->block.tolerance = fmax(INNER_SHARE * violation, INNER_LEAST * s->p->tolerance);
-    s->block.most_steps = 100 * s->slots + 100000;
-    s->result->steps += s->run(&s->block);
+    s->block.group = s->slot_group;
+    s->block.tolerance = tolerance;
+    s->block.most_steps = most_steps;
+    int64_t steps = s->run(&s->block);
+    s->result->steps += steps;
+    return steps;
 }
 
 /* Takes the new coefficients over and brings the gradient up to date; *changed: how many. */
@@ -601,16 +638,48 @@ static mcr_status take_over(solver *s, int64_t *changed)
 static void close_precision(solver *s)
 {
     mcr_cache_close(s->cache);
+    mcr_budget_give(s->ctx, s->taken);
+    s->taken = 0;
     mcr_free(s->ctx, s->k);
     mcr_free(s->ctx, s->fresh);
     mcr_free(s->ctx, s->block.g);
-    mcr_free(s->ctx, s->block.up);
-    mcr_free(s->ctx, s->block.down);
+    for (int t = 0; t < 2; t++) {
+        mcr_free(s->ctx, s->block.up[t]);
+        mcr_free(s->ctx, s->block.down[t]);
+        s->block.up[t] = s->block.down[t] = NULL;
+    }
     mcr_free(s->ctx, (void *)s->block.diagonal);
     s->cache = NULL;
     s->k = s->fresh = NULL;
-    s->block.g = s->block.up = s->block.down = NULL;
+    s->block.g = NULL;
     s->block.diagonal = NULL;
+}
+
+/* All of K, once. The null object and the padding have zeros. */
+static mcr_status fill_whole(solver *s)
+{
+    int64_t n = s->n, ld = s->block.ld;
+    if (s->p->k && !s->precise && !s->p->no_sum) {
+        s->block.k = s->p->k;
+        s->block.ld = s->p->k_ld;
+        return MCR_OK;
+    }
+    mcr_status st = mcr_budget_take(s->ctx, (size_t)(s->places * ld) * s->real,
+                                    "the kernel matrix");
+    if (st)
+        return st;
+    s->taken = (size_t)(s->places * ld) * s->real;
+    if (!(s->k = mcr_alloc(s->ctx, (size_t)(s->places * ld), s->real)))
+        return MCR_NO_MEMORY;
+    s->block.k = s->k;
+    st = s->precise ? mcr_gram_matrix(s->full, (double *)(void *)s->k, ld)
+                    : mcr_gram_matrix_float(s->full, (float *)(void *)s->k, ld);
+    for (int64_t i = 0; i < n && !st; i++)
+        memset(s->k + (size_t)(i * ld + n) * s->real, 0, (size_t)(ld - n) * s->real);
+    if (!st)
+        memset(s->k + (size_t)(n * ld) * s->real, 0, (size_t)((s->places - n) * ld) * s->real);
+    s->result->rows += n;
+    return st;
 }
 
 /* What depends on float or double: block, cache, inner solver. */
@@ -621,20 +690,38 @@ static mcr_status open_precision(solver *s, bool precise)
     s->real = precise ? sizeof(double) : sizeof(float);
     s->run = mcr_smo_inner(mcr_tiles_best()->name, precise);
     /* One place for the null object, rounded up; never a stride of 4 KiB. */
-    s->block.ld = (s->slots / MCR_SMO_PAD + 1) * MCR_SMO_PAD;
-    size_t ld = (size_t)s->block.ld;
-    s->k = mcr_alloc_zero(s->ctx, ld * ld, s->real);
-    s->fresh = mcr_alloc(s->ctx, (size_t)s->slots * (size_t)s->slots, s->real);
+    s->places = (s->slots / MCR_SMO_PAD + 1) * MCR_SMO_PAD;
+    s->block.ld = s->places;
+    if ((size_t)s->block.ld * s->real % 4096 == 0)
+        s->block.ld += MCR_ROW_PAD;
+    size_t places = (size_t)s->places;
+    s->block.g = mcr_alloc(s->ctx, places, s->real);
+    s->block.diagonal = mcr_alloc(s->ctx, places, s->real);
+    bool ok = s->block.g && s->block.diagonal;
+    for (int t = 0; t < s->groups; t++) {
+        ok &= (s->block.up[t] = mcr_alloc(s->ctx, places, s->real)) != NULL;
+        ok &= (s->block.down[t] = mcr_alloc(s->ctx, places, s->real)) != NULL;
+    }
+    if (!ok)
+        return MCR_NO_MEMORY;
+    if (s->whole) {
+        for (int64_t m = 0; m < s->slots; m++)
+            s->member[m] = m;
+        return fill_whole(s);
+    }
+    size_t block = places * (size_t)s->block.ld, fresh = (size_t)s->slots * (size_t)s->slots;
+    mcr_status st = mcr_budget_take(s->ctx, (block + fresh) * s->real, "the working set");
+    if (st)
+        return st;
+    s->taken = (block + fresh) * s->real;
+    s->k = mcr_alloc_zero(s->ctx, block, s->real);
+    s->fresh = mcr_alloc(s->ctx, fresh, s->real);
     s->block.k = s->k;
-    s->block.g = mcr_alloc(s->ctx, ld, s->real);
-    s->block.up = mcr_alloc(s->ctx, ld, s->real);
-    s->block.down = mcr_alloc(s->ctx, ld, s->real);
-    s->block.diagonal = mcr_alloc(s->ctx, ld, s->real);
-    if (!s->k || !s->fresh || !s->block.g || !s->block.up || !s->block.down || !s->block.diagonal)
+    if (!s->k || !s->fresh)
         return MCR_NO_MEMORY;
     for (int64_t m = 0; m < s->slots; m++)
         s->member[m] = -1;
-    mcr_status st = mcr_gram_prepare(s->full, precise);
+    st = mcr_gram_prepare(s->full, precise);
     size_t bytes = s->p->cache_bytes ? s->p->cache_bytes : DEFAULT_CACHE;
     return st ? st : mcr_cache_open(&s->cache, s->full, bytes, precise);
 }
@@ -649,9 +736,16 @@ static void close_solver(solver *s)
     void *list[] = {s->act,        s->g,         s->in,        s->idle,        s->member,
                     s->age,        s->slot_b,    s->before,    s->slot_lo,     s->slot_hi,
                     s->diagonal,   s->candidate, s->slot_list, s->object_list, s->new_slot,
-                    s->new_object, s->coef};
+                    s->new_object, s->coef,      s->slot_group};
     for (size_t i = 0; i < sizeof list / sizeof *list; i++)
         mcr_free(ctx, list[i]);
+}
+
+/* All of K in double (should it be needed) must fit. */
+static bool fits_budget(mcr *ctx, int64_t n)
+{
+    double bytes = sizeof(double) * ((double)n + 2 * MCR_ROW_PAD) * ((double)n + 2 * MCR_ROW_PAD);
+    return bytes < 0.5 * (double)mcr_budget_left(ctx);
 }
 
 static mcr_status open_solver(solver *s, mcr_gram *gram, const mcr_qp *p, double *b,
@@ -661,14 +755,15 @@ static mcr_status open_solver(solver *s, mcr_gram *gram, const mcr_qp *p, double
     s->result = result;
     s->groups = p->group ? 2 : 1;
     s->began = s->told = mcr_now();
-    /* Two groups get half of the slots each, however many objects they have. */
-    s->half = 0;
-    s->slots = (p->n < MOST_SLOTS ? p->n : MOST_SLOTS);
-    if (s->groups == 2) {
-        s->half = p->n < MOST_SLOTS / 2 ? p->n : MOST_SLOTS / 2;
-        s->half = (s->half + MCR_SMO_PAD - 1) / MCR_SMO_PAD * MCR_SMO_PAD;
-        s->slots = 2 * s->half;
-    }
+    double work = mcr_gram_work(gram);
+    s->whole = p->n <= WHOLE_OBJECTS && (p->k || (double)p->n * work <= WHOLE_WORK) &&
+               fits_budget(s->ctx, p->n);
+    s->slots = s->whole || p->n < MOST_SLOTS ? p->n : MOST_SLOTS;
+    /* Its block of K and that of new members take a quarter of the budget at most. */
+    while (!s->whole && s->slots > LEAST_SLOTS &&
+           4 * 2 * sizeof(double) * (double)s->slots * (double)s->slots >
+               (double)mcr_budget_left(s->ctx))
+        s->slots /= 2;
     s->wanted = s->slots < FIRST_SLOTS ? s->slots : FIRST_SLOTS;
     size_t n = (size_t)p->n, q = (size_t)s->slots, places = q + 2 * MCR_SMO_PAD;
     size_t list = n > q ? n : q;
@@ -682,6 +777,7 @@ static mcr_status open_solver(solver *s, mcr_gram *gram, const mcr_qp *p, double
     s->before = mcr_alloc(s->ctx, places, sizeof *s->before);
     s->slot_lo = mcr_alloc(s->ctx, places, sizeof *s->slot_lo);
     s->slot_hi = mcr_alloc(s->ctx, places, sizeof *s->slot_hi);
+    s->slot_group = mcr_alloc(s->ctx, places, 1);
     s->diagonal = mcr_alloc(s->ctx, n, sizeof *s->diagonal);
     s->candidate = mcr_alloc(s->ctx, list, sizeof *s->candidate);
     s->slot_list = mcr_alloc(s->ctx, q, sizeof *s->slot_list);
@@ -690,8 +786,9 @@ static mcr_status open_solver(solver *s, mcr_gram *gram, const mcr_qp *p, double
     s->new_object = mcr_alloc(s->ctx, q, sizeof *s->new_object);
     s->coef = mcr_alloc(s->ctx, list, sizeof *s->coef);
     if (!s->act || !s->g || !s->in || !s->idle || !s->member || !s->age || !s->slot_b ||
-        !s->before || !s->slot_lo || !s->slot_hi || !s->diagonal || !s->candidate ||
-        !s->slot_list || !s->object_list || !s->new_slot || !s->new_object || !s->coef)
+        !s->before || !s->slot_lo || !s->slot_hi || !s->slot_group || !s->diagonal ||
+        !s->candidate || !s->slot_list || !s->object_list || !s->new_slot || !s->new_object ||
+        !s->coef)
         return MCR_NO_MEMORY;
     return mcr_gram_diagonal(gram, 0, s->diagonal);
 }
@@ -719,6 +816,21 @@ static double objective(const solver *s)
         sum += b * (0.5 * s->g[i] - s->p->z[v]) + s->p->epsilon * fabs(b);
     }
     return sum;
+}
+
+/* large: values whose products float cannot hold. */
+static mcr_status look_at_diagonal(const solver *s, bool *large)
+{
+    *large = false;
+    for (int64_t v = 0; v < s->n; v++) {
+        if (!isfinite(s->diagonal[v]))
+            return mcr_fail(s->ctx, MCR_NUMERIC,
+                            "the kernel of object %lld with itself is not a finite number: scale "
+                            "the data, or take smaller parameters",
+                            (long long)v + 1);
+        *large |= fabs(s->diagonal[v]) > 1e18;
+    }
+    return MCR_OK;
 }
 
 /* A limit or the user; MCR_QP_OPTIMAL: none. */
@@ -768,7 +880,8 @@ static mcr_status rounds(solver *s, mcr_qp_stop *stop)
         int64_t added = renew_set(s, was), changed = 0;
         if ((st = fill_block(s, added)))
             break;
-        solve_block(s, violation);
+        solve_block(s, fmax(INNER_SHARE * violation, INNER_LEAST * s->p->tolerance),
+                    100 * s->slots + 100000);
         if ((st = take_over(s, &changed)))
             break;
         if (changed == 0 && added == 0) {
@@ -780,10 +893,36 @@ static mcr_status rounds(solver *s, mcr_qp_stop *stop)
     return st;
 }
 
+/* The same where the working set is everything: the inner solver alone, with looks at the limits. */
+static mcr_status whole_rounds(solver *s, mcr_qp_stop *stop)
+{
+    *stop = MCR_QP_OPTIMAL;
+    for (;;) {
+        double violation = look_around(s);
+        if (violation <= s->p->tolerance || (*stop = look_at_limits(s, violation)))
+            return MCR_OK;
+        int64_t most = WHOLE_STEPS, left = s->p->most_steps - s->result->steps;
+        if (s->p->most_steps && left < most)
+            most = left;
+        s->result->rounds++;
+        int64_t steps = solve_block(s, INNER_LEAST * s->p->tolerance, most);
+        for (int64_t v = 0; v < s->n; v++) {
+            double g = s->precise ? ((const double *)s->block.g)[v]
+                                  : (double)((const float *)s->block.g)[v];
+            s->b[v] = s->slot_b[v];
+            s->g[v] = g + s->p->z[v] + s->middle;
+        }
+        if (steps < most) { /* at its end: what it says about itself is settled by verify */
+            *stop = steps == 0 ? MCR_QP_STUCK : MCR_QP_OPTIMAL;
+            return MCR_OK;
+        }
+    }
+}
+
 /* The gradient afresh; *good: it satisfies the conditions. */
 static mcr_status verify(solver *s, bool *good)
 {
-    for (int64_t m = 0; m < s->slots; m++)
+    for (int64_t m = 0; m < s->slots && !s->whole; m++)
         s->member[m] = -1;
     mcr_status st = fresh_gradient(s);
     if (st)
@@ -791,7 +930,7 @@ static mcr_status verify(solver *s, bool *good)
     s->result->violation = look_around(s);
     s->result->precise = s->precise;
     *good = s->result->violation <= s->p->tolerance;
-    return mcr_cache_reset(s->cache, s->full);
+    return s->whole ? MCR_OK : mcr_cache_reset(s->cache, s->full);
 }
 
 mcr_status mcr_qp_solve(mcr_gram *gram, const mcr_qp *p, double *b, double *g,
@@ -800,13 +939,16 @@ mcr_status mcr_qp_solve(mcr_gram *gram, const mcr_qp *p, double *b, double *g,
     solver s;
     *result = (mcr_qp_result){0};
     mcr_status st = open_solver(&s, gram, p, b, result);
+    bool large = false;
     if (!st)
-        st = open_precision(&s, false);
+        st = look_at_diagonal(&s, &large);
+    if (!st)
+        st = open_precision(&s, large);
     if (!st)
         st = fresh_gradient(&s);
     mcr_qp_stop stop = MCR_QP_OPTIMAL;
     for (int tries = 1; !st; tries++) {
-        if ((st = rounds(&s, &stop)))
+        if ((st = s.whole ? whole_rounds(&s, &stop) : rounds(&s, &stop)))
             break;
         bool good = false, ask_more = !float_suffices(&s) || stop == MCR_QP_STUCK;
         if (!s.precise && (ask_more || tries > MOST_VERIFICATIONS / 2))
@@ -830,8 +972,9 @@ mcr_status mcr_qp_solve(mcr_gram *gram, const mcr_qp *p, double *b, double *g,
             result->low[t] = s.low[t];
             result->high[t] = s.high[t];
         }
-        int64_t computed, found;
-        mcr_cache_counts(s.cache, &computed, &found);
+        int64_t computed = 0, found = 0;
+        if (s.cache)
+            mcr_cache_counts(s.cache, &computed, &found);
         result->rows += computed;
         mcr_log(s.ctx, MCR_LOG_DEBUG,
                 "working sets: %lld rounds of up to %lld, %lld steps; rows: %lld computed, %lld "

@@ -25,6 +25,8 @@ typedef struct mcr_qp {
     int64_t most_steps;         /* 0: no limit */
     double seconds;             /* 0: no limit */
     size_t cache_bytes;         /* 0: the default, 256 MB */
+    const float *k;             /* all of K where the caller has it, rows k_ld apart; NULL: no */
+    int64_t k_ld;               /* a multiple of MCR_ROW_PAD; the padding is finite */
     const char *phase;          /* for progress reports; NULL: none are made */
 } mcr_qp;
 

@@ -14,6 +14,7 @@
 #include "solve/smo_inner.h"
 
 #include <math.h>
+#include <stdbool.h>
 
 #include "linalg/simd.h"
 
@@ -27,18 +28,22 @@ typedef struct extreme {
 
 mcr_smo_run SYMBOL(mcr_smo_run_);
 
-/* g += step (Ki - Kj) over one group; its extremes. */
-INLINE extreme advance(const mcr_smo_block *s, int t, const real *ki, const real *kj, real step)
+/* Extremes of one group's slopes; `update`: g += step (Ki - Kj) on the way. */
+INLINE extreme advance(const mcr_smo_block *s, int t, bool update, const real *ki, const real *kj,
+                       real step)
 {
     real *g = s->g;
-    const real *up = s->up, *down = s->down;
+    const real *up = s->up[t], *down = s->down[t];
     vreal low = splat(INFINITY), high = splat(-INFINITY);
     vwhole at = {0}, here = {0};
     for (int l = 0; l < LANES; l++)
-        here[l] = (whole)(s->from[t] + l);
-    for (int64_t m = s->from[t]; m < s->to[t]; m += LANES) {
-        vreal v = multiply_add(splat(step), load(ki + m) - load(kj + m), load(g + m));
-        store(g + m, v);
+        here[l] = (whole)l;
+    for (int64_t m = 0; m < s->members; m += LANES) {
+        vreal v = load(g + m);
+        if (update) {
+            v = multiply_add(splat(step), load(ki + m) - load(kj + m), v);
+            store(g + m, v);
+        }
         vreal u = v + load(up + m);
         vwhole less = (vwhole)(u < low);
         low = choose(less, u, low);
@@ -46,7 +51,7 @@ INLINE extreme advance(const mcr_smo_block *s, int t, const real *ki, const real
         high = larger(v + load(down + m), high);
         here += LANES;
     }
-    extreme e = {INFINITY, -INFINITY, s->from[t]};
+    extreme e = {INFINITY, -INFINITY, 0};
     for (int l = 0; l < LANES; l++) {
         if (low[l] < e.low || (low[l] == e.low && at[l] < e.at)) {
             e.low = low[l];
@@ -61,14 +66,14 @@ INLINE extreme advance(const mcr_smo_block *s, int t, const real *ki, const real
 /* The partner of i with the largest gain; -1: none. */
 INLINE int64_t partner(const mcr_smo_block *s, int t, int64_t i, real low)
 {
-    const real *g = s->g, *down = s->down, *diagonal = s->diagonal;
+    const real *g = s->g, *down = s->down[t], *diagonal = s->diagonal;
     const real *ki = (const real *)s->k + i * s->ld;
     vreal best = {0}, kii = splat(diagonal[i]);
     vwhole at = {0}, here = {0};
     for (int l = 0; l < LANES; l++)
-        here[l] = (whole)(s->from[t] + l);
+        here[l] = (whole)l;
     at = here - here - 1;
-    for (int64_t m = s->from[t]; m < s->to[t]; m += LANES) {
+    for (int64_t m = 0; m < s->members; m += LANES) {
         vreal gap = larger(load(g + m) + load(down + m) - low, splat(0));
         vreal curve = larger(kii + load(diagonal + m) - 2 * load(ki + m), splat((real)TAU));
         vreal gain = gap * gap / curve;
@@ -89,7 +94,8 @@ INLINE int64_t partner(const mcr_smo_block *s, int t, int64_t i, real low)
 
 INLINE void set_slopes(const mcr_smo_block *s, int64_t m)
 {
-    real e = (real)s->epsilon, *up = s->up, *down = s->down;
+    int t = s->groups == 2 ? s->group[m] : 0;
+    real e = (real)s->epsilon, *up = s->up[t], *down = s->down[t];
     double b = s->b[m];
     up[m] = b < s->hi[m] ? (b >= 0 ? e : -e) : (real)INFINITY;
     down[m] = b > s->lo[m] ? (b > 0 ? e : -e) : (real)-INFINITY;
@@ -129,14 +135,19 @@ int64_t SYMBOL(mcr_smo_run_)(mcr_smo_block *s)
 {
     const real *ki = s->k, *kj = s->k;
     real step = 0;
+    int64_t places = (s->members + MCR_SMO_PAD - 1) / MCR_SMO_PAD * MCR_SMO_PAD;
     for (int t = 0; t < s->groups; t++)
-        for (int64_t m = s->from[t]; m < s->to[t]; m++)
-            set_slopes(s, m);
+        for (int64_t m = 0; m < places; m++) {
+            ((real *)s->up[t])[m] = (real)INFINITY;
+            ((real *)s->down[t])[m] = (real)-INFINITY;
+        }
+    for (int64_t m = 0; m < s->members; m++)
+        set_slopes(s, m);
     for (int64_t steps = 0;; steps++) {
         extreme worst = {0, 0, -1};
         int group = 0;
         for (int t = 0; t < s->groups; t++) {
-            extreme e = advance(s, t, ki, kj, step);
+            extreme e = advance(s, t, t == 0 && steps > 0, ki, kj, step);
             if (worst.at < 0 || e.high - e.low > worst.high - worst.low) {
                 worst = e;
                 group = t;
@@ -147,7 +158,7 @@ int64_t SYMBOL(mcr_smo_run_)(mcr_smo_block *s)
         int64_t i = worst.at, j = partner(s, group, i, worst.low);
         if (j < 0)
             return steps;
-        const real *g = s->g, *down = s->down;
+        const real *g = s->g, *down = s->down[group];
         step = (real)move(s, i, j, (double)(g[j] + down[j]) - (double)worst.low);
         ki = (const real *)s->k + i * s->ld;
         kj = (const real *)s->k + j * s->ld;

@@ -8,20 +8,22 @@
 #include <stdint.h>
 
 /* min 1/2 b'Kb - z'b + epsilon |b|_1 over the members of a working set, lo <= b <= hi, the sum of
- * each group kept. "real" is float or double by the kit. Members of group t are from[t] .. to[t]-1;
- * from is a multiple of MCR_SMO_PAD, and the arrays have room up to the next multiple of it behind
- * to; places between have up = +infinity and down = -infinity. */
+ * each group kept. "real" is float or double by the kit. All arrays have room for `members` rounded up
+ * to MCR_SMO_PAD; places without a member have lo = hi = b. */
 typedef struct mcr_smo_block {
-    const void *k; /* real: row m at k + m * ld */
+    int64_t members;
+    const void *k; /* real: row m at k + m * ld; finite up to the padding */
     int64_t ld;
     const void *diagonal; /* real */
     void *g;              /* real: gradient (Kb - z)_m, minus any constant */
-    void *up, *down;      /* real: what must be added to g for a step up or down; see smo_inner.c */
+    int groups;
+    const unsigned char *group; /* of each member, if there are two */
+    /* real, for each group: what must be added to g for a step up or down, see smo_inner.c; infinite
+     * for members of the other group. */
+    void *up[2], *down[2];
     double *b;
     const double *lo, *hi;
     double epsilon;
-    int groups;
-    int64_t from[2], to[2];
     double tolerance;
     int64_t most_steps;
 } mcr_smo_block;
