@@ -7,6 +7,16 @@
 #include "base/threads.h"
 #include "kernel/vectors.h"
 
+static mcr_status open_scratch(mcr_gram *g)
+{
+    g->workers = mcr_workers(g->ctx);
+    g->scratch = mcr_alloc_zero(g->ctx, (size_t)g->workers, sizeof *g->scratch);
+    mcr_status s = g->scratch ? MCR_OK : MCR_NO_MEMORY;
+    for (int w = 0; w < g->workers && !s; w++)
+        s = mcr_scratch_open(&g->scratch[w], g->binding);
+    return s;
+}
+
 mcr_status mcr_gram_open(mcr_gram **out, mcr *ctx, const mcr_kernel *kernel, const mcr_data *x,
                          const mcr_data *z)
 {
@@ -20,17 +30,8 @@ mcr_status mcr_gram_open(mcr_gram **out, mcr *ctx, const mcr_kernel *kernel, con
     g->z = mcr_data_retain(z ? z : x);
     g->same = !z || z == x;
     mcr_status s = mcr_binding_open(&g->binding, ctx, g->kernel, g->x, g->same ? NULL : g->z);
-    if (s)
-        goto done;
-    g->workers = mcr_workers(ctx);
-    g->scratch = mcr_alloc_zero(ctx, (size_t)g->workers, sizeof *g->scratch);
-    if (!g->scratch) {
-        s = MCR_NO_MEMORY;
-        goto done;
-    }
-    for (int w = 0; w < g->workers && !s; w++)
-        s = mcr_scratch_open(&g->scratch[w], g->binding);
-done:
+    if (!s)
+        s = open_scratch(g);
     if (s)
         mcr_gram_close(g);
     else
@@ -47,11 +48,36 @@ void mcr_gram_close(mcr_gram *g)
     for (int w = 0; g->scratch && w < g->workers; w++)
         mcr_scratch_close(g->scratch[w]);
     mcr_free(g->ctx, g->scratch);
-    mcr_binding_close(g->binding);
+    if (!g->twin)
+        mcr_binding_close(g->binding);
     mcr_kernel_free(g->kernel);
     mcr_data_free(g->x);
     mcr_data_free(g->z);
     mcr_free(g->ctx, g);
+}
+
+mcr_status mcr_gram_twin(mcr_gram **out, const mcr_gram *gram)
+{
+    *out = NULL;
+    mcr_gram *g = mcr_alloc_zero(gram->ctx, 1, sizeof *g);
+    if (!g)
+        return MCR_NO_MEMORY;
+    *g = (mcr_gram){
+        .ctx = gram->ctx,
+        .kernel = mcr_kernel_retain(gram->kernel),
+        .x = mcr_data_retain(gram->x),
+        .z = mcr_data_retain(gram->z),
+        .same = gram->same,
+        .prepared = {gram->prepared[0], gram->prepared[1]},
+        .binding = gram->binding,
+        .twin = true,
+    };
+    mcr_status s = open_scratch(g);
+    if (s)
+        mcr_gram_close(g);
+    else
+        *out = g;
+    return s;
 }
 
 int64_t mcr_gram_rows(const mcr_gram *g)
@@ -113,6 +139,7 @@ typedef struct block_job {
     mcr_rows x, z;
     char *k;
     int64_t ld, across; /* tiles in a row of tiles */
+    int64_t tile_rows, tile_cols;
     size_t real;
     bool precise;
 } block_job;
@@ -128,10 +155,10 @@ static mcr_rows part(mcr_rows rows, int64_t first, int64_t most)
 static mcr_status block_tile(void *arg, int64_t item, int worker)
 {
     const block_job *job = arg;
-    int64_t i = item / job->across * MCR_TILE_ROWS, j = item % job->across * MCR_TILE_COLS;
+    int64_t i = item / job->across * job->tile_rows, j = item % job->across * job->tile_cols;
     mcr_tile tile = {
-        .x = part(job->x, i, MCR_TILE_ROWS),
-        .z = part(job->z, j, MCR_TILE_COLS),
+        .x = part(job->x, i, job->tile_rows),
+        .z = part(job->z, j, job->tile_cols),
         .precise = job->precise,
         .k = job->k + (size_t)(i * job->ld + j) * job->real,
         .ld = job->ld,
@@ -162,17 +189,23 @@ mcr_status mcr_gram_block_any(mcr_gram *g, mcr_rows x, mcr_rows z, void *k, int6
         s = mcr_gram_prepare(g, precise);
     if (s || x.count == 0 || z.count == 0)
         return s;
+    /* Columns that are listed one by one are packed for each tile: tall tiles then. */
+    bool tall = z.index && g->binding->root->fused;
+    int64_t tile_rows = tall ? 4 * MCR_TILE_ROWS : MCR_TILE_ROWS;
+    int64_t tile_cols = tall ? MCR_TILE_COLS / 2 : MCR_TILE_COLS;
     block_job job = {
         .gram = g,
         .x = x,
         .z = z,
         .k = k,
         .ld = ld,
-        .across = (z.count + MCR_TILE_COLS - 1) / MCR_TILE_COLS,
+        .across = (z.count + tile_cols - 1) / tile_cols,
+        .tile_rows = tile_rows,
+        .tile_cols = tile_cols,
         .real = precise ? sizeof(double) : sizeof(float),
         .precise = precise,
     };
-    int64_t down = (x.count + MCR_TILE_ROWS - 1) / MCR_TILE_ROWS;
+    int64_t down = (x.count + tile_rows - 1) / tile_rows;
     return mcr_parallel(g->ctx, down * job.across, block_tile, &job);
 }
 

@@ -21,6 +21,7 @@ struct mcr_gram {
     mcr_scratch **scratch;              /* one a worker */
     struct mcr_vectors_batch *batch[2]; /* rows packed for passes, by precision; NULL: not yet */
     int workers;
+    bool twin; /* the binding is another Gram's */
 };
 
 /* Packs for the precision, once. Called by everything that computes. */
@@ -28,6 +29,10 @@ mcr_status mcr_gram_prepare(mcr_gram *gram, bool precise);
 /* A block in either precision; k is float * or double *. */
 mcr_status mcr_gram_block_any(mcr_gram *gram, mcr_rows x, mcr_rows z, void *k, int64_t ld,
                               bool precise);
+
+/* The same Gram for another thread: shares all that was packed, has scratch memory of its own. Prepare
+ * the original before; close the twin first. */
+mcr_status mcr_gram_twin(mcr_gram **out, const mcr_gram *gram);
 
 /* Multiply-adds of one kernel value, roughly: for choosing between ways of computing. Depends on the
  * data alone, never on time. */

@@ -14,6 +14,7 @@
 #include "base/random.h"
 #include "base/threads.h"
 #include "learn/svm_common.h"
+#include "linalg/copy.h"
 
 enum { CALIBRATION_FOLDS = 5, SHARES = 4 };
 
@@ -32,6 +33,8 @@ typedef struct job {
     /* One-vs-one: K within each class, shared by its pairs; NULL: not worth it. */
     float **own;
     int64_t *member, *first; /* objects by class; first of each class, classes + 1 values */
+    int64_t *place;          /* first of each class in `sorted` */
+    mcr_data *sorted;        /* objects by class, each class from a whole panel on */
     mcr_gram **across;       /* one a worker */
     float **pair;            /* one a worker: room for a pair's K */
     int64_t pair_ld;
@@ -199,7 +202,7 @@ static void free_shared(job *j)
     mcr *ctx = j->in->ctx;
     for (int64_t c = 0; j->own && c < j->classes; c++)
         mcr_free(ctx, j->own[c]);
-    for (int w = 0; w < mcr_workers(ctx); w++) {
+    for (int w = mcr_workers(ctx) - 1; w >= 0; w--) { /* twins before the first */
         if (j->across)
             mcr_gram_close(j->across[w]);
         if (j->pair)
@@ -208,6 +211,8 @@ static void free_shared(job *j)
     mcr_free(ctx, j->own);
     mcr_free(ctx, j->member);
     mcr_free(ctx, j->first);
+    mcr_free(ctx, j->place);
+    mcr_data_free(j->sorted);
     mcr_free(ctx, j->across);
     mcr_free(ctx, j->pair);
     mcr_budget_give(ctx, j->taken);
@@ -233,9 +238,31 @@ static mcr_status list_classes(job *j)
     return MCR_OK;
 }
 
+/* A view of the objects by class. Gaps between classes are filled with the object before, so that
+ * each class begins with a panel of packed columns. */
+static mcr_status sort_classes(job *j)
+{
+    mcr *ctx = j->in->ctx;
+    int64_t at = 0;
+    int64_t *row = mcr_alloc(ctx, (size_t)(j->n + j->classes * MCR_ROW_PAD), sizeof *row);
+    j->place = mcr_alloc(ctx, (size_t)j->classes, sizeof *j->place);
+    mcr_status st = row && j->place ? MCR_OK : MCR_NO_MEMORY;
+    for (int64_t c = 0; c < j->classes && !st; c++) {
+        for (; at % MCR_ROW_PAD; at++)
+            row[at] = row[at - 1];
+        j->place[c] = at;
+        for (int64_t i = j->first[c]; i < j->first[c + 1]; i++)
+            row[at++] = j->member[i];
+    }
+    if (!st)
+        st = mcr_data_select(&j->sorted, j->in->data, (mcr_rows){row, 0, at});
+    mcr_free(ctx, row);
+    return st;
+}
+
 static mcr_rows class_rows(const job *j, int64_t c)
 {
-    return (mcr_rows){j->member + j->first[c], 0, j->first[c + 1] - j->first[c]};
+    return (mcr_rows){NULL, j->place[c], j->first[c + 1] - j->first[c]};
 }
 
 /* Computes the shared parts if all pairs are small enough and the budget allows; else leaves j->own
@@ -261,17 +288,21 @@ static mcr_status share(job *j)
     if ((st = mcr_budget_take(ctx, (size_t)bytes, "kernel blocks of classes")))
         return st;
     j->taken = (size_t)bytes;
+    if ((st = sort_classes(j)))
+        return st;
     j->own = mcr_alloc_zero(ctx, (size_t)j->classes, sizeof *j->own);
     j->across = mcr_alloc_zero(ctx, (size_t)workers, sizeof(mcr_gram *));
     j->pair = mcr_alloc_zero(ctx, (size_t)workers, sizeof *j->pair);
     if (!j->own || !j->across || !j->pair)
         return MCR_NO_MEMORY;
     for (int w = 0; w < workers && !st; w++) {
-        j->pair[w] = mcr_alloc_zero(ctx, room, 1);
-        st = j->pair[w] ? mcr_gram_open(&j->across[w], ctx, j->in->kernel, j->in->data, NULL)
-                        : MCR_NO_MEMORY;
-        if (!st)
-            st = mcr_gram_prepare(j->across[w], false);
+        j->pair[w] = mcr_alloc(ctx, room, 1);
+        if (!j->pair[w])
+            st = MCR_NO_MEMORY;
+        else if (w > 0)
+            st = mcr_gram_twin(&j->across[w], j->across[0]);
+        else if (!(st = mcr_gram_open(&j->across[0], ctx, j->in->kernel, j->sorted, NULL)))
+            st = mcr_gram_prepare(j->across[0], false);
     }
     for (int64_t c = 0; c < j->classes && !st; c++) {
         mcr_rows rows = class_rows(j, c);
@@ -282,43 +313,25 @@ static mcr_status share(job *j)
     return st;
 }
 
-/* K of the objects in `row` (those of classes a and b, in the order of the data) into the worker's
- * room. */
-static mcr_status pair_matrix(const job *j, int64_t problem, const int64_t *row, int64_t n,
-                              int worker)
+/* K of the objects of classes a and b, a's first, into the worker's room. */
+static mcr_status pair_matrix(const job *j, int64_t problem, int worker)
 {
-    mcr *ctx = j->in->ctx;
-    int64_t of[2];
+    int64_t of[2], ld = j->pair_ld;
     pair_of(j->classes, problem, &of[0], &of[1]);
-    const int32_t *class_of = mcr_data_class_of(j->in->data);
     mcr_rows a = class_rows(j, of[0]), b = class_rows(j, of[1]);
-    float *k = j->pair[worker];
-    int64_t ld = j->pair_ld;
-    float *cross = mcr_alloc(ctx, (size_t)(a.count * b.count), sizeof *cross);
-    int64_t *place = mcr_alloc(ctx, (size_t)n, sizeof *place);
-    mcr_status st = cross && place ? mcr_gram_block_float(j->across[worker], a, b, cross, b.count)
-                                   : MCR_NO_MEMORY;
-    int64_t seen[2] = {0, 0};
-    /* place: number within the class, negative (from -1) for class b */
-    for (int64_t i = 0; i < n && !st; i++)
-        place[i] = class_of[row[i]] == of[0] ? seen[0]++ : -1 - seen[1]++;
-    for (int64_t i = 0; i < n && !st; i++) {
-        float *to = k + i * ld;
-        int64_t p = place[i];
-        const float *same = p >= 0 ? j->own[of[0]] + p * a.count
-                                   : j->own[of[1]] + (-1 - p) * b.count;
-        for (int64_t t = 0; t < n; t++) {
-            int64_t q = place[t];
-            if (p >= 0)
-                to[t] = q >= 0 ? same[q] : cross[p * b.count + (-1 - q)];
-            else
-                to[t] = q < 0 ? same[-1 - q] : cross[q * b.count + (-1 - p)];
-        }
-        memset(to + n, 0, sizeof *to * (size_t)(ld - n));
-    }
-    mcr_free(ctx, cross);
-    mcr_free(ctx, place);
-    return st;
+    float *k = j->pair[worker], *corner = k + a.count, *below = k + a.count * ld;
+    mcr_status st = mcr_gram_block_float(j->across[worker], a, b, corner, ld);
+    if (st)
+        return st;
+    for (int64_t i = 0; i < a.count; i++)
+        memcpy(k + i * ld, j->own[of[0]] + i * a.count, sizeof *k * (size_t)a.count);
+    mcr_copy_out_transposed(below, ld, corner, ld, a.count, b.count, sizeof *k);
+    for (int64_t i = 0; i < b.count; i++)
+        memcpy(below + i * ld + a.count, j->own[of[1]] + i * b.count, sizeof *k * (size_t)b.count);
+    int64_t n = a.count + b.count;
+    for (int64_t i = 0; i < n; i++)
+        memset(k + i * ld + n, 0, sizeof *k * (size_t)(ld - n));
+    return MCR_OK;
 }
 
 /* ---- one problem -------------------------------------------------------------------------------*/
@@ -367,7 +380,8 @@ static mcr_status solve_one(void *arg, int64_t problem, int worker)
                 j->in->start->rule == j->rule;
     if (warm)
         spread_start(j->in->start, problem, j->n, all);
-    for (int64_t i = 0; i < j->n; i++) {
+    for (int64_t t = 0; t < j->n; t++) { /* pairs: by class, as pair_matrix has them */
+        int64_t i = j->member ? j->member[t] : t;
         int side = side_of(j, problem, class_of[i]);
         if (side == 0)
             continue;
@@ -401,7 +415,7 @@ static mcr_status solve_one(void *arg, int64_t problem, int worker)
         r->stop = MCR_STOP_INTERRUPTED;
         r->violation = INFINITY;
     } else if (!st) {
-        if (j->own && !(st = pair_matrix(j, problem, row, n, worker))) {
+        if (j->own && !(st = pair_matrix(j, problem, worker))) {
             r->k = j->pair[worker];
             r->k_ld = j->pair_ld;
         }

@@ -40,8 +40,9 @@ enum {
 #define INNER_LEAST  0.5 /* of the tolerance: not below */
 #define SHRINK_SHARE 0.5 /* of the active set that must be able to leave */
 #define SHRINK_RENT  5.0
-/* All of K at once: up to so many objects, fewer the more a kernel value costs. */
-#define WHOLE_OBJECTS 5120
+/* All of K at once: up to so many objects, fewer the more a kernel value costs. Memory that was never
+ * touched costs more than what is computed into it, so the limit is low. */
+#define WHOLE_OBJECTS 2048
 #define WHOLE_WORK    (40.0 * WHOLE_OBJECTS)
 
 /* Coefficients that left the active set together: their gradient then, and all coefficients then. */
@@ -604,6 +605,8 @@ static int64_t solve_block(solver *s, double tolerance, int64_t most_steps)
         set_real(s, (void *)s->block.diagonal, m, v >= 0 ? s->diagonal[v] : 0);
     }
     s->block.members = s->slots + s->p->no_sum;
+    while (!s->p->no_sum && s->block.members > 1 && s->member[s->block.members - 1] < 0)
+        s->block.members--;
     s->block.b = s->slot_b;
     s->block.lo = s->slot_lo;
     s->block.hi = s->slot_hi;
@@ -756,8 +759,8 @@ static mcr_status open_solver(solver *s, mcr_gram *gram, const mcr_qp *p, double
     s->groups = p->group ? 2 : 1;
     s->began = s->told = mcr_now();
     double work = mcr_gram_work(gram);
-    s->whole = p->n <= WHOLE_OBJECTS && (p->k || (double)p->n * work <= WHOLE_WORK) &&
-               fits_budget(s->ctx, p->n);
+    s->whole = fits_budget(s->ctx, p->n) &&
+               (p->k || (p->n <= WHOLE_OBJECTS && (double)p->n * work <= WHOLE_WORK));
     s->slots = s->whole || p->n < MOST_SLOTS ? p->n : MOST_SLOTS;
     /* Its block of K and that of new members take a quarter of the budget at most. */
     while (!s->whole && s->slots > LEAST_SLOTS &&

@@ -63,6 +63,18 @@ INLINE extreme advance(const mcr_smo_block *s, int t, bool update, const real *k
     return e;
 }
 
+/* 1 / a, to three digits at least: good enough to choose by. */
+INLINE vreal about_reciprocal(vreal a)
+{
+#if MCR_REAL_BITS == 32 && defined(__AVX512F__) && MCR_SIMD_BYTES == 64
+    return (vreal)_mm512_rcp14_ps((__m512)a);
+#elif MCR_REAL_BITS == 32 && defined(__AVX2__) && MCR_SIMD_BYTES == 32
+    return (vreal)_mm256_rcp_ps((__m256)a);
+#else
+    return 1 / a;
+#endif
+}
+
 /* The partner of i with the largest gain; -1: none. */
 INLINE int64_t partner(const mcr_smo_block *s, int t, int64_t i, real low)
 {
@@ -76,7 +88,7 @@ INLINE int64_t partner(const mcr_smo_block *s, int t, int64_t i, real low)
     for (int64_t m = 0; m < s->members; m += LANES) {
         vreal gap = larger(load(g + m) + load(down + m) - low, splat(0));
         vreal curve = larger(kii + load(diagonal + m) - 2 * load(ki + m), splat((real)TAU));
-        vreal gain = gap * gap / curve;
+        vreal gain = gap * gap * about_reciprocal(curve);
         vwhole more = (vwhole)(gain > best);
         best = choose(more, gain, best);
         at = (here & more) | (at & ~more);
