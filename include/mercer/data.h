@@ -101,7 +101,8 @@ MCR_API mcr_status mcr_builder_graphs(mcr_builder *builder, const char *name,
                                       const int64_t *edge_start, const int32_t (*edge)[2],
                                       const int32_t *edge_label);
 /* Row-major values of K against `cols` reference objects; id[i] = which reference object (from 0)
- * object i is, -1: none. NULL: if the matrix is square then i, else none. */
+ * object i is, -1: none. NULL: if the matrix is square then i, else none. cols 0 (with id): numbers only, as
+ * support objects have them: the values then come from the other side. */
 MCR_API mcr_status mcr_builder_precomputed(mcr_builder *builder, const char *name,
                                            const double *values, int64_t cols, const int64_t *id);
 MCR_API mcr_status mcr_builder_targets(mcr_builder *builder, const double *values);

@@ -214,7 +214,7 @@ mcr_status mcr_builder_precomputed(mcr_builder *b, const char *name, const doubl
 {
     mcr_store *s;
     mcr_status status = new_store(&s, b, name, MCR_PRECOMPUTED);
-    if (status == MCR_OK)
+    if (status == MCR_OK && (cols > 0 || id == NULL))
         status = copy_dense(s, values, cols, cols);
     if (status == MCR_OK) {
         s->id = mcr_alloc(b->ctx, (size_t)b->count, sizeof *s->id);

@@ -74,15 +74,16 @@ static mcr_status fail_object(const mcr_store *s, int64_t object, const char *wh
 
 static mcr_status check_dense(const mcr_store *s)
 {
-    if (s->cols < 1)
+    bool numbers_only = s->kind == MCR_PRECOMPUTED && s->id != NULL && s->cols == 0;
+    if (s->cols < 1 && !numbers_only)
         return mcr_fail(s->ctx, MCR_BAD_DATA, "field \"%s\" has no columns", s->name);
-    for (int64_t i = 0; i < s->count; i++)
+    for (int64_t i = 0; i < s->count && !numbers_only; i++)
         if (!all_finite(s->dense + i * s->cols, s->cols))
             return fail_object(s, i, "a value is not finite");
     if (s->kind != MCR_PRECOMPUTED || s->id == NULL)
         return MCR_OK;
     for (int64_t i = 0; i < s->count; i++)
-        if (s->id[i] < -1 || s->id[i] >= s->cols)
+        if (s->id[i] < -1 || (s->cols > 0 && s->id[i] >= s->cols))
             return fail_object(s, i, "its id is none of the reference objects");
     return MCR_OK;
 }

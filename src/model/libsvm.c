@@ -308,7 +308,7 @@ static mcr_status make_basis(mcr_data **out, mcr *ctx, const vectors *v, const h
         int64_t *id = mcr_alloc(ctx, (size_t)v->rows, sizeof *id);
         for (int64_t i = 0; id && i < v->rows; i++)
             id[i] = v->start[i] < v->start[i + 1] ? (int64_t)v->value[v->start[i]] - 1 : -1;
-        s = id ? mcr_builder_precomputed(b, "x", NULL, 0, id) : MCR_NO_MEMORY;
+        s = id ? mcr_builder_precomputed(b, "k", NULL, 0, id) : MCR_NO_MEMORY;
         mcr_free(ctx, id);
     } else {
         int32_t none_index = 0;
