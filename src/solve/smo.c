@@ -27,9 +27,10 @@
 enum {
     MOST_SLOTS = 2048, /* of a working set */
     LEAST_SLOTS = 64,
-    FIRST_SLOTS = 512,   /* it starts with; grows with the number of free coefficients */
-    IDLE_ROUNDS = 3,     /* that a coefficient must be sure to stay before it may leave */
-    LOOK_EVERY = 4,      /* rounds between looks at shrinking */
+    FIRST_SLOTS = 512, /* it starts with; grows with the number of free coefficients */
+    IDLE_ROUNDS = 3,   /* that a coefficient must be sure to stay before it may leave */
+    LOOK_EVERY = 4,    /* rounds between looks at shrinking */
+    FRUITLESS_ROUNDS = 3,
     BATCH = 1024,        /* rows of one pass */
     WHOLE_STEPS = 50000, /* between looks at the limits when the working set is everything */
     MOST_VERIFICATIONS = 8,
@@ -95,7 +96,7 @@ typedef struct solver {
     double *coef;
     char *fresh; /* K of new members against all */
 
-    double low[2], high[2], middle;
+    double low[2], high[2], middle[2];
     int64_t places; /* slots and the null object, rounded up */
     mcr_qp_result *result;
     double began, told;
@@ -590,18 +591,20 @@ static void set_real(const solver *s, void *array, int64_t at, double value)
 /* Solves the working set's problem; s->before keeps the old coefficients. Returns the steps. */
 static int64_t solve_block(solver *s, double tolerance, int64_t most_steps)
 {
-    double middle = 0;
-    for (int t = 0; t < s->groups; t++)
-        middle += 0.5 * (s->low[t] + s->high[t]) / s->groups;
-    s->middle = isfinite(middle) ? middle : 0;
+    /* Each group's gradient around 0, where floats are densest. */
+    for (int t = 0; t < s->groups; t++) {
+        double middle = 0.5 * (s->low[t] + s->high[t]);
+        s->middle[t] = isfinite(middle) ? middle : 0;
+    }
     for (int64_t m = 0; m < s->places; m++) {
         bool null_object = s->p->no_sum && m == s->slots;
         int64_t i = m < s->slots ? s->member[m] : -1, v = i >= 0 ? s->act[i] : -1;
         s->slot_lo[m] = v >= 0 ? s->p->lo[v] : null_object ? -INFINITY : 0;
         s->slot_hi[m] = v >= 0 ? s->p->hi[v] : null_object ? INFINITY : 0;
         s->before[m] = s->slot_b[m] = v >= 0 ? s->b[v] : 0;
-        s->slot_group[m] = (unsigned char)(v >= 0 ? group_of(s, v) : 0);
-        set_real(s, s->block.g, m, v >= 0 ? s->g[i] - s->p->z[v] - s->middle : -s->middle);
+        int t = v >= 0 ? group_of(s, v) : 0;
+        s->slot_group[m] = (unsigned char)t;
+        set_real(s, s->block.g, m, (v >= 0 ? s->g[i] - s->p->z[v] : 0) - s->middle[t]);
         set_real(s, (void *)s->block.diagonal, m, v >= 0 ? s->diagonal[v] : 0);
     }
     s->block.members = s->slots + s->p->no_sum;
@@ -620,10 +623,28 @@ static int64_t solve_block(solver *s, double tolerance, int64_t most_steps)
     return steps;
 }
 
-/* Takes the new coefficients over and brings the gradient up to date; *changed: how many. */
-static mcr_status take_over(solver *s, int64_t *changed)
+/* Half of what the working set's new coefficients change in the objective, by the gradient as it
+ * stands: before and after it is brought up to date the halves add up to the whole. */
+static double half_change(const solver *s)
+{
+    double sum = 0;
+    for (int64_t m = 0; m < s->slots; m++) {
+        double to = s->slot_b[m], from = s->before[m];
+        if (s->member[m] < 0 || to == from)
+            continue;
+        int64_t i = s->member[m];
+        sum += 0.5 * (to - from) * (s->g[i] - s->p->z[s->act[i]]) +
+               0.5 * s->p->epsilon * (fabs(to) - fabs(from));
+    }
+    return sum;
+}
+
+/* Takes the new coefficients over and brings the gradient up to date; *changed: how many; *change: of
+ * the objective. */
+static mcr_status take_over(solver *s, int64_t *changed, double *change)
 {
     int64_t count = 0;
+    *change = half_change(s);
     for (int64_t m = 0; m < s->slots; m++)
         if (s->member[m] >= 0 && s->slot_b[m] != s->before[m]) {
             int64_t v = s->act[s->member[m]];
@@ -633,7 +654,10 @@ static mcr_status take_over(solver *s, int64_t *changed)
         }
     *changed = count;
     s->work += (double)count * (double)s->active;
-    return mcr_cache_accumulate(s->cache, (mcr_rows){s->object_list, 0, count}, s->coef, s->g);
+    mcr_status st = mcr_cache_accumulate(s->cache, (mcr_rows){s->object_list, 0, count}, s->coef,
+                                         s->g);
+    *change += half_change(s);
+    return st;
 }
 
 /* ---- opening and closing -----------------------------------------------------------------------*/
@@ -866,9 +890,11 @@ static mcr_status rounds(solver *s, mcr_qp_stop *stop)
 {
     candidate *was = mcr_alloc(s->ctx, (size_t)s->slots, sizeof *was);
     mcr_status st = was ? MCR_OK : MCR_NO_MEMORY;
+    double sum = 0, lowest = 0; /* changes of the objective so far */
+    int fruitless = 0;
     *stop = MCR_QP_OPTIMAL;
     while (!st) {
-        double violation = look_around(s);
+        double violation = look_around(s), change;
         if (violation <= s->p->tolerance) {
             if (!s->rests)
                 break;
@@ -885,9 +911,13 @@ static mcr_status rounds(solver *s, mcr_qp_stop *stop)
             break;
         solve_block(s, fmax(INNER_SHARE * violation, INNER_LEAST * s->p->tolerance),
                     100 * s->slots + 100000);
-        if ((st = take_over(s, &changed)))
+        if ((st = take_over(s, &changed, &change)))
             break;
-        if (changed == 0 && added == 0) {
+        /* Rounds that gain nothing: the tolerance is beyond what these numbers can tell apart. */
+        sum += change;
+        fruitless = sum < lowest ? 0 : fruitless + 1;
+        lowest = fmin(sum, lowest);
+        if ((changed == 0 && added == 0) || fruitless == FRUITLESS_ROUNDS) {
             *stop = MCR_QP_STUCK;
             break;
         }
@@ -899,6 +929,7 @@ static mcr_status rounds(solver *s, mcr_qp_stop *stop)
 /* The same where the working set is everything: the inner solver alone, with looks at the limits. */
 static mcr_status whole_rounds(solver *s, mcr_qp_stop *stop)
 {
+    double before = objective(s);
     *stop = MCR_QP_OPTIMAL;
     for (;;) {
         double violation = look_around(s);
@@ -913,12 +944,20 @@ static mcr_status whole_rounds(solver *s, mcr_qp_stop *stop)
             double g = s->precise ? ((const double *)s->block.g)[v]
                                   : (double)((const float *)s->block.g)[v];
             s->b[v] = s->slot_b[v];
-            s->g[v] = g + s->p->z[v] + s->middle;
+            s->g[v] = g + s->p->z[v] + s->middle[group_of(s, v)];
         }
         if (steps < most) { /* at its end: what it says about itself is settled by verify */
             *stop = steps == 0 ? MCR_QP_STUCK : MCR_QP_OPTIMAL;
             return MCR_OK;
         }
+        /* So many steps that their rounding may have carried the gradient away. */
+        mcr_status st = fresh_gradient(s);
+        double now = objective(s);
+        if (!st && !(now < before))
+            *stop = MCR_QP_STUCK;
+        if (st || *stop)
+            return st;
+        before = now;
     }
 }
 
