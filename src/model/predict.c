@@ -171,6 +171,35 @@ static mcr_status score_block(work *w, const mcr_data *part, bool quickly)
 
 enum { MOST_WEIGHTS = 4 << 20 };
 
+/* Weights as the support objects are: sparse ones may meet objects with more features. */
+static mcr_status add_weights(mcr_builder *b, mcr *ctx, const mcr_field_info *info, double *weight,
+                              int64_t count)
+{
+    if (info->kind == MCR_DENSE)
+        return mcr_builder_dense(b, info->name, weight, info->cols, info->cols);
+    int64_t entries = 0;
+    int64_t *start = mcr_alloc(ctx, (size_t)count + 1, sizeof *start);
+    int32_t *index = mcr_alloc(ctx, (size_t)(count * info->cols), sizeof *index);
+    mcr_status s = start && index ? MCR_OK : MCR_NO_MEMORY;
+    for (int64_t o = 0; o < count && !s; o++) {
+        start[o] = entries;
+        for (int64_t k = 0; k < info->cols; k++) {
+            double value = weight[o * info->cols + k];
+            if (value == 0)
+                continue;
+            index[entries] = (int32_t)k;
+            weight[entries++] = value; /* never ahead of what is still to be read */
+        }
+    }
+    if (!s) {
+        start[count] = entries;
+        s = mcr_builder_sparse(b, info->name, info->cols, start, index, weight);
+    }
+    mcr_free(ctx, start);
+    mcr_free(ctx, index);
+    return s;
+}
+
 /* The weight vectors of a model with a linear kernel on one field; left NULL where they would not be
  * less work than the support objects. */
 static mcr_status collapse(work *w)
@@ -212,7 +241,7 @@ static mcr_status collapse(work *w)
     if (!s)
         s = mcr_builder_open(&b, w->ctx, f->outputs);
     if (!s)
-        s = mcr_builder_dense(b, info.name, weight, info.cols, info.cols);
+        s = add_weights(b, w->ctx, &info, weight, f->outputs);
     if (s)
         mcr_builder_close(b);
     else
