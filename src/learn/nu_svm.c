@@ -5,7 +5,8 @@
  *   min 1/2 |w|^2 - nu n rho + sum w_i max(0, rho - y_i (w.Phi(x_i) + bias))
  *
  * Its dual has the sum of each class's coefficients fixed to nu n / 2. The result is scaled by 1/rho,
- * as LIBSVM does, so that it is the solution of an svm with C = 1/rho.
+ * as LIBSVM does, so that it is the solution of an svm with C = 1/rho. The tolerance is that of the
+ * scaled result: where rho is small, the unscaled problem must be solved to tol * rho.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -61,6 +62,34 @@ static mcr_status set_start(mcr_svm *s, const mcr_binary *p, double nu)
     return MCR_OK;
 }
 
+/* On the margins g + bias = +-rho. */
+static double half_distance(const mcr_svm *s)
+{
+    return 0.5 * (mcr_svm_level(s, 0) - mcr_svm_level(s, 1));
+}
+
+/* Solves until the violation is at most tol * rho, or it cannot be made smaller. */
+static mcr_status solve_scaled(mcr_svm *s, mcr_binary *p, double tol)
+{
+    const int64_t most_steps = s->qp.most_steps;
+    for (;;) {
+        mcr_status st = mcr_qp_solve(p->gram, &s->qp, s->b, s->g, &s->result);
+        if (st)
+            return st;
+        p->steps += s->result.steps;
+        double rho = half_distance(s);
+        /* A margin below the violation itself is not known yet. */
+        double needed = tol * fmax(rho, 0.01 * s->result.violation);
+        if (s->result.stop != MCR_QP_OPTIMAL || s->result.violation <= needed)
+            return MCR_OK;
+        s->qp.tolerance = 0.5 * needed;
+        if (p->deadline > 0)
+            s->qp.seconds = fmax(p->deadline - mcr_now(), 1e-3);
+        if (most_steps)
+            s->qp.most_steps = p->steps < most_steps ? most_steps - p->steps : 1;
+    }
+}
+
 static mcr_status solve(const void *values, mcr_binary *p)
 {
     const params *o = values;
@@ -69,12 +98,11 @@ static mcr_status solve(const void *values, mcr_binary *p)
     if (st)
         return st;
     mcr_binary_limits(p, &s.qp);
-    if ((st = set_start(&s, p, o->nu)) || (st = mcr_qp_solve(p->gram, &s.qp, s.b, s.g, &s.result)))
+    if ((st = set_start(&s, p, o->nu)) || (st = solve_scaled(&s, p, o->limits.tol)))
         goto done;
-    /* On the margins g + bias = +-rho. */
-    double upper = -mcr_svm_level(&s, 1), lower = -mcr_svm_level(&s, 0);
-    double rho = 0.5 * (upper - lower), bias = -0.5 * (upper + lower);
-    if (!(rho > 0)) {
+    double rho = half_distance(&s), bias = 0.5 * (mcr_svm_level(&s, 1) + mcr_svm_level(&s, 0));
+    bool blurred = s.result.stop == MCR_QP_STUCK && rho <= s.result.violation;
+    if (!(rho > 0) || blurred) {
         st = mcr_fail(p->ctx, MCR_NUMERIC,
                       "nu-svm: the margin is 0 with this kernel and nu = %g; try a smaller nu",
                       o->nu);
@@ -93,9 +121,8 @@ static mcr_status solve(const void *values, mcr_binary *p)
     p->dual = -scale * 0.5 * square;
     p->gap = p->primal - p->dual;
     p->objective = -p->dual;
-    p->violation = s.result.violation;
+    p->violation = s.result.violation / rho;
     p->tolerance = o->limits.tol;
-    p->steps = s.result.steps;
     p->stop = mcr_svm_stop(&s);
 done:
     mcr_svm_close(&s, p->ctx);
