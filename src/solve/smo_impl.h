@@ -1,0 +1,120 @@
+/* smo_impl.h (internal): the insides of smo*.c; see smo.h.
+ *
+ * smo.c         the rounds, limits, verification
+ * smo_active.c  slopes, gradient, the active set
+ * smo_set.c     the working set and its block of K
+ * smo_inner.c   the working set's own problem
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef MCR_SOLVE_SMO_IMPL_H
+#define MCR_SOLVE_SMO_IMPL_H
+
+#include <math.h>
+
+#include "gram/cache.h"
+#include "solve/smo.h"
+#include "solve/smo_inner.h"
+
+enum { MCR_SMO_MOST_SLOTS = 2048 }; /* of a working set */
+
+/* Coefficients that left the active set together: their gradient then, and all coefficients then. */
+typedef struct mcr_smo_rest {
+    struct mcr_smo_rest *next;
+    int64_t count;
+    int64_t *object;
+    double *g, *b;
+} mcr_smo_rest;
+
+typedef struct mcr_smo_candidate {
+    double key;
+    int64_t at;
+} mcr_smo_candidate;
+
+typedef struct mcr_smo {
+    mcr *ctx;
+    const mcr_qp *p;
+    int64_t n;
+    int groups;
+    double *b;
+    bool precise;
+
+    mcr_gram *full, *gram; /* gram: against the active columns; == full when all are */
+    mcr_cache *cache;
+    int64_t active;
+    int64_t *act;        /* active column -> object */
+    double *g;           /* (K b) of the active columns */
+    unsigned char *in;   /* 1: in the working set */
+    unsigned char *idle; /* rounds that it was sure to stay */
+    mcr_smo_rest *rests;
+    double work; /* kernel values of rows since the last whole gradient */
+
+    /* The working set: slot -> active column (-1: empty). */
+    bool whole; /* it is everything: slot = object */
+    int64_t slots;
+    int64_t *member, *age;
+    unsigned char *slot_group;
+    int64_t wanted; /* size that it should have */
+    mcr_smo_block block;
+    size_t real;
+    char *k;
+    size_t taken; /* of the budget, for k and fresh */
+    double *slot_b, *before, *slot_lo, *slot_hi;
+    double *diagonal; /* K(x,x) of all objects */
+    mcr_smo_run *run;
+
+    mcr_smo_candidate *candidate;
+    int64_t *slot_list, *object_list, *new_slot, *new_object;
+    double *coef;
+    char *fresh; /* K of new members against all */
+
+    double low[2], high[2], middle[2];
+    int64_t places; /* slots and the null object, rounded up */
+    mcr_qp_result *result;
+    double began, told;
+} mcr_smo;
+
+static inline int mcr_smo_group(const mcr_smo *s, int64_t object)
+{
+    return s->p->group ? s->p->group[object] : 0;
+}
+
+/* What a step up (down) of the objective costs at active column i; +-infinity: at the bound. */
+static inline double mcr_smo_slope_up(const mcr_smo *s, int64_t object, double g)
+{
+    double b = s->b[object], e = s->p->epsilon;
+    if (b >= s->p->hi[object])
+        return INFINITY;
+    return g - s->p->z[object] + (b >= 0 ? e : -e);
+}
+
+static inline double mcr_smo_slope_down(const mcr_smo *s, int64_t object, double g)
+{
+    double b = s->b[object], e = s->p->epsilon;
+    if (b <= s->p->lo[object])
+        return -INFINITY;
+    return g - s->p->z[object] + (b > 0 ? e : -e);
+}
+
+/* Extremes of the slopes of each group into low and high; returns the violation. */
+double mcr_smo_look(mcr_smo *s);
+/* The whole gradient from nothing. All become active; the working set must be translated or dropped
+ * by the caller. */
+mcr_status mcr_smo_fresh_gradient(mcr_smo *s);
+void mcr_smo_free_rests(mcr_smo *s);
+/* Shrinks if it pays. */
+mcr_status mcr_smo_consider_shrinking(mcr_smo *s);
+/* Back to the whole set: the rests get the gradient of all that changed since they left. */
+mcr_status mcr_smo_unshrink(mcr_smo *s);
+
+/* Renews half of the working set; returns how many members are new. was: room for all slots. */
+int64_t mcr_smo_renew_set(mcr_smo *s, mcr_smo_candidate *was);
+/* K of the new members against all members, into their slots. */
+mcr_status mcr_smo_fill_block(mcr_smo *s, int64_t added);
+/* Solves the working set's problem; s->before keeps the old coefficients. Returns the steps. */
+int64_t mcr_smo_solve_block(mcr_smo *s, double tolerance, int64_t most_steps);
+/* Takes the new coefficients over and brings the gradient up to date; *changed: how many; *change: of
+ * the objective. */
+mcr_status mcr_smo_take_over(mcr_smo *s, int64_t *changed, double *change);
+
+#endif

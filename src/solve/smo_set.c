@@ -1,0 +1,292 @@
+/* smo_set.c: the working set of a round and its block of K.
+ *
+ * Half of the set is kept from the round before: free coefficients first, then the newest members. The
+ * block is kept in slots: new members overwrite old ones, their columns are filled by transposition.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "solve/smo_impl.h"
+
+#include "base/threads.h"
+
+/* ---- the working set ---------------------------------------------------------------------------*/
+
+/* Brings the `k` smallest keys to the front (Hoare's selection). */
+static void smallest_first(mcr_smo_candidate *c, int64_t count, int64_t k)
+{
+    int64_t left = 0, right = count - 1;
+    while (left < right) {
+        double pivot = c[left + (right - left) / 2].key;
+        int64_t i = left, j = right;
+        while (i <= j) {
+            while (c[i].key < pivot)
+                i++;
+            while (c[j].key > pivot)
+                j--;
+            if (i <= j) {
+                mcr_smo_candidate t = c[i];
+                c[i++] = c[j];
+                c[j--] = t;
+            }
+        }
+        if (k <= j)
+            right = j;
+        else if (k >= i)
+            left = i;
+        else
+            return;
+    }
+}
+
+static void take_out(mcr_smo *s, int64_t m)
+{
+    s->in[s->member[m]] = 0;
+    s->member[m] = -1;
+}
+
+/* Takes `drop` members out: those at a bound before free ones, old ones before new ones. Their slots
+ * are listed in slot_list, the columns they held in member order in `was`. */
+static int64_t drop_members(mcr_smo *s, int t, int64_t drop, mcr_smo_candidate *was)
+{
+    int64_t count = 0;
+    for (int64_t m = 0; m < s->slots; m++)
+        if (s->member[m] >= 0 && mcr_smo_group(s, s->act[s->member[m]]) == t) {
+            int64_t v = s->act[s->member[m]];
+            bool is_free = s->b[v] > s->p->lo[v] && s->b[v] < s->p->hi[v];
+            s->candidate[count].key = (double)s->age[m] + (is_free ? 1e15 : 0);
+            s->candidate[count++].at = m;
+        }
+    if (drop > count)
+        drop = count;
+    if (drop < count)
+        smallest_first(s->candidate, count, drop);
+    for (int64_t d = 0; d < drop; d++) {
+        int64_t m = s->candidate[d].at;
+        was[d] = (mcr_smo_candidate){0, s->member[m]};
+        take_out(s, m);
+    }
+    return drop;
+}
+
+/* Adds column i in the next empty slot. */
+static void put_in(mcr_smo *s, int64_t *slot, int64_t i, int64_t *added)
+{
+    while (s->member[*slot] >= 0)
+        ++*slot;
+    s->member[*slot] = i;
+    s->age[*slot] = s->result->rounds;
+    s->in[i] = 1;
+    s->new_slot[(*added)++] = *slot;
+}
+
+/* Adds up to `want` columns of group t that violate most, from the side that can go up (or down). */
+static int64_t add_violators(mcr_smo *s, int t, bool up, int64_t want, int64_t *slot,
+                             int64_t *added)
+{
+    int64_t count = 0;
+    for (int64_t i = 0; i < s->active; i++) {
+        int64_t v = s->act[i];
+        if (s->in[i] || mcr_smo_group(s, v) != t)
+            continue;
+        double key = up ? mcr_smo_slope_up(s, v, s->g[i]) : -mcr_smo_slope_down(s, v, s->g[i]);
+        if (key < (up ? s->high[t] : -s->low[t])) {
+            s->candidate[count].key = key;
+            s->candidate[count++].at = i;
+        }
+    }
+    if (want > count)
+        want = count;
+    if (want < count)
+        smallest_first(s->candidate, count, want);
+    for (int64_t c = 0; c < want; c++)
+        put_in(s, slot, s->candidate[c].at, added);
+    return want;
+}
+
+/* Renews half of the group's part of the working set. New members' slots go to new_slot. */
+static void renew_group(mcr_smo *s, int t, int64_t wanted, mcr_smo_candidate *was, int64_t *added)
+{
+    int64_t members = 0;
+    for (int64_t m = 0; m < s->slots; m++)
+        members += s->member[m] >= 0 && mcr_smo_group(s, s->act[s->member[m]]) == t;
+    int64_t empty = wanted - members, change = wanted / 2 > 1 ? wanted / 2 : 1;
+    int64_t drop = change > empty ? change - empty : 0;
+    drop = drop_members(s, t, drop, was);
+    int64_t want = empty + drop, slot = 0;
+    int64_t got = add_violators(s, t, true, (want + 1) / 2, &slot, added);
+    got += add_violators(s, t, false, want - got, &slot, added);
+    if (got < want)
+        got += add_violators(s, t, true, want - got, &slot, added);
+    for (int64_t d = 0; d < drop && got < want; d++)
+        if (!s->in[was[d].at]) {
+            put_in(s, &slot, was[d].at, added);
+            got++;
+        }
+}
+
+/* The working set grows with the number of free coefficients. */
+static void resize_set(mcr_smo *s)
+{
+    int64_t is_free = 0;
+    for (int64_t i = 0; i < s->active; i++) {
+        int64_t v = s->act[i];
+        is_free += s->b[v] > s->p->lo[v] && s->b[v] < s->p->hi[v] && s->b[v] != 0;
+    }
+    int64_t wanted = is_free * 5 / 4 / 64 * 64;
+    if (wanted > s->slots)
+        wanted = s->slots;
+    if (wanted > s->wanted)
+        s->wanted = wanted;
+}
+
+int64_t mcr_smo_renew_set(mcr_smo *s, mcr_smo_candidate *was)
+{
+    int64_t added = 0;
+    resize_set(s);
+    for (int t = 0; t < s->groups; t++)
+        renew_group(s, t, s->wanted / s->groups, was, &added);
+    return added;
+}
+
+/* ---- the block of K ----------------------------------------------------------------------------*/
+
+typedef struct spread_job {
+    const mcr_smo *s;
+    int64_t added, used; /* new members; columns of `fresh` */
+    const unsigned char *is_new;
+} spread_job;
+
+enum { SPREAD = 64 };
+
+/* Columns of `fresh` into the block: the rows of new members, and, where the other member is old, the
+ * transposed place. */
+static mcr_status spread_columns(void *arg, int64_t item, int worker)
+{
+    (void)worker;
+    const spread_job *job = arg;
+    const mcr_smo *s = job->s;
+    int64_t first = item * SPREAD, ld = s->block.ld;
+    int64_t end = first + SPREAD < job->used ? first + SPREAD : job->used;
+    for (int64_t r = 0; r < job->added; r++) {
+        const char *from = s->fresh + (size_t)(r * job->used) * s->real;
+        char *to = s->k + (size_t)(s->new_slot[r] * ld) * s->real;
+        for (int64_t c = first; c < end; c++) {
+            int64_t m = s->slot_list[c];
+            if (s->precise) {
+                double value = ((const double *)from)[c];
+                ((double *)to)[m] = value;
+                if (!job->is_new[m])
+                    ((double *)s->k)[m * ld + s->new_slot[r]] = value;
+            } else {
+                float value = ((const float *)from)[c];
+                ((float *)to)[m] = value;
+                if (!job->is_new[m])
+                    ((float *)s->k)[m * ld + s->new_slot[r]] = value;
+            }
+        }
+    }
+    return MCR_OK;
+}
+
+/* K of the new members against all members, into their slots. */
+mcr_status mcr_smo_fill_block(mcr_smo *s, int64_t added)
+{
+    unsigned char is_new[MCR_SMO_MOST_SLOTS] = {0};
+    int64_t used = 0;
+    for (int64_t r = 0; r < added; r++) {
+        is_new[s->new_slot[r]] = 1;
+        s->new_object[r] = s->act[s->member[s->new_slot[r]]];
+    }
+    for (int64_t m = 0; m < s->slots; m++)
+        if (s->member[m] >= 0) {
+            s->slot_list[used] = m;
+            s->object_list[used++] = s->act[s->member[m]];
+        }
+    mcr_status st = mcr_gram_block_any(s->full, (mcr_rows){s->new_object, 0, added},
+                                       (mcr_rows){s->object_list, 0, used}, s->fresh, used,
+                                       s->precise);
+    if (st)
+        return st;
+    spread_job job = {s, added, used, is_new};
+    return mcr_parallel(s->ctx, (used + SPREAD - 1) / SPREAD, spread_columns, &job);
+}
+
+static void set_real(const mcr_smo *s, void *array, int64_t at, double value)
+{
+    if (s->precise)
+        ((double *)array)[at] = value;
+    else
+        ((float *)array)[at] = (float)value;
+}
+
+/* Solves the working set's problem; s->before keeps the old coefficients. Returns the steps. */
+int64_t mcr_smo_solve_block(mcr_smo *s, double tolerance, int64_t most_steps)
+{
+    /* Each group's gradient around 0, where floats are densest. */
+    for (int t = 0; t < s->groups; t++) {
+        double middle = 0.5 * (s->low[t] + s->high[t]);
+        s->middle[t] = isfinite(middle) ? middle : 0;
+    }
+    for (int64_t m = 0; m < s->places; m++) {
+        bool null_object = s->p->no_sum && m == s->slots;
+        int64_t i = m < s->slots ? s->member[m] : -1, v = i >= 0 ? s->act[i] : -1;
+        s->slot_lo[m] = v >= 0 ? s->p->lo[v] : null_object ? -INFINITY : 0;
+        s->slot_hi[m] = v >= 0 ? s->p->hi[v] : null_object ? INFINITY : 0;
+        s->before[m] = s->slot_b[m] = v >= 0 ? s->b[v] : 0;
+        int t = v >= 0 ? mcr_smo_group(s, v) : 0;
+        s->slot_group[m] = (unsigned char)t;
+        set_real(s, s->block.g, m, (v >= 0 ? s->g[i] - s->p->z[v] : 0) - s->middle[t]);
+        set_real(s, (void *)s->block.diagonal, m, v >= 0 ? s->diagonal[v] : 0);
+    }
+    s->block.members = s->slots + s->p->no_sum;
+    while (!s->p->no_sum && s->block.members > 1 && s->member[s->block.members - 1] < 0)
+        s->block.members--;
+    s->block.b = s->slot_b;
+    s->block.lo = s->slot_lo;
+    s->block.hi = s->slot_hi;
+    s->block.epsilon = s->p->epsilon;
+    s->block.groups = s->groups;
+    s->block.group = s->slot_group;
+    s->block.tolerance = tolerance;
+    s->block.most_steps = most_steps;
+    int64_t steps = s->run(&s->block);
+    s->result->steps += steps;
+    return steps;
+}
+
+/* Half of what the working set's new coefficients change in the objective, by the gradient as it
+ * stands: before and after it is brought up to date the halves add up to the whole. */
+static double half_change(const mcr_smo *s)
+{
+    double sum = 0;
+    for (int64_t m = 0; m < s->slots; m++) {
+        double to = s->slot_b[m], from = s->before[m];
+        if (s->member[m] < 0 || to == from)
+            continue;
+        int64_t i = s->member[m];
+        sum += 0.5 * (to - from) * (s->g[i] - s->p->z[s->act[i]]) +
+               0.5 * s->p->epsilon * (fabs(to) - fabs(from));
+    }
+    return sum;
+}
+
+/* Takes the new coefficients over and brings the gradient up to date; *changed: how many; *change: of
+ * the objective. */
+mcr_status mcr_smo_take_over(mcr_smo *s, int64_t *changed, double *change)
+{
+    int64_t count = 0;
+    *change = half_change(s);
+    for (int64_t m = 0; m < s->slots; m++)
+        if (s->member[m] >= 0 && s->slot_b[m] != s->before[m]) {
+            int64_t v = s->act[s->member[m]];
+            s->b[v] = s->slot_b[m];
+            s->object_list[count] = v;
+            s->coef[count++] = s->slot_b[m] - s->before[m];
+        }
+    *changed = count;
+    s->work += (double)count * (double)s->active;
+    mcr_status st = mcr_cache_accumulate(s->cache, (mcr_rows){s->object_list, 0, count}, s->coef,
+                                         s->g);
+    *change += half_change(s);
+    return st;
+}
