@@ -32,8 +32,13 @@ static void say_data(const mcr_report_fit *r)
                 : "");
 }
 
+/* Of several problems some may not have been begun: then sums over the others say nothing. */
 static void say_certificate(const mcr_report_fit *r)
 {
+    if (r->certificate && isinf(r->value)) {
+        cli_say("certified", "no: a part of the problem was not begun");
+        return;
+    }
     if (r->certificate && isfinite(r->value))
         cli_say("certified", "%s %.2e, tolerance %.2g", r->certificate, r->value, r->tolerance);
     if (isfinite(r->primal) && isfinite(r->dual))

@@ -6,7 +6,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <errno.h>
-#include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -137,13 +137,15 @@ static void warn(const fit_job *job)
     };
     const mcr_report_fit *r = mcr_model_report(job->model);
     const char *path = job->call->output;
-    char text[512], resume[256] = "";
+    char text[512], resume[256] = "", far[96] = "a part of the problem was not begun";
     if (r->stop == MCR_STOP_OPTIMAL)
         return;
     if (path && r->stop != MCR_STOP_STUCK && strcmp(path, "-") != 0)
         snprintf(resume, sizeof resume, " (with --start %s it goes on from here)", path);
-    snprintf(text, sizeof text, "not optimal: %s %.2g, tolerance %.2g: %s%s", r->certificate,
-             r->value, r->tolerance, how[r->stop], resume);
+    if (isfinite(r->value))
+        snprintf(far, sizeof far, "%s %.2g, tolerance %.2g", r->certificate, r->value,
+                 r->tolerance);
+    snprintf(text, sizeof text, "not optimal: %s: %s%s", far, how[r->stop], resume);
     cli_progress_log(job->c, MCR_LOG_WARNING, text);
 }
 
