@@ -5,6 +5,7 @@
 #include "kernel/vectors_impl.h"
 
 #include <assert.h>
+#include <float.h>
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -178,10 +179,42 @@ void mcr_vectors_free(mcr_vectors *list)
     }
 }
 
+mcr_status mcr_vectors_check_norm(const mcr_vectors *v, int side, int64_t i, double norm,
+                                  bool precise)
+{
+    if (norm <= v->reach[precise])
+        return MCR_OK;
+    const char *of = v->same     ? ""
+                     : side == 0 ? " of the first data set"
+                                 : " of the second data set";
+    return mcr_fail(v->ctx, MCR_NUMERIC,
+                    "%s: object %" PRId64 "%s is so long that its values are too large for %s "
+                    "numbers; scale the data",
+                    v->owner, i + 1, of, precise ? "double" : "float");
+}
+
+/* |x.z| is at most |x||z|: that of the longest objects decides. */
+static mcr_status check_products(const mcr_vectors *v, bool precise)
+{
+    double largest[2] = {0, 0};
+    int64_t where[2] = {0, 0};
+    for (int side = 0; side < 2; side++)
+        for (int64_t i = 0; i < v->side[side].field.count; i++)
+            if (!(v->side[side].norm2[i] <= largest[side])) {
+                largest[side] = v->side[side].norm2[i];
+                where[side] = i;
+            }
+    int side = largest[1] > largest[0];
+    return mcr_vectors_check_norm(v, side, where[side], sqrt(largest[0]) * sqrt(largest[1]),
+                                  precise);
+}
+
 mcr_status mcr_vectors_prepare(mcr_vectors *list, bool precise)
 {
     for (mcr_vectors *v = list; v; v = v->next) {
         mcr_status s = v->planned ? MCR_OK : mcr_vectors_plan(v);
+        if (!s && (v->needs & MCR_NEEDS_DOT))
+            s = check_products(v, precise);
         if (!s && !v->panels[precise].ready)
             s = mcr_vectors_pack(v, precise);
         if (s)
@@ -190,8 +223,24 @@ mcr_status mcr_vectors_prepare(mcr_vectors *list, bool precise)
     return MCR_OK;
 }
 
+/* Distances have sums of four products. */
+static void limit_reach(mcr_vectors *v, const mcr_fused *fused, const char *owner)
+{
+    const double most[2] = {FLT_MAX / 4, DBL_MAX / 4};
+    for (int precise = 0; precise < 2; precise++) {
+        double reach = most[precise];
+        if (fused->op == MCR_TILE_POLY)
+            reach = (pow(reach, 1.0 / fused->degree) - fused->offset) / fused->scale;
+        if (!v->owner || reach < v->reach[precise])
+            v->reach[precise] = reach;
+    }
+    if (!v->owner || fused->op == MCR_TILE_POLY)
+        v->owner = owner;
+}
+
 mcr_status mcr_vectors_offer(mcr_bound *bound, const mcr_fused *fused)
 {
+    limit_reach(fused->v, fused, bound->kernel->type->name);
     mcr_fused *copy = mcr_bound_alloc(bound, 1, sizeof *copy);
     if (!copy)
         return MCR_NO_MEMORY;

@@ -128,6 +128,16 @@ static mcr_status pack_full(pack_job *job)
     return mcr_parallel(v->ctx, mcr_parts(job->panels, PANELS_A_TASK), pack_panels, job);
 }
 
+static mcr_status check_norms(const mcr_vectors *v, const void *norms, bool precise)
+{
+    mcr_status s = MCR_OK;
+    for (int64_t i = 0; i < v->side[1].field.count && !s; i++)
+        s = mcr_vectors_check_norm(
+            v, 1, i, precise ? ((const double *)norms)[i] : (double)((const float *)norms)[i],
+            precise);
+    return s;
+}
+
 mcr_status mcr_vectors_pack(mcr_vectors *v, bool precise)
 {
     size_t budget = v->budget;
@@ -137,6 +147,8 @@ mcr_status mcr_vectors_pack(mcr_vectors *v, bool precise)
     mcr_status s = v->wide ? MCR_OK : pack_full(&job);
     if (!s && !job.norms && (v->needs & MCR_NEEDS_DISTANCE))
         s = mcr_vectors_norms(&job.norms, v, 1, precise, true);
+    if (!s && job.norms)
+        s = check_norms(v, job.norms, precise);
     void *x_norms = v->same ? job.norms : NULL;
     if (!s && !v->same && v->product_slot >= 0 && (v->needs & MCR_NEEDS_DISTANCE))
         s = mcr_vectors_norms(&x_norms, v, 0, precise, true);

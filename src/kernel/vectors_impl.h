@@ -45,6 +45,8 @@ struct mcr_vectors {
     int needs;                       /* of all leaves */
     int dot_leaves, distance_leaves; /* how many */
     double sharpness;                /* largest of the leaves */
+    double reach[2];                 /* the largest |x.z| for which all values fit float, double */
+    const char *owner;               /* leaf that has set it, for messages */
     double *scale;                   /* NULL: 1 */
     mcr_vector_side side[2];
     mcr_store *made[2]; /* stores that are ours */
@@ -108,6 +110,9 @@ mcr_tile_source mcr_vectors_source(const mcr_vectors *v, int side, bool shifted,
  * with zeros to whole column panels. */
 mcr_status mcr_vectors_norms(void **out, const mcr_vectors *v, int side, bool precise,
                              bool shifted);
+/* MCR_NUMERIC unless the squared norm of an object of a side leaves its values within `reach`. */
+mcr_status mcr_vectors_check_norm(const mcr_vectors *v, int side, int64_t i, double norm,
+                                  bool precise);
 /* |x_i - z_j|^2 from the differences. */
 double mcr_vectors_exact(const mcr_vectors *v, int64_t i, int64_t j);
 
@@ -125,7 +130,8 @@ typedef struct mcr_row_pack {
     int32_t *index;
     void *value;
     void *norms;    /* padded to whole row panels; NULL: the operation needs none */
-    double largest; /* norm */
+    double largest; /* norm, and the object that has it */
+    int64_t longest;
 } mcr_row_pack;
 
 /* How rows are packed for an operation. LATER: with the columns, for sums on wide data. */

@@ -69,15 +69,16 @@ static void gather_norms(mcr_row_pack *pack, const void *all, const mcr_tile_kit
     }
 }
 
-static double largest_norm(const mcr_row_pack *pack, const mcr_tile_kit *kit)
+static void find_largest(mcr_row_pack *pack, const mcr_tile_kit *kit)
 {
-    double most = 0;
     for (int64_t t = 0; t < pack->count; t++) {
         double norm = kit->bytes == sizeof(double) ? ((const double *)pack->norms)[t]
                                                    : (double)((const float *)pack->norms)[t];
-        most = norm > most ? norm : most;
+        if (!(norm <= pack->largest)) {
+            pack->largest = norm;
+            pack->longest = pack->object[t];
+        }
     }
-    return most;
 }
 
 static void fill_norms(mcr_row_pack *pack, const mcr_vectors *v, const mcr_tile_kit *kit,
@@ -99,7 +100,7 @@ static void fill_norms(mcr_row_pack *pack, const mcr_vectors *v, const mcr_tile_
     }
     memset((char *)pack->norms + (size_t)pack->count * real, 0,
            (padded - (size_t)pack->count) * real);
-    pack->largest = largest_norm(pack, kit);
+    find_largest(pack, kit);
 }
 
 void mcr_row_pack_fill(mcr_row_pack *pack, void *room, const mcr_vectors *v, mcr_tile_op op,

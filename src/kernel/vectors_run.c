@@ -254,45 +254,60 @@ static void run_segment(const mcr_vectors_pass *p, const mcr_row_pack *rows, int
         run_direct(p, rows, r0, s);
 }
 
-mcr_status mcr_vectors_run_packs(mcr_vectors_pass *p, const mcr_row_pack *packs, int64_t count,
-                                 int64_t group_rows)
+/* Rows in the scratch that a pass needs; NULL members: it does not. */
+static mcr_status take_rooms(mcr_vectors_pass *p, int64_t group_rows)
 {
-    size_t mark = mcr_scratch_mark(p->scratch);
-    mcr_status status = MCR_NO_MEMORY;
-    mcr_column_walk walk;
-    mcr_segment s;
-    const mcr_row_pack *largest = packs;
-    for (int64_t g = 1; g < count; g++)
-        if (packs[g].start && packs[g].start[packs[g].count] > largest->start[largest->count])
-            largest = &packs[g];
-    set_bounds(p);
     if (p->row) {
         p->pointer = mcr_scratch_take(p->scratch, (size_t)group_rows * sizeof *p->pointer);
         if (!p->pointer)
-            goto done;
+            return MCR_NO_MEMORY;
     }
     if (!p->k || p->row) {
         p->stage = mcr_scratch_take(p->scratch, (size_t)(STAGE_ROWS * STAGE_COLS * p->kit->bytes));
         if (!p->stage)
-            goto done;
+            return MCR_NO_MEMORY;
     }
     if (p->z.index) {
         p->gathered = mcr_scratch_take(p->scratch, STAGE_COLS * sizeof *p->gathered);
         if (!p->gathered)
-            goto done;
+            return MCR_NO_MEMORY;
     }
+    return MCR_OK;
+}
+
+/* Packs against all columns; the columns are packed once for all of them. */
+static mcr_status walk_columns(const mcr_vectors_pass *p, const mcr_row_pack *packs, int64_t count,
+                               int64_t group_rows, int64_t first_group)
+{
+    const mcr_row_pack *largest = packs;
+    for (int64_t g = 1; g < count; g++)
+        if (packs[g].start && packs[g].start[packs[g].count] > largest->start[largest->count])
+            largest = &packs[g];
+    size_t mark = mcr_scratch_mark(p->scratch);
+    mcr_column_walk walk;
+    mcr_segment s;
+    mcr_status status = mcr_column_walk_open(&walk, p->v, p->op, p->precise, p->z, largest,
+                                             p->scratch);
+    while (!status && mcr_column_walk_next(&walk, &s))
+        for (int64_t g = 0; g < count; g++)
+            run_segment(p, mcr_column_walk_rows(&walk, &s, packs + g),
+                        (first_group + g) * group_rows, &s);
+    mcr_scratch_release(p->scratch, mark);
+    return status;
+}
+
+mcr_status mcr_vectors_run_packs(mcr_vectors_pass *p, const mcr_row_pack *packs, int64_t count,
+                                 int64_t group_rows)
+{
+    size_t mark = mcr_scratch_mark(p->scratch);
+    /* Rows whose features join those of the columns have columns of their own. */
     bool later = mcr_row_pack_form(p->v, p->op, p->precise) == MCR_ROWS_LATER;
-    for (int64_t first = 0; first < count; first += later ? 1 : count) {
-        int64_t end = later ? first + 1 : count;
-        status = mcr_column_walk_open(&walk, p->v, p->op, p->precise, p->z,
-                                      later ? packs + first : largest, p->scratch);
-        if (status)
-            goto done;
-        while (mcr_column_walk_next(&walk, &s))
-            for (int64_t g = first; g < end; g++)
-                run_segment(p, mcr_column_walk_rows(&walk, &s, packs + g), g * group_rows, &s);
-    }
-done:
+    set_bounds(p);
+    mcr_status status = take_rooms(p, group_rows);
+    for (int64_t g = 0; g < count && !status && packs[g].norms; g++)
+        status = mcr_vectors_check_norm(p->v, 0, packs[g].longest, packs[g].largest, p->precise);
+    for (int64_t g = 0; g < count && !status; g += later ? 1 : count)
+        status = walk_columns(p, packs + g, later ? 1 : count, group_rows, g);
     mcr_scratch_release(p->scratch, mark);
     return status;
 }
@@ -309,7 +324,7 @@ static mcr_status run_tile(mcr_vectors_pass *p, mcr_rows x)
         mcr_rows rows = mcr_rows_part(x, r, group);
         size_t mark = mcr_scratch_mark(p->scratch);
         size_t bytes = mcr_row_pack_bytes(p->v, p->op, p->precise, rows);
-        void *room = bytes == SIZE_MAX ? NULL : mcr_scratch_take(p->scratch, bytes);
+        void *room = mcr_scratch_take(p->scratch, bytes);
         if (!room)
             return MCR_NO_MEMORY;
         mcr_row_pack pack;

@@ -682,6 +682,64 @@ static void wrong_data_are_refused(void **state)
     free(q.x);
 }
 
+/* Overflow is said, not computed with. */
+static void values_that_do_not_fit_are_refused(void **state)
+{
+    mcr *ctx = *state;
+    static const struct {
+        const char *text;
+        double value; /* of one feature of one object */
+        bool in_float, in_double;
+        const char *words;
+    } cases[] = {
+        {"linear", 1e18, true, true, ""},
+        {"linear", 1e21, false, true, "linear: object 4 is so long"},
+        {"linear", 1e160, false, false, "linear: object 4 is so long"},
+        {"rbf(gamma=1)", 1e18, true, true, ""},
+        {"rbf(gamma=1)", 1e21, false, true, "rbf: object 4 is so long"},
+        {"matern", 1e170, false, false, "matern: object 4"},
+        {"poly(degree=10)", 50, true, true, ""},
+        {"poly(degree=10)", 1e3, false, true, "poly: object 4 is so long"},
+        {"linear + poly(degree=10)", 1e3, false, true, "poly: object 4 is so long"},
+        {"poly(degree=500)", 100, false, false, "too large for float numbers"},
+    };
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++)
+        for (int sparse = 0; sparse < 2; sparse++) {
+            plain p = plain_random(6, 3, 1, 0, 1, false, 44);
+            p.x[3 * 3 + 1] = cases[c].value;
+            mcr_data *x = data_as(ctx, &p, sparse);
+            mcr_kernel *k;
+            mcr_binding *b;
+            test_ok(ctx, mcr_kernel_parse(&k, ctx, cases[c].text));
+            test_ok(ctx, mcr_binding_open(&b, ctx, k, x, NULL));
+            for (int precise = 0; precise < 2; precise++) {
+                mcr_status s = mcr_binding_prepare(b, precise);
+                if (precise ? cases[c].in_double : cases[c].in_float)
+                    test_ok(ctx, s);
+                else
+                    test_fails(ctx, s, MCR_NUMERIC, precise ? "double" : cases[c].words);
+            }
+            mcr_binding_close(b);
+            mcr_kernel_free(k);
+            mcr_data_free(x);
+            free(p.x);
+        }
+    /* Rows are seen when they are packed. */
+    plain p = plain_random(6, 3, 1, 0, 1, false, 45), q = plain_random(5, 3, 1, 0, 1, false, 46);
+    p.x[3 * 4] = 1e25;
+    mcr_data *x = data_dense(ctx, &p), *z = data_dense(ctx, &q);
+    bound_kernel b = bind_kernel(ctx, "rbf(gamma=1)", x, z);
+    float k[30];
+    mcr_tile tile = {range(0, 6), range(0, 5), 0, k, 5, b.scratch};
+    test_fails(ctx, mcr_binding_block(b.binding, &tile), MCR_NUMERIC,
+               "rbf: object 5 of the first data set is so long");
+    unbind_kernel(&b);
+    mcr_data_free(x);
+    mcr_data_free(z);
+    free(p.x);
+    free(q.x);
+}
+
 static void verdicts_are_known(void **state)
 {
     mcr *ctx = *state;
@@ -716,7 +774,7 @@ static void verdicts_are_known(void **state)
 static void zero_vectors_have_cosine_zero(void **state)
 {
     mcr *ctx = *state;
-    double values[6] = {0, 0, 1e-160, 0, 1e160, 1e160};
+    double values[6] = {0, 0, 1e-80, 0, 1e18, 1e18};
     plain p = {3, 2, values};
     for (int sparse = 0; sparse < 2; sparse++) {
         mcr_data *x = data_as(ctx, &p, sparse);
@@ -725,6 +783,9 @@ static void zero_vectors_have_cosine_zero(void **state)
         block(&b, range(0, 3), range(0, 3), true, k);
         test_ok(ctx, mcr_bound_diagonal(b.binding->root, 0, range(0, 3), diagonal));
         assert_true(k[0] == 0 && k[1] == 0 && k[3] == 0 && k[6] == 0 && diagonal[0] == 0);
+        test_close_real("tiny", k[4], 1, 1e-15);
+        test_close_real("large", k[8], 1, 0);
+        test_close_real("both", k[5], sqrt(0.5), 1e-15);
         unbind_kernel(&b);
         mcr_data_free(x);
     }
@@ -839,6 +900,8 @@ int main(void)
                                         test_teardown),
         cmocka_unit_test_setup_teardown(wrong_parameters_are_refused, test_setup, test_teardown),
         cmocka_unit_test_setup_teardown(wrong_data_are_refused, test_setup, test_teardown),
+        cmocka_unit_test_setup_teardown(values_that_do_not_fit_are_refused, test_setup,
+                                        test_teardown),
         cmocka_unit_test_setup_teardown(verdicts_are_known, test_setup, test_teardown),
         cmocka_unit_test_setup_teardown(zero_vectors_have_cosine_zero, test_setup, test_teardown),
         cmocka_unit_test(every_allocation_may_fail),
