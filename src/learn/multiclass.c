@@ -410,10 +410,11 @@ static mcr_status solve_one(void *arg, int64_t problem, int worker)
         .f = mcr_alloc(ctx, (size_t)n, sizeof(double)),
     };
     st = r->coef && r->f ? MCR_OK : MCR_NO_MEMORY;
-    if (!st && __atomic_load_n(&j->stopped, __ATOMIC_RELAXED)) {
-        memset(r->f, 0, sizeof *r->f * (size_t)n);
-        r->stop = MCR_STOP_INTERRUPTED;
-        r->violation = INFINITY;
+    bool stopped = __atomic_load_n(&j->stopped, __ATOMIC_RELAXED);
+    if (!st && (stopped || (j->deadline > 0 && mcr_now() > j->deadline))) {
+        memset(r->f, 0, sizeof *r->f * (size_t)n); /* not begun: nothing is known of it */
+        r->stop = stopped ? MCR_STOP_INTERRUPTED : MCR_STOP_TIME;
+        r->violation = r->primal = r->gap = INFINITY;
     } else if (!st) {
         if (j->own && !(st = pair_matrix(j, problem, worker))) {
             r->k = j->pair[worker];
@@ -425,7 +426,7 @@ static mcr_status solve_one(void *arg, int64_t problem, int worker)
         if (!st && r->stop == MCR_STOP_INTERRUPTED)
             __atomic_store_n(&j->stopped, true, __ATOMIC_RELAXED);
     }
-    if (!st && j->slope)
+    if (!st && j->slope && r->stop != MCR_STOP_INTERRUPTED && r->stop != MCR_STOP_TIME)
         st = calibrate(j, r, view ? view : (mcr_data *)j->in->data, problem);
     if (!st && view) {
         j->object[problem] = row;
@@ -561,7 +562,7 @@ static mcr_status gather(mcr_fitted **out, job *j)
         f->gap += r->gap;
         f->iterations += r->steps;
         f->value = fmax(f->value, r->violation);
-        f->tolerance = r->tolerance;
+        f->tolerance = p == 0 ? r->tolerance : fmax(f->tolerance, r->tolerance);
         if (r->stop > f->stop)
             f->stop = r->stop;
     }
@@ -600,8 +601,9 @@ mcr_status mcr_multiclass_fit(mcr_fitted **out, const mcr_learning *in, const mc
     j.object = mcr_alloc_zero(ctx, (size_t)j.problems, sizeof *j.object);
     st = weight && j.result && j.object ? MCR_OK : MCR_NO_MEMORY;
     if (!st && how->probability)
-        st = (j.slope = mcr_alloc(ctx, 2 * (size_t)j.problems, sizeof *j.slope)) ? MCR_OK
-                                                                                 : MCR_NO_MEMORY;
+        st = (j.slope = mcr_alloc_zero(ctx, 2 * (size_t)j.problems, sizeof *j.slope))
+                 ? MCR_OK
+                 : MCR_NO_MEMORY;
     if (!st)
         st = mcr_svm_weights(ctx, how->learner, in->data, how->class_weight, weight);
     if (!st)
