@@ -435,5 +435,7 @@ int main(void)
         tests[i] = (struct CMUnitTest){info.name, test_learner, NULL, NULL, &number[i]};
     }
     tests[count] = (struct CMUnitTest)cmocka_unit_test(test_refusals);
+    if (getenv("CONFORM_ONLY") != NULL)
+        cmocka_set_test_filter(getenv("CONFORM_ONLY"));
     return _cmocka_run_group_tests("learners", tests, (size_t)count + 1, NULL, NULL);
 }

@@ -134,5 +134,7 @@ int main(void)
     for (const char *const *name = mcr_data_samples(); *name != NULL && count < MOST; name++)
         tests[count++] = (struct CMUnitTest){*name, test_sample, NULL, NULL,
                                              (void *)(uintptr_t)*name};
+    if (getenv("CONFORM_ONLY") != NULL)
+        cmocka_set_test_filter(getenv("CONFORM_ONLY"));
     return _cmocka_run_group_tests("samples", tests, count, NULL, NULL);
 }

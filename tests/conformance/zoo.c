@@ -401,6 +401,8 @@ int zoo_run(const char *group, zoo_with *with, const struct CMUnitTest *more, si
     }
     if (count > 0)
         memcpy(tests + kernels, more, count * sizeof *tests);
+    if (getenv("CONFORM_ONLY") != NULL)
+        cmocka_set_test_filter(getenv("CONFORM_ONLY"));
     int failed = _cmocka_run_group_tests(group, tests, kernels + count, NULL, NULL);
     free(tests);
     free(it);

@@ -54,7 +54,8 @@ void zoo_forget(mcr *ctx); /* the registered kernels: sweeps of allocations want
  * kernel is `extra`, or number `number` of the registry if that is NULL. */
 void zoo_try(int64_t number, const mcr_kernel_type *extra, zoo_with *with, void *user);
 
-/* Runs a test for every registered kernel, named after it, and then those of `more`. For main. */
+/* Runs a test for every registered kernel, named after it, and then those of `more`. For main. The
+ * variable CONFORM_ONLY in the environment names the only one to run. */
 int zoo_run(const char *group, zoo_with *with, const struct CMUnitTest *more, size_t count);
 
 #endif
