@@ -70,11 +70,10 @@ typedef struct writer {
     int64_t *offset;
 } writer;
 
-static mcr_status begin_word(writer *to, int64_t object)
+static void begin_word(writer *to, int64_t object)
 {
     to->offset[to->words] = to->used;
     to->w->word[to->words++] = (mcr_word){NULL, 0, (int32_t)object};
-    return MCR_OK;
 }
 
 static mcr_status write_bytes(writer *to, const void *bytes, size_t count)
@@ -90,11 +89,15 @@ static mcr_status write_bytes(writer *to, const void *bytes, size_t count)
     return MCR_OK;
 }
 
-/* First labels: names where there are any, else numbers, else degrees; all as text. */
+/* First labels: names where there are any, else numbers, else degrees; all as text. A name may be
+ * empty, but no word is: relabel tells nodes by where their words begin. */
 static mcr_status write_first(writer *to, const side *of, int64_t v, int64_t object)
 {
     const mcr_store *s = of->field->store;
     begin_word(to, object);
+    mcr_status st = write_bytes(to, ":", 1);
+    if (st)
+        return st;
     if (s->node_label && s->label_name && s->node_label[v] >= 0 &&
         s->node_label[v] < s->label_names) {
         const char *name = s->label_name[s->node_label[v]];

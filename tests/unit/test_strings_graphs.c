@@ -429,6 +429,12 @@ static void test_wl_words(void **state)
     mcr_data_free(both);
     mcr_data_free(a);
     mcr_data_free(b);
+    /* The empty word is a word, wherever it stands. */
+    a = read_graphs(ctx, "{\"g\": {\"nodes\": [\"\", \"C\"], \"edges\": [[0,1]]}}\n"
+                         "{\"g\": {\"nodes\": [\"C\", \"\"], \"edges\": [[0,1]]}}\n"
+                         "{\"g\": {\"nodes\": [\"\", \"\"], \"edges\": [[0,1]]}}\n");
+    expect(ctx, "wl(h=1)", a, NULL, (double[]){4, 4, 2, 4, 4, 2, 2, 2, 8}, 9);
+    mcr_data_free(a);
 }
 
 /* Labels on one side only cannot be compared. */
