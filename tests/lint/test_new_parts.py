@@ -86,6 +86,15 @@ def test_they_build_without_a_warning():
     tap.MERCER = str(tree / "build" / "mercer")
 
 
+def test_they_are_formatted():
+    if not shutil.which("clang-format"):
+        tap.skip("no clang-format")
+    for path, language, code in parts((tap.ROOT / "CONTRIBUTING.md").read_text()):
+        if language == "c":
+            name = "--assume-filename=%s" % (tap.ROOT / path)
+            tap.check_equal(run("clang-format", name, input=code), code, path)
+
+
 def conform(program, name):
     if not work:
         tap.skip("it was not built")
