@@ -74,8 +74,11 @@ def report(title, log, counts):
             print("       skipped: %s: %s" % (what, why))
         for what in failed:
             print("       FAILED: %s: %s" % (title, what))
-        for line in show[-MOST_LINES:]:
+        show = [line for line in show if not line.startswith("ok ")]
+        for line in show[:MOST_LINES]:
             print("       | " + line)
+        if len(show) > MOST_LINES:
+            print("       | ... and %d more lines in %s" % (len(show) - MOST_LINES, log))
     with open(counts, "a", encoding="utf-8") as out:
         print(*total, file=out)
 
