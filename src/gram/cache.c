@@ -288,6 +288,8 @@ static mcr_status update_chunk(void *arg, int64_t item, int worker)
 
 mcr_status mcr_cache_accumulate(mcr_cache *c, mcr_rows x, const double *coef, double *f)
 {
+    if (x.count == 0)
+        return MCR_OK;
     mcr_status s = make_lists(c, x.count);
     if (s)
         return s;
