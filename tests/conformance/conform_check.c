@@ -149,42 +149,50 @@ static void test_two_objects(void **state)
     mcr_data_free(two);
 }
 
-/* ---- three objects -----------------------------------------------------------------------------*/
+/* ---- three objects and more --------------------------------------------------------------------*/
 
-/* An object is the number of its corner. Corners of one triangle (3t, 3t+1, 3t+2) have -3/4 with each
- * other: any two have eigenvalues 1 +- 3/4, all three have 1 - 2 * 3/4 < 0. From triangle `good` on,
- * they have 1/4, and all is well. Different triangles have 0. */
-typedef struct triangle_params {
-    int64_t good;
-} triangle_params;
+/* An object is the number of its corner. The corners of one polygon (three of a triangle) have
+ * K = -v with each other, 1 with themselves, and 0 with all others. The smallest eigenvalue of m of
+ * them is 1 - (m - 1) v: v is chosen so that it is negative for all corners of a polygon, and not for
+ * one less. From polygon `good` on they have 1/4 with each other, and all is well. */
+typedef struct polygon_params {
+    int64_t corners, good;
+} polygon_params;
 
-static const mcr_param triangle_table[] = {
-    {"good", MCR_INT, offsetof(triangle_params, good), "1", 0, 1000, 0, NULL, "first good one"},
+static const mcr_param polygon_table[] = {
+    {"corners", MCR_INT, offsetof(polygon_params, corners), "3", 3, 9, 0, NULL, "of a polygon"},
+    {"good", MCR_INT, offsetof(polygon_params, good), "1", 0, 1000, 0, NULL, "first good one"},
     {.name = NULL},
 };
 
-static double triangle(const mcr_bound *bound, int64_t i, int64_t j)
+static double polygon_value(int64_t corners)
 {
-    const triangle_params *p = mcr_bound_params(bound);
+    return 0.5 / (double)(corners - 1) + 0.5 / (double)(corners - 2);
+}
+
+static double polygon(const mcr_bound *bound, int64_t i, int64_t j)
+{
+    const polygon_params *p = mcr_bound_params(bound);
     double x, z;
     mcr_bound_vector(bound, 0, i, &x);
     mcr_bound_vector(bound, 1, j, &z);
     if (x == z)
         return 1;
-    if (floor(x / 3) != floor(z / 3))
+    double of_x = floor(x / (double)p->corners);
+    if (of_x != floor(z / (double)p->corners))
         return 0;
-    return x / 3 < (double)p->good ? -0.75 : 0.25;
+    return of_x < (double)p->good ? -polygon_value(p->corners) : 0.25;
 }
 
-static const mcr_kernel_type type_triangle = {
+static const mcr_kernel_type type_polygon = {
     .size = sizeof(mcr_kernel_type),
-    .name = "triangle",
-    .summary = "fails for three objects, not for two",
+    .name = "polygon",
+    .summary = "fails for all corners of a polygon, not for fewer objects",
     .kinds = MCR_DENSE,
-    .params = triangle_table,
-    .params_size = sizeof(triangle_params),
+    .params = polygon_table,
+    .params_size = sizeof(polygon_params),
     .indefinite = 1,
-    .pair = triangle,
+    .pair = polygon,
 };
 
 /* Corners 0 .. n-1 in random order. */
@@ -206,29 +214,33 @@ static mcr_data *corners(mcr *ctx, int64_t n)
     return data;
 }
 
-static void test_three_objects(void **state)
+static void test_polygons(void **state)
 {
     mcr *ctx = *state;
-    test_ok(ctx, mcr_kernel_register(ctx, &type_triangle));
-    static const int64_t sizes[] = {3, 30, 99};
-    for (int s = 0; s < 3; s++) {
-        mcr_data *data = corners(ctx, sizes[s]);
-        /* One bad triangle; then several, whose eigenvectors have the same value and may mix. */
-        static const char *const texts[] = {"triangle", "triangle(good=7)"};
-        for (int k = 0; k < 2; k++) {
-            mcr_check_report *r = check(ctx, texts[k], data, 0);
+    test_ok(ctx, mcr_kernel_register(ctx, &type_polygon));
+    static const int64_t sizes[] = {9, 30, 99};
+    for (int t = 0; t < 3 * 7; t++) {
+        int64_t n = sizes[t / 7], needed = 3 + t % 7;
+        double lowest = 1 - (double)(needed - 1) * polygon_value(needed);
+        mcr_data *data = corners(ctx, n);
+        char text[64], words[32];
+        snprintf(words, sizeof words, "%d objects", (int)needed);
+        /* One bad polygon; then several, whose eigenvectors have the same value and may mix. */
+        for (int good = 1; good <= 7; good += 6) {
+            snprintf(text, sizeof text, "polygon(corners=%d, good=%d)", (int)needed, good);
+            mcr_check_report *r = check(ctx, text, data, 0);
             assert_int_equal(r->valid, MCR_VALID_NO);
-            assert_int_equal(r->objects, 3);
-            verify(ctx, texts[k], data, r);
-            test_close_real("its eigenvalue", r->value, -0.5, 1e-12);
-            assert_non_null(strstr(r->reason, "3 objects"));
+            assert_int_equal(r->objects, needed);
+            verify(ctx, text, data, r);
+            test_close_real("its eigenvalue", r->value, lowest, 1e-12);
+            assert_non_null(strstr(r->reason, words));
             mcr_check_free(ctx, r);
         }
         /* No rule known, and nothing found. */
-        mcr_check_report *r = check(ctx, "triangle(good=0)", data, 0);
+        mcr_check_report *r = check(ctx, "polygon(good=0)", data, 0);
         assert_int_equal(r->valid, MCR_VALID_UNKNOWN);
         assert_int_equal(r->objects, 0);
-        assert_int_equal(r->tested, sizes[s]);
+        assert_int_equal(r->tested, n);
         assert_non_null(strstr(r->reason, "no counter-example"));
         mcr_check_free(ctx, r);
         mcr_data_free(data);
@@ -362,7 +374,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_rules, single_setup, test_teardown),
         cmocka_unit_test_setup_teardown(test_one_object, single_setup, test_teardown),
         cmocka_unit_test_setup_teardown(test_two_objects, single_setup, test_teardown),
-        cmocka_unit_test_setup_teardown(test_three_objects, single_setup, test_teardown),
+        cmocka_unit_test_setup_teardown(test_polygons, single_setup, test_teardown),
         cmocka_unit_test_setup_teardown(test_singular, single_setup, test_teardown),
         cmocka_unit_test_setup_teardown(test_edges, single_setup, test_teardown),
         cmocka_unit_test_setup_teardown(test_precomputed, single_setup, test_teardown),
