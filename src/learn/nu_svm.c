@@ -68,21 +68,39 @@ static double half_distance(const mcr_svm *s)
     return 0.5 * (mcr_svm_level(s, 0) - mcr_svm_level(s, 1));
 }
 
-/* Solves until the violation is at most tol * rho, or it cannot be made smaller. */
+/* What is lost in a sum of kernel values times coefficients. */
+static mcr_status look_at_rounding(const mcr_svm *s, const mcr_binary *p, double *floor)
+{
+    double *k = mcr_alloc(p->ctx, (size_t)p->n, sizeof *k), largest = 0, sum = 0;
+    mcr_status st = k ? mcr_gram_diagonal(p->gram, 0, k) : MCR_NO_MEMORY;
+    for (int64_t i = 0; i < p->n && !st; i++) {
+        largest = fmax(largest, fabs(k[i]));
+        sum += fabs(s->b[i]);
+    }
+    *floor = 1e-14 * largest * sum;
+    mcr_free(p->ctx, k);
+    return st;
+}
+
+/* Solves until the violation is at most tol * rho, or rounding forbids it. */
 static mcr_status solve_scaled(mcr_svm *s, mcr_binary *p, double tol)
 {
     const int64_t most_steps = s->qp.most_steps;
+    double floor;
+    mcr_status st = look_at_rounding(s, p, &floor);
     for (;;) {
-        mcr_status st = mcr_qp_solve(p->gram, &s->qp, s->b, s->g, &s->result);
-        if (st)
+        if (st || (st = mcr_qp_solve(p->gram, &s->qp, s->b, s->g, &s->result)))
             return st;
         p->steps += s->result.steps;
-        double rho = half_distance(s);
-        /* A margin below the violation itself is not known yet. */
-        double needed = tol * fmax(rho, 0.01 * s->result.violation);
+        double needed = tol * half_distance(s);
         if (s->result.stop != MCR_QP_OPTIMAL || s->result.violation <= needed)
             return MCR_OK;
-        s->qp.tolerance = 0.5 * needed;
+        if (s->qp.tolerance <= floor) {
+            s->result.stop = MCR_QP_STUCK;
+            return MCR_OK;
+        }
+        /* A margin below the violation itself is not known yet. */
+        s->qp.tolerance = fmax(0.5 * fmax(needed, 0.01 * tol * s->result.violation), floor);
         if (p->deadline > 0)
             s->qp.seconds = fmax(p->deadline - mcr_now(), 1e-3);
         if (most_steps)

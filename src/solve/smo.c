@@ -198,16 +198,28 @@ static mcr_status open_solver(mcr_smo *s, mcr_gram *gram, const mcr_qp *p, doubl
 
 /* ---- the rounds --------------------------------------------------------------------------------*/
 
-/* Whether float kernel values are good enough for the optimality conditions at the tolerance: their
- * errors (1e-7 of K) add up like a random walk over the coefficients. */
-static bool float_suffices(const mcr_smo *s)
+/* What the errors of kernel values (1e-7 of K in float) can come to in the gradient, where they add up
+ * like a random walk over the coefficients; *objective (NULL: not wanted): in the objective. */
+static double rounding(const mcr_smo *s, double *objective)
 {
-    double squares = 0, largest = 0;
+    double squares = 0, largest = 0, unit = s->precise ? 1e-16 : 1e-7;
     for (int64_t v = 0; v < s->n; v++) {
         squares += s->b[v] * s->b[v];
         largest = fmax(largest, fabs(s->diagonal[v]));
     }
-    return 1e-7 * sqrt(squares) * largest < 0.5 * s->p->tolerance;
+    if (objective)
+        *objective = unit * squares * largest;
+    return unit * sqrt(squares) * largest;
+}
+
+/* What the violation must be for the optimality conditions to hold in spite of rounding. With floats
+ * half of the tolerance at least: where that is not enough, doubles are taken; with them rounding is
+ * the limit. */
+static double goal(const mcr_smo *s)
+{
+    double tolerance = s->p->tolerance;
+    double error = rounding(s, NULL);
+    return s->precise ? fmax(tolerance, error) : fmax(tolerance - error, 0.5 * tolerance);
 }
 
 static double objective(const mcr_smo *s)
@@ -271,7 +283,7 @@ static mcr_status rounds(mcr_smo *s, mcr_qp_stop *stop)
     *stop = MCR_QP_OPTIMAL;
     while (!st) {
         double violation = mcr_smo_look(s), change;
-        if (violation <= s->p->tolerance) {
+        if (violation <= goal(s)) {
             if (!s->rests)
                 break;
             st = mcr_smo_unshrink(s);
@@ -285,13 +297,20 @@ static mcr_status rounds(mcr_smo *s, mcr_qp_stop *stop)
         int64_t added = mcr_smo_renew_set(s, was), changed = 0;
         if ((st = mcr_smo_fill_block(s, added)))
             break;
-        mcr_smo_solve_block(s, fmax(INNER_SHARE * violation, INNER_LEAST * s->p->tolerance),
-                            100 * s->slots + 100000);
+        int64_t most = 100 * s->slots + 100000, left = s->p->most_steps - s->result->steps;
+        if (s->p->most_steps && left < most)
+            most = left;
+        int64_t steps = mcr_smo_solve_block(
+            s, fmax(INNER_SHARE * violation, INNER_LEAST * s->p->tolerance), most);
         if ((st = mcr_smo_take_over(s, &changed, &change)))
             break;
-        /* Rounds that gain nothing: the tolerance is beyond what these numbers can tell apart. */
+        /* Rounds that gain nothing, or very long ones that gain no more than rounding: the tolerance
+         * is beyond what these numbers can tell apart. */
+        double noise = 0;
+        if (steps == most)
+            rounding(s, &noise);
         sum += change;
-        fruitless = sum < lowest ? 0 : fruitless + 1;
+        fruitless = sum < lowest - noise ? 0 : fruitless + 1;
         lowest = fmin(sum, lowest);
         if ((changed == 0 && added == 0) || fruitless == FRUITLESS_ROUNDS) {
             *stop = MCR_QP_STUCK;
@@ -309,7 +328,7 @@ static mcr_status whole_rounds(mcr_smo *s, mcr_qp_stop *stop)
     *stop = MCR_QP_OPTIMAL;
     for (;;) {
         double violation = mcr_smo_look(s);
-        if (violation <= s->p->tolerance || (*stop = look_at_limits(s, violation)))
+        if (violation <= goal(s) || (*stop = look_at_limits(s, violation)))
             return MCR_OK;
         int64_t most = WHOLE_STEPS, left = s->p->most_steps - s->result->steps;
         if (s->p->most_steps && left < most)
@@ -328,8 +347,9 @@ static mcr_status whole_rounds(mcr_smo *s, mcr_qp_stop *stop)
         }
         /* So many steps that their rounding may have carried the gradient away. */
         mcr_status st = mcr_smo_fresh_gradient(s);
-        double now = objective(s);
-        if (!st && !(now < before))
+        double now = objective(s), noise;
+        rounding(s, &noise);
+        if (!st && !(now < before - noise))
             *stop = MCR_QP_STUCK;
         if (st || *stop)
             return st;
@@ -347,7 +367,7 @@ static mcr_status verify(mcr_smo *s, bool *good)
         return st;
     s->result->violation = mcr_smo_look(s);
     s->result->precise = s->precise;
-    *good = s->result->violation <= s->p->tolerance;
+    *good = s->result->violation <= fmin(goal(s), s->p->tolerance);
     return s->whole ? MCR_OK : mcr_cache_reset(s->cache, s->full);
 }
 
@@ -368,8 +388,8 @@ mcr_status mcr_qp_solve(mcr_gram *gram, const mcr_qp *p, double *b, double *g,
     for (int tries = 1; !st; tries++) {
         if ((st = s.whole ? whole_rounds(&s, &stop) : rounds(&s, &stop)))
             break;
-        bool good = false, ask_more = !float_suffices(&s) || stop == MCR_QP_STUCK;
-        if (!s.precise && (ask_more || tries > MOST_VERIFICATIONS / 2))
+        bool good = false, too_rough = rounding(&s, NULL) >= 0.5 * p->tolerance;
+        if (!s.precise && (too_rough || stop == MCR_QP_STUCK || tries > MOST_VERIFICATIONS / 2))
             st = open_precision(&s, true);
         if (!st)
             st = verify(&s, &good);

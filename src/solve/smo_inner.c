@@ -104,10 +104,16 @@ INLINE int64_t partner(const mcr_smo_block *s, int t, int64_t i, real low)
     return j;
 }
 
+/* The null object, which has no bounds, costs nothing. */
+INLINE double kink(const mcr_smo_block *s, int64_t m)
+{
+    return s->hi[m] < INFINITY ? s->epsilon : 0;
+}
+
 INLINE void set_slopes(const mcr_smo_block *s, int64_t m)
 {
     int t = s->groups == 2 ? s->group[m] : 0;
-    real e = (real)s->epsilon, *up = s->up[t], *down = s->down[t];
+    real e = (real)kink(s, m), *up = s->up[t], *down = s->down[t];
     double b = s->b[m];
     up[m] = b < s->hi[m] ? (b >= 0 ? e : -e) : (real)INFINITY;
     down[m] = b > s->lo[m] ? (b > 0 ? e : -e) : (real)-INFINITY;
@@ -116,13 +122,13 @@ INLINE void set_slopes(const mcr_smo_block *s, int64_t m)
 /* How far member m may go up (or down), to the next kink or bound; *stop is where that is. */
 INLINE double room_up(const mcr_smo_block *s, int64_t m, double *stop)
 {
-    *stop = s->epsilon > 0 && s->b[m] < 0 ? 0 : s->hi[m];
+    *stop = kink(s, m) > 0 && s->b[m] < 0 ? 0 : s->hi[m];
     return *stop - s->b[m];
 }
 
 INLINE double room_down(const mcr_smo_block *s, int64_t m, double *stop)
 {
-    *stop = s->epsilon > 0 && s->b[m] > 0 ? 0 : s->lo[m];
+    *stop = kink(s, m) > 0 && s->b[m] > 0 ? 0 : s->lo[m];
     return s->b[m] - *stop;
 }
 
