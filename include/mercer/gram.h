@@ -25,7 +25,7 @@ MCR_API int64_t mcr_gram_rows(const mcr_gram *gram);
 MCR_API int64_t mcr_gram_cols(const mcr_gram *gram);
 MCR_API int mcr_gram_symmetric(const mcr_gram *gram); /* z was NULL */
 
-/* k[i*ld + j] = K(x.i, z.j). The float version has about 7 digits and is 2 to 3 times faster. */
+/* k[i*ld + j] = K(x.i, z.j). The float version has 5 to 7 digits and is 2 to 3 times faster. */
 MCR_API mcr_status mcr_gram_block(mcr_gram *gram, mcr_rows x, mcr_rows z, double *k, int64_t ld);
 MCR_API mcr_status mcr_gram_block_float(mcr_gram *gram, mcr_rows x, mcr_rows z, float *k,
                                         int64_t ld);
