@@ -347,18 +347,18 @@ def test_model_on_standard_output():
 # ---- training that ends early ------------------------------------------------------------------
 
 # Rounding allows a violation of about 1e-9 here: coefficients of 1e4 in sums of hundreds.
-HARD = ["-k", "rbf(gamma=5)", "-C", "1e4", "--tol", "1e-7"]
+HARD = ["-k", "rbf(gamma=5)", "-C", "1e4", "--tol", "1e-5"]
 
 
 def test_steps_and_going_on():
     file = sample("moons", n=600, noise=0.5)
     done = tap.mercer("fit", "svm", file, *HARD, "--max-steps", 300, "-o", "part.mercer")
-    assert re.fullmatch(r"mercer: warning: not optimal: KKT violation \S+, tolerance 1e-07: .*"
+    assert re.fullmatch(r"mercer: warning: not optimal: KKT violation \S+, tolerance 1e-05: .*"
                         r"--max-steps.*--start part\.mercer.*\n", done.stderr), done.stderr
     assert "stop       steps: " in done.stdout
     part = tap.mercer_json("info", "part.mercer")
     tap.check_equal(part["stop"], "steps")
-    assert part["certificate"]["value"] > 1e-7
+    assert part["certificate"]["value"] > 1e-5
     whole = fit("svm", file, *HARD)
     tap.check_equal(whole["stop"], "optimal")
     assert whole["objective"] < part["objective"] < 0
@@ -389,7 +389,7 @@ def test_time_limit():
         tap.skip("too fast for a limit")
     tap.check_equal(got["stop"], "time")
     assert "--time-limit" in out.stderr and out.stderr.count("\n") == 1, out.stderr
-    assert got["gap"] > 0 and got["certificate"]["value"] > 1e-7
+    assert got["gap"] > 0 and got["certificate"]["value"] > 1e-5
     quiet = tap.mercer("fit", "svm", file, *HARD, "--time-limit", "0.05", "--quiet")
     tap.check_equal(quiet.stderr, "")
 
