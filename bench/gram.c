@@ -35,24 +35,22 @@ enum { CHAINS = 10, PEAK_STEPS = 20000000, EXP_VALUES = 4096, EXP_PASSES = 4000 
 
 /* Multiply-adds a second in registers; the vectors of the best instruction set. */
 #if defined(__x86_64__)
-#define PEAK(name, isa, vector, set, fma, lanes)                                                   \
+#define PEAK(name, isa, vector, set, fma)                                                          \
     static __attribute__((target(isa), noinline)) double name(void)                                \
     {                                                                                              \
-        vector x = set(0.999999f), y = set(1e-6f), a[CHAINS];                                      \
-        for (int c = 0; c < CHAINS; c++)                                                           \
-            a[c] = set((float)c);                                                                  \
-        for (long i = 0; i < PEAK_STEPS / CHAINS; i++)                                             \
-            for (int c = 0; c < CHAINS; c++)                                                       \
-                a[c] = fma(a[c], x, y);                                                            \
-        double sum = 0;                                                                            \
-        for (int c = 0; c < CHAINS; c++)                                                           \
-            sum += (double)a[c][0];                                                                \
-        return sum;                                                                                \
+        vector x = set(0.999999f), y = set(1e-6f);                                                 \
+        vector a = y, b = x, c = y, d = x, e = y, f = x, g = y, h = x, p = y, q = x;               \
+        for (long i = 0; i < PEAK_STEPS / CHAINS; i++) {                                           \
+            a = fma(a, x, y), b = fma(b, x, y), c = fma(c, x, y), d = fma(d, x, y);                \
+            e = fma(e, x, y), f = fma(f, x, y), g = fma(g, x, y), h = fma(h, x, y);                \
+            p = fma(p, x, y), q = fma(q, x, y);                                                    \
+        }                                                                                          \
+        return (double)(a + b + c + d + e + f + g + h + p + q)[0];                                 \
     }
-PEAK(peak_v3_f32, "avx2,fma", __m256, _mm256_set1_ps, _mm256_fmadd_ps, 8)
-PEAK(peak_v3_f64, "avx2,fma", __m256d, _mm256_set1_pd, _mm256_fmadd_pd, 4)
-PEAK(peak_v4_f32, "avx512f", __m512, _mm512_set1_ps, _mm512_fmadd_ps, 16)
-PEAK(peak_v4_f64, "avx512f", __m512d, _mm512_set1_pd, _mm512_fmadd_pd, 8)
+PEAK(peak_v3_f32, "avx2,fma", __m256, _mm256_set1_ps, _mm256_fmadd_ps)
+PEAK(peak_v3_f64, "avx2,fma", __m256d, _mm256_set1_pd, _mm256_fmadd_pd)
+PEAK(peak_v4_f32, "avx512f", __m512, _mm512_set1_ps, _mm512_fmadd_ps)
+PEAK(peak_v4_f64, "avx512f", __m512d, _mm512_set1_pd, _mm512_fmadd_pd)
 #endif
 
 typedef struct machine {
