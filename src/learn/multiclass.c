@@ -359,6 +359,14 @@ void mcr_binary_limits(const mcr_binary *p, mcr_qp *qp)
     qp->k_ld = p->k_ld;
 }
 
+void mcr_binary_go_on(const mcr_binary *p, int64_t most_steps, mcr_qp *qp)
+{
+    if (p->deadline > 0)
+        qp->seconds = fmax(p->deadline - mcr_now(), 1e-3);
+    if (most_steps)
+        qp->most_steps = p->steps < most_steps ? most_steps - p->steps : 1;
+}
+
 static mcr_status solve_one(void *arg, int64_t problem, int worker)
 {
     job *j = arg;

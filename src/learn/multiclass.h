@@ -42,6 +42,8 @@ typedef struct mcr_multiclass {
 
 /* The problem's share of time and memory, and its K, for the solver. */
 void mcr_binary_limits(const mcr_binary *problem, mcr_qp *qp);
+/* What is left of time and steps (most_steps: in all, 0: no limit) for another call of the solver. */
+void mcr_binary_go_on(const mcr_binary *problem, int64_t most_steps, mcr_qp *qp);
 
 mcr_status mcr_multiclass_fit(mcr_fitted **out, const mcr_learning *in, const mcr_multiclass *how);
 

@@ -101,10 +101,7 @@ static mcr_status solve_scaled(mcr_svm *s, mcr_binary *p, double tol)
         }
         /* A margin below the violation itself is not known yet. */
         s->qp.tolerance = fmax(0.5 * fmax(needed, 0.01 * tol * s->result.violation), floor);
-        if (p->deadline > 0)
-            s->qp.seconds = fmax(p->deadline - mcr_now(), 1e-3);
-        if (most_steps)
-            s->qp.most_steps = p->steps < most_steps ? most_steps - p->steps : 1;
+        mcr_binary_go_on(p, most_steps, &s->qp);
     }
 }
 

@@ -116,6 +116,7 @@ static mcr_status soft_margin(const params *o, mcr_binary *p, double C)
         return st;
     s.qp.no_sum = !o->bias;
     mcr_binary_limits(p, &s.qp);
+    mcr_binary_go_on(p, s.qp.most_steps, &s.qp);
     set_bounds(&s, p, C);
     set_start(&s, p, o->bias);
     st = mcr_svm_solve(&s, p->gram);
@@ -150,6 +151,14 @@ static mcr_status not_separable(const mcr_binary *p, const mcr_svm *s, double di
                     (long long)count[1], (long long)count[0], sqrt(fmax(distance2, 0)));
 }
 
+static mcr_status not_known(const mcr_binary *p)
+{
+    return mcr_fail(p->ctx, MCR_NUMERIC,
+                    "svm: after %lld steps it was not known whether the classes can be separated: "
+                    "allow more steps or time, or use a finite C",
+                    (long long)p->steps);
+}
+
 /* Coefficients and bias for margins of exactly 1 from the hull problem: with levels u > v of the two
  * groups, w is scaled by 2 / (u - v). */
 static void scale_to_margin(mcr_svm *s, mcr_binary *p, double upper, double lower)
@@ -179,6 +188,8 @@ static void certify_hard(mcr_svm *s, mcr_binary *p, double tolerance)
     p->violation = s->result.violation;
     p->tolerance = tolerance;
     p->stop = mcr_svm_stop(s);
+    if (p->stop == MCR_STOP_OPTIMAL && p->violation > tolerance)
+        p->stop = MCR_STOP_STUCK;
     p->bias = s->bias;
     memcpy(p->coef, s->b, sizeof *p->coef * (size_t)p->n);
     memcpy(p->f, s->g, sizeof *p->f * (size_t)p->n);
@@ -206,6 +217,7 @@ static mcr_status hard_margin(const params *o, mcr_binary *p)
         s.hi[i] = positive ? 2 : 0;
         s.b[i] = p->y[i] / count[positive];
     }
+    const int64_t most_steps = s.qp.most_steps;
     /* The tolerance that the margin needs depends on the distance, which is not known before. */
     const double least = 1e-11 * largest;
     s.qp.tolerance = 1e-3 * o->limits.tol * largest;
@@ -218,13 +230,13 @@ static mcr_status hard_margin(const params *o, mcr_binary *p)
         double distance2 = mcr_svm_square(&s), needed = 0.5 * o->limits.tol * distance2;
         bool ended = s.result.stop == MCR_QP_TIME || s.result.stop == MCR_QP_INTERRUPTED ||
                      s.result.stop == MCR_QP_STEPS;
-        if (distance2 < least + 4 * s.result.violation && (s.qp.tolerance <= least || ended)) {
+        if (distance2 < least + 4 * s.result.violation && s.qp.tolerance <= least && !ended) {
             st = not_separable(p, &s, distance2);
             break;
         }
         if (ended || s.qp.tolerance <= needed || s.qp.tolerance <= least) {
             if (!(upper > lower)) {
-                st = not_separable(p, &s, distance2);
+                st = ended ? not_known(p) : not_separable(p, &s, distance2);
                 break;
             }
             scale_to_margin(&s, p, upper, lower);
@@ -232,6 +244,7 @@ static mcr_status hard_margin(const params *o, mcr_binary *p)
             break;
         }
         s.qp.tolerance = fmax(fmin(0.01 * s.qp.tolerance, needed), least);
+        mcr_binary_go_on(p, most_steps, &s.qp);
     }
     mcr_svm_close(&s, p->ctx);
     return st;
@@ -260,7 +273,7 @@ static mcr_status hard_margin_through_origin(const params *o, mcr_binary *p)
         int64_t at_bound = 0;
         st = soft_margin(o, p, C);
         for (int64_t i = 0; i < p->n && !st; i++)
-            at_bound += fabs(p->coef[i]) >= C * p->weight[i];
+            at_bound += p->weight[i] > 0 && fabs(p->coef[i]) >= C * p->weight[i];
         if (st || at_bound == 0 || p->stop != MCR_STOP_OPTIMAL)
             break;
         double near = nearness(p, largest);

@@ -380,8 +380,9 @@ mcr_status mcr_qp_solve(mcr_gram *gram, const mcr_qp *p, double *b, double *g,
     bool large = false;
     if (!st)
         st = look_at_diagonal(&s, &large);
+    /* A start that floats cannot hold (the solution of a like problem) would only be blurred. */
     if (!st)
-        st = open_precision(&s, large);
+        st = open_precision(&s, large || rounding(&s, NULL) >= 0.5 * p->tolerance);
     if (!st)
         st = mcr_smo_fresh_gradient(&s);
     mcr_qp_stop stop = MCR_QP_OPTIMAL;
