@@ -14,10 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#if defined(__x86_64__)
-#include <immintrin.h>
-#endif
 
+#include "peak.h"
 #include "linalg/tiles.h"
 
 static double seconds_a_case = 0.25;
@@ -98,62 +96,26 @@ static double best_time(parallel_work *work, void *arg, int threads)
     return members[0].best;
 }
 
-/* The multiply-add peak: ten independent chains. */
-enum { PEAK_STEPS = 1000000, PEAK_CHAINS = 10 };
 typedef struct peak_case {
     const char *isa;
-    bool wide_real; /* double */
-    double flops;
+    bool precise;
     double sink;
 } peak_case;
-
-#if defined(__x86_64__)
-#define PEAK(name, features, vector, set, fma)                                                     \
-    __attribute__((target(features), noinline)) static double name(void)                           \
-    {                                                                                              \
-        vector a[PEAK_CHAINS], x = set(0.999f), y = set(0.001f);                                   \
-        for (int c = 0; c < PEAK_CHAINS; c++)                                                      \
-            a[c] = set((float)c);                                                                  \
-        for (int i = 0; i < PEAK_STEPS; i++) {                                                     \
-            _Pragma("GCC unroll 10") for (int c = 0; c < PEAK_CHAINS; c++) a[c] = fma;             \
-            __asm__ volatile("" : "+x"(x), "+x"(y));                                               \
-        }                                                                                          \
-        double sum = 0;                                                                            \
-        for (int c = 0; c < PEAK_CHAINS; c++)                                                      \
-            sum += (double)a[c][0];                                                                \
-        return sum;                                                                                \
-    }
-PEAK(peak_v3_f32, "avx2,fma", __m256, _mm256_set1_ps, _mm256_fmadd_ps(a[c], x, y))
-PEAK(peak_v3_f64, "avx2,fma", __m256d, _mm256_set1_pd, _mm256_fmadd_pd(a[c], x, y))
-PEAK(peak_v4_f32, "avx512f", __m512, _mm512_set1_ps, _mm512_fmadd_ps(a[c], x, y))
-PEAK(peak_v4_f64, "avx512f", __m512d, _mm512_set1_pd, _mm512_fmadd_pd(a[c], x, y))
-PEAK(peak_base_f32, "sse2", __m128, _mm_set1_ps, a[c] * x + y)
-PEAK(peak_base_f64, "sse2", __m128d, _mm_set1_pd, a[c] * x + y)
-#endif
 
 static void peak_work(void *arg, int thread, int threads)
 {
     peak_case *p = arg;
     (void)threads;
-    double sink = 0;
-#if defined(__x86_64__)
-    if (strcmp(p->isa, "v4") == 0)
-        sink = p->wide_real ? peak_v4_f64() : peak_v4_f32();
-    else if (strcmp(p->isa, "v3") == 0)
-        sink = p->wide_real ? peak_v3_f64() : peak_v3_f32();
-    else
-        sink = p->wide_real ? peak_base_f64() : peak_base_f32();
-#endif
+    double sink = peak_run(p->isa, p->precise);
     if (thread == 0)
         p->sink = sink;
 }
 
 static double peak(const mcr_tiles *tiles, const mcr_tile_kit *kit, int threads)
 {
-    peak_case p = {.isa = tiles->name, .wide_real = kit->bytes == 8};
+    peak_case p = {.isa = tiles->name, .precise = kit->bytes == 8};
     double took = best_time(peak_work, &p, threads);
-    int bytes = strcmp(tiles->name, "v4") == 0 ? 64 : strcmp(tiles->name, "v3") == 0 ? 32 : 16;
-    return 2.0 * PEAK_STEPS * PEAK_CHAINS * (bytes / kit->bytes) * threads / took * 1e-9;
+    return 2e-9 * peak_fmas(tiles->name, p.precise) * threads / took;
 }
 
 /* One batch of rows against all columns. */

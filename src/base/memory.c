@@ -13,9 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <sys/mman.h>
-#include <unistd.h>
-
 enum { ALIGN = 64, MAGIC = 0x4d435242 };
 
 typedef struct header {
@@ -26,40 +23,15 @@ typedef struct header {
 
 enum { OVERHEAD = sizeof(header) + ALIGN - 1 };
 
-static const size_t HUGE_BYTES = (size_t)8 << 20;
-
-/* Large blocks are written front to back once and then reused: huge pages make the first touch of
- * them several times cheaper. */
-static void use_huge_pages(void *block, size_t bytes)
-{
-#ifdef MADV_HUGEPAGE
-    if (bytes < HUGE_BYTES)
-        return;
-    long page = sysconf(_SC_PAGESIZE);
-    if (page <= 0)
-        return;
-    uintptr_t mask = (uintptr_t)page - 1;
-    uintptr_t first = ((uintptr_t)block + mask) & ~mask;
-    uintptr_t last = ((uintptr_t)block + bytes) & ~mask;
-    if (last > first)
-        (void)madvise((char *)block + (first - (uintptr_t)block), last - first, MADV_HUGEPAGE);
-#else
-    (void)block;
-    (void)bytes;
-#endif
-}
-
 void *mcr_default_realloc(void *user, void *block, size_t old_bytes, size_t new_bytes)
 {
     (void)user;
+    (void)old_bytes;
     if (new_bytes == 0) {
         free(block);
         return NULL;
     }
-    void *moved = realloc(block, new_bytes);
-    if (moved != NULL && new_bytes > old_bytes)
-        use_huge_pages(moved, new_bytes);
-    return moved;
+    return realloc(block, new_bytes);
 }
 
 static header *header_of(void *block)
@@ -149,7 +121,6 @@ void *mcr_alloc_zero(mcr *ctx, size_t count, size_t size)
             say_short(ctx, bytes);
             return NULL;
         }
-        use_huge_pages(raw, bytes + OVERHEAD);
         return set_header(raw, bytes);
     }
     void *block = mcr_alloc(ctx, count, size);

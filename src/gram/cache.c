@@ -1,8 +1,10 @@
 /* cache.c: rows of K that are worth keeping.
  *
  * Rows live in slabs, taken as they are needed: touching fresh memory can cost more than computing
- * what goes into it. A row gives way to another when it was not used in the last few calls (a clock
- * hand looks for such a one), so that a working set larger than the cache does not flush it.
+ * what goes into it. So after a first few a further slab is taken only when as much has been spent on
+ * computing rows again as it costs to touch the slab (rent or buy). A row gives way to another when it
+ * was not used in the last few calls (a clock hand looks for such a one), so that a working set larger
+ * than the cache does not flush it.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -14,7 +16,13 @@
 #include "base/threads.h"
 #include "linalg/tiles.h"
 
-enum { SLAB_BYTES = 8 << 20, FRESH_CALLS = 3, CHUNK = 2048 };
+enum { SLAB_BYTES = 8 << 20, LEAST_SLABS = 8, FRESH_CALLS = 3, CHUNK = 2048 };
+
+/* Before any row was computed again, and what is weighed after that: nanoseconds of touching a byte
+ * for the first time (0.3 to 2.5 were seen), and of one unit of mcr_gram_work. */
+#define FREE_BYTES (96 << 20)
+#define TOUCH_COST 0.25
+#define WORK_COST  0.02
 
 typedef struct slot {
     int64_t row;  /* of x; -1: empty */
@@ -38,6 +46,9 @@ struct mcr_cache {
     int64_t hand, call;
     int32_t *where; /* row of x -> slot, -1 */
     int64_t computed, found;
+    unsigned char *seen; /* row of x -> was worth keeping before */
+    int64_t again;       /* such rows that were computed again, since the last slab was taken */
+    int64_t rent;        /* how many of them pay for a slab */
     /* one call's lists */
     int64_t *miss;
     double *miss_coef, *hit_coef;
@@ -92,12 +103,15 @@ static mcr_status plan_slabs(mcr_cache *c)
     int64_t fit = (int64_t)(most / row);
     if (fit > c->rows)
         fit = c->rows;
-    c->slab_rows = (int64_t)(SLAB_BYTES / row);
+    c->slab_rows = (int64_t)((most / LEAST_SLABS < SLAB_BYTES ? most / LEAST_SLABS : SLAB_BYTES) /
+                             row);
     if (c->slab_rows < 1)
         c->slab_rows = 1;
     if (c->slab_rows > fit && fit > 0)
         c->slab_rows = fit;
     c->most_slabs = fit / c->slab_rows;
+    double work = WORK_COST * mcr_gram_work(c->gram) / (double)c->kit->bytes;
+    c->rent = (int64_t)(TOUCH_COST / work * (double)c->slab_rows);
     c->most_slots = c->most_slabs * c->slab_rows;
     c->slab = mcr_alloc_zero(c->ctx, (size_t)c->most_slabs, sizeof *c->slab);
     c->slot = mcr_alloc_zero(c->ctx, (size_t)c->most_slots, sizeof *c->slot);
@@ -121,7 +135,8 @@ mcr_status mcr_cache_open(mcr_cache **out, mcr_gram *gram, size_t bytes, bool pr
     lay_out(c);
     mcr_status s = MCR_NO_MEMORY;
     c->where = mcr_alloc(ctx, (size_t)c->rows, sizeof *c->where);
-    if (c->where) {
+    c->seen = mcr_alloc_zero(ctx, (size_t)c->rows, 1);
+    if (c->where && c->seen) {
         memset(c->where, 0xff, sizeof *c->where * (size_t)c->rows);
         s = plan_slabs(c);
     }
@@ -138,6 +153,7 @@ void mcr_cache_close(mcr_cache *c)
         return;
     free_slabs(c);
     mcr_free(c->ctx, c->where);
+    mcr_free(c->ctx, c->seen);
     mcr_free(c->ctx, c->miss);
     mcr_free(c->ctx, c->miss_coef);
     mcr_free(c->ctx, c->hit_coef);
@@ -148,11 +164,13 @@ void mcr_cache_close(mcr_cache *c)
 
 /* ---- finding room ------------------------------------------------------------------------------*/
 
-/* One more slab if the budget and the allocator have it; otherwise the cache is as large as it gets. */
-static bool grow(mcr_cache *c)
+/* One more slab if it pays (or must be) and the budget and the allocator have it. */
+static bool grow(mcr_cache *c, bool must)
 {
     size_t bytes = (size_t)(c->slab_rows * c->ld) * (size_t)c->kit->bytes;
     if (c->slabs == c->most_slabs || mcr_budget_left(c->ctx) < bytes)
+        return false;
+    if (!must && c->taken + bytes > FREE_BYTES && c->again < c->rent)
         return false;
     if (mcr_budget_take(c->ctx, bytes, "kernel rows"))
         return false;
@@ -162,14 +180,15 @@ static bool grow(mcr_cache *c)
         return false;
     }
     c->taken += bytes;
+    c->again = 0;
     c->slabs++;
     return true;
 }
 
 /* A slot for a new row, -1: none. fresh: how many calls ago a row must have been used to give way. */
-static int64_t find_slot(mcr_cache *c, int64_t fresh)
+static int64_t find_slot(mcr_cache *c, int64_t fresh, bool must)
 {
-    if (c->slots < c->slabs * c->slab_rows || grow(c))
+    if (c->slots < c->slabs * c->slab_rows || grow(c, must))
         return c->slots++;
     for (int64_t tries = 0; tries < c->slots; tries++) {
         int64_t s = c->hand;
@@ -224,7 +243,7 @@ mcr_status mcr_cache_pin(mcr_cache *c, mcr_rows x, const void **row)
     for (; pinned < x.count; pinned++) {
         int64_t r = mcr_rows_at(x, pinned), at = c->where[r];
         if (at < 0) {
-            at = find_slot(c, 1);
+            at = find_slot(c, 1, true);
             if (at < 0)
                 break;
             settle(c, at, r);
@@ -286,7 +305,8 @@ static mcr_status update_chunk(void *arg, int64_t item, int worker)
     return MCR_OK;
 }
 
-mcr_status mcr_cache_accumulate(mcr_cache *c, mcr_rows x, const double *coef, double *f)
+mcr_status mcr_cache_accumulate(mcr_cache *c, mcr_rows x, int64_t keep, const double *coef,
+                                double *f)
 {
     if (x.count == 0)
         return MCR_OK;
@@ -303,12 +323,17 @@ mcr_status mcr_cache_accumulate(mcr_cache *c, mcr_rows x, const double *coef, do
         c->hit[hits] = slot_at(c, at);
         c->hit_coef[hits++] = coef[i];
     }
-    /* Misses that find room, then those that do not. */
-    for (int64_t i = 0; i < x.count; i++) {
+    for (int64_t i = 0; i < keep; i++) {
+        int64_t r = mcr_rows_at(x, i);
+        c->again += c->where[r] < 0 && c->seen[r];
+        c->seen[r] = 1;
+    }
+    /* Misses that are worth room and find it, then the others. */
+    for (int64_t i = 0; i < keep; i++) {
         int64_t r = mcr_rows_at(x, i);
         if (c->where[r] >= 0)
             continue;
-        int64_t at = find_slot(c, FRESH_CALLS);
+        int64_t at = find_slot(c, FRESH_CALLS, false);
         if (at < 0)
             break;
         settle(c, at, r);

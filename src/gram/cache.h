@@ -23,9 +23,10 @@ mcr_status mcr_cache_pin(mcr_cache *cache, mcr_rows x, const void **row);
 void mcr_cache_unpin(mcr_cache *cache, mcr_rows x);
 
 /* f[j] += sum_i coef[i] K(x.i, z_j), in double: kept rows first, then the others, each in the order
- * of i. Missing rows are kept where there is room or where rows have not been used for some calls.
- * x must not repeat a row. */
-mcr_status mcr_cache_accumulate(mcr_cache *cache, mcr_rows x, const double *coef, double *f);
+ * of i. Of the first `keep` the missing rows are kept where there is room or where rows have not been
+ * used for some calls. x must not repeat a row. */
+mcr_status mcr_cache_accumulate(mcr_cache *cache, mcr_rows x, int64_t keep, const double *coef,
+                                double *f);
 
 /* The cache goes over to `gram`, whose columns are columns keep[0..] (rising) of the old one. */
 mcr_status mcr_cache_narrow(mcr_cache *cache, mcr_gram *gram, const int64_t *keep);

@@ -105,6 +105,18 @@ mcr_status mcr_gram_prepare(mcr_gram *g, bool precise)
     return s;
 }
 
+mcr_status mcr_gram_batch(const mcr_vectors_batch **out, mcr_gram *g, mcr_rows x, bool precise)
+{
+    mcr_vectors_batch **batch = &g->batch[precise];
+    mcr_status s = MCR_OK;
+    if (!*batch)
+        s = mcr_vectors_batch_open(batch, g->binding->root->fused, precise);
+    if (!s)
+        s = mcr_vectors_batch_fill(*batch, x);
+    *out = *batch;
+    return s;
+}
+
 /* Beside the products of vectors, a node costs about as much as so many of them. */
 enum { NODE_WORK = 8 };
 
@@ -144,21 +156,13 @@ typedef struct block_job {
     bool precise;
 } block_job;
 
-static mcr_rows part(mcr_rows rows, int64_t first, int64_t most)
-{
-    int64_t count = rows.count - first < most ? rows.count - first : most;
-    if (rows.index)
-        return (mcr_rows){rows.index + first, 0, count};
-    return (mcr_rows){NULL, rows.first + first, count};
-}
-
 static mcr_status block_tile(void *arg, int64_t item, int worker)
 {
     const block_job *job = arg;
     int64_t i = item / job->across * job->tile_rows, j = item % job->across * job->tile_cols;
     mcr_tile tile = {
-        .x = part(job->x, i, job->tile_rows),
-        .z = part(job->z, j, job->tile_cols),
+        .x = mcr_rows_part(job->x, i, job->tile_rows),
+        .z = mcr_rows_part(job->z, j, job->tile_cols),
         .precise = job->precise,
         .k = job->k + (size_t)(i * job->ld + j) * job->real,
         .ld = job->ld,
@@ -236,8 +240,8 @@ static mcr_status diagonal_chunk(void *arg, int64_t item, int worker)
     const diagonal_job *job = arg;
     mcr_rows all = {NULL, 0, job->n};
     int64_t first = item * DIAGONAL_CHUNK;
-    return mcr_bound_diagonal(job->gram->binding->root, job->side, part(all, first, DIAGONAL_CHUNK),
-                              job->k + first);
+    return mcr_bound_diagonal(job->gram->binding->root, job->side,
+                              mcr_rows_part(all, first, DIAGONAL_CHUNK), job->k + first);
 }
 
 mcr_status mcr_gram_diagonal(mcr_gram *g, int side, double *k)

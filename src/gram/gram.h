@@ -26,6 +26,10 @@ struct mcr_gram {
 
 /* Packs for the precision, once. Called by everything that computes. */
 mcr_status mcr_gram_prepare(mcr_gram *gram, bool precise);
+/* Rows packed for all workers, in an expression that is one vector leaf; valid until the next call.
+ * Prepare the precision before. */
+mcr_status mcr_gram_batch(const struct mcr_vectors_batch **out, mcr_gram *gram, mcr_rows x,
+                          bool precise);
 /* A block in either precision; k is float * or double *. */
 mcr_status mcr_gram_block_any(mcr_gram *gram, mcr_rows x, mcr_rows z, void *k, int64_t ld,
                               bool precise);

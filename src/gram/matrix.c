@@ -1,33 +1,70 @@
 /* matrix.c: the whole Gram matrix. Of a symmetric one only the tiles on and above the diagonal are
- * computed; each is written twice, as it is and transposed, while it is still in the cache.
+ * computed; each is written twice, as it is and transposed, while it is still in the cache. It is
+ * done in strips of rows, which an expression that is one vector leaf packs once for all its tiles.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "gram/gram.h"
 
 #include "base/threads.h"
+#include "kernel/vectors.h"
 #include "linalg/copy.h"
 
-/* Square tiles whose side is a multiple of all panel widths; one of doubles is 288 KiB. */
-enum { SIDE = 192 };
+/* Square tiles whose side is a multiple of all panel widths, and of the rows at which a batch may be
+ * entered; one of doubles is 288 KiB. Rows of tiles in a strip. */
+enum { SIDE = 192, STRIP = 10 };
+_Static_assert(SIDE % MCR_TILE_ROWS == 0, "tiles start where a batch can be entered");
 
 typedef struct matrix_job {
     mcr_gram *gram;
+    const mcr_vectors_batch *batch; /* the strip's rows, or NULL */
     void *k;
     int64_t n, ld, side_tiles;
+    int64_t strip; /* its first row of tiles */
     bool precise;
 } matrix_job;
 
-/* Item t of the upper triangle of an m x m grid of tiles, counted row by row. */
-static void upper_tile(int64_t t, int64_t m, int64_t *row, int64_t *col)
+/* Item t of a strip, counted row by row: row r of tiles starts at the diagonal. */
+static void strip_tile(const matrix_job *job, int64_t t, int64_t *row, int64_t *col)
 {
-    int64_t r = 0;
-    while (t >= m - r) {
-        t -= m - r;
+    int64_t r = job->strip;
+    while (t >= job->side_tiles - r) {
+        t -= job->side_tiles - r;
         r++;
     }
     *row = r;
     *col = r + t;
+}
+
+static int64_t strip_tiles(int64_t side_tiles, int64_t strip)
+{
+    int64_t count = 0;
+    for (int64_t r = strip; r < strip + STRIP && r < side_tiles; r++)
+        count += side_tiles - r;
+    return count;
+}
+
+static mcr_status compute_tile(const matrix_job *job, mcr_rows x, mcr_rows z, void *k,
+                               mcr_scratch *scratch)
+{
+    if (job->batch)
+        return mcr_vectors_run(job->batch, &(mcr_vectors_job){
+                                               .first = z.first,
+                                               .count = z.count,
+                                               .row_first = x.first - job->strip * SIDE,
+                                               .rows = x.count,
+                                               .k = k,
+                                               .ld = SIDE,
+                                               .scratch = scratch,
+                                           });
+    return mcr_binding_block(job->gram->binding, &(mcr_tile){
+                                                     .x = x,
+                                                     .z = z,
+                                                     .precise = job->precise,
+                                                     .k = k,
+                                                     .ld = SIDE,
+                                                     .scratch = scratch,
+                                                 });
 }
 
 static mcr_status matrix_tile(void *arg, int64_t item, int worker)
@@ -35,7 +72,7 @@ static mcr_status matrix_tile(void *arg, int64_t item, int worker)
     const matrix_job *job = arg;
     mcr_scratch *scratch = job->gram->scratch[worker];
     int64_t r, c;
-    upper_tile(item, job->side_tiles, &r, &c);
+    strip_tile(job, item, &r, &c);
     int64_t i = r * SIDE, j = c * SIDE;
     int64_t rows = job->n - i < SIDE ? job->n - i : SIDE;
     int64_t cols = job->n - j < SIDE ? job->n - j : SIDE;
@@ -44,15 +81,8 @@ static mcr_status matrix_tile(void *arg, int64_t item, int worker)
     void *k = mcr_scratch_take(scratch, real * SIDE * SIDE);
     if (!k)
         return MCR_NO_MEMORY;
-    mcr_tile tile = {
-        .x = {NULL, i, rows},
-        .z = {NULL, j, cols},
-        .precise = job->precise,
-        .k = k,
-        .ld = SIDE,
-        .scratch = scratch,
-    };
-    mcr_status s = mcr_binding_block(job->gram->binding, &tile);
+    mcr_status s = compute_tile(job, (mcr_rows){NULL, i, rows}, (mcr_rows){NULL, j, cols}, k,
+                                scratch);
     if (!s) {
         if (r == c)
             mcr_mirror(k, rows, SIDE, real);
@@ -75,8 +105,15 @@ static mcr_status matrix_any(mcr_gram *g, void *k, int64_t ld, bool precise)
     if (s)
         return s;
     int64_t m = (x.count + SIDE - 1) / SIDE;
-    matrix_job job = {g, k, x.count, ld, m, precise};
-    return mcr_parallel(g->ctx, m * (m + 1) / 2, matrix_tile, &job);
+    matrix_job job = {g, NULL, k, x.count, ld, m, 0, precise};
+    for (; job.strip < m && !s; job.strip += STRIP) {
+        if (g->binding->root->fused)
+            s = mcr_gram_batch(&job.batch, g, mcr_rows_part(x, job.strip * SIDE, STRIP * SIDE),
+                               precise);
+        if (!s)
+            s = mcr_parallel(g->ctx, strip_tiles(m, job.strip), matrix_tile, &job);
+    }
+    return s;
 }
 
 mcr_status mcr_gram_matrix(mcr_gram *g, double *k, int64_t ld)

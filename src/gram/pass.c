@@ -89,12 +89,8 @@ static mcr_status fused_chunk(void *arg, int64_t item, int worker)
 static mcr_status fused_pass(pass_job *job)
 {
     mcr_gram *g = job->gram;
-    mcr_vectors_batch **batch = &g->batch[job->pass->precise];
-    mcr_status s = MCR_OK;
-    if (!*batch)
-        s = mcr_vectors_batch_open(batch, g->binding->root->fused, job->pass->precise);
-    if (!s)
-        s = mcr_vectors_batch_fill(*batch, job->pass->x);
+    const mcr_vectors_batch *batch;
+    mcr_status s = mcr_gram_batch(&batch, g, job->pass->x, job->pass->precise);
     if (s)
         return s;
     int64_t chunks = (mcr_gram_cols(g) + FUSED_COLS - 1) / FUSED_COLS;

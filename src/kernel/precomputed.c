@@ -63,12 +63,12 @@ static mcr_status block(const mcr_bound *bound, const mcr_tile *tile)
     for (int64_t i = 0; i < tile->x.count; i++) {
         void *row = mcr_tile_row(tile, i);
         int64_t x = mcr_rows_at(tile->x, i);
-        const double *of_x = fx->store->dense + mcr_field_at(fx, x) * fx->store->cols;
+        int64_t of_x = mcr_field_at(fx, x) * fx->store->cols;
         for (int64_t j = 0; j < tile->z.count; j++) {
             int64_t z = mcr_rows_at(tile->z, j);
             double k =
                 state->by_x
-                    ? of_x[number_of(fz, z)]
+                    ? fx->store->dense[of_x + number_of(fz, z)]
                     : fz->store->dense[mcr_field_at(fz, z) * fz->store->cols + number_of(fx, x)];
             if (tile->precise)
                 ((double *)row)[j] = k;

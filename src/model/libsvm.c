@@ -124,9 +124,9 @@ static mcr_status header_line(header *h, mcr_input *in, mcr *ctx, const char *ke
         h->gamma = value;
     else if (KEY("coef0"))
         h->coef0 = value;
-    else if (KEY("nr_class") && value >= 1 && value <= 1e6)
+    else if (KEY("nr_class") && value >= 1 && value <= 1e6 && value == floor(value))
         h->classes = (int64_t)value;
-    else if (KEY("total_sv") && value >= 0 && value < 1e12)
+    else if (KEY("total_sv") && value >= 0 && value < 1e12 && value == floor(value))
         h->support = (int64_t)value;
     else
         return mcr_input_fail(in, "\"%.*s\" does not belong into a LIBSVM model", (int)length, key);
@@ -151,6 +151,15 @@ static mcr_status check_header(const header *h, mcr_input *in)
     }
     if (classify && sum != (double)h->support)
         return mcr_input_fail(in, "nr_sv and total_sv do not fit");
+    for (int64_t c = 0; classify && c < h->classes; c++)
+        for (int64_t t = 0; t < c; t++)
+            if (h->label[c] == h->label[t])
+                return mcr_input_fail(in, "a label stands twice in the model's header");
+    if (!classify && h->rhos != 1)
+        return mcr_input_fail(in, "one rho is expected in such a model");
+    if (h->kernel == POLYNOMIAL &&
+        !(h->degree >= 1 && h->degree <= 1000000 && h->degree == floor(h->degree)))
+        return mcr_input_fail(in, "the degree of a polynomial must be a whole number from 1");
     return MCR_OK;
 }
 
@@ -582,11 +591,29 @@ static void put_counts(mcr_text *t, const mcr_fitted *f)
     mcr_text_string(t, "\n");
 }
 
+/* One segment with one output; or one for each class, with the outputs of its pairs in order. */
+static bool segments_fit(const mcr_fitted *f)
+{
+    bool many = f->rule == MCR_RULE_PAIRS;
+    int64_t k = f->classes;
+    if (f->rule == MCR_RULE_LARGEST || f->segments != (many ? k : 1))
+        return false;
+    for (int64_t c = 0; c < f->segments; c++) {
+        const mcr_segment *s = &f->segment[c];
+        if (s->outputs != (many ? k - 1 : 1))
+            return false;
+        for (int64_t t = 0; t < k - 1 && many; t++)
+            if (s->output[t] != (t < c ? pair_output(k, t, c) : pair_output(k, c, t + 1)))
+                return false;
+    }
+    return true;
+}
+
 static mcr_status put_model(mcr_text *t, mcr *ctx, const mcr_model *m)
 {
     const mcr_fitted *f = m->fitted;
     int type = type_of(m);
-    if (type < 0 || f->rule == MCR_RULE_LARGEST)
+    if (type < 0 || !segments_fit(f))
         return mcr_fail(ctx, MCR_BAD_CALL,
                         "LIBSVM has no such model (%s%s); it has svm, nu-svm (one-vs-one), "
                         "one-class, svr and nu-svr",

@@ -192,11 +192,8 @@ static mcr_status default_kernel(mcr_kernel **out, mcr *ctx, const mcr_data *dat
 static int64_t count_features(const mcr_data *data)
 {
     int64_t sum = 0;
-    for (int64_t f = 0; f < mcr_data_fields(data); f++) {
-        mcr_field_info info;
-        if (mcr_data_field_info(data, f, &info) == MCR_OK)
-            sum += info.cols;
-    }
+    for (int64_t f = 0; f < mcr_data_fields(data); f++)
+        sum += mcr_data_field(data, f).store->cols;
     return sum;
 }
 

@@ -143,7 +143,7 @@ void mcr_put_objects(mcr_text *t, const mcr_data *data, const bool *wanted)
         mcr_field f = mcr_data_field(data, i);
         mcr_put_text(t, f.store->name);
         mcr_put_u32(t, (uint32_t)f.store->kind);
-        mcr_put_i64(t, f.store->cols);
+        mcr_put_i64(t, f.store->kind == MCR_PRECOMPUTED ? 0 : f.store->cols);
         switch (f.store->kind) {
         case MCR_DENSE: put_dense(t, &f); break;
         case MCR_SPARSE: put_sparse(t, &f); break;

@@ -121,10 +121,10 @@ static mcr_status score_quickly(work *w, mcr_gram *gram, const mcr_data *part)
 {
     double largest;
     int64_t unsure = 0, outputs = w->model->fitted->outputs, n = mcr_gram_cols(gram);
-    /* Precomputed values of new objects have no diagonal. */
-    if (largest_value(w, gram, &largest))
-        return score_gram(w, gram, true);
-    mcr_status s = score_gram(w, gram, false);
+    mcr_status s = largest_value(w, gram, &largest);
+    if (s) /* precomputed values of new objects have no diagonal */
+        return s == MCR_NO_MEMORY ? s : score_gram(w, gram, true);
+    s = score_gram(w, gram, false);
     for (int64_t i = 0; i < n && !s; i++)
         if (is_unsure(w, w->score + i * outputs, largest))
             w->unsure[unsure++] = i;

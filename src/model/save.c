@@ -73,15 +73,30 @@ static void mark_fields(const mcr_bound *node, const mcr_data *data, bool *wante
         mark_fields(node->child[c], data, wanted);
 }
 
+/* Objects of a precomputed kernel as a model file holds them: numbers without values, which no kernel
+ * can be bound to. */
+static bool numbers_only(const mcr_data *data)
+{
+    for (int64_t f = 0; f < data->fields; f++)
+        if (data->store[f]->kind == MCR_PRECOMPUTED && data->store[f]->cols == 0)
+            return true;
+    return false;
+}
+
 /* OBJS: the support objects, in the fields that the kernel reads. */
 static mcr_status put_basis(mcr_text *t, const mcr_model *m)
 {
     mcr_binding *binding = NULL;
+    bool loaded = numbers_only(m->basis); /* then it has only the fields that are needed */
     bool *wanted = mcr_alloc_zero(m->ctx, (size_t)m->basis->fields, sizeof *wanted);
-    mcr_status s = wanted ? mcr_binding_open(&binding, m->ctx, m->kernel, m->basis, NULL)
-                          : MCR_NO_MEMORY;
+    mcr_status s = wanted ? MCR_OK : MCR_NO_MEMORY;
+    if (!s && !loaded)
+        s = mcr_binding_open(&binding, m->ctx, m->kernel, m->basis, NULL);
     if (!s) {
-        mark_fields(binding->root, m->basis, wanted);
+        for (int64_t f = 0; f < m->basis->fields && loaded; f++)
+            wanted[f] = true;
+        if (!loaded)
+            mark_fields(binding->root, m->basis, wanted);
         mcr_put_objects(t, m->basis, wanted);
         s = t->status;
     }
@@ -188,6 +203,21 @@ static mcr_status get_info(mcr_model **out, const mcr_container *c, const mcr_ke
     return s;
 }
 
+/* Whether a parameter called file is given; fields, quoted or not, may have that word in them. */
+static bool names_file(const char *text)
+{
+    bool quoted = false;
+    for (const char *p = text; *p; p++) {
+        if (*p == '\\' && quoted && p[1])
+            p++;
+        else if (*p == '"')
+            quoted = !quoted;
+        if (!quoted && strncmp(p, "file", 4) == 0 && p[4 + strspn(p + 4, " \t\n\v\f\r")] == '=')
+            return true;
+    }
+    return false;
+}
+
 static mcr_status get_kernel(mcr_kernel **out, const mcr_container *c)
 {
     mcr_reader r;
@@ -198,7 +228,7 @@ static mcr_status get_kernel(mcr_kernel **out, const mcr_container *c)
     if (!text)
         r.bad = true;
     s = mcr_reader_end(&r, c->file, "its kernel");
-    if (!s && strstr(text, "file")) /* a model holds all it needs: it names no files */
+    if (!s && names_file(text)) /* a model holds all it needs */
         s = mcr_fail_at(c->ctx, MCR_BAD_DATA, c->file, 0,
                         "the model's kernel names a file, which no model does: it is not loaded");
     if (!s)
@@ -245,6 +275,14 @@ static bool outputs_fit(const mcr_fitted *f)
     return false;
 }
 
+static bool all_finite(const double *v, int64_t count)
+{
+    for (int64_t i = 0; i < count; i++)
+        if (!isfinite(v[i]))
+            return false;
+    return true;
+}
+
 static void get_segment(mcr_reader *r, mcr_fitted *f)
 {
     mcr_segment s = {.first = mcr_get_i64(r), .count = mcr_get_i64(r)};
@@ -257,10 +295,21 @@ static void get_segment(mcr_reader *r, mcr_fitted *f)
     for (int64_t o = 0; o < s.outputs && !r->bad; o++)
         if (s.output[o] < 0 || s.output[o] >= f->outputs)
             r->bad = true;
-    for (int64_t i = 0; i < coefs && !r->bad; i++)
-        if (!isfinite(s.coef[i]))
-            r->bad = true;
+    if (!r->bad && !all_finite(s.coef, coefs))
+        r->bad = true;
     f->segment[f->segments++] = s;
+}
+
+/* Each object in one segment, in order. */
+static bool segments_fit(const mcr_fitted *f)
+{
+    int64_t next = 0;
+    for (int64_t g = 0; g < f->segments; g++) {
+        if (f->segment[g].first != next)
+            return false;
+        next += f->segment[g].count;
+    }
+    return next == f->basis;
 }
 
 static mcr_status get_coefficients(mcr_model *m, const mcr_container *c)
@@ -286,9 +335,13 @@ static mcr_status get_coefficients(mcr_model *m, const mcr_container *c)
         r.bad = r.short_of_memory = true;
     for (int64_t g = 0; g < segments && !r.bad; g++)
         get_segment(&r, f);
+    if (!r.bad && (!segments_fit(f) || !all_finite(f->offset, f->outputs)))
+        r.bad = true;
     double *slope = mcr_get_reals(&r, &slopes);
     if (slopes == 2 * f->outputs && slopes > 0) {
         f->slope = slope;
+        if (!r.bad && !all_finite(slope, slopes))
+            r.bad = true;
     } else {
         mcr_free(c->ctx, slope);
         if (slopes != 0)

@@ -29,8 +29,9 @@ enum {
     DEFAULT_CACHE = 256 << 20
 };
 
-#define INNER_SHARE 0.1 /* of the current violation: where the working set's problem stops */
-#define INNER_LEAST 0.5 /* of the tolerance: not below */
+#define INNER_SHARE 0.1  /* of the current violation: where the working set's problem stops */
+#define INNER_LEAST 0.5  /* of the tolerance: not below */
+#define BLUR        1e-6 /* of the objective: what float may hide of it */
 /* All of K at once: up to so many objects, fewer the more a kernel value costs. Memory that was never
  * touched costs more than what is computed into it, so the limit is low. */
 #define WHOLE_OBJECTS 2048
@@ -136,10 +137,10 @@ static void close_solver(mcr_smo *s)
     close_precision(s);
     if (s->gram != s->full)
         mcr_gram_close(s->gram);
-    void *list[] = {s->act,        s->g,         s->in,        s->idle,        s->member,
-                    s->age,        s->slot_b,    s->before,    s->slot_lo,     s->slot_hi,
-                    s->diagonal,   s->candidate, s->slot_list, s->object_list, s->new_slot,
-                    s->new_object, s->coef,      s->slot_group};
+    void *list[] = {s->act,        s->g,         s->in,         s->idle,        s->member,
+                    s->age,        s->slot_b,    s->before,     s->slot_lo,     s->slot_hi,
+                    s->diagonal,   s->candidate, s->slot_list,  s->object_list, s->new_slot,
+                    s->new_object, s->coef,      s->slot_group, s->violator[0], s->violator[1]};
     for (size_t i = 0; i < sizeof list / sizeof *list; i++)
         mcr_free(ctx, list[i]);
 }
@@ -183,6 +184,8 @@ static mcr_status open_solver(mcr_smo *s, mcr_gram *gram, const mcr_qp *p, doubl
     s->slot_group = mcr_alloc(s->ctx, places, 1);
     s->diagonal = mcr_alloc(s->ctx, n, sizeof *s->diagonal);
     s->candidate = mcr_alloc(s->ctx, list, sizeof *s->candidate);
+    for (int side = 0; side < 2; side++)
+        s->violator[side] = mcr_alloc(s->ctx, n, sizeof *s->violator[side]);
     s->slot_list = mcr_alloc(s->ctx, q, sizeof *s->slot_list);
     s->object_list = mcr_alloc(s->ctx, list, sizeof *s->object_list);
     s->new_slot = mcr_alloc(s->ctx, q, sizeof *s->new_slot);
@@ -190,8 +193,8 @@ static mcr_status open_solver(mcr_smo *s, mcr_gram *gram, const mcr_qp *p, doubl
     s->coef = mcr_alloc(s->ctx, list, sizeof *s->coef);
     if (!s->act || !s->g || !s->in || !s->idle || !s->member || !s->age || !s->slot_b ||
         !s->before || !s->slot_lo || !s->slot_hi || !s->slot_group || !s->diagonal ||
-        !s->candidate || !s->slot_list || !s->object_list || !s->new_slot || !s->new_object ||
-        !s->coef)
+        !s->candidate || !s->violator[0] || !s->violator[1] || !s->slot_list || !s->object_list ||
+        !s->new_slot || !s->new_object || !s->coef)
         return MCR_NO_MEMORY;
     return mcr_gram_diagonal(gram, 0, s->diagonal);
 }
@@ -202,24 +205,22 @@ static mcr_status open_solver(mcr_smo *s, mcr_gram *gram, const mcr_qp *p, doubl
  * like a random walk over the coefficients; *objective (NULL: not wanted): in the objective. */
 static double rounding(const mcr_smo *s, double *objective)
 {
-    double squares = 0, largest = 0, unit = s->precise ? 1e-16 : 1e-7;
-    for (int64_t v = 0; v < s->n; v++) {
+    double squares = 0, unit = s->precise ? 1e-16 : 1e-7;
+    for (int64_t v = 0; v < s->n; v++)
         squares += s->b[v] * s->b[v];
-        largest = fmax(largest, fabs(s->diagonal[v]));
-    }
     if (objective)
-        *objective = unit * squares * largest;
-    return unit * sqrt(squares) * largest;
+        *objective = unit * squares * s->largest;
+    return unit * sqrt(squares) * s->largest;
 }
 
-/* What the violation must be for the optimality conditions to hold in spite of rounding. With floats
- * half of the tolerance at least: where that is not enough, doubles are taken; with them rounding is
- * the limit. */
+/* What the violation must be for the optimality conditions to hold in spite of rounding, the largest
+ * of many errors. With floats half of the tolerance at least: where that is not enough, doubles are
+ * taken; with them rounding is the limit. */
 static double goal(const mcr_smo *s)
 {
     double tolerance = s->p->tolerance;
     double error = rounding(s, NULL);
-    return s->precise ? fmax(tolerance, error) : fmax(tolerance - error, 0.5 * tolerance);
+    return s->precise ? fmax(tolerance, error) : fmax(tolerance - 4 * error, 0.5 * tolerance);
 }
 
 static double objective(const mcr_smo *s)
@@ -233,18 +234,19 @@ static double objective(const mcr_smo *s)
     return sum;
 }
 
-/* large: values whose products float cannot hold. */
-static mcr_status look_at_diagonal(const mcr_smo *s, bool *large)
+/* *large: values whose products float cannot hold. */
+static mcr_status look_at_diagonal(mcr_smo *s, bool *large)
 {
-    *large = false;
+    s->largest = 0;
     for (int64_t v = 0; v < s->n; v++) {
         if (!isfinite(s->diagonal[v]))
             return mcr_fail(s->ctx, MCR_NUMERIC,
                             "the kernel of object %lld with itself is not a finite number: scale "
                             "the data, or take smaller parameters",
                             (long long)v + 1);
-        *large |= fabs(s->diagonal[v]) > 1e18;
+        s->largest = fmax(s->largest, fabs(s->diagonal[v]));
     }
+    *large = s->largest > 1e18;
     return MCR_OK;
 }
 
@@ -357,17 +359,24 @@ static mcr_status whole_rounds(mcr_smo *s, mcr_qp_stop *stop)
     }
 }
 
-/* The gradient afresh; *good: it satisfies the conditions. */
-static mcr_status verify(mcr_smo *s, bool *good)
+/* The gradient afresh, in double if `precise`; *good: it satisfies the conditions. If it does not, the
+ * rounds may go on with floats from an exact gradient: these add no more than the errors of what still
+ * changes. */
+static mcr_status verify(mcr_smo *s, bool precise, bool *good)
 {
+    bool was = s->precise;
     for (int64_t m = 0; m < s->slots && !s->whole; m++)
         s->member[m] = -1;
-    mcr_status st = mcr_smo_fresh_gradient(s);
+    mcr_status st = mcr_gram_prepare(s->full, precise);
+    s->precise = precise;
+    if (!st)
+        st = mcr_smo_fresh_gradient(s);
     if (st)
         return st;
     s->result->violation = mcr_smo_look(s);
     s->result->precise = s->precise;
     *good = s->result->violation <= fmin(goal(s), s->p->tolerance);
+    s->precise = was;
     return s->whole ? MCR_OK : mcr_cache_reset(s->cache, s->full);
 }
 
@@ -389,11 +398,15 @@ mcr_status mcr_qp_solve(mcr_gram *gram, const mcr_qp *p, double *b, double *g,
     for (int tries = 1; !st; tries++) {
         if ((st = s.whole ? whole_rounds(&s, &stop) : rounds(&s, &stop)))
             break;
-        bool good = false, too_rough = rounding(&s, NULL) >= 0.5 * p->tolerance;
-        if (!s.precise && (too_rough || stop == MCR_QP_STUCK || tries > MOST_VERIFICATIONS / 2))
+        double noise;
+        bool good = false, too_rough = rounding(&s, &noise) >= 0.5 * p->tolerance;
+        /* One of many problems that share a K is no more exact than that K. */
+        bool blurred = !s.precise && !p->k && noise > BLUR * fabs(objective(&s));
+        if (!s.precise && (too_rough || stop == MCR_QP_STUCK || tries > MOST_VERIFICATIONS / 2 ||
+                           (blurred && s.whole)))
             st = open_precision(&s, true);
         if (!st)
-            st = verify(&s, &good);
+            st = verify(&s, s.precise || blurred, &good);
         if (good) {
             stop = MCR_QP_OPTIMAL;
             break;

@@ -13,13 +13,13 @@
 #include "linalg/tiles.h"
 
 enum {
-    IDLE_ROUNDS = 3, /* that a coefficient must be sure to stay before it may leave */
-    LOOK_EVERY = 4,  /* rounds between looks at shrinking */
-    BATCH = 1024     /* rows of one pass */
+    IDLE_LOOKS = 2, /* at which a coefficient must be sure to stay before it may leave */
+    LOOK_EVERY = 4, /* rounds between looks at shrinking */
+    BATCH = 1024    /* rows of one pass */
 };
 
 #define SHRINK_SHARE 0.5 /* of the active set that must be able to leave */
-#define SHRINK_RENT  5.0
+#define SHRINK_RENT  2.0
 
 /* Extremes of the slopes of each group, and the violation. */
 double mcr_smo_look(mcr_smo *s)
@@ -151,8 +151,8 @@ mcr_status mcr_smo_fresh_gradient(mcr_smo *s)
 
 /* ---- shrinking ---------------------------------------------------------------------------------*/
 
-/* Counts, for every active column outside the working set, the rounds in which it could not have
- * moved; returns how many have done so long enough. */
+/* Counts, for every active column outside the working set, the looks at which it could not have moved;
+ * returns how many have stayed long enough. */
 static int64_t count_idle(mcr_smo *s)
 {
     int64_t ready = 0;
@@ -161,10 +161,9 @@ static int64_t count_idle(mcr_smo *s)
         int t = mcr_smo_group(s, v);
         bool stays = !s->in[i] && mcr_smo_slope_up(s, v, s->g[i]) > s->high[t] &&
                      mcr_smo_slope_down(s, v, s->g[i]) < s->low[t];
-        s->idle[i] = stays
-                         ? (unsigned char)(s->idle[i] < IDLE_ROUNDS ? s->idle[i] + 1 : IDLE_ROUNDS)
-                         : 0;
-        ready += s->idle[i] == IDLE_ROUNDS;
+        s->idle[i] = stays ? (unsigned char)(s->idle[i] < IDLE_LOOKS ? s->idle[i] + 1 : IDLE_LOOKS)
+                           : 0;
+        ready += s->idle[i] == IDLE_LOOKS;
     }
     return ready;
 }
@@ -185,7 +184,7 @@ static mcr_status set_aside(mcr_smo *s, int64_t leaving, int64_t *place)
     memcpy(r->b, s->b, sizeof *r->b * (size_t)s->n);
     int64_t stay = 0;
     for (int64_t i = 0; i < s->active; i++) {
-        if (s->idle[i] == IDLE_ROUNDS) {
+        if (s->idle[i] == IDLE_LOOKS) {
             r->object[r->count] = s->act[i];
             r->g[r->count++] = s->g[i];
             place[i] = -1;
@@ -230,9 +229,10 @@ static mcr_status shrink(mcr_smo *s, int64_t leaving)
 /* Shrinks if it pays. */
 mcr_status mcr_smo_consider_shrinking(mcr_smo *s)
 {
+    if (s->result->rounds % LOOK_EVERY != 0)
+        return MCR_OK;
     int64_t leaving = count_idle(s);
-    if (s->result->rounds % LOOK_EVERY != 0 || s->active <= 2 * s->wanted ||
-        (double)leaving <= SHRINK_SHARE * (double)s->active)
+    if (s->active <= 2 * s->wanted || (double)leaving <= SHRINK_SHARE * (double)s->active)
         return MCR_OK;
     double support = 0;
     for (int64_t v = 0; v < s->n; v++)

@@ -45,7 +45,7 @@ typedef struct mcr_smo {
     int64_t *act;        /* active column -> object */
     double *g;           /* (K b) of the active columns */
     unsigned char *in;   /* 1: in the working set */
-    unsigned char *idle; /* rounds that it was sure to stay */
+    unsigned char *idle; /* looks at which it was sure to stay */
     mcr_smo_rest *rests;
     double work; /* kernel values of rows since the last whole gradient */
 
@@ -61,9 +61,10 @@ typedef struct mcr_smo {
     size_t taken; /* of the budget, for k and fresh */
     double *slot_b, *before, *slot_lo, *slot_hi;
     double *diagonal; /* K(x,x) of all objects */
+    double largest;   /* absolute value there */
     mcr_smo_run *run;
 
-    mcr_smo_candidate *candidate;
+    mcr_smo_candidate *candidate, *violator[2]; /* those that could go up, down */
     int64_t *slot_list, *object_list, *new_slot, *new_object;
     double *coef;
     char *fresh; /* K of new members against all */

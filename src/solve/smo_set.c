@@ -79,44 +79,54 @@ static void put_in(mcr_smo *s, int64_t *slot, int64_t i, int64_t *added)
     s->new_slot[(*added)++] = *slot;
 }
 
-/* Adds up to `want` columns of group t that violate most, from the side that can go up (or down). */
-static int64_t add_violators(mcr_smo *s, int t, bool up, int64_t want, int64_t *slot,
-                             int64_t *added)
+/* Lists column i if it could go up, or down, and gain. */
+static void list_violator(mcr_smo *s, int t, int64_t i, int64_t count[2])
 {
-    int64_t count = 0;
-    for (int64_t i = 0; i < s->active; i++) {
-        int64_t v = s->act[i];
-        if (s->in[i] || mcr_smo_group(s, v) != t)
-            continue;
-        double key = up ? mcr_smo_slope_up(s, v, s->g[i]) : -mcr_smo_slope_down(s, v, s->g[i]);
-        if (key < (up ? s->high[t] : -s->low[t])) {
-            s->candidate[count].key = key;
-            s->candidate[count++].at = i;
-        }
-    }
-    if (want > count)
-        want = count;
-    if (want < count)
-        smallest_first(s->candidate, count, want);
-    for (int64_t c = 0; c < want; c++)
-        put_in(s, slot, s->candidate[c].at, added);
-    return want;
+    int64_t v = s->act[i];
+    double up = mcr_smo_slope_up(s, v, s->g[i]), down = mcr_smo_slope_down(s, v, s->g[i]);
+    if (up < s->high[t])
+        s->violator[0][count[0]++] = (mcr_smo_candidate){up, i};
+    if (down > s->low[t])
+        s->violator[1][count[1]++] = (mcr_smo_candidate){-down, i};
 }
 
-/* Renews half of the group's part of the working set. New members' slots go to new_slot. */
+/* Adds up to `want` of the listed columns, those that violate most. */
+static int64_t add_violators(mcr_smo *s, mcr_smo_candidate *list, int64_t count, int64_t want,
+                             int64_t *slot, int64_t *added)
+{
+    int64_t got = 0, left = 0;
+    for (int64_t c = 0; c < count; c++) /* some are in by now, from the other side */
+        if (!s->in[list[c].at])
+            list[left++] = list[c];
+    if (want < left)
+        smallest_first(list, left, want);
+    for (; got < want && got < left; got++)
+        put_in(s, slot, list[got].at, added);
+    return got;
+}
+
+/* Renews up to half of the group's part of the working set, no more than there are violators. New
+ * members' slots go to new_slot. */
 static void renew_group(mcr_smo *s, int t, int64_t wanted, mcr_smo_candidate *was, int64_t *added)
 {
-    int64_t members = 0;
+    int64_t members = 0, violators[2] = {0};
     for (int64_t m = 0; m < s->slots; m++)
         members += s->member[m] >= 0 && mcr_smo_group(s, s->act[s->member[m]]) == t;
+    for (int64_t i = 0; i < s->active; i++)
+        if (!s->in[i] && mcr_smo_group(s, s->act[i]) == t)
+            list_violator(s, t, i, violators);
     int64_t empty = wanted - members, change = wanted / 2 > 1 ? wanted / 2 : 1;
+    if (change > violators[0] + violators[1])
+        change = violators[0] + violators[1];
     int64_t drop = change > empty ? change - empty : 0;
     drop = drop_members(s, t, drop, was);
+    for (int64_t d = 0; d < drop; d++) /* they may come back at once */
+        list_violator(s, t, was[d].at, violators);
     int64_t want = empty + drop, slot = 0;
-    int64_t got = add_violators(s, t, true, (want + 1) / 2, &slot, added);
-    got += add_violators(s, t, false, want - got, &slot, added);
+    int64_t got = add_violators(s, s->violator[0], violators[0], (want + 1) / 2, &slot, added);
+    got += add_violators(s, s->violator[1], violators[1], want - got, &slot, added);
     if (got < want)
-        got += add_violators(s, t, true, want - got, &slot, added);
+        got += add_violators(s, s->violator[0], violators[0], want - got, &slot, added);
     for (int64_t d = 0; d < drop && got < want; d++)
         if (!s->in[was[d].at]) {
             put_in(s, &slot, was[d].at, added);
@@ -270,23 +280,35 @@ static double half_change(const mcr_smo *s)
     return sum;
 }
 
+/* A coefficient at a bound or at 0 has often come to stay, and its row is not needed again; a free one
+ * changes in most rounds. */
+static bool is_settled(const mcr_smo *s, int64_t m)
+{
+    return s->slot_b[m] <= s->slot_lo[m] || s->slot_b[m] >= s->slot_hi[m] || s->slot_b[m] == 0;
+}
+
 /* Takes the new coefficients over and brings the gradient up to date; *changed: how many; *change: of
  * the objective. */
 mcr_status mcr_smo_take_over(mcr_smo *s, int64_t *changed, double *change)
 {
-    int64_t count = 0;
+    int64_t count = 0, keep = 0;
     *change = half_change(s);
-    for (int64_t m = 0; m < s->slots; m++)
-        if (s->member[m] >= 0 && s->slot_b[m] != s->before[m]) {
+    for (int settled = 0; settled < 2; settled++) {
+        for (int64_t m = 0; m < s->slots; m++) {
+            bool moved = s->member[m] >= 0 && s->slot_b[m] != s->before[m];
+            if (!moved || is_settled(s, m) != settled)
+                continue;
             int64_t v = s->act[s->member[m]];
             s->b[v] = s->slot_b[m];
             s->object_list[count] = v;
             s->coef[count++] = s->slot_b[m] - s->before[m];
         }
+        keep = settled ? keep : count;
+    }
     *changed = count;
     s->work += (double)count * (double)s->active;
-    mcr_status st = mcr_cache_accumulate(s->cache, (mcr_rows){s->object_list, 0, count}, s->coef,
-                                         s->g);
+    mcr_status st = mcr_cache_accumulate(s->cache, (mcr_rows){s->object_list, 0, count}, keep,
+                                         s->coef, s->g);
     *change += half_change(s);
     return st;
 }

@@ -161,7 +161,7 @@ static void test_accumulate(void **state)
             for (int64_t j = 0; j < N; j++)
                 sums[j] = 2.5;
             mcr_rows x = {all, 0, count};
-            test_ok(ctx, mcr_cache_accumulate(cache, x, coef, sums));
+            test_ok(ctx, mcr_cache_accumulate(cache, x, x.count, coef, sums));
             expect_sums(&f, sums, precise, x, coef, NULL, N, 2.5);
             asked += count;
         }
@@ -214,14 +214,14 @@ static void test_narrow_and_reset(void **state)
         mcr_cache_unpin(cache, (mcr_rows){x, 0, 4});
         test_ok(ctx, mcr_cache_narrow(cache, fewer, keep2));
         memset(sums, 0, sizeof sums);
-        test_ok(ctx, mcr_cache_accumulate(cache, (mcr_rows){x, 0, 4}, coef, sums));
+        test_ok(ctx, mcr_cache_accumulate(cache, (mcr_rows){x, 0, 4}, 4, coef, sums));
         expect_sums(&f, sums, precise, (mcr_rows){x, 0, 4}, coef, both, count2, 0);
         mcr_cache_counts(cache, &computed, &found);
         assert_true(computed == 4 && found == 6);
         /* All columns again: nothing is known any more. */
         test_ok(ctx, mcr_cache_reset(cache, f.gram));
         memset(sums, 0, sizeof sums);
-        test_ok(ctx, mcr_cache_accumulate(cache, (mcr_rows){x, 0, 4}, coef, sums));
+        test_ok(ctx, mcr_cache_accumulate(cache, (mcr_rows){x, 0, 4}, 4, coef, sums));
         expect_sums(&f, sums, precise, (mcr_rows){x, 0, 4}, coef, NULL, N, 0);
         mcr_cache_counts(cache, &computed, &found);
         assert_true(computed == 8 && found == 6);
@@ -304,7 +304,7 @@ static void test_walk(void **state)
                 mcr_random_shuffle(&r, x, 25);
                 for (int64_t i = 0; i < n; i++)
                     coef[i] = mcr_random_normal(&r);
-                test_ok(ctx, mcr_cache_accumulate(cache, (mcr_rows){x, 0, n}, coef, sums));
+                test_ok(ctx, mcr_cache_accumulate(cache, (mcr_rows){x, 0, n}, n, coef, sums));
                 expect_sums(&f, sums, precise, (mcr_rows){x, 0, n}, coef, narrow ? keep : NULL,
                             narrow ? count : N, 0);
             }
@@ -346,7 +346,7 @@ static void test_budget(void **state)
     test_fails(ctx, mcr_cache_pin(second, (mcr_rows){NULL, 2, 1}, row + 2), MCR_OVER_BUDGET,
                "1 ker");
     double sums[N] = {0}, coef[3] = {1, 2, 3};
-    test_ok(ctx, mcr_cache_accumulate(second, (mcr_rows){NULL, 7, 3}, coef, sums));
+    test_ok(ctx, mcr_cache_accumulate(second, (mcr_rows){NULL, 7, 3}, 3, coef, sums));
     expect_sums(&f, sums, false, (mcr_rows){NULL, 7, 3}, coef, NULL, N, 0);
     mcr_cache_close(second);
     mcr_cache_close(cache);
@@ -405,7 +405,7 @@ static void test_faults(void **state)
         for (int call = 0; call < 3 && cache != NULL; call++) {
             double sums[N] = {0};
             mcr_rows some = {x, 0, 2 + call};
-            status = mcr_cache_accumulate(cache, some, coef, sums);
+            status = mcr_cache_accumulate(cache, some, some.count, coef, sums);
             assert_true(status == MCR_OK || status == MCR_NO_MEMORY);
             outcomes[status != MCR_OK]++;
             if (status == MCR_OK)

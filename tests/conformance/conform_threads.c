@@ -38,8 +38,8 @@ static void add_passes(mcr *ctx, mcr_gram *gram, result *out)
     mcr_cache *cache = NULL;
     test_ok(ctx, mcr_cache_open(&cache, gram, 40 * 576 * sizeof(float), false));
     for (int round = 0; round < 3; round++)
-        test_ok(ctx, mcr_cache_accumulate(cache, (mcr_rows){x, 0, ROWS - 20 * round}, coef,
-                                          out->cached));
+        test_ok(ctx, mcr_cache_accumulate(cache, (mcr_rows){x, 0, ROWS - 20 * round},
+                                          ROWS - 20 * round, coef, out->cached));
     mcr_cache_close(cache);
 }
 
