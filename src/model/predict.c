@@ -15,9 +15,12 @@
 #include <string.h>
 
 #include "base/number.h"
+#include "base/threads.h"
 
 /* A distance between outputs that is no power of two: they would share cache sets. */
 enum { BLOCK = 16384, BLOCK_LD = BLOCK + 64, ROWS = 1024 };
+/* Objects of a worker's item when it goes through their scores: these stay in its cache. */
+enum { CHUNK = 64 };
 
 /* Errors of float decision values are below this, in units of |coef| * largest K. Single values are
  * off by a few 1e-7 as a rule; they add up like a random walk. */
@@ -29,11 +32,11 @@ typedef struct work {
     const mcr_data *basis; /* the model's, or its weight vectors */
     const mcr_segment *segment;
     int64_t segments;
-    int64_t count; /* objects of the block */
-    double *f;     /* outputs of a segment x BLOCK_LD */
-    double *score; /* BLOCK x outputs */
-    double *error; /* of each output, in units of the largest K */
-    double *proba, *couple;
+    int64_t count;          /* objects of the block */
+    double *f;              /* outputs of a segment x BLOCK_LD */
+    double *score;          /* BLOCK x outputs */
+    double *error;          /* of each output, in units of the largest K */
+    double *proba, *couple; /* scratch of each worker */
     int64_t *unsure;
     /* of a linear model */
     mcr_data *weights;
@@ -42,10 +45,30 @@ typedef struct work {
 
 /* ---- scores ------------------------------------------------------------------------------------*/
 
+typedef struct spread_job {
+    work *w;
+    const mcr_segment *segment;
+    int64_t n;
+} spread_job;
+
+/* Sums lie by output, scores by object. */
+static mcr_status spread_chunk(void *arg, int64_t item, int worker)
+{
+    (void)worker;
+    const spread_job *job = arg;
+    const work *w = job->w;
+    int64_t outputs = w->model->fitted->outputs, first = item * CHUNK;
+    int64_t end = first + CHUNK < job->n ? first + CHUNK : job->n;
+    for (int64_t t = 0; t < job->segment->outputs; t++)
+        for (int64_t i = first; i < end; i++)
+            w->score[i * outputs + job->segment->output[t]] += w->f[t * BLOCK_LD + i];
+    return MCR_OK;
+}
+
 /* Adds one segment's part to the scores of the gram's columns. */
 static mcr_status add_segment(work *w, mcr_gram *gram, const mcr_segment *seg, bool precise)
 {
-    int64_t outputs = w->model->fitted->outputs, n = mcr_gram_cols(gram);
+    int64_t n = mcr_gram_cols(gram);
     for (int64_t t = 0; t < seg->outputs; t++)
         memset(w->f + t * BLOCK_LD, 0, sizeof *w->f * (size_t)n);
     mcr_status s = MCR_OK;
@@ -59,10 +82,8 @@ static mcr_status add_segment(work *w, mcr_gram *gram, const mcr_segment *seg, b
                                                       .f_ld = BLOCK_LD,
                                                       .outputs = seg->outputs});
     }
-    for (int64_t t = 0; t < seg->outputs && !s; t++)
-        for (int64_t i = 0; i < n; i++)
-            w->score[i * outputs + seg->output[t]] += w->f[t * BLOCK_LD + i];
-    return s;
+    spread_job job = {w, seg, n};
+    return s ? s : mcr_parallel(w->ctx, (n + CHUNK - 1) / CHUNK, spread_chunk, &job);
 }
 
 static mcr_status score_gram(work *w, mcr_gram *gram, bool precise)
@@ -275,6 +296,7 @@ static void close_work(work *w)
 static mcr_status open_work(work *w, mcr *ctx, const mcr_model *m, int64_t n)
 {
     const mcr_fitted *f = m->fitted;
+    size_t workers = (size_t)mcr_workers(ctx);
     size_t k = (size_t)f->classes, most = 1, block = (size_t)(n < BLOCK ? n : BLOCK);
     for (int64_t g = 0; g < f->segments; g++)
         if ((size_t)f->segment[g].outputs > most)
@@ -284,8 +306,8 @@ static mcr_status open_work(work *w, mcr *ctx, const mcr_model *m, int64_t n)
     w->f = mcr_alloc(ctx, most * BLOCK_LD, sizeof *w->f);
     w->score = mcr_alloc(ctx, (size_t)f->outputs * block, sizeof *w->score);
     w->error = mcr_alloc_zero(ctx, (size_t)f->outputs, sizeof *w->error);
-    w->proba = mcr_alloc(ctx, k, sizeof *w->proba);
-    w->couple = mcr_alloc(ctx, k * k + k, sizeof *w->couple);
+    w->proba = mcr_alloc(ctx, workers * k, sizeof *w->proba);
+    w->couple = mcr_alloc(ctx, workers * (k * k + k), sizeof *w->couple);
     w->unsure = mcr_alloc(ctx, block, sizeof *w->unsure);
     if (!w->f || !w->score || !w->error || !w->proba || !w->couple || !w->unsure)
         return MCR_NO_MEMORY;
@@ -298,6 +320,29 @@ static mcr_status open_work(work *w, mcr *ctx, const mcr_model *m, int64_t n)
     for (int64_t o = 0; o < f->outputs; o++)
         w->error[o] = FLOAT_ERROR * sqrt(w->error[o]);
     return collapse(w);
+}
+
+typedef struct decide_job {
+    work *w;
+    double *value, *proba; /* of the block; NULL: not wanted */
+} decide_job;
+
+static mcr_status decide_chunk(void *arg, int64_t item, int worker)
+{
+    const decide_job *job = arg;
+    const work *w = job->w;
+    const mcr_fitted *f = w->model->fitted;
+    int64_t k = f->classes, first = item * CHUNK;
+    int64_t end = first + CHUNK < w->count ? first + CHUNK : w->count;
+    double *proba = w->proba + worker * k, *couple = w->couple + worker * (k * k + k);
+    for (int64_t i = first; i < end; i++) {
+        double v = mcr_fitted_decide(f, w->score + i * f->outputs, proba, couple);
+        if (job->value)
+            job->value[i] = v;
+        if (job->proba)
+            memcpy(job->proba + i * k, proba, sizeof *proba * (size_t)k);
+    }
+    return MCR_OK;
 }
 
 mcr_status mcr_predict(mcr *ctx, const mcr_model *m, const mcr_data *data, double *value,
@@ -319,13 +364,9 @@ mcr_status mcr_predict(mcr *ctx, const mcr_model *m, const mcr_data *data, doubl
         if (!s)
             s = score_block(&w, part, quickly);
         mcr_data_free(part);
-        for (int64_t i = 0; i < w.count && !s; i++) {
-            double v = mcr_fitted_decide(f, w.score + i * outputs, w.proba, w.couple);
-            if (value)
-                value[first + i] = v;
-            if (proba)
-                memcpy(proba + (first + i) * k, w.proba, sizeof *proba * (size_t)k);
-        }
+        decide_job decide = {&w, value ? value + first : NULL, proba ? proba + first * k : NULL};
+        if (!s)
+            s = mcr_parallel(ctx, (w.count + CHUNK - 1) / CHUNK, decide_chunk, &decide);
         if (score && !s)
             memcpy(score + first * outputs, w.score, sizeof *score * (size_t)(w.count * outputs));
         mcr_progress at = {.size = sizeof at,
