@@ -9,11 +9,10 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <stdlib.h>
-#include <string.h>
 
-#include "base/stream.h"
+#include "kernel/graphs.h"
+#include "kernel/tuples.h"
 #include "kernel/vectors.h"
-#include "kernel/words.h"
 
 typedef struct wl_params {
     int64_t h;
@@ -30,244 +29,171 @@ static const mcr_param params[] = {
     {.name = NULL},
 };
 
-/* One side's part of all nodes. */
-typedef struct side {
-    const mcr_field *field;
-    int64_t first_node, first_object;
-} side;
-
 typedef struct work {
     mcr *ctx;
-    side side[2];
-    int sides;
-    int64_t nodes;
-    bool edge_labels;
-    int32_t *label; /* of every node, both sides */
-    mcr_word *word;
-    int32_t *id;
-    int64_t distinct;
-    char *text; /* what the words point into */
-    int64_t text_room;
+    const mcr_graphs *graphs;
+    int32_t *label, *next; /* of every node, in the last round and in this one */
+    mcr_tuples *seen;      /* what nodes see in this round, numbered: their new labels */
+    uint64_t *around;      /* of one node's neighbours: edge label, label */
+    uint32_t *tuple;
+    int64_t *last; /* a label's last entry in the list */
+    mcr_feature *list;
+    int64_t count, room, cols;
 } work;
 
-static int64_t node_count(const mcr_field *f)
-{
-    int64_t sum = 0;
-    for (int64_t i = 0; i < f->count; i++) {
-        int64_t r = mcr_field_at(f, i);
-        sum += f->store->start[r + 1] - f->store->start[r];
-    }
-    return sum;
-}
-
-/* ---- labels as words ---------------------------------------------------------------------------*/
-
-/* The words are written one behind the other; their places are kept as offsets until the text has
- * stopped growing. */
-typedef struct writer {
-    work *w;
-    int64_t used, words;
-    int64_t *offset;
-} writer;
-
-static void begin_word(writer *to, int64_t object)
-{
-    to->offset[to->words] = to->used;
-    to->w->word[to->words++] = (mcr_word){NULL, 0, (int32_t)object};
-}
-
-static mcr_status write_bytes(writer *to, const void *bytes, size_t count)
-{
-    work *w = to->w;
-    mcr_status s = mcr_reserve(w->ctx, &w->text, &w->text_room, to->used + (int64_t)count, 1);
-    if (s)
-        return s;
-    memcpy(w->text + to->used, bytes, count);
-    to->used += (int64_t)count;
-    if (to->used - to->offset[to->words - 1] > INT32_MAX)
-        return mcr_fail(w->ctx, MCR_BAD_DATA, "wl: a node has too many neighbours");
-    return MCR_OK;
-}
-
-/* First labels: names where there are any, else numbers, else degrees; all as text. A name may be
- * empty, but no word is: relabel tells nodes by where their words begin. */
-static mcr_status write_first(writer *to, const side *of, int64_t v, int64_t object)
-{
-    const mcr_store *s = of->field->store;
-    begin_word(to, object);
-    mcr_status st = write_bytes(to, ":", 1);
-    if (st)
-        return st;
-    if (s->node_label && s->label_name && s->node_label[v] >= 0 &&
-        s->node_label[v] < s->label_names) {
-        const char *name = s->label_name[s->node_label[v]];
-        return write_bytes(to, name, strlen(name));
-    }
-    int64_t number = s->node_label ? s->node_label[v] : s->link[v + 1] - s->link[v];
-    char digits[24];
-    int length = 0;
-    uint64_t rest = number < 0 ? (uint64_t)-number : (uint64_t)number;
-    do
-        digits[sizeof digits - 1 - (size_t)length++] = (char)('0' + rest % 10);
-    while ((rest /= 10) > 0);
-    if (number < 0)
-        digits[sizeof digits - 1 - (size_t)length++] = '-';
-    return write_bytes(to, digits + sizeof digits - (size_t)length, (size_t)length);
-}
+/* ---- labels ------------------------------------------------------------------------------------*/
 
 static int by_value(const void *a, const void *b)
 {
-    const int32_t *x = a, *y = b;
-    if (x[0] != y[0])
-        return x[0] < y[0] ? -1 : 1;
-    return x[1] < y[1] ? -1 : x[1] > y[1];
+    const uint64_t *x = a, *y = b;
+    return *x < *y ? -1 : *x > *y;
 }
 
-/* A node's own label and the sorted pairs (edge label, neighbour's label). `base`: number of the
- * graph's first node among all; `pairs`: room for the node's neighbours. */
-static mcr_status write_round(writer *to, const side *of, int64_t v, int64_t local, int64_t base,
-                              int64_t object, int32_t (*pairs)[2])
+/* Most nodes have few neighbours. */
+static void sort(uint64_t *value, int64_t count)
 {
-    const mcr_store *s = of->field->store;
-    int64_t degree = s->link[v + 1] - s->link[v];
-    for (int64_t e = 0; e < degree; e++) {
-        int64_t at = s->link[v] + e;
-        pairs[e][0] = to->w->edge_labels ? s->link_label[at] : 0;
-        pairs[e][1] = to->w->label[base + s->adjacent[at]];
+    if (count > 32) {
+        qsort(value, (size_t)count, sizeof *value, by_value);
+        return;
     }
-    qsort(pairs, (size_t)degree, sizeof *pairs, by_value);
-    begin_word(to, object);
-    mcr_status st = write_bytes(to, &to->w->label[base + local], sizeof(int32_t));
-    return st ? st : write_bytes(to, pairs, sizeof *pairs * (size_t)degree);
+    for (int64_t i = 1; i < count; i++) {
+        uint64_t v = value[i];
+        int64_t at = i;
+        for (; at > 0 && value[at - 1] > v; at--)
+            value[at] = value[at - 1];
+        value[at] = v;
+    }
 }
 
-/* ---- rounds ------------------------------------------------------------------------------------*/
+/* A node's own label and the sorted ones of its neighbours, each behind that of the edge. */
+static int64_t look(const work *w, int64_t base, int64_t v)
+{
+    const mcr_graphs *g = w->graphs;
+    int64_t first = g->link[v], degree = g->link[v + 1] - first, length = 1;
+    for (int64_t e = 0; e < degree; e++) {
+        uint64_t bond = g->bond ? (uint32_t)g->bond[first + e] : 0;
+        w->around[e] = bond << 32 | (uint32_t)w->label[base + g->adjacent[first + e]];
+    }
+    sort(w->around, degree);
+    w->tuple[0] = (uint32_t)w->label[v];
+    for (int64_t e = 0; e < degree; e++) {
+        if (g->bond)
+            w->tuple[length++] = (uint32_t)(w->around[e] >> 32);
+        w->tuple[length++] = (uint32_t)w->around[e];
+    }
+    return length;
+}
 
-static int64_t largest_degree(const work *w)
+/* Round 0: the labels as they are, or the degrees. */
+static mcr_status relabel_first(work *w)
+{
+    const mcr_graphs *g = w->graphs;
+    mcr_status s = MCR_OK;
+    for (int64_t v = 0; v < g->nodes && !s; v++) {
+        uint32_t first = g->label ? (uint32_t)g->label[v] : (uint32_t)(g->link[v + 1] - g->link[v]);
+        s = mcr_tuples_number(&w->next[v], w->seen, &first, 1);
+    }
+    return s;
+}
+
+static mcr_status relabel(work *w)
+{
+    const mcr_graphs *g = w->graphs;
+    mcr_status s = MCR_OK;
+    for (int64_t i = 0; i < g->count && !s; i++)
+        for (int64_t v = g->start[i]; v < g->start[i + 1] && !s; v++) {
+            int64_t length = look(w, g->start[i], v);
+            s = mcr_tuples_number(&w->next[v], w->seen, w->tuple, length);
+        }
+    return s;
+}
+
+/* ---- counts ------------------------------------------------------------------------------------*/
+
+/* How many nodes of each graph have each of the new labels, as features behind those there are. */
+static mcr_status count(work *w)
+{
+    const mcr_graphs *g = w->graphs;
+    int64_t labels = mcr_tuples_count(w->seen);
+    if (w->cols + labels > INT32_MAX)
+        return mcr_fail(w->ctx, MCR_BAD_DATA, "wl: more than %d features", INT32_MAX);
+    mcr_status s = mcr_reserve(w->ctx, &w->list, &w->room, w->count + g->nodes, sizeof *w->list);
+    if (s)
+        return s;
+    for (int64_t l = 0; l < labels; l++)
+        w->last[l] = -1;
+    for (int64_t i = 0; i < g->count; i++)
+        for (int64_t v = g->start[i]; v < g->start[i + 1]; v++) {
+            int64_t *last = &w->last[w->next[v]];
+            if (*last >= 0 && w->list[*last].object == i) {
+                w->list[*last].value++;
+                continue;
+            }
+            *last = w->count;
+            w->list[w->count++] = (mcr_feature){(int32_t)i, (int32_t)w->cols + w->next[v], 1};
+        }
+    w->cols += labels;
+    return MCR_OK;
+}
+
+static mcr_status run(work *w, int64_t h)
+{
+    mcr_status s = MCR_OK;
+    for (int64_t round = 0; round <= h && !s; round++) {
+        mcr_tuples_clear(w->seen);
+        s = round == 0 ? relabel_first(w) : relabel(w);
+        if (!s)
+            s = count(w);
+        int32_t *swap = w->label;
+        w->label = w->next;
+        w->next = swap;
+    }
+    return s;
+}
+
+static int64_t largest_degree(const mcr_graphs *g)
 {
     int64_t most = 0;
-    for (int t = 0; t < w->sides; t++) {
-        const mcr_field *f = w->side[t].field;
-        for (int64_t i = 0; i < f->count; i++) {
-            int64_t r = mcr_field_at(f, i);
-            for (int64_t v = f->store->start[r]; v < f->store->start[r + 1]; v++)
-                if (f->store->link[v + 1] - f->store->link[v] > most)
-                    most = f->store->link[v + 1] - f->store->link[v];
-        }
-    }
+    for (int64_t v = 0; v < g->nodes; v++)
+        most = g->link[v + 1] - g->link[v] > most ? g->link[v + 1] - g->link[v] : most;
     return most;
 }
 
-static mcr_status write_all(writer *to, bool first, int32_t (*pairs)[2])
+static mcr_status open_work(work *w)
 {
-    work *w = to->w;
-    mcr_status s = MCR_OK;
-    for (int t = 0; t < w->sides; t++) {
-        const side *of = &w->side[t];
-        int64_t base = of->first_node;
-        for (int64_t i = 0; i < of->field->count && !s; i++) {
-            int64_t r = mcr_field_at(of->field, i), object = of->first_object + i;
-            int64_t begin = of->field->store->start[r], end = of->field->store->start[r + 1];
-            for (int64_t v = begin; v < end && !s; v++)
-                s = first ? write_first(to, of, v, object)
-                          : write_round(to, of, v, v - begin, base, object, pairs);
-            base += end - begin;
-        }
-    }
-    return s;
-}
-
-/* Writes the words of a round, numbers them, and gives every node its new label. */
-static mcr_status relabel(work *w, bool first, int64_t *offset, int32_t (*pairs)[2])
-{
-    writer to = {.w = w, .offset = offset};
-    mcr_status s = write_all(&to, first, pairs);
-    if (s)
-        return s;
-    for (int64_t v = 0; v < w->nodes; v++) {
-        int64_t end = v + 1 < w->nodes ? offset[v + 1] : to.used;
-        w->word[v].bytes = w->text ? w->text + offset[v] : "";
-        w->word[v].length = (int32_t)(end - offset[v]);
-    }
-    s = mcr_words_sort(w->ctx, w->word, w->nodes, w->id, &w->distinct);
-    /* The words are sorted now; a word's place in the text tells its node. */
-    for (int64_t t = 0; t < w->nodes && !s; t++) {
-        int64_t low = 0, high = w->nodes - 1, at = w->text ? w->word[t].bytes - w->text : 0;
-        while (low < high) {
-            int64_t middle = low + (high - low + 1) / 2;
-            if (offset[middle] <= at)
-                low = middle;
-            else
-                high = middle - 1;
-        }
-        w->label[low] = w->id[t];
-    }
-    return s;
-}
-
-static mcr_status run(work *w, int64_t h, mcr_counts *counts)
-{
-    size_t n = (size_t)w->nodes;
-    int64_t *offset = mcr_alloc(w->ctx, n, sizeof *offset);
-    int32_t(*pairs)[2] = mcr_alloc(w->ctx, (size_t)largest_degree(w), sizeof *pairs);
+    size_t n = (size_t)w->graphs->nodes, degree = (size_t)largest_degree(w->graphs);
     w->label = mcr_alloc(w->ctx, n, sizeof *w->label);
-    w->word = mcr_alloc(w->ctx, n, sizeof *w->word);
-    w->id = mcr_alloc(w->ctx, n, sizeof *w->id);
-    mcr_status s = offset && pairs && w->label && w->word && w->id ? MCR_OK : MCR_NO_MEMORY;
-    for (int64_t round = 0; round <= h && !s; round++) {
-        s = relabel(w, round == 0, offset, pairs);
-        if (!s)
-            s = mcr_counts_add(counts, w->word, w->id, w->nodes, w->distinct, false);
-    }
-    mcr_free(w->ctx, offset);
-    mcr_free(w->ctx, pairs);
-    mcr_free(w->ctx, w->label);
-    mcr_free(w->ctx, w->word);
-    mcr_free(w->ctx, w->id);
-    mcr_free(w->ctx, w->text);
-    return s;
-}
-
-/* Either both sides have labels or neither has. */
-static mcr_status check_sides(const mcr_bound *bound, const char *what, const void *x,
-                              const void *z)
-{
-    if (bound->same || (x == NULL) == (z == NULL))
-        return MCR_OK;
-    return mcr_fail(bound->ctx, MCR_BAD_DATA,
-                    "wl: the graphs of one data set have %s labels, those of the other have none",
-                    what);
+    w->next = mcr_alloc(w->ctx, n, sizeof *w->next);
+    w->last = mcr_alloc(w->ctx, n, sizeof *w->last);
+    w->around = mcr_alloc(w->ctx, degree, sizeof *w->around);
+    w->tuple = mcr_alloc(w->ctx, 2 * degree + 1, sizeof *w->tuple);
+    if (!w->label || !w->next || !w->last || !w->around || !w->tuple)
+        return MCR_NO_MEMORY;
+    return mcr_tuples_open(&w->seen, w->ctx);
 }
 
 static mcr_status bind(mcr_bound *bound, mcr_binding *binding)
 {
     const wl_params *p = mcr_bound_params(bound);
-    const mcr_store *x = bound->field[0].store;
-    const mcr_store *z = bound->same ? x : bound->field[1].store;
-    work w = {.ctx = bound->ctx, .sides = bound->same ? 1 : 2};
-    mcr_status s = check_sides(bound, "node", x->node_label, z->node_label);
-    if (!s)
-        s = check_sides(bound, "edge", x->link_label, z->link_label);
+    mcr_graphs *g = NULL;
+    mcr_status s = mcr_graphs_open(&g, bound, true);
     if (s)
         return s;
-    w.edge_labels = x->link_label != NULL;
-    int64_t objects = 0;
-    for (int t = 0; t < w.sides; t++) {
-        w.side[t] = (side){&bound->field[t], w.nodes, objects};
-        w.nodes += node_count(&bound->field[t]);
-        objects += bound->field[t].count;
-    }
-    if (objects > INT32_MAX || w.nodes > INT32_MAX)
-        return mcr_fail(bound->ctx, MCR_BAD_DATA, "wl: more than %d graphs or nodes", INT32_MAX);
-    mcr_counts *counts = NULL;
-    s = mcr_counts_open(&counts, bound);
+    work w = {.ctx = bound->ctx, .graphs = g};
+    s = open_work(&w);
     if (!s)
-        s = run(&w, p->h, counts);
-    if (s) {
-        mcr_counts_close(counts);
-        return s;
-    }
-    return mcr_counts_offer(counts, binding);
+        s = run(&w, p->h);
+    if (!s)
+        s = mcr_graphs_offer(bound, binding, w.list, w.count, w.cols);
+    mcr_free(w.ctx, w.label);
+    mcr_free(w.ctx, w.next);
+    mcr_free(w.ctx, w.last);
+    mcr_free(w.ctx, w.around);
+    mcr_free(w.ctx, w.tuple);
+    mcr_free(w.ctx, w.list);
+    mcr_tuples_close(w.seen);
+    mcr_graphs_close(g);
+    return s;
 }
 
 static mcr_definite definite(const void *values, const mcr_definite *child, int children,

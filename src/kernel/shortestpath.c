@@ -1,0 +1,109 @@
+/* shortestpath.c: shortest paths in common (Borgwardt and Kriegel, 2005).
+ *
+ * A feature is (label, label, length): the unordered labels of two different nodes, and the number
+ * of edges on a shortest path between them; without node labels the length alone. Pairs that no path
+ * joins do not count. K is the inner product of the counts. All pairs by breadth-first search.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <string.h>
+
+#include "base/threads.h"
+#include "kernel/graphs.h"
+#include "kernel/vectors.h"
+
+/* One worker's memory for a search: nodes in the order in which they are reached. */
+typedef struct search {
+    int32_t *queue, *length; /* length -1: not reached */
+} search;
+
+/* Pairs of the node `from` and later ones. */
+static mcr_status search_from(search *s, const mcr_graphs *g, int64_t graph, int64_t from,
+                              mcr_tally *tally)
+{
+    int64_t base = g->start[graph], n = mcr_graphs_size(g, graph), head = 0, tail = 0;
+    memset(s->length, 0xff, (size_t)n * sizeof *s->length);
+    s->length[from] = 0;
+    s->queue[tail++] = (int32_t)from;
+    while (head < tail) {
+        int32_t v = s->queue[head++];
+        if (v > from) {
+            uint32_t a = g->label ? (uint32_t)g->label[base + from] : 0;
+            uint32_t b = g->label ? (uint32_t)g->label[base + v] : 0;
+            uint32_t path[3] = {a < b ? a : b, a < b ? b : a, (uint32_t)s->length[v]};
+            mcr_status status = mcr_tally_add(tally, path, 3, 1);
+            if (status)
+                return status;
+        }
+        for (int64_t e = g->link[base + v]; e < g->link[base + v + 1]; e++) {
+            int32_t u = g->adjacent[e];
+            if (s->length[u] < 0) {
+                s->length[u] = s->length[v] + 1;
+                s->queue[tail++] = u;
+            }
+        }
+    }
+    return MCR_OK;
+}
+
+static mcr_status measure(void *arg, const mcr_graphs *g, int64_t graph, int worker,
+                          mcr_tally *tally)
+{
+    search *s = (search *)arg + worker;
+    mcr_status status = MCR_OK;
+    for (int64_t v = 0; v < mcr_graphs_size(g, graph) && !status; v++)
+        status = search_from(s, g, graph, v, tally);
+    return status;
+}
+
+static mcr_status bind(mcr_bound *bound, mcr_binding *binding)
+{
+    mcr *ctx = bound->ctx;
+    int workers = mcr_workers(ctx);
+    mcr_graphs *g = NULL;
+    mcr_status status = mcr_graphs_open(&g, bound, false);
+    if (status)
+        return status;
+    int64_t most = 0;
+    for (int64_t i = 0; i < g->count; i++)
+        most = mcr_graphs_size(g, i) > most ? mcr_graphs_size(g, i) : most;
+    search *s = mcr_alloc_zero(ctx, (size_t)workers, sizeof *s);
+    for (int w = 0; w < workers && s && !status; w++) {
+        s[w].queue = mcr_alloc(ctx, (size_t)most, sizeof *s[w].queue);
+        s[w].length = mcr_alloc(ctx, (size_t)most, sizeof *s[w].length);
+        status = s[w].queue && s[w].length ? MCR_OK : MCR_NO_MEMORY;
+    }
+    if (!s)
+        status = MCR_NO_MEMORY;
+    if (!status)
+        status = mcr_graphs_count(bound, binding, g, measure, s, false);
+    for (int w = 0; w < workers && s; w++) {
+        mcr_free(ctx, s[w].queue);
+        mcr_free(ctx, s[w].length);
+    }
+    mcr_free(ctx, s);
+    mcr_graphs_close(g);
+    return status;
+}
+
+static mcr_definite definite(const void *values, const mcr_definite *child, int children,
+                             const char **rule)
+{
+    (void)values;
+    (void)child;
+    (void)children;
+    *rule = "an inner product of counts of shortest paths";
+    return MCR_PSD;
+}
+
+const mcr_kernel_type mcr_kernel_shortestpath = {
+    .size = sizeof(mcr_kernel_type),
+    .name = "shortestpath",
+    .summary = "pairs of nodes with the same labels and distance that two graphs have in common",
+    .kinds = MCR_GRAPHS,
+    .definite = definite,
+    .bind = bind,
+    .block = mcr_vectors_block,
+    .diagonal = mcr_vectors_diagonal,
+    .has_features = 1,
+};
