@@ -1,0 +1,304 @@
+/* test_graph_kernels.c: graphlet and shortestpath against slow, obvious code: all subsets
+ * of nodes and all orders of them, Floyd's algorithm. wl is in test_strings_graphs.c.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "helpers.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <mercer/mercer.h>
+
+#include "base/random.h"
+
+enum { GRAPHS = 24, NODES = 9, EDGES = 30, PLAIN = 0, NODE_LABELS = 1, EDGE_LABELS = 2 };
+
+typedef struct graph {
+    int nodes, edges;
+    int32_t label[NODES], edge[EDGES][2], bond[EDGES];
+} graph;
+
+static mcr_data *graph_data(mcr *ctx, const graph *g, int64_t n, int labels)
+{
+    int64_t node[GRAPHS + 1] = {0}, edge[GRAPHS + 1] = {0};
+    int32_t label[GRAPHS * NODES], bond[GRAPHS * EDGES], end[GRAPHS * EDGES][2];
+    for (int64_t i = 0; i < n; i++) {
+        node[i + 1] = node[i] + g[i].nodes;
+        edge[i + 1] = edge[i] + g[i].edges;
+        memcpy(label + node[i], g[i].label, sizeof(int32_t) * (size_t)g[i].nodes);
+        memcpy(bond + edge[i], g[i].bond, sizeof(int32_t) * (size_t)g[i].edges);
+        memcpy(end + edge[i], g[i].edge, sizeof *end * (size_t)g[i].edges);
+    }
+    mcr_builder *b = NULL;
+    mcr_data *data = NULL;
+    test_ok(ctx, mcr_builder_open(&b, ctx, n));
+    test_ok(ctx, mcr_builder_graphs(b, "g", node, labels & NODE_LABELS ? label : NULL, edge,
+                                    (const int32_t(*)[2])end, labels & EDGE_LABELS ? bond : NULL));
+    test_ok(ctx, mcr_builder_finish(&data, b));
+    return data;
+}
+
+/* No nodes, one node without and with a loop, a star, a complete graph; then anything: self-loops
+ * and repeated edges come up. */
+static void random_graphs(graph *g, int64_t n, uint64_t number)
+{
+    mcr_random r = mcr_random_stream(1, "graph kernels", number);
+    memset(g, 0, sizeof *g * (size_t)n);
+    for (int64_t i = 0; i < n; i++) {
+        graph *x = &g[i];
+        x->nodes = i == 0 ? 0 : i < 3 ? 1 : i == 3 ? NODES : 1 + (int)mcr_random_below(&r, NODES);
+        x->edges = i < 2 ? 0 : i == 2 ? 1 : (int)mcr_random_below(&r, EDGES + 1);
+        for (int v = 0; v < x->nodes; v++)
+            x->label[v] = (int32_t)mcr_random_below(&r, 3) * 12 - 1;
+        for (int e = 0; e < x->edges; e++)
+            for (int end = 0; end < 2; end++)
+                x->edge[e][end] = (int32_t)mcr_random_below(&r, x->nodes);
+        if (i == 3)
+            for (x->edges = 0; x->edges < NODES - 1; x->edges++) {
+                x->edge[x->edges][0] = 4;
+                x->edge[x->edges][1] = x->edges + (x->edges >= 4);
+            }
+        if (i == 4)
+            for (x->nodes = 6, x->edges = 0; x->edges < 15; x->edges++) {
+                static const int b[] = {1, 2, 2, 3, 3, 3, 4, 4, 4, 4, 5, 5, 5, 5, 5};
+                x->edge[x->edges][1] = b[x->edges];
+                x->edge[x->edges][0] = x->edges - b[x->edges] * (b[x->edges] - 1) / 2;
+            }
+        for (int e = 0; e < x->edges; e++)
+            x->bond[e] = (x->edge[e][0] + x->edge[e][1]) % 2 - 1;
+    }
+}
+
+static bool joined(const graph *g, int a, int b, int32_t *bond)
+{
+    for (int e = 0; e < g->edges; e++)
+        if ((g->edge[e][0] == a && g->edge[e][1] == b) ||
+            (g->edge[e][0] == b && g->edge[e][1] == a)) {
+            *bond = g->bond[e];
+            return true;
+        }
+    return false;
+}
+
+/* The whole matrix of an expression; z NULL: x with itself. */
+static double *matrix(mcr *ctx, const char *text, const mcr_data *x, const mcr_data *z)
+{
+    mcr_kernel *kernel = NULL;
+    mcr_gram *gram = NULL;
+    test_ok(ctx, mcr_kernel_parse(&kernel, ctx, text));
+    test_ok(ctx, mcr_gram_open(&gram, ctx, kernel, x, z));
+    int64_t m = mcr_gram_rows(gram), n = mcr_gram_cols(gram);
+    double *k = calloc((size_t)(m * n) + 1, sizeof *k);
+    assert_non_null(k);
+    test_ok(ctx, mcr_gram_matrix(gram, k, n));
+    mcr_gram_close(gram);
+    mcr_kernel_free(kernel);
+    return k;
+}
+
+static void expect(mcr *ctx, const char *text, const mcr_data *x, const mcr_data *z,
+                   const double *expected, int64_t count, double tolerance)
+{
+    double *k = matrix(ctx, text, x, z);
+    test_close_relative(text, k, expected, count, tolerance);
+    free(k);
+}
+
+/* ---- slow and obvious --------------------------------------------------------------------------*/
+
+typedef struct kernel {
+    int p, labels;
+    bool presence, connected;
+    double lambda;
+} kernel;
+
+typedef double slow_kernel(const graph *g, const graph *h, const kernel *k);
+
+/* All sets of p nodes; each as the largest code over all orders of its nodes. */
+typedef struct sets {
+    int64_t count;
+    uint64_t code[512];
+} sets;
+
+static void order_nodes(const graph *g, const kernel *k, const int *node, int *order, int at,
+                        uint64_t *best)
+{
+    if (at < k->p) {
+        for (int i = 0; i < k->p; i++) {
+            bool used = false;
+            for (int j = 0; j < at; j++)
+                used = used || order[j] == node[i];
+            if (used)
+                continue;
+            order[at] = node[i];
+            order_nodes(g, k, node, order, at + 1, best);
+        }
+        return;
+    }
+    uint64_t code = 1;
+    int32_t bond;
+    for (int i = 0; i < k->p; i++) {
+        code = code * 64 + (k->labels & NODE_LABELS ? (uint64_t)(g->label[order[i]] + 1) : 0);
+        for (int j = 0; j < i; j++)
+            code = code * 2 + joined(g, order[i], order[j], &bond);
+    }
+    *best = code > *best ? code : *best;
+}
+
+static bool connected(const graph *g, const int *node, int p)
+{
+    uint32_t reached = 1;
+    int32_t bond;
+    for (int round = 0; round < p; round++)
+        for (int i = 0; i < p; i++)
+            for (int j = 0; j < p; j++)
+                if (reached >> i & 1 && joined(g, node[i], node[j], &bond))
+                    reached |= 1u << j;
+    return reached == (1u << p) - 1;
+}
+
+static void choose_nodes(sets *s, const graph *g, const kernel *k, int *node, int at, int next)
+{
+    int order[5];
+    if (at == k->p) {
+        if (k->connected && !connected(g, node, k->p))
+            return;
+        uint64_t best = 0;
+        order_nodes(g, k, node, order, 0, &best);
+        s->code[s->count++] = best;
+        return;
+    }
+    for (; next < g->nodes; next++) {
+        node[at] = next;
+        choose_nodes(s, g, k, node, at + 1, next + 1);
+    }
+}
+
+static double slow_graphlet(const sets *s, const sets *t, bool presence)
+{
+    double sum = 0;
+    for (int64_t i = 0; i < s->count; i++) {
+        bool seen = false;
+        int64_t times = 0;
+        for (int64_t j = 0; j < i; j++)
+            seen = seen || s->code[j] == s->code[i];
+        for (int64_t j = 0; j < t->count; j++)
+            times += s->code[i] == t->code[j];
+        sum += !presence ? (double)times : seen ? 0 : times > 0;
+    }
+    return sum;
+}
+
+/* Floyd's algorithm. */
+static void find_lengths(const graph *g, int length[NODES][NODES])
+{
+    int32_t bond;
+    for (int a = 0; a < g->nodes; a++)
+        for (int b = 0; b < g->nodes; b++)
+            length[a][b] = a == b ? 0 : joined(g, a, b, &bond) ? 1 : 1000;
+    for (int c = 0; c < g->nodes; c++)
+        for (int a = 0; a < g->nodes; a++)
+            for (int b = 0; b < g->nodes; b++)
+                if (length[a][c] + length[c][b] < length[a][b])
+                    length[a][b] = length[a][c] + length[c][b];
+}
+
+static double slow_paths(const graph *g, const graph *h, const kernel *k)
+{
+    int of_g[NODES][NODES], of_h[NODES][NODES];
+    double sum = 0;
+    find_lengths(g, of_g);
+    find_lengths(h, of_h);
+    for (int a = 0; a < g->nodes; a++)
+        for (int b = a + 1; b < g->nodes; b++)
+            for (int c = 0; c < h->nodes; c++)
+                for (int d = c + 1; d < h->nodes; d++) {
+                    bool same = !(k->labels & NODE_LABELS) ||
+                                (g->label[a] == h->label[c] && g->label[b] == h->label[d]) ||
+                                (g->label[a] == h->label[d] && g->label[b] == h->label[c]);
+                    sum += same && of_g[a][b] < 1000 && of_g[a][b] == of_h[c][d];
+                }
+    return sum;
+}
+
+/* ---- tests -------------------------------------------------------------------------------------*/
+
+enum { N = GRAPHS, M = 9 };
+
+static void compare(mcr *ctx, const char *text, slow_kernel *slow, const kernel *k, uint64_t number,
+                    double tolerance)
+{
+    static double same[N * N], other[M * N];
+    static graph g[N], h[M];
+    random_graphs(g, N, number);
+    random_graphs(h, M, number + 1000);
+    mcr_data *z = graph_data(ctx, g, N, k->labels), *x = graph_data(ctx, h, M, k->labels);
+    for (int i = 0; i < N; i++)
+        for (int j = 0; j < N; j++)
+            same[i * N + j] = j < i ? same[j * N + i] : slow(&g[i], &g[j], k);
+    for (int i = 0; i < M; i++)
+        for (int j = 0; j < N; j++)
+            other[i * N + j] = slow(&h[i], &g[j], k);
+    expect(ctx, text, z, NULL, same, N * N, tolerance);
+    expect(ctx, text, x, z, other, M * N, tolerance);
+    mcr_data_free(x);
+    mcr_data_free(z);
+}
+
+static void test_shortestpath_slow(void **state)
+{
+    for (int labels = 0; labels < 4; labels++)
+        for (uint64_t number = 0; number < 4; number++)
+            compare(*state, "shortestpath", slow_paths, &(kernel){.labels = labels}, number, 0);
+}
+
+static void test_graphlet_slow(void **state)
+{
+    mcr *ctx = *state;
+    static sets s[N], t[M];
+    static double same[N * N], other[M * N];
+    static graph g[N], h[M];
+    for (int p = 2; p <= 5; p++)
+        for (int labels = 0; labels < 2; labels++)
+            for (int only = 0; only < 2; only++) {
+                kernel k = {.p = p, .labels = labels, .connected = only};
+                int node[5];
+                uint64_t number = (uint64_t)(p * 10 + only);
+                random_graphs(g, N, number);
+                random_graphs(h, M, number + 1000);
+                for (int i = 0; i < N; i++) {
+                    s[i].count = 0;
+                    choose_nodes(&s[i], &g[i], &k, node, 0, 0);
+                }
+                for (int i = 0; i < M; i++) {
+                    t[i].count = 0;
+                    choose_nodes(&t[i], &h[i], &k, node, 0, 0);
+                }
+                mcr_data *z = graph_data(ctx, g, N, labels), *x = graph_data(ctx, h, M, labels);
+                for (int mode = 0; mode < 2; mode++) {
+                    char text[80];
+                    snprintf(text, sizeof text, "graphlet(p=%d, mode=%s, connected=%s)", p,
+                             mode ? "count" : "presence", only ? "yes" : "no");
+                    for (int i = 0; i < N * N; i++)
+                        same[i] = slow_graphlet(&s[i / N], &s[i % N], mode == 0);
+                    for (int i = 0; i < M * N; i++)
+                        other[i] = slow_graphlet(&t[i / N], &s[i % N], mode == 0);
+                    expect(ctx, text, z, NULL, same, N * N, 0);
+                    expect(ctx, text, x, z, other, M * N, 0);
+                }
+                mcr_data_free(x);
+                mcr_data_free(z);
+            }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_shortestpath_slow, test_setup, test_teardown),
+        cmocka_unit_test_setup_teardown(test_graphlet_slow, test_setup, test_teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
