@@ -146,6 +146,8 @@ static mcr_status score_quickly(work *w, mcr_gram *gram, const mcr_data *part)
     if (s) /* precomputed values of new objects have no diagonal */
         return s == MCR_NO_MEMORY ? s : score_gram(w, gram, true);
     s = score_gram(w, gram, false);
+    if (s == MCR_NUMERIC) /* too large for float, not for double */
+        return score_gram(w, gram, true);
     for (int64_t i = 0; i < n && !s; i++)
         if (is_unsure(w, w->score + i * outputs, largest))
             w->unsure[unsure++] = i;
