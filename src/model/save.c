@@ -290,6 +290,7 @@ static void get_segment(mcr_reader *r, mcr_fitted *f)
     s.output = mcr_get_i32s(r, &s.outputs);
     s.coef = mcr_get_reals(r, &coefs);
     if (s.first < 0 || s.count < 0 || s.first > f->basis - s.count || !s.output || !s.coef ||
+        s.outputs > f->outputs ||
         (s.count ? coefs / s.count != s.outputs || coefs % s.count : coefs != 0))
         r->bad = true;
     for (int64_t o = 0; o < s.outputs && !r->bad; o++)
