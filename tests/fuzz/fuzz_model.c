@@ -122,7 +122,7 @@ static mcr_model *load(mcr *ctx, const uint8_t *bytes, size_t count)
     return model;
 }
 
-static void look(mcr *ctx, const mcr_model *model)
+static void look(const mcr_model *model)
 {
     const mcr_report_fit *report = mcr_model_report(model);
     int64_t support = mcr_model_support(model);
@@ -137,7 +137,6 @@ static void look(mcr *ctx, const mcr_model *model)
         if (!mcr_model_output_name(model, o) ||
             mcr_model_coefficients(model, o, coef, &offset, number) != MCR_OK)
             abort();
-    (void)ctx;
     free(coef);
     free(number);
 }
@@ -177,7 +176,7 @@ static void check_file(const uint8_t *bytes, size_t count)
     mcr *ctx = fuzz_open();
     mcr_model *model = load(ctx, bytes, count);
     if (model) {
-        look(ctx, model);
+        look(model);
         check_saved(ctx, model);
         size_t length;
         uint8_t *text = save(ctx, model, mcr_model_save_libsvm, &length);
