@@ -118,11 +118,11 @@ mcr_status mcr_gram_batch(const mcr_vectors_batch **out, mcr_gram *g, mcr_rows x
 }
 
 /* Beside the products of vectors, a node costs about as much as so many of them. */
-enum { NODE_WORK = 8 };
+enum { NODE_WORK = 8, SLOW_WORK = 20000 };
 
 static double nodes_work(const mcr_bound *node)
 {
-    double work = NODE_WORK;
+    double work = NODE_WORK + node->work;
     for (int c = 0; c < node->children; c++)
         work += nodes_work(node->child[c]);
     return work;
@@ -131,6 +131,11 @@ static double nodes_work(const mcr_bound *node)
 double mcr_gram_work(const mcr_gram *g)
 {
     return nodes_work(g->binding->root) + mcr_vectors_work(g->binding->vectors);
+}
+
+bool mcr_gram_is_slow(const mcr_gram *g)
+{
+    return !g->binding->root->fused && mcr_gram_work(g) > SLOW_WORK;
 }
 
 mcr_status mcr_gram_restrict(mcr_gram **out, mcr_gram *g, mcr_rows z)
@@ -197,6 +202,8 @@ mcr_status mcr_gram_block_any(mcr_gram *g, mcr_rows x, mcr_rows z, void *k, int6
     bool tall = z.index && g->binding->root->fused;
     int64_t tile_rows = tall ? 4 * MCR_TILE_ROWS : MCR_TILE_ROWS;
     int64_t tile_cols = tall ? MCR_TILE_COLS / 2 : MCR_TILE_COLS;
+    if (mcr_gram_is_slow(g))
+        tile_rows = tile_cols = MCR_SLOW_TILE;
     block_job job = {
         .gram = g,
         .x = x,

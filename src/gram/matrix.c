@@ -11,7 +11,7 @@
 #include "linalg/copy.h"
 
 /* Square tiles whose side is a multiple of all panel widths, and of the rows at which a batch may be
- * entered; one of doubles is 288 KiB. Rows of tiles in a strip. */
+ * entered; one of doubles is 288 KiB. Smaller where a value is slow. Rows of tiles in a strip. */
 enum { SIDE = 192, STRIP = 10 };
 _Static_assert(SIDE % MCR_TILE_ROWS == 0, "tiles start where a batch can be entered");
 
@@ -19,7 +19,7 @@ typedef struct matrix_job {
     mcr_gram *gram;
     const mcr_vectors_batch *batch; /* the strip's rows, or NULL */
     void *k;
-    int64_t n, ld, side_tiles;
+    int64_t n, ld, side, side_tiles;
     int64_t strip; /* its first row of tiles */
     bool precise;
 } matrix_job;
@@ -51,7 +51,7 @@ static mcr_status compute_tile(const matrix_job *job, mcr_rows x, mcr_rows z, vo
         return mcr_vectors_run(job->batch, &(mcr_vectors_job){
                                                .first = z.first,
                                                .count = z.count,
-                                               .row_first = x.first - job->strip * SIDE,
+                                               .row_first = x.first - job->strip * job->side,
                                                .rows = x.count,
                                                .k = k,
                                                .ld = SIDE,
@@ -73,9 +73,9 @@ static mcr_status matrix_tile(void *arg, int64_t item, int worker)
     mcr_scratch *scratch = job->gram->scratch[worker];
     int64_t r, c;
     strip_tile(job, item, &r, &c);
-    int64_t i = r * SIDE, j = c * SIDE;
-    int64_t rows = job->n - i < SIDE ? job->n - i : SIDE;
-    int64_t cols = job->n - j < SIDE ? job->n - j : SIDE;
+    int64_t side = job->side, i = r * side, j = c * side;
+    int64_t rows = job->n - i < side ? job->n - i : side;
+    int64_t cols = job->n - j < side ? job->n - j : side;
     size_t real = job->precise ? sizeof(double) : sizeof(float);
     size_t mark = mcr_scratch_mark(scratch);
     void *k = mcr_scratch_take(scratch, real * SIDE * SIDE);
@@ -104,11 +104,11 @@ static mcr_status matrix_any(mcr_gram *g, void *k, int64_t ld, bool precise)
     mcr_status s = mcr_gram_prepare(g, precise);
     if (s)
         return s;
-    int64_t m = (x.count + SIDE - 1) / SIDE;
-    matrix_job job = {g, NULL, k, x.count, ld, m, 0, precise};
+    int64_t side = mcr_gram_is_slow(g) ? MCR_SLOW_TILE : SIDE, m = (x.count + side - 1) / side;
+    matrix_job job = {g, NULL, k, x.count, ld, side, m, 0, precise};
     for (; job.strip < m && !s; job.strip += STRIP) {
         if (g->binding->root->fused)
-            s = mcr_gram_batch(&job.batch, g, mcr_rows_part(x, job.strip * SIDE, STRIP * SIDE),
+            s = mcr_gram_batch(&job.batch, g, mcr_rows_part(x, job.strip * side, STRIP * side),
                                precise);
         if (!s)
             s = mcr_parallel(g->ctx, strip_tiles(m, job.strip), matrix_tile, &job);

@@ -17,6 +17,7 @@ typedef struct pass_job {
     mcr_gram *gram;
     const mcr_gram_pass *pass;
     const mcr_tile_kit *kit;
+    int64_t cols; /* of a chunk, in a general expression */
 } pass_job;
 
 /* Rows of a tile in a general expression: small, so that its scratch tiles stay in the cache. */
@@ -27,8 +28,8 @@ static mcr_status pass_chunk(void *arg, int64_t item, int worker)
     const pass_job *job = arg;
     const mcr_gram_pass *p = job->pass;
     mcr_scratch *scratch = job->gram->scratch[worker];
-    int64_t j = item * MCR_TILE_COLS, n = mcr_gram_cols(job->gram);
-    int64_t cols = n - j < MCR_TILE_COLS ? n - j : MCR_TILE_COLS;
+    int64_t j = item * job->cols, n = mcr_gram_cols(job->gram);
+    int64_t cols = n - j < job->cols ? n - j : job->cols;
     size_t real = (size_t)job->kit->bytes, mark = mcr_scratch_mark(scratch);
     char *k = mcr_scratch_take(scratch, real * PASS_ROWS * MCR_TILE_COLS);
     if (!k)
@@ -103,9 +104,10 @@ mcr_status mcr_gram_rows_pass(mcr_gram *g, const mcr_gram_pass *pass)
     if (s || pass->x.count == 0)
         return s;
     const mcr_tiles *tiles = mcr_tiles_best();
-    pass_job job = {g, pass, pass->precise ? tiles->f64 : tiles->f32};
+    pass_job job = {g, pass, pass->precise ? tiles->f64 : tiles->f32,
+                    mcr_gram_is_slow(g) ? MCR_SLOW_TILE : MCR_TILE_COLS};
     if (g->binding->root->fused)
         return fused_pass(&job);
-    int64_t chunks = (mcr_gram_cols(g) + MCR_TILE_COLS - 1) / MCR_TILE_COLS;
+    int64_t chunks = (mcr_gram_cols(g) + job.cols - 1) / job.cols;
     return mcr_parallel(g->ctx, chunks, pass_chunk, &job);
 }

@@ -84,6 +84,8 @@ struct mcr_bound {
     int children;
     mcr_bound **child;
     void *state;
+    double
+        work; /* of one value beyond that of other nodes, in multiply-adds: what is slow says so */
     mcr_binding *binding;
     /* A vector leaf whose values linalg/tiles computes in one go says so in its bind: then, alone in
      * an expression, it is summed without a tile in between. NULL: not so. Lives as long as the

@@ -98,25 +98,43 @@ void mcr_counts_close(mcr_counts *c)
     mcr_free(c->ctx, c);
 }
 
+static mcr_status add_entry(mcr_counts *c, int32_t object, int64_t feature)
+{
+    if (feature >= INT32_MAX)
+        return mcr_fail(c->ctx, MCR_BAD_DATA, "%s: more than %d features",
+                        c->bound->kernel->type->name, INT32_MAX);
+    mcr_status s = mcr_reserve(c->ctx, &c->entry, &c->room, c->entries + 1, sizeof *c->entry);
+    if (!s)
+        c->entry[c->entries++] = (entry){object, (int32_t)feature, 1};
+    return s;
+}
+
 mcr_status mcr_counts_add(mcr_counts *c, const mcr_word *word, const int32_t *id, int64_t count,
                           int64_t distinct, bool presence)
 {
-    if (c->cols + distinct > INT32_MAX)
-        return mcr_fail(c->ctx, MCR_BAD_DATA, "%s: more than %d features",
-                        c->bound->kernel->type->name, INT32_MAX);
-    for (int64_t w = 0; w < count; w++) {
-        if (w > 0 && id[w] == id[w - 1] && word[w].object == word[w - 1].object) {
-            if (!presence)
-                c->entry[c->entries - 1].value++;
-            continue;
-        }
-        mcr_status s = mcr_reserve(c->ctx, &c->entry, &c->room, c->entries + 1, sizeof *c->entry);
-        if (s)
-            return s;
-        c->entry[c->entries++] = (entry){word[w].object, (int32_t)c->cols + id[w], 1};
+    mcr_status s = MCR_OK;
+    for (int64_t w = 0; w < count && !s; w++) {
+        if (w == 0 || id[w] != id[w - 1] || word[w].object != word[w - 1].object)
+            s = add_entry(c, word[w].object, c->cols + id[w]);
+        else if (!presence)
+            c->entry[c->entries - 1].value++;
     }
     c->cols += distinct;
-    return MCR_OK;
+    return s;
+}
+
+mcr_status mcr_counts_add_keys(mcr_counts *c, const mcr_keys *keys, bool presence)
+{
+    mcr_status s = MCR_OK;
+    for (int64_t i = 0; i < keys->count && !s; i++) {
+        bool another = i == 0 || keys->key[i] != keys->key[i - 1];
+        c->cols += another;
+        if (another || keys->object[i] != keys->object[i - 1])
+            s = add_entry(c, keys->object[i], c->cols - 1);
+        else if (!presence)
+            c->entry[c->entries - 1].value++;
+    }
+    return s;
 }
 
 /* The rows of one side as a sparse store. Entries come in the order of features, so dealing them out

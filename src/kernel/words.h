@@ -6,7 +6,7 @@
 #ifndef MCR_KERNEL_WORDS_H
 #define MCR_KERNEL_WORDS_H
 
-#include "kernel/kernel.h"
+#include "kernel/keys.h"
 
 typedef struct mcr_word {
     const char *bytes;
@@ -26,6 +26,8 @@ void mcr_counts_close(mcr_counts *counts); /* NULL allowed */
  * sorted and numbered. */
 mcr_status mcr_counts_add(mcr_counts *counts, const mcr_word *word, const int32_t *id,
                           int64_t count, int64_t distinct, bool presence);
+/* The same for the numbers of keys.h, sorted, equal ones by object. */
+mcr_status mcr_counts_add_keys(mcr_counts *counts, const mcr_keys *keys, bool presence);
 /* The kernel is the inner product of these vectors: ends a leaf's bind, closes the counts (also on
  * failure). */
 mcr_status mcr_counts_offer(mcr_counts *counts, mcr_binding *binding);

@@ -16,6 +16,7 @@
 
 #include "linalg/simd.h"
 #include "linalg/simd_math.h"
+#include "linalg/subsequence.h"
 #include "linalg/tile_pack.h"
 
 enum {
@@ -449,6 +450,7 @@ static void update(double *f, const void *const *k_rows, const double *coef, int
 }
 
 extern const mcr_vmath SYMBOL(mcr_vmath_);
+extern const mcr_subsequence_kit SYMBOL(mcr_subsequence_kit_);
 extern const mcr_tile_kit SYMBOL(mcr_tile_kit_);
 
 const mcr_tile_kit SYMBOL(mcr_tile_kit_) = {
@@ -461,6 +463,7 @@ const mcr_tile_kit SYMBOL(mcr_tile_kit_) = {
                                            : 0.5,
     .sparse_below_large = MCR_SIMD_BYTES == 16 ? 0.8 : 0.33,
     .math = &SYMBOL(mcr_vmath_),
+    .subsequences = &SYMBOL(mcr_subsequence_kit_),
     .pack = pack,
     .pack_sparse = pack_sparse,
     .norms = norms,

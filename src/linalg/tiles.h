@@ -112,6 +112,7 @@ typedef struct mcr_tile_kit {
      * the first cache, and in larger ones; mcr_tile_prefers_sparse knows which. */
     double sparse_below, sparse_below_large;
     const mcr_vmath *math; /* elementwise functions in the same precision */
+    const struct mcr_subsequence_kit *subsequences; /* subsequence.h */
 
     /* Packs objects first .. first + count - 1 of the source into one panel of `width` objects (any
      * width from 1; kit->width for columns, kit->rows for rows); count <= width, the rest becomes

@@ -32,8 +32,9 @@ enum {
 #define INNER_SHARE 0.1  /* of the current violation: where the working set's problem stops */
 #define INNER_LEAST 0.5  /* of the tolerance: not below */
 #define BLUR        1e-6 /* of the objective: what float may hide of it */
-/* All of K at once: up to so many objects, fewer the more a kernel value costs. Memory that was never
- * touched costs more than what is computed into it, so the limit is low. */
+/* All of K at once: up to so many objects, fewer the more a kernel value costs; but where values are
+ * slow each should be computed once, and the symmetric ones not at all. Memory that was never touched
+ * costs more than what is computed into it, so the limit is low. */
 #define WHOLE_OBJECTS 2048
 #define WHOLE_WORK    (40.0 * WHOLE_OBJECTS)
 
@@ -161,7 +162,8 @@ static mcr_status open_solver(mcr_smo *s, mcr_gram *gram, const mcr_qp *p, doubl
     s->began = s->told = mcr_now();
     double work = mcr_gram_work(gram);
     s->whole = fits_budget(s->ctx, p->n) &&
-               (p->k || (p->n <= WHOLE_OBJECTS && (double)p->n * work <= WHOLE_WORK));
+               (p->k || (p->n <= WHOLE_OBJECTS &&
+                         ((double)p->n * work <= WHOLE_WORK || mcr_gram_is_slow(gram))));
     s->slots = s->whole || p->n < MCR_SMO_MOST_SLOTS ? p->n : MCR_SMO_MOST_SLOTS;
     /* Its block of K and that of new members take a quarter of the budget at most. */
     while (!s->whole && s->slots > LEAST_SLOTS &&

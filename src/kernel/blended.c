@@ -1,0 +1,58 @@
+/* blended.c: substrings of length 1 to p in common: the sum of spectrum(1) to spectrum(p).
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "kernel/substrings.h"
+#include "kernel/vectors.h"
+
+typedef struct blended_params {
+    int64_t p;
+    int mode;
+} blended_params;
+
+static const mcr_param params[] = {
+    {.name = "p",
+     .type = MCR_INT,
+     .offset = offsetof(blended_params, p),
+     .standard = "3",
+     .min = 1,
+     .max = 1000,
+     .help = "length of the longest substrings, in bytes"},
+    {.name = "mode",
+     .type = MCR_CHOICE,
+     .offset = offsetof(blended_params, mode),
+     .standard = "presence",
+     .choices = "presence|count",
+     .help = "presence: how many different ones in common; count: product of their numbers"},
+    {.name = NULL},
+};
+
+static mcr_status bind(mcr_bound *bound, mcr_binding *binding)
+{
+    const blended_params *p = mcr_bound_params(bound);
+    return mcr_substrings_bind(bound, binding, 1, p->p, p->mode == 0);
+}
+
+static mcr_definite definite(const void *values, const mcr_definite *child, int children,
+                             const char **rule)
+{
+    (void)values;
+    (void)child;
+    (void)children;
+    *rule = "an inner product of substring counts";
+    return MCR_PSD;
+}
+
+const mcr_kernel_type mcr_kernel_blended = {
+    .size = sizeof(mcr_kernel_type),
+    .name = "blended",
+    .summary = "substrings of length 1 to p that two strings have in common",
+    .kinds = MCR_STRINGS,
+    .params = params,
+    .params_size = sizeof(blended_params),
+    .definite = definite,
+    .bind = bind,
+    .block = mcr_vectors_block,
+    .diagonal = mcr_vectors_diagonal,
+    .has_features = 1,
+};

@@ -1,0 +1,108 @@
+/* mismatch.c: words of k letters with up to m mismatches (Leslie, Eskin, Weston and Noble, 2003).
+ *
+ * The feature of every possible word is how many words of the string differ from it in at most m
+ * places. K is the inner product, so a pair of words that differ in d places counts as often as
+ * there are words within m of both.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "kernel/mismatches.h"
+
+#include "kernel/keys.h"
+
+typedef struct mismatch_params {
+    int64_t k, m, letters;
+} mismatch_params;
+
+static const mcr_param params[] = {
+    {.name = "k",
+     .type = MCR_INT,
+     .offset = offsetof(mismatch_params, k),
+     .standard = "5",
+     .min = 1,
+     .max = MCR_MISMATCHES_LENGTH_MAX,
+     .help = "length of the words, in bytes"},
+    {.name = "m",
+     .type = MCR_INT,
+     .offset = offsetof(mismatch_params, m),
+     .standard = "1",
+     .min = 0,
+     .max = 8,
+     .help = "mismatches allowed"},
+    {.name = "letters",
+     .type = MCR_INT,
+     .offset = offsetof(mismatch_params, letters),
+     .standard = "4",
+     .min = 1,
+     .max = 256,
+     .help = "size of the alphabet: 4 for DNA, 20 for proteins, 256 for any bytes"},
+    {.name = NULL},
+};
+
+static mcr_status check(mcr *ctx, void *values)
+{
+    const mismatch_params *p = values;
+    if (p->m >= p->k)
+        return mcr_fail(ctx, MCR_BAD_CALL, "mismatch: m must be less than k (%lld)",
+                        (long long)p->k);
+    return MCR_OK;
+}
+
+/* How many words are within m of two that differ in d places: of those d, the word has the first's
+ * letter in `first`, the second's in `second`, another in the rest; of the others it differs in e. */
+static double within(int64_t k, int64_t m, int64_t letters, int64_t d)
+{
+    double sum = 0, others = 1;
+    for (int64_t rest = 0; rest <= d; rest++, others *= (double)(letters - 2)) {
+        for (int64_t first = 0; first + rest <= d; first++) {
+            int64_t second = d - rest - first, most = first > second ? first : second;
+            double ways = mcr_choose(d, rest) * mcr_choose(d - rest, first) * others, power = 1;
+            for (int64_t e = 0; e <= k - d && e + most + rest <= m; e++) {
+                sum += ways * mcr_choose(k - d, e) * power;
+                power *= (double)(letters - 1);
+            }
+        }
+    }
+    return sum;
+}
+
+static mcr_status bind(mcr_bound *bound, mcr_binding *binding)
+{
+    (void)binding;
+    const mismatch_params *p = mcr_bound_params(bound);
+    mcr_alphabet a = mcr_alphabet_of(bound);
+    mcr_mismatches what = {.length = p->k, .most = 2 * p->m < p->k ? 2 * p->m : p->k};
+    if (a.count > p->letters)
+        return mcr_fail(bound->ctx, MCR_BAD_DATA,
+                        "mismatch: the strings have %d different letters: say letters=%d or more "
+                        "(20 for proteins, 256 for any bytes)",
+                        a.count, a.count);
+    for (int64_t d = 0; d <= what.most; d++)
+        what.h[d] = within(p->k, p->m, p->letters, d);
+    return mcr_mismatches_bind(bound, &what);
+}
+
+static mcr_definite definite(const void *values, const mcr_definite *child, int children,
+                             const char **rule)
+{
+    (void)values;
+    (void)child;
+    (void)children;
+    *rule = "an inner product of counts of words with mismatches";
+    return MCR_PSD;
+}
+
+const mcr_kernel_type mcr_kernel_mismatch = {
+    .size = sizeof(mcr_kernel_type),
+    .name = "mismatch",
+    .summary = "words of k letters that two strings have in common, up to m mismatches",
+    .kinds = MCR_STRINGS,
+    .params = params,
+    .params_size = sizeof(mismatch_params),
+    .check = check,
+    .definite = definite,
+    .bind = bind,
+    .unbind = mcr_mismatches_unbind,
+    .block = mcr_mismatches_block,
+    .diagonal = mcr_mismatches_diagonal,
+};
