@@ -30,6 +30,9 @@ mcr_status mcr_gram_prepare(mcr_gram *gram, bool precise);
  * Prepare the precision before. */
 mcr_status mcr_gram_batch(const struct mcr_vectors_batch **out, mcr_gram *gram, mcr_rows x,
                           bool precise);
+/* All of K in either precision, without telling of progress or stopping: for solvers that have a
+ * progress of their own. */
+mcr_status mcr_gram_matrix_quietly(mcr_gram *gram, void *k, int64_t ld, bool precise);
 /* A block in either precision; k is float * or double *. */
 mcr_status mcr_gram_block_any(mcr_gram *gram, mcr_rows x, mcr_rows z, void *k, int64_t ld,
                               bool precise);

@@ -6,6 +6,8 @@
  */
 #include "gram/gram.h"
 
+#include <math.h>
+
 #include "base/threads.h"
 #include "kernel/vectors.h"
 #include "linalg/copy.h"
@@ -22,6 +24,9 @@ typedef struct matrix_job {
     int64_t n, ld, side, side_tiles;
     int64_t strip; /* its first row of tiles */
     bool precise;
+    bool report; /* progress, and stops when asked to */
+    double began, told;
+    int64_t done; /* tiles, by the first worker's knowledge */
 } matrix_job;
 
 /* Item t of a strip, counted row by row: row r of tiles starts at the diagonal. */
@@ -67,9 +72,32 @@ static mcr_status compute_tile(const matrix_job *job, mcr_rows x, mcr_rows z, vo
                                                  });
 }
 
+/* Told by one worker of all; `item` of the strip is being computed. */
+static mcr_status tell(matrix_job *job, int64_t item)
+{
+    enum { EVERY = 20 }; /* a second */
+    double now = mcr_now(), all = (double)job->side_tiles * (double)(job->side_tiles + 1) / 2;
+    if (!job->report || now - job->told < 1.0 / EVERY)
+        return MCR_OK;
+    job->told = now;
+    mcr_progress at = {
+        .size = sizeof at,
+        .phase = "gram",
+        .fraction = (double)(job->done + item) / all,
+        .seconds = now - job->began,
+        .objective = NAN,
+        .violation = NAN,
+    };
+    return mcr_report(job->gram->ctx, &at) ? mcr_fail(job->gram->ctx, MCR_STOPPED, "interrupted")
+                                           : MCR_OK;
+}
+
 static mcr_status matrix_tile(void *arg, int64_t item, int worker)
 {
-    const matrix_job *job = arg;
+    matrix_job *job = arg;
+    mcr_status told = worker == 0 ? tell(job, item) : MCR_OK;
+    if (told)
+        return told;
     mcr_scratch *scratch = job->gram->scratch[worker];
     int64_t r, c;
     strip_tile(job, item, &r, &c);
@@ -96,7 +124,7 @@ static mcr_status matrix_tile(void *arg, int64_t item, int worker)
     return s;
 }
 
-static mcr_status matrix_any(mcr_gram *g, void *k, int64_t ld, bool precise)
+static mcr_status matrix_any(mcr_gram *g, void *k, int64_t ld, bool precise, bool report)
 {
     mcr_rows x = {NULL, 0, mcr_gram_rows(g)}, z = {NULL, 0, mcr_gram_cols(g)};
     if (!g->same)
@@ -105,23 +133,40 @@ static mcr_status matrix_any(mcr_gram *g, void *k, int64_t ld, bool precise)
     if (s)
         return s;
     int64_t side = mcr_gram_is_slow(g) ? MCR_SLOW_TILE : SIDE, m = (x.count + side - 1) / side;
-    matrix_job job = {g, NULL, k, x.count, ld, side, m, 0, precise};
+    matrix_job job = {
+        .gram = g,
+        .k = k,
+        .n = x.count,
+        .ld = ld,
+        .side = side,
+        .side_tiles = m,
+        .precise = precise,
+        .report = report,
+        .began = mcr_now(),
+        .told = mcr_now(),
+    };
     for (; job.strip < m && !s; job.strip += STRIP) {
         if (g->binding->root->fused)
             s = mcr_gram_batch(&job.batch, g, mcr_rows_part(x, job.strip * side, STRIP * side),
                                precise);
         if (!s)
             s = mcr_parallel(g->ctx, strip_tiles(m, job.strip), matrix_tile, &job);
+        job.done += strip_tiles(m, job.strip);
     }
     return s;
 }
 
 mcr_status mcr_gram_matrix(mcr_gram *g, double *k, int64_t ld)
 {
-    return matrix_any(g, k, ld, true);
+    return matrix_any(g, k, ld, true, true);
 }
 
 mcr_status mcr_gram_matrix_float(mcr_gram *g, float *k, int64_t ld)
 {
-    return matrix_any(g, k, ld, false);
+    return matrix_any(g, k, ld, false, true);
+}
+
+mcr_status mcr_gram_matrix_quietly(mcr_gram *g, void *k, int64_t ld, bool precise)
+{
+    return matrix_any(g, k, ld, precise, false);
 }

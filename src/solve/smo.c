@@ -77,8 +77,7 @@ static mcr_status fill_whole(mcr_smo *s)
     if (!(s->k = mcr_alloc(s->ctx, (size_t)(s->places * ld), s->real)))
         return MCR_NO_MEMORY;
     s->block.k = s->k;
-    st = s->precise ? mcr_gram_matrix(s->full, (double *)(void *)s->k, ld)
-                    : mcr_gram_matrix_float(s->full, (float *)(void *)s->k, ld);
+    st = mcr_gram_matrix_quietly(s->full, s->k, ld, s->precise);
     for (int64_t i = 0; i < n && !st; i++)
         memset(s->k + (size_t)(i * ld + n) * s->real, 0, (size_t)(ld - n) * s->real);
     if (!st)
