@@ -29,9 +29,9 @@ INLINE void take_letter(const mcr_subsequence_job *job, vreal *p, int levels, wh
         vwhole t = ((const vwhole *)job->t)[j];
         vreal match = (vreal)((vbits)(t == letter) & (vbits)square);
         /* before[i] is P_{i+1}(k, j): the place to the left, not yet touched by this letter. */
-        *sum = multiply_add(match, levels ? before[levels - 1] : splat(1), *sum);
+        *sum = levels ? multiply_add(match, before[levels - 1], *sum) : *sum + match;
         UNROLL for (int i = 0; i < levels; i++)
-            q[i] = multiply_add(lambda, q[i], match * (i ? before[i - 1] : splat(1)));
+            q[i] = multiply_add(lambda, q[i], i ? match * before[i - 1] : match);
         UNROLL for (int i = 0; i < levels; i++)
         {
             before[i] = p[i];
