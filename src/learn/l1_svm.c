@@ -4,9 +4,12 @@
  *   min sum |a_j| + sum C_i xi_i,   y_i (sum_j a_j K(x_j, x_i) + bias) >= 1 - xi_i,  xi >= 0
  *
  * A linear program, solved by column generation: only some a_j are in it; with the duals u_i of the
- * rest an absent a_j can help iff |sum_i u_i y_i K(x_j, x_i)| > 1, and the worst ones enter. Scaled so
- * that none exceeds 1, the duals are feasible for the whole program: sum u_i is then a lower bound of
- * the optimum, and the gap to it the certificate.
+ * rest an absent a_j can help iff |sum_i u_i y_i K(x_j, x_i)| > 1, and the worst ones enter.
+ *
+ * The certificate takes nothing from the linear program but a_j, bias and u_i. The objective is computed
+ * from kernel values. The duals are made feasible for the whole program: cut to 0 <= u_i <= C_i, the
+ * heavier class scaled down so that sum u_i y_i = 0, all scaled so that none of the sums above exceeds
+ * 1. Then sum u_i is a lower bound of the optimum, whatever the tolerances of the program.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -49,6 +52,7 @@ typedef struct program {
     int64_t *object; /* j of each, in pairs of columns behind bias and xi */
     unsigned char *in;
     double *row, *price, *u;
+    double *v, *kv; /* two vectors beside each other, and K times them */
     double began;
 } program;
 
@@ -82,17 +86,49 @@ static mcr_status add_coefficient(program *g, int64_t j)
     return s;
 }
 
-/* price_j = sum_i u_i y_i K(x_j, x_i); returns the largest in size. */
-static mcr_status price_all(program *g, const double *dual, double *largest)
+/* Makes the duals feasible for the fixed columns: 0 <= u_i <= C_i, both classes of the same sum. */
+static void repair_duals(program *g, double C, const double *dual)
 {
     const mcr_binary *p = g->p;
-    for (int64_t i = 0; i < p->n; i++)
-        g->u[i] = dual[i] * p->y[i];
-    mcr_status s = mcr_gram_multiply(p->gram, g->u, 1, g->price);
-    *largest = 0;
-    for (int64_t j = 0; j < p->n && !s; j++)
-        *largest = fmax(*largest, fabs(g->price[j]));
-    return s;
+    double side[2] = {0, 0};
+    for (int64_t i = 0; i < p->n; i++) {
+        g->u[i] = fmin(fmax(dual[i], 0), C * p->weight[i]);
+        side[p->y[i] > 0] += g->u[i];
+    }
+    double least = fmin(side[0], side[1]);
+    for (int64_t i = 0; i < p->n; i++) {
+        double own = side[p->y[i] > 0];
+        g->u[i] *= own > 0 ? least / own : 0;
+    }
+}
+
+/* Decision values, objective, prices sum_i u_i y_i K(x_j, x_i), and the best lower bound so far. */
+static mcr_status certify(program *g, double C, const double *dual)
+{
+    mcr_binary *p = g->p;
+    double largest = 1, sum = 0;
+    repair_duals(g, C, dual);
+    for (int64_t i = 0; i < p->n; i++) {
+        g->v[2 * i] = p->coef[i];
+        g->v[2 * i + 1] = g->u[i] * p->y[i];
+    }
+    mcr_status s = mcr_gram_multiply(p->gram, g->v, 2, g->kv);
+    if (s)
+        return s;
+    p->primal = 0;
+    for (int64_t i = 0; i < p->n; i++) {
+        p->f[i] = g->kv[2 * i];
+        g->price[i] = g->kv[2 * i + 1];
+        largest = fmax(largest, fabs(g->price[i]));
+        sum += g->u[i];
+        p->primal += fabs(p->coef[i]) +
+                     C * p->weight[i] * fmax(0, 1 - p->y[i] * (p->f[i] + p->bias));
+    }
+    p->dual = fmax(p->dual, sum / largest);
+    p->gap = p->primal - p->dual;
+    p->objective = p->primal;
+    p->violation = p->gap / fmax(p->primal, 1e-300);
+    return MCR_OK;
 }
 
 /* Brings in the coefficients that would gain most; *entered: how many. */
@@ -127,24 +163,16 @@ static mcr_status generate(program *g, const params *o)
     double limit = p->deadline > 0 ? fmax(p->deadline - g->began, 1e-3) : 0;
     for (;;) {
         const double *x, *dual;
-        double objective, largest, sum = 0;
         bool ended;
         int64_t entered;
         double left = limit > 0 ? fmax(limit - (mcr_now() - g->began), 1e-3) : 0;
-        mcr_status s = mcr_lp_solve(g->lp, left, &ended, &x, &dual, &objective);
-        if (!s)
-            take_solution(g, x);
-        for (int64_t i = 0; i < p->n && !s; i++)
-            sum += dual[i];
-        if (!s)
-            s = price_all(g, dual, &largest);
+        mcr_status s = mcr_lp_solve(g->lp, left, &ended, &x, &dual);
         if (s)
             return s;
+        take_solution(g, x);
+        if ((s = certify(g, o->C, dual)))
+            return s;
         p->steps++;
-        p->primal = p->objective = objective;
-        p->dual = ended ? sum / fmax(1, largest) : 0;
-        p->gap = p->primal - p->dual;
-        p->violation = p->gap / fmax(p->primal, 1e-300);
         bool late = limit > 0 && mcr_now() - g->began > limit;
         p->stop = p->violation <= o->tol ? MCR_STOP_OPTIMAL : late ? MCR_STOP_TIME : MCR_STOP_STUCK;
         mcr_progress at = {.size = sizeof at,
@@ -152,18 +180,18 @@ static mcr_status generate(program *g, const params *o)
                            .fraction = NAN,
                            .seconds = mcr_now() - g->began,
                            .step = p->steps,
-                           .objective = objective,
+                           .objective = p->objective,
                            .violation = p->violation,
                            .active = g->columns,
                            .total = p->n};
-        if (p->violation <= o->tol || late)
+        if (p->stop != MCR_STOP_STUCK)
             return MCR_OK;
         if (p->phase && mcr_report(p->ctx, &at)) {
             p->stop = MCR_STOP_INTERRUPTED;
             return MCR_OK;
         }
         s = enter_worst(g, 1 + 0.1 * o->tol, &entered);
-        if (s || entered == 0)
+        if (s || (entered == 0 && ended))
             return s;
     }
 }
@@ -174,12 +202,16 @@ static mcr_status solve(const void *values, mcr_binary *p)
     mcr *ctx = p->ctx;
     size_t n = (size_t)p->n;
     program g = {.p = p, .began = mcr_now()};
+    p->dual = 0;
     g.object = mcr_alloc(ctx, n, sizeof *g.object);
     g.in = mcr_alloc_zero(ctx, n, 1);
     g.row = mcr_alloc(ctx, n, sizeof *g.row);
     g.price = mcr_alloc(ctx, n, sizeof *g.price);
     g.u = mcr_alloc(ctx, n, sizeof *g.u);
-    mcr_status s = g.object && g.in && g.row && g.price && g.u ? MCR_OK : MCR_NO_MEMORY;
+    g.v = mcr_alloc(ctx, 2 * n, sizeof *g.v);
+    g.kv = mcr_alloc(ctx, 2 * n, sizeof *g.kv);
+    bool room = g.object && g.in && g.row && g.price && g.u && g.v && g.kv;
+    mcr_status s = room ? MCR_OK : MCR_NO_MEMORY;
     for (int64_t i = 0; i < p->n && !s; i++)
         g.row[i] = 1;
     if (!s)
@@ -189,14 +221,14 @@ static mcr_status solve(const void *values, mcr_binary *p)
     if (!s)
         s = generate(&g, o);
     p->tolerance = o->tol;
-    if (!s)
-        s = mcr_gram_multiply(p->gram, p->coef, 1, p->f);
     mcr_lp_close(g.lp);
     mcr_free(ctx, g.object);
     mcr_free(ctx, g.in);
     mcr_free(ctx, g.row);
     mcr_free(ctx, g.price);
     mcr_free(ctx, g.u);
+    mcr_free(ctx, g.v);
+    mcr_free(ctx, g.kv);
     return s;
 }
 

@@ -20,7 +20,7 @@
     CLP(addColumns)                                                                                \
     CLP(primal)                                                                                    \
     CLP(status)                                                                                    \
-    CLP(objectiveValue)                                                                            \
+    CLP(scaling)                                                                                   \
     CLP(primalColumnSolution)                                                                      \
     CLP(dualRowSolution)                                                                           \
     CLP(setLogLevel)                                                                               \
@@ -75,6 +75,9 @@ mcr_status mcr_lp_open(mcr_lp **out, mcr *ctx, int64_t rows, const double *lower
         return s;
     }
     lp->setLogLevel(lp->model, 0);
+    /* CLP would scale by the geometric mean of a row's or column's entries. Kernel values go down to
+     * 1e-300, which makes such factors absurd and its tolerances mean nothing. */
+    lp->scaling(lp->model, 0);
     lp->resize(lp->model, lp->rows, 0);
     for (int i = 0; i < lp->rows; i++) {
         lp->every_row[i] = i;
@@ -110,7 +113,7 @@ mcr_status mcr_lp_add(mcr_lp *lp, double cost, double low, double high, int64_t 
 }
 
 mcr_status mcr_lp_solve(mcr_lp *lp, double seconds, bool *ended, const double **x,
-                        const double **dual, double *objective)
+                        const double **dual)
 {
     if (seconds > 0)
         lp->setMaximumSeconds(lp->model, seconds);
@@ -118,11 +121,12 @@ mcr_status mcr_lp_solve(mcr_lp *lp, double seconds, bool *ended, const double **
     int status = lp->status(lp->model);
     *ended = status == 0;
     if (status != 0 && status != 3)
-        return mcr_fail(lp->ctx, MCR_NUMERIC, "CLP could not solve the linear program (status %d)",
+        return mcr_fail(lp->ctx, MCR_NUMERIC,
+                        "CLP could not solve the linear program (status %d): scale the data, or "
+                        "take smaller parameters",
                         status);
     *x = lp->primalColumnSolution(lp->model);
     *dual = lp->dualRowSolution(lp->model);
-    *objective = lp->objectiveValue(lp->model);
     return MCR_OK;
 }
 
@@ -157,14 +161,13 @@ mcr_status mcr_lp_add(mcr_lp *lp, double cost, double low, double high, int64_t 
 }
 
 mcr_status mcr_lp_solve(mcr_lp *lp, double seconds, bool *ended, const double **x,
-                        const double **dual, double *objective)
+                        const double **dual)
 {
     (void)lp;
     (void)seconds;
     (void)ended;
     (void)x;
     (void)dual;
-    (void)objective;
     return MCR_BAD_CALL;
 }
 

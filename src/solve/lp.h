@@ -23,6 +23,6 @@ mcr_status mcr_lp_add(mcr_lp *lp, double cost, double low, double high, int64_t 
 /* Solves; *ended is false when `seconds` (0: no limit) were not enough. x: a value a column, dual: a
  * value a row (>= 0). Borrowed until the next call. */
 mcr_status mcr_lp_solve(mcr_lp *lp, double seconds, bool *ended, const double **x,
-                        const double **dual, double *objective);
+                        const double **dual);
 
 #endif
