@@ -97,11 +97,6 @@ static double first_probability(const mcr_fitted *f, int64_t o, double score)
     return p < 1e-7 ? 1e-7 : p > 1 - 1e-7 ? 1 - 1e-7 : p;
 }
 
-static int64_t pair_output(const mcr_fitted *f, int64_t a, int64_t b)
-{
-    return a * f->classes - a * (a + 1) / 2 + (b - a - 1);
-}
-
 /* Pairwise coupling: the p that minimises sum_{i<j} (r_ji p_i - r_ij p_j)^2 = p'Qp, with Q_ii the sum
  * of r_ji^2 and Q_ij = -r_ji r_ij (Wu, Lin and Weng, JMLR 5, 2004, second method): each step makes
  * (Qp)_t equal to p'Qp and normalises. q: room for k x k + k. */
@@ -115,7 +110,7 @@ static void couple(const mcr_fitted *f, const double *score, double *p, double *
     }
     for (int64_t i = 0; i < k; i++)
         for (int64_t j = i + 1; j < k; j++) {
-            int64_t o = pair_output(f, i, j);
+            int64_t o = mcr_pair_output(k, i, j);
             double r_ij = first_probability(f, o, score[o]), r_ji = 1 - r_ij;
             q[i * k + i] += r_ji * r_ji;
             q[j * k + j] += r_ij * r_ij;
@@ -163,7 +158,7 @@ static int64_t most_votes(const mcr_fitted *f, const double *score)
             if (j == c)
                 continue;
             int64_t a = j < c ? j : c, b = j < c ? c : j;
-            double s = score[pair_output(f, a, b)];
+            double s = score[mcr_pair_output(k, a, b)];
             votes += (s > 0) == (c == a);
         }
         if (votes > best_votes) {

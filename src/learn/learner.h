@@ -26,6 +26,12 @@ typedef enum mcr_rule {
     MCR_RULE_LARGEST /* one-vs-rest: class of the largest output */
 } mcr_rule;
 
+/* The output of classes a < b by MCR_RULE_PAIRS. */
+static inline int64_t mcr_pair_output(int64_t classes, int64_t a, int64_t b)
+{
+    return a * classes - a * (a + 1) / 2 + (b - a - 1);
+}
+
 /* Some of the basis objects with their coefficients: coef[o * count + i] belongs to output output[o]
  * and basis object first + i. */
 typedef struct mcr_segment {

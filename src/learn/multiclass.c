@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/random.h"
+#include "base/stream.h"
 #include "base/threads.h"
 #include "learn/svm_common.h"
 #include "linalg/copy.h"
@@ -21,22 +22,23 @@ enum { CALIBRATION_FOLDS = 5, SHARES = 4 };
 typedef struct job {
     const mcr_learning *in;
     const mcr_multiclass *how;
-    int64_t n, classes, problems, side_by_side;
+    int64_t n, classes, problems;
     const double *weight;
     mcr_rule rule;
     mcr_gram *whole; /* of all objects, where problems are solved one after the other */
     mcr_binary *result;
-    int64_t **object; /* of each problem; NULL: all */
-    double *slope;    /* 2 a problem; NULL: no probabilities */
+    double *slope; /* 2 a problem; NULL: no probabilities */
     double deadline;
-    bool stopped; /* by the user: what has not begun is left out */
-    /* One-vs-one: K within each class, shared by its pairs; NULL: not worth it. */
-    float **own;
-    int64_t *member, *first; /* objects by class; first of each class, classes + 1 values */
-    int64_t *place;          /* first of each class in `sorted` */
-    mcr_data *sorted;        /* objects by class, each class from a whole panel on */
-    mcr_gram **across;       /* one a worker */
-    float **pair;            /* one a worker: room for a pair's K */
+    bool stopped;      /* by the user: what has not begun is left out */
+    bool uncalibrated; /* some slopes are 1, for want of time or of decision values */
+    /* One-vs-one: objects by class; first of each class, classes + 1 values. A pair has the objects of
+     * its first class, then those of its second. */
+    int64_t *member, *first;
+    float **own;       /* K within each class, shared by its pairs; NULL: not worth it */
+    int64_t *place;    /* first of each class in `sorted` */
+    mcr_data *sorted;  /* objects by class, each class from a whole panel on */
+    mcr_gram **across; /* one a worker */
+    float **pair;      /* one a worker: room for a pair's K */
     int64_t pair_ld;
     size_t taken;
 } job;
@@ -54,17 +56,31 @@ static void pair_of(int64_t classes, int64_t problem, int64_t *a, int64_t *b)
     *b = first + 1 + problem;
 }
 
-/* Side of an object of class c in a problem: +1, -1, or 0: not in it. */
-static int side_of(const job *j, int64_t problem, int64_t c)
+static int64_t class_size(const job *j, int64_t c)
 {
-    int64_t a, b;
-    switch (j->rule) {
-    case MCR_RULE_BINARY: return c == 1 ? 1 : -1;
-    case MCR_RULE_LARGEST: return c == problem ? 1 : -1;
-    default: break;
+    return j->first[c + 1] - j->first[c];
+}
+
+/* Lists the objects of a problem with their sides; returns how many there are. */
+static int64_t list_objects(const job *j, int64_t problem, int64_t *row, double *y)
+{
+    if (j->rule != MCR_RULE_PAIRS) {
+        const int32_t *class_of = mcr_data_class_of(j->in->data);
+        int64_t positive = j->rule == MCR_RULE_BINARY ? 1 : problem;
+        for (int64_t i = 0; i < j->n; i++) {
+            row[i] = i;
+            y[i] = class_of[i] == positive ? 1 : -1;
+        }
+        return j->n;
     }
-    pair_of(j->classes, problem, &a, &b);
-    return c == a ? 1 : c == b ? -1 : 0;
+    int64_t of[2], n = 0;
+    pair_of(j->classes, problem, &of[0], &of[1]);
+    for (int side = 0; side < 2; side++)
+        for (int64_t t = j->first[of[side]]; t < j->first[of[side] + 1]; t++) {
+            row[n] = j->member[t];
+            y[n++] = side ? -1 : 1;
+        }
+    return n;
 }
 
 /* ---- decision values of held-out objects -------------------------------------------------------*/
@@ -97,8 +113,8 @@ static mcr_status deal(fold_set *s, mcr *ctx, uint64_t number)
     return MCR_OK;
 }
 
-/* Trains without one fold and fills its decision values. */
-static mcr_status hold_out(fold_set *s, int fold)
+/* Trains without one fold and fills its decision values; *stop: how that ended. */
+static mcr_status hold_out(fold_set *s, int fold, mcr_stop *stop)
 {
     const mcr_binary *of = s->of;
     mcr *ctx = of->ctx;
@@ -135,8 +151,11 @@ static mcr_status hold_out(fold_set *s, int fold)
     part.coef = coef;
     part.f = f;
     part.start = NULL;
-    if ((st = s->j->how->solve(s->j->how->params, &part)) ||
-        (st = mcr_gram_open(&across, ctx, s->j->in->kernel, kept, rest)))
+    part.fold = true;
+    part.steps = 0;
+    st = s->j->how->solve(s->j->how->params, &part);
+    *stop = part.stop;
+    if (st || (st = mcr_gram_open(&across, ctx, s->j->in->kernel, kept, rest)))
         goto done;
     memset(f, 0, sizeof *f * (size_t)out);
     for (int64_t i = 0; i < in; i++)
@@ -162,7 +181,9 @@ done:
     return st;
 }
 
-static mcr_status calibrate(const job *j, const mcr_binary *of, mcr_data *data, int64_t problem)
+/* Slopes from held-out decision values. Where time is over, the user has had enough or a fold has no
+ * solution, they stay as they are: half of the folds would tell the wrong thing. */
+static mcr_status calibrate(job *j, const mcr_binary *of, mcr_data *data, int64_t problem)
 {
     mcr *ctx = of->ctx;
     int64_t n = of->n, sides[2] = {0, 0};
@@ -178,11 +199,21 @@ static mcr_status calibrate(const job *j, const mcr_binary *of, mcr_data *data, 
                       j->how->learner);
     if (!st)
         st = deal(&s, ctx, (uint64_t)problem);
-    for (int fold = 0; fold < CALIBRATION_FOLDS && !st; fold++)
-        st = hold_out(&s, fold);
+    bool cut = false;
+    for (int fold = 0; fold < CALIBRATION_FOLDS && !st && !cut; fold++) {
+        mcr_stop stop = MCR_STOP_OPTIMAL;
+        st = hold_out(&s, fold, &stop);
+        if (stop == MCR_STOP_INTERRUPTED)
+            __atomic_store_n(&j->stopped, true, __ATOMIC_RELAXED);
+        cut = st == MCR_NUMERIC || stop == MCR_STOP_TIME || stop == MCR_STOP_INTERRUPTED;
+        if (st == MCR_NUMERIC)
+            st = MCR_OK;
+    }
     for (int64_t i = 0; i < n && !st; i++)
         y[i] = of->y[i] > 0;
-    if (!st)
+    if (cut)
+        __atomic_store_n(&j->uncalibrated, true, __ATOMIC_RELAXED);
+    else if (!st)
         mcr_calibrate(s.f, y, mcr_data_weights(data), n, j->slope + 2 * problem);
     mcr_free(ctx, s.fold);
     mcr_free(ctx, s.f);
@@ -262,7 +293,7 @@ static mcr_status sort_classes(job *j)
 
 static mcr_rows class_rows(const job *j, int64_t c)
 {
-    return (mcr_rows){NULL, j->place[c], j->first[c + 1] - j->first[c]};
+    return (mcr_rows){NULL, j->place[c], class_size(j, c)};
 }
 
 /* Computes the shared parts if all pairs are small enough and the budget allows; else leaves j->own
@@ -275,7 +306,7 @@ static mcr_status share(job *j)
     double bytes = 0;
     mcr_status st = list_classes(j);
     for (int64_t c = 0; c < j->classes && !st; c++) {
-        int64_t m = j->first[c + 1] - j->first[c];
+        int64_t m = class_size(j, c);
         bytes += sizeof(float) * (double)m * (double)m;
         second = m > largest ? largest : m > second ? m : second;
         largest = m > largest ? m : largest;
@@ -353,7 +384,7 @@ static void spread_start(const mcr_fitted *start, int64_t o, int64_t n, double *
 
 void mcr_binary_limits(const mcr_binary *p, mcr_qp *qp)
 {
-    qp->cache_bytes /= p->cache_share;
+    qp->cache_bytes = qp->cache_bytes / p->cache_share + 1; /* 0 would be the default */
     qp->seconds = p->deadline > 0 ? fmax(p->deadline - mcr_now(), 1e-3) : 0;
     qp->k = p->k;
     qp->k_ld = p->k_ld;
@@ -372,7 +403,6 @@ static mcr_status solve_one(void *arg, int64_t problem, int worker)
     job *j = arg;
     mcr *ctx = j->in->ctx;
     mcr_binary *r = &j->result[problem];
-    const int32_t *class_of = mcr_data_class_of(j->in->data);
     int64_t n = 0;
     double *y = mcr_alloc(ctx, (size_t)j->n, sizeof *y);
     double *weight = mcr_alloc(ctx, (size_t)j->n, sizeof *weight);
@@ -388,15 +418,10 @@ static mcr_status solve_one(void *arg, int64_t problem, int worker)
                 j->in->start->rule == j->rule;
     if (warm)
         spread_start(j->in->start, problem, j->n, all);
-    for (int64_t t = 0; t < j->n; t++) { /* pairs: by class, as pair_matrix has them */
-        int64_t i = j->member ? j->member[t] : t;
-        int side = side_of(j, problem, class_of[i]);
-        if (side == 0)
-            continue;
-        y[n] = side;
-        weight[n] = j->weight[i];
-        start[n] = warm ? all[i] : 0;
-        row[n++] = i;
+    n = list_objects(j, problem, row, y);
+    for (int64_t i = 0; i < n; i++) {
+        weight[i] = j->weight[row[i]];
+        start[i] = warm ? all[row[i]] : 0;
     }
     if (j->rule == MCR_RULE_PAIRS)
         st = mcr_data_select(&view, j->in->data, (mcr_rows){row, 0, n});
@@ -434,12 +459,10 @@ static mcr_status solve_one(void *arg, int64_t problem, int worker)
         if (!st && r->stop == MCR_STOP_INTERRUPTED)
             __atomic_store_n(&j->stopped, true, __ATOMIC_RELAXED);
     }
-    if (!st && j->slope && r->stop != MCR_STOP_INTERRUPTED && r->stop != MCR_STOP_TIME)
+    if (!st && j->slope && (r->stop == MCR_STOP_INTERRUPTED || r->stop == MCR_STOP_TIME))
+        __atomic_store_n(&j->uncalibrated, true, __ATOMIC_RELAXED);
+    else if (!st && j->slope)
         st = calibrate(j, r, view ? view : (mcr_data *)j->in->data, problem);
-    if (!st && view) {
-        j->object[problem] = row;
-        row = NULL;
-    }
 done:
     r->gram = NULL;
     r->y = r->weight = r->start = NULL;
@@ -460,11 +483,8 @@ static mcr_status solve_all(job *j)
     mcr_status st = j->rule == MCR_RULE_PAIRS ? share(j) : MCR_OK;
     if (st)
         return st;
-    if (j->problems >= 2 * workers && workers > 1) {
-        j->side_by_side = workers;
+    if (j->problems >= 2 * workers && workers > 1)
         return mcr_parallel(ctx, j->problems, solve_one, j);
-    }
-    j->side_by_side = 1;
     if (j->rule != MCR_RULE_PAIRS)
         st = mcr_gram_open(&j->whole, ctx, j->in->kernel, j->in->data, NULL);
     for (int64_t p = 0; p < j->problems && !st; p++)
@@ -475,30 +495,24 @@ static mcr_status solve_all(job *j)
 /* ---- putting the results together --------------------------------------------------------------*/
 
 /* One-vs-one: the objects of a class with their coefficients in its classes - 1 problems. */
-static mcr_status add_class(mcr_fitted *f, const job *j, int64_t c, const int32_t *class_of)
+static mcr_status add_class(mcr_fitted *f, const job *j, int64_t c)
 {
     mcr *ctx = f->ctx;
-    int64_t count = 0, outputs = 0;
-    for (int64_t i = 0; i < j->n; i++)
-        count += class_of[i] == c;
-    int64_t *object = mcr_alloc(ctx, (size_t)count, sizeof *object);
+    int64_t count = class_size(j, c), outputs = 0;
     int32_t *output = mcr_alloc(ctx, (size_t)j->classes, sizeof *output);
     double *coef = mcr_alloc(ctx, (size_t)count * (size_t)j->classes, sizeof *coef);
-    mcr_status st = object && output && coef ? MCR_OK : MCR_NO_MEMORY;
-    for (int64_t p = 0; p < j->problems && !st; p++) {
-        if (side_of(j, p, c) == 0)
+    mcr_status st = output && coef ? MCR_OK : MCR_NO_MEMORY;
+    for (int64_t other = 0; other < j->classes && !st; other++) {
+        if (other == c)
             continue;
-        int64_t at = 0;
-        for (int64_t i = 0; i < j->result[p].n; i++)
-            if (class_of[j->object[p][i]] == c) {
-                object[at] = j->object[p][i];
-                coef[outputs * count + at++] = j->result[p].coef[i];
-            }
+        int64_t p = other < c ? mcr_pair_output(j->classes, other, c)
+                              : mcr_pair_output(j->classes, c, other);
+        memcpy(coef + outputs * count, j->result[p].coef + (other < c ? class_size(j, other) : 0),
+               sizeof *coef * (size_t)count);
         output[outputs++] = (int32_t)p;
     }
     if (!st)
-        st = mcr_fitted_add(f, object, count, output, outputs, coef);
-    mcr_free(ctx, object);
+        st = mcr_fitted_add(f, j->member + j->first[c], count, output, outputs, coef);
     mcr_free(ctx, output);
     mcr_free(ctx, coef);
     return st;
@@ -531,21 +545,40 @@ static mcr_status add_whole(mcr_fitted *f, const job *j)
  * rule of their own. */
 static mcr_status judge_training(mcr_fitted *f, const job *j)
 {
-    const int32_t *class_of = mcr_data_class_of(j->in->data);
+    bool binary = j->rule == MCR_RULE_BINARY, pairs = j->rule == MCR_RULE_PAIRS && !f->slope;
+    int64_t *row = mcr_alloc(f->ctx, (size_t)j->n, sizeof *row);
+    double *y = mcr_alloc(f->ctx, (size_t)j->n, sizeof *y);
     f->right = mcr_alloc(f->ctx, (size_t)j->n, 1);
-    if (!f->right)
-        return MCR_NO_MEMORY;
-    bool binary = j->rule == MCR_RULE_BINARY;
-    memset(f->right, binary || (j->rule == MCR_RULE_PAIRS && !f->slope) ? 1 : 2, (size_t)j->n);
-    for (int64_t p = 0; p < j->problems && j->rule != MCR_RULE_LARGEST && (binary || !f->slope);
-         p++)
-        for (int64_t i = 0; i < j->result[p].n; i++) {
-            int64_t at = binary ? i : j->object[p][i];
-            int side = side_of(j, p, class_of[at]);
-            if ((j->result[p].f[i] + j->result[p].bias > 0) != (side > 0))
-                f->right[at] = binary ? 0 : 2;
-        }
-    return MCR_OK;
+    mcr_status st = row && y && f->right ? MCR_OK : MCR_NO_MEMORY;
+    if (!st)
+        memset(f->right, binary || pairs ? 1 : 2, (size_t)j->n);
+    for (int64_t p = 0; p < j->problems && (binary || pairs) && !st; p++) {
+        const mcr_binary *r = &j->result[p];
+        int64_t n = list_objects(j, p, row, y);
+        for (int64_t i = 0; i < n; i++)
+            if ((r->f[i] + r->bias > 0) != (y[i] > 0))
+                f->right[row[i]] = binary ? 0 : 2;
+    }
+    mcr_free(f->ctx, row);
+    mcr_free(f->ctx, y);
+    return st;
+}
+
+static mcr_status add_remarks(mcr_fitted *f, const job *j)
+{
+    mcr_status st = mcr_svm_remark(&f->remark, f->ctx, j->in->kernel);
+    if (st || !j->uncalibrated)
+        return st;
+    mcr_text text;
+    mcr_text_init(&text, f->ctx);
+    if (f->remark)
+        mcr_text_format(&text, "%s; ", f->remark);
+    mcr_text_string(&text, "not all probabilities could be calibrated: allow more time, or do not "
+                           "rely on them");
+    mcr_free(f->ctx, f->remark);
+    f->remark = text.status ? NULL : mcr_copy_text(f->ctx, text.bytes, (size_t)text.length);
+    mcr_text_free(&text);
+    return f->remark ? MCR_OK : MCR_NO_MEMORY;
 }
 
 static mcr_status gather(mcr_fitted **out, job *j)
@@ -576,13 +609,13 @@ static mcr_status gather(mcr_fitted **out, job *j)
     }
     if (j->rule == MCR_RULE_PAIRS)
         for (int64_t c = 0; c < j->classes && !st; c++)
-            st = add_class(f, j, c, mcr_data_class_of(j->in->data));
+            st = add_class(f, j, c);
     else
         st = add_whole(f, j);
     if (!st)
         st = judge_training(f, j);
     if (!st)
-        st = mcr_svm_remark(&f->remark, f->ctx, j->in->kernel);
+        st = add_remarks(f, j);
     if (st)
         mcr_fitted_free(f);
     else
@@ -606,12 +639,10 @@ mcr_status mcr_multiclass_fit(mcr_fitted **out, const mcr_learning *in, const mc
     double *weight = mcr_alloc(ctx, (size_t)n, sizeof *weight);
     j.weight = weight;
     j.result = mcr_alloc_zero(ctx, (size_t)j.problems, sizeof *j.result);
-    j.object = mcr_alloc_zero(ctx, (size_t)j.problems, sizeof *j.object);
-    st = weight && j.result && j.object ? MCR_OK : MCR_NO_MEMORY;
-    if (!st && how->probability)
-        st = (j.slope = mcr_alloc_zero(ctx, 2 * (size_t)j.problems, sizeof *j.slope))
-                 ? MCR_OK
-                 : MCR_NO_MEMORY;
+    j.slope = how->probability ? mcr_alloc(ctx, 2 * (size_t)j.problems, sizeof *j.slope) : NULL;
+    st = weight && j.result && (j.slope || !how->probability) ? MCR_OK : MCR_NO_MEMORY;
+    for (int64_t p = 0; p < 2 * j.problems && j.slope; p++)
+        j.slope[p] = 1; /* until it is calibrated */
     if (!st)
         st = mcr_svm_weights(ctx, how->learner, in->data, how->class_weight, weight);
     if (!st)
@@ -620,17 +651,12 @@ mcr_status mcr_multiclass_fit(mcr_fitted **out, const mcr_learning *in, const mc
         st = gather(out, &j);
     mcr_gram_close(j.whole);
     free_shared(&j);
-    for (int64_t p = 0; p < j.problems; p++) {
-        if (j.result) {
-            mcr_free(ctx, j.result[p].coef);
-            mcr_free(ctx, j.result[p].f);
-        }
-        if (j.object)
-            mcr_free(ctx, j.object[p]);
+    for (int64_t p = 0; p < j.problems && j.result; p++) {
+        mcr_free(ctx, j.result[p].coef);
+        mcr_free(ctx, j.result[p].f);
     }
     mcr_free(ctx, weight);
     mcr_free(ctx, j.result);
-    mcr_free(ctx, j.object);
     mcr_free(ctx, j.slope);
     return st;
 }

@@ -8,7 +8,7 @@
 #include "learn/learner.h"
 #include "solve/smo.h"
 
-/* One two-class problem: objects of a Gram, y = +1 or -1, weight > 0. */
+/* One two-class problem: objects of a Gram, y = +1 or -1, weight >= 0. */
 typedef struct mcr_binary {
     mcr *ctx;
     mcr_gram *gram;
@@ -20,6 +20,7 @@ typedef struct mcr_binary {
     double deadline;     /* of mcr_now(); 0: none */
     const float *k;      /* all of K, rows k_ld apart; NULL: not computed */
     int64_t k_ld;
+    bool fold; /* most of a problem, to calibrate by: options that do not fit it give way */
     /* Filled by the solver; coef is n values, zero at first. */
     double *coef, bias;
     double *f; /* n values, from the solver: f(x_i) without bias */

@@ -44,12 +44,15 @@ static mcr_status set_start(mcr_svm *s, const mcr_binary *p, double nu)
         total += p->weight[i];
         room[p->y[i] > 0] += p->weight[i];
     }
-    double each = 0.5 * nu * total, left[2] = {each, each};
-    if (each > fmin(room[0], room[1]) * (1 + 1e-12))
+    double each = 0.5 * nu * total, most = fmin(room[0], room[1]);
+    if (p->fold)
+        each = fmin(each, most);
+    double left[2] = {each, each};
+    if (each > most * (1 + 1e-12))
         return mcr_fail(p->ctx, MCR_BAD_CALL,
                         "nu-svm: nu = %g is not feasible for these classes; the largest that is: "
                         "%.6g",
-                        nu, 2 * fmin(room[0], room[1]) / total);
+                        nu, 2 * most / total);
     for (int64_t i = 0; i < p->n; i++) {
         int side = p->y[i] > 0;
         double b = fmin(p->weight[i], left[side]);

@@ -335,11 +335,6 @@ static mcr_status make_basis(mcr_data **out, mcr *ctx, const vectors *v, const h
 
 /* ---- reading: the model ------------------------------------------------------------------------*/
 
-static int64_t pair_output(int64_t k, int64_t a, int64_t b)
-{
-    return a * k - a * (a + 1) / 2 + (b - a - 1);
-}
-
 /* Coefficients of rows first .. first+count-1, column t of each, output by output. */
 static mcr_status add_rows(mcr_fitted *f, const vectors *v, int64_t first, int64_t count,
                            const int32_t *output, int64_t outputs)
@@ -364,7 +359,7 @@ static mcr_status add_classes(mcr_fitted *f, const vectors *v, const header *h)
     mcr_status s = output ? MCR_OK : MCR_NO_MEMORY;
     for (int64_t c = 0; c < k && !s; c++) {
         for (int64_t t = 0; t < k - 1; t++)
-            output[t] = (int32_t)(t < c ? pair_output(k, t, c) : pair_output(k, c, t + 1));
+            output[t] = (int32_t)(t < c ? mcr_pair_output(k, t, c) : mcr_pair_output(k, c, t + 1));
         s = add_rows(f, v, first, (int64_t)h->of_class[c], output, k - 1);
         first += (int64_t)h->of_class[c];
     }
@@ -603,7 +598,7 @@ static bool segments_fit(const mcr_fitted *f)
         if (s->outputs != (many ? k - 1 : 1))
             return false;
         for (int64_t t = 0; t < k - 1 && many; t++)
-            if (s->output[t] != (t < c ? pair_output(k, t, c) : pair_output(k, c, t + 1)))
+            if (s->output[t] != (t < c ? mcr_pair_output(k, t, c) : mcr_pair_output(k, c, t + 1)))
                 return false;
     }
     return true;
