@@ -195,28 +195,47 @@ static void certify_hard(mcr_svm *s, mcr_binary *p, double tolerance)
     memcpy(p->f, s->g, sizeof *p->f * (size_t)p->n);
 }
 
+/* Where one class has no weight, w = 0 and a bias of its side are the optimum. */
+static mcr_status one_sided(mcr_binary *p, bool positive, double tolerance)
+{
+    memset(p->coef, 0, sizeof *p->coef * (size_t)p->n);
+    memset(p->f, 0, sizeof *p->f * (size_t)p->n);
+    p->bias = positive ? 1 : -1;
+    p->objective = p->primal = p->dual = p->gap = p->violation = 0;
+    p->tolerance = tolerance;
+    p->stop = MCR_STOP_OPTIMAL;
+    return MCR_OK;
+}
+
+static void set_hulls(mcr_svm *s, const mcr_binary *p, const double count[2])
+{
+    for (int64_t i = 0; i < p->n; i++) {
+        bool positive = p->y[i] > 0;
+        s->group[i] = positive;
+        if (p->weight[i] == 0)
+            continue; /* an object without weight does not count */
+        /* The sum is 1; a bound beyond it keeps a coefficient of 1 free. */
+        s->lo[i] = positive ? 0 : -2;
+        s->hi[i] = positive ? 2 : 0;
+        s->b[i] = p->y[i] / count[positive];
+    }
+}
+
 static mcr_status hard_margin(const params *o, mcr_binary *p)
 {
     double largest, count[2] = {0, 0};
     mcr_svm s;
+    for (int64_t i = 0; i < p->n; i++)
+        count[p->y[i] > 0] += p->weight[i] > 0;
+    if (count[0] == 0 || count[1] == 0)
+        return one_sided(p, count[1] > 0, o->limits.tol);
     mcr_status st = largest_diagonal(p, &largest);
     if (!st)
         st = mcr_svm_open(&s, p->ctx, p->n, 2, &o->limits, p->phase);
     if (st)
         return st;
     mcr_binary_limits(p, &s.qp);
-    for (int64_t i = 0; i < p->n; i++)
-        count[p->y[i] > 0] += p->weight[i] > 0;
-    for (int64_t i = 0; i < p->n; i++) {
-        bool positive = p->y[i] > 0;
-        s.group[i] = positive;
-        if (p->weight[i] == 0)
-            continue; /* an object without weight does not count */
-        /* The sum is 1; a bound beyond it keeps a coefficient of 1 free. */
-        s.lo[i] = positive ? 0 : -2;
-        s.hi[i] = positive ? 2 : 0;
-        s.b[i] = p->y[i] / count[positive];
-    }
+    set_hulls(&s, p, count);
     const int64_t most_steps = s.qp.most_steps;
     /* The tolerance that the margin needs depends on the distance, which is not known before. */
     const double least = 1e-11 * largest;
@@ -292,7 +311,8 @@ static mcr_status hard_margin_through_origin(const params *o, mcr_binary *p)
     double square = 0, worst = 1;
     for (int64_t i = 0; i < p->n && !st; i++) {
         square += p->coef[i] * p->f[i];
-        worst = fmin(worst, p->y[i] * p->f[i]);
+        if (p->weight[i] > 0)
+            worst = fmin(worst, p->y[i] * p->f[i]);
     }
     p->primal = worst > 0 ? 0.5 * square / (worst * worst) : INFINITY;
     p->gap = p->primal - p->dual;
