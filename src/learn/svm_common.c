@@ -32,7 +32,7 @@ mcr_status mcr_svm_open(mcr_svm *svm, mcr *ctx, int64_t n, int groups, const mcr
         .tolerance = limits->tol,
         .most_steps = limits->max_steps == INT64_MIN ? 0 : limits->max_steps,
         .seconds = isnan(limits->time_limit) ? 0 : limits->time_limit,
-        .cache_bytes = (size_t)(fmax(limits->cache_mb, 1e-6) * 1048576.0),
+        .cache_bytes = 1 + (size_t)(fmin(limits->cache_mb, 1e9) * 1048576.0),
         .phase = phase,
     };
     return MCR_OK;
@@ -215,7 +215,12 @@ mcr_status mcr_svm_need_numbers(mcr *ctx, const char *learner, const mcr_data *d
         return mcr_fail(ctx, MCR_BAD_DATA, "%s: the data have no targets", learner);
     if (mcr_data_count(data) < 1)
         return mcr_fail(ctx, MCR_BAD_DATA, "%s: there are no objects", learner);
-    return MCR_OK;
+    const double *weight = mcr_data_weights(data);
+    double total = 0;
+    for (int64_t i = 0; weight && i < mcr_data_count(data); i++)
+        total += weight[i];
+    return !weight || total > 0 ? MCR_OK
+                                : mcr_fail(ctx, MCR_BAD_DATA, "%s: all weights are 0", learner);
 }
 
 /* ---- one output --------------------------------------------------------------------------------*/

@@ -58,6 +58,7 @@ mcr_status mcr_svm_weights(mcr *ctx, const char *learner, const mcr_data *data,
 mcr_status mcr_svm_remark(char **out, mcr *ctx, const mcr_kernel *kernel);
 /* At least two classes, or a message that tells what there is. */
 mcr_status mcr_svm_need_classes(mcr *ctx, const char *learner, const mcr_data *data);
+/* Numbers as targets, and weights that are not all 0. */
 mcr_status mcr_svm_need_numbers(mcr *ctx, const char *learner, const mcr_data *data);
 
 /* A fitted with one output, coefficients b and bias, and all that the solver reported; the caller
