@@ -42,6 +42,56 @@ static int is_standard_output(const char *path)
     return !path || strcmp(path, "-") == 0;
 }
 
+/* ---- before the work --------------------------------------------------------------------------*/
+
+static int is_same(const struct stat *a, const struct stat *b)
+{
+    return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+/* Whether writing `path`, which is there, would replace the input, or a file of it if that is a
+ * folder. However the names are spelled: the files are compared. */
+static int replaces(const char *path, const struct stat *there, const char *input)
+{
+    struct stat read, folder;
+    char real[PATH_MAX];
+    if (!input || strcmp(input, "-") == 0 || stat(input, &read) != 0)
+        return 0;
+    if (!S_ISDIR(read.st_mode))
+        return is_same(&read, there);
+    char *slash = realpath(path, real) ? strrchr(real, '/') : NULL;
+    if (!slash)
+        return 0;
+    slash[slash == real] = '\0';
+    return stat(real, &folder) == 0 && is_same(&read, &folder);
+}
+
+/* The model of --start is no such input: to go on from a model and keep the result in its place is
+ * what that option is for. */
+static int check_inputs(cli *c, const char *path)
+{
+    struct stat there;
+    const char *const *name = c->verb->words, *lost = NULL;
+    if (stat(path, &there) != 0 || !S_ISREG(there.st_mode))
+        return 0;
+    for (int i = 0; name && *name && i < c->words.count && !lost; i++) {
+        if ((strncmp(*name, "DATA", 4) == 0 || strcmp(*name, "MODEL") == 0) &&
+            replaces(path, &there, c->words.word[i]))
+            lost = c->words.word[i];
+        name += !strstr(*name, "...");
+    }
+    for (int64_t i = 0; i < c->reading.classes.count && !lost; i++) {
+        const char *file = c->reading.classes.item[i], *equals = strchr(file, '=');
+        if (replaces(path, &there, file) || (equals && replaces(path, &there, equals + 1)))
+            lost = file;
+    }
+    if (!lost && replaces(path, &there, c->reading.target))
+        lost = c->reading.target;
+    return lost
+               ? cli_refuse(c, "-o: %s would overwrite the input %s: give another name", path, lost)
+               : 0;
+}
+
 int cli_output_check(cli *c, const char *path)
 {
     if (!path)
@@ -51,7 +101,7 @@ int cli_output_check(cli *c, const char *path)
     if (ends_with(path, ".gz"))
         return cli_refuse(c, "-o: compressed files are not written: write %.*s and run gzip on it",
                           (int)strlen(path) - 3, path);
-    return 0;
+    return check_inputs(c, path);
 }
 
 static int fault(cli_output *out)

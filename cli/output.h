@@ -26,8 +26,8 @@ typedef struct cli_table {
 
 typedef struct cli_output cli_output;
 
-/* Tests a name before work is spent: -o and --json cannot both take standard output, and gzip is
- * not written. NULL is fine. */
+/* Tests a name before work is spent: -o and --json cannot both take standard output, gzip is not
+ * written, and no input is overwritten, however it is spelled. NULL is fine. */
 int cli_output_check(cli *c, const char *path);
 
 /* 1: the file can hold numbers only. */

@@ -102,5 +102,40 @@ def test_the_old_file_stays_until_the_new_one_is_whole():
         tap.check_equal(sorted(os.listdir(".")), ["g.csv", "x.npy"])
 
 
+def contents(*names):
+    return [open(name, "rb").read() for name in names]
+
+
+def test_inputs_are_not_overwritten():
+    tap.mercer("sample", "moons", "-n", "40", "-o", "d.csv")
+    tap.mercer("fit", "svm", "d.csv", "-o", "m.mercer")
+    tap.mercer("sample", "motifs", "-n", "8", "--format", "fasta", "-o", "s.fa")
+    os.symlink("d.csv", "soft.csv")
+    os.link("d.csv", "hard.csv")
+    os.mkdir("sub")
+    names = ("d.csv", "m.mercer", "s.fa")
+    before = contents(*names)
+    kernel = ["-k", "linear"]
+    calls = [["fit", "svm", "d.csv", "-o", "d.csv"],
+             ["fit", "svm", "d.csv", "-o", "./sub/../d.csv"],
+             ["fit", "svm", "soft.csv", "-o", "d.csv"],
+             ["fit", "svm", "hard.csv", "d.csv", "-o", "soft.csv"],
+             ["fit", "svm", "--class", "a=s.fa", "-k", "spectrum(p=2)", "-o", "s.fa"],
+             ["predict", "m.mercer", "d.csv", "-o", "hard.csv"],
+             ["predict", "m.mercer", "d.csv", "-o", "m.mercer"],
+             ["gram", "d.csv", *kernel, "-o", "d.csv"],
+             ["gram", "s.fa", "d.csv", *kernel, "-o", os.path.abspath("d.csv")],
+             ["geometry", "d.csv", *kernel, "-o", "soft.csv"],
+             ["export", "m.mercer", "--to", "libsvm", "-o", "m.mercer"]]
+    for call in calls:
+        done = tap.mercer(*call, status=2)
+        assert "would overwrite the input" in done.stderr, (call, done.stderr)
+        tap.check_equal(done.stdout, "")
+    assert contents(*names) == before
+    # The place of a model to go on from is free, and so is that of anything else.
+    tap.mercer("fit", "svm", "d.csv", "--start", "m.mercer", "-o", "m.mercer")
+    tap.mercer("predict", "m.mercer", "d.csv", "-o", "new.csv")
+
+
 if __name__ == "__main__":
     tap.main(globals())
