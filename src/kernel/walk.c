@@ -1,0 +1,512 @@
+/* walk.c: the geometric random walk kernel (Gaertner, Flach and Wrobel, COLT 2003; by products that
+ * never form the product graph, Vishwanathan, Schraudolph, Kondor and Borgwardt, JMLR 11, 2010).
+ *
+ * K is the sum over k of lambda^k times the number of pairs of walks of k steps, one in each graph,
+ * with the same labels of nodes and edges on the way. With A the adjacency matrix of the product
+ * graph, whose nodes are the pairs of nodes with equal labels, that is 1' (I - lambda A)^-1 1.
+ *
+ * The system is solved by conjugate gradients. A vector is one matrix X for each label: the nodes of
+ * the one graph that have it by those of the other. A step of kind s (from a node with label a, over
+ * an edge with label e, to a node with label b) adds S X_a T' to Y_b, S and T being the adjacencies of
+ * that kind in the two graphs: that costs edges times nodes, not edges times edges.
+ *
+ * The sum converges if lambda is below 1 / (r r'), r and r' being the spectral radii of the graphs.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/number.h"
+#include "kernel/graphs.h"
+
+typedef struct walk_params {
+    double lambda;
+} walk_params;
+
+static const mcr_param params[] = {
+    {.name = "lambda",
+     .type = MCR_REAL,
+     .offset = offsetof(walk_params, lambda),
+     .standard = "0.01",
+     .min = 0,
+     .max = 1,
+     .flags = MCR_MAX_OPEN,
+     .help = "what a step more is worth; below 1 / (largest eigenvalue of the graphs)^2"},
+    {.name = NULL},
+};
+
+/* Nodes of one graph that have the same label. */
+typedef struct group {
+    int32_t label, count;
+} group;
+
+/* Steps of one kind: entries (to, from), nodes numbered within their groups, rising. */
+typedef struct kind {
+    int32_t from_label, to_label, bond;
+    int32_t from, to; /* groups, numbered within the graph */
+    int64_t first, count;
+} kind;
+
+typedef struct walks { /* one graph */
+    int64_t nodes, links, group, groups, kind, kinds;
+    double radius; /* not less than the spectral radius */
+} walks;
+
+typedef struct walk_state {
+    walks *graph; /* those of x, then those of z */
+    group *group;
+    kind *kind;
+    int32_t (*entry)[2];
+    double lambda;
+} walk_state;
+
+/* What is near the limit takes many steps; so far and no further. */
+static const double LIMIT = 0.999, ACCURACY = 1e-17;
+
+/* ---- once for each graph -----------------------------------------------------------------------*/
+
+/* A link as it is sorted into its kind. */
+typedef struct link {
+    int32_t from_label, to_label, bond, to, from, from_group, to_group;
+} link;
+
+static int by_kind(const void *a, const void *b)
+{
+    const link *x = a, *y = b;
+    const int32_t p[] = {x->from_label, x->to_label, x->bond, x->to, x->from};
+    const int32_t q[] = {y->from_label, y->to_label, y->bond, y->to, y->from};
+    for (size_t i = 0; i < sizeof p / sizeof *p; i++)
+        if (p[i] != q[i])
+            return p[i] < q[i] ? -1 : 1;
+    return 0;
+}
+
+static int by_number(const void *a, const void *b)
+{
+    const uint64_t *x = a, *y = b;
+    return *x < *y ? -1 : *x > *y;
+}
+
+/* Work space for the largest graph. */
+typedef struct room {
+    uint64_t *order;     /* label, node */
+    int32_t (*place)[2]; /* of a node: group, number within it */
+    link *link;
+    double *now, *next;
+} room;
+
+static void make_groups(const mcr_graphs *g, int64_t i, const room *r, walks *w, group *to)
+{
+    int64_t base = g->start[i];
+    for (int64_t v = 0; v < w->nodes; v++)
+        r->order[v] = (uint64_t)(g->label ? g->label[base + v] : 0) << 32 | (uint64_t)v;
+    qsort(r->order, (size_t)w->nodes, sizeof *r->order, by_number);
+    for (int64_t t = 0; t < w->nodes; t++) {
+        int32_t label = (int32_t)(r->order[t] >> 32);
+        uint32_t v = (uint32_t)r->order[t];
+        if (t == 0 || to[w->groups - 1].label != label)
+            to[w->groups++] = (group){label, 0};
+        r->place[v][0] = (int32_t)w->groups - 1;
+        r->place[v][1] = to[w->groups - 1].count++;
+    }
+}
+
+static void make_kinds(const mcr_graphs *g, int64_t i, const room *r, walks *w, const group *of,
+                       kind *to, int32_t (*entry)[2], int64_t first)
+{
+    int64_t base = g->start[i], count = 0;
+    for (int64_t v = 0; v < w->nodes; v++)
+        for (int64_t e = g->link[base + v]; e < g->link[base + v + 1]; e++) {
+            const int32_t *here = r->place[v], *there = r->place[g->adjacent[e]];
+            r->link[count++] = (link){of[there[0]].label,
+                                      of[here[0]].label,
+                                      g->bond ? g->bond[e] : 0,
+                                      here[1],
+                                      there[1],
+                                      there[0],
+                                      here[0]};
+        }
+    qsort(r->link, (size_t)count, sizeof *r->link, by_kind);
+    for (int64_t t = 0; t < count; t++) {
+        const link *l = &r->link[t];
+        if (t == 0 || l->from_label != l[-1].from_label || l->to_label != l[-1].to_label ||
+            l->bond != l[-1].bond)
+            to[w->kinds++] = (kind){l->from_label, l->to_label, l->bond, l->from_group,
+                                    l->to_group,   first + t,   0};
+        to[w->kinds - 1].count++;
+        entry[first + t][0] = l->to;
+        entry[first + t][1] = l->from;
+    }
+}
+
+/* For any positive x no eigenvalue of A is larger than the largest (Ax)_i / x_i (Collatz). Powers of
+ * A + I bring that down to the spectral radius; the least bound met is returned. */
+static double bound_radius(const mcr_graphs *g, int64_t i, const room *r)
+{
+    enum { ROUNDS = 100 };
+    int64_t base = g->start[i], n = mcr_graphs_size(g, i);
+    double least = INFINITY;
+    for (int64_t v = 0; v < n; v++)
+        r->now[v] = 1;
+    for (int round = 0; round < ROUNDS && n > 0; round++) {
+        double high = 0, low = INFINITY, most = 0;
+        for (int64_t v = 0; v < n; v++) {
+            double sum = 0;
+            for (int64_t e = g->link[base + v]; e < g->link[base + v + 1]; e++)
+                sum += r->now[g->adjacent[e]];
+            high = fmax(high, sum / r->now[v]);
+            low = fmin(low, sum / r->now[v]);
+            r->next[v] = sum + r->now[v];
+            most = fmax(most, r->next[v]);
+        }
+        least = fmin(least, high);
+        if (high - low <= 1e-6 * high)
+            break;
+        for (int64_t v = 0; v < n; v++)
+            r->now[v] = fmax(r->next[v] / most, 1e-100);
+    }
+    return n > 0 ? least * (1 + 1e-12) : 0;
+}
+
+static mcr_status make_walks(walk_state *s, const mcr_graphs *g, const room *r)
+{
+    int64_t groups = 0, kinds = 0, entries = 0;
+    for (int64_t i = 0; i < g->count; i++) {
+        walks *w = &s->graph[i];
+        *w = (walks){.nodes = mcr_graphs_size(g, i), .group = groups, .kind = kinds};
+        w->links = g->link[g->start[i + 1]] - g->link[g->start[i]];
+        make_groups(g, i, r, w, s->group + groups);
+        make_kinds(g, i, r, w, s->group + groups, s->kind + kinds, s->entry, entries);
+        w->radius = bound_radius(g, i, r);
+        groups += w->groups;
+        kinds += w->kinds;
+        entries += w->links;
+    }
+    return MCR_OK;
+}
+
+static mcr_status check_lambda(const mcr_bound *bound, const walk_state *s, int64_t count)
+{
+    int64_t worst = 0, first = bound->field[0].count;
+    for (int64_t i = 0; i < count; i++)
+        if (s->graph[i].radius > s->graph[worst].radius)
+            worst = i;
+    double square = count > 0 ? s->graph[worst].radius * s->graph[worst].radius : 0;
+    if (s->lambda * square <= LIMIT)
+        return MCR_OK;
+    /* Three digits, rounded down. */
+    double most = LIMIT / square, shift = pow(10, 2 - floor(log10(most)));
+    char text[MCR_REAL_TEXT];
+    mcr_print_real(text, floor(most * shift) / shift);
+    return mcr_fail(bound->ctx, MCR_BAD_DATA,
+                    "walk: lambda is too large for graph %lld: the sum over its walks does not "
+                    "converge; take lambda=%s or less",
+                    (long long)(worst < first ? worst : worst - first) + 1, text);
+}
+
+static mcr_status open_room(room *r, const mcr_graphs *g)
+{
+    int64_t nodes = 0, links = 0;
+    for (int64_t i = 0; i < g->count; i++) {
+        int64_t here = g->link[g->start[i + 1]] - g->link[g->start[i]];
+        nodes = mcr_graphs_size(g, i) > nodes ? mcr_graphs_size(g, i) : nodes;
+        links = here > links ? here : links;
+    }
+    r->order = mcr_alloc(g->ctx, (size_t)nodes, sizeof *r->order);
+    r->place = mcr_alloc(g->ctx, (size_t)nodes, sizeof *r->place);
+    r->link = mcr_alloc(g->ctx, (size_t)links, sizeof *r->link);
+    r->now = mcr_alloc(g->ctx, (size_t)nodes, sizeof *r->now);
+    r->next = mcr_alloc(g->ctx, (size_t)nodes, sizeof *r->next);
+    return r->order && r->place && r->link && r->now && r->next ? MCR_OK : MCR_NO_MEMORY;
+}
+
+static void close_room(room *r, mcr *ctx)
+{
+    mcr_free(ctx, r->order);
+    mcr_free(ctx, r->place);
+    mcr_free(ctx, r->link);
+    mcr_free(ctx, r->now);
+    mcr_free(ctx, r->next);
+}
+
+static mcr_status bind(mcr_bound *bound, mcr_binding *binding)
+{
+    const walk_params *p = mcr_bound_params(bound);
+    mcr_graphs *g = NULL;
+    room r = {.order = NULL};
+    mcr_status status = mcr_graphs_open(&g, bound, true);
+    if (status)
+        return status;
+    size_t links = (size_t)g->link[g->nodes];
+    size_t bytes = (size_t)g->count * sizeof(walks) + (size_t)g->nodes * sizeof(group) +
+                   links * (sizeof(kind) + sizeof(int32_t[2]));
+    walk_state *s = mcr_bound_alloc(bound, 1, sizeof *s);
+    status = s ? mcr_budget_take(bound->ctx, bytes, "walk") : MCR_NO_MEMORY;
+    if (!status) {
+        binding->budget += bytes;
+        s->graph = mcr_bound_alloc(bound, (size_t)g->count, sizeof *s->graph);
+        s->group = mcr_bound_alloc(bound, (size_t)g->nodes, sizeof *s->group);
+        s->kind = mcr_bound_alloc(bound, links, sizeof *s->kind);
+        s->entry = mcr_bound_alloc(bound, links, sizeof *s->entry);
+        s->lambda = p->lambda;
+        status = s->graph && s->group && s->kind && s->entry ? MCR_OK : MCR_NO_MEMORY;
+    }
+    if (!status)
+        status = open_room(&r, g);
+    if (!status)
+        status = make_walks(s, g, &r);
+    if (!status)
+        status = check_lambda(bound, s, g->count);
+    bound->state = s;
+    close_room(&r, bound->ctx);
+    mcr_graphs_close(g);
+    return status;
+}
+
+/* ---- one pair ----------------------------------------------------------------------------------*/
+
+/* Steps that both graphs have, and where their parts of a vector lie: a row of `from_width` values
+ * for each node of the first graph that has the label they come from. */
+typedef struct match {
+    const kind *a, *b;
+    int64_t from, to, from_width, to_width;
+} match;
+
+typedef struct problem {
+    const walk_state *state;
+    match *match;
+    int64_t matches, size, width; /* pairs of nodes; the widest row */
+    double *r, *p, *q, *row;
+} problem;
+
+/* The order in which two graphs are taken must not depend on which one is x: an order by content. */
+static bool swapped(const walk_state *s, const walks *a, const walks *b)
+{
+    const int64_t sizes[][2] = {
+        {a->nodes, b->nodes}, {a->links, b->links}, {a->groups, b->groups}, {a->kinds, b->kinds}};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        if (sizes[i][0] != sizes[i][1])
+            return sizes[i][0] > sizes[i][1];
+    for (int64_t i = 0; i < a->groups; i++) {
+        const group *g = &s->group[a->group + i], *h = &s->group[b->group + i];
+        if (g->label != h->label || g->count != h->count)
+            return g->label != h->label ? g->label > h->label : g->count > h->count;
+    }
+    int64_t first = a->kinds > 0 ? s->kind[a->kind].first : 0;
+    int64_t other = b->kinds > 0 ? s->kind[b->kind].first : 0;
+    for (int64_t i = 0; i < a->kinds; i++) {
+        const kind *k = &s->kind[a->kind + i], *l = &s->kind[b->kind + i];
+        const int64_t p[] = {k->from_label, k->to_label, k->bond, k->count};
+        const int64_t q[] = {l->from_label, l->to_label, l->bond, l->count};
+        for (size_t t = 0; t < sizeof p / sizeof *p; t++)
+            if (p[t] != q[t])
+                return p[t] > q[t];
+    }
+    for (int64_t e = 0; e < a->links; e++)
+        for (int t = 0; t < 2; t++)
+            if (s->entry[first + e][t] != s->entry[other + e][t])
+                return s->entry[first + e][t] > s->entry[other + e][t];
+    return false;
+}
+
+/* Places of the labels that both have: at[group of a] is -1 where b lacks it. */
+static void place_labels(problem *w, const walks *a, const walks *b, int64_t (*at)[2])
+{
+    const group *g = w->state->group + a->group, *h = w->state->group + b->group;
+    for (int64_t i = 0, j = 0; i < a->groups; i++) {
+        while (j < b->groups && h[j].label < g[i].label)
+            j++;
+        at[i][0] = -1;
+        if (j == b->groups || h[j].label != g[i].label)
+            continue;
+        at[i][0] = w->size;
+        at[i][1] = h[j].count;
+        w->size += (int64_t)g[i].count * h[j].count;
+        w->width = h[j].count > w->width ? h[j].count : w->width;
+    }
+}
+
+static int compare_kinds(const kind *k, const kind *l)
+{
+    if (k->from_label != l->from_label)
+        return k->from_label < l->from_label ? -1 : 1;
+    if (k->to_label != l->to_label)
+        return k->to_label < l->to_label ? -1 : 1;
+    return k->bond < l->bond ? -1 : k->bond > l->bond;
+}
+
+static void match_kinds(problem *w, const walks *a, const walks *b, int64_t (*at)[2])
+{
+    const kind *k = w->state->kind + a->kind, *l = w->state->kind + b->kind;
+    for (int64_t i = 0, j = 0; i < a->kinds; i++) {
+        while (j < b->kinds && compare_kinds(&l[j], &k[i]) < 0)
+            j++;
+        if (j < b->kinds && compare_kinds(&l[j], &k[i]) == 0)
+            w->match[w->matches++] = (match){
+                &k[i], &l[j], at[k[i].from][0], at[k[i].to][0], at[k[i].from][1], at[k[i].to][1]};
+    }
+}
+
+/* q = A p */
+static void multiply(const problem *w)
+{
+    const int32_t(*entry)[2] = (const int32_t(*)[2])w->state->entry;
+    memset(w->q, 0, (size_t)w->size * sizeof *w->q);
+    for (int64_t m = 0; m < w->matches; m++) {
+        const match *it = &w->match[m];
+        const int32_t(*a)[2] = entry + it->a->first, (*end)[2] = a + it->a->count;
+        const int32_t(*b)[2] = entry + it->b->first;
+        while (a < end) {
+            int32_t to = a[0][0];
+            const double *sum = w->p + it->from + a[0][1] * it->from_width;
+            if (a + 1 < end && a[1][0] == to) {
+                memcpy(w->row, sum, (size_t)it->from_width * sizeof *w->row);
+                for (sum = w->row; a + 1 < end && a[1][0] == to; a++) {
+                    const double *more = w->p + it->from + a[1][1] * it->from_width;
+                    for (int64_t j = 0; j < it->from_width; j++)
+                        w->row[j] += more[j];
+                }
+            }
+            a++;
+            double *out = w->q + it->to + to * it->to_width;
+            for (int64_t e = 0; e < it->b->count; e++)
+                out[b[e][0]] += sum[b[e][1]];
+        }
+    }
+}
+
+static double dot(const double *a, const double *b, int64_t n)
+{
+    double sum[4] = {0};
+    int64_t i = 0;
+    for (; i + 4 <= n; i += 4)
+        for (int t = 0; t < 4; t++)
+            sum[t] += a[i + t] * b[i + t];
+    for (; i < n; i++)
+        sum[0] += a[i] * b[i];
+    return (sum[0] + sum[1]) + (sum[2] + sum[3]);
+}
+
+/* 1' (I - lambda A)^-1 1. With r the residuals, step lengths alpha and the start at 0 it is the sum of
+ * alpha r.r, and what is missing is at most r.r / (1 - lambda radius). */
+static mcr_status solve(double *k, mcr *ctx, problem *w, double radius)
+{
+    enum { STEPS = 10000 };
+    double lambda = w->state->lambda, rr = (double)w->size, gap = 1 - lambda * radius;
+    *k = 0;
+    for (int64_t i = 0; i < w->size; i++)
+        w->r[i] = w->p[i] = 1;
+    for (int step = 0; step < STEPS; step++) {
+        if (rr <= ACCURACY * gap * *k || w->size == 0)
+            return MCR_OK;
+        multiply(w);
+        for (int64_t i = 0; i < w->size; i++)
+            w->q[i] = w->p[i] - lambda * w->q[i];
+        double alpha = rr / dot(w->p, w->q, w->size), before = rr;
+        *k += alpha * rr;
+        for (int64_t i = 0; i < w->size; i++)
+            w->r[i] -= alpha * w->q[i];
+        rr = dot(w->r, w->r, w->size);
+        double beta = rr / before;
+        for (int64_t i = 0; i < w->size; i++)
+            w->p[i] = w->r[i] + beta * w->p[i];
+    }
+    return mcr_fail(ctx, MCR_NUMERIC, "walk: no convergence; take a smaller lambda");
+}
+
+static mcr_status pair_value(double *k, const mcr_bound *bound, int64_t x, int64_t z,
+                             mcr_scratch *scratch)
+{
+    const walk_state *s = bound->state;
+    const walks *a = &s->graph[x], *b = &s->graph[z];
+    if (swapped(s, a, b)) {
+        const walks *swap = a;
+        a = b;
+        b = swap;
+    }
+    problem w = {.state = s};
+    size_t mark = mcr_scratch_mark(scratch);
+    mcr_status status = MCR_NO_MEMORY;
+    int64_t(*at)[2] = mcr_scratch_take(scratch, (size_t)a->groups * sizeof *at);
+    w.match = at ? mcr_scratch_take(scratch, (size_t)a->kinds * sizeof *w.match) : NULL;
+    if (w.match) {
+        place_labels(&w, a, b, at);
+        match_kinds(&w, a, b, at);
+        size_t bytes = (size_t)w.size * sizeof(double);
+        w.r = mcr_scratch_take(scratch, bytes);
+        w.p = w.r ? mcr_scratch_take(scratch, bytes) : NULL;
+        w.q = w.p ? mcr_scratch_take(scratch, bytes) : NULL;
+        w.row = w.q ? mcr_scratch_take(scratch, (size_t)w.width * sizeof(double)) : NULL;
+        if (w.row)
+            status = solve(k, bound->ctx, &w, a->radius * b->radius);
+    }
+    mcr_scratch_release(scratch, mark);
+    return status;
+}
+
+/* ---- tiles -------------------------------------------------------------------------------------*/
+
+static void put(const mcr_tile *tile, int64_t i, int64_t j, double k)
+{
+    if (tile->precise)
+        ((double *)mcr_tile_row(tile, i))[j] = k;
+    else
+        ((float *)mcr_tile_row(tile, i))[j] = (float)k;
+}
+
+static mcr_status block(const mcr_bound *bound, const mcr_tile *tile)
+{
+    int64_t of_z = bound->same ? 0 : bound->field[0].count;
+    bool mirror = bound->same && tile->x.index == tile->z.index && tile->x.first == tile->z.first &&
+                  tile->x.count == tile->z.count;
+    for (int64_t i = 0; i < tile->x.count; i++)
+        for (int64_t j = mirror ? i : 0; j < tile->z.count; j++) {
+            double k;
+            mcr_status s = pair_value(&k, bound, mcr_rows_at(tile->x, i),
+                                      of_z + mcr_rows_at(tile->z, j), tile->scratch);
+            if (s)
+                return s;
+            put(tile, i, j, k);
+            if (mirror)
+                put(tile, j, i, k);
+        }
+    return MCR_OK;
+}
+
+static mcr_status diagonal(const mcr_bound *bound, int side, mcr_rows rows, double *k)
+{
+    int64_t first = side == 0 || bound->same ? 0 : bound->field[0].count;
+    mcr_scratch *scratch = NULL;
+    mcr_status s = mcr_scratch_open(&scratch, bound->binding);
+    for (int64_t i = 0; i < rows.count && !s; i++) {
+        int64_t x = first + mcr_rows_at(rows, i);
+        s = pair_value(&k[i], bound, x, x, scratch);
+    }
+    mcr_scratch_close(scratch);
+    return s;
+}
+
+static mcr_definite definite(const void *values, const mcr_definite *child, int children,
+                             const char **rule)
+{
+    (void)values;
+    (void)child;
+    (void)children;
+    *rule = "a sum of inner products of counts of walks";
+    return MCR_PSD;
+}
+
+const mcr_kernel_type mcr_kernel_walk = {
+    .size = sizeof(mcr_kernel_type),
+    .name = "walk",
+    .summary = "walks of any length that two graphs have in common, a step more worth lambda",
+    .kinds = MCR_GRAPHS,
+    .params = params,
+    .params_size = sizeof(walk_params),
+    .definite = definite,
+    .bind = bind,
+    .block = block,
+    .diagonal = diagonal,
+};
