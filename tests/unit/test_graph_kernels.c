@@ -348,7 +348,7 @@ static mcr_status open_kernel(mcr_gram **gram, mcr *ctx, const char *text, const
 {
     mcr_kernel *kernel = NULL;
     test_ok(ctx, mcr_kernel_parse(&kernel, ctx, text));
-    mcr_status status = mcr_gram_open(gram, ctx, parsed, x, z);
+    mcr_status status = mcr_gram_open(gram, ctx, kernel, x, z);
     mcr_kernel_free(kernel);
     return status;
 }
