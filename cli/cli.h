@@ -119,6 +119,8 @@ double cli_seconds(void); /* monotonic */
 int cli_read_data(cli *c, mcr_data **out, const char *path);
 /* The files that the words from number `first` on name, one after the other as one data set. */
 int cli_read_words(cli *c, mcr_data **out, int first);
+/* Whether two data sets could be joined, by their first objects alone: names, kinds, columns. */
+mcr_status cli_try_join(const mcr_data *a, const mcr_data *b);
 /* As cli_fail, where the data that these words name are at fault: says the file if there is one. */
 int cli_fail_words(cli *c, mcr_status status, int first);
 /* Word number i, or NULL if there are not so many. */

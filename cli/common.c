@@ -132,6 +132,35 @@ int cli_read_data(cli *c, mcr_data **out, const char *path)
     return cli_fail(c, mcr_data_read(out, c->ctx, path, &options));
 }
 
+mcr_status cli_try_join(const mcr_data *a, const mcr_data *b)
+{
+    const mcr_rows first = {NULL, 0, 1};
+    mcr_data *one[2] = {NULL, NULL}, *both = NULL;
+    mcr_status status = mcr_data_select(&one[0], a, first);
+    if (status == MCR_OK)
+        status = mcr_data_select(&one[1], b, first);
+    if (status == MCR_OK)
+        status = mcr_data_concat(&both, (const mcr_data *const *)one, 2);
+    mcr_data_free(both);
+    mcr_data_free(one[0]);
+    mcr_data_free(one[1]);
+    return status;
+}
+
+/* The library knows parts, the user has files. */
+static int check_join(cli *c, const mcr_data *a, const mcr_data *b, const char *a_name,
+                      const char *b_name)
+{
+    mcr_status status = cli_try_join(a, b);
+    size_t length = strlen(b_name);
+    int array = length > 4 && strcmp(b_name + length - 4, ".npy") == 0 && !c->reading.target;
+    if (status != MCR_BAD_DATA)
+        return cli_fail(c, status);
+    return cli_fault(c, NULL, "%s and %s: %s%s%s%s", a_name, b_name, mcr_message(c->ctx),
+                     array ? " (if these are targets, say --target " : "", array ? b_name : "",
+                     array ? ")" : "");
+}
+
 int cli_read_words(cli *c, mcr_data **out, int first)
 {
     int count = c->words.count - first;
@@ -140,8 +169,11 @@ int cli_read_words(cli *c, mcr_data **out, int first)
     mcr_data **part = cli_alloc((size_t)count, sizeof *part);
     int bad = 0;
     *out = NULL;
-    for (int i = 0; !bad && i < count; i++)
+    for (int i = 0; !bad && i < count; i++) {
         bad = cli_read_data(c, &part[i], cli_word(c, first + i));
+        if (!bad && i > 0)
+            bad = check_join(c, part[0], part[i], cli_word(c, first), cli_word(c, first + i));
+    }
     if (!bad)
         bad = cli_fail(c, mcr_data_concat(out, (const mcr_data *const *)part, count));
     for (int i = 0; i < count; i++)

@@ -177,6 +177,41 @@ static int wants_summary(const gram_job *job)
     return !job->call->output && (job->c->common.json || isatty(STDOUT_FILENO));
 }
 
+/* A pair of data sets that differ in nothing but the names of their columns: then places would
+ * stand for other things than the user means. And what differs in width is told with the files. */
+static int check_pair(const gram_job *job)
+{
+    cli *c = job->c;
+    const char *x_name = cli_word(c, 0), *z_name = cli_word(c, 1);
+    int64_t fields = mcr_data_fields(job->x);
+    int alike = fields == mcr_data_fields(job->z) &&
+                (mcr_data_target_kind(job->x) == MCR_NO_TARGETS) ==
+                    (mcr_data_target_kind(job->z) == MCR_NO_TARGETS);
+    for (int64_t f = 0; f < fields && f < mcr_data_fields(job->z); f++) {
+        mcr_field_info x, z;
+        if (mcr_data_field_info(job->x, f, &x) != MCR_OK ||
+            mcr_data_field_info(job->z, f, &z) != MCR_OK)
+            return 0;
+        int vectors = x.kind == MCR_DENSE || x.kind == MCR_SPARSE;
+        alike = alike && x.kind == z.kind && x.cols == z.cols && strcmp(x.name, z.name) == 0 &&
+                (vectors || x.kind == MCR_STRINGS);
+        if (fields == 1 && mcr_data_fields(job->z) == 1 && vectors &&
+            ((x.kind == MCR_DENSE && z.kind == MCR_DENSE && x.cols != z.cols) ||
+             (x.kind == MCR_DENSE && z.kind == MCR_SPARSE && x.cols < z.cols) ||
+             (x.kind == MCR_SPARSE && z.kind == MCR_DENSE && z.cols < x.cols)))
+            return cli_fault(c, NULL,
+                             "%s has %" PRId64 " features and %s has %" PRId64
+                             ": both must have the same",
+                             x_name, x.cols, z_name, z.cols);
+    }
+    if (!alike || cli_try_join(job->x, job->z) != MCR_BAD_DATA)
+        return 0;
+    static const char join[] = "cannot join: ";
+    const char *why = mcr_message(c->ctx);
+    size_t skip = strncmp(why, join, strlen(join)) == 0 ? strlen(join) : 0;
+    return cli_fault(c, NULL, "%s and %s: %s", x_name, z_name, why + skip);
+}
+
 static int open_job(gram_job *job)
 {
     cli *c = job->c;
@@ -189,6 +224,8 @@ static int open_job(gram_job *job)
         bad = cli_read_data(c, &job->x, cli_word(c, 0));
     if (!bad && cli_word(c, 1))
         bad = cli_read_data(c, &job->z, cli_word(c, 1));
+    if (!bad && job->z)
+        bad = check_pair(job);
     if (bad)
         return bad;
     job->rows = mcr_data_count(job->x);

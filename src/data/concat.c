@@ -25,6 +25,36 @@ static mcr_status fail_field(const joint *j, const char *what)
                     what);
 }
 
+/* A file with its columns in another order must not be joined by their places. */
+static mcr_status join_names(joint *j)
+{
+    const mcr_store *named = NULL;
+    for (int64_t p = 0; p < j->parts; p++) {
+        const mcr_store *s = j->part[p].store;
+        int64_t c = named != NULL ? mcr_store_names_differ(named, s) : -1;
+        if (c >= 0)
+            return mcr_fail(j->ctx, MCR_BAD_DATA,
+                            "cannot join: number %" PRId64
+                            " of the numeric columns is \"%.64s\" in "
+                            "one part and \"%.64s\" in another; put the columns in the same order "
+                            "under the same names",
+                            c + 1, named->column[c], s->column[c]);
+        if (named == NULL && s->column != NULL)
+            named = s;
+    }
+    if (named == NULL)
+        return MCR_OK;
+    j->to->column = mcr_alloc_zero(j->ctx, (size_t)named->cols, sizeof *j->to->column);
+    if (j->to->column == NULL)
+        return MCR_NO_MEMORY;
+    for (int64_t c = 0; c < named->cols; c++) {
+        j->to->column[c] = mcr_copy_text(j->ctx, named->column[c], strlen(named->column[c]));
+        if (j->to->column[c] == NULL)
+            return MCR_NO_MEMORY;
+    }
+    return MCR_OK;
+}
+
 static mcr_status join_dense(joint *j)
 {
     int64_t cols = j->part[0].store->cols, row = 0;
@@ -39,6 +69,9 @@ static mcr_status join_dense(joint *j)
     if (!mcr_size_mul((size_t)j->count, (size_t)cols, &cells))
         return mcr_fail(j->ctx, MCR_NO_MEMORY, "out of memory: the joint data are too large");
     j->to->cols = cols;
+    mcr_status status = join_names(j);
+    if (status != MCR_OK)
+        return status;
     j->to->dense = mcr_alloc(j->ctx, cells, sizeof(double));
     if (precomputed)
         j->to->id = mcr_alloc(j->ctx, (size_t)j->count, sizeof(int64_t));

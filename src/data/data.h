@@ -22,6 +22,7 @@ typedef struct mcr_store {
     mcr_kind kind;
     int64_t count; /* stored objects */
     int64_t cols;  /* dense, sparse: features; precomputed: reference objects */
+    char **column; /* dense: names of the columns, where a file has a header; NULL: none */
     double *dense; /* dense, precomputed: count x cols, row-major without gaps */
     int64_t *id;   /* precomputed: number among the reference objects, -1: none */
     /* sparse: row i is entries start[i] .. start[i+1]-1; strings: bytes start[i] .. ; graphs: nodes
@@ -86,6 +87,9 @@ int64_t mcr_data_find(const mcr_data *data, const char *name, size_t length);
 mcr_status mcr_store_new(mcr_store **out, mcr *ctx, const char *name, mcr_kind kind);
 mcr_store *mcr_store_retain(mcr_store *store);
 void mcr_store_free(mcr_store *store); /* one owner less */
+/* The first column (from 0) that both stores give a name, and not the same one; -1: none. Stores
+ * without names agree with all. */
+int64_t mcr_store_names_differ(const mcr_store *a, const mcr_store *b);
 /* MCR_BAD_DATA with the object's number if an invariant of its kind does not hold. */
 mcr_status mcr_store_check(const mcr_store *store);
 

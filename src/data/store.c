@@ -39,6 +39,9 @@ void mcr_store_free(mcr_store *s)
         return;
     mcr *ctx = s->ctx;
     mcr_free(ctx, s->name);
+    for (int64_t c = 0; s->column != NULL && c < s->cols; c++)
+        mcr_free(ctx, s->column[c]);
+    mcr_free(ctx, s->column);
     mcr_free(ctx, s->dense);
     mcr_free(ctx, s->id);
     mcr_free(ctx, s->start);
@@ -53,6 +56,18 @@ void mcr_store_free(mcr_store *s)
         mcr_free(ctx, s->label_name[i]);
     mcr_free(ctx, s->label_name);
     mcr_free(ctx, s);
+}
+
+int64_t mcr_store_names_differ(const mcr_store *a, const mcr_store *b)
+{
+    int64_t cols = a->cols < b->cols ? a->cols : b->cols;
+    if (a->column == NULL || b->column == NULL)
+        return -1;
+    for (int64_t c = 0; c < cols; c++)
+        if (a->column[c][0] != '\0' && b->column[c][0] != '\0' &&
+            strcmp(a->column[c], b->column[c]) != 0)
+            return c;
+    return -1;
 }
 
 /* ---- invariants ------------------------------------------------------------------------------*/

@@ -194,5 +194,39 @@ def test_a_data_set_of_the_shelf():
     assert (g.diagonal() == 1).all() and np.linalg.eigvalsh(g)[0] > -1e-10
 
 
+def write(name, text):
+    with open(name, "w") as f:
+        f.write(text)
+
+
+def test_columns_must_have_the_same_names():
+    write("a.csv", "x1,x2,target\n1,2,1\n3,4,-1\n0,1,1\n")
+    write("b.csv", "x2,x1,target\n2,1,1\n4,3,-1\n")
+    write("none.csv", "1,2,1\n3,4,-1\n")
+    write("same.csv", "x1,x2,label\n1,2,1\n3,4,-1\n")
+    for call in (["gram", "a.csv", "b.csv", "-k", "linear"], ["fit", "svm", "a.csv", "b.csv"],
+                 ["fit", "svm", "none.csv", "a.csv", "b.csv"]):
+        done = tap.mercer(*call, status=1)
+        assert '"x1"' in done.stderr and '"x2"' in done.stderr, done.stderr
+        assert call[1] != "a.csv" or "a.csv and b.csv" in done.stderr, done.stderr
+        tap.check_equal(done.stdout, "")
+    for other in ("none.csv", "same.csv"):
+        got = tap.mercer("gram", "a.csv", other, "-k", "linear").stdout.split("\n")
+        tap.check_equal(got[1:4], ["5\t11", "11\t25", "2\t4"])
+        tap.mercer("fit", "svm", "a.csv", other)
+
+
+def test_files_of_different_width_are_named():
+    write("a.csv", "x1,x2,target\n1,2,1\n3,4,-1\n")
+    write("wide.svm", "1 1:1 5:2\n-1 2:1\n")
+    write("narrow.svm", "1 2:1\n-1 1:1\n")
+    for x, z in (("a.csv", "wide.svm"), ("wide.svm", "a.csv")):
+        done = tap.mercer("gram", x, z, "-k", "linear", status=1)
+        assert "model" not in done.stderr, done.stderr
+        for part in ("a.csv has 2 features", "wide.svm has 5"):
+            assert part.replace(" features", "") in done.stderr, done.stderr
+    tap.mercer("gram", "a.csv", "narrow.svm", "-k", "linear")
+
+
 if __name__ == "__main__":
     tap.main(globals())

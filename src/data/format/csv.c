@@ -321,6 +321,23 @@ static mcr_status read_all(reader *r, const mcr_read_options *options, char sepa
     return status;
 }
 
+/* The names in the header go with the numbers. */
+static mcr_status keep_names(reader *r, mcr_store *s)
+{
+    int64_t to = 0;
+    if (!r->plan.header)
+        return MCR_OK;
+    s->column = mcr_alloc_zero(r->ctx, (size_t)s->cols, sizeof *s->column);
+    if (s->column == NULL)
+        return MCR_NO_MEMORY;
+    for (int64_t c = 0; c < r->plan.columns; c++)
+        if (r->plan.column[c].role == MCR_CSV_NUMBER) {
+            s->column[to++] = r->plan.column[c].name;
+            r->plan.column[c].name = NULL;
+        }
+    return MCR_OK;
+}
+
 static mcr_status hand_over(reader *r, mcr_builder *b)
 {
     mcr_status status = MCR_OK;
@@ -333,6 +350,9 @@ static mcr_status hand_over(reader *r, mcr_builder *b)
         s->dense = exact;
         s->count = r->rows;
         s->cols = r->plan.numbers;
+        status = keep_names(r, s);
+        if (status != MCR_OK)
+            return status;
         r->dense = NULL;
         status = mcr_builder_adopt(b, s);
     }
