@@ -144,47 +144,45 @@ static mcr_status print_options(const mcr_options *o, mcr_text *text)
     return text->status;
 }
 
+/* Variance of all values of a field of vectors; zeros that a sparse one does not hold count too. */
+static double variance_of(mcr_field f)
+{
+    const mcr_store *s = f.store;
+    bool sparse = s->kind == MCR_SPARSE;
+    double count = (double)f.count * (double)s->cols, sum = 0, squares = 0, mean = 0, stored = 0;
+    for (int pass = 0; pass < 2; pass++) {
+        for (int64_t i = 0; i < f.count; i++) {
+            int64_t r = mcr_field_at(&f, i), first = sparse ? s->start[r] : r * s->cols;
+            int64_t end = sparse ? s->start[r + 1] : first + s->cols;
+            for (int64_t e = first; e < end; e++) {
+                double x = sparse ? s->value[e] : s->dense[e];
+                if (pass == 0)
+                    sum += x;
+                else
+                    squares += (x - mean) * (x - mean);
+            }
+            stored += pass ? (double)(end - first) : 0;
+        }
+        mean = sum / count;
+    }
+    return (squares + (count - stored) * mean * mean) / count;
+}
+
 /* rbf with gamma = 1 / (features * variance of all values), as users of scikit-learn know it. */
 static mcr_status default_kernel(mcr_kernel **out, mcr *ctx, const mcr_data *data)
 {
     mcr_field_info info = {0};
-    int64_t field = -1, vectors = 0;
-    for (int64_t f = 0; f < mcr_data_fields(data); f++) {
-        mcr_status s = mcr_data_field_info(data, f, &info);
-        if (s)
-            return s;
-        if (info.kind & (MCR_DENSE | MCR_SPARSE)) {
-            field = f;
-            vectors++;
-        }
-    }
-    if (vectors != 1 || mcr_data_fields(data) != 1)
+    if (mcr_data_fields(data) != 1 || mcr_data_field_info(data, 0, &info) ||
+        !(info.kind & (MCR_DENSE | MCR_SPARSE)))
         return mcr_fail(ctx, MCR_BAD_CALL,
                         "no kernel given (-k): rbf is the default only where the data are vectors");
-    mcr_data_field_info(data, field, &info);
-    int64_t n = mcr_data_count(data);
-    double *x = mcr_alloc(ctx, (size_t)info.cols, sizeof *x), sum = 0, squares = 0;
-    mcr_status s = x ? MCR_OK : MCR_NO_MEMORY;
-    double count = (double)n * (double)info.cols;
-    for (int pass = 0; pass < 2; pass++)
-        for (int64_t i = 0; i < n && !s; i++) {
-            s = mcr_data_vector(data, field, i, x);
-            for (int64_t k = 0; k < info.cols && !s; k++)
-                if (pass == 0)
-                    sum += x[k];
-                else
-                    squares += (x[k] - sum / count) * (x[k] - sum / count);
-        }
-    mcr_free(ctx, x);
-    if (s)
-        return s;
-    double variance = squares / count;
+    double variance = variance_of(mcr_data_field(data, 0));
     mcr_text text;
     mcr_text_init(&text, ctx);
     mcr_text_string(&text, "rbf(gamma=");
     mcr_text_real(&text, variance > 0 ? 1 / ((double)info.cols * variance) : 1);
     mcr_text_string(&text, ")");
-    s = text.status ? text.status : mcr_kernel_parse(out, ctx, text.bytes);
+    mcr_status s = text.status ? text.status : mcr_kernel_parse(out, ctx, text.bytes);
     mcr_text_free(&text);
     return s;
 }

@@ -223,6 +223,19 @@ static mcr_status add_weights(mcr_builder *b, mcr *ctx, const mcr_field_info *in
     return s;
 }
 
+/* to += c x, for object i of a field of vectors. */
+static void add_vector(double *to, double c, const mcr_field *f, int64_t i)
+{
+    const mcr_store *s = f->store;
+    int64_t r = mcr_field_at(f, i);
+    if (s->kind == MCR_SPARSE)
+        for (int64_t e = s->start[r]; e < s->start[r + 1]; e++)
+            to[s->index[e]] += c * s->value[e];
+    else
+        for (int64_t k = 0; k < s->cols; k++)
+            to[k] += c * s->dense[r * s->cols + k];
+}
+
 /* The weight vectors of a model with a linear kernel on one field; left NULL where they would not be
  * less work than the support objects. */
 static mcr_status collapse(work *w)
@@ -238,19 +251,16 @@ static mcr_status collapse(work *w)
         return s;
     mcr_builder *b = NULL;
     double *weight = mcr_alloc_zero(w->ctx, (size_t)(f->outputs * info.cols), sizeof *weight);
-    double *x = mcr_alloc(w->ctx, (size_t)info.cols, sizeof *x);
     w->weight_segment = mcr_alloc_zero(w->ctx, (size_t)f->outputs, sizeof *w->weight_segment);
-    s = weight && x && w->weight_segment ? MCR_OK : MCR_NO_MEMORY;
+    s = weight && w->weight_segment ? MCR_OK : MCR_NO_MEMORY;
+    const mcr_field field = mcr_data_field(m->basis, 0);
     for (int64_t g = 0; g < f->segments && !s; g++) {
         const mcr_segment *seg = &f->segment[g];
-        for (int64_t i = 0; i < seg->count && !s; i++) {
-            s = mcr_data_vector(m->basis, 0, seg->first + i, x);
-            for (int64_t t = 0; t < seg->outputs && !s; t++) {
-                double c = seg->coef[t * seg->count + i], *to = weight + seg->output[t] * info.cols;
-                for (int64_t k = 0; k < info.cols && c != 0; k++)
-                    to[k] += c * x[k];
-            }
-        }
+        for (int64_t t = 0; t < seg->outputs; t++)
+            for (int64_t i = 0; i < seg->count; i++)
+                if (seg->coef[t * seg->count + i] != 0)
+                    add_vector(weight + seg->output[t] * info.cols, seg->coef[t * seg->count + i],
+                               &field, seg->first + i);
     }
     static const double one = 1;
     for (int64_t o = 0; o < f->outputs && !s; o++) {
@@ -273,9 +283,10 @@ static mcr_status collapse(work *w)
         w->basis = w->weights;
         w->segment = w->weight_segment;
         w->segments = f->outputs;
+        for (int64_t o = 0; o < f->outputs; o++)
+            w->error[o] = FLOAT_ERROR; /* one coefficient, which is 1 */
     }
     mcr_free(w->ctx, weight);
-    mcr_free(w->ctx, x);
     return s;
 }
 
