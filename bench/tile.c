@@ -1,6 +1,6 @@
 /* tile.c: speed of the kernel tiles and of the vector maths, next to what the machine can do.
  *
- *   bench_tile [isa] [seconds a case]
+ *   bench_tile [isa] [milliseconds a case]
  *
  * GFLOP/s count two operations for each feature of each pair (also those that sparse rows skip:
  * "equivalent"). Compare figures of one run only; every figure is the best of several passes.
