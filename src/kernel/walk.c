@@ -259,6 +259,10 @@ static mcr_status bind(mcr_bound *bound, mcr_binding *binding)
         status = make_walks(s, g, &r);
     if (!status)
         status = check_lambda(bound, s, g->count);
+    /* About eight steps of conjugate gradients on graphs of middling size. */
+    if (!status && g->count > 0)
+        bound->work = 16 * ((double)links / (double)g->count) *
+                      ((double)g->nodes / (double)g->count);
     bound->state = s;
     close_room(&r, bound->ctx);
     mcr_graphs_close(g);
