@@ -28,8 +28,10 @@ typedef struct job {
     mcr_gram *whole; /* of all objects, where problems are solved one after the other */
     mcr_binary *result;
     double *slope; /* 2 a problem; NULL: no probabilities */
-    double deadline;
+    double began, deadline;
     bool stopped;      /* by the user: what has not begun is left out */
+    int64_t solved;    /* problems */
+    int64_t told;      /* when progress was reported last, in ticks */
     bool uncalibrated; /* some slopes are 1, for want of time or of decision values */
     /* One-vs-one: objects by class; first of each class, classes + 1 values. A pair has the objects of
      * its first class, then those of its second. */
@@ -54,6 +56,30 @@ static void pair_of(int64_t classes, int64_t problem, int64_t *a, int64_t *b)
     }
     *a = first;
     *b = first + 1 + problem;
+}
+
+/* Whether to begin something more, by the user. Problems may be too short to ask for themselves. Called
+ * by all workers; one of them asks. */
+static bool is_stopped(job *j)
+{
+    enum { TICKS = 20 }; /* a second */
+    double now = mcr_now();
+    int64_t tick = (int64_t)(now * TICKS);
+    if (j->problems > 1 && !__atomic_load_n(&j->stopped, __ATOMIC_RELAXED) &&
+        __atomic_exchange_n(&j->told, tick, __ATOMIC_RELAXED) != tick) {
+        int64_t solved = __atomic_load_n(&j->solved, __ATOMIC_RELAXED);
+        mcr_progress at = {
+            .size = sizeof at,
+            .phase = j->how->learner,
+            .fraction = (double)solved / (double)j->problems,
+            .seconds = now - j->began,
+            .objective = NAN,
+            .violation = NAN,
+        };
+        if (mcr_report(j->in->ctx, &at))
+            __atomic_store_n(&j->stopped, true, __ATOMIC_RELAXED);
+    }
+    return __atomic_load_n(&j->stopped, __ATOMIC_RELAXED);
 }
 
 static int64_t class_size(const job *j, int64_t c)
@@ -202,6 +228,10 @@ static mcr_status calibrate(job *j, const mcr_binary *of, mcr_data *data, int64_
     bool cut = false;
     for (int fold = 0; fold < CALIBRATION_FOLDS && !st && !cut; fold++) {
         mcr_stop stop = MCR_STOP_OPTIMAL;
+        if (is_stopped(j)) {
+            cut = true;
+            break;
+        }
         st = hold_out(&s, fold, &stop);
         if (stop == MCR_STOP_INTERRUPTED)
             __atomic_store_n(&j->stopped, true, __ATOMIC_RELAXED);
@@ -443,7 +473,7 @@ static mcr_status solve_one(void *arg, int64_t problem, int worker)
         .f = mcr_alloc(ctx, (size_t)n, sizeof(double)),
     };
     st = r->coef && r->f ? MCR_OK : MCR_NO_MEMORY;
-    bool stopped = __atomic_load_n(&j->stopped, __ATOMIC_RELAXED);
+    bool stopped = is_stopped(j);
     if (!st && (stopped || (j->deadline > 0 && mcr_now() > j->deadline))) {
         memset(r->f, 0, sizeof *r->f * (size_t)n); /* not begun: nothing is known of it */
         r->stop = stopped ? MCR_STOP_INTERRUPTED : MCR_STOP_TIME;
@@ -464,6 +494,7 @@ static mcr_status solve_one(void *arg, int64_t problem, int worker)
     else if (!st && j->slope)
         st = calibrate(j, r, view ? view : (mcr_data *)j->in->data, problem);
 done:
+    __atomic_add_fetch(&j->solved, 1, __ATOMIC_RELAXED);
     r->gram = NULL;
     r->y = r->weight = r->start = NULL;
     mcr_gram_close(own);
@@ -632,6 +663,7 @@ mcr_status mcr_multiclass_fit(mcr_fitted **out, const mcr_learning *in, const mc
         return st;
     int64_t k = mcr_data_classes(in->data), n = mcr_data_count(in->data);
     job j = {.in = in, .how = how, .n = n, .classes = k};
+    j.began = mcr_now();
     if (how->time_limit > 0)
         j.deadline = mcr_now() + how->time_limit;
     j.rule = k == 2 ? MCR_RULE_BINARY : how->one_vs_rest ? MCR_RULE_LARGEST : MCR_RULE_PAIRS;

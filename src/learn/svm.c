@@ -26,8 +26,8 @@ typedef struct params {
 static const mcr_param table[] = {
     {"C", MCR_REAL, offsetof(params, C), NULL, 0, INFINITY, MCR_MIN_OPEN, NULL,
      "cost of a violated margin (default 1); inf: hard margin"},
-    {"lambda", MCR_REAL, offsetof(params, lambda), NULL, 0, INFINITY, MCR_MIN_OPEN, NULL,
-     "instead of C: C = 1 / (2 lambda n)"},
+    {"lambda", MCR_REAL, offsetof(params, lambda), NULL, 0, INFINITY, MCR_MIN_OPEN | MCR_MAX_OPEN,
+     NULL, "instead of C: C = 1 / (2 lambda n)"},
     {"bias", MCR_FLAG, offsetof(params, bias), "yes", 0, 0, 0, NULL,
      "no: the boundary goes through the origin of the feature space"},
     {"class-weight", MCR_TEXT, offsetof(params, class_weight), NULL, 0, 0, 0, NULL,

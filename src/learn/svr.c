@@ -21,8 +21,8 @@ typedef struct params {
 static const mcr_param table[] = {
     {"C", MCR_REAL, offsetof(params, C), NULL, 0, INFINITY, MCR_MIN_OPEN | MCR_MAX_OPEN, NULL,
      "cost of an error beyond epsilon (default 1)"},
-    {"lambda", MCR_REAL, offsetof(params, lambda), NULL, 0, INFINITY, MCR_MIN_OPEN, NULL,
-     "instead of C: C = 1 / (2 lambda n)"},
+    {"lambda", MCR_REAL, offsetof(params, lambda), NULL, 0, INFINITY, MCR_MIN_OPEN | MCR_MAX_OPEN,
+     NULL, "instead of C: C = 1 / (2 lambda n)"},
     {"epsilon", MCR_REAL, offsetof(params, epsilon), "0.1", 0, INFINITY, MCR_MAX_OPEN, NULL,
      "errors up to this cost nothing"},
     {"bias", MCR_FLAG, offsetof(params, bias), "yes", 0, 0, 0, NULL,

@@ -368,7 +368,9 @@ mcr_status mcr_predict(mcr *ctx, const mcr_model *m, const mcr_data *data, doubl
                         "the model has no probabilities: train it with --probability");
     work w;
     double began = mcr_now();
-    bool quickly = !score && !proba && !f->slope && f->task == MCR_CLASSIFY;
+    /* The bound on float's errors holds for kernels that are positive semidefinite. */
+    bool quickly = !score && !proba && !f->slope && f->task == MCR_CLASSIFY &&
+                   mcr_kernel_definite(m->kernel, NULL) == MCR_PSD;
     mcr_status s = open_work(&w, ctx, m, n);
     for (int64_t first = 0; first < n && !s; first += BLOCK) {
         mcr_data *part = NULL;

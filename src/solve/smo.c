@@ -372,6 +372,13 @@ static mcr_status verify(mcr_smo *s, bool precise, bool *good)
     s->precise = precise;
     if (!st)
         st = mcr_smo_fresh_gradient(s);
+    for (int64_t i = 0; i < s->n && !st; i++)
+        if (!isfinite(s->g[i])) /* no comparison would notice it */
+            st = mcr_fail(
+                s->ctx, MCR_NUMERIC,
+                "sums of kernel values with object %lld are not finite numbers: scale the "
+                "data, or take another kernel",
+                (long long)i + 1);
     if (st)
         return st;
     s->result->violation = mcr_smo_look(s);
