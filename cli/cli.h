@@ -55,6 +55,7 @@ typedef struct cli_reading {
 /* The options of the learners; see learner.h. */
 typedef struct cli_learning {
     const char *title;
+    const char *learner; /* whose they are; NULL: of all */
     cli_option *options; /* NULL: the verb has none of them */
     const char **values; /* what the call says, as text; NULL: nothing */
 } cli_learning;

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "learner.h"
 #include "text.h"
 
 enum { OPTION_WIDTH = 24 };
@@ -111,41 +112,61 @@ static void option_json(cli_json *j, const cli_option *o)
     cli_json_end(j);
 }
 
+/* `mercer fit svr --help` tells of svr. */
+static const char *usage_of(const cli *c, const cli_verb *verb, char *text, size_t room)
+{
+    static const char word[] = "LEARNER";
+    const char *learner = c->learning.learner, *at = strstr(verb->usage, word);
+    if (!learner || !at)
+        return verb->usage;
+    snprintf(text, room, "%.*s%s%s", (int)(at - verb->usage), verb->usage, learner,
+             at + strlen(word));
+    return text;
+}
+
+static const char *examples_of(const cli *c, const cli_verb *verb)
+{
+    const char *own = c->learning.learner ? cli_learner_examples(c->learning.learner) : NULL;
+    return own ? own : verb->examples;
+}
+
 static int verb_json(cli *c, const cli_verb *verb)
 {
+    char usage[256];
     cli_group groups[CLI_GROUPS];
     int count = cli_verb_groups(verb, c, NULL, groups);
     cli_json j;
     cli_json_begin(&j, stdout);
     cli_json_text(&j, "name", verb->name);
     cli_json_text(&j, "summary", verb->summary);
-    cli_json_text(&j, "usage", verb->usage);
+    cli_json_text(&j, "usage", usage_of(c, verb, usage, sizeof usage));
     cli_json_text(&j, "about", verb->about);
     cli_json_list(&j, "options");
     for (int i = 0; i < count; i++)
         for (const cli_option *o = groups[i].options; o->name; o++)
             option_json(&j, o);
     cli_json_end(&j);
-    put_lines_json(&j, "examples", verb->examples);
+    put_lines_json(&j, "examples", examples_of(c, verb));
     cli_json_end(&j);
     return 0;
 }
 
 int cli_help_verb(cli *c, const cli_verb *verb)
 {
+    char usage[256];
     cli_group groups[CLI_GROUPS];
     int count = cli_verb_groups(verb, c, NULL, groups);
     if (c->json_asked)
         return verb_json(c, verb);
     printf("usage: mercer %s%s%s [options]\n\n%s\n", verb->name, *verb->usage ? " " : "",
-           verb->usage, verb->about);
+           usage_of(c, verb, usage, sizeof usage), verb->about);
     for (int i = 0; i < count; i++) {
         put_heading(stdout, groups[i].title);
         for (const cli_option *o = groups[i].options; o->name; o++)
             put_option(o);
     }
     put_heading(stdout, "Examples");
-    put_indented(stdout, verb->examples);
+    put_indented(stdout, examples_of(c, verb));
     return 0;
 }
 

@@ -22,6 +22,36 @@ int cli_learner_exists(const char *name)
     return find_learner(name, &info);
 }
 
+int cli_learner_task(const char *name)
+{
+    mcr_learner_info info;
+    return find_learner(name, &info) ? (int)info.task : -1;
+}
+
+const char *cli_learner_examples(const char *name)
+{
+    static const char *const examples[][2] = {
+        {"nu-svm", "mercer sample moons -n 500 -o moons.csv\n"
+                   "mercer fit nu-svm moons.csv -k 'rbf(gamma=2)' --nu 0.2 -o moons.mercer"},
+        {"one-class",
+         "mercer sample moons -n 500 -o moons.csv\n"
+         "mercer fit one-class moons.csv -k 'rbf(gamma=2)' --nu 0.05 -o inside.mercer\n"
+         "mercer predict inside.mercer moons.csv --target none -o sides.txt"},
+        {"l1-svm", "mercer sample moons -n 200 -o moons.csv\n"
+                   "mercer fit l1-svm moons.csv -k 'rbf(gamma=2)' -C 10 -o few.mercer"},
+        {"svr", "mercer sample sinc -n 200 -o sinc.csv\n"
+                "mercer fit svr sinc.csv --epsilon 0.05 --tol 1e-6 -o sinc.mercer\n"
+                "mercer fit svr sinc.csv -k 'matern(nu=1.5)' -C 10 --max-steps 50 -o part.mercer\n"
+                "mercer fit svr sinc.csv -k 'matern(nu=1.5)' -C 10 --start part.mercer"},
+        {"nu-svr", "mercer sample sinc -n 200 -o sinc.csv\n"
+                   "mercer fit nu-svr sinc.csv --nu 0.3 -o sinc.mercer"},
+    };
+    for (size_t i = 0; i < sizeof examples / sizeof *examples; i++)
+        if (strcmp(examples[i][0], name) == 0)
+            return examples[i][1];
+    return NULL;
+}
+
 /* ---- the table --------------------------------------------------------------------------------*/
 
 static const mcr_param *find_param(const mcr_param *table, const char *name)
@@ -76,6 +106,7 @@ void cli_learner_open(cli *c, const char *learner)
             for (const mcr_param *p = info.params; p && p->name; p++)
                 most++;
     c->learning.title = "Options of the learner";
+    c->learning.learner = learner;
     c->learning.options = cli_alloc(most + 1, sizeof *c->learning.options);
     c->learning.values = cli_alloc(most + 1, sizeof *c->learning.values);
     for (int64_t i = 0; i < mcr_learner_count(); i++) {

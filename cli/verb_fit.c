@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "advice.h"
 #include "cli.h"
 #include "json.h"
 #include "learner.h"
@@ -83,6 +84,10 @@ static int open_job(fit_job *job)
         bad = cli_fail(c, mcr_model_load(&job->start, c->ctx, job->call->start));
     if (!bad)
         bad = cli_read_words(c, &job->data, 1);
+    if (!bad && !job->kernel)
+        bad = cli_advise_kernel(c, &job->kernel, job->data);
+    if (!bad)
+        cli_advise_targets(c, cli_word(c, 0), job->data);
     return bad;
 }
 
@@ -155,8 +160,8 @@ static int run(cli *c, const void *values)
     const char *path = job.call->output;
     int bad = open_job(&job);
     if (!bad)
-        bad = cli_fail_words(c, mcr_fit(&job.model, job.options, job.kernel, job.data, job.start),
-                             1);
+        bad = cli_advise_fit(c, mcr_fit(&job.model, job.options, job.kernel, job.data, job.start),
+                             job.kernel, job.data);
     if (!bad && path)
         bad = cli_fail(c, mcr_model_save(c->ctx, job.model, path));
     cli_progress_clear(c);
@@ -212,6 +217,9 @@ const cli_verb cli_verb_fit = {
                 "mercer fit svm moons.csv -k 'rbf(gamma=2)' -C 10 -o moons.mercer\n"
                 "mercer fit svm moons.csv --class-weight balanced --probability -o p.mercer\n"
                 "mercer fit svm moons.csv -k 'rbf(gamma=20)' -C inf --json\n"
+                "mercer gram moons.csv -k 'laplace(gamma=1)' -o k.npy\n"
+                "mercer predict moons.mercer moons.csv -o y.npy\n"
+                "mercer fit svm k.npy --format precomputed --target y.npy\n"
                 "mercer sample sinc -n 200 -o sinc.csv\n"
                 "mercer fit svr sinc.csv --epsilon 0.05 --tol 1e-6 -o sinc.mercer",
     .traits = CLI_READS | CLI_LEARNS,

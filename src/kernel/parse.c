@@ -297,6 +297,38 @@ static mcr_status start_call(mcr_parser *p, call *c)
     return status;
 }
 
+/* rbf gamma=1 and rbf[gamma=1]: what is missing is a pair of parentheses. */
+static mcr_status check_behind(const mcr_parser *p, const call *c)
+{
+    mcr_parser behind = *p;
+    skip_space(&behind);
+    mcr_span at = mcr_parser_character(&behind);
+    const mcr_param *first = c->type->params;
+    if (peek(&behind) == '[' || peek(&behind) == '{')
+        return mcr_parser_fault(p, at, "parameters stand in parentheses: write %s(%s)",
+                                c->type->name, first != NULL ? "name=value" : "");
+    if (!starts_name(&behind))
+        return MCR_OK;
+    at = mcr_parser_name(&behind);
+    skip_space(&behind);
+    if (peek(&behind) != '=')
+        return MCR_OK;
+    return mcr_parser_fault(p, at, "parameters stand in parentheses: write %s(%.*s=...)",
+                            c->type->name, shown(at), at.start);
+}
+
+/* rbf(linear): the name of a kernel where a field should be, in a leaf that cannot be made. */
+static mcr_status explain_field(const mcr_parser *p, mcr_span whole, const char *leaf,
+                                const char *field)
+{
+    char why[MCR_MESSAGE_MAX];
+    snprintf(why, sizeof why, "%s", mcr_message(p->ctx));
+    return mcr_parser_fault(p, whole,
+                            "%s takes no kernel inside, \"%s\" is read as the name of a field; and "
+                            "%s",
+                            leaf, field, why);
+}
+
 static mcr_status finish_call(mcr_parser *p, call *c, mcr_kernel **out)
 {
     const mcr_kernel_type *type = c->type;
@@ -308,12 +340,16 @@ static mcr_status finish_call(mcr_parser *p, call *c, mcr_kernel **out)
                    : mcr_parser_fault(p, whole, "%s needs at least %d kernels", type->name,
                                       type->min_children);
     void *params = c->params;
-    char *field = c->field;
+    char *field = c->field, name[64] = "";
+    if (field != NULL && mcr_kernel_type_find(p->ctx, field, strlen(field)) != NULL)
+        snprintf(name, sizeof name, "%s", field);
     c->params = NULL;
     c->field = NULL;
-    return mcr_parser_place(
-        p, whole,
-        mcr_kernel_new(out, p->ctx, type, params, field, c->children.item, (int)c->children.count));
+    mcr_status status = mcr_kernel_new(out, p->ctx, type, params, field, c->children.item,
+                                       (int)c->children.count);
+    if (status == MCR_BAD_CALL && name[0] != '\0')
+        return explain_field(p, whole, type->name, name);
+    return mcr_parser_place(p, whole, status);
 }
 
 static mcr_status parse_call(mcr_parser *p, mcr_kernel **out)
@@ -325,6 +361,8 @@ static mcr_status parse_call(mcr_parser *p, mcr_kernel **out)
     if (status == MCR_OK && peek(&behind) == '(') {
         p->at = behind.at;
         status = parse_arguments(p, &c);
+    } else if (status == MCR_OK) {
+        status = check_behind(p, &c);
     }
     if (status == MCR_OK)
         status = finish_call(p, &c, out);

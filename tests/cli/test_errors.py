@@ -46,6 +46,14 @@ def test_unknown_verb():
     refused(["help", "qqqq"], 'help: unknown verb "qqqq" (mercer help lists them)')
 
 
+def test_parentheses_are_missing():
+    for kernel, said in (("rbf gamma=1", "write rbf(gamma=...)"),
+                         ("rbf[gamma=1]", "write rbf(name=value)"),
+                         ("rbf(linear)", '"linear" is read as the name of a field')):
+        done = tap.mercer("gram", data(), "-k", kernel, status=2)
+        assert said in done.stderr.split("\n")[0], done.stderr
+
+
 def test_unknown_option():
     refused(["gram", data(), "--kernle", "linear"],
             'gram: unknown option "--kernle" (did you mean "--kernel"?)')

@@ -159,6 +159,41 @@ def test_default_kernel_is_scaled_to_the_data():
     strings = sample("motifs", file="motifs.txt")
     done = tap.mercer("fit", "svm", strings, status=2)
     assert "no kernel given (-k)" in done.stderr, done.stderr
+    kernel = re.search(r"have (\w+) \(strings\); for example -k '(.*)'$", done.stderr.strip())
+    assert kernel, done.stderr
+    tap.mercer("fit", "svm", strings, "-k", kernel.group(2))
+    mixed = sample("mixed", n=20, file="mixed.jsonl")
+    done = tap.mercer("fit", "svm", mixed, status=2)
+    for part in ("x (vectors)", "sequence (strings)", "molecule (graphs)"):
+        assert part in done.stderr, done.stderr
+    tap.mercer("fit", "svm", mixed, "-k", done.stderr.split("'")[1])
+    with open("huge.csv", "w") as f:
+        f.write("1e200,2,1\n-1e200,4,-1\n")
+    done = tap.mercer("fit", "svm", "huge.csv", status=1)
+    assert "default kernel" in done.stderr and "scale" in done.stderr, done.stderr
+
+
+def test_precomputed_needs_no_kernel():
+    file = sample("blobs", n=40)
+    _, y = read_csv(file)
+    tap.mercer("gram", file, "-k", "linear", "-o", "k.npy")
+    np.save("y.npy", np.asarray(y, dtype=float))
+    more = ["--format", "precomputed", "--target", "y.npy"]
+    got, wanted = fit("svm", "k.npy", *more), fit("svm", file, "-k", "linear")
+    tap.check_equal(got["kernel"], "precomputed")
+    tap.check_near(got["objective"], wanted["objective"], 1e-6)
+    np.save("oblong.npy", np.load("k.npy")[:, :30])
+    done = tap.mercer("fit", "svm", "oblong.npy", *more, status=1)
+    assert "40 x 30" in done.stderr and "square" in done.stderr, done.stderr
+    done = tap.mercer("fit", "svm", "k.npy", "--target", "y.npy", "-k", "precomputed", status=1)
+    assert "--format precomputed" in done.stderr, done.stderr
+
+
+def test_numbers_as_classes_are_remarked_on():
+    done = tap.mercer("fit", "svm", sample("sinc", n=30, file="sinc.csv"))
+    assert "30 different numbers" in done.stderr and "svr" in done.stderr, done.stderr
+    for call in (["svr", "sinc.csv"], ["svm", sample("blobs", n=30, file="blobs.csv")]):
+        tap.check_equal(tap.mercer("fit", *call).stderr, "")
 
 
 def test_same_answer_on_any_number_of_threads():

@@ -1,0 +1,140 @@
+/* advice.c: what a call that fits the data badly is told.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "advice.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "learner.h"
+#include "progress.h"
+
+enum { SHOWN = 4 }; /* fields in a message */
+
+/* ---- no kernel --------------------------------------------------------------------------------*/
+
+static const char *kind_text(mcr_kind kind)
+{
+    switch (kind) {
+    case MCR_DENSE:
+    case MCR_SPARSE: return "vectors";
+    case MCR_STRINGS: return "strings";
+    case MCR_GRAPHS: return "graphs";
+    case MCR_PRECOMPUTED: return "precomputed";
+    }
+    return "unknown";
+}
+
+/* A kernel for the field; several fields need their names. */
+static void propose(char *text, size_t room, const mcr_field_info *f, int named)
+{
+    char field[96] = "";
+    const char *quote = "";
+    for (const char *p = f->name; *p; p++)
+        if (!(isalpha((unsigned char)*p) || *p == '_' ||
+              (p > f->name && isdigit((unsigned char)*p))))
+            quote = "\"";
+    if (named)
+        snprintf(field, sizeof field, "%s%.64s%s", quote, f->name, quote);
+    const char *comma = named ? ", " : "";
+    switch (f->kind) {
+    case MCR_DENSE:
+    case MCR_SPARSE: snprintf(text, room, "rbf(%s%sgamma=0.1)", field, comma); break;
+    case MCR_STRINGS: snprintf(text, room, "spectrum(%s%sp=3)", field, comma); break;
+    case MCR_GRAPHS: snprintf(text, room, named ? "wl(%s)" : "wl%s", field); break;
+    case MCR_PRECOMPUTED: snprintf(text, room, named ? "precomputed(%s)" : "precomputed%s", field);
+    }
+}
+
+static void append(char *text, size_t room, const char *between, const char *more)
+{
+    size_t used = strlen(text);
+    snprintf(text + used, room - used, "%s%s", used ? between : "", more);
+}
+
+static int refuse_without_kernel(cli *c, const mcr_data *data)
+{
+    char has[512] = "", kernel[512] = "", one[192];
+    int64_t fields = mcr_data_fields(data);
+    for (int64_t i = 0; i < fields && i < SHOWN; i++) {
+        mcr_field_info f;
+        if (mcr_data_field_info(data, i, &f) != MCR_OK)
+            continue;
+        snprintf(one, sizeof one, "%.64s (%s)", f.name, kind_text(f.kind));
+        append(has, sizeof has, ", ", one);
+        propose(one, sizeof one, &f, fields > 1);
+        append(kernel, sizeof kernel, " + ", one);
+    }
+    return cli_refuse(c,
+                      "no kernel given (-k): there is a default for vectors alone, and the data "
+                      "have %s%s; for example -k '%s'",
+                      has, fields > SHOWN ? ", ..." : "", kernel);
+}
+
+int cli_advise_kernel(cli *c, mcr_kernel **out, const mcr_data *data)
+{
+    mcr_field_info f = {0};
+    *out = NULL;
+    if (mcr_data_fields(data) != 1 || mcr_data_field_info(data, 0, &f) != MCR_OK)
+        return refuse_without_kernel(c, data);
+    if (f.kind == MCR_PRECOMPUTED)
+        return cli_read_kernel(c, out, "precomputed");
+    return f.kind == MCR_DENSE || f.kind == MCR_SPARSE ? 0 : refuse_without_kernel(c, data);
+}
+
+/* ---- targets ----------------------------------------------------------------------------------*/
+
+void cli_advise_targets(cli *c, const char *learner, const mcr_data *data)
+{
+    enum { FEW = 10 };
+    int64_t classes = mcr_data_classes(data), count = mcr_data_count(data);
+    const double *target = mcr_data_targets(data);
+    char text[256];
+    int fractions = 0;
+    if (cli_learner_task(learner) != MCR_CLASSIFY || classes <= FEW ||
+        mcr_data_target_kind(data) != MCR_REAL_TARGETS)
+        return;
+    for (int64_t i = 0; i < count && !fractions; i++)
+        fractions = target[i] != floor(target[i]);
+    if (!fractions && classes <= count / 2)
+        return;
+    snprintf(text, sizeof text,
+             "the targets are %" PRId64 " different numbers, and %s takes each for a class; to "
+             "predict numbers there is svr (mercer fit svr ...)",
+             classes, learner);
+    cli_progress_log(c, MCR_LOG_WARNING, text);
+}
+
+/* ---- what the library says --------------------------------------------------------------------*/
+
+/* A field of kernel values that is not square; 0: there is none. */
+static int find_oblong(const mcr_data *data, mcr_field_info *f)
+{
+    for (int64_t i = 0; i < mcr_data_fields(data); i++)
+        if (mcr_data_field_info(data, i, f) == MCR_OK && f->kind == MCR_PRECOMPUTED &&
+            f->cols != mcr_data_count(data))
+            return 1;
+    return 0;
+}
+
+int cli_advise_fit(cli *c, mcr_status status, const mcr_kernel *kernel, const mcr_data *data)
+{
+    mcr_field_info f;
+    int64_t column, length;
+    const char *file = c->words.count == 2 ? cli_word(c, 1) : NULL;
+    if (status == MCR_BAD_CALL && !kernel && mcr_message_mark(c->ctx, &column, &length))
+        return cli_fault(c, file,
+                         "the default kernel, rbf with gamma = 1 / (features * variance), is not "
+                         "possible: the values are too large or too small; scale them, or give a "
+                         "kernel with -k");
+    if (status == MCR_BAD_DATA && find_oblong(data, &f))
+        return cli_fault(c, file,
+                         "%s (the kernel matrix is %" PRId64 " x %" PRId64
+                         "; training needs a square one)",
+                         mcr_message(c->ctx), mcr_data_count(data), f.cols);
+    return cli_fail_words(c, status, 1);
+}

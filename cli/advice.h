@@ -1,0 +1,19 @@
+/* advice.h: what a call that fits the data badly is told before or after training.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef CLI_ADVICE_H
+#define CLI_ADVICE_H
+
+#include "cli.h"
+
+/* The kernel where the call names none: `precomputed` for data that are a kernel matrix; NULL, with
+ * status 0, for one field of vectors, where the library has a default. Else the call is refused, with
+ * the fields and a kernel that would fit them. */
+int cli_advise_kernel(cli *c, mcr_kernel **out, const mcr_data *data);
+/* A remark if a learner of classes gets targets that look like measurements. */
+void cli_advise_targets(cli *c, const char *learner, const mcr_data *data);
+/* As cli_fail_words, for what mcr_fit says; kernel NULL: the library chose one. */
+int cli_advise_fit(cli *c, mcr_status status, const mcr_kernel *kernel, const mcr_data *data);
+
+#endif
