@@ -2,26 +2,23 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "kernel/vectors.h"
+#include "kernel/poly.h"
 
 #include <math.h>
 
-typedef struct poly_params {
-    int64_t degree;
-    double c, scale;
-} poly_params;
+#include "kernel/vectors.h"
 
 static const mcr_param params[] = {
     {.name = "degree",
      .type = MCR_INT,
-     .offset = offsetof(poly_params, degree),
+     .offset = offsetof(mcr_poly_params, degree),
      .standard = "3",
      .min = 1,
      .max = 1000,
      .help = "the power, a whole number"},
     {.name = "c",
      .type = MCR_REAL,
-     .offset = offsetof(poly_params, c),
+     .offset = offsetof(mcr_poly_params, c),
      .standard = "0",
      .min = 0,
      .max = INFINITY,
@@ -29,7 +26,7 @@ static const mcr_param params[] = {
      .help = "added to the inner product; above 0 the lower powers count as well"},
     {.name = "scale",
      .type = MCR_REAL,
-     .offset = offsetof(poly_params, scale),
+     .offset = offsetof(mcr_poly_params, scale),
      .standard = "1",
      .min = 0,
      .max = INFINITY,
@@ -40,7 +37,7 @@ static const mcr_param params[] = {
 
 static mcr_status bind(mcr_bound *bound, mcr_binding *binding)
 {
-    const poly_params *p = mcr_bound_params(bound);
+    const mcr_poly_params *p = mcr_bound_params(bound);
     mcr_fused f = {
         .op = MCR_TILE_POLY,
         .scale = p->scale,
@@ -67,7 +64,7 @@ const mcr_kernel_type mcr_kernel_poly = {
     .summary = "(scale x.z + c)^degree, polynomials of the features",
     .kinds = MCR_DENSE | MCR_SPARSE,
     .params = params,
-    .params_size = sizeof(poly_params),
+    .params_size = sizeof(mcr_poly_params),
     .definite = definite,
     .bind = bind,
     .block = mcr_vectors_block,

@@ -5,7 +5,8 @@
  * closer than float's errors allow are then computed in double, so that the class is the same.
  *
  * A model with a linear kernel is its weight vectors: w = sum of coef x, one an output, which take the
- * place of the support objects where that is less work.
+ * place of the support objects where that is less work. So is one with a polynomial of low degree:
+ * a weight for each monomial (kernel/poly.h).
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -16,6 +17,7 @@
 
 #include "base/number.h"
 #include "base/threads.h"
+#include "kernel/poly.h"
 
 /* A distance between outputs that is no power of two: they would share cache sets. */
 enum { BLOCK = 16384, BLOCK_LD = BLOCK + 64, ROWS = 1024 };
@@ -41,6 +43,9 @@ typedef struct work {
     /* of a linear model */
     mcr_data *weights;
     mcr_segment *weight_segment;
+    /* of a polynomial one */
+    mcr_monomials monomials;
+    double *polynomial; /* outputs x monomials.count; NULL: not one */
 } work;
 
 /* ---- scores ------------------------------------------------------------------------------------*/
@@ -174,10 +179,51 @@ static mcr_status score_quickly(work *w, mcr_gram *gram, const mcr_data *part)
     return s;
 }
 
+typedef struct polynomial_job {
+    work *w;
+    mcr_field field;
+} polynomial_job;
+
+static mcr_status polynomial_chunk(void *arg, int64_t item, int worker)
+{
+    (void)worker;
+    const polynomial_job *job = arg;
+    const work *w = job->w;
+    const mcr_fitted *f = w->model->fitted;
+    int64_t first = item * CHUNK, end = first + CHUNK < w->count ? first + CHUNK : w->count;
+    for (int64_t i = first; i < end; i++)
+        for (int64_t o = 0; o < f->outputs; o++)
+            w->score[i * f->outputs + o] =
+                f->offset[o] + mcr_monomials_value(&w->monomials,
+                                                   w->polynomial + o * w->monomials.count,
+                                                   &job->field, i);
+    return MCR_OK;
+}
+
+static mcr_status score_polynomial(work *w, const mcr_data *part)
+{
+    /* One support object is enough to find the field and to test that it fits. */
+    mcr_data *one = NULL;
+    mcr_gram *gram = NULL;
+    mcr_field field;
+    mcr_status s = mcr_data_select(&one, w->model->basis, (mcr_rows){NULL, 0, 1});
+    if (!s)
+        s = mcr_gram_open(&gram, w->ctx, w->model->kernel, one, part);
+    if (!s)
+        s = mcr_field_choose(&field, w->ctx, "poly", MCR_DENSE | MCR_SPARSE,
+                             w->model->kernel->field, NULL, part);
+    mcr_gram_close(gram);
+    mcr_data_free(one);
+    polynomial_job job = {w, field};
+    return s ? s : mcr_parallel(w->ctx, (w->count + CHUNK - 1) / CHUNK, polynomial_chunk, &job);
+}
+
 static mcr_status score_block(work *w, const mcr_data *part, bool quickly)
 {
     const mcr_fitted *f = w->model->fitted;
     mcr_gram *gram = NULL;
+    if (w->polynomial)
+        return score_polynomial(w, part);
     if (f->basis == 0) {
         for (int64_t i = 0; i < w->count; i++)
             memcpy(w->score + i * f->outputs, f->offset, sizeof *f->offset * (size_t)f->outputs);
@@ -190,7 +236,7 @@ static mcr_status score_block(work *w, const mcr_data *part, bool quickly)
     return s;
 }
 
-/* ---- linear models -----------------------------------------------------------------------------*/
+/* ---- models that are weights --------------------------------------------------------------------*/
 
 enum { MOST_WEIGHTS = 4 << 20 };
 
@@ -290,6 +336,40 @@ static mcr_status collapse(work *w)
     return s;
 }
 
+/* The same for a polynomial; where it is not less work, w->polynomial is left NULL. */
+static mcr_status expand(work *w)
+{
+    enum { SIMD = 8 }; /* kernel values are computed so much faster than monomials */
+    const mcr_model *m = w->model;
+    const mcr_fitted *f = m->fitted;
+    if (mcr_data_fields(m->basis) != 1 || f->basis == 0)
+        return MCR_OK;
+    const mcr_field field = mcr_data_field(m->basis, 0);
+    const mcr_store *store = field.store;
+    if (!mcr_monomials_of(&w->monomials, m->kernel, store->cols, MOST_WEIGHTS / f->outputs))
+        return MCR_OK;
+    double nonzeros = (double)store->cols;
+    if (store->kind == MCR_SPARSE)
+        nonzeros = (double)(store->start[store->count] - store->start[0]) / (double)store->count;
+    if (mcr_monomials_work(&w->monomials, nonzeros) * (double)f->outputs * SIMD >
+        (double)f->basis * nonzeros)
+        return MCR_OK;
+    w->polynomial = mcr_alloc_zero(w->ctx, (size_t)(f->outputs * w->monomials.count),
+                                   sizeof *w->polynomial);
+    if (!w->polynomial)
+        return MCR_NO_MEMORY;
+    for (int64_t g = 0; g < f->segments; g++) {
+        const mcr_segment *seg = &f->segment[g];
+        for (int64_t t = 0; t < seg->outputs; t++)
+            for (int64_t i = 0; i < seg->count; i++)
+                if (seg->coef[t * seg->count + i] != 0)
+                    mcr_monomials_add(&w->monomials,
+                                      w->polynomial + seg->output[t] * w->monomials.count,
+                                      seg->coef[t * seg->count + i], &field, seg->first + i);
+    }
+    return MCR_OK;
+}
+
 /* ---- a call ------------------------------------------------------------------------------------*/
 
 static void close_work(work *w)
@@ -298,6 +378,7 @@ static void close_work(work *w)
         mcr_free(w->ctx, w->weight_segment[o].output);
     mcr_free(w->ctx, w->weight_segment);
     mcr_data_free(w->weights);
+    mcr_free(w->ctx, w->polynomial);
     mcr_free(w->ctx, w->f);
     mcr_free(w->ctx, w->score);
     mcr_free(w->ctx, w->error);
@@ -332,7 +413,8 @@ static mcr_status open_work(work *w, mcr *ctx, const mcr_model *m, int64_t n)
             }
     for (int64_t o = 0; o < f->outputs; o++)
         w->error[o] = FLOAT_ERROR * sqrt(w->error[o]);
-    return collapse(w);
+    mcr_status s = collapse(w);
+    return s ? s : expand(w);
 }
 
 typedef struct decide_job {

@@ -118,6 +118,47 @@ def test_published_values():
         tap.check_near(abs(ours[0]), abs(rho), 1e-4, "rho of " + cases.name_of(case))
 
 
+def dense(rows, features):
+    x = np.zeros((len(rows), features))
+    for i, row in enumerate(rows):
+        for entry in row:
+            index, value = entry.split(":")
+            x[i, int(index) - 1] = float(value)
+    return x
+
+
+def test_polynomial_models_are_weights():
+    """Predicted from monomials where that is less work; here against the sum over support vectors."""
+    for features, degree, c in ((2, 2, 0), (2, 3, 1), (3, 4, 0.5), (5, 2, 2), (1, 5, 1)):
+        rng = np.random.default_rng(degree)
+        x = np.round(rng.normal(size=(700, features)), 3)
+        x[::7, 0] = 0
+        y = np.sin(x.sum(1)) + rng.normal(size=700)
+        for form in ("dense.csv", "sparse.svm"):
+            with open(form, "w") as out:
+                for v, t in zip(x, y):
+                    if form == "dense.csv":
+                        out.write(",".join("%r" % float(a) for a in [t, *v]) + "\n")
+                    else:
+                        out.write("%r " % float(t) + " ".join(
+                            "%d:%r" % (i + 1, float(a)) for i, a in enumerate(v) if a) + "\n")
+            target = ["--target", "1"] if form == "dense.csv" else []
+            tap.mercer("fit", "svr", form, *target, "-k",
+                       "poly(degree=%d, c=%g, scale=0.5)" % (degree, c), "-C", 0.1, "--epsilon", 0.01,
+                       "-o", "p.mercer", "--max-steps", 20000, "--quiet")
+            model = cases.read_model(exported("p.mercer"))
+            assert len(model["rows"]) > 300, "too few support vectors to be worth weights"
+            support = dense(model["rows"], features)
+            wanted = (0.5 * x @ support.T + c) ** degree @ model["coef"][:, 0] - model["rho"][0]
+            tap.mercer("predict", "p.mercer", form, *target, "-o", "p.csv", "--quiet")
+            with open("p.csv") as file:
+                lines = [line.strip() for line in file if not line.startswith("#")]
+            got = np.array([float(v) for v in lines if v.replace(".", "").strip("-")[:1].isdigit()])
+            assert got.shape == wanted.shape, (got.shape, wanted.shape)
+            worst = np.abs(got - wanted).max() / np.abs(wanted).max()
+            assert worst < 1e-11, "%s, degree %d: off by %g" % (form, degree, worst)
+
+
 # ---- side by side -------------------------------------------------------------------------------
 
 def need_libsvm():
