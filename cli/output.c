@@ -104,6 +104,27 @@ int cli_output_check(cli *c, const char *path)
     return check_inputs(c, path);
 }
 
+int cli_output_is_foreign(const char *path, int array)
+{
+    static const char *const endings[] = {
+        ".npz",   ".mat", ".xls",    ".xlsx", ".ods", ".h5", ".hdf5", ".parquet", ".feather",
+        ".arrow", ".pkl", ".pickle", ".zip",  ".bz2", ".xz", ".zst",  NULL};
+    for (int i = 0; path && endings[i]; i++)
+        if (ends_with(path, endings[i]))
+            return 1;
+    return path && array && ends_with(path, ".npy");
+}
+
+int cli_output_check_table(cli *c, const char *path)
+{
+    if (cli_output_is_foreign(path, 0))
+        return cli_refuse(c,
+                          "-o: %s files are not written; there are .npy, .csv and, under any "
+                          "other ending such as .txt, plain text",
+                          strrchr(path, '.'));
+    return cli_output_check(c, path);
+}
+
 static int fault(cli_output *out)
 {
     int error = errno;

@@ -30,6 +30,11 @@ typedef struct cli_output cli_output;
  * written, and no input is overwritten, however it is spelled. NULL is fine. */
 int cli_output_check(cli *c, const char *path);
 
+/* The same for a table, whose form follows from the ending: those of other programs are refused. */
+int cli_output_check_table(cli *c, const char *path);
+/* Whether the name ends like a file of another program; array: .npy is one. */
+int cli_output_is_foreign(const char *path, int array);
+
 /* 1: the file can hold numbers only. */
 int cli_output_is_binary(const char *path);
 

@@ -111,7 +111,7 @@ const char *cli_bytes_text(char *text, double bytes)
         bytes /= 1024;
         unit++;
     }
-    snprintf(text, 32, "%.3g %s", bytes, units[unit]);
+    snprintf(text, 32, "%.3g %s", bytes, bytes == 1 && unit == 0 ? "byte" : units[unit]);
     return text;
 }
 

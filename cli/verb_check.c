@@ -64,7 +64,7 @@ static void print_counterexample(const mcr_check_report *r)
     printf("\nCounter-example: %s with t'Gt = %.6g\n\n",
            cli_count_text(count, r->objects, "object"), r->value);
     for (int64_t i = 0; i < r->objects; i++) {
-        printf("  object %-6" PRId64 " t = %-12.6g ", r->object[i], r->t[i]);
+        printf("  object %-6" PRId64 " t = %-12.6g ", r->object[i] + 1, r->t[i]);
         cli_put_clean(stdout, r->shown && r->shown[i] ? r->shown[i] : "", 200);
         putchar('\n');
     }
@@ -123,7 +123,7 @@ static const cli_option options[] = {
      .argument = "N",
      .min = 1,
      .max = 1e9,
-     .help = "test at most so many objects of DATA (default: what takes seconds)"},
+     .help = "test at most so many objects of DATA (default: 500)"},
     CLI_LAST_OPTION,
 };
 
@@ -138,9 +138,8 @@ const cli_verb cli_verb_check = {
         "semidefinite Gram matrices. With DATA it also tests the Gram matrix of these objects, "
         "and\n"
         "where it fails shows the fewest objects it can find, their matrix G and a vector t with\n"
-        "t'Gt < 0. Objects are numbered from 0. A verdict is a result: the exit status is 0 for "
-        "yes,\n"
-        "no and unknown.",
+        "t'Gt < 0. Objects are counted from 1, under --json from 0. A verdict is a result: the\n"
+        "exit status is 0 for yes, no and unknown.",
     .examples = "mercer check '2*rbf(gamma=0.5) + poly(degree=2, c=1)'\n"
                 "mercer check '-1*linear'\n"
                 "mercer sample rings -o rings.csv\n"

@@ -8,6 +8,7 @@
 #include "cli.h"
 #include "json.h"
 #include "output.h"
+#include "progress.h"
 #include "suggest.h"
 
 typedef struct export_call {
@@ -37,6 +38,15 @@ static int refuse_form(cli *c, const char *name)
         return cli_refuse(c, "--to: unknown form \"%s\" (did you mean \"%s\"?)", name,
                           near.nearest);
     return cli_refuse(c, "--to: models cannot be written as \"%s\" (there is: %s)", name, all);
+}
+
+static void remark_on_probabilities(cli *c, const mcr_model *model)
+{
+    if (mcr_model_has_probability(model))
+        cli_progress_log(c, MCR_LOG_WARNING,
+                         "the probabilities are left out; mercer predict takes the most probable "
+                         "class where there are any, so some labels may differ (fitted without "
+                         "--probability they are the same)");
 }
 
 static void print_done(const cli *c, const export_call *call)
@@ -72,6 +82,8 @@ static int run(cli *c, const void *values)
         bad = cli_fail(c, form->save(c->ctx, model, call->output ? call->output : "-"));
     if (!bad)
         print_done(c, call);
+    if (!bad)
+        remark_on_probabilities(c, model);
     mcr_model_free(model);
     return bad;
 }

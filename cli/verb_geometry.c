@@ -79,9 +79,9 @@ static void print_summary(const mcr_kernel *kernel, const mcr_geometry *g)
     cli_say("variance", "%.6g (mean squared distance to the mean)", g->variance);
     if (g->n > 1) {
         cli_say("nearest", "%.6g between objects %" PRId64 " and %" PRId64, g->nearest,
-                g->nearest_pair[0], g->nearest_pair[1]);
+                g->nearest_pair[0] + 1, g->nearest_pair[1] + 1);
         cli_say("farthest", "%.6g between objects %" PRId64 " and %" PRId64, g->farthest,
-                g->farthest_pair[0], g->farthest_pair[1]);
+                g->farthest_pair[0] + 1, g->farthest_pair[1] + 1);
     }
 }
 
@@ -110,7 +110,7 @@ static int run(cli *c, const void *values)
     mcr_data *data = NULL;
     mcr_gram *gram = NULL;
     mcr_geometry *geometry = NULL;
-    int bad = cli_output_check(c, call->output);
+    int bad = cli_output_check_table(c, call->output);
     if (!bad)
         bad = cli_read_kernel(c, &kernel, call->kernel);
     if (!bad)
@@ -154,7 +154,10 @@ const cli_verb cli_verb_geometry = {
     .about =
         "Measures the objects of DATA in the feature space of the kernel: their lengths, their\n"
         "distances to the mean, the variance, the nearest and the farthest pair. Objects are\n"
-        "numbered from 0. -o writes two columns, length and to_mean, one object a line.",
+        "counted from 1; under --json from 0, as in arrays. Squares that are negative, because "
+        "the\n"
+        "kernel is not positive semidefinite, count as 0, with a warning. -o writes two columns,\n"
+        "length and to_mean, one object a line.",
     .examples = "mercer sample rings -n 100 -o rings.csv\n"
                 "mercer geometry rings.csv -k 'rbf(gamma=1)'\n"
                 "mercer geometry rings.csv -k 'poly(degree=2, c=1)' -o lengths.csv",

@@ -215,7 +215,7 @@ static int check_pair(const gram_job *job)
 static int open_job(gram_job *job)
 {
     cli *c = job->c;
-    int bad = cli_output_check(c, job->call->output);
+    int bad = cli_output_check_table(c, job->call->output);
     if (cli_word(c, 1) && strcmp(cli_word(c, 0), "-") == 0 && strcmp(cli_word(c, 1), "-") == 0)
         return cli_refuse(c, "DATA and DATA2 cannot both be standard input");
     if (!bad)

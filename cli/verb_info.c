@@ -161,15 +161,23 @@ static void print_json(const cli *c, const mcr_data *data, const mcr_field_info 
 static const char *range_text(char *text, int64_t least, int64_t most, const char *noun)
 {
     if (least == most)
-        snprintf(text, 64, "%" PRId64 " %s", least, noun);
+        return cli_count_text(text, least, noun);
+    snprintf(text, 64, "%" PRId64 " to %" PRId64 " %ss", least, most, noun);
+    return text;
+}
+
+static const char *row_text(char *text, int64_t least, int64_t most)
+{
+    if (least == most)
+        snprintf(text, 64, "%" PRId64 " a row", least);
     else
-        snprintf(text, 64, "%" PRId64 " to %" PRId64 " %s", least, most, noun);
+        snprintf(text, 64, "%" PRId64 " to %" PRId64 " a row", least, most);
     return text;
 }
 
 static void say_field(const char *label, const mcr_field_info *f, int64_t n)
 {
-    char a[64], b[64], c[64], edges[64] = "";
+    char a[64], b[64], c[64], d[64], e[64], edges[64] = "";
     switch (f->kind) {
     case MCR_DENSE:
         cli_say(label, "%s: dense vectors, %s", f->name, cli_count_text(a, f->cols, "feature"));
@@ -181,18 +189,19 @@ static void say_field(const char *label, const mcr_field_info *f, int64_t n)
     case MCR_SPARSE:
         cli_say(label, "%s: sparse vectors, %s, %s (density %.3g), %s", f->name,
                 cli_count_text(a, f->cols, "feature"), cli_count_text(b, f->entries, "value"),
-                density(f, n), range_text(c, f->shortest, f->longest, "a row"));
+                density(f, n), row_text(c, f->shortest, f->longest));
         break;
     case MCR_STRINGS:
         cli_say(label, "%s: strings, %s, %" PRId64 " in all, %s", f->name,
-                range_text(a, f->shortest, f->longest, "bytes"), f->entries,
+                range_text(a, f->shortest, f->longest, "byte"), f->entries,
                 cli_count_text(b, f->alphabet, "distinct byte"));
         break;
     case MCR_GRAPHS:
         if (f->edge_labels)
             snprintf(edges, sizeof edges, ", %s", cli_count_text(a, f->edge_labels, "edge label"));
-        cli_say(label, "%s: graphs, %s, %" PRId64 " nodes and %" PRId64 " edges in all, %s%s",
-                f->name, range_text(b, f->shortest, f->longest, "nodes"), f->nodes, f->entries,
+        cli_say(label, "%s: graphs, %s, %s and %s in all, %s%s", f->name,
+                range_text(b, f->shortest, f->longest, "node"), cli_count_text(d, f->nodes, "node"),
+                cli_count_text(e, f->entries, "edge"),
                 f->alphabet ? cli_count_text(c, f->alphabet, "node label") : "no node labels",
                 edges);
         break;
@@ -219,13 +228,14 @@ static void say_classes(const mcr_data *data, const target_info *t)
 
 static void say_targets(const mcr_data *data, const target_info *t)
 {
+    char count[64];
     if (t->kind == MCR_NO_TARGETS)
         cli_say("targets", "none");
     else if (t->as_classes)
         say_classes(data, t);
     else
-        cli_say("targets", "numbers, %.6g to %.6g, mean %.6g, %" PRId64 " distinct values", t->min,
-                t->max, t->mean, t->classes);
+        cli_say("targets", "numbers, %.6g to %.6g, mean %.6g, %s", t->min, t->max, t->mean,
+                cli_count_text(count, t->classes, "distinct value"));
 }
 
 static void print_summary(const cli *c, const mcr_data *data, const mcr_field_info *field,

@@ -123,9 +123,15 @@ static void print_one(const mcr_kernel_info *k)
     cli_say("kernel", "%s", k->name);
     cli_say("value", "%s", k->summary);
     cli_say("on", "%s", kinds_text(k->kinds, kinds, sizeof kinds));
+    int leaf = k->kinds != 0;
     cli_say("valid", "%s",
-            k->indefinite ? "not for all parameters and objects: see mercer check" : "yes");
-    cli_say("features", "%s", k->has_features ? "explicit and finite" : "no finite explicit map");
+            k->indefinite ? "not for all parameters and objects: see mercer check"
+            : leaf        ? "yes"
+                          : "yes, as long as its parts are and no number in it is negative");
+    cli_say("features", "%s",
+            !k->has_features ? "no explicit map is offered"
+            : leaf           ? "explicit and finite"
+                             : "explicit and finite, if those of its parts are");
     if (!k->params || !k->params->name) {
         cli_say("parameters", "none");
         return;

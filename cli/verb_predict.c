@@ -101,7 +101,7 @@ static int open_job(predict_job *job)
 {
     cli *c = job->c;
     const char *path = job->call->output;
-    int bad = cli_output_check(c, path);
+    int bad = cli_output_check_table(c, path);
     if (!bad)
         bad = cli_fail(c, mcr_model_load(&job->model, c->ctx, cli_word(c, 0)));
     if (bad)
@@ -224,11 +224,40 @@ static void warn_of_unknown(const predict_job *job)
     cli_progress_log(job->c, MCR_LOG_WARNING, text);
 }
 
+/* Inside is +1 and outside -1. Other targets may mean anything: 1 is often the anomaly. */
+static int tells_sides(const mcr_data *data)
+{
+    const double *target = mcr_data_targets(data);
+    if (mcr_data_target_kind(data) != MCR_REAL_TARGETS)
+        return 0;
+    for (int64_t i = 0; i < mcr_data_count(data); i++)
+        if (target[i] != 1 && target[i] != -1)
+            return 0;
+    return 1;
+}
+
+static void say_sides(const predict_job *job)
+{
+    int64_t outside = 0;
+    char text[192];
+    for (int64_t i = 0; i < job->n; i++)
+        outside += job->value[i] < 0;
+    snprintf(text, sizeof text,
+             "the targets are not compared: %s says +1 for inside and -1 for outside, and they are "
+             "others; %" PRId64 " of %" PRId64 " objects are outside",
+             job->report->learner, outside, job->n);
+    cli_progress_log(job->c, MCR_LOG_WARNING, text);
+}
+
 /* Targets that cannot be compared are told, and no reason to keep the predictions back. */
 static void measure(predict_job *job)
 {
     if (mcr_data_target_kind(job->data) == MCR_NO_TARGETS)
         return;
+    if (job->report->task == MCR_DETECT && !tells_sides(job->data)) {
+        say_sides(job);
+        return;
+    }
     if (mcr_model_score(job->c->ctx, job->model, job->data, job->value, &job->metrics) != MCR_OK) {
         cli_progress_log(job->c, MCR_LOG_WARNING, mcr_message(job->c->ctx));
         return;
@@ -268,13 +297,15 @@ static void print_json(const predict_job *job)
 static void say_metrics(const predict_job *job)
 {
     const mcr_metrics *m = &job->metrics;
+    char count[64];
     fflush(stdout);
     if (job->report->task != MCR_REGRESS)
-        fprintf(stderr, "accuracy %.6g (%.0f of %" PRId64 ")\n", m->accuracy,
-                m->accuracy * (double)m->n, m->n);
+        fprintf(stderr, "accuracy %.6g (%.0f of %" PRId64 "%s)\n", m->accuracy,
+                m->accuracy * (double)m->n, m->n,
+                job->report->task == MCR_DETECT ? "; target +1: inside, -1: outside" : "");
     else
-        fprintf(stderr, "mse %.6g, mae %.6g, r2 %.6g (%" PRId64 " objects)\n", m->mse, m->mae,
-                m->r2, m->n);
+        fprintf(stderr, "mse %.6g, mae %.6g, r2 %.6g (%s)\n", m->mse, m->mae, m->r2,
+                cli_count_text(count, m->n, "object"));
 }
 
 static int run(cli *c, const void *values)

@@ -67,9 +67,15 @@ static int run(cli *c, const void *values)
     if (!name)
         return list(c);
     int bad = cli_output_check(c, call->output);
+    if (!bad && !call->format && cli_output_is_foreign(call->output, 1))
+        bad = cli_refuse(c,
+                         "-o: data are not written as %s; there are .csv, .tsv, .svm, .jsonl, "
+                         ".fasta and .text",
+                         strrchr(call->output, '.'));
     if (bad)
         return bad;
     mcr_data *data = NULL;
+    char number[64];
     int64_t count = call->count == INT64_MIN ? 0 : call->count;
     double noise = isnan(call->noise) ? -1 : call->noise;
     bad = cli_fail(c, mcr_data_sample(&data, c->ctx, name, count, noise));
@@ -79,7 +85,7 @@ static int run(cli *c, const void *values)
     if (!bad && c->common.json)
         print_json(c, data, call);
     else if (!bad && call->output && strcmp(call->output, "-") != 0 && !c->common.quiet)
-        printf("%s: %" PRId64 " objects\n", call->output, mcr_data_count(data));
+        printf("%s: %s\n", call->output, cli_count_text(number, mcr_data_count(data), "object"));
     mcr_data_free(data);
     return bad;
 }

@@ -132,6 +132,18 @@ static mcr_status name_file(mcr *ctx, mcr_status status, const char *name)
     return mcr_fail_at(ctx, status, name, 0, "%s", message);
 }
 
+/* Weights that are asked for must not be left out without a word. */
+static mcr_status check_weight(mcr *ctx, const mcr_format *format, const mcr_read_options *options)
+{
+    static const char *const have[] = {"csv", "tsv", "jsonl", NULL};
+    for (int i = 0; have[i] != NULL; i++)
+        if (options->weight == NULL || strcmp(format->name, have[i]) == 0)
+            return MCR_OK;
+    return mcr_fail(ctx, MCR_BAD_CALL,
+                    "weight \"%.100s\": the format %s has no weights; csv, tsv and jsonl have",
+                    options->weight, format->name);
+}
+
 static mcr_status read_input(mcr_builder *b, mcr *ctx, const mcr_format *format, mcr_input *in,
                              const mcr_read_options *options)
 {
@@ -145,6 +157,8 @@ static mcr_status read_input(mcr_builder *b, mcr *ctx, const mcr_format *format,
     if (status == MCR_OK && format->read == NULL)
         status = mcr_fail(ctx, MCR_BAD_CALL, "%s: the format %s is a directory", mcr_input_name(in),
                           format->name);
+    if (status == MCR_OK)
+        status = check_weight(ctx, format, options);
     return status == MCR_OK ? format->read(b, ctx, in, options) : status;
 }
 
@@ -166,6 +180,10 @@ static mcr_status read_path(mcr_builder *b, mcr *ctx, const char *path,
     if (options->class_files != NULL && strcmp(wanted, "fasta") != 0)
         return mcr_fail(ctx, MCR_BAD_CALL, "one file a class is for the format fasta, not for %s",
                         wanted);
+    if (format != NULL)
+        status = check_weight(ctx, format, options);
+    if (status != MCR_OK)
+        return status;
     if (path == NULL)
         return format->read(b, ctx, NULL, options);
     if (is_directory(path)) {
@@ -174,8 +192,10 @@ static mcr_status read_path(mcr_builder *b, mcr *ctx, const char *path,
         if (format == NULL || format->read_path == NULL)
             return mcr_fail_at(ctx, MCR_IO, path, 0, "this is a directory");
     }
-    if (format != NULL && format->read_path != NULL)
-        return format->read_path(b, ctx, path, options);
+    if (format != NULL && format->read_path != NULL) {
+        status = check_weight(ctx, format, options);
+        return status == MCR_OK ? format->read_path(b, ctx, path, options) : status;
+    }
     mcr_input *in = NULL;
     status = mcr_input_open(&in, ctx, path);
     if (status == MCR_OK)

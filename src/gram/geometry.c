@@ -3,7 +3,8 @@
  *   |Phi(x)|^2        = K(x,x)
  *   |Phi(x)-Phi(z)|^2 = K(x,x) + K(z,z) - 2 K(x,z)
  *   |Phi(x)-mean|^2   = K(x,x) + (1/n^2) sum_ij G_ij - (2/n) sum_i K(x,x_i)
- * Differences that rounding makes negative count as 0.
+ * Squares that come out negative count as 0. Rounding does that, and functions that are no kernels
+ * do; where it is more than rounding, the log has a remark.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -18,11 +19,18 @@ static double root(double square)
     return square > 0 ? sqrt(square) : 0;
 }
 
+/* More than rounding can have made of 0, for a square that is a sum of terms up to `size`. */
+static bool is_negative(double square, double size)
+{
+    return square < -1e-9 * size;
+}
+
 /* ---- nearest and farthest pair -----------------------------------------------------------------*/
 
 typedef struct extreme {
     double nearest, farthest; /* squared */
     int64_t near[2], far[2];
+    int64_t negative; /* pairs whose squared distance is */
 } extreme;
 
 typedef struct pairs_job {
@@ -38,6 +46,7 @@ static void look_at_row(extreme *e, const pairs_job *job, int64_t i, const doubl
 {
     for (int64_t j = first > i ? first : i + 1; j < end; j++) {
         double d2 = job->diagonal[i] + job->diagonal[j] - 2 * k[j - first];
+        e->negative += is_negative(d2, fabs(job->diagonal[i]) + fabs(job->diagonal[j]));
         if (d2 < 0)
             d2 = 0;
         if (d2 < e->nearest) {
@@ -62,7 +71,7 @@ static mcr_status pairs_rows(void *arg, int64_t item, int worker)
     double *k = mcr_scratch_take(scratch, sizeof(double) * ROWS * MCR_TILE_COLS);
     if (!k)
         return MCR_NO_MEMORY;
-    extreme e = {INFINITY, -INFINITY, {-1, -1}, {-1, -1}};
+    extreme e = {INFINITY, -INFINITY, {-1, -1}, {-1, -1}, 0};
     mcr_status s = MCR_OK;
     for (int64_t j = i / MCR_TILE_COLS * MCR_TILE_COLS; j < n && !s; j += MCR_TILE_COLS) {
         int64_t cols = n - j < MCR_TILE_COLS ? n - j : MCR_TILE_COLS;
@@ -76,16 +85,19 @@ static mcr_status pairs_rows(void *arg, int64_t item, int worker)
     return s;
 }
 
-static mcr_status find_pairs(mcr_gram *g, const double *diagonal, mcr_geometry *out)
+/* *negative: how many squared distances are. */
+static mcr_status find_pairs(mcr_gram *g, const double *diagonal, mcr_geometry *out,
+                             int64_t *negative)
 {
     int64_t items = (out->n + ROWS - 1) / ROWS;
     pairs_job job = {g, diagonal, mcr_alloc(g->ctx, (size_t)items, sizeof(extreme))};
     if (!job.of_rows)
         return MCR_NO_MEMORY;
     mcr_status s = mcr_parallel(g->ctx, items, pairs_rows, &job);
-    extreme e = {INFINITY, -INFINITY, {-1, -1}, {-1, -1}};
+    extreme e = {INFINITY, -INFINITY, {-1, -1}, {-1, -1}, 0};
     for (int64_t t = 0; t < items && !s; t++) {
         const extreme *p = &job.of_rows[t];
+        *negative += p->negative;
         if (p->nearest < e.nearest) {
             e.nearest = p->nearest;
             e.near[0] = p->near[0];
@@ -110,6 +122,21 @@ static mcr_status find_pairs(mcr_gram *g, const double *diagonal, mcr_geometry *
 
 /* ---- the whole picture -------------------------------------------------------------------------*/
 
+typedef struct negatives {
+    int64_t lengths, to_mean, pairs;
+} negatives;
+
+static void remark(mcr *ctx, const negatives *n)
+{
+    if (n->lengths + n->to_mean + n->pairs > 0)
+        mcr_log(
+            ctx, MCR_LOG_WARNING,
+            "the kernel is not positive semidefinite on these objects: negative squares count as "
+            "0 (of lengths: %lld, of distances to the mean: %lld, of distances between two "
+            "objects: %lld)",
+            (long long)n->lengths, (long long)n->to_mean, (long long)n->pairs);
+}
+
 mcr_status mcr_gram_geometry(mcr_geometry **out, mcr_gram *g)
 {
     *out = NULL;
@@ -126,12 +153,16 @@ mcr_status mcr_gram_geometry(mcr_geometry **out, mcr_gram *g)
     if (!geo->length || !geo->to_mean)
         goto done;
     double total = 0;
+    negatives negative = {0, 0, 0};
     if ((s = mcr_gram_diagonal(g, 0, geo->length)) ||
-        (s = mcr_gram_means(g, geo->to_mean, &total)) || (s = find_pairs(g, geo->length, geo)))
+        (s = mcr_gram_means(g, geo->to_mean, &total)) ||
+        (s = find_pairs(g, geo->length, geo, &negative.pairs)))
         goto done;
     double variance = 0;
     for (int64_t i = 0; i < geo->n; i++) {
         double d2 = geo->length[i] + total - 2 * geo->to_mean[i];
+        negative.lengths += geo->length[i] < 0;
+        negative.to_mean += is_negative(d2, fabs(geo->length[i]) + fabs(total));
         if (d2 < 0)
             d2 = 0;
         variance += d2;
@@ -140,6 +171,7 @@ mcr_status mcr_gram_geometry(mcr_geometry **out, mcr_gram *g)
     }
     geo->variance = variance / (double)geo->n;
     geo->mean_length = root(total);
+    remark(ctx, &negative);
 done:
     if (s)
         mcr_geometry_free(ctx, geo);

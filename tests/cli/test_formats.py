@@ -96,5 +96,22 @@ def test_target_and_weight_columns():
     assert done.returncode in (1, 2) and "yy" in done.stderr, done.stderr
 
 
+def test_tables_without_their_separator():
+    for text, said in (("a|b|y\n1|2|1\n3|4|-1\n", "a comma, a semicolon or a tab"),
+                       ("a b y\n1 2 1\n3 4 -1\n", "a comma, a semicolon or a tab"),
+                       ("# made by me\n1,2,1\n3,4,-1\n", "no comments")):
+        with open("t.csv", "w") as f:
+            f.write(text)
+        done = tap.mercer("info", "t.csv", status=1)
+        assert "t.csv:1: " in done.stderr and said in done.stderr, done.stderr
+
+
+def test_weights_are_not_ignored():
+    with open("d.svm", "w") as f:
+        f.write("1 1:1\n-1 2:1\n")
+    done = tap.mercer("fit", "svm", "d.svm", "--weight", "1", status=2)
+    assert "libsvm has no weights" in done.stderr, done.stderr
+
+
 if __name__ == "__main__":
     tap.main(globals())

@@ -56,6 +56,15 @@ def test_text_for_people():
         assert any(line.startswith(name) for line in out.splitlines()), (name, out)
 
 
+def test_what_is_no_kernel_is_remarked_on():
+    _, call = files()
+    tap.check_equal(tap.mercer(*call).stderr, "")
+    call[3] = "-1*linear"
+    done = tap.mercer(*call)
+    assert "not positive semidefinite" in done.stderr and "count as 0" in done.stderr, done.stderr
+    tap.check_equal(tap.mercer(*call, "--quiet").stderr, "")
+
+
 def test_one_object():
     np.save("x.npy", X[:1])
     out = tap.mercer_json("geometry", "x.npy", "-k", "linear", "--target", "none")

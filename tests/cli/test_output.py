@@ -102,6 +102,14 @@ def test_the_old_file_stays_until_the_new_one_is_whole():
         tap.check_equal(sorted(os.listdir(".")), ["g.csv", "x.npy"])
 
 
+def test_endings_of_other_programs():
+    values()
+    for name in ("g.npz", "g.xlsx"):
+        assert ".npy, .csv" in tap.mercer(*CALL, "-o", name, status=2).stderr
+    assert ".csv" in tap.mercer("sample", "moons", "-o", "x.npy", status=2).stderr
+    tap.check_equal(os.listdir("."), ["x.npy"])
+
+
 def contents(*names):
     return [open(name, "rb").read() for name in names]
 

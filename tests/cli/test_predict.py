@@ -5,6 +5,7 @@ SPDX-License-Identifier: Apache-2.0
 
 import csv
 import os
+import re
 
 import numpy as np
 
@@ -167,6 +168,16 @@ def test_outliers():
     assert 0.05 < got.count("-1") / 200 < 0.15, got.count("-1")
     for label, score in zip(got, lines(model, file, "--scores")):
         tap.check_equal(label, "1" if float(score) >= 0 else "-1")
+    # The targets 1, 2, 3 say nothing about insides; +1 and -1 do.
+    done = predict(model, file)
+    assert "accuracy" not in done.stderr, done.stderr
+    assert "%d of 200 objects are outside" % got.count("-1") in done.stderr, done.stderr
+    assert tap.mercer_json("predict", model, file)["metrics"] is None
+    with open(file) as f:
+        head, *rows = f.read().split()
+    write("sides.csv", "\n".join([head] + [r.rsplit(",", 1)[0] + ",+1" for r in rows]) + "\n")
+    done = predict(model, "sides.csv")
+    assert re.match(r"accuracy \S+ \(%d of 200; " % got.count("1"), done.stderr), done.stderr
 
 
 def test_features_of_libsvm_files():
@@ -177,6 +188,16 @@ def test_features_of_libsvm_files():
     tap.check_equal(lines(model, "narrow.svm", "--scores"), lines(model, "explicit.svm", "--scores"))
     write("wide.svm", "1 1:2 9:5\n-1 1:2 9:5\n")
     tap.check_equal(lines(model, "wide.svm", "--scores"), lines(model, "narrow.svm", "--scores"))
+
+
+def test_libsvm_lines_without_labels():
+    write("d.svm", "".join("%d 1:%g 3:%g\n" % (1 - 2 * (i % 2), i % 7, i % 2) for i in range(40)))
+    model = fitted("svm", "d.svm", "-k", "linear")
+    write("bare.svm", "1:2 3:1\n\t3:0.5\n-1 1:4\n")
+    write("full.svm", "1 1:2 3:1\n1 3:0.5\n-1 1:4\n")
+    tap.check_equal(lines(model, "bare.svm", "--scores", "--target", "none"),
+                    lines(model, "full.svm", "--scores"))
+    assert "label is missing" in predict(model, "bare.svm", status=1).stderr
 
 
 def test_data_without_targets():

@@ -370,6 +370,28 @@ static mcr_status check_text(const maker *m, int64_t c)
     return MCR_OK;
 }
 
+/* One column of words is a table whose separator was not found. */
+static mcr_status no_data(const maker *m)
+{
+    const mcr_csv_plan *plan = m->plan;
+    const mcr_csv_field *f = m->first;
+    if (f->length > 0 && f->text[0] == '#' && !f->quoted)
+        return mcr_fail_at(m->ctx, MCR_BAD_DATA, m->file, 1,
+                           "the line is one column and starts with \"#\": there are no comments in "
+                           "tables; remove the line");
+    if (plan->columns == 1 && !is_numeric(plan->column))
+        return mcr_fail_at(m->ctx, MCR_BAD_DATA, m->file, 1,
+                           "only one column was found, with %s between columns: the separator must "
+                           "be a comma, a semicolon or a tab (--format tsv)",
+                           plan->separator == '\t'  ? "tabs"
+                           : plan->separator == ';' ? "semicolons"
+                                                    : "commas");
+    return mcr_fail_at(m->ctx, MCR_BAD_DATA, m->file, 0, "no column is left for the data%s",
+                       plan->target >= 0 && m->options->target == NULL
+                           ? ": without a target, set it to \"none\""
+                           : "");
+}
+
 static mcr_status give_roles(maker *m)
 {
     mcr_csv_plan *plan = m->plan;
@@ -394,10 +416,7 @@ static mcr_status give_roles(maker *m)
         plan->texts += column->role == MCR_CSV_TEXT;
     }
     if (plan->numbers + plan->texts == 0)
-        return mcr_fail_at(m->ctx, MCR_BAD_DATA, m->file, 0, "no column is left for the data%s",
-                           plan->target >= 0 && m->options->target == NULL
-                               ? ": without a target, set it to \"none\""
-                               : "");
+        return no_data(m);
     for (int64_t c = 0; c < plan->columns && status == MCR_OK; c++)
         if (plan->column[c].role == MCR_CSV_TEXT)
             status = check_text(m, c);

@@ -171,7 +171,7 @@ static void parse_chunk(const reader *r, chunk *c)
         }
         const char *label = p;
         int64_t first = at;
-        p = mcr_svm_label(p, &c->fault);
+        p = mcr_svm_label(p, r->labels != NULL, &c->fault);
         *to = (row){.label = (uint32_t)(label - c->from),
                     .label_length = (uint32_t)(p - label),
                     .line = (uint32_t)line};

@@ -112,7 +112,7 @@ static mcr_status read_line(reader *r, const char *p, const char *end)
 {
     mcr_svm_fault fault = {0};
     const char *label = p;
-    p = mcr_svm_label(p, &fault);
+    p = mcr_svm_label(p, r->labels != NULL, &fault);
     if (fault.kind != MCR_SVM_FINE)
         return mcr_svm_fail(&fault, r->ctx, mcr_input_name(r->blocks.in), r->line);
     mcr_status status = MCR_OK;

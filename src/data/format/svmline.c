@@ -28,10 +28,13 @@ static void note(mcr_svm_fault *fault, mcr_svm_kind kind, const char *token, con
     fault->length = (size_t)(end - token);
 }
 
-const char *mcr_svm_label(const char *p, mcr_svm_fault *fault)
+const char *mcr_svm_label(const char *p, bool wanted, mcr_svm_fault *fault)
 {
     const char *end = word_end(p);
-    if (memchr(p, ':', (size_t)(end - p)) != NULL)
+    bool pair = memchr(p, ':', (size_t)(end - p)) != NULL;
+    if (pair && !wanted)
+        return p;
+    if (pair)
         note(fault, MCR_SVM_NO_LABEL, p, end);
     else if (memchr(p, ',', (size_t)(end - p)) != NULL)
         note(fault, MCR_SVM_MANY_LABELS, p, end);

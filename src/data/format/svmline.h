@@ -33,8 +33,9 @@ typedef struct mcr_svm_fault {
 
 /* Every line must end with '\n'. */
 
-/* Behind the label at p; a fault of the label is noted. */
-const char *mcr_svm_label(const char *p, mcr_svm_fault *fault);
+/* Behind the label at p; a fault of the label is noted. Where labels are not wanted, there may be
+ * none. */
+const char *mcr_svm_label(const char *p, bool wanted, mcr_svm_fault *fault);
 /* Finds out what is wrong with the pair at token, which follows index `before`. */
 void mcr_svm_explain(mcr_svm_fault *fault, const char *token, const char *end, int64_t before);
 mcr_status mcr_svm_fail(const mcr_svm_fault *fault, mcr *ctx, const char *file, int64_t line);
