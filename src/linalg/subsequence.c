@@ -18,6 +18,10 @@
 
 #include "linalg/simd.h"
 
+#if defined(__clang__)
+#pragma clang diagnostic ignored "-Wpass-failed" /* in the general case the loops stay loops */
+#endif
+
 /* One letter of s along t. levels = p - 1: P_1 .. P_levels are kept. */
 INLINE void take_letter(const mcr_subsequence_job *job, vreal *p, int levels, whole letter,
                         vreal *sum)

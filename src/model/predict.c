@@ -205,7 +205,7 @@ static mcr_status score_polynomial(work *w, const mcr_data *part)
     /* One support object is enough to find the field and to test that it fits. */
     mcr_data *one = NULL;
     mcr_gram *gram = NULL;
-    mcr_field field;
+    mcr_field field = {0};
     mcr_status s = mcr_data_select(&one, w->model->basis, (mcr_rows){NULL, 0, 1});
     if (!s)
         s = mcr_gram_open(&gram, w->ctx, w->model->kernel, one, part);
