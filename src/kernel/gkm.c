@@ -22,9 +22,8 @@
 typedef enum filter { TRUNCATED, FULL, NONE } filter;
 
 typedef struct gkm_params {
-    int64_t l, k, d, letters;
+    int64_t l, k, d, letters, strands;
     int filter;
-    int strands;
 } gkm_params;
 
 static const mcr_param params[] = {

@@ -445,8 +445,11 @@ mcr_status mcr_mismatches_bind(mcr_bound *bound, const mcr_mismatches *what)
     if (!s) {
         state->k = mcr_alloc_zero(ctx, (size_t)values_of(state, bound->same), sizeof *state->k);
         state->diagonal[0] = mcr_alloc_zero(ctx, (size_t)list.objects, sizeof(double));
+        s = state->k && state->diagonal[0] ? MCR_OK : MCR_NO_MEMORY;
+    }
+    if (!s) {
         state->diagonal[1] = state->diagonal[0] + (bound->same ? 0 : state->n[0]);
-        s = state->k && state->diagonal[0] ? count_pairs(bound, state, &list, what) : MCR_NO_MEMORY;
+        s = count_pairs(bound, state, &list, what);
     }
     mcr_keys_free(ctx, &list.words);
     return s;
