@@ -277,3 +277,13 @@ const char *mcr_parse_int(const char *p, const char *end, int64_t *value)
     *value = negative ? (int64_t)(0 - v) : (int64_t)v;
     return p;
 }
+
+double mcr_choose(int64_t n, int64_t k)
+{
+    double c = 1;
+    if (k < 0 || k > n)
+        return 0;
+    for (int64_t i = 1; i <= k; i++)
+        c = c * (double)(n - k + i) / (double)i;
+    return c;
+}

@@ -20,4 +20,7 @@ const char *mcr_parse_int(const char *p, const char *end, int64_t *value);
 enum { MCR_REAL_TEXT = 32 };
 int mcr_print_real(char text[MCR_REAL_TEXT], double value);
 
+/* n over k; 0 outside 0 <= k <= n. Exact while it is below 2^53. */
+double mcr_choose(int64_t n, int64_t k);
+
 #endif

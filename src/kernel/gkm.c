@@ -16,6 +16,7 @@
  */
 #include <math.h>
 
+#include "base/number.h"
 #include "kernel/keys.h"
 #include "kernel/mismatches.h"
 

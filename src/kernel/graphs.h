@@ -6,7 +6,7 @@
 #ifndef MCR_KERNEL_GRAPHS_H
 #define MCR_KERNEL_GRAPHS_H
 
-#include "kernel/kernel.h"
+#include "kernel/features.h"
 
 /* The graphs of a leaf: those of x, then those of z (none of z when x and z are the same). */
 typedef struct mcr_graphs {
@@ -30,17 +30,7 @@ static inline int64_t mcr_graphs_size(const mcr_graphs *g, int64_t graph)
     return g->start[graph + 1] - g->start[graph];
 }
 
-/* ---- features ----------------------------------------------------------------------------------*/
-
-typedef struct mcr_feature {
-    int32_t object, feature;
-    double value;
-} mcr_feature;
-
-/* Ends a leaf's bind: the kernel is the inner product of the vectors with these values, in any
- * order, each (object, feature) at most once. */
-mcr_status mcr_graphs_offer(mcr_bound *bound, mcr_binding *binding, const mcr_feature *list,
-                            int64_t count, int64_t cols);
+/* ---- patterns ----------------------------------------------------------------------------------*/
 
 /* Counts of one graph's patterns; a pattern is a tuple. */
 typedef struct mcr_tally mcr_tally;

@@ -8,6 +8,7 @@
  */
 #include "kernel/mismatches.h"
 
+#include "base/number.h"
 #include "kernel/keys.h"
 
 typedef struct mismatch_params {

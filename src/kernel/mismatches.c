@@ -14,6 +14,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "base/threads.h"
 #include "kernel/keys.h"
 
@@ -23,16 +24,6 @@ typedef struct mismatches_state {
     int64_t n[2];
     size_t taken; /* of the budget */
 } mismatches_state;
-
-double mcr_choose(int64_t n, int64_t k)
-{
-    double c = 1;
-    if (k < 0 || k > n)
-        return 0;
-    for (int64_t i = 1; i <= k; i++)
-        c = c * (double)(n - k + i) / (double)i;
-    return c;
-}
 
 /* Where the row of object i begins: element j >= i stands at row + j. */
 static int64_t row_at(int64_t i, int64_t n)

@@ -27,7 +27,4 @@ void mcr_mismatches_unbind(mcr_bound *bound);
 mcr_status mcr_mismatches_block(const mcr_bound *bound, const mcr_tile *tile);
 mcr_status mcr_mismatches_diagonal(const mcr_bound *bound, int side, mcr_rows rows, double *k);
 
-/* n over k, 0 outside 0 <= k <= n. */
-double mcr_choose(int64_t n, int64_t k);
-
 #endif

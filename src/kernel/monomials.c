@@ -10,7 +10,7 @@
 
 #include <math.h>
 
-#include "kernel/mismatches.h" /* mcr_choose */
+#include "base/number.h"
 
 enum { DEGREE_MOST = 8 };
 

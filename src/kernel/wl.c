@@ -184,7 +184,7 @@ static mcr_status bind(mcr_bound *bound, mcr_binding *binding)
     if (!s)
         s = run(&w, p->h);
     if (!s)
-        s = mcr_graphs_offer(bound, binding, w.list, w.count, w.cols);
+        s = mcr_features_offer(bound, binding, w.list, w.count, w.cols);
     mcr_free(w.ctx, w.label);
     mcr_free(w.ctx, w.next);
     mcr_free(w.ctx, w.last);

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "kernel/vectors.h"
+#include "kernel/features.h"
 
 /* ---- numbering ---------------------------------------------------------------------------------*/
 
@@ -65,16 +65,11 @@ mcr_status mcr_words_sort(mcr *ctx, mcr_word *word, int64_t count, int32_t *id, 
 
 /* ---- counts ------------------------------------------------------------------------------------*/
 
-typedef struct entry {
-    int32_t object, feature;
-    double value;
-} entry;
-
 struct mcr_counts {
     mcr *ctx;
     mcr_bound *bound;
-    int64_t rows[2], cols;
-    entry *entry;
+    int64_t cols;
+    mcr_feature *entry;
     int64_t entries, room;
 };
 
@@ -85,8 +80,6 @@ mcr_status mcr_counts_open(mcr_counts **out, mcr_bound *bound)
         return MCR_NO_MEMORY;
     (*out)->ctx = bound->ctx;
     (*out)->bound = bound;
-    (*out)->rows[0] = bound->field[0].count;
-    (*out)->rows[1] = bound->same ? 0 : bound->field[1].count;
     return MCR_OK;
 }
 
@@ -105,21 +98,7 @@ static mcr_status add_entry(mcr_counts *c, int32_t object, int64_t feature)
                         c->bound->kernel->type->name, INT32_MAX);
     mcr_status s = mcr_reserve(c->ctx, &c->entry, &c->room, c->entries + 1, sizeof *c->entry);
     if (!s)
-        c->entry[c->entries++] = (entry){object, (int32_t)feature, 1};
-    return s;
-}
-
-mcr_status mcr_counts_add(mcr_counts *c, const mcr_word *word, const int32_t *id, int64_t count,
-                          int64_t distinct, bool presence)
-{
-    mcr_status s = MCR_OK;
-    for (int64_t w = 0; w < count && !s; w++) {
-        if (w == 0 || id[w] != id[w - 1] || word[w].object != word[w - 1].object)
-            s = add_entry(c, word[w].object, c->cols + id[w]);
-        else if (!presence)
-            c->entry[c->entries - 1].value++;
-    }
-    c->cols += distinct;
+        c->entry[c->entries++] = (mcr_feature){object, (int32_t)feature, 1};
     return s;
 }
 
@@ -137,60 +116,9 @@ mcr_status mcr_counts_add_keys(mcr_counts *c, const mcr_keys *keys, bool presenc
     return s;
 }
 
-/* The rows of one side as a sparse store. Entries come in the order of features, so dealing them out
- * to their objects keeps the indices of each row rising. */
-static mcr_status make_store(mcr_store **out, const mcr_counts *c, int64_t first, int64_t rows)
-{
-    mcr_store *s = NULL;
-    mcr_status st = mcr_store_new(&s, c->ctx, "features", MCR_SPARSE);
-    if (st)
-        return st;
-    s->count = rows;
-    s->cols = c->cols > 0 ? c->cols : 1;
-    s->start = mcr_alloc_zero(c->ctx, (size_t)rows + 2, sizeof *s->start);
-    int64_t total = 0;
-    for (int64_t e = 0; e < c->entries; e++)
-        total += c->entry[e].object >= first && c->entry[e].object < first + rows;
-    s->index = mcr_alloc(c->ctx, (size_t)total, sizeof *s->index);
-    s->value = mcr_alloc(c->ctx, (size_t)total, sizeof *s->value);
-    if (!s->start || !s->index || !s->value) {
-        mcr_store_free(s);
-        return MCR_NO_MEMORY;
-    }
-    /* start[i + 2] counts row i; after the prefix sum start[i + 1] is where its next entry goes. */
-    for (int64_t e = 0; e < c->entries; e++) {
-        int64_t i = c->entry[e].object - first;
-        if (i >= 0 && i < rows)
-            s->start[i + 2]++;
-    }
-    for (int64_t i = 2; i < rows + 2; i++)
-        s->start[i] += s->start[i - 1];
-    for (int64_t e = 0; e < c->entries; e++) {
-        int64_t i = c->entry[e].object - first;
-        if (i < 0 || i >= rows)
-            continue;
-        int64_t at = s->start[i + 1]++;
-        s->index[at] = c->entry[e].feature;
-        s->value[at] = c->entry[e].value;
-    }
-    *out = s;
-    return MCR_OK;
-}
-
 mcr_status mcr_counts_offer(mcr_counts *c, mcr_binding *binding)
 {
-    mcr_bound *bound = c->bound;
-    mcr_store *store[2] = {NULL, NULL};
-    mcr_status s = make_store(&store[0], c, 0, c->rows[0]);
-    if (!s && !bound->same)
-        s = make_store(&store[1], c, c->rows[0], c->rows[1]);
-    size_t bytes = (size_t)c->entries * (sizeof(int32_t) + sizeof(double));
+    mcr_status s = mcr_features_offer(c->bound, binding, c->entry, c->entries, c->cols);
     mcr_counts_close(c);
-    if (s) {
-        mcr_store_free(store[0]);
-        return s;
-    }
-    mcr_fused f = {.op = MCR_TILE_DOT};
-    s = mcr_vectors_join_made(&f.v, bound, binding, store, bytes, MCR_NEEDS_DOT, NULL, 0);
-    return s ? s : mcr_vectors_offer(bound, &f);
+    return s;
 }

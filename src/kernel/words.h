@@ -18,15 +18,12 @@ typedef struct mcr_word {
  * words have equal numbers. O(n log n) comparisons; no hashing, so the result is the same anywhere. */
 mcr_status mcr_words_sort(mcr *ctx, mcr_word *word, int64_t count, int32_t *id, int64_t *distinct);
 
-/* Feature vectors that grow word list by word list; features of later lists come behind. */
+/* Feature vectors that grow list by list; features of later lists come behind. */
 typedef struct mcr_counts mcr_counts;
 mcr_status mcr_counts_open(mcr_counts **out, mcr_bound *bound);
 void mcr_counts_close(mcr_counts *counts); /* NULL allowed */
-/* Adds, for every object, how often each word occurs in it (presence: 1 where it does). `word` is
- * sorted and numbered. */
-mcr_status mcr_counts_add(mcr_counts *counts, const mcr_word *word, const int32_t *id,
-                          int64_t count, int64_t distinct, bool presence);
-/* The same for the numbers of keys.h, sorted, equal ones by object. */
+/* Adds, for every object, how often each number occurs in it (presence: 1 where it does). The keys are
+ * sorted, equal ones by object. */
 mcr_status mcr_counts_add_keys(mcr_counts *counts, const mcr_keys *keys, bool presence);
 /* The kernel is the inner product of these vectors: ends a leaf's bind, closes the counts (also on
  * failure). */
