@@ -79,6 +79,11 @@ mcr_field mcr_data_field(const mcr_data *data, int64_t i);
 /* Number of the field called name (length bytes), -1: none. */
 int64_t mcr_data_find(const mcr_data *data, const char *name, size_t length);
 
+/* A view in which objects with equal values and equal targets are one object with the sum of their
+ * weights; where[i] is the number of object i in it, by first appearance. *out is NULL where few
+ * objects occur twice, and, for classify, where a class would be left with fewer than two. */
+mcr_status mcr_data_merge(mcr_data **out, const mcr_data *data, bool classify, int64_t *where);
+
 /* ---- for readers ---------------------------------------------------------------------------- */
 
 /* An empty store with its name and kind set; a reader fills the arrays (from mcr_alloc) and hands it

@@ -18,11 +18,13 @@
 
 enum { SLAB_BYTES = 8 << 20, LEAST_SLABS = 8, FRESH_CALLS = 3, CHUNK = 2048 };
 
-/* Before any row was computed again, and what is weighed after that: nanoseconds of touching a byte
- * for the first time (0.3 to 2.5 were seen), and of one unit of mcr_gram_work. */
-#define FREE_BYTES (96 << 20)
-#define TOUCH_COST 0.25
+/* What is weighed: nanoseconds of touching a byte for the first time (0.3 to 2.5 were seen), and of one
+ * unit of mcr_gram_work. Taken before any row was computed again: FREE_BYTES, or DEAR_BYTES where rows
+ * cost nearly as much to compute as to store. */
+#define TOUCH_COST 1.5
 #define WORK_COST  0.02
+#define FREE_BYTES (16 << 20)
+#define DEAR_BYTES (96 << 20)
 
 typedef struct slot {
     int64_t row;  /* of x; -1: empty */
@@ -170,7 +172,8 @@ static bool grow(mcr_cache *c, bool must)
     size_t bytes = (size_t)(c->slab_rows * c->ld) * (size_t)c->kit->bytes;
     if (c->slabs == c->most_slabs || mcr_budget_left(c->ctx) < bytes)
         return false;
-    if (!must && c->taken + bytes > FREE_BYTES && c->again < c->rent)
+    size_t free_bytes = c->rent < 4 * c->slab_rows ? DEAR_BYTES : FREE_BYTES;
+    if (!must && c->taken + bytes > free_bytes && c->again < c->rent)
         return false;
     if (mcr_budget_take(c->ctx, bytes, "kernel rows"))
         return false;

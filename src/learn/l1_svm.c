@@ -260,4 +260,5 @@ const mcr_learner_type mcr_learner_l1_svm = {
     .params = table,
     .params_size = sizeof(params),
     .fit = fit,
+    .weights_count = true,
 };

@@ -92,7 +92,11 @@ typedef struct mcr_learner_type {
     size_t params_size;
     mcr_status (*check)(mcr *ctx, const void *params); /* parameters together; NULL: fine */
     mcr_status (*fit)(mcr_fitted **out, const mcr_learning *in);
+    bool weights_count; /* a weight of 2 is the same as two objects: equal ones may be merged */
 } mcr_learner_type;
+
+/* Runs the learner; objects that occur several times are merged where it allows that. */
+mcr_status mcr_learn(mcr_fitted **out, const mcr_learner_type *type, const mcr_learning *in);
 
 const mcr_learner_type *mcr_learner_find(const char *name);
 const mcr_learner_type *mcr_learner_at(int64_t number); /* NULL: past the end */

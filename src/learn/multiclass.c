@@ -172,6 +172,7 @@ static mcr_status hold_out(fold_set *s, int fold, mcr_stop *stop)
     mcr_binary part = *of;
     part.gram = train;
     part.n = in;
+    part.count = mcr_svm_objects(kept);
     part.y = y;
     part.weight = weight;
     part.coef = coef;
@@ -407,7 +408,7 @@ static void spread_start(const mcr_fitted *start, int64_t o, int64_t n, double *
             for (int64_t i = 0; i < seg->count && seg->output[t] == o; i++) {
                 int64_t at = start->object[seg->first + i];
                 if (at >= 0 && at < n)
-                    coef[at] = seg->coef[t * seg->count + i];
+                    coef[at] += seg->coef[t * seg->count + i];
             }
     }
 }
@@ -463,6 +464,7 @@ static mcr_status solve_one(void *arg, int64_t problem, int worker)
         .ctx = ctx,
         .gram = own ? own : j->whole,
         .n = n,
+        .count = mcr_svm_objects(view ? view : j->in->data),
         .y = y,
         .weight = weight,
         .start = warm ? start : NULL,

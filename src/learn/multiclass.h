@@ -13,6 +13,7 @@ typedef struct mcr_binary {
     mcr *ctx;
     mcr_gram *gram;
     int64_t n;
+    double count; /* objects by their weight in the data, without that of their class */
     const double *y, *weight;
     const double *start; /* coefficients to start from, NULL: none */
     const char *phase;   /* for progress, NULL: none */

@@ -170,4 +170,5 @@ const mcr_learner_type mcr_learner_nu_svm = {
     .params = table,
     .params_size = sizeof(params),
     .fit = fit,
+    .weights_count = true,
 };

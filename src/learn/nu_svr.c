@@ -120,4 +120,5 @@ const mcr_learner_type mcr_learner_nu_svr = {
     .params = table,
     .params_size = sizeof(params),
     .fit = fit,
+    .weights_count = true,
 };

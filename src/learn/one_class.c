@@ -74,4 +74,5 @@ const mcr_learner_type mcr_learner_one_class = {
     .params = table,
     .params_size = sizeof(params),
     .fit = fit,
+    .weights_count = true,
 };

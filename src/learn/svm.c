@@ -27,7 +27,7 @@ static const mcr_param table[] = {
     {"C", MCR_REAL, offsetof(params, C), NULL, 0, INFINITY, MCR_MIN_OPEN, NULL,
      "cost of a violated margin (default 1); inf: hard margin"},
     {"lambda", MCR_REAL, offsetof(params, lambda), NULL, 0, INFINITY, MCR_MIN_OPEN | MCR_MAX_OPEN,
-     NULL, "instead of C: C = 1 / (2 lambda n)"},
+     NULL, "instead of C: C = 1 / (2 lambda n), n objects by weight"},
     {"bias", MCR_FLAG, offsetof(params, bias), "yes", 0, 0, 0, NULL,
      "no: the boundary goes through the origin of the feature space"},
     {"class-weight", MCR_TEXT, offsetof(params, class_weight), NULL, 0, 0, 0, NULL,
@@ -326,7 +326,7 @@ static mcr_status hard_margin_through_origin(const params *o, mcr_binary *p)
 static mcr_status solve(const void *values, mcr_binary *p)
 {
     const params *o = values;
-    double C = !isnan(o->C) ? o->C : isnan(o->lambda) ? 1 : 1 / (2 * o->lambda * (double)p->n);
+    double C = !isnan(o->C) ? o->C : isnan(o->lambda) ? 1 : 1 / (2 * o->lambda * p->count);
     if (isfinite(C))
         return soft_margin(o, p, C);
     return o->bias ? hard_margin(o, p) : hard_margin_through_origin(o, p);
@@ -356,4 +356,5 @@ const mcr_learner_type mcr_learner_svm = {
     .params_size = sizeof(params),
     .check = check,
     .fit = fit,
+    .weights_count = true,
 };

@@ -136,6 +136,16 @@ static mcr_status parse_factors(mcr *ctx, const char *learner, const mcr_data *d
     return MCR_OK;
 }
 
+double mcr_svm_objects(const mcr_data *data)
+{
+    const double *weight = mcr_data_weights(data);
+    int64_t n = mcr_data_count(data);
+    double sum = 0;
+    for (int64_t i = 0; i < n && weight; i++)
+        sum += weight[i];
+    return weight ? sum : (double)n;
+}
+
 mcr_status mcr_svm_weights(mcr *ctx, const char *learner, const mcr_data *data,
                            const char *class_weight, double *weight)
 {

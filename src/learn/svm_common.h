@@ -50,6 +50,8 @@ double mcr_svm_level(const mcr_svm *svm, int group);
 double mcr_svm_square(const mcr_svm *svm); /* b'Kb */
 mcr_stop mcr_svm_stop(const mcr_svm *svm);
 
+/* How many objects there are, each counted by its weight. */
+double mcr_svm_objects(const mcr_data *data);
 /* Weights of the objects: sample weights times class weights ("1=2.5,3=1", "balanced" or NULL).
  * weight: n values. Fails if a class is unknown or all weights are 0. */
 mcr_status mcr_svm_weights(mcr *ctx, const char *learner, const mcr_data *data,

@@ -22,7 +22,7 @@ static const mcr_param table[] = {
     {"C", MCR_REAL, offsetof(params, C), NULL, 0, INFINITY, MCR_MIN_OPEN | MCR_MAX_OPEN, NULL,
      "cost of an error beyond epsilon (default 1)"},
     {"lambda", MCR_REAL, offsetof(params, lambda), NULL, 0, INFINITY, MCR_MIN_OPEN | MCR_MAX_OPEN,
-     NULL, "instead of C: C = 1 / (2 lambda n)"},
+     NULL, "instead of C: C = 1 / (2 lambda n), n objects by weight"},
     {"epsilon", MCR_REAL, offsetof(params, epsilon), "0.1", 0, INFINITY, MCR_MAX_OPEN, NULL,
      "errors up to this cost nothing"},
     {"bias", MCR_FLAG, offsetof(params, bias), "yes", 0, 0, 0, NULL,
@@ -43,7 +43,9 @@ static void set_problem(mcr_svm *s, const params *o, const mcr_learning *in)
 {
     int64_t n = s->qp.n;
     const double *y = mcr_data_targets(in->data), *weight = mcr_data_weights(in->data);
-    double C = !isnan(o->C) ? o->C : isnan(o->lambda) ? 1 : 1 / (2 * o->lambda * (double)n);
+    double C = !isnan(o->C)       ? o->C
+               : isnan(o->lambda) ? 1
+                                  : 1 / (2 * o->lambda * mcr_svm_objects(in->data));
     s->qp.epsilon = o->epsilon;
     s->qp.no_sum = !o->bias;
     for (int64_t i = 0; i < n; i++) {
@@ -57,11 +59,10 @@ static void set_problem(mcr_svm *s, const params *o, const mcr_learning *in)
         return;
     double sum = 0;
     for (int64_t i = 0; i < from->basis; i++)
-        if (from->object[i] >= 0 && from->object[i] < n) {
-            int64_t at = from->object[i];
-            s->b[at] = fmin(fmax(from->segment[0].coef[i], s->lo[at]), s->hi[at]);
-            sum += s->b[at];
-        }
+        if (from->object[i] >= 0 && from->object[i] < n)
+            s->b[from->object[i]] += from->segment[0].coef[i];
+    for (int64_t i = 0; i < n; i++)
+        sum += s->b[i] = fmin(fmax(s->b[i], s->lo[i]), s->hi[i]);
     for (int64_t i = 0; i < n && o->bias && sum != 0; i++) {
         double fixed = fmin(fmax(s->b[i] - sum, s->lo[i]), s->hi[i]);
         sum += fixed - s->b[i];
@@ -115,4 +116,5 @@ const mcr_learner_type mcr_learner_svr = {
     .params_size = sizeof(params),
     .check = check,
     .fit = fit,
+    .weights_count = true,
 };

@@ -34,6 +34,9 @@ enum {
     /* Sums of outputs in registers while one value of K after the other passes by. */
     PANEL_DOUBLES = WIDTH / DOUBLE_LANES,
     OUTPUTS_AT_ONCE = 12 / PANEL_DOUBLES > 4 ? 4 : 12 / PANEL_DOUBLES,
+    /* Values of K are collected for so many rows before they are added to the outputs: the sums are
+     * then loaded and stored once a group. */
+    GROUP_ROWS = 8 * MICRO_ROWS,
     /* Rows are taken in chunks that stay in the second cache while the column panels pass by. */
     CHUNK_BYTES = 192 * 1024
 };
@@ -96,9 +99,10 @@ INLINE void put_row(const sink *s, int64_t r, const vreal value[MICRO_VECTORS])
         UNROLL for (int v = 0; v < MICRO_VECTORS; v++) store(to + v * LANES, value[v]);
 }
 
-/* f += coef' K of n outputs from o on, for rows r0 .. r0 + rows - 1 of a whole panel. */
+/* f += coef' K of n outputs from o on, for rows r0 .. r0 + rows - 1 of a whole panel; K as reals, or as
+ * doubles where those are given. */
 INLINE void sum_outputs(const sink *s, int64_t r0, int64_t rows, int64_t o, int n, const real *tile,
-                        int64_t tile_ld)
+                        int64_t tile_ld, const double *wide)
 {
     const double *coef = s->job->coef + o * s->job->coef_ld + r0;
     double *f = s->job->f + o * s->job->f_ld + s->column;
@@ -108,7 +112,8 @@ INLINE void sum_outputs(const sink *s, int64_t r0, int64_t rows, int64_t o, int 
     for (int64_t i = 0; i < rows; i++)
         UNROLL for (int v = 0; v < PANEL_DOUBLES; v++)
         {
-            vdouble k = load_as_double(tile + i * tile_ld + v * DOUBLE_LANES);
+            vdouble k = wide ? load_double(wide + i * WIDTH + v * DOUBLE_LANES)
+                             : load_as_double(tile + i * tile_ld + v * DOUBLE_LANES);
             UNROLL for (int j = 0; j < n; j++)
             {
                 vdouble w = splat_double(coef[j * s->job->coef_ld + i]);
@@ -119,16 +124,32 @@ INLINE void sum_outputs(const sink *s, int64_t r0, int64_t rows, int64_t o, int 
         store_double(f + j * s->job->f_ld + v * DOUBLE_LANES, sum[j][v]);
 }
 
+/* Many outputs: reals become doubles once. */
+static __attribute__((noinline)) int64_t sum_many(const sink *s, int64_t r0, int64_t rows,
+                                                  int64_t outputs, const real *tile,
+                                                  int64_t tile_ld)
+{
+    double wide[GROUP_ROWS * WIDTH];
+    int64_t o = 0;
+    for (int64_t i = 0; i < rows; i++)
+        UNROLL for (int v = 0; v < PANEL_DOUBLES; v++)
+            store_double(wide + i * WIDTH + v * DOUBLE_LANES,
+                         load_as_double(tile + i * tile_ld + v * DOUBLE_LANES));
+    for (; o + OUTPUTS_AT_ONCE <= outputs; o += OUTPUTS_AT_ONCE)
+        sum_outputs(s, r0, rows, o, OUTPUTS_AT_ONCE, NULL, 0, wide);
+    return o;
+}
+
 /* All outputs; row i of K is at tile + i * tile_ld. */
 static void sum_rows(const sink *s, int64_t r0, int64_t rows, const real *tile, int64_t tile_ld)
 {
     const mcr_tile_job *job = s->job;
     int64_t outputs = job->outputs > 1 ? job->outputs : 1, o = 0;
     if (s->count == WIDTH) {
-        for (; o + OUTPUTS_AT_ONCE <= outputs; o += OUTPUTS_AT_ONCE)
-            sum_outputs(s, r0, rows, o, OUTPUTS_AT_ONCE, tile, tile_ld);
+        if (outputs >= OUTPUTS_AT_ONCE)
+            o = sum_many(s, r0, rows, outputs, tile, tile_ld);
         for (; o < outputs; o++)
-            sum_outputs(s, r0, rows, o, 1, tile, tile_ld);
+            sum_outputs(s, r0, rows, o, 1, tile, tile_ld, NULL);
     }
     for (; o < outputs; o++) {
         const double *coef = job->coef + o * job->coef_ld + r0;
@@ -218,9 +239,9 @@ INLINE void finish(mcr_tile_op op, vreal v[TOGETHER], const factors *by)
 }
 
 /* One micro-tile: the row panel that starts at row r0 against one column panel. The sums are
- * numbered row by row. */
+ * numbered row by row. They go where they belong, or into `kept`. */
 INLINE void dense_tile(mcr_tile_op op, family of, const sink *s, const factors *by, const real *z,
-                       int64_t r0)
+                       int64_t r0, real *kept)
 {
     const mcr_tile_job *job = s->job;
     const real *x = (const real *)job->x + r0 * job->dims;
@@ -241,14 +262,25 @@ INLINE void dense_tile(mcr_tile_op op, family of, const sink *s, const factors *
     }
     UNROLL for (int i = 0; i < MICRO_SUMS; i += TOGETHER) finish(op, sum + i, by);
 
-    int64_t rows = job->rows - r0;
-    if (s->direct && rows >= MICRO_ROWS) {
+    if (!kept)
         UNROLL for (int i = 0; i < MICRO_ROWS; i++) put_row(s, r0 + i, sum + i * MICRO_VECTORS);
-        return;
-    }
-    real tile[MICRO_ROWS * WIDTH];
-    UNROLL for (int i = 0; i < MICRO_SUMS; i++) store(tile + i * LANES, sum[i]);
-    put_rows(s, r0, rows < MICRO_ROWS ? rows : MICRO_ROWS, tile, WIDTH);
+    else
+        UNROLL for (int i = 0; i < MICRO_SUMS; i++) store(kept + i * LANES, sum[i]);
+}
+
+/* Rows r0 .. r1 - 1, at most GROUP_ROWS. */
+INLINE void dense_group(mcr_tile_op op, family of, const sink *s, const factors *by, const real *z,
+                        int64_t r0, int64_t r1)
+{
+    real kept[GROUP_ROWS * WIDTH];
+    int64_t r = r0;
+    for (; s->direct && r + MICRO_ROWS <= r1; r += MICRO_ROWS)
+        dense_tile(op, of, s, by, z, r, NULL);
+    int64_t first = r;
+    for (; r < r1; r += MICRO_ROWS)
+        dense_tile(op, of, s, by, z, r, kept + (r - first) * WIDTH);
+    if (first < r1)
+        put_rows(s, first, r1 - first, kept, WIDTH);
 }
 
 INLINE void run_dense(mcr_tile_op op, family of, const mcr_tile_job *job, const factors *by,
@@ -256,14 +288,14 @@ INLINE void run_dense(mcr_tile_op op, family of, const mcr_tile_job *job, const 
 {
     store_mode mode = choose_store(job);
     int64_t chunk = CHUNK_BYTES / (int64_t)sizeof(real) / (job->dims + 1);
-    chunk = chunk < 8 * MICRO_ROWS ? 8 * MICRO_ROWS : chunk / MICRO_ROWS * MICRO_ROWS;
+    chunk = chunk < GROUP_ROWS ? GROUP_ROWS : chunk / MICRO_ROWS * MICRO_ROWS;
     for (int64_t c0 = 0; c0 < job->rows; c0 += chunk) {
         int64_t c1 = c0 + chunk < job->rows ? c0 + chunk : job->rows;
         for (int64_t p = first_panel; p < end_panel; p++) {
             sink s = open_sink(job, mode, p);
             const real *z = (const real *)job->z + p * WIDTH * job->dims;
-            for (int64_t r = c0; r < c1; r += MICRO_ROWS)
-                dense_tile(op, of, &s, by, z, r);
+            for (int64_t r = c0; r < c1; r += GROUP_ROWS)
+                dense_group(op, of, &s, by, z, r, r + GROUP_ROWS < c1 ? r + GROUP_ROWS : c1);
         }
     }
     if (mode == STORE_STREAM)
@@ -331,9 +363,9 @@ INLINE void sparse_finish(mcr_tile_op op, vreal sum[SPARSE_SUMS], const sparse_g
 INLINE void sparse_tile(mcr_tile_op op, const sparse_group *g, const factors *by)
 {
     const mcr_tile_job *job = g->job;
-    real kept[MICRO_ROWS][SPARSE_SUMS * LANES];
-    for (int64_t r0 = 0; r0 < job->rows; r0 += MICRO_ROWS) {
-        int64_t rows = job->rows - r0 < MICRO_ROWS ? job->rows - r0 : MICRO_ROWS;
+    real kept[GROUP_ROWS][SPARSE_SUMS * LANES];
+    for (int64_t r0 = 0; r0 < job->rows; r0 += GROUP_ROWS) {
+        int64_t rows = job->rows - r0 < GROUP_ROWS ? job->rows - r0 : GROUP_ROWS;
         for (int64_t i = 0; i < rows; i++) {
             vreal sum[SPARSE_SUMS];
             sparse_dots(sum, g, r0 + i);

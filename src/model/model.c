@@ -316,7 +316,7 @@ mcr_status mcr_fit(mcr_model **out, const mcr_options *options, const mcr_kernel
         s = check_start(options, data, start);
     mcr_learning in = {ctx, options->params, chosen, data, start ? start->fitted : NULL};
     if (!s)
-        s = options->type->fit(&m->fitted, &in);
+        s = mcr_learn(&m->fitted, options->type, &in);
     if (!s)
         s = assemble(m, data);
     if (!s) {

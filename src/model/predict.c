@@ -64,9 +64,11 @@ static mcr_status spread_chunk(void *arg, int64_t item, int worker)
     const work *w = job->w;
     int64_t outputs = w->model->fitted->outputs, first = item * CHUNK;
     int64_t end = first + CHUNK < job->n ? first + CHUNK : job->n;
-    for (int64_t t = 0; t < job->segment->outputs; t++)
-        for (int64_t i = first; i < end; i++)
-            w->score[i * outputs + job->segment->output[t]] += w->f[t * BLOCK_LD + i];
+    /* A few objects at a time: both sides stay in cache. */
+    for (int64_t i0 = first; i0 < end; i0 += 8)
+        for (int64_t t = 0; t < job->segment->outputs; t++)
+            for (int64_t i = i0; i < i0 + 8 && i < end; i++)
+                w->score[i * outputs + job->segment->output[t]] += w->f[t * BLOCK_LD + i];
     return MCR_OK;
 }
 

@@ -192,6 +192,33 @@ static inline double *gram_of(mcr *ctx, const char *kernel, const mcr_data *data
     return k;
 }
 
+/* Equal objects may have been merged: the coefficient of the first is that of all. Gives each its share,
+ * by weight. */
+static inline void share_coefficients(double *b, const double *k, const mcr_data *data)
+{
+    int64_t n = mcr_data_count(data);
+    const int32_t *class_of = mcr_data_class_of(data);
+    const double *weight = mcr_data_weights(data);
+    unsigned char *done = calloc((size_t)n, 1);
+    for (int64_t i = 0; i < n; i++) {
+        double sum = 0, weights = 0;
+        for (int pass = 0; pass < 2 && !done[i]; pass++)
+            for (int64_t j = i; j < n; j++) {
+                if (k[i * n] != k[j * n] || (class_of && class_of[i] != class_of[j]) ||
+                    memcmp(k + i * n, k + j * n, sizeof *k * (size_t)n) != 0)
+                    continue;
+                if (pass == 0) {
+                    sum += b[j];
+                    weights += weight ? weight[j] : 1;
+                } else {
+                    b[j] = weights > 0 ? sum * ((weight ? weight[j] : 1) / weights) : 0;
+                    done[j] = 1;
+                }
+            }
+    }
+    free(done);
+}
+
 static inline solution solution_of(mcr *ctx, const mcr_model *model, int64_t output,
                                    const char *kernel, const mcr_data *data)
 {
@@ -205,6 +232,8 @@ static inline solution solution_of(mcr *ctx, const mcr_model *model, int64_t out
         s.b[number[i]] += coef[i];
     }
     double *k = gram_of(ctx, kernel, data);
+    if (n >= 1000)
+        share_coefficients(s.b, k, data);
     for (int64_t i = 0; i < n; i++)
         for (int64_t j = 0; j < n; j++)
             s.g[i] += k[i * n + j] * s.b[j];

@@ -185,6 +185,58 @@ static void test_weights_are_repetitions(void **state)
     problem_free(&p);
 }
 
+/* Many equal objects are merged: the same as weights, and what is told of the objects is told of all. */
+static void test_equal_objects_are_merged(void **state)
+{
+    enum { DISTINCT = 400, MOST = 5 * DISTINCT };
+    mcr *ctx = *state;
+    problem p = problem_classes(ctx, DISTINCT, 2, 2, 0.3, false, false, 8), q = p;
+    q.weight = calloc(DISTINCT, sizeof(double));
+    int64_t row[MOST], count = 0;
+    for (int64_t t = 0; t < 5; t++)
+        for (int64_t i = 0; i < DISTINCT; i++)
+            if (t <= i % 5) {
+                row[count++] = i;
+                q.weight[i] += 1;
+            }
+    problem_build(&q, ctx, false);
+    mcr_data *repeated;
+    test_ok(ctx, mcr_data_select(&repeated, p.data, (mcr_rows){row, 0, count}));
+    static const char *const learner[] = {"svm", "svm",    "nu-svm", "one-class",
+                                          "svr", "nu-svr", "svm"};
+    static const char *const options[] = {
+        "C=2 tol=1e-8",          "lambda=0.001 tol=1e-8", "nu=0.3 tol=1e-8",    "nu=0.3 tol=1e-8",
+        "lambda=0.002 tol=1e-8", "nu=0.31 tol=1e-8",      "C=2 probability=yes"};
+    for (int i = 0; i < 7; i++) {
+        mcr_model *a = fit(ctx, learner[i], options[i], "rbf(gamma=1)", q.data);
+        mcr_model *b = fit(ctx, learner[i], options[i], "rbf(gamma=1)", repeated);
+        const mcr_report_fit *of_a = mcr_model_report(a), *of_b = mcr_model_report(b);
+        test_close_real(learner[i], of_a->objective / of_b->objective, 1, 1e-6);
+        assert_int_equal(of_b->n, count);
+        assert_in_range(mcr_model_support(b), 1, DISTINCT);
+        double *value = calloc((size_t)count, sizeof *value);
+        mcr_metrics metrics;
+        test_ok(ctx, mcr_predict(ctx, b, repeated, value, NULL, NULL));
+        if (of_b->task != MCR_DETECT) {
+            test_ok(ctx, mcr_model_score(ctx, b, repeated, value, &metrics));
+            bool regress = of_b->task == MCR_REGRESS;
+            test_close_real("training score", regress ? of_b->mse : of_b->accuracy,
+                            regress ? metrics.mse : metrics.accuracy, 1e-9);
+        }
+        mcr_model *again = NULL; /* from its own coefficients: next to nothing is left to do */
+        test_ok(ctx, try_fit(&again, ctx, learner[i], options[i], "rbf(gamma=1)", repeated, b));
+        test_close_real("again", mcr_model_report(again)->objective / of_b->objective, 1, 1e-6);
+        free(value);
+        mcr_model_free(a);
+        mcr_model_free(b);
+        mcr_model_free(again);
+    }
+    mcr_data_free(repeated);
+    mcr_data_free(q.data);
+    free(q.weight);
+    problem_free(&p);
+}
+
 /* ---- nu-svm, one-class -------------------------------------------------------------------------*/
 
 static void check_nu_svm(mcr *ctx, const char *kernel, double nu, double tol, const problem *p,
@@ -411,6 +463,7 @@ int main(void)
                                         test_teardown),
         cmocka_unit_test_setup_teardown(test_lambda_is_c, test_setup, test_teardown),
         cmocka_unit_test_setup_teardown(test_weights_are_repetitions, test_setup, test_teardown),
+        cmocka_unit_test_setup_teardown(test_equal_objects_are_merged, test_setup, test_teardown),
         cmocka_unit_test_setup_teardown(test_nu_conditions, test_setup, test_teardown),
         cmocka_unit_test_setup_teardown(test_largest_nu, test_setup, test_teardown),
         cmocka_unit_test_setup_teardown(test_svr_conditions, test_setup, test_teardown),

@@ -250,6 +250,66 @@ static void survives_short_memory(void **state)
     test_sweep_allocations("select and concat", select_and_join, NULL);
 }
 
+/* Copies of the six objects, 200 times, stored again and again: six remain, with every kind of field. */
+static void merges_equal_objects(void **state)
+{
+    enum { COPIES = 200 };
+    mcr *ctx = *state;
+    mcr_data *six, *parts[COPIES], *all, *merged;
+    test_ok(ctx, make_all(&six, ctx, false, 1));
+    for (int c = 0; c < COPIES; c++)
+        parts[c] = six;
+    test_ok(ctx, mcr_data_concat(&all, (const mcr_data *const *)parts, COPIES));
+    int64_t where[COPIES * N];
+    test_ok(ctx, mcr_data_merge(&merged, all, true, where));
+    assert_non_null(merged);
+    /* Objects 0 and 1 of each copy are one; those without a number in the kernel stay apart. */
+    assert_int_equal(mcr_data_count(merged), 2 + 4 * COPIES);
+    assert_true(mcr_data_weights(merged)[0] == COPIES && mcr_data_weights(merged)[1] == 2 * COPIES);
+    for (int c = 0; c < COPIES; c++)
+        assert_true(where[c * N] == 0 && where[c * N + 1] == 1 && where[c * N + 2] >= 2);
+    double x[2];
+    test_ok(ctx, mcr_data_vector(merged, 0, 1, x));
+    assert_true(x[0] == 1 && x[1] == -1);
+    mcr_data_free(merged);
+    mcr_data_free(all);
+    mcr_data_free(six);
+}
+
+static void merge_words(mcr *ctx, const char *const *words, int64_t n, int64_t expected)
+{
+    enum { MOST = 2000 };
+    mcr_builder *b;
+    mcr_data *data, *merged;
+    int64_t start[MOST + 1] = {0}, where[MOST];
+    char text[MOST * 4] = "";
+    const char *label[MOST];
+    for (int64_t i = 0; i < n; i++) {
+        label[i] = i % 4 < 2 ? "a" : "b";
+        start[i + 1] = start[i] + (int64_t)strlen(words[i % 6]);
+        memcpy(text + start[i], words[i % 6], strlen(words[i % 6]));
+    }
+    test_ok(ctx, mcr_builder_open(&b, ctx, n));
+    test_ok(ctx, mcr_builder_strings(b, "t", start, text));
+    test_ok(ctx, mcr_builder_words(b, label));
+    test_ok(ctx, mcr_builder_finish(&data, b));
+    test_ok(ctx, mcr_data_merge(&merged, data, true, where));
+    assert_int_equal(merged ? mcr_data_count(merged) : 0, expected);
+    for (int64_t i = 0; i < n && merged; i++)
+        assert_int_equal(where[i], i < 12 ? where[i] : where[i % 12]);
+    mcr_data_free(merged);
+    mcr_data_free(data);
+}
+
+static void merges_by_value_and_class(void **state)
+{
+    static const char *const words[6] = {"a", "ab", "", "b", "ba", "abc"};
+    static const char *const equal[6] = {"a", "a", "a", "a", "a", "a"};
+    merge_words(*state, words, 1200, 12); /* six strings, each of both classes */
+    merge_words(*state, words, 900, 0);   /* too few to be worth it */
+    merge_words(*state, equal, 1200, 0);  /* each class would be one object */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -258,6 +318,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(joins, test_setup, test_teardown),
         cmocka_unit_test_setup_teardown(joins_what_differs, test_setup, test_teardown),
         cmocka_unit_test_setup_teardown(refuses_to_join, test_setup, test_teardown),
+        cmocka_unit_test_setup_teardown(merges_equal_objects, test_setup, test_teardown),
+        cmocka_unit_test_setup_teardown(merges_by_value_and_class, test_setup, test_teardown),
         cmocka_unit_test(survives_short_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,84 @@
+/* learn.c: running a learner, on each object once.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <string.h>
+
+#include "learn/learner.h"
+
+/* A start whose objects are numbered as in the merged data. */
+static mcr_status merge_start(mcr_fitted *merged, const mcr_fitted *start, const int64_t *where,
+                              int64_t n)
+{
+    *merged = *start;
+    merged->object = mcr_alloc(start->ctx, (size_t)start->basis, sizeof *merged->object);
+    if (!merged->object)
+        return MCR_NO_MEMORY;
+    for (int64_t i = 0; i < start->basis; i++) {
+        int64_t at = start->object[i];
+        merged->object[i] = at >= 0 && at < n ? where[at] : -1;
+    }
+    return MCR_OK;
+}
+
+/* What was found for merged objects, told of all n. */
+static mcr_status spread(mcr_fitted *f, const int64_t *where, const int64_t *first, int64_t n)
+{
+    unsigned char *right = f->right ? mcr_alloc(f->ctx, (size_t)n, sizeof *right) : NULL;
+    double *trained = f->trained ? mcr_alloc(f->ctx, (size_t)n, sizeof *trained) : NULL;
+    mcr_status s = !f->right == !right && !f->trained == !trained ? MCR_OK : MCR_NO_MEMORY;
+    for (int64_t i = 0; i < f->basis; i++)
+        f->object[i] = first[f->object[i]];
+    for (int64_t i = 0; i < n && right; i++)
+        right[i] = f->right[where[i]];
+    for (int64_t i = 0; i < n && trained; i++)
+        trained[i] = f->trained[where[i]];
+    mcr_free(f->ctx, f->right);
+    mcr_free(f->ctx, f->trained);
+    f->right = right;
+    f->trained = trained;
+    return s;
+}
+
+static mcr_status learn_merged(mcr_fitted **out, const mcr_learner_type *type,
+                               const mcr_learning *in, const mcr_data *data, const int64_t *where)
+{
+    mcr *ctx = in->ctx;
+    int64_t n = mcr_data_count(in->data);
+    mcr_fitted start = {0};
+    mcr_learning part = *in;
+    part.data = data;
+    int64_t *first = mcr_alloc(ctx, (size_t)n, sizeof *first);
+    mcr_status s = first ? MCR_OK : MCR_NO_MEMORY;
+    for (int64_t i = n - 1; i >= 0 && !s; i--)
+        first[where[i]] = i;
+    if (!s && in->start) {
+        s = merge_start(&start, in->start, where, n);
+        part.start = &start;
+    }
+    if (!s)
+        s = type->fit(out, &part);
+    if (!s && (s = spread(*out, where, first, n))) {
+        mcr_fitted_free(*out);
+        *out = NULL;
+    }
+    mcr_free(ctx, start.object);
+    mcr_free(ctx, first);
+    return s;
+}
+
+mcr_status mcr_learn(mcr_fitted **out, const mcr_learner_type *type, const mcr_learning *in)
+{
+    *out = NULL;
+    if (!type->weights_count)
+        return type->fit(out, in);
+    int64_t *where = mcr_alloc(in->ctx, (size_t)mcr_data_count(in->data), sizeof *where);
+    mcr_data *merged = NULL;
+    mcr_status s = where ? mcr_data_merge(&merged, in->data, type->task == MCR_CLASSIFY, where)
+                         : MCR_NO_MEMORY;
+    if (!s)
+        s = merged ? learn_merged(out, type, in, merged, where) : type->fit(out, in);
+    mcr_data_free(merged);
+    mcr_free(in->ctx, where);
+    return s;
+}
