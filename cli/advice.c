@@ -104,7 +104,7 @@ void cli_advise_targets(cli *c, const char *learner, const mcr_data *data)
         return;
     snprintf(text, sizeof text,
              "the targets are %" PRId64 " different numbers, and %s takes each for a class; to "
-             "predict numbers there is svr (mercer fit svr ...)",
+             "predict numbers there are svr and ridge (mercer fit ridge ...)",
              classes, learner);
     cli_progress_log(c, MCR_LOG_WARNING, text);
 }

@@ -16,6 +16,9 @@ const char *cli_task_name(mcr_task task)
     case MCR_CLASSIFY: return "classification";
     case MCR_REGRESS: return "regression";
     case MCR_DETECT: return "detection";
+    case MCR_CLUSTER: return "clustering";
+    case MCR_TRANSFORM: return "transformation";
+    case MCR_EITHER: return "classification or regression";
     }
     return "unknown";
 }
@@ -69,6 +72,10 @@ static void say_score(const mcr_report_fit *r)
         cli_say("training", "mse %.6g, r2 %.6g", r->mse, r->r2);
     else if (isfinite(r->mse))
         cli_say("training", "mse %.6g", r->mse);
+    if (isfinite(r->loo))
+        cli_say("left out", "%s %.6g, each object predicted from the others",
+                r->task == MCR_CLASSIFY ? "accuracy" : "mse",
+                r->task == MCR_CLASSIFY ? 1 - r->loo : r->loo);
 }
 
 void cli_report_say(const mcr_report_fit *r)
@@ -127,5 +134,6 @@ void cli_report_json(cli_json *j, const mcr_report_fit *r)
         cli_json_real(j, "r2", r->r2);
     }
     cli_json_end(j);
+    cli_json_real(j, "loo", r->loo);
     cli_json_text(j, "remark", r->remark);
 }

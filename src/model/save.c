@@ -64,6 +64,16 @@ static void put_coefficients(mcr_text *t, const mcr_fitted *f)
     mcr_put_reals(t, f->slope, f->slope ? 2 * f->outputs : 0);
 }
 
+/* MORE: numbers of the learner's own. Models of learners that have none are without this section. */
+static void put_extras(mcr_text *t, const mcr_fitted *f)
+{
+    mcr_put_i64(t, f->extras);
+    for (int64_t e = 0; e < f->extras; e++) {
+        mcr_put_text(t, f->extra[e].name);
+        mcr_put_reals(t, f->extra[e].value, f->extra[e].count);
+    }
+}
+
 static void mark_fields(const mcr_bound *node, const mcr_data *data, bool *wanted)
 {
     for (int64_t f = 0; f < data->fields && node->kernel->type->kinds; f++)
@@ -124,6 +134,11 @@ static mcr_status write_all(mcr_text *file, mcr_text *part, const mcr_model *m)
     put_coefficients(part, m->fitted);
     mcr_put_section(file, "COEF", part);
     part->length = 0;
+    if (m->fitted->extras) {
+        put_extras(part, m->fitted);
+        mcr_put_section(file, "MORE", part);
+        part->length = 0;
+    }
     mcr_status s = put_basis(part, m);
     if (s)
         return s;
@@ -261,16 +276,22 @@ static mcr_status get_classes(mcr_model *m, const mcr_container *c)
     return s;
 }
 
-static bool outputs_fit(const mcr_fitted *f)
+static bool outputs_fit(const mcr_fitted *f, const mcr_learner_type *type)
 {
     int64_t k = f->classes;
+    bool classify = f->task == MCR_CLASSIFY;
     switch (f->rule) {
     case MCR_RULE_VALUE: return f->outputs == 1 && k == 0 && f->task == MCR_REGRESS;
     case MCR_RULE_SIGN: return f->outputs == 1 && k == 0 && f->task == MCR_DETECT;
-    case MCR_RULE_BINARY: return f->outputs == 1 && k == 2 && f->task == MCR_CLASSIFY;
-    case MCR_RULE_PAIRS:
-        return k > 2 && k < 1000000 && f->outputs == k * (k - 1) / 2 && f->task == MCR_CLASSIFY;
-    case MCR_RULE_LARGEST: return k > 2 && f->outputs == k && f->task == MCR_CLASSIFY;
+    case MCR_RULE_BINARY: return f->outputs == 1 && k == 2 && classify;
+    case MCR_RULE_PAIRS: return k > 2 && k < 1000000 && f->outputs == k * (k - 1) / 2 && classify;
+    case MCR_RULE_LARGEST:
+        return f->task == MCR_CLUSTER ? k == 0 && f->outputs > 0
+                                      : k > 2 && f->outputs == k && classify;
+    case MCR_RULE_SOFTMAX: return k > 1 && f->outputs == (k == 2 ? 1 : k) && classify;
+    case MCR_RULE_OWN:
+        return type && type->predictor && (classify ? k > 1 : k == 0 && f->task == MCR_REGRESS);
+    case MCR_RULE_COORDINATES: return k == 0 && f->task == MCR_TRANSFORM;
     }
     return false;
 }
@@ -329,7 +350,7 @@ static mcr_status get_coefficients(mcr_model *m, const mcr_container *c)
     f->object = mcr_get_i64s(&r, &f->basis);
     f->offset = mcr_get_reals(&r, &f->outputs);
     int64_t segments = mcr_get_count(&r, 32), slopes = 0;
-    if (!r.bad && !outputs_fit(f))
+    if (!r.bad && !outputs_fit(f, m->type))
         r.bad = true;
     f->segment = r.bad ? NULL : mcr_alloc_zero(c->ctx, (size_t)segments, sizeof *f->segment);
     if (!r.bad && !f->segment)
@@ -349,6 +370,27 @@ static mcr_status get_coefficients(mcr_model *m, const mcr_container *c)
             r.bad = true;
     }
     return mcr_reader_end(&r, c->file, "its coefficients");
+}
+
+static mcr_status get_extras(mcr_model *m, const mcr_container *c)
+{
+    mcr_reader r;
+    if (!mcr_container_has(c, "MORE", &r))
+        return MCR_OK;
+    mcr_status s = MCR_OK;
+    int64_t extras = mcr_get_count(&r, 16);
+    for (int64_t e = 0; e < extras && !r.bad && !s; e++) {
+        int64_t count = 0;
+        char *name = mcr_get_text(&r);
+        double *value = mcr_get_reals(&r, &count);
+        if (!name || !value || !all_finite(value, count))
+            r.bad = true;
+        else
+            s = mcr_fitted_keep(m->fitted, name, value, count);
+        mcr_free(c->ctx, name);
+        mcr_free(c->ctx, value);
+    }
+    return s ? s : mcr_reader_end(&r, c->file, "its numbers");
 }
 
 static mcr_status get_certificate(mcr_model *m, const mcr_container *c)
@@ -404,6 +446,8 @@ static mcr_status read_mercer(mcr_model **out, const mcr_container *c)
         s = get_classes(m, c);
     if (!s)
         s = get_coefficients(m, c);
+    if (!s)
+        s = get_extras(m, c);
     if (!s)
         s = get_certificate(m, c);
     if (!s)
