@@ -51,6 +51,9 @@ const char *cli_learner_examples(const char *name)
                 "mercer fit svr sinc.csv -k 'matern(nu=1.5)' -C 10 --start part.mercer"},
         {"nu-svr", "mercer sample sinc -n 200 -o sinc.csv\n"
                    "mercer fit nu-svr sinc.csv --nu 0.3 -o sinc.mercer"},
+        {"pca", "mercer sample rings -n 300 -o rings.csv\n"
+                "mercer fit pca rings.csv -k 'rbf(gamma=1)' -n 3 -o rings.mercer\n"
+                "mercer transform rings.mercer rings.csv -o coordinates.csv"},
     };
     for (size_t i = 0; i < sizeof examples / sizeof *examples; i++)
         if (strcmp(examples[i][0], name) == 0)
@@ -89,11 +92,17 @@ static const char *argument_of(const mcr_param *p)
     return "VALUE";
 }
 
+/* Names of one letter are options of one dash; one long name has a letter, too. */
+static char letter_of(const mcr_param *p)
+{
+    return !p->name[1] ? p->name[0] : strcmp(p->name, "components") == 0 ? 'n' : '\0';
+}
+
 static cli_option make_option(const mcr_param *p, int at, int with_default)
 {
     return (cli_option){
         .name = p->name,
-        .letter = p->name[1] ? '\0' : p->name[0],
+        .letter = letter_of(p),
         .type = p->type == MCR_FLAG ? CLI_SWITCH : CLI_TEXT,
         .offset = (size_t)at * sizeof(const char *),
         .argument = argument_of(p),
@@ -149,7 +158,7 @@ static int refuse_option(cli *c, const char *learner, const cli_option *o)
                                      info.name);
     }
     return cli_refuse(c, "%s has no option %s%s (it is one of %s; see mercer %s %s --help)",
-                      learner, o->letter ? "-" : "--", o->name, others, c->verb->name, learner);
+                      learner, o->name[1] ? "--" : "-", o->name, others, c->verb->name, learner);
 }
 
 int cli_learner_options(cli *c, mcr_options **out, const char *learner)

@@ -78,6 +78,27 @@ static void say_score(const mcr_report_fit *r)
                 r->task == MCR_CLASSIFY ? 1 - r->loo : r->loo);
 }
 
+/* The shares of the first components, and of all together. */
+static void say_variances(const mcr_report_fit *r)
+{
+    enum { SHOWN = 6 };
+    char text[256] = "";
+    size_t used = 0;
+    double sum = 0;
+    for (int64_t c = 0; c < r->variances; c++) {
+        double share = 100 * r->variance[c] / r->total_variance;
+        sum += share;
+        if (c < SHOWN)
+            used += (size_t)snprintf(text + used, sizeof text - used, "%s%.3g %%", c ? " + " : "",
+                                     share);
+    }
+    if (r->variances > 1)
+        cli_say("variance", "%s%s = %.4g %% of %.6g", text, r->variances > SHOWN ? " + ..." : "",
+                sum, r->total_variance);
+    else if (r->variances)
+        cli_say("variance", "%s of %.6g", text, r->total_variance);
+}
+
 void cli_report_say(const mcr_report_fit *r)
 {
     char count[64];
@@ -99,6 +120,7 @@ void cli_report_say(const mcr_report_fit *r)
     if (r->n > 0)
         say_stop(r);
     say_score(r);
+    say_variances(r);
     if (r->remark)
         cli_say("remark", "%s", r->remark);
 }
@@ -135,5 +157,9 @@ void cli_report_json(cli_json *j, const mcr_report_fit *r)
     }
     cli_json_end(j);
     cli_json_real(j, "loo", r->loo);
+    if (r->variances) {
+        cli_json_reals(j, "variance", r->variance, r->variances);
+        cli_json_real(j, "total_variance", r->total_variance);
+    }
     cli_json_text(j, "remark", r->remark);
 }

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "advice.h"
 #include "cli.h"
 #include "json.h"
 #include "output.h"
@@ -79,24 +80,6 @@ static int check_call(const predict_job *job)
     return 0;
 }
 
-/* The library tells what does not fit; but where a column of features was taken for the target, it
- * cannot know. */
-static int check_features(const predict_job *job)
-{
-    mcr_field_info field;
-    char has[64], wants[64];
-    if (mcr_data_fields(job->data) != 1 || job->c->reading.target ||
-        mcr_data_target_kind(job->data) == MCR_NO_TARGETS ||
-        mcr_data_field_info(job->data, 0, &field) != MCR_OK || field.kind != MCR_DENSE ||
-        field.cols + 1 != job->report->features)
-        return 0;
-    return cli_fault(job->c, cli_word(job->c, 1),
-                     "%s and a target, but the model wants %s: if there is no target, say "
-                     "--target none",
-                     cli_count_text(has, field.cols, "feature"),
-                     cli_count_text(wants, job->report->features, "feature"));
-}
-
 static void name_columns(predict_job *job)
 {
     const predict_call *call = job->call;
@@ -130,7 +113,7 @@ static int open_job(predict_job *job)
     if (!bad)
         bad = cli_read_words(c, &job->data, 1);
     if (!bad)
-        bad = check_features(job);
+        bad = cli_advise_features(c, job->report, job->data);
     if (bad)
         return bad;
     job->n = mcr_data_count(job->data);

@@ -45,6 +45,19 @@ MCR_API mcr_status mcr_predict(mcr *ctx, const mcr_model *model, const mcr_data 
 MCR_API mcr_status mcr_predict_std(mcr *ctx, const mcr_model *model, const mcr_data *data,
                                    double *value, double *std);
 
+/* Coordinates of the objects of data, n x mcr_model_outputs, from a model that has them (pca, fisher,
+ * cca); else MCR_BAD_CALL. */
+MCR_API int mcr_model_has_coordinates(const mcr_model *model);
+MCR_API mcr_status mcr_transform(mcr *ctx, const mcr_model *model, const mcr_data *data,
+                                 double *coordinates);
+/* Pre-images in a model of pca whose kernel reads one field of vectors: for each object the vector
+ * whose image is near the object's projection onto the components (n x features). For rbf by fixed
+ * points, each a few passes over the support objects; for other kernels by distances to the ten
+ * support objects that are nearest in feature space. */
+MCR_API mcr_status mcr_preimage_features(mcr *ctx, const mcr_model *model, int64_t *features);
+MCR_API mcr_status mcr_preimage(mcr *ctx, const mcr_model *model, const mcr_data *data,
+                                double *vectors);
+
 typedef struct mcr_metrics {
     int64_t n;
     double accuracy;     /* classes; NAN otherwise */

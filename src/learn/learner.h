@@ -98,6 +98,10 @@ mcr_status mcr_fitted_need(const double **out, const mcr_fitted *fitted, const c
                            int64_t count);
 /* The leave-one-out error is kept under this name. */
 #define MCR_EXTRA_LOO "loo"
+/* Of coordinates: their variances, the variance in all, and the mean's coefficients of the basis. */
+#define MCR_EXTRA_VARIANCE "variance"
+#define MCR_EXTRA_TOTAL "total"
+#define MCR_EXTRA_MEAN "mean"
 
 /* What every learner is given. */
 typedef struct mcr_learning {
@@ -145,6 +149,7 @@ typedef struct mcr_learner_type {
     mcr_status (*fit)(mcr_fitted **out, const mcr_learning *in);
     bool weights_count; /* a weight of 2 is the same as two objects: equal ones may be merged */
     bool dense;         /* factorises n x n matrices: BLAS should run its best code */
+    bool coordinates;   /* its outputs are coordinates: mcr_transform gives them */
     const mcr_predictor *predictor; /* NULL: offset + sum of coef K, and the rule */
 } mcr_learner_type;
 

@@ -30,7 +30,7 @@ mcr_status mcr_model_new(mcr_model **out, mcr *ctx, const mcr_kernel *kernel, co
     r->options = m->options;
     r->kernel = mcr_kernel_text(m->kernel);
     r->seconds = r->objective = r->value = r->tolerance = r->primal = r->dual = r->gap = NAN;
-    r->accuracy = r->mse = r->r2 = r->loo = NAN;
+    r->accuracy = r->mse = r->r2 = r->loo = r->total_variance = NAN;
     if (!m->learner || !m->options) {
         mcr_model_free(m);
         return MCR_NO_MEMORY;
@@ -134,6 +134,9 @@ mcr_status mcr_model_complete(mcr_model *m)
     r->gap = f->gap;
     r->remark = f->remark;
     r->loo = loo && found == 1 ? *loo : NAN;
+    r->variance = mcr_fitted_find(f, MCR_EXTRA_VARIANCE, &r->variances);
+    const double *total = mcr_fitted_find(f, MCR_EXTRA_TOTAL, &found);
+    r->total_variance = total && found == 1 ? *total : NAN;
     return s;
 }
 
@@ -374,6 +377,11 @@ const char *mcr_model_output_name(const mcr_model *m, int64_t o)
 int mcr_model_has_probability(const mcr_model *m)
 {
     return mcr_fitted_has_probability(m->fitted, m->type ? m->type->predictor : NULL);
+}
+
+int mcr_model_has_coordinates(const mcr_model *m)
+{
+    return m->type && m->type->coordinates;
 }
 
 int mcr_model_has_std(const mcr_model *m)
