@@ -51,6 +51,10 @@ const char *cli_learner_examples(const char *name)
                 "mercer fit svr sinc.csv -k 'matern(nu=1.5)' -C 10 --start part.mercer"},
         {"nu-svr", "mercer sample sinc -n 200 -o sinc.csv\n"
                    "mercer fit nu-svr sinc.csv --nu 0.3 -o sinc.mercer"},
+        {"fisher", "mercer sample blobs -n 300 -o blobs.csv\n"
+                   "mercer fit fisher blobs.csv -k 'rbf(gamma=1)' --lambda 0.01 -o blobs.mercer\n"
+                   "mercer predict blobs.mercer blobs.csv -o labels.txt\n"
+                   "mercer transform blobs.mercer blobs.csv -o coordinates.csv"},
         {"pca", "mercer sample rings -n 300 -o rings.csv\n"
                 "mercer fit pca rings.csv -k 'rbf(gamma=1)' -n 3 -o rings.mercer\n"
                 "mercer transform rings.mercer rings.csv -o coordinates.csv"},

@@ -295,12 +295,127 @@ static void test_pca_refusals(void **state)
     test_close(ctx);
 }
 
+/* ---- fisher ------------------------------------------------------------------------------------*/
+
+/* Two classes, linear kernel: v is along (S_W + r I)^-1 (m_1 - m_0), and 0 is in the middle. */
+static void test_fisher_linear(void **state)
+{
+    (void)state;
+    enum { N = 200, D = 3 };
+    mcr *ctx = test_open(2);
+    double *x = random_vectors(N, D, 6), y[N], mean[2][D] = {{0}}, all[D] = {0},
+           within[D * D] = {0};
+    double count[2] = {0}, total = 0, v[D];
+    for (int i = 0; i < N; i++) {
+        y[i] = i % 3 == 0 ? 1 : -1;
+        x[i * D + 1] += y[i];
+        count[y[i] > 0]++;
+        for (int a = 0; a < D; a++) {
+            mean[y[i] > 0][a] += x[i * D + a];
+            all[a] += x[i * D + a] / N;
+        }
+    }
+    for (int i = 0; i < N; i++)
+        for (int a = 0; a < D; a++) {
+            total += (x[i * D + a] - all[a]) * (x[i * D + a] - all[a]) / N;
+            for (int b = 0; b < D; b++) {
+                int c = y[i] > 0;
+                within[a * D + b] += (x[i * D + a] - mean[c][a] / count[c]) *
+                                     (x[i * D + b] - mean[c][b] / count[c]) / N;
+            }
+        }
+    for (int a = 0; a < D; a++) {
+        within[a * D + a] += 0.01 * total;
+        v[a] = mean[1][a] / count[1] - mean[0][a] / count[0];
+    }
+    test_ok(ctx, mcr_blas_cholesky(ctx, D, within, D, NULL));
+    test_ok(ctx, mcr_blas_cholesky_solve(ctx, D, 1, within, D, v, 1));
+    mcr_data *data = make(ctx, x, N, D, y, NULL);
+    mcr_model *model = NULL;
+    test_ok(ctx, fit(&model, ctx, "fisher", "linear", data, "lambda=0.01"));
+    double *f = coordinates(ctx, model, data), scale = 0;
+    for (int i = 0; i < N; i++) {
+        double plain = 0;
+        for (int a = 0; a < D; a++)
+            plain += v[a] * (x[i * D + a] - 0.5 * (mean[0][a] / count[0] + mean[1][a] / count[1]));
+        scale = i ? scale : f[0] / plain;
+        assert_true(scale > 0);
+        test_close_real("discriminant", f[i], scale * plain, 1e-9);
+    }
+    free(f);
+    free(x);
+    mcr_model_free(model);
+    mcr_data_free(data);
+    test_close(ctx);
+}
+
+/* In the coordinates the covariance within classes, with its regularisation, is the identity; and the
+ * nearest class mean is what is predicted. */
+static void test_fisher_classes(void **state)
+{
+    (void)state;
+    enum { N = 240, C = 3, O = C - 1 };
+    static const char kernel[] = "rbf(gamma=0.5)";
+    mcr *ctx = test_open(2);
+    mcr_data *data = NULL;
+    mcr_model *model = NULL;
+    mcr_geometry *geometry = NULL;
+    mcr_kernel *k = NULL;
+    mcr_gram *gram = NULL;
+    double mean[C][O] = {{0}}, count[C] = {0}, within[O][O] = {{0}}, value[N];
+    test_ok(ctx, mcr_data_sample(&data, ctx, "blobs", N, -1));
+    assert_int_equal(mcr_data_classes(data), C);
+    test_ok(ctx, mcr_kernel_parse(&k, ctx, kernel));
+    test_ok(ctx, mcr_gram_open(&gram, ctx, k, data, NULL));
+    test_ok(ctx, mcr_gram_geometry(&geometry, gram));
+    test_ok(ctx, fit(&model, ctx, "fisher", kernel, data, "lambda=0.02"));
+    const int32_t *class_of = mcr_data_class_of(data);
+    double *f = coordinates(ctx, model, data);
+    for (int i = 0; i < N; i++) {
+        count[class_of[i]]++;
+        for (int o = 0; o < O; o++)
+            mean[class_of[i]][o] += f[i * O + o];
+    }
+    test_ok(ctx, mcr_predict(ctx, model, data, value, NULL, NULL));
+    for (int i = 0; i < N; i++) {
+        double best = INFINITY;
+        int nearest = 0;
+        for (int c = 0; c < C; c++) {
+            double d = hypot(f[i * O] - mean[c][0] / count[c],
+                             f[i * O + 1] - mean[c][1] / count[c]);
+            if (d < best) {
+                best = d;
+                nearest = c;
+            }
+        }
+        assert_int_equal((int)value[i], nearest);
+        for (int a = 0; a < O; a++)
+            for (int b = 0; b < O; b++)
+                within[a][b] += (f[i * O + a] - mean[class_of[i]][a] / count[class_of[i]]) *
+                                (f[i * O + b] - mean[class_of[i]][b] / count[class_of[i]]) / N;
+    }
+    for (int a = 0; a < O; a++)
+        for (int b = 0; b < O; b++)
+            test_close_real("within",
+                            within[a][b] +
+                                0.02 * geometry->variance * inner(ctx, model, kernel, data, a, b),
+                            a == b, 1e-9);
+    free(f);
+    mcr_geometry_free(ctx, geometry);
+    mcr_gram_close(gram);
+    mcr_kernel_free(k);
+    mcr_model_free(model);
+    mcr_data_free(data);
+    test_close(ctx);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_pca_linear),      cmocka_unit_test(test_pca_unit_length),
         cmocka_unit_test(test_pca_weights),     cmocka_unit_test(test_preimages),
         cmocka_unit_test(test_preimage_of_all), cmocka_unit_test(test_pca_refusals),
+        cmocka_unit_test(test_fisher_linear),   cmocka_unit_test(test_fisher_classes),
     };
     return cmocka_run_group_tests_name("projections", tests, NULL, NULL);
 }
