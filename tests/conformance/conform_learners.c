@@ -32,6 +32,7 @@ static const problem problems[] = {
     {MCR_REGRESS, "sinc", "rbf(gamma=1)", 0, 0.5},
     {MCR_REGRESS, "friedman", "poly(degree=2, c=1)", 0, 0.5},
     {MCR_DETECT, "moons", "rbf(gamma=2)", 0, 0},
+    {MCR_CLUSTER, "blobs", "rbf(gamma=1)", 0, 0},
     {0, "motifs", "normalize(spectrum(p=4))", 0.8, 0.3},
     {0, "molecules", "normalize(wl(h=2))", 0.7, 0.3},
     {0, "mixed", "normalize(" MIXED ")", 0.8, 0.3},
