@@ -44,6 +44,7 @@ void mcr_fitted_free(mcr_fitted *f)
     mcr_free(f->ctx, f->extra);
     mcr_free(f->ctx, f->right);
     mcr_free(f->ctx, f->trained);
+    mcr_kernel_free(f->kernel);
     mcr_free(f->ctx, f->remark);
     mcr_free(f->ctx, f);
 }
@@ -90,6 +91,36 @@ mcr_status mcr_fitted_add(mcr_fitted *f, const int64_t *object, int64_t count,
     }
     f->segment[f->segments++] = s;
     f->basis += keep;
+    return MCR_OK;
+}
+
+mcr_status mcr_fitted_whole(mcr_fitted **out, mcr *ctx, int64_t n, int64_t outputs,
+                            const double *coef)
+{
+    mcr_fitted *f = NULL;
+    mcr_segment *g = mcr_alloc_zero(ctx, 1, sizeof *g);
+    mcr_status s = g ? mcr_fitted_new(&f, ctx, outputs) : MCR_NO_MEMORY;
+    *out = f;
+    if (s) {
+        mcr_free(ctx, g);
+        return s;
+    }
+    *g = (mcr_segment){0, n, outputs, mcr_alloc(ctx, (size_t)outputs, sizeof *g->output),
+                       mcr_alloc(ctx, (size_t)outputs, (size_t)n * sizeof *g->coef)};
+    f->segment = g;
+    f->segments = 1;
+    f->basis = n;
+    f->object = mcr_alloc(ctx, (size_t)n, sizeof *f->object);
+    if (!g->output || !g->coef || !f->object) {
+        mcr_fitted_free(f);
+        *out = NULL;
+        return MCR_NO_MEMORY;
+    }
+    for (int64_t i = 0; i < n; i++)
+        f->object[i] = i;
+    for (int64_t o = 0; o < outputs; o++)
+        g->output[o] = (int32_t)o;
+    memcpy(g->coef, coef, sizeof *coef * (size_t)(outputs * n));
     return MCR_OK;
 }
 

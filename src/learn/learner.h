@@ -76,6 +76,7 @@ typedef struct mcr_fitted {
     int64_t iterations;
     double objective;
     mcr_stop stop;
+    mcr_kernel *kernel;      /* owned: what the learner made of the given one; NULL: as it was */
     const char *certificate; /* static text */
     double value, tolerance, primal, dual, gap;
     char *remark; /* owned; NULL: none */
@@ -87,6 +88,10 @@ void mcr_fitted_free(mcr_fitted *fitted); /* NULL allowed */
  * are all 0 are left out; with no outputs all are kept, for a learner with a predictor. Copies. */
 mcr_status mcr_fitted_add(mcr_fitted *fitted, const int64_t *object, int64_t count,
                           const int32_t *output, int64_t outputs, const double *coef);
+
+/* A fitted whose basis is all n objects, also those with coefficients of 0; coef is outputs x n. */
+mcr_status mcr_fitted_whole(mcr_fitted **out, mcr *ctx, int64_t n, int64_t outputs,
+                            const double *coef);
 
 /* Keeps a copy of finite numbers under a name (in place of older ones), and finds them again; NULL:
  * there are none of that name. */
@@ -100,8 +105,8 @@ mcr_status mcr_fitted_need(const double **out, const mcr_fitted *fitted, const c
 #define MCR_EXTRA_LOO "loo"
 /* Of coordinates: their variances, the variance in all, and the mean's coefficients of the basis. */
 #define MCR_EXTRA_VARIANCE "variance"
-#define MCR_EXTRA_TOTAL "total"
-#define MCR_EXTRA_MEAN "mean"
+#define MCR_EXTRA_TOTAL    "total"
+#define MCR_EXTRA_MEAN     "mean"
 
 /* What every learner is given. */
 typedef struct mcr_learning {

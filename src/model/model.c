@@ -305,6 +305,17 @@ static mcr_status check_start(const mcr_options *options, const mcr_data *data,
     return MCR_OK;
 }
 
+/* A learner may look for a better kernel: the model has what it found. */
+static void adopt_kernel(mcr_model *m)
+{
+    if (!m->fitted->kernel)
+        return;
+    mcr_kernel_free(m->kernel);
+    m->kernel = m->fitted->kernel;
+    m->fitted->kernel = NULL;
+    m->report.kernel = mcr_kernel_text(m->kernel);
+}
+
 mcr_status mcr_fit(mcr_model **out, const mcr_options *options, const mcr_kernel *kernel,
                    const mcr_data *data, const mcr_model *start)
 {
@@ -329,6 +340,8 @@ mcr_status mcr_fit(mcr_model **out, const mcr_options *options, const mcr_kernel
     mcr_learning in = {ctx, options->params, chosen, data, start ? start->fitted : NULL};
     if (!s)
         s = mcr_learn(&m->fitted, options->type, &in);
+    if (!s)
+        adopt_kernel(m);
     if (!s)
         s = assemble(m, data);
     if (!s) {
