@@ -51,6 +51,12 @@ const char *cli_learner_examples(const char *name)
                 "mercer fit svr sinc.csv -k 'matern(nu=1.5)' -C 10 --start part.mercer"},
         {"nu-svr", "mercer sample sinc -n 200 -o sinc.csv\n"
                    "mercer fit nu-svr sinc.csv --nu 0.3 -o sinc.mercer"},
+        {"gp", "mercer sample sinc -n 200 -o sinc.csv\n"
+               "mercer fit gp sinc.csv -k 'rbf(gamma=1)' -o sinc.mercer\n"
+               "mercer predict sinc.mercer sinc.csv --std -o values.csv\n"
+               "mercer sample moons -n 200 -o moons.csv\n"
+               "mercer fit gp moons.csv -k '2*rbf(gamma=2)' --task classify -o moons.mercer\n"
+               "mercer predict moons.mercer moons.csv --proba -o proba.csv"},
         {"fisher", "mercer sample blobs -n 300 -o blobs.csv\n"
                    "mercer fit fisher blobs.csv -k 'rbf(gamma=1)' --lambda 0.01 -o blobs.mercer\n"
                    "mercer predict blobs.mercer blobs.csv -o labels.txt\n"

@@ -117,13 +117,10 @@ static mcr_status solve(fisher *p)
     }
     if (!s)
         s = mcr_lapack_solve(ctx, n, k, a, ld, p->h, k);
-    for (int64_t i = 0; i < n && !s; i++) {
-        a[i * ld + i] = diagonal[i];
-        for (int64_t j = 0; j < i; j++)
-            a[i * ld + j] = a[j * ld + i];
-    }
-    if (!s)
+    if (!s) {
+        mcr_shared_mend(n, a, ld, diagonal);
         s = mcr_shared_gemm(ctx, MCR_AS_IS, MCR_AS_IS, n, k, n, -1, a, ld, p->h, k, 1, r, k);
+    }
     for (int64_t i = 0; i < n * k && !s; i++) {
         worst = fmax(worst, fabs(r[i]));
         size = fmax(size, fabs(p->h[i]) * (p->c.total + p->ridge));

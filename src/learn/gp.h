@@ -18,6 +18,8 @@ typedef struct mcr_gp_params {
  * what targets were divided by. */
 #define MCR_GP_NOISE "noise"
 #define MCR_GP_SCALE "scale"
+/* Classification: square roots of the curvature of each output's likelihood, outputs x basis. */
+#define MCR_GP_CURVATURE "curvature"
 
 /* ---- the likelihood and its scales (gp_tune.c) -------------------------------------------------*/
 
@@ -34,8 +36,11 @@ typedef struct mcr_gp {
     mcr_square k;       /* K of the last value, for the method */
     /* -log likelihood from K, INFINITY where there is none; may destroy K. */
     mcr_status (*value)(struct mcr_gp *gp, double *f);
-    /* After value: slope against log of extra, and what mcr_gp_contract needs. */
-    mcr_status (*prepare)(struct mcr_gp *gp, double *slope);
+    /* After value: adds the slope against log of extra to *slope, and makes ready for row; once for
+     * each of `parts` likelihoods whose product is the whole. From the second part on K is there
+     * anew. */
+    mcr_status (*prepare)(struct mcr_gp *gp, int64_t part, double *slope);
+    int64_t parts;
     /* After prepare: row i of a symmetric matrix D, from column i on, with the slope against a scale
      * being the sum of D_ij dK_ij over i <= j. */
     void (*row)(const struct mcr_gp *gp, int64_t i, double *d);
@@ -53,7 +58,10 @@ void mcr_gp_close(mcr_gp *gp);
 
 /* ---- the methods -------------------------------------------------------------------------------*/
 
+mcr_status mcr_gp_classify(mcr_fitted **out, const mcr_learning *in, const mcr_goal *goal);
 mcr_status mcr_gp_regress(mcr_fitted **out, const mcr_learning *in, const mcr_goal *goal);
+
+extern const mcr_predictor mcr_gp_predictor; /* gp_predict.c */
 
 /* Fills a fitted: stop, certificate and so on, and the kernel. */
 mcr_status mcr_gp_finish(mcr_fitted *fitted, mcr_gp *gp);

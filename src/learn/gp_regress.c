@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "learn/gp.h"
+#include "linalg/shared.h"
 
 typedef struct regression {
     double *y, *a, *rest;
@@ -41,14 +42,13 @@ static mcr_status factor(mcr_gp *gp)
         mean += fabs(r->diagonal[i] = a[i * ld + i]) / (double)n;
     r->jitter = 0;
     for (double share = 1e-12; s == MCR_NUMERIC && share < 2e-6; share *= 100) {
-        for (int64_t i = 0; i < n; i++) {
+        for (int64_t i = 0; i < n; i++)
             a[i * ld + i] = r->diagonal[i] + noise_of(gp, i);
-            for (int64_t j = 0; j < i; j++)
-                a[i * ld + j] = a[j * ld + i];
-        }
         s = mcr_lapack_cholesky(gp->ctx, n, a, ld, NULL, NULL);
-        if (s == MCR_NUMERIC)
-            r->jitter = share * mean;
+        if (s != MCR_NUMERIC)
+            break;
+        r->jitter = share * mean;
+        mcr_shared_mend(n, a, ld, r->diagonal);
     }
     return s;
 }
@@ -69,11 +69,11 @@ static mcr_status value(mcr_gp *gp, double *f)
     return isfinite(*f) ? MCR_OK : mcr_fail(gp->ctx, MCR_NUMERIC, "gp: no finite likelihood");
 }
 
-static mcr_status prepare(mcr_gp *gp, double *slope)
+static mcr_status prepare(mcr_gp *gp, int64_t part, double *slope)
 {
+    (void)part;
     const regression *r = gp->method;
     mcr_status s = mcr_lapack_inverse(gp->ctx, gp->n, gp->k.a, gp->k.ld, true, r->diagonal);
-    *slope = 0;
     for (int64_t i = 0; i < gp->n && !s; i++)
         *slope -= 0.5 * (r->a[i] * r->a[i] - r->diagonal[i]) * gp->extra * r->weight[i];
     return s;
@@ -181,6 +181,7 @@ mcr_status mcr_gp_regress(mcr_fitted **out, const mcr_learning *in, const mcr_go
                  .value = value,
                  .prepare = prepare,
                  .row = row,
+                 .parts = 1,
                  .method = &r};
     if (!r.y)
         return MCR_NO_MEMORY;

@@ -115,7 +115,7 @@ static mcr_status contract(contract_job *job, mcr_gram *const gram[2], double *b
     return s;
 }
 
-/* Sum of D_ij dK_ij / d(log of scale j). */
+/* Adds the sum of D_ij dK_ij / d(log of scale j). */
 static mcr_status scale_slope(mcr_gp *gp, int64_t j, double *x, double *slope)
 {
     mcr *ctx = gp->ctx;
@@ -140,7 +140,7 @@ static mcr_status scale_slope(mcr_gp *gp, int64_t j, double *x, double *slope)
         s = MCR_NO_MEMORY;
     if (!s)
         s = contract(&job, gram, block, &sum);
-    *slope = sum / (2 * step);
+    *slope += sum / (2 * step);
     for (int t = 0; t < 2; t++) {
         mcr_gram_close(gram[t]);
         mcr_kernel_free(kernel[t]);
@@ -159,9 +159,16 @@ static mcr_status slope_at(void *arg, double *g)
     mcr_kernel_scales(gp->kernel, x);
     for (int64_t j = 0; j < gp->scales; j++)
         x[j] = log(x[j]);
-    mcr_status s = gp->prepare(gp, &own);
-    for (int64_t j = 0; j < gp->scales && !s; j++)
-        s = scale_slope(gp, j, x, &g[j]);
+    mcr_status s = MCR_OK;
+    memset(g, 0, sizeof *g * (size_t)variables(gp));
+    for (int64_t part = 0; part < gp->parts && !s; part++) {
+        if (part > 0)
+            s = fill_matrix(gp);
+        if (!s)
+            s = gp->prepare(gp, part, &own);
+        for (int64_t j = 0; j < gp->scales && !s; j++)
+            s = scale_slope(gp, j, x, &g[j]);
+    }
     if (!isnan(gp->extra))
         g[gp->scales] = own;
     mcr_free(gp->ctx, x);

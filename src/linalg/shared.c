@@ -53,6 +53,19 @@ mcr_status mcr_shared_gemm(mcr *ctx, mcr_transpose ta, mcr_transpose tb, int64_t
     return tiles == 1 ? mcr_alone(ctx, gemm_tile, &job) : mcr_parallel(ctx, tiles, gemm_tile, &job);
 }
 
+/* In squares that fit the first cache, so that neither side strides through memory. */
+void mcr_shared_mend(int64_t n, double *a, int64_t lda, const double *diagonal)
+{
+    enum { SIDE = 32 };
+    for (int64_t i0 = 0; i0 < n; i0 += SIDE)
+        for (int64_t j0 = 0; j0 <= i0; j0 += SIDE)
+            for (int64_t i = i0; i < i0 + SIDE && i < n; i++)
+                for (int64_t j = j0; j < j0 + SIDE && j < i; j++)
+                    a[i * lda + j] = a[j * lda + i];
+    for (int64_t i = 0; i < n; i++)
+        a[i * lda + i] = diagonal[i];
+}
+
 /* ---- eigenvectors ------------------------------------------------------------------------------*/
 
 typedef struct eigen_job {

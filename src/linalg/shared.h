@@ -16,6 +16,10 @@ mcr_status mcr_shared_gemm(mcr *ctx, mcr_transpose ta, mcr_transpose tb, int64_t
                            int64_t k, double alpha, const double *a, int64_t lda, const double *b,
                            int64_t ldb, double beta, double *c, int64_t ldc);
 
+/* A symmetric matrix again, after a factorisation wrote below its diagonal: what is above it is
+ * mirrored, and the diagonal (n values) put back. */
+void mcr_shared_mend(int64_t n, double *a, int64_t lda, const double *diagonal);
+
 /* Eigenvalues and vectors as mcr_blas_eigen and mcr_blas_eigen_largest give them, on one thread. */
 mcr_status mcr_shared_eigen(mcr *ctx, int64_t n, double *a, int64_t lda, double *value);
 mcr_status mcr_shared_eigen_largest(mcr *ctx, int64_t n, double *a, int64_t lda, int64_t count,

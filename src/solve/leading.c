@@ -366,11 +366,7 @@ static mcr_status by_lapack(mcr *ctx, const mcr_leading *p, double *value, doubl
     for (int64_t i = 0; i < n; i++)
         diagonal[i] = p->a[i * p->lda + i];
     mcr_status s = mcr_shared_eigen_largest(ctx, n, p->a, p->lda, p->count, value, vector, n);
-    for (int64_t i = 0; i < n; i++) {
-        p->a[i * p->lda + i] = diagonal[i];
-        for (int64_t j = 0; j < i; j++)
-            p->a[i * p->lda + j] = p->a[j * p->lda + i];
-    }
+    mcr_shared_mend(n, p->a, p->lda, diagonal);
     if (!s)
         reverse(p->count, n, value, vector);
     *result = (mcr_leading_result){.stop = MCR_LEADING_DONE, .steps = 1};

@@ -345,13 +345,14 @@ static mcr_status load(mcr *ctx, const mcr_learner_info *info, void *arg)
     const file *f = arg;
     mcr_model *model = NULL;
     mcr_data *data = NULL;
-    double value[5];
+    double value[5], score[5 * 16];
     mcr_status status = mcr_model_load_memory(&model, ctx, "saved", f->bytes, f->count);
     assert_true((status == MCR_OK) == (model != NULL));
     if (status == MCR_OK)
         status = mcr_data_sample(&data, ctx, tiny_sample(info), 5, -1);
     if (status == MCR_OK)
-        status = mcr_predict(ctx, model, data, value, NULL, NULL);
+        status = info->task == MCR_TRANSFORM ? mcr_transform(ctx, model, data, score)
+                                             : mcr_predict(ctx, model, data, value, NULL, NULL);
     mcr_data_free(data);
     mcr_model_free(model);
     return status;
