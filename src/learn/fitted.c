@@ -79,7 +79,8 @@ mcr_status mcr_fitted_add(mcr_fitted *f, const int64_t *object, int64_t count,
         mcr_free(ctx, s.coef);
         return MCR_NO_MEMORY;
     }
-    memcpy(s.output, output, sizeof *s.output * (size_t)outputs);
+    if (outputs > 0)
+        memcpy(s.output, output, sizeof *s.output * (size_t)outputs);
     int64_t to = 0;
     for (int64_t i = 0; i < count; i++) {
         if (!used(coef, outputs, count, i))

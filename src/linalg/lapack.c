@@ -15,6 +15,8 @@
 
 /* Columns of a panel, rows and columns of a tile behind it, columns of the inverse at a time. */
 enum { PANEL = 256, TILE = 512, STRIP = 128 };
+/* Rows of a worker's item in a product. */
+enum { BAND = 64 };
 
 static const double unit = 1, minus = -1;
 
@@ -53,6 +55,45 @@ void mcr_square_close(mcr_square *square)
     *square = (mcr_square){0};
 }
 
+/* ---- product -----------------------------------------------------------------------------------*/
+
+typedef struct product_job {
+    const mcr_square *m;
+    const double *v;
+    int64_t cols;
+    double *y;
+} product_job;
+
+static int64_t least(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static mcr_status product_band(void *arg, int64_t item, int worker)
+{
+    (void)worker;
+    const product_job *j = arg;
+    const double none = 0;
+    int64_t first = item * BAND;
+    int rows = (int)least(BAND, j->m->n - first), n = (int)j->m->n, cols = (int)j->cols;
+    int ld = (int)j->m->ld, one = 1;
+    const double *a = j->m->a + first * j->m->ld;
+    int before = mcr_fortran_threads(1);
+    if (cols == 1)
+        dgemv_("T", &n, &rows, &unit, a, &ld, j->v, &one, &none, j->y + first, &one, 1);
+    else
+        dgemm_("N", "N", &cols, &rows, &n, &unit, j->v, &cols, a, &ld, &none,
+               j->y + first * j->cols, &cols, 1, 1);
+    (void)mcr_fortran_threads(before);
+    return MCR_OK;
+}
+
+mcr_status mcr_square_multiply(const mcr_square *square, const double *v, int64_t cols, double *y)
+{
+    product_job j = {square, v, cols, y};
+    return mcr_parallel(square->ctx, (square->n + BAND - 1) / BAND, product_band, &j);
+}
+
 /* ---- factor ------------------------------------------------------------------------------------*/
 
 typedef struct cholesky_job {
@@ -61,11 +102,6 @@ typedef struct cholesky_job {
     int64_t first, width; /* the panel's columns */
     int64_t tiles;        /* a side of what is behind it */
 } cholesky_job;
-
-static int64_t least(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
 
 /* X L^T = A for some rows of the panel, L its square on the diagonal. */
 static mcr_status panel_rows(void *arg, int64_t item, int worker)

@@ -27,6 +27,8 @@ typedef struct mcr_square {
 } mcr_square;
 mcr_status mcr_square_open(mcr_square *square, mcr *ctx, int64_t n, const char *what);
 void mcr_square_close(mcr_square *square); /* also when it was not opened, if it is zero */
+/* y = A v for all of A; v and y are n x cols. */
+mcr_status mcr_square_multiply(const mcr_square *square, const double *v, int64_t cols, double *y);
 
 /* A = L L^T in place. MCR_NUMERIC: not positive definite, *minor (may be NULL) is the order of the first
  * leading minor that is not, and what is below the diagonal is lost. Progress is told under `phase`

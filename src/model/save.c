@@ -76,7 +76,7 @@ static void put_extras(mcr_text *t, const mcr_fitted *f)
 
 static void mark_fields(const mcr_bound *node, const mcr_data *data, bool *wanted)
 {
-    for (int64_t f = 0; f < data->fields && node->kernel->type->kinds; f++)
+    for (int64_t f = 0; f < data->fields; f++)
         if (data->store[f] == node->field[0].store)
             wanted[f] = true;
     for (int c = 0; c < node->children; c++)

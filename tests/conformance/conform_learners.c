@@ -157,11 +157,17 @@ static void expect_certificate(const char *name, const problem *p, int64_t n,
                  r->value, r->tolerance);
     assert_string_equal(r->learner, name);
     assert_int_equal(r->n, n);
-    assert_true(r->support > 0 && isfinite(r->objective));
+    /* Neighbours minimise nothing. */
+    assert_true(r->support > 0 && (isfinite(r->objective) || strcmp(name, "knn") == 0));
     if (r->task == MCR_CLASSIFY && !(r->accuracy >= p->accuracy))
         fail_msg("%s on %s: accuracy %g on the training data", name, p->sample, r->accuracy);
     if (r->task == MCR_REGRESS && !(r->r2 >= p->r2))
         fail_msg("%s on %s: r2 %g on the training data", name, p->sample, r->r2);
+}
+
+static bool same(double a, double b)
+{
+    return a == b || (isnan(a) && isnan(b));
 }
 
 static void save_and_load(mcr *ctx, const char *name, const mcr_model *model,
@@ -182,7 +188,7 @@ static void save_and_load(mcr *ctx, const char *name, const mcr_model *model,
     assert_string_equal(a->options, b->options);
     assert_string_equal(a->certificate, b->certificate);
     assert_true(a->value == b->value && a->tolerance == b->tolerance && a->task == b->task &&
-                a->objective == b->objective && a->n == b->n && a->classes == b->classes);
+                same(a->objective, b->objective) && a->n == b->n && a->classes == b->classes);
     for (int64_t c = 0; c < before->classes; c++)
         assert_string_equal(mcr_model_class_name(model, c), mcr_model_class_name(loaded, c));
     for (int64_t o = 0; o < before->outputs; o++)
