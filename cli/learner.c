@@ -57,6 +57,11 @@ const char *cli_learner_examples(const char *name)
                "mercer sample moons -n 200 -o moons.csv\n"
                "mercer fit gp moons.csv -k '2*rbf(gamma=2)' --task classify -o moons.mercer\n"
                "mercer predict moons.mercer moons.csv --proba -o proba.csv"},
+        {"cca", "mercer sample mixed -n 300 -o mixed.jsonl\n"
+                "mercer fit cca mixed.jsonl -k 'rbf(x, gamma=0.1)' "
+                "--kernel2 'normalize(spectrum(sequence, p=4))' -o mixed.mercer\n"
+                "mercer sample mixed -n 300 --seed 2 -o new.jsonl\n"
+                "mercer transform mixed.mercer new.jsonl -o coordinates.csv"},
         {"fisher", "mercer sample blobs -n 300 -o blobs.csv\n"
                    "mercer fit fisher blobs.csv -k 'rbf(gamma=1)' --lambda 0.01 -o blobs.mercer\n"
                    "mercer predict blobs.mercer blobs.csv -o labels.txt\n"

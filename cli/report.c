@@ -99,6 +99,19 @@ static void say_variances(const mcr_report_fit *r)
         cli_say("variance", "%s of %.6g", text, r->total_variance);
 }
 
+static void say_correlations(const mcr_report_fit *r)
+{
+    enum { SHOWN = 10 };
+    char text[256] = "";
+    size_t used = 0;
+    for (int64_t c = 0; c < r->correlations && c < SHOWN; c++)
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s%.4g", c ? ", " : "",
+                                 r->correlation[c]);
+    if (r->correlations)
+        cli_say("training", "correlation%s %s%s", r->correlations > 1 ? "s" : "", text,
+                r->correlations > SHOWN ? ", ..." : "");
+}
+
 void cli_report_say(const mcr_report_fit *r)
 {
     char count[64];
@@ -107,6 +120,8 @@ void cli_report_say(const mcr_report_fit *r)
     else
         cli_say("learner", "%s", r->learner);
     cli_say("kernel", "%s", r->kernel);
+    if (r->second_kernel)
+        cli_say("second", "%s", r->second_kernel);
     if (r->n > 0)
         say_data(r);
     if (r->n > 0)
@@ -121,6 +136,7 @@ void cli_report_say(const mcr_report_fit *r)
         say_stop(r);
     say_score(r);
     say_variances(r);
+    say_correlations(r);
     if (r->remark)
         cli_say("remark", "%s", r->remark);
 }
@@ -130,6 +146,8 @@ void cli_report_json(cli_json *j, const mcr_report_fit *r)
     cli_json_text(j, "learner", r->learner);
     cli_json_text(j, "options", r->options);
     cli_json_text(j, "kernel", r->kernel);
+    if (r->second_kernel)
+        cli_json_text(j, "second_kernel", r->second_kernel);
     cli_json_text(j, "task", cli_task_name(r->task));
     cli_json_integer(j, "n", r->n);
     cli_json_integer(j, "features", r->features);
@@ -161,5 +179,7 @@ void cli_report_json(cli_json *j, const mcr_report_fit *r)
         cli_json_reals(j, "variance", r->variance, r->variances);
         cli_json_real(j, "total_variance", r->total_variance);
     }
+    if (r->correlations)
+        cli_json_reals(j, "correlations", r->correlation, r->correlations);
     cli_json_text(j, "remark", r->remark);
 }

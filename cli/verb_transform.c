@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,6 +30,8 @@ typedef struct transform_job {
     int64_t n, cols;
     const char **name; /* of the coordinates */
     double *buffer;    /* a block */
+    int64_t pairs;     /* of coordinates, from two kernels */
+    double (*sums)[5]; /* of each pair: a, b, aa, bb, ab */
     cli_output *output;
     double seconds; /* computing */
 } transform_job;
@@ -45,6 +48,8 @@ static int count_columns(transform_job *job)
                           "what it says)",
                           cli_word(c, 0), r->learner);
     job->cols = mcr_model_outputs(job->model);
+    job->pairs = r->second_kernel ? job->cols / 2 : 0;
+    job->sums = cli_alloc((size_t)job->pairs, sizeof *job->sums);
     job->name = cli_alloc((size_t)job->cols, sizeof *job->name);
     for (int64_t j = 0; j < job->cols; j++)
         job->name[j] = mcr_model_output_name(job->model, j);
@@ -80,9 +85,42 @@ static void close_job(transform_job *job)
     cli_output_discard(job->output);
     free(job->name);
     free(job->buffer);
+    free(job->sums);
     mcr_data_free(job->data);
     mcr_model_free(job->model);
 }
+
+/* ---- correlations on these objects ------------------------------------------------------------*/
+
+static void add_pairs(const transform_job *job, int64_t rows)
+{
+    for (int64_t i = 0; i < rows; i++)
+        for (int64_t c = 0; c < job->pairs; c++) {
+            double a = job->buffer[i * job->cols + c];
+            double b = job->buffer[i * job->cols + job->pairs + c];
+            const double more[5] = {a, b, a * a, b * b, a * b};
+            for (int t = 0; t < 5; t++)
+                job->sums[c][t] += more[t];
+        }
+}
+
+static double correlation(const transform_job *job, int64_t c)
+{
+    const double *s = job->sums[c], n = (double)job->n;
+    return (s[4] - s[0] * s[1] / n) / sqrt((s[2] - s[0] * s[0] / n) * (s[3] - s[1] * s[1] / n));
+}
+
+/* On standard error: standard output may hold the coordinates. */
+static void say_correlations(const transform_job *job)
+{
+    fflush(stdout);
+    for (int64_t c = 0; c < job->pairs; c++)
+        fprintf(stderr, "%s%.6g", c ? ", " : "correlations ", correlation(job, c));
+    if (job->pairs)
+        fprintf(stderr, " (%" PRId64 " objects)\n", job->n);
+}
+
+/* ---- the work ---------------------------------------------------------------------------------*/
 
 static int transform_block(transform_job *job, int64_t first, int64_t rows)
 {
@@ -98,6 +136,8 @@ static int transform_block(transform_job *job, int64_t first, int64_t rows)
     mcr_data_free(part);
     job->seconds += cli_seconds() - start;
     int bad = cli_fail_words(job->c, status, 1);
+    if (!bad)
+        add_pairs(job, rows);
     return bad || !job->output ? bad : cli_output_rows(job->output, job->buffer, rows, job->cols);
 }
 
@@ -123,6 +163,12 @@ static void print_json(const transform_job *job)
     cli_json_flag(&j, "preimage", job->call->preimage);
     cli_json_text(&j, "model", cli_word(job->c, 0));
     cli_json_text(&j, "output", job->call->output);
+    if (job->pairs) {
+        cli_json_list(&j, "correlations");
+        for (int64_t c = 0; c < job->pairs; c++)
+            cli_json_real(&j, NULL, correlation(job, c));
+        cli_json_end(&j);
+    }
     cli_json_real(&j, "seconds", job->seconds);
     cli_json_real(&j, "seconds_total", cli_seconds() - job->c->started);
     cli_json_end(&j);
@@ -144,6 +190,8 @@ static int run(cli *c, const void *values)
         print_json(&job);
     else if (!bad && path && strcmp(path, "-") != 0 && !c->common.quiet)
         printf("%s: %" PRId64 " x %" PRId64 "\n", path, job.n, job.cols);
+    if (!bad && !c->common.json && !c->common.quiet)
+        say_correlations(&job);
     close_job(&job);
     return bad;
 }
@@ -172,9 +220,9 @@ const cli_verb cli_verb_transform = {
         "them as\n"
         "nearly as possible. What the components do not describe, such as noise, is gone "
         "then.\n"
-        "For data without a target column say --target none. Under --json coordinates are "
-        "written\n"
-        "only with -o.",
+        "A model of cca gives two coordinates for each pair; their correlations on DATA go to\n"
+        "standard error. For data without a target column say --target none. Under --json\n"
+        "coordinates are written only with -o.",
     .examples = "mercer sample rings -n 300 -o rings.csv\n"
                 "mercer fit pca rings.csv -k 'rbf(gamma=1)' --components 3 -o rings.mercer\n"
                 "mercer transform rings.mercer rings.csv -o coordinates.csv\n"

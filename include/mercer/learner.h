@@ -68,13 +68,16 @@ typedef struct mcr_report_fit {
      * vs-one) the worst violation, and the sums of the others. */
     const char *certificate;
     double value, tolerance, primal, dual, gap;
-    double accuracy, mse, r2; /* on the training data */
-    double loo;               /* leave-one-out error: mean square, or share of wrong classes */
-    int64_t variances;        /* components whose variance is known */
-    const double *variance;   /* along each of them */
-    double total_variance;    /* of the objects in feature space */
-    const char *remark;       /* what the user should know; NULL: nothing */
-    const char *version;      /* of the Mercer that trained it; NULL: another program did */
+    double accuracy, mse, r2;  /* on the training data */
+    double loo;                /* leave-one-out error: mean square, or share of wrong classes */
+    int64_t variances;         /* components whose variance is known */
+    const double *variance;    /* along each of them */
+    double total_variance;     /* of the objects in feature space */
+    const char *second_kernel; /* of cca: that of the other fields; NULL otherwise */
+    int64_t correlations;      /* pairs of coordinates: the k-th of either half */
+    const double *correlation;
+    const char *remark;  /* what the user should know; NULL: nothing */
+    const char *version; /* of the Mercer that trained it; NULL: another program did */
     uint64_t seed;
 } mcr_report_fit;
 

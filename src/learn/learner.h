@@ -76,7 +76,10 @@ typedef struct mcr_fitted {
     int64_t iterations;
     double objective;
     mcr_stop stop;
-    mcr_kernel *kernel;      /* owned: what the learner made of the given one; NULL: as it was */
+    mcr_kernel *kernel; /* owned: what the learner made of the given one; NULL: as it was */
+    /* A second kernel, on other fields of the same objects (cca), NULL: none. Then there are two
+     * segments of the whole basis each, the second for it. */
+    mcr_kernel *second;
     const char *certificate; /* static text */
     double value, tolerance, primal, dual, gap;
     char *remark; /* owned; NULL: none */
@@ -93,6 +96,10 @@ mcr_status mcr_fitted_add(mcr_fitted *fitted, const int64_t *object, int64_t cou
 mcr_status mcr_fitted_whole(mcr_fitted **out, mcr *ctx, int64_t n, int64_t outputs,
                             const double *coef);
 
+/* Adds to it further outputs, of a second kernel; coef is outputs x n. */
+mcr_status mcr_fitted_add_second(mcr_fitted *fitted, const mcr_kernel *kernel, int64_t outputs,
+                                 const double *coef);
+
 /* Keeps a copy of finite numbers under a name (in place of older ones), and finds them again; NULL:
  * there are none of that name. */
 mcr_status mcr_fitted_keep(mcr_fitted *fitted, const char *name, const double *value,
@@ -107,6 +114,8 @@ mcr_status mcr_fitted_need(const double **out, const mcr_fitted *fitted, const c
 #define MCR_EXTRA_VARIANCE "variance"
 #define MCR_EXTRA_TOTAL    "total"
 #define MCR_EXTRA_MEAN     "mean"
+/* Of pairs of coordinates: their correlations on the training data. */
+#define MCR_EXTRA_CORRELATION "correlation"
 
 /* What every learner is given. */
 typedef struct mcr_learning {

@@ -95,6 +95,9 @@ static mcr_status name_output(mcr_model *m, int64_t o, int64_t a, int64_t b)
         mcr_text_string(&text, m->class_name[o]);
     else if (f->task == MCR_CLUSTER)
         mcr_text_format(&text, "cluster %lld", (long long)o + 1);
+    else if (f->second && f->rule == MCR_RULE_COORDINATES)
+        mcr_text_format(&text, "%s %lld", o < f->outputs / 2 ? "first" : "second",
+                        (long long)(o % (f->outputs / 2)) + 1);
     else if (f->task == MCR_TRANSFORM || m->classes)
         mcr_text_format(&text, "component %lld", (long long)o + 1);
     else
@@ -137,6 +140,8 @@ mcr_status mcr_model_complete(mcr_model *m)
     r->variance = mcr_fitted_find(f, MCR_EXTRA_VARIANCE, &r->variances);
     const double *total = mcr_fitted_find(f, MCR_EXTRA_TOTAL, &found);
     r->total_variance = total && found == 1 ? *total : NAN;
+    r->correlation = mcr_fitted_find(f, MCR_EXTRA_CORRELATION, &r->correlations);
+    r->second_kernel = f->second ? mcr_kernel_text(f->second) : NULL;
     return s;
 }
 

@@ -102,9 +102,22 @@ static mcr_status score_gram(work *w, mcr_gram *gram, bool precise)
     mcr_status s = MCR_OK;
     for (int64_t i = 0; i < mcr_gram_cols(gram); i++)
         memcpy(w->score + i * f->outputs, f->offset, sizeof *f->offset * (size_t)f->outputs);
-    for (int64_t g = 0; g < w->segments && !s; g++)
+    int64_t own = f->second ? 1 : w->segments;
+    for (int64_t g = 0; g < own && !s; g++)
         if (w->segment[g].count > 0 && w->segment[g].outputs > 0)
             s = add_segment(w, gram, &w->segment[g], precise);
+    return s;
+}
+
+/* The outputs of a second kernel. */
+static mcr_status score_second(work *w, const mcr_data *part)
+{
+    const mcr_fitted *f = w->model->fitted;
+    mcr_gram *gram = NULL;
+    mcr_status s = mcr_gram_open(&gram, w->ctx, f->second, w->basis, part);
+    if (!s)
+        s = add_segment(w, gram, &f->segment[1], true);
+    mcr_gram_close(gram);
     return s;
 }
 
@@ -236,6 +249,8 @@ static mcr_status score_block(work *w, const mcr_data *part, bool quickly)
     mcr_status s = mcr_gram_open(&w->gram, w->ctx, w->model->kernel, w->basis, part);
     if (!s)
         s = quickly ? score_quickly(w, w->gram, part) : score_gram(w, w->gram, true);
+    if (!s && f->second)
+        s = score_second(w, part);
     return s;
 }
 
@@ -431,6 +446,8 @@ static mcr_status open_work(work *w, mcr *ctx, const mcr_model *m, int64_t n, bo
         w->error[o] = FLOAT_ERROR * sqrt(w->error[o]);
     if (w->predictor) /* it needs the support objects themselves */
         return open_predictor(w, std);
+    if (f->second)
+        return MCR_OK;
     mcr_status s = collapse(w);
     return s ? s : expand(w);
 }

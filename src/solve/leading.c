@@ -24,6 +24,8 @@
 enum { LEAST_BLOCK = 16, MOST_BLOCK = 48, GUARDS = 6 };
 /* Below this many objects, or with more than a 12th of all vectors wanted, LAPACK takes less time. */
 enum { LEAST_OBJECTS = 300, LEAST_RATIO = 12 };
+/* Rows of a product where the method asks for none in particular. */
+enum { ROWS = 64 };
 
 /* A direction that is left with less than this of its length is rounding. */
 static const double lost = 1e-10;
@@ -73,6 +75,16 @@ double mcr_leading_bytes(int64_t n, int64_t count)
     sizes(&k, n, count);
     int64_t rows = is_for_lapack(n, count) ? 40 : 2 * k.most + room_rows(&k);
     return (double)sizeof(double) * (double)rows * (double)n;
+}
+
+/* av = v A. */
+static mcr_status multiply(mcr *ctx, const mcr_leading *p, int64_t rows, const double *v,
+                           double *av)
+{
+    if (p->multiply)
+        return p->multiply(p->arg, rows, v, av);
+    return mcr_shared_gemm(ctx, MCR_AS_IS, MCR_TRANSPOSED, rows, p->n, p->n, 1, v, p->n, p->a,
+                           p->lda, 0, av, p->n);
 }
 
 /* ---- a step ------------------------------------------------------------------------------------*/
@@ -150,8 +162,7 @@ static mcr_status extend(krylov *k, double *r, int64_t rows, int64_t *added)
     if (s || !*added)
         return s;
     double *product = k->av + k->size * k->n;
-    s = mcr_shared_gemm(k->ctx, MCR_AS_IS, MCR_TRANSPOSED, *added, k->n, k->n, 1, end, k->n,
-                        k->p->a, k->p->lda, 0, product, k->n);
+    s = multiply(k->ctx, k->p, *added, end, product);
     int64_t before = k->size;
     k->size += *added;
     if (!s)
@@ -356,21 +367,51 @@ static mcr_status by_krylov(mcr *ctx, const mcr_leading *p, double *value, doubl
 }
 
 /* The triangle that LAPACK destroys is mended from the other one. */
-static mcr_status by_lapack(mcr *ctx, const mcr_leading *p, double *value, double *vector,
-                            mcr_leading_result *result)
+static mcr_status by_lapack(mcr *ctx, const mcr_leading *p, double *a, int64_t lda, double *value,
+                            double *vector)
 {
     int64_t n = p->n;
     double *diagonal = mcr_alloc(ctx, (size_t)n, sizeof *diagonal);
     if (!diagonal)
         return MCR_NO_MEMORY;
     for (int64_t i = 0; i < n; i++)
-        diagonal[i] = p->a[i * p->lda + i];
-    mcr_status s = mcr_shared_eigen_largest(ctx, n, p->a, p->lda, p->count, value, vector, n);
-    mcr_shared_mend(n, p->a, p->lda, diagonal);
+        diagonal[i] = a[i * lda + i];
+    mcr_status s = mcr_shared_eigen_largest(ctx, n, a, lda, p->count, value, vector, n);
+    mcr_shared_mend(n, a, lda, diagonal);
     if (!s)
         reverse(p->count, n, value, vector);
-    *result = (mcr_leading_result){.stop = MCR_LEADING_DONE, .steps = 1};
     mcr_free(ctx, diagonal);
+    return s;
+}
+
+/* A as a matrix, some rows of the identity at a time. */
+static mcr_status write_out(mcr *ctx, const mcr_leading *p, double *a)
+{
+    int64_t n = p->n;
+    double *unit = mcr_alloc(ctx, ROWS, (size_t)n * sizeof *unit);
+    mcr_status s = unit ? MCR_OK : MCR_NO_MEMORY;
+    for (int64_t first = 0; first < n && !s; first += ROWS) {
+        int64_t rows = least(ROWS, n - first);
+        memset(unit, 0, sizeof *unit * (size_t)(rows * n));
+        for (int64_t i = 0; i < rows; i++)
+            unit[i * n + first + i] = 1;
+        s = p->multiply(p->arg, rows, unit, a + first * n);
+    }
+    mcr_free(ctx, unit);
+    return s;
+}
+
+static mcr_status directly(mcr *ctx, const mcr_leading *p, double *value, double *vector,
+                           mcr_leading_result *result)
+{
+    *result = (mcr_leading_result){.stop = MCR_LEADING_DONE, .steps = 1};
+    if (!p->multiply)
+        return by_lapack(ctx, p, p->a, p->lda, value, vector);
+    double *a = mcr_alloc(ctx, (size_t)p->n, (size_t)p->n * sizeof *a);
+    mcr_status s = a ? write_out(ctx, p, a) : MCR_NO_MEMORY;
+    if (!s)
+        s = by_lapack(ctx, p, a, p->n, value, vector);
+    mcr_free(ctx, a);
     return s;
 }
 
@@ -378,7 +419,6 @@ static mcr_status by_lapack(mcr *ctx, const mcr_leading *p, double *value, doubl
 static mcr_status certify(mcr *ctx, const mcr_leading *p, const double *value, const double *vector,
                           mcr_leading_result *result)
 {
-    enum { ROWS = 64 };
     int64_t n = p->n;
     double worst = 0, largest = 0;
     double *product = mcr_alloc(ctx, (size_t)least(ROWS, p->count), (size_t)n * sizeof *product);
@@ -387,8 +427,7 @@ static mcr_status certify(mcr *ctx, const mcr_leading *p, const double *value, c
         largest = fmax(largest, fabs(value[c]));
     for (int64_t first = 0; first < p->count && !s; first += ROWS) {
         int64_t rows = least(ROWS, p->count - first);
-        s = mcr_shared_gemm(ctx, MCR_AS_IS, MCR_TRANSPOSED, rows, n, n, 1, vector + first * n, n,
-                            p->a, p->lda, 0, product, n);
+        s = multiply(ctx, p, rows, vector + first * n, product);
         for (int64_t c = 0; c < rows && !s; c++) {
             for (int64_t i = 0; i < n; i++)
                 product[c * n + i] -= value[first + c] * vector[(first + c) * n + i];
@@ -407,7 +446,7 @@ mcr_status mcr_leading_solve(mcr *ctx, const mcr_leading *p, double *value, doub
     if (p->count < 1 || p->count > p->n)
         return mcr_fail(ctx, MCR_BAD_CALL, "%lld eigenvectors asked for, there are %lld",
                         (long long)p->count, (long long)p->n);
-    mcr_status s = is_for_lapack(p->n, p->count) ? by_lapack(ctx, p, value, vector, result)
+    mcr_status s = is_for_lapack(p->n, p->count) ? directly(ctx, p, value, vector, result)
                                                  : by_krylov(ctx, p, value, vector, result);
     return s ? s : certify(ctx, p, value, vector, result);
 }

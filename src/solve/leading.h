@@ -14,6 +14,9 @@ typedef struct mcr_leading {
     int64_t n, count; /* eigenpairs wanted, 1 to n */
     double *a;        /* n x n, symmetric, both triangles; the same values on return */
     int64_t lda;
+    /* Instead of a: av = v A for `rows` rows v of n, A symmetric. */
+    mcr_status (*multiply)(void *arg, int64_t rows, const double *v, double *av);
+    void *arg;
     double tolerance;   /* |A v - value v| at most, over the largest |value| */
     int64_t most_steps; /* 0: no limit */
     double deadline;    /* of mcr_now(); 0: none */
@@ -39,7 +42,7 @@ typedef struct mcr_leading_result {
  * The same bits for any number of threads. */
 mcr_status mcr_leading_solve(mcr *ctx, const mcr_leading *problem, double *value, double *vector,
                              mcr_leading_result *result);
-/* Bytes of room beside A that the call takes. */
+/* Bytes of room beside A that the call takes, at most; without a, LAPACK makes one. */
 double mcr_leading_bytes(int64_t n, int64_t count);
 
 #endif

@@ -42,9 +42,15 @@ enum { PROBLEMS = sizeof problems / sizeof *problems };
 
 /* Options that a learner cannot do without. */
 static const struct {
-    const char *learner, *option, *value;
+    const char *learner, *kernel; /* for kernels that hold this text */
+    const char *option, *value;
 } needed[] = {
-    {"", "", ""},
+    {"cca", "rbf(gamma", "kernel2", "poly(degree=2, c=1)"},
+    {"cca", "linear", "kernel2", "rbf(gamma=1)"},
+    {"cca", "normalize(spectrum", "kernel2", "spectrum(p=2)"},
+    {"cca", "spectrum(p=2)", "kernel2", "spectrum(p=2)"},
+    {"cca", "normalize(wl", "kernel2", "shortestpath"},
+    {"cca", "molecule", "kernel2", "spectrum(sequence, p=3)"},
 };
 
 /* Objects to learn from: few, and so many that solvers work with parts of them. */
@@ -60,7 +66,7 @@ static mcr_status fit(mcr_model **out, mcr *ctx, const mcr_learner_info *info, m
     mcr_kernel *kernel = NULL;
     mcr_status status = mcr_options_open(&options, ctx, learner);
     for (size_t i = 0; i < sizeof needed / sizeof *needed && status == MCR_OK; i++)
-        if (strcmp(needed[i].learner, learner) == 0)
+        if (strcmp(needed[i].learner, learner) == 0 && strstr(text, needed[i].kernel))
             status = mcr_options_set(options, needed[i].option, needed[i].value);
     if (status == MCR_OK && info->task == MCR_EITHER && task == MCR_CLASSIFY)
         status = mcr_options_set(options, "task", "classify");
