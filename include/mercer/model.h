@@ -45,6 +45,11 @@ MCR_API mcr_status mcr_predict(mcr *ctx, const mcr_model *model, const mcr_data 
 MCR_API mcr_status mcr_predict_std(mcr *ctx, const mcr_model *model, const mcr_data *data,
                                    double *value, double *std);
 
+/* `count` functions drawn from what a model of gp, trained on numbers, believes: their values at the
+ * objects of data, n x count. The draws of one call go together: neighbouring objects have similar
+ * values in each. By the context's seed. Takes a matrix of n x n. */
+MCR_API mcr_status mcr_predict_draws(mcr *ctx, const mcr_model *model, const mcr_data *data,
+                                     int64_t count, double *draws);
 /* Coordinates of the objects of data, n x mcr_model_outputs, from a model that has them (pca, fisher,
  * cca); else MCR_BAD_CALL. */
 MCR_API int mcr_model_has_coordinates(const mcr_model *model);

@@ -1,4 +1,4 @@
-/* gp_predict.c: deviations and probabilities of Gaussian processes.
+/* gp_predict.c: deviations, probabilities and draws of Gaussian processes.
  *
  * Both need the variance of the latent value, K(x,x) - |L^-1 k|^2, with k the kernel values against
  * the basis (times W^1/2 for classes) and L the factor of K + D (of I + W^1/2 K W^1/2). The factor is
@@ -9,9 +9,10 @@
  */
 #include <math.h>
 
+#include "base/random.h"
 #include "base/threads.h"
 #include "learn/gp.h"
-#include "linalg/blas.h"
+#include "linalg/shared.h"
 
 enum { COLS = 512, WORKER_COLS = 64 };
 
@@ -204,6 +205,114 @@ static mcr_status classify(const mcr_asked *q)
     return s;
 }
 
+/* ---- draws -------------------------------------------------------------------------------------
+ *
+ * The posterior covariance of the latent values at m objects, K(x,x') - (L^-1 k)'(L^-1 k'), is
+ * factorised, and its factor times normal numbers is added to the mean. */
+
+typedef struct solve_job {
+    mcr *ctx;
+    const posterior *p;
+    double *v; /* n x m */
+    int64_t m;
+} solve_job;
+
+static mcr_status solve_columns(void *arg, int64_t item, int worker)
+{
+    (void)worker;
+    const solve_job *job = arg;
+    int64_t from = item * WORKER_COLS;
+    int64_t cols = job->m - from < WORKER_COLS ? job->m - from : WORKER_COLS;
+    return mcr_blas_triangle_solve(job->ctx, MCR_AS_IS, job->p->l.n, cols, job->p->l.a,
+                                   job->p->l.ld, job->v + from, job->m);
+}
+
+static mcr_status covariance(const posterior *p, mcr *ctx, const mcr_data *data, mcr_square *c)
+{
+    int64_t n = p->l.n, m = c->n;
+    mcr_gram *gram = NULL, *own = NULL;
+    double *v = mcr_alloc(ctx, (size_t)n, (size_t)m * sizeof *v);
+    mcr_status s = v ? mcr_gram_open(&gram, ctx, p->kernel, p->basis, data) : MCR_NO_MEMORY;
+    if (!s)
+        s = mcr_gram_block(gram, (mcr_rows){NULL, 0, n}, (mcr_rows){NULL, 0, m}, v, m);
+    if (!s)
+        s = mcr_gram_open(&own, ctx, p->kernel, data, NULL);
+    if (!s)
+        s = mcr_gram_matrix_quietly(own, c->a, c->ld, true);
+    solve_job job = {ctx, p, v, m};
+    int64_t items = (m + WORKER_COLS - 1) / WORKER_COLS;
+    if (!s)
+        s = items == 1 ? mcr_alone(ctx, solve_columns, &job)
+                       : mcr_parallel(ctx, items, solve_columns, &job);
+    if (!s)
+        s = mcr_shared_gemm(ctx, MCR_TRANSPOSED, MCR_AS_IS, m, m, n, -1, v, m, v, m, 1, c->a,
+                            c->ld);
+    mcr_gram_close(gram);
+    mcr_gram_close(own);
+    mcr_free(ctx, v);
+    return s;
+}
+
+/* A covariance has directions without variance as a rule: a jitter, as small as will do, takes the
+ * place of what rounding makes of them. */
+static mcr_status factor_covariance(mcr *ctx, mcr_square *c)
+{
+    double *diagonal = mcr_alloc(ctx, (size_t)c->n, sizeof *diagonal), most = 0;
+    mcr_status s = diagonal ? MCR_NUMERIC : MCR_NO_MEMORY;
+    for (int64_t i = 0; i < c->n && s == MCR_NUMERIC; i++)
+        most = fmax(most, diagonal[i] = fmax(c->a[i * c->ld + i], 0));
+    for (double share = 1e-14; share < 1e-5 && s == MCR_NUMERIC; share *= 10) {
+        mcr_shared_mend(c->n, c->a, c->ld, diagonal);
+        for (int64_t i = 0; i < c->n; i++)
+            c->a[i * c->ld + i] += share * most + 1e-300;
+        s = mcr_lapack_cholesky(ctx, c->n, c->a, c->ld, "draws", NULL);
+    }
+    mcr_free(ctx, diagonal);
+    return s;
+}
+
+static void add_draws(mcr *ctx, const mcr_square *c, double scale, int64_t count, double *z,
+                      double *draws)
+{
+    for (int64_t d = 0; d < count; d++) {
+        mcr_random random = mcr_random_stream(mcr_seed(ctx), "draw", (uint64_t)d);
+        for (int64_t i = 0; i < c->n; i++)
+            z[i] = mcr_random_normal(&random);
+        for (int64_t i = 0; i < c->n; i++) {
+            double sum = 0;
+            for (int64_t j = 0; j <= i; j++)
+                sum += c->a[i * c->ld + j] * z[j];
+            draws[i * count + d] += scale * sum;
+        }
+    }
+}
+
+static mcr_status draw(mcr *ctx, const mcr_fitted *f, const mcr_kernel *kernel,
+                       const mcr_data *basis, const mcr_data *data, int64_t count, double *draws)
+{
+    posterior p = {.kernel = kernel, .basis = basis};
+    mcr_square c = {0};
+    const double *noise, *scale;
+    double *z = mcr_alloc(ctx, (size_t)mcr_data_count(data), sizeof *z);
+    mcr_status s = z ? mcr_fitted_need(&noise, f, MCR_GP_NOISE, f->basis) : MCR_NO_MEMORY;
+    if (!s)
+        s = mcr_fitted_need(&scale, f, MCR_GP_SCALE, 1);
+    if (!s)
+        s = factor(&p, ctx, noise, NULL);
+    if (!s)
+        s = mcr_square_open(&c, ctx, mcr_data_count(data), "gp: the covariance of the objects");
+    if (!s)
+        s = covariance(&p, ctx, data, &c);
+    if (!s)
+        s = factor_covariance(ctx, &c);
+    if (!s)
+        add_draws(ctx, &c, *scale, count, z, draws);
+    mcr_square_close(&c);
+    mcr_square_close(&p.l);
+    mcr_free(ctx, z);
+    return s;
+}
+
 /* ---- the predictor -----------------------------------------------------------------------------*/
 
 static void close(mcr *ctx, void *state)
@@ -243,4 +352,9 @@ static mcr_status ask(const mcr_asked *q)
 }
 
 const mcr_predictor mcr_gp_predictor = {
-    .gives = MCR_GIVES_STD | MCR_GIVES_PROBA, .open = open, .close = close, .block = ask};
+    .gives = MCR_GIVES_STD | MCR_GIVES_PROBA,
+    .open = open,
+    .close = close,
+    .block = ask,
+    .draw = draw,
+};

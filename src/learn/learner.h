@@ -151,6 +151,10 @@ typedef struct mcr_predictor {
                        const mcr_data *basis, bool std);
     void (*close)(mcr *ctx, void *state); /* NULL with open */
     mcr_status (*block)(const mcr_asked *asked);
+    /* Functions drawn from what the model believes, at the objects of data: adds to draws (objects x
+     * count), which hold the values that it predicts. NULL: it believes in one only. */
+    mcr_status (*draw)(mcr *ctx, const mcr_fitted *fitted, const mcr_kernel *kernel,
+                       const mcr_data *basis, const mcr_data *data, int64_t count, double *draws);
 } mcr_predictor;
 
 /* One learner: one file, one line LEARNER(name) in learners.def (dashes become underscores in C). */

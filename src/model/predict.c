@@ -556,6 +556,23 @@ mcr_status mcr_predict(mcr *ctx, const mcr_model *m, const mcr_data *data, doubl
     return predict(ctx, m, data, &(wanted){value, score, proba, NULL});
 }
 
+mcr_status mcr_predict_draws(mcr *ctx, const mcr_model *m, const mcr_data *data, int64_t count,
+                             double *draws)
+{
+    int64_t n = mcr_data_count(data);
+    const mcr_predictor *p = m->type ? m->type->predictor : NULL;
+    if (m->fitted->task != MCR_REGRESS || !p || !p->draw)
+        return mcr_fail(ctx, MCR_BAD_CALL,
+                        "nothing can be drawn from a model of %s: gp, trained on numbers, has that",
+                        m->learner);
+    double *value = mcr_alloc(ctx, (size_t)n, sizeof *value);
+    mcr_status s = value ? mcr_predict(ctx, m, data, value, NULL, NULL) : MCR_NO_MEMORY;
+    for (int64_t i = 0; i < n * count && !s; i++)
+        draws[i] = value[i / count];
+    mcr_free(ctx, value);
+    return s || !n ? s : p->draw(ctx, m->fitted, m->kernel, m->basis, data, count, draws);
+}
+
 mcr_status mcr_predict_std(mcr *ctx, const mcr_model *m, const mcr_data *data, double *value,
                            double *std)
 {
