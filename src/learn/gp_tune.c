@@ -20,7 +20,7 @@
 
 /* Step of the logarithm of a scale; rows of K at a time; how far a scale may go from where it was, and
  * from where restarts begin, as factors. */
-static const double step = 3e-5, widest = 1e5, start_within = 20;
+static const double step = 3e-5, widest = 1e8, start_within = 20;
 enum { ROWS = 192 };
 
 /* The noise, as a share of the mean of K(x,x). */
