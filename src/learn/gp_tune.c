@@ -311,7 +311,7 @@ mcr_status mcr_gp_tune(mcr_gp *gp)
             s = gp->value(gp, &gp->f);
     }
     mcr_free(gp->ctx, t.given);
-    if (!s && !isfinite(gp->f))
+    if (s == MCR_NUMERIC || (!s && !isfinite(gp->f)))
         s = mcr_fail(gp->ctx, MCR_NUMERIC,
                      "gp: the kernel matrix is not positive definite, whatever is added to its "
                      "diagonal: is the kernel positive semidefinite (mercer check)?");

@@ -307,6 +307,45 @@ static void test_singular(void **state)
     test_close(ctx);
 }
 
+/* Draws have the mean and the covariance of the posterior; those of a call go together. */
+static void test_draws(void **state)
+{
+    (void)state;
+    enum { M = 3, DRAWS = 4000 };
+    mcr *ctx = test_open(2);
+    mcr_data *data = sample_data(ctx, "sinc", 30), *some = NULL, *words = NULL;
+    mcr_model *model;
+    static double draws[M * DRAWS];
+    double value[M], std[M];
+    test_ok(ctx, mcr_data_select(&some, data, (mcr_rows){(int64_t[]){3, 9, 9}, 0, M}));
+    test_ok(ctx, try_fit(&model, ctx, "gp", "rbf(gamma=1)", data, "optimize=no noise=0.5"));
+    test_ok(ctx, mcr_predict_std(ctx, model, some, value, std));
+    test_ok(ctx, mcr_predict_draws(ctx, model, some, DRAWS, draws));
+    for (int i = 0; i < M; i++) {
+        double mean = 0, square = 0;
+        for (int d = 0; d < DRAWS; d++)
+            mean += draws[i * DRAWS + d] / DRAWS;
+        for (int d = 0; d < DRAWS; d++) {
+            double off = draws[i * DRAWS + d] - mean;
+            square += off * off / DRAWS;
+            /* The same object twice has the same value in a function. */
+            if (i == 2)
+                test_close_real("together", draws[2 * DRAWS + d], draws[DRAWS + d], 1e-3 * std[2]);
+        }
+        test_close_real("mean of draws", mean, value[i], 0.1 * std[i]);
+        test_close_real("deviation of draws", sqrt(square), std[i], 0.1 * std[i]);
+    }
+    mcr_model_free(model);
+    words = sample_data(ctx, "moons", 20);
+    test_ok(ctx, try_fit(&model, ctx, "gp", "rbf(gamma=1)", words, "task=classify optimize=no"));
+    test_fails(ctx, mcr_predict_draws(ctx, model, words, 1, draws), MCR_BAD_CALL, "drawn");
+    mcr_model_free(model);
+    mcr_data_free(data);
+    mcr_data_free(some);
+    mcr_data_free(words);
+    test_close(ctx);
+}
+
 /* ---- classification ----------------------------------------------------------------------------*/
 
 static double class_likelihood(mcr *ctx, const mcr_data *data, double factor, double gamma)
@@ -397,11 +436,11 @@ static void test_probabilities(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_scales),        cmocka_unit_test(test_scales_memory),
-        cmocka_unit_test(test_descent),       cmocka_unit_test(test_regression),
-        cmocka_unit_test(test_slope),         cmocka_unit_test(test_optimum),
-        cmocka_unit_test(test_singular),      cmocka_unit_test(test_classes),
-        cmocka_unit_test(test_probabilities),
+        cmocka_unit_test(test_scales),   cmocka_unit_test(test_scales_memory),
+        cmocka_unit_test(test_descent),  cmocka_unit_test(test_regression),
+        cmocka_unit_test(test_slope),    cmocka_unit_test(test_optimum),
+        cmocka_unit_test(test_singular), cmocka_unit_test(test_draws),
+        cmocka_unit_test(test_classes),  cmocka_unit_test(test_probabilities),
     };
     return cmocka_run_group_tests_name("gp", tests, NULL, NULL);
 }
