@@ -14,7 +14,7 @@ enum { MCR_TASK_AUTO, MCR_TASK_CLASSIFY, MCR_TASK_REGRESS };
 #define MCR_TASK_PARAM(S)                                                                          \
     {                                                                                              \
         "task", MCR_CHOICE, offsetof(S, task), "auto", 0, 0, 0, "auto|classify|regress",           \
-            "classes or numbers; auto: numbers where the targets are numbers"                      \
+            "what is predicted; auto: classes where the targets are words"                         \
     }
 #define MCR_CLASS_WEIGHT_PARAM(S)                                                                  \
     {                                                                                              \

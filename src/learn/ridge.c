@@ -32,7 +32,7 @@ typedef struct params {
 
 static const mcr_param table[] = {
     {"lambda", MCR_TEXT, offsetof(params, lambda), "1", 0, 0, 0, NULL,
-     "weight of |w|^2; of a range such as 1e-6:1e3:log20 the best by leave-one-out"},
+     "weight of |w|^2; of a range (1e-6:1e3:log20) the best is taken"},
     MCR_TASK_PARAM(params),
     MCR_CLASS_WEIGHT_PARAM(params),
     {"loo", MCR_FLAG, offsetof(params, loo), "no", 0, 0, 0, NULL,
