@@ -77,7 +77,7 @@ const char *cli_learner_examples(const char *name)
                "mercer predict moons.mercer moons.csv --proba -o proba.csv"},
         {"cca", "mercer sample mixed -n 300 -o mixed.jsonl\n"
                 "mercer fit cca mixed.jsonl -k 'rbf(x, gamma=0.1)' "
-                "--kernel2 'normalize(spectrum(sequence, p=4))' -o mixed.mercer\n"
+                "--kernel2 'wl(molecule, h=1)' -o mixed.mercer\n"
                 "mercer sample mixed -n 300 --seed 2 -o new.jsonl\n"
                 "mercer transform mixed.mercer new.jsonl -o coordinates.csv"},
         {"fisher", "mercer sample blobs -n 300 -o blobs.csv\n"
