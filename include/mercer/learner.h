@@ -73,6 +73,7 @@ typedef struct mcr_report_fit {
     int64_t variances;         /* components whose variance is known */
     const double *variance;    /* along each of them */
     double total_variance;     /* of the objects in feature space */
+    double noise;              /* gp: variance of the noise in the targets */
     const char *second_kernel; /* of cca: that of the other fields; NULL otherwise */
     int64_t correlations;      /* pairs of coordinates: the k-th of either half */
     const double *correlation;

@@ -150,10 +150,9 @@ static mcr_status fill(mcr_fitted *f, mcr_gp *gp, regression *r)
     if (!s && r->jitter > 0)
         s = mcr_fitted_remark(
             f, "K + noise is singular to rounding: %.1e was added to its diagonal", r->jitter);
+    double variance = gp->extra * r->scale * r->scale;
     if (!s)
-        s = mcr_fitted_remark(f, "noise %.6g%s, deviation %.6g", gp->extra,
-                              gp->params->standardize ? " of standardised targets" : "",
-                              r->scale * sqrt(gp->extra));
+        s = mcr_fitted_keep(f, MCR_EXTRA_NOISE, &variance, 1);
     mcr_free(gp->ctx, noise);
     if (s)
         return s;

@@ -280,7 +280,7 @@ static mcr_status optimise(mcr_gp *gp, search *t, double began)
         .arg = gp,
     };
     s = run_all(t, began);
-    return s ? s : value_at(gp, t->best, &gp->f);
+    return s || !isfinite(gp->f) ? s : value_at(gp, t->best, &gp->f);
 }
 
 mcr_status mcr_gp_tune(mcr_gp *gp)

@@ -114,6 +114,8 @@ mcr_status mcr_fitted_need(const double **out, const mcr_fitted *fitted, const c
 #define MCR_EXTRA_VARIANCE "variance"
 #define MCR_EXTRA_TOTAL    "total"
 #define MCR_EXTRA_MEAN     "mean"
+/* The variance of the noise in the targets. */
+#define MCR_EXTRA_NOISE "noise_variance"
 /* Of pairs of coordinates: their correlations on the training data. */
 #define MCR_EXTRA_CORRELATION "correlation"
 

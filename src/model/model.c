@@ -30,7 +30,7 @@ mcr_status mcr_model_new(mcr_model **out, mcr *ctx, const mcr_kernel *kernel, co
     r->options = m->options;
     r->kernel = mcr_kernel_text(m->kernel);
     r->seconds = r->objective = r->value = r->tolerance = r->primal = r->dual = r->gap = NAN;
-    r->accuracy = r->mse = r->r2 = r->loo = r->total_variance = NAN;
+    r->accuracy = r->mse = r->r2 = r->loo = r->total_variance = r->noise = NAN;
     if (!m->learner || !m->options) {
         mcr_model_free(m);
         return MCR_NO_MEMORY;
@@ -140,6 +140,8 @@ mcr_status mcr_model_complete(mcr_model *m)
     r->variance = mcr_fitted_find(f, MCR_EXTRA_VARIANCE, &r->variances);
     const double *total = mcr_fitted_find(f, MCR_EXTRA_TOTAL, &found);
     r->total_variance = total && found == 1 ? *total : NAN;
+    const double *noise = mcr_fitted_find(f, MCR_EXTRA_NOISE, &found);
+    r->noise = noise && found == 1 ? *noise : NAN;
     r->correlation = mcr_fitted_find(f, MCR_EXTRA_CORRELATION, &r->correlations);
     r->second_kernel = f->second ? mcr_kernel_text(f->second) : NULL;
     return s;
