@@ -22,12 +22,21 @@ static void fill(mcr_goal *g, const mcr_data *data)
         }
 }
 
+/* More than these, of which most have one object, are no classes. */
+enum { MANY_CLASSES = 100 };
+
 static mcr_status set_task(mcr_goal *g, const mcr_data *data, const char *learner, int task,
                            const char *class_weight)
 {
     bool words = mcr_data_target_kind(data) == MCR_WORD_TARGETS;
     g->task = task == MCR_TASK_CLASSIFY || (task == MCR_TASK_AUTO && words) ? MCR_CLASSIFY
                                                                             : MCR_REGRESS;
+    int64_t classes = mcr_data_classes(data);
+    if (g->task == MCR_CLASSIFY && classes > MANY_CLASSES && classes > g->n / 2)
+        return mcr_fail(g->ctx, MCR_BAD_DATA,
+                        "%s: %lld classes in %lld objects; are the targets real numbers? Then use "
+                        "ridge, or --task regress",
+                        learner, (long long)classes, (long long)g->n);
     if (g->task == MCR_CLASSIFY)
         return mcr_svm_need_classes(g->ctx, learner, data);
     if (class_weight)
