@@ -82,6 +82,22 @@ void mcr_goal_close(mcr_goal *g)
     *g = (mcr_goal){0};
 }
 
+void mcr_goal_start(const mcr_goal *g, const mcr_fitted *start, double *coef)
+{
+    memset(coef, 0, sizeof *coef * (size_t)(g->n * g->outputs));
+    if (!start || start->outputs != g->outputs || start->task != g->task)
+        return;
+    for (int64_t t = 0; t < start->segments; t++) {
+        const mcr_segment *s = &start->segment[t];
+        for (int64_t o = 0; o < s->outputs; o++)
+            for (int64_t i = 0; i < s->count; i++) {
+                int64_t at = start->object[s->first + i];
+                if (at >= 0 && at < g->n)
+                    coef[at * g->outputs + s->output[o]] += s->coef[o * s->count + i];
+            }
+    }
+}
+
 mcr_status mcr_goal_fitted(mcr_fitted **out, const mcr_goal *g, const double *coef)
 {
     mcr_fitted *f = NULL;
