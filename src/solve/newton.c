@@ -92,7 +92,7 @@ static bool is_optimal(const state *t)
            (isinf(t->p->gap) || r->gap <= t->p->gap * fabs(r->objective));
 }
 
-/* Whether to end, by steps, time or the user. */
+/* Whether to end, by time or the user. */
 static bool is_over(state *t)
 {
     mcr_smooth_result *r = t->result;
@@ -109,14 +109,13 @@ static bool is_over(state *t)
         r->stop = MCR_SMOOTH_INTERRUPTED;
     else if (t->p->seconds > 0 && now.seconds > t->p->seconds)
         r->stop = MCR_SMOOTH_TIME;
-    else if (t->p->most_steps > 0 && r->steps >= t->p->most_steps)
-        r->stop = MCR_SMOOTH_STEPS;
     return r->stop != MCR_SMOOTH_OPTIMAL;
 }
 
 /* ---- the step ----------------------------------------------------------------------------------*/
 
-/* step = (mu + H G)^-1 rest, as exactly as it is worth so far from the optimum. */
+/* step = (mu + H G)^-1 rest, as exactly as it is worth so far from the optimum. Every step of conjugate
+ * gradients is one towards a lower objective, so it can end at any time. */
 static mcr_status conjugate(state *t, const double *f)
 {
     enum { MOST = 1000 };
@@ -146,8 +145,9 @@ static mcr_status conjugate(state *t, const double *f)
         add(t, t->residual.v, -c, t->curved.v);
         add(t, t->residual.gv, -c, t->curved.gv);
         square = dot(t, t->residual.v, t->residual.gv);
-        if (sqrt(dot(t, t->residual.v, t->residual.v)) <= share * norm &&
-            square <= share * share * first)
+        if ((sqrt(dot(t, t->residual.v, t->residual.v)) <= share * norm &&
+             square <= share * share * first) ||
+            is_over(t))
             break;
         for (int64_t j = 0; j < t->count; j++) {
             t->direction.v[j] = t->residual.v[j] + square / before * t->direction.v[j];
@@ -218,11 +218,15 @@ static mcr_status iterate(state *t, double *a, double *f)
     if (!s)
         s = look(t, a, f);
     while (!s && !is_optimal(t) && !is_over(t)) {
+        if (t->p->most_steps > 0 && t->result->steps >= t->p->most_steps) {
+            t->result->stop = MCR_SMOOTH_STEPS;
+            break;
+        }
         s = conjugate(t, f);
         if (s)
             break;
         if (!advance(t, a, f)) {
-            t->result->stop = MCR_SMOOTH_STUCK;
+            t->result->stop = t->result->stop ? t->result->stop : MCR_SMOOTH_STUCK;
             break;
         }
         t->result->steps++;

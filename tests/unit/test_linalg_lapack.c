@@ -80,6 +80,40 @@ static void test_solution(void **context)
         }
 }
 
+static void test_products(void **context)
+{
+    for (int t = 0; t < SIZES; t++)
+        for (int64_t cols = 1; cols <= 3; cols += 2) {
+            int64_t n = sizes[t];
+            mcr_square m;
+            double *v = calloc((size_t)(n * cols), sizeof *v), *d = calloc((size_t)n, sizeof *d);
+            double *y = calloc((size_t)(n * cols), sizeof *y);
+            double *want = calloc((size_t)(n * cols), sizeof *want);
+            test_ok(*context, mcr_square_open(&m, *context, n, "test"));
+            for (int64_t i = 0; i < n * cols; i++)
+                v[i] = cos((double)i);
+            for (int64_t i = 0; i < n; i++)
+                for (int64_t j = 0; j < n; j++) {
+                    m.a[i * m.ld + j] = element(i, j);
+                    d[i] = element(i, i);
+                    for (int64_t c = 0; c < cols; c++)
+                        want[i * cols + c] += element(i, j) * v[j * cols + c];
+                }
+            test_ok(*context, mcr_square_multiply(&m, v, cols, y));
+            test_close_arrays("A v", y, want, n * cols, 1e-11);
+            for (int64_t i = 0; i < n; i++)
+                for (int64_t j = 0; j <= i; j++)
+                    m.a[i * m.ld + j] = NAN;
+            test_ok(*context, mcr_square_multiply_upper(&m, d, v, cols, y));
+            test_close_arrays("A v from its upper triangle", y, want, n * cols, 1e-11);
+            mcr_square_close(&m);
+            free(v);
+            free(d);
+            free(y);
+            free(want);
+        }
+}
+
 static void test_inverse(void **context)
 {
     for (int t = 0; t < SIZES; t++) {
@@ -162,6 +196,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_factor, test_setup, test_teardown),
         cmocka_unit_test_setup_teardown(test_solution, test_setup, test_teardown),
+        cmocka_unit_test_setup_teardown(test_products, test_setup, test_teardown),
         cmocka_unit_test_setup_teardown(test_inverse, test_setup, test_teardown),
         cmocka_unit_test(test_threads),
         cmocka_unit_test_setup_teardown(test_refusals, test_setup, test_teardown),
