@@ -28,6 +28,12 @@ int cli_learner_task(const char *name)
     return find_learner(name, &info) ? (int)info.task : -1;
 }
 
+int cli_learner_can_start(const char *name)
+{
+    mcr_learner_info info;
+    return find_learner(name, &info) && info.can_start;
+}
+
 int cli_learner_is_dense(const char *name)
 {
     mcr_learner_info info;

@@ -286,5 +286,6 @@ const mcr_learner_type mcr_learner_cca = {
     .check = check,
     .fit = fit,
     .dense = true,
+    .no_start = true,
     .coordinates = true,
 };

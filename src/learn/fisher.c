@@ -301,6 +301,7 @@ const mcr_learner_type mcr_learner_fisher = {
     .fit = fit,
     .weights_count = true,
     .dense = true,
+    .no_start = true,
     .coordinates = true,
     .predictor = &predictor,
 };

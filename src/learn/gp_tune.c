@@ -300,7 +300,8 @@ mcr_status mcr_gp_tune(mcr_gp *gp)
     t.x = t.best + most;
     t.low = t.x + most;
     t.high = t.low + most;
-    mcr_kernel_scales(gp->given, t.given);
+    bool goes_on = gp->start && mcr_kernel_scales(gp->start, NULL) == gp->scales;
+    mcr_kernel_scales(goes_on ? gp->start : gp->given, t.given);
     if (gp->params->optimize && most > 0) {
         s = optimise(gp, &t, began);
     } else {

@@ -304,6 +304,10 @@ static mcr_status check_start(const mcr_options *options, const mcr_data *data,
         return mcr_fail(options->ctx, MCR_BAD_CALL,
                         "%s: cannot start from a model of %s: the learner must be the same",
                         options->type->name, start->learner);
+    if (options->type->no_start)
+        return mcr_fail(options->ctx, MCR_BAD_CALL,
+                        "%s: has no use for a model to start from: it is done as fast without",
+                        options->type->name);
     if (start->report.n != mcr_data_count(data))
         return mcr_fail(options->ctx, MCR_BAD_CALL,
                         "%s: cannot start from a model of %lld objects: there are %lld now",
@@ -344,7 +348,12 @@ mcr_status mcr_fit(mcr_model **out, const mcr_options *options, const mcr_kernel
         s = mcr_model_new(&m, ctx, chosen, options->type->name, text.bytes);
     if (!s && start)
         s = check_start(options, data, start);
-    mcr_learning in = {ctx, options->params, chosen, data, start ? start->fitted : NULL};
+    mcr_learning in = {.ctx = ctx,
+                       .params = options->params,
+                       .kernel = chosen,
+                       .data = data,
+                       .start = start ? start->fitted : NULL,
+                       .start_kernel = start ? start->kernel : NULL};
     if (!s)
         s = mcr_learn(&m->fitted, options->type, &in);
     if (!s)

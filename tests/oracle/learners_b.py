@@ -356,6 +356,20 @@ def test_gp_several_classes():
 # ---- textbook sets ------------------------------------------------------------------------------
 
 
+def test_pca_on_moons():
+    """The first component of rbf(gamma=10) tells the moons apart: a threshold on it is right for
+    more than 97 %; no direction of the plane is for 90 %."""
+    tap.mercer("sample", "moons", "-n", 300, "--noise", 0.05, "-o", "moons.csv", "--quiet")
+    y = read("moons.csv")[1] > 0
+    best = {}
+    for kernel in ("rbf(gamma=10)", "linear"):
+        fit("pca", "moons.csv", kernel, "--components", 1)
+        ordered = y[np.argsort(coordinates("moons.csv")[:, 0])]
+        right = [ordered[:k].sum() + (~ordered[k:]).sum() for k in range(len(y) + 1)]
+        best[kernel] = max(max(right), len(y) - min(right)) / len(y)
+    assert best["rbf(gamma=10)"] > 0.97 and best["linear"] < 0.9, best
+
+
 def test_gp_on_mcycle():
     """Silverman's motorcycle: r2 of 0.7 to 0.85, noise of 20 to 27 g."""
     path = tap.data("gp-1d", "mcycle.csv")

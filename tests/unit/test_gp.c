@@ -282,6 +282,35 @@ static void test_slope(void **state)
     test_close(ctx);
 }
 
+/* A search that was cut short goes on where it was. */
+static void test_start(void **state)
+{
+    (void)state;
+    mcr *ctx = test_open(1);
+    double x[N * D], y[N];
+    mcr_data *data = make_data(ctx, x, y, NULL);
+    mcr_model *whole = fit_gp(ctx, data, "3*rbf(gamma=2)", "restarts=0");
+    mcr_model *part = fit_gp(ctx, data, "3*rbf(gamma=2)", "restarts=0 max-steps=8"), *rest = NULL;
+    mcr_options *o = NULL;
+    mcr_kernel *kernel = NULL;
+    assert_int_equal(mcr_model_report(part)->stop, MCR_STOP_STEPS);
+    test_ok(ctx, mcr_options_open(&o, ctx, "gp"));
+    test_ok(ctx, mcr_options_set(o, "restarts", "0"));
+    test_ok(ctx, mcr_kernel_parse(&kernel, ctx, "3*rbf(gamma=2)"));
+    test_ok(ctx, mcr_fit(&rest, o, kernel, data, part));
+    assert_int_equal(mcr_model_report(rest)->stop, MCR_STOP_OPTIMAL);
+    test_close_real("likelihood", mcr_model_report(rest)->objective,
+                    mcr_model_report(whole)->objective, 1e-5);
+    assert_true(mcr_model_report(rest)->iterations < mcr_model_report(whole)->iterations);
+    mcr_options_close(o);
+    mcr_kernel_free(kernel);
+    mcr_model_free(whole);
+    mcr_model_free(part);
+    mcr_model_free(rest);
+    mcr_data_free(data);
+    test_close(ctx);
+}
+
 /* Objects twice, and no noise to speak of: a jitter, which is told, and no NaN. */
 static void test_singular(void **state)
 {
@@ -437,11 +466,12 @@ static void test_probabilities(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_scales),   cmocka_unit_test(test_scales_memory),
-        cmocka_unit_test(test_descent),  cmocka_unit_test(test_regression),
-        cmocka_unit_test(test_slope),    cmocka_unit_test(test_optimum),
-        cmocka_unit_test(test_singular), cmocka_unit_test(test_draws),
-        cmocka_unit_test(test_classes),  cmocka_unit_test(test_probabilities),
+        cmocka_unit_test(test_scales),        cmocka_unit_test(test_scales_memory),
+        cmocka_unit_test(test_descent),       cmocka_unit_test(test_regression),
+        cmocka_unit_test(test_slope),         cmocka_unit_test(test_optimum),
+        cmocka_unit_test(test_start),         cmocka_unit_test(test_singular),
+        cmocka_unit_test(test_draws),         cmocka_unit_test(test_classes),
+        cmocka_unit_test(test_probabilities),
     };
     return cmocka_run_group_tests_name("gp", tests, NULL, NULL);
 }
