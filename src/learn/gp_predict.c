@@ -135,7 +135,8 @@ static mcr_status deviations(const mcr_asked *q)
  * its error falls exponentially with the step, here to 1e-8. */
 static double mean_logistic(double mean, double variance)
 {
-    double deviation = sqrt(variance), h = fmin(0.25, 1 / fmax(deviation, 1e-3)), sum = 0, all = 0;
+    double deviation = sqrt(variance), sum = 0, all = 0;
+    double h = fmin(0.25, fmax(1 / fmax(deviation, 1e-3), 1e-3)); /* of 16,000 points at most */
     int64_t half = (int64_t)(8 / h);
     for (int64_t t = -half; t <= half; t++) {
         double z = h * (double)t, weight = exp(-0.5 * z * z);
@@ -347,6 +348,11 @@ static mcr_status open(void **state, mcr *ctx, const mcr_fitted *f, const mcr_ke
     if (f->classes && f->outputs != (f->classes == 2 ? 1 : f->classes))
         return mcr_fail(ctx, MCR_BAD_DATA,
                         "the model is damaged (classes and outputs do not fit); train it again");
+    const double *found;
+    mcr_status s = f->classes ? mcr_fitted_need(&found, f, MCR_GP_CURVATURE, f->outputs * f->basis)
+                              : mcr_fitted_need(&found, f, MCR_GP_NOISE, f->basis);
+    if (s)
+        return s;
     posterior *p = mcr_alloc_zero(ctx, 1, sizeof *p);
     if (!p)
         return MCR_NO_MEMORY;

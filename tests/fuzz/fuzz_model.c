@@ -79,15 +79,16 @@ static double *predict(mcr *ctx, const mcr_model *model, const mcr_data *data)
     double *proba = mcr_model_has_probability(model) && k ? malloc(n * k * sizeof *proba) : NULL;
     if (!value || !score)
         abort();
-    mcr_status status = mcr_predict(ctx, model, data, value, score, proba);
+    bool predicts = mcr_model_report(model)->task != MCR_TRANSFORM;
+    mcr_status status = mcr_predict(ctx, model, data, predicts ? value : NULL, score, proba);
     if (status != MCR_OK && !mcr_message(ctx)[0])
         abort();
     for (size_t i = 0; i < n && status == MCR_OK && k; i++)
         if (!(value[i] >= 0 && value[i] < (double)k))
             abort();
     /* Again without scores: classes then come from float values where these are sure. */
-    mcr_status quick = mcr_predict(ctx, model, data, value, NULL, NULL);
-    if ((quick == MCR_OK) != (status == MCR_OK))
+    mcr_status quick = mcr_predict(ctx, model, data, predicts ? value : NULL, NULL, NULL);
+    if ((quick == MCR_OK) != (status == MCR_OK) && !proba) /* these may need what classes do not */
         abort();
     free(value);
     free(proba);
