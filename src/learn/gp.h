@@ -33,6 +33,7 @@ typedef struct mcr_gp {
     int64_t n, scales;
     double extra;       /* noise, for regression; NAN: the method has no such number */
     mcr_kernel *kernel; /* with the scales of the last value */
+    double *at;         /* their logarithms, and that of extra, while it is looked for them */
     mcr_square k;       /* K of the last value, for the method */
     /* -log likelihood from K, INFINITY where there is none; may destroy K. */
     mcr_status (*value)(struct mcr_gp *gp, double *f);
@@ -52,7 +53,8 @@ typedef struct mcr_gp {
 } mcr_gp;
 
 /* Finds the scales if the options ask for that, else takes the given ones; then value was called for
- * the best ones last: K, kernel and all that the method keeps belong to them. */
+ * the best ones last: kernel and all that the method keeps belong to them, and so does K unless scales
+ * were looked for. */
 mcr_status mcr_gp_tune(mcr_gp *gp);
 void mcr_gp_close(mcr_gp *gp);
 

@@ -159,7 +159,8 @@ static mcr_status fill(mcr_fitted *f, mcr_gp *gp, regression *r)
     f->task = MCR_REGRESS;
     f->rule = MCR_RULE_VALUE;
     f->offset[0] = r->mean;
-    certify(gp, r);
+    if (isnan(gp->slope)) /* else the slope is what is certified */
+        certify(gp, r);
     f->certificate = "relative residual";
     f->value = r->residual;
     f->tolerance = 1e-10;

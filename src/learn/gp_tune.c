@@ -61,6 +61,7 @@ static mcr_status value_at(void *arg, const double *x, double *f)
 {
     mcr_gp *gp = arg;
     *f = INFINITY;
+    memcpy(gp->at, x, sizeof *x * (size_t)variables(gp));
     mcr_kernel_free(gp->kernel);
     mcr_status s = kernel_at(&gp->kernel, gp, x);
     if (!isnan(gp->extra))
@@ -280,7 +281,11 @@ static mcr_status optimise(mcr_gp *gp, search *t, double began)
         .arg = gp,
     };
     s = run_all(t, began);
-    return s || !isfinite(gp->f) ? s : value_at(gp, t->best, &gp->f);
+    /* The last value may be that of another run, or of a step that was not taken. */
+    if (!s && isfinite(gp->f) &&
+        memcmp(gp->at, t->best, sizeof *t->best * (size_t)t->problem.n) != 0)
+        s = value_at(gp, t->best, &gp->f);
+    return s;
 }
 
 mcr_status mcr_gp_tune(mcr_gp *gp)
@@ -293,13 +298,14 @@ mcr_status mcr_gp_tune(mcr_gp *gp)
     if (s)
         return s;
     size_t most = (size_t)variables(gp);
-    search t = {.gp = gp, .given = mcr_alloc(gp->ctx, 5 * most, sizeof *t.given)};
+    search t = {.gp = gp, .given = mcr_alloc(gp->ctx, 6 * most, sizeof *t.given)};
     if (!t.given)
         return MCR_NO_MEMORY;
     t.best = t.given + most;
     t.x = t.best + most;
     t.low = t.x + most;
     t.high = t.low + most;
+    gp->at = t.high + most;
     bool goes_on = gp->start && mcr_kernel_scales(gp->start, NULL) == gp->scales;
     mcr_kernel_scales(goes_on ? gp->start : gp->given, t.given);
     if (gp->params->optimize && most > 0) {
@@ -312,6 +318,7 @@ mcr_status mcr_gp_tune(mcr_gp *gp)
             s = gp->value(gp, &gp->f);
     }
     mcr_free(gp->ctx, t.given);
+    gp->at = NULL;
     if (s == MCR_NUMERIC || (!s && !isfinite(gp->f)))
         s = mcr_fail(gp->ctx, MCR_NUMERIC,
                      "gp: the kernel matrix is not positive definite, whatever is added to its "
