@@ -8,6 +8,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "kernel/explicit.h"
 #include "kernel/scratch.h"
 #include "kernel/vectors.h"
 #include "linalg/tiles.h"
@@ -103,6 +104,7 @@ static void unbind_node(mcr_bound *bound)
         bound->kernel->type->unbind(bound);
     for (int i = 0; i < bound->children; i++)
         unbind_node(bound->child[i]);
+    mcr_names_close(bound->names);
     mcr_free(bound->ctx, bound->child);
     mcr_free(bound->ctx, bound);
 }
@@ -110,11 +112,18 @@ static void unbind_node(mcr_bound *bound)
 mcr_status mcr_binding_open(mcr_binding **out, mcr *ctx, const mcr_kernel *kernel,
                             const mcr_data *x, const mcr_data *z)
 {
+    return mcr_binding_open_named(out, ctx, kernel, x, z, false);
+}
+
+mcr_status mcr_binding_open_named(mcr_binding **out, mcr *ctx, const mcr_kernel *kernel,
+                                  const mcr_data *x, const mcr_data *z, bool named)
+{
     *out = NULL;
     mcr_binding *binding = mcr_alloc_zero(ctx, 1, sizeof *binding);
     if (binding == NULL)
         return MCR_NO_MEMORY;
     binding->ctx = ctx;
+    binding->named = named;
     mcr_status status = bind_node(&binding->root, binding, kernel, x, z != NULL ? z : x);
     if (status != MCR_OK)
         mcr_binding_close(binding);
