@@ -1,6 +1,6 @@
 /* features.h: explicit feature maps: objects as sparse vectors with K(x,z) = phi(x).phi(z).
  *
- * Kernels that have a finite map: linear, cosine, poly, spectrum, blended, wl, shortestpath, graphlet,
+ * Kernels that have a finite map: linear, cosine, poly, spectrum, blended, mismatch, wl, shortestpath, graphlet,
  * numbers, and sums, products, powers, normalize and conformal of such kernels (`mercer kernels`
  * tells). The features are numbered for the given objects: those of both sides together.
  *

@@ -109,20 +109,15 @@ static void unbind_node(mcr_bound *bound)
     mcr_free(bound->ctx, bound);
 }
 
-mcr_status mcr_binding_open(mcr_binding **out, mcr *ctx, const mcr_kernel *kernel,
-                            const mcr_data *x, const mcr_data *z)
-{
-    return mcr_binding_open_named(out, ctx, kernel, x, z, false);
-}
-
-mcr_status mcr_binding_open_named(mcr_binding **out, mcr *ctx, const mcr_kernel *kernel,
-                                  const mcr_data *x, const mcr_data *z, bool named)
+static mcr_status open_binding(mcr_binding **out, mcr *ctx, const mcr_kernel *kernel,
+                               const mcr_data *x, const mcr_data *z, bool listing, bool named)
 {
     *out = NULL;
     mcr_binding *binding = mcr_alloc_zero(ctx, 1, sizeof *binding);
     if (binding == NULL)
         return MCR_NO_MEMORY;
     binding->ctx = ctx;
+    binding->listing = listing;
     binding->named = named;
     mcr_status status = bind_node(&binding->root, binding, kernel, x, z != NULL ? z : x);
     if (status != MCR_OK)
@@ -130,6 +125,18 @@ mcr_status mcr_binding_open_named(mcr_binding **out, mcr *ctx, const mcr_kernel 
     else
         *out = binding;
     return status;
+}
+
+mcr_status mcr_binding_open(mcr_binding **out, mcr *ctx, const mcr_kernel *kernel,
+                            const mcr_data *x, const mcr_data *z)
+{
+    return open_binding(out, ctx, kernel, x, z, false, false);
+}
+
+mcr_status mcr_binding_open_listing(mcr_binding **out, mcr *ctx, const mcr_kernel *kernel,
+                                    const mcr_data *x, const mcr_data *z, bool named)
+{
+    return open_binding(out, ctx, kernel, x, z, true, named);
 }
 
 void mcr_binding_close(mcr_binding *binding)

@@ -119,7 +119,7 @@ mcr_status mcr_features_open(mcr_features **out, mcr *ctx, const mcr_kernel *ker
 {
     *out = NULL;
     mcr_binding *binding = NULL;
-    mcr_status s = mcr_binding_open_named(&binding, ctx, kernel, x, z, names != 0);
+    mcr_status s = mcr_binding_open_listing(&binding, ctx, kernel, x, z, names != 0);
     if (!s)
         s = mcr_features_of(out, binding->root);
     mcr_binding_close(binding);

@@ -107,7 +107,8 @@ struct mcr_binding {
     void **block;                /* mcr_bound_alloc'ed */
     int64_t blocks, block_room;
     size_t budget; /* bytes taken from the budget, given back at the end */
-    bool named;    /* leaves name the features that they list */
+    bool listing;  /* explicit features are wanted: leaves list them if they can */
+    bool named;    /* and name them */
     bool mixed;    /* a node computes in double also for float tiles: prepare both */
 };
 
@@ -121,9 +122,9 @@ mcr_status mcr_field_choose(mcr_field *out, mcr *ctx, const char *owner, int kin
  * Fields must agree on both sides in name and kind (dense and sparse go together). */
 mcr_status mcr_binding_open(mcr_binding **out, mcr *ctx, const mcr_kernel *kernel,
                             const mcr_data *x, const mcr_data *z);
-/* The same; named: leaves that list features name them, too. */
-mcr_status mcr_binding_open_named(mcr_binding **out, mcr *ctx, const mcr_kernel *kernel,
-                                  const mcr_data *x, const mcr_data *z, bool named);
+/* The same for explicit features, with their names if `named`. */
+mcr_status mcr_binding_open_listing(mcr_binding **out, mcr *ctx, const mcr_kernel *kernel,
+                                    const mcr_data *x, const mcr_data *z, bool named);
 void mcr_binding_close(mcr_binding *binding);
 /* Once before tiles of that precision are asked for, from one thread (packs vectors). */
 mcr_status mcr_binding_prepare(mcr_binding *binding, bool precise);
