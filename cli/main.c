@@ -96,6 +96,13 @@ static void restart_for_blas(char **argv)
     execv("/proc/self/exe", argv); /* returns only on failure: then go on, slower */
 }
 
+/* Whether the call factorises matrices. */
+static int needs_blas(const cli *c)
+{
+    return (c->verb->traits & CLI_LAPACK) || ((c->verb->traits & CLI_LEARNS) && cli_word(c, 0) &&
+                                              cli_learner_is_dense(cli_word(c, 0)));
+}
+
 static int open_library(cli *c)
 {
     mcr_config config = {
@@ -120,7 +127,7 @@ static int run(cli *c, int argc, char **argv, char **all)
     int count = cli_verb_groups(c->verb, c, values, groups);
     int bad = cli_options_parse(c, groups, count, argc, argv, &c->words);
     if (!bad) {
-        if (c->verb->traits & CLI_LAPACK)
+        if (needs_blas(c))
             restart_for_blas(all);
         cli_signals_install(c);
         if (!(c->verb->traits & CLI_NO_CONTEXT))

@@ -42,7 +42,9 @@ static void print_list(void)
     static const struct heading {
         mcr_task task;
         const char *text;
-    } headings[] = {{MCR_CLASSIFY, "Classes"}, {MCR_REGRESS, "Numbers"}, {MCR_DETECT, "Outliers"}};
+    } headings[] = {{MCR_CLASSIFY, "Classes"},          {MCR_REGRESS, "Numbers"},
+                    {MCR_EITHER, "Classes or numbers"}, {MCR_DETECT, "Outliers"},
+                    {MCR_CLUSTER, "Clusters"},          {MCR_TRANSFORM, "Coordinates"}};
     mcr_learner_info l;
     int width = 0;
     for (int64_t i = 0; i < mcr_learner_count(); i++)
@@ -69,6 +71,9 @@ static void print_one(const mcr_learner_info *l)
         [MCR_CLASSIFY] = "a class",
         [MCR_REGRESS] = "a number",
         [MCR_DETECT] = "1 for an object like the training objects, else -1",
+        [MCR_CLUSTER] = "the number of a cluster, from 1",
+        [MCR_TRANSFORM] = "nothing: it gives coordinates (mercer transform)",
+        [MCR_EITHER] = "a class or a number (--task)",
     };
     cli_say("learner", "%s", l->name);
     cli_say("method", "%s", l->summary);

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "advice.h"
 #include "cli.h"
 #include "json.h"
 #include "output.h"
@@ -21,7 +22,8 @@ static const int64_t block_numbers = (int64_t)1 << 22;
 
 typedef struct predict_call {
     const char *output;
-    int scores, proba;
+    int scores, proba, std;
+    int64_t sample; /* INT64_MIN: not given */
 } predict_call;
 
 typedef struct predict_job {
@@ -31,8 +33,9 @@ typedef struct predict_job {
     const mcr_report_fit *report;
     mcr_data *data;
     int64_t n, cols;
-    double *value;     /* n: class numbers or values */
-    double *buffer;    /* scores or probabilities of a block; NULL: values are wanted */
+    double *value;  /* n: class numbers or values */
+    double *buffer; /* scores, probabilities, or values and deviations of a block; NULL: values */
+    double *std;    /* deviations of a block */
     const char **name; /* of the columns */
     const char **word; /* classes of a block, as words */
     cli_output *output;
@@ -50,11 +53,29 @@ static int is_number(const char *text)
     return end != text && !*end && isfinite(value);
 }
 
+static int wants_draws(const predict_job *job)
+{
+    return job->call->sample != INT64_MIN;
+}
+
 static int check_call(const predict_job *job)
 {
     cli *c = job->c;
-    if (job->call->scores && job->call->proba)
-        return cli_refuse(c, "--scores and --proba: give one of them");
+    if (job->call->scores + job->call->proba + job->call->std + wants_draws(job) > 1)
+        return cli_refuse(c, "--scores, --proba, --std and --sample: give one of them");
+    if (job->report->task == MCR_TRANSFORM)
+        return cli_refuse(c,
+                          "%s is a model of %s, which predicts nothing (mercer transform gives "
+                          "its coordinates)",
+                          cli_word(c, 0), job->report->learner);
+    if ((job->call->std || wants_draws(job)) && !mcr_model_has_std(job->model))
+        return cli_refuse(c,
+                          "%s: %s is a model of %s, which does not know how sure it is of a "
+                          "value (gp, fitted to numbers, does)",
+                          job->call->std ? "--std" : "--sample", cli_word(c, 0),
+                          job->report->learner);
+    if (job->call->proba && !mcr_model_classes(job->model))
+        return cli_refuse(c, "--proba: %s does not predict classes", cli_word(c, 0));
     if (job->call->proba && !mcr_model_has_probability(job->model))
         return cli_refuse(c, "--proba: %s has no probabilities (fit it with --probability)",
                           cli_word(c, 0));
@@ -66,32 +87,23 @@ static int check_call(const predict_job *job)
     return 0;
 }
 
-/* The library tells what does not fit; but where a column of features was taken for the target, it
- * cannot know. */
-static int check_features(const predict_job *job)
-{
-    mcr_field_info field;
-    char has[64], wants[64];
-    if (mcr_data_fields(job->data) != 1 || job->c->reading.target ||
-        mcr_data_target_kind(job->data) == MCR_NO_TARGETS ||
-        mcr_data_field_info(job->data, 0, &field) != MCR_OK || field.kind != MCR_DENSE ||
-        field.cols + 1 != job->report->features)
-        return 0;
-    return cli_fault(job->c, cli_word(job->c, 1),
-                     "%s and a target, but the model wants %s: if there is no target, say "
-                     "--target none",
-                     cli_count_text(has, field.cols, "feature"),
-                     cli_count_text(wants, job->report->features, "feature"));
-}
-
 static void name_columns(predict_job *job)
 {
     const predict_call *call = job->call;
     job->cols = call->scores  ? mcr_model_outputs(job->model)
                 : call->proba ? mcr_model_classes(job->model)
+                : call->std   ? 2
                               : 1;
+    if (wants_draws(job)) { /* numbered */
+        job->cols = call->sample;
+        return;
+    }
     job->name = cli_alloc((size_t)job->cols, sizeof *job->name);
-    job->name[0] = job->report->task == MCR_REGRESS ? "value" : "label";
+    job->name[0] = job->report->task == MCR_REGRESS   ? "value"
+                   : job->report->task == MCR_CLUSTER ? "cluster"
+                                                      : "label";
+    if (call->std)
+        job->name[1] = "std";
     for (int64_t j = 0; j < job->cols && (call->scores || call->proba); j++)
         job->name[j] = call->scores ? mcr_model_output_name(job->model, j)
                                     : mcr_model_class_name(job->model, j);
@@ -112,13 +124,16 @@ static int open_job(predict_job *job)
     if (!bad)
         bad = cli_read_words(c, &job->data, 1);
     if (!bad)
-        bad = check_features(job);
+        bad = cli_advise_features(c, job->report, job->data);
     if (bad)
         return bad;
     job->n = mcr_data_count(job->data);
     name_columns(job);
-    cli_table table = {
-        .rows = job->n, .cols = job->cols, .names = job->name, .flat = job->cols == 1};
+    cli_table table = {.rows = job->n,
+                       .cols = job->cols,
+                       .names = job->name,
+                       .prefix = "draw",
+                       .flat = job->cols == 1 && !wants_draws(job)};
     if (path || !c->common.json)
         bad = cli_output_open(&job->output, c, path, &table);
     return bad;
@@ -130,6 +145,7 @@ static void close_job(predict_job *job)
     free(job->name);
     free(job->word);
     free(job->buffer);
+    free(job->std);
     free(job->value);
     mcr_data_free(job->data);
     mcr_model_free(job->model);
@@ -139,10 +155,16 @@ static void close_job(predict_job *job)
 
 static int put_values(const predict_job *job, double *value, int64_t rows)
 {
-    if (job->report->task != MCR_CLASSIFY)
-        return cli_output_rows(job->output, value, rows, 1);
     int binary = cli_output_is_binary(job->call->output);
     int bad = 0;
+    for (int64_t i = 0; job->report->task == MCR_CLUSTER && !bad && i < rows; i++) {
+        double number = value[i] + 1; /* people count from 1 */
+        bad = cli_output_rows(job->output, &number, 1, 1);
+    }
+    if (job->report->task == MCR_CLUSTER)
+        return bad;
+    if (job->report->task != MCR_CLASSIFY)
+        return cli_output_rows(job->output, value, rows, 1);
     for (int64_t i = 0; i < rows; i++)
         job->word[i] = mcr_model_class_name(job->model, (int64_t)value[i]);
     for (int64_t i = 0; binary && !bad && i < rows; i++) {
@@ -158,10 +180,18 @@ static int predict_block(predict_job *job, int64_t first, int64_t rows)
     double *value = job->value + first, start = cli_seconds();
     cli_progress_part(job->c, (double)first / (double)job->n, (double)rows / (double)job->n);
     mcr_status status = mcr_data_select(&part, job->data, (mcr_rows){NULL, first, rows});
-    if (status == MCR_OK)
+    if (status == MCR_OK && job->call->std)
+        status = mcr_predict_std(job->c->ctx, job->model, part, value, job->std);
+    else if (status == MCR_OK)
         status = mcr_predict(job->c->ctx, job->model, part, value,
                              job->call->scores ? job->buffer : NULL,
                              job->call->proba ? job->buffer : NULL);
+    if (status == MCR_OK && wants_draws(job))
+        status = mcr_predict_draws(job->c->ctx, job->model, part, job->cols, job->buffer);
+    for (int64_t i = 0; i < rows && job->std && status == MCR_OK; i++) {
+        job->buffer[2 * i] = value[i];
+        job->buffer[2 * i + 1] = job->std[i];
+    }
     mcr_data_free(part);
     job->seconds += cli_seconds() - start;
     int bad = cli_fail_words(job->c, status, 1);
@@ -174,12 +204,15 @@ static int predict_block(predict_job *job, int64_t first, int64_t rows)
 static int predict(predict_job *job)
 {
     int64_t at_once = 1 + block_numbers / job->cols;
-    at_once = at_once < job->n ? at_once : job->n;
+    if (at_once > job->n || wants_draws(job)) /* what is drawn goes together */
+        at_once = job->n;
     int bad = 0;
     job->value = cli_alloc_matrix(job->c, job->n, 1, sizeof *job->value);
     if (!job->value)
         return 1;
-    if (job->call->scores || job->call->proba)
+    if (job->call->std && !(job->std = cli_alloc_matrix(job->c, at_once, 1, sizeof *job->std)))
+        return 1;
+    if (job->call->scores || job->call->proba || job->call->std || wants_draws(job))
         job->buffer = cli_alloc_matrix(job->c, at_once, job->cols, sizeof *job->buffer);
     else
         job->word = cli_alloc((size_t)at_once, sizeof *job->word);
@@ -279,7 +312,9 @@ static void print_json(const predict_job *job)
     cli_json_real(&j, "seconds_total", cli_seconds() - job->c->started);
     if (job->has_metrics) {
         cli_json_object(&j, "metrics");
-        if (job->report->task == MCR_REGRESS) {
+        if (job->report->task == MCR_CLUSTER) {
+            cli_json_real(&j, "adjusted_rand", m->rand);
+        } else if (job->report->task == MCR_REGRESS) {
             cli_json_real(&j, "mse", m->mse);
             cli_json_real(&j, "mae", m->mae);
             cli_json_real(&j, "r2", m->r2);
@@ -299,7 +334,10 @@ static void say_metrics(const predict_job *job)
     const mcr_metrics *m = &job->metrics;
     char count[64];
     fflush(stdout);
-    if (job->report->task != MCR_REGRESS)
+    if (job->report->task == MCR_CLUSTER)
+        fprintf(stderr, "adjusted Rand index %.6g (%s)\n", m->rand,
+                cli_count_text(count, m->n, "object"));
+    else if (job->report->task != MCR_REGRESS)
         fprintf(stderr, "accuracy %.6g (%.0f of %" PRId64 "%s)\n", m->accuracy,
                 m->accuracy * (double)m->n, m->n,
                 job->report->task == MCR_DETECT ? "; target +1: inside, -1: outside" : "");
@@ -340,7 +378,18 @@ static const cli_option options[] = {
     {.name = "proba",
      .type = CLI_FLAG,
      .offset = AT(proba),
-     .help = "a probability for each class; the model must be fitted with --probability"},
+     .help = "a probability for each class; an svm needs --probability when fitted"},
+    {.name = "std",
+     .type = CLI_FLAG,
+     .offset = AT(std),
+     .help = "the value and its standard deviation, where the model knows it (gp)"},
+    {.name = "sample",
+     .type = CLI_INT,
+     .offset = AT(sample),
+     .argument = "N",
+     .min = 1,
+     .max = 1e6,
+     .help = "N functions drawn from what a model of gp believes: their values, a column each"},
     CLI_LAST_OPTION,
 };
 
@@ -349,7 +398,7 @@ static const char *const words[] = {"MODEL", "DATA...", NULL};
 const cli_verb cli_verb_predict = {
     .name = "predict",
     .summary = "what a model says about new objects",
-    .usage = "MODEL DATA... [-o FILE] [--scores|--proba]",
+    .usage = "MODEL DATA... [-o FILE] [--scores|--proba|--std|--sample N]",
     .about =
         "Predicts the class or the value of each object, one a line. Where the data have targets,\n"
         "the predictions are compared with them: accuracy, or mse, mae and r2, on standard error.\n"

@@ -21,7 +21,10 @@ typedef struct mcr_model mcr_model; /* model.h */
 typedef enum mcr_task {
     MCR_CLASSIFY = 1, /* predicts a class */
     MCR_REGRESS,      /* predicts a number */
-    MCR_DETECT        /* predicts +1 (like the training objects) or -1 */
+    MCR_DETECT,       /* predicts +1 (like the training objects) or -1 */
+    MCR_CLUSTER,      /* predicts the number of a cluster, from 0 */
+    MCR_TRANSFORM,    /* gives coordinates, and predicts nothing */
+    MCR_EITHER        /* of a learner only: classes or numbers, by its option `task` */
 } mcr_task;
 
 /* What there is. Borrowed. */
@@ -29,6 +32,7 @@ typedef struct mcr_learner_info {
     const char *name, *summary;
     mcr_task task;
     const mcr_param *params; /* ends with a NULL name */
+    int dense;               /* 1: it factorises matrices of all n x n kernel values */
 } mcr_learner_info;
 MCR_API int64_t mcr_learner_count(void);
 MCR_API mcr_status mcr_learner_describe(int64_t number, mcr_learner_info *info);
@@ -64,9 +68,16 @@ typedef struct mcr_report_fit {
      * vs-one) the worst violation, and the sums of the others. */
     const char *certificate;
     double value, tolerance, primal, dual, gap;
-    double accuracy, mse, r2; /* on the training data */
-    const char *remark;       /* what the user should know; NULL: nothing */
-    const char *version;      /* of the Mercer that trained it; NULL: another program did */
+    double accuracy, mse, r2;  /* on the training data */
+    double loo;                /* leave-one-out error: mean square, or share of wrong classes */
+    int64_t variances;         /* components whose variance is known */
+    const double *variance;    /* along each of them */
+    double total_variance;     /* of the objects in feature space */
+    const char *second_kernel; /* of cca: that of the other fields; NULL otherwise */
+    int64_t correlations;      /* pairs of coordinates: the k-th of either half */
+    const double *correlation;
+    const char *remark;  /* what the user should know; NULL: nothing */
+    const char *version; /* of the Mercer that trained it; NULL: another program did */
     uint64_t seed;
 } mcr_report_fit;
 

@@ -15,17 +15,19 @@ extern "C" {
 MCR_API void mcr_model_free(mcr_model *model); /* NULL allowed */
 /* How it was made. Borrowed. */
 MCR_API const mcr_report_fit *mcr_model_report(const mcr_model *model);
-/* Classes in the order of all outputs; 0 for regression. */
+/* Classes in the order of all outputs; 0 for models that predict something else. */
 MCR_API int64_t mcr_model_classes(const mcr_model *model);
 MCR_API const char *mcr_model_class_name(const mcr_model *model, int64_t c);
 /* The objects that predictions are made from, and how many decision values there are (two classes: 1;
- * one-vs-one: one a pair; one-vs-rest: one a class; regression and detection: 1). */
+ * one-vs-one: one a pair; one-vs-rest: one a class; regression and detection: 1; clusters: one each;
+ * otherwise one a coordinate). */
 MCR_API int64_t mcr_model_support(const mcr_model *model);
 MCR_API int64_t mcr_model_outputs(const mcr_model *model);
 /* What output o decides between: "+1 : -1" (positive: the first named), a class, or "value".
  * Borrowed. */
 MCR_API const char *mcr_model_output_name(const mcr_model *model, int64_t o);
 MCR_API int mcr_model_has_probability(const mcr_model *model);
+MCR_API int mcr_model_has_std(const mcr_model *model); /* it knows how sure it is of its numbers */
 /* Coefficients of output o (support values) and its offset: f(x) = sum_i coef_i K(x_i, x) + offset.
  * number (support values, may be NULL): which training objects they are, from 0; -1 if not known. */
 MCR_API mcr_status mcr_model_coefficients(const mcr_model *model, int64_t o, double *coef,
@@ -39,17 +41,41 @@ MCR_API mcr_status mcr_model_weights(mcr *ctx, const mcr_model *model, const mcr
                                      int64_t o, double *weight, double *offset);
 
 /* Predictions for the objects of data, by blocks. Arrays of the caller, any may be NULL:
- *   value   n: class number, real value, or +1/-1
- *   score   n x outputs: decision values
- *   proba   n x classes: probabilities (models trained with probability; else MCR_BAD_CALL)
+ *   value   n: class number, real value, +1/-1, or number of a cluster (from 0); a model that gives
+ *           coordinates has none: MCR_BAD_CALL
+ *   score   n x outputs: decision values, coordinates
+ *   proba   n x classes: probabilities (models that have them; else MCR_BAD_CALL)
  * The fields the kernel names must be there, with the training data's features. */
 MCR_API mcr_status mcr_predict(mcr *ctx, const mcr_model *model, const mcr_data *data,
                                double *value, double *score, double *proba);
+/* Values and their standard deviations (n each, any may be NULL), from a model that has them; else
+ * MCR_BAD_CALL. */
+MCR_API mcr_status mcr_predict_std(mcr *ctx, const mcr_model *model, const mcr_data *data,
+                                   double *value, double *std);
+
+/* `count` functions drawn from what a model of gp, trained on numbers, believes: their values at the
+ * objects of data, n x count. The draws of one call go together: neighbouring objects have similar
+ * values in each. By the context's seed. Takes a matrix of n x n. */
+MCR_API mcr_status mcr_predict_draws(mcr *ctx, const mcr_model *model, const mcr_data *data,
+                                     int64_t count, double *draws);
+/* Coordinates of the objects of data, n x mcr_model_outputs, from a model that has them (pca, fisher,
+ * cca); else MCR_BAD_CALL. */
+MCR_API int mcr_model_has_coordinates(const mcr_model *model);
+MCR_API mcr_status mcr_transform(mcr *ctx, const mcr_model *model, const mcr_data *data,
+                                 double *coordinates);
+/* Pre-images in a model of pca whose kernel reads one field of vectors: for each object the vector
+ * whose image is near the object's projection onto the components (n x features). For rbf by fixed
+ * points, each a few passes over the support objects; for other kernels by distances to the ten
+ * support objects that are nearest in feature space. */
+MCR_API mcr_status mcr_preimage_features(mcr *ctx, const mcr_model *model, int64_t *features);
+MCR_API mcr_status mcr_preimage(mcr *ctx, const mcr_model *model, const mcr_data *data,
+                                double *vectors);
 
 typedef struct mcr_metrics {
     int64_t n;
     double accuracy;     /* classes; NAN otherwise */
     double mse, mae, r2; /* numbers; NAN otherwise */
+    double rand;         /* clusters: adjusted Rand index against the classes; NAN otherwise */
 } mcr_metrics;
 /* Compares predicted values with the targets of data. A class that the model does not know counts as
  * wrong. MCR_BAD_DATA when there are no targets of the right kind. */

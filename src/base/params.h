@@ -25,4 +25,10 @@ bool mcr_params_is_standard(const mcr_param *p, const void *values); /* equals i
 void mcr_params_print(const mcr_param *p, const void *values,
                       mcr_text *to); /* value only, reads back */
 
+/* "5", or a range as tuning has it: "1e-6:1e3:log20" (20 numbers with equal ratios, both ends in),
+ * "0:1:5" (5 with equal distances), "2:4" (by ones). out->values is the caller's; the message names
+ * owner and parameter as mcr_params_set does. */
+mcr_status mcr_range_parse(mcr_reals *out, mcr *ctx, const char *owner, const char *name,
+                           const char *text);
+
 #endif

@@ -315,6 +315,17 @@ mcr_status mcr_parallel(mcr *ctx, int64_t items, mcr_work *work, void *arg)
     return l.status;
 }
 
+mcr_status mcr_alone(mcr *ctx, mcr_work *work, void *arg)
+{
+    if (mcr_workers(ctx) == 1)
+        return work(arg, 0, 0);
+    loop l = {.ctx = ctx, .work = work, .arg = arg, .items = 1, .status = MCR_OK};
+    atomic_init(&l.next, 0);
+    atomic_init(&l.failed, false);
+    serve(&l, 0);
+    return l.status;
+}
+
 /* ---- with progress -----------------------------------------------------------------------------*/
 
 typedef struct told_loop {

@@ -21,6 +21,9 @@ mcr_status mcr_parallel(mcr *ctx, int64_t items, mcr_work *work, void *arg);
  * how much of it it is. */
 mcr_status mcr_parallel_told(mcr *ctx, const char *phase, double first, double share, int64_t items,
                              mcr_work *work, void *arg);
+/* Runs work(arg, 0, 0) here, as an item of a loop is run: loops and BLAS calls inside it use one
+ * thread. For sums of BLAS that would otherwise depend on the number of threads. */
+mcr_status mcr_alone(mcr *ctx, mcr_work *work, void *arg);
 int mcr_workers(const mcr *ctx);
 
 #endif

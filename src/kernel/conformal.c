@@ -186,6 +186,8 @@ static mcr_status bind(mcr_bound *bound, mcr_binding *binding)
         state->factor[1] = state->factor[0];
     else if (status == MCR_OK)
         status = bind_side(bound, state, &f, 1, &field[1]);
+    bound->field[0] = field[0]; /* it is read, so models must keep it */
+    bound->field[1] = field[1];
     bound->state = state;
     return status;
 }

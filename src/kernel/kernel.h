@@ -79,7 +79,7 @@ struct mcr_bound {
     mcr *ctx;
     const mcr_kernel *kernel;
     const mcr_data *data[2]; /* x, z; the same pointer when symmetric */
-    mcr_field field[2];      /* leaf: its field on each side */
+    mcr_field field[2];      /* its field on each side, if it reads one */
     bool same;
     int children;
     mcr_bound **child;

@@ -37,8 +37,15 @@ void mcr_fitted_free(mcr_fitted *f)
     mcr_free(f->ctx, f->object);
     mcr_free(f->ctx, f->offset);
     mcr_free(f->ctx, f->slope);
+    for (int64_t e = 0; e < f->extras; e++) {
+        mcr_free(f->ctx, f->extra[e].name);
+        mcr_free(f->ctx, f->extra[e].value);
+    }
+    mcr_free(f->ctx, f->extra);
     mcr_free(f->ctx, f->right);
     mcr_free(f->ctx, f->trained);
+    mcr_kernel_free(f->kernel);
+    mcr_kernel_free(f->second);
     mcr_free(f->ctx, f->remark);
     mcr_free(f->ctx, f);
 }
@@ -48,7 +55,7 @@ static bool used(const double *coef, int64_t outputs, int64_t count, int64_t i)
     for (int64_t o = 0; o < outputs; o++)
         if (coef[o * count + i] != 0)
             return true;
-    return false;
+    return outputs == 0;
 }
 
 mcr_status mcr_fitted_add(mcr_fitted *f, const int64_t *object, int64_t count,
@@ -73,7 +80,8 @@ mcr_status mcr_fitted_add(mcr_fitted *f, const int64_t *object, int64_t count,
         mcr_free(ctx, s.coef);
         return MCR_NO_MEMORY;
     }
-    memcpy(s.output, output, sizeof *s.output * (size_t)outputs);
+    if (outputs > 0)
+        memcpy(s.output, output, sizeof *s.output * (size_t)outputs);
     int64_t to = 0;
     for (int64_t i = 0; i < count; i++) {
         if (!used(coef, outputs, count, i))
@@ -86,6 +94,114 @@ mcr_status mcr_fitted_add(mcr_fitted *f, const int64_t *object, int64_t count,
     f->segment[f->segments++] = s;
     f->basis += keep;
     return MCR_OK;
+}
+
+/* A segment of all n objects for outputs first, first + 1, ... */
+static mcr_status add_whole(mcr_fitted *f, int64_t n, int64_t first, int64_t outputs,
+                            const double *coef)
+{
+    mcr *ctx = f->ctx;
+    mcr_segment *list = mcr_resize(ctx, f->segment, (size_t)f->segments + 1, sizeof *list);
+    if (!list)
+        return MCR_NO_MEMORY;
+    f->segment = list;
+    mcr_segment *g = &list[f->segments++];
+    *g = (mcr_segment){0, n, outputs, mcr_alloc(ctx, (size_t)outputs, sizeof *g->output),
+                       mcr_alloc(ctx, (size_t)outputs, (size_t)n * sizeof *g->coef)};
+    if (!g->output || !g->coef)
+        return MCR_NO_MEMORY;
+    for (int64_t o = 0; o < outputs; o++)
+        g->output[o] = (int32_t)(first + o);
+    memcpy(g->coef, coef, sizeof *coef * (size_t)(outputs * n));
+    return MCR_OK;
+}
+
+mcr_status mcr_fitted_whole(mcr_fitted **out, mcr *ctx, int64_t n, int64_t outputs,
+                            const double *coef)
+{
+    mcr_fitted *f = NULL;
+    mcr_status s = mcr_fitted_new(&f, ctx, outputs);
+    if (!s && !(f->object = mcr_alloc(ctx, (size_t)n, sizeof *f->object)))
+        s = MCR_NO_MEMORY;
+    if (!s)
+        s = add_whole(f, n, 0, outputs, coef);
+    if (s) {
+        mcr_fitted_free(f);
+        f = NULL;
+    }
+    for (int64_t i = 0; i < n && f; i++)
+        f->object[i] = i;
+    if (f)
+        f->basis = n;
+    *out = f;
+    return s;
+}
+
+mcr_status mcr_fitted_add_second(mcr_fitted *f, const mcr_kernel *kernel, int64_t outputs,
+                                 const double *coef)
+{
+    int64_t first = f->outputs;
+    double *offset = mcr_resize(f->ctx, f->offset, (size_t)(first + outputs), sizeof *offset);
+    if (!offset)
+        return MCR_NO_MEMORY;
+    memset(offset + first, 0, sizeof *offset * (size_t)outputs);
+    f->offset = offset;
+    f->outputs += outputs;
+    f->second = mcr_kernel_retain(kernel);
+    return add_whole(f, f->basis, first, outputs, coef);
+}
+
+/* ---- numbers of the learner's own --------------------------------------------------------------*/
+
+static mcr_extra *find_extra(const mcr_fitted *f, const char *name)
+{
+    for (int64_t e = 0; e < f->extras; e++)
+        if (strcmp(f->extra[e].name, name) == 0)
+            return &f->extra[e];
+    return NULL;
+}
+
+mcr_status mcr_fitted_keep(mcr_fitted *f, const char *name, const double *value, int64_t count)
+{
+    mcr_extra *to = find_extra(f, name);
+    double *copy = mcr_alloc(f->ctx, (size_t)count, sizeof *copy);
+    if (!copy)
+        return MCR_NO_MEMORY;
+    memcpy(copy, value, sizeof *copy * (size_t)count);
+    if (!to) {
+        mcr_extra *list = mcr_resize(f->ctx, f->extra, (size_t)f->extras + 1, sizeof *list);
+        char *text = list ? mcr_copy_text(f->ctx, name, strlen(name)) : NULL;
+        if (list)
+            f->extra = list;
+        if (!text) {
+            mcr_free(f->ctx, copy);
+            return MCR_NO_MEMORY;
+        }
+        to = &f->extra[f->extras++];
+        *to = (mcr_extra){.name = text};
+    }
+    mcr_free(f->ctx, to->value);
+    to->value = copy;
+    to->count = count;
+    return MCR_OK;
+}
+
+const double *mcr_fitted_find(const mcr_fitted *f, const char *name, int64_t *count)
+{
+    const mcr_extra *e = find_extra(f, name);
+    *count = e ? e->count : 0;
+    return e ? e->value : NULL;
+}
+
+mcr_status mcr_fitted_need(const double **out, const mcr_fitted *f, const char *name, int64_t count)
+{
+    int64_t found;
+    *out = mcr_fitted_find(f, name, &found);
+    if (*out && found == count)
+        return MCR_OK;
+    *out = NULL;
+    return mcr_fail(f->ctx, MCR_BAD_DATA,
+                    "the model is damaged (its numbers \"%s\" do not fit); train it again", name);
 }
 
 /* ---- decisions ---------------------------------------------------------------------------------*/
@@ -179,6 +295,25 @@ static void normalise(const mcr_fitted *f, const double *score, double *p)
         p[c] /= sum;
 }
 
+/* Shifted by the largest, so that no exp overflows. */
+static void softmax(const mcr_fitted *f, const double *score, double *p)
+{
+    bool two = f->classes == 2;
+    double most = two ? 0 : score[0], sum = 0;
+    for (int64_t o = 0; o < f->outputs; o++)
+        most = fmax(most, score[o]);
+    for (int64_t c = 0; c < f->classes; c++)
+        sum += p[c] = exp((two ? (c ? score[0] : 0) : score[c]) - most);
+    for (int64_t c = 0; c < f->classes; c++)
+        p[c] /= sum;
+}
+
+bool mcr_fitted_has_probability(const mcr_fitted *f, const mcr_predictor *predictor)
+{
+    return f->slope || f->rule == MCR_RULE_SOFTMAX ||
+           (f->task == MCR_CLASSIFY && predictor && (predictor->gives & MCR_GIVES_PROBA));
+}
+
 double mcr_fitted_decide(const mcr_fitted *f, const double *score, double *proba, double *work)
 {
     switch (f->rule) {
@@ -197,9 +332,15 @@ double mcr_fitted_decide(const mcr_fitted *f, const double *score, double *proba
         return (double)largest(proba, f->classes);
     case MCR_RULE_LARGEST:
         if (!f->slope || !proba)
-            return (double)largest(score, f->classes);
+            return (double)largest(score, f->outputs);
         normalise(f, score, proba);
         return (double)largest(proba, f->classes);
+    case MCR_RULE_SOFTMAX:
+        if (proba)
+            softmax(f, score, proba);
+        return f->classes == 2 ? score[0] > 0 : (double)largest(score, f->classes);
+    case MCR_RULE_OWN:
+    case MCR_RULE_COORDINATES: break;
     }
     return NAN;
 }

@@ -18,12 +18,16 @@
 
 /* How decision values become predictions. */
 typedef enum mcr_rule {
-    MCR_RULE_VALUE,  /* regression: output 0 */
-    MCR_RULE_SIGN,   /* detection: +1 where output 0 >= 0 */
-    MCR_RULE_BINARY, /* class 1 where output 0 > 0, else class 0 */
-    MCR_RULE_PAIRS,  /* one-vs-one: outputs (0,1), (0,2), ..., (1,2), ...; most votes, ties to the
+    MCR_RULE_VALUE,   /* regression: output 0 */
+    MCR_RULE_SIGN,    /* detection: +1 where output 0 >= 0 */
+    MCR_RULE_BINARY,  /* class 1 where output 0 > 0, else class 0 */
+    MCR_RULE_PAIRS,   /* one-vs-one: outputs (0,1), (0,2), ..., (1,2), ...; most votes, ties to the
                           lower class; > 0 votes for the first */
-    MCR_RULE_LARGEST /* one-vs-rest: class of the largest output */
+    MCR_RULE_LARGEST, /* one-vs-rest, clusters: number of the largest output */
+    MCR_RULE_SOFTMAX, /* class of the largest output, with probabilities in proportion to exp of
+                              them; two classes: one output, as if that of class 0 were 0 */
+    MCR_RULE_OWN,     /* the learner's predictor decides */
+    MCR_RULE_COORDINATES /* there is nothing to decide: the outputs are all that is wanted */
 } mcr_rule;
 
 /* The output of classes a < b by MCR_RULE_PAIRS. */
@@ -40,6 +44,13 @@ typedef struct mcr_segment {
     double *coef;
 } mcr_segment;
 
+/* Numbers of a learner's own, kept in its models: class means, targets of the basis, noise. */
+typedef struct mcr_extra {
+    char *name;
+    int64_t count;
+    double *value;
+} mcr_extra;
+
 /* f_o(x) = offset_o + sum over segments of coef K(basis, x). */
 typedef struct mcr_fitted {
     mcr *ctx;
@@ -55,6 +66,8 @@ typedef struct mcr_fitted {
     /* Probabilities: of the first class of output o, 1 / (1 + exp(-slope f)), with its own slope for
      * f > 0 and f < 0: continuous, and always on the side of the decision. NULL: none. */
     double *slope; /* 2 x outputs: above, below */
+    int64_t extras;
+    mcr_extra *extra;
     /* What the learner knows of its predictions for the training objects, so that they need not be
      * made again: NULL, or one an object. right: 1 right, 0 wrong, 2 not known. */
     unsigned char *right;
@@ -63,6 +76,10 @@ typedef struct mcr_fitted {
     int64_t iterations;
     double objective;
     mcr_stop stop;
+    mcr_kernel *kernel; /* owned: what the learner made of the given one; NULL: as it was */
+    /* A second kernel, on other fields of the same objects (cca), NULL: none. Then there are two
+     * segments of the whole basis each, the second for it. */
+    mcr_kernel *second;
     const char *certificate; /* static text */
     double value, tolerance, primal, dual, gap;
     char *remark; /* owned; NULL: none */
@@ -71,9 +88,34 @@ typedef struct mcr_fitted {
 mcr_status mcr_fitted_new(mcr_fitted **out, mcr *ctx, int64_t outputs);
 void mcr_fitted_free(mcr_fitted *fitted); /* NULL allowed */
 /* Adds a segment for outputs output[0..]; coef is outputs x count (row o). Objects whose coefficients
- * are all 0 are left out. Copies. */
+ * are all 0 are left out; with no outputs all are kept, for a learner with a predictor. Copies. */
 mcr_status mcr_fitted_add(mcr_fitted *fitted, const int64_t *object, int64_t count,
                           const int32_t *output, int64_t outputs, const double *coef);
+
+/* A fitted whose basis is all n objects, also those with coefficients of 0; coef is outputs x n. */
+mcr_status mcr_fitted_whole(mcr_fitted **out, mcr *ctx, int64_t n, int64_t outputs,
+                            const double *coef);
+
+/* Adds to it further outputs, of a second kernel; coef is outputs x n. */
+mcr_status mcr_fitted_add_second(mcr_fitted *fitted, const mcr_kernel *kernel, int64_t outputs,
+                                 const double *coef);
+
+/* Keeps a copy of finite numbers under a name (in place of older ones), and finds them again; NULL:
+ * there are none of that name. */
+mcr_status mcr_fitted_keep(mcr_fitted *fitted, const char *name, const double *value,
+                           int64_t count);
+const double *mcr_fitted_find(const mcr_fitted *fitted, const char *name, int64_t *count);
+/* The same where exactly `count` numbers must be there: else MCR_BAD_DATA, the model is damaged. */
+mcr_status mcr_fitted_need(const double **out, const mcr_fitted *fitted, const char *name,
+                           int64_t count);
+/* The leave-one-out error is kept under this name. */
+#define MCR_EXTRA_LOO "loo"
+/* Of coordinates: their variances, the variance in all, and the mean's coefficients of the basis. */
+#define MCR_EXTRA_VARIANCE "variance"
+#define MCR_EXTRA_TOTAL    "total"
+#define MCR_EXTRA_MEAN     "mean"
+/* Of pairs of coordinates: their correlations on the training data. */
+#define MCR_EXTRA_CORRELATION "correlation"
 
 /* What every learner is given. */
 typedef struct mcr_learning {
@@ -84,6 +126,37 @@ typedef struct mcr_learning {
     const mcr_fitted *start; /* warm start, NULL: none; objects number the same data */
 } mcr_learning;
 
+/* Predictions that are more than offset + sum of coef K and a rule. A model is opened, asked by blocks
+ * of new objects, and closed. */
+typedef struct mcr_asked {
+    mcr *ctx;
+    const mcr_fitted *fitted;
+    void *state;    /* from open */
+    mcr_gram *gram; /* the basis x the block's objects; NULL: there is no basis */
+    int64_t count;  /* objects of the block */
+    /* count x outputs: offset + sum of coef K, in double; may be changed. */
+    double *score;
+    /* To be filled where they are not NULL. value (count) and proba (count x classes) hold what the
+     * rule says already, unless it is MCR_RULE_OWN; std (count) is the deviation of value. */
+    double *value, *proba, *std;
+} mcr_asked;
+
+enum { MCR_GIVES_PROBA = 1, MCR_GIVES_STD = 2 }; /* of classes; of numbers */
+
+typedef struct mcr_predictor {
+    unsigned gives;
+    /* What is done once, with all that a model holds; std: deviations will be asked for. Extras come
+     * from files: check their counts (mcr_fitted_need). NULL: nothing; *state is NULL then. */
+    mcr_status (*open)(void **state, mcr *ctx, const mcr_fitted *fitted, const mcr_kernel *kernel,
+                       const mcr_data *basis, bool std);
+    void (*close)(mcr *ctx, void *state); /* NULL with open */
+    mcr_status (*block)(const mcr_asked *asked);
+    /* Functions drawn from what the model believes, at the objects of data: adds to draws (objects x
+     * count), which hold the values that it predicts. NULL: it believes in one only. */
+    mcr_status (*draw)(mcr *ctx, const mcr_fitted *fitted, const mcr_kernel *kernel,
+                       const mcr_data *basis, const mcr_data *data, int64_t count, double *draws);
+} mcr_predictor;
+
 /* One learner: one file, one line LEARNER(name) in learners.def (dashes become underscores in C). */
 typedef struct mcr_learner_type {
     const char *name, *summary;
@@ -93,6 +166,9 @@ typedef struct mcr_learner_type {
     mcr_status (*check)(mcr *ctx, const void *params); /* parameters together; NULL: fine */
     mcr_status (*fit)(mcr_fitted **out, const mcr_learning *in);
     bool weights_count; /* a weight of 2 is the same as two objects: equal ones may be merged */
+    bool dense;         /* factorises n x n matrices: BLAS should run its best code */
+    bool coordinates;   /* its outputs are coordinates: mcr_transform gives them */
+    const mcr_predictor *predictor; /* NULL: offset + sum of coef K, and the rule */
 } mcr_learner_type;
 
 /* Runs the learner; objects that occur several times are merged where it allows that. */
@@ -107,8 +183,9 @@ struct mcr_options {
     void *params;
 };
 
-/* The rule applied to one object's decision values: class number or value. If the model has
- * probabilities, proba (classes) and work (classes^2 + classes) must be given: the predicted class is
+bool mcr_fitted_has_probability(const mcr_fitted *fitted, const mcr_predictor *predictor);
+/* The rule (not MCR_RULE_OWN) applied to one object's decision values: class number or value. If
+ * there are slopes, proba (classes) and work (classes^2 + classes) must be given: the predicted class is
  * then the most probable one. */
 double mcr_fitted_decide(const mcr_fitted *fitted, const double *score, double *proba,
                          double *work);

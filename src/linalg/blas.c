@@ -9,60 +9,23 @@
 #include "linalg/blas.h"
 
 #include <limits.h>
-#include <stddef.h>
 #include <string.h>
 #include <strings.h>
 
 #include "base/context.h"
 #include "base/threads.h"
-
-/* The Fortran calling convention: everything by address, the lengths of strings at the end. */
-void dgemm_(const char *, const char *, const int *, const int *, const int *, const double *,
-            const double *, const int *, const double *, const int *, const double *, double *,
-            const int *, size_t, size_t);
-void dsyrk_(const char *, const char *, const int *, const int *, const double *, const double *,
-            const int *, const double *, double *, const int *, size_t, size_t);
-void dgemv_(const char *, const int *, const int *, const double *, const double *, const int *,
-            const double *, const int *, const double *, double *, const int *, size_t);
-void dsymv_(const char *, const int *, const double *, const double *, const int *, const double *,
-            const int *, const double *, double *, const int *, size_t);
-void dtrsm_(const char *, const char *, const char *, const char *, const int *, const int *,
-            const double *, const double *, const int *, double *, const int *, size_t, size_t,
-            size_t, size_t);
-void dtrsv_(const char *, const char *, const char *, const int *, const double *, const int *,
-            double *, const int *, size_t, size_t, size_t);
-void dpotrf_(const char *, const int *, double *, const int *, int *, size_t);
-void dpotri_(const char *, const int *, double *, const int *, int *, size_t);
-void dsyevd_(const char *, const char *, const int *, double *, const int *, double *, double *,
-             const int *, int *, const int *, int *, size_t, size_t);
-void dsyevr_(const char *, const char *, const char *, const int *, double *, const int *,
-             const double *, const double *, const int *, const int *, const double *, int *,
-             double *, double *, const int *, int *, double *, const int *, int *, const int *,
-             int *, size_t, size_t, size_t);
-
-/* Present in OpenBLAS, and in its OpenMP variant, only. */
-__attribute__((weak)) char *openblas_get_corename(void);
-__attribute__((weak)) char *openblas_get_config(void);
-__attribute__((weak)) int omp_get_max_threads(void);
-__attribute__((weak)) void omp_set_num_threads(int threads);
+#include "linalg/fortran.h"
 
 static const int one = 1;
 
-/* For the time of a call, OpenBLAS may use the context's threads and no more. The number belongs to
- * the calling thread. */
 static int take_threads(mcr *ctx)
 {
-    if (!omp_get_max_threads || !omp_set_num_threads)
-        return 0;
-    int before = omp_get_max_threads();
-    omp_set_num_threads(mcr_workers(ctx));
-    return before;
+    return mcr_fortran_threads(mcr_workers(ctx));
 }
 
 static void give_threads(int before)
 {
-    if (before > 0)
-        omp_set_num_threads(before);
+    (void)mcr_fortran_threads(before);
 }
 
 static mcr_status check_size(mcr *ctx, int64_t n)

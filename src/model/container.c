@@ -251,16 +251,21 @@ mcr_status mcr_container_check(const mcr_container *c)
     }
 }
 
-mcr_status mcr_container_find(const mcr_container *c, const char tag[4], mcr_reader *out)
+bool mcr_container_has(const mcr_container *c, const char tag[4], mcr_reader *out)
 {
     for (const unsigned char *p = c->bytes + HEADER; memcmp(p, "END ", 4) != 0;) {
         size_t length = (size_t)fetch(p + 4, 8);
         if (memcmp(p, tag, 4) == 0) {
             *out = (mcr_reader){c->ctx, p + SECTION_HEADER, p + SECTION_HEADER + length, false,
                                 false};
-            return MCR_OK;
+            return true;
         }
         p += SECTION_HEADER + length + SECTION_TAIL;
     }
-    return damaged(c, "a part is missing");
+    return false;
+}
+
+mcr_status mcr_container_find(const mcr_container *c, const char tag[4], mcr_reader *out)
+{
+    return mcr_container_has(c, tag, out) ? MCR_OK : damaged(c, "a part is missing");
 }

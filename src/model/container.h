@@ -61,5 +61,7 @@ typedef struct mcr_container {
 } mcr_container;
 mcr_status mcr_container_check(const mcr_container *c);
 mcr_status mcr_container_find(const mcr_container *c, const char tag[4], mcr_reader *out);
+/* The same for a section that need not be there: false then. */
+bool mcr_container_has(const mcr_container *c, const char tag[4], mcr_reader *out);
 
 #endif

@@ -22,6 +22,7 @@ mcr_status mcr_model_new(mcr_model **out, mcr *ctx, const mcr_kernel *kernel, co
         return MCR_NO_MEMORY;
     m->ctx = ctx;
     m->kernel = mcr_kernel_retain(kernel);
+    m->type = mcr_learner_find(learner);
     m->learner = mcr_copy_text(ctx, learner, strlen(learner));
     m->options = mcr_copy_text(ctx, options, strlen(options));
     mcr_report_fit *r = &m->report;
@@ -29,7 +30,7 @@ mcr_status mcr_model_new(mcr_model **out, mcr *ctx, const mcr_kernel *kernel, co
     r->options = m->options;
     r->kernel = mcr_kernel_text(m->kernel);
     r->seconds = r->objective = r->value = r->tolerance = r->primal = r->dual = r->gap = NAN;
-    r->accuracy = r->mse = r->r2 = NAN;
+    r->accuracy = r->mse = r->r2 = r->loo = r->total_variance = NAN;
     if (!m->learner || !m->options) {
         mcr_model_free(m);
         return MCR_NO_MEMORY;
@@ -83,16 +84,24 @@ mcr_status mcr_model_set_classes(mcr_model *m, const char *const *name, int64_t 
 
 static mcr_status name_output(mcr_model *m, int64_t o, int64_t a, int64_t b)
 {
+    const mcr_fitted *f = m->fitted;
     mcr_text text;
     mcr_text_init(&text, m->ctx);
-    if (m->fitted->rule == MCR_RULE_BINARY)
-        mcr_text_format(&text, "%s : %s", m->class_name[1], m->class_name[0]);
-    else if (m->fitted->rule == MCR_RULE_PAIRS)
+    if (f->rule == MCR_RULE_PAIRS)
         mcr_text_format(&text, "%s : %s", m->class_name[a], m->class_name[b]);
-    else if (m->fitted->rule == MCR_RULE_LARGEST)
+    else if (m->classes == 2 && f->outputs == 1)
+        mcr_text_format(&text, "%s : %s", m->class_name[1], m->class_name[0]);
+    else if (m->classes && f->outputs == m->classes)
         mcr_text_string(&text, m->class_name[o]);
+    else if (f->task == MCR_CLUSTER)
+        mcr_text_format(&text, "cluster %lld", (long long)o + 1);
+    else if (f->second && f->rule == MCR_RULE_COORDINATES)
+        mcr_text_format(&text, "%s %lld", o < f->outputs / 2 ? "first" : "second",
+                        (long long)(o % (f->outputs / 2)) + 1);
+    else if (f->task == MCR_TRANSFORM || m->classes)
+        mcr_text_format(&text, "component %lld", (long long)o + 1);
     else
-        mcr_text_string(&text, m->fitted->rule == MCR_RULE_SIGN ? "score" : "value");
+        mcr_text_string(&text, f->task == MCR_DETECT ? "score" : "value");
     mcr_status s = text.status;
     if (!s && !(m->output_name[o] = mcr_copy_text(m->ctx, text.bytes, (size_t)text.length)))
         s = MCR_NO_MEMORY;
@@ -104,6 +113,8 @@ mcr_status mcr_model_complete(mcr_model *m)
 {
     mcr_fitted *f = m->fitted;
     mcr_report_fit *r = &m->report;
+    int64_t found;
+    const double *loo = mcr_fitted_find(f, MCR_EXTRA_LOO, &found);
     m->output_name = mcr_alloc_zero(m->ctx, (size_t)f->outputs, sizeof *m->output_name);
     mcr_status s = m->output_name ? MCR_OK : MCR_NO_MEMORY;
     int64_t a = 0, b = 1;
@@ -125,6 +136,12 @@ mcr_status mcr_model_complete(mcr_model *m)
     r->dual = f->dual;
     r->gap = f->gap;
     r->remark = f->remark;
+    r->loo = loo && found == 1 ? *loo : NAN;
+    r->variance = mcr_fitted_find(f, MCR_EXTRA_VARIANCE, &r->variances);
+    const double *total = mcr_fitted_find(f, MCR_EXTRA_TOTAL, &found);
+    r->total_variance = total && found == 1 ? *total : NAN;
+    r->correlation = mcr_fitted_find(f, MCR_EXTRA_CORRELATION, &r->correlations);
+    r->second_kernel = f->second ? mcr_kernel_text(f->second) : NULL;
     return s;
 }
 
@@ -293,6 +310,17 @@ static mcr_status check_start(const mcr_options *options, const mcr_data *data,
     return MCR_OK;
 }
 
+/* A learner may look for a better kernel: the model has what it found. */
+static void adopt_kernel(mcr_model *m)
+{
+    if (!m->fitted->kernel)
+        return;
+    mcr_kernel_free(m->kernel);
+    m->kernel = m->fitted->kernel;
+    m->fitted->kernel = NULL;
+    m->report.kernel = mcr_kernel_text(m->kernel);
+}
+
 mcr_status mcr_fit(mcr_model **out, const mcr_options *options, const mcr_kernel *kernel,
                    const mcr_data *data, const mcr_model *start)
 {
@@ -317,6 +345,8 @@ mcr_status mcr_fit(mcr_model **out, const mcr_options *options, const mcr_kernel
     mcr_learning in = {ctx, options->params, chosen, data, start ? start->fitted : NULL};
     if (!s)
         s = mcr_learn(&m->fitted, options->type, &in);
+    if (!s)
+        adopt_kernel(m);
     if (!s)
         s = assemble(m, data);
     if (!s) {
@@ -364,7 +394,18 @@ const char *mcr_model_output_name(const mcr_model *m, int64_t o)
 
 int mcr_model_has_probability(const mcr_model *m)
 {
-    return m->fitted->slope != NULL;
+    return mcr_fitted_has_probability(m->fitted, m->type ? m->type->predictor : NULL);
+}
+
+int mcr_model_has_coordinates(const mcr_model *m)
+{
+    return m->type && m->type->coordinates;
+}
+
+int mcr_model_has_std(const mcr_model *m)
+{
+    const mcr_predictor *p = m->type ? m->type->predictor : NULL;
+    return m->fitted->task == MCR_REGRESS && p && (p->gives & MCR_GIVES_STD);
 }
 
 mcr_status mcr_model_coefficients(const mcr_model *m, int64_t o, double *coef, double *offset,

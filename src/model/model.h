@@ -12,7 +12,8 @@
 struct mcr_model {
     mcr *ctx;
     mcr_kernel *kernel;
-    mcr_data *basis; /* the objects that predictions are made from */
+    const mcr_learner_type *type; /* NULL: a learner that this Mercer does not have */
+    mcr_data *basis;              /* the objects that predictions are made from */
     mcr_fitted *fitted;
     int64_t classes;
     char **class_name;

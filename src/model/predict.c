@@ -1,4 +1,4 @@
-/* predict.c: predictions by blocks of objects, and how good they are.
+/* predict.c: predictions by blocks of objects.
  *
  * The kernel values of a block against all support objects are computed once and used for all
  * outputs. Where only the class is wanted they are computed in float first; objects whose decision is
@@ -15,7 +15,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/number.h"
 #include "base/threads.h"
 #include "kernel/poly.h"
 
@@ -31,6 +30,10 @@ enum { CHUNK = 64 };
 typedef struct work {
     mcr *ctx;
     const mcr_model *model;
+    const mcr_predictor *predictor; /* NULL: the scores and the rule are all */
+    void *state;                    /* the predictor's */
+    bool opened;
+    mcr_gram *gram;        /* of the block */
     const mcr_data *basis; /* the model's, or its weight vectors */
     const mcr_segment *segment;
     int64_t segments;
@@ -99,9 +102,22 @@ static mcr_status score_gram(work *w, mcr_gram *gram, bool precise)
     mcr_status s = MCR_OK;
     for (int64_t i = 0; i < mcr_gram_cols(gram); i++)
         memcpy(w->score + i * f->outputs, f->offset, sizeof *f->offset * (size_t)f->outputs);
-    for (int64_t g = 0; g < w->segments && !s; g++)
-        if (w->segment[g].count > 0)
+    int64_t own = f->second ? 1 : w->segments;
+    for (int64_t g = 0; g < own && !s; g++)
+        if (w->segment[g].count > 0 && w->segment[g].outputs > 0)
             s = add_segment(w, gram, &w->segment[g], precise);
+    return s;
+}
+
+/* The outputs of a second kernel. */
+static mcr_status score_second(work *w, const mcr_data *part)
+{
+    const mcr_fitted *f = w->model->fitted;
+    mcr_gram *gram = NULL;
+    mcr_status s = mcr_gram_open(&gram, w->ctx, f->second, w->basis, part);
+    if (!s)
+        s = add_segment(w, gram, &f->segment[1], true);
+    mcr_gram_close(gram);
     return s;
 }
 
@@ -223,7 +239,6 @@ static mcr_status score_polynomial(work *w, const mcr_data *part)
 static mcr_status score_block(work *w, const mcr_data *part, bool quickly)
 {
     const mcr_fitted *f = w->model->fitted;
-    mcr_gram *gram = NULL;
     if (w->polynomial)
         return score_polynomial(w, part);
     if (f->basis == 0) {
@@ -231,10 +246,11 @@ static mcr_status score_block(work *w, const mcr_data *part, bool quickly)
             memcpy(w->score + i * f->outputs, f->offset, sizeof *f->offset * (size_t)f->outputs);
         return MCR_OK;
     }
-    mcr_status s = mcr_gram_open(&gram, w->ctx, w->model->kernel, w->basis, part);
+    mcr_status s = mcr_gram_open(&w->gram, w->ctx, w->model->kernel, w->basis, part);
     if (!s)
-        s = quickly ? score_quickly(w, gram, part) : score_gram(w, gram, true);
-    mcr_gram_close(gram);
+        s = quickly ? score_quickly(w, w->gram, part) : score_gram(w, w->gram, true);
+    if (!s && f->second)
+        s = score_second(w, part);
     return s;
 }
 
@@ -376,6 +392,8 @@ static mcr_status expand(work *w)
 
 static void close_work(work *w)
 {
+    if (w->opened && w->predictor->close)
+        w->predictor->close(w->ctx, w->state);
     for (int64_t o = 0; w->weight_segment && o < w->model->fitted->outputs; o++)
         mcr_free(w->ctx, w->weight_segment[o].output);
     mcr_free(w->ctx, w->weight_segment);
@@ -389,7 +407,17 @@ static void close_work(work *w)
     mcr_free(w->ctx, w->unsure);
 }
 
-static mcr_status open_work(work *w, mcr *ctx, const mcr_model *m, int64_t n)
+static mcr_status open_predictor(work *w, bool std)
+{
+    const mcr_model *m = w->model;
+    mcr_status s = MCR_OK;
+    if (w->predictor->open)
+        s = w->predictor->open(&w->state, w->ctx, m->fitted, m->kernel, m->basis, std);
+    w->opened = !s;
+    return s;
+}
+
+static mcr_status open_work(work *w, mcr *ctx, const mcr_model *m, int64_t n, bool std)
 {
     const mcr_fitted *f = m->fitted;
     size_t workers = (size_t)mcr_workers(ctx);
@@ -399,6 +427,7 @@ static mcr_status open_work(work *w, mcr *ctx, const mcr_model *m, int64_t n)
             most = (size_t)f->segment[g].outputs;
     *w = (work){
         .ctx = ctx, .model = m, .basis = m->basis, .segment = f->segment, .segments = f->segments};
+    w->predictor = m->type ? m->type->predictor : NULL;
     w->f = mcr_alloc(ctx, most * BLOCK_LD, sizeof *w->f);
     w->score = mcr_alloc(ctx, (size_t)f->outputs * block, sizeof *w->score);
     w->error = mcr_alloc_zero(ctx, (size_t)f->outputs, sizeof *w->error);
@@ -415,13 +444,22 @@ static mcr_status open_work(work *w, mcr *ctx, const mcr_model *m, int64_t n)
             }
     for (int64_t o = 0; o < f->outputs; o++)
         w->error[o] = FLOAT_ERROR * sqrt(w->error[o]);
+    if (w->predictor) /* it needs the support objects themselves */
+        return open_predictor(w, std);
+    if (f->second)
+        return MCR_OK;
     mcr_status s = collapse(w);
     return s ? s : expand(w);
 }
 
+/* What is wanted; NULL: not. */
+typedef struct wanted {
+    double *value, *score, *proba, *std;
+} wanted;
+
 typedef struct decide_job {
     work *w;
-    double *value, *proba; /* of the block; NULL: not wanted */
+    double *value, *proba; /* of the block */
 } decide_job;
 
 static mcr_status decide_chunk(void *arg, int64_t item, int worker)
@@ -442,32 +480,55 @@ static mcr_status decide_chunk(void *arg, int64_t item, int worker)
     return MCR_OK;
 }
 
-mcr_status mcr_predict(mcr *ctx, const mcr_model *m, const mcr_data *data, double *value,
-                       double *score, double *proba)
+/* Decisions of the block that starts at object `first`, after its scores. */
+static mcr_status answer_block(work *w, int64_t first, const wanted *to)
+{
+    const mcr_fitted *f = w->model->fitted;
+    mcr_status s = MCR_OK;
+    decide_job decide = {w, to->value ? to->value + first : NULL,
+                         to->proba ? to->proba + first * f->classes : NULL};
+    if (f->rule != MCR_RULE_OWN)
+        s = mcr_parallel(w->ctx, (w->count + CHUNK - 1) / CHUNK, decide_chunk, &decide);
+    if (!s && w->predictor)
+        s = w->predictor->block(&(mcr_asked){
+            .ctx = w->ctx,
+            .fitted = f,
+            .state = w->state,
+            .gram = w->gram,
+            .count = w->count,
+            .score = w->score,
+            .value = decide.value,
+            .proba = decide.proba,
+            .std = to->std ? to->std + first : NULL,
+        });
+    if (to->score && !s)
+        memcpy(to->score + first * f->outputs, w->score,
+               sizeof *w->score * (size_t)(w->count * f->outputs));
+    return s;
+}
+
+static mcr_status predict(mcr *ctx, const mcr_model *m, const mcr_data *data, const wanted *to)
 {
     const mcr_fitted *f = m->fitted;
-    int64_t n = mcr_data_count(data), outputs = f->outputs, k = f->classes;
-    if (proba && !f->slope)
-        return mcr_fail(ctx, MCR_BAD_CALL,
-                        "the model has no probabilities: train it with --probability");
+    int64_t n = mcr_data_count(data);
     work w;
     double began = mcr_now();
+    mcr_status s = open_work(&w, ctx, m, n, to->std != NULL);
     /* The bound on float's errors holds for kernels that are positive semidefinite. */
-    bool quickly = !score && !proba && !f->slope && f->task == MCR_CLASSIFY &&
+    bool quickly = !to->score && !to->proba && !f->slope && f->rule <= MCR_RULE_LARGEST &&
+                   f->task == MCR_CLASSIFY && !w.predictor &&
                    mcr_kernel_definite(m->kernel, NULL) == MCR_PSD;
-    mcr_status s = open_work(&w, ctx, m, n);
     for (int64_t first = 0; first < n && !s; first += BLOCK) {
         mcr_data *part = NULL;
         w.count = n - first < BLOCK ? n - first : BLOCK;
         s = mcr_data_select(&part, data, (mcr_rows){NULL, first, w.count});
         if (!s)
             s = score_block(&w, part, quickly);
-        mcr_data_free(part);
-        decide_job decide = {&w, value ? value + first : NULL, proba ? proba + first * k : NULL};
         if (!s)
-            s = mcr_parallel(ctx, (w.count + CHUNK - 1) / CHUNK, decide_chunk, &decide);
-        if (score && !s)
-            memcpy(score + first * outputs, w.score, sizeof *score * (size_t)(w.count * outputs));
+            s = answer_block(&w, first, to);
+        mcr_gram_close(w.gram);
+        w.gram = NULL;
+        mcr_data_free(part);
         mcr_progress at = {.size = sizeof at,
                            .phase = "predict",
                            .fraction = (double)(first + w.count) / (double)n,
@@ -481,80 +542,43 @@ mcr_status mcr_predict(mcr *ctx, const mcr_model *m, const mcr_data *data, doubl
     return s;
 }
 
-/* ---- metrics -----------------------------------------------------------------------------------*/
-
-/* The model's number for each class of the data, -1: unknown to the model. */
-static mcr_status match_classes(mcr *ctx, const mcr_model *m, const mcr_data *data, int64_t **out)
+mcr_status mcr_predict(mcr *ctx, const mcr_model *m, const mcr_data *data, double *value,
+                       double *score, double *proba)
 {
-    int64_t k = mcr_data_classes(data);
-    int64_t *match = mcr_alloc(ctx, (size_t)k, sizeof *match);
-    *out = match;
-    for (int64_t c = 0; match && c < k; c++) {
-        const char *name = mcr_data_class_name(data, c), *end = name + strlen(name);
-        double number;
-        bool is_number = mcr_parse_real(name, end, &number) == end;
-        match[c] = -1;
-        for (int64_t t = 0; t < m->classes && match[c] < 0; t++)
-            if (strcmp(name, m->class_name[t]) == 0 || (is_number && number == m->class_value[t]))
-                match[c] = t;
-    }
-    return match ? MCR_OK : MCR_NO_MEMORY;
+    if (proba && !mcr_model_has_probability(m))
+        return mcr_fail(ctx, MCR_BAD_CALL,
+                        "the model has no probabilities: train it with --probability, or take a "
+                        "learner that has them, such as logistic");
+    if (value && m->fitted->rule == MCR_RULE_COORDINATES)
+        return mcr_fail(ctx, MCR_BAD_CALL,
+                        "a model of %s gives coordinates and predicts nothing: ask for its scores",
+                        m->learner);
+    return predict(ctx, m, data, &(wanted){value, score, proba, NULL});
 }
 
-static mcr_status score_classes(mcr *ctx, const mcr_model *m, const mcr_data *data,
-                                const double *value, mcr_metrics *out)
+mcr_status mcr_predict_draws(mcr *ctx, const mcr_model *m, const mcr_data *data, int64_t count,
+                             double *draws)
 {
-    int64_t *match, right = 0;
-    const int32_t *class_of = mcr_data_class_of(data);
-    mcr_status s = match_classes(ctx, m, data, &match);
-    for (int64_t i = 0; i < out->n && !s; i++)
-        right += (double)match[class_of[i]] == value[i];
-    mcr_free(ctx, match);
-    out->accuracy = (double)right / (double)out->n;
-    return s;
+    int64_t n = mcr_data_count(data);
+    const mcr_predictor *p = m->type ? m->type->predictor : NULL;
+    if (m->fitted->task != MCR_REGRESS || !p || !p->draw)
+        return mcr_fail(ctx, MCR_BAD_CALL,
+                        "nothing can be drawn from a model of %s: gp, trained on numbers, has that",
+                        m->learner);
+    double *value = mcr_alloc(ctx, (size_t)n, sizeof *value);
+    mcr_status s = value ? mcr_predict(ctx, m, data, value, NULL, NULL) : MCR_NO_MEMORY;
+    for (int64_t i = 0; i < n * count && !s; i++)
+        draws[i] = value[i / count];
+    mcr_free(ctx, value);
+    return s || !n ? s : p->draw(ctx, m->fitted, m->kernel, m->basis, data, count, draws);
 }
 
-static void score_numbers(const mcr_data *data, const double *value, mcr_metrics *out)
+mcr_status mcr_predict_std(mcr *ctx, const mcr_model *m, const mcr_data *data, double *value,
+                           double *std)
 {
-    const double *y = mcr_data_targets(data);
-    double mean = 0, total = 0, squares = 0, sizes = 0, n = (double)out->n;
-    for (int64_t i = 0; i < out->n; i++)
-        mean += y[i] / n;
-    for (int64_t i = 0; i < out->n; i++) {
-        double error = y[i] - value[i];
-        squares += error * error;
-        sizes += fabs(error);
-        total += (y[i] - mean) * (y[i] - mean);
-    }
-    out->mse = squares / n;
-    out->mae = sizes / n;
-    out->r2 = total > 0 ? 1 - squares / total : NAN;
-}
-
-/* Detection: targets +1 (or any number > 0) are insiders. */
-static void score_detection(const mcr_data *data, const double *value, mcr_metrics *out)
-{
-    const double *y = mcr_data_targets(data);
-    int64_t right = 0;
-    for (int64_t i = 0; i < out->n; i++)
-        right += (y[i] > 0) == (value[i] > 0);
-    out->accuracy = (double)right / (double)out->n;
-}
-
-mcr_status mcr_model_score(mcr *ctx, const mcr_model *m, const mcr_data *data, const double *value,
-                           mcr_metrics *out)
-{
-    *out = (mcr_metrics){mcr_data_count(data), NAN, NAN, NAN, NAN};
-    mcr_targets kind = mcr_data_target_kind(data);
-    if (kind == MCR_NO_TARGETS || out->n == 0)
-        return mcr_fail(ctx, MCR_BAD_DATA, "the data have no targets to compare with");
-    if (m->report.task == MCR_CLASSIFY)
-        return score_classes(ctx, m, data, value, out);
-    if (kind == MCR_WORD_TARGETS)
-        return mcr_fail(ctx, MCR_BAD_DATA, "the targets are words, but the model predicts numbers");
-    if (m->report.task == MCR_REGRESS)
-        score_numbers(data, value, out);
-    else
-        score_detection(data, value, out);
-    return MCR_OK;
+    if (!mcr_model_has_std(m))
+        return mcr_fail(ctx, MCR_BAD_CALL,
+                        "a model of %s has no deviations: gp, trained on numbers, has them",
+                        m->learner);
+    return predict(ctx, m, data, &(wanted){value, NULL, NULL, std});
 }

@@ -64,9 +64,19 @@ static void put_coefficients(mcr_text *t, const mcr_fitted *f)
     mcr_put_reals(t, f->slope, f->slope ? 2 * f->outputs : 0);
 }
 
+/* MORE: numbers of the learner's own. Models of learners that have none are without this section. */
+static void put_extras(mcr_text *t, const mcr_fitted *f)
+{
+    mcr_put_i64(t, f->extras);
+    for (int64_t e = 0; e < f->extras; e++) {
+        mcr_put_text(t, f->extra[e].name);
+        mcr_put_reals(t, f->extra[e].value, f->extra[e].count);
+    }
+}
+
 static void mark_fields(const mcr_bound *node, const mcr_data *data, bool *wanted)
 {
-    for (int64_t f = 0; f < data->fields && node->kernel->type->kinds; f++)
+    for (int64_t f = 0; f < data->fields; f++)
         if (data->store[f] == node->field[0].store)
             wanted[f] = true;
     for (int c = 0; c < node->children; c++)
@@ -87,20 +97,23 @@ static bool numbers_only(const mcr_data *data)
 static mcr_status put_basis(mcr_text *t, const mcr_model *m)
 {
     mcr_binding *binding = NULL;
+    const mcr_kernel *kernel[] = {m->kernel, m->fitted->second};
     bool loaded = numbers_only(m->basis); /* then it has only the fields that are needed */
     bool *wanted = mcr_alloc_zero(m->ctx, (size_t)m->basis->fields, sizeof *wanted);
     mcr_status s = wanted ? MCR_OK : MCR_NO_MEMORY;
-    if (!s && !loaded)
-        s = mcr_binding_open(&binding, m->ctx, m->kernel, m->basis, NULL);
-    if (!s) {
-        for (int64_t f = 0; f < m->basis->fields && loaded; f++)
-            wanted[f] = true;
-        if (!loaded)
+    for (int64_t f = 0; f < m->basis->fields && loaded && !s; f++)
+        wanted[f] = true;
+    for (int k = 0; k < 2 && kernel[k] && !loaded && !s; k++) {
+        s = mcr_binding_open(&binding, m->ctx, kernel[k], m->basis, NULL);
+        if (!s)
             mark_fields(binding->root, m->basis, wanted);
+        mcr_binding_close(binding);
+        binding = NULL;
+    }
+    if (!s) {
         mcr_put_objects(t, m->basis, wanted);
         s = t->status;
     }
-    mcr_binding_close(binding);
     mcr_free(m->ctx, wanted);
     return s;
 }
@@ -115,6 +128,11 @@ static mcr_status write_all(mcr_text *file, mcr_text *part, const mcr_model *m)
     mcr_put_text(part, mcr_kernel_text(m->kernel));
     mcr_put_section(file, "KERN", part);
     part->length = 0;
+    if (m->fitted->second) { /* on other fields of the same objects */
+        mcr_put_text(part, mcr_kernel_text(m->fitted->second));
+        mcr_put_section(file, "KER2", part);
+        part->length = 0;
+    }
     put_certificate(part, m->fitted);
     mcr_put_section(file, "CERT", part);
     part->length = 0;
@@ -124,6 +142,11 @@ static mcr_status write_all(mcr_text *file, mcr_text *part, const mcr_model *m)
     put_coefficients(part, m->fitted);
     mcr_put_section(file, "COEF", part);
     part->length = 0;
+    if (m->fitted->extras) {
+        put_extras(part, m->fitted);
+        mcr_put_section(file, "MORE", part);
+        part->length = 0;
+    }
     mcr_status s = put_basis(part, m);
     if (s)
         return s;
@@ -218,10 +241,10 @@ static bool names_file(const char *text)
     return false;
 }
 
-static mcr_status get_kernel(mcr_kernel **out, const mcr_container *c)
+static mcr_status get_kernel(mcr_kernel **out, const mcr_container *c, const char tag[4])
 {
     mcr_reader r;
-    mcr_status s = mcr_container_find(c, "KERN", &r);
+    mcr_status s = mcr_container_find(c, tag, &r);
     if (s)
         return s;
     char *text = mcr_get_text(&r);
@@ -261,16 +284,24 @@ static mcr_status get_classes(mcr_model *m, const mcr_container *c)
     return s;
 }
 
-static bool outputs_fit(const mcr_fitted *f)
+static bool outputs_fit(const mcr_fitted *f, const mcr_learner_type *type)
 {
     int64_t k = f->classes;
+    bool classify = f->task == MCR_CLASSIFY;
     switch (f->rule) {
     case MCR_RULE_VALUE: return f->outputs == 1 && k == 0 && f->task == MCR_REGRESS;
     case MCR_RULE_SIGN: return f->outputs == 1 && k == 0 && f->task == MCR_DETECT;
-    case MCR_RULE_BINARY: return f->outputs == 1 && k == 2 && f->task == MCR_CLASSIFY;
-    case MCR_RULE_PAIRS:
-        return k > 2 && k < 1000000 && f->outputs == k * (k - 1) / 2 && f->task == MCR_CLASSIFY;
-    case MCR_RULE_LARGEST: return k > 2 && f->outputs == k && f->task == MCR_CLASSIFY;
+    case MCR_RULE_BINARY: return f->outputs == 1 && k == 2 && classify;
+    case MCR_RULE_PAIRS: return k > 2 && k < 1000000 && f->outputs == k * (k - 1) / 2 && classify;
+    case MCR_RULE_LARGEST:
+        return f->task == MCR_CLUSTER ? k == 0 && f->outputs > 0
+                                      : k > 2 && f->outputs == k && classify;
+    case MCR_RULE_SOFTMAX: return k > 1 && f->outputs == (k == 2 ? 1 : k) && classify;
+    case MCR_RULE_OWN:
+        return type && type->predictor && (classify ? k > 1 : k == 0 && f->task == MCR_REGRESS);
+    case MCR_RULE_COORDINATES:
+        return k == 0 && f->task == MCR_TRANSFORM && f->outputs > 0 &&
+               !(f->second && f->outputs % 2);
     }
     return false;
 }
@@ -301,10 +332,13 @@ static void get_segment(mcr_reader *r, mcr_fitted *f)
     f->segment[f->segments++] = s;
 }
 
-/* Each object in one segment, in order. */
+/* Each object in one segment, in order; with a second kernel, all of them in two. */
 static bool segments_fit(const mcr_fitted *f)
 {
     int64_t next = 0;
+    if (f->second)
+        return f->segments == 2 && f->segment[0].first == 0 && f->segment[0].count == f->basis &&
+               f->segment[1].first == 0 && f->segment[1].count == f->basis;
     for (int64_t g = 0; g < f->segments; g++) {
         if (f->segment[g].first != next)
             return false;
@@ -322,6 +356,9 @@ static mcr_status get_coefficients(mcr_model *m, const mcr_container *c)
     if (s)
         return s;
     mcr_fitted *f = m->fitted;
+    mcr_reader second;
+    if (mcr_container_has(c, "KER2", &second) && (s = get_kernel(&f->second, c, "KER2")))
+        return s;
     mcr_free(c->ctx, f->offset);
     f->classes = m->classes;
     f->task = (mcr_task)mcr_get_u32(&r);
@@ -329,7 +366,7 @@ static mcr_status get_coefficients(mcr_model *m, const mcr_container *c)
     f->object = mcr_get_i64s(&r, &f->basis);
     f->offset = mcr_get_reals(&r, &f->outputs);
     int64_t segments = mcr_get_count(&r, 32), slopes = 0;
-    if (!r.bad && !outputs_fit(f))
+    if (!r.bad && !outputs_fit(f, m->type))
         r.bad = true;
     f->segment = r.bad ? NULL : mcr_alloc_zero(c->ctx, (size_t)segments, sizeof *f->segment);
     if (!r.bad && !f->segment)
@@ -349,6 +386,27 @@ static mcr_status get_coefficients(mcr_model *m, const mcr_container *c)
             r.bad = true;
     }
     return mcr_reader_end(&r, c->file, "its coefficients");
+}
+
+static mcr_status get_extras(mcr_model *m, const mcr_container *c)
+{
+    mcr_reader r;
+    if (!mcr_container_has(c, "MORE", &r))
+        return MCR_OK;
+    mcr_status s = MCR_OK;
+    int64_t extras = mcr_get_count(&r, 16);
+    for (int64_t e = 0; e < extras && !r.bad && !s; e++) {
+        int64_t count = 0;
+        char *name = mcr_get_text(&r);
+        double *value = mcr_get_reals(&r, &count);
+        if (!name || !value || !all_finite(value, count))
+            r.bad = true;
+        else
+            s = mcr_fitted_keep(m->fitted, name, value, count);
+        mcr_free(c->ctx, name);
+        mcr_free(c->ctx, value);
+    }
+    return s ? s : mcr_reader_end(&r, c->file, "its numbers");
 }
 
 static mcr_status get_certificate(mcr_model *m, const mcr_container *c)
@@ -396,7 +454,7 @@ static mcr_status read_mercer(mcr_model **out, const mcr_container *c)
     mcr_model *m = NULL;
     mcr_status s = mcr_container_check(c);
     if (!s)
-        s = get_kernel(&kernel, c);
+        s = get_kernel(&kernel, c, "KERN");
     if (!s)
         s = get_info(&m, c, kernel);
     mcr_kernel_free(kernel);
@@ -404,6 +462,8 @@ static mcr_status read_mercer(mcr_model **out, const mcr_container *c)
         s = get_classes(m, c);
     if (!s)
         s = get_coefficients(m, c);
+    if (!s)
+        s = get_extras(m, c);
     if (!s)
         s = get_certificate(m, c);
     if (!s)

@@ -37,8 +37,12 @@ def learners():
     return tap.mercer_json("learners")["learners"]
 
 
+TASKS = ("classification", "regression", "classification or regression", "detection", "clustering",
+         "transformation")
+
+
 def data_for(task):
-    return sample("sinc") if task == "regression" else sample("moons")
+    return sample("sinc") if "regression" in task else sample("moons")
 
 
 def read_csv(name):
@@ -60,7 +64,7 @@ def test_list_of_learners():
     out = tap.mercer("learners").stdout
     for entry in learners():
         assert re.search(r"^  %s  +\S" % re.escape(entry["name"]), out, re.M), entry["name"]
-        assert entry["summary"] and entry["task"] in ("classification", "regression", "detection")
+        assert entry["summary"] and entry["task"] in TASKS
         for p in entry["params"]:
             assert {"name", "default", "min", "max", "help"} <= set(p) and p["help"], p
 
@@ -107,16 +111,17 @@ def test_every_learner_fits_and_is_certified():
                         [entry["name"], "rbf(gamma=1)", 120, "kernel", "optimal"])
         tap.check_equal(set(out["certificate"]), {"kind", "value", "tolerance"})
         assert out["certificate"]["value"] <= out["certificate"]["tolerance"] <= 0.001, out
-        tap.check_near(out["gap"], out["primal"] - out["dual"], 1e-9)
-        assert -1e-6 <= out["gap"] / max(1, abs(out["primal"])) < 0.1, out
+        if out["gap"] is not None:
+            tap.check_near(out["gap"], out["primal"] - out["dual"], 1e-9)
+            assert -1e-6 <= out["gap"] / max(1, abs(out["primal"])) < 0.1, out
         assert 0 < out["support"] <= 120 and out["iterations"] > 0
-        tap.check_equal(set(out["train"]), {"classification": {"accuracy"}, "detection": set(),
-                                            "regression": {"mse", "r2"}}[entry["task"]])
+        tap.check_equal(set(out["train"]), {"accuracy"} if out["task"] == "classification" else
+                        {"mse", "r2"} if out["task"] == "regression" else set())
         tap.check_equal(out["classes"], 2 if entry["task"] == "classification" else 0)
         assert os.path.getsize("m.mercer") > 100
         text = tap.mercer("fit", *call).stdout
         for part in ("learner    " + entry["name"], "kernel     rbf(gamma=1)\n", "120 objects",
-                     "stop       optimal: ", "certified  ", "gap ", "not kept (-o FILE saves it)"):
+                     "stop       optimal: ", "certified  ", "not kept (-o FILE saves it)"):
             assert part in text, (part, text)
 
 

@@ -106,6 +106,32 @@ static void mend_checksums(file *f)
     }
 }
 
+/* A field that only a function of the object reads is kept, too. */
+static void test_field_of_a_function(void **state)
+{
+    mcr *ctx = *state;
+    mcr_kernel *kernel = NULL;
+    mcr_options *options = NULL;
+    mcr_data *data = NULL;
+    mcr_model *model = NULL, *loaded = NULL;
+    double before[30], after[30];
+    test_ok(ctx, mcr_data_sample(&data, ctx, "rings", 30, -1));
+    test_ok(ctx, mcr_kernel_parse(&kernel, ctx, "conformal(1)"));
+    test_ok(ctx, mcr_options_open(&options, ctx, "svm"));
+    test_ok(ctx, mcr_fit(&model, options, kernel, data, NULL));
+    file f = file_of(ctx, model);
+    test_ok(ctx, load(&loaded, ctx, f.bytes, f.count));
+    test_ok(ctx, mcr_predict(ctx, model, data, NULL, before, NULL));
+    test_ok(ctx, mcr_predict(ctx, loaded, data, NULL, after, NULL));
+    assert_memory_equal(before, after, sizeof before);
+    free(f.bytes);
+    mcr_model_free(loaded);
+    mcr_model_free(model);
+    mcr_options_close(options);
+    mcr_kernel_free(kernel);
+    mcr_data_free(data);
+}
+
 /* ---- all kinds of models -----------------------------------------------------------------------*/
 
 static mcr_data *sample(mcr *ctx, const char *name, int64_t count)
@@ -683,6 +709,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_saved_and_loaded, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_names_of_fields, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(test_field_of_a_function, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_every_byte_and_prefix, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_cut_files, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_altered_with_good_checksums, make_folder,

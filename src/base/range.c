@@ -1,0 +1,73 @@
+/* range.c: several values of a parameter in one word.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <math.h>
+#include <string.h>
+
+#include "base/context.h"
+#include "base/number.h"
+#include "base/params.h"
+
+enum { MOST_VALUES = 10000 };
+
+typedef struct range {
+    double low, high;
+    int64_t count;
+    bool ratio; /* equal ratios, else equal distances */
+} range;
+
+static bool parse_part(const char **at, double *value)
+{
+    const char *end = *at + strcspn(*at, ":");
+    bool fine = mcr_parse_real(*at, end, value) == end && isfinite(*value);
+    *at = *end ? end + 1 : end;
+    return fine;
+}
+
+static bool parse(const char *text, range *r)
+{
+    const char *at = text;
+    *r = (range){.count = 1};
+    if (!parse_part(&at, &r->low))
+        return false;
+    r->high = r->low;
+    if (!*at)
+        return strchr(text, ':') == NULL;
+    if (!parse_part(&at, &r->high))
+        return false;
+    if (!*at) { /* by ones */
+        double count = floor(r->high - r->low) + 1;
+        r->count = count <= MOST_VALUES ? (int64_t)count : MOST_VALUES + 1;
+        r->high = r->low + (double)(r->count - 1);
+        return at[-1] != ':' && r->count >= 1;
+    }
+    r->ratio = strncmp(at, "log", 3) == 0;
+    at += r->ratio ? 3 : 0;
+    const char *end = at + strlen(at);
+    return mcr_parse_int(at, end, &r->count) == end && r->count >= 2 && r->high > r->low &&
+           (!r->ratio || r->low > 0);
+}
+
+mcr_status mcr_range_parse(mcr_reals *out, mcr *ctx, const char *owner, const char *name,
+                           const char *text)
+{
+    range r;
+    *out = (mcr_reals){0, NULL};
+    if (!parse(text, &r) || r.count > MOST_VALUES)
+        return mcr_fail(ctx, MCR_BAD_CALL,
+                        "%s: %s must be a number or a range of at most %d such as 1e-3:1e3:log7 or "
+                        "0:1:5, not \"%.200s\"",
+                        owner, name, MOST_VALUES, text);
+    out->values = mcr_alloc(ctx, (size_t)r.count, sizeof *out->values);
+    if (!out->values)
+        return MCR_NO_MEMORY;
+    out->count = r.count;
+    for (int64_t i = 0; i < r.count; i++) {
+        double part = r.count > 1 ? (double)i / (double)(r.count - 1) : 0;
+        out->values[i] = r.ratio ? r.low * pow(r.high / r.low, part)
+                                 : r.low + part * (r.high - r.low);
+    }
+    out->values[r.count - 1] = r.high; /* without rounding */
+    return MCR_OK;
+}

@@ -1,0 +1,123 @@
+/* goal.c: targets as numbers.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "learn/goal.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "learn/svm_common.h"
+
+static void fill(mcr_goal *g, const mcr_data *data)
+{
+    const double *target = mcr_data_targets(data);
+    for (int64_t i = 0; i < g->n; i++)
+        for (int64_t o = 0; o < g->outputs; o++) {
+            int64_t positive = g->outputs == 1 ? 1 : o;
+            g->y[i * g->outputs + o] = g->task == MCR_REGRESS       ? target[i]
+                                       : g->class_of[i] == positive ? 1
+                                                                    : -1;
+        }
+}
+
+static mcr_status set_task(mcr_goal *g, const mcr_data *data, const char *learner, int task,
+                           const char *class_weight)
+{
+    bool words = mcr_data_target_kind(data) == MCR_WORD_TARGETS;
+    g->task = task == MCR_TASK_CLASSIFY || (task == MCR_TASK_AUTO && words) ? MCR_CLASSIFY
+                                                                            : MCR_REGRESS;
+    if (g->task == MCR_CLASSIFY)
+        return mcr_svm_need_classes(g->ctx, learner, data);
+    if (class_weight)
+        return mcr_fail(
+            g->ctx, MCR_BAD_CALL,
+            "%s: class-weight is for classes, and the targets are numbers: if they name "
+            "classes, say --task classify",
+            learner);
+    return mcr_svm_need_numbers(g->ctx, learner, data);
+}
+
+mcr_status mcr_goal_open(mcr_goal *g, const mcr_learning *in, const char *learner, int task,
+                         const char *class_weight)
+{
+    *g = (mcr_goal){.ctx = in->ctx, .n = mcr_data_count(in->data), .outputs = 1};
+    mcr_status s = set_task(g, in->data, learner, task, class_weight);
+    if (s)
+        return s;
+    g->rule = MCR_RULE_VALUE;
+    if (g->task == MCR_CLASSIFY) {
+        g->classes = mcr_data_classes(in->data);
+        g->class_of = mcr_data_class_of(in->data);
+        g->outputs = g->classes == 2 ? 1 : g->classes;
+        g->rule = g->classes == 2 ? MCR_RULE_BINARY : MCR_RULE_LARGEST;
+    }
+    g->y = mcr_alloc(g->ctx, (size_t)g->n, (size_t)g->outputs * sizeof *g->y);
+    g->weight = mcr_alloc(g->ctx, (size_t)g->n, sizeof *g->weight);
+    if (!g->y || !g->weight)
+        return MCR_NO_MEMORY;
+    fill(g, in->data);
+    s = mcr_svm_weights(g->ctx, learner, in->data, class_weight, g->weight);
+    for (int64_t i = 0; i < g->n && !s; i++)
+        g->total += g->weight[i];
+    return s;
+}
+
+void mcr_goal_close(mcr_goal *g)
+{
+    if (!g->ctx)
+        return;
+    mcr_free(g->ctx, g->y);
+    mcr_free(g->ctx, g->weight);
+    *g = (mcr_goal){0};
+}
+
+mcr_status mcr_goal_fitted(mcr_fitted **out, const mcr_goal *g, const double *coef)
+{
+    mcr_fitted *f = NULL;
+    mcr_status s = mcr_fitted_new(&f, g->ctx, g->outputs);
+    int64_t *object = mcr_alloc(g->ctx, (size_t)g->n, sizeof *object);
+    int32_t *output = mcr_alloc(g->ctx, (size_t)g->outputs, sizeof *output);
+    double *by_output = mcr_alloc(g->ctx, (size_t)g->n, (size_t)g->outputs * sizeof *by_output);
+    if (!s && (!object || !output || !by_output))
+        s = MCR_NO_MEMORY;
+    for (int64_t i = 0; i < g->n && !s; i++) {
+        object[i] = i;
+        for (int64_t o = 0; o < g->outputs; o++)
+            by_output[o * g->n + i] = coef[i * g->outputs + o];
+    }
+    for (int64_t o = 0; o < g->outputs && !s; o++)
+        output[o] = (int32_t)o;
+    if (!s)
+        s = mcr_fitted_add(f, object, g->n, output, g->outputs, by_output);
+    if (!s) {
+        f->task = g->task;
+        f->rule = g->rule;
+        f->classes = g->classes;
+    }
+    mcr_free(g->ctx, object);
+    mcr_free(g->ctx, output);
+    mcr_free(g->ctx, by_output);
+    if (s)
+        mcr_fitted_free(f);
+    *out = s ? NULL : f;
+    return s;
+}
+
+mcr_status mcr_fitted_remark(mcr_fitted *f, const char *format, ...)
+{
+    char text[512];
+    va_list list;
+    va_start(list, format);
+    vsnprintf(text, sizeof text, format, list);
+    va_end(list);
+    size_t old = f->remark ? strlen(f->remark) : 0, length = old + strlen(text) + 3;
+    char *both = mcr_alloc(f->ctx, length, 1);
+    if (!both)
+        return MCR_NO_MEMORY;
+    snprintf(both, length, "%s%s%s", f->remark ? f->remark : "", old ? "; " : "", text);
+    mcr_free(f->ctx, f->remark);
+    f->remark = both;
+    return MCR_OK;
+}

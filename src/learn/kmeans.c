@@ -1,0 +1,164 @@
+/* kmeans.c: k-means in feature space (solve/cluster.h).
+ *
+ * The centre of cluster c is sum w_i Phi(x_i) / W_c over its objects. An object is nearest to the centre
+ * with the largest f_c(x) = sum (w_i / W_c) K(x_i, x) - |c|^2 / 2, which is the model: a segment of
+ * the basis for each cluster.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <math.h>
+#include <stddef.h>
+
+#include "learn/goal.h"
+#include "learn/svm_common.h"
+#include "solve/cluster.h"
+
+typedef struct params {
+    int64_t clusters, restarts, max_steps;
+    double tol, time_limit;
+} params;
+
+static const mcr_param table[] = {
+    {"clusters", MCR_INT, offsetof(params, clusters), "8", 1, 1000000, 0, NULL,
+     "how many clusters"},
+    {"restarts", MCR_INT, offsetof(params, restarts), "10", 1, 1000000, 0, NULL,
+     "starts from other seeds; the best is kept"},
+    {"tol", MCR_REAL, offsetof(params, tol), "1e-06", 0, INFINITY, MCR_MIN_OPEN, NULL,
+     "what moving one object may still gain, as a share of the objective"},
+    {"time-limit", MCR_REAL, offsetof(params, time_limit), NULL, 0, INFINITY, MCR_MIN_OPEN, NULL,
+     "seconds after which the best model so far is kept"},
+    {"max-steps", MCR_INT, offsetof(params, max_steps), NULL, 1, INFINITY, 0, NULL,
+     "sweeps over the objects after which a start ends"},
+    {0},
+};
+
+static mcr_status need_objects(const mcr_learning *in, double *weight)
+{
+    const params *o = in->params;
+    int64_t n = mcr_data_count(in->data), count = 0;
+    if (n == 0)
+        return mcr_fail(in->ctx, MCR_BAD_DATA, "kmeans: there are no objects");
+    mcr_status s = mcr_svm_weights(in->ctx, "kmeans", in->data, NULL, weight);
+    for (int64_t i = 0; i < n && !s; i++)
+        count += weight[i] > 0;
+    if (!s && count < o->clusters)
+        s = mcr_fail(in->ctx, MCR_BAD_DATA,
+                     "kmeans: %lld clusters, but only %lld objects%s: take fewer clusters",
+                     (long long)o->clusters, (long long)count, count < n ? " with a weight" : "");
+    return s;
+}
+
+/* The members of each cluster as a segment. */
+static mcr_status add_clusters(mcr_fitted *f, const mcr_clusters *found, const double *weight,
+                               int64_t n)
+{
+    int64_t *object = mcr_alloc(f->ctx, (size_t)n, sizeof *object);
+    double *coef = mcr_alloc(f->ctx, (size_t)n, sizeof *coef);
+    mcr_status s = object && coef ? MCR_OK : MCR_NO_MEMORY;
+    for (int32_t c = 0; c < f->outputs && !s; c++) {
+        int64_t count = 0;
+        for (int64_t i = 0; i < n; i++)
+            if (found->of[i] == c) {
+                object[count] = i;
+                coef[count++] = weight[i] / found->weight[c];
+            }
+        s = mcr_fitted_add(f, object, count, &c, 1, coef);
+        f->offset[c] = -found->square[c] / 2;
+    }
+    mcr_free(f->ctx, object);
+    mcr_free(f->ctx, coef);
+    return s;
+}
+
+static mcr_status remark(mcr_fitted *f, const mcr_clusters *found, const mcr_learning *in)
+{
+    const params *o = in->params;
+    int64_t smallest = INT64_MAX, largest = 0;
+    for (int64_t c = 0; c < f->outputs; c++) {
+        smallest = found->count[c] < smallest ? found->count[c] : smallest;
+        largest = found->count[c] > largest ? found->count[c] : largest;
+    }
+    mcr_status s = mcr_fitted_remark(
+        f, "clusters of %lld to %lld objects, the best of %lld start%s", (long long)smallest,
+        (long long)largest, (long long)(found->starts > 0 ? found->starts : 1),
+        found->starts > 1 ? "s" : "");
+    if (!s && found->starts < o->restarts)
+        s = mcr_fitted_remark(f, "%lld more had been asked for",
+                              (long long)(o->restarts - found->starts));
+    if (!s && mcr_kernel_definite(in->kernel, NULL) != MCR_PSD)
+        s = mcr_fitted_remark(f, "the kernel is not known to be positive semidefinite: squared "
+                                 "distances may be negative");
+    return s;
+}
+
+static mcr_status finish(mcr_fitted **out, const mcr_clusters *found, const double *weight,
+                         const mcr_learning *in)
+{
+    static const mcr_stop stops[] = {
+        [MCR_CLUSTER_OPTIMAL] = MCR_STOP_OPTIMAL,
+        [MCR_CLUSTER_STEPS] = MCR_STOP_STEPS,
+        [MCR_CLUSTER_TIME] = MCR_STOP_TIME,
+        [MCR_CLUSTER_INTERRUPTED] = MCR_STOP_INTERRUPTED,
+    };
+    const params *o = in->params;
+    mcr_fitted *f = NULL;
+    mcr_status s = mcr_fitted_new(&f, in->ctx, o->clusters);
+    if (s)
+        return s;
+    f->task = MCR_CLUSTER;
+    f->rule = MCR_RULE_LARGEST;
+    f->objective = found->objective;
+    f->certificate = "gain of a move";
+    f->value = found->gain;
+    f->tolerance = o->tol;
+    f->iterations = found->steps;
+    f->stop = stops[found->stop];
+    if (f->stop == MCR_STOP_OPTIMAL && !(f->value <= f->tolerance))
+        f->stop = MCR_STOP_STUCK;
+    s = add_clusters(f, found, weight, mcr_data_count(in->data));
+    if (!s)
+        s = remark(f, found, in);
+    if (s)
+        mcr_fitted_free(f);
+    else
+        *out = f;
+    return s;
+}
+
+static mcr_status fit(mcr_fitted **out, const mcr_learning *in)
+{
+    *out = NULL;
+    const params *o = in->params;
+    mcr_gram *gram = NULL;
+    mcr_clusters found = {0};
+    double *weight = mcr_alloc(in->ctx, (size_t)mcr_data_count(in->data), sizeof *weight);
+    mcr_cluster_problem problem = {
+        .clusters = o->clusters,
+        .starts = o->restarts,
+        .weight = weight,
+        .tolerance = o->tol,
+        .most_steps = o->max_steps == INT64_MIN ? 0 : o->max_steps,
+        .seconds = isnan(o->time_limit) ? 0 : o->time_limit,
+        .phase = "kmeans",
+    };
+    mcr_status s = weight ? need_objects(in, weight) : MCR_NO_MEMORY;
+    if (!s)
+        s = mcr_gram_open(&gram, in->ctx, in->kernel, in->data, NULL);
+    if (!s)
+        s = mcr_cluster(&found, gram, &problem);
+    if (!s)
+        s = finish(out, &found, weight, in);
+    mcr_clusters_close(in->ctx, &found);
+    mcr_gram_close(gram);
+    mcr_free(in->ctx, weight);
+    return s;
+}
+
+const mcr_learner_type mcr_learner_kmeans = {
+    .name = "kmeans",
+    .summary = "k-means: clusters around centres in feature space",
+    .task = MCR_CLUSTER,
+    .params = table,
+    .params_size = sizeof(params),
+    .fit = fit,
+};

@@ -1,0 +1,201 @@
+/* logistic.c: logistic regression for any number of classes: the model of maximum entropy, with a
+ * Gaussian prior on its weights.
+ *
+ *   min  -sum w_i log P(y_i | x_i) + lambda sum_y |w_y|^2,   P(y | x) in proportion to exp(w_y.Phi(x))
+ *
+ * At the optimum the coefficients are a_iy = w_i ([y_i = y] - P(y | x_i)) / (2 lambda): how far this is from
+ * true is the certificate. Of two classes only f = f_1 - f_0 is kept: w_1 = -w_0 at the optimum, so its
+ * penalty is lambda / 2 |w_1 - w_0|^2.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <math.h>
+#include <stddef.h>
+
+#include "learn/goal.h"
+#include "learn/svm_common.h"
+#include "solve/newton.h"
+
+typedef struct params {
+    double lambda, tol, time_limit;
+    int64_t max_steps;
+    char *class_weight;
+} params;
+
+static const mcr_param table[] = {
+    {"lambda", MCR_REAL, offsetof(params, lambda), "0.5", 0, INFINITY, MCR_MIN_OPEN | MCR_MAX_OPEN,
+     NULL, "weight of |w|^2 against the log likelihood"},
+    MCR_CLASS_WEIGHT_PARAM(params),
+    {"tol", MCR_REAL, offsetof(params, tol), "1e-06", 0, INFINITY, MCR_MIN_OPEN, NULL,
+     "largest difference between 2 lambda a coefficient and its [y_i = y] - P"},
+    {"time-limit", MCR_REAL, offsetof(params, time_limit), NULL, 0, INFINITY, MCR_MIN_OPEN, NULL,
+     "seconds after which the best model so far is kept"},
+    {"max-steps", MCR_INT, offsetof(params, max_steps), NULL, 1, INFINITY, 0, NULL,
+     "steps of Newton's method after which the best model so far is kept"},
+    {0},
+};
+
+/* ---- the loss ----------------------------------------------------------------------------------*/
+
+/* Probabilities of one object's classes; returns -log of that of class `own`. */
+static double probabilities(const double *f, int64_t columns, int64_t own, double *p)
+{
+    double most = f[0], sum = 0;
+    for (int64_t c = 1; c < columns; c++)
+        most = fmax(most, f[c]);
+    for (int64_t c = 0; c < columns; c++)
+        sum += p[c] = exp(f[c] - most);
+    for (int64_t c = 0; c < columns; c++)
+        p[c] /= sum;
+    return log(sum) + most - f[own];
+}
+
+/* P(class 1), without the loss of digits near 0. */
+static double sigmoid(double f)
+{
+    return f >= 0 ? 1 / (1 + exp(-f)) : exp(f) / (1 + exp(f));
+}
+
+static double loss_of_two(const void *self, const double *f, double *gradient)
+{
+    const mcr_goal *g = self;
+    double sum = 0;
+    for (int64_t i = 0; i < g->n; i++) {
+        double w = g->weight[i], margin = g->y[i] * f[i];
+        sum += w * (margin > 0 ? log1p(exp(-margin)) : log1p(exp(margin)) - margin);
+        gradient[i] = -w * g->y[i] * sigmoid(-margin);
+    }
+    return sum;
+}
+
+static void curve_of_two(const void *self, const double *f, const double *v, double *hv)
+{
+    const mcr_goal *g = self;
+    for (int64_t i = 0; i < g->n; i++)
+        hv[i] = g->weight[i] * sigmoid(f[i]) * sigmoid(-f[i]) * v[i];
+}
+
+static double loss_of_many(const void *self, const double *f, double *gradient)
+{
+    const mcr_goal *g = self;
+    double sum = 0;
+    for (int64_t i = 0; i < g->n; i++) {
+        double *p = gradient + i * g->outputs, w = g->weight[i];
+        sum += w * probabilities(f + i * g->outputs, g->outputs, g->class_of[i], p);
+        p[g->class_of[i]] -= 1;
+        for (int64_t c = 0; c < g->outputs; c++)
+            p[c] *= w;
+    }
+    return sum;
+}
+
+/* w (diag(p) - p p') v for each object; hv holds p meanwhile. */
+static void curve_of_many(const void *self, const double *f, const double *v, double *hv)
+{
+    const mcr_goal *g = self;
+    for (int64_t i = 0; i < g->n; i++) {
+        double *p = hv + i * g->outputs, mean = 0;
+        const double *u = v + i * g->outputs;
+        (void)probabilities(f + i * g->outputs, g->outputs, 0, p);
+        for (int64_t c = 0; c < g->outputs; c++)
+            mean += p[c] * u[c];
+        for (int64_t c = 0; c < g->outputs; c++)
+            p[c] *= g->weight[i] * (u[c] - mean);
+    }
+}
+
+/* ---- the learner -------------------------------------------------------------------------------*/
+
+/* The heaviest object: what coefficients are measured by. */
+static double heaviest(const mcr_goal *g)
+{
+    double most = 0;
+    for (int64_t i = 0; i < g->n; i++)
+        most = fmax(most, g->weight[i]);
+    return most;
+}
+
+static mcr_status finish(mcr_fitted **out, const mcr_goal *g, const params *o, const double *a,
+                         const double *f, const mcr_smooth_result *r, const mcr_kernel *kernel)
+{
+    static const mcr_stop stops[] = {
+        [MCR_SMOOTH_OPTIMAL] = MCR_STOP_OPTIMAL, [MCR_SMOOTH_STEPS] = MCR_STOP_STEPS,
+        [MCR_SMOOTH_TIME] = MCR_STOP_TIME,       [MCR_SMOOTH_INTERRUPTED] = MCR_STOP_INTERRUPTED,
+        [MCR_SMOOTH_STUCK] = MCR_STOP_STUCK,
+    };
+    mcr_fitted *t = NULL;
+    mcr_status s = mcr_goal_fitted(&t, g, a);
+    if (s)
+        return s;
+    t->rule = MCR_RULE_SOFTMAX;
+    t->objective = t->primal = r->objective;
+    t->gap = r->gap;
+    t->dual = r->objective - r->gap;
+    t->certificate = "error of the identity";
+    t->value = r->rest / heaviest(g);
+    t->tolerance = o->tol;
+    t->iterations = r->steps;
+    t->stop = stops[r->stop];
+    s = mcr_svm_remark(&t->remark, g->ctx, kernel);
+    if (!s && !(t->right = mcr_alloc(g->ctx, (size_t)g->n, 1)))
+        s = MCR_NO_MEMORY;
+    for (int64_t i = 0; i < g->n && !s; i++)
+        t->right[i] = mcr_fitted_decide(t, f + i * g->outputs, NULL, NULL) == g->class_of[i];
+    if (s)
+        mcr_fitted_free(t);
+    else
+        *out = t;
+    return s;
+}
+
+static mcr_status fit(mcr_fitted **out, const mcr_learning *in)
+{
+    *out = NULL;
+    const params *o = in->params;
+    mcr_goal g;
+    mcr_gram *gram = NULL;
+    mcr_smooth_result result;
+    double *a = NULL, *f = NULL;
+    mcr_status s = mcr_goal_open(&g, in, "logistic", MCR_TASK_CLASSIFY, o->class_weight);
+    if (!s)
+        s = mcr_gram_open(&gram, in->ctx, in->kernel, in->data, NULL);
+    if (!s) {
+        a = mcr_alloc_zero(in->ctx, (size_t)g.n, (size_t)g.outputs * sizeof *a);
+        f = mcr_alloc(in->ctx, (size_t)g.n, (size_t)g.outputs * sizeof *f);
+        s = a && f ? MCR_OK : MCR_NO_MEMORY;
+    }
+    if (!s) {
+        bool two = g.outputs == 1;
+        mcr_smooth problem = {
+            .columns = g.outputs,
+            .mu = two ? o->lambda : 2 * o->lambda,
+            .loss = two ? loss_of_two : loss_of_many,
+            .curve = two ? curve_of_two : curve_of_many,
+            .self = &g,
+            .identity = o->tol * heaviest(&g),
+            .gap = INFINITY,
+            .most_steps = o->max_steps == INT64_MIN ? 0 : o->max_steps,
+            .seconds = isnan(o->time_limit) ? 0 : o->time_limit,
+            .phase = "logistic",
+        };
+        s = mcr_smooth_solve(gram, &problem, a, f, &result);
+    }
+    if (!s)
+        s = finish(out, &g, o, a, f, &result, in->kernel);
+    mcr_free(in->ctx, a);
+    mcr_free(in->ctx, f);
+    mcr_gram_close(gram);
+    mcr_goal_close(&g);
+    return s;
+}
+
+const mcr_learner_type mcr_learner_logistic = {
+    .name = "logistic",
+    .summary = "logistic regression (maximum entropy), with probabilities",
+    .task = MCR_CLASSIFY,
+    .params = table,
+    .params_size = sizeof(params),
+    .fit = fit,
+    .weights_count = true,
+    .dense = true,
+};

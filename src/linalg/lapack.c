@@ -1,0 +1,262 @@
+/* lapack.c: tiled Cholesky factorisation, solution and inverse (right-looking; for tiles see Buttari,
+ * Langou, Kurzak and Dongarra, 2009). How the Fortran routines see row-major matrices: blas.c.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "linalg/lapack.h"
+
+#include <limits.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/context.h"
+#include "base/threads.h"
+#include "linalg/fortran.h"
+
+/* Columns of a panel, rows and columns of a tile behind it, columns of the inverse at a time. */
+enum { PANEL = 256, TILE = 512, STRIP = 128 };
+/* Rows of a worker's item in a product. */
+enum { BAND = 64 };
+
+static const double unit = 1, minus = -1;
+
+/* ---- room --------------------------------------------------------------------------------------*/
+
+mcr_status mcr_square_open(mcr_square *square, mcr *ctx, int64_t n, const char *what)
+{
+    *square = (mcr_square){.ctx = ctx, .n = n, .ld = (n + 7) / 8 * 8};
+    if (n > INT_MAX - 16)
+        return mcr_fail(ctx, MCR_BAD_CALL,
+                        "%s: a matrix of %lld x %lld values is too large for the BLAS library; use "
+                        "fewer objects",
+                        what, (long long)n, (long long)n);
+    if (square->ld % 512 == 0)
+        square->ld += 8; /* rows a power of two apart would share cache sets */
+    size_t bytes = 0;
+    if (!mcr_size_mul((size_t)n, (size_t)square->ld * sizeof(double), &bytes))
+        bytes = SIZE_MAX;
+    mcr_status s = mcr_budget_take(ctx, bytes, what);
+    if (s)
+        return s;
+    square->taken = bytes;
+    square->a = mcr_alloc(ctx, (size_t)n, (size_t)square->ld * sizeof(double));
+    if (square->a)
+        return MCR_OK;
+    mcr_square_close(square);
+    return MCR_NO_MEMORY;
+}
+
+void mcr_square_close(mcr_square *square)
+{
+    if (!square->ctx)
+        return;
+    mcr_free(square->ctx, square->a);
+    mcr_budget_give(square->ctx, square->taken);
+    *square = (mcr_square){0};
+}
+
+/* ---- product -----------------------------------------------------------------------------------*/
+
+typedef struct product_job {
+    const mcr_square *m;
+    const double *v;
+    int64_t cols;
+    double *y;
+} product_job;
+
+static int64_t least(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static mcr_status product_band(void *arg, int64_t item, int worker)
+{
+    (void)worker;
+    const product_job *j = arg;
+    const double none = 0;
+    int64_t first = item * BAND;
+    int rows = (int)least(BAND, j->m->n - first), n = (int)j->m->n, cols = (int)j->cols;
+    int ld = (int)j->m->ld, one = 1;
+    const double *a = j->m->a + first * j->m->ld;
+    int before = mcr_fortran_threads(1);
+    if (cols == 1)
+        dgemv_("T", &n, &rows, &unit, a, &ld, j->v, &one, &none, j->y + first, &one, 1);
+    else
+        dgemm_("N", "N", &cols, &rows, &n, &unit, j->v, &cols, a, &ld, &none,
+               j->y + first * j->cols, &cols, 1, 1);
+    (void)mcr_fortran_threads(before);
+    return MCR_OK;
+}
+
+mcr_status mcr_square_multiply(const mcr_square *square, const double *v, int64_t cols, double *y)
+{
+    product_job j = {square, v, cols, y};
+    return mcr_parallel(square->ctx, (square->n + BAND - 1) / BAND, product_band, &j);
+}
+
+/* ---- factor ------------------------------------------------------------------------------------*/
+
+typedef struct cholesky_job {
+    int64_t n, ld;
+    double *a;
+    int64_t first, width; /* the panel's columns */
+    int64_t tiles;        /* a side of what is behind it */
+} cholesky_job;
+
+/* X L^T = A for some rows of the panel, L its square on the diagonal. */
+static mcr_status panel_rows(void *arg, int64_t item, int worker)
+{
+    (void)worker;
+    const cholesky_job *j = arg;
+    int64_t row = j->first + j->width + item * TILE;
+    int width = (int)j->width, rows = (int)least(TILE, j->n - row), ld = (int)j->ld;
+    int before = mcr_fortran_threads(1);
+    dtrsm_("L", "U", "T", "N", &width, &rows, &unit, j->a + j->first * j->ld + j->first, &ld,
+           j->a + row * j->ld + j->first, &ld, 1, 1, 1, 1);
+    (void)mcr_fortran_threads(before);
+    return MCR_OK;
+}
+
+/* A tile behind the panel, on or below the diagonal, minus its part of the panel's square. */
+static mcr_status behind_panel(void *arg, int64_t item, int worker)
+{
+    (void)worker;
+    const cholesky_job *j = arg;
+    int64_t r = 0;
+    for (; item > r; item -= ++r)
+        ;
+    int64_t start = j->first + j->width, row = start + r * TILE, col = start + item * TILE;
+    int rows = (int)least(TILE, j->n - row), cols = (int)least(TILE, j->n - col);
+    int width = (int)j->width, ld = (int)j->ld;
+    const double *left = j->a + row * j->ld + j->first, *right = j->a + col * j->ld + j->first;
+    double *to = j->a + row * j->ld + col;
+    int before = mcr_fortran_threads(1);
+    if (row == col)
+        dsyrk_("U", "T", &rows, &width, &minus, left, &ld, &unit, to, &ld, 1, 1);
+    else
+        dgemm_("T", "N", &cols, &rows, &width, &minus, right, &ld, left, &ld, &unit, to, &ld, 1, 1);
+    (void)mcr_fortran_threads(before);
+    return MCR_OK;
+}
+
+static mcr_status tell(mcr *ctx, const char *phase, const cholesky_job *j, double began)
+{
+    double left = 1 - (double)(j->first + j->width) / (double)j->n;
+    mcr_progress at = {
+        .size = sizeof at,
+        .phase = phase,
+        .fraction = 1 - left * left * left,
+        .seconds = mcr_now() - began,
+        .objective = NAN,
+        .violation = NAN,
+    };
+    return phase && mcr_report(ctx, &at) ? mcr_fail(ctx, MCR_STOPPED, "interrupted") : MCR_OK;
+}
+
+mcr_status mcr_lapack_cholesky(mcr *ctx, int64_t n, double *a, int64_t lda, const char *phase,
+                               int64_t *minor)
+{
+    cholesky_job j = {.n = n, .ld = lda, .a = a};
+    double began = mcr_now();
+    mcr_status s = MCR_OK;
+    if (minor)
+        *minor = 0;
+    for (; j.first < n && !s; j.first += PANEL) {
+        int info = 0, width = (int)least(PANEL, n - j.first), ld = (int)lda;
+        j.width = width;
+        int before = mcr_fortran_threads(1);
+        dpotrf_("U", &width, a + j.first * lda + j.first, &ld, &info, 1);
+        (void)mcr_fortran_threads(before);
+        if (info > 0) {
+            if (minor)
+                *minor = j.first + info;
+            return mcr_fail(ctx, MCR_NUMERIC,
+                            "the matrix is not positive definite (its leading minor of order %lld "
+                            "is not positive); a larger ridge or noise term helps",
+                            (long long)(j.first + info));
+        }
+        j.tiles = (n - j.first - j.width + TILE - 1) / TILE;
+        s = mcr_parallel(ctx, j.tiles, panel_rows, &j);
+        if (!s)
+            s = mcr_parallel(ctx, j.tiles * (j.tiles + 1) / 2, behind_panel, &j);
+        if (!s && j.tiles > 0)
+            s = tell(ctx, phase, &j, began);
+    }
+    return s;
+}
+
+/* ---- solution ----------------------------------------------------------------------------------*/
+
+/* X op(L)^T = B, seen from the right; B is count x n for the Fortran routines. */
+static void solve_side(const char *op, int64_t n, int64_t count, const double *l, int64_t ldl,
+                       double *b, int64_t ldb)
+{
+    int in = (int)n, ic = (int)count, ill = (int)ldl, ilb = (int)ldb;
+    if (count == 1)
+        dtrsv_("U", *op == 'N' ? "T" : "N", "N", &in, l, &ill, b, &ilb, 1, 1, 1);
+    else
+        dtrsm_("R", "U", op, "N", &ic, &in, &unit, l, &ill, b, &ilb, 1, 1, 1, 1);
+}
+
+mcr_status mcr_lapack_solve(mcr *ctx, int64_t n, int64_t count, const double *l, int64_t ldl,
+                            double *b, int64_t ldb)
+{
+    if (count > INT_MAX || ldb > INT_MAX)
+        return mcr_fail(ctx, MCR_BAD_CALL,
+                        "%lld right-hand sides are too many for the BLAS library",
+                        (long long)count);
+    int before = mcr_fortran_threads(1);
+    solve_side("N", n, count, l, ldl, b, ldb);
+    solve_side("T", n, count, l, ldl, b, ldb);
+    (void)mcr_fortran_threads(before);
+    return MCR_OK;
+}
+
+/* ---- inverse -----------------------------------------------------------------------------------*/
+
+typedef struct inverse_job {
+    int64_t n, ld;
+    double *l, *diagonal;
+    bool whole;
+    double *room; /* n x STRIP for each worker */
+} inverse_job;
+
+/* Columns first .. first + width - 1 of the inverse, from row `first` on: they depend on the part of L
+ * behind them alone. What is above is the mirror of other columns. */
+static mcr_status inverse_strip(void *arg, int64_t item, int worker)
+{
+    const inverse_job *j = arg;
+    int64_t first = item * STRIP, rows = j->n - first, width = least(STRIP, rows);
+    double *x = j->room + worker * j->n * STRIP;
+    double *l = j->l + first * j->ld + first;
+    memset(x, 0, sizeof *x * (size_t)(rows * width));
+    for (int64_t c = 0; c < width; c++)
+        x[c * width + c] = 1;
+    int before = mcr_fortran_threads(1);
+    solve_side("N", rows, width, l, j->ld, x, width);
+    if (j->whole)
+        solve_side("T", rows, width, l, j->ld, x, width);
+    (void)mcr_fortran_threads(before);
+    for (int64_t c = 0; c < width; c++)
+        j->diagonal[first + c] = j->whole ? x[c * width + c] : 0;
+    for (int64_t r = 0; r < rows && !j->whole; r++)
+        for (int64_t c = 0; c < width; c++)
+            j->diagonal[first + c] += x[r * width + c] * x[r * width + c];
+    for (int64_t c = 0; c < width && j->whole; c++)
+        for (int64_t r = c + 1; r < rows; r++)
+            l[c * j->ld + r] = x[r * width + c];
+    return MCR_OK;
+}
+
+mcr_status mcr_lapack_inverse(mcr *ctx, int64_t n, double *l, int64_t ldl, bool whole,
+                              double *diagonal)
+{
+    size_t workers = (size_t)mcr_workers(ctx);
+    inverse_job j = {n, ldl, l, diagonal, whole, NULL};
+    j.room = mcr_alloc(ctx, workers * STRIP, (size_t)n * sizeof *j.room);
+    if (!j.room)
+        return MCR_NO_MEMORY;
+    mcr_status s = mcr_parallel(ctx, (n + STRIP - 1) / STRIP, inverse_strip, &j);
+    mcr_free(ctx, j.room);
+    return s;
+}

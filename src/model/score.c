@@ -1,0 +1,115 @@
+/* score.c: how good predictions are.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <math.h>
+#include <string.h>
+
+#include "base/number.h"
+#include "model/model.h"
+
+/* The model's number for each class of the data, -1: unknown to the model. */
+static mcr_status match_classes(mcr *ctx, const mcr_model *m, const mcr_data *data, int64_t **out)
+{
+    int64_t k = mcr_data_classes(data);
+    int64_t *match = mcr_alloc(ctx, (size_t)k, sizeof *match);
+    *out = match;
+    for (int64_t c = 0; match && c < k; c++) {
+        const char *name = mcr_data_class_name(data, c), *end = name + strlen(name);
+        double number;
+        bool is_number = mcr_parse_real(name, end, &number) == end;
+        match[c] = -1;
+        for (int64_t t = 0; t < m->classes && match[c] < 0; t++)
+            if (strcmp(name, m->class_name[t]) == 0 || (is_number && number == m->class_value[t]))
+                match[c] = t;
+    }
+    return match ? MCR_OK : MCR_NO_MEMORY;
+}
+
+static mcr_status score_classes(mcr *ctx, const mcr_model *m, const mcr_data *data,
+                                const double *value, mcr_metrics *out)
+{
+    int64_t *match, right = 0;
+    const int32_t *class_of = mcr_data_class_of(data);
+    mcr_status s = match_classes(ctx, m, data, &match);
+    for (int64_t i = 0; i < out->n && !s; i++)
+        right += (double)match[class_of[i]] == value[i];
+    mcr_free(ctx, match);
+    out->accuracy = (double)right / (double)out->n;
+    return s;
+}
+
+static void score_numbers(const mcr_data *data, const double *value, mcr_metrics *out)
+{
+    const double *y = mcr_data_targets(data);
+    double mean = 0, total = 0, squares = 0, sizes = 0, n = (double)out->n;
+    for (int64_t i = 0; i < out->n; i++)
+        mean += y[i] / n;
+    for (int64_t i = 0; i < out->n; i++) {
+        double error = y[i] - value[i];
+        squares += error * error;
+        sizes += fabs(error);
+        total += (y[i] - mean) * (y[i] - mean);
+    }
+    out->mse = squares / n;
+    out->mae = sizes / n;
+    out->r2 = total > 0 ? 1 - squares / total : NAN;
+}
+
+/* Detection: targets +1 (or any number > 0) are insiders. */
+static void score_detection(const mcr_data *data, const double *value, mcr_metrics *out)
+{
+    const double *y = mcr_data_targets(data);
+    int64_t right = 0;
+    for (int64_t i = 0; i < out->n; i++)
+        right += (y[i] > 0) == (value[i] > 0);
+    out->accuracy = (double)right / (double)out->n;
+}
+
+/* The adjusted Rand index (Hubert and Arabie, 1985): pairs that classes and clusters both keep
+ * together, 0 as by chance, 1 for the same partition. */
+static mcr_status score_clusters(mcr *ctx, const mcr_model *m, const mcr_data *data,
+                                 const double *value, mcr_metrics *out)
+{
+    int64_t k = m->fitted->outputs, classes = mcr_data_classes(data);
+    const int32_t *class_of = mcr_data_class_of(data);
+    double *both = mcr_alloc_zero(ctx, (size_t)(k + 1), (size_t)(classes + 1) * sizeof *both);
+    if (!both)
+        return MCR_NO_MEMORY;
+    double pairs[3] = {0, 0, 0}, all = (double)out->n * (double)(out->n - 1) / 2;
+    for (int64_t i = 0; i < out->n; i++) { /* the last row and column hold the sums */
+        int64_t c = (int64_t)value[i], t = class_of[i];
+        both[c * (classes + 1) + t]++;
+        both[c * (classes + 1) + classes]++;
+        both[k * (classes + 1) + t]++;
+    }
+    for (int64_t c = 0; c <= k; c++)
+        for (int64_t t = 0; t <= classes; t++) {
+            double count = both[c * (classes + 1) + t];
+            pairs[c == k ? 1 : t == classes ? 2 : 0] += count * (count - 1) / 2;
+        }
+    double chance = all > 0 ? pairs[1] * pairs[2] / all : 0, most = (pairs[1] + pairs[2]) / 2;
+    out->rand = most > chance ? (pairs[0] - chance) / (most - chance) : 1;
+    mcr_free(ctx, both);
+    return MCR_OK;
+}
+
+mcr_status mcr_model_score(mcr *ctx, const mcr_model *m, const mcr_data *data, const double *value,
+                           mcr_metrics *out)
+{
+    *out = (mcr_metrics){mcr_data_count(data), NAN, NAN, NAN, NAN, NAN};
+    mcr_targets kind = mcr_data_target_kind(data);
+    if (kind == MCR_NO_TARGETS || out->n == 0)
+        return mcr_fail(ctx, MCR_BAD_DATA, "the data have no targets to compare with");
+    if (m->report.task == MCR_CLASSIFY)
+        return score_classes(ctx, m, data, value, out);
+    if (m->report.task == MCR_CLUSTER)
+        return score_clusters(ctx, m, data, value, out);
+    if (kind == MCR_WORD_TARGETS)
+        return mcr_fail(ctx, MCR_BAD_DATA, "the targets are words, but the model predicts numbers");
+    if (m->report.task == MCR_REGRESS)
+        score_numbers(data, value, out);
+    else
+        score_detection(data, value, out);
+    return MCR_OK;
+}

@@ -1,0 +1,536 @@
+/* cluster.c: k-means in feature space.
+ *
+ * What is kept of a cluster c are the sums S_c(i) = sum of w_j K(x_j, x_i) over its objects, for all i.
+ * A move of an object needs one row of K, so rows are computed only for objects that move. A start is
+ * seeded by k-means++ (Arthur and Vassilvitskii, 2007; of a few candidates for a seed the best is
+ * taken), goes on by Lloyd's steps, which move all objects to their nearest centre at once, and ends
+ * with Hartigan's, which move single objects and count how the centres move along: these improve many
+ * results where Lloyd's steps rest.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "solve/cluster.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/context.h"
+#include "base/random.h"
+#include "base/threads.h"
+
+/* Rows of K at a time, columns of a worker's item. */
+enum { ROWS = 256, CHUNK = 1024, FEW_CANDIDATES = 8 };
+
+typedef struct state {
+    mcr *ctx;
+    mcr_gram *gram;
+    const mcr_cluster_problem *p;
+    int64_t n, k;
+    double *diagonal;
+    double total;   /* sum of w_i |K(x_i, x_i)|: the scale of rounding errors */
+    double *values; /* all of K, or room for ROWS rows */
+    bool whole;
+    size_t taken;
+    /* The current start. */
+    int32_t *of, *next; /* -1: none yet */
+    double *s;          /* k x n */
+    double *weight, *q; /* of each cluster: sum of w, sum of w_i S_c(i) */
+    int64_t *count;
+    double *near; /* n: squared distance to the nearest seed */
+    int64_t *row; /* n: objects to move */
+    int64_t steps;
+    double began;
+    mcr_cluster_stop stop;
+} state;
+
+/* ---- rows of K ---------------------------------------------------------------------------------*/
+
+/* All of K is kept where it takes at most half of the budget, and, if values are quickly computed
+ * again, not more than they are worth: starts then share it. */
+static mcr_status open_values(state *t)
+{
+    size_t all = (size_t)t->n * (size_t)t->n * sizeof *t->values;
+    double most = (double)mcr_budget_left(t->ctx) / 2;
+    if (!mcr_gram_is_slow(t->gram))
+        most = fmin(most, (double)((size_t)2 << 30));
+    t->whole = (double)t->n * (double)t->n * sizeof *t->values <= most;
+    t->taken = t->whole ? all : 0;
+    mcr_status s = mcr_budget_take(t->ctx, t->taken, t->p->phase);
+    if (s) {
+        t->taken = 0;
+        return s;
+    }
+    t->values = mcr_alloc(t->ctx, (size_t)(t->whole ? t->n : ROWS), (size_t)t->n * sizeof(double));
+    if (!t->values)
+        return MCR_NO_MEMORY;
+    return t->whole ? mcr_gram_matrix(t->gram, t->values, t->n) : MCR_OK;
+}
+
+/* Rows of some (at most ROWS) objects; valid until the next call. */
+static mcr_status fetch(const state *t, const int64_t *object, int64_t count, const double **row)
+{
+    for (int64_t r = 0; r < count; r++)
+        row[r] = t->values + (t->whole ? object[r] : r) * t->n;
+    return t->whole ? MCR_OK
+                    : mcr_gram_block(t->gram, (mcr_rows){object, 0, count},
+                                     (mcr_rows){NULL, 0, t->n}, t->values, t->n);
+}
+
+/* ---- moving objects ----------------------------------------------------------------------------*/
+
+typedef struct move_job {
+    state *t;
+    const int64_t *object;
+    const double *const *row;
+    int64_t count;
+} move_job;
+
+/* Adds the rows to the sums of the clusters that get an object and takes them from those that lose it,
+ * in the order of the moves. */
+static mcr_status move_chunk(void *arg, int64_t item, int worker)
+{
+    (void)worker;
+    const move_job *job = arg;
+    state *t = job->t;
+    int64_t first = item * CHUNK, end = first + CHUNK < t->n ? first + CHUNK : t->n;
+    for (int64_t m = 0; m < job->count; m++) {
+        int64_t i = job->object[m];
+        double w = t->p->weight[i];
+        double *from = t->of[i] >= 0 ? t->s + t->of[i] * t->n : NULL;
+        double *to = t->s + t->next[i] * t->n;
+        for (int64_t j = first; j < end; j++)
+            to[j] += w * job->row[m][j];
+        for (int64_t j = first; j < end && from; j++)
+            from[j] -= w * job->row[m][j];
+    }
+    return MCR_OK;
+}
+
+/* Moves the listed objects from `of` to `next`. */
+static mcr_status move(state *t, const int64_t *object, int64_t count)
+{
+    const double *row[ROWS];
+    mcr_status s = MCR_OK;
+    for (int64_t first = 0; first < count && !s; first += ROWS) {
+        int64_t rows = count - first < ROWS ? count - first : ROWS;
+        move_job job = {t, object + first, row, rows};
+        s = fetch(t, object + first, rows, row);
+        if (!s)
+            s = mcr_parallel(t->ctx, (t->n + CHUNK - 1) / CHUNK, move_chunk, &job);
+        for (int64_t m = first; m < first + rows && !s; m++) {
+            int64_t i = object[m];
+            if (t->of[i] >= 0) {
+                t->count[t->of[i]]--;
+                t->weight[t->of[i]] -= t->p->weight[i];
+            }
+            t->count[t->next[i]]++;
+            t->weight[t->next[i]] += t->p->weight[i];
+            t->of[i] = t->next[i];
+        }
+    }
+    return s;
+}
+
+/* Sums of clusters anew where rounding could have gathered: weights and q. */
+static void sum_clusters(state *t)
+{
+    memset(t->weight, 0, sizeof *t->weight * (size_t)t->k);
+    memset(t->q, 0, sizeof *t->q * (size_t)t->k);
+    for (int64_t i = 0; i < t->n; i++) {
+        t->weight[t->of[i]] += t->p->weight[i];
+        t->q[t->of[i]] += t->p->weight[i] * t->s[t->of[i] * t->n + i];
+    }
+}
+
+/* Everything from scratch, for the clusters in `next`. */
+static mcr_status place_all(state *t)
+{
+    memset(t->s, 0, sizeof *t->s * (size_t)(t->k * t->n));
+    memset(t->count, 0, sizeof *t->count * (size_t)t->k);
+    for (int64_t i = 0; i < t->n; i++) {
+        t->of[i] = -1;
+        t->row[i] = i;
+    }
+    mcr_status s = move(t, t->row, t->n);
+    if (!s)
+        sum_clusters(t);
+    return s;
+}
+
+/* ---- distances ---------------------------------------------------------------------------------*/
+
+/* Squared distance of object i to the centre of cluster c. */
+static double distance(const state *t, int64_t i, int64_t c)
+{
+    double w = t->weight[c];
+    return t->diagonal[i] - 2 * t->s[c * t->n + i] / w + t->q[c] / (w * w);
+}
+
+static double objective(const state *t)
+{
+    double sum = 0;
+    for (int64_t i = 0; i < t->n; i++)
+        if (t->p->weight[i] > 0)
+            sum += t->p->weight[i] * distance(t, i, t->of[i]);
+    return sum;
+}
+
+/* By how much the objective falls if object i moves to cluster c, both centres with it. */
+static double gain_of(const state *t, int64_t i, int64_t c)
+{
+    int64_t a = t->of[i];
+    double w = t->p->weight[i], wa = t->weight[a], wc = t->weight[c];
+    if (t->count[a] < 2 || !(wa - w > 0) || !(w > 0))
+        return 0;
+    return wa * w / (wa - w) * distance(t, i, a) - wc * w / (wc + w) * distance(t, i, c);
+}
+
+static double best_gain(const state *t, int64_t i, int64_t *to)
+{
+    double best = 0;
+    for (int64_t c = 0; c < t->k; c++) {
+        double gain = c == t->of[i] || !(t->weight[c] > 0) ? 0 : gain_of(t, i, c);
+        if (gain > best) {
+            best = gain;
+            *to = c;
+        }
+    }
+    return best;
+}
+
+/* What a share of the objective is taken of; not less than rounding allows to see. */
+static double scale(const state *t, double at)
+{
+    return fmax(at, 1e-9 * t->total);
+}
+
+/* ---- seeds -------------------------------------------------------------------------------------*/
+
+/* The object at which the running sum of weight times distance passes a share of the whole. */
+static int64_t draw(const state *t, mcr_random *random, double sum)
+{
+    double rest = mcr_random_uniform(random) * sum;
+    int64_t last = -1;
+    for (int64_t i = 0; i < t->n; i++) {
+        double mass = t->p->weight[i] * t->near[i];
+        if (!(mass > 0))
+            continue;
+        last = i;
+        if ((rest -= mass) < 0)
+            break;
+    }
+    return last;
+}
+
+static double mass(const state *t, const double *row, int64_t seed)
+{
+    double sum = 0;
+    for (int64_t i = 0; i < t->n; i++) {
+        double d = t->diagonal[i] + t->diagonal[seed] - 2 * row[i];
+        sum += t->p->weight[i] * fmin(t->near[i], fmax(d, 0));
+    }
+    return sum;
+}
+
+/* Takes the candidate after which the least is left, and says what that is. */
+static mcr_status add_seed(state *t, int64_t number, const int64_t *candidate, int64_t candidates,
+                           double *left)
+{
+    const double *row[FEW_CANDIDATES];
+    int64_t best = 0;
+    mcr_status s = fetch(t, candidate, candidates, row);
+    for (int64_t c = 0; c < candidates && !s; c++) {
+        double sum = mass(t, row[c], candidate[c]);
+        if (c == 0 || sum < *left) {
+            *left = sum;
+            best = c;
+        }
+    }
+    for (int64_t i = 0; i < t->n && !s; i++) {
+        double d = t->diagonal[i] + t->diagonal[candidate[best]] - 2 * row[best][i];
+        d = i == candidate[best] ? 0 : fmax(d, 0);
+        if (number == 0 || d < t->near[i]) {
+            t->near[i] = d;
+            t->next[i] = (int32_t)number;
+        }
+    }
+    return s;
+}
+
+static mcr_status seed(state *t, int64_t start)
+{
+    mcr_random random = mcr_random_stream(mcr_seed(t->ctx), "clusters", (uint64_t)start);
+    int64_t tries = 2 + (int64_t)log((double)t->k), candidate[FEW_CANDIDATES];
+    double left = 0;
+    mcr_status s = MCR_OK;
+    tries = tries < FEW_CANDIDATES ? tries : FEW_CANDIDATES;
+    for (int64_t i = 0; i < t->n; i++) { /* the first seed: by weight alone */
+        t->near[i] = 1;
+        left += t->p->weight[i];
+    }
+    for (int64_t c = 0; c < t->k && !s; c++) {
+        if (c > 0 && !(left > 1e-13 * t->total))
+            return mcr_fail(
+                t->ctx, MCR_BAD_DATA,
+                "%s: %lld clusters, but only %lld objects that differ (by this kernel): "
+                "take fewer clusters",
+                t->p->phase, (long long)t->k, (long long)c);
+        int64_t count = c > 0 ? tries : 1;
+        for (int64_t j = 0; j < count; j++)
+            candidate[j] = draw(t, &random, left);
+        if (c == 0)
+            for (int64_t i = 0; i < t->n; i++)
+                t->near[i] = INFINITY;
+        s = add_seed(t, c, candidate, count, &left);
+    }
+    return s;
+}
+
+/* ---- steps -------------------------------------------------------------------------------------*/
+
+/* Whether to end, by steps, time or the user. */
+static bool is_over(state *t, double at, double gain)
+{
+    mcr_progress now = {
+        .size = sizeof now,
+        .phase = t->p->phase,
+        .fraction = NAN,
+        .seconds = mcr_now() - t->began,
+        .step = t->steps,
+        .objective = at,
+        .violation = gain,
+    };
+    if (mcr_report(t->ctx, &now))
+        t->stop = MCR_CLUSTER_INTERRUPTED;
+    else if (t->p->seconds > 0 && now.seconds > t->p->seconds)
+        t->stop = MCR_CLUSTER_TIME;
+    return t->stop != MCR_CLUSTER_OPTIMAL;
+}
+
+static mcr_status nearest_chunk(void *arg, int64_t item, int worker)
+{
+    (void)worker;
+    state *t = arg;
+    int64_t first = item * CHUNK, end = first + CHUNK < t->n ? first + CHUNK : t->n;
+    for (int64_t i = first; i < end; i++) {
+        double best = distance(t, i, t->of[i]);
+        /* What rounding alone could make of a tie is no reason to move. */
+        double least = 1e-13 * (fabs(t->diagonal[i]) + fabs(best));
+        t->next[i] = t->of[i];
+        for (int64_t c = 0; c < t->k; c++) {
+            double d = t->weight[c] > 0 ? distance(t, i, c) : INFINITY;
+            if (d < best - least) {
+                best = d;
+                t->next[i] = (int32_t)c;
+            }
+        }
+        t->near[i] = best;
+    }
+    return MCR_OK;
+}
+
+/* A cluster that would be left without objects gets the one that costs most where it is. */
+static void fill_empty(state *t)
+{
+    int64_t *left = t->row; /* not in use yet */
+    memset(left, 0, sizeof *left * (size_t)t->k);
+    for (int64_t i = 0; i < t->n; i++)
+        left[t->next[i]] += t->p->weight[i] > 0;
+    for (int64_t c = 0; c < t->k; c++) {
+        int64_t worst = -1;
+        for (int64_t i = 0; i < t->n && left[c] == 0; i++)
+            if (left[t->next[i]] > 1 && t->p->weight[i] > 0 &&
+                (worst < 0 || t->p->weight[i] * t->near[i] > t->p->weight[worst] * t->near[worst]))
+                worst = i;
+        if (worst < 0)
+            continue;
+        left[t->next[worst]]--;
+        left[c]++;
+        t->next[worst] = (int32_t)c;
+        t->near[worst] = 0;
+    }
+}
+
+/* Lloyd's steps until no object moves. */
+static mcr_status lloyd(state *t)
+{
+    int64_t moves = 1, last = t->steps;
+    mcr_status s = MCR_OK;
+    while (moves > 0 && !s) {
+        s = mcr_parallel(t->ctx, (t->n + CHUNK - 1) / CHUNK, nearest_chunk, t);
+        if (s)
+            return s;
+        fill_empty(t);
+        moves = 0;
+        for (int64_t i = 0; i < t->n; i++)
+            if (t->next[i] != t->of[i])
+                t->row[moves++] = i;
+        s = move(t, t->row, moves);
+        sum_clusters(t);
+        t->steps++;
+        if (t->p->most_steps && t->steps - last >= t->p->most_steps && moves > 0)
+            t->stop = MCR_CLUSTER_STEPS;
+        if (t->stop || is_over(t, objective(t), NAN))
+            return s;
+    }
+    return s;
+}
+
+/* Hartigan's steps: sweeps over the objects in their order, until a whole one brings nothing. */
+static mcr_status hartigan(state *t)
+{
+    int64_t moves = 1, last = t->steps;
+    mcr_status s = MCR_OK;
+    while (moves > 0 && !s && !t->stop) {
+        double at = objective(t), gains = 0, least = 0.5 * t->p->tolerance * scale(t, at);
+        moves = 0;
+        for (int64_t i = 0; i < t->n && !s; i++) {
+            int64_t to = 0, from = t->of[i];
+            double gain = best_gain(t, i, &to), w = t->p->weight[i];
+            if (!(gain > least))
+                continue;
+            t->q[to] += 2 * w * t->s[to * t->n + i] + w * w * t->diagonal[i];
+            t->q[from] -= 2 * w * t->s[from * t->n + i] - w * w * t->diagonal[i];
+            t->next[i] = (int32_t)to;
+            s = move(t, &i, 1);
+            gains += gain;
+            moves++;
+        }
+        sum_clusters(t);
+        t->steps++;
+        if (t->p->most_steps && t->steps - last >= t->p->most_steps && moves > 0)
+            t->stop = MCR_CLUSTER_STEPS;
+        else if (moves > 0)
+            (void)is_over(t, at - gains, gains / scale(t, at));
+    }
+    return s;
+}
+
+/* From scratch: the objective, and the largest gain of one more move. */
+static mcr_status judge(state *t, double *at, double *gain)
+{
+    double most = 0;
+    for (int64_t i = 0; i < t->n; i++)
+        t->next[i] = t->of[i];
+    mcr_status s = place_all(t);
+    *at = s ? NAN : objective(t);
+    for (int64_t i = 0; i < t->n && !s; i++) {
+        int64_t to;
+        most = fmax(most, best_gain(t, i, &to));
+    }
+    *gain = most / scale(t, *at);
+    return s;
+}
+
+/* One start, from its seeds to a partition that no move improves. */
+static mcr_status run_start(state *t, int64_t start, double *at, double *gain)
+{
+    mcr_status s = seed(t, start);
+    if (!s)
+        s = place_all(t);
+    if (!s)
+        s = lloyd(t);
+    for (int again = 0; again < 3 && !s; again++) {
+        if (!t->stop)
+            s = hartigan(t);
+        if (!s)
+            s = judge(t, at, gain);
+        if (t->stop || *gain <= t->p->tolerance)
+            break; /* else rounding had gathered in the sums, which are fresh now */
+    }
+    return s;
+}
+
+/* ---- all starts --------------------------------------------------------------------------------*/
+
+static mcr_status open_state(state *t, mcr_gram *gram, const mcr_cluster_problem *p)
+{
+    mcr *ctx = gram->ctx;
+    size_t n = (size_t)mcr_gram_rows(gram), k = (size_t)p->clusters;
+    *t = (state){.ctx = ctx, .gram = gram, .p = p, .n = (int64_t)n, .k = p->clusters};
+    t->began = mcr_now();
+    t->diagonal = mcr_alloc(ctx, n, sizeof *t->diagonal);
+    t->of = mcr_alloc(ctx, n, sizeof *t->of);
+    t->next = mcr_alloc(ctx, n, sizeof *t->next);
+    t->s = mcr_alloc(ctx, k, n * sizeof *t->s);
+    t->weight = mcr_alloc(ctx, k, sizeof *t->weight);
+    t->q = mcr_alloc(ctx, k, sizeof *t->q);
+    t->count = mcr_alloc(ctx, k, sizeof *t->count);
+    t->near = mcr_alloc(ctx, n, sizeof *t->near);
+    t->row = mcr_alloc(ctx, n > k ? n : k, sizeof *t->row);
+    if (!t->diagonal || !t->of || !t->next || !t->s || !t->weight || !t->q || !t->count ||
+        !t->near || !t->row)
+        return MCR_NO_MEMORY;
+    mcr_status s = mcr_gram_diagonal(gram, 0, t->diagonal);
+    for (int64_t i = 0; i < t->n && !s; i++)
+        t->total += p->weight[i] * fabs(t->diagonal[i]);
+    return s ? s : open_values(t);
+}
+
+static void close_state(state *t)
+{
+    mcr_free(t->ctx, t->diagonal);
+    mcr_free(t->ctx, t->of);
+    mcr_free(t->ctx, t->next);
+    mcr_free(t->ctx, t->s);
+    mcr_free(t->ctx, t->weight);
+    mcr_free(t->ctx, t->q);
+    mcr_free(t->ctx, t->count);
+    mcr_free(t->ctx, t->near);
+    mcr_free(t->ctx, t->row);
+    mcr_free(t->ctx, t->values);
+    mcr_budget_give(t->ctx, t->taken);
+}
+
+static void keep(mcr_clusters *out, const state *t, double at, double gain)
+{
+    memcpy(out->of, t->of, sizeof *out->of * (size_t)t->n);
+    memcpy(out->weight, t->weight, sizeof *out->weight * (size_t)t->k);
+    memcpy(out->count, t->count, sizeof *out->count * (size_t)t->k);
+    for (int64_t c = 0; c < t->k; c++)
+        out->square[c] = t->q[c] / (t->weight[c] * t->weight[c]);
+    out->objective = at;
+    out->gain = gain;
+}
+
+mcr_status mcr_cluster(mcr_clusters *out, mcr_gram *gram, const mcr_cluster_problem *p)
+{
+    state t;
+    mcr *ctx = gram->ctx;
+    size_t n = (size_t)mcr_gram_rows(gram), k = (size_t)p->clusters;
+    *out = (mcr_clusters){.of = mcr_alloc(ctx, n, sizeof *out->of),
+                          .weight = mcr_alloc(ctx, k, sizeof *out->weight),
+                          .square = mcr_alloc(ctx, k, sizeof *out->square),
+                          .count = mcr_alloc(ctx, k, sizeof *out->count),
+                          .objective = INFINITY};
+    mcr_status s = open_state(&t, gram, p);
+    if (!s && (!out->of || !out->weight || !out->square || !out->count))
+        s = MCR_NO_MEMORY;
+    for (int64_t start = 0; start < p->starts && !s; start++) {
+        double at = NAN, gain = NAN;
+        mcr_cluster_stop before = t.stop;
+        s = run_start(&t, start, &at, &gain);
+        out->starts += !s && t.stop != MCR_CLUSTER_TIME && t.stop != MCR_CLUSTER_INTERRUPTED;
+        if (!s && at < out->objective) {
+            keep(out, &t, at, gain);
+            out->stop = t.stop;
+        }
+        if (t.stop == MCR_CLUSTER_TIME || t.stop == MCR_CLUSTER_INTERRUPTED) {
+            out->stop = t.stop; /* what the other starts would have found is not known */
+            break;
+        }
+        t.stop = before;
+    }
+    out->steps = t.steps;
+    close_state(&t);
+    return s;
+}
+
+void mcr_clusters_close(mcr *ctx, mcr_clusters *c)
+{
+    mcr_free(ctx, c->of);
+    mcr_free(ctx, c->weight);
+    mcr_free(ctx, c->square);
+    mcr_free(ctx, c->count);
+    *c = (mcr_clusters){0};
+}

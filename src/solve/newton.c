@@ -1,0 +1,258 @@
+/* newton.c: Newton's method with conjugate gradients.
+ *
+ * Newton's step d solves (mu + H G) d = -(mu a + gradient), H the Hessian of the loss. The operator is
+ * self-adjoint in the inner product <u, v> = u' G v, so conjugate gradients are taken there: small
+ * eigenvalues of G all become mu, and the steps needed are few where the spectrum of G falls quickly,
+ * as it does for kernels. All vectors are kept together with their products with G, so that one
+ * product a step is enough. (Truncated Newton: Nash, 2000; the metric: Chapelle, 2007.)
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "solve/newton.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/context.h"
+#include "linalg/lapack.h"
+
+/* A vector and its product with G. */
+typedef struct twin {
+    double *v, *gv;
+} twin;
+
+typedef struct state {
+    mcr *ctx;
+    mcr_gram *gram;
+    const mcr_smooth *p;
+    int64_t count;  /* n x columns */
+    mcr_square all; /* of G; closed: products are made from the objects */
+    twin rest, step, residual, direction, curved;
+    double *gradient, *trial;
+    double loss;
+    double began;
+    mcr_smooth_result *result;
+} state;
+
+static mcr_status multiply(state *t, const double *v, double *gv)
+{
+    t->result->products++;
+    return t->all.a ? mcr_square_multiply(&t->all, v, t->p->columns, gv)
+                    : mcr_gram_multiply(t->gram, v, t->p->columns, gv);
+}
+
+static double dot(const state *t, const double *x, const double *y)
+{
+    double sum = 0;
+    for (int64_t i = 0; i < t->count; i++)
+        sum += x[i] * y[i];
+    return sum;
+}
+
+static void add(const state *t, double *to, double c, const double *x)
+{
+    for (int64_t i = 0; i < t->count; i++)
+        to[i] += c * x[i];
+}
+
+static double largest(const state *t, const double *x)
+{
+    double most = 0;
+    for (int64_t i = 0; i < t->count; i++)
+        most = fmax(most, fabs(x[i]));
+    return most;
+}
+
+/* ---- where it is -------------------------------------------------------------------------------*/
+
+/* Objective, gradient, rest = -(mu a + gradient), and how far that is from the optimum. */
+static mcr_status look(state *t, const double *a, const double *f)
+{
+    mcr_smooth_result *r = t->result;
+    t->loss = t->p->loss(t->p->self, f, t->gradient);
+    for (int64_t i = 0; i < t->count; i++)
+        t->rest.v[i] = -(t->p->mu * a[i] + t->gradient[i]);
+    mcr_status s = multiply(t, t->rest.v, t->rest.gv);
+    r->objective = t->loss + t->p->mu / 2 * dot(t, a, f);
+    r->rest = largest(t, t->rest.v);
+    r->gap = fmax(0, dot(t, t->rest.v, t->rest.gv) / (2 * t->p->mu));
+    if (!s && !isfinite(r->objective + r->rest + r->gap))
+        s = mcr_fail(
+            t->ctx, MCR_NUMERIC,
+            "%s: the numbers are too large: scale the data or the kernel, or take a larger "
+            "lambda",
+            t->p->phase);
+    return s;
+}
+
+static bool is_optimal(const state *t)
+{
+    const mcr_smooth_result *r = t->result;
+    return r->rest <= t->p->identity &&
+           (isinf(t->p->gap) || r->gap <= t->p->gap * fabs(r->objective));
+}
+
+/* Whether to end, by steps, time or the user. */
+static bool is_over(state *t)
+{
+    mcr_smooth_result *r = t->result;
+    mcr_progress now = {
+        .size = sizeof now,
+        .phase = t->p->phase,
+        .fraction = NAN,
+        .seconds = mcr_now() - t->began,
+        .step = r->steps,
+        .objective = r->objective,
+        .violation = r->rest,
+    };
+    if (mcr_report(t->ctx, &now))
+        r->stop = MCR_SMOOTH_INTERRUPTED;
+    else if (t->p->seconds > 0 && now.seconds > t->p->seconds)
+        r->stop = MCR_SMOOTH_TIME;
+    else if (t->p->most_steps > 0 && r->steps >= t->p->most_steps)
+        r->stop = MCR_SMOOTH_STEPS;
+    return r->stop != MCR_SMOOTH_OPTIMAL;
+}
+
+/* ---- the step ----------------------------------------------------------------------------------*/
+
+/* step = (mu + H G)^-1 rest, as exactly as it is worth so far from the optimum. */
+static mcr_status conjugate(state *t, const double *f)
+{
+    enum { MOST = 1000 };
+    size_t bytes = sizeof(double) * (size_t)t->count;
+    double norm = sqrt(dot(t, t->rest.v, t->rest.v)), square = dot(t, t->rest.v, t->rest.gv);
+    double share = fmin(0.1, sqrt(norm / sqrt((double)t->count))), first = square;
+    share = fmax(share, 1e-10);
+    memset(t->step.v, 0, bytes);
+    memset(t->step.gv, 0, bytes);
+    memcpy(t->residual.v, t->rest.v, bytes);
+    memcpy(t->residual.gv, t->rest.gv, bytes);
+    memcpy(t->direction.v, t->rest.v, bytes);
+    memcpy(t->direction.gv, t->rest.gv, bytes);
+    for (int i = 0; i < MOST && square > 0; i++) {
+        t->p->curve(t->p->self, f, t->direction.gv, t->curved.v);
+        mcr_status s = multiply(t, t->curved.v, t->curved.gv);
+        if (s)
+            return s;
+        add(t, t->curved.v, t->p->mu, t->direction.v);
+        add(t, t->curved.gv, t->p->mu, t->direction.gv);
+        double bend = dot(t, t->direction.gv, t->curved.v);
+        if (!(bend > 0)) /* rounding, or a kernel that is not PSD */
+            break;
+        double c = square / bend, before = square;
+        add(t, t->step.v, c, t->direction.v);
+        add(t, t->step.gv, c, t->direction.gv);
+        add(t, t->residual.v, -c, t->curved.v);
+        add(t, t->residual.gv, -c, t->curved.gv);
+        square = dot(t, t->residual.v, t->residual.gv);
+        if (sqrt(dot(t, t->residual.v, t->residual.v)) <= share * norm &&
+            square <= share * share * first)
+            break;
+        for (int64_t j = 0; j < t->count; j++) {
+            t->direction.v[j] = t->residual.v[j] + square / before * t->direction.v[j];
+            t->direction.gv[j] = t->residual.gv[j] + square / before * t->direction.gv[j];
+        }
+    }
+    return MCR_OK;
+}
+
+/* Goes along the step as far as the objective falls enough; false: nowhere. */
+static bool advance(state *t, double *a, double *f)
+{
+    enum { HALVES = 40 };
+    double slope = -dot(t, t->rest.v, t->step.gv), cross = dot(t, t->step.v, f);
+    double bend = dot(t, t->step.v, t->step.gv), at = t->result->objective;
+    double base = at - t->loss; /* the penalty */
+    double share = 1;
+    for (int i = 0; i < HALVES && slope < 0; i++, share /= 2) {
+        for (int64_t j = 0; j < t->count; j++)
+            t->trial[j] = f[j] + share * t->step.gv[j];
+        double loss = t->p->loss(t->p->self, t->trial, t->gradient);
+        double now = loss + base + t->p->mu * (share * cross + share * share * bend / 2);
+        /* Close to the optimum what is gained drowns in rounding. */
+        if (now <= at + 1e-4 * share * slope + 1e-14 * fabs(at)) {
+            add(t, a, share, t->step.v);
+            memcpy(f, t->trial, sizeof *f * (size_t)t->count);
+            return true;
+        }
+    }
+    return false;
+}
+
+/* ---- all of it ---------------------------------------------------------------------------------*/
+
+static mcr_status open_state(state *t, mcr_gram *gram, const mcr_smooth *p,
+                             mcr_smooth_result *result)
+{
+    int64_t n = mcr_gram_rows(gram);
+    *result = (mcr_smooth_result){.stop = MCR_SMOOTH_OPTIMAL};
+    *t = (state){.ctx = gram->ctx, .gram = gram, .p = p, .result = result};
+    t->count = n * p->columns;
+    t->began = mcr_now();
+    double **room[] = {&t->rest.v,     &t->rest.gv,     &t->step.v,      &t->step.gv,
+                       &t->residual.v, &t->residual.gv, &t->direction.v, &t->direction.gv,
+                       &t->curved.v,   &t->curved.gv,   &t->gradient,    &t->trial};
+    for (size_t i = 0; i < sizeof room / sizeof *room; i++)
+        if (!(*room[i] = mcr_alloc(t->ctx, (size_t)n, (size_t)p->columns * sizeof(double))))
+            return MCR_NO_MEMORY;
+    if ((double)n * (double)(n + 16) * sizeof(double) > (double)mcr_budget_left(t->ctx))
+        return MCR_OK;
+    mcr_status s = mcr_square_open(&t->all, t->ctx, n, p->phase);
+    return s ? s : mcr_gram_matrix(gram, t->all.a, t->all.ld);
+}
+
+static void close_state(state *t)
+{
+    double *room[] = {t->rest.v,     t->rest.gv,     t->step.v,      t->step.gv,
+                      t->residual.v, t->residual.gv, t->direction.v, t->direction.gv,
+                      t->curved.v,   t->curved.gv,   t->gradient,    t->trial};
+    for (size_t i = 0; i < sizeof room / sizeof *room; i++)
+        mcr_free(t->ctx, room[i]);
+    mcr_square_close(&t->all);
+}
+
+static mcr_status iterate(state *t, double *a, double *f)
+{
+    mcr_status s = multiply(t, a, f);
+    if (!s)
+        s = look(t, a, f);
+    while (!s && !is_optimal(t) && !is_over(t)) {
+        s = conjugate(t, f);
+        if (s)
+            break;
+        if (!advance(t, a, f)) {
+            t->result->stop = MCR_SMOOTH_STUCK;
+            break;
+        }
+        t->result->steps++;
+        s = look(t, a, f);
+    }
+    return s;
+}
+
+mcr_status mcr_smooth_solve(mcr_gram *gram, const mcr_smooth *p, double *a, double *f,
+                            mcr_smooth_result *result)
+{
+    enum { AGAIN = 3 };
+    state t;
+    mcr_status s = open_state(&t, gram, p, result);
+    /* f is updated along the way; each round begins with a fresh one. */
+    for (int round = 0; round < AGAIN && !s; round++) {
+        int64_t before = result->steps;
+        s = iterate(&t, a, f);
+        if (result->stop != MCR_SMOOTH_OPTIMAL || result->steps == before)
+            break;
+    }
+    if (!s && result->steps > 0) {
+        s = multiply(&t, a, f);
+        if (!s)
+            s = look(&t, a, f);
+        if (!s && result->stop == MCR_SMOOTH_OPTIMAL && !is_optimal(&t))
+            result->stop = MCR_SMOOTH_STUCK;
+        else if (!s && is_optimal(&t))
+            result->stop = MCR_SMOOTH_OPTIMAL;
+    }
+    close_state(&t);
+    return s;
+}

@@ -1,0 +1,51 @@
+/* newton.h (internal): smooth convex losses of f = G a with a penalty on |w|.
+ *
+ *   min  sum_i loss_i(f_i) + mu / 2 sum_c a_c' G a_c,   f = G a,   a and f n x columns
+ *
+ * At the optimum mu a = -gradient of the loss. For any a, with rest = mu a + gradient, the duality gap is
+ * rest' G rest / (2 mu): the gradient is a point of the dual problem, and Fenchel's inequality is an
+ * equality there.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef MCR_SOLVE_NEWTON_H
+#define MCR_SOLVE_NEWTON_H
+
+#include "gram/gram.h"
+
+typedef struct mcr_smooth {
+    int64_t columns;
+    double mu; /* > 0 */
+    /* The loss at f, and its gradient (n x columns). */
+    double (*loss)(const void *self, const double *f, double *gradient);
+    /* hv = (generalised) Hessian of the loss at f, times v. */
+    void (*curve)(const void *self, const double *f, const double *v, double *hv);
+    const void *self;
+    double identity;    /* largest |mu a + gradient| that is optimal */
+    double gap;         /* largest gap that is optimal, as a share of the objective */
+    int64_t most_steps; /* of Newton's method; 0: no limit */
+    double seconds;     /* 0: no limit */
+    const char *phase;  /* for progress and messages */
+} mcr_smooth;
+
+typedef enum mcr_smooth_stop {
+    MCR_SMOOTH_OPTIMAL,
+    MCR_SMOOTH_STEPS,
+    MCR_SMOOTH_TIME,
+    MCR_SMOOTH_INTERRUPTED,
+    MCR_SMOOTH_STUCK
+} mcr_smooth_stop;
+
+typedef struct mcr_smooth_result {
+    mcr_smooth_stop stop;
+    int64_t steps, products; /* of Newton; of G with n x columns numbers */
+    /* From scratch, at the end. */
+    double objective, rest, gap; /* rest: largest |mu a + gradient| */
+} mcr_smooth_result;
+
+/* a: the start, then the solution; f: G a at the end, from scratch. All of G is kept where the budget has
+ * room for it. Deterministic for any number of threads. */
+mcr_status mcr_smooth_solve(mcr_gram *gram, const mcr_smooth *problem, double *a, double *f,
+                            mcr_smooth_result *result);
+
+#endif

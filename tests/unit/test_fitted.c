@@ -1,0 +1,137 @@
+/* What a learner hands over: numbers of its own, kept in model files, and the rules that turn decision
+ * values into predictions.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <mercer/mercer.h>
+
+#include "helpers.h"
+#include "model/model.h"
+
+static void test_extras(void **context)
+{
+    mcr *ctx = *context;
+    mcr_fitted *f = NULL;
+    const double mean[] = {1, -2, 1e300}, noise = 0.5, *found;
+    int64_t count;
+    test_ok(ctx, mcr_fitted_new(&f, ctx, 1));
+    assert_null(mcr_fitted_find(f, "mean", &count));
+    test_ok(ctx, mcr_fitted_keep(f, "mean", mean, 3));
+    test_ok(ctx, mcr_fitted_keep(f, "noise", &noise, 1));
+    test_ok(ctx, mcr_fitted_keep(f, "mean", mean + 1, 2));
+    assert_int_equal(f->extras, 2);
+    found = mcr_fitted_find(f, "mean", &count);
+    assert_int_equal(count, 2);
+    assert_memory_equal(found, mean + 1, sizeof *mean * 2);
+    test_ok(ctx, mcr_fitted_need(&found, f, "noise", 1));
+    assert_true(*found == noise);
+    test_fails(ctx, mcr_fitted_need(&found, f, "mean", 3), MCR_BAD_DATA, "\"mean\"");
+    assert_null(found);
+    test_fails(ctx, mcr_fitted_need(&found, f, "nothing", 0), MCR_BAD_DATA, "\"nothing\"");
+    mcr_fitted_free(f);
+}
+
+static mcr_model *train(mcr *ctx, const char *sample)
+{
+    mcr_options *options = NULL;
+    mcr_kernel *kernel = NULL;
+    mcr_data *data = NULL;
+    mcr_model *model = NULL;
+    test_ok(ctx, mcr_options_open(&options, ctx, "svm"));
+    test_ok(ctx, mcr_kernel_parse(&kernel, ctx, "rbf(gamma=1)"));
+    test_ok(ctx, mcr_data_sample(&data, ctx, sample, 40, -1));
+    test_ok(ctx, mcr_fit(&model, options, kernel, data, NULL));
+    mcr_data_free(data);
+    mcr_kernel_free(kernel);
+    mcr_options_close(options);
+    return model;
+}
+
+static void test_extras_in_files(void **context)
+{
+    mcr *ctx = *context;
+    char folder[256], path[300];
+    mcr_model *model = train(ctx, "moons"), *loaded = NULL;
+    const double values[] = {0.25, -0.0, 3e-310}, loo = 0.125;
+    int64_t count;
+    test_make_directory(folder);
+    snprintf(path, sizeof path, "%s/m.mercer", folder);
+    test_ok(ctx, mcr_fitted_keep(model->fitted, "values", values, 3));
+    test_ok(ctx, mcr_fitted_keep(model->fitted, "none", values, 0));
+    test_ok(ctx, mcr_fitted_keep(model->fitted, MCR_EXTRA_LOO, &loo, 1));
+    test_ok(ctx, mcr_model_save(ctx, model, path));
+    test_ok(ctx, mcr_model_load(&loaded, ctx, path));
+    assert_int_equal(loaded->fitted->extras, 3);
+    const double *found = mcr_fitted_find(loaded->fitted, "values", &count);
+    assert_int_equal(count, 3);
+    assert_memory_equal(found, values, sizeof values);
+    assert_non_null(mcr_fitted_find(loaded->fitted, "none", &count));
+    assert_int_equal(count, 0);
+    assert_true(mcr_model_report(loaded)->loo == loo);
+    mcr_model_free(loaded);
+    test_ok(ctx, mcr_fitted_keep(model->fitted, "values", (const double[]){NAN}, 1));
+    test_ok(ctx, mcr_model_save(ctx, model, path));
+    test_fails(ctx, mcr_model_load(&loaded, ctx, path), MCR_BAD_DATA, "its numbers");
+    assert_null(loaded);
+    mcr_model_free(model);
+    test_remove_directory(folder);
+}
+
+static void test_softmax(void **context)
+{
+    mcr *ctx = *context;
+    mcr_fitted *f = NULL;
+    double p[3];
+    test_ok(ctx, mcr_fitted_new(&f, ctx, 3));
+    f->task = MCR_CLASSIFY;
+    f->rule = MCR_RULE_SOFTMAX;
+    f->classes = 3;
+    assert_true(mcr_fitted_has_probability(f, NULL));
+    assert_true(mcr_fitted_decide(f, (const double[]){1, 3, 2}, p, NULL) == 1);
+    const double sum = exp(1) + exp(2) + exp(3),
+                 want[] = {exp(1) / sum, exp(3) / sum, exp(2) / sum};
+    test_close_arrays("softmax", p, want, 3, 1e-15);
+    assert_true(mcr_fitted_decide(f, (const double[]){-1e5, 0, 1e5}, p, NULL) == 2);
+    assert_true(p[0] == 0 && p[1] == 0 && p[2] == 1);
+    mcr_fitted_free(f);
+    test_ok(ctx, mcr_fitted_new(&f, ctx, 1));
+    f->task = MCR_CLASSIFY;
+    f->rule = MCR_RULE_SOFTMAX;
+    f->classes = 2;
+    assert_true(mcr_fitted_decide(f, (const double[]){-2}, p, NULL) == 0);
+    test_close_real("P(1)", p[1], 1 / (1 + exp(2)), 1e-15);
+    test_close_real("P(0)", p[0], 1 / (1 + exp(-2)), 1e-15);
+    assert_true(mcr_fitted_decide(f, (const double[]){1e5}, NULL, NULL) == 1);
+    mcr_fitted_free(f);
+}
+
+/* What a model does not have is refused with words that help. */
+static void test_refusals(void **context)
+{
+    mcr *ctx = *context;
+    mcr_model *model = train(ctx, "blobs");
+    mcr_data *data = NULL;
+    double value[5], std[5], proba[15];
+    test_ok(ctx, mcr_data_sample(&data, ctx, "blobs", 5, -1));
+    assert_false(mcr_model_has_std(model));
+    test_fails(ctx, mcr_predict_std(ctx, model, data, value, std), MCR_BAD_CALL, "gp");
+    test_fails(ctx, mcr_predict(ctx, model, data, NULL, NULL, proba), MCR_BAD_CALL,
+               "--probability");
+    mcr_data_free(data);
+    mcr_model_free(model);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_extras, test_setup, test_teardown),
+        cmocka_unit_test_setup_teardown(test_extras_in_files, test_setup, test_teardown),
+        cmocka_unit_test_setup_teardown(test_softmax, test_setup, test_teardown),
+        cmocka_unit_test_setup_teardown(test_refusals, test_setup, test_teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

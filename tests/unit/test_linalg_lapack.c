@@ -1,0 +1,170 @@
+/* Tiled factorisations: the factor, solutions and the inverse of a matrix of several panels, the upper
+ * triangle left alone, the same bits for any number of threads.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/context.h"
+#include "helpers.h"
+#include "linalg/lapack.h"
+
+static double element(int64_t i, int64_t j)
+{
+    return exp(-fabs((double)(i - j)) / 50) + (i == j ? 0.25 : 0);
+}
+
+/* Lower triangle and diagonal; what is above must not be read. */
+static void fill(mcr_square *m)
+{
+    for (int64_t i = 0; i < m->n; i++)
+        for (int64_t j = 0; j < m->n; j++)
+            m->a[i * m->ld + j] = j <= i ? element(i, j) : 1e9 + (double)j;
+}
+
+static void expect_upper(const mcr_square *m)
+{
+    for (int64_t i = 0; i < m->n; i++)
+        for (int64_t j = i + 1; j < m->n; j++)
+            assert_true(m->a[i * m->ld + j] == 1e9 + (double)j);
+}
+
+static const int64_t sizes[] = {1, 5, 256, 257, 700, 1300};
+enum { SIZES = sizeof sizes / sizeof *sizes };
+
+static void test_factor(void **context)
+{
+    for (int t = 0; t < SIZES; t++) {
+        int64_t n = sizes[t];
+        mcr_square m;
+        test_ok(*context, mcr_square_open(&m, *context, n, "test"));
+        fill(&m);
+        test_ok(*context, mcr_lapack_cholesky(*context, n, m.a, m.ld, NULL, NULL));
+        expect_upper(&m);
+        for (int64_t i = 0; i < n; i += 1 + n / 37)
+            for (int64_t j = 0; j <= i; j += 1 + n / 41) {
+                double sum = 0;
+                for (int64_t k = 0; k <= j; k++)
+                    sum += m.a[i * m.ld + k] * m.a[j * m.ld + k];
+                test_close_real("L L'", sum, element(i, j), 1e-13);
+            }
+        mcr_square_close(&m);
+    }
+}
+
+static void test_solution(void **context)
+{
+    enum { MOST = 3 };
+    for (int t = 0; t < SIZES; t++)
+        for (int64_t count = 1; count <= MOST; count += 2) {
+            int64_t n = sizes[t];
+            mcr_square m;
+            double *x = calloc((size_t)(n * count), sizeof *x);
+            double *b = calloc((size_t)(n * count), sizeof *b);
+            test_ok(*context, mcr_square_open(&m, *context, n, "test"));
+            fill(&m);
+            for (int64_t i = 0; i < n * count; i++)
+                x[i] = sin((double)(i + 1));
+            for (int64_t i = 0; i < n; i++)
+                for (int64_t j = 0; j < n; j++)
+                    for (int64_t c = 0; c < count; c++)
+                        b[i * count + c] += element(i, j) * x[j * count + c];
+            test_ok(*context, mcr_lapack_cholesky(*context, n, m.a, m.ld, "test", NULL));
+            test_ok(*context, mcr_lapack_solve(*context, n, count, m.a, m.ld, b, count));
+            test_close_arrays("A x = b", b, x, n * count, 1e-11);
+            mcr_square_close(&m);
+            free(x);
+            free(b);
+        }
+}
+
+static void test_inverse(void **context)
+{
+    for (int t = 0; t < SIZES; t++) {
+        int64_t n = sizes[t];
+        mcr_square m;
+        double *d = calloc((size_t)n, sizeof *d), *again = calloc((size_t)n, sizeof *again);
+        double *row = calloc((size_t)n, sizeof *row);
+        test_ok(*context, mcr_square_open(&m, *context, n, "test"));
+        fill(&m);
+        test_ok(*context, mcr_lapack_cholesky(*context, n, m.a, m.ld, NULL, NULL));
+        test_ok(*context, mcr_lapack_inverse(*context, n, m.a, m.ld, false, d));
+        expect_upper(&m);
+        test_ok(*context, mcr_lapack_inverse(*context, n, m.a, m.ld, true, again));
+        test_close_arrays("diagonal", d, again, n, 1e-12);
+        for (int64_t i = 0; i < n; i += 1 + n / 11) {
+            memset(row, 0, sizeof *row * (size_t)n);
+            for (int64_t k = 0; k < n; k++) {
+                double inverse = k < i ? m.a[k * m.ld + i] : k > i ? m.a[i * m.ld + k] : again[i];
+                for (int64_t j = 0; j < n; j++)
+                    row[j] += inverse * element(k, j);
+            }
+            row[i] -= 1;
+            memset(d, 0, sizeof *d * (size_t)n);
+            test_close_arrays("A^-1 A = 1", row, d, n, 1e-11);
+        }
+        mcr_square_close(&m);
+        free(row);
+        free(d);
+        free(again);
+    }
+}
+
+static void test_threads(void **context)
+{
+    (void)context;
+    enum { N = 1100 };
+    double *first = calloc((size_t)N * N, sizeof *first);
+    for (int threads = 1; threads <= 3; threads++) {
+        mcr *ctx = test_open(threads);
+        mcr_square m;
+        double d[N];
+        test_ok(ctx, mcr_square_open(&m, ctx, N, "test"));
+        fill(&m);
+        test_ok(ctx, mcr_lapack_cholesky(ctx, N, m.a, m.ld, NULL, NULL));
+        test_ok(ctx, mcr_lapack_inverse(ctx, N, m.a, m.ld, true, d));
+        for (int64_t i = 0; i < N; i++) {
+            if (threads == 1)
+                memcpy(first + i * N, m.a + i * m.ld, sizeof *first * N);
+            assert_memory_equal(first + i * N, m.a + i * m.ld, sizeof *first * N);
+        }
+        mcr_square_close(&m);
+        test_close(ctx);
+    }
+    free(first);
+}
+
+static void test_refusals(void **context)
+{
+    mcr *ctx = *context;
+    mcr_square m;
+    int64_t minor;
+    test_ok(ctx, mcr_square_open(&m, ctx, 600, "test"));
+    fill(&m);
+    m.a[411 * m.ld + 411] = -1;
+    test_fails(ctx, mcr_lapack_cholesky(ctx, 600, m.a, m.ld, NULL, &minor), MCR_NUMERIC,
+               "order 412");
+    assert_int_equal(minor, 412);
+    mcr_square_close(&m);
+    ctx->config.memory_bytes = 1 << 20;
+    test_fails(ctx, mcr_square_open(&m, ctx, 1000, "this test"), MCR_OVER_BUDGET,
+               "this test needs 8.0 MB");
+    assert_null(m.a);
+    mcr_square_close(&m);
+    test_fails(ctx, mcr_square_open(&m, ctx, INT64_C(1) << 40, "this test"), MCR_BAD_CALL,
+               "too large");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_factor, test_setup, test_teardown),
+        cmocka_unit_test_setup_teardown(test_solution, test_setup, test_teardown),
+        cmocka_unit_test_setup_teardown(test_inverse, test_setup, test_teardown),
+        cmocka_unit_test(test_threads),
+        cmocka_unit_test_setup_teardown(test_refusals, test_setup, test_teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

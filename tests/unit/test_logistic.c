@@ -1,0 +1,101 @@
+/* Logistic regression: the identity of its coefficients, probabilities, weights as repeated objects,
+ * limits.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "learner_helpers.h"
+
+enum { N = 80 };
+static const char rbf[] = "rbf(gamma=0.5)";
+
+/* 2 lambda a_iy = [y_i = y] - P(y | x_i); of two classes the difference of both is kept. */
+static void test_identity(void **context)
+{
+    static const char *const samples[] = {"moons", "blobs", "motifs"};
+    static const double lambdas[] = {5, 0.5, 0.01};
+    mcr *ctx = *context;
+    for (int t = 0; t < 9; t++) {
+        const char *kernel = t % 3 == 2 ? "normalize(spectrum(p=3))" : rbf;
+        char options[64];
+        double lambda = lambdas[t / 3];
+        snprintf(options, sizeof options, "lambda=%g tol=1e-9", lambda);
+        mcr_data *data = sample_data(ctx, samples[t % 3], N);
+        mcr_model *model = fit_model(ctx, "logistic", kernel, data, options);
+        int64_t k = mcr_model_classes(model), outputs = mcr_model_outputs(model);
+        double *proba = calloc((size_t)(N * k), sizeof *proba), value[N];
+        test_ok(ctx, mcr_predict(ctx, model, data, value, NULL, proba));
+        for (int64_t o = 0; o < outputs; o++) {
+            double *a = all_coefficients(ctx, model, o, N), want[N];
+            for (int64_t i = 0; i < N; i++) {
+                int64_t own = mcr_data_class_of(data)[i], y = outputs == 1 ? 1 : o;
+                want[i] = ((own == y) - proba[i * k + y]) / (outputs == 1 ? lambda : 2 * lambda);
+            }
+            test_close_arrays("identity", a, want, N, 1e-8 / lambda);
+            free(a);
+        }
+        for (int64_t i = 0; i < N; i++) {
+            double sum = 0;
+            for (int64_t c = 0; c < k; c++) {
+                sum += proba[i * k + c];
+                assert_true(proba[i * k + (int64_t)value[i]] >= proba[i * k + c]);
+            }
+            test_close_real("sum", sum, 1, 1e-14);
+        }
+        const mcr_report_fit *r = mcr_model_report(model);
+        assert_true(r->gap >= 0 && r->gap < 1e-9 * r->primal && r->primal == r->objective);
+        free(proba);
+        mcr_model_free(model);
+        mcr_data_free(data);
+    }
+}
+
+static void test_weights(void **context)
+{
+    mcr *ctx = *context;
+    double x[N], y[N], weight[N], many[3 * N], again[3 * N], p[2][3 * N];
+    int64_t count = 0;
+    for (int64_t i = 0; i < N; i++) {
+        x[i] = (double)i / 20;
+        y[i] = (double)((i * i / 17) % 3);
+        weight[i] = (double)(i % 3);
+        for (int64_t t = 0; t < i % 3; t++) {
+            many[count] = x[i];
+            again[count++] = y[i];
+        }
+    }
+    mcr_data *a = dense_data(ctx, N, 1, x, y, weight);
+    mcr_data *b = dense_data(ctx, count, 1, many, again, NULL);
+    mcr_model *one = fit_model(ctx, "logistic", rbf, a, "tol=1e-10");
+    mcr_model *two = fit_model(ctx, "logistic", rbf, b, "tol=1e-10");
+    test_ok(ctx, mcr_predict(ctx, one, a, NULL, NULL, p[0]));
+    test_ok(ctx, mcr_predict(ctx, two, a, NULL, NULL, p[1]));
+    test_close_arrays("weights", p[0], p[1], 3 * N, 1e-8);
+    mcr_model_free(one);
+    mcr_model_free(two);
+    mcr_data_free(a);
+    mcr_data_free(b);
+}
+
+static void test_limits(void **context)
+{
+    mcr *ctx = *context;
+    mcr_data *data = sample_data(ctx, "blobs", N);
+    mcr_model *model;
+    test_ok(ctx, try_fit(&model, ctx, "logistic", rbf, data, "max-steps=1 lambda=0.001"));
+    assert_int_equal(mcr_model_report(model)->stop, MCR_STOP_STEPS);
+    assert_true(mcr_model_report(model)->gap > 0);
+    mcr_model_free(model);
+    test_fails(ctx, try_fit(&model, ctx, "logistic", rbf, data, "lambda=0"), MCR_BAD_CALL,
+               "lambda");
+    mcr_data_free(data);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_identity, test_setup, test_teardown),
+        cmocka_unit_test_setup_teardown(test_weights, test_setup, test_teardown),
+        cmocka_unit_test_setup_teardown(test_limits, test_setup, test_teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

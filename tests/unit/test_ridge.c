@@ -1,0 +1,157 @@
+/* Kernel ridge regression: its linear system, leave-one-out errors against training without each object,
+ * the path of lambda, weights as repeated objects, singular matrices.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "learner_helpers.h"
+
+enum { N = 40 };
+static const char rbf[] = "rbf(gamma=0.5)";
+
+static void test_system(void **context)
+{
+    mcr *ctx = *context;
+    mcr_data *data = sample_data(ctx, "sinc", N);
+    mcr_model *model = fit_model(ctx, "ridge", rbf, data, "lambda=0.3");
+    double *k = all_values(ctx, rbf, data), *a = all_coefficients(ctx, model, 0, N), left[N];
+    double objective = 0;
+    for (int64_t i = 0; i < N; i++) {
+        double f = 0;
+        for (int64_t j = 0; j < N; j++)
+            f += k[i * N + j] * a[j];
+        left[i] = f + 0.3 * a[i];
+        double e = mcr_data_targets(data)[i] - f;
+        objective += e * e + 0.3 * a[i] * f;
+    }
+    test_close_arrays("(G + lambda) a = y", left, mcr_data_targets(data), N, 1e-12);
+    test_close_real("objective", mcr_model_report(model)->objective, objective, 1e-12);
+    free(k);
+    free(a);
+    mcr_model_free(model);
+    mcr_data_free(data);
+}
+
+/* Mean square error, or share of wrong classes, of each object predicted from the others. */
+static double leave_one_out(mcr *ctx, const mcr_data *data, const char *options)
+{
+    double sum = 0, weights = 0;
+    const double *weight = mcr_data_weights(data);
+    for (int64_t i = 0; i < mcr_data_count(data); i++) {
+        double value, w = weight ? weight[i] : 1;
+        mcr_data *rest = without(ctx, data, i), *one = NULL;
+        test_ok(ctx, mcr_data_select(&one, data, (mcr_rows){NULL, i, 1}));
+        mcr_model *model = fit_model(ctx, "ridge", rbf, rest, options);
+        test_ok(ctx, mcr_predict(ctx, model, one, &value, NULL, NULL));
+        double e = value - mcr_data_targets(data)[i];
+        sum += mcr_model_classes(model) ? w * (value != mcr_data_class_of(data)[i]) : w * e * e;
+        weights += w;
+        mcr_model_free(model);
+        mcr_data_free(one);
+        mcr_data_free(rest);
+    }
+    return sum / weights;
+}
+
+static void test_leaving_out(void **context)
+{
+    static const char *const cases[][2] = {
+        {"sinc", "lambda=0.1 loo=yes"},
+        {"sinc", "lambda=1e-6 loo=yes"},
+        {"blobs", "lambda=0.5 task=classify loo=yes"},
+        {"moons", "lambda=0.5 task=classify class-weight=balanced loo=yes"},
+    };
+    mcr *ctx = *context;
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        mcr_data *data = sample_data(ctx, cases[c][0], N);
+        mcr_model *model = fit_model(ctx, "ridge", rbf, data, cases[c][1]);
+        test_close_real(cases[c][1], mcr_model_report(model)->loo,
+                        leave_one_out(ctx, data, cases[c][1]), 1e-9);
+        mcr_model_free(model);
+        mcr_data_free(data);
+    }
+}
+
+static void test_path(void **context)
+{
+    mcr *ctx = *context;
+    mcr_data *data = sample_data(ctx, "sinc", N);
+    mcr_model *best = fit_model(ctx, "ridge", rbf, data, "lambda=1e-4:100:log7");
+    double least = INFINITY;
+    for (int t = 0; t < 7; t++) {
+        char text[64];
+        snprintf(text, sizeof text, "loo=yes lambda=%.17g", 1e-4 * pow(10, t));
+        mcr_model *model = fit_model(ctx, "ridge", rbf, data, text);
+        least = fmin(least, mcr_model_report(model)->loo);
+        mcr_model_free(model);
+    }
+    test_close_real("best of the path", mcr_model_report(best)->loo, least, 1e-10);
+    int64_t count;
+    assert_non_null(mcr_fitted_find(best->fitted, "path", &count));
+    assert_int_equal(count, 14);
+    assert_non_null(strstr(mcr_model_report(best)->remark, "of 7"));
+    mcr_model_free(best);
+    mcr_data_free(data);
+}
+
+/* A weight of 2 is the object twice, and one of 0 is none. */
+static void test_weights(void **context)
+{
+    mcr *ctx = *context;
+    double x[N], y[N], weight[N], twice[3 * N], again[3 * N], value[2][N];
+    int64_t count = 0;
+    for (int64_t i = 0; i < N; i++) {
+        x[i] = (double)i / 10;
+        y[i] = sin(x[i]) + 0.1 * cos(17 * x[i]);
+        weight[i] = (double)(i % 3);
+        for (int64_t t = 0; t < i % 3; t++) {
+            twice[count] = x[i];
+            again[count++] = y[i];
+        }
+    }
+    mcr_data *a = dense_data(ctx, N, 1, x, y, weight),
+             *b = dense_data(ctx, count, 1, twice, again, NULL);
+    mcr_model *one = fit_model(ctx, "ridge", rbf, a, "lambda=0.1");
+    mcr_model *two = fit_model(ctx, "ridge", rbf, b, "lambda=0.1");
+    test_ok(ctx, mcr_predict(ctx, one, a, value[0], NULL, NULL));
+    test_ok(ctx, mcr_predict(ctx, two, a, value[1], NULL, NULL));
+    test_close_arrays("weights", value[0], value[1], N, 1e-10);
+    test_close_real("objective", mcr_model_report(one)->objective, mcr_model_report(two)->objective,
+                    1e-10);
+    assert_int_equal(mcr_model_support(one), N - (N + 2) / 3);
+    mcr_model_free(one);
+    mcr_model_free(two);
+    mcr_data_free(a);
+    mcr_data_free(b);
+}
+
+/* A jitter makes a solution of a singular system, and is told. */
+static void test_singular(void **context)
+{
+    mcr *ctx = *context;
+    mcr_data *data = sample_data(ctx, "sinc", 200), *blobs = sample_data(ctx, "blobs", N);
+    mcr_model *model = fit_model(ctx, "ridge", "linear", data, "lambda=0");
+    assert_non_null(strstr(mcr_model_report(model)->remark, "was added"));
+    assert_true(isfinite(mcr_model_report(model)->mse));
+    mcr_model_free(model);
+    test_fails(ctx, try_fit(&model, ctx, "ridge", "sigmoid(a=1, b=-1)", blobs, "lambda=0.001"),
+               MCR_NUMERIC, "larger lambda");
+    test_fails(ctx, try_fit(&model, ctx, "ridge", rbf, data, "lambda=-1"), MCR_BAD_CALL, "lambda");
+    test_fails(ctx, try_fit(&model, ctx, "ridge", rbf, data, "lambda=1:0:log5"), MCR_BAD_CALL,
+               "range");
+    test_fails(ctx, try_fit(&model, ctx, "ridge", rbf, data, "class-weight=balanced"), MCR_BAD_CALL,
+               "--task classify");
+    mcr_data_free(data);
+    mcr_data_free(blobs);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_system, test_setup, test_teardown),
+        cmocka_unit_test_setup_teardown(test_leaving_out, test_setup, test_teardown),
+        cmocka_unit_test_setup_teardown(test_path, test_setup, test_teardown),
+        cmocka_unit_test_setup_teardown(test_weights, test_setup, test_teardown),
+        cmocka_unit_test_setup_teardown(test_singular, test_setup, test_teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
