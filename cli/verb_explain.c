@@ -109,7 +109,7 @@ static void print_output(const explanation *e, int64_t o)
 {
     char number[64];
     cli_say("output", "%s", mcr_model_output_name(e->model, o));
-    cli_say("offset", "%.6g", e->offset);
+    cli_say("offset", "%.6g", e->offset + 0.0); /* not -0 */
     for (int sign = 1; sign >= -1; sign -= 2) {
         say_side(e->model, o, sign);
         for (int64_t i = 0; i < shown(e, sign); i++) {

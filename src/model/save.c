@@ -93,8 +93,8 @@ static bool numbers_only(const mcr_data *data)
     return false;
 }
 
-/* OBJS: the support objects, in the fields that the kernel reads. */
-static mcr_status put_basis(mcr_text *t, const mcr_model *m)
+/* The fields that the kernels read: one flag a field, to be freed. */
+static mcr_status choose_fields(bool **out, const mcr_model *m)
 {
     mcr_binding *binding = NULL;
     const mcr_kernel *kernel[] = {m->kernel, m->fitted->second};
@@ -110,9 +110,22 @@ static mcr_status put_basis(mcr_text *t, const mcr_model *m)
         mcr_binding_close(binding);
         binding = NULL;
     }
+    *out = wanted;
+    return s;
+}
+
+/* COLS: names of columns, where a file had them; OBJS: the objects. */
+static mcr_status put_basis(mcr_text *file, mcr_text *part, const mcr_model *m)
+{
+    bool *wanted = NULL;
+    mcr_status s = choose_fields(&wanted, m);
+    if (!s && mcr_put_columns(part, m->basis, wanted))
+        mcr_put_section(file, "COLS", part);
+    part->length = 0;
     if (!s) {
-        mcr_put_objects(t, m->basis, wanted);
-        s = t->status;
+        mcr_put_objects(part, m->basis, wanted);
+        mcr_put_section(file, "OBJS", part);
+        s = part->status;
     }
     mcr_free(m->ctx, wanted);
     return s;
@@ -147,10 +160,9 @@ static mcr_status write_all(mcr_text *file, mcr_text *part, const mcr_model *m)
         mcr_put_section(file, "MORE", part);
         part->length = 0;
     }
-    mcr_status s = put_basis(part, m);
+    mcr_status s = put_basis(file, part, m);
     if (s)
         return s;
-    mcr_put_section(file, "OBJS", part);
     mcr_put_section(file, "END ", NULL);
     return file->status;
 }
@@ -441,6 +453,10 @@ static mcr_status get_basis(mcr_model *m, const mcr_container *c)
     mcr_status s = mcr_container_find(c, "OBJS", &r);
     if (!s)
         s = mcr_get_objects(&m->basis, &r, c->file);
+    if (!s && mcr_container_has(c, "COLS", &r)) {
+        mcr_get_columns(&r, m->basis);
+        s = mcr_reader_end(&r, c->file, "its columns");
+    }
     if (!s && mcr_data_count(m->basis) != m->fitted->basis)
         s = mcr_fail_at(c->ctx, MCR_BAD_DATA, c->file, 0,
                         "the model file is damaged (objects and coefficients do not fit); restore "
