@@ -140,7 +140,7 @@ def test_names_of_columns_are_kept():
         out = tap.mercer("predict", "m.mercer", file, "--target", "none", "--quiet").stdout
         tap.check_equal(out.split(), ["b", "a"])
     run = tap.mercer("predict", "m.mercer", "other.csv", "--target", "none", status=1)
-    assert "column 1" in run.stderr and '"height"' in run.stderr and '"age"' in run.stderr, run.stderr
+    assert "column 1" in run.stderr and '"height"' in run.stderr, run.stderr
 
 
 if __name__ == "__main__":
