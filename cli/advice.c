@@ -89,9 +89,39 @@ int cli_advise_kernel(cli *c, mcr_kernel **out, const mcr_data *data)
 
 /* ---- targets ----------------------------------------------------------------------------------*/
 
+/* Whether the call says which task the learner is for. */
+static int task_is_given(const cli *c)
+{
+    for (int i = 0; c->learning.options && c->learning.options[i].name; i++)
+        if (strcmp(c->learning.options[i].name, "task") == 0)
+            return c->learning.values[i] != NULL;
+    return 0;
+}
+
+/* A learner that does both takes numbers for numbers, but a few whole ones are more often classes. */
+static void advise_task(cli *c, const char *learner, const mcr_data *data)
+{
+    enum { FEW = 10 };
+    int64_t classes = mcr_data_classes(data), count = mcr_data_count(data);
+    const double *target = mcr_data_targets(data);
+    char text[256];
+    int whole = mcr_data_target_kind(data) == MCR_REAL_TARGETS && !task_is_given(c);
+    for (int64_t i = 0; i < count && whole; i++)
+        whole = target[i] == floor(target[i]);
+    if (!whole || classes > FEW || classes > count / 5)
+        return;
+    snprintf(text, sizeof text,
+             "the targets are %" PRId64 " whole numbers, and %s predicts numbers; if they name "
+             "classes, say --task classify (--task regress if not)",
+             classes, learner);
+    cli_progress_log(c, MCR_LOG_WARNING, text);
+}
+
 void cli_advise_targets(cli *c, const char *learner, const mcr_data *data)
 {
     enum { FEW = 10 };
+    if (cli_learner_task(learner) == MCR_EITHER)
+        advise_task(c, learner, data);
     int64_t classes = mcr_data_classes(data), count = mcr_data_count(data);
     const double *target = mcr_data_targets(data);
     char text[256];

@@ -28,6 +28,12 @@ int cli_learner_task(const char *name)
     return find_learner(name, &info) ? (int)info.task : -1;
 }
 
+int cli_learner_can_start(const char *name)
+{
+    mcr_learner_info info;
+    return find_learner(name, &info) && info.can_start;
+}
+
 int cli_learner_is_dense(const char *name)
 {
     mcr_learner_info info;
@@ -49,6 +55,24 @@ const char *cli_learner_examples(const char *name)
                 "mercer fit svr sinc.csv --epsilon 0.05 --tol 1e-6 -o sinc.mercer\n"
                 "mercer fit svr sinc.csv -k 'matern(nu=1.5)' -C 10 --max-steps 50 -o part.mercer\n"
                 "mercer fit svr sinc.csv -k 'matern(nu=1.5)' -C 10 --start part.mercer"},
+        {"logistic", "mercer sample blobs -n 300 -o blobs.csv\n"
+                     "mercer fit logistic blobs.csv -k 'rbf(gamma=0.5)' --lambda 0.1 -o p.mercer\n"
+                     "mercer predict p.mercer blobs.csv --proba -o proba.csv"},
+        {"ridge", "mercer sample sinc -n 200 -o sinc.csv\n"
+                  "mercer fit ridge sinc.csv -k 'rbf(gamma=0.5)' --lambda 0.1 --loo\n"
+                  "mercer fit ridge sinc.csv -k 'rbf(gamma=0.5)' --lambda 1e-6:1e3:log20\n"
+                  "mercer sample blobs -n 300 -o blobs.csv\n"
+                  "mercer fit ridge blobs.csv --task classify -o blobs.mercer"},
+        {"erm", "mercer sample sinc -n 200 -o sinc.csv\n"
+                "mercer fit erm sinc.csv -k 'rbf(gamma=0.5) + 1' --loss quantile --quantile 0.9\n"
+                "mercer sample moons -n 200 -o moons.csv\n"
+                "mercer fit erm moons.csv --task classify --loss squared-hinge --lambda 0.01"},
+        {"knn", "mercer sample moons -n 500 -o moons.csv\n"
+                "mercer fit knn moons.csv --task classify --neighbors 9 --loo -o near.mercer\n"
+                "mercer predict near.mercer moons.csv --proba -o shares.csv"},
+        {"kmeans", "mercer sample blobs -n 300 -o blobs.csv\n"
+                   "mercer fit kmeans blobs.csv -k 'rbf(gamma=0.5)' --clusters 3 -o c.mercer\n"
+                   "mercer predict c.mercer blobs.csv -o clusters.txt"},
         {"nu-svr", "mercer sample sinc -n 200 -o sinc.csv\n"
                    "mercer fit nu-svr sinc.csv --nu 0.3 -o sinc.mercer"},
         {"gp", "mercer sample sinc -n 200 -o sinc.csv\n"
@@ -59,7 +83,7 @@ const char *cli_learner_examples(const char *name)
                "mercer predict moons.mercer moons.csv --proba -o proba.csv"},
         {"cca", "mercer sample mixed -n 300 -o mixed.jsonl\n"
                 "mercer fit cca mixed.jsonl -k 'rbf(x, gamma=0.1)' "
-                "--kernel2 'normalize(spectrum(sequence, p=4))' -o mixed.mercer\n"
+                "--kernel2 'wl(molecule, h=1)' -o mixed.mercer\n"
                 "mercer sample mixed -n 300 --seed 2 -o new.jsonl\n"
                 "mercer transform mixed.mercer new.jsonl -o coordinates.csv"},
         {"fisher", "mercer sample blobs -n 300 -o blobs.csv\n"

@@ -135,6 +135,8 @@ void cli_report_say(const mcr_report_fit *r)
     if (r->n > 0)
         say_stop(r);
     say_score(r);
+    if (isfinite(r->noise))
+        cli_say("noise", "deviation %.6g, variance %.6g", sqrt(r->noise), r->noise);
     say_variances(r);
     say_correlations(r);
     if (r->remark)
@@ -179,6 +181,8 @@ void cli_report_json(cli_json *j, const mcr_report_fit *r)
         cli_json_reals(j, "variance", r->variance, r->variances);
         cli_json_real(j, "total_variance", r->total_variance);
     }
+    if (isfinite(r->noise))
+        cli_json_real(j, "noise", r->noise);
     if (r->correlations)
         cli_json_reals(j, "correlations", r->correlation, r->correlations);
     cli_json_text(j, "remark", r->remark);

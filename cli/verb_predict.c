@@ -389,7 +389,7 @@ static const cli_option options[] = {
      .argument = "N",
      .min = 1,
      .max = 1e6,
-     .help = "N functions drawn from what a model of gp believes: their values, a column each"},
+     .help = "N functions drawn from what a model of gp believes, a column each"},
     CLI_LAST_OPTION,
 };
 

@@ -203,8 +203,7 @@ static const cli_option options[] = {
     {.name = "preimage",
      .type = CLI_FLAG,
      .offset = AT(preimage),
-     .help =
-         "vectors that the components describe, of a model of pca: what is left of the objects"},
+     .help = "vectors instead: what the components of a pca tell of the objects"},
     CLI_LAST_OPTION,
 };
 

@@ -33,6 +33,7 @@ typedef struct mcr_learner_info {
     mcr_task task;
     const mcr_param *params; /* ends with a NULL name */
     int dense;               /* 1: it factorises matrices of all n x n kernel values */
+    int can_start;           /* 1: it can go on from a model */
 } mcr_learner_info;
 MCR_API int64_t mcr_learner_count(void);
 MCR_API mcr_status mcr_learner_describe(int64_t number, mcr_learner_info *info);
@@ -73,6 +74,7 @@ typedef struct mcr_report_fit {
     int64_t variances;         /* components whose variance is known */
     const double *variance;    /* along each of them */
     double total_variance;     /* of the objects in feature space */
+    double noise;              /* gp: variance of the noise in the targets */
     const char *second_kernel; /* of cca: that of the other fields; NULL otherwise */
     int64_t correlations;      /* pairs of coordinates: the k-th of either half */
     const double *correlation;

@@ -79,6 +79,10 @@ mcr_field mcr_data_field(const mcr_data *data, int64_t i);
 /* Number of the field called name (length bytes), -1: none. */
 int64_t mcr_data_find(const mcr_data *data, const char *name, size_t length);
 
+/* Objects of a precomputed kernel as a model file holds them: numbers without values, which no kernel
+ * can be bound to. */
+bool mcr_data_numbers_only(const mcr_data *data);
+
 /* A view in which objects with equal values and equal targets are one object with the sum of their
  * weights; where[i] is the number of object i in it, by first appearance. *out is NULL where few
  * objects occur twice, and, for classify, where a class would be left with fewer than two. */

@@ -33,7 +33,7 @@ static const mcr_param table[] = {
     {"components", MCR_INT, offsetof(params, components), "2", 1, INFINITY, 0, NULL,
      "pairs of coordinates, those of the largest correlation"},
     {"lambda", MCR_REAL, offsetof(params, lambda), "0.1", 0, INFINITY, MCR_MIN_OPEN | MCR_MAX_OPEN,
-     NULL, "regularisation, as a share of the variance: too little, and all correlations are 1"},
+     NULL, "regularisation, as a share of the variance"},
     {"tol", MCR_REAL, offsetof(params, tol), "1e-10", 0, 1, MCR_MIN_OPEN | MCR_MAX_OPEN, NULL,
      "largest eigen-residual, over the largest eigenvalue"},
     {"time-limit", MCR_REAL, offsetof(params, time_limit), NULL, 0, INFINITY, MCR_MIN_OPEN, NULL,
@@ -286,5 +286,6 @@ const mcr_learner_type mcr_learner_cca = {
     .check = check,
     .fit = fit,
     .dense = true,
+    .no_start = true,
     .coordinates = true,
 };

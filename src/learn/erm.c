@@ -186,6 +186,7 @@ static void set_problem(const erm *e, mcr_svm *svm, int64_t column)
             svm->hi[i] = o->quantile * most;
             svm->lo[i] = -(1 - o->quantile) * most;
         }
+        svm->b[i] = fmin(fmax(e->a[i * g->outputs + column], svm->lo[i]), svm->hi[i]);
     }
 }
 
@@ -285,9 +286,12 @@ static mcr_status open_erm(erm *e, const mcr_learning *in)
         s = mcr_gram_open(&e->gram, in->ctx, in->kernel, in->data, NULL);
     if (s)
         return s;
-    e->a = mcr_alloc_zero(in->ctx, (size_t)g->n, (size_t)g->outputs * sizeof *e->a);
-    e->f = mcr_alloc_zero(in->ctx, (size_t)g->n, (size_t)g->outputs * sizeof *e->f);
-    return e->a && e->f ? MCR_OK : MCR_NO_MEMORY;
+    e->a = mcr_alloc(in->ctx, (size_t)g->n, (size_t)g->outputs * sizeof *e->a);
+    e->f = mcr_alloc(in->ctx, (size_t)g->n, (size_t)g->outputs * sizeof *e->f);
+    if (!e->a || !e->f)
+        return MCR_NO_MEMORY;
+    mcr_goal_start(g, in->start, e->a);
+    return MCR_OK;
 }
 
 static void close_erm(erm *e)

@@ -35,8 +35,7 @@ typedef struct params {
 
 static const mcr_param table[] = {
     {"lambda", MCR_REAL, offsetof(params, lambda), "0.001", 0, INFINITY,
-     MCR_MIN_OPEN | MCR_MAX_OPEN, NULL,
-     "regularisation: what is added to the variance within classes, as a share of all variance"},
+     MCR_MIN_OPEN | MCR_MAX_OPEN, NULL, "regularisation, as a share of the variance"},
     {"components", MCR_INT, offsetof(params, components), NULL, 1, INFINITY, 0, NULL,
      "discriminants (default: one less than there are classes)"},
     {0},
@@ -302,6 +301,7 @@ const mcr_learner_type mcr_learner_fisher = {
     .fit = fit,
     .weights_count = true,
     .dense = true,
+    .no_start = true,
     .coordinates = true,
     .predictor = &predictor,
 };

@@ -22,12 +22,21 @@ static void fill(mcr_goal *g, const mcr_data *data)
         }
 }
 
+/* More than these, of which most have one object, are no classes. */
+enum { MANY_CLASSES = 100 };
+
 static mcr_status set_task(mcr_goal *g, const mcr_data *data, const char *learner, int task,
                            const char *class_weight)
 {
     bool words = mcr_data_target_kind(data) == MCR_WORD_TARGETS;
     g->task = task == MCR_TASK_CLASSIFY || (task == MCR_TASK_AUTO && words) ? MCR_CLASSIFY
                                                                             : MCR_REGRESS;
+    int64_t classes = mcr_data_classes(data);
+    if (g->task == MCR_CLASSIFY && classes > MANY_CLASSES && classes > g->n / 2)
+        return mcr_fail(g->ctx, MCR_BAD_DATA,
+                        "%s: %lld classes in %lld objects; are the targets real numbers? Then use "
+                        "ridge, or --task regress",
+                        learner, (long long)classes, (long long)g->n);
     if (g->task == MCR_CLASSIFY)
         return mcr_svm_need_classes(g->ctx, learner, data);
     if (class_weight)
@@ -71,6 +80,22 @@ void mcr_goal_close(mcr_goal *g)
     mcr_free(g->ctx, g->y);
     mcr_free(g->ctx, g->weight);
     *g = (mcr_goal){0};
+}
+
+void mcr_goal_start(const mcr_goal *g, const mcr_fitted *start, double *coef)
+{
+    memset(coef, 0, sizeof *coef * (size_t)(g->n * g->outputs));
+    if (!start || start->outputs != g->outputs || start->task != g->task)
+        return;
+    for (int64_t t = 0; t < start->segments; t++) {
+        const mcr_segment *s = &start->segment[t];
+        for (int64_t o = 0; o < s->outputs; o++)
+            for (int64_t i = 0; i < s->count; i++) {
+                int64_t at = start->object[s->first + i];
+                if (at >= 0 && at < g->n)
+                    coef[at * g->outputs + s->output[o]] += s->coef[o * s->count + i];
+            }
+    }
 }
 
 mcr_status mcr_goal_fitted(mcr_fitted **out, const mcr_goal *g, const double *coef)

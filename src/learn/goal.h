@@ -14,7 +14,7 @@ enum { MCR_TASK_AUTO, MCR_TASK_CLASSIFY, MCR_TASK_REGRESS };
 #define MCR_TASK_PARAM(S)                                                                          \
     {                                                                                              \
         "task", MCR_CHOICE, offsetof(S, task), "auto", 0, 0, 0, "auto|classify|regress",           \
-            "classes or numbers; auto: numbers where the targets are numbers"                      \
+            "what is predicted; auto: classes where the targets are words"                         \
     }
 #define MCR_CLASS_WEIGHT_PARAM(S)                                                                  \
     {                                                                                              \
@@ -40,6 +40,9 @@ typedef struct mcr_goal {
 mcr_status mcr_goal_open(mcr_goal *goal, const mcr_learning *in, const char *learner, int task,
                          const char *class_weight);
 void mcr_goal_close(mcr_goal *goal); /* also after a failure of open */
+
+/* Coefficients to start from (n x outputs), 0 where the start has none or is of another shape. */
+void mcr_goal_start(const mcr_goal *goal, const mcr_fitted *start, double *coef);
 
 /* A fitted with all objects whose coefficients are not all 0; coef is n x outputs. Task, rule and
  * classes are the goal's. */

@@ -28,7 +28,7 @@ typedef struct mcr_gp_params {
 typedef struct mcr_gp {
     mcr *ctx;
     const mcr_gp_params *params;
-    const mcr_kernel *given;
+    const mcr_kernel *given, *start; /* start: with scales to begin from, NULL: the given ones */
     const mcr_data *data;
     int64_t n, scales;
     double extra;       /* noise, for regression; NAN: the method has no such number */

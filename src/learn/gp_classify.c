@@ -327,6 +327,7 @@ mcr_status mcr_gp_classify(mcr_fitted **out, const mcr_learning *in, const mcr_g
     mcr_gp gp = {.ctx = in->ctx,
                  .params = in->params,
                  .given = in->kernel,
+                 .start = in->start_kernel,
                  .data = in->data,
                  .extra = NAN,
                  .value = value,

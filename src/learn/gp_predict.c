@@ -30,6 +30,10 @@ static mcr_status fill_matrix(posterior *p, mcr *ctx)
 {
     mcr_gram *gram = NULL;
     mcr_status s = MCR_OK;
+    if (mcr_data_numbers_only(p->basis))
+        return mcr_fail(ctx, MCR_BAD_DATA,
+                        "gp: deviations and probabilities need the kernel values of the training "
+                        "objects, which a model of a precomputed kernel does not hold");
     if (!p->l.a)
         s = mcr_square_open(&p->l, ctx, mcr_data_count(p->basis),
                             "gp: the kernel matrix of the model");
@@ -190,12 +194,23 @@ static void decide(const mcr_asked *q, const double *p, int64_t i)
         q->proba[i * classes + c] = outputs > 1 ? p[c * q->count + i] / sum : c ? p[i] : 1 - p[i];
 }
 
+static double largest(const double *score, int64_t count)
+{
+    int64_t best = 0;
+    for (int64_t c = 1; c < count; c++)
+        if (score[c] > score[best])
+            best = c;
+    return (double)best;
+}
+
 static mcr_status classify(const mcr_asked *q)
 {
     int64_t outputs = q->fitted->outputs;
-    for (int64_t i = 0; i < q->count && q->value && outputs == 1; i++)
-        q->value[i] = q->score[i] > 0;
-    if (!q->proba && (outputs == 1 || !q->value))
+    const posterior *own = q->state;
+    /* For two classes the latent value decides; for more, where there is nothing better. */
+    for (int64_t i = 0; i < q->count && q->value; i++)
+        q->value[i] = outputs == 1 ? q->score[i] > 0 : largest(q->score + i * outputs, outputs);
+    if (!q->proba && (outputs == 1 || !q->value || mcr_data_numbers_only(own->basis)))
         return MCR_OK;
     double *p = mcr_alloc(q->ctx, (size_t)(q->count * outputs), sizeof *p);
     mcr_status s = p ? probabilities(q, p) : MCR_NO_MEMORY;

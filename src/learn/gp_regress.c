@@ -150,10 +150,9 @@ static mcr_status fill(mcr_fitted *f, mcr_gp *gp, regression *r)
     if (!s && r->jitter > 0)
         s = mcr_fitted_remark(
             f, "K + noise is singular to rounding: %.1e was added to its diagonal", r->jitter);
+    double variance = gp->extra * r->scale * r->scale;
     if (!s)
-        s = mcr_fitted_remark(f, "noise %.6g%s, deviation %.6g", gp->extra,
-                              gp->params->standardize ? " of standardised targets" : "",
-                              r->scale * sqrt(gp->extra));
+        s = mcr_fitted_keep(f, MCR_EXTRA_NOISE, &variance, 1);
     mcr_free(gp->ctx, noise);
     if (s)
         return s;
@@ -167,6 +166,20 @@ static mcr_status fill(mcr_fitted *f, mcr_gp *gp, regression *r)
     return mcr_gp_finish(f, gp);
 }
 
+/* That of the model to start from, if there is one. */
+static double start_noise(const mcr_learning *in)
+{
+    const mcr_gp_params *o = in->params;
+    int64_t counts[2] = {0, 0};
+    const double *noise = NULL, *scale = NULL;
+    if (in->start && o->optimize) {
+        noise = mcr_fitted_find(in->start, MCR_EXTRA_NOISE, &counts[0]);
+        scale = mcr_fitted_find(in->start, MCR_GP_SCALE, &counts[1]);
+    }
+    bool known = noise && scale && counts[0] == 1 && counts[1] == 1 && *noise > 0 && *scale > 0;
+    return known ? *noise / (*scale * *scale) : o->noise;
+}
+
 mcr_status mcr_gp_regress(mcr_fitted **out, const mcr_learning *in, const mcr_goal *goal)
 {
     const mcr_gp_params *o = in->params;
@@ -176,8 +189,9 @@ mcr_status mcr_gp_regress(mcr_fitted **out, const mcr_learning *in, const mcr_go
     mcr_gp gp = {.ctx = ctx,
                  .params = o,
                  .given = in->kernel,
+                 .start = in->start_kernel,
                  .data = in->data,
-                 .extra = o->noise,
+                 .extra = start_noise(in),
                  .value = value,
                  .prepare = prepare,
                  .row = row,

@@ -280,7 +280,7 @@ static mcr_status optimise(mcr_gp *gp, search *t, double began)
         .arg = gp,
     };
     s = run_all(t, began);
-    return s ? s : value_at(gp, t->best, &gp->f);
+    return s || !isfinite(gp->f) ? s : value_at(gp, t->best, &gp->f);
 }
 
 mcr_status mcr_gp_tune(mcr_gp *gp)
@@ -300,7 +300,8 @@ mcr_status mcr_gp_tune(mcr_gp *gp)
     t.x = t.best + most;
     t.low = t.x + most;
     t.high = t.low + most;
-    mcr_kernel_scales(gp->given, t.given);
+    bool goes_on = gp->start && mcr_kernel_scales(gp->start, NULL) == gp->scales;
+    mcr_kernel_scales(goes_on ? gp->start : gp->given, t.given);
     if (gp->params->optimize && most > 0) {
         s = optimise(gp, &t, began);
     } else {
@@ -311,7 +312,7 @@ mcr_status mcr_gp_tune(mcr_gp *gp)
             s = gp->value(gp, &gp->f);
     }
     mcr_free(gp->ctx, t.given);
-    if (!s && !isfinite(gp->f))
+    if (s == MCR_NUMERIC || (!s && !isfinite(gp->f)))
         s = mcr_fail(gp->ctx, MCR_NUMERIC,
                      "gp: the kernel matrix is not positive definite, whatever is added to its "
                      "diagonal: is the kernel positive semidefinite (mercer check)?");

@@ -48,6 +48,38 @@ static mcr_status need_objects(const mcr_learning *in, double *weight)
     return s;
 }
 
+/* The clusters of a model to start from; NULL with MCR_OK: there are none of use. Each must have an object
+ * with a weight, or it would have no centre. */
+static mcr_status read_start(int32_t **out, const mcr_learning *in, const double *weight)
+{
+    const params *o = in->params;
+    const mcr_fitted *from = in->start;
+    int64_t n = mcr_data_count(in->data), filled = 0;
+    *out = NULL;
+    if (!from || from->task != MCR_CLUSTER || from->outputs != o->clusters)
+        return MCR_OK;
+    int32_t *of = mcr_alloc_zero(in->ctx, (size_t)n, sizeof *of);
+    unsigned char *seen = mcr_alloc_zero(in->ctx, (size_t)o->clusters, 1);
+    for (int64_t t = 0; t < from->segments && of && seen; t++)
+        for (int64_t i = 0; i < from->segment[t].count && from->segment[t].outputs == 1; i++) {
+            int64_t at = from->object[from->segment[t].first + i];
+            if (at >= 0 && at < n)
+                of[at] = from->segment[t].output[0];
+        }
+    for (int64_t i = 0; i < n && of && seen; i++)
+        if (weight[i] > 0 && !seen[of[i]]) {
+            seen[of[i]] = 1;
+            filled++;
+        }
+    mcr_status s = of && seen ? MCR_OK : MCR_NO_MEMORY;
+    mcr_free(in->ctx, seen);
+    if (!s && filled == o->clusters)
+        *out = of;
+    else
+        mcr_free(in->ctx, of);
+    return s;
+}
+
 /* The members of each cluster as a segment. */
 static mcr_status add_clusters(mcr_fitted *f, const mcr_clusters *found, const double *weight,
                                int64_t n)
@@ -141,7 +173,11 @@ static mcr_status fit(mcr_fitted **out, const mcr_learning *in)
         .seconds = isnan(o->time_limit) ? 0 : o->time_limit,
         .phase = "kmeans",
     };
+    int32_t *begin = NULL;
     mcr_status s = weight ? need_objects(in, weight) : MCR_NO_MEMORY;
+    if (!s)
+        s = read_start(&begin, in, weight);
+    problem.begin = begin;
     if (!s)
         s = mcr_gram_open(&gram, in->ctx, in->kernel, in->data, NULL);
     if (!s)
@@ -150,6 +186,7 @@ static mcr_status fit(mcr_fitted **out, const mcr_learning *in)
         s = finish(out, &found, weight, in);
     mcr_clusters_close(in->ctx, &found);
     mcr_gram_close(gram);
+    mcr_free(in->ctx, begin);
     mcr_free(in->ctx, weight);
     return s;
 }

@@ -114,6 +114,8 @@ mcr_status mcr_fitted_need(const double **out, const mcr_fitted *fitted, const c
 #define MCR_EXTRA_VARIANCE "variance"
 #define MCR_EXTRA_TOTAL    "total"
 #define MCR_EXTRA_MEAN     "mean"
+/* The variance of the noise in the targets. */
+#define MCR_EXTRA_NOISE "noise_variance"
 /* Of pairs of coordinates: their correlations on the training data. */
 #define MCR_EXTRA_CORRELATION "correlation"
 
@@ -123,7 +125,8 @@ typedef struct mcr_learning {
     const void *params; /* of the learner's table */
     const mcr_kernel *kernel;
     const mcr_data *data;
-    const mcr_fitted *start; /* warm start, NULL: none; objects number the same data */
+    const mcr_fitted *start;        /* warm start, NULL: none; objects number the same data */
+    const mcr_kernel *start_kernel; /* of that model */
 } mcr_learning;
 
 /* Predictions that are more than offset + sum of coef K and a rule. A model is opened, asked by blocks
@@ -167,6 +170,7 @@ typedef struct mcr_learner_type {
     mcr_status (*fit)(mcr_fitted **out, const mcr_learning *in);
     bool weights_count; /* a weight of 2 is the same as two objects: equal ones may be merged */
     bool dense;         /* factorises n x n matrices: BLAS should run its best code */
+    bool no_start;      /* has no use for a model to start from */
     bool coordinates;   /* its outputs are coordinates: mcr_transform gives them */
     const mcr_predictor *predictor; /* NULL: offset + sum of coef K, and the rule */
 } mcr_learner_type;

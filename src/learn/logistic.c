@@ -160,11 +160,12 @@ static mcr_status fit(mcr_fitted **out, const mcr_learning *in)
     if (!s)
         s = mcr_gram_open(&gram, in->ctx, in->kernel, in->data, NULL);
     if (!s) {
-        a = mcr_alloc_zero(in->ctx, (size_t)g.n, (size_t)g.outputs * sizeof *a);
+        a = mcr_alloc(in->ctx, (size_t)g.n, (size_t)g.outputs * sizeof *a);
         f = mcr_alloc(in->ctx, (size_t)g.n, (size_t)g.outputs * sizeof *f);
         s = a && f ? MCR_OK : MCR_NO_MEMORY;
     }
     if (!s) {
+        mcr_goal_start(&g, in->start, a);
         bool two = g.outputs == 1;
         mcr_smooth problem = {
             .columns = g.outputs,

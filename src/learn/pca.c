@@ -173,5 +173,6 @@ const mcr_learner_type mcr_learner_pca = {
     .fit = fit,
     .weights_count = true,
     .dense = true,
+    .no_start = true,
     .coordinates = true,
 };

@@ -32,7 +32,7 @@ typedef struct params {
 
 static const mcr_param table[] = {
     {"lambda", MCR_TEXT, offsetof(params, lambda), "1", 0, 0, 0, NULL,
-     "weight of |w|^2; of a range such as 1e-6:1e3:log20 the best by leave-one-out"},
+     "weight of |w|^2; of a range (1e-6:1e3:log20) the best is taken"},
     MCR_TASK_PARAM(params),
     MCR_CLASS_WEIGHT_PARAM(params),
     {"loo", MCR_FLAG, offsetof(params, loo), "no", 0, 0, 0, NULL,
@@ -84,9 +84,12 @@ static mcr_status check(mcr *ctx, const void *values)
 static mcr_status fill(ridge *r)
 {
     mcr_status s = mcr_gram_matrix(r->gram, r->m.a, r->m.ld);
+    bool weighted = false;
+    for (int64_t i = 0; i < r->goal.n; i++)
+        weighted |= r->root[i] != 1;
     for (int64_t i = 0; i < r->goal.n && !s; i++) {
         double *row = r->m.a + i * r->m.ld;
-        for (int64_t j = 0; j < r->goal.n; j++)
+        for (int64_t j = 0; j < r->goal.n && weighted; j++)
             row[j] *= r->root[i] * r->root[j];
         r->diagonal[i] = row[i];
     }
@@ -114,16 +117,30 @@ static mcr_status factorise(ridge *r)
 
 /* ---- one lambda --------------------------------------------------------------------------------*/
 
-/* f = G a and rest = b - (W^1/2 G W^1/2 + lambda + jitter) x, from fresh kernel values; the norm of rest
- * relative to that of b. */
+/* f = G a, from fresh kernel values. Where these are slow and all weights are above 0 it is made from the
+ * triangle that holds them, and is then f_i root_i. */
+static mcr_status multiply(ridge *r, bool *scaled)
+{
+    int64_t n = r->goal.n, k = r->goal.outputs;
+    *scaled = mcr_gram_is_slow(r->gram);
+    for (int64_t i = 0; i < n && *scaled; i++)
+        *scaled = r->root[i] > 0;
+    if (*scaled)
+        return mcr_square_multiply_upper(&r->m, r->diagonal, r->x, k, r->f);
+    for (int64_t i = 0; i < n * k; i++)
+        r->rest[i] = r->root[i / k] * r->x[i];
+    return mcr_gram_multiply(r->gram, r->rest, k, r->f);
+}
+
+/* f = G a and rest = b - (W^1/2 G W^1/2 + lambda + jitter) x; the norm of rest relative to that of b. */
 static mcr_status judge(ridge *r)
 {
     int64_t n = r->goal.n, k = r->goal.outputs;
     double left = 0, all = 0;
-    for (int64_t i = 0; i < n * k; i++)
-        r->rest[i] = r->root[i / k] * r->x[i];
-    mcr_status s = mcr_gram_multiply(r->gram, r->rest, k, r->f);
+    bool scaled;
+    mcr_status s = multiply(r, &scaled);
     for (int64_t i = 0; i < n * k && !s; i++) {
+        r->f[i] = scaled ? r->f[i] / r->root[i / k] : r->f[i];
         r->rest[i] = r->b[i] - r->root[i / k] * r->f[i] - (r->lambda + r->jitter) * r->x[i];
         left += r->rest[i] * r->rest[i];
         all += r->b[i] * r->b[i];

@@ -59,6 +59,7 @@ void mcr_square_close(mcr_square *square)
 
 typedef struct product_job {
     const mcr_square *m;
+    const double *diagonal; /* NULL: all of A is there */
     const double *v;
     int64_t cols;
     double *y;
@@ -90,8 +91,45 @@ static mcr_status product_band(void *arg, int64_t item, int worker)
 
 mcr_status mcr_square_multiply(const mcr_square *square, const double *v, int64_t cols, double *y)
 {
-    product_job j = {square, v, cols, y};
+    product_job j = {square, NULL, v, cols, y};
     return mcr_parallel(square->ctx, (square->n + BAND - 1) / BAND, product_band, &j);
+}
+
+/* Rows first .. end - 1 of the product: what is right of these rows' square on the diagonal, what is
+ * above it, and the square itself. */
+static mcr_status upper_band(void *arg, int64_t item, int worker)
+{
+    (void)worker;
+    const product_job *j = arg;
+    int64_t n = j->m->n, ld = j->m->ld, first = item * BAND, end = least(first + BAND, n);
+    int rows = (int)(end - first), cols = (int)j->cols, ild = (int)ld;
+    int right = (int)(n - end), above = (int)first;
+    double *y = j->y + first * j->cols;
+    memset(y, 0, sizeof *y * (size_t)((end - first) * j->cols));
+    int before = mcr_fortran_threads(1);
+    if (right > 0)
+        dgemm_("N", "N", &cols, &rows, &right, &unit, j->v + end * j->cols, &cols,
+               j->m->a + first * ld + end, &ild, &unit, y, &cols, 1, 1);
+    if (above > 0)
+        dgemm_("N", "T", &cols, &rows, &above, &unit, j->v, &cols, j->m->a + first, &ild, &unit, y,
+               &cols, 1, 1);
+    (void)mcr_fortran_threads(before);
+    for (int64_t r = first; r < end; r++)
+        for (int64_t c = first; c < end; c++) {
+            double value = r == c  ? j->diagonal[r]
+                           : r < c ? j->m->a[r * ld + c]
+                                   : j->m->a[c * ld + r];
+            for (int64_t o = 0; o < j->cols; o++)
+                j->y[r * j->cols + o] += value * j->v[c * j->cols + o];
+        }
+    return MCR_OK;
+}
+
+mcr_status mcr_square_multiply_upper(const mcr_square *square, const double *diagonal,
+                                     const double *v, int64_t cols, double *y)
+{
+    product_job j = {square, diagonal, v, cols, y};
+    return mcr_parallel(square->ctx, (square->n + BAND - 1) / BAND, upper_band, &j);
 }
 
 /* ---- factor ------------------------------------------------------------------------------------*/

@@ -29,6 +29,9 @@ mcr_status mcr_square_open(mcr_square *square, mcr *ctx, int64_t n, const char *
 void mcr_square_close(mcr_square *square); /* also when it was not opened, if it is zero */
 /* y = A v for all of A; v and y are n x cols. */
 mcr_status mcr_square_multiply(const mcr_square *square, const double *v, int64_t cols, double *y);
+/* The same for a symmetric A of which the strict upper triangle is there, and the diagonal apart. */
+mcr_status mcr_square_multiply_upper(const mcr_square *square, const double *diagonal,
+                                     const double *v, int64_t cols, double *y);
 
 /* A = L L^T in place. MCR_NUMERIC: not positive definite, *minor (may be NULL) is the order of the first
  * leading minor that is not, and what is below the diagonal is lost. Progress is told under `phase`

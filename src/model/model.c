@@ -30,7 +30,7 @@ mcr_status mcr_model_new(mcr_model **out, mcr *ctx, const mcr_kernel *kernel, co
     r->options = m->options;
     r->kernel = mcr_kernel_text(m->kernel);
     r->seconds = r->objective = r->value = r->tolerance = r->primal = r->dual = r->gap = NAN;
-    r->accuracy = r->mse = r->r2 = r->loo = r->total_variance = NAN;
+    r->accuracy = r->mse = r->r2 = r->loo = r->total_variance = r->noise = NAN;
     if (!m->learner || !m->options) {
         mcr_model_free(m);
         return MCR_NO_MEMORY;
@@ -140,6 +140,8 @@ mcr_status mcr_model_complete(mcr_model *m)
     r->variance = mcr_fitted_find(f, MCR_EXTRA_VARIANCE, &r->variances);
     const double *total = mcr_fitted_find(f, MCR_EXTRA_TOTAL, &found);
     r->total_variance = total && found == 1 ? *total : NAN;
+    const double *noise = mcr_fitted_find(f, MCR_EXTRA_NOISE, &found);
+    r->noise = noise && found == 1 ? *noise : NAN;
     r->correlation = mcr_fitted_find(f, MCR_EXTRA_CORRELATION, &r->correlations);
     r->second_kernel = f->second ? mcr_kernel_text(f->second) : NULL;
     return s;
@@ -302,6 +304,10 @@ static mcr_status check_start(const mcr_options *options, const mcr_data *data,
         return mcr_fail(options->ctx, MCR_BAD_CALL,
                         "%s: cannot start from a model of %s: the learner must be the same",
                         options->type->name, start->learner);
+    if (options->type->no_start)
+        return mcr_fail(options->ctx, MCR_BAD_CALL,
+                        "%s: has no use for a model to start from: it is done as fast without",
+                        options->type->name);
     if (start->report.n != mcr_data_count(data))
         return mcr_fail(options->ctx, MCR_BAD_CALL,
                         "%s: cannot start from a model of %lld objects: there are %lld now",
@@ -342,7 +348,12 @@ mcr_status mcr_fit(mcr_model **out, const mcr_options *options, const mcr_kernel
         s = mcr_model_new(&m, ctx, chosen, options->type->name, text.bytes);
     if (!s && start)
         s = check_start(options, data, start);
-    mcr_learning in = {ctx, options->params, chosen, data, start ? start->fitted : NULL};
+    mcr_learning in = {.ctx = ctx,
+                       .params = options->params,
+                       .kernel = chosen,
+                       .data = data,
+                       .start = start ? start->fitted : NULL,
+                       .start_kernel = start ? start->kernel : NULL};
     if (!s)
         s = mcr_learn(&m->fitted, options->type, &in);
     if (!s)

@@ -71,8 +71,9 @@ static mcr_status find_field(mcr *ctx, const mcr_model *m, const char **name, in
     if (!mcr_fitted_find(m->fitted, MCR_EXTRA_MEAN, &found))
         return mcr_fail(ctx, MCR_BAD_CALL, "a model of %s has no pre-images: pca has them",
                         m->learner);
-    mcr_status s = mcr_binding_open(&binding, ctx, m->kernel, m->basis, NULL);
-    if (!s && (!one_field(binding->root, &store) || !store))
+    bool numbers = mcr_data_numbers_only(m->basis);
+    mcr_status s = numbers ? MCR_OK : mcr_binding_open(&binding, ctx, m->kernel, m->basis, NULL);
+    if (!s && (numbers || !one_field(binding->root, &store) || !store))
         s = mcr_fail(ctx, MCR_BAD_CALL,
                      "pre-images are for kernels on one field of vectors, and the model has %s",
                      mcr_kernel_text(m->kernel));

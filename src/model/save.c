@@ -83,22 +83,12 @@ static void mark_fields(const mcr_bound *node, const mcr_data *data, bool *wante
         mark_fields(node->child[c], data, wanted);
 }
 
-/* Objects of a precomputed kernel as a model file holds them: numbers without values, which no kernel
- * can be bound to. */
-static bool numbers_only(const mcr_data *data)
-{
-    for (int64_t f = 0; f < data->fields; f++)
-        if (data->store[f]->kind == MCR_PRECOMPUTED && data->store[f]->cols == 0)
-            return true;
-    return false;
-}
-
 /* The fields that the kernels read: one flag a field, to be freed. */
 static mcr_status choose_fields(bool **out, const mcr_model *m)
 {
     mcr_binding *binding = NULL;
     const mcr_kernel *kernel[] = {m->kernel, m->fitted->second};
-    bool loaded = numbers_only(m->basis); /* then it has only the fields that are needed */
+    bool loaded = mcr_data_numbers_only(m->basis); /* then it has only the fields that are needed */
     bool *wanted = mcr_alloc_zero(m->ctx, (size_t)m->basis->fields, sizeof *wanted);
     mcr_status s = wanted ? MCR_OK : MCR_NO_MEMORY;
     for (int64_t f = 0; f < m->basis->fields && loaded && !s; f++)

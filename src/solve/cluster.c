@@ -425,7 +425,11 @@ static mcr_status judge(state *t, double *at, double *gain)
 /* One start, from its seeds to a partition that no move improves. */
 static mcr_status run_start(state *t, int64_t start, double *at, double *gain)
 {
-    mcr_status s = seed(t, start);
+    mcr_status s = MCR_OK;
+    if (start == 0 && t->p->begin)
+        memcpy(t->next, t->p->begin, sizeof *t->next * (size_t)t->n);
+    else
+        s = seed(t, start);
     if (!s)
         s = place_all(t);
     if (!s)

@@ -12,6 +12,7 @@
 typedef struct mcr_cluster_problem {
     int64_t clusters, starts;
     const double *weight; /* n, >= 0, not all 0 */
+    const int32_t *begin; /* n clusters that the first start begins with; NULL: all are seeded */
     double
         tolerance; /* largest gain that moving one object may still bring, by mcr_clusters.gain */
     int64_t most_steps; /* sweeps over the objects, of a start; 0: no limit */

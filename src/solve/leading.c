@@ -285,7 +285,8 @@ static mcr_status iterate(krylov *k, mcr_leading_result *result)
         if (s)
             return s;
         double worst = k->size < wanted ? INFINITY : worst_of(k, wanted);
-        double limit = k->p->tolerance * largest_size(k);
+        /* A little less than asked for: the certificate is computed anew, with other rounding. */
+        double limit = 0.9 * k->p->tolerance * largest_size(k);
         if (worst <= limit) {
             result->stop = MCR_LEADING_DONE;
             return MCR_OK;

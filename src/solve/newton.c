@@ -6,6 +6,10 @@
  * as it does for kernels. All vectors are kept together with their products with G, so that one
  * product a step is enough. (Truncated Newton: Nash, 2000; the metric: Chapelle, 2007.)
  *
+ * A problem that has taken many products is first solved with a low rank in place of G, if G is L L^T to
+ * rounding with few columns, as it is for smooth kernels on few features: products are then many times
+ * cheaper. The steps that are left from there, mostly none, are made with G itself.
+ *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "solve/newton.h"
@@ -15,6 +19,7 @@
 
 #include "base/context.h"
 #include "linalg/lapack.h"
+#include "linalg/lowrank.h"
 
 /* A vector and its product with G. */
 typedef struct twin {
@@ -25,8 +30,12 @@ typedef struct state {
     mcr *ctx;
     mcr_gram *gram;
     const mcr_smooth *p;
-    int64_t count;  /* n x columns */
-    mcr_square all; /* of G; closed: products are made from the objects */
+    int64_t count;   /* n x columns */
+    mcr_square all;  /* of G; closed: products are made from the objects */
+    mcr_lowrank low; /* rank 0: none */
+    double *low_room;
+    bool use_low;
+    int64_t patience; /* products after which an iteration ends; 0: no limit */
     twin rest, step, residual, direction, curved;
     double *gradient, *trial;
     double loss;
@@ -37,6 +46,8 @@ typedef struct state {
 static mcr_status multiply(state *t, const double *v, double *gv)
 {
     t->result->products++;
+    if (t->use_low)
+        return mcr_lowrank_multiply(&t->low, v, t->p->columns, t->low_room, gv);
     return t->all.a ? mcr_square_multiply(&t->all, v, t->p->columns, gv)
                     : mcr_gram_multiply(t->gram, v, t->p->columns, gv);
 }
@@ -92,7 +103,7 @@ static bool is_optimal(const state *t)
            (isinf(t->p->gap) || r->gap <= t->p->gap * fabs(r->objective));
 }
 
-/* Whether to end, by steps, time or the user. */
+/* Whether to end, by time or the user. */
 static bool is_over(state *t)
 {
     mcr_smooth_result *r = t->result;
@@ -109,14 +120,18 @@ static bool is_over(state *t)
         r->stop = MCR_SMOOTH_INTERRUPTED;
     else if (t->p->seconds > 0 && now.seconds > t->p->seconds)
         r->stop = MCR_SMOOTH_TIME;
-    else if (t->p->most_steps > 0 && r->steps >= t->p->most_steps)
-        r->stop = MCR_SMOOTH_STEPS;
     return r->stop != MCR_SMOOTH_OPTIMAL;
+}
+
+static bool is_tired(const state *t)
+{
+    return t->patience > 0 && t->result->products >= t->patience;
 }
 
 /* ---- the step ----------------------------------------------------------------------------------*/
 
-/* step = (mu + H G)^-1 rest, as exactly as it is worth so far from the optimum. */
+/* step = (mu + H G)^-1 rest, as exactly as it is worth so far from the optimum. Every step of conjugate
+ * gradients is one towards a lower objective, so it can end at any time. */
 static mcr_status conjugate(state *t, const double *f)
 {
     enum { MOST = 1000 };
@@ -146,8 +161,9 @@ static mcr_status conjugate(state *t, const double *f)
         add(t, t->residual.v, -c, t->curved.v);
         add(t, t->residual.gv, -c, t->curved.gv);
         square = dot(t, t->residual.v, t->residual.gv);
-        if (sqrt(dot(t, t->residual.v, t->residual.v)) <= share * norm &&
-            square <= share * share * first)
+        if ((sqrt(dot(t, t->residual.v, t->residual.v)) <= share * norm &&
+             square <= share * share * first) ||
+            is_tired(t) || is_over(t))
             break;
         for (int64_t j = 0; j < t->count; j++) {
             t->direction.v[j] = t->residual.v[j] + square / before * t->direction.v[j];
@@ -209,6 +225,8 @@ static void close_state(state *t)
                       t->curved.v,   t->curved.gv,   t->gradient,    t->trial};
     for (size_t i = 0; i < sizeof room / sizeof *room; i++)
         mcr_free(t->ctx, room[i]);
+    mcr_free(t->ctx, t->low_room);
+    mcr_lowrank_close(&t->low);
     mcr_square_close(&t->all);
 }
 
@@ -217,12 +235,16 @@ static mcr_status iterate(state *t, double *a, double *f)
     mcr_status s = multiply(t, a, f);
     if (!s)
         s = look(t, a, f);
-    while (!s && !is_optimal(t) && !is_over(t)) {
+    while (!s && !is_optimal(t) && !is_tired(t) && !is_over(t)) {
+        if (t->p->most_steps > 0 && t->result->steps >= t->p->most_steps) {
+            t->result->stop = MCR_SMOOTH_STEPS;
+            break;
+        }
         s = conjugate(t, f);
         if (s)
             break;
         if (!advance(t, a, f)) {
-            t->result->stop = MCR_SMOOTH_STUCK;
+            t->result->stop = t->result->stop ? t->result->stop : MCR_SMOOTH_STUCK;
             break;
         }
         t->result->steps++;
@@ -231,14 +253,40 @@ static mcr_status iterate(state *t, double *a, double *f)
     return s;
 }
 
+/* As far as it gets with a low rank in place of G. */
+static mcr_status approach(state *t, double *a, double *f)
+{
+    enum { PART = 4 }; /* columns are worth it up to such a part of n */
+    t->patience = 0;
+    mcr_status s = mcr_lowrank_open(&t->low, &t->all, 1e-12, mcr_gram_rows(t->gram) / PART);
+    if (s || t->low.rank == 0)
+        return s;
+    t->low_room = mcr_alloc(t->ctx, (size_t)(t->low.rank * t->p->columns), sizeof(double));
+    if (!t->low_room)
+        return MCR_NO_MEMORY;
+    t->use_low = true;
+    s = iterate(t, a, f);
+    t->use_low = false;
+    if (t->result->stop == MCR_SMOOTH_STUCK)
+        t->result->stop = MCR_SMOOTH_OPTIMAL; /* with G it may go on */
+    return s;
+}
+
 mcr_status mcr_smooth_solve(mcr_gram *gram, const mcr_smooth *p, double *a, double *f,
                             mcr_smooth_result *result)
 {
-    enum { AGAIN = 3 };
+    enum { AGAIN = 3, PATIENCE = 60 };
     state t;
     mcr_status s = open_state(&t, gram, p, result);
+    if (!s && t.all.a) {
+        t.patience = PATIENCE;
+        s = iterate(&t, a, f);
+        if (!s && !is_optimal(&t) && result->stop == MCR_SMOOTH_OPTIMAL)
+            s = approach(&t, a, f);
+        t.patience = 0;
+    }
     /* f is updated along the way; each round begins with a fresh one. */
-    for (int round = 0; round < AGAIN && !s; round++) {
+    for (int round = 0; round < AGAIN && !s && result->stop == MCR_SMOOTH_OPTIMAL; round++) {
         int64_t before = result->steps;
         s = iterate(&t, a, f);
         if (result->stop != MCR_SMOOTH_OPTIMAL || result->steps == before)

@@ -239,6 +239,41 @@ static void fails_cleanly(void **state)
     assert_int_equal(test_sweep_allocations("params", use, NULL), 9);
 }
 
+/* Several values in one word. */
+static void test_ranges(void **state)
+{
+    mcr *ctx = *state;
+    static const struct {
+        const char *text;
+        int64_t count;
+        double values[5];
+    } good[] = {
+        {"5", 1, {5}},
+        {"-2.5e-3", 1, {-2.5e-3}},
+        {"2:4", 3, {2, 3, 4}},
+        {"0.5:2.9", 3, {0.5, 1.5, 2.5}},
+        {"0:1:5", 5, {0, 0.25, 0.5, 0.75, 1}},
+        {"1e-2:100:log5", 5, {0.01, 0.1, 1, 10, 100}},
+        {"7:7", 1, {7}},
+    };
+    static const char *const bad[] = {"",        "x",         "1:",    "1:2:",     ":1",
+                                      "2:1",     "1:2:1",     "1:1:3", "0:1:log3", "1:2:log",
+                                      "1:2:3:4", "nan",       "1:inf", "1:2:log1", "1:1e9",
+                                      "1:2:3.5", "1:2:log-3", "1,2"};
+    mcr_reals r;
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+        test_ok(ctx, mcr_range_parse(&r, ctx, "ridge", "lambda", good[i].text));
+        assert_int_equal(r.count, good[i].count);
+        test_close_relative(good[i].text, r.values, good[i].values, r.count, 1e-15);
+        mcr_free(ctx, r.values);
+    }
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        test_fails(ctx, mcr_range_parse(&r, ctx, "ridge", "lambda", bad[i]), MCR_BAD_CALL,
+                   "ridge: lambda must be");
+        assert_null(r.values);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -249,6 +284,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(copies, test_setup, test_teardown),
         cmocka_unit_test_setup_teardown(refuses_a_bad_table, test_setup, test_teardown),
         cmocka_unit_test(fails_cleanly),
+        cmocka_unit_test_setup_teardown(test_ranges, test_setup, test_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -222,7 +222,8 @@ static void test_optimum(void **state)
     assert_true(r->value <= 1e-6);
     test_ok(ctx, mcr_kernel_parse(&kernel, ctx, r->kernel));
     assert_int_equal(mcr_kernel_scales(kernel, at), 3);
-    assert_true(sscanf(r->remark, "noise %lg", &at[3]) == 1);
+    at[3] = r->noise;
+    assert_true(at[3] > 0);
     for (int j = 0; j < 3; j++) {
         double f[2], before = at[j];
         for (int t = 0; t < 2; t++) {
@@ -281,6 +282,35 @@ static void test_slope(void **state)
     test_close(ctx);
 }
 
+/* A search that was cut short goes on where it was. */
+static void test_start(void **state)
+{
+    (void)state;
+    mcr *ctx = test_open(1);
+    double x[N * D], y[N];
+    mcr_data *data = make_data(ctx, x, y, NULL);
+    mcr_model *whole = fit_gp(ctx, data, "3*rbf(gamma=2)", "restarts=0");
+    mcr_model *part = fit_gp(ctx, data, "3*rbf(gamma=2)", "restarts=0 max-steps=8"), *rest = NULL;
+    mcr_options *o = NULL;
+    mcr_kernel *kernel = NULL;
+    assert_int_equal(mcr_model_report(part)->stop, MCR_STOP_STEPS);
+    test_ok(ctx, mcr_options_open(&o, ctx, "gp"));
+    test_ok(ctx, mcr_options_set(o, "restarts", "0"));
+    test_ok(ctx, mcr_kernel_parse(&kernel, ctx, "3*rbf(gamma=2)"));
+    test_ok(ctx, mcr_fit(&rest, o, kernel, data, part));
+    assert_int_equal(mcr_model_report(rest)->stop, MCR_STOP_OPTIMAL);
+    test_close_real("likelihood", mcr_model_report(rest)->objective,
+                    mcr_model_report(whole)->objective, 1e-5);
+    assert_true(mcr_model_report(rest)->iterations < mcr_model_report(whole)->iterations);
+    mcr_options_close(o);
+    mcr_kernel_free(kernel);
+    mcr_model_free(whole);
+    mcr_model_free(part);
+    mcr_model_free(rest);
+    mcr_data_free(data);
+    test_close(ctx);
+}
+
 /* Objects twice, and no noise to speak of: a jitter, which is told, and no NaN. */
 static void test_singular(void **state)
 {
@@ -304,6 +334,45 @@ static void test_singular(void **state)
         assert_true(fabs(value[i] - y[i]) < 1e-2 && std[i] >= 0 && std[i] < 1e-2);
     mcr_model_free(model);
     mcr_data_free(data);
+    test_close(ctx);
+}
+
+/* Draws have the mean and the covariance of the posterior; those of a call go together. */
+static void test_draws(void **state)
+{
+    (void)state;
+    enum { M = 3, DRAWS = 4000 };
+    mcr *ctx = test_open(2);
+    mcr_data *data = sample_data(ctx, "sinc", 30), *some = NULL, *words = NULL;
+    mcr_model *model;
+    static double draws[M * DRAWS];
+    double value[M], std[M];
+    test_ok(ctx, mcr_data_select(&some, data, (mcr_rows){(int64_t[]){3, 9, 9}, 0, M}));
+    test_ok(ctx, try_fit(&model, ctx, "gp", "rbf(gamma=1)", data, "optimize=no noise=0.5"));
+    test_ok(ctx, mcr_predict_std(ctx, model, some, value, std));
+    test_ok(ctx, mcr_predict_draws(ctx, model, some, DRAWS, draws));
+    for (int i = 0; i < M; i++) {
+        double mean = 0, square = 0;
+        for (int d = 0; d < DRAWS; d++)
+            mean += draws[i * DRAWS + d] / DRAWS;
+        for (int d = 0; d < DRAWS; d++) {
+            double off = draws[i * DRAWS + d] - mean;
+            square += off * off / DRAWS;
+            /* The same object twice has the same value in a function. */
+            if (i == 2)
+                test_close_real("together", draws[2 * DRAWS + d], draws[DRAWS + d], 1e-3 * std[2]);
+        }
+        test_close_real("mean of draws", mean, value[i], 0.1 * std[i]);
+        test_close_real("deviation of draws", sqrt(square), std[i], 0.1 * std[i]);
+    }
+    mcr_model_free(model);
+    words = sample_data(ctx, "moons", 20);
+    test_ok(ctx, try_fit(&model, ctx, "gp", "rbf(gamma=1)", words, "task=classify optimize=no"));
+    test_fails(ctx, mcr_predict_draws(ctx, model, words, 1, draws), MCR_BAD_CALL, "drawn");
+    mcr_model_free(model);
+    mcr_data_free(data);
+    mcr_data_free(some);
+    mcr_data_free(words);
     test_close(ctx);
 }
 
@@ -400,7 +469,8 @@ int main(void)
         cmocka_unit_test(test_scales),        cmocka_unit_test(test_scales_memory),
         cmocka_unit_test(test_descent),       cmocka_unit_test(test_regression),
         cmocka_unit_test(test_slope),         cmocka_unit_test(test_optimum),
-        cmocka_unit_test(test_singular),      cmocka_unit_test(test_classes),
+        cmocka_unit_test(test_start),         cmocka_unit_test(test_singular),
+        cmocka_unit_test(test_draws),         cmocka_unit_test(test_classes),
         cmocka_unit_test(test_probabilities),
     };
     return cmocka_run_group_tests_name("gp", tests, NULL, NULL);

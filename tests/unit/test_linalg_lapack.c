@@ -10,6 +10,7 @@
 #include "base/context.h"
 #include "helpers.h"
 #include "linalg/lapack.h"
+#include "linalg/lowrank.h"
 
 static double element(int64_t i, int64_t j)
 {
@@ -80,6 +81,40 @@ static void test_solution(void **context)
         }
 }
 
+static void test_products(void **context)
+{
+    for (int t = 0; t < SIZES; t++)
+        for (int64_t cols = 1; cols <= 3; cols += 2) {
+            int64_t n = sizes[t];
+            mcr_square m;
+            double *v = calloc((size_t)(n * cols), sizeof *v), *d = calloc((size_t)n, sizeof *d);
+            double *y = calloc((size_t)(n * cols), sizeof *y);
+            double *want = calloc((size_t)(n * cols), sizeof *want);
+            test_ok(*context, mcr_square_open(&m, *context, n, "test"));
+            for (int64_t i = 0; i < n * cols; i++)
+                v[i] = cos((double)i);
+            for (int64_t i = 0; i < n; i++)
+                for (int64_t j = 0; j < n; j++) {
+                    m.a[i * m.ld + j] = element(i, j);
+                    d[i] = element(i, i);
+                    for (int64_t c = 0; c < cols; c++)
+                        want[i * cols + c] += element(i, j) * v[j * cols + c];
+                }
+            test_ok(*context, mcr_square_multiply(&m, v, cols, y));
+            test_close_arrays("A v", y, want, n * cols, 1e-11);
+            for (int64_t i = 0; i < n; i++)
+                for (int64_t j = 0; j <= i; j++)
+                    m.a[i * m.ld + j] = NAN;
+            test_ok(*context, mcr_square_multiply_upper(&m, d, v, cols, y));
+            test_close_arrays("A v from its upper triangle", y, want, n * cols, 1e-11);
+            mcr_square_close(&m);
+            free(v);
+            free(d);
+            free(y);
+            free(want);
+        }
+}
+
 static void test_inverse(void **context)
 {
     for (int t = 0; t < SIZES; t++) {
@@ -110,6 +145,35 @@ static void test_inverse(void **context)
         free(d);
         free(again);
     }
+}
+
+/* A smooth kernel on the line has a low rank to rounding; the identity has none. */
+static void test_low_rank(void **context)
+{
+    enum { N = 700, COLS = 2 };
+    mcr *ctx = *context;
+    mcr_square m;
+    mcr_lowrank low;
+    double v[N * COLS], y[N * COLS], want[N * COLS], room[N * COLS];
+    test_ok(ctx, mcr_square_open(&m, ctx, N, "test"));
+    for (int64_t i = 0; i < N; i++)
+        for (int64_t j = 0; j < N; j++)
+            m.a[i * m.ld + j] = exp(-pow((double)(i - j) / 300, 2));
+    for (int64_t i = 0; i < N * COLS; i++)
+        v[i] = sin((double)i);
+    test_ok(ctx, mcr_lowrank_open(&low, &m, 1e-13, N / 4));
+    assert_in_range(low.rank, 5, 60);
+    test_ok(ctx, mcr_square_multiply(&m, v, COLS, want));
+    test_ok(ctx, mcr_lowrank_multiply(&low, v, COLS, room, y));
+    test_close_arrays("L L' v", y, want, N * COLS, 1e-9);
+    mcr_lowrank_close(&low);
+    for (int64_t i = 0; i < N; i++)
+        for (int64_t j = 0; j < N; j++)
+            m.a[i * m.ld + j] = i == j;
+    test_ok(ctx, mcr_lowrank_open(&low, &m, 1e-13, N / 4));
+    assert_int_equal(low.rank, 0);
+    mcr_lowrank_close(&low);
+    mcr_square_close(&m);
 }
 
 static void test_threads(void **context)
@@ -162,7 +226,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_factor, test_setup, test_teardown),
         cmocka_unit_test_setup_teardown(test_solution, test_setup, test_teardown),
+        cmocka_unit_test_setup_teardown(test_products, test_setup, test_teardown),
         cmocka_unit_test_setup_teardown(test_inverse, test_setup, test_teardown),
+        cmocka_unit_test_setup_teardown(test_low_rank, test_setup, test_teardown),
         cmocka_unit_test(test_threads),
         cmocka_unit_test_setup_teardown(test_refusals, test_setup, test_teardown),
     };

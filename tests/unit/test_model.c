@@ -179,6 +179,16 @@ static const kind kinds[] = {
      "rbf(x, gamma=0.1) * wl(molecule, h=1) + 0.5 * spectrum(sequence, p=2)"},
     {"mixed", 12, "svm", "C=1", "spectrum(sequence, p=2)"}, /* some fields are not needed */
     {"precomputed", 12, "svm", "C=1", "precomputed"},
+    {"sinc", 20, "ridge", "lambda=1e-3:1:log4", "rbf(gamma=1)"},
+    {"blobs", 24, "ridge", "task=classify loo=yes", "linear"},
+    {"blobs", 24, "logistic", "lambda=0.1", "rbf(gamma=1)"},
+    {"motifs", 12, "logistic", "lambda=0.1", "spectrum(p=3)"},
+    {"sinc", 20, "erm", "loss=absolute", "laplace(gamma=1)"},
+    {"blobs", 24, "knn", "task=classify neighbors=3", "rbf(gamma=1)"},
+    {"mixed", 12, "knn", "task=classify vote=distance", "wl(molecule) + rbf(x, gamma=1)"},
+    {"precomputed", 12, "knn", "neighbors=2", "precomputed"},
+    {"molecules", 10, "kmeans", "clusters=3", "normalize(wl(h=2))"},
+    {"blobs", 24, "kmeans", "clusters=4", "linear"},
 };
 enum { KINDS = sizeof kinds / sizeof *kinds };
 

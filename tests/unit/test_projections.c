@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -388,13 +389,116 @@ static void test_fisher_classes(void **state)
     test_close(ctx);
 }
 
+/* ---- cca ---------------------------------------------------------------------------------------*/
+
+static mcr_data *two_fields(mcr *ctx, int64_t n, uint64_t seed)
+{
+    mcr_random random = mcr_random_stream(seed, "test", 0);
+    mcr_builder *b = NULL;
+    mcr_data *data = NULL;
+    double *first = room(2 * n), *second = room(2 * n);
+    for (int64_t i = 0; i < n; i++) {
+        double shared = mcr_random_normal(&random);
+        first[2 * i] = shared + 0.5 * mcr_random_normal(&random);
+        first[2 * i + 1] = mcr_random_normal(&random);
+        second[2 * i] = mcr_random_normal(&random) + first[2 * i + 1];
+        second[2 * i + 1] = 2 * shared + 0.5 * mcr_random_normal(&random);
+    }
+    test_ok(ctx, mcr_builder_open(&b, ctx, n));
+    test_ok(ctx, mcr_builder_dense(b, "a", first, 2, 2));
+    test_ok(ctx, mcr_builder_dense(b, "b", second, 2, 2));
+    test_ok(ctx, mcr_builder_finish(&data, b));
+    free(first);
+    free(second);
+    return data;
+}
+
+static double covariance(const double *f, int64_t ld, int64_t a, int64_t b, int64_t n)
+{
+    double mean[2] = {0, 0}, sum = 0;
+    for (int64_t i = 0; i < n; i++) {
+        mean[0] += f[i * ld + a] / (double)n;
+        mean[1] += f[i * ld + b] / (double)n;
+    }
+    for (int64_t i = 0; i < n; i++)
+        sum += (f[i * ld + a] - mean[0]) * (f[i * ld + b] - mean[1]) / (double)n;
+    return sum;
+}
+
+/* With next to no regularisation: variance 1, pairs not correlated with each other, and correlations
+ * as they are told, by either solver. */
+static void test_cca(void **state)
+{
+    (void)state;
+    for (int64_t n = 100; n <= 500; n += 400) {
+        mcr *ctx = test_open(2);
+        mcr_data *data = two_fields(ctx, n, 8);
+        mcr_model *model = NULL;
+        test_ok(ctx, try_fit(&model, ctx, "cca", "linear(a)", data,
+                             "kernel2=linear(b) components=2 lambda=1e-8"));
+        const mcr_report_fit *r = mcr_model_report(model);
+        assert_true(r->stop == MCR_STOP_OPTIMAL && (r->iterations == 1) == (n == 100));
+        assert_int_equal(r->correlations, 2);
+        assert_string_equal(r->second_kernel, "linear(b)");
+        assert_int_equal(mcr_model_outputs(model), 4);
+        double *f = coordinates(ctx, model, data);
+        for (int a = 0; a < 4; a++)
+            for (int b = 0; b <= a; b++)
+                test_close_real("covariance", covariance(f, 4, a, b, n),
+                                a == b       ? 1
+                                : a == b + 2 ? r->correlation[b]
+                                             : 0,
+                                1e-6);
+        assert_true(r->correlation[0] > r->correlation[1] && r->correlation[0] < 1);
+        free(f);
+        mcr_model_free(model);
+        mcr_data_free(data);
+        test_close(ctx);
+    }
+}
+
+/* Both kernels, and the fields that they read, are saved. */
+static void test_cca_saved(void **state)
+{
+    (void)state;
+    char folder[256], path[300];
+    mcr *ctx = test_open(1);
+    mcr_data *data = two_fields(ctx, 60, 9), *other = two_fields(ctx, 20, 10);
+    mcr_model *model = NULL, *loaded = NULL;
+    test_ok(ctx,
+            try_fit(&model, ctx, "cca", "rbf(a, gamma=0.5)", data, "kernel2=poly(b,degree=2)"));
+    test_make_directory(folder);
+    snprintf(path, sizeof path, "%s/m.mercer", folder);
+    test_ok(ctx, mcr_model_save(ctx, model, path));
+    test_ok(ctx, mcr_model_load(&loaded, ctx, path));
+    assert_string_equal(mcr_model_report(loaded)->second_kernel,
+                        mcr_model_report(model)->second_kernel);
+    assert_string_equal(mcr_model_output_name(loaded, 3), "second 2");
+    double *f = coordinates(ctx, model, other), *g = coordinates(ctx, loaded, other);
+    assert_memory_equal(f, g, sizeof *f * 20 * 4);
+    free(f);
+    free(g);
+    test_remove_directory(folder);
+    mcr_model_free(model);
+    mcr_model_free(loaded);
+    mcr_data_free(data);
+    mcr_data_free(other);
+    test_close(ctx);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_pca_linear),      cmocka_unit_test(test_pca_unit_length),
-        cmocka_unit_test(test_pca_weights),     cmocka_unit_test(test_preimages),
-        cmocka_unit_test(test_preimage_of_all), cmocka_unit_test(test_pca_refusals),
-        cmocka_unit_test(test_fisher_linear),   cmocka_unit_test(test_fisher_classes),
+        cmocka_unit_test(test_pca_linear),
+        cmocka_unit_test(test_pca_unit_length),
+        cmocka_unit_test(test_pca_weights),
+        cmocka_unit_test(test_preimages),
+        cmocka_unit_test(test_preimage_of_all),
+        cmocka_unit_test(test_pca_refusals),
+        cmocka_unit_test(test_fisher_linear),
+        cmocka_unit_test(test_fisher_classes),
+        cmocka_unit_test(test_cca),
+        cmocka_unit_test(test_cca_saved),
     };
     return cmocka_run_group_tests_name("projections", tests, NULL, NULL);
 }

@@ -1,0 +1,26 @@
+/* lowrank.h (internal): a symmetric positive semidefinite matrix as L L^T with few columns.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef MCR_LINALG_LOWRANK_H
+#define MCR_LINALG_LOWRANK_H
+
+#include "linalg/lapack.h"
+
+typedef struct mcr_lowrank {
+    mcr *ctx;
+    int64_t n, rank, ld;
+    double *l; /* n x rank, rows ld apart */
+    size_t taken;
+} mcr_lowrank;
+
+/* Pivoted Cholesky until the trace of what is left is at most `share` of the whole. If that takes more than
+ * `most` columns, or more memory than the budget has, rank is 0 and nothing is kept. The same bits for any
+ * number of threads. */
+mcr_status mcr_lowrank_open(mcr_lowrank *low, const mcr_square *a, double share, int64_t most);
+void mcr_lowrank_close(mcr_lowrank *low); /* also when it was not opened, if it is zero */
+/* y = L L^T v; v and y are n x cols, room holds rank x cols. */
+mcr_status mcr_lowrank_multiply(const mcr_lowrank *low, const double *v, int64_t cols, double *room,
+                                double *y);
+
+#endif
