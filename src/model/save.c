@@ -90,16 +90,21 @@ static mcr_status choose_fields(bool **out, const mcr_model *m)
     const mcr_kernel *kernel[] = {m->kernel, m->fitted->second};
     bool loaded = mcr_data_numbers_only(m->basis); /* then it has only the fields that are needed */
     bool *wanted = mcr_alloc_zero(m->ctx, (size_t)m->basis->fields, sizeof *wanted);
+    mcr_data *one =
+        NULL; /* object is enough: some kernels do all their work while they are bound */
     mcr_status s = wanted ? MCR_OK : MCR_NO_MEMORY;
     for (int64_t f = 0; f < m->basis->fields && loaded && !s; f++)
         wanted[f] = true;
+    if (!s && !loaded)
+        s = mcr_data_select(&one, m->basis, (mcr_rows){NULL, 0, mcr_data_count(m->basis) > 0});
     for (int k = 0; k < 2 && kernel[k] && !loaded && !s; k++) {
-        s = mcr_binding_open(&binding, m->ctx, kernel[k], m->basis, NULL);
+        s = mcr_binding_open(&binding, m->ctx, kernel[k], one, NULL);
         if (!s)
-            mark_fields(binding->root, m->basis, wanted);
+            mark_fields(binding->root, one, wanted);
         mcr_binding_close(binding);
         binding = NULL;
     }
+    mcr_data_free(one);
     *out = wanted;
     return s;
 }
