@@ -400,8 +400,11 @@ static mcr_status get_extras(mcr_model *m, const mcr_container *c)
     mcr_reader r;
     if (!mcr_container_has(c, "MORE", &r))
         return MCR_OK;
+    enum { MOST = 1000 }; /* names are looked for one by one */
     mcr_status s = MCR_OK;
     int64_t extras = mcr_get_count(&r, 16);
+    if (extras > MOST)
+        r.bad = true;
     for (int64_t e = 0; e < extras && !r.bad && !s; e++) {
         int64_t count = 0;
         char *name = mcr_get_text(&r);
