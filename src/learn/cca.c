@@ -56,6 +56,7 @@ typedef struct cca {
     double *offset;      /* SIDES x count */
     double *correlation; /* count */
     mcr_leading_result found;
+    size_t budget;
 } cca;
 
 /* ---- the matrices ------------------------------------------------------------------------------*/
@@ -163,6 +164,12 @@ static mcr_status make_pair(cca *p, int64_t c)
 static mcr_status take_room(cca *p)
 {
     size_t n = (size_t)p->n, count = (size_t)p->count;
+    size_t bytes = sizeof(double) * n * (2 * ROWS + 3 * count);
+    bytes += (size_t)mcr_leading_bytes(p->n, p->count, false);
+    mcr_status s = mcr_budget_take(p->ctx, bytes, "cca: directions");
+    if (s)
+        return s;
+    p->budget = bytes;
     p->room = mcr_alloc(p->ctx, 2 * ROWS, n * sizeof *p->room);
     p->value = mcr_alloc(p->ctx, count, sizeof *p->value);
     p->correlation = mcr_alloc(p->ctx, count, sizeof *p->correlation);
@@ -271,6 +278,7 @@ static mcr_status fit(mcr_fitted **out, const mcr_learning *in)
     double *all[] = {p.room, p.value, p.u, p.coef[0], p.coef[1], p.offset, p.correlation};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         mcr_free(in->ctx, all[i]);
+    mcr_budget_give(in->ctx, p.budget);
     for (int side = 0; side < SIDES; side++)
         mcr_centred_close(&p.side[side]);
     mcr_kernel_free(second);

@@ -120,7 +120,7 @@ static mcr_status take_room(pca *p)
 {
     mcr *ctx = p->c.ctx;
     size_t n = (size_t)p->c.n, count = (size_t)p->count;
-    size_t bytes = sizeof(double) * n * count + (size_t)mcr_leading_bytes(p->c.n, p->count);
+    size_t bytes = sizeof(double) * n * count + (size_t)mcr_leading_bytes(p->c.n, p->count, true);
     mcr_status s = mcr_budget_take(ctx, bytes, "pca: eigenvectors");
     if (s)
         return s;

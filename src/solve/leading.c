@@ -69,11 +69,11 @@ static int64_t room_rows(const krylov *k)
     return 2 * (k->pairs + k->block);
 }
 
-double mcr_leading_bytes(int64_t n, int64_t count)
+double mcr_leading_bytes(int64_t n, int64_t count, bool matrix)
 {
     krylov k;
     sizes(&k, n, count);
-    int64_t rows = is_for_lapack(n, count) ? 40 : 2 * k.most + room_rows(&k);
+    int64_t rows = is_for_lapack(n, count) ? 40 + (matrix ? 0 : n) : 2 * k.most + room_rows(&k);
     return (double)sizeof(double) * (double)rows * (double)n;
 }
 

@@ -306,23 +306,19 @@ def test_gp_against_kernlab():
 
 
 def test_gp_scales():
-    """Both maximise the likelihood: it agrees to 1e-6, predictions to 1e-4."""
+    """Both maximise the likelihood: it agrees to 1e-4 or is larger, predictions to 1e-3."""
     need()
     train, new = sample("friedman", 150), sample("friedman", 50, 2)
     x, y = read(train)
-    for kernel, peer in (
-            ("rbf(gamma=0.5)", RBF(1)),
-            ("2*rbf(gamma=[0.5, 0.5, 0.5, 0.5, 0.5])", ConstantKernel(2) * RBF([1] * 5))):
-        if "[" in kernel and x.shape[1] != 5:
-            kernel = "2*rbf(gamma=[%s])" % ", ".join(["0.5"] * x.shape[1])
-            peer = ConstantKernel(2) * RBF([1] * x.shape[1])
+    each = "2*rbf(gamma=[%s])" % ", ".join(["0.5"] * x.shape[1])
+    for kernel, peer in (("rbf(gamma=0.5)", RBF(1)),
+                         (each, ConstantKernel(2) * RBF([1] * x.shape[1]))):
         report = fit("gp", train, kernel, "--noise", 0.1, "--restarts", 2)
         other = GaussianProcessRegressor(peer + WhiteKernel(0.1), alpha=0, normalize_y=True,
                                          n_restarts_optimizer=2, random_state=1).fit(x, y)
-        assert report["objective"] > other.log_marginal_likelihood_value_ - 1e-4 * abs(
-            other.log_marginal_likelihood_value_), (report["objective"],
-                                                    other.log_marginal_likelihood_value_)
-        if abs(report["objective"] - other.log_marginal_likelihood_value_) < 1e-3:
+        wanted = other.log_marginal_likelihood_value_
+        assert report["objective"] > wanted - 1e-4 * abs(wanted), (report["objective"], wanted)
+        if abs(report["objective"] - wanted) < 1e-3:  # else it found a better one
             check_close(predict(new), other.predict(read(new)[0]), 1e-3, kernel)
 
 
