@@ -12,6 +12,7 @@
 
 #include "learner.h"
 #include "progress.h"
+#include "text.h"
 
 enum { SHOWN = 4 }; /* fields in a message */
 
@@ -137,6 +138,22 @@ void cli_advise_targets(cli *c, const char *learner, const mcr_data *data)
              "predict numbers there are svr and ridge (mercer fit ridge ...)",
              classes, learner);
     cli_progress_log(c, MCR_LOG_WARNING, text);
+}
+
+int cli_advise_features(cli *c, const mcr_report_fit *report, const mcr_data *data)
+{
+    mcr_field_info field;
+    char has[64], wants[64];
+    if (mcr_data_fields(data) != 1 || c->reading.target ||
+        mcr_data_target_kind(data) == MCR_NO_TARGETS ||
+        mcr_data_field_info(data, 0, &field) != MCR_OK || field.kind != MCR_DENSE ||
+        field.cols + 1 != report->features)
+        return 0;
+    return cli_fault(c, cli_word(c, 1),
+                     "%s and a target, but the model wants %s: if there is no target, say "
+                     "--target none",
+                     cli_count_text(has, field.cols, "feature"),
+                     cli_count_text(wants, report->features, "feature"));
 }
 
 /* ---- what the library says --------------------------------------------------------------------*/

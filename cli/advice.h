@@ -13,6 +13,9 @@
 int cli_advise_kernel(cli *c, mcr_kernel **out, const mcr_data *data);
 /* A remark if a learner of classes gets targets that look like measurements. */
 void cli_advise_targets(cli *c, const char *learner, const mcr_data *data);
+/* Refuses data of one column less than the model wants and a target: the library tells what does not
+ * fit, but that a column of features was taken for the target it cannot know. */
+int cli_advise_features(cli *c, const mcr_report_fit *report, const mcr_data *data);
 /* As cli_fail_words, for what mcr_fit says; kernel NULL: the library chose one. */
 int cli_advise_fit(cli *c, mcr_status status, const mcr_kernel *kernel, const mcr_data *data);
 

@@ -28,6 +28,12 @@ int cli_learner_task(const char *name)
     return find_learner(name, &info) ? (int)info.task : -1;
 }
 
+int cli_learner_can_start(const char *name)
+{
+    mcr_learner_info info;
+    return find_learner(name, &info) && info.can_start;
+}
+
 int cli_learner_is_dense(const char *name)
 {
     mcr_learner_info info;
@@ -69,6 +75,24 @@ const char *cli_learner_examples(const char *name)
                    "mercer predict c.mercer blobs.csv -o clusters.txt"},
         {"nu-svr", "mercer sample sinc -n 200 -o sinc.csv\n"
                    "mercer fit nu-svr sinc.csv --nu 0.3 -o sinc.mercer"},
+        {"gp", "mercer sample sinc -n 200 -o sinc.csv\n"
+               "mercer fit gp sinc.csv -k 'rbf(gamma=1)' -o sinc.mercer\n"
+               "mercer predict sinc.mercer sinc.csv --std -o values.csv\n"
+               "mercer sample moons -n 200 -o moons.csv\n"
+               "mercer fit gp moons.csv -k '2*rbf(gamma=2)' --task classify -o moons.mercer\n"
+               "mercer predict moons.mercer moons.csv --proba -o proba.csv"},
+        {"cca", "mercer sample mixed -n 300 -o mixed.jsonl\n"
+                "mercer fit cca mixed.jsonl -k 'rbf(x, gamma=0.1)' "
+                "--kernel2 'wl(molecule, h=1)' -o mixed.mercer\n"
+                "mercer sample mixed -n 300 --seed 2 -o new.jsonl\n"
+                "mercer transform mixed.mercer new.jsonl -o coordinates.csv"},
+        {"fisher", "mercer sample blobs -n 300 -o blobs.csv\n"
+                   "mercer fit fisher blobs.csv -k 'rbf(gamma=1)' --lambda 0.01 -o blobs.mercer\n"
+                   "mercer predict blobs.mercer blobs.csv -o labels.txt\n"
+                   "mercer transform blobs.mercer blobs.csv -o coordinates.csv"},
+        {"pca", "mercer sample rings -n 300 -o rings.csv\n"
+                "mercer fit pca rings.csv -k 'rbf(gamma=1)' -n 3 -o rings.mercer\n"
+                "mercer transform rings.mercer rings.csv -o coordinates.csv"},
     };
     for (size_t i = 0; i < sizeof examples / sizeof *examples; i++)
         if (strcmp(examples[i][0], name) == 0)
@@ -107,11 +131,17 @@ static const char *argument_of(const mcr_param *p)
     return "VALUE";
 }
 
+/* Names of one letter are options of one dash; one long name has a letter, too. */
+static char letter_of(const mcr_param *p)
+{
+    return !p->name[1] ? p->name[0] : strcmp(p->name, "components") == 0 ? 'n' : '\0';
+}
+
 static cli_option make_option(const mcr_param *p, int at, int with_default)
 {
     return (cli_option){
         .name = p->name,
-        .letter = p->name[1] ? '\0' : p->name[0],
+        .letter = letter_of(p),
         .type = p->type == MCR_FLAG ? CLI_SWITCH : CLI_TEXT,
         .offset = (size_t)at * sizeof(const char *),
         .argument = argument_of(p),
@@ -167,7 +197,7 @@ static int refuse_option(cli *c, const char *learner, const cli_option *o)
                                      info.name);
     }
     return cli_refuse(c, "%s has no option %s%s (it is one of %s; see mercer %s %s --help)",
-                      learner, o->letter ? "-" : "--", o->name, others, c->verb->name, learner);
+                      learner, o->name[1] ? "--" : "-", o->name, others, c->verb->name, learner);
 }
 
 int cli_learner_options(cli *c, mcr_options **out, const char *learner)

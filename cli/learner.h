@@ -15,6 +15,8 @@
 int cli_learner_exists(const char *name);
 /* What it predicts; -1: there is no such learner. */
 int cli_learner_task(const char *name);
+/* 1: it can go on from a model. */
+int cli_learner_can_start(const char *name);
 /* 1: it factorises matrices. */
 int cli_learner_is_dense(const char *name);
 /* Commands for the help of one learner; NULL: those of the verb will do. */

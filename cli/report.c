@@ -78,6 +78,40 @@ static void say_score(const mcr_report_fit *r)
                 r->task == MCR_CLASSIFY ? 1 - r->loo : r->loo);
 }
 
+/* The shares of the first components, and of all together. */
+static void say_variances(const mcr_report_fit *r)
+{
+    enum { SHOWN = 6 };
+    char text[256] = "";
+    size_t used = 0;
+    double sum = 0;
+    for (int64_t c = 0; c < r->variances; c++) {
+        double share = 100 * r->variance[c] / r->total_variance;
+        sum += share;
+        if (c < SHOWN)
+            used += (size_t)snprintf(text + used, sizeof text - used, "%s%.3g %%", c ? " + " : "",
+                                     share);
+    }
+    if (r->variances > 1)
+        cli_say("variance", "%s%s = %.4g %% of %.6g", text, r->variances > SHOWN ? " + ..." : "",
+                sum, r->total_variance);
+    else if (r->variances)
+        cli_say("variance", "%s of %.6g", text, r->total_variance);
+}
+
+static void say_correlations(const mcr_report_fit *r)
+{
+    enum { SHOWN = 10 };
+    char text[256] = "";
+    size_t used = 0;
+    for (int64_t c = 0; c < r->correlations && c < SHOWN; c++)
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s%.4g", c ? ", " : "",
+                                 r->correlation[c]);
+    if (r->correlations)
+        cli_say("training", "correlation%s %s%s", r->correlations > 1 ? "s" : "", text,
+                r->correlations > SHOWN ? ", ..." : "");
+}
+
 void cli_report_say(const mcr_report_fit *r)
 {
     char count[64];
@@ -86,6 +120,8 @@ void cli_report_say(const mcr_report_fit *r)
     else
         cli_say("learner", "%s", r->learner);
     cli_say("kernel", "%s", r->kernel);
+    if (r->second_kernel)
+        cli_say("second", "%s", r->second_kernel);
     if (r->n > 0)
         say_data(r);
     if (r->n > 0)
@@ -99,6 +135,10 @@ void cli_report_say(const mcr_report_fit *r)
     if (r->n > 0)
         say_stop(r);
     say_score(r);
+    if (isfinite(r->noise))
+        cli_say("noise", "deviation %.6g, variance %.6g", sqrt(r->noise), r->noise);
+    say_variances(r);
+    say_correlations(r);
     if (r->remark)
         cli_say("remark", "%s", r->remark);
 }
@@ -108,6 +148,8 @@ void cli_report_json(cli_json *j, const mcr_report_fit *r)
     cli_json_text(j, "learner", r->learner);
     cli_json_text(j, "options", r->options);
     cli_json_text(j, "kernel", r->kernel);
+    if (r->second_kernel)
+        cli_json_text(j, "second_kernel", r->second_kernel);
     cli_json_text(j, "task", cli_task_name(r->task));
     cli_json_integer(j, "n", r->n);
     cli_json_integer(j, "features", r->features);
@@ -135,5 +177,13 @@ void cli_report_json(cli_json *j, const mcr_report_fit *r)
     }
     cli_json_end(j);
     cli_json_real(j, "loo", r->loo);
+    if (r->variances) {
+        cli_json_reals(j, "variance", r->variance, r->variances);
+        cli_json_real(j, "total_variance", r->total_variance);
+    }
+    if (isfinite(r->noise))
+        cli_json_real(j, "noise", r->noise);
+    if (r->correlations)
+        cli_json_reals(j, "correlations", r->correlation, r->correlations);
     cli_json_text(j, "remark", r->remark);
 }

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "advice.h"
 #include "cli.h"
 #include "json.h"
 #include "output.h"
@@ -22,6 +23,7 @@ static const int64_t block_numbers = (int64_t)1 << 22;
 typedef struct predict_call {
     const char *output;
     int scores, proba, std;
+    int64_t sample; /* INT64_MIN: not given */
 } predict_call;
 
 typedef struct predict_job {
@@ -51,21 +53,27 @@ static int is_number(const char *text)
     return end != text && !*end && isfinite(value);
 }
 
+static int wants_draws(const predict_job *job)
+{
+    return job->call->sample != INT64_MIN;
+}
+
 static int check_call(const predict_job *job)
 {
     cli *c = job->c;
-    if (job->call->scores + job->call->proba + job->call->std > 1)
-        return cli_refuse(c, "--scores, --proba and --std: give one of them");
+    if (job->call->scores + job->call->proba + job->call->std + wants_draws(job) > 1)
+        return cli_refuse(c, "--scores, --proba, --std and --sample: give one of them");
     if (job->report->task == MCR_TRANSFORM)
         return cli_refuse(c,
                           "%s is a model of %s, which predicts nothing (mercer transform gives "
                           "its coordinates)",
                           cli_word(c, 0), job->report->learner);
-    if (job->call->std && !mcr_model_has_std(job->model))
+    if ((job->call->std || wants_draws(job)) && !mcr_model_has_std(job->model))
         return cli_refuse(c,
-                          "--std: %s is a model of %s, which does not know how sure it is of a "
+                          "%s: %s is a model of %s, which does not know how sure it is of a "
                           "value (gp, fitted to numbers, does)",
-                          cli_word(c, 0), job->report->learner);
+                          job->call->std ? "--std" : "--sample", cli_word(c, 0),
+                          job->report->learner);
     if (job->call->proba && !mcr_model_classes(job->model))
         return cli_refuse(c, "--proba: %s does not predict classes", cli_word(c, 0));
     if (job->call->proba && !mcr_model_has_probability(job->model))
@@ -79,24 +87,6 @@ static int check_call(const predict_job *job)
     return 0;
 }
 
-/* The library tells what does not fit; but where a column of features was taken for the target, it
- * cannot know. */
-static int check_features(const predict_job *job)
-{
-    mcr_field_info field;
-    char has[64], wants[64];
-    if (mcr_data_fields(job->data) != 1 || job->c->reading.target ||
-        mcr_data_target_kind(job->data) == MCR_NO_TARGETS ||
-        mcr_data_field_info(job->data, 0, &field) != MCR_OK || field.kind != MCR_DENSE ||
-        field.cols + 1 != job->report->features)
-        return 0;
-    return cli_fault(job->c, cli_word(job->c, 1),
-                     "%s and a target, but the model wants %s: if there is no target, say "
-                     "--target none",
-                     cli_count_text(has, field.cols, "feature"),
-                     cli_count_text(wants, job->report->features, "feature"));
-}
-
 static void name_columns(predict_job *job)
 {
     const predict_call *call = job->call;
@@ -104,6 +94,10 @@ static void name_columns(predict_job *job)
                 : call->proba ? mcr_model_classes(job->model)
                 : call->std   ? 2
                               : 1;
+    if (wants_draws(job)) { /* numbered */
+        job->cols = call->sample;
+        return;
+    }
     job->name = cli_alloc((size_t)job->cols, sizeof *job->name);
     job->name[0] = job->report->task == MCR_REGRESS   ? "value"
                    : job->report->task == MCR_CLUSTER ? "cluster"
@@ -130,13 +124,16 @@ static int open_job(predict_job *job)
     if (!bad)
         bad = cli_read_words(c, &job->data, 1);
     if (!bad)
-        bad = check_features(job);
+        bad = cli_advise_features(c, job->report, job->data);
     if (bad)
         return bad;
     job->n = mcr_data_count(job->data);
     name_columns(job);
-    cli_table table = {
-        .rows = job->n, .cols = job->cols, .names = job->name, .flat = job->cols == 1};
+    cli_table table = {.rows = job->n,
+                       .cols = job->cols,
+                       .names = job->name,
+                       .prefix = "draw",
+                       .flat = job->cols == 1 && !wants_draws(job)};
     if (path || !c->common.json)
         bad = cli_output_open(&job->output, c, path, &table);
     return bad;
@@ -189,6 +186,8 @@ static int predict_block(predict_job *job, int64_t first, int64_t rows)
         status = mcr_predict(job->c->ctx, job->model, part, value,
                              job->call->scores ? job->buffer : NULL,
                              job->call->proba ? job->buffer : NULL);
+    if (status == MCR_OK && wants_draws(job))
+        status = mcr_predict_draws(job->c->ctx, job->model, part, job->cols, job->buffer);
     for (int64_t i = 0; i < rows && job->std && status == MCR_OK; i++) {
         job->buffer[2 * i] = value[i];
         job->buffer[2 * i + 1] = job->std[i];
@@ -205,14 +204,15 @@ static int predict_block(predict_job *job, int64_t first, int64_t rows)
 static int predict(predict_job *job)
 {
     int64_t at_once = 1 + block_numbers / job->cols;
-    at_once = at_once < job->n ? at_once : job->n;
+    if (at_once > job->n || wants_draws(job)) /* what is drawn goes together */
+        at_once = job->n;
     int bad = 0;
     job->value = cli_alloc_matrix(job->c, job->n, 1, sizeof *job->value);
     if (!job->value)
         return 1;
     if (job->call->std && !(job->std = cli_alloc_matrix(job->c, at_once, 1, sizeof *job->std)))
         return 1;
-    if (job->call->scores || job->call->proba || job->call->std)
+    if (job->call->scores || job->call->proba || job->call->std || wants_draws(job))
         job->buffer = cli_alloc_matrix(job->c, at_once, job->cols, sizeof *job->buffer);
     else
         job->word = cli_alloc((size_t)at_once, sizeof *job->word);
@@ -383,6 +383,13 @@ static const cli_option options[] = {
      .type = CLI_FLAG,
      .offset = AT(std),
      .help = "the value and its standard deviation, where the model knows it (gp)"},
+    {.name = "sample",
+     .type = CLI_INT,
+     .offset = AT(sample),
+     .argument = "N",
+     .min = 1,
+     .max = 1e6,
+     .help = "N functions drawn from what a model of gp believes, a column each"},
     CLI_LAST_OPTION,
 };
 
@@ -391,7 +398,7 @@ static const char *const words[] = {"MODEL", "DATA...", NULL};
 const cli_verb cli_verb_predict = {
     .name = "predict",
     .summary = "what a model says about new objects",
-    .usage = "MODEL DATA... [-o FILE] [--scores|--proba|--std]",
+    .usage = "MODEL DATA... [-o FILE] [--scores|--proba|--std|--sample N]",
     .about =
         "Predicts the class or the value of each object, one a line. Where the data have targets,\n"
         "the predictions are compared with them: accuracy, or mse, mae and r2, on standard error.\n"

@@ -33,6 +33,7 @@ typedef struct mcr_learner_info {
     mcr_task task;
     const mcr_param *params; /* ends with a NULL name */
     int dense;               /* 1: it factorises matrices of all n x n kernel values */
+    int can_start;           /* 1: it can go on from a model */
 } mcr_learner_info;
 MCR_API int64_t mcr_learner_count(void);
 MCR_API mcr_status mcr_learner_describe(int64_t number, mcr_learner_info *info);
@@ -68,10 +69,17 @@ typedef struct mcr_report_fit {
      * vs-one) the worst violation, and the sums of the others. */
     const char *certificate;
     double value, tolerance, primal, dual, gap;
-    double accuracy, mse, r2; /* on the training data */
-    double loo;               /* leave-one-out error: mean square, or share of wrong classes */
-    const char *remark;       /* what the user should know; NULL: nothing */
-    const char *version;      /* of the Mercer that trained it; NULL: another program did */
+    double accuracy, mse, r2;  /* on the training data */
+    double loo;                /* leave-one-out error: mean square, or share of wrong classes */
+    int64_t variances;         /* components whose variance is known */
+    const double *variance;    /* along each of them */
+    double total_variance;     /* of the objects in feature space */
+    double noise;              /* gp: variance of the noise in the targets */
+    const char *second_kernel; /* of cca: that of the other fields; NULL otherwise */
+    int64_t correlations;      /* pairs of coordinates: the k-th of either half */
+    const double *correlation;
+    const char *remark;  /* what the user should know; NULL: nothing */
+    const char *version; /* of the Mercer that trained it; NULL: another program did */
     uint64_t seed;
 } mcr_report_fit;
 

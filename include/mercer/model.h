@@ -5,6 +5,7 @@
 #ifndef MERCER_MODEL_H
 #define MERCER_MODEL_H
 
+#include <mercer/features.h>
 #include <mercer/learner.h>
 
 #ifdef __cplusplus
@@ -32,6 +33,13 @@ MCR_API int mcr_model_has_std(const mcr_model *model); /* it knows how sure it i
 MCR_API mcr_status mcr_model_coefficients(const mcr_model *model, int64_t o, double *coef,
                                           double *offset, int64_t *number);
 
+/* The model's objects as explicit features with names (features.h), and output o as a function of them:
+ * f(x) = offset + sum over the features of weight phi(x). weight: one a feature. MCR_BAD_CALL if the
+ * kernel has no finite feature map. */
+MCR_API mcr_status mcr_model_features(mcr_features **out, mcr *ctx, const mcr_model *model);
+MCR_API mcr_status mcr_model_weights(mcr *ctx, const mcr_model *model, const mcr_features *features,
+                                     int64_t o, double *weight, double *offset);
+
 /* Predictions for the objects of data, by blocks. Arrays of the caller, any may be NULL:
  *   value   n: class number, real value, +1/-1, or number of a cluster (from 0); a model that gives
  *           coordinates has none: MCR_BAD_CALL
@@ -44,6 +52,24 @@ MCR_API mcr_status mcr_predict(mcr *ctx, const mcr_model *model, const mcr_data 
  * MCR_BAD_CALL. */
 MCR_API mcr_status mcr_predict_std(mcr *ctx, const mcr_model *model, const mcr_data *data,
                                    double *value, double *std);
+
+/* `count` functions drawn from what a model of gp, trained on numbers, believes: their values at the
+ * objects of data, n x count. The draws of one call go together: neighbouring objects have similar
+ * values in each. By the context's seed. Takes a matrix of n x n. */
+MCR_API mcr_status mcr_predict_draws(mcr *ctx, const mcr_model *model, const mcr_data *data,
+                                     int64_t count, double *draws);
+/* Coordinates of the objects of data, n x mcr_model_outputs, from a model that has them (pca, fisher,
+ * cca); else MCR_BAD_CALL. */
+MCR_API int mcr_model_has_coordinates(const mcr_model *model);
+MCR_API mcr_status mcr_transform(mcr *ctx, const mcr_model *model, const mcr_data *data,
+                                 double *coordinates);
+/* Pre-images in a model of pca whose kernel reads one field of vectors: for each object the vector
+ * whose image is near the object's projection onto the components (n x features). For rbf by fixed
+ * points, each a few passes over the support objects; for other kernels by distances to the ten
+ * support objects that are nearest in feature space. */
+MCR_API mcr_status mcr_preimage_features(mcr *ctx, const mcr_model *model, int64_t *features);
+MCR_API mcr_status mcr_preimage(mcr *ctx, const mcr_model *model, const mcr_data *data,
+                                double *vectors);
 
 typedef struct mcr_metrics {
     int64_t n;

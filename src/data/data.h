@@ -79,6 +79,10 @@ mcr_field mcr_data_field(const mcr_data *data, int64_t i);
 /* Number of the field called name (length bytes), -1: none. */
 int64_t mcr_data_find(const mcr_data *data, const char *name, size_t length);
 
+/* Objects of a precomputed kernel as a model file holds them: numbers without values, which no kernel
+ * can be bound to. */
+bool mcr_data_numbers_only(const mcr_data *data);
+
 /* A view in which objects with equal values and equal targets are one object with the sum of their
  * weights; where[i] is the number of object i in it, by first appearance. *out is NULL where few
  * objects occur twice, and, for classify, where a class would be left with fewer than two. */
@@ -95,6 +99,9 @@ void mcr_store_free(mcr_store *store); /* one owner less */
 /* The first column (from 0) that both stores give a name, and not the same one; -1: none. Stores
  * without names agree with all. */
 int64_t mcr_store_names_differ(const mcr_store *a, const mcr_store *b);
+/* The first column of b (from 0) whose name is that of another column of a, and of no column at its own
+ * place; -1: none. */
+int64_t mcr_store_names_moved(const mcr_store *a, const mcr_store *b);
 /* MCR_BAD_DATA with the object's number if an invariant of its kind does not hold. */
 mcr_status mcr_store_check(const mcr_store *store);
 

@@ -78,6 +78,14 @@ mcr_field mcr_data_field(const mcr_data *data, int64_t i)
     return (mcr_field){data->store[i], data->rows, data->first, data->count};
 }
 
+bool mcr_data_numbers_only(const mcr_data *data)
+{
+    for (int64_t f = 0; f < data->fields; f++)
+        if (data->store[f]->kind == MCR_PRECOMPUTED && data->store[f]->cols == 0)
+            return true;
+    return false;
+}
+
 int64_t mcr_data_find(const mcr_data *data, const char *name, size_t length)
 {
     for (int64_t i = 0; i < data->fields; i++) {

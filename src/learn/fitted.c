@@ -44,6 +44,8 @@ void mcr_fitted_free(mcr_fitted *f)
     mcr_free(f->ctx, f->extra);
     mcr_free(f->ctx, f->right);
     mcr_free(f->ctx, f->trained);
+    mcr_kernel_free(f->kernel);
+    mcr_kernel_free(f->second);
     mcr_free(f->ctx, f->remark);
     mcr_free(f->ctx, f);
 }
@@ -92,6 +94,61 @@ mcr_status mcr_fitted_add(mcr_fitted *f, const int64_t *object, int64_t count,
     f->segment[f->segments++] = s;
     f->basis += keep;
     return MCR_OK;
+}
+
+/* A segment of all n objects for outputs first, first + 1, ... */
+static mcr_status add_whole(mcr_fitted *f, int64_t n, int64_t first, int64_t outputs,
+                            const double *coef)
+{
+    mcr *ctx = f->ctx;
+    mcr_segment *list = mcr_resize(ctx, f->segment, (size_t)f->segments + 1, sizeof *list);
+    if (!list)
+        return MCR_NO_MEMORY;
+    f->segment = list;
+    mcr_segment *g = &list[f->segments++];
+    *g = (mcr_segment){0, n, outputs, mcr_alloc(ctx, (size_t)outputs, sizeof *g->output),
+                       mcr_alloc(ctx, (size_t)outputs, (size_t)n * sizeof *g->coef)};
+    if (!g->output || !g->coef)
+        return MCR_NO_MEMORY;
+    for (int64_t o = 0; o < outputs; o++)
+        g->output[o] = (int32_t)(first + o);
+    memcpy(g->coef, coef, sizeof *coef * (size_t)(outputs * n));
+    return MCR_OK;
+}
+
+mcr_status mcr_fitted_whole(mcr_fitted **out, mcr *ctx, int64_t n, int64_t outputs,
+                            const double *coef)
+{
+    mcr_fitted *f = NULL;
+    mcr_status s = mcr_fitted_new(&f, ctx, outputs);
+    if (!s && !(f->object = mcr_alloc(ctx, (size_t)n, sizeof *f->object)))
+        s = MCR_NO_MEMORY;
+    if (!s)
+        s = add_whole(f, n, 0, outputs, coef);
+    if (s) {
+        mcr_fitted_free(f);
+        f = NULL;
+    }
+    for (int64_t i = 0; i < n && f; i++)
+        f->object[i] = i;
+    if (f)
+        f->basis = n;
+    *out = f;
+    return s;
+}
+
+mcr_status mcr_fitted_add_second(mcr_fitted *f, const mcr_kernel *kernel, int64_t outputs,
+                                 const double *coef)
+{
+    int64_t first = f->outputs;
+    double *offset = mcr_resize(f->ctx, f->offset, (size_t)(first + outputs), sizeof *offset);
+    if (!offset)
+        return MCR_NO_MEMORY;
+    memset(offset + first, 0, sizeof *offset * (size_t)outputs);
+    f->offset = offset;
+    f->outputs += outputs;
+    f->second = mcr_kernel_retain(kernel);
+    return add_whole(f, f->basis, first, outputs, coef);
 }
 
 /* ---- numbers of the learner's own --------------------------------------------------------------*/

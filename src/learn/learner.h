@@ -76,6 +76,10 @@ typedef struct mcr_fitted {
     int64_t iterations;
     double objective;
     mcr_stop stop;
+    mcr_kernel *kernel; /* owned: what the learner made of the given one; NULL: as it was */
+    /* A second kernel, on other fields of the same objects (cca), NULL: none. Then there are two
+     * segments of the whole basis each, the second for it. */
+    mcr_kernel *second;
     const char *certificate; /* static text */
     double value, tolerance, primal, dual, gap;
     char *remark; /* owned; NULL: none */
@@ -88,6 +92,14 @@ void mcr_fitted_free(mcr_fitted *fitted); /* NULL allowed */
 mcr_status mcr_fitted_add(mcr_fitted *fitted, const int64_t *object, int64_t count,
                           const int32_t *output, int64_t outputs, const double *coef);
 
+/* A fitted whose basis is all n objects, also those with coefficients of 0; coef is outputs x n. */
+mcr_status mcr_fitted_whole(mcr_fitted **out, mcr *ctx, int64_t n, int64_t outputs,
+                            const double *coef);
+
+/* Adds to it further outputs, of a second kernel; coef is outputs x n. */
+mcr_status mcr_fitted_add_second(mcr_fitted *fitted, const mcr_kernel *kernel, int64_t outputs,
+                                 const double *coef);
+
 /* Keeps a copy of finite numbers under a name (in place of older ones), and finds them again; NULL:
  * there are none of that name. */
 mcr_status mcr_fitted_keep(mcr_fitted *fitted, const char *name, const double *value,
@@ -98,6 +110,14 @@ mcr_status mcr_fitted_need(const double **out, const mcr_fitted *fitted, const c
                            int64_t count);
 /* The leave-one-out error is kept under this name. */
 #define MCR_EXTRA_LOO "loo"
+/* Of coordinates: their variances, the variance in all, and the mean's coefficients of the basis. */
+#define MCR_EXTRA_VARIANCE "variance"
+#define MCR_EXTRA_TOTAL    "total"
+#define MCR_EXTRA_MEAN     "mean"
+/* The variance of the noise in the targets. */
+#define MCR_EXTRA_NOISE "noise_variance"
+/* Of pairs of coordinates: their correlations on the training data. */
+#define MCR_EXTRA_CORRELATION "correlation"
 
 /* What every learner is given. */
 typedef struct mcr_learning {
@@ -105,7 +125,8 @@ typedef struct mcr_learning {
     const void *params; /* of the learner's table */
     const mcr_kernel *kernel;
     const mcr_data *data;
-    const mcr_fitted *start; /* warm start, NULL: none; objects number the same data */
+    const mcr_fitted *start;        /* warm start, NULL: none; objects number the same data */
+    const mcr_kernel *start_kernel; /* of that model */
 } mcr_learning;
 
 /* Predictions that are more than offset + sum of coef K and a rule. A model is opened, asked by blocks
@@ -133,6 +154,10 @@ typedef struct mcr_predictor {
                        const mcr_data *basis, bool std);
     void (*close)(mcr *ctx, void *state); /* NULL with open */
     mcr_status (*block)(const mcr_asked *asked);
+    /* Functions drawn from what the model believes, at the objects of data: adds to draws (objects x
+     * count), which hold the values that it predicts. NULL: it believes in one only. */
+    mcr_status (*draw)(mcr *ctx, const mcr_fitted *fitted, const mcr_kernel *kernel,
+                       const mcr_data *basis, const mcr_data *data, int64_t count, double *draws);
 } mcr_predictor;
 
 /* One learner: one file, one line LEARNER(name) in learners.def (dashes become underscores in C). */
@@ -145,6 +170,8 @@ typedef struct mcr_learner_type {
     mcr_status (*fit)(mcr_fitted **out, const mcr_learning *in);
     bool weights_count; /* a weight of 2 is the same as two objects: equal ones may be merged */
     bool dense;         /* factorises n x n matrices: BLAS should run its best code */
+    bool no_start;      /* has no use for a model to start from */
+    bool coordinates;   /* its outputs are coordinates: mcr_transform gives them */
     const mcr_predictor *predictor; /* NULL: offset + sum of coef K, and the rule */
 } mcr_learner_type;
 

@@ -50,7 +50,8 @@ mcr_status mcr_blas_cholesky_invert(mcr *ctx, int64_t n, double *l, int64_t ldl)
  * a becomes the unit eigenvector of value[i]; else a is destroyed. Divide and conquer. */
 mcr_status mcr_blas_eigen(mcr *ctx, int64_t n, double *a, int64_t lda, bool vectors, double *value);
 /* The `count` largest eigenvalues, ascending, with row i of vector (count x n; NULL: not wanted) the
- * unit eigenvector of value[i]. a is destroyed. */
+ * unit eigenvector of value[i]. The lower triangle of a is destroyed, with its diagonal; what is
+ * above it is neither read nor written. */
 mcr_status mcr_blas_eigen_largest(mcr *ctx, int64_t n, double *a, int64_t lda, int64_t count,
                                   double *value, double *vector, int64_t ldv);
 

@@ -30,7 +30,7 @@ mcr_status mcr_model_new(mcr_model **out, mcr *ctx, const mcr_kernel *kernel, co
     r->options = m->options;
     r->kernel = mcr_kernel_text(m->kernel);
     r->seconds = r->objective = r->value = r->tolerance = r->primal = r->dual = r->gap = NAN;
-    r->accuracy = r->mse = r->r2 = r->loo = NAN;
+    r->accuracy = r->mse = r->r2 = r->loo = r->total_variance = r->noise = NAN;
     if (!m->learner || !m->options) {
         mcr_model_free(m);
         return MCR_NO_MEMORY;
@@ -95,6 +95,9 @@ static mcr_status name_output(mcr_model *m, int64_t o, int64_t a, int64_t b)
         mcr_text_string(&text, m->class_name[o]);
     else if (f->task == MCR_CLUSTER)
         mcr_text_format(&text, "cluster %lld", (long long)o + 1);
+    else if (f->second && f->rule == MCR_RULE_COORDINATES)
+        mcr_text_format(&text, "%s %lld", o < f->outputs / 2 ? "first" : "second",
+                        (long long)(o % (f->outputs / 2)) + 1);
     else if (f->task == MCR_TRANSFORM || m->classes)
         mcr_text_format(&text, "component %lld", (long long)o + 1);
     else
@@ -134,6 +137,13 @@ mcr_status mcr_model_complete(mcr_model *m)
     r->gap = f->gap;
     r->remark = f->remark;
     r->loo = loo && found == 1 ? *loo : NAN;
+    r->variance = mcr_fitted_find(f, MCR_EXTRA_VARIANCE, &r->variances);
+    const double *total = mcr_fitted_find(f, MCR_EXTRA_TOTAL, &found);
+    r->total_variance = total && found == 1 ? *total : NAN;
+    const double *noise = mcr_fitted_find(f, MCR_EXTRA_NOISE, &found);
+    r->noise = noise && found == 1 ? *noise : NAN;
+    r->correlation = mcr_fitted_find(f, MCR_EXTRA_CORRELATION, &r->correlations);
+    r->second_kernel = f->second ? mcr_kernel_text(f->second) : NULL;
     return s;
 }
 
@@ -294,12 +304,27 @@ static mcr_status check_start(const mcr_options *options, const mcr_data *data,
         return mcr_fail(options->ctx, MCR_BAD_CALL,
                         "%s: cannot start from a model of %s: the learner must be the same",
                         options->type->name, start->learner);
+    if (options->type->no_start)
+        return mcr_fail(options->ctx, MCR_BAD_CALL,
+                        "%s: has no use for a model to start from: it is done as fast without",
+                        options->type->name);
     if (start->report.n != mcr_data_count(data))
         return mcr_fail(options->ctx, MCR_BAD_CALL,
                         "%s: cannot start from a model of %lld objects: there are %lld now",
                         options->type->name, (long long)start->report.n,
                         (long long)mcr_data_count(data));
     return MCR_OK;
+}
+
+/* A learner may look for a better kernel: the model has what it found. */
+static void adopt_kernel(mcr_model *m)
+{
+    if (!m->fitted->kernel)
+        return;
+    mcr_kernel_free(m->kernel);
+    m->kernel = m->fitted->kernel;
+    m->fitted->kernel = NULL;
+    m->report.kernel = mcr_kernel_text(m->kernel);
 }
 
 mcr_status mcr_fit(mcr_model **out, const mcr_options *options, const mcr_kernel *kernel,
@@ -323,9 +348,16 @@ mcr_status mcr_fit(mcr_model **out, const mcr_options *options, const mcr_kernel
         s = mcr_model_new(&m, ctx, chosen, options->type->name, text.bytes);
     if (!s && start)
         s = check_start(options, data, start);
-    mcr_learning in = {ctx, options->params, chosen, data, start ? start->fitted : NULL};
+    mcr_learning in = {.ctx = ctx,
+                       .params = options->params,
+                       .kernel = chosen,
+                       .data = data,
+                       .start = start ? start->fitted : NULL,
+                       .start_kernel = start ? start->kernel : NULL};
     if (!s)
         s = mcr_learn(&m->fitted, options->type, &in);
+    if (!s)
+        adopt_kernel(m);
     if (!s)
         s = assemble(m, data);
     if (!s) {
@@ -374,6 +406,11 @@ const char *mcr_model_output_name(const mcr_model *m, int64_t o)
 int mcr_model_has_probability(const mcr_model *m)
 {
     return mcr_fitted_has_probability(m->fitted, m->type ? m->type->predictor : NULL);
+}
+
+int mcr_model_has_coordinates(const mcr_model *m)
+{
+    return m->type && m->type->coordinates;
 }
 
 int mcr_model_has_std(const mcr_model *m)

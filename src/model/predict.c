@@ -102,9 +102,22 @@ static mcr_status score_gram(work *w, mcr_gram *gram, bool precise)
     mcr_status s = MCR_OK;
     for (int64_t i = 0; i < mcr_gram_cols(gram); i++)
         memcpy(w->score + i * f->outputs, f->offset, sizeof *f->offset * (size_t)f->outputs);
-    for (int64_t g = 0; g < w->segments && !s; g++)
+    int64_t own = f->second ? 1 : w->segments;
+    for (int64_t g = 0; g < own && !s; g++)
         if (w->segment[g].count > 0 && w->segment[g].outputs > 0)
             s = add_segment(w, gram, &w->segment[g], precise);
+    return s;
+}
+
+/* The outputs of a second kernel. */
+static mcr_status score_second(work *w, const mcr_data *part)
+{
+    const mcr_fitted *f = w->model->fitted;
+    mcr_gram *gram = NULL;
+    mcr_status s = mcr_gram_open(&gram, w->ctx, f->second, w->basis, part);
+    if (!s)
+        s = add_segment(w, gram, &f->segment[1], true);
+    mcr_gram_close(gram);
     return s;
 }
 
@@ -236,6 +249,8 @@ static mcr_status score_block(work *w, const mcr_data *part, bool quickly)
     mcr_status s = mcr_gram_open(&w->gram, w->ctx, w->model->kernel, w->basis, part);
     if (!s)
         s = quickly ? score_quickly(w, w->gram, part) : score_gram(w, w->gram, true);
+    if (!s && f->second)
+        s = score_second(w, part);
     return s;
 }
 
@@ -431,6 +446,8 @@ static mcr_status open_work(work *w, mcr *ctx, const mcr_model *m, int64_t n, bo
         w->error[o] = FLOAT_ERROR * sqrt(w->error[o]);
     if (w->predictor) /* it needs the support objects themselves */
         return open_predictor(w, std);
+    if (f->second)
+        return MCR_OK;
     mcr_status s = collapse(w);
     return s ? s : expand(w);
 }
@@ -490,13 +507,34 @@ static mcr_status answer_block(work *w, int64_t first, const wanted *to)
     return s;
 }
 
+/* Columns are taken by their place. Where the model and the data name them, and the names say that they
+ * stand in another order, that is a mistake. */
+static mcr_status check_names(mcr *ctx, const mcr_model *m, const mcr_data *data)
+{
+    for (int64_t f = 0; f < m->basis->fields; f++) {
+        const mcr_store *own = m->basis->store[f];
+        int64_t at = mcr_data_find(data, own->name, strlen(own->name));
+        int64_t c = at < 0 ? -1 : mcr_store_names_moved(own, data->store[at]);
+        if (c >= 0)
+            return mcr_fail(
+                ctx, MCR_BAD_DATA,
+                "column %lld is \"%.100s\", which stands at another place in the model's "
+                "training data: bring the columns into the same order",
+                (long long)c + 1, data->store[at]->column[c]);
+    }
+    return MCR_OK;
+}
+
 static mcr_status predict(mcr *ctx, const mcr_model *m, const mcr_data *data, const wanted *to)
 {
     const mcr_fitted *f = m->fitted;
     int64_t n = mcr_data_count(data);
     work w;
     double began = mcr_now();
-    mcr_status s = open_work(&w, ctx, m, n, to->std != NULL);
+    mcr_status s = check_names(ctx, m, data);
+    if (s)
+        return s;
+    s = open_work(&w, ctx, m, n, to->std != NULL);
     /* The bound on float's errors holds for kernels that are positive semidefinite. */
     bool quickly = !to->score && !to->proba && !f->slope && f->rule <= MCR_RULE_LARGEST &&
                    f->task == MCR_CLASSIFY && !w.predictor &&
@@ -537,6 +575,23 @@ mcr_status mcr_predict(mcr *ctx, const mcr_model *m, const mcr_data *data, doubl
                         "a model of %s gives coordinates and predicts nothing: ask for its scores",
                         m->learner);
     return predict(ctx, m, data, &(wanted){value, score, proba, NULL});
+}
+
+mcr_status mcr_predict_draws(mcr *ctx, const mcr_model *m, const mcr_data *data, int64_t count,
+                             double *draws)
+{
+    int64_t n = mcr_data_count(data);
+    const mcr_predictor *p = m->type ? m->type->predictor : NULL;
+    if (m->fitted->task != MCR_REGRESS || !p || !p->draw)
+        return mcr_fail(ctx, MCR_BAD_CALL,
+                        "nothing can be drawn from a model of %s: gp, trained on numbers, has that",
+                        m->learner);
+    double *value = mcr_alloc(ctx, (size_t)n, sizeof *value);
+    mcr_status s = value ? mcr_predict(ctx, m, data, value, NULL, NULL) : MCR_NO_MEMORY;
+    for (int64_t i = 0; i < n * count && !s; i++)
+        draws[i] = value[i / count];
+    mcr_free(ctx, value);
+    return s || !n ? s : p->draw(ctx, m->fitted, m->kernel, m->basis, data, count, draws);
 }
 
 mcr_status mcr_predict_std(mcr *ctx, const mcr_model *m, const mcr_data *data, double *value,

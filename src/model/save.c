@@ -83,34 +83,45 @@ static void mark_fields(const mcr_bound *node, const mcr_data *data, bool *wante
         mark_fields(node->child[c], data, wanted);
 }
 
-/* Objects of a precomputed kernel as a model file holds them: numbers without values, which no kernel
- * can be bound to. */
-static bool numbers_only(const mcr_data *data)
-{
-    for (int64_t f = 0; f < data->fields; f++)
-        if (data->store[f]->kind == MCR_PRECOMPUTED && data->store[f]->cols == 0)
-            return true;
-    return false;
-}
-
-/* OBJS: the support objects, in the fields that the kernel reads. */
-static mcr_status put_basis(mcr_text *t, const mcr_model *m)
+/* The fields that the kernels read: one flag a field, to be freed. */
+static mcr_status choose_fields(bool **out, const mcr_model *m)
 {
     mcr_binding *binding = NULL;
-    bool loaded = numbers_only(m->basis); /* then it has only the fields that are needed */
+    const mcr_kernel *kernel[] = {m->kernel, m->fitted->second};
+    bool loaded = mcr_data_numbers_only(m->basis); /* then it has only the fields that are needed */
     bool *wanted = mcr_alloc_zero(m->ctx, (size_t)m->basis->fields, sizeof *wanted);
+    mcr_data *one =
+        NULL; /* object is enough: some kernels do all their work while they are bound */
     mcr_status s = wanted ? MCR_OK : MCR_NO_MEMORY;
+    for (int64_t f = 0; f < m->basis->fields && loaded && !s; f++)
+        wanted[f] = true;
     if (!s && !loaded)
-        s = mcr_binding_open(&binding, m->ctx, m->kernel, m->basis, NULL);
-    if (!s) {
-        for (int64_t f = 0; f < m->basis->fields && loaded; f++)
-            wanted[f] = true;
-        if (!loaded)
-            mark_fields(binding->root, m->basis, wanted);
-        mcr_put_objects(t, m->basis, wanted);
-        s = t->status;
+        s = mcr_data_select(&one, m->basis, (mcr_rows){NULL, 0, mcr_data_count(m->basis) > 0});
+    for (int k = 0; k < 2 && kernel[k] && !loaded && !s; k++) {
+        s = mcr_binding_open(&binding, m->ctx, kernel[k], one, NULL);
+        if (!s)
+            mark_fields(binding->root, one, wanted);
+        mcr_binding_close(binding);
+        binding = NULL;
     }
-    mcr_binding_close(binding);
+    mcr_data_free(one);
+    *out = wanted;
+    return s;
+}
+
+/* COLS: names of columns, where a file had them; OBJS: the objects. */
+static mcr_status put_basis(mcr_text *file, mcr_text *part, const mcr_model *m)
+{
+    bool *wanted = NULL;
+    mcr_status s = choose_fields(&wanted, m);
+    if (!s && mcr_put_columns(part, m->basis, wanted))
+        mcr_put_section(file, "COLS", part);
+    part->length = 0;
+    if (!s) {
+        mcr_put_objects(part, m->basis, wanted);
+        mcr_put_section(file, "OBJS", part);
+        s = part->status;
+    }
     mcr_free(m->ctx, wanted);
     return s;
 }
@@ -125,6 +136,11 @@ static mcr_status write_all(mcr_text *file, mcr_text *part, const mcr_model *m)
     mcr_put_text(part, mcr_kernel_text(m->kernel));
     mcr_put_section(file, "KERN", part);
     part->length = 0;
+    if (m->fitted->second) { /* on other fields of the same objects */
+        mcr_put_text(part, mcr_kernel_text(m->fitted->second));
+        mcr_put_section(file, "KER2", part);
+        part->length = 0;
+    }
     put_certificate(part, m->fitted);
     mcr_put_section(file, "CERT", part);
     part->length = 0;
@@ -139,10 +155,9 @@ static mcr_status write_all(mcr_text *file, mcr_text *part, const mcr_model *m)
         mcr_put_section(file, "MORE", part);
         part->length = 0;
     }
-    mcr_status s = put_basis(part, m);
+    mcr_status s = put_basis(file, part, m);
     if (s)
         return s;
-    mcr_put_section(file, "OBJS", part);
     mcr_put_section(file, "END ", NULL);
     return file->status;
 }
@@ -233,10 +248,10 @@ static bool names_file(const char *text)
     return false;
 }
 
-static mcr_status get_kernel(mcr_kernel **out, const mcr_container *c)
+static mcr_status get_kernel(mcr_kernel **out, const mcr_container *c, const char tag[4])
 {
     mcr_reader r;
-    mcr_status s = mcr_container_find(c, "KERN", &r);
+    mcr_status s = mcr_container_find(c, tag, &r);
     if (s)
         return s;
     char *text = mcr_get_text(&r);
@@ -291,7 +306,9 @@ static bool outputs_fit(const mcr_fitted *f, const mcr_learner_type *type)
     case MCR_RULE_SOFTMAX: return k > 1 && f->outputs == (k == 2 ? 1 : k) && classify;
     case MCR_RULE_OWN:
         return type && type->predictor && (classify ? k > 1 : k == 0 && f->task == MCR_REGRESS);
-    case MCR_RULE_COORDINATES: return k == 0 && f->task == MCR_TRANSFORM;
+    case MCR_RULE_COORDINATES:
+        return k == 0 && f->task == MCR_TRANSFORM && f->outputs > 0 &&
+               !(f->second && f->outputs % 2);
     }
     return false;
 }
@@ -322,10 +339,13 @@ static void get_segment(mcr_reader *r, mcr_fitted *f)
     f->segment[f->segments++] = s;
 }
 
-/* Each object in one segment, in order. */
+/* Each object in one segment, in order; with a second kernel, all of them in two. */
 static bool segments_fit(const mcr_fitted *f)
 {
     int64_t next = 0;
+    if (f->second)
+        return f->segments == 2 && f->segment[0].first == 0 && f->segment[0].count == f->basis &&
+               f->segment[1].first == 0 && f->segment[1].count == f->basis;
     for (int64_t g = 0; g < f->segments; g++) {
         if (f->segment[g].first != next)
             return false;
@@ -343,6 +363,9 @@ static mcr_status get_coefficients(mcr_model *m, const mcr_container *c)
     if (s)
         return s;
     mcr_fitted *f = m->fitted;
+    mcr_reader second;
+    if (mcr_container_has(c, "KER2", &second) && (s = get_kernel(&f->second, c, "KER2")))
+        return s;
     mcr_free(c->ctx, f->offset);
     f->classes = m->classes;
     f->task = (mcr_task)mcr_get_u32(&r);
@@ -428,6 +451,10 @@ static mcr_status get_basis(mcr_model *m, const mcr_container *c)
     mcr_status s = mcr_container_find(c, "OBJS", &r);
     if (!s)
         s = mcr_get_objects(&m->basis, &r, c->file);
+    if (!s && mcr_container_has(c, "COLS", &r)) {
+        mcr_get_columns(&r, m->basis);
+        s = mcr_reader_end(&r, c->file, "its columns");
+    }
     if (!s && mcr_data_count(m->basis) != m->fitted->basis)
         s = mcr_fail_at(c->ctx, MCR_BAD_DATA, c->file, 0,
                         "the model file is damaged (objects and coefficients do not fit); restore "
@@ -441,7 +468,7 @@ static mcr_status read_mercer(mcr_model **out, const mcr_container *c)
     mcr_model *m = NULL;
     mcr_status s = mcr_container_check(c);
     if (!s)
-        s = get_kernel(&kernel, c);
+        s = get_kernel(&kernel, c, "KERN");
     if (!s)
         s = get_info(&m, c, kernel);
     mcr_kernel_free(kernel);

@@ -32,6 +32,7 @@ static const problem problems[] = {
     {MCR_REGRESS, "sinc", "rbf(gamma=1)", 0, 0.5},
     {MCR_REGRESS, "friedman", "poly(degree=2, c=1)", 0, 0.5},
     {MCR_DETECT, "moons", "rbf(gamma=2)", 0, 0},
+    {MCR_TRANSFORM, "rings", "rbf(gamma=1)", 0, 0},
     {MCR_CLUSTER, "blobs", "rbf(gamma=1)", 0, 0},
     {0, "motifs", "normalize(spectrum(p=4))", 0.8, 0.3},
     {0, "molecules", "normalize(wl(h=2))", 0.7, 0.3},
@@ -41,9 +42,15 @@ enum { PROBLEMS = sizeof problems / sizeof *problems };
 
 /* Options that a learner cannot do without. */
 static const struct {
-    const char *learner, *option, *value;
+    const char *learner, *kernel; /* for kernels that hold this text */
+    const char *option, *value;
 } needed[] = {
-    {"", "", ""},
+    {"cca", "rbf(gamma", "kernel2", "poly(degree=2, c=1)"},
+    {"cca", "linear", "kernel2", "rbf(gamma=1)"},
+    {"cca", "normalize(spectrum", "kernel2", "spectrum(p=2)"},
+    {"cca", "spectrum(p=2)", "kernel2", "spectrum(p=2)"},
+    {"cca", "normalize(wl", "kernel2", "shortestpath"},
+    {"cca", "molecule", "kernel2", "spectrum(sequence, p=3)"},
 };
 
 /* Objects to learn from: few, and so many that solvers work with parts of them. */
@@ -59,7 +66,7 @@ static mcr_status fit(mcr_model **out, mcr *ctx, const mcr_learner_info *info, m
     mcr_kernel *kernel = NULL;
     mcr_status status = mcr_options_open(&options, ctx, learner);
     for (size_t i = 0; i < sizeof needed / sizeof *needed && status == MCR_OK; i++)
-        if (strcmp(needed[i].learner, learner) == 0)
+        if (strcmp(needed[i].learner, learner) == 0 && strstr(text, needed[i].kernel))
             status = mcr_options_set(options, needed[i].option, needed[i].value);
     if (status == MCR_OK && info->task == MCR_EITHER && task == MCR_CLASSIFY)
         status = mcr_options_set(options, "task", "classify");
@@ -102,7 +109,8 @@ static answer ask(mcr *ctx, const mcr_model *model, const mcr_data *data)
     a.coef = room(a.outputs * a.support, sizeof *a.coef);
     a.offset = room(a.outputs, sizeof *a.offset);
     a.number = room(a.support, sizeof *a.number);
-    test_ok(ctx, mcr_predict(ctx, model, data, a.value, a.score, NULL));
+    bool predicts = mcr_model_report(model)->task != MCR_TRANSFORM;
+    test_ok(ctx, mcr_predict(ctx, model, data, predicts ? a.value : NULL, a.score, NULL));
     for (int64_t o = 0; o < a.outputs; o++)
         test_ok(ctx,
                 mcr_model_coefficients(model, o, a.coef + o * a.support, &a.offset[o], a.number));
@@ -349,13 +357,14 @@ static mcr_status load(mcr *ctx, const mcr_learner_info *info, void *arg)
     const file *f = arg;
     mcr_model *model = NULL;
     mcr_data *data = NULL;
-    double value[5];
+    double value[5], score[5 * 16];
     mcr_status status = mcr_model_load_memory(&model, ctx, "saved", f->bytes, f->count);
     assert_true((status == MCR_OK) == (model != NULL));
     if (status == MCR_OK)
         status = mcr_data_sample(&data, ctx, tiny_sample(info), 5, -1);
     if (status == MCR_OK)
-        status = mcr_predict(ctx, model, data, value, NULL, NULL);
+        status = info->task == MCR_TRANSFORM ? mcr_transform(ctx, model, data, score)
+                                             : mcr_predict(ctx, model, data, value, NULL, NULL);
     mcr_data_free(data);
     mcr_model_free(model);
     return status;

@@ -1,0 +1,148 @@
+/* centred.c: the covariance of the objects in feature space, as an n x n matrix.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "learn/centred.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/threads.h"
+
+static mcr_status take_shares(mcr_centred *c, const char *learner, const mcr_data *data)
+{
+    const double *weight = mcr_data_weights(data);
+    double sum = 0;
+    for (int64_t i = 0; i < c->n; i++)
+        sum += weight ? weight[i] : 1;
+    if (!(sum > 0))
+        return mcr_fail(c->ctx, MCR_BAD_DATA, "%s: %s", learner,
+                        c->n ? "all weights are 0" : "there are no objects");
+    for (int64_t i = 0; i < c->n; i++)
+        c->root[i] = sqrt((weight ? weight[i] : 1) / sum);
+    return MCR_OK;
+}
+
+static mcr_status mean_row(void *arg, int64_t i, int worker)
+{
+    (void)worker;
+    const mcr_centred *c = arg;
+    const double *row = c->k.a + i * c->k.ld;
+    double sum = 0;
+    for (int64_t j = 0; j < c->n; j++)
+        sum += c->root[j] * c->root[j] * row[j];
+    c->mean[i] = sum;
+    return MCR_OK;
+}
+
+/* In an order of operations that gives both triangles the same bits. */
+static mcr_status centre_row(void *arg, int64_t i, int worker)
+{
+    (void)worker;
+    const mcr_centred *c = arg;
+    double *row = c->k.a + i * c->k.ld;
+    for (int64_t j = 0; j < c->n; j++)
+        row[j] = c->root[i] * c->root[j] * (row[j] - (c->mean[i] + c->mean[j]) + c->centre);
+    return MCR_OK;
+}
+
+static mcr_status make_matrix(mcr_centred *c, const mcr_kernel *kernel, const mcr_data *data)
+{
+    mcr_gram *gram = NULL;
+    mcr_status s = mcr_gram_open(&gram, c->ctx, kernel, data, NULL);
+    if (!s)
+        s = mcr_gram_matrix(gram, c->k.a, c->k.ld);
+    mcr_gram_close(gram);
+    if (!s)
+        s = mcr_parallel(c->ctx, c->n, mean_row, c);
+    for (int64_t i = 0; i < c->n && !s; i++)
+        c->centre += c->root[i] * c->root[i] * c->mean[i];
+    double before = 0; /* the trace without centring */
+    for (int64_t i = 0; i < c->n && !s; i++)
+        before += c->root[i] * c->root[i] * fabs(c->k.a[i * c->k.ld + i]);
+    if (!s)
+        s = mcr_parallel(c->ctx, c->n, centre_row, c);
+    for (int64_t i = 0; i < c->n && !s; i++)
+        c->total += c->k.a[i * c->k.ld + i];
+    if (!s && !(c->total > 1e-14 * before))
+        c->total = 0; /* rounding */
+    return s;
+}
+
+mcr_status mcr_centred_open(mcr_centred *c, const char *learner, const mcr_kernel *kernel,
+                            const mcr_data *data)
+{
+    char what[64];
+    snprintf(what, sizeof what, "%s: the kernel matrix", learner);
+    *c = (mcr_centred){.ctx = kernel->ctx, .n = mcr_data_count(data)};
+    c->root = mcr_alloc(c->ctx, (size_t)c->n, sizeof *c->root);
+    c->mean = mcr_alloc(c->ctx, (size_t)c->n, sizeof *c->mean);
+    mcr_status s = c->root && c->mean ? take_shares(c, learner, data) : MCR_NO_MEMORY;
+    if (!s)
+        s = mcr_square_open(&c->k, c->ctx, c->n, what);
+    if (!s)
+        s = make_matrix(c, kernel, data);
+    if (!s && !(c->total > 0))
+        s = mcr_fail(c->ctx, MCR_BAD_DATA,
+                     "%s: all objects are the same to the kernel %s: there is no variance", learner,
+                     mcr_kernel_text(kernel));
+    return s;
+}
+
+void mcr_centred_close(mcr_centred *c)
+{
+    mcr_square_close(&c->k);
+    mcr_free(c->ctx, c->root);
+    mcr_free(c->ctx, c->mean);
+    *c = (mcr_centred){0};
+}
+
+double mcr_centred_expand(const mcr_centred *c, double *a)
+{
+    double sum = 0, offset = 0;
+    for (int64_t i = 0; i < c->n; i++)
+        sum += a[i] *= c->root[i];
+    for (int64_t i = 0; i < c->n; i++) {
+        a[i] -= sum * c->root[i] * c->root[i];
+        offset -= a[i] * c->mean[i];
+    }
+    return offset;
+}
+
+mcr_stop mcr_leading_outcome(mcr_leading_stop stop)
+{
+    switch (stop) {
+    case MCR_LEADING_DONE: return MCR_STOP_OPTIMAL;
+    case MCR_LEADING_STEPS: return MCR_STOP_STEPS;
+    case MCR_LEADING_TIME: return MCR_STOP_TIME;
+    case MCR_LEADING_INTERRUPTED: return MCR_STOP_INTERRUPTED;
+    case MCR_LEADING_STUCK: return MCR_STOP_STUCK;
+    }
+    return MCR_STOP_STUCK;
+}
+
+mcr_status mcr_centred_fitted(mcr_fitted **out, const mcr_centred *c, int64_t outputs,
+                              const double *coef, const double *offset)
+{
+    *out = NULL;
+    mcr_fitted *f = NULL;
+    int64_t *object = mcr_alloc(c->ctx, (size_t)c->n, sizeof *object);
+    int32_t *output = mcr_alloc(c->ctx, (size_t)outputs, sizeof *output);
+    mcr_status s = object && output ? mcr_fitted_new(&f, c->ctx, outputs) : MCR_NO_MEMORY;
+    for (int64_t i = 0; i < c->n && !s; i++)
+        object[i] = i;
+    for (int64_t o = 0; o < outputs && !s; o++) {
+        output[o] = (int32_t)o;
+        f->offset[o] = offset[o];
+    }
+    if (!s)
+        s = mcr_fitted_add(f, object, c->n, output, outputs, coef);
+    mcr_free(c->ctx, object);
+    mcr_free(c->ctx, output);
+    if (s)
+        mcr_fitted_free(f);
+    else
+        *out = f;
+    return s;
+}

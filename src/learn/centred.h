@@ -1,0 +1,47 @@
+/* centred.h (internal): the covariance of the objects in feature space, as an n x n matrix.
+ *
+ * With shares p_i = w_i / sum of w (1/n where there are no weights) the mean is m = sum p_i Phi(x_i).
+ * The matrix
+ *
+ *   A_ij = sqrt(p_i p_j) (K_ij - m_i - m_j + t),   m_i = sum_j p_j K_ij,   t = sum_i p_i m_i
+ *
+ * has the eigenvalues of the covariance sum p_i (Phi(x_i) - m)(Phi(x_i) - m)'; its trace is the whole
+ * variance. A direction in feature space is v = sum_i a_i sqrt(p_i) (Phi(x_i) - m): then v'v = a'Aa,
+ * and the variance along it is a'A^2 a.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef MCR_LEARN_CENTRED_H
+#define MCR_LEARN_CENTRED_H
+
+#include "learn/learner.h"
+#include "linalg/lapack.h"
+#include "solve/leading.h"
+
+typedef struct mcr_centred {
+    mcr *ctx;
+    int64_t n;
+    mcr_square k;         /* A, both triangles, the same bits */
+    double *root, *mean;  /* sqrt(p_i), m_i */
+    double centre, total; /* t; trace of A */
+} mcr_centred;
+
+/* Computes A of the data with a kernel. Fails, in the name of the learner, where there are no objects
+ * or no weights, where A does not fit into the memory budget, and where it is all 0. */
+mcr_status mcr_centred_open(mcr_centred *centred, const char *learner, const mcr_kernel *kernel,
+                            const mcr_data *data);
+void mcr_centred_close(mcr_centred *centred); /* also after a failure of open */
+
+/* a_i of a direction becomes the coefficients c_i of v = sum_i c_i Phi(x_i), in place; gives the
+ * offset of its coordinate v.(Phi(x) - m) = offset + sum_i c_i K(x_i, x). What rounding leaves of the
+ * part along the mean is taken out. */
+double mcr_centred_expand(const mcr_centred *centred, double *a);
+
+/* How the search for eigenvectors ended, as a reason for the end of training. */
+mcr_stop mcr_leading_outcome(mcr_leading_stop stop);
+
+/* A fitted with one output for each of `outputs` directions (rows of n coefficients). */
+mcr_status mcr_centred_fitted(mcr_fitted **out, const mcr_centred *centred, int64_t outputs,
+                              const double *coef, const double *offset);
+
+#endif

@@ -1,0 +1,307 @@
+/* fisher.c: kernel Fisher discriminants for two and more classes (Mika et al., 1999; Baudat and Anouar,
+ * 2000), regularised.
+ *
+ * Directions v that maximise v'S_B v / v'(S_W + r I)v, with S_B and S_W the covariance between and
+ * within the classes, and r = lambda times the whole variance. In the terms of centred.h, with e_c the
+ * vector of sqrt(p_i / p_c) on the objects of class c (p_c the share of the class), S_B is made of the
+ * products of A with E = (e_1 ...), and S_B + S_W of A^2. All directions are a = H b, where
+ *
+ *   (A + r I) H = E,   M b = u b,   M = E'A H = I - r E'H
+ *
+ * and u = between / (all + r). M has one row a class: what takes time is one Cholesky factorisation.
+ * Directions are scaled to v'(S_W + r I)v = u (1 - u) |b|^2 = 1, so that the classes are round and
+ * equally wide in the coordinates, and the nearest class mean is the prediction. The mean of class c
+ * has the coordinate u b_c / sqrt(p_c).
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <float.h>
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "learn/centred.h"
+#include "learn/goal.h"
+#include "learn/svm_common.h"
+#include "linalg/shared.h"
+
+#define EXTRA_CLASS "class"
+#define EXTRA_MEANS "means"
+
+typedef struct params {
+    double lambda;
+    int64_t components;
+} params;
+
+static const mcr_param table[] = {
+    {"lambda", MCR_REAL, offsetof(params, lambda), "0.001", 0, INFINITY,
+     MCR_MIN_OPEN | MCR_MAX_OPEN, NULL, "regularisation, as a share of the variance"},
+    {"components", MCR_INT, offsetof(params, components), NULL, 1, INFINITY, 0, NULL,
+     "discriminants (default: one less than there are classes)"},
+    {0},
+};
+
+typedef struct fisher {
+    mcr_centred c;
+    int64_t classes;        /* of those that have objects */
+    int64_t *class_at;      /* their numbers */
+    int64_t *place;         /* of each object's class among them */
+    double *share;          /* p_c */
+    double ridge, residual; /* r; how well H solves */
+    double *e, *h;          /* n x classes each */
+    double *m, *value;      /* classes x classes: rows are b; 1 - u, rising */
+    int64_t outputs;
+    double *coef, *offset, *mean; /* outputs x n, outputs, classes x outputs */
+} fisher;
+
+/* ---- the problem -------------------------------------------------------------------------------*/
+
+static mcr_status take_room(fisher *p, const mcr_data *data)
+{
+    mcr *ctx = p->c.ctx;
+    size_t n = (size_t)p->c.n, k = (size_t)mcr_data_classes(data);
+    p->class_at = mcr_alloc(ctx, k, sizeof *p->class_at);
+    p->place = mcr_alloc(ctx, n, sizeof *p->place);
+    p->share = mcr_alloc_zero(ctx, k, sizeof *p->share);
+    p->e = mcr_alloc_zero(ctx, n * k, sizeof *p->e);
+    p->h = mcr_alloc(ctx, n * k, sizeof *p->h);
+    p->m = mcr_alloc(ctx, k * k, sizeof *p->m);
+    p->value = mcr_alloc(ctx, k, sizeof *p->value);
+    p->coef = mcr_alloc(ctx, n * k, sizeof *p->coef);
+    p->offset = mcr_alloc(ctx, k, sizeof *p->offset);
+    p->mean = mcr_alloc(ctx, k * k, sizeof *p->mean);
+    return p->class_at && p->place && p->share && p->e && p->h && p->m && p->value && p->coef &&
+                   p->offset && p->mean
+               ? MCR_OK
+               : MCR_NO_MEMORY;
+}
+
+/* Classes by their weight: a view of data may have none of a class. */
+static void set_classes(fisher *p, const mcr_data *data)
+{
+    const int32_t *class_of = mcr_data_class_of(data);
+    int64_t n = p->c.n;
+    for (int64_t c = 0; c < mcr_data_classes(data); c++) {
+        double share = 0;
+        for (int64_t i = 0; i < n; i++)
+            share += class_of[i] == c ? p->c.root[i] * p->c.root[i] : 0;
+        for (int64_t i = 0; i < n; i++)
+            if (class_of[i] == c)
+                p->place[i] = share > 0 ? p->classes : -1;
+        if (share > 0) {
+            p->share[p->classes] = share;
+            p->class_at[p->classes++] = c;
+        }
+    }
+    for (int64_t i = 0; i < n; i++)
+        if (p->place[i] >= 0)
+            p->e[i * p->classes + p->place[i]] = p->c.root[i] / sqrt(p->share[p->place[i]]);
+}
+
+/* H, and its relative residual from A, which the factorisation leaves above the diagonal. */
+static mcr_status solve(fisher *p)
+{
+    mcr *ctx = p->c.ctx;
+    int64_t n = p->c.n, k = p->classes, ld = p->c.k.ld;
+    double *a = p->c.k.a, worst = 0, size = 0;
+    double *diagonal = mcr_alloc(ctx, (size_t)n, sizeof *diagonal);
+    double *r = mcr_alloc(ctx, (size_t)(n * k), sizeof *r);
+    mcr_status s = diagonal && r ? MCR_OK : MCR_NO_MEMORY;
+    for (int64_t i = 0; i < n && !s; i++)
+        diagonal[i] = a[i * ld + i] += p->ridge;
+    if (!s) {
+        memcpy(p->h, p->e, sizeof *p->h * (size_t)(n * k));
+        memcpy(r, p->e, sizeof *r * (size_t)(n * k));
+        s = mcr_lapack_cholesky(ctx, n, a, ld, "fisher", NULL);
+    }
+    if (!s)
+        s = mcr_lapack_solve(ctx, n, k, a, ld, p->h, k);
+    if (!s) {
+        mcr_shared_mend(n, a, ld, diagonal);
+        s = mcr_shared_gemm(ctx, MCR_AS_IS, MCR_AS_IS, n, k, n, -1, a, ld, p->h, k, 1, r, k);
+    }
+    for (int64_t i = 0; i < n * k && !s; i++) {
+        worst = fmax(worst, fabs(r[i]));
+        size = fmax(size, fabs(p->h[i]) * (p->c.total + p->ridge));
+    }
+    p->residual = worst / fmax(size, DBL_MIN);
+    mcr_free(ctx, diagonal);
+    mcr_free(ctx, r);
+    return s == MCR_NUMERIC
+               ? mcr_fail(ctx, MCR_NUMERIC,
+                          "fisher: the kernel is not positive semidefinite on these data, or "
+                          "--lambda is too small for its rounding errors: take a larger one")
+               : s;
+}
+
+/* ---- the directions ----------------------------------------------------------------------------*/
+
+/* The sign by which the class with the largest coordinate is positive; of two classes the second. */
+static double sign_of(const fisher *p, const double *b)
+{
+    double most = 0;
+    if (p->classes == 2)
+        return b[1] / sqrt(p->share[1]) > b[0] / sqrt(p->share[0]) ? 1 : -1;
+    for (int64_t c = 0; c < p->classes; c++)
+        if (fabs(b[c]) / sqrt(p->share[c]) > fabs(most) * (1 + 1e-9))
+            most = b[c] / sqrt(p->share[c]);
+    return most < 0 ? -1 : 1;
+}
+
+static void make_direction(fisher *p, int64_t o)
+{
+    int64_t n = p->c.n, k = p->classes;
+    const double *b = p->m + o * k;
+    double rest = fmax(p->value[o], DBL_EPSILON), u = 1 - p->value[o];
+    double scale = sign_of(p, b) / sqrt(u * rest), *coef = p->coef + o * n;
+    for (int64_t i = 0; i < n; i++) {
+        coef[i] = 0;
+        for (int64_t c = 0; c < k; c++)
+            coef[i] += scale * p->h[i * k + c] * b[c];
+    }
+    p->offset[o] = mcr_centred_expand(&p->c, coef);
+    for (int64_t c = 0; c < k; c++)
+        p->mean[c * p->outputs + o] = scale * u * b[c] / sqrt(p->share[c]);
+}
+
+/* 1 - u are the eigenvalues of r E'H. Those with u = 0 tell nothing apart: one at least. */
+static mcr_status discriminate(fisher *p, int64_t wanted)
+{
+    mcr *ctx = p->c.ctx;
+    int64_t k = p->classes;
+    mcr_status s = mcr_shared_gemm(ctx, MCR_TRANSPOSED, MCR_AS_IS, k, k, p->c.n, p->ridge, p->e, k,
+                                   p->h, k, 0, p->m, k);
+    for (int64_t c = 0; c < k && !s; c++) /* E'H is symmetric but for rounding */
+        for (int64_t d = 0; d < c; d++)
+            p->m[c * k + d] = 0.5 * (p->m[c * k + d] + p->m[d * k + c]);
+    if (!s)
+        s = mcr_shared_eigen(ctx, k, p->m, k, p->value);
+    while (!s && p->outputs < k - 1 && p->outputs < wanted && 1 - p->value[p->outputs] > 1e-12)
+        p->outputs++;
+    if (!s && p->outputs == 0)
+        s = mcr_fail(ctx, MCR_BAD_DATA,
+                     "fisher: the kernel does not tell the classes apart: their means are equal");
+    for (int64_t o = 0; o < p->outputs && !s; o++)
+        make_direction(p, o);
+    if (!s && k == 2) { /* the boundary is in the middle: at 0, as in other two-class models */
+        double middle = 0.5 * (p->mean[0] + p->mean[1]);
+        p->offset[0] -= middle;
+        p->mean[0] -= middle;
+        p->mean[1] -= middle;
+    }
+    return s;
+}
+
+/* ---- training ----------------------------------------------------------------------------------*/
+
+static mcr_status finish(mcr_fitted **out, const fisher *p, const mcr_data *data)
+{
+    mcr *ctx = p->c.ctx;
+    double *number = mcr_alloc(ctx, (size_t)p->classes, sizeof *number);
+    mcr_status s = number ? mcr_centred_fitted(out, &p->c, p->outputs, p->coef, p->offset)
+                          : MCR_NO_MEMORY;
+    if (!s) {
+        mcr_fitted *f = *out;
+        f->task = MCR_CLASSIFY;
+        f->rule = MCR_RULE_OWN;
+        f->classes = mcr_data_classes(data);
+        f->iterations = 1;
+        f->objective = 0;
+        for (int64_t o = 0; o < p->outputs; o++)
+            f->objective += (1 - p->value[o]) / fmax(p->value[o], DBL_EPSILON);
+        f->certificate = "relative residual";
+        f->value = p->residual;
+        f->tolerance = 1e-9;
+        f->stop = p->residual <= f->tolerance ? MCR_STOP_OPTIMAL : MCR_STOP_STUCK;
+        for (int64_t c = 0; c < p->classes; c++)
+            number[c] = (double)p->class_at[c];
+        s = mcr_fitted_keep(f, EXTRA_CLASS, number, p->classes);
+        if (!s)
+            s = mcr_fitted_keep(f, EXTRA_MEANS, p->mean, p->classes * p->outputs);
+    }
+    if (s) {
+        mcr_fitted_free(*out);
+        *out = NULL;
+    }
+    mcr_free(ctx, number);
+    return s;
+}
+
+static mcr_status fit(mcr_fitted **out, const mcr_learning *in)
+{
+    *out = NULL;
+    mcr *ctx = in->ctx;
+    const params *o = in->params;
+    fisher p = {.c = {.ctx = ctx}};
+    mcr_status s = mcr_svm_need_classes(ctx, "fisher", in->data);
+    if (!s)
+        s = mcr_centred_open(&p.c, "fisher", in->kernel, in->data);
+    if (!s)
+        s = take_room(&p, in->data);
+    if (!s) {
+        set_classes(&p, in->data);
+        p.ridge = o->lambda * p.c.total;
+        s = solve(&p);
+    }
+    if (!s)
+        s = discriminate(&p, o->components == INT64_MIN ? p.classes : o->components);
+    if (!s)
+        s = finish(out, &p, in->data);
+    void *all[] = {p.class_at, p.place, p.share, p.e, p.h, p.m, p.value, p.coef, p.offset, p.mean};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        mcr_free(ctx, all[i]);
+    mcr_centred_close(&p.c);
+    return s;
+}
+
+/* ---- prediction: the nearest class mean --------------------------------------------------------*/
+
+/* Numbers of a file may be anything. */
+static bool are_classes(const double *number, int64_t count, int64_t classes)
+{
+    for (int64_t c = 0; c < count; c++)
+        if (!(number[c] >= 0 && number[c] < (double)classes && number[c] == floor(number[c])))
+            return false;
+    return count > 0;
+}
+
+static mcr_status ask(const mcr_asked *q)
+{
+    int64_t classes, outputs = q->fitted->outputs;
+    const double *number = mcr_fitted_find(q->fitted, EXTRA_CLASS, &classes), *mean;
+    if (!are_classes(number, classes, q->fitted->classes))
+        return mcr_fail(q->ctx, MCR_BAD_DATA,
+                        "the model is damaged (its classes do not fit); train it again");
+    mcr_status s = mcr_fitted_need(&mean, q->fitted, EXTRA_MEANS, classes * outputs);
+    for (int64_t i = 0; i < q->count && q->value && !s; i++) {
+        double nearest = INFINITY;
+        for (int64_t c = 0; c < classes; c++) {
+            double sum = 0;
+            for (int64_t o = 0; o < outputs; o++) {
+                double d = q->score[i * outputs + o] - mean[c * outputs + o];
+                sum += d * d;
+            }
+            if (sum < nearest) {
+                nearest = sum;
+                q->value[i] = number[c];
+            }
+        }
+    }
+    return s;
+}
+
+static const mcr_predictor predictor = {.block = ask};
+
+const mcr_learner_type mcr_learner_fisher = {
+    .name = "fisher",
+    .summary = "Fisher discriminants: coordinates that tell classes apart; the nearest class mean",
+    .task = MCR_CLASSIFY,
+    .params = table,
+    .params_size = sizeof(params),
+    .fit = fit,
+    .weights_count = true,
+    .dense = true,
+    .no_start = true,
+    .coordinates = true,
+    .predictor = &predictor,
+};

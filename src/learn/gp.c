@@ -1,0 +1,66 @@
+/* gp.c: Gaussian processes (Rasmussen and Williams, 2006): options, and which method.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "learn/gp.h"
+
+#include <math.h>
+#include <stddef.h>
+
+static const mcr_param table[] = {
+    MCR_TASK_PARAM(mcr_gp_params),
+    {"noise", MCR_REAL, offsetof(mcr_gp_params, noise), "0.1", 0, INFINITY,
+     MCR_MIN_OPEN | MCR_MAX_OPEN, NULL, "variance of the noise; where the search begins"},
+    {"optimize", MCR_FLAG, offsetof(mcr_gp_params, optimize), "yes", 0, 0, 0, NULL,
+     "look for the most likely scales of the kernel and noise"},
+    {"restarts", MCR_INT, offsetof(mcr_gp_params, restarts), "2", 0, 1000, 0, NULL,
+     "searches from random values, after that from the given ones"},
+    {"standardize", MCR_FLAG, offsetof(mcr_gp_params, standardize), "yes", 0, 0, 0, NULL,
+     "targets minus their mean, over their deviation"},
+    {"tol", MCR_REAL, offsetof(mcr_gp_params, tol), "1e-5", 0, 1, MCR_MIN_OPEN | MCR_MAX_OPEN, NULL,
+     "largest slope of the log likelihood, an object"},
+    {"time-limit", MCR_REAL, offsetof(mcr_gp_params, time_limit), NULL, 0, INFINITY, MCR_MIN_OPEN,
+     NULL, "seconds after which the best model so far is kept"},
+    {"max-steps", MCR_INT, offsetof(mcr_gp_params, max_steps), NULL, 1, INFINITY, 0, NULL,
+     "likelihoods of a search after which the best so far is kept"},
+    {0},
+};
+
+mcr_status mcr_gp_finish(mcr_fitted *f, mcr_gp *gp)
+{
+    f->objective = -gp->f;
+    f->iterations = gp->steps;
+    f->stop = f->value <= f->tolerance ? MCR_STOP_OPTIMAL : MCR_STOP_STUCK;
+    if (!isnan(gp->slope)) {
+        f->certificate = "slope of the likelihood";
+        f->value = gp->slope;
+        f->tolerance = gp->params->tol;
+        f->stop = gp->stop;
+    }
+    f->kernel = mcr_kernel_retain(gp->kernel);
+    return MCR_OK;
+}
+
+static mcr_status fit(mcr_fitted **out, const mcr_learning *in)
+{
+    *out = NULL;
+    const mcr_gp_params *o = in->params;
+    mcr_goal goal;
+    mcr_status s = mcr_goal_open(&goal, in, "gp", o->task, NULL);
+    if (!s)
+        s = goal.task == MCR_CLASSIFY ? mcr_gp_classify(out, in, &goal)
+                                      : mcr_gp_regress(out, in, &goal);
+    mcr_goal_close(&goal);
+    return s;
+}
+
+const mcr_learner_type mcr_learner_gp = {
+    .name = "gp",
+    .summary = "Gaussian process: numbers with deviations, or classes; finds the kernel's scales",
+    .task = MCR_EITHER,
+    .params = table,
+    .params_size = sizeof(mcr_gp_params),
+    .fit = fit,
+    .dense = true,
+    .predictor = &mcr_gp_predictor,
+};

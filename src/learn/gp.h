@@ -1,0 +1,69 @@
+/* gp.h (internal): what the parts of the Gaussian process learner share.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef MCR_LEARN_GP_H
+#define MCR_LEARN_GP_H
+
+#include "learn/goal.h"
+#include "linalg/lapack.h"
+
+typedef struct mcr_gp_params {
+    double noise, tol, time_limit;
+    int64_t restarts, max_steps;
+    int task, optimize, standardize;
+} mcr_gp_params;
+
+/* Numbers that models keep: variance of the noise of each basis object, jitter included (regression);
+ * what targets were divided by. */
+#define MCR_GP_NOISE "noise"
+#define MCR_GP_SCALE "scale"
+/* Classification: square roots of the curvature of each output's likelihood, outputs x basis. */
+#define MCR_GP_CURVATURE "curvature"
+
+/* ---- the likelihood and its scales (gp_tune.c) -------------------------------------------------*/
+
+/* The search for the scales of a kernel (and one more number, if there is one) that make the data most
+ * likely. A method fills in value and gradient for one matrix K of kernel values. */
+typedef struct mcr_gp {
+    mcr *ctx;
+    const mcr_gp_params *params;
+    const mcr_kernel *given, *start; /* start: with scales to begin from, NULL: the given ones */
+    const mcr_data *data;
+    int64_t n, scales;
+    double extra;       /* noise, for regression; NAN: the method has no such number */
+    mcr_kernel *kernel; /* with the scales of the last value */
+    mcr_square k;       /* K of the last value, for the method */
+    /* -log likelihood from K, INFINITY where there is none; may destroy K. */
+    mcr_status (*value)(struct mcr_gp *gp, double *f);
+    /* After value: adds the slope against log of extra to *slope, and makes ready for row; once for
+     * each of `parts` likelihoods whose product is the whole. From the second part on K is there
+     * anew. */
+    mcr_status (*prepare)(struct mcr_gp *gp, int64_t part, double *slope);
+    int64_t parts;
+    /* After prepare: row i of a symmetric matrix D, from column i on, with the slope against a scale
+     * being the sum of D_ij dK_ij over i <= j. */
+    void (*row)(const struct mcr_gp *gp, int64_t i, double *d);
+    void *method;
+    /* What was found. */
+    double f, slope; /* -log likelihood; largest slope left, over n */
+    int64_t steps;
+    mcr_stop stop;
+} mcr_gp;
+
+/* Finds the scales if the options ask for that, else takes the given ones; then value was called for
+ * the best ones last: K, kernel and all that the method keeps belong to them. */
+mcr_status mcr_gp_tune(mcr_gp *gp);
+void mcr_gp_close(mcr_gp *gp);
+
+/* ---- the methods -------------------------------------------------------------------------------*/
+
+mcr_status mcr_gp_classify(mcr_fitted **out, const mcr_learning *in, const mcr_goal *goal);
+mcr_status mcr_gp_regress(mcr_fitted **out, const mcr_learning *in, const mcr_goal *goal);
+
+extern const mcr_predictor mcr_gp_predictor; /* gp_predict.c */
+
+/* Fills a fitted: stop, certificate and so on, and the kernel. */
+mcr_status mcr_gp_finish(mcr_fitted *fitted, mcr_gp *gp);
+
+#endif

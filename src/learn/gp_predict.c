@@ -1,0 +1,375 @@
+/* gp_predict.c: deviations, probabilities and draws of Gaussian processes.
+ *
+ * Both need the variance of the latent value, K(x,x) - |L^-1 k|^2, with k the kernel values against
+ * the basis (times W^1/2 for classes) and L the factor of K + D (of I + W^1/2 K W^1/2). The factor is
+ * made again from the basis: that takes less time than reading n^2 numbers from a file, and no room in
+ * it.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <math.h>
+
+#include "base/random.h"
+#include "base/threads.h"
+#include "learn/gp.h"
+#include "linalg/shared.h"
+
+enum { COLS = 512, WORKER_COLS = 64 };
+
+typedef struct posterior {
+    const mcr_kernel *kernel;
+    const mcr_data *basis;
+    mcr_square l;    /* opened when first needed */
+    bool ready;      /* it holds the factor that is wanted, which does not change */
+    double *v, *own; /* n x COLS, COLS */
+} posterior;
+
+/* ---- the factor --------------------------------------------------------------------------------*/
+
+static mcr_status fill_matrix(posterior *p, mcr *ctx)
+{
+    mcr_gram *gram = NULL;
+    mcr_status s = MCR_OK;
+    if (mcr_data_numbers_only(p->basis))
+        return mcr_fail(ctx, MCR_BAD_DATA,
+                        "gp: deviations and probabilities need the kernel values of the training "
+                        "objects, which a model of a precomputed kernel does not hold");
+    if (!p->l.a)
+        s = mcr_square_open(&p->l, ctx, mcr_data_count(p->basis),
+                            "gp: the kernel matrix of the model");
+    if (!s)
+        s = mcr_gram_open(&gram, ctx, p->kernel, p->basis, NULL);
+    if (!s)
+        s = mcr_gram_matrix_quietly(gram, p->l.a, p->l.ld, true);
+    mcr_gram_close(gram);
+    return s;
+}
+
+/* root NULL: of K + D, D the noise; else of I + W^1/2 K W^1/2. */
+static mcr_status factor(posterior *p, mcr *ctx, const double *noise, const double *root)
+{
+    mcr_status s = p->ready ? MCR_OK : fill_matrix(p, ctx);
+    if (s || p->ready)
+        return s;
+    int64_t n = p->l.n, ld = p->l.ld;
+    for (int64_t i = 0; i < n; i++) {
+        for (int64_t j = 0; j <= i && root; j++)
+            p->l.a[i * ld + j] *= root[i] * root[j];
+        p->l.a[i * ld + i] += root ? 1 : noise[i];
+    }
+    s = mcr_lapack_cholesky(ctx, n, p->l.a, ld, "deviations", NULL);
+    p->ready = !s && !root;
+    return s;
+}
+
+/* ---- variances ---------------------------------------------------------------------------------*/
+
+typedef struct variance_job {
+    const mcr_asked *q;
+    int64_t first, count; /* objects of the block */
+    const double *diagonal, *root;
+    double *to;
+} variance_job;
+
+static mcr_status some_variances(void *arg, int64_t item, int worker)
+{
+    (void)worker;
+    const variance_job *job = arg;
+    const posterior *p = job->q->state;
+    int64_t from = item * WORKER_COLS, n = p->l.n;
+    int64_t cols = job->count - from < WORKER_COLS ? job->count - from : WORKER_COLS;
+    double *v = p->v + from, *own = p->own + from;
+    for (int64_t i = 0; i < n && job->root; i++)
+        for (int64_t c = 0; c < cols; c++)
+            v[i * COLS + c] *= job->root[i];
+    mcr_status s = mcr_blas_triangle_solve(job->q->ctx, MCR_AS_IS, n, cols, p->l.a, p->l.ld, v,
+                                           COLS);
+    for (int64_t c = 0; c < cols; c++)
+        own[c] = job->diagonal[job->first + from + c];
+    for (int64_t i = 0; i < n && !s; i++)
+        for (int64_t c = 0; c < cols; c++)
+            own[c] -= v[i * COLS + c] * v[i * COLS + c];
+    for (int64_t c = 0; c < cols && !s; c++)
+        job->to[job->first + from + c] = fmax(own[c], 0);
+    return s;
+}
+
+/* Of the latent values of the block's objects. */
+static mcr_status variances(const mcr_asked *q, const double *root, double *to)
+{
+    const posterior *p = q->state;
+    double *diagonal = mcr_alloc(q->ctx, (size_t)q->count, sizeof *diagonal);
+    variance_job job = {.q = q, .diagonal = diagonal, .root = root, .to = to};
+    mcr_status s = diagonal ? mcr_gram_diagonal(q->gram, 1, diagonal) : MCR_NO_MEMORY;
+    for (; job.first < q->count && !s; job.first += COLS) {
+        job.count = q->count - job.first < COLS ? q->count - job.first : COLS;
+        s = mcr_gram_block(q->gram, (mcr_rows){NULL, 0, p->l.n},
+                           (mcr_rows){NULL, job.first, job.count}, p->v, COLS);
+        int64_t items = (job.count + WORKER_COLS - 1) / WORKER_COLS;
+        if (!s) /* a loop of one item would hand all threads to BLAS */
+            s = items == 1 ? mcr_alone(q->ctx, some_variances, &job)
+                           : mcr_parallel(q->ctx, items, some_variances, &job);
+    }
+    mcr_free(q->ctx, diagonal);
+    return s;
+}
+
+static mcr_status deviations(const mcr_asked *q)
+{
+    const double *noise, *scale;
+    mcr_status s = mcr_fitted_need(&noise, q->fitted, MCR_GP_NOISE, q->fitted->basis);
+    if (!s)
+        s = mcr_fitted_need(&scale, q->fitted, MCR_GP_SCALE, 1);
+    if (!s)
+        s = factor(q->state, q->ctx, noise, NULL);
+    if (!s)
+        s = variances(q, NULL, q->std);
+    for (int64_t i = 0; i < q->count && !s; i++)
+        q->std[i] = *scale * sqrt(q->std[i]);
+    return s;
+}
+
+/* ---- probabilities -----------------------------------------------------------------------------*/
+
+/* The mean of 1 / (1 + exp(-f)) for normal f, by the trapezoidal rule: the integrand is analytic, so
+ * its error falls exponentially with the step, here to 1e-8. */
+static double mean_logistic(double mean, double variance)
+{
+    double deviation = sqrt(variance), h = fmin(0.25, 1 / fmax(deviation, 1e-3)), sum = 0, all = 0;
+    int64_t half = (int64_t)(8 / h);
+    for (int64_t t = -half; t <= half; t++) {
+        double z = h * (double)t, weight = exp(-0.5 * z * z);
+        sum += weight / (1 + exp(-(mean + deviation * z)));
+        all += weight;
+    }
+    return sum / all;
+}
+
+typedef struct mean_job {
+    const mcr_asked *q;
+    int64_t part;
+    double *p; /* outputs x count: variances, then probabilities */
+} mean_job;
+
+static mcr_status mean_of_object(void *arg, int64_t i, int worker)
+{
+    (void)worker;
+    const mean_job *job = arg;
+    double *p = job->p + job->part * job->q->count + i;
+    *p = mean_logistic(job->q->score[i * job->q->fitted->outputs + job->part], *p);
+    return MCR_OK;
+}
+
+/* Probability of each output's class against the others. */
+static mcr_status probabilities(const mcr_asked *q, double *p)
+{
+    const mcr_fitted *f = q->fitted;
+    const double *root;
+    mcr_status s = mcr_fitted_need(&root, f, MCR_GP_CURVATURE, f->outputs * f->basis);
+    for (int64_t o = 0; o < f->outputs && !s; o++) {
+        mean_job job = {q, o, p};
+        s = factor(q->state, q->ctx, NULL, root + o * f->basis);
+        if (!s)
+            s = variances(q, root + o * f->basis, p + o * q->count);
+        if (!s)
+            s = mcr_parallel(q->ctx, q->count, mean_of_object, &job);
+    }
+    return s;
+}
+
+/* Two classes: one output, for the second. More: each class against the others, made to sum to 1; the
+ * largest is predicted. */
+static void decide(const mcr_asked *q, const double *p, int64_t i)
+{
+    int64_t classes = q->fitted->classes, outputs = q->fitted->outputs, best = 0;
+    double sum = 0;
+    for (int64_t c = 0; c < outputs; c++) {
+        sum += p[c * q->count + i];
+        if (p[c * q->count + i] > p[best * q->count + i])
+            best = c;
+    }
+    if (q->value && outputs > 1)
+        q->value[i] = (double)best;
+    for (int64_t c = 0; c < classes && q->proba; c++)
+        q->proba[i * classes + c] = outputs > 1 ? p[c * q->count + i] / sum : c ? p[i] : 1 - p[i];
+}
+
+static double largest(const double *score, int64_t count)
+{
+    int64_t best = 0;
+    for (int64_t c = 1; c < count; c++)
+        if (score[c] > score[best])
+            best = c;
+    return (double)best;
+}
+
+static mcr_status classify(const mcr_asked *q)
+{
+    int64_t outputs = q->fitted->outputs;
+    const posterior *own = q->state;
+    /* For two classes the latent value decides; for more, where there is nothing better. */
+    for (int64_t i = 0; i < q->count && q->value; i++)
+        q->value[i] = outputs == 1 ? q->score[i] > 0 : largest(q->score + i * outputs, outputs);
+    if (!q->proba && (outputs == 1 || !q->value || mcr_data_numbers_only(own->basis)))
+        return MCR_OK;
+    double *p = mcr_alloc(q->ctx, (size_t)(q->count * outputs), sizeof *p);
+    mcr_status s = p ? probabilities(q, p) : MCR_NO_MEMORY;
+    for (int64_t i = 0; i < q->count && !s; i++)
+        decide(q, p, i);
+    mcr_free(q->ctx, p);
+    return s;
+}
+
+/* ---- draws -------------------------------------------------------------------------------------
+ *
+ * The posterior covariance of the latent values at m objects, K(x,x') - (L^-1 k)'(L^-1 k'), is
+ * factorised, and its factor times normal numbers is added to the mean. */
+
+typedef struct solve_job {
+    mcr *ctx;
+    const posterior *p;
+    double *v; /* n x m */
+    int64_t m;
+} solve_job;
+
+static mcr_status solve_columns(void *arg, int64_t item, int worker)
+{
+    (void)worker;
+    const solve_job *job = arg;
+    int64_t from = item * WORKER_COLS;
+    int64_t cols = job->m - from < WORKER_COLS ? job->m - from : WORKER_COLS;
+    return mcr_blas_triangle_solve(job->ctx, MCR_AS_IS, job->p->l.n, cols, job->p->l.a,
+                                   job->p->l.ld, job->v + from, job->m);
+}
+
+static mcr_status covariance(const posterior *p, mcr *ctx, const mcr_data *data, mcr_square *c)
+{
+    int64_t n = p->l.n, m = c->n;
+    mcr_gram *gram = NULL, *own = NULL;
+    double *v = mcr_alloc(ctx, (size_t)n, (size_t)m * sizeof *v);
+    mcr_status s = v ? mcr_gram_open(&gram, ctx, p->kernel, p->basis, data) : MCR_NO_MEMORY;
+    if (!s)
+        s = mcr_gram_block(gram, (mcr_rows){NULL, 0, n}, (mcr_rows){NULL, 0, m}, v, m);
+    if (!s)
+        s = mcr_gram_open(&own, ctx, p->kernel, data, NULL);
+    if (!s)
+        s = mcr_gram_matrix_quietly(own, c->a, c->ld, true);
+    solve_job job = {ctx, p, v, m};
+    int64_t items = (m + WORKER_COLS - 1) / WORKER_COLS;
+    if (!s)
+        s = items == 1 ? mcr_alone(ctx, solve_columns, &job)
+                       : mcr_parallel(ctx, items, solve_columns, &job);
+    if (!s)
+        s = mcr_shared_gemm(ctx, MCR_TRANSPOSED, MCR_AS_IS, m, m, n, -1, v, m, v, m, 1, c->a,
+                            c->ld);
+    mcr_gram_close(gram);
+    mcr_gram_close(own);
+    mcr_free(ctx, v);
+    return s;
+}
+
+/* A covariance has directions without variance as a rule: a jitter, as small as will do, takes the
+ * place of what rounding makes of them. */
+static mcr_status factor_covariance(mcr *ctx, mcr_square *c)
+{
+    double *diagonal = mcr_alloc(ctx, (size_t)c->n, sizeof *diagonal), most = 0;
+    mcr_status s = diagonal ? MCR_NUMERIC : MCR_NO_MEMORY;
+    for (int64_t i = 0; i < c->n && s == MCR_NUMERIC; i++)
+        most = fmax(most, diagonal[i] = fmax(c->a[i * c->ld + i], 0));
+    for (double share = 1e-14; share < 1e-5 && s == MCR_NUMERIC; share *= 10) {
+        mcr_shared_mend(c->n, c->a, c->ld, diagonal);
+        for (int64_t i = 0; i < c->n; i++)
+            c->a[i * c->ld + i] += share * most + 1e-300;
+        s = mcr_lapack_cholesky(ctx, c->n, c->a, c->ld, "draws", NULL);
+    }
+    mcr_free(ctx, diagonal);
+    return s;
+}
+
+static void add_draws(mcr *ctx, const mcr_square *c, double scale, int64_t count, double *z,
+                      double *draws)
+{
+    for (int64_t d = 0; d < count; d++) {
+        mcr_random random = mcr_random_stream(mcr_seed(ctx), "draw", (uint64_t)d);
+        for (int64_t i = 0; i < c->n; i++)
+            z[i] = mcr_random_normal(&random);
+        for (int64_t i = 0; i < c->n; i++) {
+            double sum = 0;
+            for (int64_t j = 0; j <= i; j++)
+                sum += c->a[i * c->ld + j] * z[j];
+            draws[i * count + d] += scale * sum;
+        }
+    }
+}
+
+static mcr_status draw(mcr *ctx, const mcr_fitted *f, const mcr_kernel *kernel,
+                       const mcr_data *basis, const mcr_data *data, int64_t count, double *draws)
+{
+    posterior p = {.kernel = kernel, .basis = basis};
+    mcr_square c = {0};
+    const double *noise, *scale;
+    double *z = mcr_alloc(ctx, (size_t)mcr_data_count(data), sizeof *z);
+    mcr_status s = z ? mcr_fitted_need(&noise, f, MCR_GP_NOISE, f->basis) : MCR_NO_MEMORY;
+    if (!s)
+        s = mcr_fitted_need(&scale, f, MCR_GP_SCALE, 1);
+    if (!s)
+        s = factor(&p, ctx, noise, NULL);
+    if (!s)
+        s = mcr_square_open(&c, ctx, mcr_data_count(data), "gp: the covariance of the objects");
+    if (!s)
+        s = covariance(&p, ctx, data, &c);
+    if (!s)
+        s = factor_covariance(ctx, &c);
+    if (!s)
+        add_draws(ctx, &c, *scale, count, z, draws);
+    mcr_square_close(&c);
+    mcr_square_close(&p.l);
+    mcr_free(ctx, z);
+    return s;
+}
+
+/* ---- the predictor -----------------------------------------------------------------------------*/
+
+static void close(mcr *ctx, void *state)
+{
+    posterior *p = state;
+    mcr_square_close(&p->l);
+    mcr_free(ctx, p->v);
+    mcr_free(ctx, p->own);
+    mcr_free(ctx, p);
+}
+
+static mcr_status open(void **state, mcr *ctx, const mcr_fitted *f, const mcr_kernel *kernel,
+                       const mcr_data *basis, bool std)
+{
+    (void)std;
+    *state = NULL;
+    if (f->classes && f->outputs != (f->classes == 2 ? 1 : f->classes))
+        return mcr_fail(ctx, MCR_BAD_DATA,
+                        "the model is damaged (classes and outputs do not fit); train it again");
+    posterior *p = mcr_alloc_zero(ctx, 1, sizeof *p);
+    if (!p)
+        return MCR_NO_MEMORY;
+    *p = (posterior){.kernel = kernel, .basis = basis};
+    p->v = mcr_alloc(ctx, (size_t)f->basis * COLS, sizeof *p->v);
+    p->own = mcr_alloc(ctx, COLS, sizeof *p->own);
+    if (!p->v || !p->own) {
+        close(ctx, p);
+        return MCR_NO_MEMORY;
+    }
+    *state = p;
+    return MCR_OK;
+}
+
+static mcr_status ask(const mcr_asked *q)
+{
+    return q->fitted->task == MCR_CLASSIFY ? classify(q) : q->std ? deviations(q) : MCR_OK;
+}
+
+const mcr_predictor mcr_gp_predictor = {
+    .gives = MCR_GIVES_STD | MCR_GIVES_PROBA,
+    .open = open,
+    .close = close,
+    .block = ask,
+    .draw = draw,
+};

@@ -1,0 +1,222 @@
+/* gp_regress.c: Gaussian process regression.
+ *
+ * With y the targets (standardised), K the kernel values and D the diagonal of the noise, noise / w_i:
+ *
+ *   L L' = K + D,   a = (K + D)^-1 y,   log likelihood = -y'a/2 - sum log L_ii - n/2 log(2 pi)
+ *
+ * and 1/2 (a a' - (K + D)^-1) is its gradient against K. The inverse is made above the diagonal of the
+ * one matrix whose lower part holds L. Rasmussen and Williams, 2006, algorithm 2.1 and eq. 5.9.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <math.h>
+#include <string.h>
+
+#include "learn/gp.h"
+#include "linalg/shared.h"
+
+typedef struct regression {
+    double *y, *a, *rest;
+    double *weight;   /* of the noise: 1 / w_i */
+    double *diagonal; /* of K, later of the inverse */
+    double jitter;
+    double residual; /* |y - (K + D) a| over |K + D| |a| */
+    double mean, scale;
+} regression;
+
+static double noise_of(const mcr_gp *gp, int64_t i)
+{
+    const regression *r = gp->method;
+    return gp->extra * r->weight[i] + r->jitter;
+}
+
+/* L below the diagonal. Where rounding makes K + D indefinite, a jitter from 1e-12 to 1e-6 of the mean
+ * of K(x,x) is added. K stays above the diagonal. */
+static mcr_status factor(mcr_gp *gp)
+{
+    regression *r = gp->method;
+    double *a = gp->k.a, mean = 0;
+    int64_t n = gp->n, ld = gp->k.ld;
+    mcr_status s = MCR_NUMERIC;
+    for (int64_t i = 0; i < n; i++)
+        mean += fabs(r->diagonal[i] = a[i * ld + i]) / (double)n;
+    r->jitter = 0;
+    for (double share = 1e-12; s == MCR_NUMERIC && share < 2e-6; share *= 100) {
+        for (int64_t i = 0; i < n; i++)
+            a[i * ld + i] = r->diagonal[i] + noise_of(gp, i);
+        s = mcr_lapack_cholesky(gp->ctx, n, a, ld, NULL, NULL);
+        if (s != MCR_NUMERIC)
+            break;
+        r->jitter = share * mean;
+        mcr_shared_mend(n, a, ld, r->diagonal);
+    }
+    return s;
+}
+
+static mcr_status value(mcr_gp *gp, double *f)
+{
+    const regression *r = gp->method;
+    int64_t n = gp->n;
+    mcr_status s = factor(gp);
+    memcpy(r->a, r->y, sizeof *r->a * (size_t)n);
+    if (!s)
+        s = mcr_lapack_solve(gp->ctx, n, 1, gp->k.a, gp->k.ld, r->a, 1);
+    if (s)
+        return s;
+    *f = 0.5 * (double)n * log(2 * 3.14159265358979323846);
+    for (int64_t i = 0; i < n; i++)
+        *f += 0.5 * r->y[i] * r->a[i] + log(gp->k.a[i * gp->k.ld + i]);
+    return isfinite(*f) ? MCR_OK : mcr_fail(gp->ctx, MCR_NUMERIC, "gp: no finite likelihood");
+}
+
+static mcr_status prepare(mcr_gp *gp, int64_t part, double *slope)
+{
+    (void)part;
+    const regression *r = gp->method;
+    mcr_status s = mcr_lapack_inverse(gp->ctx, gp->n, gp->k.a, gp->k.ld, true, r->diagonal);
+    for (int64_t i = 0; i < gp->n && !s; i++)
+        *slope -= 0.5 * (r->a[i] * r->a[i] - r->diagonal[i]) * gp->extra * r->weight[i];
+    return s;
+}
+
+/* Of -log likelihood; pairs count twice. */
+static void row(const mcr_gp *gp, int64_t i, double *d)
+{
+    const regression *r = gp->method;
+    const double *inverse = gp->k.a + i * gp->k.ld;
+    d[0] = -0.5 * (r->a[i] * r->a[i] - r->diagonal[i]);
+    for (int64_t j = i + 1; j < gp->n; j++)
+        d[j - i] = inverse[j] - r->a[i] * r->a[j];
+}
+
+/* ---- training ----------------------------------------------------------------------------------*/
+
+static void standardise(regression *r, const mcr_goal *goal, bool yes)
+{
+    double square = 0;
+    r->mean = 0;
+    r->scale = 1;
+    for (int64_t i = 0; i < goal->n && yes; i++)
+        r->mean += goal->weight[i] * goal->y[i] / goal->total;
+    for (int64_t i = 0; i < goal->n; i++)
+        square += goal->weight[i] * (goal->y[i] - r->mean) * (goal->y[i] - r->mean) / goal->total;
+    if (yes && square > 0)
+        r->scale = sqrt(square);
+    for (int64_t i = 0; i < goal->n; i++)
+        r->y[i] = (goal->y[i] - r->mean) / r->scale;
+}
+
+/* From K, which value() left above the diagonal. */
+static void certify(const mcr_gp *gp, regression *r)
+{
+    const double *k = gp->k.a;
+    int64_t n = gp->n, ld = gp->k.ld;
+    double worst = 0, most = 0, size = 0, *rest = r->rest;
+    for (int64_t i = 0; i < n; i++) {
+        double own = r->diagonal[i] + noise_of(gp, i);
+        size = fmax(size, fabs(own));
+        most = fmax(most, fabs(r->a[i]));
+        rest[i] = r->y[i] - own * r->a[i];
+    }
+    for (int64_t i = 0; i < n; i++) {
+        double sum = 0;
+        for (int64_t j = i + 1; j < n; j++) {
+            sum += k[i * ld + j] * r->a[j];
+            rest[j] -= k[i * ld + j] * r->a[i];
+        }
+        rest[i] -= sum;
+    }
+    for (int64_t i = 0; i < n; i++)
+        worst = fmax(worst, fabs(rest[i]));
+    r->residual = most > 0 ? worst / (most * size * (double)n) : 0;
+}
+
+static mcr_status fill(mcr_fitted *f, mcr_gp *gp, regression *r)
+{
+    int64_t n = gp->n;
+    double *noise = mcr_alloc(gp->ctx, (size_t)n, sizeof *noise);
+    mcr_status s = noise ? MCR_OK : MCR_NO_MEMORY;
+    f->trained = mcr_alloc(gp->ctx, (size_t)n, sizeof *f->trained);
+    if (!s && !f->trained)
+        s = MCR_NO_MEMORY;
+    for (int64_t i = 0; i < n && !s; i++) {
+        noise[i] = noise_of(gp, i);
+        f->trained[i] = r->mean + r->scale * (r->y[i] - noise[i] * r->a[i]);
+    }
+    if (!s)
+        s = mcr_fitted_keep(f, MCR_GP_NOISE, noise, n);
+    if (!s)
+        s = mcr_fitted_keep(f, MCR_GP_SCALE, &r->scale, 1);
+    if (!s && r->jitter > 0)
+        s = mcr_fitted_remark(
+            f, "K + noise is singular to rounding: %.1e was added to its diagonal", r->jitter);
+    double variance = gp->extra * r->scale * r->scale;
+    if (!s)
+        s = mcr_fitted_keep(f, MCR_EXTRA_NOISE, &variance, 1);
+    mcr_free(gp->ctx, noise);
+    if (s)
+        return s;
+    f->task = MCR_REGRESS;
+    f->rule = MCR_RULE_VALUE;
+    f->offset[0] = r->mean;
+    certify(gp, r);
+    f->certificate = "relative residual";
+    f->value = r->residual;
+    f->tolerance = 1e-10;
+    return mcr_gp_finish(f, gp);
+}
+
+/* That of the model to start from, if there is one. */
+static double start_noise(const mcr_learning *in)
+{
+    const mcr_gp_params *o = in->params;
+    int64_t counts[2] = {0, 0};
+    const double *noise = NULL, *scale = NULL;
+    if (in->start && o->optimize) {
+        noise = mcr_fitted_find(in->start, MCR_EXTRA_NOISE, &counts[0]);
+        scale = mcr_fitted_find(in->start, MCR_GP_SCALE, &counts[1]);
+    }
+    bool known = noise && scale && counts[0] == 1 && counts[1] == 1 && *noise > 0 && *scale > 0;
+    return known ? *noise / (*scale * *scale) : o->noise;
+}
+
+mcr_status mcr_gp_regress(mcr_fitted **out, const mcr_learning *in, const mcr_goal *goal)
+{
+    const mcr_gp_params *o = in->params;
+    mcr *ctx = in->ctx;
+    size_t n = (size_t)goal->n;
+    regression r = {.y = mcr_alloc(ctx, 6 * n, sizeof *r.y)};
+    mcr_gp gp = {.ctx = ctx,
+                 .params = o,
+                 .given = in->kernel,
+                 .start = in->start_kernel,
+                 .data = in->data,
+                 .extra = start_noise(in),
+                 .value = value,
+                 .prepare = prepare,
+                 .row = row,
+                 .parts = 1,
+                 .method = &r};
+    if (!r.y)
+        return MCR_NO_MEMORY;
+    r.a = r.y + n;
+    r.weight = r.a + n;
+    r.diagonal = r.weight + n;
+    r.rest = r.diagonal + n;
+    double *coef = r.rest + n;
+    standardise(&r, goal, o->standardize);
+    for (size_t i = 0; i < n; i++)
+        r.weight[i] = 1 / fmax(goal->weight[i], 1e-12);
+    mcr_status s = mcr_gp_tune(&gp);
+    for (size_t i = 0; i < n && !s; i++)
+        coef[i] = r.scale * r.a[i];
+    if (!s)
+        s = mcr_fitted_whole(out, ctx, goal->n, 1, coef);
+    if (!s && (s = fill(*out, &gp, &r))) {
+        mcr_fitted_free(*out);
+        *out = NULL;
+    }
+    mcr_gp_close(&gp);
+    mcr_free(ctx, r.y);
+    return s;
+}

@@ -1,0 +1,105 @@
+/* shared.c: products in tiles, eigenvectors on one thread.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "linalg/shared.h"
+
+#include "base/threads.h"
+
+/* The tiles of a product. */
+enum { GEMM_ROWS = 256, GEMM_COLS = 512 };
+
+static int64_t least(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static int64_t parts(int64_t n, int64_t size)
+{
+    return (n + size - 1) / size;
+}
+
+/* ---- products ----------------------------------------------------------------------------------*/
+
+typedef struct gemm_job {
+    mcr *ctx;
+    mcr_transpose ta, tb;
+    int64_t m, n, k, lda, ldb, ldc;
+    double alpha, beta;
+    const double *a, *b;
+    double *c;
+} gemm_job;
+
+static mcr_status gemm_tile(void *arg, int64_t item, int worker)
+{
+    (void)worker;
+    const gemm_job *p = arg;
+    int64_t across = parts(p->n, GEMM_COLS);
+    int64_t i = item / across * GEMM_ROWS, j = item % across * GEMM_COLS;
+    return mcr_blas_gemm(p->ctx, p->ta, p->tb, least(GEMM_ROWS, p->m - i),
+                         least(GEMM_COLS, p->n - j), p->k, p->alpha,
+                         p->ta == MCR_TRANSPOSED ? p->a + i : p->a + i * p->lda, p->lda,
+                         p->tb == MCR_TRANSPOSED ? p->b + j * p->ldb : p->b + j, p->ldb, p->beta,
+                         p->c + i * p->ldc + j, p->ldc);
+}
+
+mcr_status mcr_shared_gemm(mcr *ctx, mcr_transpose ta, mcr_transpose tb, int64_t m, int64_t n,
+                           int64_t k, double alpha, const double *a, int64_t lda, const double *b,
+                           int64_t ldb, double beta, double *c, int64_t ldc)
+{
+    gemm_job job = {ctx, ta, tb, m, n, k, lda, ldb, ldc, alpha, beta, a, b, c};
+    int64_t tiles = parts(m, GEMM_ROWS) * parts(n, GEMM_COLS);
+    /* A loop of one item would hand all threads to BLAS. */
+    return tiles == 1 ? mcr_alone(ctx, gemm_tile, &job) : mcr_parallel(ctx, tiles, gemm_tile, &job);
+}
+
+/* In squares that fit the first cache, so that neither side strides through memory. */
+void mcr_shared_mend(int64_t n, double *a, int64_t lda, const double *diagonal)
+{
+    enum { SIDE = 32 };
+    for (int64_t i0 = 0; i0 < n; i0 += SIDE)
+        for (int64_t j0 = 0; j0 <= i0; j0 += SIDE)
+            for (int64_t i = i0; i < i0 + SIDE && i < n; i++)
+                for (int64_t j = j0; j < j0 + SIDE && j < i; j++)
+                    a[i * lda + j] = a[j * lda + i];
+    for (int64_t i = 0; i < n; i++)
+        a[i * lda + i] = diagonal[i];
+}
+
+/* ---- eigenvectors ------------------------------------------------------------------------------*/
+
+typedef struct eigen_job {
+    mcr *ctx;
+    int64_t n, lda, count, ldv;
+    double *a, *value, *vector;
+} eigen_job;
+
+static mcr_status eigen_all(void *arg, int64_t item, int worker)
+{
+    (void)item;
+    (void)worker;
+    const eigen_job *p = arg;
+    return mcr_blas_eigen(p->ctx, p->n, p->a, p->lda, true, p->value);
+}
+
+static mcr_status eigen_some(void *arg, int64_t item, int worker)
+{
+    (void)item;
+    (void)worker;
+    const eigen_job *p = arg;
+    return mcr_blas_eigen_largest(p->ctx, p->n, p->a, p->lda, p->count, p->value, p->vector,
+                                  p->ldv);
+}
+
+mcr_status mcr_shared_eigen(mcr *ctx, int64_t n, double *a, int64_t lda, double *value)
+{
+    eigen_job job = {ctx, n, lda, n, 0, a, value, NULL};
+    return mcr_alone(ctx, eigen_all, &job);
+}
+
+mcr_status mcr_shared_eigen_largest(mcr *ctx, int64_t n, double *a, int64_t lda, int64_t count,
+                                    double *value, double *vector, int64_t ldv)
+{
+    eigen_job job = {ctx, n, lda, count, ldv, a, value, vector};
+    return mcr_alone(ctx, eigen_some, &job);
+}

@@ -1,0 +1,28 @@
+/* shared.h (internal): products and eigenvectors that are the same for any number of threads.
+ *
+ * Matrices are row-major, as in blas.h. A product is cut into tiles whose grid depends on the sizes
+ * alone; the context's own threads share them out, and each is one call of BLAS on one thread. So,
+ * unlike those of blas.h, the results do not depend on the number of threads.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef MCR_LINALG_SHARED_H
+#define MCR_LINALG_SHARED_H
+
+#include "linalg/blas.h"
+
+/* C = alpha op(A) op(B) + beta C; op(A) is m x k, op(B) is k x n. */
+mcr_status mcr_shared_gemm(mcr *ctx, mcr_transpose ta, mcr_transpose tb, int64_t m, int64_t n,
+                           int64_t k, double alpha, const double *a, int64_t lda, const double *b,
+                           int64_t ldb, double beta, double *c, int64_t ldc);
+
+/* A symmetric matrix again, after a factorisation wrote below its diagonal: what is above it is
+ * mirrored, and the diagonal (n values) put back. */
+void mcr_shared_mend(int64_t n, double *a, int64_t lda, const double *diagonal);
+
+/* Eigenvalues and vectors as mcr_blas_eigen and mcr_blas_eigen_largest give them, on one thread. */
+mcr_status mcr_shared_eigen(mcr *ctx, int64_t n, double *a, int64_t lda, double *value);
+mcr_status mcr_shared_eigen_largest(mcr *ctx, int64_t n, double *a, int64_t lda, int64_t count,
+                                    double *value, double *vector, int64_t ldv);
+
+#endif

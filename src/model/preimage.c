@@ -1,0 +1,419 @@
+/* preimage.c: coordinates of a pca, and vectors whose image is near a projection.
+ *
+ * The projection of Phi(x) onto the mean and the components is P = sum_i g_i Phi(x_i), with g_i the
+ * share of x_i in the mean plus sum_c f_c(x) a_ci. A pre-image is a vector z with Phi(z) near P:
+ *
+ * - rbf: the fixed point z = sum_i g_i K(x_i, z) x_i / sum_i g_i K(x_i, z), where the distance has no
+ *   slope (Mika et al., 1999), from x itself;
+ * - other kernels on vectors: by distances (Kwok and Tsang, 2004). K gives those of P to the training
+ *   objects in feature space; those to the nearest ones, scaled as the distances among these are in
+ *   both spaces, fix z among them by least squares.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "linalg/shared.h"
+#include "model/model.h"
+
+enum { BLOCK = 256, MOST_STEPS = 300, NEIGHBOURS = 10 };
+
+/* A step is the last when it moves an object by less than this part of its length. */
+static const double fixed = 1e-9;
+
+typedef struct images {
+    mcr *ctx;
+    const mcr_model *model;
+    const char *field;
+    int64_t n, cols, outputs; /* basis objects, features, components */
+    bool gaussian;
+    double *basis;      /* n x cols: the basis as dense vectors */
+    const double *mean; /* n: the mean's coefficients */
+    int64_t count;      /* objects of the block */
+    double *given;      /* BLOCK x cols: as vectors; then their pre-images */
+    double *f;          /* BLOCK x outputs */
+    double *g, *k;      /* BLOCK x n each */
+} images;
+
+mcr_status mcr_transform(mcr *ctx, const mcr_model *m, const mcr_data *data, double *coordinates)
+{
+    if (!mcr_model_has_coordinates(m))
+        return mcr_fail(ctx, MCR_BAD_CALL,
+                        "a model of %s has no coordinates: pca, fisher and cca have them",
+                        m->learner);
+    return mcr_predict(ctx, m, data, NULL, coordinates, NULL);
+}
+
+/* ---- what the kernel reads ---------------------------------------------------------------------*/
+
+/* Whether all leaves read one field, of vectors. */
+static bool one_field(const mcr_bound *node, const mcr_store **store)
+{
+    if (node->kernel->type->kinds) {
+        const mcr_store *own = node->field[0].store;
+        if ((*store && *store != own) || !(own->kind & (MCR_DENSE | MCR_SPARSE)))
+            return false;
+        *store = own;
+    }
+    for (int c = 0; c < node->children; c++)
+        if (!one_field(node->child[c], store))
+            return false;
+    return true;
+}
+
+static mcr_status find_field(mcr *ctx, const mcr_model *m, const char **name, int64_t *cols)
+{
+    int64_t found;
+    const mcr_store *store = NULL;
+    mcr_binding *binding = NULL;
+    if (!mcr_fitted_find(m->fitted, MCR_EXTRA_MEAN, &found))
+        return mcr_fail(ctx, MCR_BAD_CALL, "a model of %s has no pre-images: pca has them",
+                        m->learner);
+    bool numbers = mcr_data_numbers_only(m->basis);
+    mcr_status s = numbers ? MCR_OK : mcr_binding_open(&binding, ctx, m->kernel, m->basis, NULL);
+    if (!s && (numbers || !one_field(binding->root, &store) || !store))
+        s = mcr_fail(ctx, MCR_BAD_CALL,
+                     "pre-images are for kernels on one field of vectors, and the model has %s",
+                     mcr_kernel_text(m->kernel));
+    if (!s) {
+        *name = store->name;
+        *cols = store->cols;
+    }
+    mcr_binding_close(binding);
+    return s;
+}
+
+mcr_status mcr_preimage_features(mcr *ctx, const mcr_model *m, int64_t *features)
+{
+    const char *name;
+    *features = 0;
+    return find_field(ctx, m, &name, features);
+}
+
+/* Objects of a data set as dense vectors of the model's features. */
+static mcr_status copy_vectors(const images *p, const mcr_data *data, double *to)
+{
+    int64_t field = mcr_data_find(data, p->field, strlen(p->field));
+    const mcr_store *store = field < 0 ? NULL : mcr_data_field(data, field).store;
+    if (!store || !(store->kind & (MCR_DENSE | MCR_SPARSE)) || store->cols > p->cols)
+        return mcr_fail(p->ctx, MCR_BAD_DATA,
+                        "pre-images need the field \"%s\" with the model's %lld features", p->field,
+                        (long long)p->cols);
+    mcr_status s = MCR_OK;
+    memset(to, 0, sizeof *to * (size_t)(mcr_data_count(data) * p->cols));
+    for (int64_t i = 0; i < mcr_data_count(data) && !s; i++)
+        s = mcr_data_vector(data, field, i, to + i * p->cols);
+    return s;
+}
+
+/* ---- kernel values -----------------------------------------------------------------------------*/
+
+/* k = K(z, basis) for the vectors z of the block. */
+static mcr_status values_of(const images *p, const double *z)
+{
+    mcr_builder *builder = NULL;
+    mcr_data *data = NULL;
+    mcr_gram *gram = NULL;
+    mcr_status s = mcr_builder_open(&builder, p->ctx, p->count);
+    if (!s && (s = mcr_builder_dense(builder, p->field, z, p->cols, p->cols)))
+        mcr_builder_close(builder);
+    else if (!s)
+        s = mcr_builder_finish(&data, builder);
+    if (!s)
+        s = mcr_gram_open(&gram, p->ctx, p->model->kernel, data, p->model->basis);
+    if (!s)
+        s = mcr_gram_block(gram, (mcr_rows){NULL, 0, p->count}, (mcr_rows){NULL, 0, p->n}, p->k,
+                           p->n);
+    mcr_gram_close(gram);
+    mcr_data_free(data);
+    return s;
+}
+
+/* g: the projections' coefficients. */
+static mcr_status project(const images *p, const mcr_data *part)
+{
+    const mcr_fitted *fitted = p->model->fitted;
+    mcr_status s = mcr_predict(p->ctx, p->model, part, NULL, p->f, NULL);
+    for (int64_t b = 0; b < p->count && !s; b++)
+        memcpy(p->g + b * p->n, p->mean, sizeof *p->g * (size_t)p->n);
+    for (int64_t t = 0; t < fitted->segments && !s; t++) {
+        const mcr_segment *seg = &fitted->segment[t];
+        s = mcr_shared_gemm(p->ctx, MCR_AS_IS, MCR_AS_IS, p->count, seg->count, seg->outputs, 1,
+                            p->f, p->outputs, seg->coef, seg->count, 1, p->g + seg->first, p->n);
+    }
+    return s;
+}
+
+/* ---- the fixed point ---------------------------------------------------------------------------*/
+
+/* The basis object that the kernel finds nearest. */
+static int64_t nearest(const double *k, int64_t n)
+{
+    int64_t best = 0;
+    for (int64_t i = 1; i < n; i++)
+        if (k[i] > k[best])
+            best = i;
+    return best;
+}
+
+/* k becomes g K over its sum; a sum that is nothing but rounding has no fixed point near, and the
+ * object starts again from its nearest neighbour (once; then it stays where it is). */
+static bool weigh(const images *p, int64_t b, bool *restarted, double *z)
+{
+    double *k = p->k + b * p->n, sum = 0, size = 0;
+    const double *g = p->g + b * p->n;
+    for (int64_t i = 0; i < p->n; i++) {
+        sum += g[i] * k[i];
+        size += fabs(g[i] * k[i]);
+    }
+    if (!(fabs(sum) > 1e-10 * size)) {
+        if (!*restarted)
+            memcpy(z, p->basis + nearest(k, p->n) * p->cols, sizeof *z * (size_t)p->cols);
+        *restarted = true;
+        return false;
+    }
+    for (int64_t i = 0; i < p->n; i++)
+        k[i] *= g[i] / sum;
+    return true;
+}
+
+static bool has_settled(const double *z, const double *next, int64_t cols)
+{
+    double moved = 0, size = 0;
+    for (int64_t j = 0; j < cols; j++) {
+        moved += (next[j] - z[j]) * (next[j] - z[j]);
+        size += next[j] * next[j];
+    }
+    return sqrt(moved) <= fixed * (sqrt(size) + DBL_MIN);
+}
+
+static mcr_status fixed_points(const images *p)
+{
+    bool restarted[BLOCK] = {false};
+    double *next = mcr_alloc(p->ctx, (size_t)(p->count * p->cols), sizeof *next);
+    mcr_status s = next ? MCR_OK : MCR_NO_MEMORY;
+    int64_t moving = p->count;
+    for (int step = 0; step < MOST_STEPS && moving && !s; step++) {
+        bool weighed[BLOCK];
+        s = values_of(p, p->given);
+        for (int64_t b = 0; b < p->count && !s; b++)
+            weighed[b] = weigh(p, b, &restarted[b], p->given + b * p->cols);
+        if (!s)
+            s = mcr_shared_gemm(p->ctx, MCR_AS_IS, MCR_AS_IS, p->count, p->cols, p->n, 1, p->k,
+                                p->n, p->basis, p->cols, 0, next, p->cols);
+        moving = 0;
+        for (int64_t b = 0; b < p->count && !s; b++) {
+            double *z = p->given + b * p->cols, *to = next + b * p->cols;
+            if (!weighed[b]) {
+                moving += step == 0;
+                continue;
+            }
+            moving += !has_settled(z, to, p->cols);
+            memcpy(z, to, sizeof *z * (size_t)p->cols);
+        }
+    }
+    mcr_free(p->ctx, next);
+    return s;
+}
+
+/* ---- by distances ------------------------------------------------------------------------------*/
+
+/* The nearest basis objects by squared distance, nearest first. */
+static int64_t choose_neighbours(const double *distance, int64_t n, int64_t *chosen)
+{
+    int64_t count = 0;
+    for (int64_t i = 0; i < n; i++) {
+        int64_t at = count < NEIGHBOURS ? count++ : NEIGHBOURS;
+        for (; at > 0 && distance[i] < distance[chosen[at - 1]]; at--)
+            if (at < NEIGHBOURS)
+                chosen[at] = chosen[at - 1];
+        if (at < NEIGHBOURS)
+            chosen[at] = i;
+    }
+    return count;
+}
+
+/* How many times larger squared distances among the neighbours are in input space: least squares. */
+static double scale_of(const double *input, const double *feature, int64_t count)
+{
+    double above = 0, below = 0;
+    for (int64_t i = 0; i < count; i++)
+        for (int64_t j = 0; j < i; j++) {
+            double d = input[i * NEIGHBOURS + i] + input[j * NEIGHBOURS + j] -
+                       2 * input[i * NEIGHBOURS + j];
+            double e = feature[i * NEIGHBOURS + i] + feature[j * NEIGHBOURS + j] -
+                       2 * feature[i * NEIGHBOURS + j];
+            above += d * e;
+            below += e * e;
+        }
+    return below > 0 ? above / below : 0;
+}
+
+/* z from its squared distances to the neighbours: with y = z - their mean and x_i centred,
+ * y.x_i = -(r_i - mean of r)/2, r_i = distance_i - |x_i|^2, and y = sum_i w_i x_i of least length:
+ * w = B^+ (that), B_ij = x_i.x_j. */
+static mcr_status locate(const images *p, const int64_t *chosen, int64_t count,
+                         const double *distance, double *b, double *z)
+{
+    double value[NEIGHBOURS], r[NEIGHBOURS], w[NEIGHBOURS] = {0}, mean = 0;
+    for (int64_t i = 0; i < count; i++)
+        mean += r[i] = distance[i] - b[i * NEIGHBOURS + i];
+    for (int64_t i = 0; i < count; i++)
+        r[i] = -0.5 * (r[i] - mean / (double)count);
+    mcr_status s = mcr_shared_eigen(p->ctx, count, b, NEIGHBOURS, value);
+    for (int64_t v = 0; v < count && !s; v++) {
+        if (!(value[v] > 1e-9 * value[count - 1]))
+            continue;
+        double dot = 0;
+        for (int64_t i = 0; i < count; i++)
+            dot += b[v * NEIGHBOURS + i] * r[i];
+        for (int64_t i = 0; i < count; i++)
+            w[i] += dot / value[v] * b[v * NEIGHBOURS + i];
+    }
+    /* sum_i w_i (x_i - mean) + mean */
+    double sum = 0;
+    for (int64_t i = 0; i < count; i++)
+        sum += w[i];
+    memset(z, 0, sizeof *z * (size_t)p->cols);
+    for (int64_t i = 0; i < count && !s; i++)
+        for (int64_t j = 0; j < p->cols; j++)
+            z[j] += (w[i] + (1 - sum) / (double)count) * p->basis[chosen[i] * p->cols + j];
+    return s;
+}
+
+static void centre(double *b, int64_t count)
+{
+    double mean[NEIGHBOURS] = {0}, total = 0;
+    for (int64_t i = 0; i < count; i++)
+        for (int64_t j = 0; j < count; j++)
+            mean[i] += b[i * NEIGHBOURS + j] / (double)count;
+    for (int64_t i = 0; i < count; i++)
+        total += mean[i] / (double)count;
+    for (int64_t i = 0; i < count; i++)
+        for (int64_t j = 0; j < count; j++)
+            b[i * NEIGHBOURS + j] += total - mean[i] - mean[j];
+}
+
+/* One object from its squared distances to the basis in feature space. */
+static mcr_status by_distances(const images *p, mcr_gram *gram, const double *distance, double *z)
+{
+    int64_t chosen[NEIGHBOURS] = {0};
+    double input[NEIGHBOURS * NEIGHBOURS], feature[NEIGHBOURS * NEIGHBOURS], own[NEIGHBOURS];
+    int64_t count = choose_neighbours(distance, p->n, chosen);
+    mcr_rows rows = {chosen, 0, count};
+    mcr_status s = mcr_gram_block(gram, rows, rows, feature, NEIGHBOURS);
+    for (int64_t i = 0; i < count; i++)
+        for (int64_t j = 0; j < count; j++) {
+            const double *x = p->basis + chosen[i] * p->cols, *y = p->basis + chosen[j] * p->cols;
+            double dot = 0;
+            for (int64_t c = 0; c < p->cols; c++)
+                dot += x[c] * y[c];
+            input[i * NEIGHBOURS + j] = dot;
+        }
+    double scale = s ? 0 : scale_of(input, feature, count);
+    for (int64_t i = 0; i < count; i++)
+        own[i] = scale * distance[chosen[i]];
+    centre(input, count);
+    return s ? s : locate(p, chosen, count, own, input, z);
+}
+
+/* Distances of all projections of the block at once: |P|^2 + K_ii - 2 (K g)_i. */
+static mcr_status all_by_distances(const images *p, mcr_gram *gram, const double *diagonal)
+{
+    double *gt = mcr_alloc(p->ctx, (size_t)(p->n * p->count), sizeof *gt);
+    double *kg = mcr_alloc(p->ctx, (size_t)(p->n * p->count), sizeof *kg);
+    mcr_status s = gt && kg ? MCR_OK : MCR_NO_MEMORY;
+    for (int64_t i = 0; i < p->n && !s; i++)
+        for (int64_t b = 0; b < p->count; b++)
+            gt[i * p->count + b] = p->g[b * p->n + i];
+    if (!s)
+        s = mcr_gram_multiply(gram, gt, p->count, kg);
+    for (int64_t b = 0; b < p->count && !s; b++) {
+        double square = 0, *distance = p->k + b * p->n;
+        for (int64_t i = 0; i < p->n; i++)
+            square += gt[i * p->count + b] * kg[i * p->count + b];
+        for (int64_t i = 0; i < p->n; i++)
+            distance[i] = fmax(0, square + diagonal[i] - 2 * kg[i * p->count + b]);
+        s = by_distances(p, gram, distance, p->given + b * p->cols);
+    }
+    mcr_free(p->ctx, gt);
+    mcr_free(p->ctx, kg);
+    return s;
+}
+
+/* ---- a call ------------------------------------------------------------------------------------*/
+
+static mcr_status open_images(images *p, mcr_gram **gram, double **diagonal)
+{
+    const mcr_model *m = p->model;
+    mcr_status s = find_field(p->ctx, m, &p->field, &p->cols);
+    if (!s)
+        s = mcr_fitted_need(&p->mean, m->fitted, MCR_EXTRA_MEAN, m->fitted->basis);
+    if (s)
+        return s;
+    p->n = m->fitted->basis;
+    p->outputs = m->fitted->outputs;
+    p->gaussian = m->kernel->type == &mcr_kernel_rbf;
+    p->basis = mcr_alloc(p->ctx, (size_t)p->n, (size_t)p->cols * sizeof *p->basis);
+    p->given = mcr_alloc(p->ctx, BLOCK, (size_t)p->cols * sizeof *p->given);
+    p->f = mcr_alloc(p->ctx, BLOCK, (size_t)p->outputs * sizeof *p->f);
+    p->g = mcr_alloc(p->ctx, BLOCK, (size_t)p->n * sizeof *p->g);
+    p->k = mcr_alloc(p->ctx, BLOCK, (size_t)p->n * sizeof *p->k);
+    *diagonal = mcr_alloc(p->ctx, (size_t)p->n, sizeof **diagonal);
+    if (!p->basis || !p->given || !p->f || !p->g || !p->k || !*diagonal)
+        return MCR_NO_MEMORY;
+    s = copy_vectors(p, m->basis, p->basis);
+    if (!s && !p->gaussian)
+        s = mcr_gram_open(gram, p->ctx, m->kernel, m->basis, NULL);
+    if (!s && !p->gaussian)
+        s = mcr_gram_diagonal(*gram, 0, *diagonal);
+    return s;
+}
+
+static mcr_status one_block(images *p, const mcr_data *part, mcr_gram *gram, const double *diagonal)
+{
+    p->count = mcr_data_count(part);
+    mcr_status s = copy_vectors(p, part, p->given);
+    if (!s)
+        s = project(p, part);
+    if (s)
+        return s;
+    return p->gaussian ? fixed_points(p) : all_by_distances(p, gram, diagonal);
+}
+
+mcr_status mcr_preimage(mcr *ctx, const mcr_model *m, const mcr_data *data, double *vectors)
+{
+    images p = {.ctx = ctx, .model = m};
+    mcr_gram *gram = NULL;
+    double *diagonal = NULL, began = mcr_now();
+    int64_t n = mcr_data_count(data);
+    mcr_status s = open_images(&p, &gram, &diagonal);
+    for (int64_t first = 0; first < n && !s; first += BLOCK) {
+        mcr_data *part = NULL;
+        int64_t count = n - first < BLOCK ? n - first : BLOCK;
+        s = mcr_data_select(&part, data, (mcr_rows){NULL, first, count});
+        if (!s)
+            s = one_block(&p, part, gram, diagonal);
+        mcr_data_free(part);
+        if (!s)
+            memcpy(vectors + first * p.cols, p.given, sizeof *vectors * (size_t)(count * p.cols));
+        mcr_progress at = {.size = sizeof at,
+                           .phase = "pre-images",
+                           .fraction = (double)(first + count) / (double)n,
+                           .seconds = mcr_now() - began,
+                           .objective = NAN,
+                           .violation = NAN};
+        if (!s && mcr_report(ctx, &at))
+            s = mcr_fail(ctx, MCR_STOPPED, "interrupted");
+    }
+    mcr_gram_close(gram);
+    mcr_free(ctx, diagonal);
+    mcr_free(ctx, p.basis);
+    mcr_free(ctx, p.given);
+    mcr_free(ctx, p.f);
+    mcr_free(ctx, p.g);
+    mcr_free(ctx, p.k);
+    return s;
+}

@@ -1,0 +1,45 @@
+/* descent.h (internal): the minimum of a smooth function of few variables within limits.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef MCR_SOLVE_DESCENT_H
+#define MCR_SOLVE_DESCENT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <mercer/context.h>
+
+typedef struct mcr_descent {
+    int64_t n;
+    const double *low, *high; /* limits of the variables */
+    double tolerance;         /* largest slope at the end, but for those that a limit stops */
+    int64_t most_steps;       /* 0: no limit */
+    double deadline;          /* of mcr_now(); 0: none */
+    const char *phase;        /* for progress, NULL: none */
+    /* f(x), INFINITY where it is not defined; and its gradient at the x of the last call. */
+    mcr_status (*value)(void *arg, const double *x, double *f);
+    mcr_status (*gradient)(void *arg, double *g);
+    void *arg;
+} mcr_descent;
+
+typedef enum mcr_descent_stop {
+    MCR_DESCENT_DONE,
+    MCR_DESCENT_STEPS,
+    MCR_DESCENT_TIME,
+    MCR_DESCENT_INTERRUPTED,
+    MCR_DESCENT_STUCK /* rounding allows no more */
+} mcr_descent_stop;
+
+typedef struct mcr_descent_result {
+    mcr_descent_stop stop;
+    int64_t steps; /* values computed */
+    double f, slope;
+} mcr_descent_result;
+
+/* From x, where f must be defined, to a local minimum. Quasi-Newton (BFGS) on the variables that no
+ * limit stops, with steps projected onto the limits. */
+mcr_status mcr_descent_solve(mcr *ctx, const mcr_descent *problem, double *x,
+                             mcr_descent_result *result);
+
+#endif

@@ -1,0 +1,48 @@
+/* leading.h (internal): the largest eigenvalues of a symmetric matrix, with their vectors.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef MCR_SOLVE_LEADING_H
+#define MCR_SOLVE_LEADING_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <mercer/context.h>
+
+typedef struct mcr_leading {
+    int64_t n, count; /* eigenpairs wanted, 1 to n */
+    double *a;        /* n x n, symmetric, both triangles; the same values on return */
+    int64_t lda;
+    /* Instead of a: av = v A for `rows` rows v of n, A symmetric. */
+    mcr_status (*multiply)(void *arg, int64_t rows, const double *v, double *av);
+    void *arg;
+    double tolerance;   /* |A v - value v| at most, over the largest |value| */
+    int64_t most_steps; /* 0: no limit */
+    double deadline;    /* of mcr_now(); 0: none */
+    const char *phase;  /* for progress, NULL: none */
+} mcr_leading;
+
+typedef enum mcr_leading_stop {
+    MCR_LEADING_DONE,
+    MCR_LEADING_STEPS,
+    MCR_LEADING_TIME,
+    MCR_LEADING_INTERRUPTED,
+    MCR_LEADING_STUCK /* rounding allows no more */
+} mcr_leading_stop;
+
+typedef struct mcr_leading_result {
+    mcr_leading_stop stop;
+    int64_t steps;   /* products with A; 1: by LAPACK, all at once */
+    double residual; /* the largest |A v - value v| over the largest |value|, from A as it is */
+} mcr_leading_result;
+
+/* value: count numbers, largest first; vector: count x n, a unit vector a row, orthogonal. Where few
+ * of many are wanted, by a block Krylov method that needs room for some n x count; else by LAPACK.
+ * The same bits for any number of threads. */
+mcr_status mcr_leading_solve(mcr *ctx, const mcr_leading *problem, double *value, double *vector,
+                             mcr_leading_result *result);
+/* Bytes of room that the call takes, beside the matrix if there is one (LAPACK makes one if not). */
+double mcr_leading_bytes(int64_t n, int64_t count, bool matrix);
+
+#endif
