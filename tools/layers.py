@@ -26,7 +26,7 @@ SEES = {
 # The layer each public header belongs to. The umbrella mercer.h is for users, not for src/.
 PUBLIC = {
     "status": "base", "context": "base", "params": "base", "data": "data", "kernel": "kernel",
-    "extend": "kernel", "gram": "gram", "learner": "learn", "model": "model", "select": "select",
+    "extend": "kernel", "features": "kernel", "gram": "gram", "learner": "learn", "model": "model", "select": "select",
 }
 
 # Foreign headers that have one home.

@@ -10,6 +10,7 @@
 #define MERCER_EXTEND_H
 
 #include <mercer/data.h>
+#include <mercer/features.h>
 #include <mercer/kernel.h>
 
 #ifdef __cplusplus
@@ -63,7 +64,9 @@ typedef struct mcr_kernel_type {
     double (*pair)(const mcr_bound *bound, int64_t i, int64_t j);
     /* K(x,x) for objects of one side (0: x, 1: z). NULL: through pair or block. */
     mcr_status (*diagonal)(const mcr_bound *bound, int side, mcr_rows rows, double *k);
-    int has_features; /* a finite explicit feature map exists (of a combinator: if its children have) */
+    /* The objects' explicit feature vectors, after bind; see mcr_features_resize. NULL: the kernel has
+     * no finite map. */
+    mcr_status (*features)(const mcr_bound *bound, mcr_features *features);
 } mcr_kernel_type;
 
 /* The type must outlive the context. A name that exists is refused. */
@@ -102,6 +105,12 @@ MCR_API void *mcr_bound_alloc(mcr_bound *bound, size_t count, size_t size);
 MCR_API mcr_status mcr_bound_child_block(const mcr_bound *bound, int child, const mcr_tile *tile);
 MCR_API mcr_status mcr_bound_child_diagonal(const mcr_bound *bound, int child, int side,
                                             mcr_rows rows, double *k);
+/* Inside features: how many features there are; then, for each object of side 0 and, unless
+ * mcr_bound_same, of side 1, its values with rising features, and the step to the next object. */
+MCR_API mcr_status mcr_features_resize(mcr_features *features, int64_t count);
+MCR_API mcr_status mcr_features_put(mcr_features *features, int side, int64_t feature,
+                                    double value);
+MCR_API void mcr_features_next(mcr_features *features, int side);
 /* Temporary memory, 64-byte aligned, until mcr_scratch_release(mark); NULL when there is none. */
 MCR_API size_t mcr_scratch_mark(const mcr_scratch *scratch);
 MCR_API void *mcr_scratch_take(mcr_scratch *scratch, size_t bytes);

@@ -10,6 +10,7 @@
 #include <mercer/params.h>
 #include <mercer/data.h>
 #include <mercer/kernel.h>
+#include <mercer/features.h>
 #include <mercer/gram.h>
 #include <mercer/extend.h>
 #include <mercer/learner.h>

@@ -5,6 +5,7 @@
 #ifndef MERCER_MODEL_H
 #define MERCER_MODEL_H
 
+#include <mercer/features.h>
 #include <mercer/learner.h>
 
 #ifdef __cplusplus
@@ -31,6 +32,13 @@ MCR_API int mcr_model_has_std(const mcr_model *model); /* it knows how sure it i
  * number (support values, may be NULL): which training objects they are, from 0; -1 if not known. */
 MCR_API mcr_status mcr_model_coefficients(const mcr_model *model, int64_t o, double *coef,
                                           double *offset, int64_t *number);
+
+/* The model's objects as explicit features with names (features.h), and output o as a function of them:
+ * f(x) = offset + sum over the features of weight phi(x). weight: one a feature. MCR_BAD_CALL if the
+ * kernel has no finite feature map. */
+MCR_API mcr_status mcr_model_features(mcr_features **out, mcr *ctx, const mcr_model *model);
+MCR_API mcr_status mcr_model_weights(mcr *ctx, const mcr_model *model, const mcr_features *features,
+                                     int64_t o, double *weight, double *offset);
 
 /* Predictions for the objects of data, by blocks. Arrays of the caller, any may be NULL:
  *   value   n: class number, real value, +1/-1, or number of a cluster (from 0); a model that gives

@@ -19,6 +19,7 @@
 
 #include <pthread.h>
 #include <signal.h>
+#include <math.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <string.h>
@@ -323,4 +324,46 @@ mcr_status mcr_alone(mcr *ctx, mcr_work *work, void *arg)
     atomic_init(&l.failed, false);
     serve(&l, 0);
     return l.status;
+}
+
+/* ---- with progress -----------------------------------------------------------------------------*/
+
+typedef struct told_loop {
+    mcr *ctx;
+    const char *phase;
+    double first, share, began;
+    int64_t items;
+    mcr_work *work;
+    void *arg;
+    atomic_int_least64_t done, tick; /* tick: when something was said last */
+} told_loop;
+
+static mcr_status told_item(void *arg, int64_t item, int worker)
+{
+    enum { TICKS = 20 }; /* a second */
+    told_loop *l = arg;
+    double now = mcr_now();
+    int64_t tick = (int64_t)((now - l->began) * TICKS);
+    if (atomic_exchange(&l->tick, tick) != tick) {
+        mcr_progress at = {
+            .size = sizeof at,
+            .phase = l->phase,
+            .fraction = l->first + l->share * (double)atomic_load(&l->done) / (double)l->items,
+            .seconds = now - l->began,
+            .objective = NAN,
+            .violation = NAN,
+        };
+        if (mcr_report(l->ctx, &at))
+            return mcr_fail(l->ctx, MCR_STOPPED, "interrupted");
+    }
+    mcr_status status = l->work(l->arg, item, worker);
+    atomic_fetch_add(&l->done, 1);
+    return status;
+}
+
+mcr_status mcr_parallel_told(mcr *ctx, const char *phase, double first, double share, int64_t items,
+                             mcr_work *work, void *arg)
+{
+    told_loop l = {ctx, phase, first, share, mcr_now(), items, work, arg, 0, 0};
+    return mcr_parallel(ctx, items, told_item, &l);
 }

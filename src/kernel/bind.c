@@ -8,6 +8,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "kernel/explicit.h"
 #include "kernel/scratch.h"
 #include "kernel/vectors.h"
 #include "linalg/tiles.h"
@@ -103,24 +104,39 @@ static void unbind_node(mcr_bound *bound)
         bound->kernel->type->unbind(bound);
     for (int i = 0; i < bound->children; i++)
         unbind_node(bound->child[i]);
+    mcr_names_close(bound->names);
     mcr_free(bound->ctx, bound->child);
     mcr_free(bound->ctx, bound);
 }
 
-mcr_status mcr_binding_open(mcr_binding **out, mcr *ctx, const mcr_kernel *kernel,
-                            const mcr_data *x, const mcr_data *z)
+static mcr_status open_binding(mcr_binding **out, mcr *ctx, const mcr_kernel *kernel,
+                               const mcr_data *x, const mcr_data *z, bool listing, bool named)
 {
     *out = NULL;
     mcr_binding *binding = mcr_alloc_zero(ctx, 1, sizeof *binding);
     if (binding == NULL)
         return MCR_NO_MEMORY;
     binding->ctx = ctx;
+    binding->listing = listing;
+    binding->named = named;
     mcr_status status = bind_node(&binding->root, binding, kernel, x, z != NULL ? z : x);
     if (status != MCR_OK)
         mcr_binding_close(binding);
     else
         *out = binding;
     return status;
+}
+
+mcr_status mcr_binding_open(mcr_binding **out, mcr *ctx, const mcr_kernel *kernel,
+                            const mcr_data *x, const mcr_data *z)
+{
+    return open_binding(out, ctx, kernel, x, z, false, false);
+}
+
+mcr_status mcr_binding_open_listing(mcr_binding **out, mcr *ctx, const mcr_kernel *kernel,
+                                    const mcr_data *x, const mcr_data *z, bool named)
+{
+    return open_binding(out, ctx, kernel, x, z, true, named);
 }
 
 void mcr_binding_close(mcr_binding *binding)

@@ -2,6 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "kernel/explicit.h"
 #include "kernel/substrings.h"
 #include "kernel/vectors.h"
 
@@ -54,5 +55,5 @@ const mcr_kernel_type mcr_kernel_blended = {
     .bind = bind,
     .block = mcr_vectors_block,
     .diagonal = mcr_vectors_diagonal,
-    .has_features = 1,
+    .features = mcr_features_listed,
 };

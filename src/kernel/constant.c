@@ -2,6 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "kernel/explicit.h"
 #include "kernel/kernel.h"
 
 #include <math.h>
@@ -66,6 +67,22 @@ static mcr_status diagonal(const mcr_bound *bound, int side, mcr_rows rows, doub
     return MCR_OK;
 }
 
+static mcr_status features(const mcr_bound *bound, mcr_features *out)
+{
+    const constant_params *p = mcr_bound_params(bound);
+    if (p->c < 0)
+        return mcr_fail(bound->ctx, MCR_BAD_CALL,
+                        "the number %g has no feature map: it is below 0, so it is not a kernel",
+                        p->c);
+    mcr_status s = mcr_features_resize(out, 1);
+    for (int side = 0; side < mcr_features_sides(bound) && !s; side++)
+        for (int64_t i = 0; i < mcr_bound_count(bound, side) && !s; i++) {
+            s = mcr_features_put(out, side, 0, sqrt(p->c));
+            mcr_features_next(out, side);
+        }
+    return s;
+}
+
 const mcr_kernel_type mcr_kernel_constant = {
     .size = sizeof(mcr_kernel_type),
     .name = "constant",
@@ -76,5 +93,5 @@ const mcr_kernel_type mcr_kernel_constant = {
     .definite = definite,
     .block = block,
     .diagonal = diagonal,
-    .has_features = 1,
+    .features = features,
 };

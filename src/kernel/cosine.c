@@ -3,6 +3,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "kernel/explicit.h"
 #include "kernel/vectors.h"
 
 #include <math.h>
@@ -36,6 +37,14 @@ static mcr_status bind(mcr_bound *bound, mcr_binding *binding)
     return s ? s : mcr_vectors_offer(bound, &f);
 }
 
+static mcr_status features(const mcr_bound *bound, mcr_features *out)
+{
+    mcr_status s = mcr_features_vectors(bound, out);
+    for (int side = 0; side < mcr_features_sides(bound) && !s; side++)
+        s = mcr_features_normalize(out, side);
+    return s;
+}
+
 static mcr_definite definite(const void *values, const mcr_definite *child, int children,
                              const char **rule)
 {
@@ -55,4 +64,5 @@ const mcr_kernel_type mcr_kernel_cosine = {
     .bind = bind,
     .block = mcr_vectors_block,
     .diagonal = mcr_vectors_diagonal,
+    .features = features,
 };

@@ -83,6 +83,9 @@ mcr_status mcr_features_offer(mcr_bound *bound, mcr_binding *binding, const mcr_
         mcr_store_free(store[0]);
         return s;
     }
+    bound->listed[0] = store[0];
+    bound->listed[1] = store[1];
+    bound->listed_count = cols;
     size_t bytes = (size_t)count * (sizeof(int32_t) + sizeof(double));
     mcr_fused f = {.op = MCR_TILE_DOT};
     s = mcr_vectors_join_made(&f.v, bound, binding, store, bytes, MCR_NEEDS_DOT, NULL, 0);

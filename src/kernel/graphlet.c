@@ -11,6 +11,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "kernel/explicit.h"
 #include "kernel/graphlets.h"
 
 #include <string.h>
@@ -375,6 +376,24 @@ static void close_explorer(explorer *x)
     mcr_census_close(x->census);
 }
 
+/* "C C O: 1-2 2-3": labels, and which nodes are adjacent. */
+static void name(mcr_names *names, const mcr_graphs *g, const uint32_t *tuple, int64_t length)
+{
+    bool any = false;
+    for (int64_t v = 1; v < length && g->label; v++) {
+        mcr_graphs_put_label(names, g, tuple[v]);
+        mcr_text_string(&names->text, v + 1 < length ? " " : ": ");
+    }
+    for (int j = 1; j < length - 1; j++)
+        for (int i = 0; i < j; i++)
+            if (tuple[0] >> (mcr_graphlet_row(j) + i) & 1) {
+                mcr_text_format(&names->text, "%s%d-%d", any ? " " : "", i + 1, j + 1);
+                any = true;
+            }
+    if (!any)
+        mcr_text_string(&names->text, "no edges");
+}
+
 static mcr_status bind(mcr_bound *bound, mcr_binding *binding)
 {
     const graphlet_params *p = mcr_bound_params(bound);
@@ -402,7 +421,7 @@ static mcr_status bind(mcr_bound *bound, mcr_binding *binding)
             s = open_explorer(&x[w]);
     }
     if (!s)
-        s = mcr_graphs_count(bound, binding, g, measure, x, p->mode == 0);
+        s = mcr_graphs_count(bound, binding, g, measure, x, name, p->mode == 0);
     for (int w = 0; w < workers && x; w++)
         close_explorer(&x[w]);
     mcr_free(ctx, x);
@@ -431,5 +450,5 @@ const mcr_kernel_type mcr_kernel_graphlet = {
     .bind = bind,
     .block = mcr_vectors_block,
     .diagonal = mcr_vectors_diagonal,
-    .has_features = 1,
+    .features = mcr_features_listed,
 };

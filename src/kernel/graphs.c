@@ -102,6 +102,18 @@ static void write_labels(const mcr_bound *bound, const mcr_tuples *list, mcr_wor
     }
 }
 
+static mcr_status keep_names(mcr_graphs *g, const mcr_word *word, const int32_t *id, size_t n)
+{
+    g->label_name = mcr_alloc_zero(g->ctx, (size_t)g->labels, sizeof *g->label_name);
+    if (!g->label_name)
+        return MCR_NO_MEMORY;
+    for (size_t w = 0; w < n; w++)
+        if (!g->label_name[id[w]] &&
+            !(g->label_name[id[w]] = mcr_copy_text(g->ctx, word[w].bytes, (size_t)word[w].length)))
+            return MCR_NO_MEMORY;
+    return MCR_OK;
+}
+
 static mcr_status number_labels(mcr_graphs *g, const mcr_bound *bound)
 {
     mcr *ctx = g->ctx;
@@ -126,6 +138,8 @@ static mcr_status number_labels(mcr_graphs *g, const mcr_bound *bound)
     st = mcr_words_sort(ctx, word, (int64_t)n, id, &g->labels);
     for (size_t w = 0; w < n && !st; w++)
         rank[word[w].object] = id[w];
+    if (!st)
+        st = keep_names(g, word, id, n);
     for (int64_t v = 0; v < g->nodes && !st; v++)
         g->label[v] = rank[g->label[v]];
 done:
@@ -191,6 +205,9 @@ void mcr_graphs_close(mcr_graphs *g)
     mcr_free(g->ctx, g->link);
     mcr_free(g->ctx, g->adjacent);
     mcr_free(g->ctx, g->label);
+    for (int64_t l = 0; g->label_name && l < g->labels; l++)
+        mcr_free(g->ctx, g->label_name[l]);
+    mcr_free(g->ctx, g->label_name);
     mcr_free(g->ctx, g->bond);
     mcr_free(g->ctx, g);
 }
@@ -290,8 +307,26 @@ static mcr_status number_found(mcr_feature *list, const counting *c, mcr_tuples 
     return MCR_OK;
 }
 
+void mcr_graphs_put_label(mcr_names *names, const mcr_graphs *g, int64_t label)
+{
+    mcr_names_bytes(names, g->label_name[label], (int64_t)strlen(g->label_name[label]));
+}
+
+static mcr_status name_all(mcr_bound *bound, const mcr_graphs *g, const mcr_tuples *all,
+                           mcr_graphs_name *name)
+{
+    mcr_status s = mcr_names_open(&bound->names, bound->ctx);
+    for (int64_t i = 0; i < mcr_tuples_count(all) && !s; i++) {
+        int64_t length;
+        const uint32_t *tuple = mcr_tuples_at(all, i, &length);
+        name(bound->names, g, tuple, length);
+        s = mcr_names_end(bound->names);
+    }
+    return s;
+}
+
 static mcr_status join_found(mcr_bound *bound, mcr_binding *binding, counting *c, int workers,
-                             bool presence)
+                             mcr_graphs_name *name, bool presence)
 {
     mcr *ctx = bound->ctx;
     int64_t total = 0;
@@ -311,6 +346,8 @@ static mcr_status join_found(mcr_bound *bound, mcr_binding *binding, counting *c
     }
     if (!s)
         s = number_found(list, c, all, presence);
+    if (!s && binding->named)
+        s = name_all(bound, c->graphs, all, name);
     if (!s)
         s = mcr_features_offer(bound, binding, list, total, mcr_tuples_count(all));
     mcr_tuples_close(all);
@@ -319,7 +356,8 @@ static mcr_status join_found(mcr_bound *bound, mcr_binding *binding, counting *c
 }
 
 mcr_status mcr_graphs_count(mcr_bound *bound, mcr_binding *binding, const mcr_graphs *graphs,
-                            mcr_graphs_measure *measure, void *arg, bool presence)
+                            mcr_graphs_measure *measure, void *arg, mcr_graphs_name *name,
+                            bool presence)
 {
     mcr *ctx = bound->ctx;
     int workers = mcr_workers(ctx);
@@ -332,9 +370,9 @@ mcr_status mcr_graphs_count(mcr_bound *bound, mcr_binding *binding, const mcr_gr
         s = mcr_tuples_open(&c.tally[w].tuples, ctx);
     }
     if (!s)
-        s = mcr_parallel(ctx, graphs->count, count_graph, &c);
+        s = mcr_parallel_told(ctx, bound->kernel->type->name, 0, 1, graphs->count, count_graph, &c);
     if (!s)
-        s = join_found(bound, binding, &c, workers, presence);
+        s = join_found(bound, binding, &c, workers, name, presence);
     for (int w = 0; w < workers && c.tally; w++) {
         mcr_tuples_close(c.tally[w].tuples);
         mcr_free(ctx, c.tally[w].times);

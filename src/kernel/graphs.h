@@ -6,6 +6,7 @@
 #ifndef MCR_KERNEL_GRAPHS_H
 #define MCR_KERNEL_GRAPHS_H
 
+#include "kernel/explicit.h"
 #include "kernel/features.h"
 
 /* The graphs of a leaf: those of x, then those of z (none of z when x and z are the same). */
@@ -17,7 +18,8 @@ typedef struct mcr_graphs {
     int32_t *adjacent; /* number within the graph, rising; a self-loop stands once */
     int32_t *label;    /* of nodes, from 0; in an order that is the same for any set; NULL: none */
     int64_t labels;
-    int32_t *bond; /* labels of edges, beside adjacent; NULL: none */
+    char **label_name; /* of each label, NULL: there are none */
+    int32_t *bond;     /* labels of edges, beside adjacent; NULL: none */
 } mcr_graphs;
 
 /* Labels that were words in the files are compared as words, numbers as their digits. bonds: edge
@@ -39,9 +41,15 @@ mcr_status mcr_tally_add(mcr_tally *tally, const uint32_t *tuple, int64_t length
 /* Adds the patterns of one graph. Runs in several threads; worker: 0 .. mcr_workers - 1. */
 typedef mcr_status mcr_graphs_measure(void *arg, const mcr_graphs *graphs, int64_t graph,
                                       int worker, mcr_tally *tally);
+/* Puts the name of a pattern. */
+typedef void mcr_graphs_name(mcr_names *names, const mcr_graphs *graphs, const uint32_t *tuple,
+                             int64_t length);
 /* Ends a leaf's bind: the kernel is the inner product of the counts (presence: of 1 for a pattern
  * that occurs). */
 mcr_status mcr_graphs_count(mcr_bound *bound, mcr_binding *binding, const mcr_graphs *graphs,
-                            mcr_graphs_measure *measure, void *arg, bool presence);
+                            mcr_graphs_measure *measure, void *arg, mcr_graphs_name *name,
+                            bool presence);
+/* Puts the name of a node label. */
+void mcr_graphs_put_label(mcr_names *names, const mcr_graphs *graphs, int64_t label);
 
 #endif

@@ -54,7 +54,7 @@ mcr_status mcr_kernel_describe(const mcr *ctx, int64_t number, mcr_kernel_info *
         .summary = type->summary,
         .params = type->params != NULL ? type->params : none,
         .kinds = type->kinds,
-        .has_features = type->has_features,
+        .has_features = type->features != NULL,
         .indefinite = type->indefinite,
     };
     return MCR_OK;

@@ -91,6 +91,11 @@ struct mcr_bound {
      * an expression, it is summed without a tile in between. NULL: not so. Lives as long as the
      * binding (mcr_bound_alloc). */
     const struct mcr_fused *fused;
+    /* A leaf that listed its objects' features (kernel/features.h): the vectors, and their names if
+     * the binding is `named`. */
+    const mcr_store *listed[2];
+    int64_t listed_count;
+    struct mcr_names *names;
 };
 
 /* A bound expression: root node, what nodes share, memory that lives as long. */
@@ -102,6 +107,8 @@ struct mcr_binding {
     void **block;                /* mcr_bound_alloc'ed */
     int64_t blocks, block_room;
     size_t budget; /* bytes taken from the budget, given back at the end */
+    bool listing;  /* explicit features are wanted: leaves list them if they can */
+    bool named;    /* and name them */
     bool mixed;    /* a node computes in double also for float tiles: prepare both */
 };
 
@@ -115,6 +122,9 @@ mcr_status mcr_field_choose(mcr_field *out, mcr *ctx, const char *owner, int kin
  * Fields must agree on both sides in name and kind (dense and sparse go together). */
 mcr_status mcr_binding_open(mcr_binding **out, mcr *ctx, const mcr_kernel *kernel,
                             const mcr_data *x, const mcr_data *z);
+/* The same for explicit features, with their names if `named`. */
+mcr_status mcr_binding_open_listing(mcr_binding **out, mcr *ctx, const mcr_kernel *kernel,
+                                    const mcr_data *x, const mcr_data *z, bool named);
 void mcr_binding_close(mcr_binding *binding);
 /* Once before tiles of that precision are asked for, from one thread (packs vectors). */
 mcr_status mcr_binding_prepare(mcr_binding *binding, bool precise);

@@ -79,17 +79,16 @@ void mcr_keys_sort(mcr_keys *keys, mcr_keys *other)
 mcr_alphabet mcr_alphabet_of(const mcr_bound *bound)
 {
     mcr_alphabet a = {.bits = 1};
-    bool seen[256] = {false};
     for (int side = 0; side < (bound->same ? 1 : 2); side++) {
         const mcr_field *f = &bound->field[side];
         for (int64_t i = 0; i < f->count; i++) {
             int64_t r = mcr_field_at(f, i);
             for (int64_t t = f->store->start[r]; t < f->store->start[r + 1]; t++)
-                seen[(unsigned char)f->store->bytes[t]] = true;
+                a.seen[(unsigned char)f->store->bytes[t]] = true;
         }
     }
     for (int b = 0; b < 256; b++)
-        if (seen[b])
+        if (a.seen[b])
             a.number[b] = (unsigned char)a.count++;
     while (1 << a.bits < a.count)
         a.bits++;

@@ -25,6 +25,7 @@ void mcr_keys_sort(mcr_keys *keys, mcr_keys *other);
 typedef struct mcr_alphabet {
     int count, bits; /* bits of a number, at least 1 */
     unsigned char number[256];
+    bool seen[256];
 } mcr_alphabet;
 mcr_alphabet mcr_alphabet_of(const mcr_bound *bound);
 

@@ -2,6 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "kernel/explicit.h"
 #include "kernel/vectors.h"
 
 static mcr_status bind(mcr_bound *bound, mcr_binding *binding)
@@ -30,5 +31,5 @@ const mcr_kernel_type mcr_kernel_linear = {
     .bind = bind,
     .block = mcr_vectors_block,
     .diagonal = mcr_vectors_diagonal,
-    .has_features = 1,
+    .features = mcr_features_vectors,
 };

@@ -2,14 +2,18 @@
  *
  * The feature of every possible word is how many words of the string differ from it in at most m
  * places. K is the inner product, so a pair of words that differ in d places counts as often as
- * there are words within m of both.
+ * there are words within m of both. Few words are listed (neighbours.h); many are never looked at, but
+ * pairs of words are (mismatches.h).
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "kernel/mismatches.h"
 
 #include "base/number.h"
+#include "kernel/explicit.h"
 #include "kernel/keys.h"
+#include "kernel/neighbours.h"
+#include "kernel/vectors.h"
 
 typedef struct mismatch_params {
     int64_t k, m, letters;
@@ -69,8 +73,8 @@ static double within(int64_t k, int64_t m, int64_t letters, int64_t d)
 
 static mcr_status bind(mcr_bound *bound, mcr_binding *binding)
 {
-    (void)binding;
     const mismatch_params *p = mcr_bound_params(bound);
+    bool listed = false;
     mcr_alphabet a = mcr_alphabet_of(bound);
     mcr_mismatches what = {.length = p->k, .most = 2 * p->m < p->k ? 2 * p->m : p->k};
     if (a.count > p->letters)
@@ -78,9 +82,37 @@ static mcr_status bind(mcr_bound *bound, mcr_binding *binding)
                         "mismatch: the strings have %d different letters: say letters=%d or more "
                         "(20 for proteins, 256 for any bytes)",
                         a.count, a.count);
+    mcr_status s = mcr_neighbours_bind(bound, binding, p->k, p->m, p->letters, &listed);
+    if (s || listed)
+        return s;
     for (int64_t d = 0; d <= what.most; d++)
         what.h[d] = within(p->k, p->m, p->letters, d);
     return mcr_mismatches_bind(bound, &what);
+}
+
+static void unbind(mcr_bound *bound)
+{
+    if (!bound->listed[0])
+        mcr_mismatches_unbind(bound);
+}
+
+static mcr_status block(const mcr_bound *bound, const mcr_tile *tile)
+{
+    return bound->listed[0] ? mcr_vectors_block(bound, tile) : mcr_mismatches_block(bound, tile);
+}
+
+static mcr_status diagonal(const mcr_bound *bound, int side, mcr_rows rows, double *k)
+{
+    return bound->listed[0] ? mcr_vectors_diagonal(bound, side, rows, k)
+                            : mcr_mismatches_diagonal(bound, side, rows, k);
+}
+
+static mcr_status features(const mcr_bound *bound, mcr_features *out)
+{
+    if (!bound->listed[0])
+        return mcr_fail(bound->ctx, MCR_BAD_CALL,
+                        "mismatch: the words within m mismatches are too many to list");
+    return mcr_features_listed(bound, out);
 }
 
 static mcr_definite definite(const void *values, const mcr_definite *child, int children,
@@ -103,7 +135,8 @@ const mcr_kernel_type mcr_kernel_mismatch = {
     .check = check,
     .definite = definite,
     .bind = bind,
-    .unbind = mcr_mismatches_unbind,
-    .block = mcr_mismatches_block,
-    .diagonal = mcr_mismatches_diagonal,
+    .unbind = unbind,
+    .block = block,
+    .diagonal = diagonal,
+    .features = features,
 };

@@ -145,6 +145,9 @@ typedef struct level_job {
     worker *worker;
     const uint64_t *set; /* kept letters, as bits of a word */
     bool same, wide;
+    /* For progress: the kernel, how much is done, and what one set more is. */
+    const char *phase;
+    double done, share;
 } level_job;
 
 /* The letters of the set, moved together. */
@@ -344,7 +347,9 @@ static mcr_status add_level(level_job *job, mcr *ctx, mismatches_state *state, i
         memset(job->worker[w].count, 0, size * (size_t)values);
         memset(job->worker[w].diagonal, 0, sizeof(double) * (size_t)job->list->objects);
     }
-    mcr_status s = mcr_parallel(ctx, sets, count_set, job);
+    mcr_status s = mcr_parallel_told(ctx, job->phase, job->done, job->share * (double)sets, sets,
+                                     count_set, job);
+    job->done += job->share * (double)sets;
     for (int64_t i = 0; i < values && !s; i++) {
         double sum = 0;
         for (int w = 0; w < workers; w++)
@@ -396,6 +401,11 @@ static mcr_status count_pairs(mcr_bound *bound, mismatches_state *state, const w
     mcr_status s = open_workers(&job.worker, bound->ctx, workers, list,
                                 values_of(state, bound->same), job.wide);
     find_weights(weight, what);
+    job.phase = bound->kernel->type->name;
+    double sets = 0;
+    for (int64_t out = 0; out <= what->most; out++)
+        sets += weight[out] != 0 ? mcr_choose(what->length, out) : 0;
+    job.share = 1 / fmax(sets, 1);
     for (int64_t out = 0; out <= what->most && !s; out++)
         if (weight[out] != 0 && list->words.count > 0)
             s = add_level(&job, bound->ctx, state, out, weight[out], workers);

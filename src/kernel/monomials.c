@@ -40,8 +40,11 @@ typedef struct pass {
     const mcr_monomials *m;
     const mcr_field *f;
     int64_t row,
-        entries; /* stored row; how many symbols it may have, zeros of dense rows included */
-    double *add; /* weights to add to, or NULL */
+        entries;       /* stored row; how many symbols it may have, zeros of dense rows included */
+    double *add;       /* weights to add to, or NULL */
+    mcr_features *out; /* values of the current object of `side`, or NULL */
+    int side;
+    mcr_status status;
     const double *weight; /* to sum with */
     double coef, sum;
 } pass;
@@ -71,7 +74,11 @@ static void visit(pass *p, int64_t t, int64_t last, int64_t run, double product,
 {
     const mcr_poly_params *of = &p->m->of;
     if (t == of->degree) {
-        if (p->add)
+        if (p->out)
+            p->status = p->status ? p->status
+                                  : mcr_features_put(p->out, p->side, (int64_t)number,
+                                                     product * sqrt(times));
+        else if (p->add)
             p->add[(int64_t)number] += p->coef * times * product;
         else
             p->sum += p->weight[(int64_t)number] * product;
@@ -115,4 +122,83 @@ double mcr_monomials_value(const mcr_monomials *m, const double *weight, const m
     p.weight = weight;
     visit(&p, 0, 0, 0, 1, 0, 1);
     return p.sum;
+}
+
+/* ---- as explicit features ----------------------------------------------------------------------*/
+
+/* "x1^2 * x3" from the number: its symbols are found from the last one down. */
+static mcr_status name_monomial(mcr_names *names, const mcr_monomials *m, const mcr_bound *bound,
+                                int64_t number)
+{
+    int64_t symbol[DEGREE_MOST], constant = m->of.c > 0, run = 0;
+    double rest = (double)number;
+    for (int64_t t = m->of.degree; t >= 1; t--) {
+        int64_t low = 0, high = m->features + constant;
+        while (low + 1 < high) { /* the largest s with choose(s + t - 1, t) <= rest */
+            int64_t middle = low + (high - low) / 2;
+            if (mcr_choose(middle + t - 1, t) <= rest)
+                low = middle;
+            else
+                high = middle;
+        }
+        symbol[t - 1] = low;
+        rest -= mcr_choose(low + t - 1, t);
+    }
+    bool any = false;
+    for (int64_t t = 0; t < m->of.degree; t++) {
+        run++;
+        if ((constant && symbol[t] == 0) || (t + 1 < m->of.degree && symbol[t + 1] == symbol[t])) {
+            run = constant && symbol[t] == 0 ? 0 : run;
+            continue;
+        }
+        if (any)
+            mcr_text_string(&names->text, " * ");
+        mcr_features_column(names, bound, symbol[t] - constant);
+        if (run > 1)
+            mcr_text_format(&names->text, "^%lld", (long long)run);
+        any = true;
+        run = 0;
+    }
+    if (!any)
+        mcr_text_string(&names->text, "1");
+    return mcr_names_end(names);
+}
+
+/* Values that are not zero, of all objects; zeros of dense vectors count. */
+static double count_entries(const mcr_bound *bound, const mcr_monomials *m)
+{
+    double entries = 0;
+    for (int side = 0; side < mcr_features_sides(bound); side++)
+        for (int64_t i = 0; i < bound->field[side].count; i++) {
+            pass p = open_pass(m, &bound->field[side], i);
+            entries += mcr_monomials_work(m, (double)(p.entries - (m->of.c > 0)));
+        }
+    return entries;
+}
+
+mcr_status mcr_monomials_features(const mcr_bound *bound, mcr_features *out)
+{
+    const mcr_store *x = bound->field[0].store, *z = bound->field[1].store;
+    mcr_monomials m;
+    mcr_status s = MCR_OK;
+    if (!mcr_monomials_of(&m, bound->kernel, x->cols > z->cols ? x->cols : z->cols, INT32_MAX))
+        return mcr_fail(bound->ctx, MCR_BAD_CALL,
+                        "poly of degree %lld on %lld features has too many monomials to list",
+                        (long long)((const mcr_poly_params *)bound->kernel->params)->degree,
+                        (long long)x->cols);
+    s = mcr_features_resize(out, m.count);
+    if (!s)
+        s = mcr_features_expect(out, count_entries(bound, &m));
+    for (int side = 0; side < mcr_features_sides(bound) && !s; side++)
+        for (int64_t i = 0; i < bound->field[side].count && !s; i++) {
+            pass p = open_pass(&m, &bound->field[side], i);
+            p.out = out;
+            p.side = side;
+            visit(&p, 0, 0, 0, 1, 0, 1);
+            s = p.status ? p.status : mcr_features_sort(out, side);
+            mcr_features_next(out, side);
+        }
+    for (int64_t k = 0; out->names && k < m.count && !s; k++)
+        s = name_monomial(out->names, &m, bound, k);
+    return s;
 }

@@ -6,6 +6,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "kernel/explicit.h"
 #include "kernel/kernel.h"
 
 #include <float.h>
@@ -142,6 +143,19 @@ static mcr_status diagonal(const mcr_bound *bound, int side, mcr_rows rows, doub
     return MCR_OK;
 }
 
+static mcr_status features(const mcr_bound *bound, mcr_features *out)
+{
+    const normalize_state *state = bound->state;
+    mcr_features *part;
+    mcr_status s = mcr_features_of(&part, bound->child[0]);
+    if (!s)
+        mcr_features_move(out, part);
+    for (int side = 0; side < mcr_features_sides(bound) && !s; side++)
+        mcr_features_scale(out, side, state->inverse[side]);
+    mcr_features_close(part);
+    return s;
+}
+
 const mcr_kernel_type mcr_kernel_normalize = {
     .size = sizeof(mcr_kernel_type),
     .name = "normalize",
@@ -152,5 +166,5 @@ const mcr_kernel_type mcr_kernel_normalize = {
     .bind = bind,
     .block = block,
     .diagonal = diagonal,
-    .has_features = 1,
+    .features = features,
 };

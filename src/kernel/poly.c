@@ -2,6 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "kernel/explicit.h"
 #include "kernel/poly.h"
 
 #include <math.h>
@@ -69,5 +70,5 @@ const mcr_kernel_type mcr_kernel_poly = {
     .bind = bind,
     .block = mcr_vectors_block,
     .diagonal = mcr_vectors_diagonal,
-    .has_features = 1,
+    .features = mcr_monomials_features,
 };

@@ -8,7 +8,7 @@
 #ifndef MCR_KERNEL_POLY_H
 #define MCR_KERNEL_POLY_H
 
-#include "kernel/kernel.h"
+#include "kernel/explicit.h"
 
 typedef struct mcr_poly_params {
     int64_t degree;
@@ -31,5 +31,8 @@ void mcr_monomials_add(const mcr_monomials *m, double *weight, double coef, cons
 /* The polynomial's value at object i; features beyond those of the weights have none. */
 double mcr_monomials_value(const mcr_monomials *m, const double *weight, const mcr_field *f,
                            int64_t i);
+
+/* `features` of poly: a monomial times the root of how often it stands in the power. */
+mcr_status mcr_monomials_features(const mcr_bound *bound, mcr_features *out);
 
 #endif

@@ -2,6 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "kernel/explicit.h"
 #include "kernel/kernel.h"
 
 #include <float.h>
@@ -80,6 +81,18 @@ static mcr_status diagonal(const mcr_bound *bound, int side, mcr_rows rows, doub
     return status;
 }
 
+static mcr_status features(const mcr_bound *bound, mcr_features *out)
+{
+    mcr_features *base;
+    mcr_status s = mcr_features_of(&base, bound->child[0]);
+    if (!s)
+        s = mcr_features_append(out, base);
+    for (int64_t d = 1; d < mcr_kernel_degree(bound->kernel) && !s; d++)
+        s = mcr_features_times(out, bound, base);
+    mcr_features_close(base);
+    return s;
+}
+
 const mcr_kernel_type mcr_kernel_power = {
     .size = sizeof(mcr_kernel_type),
     .name = "power",
@@ -91,5 +104,5 @@ const mcr_kernel_type mcr_kernel_power = {
     .definite = definite,
     .block = block,
     .diagonal = diagonal,
-    .has_features = 1,
+    .features = features,
 };

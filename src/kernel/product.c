@@ -2,6 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "kernel/explicit.h"
 #include "kernel/kernel.h"
 
 /* Schur: the elementwise product of positive semidefinite matrices is positive semidefinite; every
@@ -35,6 +36,22 @@ static mcr_status diagonal(const mcr_bound *bound, int side, mcr_rows rows, doub
     return mcr_chain_diagonal(bound, side, rows, k, true);
 }
 
+static mcr_status features(const mcr_bound *bound, mcr_features *out)
+{
+    mcr_features *part;
+    mcr_status s = mcr_features_of(&part, bound->child[0]);
+    if (!s)
+        mcr_features_move(out, part);
+    mcr_features_close(part);
+    for (int i = 1; i < bound->children && !s; i++) {
+        s = mcr_features_of(&part, bound->child[i]);
+        if (!s)
+            s = mcr_features_times(out, bound, part);
+        mcr_features_close(part);
+    }
+    return s;
+}
+
 const mcr_kernel_type mcr_kernel_product = {
     .size = sizeof(mcr_kernel_type),
     .name = "product",
@@ -44,5 +61,5 @@ const mcr_kernel_type mcr_kernel_product = {
     .definite = definite,
     .block = block,
     .diagonal = diagonal,
-    .has_features = 1,
+    .features = features,
 };

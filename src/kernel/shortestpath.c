@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/threads.h"
+#include "kernel/explicit.h"
 #include "kernel/graphs.h"
 #include "kernel/vectors.h"
 
@@ -56,6 +57,19 @@ static mcr_status measure(void *arg, const mcr_graphs *g, int64_t graph, int wor
     return status;
 }
 
+/* "C..O 3": two labels, and how far apart. */
+static void name(mcr_names *names, const mcr_graphs *g, const uint32_t *path, int64_t length)
+{
+    (void)length;
+    if (g->label) {
+        mcr_graphs_put_label(names, g, path[0]);
+        mcr_text_string(&names->text, "..");
+        mcr_graphs_put_label(names, g, path[1]);
+        mcr_text_string(&names->text, " ");
+    }
+    mcr_text_format(&names->text, "%u", path[2]);
+}
+
 static mcr_status bind(mcr_bound *bound, mcr_binding *binding)
 {
     mcr *ctx = bound->ctx;
@@ -76,7 +90,7 @@ static mcr_status bind(mcr_bound *bound, mcr_binding *binding)
     if (!s)
         status = MCR_NO_MEMORY;
     if (!status)
-        status = mcr_graphs_count(bound, binding, g, measure, s, false);
+        status = mcr_graphs_count(bound, binding, g, measure, s, name, false);
     for (int w = 0; w < workers && s; w++) {
         mcr_free(ctx, s[w].queue);
         mcr_free(ctx, s[w].length);
@@ -105,5 +119,5 @@ const mcr_kernel_type mcr_kernel_shortestpath = {
     .bind = bind,
     .block = mcr_vectors_block,
     .diagonal = mcr_vectors_diagonal,
-    .has_features = 1,
+    .features = mcr_features_listed,
 };

@@ -2,7 +2,7 @@
  * 2002): common subsequences of exactly p letters, gaps allowed, each occurrence weighted by lambda to
  * the length that it spans, in both strings.
  *
- * One string against several at a time (linalg/subsequence.h); those of similar length together.
+ * One string against several at a time (linalg/subsequence.h).
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -70,48 +70,69 @@ static mcr_status bind(mcr_bound *bound, mcr_binding *binding)
     return MCR_OK;
 }
 
-/* Columns of a tile by length, so that lanes end together. */
+/* Columns of a tile, longest first. */
 typedef struct column {
     string text;
-    int64_t at; /* in the tile */
+    int64_t at;          /* in the tile */
+    int64_t tiles;       /* of letters that it takes */
+    int64_t lane, first; /* where it stands, first: from which tile on */
 } column;
 
-static int by_length(const void *a, const void *b)
+static int longest_first(const void *a, const void *b)
 {
     const column *x = a, *y = b;
     if (x->text.length != y->text.length)
-        return x->text.length < y->text.length ? -1 : 1;
+        return x->text.length > y->text.length ? -1 : 1;
     return x->at < y->at ? -1 : x->at > y->at;
 }
+
+enum { LANES_MOST = 64 };
 
 typedef struct rooms {
     const mcr_subsequence_kit *kit;
     mcr_subsequence_job job;
     size_t real;
-    void *t, *k;
+    int64_t columns; /* letters of a tile */
+    void *t, *goes;
 } rooms;
 
-static mcr_status open_rooms(rooms *r, mcr_scratch *scratch, const ssk_params *p, bool precise,
-                             int64_t longest)
+static int64_t longest_of(const mcr_bound *bound, int side, mcr_rows rows)
 {
-    const mcr_tiles *tiles = mcr_tiles_best();
-    size_t letters, cells;
-    r->kit = (precise ? tiles->f64 : tiles->f32)->subsequences;
-    r->real = precise ? sizeof(double) : sizeof(float);
-    r->job = (mcr_subsequence_job){.p = p->p, .lambda = p->lambda};
-    if (!mcr_size_mul((size_t)longest + 1, (size_t)r->kit->lanes * r->real, &letters) ||
-        !mcr_size_mul(letters, (size_t)p->p, &cells))
-        return MCR_NO_MEMORY;
-    r->t = mcr_scratch_take(scratch, letters);
-    r->job.room = mcr_scratch_take(scratch, cells);
-    r->k = mcr_scratch_take(scratch, (size_t)r->kit->lanes * r->real);
-    return r->t && r->job.room && r->k ? MCR_OK : MCR_NO_MEMORY;
+    int64_t longest = 0;
+    for (int64_t i = 0; i < rows.count; i++) {
+        int64_t length = string_of(bound, side, mcr_rows_at(rows, i)).length;
+        longest = length > longest ? length : longest;
+    }
+    return longest;
 }
 
-static double result(const rooms *r, int64_t lane)
+/* tiles: of all columns; widest: of the longest; longest: letters of the longest row. */
+static mcr_status open_rooms(rooms *r, mcr_scratch *scratch, const ssk_params *p, int64_t tiles,
+                             int64_t widest, int64_t longest)
 {
-    return r->real == sizeof(double) ? ((const double *)r->k)[lane]
-                                     : (double)((const float *)r->k)[lane];
+    size_t lanes = (size_t)r->kit->lanes, lane = lanes * r->real, most, letters, cells;
+    /* Lanes are filled evenly: none has more than its share and one string. */
+    most = (size_t)tiles / lanes + 1 + (size_t)widest;
+    r->job = (mcr_subsequence_job){.p = p->p, .lambda = p->lambda};
+    if (!mcr_size_mul(most, (size_t)r->columns * lane, &letters) ||
+        !mcr_size_mul(2 * (size_t)longest + MCR_SUBSEQUENCE_TILE, lane * (size_t)p->p, &cells))
+        return MCR_NO_MEMORY;
+    r->t = mcr_scratch_take(scratch, letters);
+    r->goes = mcr_scratch_take(scratch, most * lane);
+    r->job.room = mcr_scratch_take(scratch, cells);
+    r->job.k = mcr_scratch_take(scratch, most * lane);
+    return r->t && r->goes && r->job.room && r->job.k ? MCR_OK : MCR_NO_MEMORY;
+}
+
+static double result(const rooms *r, const column *c)
+{
+    double sum = 0;
+    for (int64_t i = c->first; i < c->first + c->tiles; i++) {
+        int64_t at = i * r->kit->lanes + c->lane;
+        sum += r->real == sizeof(double) ? ((const double *)r->job.k)[at]
+                                         : (double)((const float *)r->job.k)[at];
+    }
+    return sum;
 }
 
 static void put(const mcr_tile *tile, int64_t i, int64_t j, double k)
@@ -123,22 +144,26 @@ static void put(const mcr_tile *tile, int64_t i, int64_t j, double k)
         ((float *)row)[j] = (float)k;
 }
 
-/* Packs up to a kit's lanes of columns. */
-static void pack(rooms *r, const column *c, int64_t count)
+/* Puts columns into the lanes, each where there is most room. */
+static void pack(rooms *r, column *c, int64_t count)
 {
+    int64_t used[LANES_MOST] = {0}, lanes = r->kit->lanes, most = 0;
+    for (int64_t i = 0; i < count; i++) {
+        int64_t lane = 0;
+        for (int64_t l = 1; l < lanes; l++)
+            lane = used[l] < used[lane] ? l : lane;
+        c[i].lane = lane;
+        c[i].first = used[lane];
+        used[lane] += c[i].tiles;
+        most = used[lane] > most ? used[lane] : most;
+        r->kit->pack(r->t, r->goes, r->columns, lane, c[i].first, c[i].tiles, c[i].text.bytes,
+                     c[i].text.length);
+    }
+    for (int64_t l = 0; l < lanes; l++)
+        r->kit->pack(r->t, r->goes, r->columns, l, used[l], most - used[l], NULL, 0);
     r->job.t = r->t;
-    r->job.t_length = c[count - 1].text.length;
-    for (int64_t l = 0; l < r->kit->lanes; l++)
-        r->kit->pack(r->t, r->job.t_length, l, l < count ? c[l].text.bytes : NULL,
-                     l < count ? c[l].text.length : 0);
-}
-
-static void run(rooms *r, string s)
-{
-    r->job.s = s.bytes;
-    r->job.s_length = s.length;
-    r->job.k = r->k;
-    r->kit->run(&r->job);
+    r->job.goes = r->goes;
+    r->job.tiles = most;
 }
 
 static bool is_square(const mcr_bound *bound, const mcr_tile *tile)
@@ -147,35 +172,51 @@ static bool is_square(const mcr_bound *bound, const mcr_tile *tile)
            tile->x.count == tile->z.count;
 }
 
+/* On the diagonal of the matrix the rows are the columns: each is run against those before it. */
+static void fill(const mcr_bound *bound, const mcr_tile *tile, rooms *r, column *c)
+{
+    bool square = is_square(bound, tile);
+    for (int64_t i = 0; i < tile->x.count; i++) {
+        int64_t count = square ? i + 1 : tile->z.count, at = square ? c[i].at : i;
+        string s = string_of(bound, 0, mcr_rows_at(tile->x, at));
+        if (square || i == 0)
+            pack(r, c, count);
+        r->job.s = s.bytes;
+        r->job.s_length = s.length;
+        r->kit->run(&r->job);
+        for (int64_t j = 0; j < count; j++) {
+            double k = result(r, &c[j]);
+            put(tile, at, c[j].at, k);
+            if (square)
+                put(tile, c[j].at, at, k);
+        }
+    }
+}
+
 static mcr_status block(const mcr_bound *bound, const mcr_tile *tile)
 {
     const ssk_params *p = mcr_bound_params(bound);
+    const mcr_tiles *tiles = mcr_tiles_best();
     size_t mark = mcr_scratch_mark(tile->scratch);
-    int64_t n = tile->z.count;
-    rooms r;
+    int64_t n = tile->z.count, all = 0;
+    if (n == 0 || tile->x.count == 0)
+        return MCR_OK;
+    rooms r = {.kit = (tile->precise ? tiles->f64 : tiles->f32)->subsequences,
+               .real = tile->precise ? sizeof(double) : sizeof(float)};
+    r.columns = r.kit->columns(p->lambda);
     column *c = mcr_scratch_take(tile->scratch, sizeof *c * (size_t)n);
     mcr_status s = c ? MCR_OK : MCR_NO_MEMORY;
-    for (int64_t j = 0; j < n && !s; j++)
-        c[j] = (column){string_of(bound, bound->same ? 0 : 1, mcr_rows_at(tile->z, j)), j};
-    if (!s && n > 0) {
-        qsort(c, (size_t)n, sizeof *c, by_length);
-        s = open_rooms(&r, tile->scratch, p, tile->precise != 0, c[n - 1].text.length);
+    for (int64_t j = 0; j < n && !s; j++) {
+        c[j] = (column){string_of(bound, bound->same ? 0 : 1, mcr_rows_at(tile->z, j)), j, 0, 0, 0};
+        c[j].tiles = (c[j].text.length + r.columns - 1) / r.columns;
+        all += c[j].tiles;
     }
-    /* On the diagonal of the matrix: only columns that are not before the row in this order. */
-    bool square = is_square(bound, tile);
-    for (int64_t first = 0; first < n && !s; first += r.kit->lanes) {
-        int64_t count = n - first < r.kit->lanes ? n - first : r.kit->lanes;
-        pack(&r, c + first, count);
-        for (int64_t i = 0; i < (square ? first + count : tile->x.count); i++) {
-            int64_t at = square ? c[i].at : i;
-            run(&r, string_of(bound, 0, mcr_rows_at(tile->x, at)));
-            for (int64_t l = 0; l < count; l++) {
-                put(tile, at, c[first + l].at, result(&r, l));
-                if (square)
-                    put(tile, c[first + l].at, at, result(&r, l));
-            }
-        }
+    if (!s) {
+        qsort(c, (size_t)n, sizeof *c, longest_first);
+        s = open_rooms(&r, tile->scratch, p, all, c[0].tiles, longest_of(bound, 0, tile->x));
     }
+    if (!s)
+        fill(bound, tile, &r, c);
     mcr_scratch_release(tile->scratch, mark);
     return s;
 }

@@ -2,6 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "kernel/explicit.h"
 #include "kernel/kernel.h"
 
 static mcr_definite definite(const void *params, const mcr_definite *child, int children,
@@ -30,6 +31,19 @@ static mcr_status diagonal(const mcr_bound *bound, int side, mcr_rows rows, doub
     return mcr_chain_diagonal(bound, side, rows, k, false);
 }
 
+static mcr_status features(const mcr_bound *bound, mcr_features *out)
+{
+    mcr_status s = MCR_OK;
+    for (int i = 0; i < bound->children && !s; i++) {
+        mcr_features *part;
+        s = mcr_features_of(&part, bound->child[i]);
+        if (!s)
+            s = mcr_features_append(out, part);
+        mcr_features_close(part);
+    }
+    return s;
+}
+
 const mcr_kernel_type mcr_kernel_sum = {
     .size = sizeof(mcr_kernel_type),
     .name = "sum",
@@ -39,5 +53,5 @@ const mcr_kernel_type mcr_kernel_sum = {
     .definite = definite,
     .block = block,
     .diagonal = diagonal,
-    .has_features = 1,
+    .features = features,
 };

@@ -10,6 +10,7 @@
  */
 #include <stdlib.h>
 
+#include "kernel/explicit.h"
 #include "kernel/graphs.h"
 #include "kernel/tuples.h"
 #include "kernel/vectors.h"
@@ -39,6 +40,10 @@ typedef struct work {
     int64_t *last; /* a label's last entry in the list */
     mcr_feature *list;
     int64_t count, room, cols;
+    /* Where names are wanted: those of all features, of the last round's labels, and which label of
+     * the first round each of these stands at. */
+    mcr_names *names, *last_names;
+    int32_t *root;
 } work;
 
 /* ---- labels ------------------------------------------------------------------------------------*/
@@ -108,6 +113,69 @@ static mcr_status relabel(work *w)
     return s;
 }
 
+/* ---- names -------------------------------------------------------------------------------------*/
+
+/* A name that grows too long is cut, and told apart by the number of its feature. */
+enum { LONGEST_NAME = 200 };
+
+static mcr_status end_name(mcr_names *n, int64_t begin, int64_t feature)
+{
+    if (n->text.length - begin > LONGEST_NAME) {
+        n->text.length = begin + LONGEST_NAME;
+        while (n->text.length > begin &&
+               ((unsigned char)n->text.bytes[n->text.length] & 0xc0) == 0x80)
+            n->text.length--; /* not within a character */
+        mcr_text_format(&n->text, "... #%lld", (long long)feature + 1);
+    }
+    return mcr_names_end(n);
+}
+
+/* "C(N,O(C))": the label of a node, then its neighbours, as they were in the round before; "2:N" is a
+ * neighbour over an edge with the label 2. */
+static void put_tree(work *w, mcr_names *to, const uint32_t *tuple, int64_t length)
+{
+    const mcr_graphs *g = w->graphs;
+    int64_t step = g->bond ? 2 : 1;
+    mcr_text_string(&to->text, mcr_names_at(w->names, w->root[tuple[0]]));
+    for (int64_t t = 1; t + step <= length; t += step) {
+        mcr_text_string(&to->text, t == 1 ? "(" : ",");
+        if (g->bond)
+            mcr_text_format(&to->text, "%d:", (int32_t)tuple[t]);
+        mcr_text_string(&to->text, mcr_names_at(w->last_names, tuple[t + step - 1]));
+    }
+    mcr_text_string(&to->text, length > 1 ? ")" : "()");
+}
+
+static mcr_status name_round(work *w, int64_t round)
+{
+    int64_t labels = mcr_tuples_count(w->seen);
+    mcr_names *now = NULL;
+    int32_t *root = mcr_alloc(w->ctx, (size_t)labels, sizeof *root);
+    mcr_status s = root ? mcr_names_open(&now, w->ctx) : MCR_NO_MEMORY;
+    for (int64_t l = 0; l < labels && !s; l++) {
+        int64_t length;
+        const uint32_t *tuple = mcr_tuples_at(w->seen, l, &length);
+        int64_t begin = now->text.length;
+        root[l] = round ? w->root[tuple[0]] : (int32_t)l;
+        if (round > 0)
+            put_tree(w, now, tuple, length);
+        else if (w->graphs->label)
+            mcr_graphs_put_label(now, w->graphs, tuple[0]);
+        else
+            mcr_text_format(&now->text, "%u", tuple[0]);
+        s = end_name(now, begin, w->cols + l);
+        if (s)
+            break;
+        mcr_text_string(&w->names->text, mcr_names_at(now, l));
+        s = mcr_names_end(w->names);
+    }
+    mcr_names_close(w->last_names);
+    mcr_free(w->ctx, w->root);
+    w->last_names = now;
+    w->root = root;
+    return s;
+}
+
 /* ---- counts ------------------------------------------------------------------------------------*/
 
 /* How many nodes of each graph have each of the new labels, as features behind those there are. */
@@ -142,6 +210,8 @@ static mcr_status run(work *w, int64_t h)
     for (int64_t round = 0; round <= h && !s; round++) {
         mcr_tuples_clear(w->seen);
         s = round == 0 ? relabel_first(w) : relabel(w);
+        if (!s && w->names)
+            s = name_round(w, round);
         if (!s)
             s = count(w);
         int32_t *swap = w->label;
@@ -181,6 +251,10 @@ static mcr_status bind(mcr_bound *bound, mcr_binding *binding)
         return s;
     work w = {.ctx = bound->ctx, .graphs = g};
     s = open_work(&w);
+    if (!s && binding->named) {
+        s = mcr_names_open(&bound->names, bound->ctx);
+        w.names = bound->names;
+    }
     if (!s)
         s = run(&w, p->h);
     if (!s)
@@ -191,6 +265,8 @@ static mcr_status bind(mcr_bound *bound, mcr_binding *binding)
     mcr_free(w.ctx, w.around);
     mcr_free(w.ctx, w.tuple);
     mcr_free(w.ctx, w.list);
+    mcr_free(w.ctx, w.root);
+    mcr_names_close(w.last_names);
     mcr_tuples_close(w.seen);
     mcr_graphs_close(g);
     return s;
@@ -217,5 +293,5 @@ const mcr_kernel_type mcr_kernel_wl = {
     .bind = bind,
     .block = mcr_vectors_block,
     .diagonal = mcr_vectors_diagonal,
-    .has_features = 1,
+    .features = mcr_features_listed,
 };

@@ -184,6 +184,13 @@ static mcr_status ask(const mcr_asked *to)
     if (u->by_distance)
         s = u->own ? mcr_gram_diagonal(to->gram, 1, u->own) : MCR_NO_MEMORY;
     for (u->first = 0; u->first < to->count && !s; u->first += COLS) {
+        mcr_progress at = {.size = sizeof at,
+                           .phase = "knn",
+                           .fraction = (double)u->first / (double)to->count,
+                           .objective = NAN,
+                           .violation = NAN};
+        if (u->among_others && mcr_report(u->ctx, &at))
+            s = mcr_fail(u->ctx, MCR_STOPPED, "interrupted");
         u->cols = to->count - u->first < COLS ? to->count - u->first : COLS;
         int64_t items = (u->cols + CHUNK - 1) / CHUNK;
         memset(u->held, 0, sizeof *u->held * COLS);

@@ -103,8 +103,8 @@ void mcr_lowrank_close(mcr_lowrank *low)
 
 typedef struct product_job {
     const mcr_lowrank *low;
-    const double *v;
-    double *u, *y;
+    const double *from;
+    double *to;
     int cols;
 } product_job;
 
@@ -116,8 +116,8 @@ static mcr_status project_strip(void *arg, int64_t item, int worker)
     int64_t first = item * STRIP, end = first + STRIP < j->low->rank ? first + STRIP : j->low->rank;
     int rows = (int)(end - first), n = (int)j->low->n, ld = (int)j->low->ld;
     int before = mcr_fortran_threads(1);
-    dgemm_("N", "T", &j->cols, &rows, &n, &unit, j->v, &j->cols, j->low->l + first, &ld, &none,
-           j->u + first * j->cols, &j->cols, 1, 1);
+    dgemm_("N", "T", &j->cols, &rows, &n, &unit, j->from, &j->cols, j->low->l + first, &ld, &none,
+           j->to + first * j->cols, &j->cols, 1, 1);
     (void)mcr_fortran_threads(before);
     return MCR_OK;
 }
@@ -130,16 +130,61 @@ static mcr_status expand_band(void *arg, int64_t item, int worker)
     int64_t first = item * BAND, end = first + BAND < j->low->n ? first + BAND : j->low->n;
     int rows = (int)(end - first), rank = (int)j->low->rank, ld = (int)j->low->ld;
     int before = mcr_fortran_threads(1);
-    dgemm_("N", "N", &j->cols, &rows, &rank, &unit, j->u, &j->cols, j->low->l + first * j->low->ld,
-           &ld, &none, j->y + first * j->cols, &j->cols, 1, 1);
+    dgemm_("N", "N", &j->cols, &rows, &rank, &unit, j->from, &j->cols,
+           j->low->l + first * j->low->ld, &ld, &none, j->to + first * j->cols, &j->cols, 1, 1);
     (void)mcr_fortran_threads(before);
     return MCR_OK;
 }
 
-mcr_status mcr_lowrank_multiply(const mcr_lowrank *low, const double *v, int64_t cols, double *room,
-                                double *y)
+mcr_status mcr_lowrank_project(const mcr_lowrank *low, const double *v, int64_t cols, double *u)
 {
-    product_job j = {low, v, room, y, (int)cols};
-    mcr_status s = mcr_parallel(low->ctx, (low->rank + STRIP - 1) / STRIP, project_strip, &j);
-    return s ? s : mcr_parallel(low->ctx, (low->n + BAND - 1) / BAND, expand_band, &j);
+    product_job j = {low, v, u, (int)cols};
+    return mcr_parallel(low->ctx, (low->rank + STRIP - 1) / STRIP, project_strip, &j);
+}
+
+mcr_status mcr_lowrank_expand(const mcr_lowrank *low, const double *u, int64_t cols, double *y)
+{
+    product_job j = {low, u, y, (int)cols};
+    return mcr_parallel(low->ctx, (low->n + BAND - 1) / BAND, expand_band, &j);
+}
+
+/* ---- weighted square ---------------------------------------------------------------------------*/
+
+typedef struct weigh_job {
+    const mcr_lowrank *low;
+    const double *h;
+    double *m;
+    int64_t ldm;
+    double *room; /* n x STRIP for each worker */
+} weigh_job;
+
+/* Some rows of L^T diag(h) L. */
+static mcr_status weigh_strip(void *arg, int64_t item, int worker)
+{
+    const weigh_job *j = arg;
+    const mcr_lowrank *low = j->low;
+    int64_t first = item * STRIP, end = first + STRIP < low->rank ? first + STRIP : low->rank;
+    double *scaled = j->room + worker * low->n * STRIP;
+    int rows = (int)(end - first), rank = (int)low->rank, n = (int)low->n, ld = (int)low->ld;
+    int ldm = (int)j->ldm, strip = STRIP;
+    for (int64_t i = 0; i < low->n; i++)
+        for (int64_t c = first; c < end; c++)
+            scaled[i * STRIP + c - first] = j->h[i] * low->l[i * low->ld + c];
+    int before = mcr_fortran_threads(1);
+    dgemm_("N", "T", &rank, &rows, &n, &unit, low->l, &ld, scaled, &strip, &none,
+           j->m + first * j->ldm, &ldm, 1, 1);
+    (void)mcr_fortran_threads(before);
+    return MCR_OK;
+}
+
+mcr_status mcr_lowrank_weigh(const mcr_lowrank *low, const double *h, double *m, int64_t ldm)
+{
+    weigh_job j = {low, h, m, ldm, NULL};
+    j.room = mcr_alloc(low->ctx, (size_t)mcr_workers(low->ctx) * STRIP,
+                       (size_t)low->n * sizeof *j.room);
+    if (!j.room)
+        return MCR_NO_MEMORY;
+    mcr_status s = mcr_parallel(low->ctx, (low->rank + STRIP - 1) / STRIP, weigh_strip, &j);
+    mcr_free(low->ctx, j.room);
+    return s;
 }

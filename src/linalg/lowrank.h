@@ -19,8 +19,10 @@ typedef struct mcr_lowrank {
  * number of threads. */
 mcr_status mcr_lowrank_open(mcr_lowrank *low, const mcr_square *a, double share, int64_t most);
 void mcr_lowrank_close(mcr_lowrank *low); /* also when it was not opened, if it is zero */
-/* y = L L^T v; v and y are n x cols, room holds rank x cols. */
-mcr_status mcr_lowrank_multiply(const mcr_lowrank *low, const double *v, int64_t cols, double *room,
-                                double *y);
+/* u = L^T v and y = L u; v and y are n x cols, u is rank x cols. */
+mcr_status mcr_lowrank_project(const mcr_lowrank *low, const double *v, int64_t cols, double *u);
+mcr_status mcr_lowrank_expand(const mcr_lowrank *low, const double *u, int64_t cols, double *y);
+/* m = L^T diag(h) L, rank x rank, rows ldm apart. */
+mcr_status mcr_lowrank_weigh(const mcr_lowrank *low, const double *h, double *m, int64_t ldm);
 
 #endif

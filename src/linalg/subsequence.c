@@ -1,6 +1,5 @@
 /* subsequence.c: the string subsequence kernel (Lodhi, Saunders, Shawe-Taylor, Cristianini and Watkins,
- * JMLR 2, 2002), one string against several, one in each lane of a vector; see simd.h for how it is
- * compiled.
+ * JMLR 2, 2002), one string against several in the lanes of vectors; see simd.h for how it is compiled.
  *
  * With P_i(k, j) the sum over common subsequences of length i of s[0..k) and t[0..j), each weighted by
  * lambda to the number of letters from its first letter to the end in both strings:
@@ -9,12 +8,19 @@
  *     Q_i(k+1, j+1) = lambda Q_i(k+1, j) + [s_k = t_j] lambda^2 P_{i-1}(k, j)
  *     K = sum over k, j with s_k = t_j of lambda^2 P_{p-1}(k, j)
  *
- * All i of one place are computed together, which keeps several independent chains of multiply-adds
- * going; P stands in memory by j, then i.
+ * All i of one place are computed together, which keeps several independent chains of sums going.
+ *
+ * P and Q are kept divided by lambda^(k + j): then P_i(k+1, j+1) = P_i(k, j+1) + Q_i(k+1, j+1), and
+ * Q_i(k+1, j+1) = Q_i(k+1, j) + [s_k = t_j] P_{i-1}(k, j), sums without products. So that these powers
+ * stay small, k and j are counted from the last multiple of some number. That is also the width of a
+ * tile of t along which all of s is taken: its P stays in the first cache; what a letter of s leaves at
+ * the end of a tile is carried to the next one.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "linalg/subsequence.h"
+
+#include <math.h>
 
 #include "linalg/simd.h"
 
@@ -22,51 +28,157 @@
 #pragma clang diagnostic ignored "-Wpass-failed" /* in the general case the loops stay loops */
 #endif
 
-/* One letter of s along t. levels = p - 1: P_1 .. P_levels are kept. */
-INLINE void take_letter(const mcr_subsequence_job *job, vreal *p, int levels, whole letter,
-                        vreal *sum)
+/* Powers of lambda that are kept within a tile, and from one scaling of P to the next. */
+enum { SCALE_BITS = BY_REAL(30, 300), ROWS_MOST = 512 };
+
+typedef struct scales {
+    int64_t columns, rows;           /* of a tile; between two scalings */
+    real up[MCR_SUBSEQUENCE_TILE];   /* lambda^-j */
+    real down[MCR_SUBSEQUENCE_TILE]; /* lambda^j */
+    real by_columns, by_rows;        /* lambda^columns, lambda^rows */
+} scales;
+
+static int64_t within(double lambda, int64_t most)
 {
-    vreal lambda = splat((real)job->lambda), square = splat((real)(job->lambda * job->lambda));
-    vreal q[MCR_SUBSEQUENCE_MOST], before[MCR_SUBSEQUENCE_MOST];
-    UNROLL for (int i = 0; i < levels; i++) q[i] = before[i] = splat(0);
-    for (int64_t j = 0; j < job->t_length; j++, p += levels) {
-        vwhole t = ((const vwhole *)job->t)[j];
-        vreal match = (vreal)((vbits)(t == letter) & (vbits)square);
-        /* before[i] is P_{i+1}(k, j): the place to the left, not yet touched by this letter. */
-        *sum = levels ? multiply_add(match, before[levels - 1], *sum) : *sum + match;
-        UNROLL for (int i = 0; i < levels; i++)
-            q[i] = multiply_add(lambda, q[i], i ? match * before[i - 1] : match);
-        UNROLL for (int i = 0; i < levels; i++)
-        {
-            before[i] = p[i];
-            p[i] = multiply_add(lambda, before[i], q[i]);
-        }
+    double count = SCALE_BITS / fmax(-log2(lambda), 1e-3);
+    return count < (double)most ? (int64_t)fmax(count, 1) : most;
+}
+
+static int64_t columns_of(double lambda)
+{
+    return within(lambda, MCR_SUBSEQUENCE_TILE);
+}
+
+static scales choose_scales(double lambda)
+{
+    scales s = {.columns = columns_of(lambda), .rows = within(lambda, ROWS_MOST)};
+    for (int64_t j = 0; j < s.columns; j++) {
+        s.up[j] = (real)pow(lambda, -(double)j);
+        s.down[j] = (real)pow(lambda, (double)j);
     }
+    s.by_columns = (real)pow(lambda, (double)s.columns);
+    s.by_rows = (real)pow(lambda, (double)s.rows);
+    return s;
+}
+
+INLINE vreal where(vwhole mask, vreal x)
+{
+    return (vreal)((vbits)mask & (vbits)x);
+}
+
+/* A letter of s at one letter of t. before[i] is P_{i+1}(k, j): the place to the left, not yet touched by
+ * this letter of s. */
+INLINE vreal meet(vwhole match, int levels, vreal *p, vreal *q, vreal *before, vreal first,
+                  vreal down, vreal sum)
+{
+    sum = multiply_add(where(match, before[levels - 1]), down, sum);
+    UNROLL for (int i = levels - 1; i > 0; i--) q[i] += where(match, before[i - 1]);
+    q[0] += where(match, first);
+    UNROLL for (int i = 0; i < levels; i++)
+    {
+        before[i] = p[i];
+        p[i] = before[i] + q[i];
+    }
+    return sum;
+}
+
+/* One letter of s along a tile of t; up: lambda^-k. levels = p - 1: P_1 .. P_levels are kept. carry: Q
+ * and P at the left end, then at the right end. Returns the sum of K divided by lambda^(2 + k). Two
+ * sums: one would have to wait for itself. */
+INLINE vreal take_letter(const scales *by, const vwhole *t, vwhole goes, vreal *p, int levels,
+                         whole letter, real up, vreal *carry)
+{
+    vreal q[MCR_SUBSEQUENCE_MOST], before[MCR_SUBSEQUENCE_MOST], sum = splat(0), other = splat(0);
+    vreal row = splat(up);
+    int64_t j = 0, columns = by->columns;
+    UNROLL for (int i = 0; i < levels; i++)
+    {
+        q[i] = where(goes, carry[i]);
+        before[i] = where(goes, carry[levels + i]);
+    }
+    for (; j + 2 <= columns; j += 2, p += 2 * levels) {
+        sum = meet(t[j] == letter, levels, p, q, before, row * splat(by->up[j]), splat(by->down[j]),
+                   sum);
+        other = meet(t[j + 1] == letter, levels, p + levels, q, before, row * splat(by->up[j + 1]),
+                     splat(by->down[j + 1]), other);
+    }
+    if (j < columns)
+        sum = meet(t[j] == letter, levels, p, q, before, row * splat(by->up[j]), splat(by->down[j]),
+                   sum);
+    UNROLL for (int i = 0; i < levels; i++)
+    {
+        carry[i] = q[i] * splat(by->by_columns);
+        carry[levels + i] = before[i] * splat(by->by_columns);
+    }
+    return sum + other;
+}
+
+/* All of s along one tile. goes: 0 in the lanes in which a string begins. */
+INLINE vreal take_string(const mcr_subsequence_job *job, const scales *by, const vwhole *t,
+                         vwhole goes, int levels)
+{
+    vreal *p = (vreal *)(void *)job->room, *carry = p + MCR_SUBSEQUENCE_TILE * levels;
+    vreal sum = splat(0);
+    real up = 1, down = 1, lambda = (real)job->lambda, inverse = (real)(1 / job->lambda);
+    for (int64_t i = 0; i < by->columns * levels; i++)
+        p[i] = splat(0);
+    for (int64_t k = 0, since = 0; k < job->s_length; k++, since++, carry += 2 * levels) {
+        if (since == by->rows) {
+            for (int64_t i = 0; i < by->columns * levels; i++)
+                p[i] *= splat(by->by_rows);
+            since = 0;
+            up = down = 1;
+        }
+        vreal part = take_letter(by, t, goes, p, levels, job->s[k], up, carry);
+        sum = multiply_add(part, splat(down), sum);
+        up *= inverse;
+        down *= lambda;
+    }
+    return sum;
 }
 
 INLINE void run_levels(const mcr_subsequence_job *job, int levels)
 {
-    vreal *p = (vreal *)(void *)job->room, sum = splat(0);
-    for (int64_t i = 0; i < job->t_length * levels; i++)
-        p[i] = splat(0);
-    for (int64_t k = 0; k < job->s_length; k++)
-        take_letter(job, p, levels, job->s[k], &sum);
-    store(job->k, sum);
+    const scales by = choose_scales(job->lambda);
+    const vwhole *t = job->t, *goes = job->goes;
+    vreal *carry = (vreal *)(void *)job->room + MCR_SUBSEQUENCE_TILE * levels;
+    for (int64_t i = 0; i < job->s_length * 2 * levels; i++)
+        carry[i] = splat(0);
+    for (int64_t i = 0; i < job->tiles; i++, t += by.columns) {
+        vreal sum = take_string(job, &by, t, goes[i], levels);
+        store((real *)job->k + i * LANES, sum * splat((real)(job->lambda * job->lambda)));
+    }
 }
 
-static void pack(void *t, int64_t t_length, int64_t lane, const unsigned char *string,
-                 int64_t length)
+/* Letters in common. */
+static void run_letters(const mcr_subsequence_job *job)
 {
-    whole *to = (whole *)t + lane;
-    for (int64_t j = 0; j < t_length; j++)
+    int64_t columns = columns_of(job->lambda);
+    const vwhole *t = job->t;
+    for (int64_t i = 0; i < job->tiles; i++, t += columns) {
+        vreal sum = splat(0), square = splat((real)(job->lambda * job->lambda));
+        for (int64_t k = 0; k < job->s_length; k++)
+            for (int64_t j = 0; j < columns; j++)
+                sum += where(t[j] == (whole)job->s[k], square);
+        store((real *)job->k + i * LANES, sum);
+    }
+}
+
+static void pack(void *t, void *goes, int64_t columns, int64_t lane, int64_t first, int64_t tiles,
+                 const unsigned char *string, int64_t length)
+{
+    whole *to = (whole *)t + first * columns * LANES + lane;
+    for (int64_t j = 0; j < tiles * columns; j++)
         to[j * LANES] = j < length ? string[j] : -1;
+    for (int64_t i = 0; i < tiles; i++)
+        ((whole *)goes)[(first + i) * LANES + lane] = i ? -1 : 0;
 }
 
 /* Short ones unrolled. */
 static void run(const mcr_subsequence_job *job)
 {
     switch (job->p) {
-    case 1: run_levels(job, 0); break;
+    case 1: run_letters(job); break;
     case 2: run_levels(job, 1); break;
     case 3: run_levels(job, 2); break;
     case 4: run_levels(job, 3); break;
@@ -77,4 +189,5 @@ static void run(const mcr_subsequence_job *job)
 }
 
 extern const mcr_subsequence_kit SYMBOL(mcr_subsequence_kit_);
-const mcr_subsequence_kit SYMBOL(mcr_subsequence_kit_) = {.lanes = LANES, .pack = pack, .run = run};
+const mcr_subsequence_kit SYMBOL(mcr_subsequence_kit_) = {
+    .lanes = LANES, .columns = columns_of, .pack = pack, .run = run};

@@ -9,26 +9,31 @@
 
 /* The longest subsequences that have code of their own. */
 enum { MCR_SUBSEQUENCE_MOST = 64 };
+/* Letters of t that are worked on at a time, at most. */
+enum { MCR_SUBSEQUENCE_TILE = 64 };
 
-/* One string s against `lanes` strings t, which stand side by side. "real" is float or double by the
- * kit that runs it; blocks are 64-byte aligned. */
+/* One string s against strings t that stand in `lanes` lanes, several one after the other in each: every
+ * string begins with a tile of so many letters as kit->columns says, and the last tile of each is filled
+ * up with a letter that is none. "real" is float or double by the kit that runs it; blocks are 64-byte
+ * aligned. */
 typedef struct mcr_subsequence_job {
     int64_t p; /* 1 .. MCR_SUBSEQUENCE_MOST */
     double lambda;
     const unsigned char *s;
     int64_t s_length;
-    const void *t;    /* from kit->pack */
-    int64_t t_length; /* of the longest */
-    void *room;       /* real: t_length * (p - 1) * lanes */
-    void *k;          /* real: lanes results */
+    int64_t tiles;    /* of each lane */
+    const void *t;    /* from kit->pack: tiles x columns x lanes reals */
+    const void *goes; /* from kit->pack: tiles x lanes reals */
+    void *room;       /* (MCR_SUBSEQUENCE_TILE + 2 s_length) * (p - 1) * lanes reals */
+    void *k;          /* tiles x lanes reals: what each tile adds to its string's K */
 } mcr_subsequence_job;
 
 typedef struct mcr_subsequence_kit {
     int64_t lanes;
-    /* Puts a string into one lane of t, whose longest string has t_length letters: t_length * lanes
-     * reals. Strings of length 0 for lanes that are not used. */
-    void (*pack)(void *t, int64_t t_length, int64_t lane, const unsigned char *string,
-                 int64_t length);
+    int64_t (*columns)(double lambda); /* letters of a tile */
+    /* Puts a string into `tiles` tiles of a lane, from tile `first` on. */
+    void (*pack)(void *t, void *goes, int64_t columns, int64_t lane, int64_t first, int64_t tiles,
+                 const unsigned char *string, int64_t length);
     void (*run)(const mcr_subsequence_job *job);
 } mcr_subsequence_kit;
 

@@ -154,6 +154,24 @@ void mcr_put_objects(mcr_text *t, const mcr_data *data, const bool *wanted)
     }
 }
 
+bool mcr_put_columns(mcr_text *t, const mcr_data *data, const bool *wanted)
+{
+    int64_t fields = 0;
+    for (int64_t i = 0; i < mcr_data_fields(data); i++)
+        fields += wanted[i] && data->store[i]->column;
+    mcr_put_i64(t, fields);
+    for (int64_t i = 0; i < mcr_data_fields(data); i++) {
+        const mcr_store *s = data->store[i];
+        if (!wanted[i] || !s->column)
+            continue;
+        mcr_put_text(t, s->name);
+        mcr_put_i64(t, s->cols);
+        for (int64_t c = 0; c < s->cols; c++)
+            mcr_put_text(t, s->column[c]);
+    }
+    return fields > 0;
+}
+
 /* ---- reading -----------------------------------------------------------------------------------*/
 
 /* Starts must begin with 0, rise, and end with `total`. */
@@ -307,4 +325,30 @@ mcr_status mcr_get_objects(mcr_data **out, mcr_reader *r, const char *file)
     else
         s = mcr_builder_finish(out, b);
     return s;
+}
+
+/* Of one field, into the store that was just read. */
+static void get_names(mcr_reader *r, mcr_store *s)
+{
+    if (!s || s->kind != MCR_DENSE || s->column || s->cols != mcr_get_count(r, 8)) {
+        r->bad = true;
+        return;
+    }
+    s->column = mcr_alloc_zero(r->ctx, (size_t)s->cols, sizeof *s->column);
+    if (!s->column)
+        r->bad = r->short_of_memory = true;
+    for (int64_t c = 0; c < s->cols && s->column; c++)
+        if (!(s->column[c] = mcr_get_text(r)))
+            r->bad = true;
+}
+
+void mcr_get_columns(mcr_reader *r, mcr_data *data)
+{
+    int64_t fields = mcr_get_i64(r);
+    for (int64_t f = 0; f < fields && !r->bad; f++) {
+        char *name = mcr_get_text(r);
+        int64_t at = name ? mcr_data_find(data, name, strlen(name)) : -1;
+        get_names(r, at >= 0 ? data->store[at] : NULL);
+        mcr_free(r->ctx, name);
+    }
 }

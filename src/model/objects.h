@@ -10,7 +10,10 @@
 
 /* Writes the fields with wanted[f] set; targets and weights are left out. */
 void mcr_put_objects(mcr_text *t, const mcr_data *data, const bool *wanted);
-/* Reads them back; every invariant is checked by the builder. */
+/* The names of their columns; false: no field has any. */
+bool mcr_put_columns(mcr_text *t, const mcr_data *data, const bool *wanted);
+void mcr_get_columns(mcr_reader *r, mcr_data *data);
+/* Reads the objects back; every invariant is checked by the builder. */
 mcr_status mcr_get_objects(mcr_data **out, mcr_reader *r, const char *file);
 
 #endif

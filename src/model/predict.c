@@ -507,13 +507,34 @@ static mcr_status answer_block(work *w, int64_t first, const wanted *to)
     return s;
 }
 
+/* Columns are taken by their place. Where the model and the data name them, and the names say that they
+ * stand in another order, that is a mistake. */
+static mcr_status check_names(mcr *ctx, const mcr_model *m, const mcr_data *data)
+{
+    for (int64_t f = 0; f < m->basis->fields; f++) {
+        const mcr_store *own = m->basis->store[f];
+        int64_t at = mcr_data_find(data, own->name, strlen(own->name));
+        int64_t c = at < 0 ? -1 : mcr_store_names_moved(own, data->store[at]);
+        if (c >= 0)
+            return mcr_fail(
+                ctx, MCR_BAD_DATA,
+                "column %lld is \"%.100s\", which stands at another place in the model's "
+                "training data: bring the columns into the same order",
+                (long long)c + 1, data->store[at]->column[c]);
+    }
+    return MCR_OK;
+}
+
 static mcr_status predict(mcr *ctx, const mcr_model *m, const mcr_data *data, const wanted *to)
 {
     const mcr_fitted *f = m->fitted;
     int64_t n = mcr_data_count(data);
     work w;
     double began = mcr_now();
-    mcr_status s = open_work(&w, ctx, m, n, to->std != NULL);
+    mcr_status s = check_names(ctx, m, data);
+    if (s)
+        return s;
+    s = open_work(&w, ctx, m, n, to->std != NULL);
     /* The bound on float's errors holds for kernels that are positive semidefinite. */
     bool quickly = !to->score && !to->proba && !f->slope && f->rule <= MCR_RULE_LARGEST &&
                    f->task == MCR_CLASSIFY && !w.predictor &&

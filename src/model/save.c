@@ -83,26 +83,44 @@ static void mark_fields(const mcr_bound *node, const mcr_data *data, bool *wante
         mark_fields(node->child[c], data, wanted);
 }
 
-/* OBJS: the support objects, in the fields that the kernel reads. */
-static mcr_status put_basis(mcr_text *t, const mcr_model *m)
+/* The fields that the kernels read: one flag a field, to be freed. */
+static mcr_status choose_fields(bool **out, const mcr_model *m)
 {
     mcr_binding *binding = NULL;
     const mcr_kernel *kernel[] = {m->kernel, m->fitted->second};
     bool loaded = mcr_data_numbers_only(m->basis); /* then it has only the fields that are needed */
     bool *wanted = mcr_alloc_zero(m->ctx, (size_t)m->basis->fields, sizeof *wanted);
+    mcr_data *one =
+        NULL; /* object is enough: some kernels do all their work while they are bound */
     mcr_status s = wanted ? MCR_OK : MCR_NO_MEMORY;
     for (int64_t f = 0; f < m->basis->fields && loaded && !s; f++)
         wanted[f] = true;
+    if (!s && !loaded)
+        s = mcr_data_select(&one, m->basis, (mcr_rows){NULL, 0, mcr_data_count(m->basis) > 0});
     for (int k = 0; k < 2 && kernel[k] && !loaded && !s; k++) {
-        s = mcr_binding_open(&binding, m->ctx, kernel[k], m->basis, NULL);
+        s = mcr_binding_open(&binding, m->ctx, kernel[k], one, NULL);
         if (!s)
-            mark_fields(binding->root, m->basis, wanted);
+            mark_fields(binding->root, one, wanted);
         mcr_binding_close(binding);
         binding = NULL;
     }
+    mcr_data_free(one);
+    *out = wanted;
+    return s;
+}
+
+/* COLS: names of columns, where a file had them; OBJS: the objects. */
+static mcr_status put_basis(mcr_text *file, mcr_text *part, const mcr_model *m)
+{
+    bool *wanted = NULL;
+    mcr_status s = choose_fields(&wanted, m);
+    if (!s && mcr_put_columns(part, m->basis, wanted))
+        mcr_put_section(file, "COLS", part);
+    part->length = 0;
     if (!s) {
-        mcr_put_objects(t, m->basis, wanted);
-        s = t->status;
+        mcr_put_objects(part, m->basis, wanted);
+        mcr_put_section(file, "OBJS", part);
+        s = part->status;
     }
     mcr_free(m->ctx, wanted);
     return s;
@@ -137,10 +155,9 @@ static mcr_status write_all(mcr_text *file, mcr_text *part, const mcr_model *m)
         mcr_put_section(file, "MORE", part);
         part->length = 0;
     }
-    mcr_status s = put_basis(part, m);
+    mcr_status s = put_basis(file, part, m);
     if (s)
         return s;
-    mcr_put_section(file, "OBJS", part);
     mcr_put_section(file, "END ", NULL);
     return file->status;
 }
@@ -434,6 +451,10 @@ static mcr_status get_basis(mcr_model *m, const mcr_container *c)
     mcr_status s = mcr_container_find(c, "OBJS", &r);
     if (!s)
         s = mcr_get_objects(&m->basis, &r, c->file);
+    if (!s && mcr_container_has(c, "COLS", &r)) {
+        mcr_get_columns(&r, m->basis);
+        s = mcr_reader_end(&r, c->file, "its columns");
+    }
     if (!s && mcr_data_count(m->basis) != m->fitted->basis)
         s = mcr_fail_at(c->ctx, MCR_BAD_DATA, c->file, 0,
                         "the model file is damaged (objects and coefficients do not fit); restore "

@@ -7,8 +7,9 @@
  * product a step is enough. (Truncated Newton: Nash, 2000; the metric: Chapelle, 2007.)
  *
  * A problem that has taken many products is first solved with a low rank in place of G, if G is L L^T to
- * rounding with few columns, as it is for smooth kernels on few features: products are then many times
- * cheaper. The steps that are left from there, mostly none, are made with G itself.
+ * rounding with few columns, as it is for smooth kernels on few features. Newton's step is then found
+ * directly, (mu + H L L')^-1 = (1 - H L (mu + L' H L)^-1 L') / mu, or, where that is too large, by
+ * products that are many times cheaper. What is left to do from there, mostly nothing, is done with G.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -30,10 +31,11 @@ typedef struct state {
     mcr *ctx;
     mcr_gram *gram;
     const mcr_smooth *p;
-    int64_t count;   /* n x columns */
-    mcr_square all;  /* of G; closed: products are made from the objects */
-    mcr_lowrank low; /* rank 0: none */
-    double *low_room;
+    int64_t count;    /* n x columns */
+    mcr_square all;   /* of G; closed: products are made from the objects */
+    mcr_lowrank low;  /* rank 0: none */
+    double *low_room; /* rank x columns */
+    mcr_square inner; /* mu + L' H L, by column and then rank; closed: too large */
     bool use_low;
     int64_t patience; /* products after which an iteration ends; 0: no limit */
     twin rest, step, residual, direction, curved;
@@ -43,11 +45,17 @@ typedef struct state {
     mcr_smooth_result *result;
 } state;
 
+static mcr_status multiply_low(state *t, const double *v, double *gv)
+{
+    mcr_status s = mcr_lowrank_project(&t->low, v, t->p->columns, t->low_room);
+    return s ? s : mcr_lowrank_expand(&t->low, t->low_room, t->p->columns, gv);
+}
+
 static mcr_status multiply(state *t, const double *v, double *gv)
 {
     t->result->products++;
     if (t->use_low)
-        return mcr_lowrank_multiply(&t->low, v, t->p->columns, t->low_room, gv);
+        return multiply_low(t, v, gv);
     return t->all.a ? mcr_square_multiply(&t->all, v, t->p->columns, gv)
                     : mcr_gram_multiply(t->gram, v, t->p->columns, gv);
 }
@@ -173,6 +181,52 @@ static mcr_status conjugate(state *t, const double *f)
     return MCR_OK;
 }
 
+/* inner = mu + L' H L. H is a columns x columns matrix for each object, whose columns are found one by
+ * one; `direction` and `curved` are free here. */
+static mcr_status fill_inner(state *t, const double *f)
+{
+    int64_t k = t->p->columns, n = t->count / k, rank = t->low.rank;
+    mcr_status s = MCR_OK;
+    for (int64_t c = 0; c < k && !s; c++) {
+        for (int64_t i = 0; i < t->count; i++)
+            t->direction.v[i] = i % k == c;
+        t->p->curve(t->p->self, f, t->direction.v, t->curved.v);
+        for (int64_t o = c; o < k && !s; o++) { /* the lower triangle */
+            for (int64_t i = 0; i < n; i++)
+                t->direction.gv[i] = t->curved.v[i * k + o];
+            s = mcr_lowrank_weigh(&t->low, t->direction.gv,
+                                  t->inner.a + o * rank * t->inner.ld + c * rank, t->inner.ld);
+        }
+    }
+    for (int64_t i = 0; i < t->inner.n && !s; i++)
+        t->inner.a[i * t->inner.ld + i] += t->p->mu;
+    return s ? s : mcr_lapack_cholesky(t->ctx, t->inner.n, t->inner.a, t->inner.ld, NULL, NULL);
+}
+
+/* The step with the low rank, directly. */
+static mcr_status solve_low(state *t, const double *f)
+{
+    int64_t k = t->p->columns, rank = t->low.rank;
+    double *by_column = t->direction.v; /* rank x columns, at most n x columns */
+    mcr_status s = fill_inner(t, f);
+    if (!s)
+        s = mcr_lowrank_project(&t->low, t->rest.v, k, t->low_room);
+    for (int64_t i = 0; i < rank * k && !s; i++)
+        by_column[i % k * rank + i / k] = t->low_room[i];
+    if (!s)
+        s = mcr_lapack_solve(t->ctx, rank * k, 1, t->inner.a, t->inner.ld, by_column, 1);
+    for (int64_t i = 0; i < rank * k && !s; i++)
+        t->low_room[i] = by_column[i % k * rank + i / k];
+    if (!s)
+        s = mcr_lowrank_expand(&t->low, t->low_room, k, t->curved.v);
+    if (s)
+        return s;
+    t->p->curve(t->p->self, f, t->curved.v, t->step.v);
+    for (int64_t i = 0; i < t->count; i++)
+        t->step.v[i] = (t->rest.v[i] - t->step.v[i]) / t->p->mu;
+    return multiply(t, t->step.v, t->step.gv);
+}
+
 /* Goes along the step as far as the objective falls enough; false: nowhere. */
 static bool advance(state *t, double *a, double *f)
 {
@@ -226,6 +280,7 @@ static void close_state(state *t)
     for (size_t i = 0; i < sizeof room / sizeof *room; i++)
         mcr_free(t->ctx, room[i]);
     mcr_free(t->ctx, t->low_room);
+    mcr_square_close(&t->inner);
     mcr_lowrank_close(&t->low);
     mcr_square_close(&t->all);
 }
@@ -240,7 +295,11 @@ static mcr_status iterate(state *t, double *a, double *f)
             t->result->stop = MCR_SMOOTH_STEPS;
             break;
         }
-        s = conjugate(t, f);
+        s = t->use_low && t->inner.a ? solve_low(t, f) : conjugate(t, f);
+        if (s == MCR_NUMERIC && t->inner.a) { /* mu is too small for a factor */
+            mcr_square_close(&t->inner);
+            s = conjugate(t, f);
+        }
         if (s)
             break;
         if (!advance(t, a, f)) {
@@ -256,7 +315,8 @@ static mcr_status iterate(state *t, double *a, double *f)
 /* As far as it gets with a low rank in place of G. */
 static mcr_status approach(state *t, double *a, double *f)
 {
-    enum { PART = 4 }; /* columns are worth it up to such a part of n */
+    /* Columns are worth it up to such a part of n, and to be solved for directly up to so many. */
+    enum { PART = 4, DIRECT = 2000 };
     t->patience = 0;
     mcr_status s = mcr_lowrank_open(&t->low, &t->all, 1e-12, mcr_gram_rows(t->gram) / PART);
     if (s || t->low.rank == 0)
@@ -264,6 +324,10 @@ static mcr_status approach(state *t, double *a, double *f)
     t->low_room = mcr_alloc(t->ctx, (size_t)(t->low.rank * t->p->columns), sizeof(double));
     if (!t->low_room)
         return MCR_NO_MEMORY;
+    if (t->low.rank * t->p->columns <= DIRECT)
+        s = mcr_square_open(&t->inner, t->ctx, t->low.rank * t->p->columns, t->p->phase);
+    if (s && s != MCR_OVER_BUDGET)
+        return s;
     t->use_low = true;
     s = iterate(t, a, f);
     t->use_low = false;

@@ -123,5 +123,25 @@ def test_damaged_models_are_refused():
     assert tap.mercer("predict", "nowhere", file, status=1).stderr.startswith("mercer: nowhere: ")
 
 
+def test_names_of_columns_are_kept():
+    with open("people.csv", "w") as out:
+        out.write("age,height,target\n1,2,a\n2,1,b\n3,5,a\n5,3,b\n1,3,a\n4,2,b\n")
+    with open("same.csv", "w") as out:
+        out.write("age,height\n2,1\n1,2\n")
+    with open("other.csv", "w") as out:
+        out.write("height,age\n1,2\n2,1\n")
+    with open("bare.csv", "w") as out:
+        out.write("2,1\n1,2\n")
+    tap.mercer("fit", "svm", "people.csv", "-k", "linear", "-o", "m.mercer", "--quiet")
+    names = [f["feature"] for sign in ("positive", "negative")
+             for f in tap.mercer_json("explain", "m.mercer")["outputs"][0][sign]]
+    tap.check_equal(names, ["age", "height"])
+    for file in ("same.csv", "bare.csv"):
+        out = tap.mercer("predict", "m.mercer", file, "--target", "none", "--quiet").stdout
+        tap.check_equal(out.split(), ["b", "a"])
+    run = tap.mercer("predict", "m.mercer", "other.csv", "--target", "none", status=1)
+    assert "column 1" in run.stderr and '"height"' in run.stderr, run.stderr
+
+
 if __name__ == "__main__":
     tap.main(globals())

@@ -5,6 +5,7 @@ SPDX-License-Identifier: Apache-2.0
 
 import os
 import pty
+import random
 import re
 import select
 import signal
@@ -96,6 +97,20 @@ def test_interrupt_stops_cleanly():
     tap.check_equal(status, 1)
     tap.check_equal(plain(text).split("\r")[-1].strip(), "mercer: interrupted")
     tap.check_equal(os.listdir("."), ["x.npy"])
+
+
+def test_slow_kernels_can_be_interrupted():
+    """gkm does its work before the first value: that shows progress, and stops when asked to."""
+    chance = random.Random(3)
+    with open("dna.txt", "w") as out:
+        for _ in range(1500):
+            out.write("".join(chance.choice("ACGT") for _ in range(300)) + "\n")
+    status, text = on_terminal("gram", "dna.txt", "--format", "text", "--target", "none", "-k", "gkm",
+                               "-o", "g.npy", stop_after=b"%")
+    tap.check_equal(status, 1)
+    assert "gkm" in text, text
+    tap.check_equal(plain(text).split("\r")[-1].strip(), "mercer: interrupted")
+    tap.check_equal(os.listdir("."), ["dna.txt"])
 
 
 def test_interrupt_while_waiting_for_input():

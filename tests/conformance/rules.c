@@ -383,6 +383,73 @@ static bool passes(check *c, bool precise)
 
 /* ---- the text ----------------------------------------------------------------------------------*/
 
+/* Inner products of two rows of features. */
+static double product(const mcr_features *f, int64_t i, int side, int64_t j)
+{
+    const int32_t *a, *b;
+    const double *x, *z;
+    int64_t m = mcr_features_row(f, 0, i, &a, &x), n = mcr_features_row(f, side, j, &b, &z), p = 0;
+    double sum = 0;
+    for (int64_t q = 0; q < n; q++) {
+        while (p < m && a[p] < b[q])
+            p++;
+        sum += p < m && a[p] == b[q] ? x[p] * z[q] : 0;
+    }
+    return sum;
+}
+
+static bool reproduced(check *c, const mcr_data *x, const mcr_data *z)
+{
+    enum { BUDGET = 16 << 20 };
+    mcr_features *f = NULL;
+    size_t held = mcr_budget_left(c->ctx) - BUDGET;
+    if (!fine(c, mcr_budget_take(c->ctx, held, "nothing"), "budget"))
+        return false;
+    mcr_status status = mcr_features_open(&f, c->ctx, c->kernel, x, z, 0);
+    mcr_budget_give(c->ctx, held);
+    /* Only what is too large to be listed may be refused. */
+    if ((status == MCR_BAD_CALL && strstr(mcr_message(c->ctx), "too many")) ||
+        (status == MCR_NO_MEMORY && strstr(mcr_message(c->ctx), "explicit features need")))
+        return true;
+    if (!fine(c, status, "explicit features"))
+        return false;
+    double k[SOME * SOME];
+    for (int64_t i = 0; i < SOME; i++)
+        for (int64_t j = 0; j < SOME; j++)
+            k[i * SOME + j] = product(f, i, z != NULL, j);
+    mcr_features_close(f);
+    double *right = rules_matrix(c->ctx, c->trial->text, x, z), dx[SOME], dz[SOME];
+    for (int64_t i = 0; i < SOME; i++) {
+        dx[i] = c->d[i];
+        dz[i] = c->d[z ? SOME + i : i];
+    }
+    int64_t at = rules_differ(k, SOME, right, SOME, SOME, dx, dz, RULES_DOUBLE);
+    double found = at < 0 ? 0 : k[at], wanted = at < 0 ? 0 : right[at];
+    free(right);
+    return at < 0 || broken(c, "the features give K(%d,%d) = %.17g, not %.17g", (int)(at / SOME),
+                            (int)(at % SOME), found, wanted);
+}
+
+/* A kernel that says so has features whose inner products are its values. */
+static bool features(check *c)
+{
+    mcr_data *x = NULL, *z = NULL;
+    mcr_kernel_info info = {0};
+    bool has = c->trial->extra && c->trial->extra->features;
+    for (int64_t k = 0; !c->trial->extra && mcr_kernel_describe(c->ctx, k, &info) == MCR_OK; k++) {
+        size_t length = strlen(info.name);
+        has = has || (info.has_features && strncmp(c->trial->text, info.name, length) == 0 &&
+                      c->trial->text[length] == '(');
+    }
+    bool ok = !has || !c->trial->leaf ||
+              (fine(c, mcr_data_select(&x, c->data, (mcr_rows){NULL, 0, SOME}), "select") &&
+               fine(c, mcr_data_select(&z, c->data, (mcr_rows){NULL, SOME, SOME}), "select") &&
+               reproduced(c, x, NULL) && reproduced(c, x, z));
+    mcr_data_free(x);
+    mcr_data_free(z);
+    return ok;
+}
+
 static bool text(check *c)
 {
     mcr_kernel *again = NULL;
@@ -415,7 +482,7 @@ bool rules_hold(mcr *ctx, const zoo_trial *trial, char why[RULES_WHY])
               fine(c, mcr_gram_open(&c->gram, ctx, c->kernel, c->data, NULL), "open") &&
               symmetric(c) && pair_by_pair(c) && diagonal(c) && lists(c) && single_precision(c) &&
               semidefinite(c) && unseen(c) && few(c) && products(c) && passes(c, true) &&
-              passes(c, false) && text(c);
+              passes(c, false) && features(c) && text(c);
     mcr_gram_close(c->gram);
     mcr_data_free(c->data);
     mcr_kernel_free(c->kernel);

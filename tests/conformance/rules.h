@@ -8,7 +8,7 @@
 #include "zoo.h"
 
 /* Tests one expression on one breed: symmetry, blocks, float, diagonal, positive semidefinite (unless
- * it says that it is not), unseen objects, products and passes, text. false: *why says which rule is
+ * it says that it is not), unseen objects, products and passes, explicit features, text. false: *why says which rule is
  * broken, and where. The context needs no more than the trial's kernel. */
 enum { RULES_WHY = 512 };
 bool rules_hold(mcr *ctx, const zoo_trial *trial, char why[RULES_WHY]);

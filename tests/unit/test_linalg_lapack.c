@@ -164,8 +164,17 @@ static void test_low_rank(void **context)
     test_ok(ctx, mcr_lowrank_open(&low, &m, 1e-13, N / 4));
     assert_in_range(low.rank, 5, 60);
     test_ok(ctx, mcr_square_multiply(&m, v, COLS, want));
-    test_ok(ctx, mcr_lowrank_multiply(&low, v, COLS, room, y));
+    test_ok(ctx, mcr_lowrank_project(&low, v, COLS, room));
+    test_ok(ctx, mcr_lowrank_expand(&low, room, COLS, y));
     test_close_arrays("L L' v", y, want, N * COLS, 1e-9);
+    double inner[60 * 64], sum[60 * 64] = {0};
+    test_ok(ctx, mcr_lowrank_weigh(&low, v, inner, 64));
+    for (int64_t r = 0; r < low.rank; r++)
+        for (int64_t c = 0; c < low.rank; c++) {
+            for (int64_t i = 0; i < N; i++)
+                sum[r * 64 + c] += low.l[i * low.ld + r] * v[i] * low.l[i * low.ld + c];
+            test_close_real("L' diag(h) L", inner[r * 64 + c], sum[r * 64 + c], 1e-10);
+        }
     mcr_lowrank_close(&low);
     for (int64_t i = 0; i < N; i++)
         for (int64_t j = 0; j < N; j++)

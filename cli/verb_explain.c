@@ -1,0 +1,268 @@
+/* verb_explain.c: mercer explain: a model as weights of substrings, patterns, monomials.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+#include "json.h"
+#include "progress.h"
+#include "text.h"
+
+typedef struct explain_call {
+    int64_t top;
+    const char *of;
+} explain_call;
+
+typedef struct explanation {
+    cli *c;
+    const mcr_model *model;
+    const mcr_features *features;
+    int64_t count, top;
+    double *weight, offset;
+    int64_t *order; /* features by falling weight */
+} explanation;
+
+/* ---- which features ----------------------------------------------------------------------------*/
+
+typedef struct ranked {
+    double weight;
+    int64_t feature;
+} ranked;
+
+static int by_weight(const void *a, const void *b)
+{
+    const ranked *x = a, *y = b;
+    return x->weight != y->weight ? (x->weight < y->weight) - (x->weight > y->weight)
+                                  : (x->feature > y->feature) - (x->feature < y->feature);
+}
+
+static void rank(explanation *e)
+{
+    ranked *list = cli_alloc((size_t)e->count + 1, sizeof *list);
+    for (int64_t i = 0; i < e->count; i++)
+        list[i] = (ranked){e->weight[i], i};
+    qsort(list, (size_t)e->count, sizeof *list, by_weight);
+    for (int64_t i = 0; i < e->count; i++)
+        e->order[i] = list[i].feature;
+    free(list);
+}
+
+/* Features of one sign that are shown: the first from the front, or from the back. */
+static int64_t shown(const explanation *e, int sign)
+{
+    int64_t count = 0;
+    while (count < e->count && count < e->top) {
+        int64_t at = sign > 0 ? count : e->count - 1 - count;
+        if (e->weight[e->order[at]] * sign <= 0)
+            break;
+        count++;
+    }
+    return count;
+}
+
+static int64_t feature_at(const explanation *e, int sign, int64_t i)
+{
+    return e->order[sign > 0 ? i : e->count - 1 - i];
+}
+
+/* ---- what an output decides --------------------------------------------------------------------*/
+
+/* The class that output o speaks for where it is positive (sign 1) or negative; NULL: there is none. */
+static const char *class_of(const mcr_model *m, int64_t o, int sign)
+{
+    int64_t classes = mcr_model_classes(m), a = 0, b = 1;
+    if (classes == 2)
+        return mcr_model_class_name(m, sign > 0);
+    if (classes == 0)
+        return NULL;
+    if (strcmp(mcr_model_output_name(m, 0), mcr_model_class_name(m, 0)) == 0)
+        return sign > 0 ? mcr_model_class_name(m, o) : NULL; /* against the rest */
+    for (; o > 0; o--)
+        if (++b == classes)
+            b = ++a + 1;
+    return mcr_model_class_name(m, sign > 0 ? a : b);
+}
+
+static void say_side(const mcr_model *m, int64_t o, int sign)
+{
+    const char *name = class_of(m, o, sign);
+    if (name) {
+        printf("for ");
+        cli_put_clean(stdout, name, 100);
+    } else if (mcr_model_classes(m) > 0) {
+        printf("against ");
+        cli_put_clean(stdout, class_of(m, o, 1), 100);
+    } else {
+        printf(sign > 0 ? "higher" : "lower");
+    }
+    printf(":\n");
+}
+
+/* ---- showing -----------------------------------------------------------------------------------*/
+
+static void print_output(const explanation *e, int64_t o)
+{
+    char number[64];
+    cli_say("output", "%s", mcr_model_output_name(e->model, o));
+    cli_say("offset", "%.6g", e->offset + 0.0); /* not -0 */
+    for (int sign = 1; sign >= -1; sign -= 2) {
+        say_side(e->model, o, sign);
+        for (int64_t i = 0; i < shown(e, sign); i++) {
+            int64_t f = feature_at(e, sign, i);
+            snprintf(number, sizeof number, "%.6g", e->weight[f]);
+            printf("  %12s  ", number);
+            cli_put_clean(stdout, mcr_features_name(e->features, f), 400);
+            printf("\n");
+        }
+    }
+}
+
+static void json_output(const explanation *e, int64_t o, cli_json *j)
+{
+    cli_json_object(j, NULL);
+    cli_json_text(j, "name", mcr_model_output_name(e->model, o));
+    cli_json_real(j, "offset", e->offset);
+    for (int sign = 1; sign >= -1; sign -= 2) {
+        cli_json_list(j, sign > 0 ? "positive" : "negative");
+        for (int64_t i = 0; i < shown(e, sign); i++) {
+            int64_t f = feature_at(e, sign, i);
+            cli_json_object(j, NULL);
+            cli_json_text(j, "feature", mcr_features_name(e->features, f));
+            cli_json_real(j, "weight", e->weight[f]);
+            cli_json_end(j);
+        }
+        cli_json_end(j);
+    }
+    cli_json_end(j);
+}
+
+/* The outputs that were asked for: all, or the one with this name. */
+static int wanted(const explanation *e, const explain_call *call, int64_t o)
+{
+    return !call->of || strcmp(call->of, mcr_model_output_name(e->model, o)) == 0;
+}
+
+static int check_output(const explanation *e, const explain_call *call)
+{
+    int64_t outputs = mcr_model_outputs(e->model);
+    for (int64_t o = 0; o < outputs; o++)
+        if (wanted(e, call, o))
+            return 0;
+    return cli_refuse(e->c, "--of: the model has no output \"%s\"; it has \"%s\"%s", call->of,
+                      mcr_model_output_name(e->model, 0),
+                      outputs > 1 ? " and others (mercer explain without --of shows them)" : "");
+}
+
+static int explain(explanation *e, const explain_call *call, cli_json *j)
+{
+    int bad = 0;
+    for (int64_t o = 0; o < mcr_model_outputs(e->model) && !bad; o++) {
+        if (!wanted(e, call, o))
+            continue;
+        bad = cli_fail(
+            e->c, mcr_model_weights(e->c->ctx, e->model, e->features, o, e->weight, &e->offset));
+        if (bad)
+            break;
+        rank(e);
+        if (j)
+            json_output(e, o, j);
+        else
+            print_output(e, o);
+    }
+    return bad;
+}
+
+static int show(explanation *e, const explain_call *call)
+{
+    const mcr_report_fit *r = mcr_model_report(e->model);
+    if (!e->c->common.json) {
+        cli_say("model", "%s, %s", r->learner, r->kernel);
+        cli_say("features", "%" PRId64 " in %" PRId64 " support objects", e->count, r->support);
+        return explain(e, call, NULL);
+    }
+    cli_json j;
+    cli_json_begin(&j, stdout);
+    cli_json_text(&j, "learner", r->learner);
+    cli_json_text(&j, "kernel", r->kernel);
+    cli_json_integer(&j, "features", e->count);
+    cli_json_list(&j, "outputs");
+    int bad = explain(e, call, &j);
+    cli_json_end(&j);
+    cli_json_end(&j);
+    return bad;
+}
+
+static int run(cli *c, const void *values)
+{
+    const explain_call *call = values;
+    mcr_model *model = NULL;
+    mcr_features *features = NULL;
+    explanation e = {.c = c, .top = call->top > 0 ? call->top : INT64_MAX};
+    int bad = cli_fail(c, mcr_model_load(&model, c->ctx, cli_word(c, 0)));
+    e.model = model;
+    if (!bad && call->of)
+        bad = check_output(&e, call);
+    if (!bad)
+        bad = cli_fail(c, mcr_model_features(&features, c->ctx, model));
+    cli_progress_clear(c);
+    if (!bad) {
+        e.features = features;
+        e.count = mcr_features_count(features);
+        e.weight = cli_alloc((size_t)e.count + 1, sizeof *e.weight);
+        e.order = cli_alloc((size_t)e.count + 1, sizeof *e.order);
+        bad = show(&e, call);
+    }
+    free(e.weight);
+    free(e.order);
+    mcr_features_close(features);
+    mcr_model_free(model);
+    return bad;
+}
+
+#define AT(field) offsetof(explain_call, field)
+
+static const cli_option options[] = {
+    {.name = "top",
+     .type = CLI_INT,
+     .offset = AT(top),
+     .argument = "N",
+     .standard = "10",
+     .max = 9e18,
+     .help = "features of each sign that are shown; 0: all"},
+    {.name = "of",
+     .type = CLI_TEXT,
+     .offset = AT(of),
+     .argument = "OUTPUT",
+     .help = "one output only, by its name: \"b : a\" (mercer info MODEL lists them)"},
+    CLI_LAST_OPTION,
+};
+
+static const char *const words[] = {"MODEL", NULL};
+
+const cli_verb cli_verb_explain = {
+    .name = "explain",
+    .summary = "what a model looks for: its features with the largest weights",
+    .usage = "MODEL [--top N] [--of OUTPUT]",
+    .about = "A kernel machine is f(x) = sum of coef K(support object, x). Where the kernel has an "
+             "explicit\n"
+             "feature map that is f(x) = offset + sum of weight * feature(x), and the weights can "
+             "be read:\n"
+             "substrings of strings, patterns of graphs, columns and their products of vectors. "
+             "Works with\n"
+             "linear, cosine, poly, spectrum, blended, wl, shortestpath, graphlet, and with sums, "
+             "products,\n"
+             "powers and normalize of them (mercer kernels NAME tells).",
+    .examples = "mercer sample motifs -n 200 -o motifs.txt\n"
+                "mercer fit svm motifs.txt -k 'spectrum(p=4)' -o motifs.mercer\n"
+                "mercer explain motifs.mercer --top 5",
+    .words = words,
+    .min_words = 1,
+    .options = options,
+    .values_size = sizeof(explain_call),
+    .run = run,
+};

@@ -1,0 +1,137 @@
+/* verb_features.c: mercer features: the explicit feature map of a kernel.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli.h"
+#include "json.h"
+#include "output.h"
+#include "progress.h"
+#include "text.h"
+
+typedef struct features_call {
+    const char *kernel, *output;
+    int64_t names;
+} features_call;
+
+static int64_t count_values(const mcr_features *f)
+{
+    int64_t sum = 0;
+    const int32_t *index;
+    const double *value;
+    for (int64_t i = 0; i < mcr_features_objects(f, 0); i++)
+        sum += mcr_features_row(f, 0, i, &index, &value);
+    return sum;
+}
+
+static void print_json(const cli *c, const features_call *call, const mcr_kernel *kernel,
+                       const mcr_features *f, double seconds)
+{
+    cli_json j;
+    cli_json_begin(&j, stdout);
+    cli_json_integer(&j, "n", mcr_features_objects(f, 0));
+    cli_json_text(&j, "kernel", mcr_kernel_text(kernel));
+    cli_json_integer(&j, "features", mcr_features_count(f));
+    cli_json_integer(&j, "values", count_values(f));
+    cli_json_list(&j, "names");
+    for (int64_t i = 0; i < mcr_features_count(f) && i < call->names; i++)
+        cli_json_text(&j, NULL, mcr_features_name(f, i));
+    cli_json_end(&j);
+    cli_json_text(&j, "output", call->output);
+    cli_json_seconds(&j, "seconds", seconds);
+    cli_json_seconds(&j, "seconds_total", cli_seconds() - c->started);
+    cli_json_end(&j);
+}
+
+static void print_summary(const features_call *call, const mcr_kernel *kernel,
+                          const mcr_features *f)
+{
+    int64_t n = mcr_features_objects(f, 0);
+    cli_say("kernel", "%s", mcr_kernel_text(kernel));
+    cli_say("objects", "%" PRId64, n);
+    cli_say("features", "%" PRId64 ", on average %.6g of them not 0 in an object",
+            mcr_features_count(f), n ? (double)count_values(f) / (double)n : 0);
+    for (int64_t i = 0; i < mcr_features_count(f) && i < call->names; i++) {
+        char number[32];
+        snprintf(number, sizeof number, "%" PRId64, i + 1);
+        cli_say(number, "%s", mcr_features_name(f, i));
+    }
+}
+
+static int write_vectors(cli *c, const mcr_features *f, const mcr_data *data, const char *path)
+{
+    mcr_data *vectors = NULL;
+    int bad = cli_fail(c, mcr_features_data(&vectors, f, data));
+    if (!bad)
+        bad = cli_fail(c, mcr_data_write(vectors, path, "libsvm"));
+    mcr_data_free(vectors);
+    return bad;
+}
+
+static int run(cli *c, const void *values)
+{
+    const features_call *call = values;
+    mcr_kernel *kernel = NULL;
+    mcr_data *data = NULL;
+    mcr_features *f = NULL;
+    int bad = cli_output_check(c, call->output);
+    if (!bad)
+        bad = cli_read_kernel(c, &kernel, call->kernel);
+    if (!bad)
+        bad = cli_read_words(c, &data, 0);
+    double start = cli_seconds();
+    if (!bad)
+        bad = cli_fail(c, mcr_features_open(&f, c->ctx, kernel, data, NULL, call->names > 0));
+    double seconds = cli_seconds() - start;
+    cli_progress_clear(c);
+    if (!bad && call->output)
+        bad = write_vectors(c, f, data, call->output);
+    if (!bad && c->common.json)
+        print_json(c, call, kernel, f, seconds);
+    else if (!bad && !(call->output && strcmp(call->output, "-") == 0) && !c->common.quiet)
+        print_summary(call, kernel, f);
+    mcr_features_close(f);
+    mcr_data_free(data);
+    mcr_kernel_free(kernel);
+    return bad;
+}
+
+#define AT(field) offsetof(features_call, field)
+
+static const cli_option options[] = {
+    CLI_KERNEL_OPTION(AT(kernel), 1),
+    CLI_OUTPUT_OPTION(AT(output), "write the vectors as a LIBSVM file, with the targets"),
+    {.name = "names",
+     .type = CLI_INT,
+     .offset = AT(names),
+     .argument = "N",
+     .standard = "0",
+     .max = 9e18,
+     .help = "list the names of the first N features"},
+    CLI_LAST_OPTION,
+};
+
+static const char *const words[] = {"DATA...", NULL};
+
+const cli_verb cli_verb_features = {
+    .name = "features",
+    .summary = "the explicit feature map of a kernel: objects as vectors",
+    .usage = "DATA... -k KERNEL [-o FILE] [--names N]",
+    .about = "Writes the objects as vectors phi(x) with K(x,z) = phi(x).phi(z), for the kernels "
+             "that have\n"
+             "such a map with finitely many features (mercer kernels NAME tells): a linear model "
+             "on these\n"
+             "vectors is the same machine as one with the kernel on the objects.",
+    .examples = "mercer sample motifs -n 200 -o motifs.txt\n"
+                "mercer features motifs.txt -k 'spectrum(p=3)' --names 5 -o motifs.svm\n"
+                "mercer fit svm motifs.svm -k linear -o linear.mercer",
+    .traits = CLI_READS,
+    .words = words,
+    .min_words = 1,
+    .options = options,
+    .values_size = sizeof(features_call),
+    .run = run,
+};

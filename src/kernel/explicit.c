@@ -1,0 +1,461 @@
+/* explicit.c: explicit feature maps of bound expressions, and the closure rules on them: a sum of
+ * kernels has the features of all, a product every feature of one times every feature of the other.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "kernel/explicit.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json.h"
+
+/* ---- names -------------------------------------------------------------------------------------*/
+
+mcr_status mcr_names_open(mcr_names **out, mcr *ctx)
+{
+    mcr_names *n = *out = mcr_alloc_zero(ctx, 1, sizeof *n);
+    if (!n)
+        return MCR_NO_MEMORY;
+    n->ctx = ctx;
+    mcr_text_init(&n->text, ctx);
+    return MCR_OK;
+}
+
+void mcr_names_close(mcr_names *n)
+{
+    if (!n)
+        return;
+    mcr_text_free(&n->text);
+    mcr_free(n->ctx, n->begin);
+    mcr_free(n->ctx, n);
+}
+
+mcr_status mcr_names_end(mcr_names *n)
+{
+    mcr_text_add(&n->text, "", 1);
+    mcr_status s = n->text.status;
+    if (!s)
+        s = mcr_reserve(n->ctx, &n->begin, &n->room, n->count + 2, sizeof *n->begin);
+    if (s)
+        return s;
+    if (n->count == 0)
+        n->begin[0] = 0;
+    n->begin[++n->count] = (int64_t)n->text.length;
+    return MCR_OK;
+}
+
+void mcr_names_bytes(mcr_names *n, const char *bytes, int64_t length)
+{
+    bool text = mcr_utf8_valid(bytes, (size_t)length);
+    for (int64_t i = 0; i < length; i++) {
+        unsigned char c = (unsigned char)bytes[i];
+        if (c < 0x20 || c == 0x7f || (c >= 0x80 && !text))
+            mcr_text_format(&n->text, "\\x%02x", c);
+        else
+            mcr_text_add(&n->text, bytes + i, 1);
+    }
+}
+
+const char *mcr_names_at(const mcr_names *n, int64_t i)
+{
+    return n->text.bytes + n->begin[i];
+}
+
+/* ---- making a map ------------------------------------------------------------------------------*/
+
+static mcr_status make(mcr_features **out, const mcr_bound *bound)
+{
+    mcr *ctx = bound->ctx;
+    mcr_features *f = *out = mcr_alloc_zero(ctx, 1, sizeof *f);
+    if (!f)
+        return MCR_NO_MEMORY;
+    f->ctx = ctx;
+    for (int side = 0; side < mcr_features_sides(bound); side++) {
+        f->objects[side] = mcr_bound_count(bound, side);
+        f->start[side] = mcr_alloc_zero(ctx, (size_t)f->objects[side] + 1, sizeof **f->start);
+        if (!f->start[side])
+            return MCR_NO_MEMORY;
+    }
+    return bound->binding->named ? mcr_names_open(&f->names, ctx) : MCR_OK;
+}
+
+/* A type that gives no names: numbers from 1. */
+static mcr_status number_rest(mcr_features *f)
+{
+    mcr_status s = MCR_OK;
+    while (f->names && f->names->count < f->count && !s) {
+        mcr_text_int(&f->names->text, f->names->count + 1);
+        s = mcr_names_end(f->names);
+    }
+    return s;
+}
+
+mcr_status mcr_features_of(mcr_features **out, const mcr_bound *bound)
+{
+    const mcr_kernel *k = bound->kernel;
+    *out = NULL;
+    if (!k->type->features)
+        return mcr_fail(
+            bound->ctx, MCR_BAD_CALL,
+            "%.100s has no finite feature map (`mercer kernels` tells which kernels have "
+            "one)",
+            k->text);
+    mcr_status s = make(out, bound);
+    if (!s)
+        s = k->type->features(bound, *out);
+    if (!s)
+        s = number_rest(*out);
+    if (s) {
+        mcr_features_close(*out);
+        *out = NULL;
+    }
+    return s;
+}
+
+mcr_status mcr_features_open(mcr_features **out, mcr *ctx, const mcr_kernel *kernel,
+                             const mcr_data *x, const mcr_data *z, int names)
+{
+    *out = NULL;
+    mcr_binding *binding = NULL;
+    mcr_status s = mcr_binding_open_listing(&binding, ctx, kernel, x, z, names != 0);
+    if (!s)
+        s = mcr_features_of(out, binding->root);
+    mcr_binding_close(binding);
+    return s;
+}
+
+static void clear(mcr_features *f)
+{
+    for (int side = 0; side < 2; side++) {
+        mcr_free(f->ctx, f->start[side]);
+        mcr_free(f->ctx, f->index[side]);
+        mcr_free(f->ctx, f->value[side]);
+    }
+    mcr_names_close(f->names);
+    *f = (mcr_features){.ctx = f->ctx};
+}
+
+void mcr_features_close(mcr_features *f)
+{
+    if (!f)
+        return;
+    clear(f);
+    mcr_free(f->ctx, f);
+}
+
+void mcr_features_move(mcr_features *out, mcr_features *from)
+{
+    clear(out);
+    *out = *from;
+    *from = (mcr_features){.ctx = out->ctx};
+}
+
+mcr_status mcr_features_resize(mcr_features *f, int64_t count)
+{
+    if (count > INT32_MAX)
+        return mcr_fail(f->ctx, MCR_BAD_DATA, "there are %lld features, and %d are possible",
+                        (long long)count, INT32_MAX);
+    f->count = count;
+    return MCR_OK;
+}
+
+mcr_status mcr_features_expect(const mcr_features *f, double entries)
+{
+    double bytes = entries * (sizeof(int32_t) + sizeof(double));
+    if (bytes <= (double)mcr_budget_left(f->ctx))
+        return MCR_OK;
+    return mcr_fail(f->ctx, MCR_NO_MEMORY,
+                    "the explicit features need %.1f GB, which is more than the budget; raise "
+                    "--memory, or use the kernel as it is",
+                    bytes / 1e9);
+}
+
+mcr_status mcr_features_put(mcr_features *f, int side, int64_t feature, double value)
+{
+    int64_t at = f->start[side][f->rows[side] + 1];
+    if (value == 0)
+        return MCR_OK;
+    mcr_status s = mcr_reserve(f->ctx, &f->index[side], &f->room[side][0], at + 1, sizeof(int32_t));
+    if (!s)
+        s = mcr_reserve(f->ctx, &f->value[side], &f->room[side][1], at + 1, sizeof(double));
+    if (s)
+        return s;
+    f->index[side][at] = (int32_t)feature;
+    f->value[side][at] = value;
+    f->start[side][f->rows[side] + 1] = at + 1;
+    return MCR_OK;
+}
+
+void mcr_features_next(mcr_features *f, int side)
+{
+    int64_t row = ++f->rows[side];
+    if (row < f->objects[side])
+        f->start[side][row + 1] = f->start[side][row];
+}
+
+typedef struct entry {
+    int32_t index;
+    double value;
+} entry;
+
+static int by_index(const void *a, const void *b)
+{
+    const entry *x = a, *y = b;
+    return (x->index > y->index) - (x->index < y->index);
+}
+
+mcr_status mcr_features_sort(mcr_features *f, int side)
+{
+    int64_t first = f->start[side][f->rows[side]], end = f->start[side][f->rows[side] + 1];
+    entry *list = mcr_alloc(f->ctx, (size_t)(end - first), sizeof *list);
+    if (!list)
+        return MCR_NO_MEMORY;
+    for (int64_t e = first; e < end; e++)
+        list[e - first] = (entry){f->index[side][e], f->value[side][e]};
+    qsort(list, (size_t)(end - first), sizeof *list, by_index);
+    for (int64_t e = first; e < end; e++) {
+        f->index[side][e] = list[e - first].index;
+        f->value[side][e] = list[e - first].value;
+    }
+    mcr_free(f->ctx, list);
+    return MCR_OK;
+}
+
+/* ---- leaves ------------------------------------------------------------------------------------*/
+
+static mcr_status copy_store(mcr_features *f, int side, const mcr_store *s, const mcr_field *field)
+{
+    mcr_status st = MCR_OK;
+    for (int64_t i = 0; i < f->objects[side] && !st; i++) {
+        int64_t r = field ? mcr_field_at(field, i) : i;
+        bool sparse = s->kind == MCR_SPARSE;
+        int64_t first = sparse ? s->start[r] : r * s->cols;
+        int64_t end = sparse ? s->start[r + 1] : first + s->cols;
+        for (int64_t e = first; e < end && !st; e++)
+            st = mcr_features_put(f, side, sparse ? s->index[e] : e - first,
+                                  sparse ? s->value[e] : s->dense[e]);
+        mcr_features_next(f, side);
+    }
+    return st;
+}
+
+mcr_status mcr_features_listed(const mcr_bound *bound, mcr_features *out)
+{
+    mcr_status s = mcr_features_resize(out, bound->listed_count);
+    for (int side = 0; side < mcr_features_sides(bound) && !s; side++)
+        s = copy_store(out, side, bound->listed[side], NULL);
+    for (int64_t i = 0; out->names && bound->names && i < bound->names->count && !s; i++) {
+        mcr_text_string(&out->names->text, mcr_names_at(bound->names, i));
+        s = mcr_names_end(out->names);
+    }
+    return s;
+}
+
+void mcr_features_column(mcr_names *names, const mcr_bound *bound, int64_t column)
+{
+    const mcr_store *s = bound->field[0].store;
+    if (bound->data[0]->fields > 1)
+        mcr_text_format(&names->text, "%s:", s->name);
+    if (s->column && column < s->cols)
+        mcr_names_bytes(names, s->column[column], (int64_t)strlen(s->column[column]));
+    else
+        mcr_text_format(&names->text, "x%lld", (long long)column + 1);
+}
+
+mcr_status mcr_features_vectors(const mcr_bound *bound, mcr_features *out)
+{
+    int64_t cols = bound->field[0].store->cols, other = bound->field[1].store->cols;
+    mcr_status s = mcr_features_resize(out, cols > other ? cols : other);
+    for (int side = 0; side < mcr_features_sides(bound) && !s; side++)
+        s = copy_store(out, side, bound->field[side].store, &bound->field[side]);
+    for (int64_t c = 0; out->names && c < out->count && !s; c++) {
+        mcr_features_column(out->names, bound, c);
+        s = mcr_names_end(out->names);
+    }
+    return s;
+}
+
+/* ---- rules -------------------------------------------------------------------------------------*/
+
+/* Both hold the same objects: part's features come behind those of out. */
+static mcr_status append_side(mcr_features *out, int side, const mcr_features *part, int64_t before)
+{
+    int64_t n = out->objects[side];
+    int64_t had = out->start[side][n], more = part->start[side][n];
+    mcr_status s = mcr_reserve(out->ctx, &out->index[side], &out->room[side][0], had + more,
+                               sizeof(int32_t));
+    if (!s)
+        s = mcr_reserve(out->ctx, &out->value[side], &out->room[side][1], had + more,
+                        sizeof(double));
+    /* From the last object to the first: each moves up by what the others before it get. */
+    for (int64_t i = n - 1; i >= 0 && !s; i--) {
+        int64_t first = out->start[side][i], count = out->start[side][i + 1] - first;
+        int64_t from = part->start[side][i], add = part->start[side][i + 1] - from;
+        int32_t *index = out->index[side] + first + from;
+        double *value = out->value[side] + first + from;
+        if (count > 0) {
+            memmove(index, out->index[side] + first, sizeof *index * (size_t)count);
+            memmove(value, out->value[side] + first, sizeof *value * (size_t)count);
+        }
+        for (int64_t e = 0; e < add; e++) {
+            index[count + e] = (int32_t)(before + part->index[side][from + e]);
+            value[count + e] = part->value[side][from + e];
+        }
+        out->start[side][i + 1] += part->start[side][i + 1];
+    }
+    return s;
+}
+
+mcr_status mcr_features_append(mcr_features *out, const mcr_features *part)
+{
+    int64_t before = out->count;
+    mcr_status s = mcr_features_resize(out, before + part->count);
+    for (int side = 0; side < 2 && !s; side++) {
+        out->rows[side] = out->objects[side];
+        if (out->start[side])
+            s = append_side(out, side, part, before);
+    }
+    for (int64_t i = 0; out->names && i < part->count && !s; i++) {
+        mcr_text_string(&out->names->text, mcr_names_at(part->names, i));
+        s = mcr_names_end(out->names);
+    }
+    return s;
+}
+
+static mcr_status multiply_names(mcr_features *out, const mcr_features *a, const mcr_features *b)
+{
+    mcr_status s = MCR_OK;
+    for (int64_t i = 0; i < a->count && !s; i++)
+        for (int64_t j = 0; j < b->count && !s; j++) {
+            const char *left = mcr_names_at(a->names, i), *right = mcr_names_at(b->names, j);
+            bool one = strcmp(left, "1") == 0, other = strcmp(right, "1") == 0;
+            mcr_text_format(&out->names->text, "%s%s%s", one ? "" : left, one || other ? "" : " * ",
+                            other && !one ? "" : right);
+            s = mcr_names_end(out->names);
+        }
+    return s;
+}
+
+static mcr_status multiply(mcr_features *out, const mcr_features *a, const mcr_features *b)
+{
+    mcr_status s = a->count > INT32_MAX / (b->count > 0 ? b->count : 1)
+                       ? mcr_fail(out->ctx, MCR_BAD_DATA,
+                                  "the product has %lld x %lld features, and %d are possible",
+                                  (long long)a->count, (long long)b->count, INT32_MAX)
+                       : mcr_features_resize(out, a->count * b->count);
+    double entries = 0;
+    for (int side = 0; side < 2 && !s; side++)
+        for (int64_t i = 0; i < out->objects[side]; i++)
+            entries += (double)(a->start[side][i + 1] - a->start[side][i]) *
+                       (double)(b->start[side][i + 1] - b->start[side][i]);
+    if (!s)
+        s = mcr_features_expect(out, entries);
+    for (int side = 0; side < 2 && !s; side++)
+        for (int64_t i = 0; i < out->objects[side] && !s; i++) {
+            for (int64_t p = a->start[side][i]; p < a->start[side][i + 1] && !s; p++)
+                for (int64_t q = b->start[side][i]; q < b->start[side][i + 1] && !s; q++)
+                    s = mcr_features_put(out, side,
+                                         a->index[side][p] * b->count + b->index[side][q],
+                                         a->value[side][p] * b->value[side][q]);
+            mcr_features_next(out, side);
+        }
+    return s || !out->names ? s : multiply_names(out, a, b);
+}
+
+mcr_status mcr_features_times(mcr_features *f, const mcr_bound *bound, const mcr_features *by)
+{
+    mcr_features *product;
+    mcr_status s = make(&product, bound);
+    if (!s)
+        s = multiply(product, f, by);
+    if (!s)
+        mcr_features_move(f, product);
+    mcr_features_close(product);
+    return s;
+}
+
+mcr_status mcr_features_normalize(mcr_features *f, int side)
+{
+    double *factor = mcr_alloc(f->ctx, (size_t)f->objects[side], sizeof *factor);
+    if (!factor)
+        return MCR_NO_MEMORY;
+    for (int64_t i = 0; i < f->objects[side]; i++) {
+        double square = 0;
+        for (int64_t e = f->start[side][i]; e < f->start[side][i + 1]; e++)
+            square += f->value[side][e] * f->value[side][e];
+        factor[i] = square > 0 ? 1 / sqrt(square) : 0;
+    }
+    mcr_features_scale(f, side, factor);
+    mcr_free(f->ctx, factor);
+    return MCR_OK;
+}
+
+void mcr_features_scale(mcr_features *f, int side, const double *factor)
+{
+    for (int64_t i = 0; i < f->objects[side]; i++)
+        for (int64_t e = f->start[side][i]; e < f->start[side][i + 1]; e++)
+            f->value[side][e] *= factor[i];
+}
+
+/* ---- looking -----------------------------------------------------------------------------------*/
+
+int64_t mcr_features_count(const mcr_features *f)
+{
+    return f->count;
+}
+
+int64_t mcr_features_objects(const mcr_features *f, int side)
+{
+    return f->objects[side];
+}
+
+int64_t mcr_features_row(const mcr_features *f, int side, int64_t object, const int32_t **index,
+                         const double **value)
+{
+    int64_t first = f->start[side][object];
+    *index = f->index[side] ? f->index[side] + first : NULL;
+    *value = f->value[side] ? f->value[side] + first : NULL;
+    return f->start[side][object + 1] - first;
+}
+
+const char *mcr_features_name(const mcr_features *f, int64_t feature)
+{
+    return f->names ? mcr_names_at(f->names, feature) : NULL;
+}
+
+static mcr_status copy_targets(mcr_builder *b, mcr *ctx, const mcr_data *like)
+{
+    int64_t n = mcr_data_count(like);
+    mcr_status s = MCR_OK;
+    if (mcr_data_target_kind(like) == MCR_WORD_TARGETS) {
+        const char **word = mcr_alloc(ctx, (size_t)n, sizeof *word);
+        for (int64_t i = 0; i < n && word; i++)
+            word[i] = mcr_data_class_name(like, mcr_data_class_of(like)[i]);
+        s = word ? mcr_builder_words(b, word) : MCR_NO_MEMORY;
+        mcr_free(ctx, word);
+    } else if (mcr_data_target_kind(like) != MCR_NO_TARGETS) {
+        s = mcr_builder_targets(b, mcr_data_targets(like));
+    }
+    if (!s && mcr_data_weights(like))
+        s = mcr_builder_weights(b, mcr_data_weights(like));
+    return s;
+}
+
+mcr_status mcr_features_data(mcr_data **out, const mcr_features *f, const mcr_data *like)
+{
+    mcr_builder *b = NULL;
+    *out = NULL;
+    mcr_status s = mcr_builder_open(&b, f->ctx, f->objects[0]);
+    if (s)
+        return s;
+    s = mcr_builder_sparse(b, "features", f->count > 0 ? f->count : 1, f->start[0], f->index[0],
+                           f->value[0]);
+    if (!s)
+        s = copy_targets(b, f->ctx, like);
+    if (!s)
+        return mcr_builder_finish(out, b);
+    mcr_builder_close(b);
+    return s;
+}

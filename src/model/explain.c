@@ -1,0 +1,35 @@
+/* explain.c: a model in terms of the kernel's features: w = sum_i coef_i phi(x_i).
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <string.h>
+
+#include <mercer/features.h>
+
+#include "model/model.h"
+
+mcr_status mcr_model_features(mcr_features **out, mcr *ctx, const mcr_model *m)
+{
+    return mcr_features_open(out, ctx, m->kernel, m->basis, NULL, 1);
+}
+
+mcr_status mcr_model_weights(mcr *ctx, const mcr_model *m, const mcr_features *features, int64_t o,
+                             double *weight, double *offset)
+{
+    int64_t basis = mcr_model_support(m);
+    if (mcr_features_objects(features, 0) != basis)
+        return mcr_fail(ctx, MCR_BAD_CALL, "explain: these are not the features of this model");
+    double *coef = mcr_alloc(ctx, (size_t)basis, sizeof *coef);
+    mcr_status s = coef ? mcr_model_coefficients(m, o, coef, offset, NULL) : MCR_NO_MEMORY;
+    if (!s)
+        memset(weight, 0, sizeof *weight * (size_t)mcr_features_count(features));
+    for (int64_t i = 0; i < basis && !s; i++) {
+        const int32_t *index;
+        const double *value;
+        int64_t count = mcr_features_row(features, 0, i, &index, &value);
+        for (int64_t e = 0; e < count; e++)
+            weight[index[e]] += coef[i] * value[e];
+    }
+    mcr_free(ctx, coef);
+    return s;
+}

@@ -1,0 +1,82 @@
+"""mercer explain and mercer features: models as weights, objects as vectors.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+
+import tap
+
+
+def fit_motifs(kernel="spectrum(p=5)"):
+    tap.mercer("sample", "motifs", "-n", "200", "-o", "motifs.csv")
+    tap.mercer("fit", "svm", "motifs.csv", "-k", kernel, "-o", "m.mercer", "--quiet")
+
+
+def test_the_motif_is_found():
+    fit_motifs()
+    out = tap.mercer_json("explain", "m.mercer", "--top", "3")
+    tap.check_equal(out["features"], 1024)
+    tap.check_equal([o["name"] for o in out["outputs"]], ["1 : -1"])
+    found = [f["feature"] for f in out["outputs"][0]["positive"]]
+    tap.check_equal(len(found), 3)
+    assert all(word in "xTGACTCATx" or word[1:] in "TGACTCAT" for word in found), found
+    text = tap.mercer("explain", "m.mercer", "--top", "3").stdout
+    for word in found + ["for 1:", "for -1:", "offset"]:
+        assert word in text, (word, text)
+
+
+def test_all_weights_give_the_scores():
+    fit_motifs("normalize(spectrum(p=3, mode=count))")
+    out = tap.mercer_json("explain", "m.mercer", "--top", "0")["outputs"][0]
+    weight = {f["feature"]: f["weight"] for sign in ("positive", "negative") for f in out[sign]}
+    tap.mercer("predict", "m.mercer", "motifs.csv", "--scores", "-o", "s.txt", "--quiet")
+    scores = [float(line.split()[-1]) for line in open("s.txt") if not line.startswith("#")]
+    rows = [line.split(",")[0] for line in open("motifs.csv")][1:]
+    for row, score in list(zip(rows, scores))[:50]:
+        words = [row[i:i + 3] for i in range(len(row) - 2)]
+        length = sum(words.count(w) ** 2 for w in set(words)) ** 0.5
+        value = out["offset"] + sum(weight.get(w, 0) for w in words) / length
+        tap.check_near(value, score, 1e-9, row)
+
+
+def test_sides():
+    tap.mercer("sample", "blobs", "-n", "90", "-o", "b.csv")
+    for how, names in (("ovo", ["1 : 2", "1 : 3", "2 : 3"]), ("ovr", ["1", "2", "3"])):
+        tap.mercer("fit", "svm", "b.csv", "-k", "linear", "--multiclass", how, "-o", "b.mercer",
+                   "--quiet")
+        out = tap.mercer_json("explain", "b.mercer")
+        tap.check_equal([o["name"] for o in out["outputs"]], names)
+        text = tap.mercer("explain", "b.mercer").stdout
+        assert ("for 3:" in text) and (("against 3:" in text) == (how == "ovr")), text
+    out = tap.mercer_json("explain", "b.mercer", "--of", "2")
+    tap.check_equal(len(out["outputs"]), 1)
+    tap.mercer("sample", "sinc", "-n", "50", "-o", "s.csv")
+    tap.mercer("fit", "svr", "s.csv", "-k", "poly(degree=3, c=1)", "-o", "s.mercer", "--quiet")
+    text = tap.mercer("explain", "s.mercer").stdout
+    assert "higher:" in text and "x1^3" in text, text
+
+
+def test_refusals():
+    fit_motifs("ssk(p=2)")
+    run = tap.mercer("explain", "m.mercer", status=2)
+    assert "ssk" in run.stderr and "no finite feature map" in run.stderr, run.stderr
+    fit_motifs()
+    run = tap.mercer("explain", "m.mercer", "--of", "a", status=2)
+    assert "1 : -1" in run.stderr, run.stderr
+    run = tap.mercer("features", "motifs.csv", "-k", "ssk(p=2)", status=2)
+    assert "no finite feature map" in run.stderr, run.stderr
+
+
+def test_features_are_the_kernel():
+    fit_motifs()
+    out = tap.mercer_json("features", "motifs.csv", "-k", "spectrum(p=2, mode=count)", "--names",
+                          "3", "-o", "f.svm")
+    tap.check_equal((out["n"], out["features"], out["names"]), (200, 16, ["AA", "AC", "AG"]))
+    tap.mercer("gram", "f.svm", "-k", "linear", "-o", "a.csv")
+    tap.mercer("gram", "motifs.csv", "-k", "spectrum(p=2, mode=count)", "-o", "b.csv")
+    tap.check_equal(open("a.csv").read(), open("b.csv").read())
+    text = tap.mercer("features", "motifs.csv", "-k", "spectrum(p=2)", "--names", "2").stdout
+    assert "AA" in text and "AC" in text and "16" in text, text
+
+
+if __name__ == "__main__":
+    tap.main(globals())
