@@ -72,31 +72,17 @@ static int64_t feature_at(const explanation *e, int sign, int64_t i)
 
 /* ---- what an output decides --------------------------------------------------------------------*/
 
-/* The class that output o speaks for where it is positive (sign 1) or negative; NULL: there is none. */
-static const char *class_of(const mcr_model *m, int64_t o, int sign)
-{
-    int64_t classes = mcr_model_classes(m), a = 0, b = 1;
-    if (classes == 2)
-        return mcr_model_class_name(m, sign > 0);
-    if (classes == 0)
-        return NULL;
-    if (strcmp(mcr_model_output_name(m, 0), mcr_model_class_name(m, 0)) == 0)
-        return sign > 0 ? mcr_model_class_name(m, o) : NULL; /* against the rest */
-    for (; o > 0; o--)
-        if (++b == classes)
-            b = ++a + 1;
-    return mcr_model_class_name(m, sign > 0 ? a : b);
-}
-
 static void say_side(const mcr_model *m, int64_t o, int sign)
 {
-    const char *name = class_of(m, o, sign);
-    if (name) {
+    int64_t side[2];
+    mcr_model_sides(m, o, &side[0], &side[1]);
+    int64_t class = side[sign < 0];
+    if (class >= 0) {
         printf("for ");
-        cli_put_clean(stdout, name, 100);
-    } else if (mcr_model_classes(m) > 0) {
+        cli_put_clean(stdout, mcr_model_class_name(m, class), 100);
+    } else if (side[0] >= 0) {
         printf("against ");
-        cli_put_clean(stdout, class_of(m, o, 1), 100);
+        cli_put_clean(stdout, mcr_model_class_name(m, side[0]), 100);
     } else {
         printf(sign > 0 ? "higher" : "lower");
     }
@@ -111,8 +97,9 @@ static void print_output(const explanation *e, int64_t o)
     cli_say("output", "%s", mcr_model_output_name(e->model, o));
     cli_say("offset", "%.6g", e->offset + 0.0); /* not -0 */
     for (int sign = 1; sign >= -1; sign -= 2) {
+        int64_t count = shown(e, sign);
         say_side(e->model, o, sign);
-        for (int64_t i = 0; i < shown(e, sign); i++) {
+        for (int64_t i = 0; i < count; i++) {
             int64_t f = feature_at(e, sign, i);
             snprintf(number, sizeof number, "%.6g", e->weight[f]);
             printf("  %12s  ", number);
@@ -128,8 +115,9 @@ static void json_output(const explanation *e, int64_t o, cli_json *j)
     cli_json_text(j, "name", mcr_model_output_name(e->model, o));
     cli_json_real(j, "offset", e->offset);
     for (int sign = 1; sign >= -1; sign -= 2) {
+        int64_t count = shown(e, sign);
         cli_json_list(j, sign > 0 ? "positive" : "negative");
-        for (int64_t i = 0; i < shown(e, sign); i++) {
+        for (int64_t i = 0; i < count; i++) {
             int64_t f = feature_at(e, sign, i);
             cli_json_object(j, NULL);
             cli_json_text(j, "feature", mcr_features_name(e->features, f));

@@ -24,17 +24,18 @@ MCR_API mcr_status mcr_features_open(mcr_features **out, mcr *ctx, const mcr_ker
                                      const mcr_data *x, const mcr_data *z, int names);
 MCR_API void mcr_features_close(mcr_features *features); /* NULL allowed */
 
-/* How many features there are; objects of a side (0: x, 1: z). */
+/* How many features there are; objects of a side (0: x, 1: z, which is x if there is no other). */
 MCR_API int64_t mcr_features_count(const mcr_features *features);
 MCR_API int64_t mcr_features_objects(const mcr_features *features, int side);
-/* The values of an object that are not 0, with rising features; returns how many. Borrowed. */
+/* The values of an object with rising features, without those that are 0 (but for those that a factor
+ * made 0); returns how many. Borrowed. */
 MCR_API int64_t mcr_features_row(const mcr_features *features, int side, int64_t object,
                                  const int32_t **index, const double **value);
-/* UTF-8 without control characters (other bytes as \xNN); NULL: opened without names. Borrowed. */
+/* UTF-8 without control characters (these and other bytes as \xNN, a backslash as two); NULL: opened without names. Borrowed. */
 MCR_API const char *mcr_features_name(const mcr_features *features, int64_t feature);
 
 /* The vectors of side x as a data set of one sparse field "features", with the targets and weights of
- * `like`, the data they were made from. */
+ * `like`, the data they were made from (MCR_BAD_CALL: not so many objects). */
 MCR_API mcr_status mcr_features_data(mcr_data **out, const mcr_features *features,
                                      const mcr_data *like);
 

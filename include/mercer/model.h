@@ -26,6 +26,10 @@ MCR_API int64_t mcr_model_outputs(const mcr_model *model);
 /* What output o decides between: "+1 : -1" (positive: the first named), a class, or "value".
  * Borrowed. */
 MCR_API const char *mcr_model_output_name(const mcr_model *model, int64_t o);
+/* The classes that output o speaks for where it is positive and where it is negative; -1: none (the rest,
+ * or it decides no class). */
+MCR_API void mcr_model_sides(const mcr_model *model, int64_t o, int64_t *positive,
+                             int64_t *negative);
 MCR_API int mcr_model_has_probability(const mcr_model *model);
 MCR_API int mcr_model_has_std(const mcr_model *model); /* it knows how sure it is of its numbers */
 /* Coefficients of output o (support values) and its offset: f(x) = sum_i coef_i K(x_i, x) + offset.

@@ -344,7 +344,8 @@ static mcr_status told_item(void *arg, int64_t item, int worker)
     told_loop *l = arg;
     double now = mcr_now();
     int64_t tick = (int64_t)((now - l->began) * TICKS);
-    if (atomic_exchange(&l->tick, tick) != tick) {
+    int_least64_t last = atomic_load(&l->tick);
+    if (tick > last && atomic_compare_exchange_strong(&l->tick, &last, tick)) {
         mcr_progress at = {
             .size = sizeof at,
             .phase = l->phase,

@@ -47,7 +47,7 @@ double mcr_gram_work(const mcr_gram *gram);
 /* Whether a value costs so much that a few of them are worth handing to another worker: tiles of
  * MCR_SLOW_TILE a side then. */
 bool mcr_gram_is_slow(const mcr_gram *gram);
-enum { MCR_SLOW_TILE = 8 };
+enum { MCR_SLOW_TILE = 16 };
 
 /* K against some of z's objects: shares x. For solvers whose active set shrinks. */
 mcr_status mcr_gram_restrict(mcr_gram **out, mcr_gram *gram, mcr_rows z);

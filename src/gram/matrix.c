@@ -132,7 +132,7 @@ static mcr_status matrix_any(mcr_gram *g, void *k, int64_t ld, bool precise, boo
     mcr_status s = mcr_gram_prepare(g, precise);
     if (s)
         return s;
-    int64_t side = mcr_gram_is_slow(g) ? MCR_SLOW_TILE : SIDE, m = (x.count + side - 1) / side;
+    int64_t side = mcr_gram_is_slow(g) ? MCR_SLOW_TILE / 2 : SIDE, m = (x.count + side - 1) / side;
     matrix_job job = {
         .gram = g,
         .k = k,

@@ -75,6 +75,8 @@ static mcr_status features(const mcr_bound *bound, mcr_features *out)
                         "the number %g has no feature map: it is below 0, so it is not a kernel",
                         p->c);
     mcr_status s = mcr_features_resize(out, 1);
+    if (!s && out->names)
+        s = mcr_names_end(out->names); /* the constant has an empty name: a factor of 1 */
     for (int side = 0; side < mcr_features_sides(bound) && !s; side++)
         for (int64_t i = 0; i < mcr_bound_count(bound, side) && !s; i++) {
             s = mcr_features_put(out, side, 0, sqrt(p->c));

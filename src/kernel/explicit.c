@@ -50,9 +50,13 @@ void mcr_names_bytes(mcr_names *n, const char *bytes, int64_t length)
 {
     bool text = mcr_utf8_valid(bytes, (size_t)length);
     for (int64_t i = 0; i < length; i++) {
-        unsigned char c = (unsigned char)bytes[i];
-        if (c < 0x20 || c == 0x7f || (c >= 0x80 && !text))
+        unsigned char c = (unsigned char)bytes[i],
+                      next = (unsigned char)(i + 1 < length ? bytes[i + 1] : 0);
+        bool control = c < 0x20 || c == 0x7f || (c == 0xc2 && next < 0xa0);
+        if (control || (c >= 0x80 && !text))
             mcr_text_format(&n->text, "\\x%02x", c);
+        else if (c == '\\')
+            mcr_text_string(&n->text, "\\\\");
         else
             mcr_text_add(&n->text, bytes + i, 1);
     }
@@ -99,14 +103,19 @@ mcr_status mcr_features_of(mcr_features **out, const mcr_bound *bound)
     if (!k->type->features)
         return mcr_fail(
             bound->ctx, MCR_BAD_CALL,
-            "%.100s has no finite feature map (`mercer kernels` tells which kernels have "
-            "one)",
+            "%.100s has no finite feature map (`mercer kernels NAME` tells "
+            "whether a kernel has one)",
             k->text);
     mcr_status s = make(out, bound);
     if (!s)
         s = k->type->features(bound, *out);
     if (!s)
         s = number_rest(*out);
+    for (int side = 0; side < 2 && !s; side++)
+        if ((*out)->rows[side] != (*out)->objects[side])
+            s = mcr_fail(bound->ctx, MCR_BAD_CALL, "%s: features for %lld of %lld objects",
+                         k->type->name, (long long)(*out)->rows[side],
+                         (long long)(*out)->objects[side]);
     if (s) {
         mcr_features_close(*out);
         *out = NULL;
@@ -174,6 +183,12 @@ mcr_status mcr_features_expect(const mcr_features *f, double entries)
 
 mcr_status mcr_features_put(mcr_features *f, int side, int64_t feature, double value)
 {
+    if (f->rows[side] >= f->objects[side] || feature < 0 || feature >= f->count)
+        return mcr_fail(
+            f->ctx, MCR_BAD_CALL,
+            "features: value for feature %lld of object %lld, and there are %lld of %lld",
+            (long long)feature, (long long)f->rows[side], (long long)f->count,
+            (long long)f->objects[side]);
     int64_t at = f->start[side][f->rows[side] + 1];
     if (value == 0)
         return MCR_OK;
@@ -256,9 +271,11 @@ mcr_status mcr_features_listed(const mcr_bound *bound, mcr_features *out)
 void mcr_features_column(mcr_names *names, const mcr_bound *bound, int64_t column)
 {
     const mcr_store *s = bound->field[0].store;
-    if (bound->data[0]->fields > 1)
-        mcr_text_format(&names->text, "%s:", s->name);
-    if (s->column && column < s->cols)
+    if (bound->data[0]->fields > 1) {
+        mcr_names_bytes(names, s->name, (int64_t)strlen(s->name));
+        mcr_text_string(&names->text, ":");
+    }
+    if (s->column && column < s->cols && s->column[column][0])
         mcr_names_bytes(names, s->column[column], (int64_t)strlen(s->column[column]));
     else
         mcr_text_format(&names->text, "x%lld", (long long)column + 1);
@@ -330,9 +347,7 @@ static mcr_status multiply_names(mcr_features *out, const mcr_features *a, const
     for (int64_t i = 0; i < a->count && !s; i++)
         for (int64_t j = 0; j < b->count && !s; j++) {
             const char *left = mcr_names_at(a->names, i), *right = mcr_names_at(b->names, j);
-            bool one = strcmp(left, "1") == 0, other = strcmp(right, "1") == 0;
-            mcr_text_format(&out->names->text, "%s%s%s", one ? "" : left, one || other ? "" : " * ",
-                            other && !one ? "" : right);
+            mcr_text_format(&out->names->text, "%s%s%s", left, *left && *right ? " * " : "", right);
             s = mcr_names_end(out->names);
         }
     return s;
@@ -408,12 +423,13 @@ int64_t mcr_features_count(const mcr_features *f)
 
 int64_t mcr_features_objects(const mcr_features *f, int side)
 {
-    return f->objects[side];
+    return f->objects[f->start[side] ? side : 0];
 }
 
 int64_t mcr_features_row(const mcr_features *f, int side, int64_t object, const int32_t **index,
                          const double **value)
 {
+    side = f->start[side] ? side : 0; /* both sides are the same */
     int64_t first = f->start[side][object];
     *index = f->index[side] ? f->index[side] + first : NULL;
     *value = f->value[side] ? f->value[side] + first : NULL;
@@ -422,7 +438,8 @@ int64_t mcr_features_row(const mcr_features *f, int side, int64_t object, const 
 
 const char *mcr_features_name(const mcr_features *f, int64_t feature)
 {
-    return f->names ? mcr_names_at(f->names, feature) : NULL;
+    const char *name = f->names ? mcr_names_at(f->names, feature) : NULL;
+    return name && !*name ? "1" : name; /* the constant: an empty product */
 }
 
 static mcr_status copy_targets(mcr_builder *b, mcr *ctx, const mcr_data *like)
@@ -447,6 +464,9 @@ mcr_status mcr_features_data(mcr_data **out, const mcr_features *f, const mcr_da
 {
     mcr_builder *b = NULL;
     *out = NULL;
+    if (mcr_data_count(like) != f->objects[0])
+        return mcr_fail(f->ctx, MCR_BAD_CALL, "features: these data have %lld objects, not %lld",
+                        (long long)mcr_data_count(like), (long long)f->objects[0]);
     mcr_status s = mcr_builder_open(&b, f->ctx, f->objects[0]);
     if (s)
         return s;

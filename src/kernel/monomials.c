@@ -159,9 +159,7 @@ static mcr_status name_monomial(mcr_names *names, const mcr_monomials *m, const 
         any = true;
         run = 0;
     }
-    if (!any)
-        mcr_text_string(&names->text, "1");
-    return mcr_names_end(names);
+    return mcr_names_end(names); /* the constant has an empty name */
 }
 
 /* Values that are not zero, of all objects; zeros of dense vectors count. */

@@ -190,7 +190,8 @@ mcr_status mcr_neighbours_bind(mcr_bound *bound, mcr_binding *binding, int64_t k
     l.others = others > 0 ? sqrt((double)others) : 0;
     l.base = l.alphabet.count + (others > 0);
     double words = pow((double)l.base, (double)k);
-    double bytes = count_entries(&l, words) * (sizeof(mcr_feature) + sizeof(double));
+    double bytes = count_entries(&l, words) * (sizeof(mcr_feature) + sizeof(double)) +
+                   mcr_workers(bound->ctx) * words * (sizeof(int32_t) + sizeof(double));
     if (!(words <= (binding->listing ? MOST_WORDS : FAST_WORDS)) ||
         bytes > 0.5 * (double)mcr_budget_left(bound->ctx))
         return MCR_OK;

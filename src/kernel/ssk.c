@@ -113,7 +113,7 @@ static mcr_status open_rooms(rooms *r, mcr_scratch *scratch, const ssk_params *p
     size_t lanes = (size_t)r->kit->lanes, lane = lanes * r->real, most, letters, cells;
     /* Lanes are filled evenly: none has more than its share and one string. */
     most = (size_t)tiles / lanes + 1 + (size_t)widest;
-    r->job = (mcr_subsequence_job){.p = p->p, .lambda = p->lambda};
+    r->job = (mcr_subsequence_job){.p = p->p, .lambda = p->lambda, .columns = r->columns};
     if (!mcr_size_mul(most, (size_t)r->columns * lane, &letters) ||
         !mcr_size_mul(2 * (size_t)longest + MCR_SUBSEQUENCE_TILE, lane * (size_t)p->p, &cells))
         return MCR_NO_MEMORY;
@@ -203,7 +203,10 @@ static mcr_status block(const mcr_bound *bound, const mcr_tile *tile)
         return MCR_OK;
     rooms r = {.kit = (tile->precise ? tiles->f64 : tiles->f32)->subsequences,
                .real = tile->precise ? sizeof(double) : sizeof(float)};
-    r.columns = r.kit->columns(p->lambda);
+    /* Short strings get short tiles. */
+    int64_t most = r.kit->columns(p->p, p->lambda);
+    int64_t longest = longest_of(bound, bound->same ? 0 : 1, tile->z);
+    r.columns = longest < most ? (longest > 0 ? longest : 1) : most;
     column *c = mcr_scratch_take(tile->scratch, sizeof *c * (size_t)n);
     mcr_status s = c ? MCR_OK : MCR_NO_MEMORY;
     for (int64_t j = 0; j < n && !s; j++) {

@@ -236,8 +236,11 @@ static mcr_status calibrate(job *j, const mcr_binary *of, mcr_data *data, int64_
         st = hold_out(&s, fold, &stop);
         if (stop == MCR_STOP_INTERRUPTED)
             __atomic_store_n(&j->stopped, true, __ATOMIC_RELAXED);
-        cut = st == MCR_NUMERIC || stop == MCR_STOP_TIME || stop == MCR_STOP_INTERRUPTED;
-        if (st == MCR_NUMERIC)
+        if (st == MCR_STOPPED)
+            __atomic_store_n(&j->stopped, true, __ATOMIC_RELAXED);
+        cut = st == MCR_NUMERIC || st == MCR_STOPPED || stop == MCR_STOP_TIME ||
+              stop == MCR_STOP_INTERRUPTED;
+        if (st == MCR_NUMERIC || st == MCR_STOPPED)
             st = MCR_OK;
     }
     for (int64_t i = 0; i < n && !st; i++)
@@ -456,8 +459,14 @@ static mcr_status solve_one(void *arg, int64_t problem, int worker)
     }
     if (j->rule == MCR_RULE_PAIRS)
         st = mcr_data_select(&view, j->in->data, (mcr_rows){row, 0, n});
-    if (!st && !j->whole)
+    bool stopped = is_stopped(j);
+    if (!st && !j->whole && !stopped)
         st = mcr_gram_open(&own, ctx, j->in->kernel, view ? view : j->in->data, NULL);
+    if (st == MCR_STOPPED) { /* while it was bound: what is solved already stays */
+        __atomic_store_n(&j->stopped, true, __ATOMIC_RELAXED);
+        stopped = true;
+        st = MCR_OK;
+    }
     if (st)
         goto done;
     *r = (mcr_binary){
@@ -475,7 +484,6 @@ static mcr_status solve_one(void *arg, int64_t problem, int worker)
         .f = mcr_alloc(ctx, (size_t)n, sizeof(double)),
     };
     st = r->coef && r->f ? MCR_OK : MCR_NO_MEMORY;
-    bool stopped = is_stopped(j);
     if (!st && (stopped || (j->deadline > 0 && mcr_now() > j->deadline))) {
         memset(r->f, 0, sizeof *r->f * (size_t)n); /* not begun: nothing is known of it */
         r->stop = stopped ? MCR_STOP_INTERRUPTED : MCR_STOP_TIME;

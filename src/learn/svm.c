@@ -326,7 +326,10 @@ static mcr_status hard_margin_through_origin(const params *o, mcr_binary *p)
 static mcr_status solve(const void *values, mcr_binary *p)
 {
     const params *o = values;
-    double C = !isnan(o->C) ? o->C : isnan(o->lambda) ? 1 : 1 / (2 * o->lambda * p->count);
+    double C = !isnan(o->C)       ? o->C
+               : isnan(o->lambda) ? 1
+               : p->count > 0     ? 1 / (2 * o->lambda * p->count)
+                                  : 0; /* nothing in this problem has a weight */
     if (isfinite(C))
         return soft_margin(o, p, C);
     return o->bias ? hard_margin(o, p) : hard_margin_through_origin(o, p);

@@ -28,8 +28,9 @@
 #pragma clang diagnostic ignored "-Wpass-failed" /* in the general case the loops stay loops */
 #endif
 
-/* Powers of lambda that are kept within a tile, and from one scaling of P to the next. */
-enum { SCALE_BITS = BY_REAL(30, 300), ROWS_MOST = 512 };
+/* Powers of lambda that are kept within a tile, and from one scaling of P to the next, in bits: both, and
+ * P itself, must fit the exponent. */
+enum { SCALE_BITS = BY_REAL(30, 300), EXPONENT_BITS = BY_REAL(120, 1000), ROWS_MOST = 512 };
 
 typedef struct scales {
     int64_t columns, rows;           /* of a tile; between two scalings */
@@ -38,26 +39,32 @@ typedef struct scales {
     real by_columns, by_rows;        /* lambda^columns, lambda^rows */
 } scales;
 
-static int64_t within(double lambda, int64_t most)
+/* How many factors of lambda are kept; P_i grows up to (lambda / (1 - lambda))^2i. */
+static int64_t within(int64_t p, double lambda, int64_t most)
 {
-    double count = SCALE_BITS / fmax(-log2(lambda), 1e-3);
+    double growth = 2 * (double)(p - 1) * fmax(0, log2(lambda / fmax(1 - lambda, 1e-300)));
+    double kept = fmin(SCALE_BITS, 0.5 * (EXPONENT_BITS - growth));
+    double count = kept / fmax(-log2(lambda), 1e-3);
     return count < (double)most ? (int64_t)fmax(count, 1) : most;
 }
 
-static int64_t columns_of(double lambda)
+static int64_t columns_of(int64_t p, double lambda)
 {
-    return within(lambda, MCR_SUBSEQUENCE_TILE);
+    return within(p, lambda, MCR_SUBSEQUENCE_TILE);
 }
 
-static scales choose_scales(double lambda)
+static scales choose_scales(const mcr_subsequence_job *job)
 {
-    scales s = {.columns = columns_of(lambda), .rows = within(lambda, ROWS_MOST)};
+    scales s = {.columns = job->columns, .rows = within(job->p, job->lambda, ROWS_MOST)};
+    double up = 1, down = 1;
     for (int64_t j = 0; j < s.columns; j++) {
-        s.up[j] = (real)pow(lambda, -(double)j);
-        s.down[j] = (real)pow(lambda, (double)j);
+        s.up[j] = (real)up;
+        s.down[j] = (real)down;
+        up /= job->lambda;
+        down *= job->lambda;
     }
-    s.by_columns = (real)pow(lambda, (double)s.columns);
-    s.by_rows = (real)pow(lambda, (double)s.rows);
+    s.by_columns = (real)down;
+    s.by_rows = (real)pow(job->lambda, (double)s.rows);
     return s;
 }
 
@@ -119,7 +126,7 @@ INLINE vreal take_string(const mcr_subsequence_job *job, const scales *by, const
 {
     vreal *p = (vreal *)(void *)job->room, *carry = p + MCR_SUBSEQUENCE_TILE * levels;
     vreal sum = splat(0);
-    real up = 1, down = 1, lambda = (real)job->lambda, inverse = (real)(1 / job->lambda);
+    double up = 1, down = 1; /* rounded once, not at every letter */
     for (int64_t i = 0; i < by->columns * levels; i++)
         p[i] = splat(0);
     for (int64_t k = 0, since = 0; k < job->s_length; k++, since++, carry += 2 * levels) {
@@ -129,17 +136,17 @@ INLINE vreal take_string(const mcr_subsequence_job *job, const scales *by, const
             since = 0;
             up = down = 1;
         }
-        vreal part = take_letter(by, t, goes, p, levels, job->s[k], up, carry);
-        sum = multiply_add(part, splat(down), sum);
-        up *= inverse;
-        down *= lambda;
+        vreal part = take_letter(by, t, goes, p, levels, job->s[k], (real)up, carry);
+        sum = multiply_add(part, splat((real)down), sum);
+        up /= job->lambda;
+        down *= job->lambda;
     }
     return sum;
 }
 
 INLINE void run_levels(const mcr_subsequence_job *job, int levels)
 {
-    const scales by = choose_scales(job->lambda);
+    const scales by = choose_scales(job);
     const vwhole *t = job->t, *goes = job->goes;
     vreal *carry = (vreal *)(void *)job->room + MCR_SUBSEQUENCE_TILE * levels;
     for (int64_t i = 0; i < job->s_length * 2 * levels; i++)
@@ -153,14 +160,14 @@ INLINE void run_levels(const mcr_subsequence_job *job, int levels)
 /* Letters in common. */
 static void run_letters(const mcr_subsequence_job *job)
 {
-    int64_t columns = columns_of(job->lambda);
     const vwhole *t = job->t;
-    for (int64_t i = 0; i < job->tiles; i++, t += columns) {
-        vreal sum = splat(0), square = splat((real)(job->lambda * job->lambda));
+    for (int64_t i = 0; i < job->tiles; i++, t += job->columns) {
+        vwhole count = {0};
         for (int64_t k = 0; k < job->s_length; k++)
-            for (int64_t j = 0; j < columns; j++)
-                sum += where(t[j] == (whole)job->s[k], square);
-        store((real *)job->k + i * LANES, sum);
+            for (int64_t j = 0; j < job->columns; j++)
+                count -= t[j] == (whole)job->s[k];
+        for (int l = 0; l < LANES; l++)
+            ((real *)job->k)[i * LANES + l] = (real)((double)count[l] * job->lambda * job->lambda);
     }
 }
 

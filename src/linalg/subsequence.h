@@ -13,7 +13,7 @@ enum { MCR_SUBSEQUENCE_MOST = 64 };
 enum { MCR_SUBSEQUENCE_TILE = 64 };
 
 /* One string s against strings t that stand in `lanes` lanes, several one after the other in each: every
- * string begins with a tile of so many letters as kit->columns says, and the last tile of each is filled
+ * string begins with a tile, and the last tile of each is filled
  * up with a letter that is none. "real" is float or double by the kit that runs it; blocks are 64-byte
  * aligned. */
 typedef struct mcr_subsequence_job {
@@ -22,6 +22,7 @@ typedef struct mcr_subsequence_job {
     const unsigned char *s;
     int64_t s_length;
     int64_t tiles;    /* of each lane */
+    int64_t columns;  /* letters of a tile: at most what kit->columns says */
     const void *t;    /* from kit->pack: tiles x columns x lanes reals */
     const void *goes; /* from kit->pack: tiles x lanes reals */
     void *room;       /* (MCR_SUBSEQUENCE_TILE + 2 s_length) * (p - 1) * lanes reals */
@@ -30,7 +31,7 @@ typedef struct mcr_subsequence_job {
 
 typedef struct mcr_subsequence_kit {
     int64_t lanes;
-    int64_t (*columns)(double lambda); /* letters of a tile */
+    int64_t (*columns)(int64_t p, double lambda); /* letters of a tile, at most */
     /* Puts a string into `tiles` tiles of a lane, from tile `first` on. */
     void (*pack)(void *t, void *goes, int64_t columns, int64_t lane, int64_t first, int64_t tiles,
                  const unsigned char *string, int64_t length);

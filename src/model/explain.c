@@ -10,6 +10,18 @@
 
 mcr_status mcr_model_features(mcr_features **out, mcr *ctx, const mcr_model *m)
 {
+    const mcr_fitted *f = m->fitted;
+    *out = NULL;
+    bool weights = false;
+    for (int64_t g = 0; g < f->segments; g++)
+        weights = weights || f->segment[g].outputs > 0;
+    if (!weights)
+        return mcr_fail(ctx, MCR_BAD_CALL, "explain: a model of %s has no weights", m->learner);
+    if (f->second)
+        return mcr_fail(ctx, MCR_BAD_CALL,
+                        "explain: a model of %s has two kernels, and features of one only can be "
+                        "shown",
+                        m->learner);
     return mcr_features_open(out, ctx, m->kernel, m->basis, NULL, 1);
 }
 

@@ -403,6 +403,33 @@ const char *mcr_model_output_name(const mcr_model *m, int64_t o)
     return o >= 0 && o < m->fitted->outputs ? m->output_name[o] : NULL;
 }
 
+void mcr_model_sides(const mcr_model *m, int64_t o, int64_t *positive, int64_t *negative)
+{
+    int64_t a = 0, b = 1;
+    *positive = *negative = -1;
+    switch (m->fitted->rule) {
+    case MCR_RULE_BINARY:
+        *positive = 1;
+        *negative = 0;
+        break;
+    case MCR_RULE_PAIRS:
+        for (; o > 0; o--)
+            if (++b == m->classes)
+                b = ++a + 1;
+        *positive = a;
+        *negative = b;
+        break;
+    case MCR_RULE_SOFTMAX:
+    case MCR_RULE_LARGEST:
+        if (m->classes == 0)
+            break;
+        *positive = m->fitted->outputs == 1 ? 1 : o;
+        *negative = m->fitted->outputs == 1 ? 0 : -1;
+        break;
+    default: break;
+    }
+}
+
 int mcr_model_has_probability(const mcr_model *m)
 {
     return mcr_fitted_has_probability(m->fitted, m->type ? m->type->predictor : NULL);
