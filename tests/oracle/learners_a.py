@@ -8,7 +8,10 @@ weaker of the two stopping rules allows.
 SPDX-License-Identifier: Apache-2.0
 """
 
+import os
 import warnings
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # small problems: threads that wait for each other
 
 import numpy as np
 
@@ -182,7 +185,7 @@ def test_kmeans_is_not_worse_than_k_means():
     for name, kernel in CLASSES + (("motifs", "normalize(spectrum(p=3))"),):
         case = Case(name, kernel)
         x, _ = case.features()
-        for clusters in (2, 3, 6):
+        for clusters in (2, 6):
             report = case.fit("kmeans", "--clusters", clusters, "--restarts", 40)
             other = sklearn.cluster.KMeans(clusters, n_init=20, random_state=1, tol=0).fit(x)
             print("# kmeans %s, %d clusters: objective %.6f, scikit-learn %.6f" % (
