@@ -101,11 +101,10 @@ mcr_status mcr_features_of(mcr_features **out, const mcr_bound *bound)
     const mcr_kernel *k = bound->kernel;
     *out = NULL;
     if (!k->type->features)
-        return mcr_fail(
-            bound->ctx, MCR_BAD_CALL,
-            "%.100s has no finite feature map (`mercer kernels NAME` tells "
-            "whether a kernel has one)",
-            k->text);
+        return mcr_fail(bound->ctx, MCR_BAD_CALL,
+                        "%.100s has no finite feature map (`mercer kernels NAME` tells "
+                        "whether a kernel has one)",
+                        k->text);
     mcr_status s = make(out, bound);
     if (!s)
         s = k->type->features(bound, *out);

@@ -202,8 +202,8 @@ static mcr_status parse_field(mcr_parser *p, call *c)
     else if (peek(p) == '"')
         status = mcr_parser_quoted(p, &s);
     else if ((is_digit(peek(p)) || peek(p) == '-' || peek(p) == '.') && first != NULL)
-        return mcr_parser_fault(p, s, "%s: a number needs its name, such as %s=%c", c->type->name,
-                                first->name, is_digit(peek(p)) ? peek(p) : '1');
+        return mcr_parser_fault(p, s, "%s: a number needs its name, such as %s=%.*s", c->type->name,
+                                first->name, (int)strspn(s.start, "0123456789.eE+-"), s.start);
     else
         return mcr_parser_fault(p, s, "expected a field or name=value, not \"%.*s\"", shown(s),
                                 s.start);

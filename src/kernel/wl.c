@@ -132,8 +132,7 @@ static mcr_status end_name(mcr_names *n, int64_t begin, int64_t feature)
 
 /* "C(N,O(C))": the label of a node, then its neighbours, as they were in the round before; "2:N" is a
  * neighbour over an edge with the label 2. */
-static void put_tree(work *w, mcr_names *to, const uint32_t *tuple, int64_t length,
-                     int64_t round)
+static void put_tree(work *w, mcr_names *to, const uint32_t *tuple, int64_t length, int64_t round)
 {
     const mcr_graphs *g = w->graphs;
     int64_t step = g->bond ? 2 : 1;
@@ -144,7 +143,8 @@ static void put_tree(work *w, mcr_names *to, const uint32_t *tuple, int64_t leng
             mcr_text_format(&to->text, "%d:", (int32_t)tuple[t]);
         mcr_text_string(&to->text, mcr_names_at(w->last_names, tuple[t + step - 1]));
     }
-    for (int64_t r = length > 1 ? 1 : round; r > 0; r--) /* alone: once a round, to tell them apart */
+    for (int64_t r = length > 1 ? 1 : round; r > 0;
+         r--) /* alone: once a round, to tell them apart */
         mcr_text_string(&to->text, length > 1 ? ")" : "()");
 }
 

@@ -55,6 +55,24 @@ def test_sides():
     assert "higher:" in text and "x1^3" in text, text
 
 
+def test_other_learners():
+    """What is a sum over features is shown with the right sides, anything else is refused."""
+    tap.mercer("sample", "blobs", "-n", "90", "-o", "b.csv")
+    for learner, words in (("ridge", "for 3:"), ("logistic", "for 2:"), ("fisher", "higher:"),
+                           ("pca", "lower:"), ("kmeans", "higher:")):
+        tap.mercer("fit", learner, "b.csv", "-k", "linear", "-o", "b.mercer", "--quiet",
+                   *(["--task", "classify"] if learner == "ridge" else []))
+        text = tap.mercer("explain", "b.mercer").stdout
+        assert words in text and "x1" in text, (learner, text)
+        assert (learner in ("ridge", "logistic")) == ("for " in text), (learner, text)
+    tap.mercer("fit", "knn", "b.csv", "-k", "linear", "-o", "b.mercer", "--quiet", "--task", "classify")
+    assert "no weights" in tap.mercer("explain", "b.mercer", status=2).stderr
+    tap.mercer("sample", "mixed", "-n", "40", "-o", "m.jsonl")
+    tap.mercer("fit", "cca", "m.jsonl", "-k", "linear(x)", "--kernel2", "spectrum(sequence)", "-o",
+               "c.mercer", "--quiet")
+    assert "two kernels" in tap.mercer("explain", "c.mercer", status=2).stderr
+
+
 def test_refusals():
     fit_motifs("ssk(p=2)")
     run = tap.mercer("explain", "m.mercer", status=2)

@@ -4,6 +4,7 @@
  */
 #include "helpers.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -464,6 +465,101 @@ static void test_wl_sides(void **state)
     mcr_kernel_free(kernel);
 }
 
+/* ---- ssk over many tiles of letters -------------------------------------------------------------*/
+
+/* The recursion as it stands in the paper, with all of P and Q. */
+static double subsequences(const char *s, int64_t n, const char *t, int64_t m, int p, double lambda)
+{
+    size_t cells = (size_t)((n + 1) * (m + 1));
+    long double *before = calloc(cells, sizeof *before), *now = calloc(cells, sizeof *now), sum = 0;
+    for (size_t c = 0; c < cells; c++)
+        before[c] = 1;
+    for (int i = 1; i <= p; i++) {
+        sum = 0;
+        memset(now, 0, cells * sizeof *now);
+        for (int64_t k = 0; k < n; k++) {
+            long double q = 0;
+            for (int64_t j = 0; j < m; j++) {
+                long double match = s[k] == t[j] ? (long double)lambda * lambda : 0;
+                long double met = match * before[k * (m + 1) + j];
+                q = lambda * q + met;
+                now[(k + 1) * (m + 1) + j + 1] = lambda * now[k * (m + 1) + j + 1] + q;
+                sum += met;
+            }
+        }
+        long double *swap = before;
+        before = now;
+        now = swap;
+    }
+    free(before);
+    free(now);
+    return (double)sum;
+}
+
+static void test_ssk_tiles(void **state)
+{
+    enum { COUNT = 11, FIRST = 6 };
+    static const int64_t length[COUNT] = {0, 1, 63, 130, 64, 700, 65, 2, 0, 190, 1100};
+    static const struct {
+        int p;
+        double lambda;
+    } trial[] = {{1, 0.5}, {2, 1},    {3, 0.5},  {4, 0.999}, {6, 0.9},
+                 {7, 0.3}, {3, 0.01}, {2, 1e-5}, {12, 0.95}, {9, 0.7}};
+    mcr *ctx = *state;
+    mcr_random r = mcr_random_stream(4, "letters", 0);
+    int64_t start[COUNT + 1] = {0};
+    char text[4000];
+    for (int i = 0; i < COUNT; i++) {
+        start[i + 1] = start[i] + length[i];
+        for (int64_t c = start[i]; c < start[i + 1]; c++)
+            text[c] = (char)('a' + mcr_random_below(&r, 3));
+    }
+    mcr_builder *b;
+    mcr_data *all, *x, *z;
+    test_ok(ctx, mcr_builder_open(&b, ctx, COUNT));
+    test_ok(ctx, mcr_builder_strings(b, "s", start, text));
+    test_ok(ctx, mcr_builder_finish(&all, b));
+    test_ok(ctx, mcr_data_select(&x, all, (mcr_rows){NULL, 0, FIRST}));
+    test_ok(ctx, mcr_data_select(&z, all, (mcr_rows){NULL, FIRST, COUNT - FIRST}));
+    for (size_t t = 0; t < sizeof trial / sizeof *trial; t++) {
+        char expression[64];
+        double right[COUNT * COUNT], found[COUNT * COUNT];
+        float single[COUNT * COUNT];
+        mcr_kernel *kernel;
+        mcr_gram *gram;
+        snprintf(expression, sizeof expression, "ssk(p=%d, lambda=%g)", trial[t].p,
+                 trial[t].lambda);
+        test_ok(ctx, mcr_kernel_parse(&kernel, ctx, expression));
+        for (int i = 0; i < COUNT; i++)
+            for (int j = 0; j < COUNT; j++)
+                right[i * COUNT + j] = j < i ? right[j * COUNT + i]
+                                             : subsequences(text + start[i], length[i],
+                                                            text + start[j], length[j], trial[t].p,
+                                                            trial[t].lambda);
+        for (int sides = 1; sides <= 2; sides++) {
+            int64_t m = sides == 1 ? COUNT : FIRST, n = sides == 1 ? COUNT : COUNT - FIRST;
+            mcr_rows rows = {NULL, 0, m}, cols = {NULL, 0, n};
+            test_ok(ctx, sides == 1 ? mcr_gram_open(&gram, ctx, kernel, all, NULL)
+                                    : mcr_gram_open(&gram, ctx, kernel, x, z));
+            test_ok(ctx, mcr_gram_block(gram, rows, cols, found, n));
+            test_ok(ctx, mcr_gram_block_float(gram, rows, cols, single, n));
+            for (int64_t i = 0; i < m; i++)
+                for (int64_t j = 0; j < n; j++) {
+                    double wanted = right[i * COUNT + j + (sides == 1 ? 0 : FIRST)];
+                    double scale = fmax(fabs(wanted), 1e-300);
+                    test_close_real(expression, found[i * n + j] / scale, wanted / scale, 1e-11);
+                    if (wanted > 1e-25 && wanted < 1e37)
+                        test_close_real(expression, (double)single[i * n + j] / scale, 1, 2e-5);
+                }
+            mcr_gram_close(gram);
+        }
+        mcr_kernel_free(kernel);
+    }
+    mcr_data_free(x);
+    mcr_data_free(z);
+    mcr_data_free(all);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -475,6 +571,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_wl_known, test_setup, test_teardown),
         cmocka_unit_test_setup_teardown(test_wl_words, test_setup, test_teardown),
         cmocka_unit_test_setup_teardown(test_wl_sides, test_setup, test_teardown),
+        cmocka_unit_test_setup_teardown(test_ssk_tiles, test_setup, test_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
