@@ -19,7 +19,9 @@
 #include "kernel/poly.h"
 
 /* A distance between outputs that is no power of two: they would share cache sets. */
-enum { BLOCK = 16384, BLOCK_LD = BLOCK + 64, ROWS = 1024 };
+enum { BLOCK = 16384, LEAST = 1024, BLOCK_LD = BLOCK + 64, ROWS = 1024 };
+/* Scores of a block, so that many outputs do not touch much new memory. */
+enum { SCORES = 1 << 19 };
 /* Objects of a worker's item when it goes through their scores: these stay in its cache. */
 enum { CHUNK = 64 };
 
@@ -37,12 +39,14 @@ typedef struct work {
     const mcr_data *basis; /* the model's, or its weight vectors */
     const mcr_segment *segment;
     int64_t segments;
-    int64_t count;          /* objects of the block */
+    int64_t block;          /* objects of a block, at most */
+    int64_t count;          /* objects of this one */
     double *f;              /* outputs of a segment x BLOCK_LD */
     double *score;          /* BLOCK x outputs */
     double *error;          /* of each output, in units of the largest K */
     double *proba, *couple; /* scratch of each worker */
     int64_t *unsure;
+    int64_t *votes; /* scratch of each worker */
     /* of a linear model */
     mcr_data *weights;
     mcr_segment *weight_segment;
@@ -138,17 +142,39 @@ static mcr_status largest_value(work *w, mcr_gram *gram, double *largest)
     return s;
 }
 
-/* Whether float's errors could change the decision. */
-static bool is_unsure(const work *w, const double *score, double largest)
+/* Pairs: unsure where a class could win more votes than the winner if every pair that is too close to
+ * call went the other way. Votes are as in mcr_fitted_decide: the first of equals wins. */
+static bool votes_unsure(const work *w, const double *score, double largest, int64_t *votes)
+{
+    const mcr_fitted *f = w->model->fitted;
+    int64_t k = f->classes, *most = votes + k, best = 0;
+    memset(votes, 0, sizeof *votes * (size_t)(2 * k));
+    for (int64_t a = 0, o = 0; a < k; a++)
+        for (int64_t b = a + 1; b < k; b++, o++) {
+            bool sure = fabs(score[o]) > w->error[o] * largest;
+            int64_t to = score[o] > 0 ? a : b;
+            votes[to] += sure;
+            most[a] += !sure || to == a;
+            most[b] += !sure || to == b;
+        }
+    for (int64_t c = 1; c < k; c++)
+        if (votes[c] > votes[best])
+            best = c;
+    for (int64_t c = 0; c < k; c++)
+        if (c != best && (most[c] > votes[best] || (most[c] == votes[best] && c < best)))
+            return true;
+    return false;
+}
+
+/* Whether float's errors could change the decision; `votes`: room for twice the classes. */
+static bool is_unsure(const work *w, const double *score, double largest, int64_t *votes)
 {
     const mcr_fitted *f = w->model->fitted;
     int64_t best = 0, second = -1;
-    if (f->rule != MCR_RULE_LARGEST) {
-        for (int64_t o = 0; o < f->outputs; o++)
-            if (!(fabs(score[o]) > w->error[o] * largest))
-                return true;
-        return false;
-    }
+    if (f->rule == MCR_RULE_PAIRS)
+        return votes_unsure(w, score, largest, votes);
+    if (f->rule != MCR_RULE_LARGEST)
+        return !(fabs(score[0]) > w->error[0] * largest);
     for (int64_t c = 1; c < f->outputs; c++) {
         if (score[c] > score[best]) {
             second = best;
@@ -160,40 +186,59 @@ static bool is_unsure(const work *w, const double *score, double largest)
     return !(score[best] - score[second] > (w->error[best] + w->error[second]) * largest);
 }
 
+typedef struct unsure_job {
+    work *w;
+    double largest;
+} unsure_job;
+
+static mcr_status unsure_chunk(void *arg, int64_t item, int worker)
+{
+    const unsure_job *job = arg;
+    const work *w = job->w;
+    const mcr_fitted *f = w->model->fitted;
+    int64_t first = item * CHUNK, end = first + CHUNK < w->count ? first + CHUNK : w->count;
+    for (int64_t i = first; i < end; i++)
+        w->unsure[i] = is_unsure(w, w->score + i * f->outputs, job->largest,
+                                 w->votes + worker * 2 * f->classes);
+    return MCR_OK;
+}
+
 /* Scores of a block in float, those that are close to a decision again in double. */
 static mcr_status score_quickly(work *w, mcr_gram *gram, const mcr_data *part)
 {
-    double largest;
-    int64_t unsure = 0, outputs = w->model->fitted->outputs, n = mcr_gram_cols(gram);
-    mcr_status s = largest_value(w, gram, &largest);
+    unsure_job job = {w, 0};
+    int64_t unsure = 0, outputs = w->model->fitted->outputs, n = w->count;
+    mcr_status s = largest_value(w, gram, &job.largest);
     if (s) /* precomputed values of new objects have no diagonal */
         return s == MCR_NO_MEMORY ? s : score_gram(w, gram, true);
     s = score_gram(w, gram, false);
     if (s == MCR_NUMERIC) /* too large for float, not for double */
         return score_gram(w, gram, true);
-    for (int64_t i = 0; i < n && !s; i++)
-        if (is_unsure(w, w->score + i * outputs, largest))
-            w->unsure[unsure++] = i;
-    if (s || unsure == 0)
+    if (!s)
+        s = mcr_parallel(w->ctx, (n + CHUNK - 1) / CHUNK, unsure_chunk, &job);
+    if (s)
         return s;
+    for (int64_t i = 0; i < n; i++)
+        if (w->unsure[i])
+            w->unsure[unsure++] = i; /* never ahead of what is still to be read */
+    if (unsure == 0)
+        return MCR_OK;
     mcr_data *few = NULL;
     mcr_gram *precise = NULL;
-    double *kept = mcr_alloc(w->ctx, (size_t)(n * outputs), sizeof *kept);
-    s = kept ? mcr_data_select(&few, part, (mcr_rows){w->unsure, 0, unsure}) : MCR_NO_MEMORY;
+    double *score = w->score;
+    w->score = mcr_alloc(w->ctx, (size_t)(unsure * outputs), sizeof *score);
+    s = w->score ? mcr_data_select(&few, part, (mcr_rows){w->unsure, 0, unsure}) : MCR_NO_MEMORY;
     if (!s)
         s = mcr_gram_open(&precise, w->ctx, w->model->kernel, w->basis, few);
-    if (!s) {
-        memcpy(kept, w->score, sizeof *kept * (size_t)(n * outputs));
-        s = score_gram(w, precise, true);
-    }
-    for (int64_t u = 0; u < unsure && !s; u++)
-        memcpy(kept + w->unsure[u] * outputs, w->score + u * outputs,
-               sizeof *kept * (size_t)outputs);
     if (!s)
-        memcpy(w->score, kept, sizeof *kept * (size_t)(n * outputs));
+        s = score_gram(w, precise, true);
+    for (int64_t u = 0; u < unsure && !s; u++)
+        memcpy(score + w->unsure[u] * outputs, w->score + u * outputs,
+               sizeof *score * (size_t)outputs);
     mcr_gram_close(precise);
     mcr_data_free(few);
-    mcr_free(w->ctx, kept);
+    mcr_free(w->ctx, w->score);
+    w->score = score;
     return s;
 }
 
@@ -405,6 +450,7 @@ static void close_work(work *w)
     mcr_free(w->ctx, w->proba);
     mcr_free(w->ctx, w->couple);
     mcr_free(w->ctx, w->unsure);
+    mcr_free(w->ctx, w->votes);
 }
 
 static mcr_status open_predictor(work *w, bool std)
@@ -421,12 +467,20 @@ static mcr_status open_work(work *w, mcr *ctx, const mcr_model *m, int64_t n, bo
 {
     const mcr_fitted *f = m->fitted;
     size_t workers = (size_t)mcr_workers(ctx);
-    size_t k = (size_t)f->classes, most = 1, block = (size_t)(n < BLOCK ? n : BLOCK);
+    size_t k = (size_t)f->classes, most = 1, block = BLOCK;
+    while (block > LEAST && block * (size_t)f->outputs > SCORES)
+        block /= 2;
+    if ((size_t)n < block)
+        block = (size_t)n;
     for (int64_t g = 0; g < f->segments; g++)
         if ((size_t)f->segment[g].outputs > most)
             most = (size_t)f->segment[g].outputs;
-    *w = (work){
-        .ctx = ctx, .model = m, .basis = m->basis, .segment = f->segment, .segments = f->segments};
+    *w = (work){.ctx = ctx,
+                .model = m,
+                .block = (int64_t)block,
+                .basis = m->basis,
+                .segment = f->segment,
+                .segments = f->segments};
     w->predictor = m->type ? m->type->predictor : NULL;
     w->f = mcr_alloc(ctx, most * BLOCK_LD, sizeof *w->f);
     w->score = mcr_alloc(ctx, (size_t)f->outputs * block, sizeof *w->score);
@@ -434,7 +488,8 @@ static mcr_status open_work(work *w, mcr *ctx, const mcr_model *m, int64_t n, bo
     w->proba = mcr_alloc(ctx, workers * k, sizeof *w->proba);
     w->couple = mcr_alloc(ctx, workers * (k * k + k), sizeof *w->couple);
     w->unsure = mcr_alloc(ctx, block, sizeof *w->unsure);
-    if (!w->f || !w->score || !w->error || !w->proba || !w->couple || !w->unsure)
+    w->votes = mcr_alloc(ctx, workers * 2 * k, sizeof *w->votes);
+    if (!w->f || !w->score || !w->error || !w->proba || !w->couple || !w->unsure || !w->votes)
         return MCR_NO_MEMORY;
     for (int64_t g = 0; g < f->segments; g++)
         for (int64_t t = 0; t < f->segment[g].outputs; t++)
@@ -539,9 +594,9 @@ static mcr_status predict(mcr *ctx, const mcr_model *m, const mcr_data *data, co
     bool quickly = !to->score && !to->proba && !f->slope && f->rule <= MCR_RULE_LARGEST &&
                    f->task == MCR_CLASSIFY && !w.predictor &&
                    mcr_kernel_definite(m->kernel, NULL) == MCR_PSD;
-    for (int64_t first = 0; first < n && !s; first += BLOCK) {
+    for (int64_t first = 0; first < n && !s; first += w.block) {
         mcr_data *part = NULL;
-        w.count = n - first < BLOCK ? n - first : BLOCK;
+        w.count = n - first < w.block ? n - first : w.block;
         s = mcr_data_select(&part, data, (mcr_rows){NULL, first, w.count});
         if (!s)
             s = score_block(&w, part, quickly);

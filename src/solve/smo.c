@@ -368,10 +368,8 @@ static mcr_status verify(mcr_smo *s, bool precise, bool *good)
     bool was = s->precise;
     for (int64_t m = 0; m < s->slots && !s->whole; m++)
         s->member[m] = -1;
-    mcr_status st = mcr_gram_prepare(s->full, precise);
     s->precise = precise;
-    if (!st)
-        st = mcr_smo_fresh_gradient(s);
+    mcr_status st = precise && !was ? mcr_smo_exact_gradient(s) : mcr_smo_fresh_gradient(s);
     for (int64_t i = 0; i < s->n && !st; i++)
         if (!isfinite(s->g[i])) /* no comparison would notice it */
             st = mcr_fail(

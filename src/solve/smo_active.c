@@ -149,6 +149,45 @@ mcr_status mcr_smo_fresh_gradient(mcr_smo *s)
     return add_rows(s->full, s->precise, s->object_list, s->coef, count, s->g);
 }
 
+/* g of the columns whose coefficient is 0 (support: is not), from nothing. */
+static mcr_status fresh_part(mcr_smo *s, bool support, bool precise, int64_t *column, double *f,
+                             int64_t rows)
+{
+    int64_t count = 0;
+    for (int64_t v = 0; v < s->n; v++)
+        if ((s->b[v] != 0) == support)
+            column[count++] = v;
+    if (count == 0)
+        return MCR_OK;
+    mcr_gram *part = NULL;
+    mcr_status st = mcr_gram_restrict(&part, s->full, (mcr_rows){column, 0, count});
+    memset(f, 0, sizeof *f * (size_t)count);
+    if (!st)
+        st = add_rows(part, precise, s->object_list, s->coef, rows, f);
+    for (int64_t i = 0; i < count && !st; i++)
+        s->g[column[i]] = f[i];
+    mcr_gram_close(part);
+    return st;
+}
+
+/* The whole gradient from nothing, in double where it is part of the objective: for coefficients that
+ * are not 0. For the others float is enough, whose errors are below the tolerance. */
+mcr_status mcr_smo_exact_gradient(mcr_smo *s)
+{
+    mcr_smo_free_rests(s);
+    all_active(s);
+    int64_t rows = list_changes(s, NULL);
+    int64_t *column = mcr_alloc(s->ctx, (size_t)s->n, sizeof *column);
+    double *f = mcr_alloc(s->ctx, (size_t)s->n + MCR_ROW_PAD, sizeof *f);
+    mcr_status st = column && f ? MCR_OK : MCR_NO_MEMORY;
+    s->result->rows += rows;
+    for (int support = 0; support < 2 && !st; support++)
+        st = fresh_part(s, support, support, column, f, rows);
+    mcr_free(s->ctx, column);
+    mcr_free(s->ctx, f);
+    return st;
+}
+
 /* ---- shrinking ---------------------------------------------------------------------------------*/
 
 /* Counts, for every active column outside the working set, the looks at which it could not have moved;

@@ -102,6 +102,9 @@ double mcr_smo_look(mcr_smo *s);
 /* The whole gradient from nothing. All become active; the working set must be translated or dropped
  * by the caller. */
 mcr_status mcr_smo_fresh_gradient(mcr_smo *s);
+/* The same, in double where the objective needs it: only the gradient of coefficients at 0 is as exact as
+ * float makes it. */
+mcr_status mcr_smo_exact_gradient(mcr_smo *s);
 void mcr_smo_free_rests(mcr_smo *s);
 /* Shrinks if it pays. */
 mcr_status mcr_smo_consider_shrinking(mcr_smo *s);
