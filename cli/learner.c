@@ -202,18 +202,29 @@ static int refuse_option(cli *c, const char *learner, const cli_option *o)
 
 int cli_learner_options(cli *c, mcr_options **out, const char *learner)
 {
+    return cli_learner_ranges(c, out, learner, NULL, NULL, NULL);
+}
+
+int cli_learner_ranges(cli *c, mcr_options **out, const char *learner, const char **name,
+                       const char **range, int64_t *count)
+{
     mcr_learner_info info;
     int bad = cli_fail(c, mcr_options_open(out, c->ctx, learner));
     if (bad || !find_learner(learner, &info))
         return bad;
     for (int i = 0; !bad && c->learning.options[i].name; i++) {
         const cli_option *o = &c->learning.options[i];
-        if (!c->learning.values[i])
+        const char *value = c->learning.values[i];
+        const mcr_param *p = find_param(info.params, o->name);
+        if (!value)
             continue;
-        if (!find_param(info.params, o->name))
+        if (!p)
             bad = refuse_option(c, learner, o);
-        else
-            bad = cli_fail(c, mcr_options_set(*out, o->name, c->learning.values[i]));
+        else if (name && strchr(value, ':') && (p->type == MCR_REAL || p->type == MCR_INT)) {
+            name[*count] = o->name;
+            range[(*count)++] = value;
+        } else
+            bad = cli_fail(c, mcr_options_set(*out, o->name, value));
     }
     if (bad) {
         mcr_options_close(*out);

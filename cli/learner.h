@@ -27,5 +27,9 @@ void cli_learner_open(cli *c, const char *learner);
 void cli_learner_close(cli *c); /* also when it was not opened */
 /* The library's options for a learner, as the call says them. Returns the exit status. */
 int cli_learner_options(cli *c, mcr_options **out, const char *learner);
+/* The same where numbers may be ranges ("0.1:100:log7"): those of them that the learner itself does not
+ * understand are listed, name and text, with their number. */
+int cli_learner_ranges(cli *c, mcr_options **out, const char *learner, const char **name,
+                       const char **range, int64_t *count);
 
 #endif

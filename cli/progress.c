@@ -67,6 +67,11 @@ static void draw(const cli *c, const mcr_progress *now)
     if (now->total > 0 && now->active > 0)
         add(&l, "  active %" PRId64 "/%" PRId64, now->active, now->total);
     add_seconds(&l, cli_seconds() - c->started);
+    if (now->left > 0) {
+        add(&l, ", about");
+        add_seconds(&l, now->left);
+        add(&l, " left");
+    }
     int width = cli_width(stderr) - 1;
     fprintf(stderr, "\r%.*s\033[K", l.length < width ? l.length : width, l.text);
     fflush(stderr);

@@ -23,7 +23,7 @@
 #include "text.h"
 
 typedef struct fit_call {
-    const char *kernel, *output, *start;
+    const char *kernel, *output, *start, *scale;
 } fit_call;
 
 typedef struct fit_job {
@@ -76,6 +76,8 @@ static int open_job(fit_job *job)
 {
     cli *c = job->c;
     int bad = cli_learner_options(c, &job->options, cli_word(c, 0));
+    if (!bad && job->call->scale)
+        bad = cli_fail(c, mcr_options_set(job->options, "scale", job->call->scale));
     if (!bad && job->call->kernel)
         bad = cli_read_kernel(c, &job->kernel, job->call->kernel);
     if (!bad)
@@ -198,6 +200,11 @@ static const cli_option options[] = {
      .offset = AT(start),
      .argument = "MODEL",
      .help = "go on from a model of the same learner and data"},
+    {.name = "scale",
+     .type = CLI_TEXT,
+     .offset = AT(scale),
+     .argument = "none|minmax|standard",
+     .help = "bring vectors to 0..1, or to mean 0 and deviation 1; part of the model"},
     CLI_LAST_OPTION,
 };
 

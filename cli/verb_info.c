@@ -291,6 +291,7 @@ static void model_json(const cli *c, const mcr_model *model, double bytes, doubl
     cli_json_end(&j);
     cli_json_integer(&j, "outputs", mcr_model_outputs(model));
     cli_json_flag(&j, "probability", mcr_model_has_probability(model));
+    cli_json_text(&j, "tuning", mcr_model_tuning(model));
     cli_json_text(&j, "version", r->version);
     if (r->version)
         cli_json_integer(&j, "seed", (int64_t)r->seed);
@@ -299,6 +300,24 @@ static void model_json(const cli *c, const mcr_model *model, double bytes, doubl
     cli_json_real(&j, "bytes", bytes);
     cli_json_real(&j, "seconds_reading", seconds);
     cli_json_end(&j);
+}
+
+/* The table of the search that chose the parameters: how many points, and the line of the best. */
+static void say_tuning(const char *table)
+{
+    int64_t lines = 0;
+    size_t best = 0, length = 0;
+    for (size_t at = 0; table[at];) {
+        size_t count = strcspn(table + at, "\n");
+        if (count > 5 && memcmp(table + at + count - 5, ",best", 5) == 0) {
+            best = at;
+            length = count - 5;
+        }
+        at += count + (table[at + count] == '\n');
+        lines++;
+    }
+    cli_say("tuned", "the best of %" PRId64 " points: %.*s", lines - 1, (int)length, table + best);
+    cli_say("", "(%.*s)", (int)strcspn(table, "\n"), table);
 }
 
 static void model_summary(const cli *c, const mcr_model *model, double bytes)
@@ -318,6 +337,8 @@ static void model_summary(const cli *c, const mcr_model *model, double bytes)
         cli_say("", "and %" PRId64 " more", classes - CLASSES_SHOWN);
     if (classes)
         cli_say("proba", "%s", mcr_model_has_probability(model) ? "yes" : "no");
+    if (mcr_model_tuning(model))
+        say_tuning(mcr_model_tuning(model));
     if (isfinite(r->seconds))
         cli_say("seconds", "%.3g of training", r->seconds);
 }

@@ -34,6 +34,7 @@ typedef struct mcr_progress {
     double objective;      /* of a solver */
     double violation;      /* of its optimality condition */
     int64_t active, total; /* size of the active set, and of the whole */
+    double left;           /* seconds to the end, by what has been seen so far; 0: not known */
 } mcr_progress;
 
 enum { MCR_LOG_DEBUG = 0, MCR_LOG_INFO = 1, MCR_LOG_WARNING = 2 };

@@ -15,5 +15,6 @@
 #include <mercer/extend.h>
 #include <mercer/learner.h>
 #include <mercer/model.h>
+#include <mercer/select.h>
 
 #endif

@@ -15,6 +15,9 @@ extern "C" {
 MCR_API void mcr_model_free(mcr_model *model); /* NULL allowed */
 /* How it was made. Borrowed. */
 MCR_API const mcr_report_fit *mcr_model_report(const mcr_model *model);
+/* The table of a model that mcr_tune made, as lines of comma-separated values with a header; NULL: it
+ * was not tuned. Borrowed. */
+MCR_API const char *mcr_model_tuning(const mcr_model *model);
 /* Classes in the order of all outputs; 0 for models that predict something else. */
 MCR_API int64_t mcr_model_classes(const mcr_model *model);
 MCR_API const char *mcr_model_class_name(const mcr_model *model, int64_t c);

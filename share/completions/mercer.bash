@@ -16,12 +16,12 @@ _mercer()
     if [[ -z $verb || $verb == help ]]; then
         words=$(mercer help 2>/dev/null | sed -n '/^Verbs:/,/^$/s/^  \([a-z]*\) .*/\1/p')
     elif [[ $word == -* ]]; then
-        [[ $verb == fit && $learner != -* ]] || learner=
+        [[ $verb =~ ^(fit|cv|tune)$ && $learner != -* ]] || learner=
         words=$(mercer "$verb" ${learner:+"$learner"} --help 2>/dev/null |
             sed -n '/^Examples:/q; s/^  *\(-., \)\{0,1\}\(--[a-z-]*\).*/\2/p')
     elif [[ $before == -k || $before == --kernel || $verb == kernels ]]; then
         words=$(mercer kernels 2>/dev/null | sed -n 's/^  \([a-z0-9]*\) .*/\1/p')
-    elif [[ $verb == learners || ($verb == fit && $before == fit) ]]; then
+    elif [[ $verb == learners || ($verb =~ ^(fit|cv|tune)$ && $before == "$verb") ]]; then
         words=$(mercer learners 2>/dev/null | sed -n 's/^  \([a-z0-9-]*\) .*/\1/p')
     elif [[ $verb == export && $before == --to ]]; then
         words=libsvm

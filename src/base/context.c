@@ -261,12 +261,44 @@ bool mcr_report(mcr *ctx, const mcr_progress *now)
 {
     if (ctx->config.progress == NULL)
         return false;
-    mcr_progress sized = *now;
-    sized.size = sizeof sized;
     pthread_mutex_lock(&ctx->callback_lock);
+    mcr_progress sized = ctx->covered ? ctx->cover : *now;
+    sized.size = sizeof sized;
     int stop = ctx->config.progress(ctx->config.user, &sized);
     pthread_mutex_unlock(&ctx->callback_lock);
     return stop != 0;
+}
+
+bool mcr_cover(mcr *ctx, const mcr_progress *now)
+{
+    pthread_mutex_lock(&ctx->callback_lock);
+    bool mine = !ctx->covered;
+    if (mine) {
+        ctx->covered = true;
+        ctx->cover = *now;
+    }
+    pthread_mutex_unlock(&ctx->callback_lock);
+    return mine;
+}
+
+void mcr_cover_set(mcr *ctx, const mcr_progress *now)
+{
+    pthread_mutex_lock(&ctx->callback_lock);
+    ctx->cover = *now;
+    pthread_mutex_unlock(&ctx->callback_lock);
+}
+
+void mcr_uncover(mcr *ctx)
+{
+    pthread_mutex_lock(&ctx->callback_lock);
+    ctx->covered = false;
+    pthread_mutex_unlock(&ctx->callback_lock);
+}
+
+const char *mcr_last_message(const mcr *ctx)
+{
+    const mcr_failure *own = mcr_worker_failure();
+    return own && own->ctx == ctx ? own->message : mcr_message(ctx);
 }
 
 double mcr_now(void)

@@ -26,6 +26,9 @@ struct mcr {
     char mark_text[MCR_MARK_MAX];
     int64_t mark_column, mark_length;
     size_t budget_used;
+    /* A search made of many trainings reports in their place; see mcr_cover. */
+    bool covered;
+    mcr_progress cover;
     struct mcr_pool *pool; /* of threads; NULL with one thread */
     const struct mcr_kernel_type *
         *extra_kernels; /* registered by the user; NULL-terminated or NULL */
@@ -49,6 +52,13 @@ mcr_status mcr_fail_at(mcr *ctx, mcr_status status, const char *file, int64_t li
 void mcr_log(mcr *ctx, int level, const char *format, ...) MCR_PRINTF(3, 4);
 /* Calls the progress callback, if there is one; true: the user asks to stop. */
 bool mcr_report(mcr *ctx, const mcr_progress *now);
+/* From here to mcr_uncover everything that reports shows `now` instead, which the same caller may set
+ * again. False: somebody covers already, whose report stays. */
+bool mcr_cover(mcr *ctx, const mcr_progress *now);
+void mcr_cover_set(mcr *ctx, const mcr_progress *now);
+void mcr_uncover(mcr *ctx);
+/* The last message of the calling thread, also within a parallel loop. */
+const char *mcr_last_message(const mcr *ctx);
 double mcr_now(void); /* seconds, monotonic */
 
 /* Memory. Blocks are aligned to 64 bytes and know their size. All return NULL, with the message

@@ -49,6 +49,16 @@ static bool parse(const char *text, range *r)
            (!r->ratio || r->low > 0);
 }
 
+/* 16 rather than 16.000000000000004: the nearest number of 14 digits, where that is rounding. */
+static double without_noise(double value)
+{
+    if (value == 0)
+        return value;
+    double digits = 13 - floor(log10(fabs(value))), unit = pow(10, fabs(digits));
+    double tidy = digits >= 0 ? round(value * unit) / unit : round(value / unit) * unit;
+    return fabs(tidy - value) <= 1e-14 * fabs(value) ? tidy : value;
+}
+
 mcr_status mcr_range_parse(mcr_reals *out, mcr *ctx, const char *owner, const char *name,
                            const char *text)
 {
@@ -65,8 +75,8 @@ mcr_status mcr_range_parse(mcr_reals *out, mcr *ctx, const char *owner, const ch
     out->count = r.count;
     for (int64_t i = 0; i < r.count; i++) {
         double part = r.count > 1 ? (double)i / (double)(r.count - 1) : 0;
-        out->values[i] = r.ratio ? r.low * pow(r.high / r.low, part)
-                                 : r.low + part * (r.high - r.low);
+        out->values[i] = without_noise(r.ratio ? r.low * pow(r.high / r.low, part)
+                                               : r.low + part * (r.high - r.low));
     }
     out->values[r.count - 1] = r.high; /* without rounding */
     return MCR_OK;

@@ -8,8 +8,11 @@
  */
 #include "kernel/kernel.h"
 
+#include <string.h>
+
 typedef struct precomputed_state {
-    bool by_x; /* every object of z has a number in the rows of x; else the other way round */
+    bool by_x;     /* every object of z has a number in the rows of x; else the other way round */
+    bool straight; /* by x, and the numbers of z's objects follow each other */
 } precomputed_state;
 
 static mcr_definite definite(const void *params, const mcr_definite *child, int children,
@@ -38,6 +41,14 @@ static int64_t first_missing(const mcr_field *of, const mcr_field *in)
     return -1;
 }
 
+static bool numbers_follow(const mcr_field *f)
+{
+    for (int64_t i = 1; i < f->count; i++)
+        if (number_of(f, i) != number_of(f, i - 1) + 1)
+            return false;
+    return true;
+}
+
 static mcr_status bind(mcr_bound *bound, mcr_binding *binding)
 {
     (void)binding;
@@ -48,6 +59,7 @@ static mcr_status bind(mcr_bound *bound, mcr_binding *binding)
     bound->state = state;
     int64_t missing = first_missing(z, x);
     state->by_x = missing < 0;
+    state->straight = state->by_x && numbers_follow(z);
     if (missing < 0 || first_missing(x, z) < 0)
         return MCR_OK;
     return mcr_fail(bound->ctx, MCR_BAD_DATA,
@@ -56,10 +68,31 @@ static mcr_status bind(mcr_bound *bound, mcr_binding *binding)
                     (long long)missing + 1, (long long)x->store->cols);
 }
 
+/* A range of columns that stand in the same order in the rows. */
+static void copy_block(const mcr_field *fx, const mcr_field *fz, const mcr_tile *tile)
+{
+    int64_t first = number_of(fz, mcr_rows_at(tile->z, 0));
+    for (int64_t i = 0; i < tile->x.count; i++) {
+        const double *from = fx->store->dense +
+                             mcr_field_at(fx, mcr_rows_at(tile->x, i)) * fx->store->cols + first;
+        if (tile->precise) {
+            memcpy(mcr_tile_row(tile, i), from, sizeof *from * (size_t)tile->z.count);
+            continue;
+        }
+        float *to = mcr_tile_row(tile, i);
+        for (int64_t j = 0; j < tile->z.count; j++)
+            to[j] = (float)from[j];
+    }
+}
+
 static mcr_status block(const mcr_bound *bound, const mcr_tile *tile)
 {
     const precomputed_state *state = bound->state;
     const mcr_field *fx = &bound->field[0], *fz = &bound->field[1];
+    if (state->straight && !tile->z.index && tile->z.count > 0) {
+        copy_block(fx, fz, tile);
+        return MCR_OK;
+    }
     for (int64_t i = 0; i < tile->x.count; i++) {
         void *row = mcr_tile_row(tile, i);
         int64_t x = mcr_rows_at(tile->x, i);

@@ -294,6 +294,7 @@ const mcr_learner_type mcr_learner_cca = {
     .check = check,
     .fit = fit,
     .dense = true,
+    .own_kernel = true,
     .no_start = true,
     .coordinates = true,
 };

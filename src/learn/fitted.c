@@ -44,6 +44,7 @@ void mcr_fitted_free(mcr_fitted *f)
     mcr_free(f->ctx, f->extra);
     mcr_free(f->ctx, f->right);
     mcr_free(f->ctx, f->trained);
+    mcr_free(f->ctx, f->left_out);
     mcr_kernel_free(f->kernel);
     mcr_kernel_free(f->second);
     mcr_free(f->ctx, f->remark);

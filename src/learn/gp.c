@@ -62,5 +62,6 @@ const mcr_learner_type mcr_learner_gp = {
     .params_size = sizeof(mcr_gp_params),
     .fit = fit,
     .dense = true,
+    .own_kernel = true,
     .predictor = &mcr_gp_predictor,
 };

@@ -70,7 +70,7 @@ static mcr_status learn_merged(mcr_fitted **out, const mcr_learner_type *type,
 mcr_status mcr_learn(mcr_fitted **out, const mcr_learner_type *type, const mcr_learning *in)
 {
     *out = NULL;
-    if (!type->weights_count)
+    if (!type->weights_count || in->k)
         return type->fit(out, in);
     int64_t *where = mcr_alloc(in->ctx, (size_t)mcr_data_count(in->data), sizeof *where);
     mcr_data *merged = NULL;

@@ -4,6 +4,7 @@
  */
 #include "learn/learner.h"
 
+#include <stddef.h>
 #include <string.h>
 
 #include "base/params.h"
@@ -86,16 +87,76 @@ void mcr_options_close(mcr_options *o)
     mcr_free(o->ctx, o);
 }
 
+mcr_status mcr_options_copy(mcr_options **out, const mcr_options *from)
+{
+    mcr *ctx = from->ctx;
+    *out = mcr_alloc_zero(ctx, 1, sizeof **out);
+    if (!*out)
+        return MCR_NO_MEMORY;
+    **out = *from;
+    (*out)->params = mcr_alloc_zero(ctx, 1, from->type->params_size);
+    mcr_status s = (*out)->params
+                       ? mcr_params_copy(ctx, from->type->params, (*out)->params, from->params)
+                       : MCR_NO_MEMORY;
+    if (s) {
+        mcr_free(ctx, (*out)->params);
+        mcr_free(ctx, *out);
+        *out = NULL;
+    }
+    return s;
+}
+
+/* Scaling is the same for all learners. */
+static const struct shared {
+    int scale;
+} no_scaling = {0};
+static const mcr_param shared_table[] = {
+    {"scale", MCR_CHOICE, offsetof(struct shared, scale), "none", 0, 0, 0, "none|minmax|standard",
+     "bring vectors to 0..1, or to mean 0 and deviation 1"},
+    {0},
+};
+
+static mcr_status set_scale(mcr_options *o, const char *value)
+{
+    struct shared v = no_scaling;
+    mcr_status s = mcr_params_set(o->ctx, o->type->name, shared_table, &v, value, strlen(value));
+    if (!s)
+        o->scale = (mcr_scale)v.scale;
+    return s;
+}
+
+static void print_one(const mcr_param *p, const void *values, mcr_text *to)
+{
+    if (!mcr_params_given(p, values) || mcr_params_is_standard(p, values))
+        return;
+    mcr_text_format(to, "%s%s=", to->length ? " " : "", p->name);
+    mcr_params_print(p, values, to);
+}
+
+mcr_status mcr_options_print(const mcr_options *o, mcr_text *to)
+{
+    for (const mcr_param *p = o->type->params; p->name; p++)
+        print_one(p, o->params, to);
+    print_one(shared_table, &(struct shared){(int)o->scale}, to);
+    if (!to->length)
+        mcr_text_string(to, "");
+    return to->status;
+}
+
 enum { MOST_PARAMS = 64 };
 
 mcr_status mcr_options_set(mcr_options *o, const char *name, const char *value)
 {
+    if (strcmp(name, shared_table->name) == 0)
+        return set_scale(o, value);
     const mcr_param *p = mcr_params_find(o->type->params, name, strlen(name));
     if (p)
         return mcr_params_set(o->ctx, o->type->name, p, o->params, value, strlen(value));
-    const char *names[MOST_PARAMS + 1] = {NULL};
-    for (int i = 0; i < MOST_PARAMS && o->type->params[i].name; i++)
+    const char *names[MOST_PARAMS + 2] = {NULL};
+    for (int i = 0; i < MOST_PARAMS && o->type->params[i].name; i++) {
         names[i] = o->type->params[i].name;
+        names[i + 1] = shared_table->name;
+    }
     const char *near = mcr_nearest(name, names);
     return near ? mcr_fail(o->ctx, MCR_BAD_CALL, "%s: unknown option \"%s\" (did you mean \"%s\"?)",
                            o->type->name, name, near)

@@ -13,6 +13,7 @@
 #include <mercer/learner.h>
 
 #include "data/data.h"
+#include "data/scaling.h"
 #include "gram/gram.h"
 #include "kernel/kernel.h"
 
@@ -72,6 +73,9 @@ typedef struct mcr_fitted {
      * made again: NULL, or one an object. right: 1 right, 0 wrong, 2 not known. */
     unsigned char *right;
     double *trained; /* regression: f(x_i) */
+    /* n x outputs: decision values of each object if it had been left out, where the learner knows them
+     * without training again (option loo); NULL: it does not. */
+    double *left_out;
     /* For the report. */
     int64_t iterations;
     double objective;
@@ -127,6 +131,11 @@ typedef struct mcr_learning {
     const mcr_data *data;
     const mcr_fitted *start;        /* warm start, NULL: none; objects number the same data */
     const mcr_kernel *start_kernel; /* of that model */
+    /* All of K in float where the caller has it (several trainings share it), rows k_ld apart, a multiple
+     * of MCR_ROW_PAD with room for one more row and column, zero beyond the objects; NULL: no. For
+     * learners that say takes_k. */
+    const float *k;
+    int64_t k_ld;
 } mcr_learning;
 
 /* Predictions that are more than offset + sum of coef K and a rule. A model is opened, asked by blocks
@@ -171,6 +180,9 @@ typedef struct mcr_learner_type {
     bool weights_count; /* a weight of 2 is the same as two objects: equal ones may be merged */
     bool dense;         /* factorises n x n matrices: BLAS should run its best code */
     bool no_start;      /* has no use for a model to start from */
+    bool takes_k;       /* it can use values of K in float */
+    bool leaves_out;    /* it can tell left_out */
+    bool own_kernel;    /* it looks at the kernel's expression, and may change it */
     bool coordinates;   /* its outputs are coordinates: mcr_transform gives them */
     const mcr_predictor *predictor; /* NULL: offset + sum of coef K, and the rule */
 } mcr_learner_type;
@@ -185,7 +197,12 @@ struct mcr_options {
     mcr *ctx;
     const mcr_learner_type *type;
     void *params;
+    mcr_scale scale; /* of the data, before the kernel sees them */
 };
+
+mcr_status mcr_options_copy(mcr_options **out, const mcr_options *from);
+/* Those that are not at their default, as "C=10 tol=1e-06". */
+mcr_status mcr_options_print(const mcr_options *options, mcr_text *to);
 
 bool mcr_fitted_has_probability(const mcr_fitted *fitted, const mcr_predictor *predictor);
 /* The rule (not MCR_RULE_OWN) applied to one object's decision values: class number or value. If

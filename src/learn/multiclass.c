@@ -347,24 +347,26 @@ static mcr_status share(job *j)
     }
     j->pair_ld = (largest + second + MCR_ROW_PAD) / MCR_ROW_PAD * MCR_ROW_PAD;
     size_t room = sizeof(float) * (size_t)j->pair_ld * (size_t)j->pair_ld;
-    bytes += (double)workers * (double)room;
+    bytes = (j->in->k ? 0 : bytes) + (double)workers * (double)room;
     if (st || largest + second > MOST_PAIR || bytes > 0.25 * (double)mcr_budget_left(ctx))
         return st;
     if ((st = mcr_budget_take(ctx, (size_t)bytes, "kernel blocks of classes")))
         return st;
     j->taken = (size_t)bytes;
+    j->pair = mcr_alloc_zero(ctx, (size_t)workers, sizeof *j->pair);
+    for (int w = 0; w < workers && j->pair; w++)
+        if (!(j->pair[w] = mcr_alloc(ctx, room, 1)))
+            return MCR_NO_MEMORY;
+    if (!j->pair || j->in->k)
+        return j->pair ? MCR_OK : MCR_NO_MEMORY;
     if ((st = sort_classes(j)))
         return st;
     j->own = mcr_alloc_zero(ctx, (size_t)j->classes, sizeof *j->own);
     j->across = mcr_alloc_zero(ctx, (size_t)workers, sizeof(mcr_gram *));
-    j->pair = mcr_alloc_zero(ctx, (size_t)workers, sizeof *j->pair);
-    if (!j->own || !j->across || !j->pair)
+    if (!j->own || !j->across)
         return MCR_NO_MEMORY;
     for (int w = 0; w < workers && !st; w++) {
-        j->pair[w] = mcr_alloc(ctx, room, 1);
-        if (!j->pair[w])
-            st = MCR_NO_MEMORY;
-        else if (w > 0)
+        if (w > 0)
             st = mcr_gram_twin(&j->across[w], j->across[0]);
         else if (!(st = mcr_gram_open(&j->across[0], ctx, j->in->kernel, j->sorted, NULL)))
             st = mcr_gram_prepare(j->across[0], false);
@@ -397,6 +399,18 @@ static mcr_status pair_matrix(const job *j, int64_t problem, int worker)
     for (int64_t i = 0; i < n; i++)
         memset(k + i * ld + n, 0, sizeof *k * (size_t)(ld - n));
     return MCR_OK;
+}
+
+/* The same out of a K of all objects that the caller has. */
+static void pick_pair(const job *j, const int64_t *row, int64_t n, float *k)
+{
+    for (int64_t i = 0; i < n; i++) {
+        const float *from = j->in->k + row[i] * j->in->k_ld;
+        float *to = k + i * j->pair_ld;
+        for (int64_t t = 0; t < n; t++)
+            to[t] = from[row[t]];
+        memset(to + n, 0, sizeof *to * (size_t)(j->pair_ld - n));
+    }
 }
 
 /* ---- one problem -------------------------------------------------------------------------------*/
@@ -489,9 +503,17 @@ static mcr_status solve_one(void *arg, int64_t problem, int worker)
         r->stop = stopped ? MCR_STOP_INTERRUPTED : MCR_STOP_TIME;
         r->violation = r->primal = r->gap = INFINITY;
     } else if (!st) {
-        if (j->own && !(st = pair_matrix(j, problem, worker))) {
+        bool pairs = j->rule == MCR_RULE_PAIRS;
+        if (j->in->k && pairs && j->pair)
+            pick_pair(j, row, n, j->pair[worker]);
+        else if (j->own)
+            st = pair_matrix(j, problem, worker);
+        if (j->pair && (j->own || j->in->k)) {
             r->k = j->pair[worker];
             r->k_ld = j->pair_ld;
+        } else if (j->in->k && !pairs) {
+            r->k = j->in->k;
+            r->k_ld = j->in->k_ld;
         }
         if (!st)
             st = j->how->solve(j->how->params, r);

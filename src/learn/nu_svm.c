@@ -171,4 +171,5 @@ const mcr_learner_type mcr_learner_nu_svm = {
     .params_size = sizeof(params),
     .fit = fit,
     .weights_count = true,
+    .takes_k = true,
 };

@@ -229,6 +229,21 @@ static double left_out(const mcr_goal *g, const double *root, const double *x,
     return sum / g->total;
 }
 
+/* The decision values behind it, n x outputs; not kept where a weight is 0. */
+static mcr_status keep_left_out(mcr_fitted *f, const ridge *r)
+{
+    const mcr_goal *g = &r->goal;
+    for (int64_t i = 0; i < g->n; i++)
+        if (!(r->root[i] > 0))
+            return MCR_OK;
+    f->left_out = mcr_alloc(f->ctx, (size_t)(g->n * g->outputs), sizeof *f->left_out);
+    for (int64_t e = 0; f->left_out && e < g->n * g->outputs; e++) {
+        int64_t i = e / g->outputs;
+        f->left_out[e] = g->y[e] - r->x[e] / (r->root[i] * r->inverse[i]);
+    }
+    return f->left_out ? MCR_OK : MCR_NO_MEMORY;
+}
+
 typedef struct path_job {
     const ridge *r;
     const double *value;      /* eigenvalues; row k of r->m is the eigenvector of value[k] */
@@ -450,6 +465,8 @@ static mcr_status run(mcr_fitted **out, ridge *r, const mcr_reals *lambda, doubl
     } else if (!s && r->options->loo) {
         double loo = left_out(&r->goal, r->root, r->x, r->inverse);
         s = mcr_fitted_keep(*out, MCR_EXTRA_LOO, &loo, 1);
+        if (!s)
+            s = keep_left_out(*out, r);
     }
     if (s) {
         mcr_fitted_free(*out);
@@ -488,5 +505,6 @@ const mcr_learner_type mcr_learner_ridge = {
     .params_size = sizeof(params),
     .check = check,
     .fit = fit,
+    .leaves_out = true,
     .dense = true,
 };

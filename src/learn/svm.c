@@ -360,4 +360,5 @@ const mcr_learner_type mcr_learner_svm = {
     .check = check,
     .fit = fit,
     .weights_count = true,
+    .takes_k = true,
 };

@@ -97,6 +97,8 @@ static mcr_status fit(mcr_fitted **out, const mcr_learning *in)
     if (st)
         return st;
     set_problem(&s, o, in);
+    s.qp.k = in->k;
+    s.qp.k_ld = in->k_ld;
     if (!(st = mcr_gram_open(&gram, in->ctx, in->kernel, in->data, NULL)) &&
         !(st = mcr_svm_solve(&s, gram)) && !(st = mcr_svm_finish(out, in, &s, s.b, n, s.bias))) {
         (*out)->task = MCR_REGRESS;
@@ -117,4 +119,5 @@ const mcr_learner_type mcr_learner_svr = {
     .check = check,
     .fit = fit,
     .weights_count = true,
+    .takes_k = true,
 };

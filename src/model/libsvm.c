@@ -613,6 +613,10 @@ static mcr_status put_model(mcr_text *t, mcr *ctx, const mcr_model *m)
                         "LIBSVM has no such model (%s%s); it has svm, nu-svm (one-vs-one), "
                         "one-class, svr and nu-svr",
                         m->learner, f->rule == MCR_RULE_LARGEST ? " one-vs-rest" : "");
+    if (m->scaling)
+        return mcr_fail(ctx, MCR_BAD_CALL,
+                        "LIBSVM's models do not scale: scale the data first (svm-scale), and train "
+                        "without --scale");
     mcr_text_format(t, "svm_type %s\n", type_name[type]);
     mcr_status s = put_kernel(t, ctx, m->kernel);
     if (s)

@@ -58,6 +58,8 @@ void mcr_model_free(mcr_model *m)
     mcr_free(ctx, m->options);
     mcr_free(ctx, m->certificate);
     mcr_free(ctx, m->version);
+    mcr_free(ctx, m->tuning);
+    mcr_scaling_free(m->scaling);
     mcr_fitted_free(m->fitted);
     mcr_data_free(m->basis);
     mcr_kernel_free(m->kernel);
@@ -149,20 +151,6 @@ mcr_status mcr_model_complete(mcr_model *m)
 
 /* ---- training ----------------------------------------------------------------------------------*/
 
-/* Options that are not at their default, as "C=10 tol=1e-06". */
-static mcr_status print_options(const mcr_options *o, mcr_text *text)
-{
-    for (const mcr_param *p = o->type->params; p->name; p++) {
-        if (!mcr_params_given(p, o->params) || mcr_params_is_standard(p, o->params))
-            continue;
-        mcr_text_format(text, "%s%s=", text->length ? " " : "", p->name);
-        mcr_params_print(p, o->params, text);
-    }
-    if (!text->length)
-        mcr_text_string(text, "");
-    return text->status;
-}
-
 /* Variance of all values of a field of vectors; zeros that a sparse one does not hold count too. */
 static double variance_of(mcr_field f)
 {
@@ -187,8 +175,7 @@ static double variance_of(mcr_field f)
     return (squares + (count - stored) * mean * mean) / count;
 }
 
-/* rbf with gamma = 1 / (features * variance of all values), as users of scikit-learn know it. */
-static mcr_status default_kernel(mcr_kernel **out, mcr *ctx, const mcr_data *data)
+mcr_status mcr_default_gamma(double *gamma, mcr *ctx, const mcr_data *data)
 {
     mcr_field_info info = {0};
     if (mcr_data_fields(data) != 1 || mcr_data_field_info(data, 0, &info) ||
@@ -196,12 +183,22 @@ static mcr_status default_kernel(mcr_kernel **out, mcr *ctx, const mcr_data *dat
         return mcr_fail(ctx, MCR_BAD_CALL,
                         "no kernel given (-k): rbf is the default only where the data are vectors");
     double variance = variance_of(mcr_data_field(data, 0));
+    *gamma = variance > 0 ? 1 / ((double)info.cols * variance) : 1;
+    return MCR_OK;
+}
+
+static mcr_status default_kernel(mcr_kernel **out, mcr *ctx, const mcr_data *data)
+{
+    double gamma;
     mcr_text text;
+    mcr_status s = mcr_default_gamma(&gamma, ctx, data);
+    if (s)
+        return s;
     mcr_text_init(&text, ctx);
     mcr_text_string(&text, "rbf(gamma=");
-    mcr_text_real(&text, variance > 0 ? 1 / ((double)info.cols * variance) : 1);
+    mcr_text_real(&text, gamma);
     mcr_text_string(&text, ")");
-    mcr_status s = text.status ? text.status : mcr_kernel_parse(out, ctx, text.bytes);
+    s = text.status ? text.status : mcr_kernel_parse(out, ctx, text.bytes);
     mcr_text_free(&text);
     return s;
 }
@@ -270,7 +267,7 @@ static mcr_status score_training(mcr_model *m, const mcr_data *data)
                                            : MCR_OK;
 }
 
-static mcr_status assemble(mcr_model *m, const mcr_data *data)
+static mcr_status assemble(mcr_model *m, const mcr_data *data, bool unscored)
 {
     mcr_status s = MCR_OK;
     int64_t k = m->fitted->classes;
@@ -291,7 +288,7 @@ static mcr_status assemble(mcr_model *m, const mcr_data *data)
     m->report.features = count_features(data);
     m->report.version = mcr_version();
     m->report.seed = mcr_seed(m->ctx);
-    if (!s)
+    if (!s && !unscored)
         s = score_training(m, data);
     return s == MCR_STOPPED ? MCR_OK : s; /* the model is there; only its score is not known */
 }
@@ -327,51 +324,87 @@ static void adopt_kernel(mcr_model *m)
     m->report.kernel = mcr_kernel_text(m->kernel);
 }
 
-mcr_status mcr_fit(mcr_model **out, const mcr_options *options, const mcr_kernel *kernel,
-                   const mcr_data *data, const mcr_model *start)
+/* Training on data that are scaled already. */
+static mcr_status train_scaled(mcr_model **out, const mcr_training *how, const mcr_data *data)
 {
-    *out = NULL;
+    const mcr_options *options = how->options;
     mcr *ctx = options->ctx;
-    double began = mcr_now();
     mcr_kernel *chosen = NULL;
     mcr_model *m = NULL;
     mcr_text text;
     mcr_text_init(&text, ctx);
-    mcr_status s = options->type->check ? options->type->check(ctx, options->params) : MCR_OK;
-    if (!s && kernel)
-        chosen = mcr_kernel_retain(kernel);
-    else if (!s)
+    mcr_status s = MCR_OK;
+    if (how->kernel)
+        chosen = mcr_kernel_retain(how->kernel);
+    else
         s = default_kernel(&chosen, ctx, data);
     if (!s)
-        s = print_options(options, &text);
+        s = mcr_options_print(options, &text);
     if (!s)
         s = mcr_model_new(&m, ctx, chosen, options->type->name, text.bytes);
-    if (!s && start)
-        s = check_start(options, data, start);
+    if (!s && how->start)
+        s = check_start(options, data, how->start);
     mcr_learning in = {.ctx = ctx,
                        .params = options->params,
                        .kernel = chosen,
                        .data = data,
-                       .start = start ? start->fitted : NULL,
-                       .start_kernel = start ? start->kernel : NULL};
+                       .start = how->start ? how->start->fitted : NULL,
+                       .start_kernel = how->start ? how->start->kernel : NULL,
+                       .k = how->k,
+                       .k_ld = how->k_ld};
     if (!s)
         s = mcr_learn(&m->fitted, options->type, &in);
     if (!s)
         adopt_kernel(m);
     if (!s)
-        s = assemble(m, data);
-    if (!s) {
-        m->report.seconds = mcr_now() - began;
-        *out = m;
-    } else {
+        s = assemble(m, data, how->unscored);
+    if (s)
         mcr_model_free(m);
-    }
+    else
+        *out = m;
     mcr_kernel_free(chosen);
     mcr_text_free(&text);
     return s;
 }
 
+mcr_status mcr_train(mcr_model **out, const mcr_training *how)
+{
+    const mcr_options *options = how->options;
+    double began = mcr_now();
+    mcr_scaling *scaling = NULL;
+    mcr_data *data = NULL;
+    *out = NULL;
+    mcr_status s = options->type->check ? options->type->check(options->ctx, options->params)
+                                        : MCR_OK;
+    if (!s && options->scale && !how->scaled)
+        s = mcr_scaling_learn(&scaling, how->data, options->scale);
+    if (!s)
+        s = mcr_scaling_apply(&data, scaling, how->data);
+    if (!s)
+        s = train_scaled(out, how, data);
+    if (!s) {
+        (*out)->scaling = scaling;
+        scaling = NULL;
+        (*out)->report.seconds = mcr_now() - began;
+    }
+    mcr_scaling_free(scaling);
+    mcr_data_free(data);
+    return s;
+}
+
+mcr_status mcr_fit(mcr_model **out, const mcr_options *options, const mcr_kernel *kernel,
+                   const mcr_data *data, const mcr_model *start)
+{
+    return mcr_train(
+        out, &(mcr_training){.options = options, .kernel = kernel, .data = data, .start = start});
+}
+
 /* ---- looking -----------------------------------------------------------------------------------*/
+
+const char *mcr_model_tuning(const mcr_model *m)
+{
+    return m->tuning;
+}
 
 const mcr_report_fit *mcr_model_report(const mcr_model *m)
 {

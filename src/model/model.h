@@ -21,12 +21,34 @@ struct mcr_model {
     double *class_value; /* class names as numbers; NAN where one is none */
     mcr_report_fit report;
     char *learner, *options, *certificate, *version; /* owned texts of the report */
+    mcr_scaling *scaling; /* of new objects before the kernel sees them; NULL: none */
+    char *tuning;         /* the table of the search that chose its parameters; NULL: none */
 };
+
+/* Training with all that a caller may say. */
+typedef struct mcr_training {
+    const mcr_options *options;
+    const mcr_kernel *kernel; /* NULL: the default */
+    const mcr_data *data;
+    const mcr_model *start; /* NULL: from nothing */
+    bool unscored;          /* leave the score on the training objects out */
+    const float *k;         /* as in mcr_learning; NULL: none */
+    int64_t k_ld;
+    bool scaled; /* the data are scaled already, whatever the options say */
+} mcr_training;
+mcr_status mcr_train(mcr_model **out, const mcr_training *how);
+/* gamma of the default kernel, rbf: 1 / (features * variance of all values), as users of scikit-learn know
+ * it; MCR_BAD_CALL unless the data are one field of vectors. */
+mcr_status mcr_default_gamma(double *gamma, mcr *ctx, const mcr_data *data);
 
 /* A model with everything but basis and fitted still to be set; takes nothing over. */
 mcr_status mcr_model_new(mcr_model **out, mcr *ctx, const mcr_kernel *kernel, const char *learner,
                          const char *options);
 mcr_status mcr_model_set_classes(mcr_model *model, const char *const *name, int64_t count);
+/* mcr_model_score without a model: of what task and how many clusters the values are; match: the number
+ * of each class of the data among them, NULL: the same. */
+mcr_status mcr_values_score(mcr *ctx, mcr_task task, int64_t clusters, const int64_t *match,
+                            const mcr_data *data, const double *value, mcr_metrics *out);
 /* Names of the outputs, numbers of the report, after basis, classes and fitted are set. */
 mcr_status mcr_model_complete(mcr_model *model);
 

@@ -580,16 +580,14 @@ static mcr_status check_names(mcr *ctx, const mcr_model *m, const mcr_data *data
     return MCR_OK;
 }
 
-static mcr_status predict(mcr *ctx, const mcr_model *m, const mcr_data *data, const wanted *to)
+static mcr_status predict_scaled(mcr *ctx, const mcr_model *m, const mcr_data *data,
+                                 const wanted *to)
 {
     const mcr_fitted *f = m->fitted;
     int64_t n = mcr_data_count(data);
     work w;
     double began = mcr_now();
-    mcr_status s = check_names(ctx, m, data);
-    if (s)
-        return s;
-    s = open_work(&w, ctx, m, n, to->std != NULL);
+    mcr_status s = open_work(&w, ctx, m, n, to->std != NULL);
     /* The bound on float's errors holds for kernels that are positive semidefinite. */
     bool quickly = !to->score && !to->proba && !f->slope && f->rule <= MCR_RULE_LARGEST &&
                    f->task == MCR_CLASSIFY && !w.predictor &&
@@ -618,6 +616,18 @@ static mcr_status predict(mcr *ctx, const mcr_model *m, const mcr_data *data, co
     return s;
 }
 
+static mcr_status predict(mcr *ctx, const mcr_model *m, const mcr_data *data, const wanted *to)
+{
+    mcr_data *scaled = NULL;
+    mcr_status s = check_names(ctx, m, data);
+    if (!s)
+        s = mcr_scaling_apply(&scaled, m->scaling, data);
+    if (!s)
+        s = predict_scaled(ctx, m, scaled, to);
+    mcr_data_free(scaled);
+    return s;
+}
+
 mcr_status mcr_predict(mcr *ctx, const mcr_model *m, const mcr_data *data, double *value,
                        double *score, double *proba)
 {
@@ -641,12 +651,18 @@ mcr_status mcr_predict_draws(mcr *ctx, const mcr_model *m, const mcr_data *data,
         return mcr_fail(ctx, MCR_BAD_CALL,
                         "nothing can be drawn from a model of %s: gp, trained on numbers, has that",
                         m->learner);
+    mcr_data *scaled = NULL;
     double *value = mcr_alloc(ctx, (size_t)n, sizeof *value);
     mcr_status s = value ? mcr_predict(ctx, m, data, value, NULL, NULL) : MCR_NO_MEMORY;
     for (int64_t i = 0; i < n * count && !s; i++)
         draws[i] = value[i / count];
+    if (!s)
+        s = mcr_scaling_apply(&scaled, m->scaling, data);
+    if (!s && n)
+        s = p->draw(ctx, m->fitted, m->kernel, m->basis, scaled, count, draws);
+    mcr_data_free(scaled);
     mcr_free(ctx, value);
-    return s || !n ? s : p->draw(ctx, m->fitted, m->kernel, m->basis, data, count, draws);
+    return s;
 }
 
 mcr_status mcr_predict_std(mcr *ctx, const mcr_model *m, const mcr_data *data, double *value,

@@ -372,10 +372,28 @@ static mcr_status open_images(images *p, mcr_gram **gram, double **diagonal)
     return s;
 }
 
-static mcr_status one_block(images *p, const mcr_data *part, mcr_gram *gram, const double *diagonal)
+/* Back to the units of the data. */
+static void unscale(const images *p, double *vectors, int64_t count)
+{
+    const mcr_scaling *s = p->model->scaling;
+    for (int64_t f = 0; s && f < s->fields; f++) {
+        const mcr_scaled_field *by = &s->field[f];
+        if (strcmp(by->name, p->field) != 0)
+            continue;
+        for (int64_t i = 0; i < count; i++)
+            for (int64_t k = 0; k < p->cols; k++) {
+                double *x = &vectors[i * p->cols + k];
+                *x = (by->factor[k] != 0 ? *x / by->factor[k] : 0) + by->shift[k];
+            }
+    }
+}
+
+/* part and scaled: the same objects as they are and as the kernel sees them. */
+static mcr_status one_block(images *p, const mcr_data *part, const mcr_data *scaled, mcr_gram *gram,
+                            const double *diagonal)
 {
     p->count = mcr_data_count(part);
-    mcr_status s = copy_vectors(p, part, p->given);
+    mcr_status s = copy_vectors(p, scaled, p->given);
     if (!s)
         s = project(p, part);
     if (s)
@@ -389,16 +407,24 @@ mcr_status mcr_preimage(mcr *ctx, const mcr_model *m, const mcr_data *data, doub
     mcr_gram *gram = NULL;
     double *diagonal = NULL, began = mcr_now();
     int64_t n = mcr_data_count(data);
+    mcr_data *scaled = NULL;
     mcr_status s = open_images(&p, &gram, &diagonal);
+    if (!s)
+        s = mcr_scaling_apply(&scaled, m->scaling, data);
     for (int64_t first = 0; first < n && !s; first += BLOCK) {
-        mcr_data *part = NULL;
+        mcr_data *part = NULL, *seen = NULL;
         int64_t count = n - first < BLOCK ? n - first : BLOCK;
         s = mcr_data_select(&part, data, (mcr_rows){NULL, first, count});
         if (!s)
-            s = one_block(&p, part, gram, diagonal);
-        mcr_data_free(part);
+            s = mcr_data_select(&seen, scaled, (mcr_rows){NULL, first, count});
         if (!s)
+            s = one_block(&p, part, seen, gram, diagonal);
+        mcr_data_free(part);
+        mcr_data_free(seen);
+        if (!s) {
             memcpy(vectors + first * p.cols, p.given, sizeof *vectors * (size_t)(count * p.cols));
+            unscale(&p, vectors + first * p.cols, count);
+        }
         mcr_progress at = {.size = sizeof at,
                            .phase = "pre-images",
                            .fraction = (double)(first + count) / (double)n,
@@ -409,6 +435,7 @@ mcr_status mcr_preimage(mcr *ctx, const mcr_model *m, const mcr_data *data, doub
             s = mcr_fail(ctx, MCR_STOPPED, "interrupted");
     }
     mcr_gram_close(gram);
+    mcr_data_free(scaled);
     mcr_free(ctx, diagonal);
     mcr_free(ctx, p.basis);
     mcr_free(ctx, p.given);

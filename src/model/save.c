@@ -23,7 +23,8 @@ static void put_info(mcr_text *t, const mcr_model *m)
     mcr_put_i64(t, (int64_t)r->seed);
     mcr_put_i64(t, r->n);
     mcr_put_i64(t, r->features);
-    const double number[] = {r->seconds, r->accuracy, r->mse, r->r2};
+    /* The first was the time it took: without it the same call makes the same file. */
+    const double number[] = {NAN, r->accuracy, r->mse, r->r2};
     mcr_put_reals(t, number, sizeof number / sizeof *number);
 }
 
@@ -109,6 +110,18 @@ static mcr_status choose_fields(bool **out, const mcr_model *m)
     return s;
 }
 
+/* SCAL: what is done to vectors before the kernel sees them. */
+static void put_scaling(mcr_text *t, const mcr_scaling *s)
+{
+    mcr_put_i64(t, s->fields);
+    for (int64_t f = 0; f < s->fields; f++) {
+        mcr_put_text(t, s->field[f].name);
+        mcr_put_u32(t, s->field[f].dense);
+        mcr_put_reals(t, s->field[f].shift, s->field[f].cols);
+        mcr_put_reals(t, s->field[f].factor, s->field[f].cols);
+    }
+}
+
 /* COLS: names of columns, where a file had them; OBJS: the objects. */
 static mcr_status put_basis(mcr_text *file, mcr_text *part, const mcr_model *m)
 {
@@ -153,6 +166,16 @@ static mcr_status write_all(mcr_text *file, mcr_text *part, const mcr_model *m)
     if (m->fitted->extras) {
         put_extras(part, m->fitted);
         mcr_put_section(file, "MORE", part);
+        part->length = 0;
+    }
+    if (m->scaling) {
+        put_scaling(part, m->scaling);
+        mcr_put_section(file, "SCAL", part);
+        part->length = 0;
+    }
+    if (m->tuning) { /* TUNE: the table of the search for its parameters */
+        mcr_put_text(part, m->tuning);
+        mcr_put_section(file, "TUNE", part);
         part->length = 0;
     }
     mcr_status s = put_basis(file, part, m);
@@ -419,6 +442,41 @@ static mcr_status get_extras(mcr_model *m, const mcr_container *c)
     return s ? s : mcr_reader_end(&r, c->file, "its numbers");
 }
 
+static void get_scaled_field(mcr_reader *r, mcr_scaling *s)
+{
+    int64_t factors = 0;
+    mcr_scaled_field *f = &s->field[s->fields++];
+    f->name = mcr_get_text(r);
+    uint32_t dense = mcr_get_u32(r);
+    f->shift = mcr_get_reals(r, &f->cols);
+    f->factor = mcr_get_reals(r, &factors);
+    f->dense = dense == 1;
+    if (!f->name || dense > 1 || !f->shift || !f->factor || factors != f->cols ||
+        !all_finite(f->shift, f->cols) || !all_finite(f->factor, factors))
+        r->bad = true;
+}
+
+static mcr_status get_scaling(mcr_model *m, const mcr_container *c)
+{
+    mcr_reader r;
+    if (!mcr_container_has(c, "SCAL", &r))
+        return MCR_OK;
+    int64_t fields = mcr_get_count(&r, 28);
+    mcr_status s = mcr_scaling_open(&m->scaling, c->ctx, fields);
+    for (int64_t f = 0; f < fields && !r.bad && !s; f++)
+        get_scaled_field(&r, m->scaling);
+    return s ? s : mcr_reader_end(&r, c->file, "its scaling");
+}
+
+static mcr_status get_tuning(mcr_model *m, const mcr_container *c)
+{
+    mcr_reader r;
+    if (!mcr_container_has(c, "TUNE", &r))
+        return MCR_OK;
+    m->tuning = mcr_get_text(&r);
+    return mcr_reader_end(&r, c->file, "its search");
+}
+
 static mcr_status get_certificate(mcr_model *m, const mcr_container *c)
 {
     mcr_reader r;
@@ -480,6 +538,10 @@ static mcr_status read_mercer(mcr_model **out, const mcr_container *c)
         s = get_extras(m, c);
     if (!s)
         s = get_certificate(m, c);
+    if (!s)
+        s = get_scaling(m, c);
+    if (!s)
+        s = get_tuning(m, c);
     if (!s)
         s = get_basis(m, c);
     if (!s)

@@ -26,17 +26,15 @@ static mcr_status match_classes(mcr *ctx, const mcr_model *m, const mcr_data *da
     return match ? MCR_OK : MCR_NO_MEMORY;
 }
 
-static mcr_status score_classes(mcr *ctx, const mcr_model *m, const mcr_data *data,
-                                const double *value, mcr_metrics *out)
+/* match: the number of each class of the data in `value`; NULL: the same. */
+static void score_classes(const mcr_data *data, const double *value, const int64_t *match,
+                          mcr_metrics *out)
 {
-    int64_t *match, right = 0;
+    int64_t right = 0;
     const int32_t *class_of = mcr_data_class_of(data);
-    mcr_status s = match_classes(ctx, m, data, &match);
-    for (int64_t i = 0; i < out->n && !s; i++)
-        right += (double)match[class_of[i]] == value[i];
-    mcr_free(ctx, match);
+    for (int64_t i = 0; i < out->n; i++)
+        right += (double)(match ? match[class_of[i]] : class_of[i]) == value[i];
     out->accuracy = (double)right / (double)out->n;
-    return s;
 }
 
 static void score_numbers(const mcr_data *data, const double *value, mcr_metrics *out)
@@ -68,10 +66,10 @@ static void score_detection(const mcr_data *data, const double *value, mcr_metri
 
 /* The adjusted Rand index (Hubert and Arabie, 1985): pairs that classes and clusters both keep
  * together, 0 as by chance, 1 for the same partition. */
-static mcr_status score_clusters(mcr *ctx, const mcr_model *m, const mcr_data *data,
-                                 const double *value, mcr_metrics *out)
+static mcr_status score_clusters(mcr *ctx, int64_t k, const mcr_data *data, const double *value,
+                                 mcr_metrics *out)
 {
-    int64_t k = m->fitted->outputs, classes = mcr_data_classes(data);
+    int64_t classes = mcr_data_classes(data);
     const int32_t *class_of = mcr_data_class_of(data);
     double *both = mcr_alloc_zero(ctx, (size_t)(k + 1), (size_t)(classes + 1) * sizeof *both);
     if (!both)
@@ -94,22 +92,35 @@ static mcr_status score_clusters(mcr *ctx, const mcr_model *m, const mcr_data *d
     return MCR_OK;
 }
 
-mcr_status mcr_model_score(mcr *ctx, const mcr_model *m, const mcr_data *data, const double *value,
-                           mcr_metrics *out)
+mcr_status mcr_values_score(mcr *ctx, mcr_task task, int64_t clusters, const int64_t *match,
+                            const mcr_data *data, const double *value, mcr_metrics *out)
 {
     *out = (mcr_metrics){mcr_data_count(data), NAN, NAN, NAN, NAN, NAN};
     mcr_targets kind = mcr_data_target_kind(data);
     if (kind == MCR_NO_TARGETS || out->n == 0)
         return mcr_fail(ctx, MCR_BAD_DATA, "the data have no targets to compare with");
-    if (m->report.task == MCR_CLASSIFY)
-        return score_classes(ctx, m, data, value, out);
-    if (m->report.task == MCR_CLUSTER)
-        return score_clusters(ctx, m, data, value, out);
-    if (kind == MCR_WORD_TARGETS)
+    if (task == MCR_CLUSTER)
+        return score_clusters(ctx, clusters, data, value, out);
+    if (task != MCR_CLASSIFY && kind == MCR_WORD_TARGETS)
         return mcr_fail(ctx, MCR_BAD_DATA, "the targets are words, but the model predicts numbers");
-    if (m->report.task == MCR_REGRESS)
+    if (task == MCR_CLASSIFY)
+        score_classes(data, value, match, out);
+    else if (task == MCR_REGRESS)
         score_numbers(data, value, out);
     else
         score_detection(data, value, out);
     return MCR_OK;
+}
+
+mcr_status mcr_model_score(mcr *ctx, const mcr_model *m, const mcr_data *data, const double *value,
+                           mcr_metrics *out)
+{
+    int64_t *match = NULL;
+    mcr_status s = MCR_OK;
+    if (m->report.task == MCR_CLASSIFY && mcr_data_target_kind(data) != MCR_NO_TARGETS)
+        s = match_classes(ctx, m, data, &match);
+    if (!s)
+        s = mcr_values_score(ctx, m->report.task, m->fitted->outputs, match, data, value, out);
+    mcr_free(ctx, match);
+    return s;
 }

@@ -1,0 +1,159 @@
+/* select.c: splits, metrics and ranges on the command line.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "select.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "learner.h"
+
+/* ---- options -----------------------------------------------------------------------------------*/
+
+static int has_range(const char *text)
+{
+    const char *equal = strchr(text, '='), *colon = equal ? strchr(equal, ':') : NULL;
+    return colon != NULL;
+}
+
+static int set_search(cli *c, cli_selection *s, const cli_splitting *how)
+{
+    if (how->search && strcmp(how->search, "grid") != 0 && strcmp(how->search, "adaptive") != 0)
+        return cli_refuse(c, "--search %s: there are grid and adaptive", how->search);
+    s->search.adaptive = how->search ? how->search[0] == 'a' : !s->ranged;
+    return 0;
+}
+
+int cli_selection_open(cli *c, cli_selection *s, const cli_splitting *how, const cli_list *kernels)
+{
+    *s = (cli_selection){.search = {.size = sizeof s->search}};
+    size_t most = 0;
+    while (c->learning.options[most].name)
+        most++;
+    s->option = cli_alloc(most + 1, sizeof *s->option);
+    s->range = cli_alloc(most + 1, sizeof *s->range);
+    int bad = cli_learner_ranges(c, &s->options, cli_word(c, 0), s->option, s->range,
+                                 &s->search.ranges);
+    if (!bad && how->scale)
+        bad = cli_fail(c, mcr_options_set(s->options, "scale", how->scale));
+    s->ranged = s->search.ranges > 0;
+    for (int64_t k = 0; k < kernels->count; k++)
+        s->ranged |= has_range(kernels->item[k]);
+    s->search.option = s->option;
+    s->search.range = s->range;
+    s->search.kernel = kernels->item;
+    s->search.kernels = kernels->count;
+    s->search.metric = how->metric;
+    return bad ? bad : set_search(c, s, how);
+}
+
+void cli_selection_close(cli_selection *s)
+{
+    mcr_options_close(s->options);
+    free(s->option);
+    free(s->range);
+    free(s->group);
+}
+
+/* ---- groups ------------------------------------------------------------------------------------*/
+
+typedef struct named {
+    char *word;
+    int64_t at, number;
+} named;
+
+static int by_word(const void *a, const void *b)
+{
+    const named *x = a, *y = b;
+    int order = strcmp(x->word, y->word);
+    return order ? order : (x->at > y->at) - (x->at < y->at);
+}
+
+/* Equal words get equal numbers. */
+static void number_words(named *list, int64_t n, int64_t *group)
+{
+    qsort(list, (size_t)n, sizeof *list, by_word);
+    for (int64_t i = 0; i < n; i++) {
+        list[i].number = i && strcmp(list[i].word, list[i - 1].word) == 0 ? list[i - 1].number : i;
+        group[list[i].at] = list[i].number;
+    }
+}
+
+static void take_word(named *list, int64_t i, const char *bytes, int64_t length)
+{
+    list[i] = (named){.word = cli_alloc((size_t)length + 1, 1), .at = i};
+    memcpy(list[i].word, bytes, (size_t)length);
+}
+
+static int read_lines(cli *c, const char *path, named *list, int64_t n)
+{
+    FILE *file = fopen(path, "r");
+    if (!file)
+        return cli_refuse(c, "--groups %s: there is no text column of that name, and no such file",
+                          path);
+    char *line = NULL;
+    size_t room = 0;
+    int64_t count = 0;
+    for (ssize_t got; (got = getline(&line, &room, file)) >= 0; count++) {
+        while (got > 0 && strchr("\r\n", line[got - 1]))
+            got--;
+        if (count < n)
+            take_word(list, count, line, got);
+    }
+    free(line);
+    fclose(file);
+    return count == n
+               ? 0
+               : cli_fault(c, path, "%" PRId64 " lines for %" PRId64 " objects: one word an object",
+                           count, n);
+}
+
+static int read_groups(cli *c, cli_selection *s, const char *name, const mcr_data *data)
+{
+    int64_t n = mcr_data_count(data), field = -1;
+    mcr_field_info info;
+    for (int64_t f = 0; f < mcr_data_fields(data); f++)
+        if (mcr_data_field_info(data, f, &info) == MCR_OK && info.kind == MCR_STRINGS &&
+            strcmp(info.name, name) == 0)
+            field = f;
+    named *list = cli_alloc((size_t)n + 1, sizeof *list);
+    s->group = cli_alloc((size_t)n + 1, sizeof *s->group);
+    int bad = 0;
+    for (int64_t i = 0; i < n && field >= 0 && !bad; i++) {
+        const char *bytes;
+        int64_t length;
+        bad = cli_fail(c, mcr_data_string(data, field, i, &bytes, &length));
+        if (!bad)
+            take_word(list, i, bytes, length);
+    }
+    if (field < 0)
+        bad = read_lines(c, name, list, n);
+    if (!bad)
+        number_words(list, n, s->group);
+    for (int64_t i = 0; i < n; i++)
+        free(list[i].word);
+    free(list);
+    return bad;
+}
+
+int cli_selection_split(cli *c, cli_selection *s, const cli_splitting *how, const mcr_data *data)
+{
+    int bad = how->groups ? read_groups(c, s, how->groups, data) : 0;
+    if (how->loo && how->ordered)
+        bad = cli_refuse(c, "--loo and --ordered exclude each other");
+    s->search.split = (mcr_split_plan){
+        .size = sizeof s->search.split,
+        .kind = how->loo       ? MCR_SPLIT_LEAVE_ONE_OUT
+                : how->ordered ? MCR_SPLIT_ORDERED
+                               : MCR_SPLIT_FOLDS,
+        .folds = how->folds > 0 ? how->folds : 0,
+        .repeats = how->repeats > 0 ? how->repeats : 0,
+        .plain = how->plain,
+        .group = s->group,
+    };
+    return bad;
+}

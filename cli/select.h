@@ -1,0 +1,80 @@
+/* select.h: what the verbs that judge and choose (cv, tune) share: splits, metrics, ranges.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef CLI_SELECT_H
+#define CLI_SELECT_H
+
+#include "cli.h"
+
+typedef struct cli_splitting {
+    int64_t folds, repeats;
+    int loo, ordered, plain;
+    const char *groups, *metric, *scale, *search;
+} cli_splitting;
+
+/* The options of both verbs; m is a member cli_splitting of the verb's struct S. */
+#define CLI_SPLIT_OPTIONS(S, m)                                                                    \
+    {.name = "folds",                                                                              \
+     .type = CLI_INT,                                                                              \
+     .offset = offsetof(S, m.folds),                                                               \
+     .argument = "N",                                                                              \
+     .min = 2,                                                                                     \
+     .max = 1e6,                                                                                   \
+     .help = "parts that are tested in turn (default 5)"},                                         \
+        {.name = "repeats",                                                                        \
+         .type = CLI_INT,                                                                          \
+         .offset = offsetof(S, m.repeats),                                                         \
+         .argument = "N",                                                                          \
+         .min = 1,                                                                                 \
+         .max = 1e6,                                                                               \
+         .help = "do it N times, with folds dealt anew"},                                          \
+        {.name = "loo",                                                                            \
+         .type = CLI_FLAG,                                                                         \
+         .offset = offsetof(S, m.loo),                                                             \
+         .help = "leave one out: each object is a fold"},                                          \
+        {.name = "ordered",                                                                        \
+         .type = CLI_FLAG,                                                                         \
+         .offset = offsetof(S, m.ordered),                                                         \
+         .help = "objects stand in order of time: train only on what came before"},                \
+        {.name = "plain",                                                                          \
+         .type = CLI_FLAG,                                                                         \
+         .offset = offsetof(S, m.plain),                                                           \
+         .help = "do not keep the classes of each fold in proportion"},                            \
+        {.name = "groups",                                                                         \
+         .type = CLI_TEXT,                                                                         \
+         .offset = offsetof(S, m.groups),                                                          \
+         .argument = "NAME",                                                                       \
+         .help = "keep groups together: a text column, or a file with a word a line"},             \
+        {.name = "metric",                                                                         \
+         .type = CLI_TEXT,                                                                         \
+         .offset = offsetof(S, m.metric),                                                          \
+         .argument = "NAME",                                                                       \
+         .help = "accuracy, balanced-accuracy, f1, auc, log-loss, mse, rmse, mae, r2, ..."},       \
+        {.name = "scale",                                                                          \
+         .type = CLI_TEXT,                                                                         \
+         .offset = offsetof(S, m.scale),                                                           \
+         .argument = "none|minmax|standard",                                                       \
+         .help = "scale vectors by what the training objects show"},                               \
+    {                                                                                              \
+        .name = "search", .type = CLI_TEXT, .offset = offsetof(S, m.search),                       \
+        .argument = "grid|adaptive",                                                               \
+        .help = "all points of the ranges, or from coarse to fine around the best"                 \
+    }
+
+typedef struct cli_selection {
+    mcr_options *options;
+    mcr_search search; /* with its kernels, ranges and splits */
+    int ranged;        /* the call has ranges */
+    const char **option, **range;
+    int64_t *group;
+} cli_selection;
+
+/* Options of the learner and ranges, as the call says; kernels are the call's expressions. Returns the
+ * exit status. */
+int cli_selection_open(cli *c, cli_selection *s, const cli_splitting *how, const cli_list *kernels);
+/* The splits, once the data are there. */
+int cli_selection_split(cli *c, cli_selection *s, const cli_splitting *how, const mcr_data *data);
+void cli_selection_close(cli_selection *s);
+
+#endif

@@ -1,0 +1,341 @@
+/* verb_tune.c: mercer tune: looks for the best parameters, and trains with them.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "advice.h"
+#include "cli.h"
+#include "json.h"
+#include "output.h"
+#include "progress.h"
+#include "report.h"
+#include "select.h"
+#include "text.h"
+
+typedef struct tune_call {
+    cli_list kernels;
+    const char *output, *table, *checkpoint;
+    int resume;
+    cli_splitting split;
+} tune_call;
+
+typedef struct tune_job {
+    cli *c;
+    const tune_call *call;
+    cli_selection selection;
+    mcr_data *data;
+    mcr_model *model;
+    mcr_tune_report *report;
+    char *checkpoint;
+    mcr_kernel *advised; /* for data that have no default */
+    const char *advised_text;
+} tune_job;
+
+/* ---- before the work ---------------------------------------------------------------------------*/
+
+/* What is done is kept beside the model. */
+static int choose_checkpoint(tune_job *job)
+{
+    const tune_call *call = job->call;
+    mcr_search *search = &job->selection.search;
+    if (call->checkpoint) {
+        search->checkpoint = call->checkpoint;
+    } else if (call->output && strcmp(call->output, "-") != 0) {
+        size_t room = strlen(call->output) + sizeof ".tuning";
+        job->checkpoint = cli_alloc(room, 1);
+        snprintf(job->checkpoint, room, "%s.tuning", call->output);
+        search->checkpoint = job->checkpoint;
+    }
+    search->resume = call->resume;
+    return call->resume && !search->checkpoint
+               ? cli_refuse(job->c,
+                            "--resume: the checkpoint stands beside the model: say -o MODEL, "
+                            "or --checkpoint FILE")
+               : 0;
+}
+
+static int has_vectors(const mcr_data *data)
+{
+    mcr_field_info info;
+    for (int64_t f = 0; f < mcr_data_fields(data); f++)
+        if (mcr_data_field_info(data, f, &info) == MCR_OK && (info.kind & (MCR_DENSE | MCR_SPARSE)))
+            return 1;
+    return 0;
+}
+
+static int open_job(tune_job *job)
+{
+    cli *c = job->c;
+    const tune_call *call = job->call;
+    cli_selection *s = &job->selection;
+    int bad = cli_selection_open(c, s, &call->split, &call->kernels);
+    if (!bad)
+        bad = choose_checkpoint(job);
+    if (!bad)
+        bad = cli_output_check(c, call->output);
+    if (!bad)
+        bad = cli_read_words(c, &job->data, 1);
+    /* Vectors whose units are not known are scaled, unless the call says what to do. */
+    if (!bad && !call->split.scale && !call->kernels.count && has_vectors(job->data))
+        bad = cli_fail(c, mcr_options_set(s->options, "scale", "standard"));
+    if (!bad && !call->kernels.count)
+        bad = cli_advise_kernel(c, &job->advised, job->data);
+    if (!bad && job->advised) {
+        job->advised_text = mcr_kernel_text(job->advised);
+        s->search.kernel = &job->advised_text;
+        s->search.kernels = 1;
+    }
+    if (!bad)
+        bad = cli_selection_split(c, s, &call->split, job->data);
+    if (!bad)
+        cli_advise_targets(c, cli_word(c, 0), job->data);
+    return bad;
+}
+
+static void close_job(tune_job *job)
+{
+    mcr_tune_free(job->c->ctx, job->report);
+    mcr_model_free(job->model);
+    mcr_data_free(job->data);
+    mcr_kernel_free(job->advised);
+    cli_selection_close(&job->selection);
+    free(job->checkpoint);
+}
+
+/* ---- what comes out ----------------------------------------------------------------------------*/
+
+static void put_point(cli_json *j, const char *key, const mcr_tune_report *r, int64_t p)
+{
+    const mcr_point *point = &r->point[p];
+    cli_json_object(j, key);
+    cli_json_text(j, "kernel", point->kernel);
+    cli_json_object(j, "options");
+    for (const char *at = point->options; *at;) {
+        size_t name = strcspn(at, "="), length = strcspn(at, " ");
+        char text[64];
+        snprintf(text, sizeof text, "%.*s", (int)name, at);
+        cli_json_real(j, text, strtod(at + name + 1, NULL));
+        at += length + (at[length] == ' ');
+    }
+    cli_json_end(j);
+    cli_json_real(j, "score", point->score);
+    cli_json_real(j, "std", point->std);
+    cli_json_text(j, "metric", r->metric);
+    if (!key) {
+        cli_json_integer(j, "folds", point->splits);
+        cli_json_text(j, "state", mcr_point_state_name(point->state));
+    }
+    cli_json_end(j);
+}
+
+static void put_json(const tune_job *job, FILE *to)
+{
+    const mcr_tune_report *r = job->report;
+    cli_json j;
+    cli_json_begin(&j, to);
+    put_point(&j, "best", r, r->best);
+    cli_json_integer(&j, "evaluated", r->points);
+    cli_json_integer(&j, "possible", r->possible);
+    cli_json_integer(&j, "fits", r->fits);
+    cli_json_list(&j, "table");
+    for (int64_t p = 0; p < r->points; p++)
+        put_point(&j, NULL, r, p);
+    cli_json_end(&j);
+    cli_json_real(&j, "seconds", r->seconds);
+    cli_json_object(&j, "fit");
+    cli_report_json(&j, mcr_model_report(job->model));
+    cli_json_end(&j);
+    cli_json_text(&j, "model", job->call->output);
+    cli_json_end(&j);
+}
+
+static int write_table(const tune_job *job)
+{
+    const char *path = job->call->table;
+    size_t length = strlen(path);
+    FILE *to = fopen(path, "w");
+    if (!to)
+        return cli_fault(job->c, path, "cannot be written");
+    if (length > 5 && strcmp(path + length - 5, ".json") == 0)
+        put_json(job, to);
+    else
+        fputs(mcr_model_tuning(job->model), to);
+    return fclose(to) == 0 ? 0 : cli_fault(job->c, path, "cannot be written");
+}
+
+static int better_first(const void *a, const void *b)
+{
+    const mcr_point *x = *(const mcr_point *const *)a, *y = *(const mcr_point *const *)b;
+    if (x->state != y->state)
+        return (int)x->state - (int)y->state;
+    if (x->score != y->score)
+        return x->score > y->score ? -1 : 1;
+    return (x > y) - (x < y);
+}
+
+static int worse_first(const void *a, const void *b)
+{
+    const mcr_point *x = *(const mcr_point *const *)a, *y = *(const mcr_point *const *)b;
+    if (x->state == y->state && x->score != y->score)
+        return x->score < y->score ? -1 : 1;
+    return better_first(a, b);
+}
+
+/* The best points, one a line. */
+static void print_best(const mcr_tune_report *r)
+{
+    enum { SHOWN = 8 };
+    const mcr_point **order = cli_alloc((size_t)r->points + 1, sizeof *order);
+    for (int64_t p = 0; p < r->points; p++)
+        order[p] = &r->point[p];
+    qsort(order, (size_t)r->points, sizeof *order, r->larger ? better_first : worse_first);
+    for (int64_t p = 0; p < r->points && p < SHOWN && order[p]->state == MCR_POINT_DONE; p++) {
+        char deviation[32] = "";
+        if (isfinite(order[p]->std))
+            snprintf(deviation, sizeof deviation, " +- %.2g", order[p]->std);
+        printf("%c %.6g%s   %s   %s\n", order[p] == &r->point[r->best] ? '*' : ' ', order[p]->score,
+               deviation, order[p]->kernel, order[p]->options);
+    }
+    free(order);
+}
+
+static void print_summary(const tune_job *job)
+{
+    const mcr_tune_report *r = job->report;
+    int64_t beaten = 0, failed = 0;
+    for (int64_t p = 0; p < r->points; p++) {
+        beaten += r->point[p].state == MCR_POINT_BEATEN;
+        failed += r->point[p].state == MCR_POINT_FAILED;
+    }
+    printf("%s of %" PRId64 " points (of %" PRId64 " possible), %" PRId64
+           " trainings, %.3g s; the best:\n",
+           r->metric, r->points, r->possible, r->fits, r->seconds);
+    print_best(r);
+    if (beaten)
+        printf("  %" PRId64 " points were left out before all folds: they could not win any more\n",
+               beaten);
+    if (failed)
+        printf("  %" PRId64 " points could not be trained\n", failed);
+    printf("\n");
+    cli_report_say(mcr_model_report(job->model));
+    if (job->call->output)
+        cli_say("model", "%s", job->call->output);
+    else
+        cli_say("model", "not kept (-o FILE saves it)");
+}
+
+static void warn(const tune_job *job)
+{
+    char text[192];
+    const mcr_tune_report *r = job->report;
+    if (!r->unfinished)
+        return;
+    fflush(stdout);
+    snprintf(text, sizeof text,
+             "%" PRId64 " of %" PRId64 " trainings ended before they were optimal", r->unfinished,
+             r->fits);
+    cli_progress_log(job->c, MCR_LOG_WARNING, text);
+}
+
+static int run(cli *c, const void *values)
+{
+    tune_job job = {.c = c, .call = values};
+    int bad = open_job(&job);
+    if (!bad) {
+        const mcr_search *search = &job.selection.search;
+        mcr_status s = mcr_tune(&job.model, &job.report, job.selection.options, search, job.data);
+        bad = cli_advise_fit(c, s, NULL, job.data);
+        if (s == MCR_STOPPED && search->checkpoint)
+            fprintf(stderr,
+                    "mercer: what is done is kept in %s: the same call with --resume goes on\n",
+                    search->checkpoint);
+    }
+    if (!bad && job.call->output)
+        bad = cli_fail(c, mcr_model_save(c->ctx, job.model, job.call->output));
+    if (!bad && job.call->table)
+        bad = write_table(&job);
+    cli_progress_clear(c);
+    if (!bad && c->common.json)
+        put_json(&job, stdout);
+    else if (!bad && !c->common.quiet)
+        print_summary(&job);
+    if (!bad)
+        warn(&job);
+    close_job(&job);
+    return bad;
+}
+
+#define AT(field) offsetof(tune_call, field)
+
+static const cli_option options[] = {
+    {.name = "kernel",
+     .letter = 'k',
+     .type = CLI_LIST,
+     .offset = AT(kernels),
+     .argument = "KERNEL",
+     .help = "a kernel, numbers may be ranges; several to choose from"},
+    {.name = "output",
+     .letter = 'o',
+     .type = CLI_TEXT,
+     .offset = AT(output),
+     .argument = "MODEL",
+     .help = "where the model goes, which holds the table, too"},
+    {.name = "table",
+     .type = CLI_TEXT,
+     .offset = AT(table),
+     .argument = "FILE",
+     .help = "write all points to a file, .csv or .json"},
+    CLI_SPLIT_OPTIONS(tune_call, split),
+    {.name = "checkpoint",
+     .type = CLI_TEXT,
+     .offset = AT(checkpoint),
+     .argument = "FILE",
+     .help = "keeps what is done (default: MODEL.tuning); removed at the end"},
+    {.name = "resume",
+     .type = CLI_FLAG,
+     .offset = AT(resume),
+     .help = "go on with a search that was cut off, from its checkpoint"},
+    CLI_LAST_OPTION,
+};
+
+static const char *const words[] = {"LEARNER", "DATA...", NULL};
+
+const cli_verb cli_verb_tune = {
+    .name = "tune",
+    .summary = "look for the best parameters, then train with them",
+    .usage = "LEARNER DATA... [-k KERNEL-WITH-RANGES] [-o MODEL]",
+    .about =
+        "Tries points of the ranges in kernels and options by cross-validation, and trains on all "
+        "data\n"
+        "with the best. A range is 1e-3:1e3:log7 (7 values, equal ratios), 0:1:5 (5 values, equal\n"
+        "distances) or 2:4 (by ones). Without any the kernel is rbf with a range of gamma, C (or\n"
+        "lambda, nu, neighbors) has a range, the data are scaled (--scale standard), and the "
+        "search\n"
+        "goes from coarse to fine. Kernel values are shared by all settings of the options, and "
+        "each\n"
+        "training starts from the solution before it. Points that cannot win any more are left "
+        "out.\n"
+        "What is done is kept in a file beside the model: after Ctrl-C, or worse, the same call "
+        "with\n"
+        "--resume goes on, and ends with the same result.",
+    .examples =
+        "mercer sample moons -n 500 -o moons.csv\n"
+        "mercer tune svm moons.csv -o moons.mercer\n"
+        "mercer tune svm moons.csv -k 'rbf(gamma=0.01:100:log5)' -C 0.1:100:log4 --table "
+        "points.csv\n"
+        "mercer tune svm moons.csv -k linear -k 'poly(degree=2:3)' -C 1 --metric auc --json\n"
+        "mercer sample sinc -n 200 -o sinc.csv\n"
+        "mercer tune ridge sinc.csv -k 'rbf(gamma=0.1:10:log5)' --lambda 1e-6:1:log7",
+    .traits = CLI_READS | CLI_LEARNS,
+    .words = words,
+    .min_words = 1,
+    .options = options,
+    .values_size = sizeof(tune_call),
+    .run = run,
+};

@@ -1,0 +1,251 @@
+/* scaling.c: vectors brought to comparable units, by what the training objects show.
+ *
+ * x becomes (x - shift) * factor, column by column. minmax: to 0 .. 1; standard: mean 0, deviation 1. A
+ * column that is constant becomes 0, whatever new objects have in it: nothing was learnt about it.
+ * Sparse vectors with few entries keep their zeros: they are not shifted (minmax divides by the largest
+ * |x|). Those with more than half of all entries are made dense.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "data/scaling.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/stream.h"
+
+/* ---- learning ----------------------------------------------------------------------------------*/
+
+typedef struct column {
+    double low, high, mean, squares, seen; /* of the values that are stored */
+} column;
+
+/* Mean and sum of squares about it by one pass (Welford, 1962). */
+static void note(column *c, double x)
+{
+    c->seen++;
+    double d = x - c->mean;
+    c->mean += d / c->seen;
+    c->squares += d * (x - c->mean);
+    c->low = fmin(c->low, x);
+    c->high = fmax(c->high, x);
+}
+
+/* The zeros that a sparse field does not store. */
+static void note_zeros(column *c, double zeros)
+{
+    if (zeros <= 0)
+        return;
+    double all = c->seen + zeros;
+    c->squares += c->mean * c->mean * c->seen * zeros / all;
+    c->mean *= c->seen / all;
+    c->seen = all;
+    c->low = fmin(c->low, 0);
+    c->high = fmax(c->high, 0);
+}
+
+static void set_column(mcr_scaled_field *to, int64_t k, const column *c, mcr_scale kind)
+{
+    double range = to->dense ? c->high - c->low : fmax(fabs(c->low), fabs(c->high));
+    double width = kind == MCR_SCALE_MINMAX ? range : sqrt(c->squares / c->seen);
+    /* A constant whose mean was rounded has a deviation, too, of the last digits. */
+    bool constant = !(c->high > c->low) || !(width > 1e-14 * fmax(fabs(c->low), fabs(c->high)));
+    double factor = constant ? 0 : 1 / width;
+    to->factor[k] = isfinite(factor) ? factor : 0;
+    to->shift[k] = !to->dense ? 0 : kind == MCR_SCALE_MINMAX ? c->low : c->mean;
+}
+
+static mcr_status learn_field(mcr_scaled_field *to, mcr *ctx, const mcr_field *f, mcr_scale kind)
+{
+    const mcr_store *s = f->store;
+    bool sparse = s->kind == MCR_SPARSE;
+    double entries = 0;
+    to->cols = s->cols;
+    to->shift = mcr_alloc_zero(ctx, (size_t)s->cols, sizeof *to->shift);
+    to->factor = mcr_alloc_zero(ctx, (size_t)s->cols, sizeof *to->factor);
+    column *c = mcr_alloc(ctx, (size_t)s->cols, sizeof *c);
+    if (!to->shift || !to->factor || !c) {
+        mcr_free(ctx, c);
+        return MCR_NO_MEMORY;
+    }
+    for (int64_t k = 0; k < s->cols; k++)
+        c[k] = (column){.low = INFINITY, .high = -INFINITY};
+    for (int64_t i = 0; i < f->count; i++) {
+        int64_t r = mcr_field_at(f, i), first = sparse ? s->start[r] : r * s->cols;
+        int64_t end = sparse ? s->start[r + 1] : first + s->cols;
+        for (int64_t e = first; e < end; e++)
+            note(&c[sparse ? s->index[e] : e - first], sparse ? s->value[e] : s->dense[e]);
+        entries += (double)(end - first);
+    }
+    to->dense = !sparse || entries > 0.5 * (double)f->count * (double)s->cols;
+    for (int64_t k = 0; k < s->cols; k++) {
+        note_zeros(&c[k], (double)f->count - c[k].seen);
+        set_column(to, k, &c[k], kind);
+    }
+    mcr_free(ctx, c);
+    return MCR_OK;
+}
+
+mcr_status mcr_scaling_open(mcr_scaling **out, mcr *ctx, int64_t fields)
+{
+    *out = mcr_alloc_zero(ctx, 1, sizeof **out);
+    if (!*out)
+        return MCR_NO_MEMORY;
+    (*out)->ctx = ctx;
+    (*out)->field = mcr_alloc_zero(ctx, (size_t)fields, sizeof *(*out)->field);
+    if ((*out)->field)
+        return MCR_OK;
+    mcr_scaling_free(*out);
+    *out = NULL;
+    return MCR_NO_MEMORY;
+}
+
+mcr_status mcr_scaling_learn(mcr_scaling **out, const mcr_data *data, mcr_scale kind)
+{
+    mcr *ctx = data->ctx;
+    mcr_status s = mcr_scaling_open(out, ctx, data->fields);
+    for (int64_t f = 0; f < data->fields && !s; f++) {
+        mcr_field field = mcr_data_field(data, f);
+        if (!(field.store->kind & (MCR_DENSE | MCR_SPARSE)) || field.count == 0)
+            continue;
+        mcr_scaled_field *to = &(*out)->field[(*out)->fields++];
+        to->name = mcr_copy_text(ctx, field.store->name, strlen(field.store->name));
+        s = to->name ? learn_field(to, ctx, &field, kind) : MCR_NO_MEMORY;
+    }
+    if (!s && (*out)->fields == 0)
+        s = mcr_fail(ctx, MCR_BAD_CALL, "there are no vectors to scale in these data");
+    if (s) {
+        mcr_scaling_free(*out);
+        *out = NULL;
+    }
+    return s;
+}
+
+void mcr_scaling_free(mcr_scaling *s)
+{
+    if (!s)
+        return;
+    for (int64_t f = 0; s->field && f < s->fields; f++) {
+        mcr_free(s->ctx, s->field[f].name);
+        mcr_free(s->ctx, s->field[f].shift);
+        mcr_free(s->ctx, s->field[f].factor);
+    }
+    mcr_free(s->ctx, s->field);
+    mcr_free(s->ctx, s);
+}
+
+/* ---- applying ----------------------------------------------------------------------------------*/
+
+static double scaled(const mcr_scaled_field *by, int64_t k, double x)
+{
+    return (x - by->shift[k]) * by->factor[k];
+}
+
+static mcr_status copy_names(mcr_store *to, const mcr_store *from)
+{
+    if (!from->column)
+        return MCR_OK;
+    to->column = mcr_alloc_zero(to->ctx, (size_t)from->cols, sizeof *to->column);
+    for (int64_t c = 0; to->column && c < from->cols; c++)
+        if (!(to->column[c] = mcr_copy_text(to->ctx, from->column[c], strlen(from->column[c]))))
+            return MCR_NO_MEMORY;
+    return to->column ? MCR_OK : MCR_NO_MEMORY;
+}
+
+static mcr_status make_dense(mcr_store *to, const mcr_store *from, const mcr_scaled_field *by)
+{
+    to->cols = by->cols;
+    to->dense = mcr_alloc(to->ctx, (size_t)(from->count * by->cols), sizeof *to->dense);
+    if (!to->dense)
+        return MCR_NO_MEMORY;
+    for (int64_t r = 0; r < from->count; r++) {
+        double *row = to->dense + r * by->cols;
+        if (from->kind == MCR_DENSE) {
+            memcpy(row, from->dense + r * by->cols, sizeof *row * (size_t)by->cols);
+        } else {
+            memset(row, 0, sizeof *row * (size_t)by->cols);
+            for (int64_t e = from->start[r]; e < from->start[r + 1]; e++)
+                if (from->index[e] < by->cols) /* of others nothing was learnt */
+                    row[from->index[e]] = from->value[e];
+        }
+        for (int64_t k = 0; k < by->cols; k++)
+            row[k] = scaled(by, k, row[k]);
+    }
+    return MCR_OK;
+}
+
+static mcr_status make_sparse(mcr_store *to, const mcr_store *from, const mcr_scaled_field *by)
+{
+    int64_t entries = from->start[from->count], at = 0;
+    to->cols = from->cols;
+    to->start = mcr_alloc(to->ctx, (size_t)from->count + 1, sizeof *to->start);
+    to->index = mcr_alloc(to->ctx, (size_t)entries, sizeof *to->index);
+    to->value = mcr_alloc(to->ctx, (size_t)entries, sizeof *to->value);
+    if (!to->start || !to->index || !to->value)
+        return MCR_NO_MEMORY;
+    for (int64_t r = 0; r < from->count; r++) {
+        to->start[r] = at;
+        for (int64_t e = from->start[r]; e < from->start[r + 1]; e++) {
+            int32_t k = from->index[e];
+            if (k >= by->cols || by->factor[k] == 0)
+                continue;
+            to->index[at] = k;
+            to->value[at++] = from->value[e] * by->factor[k];
+        }
+    }
+    to->start[from->count] = at;
+    return MCR_OK;
+}
+
+static mcr_status scale_store(mcr_store **out, const mcr_store *from, const mcr_scaled_field *by)
+{
+    *out = NULL;
+    if (!(from->kind & (MCR_DENSE | MCR_SPARSE)) ||
+        (from->kind == MCR_DENSE && (from->cols != by->cols || !by->dense)))
+        return mcr_fail(from->ctx, MCR_BAD_DATA,
+                        "field \"%s\" does not fit the model's scaling: %lld features there, %lld "
+                        "here",
+                        from->name, (long long)by->cols, (long long)from->cols);
+    mcr_store *to = NULL;
+    mcr_status s = mcr_store_new(&to, from->ctx, from->name, by->dense ? MCR_DENSE : MCR_SPARSE);
+    if (s)
+        return s;
+    to->count = from->count;
+    s = by->dense ? make_dense(to, from, by) : make_sparse(to, from, by);
+    if (!s)
+        s = copy_names(to, from);
+    if (!s)
+        s = mcr_store_check(to); /* no number may have become too large */
+    if (s)
+        mcr_store_free(to);
+    else
+        *out = to;
+    return s;
+}
+
+mcr_status mcr_scaling_apply(mcr_data **out, const mcr_scaling *scaling, const mcr_data *data)
+{
+    *out = NULL;
+    if (!scaling) {
+        *out = mcr_data_retain(data);
+        return MCR_OK;
+    }
+    mcr_data *view = NULL;
+    mcr_status s = mcr_data_select(&view, data, (mcr_rows){NULL, 0, mcr_data_count(data)});
+    for (int64_t f = 0; f < scaling->fields && !s; f++) {
+        const mcr_scaled_field *by = &scaling->field[f];
+        int64_t at = mcr_data_find(view, by->name, strlen(by->name));
+        mcr_store *made = NULL;
+        if (at < 0)
+            continue; /* the kernel says if it misses the field */
+        if (!(s = scale_store(&made, view->store[at], by))) {
+            mcr_store_free(view->store[at]);
+            view->store[at] = made;
+        }
+    }
+    if (s)
+        mcr_data_free(view);
+    else
+        *out = view;
+    return s;
+}

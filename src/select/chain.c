@@ -1,0 +1,243 @@
+/* chain.c: one kernel with several settings of the options, trained and tested on one split.
+ *
+ * What the settings have in common is done once: the split, the scaling, and kernel values where there
+ * are several settings and the learner takes them as they are. Each setting starts from the solution of
+ * the one before.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/threads.h"
+#include "learn/goal.h"
+#include "select/select.h"
+
+typedef struct work {
+    const mcr_trial_set *set;
+    mcr_chain *chain;
+    mcr_data *train, *test; /* as the kernel sees them */
+    int64_t k_ld;           /* of the kernel values that all settings share; 0: there are none */
+    bool want_score, want_proba;
+    double *value, *score, *proba; /* of the test objects */
+    mcr_model *model;              /* the last one */
+} work;
+
+static mcr_status take_rows(mcr_data **out, const mcr_trial_set *set, const mcr_data *from,
+                            int64_t split, int test)
+{
+    int64_t count = mcr_splits_rows(set->splits, split, test, NULL);
+    int64_t *rows = mcr_alloc(set->ctx, (size_t)count, sizeof *rows);
+    if (!rows)
+        return MCR_NO_MEMORY;
+    mcr_splits_rows(set->splits, split, test, rows);
+    mcr_status s = mcr_data_select(out, from, (mcr_rows){rows, 0, count});
+    mcr_free(set->ctx, rows);
+    return s;
+}
+
+/* The objects of the split, scaled by what its training objects show. */
+static mcr_status open_split(work *w)
+{
+    const mcr_options *options = w->chain->options[0];
+    mcr_data *plain = NULL, *all = NULL, **to[2] = {&w->train, &w->test};
+    mcr_scaling *scaling = NULL;
+    mcr_status s = MCR_OK;
+    if (options->scale)
+        s = take_rows(&plain, w->set, w->set->data, w->chain->split, 0);
+    if (!s && options->scale)
+        s = mcr_scaling_learn(&scaling, plain, options->scale);
+    if (!s)
+        s = mcr_scaling_apply(&all, scaling, w->set->data);
+    for (int test = 0; test < 2 && !s; test++)
+        s = take_rows(to[test], w->set, all, w->chain->split, test);
+    mcr_scaling_free(scaling);
+    mcr_data_free(plain);
+    mcr_data_free(all);
+    return s;
+}
+
+/* ---- kernel values that all settings share -----------------------------------------------------*/
+
+enum { MOST_SHARED = 6000 }; /* objects: with more, the solver's own rows are better */
+
+void mcr_chain_room_free(mcr *ctx, mcr_chain_room *room)
+{
+    mcr_free(ctx, room->k);
+    mcr_budget_give(ctx, room->bytes);
+    *room = (mcr_chain_room){0};
+}
+
+static mcr_status make_k(mcr *ctx, mcr_chain_room *room, size_t bytes)
+{
+    if (bytes <= room->bytes)
+        return MCR_OK;
+    mcr_chain_room_free(ctx, room);
+    mcr_status s = mcr_budget_take(ctx, bytes, "kernel values that trainings share");
+    if (s)
+        return s;
+    room->bytes = bytes;
+    room->k = mcr_alloc(ctx, bytes, 1);
+    return room->k ? MCR_OK : MCR_NO_MEMORY;
+}
+
+static mcr_status share_k(work *w)
+{
+    mcr *ctx = w->set->ctx;
+    mcr_chain *c = w->chain;
+    int64_t n = mcr_data_count(w->train), ld = (n / MCR_ROW_PAD + 1) * MCR_ROW_PAD;
+    size_t bytes = sizeof(float) * (size_t)ld * (size_t)ld;
+    if (!c->room || !c->kernel || c->count < 2 || !c->options[0]->type->takes_k ||
+        n > MOST_SHARED || 4 * bytes * (size_t)mcr_workers(ctx) > mcr_budget_left(ctx))
+        return MCR_OK;
+    mcr_gram *gram = NULL;
+    mcr_status s = make_k(ctx, c->room, bytes);
+    if (!s)
+        s = mcr_gram_open(&gram, ctx, c->kernel, w->train, NULL);
+    if (!s)
+        s = mcr_gram_matrix_quietly(gram, c->room->k, ld, false);
+    for (int64_t i = 0; i < ld && !s; i++)
+        memset(c->room->k + i * ld + (i < n ? n : 0), 0,
+               sizeof(float) * (size_t)(ld - (i < n ? n : 0)));
+    mcr_gram_close(gram);
+    if (s == MCR_NUMERIC) /* too large for float: each training sees to it */
+        return MCR_OK;
+    w->k_ld = ld;
+    return s;
+}
+
+/* ---- training and testing ----------------------------------------------------------------------*/
+
+static mcr_status open_work(work *w)
+{
+    mcr *ctx = w->set->ctx;
+    mcr_status s = open_split(w);
+    if (!s)
+        s = share_k(w);
+    for (int64_t m = 0; m < w->set->metrics; m++) {
+        w->want_score |= w->set->metric[m]->info.score;
+        w->want_proba |= w->set->metric[m]->info.proba;
+    }
+    if (!s && !(w->value = mcr_alloc(ctx, (size_t)mcr_data_count(w->test), sizeof *w->value)))
+        s = MCR_NO_MEMORY;
+    return s;
+}
+
+static void close_work(work *w)
+{
+    mcr *ctx = w->set->ctx;
+    mcr_model_free(w->model);
+    mcr_data_free(w->train);
+    mcr_data_free(w->test);
+    mcr_free(ctx, w->value);
+    mcr_free(ctx, w->score);
+    mcr_free(ctx, w->proba);
+}
+
+/* Room for decision values and probabilities; models of one chain may differ in what they have. */
+static mcr_status make_room(work *w)
+{
+    const mcr_fitted *f = w->model->fitted;
+    mcr *ctx = w->set->ctx;
+    int64_t n = mcr_data_count(w->test);
+    bool has_proba = mcr_model_has_probability(w->model);
+    mcr_free(ctx, w->score);
+    mcr_free(ctx, w->proba);
+    w->score = w->proba = NULL;
+    if (w->want_score && !(w->score = mcr_alloc(ctx, (size_t)(n * f->outputs), sizeof(double))))
+        return MCR_NO_MEMORY;
+    if ((w->want_proba || w->want_score) && has_proba &&
+        !(w->proba = mcr_alloc(ctx, (size_t)(n * w->model->classes), sizeof(double))))
+        return MCR_NO_MEMORY;
+    return MCR_OK;
+}
+
+static mcr_status judge(work *w, int64_t setting)
+{
+    mcr *ctx = w->set->ctx;
+    mcr_status s = make_room(w);
+    if (!s)
+        s = mcr_predict(ctx, w->model, w->test, w->value, w->score, w->proba);
+    mcr_judged what = {
+        .data = w->test,
+        .task = w->model->report.task,
+        .rule = w->model->fitted->rule,
+        .classes = w->model->classes,
+        .outputs = w->model->fitted->outputs,
+        .value = w->value,
+        .score = w->score,
+        .proba = w->proba,
+    };
+    for (int64_t m = 0; m < w->set->metrics && !s; m++)
+        s = w->set->metric[m]->judge(ctx, &what, &w->chain->score[setting * w->set->metrics + m]);
+    int64_t n = mcr_data_count(w->test);
+    if (!s && w->chain->value)
+        memcpy(w->chain->value + setting * n, w->value, sizeof *w->value * (size_t)n);
+    return s;
+}
+
+static mcr_status one_setting(work *w, int64_t setting)
+{
+    mcr_chain *c = w->chain;
+    const mcr_options *options = c->options[setting];
+    mcr_model *next = NULL, *start = options->type->no_start ? NULL : w->model;
+    mcr_status s = mcr_train(&next, &(mcr_training){.options = options,
+                                                    .kernel = c->kernel,
+                                                    .data = w->train,
+                                                    .start = start,
+                                                    .k = w->k_ld ? c->room->k : NULL,
+                                                    .k_ld = w->k_ld,
+                                                    .unscored = true,
+                                                    .scaled = true});
+    if (s)
+        return s;
+    mcr_model_free(w->model);
+    w->model = next;
+    if (next->report.stop == MCR_STOP_INTERRUPTED)
+        return mcr_fail(w->set->ctx, MCR_STOPPED, "interrupted");
+    c->unfinished += next->report.stop != MCR_STOP_OPTIMAL;
+    return judge(w, setting);
+}
+
+mcr_status mcr_chain_run(const mcr_trial_set *set, mcr_chain *c)
+{
+    work w = {.set = set, .chain = c};
+    mcr_status s = open_work(&w);
+    for (int64_t i = 0; i < c->count * set->metrics; i++)
+        c->score[i] = NAN;
+    for (int64_t setting = 0; setting < c->count && !s; setting++) {
+        s = one_setting(&w, setting);
+        if (!s || s == MCR_NO_MEMORY || s == MCR_STOPPED || c->strict)
+            continue;
+        c->failed++; /* this one cannot be trained; others may */
+        for (int64_t m = 0; m < set->metrics; m++)
+            c->score[setting * set->metrics + m] = set->metric[m]->info.larger ? -INFINITY
+                                                                               : INFINITY;
+        if (!c->message[0])
+            snprintf(c->message, sizeof c->message, "%s", mcr_last_message(set->ctx));
+        s = MCR_OK;
+    }
+    close_work(&w);
+    return s;
+}
+
+mcr_status mcr_task_of(mcr_task *out, const mcr_options *options, const mcr_data *data)
+{
+    *out = options->type->task;
+    for (const mcr_param *p = options->type->params; p->name && *out == MCR_EITHER; p++)
+        if (strcmp(p->name, "task") == 0) {
+            int task = *(const int *)((const char *)options->params + p->offset);
+            bool words = mcr_data_target_kind(data) == MCR_WORD_TARGETS;
+            *out = task == MCR_TASK_CLASSIFY || (task == MCR_TASK_AUTO && words) ? MCR_CLASSIFY
+                                                                                 : MCR_REGRESS;
+        }
+    if (*out == MCR_TRANSFORM)
+        return mcr_fail(options->ctx, MCR_BAD_CALL,
+                        "%s gives coordinates and predicts nothing that could be compared: use a "
+                        "learner behind it",
+                        options->type->name);
+    if (mcr_data_target_kind(data) == MCR_NO_TARGETS)
+        return mcr_fail(options->ctx, MCR_BAD_DATA, "the data have no targets to compare with");
+    return MCR_OK;
+}

@@ -1,0 +1,357 @@
+/* cv.c: cross-validation: each split trains and tests, with the same parameters or with those that a
+ * search finds best on its training objects alone.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <math.h>
+#include <string.h>
+
+#include "base/stream.h"
+#include "base/threads.h"
+#include "select/search.h"
+
+enum { MOST_METRICS = 16 };
+
+typedef struct job {
+    mcr *ctx;
+    const mcr_options *options;
+    const mcr_kernel *kernel;
+    const mcr_data *data;
+    const mcr_splits *splits;
+    const mcr_search *search;
+    const mcr_metric *metric[MOST_METRICS];
+    int64_t metrics, count; /* splits */
+    double *score;          /* splits x metrics */
+    double **value;         /* predictions of each split's test objects */
+    char **kernel_text, **options_text;
+    int64_t unfinished, done;
+    double began;
+} job;
+
+/* ---- which metrics -----------------------------------------------------------------------------*/
+
+static mcr_status add_metric(job *j, const char *name, mcr_task task)
+{
+    if (j->metrics == MOST_METRICS)
+        return mcr_fail(j->ctx, MCR_BAD_CALL, "more than %d metrics", MOST_METRICS);
+    return mcr_metric_choose(&j->metric[j->metrics++], j->ctx, name, task);
+}
+
+static mcr_status named_metrics(job *j, const char *names, mcr_task task)
+{
+    mcr_status s = MCR_OK;
+    for (const char *p = names; !s;) {
+        size_t length = strcspn(p, ",");
+        char *name = mcr_copy_text(j->ctx, p, length);
+        s = name ? add_metric(j, name, task) : MCR_NO_MEMORY;
+        mcr_free(j->ctx, name);
+        if (!p[length])
+            break;
+        p += length + 1;
+    }
+    return s;
+}
+
+/* All that judge the task, without those that need what not every learner gives. */
+static mcr_status usual_metrics(job *j, mcr_task task)
+{
+    mcr_status s = MCR_OK;
+    const mcr_metric *m;
+    if (task == MCR_DETECT)
+        return add_metric(j, NULL, task);
+    for (int64_t i = 0; (m = mcr_metric_at(i)) && !s; i++)
+        if (m->info.task == task && !m->info.proba &&
+            (!m->info.score || mcr_data_classes(j->data) == 2))
+            s = add_metric(j, m->info.name, task);
+    return s;
+}
+
+/* ---- one split ---------------------------------------------------------------------------------*/
+
+static void tell(job *j, double part_of_split)
+{
+    double part = ((double)__atomic_load_n(&j->done, __ATOMIC_RELAXED) + part_of_split) /
+                  (double)j->count;
+    double passed = mcr_now() - j->began;
+    mcr_progress at = {.size = sizeof at,
+                       .phase = "cv",
+                       .fraction = part,
+                       .seconds = passed,
+                       .objective = NAN,
+                       .violation = NAN,
+                       .left = part > 0.02 ? passed * (1 - part) / part : 0};
+    mcr_cover_set(j->ctx, &at);
+}
+
+/* The groups of a plan for some of the objects. */
+static mcr_status pick_groups(int64_t **out, mcr *ctx, const int64_t *group, const int64_t *rows,
+                              int64_t count)
+{
+    *out = NULL;
+    if (!group)
+        return MCR_OK;
+    if (!(*out = mcr_alloc(ctx, (size_t)count, sizeof **out)))
+        return MCR_NO_MEMORY;
+    for (int64_t i = 0; i < count; i++)
+        (*out)[i] = group[rows[i]];
+    return MCR_OK;
+}
+
+/* The best parameters on a split's training objects. */
+static mcr_status search_split(job *j, int64_t split, mcr_kernel **kernel, mcr_options **options)
+{
+    mcr *ctx = j->ctx;
+    mcr_tried t = {.ctx = ctx};
+    mcr_search inner = *j->search;
+    mcr_data *train = NULL;
+    int64_t *group = NULL, count = mcr_splits_rows(j->splits, split, 0, NULL);
+    int64_t *rows = mcr_alloc(ctx, (size_t)count, sizeof *rows);
+    mcr_text text;
+    mcr_text_init(&text, ctx);
+    mcr_status s = rows ? MCR_OK : MCR_NO_MEMORY;
+    if (!s) {
+        mcr_splits_rows(j->splits, split, 0, rows);
+        s = mcr_data_select(&train, j->data, (mcr_rows){rows, 0, count});
+    }
+    if (!s)
+        s = pick_groups(&group, ctx, inner.split.group, rows, count);
+    inner.split.group = group;
+    inner.checkpoint = NULL;
+    if (!s)
+        s = mcr_search_run(&t, j->options, &inner, train);
+    if (!s)
+        s = mcr_grid_kernel(kernel, t.grid, t.best);
+    if (!s)
+        s = mcr_grid_setting(options, t.grid, t.best % t.grid->settings);
+    if (!s)
+        s = mcr_grid_say(&text, t.grid, t.best % t.grid->settings);
+    if (!s) {
+        const char *name = mcr_kernel_text(*kernel);
+        j->kernel_text[split] = mcr_copy_text(ctx, name, strlen(name));
+        j->options_text[split] = mcr_copy_text(ctx, text.bytes, (size_t)text.length);
+        s = j->kernel_text[split] && j->options_text[split] ? MCR_OK : MCR_NO_MEMORY;
+    }
+    mcr_search_close(&t, true);
+    mcr_data_free(train);
+    mcr_free(ctx, group);
+    mcr_free(ctx, rows);
+    mcr_text_free(&text);
+    return s;
+}
+
+static mcr_status run_split(void *arg, int64_t split, int worker)
+{
+    (void)worker;
+    job *j = arg;
+    mcr_kernel *kernel = NULL;
+    mcr_options *options = NULL;
+    mcr_status s = j->search ? search_split(j, split, &kernel, &options) : MCR_OK;
+    const mcr_options *chosen = options ? options : j->options;
+    const mcr_trial_set set = {j->ctx, j->data, j->splits, j->metric, j->metrics};
+    int64_t test = mcr_splits_rows(j->splits, split, 1, NULL);
+    mcr_chain c = {.kernel = j->search ? kernel : j->kernel,
+                   .options = &chosen,
+                   .count = 1,
+                   .split = split,
+                   .strict = true,
+                   .score = j->score + split * j->metrics};
+    if (!s && !(c.value = j->value[split] = mcr_alloc(j->ctx, (size_t)test, sizeof(double))))
+        s = MCR_NO_MEMORY;
+    if (!s)
+        s = mcr_chain_run(&set, &c);
+    __atomic_add_fetch(&j->unfinished, c.unfinished, __ATOMIC_RELAXED);
+    __atomic_add_fetch(&j->done, 1, __ATOMIC_RELAXED);
+    tell(j, 0);
+    mcr_kernel_free(kernel);
+    mcr_options_close(options);
+    return s;
+}
+
+/* ---- leaving one out without training again ------------------------------------------------------*/
+
+/* *known: the learner told what it would say of each object without it. */
+static mcr_status leave_out(job *j, bool *known)
+{
+    mcr *ctx = j->ctx;
+    mcr_options *options = NULL;
+    mcr_model *m = NULL;
+    *known = false;
+    if (!j->options->type->leaves_out || j->search || j->options->scale ||
+        !mcr_splits_leave_one_out(j->splits))
+        return MCR_OK;
+    mcr_status s = mcr_options_copy(&options, j->options);
+    if (!s)
+        s = mcr_options_set(options, "loo", "yes");
+    if (!s)
+        s = mcr_train(
+            &m, &(mcr_training){
+                    .options = options, .kernel = j->kernel, .data = j->data, .unscored = true});
+    const mcr_fitted *f = s ? NULL : m->fitted;
+    *known = f && f->left_out;
+    for (int64_t i = 0; i < j->count && *known && !s; i++) {
+        mcr_data *one = NULL;
+        const double *score = f->left_out + i * f->outputs;
+        s = mcr_data_select(&one, j->data, (mcr_rows){NULL, i, 1});
+        if (!s && !(j->value[i] = mcr_alloc(ctx, 1, sizeof(double))))
+            s = MCR_NO_MEMORY;
+        if (!s)
+            *j->value[i] = mcr_fitted_decide(f, score, NULL, NULL);
+        mcr_judged what = {.data = one,
+                           .task = f->task,
+                           .rule = f->rule,
+                           .classes = f->classes,
+                           .outputs = f->outputs,
+                           .value = j->value[i],
+                           .score = score};
+        for (int64_t k = 0; k < j->metrics && !s; k++)
+            s = j->metric[k]->judge(ctx, &what, &j->score[i * j->metrics + k]);
+        mcr_data_free(one);
+    }
+    if (!s && *known)
+        j->unfinished = (m->report.stop != MCR_STOP_OPTIMAL) * j->count;
+    mcr_model_free(m);
+    mcr_options_close(options);
+    return s;
+}
+
+/* ---- the report --------------------------------------------------------------------------------*/
+
+static mcr_status gather_metrics(mcr_cv_report *r, job *j)
+{
+    mcr_cv_metric *metric = mcr_alloc_zero(j->ctx, (size_t)j->metrics, sizeof *metric);
+    r->metric = metric;
+    if (!metric)
+        return MCR_NO_MEMORY;
+    for (; r->metrics < j->metrics; r->metrics++) {
+        int64_t m = r->metrics;
+        double *split = mcr_alloc(j->ctx, (size_t)j->count, sizeof *split);
+        if (!split)
+            return MCR_NO_MEMORY;
+        for (int64_t s = 0; s < j->count; s++)
+            split[s] = j->score[s * j->metrics + m];
+        metric[m] = (mcr_cv_metric){j->metric[m]->info.name, mcr_mean(split, j->count),
+                                    mcr_deviation(split, j->count), split};
+    }
+    return MCR_OK;
+}
+
+static mcr_status gather_values(mcr_cv_report *r, const job *j)
+{
+    double *value = mcr_alloc(j->ctx, (size_t)r->n, sizeof *value);
+    int64_t *rows = mcr_alloc(j->ctx, (size_t)r->n, sizeof *rows);
+    r->value = value;
+    mcr_status s = value && rows ? MCR_OK : MCR_NO_MEMORY;
+    for (int64_t i = 0; i < r->n && !s; i++)
+        value[i] = NAN;
+    for (int64_t split = 0; split < j->count && !s; split++) {
+        int64_t count = mcr_splits_rows(j->splits, split, 1, rows);
+        for (int64_t i = 0; i < count; i++)
+            if (isnan(value[rows[i]]))
+                value[rows[i]] = j->value[split][i];
+    }
+    mcr_free(j->ctx, rows);
+    return s;
+}
+
+void mcr_cv_free(mcr *ctx, mcr_cv_report *r)
+{
+    if (!r)
+        return;
+    for (int64_t m = 0; m < r->metrics; m++)
+        mcr_free(ctx, (void *)r->metric[m].split);
+    for (int64_t s = 0; s < r->splits; s++) {
+        if (r->kernel)
+            mcr_free(ctx, (void *)r->kernel[s]);
+        if (r->options)
+            mcr_free(ctx, (void *)r->options[s]);
+    }
+    mcr_free(ctx, (void *)r->metric);
+    mcr_free(ctx, (void *)r->value);
+    mcr_free(ctx, (void *)r->kernel);
+    mcr_free(ctx, (void *)r->options);
+    mcr_free(ctx, r);
+}
+
+/* ---- the call ----------------------------------------------------------------------------------*/
+
+static mcr_status open_job(job *j, const char *metrics, mcr_cv_report *r)
+{
+    mcr *ctx = j->ctx;
+    mcr_status s = mcr_task_of(&r->task, j->options, j->data);
+    if (!s)
+        s = metrics ? named_metrics(j, metrics, r->task) : usual_metrics(j, r->task);
+    if (s)
+        return s;
+    j->score = mcr_alloc(ctx, (size_t)(j->count * j->metrics), sizeof *j->score);
+    j->value = mcr_alloc_zero(ctx, (size_t)j->count, sizeof *j->value);
+    if (j->search) {
+        j->kernel_text = mcr_alloc_zero(ctx, (size_t)j->count, sizeof *j->kernel_text);
+        j->options_text = mcr_alloc_zero(ctx, (size_t)j->count, sizeof *j->options_text);
+        r->kernel = (const char *const *)j->kernel_text;
+        r->options = (const char *const *)j->options_text;
+    }
+    return j->score && j->value && !j->search == !j->kernel_text && !j->search == !j->options_text
+               ? MCR_OK
+               : MCR_NO_MEMORY;
+}
+
+static mcr_status run_all(job *j)
+{
+    mcr_progress at = {.size = sizeof at, .phase = "cv", .objective = NAN, .violation = NAN};
+    bool covers = mcr_cover(j->ctx, &at);
+    bool known;
+    mcr_status s = leave_out(j, &known);
+    if (known || s) {
+        if (covers)
+            mcr_uncover(j->ctx);
+        return s;
+    }
+    /* A search has enough to do for all threads. */
+    if (!j->search && mcr_side_by_side(j->ctx, j->options->type, mcr_data_count(j->data), j->count))
+        s = mcr_parallel(j->ctx, j->count, run_split, j);
+    else
+        for (int64_t i = 0; i < j->count && !s; i++)
+            s = run_split(j, i, 0);
+    if (covers)
+        mcr_uncover(j->ctx);
+    return s;
+}
+
+mcr_status mcr_cv(mcr_cv_report **out, const mcr_options *options, const mcr_kernel *kernel,
+                  const mcr_data *data, const mcr_splits *splits, const char *metrics,
+                  const mcr_search *search)
+{
+    mcr *ctx = options->ctx;
+    *out = NULL;
+    job j = {.ctx = ctx,
+             .options = options,
+             .kernel = kernel,
+             .data = data,
+             .splits = splits,
+             .search = search,
+             .count = mcr_splits_count(splits),
+             .began = mcr_now()};
+    mcr_cv_report *r = mcr_alloc_zero(ctx, 1, sizeof *r);
+    if (!r)
+        return MCR_NO_MEMORY;
+    r->n = mcr_data_count(data);
+    r->splits = j.count;
+    mcr_status s = open_job(&j, metrics, r);
+    if (!s)
+        s = run_all(&j);
+    if (!s)
+        s = gather_metrics(r, &j);
+    if (!s)
+        s = gather_values(r, &j);
+    r->unfinished = j.unfinished;
+    r->seconds = mcr_now() - j.began;
+    for (int64_t i = 0; j.value && i < j.count; i++)
+        mcr_free(ctx, j.value[i]);
+    mcr_free(ctx, j.value);
+    mcr_free(ctx, j.score);
+    if (s)
+        mcr_cv_free(ctx, r);
+    else
+        *out = r;
+    return s;
+}

@@ -1,0 +1,316 @@
+/* grid.c: the points of a search.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "select/grid.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/number.h"
+#include "base/params.h"
+#include "base/stream.h"
+
+enum { MOST_POINTS = 1000000 };
+
+/* ---- kernels -----------------------------------------------------------------------------------*/
+
+/* The next range at or after *at: "gamma=1e-3:1e3:log7". False: there is none. */
+static bool find_range(const char *text, size_t *at, size_t *length, const char **name,
+                       size_t *name_length)
+{
+    bool quoted = false;
+    size_t word = *at;
+    for (size_t i = *at; text[i]; i++) {
+        quoted ^= text[i] == '"';
+        if (quoted || text[i] != '=') {
+            if (strchr(" (,\t\n", text[i]))
+                word = i + 1;
+            continue;
+        }
+        size_t first = i + 1 + strspn(text + i + 1, " \t\n"),
+               end = strcspn(text + first, ",()] \t\n\"");
+        if (memchr(text + first, ':', end)) {
+            *name = text + word;
+            *name_length = i - word;
+            *at = first;
+            *length = end;
+            return true;
+        }
+    }
+    return false;
+}
+
+static mcr_status read_template(mcr_template *t, mcr *ctx, const char *text)
+{
+    mcr_status s = MCR_OK;
+    size_t at = 0, length, name_length;
+    const char *name;
+    t->kernels = 1;
+    t->text = mcr_copy_text(ctx, text, strlen(text));
+    if (!t->text)
+        return MCR_NO_MEMORY;
+    for (; find_range(text, &at, &length, &name, &name_length) && !s; at += length) {
+        if (t->axes == MCR_MOST_AXES)
+            return mcr_fail(ctx, MCR_BAD_CALL, "kernel: more than %d ranges in one expression",
+                            MCR_MOST_AXES);
+        mcr_axis *axis = &t->axis[t->axes++];
+        char *word = mcr_copy_text(ctx, text + at, length);
+        char *called = mcr_copy_text(ctx, name, name_length);
+        *axis = (mcr_axis){.at = at, .length = length};
+        s = word && called ? mcr_range_parse(&axis->values, ctx, "kernel", called, word)
+                           : MCR_NO_MEMORY;
+        mcr_free(ctx, word);
+        mcr_free(ctx, called);
+        t->kernels *= s ? 1 : axis->values.count;
+        if (!s && t->kernels > MOST_POINTS)
+            s = mcr_fail(ctx, MCR_BAD_CALL, "kernel: more than %d points", MOST_POINTS);
+    }
+    return s;
+}
+
+/* gamma over the range in which rbf goes from nearly linear to nearly the identity. */
+static mcr_status default_template(mcr_text *to, mcr *ctx, const mcr_data *data,
+                                   const mcr_options *options)
+{
+    mcr_scaling *scaling = NULL;
+    mcr_data *scaled = NULL;
+    double gamma = 1;
+    mcr_status s = options->scale ? mcr_scaling_learn(&scaling, data, options->scale) : MCR_OK;
+    if (!s)
+        s = mcr_scaling_apply(&scaled, scaling, data);
+    if (!s)
+        s = mcr_default_gamma(&gamma, ctx, scaled);
+    if (!s) {
+        mcr_text_string(to, "rbf(gamma=");
+        mcr_text_real(to, gamma / 256);
+        mcr_text_string(to, ":");
+        mcr_text_real(to, gamma * 256);
+        mcr_text_string(to, ":log17)");
+        s = to->status;
+    }
+    mcr_scaling_free(scaling);
+    mcr_data_free(scaled);
+    return s;
+}
+
+static mcr_status read_kernels(mcr_grid *g, const mcr_search *search, const mcr_data *data)
+{
+    mcr_text text;
+    mcr_text_init(&text, g->ctx);
+    mcr_status s = MCR_OK;
+    int64_t count = search->kernels ? search->kernels : 1;
+    g->template = mcr_alloc_zero(g->ctx, (size_t)count, sizeof *g->template);
+    if (!g->template)
+        return MCR_NO_MEMORY;
+    if (!search->kernels)
+        s = default_template(&text, g->ctx, data, g->options);
+    for (; g->templates < count && !s; g->templates++)
+        s = read_template(&g->template[g->templates], g -> ctx,
+                          search -> kernels ? search -> kernel[g->templates] : text.bytes);
+    if (s) /* the one that failed is to be freed, too */
+        g->templates = g->templates < count ? g->templates + 1 : count;
+    mcr_text_free(&text);
+    return s;
+}
+
+/* ---- options -----------------------------------------------------------------------------------*/
+
+static mcr_status add_option(mcr_grid *g, const char *name, const char *range)
+{
+    const mcr_learner_type *type = g->options->type;
+    const mcr_param *p = mcr_params_find(type->params, name, strlen(name));
+    if (!p || (p->type != MCR_REAL && p->type != MCR_INT))
+        return mcr_fail(g->ctx, MCR_BAD_CALL, "%s: option \"%s\" is no number that could vary",
+                        type->name, name);
+    if (g->axes == MCR_MOST_AXES)
+        return mcr_fail(g->ctx, MCR_BAD_CALL, "%s: more than %d options with ranges", type->name,
+                        MCR_MOST_AXES);
+    mcr_axis *axis = &g->axis[g->axes++];
+    *axis = (mcr_axis){.option = p};
+    mcr_status s = mcr_range_parse(&axis->values, g->ctx, type->name, name, range);
+    for (int64_t i = 0; i < axis->values.count && p->type == MCR_INT && !s; i++)
+        axis->values.values[i] = round(axis->values.values[i]);
+    return s;
+}
+
+static bool is_given(const mcr_options *o, const char *name)
+{
+    const mcr_param *p = mcr_params_find(o->type->params, name, strlen(name));
+    return p && mcr_params_given(p, o->params) &&
+           !(p->standard && mcr_params_is_standard(p, o->params));
+}
+
+/* What nearly always matters, where the caller says nothing of it. */
+static mcr_status default_options(mcr_grid *g)
+{
+    static const struct usual {
+        const char *learner, *option, *range;
+    } usual[] = {
+        {"svm", "C", "0.0625:4096:log17"},      {"svr", "C", "0.0625:4096:log17"},
+        {"l1-svm", "C", "0.0625:1024:log15"},    {"nu-svm", "nu", "0.01:0.6:log13"},
+        {"nu-svr", "C", "0.0625:4096:log17"},   {"one-class", "nu", "0.01:0.5:log9"},
+        {"logistic", "lambda", "1e-6:10:log15"}, {"erm", "lambda", "1e-6:10:log15"},
+        {"knn", "neighbors", "1:31:16"},         {"fisher", "lambda", "1e-8:1:log9"},
+    };
+    for (size_t i = 0; i < sizeof usual / sizeof *usual; i++)
+        if (strcmp(usual[i].learner, g->options->type->name) == 0 &&
+            !is_given(g->options, usual[i].option) &&
+            !(strcmp(usual[i].option, "C") == 0 && is_given(g->options, "lambda")))
+            return add_option(g, usual[i].option, usual[i].range);
+    return MCR_OK;
+}
+
+static mcr_status read_options(mcr_grid *g, const mcr_search *search)
+{
+    mcr_status s = MCR_OK;
+    for (int64_t r = 0; r < search->ranges && !s; r++)
+        s = add_option(g, search->option[r], search->range[r]);
+    return s || search->ranges ? s : default_options(g);
+}
+
+/* ---- the grid ----------------------------------------------------------------------------------*/
+
+mcr_status mcr_grid_open(mcr_grid **out, const mcr_options *options, const mcr_search *search,
+                         const mcr_data *data)
+{
+    mcr *ctx = options->ctx;
+    *out = NULL;
+    mcr_grid *g = mcr_alloc_zero(ctx, 1, sizeof *g);
+    if (!g)
+        return MCR_NO_MEMORY;
+    *g = (mcr_grid){.ctx = ctx, .options = options, .settings = 1};
+    mcr_status s = read_kernels(g, search, data);
+    if (!s)
+        s = read_options(g, search);
+    for (int a = 0; a < g->axes && !s; a++) {
+        g->settings *= g->axis[a].values.count;
+        if (g->settings > MOST_POINTS)
+            s = mcr_fail(ctx, MCR_BAD_CALL, "%s: more than %d settings of the options",
+                         options->type->name, MOST_POINTS);
+    }
+    for (int64_t t = 0; t < g->templates && !s; t++) {
+        mcr_kernel *first = NULL;
+        g->template[t].first = g->points;
+        g->points += g->template[t].kernels * g->settings;
+        if (g->points > MOST_POINTS)
+            s = mcr_fail(ctx, MCR_BAD_CALL, "the grid has more than %d points", MOST_POINTS);
+        if (!s) /* faults in an expression show before any work is done */
+            s = mcr_grid_kernel(&first, g, g->template[t].first);
+        mcr_kernel_free(first);
+    }
+    if (s)
+        mcr_grid_close(g);
+    else
+        *out = g;
+    return s;
+}
+
+void mcr_grid_close(mcr_grid *g)
+{
+    if (!g)
+        return;
+    for (int64_t t = 0; g->template && t < g->templates; t++) {
+        for (int a = 0; a < g->template[t].axes; a++)
+            mcr_free(g->ctx, g->template[t].axis[a].values.values);
+        mcr_free(g->ctx, g->template[t].text);
+    }
+    for (int a = 0; a < g->axes; a++)
+        mcr_free(g->ctx, g->axis[a].values.values);
+    mcr_free(g->ctx, g->template);
+    mcr_free(g->ctx, g);
+}
+
+const mcr_template *mcr_grid_template(const mcr_grid *g, int64_t point)
+{
+    int64_t t = g->templates - 1;
+    while (point < g->template[t].first)
+        t--;
+    return &g->template[t];
+}
+
+static const mcr_axis *axis_of(const mcr_grid *g, const mcr_template *t, int a)
+{
+    return a < t->axes ? &t->axis[a] : &g->axis[a - t->axes];
+}
+
+int mcr_grid_place(const mcr_grid *g, int64_t point, int64_t *at, int64_t *count)
+{
+    const mcr_template *t = mcr_grid_template(g, point);
+    int axes = t->axes + g->axes;
+    point -= t->first;
+    for (int a = axes - 1; a >= 0; a--) {
+        count[a] = axis_of(g, t, a)->values.count;
+        at[a] = point % count[a];
+        point /= count[a];
+    }
+    return axes;
+}
+
+int64_t mcr_grid_point(const mcr_grid *g, const mcr_template *t, const int64_t *at)
+{
+    int64_t point = 0;
+    for (int a = 0; a < t->axes + g->axes; a++)
+        point = point * axis_of(g, t, a)->values.count + at[a];
+    return t->first + point;
+}
+
+mcr_status mcr_grid_kernel(mcr_kernel **out, const mcr_grid *g, int64_t point)
+{
+    int64_t at[2 * MCR_MOST_AXES], count[2 * MCR_MOST_AXES];
+    const mcr_template *t = mcr_grid_template(g, point);
+    size_t done = 0;
+    mcr_text text;
+    mcr_text_init(&text, g->ctx);
+    mcr_grid_place(g, point, at, count);
+    for (int a = 0; a < t->axes; a++) {
+        mcr_text_add(&text, t->text + done, t->axis[a].at - done);
+        mcr_text_real(&text, t->axis[a].values.values[at[a]]);
+        done = t->axis[a].at + t->axis[a].length;
+    }
+    mcr_text_string(&text, t->text + done);
+    mcr_status s = text.status ? text.status : mcr_kernel_parse(out, g->ctx, text.bytes);
+    mcr_text_free(&text);
+    return s;
+}
+
+/* Writes each searched option of a setting: to the options, or as text where they are NULL. */
+static mcr_status set_each(const mcr_grid *g, int64_t setting, mcr_options *options, mcr_text *to)
+{
+    mcr_status s = MCR_OK;
+    for (int a = 0; a < g->axes && !s; a++) {
+        int64_t after = 1;
+        for (int b = a + 1; b < g->axes; b++)
+            after *= g->axis[b].values.count;
+        double value = g->axis[a].values.values[setting / after % g->axis[a].values.count];
+        mcr_text number;
+        mcr_text_init(&number, g->ctx);
+        mcr_text_real(&number, value);
+        s = number.status;
+        if (!s && options)
+            s = mcr_options_set(options, g->axis[a].option->name, number.bytes);
+        if (!s && to)
+            mcr_text_format(to, "%s%s=%s", to->length ? " " : "", g->axis[a].option->name,
+                            number.bytes);
+        mcr_text_free(&number);
+    }
+    return s;
+}
+
+mcr_status mcr_grid_setting(mcr_options **out, const mcr_grid *g, int64_t setting)
+{
+    mcr_status s = mcr_options_copy(out, g->options);
+    if (!s && (s = set_each(g, setting, *out, NULL))) {
+        mcr_options_close(*out);
+        *out = NULL;
+    }
+    return s;
+}
+
+mcr_status mcr_grid_say(mcr_text *to, const mcr_grid *g, int64_t setting)
+{
+    mcr_status s = set_each(g, setting, NULL, to);
+    if (!s && !to->length)
+        mcr_text_string(to, "");
+    return s ? s : to->status;
+}

@@ -1,0 +1,46 @@
+/* search.h (internal): trying the points of a grid.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef MCR_SELECT_SEARCH_H
+#define MCR_SELECT_SEARCH_H
+
+#include "select/checkpoint.h"
+#include "select/grid.h"
+#include "select/select.h"
+
+typedef struct mcr_tried {
+    mcr *ctx;
+    const mcr_data *data;
+    mcr_grid *grid;
+    mcr_splits *splits;
+    const mcr_metric *metric;
+    int64_t count;        /* splits */
+    double *score;        /* points x splits; NAN: not tested, or not defined; infinite: failed */
+    int32_t *tested;      /* splits of each point */
+    unsigned char *state; /* of mcr_point_state + 1; 0: not asked for */
+    int64_t best;         /* point; -1: none */
+    int64_t fits, unfinished;
+    char message[256]; /* of a training that failed */
+    /* while it runs */
+    mcr_options **setting; /* made as they are needed */
+    mcr_checkpoint *checkpoint;
+    int64_t batch;
+    double began, expected; /* fits in all, roughly */
+    bool covers;
+    mcr_chain_room *room; /* one a worker */
+} mcr_tried;
+
+/* Tries the points; *best is -1 if none could be trained. */
+mcr_status mcr_search_run(mcr_tried *out, const mcr_options *options, const mcr_search *search,
+                          const mcr_data *data);
+void mcr_search_close(mcr_tried *tried, bool done); /* done: the checkpoint is removed */
+
+/* Whether several trainings of a learner may run at once, rather than one after the other with all
+ * threads inside. */
+bool mcr_side_by_side(mcr *ctx, const mcr_learner_type *type, int64_t n, int64_t items);
+
+/* The table of a search as comma-separated values. */
+mcr_status mcr_tune_table(mcr_text *to, const mcr_tune_report *report);
+
+#endif

@@ -1,0 +1,80 @@
+/* select.h (internal): what cross-validation and tuning share.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef MCR_SELECT_SELECT_H
+#define MCR_SELECT_SELECT_H
+
+#include <mercer/select.h>
+
+#include "model/model.h"
+
+/* ---- metrics -----------------------------------------------------------------------------------*/
+
+/* What there is to judge, of one model on some objects. */
+typedef struct mcr_judged {
+    const mcr_data *data; /* the objects, with their targets */
+    mcr_task task;
+    mcr_rule rule;
+    int64_t classes, outputs;
+    const double *value;         /* one an object: class number of the data, number, cluster */
+    const double *score, *proba; /* n x outputs, n x classes; NULL: not there */
+} mcr_judged;
+
+typedef struct mcr_metric {
+    mcr_metric_info info;
+    double least, most; /* no score is beyond these */
+    /* NAN where it is not defined. */
+    mcr_status (*judge)(mcr *ctx, const mcr_judged *what, double *out);
+} mcr_metric;
+
+const mcr_metric *mcr_metric_at(int64_t number); /* NULL: past the end */
+/* By name, and that it judges the task; else MCR_BAD_CALL. name NULL: the first of the task. */
+mcr_status mcr_metric_choose(const mcr_metric **out, mcr *ctx, const char *name, mcr_task task);
+
+/* ---- trials: one kernel, several settings of the options, one split -----------------------------*/
+
+typedef struct mcr_trial_set {
+    mcr *ctx;
+    const mcr_data *data;
+    const mcr_splits *splits;
+    const mcr_metric *const *metric;
+    int64_t metrics;
+} mcr_trial_set;
+
+/* Memory that the chains of one worker use in turn: pages that were never touched are dear. */
+typedef struct mcr_chain_room {
+    float *k;
+    size_t bytes; /* taken from the budget */
+} mcr_chain_room;
+void mcr_chain_room_free(mcr *ctx, mcr_chain_room *room);
+
+typedef struct mcr_chain {
+    const mcr_kernel *kernel;          /* NULL: the default */
+    const mcr_options *const *options; /* in an order in which neighbours make good starts */
+    int64_t count;
+    int64_t split;
+    mcr_chain_room *room; /* NULL: no kernel values are kept */
+    /* Filled: count x metrics; infinite, and the worse way, where training failed. */
+    double *score;
+    double *value; /* count x test objects, or NULL: predictions */
+    bool strict;   /* a setting that cannot be trained ends it */
+    int64_t failed, unfinished;
+    char message[256]; /* of the first that failed */
+} mcr_chain;
+
+/* Trains and judges all settings of a chain, each from the one before where the learner can. May run
+ * within a parallel loop. */
+mcr_status mcr_chain_run(const mcr_trial_set *set, mcr_chain *chain);
+
+/* Whether every object is a split of its own, in their order. */
+bool mcr_splits_leave_one_out(const mcr_splits *splits);
+
+/* Mean and deviation of those that are numbers. */
+double mcr_mean(const double *v, int64_t count);
+double mcr_deviation(const double *v, int64_t count);
+
+/* The task of a learner with its options on these data. */
+mcr_status mcr_task_of(mcr_task *out, const mcr_options *options, const mcr_data *data);
+
+#endif

@@ -1,0 +1,160 @@
+/* tune.c: the search for parameters, what is told of it, and the model made with the best.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <math.h>
+#include <string.h>
+
+#include "base/stream.h"
+#include "select/search.h"
+
+/* ---- the report --------------------------------------------------------------------------------*/
+
+/* Everything a report points to is its own. */
+static mcr_status fill_point(mcr_point *to, const mcr_tried *t, int64_t p)
+{
+    mcr_kernel *kernel = NULL;
+    mcr_text options;
+    mcr_text_init(&options, t->ctx);
+    mcr_status s = mcr_grid_kernel(&kernel, t->grid, p);
+    if (!s)
+        s = mcr_grid_say(&options, t->grid, p % t->grid->settings);
+    if (!s) {
+        const char *text = mcr_kernel_text(kernel);
+        to->kernel = mcr_copy_text(t->ctx, text, strlen(text));
+        to->options = mcr_copy_text(t->ctx, options.bytes, (size_t)options.length);
+        s = to->kernel && to->options ? MCR_OK : MCR_NO_MEMORY;
+    }
+    to->state = (mcr_point_state)(t->state[p] - 1);
+    to->splits = t->tested[p];
+    to->score = mcr_mean(t->score + p * t->count, t->tested[p]);
+    to->std = mcr_deviation(t->score + p * t->count, t->tested[p]);
+    if (!isfinite(to->score))
+        to->score = to->std = NAN;
+    mcr_kernel_free(kernel);
+    mcr_text_free(&options);
+    return s;
+}
+
+static mcr_status make_report(mcr_tune_report **out, const mcr_tried *t)
+{
+    *out = mcr_alloc_zero(t->ctx, 1, sizeof **out);
+    if (!*out)
+        return MCR_NO_MEMORY;
+    mcr_tune_report *r = *out;
+    mcr_point *point = mcr_alloc_zero(t->ctx, (size_t)t->grid->points, sizeof *point);
+    r->point = point;
+    r->metric = t->metric->info.name;
+    r->larger = t->metric->info.larger;
+    r->possible = t->grid->points;
+    r->fits = t->fits;
+    r->unfinished = t->unfinished;
+    mcr_status s = point ? MCR_OK : MCR_NO_MEMORY;
+    for (int64_t p = 0; p < t->grid->points && !s; p++) {
+        if (!t->state[p])
+            continue;
+        if (p == t->best)
+            r->best = r->points;
+        s = fill_point(&point[r->points++], t, p);
+    }
+    return s;
+}
+
+void mcr_tune_free(mcr *ctx, mcr_tune_report *r)
+{
+    if (!r)
+        return;
+    for (int64_t p = 0; r->point && p < r->points; p++) {
+        mcr_free(ctx, (void *)r->point[p].kernel);
+        mcr_free(ctx, (void *)r->point[p].options);
+    }
+    mcr_free(ctx, (void *)r->point);
+    mcr_free(ctx, r);
+}
+
+static const char *const state_names[] = {"done", "beaten", "failed"};
+
+const char *mcr_point_state_name(mcr_point_state state)
+{
+    return state_names[state];
+}
+
+/* A field of a table; expressions have commas and may have quotes in them. */
+static void put_field(mcr_text *t, const char *text)
+{
+    mcr_text_string(t, "\"");
+    for (; *text; text++)
+        mcr_text_add(t, *text == '"' ? "\"\"" : text, *text == '"' ? 2 : 1);
+    mcr_text_string(t, "\"");
+}
+
+static void put_number(mcr_text *t, double value)
+{
+    mcr_text_string(t, ",");
+    if (isfinite(value))
+        mcr_text_real(t, value);
+}
+
+mcr_status mcr_tune_table(mcr_text *t, const mcr_tune_report *r)
+{
+    mcr_text_format(t, "kernel,options,%s,std,folds,state\n", r->metric);
+    for (int64_t p = 0; p < r->points; p++) {
+        put_field(t, r->point[p].kernel);
+        mcr_text_string(t, ",");
+        put_field(t, r->point[p].options);
+        put_number(t, r->point[p].score);
+        put_number(t, r->point[p].std);
+        mcr_text_format(t, ",%lld,%s\n", (long long)r->point[p].splits,
+                        p == r->best ? "best" : state_names[r->point[p].state]);
+    }
+    return t->status;
+}
+
+/* ---- tuning ------------------------------------------------------------------------------------*/
+
+static mcr_status fit_best(mcr_model **out, const mcr_tried *t, const mcr_tune_report *report)
+{
+    mcr_kernel *kernel = NULL;
+    mcr_text table;
+    mcr_text_init(&table, t->ctx);
+    mcr_status s = mcr_grid_kernel(&kernel, t->grid, t->best);
+    if (!s)
+        s = mcr_train(out, &(mcr_training){.options = t->setting[t->best % t->grid->settings],
+                                           .kernel = kernel,
+                                           .data = t->data});
+    if (!s)
+        s = mcr_tune_table(&table, report);
+    if (!s && !((*out)->tuning = mcr_copy_text(t->ctx, table.bytes, (size_t)table.length)))
+        s = MCR_NO_MEMORY;
+    if (!s && (*out)->report.stop == MCR_STOP_INTERRUPTED)
+        s = mcr_fail(t->ctx, MCR_STOPPED, "interrupted");
+    if (s) {
+        mcr_model_free(*out);
+        *out = NULL;
+    }
+    mcr_kernel_free(kernel);
+    mcr_text_free(&table);
+    return s;
+}
+
+mcr_status mcr_tune(mcr_model **out, mcr_tune_report **report, const mcr_options *options,
+                    const mcr_search *search, const mcr_data *data)
+{
+    mcr_tried t;
+    double began = mcr_now();
+    *out = NULL;
+    *report = NULL;
+    mcr_status s = mcr_search_run(&t, options, search, data);
+    if (!s)
+        s = make_report(report, &t);
+    if (!s)
+        s = fit_best(out, &t, *report);
+    if (!s)
+        (*report)->seconds = mcr_now() - began;
+    mcr_search_close(&t, !s);
+    if (s) {
+        mcr_tune_free(options->ctx, *report);
+        *report = NULL;
+    }
+    return s;
+}

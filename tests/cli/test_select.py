@@ -1,0 +1,176 @@
+"""mercer cv and mercer tune: figures by hand, scaling without leaks, groups, tables, being killed.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+
+import json
+import os
+import signal
+import subprocess
+import time
+
+import numpy as np
+
+import tap
+
+
+def sample(name="moons", n=200, file=None, **more):
+    file = file or name + ".csv"
+    words = [str(x) for key, value in more.items() for x in ("--" + key, value)]
+    tap.mercer("sample", name, "-n", n, "-o", file, *words)
+    return file
+
+
+def cv(*args, **more):
+    return tap.mercer_json("cv", *args, **more)
+
+
+def tune(*args, **more):
+    return tap.mercer_json("tune", *args, **more)
+
+
+def test_out_of_fold_predictions_give_the_figures():
+    """The mean of the folds' accuracies, weighted by their sizes, is that of the written predictions."""
+    file = sample(n=200)
+    found = cv("svm", file, "-k", "rbf(gamma=2)", "-C", 10, "-o", "out.csv")
+    y = np.loadtxt(file, delimiter=",", skiprows=1)[:, -1]
+    said = np.loadtxt("out.csv", delimiter=",", skiprows=1)
+    tap.check_near(found["metrics"]["accuracy"]["mean"], np.mean(y == said))
+    tap.check_equal(found["folds"], 5)
+    folds = found["metrics"]["accuracy"]["folds"]
+    tap.check_near(found["metrics"]["accuracy"]["mean"], np.mean(folds))
+    tap.check_near(found["metrics"]["accuracy"]["std"], np.std(folds, ddof=1))
+
+
+def test_regression_and_clusters_have_their_metrics():
+    keys = set(cv("ridge", sample("sinc"), "-k", "rbf(gamma=0.5)", "--lambda", 0.1)["metrics"])
+    tap.check_equal(keys, {"mse", "rmse", "mae", "r2"})
+    keys = set(cv("kmeans", sample("blobs"), "--clusters", 3)["metrics"])
+    tap.check_equal(keys, {"adjusted-rand"})
+
+
+def test_groups_and_order():
+    file = sample(n=60)
+    with open("groups.txt", "w") as f:
+        f.write("".join("g%d\n" % (i % 6) for i in range(60)))
+    tap.check_equal(cv("svm", file, "--groups", "groups.txt", "--folds", 6)["folds"], 6)
+    done = tap.mercer("cv", "svm", file, "--groups", "groups.txt", "--folds", 7, status=1)
+    assert "6 groups are too few for 7 folds" in done.stderr, done.stderr
+    done = tap.mercer("cv", "svm", file, "--groups", "nothing.txt", status=2)
+    assert "no text column of that name" in done.stderr, done.stderr
+    tap.check_equal(cv("ridge", sample("sinc", n=60), "-k", "rbf(gamma=1)", "--ordered", "--folds", 4)["folds"], 4)
+
+
+def test_scaling_is_learnt_on_the_training_folds():
+    """With one object that is far away, scaling on all data would give other figures in its fold."""
+    file = sample(n=100)
+    lines = open(file).read().splitlines()
+    a = cv("svm", file, "-k", "rbf(gamma=1)", "--scale", "standard", "--plain")
+    x, y, label = lines[1].split(",")
+    with open("far.csv", "w") as f:
+        f.write("\n".join([lines[0], "1e9,1e9," + label] + lines[2:]) + "\n")
+    b = cv("svm", "far.csv", "-k", "rbf(gamma=1)", "--scale", "standard", "--plain", "-o", "far.out")
+    # The fold that tests the object is the same but for that object; in all others it trains.
+    same = [abs(p - q) <= 1 / 20 + 1e-12
+            for p, q in zip(a["metrics"]["accuracy"]["folds"], b["metrics"]["accuracy"]["folds"])]
+    assert any(same) and not all(same), (a, b)
+
+
+def test_the_table_is_everywhere():
+    file = sample(n=200)
+    words = ("svm", file, "-k", "rbf(gamma=0.1:10:log3)", "-C", "1:100:log3", "--tol", 1e-8, "-o",
+             "m.mercer", "--table", "t.csv")
+    found = tune(*words)
+    tap.check_equal(found["evaluated"], 9)
+    tap.check_equal(len(found["table"]), 9)
+    best = found["best"]
+    assert best["metric"] == "accuracy" and best["options"]["C"] in (1, 10, 100), best
+    tap.check_near(best["score"], max(p["score"] for p in found["table"] if p["state"] == "done"))
+    lines = open("t.csv").read().splitlines()
+    tap.check_equal(len(lines), 10)
+    tap.check_equal(sum(line.endswith(",best") for line in lines), 1)
+    info = tap.mercer("info", "m.mercer").stdout
+    assert "tuned" in info and best["kernel"] in info, info
+    tap.mercer("tune", *words[:-1], "t.json", "--quiet")
+    tap.check_equal(json.load(open("t.json"))["best"]["kernel"], best["kernel"])
+    # Each figure is that of cv.
+    for point in found["table"]:
+        own = cv("svm", file, "-k", point["kernel"], "-C", point["options"]["C"], "--tol",
+                 1e-8)["metrics"]["accuracy"]
+        tap.check_near(np.mean(own["folds"][: point["folds"]]), point["score"], 1e-12)
+
+
+def test_without_hints():
+    file = sample("spirals", n=300)
+    found = tune("svm", file, "-o", "m.mercer")
+    assert found["best"]["score"] > 0.9, found["best"]
+    assert found["evaluated"] < found["possible"] / 3, found["evaluated"]
+    done = tap.mercer("predict", "m.mercer", file)
+    assert "accuracy" in done.stderr, done.stderr
+    found = tune("ridge", sample("sinc", n=150), "--lambda", "1e-6:1:log7")
+    assert found["best"]["metric"] == "mse" and found["best"]["score"] < 0.05, found["best"]
+    found = tune("svm", sample("motifs", n=80, file="motifs.tsv"), "-k", "normalize(spectrum(p=2:4))")
+    assert found["best"]["score"] > 0.7, found["best"]
+
+
+def test_nested():
+    found = cv("svm", sample(n=150), "-k", "rbf(gamma=0.1:10:log3)", "-C", "1:100:log2", "--folds", 3)
+    tap.check_equal(len(found["chosen"]), 3)
+    assert all("gamma" in c["kernel"] and c["options"].startswith("C=") for c in found["chosen"]), found
+
+
+def test_what_is_refused():
+    file = sample(n=50)
+    for words, message in (
+            (("tune", "svm", file, "-k", "rbf(gamma=1:2:x)"), "gamma must be a number or a range"),
+            (("tune", "svm", file, "-C", "0:1:3"), "C must be"),
+            (("tune", "svm", file, "--metric", "acuracy"), "did you mean"),
+            (("tune", "svm", file, "--search", "random"), "grid and adaptive"),
+            (("tune", "svm", file, "--resume"), "say -o MODEL"),
+            (("tune", "pca", file), "coordinates"),
+            (("cv", "svm", file, "--folds", 60), "too few"),
+            (("cv", "svm", file, "--scale", "max"), "scale"),
+            (("cv", "svm", file, "--metric", "log-loss"), "--probability")):
+        done = tap.mercer(*words, status=None)
+        assert done.returncode in (1, 2) and message in done.stderr, (words, done.stderr)
+    assert not os.path.exists("m.mercer")
+
+
+def test_killed_and_resumed():
+    """Kill -9 at several moments, then --resume: the same table and the same model, byte for byte."""
+    file = sample(n=600)
+    words = ["tune", "svm", file, "-k", "rbf(gamma=0.01:100:log9)", "-C", "0.1:1e4:log9", "--quiet"]
+    tap.mercer(*words, "-o", "whole.mercer", "--table", "whole.csv")
+    whole = open("whole.mercer", "rb").read()
+    killed = 0
+    for moment in (0.05, 0.15, 0.4):
+        run = subprocess.Popen([tap.MERCER] + words + ["-o", "cut.mercer", "--table", "cut.csv"]
+                               + (["--resume"] if os.path.exists("cut.mercer.tuning") else []))
+        began = time.monotonic()
+        while time.monotonic() - began < moment or not os.path.exists("cut.mercer.tuning"):
+            if run.poll() is not None:
+                break
+            time.sleep(0.005)
+        if run.poll() is None:
+            run.send_signal(signal.SIGKILL)
+            killed += 1
+        run.wait()
+    assert killed and (not os.path.exists("cut.mercer") or killed < 3)
+    if os.path.exists("cut.mercer.tuning"):
+        tap.mercer(*words, "-o", "cut.mercer", "--table", "cut.csv", "--resume")
+    assert open("cut.mercer", "rb").read() == whole
+    tap.check_equal(open("cut.csv").read(), open("whole.csv").read())
+    assert not os.path.exists("cut.mercer.tuning")
+    tap.mercer(*words, "-o", "one.mercer", "--threads", 1)
+    assert open("one.mercer", "rb").read() == whole
+
+
+def test_a_checkpoint_of_another_search_is_refused():
+    file = sample(n=100)
+    open("m.mercer.tuning", "w").write("mercer-search 1 00000000 00000000\n")
+    done = tap.mercer("tune", "svm", file, "-C", "1:10:log2", "-o", "m.mercer", "--resume", status=1)
+    assert "not the checkpoint of the same search" in done.stderr, done.stderr
+
+
+if __name__ == "__main__":
+    tap.main(globals())
