@@ -16,6 +16,7 @@
 
 enum {
     SAMPLE = 512,    /* objects of a side that are looked at */
+    FEW = 64,        /* of them for how full they are */
     GROUPS = 4,      /* column groups that are looked at */
     WIDE_COLS = 1024 /* fewer features are never wide */
 };
@@ -43,7 +44,7 @@ static int64_t nonzeros(const mcr_vector *x)
 static double mean_nonzeros(const mcr_vectors *v, int side)
 {
     const mcr_field *f = &v->side[side].field;
-    int64_t count = sample_count(f), sum = 0;
+    int64_t count = f->count < FEW ? f->count : FEW, sum = 0;
     for (int64_t t = 0; t < count; t++) {
         mcr_vector x = mcr_vectors_object(v, side, sampled(f, t, count));
         sum += nonzeros(&x);

@@ -401,14 +401,25 @@ static mcr_status pair_matrix(const job *j, int64_t problem, int worker)
     return MCR_OK;
 }
 
-/* The same out of a K of all objects that the caller has. */
+/* The same out of a K of all objects that the caller has. Where objects stand by class, as those who
+ * share a K see to, each row is two runs of it. */
 static void pick_pair(const job *j, const int64_t *row, int64_t n, float *k)
 {
+    int64_t run = 1; /* objects of the first class, if both follow each other */
+    while (run < n && row[run] == row[run - 1] + 1)
+        run++;
+    bool runs = run == n || row[n - 1] - row[run] == n - 1 - run;
     for (int64_t i = 0; i < n; i++) {
         const float *from = j->in->k + row[i] * j->in->k_ld;
         float *to = k + i * j->pair_ld;
-        for (int64_t t = 0; t < n; t++)
-            to[t] = from[row[t]];
+        if (runs) {
+            memcpy(to, from + row[0], sizeof *to * (size_t)run);
+            if (run < n)
+                memcpy(to + run, from + row[run], sizeof *to * (size_t)(n - run));
+        } else {
+            for (int64_t t = 0; t < n; t++)
+                to[t] = from[row[t]];
+        }
         memset(to + n, 0, sizeof *to * (size_t)(j->pair_ld - n));
     }
 }

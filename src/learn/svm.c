@@ -60,13 +60,28 @@ static void set_bounds(mcr_svm *s, const mcr_binary *p, double C)
     }
 }
 
+/* By how much to multiply a start that is the solution for another C: where most of its coefficients are
+ * at that C they will be at the new one, too; where they are not, they hardly move. */
+static double start_factor(const mcr_binary *p, double C)
+{
+    double old = 0, support = 0, bound = 0;
+    for (int64_t i = 0; i < p->n; i++)
+        if (p->weight[i] > 0)
+            old = fmax(old, fabs(p->start[i]) / p->weight[i]);
+    for (int64_t i = 0; i < p->n; i++) {
+        support += p->start[i] != 0;
+        bound += p->start[i] != 0 && fabs(p->start[i]) >= (1 - 1e-9) * old * p->weight[i];
+    }
+    return C > old && bound > 0.5 * support ? C / old : 1;
+}
+
 /* Coefficients to start from: cut to the bounds; if they then do not sum to 0, those of the heavier
  * side are scaled down. */
-static void set_start(mcr_svm *s, const mcr_binary *p, bool sum)
+static void set_start(mcr_svm *s, const mcr_binary *p, double C, bool sum)
 {
-    double side[2] = {0, 0};
+    double side[2] = {0, 0}, factor_of_start = p->start ? start_factor(p, C) : 1;
     for (int64_t i = 0; p->start && i < p->n; i++) {
-        s->b[i] = fmin(fmax(p->start[i], s->lo[i]), s->hi[i]);
+        s->b[i] = fmin(fmax(p->start[i] * factor_of_start, s->lo[i]), s->hi[i]);
         side[p->y[i] > 0] += fabs(s->b[i]);
     }
     if (!p->start || !sum || side[0] == side[1])
@@ -118,7 +133,7 @@ static mcr_status soft_margin(const params *o, mcr_binary *p, double C)
     mcr_binary_limits(p, &s.qp);
     mcr_binary_go_on(p, s.qp.most_steps, &s.qp);
     set_bounds(&s, p, C);
-    set_start(&s, p, o->bias);
+    set_start(&s, p, C, o->bias);
     st = mcr_svm_solve(&s, p->gram);
     if (!st)
         certify(&s, p);

@@ -24,17 +24,43 @@ typedef struct work {
     mcr_model *model;              /* the last one */
 } work;
 
+/* Keeps the order within each class. */
+static mcr_status sort_by_class(mcr *ctx, const int32_t *class_of, int64_t classes, int64_t *rows,
+                                int64_t count)
+{
+    int64_t *sorted = mcr_alloc(ctx, (size_t)count, sizeof *sorted), at = 0;
+    if (!sorted)
+        return MCR_NO_MEMORY;
+    for (int64_t c = 0; c < classes; c++)
+        for (int64_t i = 0; i < count; i++)
+            if (class_of[rows[i]] == c)
+                sorted[at++] = rows[i];
+    memcpy(rows, sorted, sizeof *rows * (size_t)count);
+    mcr_free(ctx, sorted);
+    return MCR_OK;
+}
+
 static mcr_status take_rows(mcr_data **out, const mcr_trial_set *set, const mcr_data *from,
-                            int64_t split, int test)
+                            int64_t split, int test, bool by_class)
 {
     int64_t count = mcr_splits_rows(set->splits, split, test, NULL);
     int64_t *rows = mcr_alloc(set->ctx, (size_t)count, sizeof *rows);
     if (!rows)
         return MCR_NO_MEMORY;
     mcr_splits_rows(set->splits, split, test, rows);
-    mcr_status s = mcr_data_select(out, from, (mcr_rows){rows, 0, count});
+    mcr_status s = by_class ? sort_by_class(set->ctx, mcr_data_class_of(from),
+                                            mcr_data_classes(from), rows, count)
+                            : MCR_OK;
+    if (!s)
+        s = mcr_data_select(out, from, (mcr_rows){rows, 0, count});
     mcr_free(set->ctx, rows);
     return s;
+}
+
+/* Whether there is any use in computing kernel values for all settings at once. */
+static bool may_share(const mcr_chain *c)
+{
+    return c->room && c->kernel && c->count > 1 && c->options[0]->type->takes_k;
 }
 
 /* The objects of the split, scaled by what its training objects show. */
@@ -45,13 +71,16 @@ static mcr_status open_split(work *w)
     mcr_scaling *scaling = NULL;
     mcr_status s = MCR_OK;
     if (options->scale)
-        s = take_rows(&plain, w->set, w->set->data, w->chain->split, 0);
+        s = take_rows(&plain, w->set, w->set->data, w->chain->split, 0, false);
     if (!s && options->scale)
         s = mcr_scaling_learn(&scaling, plain, options->scale);
     if (!s)
         s = mcr_scaling_apply(&all, scaling, w->set->data);
+    /* The pairs of several classes then find their values in runs. */
+    bool by_class = may_share(w->chain) && mcr_data_classes(w->set->data) > 2 &&
+                    options->type->task == MCR_CLASSIFY;
     for (int test = 0; test < 2 && !s; test++)
-        s = take_rows(to[test], w->set, all, w->chain->split, test);
+        s = take_rows(to[test], w->set, all, w->chain->split, test, by_class && !test);
     mcr_scaling_free(scaling);
     mcr_data_free(plain);
     mcr_data_free(all);
@@ -88,8 +117,7 @@ static mcr_status share_k(work *w)
     mcr_chain *c = w->chain;
     int64_t n = mcr_data_count(w->train), ld = (n / MCR_ROW_PAD + 1) * MCR_ROW_PAD;
     size_t bytes = sizeof(float) * (size_t)ld * (size_t)ld;
-    if (!c->room || !c->kernel || c->count < 2 || !c->options[0]->type->takes_k ||
-        n > MOST_SHARED || 4 * bytes * (size_t)mcr_workers(ctx) > mcr_budget_left(ctx))
+    if (!may_share(c) || n > MOST_SHARED || 4 * bytes * (size_t)mcr_workers(ctx) > mcr_budget_left(ctx))
         return MCR_OK;
     mcr_gram *gram = NULL;
     mcr_status s = make_k(ctx, c->room, bytes);
