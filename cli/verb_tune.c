@@ -60,15 +60,6 @@ static int choose_checkpoint(tune_job *job)
                : 0;
 }
 
-static int has_vectors(const mcr_data *data)
-{
-    mcr_field_info info;
-    for (int64_t f = 0; f < mcr_data_fields(data); f++)
-        if (mcr_data_field_info(data, f, &info) == MCR_OK && (info.kind & (MCR_DENSE | MCR_SPARSE)))
-            return 1;
-    return 0;
-}
-
 static int open_job(tune_job *job)
 {
     cli *c = job->c;
@@ -82,8 +73,7 @@ static int open_job(tune_job *job)
     if (!bad)
         bad = cli_read_words(c, &job->data, 1);
     /* Vectors whose units are not known are scaled, unless the call says what to do. */
-    if (!bad && !call->split.scale && !call->kernels.count && has_vectors(job->data))
-        bad = cli_fail(c, mcr_options_set(s->options, "scale", "standard"));
+    s->search.scales = !call->split.scale && !call->kernels.count;
     if (!bad && !call->kernels.count)
         bad = cli_advise_kernel(c, &job->advised, job->data);
     if (!bad && job->advised) {
@@ -120,7 +110,13 @@ static void put_point(cli_json *j, const char *key, const mcr_tune_report *r, in
         size_t name = strcspn(at, "="), length = strcspn(at, " ");
         char text[64];
         snprintf(text, sizeof text, "%.*s", (int)name, at);
-        cli_json_real(j, text, strtod(at + name + 1, NULL));
+        char *end, value[64];
+        snprintf(value, sizeof value, "%.*s", (int)(length - name - 1), at + name + 1);
+        double number = strtod(value, &end);
+        if (*end)
+            cli_json_text(j, text, value);
+        else
+            cli_json_real(j, text, number);
         at += length + (at[length] == ' ');
     }
     cli_json_end(j);

@@ -66,6 +66,9 @@ typedef struct mcr_search {
     const char *const *option;
     const char *const *range;
     int64_t ranges;
+    /* 1: each kernel is tried with scaling to deviation 1 and with scaling to 0 .. 1, where there are
+     * vectors; the option `scale` is then not looked at. */
+    int scales;
     const char *metric; /* NULL: accuracy, mse or adjusted-rand */
     mcr_split_plan split;
     int adaptive; /* 1: not every point of the grid, but from coarse to fine around the best */

@@ -117,7 +117,8 @@ static mcr_status share_k(work *w)
     mcr_chain *c = w->chain;
     int64_t n = mcr_data_count(w->train), ld = (n / MCR_ROW_PAD + 1) * MCR_ROW_PAD;
     size_t bytes = sizeof(float) * (size_t)ld * (size_t)ld;
-    if (!may_share(c) || n > MOST_SHARED || 4 * bytes * (size_t)mcr_workers(ctx) > mcr_budget_left(ctx))
+    if (!may_share(c) || n > MOST_SHARED ||
+        4 * bytes * (size_t)mcr_workers(ctx) > mcr_budget_left(ctx))
         return MCR_OK;
     mcr_gram *gram = NULL;
     mcr_status s = make_k(ctx, c->room, bytes);

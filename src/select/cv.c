@@ -68,10 +68,10 @@ static mcr_status usual_metrics(job *j, mcr_task task)
 
 /* ---- one split ---------------------------------------------------------------------------------*/
 
-static void tell(job *j, double part_of_split)
+/* Tells of the progress; true: the user asks to stop. */
+static bool tell(job *j)
 {
-    double part = ((double)__atomic_load_n(&j->done, __ATOMIC_RELAXED) + part_of_split) /
-                  (double)j->count;
+    double part = (double)__atomic_load_n(&j->done, __ATOMIC_RELAXED) / (double)j->count;
     double passed = mcr_now() - j->began;
     mcr_progress at = {.size = sizeof at,
                        .phase = "cv",
@@ -81,6 +81,7 @@ static void tell(job *j, double part_of_split)
                        .violation = NAN,
                        .left = part > 0.02 ? passed * (1 - part) / part : 0};
     mcr_cover_set(j->ctx, &at);
+    return mcr_report(j->ctx, &at);
 }
 
 /* The groups of a plan for some of the objects. */
@@ -122,9 +123,9 @@ static mcr_status search_split(job *j, int64_t split, mcr_kernel **kernel, mcr_o
     if (!s)
         s = mcr_grid_kernel(kernel, t.grid, t.best);
     if (!s)
-        s = mcr_grid_setting(options, t.grid, t.best % t.grid->settings);
+        s = mcr_grid_setting(options, t.grid, t.best);
     if (!s)
-        s = mcr_grid_say(&text, t.grid, t.best % t.grid->settings);
+        s = mcr_grid_say(&text, t.grid, t.best);
     if (!s) {
         const char *name = mcr_kernel_text(*kernel);
         j->kernel_text[split] = mcr_copy_text(ctx, name, strlen(name));
@@ -161,7 +162,8 @@ static mcr_status run_split(void *arg, int64_t split, int worker)
         s = mcr_chain_run(&set, &c);
     __atomic_add_fetch(&j->unfinished, c.unfinished, __ATOMIC_RELAXED);
     __atomic_add_fetch(&j->done, 1, __ATOMIC_RELAXED);
-    tell(j, 0);
+    if (tell(j) && !s)
+        s = mcr_fail(j->ctx, MCR_STOPPED, "interrupted");
     mcr_kernel_free(kernel);
     mcr_options_close(options);
     return s;

@@ -69,23 +69,23 @@ static mcr_status read_template(mcr_template *t, mcr *ctx, const char *text)
     return s;
 }
 
-/* gamma over the range in which rbf goes from nearly linear to nearly the identity. */
-static mcr_status default_template(mcr_text *to, mcr *ctx, const mcr_data *data,
-                                   const mcr_options *options)
+/* gamma over the range in which rbf goes from nearly linear to nearly the identity, in powers of 2. */
+static mcr_status default_template(mcr_text *to, mcr *ctx, const mcr_data *data, mcr_scale scale)
 {
     mcr_scaling *scaling = NULL;
     mcr_data *scaled = NULL;
     double gamma = 1;
-    mcr_status s = options->scale ? mcr_scaling_learn(&scaling, data, options->scale) : MCR_OK;
+    mcr_status s = scale ? mcr_scaling_learn(&scaling, data, scale) : MCR_OK;
     if (!s)
         s = mcr_scaling_apply(&scaled, scaling, data);
     if (!s)
         s = mcr_default_gamma(&gamma, ctx, scaled);
     if (!s) {
+        double middle = exp2(round(log2(gamma)));
         mcr_text_string(to, "rbf(gamma=");
-        mcr_text_real(to, gamma / 256);
+        mcr_text_real(to, middle / 256);
         mcr_text_string(to, ":");
-        mcr_text_real(to, gamma * 256);
+        mcr_text_real(to, middle * 256);
         mcr_text_string(to, ":log17)");
         s = to->status;
     }
@@ -94,23 +94,38 @@ static mcr_status default_template(mcr_text *to, mcr *ctx, const mcr_data *data,
     return s;
 }
 
+static bool has_vectors(const mcr_data *data)
+{
+    for (int64_t f = 0; f < data->fields; f++)
+        if (data->store[f]->kind & (MCR_DENSE | MCR_SPARSE))
+            return true;
+    return false;
+}
+
+/* Every kernel with every way of scaling. */
 static mcr_status read_kernels(mcr_grid *g, const mcr_search *search, const mcr_data *data)
 {
-    mcr_text text;
-    mcr_text_init(&text, g->ctx);
+    static const mcr_scale ways[] = {MCR_SCALE_STANDARD, MCR_SCALE_MINMAX};
     mcr_status s = MCR_OK;
-    int64_t count = search->kernels ? search->kernels : 1;
+    g->scales = search->scales && has_vectors(data);
+    int64_t kernels = search->kernels ? search->kernels : 1, count = kernels * (g->scales ? 2 : 1);
     g->template = mcr_alloc_zero(g->ctx, (size_t)count, sizeof *g->template);
     if (!g->template)
         return MCR_NO_MEMORY;
-    if (!search->kernels)
-        s = default_template(&text, g->ctx, data, g->options);
-    for (; g->templates < count && !s; g->templates++)
-        s = read_template(&g->template[g->templates], g -> ctx,
-                          search -> kernels ? search -> kernel[g->templates] : text.bytes);
-    if (s) /* the one that failed is to be freed, too */
-        g->templates = g->templates < count ? g->templates + 1 : count;
-    mcr_text_free(&text);
+    while (g->templates < count && !s) {
+        mcr_text text;
+        mcr_text_init(&text, g->ctx);
+        int64_t number = g->templates++;
+        mcr_template *t = &g->template[number];
+        t->scale = g->scales ? ways[number / kernels] : g->options->scale;
+        if (search->kernels)
+            mcr_text_string(&text, search->kernel[number % kernels]);
+        else
+            s = default_template(&text, g->ctx, data, t->scale);
+        if (!s)
+            s = text.status ? text.status : read_template(t, g->ctx, text.bytes);
+        mcr_text_free(&text);
+    }
     return s;
 }
 
@@ -147,9 +162,9 @@ static mcr_status default_options(mcr_grid *g)
     static const struct usual {
         const char *learner, *option, *range;
     } usual[] = {
-        {"svm", "C", "0.0625:4096:log17"},      {"svr", "C", "0.0625:4096:log17"},
+        {"svm", "C", "0.0625:4096:log17"},       {"svr", "C", "0.0625:4096:log17"},
         {"l1-svm", "C", "0.0625:1024:log15"},    {"nu-svm", "nu", "0.01:0.6:log13"},
-        {"nu-svr", "C", "0.0625:4096:log17"},   {"one-class", "nu", "0.01:0.5:log9"},
+        {"nu-svr", "C", "0.0625:4096:log17"},    {"one-class", "nu", "0.01:0.5:log9"},
         {"logistic", "lambda", "1e-6:10:log15"}, {"erm", "lambda", "1e-6:10:log15"},
         {"knn", "neighbors", "1:31:16"},         {"fisher", "lambda", "1e-8:1:log9"},
     };
@@ -274,43 +289,53 @@ mcr_status mcr_grid_kernel(mcr_kernel **out, const mcr_grid *g, int64_t point)
     return s;
 }
 
-/* Writes each searched option of a setting: to the options, or as text where they are NULL. */
-static mcr_status set_each(const mcr_grid *g, int64_t setting, mcr_options *options, mcr_text *to)
+/* The value of the searched option `a` at a point, as text. */
+static mcr_status value_of(mcr_text *to, const mcr_grid *g, int a, int64_t point)
 {
-    mcr_status s = MCR_OK;
-    for (int a = 0; a < g->axes && !s; a++) {
-        int64_t after = 1;
-        for (int b = a + 1; b < g->axes; b++)
-            after *= g->axis[b].values.count;
-        double value = g->axis[a].values.values[setting / after % g->axis[a].values.count];
-        mcr_text number;
-        mcr_text_init(&number, g->ctx);
-        mcr_text_real(&number, value);
-        s = number.status;
-        if (!s && options)
-            s = mcr_options_set(options, g->axis[a].option->name, number.bytes);
-        if (!s && to)
-            mcr_text_format(to, "%s%s=%s", to->length ? " " : "", g->axis[a].option->name,
-                            number.bytes);
-        mcr_text_free(&number);
-    }
-    return s;
+    int64_t after = 1;
+    for (int b = a + 1; b < g->axes; b++)
+        after *= g->axis[b].values.count;
+    int64_t setting = point % g->settings;
+    mcr_text_init(to, g->ctx);
+    mcr_text_real(to, g->axis[a].values.values[setting / after % g->axis[a].values.count]);
+    return to->status;
 }
 
-mcr_status mcr_grid_setting(mcr_options **out, const mcr_grid *g, int64_t setting)
+mcr_status mcr_grid_setting(mcr_options **out, const mcr_grid *g, int64_t point)
 {
     mcr_status s = mcr_options_copy(out, g->options);
-    if (!s && (s = set_each(g, setting, *out, NULL))) {
+    if (s)
+        return s;
+    (*out)->scale = mcr_grid_template(g, point)->scale;
+    for (int a = 0; a < g->axes && !s; a++) {
+        mcr_text number;
+        s = value_of(&number, g, a, point);
+        if (!s)
+            s = mcr_options_set(*out, g->axis[a].option->name, number.bytes);
+        mcr_text_free(&number);
+    }
+    if (s) {
         mcr_options_close(*out);
         *out = NULL;
     }
     return s;
 }
 
-mcr_status mcr_grid_say(mcr_text *to, const mcr_grid *g, int64_t setting)
+mcr_status mcr_grid_say(mcr_text *to, const mcr_grid *g, int64_t point)
 {
-    mcr_status s = set_each(g, setting, NULL, to);
-    if (!s && !to->length)
-        mcr_text_string(to, "");
+    mcr_status s = MCR_OK;
+    mcr_text_string(to, "");
+    for (int a = 0; a < g->axes && !s; a++) {
+        mcr_text number;
+        s = value_of(&number, g, a, point);
+        if (!s)
+            mcr_text_format(to, "%s%s=%s", to->length ? " " : "", g->axis[a].option->name,
+                            number.bytes);
+        mcr_text_free(&number);
+    }
+    if (g->scales)
+        mcr_text_format(to, "%sscale=%s", to->length ? " " : "",
+                        mcr_grid_template(g, point)->scale == MCR_SCALE_MINMAX ? "minmax"
+                                                                               : "standard");
     return s ? s : to->status;
 }

@@ -21,6 +21,7 @@ typedef struct mcr_axis {
 
 typedef struct mcr_template {
     char *text;
+    mcr_scale scale; /* of the data */
     int axes;
     mcr_axis axis[MCR_MOST_AXES];
     int64_t first;   /* point */
@@ -30,6 +31,7 @@ typedef struct mcr_template {
 typedef struct mcr_grid {
     mcr *ctx;
     const mcr_options *options; /* the caller's: what is not searched */
+    bool scales;                /* templates differ in how they scale */
     int64_t templates;
     mcr_template *template;
     int axes; /* of the options */
@@ -51,9 +53,9 @@ int mcr_grid_place(const mcr_grid *grid, int64_t point, int64_t *at, int64_t *co
 int64_t mcr_grid_point(const mcr_grid *grid, const mcr_template *of, const int64_t *at);
 
 mcr_status mcr_grid_kernel(mcr_kernel **out, const mcr_grid *grid, int64_t point);
-/* Setting 0 .. settings-1; the setting of a point is point % settings. */
-mcr_status mcr_grid_setting(mcr_options **out, const mcr_grid *grid, int64_t setting);
+/* The options of a point. */
+mcr_status mcr_grid_setting(mcr_options **out, const mcr_grid *grid, int64_t point);
 /* "C=10 epsilon=0.1": the options that are searched. */
-mcr_status mcr_grid_say(mcr_text *to, const mcr_grid *grid, int64_t setting);
+mcr_status mcr_grid_say(mcr_text *to, const mcr_grid *grid, int64_t point);
 
 #endif

@@ -101,7 +101,8 @@ typedef struct batch {
     int64_t items;               /* before this round */
 } batch;
 
-static void tell(mcr_tried *t)
+/* Tells of the progress; true: the user asks to stop. */
+static bool tell(mcr_tried *t)
 {
     double done = (double)__atomic_load_n(&t->fits, __ATOMIC_RELAXED),
            passed = mcr_now() - t->began;
@@ -116,6 +117,14 @@ static void tell(mcr_tried *t)
                        .left = part > 0.02 ? passed * (1 - part) / part : 0};
     if (t->covers)
         mcr_cover_set(t->ctx, &at);
+    return mcr_report(t->ctx, &at);
+}
+
+/* Where the options of a point are kept. */
+static int64_t setting_of(const mcr_tried *t, int64_t point)
+{
+    bool second = mcr_grid_template(t->grid, point)->scale != t->grid->template[0].scale;
+    return point % t->grid->settings + (second ? t->grid->settings : 0);
 }
 
 static mcr_status run_chain(const batch *b, mcr_chain *c, const mcr_data *data)
@@ -148,7 +157,7 @@ static mcr_status run_item(void *arg, int64_t item, int worker)
     for (int64_t i = first; i < end && !s; i++)
         if (t->state[b->point[i]] == MCR_POINT_DONE + 1) {
             of[c.count] = b->point[i];
-            options[c.count++] = t->setting[b->point[i] % t->grid->settings];
+            options[c.count++] = t->setting[setting_of(t, b->point[i])];
         }
     mcr_result_key key = {t->batch, b->items + item};
     if (!s && c.count && !mcr_checkpoint_find(t->checkpoint, key, c.score, c.count)) {
@@ -163,7 +172,8 @@ static mcr_status run_item(void *arg, int64_t item, int worker)
     for (int64_t i = 0; i < c.count && !s; i++)
         t->score[of[i] * t->count + c.split] = c.score[i];
     __atomic_add_fetch(&t->fits, c.count, __ATOMIC_RELAXED);
-    tell(t);
+    if (tell(t) && !s)
+        s = mcr_fail(t->ctx, MCR_STOPPED, "interrupted");
     mcr_kernel_free(kernel);
     mcr_free(t->ctx, options);
     mcr_free(t->ctx, of);
@@ -175,9 +185,9 @@ static mcr_status make_settings(mcr_tried *t, const int64_t *point, int64_t coun
 {
     mcr_status s = MCR_OK;
     for (int64_t i = 0; i < count && !s; i++) {
-        int64_t setting = point[i] % t->grid->settings;
+        int64_t setting = setting_of(t, point[i]);
         if (!t->setting[setting])
-            s = mcr_grid_setting(&t->setting[setting], t->grid, setting);
+            s = mcr_grid_setting(&t->setting[setting], t->grid, point[i]);
     }
     return s;
 }
@@ -225,7 +235,8 @@ static mcr_status share_kernel(batch *b, int64_t group)
     const mcr_options *options = t->grid->options;
     int64_t n = mcr_data_count(t->data);
     double bytes = (double)b->groups * (double)n * (double)n * sizeof(double);
-    if (options->type->own_kernel || (options->scale && has_vectors(t->data)) ||
+    if (options->type->own_kernel ||
+        ((options->scale || t->grid->scales) && has_vectors(t->data)) ||
         bytes > 0.4 * (double)mcr_budget_left(t->ctx))
         return MCR_OK;
     mcr_kernel *kernel = NULL;
@@ -392,37 +403,62 @@ static bool halve(int64_t *stride, int axes)
     return finer;
 }
 
-static mcr_status refine(mcr_tried *t, const mcr_template *of)
+typedef struct lattice {
+    const mcr_template *of;
+    int axes;
+    int64_t start[2 * MCR_MOST_AXES], stride[2 * MCR_MOST_AXES];
+} lattice;
+
+static lattice coarse(const mcr_tried *t, const mcr_template *of)
 {
     int64_t at[2 * MCR_MOST_AXES], size[2 * MCR_MOST_AXES];
-    int64_t start[2 * MCR_MOST_AXES], stride[2 * MCR_MOST_AXES];
-    int64_t *point = mcr_alloc(t->ctx, (size_t)(of->kernels * t->grid->settings), sizeof *point);
-    if (!point)
-        return MCR_NO_MEMORY;
-    int axes = mcr_grid_place(t->grid, of->first, at, size);
-    for (int a = 0; a < axes; a++) {
-        for (stride[a] = 1; (size[a] - 1) / stride[a] > COARSE_VALUES;)
-            stride[a] *= 2;
-        start[a] = (size[a] - 1) % stride[a] / 2;
+    lattice l = {.of = of, .axes = mcr_grid_place(t->grid, of->first, at, size)};
+    for (int a = 0; a < l.axes; a++) {
+        for (l.stride[a] = 1; (size[a] - 1) / l.stride[a] > COARSE_VALUES;)
+            l.stride[a] *= 2;
+        l.start[a] = (size[a] - 1) % l.stride[a] / 2;
     }
-    mcr_status s = try_points(t, point, list_lattice(t, of, start, stride, point));
-    bool fine = !halve(stride, axes);
-    for (int64_t centre = best_of(t, of); centre >= 0 && !s && !fine;) {
-        s = try_points(t, point, list_neighbours(t, centre, stride, point));
-        int64_t next = best_of(t, of);
+    return l;
+}
+
+static mcr_status refine(mcr_tried *t, lattice l, int64_t *point)
+{
+    mcr_status s = MCR_OK;
+    bool fine = !halve(l.stride, l.axes);
+    for (int64_t centre = best_of(t, l.of); centre >= 0 && !s && !fine;) {
+        s = try_points(t, point, list_neighbours(t, centre, l.stride, point));
+        int64_t next = best_of(t, l.of);
         if (next == centre)
-            fine = !halve(stride, axes);
+            fine = !halve(l.stride, l.axes);
         centre = next;
     }
-    mcr_free(t->ctx, point);
     return s;
 }
 
+/* All templates on their coarse lattices, then the finer points of the best one. Expressions are more
+ * different than ways of scaling: of each of them the best way goes on. */
 static mcr_status try_coarse_to_fine(mcr_tried *t)
 {
-    mcr_status s = MCR_OK;
-    for (int64_t i = 0; i < t->grid->templates && !s; i++)
-        s = refine(t, &t->grid->template[i]);
+    const mcr_grid *g = t->grid;
+    int64_t *point = mcr_alloc(t->ctx, (size_t)g->points, sizeof *point);
+    mcr_status s = point ? MCR_OK : MCR_NO_MEMORY;
+    int64_t ways = g->scales ? 2 : 1, kernels = g->templates / ways;
+    for (int64_t i = 0; i < g->templates && !s; i++) {
+        lattice l = coarse(t, &g->template[i]);
+        s = try_points(t, point, list_lattice(t, l.of, l.start, l.stride, point));
+    }
+    for (int64_t i = 0; i < kernels && !s; i++) {
+        int64_t best = best_of(t, &g->template[i]), chosen = i;
+        for (int64_t w = 1; w < ways; w++) {
+            int64_t other = best_of(t, &g->template[i + w * kernels]);
+            if (best < 0 || (other >= 0 && is_better(t, mean_of(t, other), mean_of(t, best)))) {
+                best = other;
+                chosen = i + w * kernels;
+            }
+        }
+        s = refine(t, coarse(t, &g->template[chosen]), point);
+    }
+    mcr_free(t->ctx, point);
     return s;
 }
 
@@ -472,7 +508,8 @@ static mcr_status fingerprint(uint32_t *out, const mcr_tried *t, const mcr_searc
                     t->metric->info.name, search->adaptive != 0,
                     (unsigned long long)mcr_seed(t->ctx), (long long)t->count);
     for (int64_t i = 0; i < t->grid->templates; i++)
-        mcr_text_format(&text, "|%s", t->grid->template[i].text);
+        mcr_text_format(&text, "|%d %s", (int)t->grid->template[i].scale,
+                        t->grid->template[i].text);
     for (int a = 0; a < t->grid->axes; a++) {
         mcr_text_format(&text, "|%s", t->grid->axis[a].option->name);
         mcr_text_add(&text, t->grid->axis[a].values.values,
@@ -512,7 +549,7 @@ static mcr_status open_search(mcr_tried *t, const mcr_options *options, const mc
     t->score = mcr_alloc(t->ctx, points * (size_t)t->count, sizeof *t->score);
     t->tested = mcr_alloc_zero(t->ctx, points, sizeof *t->tested);
     t->state = mcr_alloc_zero(t->ctx, points, 1);
-    t->setting = mcr_alloc_zero(t->ctx, (size_t)t->grid->settings, sizeof *t->setting);
+    t->setting = mcr_alloc_zero(t->ctx, 2 * (size_t)t->grid->settings, sizeof *t->setting);
     t->room = mcr_alloc_zero(t->ctx, (size_t)mcr_workers(t->ctx), sizeof *t->room);
     if (!t->score || !t->tested || !t->state || !t->setting || !t->room)
         return MCR_NO_MEMORY;
@@ -550,7 +587,7 @@ mcr_status mcr_search_run(mcr_tried *t, const mcr_options *options, const mcr_se
 void mcr_search_close(mcr_tried *t, bool done)
 {
     mcr *ctx = t->ctx;
-    for (int64_t i = 0; t->setting && i < t->grid->settings; i++)
+    for (int64_t i = 0; t->setting && i < 2 * t->grid->settings; i++)
         mcr_options_close(t->setting[i]);
     for (int w = 0; t->room && w < mcr_workers(ctx); w++)
         mcr_chain_room_free(ctx, &t->room[w]);

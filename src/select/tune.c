@@ -18,7 +18,7 @@ static mcr_status fill_point(mcr_point *to, const mcr_tried *t, int64_t p)
     mcr_text_init(&options, t->ctx);
     mcr_status s = mcr_grid_kernel(&kernel, t->grid, p);
     if (!s)
-        s = mcr_grid_say(&options, t->grid, p % t->grid->settings);
+        s = mcr_grid_say(&options, t->grid, p);
     if (!s) {
         const char *text = mcr_kernel_text(kernel);
         to->kernel = mcr_copy_text(t->ctx, text, strlen(text));
@@ -115,13 +115,14 @@ mcr_status mcr_tune_table(mcr_text *t, const mcr_tune_report *r)
 static mcr_status fit_best(mcr_model **out, const mcr_tried *t, const mcr_tune_report *report)
 {
     mcr_kernel *kernel = NULL;
+    mcr_options *options = NULL;
     mcr_text table;
     mcr_text_init(&table, t->ctx);
     mcr_status s = mcr_grid_kernel(&kernel, t->grid, t->best);
     if (!s)
-        s = mcr_train(out, &(mcr_training){.options = t->setting[t->best % t->grid->settings],
-                                           .kernel = kernel,
-                                           .data = t->data});
+        s = mcr_grid_setting(&options, t->grid, t->best);
+    if (!s)
+        s = mcr_train(out, &(mcr_training){.options = options, .kernel = kernel, .data = t->data});
     if (!s)
         s = mcr_tune_table(&table, report);
     if (!s && !((*out)->tuning = mcr_copy_text(t->ctx, table.bytes, (size_t)table.length)))
@@ -133,6 +134,7 @@ static mcr_status fit_best(mcr_model **out, const mcr_tried *t, const mcr_tune_r
         *out = NULL;
     }
     mcr_kernel_free(kernel);
+    mcr_options_close(options);
     mcr_text_free(&table);
     return s;
 }
