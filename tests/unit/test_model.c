@@ -253,10 +253,10 @@ static void same_report(const mcr_model *a, const mcr_model *b)
                              {q->task, q->n, q->features, q->classes, q->support, q->iterations,
                               q->stop, (int64_t)q->seed, mcr_model_outputs(b)}};
     assert_memory_equal(m[0], m[1], sizeof m[0]);
-    const double x[2][10] = {{p->seconds, p->objective, p->value, p->tolerance, p->primal, p->dual,
-                              p->gap, p->accuracy, p->mse, p->r2},
-                             {q->seconds, q->objective, q->value, q->tolerance, q->primal, q->dual,
-                              q->gap, q->accuracy, q->mse, q->r2}};
+    const double x[2][9] = {{p->objective, p->value, p->tolerance, p->primal, p->dual, p->gap,
+                             p->accuracy, p->mse, p->r2},
+                            {q->objective, q->value, q->tolerance, q->primal, q->dual, q->gap,
+                             q->accuracy, q->mse, q->r2}};
     assert_memory_equal(x[0], x[1], sizeof x[0]);
     for (int64_t c = 0; c < mcr_model_classes(a); c++)
         same_text(mcr_model_class_name(a, c), mcr_model_class_name(b, c));
