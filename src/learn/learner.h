@@ -127,6 +127,9 @@ typedef struct mcr_learning {
     const mcr_data *data;
     const mcr_fitted *start;        /* warm start, NULL: none; objects number the same data */
     const mcr_kernel *start_kernel; /* of that model */
+    /* Going on with more data: objects before this one are the start's support objects, there for their
+     * kernel values only; their targets mean nothing, and their weights are 0. */
+    int64_t first;
 } mcr_learning;
 
 /* Predictions that are more than offset + sum of coef K and a rule. A model is opened, asked by blocks
@@ -148,6 +151,8 @@ enum { MCR_GIVES_PROBA = 1, MCR_GIVES_STD = 2 }; /* of classes; of numbers */
 
 typedef struct mcr_predictor {
     unsigned gives;
+    /* Whether this model needs it; NULL: all do. */
+    bool (*needed)(const mcr_fitted *fitted);
     /* What is done once, with all that a model holds; std: deviations will be asked for. Extras come
      * from files: check their counts (mcr_fitted_need). NULL: nothing; *state is NULL then. */
     mcr_status (*open)(void **state, mcr *ctx, const mcr_fitted *fitted, const mcr_kernel *kernel,
@@ -172,6 +177,7 @@ typedef struct mcr_learner_type {
     bool dense;         /* factorises n x n matrices: BLAS should run its best code */
     bool no_start;      /* has no use for a model to start from */
     bool coordinates;   /* its outputs are coordinates: mcr_transform gives them */
+    bool online;        /* can go on with more data: mcr_fit_more */
     const mcr_predictor *predictor; /* NULL: offset + sum of coef K, and the rule */
 } mcr_learner_type;
 

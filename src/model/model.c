@@ -214,8 +214,9 @@ static int64_t count_features(const mcr_data *data)
     return sum;
 }
 
-/* Predicts the training objects whose outcome the learner does not know, and counts the right ones. */
-static mcr_status score_classes(mcr_model *m, const mcr_data *data)
+/* Predicts the training objects, from `first` on, whose outcome the learner does not know, and counts
+ * the right ones. */
+static mcr_status score_classes(mcr_model *m, const mcr_data *data, int64_t first)
 {
     const mcr_fitted *f = m->fitted;
     int64_t n = mcr_data_count(data), open = 0, right = 0;
@@ -223,7 +224,7 @@ static mcr_status score_classes(mcr_model *m, const mcr_data *data)
     double *value = mcr_alloc(m->ctx, (size_t)n, sizeof *value);
     mcr_data *part = NULL;
     mcr_status s = row && value ? MCR_OK : MCR_NO_MEMORY;
-    for (int64_t i = 0; i < n && !s; i++) {
+    for (int64_t i = first; i < n && !s; i++) {
         if (f->right && f->right[i] != 2)
             right += f->right[i];
         else
@@ -236,7 +237,7 @@ static mcr_status score_classes(mcr_model *m, const mcr_data *data)
     for (int64_t i = 0; i < open && !s; i++)
         right += value[i] == (double)mcr_data_class_of(part)[i];
     if (!s)
-        m->report.accuracy = (double)right / (double)n;
+        m->report.accuracy = (double)right / (double)(n - first);
     mcr_data_free(part);
     mcr_free(m->ctx, row);
     mcr_free(m->ctx, value);
@@ -263,14 +264,14 @@ static mcr_status score_values(mcr_model *m, const mcr_data *data)
     return s;
 }
 
-static mcr_status score_training(mcr_model *m, const mcr_data *data)
+static mcr_status score_training(mcr_model *m, const mcr_data *data, int64_t first)
 {
-    return m->report.task == MCR_CLASSIFY  ? score_classes(m, data)
+    return m->report.task == MCR_CLASSIFY  ? score_classes(m, data, first)
            : m->report.task == MCR_REGRESS ? score_values(m, data)
                                            : MCR_OK;
 }
 
-static mcr_status assemble(mcr_model *m, const mcr_data *data)
+static mcr_status assemble(mcr_model *m, const mcr_data *data, int64_t first)
 {
     mcr_status s = MCR_OK;
     int64_t k = m->fitted->classes;
@@ -292,7 +293,7 @@ static mcr_status assemble(mcr_model *m, const mcr_data *data)
     m->report.version = mcr_version();
     m->report.seed = mcr_seed(m->ctx);
     if (!s)
-        s = score_training(m, data);
+        s = score_training(m, data, first);
     return s == MCR_STOPPED ? MCR_OK : s; /* the model is there; only its score is not known */
 }
 
@@ -327,8 +328,8 @@ static void adopt_kernel(mcr_model *m)
     m->report.kernel = mcr_kernel_text(m->kernel);
 }
 
-mcr_status mcr_fit(mcr_model **out, const mcr_options *options, const mcr_kernel *kernel,
-                   const mcr_data *data, const mcr_model *start)
+mcr_status mcr_model_train(mcr_model **out, const mcr_options *options, const mcr_kernel *kernel,
+                           const mcr_learning *with)
 {
     *out = NULL;
     mcr *ctx = options->ctx;
@@ -341,25 +342,21 @@ mcr_status mcr_fit(mcr_model **out, const mcr_options *options, const mcr_kernel
     if (!s && kernel)
         chosen = mcr_kernel_retain(kernel);
     else if (!s)
-        s = default_kernel(&chosen, ctx, data);
+        s = default_kernel(&chosen, ctx, with->data);
     if (!s)
         s = print_options(options, &text);
     if (!s)
         s = mcr_model_new(&m, ctx, chosen, options->type->name, text.bytes);
-    if (!s && start)
-        s = check_start(options, data, start);
-    mcr_learning in = {.ctx = ctx,
-                       .params = options->params,
-                       .kernel = chosen,
-                       .data = data,
-                       .start = start ? start->fitted : NULL,
-                       .start_kernel = start ? start->kernel : NULL};
+    mcr_learning in = *with;
+    in.ctx = ctx;
+    in.params = options->params;
+    in.kernel = chosen;
     if (!s)
         s = mcr_learn(&m->fitted, options->type, &in);
     if (!s)
         adopt_kernel(m);
     if (!s)
-        s = assemble(m, data);
+        s = assemble(m, in.data, in.first);
     if (!s) {
         m->report.seconds = mcr_now() - began;
         *out = m;
@@ -369,6 +366,17 @@ mcr_status mcr_fit(mcr_model **out, const mcr_options *options, const mcr_kernel
     mcr_kernel_free(chosen);
     mcr_text_free(&text);
     return s;
+}
+
+mcr_status mcr_fit(mcr_model **out, const mcr_options *options, const mcr_kernel *kernel,
+                   const mcr_data *data, const mcr_model *start)
+{
+    *out = NULL;
+    mcr_status s = start ? check_start(options, data, start) : MCR_OK;
+    mcr_learning with = {.data = data,
+                         .start = start ? start->fitted : NULL,
+                         .start_kernel = start ? start->kernel : NULL};
+    return s ? s : mcr_model_train(out, options, kernel, &with);
 }
 
 /* ---- looking -----------------------------------------------------------------------------------*/

@@ -8,8 +8,7 @@
 #include "base/number.h"
 #include "model/model.h"
 
-/* The model's number for each class of the data, -1: unknown to the model. */
-static mcr_status match_classes(mcr *ctx, const mcr_model *m, const mcr_data *data, int64_t **out)
+mcr_status mcr_model_match(int64_t **out, mcr *ctx, const mcr_model *m, const mcr_data *data)
 {
     int64_t k = mcr_data_classes(data);
     int64_t *match = mcr_alloc(ctx, (size_t)k, sizeof *match);
@@ -31,7 +30,7 @@ static mcr_status score_classes(mcr *ctx, const mcr_model *m, const mcr_data *da
 {
     int64_t *match, right = 0;
     const int32_t *class_of = mcr_data_class_of(data);
-    mcr_status s = match_classes(ctx, m, data, &match);
+    mcr_status s = mcr_model_match(&match, ctx, m, data);
     for (int64_t i = 0; i < out->n && !s; i++)
         right += (double)match[class_of[i]] == value[i];
     mcr_free(ctx, match);
