@@ -78,8 +78,9 @@ void mcr_scores_at(const mcr_scores *s, int64_t d, double *score);
 /* Adds to the coefficients of an object of the block, or of the others. */
 void mcr_scores_add(mcr_scores *s, int64_t object, const double *coef);
 mcr_status mcr_scores_end(mcr_scores *s);
-/* f (lanes x n) from coefficients (n x lanes), from scratch and in double, with the bias. */
-mcr_status mcr_scores_fresh(mcr_scores *s, const double *coef, int64_t lanes, double *f);
+/* f (lanes x n) from coefficients (n x lanes), from scratch, with the bias; precise: in double. */
+mcr_status mcr_scores_fresh(mcr_scores *s, const double *coef, int64_t lanes, double *f,
+                            bool precise);
 
 /* ---- coefficients (online.c) -------------------------------------------------------------------*/
 

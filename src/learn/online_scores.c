@@ -245,7 +245,8 @@ static mcr_status fresh_features(mcr_scores *s, const double *coef, int64_t lane
     return MCR_OK;
 }
 
-static mcr_status fresh_kernel(mcr_scores *s, const double *coef, int64_t lanes, double *f)
+static mcr_status fresh_kernel(mcr_scores *s, const double *coef, int64_t lanes, double *f,
+                               bool precise)
 {
     int64_t count;
     int64_t *object = list_objects(s, coef, lanes, &count);
@@ -261,14 +262,16 @@ static mcr_status fresh_kernel(mcr_scores *s, const double *coef, int64_t lanes,
                 f[o * s->n + j] += c * k[j];
         }
     if (!s->whole)
-        st = add_rows(s, object, count, coef, lanes, f, true);
+        st = add_rows(s, object, count, coef, lanes, f, precise);
     mcr_free(s->ctx, object);
     return st;
 }
 
-mcr_status mcr_scores_fresh(mcr_scores *s, const double *coef, int64_t lanes, double *f)
+mcr_status mcr_scores_fresh(mcr_scores *s, const double *coef, int64_t lanes, double *f,
+                            bool precise)
 {
-    mcr_status st = s->map ? fresh_features(s, coef, lanes, f) : fresh_kernel(s, coef, lanes, f);
+    mcr_status st = s->map ? fresh_features(s, coef, lanes, f)
+                           : fresh_kernel(s, coef, lanes, f, precise);
     for (int64_t o = 0; o < lanes && s->bias && !st; o++) {
         double sum = 0;
         for (int64_t i = 0; i < s->n; i++)
@@ -285,7 +288,7 @@ mcr_status mcr_scores_set(mcr_scores *s, const double *coef)
     for (int64_t i = 0; i < s->n * s->outputs; i++)
         s->offset[i % s->outputs] += s->bias ? coef[i] : 0;
     if (!s->map)
-        return fresh_kernel(s, coef, s->outputs, s->f);
+        return fresh_kernel(s, coef, s->outputs, s->f, true);
     memset(s->weight, 0, sizeof *s->weight * (size_t)(s->outputs * mcr_features_count(s->map)));
     for (int64_t i = 0; i < s->n; i++)
         add_features(s, s->weight, i, coef + i * s->outputs, s->outputs);

@@ -12,9 +12,9 @@
  * Weights are factors of the losses. Several classes: one problem each, against the rest, all with the
  * same objects in the same steps.
  *
- * The certificate is the relative duality gap. The mean's coefficients, cut off at the limits of the
- * dual, 0 and C, and scaled by the best factor up to 1, are a feasible point there; the best one seen
- * bounds the optimum.
+ * The certificate is the relative duality gap. The last coefficients, cut off at the limits of the dual,
+ * 0 and C, and scaled by the best factor up to 1, are a feasible point there; the best one seen bounds
+ * the optimum. (After whole passes without repetition nothing is cut off.)
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -39,7 +39,7 @@ static const mcr_param table[] = {
      "weight of the loss, as in svm (default 1, unless lambda is given)"},
     {"lambda", MCR_REAL, offsetof(params, lambda), NULL, 0, INFINITY, MCR_MIN_OPEN | MCR_MAX_OPEN,
      NULL, "weight of |w|^2 / 2 against the mean loss: C = 1 / (lambda n)"},
-    {"passes", MCR_INT, offsetof(params, passes), "200", 1, 1000000000, 0, NULL,
+    {"passes", MCR_INT, offsetof(params, passes), "1000", 1, 1000000000, 0, NULL,
      "passes over the objects, at most"},
     {"batch", MCR_INT, offsetof(params, batch), "1", 1, 1000000000, 0, NULL, "objects of a step"},
     {"average", MCR_CHOICE, offsetof(params, average), "uniform", 0, 0, 0, "uniform|weighted|last",
@@ -82,6 +82,7 @@ typedef struct run {
     double *change;   /* objects of a step x outputs */
     double *coef, *f; /* n x lanes, lanes x n: the mean, and a feasible point of the dual */
     int64_t lanes;
+    int64_t next_look;   /* after so many passes */
     double primal, dual; /* where it was looked at last; the best */
 } run;
 
@@ -155,6 +156,12 @@ static mcr_status one_pass(run *r)
 
 /* ---- where it is -------------------------------------------------------------------------------*/
 
+static double last_of(const run *r, int64_t at)
+{
+    double t = r->o.clock.steps;
+    return t > 0 ? r->o.coef[at] / (r->lambda * t) : 0;
+}
+
 /* The coefficient of the result. */
 static double mean_of(const run *r, int64_t at)
 {
@@ -165,30 +172,30 @@ static double mean_of(const run *r, int64_t at)
     switch (r->p->average) {
     case UNIFORM: return (q * o->coef[at] - o->sum[at]) / (r->lambda * t);
     case WEIGHTED: return (q * o->coef[at] - o->sum[at]) / (r->lambda * t * (t + 1) / 2);
-    default: return o->coef[at] / (r->lambda * t);
+    default: return last_of(r, at);
     }
 }
 
 /* Both points, and their scores from scratch. */
-static mcr_status make_points(run *r)
+static mcr_status make_points(run *r, bool precise)
 {
     mcr_online *o = &r->o;
     for (int64_t i = 0; i < o->n; i++) {
         double most = factor_of(r, i) / (r->lambda * (double)o->visits);
         for (int64_t k = 0; k < o->outputs; k++) {
-            double y = sign_of(r, i, k), a = mean_of(r, i * o->outputs + k);
-            r->coef[i * r->lanes + k] = a;
+            double y = sign_of(r, i, k), a = last_of(r, i * o->outputs + k);
+            r->coef[i * r->lanes + k] = mean_of(r, i * o->outputs + k);
             r->coef[i * r->lanes + o->outputs + k] = y * fmin(fmax(y * a, 0), most);
         }
     }
-    return mcr_scores_fresh(&o->scores, r->coef, r->lanes, r->f);
+    return mcr_scores_fresh(&o->scores, r->coef, r->lanes, r->f, precise);
 }
 
 /* Primal and dual objective, summed over the classes. */
-static mcr_status look(run *r)
+static mcr_status look(run *r, bool precise)
 {
     mcr_online *o = &r->o;
-    mcr_status s = make_points(r);
+    mcr_status s = make_points(r, precise);
     double primal = 0, dual = 0;
     for (int64_t k = 0; k < o->outputs && !s; k++) {
         const double *f = r->f + k * o->n, *g = r->f + (o->outputs + k) * o->n;
@@ -212,25 +219,43 @@ static mcr_status look(run *r)
     return s;
 }
 
-/* Passes until the gap is small; it is looked at more and more seldom, as that costs a pass. */
-static mcr_status all_passes(run *r)
+static bool is_close(const run *r)
+{
+    return r->primal - r->dual <= r->p->tol * r->primal;
+}
+
+static bool may_go_on(const run *r)
+{
+    return r->passes < r->p->passes && r->o.stop == MCR_STOP_STEPS && !steps_are_over(r);
+}
+
+/* Passes until the gap seems small. It is looked at more and more seldom, as that costs a pass or two. */
+static mcr_status some_passes(run *r)
 {
     mcr_status s = MCR_OK;
-    int64_t next = 1;
-    bool same = r->o.first == 0; /* else there is no problem that all objects are of */
-    while (r->passes < r->p->passes && r->o.stop == MCR_STOP_STEPS && !s && !steps_are_over(r)) {
+    while (may_go_on(r) && !s) {
         s = one_pass(r);
-        if (s || r->passes < next || !same || r->o.stop != MCR_STOP_STEPS)
+        if (s || r->passes < r->next_look || r->o.stop != MCR_STOP_STEPS || r->o.first)
             continue;
-        s = look(r);
-        next = r->passes + 1 + r->passes / 4;
-        if (!s && r->primal - r->dual <= r->p->tol * r->primal)
-            r->o.stop = MCR_STOP_OPTIMAL;
+        s = look(r, r->o.scores.precise);
+        r->next_look = r->passes + 1 + r->passes / 2;
+        if (is_close(r))
+            break;
     }
-    if (!s && r->o.stop != MCR_STOP_OPTIMAL)
-        s = look(r);
-    if (!s && same && r->o.stop == MCR_STOP_STEPS && r->primal - r->dual <= r->p->tol * r->primal)
-        r->o.stop = MCR_STOP_OPTIMAL;
+    return s;
+}
+
+/* More data, after others that are gone, are no problem with an optimum. */
+static mcr_status all_passes(run *r)
+{
+    mcr_status s;
+    do {
+        s = some_passes(r);
+        if (!s)
+            s = look(r, true);
+        if (!s && is_close(r) && r->o.stop == MCR_STOP_STEPS && !r->o.first)
+            r->o.stop = MCR_STOP_OPTIMAL;
+    } while (may_go_on(r) && !s);
     return s;
 }
 

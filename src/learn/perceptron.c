@@ -291,11 +291,11 @@ static mcr_status finish(mcr_fitted **out, run *r)
         s = mcr_online_fitted(&t, o, coef);
     }
     if (!s)
-        s = mcr_scores_fresh(&o->scores, o->coef, o->outputs, f);
+        s = mcr_scores_fresh(&o->scores, o->coef, o->outputs, f, true);
     if (!s)
         s = complete(t, r, f);
     if (!s && r->p->variant == AVERAGED)
-        s = mcr_scores_fresh(&o->scores, coef, o->outputs, f);
+        s = mcr_scores_fresh(&o->scores, coef, o->outputs, f, true);
     if (!s)
         s = answer(t, r, f);
     mcr_free(o->ctx, coef);
