@@ -130,7 +130,7 @@ mcr_status mcr_votes_read(mcr_votes *v, const mcr_fitted *start, const mcr_onlin
 /* ---- predicting --------------------------------------------------------------------------------*/
 
 /* Objects of a worker's item; values of K at a time. */
-enum { CHUNK = 64, VALUES = 4 << 20 };
+enum { CHUNK = 64, TOGETHER = 8, VALUES = 4 << 20 };
 
 typedef struct state {
     const double *list[LISTS];
@@ -165,20 +165,53 @@ typedef struct vote_job {
     const double *k; /* basis x ld */
     int64_t first, count, ld;
     double *room; /* of each worker: CHUNK x (outputs of scores and of votes) */
+    double *few;  /* of each worker: basis x TOGETHER */
 } vote_job;
 
-/* The number of the largest score of each class, or for two classes the sign. */
-static void cast(double *vote, const double *f, int64_t outputs, int64_t count, double lives)
+/* Two classes: each perceptron votes +1 or -1. A few objects at a time, whose scores and votes stay in
+ * registers; k: the worker's room for their kernel values, one behind the other. */
+static void vote_of_two(const vote_job *job, int64_t at, int64_t count, double *restrict k,
+                        double *restrict out)
 {
-    for (int64_t j = 0; j < count; j++) {
-        int64_t best = 0;
-        for (int64_t o = 1; o < outputs; o++)
-            if (f[o * CHUNK + j] > f[best * CHUNK + j])
-                best = o;
-        if (outputs == 1)
-            vote[j] += f[j] > 0 ? lives : -lives;
-        else
-            vote[best * CHUNK + j] += lives;
+    const state *t = job->asked->state;
+    const double *size = t->list[SIZE], *lives = t->list[LIVES];
+    int64_t basis = job->asked->fitted->basis;
+    for (int64_t j0 = 0; j0 < count; j0 += TOGETHER) {
+        double f[TOGETHER] = {0}, vote[TOGETHER] = {0};
+        int64_t some = count - j0 < TOGETHER ? count - j0 : TOGETHER;
+        for (int64_t b = 0; b < basis; b++)
+            for (int64_t j = 0; j < TOGETHER; j++)
+                k[b * TOGETHER + j] = job->k[b * job->ld + at + j0 + (j < some ? j : 0)] + *t->bias;
+        for (int64_t m = 0; m < t->count; m++) {
+            const double *restrict row = k + (int64_t)t->list[OBJECT][m] * TOGETHER;
+            for (int j = 0; j < TOGETHER; j++) {
+                f[j] += size[m] * row[j];
+                vote[j] += f[j] > 0 ? lives[m] : -lives[m];
+            }
+        }
+        for (int64_t j = 0; j < some; j++)
+            out[j0 + j] = vote[j];
+    }
+}
+
+/* More: each votes for the class with the largest score, the first of equal ones. */
+static void vote_of_many(const state *t, const double *k, int64_t ld, int64_t outputs,
+                         int64_t count, double *f, double *vote)
+{
+    for (int64_t m = 0; m < t->count; m++) {
+        const double *row = k + (int64_t)t->list[OBJECT][m] * ld;
+        double *up = f + (int64_t)t->list[UP][m] * CHUNK, size = t->list[SIZE][m];
+        double *down = t->list[DOWN][m] < 0 ? NULL : f + (int64_t)t->list[DOWN][m] * CHUNK;
+        for (int64_t j = 0; j < count; j++)
+            up[j] += size * (row[j] + *t->bias);
+        for (int64_t j = 0; j < count && down; j++)
+            down[j] -= size * (row[j] + *t->bias);
+        for (int64_t j = 0; j < count; j++) {
+            int64_t best = 0;
+            for (int64_t o = 1; o < outputs; o++)
+                best = f[o * CHUNK + j] > f[best * CHUNK + j] ? o : best;
+            vote[best * CHUNK + j] += t->list[LIVES][m];
+        }
     }
 }
 
@@ -191,17 +224,12 @@ static mcr_status vote_chunk(void *arg, int64_t item, int worker)
     int64_t count = job->count - at < CHUNK ? job->count - at : CHUNK;
     double *f = job->room + worker * 2 * outputs * CHUNK, *vote = f + outputs * CHUNK, lives = 0;
     memset(f, 0, sizeof *f * (size_t)(2 * outputs * CHUNK));
-    for (int64_t m = 0; m < t->count; m++) {
-        const double *k = job->k + (int64_t)t->list[OBJECT][m] * job->ld + at;
-        double *up = f + (int64_t)t->list[UP][m] * CHUNK, size = t->list[SIZE][m];
-        double *down = t->list[DOWN][m] < 0 ? NULL : f + (int64_t)t->list[DOWN][m] * CHUNK;
-        for (int64_t j = 0; j < count; j++)
-            up[j] += size * (k[j] + *t->bias);
-        for (int64_t j = 0; j < count && down; j++)
-            down[j] -= size * (k[j] + *t->bias);
-        cast(vote, f, outputs, count, t->list[LIVES][m]);
+    if (outputs == 1)
+        vote_of_two(job, at, count, job->few + worker * TOGETHER * a->fitted->basis, vote);
+    else
+        vote_of_many(t, job->k + at, job->ld, outputs, count, f, vote);
+    for (int64_t m = 0; m < t->count; m++)
         lives += t->list[LIVES][m];
-    }
     for (int64_t j = 0; j < count; j++) {
         double *score = a->score + (job->first + at + j) * outputs;
         for (int64_t o = 0; o < outputs; o++)
@@ -223,8 +251,10 @@ static mcr_status ask(const mcr_asked *a)
     double *k = mcr_alloc(a->ctx, (size_t)basis, (size_t)ld * sizeof *k);
     job.room = mcr_alloc(a->ctx, (size_t)mcr_workers(a->ctx) * 2 * CHUNK,
                          (size_t)outputs * sizeof *job.room);
+    job.few = mcr_alloc(a->ctx, (size_t)mcr_workers(a->ctx) * TOGETHER,
+                        (size_t)basis * sizeof *job.few);
     job.k = k;
-    mcr_status s = k && job.room ? MCR_OK : MCR_NO_MEMORY;
+    mcr_status s = k && job.room && job.few ? MCR_OK : MCR_NO_MEMORY;
     for (; job.first < a->count && !s; job.first += ld) {
         job.count = a->count - job.first < ld ? a->count - job.first : ld;
         s = mcr_gram_block(a->gram, (mcr_rows){NULL, 0, basis},
@@ -234,6 +264,7 @@ static mcr_status ask(const mcr_asked *a)
     }
     mcr_free(a->ctx, k);
     mcr_free(a->ctx, job.room);
+    mcr_free(a->ctx, job.few);
     return s;
 }
 
