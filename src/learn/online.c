@@ -320,8 +320,9 @@ mcr_status mcr_online_remark(mcr_fitted *f, const mcr_online *o)
 {
     mcr_status s = MCR_OK;
     if (o->scores.map)
-        s = mcr_fitted_remark(f, "trained on %lld explicit features",
-                              (long long)mcr_features_count(o->scores.map));
+        s = mcr_fitted_remark(f, "trained on %lld explicit feature%s",
+                              (long long)mcr_features_count(o->scores.map),
+                              mcr_features_count(o->scores.map) == 1 ? "" : "s");
     else
         s = mcr_fitted_remark(f, "trained on kernel values");
     if (!s && o->dropped)
