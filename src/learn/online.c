@@ -161,8 +161,8 @@ mcr_status mcr_online_open(mcr_online *o, const mcr_learning *in, const mcr_onli
         return s;
     mcr_scores_plan scores = plan->scores;
     scores.outputs = o->outputs;
-    if (has_budget(o))
-        scores.others = plan->budget < o->n ? plan->budget : o->n;
+    if (has_budget(o) && plan->budget < o->n)
+        scores.others = plan->budget;
     s = mcr_scores_open(&o->scores, in, &scores);
     return s || !in->start ? s : begin_from(o, in->start);
 }
@@ -201,8 +201,9 @@ void mcr_online_order(mcr_online *o)
 mcr_status mcr_online_begin(mcr_online *o, int64_t at, int64_t most, bool steady, int64_t *count)
 {
     *count = o->visits - at < most ? o->visits - at : most;
+    bool drops = has_budget(o) && o->supports + *count > o->plan.budget;
     return mcr_scores_begin(&o->scores, o->order + at, *count, steady, o->support,
-                            has_budget(o) ? o->supports : 0);
+                            drops ? o->supports : 0);
 }
 
 void mcr_online_change(mcr_online *o, int64_t object, const double *change, double moment)

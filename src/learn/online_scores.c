@@ -13,7 +13,8 @@
 #include "kernel/poly.h"
 #include "learn/online.h"
 
-/* Objects of a block; rows of a pass; what all of K may take. */
+/* Objects of a block; rows of a pass; from how many on all of K is made again and again, if that is
+ * quickly done. */
 enum { BLOCK = 512, LEAST_BLOCK = 16, ROWS = 1024, MOST_OBJECTS = 6000 };
 #define BLOCK_BYTES ((double)(32 << 20))
 
@@ -112,7 +113,7 @@ static mcr_status open_whole(mcr_scores *s)
         return st;
     }
     s->k = mcr_alloc(s->ctx, (size_t)s->n, (size_t)s->n * sizeof *s->k);
-    return s->k ? mcr_gram_matrix_quietly(s->gram, s->k, s->n, true) : MCR_NO_MEMORY;
+    return s->k ? mcr_gram_matrix(s->gram, s->k, s->n) : MCR_NO_MEMORY;
 }
 
 static mcr_status open_kernel(mcr_scores *s, const mcr_learning *in, const mcr_scores_plan *plan)
@@ -126,7 +127,7 @@ static mcr_status open_kernel(mcr_scores *s, const mcr_learning *in, const mcr_s
     for (int64_t i = 0; i < s->n && !st; i++)
         if (!(fabs(s->square[i]) < 1e15))
             s->precise = true; /* floats might overflow */
-    s->whole = plan->often && s->n <= MOST_OBJECTS &&
+    s->whole = !st && plan->often && (s->n <= MOST_OBJECTS || mcr_gram_is_slow(s->gram)) &&
                (double)s->n * (double)s->n * sizeof *s->k < (double)mcr_budget_left(s->ctx) / 2;
     if (st)
         return st;

@@ -232,7 +232,7 @@ static mcr_status remark(mcr_fitted *f, const run *r, const judged *j)
                               "separable with the margin %.3g: %.0f mistakes in all, and not more "
                               "than %s(R/margin)^2 = %.4g are possible",
                               j->margin, r->total, r->o.outputs > 1 ? "2" : "", bound);
-        if (!s)
+        if (!s && isfinite(bound))
             s = mcr_fitted_keep(f, "bound", &bound, 1);
     }
     return s ? s : mcr_online_remark(f, &r->o);

@@ -485,6 +485,100 @@ static void test_refusals(void **context)
     drop_points(&three);
 }
 
+/* ---- corners -----------------------------------------------------------------------------------*/
+
+static int stop_after(void *user, const mcr_progress *now)
+{
+    (void)user;
+    return now->step >= 1000;
+}
+
+/* Ctrl-C and a limit of time keep what was learnt. */
+static void test_limits(void **context)
+{
+    mcr *ctx = *context;
+    points p = make_points(ctx, 400, 2, 2, false, 9);
+    ctx->config.progress = stop_after;
+    mcr_model *m = fit_any(ctx, "linear", p.data, "passes=1000000");
+    ctx->config.progress = NULL;
+    const mcr_report_fit *r = mcr_model_report(m);
+    assert_true(r->stop == MCR_STOP_INTERRUPTED && r->iterations >= 1000 && r->iterations < 2000);
+    assert_true(r->support > 0 && r->value > 0);
+    mcr_model_free(m);
+    m = fit_any(ctx, "linear", p.data, "passes=1000000000 time-limit=0.05");
+    assert_true(mcr_model_report(m)->stop == MCR_STOP_TIME && mcr_model_report(m)->seconds < 5);
+    mcr_model_free(m);
+    drop_points(&p);
+}
+
+/* Weights are sizes of steps; objects without weight are not seen. */
+static void test_weights(void **context)
+{
+    mcr *ctx = *context;
+    points p = make_points(ctx, 120, 3, 2, false, 21);
+    double weight[120];
+    int64_t row[120], count = 0;
+    for (int64_t i = 0; i < 120; i++) {
+        weight[i] = i % 3 ? 2 : 0;
+        if (i % 3)
+            row[count++] = i;
+    }
+    mcr_data *heavy = dense_data(ctx, 120, 3, p.x, p.y, weight), *some = NULL;
+    test_ok(ctx, mcr_data_select(&some, p.data, (mcr_rows){row, 0, count}));
+    mcr_model *a = fit_any(ctx, "rbf(gamma=1)", heavy, "passes=3");
+    mcr_model *b = fit_any(ctx, "rbf(gamma=1)", some, "passes=3");
+    double *x = all_coefficients(ctx, a, 0, 120), *y = all_coefficients(ctx, b, 0, count);
+    for (int64_t i = 0; i < count; i++)
+        assert_true(x[row[i]] == 2 * y[i]);
+    for (int64_t i = 0; i < 120; i += 3)
+        assert_true(x[i] == 0);
+    free(x);
+    free(y);
+    mcr_model_free(a);
+    mcr_model_free(b);
+    mcr_data_free(heavy);
+    mcr_data_free(some);
+    drop_points(&p);
+}
+
+/* Training, going on, predicting, with every allocation failing in turn. */
+static mcr_status run_all(mcr *ctx, void *arg)
+{
+    const char *const *call = arg;
+    mcr_data *data = NULL, *more = NULL;
+    mcr_model *m = NULL, *next = NULL;
+    double value[12];
+    if (strstr(call[1], "budget"))
+        ctx->config.memory_bytes = 4000; /* blocks */
+    mcr_status s = mcr_data_sample(&data, ctx, "blobs", 24, -1);
+    if (!s)
+        s = mcr_data_select(&more, data, (mcr_rows){NULL, 12, 12});
+    if (!s)
+        s = try_fit(&m, ctx, call[0], "linear", data, call[1]);
+    if (!s)
+        s = try_more(&next, ctx, m, more, NULL, NULL);
+    if (!s)
+        s = mcr_predict(ctx, next, more, value, NULL, NULL);
+    mcr_model_free(m);
+    mcr_model_free(next);
+    mcr_data_free(more);
+    mcr_data_free(data);
+    return s;
+}
+
+static void test_memory(void **context)
+{
+    (void)context;
+    static const char *const calls[][2] = {
+        {"perceptron", "variant=voted passes=2 side=kernel"},
+        {"perceptron", "variant=averaged passes=2 side=features class-weight=balanced"},
+        {"perceptron", "passes=2 side=kernel budget=4"},
+        {"pegasos", "passes=2 side=kernel batch=5"},
+        {"pegasos", "passes=2 side=kernel budget=3"}};
+    for (size_t t = 0; t < sizeof calls / sizeof *calls; t++)
+        assert_true(test_sweep_allocations(calls[t][1], run_all, (void *)calls[t]) > 30);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -496,6 +590,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_budget, test_setup, test_teardown),
         cmocka_unit_test_setup_teardown(test_more, test_setup, test_teardown),
         cmocka_unit_test_setup_teardown(test_refusals, test_setup, test_teardown),
+        cmocka_unit_test_setup_teardown(test_limits, test_setup, test_teardown),
+        cmocka_unit_test_setup_teardown(test_weights, test_setup, test_teardown),
+        cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
