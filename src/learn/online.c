@@ -307,6 +307,17 @@ mcr_status mcr_online_fitted(mcr_fitted **out, mcr_online *o, const double *coef
     return s;
 }
 
+mcr_status mcr_online_answer(mcr_fitted *t, const mcr_online *o, const double *f, double *score)
+{
+    t->right = mcr_alloc(t->ctx, (size_t)o->n, 1);
+    for (int64_t i = 0; i < o->n && t->right; i++) {
+        for (int64_t k = 0; k < o->outputs; k++)
+            score[k] = f[k * o->n + i];
+        t->right[i] = mcr_fitted_decide(t, score, NULL, NULL) == o->class_of[i];
+    }
+    return t->right ? MCR_OK : MCR_NO_MEMORY;
+}
+
 int64_t *mcr_online_places(const mcr_online *o, const mcr_fitted *f)
 {
     int64_t *place = mcr_alloc(o->ctx, (size_t)o->n, sizeof *place);

@@ -139,6 +139,10 @@ bool mcr_online_is_over(mcr_online *o, double fraction, int64_t step, double obj
 double mcr_online_rounding(const mcr_online *o, int64_t object);
 /* A fitted with these coefficients (n x outputs), and all that going on needs. */
 mcr_status mcr_online_fitted(mcr_fitted **out, mcr_online *o, const double *coef);
+/* Which training objects are right, by the scores f (outputs x n) of what predicts; score: room for
+ * outputs. */
+mcr_status mcr_online_answer(mcr_fitted *fitted, const mcr_online *o, const double *f,
+                             double *score);
 /* Which of fitted's basis objects an object is; -1: none. To be freed; n numbers. */
 int64_t *mcr_online_places(const mcr_online *o, const mcr_fitted *fitted);
 /* Which side was taken, and what was dropped. */

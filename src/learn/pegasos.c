@@ -282,14 +282,8 @@ static mcr_status complete(mcr_fitted *t, run *r)
     t->value = same ? fmax(0, (r->primal - r->dual) / r->primal) : NAN;
     t->tolerance = r->p->tol;
     t->iterations = (int64_t)o->clock.steps;
-    if (!(t->right = mcr_alloc(o->ctx, (size_t)o->n, 1)))
-        return MCR_NO_MEMORY;
-    for (int64_t i = 0; i < o->n; i++) {
-        for (int64_t k = 0; k < o->outputs; k++)
-            r->score[k] = r->f[k * o->n + i];
-        t->right[i] = mcr_fitted_decide(t, r->score, NULL, NULL) == o->class_of[i];
-    }
-    return remark(t, r);
+    mcr_status s = mcr_online_answer(t, o, r->f, r->score);
+    return s ? s : remark(t, r);
 }
 
 static mcr_status finish(mcr_fitted **out, run *r)

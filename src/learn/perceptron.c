@@ -265,19 +265,6 @@ static mcr_status complete(mcr_fitted *t, run *r, const double *f)
     return s ? s : remark(t, r, &j);
 }
 
-/* Whether the training objects are right, where that is known. */
-static mcr_status answer(mcr_fitted *t, const run *r, const double *f)
-{
-    if (r->p->variant == VOTED)
-        return MCR_OK;
-    t->right = mcr_alloc(t->ctx, (size_t)r->o.n, 1);
-    for (int64_t i = 0; i < r->o.n && t->right; i++) {
-        scores_of(r, f, i, r->score);
-        t->right[i] = mcr_fitted_decide(t, r->score, NULL, NULL) == r->o.class_of[i];
-    }
-    return t->right ? MCR_OK : MCR_NO_MEMORY;
-}
-
 static mcr_status finish(mcr_fitted **out, run *r)
 {
     mcr_online *o = &r->o;
@@ -296,8 +283,8 @@ static mcr_status finish(mcr_fitted **out, run *r)
         s = complete(t, r, f);
     if (!s && r->p->variant == AVERAGED)
         s = mcr_scores_fresh(&o->scores, coef, o->outputs, f, true);
-    if (!s)
-        s = answer(t, r, f);
+    if (!s && r->p->variant != VOTED) /* votes are counted by the predictor */
+        s = mcr_online_answer(t, o, f, r->score);
     mcr_free(o->ctx, coef);
     mcr_free(o->ctx, f);
     if (s)
