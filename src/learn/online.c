@@ -79,7 +79,7 @@ static mcr_status read_start(mcr_online *o, const mcr_fitted *start)
     }
     if (!s)
         memcpy(&o->clock, clock, sizeof o->clock);
-    if (!s && !(o->clock.steps >= 0))
+    if (!s && !(o->clock.steps >= 0 && o->clock.steps < 9e15))
         s = mcr_fail(o->ctx, MCR_BAD_DATA, "the model is damaged (steps); train it again");
     o->resumed = true;
     return s;

@@ -265,26 +265,44 @@ static mcr_status complete(mcr_fitted *t, run *r, const double *f)
     return s ? s : remark(t, r, &j);
 }
 
+/* Fresh scores of the last perceptron, and behind them those of the averaged one: 2 outputs x n. */
+static mcr_status score_all(run *r, const double *coef, double *f)
+{
+    mcr_online *o = &r->o;
+    if (r->p->variant != AVERAGED)
+        return mcr_scores_fresh(&o->scores, o->coef, o->outputs, f, true);
+    double *both = mcr_alloc(o->ctx, (size_t)o->n, 2 * (size_t)o->outputs * sizeof *both);
+    if (!both)
+        return MCR_NO_MEMORY;
+    for (int64_t i = 0; i < o->n; i++)
+        for (int64_t k = 0; k < o->outputs; k++) {
+            both[2 * i * o->outputs + k] = o->coef[i * o->outputs + k];
+            both[(2 * i + 1) * o->outputs + k] = coef[i * o->outputs + k];
+        }
+    mcr_status s = mcr_scores_fresh(&o->scores, both, 2 * o->outputs, f, true);
+    mcr_free(o->ctx, both);
+    return s;
+}
+
 static mcr_status finish(mcr_fitted **out, run *r)
 {
     mcr_online *o = &r->o;
     size_t cells = (size_t)o->outputs * sizeof(double);
     mcr_fitted *t = NULL;
     double *coef = mcr_alloc(o->ctx, (size_t)o->n, cells);
-    double *f = mcr_alloc(o->ctx, (size_t)o->n, cells);
+    double *f = mcr_alloc(o->ctx, (size_t)o->n, 2 * cells);
     mcr_status s = coef && f ? MCR_OK : MCR_NO_MEMORY;
     if (!s) {
         choose(r, coef);
         s = mcr_online_fitted(&t, o, coef);
     }
     if (!s)
-        s = mcr_scores_fresh(&o->scores, o->coef, o->outputs, f, true);
+        s = score_all(r, coef, f);
     if (!s)
         s = complete(t, r, f);
-    if (!s && r->p->variant == AVERAGED)
-        s = mcr_scores_fresh(&o->scores, coef, o->outputs, f, true);
     if (!s && r->p->variant != VOTED) /* votes are counted by the predictor */
-        s = mcr_online_answer(t, o, f, r->score);
+        s = mcr_online_answer(t, o, r->p->variant == AVERAGED ? f + o->n * o->outputs : f,
+                              r->score);
     mcr_free(o->ctx, coef);
     mcr_free(o->ctx, f);
     if (s)

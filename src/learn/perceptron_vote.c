@@ -85,14 +85,16 @@ static bool is_within(double x, double low, double high)
 static mcr_status find_lists(const double *list[LISTS], int64_t *count, const mcr_fitted *f)
 {
     mcr_status s = MCR_OK;
+    bool bad = f->rule == MCR_RULE_OWN; /* the votes are the scores: a rule decides */
     (void)mcr_fitted_find(f, list_name[0], count);
     for (int l = 0; l < LISTS && !s; l++)
         s = mcr_fitted_need(&list[l], f, list_name[l], *count);
     for (int64_t k = 0; k < *count && !s; k++)
-        if (!is_within(list[OBJECT][k], 0, (double)f->basis - 1) ||
-            !is_within(list[UP][k], 0, (double)f->outputs - 1) ||
-            !is_within(list[DOWN][k], -1, (double)f->outputs - 1) || !(list[LIVES][k] >= 0))
-            s = mcr_fail(f->ctx, MCR_BAD_DATA, "the model is damaged (its votes); train it again");
+        bad |= !is_within(list[OBJECT][k], 0, (double)f->basis - 1) ||
+               !is_within(list[UP][k], 0, (double)f->outputs - 1) ||
+               !is_within(list[DOWN][k], -1, (double)f->outputs - 1) || !(list[LIVES][k] >= 0);
+    if (!s && bad)
+        s = mcr_fail(f->ctx, MCR_BAD_DATA, "the model is damaged (its votes); train it again");
     return s;
 }
 

@@ -66,6 +66,9 @@ static mcr_status check_model(const mcr_options *options, const mcr_data *data,
     if (!options->type->online)
         return mcr_fail(options->ctx, MCR_BAD_CALL,
                         "%s: cannot go on with more data: perceptron and pegasos can", learner);
+    if (model->report.n > INT64_MAX / 4)
+        return mcr_fail(options->ctx, MCR_BAD_DATA,
+                        "%s: the model is damaged (its count of objects)", learner);
     if (mcr_data_target_kind(data) == MCR_NO_TARGETS)
         return mcr_fail(options->ctx, MCR_BAD_DATA, "%s: the data have no labels", learner);
     return MCR_OK;
