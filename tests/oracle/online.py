@@ -40,6 +40,21 @@ def test_perceptron_is_scikit_learns():
                                        theirs.decision_function(x), rtol=1e-9, atol=1e-9)
 
 
+def test_sides_make_the_same_mistakes():
+    """Votes depend on every mistake and its moment: equal votes, equal mistakes. Data of zeros and ones
+    have scores of exactly 0."""
+    path = tap.data("adult", "a1a")
+    for kernel in ("linear", "poly(degree=2, c=1)"):
+        for options in (["--passes", 1], ["--passes", 4, "--bias", "no"], ["--order", "shuffle"]):
+            votes = []
+            for side in ("kernel", "features"):
+                tap.mercer("fit", "perceptron", path, "-k", kernel, "--variant", "voted", *options,
+                           "--side", side, "-o", "m.mercer", "--quiet")
+                tap.mercer("predict", "m.mercer", path, "--scores", "-o", "s.npy", "--quiet")
+                votes.append(np.load("s.npy"))
+            assert np.array_equal(*votes), (kernel, options)
+
+
 def reach(path, kernel, C, options, most):
     """How far pegasos is above the optimum of svm --bias no, as a share of it."""
     exact = tap.mercer_json("fit", "svm", path, "-k", kernel, "-C", C, "--bias", "no")
