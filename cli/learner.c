@@ -34,6 +34,12 @@ int cli_learner_can_start(const char *name)
     return find_learner(name, &info) && info.can_start;
 }
 
+int cli_learner_can_resume(const char *name)
+{
+    mcr_learner_info info;
+    return find_learner(name, &info) && info.can_resume;
+}
+
 int cli_learner_is_dense(const char *name)
 {
     mcr_learner_info info;
@@ -90,6 +96,18 @@ const char *cli_learner_examples(const char *name)
                    "mercer fit fisher blobs.csv -k 'rbf(gamma=1)' --lambda 0.01 -o blobs.mercer\n"
                    "mercer predict blobs.mercer blobs.csv -o labels.txt\n"
                    "mercer transform blobs.mercer blobs.csv -o coordinates.csv"},
+        {"perceptron",
+         "mercer sample blobs -n 300 -o blobs.csv\n"
+         "mercer fit perceptron blobs.csv -k 'rbf(gamma=0.5)' --variant averaged -o p.mercer\n"
+         "mercer sample blobs -n 200 --seed 2 -o more.csv\n"
+         "mercer fit --resume p.mercer more.csv --budget 50 -o p.mercer\n"
+         "mercer predict p.mercer blobs.csv -o classes.txt"},
+        {"pegasos",
+         "mercer sample moons -n 500 -o moons.csv\n"
+         "mercer fit pegasos moons.csv -k 'rbf(gamma=2)' -C 10 -o moons.mercer\n"
+         "mercer fit pegasos moons.csv -k 'poly(degree=3, c=1)' --batch 10 --side features\n"
+         "mercer sample moons -n 500 --seed 2 -o more.csv\n"
+         "mercer fit --resume moons.mercer more.csv --passes 1 -o moons.mercer"},
         {"pca", "mercer sample rings -n 300 -o rings.csv\n"
                 "mercer fit pca rings.csv -k 'rbf(gamma=1)' -n 3 -o rings.mercer\n"
                 "mercer transform rings.mercer rings.csv -o coordinates.csv"},
@@ -108,6 +126,12 @@ static const mcr_param *find_param(const mcr_param *table, const char *name)
         if (strcmp(p->name, name) == 0)
             return p;
     return NULL;
+}
+
+int cli_learner_has(const char *name, const char *option)
+{
+    mcr_learner_info info;
+    return find_learner(name, &info) && find_param(info.params, option) != NULL;
 }
 
 static int has_option(const cli_option *options, int count, const char *name)
@@ -200,6 +224,35 @@ static int refuse_option(cli *c, const char *learner, const cli_option *o)
                       learner, o->name[1] ? "--" : "-", o->name, others, c->verb->name, learner);
 }
 
+/* Sets what the call says; ranges are listed, where there is room for them. */
+static int set_options(cli *c, mcr_options *options, const char *learner, const char **name,
+                       const char **range, int64_t *count)
+{
+    mcr_learner_info info;
+    int bad = !find_learner(learner, &info);
+    for (int i = 0; !bad && c->learning.options[i].name; i++) {
+        const cli_option *o = &c->learning.options[i];
+        const char *value = c->learning.values[i];
+        const mcr_param *p = find_param(info.params, o->name);
+        if (!value)
+            continue;
+        if (!p) {
+            bad = refuse_option(c, learner, o);
+        } else if (name && strchr(value, ':') && (p->type == MCR_REAL || p->type == MCR_INT)) {
+            name[*count] = o->name;
+            range[(*count)++] = value;
+        } else {
+            bad = cli_fail(c, mcr_options_set(options, o->name, value));
+        }
+    }
+    return bad;
+}
+
+int cli_learner_set(cli *c, mcr_options *options, const char *learner)
+{
+    return set_options(c, options, learner, NULL, NULL, NULL);
+}
+
 int cli_learner_options(cli *c, mcr_options **out, const char *learner)
 {
     return cli_learner_ranges(c, out, learner, NULL, NULL, NULL);
@@ -208,24 +261,9 @@ int cli_learner_options(cli *c, mcr_options **out, const char *learner)
 int cli_learner_ranges(cli *c, mcr_options **out, const char *learner, const char **name,
                        const char **range, int64_t *count)
 {
-    mcr_learner_info info;
     int bad = cli_fail(c, mcr_options_open(out, c->ctx, learner));
-    if (bad || !find_learner(learner, &info))
-        return bad;
-    for (int i = 0; !bad && c->learning.options[i].name; i++) {
-        const cli_option *o = &c->learning.options[i];
-        const char *value = c->learning.values[i];
-        const mcr_param *p = find_param(info.params, o->name);
-        if (!value)
-            continue;
-        if (!p)
-            bad = refuse_option(c, learner, o);
-        else if (name && strchr(value, ':') && (p->type == MCR_REAL || p->type == MCR_INT)) {
-            name[*count] = o->name;
-            range[(*count)++] = value;
-        } else
-            bad = cli_fail(c, mcr_options_set(*out, o->name, value));
-    }
+    if (!bad)
+        bad = set_options(c, *out, learner, name, range, count);
     if (bad) {
         mcr_options_close(*out);
         *out = NULL;

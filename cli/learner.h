@@ -17,6 +17,10 @@ int cli_learner_exists(const char *name);
 int cli_learner_task(const char *name);
 /* 1: it can go on from a model. */
 int cli_learner_can_start(const char *name);
+/* 1: it can go on with more data. */
+int cli_learner_can_resume(const char *name);
+/* 1: it has an option of this name. */
+int cli_learner_has(const char *name, const char *option);
 /* 1: it factorises matrices. */
 int cli_learner_is_dense(const char *name);
 /* Commands for the help of one learner; NULL: those of the verb will do. */
@@ -27,6 +31,8 @@ void cli_learner_open(cli *c, const char *learner);
 void cli_learner_close(cli *c); /* also when it was not opened */
 /* The library's options for a learner, as the call says them. Returns the exit status. */
 int cli_learner_options(cli *c, mcr_options **out, const char *learner);
+/* The same in place of those of a model. */
+int cli_learner_set(cli *c, mcr_options *options, const char *learner);
 /* The same where numbers may be ranges ("0.1:100:log7"): those of them that the learner itself does not
  * understand are listed, name and text, with their number. */
 int cli_learner_ranges(cli *c, mcr_options **out, const char *learner, const char **name,

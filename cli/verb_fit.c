@@ -23,7 +23,7 @@
 #include "text.h"
 
 typedef struct fit_call {
-    const char *kernel, *output, *start, *scale;
+    const char *kernel, *output, *start, *resume, *scale;
 } fit_call;
 
 typedef struct fit_job {
@@ -33,6 +33,7 @@ typedef struct fit_job {
     mcr_kernel *kernel; /* NULL: the library's default */
     mcr_data *data;
     mcr_model *start, *model;
+    int first_file; /* the word that names it */
 } fit_job;
 
 /* ---- before the work --------------------------------------------------------------------------*/
@@ -72,9 +73,45 @@ static int check_place(cli *c, const char *path)
     return S_ISREG(found.st_mode) ? check_folder(c, path) : 0;
 }
 
+/* Learner, options and kernel are the model's, unless the call says otherwise. The word LEARNER may be
+ * left out. */
+static int open_more(fit_job *job)
+{
+    cli *c = job->c;
+    const char *path = job->call->resume;
+    if (job->call->start)
+        return cli_refuse(c, "--start is for the same data, --resume for more: give one of them");
+    if (job->call->scale)
+        return cli_refuse(c, "--scale: the model that --resume goes on from has its own scaling");
+    int bad = cli_fail(c, mcr_model_load(&job->start, c->ctx, path));
+    if (bad)
+        return bad;
+    const mcr_report_fit *report = mcr_model_report(job->start);
+    job->first_file = cli_learner_exists(cli_word(c, 0));
+    if (job->first_file && strcmp(cli_word(c, 0), report->learner) != 0)
+        return cli_refuse(c, "--resume: %s is a model of %s, not of %s", path, report->learner,
+                          cli_word(c, 0));
+    if (!cli_learner_can_resume(report->learner))
+        return cli_refuse(c,
+                          "--resume: %s is a model of %s, which cannot go on with more data: "
+                          "perceptron and pegasos can",
+                          path, report->learner);
+    bad = cli_fail(c, mcr_options_of(&job->options, c->ctx, job->start));
+    if (!bad)
+        bad = cli_learner_set(c, job->options, report->learner);
+    if (!bad && job->call->kernel)
+        bad = cli_read_kernel(c, &job->kernel, job->call->kernel);
+    if (!bad)
+        bad = check_place(c, job->call->output);
+    c->reading.features = report->features;
+    return bad ? bad : cli_read_words(c, &job->data, job->first_file);
+}
+
 static int open_job(fit_job *job)
 {
     cli *c = job->c;
+    if (job->call->resume)
+        return open_more(job);
     int bad = cli_learner_options(c, &job->options, cli_word(c, 0));
     if (!bad && job->call->scale)
         bad = cli_fail(c, mcr_options_set(job->options, "scale", job->call->scale));
@@ -145,7 +182,7 @@ static void warn(const fit_job *job)
     const mcr_report_fit *r = mcr_model_report(job->model);
     const char *path = job->call->output;
     char text[512], resume[256] = "", far[96] = "a part of the problem was not begun";
-    if (r->stop == MCR_STOP_OPTIMAL)
+    if (r->stop == MCR_STOP_OPTIMAL || (job->call->resume && r->stop == MCR_STOP_STEPS))
         return;
     if (path && cli_learner_can_start(r->learner) && r->stop != MCR_STOP_STUCK &&
         strcmp(path, "-") != 0)
@@ -153,8 +190,22 @@ static void warn(const fit_job *job)
     if (isfinite(r->value))
         snprintf(far, sizeof far, "%s %.2g, tolerance %.2g", r->certificate, r->value,
                  r->tolerance);
-    snprintf(text, sizeof text, "not optimal: %s: %s%s", far, how[r->stop], resume);
+    const char *why = how[r->stop];
+    if (r->stop == MCR_STOP_STEPS && cli_learner_has(r->learner, "passes"))
+        why = "the passes or steps that were allowed are used up; allow more (--passes)";
+    snprintf(text, sizeof text, "not optimal: %s: %s%s", far, why, resume);
     cli_progress_log(job->c, MCR_LOG_WARNING, text);
+}
+
+static int train(fit_job *job)
+{
+    cli *c = job->c;
+    if (job->call->resume)
+        return cli_fail_words(
+            c, mcr_fit_more(&job->model, job->options, job->kernel, job->data, job->start),
+            job->first_file);
+    return cli_advise_fit(c, mcr_fit(&job->model, job->options, job->kernel, job->data, job->start),
+                          job->kernel, job->data);
 }
 
 static int run(cli *c, const void *values)
@@ -163,8 +214,7 @@ static int run(cli *c, const void *values)
     const char *path = job.call->output;
     int bad = open_job(&job);
     if (!bad)
-        bad = cli_advise_fit(c, mcr_fit(&job.model, job.options, job.kernel, job.data, job.start),
-                             job.kernel, job.data);
+        bad = train(&job);
     if (!bad && path)
         bad = cli_fail(c, mcr_model_save(c->ctx, job.model, path));
     cli_progress_clear(c);
@@ -205,6 +255,11 @@ static const cli_option options[] = {
      .offset = AT(scale),
      .argument = "none|minmax|standard",
      .help = "bring vectors to 0..1, or to mean 0 and deviation 1; part of the model"},
+    {.name = "resume",
+     .type = CLI_TEXT,
+     .offset = AT(resume),
+     .argument = "MODEL",
+     .help = "go on from a model of perceptron or pegasos with more data"},
     CLI_LAST_OPTION,
 };
 
@@ -214,13 +269,17 @@ const cli_verb cli_verb_fit = {
     .name = "fit",
     .summary = "train a learner; a summary with the certificate",
     .usage = "LEARNER DATA... [-k KERNEL] [-o MODEL]",
-    .about = "Trains LEARNER on the objects of all DATA files together, and says what was found: "
-             "support\n"
-             "objects, objective, and a certificate: how far the result is from optimal, computed "
-             "anew at\n"
-             "the end. mercer learners lists the learners; mercer fit LEARNER --help shows the "
-             "options of\n"
-             "one. A limit of time or steps, or Ctrl-C, keeps the best model so far, and says so.",
+    .about =
+        "Trains LEARNER on the objects of all DATA files together, and says what was found: "
+        "support\n"
+        "objects, objective, and a certificate: how far the result is from optimal, computed "
+        "anew at\n"
+        "the end. mercer learners lists the learners; mercer fit LEARNER --help shows the "
+        "options of\n"
+        "one. A limit of time or steps, or Ctrl-C, keeps the best model so far, and says so.\n"
+        "With --resume a model of perceptron or pegasos goes on with more data; learner, kernel "
+        "and\n"
+        "options are the model's where the call does not say otherwise.",
     .examples = "mercer sample moons -n 500 -o moons.csv\n"
                 "mercer fit svm moons.csv -k 'rbf(gamma=2)' -C 10 -o moons.mercer\n"
                 "mercer fit svm moons.csv --class-weight balanced --probability -o p.mercer\n"

@@ -34,6 +34,7 @@ typedef struct mcr_learner_info {
     const mcr_param *params; /* ends with a NULL name */
     int dense;               /* 1: it factorises matrices of all n x n kernel values */
     int can_start;           /* 1: it can go on from a model */
+    int can_resume;          /* 1: and with more data: mcr_fit_more */
 } mcr_learner_info;
 MCR_API int64_t mcr_learner_count(void);
 MCR_API mcr_status mcr_learner_describe(int64_t number, mcr_learner_info *info);
@@ -89,6 +90,15 @@ typedef struct mcr_report_fit {
  * be NAN. */
 MCR_API mcr_status mcr_fit(mcr_model **out, const mcr_options *options, const mcr_kernel *kernel,
                            const mcr_data *data, const mcr_model *start);
+
+/* The options that a model was trained with, to be changed or not. */
+MCR_API mcr_status mcr_options_of(mcr_options **out, mcr *ctx, const mcr_model *model);
+/* Goes on with more data, from a model of an online learner (can_resume): its support objects and the
+ * new ones are all that is needed. kernel NULL: the model's. The classes must be among the model's; one of
+ * them is enough. The report counts all objects so far; its numbers are those of the new ones. */
+MCR_API mcr_status mcr_fit_more(mcr_model **out, const mcr_options *options,
+                                const mcr_kernel *kernel, const mcr_data *data,
+                                const mcr_model *model);
 
 #ifdef __cplusplus
 }

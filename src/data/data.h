@@ -91,6 +91,11 @@ mcr_status mcr_data_with_store(mcr_data **out, const mcr_data *data, mcr_store *
  * objects occur twice, and, for classify, where a class would be left with fewer than two. */
 mcr_status mcr_data_merge(mcr_data **out, const mcr_data *data, bool classify, int64_t *where);
 
+/* The objects of old, with class 0 and weight 0, and then those of more: the fields of old, the classes
+ * that are named. match: which of them each class of `more` is. */
+mcr_status mcr_data_extend(mcr_data **out, const mcr_data *old, const mcr_data *more,
+                           const char *const *class_name, int64_t classes, const int64_t *match);
+
 /* ---- for readers ---------------------------------------------------------------------------- */
 
 /* An empty store with its name and kind set; a reader fills the arrays (from mcr_alloc) and hands it

@@ -121,6 +121,33 @@ mcr_status mcr_scaling_learn(mcr_scaling **out, const mcr_data *data, mcr_scale 
     return s;
 }
 
+mcr_status mcr_scaling_copy(mcr_scaling **out, const mcr_scaling *from)
+{
+    mcr *ctx = from->ctx;
+    mcr_status s = mcr_scaling_open(out, ctx, from->fields);
+    for (int64_t f = 0; f < from->fields && !s; f++) {
+        const mcr_scaled_field *old = &from->field[f];
+        mcr_scaled_field *to = &(*out)->field[(*out)->fields++];
+        size_t cols = (size_t)old->cols;
+        *to = (mcr_scaled_field){.name = mcr_copy_text(ctx, old->name, strlen(old->name)),
+                                 .dense = old->dense,
+                                 .cols = old->cols,
+                                 .shift = mcr_alloc(ctx, cols, sizeof *to->shift),
+                                 .factor = mcr_alloc(ctx, cols, sizeof *to->factor)};
+        if (!to->name || !to->shift || !to->factor) {
+            s = MCR_NO_MEMORY;
+            continue;
+        }
+        memcpy(to->shift, old->shift, sizeof *to->shift * cols);
+        memcpy(to->factor, old->factor, sizeof *to->factor * cols);
+    }
+    if (s) {
+        mcr_scaling_free(*out);
+        *out = NULL;
+    }
+    return s;
+}
+
 void mcr_scaling_free(mcr_scaling *s)
 {
     if (!s)

@@ -28,6 +28,7 @@ mcr_status mcr_scaling_learn(mcr_scaling **out, const mcr_data *data, mcr_scale 
 mcr_status mcr_scaling_apply(mcr_data **out, const mcr_scaling *scaling, const mcr_data *data);
 /* Room for so many fields, of which there are none yet: for a reader of files. */
 mcr_status mcr_scaling_open(mcr_scaling **out, mcr *ctx, int64_t fields);
+mcr_status mcr_scaling_copy(mcr_scaling **out, const mcr_scaling *from);
 void mcr_scaling_free(mcr_scaling *scaling); /* NULL allowed */
 
 #endif

@@ -44,7 +44,8 @@ mcr_status mcr_learner_describe(int64_t number, mcr_learner_info *info)
     const mcr_learner_type *t = mcr_learner_at(number);
     if (!t)
         return MCR_BAD_CALL;
-    *info = (mcr_learner_info){t->name, t->summary, t->task, t->params, t->dense, !t->no_start};
+    *info = (mcr_learner_info){t->name,  t->summary,   t->task,  t->params,
+                               t->dense, !t->no_start, t->online};
     return MCR_OK;
 }
 

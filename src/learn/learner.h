@@ -136,6 +136,9 @@ typedef struct mcr_learning {
      * learners that say takes_k. */
     const float *k;
     int64_t k_ld;
+    /* Going on with more data: objects before this one are the start's support objects, there for their
+     * kernel values only; their targets mean nothing, and their weights are 0. */
+    int64_t first;
 } mcr_learning;
 
 /* Predictions that are more than offset + sum of coef K and a rule. A model is opened, asked by blocks
@@ -157,6 +160,8 @@ enum { MCR_GIVES_PROBA = 1, MCR_GIVES_STD = 2 }; /* of classes; of numbers */
 
 typedef struct mcr_predictor {
     unsigned gives;
+    /* Whether this model needs it; NULL: all do. */
+    bool (*needed)(const mcr_fitted *fitted);
     /* What is done once, with all that a model holds; std: deviations will be asked for. Extras come
      * from files: check their counts (mcr_fitted_need). NULL: nothing; *state is NULL then. */
     mcr_status (*open)(void **state, mcr *ctx, const mcr_fitted *fitted, const mcr_kernel *kernel,
@@ -184,6 +189,7 @@ typedef struct mcr_learner_type {
     bool leaves_out;    /* it can tell left_out */
     bool own_kernel;    /* it looks at the kernel's expression, and may change it */
     bool coordinates;   /* its outputs are coordinates: mcr_transform gives them */
+    bool online;        /* can go on with more data: mcr_fit_more */
     const mcr_predictor *predictor; /* NULL: offset + sum of coef K, and the rule */
 } mcr_learner_type;
 

@@ -211,8 +211,9 @@ static int64_t count_features(const mcr_data *data)
     return sum;
 }
 
-/* Predicts the training objects whose outcome the learner does not know, and counts the right ones. */
-static mcr_status score_classes(mcr_model *m, const mcr_data *data)
+/* Predicts the training objects, from `first` on, whose outcome the learner does not know, and counts
+ * the right ones. */
+static mcr_status score_classes(mcr_model *m, const mcr_data *data, int64_t first)
 {
     const mcr_fitted *f = m->fitted;
     int64_t n = mcr_data_count(data), open = 0, right = 0;
@@ -220,7 +221,7 @@ static mcr_status score_classes(mcr_model *m, const mcr_data *data)
     double *value = mcr_alloc(m->ctx, (size_t)n, sizeof *value);
     mcr_data *part = NULL;
     mcr_status s = row && value ? MCR_OK : MCR_NO_MEMORY;
-    for (int64_t i = 0; i < n && !s; i++) {
+    for (int64_t i = first; i < n && !s; i++) {
         if (f->right && f->right[i] != 2)
             right += f->right[i];
         else
@@ -233,7 +234,7 @@ static mcr_status score_classes(mcr_model *m, const mcr_data *data)
     for (int64_t i = 0; i < open && !s; i++)
         right += value[i] == (double)mcr_data_class_of(part)[i];
     if (!s)
-        m->report.accuracy = (double)right / (double)n;
+        m->report.accuracy = (double)right / (double)(n - first);
     mcr_data_free(part);
     mcr_free(m->ctx, row);
     mcr_free(m->ctx, value);
@@ -260,14 +261,14 @@ static mcr_status score_values(mcr_model *m, const mcr_data *data)
     return s;
 }
 
-static mcr_status score_training(mcr_model *m, const mcr_data *data)
+static mcr_status score_training(mcr_model *m, const mcr_data *data, int64_t first)
 {
-    return m->report.task == MCR_CLASSIFY  ? score_classes(m, data)
+    return m->report.task == MCR_CLASSIFY  ? score_classes(m, data, first)
            : m->report.task == MCR_REGRESS ? score_values(m, data)
                                            : MCR_OK;
 }
 
-static mcr_status assemble(mcr_model *m, const mcr_data *data, bool unscored)
+static mcr_status assemble(mcr_model *m, const mcr_data *data, int64_t first, bool unscored)
 {
     mcr_status s = MCR_OK;
     int64_t k = m->fitted->classes;
@@ -289,7 +290,7 @@ static mcr_status assemble(mcr_model *m, const mcr_data *data, bool unscored)
     m->report.version = mcr_version();
     m->report.seed = mcr_seed(m->ctx);
     if (!s && !unscored)
-        s = score_training(m, data);
+        s = score_training(m, data, first);
     return s == MCR_STOPPED ? MCR_OK : s; /* the model is there; only its score is not known */
 }
 
@@ -324,44 +325,41 @@ static void adopt_kernel(mcr_model *m)
     m->report.kernel = mcr_kernel_text(m->kernel);
 }
 
-/* Training on data that are scaled already. */
-static mcr_status train_scaled(mcr_model **out, const mcr_training *how, const mcr_data *data)
+mcr_status mcr_model_train(mcr_model **out, const mcr_options *options, const mcr_kernel *kernel,
+                           const mcr_learning *with, bool unscored)
 {
-    const mcr_options *options = how->options;
+    *out = NULL;
     mcr *ctx = options->ctx;
+    double began = mcr_now();
     mcr_kernel *chosen = NULL;
     mcr_model *m = NULL;
     mcr_text text;
     mcr_text_init(&text, ctx);
-    mcr_status s = MCR_OK;
-    if (how->kernel)
-        chosen = mcr_kernel_retain(how->kernel);
-    else
-        s = default_kernel(&chosen, ctx, data);
+    mcr_status s = options->type->check ? options->type->check(ctx, options->params) : MCR_OK;
+    if (!s && kernel)
+        chosen = mcr_kernel_retain(kernel);
+    else if (!s)
+        s = default_kernel(&chosen, ctx, with->data);
     if (!s)
         s = mcr_options_print(options, &text);
     if (!s)
         s = mcr_model_new(&m, ctx, chosen, options->type->name, text.bytes);
-    if (!s && how->start)
-        s = check_start(options, data, how->start);
-    mcr_learning in = {.ctx = ctx,
-                       .params = options->params,
-                       .kernel = chosen,
-                       .data = data,
-                       .start = how->start ? how->start->fitted : NULL,
-                       .start_kernel = how->start ? how->start->kernel : NULL,
-                       .k = how->k,
-                       .k_ld = how->k_ld};
+    mcr_learning in = *with;
+    in.ctx = ctx;
+    in.params = options->params;
+    in.kernel = chosen;
     if (!s)
         s = mcr_learn(&m->fitted, options->type, &in);
     if (!s)
         adopt_kernel(m);
     if (!s)
-        s = assemble(m, data, how->unscored);
-    if (s)
-        mcr_model_free(m);
-    else
+        s = assemble(m, in.data, in.first, unscored);
+    if (!s) {
+        m->report.seconds = mcr_now() - began;
         *out = m;
+    } else {
+        mcr_model_free(m);
+    }
     mcr_kernel_free(chosen);
     mcr_text_free(&text);
     return s;
@@ -374,14 +372,18 @@ mcr_status mcr_train(mcr_model **out, const mcr_training *how)
     mcr_scaling *scaling = NULL;
     mcr_data *data = NULL;
     *out = NULL;
-    mcr_status s = options->type->check ? options->type->check(options->ctx, options->params)
-                                        : MCR_OK;
+    mcr_status s = how->start ? check_start(options, how->data, how->start) : MCR_OK;
     if (!s && options->scale && !how->scaled)
         s = mcr_scaling_learn(&scaling, how->data, options->scale);
     if (!s)
         s = mcr_scaling_apply(&data, scaling, how->data);
+    mcr_learning with = {.data = data,
+                         .start = how->start ? how->start->fitted : NULL,
+                         .start_kernel = how->start ? how->start->kernel : NULL,
+                         .k = how->k,
+                         .k_ld = how->k_ld};
     if (!s)
-        s = train_scaled(out, how, data);
+        s = mcr_model_train(out, options, how->kernel, &with, how->unscored);
     if (!s) {
         (*out)->scaling = scaling;
         scaling = NULL;

@@ -52,4 +52,10 @@ mcr_status mcr_values_score(mcr *ctx, mcr_task task, int64_t clusters, const int
 /* Names of the outputs, numbers of the report, after basis, classes and fitted are set. */
 mcr_status mcr_model_complete(mcr_model *model);
 
+/* The model's number for each class of the data, -1: unknown to the model. To be freed. */
+mcr_status mcr_model_match(int64_t **out, mcr *ctx, const mcr_model *model, const mcr_data *data);
+/* Trains; with: data, and what there is to start from. */
+mcr_status mcr_model_train(mcr_model **out, const mcr_options *options, const mcr_kernel *kernel,
+                           const mcr_learning *with, bool unscored);
+
 #endif

@@ -482,6 +482,8 @@ static mcr_status open_work(work *w, mcr *ctx, const mcr_model *m, int64_t n, bo
                 .segment = f->segment,
                 .segments = f->segments};
     w->predictor = m->type ? m->type->predictor : NULL;
+    if (w->predictor && w->predictor->needed && f->rule != MCR_RULE_OWN && !w->predictor->needed(f))
+        w->predictor = NULL;
     w->f = mcr_alloc(ctx, most * BLOCK_LD, sizeof *w->f);
     w->score = mcr_alloc(ctx, (size_t)f->outputs * block, sizeof *w->score);
     w->error = mcr_alloc_zero(ctx, (size_t)f->outputs, sizeof *w->error);

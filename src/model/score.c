@@ -8,8 +8,7 @@
 #include "base/number.h"
 #include "model/model.h"
 
-/* The model's number for each class of the data, -1: unknown to the model. */
-static mcr_status match_classes(mcr *ctx, const mcr_model *m, const mcr_data *data, int64_t **out)
+mcr_status mcr_model_match(int64_t **out, mcr *ctx, const mcr_model *m, const mcr_data *data)
 {
     int64_t k = mcr_data_classes(data);
     int64_t *match = mcr_alloc(ctx, (size_t)k, sizeof *match);
@@ -118,7 +117,7 @@ mcr_status mcr_model_score(mcr *ctx, const mcr_model *m, const mcr_data *data, c
     int64_t *match = NULL;
     mcr_status s = MCR_OK;
     if (m->report.task == MCR_CLASSIFY && mcr_data_target_kind(data) != MCR_NO_TARGETS)
-        s = match_classes(ctx, m, data, &match);
+        s = mcr_model_match(&match, ctx, m, data);
     if (!s)
         s = mcr_values_score(ctx, m->report.task, m->fitted->outputs, match, data, value, out);
     mcr_free(ctx, match);

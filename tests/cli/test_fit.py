@@ -100,7 +100,8 @@ def test_help_of_a_learner_has_its_options():
 
 
 # What a learner needs, or what it must not do here: gp would find another kernel.
-MORE = {"gp": ["--optimize", "no"], "cca": ["--kernel2", "linear"]}
+MORE = {"gp": ["--optimize", "no"], "cca": ["--kernel2", "linear"],
+        "pegasos": ["--tol", "0.001", "--passes", "20000"], "perceptron": ["--passes", "1000"]}
 
 
 def test_every_learner_fits_and_is_certified():

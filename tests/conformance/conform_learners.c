@@ -156,8 +156,12 @@ static void expect_certificate(const char *name, const problem *p, int64_t n,
                                const mcr_model *model)
 {
     const mcr_report_fit *r = mcr_model_report(model);
-    if (r->stop != MCR_STOP_OPTIMAL || r->certificate == NULL || !(r->value <= r->tolerance) ||
-        !(r->tolerance > 0))
+    /* A perceptron has no objective to minimise: where mistakes are left, it ends after its passes. */
+    bool left = strcmp(name, "perceptron") == 0;
+    if (left)
+        assert_true(r->value == 0 ? r->stop == MCR_STOP_OPTIMAL : r->stop == MCR_STOP_STEPS);
+    else if (r->stop != MCR_STOP_OPTIMAL || r->certificate == NULL || !(r->value <= r->tolerance) ||
+             !(r->tolerance > 0))
         fail_msg("%s on %s: stops as %s; %s is %g, tolerance %g", name, p->sample,
                  mcr_stop_name(r->stop), r->certificate ? r->certificate : "no certificate",
                  r->value, r->tolerance);

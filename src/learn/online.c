@@ -1,0 +1,344 @@
+/* online.c: coefficients that change one by one: where they come from, their order, their budget.
+ *
+ * With a budget of B support objects the one with the smallest |coef| |Phi(x)| goes when a further one
+ * comes, of equal ones the oldest: the least change of the weight vector. What goes is gone from
+ * averages, too.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "learn/online.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "learn/goal.h"
+#include "learn/svm_common.h"
+
+/* Names of the extras that going on needs. */
+#define EXTRA_COEF  "online.coef"
+#define EXTRA_SUM   "online.sum"
+#define EXTRA_CLOCK "online.clock"
+
+enum { CLOCK = sizeof(mcr_clock) / sizeof(double) };
+
+/* ---- opening -----------------------------------------------------------------------------------*/
+
+/* More data may have objects of one class only: the model knows the others. */
+static mcr_status set_classes(mcr_online *o, const mcr_learning *in)
+{
+    const char *learner = o->plan.learner;
+    if (o->first == 0) {
+        mcr_status s = mcr_svm_need_classes(o->ctx, learner, in->data);
+        if (s)
+            return s;
+    } else if (o->n == o->first) {
+        return mcr_fail(o->ctx, MCR_BAD_DATA, "%s: there are no objects to go on with", learner);
+    }
+    o->classes = mcr_data_classes(in->data);
+    o->class_of = mcr_data_class_of(in->data);
+    o->outputs = o->classes == 2 ? 1 : o->classes;
+    return MCR_OK;
+}
+
+static mcr_status make_room(mcr_online *o)
+{
+    size_t n = (size_t)o->n, outputs = (size_t)o->outputs;
+    o->weight = mcr_alloc(o->ctx, n, sizeof *o->weight);
+    o->coef = mcr_alloc_zero(o->ctx, n, outputs * sizeof *o->coef);
+    o->sum = mcr_alloc_zero(o->ctx, n, outputs * sizeof *o->sum);
+    o->used = mcr_alloc_zero(o->ctx, n, 1);
+    o->support = mcr_alloc(o->ctx, n, sizeof *o->support);
+    o->order = mcr_alloc(o->ctx, n, sizeof *o->order);
+    o->minus = mcr_alloc(o->ctx, outputs, sizeof *o->minus);
+    return o->weight && o->coef && o->sum && o->used && o->support && o->order && o->minus
+               ? MCR_OK
+               : MCR_NO_MEMORY;
+}
+
+static mcr_status read_start(mcr_online *o, const mcr_fitted *start)
+{
+    const double *coef = NULL, *sum = NULL, *clock = NULL;
+    if (start->outputs != o->outputs || start->task != MCR_CLASSIFY)
+        return mcr_fail(o->ctx, MCR_BAD_CALL,
+                        "%s: cannot go on from this model: it has %lld classes, the data %lld",
+                        o->plan.learner, (long long)start->classes, (long long)o->classes);
+    int64_t count = start->basis * o->outputs;
+    mcr_status s = mcr_fitted_need(&coef, start, EXTRA_COEF, count);
+    if (!s)
+        s = mcr_fitted_need(&sum, start, EXTRA_SUM, count);
+    if (!s)
+        s = mcr_fitted_need(&clock, start, EXTRA_CLOCK, CLOCK);
+    for (int64_t i = 0; i < start->basis && !s; i++) {
+        int64_t at = start->object[i];
+        if (at < 0 || at >= o->n)
+            continue;
+        memcpy(o->coef + at * o->outputs, coef + i * o->outputs, sizeof *coef * (size_t)o->outputs);
+        memcpy(o->sum + at * o->outputs, sum + i * o->outputs, sizeof *sum * (size_t)o->outputs);
+        o->used[at] = 1;
+        o->support[o->supports++] = at;
+    }
+    if (!s)
+        memcpy(&o->clock, clock, sizeof o->clock);
+    if (!s && !(o->clock.steps >= 0 && o->clock.steps < 9e15))
+        s = mcr_fail(o->ctx, MCR_BAD_DATA, "the model is damaged (steps); train it again");
+    o->resumed = true;
+    return s;
+}
+
+static double length_of(const mcr_online *o, int64_t object)
+{
+    double sum = 0;
+    for (int64_t k = 0; k < o->outputs; k++)
+        sum += o->coef[object * o->outputs + k] * o->coef[object * o->outputs + k];
+    return sqrt(sum * fmax(o->scores.square[object], 0));
+}
+
+/* The place in the list of the support object that is missed least, other than `but`. */
+static int64_t least_missed(const mcr_online *o, int64_t but)
+{
+    int64_t best = -1;
+    double least = INFINITY;
+    for (int64_t p = 0; p < o->supports; p++) {
+        double length = length_of(o, o->support[p]);
+        if (o->support[p] != but && (best < 0 || length < least)) {
+            best = p;
+            least = length;
+        }
+    }
+    return best;
+}
+
+/* Takes an object out; what its coefficients were stays in o->minus, with the other sign. */
+static int64_t drop(mcr_online *o, int64_t place)
+{
+    int64_t object = o->support[place];
+    double *coef = o->coef + object * o->outputs;
+    for (int64_t k = 0; k < o->outputs; k++)
+        o->minus[k] = -coef[k];
+    memset(coef, 0, sizeof *coef * (size_t)o->outputs);
+    memset(o->sum + object * o->outputs, 0, sizeof *coef * (size_t)o->outputs);
+    o->used[object] = 0;
+    o->supports--;
+    o->dropped++;
+    memmove(o->support + place, o->support + place + 1,
+            sizeof *o->support * (size_t)(o->supports - place));
+    return object;
+}
+
+static bool has_budget(const mcr_online *o)
+{
+    return o->plan.budget != INT64_MIN;
+}
+
+static mcr_status begin_from(mcr_online *o, const mcr_fitted *start)
+{
+    mcr_status s = read_start(o, start);
+    while (!s && has_budget(o) && o->supports > o->plan.budget)
+        (void)drop(o, least_missed(o, -1));
+    for (int64_t p = 0; p < o->supports && !s; p++)
+        o->size += length_of(o, o->support[p]);
+    return s ? s : mcr_scores_set(&o->scores, o->coef);
+}
+
+mcr_status mcr_online_open(mcr_online *o, const mcr_learning *in, const mcr_online_plan *plan)
+{
+    *o = (mcr_online){.ctx = in->ctx,
+                      .plan = *plan,
+                      .n = mcr_data_count(in->data),
+                      .first = in->first,
+                      .began = mcr_now(),
+                      .stop = MCR_STOP_STEPS};
+    mcr_status s = set_classes(o, in);
+    if (!s)
+        s = make_room(o);
+    if (!s)
+        s = mcr_svm_weights(o->ctx, plan->learner, in->data, plan->class_weight, o->weight);
+    for (int64_t i = 0; i < o->n && !s; i++) {
+        o->weight[i] = i < o->first ? 0 : o->weight[i];
+        o->visits += o->weight[i] > 0;
+    }
+    if (s)
+        return s;
+    mcr_scores_plan scores = plan->scores;
+    scores.outputs = o->outputs;
+    if (has_budget(o) && plan->budget < o->n)
+        scores.others = plan->budget;
+    s = mcr_scores_open(&o->scores, in, &scores);
+    return s || !in->start ? s : begin_from(o, in->start);
+}
+
+void mcr_online_close(mcr_online *o)
+{
+    if (!o->ctx)
+        return;
+    mcr_scores_close(&o->scores);
+    void *block[] = {o->weight, o->coef, o->sum, o->used, o->support, o->order, o->minus};
+    for (size_t b = 0; b < sizeof block / sizeof *block; b++)
+        mcr_free(o->ctx, block[b]);
+    *o = (mcr_online){0};
+}
+
+/* ---- steps -------------------------------------------------------------------------------------*/
+
+void mcr_online_order(mcr_online *o)
+{
+    mcr_random random = mcr_random_stream(mcr_seed(o->ctx), o->plan.learner,
+                                          (uint64_t)o->clock.steps);
+    int64_t count = 0;
+    for (int64_t i = o->first; i < o->n; i++)
+        if (o->weight[i] > 0)
+            o->order[count++] = i;
+    if (o->plan.order == MCR_ORDER_SHUFFLE)
+        mcr_random_shuffle(&random, o->order, count);
+    if (o->plan.order != MCR_ORDER_RANDOM)
+        return;
+    for (int64_t v = 0; v < count; v++)
+        do
+            o->order[v] = o->first + mcr_random_below(&random, o->n - o->first);
+        while (!(o->weight[o->order[v]] > 0));
+}
+
+mcr_status mcr_online_begin(mcr_online *o, int64_t at, int64_t most, bool steady, int64_t *count)
+{
+    *count = o->visits - at < most ? o->visits - at : most;
+    bool drops = has_budget(o) && o->supports + *count > o->plan.budget;
+    return mcr_scores_begin(&o->scores, o->order + at, *count, steady, o->support,
+                            drops ? o->supports : 0);
+}
+
+void mcr_online_change(mcr_online *o, int64_t object, const double *change, double moment)
+{
+    double *coef = o->coef + object * o->outputs, *sum = o->sum + object * o->outputs, most = 0;
+    for (int64_t k = 0; k < o->outputs; k++) {
+        coef[k] += change[k];
+        sum[k] += moment * change[k];
+        most = fmax(most, fabs(change[k]));
+    }
+    o->size += most * sqrt(fmax(o->scores.square[object], 0));
+    mcr_scores_add(&o->scores, object, change);
+    if (!o->used[object]) {
+        o->used[object] = 1;
+        o->support[o->supports++] = object;
+    }
+    if (has_budget(o) && o->supports > o->plan.budget) {
+        int64_t out = drop(o, least_missed(o, object));
+        mcr_scores_add(&o->scores, out, o->minus);
+    }
+}
+
+bool mcr_online_is_over(mcr_online *o, double fraction, int64_t step, double objective,
+                        double violation)
+{
+    mcr_progress now = {
+        .size = sizeof now,
+        .phase = o->plan.learner,
+        .fraction = fraction,
+        .seconds = mcr_now() - o->began,
+        .step = step,
+        .objective = objective,
+        .violation = violation,
+        .active = o->supports,
+        .total = o->n,
+    };
+    if (mcr_report(o->ctx, &now))
+        o->stop = MCR_STOP_INTERRUPTED;
+    else if (now.seconds > o->plan.time_limit) /* never, of NAN */
+        o->stop = MCR_STOP_TIME;
+    return o->stop == MCR_STOP_INTERRUPTED || o->stop == MCR_STOP_TIME;
+}
+
+double mcr_online_rounding(const mcr_online *o, int64_t object)
+{
+    return 1e-12 * o->size * sqrt(fmax(o->scores.square[object], 0));
+}
+
+/* ---- the result --------------------------------------------------------------------------------*/
+
+/* The rows (outputs) of the used objects, by output if `turned`. */
+static void gather(const mcr_online *o, const double *from, double *to, int64_t basis, bool turned)
+{
+    int64_t at = 0;
+    for (int64_t i = 0; i < o->n; i++) {
+        for (int64_t k = 0; k < o->outputs && o->used[i]; k++)
+            to[turned ? k * basis + at : at * o->outputs + k] = from[i * o->outputs + k];
+        at += o->used[i];
+    }
+}
+
+static mcr_status keep_state(mcr_fitted *f, const mcr_online *o, double *room)
+{
+    gather(o, o->coef, room, f->basis, false);
+    mcr_status s = mcr_fitted_keep(f, EXTRA_COEF, room, f->basis * o->outputs);
+    gather(o, o->sum, room, f->basis, false);
+    if (!s)
+        s = mcr_fitted_keep(f, EXTRA_SUM, room, f->basis * o->outputs);
+    return s ? s : mcr_fitted_keep(f, EXTRA_CLOCK, (const double *)&o->clock, CLOCK);
+}
+
+mcr_status mcr_online_fitted(mcr_fitted **out, mcr_online *o, const double *coef)
+{
+    int64_t basis = 0, at = 0;
+    mcr_fitted *f = NULL;
+    for (int64_t i = 0; i < o->n; i++)
+        basis += o->used[i];
+    double *room = mcr_alloc(o->ctx, (size_t)basis, (size_t)o->outputs * sizeof *room);
+    mcr_status s = room ? MCR_OK : MCR_NO_MEMORY;
+    if (!s) {
+        gather(o, coef, room, basis, true);
+        s = mcr_fitted_whole(&f, o->ctx, basis, o->outputs, room);
+    }
+    for (int64_t i = 0; i < o->n && !s; i++) {
+        for (int64_t k = 0; k < o->outputs && o->scores.bias; k++)
+            f->offset[k] += coef[i * o->outputs + k];
+        if (o->used[i])
+            f->object[at++] = i;
+    }
+    if (!s) {
+        f->task = MCR_CLASSIFY;
+        f->rule = o->outputs == 1 ? MCR_RULE_BINARY : MCR_RULE_LARGEST;
+        f->classes = o->classes;
+        f->stop = o->stop;
+        s = keep_state(f, o, room);
+    }
+    mcr_free(o->ctx, room);
+    if (s)
+        mcr_fitted_free(f);
+    *out = s ? NULL : f;
+    return s;
+}
+
+mcr_status mcr_online_answer(mcr_fitted *t, const mcr_online *o, const double *f, double *score)
+{
+    t->right = mcr_alloc(t->ctx, (size_t)o->n, 1);
+    for (int64_t i = 0; i < o->n && t->right; i++) {
+        for (int64_t k = 0; k < o->outputs; k++)
+            score[k] = f[k * o->n + i];
+        t->right[i] = mcr_fitted_decide(t, score, NULL, NULL) == o->class_of[i];
+    }
+    return t->right ? MCR_OK : MCR_NO_MEMORY;
+}
+
+int64_t *mcr_online_places(const mcr_online *o, const mcr_fitted *f)
+{
+    int64_t *place = mcr_alloc(o->ctx, (size_t)o->n, sizeof *place);
+    for (int64_t i = 0; i < o->n && place; i++)
+        place[i] = -1;
+    for (int64_t b = 0; b < f->basis && place; b++)
+        place[f->object[b]] = b;
+    return place;
+}
+
+mcr_status mcr_online_remark(mcr_fitted *f, const mcr_online *o)
+{
+    mcr_status s = MCR_OK;
+    if (o->scores.map)
+        s = mcr_fitted_remark(f, "trained on %lld explicit feature%s",
+                              (long long)mcr_features_count(o->scores.map),
+                              mcr_features_count(o->scores.map) == 1 ? "" : "s");
+    else
+        s = mcr_fitted_remark(f, "trained on kernel values");
+    if (!s && o->dropped)
+        s = mcr_fitted_remark(f, "%lld support objects were dropped to keep the budget of %lld",
+                              (long long)o->dropped, (long long)o->plan.budget);
+    return s;
+}

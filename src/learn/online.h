@@ -1,0 +1,171 @@
+/* online.h (internal): learners that see one object after the other and change a few coefficients
+ * where they were wrong: perceptron, pegasos.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef MCR_LEARN_ONLINE_H
+#define MCR_LEARN_ONLINE_H
+
+#include <mercer/features.h>
+
+#include "base/random.h"
+#include "learn/learner.h"
+
+/* ---- scores (online_scores.c) ------------------------------------------------------------------*/
+
+enum { MCR_SIDE_AUTO, MCR_SIDE_KERNEL, MCR_SIDE_FEATURES };
+#define MCR_SIDE_PARAM(S)                                                                          \
+    {                                                                                              \
+        "side", MCR_CHOICE, offsetof(S, side), "auto", 0, 0, 0, "auto|kernel|features",            \
+            "kernel values, or explicit features; auto: the cheaper one"                           \
+    }
+
+/* f_o(x_i) = sum of coef K(x, x_i) for all objects, kept up to date while coefficients change. On the
+ * kernel's side the scores themselves are kept: all of K where there is room, else blocks of coming
+ * objects have their own part of K, and what changed goes to all others at the block's end. On the
+ * features' side weight vectors are kept. */
+typedef struct mcr_scores {
+    mcr *ctx;
+    int64_t n, outputs;
+    bool bias;      /* every object has one more feature, 1 */
+    bool precise;   /* of kernel values for objects outside of the block */
+    double *square; /* n: K(x,x), with the bias */
+    double *offset; /* outputs: the weights of the feature 1 */
+    /* The features' side. */
+    mcr_features *map; /* NULL: the kernel's side */
+    double *weight;    /* outputs x features */
+    /* The kernel's side. */
+    mcr_gram *gram;
+    double *f; /* outputs x n, without offset */
+    bool whole;
+    double *k;     /* all of K, or the block's rows x its objects */
+    size_t taken;  /* of the budget */
+    int64_t block; /* objects of a block, at most */
+    const int64_t *object;
+    int64_t count;     /* of this block */
+    double *local;     /* outputs x count */
+    int64_t *row;      /* objects of the block's rows */
+    int32_t *row_of;   /* n: row of an object in the block, -1: none */
+    int64_t rows;      /* 0: the block needs no values */
+    int64_t most_rows; /* room for them */
+    double *change;    /* n x outputs: what is to be told all others */
+    int64_t *changed;
+    unsigned char *is_changed;
+    int64_t changes;
+    double *lane; /* coefficients of a pass, by output */
+    int64_t lane_room;
+} mcr_scores;
+
+typedef struct mcr_scores_plan {
+    int64_t outputs;
+    bool bias, precise;
+    int side;         /* of the option */
+    bool often;       /* objects are seen several times: all of K may be worth it */
+    int64_t together; /* objects that are scored before any of them changes coefficients */
+    int64_t others;   /* objects outside of the block that may change during it */
+} mcr_scores_plan;
+
+mcr_status mcr_scores_open(mcr_scores *s, const mcr_learning *in, const mcr_scores_plan *plan);
+void mcr_scores_close(mcr_scores *s); /* also after a failure of open */
+/* All scores from coefficients, n x outputs. */
+mcr_status mcr_scores_set(mcr_scores *s, const double *coef);
+/* A block of coming objects, at most s->block. steady: none of them needs to see changes made during
+ * the block. others: objects that may change, too. */
+mcr_status mcr_scores_begin(mcr_scores *s, const int64_t *object, int64_t count, bool steady,
+                            const int64_t *others, int64_t other_count);
+/* The scores (outputs) of object d of the block. */
+void mcr_scores_at(const mcr_scores *s, int64_t d, double *score);
+/* Adds to the coefficients of an object of the block, or of the others. */
+void mcr_scores_add(mcr_scores *s, int64_t object, const double *coef);
+mcr_status mcr_scores_end(mcr_scores *s);
+/* f (lanes x n) from coefficients (n x lanes), from scratch, with the bias; precise: in double. */
+mcr_status mcr_scores_fresh(mcr_scores *s, const double *coef, int64_t lanes, double *f,
+                            bool precise);
+
+/* ---- coefficients (online.c) -------------------------------------------------------------------*/
+
+enum { MCR_ORDER_GIVEN, MCR_ORDER_SHUFFLE, MCR_ORDER_RANDOM };
+
+typedef struct mcr_online_plan {
+    const char *learner, *class_weight;
+    mcr_scores_plan scores;
+    int order;
+    int64_t budget;    /* support objects, at most; INT64_MIN: any number */
+    double time_limit; /* NAN: none */
+} mcr_online_plan;
+
+/* Numbers that go on from one call to the next, in the model's extras. */
+typedef struct mcr_clock {
+    double steps;
+    double own[4]; /* the learner's */
+} mcr_clock;
+
+typedef struct mcr_online {
+    mcr *ctx;
+    mcr_online_plan plan;
+    mcr_scores scores;
+    int64_t n, first; /* objects; those before `first` are of an older model only */
+    int64_t classes, outputs;
+    const int32_t *class_of;
+    double *weight; /* n; 0 before first */
+    double *coef;   /* n x outputs: now */
+    double *sum;    /* n x outputs: of each change times its moment: what averages need */
+    unsigned char *used;
+    int64_t *support; /* of a budget: the objects, by age */
+    int64_t supports, dropped;
+    int64_t *order; /* of a pass */
+    int64_t visits; /* in a pass */
+    bool resumed;
+    mcr_clock clock;
+    double size; /* sum of all |change| |Phi(x)|: what rounding errors are measured by */
+    double *minus;
+    double began;
+    mcr_stop stop;
+} mcr_online;
+
+/* Targets, weights, scores; and the coefficients of a start. */
+mcr_status mcr_online_open(mcr_online *o, const mcr_learning *in, const mcr_online_plan *plan);
+void mcr_online_close(mcr_online *o); /* also after a failure of open */
+/* The objects of the next pass in their order. */
+void mcr_online_order(mcr_online *o);
+/* The block of the order that begins at `at`, at most `most` objects; sets how many. */
+mcr_status mcr_online_begin(mcr_online *o, int64_t at, int64_t most, bool steady, int64_t *count);
+/* Adds to the coefficients of an object at a moment; drops one if there are too many. */
+void mcr_online_change(mcr_online *o, int64_t object, const double *change, double moment);
+/* True: to end, by the user or by time; o->stop says which. */
+bool mcr_online_is_over(mcr_online *o, double fraction, int64_t step, double objective,
+                        double violation);
+/* What is below this is 0 but for rounding, for scores of an object. */
+double mcr_online_rounding(const mcr_online *o, int64_t object);
+/* A fitted with these coefficients (n x outputs), and all that going on needs. */
+mcr_status mcr_online_fitted(mcr_fitted **out, mcr_online *o, const double *coef);
+/* Which training objects are right, by the scores f (outputs x n) of what predicts; score: room for
+ * outputs. */
+mcr_status mcr_online_answer(mcr_fitted *fitted, const mcr_online *o, const double *f,
+                             double *score);
+/* Which of fitted's basis objects an object is; -1: none. To be freed; n numbers. */
+int64_t *mcr_online_places(const mcr_online *o, const mcr_fitted *fitted);
+/* Which side was taken, and what was dropped. */
+mcr_status mcr_online_remark(mcr_fitted *fitted, const mcr_online *o);
+
+/* ---- voted perceptrons (perceptron_vote.c) -----------------------------------------------------*/
+
+/* The mistakes in their order: each makes a new perceptron, which votes as often as it was right. */
+typedef struct mcr_votes {
+    mcr *ctx;
+    int64_t count;
+    int64_t *object;
+    int32_t *up, *down; /* outputs that got `size` more and less; down -1: none */
+    double *size, *at;  /* at: the step */
+    int64_t room[5];
+} mcr_votes;
+
+mcr_status mcr_votes_add(mcr_votes *v, int64_t object, int32_t up, int32_t down, double size,
+                         double at);
+void mcr_votes_close(mcr_votes *v);
+mcr_status mcr_votes_keep(const mcr_votes *v, mcr_fitted *fitted, const mcr_online *o);
+/* Those of a start. */
+mcr_status mcr_votes_read(mcr_votes *v, const mcr_fitted *start, const mcr_online *o);
+extern const mcr_predictor mcr_votes_predictor;
+
+#endif

@@ -1,0 +1,358 @@
+/* perceptron.c: learns from its mistakes: an object on the wrong side is added to the weights.
+ *
+ *   if y_i f(x_i) <= 0:  a_i += w_i,   f(x) = sum a_j y_j K(x_j, x) + bias
+ *
+ * w_i is the object's weight, and the bias is the weight of one more feature, 1, of every object. Of more
+ * than two classes each has a function: a mistake adds the object to that of its own class and takes it
+ * from that of the class with the largest score among the others. (Rosenblatt, 1958; voted and averaged:
+ * Freund and Schapire, 1999.)
+ *
+ * A score of 0 is a mistake. What is 0 but for rounding counts as 0, so that kernel values and explicit
+ * features, which round differently, lead to the same mistakes in the same order.
+ *
+ * The last perceptron w is certified by fresh scores: the share of objects on its wrong side. Where there
+ * are none, the margin of w bounds the mistakes: they were not more than (R / margin)^2, R being the length
+ * of the longest object (Novikoff, 1962); for several classes twice that.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <math.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "learn/goal.h"
+#include "learn/online.h"
+
+enum { LAST, AVERAGED, VOTED };
+
+typedef struct params {
+    int64_t passes, budget;
+    int bias, variant, order, side;
+    double time_limit;
+    char *class_weight;
+} params;
+
+static const mcr_param table[] = {
+    {"passes", MCR_INT, offsetof(params, passes), "10", 1, 1000000000, 0, NULL,
+     "passes over the objects, at most: one without a mistake is the last"},
+    {"bias", MCR_FLAG, offsetof(params, bias), "yes", 0, 0, 0, NULL,
+     "one more feature, 1, in all objects"},
+    {"variant", MCR_CHOICE, offsetof(params, variant), "last", 0, 0, 0, "last|averaged|voted",
+     "what predicts: the last perceptron, the mean of those after each step, or all of them"},
+    {"order", MCR_CHOICE, offsetof(params, order), "given", 0, 0, 0, "given|shuffle",
+     "the objects as they stand in the data, or shuffled anew for each pass (by --seed)"},
+    {"budget", MCR_INT, offsetof(params, budget), NULL, 1, INFINITY, 0, NULL,
+     "support objects, at most: then the one with the least |coefficient| |Phi(x)| goes"},
+    MCR_SIDE_PARAM(params),
+    MCR_CLASS_WEIGHT_PARAM(params),
+    {"time-limit", MCR_REAL, offsetof(params, time_limit), NULL, 0, INFINITY, MCR_MIN_OPEN, NULL,
+     "seconds after which the model so far is kept"},
+    {0},
+};
+
+static mcr_status check(mcr *ctx, const void *values)
+{
+    const params *p = values;
+    if (p->variant == VOTED && p->budget != INT64_MIN)
+        return mcr_fail(ctx, MCR_BAD_CALL,
+                        "perceptron: a budget drops objects that voted perceptrons need: take the "
+                        "variant last or averaged");
+    return MCR_OK;
+}
+
+typedef struct run {
+    mcr_online o;
+    const params *p;
+    mcr_votes votes;
+    double *mistakes; /* of each pass */
+    int64_t passes, room;
+    double total;
+    double *score, *change; /* outputs */
+} run;
+
+/* ---- steps -------------------------------------------------------------------------------------*/
+
+/* The class with the largest score among the others; of those equal but for rounding the first. */
+static int64_t rival(const double *score, int64_t outputs, int64_t own, double rounding)
+{
+    double most = -INFINITY;
+    for (int64_t c = 0; c < outputs; c++)
+        most = c == own ? most : fmax(most, score[c]);
+    for (int64_t c = 0; c < outputs; c++)
+        if (c != own && score[c] >= most - rounding)
+            return c;
+    return -1;
+}
+
+/* How far an object is on its right side; *other: the class it is held against (two classes: -1). */
+static double margin(const run *r, int64_t i, const double *score, int64_t *other)
+{
+    int64_t own = r->o.class_of[i];
+    *other = -1;
+    if (r->o.outputs == 1)
+        return own ? score[0] : -score[0];
+    *other = rival(score, r->o.outputs, own, mcr_online_rounding(&r->o, i));
+    return score[own] - score[*other];
+}
+
+/* Adds object i to its class. */
+static mcr_status learn_from(run *r, int64_t i, int64_t other)
+{
+    mcr_online *o = &r->o;
+    double w = o->weight[i];
+    int32_t own = o->class_of[i];
+    bool two = o->outputs == 1;
+    memset(r->change, 0, sizeof *r->change * (size_t)o->outputs);
+    r->change[two ? 0 : own] = two && !own ? -w : w;
+    if (other >= 0)
+        r->change[other] = -w;
+    mcr_online_change(o, i, r->change, o->clock.steps);
+    if (r->p->variant != VOTED)
+        return MCR_OK;
+    return mcr_votes_add(&r->votes, i, two ? 0 : own, (int32_t)other, r->change[two ? 0 : own],
+                         o->clock.steps);
+}
+
+/* The objects of one block. */
+static mcr_status walk(run *r, int64_t count, double *mistakes)
+{
+    mcr_online *o = &r->o;
+    mcr_status s = MCR_OK;
+    for (int64_t d = 0; d < count && !s; d++) {
+        int64_t i = o->scores.object[d], other;
+        mcr_scores_at(&o->scores, d, r->score);
+        o->clock.steps++;
+        if (margin(r, i, r->score, &other) > mcr_online_rounding(o, i))
+            continue;
+        *mistakes += 1;
+        s = learn_from(r, i, other);
+    }
+    mcr_status end = mcr_scores_end(&o->scores);
+    return s ? s : end;
+}
+
+static mcr_status one_pass(run *r, double *mistakes)
+{
+    mcr_online *o = &r->o;
+    mcr_status s = MCR_OK;
+    int64_t count = 0;
+    *mistakes = 0;
+    mcr_online_order(o);
+    for (int64_t at = 0; at < o->visits && !s; at += count) {
+        double done = ((double)r->passes + (double)at / (double)o->visits) / (double)r->p->passes;
+        if (mcr_online_is_over(o, done, (int64_t)o->clock.steps, r->total + *mistakes, NAN))
+            break;
+        s = mcr_online_begin(o, at, o->scores.block, false, &count);
+        if (!s)
+            s = walk(r, count, mistakes);
+    }
+    return s;
+}
+
+static mcr_status all_passes(run *r)
+{
+    mcr_status s = MCR_OK;
+    while (r->passes < r->p->passes && r->o.stop == MCR_STOP_STEPS && !s) {
+        s = mcr_reserve(r->o.ctx, &r->mistakes, &r->room, r->passes + 1, sizeof *r->mistakes);
+        if (s)
+            break;
+        s = one_pass(r, &r->mistakes[r->passes]);
+        r->total += r->mistakes[r->passes];
+        if (!s && r->o.stop == MCR_STOP_STEPS && r->mistakes[r->passes] == 0)
+            r->o.stop = MCR_STOP_OPTIMAL;
+        r->passes++;
+    }
+    return s;
+}
+
+/* ---- the result --------------------------------------------------------------------------------*/
+
+/* Of the last perceptron, by fresh scores f (outputs x n). */
+typedef struct judged {
+    double wrong, visits; /* objects, all that count */
+    double margin;        /* the smallest, of a weight vector of length 1 */
+    double longest;       /* |Phi(x)|^2 */
+    bool even;            /* all weights are 1 */
+} judged;
+
+static void scores_of(const run *r, const double *f, int64_t i, double *score)
+{
+    for (int64_t c = 0; c < r->o.outputs; c++)
+        score[c] = f[c * r->o.n + i];
+}
+
+static judged judge(const run *r, const double *f)
+{
+    const mcr_online *o = &r->o;
+    judged j = {.margin = INFINITY, .even = true};
+    double square = 0;
+    for (int64_t i = 0; i < o->n; i++) {
+        int64_t other;
+        scores_of(r, f, i, r->score);
+        for (int64_t c = 0; c < o->outputs; c++)
+            square += o->coef[i * o->outputs + c] * r->score[c];
+        if (!(o->weight[i] > 0))
+            continue;
+        double m = margin(r, i, r->score, &other);
+        j.visits++;
+        j.wrong += !(m > mcr_online_rounding(o, i));
+        j.margin = fmin(j.margin, m);
+        j.longest = fmax(j.longest, o->scores.square[i]);
+        j.even = j.even && o->weight[i] == 1;
+    }
+    j.margin /= sqrt(fmax(square, 1e-300));
+    return j;
+}
+
+static mcr_status tell_mistakes(mcr_fitted *f, const run *r)
+{
+    enum { SHOWN = 6 };
+    char text[256] = "";
+    size_t used = 0;
+    for (int64_t p = 0; p < r->passes; p++) {
+        if (p >= SHOWN && p + 1 < r->passes) {
+            if (p == SHOWN)
+                used += (size_t)snprintf(text + used, sizeof text - used, ", ...");
+            continue;
+        }
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s%.0f", p ? ", " : "",
+                                 r->mistakes[p]);
+    }
+    return mcr_fitted_remark(f, "mistakes in %lld pass%s: %s", (long long)r->passes,
+                             r->passes == 1 ? "" : "es", text);
+}
+
+static mcr_status remark(mcr_fitted *f, const run *r, const judged *j)
+{
+    mcr_status s = tell_mistakes(f, r);
+    if (!s && j->wrong == 0 && j->margin > 0 && j->even && !r->o.resumed && !r->o.dropped) {
+        double bound = (r->o.outputs > 1 ? 2 : 1) * j->longest / (j->margin * j->margin);
+        s = mcr_fitted_remark(f,
+                              "separable with the margin %.3g: %.0f mistakes in all, and not more "
+                              "than %s(R/margin)^2 = %.4g are possible",
+                              j->margin, r->total, r->o.outputs > 1 ? "2" : "", bound);
+        if (!s && isfinite(bound))
+            s = mcr_fitted_keep(f, "bound", &bound, 1);
+    }
+    return s ? s : mcr_online_remark(f, &r->o);
+}
+
+/* Coefficients of what predicts, n x outputs. The perceptron after step s holds all changes up to s, so
+ * that the mean of T of them counts a change T + 1 - s times. */
+static void choose(const run *r, double *coef)
+{
+    const mcr_online *o = &r->o;
+    double steps = o->clock.steps;
+    for (int64_t i = 0; i < o->n * o->outputs; i++)
+        coef[i] = r->p->variant == AVERAGED ? ((steps + 1) * o->coef[i] - o->sum[i]) / steps
+                                            : o->coef[i];
+}
+
+static mcr_status complete(mcr_fitted *t, run *r, const double *f)
+{
+    judged j = judge(r, f);
+    t->objective = r->passes ? r->mistakes[r->passes - 1] : NAN;
+    t->certificate = "share on the wrong side";
+    t->value = j.visits > 0 ? j.wrong / j.visits : NAN;
+    t->tolerance = 0;
+    t->iterations = (int64_t)r->o.clock.steps;
+    if (j.wrong == 0 && t->stop == MCR_STOP_STEPS)
+        t->stop = MCR_STOP_OPTIMAL; /* another pass would change nothing */
+    mcr_status s = mcr_fitted_keep(t, "mistakes", r->mistakes, r->passes);
+    if (!s && r->p->variant == VOTED)
+        s = mcr_votes_keep(&r->votes, t, &r->o);
+    return s ? s : remark(t, r, &j);
+}
+
+/* Fresh scores of the last perceptron, and behind them those of the averaged one: 2 outputs x n. */
+static mcr_status score_all(run *r, const double *coef, double *f)
+{
+    mcr_online *o = &r->o;
+    if (r->p->variant != AVERAGED)
+        return mcr_scores_fresh(&o->scores, o->coef, o->outputs, f, true);
+    double *both = mcr_alloc(o->ctx, (size_t)o->n, 2 * (size_t)o->outputs * sizeof *both);
+    if (!both)
+        return MCR_NO_MEMORY;
+    for (int64_t i = 0; i < o->n; i++)
+        for (int64_t k = 0; k < o->outputs; k++) {
+            both[2 * i * o->outputs + k] = o->coef[i * o->outputs + k];
+            both[(2 * i + 1) * o->outputs + k] = coef[i * o->outputs + k];
+        }
+    mcr_status s = mcr_scores_fresh(&o->scores, both, 2 * o->outputs, f, true);
+    mcr_free(o->ctx, both);
+    return s;
+}
+
+static mcr_status finish(mcr_fitted **out, run *r)
+{
+    mcr_online *o = &r->o;
+    size_t cells = (size_t)o->outputs * sizeof(double);
+    mcr_fitted *t = NULL;
+    double *coef = mcr_alloc(o->ctx, (size_t)o->n, cells);
+    double *f = mcr_alloc(o->ctx, (size_t)o->n, 2 * cells);
+    mcr_status s = coef && f ? MCR_OK : MCR_NO_MEMORY;
+    if (!s) {
+        choose(r, coef);
+        s = mcr_online_fitted(&t, o, coef);
+    }
+    if (!s)
+        s = score_all(r, coef, f);
+    if (!s)
+        s = complete(t, r, f);
+    if (!s && r->p->variant != VOTED) /* votes are counted by the predictor */
+        s = mcr_online_answer(t, o, r->p->variant == AVERAGED ? f + o->n * o->outputs : f,
+                              r->score);
+    mcr_free(o->ctx, coef);
+    mcr_free(o->ctx, f);
+    if (s)
+        mcr_fitted_free(t);
+    else
+        *out = t;
+    return s;
+}
+
+static mcr_status fit(mcr_fitted **out, const mcr_learning *in)
+{
+    const params *p = in->params;
+    run r = {.p = p, .votes = {.ctx = in->ctx}};
+    *out = NULL;
+    mcr_online_plan plan = {
+        .learner = "perceptron",
+        .class_weight = p->class_weight,
+        .scores = {.bias = p->bias, .precise = true, .side = p->side, .often = p->passes > 1},
+        .order = p->order,
+        .budget = p->budget,
+        .time_limit = p->time_limit,
+    };
+    mcr_status s = mcr_online_open(&r.o, in, &plan);
+    if (!s) {
+        r.score = mcr_alloc(in->ctx, (size_t)r.o.outputs, sizeof *r.score);
+        r.change = mcr_alloc(in->ctx, (size_t)r.o.outputs, sizeof *r.change);
+        s = r.score && r.change ? MCR_OK : MCR_NO_MEMORY;
+    }
+    if (!s && in->start && p->variant == VOTED)
+        s = mcr_votes_read(&r.votes, in->start, &r.o);
+    if (!s)
+        s = all_passes(&r);
+    if (!s)
+        s = finish(out, &r);
+    mcr_free(in->ctx, r.score);
+    mcr_free(in->ctx, r.change);
+    mcr_free(in->ctx, r.mistakes);
+    mcr_votes_close(&r.votes);
+    mcr_online_close(&r.o);
+    return s;
+}
+
+const mcr_learner_type mcr_learner_perceptron = {
+    .name = "perceptron",
+    .summary = "learns from its mistakes, one object at a time; also online",
+    .task = MCR_CLASSIFY,
+    .params = table,
+    .params_size = sizeof(params),
+    .check = check,
+    .fit = fit,
+    .online = true,
+    .predictor = &mcr_votes_predictor,
+};
