@@ -435,29 +435,18 @@ static mcr_status refine(mcr_tried *t, lattice l, int64_t *point)
     return s;
 }
 
-/* All templates on their coarse lattices, then the finer points of the best one. Expressions are more
- * different than ways of scaling: of each of them the best way goes on. */
 static mcr_status try_coarse_to_fine(mcr_tried *t)
 {
     const mcr_grid *g = t->grid;
     int64_t *point = mcr_alloc(t->ctx, (size_t)g->points, sizeof *point);
     mcr_status s = point ? MCR_OK : MCR_NO_MEMORY;
-    int64_t ways = g->scales ? 2 : 1, kernels = g->templates / ways;
+    /* All coarse ones first: the more is known, the more is left out. */
     for (int64_t i = 0; i < g->templates && !s; i++) {
         lattice l = coarse(t, &g->template[i]);
         s = try_points(t, point, list_lattice(t, l.of, l.start, l.stride, point));
     }
-    for (int64_t i = 0; i < kernels && !s; i++) {
-        int64_t best = best_of(t, &g->template[i]), chosen = i;
-        for (int64_t w = 1; w < ways; w++) {
-            int64_t other = best_of(t, &g->template[i + w * kernels]);
-            if (best < 0 || (other >= 0 && is_better(t, mean_of(t, other), mean_of(t, best)))) {
-                best = other;
-                chosen = i + w * kernels;
-            }
-        }
-        s = refine(t, coarse(t, &g->template[chosen]), point);
-    }
+    for (int64_t i = 0; i < g->templates && !s; i++)
+        s = refine(t, coarse(t, &g->template[i]), point);
     mcr_free(t->ctx, point);
     return s;
 }
