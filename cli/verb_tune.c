@@ -33,8 +33,6 @@ typedef struct tune_job {
     mcr_model *model;
     mcr_tune_report *report;
     char *checkpoint;
-    mcr_kernel *advised; /* for data that have no default */
-    const char *advised_text;
 } tune_job;
 
 /* ---- before the work ---------------------------------------------------------------------------*/
@@ -65,6 +63,7 @@ static int open_job(tune_job *job)
     cli *c = job->c;
     const tune_call *call = job->call;
     cli_selection *s = &job->selection;
+    mcr_kernel *none = NULL;
     int bad = cli_selection_open(c, s, &call->split, &call->kernels);
     if (!bad)
         bad = choose_checkpoint(job);
@@ -74,13 +73,9 @@ static int open_job(tune_job *job)
         bad = cli_read_words(c, &job->data, 1);
     /* Vectors whose units are not known are scaled, unless the call says what to do. */
     s->search.scales = !call->split.scale && !call->kernels.count;
-    if (!bad && !call->kernels.count)
-        bad = cli_advise_kernel(c, &job->advised, job->data);
-    if (!bad && job->advised) {
-        job->advised_text = mcr_kernel_text(job->advised);
-        s->search.kernel = &job->advised_text;
-        s->search.kernels = 1;
-    }
+    if (!bad && !call->kernels.count && mcr_data_fields(job->data) > 1)
+        bad = cli_advise_kernel(c, &none, job->data); /* refuses, with kernels that would fit */
+    mcr_kernel_free(none);
     if (!bad)
         bad = cli_selection_split(c, s, &call->split, job->data);
     if (!bad)
@@ -93,7 +88,6 @@ static void close_job(tune_job *job)
     mcr_tune_free(job->c->ctx, job->report);
     mcr_model_free(job->model);
     mcr_data_free(job->data);
-    mcr_kernel_free(job->advised);
     cli_selection_close(&job->selection);
     free(job->checkpoint);
 }

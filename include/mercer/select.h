@@ -58,7 +58,7 @@ typedef struct mcr_search {
     size_t size; /* sizeof(mcr_search) */
     /* Kernel expressions to choose from. A number in one may be a range: gamma=1e-4:1e2:log13 (13 values
      * with equal ratios), c=0:1:5 (equal distances), degree=2:4 (by ones). None: rbf with a range of
-     * gamma, where the data are vectors. */
+     * gamma for vectors, spectrum and gkm for strings, wl for graphs. */
     const char *const *kernel;
     int64_t kernels;
     /* Options of the learner with ranges. Where there are none, C, lambda, nu or neighbors (if the

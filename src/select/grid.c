@@ -70,7 +70,7 @@ static mcr_status read_template(mcr_template *t, mcr *ctx, const char *text)
 }
 
 /* gamma over the range in which rbf goes from nearly linear to nearly the identity, in powers of 2. */
-static mcr_status default_template(mcr_text *to, mcr *ctx, const mcr_data *data, mcr_scale scale)
+static mcr_status default_rbf(mcr_text *to, mcr *ctx, const mcr_data *data, mcr_scale scale)
 {
     mcr_scaling *scaling = NULL;
     mcr_data *scaled = NULL;
@@ -94,6 +94,27 @@ static mcr_status default_template(mcr_text *to, mcr *ctx, const mcr_data *data,
     return s;
 }
 
+enum { MOST_DEFAULTS = 2, DNA_LETTERS = 5 }; /* and N */
+
+/* Kernels for data of one field that are no vectors. */
+static int64_t other_defaults(const mcr_data *data, const char *kernel[MOST_DEFAULTS])
+{
+    mcr_field_info info = {0};
+    if (mcr_data_fields(data) != 1 || mcr_data_field_info(data, 0, &info))
+        return 0;
+    switch (info.kind) {
+    case MCR_STRINGS:
+        kernel[0] = "normalize(spectrum(p=2:8))";
+        kernel[1] = "gkm";
+        return info.alphabet <= DNA_LETTERS ? 2 : 1;
+    case MCR_GRAPHS: kernel[0] = "normalize(wl(h=0:6))"; return 1;
+    case MCR_PRECOMPUTED: kernel[0] = "precomputed"; return 1;
+    case MCR_DENSE:
+    case MCR_SPARSE: break;
+    }
+    return 0;
+}
+
 static bool has_vectors(const mcr_data *data)
 {
     for (int64_t f = 0; f < data->fields; f++)
@@ -106,9 +127,16 @@ static bool has_vectors(const mcr_data *data)
 static mcr_status read_kernels(mcr_grid *g, const mcr_search *search, const mcr_data *data)
 {
     static const mcr_scale ways[] = {MCR_SCALE_STANDARD, MCR_SCALE_MINMAX};
+    const char *usual[MOST_DEFAULTS] = {NULL}, *const *kernel = search->kernel;
+    int64_t kernels = search->kernels;
     mcr_status s = MCR_OK;
+    if (!kernels) {
+        kernel = usual;
+        kernels = other_defaults(data, usual);
+        kernels = kernels ? kernels : 1;
+    }
     g->scales = search->scales && has_vectors(data);
-    int64_t kernels = search->kernels ? search->kernels : 1, count = kernels * (g->scales ? 2 : 1);
+    int64_t count = kernels * (g->scales ? 2 : 1);
     g->template = mcr_alloc_zero(g->ctx, (size_t)count, sizeof *g->template);
     if (!g->template)
         return MCR_NO_MEMORY;
@@ -118,10 +146,10 @@ static mcr_status read_kernels(mcr_grid *g, const mcr_search *search, const mcr_
         int64_t number = g->templates++;
         mcr_template *t = &g->template[number];
         t->scale = g->scales ? ways[number / kernels] : g->options->scale;
-        if (search->kernels)
-            mcr_text_string(&text, search->kernel[number % kernels]);
+        if (kernel[number % kernels])
+            mcr_text_string(&text, kernel[number % kernels]);
         else
-            s = default_template(&text, g->ctx, data, t->scale);
+            s = default_rbf(&text, g->ctx, data, t->scale);
         if (!s)
             s = text.status ? text.status : read_template(t, g->ctx, text.bytes);
         mcr_text_free(&text);

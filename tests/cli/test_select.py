@@ -111,6 +111,8 @@ def test_without_hints():
     assert found["best"]["metric"] == "mse" and found["best"]["score"] < 0.05, found["best"]
     found = tune("svm", sample("motifs", n=80, file="motifs.tsv"), "-k", "normalize(spectrum(p=2:4))")
     assert found["best"]["score"] > 0.7, found["best"]
+    found = tune("svm", sample("motifs", n=80, file="again.tsv"))
+    assert found["best"]["score"] > 0.7, found["best"]
 
 
 def test_nested():
