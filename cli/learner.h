@@ -17,6 +17,8 @@ int cli_learner_exists(const char *name);
 int cli_learner_task(const char *name);
 /* 1: it can go on from a model. */
 int cli_learner_can_start(const char *name);
+/* 1: it has an option of this name. */
+int cli_learner_has(const char *name, const char *option);
 /* 1: it factorises matrices. */
 int cli_learner_is_dense(const char *name);
 /* Commands for the help of one learner; NULL: those of the verb will do. */

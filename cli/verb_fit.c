@@ -137,8 +137,7 @@ static void warn(const fit_job *job)
         [MCR_STOP_INTERRUPTED] = "interrupted; call it again to finish",
         [MCR_STOP_STUCK] =
             "rounding, or a kernel that is not positive semidefinite, allowed no more "
-            "progress; check the kernel (mercer check), scale the data, or take a "
-            "larger --tol",
+            "progress; check the kernel (mercer check)",
     };
     const mcr_report_fit *r = mcr_model_report(job->model);
     const char *path = job->call->output;
@@ -151,6 +150,10 @@ static void warn(const fit_job *job)
     if (isfinite(r->value))
         snprintf(far, sizeof far, "%s %.2g, tolerance %.2g", r->certificate, r->value,
                  r->tolerance);
+    if (r->stop == MCR_STOP_STUCK)
+        snprintf(resume, sizeof resume, "%s",
+                 cli_learner_has(r->learner, "tol") ? ", scale the data, or take a larger --tol"
+                                                    : ", or scale the data");
     snprintf(text, sizeof text, "not optimal: %s: %s%s", far, how[r->stop], resume);
     cli_progress_log(job->c, MCR_LOG_WARNING, text);
 }

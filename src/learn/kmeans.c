@@ -184,6 +184,10 @@ static mcr_status fit(mcr_fitted **out, const mcr_learning *in)
         s = mcr_cluster(&found, gram, &problem);
     if (!s)
         s = finish(out, &found, weight, in);
+    if (!s && (s = mcr_fitted_remark_zero(*out, gram))) {
+        mcr_fitted_free(*out);
+        *out = NULL;
+    }
     mcr_clusters_close(in->ctx, &found);
     mcr_gram_close(gram);
     mcr_free(in->ctx, begin);

@@ -381,6 +381,8 @@ static mcr_status fill(mcr_fitted *f, const mcr_goal *g, const mcr_learning *in)
         s = judge(in->ctx, gram, diagonal, &f->value);
     f->tolerance = 1e-9; /* what rounding may do */
     f->stop = f->value <= f->tolerance ? MCR_STOP_OPTIMAL : MCR_STOP_STUCK;
+    if (!s)
+        s = mcr_fitted_remark_zero(f, gram);
     if (!s && o->loo)
         s = leave_out(f, g, gram);
     mcr_free(in->ctx, diagonal);

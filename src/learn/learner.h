@@ -18,7 +18,7 @@
 
 /* How decision values become predictions. */
 typedef enum mcr_rule {
-    MCR_RULE_VALUE,   /* regression: output 0 */
+    MCR_RULE_VALUE,   /* regression: output 0, or one output a target */
     MCR_RULE_SIGN,    /* detection: +1 where output 0 >= 0 */
     MCR_RULE_BINARY,  /* class 1 where output 0 > 0, else class 0 */
     MCR_RULE_PAIRS,   /* one-vs-one: outputs (0,1), (0,2), ..., (1,2), ...; most votes, ties to the
@@ -71,7 +71,7 @@ typedef struct mcr_fitted {
     /* What the learner knows of its predictions for the training objects, so that they need not be
      * made again: NULL, or one an object. right: 1 right, 0 wrong, 2 not known. */
     unsigned char *right;
-    double *trained; /* regression: f(x_i) */
+    double *trained; /* regression: n x outputs, f(x_i) */
     /* For the report. */
     int64_t iterations;
     double objective;
@@ -172,6 +172,7 @@ typedef struct mcr_learner_type {
     bool dense;         /* factorises n x n matrices: BLAS should run its best code */
     bool no_start;      /* has no use for a model to start from */
     bool coordinates;   /* its outputs are coordinates: mcr_transform gives them */
+    bool several_targets; /* it learns several numbers an object at once */
     const mcr_predictor *predictor; /* NULL: offset + sum of coef K, and the rule */
 } mcr_learner_type;
 

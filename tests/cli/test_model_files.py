@@ -152,6 +152,29 @@ def test_old_models_say_the_same():
     assert seen >= 4, "models are missing"
 
 
+def test_old_models_of_all_learners_say_the_same():
+    """One model of each learner at least. Training may find other numbers one day, what these say may
+    not change."""
+    learners = set()
+    for folder in sorted(MODELS.glob("version-*")):
+        with open(folder / "learners.json") as f:
+            models = json.load(f)
+        for name, expected in models.items():
+            model, data = folder / (name + ".mercer"), folder / expected["data"]
+            for ask, wanted in expected["asks"].items():
+                verb, *options = ask.split()
+                out = tap.mercer(verb, model, data, *options, "--quiet").stdout
+                check_table(table(out), wanted, name + ": " + ask)
+            told = tap.mercer_json("info", model)
+            for key in ("learner", "kernel", "class_names", "support", "objective", "version"):
+                tap.check_equal(told[key], expected[key], name + " " + key)
+            learners.add(expected["learner"])
+    with open(MODELS / "version-1" / "expected.json") as f:
+        learners |= {expected["learner"] for expected in json.load(f).values()}
+    listed = {learner["name"] for learner in tap.mercer_json("learners")["learners"]}
+    tap.check_equal(sorted(listed - learners), [], "learners without a model in tests/models")
+
+
 def data_of(path):
     """The fields x and sequence of a data file of tests/models."""
     if path.suffix == ".jsonl":
