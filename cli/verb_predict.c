@@ -25,10 +25,10 @@ typedef struct predict_call {
 typedef struct predict_job {
     cli_asking asked; /* its buffer: scores, probabilities, draws, or values and deviations */
     const predict_call *call;
-    int64_t targets;   /* numbers that are predicted of an object; else 1 */
-    double *value;     /* n x targets: class numbers or values */
-    double *std;       /* deviations of a block */
-    const char **word; /* classes of a block, as words */
+    int64_t targets;            /* numbers that are predicted of an object; else 1 */
+    double *value;              /* n x targets: class numbers or values */
+    double *std;                /* deviations of a block */
+    const char **word;          /* classes of a block, as words */
     mcr_metrics metrics, *each; /* each: of several targets */
     int has_metrics;
 } predict_job;
@@ -93,11 +93,11 @@ static void name_columns(predict_job *job)
     const predict_call *call = job->call;
     cli_asking *a = &job->asked;
     int outputs = call->scores || job->targets > 1;
-    a->cols = outputs              ? mcr_model_outputs(a->model)
-              : call->proba        ? mcr_model_classes(a->model)
-              : call->std          ? 2
+    a->cols = outputs            ? mcr_model_outputs(a->model)
+              : call->proba      ? mcr_model_classes(a->model)
+              : call->std        ? 2
               : wants_draws(job) ? call->sample
-                                   : 1;
+                                 : 1;
     if (wants_draws(job)) /* numbered */
         return;
     a->name = cli_alloc((size_t)a->cols, sizeof *a->name);
@@ -405,13 +405,14 @@ const cli_verb cli_verb_predict = {
     .name = "predict",
     .summary = "what a model says about new objects",
     .usage = "MODEL DATA... [-o FILE] [--scores|--proba|--std|--sample N]",
-    .about =
-        "Predicts the class or the value of each object, one a line; of several targets a column each.\n"
-        "Where the data have targets, the predictions are compared with them: accuracy, or mse, mae\n"
-        "and r2 (of several targets each, and the means), on standard error.\n"
-        "MODEL is a file of mercer fit, or a model file of LIBSVM. For data without a target "
-        "column\n"
-        "say --target none. Under --json the predictions are written only with -o.",
+    .about = "Predicts the class or the value of each object, one a line; of several targets a "
+             "column each.\n"
+             "Where the data have targets, the predictions are compared with them: accuracy, or "
+             "mse, mae\n"
+             "and r2 (of several targets each, and the means), on standard error.\n"
+             "MODEL is a file of mercer fit, or a model file of LIBSVM. For data without a target "
+             "column\n"
+             "say --target none. Under --json the predictions are written only with -o.",
     .examples = "mercer sample moons -n 500 -o moons.csv\n"
                 "mercer fit svm moons.csv -k 'rbf(gamma=2)' --probability -o moons.mercer\n"
                 "mercer sample moons -n 200 --seed 2 -o new.csv\n"

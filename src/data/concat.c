@@ -305,8 +305,8 @@ static mcr_status join_tables(mcr_builder *b, const mcr_data *const *parts, int6
         return MCR_NO_MEMORY;
     for (int64_t p = 0; p < count; at += parts[p++]->count)
         memcpy(all + at * cols, parts[p]->table, (size_t)(parts[p]->count * cols) * sizeof *all);
-    mcr_status status = mcr_builder_target_table(
-        b, all, cols, (const char *const *)parts[0]->target_names->name);
+    mcr_status status = mcr_builder_target_table(b, all, cols,
+                                                 (const char *const *)parts[0]->target_names->name);
     mcr_free(ctx, all);
     return status;
 }

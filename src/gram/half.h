@@ -24,11 +24,11 @@ mcr_status mcr_gram_tiles(mcr_gram *gram, double *tiles);
 
 typedef struct mcr_half {
     mcr *ctx;
-    int64_t n, side;     /* a side has so many tiles */
-    int64_t lanes;       /* sums that a product is made of, by n alone */
-    double *tile;        /* NULL: closed */
-    double *x, *y;       /* n x MCR_THIN: vectors; their products, once a lane */
-    size_t taken;        /* of the memory budget */
+    int64_t n, side; /* a side has so many tiles */
+    int64_t lanes;   /* sums that a product is made of, by n alone */
+    double *tile;    /* NULL: closed */
+    double *x, *y;   /* n x MCR_THIN: vectors; their products, once a lane */
+    size_t taken;    /* of the memory budget */
 } mcr_half;
 
 /* K of a symmetric Gram, and room for products, within the memory budget; what: for the message where

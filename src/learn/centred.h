@@ -22,8 +22,8 @@
 typedef struct mcr_centred {
     mcr *ctx;
     int64_t n;
-    mcr_square k;         /* A, both triangles, the same bits; or it is: */
-    mcr_half half;        /* K, or A if that is `centred` */
+    mcr_square k;  /* A, both triangles, the same bits; or it is: */
+    mcr_half half; /* K, or A if that is `centred` */
     bool centred;
     double *room;         /* with half: MCR_THIN x n */
     double *root, *mean;  /* sqrt(p_i), m_i */

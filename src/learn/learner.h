@@ -168,10 +168,10 @@ typedef struct mcr_learner_type {
     size_t params_size;
     mcr_status (*check)(mcr *ctx, const void *params); /* parameters together; NULL: fine */
     mcr_status (*fit)(mcr_fitted **out, const mcr_learning *in);
-    bool weights_count; /* a weight of 2 is the same as two objects: equal ones may be merged */
-    bool dense;         /* factorises n x n matrices: BLAS should run its best code */
-    bool no_start;      /* has no use for a model to start from */
-    bool coordinates;   /* its outputs are coordinates: mcr_transform gives them */
+    bool weights_count;   /* a weight of 2 is the same as two objects: equal ones may be merged */
+    bool dense;           /* factorises n x n matrices: BLAS should run its best code */
+    bool no_start;        /* has no use for a model to start from */
+    bool coordinates;     /* its outputs are coordinates: mcr_transform gives them */
     bool several_targets; /* it learns several numbers an object at once */
     const mcr_predictor *predictor; /* NULL: offset + sum of coef K, and the rule */
 } mcr_learner_type;

@@ -366,9 +366,8 @@ INLINE void thin_rows(double *y, const real *a, int64_t next, int64_t step, int6
                       const double *x, const int rows)
 {
     vdouble sum[THIN_ROWS][THIN_VECTORS];
-    UNROLL for (int r = 0; r < rows; r++)
-        UNROLL for (int v = 0; v < THIN_VECTORS; v++)
-            sum[r][v] = load_double(y + r * MCR_THIN + v * DOUBLE_LANES);
+    UNROLL for (int r = 0; r < rows; r++) UNROLL for (int v = 0; v < THIN_VECTORS; v++)
+        sum[r][v] = load_double(y + r * MCR_THIN + v * DOUBLE_LANES);
     for (int64_t t = 0; t < terms; t++) {
         vdouble z[THIN_VECTORS];
         UNROLL for (int v = 0; v < THIN_VECTORS; v++)
@@ -380,9 +379,8 @@ INLINE void thin_rows(double *y, const real *a, int64_t next, int64_t step, int6
                 sum[r][v] = multiply_add_double(s, z[v], sum[r][v]);
         }
     }
-    UNROLL for (int r = 0; r < rows; r++)
-        UNROLL for (int v = 0; v < THIN_VECTORS; v++)
-            store_double(y + r * MCR_THIN + v * DOUBLE_LANES, sum[r][v]);
+    UNROLL for (int r = 0; r < rows; r++) UNROLL for (int v = 0; v < THIN_VECTORS; v++)
+        store_double(y + r * MCR_THIN + v * DOUBLE_LANES, sum[r][v]);
 }
 
 static void thin(double *y, const void *a, int64_t next, int64_t step, int64_t rows, int64_t terms,

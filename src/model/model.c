@@ -271,9 +271,9 @@ static mcr_status score_values(mcr_model *m, const mcr_data *data)
     if (!value) {
         size_t all = (size_t)(mcr_data_count(data) * mcr_model_targets(m));
         value = mcr_alloc(m->ctx, all, sizeof *value);
-        s = value ? mcr_predict(m->ctx, m, data, several ? NULL : value, several ? value : NULL,
-                                NULL)
-                  : MCR_NO_MEMORY;
+        s = value
+                ? mcr_predict(m->ctx, m, data, several ? NULL : value, several ? value : NULL, NULL)
+                : MCR_NO_MEMORY;
     }
     if (!s)
         s = several ? mcr_model_score_targets(m->ctx, m, data, value, NULL, &metrics)

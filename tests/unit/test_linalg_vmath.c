@@ -344,8 +344,9 @@ static void test_thin(void **unused)
                     for (int i = 0; i < MOST * MCR_THIN; i++) {
                         double want = i; /* all of this is exact */
                         for (int k = 0; k < terms && i / MCR_THIN < rows; k++)
-                            want += from[turned ? k * MOST + i / MCR_THIN : i / MCR_THIN * MOST + k] *
-                                    x[k * MCR_THIN + i % MCR_THIN];
+                            want +=
+                                from[turned ? k * MOST + i / MCR_THIN : i / MCR_THIN * MOST + k] *
+                                x[k * MCR_THIN + i % MCR_THIN];
                         assert_true(y[i] == want);
                     }
                 }

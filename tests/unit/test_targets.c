@@ -154,10 +154,12 @@ static void reads_tables_of_text(void **state)
     mcr_data *data = NULL;
     expect_table(read_as(ctx, "csv", csv, "c,a"), 2, (double[]){3, 1, 6, 4}, "c");
     expect_table(read_as(ctx, "csv", csv, "2,1"), 2, (double[]){2, 1, 5, 4}, "b");
-    expect_table(read_as(ctx, "csv", "1,2,3\n4,5,6\n", "2,3"), 2, (double[]){2, 3, 5, 6}, "column2");
+    expect_table(read_as(ctx, "csv", "1,2,3\n4,5,6\n", "2,3"), 2, (double[]){2, 3, 5, 6},
+                 "column2");
     expect_table(read_as(ctx, "tsv", "a\tb\tc\n1\t2\t3\n", "a,b"), 2, (double[]){1, 2}, "a");
     /* A header that only these names show; one column whose own name has a comma. */
-    expect_table(read_as(ctx, "csv", "n,p,q\nx,1,2\ny,3,4\n", "p,q"), 2, (double[]){1, 2, 3, 4}, "p");
+    expect_table(read_as(ctx, "csv", "n,p,q\nx,1,2\ny,3,4\n", "p,q"), 2, (double[]){1, 2, 3, 4},
+                 "p");
     expect_table(read_as(ctx, "csv", "a,\"b,c\"\n1,2\n", "b,c"), 1, (double[]){2}, NULL);
     test_fails(ctx, read_text(&data, ctx, "f", csv, strlen(csv), "csv", "a,d"), MCR_BAD_CALL,
                "f: no column \"d\" for the target");
@@ -206,7 +208,8 @@ static void survives_short_memory(void **state)
 {
     (void)state;
     const char *csv[] = {"csv", "x,u,v\n1,2,3\n4,5,6\n"};
-    const char *jsonl[] = {"jsonl", "{\"x\": 1, \"u\": 1, \"v\": 2}\n{\"x\": 2, \"u\": 3, \"v\": 4}\n"};
+    const char *jsonl[] = {"jsonl",
+                           "{\"x\": 1, \"u\": 1, \"v\": 2}\n{\"x\": 2, \"u\": 3, \"v\": 4}\n"};
     test_sweep_allocations("csv", read_small, csv);
     test_sweep_allocations("jsonl", read_small, jsonl);
 }

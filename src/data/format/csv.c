@@ -25,7 +25,7 @@ typedef struct reader {
     mcr_csv_plan plan;
     mcr_store *dense; /* NULL: no numeric columns */
     int64_t dense_room;
-    mcr_strings *text; /* one a text column */
+    mcr_strings *text;  /* one a text column */
     mcr_labels *labels; /* of one target */
     double *target;     /* several, row by row */
     int64_t target_room;

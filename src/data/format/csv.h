@@ -48,7 +48,7 @@ typedef struct mcr_csv_column {
     mcr_csv_role role;
     char *name;                     /* NULL: no header */
     int64_t numbers, words, commas; /* cells seen: numbers, others, others like "1,5" */
-    bool usual; /* the name is that of a target, and no cell below is the same word */
+    bool usual;   /* the name is that of a target, and no cell below is the same word */
     int64_t rank; /* which target it is, from 1; 0: none */
 } mcr_csv_column;
 
