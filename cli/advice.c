@@ -109,7 +109,7 @@ static void advise_task(cli *c, const char *learner, const mcr_data *data)
                 mcr_data_target_count(data) == 1;
     for (int64_t i = 0; i < count && whole; i++)
         whole = target[i] == floor(target[i]);
-    if (!whole || classes > FEW || classes > count / 5)
+    if (!whole || classes < 2 || classes > FEW || classes > count / 5)
         return;
     snprintf(text, sizeof text,
              "the targets are %" PRId64 " whole numbers, and %s predicts numbers; if they name "

@@ -208,8 +208,9 @@ static mcr_status fill(mcr_fitted *f, const cca *p, const params *o, const mcr_k
         s = mcr_fitted_keep(f, MCR_EXTRA_CORRELATION, p->correlation, p->count);
     if (!s && p->count < o->components)
         s = mcr_fitted_remark(f,
-                              "there are only %lld pairs with a correlation; %lld were asked for",
-                              (long long)p->count, (long long)o->components);
+                              "only %lld pair%s a correlation; %lld were asked for",
+                              (long long)p->count, p->count == 1 ? " has" : "s have",
+                              (long long)o->components);
     if (s)
         return s;
     memcpy(f->offset, p->offset, sizeof *f->offset * (size_t)(SIDES * p->count));

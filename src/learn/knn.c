@@ -340,8 +340,8 @@ static mcr_status keep_objects(mcr_fitted *f, const mcr_goal *g, const params *o
             object[count++] = i;
     if (!s && count < o->neighbors)
         s = mcr_fail(f->ctx, MCR_BAD_DATA,
-                     "knn: %lld neighbours, but only %lld objects%s: ask fewer (--neighbors)",
-                     (long long)o->neighbors, (long long)count,
+                     "knn: %lld neighbours, but only %lld object%s%s: ask fewer (--neighbors)",
+                     (long long)o->neighbors, (long long)count, count == 1 ? "" : "s",
                      count < g->n ? " with a weight" : "");
     if (!s)
         s = mcr_fitted_add(f, object, count, NULL, 0, NULL);

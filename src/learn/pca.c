@@ -93,9 +93,9 @@ static mcr_status finish(mcr_fitted **out, pca *p, const params *o,
     s = keep_numbers(f, p);
     if (!s && p->count < o->components)
         s = mcr_fitted_remark(f,
-                              "there are only %lld components with a variance; %lld were asked "
-                              "for",
-                              (long long)p->count, (long long)o->components);
+                              "only %lld component%s a variance; %lld were asked for",
+                              (long long)p->count, p->count == 1 ? " has" : "s have",
+                              (long long)o->components);
     if (s) {
         mcr_fitted_free(f);
         *out = NULL;

@@ -139,10 +139,39 @@ def test_a_kernel_that_is_0():
         report = fit(learner, "zero.txt", "-k", "spectrum(p=3)", *extra)
         assert "all kernel values are 0" in (report["remark"] or ""), (learner, report)
     done = tap.mercer("fit", "kmeans", "zero.txt", "-k", "spectrum(p=3)", "--clusters", 2, status=1)
-    assert "only 1 object" in done.stderr, done.stderr
+    assert "only 1 object (by this kernel)" in done.stderr, done.stderr
     for learner in ("pca", "fisher"):
         done = tap.mercer("fit", learner, "zero.txt", "-k", "spectrum(p=3)", status=1)
         assert "there is no variance" in done.stderr, done.stderr
+
+
+def test_corners():
+    """One object, one value, the same object again and again, values beyond numbers."""
+    write("one.csv", "x,y\n1,2\n")
+    write("same.csv", "x,y\n" + "1,5\n1,6\n" * 4)
+    write("flat.csv", "x,y\n" + "".join("%d,5\n" % i for i in range(8)))
+    write("big.csv", "x,y\n" + "".join("%de200,%g\n" % (i + 1, i / 3) for i in range(8)))
+    for learner in ("ridge", "erm", "gp"):
+        for file in ("one.csv", "same.csv", "flat.csv"):
+            report = fit(learner, file, "-k", "rbf(gamma=1) + 1", "--task", "regress")
+            tap.check_equal(report["stop"], "optimal", learner + " " + file)
+    for learner in ("ridge", "erm", "gp", "knn", "kmeans", "pca"):
+        done = tap.mercer("fit", learner, "big.csv", "-k", "linear", status=1)
+        assert "scale the data" in done.stderr, (learner, done.stderr)
+    for learner in ("logistic", "gp", "erm", "ridge"):
+        extra = [] if learner == "logistic" else ["--task", "classify"]
+        tap.check_equal(fit(learner, "same.csv", *extra, "-k", "linear")["stop"], "optimal", learner)
+        done = tap.mercer("fit", learner, "one.csv", "-k", "linear", *extra, status=1)
+        assert "there is one object, of class" in done.stderr, done.stderr
+        done = tap.mercer("fit", learner, "flat.csv", "-k", "linear", *extra, status=1)
+        assert 'all 8 objects are of class "5"' in done.stderr, done.stderr
+    assert "only 1 object:" in tap.mercer("fit", "knn", "one.csv", status=1).stderr
+    assert "only 1 object:" in tap.mercer("fit", "kmeans", "one.csv", status=1).stderr
+    assert "only 1 object (by this kernel)" in tap.mercer("fit", "kmeans", "same.csv", "--clusters",
+                                                          2, status=1).stderr
+    assert "there is no variance" in tap.mercer("fit", "pca", "same.csv", status=1).stderr
+    assert "only 1 component has a variance" in fit("pca", "flat.csv", "-k", "linear")["remark"]
+    assert tap.mercer("fit", "ridge", "flat.csv").stderr == ""  # one value names no classes
 
 
 def test_memory_of_draws_and_preimages():
