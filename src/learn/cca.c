@@ -207,8 +207,7 @@ static mcr_status fill(mcr_fitted *f, const cca *p, const params *o, const mcr_k
     if (!s)
         s = mcr_fitted_keep(f, MCR_EXTRA_CORRELATION, p->correlation, p->count);
     if (!s && p->count < o->components)
-        s = mcr_fitted_remark(f,
-                              "only %lld pair%s a correlation; %lld were asked for",
+        s = mcr_fitted_remark(f, "only %lld pair%s a correlation; %lld were asked for",
                               (long long)p->count, p->count == 1 ? " has" : "s have",
                               (long long)o->components);
     if (s)

@@ -92,8 +92,7 @@ static mcr_status finish(mcr_fitted **out, pca *p, const params *o,
     f->stop = mcr_leading_outcome(result->stop);
     s = keep_numbers(f, p);
     if (!s && p->count < o->components)
-        s = mcr_fitted_remark(f,
-                              "only %lld component%s a variance; %lld were asked for",
+        s = mcr_fitted_remark(f, "only %lld component%s a variance; %lld were asked for",
                               (long long)p->count, p->count == 1 ? " has" : "s have",
                               (long long)o->components);
     if (s) {
