@@ -12,7 +12,7 @@
 #include "base/threads.h"
 #include "linalg/tiles.h"
 
-enum { SIDE = MCR_HALF_SIDE, MOST_LANES = 16, TILES_A_LANE = 4, CHUNK = 512 };
+enum { SIDE = MCR_HALF_SIDE, LD = MCR_HALF_LD, MOST_LANES = 16, TILES_A_LANE = 4, CHUNK = 512 };
 
 static int64_t least(int64_t a, int64_t b)
 {
@@ -25,13 +25,13 @@ static mcr_status take_room(mcr_half *h, const char *what)
 {
     size_t tiles = (size_t)(h->side * (h->side + 1) / 2), n = (size_t)h->n * MCR_THIN;
     size_t bytes = 0, more = n * (size_t)(h->lanes + 1) * sizeof(double);
-    if (!mcr_size_mul(tiles, sizeof(double) * SIDE * SIDE, &bytes) || bytes > SIZE_MAX - more)
+    if (!mcr_size_mul(tiles, sizeof(double) * MCR_HALF_TILE, &bytes) || bytes > SIZE_MAX - more)
         bytes = SIZE_MAX - more;
     mcr_status s = mcr_budget_take(h->ctx, bytes + more, what);
     if (s)
         return s;
     h->taken = bytes + more;
-    h->tile = mcr_alloc(h->ctx, tiles, sizeof(double) * SIDE * SIDE);
+    h->tile = mcr_alloc(h->ctx, tiles, sizeof(double) * MCR_HALF_TILE);
     h->x = mcr_alloc(h->ctx, n, sizeof *h->x);
     h->y = mcr_alloc(h->ctx, n * (size_t)h->lanes, sizeof *h->y);
     return h->tile && h->x && h->y ? MCR_OK : MCR_NO_MEMORY;
@@ -97,12 +97,13 @@ static mcr_status run_lane(void *arg, int64_t lane, int worker)
         for (int64_t c = r; c < h->side; c++, at++) {
             if (at % h->lanes != lane)
                 continue;
-            const double *tile = h->tile + at * SIDE * SIDE;
+            const double *tile = h->tile + at * MCR_HALF_TILE;
             int64_t i = r * SIDE, j = c * SIDE;
             int64_t rows = least(SIDE, n - i), cols = least(SIDE, n - j);
-            p->math->thin(y + i * MCR_THIN, tile, SIDE, 1, rows, cols, h->x + j * MCR_THIN);
+            p->math->thin(y + i * MCR_THIN, tile, LD, 1, rows, cols, h->x + j * MCR_THIN, p->rows);
             if (r != c)
-                p->math->thin(y + j * MCR_THIN, tile, 1, SIDE, cols, rows, h->x + i * MCR_THIN);
+                p->math->thin(y + j * MCR_THIN, tile, 1, LD, cols, rows, h->x + i * MCR_THIN,
+                              p->rows);
         }
     return MCR_OK;
 }
@@ -160,7 +161,7 @@ static mcr_status centre_row(void *arg, int64_t r, int worker)
         for (int64_t i = 0; i < rows; i++) {
             double own = job->mean[r * SIDE + i], scale = job->root[r * SIDE + i];
             for (int64_t j = 0; j < cols; j++) {
-                double *k = &tile[i * SIDE + j];
+                double *k = &tile[i * LD + j];
                 *k = scale * root[j] * (*k - (own + mean[j]) + job->centre);
             }
         }

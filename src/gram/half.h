@@ -10,13 +10,15 @@
 
 #include "gram/gram.h"
 
-enum { MCR_HALF_SIDE = 192 };
+/* Rows and columns of a tile; how far apart its rows lie: an odd number of cache lines, so that a column
+ * of it does not meet itself in the first cache. */
+enum { MCR_HALF_SIDE = 192, MCR_HALF_LD = 200, MCR_HALF_TILE = MCR_HALF_SIDE * MCR_HALF_LD };
 
-/* Where tile (row, col), row <= col, begins: row-major, MCR_HALF_SIDE a side, whatever n leaves of it. */
+/* Where tile (row, col), row <= col, begins. */
 static inline int64_t mcr_half_tile(int64_t n, int64_t row, int64_t col)
 {
     int64_t side = (n + MCR_HALF_SIDE - 1) / MCR_HALF_SIDE;
-    return (row * side - row * (row - 1) / 2 + col - row) * MCR_HALF_SIDE * MCR_HALF_SIDE;
+    return (row * side - row * (row - 1) / 2 + col - row) * MCR_HALF_TILE;
 }
 
 /* Fills the tiles from a symmetric Gram. Progress is told, and MCR_STOPPED returned if asked for. */

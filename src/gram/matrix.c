@@ -52,7 +52,7 @@ static int64_t strip_tiles(int64_t side_tiles, int64_t strip)
 
 _Static_assert((int)SIDE == (int)MCR_HALF_SIDE, "tiles are computed where they stay");
 
-static mcr_status compute_tile(const matrix_job *job, mcr_rows x, mcr_rows z, void *k,
+static mcr_status compute_tile(const matrix_job *job, mcr_rows x, mcr_rows z, void *k, int64_t ld,
                                mcr_scratch *scratch)
 {
     if (job->batch)
@@ -62,7 +62,7 @@ static mcr_status compute_tile(const matrix_job *job, mcr_rows x, mcr_rows z, vo
                                                .row_first = x.first - job->strip * job->side,
                                                .rows = x.count,
                                                .k = k,
-                                               .ld = SIDE,
+                                               .ld = ld,
                                                .scratch = scratch,
                                            });
     return mcr_binding_block(job->gram->binding, &(mcr_tile){
@@ -70,7 +70,7 @@ static mcr_status compute_tile(const matrix_job *job, mcr_rows x, mcr_rows z, vo
                                                      .z = z,
                                                      .precise = job->precise,
                                                      .k = k,
-                                                     .ld = SIDE,
+                                                     .ld = ld,
                                                      .scratch = scratch,
                                                  });
 }
@@ -112,7 +112,7 @@ static mcr_status matrix_tile(void *arg, int64_t item, int worker)
     void *k = mcr_scratch_take(scratch, real * SIDE * SIDE);
     if (!k)
         return MCR_NO_MEMORY;
-    mcr_status s = compute_tile(job, (mcr_rows){NULL, i, rows}, (mcr_rows){NULL, j, cols}, k,
+    mcr_status s = compute_tile(job, (mcr_rows){NULL, i, rows}, (mcr_rows){NULL, j, cols}, k, SIDE,
                                 scratch);
     if (!s) {
         if (r == c)
@@ -130,6 +130,7 @@ static mcr_status matrix_tile(void *arg, int64_t item, int worker)
 /* The same into its place among the tiles of half a matrix, or a square of one of them. */
 static mcr_status half_tile(void *arg, int64_t item, int worker)
 {
+    enum { LD = MCR_HALF_LD };
     matrix_job *job = arg;
     mcr_status s = worker == 0 ? tell(job, item) : MCR_OK;
     if (s)
@@ -140,14 +141,13 @@ static mcr_status half_tile(void *arg, int64_t item, int worker)
     int64_t rows = job->n - i < side ? job->n - i : side;
     int64_t cols = job->n - j < side ? job->n - j : side;
     double *tile = (double *)job->k + mcr_half_tile(job->n, big, j / SIDE);
-    double *k = tile + i % SIDE * SIDE + j % SIDE;
-    s = compute_tile(job, (mcr_rows){NULL, i, rows}, (mcr_rows){NULL, j, cols}, k,
+    double *k = tile + i % SIDE * LD + j % SIDE;
+    s = compute_tile(job, (mcr_rows){NULL, i, rows}, (mcr_rows){NULL, j, cols}, k, LD,
                      job->gram->scratch[worker]);
     if (!s && r == c)
-        mcr_mirror(k, rows, SIDE, sizeof *k);
+        mcr_mirror(k, rows, LD, sizeof *k);
     else if (!s && j / SIDE == big)
-        mcr_copy_out_transposed(tile + j % SIDE * SIDE + i % SIDE, SIDE, k, SIDE, rows, cols,
-                                sizeof *k);
+        mcr_copy_out_transposed(tile + j % SIDE * LD + i % SIDE, LD, k, LD, rows, cols, sizeof *k);
     return s;
 }
 

@@ -363,40 +363,53 @@ enum {
 };
 
 INLINE void thin_rows(double *y, const real *a, int64_t next, int64_t step, int64_t terms,
-                      const double *x, const int rows)
+                      const double *x, const int rows, const int vectors)
 {
     vdouble sum[THIN_ROWS][THIN_VECTORS];
-    UNROLL for (int r = 0; r < rows; r++) UNROLL for (int v = 0; v < THIN_VECTORS; v++)
+    UNROLL for (int r = 0; r < rows; r++) UNROLL for (int v = 0; v < vectors; v++)
         sum[r][v] = load_double(y + r * MCR_THIN + v * DOUBLE_LANES);
     for (int64_t t = 0; t < terms; t++) {
         vdouble z[THIN_VECTORS];
-        UNROLL for (int v = 0; v < THIN_VECTORS; v++)
+        UNROLL for (int v = 0; v < vectors; v++)
             z[v] = load_double(x + t * MCR_THIN + v * DOUBLE_LANES);
         UNROLL for (int r = 0; r < rows; r++)
         {
             vdouble s = splat_double((double)a[r * next + t * step]);
-            UNROLL for (int v = 0; v < THIN_VECTORS; v++)
+            UNROLL for (int v = 0; v < vectors; v++)
                 sum[r][v] = multiply_add_double(s, z[v], sum[r][v]);
         }
     }
-    UNROLL for (int r = 0; r < rows; r++) UNROLL for (int v = 0; v < THIN_VECTORS; v++)
+    UNROLL for (int r = 0; r < rows; r++) UNROLL for (int v = 0; v < vectors; v++)
         store_double(y + r * MCR_THIN + v * DOUBLE_LANES, sum[r][v]);
 }
 
-static void thin(double *y, const void *a, int64_t next, int64_t step, int64_t rows, int64_t terms,
-                 const double *x)
+INLINE void thin_by(double *y, const real *a, int64_t next, int64_t step, int64_t rows,
+                    int64_t terms, const double *x, const int vectors)
 {
-    const real *at = a;
     for (; rows >= THIN_ROWS; rows -= THIN_ROWS) {
-        thin_rows(y, at, next, step, terms, x, THIN_ROWS);
+        thin_rows(y, a, next, step, terms, x, THIN_ROWS, vectors);
         y += THIN_ROWS * MCR_THIN;
-        at += THIN_ROWS * next;
+        a += THIN_ROWS * next;
     }
     for (; rows > 0; rows--) {
-        thin_rows(y, at, next, step, terms, x, 1);
+        thin_rows(y, a, next, step, terms, x, 1, vectors);
         y += MCR_THIN;
-        at += next;
+        a += next;
     }
+}
+
+static void thin(double *y, const void *a, int64_t next, int64_t step, int64_t rows, int64_t terms,
+                 const double *x, int64_t cols)
+{
+    int64_t vectors = (cols + DOUBLE_LANES - 1) / DOUBLE_LANES;
+    if (vectors <= THIN_VECTORS / 4)
+        thin_by(y, a, next, step, rows, terms, x, THIN_VECTORS < 4 ? 1 : THIN_VECTORS / 4);
+    else if (vectors <= THIN_VECTORS / 2)
+        thin_by(y, a, next, step, rows, terms, x, THIN_VECTORS / 2);
+    else if (vectors <= THIN_VECTORS * 3 / 4)
+        thin_by(y, a, next, step, rows, terms, x, THIN_VECTORS * 3 / 4);
+    else
+        thin_by(y, a, next, step, rows, terms, x, THIN_VECTORS);
 }
 
 extern const mcr_vmath SYMBOL(mcr_vmath_);

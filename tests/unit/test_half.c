@@ -41,8 +41,7 @@ static void compare(mcr *ctx, const char *sample, const char *kernel, int64_t n,
         for (int64_t j = i; j < n; j++) {
             int64_t r = i / MCR_HALF_SIDE, c = j / MCR_HALF_SIDE;
             const double *tile = half.tile + mcr_half_tile(n, r, c);
-            assert_true(k[i * n + j] ==
-                        tile[i % MCR_HALF_SIDE * MCR_HALF_SIDE + j % MCR_HALF_SIDE]);
+            assert_true(k[i * n + j] == tile[i % MCR_HALF_SIDE * MCR_HALF_LD + j % MCR_HALF_SIDE]);
         }
     test_ok(ctx, mcr_half_multiply(&half, rows, v, got));
     for (int64_t o = 0; o < rows; o++)
