@@ -24,6 +24,12 @@ static void fill(mcr_goal *g, const mcr_data *data)
 /* More than these, of which most have one object, are no classes. */
 enum { MANY_CLASSES = 100 };
 
+static bool has_task(const char *learner)
+{
+    const mcr_learner_type *type = mcr_learner_find(learner);
+    return type && type->task == MCR_EITHER;
+}
+
 static mcr_status set_task(mcr_goal *g, const mcr_data *data, const char *learner, int task,
                            const char *class_weight)
 {
@@ -37,10 +43,11 @@ static mcr_status set_task(mcr_goal *g, const mcr_data *data, const char *learne
                         "one of them (--target) to learn its classes",
                         learner, (long long)targets);
     if (g->task == MCR_CLASSIFY && classes > MANY_CLASSES && classes > g->n / 2)
-        return mcr_fail(g->ctx, MCR_BAD_DATA,
-                        "%s: %lld classes in %lld objects; are the targets real numbers? Then use "
-                        "ridge, or --task regress",
-                        learner, (long long)classes, (long long)g->n);
+        return mcr_fail(
+            g->ctx, MCR_BAD_DATA,
+            "%s: %lld classes in %lld objects; are the targets real numbers? Then use %s", learner,
+            (long long)classes, (long long)g->n,
+            has_task(learner) ? "--task regress" : "ridge or svr");
     if (g->task == MCR_CLASSIFY)
         return mcr_svm_need_classes(g->ctx, learner, data);
     if (class_weight)
@@ -178,6 +185,15 @@ mcr_status mcr_fitted_remark_zero(mcr_fitted *f, mcr_gram *gram)
     return zero ? mcr_fitted_remark(f, "all kernel values are 0: the kernel sees nothing in these "
                                        "objects, and nothing can be learned")
                 : s;
+}
+
+mcr_status mcr_fitted_remark_definite(mcr_fitted *f, const mcr_kernel *kernel)
+{
+    return mcr_kernel_definite(kernel, NULL) == MCR_PSD
+               ? MCR_OK
+               : mcr_fitted_remark(f,
+                                   "the kernel is not known to be positive semidefinite: what was "
+                                   "found may not be the optimum");
 }
 
 mcr_status mcr_fitted_remark(mcr_fitted *f, const char *format, ...)

@@ -51,6 +51,8 @@ mcr_status mcr_goal_fitted(mcr_fitted **out, const mcr_goal *goal, const double 
 /* Tells the fitted what f (n x outputs, of the training objects) says of them. */
 mcr_status mcr_goal_tell(const mcr_goal *goal, mcr_fitted *fitted, const double *f);
 
+/* Where the kernel is not known to be positive semidefinite the remark says so. */
+mcr_status mcr_fitted_remark_definite(mcr_fitted *fitted, const mcr_kernel *kernel);
 /* Where all kernel values are 0 nothing can be learned, and the remark says so. */
 mcr_status mcr_fitted_remark_zero(mcr_fitted *fitted, mcr_gram *gram);
 /* Adds a sentence to the remark. */

@@ -136,7 +136,7 @@ static mcr_status finish(mcr_fitted **out, const mcr_goal *g, const params *o, c
     t->tolerance = o->tol;
     t->iterations = r->steps;
     t->stop = stops[r->stop];
-    s = mcr_svm_remark(&t->remark, g->ctx, gram->kernel);
+    s = mcr_fitted_remark_definite(t, gram->kernel);
     if (!s)
         s = mcr_goal_tell(g, t, f);
     if (!s)

@@ -21,7 +21,6 @@
 #include "base/params.h"
 #include "base/threads.h"
 #include "learn/goal.h"
-#include "linalg/blas.h"
 #include "linalg/lapack.h"
 #include "linalg/shared.h"
 
@@ -289,12 +288,12 @@ static mcr_status pick_lambda(ridge *r, const mcr_reals *lambda, double *error)
     if (!s)
         s = mcr_budget_take(r->ctx, bytes, "ridge: the eigenvectors for a path of lambda");
     if (!s) {
-        s = mcr_blas_eigen(r->ctx, n, r->m.a, r->m.ld, true, value);
+        s = mcr_shared_eigen(r->ctx, n, r->m.a, r->m.ld, value);
         mcr_budget_give(r->ctx, bytes);
     }
     if (!s)
-        s = mcr_blas_gemm(r->ctx, MCR_AS_IS, MCR_AS_IS, n, k, n, 1, r->m.a, r->m.ld, r->b, k, 0,
-                          projection, k);
+        s = mcr_shared_gemm(r->ctx, MCR_AS_IS, MCR_AS_IS, n, k, n, 1, r->m.a, r->m.ld, r->b, k, 0,
+                            projection, k);
     if (!s)
         s = walk_path(r, value, projection, lambda, error);
     int64_t best = 0;
