@@ -105,10 +105,11 @@ static void advise_task(cli *c, const char *learner, const mcr_data *data)
     int64_t classes = mcr_data_classes(data), count = mcr_data_count(data);
     const double *target = mcr_data_targets(data);
     char text[256];
-    int whole = mcr_data_target_kind(data) == MCR_REAL_TARGETS && !task_is_given(c);
+    int whole = mcr_data_target_kind(data) == MCR_REAL_TARGETS && !task_is_given(c) &&
+                mcr_data_target_count(data) == 1;
     for (int64_t i = 0; i < count && whole; i++)
         whole = target[i] == floor(target[i]);
-    if (!whole || classes > FEW || classes > count / 5)
+    if (!whole || classes < 2 || classes > FEW || classes > count / 5)
         return;
     snprintf(text, sizeof text,
              "the targets are %" PRId64 " whole numbers, and %s predicts numbers; if they name "

@@ -46,6 +46,20 @@ int cli_learner_is_dense(const char *name)
     return find_learner(name, &info) && info.dense;
 }
 
+static const mcr_param *find_param(const mcr_param *table, const char *name)
+{
+    for (const mcr_param *p = table; p && p->name; p++)
+        if (strcmp(p->name, name) == 0)
+            return p;
+    return NULL;
+}
+
+int cli_learner_has(const char *name, const char *option)
+{
+    mcr_learner_info info;
+    return find_learner(name, &info) && find_param(info.params, option) != NULL;
+}
+
 const char *cli_learner_examples(const char *name)
 {
     static const char *const examples[][2] = {
@@ -67,6 +81,8 @@ const char *cli_learner_examples(const char *name)
         {"ridge", "mercer sample sinc -n 200 -o sinc.csv\n"
                   "mercer fit ridge sinc.csv -k 'rbf(gamma=0.5)' --lambda 0.1 --loo\n"
                   "mercer fit ridge sinc.csv -k 'rbf(gamma=0.5)' --lambda 1e-6:1e3:log20\n"
+                  "mercer sample friedman -n 200 -o friedman.csv\n"
+                  "mercer fit ridge friedman.csv --target target,x5 -o both.mercer\n"
                   "mercer sample blobs -n 300 -o blobs.csv\n"
                   "mercer fit ridge blobs.csv --task classify -o blobs.mercer"},
         {"erm", "mercer sample sinc -n 200 -o sinc.csv\n"
@@ -119,20 +135,6 @@ const char *cli_learner_examples(const char *name)
 }
 
 /* ---- the table --------------------------------------------------------------------------------*/
-
-static const mcr_param *find_param(const mcr_param *table, const char *name)
-{
-    for (const mcr_param *p = table; p && p->name; p++)
-        if (strcmp(p->name, name) == 0)
-            return p;
-    return NULL;
-}
-
-int cli_learner_has(const char *name, const char *option)
-{
-    mcr_learner_info info;
-    return find_learner(name, &info) && find_param(info.params, option) != NULL;
-}
 
 static int has_option(const cli_option *options, int count, const char *name)
 {

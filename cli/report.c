@@ -25,14 +25,15 @@ const char *cli_task_name(mcr_task task)
 
 static void say_data(const mcr_report_fit *r)
 {
-    char n[64], features[64], classes[64];
-    cli_say("data", "%s%s%s%s%s", cli_count_text(n, r->n, "object"), r->features ? ", " : "",
-            r->features ? cli_count_text(features, r->features, "feature") : "",
-            r->classes ? ", " : "",
-            r->classes == 1 ? "1 class"
-            : r->classes > 1
-                ? (snprintf(classes, sizeof classes, "%" PRId64 " classes", r->classes), classes)
-                : "");
+    char n[64], features[64], more[64] = "";
+    if (r->classes == 1)
+        snprintf(more, sizeof more, ", 1 class");
+    else if (r->classes > 1)
+        snprintf(more, sizeof more, ", %" PRId64 " classes", r->classes);
+    else if (r->targets > 1)
+        snprintf(more, sizeof more, ", %" PRId64 " targets", r->targets);
+    cli_say("data", "%s%s%s%s", cli_count_text(n, r->n, "object"), r->features ? ", " : "",
+            r->features ? cli_count_text(features, r->features, "feature") : "", more);
 }
 
 /* Of several problems some may not have been begun: then sums over the others say nothing. */
@@ -68,10 +69,11 @@ static void say_score(const mcr_report_fit *r)
 {
     if (isfinite(r->accuracy))
         cli_say("training", "accuracy %.6g", r->accuracy);
+    const char *mean = r->targets > 1 ? " (means over the targets)" : "";
     if (isfinite(r->mse) && isfinite(r->r2))
-        cli_say("training", "mse %.6g, r2 %.6g", r->mse, r->r2);
+        cli_say("training", "mse %.6g, r2 %.6g%s", r->mse, r->r2, mean);
     else if (isfinite(r->mse))
-        cli_say("training", "mse %.6g", r->mse);
+        cli_say("training", "mse %.6g%s", r->mse, mean);
     if (isfinite(r->loo))
         cli_say("left out", "%s %.6g, each object predicted from the others",
                 r->task == MCR_CLASSIFY ? "accuracy" : "mse",
@@ -154,6 +156,8 @@ void cli_report_json(cli_json *j, const mcr_report_fit *r)
     cli_json_integer(j, "n", r->n);
     cli_json_integer(j, "features", r->features);
     cli_json_integer(j, "classes", r->classes);
+    if (r->targets > 1)
+        cli_json_integer(j, "targets", r->targets);
     cli_json_real(j, "seconds", r->seconds);
     cli_json_real(j, "objective", r->objective);
     cli_json_integer(j, "iterations", r->iterations);

@@ -176,8 +176,7 @@ static void warn(const fit_job *job)
         [MCR_STOP_INTERRUPTED] = "interrupted; call it again to finish",
         [MCR_STOP_STUCK] =
             "rounding, or a kernel that is not positive semidefinite, allowed no more "
-            "progress; check the kernel (mercer check), scale the data, or take a "
-            "larger --tol",
+            "progress; check the kernel (mercer check)",
     };
     const mcr_report_fit *r = mcr_model_report(job->model);
     const char *path = job->call->output;
@@ -190,6 +189,10 @@ static void warn(const fit_job *job)
     if (isfinite(r->value))
         snprintf(far, sizeof far, "%s %.2g, tolerance %.2g", r->certificate, r->value,
                  r->tolerance);
+    if (r->stop == MCR_STOP_STUCK)
+        snprintf(resume, sizeof resume, "%s",
+                 cli_learner_has(r->learner, "tol") ? ", scale the data, or take a larger --tol"
+                                                    : ", or scale the data");
     const char *why = how[r->stop];
     if (r->stop == MCR_STOP_STEPS && cli_learner_has(r->learner, "passes"))
         why = "the passes or steps that were allowed are used up; allow more (--passes)";

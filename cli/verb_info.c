@@ -108,14 +108,40 @@ static void field_json(cli_json *j, const mcr_field_info *f, int64_t n)
     cli_json_end(j);
 }
 
-static void targets_json(cli_json *j, const mcr_data *data, const target_info *t)
+/* The least, the largest and the mean of one of several targets. */
+static void measure_target(const mcr_data *data, int64_t t, double *min, double *max, double *mean)
 {
-    if (t->kind == MCR_NO_TARGETS) {
-        cli_json_null(j, "targets");
-        return;
+    int64_t n = mcr_data_count(data), cols = mcr_data_target_count(data);
+    const double *table = mcr_data_target_table(data);
+    *min = INFINITY;
+    *max = -INFINITY;
+    *mean = 0;
+    for (int64_t i = 0; i < n; i++) {
+        *min = fmin(*min, table[i * cols + t]);
+        *max = fmax(*max, table[i * cols + t]);
+        *mean += table[i * cols + t] / (double)n;
     }
-    cli_json_object(j, "targets");
-    cli_json_text(j, "kind", t->kind == MCR_WORD_TARGETS ? "words" : "numbers");
+}
+
+static void several_json(cli_json *j, const mcr_data *data)
+{
+    double min, max, mean;
+    cli_json_list(j, "several");
+    for (int64_t t = 0; t < mcr_data_target_count(data); t++) {
+        measure_target(data, t, &min, &max, &mean);
+        cli_json_object(j, NULL);
+        cli_json_text(j, "name", mcr_data_target_name(data, t));
+        cli_json_real(j, "min", min);
+        cli_json_real(j, "max", max);
+        cli_json_real(j, "mean", mean);
+        cli_json_end(j);
+    }
+    cli_json_end(j);
+}
+
+/* One target: of numbers, or of classes. */
+static void one_json(cli_json *j, const mcr_data *data, const target_info *t)
+{
     cli_json_integer(j, "distinct", t->classes);
     if (t->as_classes) {
         cli_json_list(j, "classes");
@@ -132,6 +158,20 @@ static void targets_json(cli_json *j, const mcr_data *data, const target_info *t
         cli_json_real(j, "max", t->max);
         cli_json_real(j, "mean", t->mean);
     }
+}
+
+static void targets_json(cli_json *j, const mcr_data *data, const target_info *t)
+{
+    if (t->kind == MCR_NO_TARGETS) {
+        cli_json_null(j, "targets");
+        return;
+    }
+    cli_json_object(j, "targets");
+    cli_json_text(j, "kind", t->kind == MCR_WORD_TARGETS ? "words" : "numbers");
+    if (mcr_data_target_count(data) > 1)
+        several_json(j, data);
+    else
+        one_json(j, data, t);
     cli_json_end(j);
 }
 
@@ -226,10 +266,22 @@ static void say_classes(const mcr_data *data, const target_info *t)
         cli_say("", "and %" PRId64 " more", t->classes - shown);
 }
 
+static void say_several(const mcr_data *data)
+{
+    double min, max, mean;
+    for (int64_t t = 0; t < mcr_data_target_count(data); t++) {
+        measure_target(data, t, &min, &max, &mean);
+        cli_say(t ? "" : "targets", "%s: numbers, %.6g to %.6g, mean %.6g",
+                mcr_data_target_name(data, t), min, max, mean);
+    }
+}
+
 static void say_targets(const mcr_data *data, const target_info *t)
 {
     char count[64];
-    if (t->kind == MCR_NO_TARGETS)
+    if (mcr_data_target_count(data) > 1)
+        say_several(data);
+    else if (t->kind == MCR_NO_TARGETS)
         cli_say("targets", "none");
     else if (t->as_classes)
         say_classes(data, t);
@@ -290,6 +342,12 @@ static void model_json(const cli *c, const mcr_model *model, double bytes, doubl
         cli_json_text(&j, NULL, mcr_model_class_name(model, k));
     cli_json_end(&j);
     cli_json_integer(&j, "outputs", mcr_model_outputs(model));
+    if (r->targets > 1)
+        cli_json_list(&j, "target_names");
+    for (int64_t t = 0; t < r->targets && r->targets > 1; t++)
+        cli_json_text(&j, NULL, mcr_model_output_name(model, t));
+    if (r->targets > 1)
+        cli_json_end(&j);
     cli_json_flag(&j, "probability", mcr_model_has_probability(model));
     cli_json_text(&j, "tuning", mcr_model_tuning(model));
     cli_json_text(&j, "version", r->version);
@@ -335,6 +393,8 @@ static void model_summary(const cli *c, const mcr_model *model, double bytes)
         cli_say(k ? "" : "classes", "%s", mcr_model_class_name(model, k));
     if (classes > CLASSES_SHOWN)
         cli_say("", "and %" PRId64 " more", classes - CLASSES_SHOWN);
+    for (int64_t t = 0; t < r->targets && r->targets > 1; t++)
+        cli_say(t ? "" : "targets", "%s", mcr_model_output_name(model, t));
     if (classes)
         cli_say("proba", "%s", mcr_model_has_probability(model) ? "yes" : "no");
     if (mcr_model_tuning(model))

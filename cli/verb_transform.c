@@ -8,14 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "advice.h"
+#include "asking.h"
 #include "cli.h"
 #include "json.h"
-#include "output.h"
-#include "progress.h"
-#include "text.h"
-
-static const int64_t block_numbers = (int64_t)1 << 22;
 
 typedef struct transform_call {
     const char *output;
@@ -23,81 +18,40 @@ typedef struct transform_call {
 } transform_call;
 
 typedef struct transform_job {
-    cli *c;
+    cli_asking asked;
     const transform_call *call;
-    mcr_model *model;
-    mcr_data *data;
-    int64_t n, cols;
-    const char **name; /* of the coordinates */
-    double *buffer;    /* a block */
     int64_t pairs;     /* of coordinates, from two kernels */
     double (*sums)[5]; /* of each pair: a, b, aa, bb, ab */
-    cli_output *output;
-    double seconds; /* computing */
 } transform_job;
 
 static int count_columns(transform_job *job)
 {
-    cli *c = job->c;
-    const mcr_report_fit *r = mcr_model_report(job->model);
+    cli_asking *a = &job->asked;
     if (job->call->preimage)
-        return cli_fail(c, mcr_preimage_features(c->ctx, job->model, &job->cols));
-    if (!mcr_model_has_coordinates(job->model))
-        return cli_refuse(c,
+        return cli_fail(a->c, mcr_preimage_features(a->c->ctx, a->model, &a->cols));
+    if (!mcr_model_has_coordinates(a->model))
+        return cli_refuse(a->c,
                           "%s is a model of %s, which has no coordinates (mercer predict gives "
                           "what it says)",
-                          cli_word(c, 0), r->learner);
-    job->cols = mcr_model_outputs(job->model);
-    job->pairs = r->second_kernel ? job->cols / 2 : 0;
+                          cli_word(a->c, 0), a->report->learner);
+    a->cols = mcr_model_outputs(a->model);
+    job->pairs = a->report->second_kernel ? a->cols / 2 : 0;
     job->sums = cli_alloc((size_t)job->pairs, sizeof *job->sums);
-    job->name = cli_alloc((size_t)job->cols, sizeof *job->name);
-    for (int64_t j = 0; j < job->cols; j++)
-        job->name[j] = mcr_model_output_name(job->model, j);
+    a->name = cli_alloc((size_t)a->cols, sizeof *a->name);
+    for (int64_t j = 0; j < a->cols; j++)
+        a->name[j] = mcr_model_output_name(a->model, j);
     return 0;
-}
-
-static int open_job(transform_job *job)
-{
-    cli *c = job->c;
-    const char *path = job->call->output;
-    int bad = cli_output_check_table(c, path);
-    if (!bad)
-        bad = cli_fail(c, mcr_model_load(&job->model, c->ctx, cli_word(c, 0)));
-    if (bad)
-        return bad;
-    c->reading.features = mcr_model_report(job->model)->features;
-    bad = count_columns(job);
-    if (!bad)
-        bad = cli_read_words(c, &job->data, 1);
-    if (!bad)
-        bad = cli_advise_features(c, mcr_model_report(job->model), job->data);
-    if (bad)
-        return bad;
-    job->n = mcr_data_count(job->data);
-    cli_table table = {.rows = job->n, .cols = job->cols, .names = job->name, .prefix = "x"};
-    if (path || !c->common.json)
-        bad = cli_output_open(&job->output, c, path, &table);
-    return bad;
-}
-
-static void close_job(transform_job *job)
-{
-    cli_output_discard(job->output);
-    free(job->name);
-    free(job->buffer);
-    free(job->sums);
-    mcr_data_free(job->data);
-    mcr_model_free(job->model);
 }
 
 /* ---- correlations on these objects ------------------------------------------------------------*/
 
 static void add_pairs(const transform_job *job, int64_t rows)
 {
+    const cli_asking *asked = &job->asked;
     for (int64_t i = 0; i < rows; i++)
         for (int64_t c = 0; c < job->pairs; c++) {
-            double a = job->buffer[i * job->cols + c];
-            double b = job->buffer[i * job->cols + job->pairs + c];
+            double a = asked->buffer[i * asked->cols + c];
+            double b = asked->buffer[i * asked->cols + job->pairs + c];
             const double more[5] = {a, b, a * a, b * b, a * b};
             for (int t = 0; t < 5; t++)
                 job->sums[c][t] += more[t];
@@ -106,7 +60,7 @@ static void add_pairs(const transform_job *job, int64_t rows)
 
 static double correlation(const transform_job *job, int64_t c)
 {
-    const double *s = job->sums[c], n = (double)job->n;
+    const double *s = job->sums[c], n = (double)job->asked.n;
     return (s[4] - s[0] * s[1] / n) / sqrt((s[2] - s[0] * s[0] / n) * (s[3] - s[1] * s[1] / n));
 }
 
@@ -117,82 +71,76 @@ static void say_correlations(const transform_job *job)
     for (int64_t c = 0; c < job->pairs; c++)
         fprintf(stderr, "%s%.6g", c ? ", " : "correlations ", correlation(job, c));
     if (job->pairs)
-        fprintf(stderr, " (%" PRId64 " objects)\n", job->n);
+        fprintf(stderr, " (%" PRId64 " objects)\n", job->asked.n);
 }
 
 /* ---- the work ---------------------------------------------------------------------------------*/
 
-static int transform_block(transform_job *job, int64_t first, int64_t rows)
+static mcr_status compute(void *arg, const mcr_data *part, int64_t first, int64_t rows)
 {
-    mcr_data *part = NULL;
-    mcr *ctx = job->c->ctx;
-    double start = cli_seconds();
-    cli_progress_part(job->c, (double)first / (double)job->n, (double)rows / (double)job->n);
-    mcr_status status = mcr_data_select(&part, job->data, (mcr_rows){NULL, first, rows});
-    if (status == MCR_OK && job->call->preimage)
-        status = mcr_preimage(ctx, job->model, part, job->buffer);
-    else if (status == MCR_OK)
-        status = mcr_transform(ctx, job->model, part, job->buffer);
-    mcr_data_free(part);
-    job->seconds += cli_seconds() - start;
-    int bad = cli_fail_words(job->c, status, 1);
-    if (!bad)
-        add_pairs(job, rows);
-    return bad || !job->output ? bad : cli_output_rows(job->output, job->buffer, rows, job->cols);
+    transform_job *job = arg;
+    cli_asking *a = &job->asked;
+    (void)first;
+    (void)rows;
+    return job->call->preimage ? mcr_preimage(a->c->ctx, a->model, part, a->buffer)
+                               : mcr_transform(a->c->ctx, a->model, part, a->buffer);
+}
+
+static int put(void *arg, int64_t first, int64_t rows)
+{
+    transform_job *job = arg;
+    const cli_asking *a = &job->asked;
+    (void)first;
+    add_pairs(job, rows);
+    return a->output ? cli_output_rows(a->output, a->buffer, rows, a->cols) : 0;
 }
 
 static int transform(transform_job *job)
 {
-    int64_t at_once = 1 + block_numbers / job->cols;
-    at_once = at_once < job->n ? at_once : job->n;
-    int bad = 0;
-    job->buffer = cli_alloc_matrix(job->c, at_once, job->cols, sizeof *job->buffer);
-    if (!job->buffer)
-        return 1;
-    for (int64_t first = 0; !bad && first < job->n; first += at_once)
-        bad = transform_block(job, first, job->n - first < at_once ? job->n - first : at_once);
-    return bad;
+    cli_asking *a = &job->asked;
+    int bad = count_columns(job);
+    if (!bad)
+        bad = cli_asking_read(a);
+    if (!bad)
+        bad = cli_asking_table(a, "x", 0);
+    if (bad)
+        return bad;
+    int64_t at_once = cli_asking_block(a);
+    a->buffer = cli_alloc_matrix(a->c, at_once, a->cols, sizeof *a->buffer);
+    return a->buffer ? cli_asking_run(a, at_once, compute, put, job) : 1;
 }
 
 static void print_json(const transform_job *job)
 {
     cli_json j;
     cli_json_begin(&j, stdout);
-    cli_json_integer(&j, "n", job->n);
-    cli_json_integer(&j, "cols", job->cols);
+    cli_asking_json(&j, &job->asked);
+    cli_json_integer(&j, "cols", job->asked.cols);
     cli_json_flag(&j, "preimage", job->call->preimage);
-    cli_json_text(&j, "model", cli_word(job->c, 0));
-    cli_json_text(&j, "output", job->call->output);
     if (job->pairs) {
         cli_json_list(&j, "correlations");
         for (int64_t c = 0; c < job->pairs; c++)
             cli_json_real(&j, NULL, correlation(job, c));
         cli_json_end(&j);
     }
-    cli_json_real(&j, "seconds", job->seconds);
-    cli_json_real(&j, "seconds_total", cli_seconds() - job->c->started);
     cli_json_end(&j);
 }
 
 static int run(cli *c, const void *values)
 {
-    transform_job job = {.c = c, .call = values};
+    transform_job job = {.call = values};
     const char *path = job.call->output;
-    int bad = open_job(&job);
+    int bad = cli_asking_open(&job.asked, c, path);
     if (!bad)
         bad = transform(&job);
-    if (!bad && job.output) {
-        bad = cli_output_commit(job.output);
-        job.output = NULL;
-    }
-    cli_progress_clear(c);
     if (!bad && c->common.json)
         print_json(&job);
     else if (!bad && path && strcmp(path, "-") != 0 && !c->common.quiet)
-        printf("%s: %" PRId64 " x %" PRId64 "\n", path, job.n, job.cols);
+        printf("%s: %" PRId64 " x %" PRId64 "\n", path, job.asked.n, job.asked.cols);
     if (!bad && !c->common.json && !c->common.quiet)
         say_correlations(&job);
-    close_job(&job);
+    free(job.sums);
+    cli_asking_close(&job.asked);
     return bad;
 }
 

@@ -1,10 +1,12 @@
-/* learners.c: other learners from C: ridge regression that picks its own lambda, probabilities of logistic
- * regression, clusters. The calls are the same for all of them; only names and options differ.
+/* learners.c: other learners from C: ridge regression that picks its own lambda, and of several targets at
+ * once; probabilities of logistic regression, neighbours, another loss, clusters. The calls are the same
+ * for all of them; only names and options differ.
  *
  *     cc learners.c $(pkg-config --cflags --libs mercer) -o learners && ./learners
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -47,6 +49,65 @@ static mcr_status regress(mcr *ctx, int *good)
         *good &= loo < 0.02;
     }
     mcr_model_free(model);
+    mcr_data_free(data);
+    return status;
+}
+
+/* The sine and the cosine of a number, learned at once. */
+static mcr_status regress_both(mcr *ctx, int *good)
+{
+    enum { N = 100, TARGETS = 2 };
+    static const char *const names[TARGETS] = {"sine", "cosine"};
+    double x[N], y[N * TARGETS], f[N * TARGETS];
+    mcr_builder *builder = NULL;
+    mcr_data *data = NULL;
+    mcr_model *model = NULL;
+    mcr_metrics each[TARGETS];
+    for (int i = 0; i < N; i++) {
+        x[i] = 0.1 * i;
+        y[i * TARGETS] = sin(x[i]);
+        y[i * TARGETS + 1] = cos(x[i]);
+    }
+    mcr_status status = mcr_builder_open(&builder, ctx, N);
+    if (!status)
+        status = mcr_builder_dense(builder, "x", x, 1, 1);
+    if (!status)
+        status = mcr_builder_target_table(builder, y, TARGETS, names);
+    if (!status)
+        status = mcr_builder_finish(&data, builder);
+    else
+        mcr_builder_close(builder);
+    if (!status)
+        status = train(&model, ctx, data, "ridge", "rbf(gamma=1)", "lambda", "0.001");
+    if (!status)
+        status = mcr_predict(ctx, model, data, NULL, f, NULL);
+    if (!status)
+        status = mcr_model_score_targets(ctx, model, data, f, each, NULL);
+    for (int t = 0; t < TARGETS && !status; t++) {
+        printf("  %s: mean square error %.1e\n", mcr_model_output_name(model, t), each[t].mse);
+        *good &= each[t].mse < 1e-4;
+    }
+    mcr_model_free(model);
+    mcr_data_free(data);
+    return status;
+}
+
+/* The five nearest neighbours, and least absolute errors. */
+static mcr_status others(mcr *ctx, int *good)
+{
+    mcr_data *data = NULL;
+    mcr_model *knn = NULL, *erm = NULL;
+    mcr_status status = mcr_data_sample(&data, ctx, "sinc", 200, 0.1);
+    if (!status)
+        status = train(&knn, ctx, data, "knn", "rbf(gamma=0.5)", "neighbors", "5");
+    if (!status)
+        status = train(&erm, ctx, data, "erm", "rbf(gamma=0.5)", "loss", "absolute");
+    if (!status) {
+        printf("  r2 %.3f and %.3f\n", mcr_model_report(knn)->r2, mcr_model_report(erm)->r2);
+        *good &= mcr_model_report(knn)->r2 > 0.9 && mcr_model_report(erm)->r2 > 0.8;
+    }
+    mcr_model_free(knn);
+    mcr_model_free(erm);
     mcr_data_free(data);
     return status;
 }
@@ -102,6 +163,10 @@ int main(void)
     mcr_status status = mcr_open(&ctx, NULL);
     if (!status)
         status = regress(ctx, &good);
+    if (!status)
+        status = regress_both(ctx, &good);
+    if (!status)
+        status = others(ctx, &good);
     if (!status)
         status = classify(ctx, &good);
     if (!status)

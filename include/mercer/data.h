@@ -2,8 +2,8 @@
  *
  * A data set holds n objects. Each object has one value in each named field; a field is of one
  * kind: dense or sparse vectors, strings, graphs, or rows of a precomputed kernel. It may have
- * targets (real numbers, or classes named by words or numbers) and weights. Data sets are immutable
- * and counted: mcr_data_retain/mcr_data_free, and mcr_data_select makes a view that shares storage.
+ * targets (real numbers, or classes named by words or numbers; several an object where all are numbers)
+ * and weights. Data sets are immutable and counted: mcr_data_retain/mcr_data_free, and mcr_data_select makes a view that shares storage.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -49,7 +49,9 @@ typedef struct mcr_read_options {
     const char *format; /* "libsvm csv tsv npy text fasta tu jsonl precomputed"; NULL: detected */
     /* csv/tsv: the target column, by name or number from 1; jsonl: the key; npy and precomputed
      * matrices: a second .npy file; "none": no target. NULL, in csv/tsv: a column called target,
-     * label, class or y (in this order, whatever the case), else the last one. */
+     * label, class or y (in this order, whatever the case), else the last one. Several targets, which
+     * must be numbers: columns or keys with commas between them ("a,b"), or a file with several
+     * columns. */
     const char *target;
     const char *weight; /* csv/tsv: a column as above; jsonl: the key; NULL: none ("weight") */
     /* fasta: one file a class; NULL-terminated list of paths. The class words are the file names
@@ -106,6 +108,10 @@ MCR_API mcr_status mcr_builder_graphs(mcr_builder *builder, const char *name,
 MCR_API mcr_status mcr_builder_precomputed(mcr_builder *builder, const char *name,
                                            const double *values, int64_t cols, const int64_t *id);
 MCR_API mcr_status mcr_builder_targets(mcr_builder *builder, const double *values);
+/* Several targets an object, row by row: `count` numbers for each. names may be NULL: then they are
+ * called target1, target2, ... */
+MCR_API mcr_status mcr_builder_target_table(mcr_builder *builder, const double *values,
+                                            int64_t count, const char *const *names);
 /* Class words, one an object. */
 MCR_API mcr_status mcr_builder_words(mcr_builder *builder, const char *const *words);
 MCR_API mcr_status mcr_builder_weights(mcr_builder *builder, const double *weights); /* >= 0 */
@@ -134,6 +140,11 @@ MCR_API mcr_targets mcr_data_target_kind(const mcr_data *data);
 /* Borrowed, one an object; NULL when there are none (for words: the class number). */
 MCR_API const double *mcr_data_targets(const mcr_data *data);
 MCR_API const double *mcr_data_weights(const mcr_data *data);
+/* How many targets an object has: 0, 1 or, where all are numbers, more. mcr_data_targets gives the first
+ * of each, the table all of them, row by row. Names are known where there are several; else NULL. */
+MCR_API int64_t mcr_data_target_count(const mcr_data *data);
+MCR_API const double *mcr_data_target_table(const mcr_data *data);
+MCR_API const char *mcr_data_target_name(const mcr_data *data, int64_t t);
 /* Classes: number of distinct targets, and the word for each, in the order of interface: first
  * appearance for words, ascending for numbers. class_of gives each object's class. */
 MCR_API int64_t mcr_data_classes(const mcr_data *data);
@@ -150,13 +161,14 @@ MCR_API mcr_status mcr_data_string(const mcr_data *data, int64_t field, int64_t 
 MCR_API mcr_status mcr_data_select(mcr_data **out, const mcr_data *data, mcr_rows rows);
 /* One data set after the other (count >= 1), in the context of the first: same fields, kinds and
  * names; dense fields with as many columns, sparse ones take the most. Numbers and words as targets
- * make words; weights are 1 where a part has none; classes are numbered anew. Copies. */
+ * make words; several targets must be as many, under the same names, in all parts; weights are 1
+ * where a part has none; classes are numbered anew. Copies. */
 MCR_API mcr_status mcr_data_concat(mcr_data **out, const mcr_data *const *parts, int64_t count);
 
 /* ---- writing ---------------------------------------------------------------------------------*/
 
 /* Writes in a format that mcr_data_read reads back identically: "libsvm", "csv", "tsv", "text",
- * "fasta", "jsonl" (holds everything); NULL: by the extension of path, else the simplest that can
+ * "fasta", "jsonl" (holds everything but several targets); NULL: by the extension of path, else the simplest that can
  * hold the fields. "-" is standard output. MCR_BAD_CALL, and nothing is written, if the format would
  * give back something else; only where the caller names a format with fixed field names may those
  * change (libsvm "x", text "text", fasta "sequence"), and dense vectors become sparse in libsvm and

@@ -63,6 +63,7 @@ typedef struct mcr_report_fit {
     const char *options;          /* those that are not defaults: "C=10 tol=1e-06" */
     mcr_task task;
     int64_t n, features, classes, support, iterations;
+    int64_t targets; /* numbers that are predicted of an object; 0: it predicts none */
     double seconds, objective;
     mcr_stop stop;
     /* The certificate, recomputed from scratch at the end: what was tested ("KKT violation"), its
@@ -70,7 +71,7 @@ typedef struct mcr_report_fit {
      * vs-one) the worst violation, and the sums of the others. */
     const char *certificate;
     double value, tolerance, primal, dual, gap;
-    double accuracy, mse, r2;  /* on the training data */
+    double accuracy, mse, r2;  /* on the training data; of several targets the means */
     double loo;                /* leave-one-out error: mean square, or share of wrong classes */
     int64_t variances;         /* components whose variance is known */
     const double *variance;    /* along each of them */

@@ -22,12 +22,12 @@ MCR_API const char *mcr_model_tuning(const mcr_model *model);
 MCR_API int64_t mcr_model_classes(const mcr_model *model);
 MCR_API const char *mcr_model_class_name(const mcr_model *model, int64_t c);
 /* The objects that predictions are made from, and how many decision values there are (two classes: 1;
- * one-vs-one: one a pair; one-vs-rest: one a class; regression and detection: 1; clusters: one each;
- * otherwise one a coordinate). */
+ * one-vs-one: one a pair; one-vs-rest: one a class; regression: one a target; detection: 1; clusters:
+ * one each; otherwise one a coordinate). */
 MCR_API int64_t mcr_model_support(const mcr_model *model);
 MCR_API int64_t mcr_model_outputs(const mcr_model *model);
-/* What output o decides between: "+1 : -1" (positive: the first named), a class, or "value".
- * Borrowed. */
+/* What output o decides between: "+1 : -1" (positive: the first named), a class, "value", or of several
+ * targets the name. Borrowed. */
 MCR_API const char *mcr_model_output_name(const mcr_model *model, int64_t o);
 /* The classes that output o speaks for where it is positive and where it is negative; -1: none (the rest,
  * or it decides no class). */
@@ -48,8 +48,8 @@ MCR_API mcr_status mcr_model_weights(mcr *ctx, const mcr_model *model, const mcr
                                      int64_t o, double *weight, double *offset);
 
 /* Predictions for the objects of data, by blocks. Arrays of the caller, any may be NULL:
- *   value   n: class number, real value, +1/-1, or number of a cluster (from 0); a model that gives
- *           coordinates has none: MCR_BAD_CALL
+ *   value   n: class number, real value (of several targets the first), +1/-1, or number of a cluster
+ *           (from 0); a model that gives coordinates has none: MCR_BAD_CALL
  *   score   n x outputs: decision values, coordinates
  *   proba   n x classes: probabilities (models that have them; else MCR_BAD_CALL)
  * The fields the kernel names must be there, with the training data's features. */
@@ -88,6 +88,13 @@ typedef struct mcr_metrics {
  * wrong. MCR_BAD_DATA when there are no targets of the right kind. */
 MCR_API mcr_status mcr_model_score(mcr *ctx, const mcr_model *model, const mcr_data *data,
                                    const double *value, mcr_metrics *out);
+
+/* The same of a model of several targets: score (n x outputs) against all targets of data. each: one for
+ * every target; mean: what they are on average (r2 of the targets that vary). Both may be NULL.
+ * MCR_BAD_DATA when the data have other targets. */
+MCR_API mcr_status mcr_model_score_targets(mcr *ctx, const mcr_model *model, const mcr_data *data,
+                                           const double *score, mcr_metrics *each,
+                                           mcr_metrics *mean);
 
 /* Files: written beside the old one, synced and renamed; read back whole or refused. A LIBSVM model
  * file is recognised and read as it is. */

@@ -6,6 +6,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 mcr_status mcr_builder_open(mcr_builder **out, mcr *ctx, int64_t count)
@@ -34,6 +35,8 @@ void mcr_builder_close(mcr_builder *b)
     mcr_free(ctx, b->class_of);
     mcr_classes_free(ctx, b->classes);
     mcr_free(ctx, b->weight);
+    mcr_classes_free(ctx, b->target_names);
+    mcr_free(ctx, b->table);
     mcr_free(ctx, b);
 }
 
@@ -232,6 +235,10 @@ void mcr_builder_set_targets(mcr_builder *b, mcr_targets kind, double *target, i
     mcr_free(b->ctx, b->target);
     mcr_free(b->ctx, b->class_of);
     mcr_classes_free(b->ctx, b->classes);
+    mcr_classes_free(b->ctx, b->target_names);
+    mcr_free(b->ctx, b->table);
+    b->target_names = NULL;
+    b->table = NULL;
     b->target_kind = kind;
     b->target = target;
     b->class_of = class_of;
@@ -259,6 +266,68 @@ mcr_status mcr_builder_targets(mcr_builder *b, const double *values)
         return status;
     }
     mcr_builder_set_targets(b, MCR_REAL_TARGETS, target, class_of, classes);
+    return MCR_OK;
+}
+
+/* Names of targets that have none: target1, target2, ... */
+static mcr_status number_targets(mcr_classes **out, mcr *ctx, int64_t count)
+{
+    enum { ROOM = 32 };
+    char *text = mcr_alloc(ctx, (size_t)count, ROOM);
+    const char **name = mcr_alloc(ctx, (size_t)count, sizeof *name);
+    mcr_status status = text != NULL && name != NULL ? MCR_OK : MCR_NO_MEMORY;
+    for (int64_t t = 0; t < count && status == MCR_OK; t++) {
+        snprintf(text + t * ROOM, ROOM, "target%" PRId64, t + 1);
+        name[t] = text + t * ROOM;
+    }
+    if (status == MCR_OK)
+        status = mcr_classes_of_names(out, ctx, name, count);
+    mcr_free(ctx, text);
+    mcr_free(ctx, name);
+    return status;
+}
+
+static mcr_status check_table(const mcr_builder *b, const double *values, int64_t count)
+{
+    mcr_status status = expect_known(b);
+    if (status == MCR_OK && count < 1)
+        status = mcr_fail(b->ctx, MCR_BAD_CALL, "a table of %" PRId64 " targets", count);
+    for (int64_t i = 0; i < b->count * count && status == MCR_OK; i++)
+        if (!isfinite(values[i]))
+            status = mcr_fail(b->ctx, MCR_BAD_DATA,
+                              "object %" PRId64 ": target %" PRId64 " is not finite", i / count + 1,
+                              i % count + 1);
+    return status;
+}
+
+mcr_status mcr_builder_target_table(mcr_builder *b, const double *values, int64_t count,
+                                    const char *const *names)
+{
+    mcr *ctx = b->ctx;
+    mcr_classes *list = NULL;
+    mcr_status status = check_table(b, values, count);
+    if (status != MCR_OK)
+        return status;
+    if (count == 1)
+        return mcr_builder_targets(b, values);
+    double *table = copy_of(ctx, values, b->count * count, sizeof *values);
+    double *first = mcr_alloc(ctx, (size_t)b->count, sizeof *first);
+    status = table != NULL && first != NULL ? MCR_OK : MCR_NO_MEMORY;
+    for (int64_t i = 0; i < b->count && status == MCR_OK; i++)
+        first[i] = values[i * count];
+    if (status == MCR_OK)
+        status = names != NULL ? mcr_classes_of_names(&list, ctx, names, count)
+                               : number_targets(&list, ctx, count);
+    if (status == MCR_OK)
+        status = mcr_builder_targets(b, first);
+    mcr_free(ctx, first);
+    if (status != MCR_OK) {
+        mcr_free(ctx, table);
+        mcr_classes_free(ctx, list);
+        return status;
+    }
+    b->table = table;
+    b->target_names = list;
     return MCR_OK;
 }
 
@@ -319,6 +388,8 @@ static mcr_status finish(mcr_data **out, mcr_builder *b)
     d->weight = b->weight;
     d->class_of = b->class_of;
     d->classes = b->classes;
+    d->target_names = b->target_names;
+    d->table = b->table;
     mcr_free(b->ctx, b);
     *out = d;
     return MCR_OK;

@@ -17,6 +17,8 @@ struct mcr_builder {
     int32_t *class_of;
     mcr_classes *classes;
     double *weight;
+    mcr_classes *target_names; /* of several targets; NULL: one or none */
+    double *table;             /* all of them, row by row */
 };
 
 /* The part called `what` has `count` objects: sets the builder's count or compares. */

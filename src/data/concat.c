@@ -286,6 +286,31 @@ static mcr_status join_words(mcr_builder *b, const mcr_data *const *parts, int64
     return status;
 }
 
+/* Several targets of each object. */
+static mcr_status join_tables(mcr_builder *b, const mcr_data *const *parts, int64_t count,
+                              int64_t objects)
+{
+    mcr *ctx = parts[0]->ctx;
+    int64_t cols = mcr_data_target_count(parts[0]), at = 0;
+    for (int64_t p = 1; p < count; p++)
+        for (int64_t t = 0; t < cols; t++)
+            if (strcmp(mcr_data_target_name(parts[0], t), mcr_data_target_name(parts[p], t)) != 0)
+                return mcr_fail(ctx, MCR_BAD_DATA,
+                                "cannot join: target %" PRId64 " is \"%.64s\" in one part and "
+                                "\"%.64s\" in another",
+                                t + 1, mcr_data_target_name(parts[0], t),
+                                mcr_data_target_name(parts[p], t));
+    double *all = mcr_alloc(ctx, (size_t)(objects * cols), sizeof *all);
+    if (all == NULL)
+        return MCR_NO_MEMORY;
+    for (int64_t p = 0; p < count; at += parts[p++]->count)
+        memcpy(all + at * cols, parts[p]->table, (size_t)(parts[p]->count * cols) * sizeof *all);
+    mcr_status status = mcr_builder_target_table(b, all, cols,
+                                                 (const char *const *)parts[0]->target_names->name);
+    mcr_free(ctx, all);
+    return status;
+}
+
 static mcr_status join_targets(mcr_builder *b, const mcr_data *const *parts, int64_t count,
                                int64_t objects)
 {
@@ -294,6 +319,10 @@ static mcr_status join_targets(mcr_builder *b, const mcr_data *const *parts, int
     for (int64_t p = 0; p < count; p++) {
         if ((parts[p]->target_kind == MCR_NO_TARGETS) != (parts[0]->target_kind == MCR_NO_TARGETS))
             return mcr_fail(ctx, MCR_BAD_DATA, "cannot join: only some parts have targets");
+        if (mcr_data_target_count(parts[p]) != mcr_data_target_count(parts[0]))
+            return mcr_fail(ctx, MCR_BAD_DATA,
+                            "cannot join: one part has %" PRId64 " targets and another %" PRId64,
+                            mcr_data_target_count(parts[0]), mcr_data_target_count(parts[p]));
         words |= parts[p]->target_kind == MCR_WORD_TARGETS;
         weights |= parts[p]->weight != NULL;
     }
@@ -304,6 +333,8 @@ static mcr_status join_targets(mcr_builder *b, const mcr_data *const *parts, int
     int64_t at = 0;
     if (words) {
         status = join_words(b, parts, count);
+    } else if (parts[0]->table != NULL) {
+        status = join_tables(b, parts, count, objects);
     } else if (parts[0]->target_kind == MCR_REAL_TARGETS) {
         for (int64_t p = 0; p < count; p++)
             for (int64_t i = 0; i < parts[p]->count; i++)

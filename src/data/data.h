@@ -52,7 +52,7 @@ static inline int64_t mcr_field_at(const mcr_field *f, int64_t i)
     return f->rows ? f->rows[i] : f->first + i;
 }
 
-typedef struct mcr_classes { /* shared by views */
+typedef struct mcr_classes { /* a list of names, shared by views */
     int64_t owners;          /* atomic */
     int64_t count;
     char **name;
@@ -72,6 +72,10 @@ struct mcr_data {
     double *weight;
     int32_t *class_of; /* NULL when no targets */
     mcr_classes *classes;
+    /* Where there are several targets: their names, and count x names->count numbers, row by row, the
+     * first of each row being `target`. Else NULL. */
+    mcr_classes *target_names;
+    double *table;
 };
 
 /* Field `i` of the data set as kernels see it. */
@@ -142,6 +146,9 @@ mcr_status mcr_classes_of_reals(mcr_classes **out, mcr *ctx, const double *value
 /* Of words, in the order of first appearance: word i is text[end[i-1] .. end[i]-1]. */
 mcr_status mcr_classes_of_words(mcr_classes **out, mcr *ctx, const char *text, const int64_t *end,
                                 int64_t count, int32_t *class_of);
+/* A list of names that are there already. */
+mcr_status mcr_classes_of_names(mcr_classes **out, mcr *ctx, const char *const *name,
+                                int64_t count);
 mcr_classes *mcr_classes_retain(mcr_classes *classes);
 void mcr_classes_free(mcr *ctx, mcr_classes *classes); /* one owner less; NULL allowed */
 

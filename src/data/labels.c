@@ -241,6 +241,22 @@ static mcr_status classes_new(mcr_classes **out, mcr *ctx, int64_t count, size_t
     return MCR_OK;
 }
 
+mcr_status mcr_classes_of_names(mcr_classes **out, mcr *ctx, const char *const *name, int64_t count)
+{
+    *out = NULL;
+    size_t bytes = 0;
+    for (int64_t i = 0; i < count; i++)
+        bytes += strlen(name[i]) + 1;
+    mcr_status status = classes_new(out, ctx, count, bytes);
+    char *to = status == MCR_OK ? (*out)->text : NULL;
+    for (int64_t i = 0; i < count && to != NULL; i++) {
+        size_t length = strlen(name[i]) + 1;
+        (*out)->name[i] = memcpy(to, name[i], length);
+        to += length;
+    }
+    return status;
+}
+
 mcr_status mcr_classes_of_words(mcr_classes **out, mcr *ctx, const char *text, const int64_t *end,
                                 int64_t count, int32_t *class_of)
 {

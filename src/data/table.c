@@ -29,6 +29,8 @@ void mcr_data_free(mcr_data *d)
     mcr_free(ctx, d->weight);
     mcr_free(ctx, d->class_of);
     mcr_classes_free(ctx, d->classes);
+    mcr_classes_free(ctx, d->target_names);
+    mcr_free(ctx, d->table);
     mcr_free(ctx, d);
 }
 
@@ -55,6 +57,23 @@ const double *mcr_data_targets(const mcr_data *data)
 const double *mcr_data_weights(const mcr_data *data)
 {
     return data->weight;
+}
+
+int64_t mcr_data_target_count(const mcr_data *data)
+{
+    return data->target_names != NULL ? data->target_names->count : data->target != NULL;
+}
+
+const double *mcr_data_target_table(const mcr_data *data)
+{
+    return data->table != NULL ? data->table : data->target;
+}
+
+const char *mcr_data_target_name(const mcr_data *data, int64_t t)
+{
+    return data->target_names != NULL && t >= 0 && t < data->target_names->count
+               ? data->target_names->name[t]
+               : NULL;
 }
 
 int64_t mcr_data_classes(const mcr_data *data)
@@ -298,16 +317,26 @@ static mcr_status map_rows(mcr_data *view, const mcr_data *data, mcr_rows rows)
     return MCR_OK;
 }
 
-static mcr_status pick_reals(double **out, mcr *ctx, const double *from, mcr_rows rows)
+/* Rows of `cols` numbers each. */
+static mcr_status pick_reals(double **out, mcr *ctx, const double *from, int64_t cols,
+                             mcr_rows rows)
 {
     if (from == NULL)
         return MCR_OK;
-    *out = mcr_alloc(ctx, (size_t)rows.count, sizeof **out);
+    *out = mcr_alloc(ctx, (size_t)(rows.count * cols), sizeof **out);
     if (*out == NULL)
         return MCR_NO_MEMORY;
     for (int64_t i = 0; i < rows.count; i++)
-        (*out)[i] = from[place(rows, i)];
+        memcpy(*out + i * cols, from + place(rows, i) * cols, (size_t)cols * sizeof *from);
     return MCR_OK;
+}
+
+static mcr_status pick_table(mcr_data *view, const mcr_data *data, mcr_rows rows)
+{
+    if (data->table == NULL)
+        return MCR_OK;
+    view->target_names = mcr_classes_retain(data->target_names);
+    return pick_reals(&view->table, data->ctx, data->table, data->target_names->count, rows);
 }
 
 static mcr_status pick_classes(mcr_data *view, const mcr_data *data, mcr_rows rows)
@@ -346,9 +375,11 @@ mcr_status mcr_data_select(mcr_data **out, const mcr_data *data, mcr_rows rows)
         status = map_rows(view, data, rows);
     }
     if (status == MCR_OK)
-        status = pick_reals(&view->target, ctx, data->target, rows);
+        status = pick_reals(&view->target, ctx, data->target, 1, rows);
     if (status == MCR_OK)
-        status = pick_reals(&view->weight, ctx, data->weight, rows);
+        status = pick_reals(&view->weight, ctx, data->weight, 1, rows);
+    if (status == MCR_OK)
+        status = pick_table(view, data, rows);
     if (status == MCR_OK)
         status = pick_classes(view, data, rows);
     if (status != MCR_OK) {

@@ -95,6 +95,9 @@ static bool same_object(const mcr_data *data, int64_t a, int64_t b)
     if (data->target ? data->target[a] != data->target[b]
                      : data->class_of && data->class_of[a] != data->class_of[b])
         return false;
+    for (int64_t t = 0, cols = mcr_data_target_count(data); data->table && t < cols; t++)
+        if (data->table[a * cols + t] != data->table[b * cols + t])
+            return false;
     for (int64_t f = 0; f < data->fields; f++) {
         mcr_field field = mcr_data_field(data, f);
         if (!same_value(field.store, mcr_field_at(&field, a), mcr_field_at(&field, b)))

@@ -100,6 +100,9 @@ static mcr_status choose(const mcr_writer **out, const mcr_data *data, const cha
         return mcr_fail(data->ctx, MCR_BAD_CALL,
                         "%s: gzip is not written; leave .gz away and pack the file afterwards",
                         path);
+    if (data->table != NULL)
+        return mcr_fail(data->ctx, MCR_BAD_CALL,
+                        "%s: objects with several targets cannot be written", path);
     for (int i = 0; i < WRITERS && *out == NULL; i++)
         if (mcr_extension_is(path, writers[i]->extensions))
             *out = writers[i];

@@ -9,6 +9,7 @@
 #include <math.h>
 
 #include "base/threads.h"
+#include "gram/half.h"
 #include "kernel/vectors.h"
 #include "linalg/copy.h"
 
@@ -49,7 +50,9 @@ static int64_t strip_tiles(int64_t side_tiles, int64_t strip)
     return count;
 }
 
-static mcr_status compute_tile(const matrix_job *job, mcr_rows x, mcr_rows z, void *k,
+_Static_assert((int)SIDE == (int)MCR_HALF_SIDE, "tiles are computed where they stay");
+
+static mcr_status compute_tile(const matrix_job *job, mcr_rows x, mcr_rows z, void *k, int64_t ld,
                                mcr_scratch *scratch)
 {
     if (job->batch)
@@ -59,7 +62,7 @@ static mcr_status compute_tile(const matrix_job *job, mcr_rows x, mcr_rows z, vo
                                                .row_first = x.first - job->strip * job->side,
                                                .rows = x.count,
                                                .k = k,
-                                               .ld = SIDE,
+                                               .ld = ld,
                                                .scratch = scratch,
                                            });
     return mcr_binding_block(job->gram->binding, &(mcr_tile){
@@ -67,7 +70,7 @@ static mcr_status compute_tile(const matrix_job *job, mcr_rows x, mcr_rows z, vo
                                                      .z = z,
                                                      .precise = job->precise,
                                                      .k = k,
-                                                     .ld = SIDE,
+                                                     .ld = ld,
                                                      .scratch = scratch,
                                                  });
 }
@@ -109,7 +112,7 @@ static mcr_status matrix_tile(void *arg, int64_t item, int worker)
     void *k = mcr_scratch_take(scratch, real * SIDE * SIDE);
     if (!k)
         return MCR_NO_MEMORY;
-    mcr_status s = compute_tile(job, (mcr_rows){NULL, i, rows}, (mcr_rows){NULL, j, cols}, k,
+    mcr_status s = compute_tile(job, (mcr_rows){NULL, i, rows}, (mcr_rows){NULL, j, cols}, k, SIDE,
                                 scratch);
     if (!s) {
         if (r == c)
@@ -124,11 +127,33 @@ static mcr_status matrix_tile(void *arg, int64_t item, int worker)
     return s;
 }
 
-static mcr_status matrix_any(mcr_gram *g, void *k, int64_t ld, bool precise, bool report)
+/* The same into its place among the tiles of half a matrix, or a square of one of them. */
+static mcr_status half_tile(void *arg, int64_t item, int worker)
 {
-    mcr_rows x = {NULL, 0, mcr_gram_rows(g)}, z = {NULL, 0, mcr_gram_cols(g)};
-    if (!g->same)
-        return mcr_gram_block_any(g, x, z, k, ld, precise);
+    enum { LD = MCR_HALF_LD };
+    matrix_job *job = arg;
+    mcr_status s = worker == 0 ? tell(job, item) : MCR_OK;
+    if (s)
+        return s;
+    int64_t r, c, side = job->side;
+    strip_tile(job, item, &r, &c);
+    int64_t i = r * side, j = c * side, big = i / SIDE;
+    int64_t rows = job->n - i < side ? job->n - i : side;
+    int64_t cols = job->n - j < side ? job->n - j : side;
+    double *tile = (double *)job->k + mcr_half_tile(job->n, big, j / SIDE);
+    double *k = tile + i % SIDE * LD + j % SIDE;
+    s = compute_tile(job, (mcr_rows){NULL, i, rows}, (mcr_rows){NULL, j, cols}, k, LD,
+                     job->gram->scratch[worker]);
+    if (!s && r == c)
+        mcr_mirror(k, rows, LD, sizeof *k);
+    else if (!s && j / SIDE == big)
+        mcr_copy_out_transposed(tile + j % SIDE * LD + i % SIDE, LD, k, LD, rows, cols, sizeof *k);
+    return s;
+}
+
+static mcr_status run(mcr_gram *g, void *k, int64_t ld, bool precise, bool report, bool half)
+{
+    mcr_rows x = {NULL, 0, mcr_gram_rows(g)};
     mcr_status s = mcr_gram_prepare(g, precise);
     if (s)
         return s;
@@ -150,10 +175,23 @@ static mcr_status matrix_any(mcr_gram *g, void *k, int64_t ld, bool precise, boo
             s = mcr_gram_batch(&job.batch, g, mcr_rows_part(x, job.strip * side, STRIP * side),
                                precise);
         if (!s)
-            s = mcr_parallel(g->ctx, strip_tiles(m, job.strip), matrix_tile, &job);
+            s = mcr_parallel(g->ctx, strip_tiles(m, job.strip), half ? half_tile : matrix_tile,
+                             &job);
         job.done += strip_tiles(m, job.strip);
     }
     return s;
+}
+
+static mcr_status matrix_any(mcr_gram *g, void *k, int64_t ld, bool precise, bool report)
+{
+    mcr_rows x = {NULL, 0, mcr_gram_rows(g)}, z = {NULL, 0, mcr_gram_cols(g)};
+    return g->same ? run(g, k, ld, precise, report, false)
+                   : mcr_gram_block_any(g, x, z, k, ld, precise);
+}
+
+mcr_status mcr_gram_tiles(mcr_gram *g, double *tiles)
+{
+    return run(g, tiles, 0, true, true, true);
 }
 
 mcr_status mcr_gram_matrix(mcr_gram *g, double *k, int64_t ld)

@@ -138,12 +138,8 @@ static void expand(cca *p, int side, int64_t c, const double *vector, const doub
 static mcr_status make_pair(cca *p, int64_t c)
 {
     int64_t n = p->n;
-    double *u = p->u + c * n, *ru = p->room, *w = ru + n, *qw = w + n, most = 0;
-    for (int64_t i = 0; i < n; i++)
-        if (fabs(u[i]) > fabs(most) * (1 + 1e-9))
-            most = u[i];
-    for (int64_t i = 0; i < n && most < 0; i++)
-        u[i] = -u[i];
+    double *u = p->u + c * n, *ru = p->room, *w = ru + n, *qw = w + n;
+    mcr_centred_choose_sign(u, n);
     mcr_status s = apply(p, 0, 1, u, ru);
     if (!s)
         s = apply(p, 1, 1, ru, w);
@@ -211,9 +207,9 @@ static mcr_status fill(mcr_fitted *f, const cca *p, const params *o, const mcr_k
     if (!s)
         s = mcr_fitted_keep(f, MCR_EXTRA_CORRELATION, p->correlation, p->count);
     if (!s && p->count < o->components)
-        s = mcr_fitted_remark(f,
-                              "there are only %lld pairs with a correlation; %lld were asked for",
-                              (long long)p->count, (long long)o->components);
+        s = mcr_fitted_remark(f, "only %lld pair%s a correlation; %lld were asked for",
+                              (long long)p->count, p->count == 1 ? " has" : "s have",
+                              (long long)o->components);
     if (s)
         return s;
     memcpy(f->offset, p->offset, sizeof *f->offset * (size_t)(SIDES * p->count));

@@ -70,8 +70,74 @@ static mcr_status make_matrix(mcr_centred *c, const mcr_kernel *kernel, const mc
     return s;
 }
 
-mcr_status mcr_centred_open(mcr_centred *c, const char *learner, const mcr_kernel *kernel,
-                            const mcr_data *data)
+/* ---- half of it --------------------------------------------------------------------------------
+ *
+ * K itself is kept, and centring is a part of products with it: that spares a pass over all of it. Where
+ * the mean is so far from the origin that products would lose digits which A has, A is made instead. */
+
+static const double too_far = 100; /* squared, in units of the variance */
+
+mcr_status mcr_centred_multiply(void *arg, int64_t rows, const double *v, double *av)
+{
+    mcr_centred *c = arg;
+    int64_t n = c->n;
+    mcr_status s = MCR_OK;
+    if (c->centred)
+        return mcr_half_multiply(&c->half, rows, v, av);
+    for (int64_t first = 0; first < rows && !s; first += MCR_THIN) {
+        int64_t some = rows - first < MCR_THIN ? rows - first : MCR_THIN;
+        for (int64_t o = 0; o < some; o++)
+            for (int64_t i = 0; i < n; i++)
+                c->room[o * n + i] = c->root[i] * v[(first + o) * n + i];
+        s = mcr_half_multiply(&c->half, some, c->room, av + first * n);
+        for (int64_t o = 0; o < some && !s; o++) {
+            const double *u = c->room + o * n;
+            double *to = av + (first + o) * n, sum = 0, along = 0;
+            for (int64_t i = 0; i < n; i++) {
+                sum += u[i];
+                along += c->mean[i] * u[i];
+            }
+            for (int64_t i = 0; i < n; i++)
+                to[i] = c->root[i] * (to[i] - c->mean[i] * sum + (c->centre * sum - along));
+        }
+    }
+    return s;
+}
+
+static mcr_status make_half(mcr_centred *c, const mcr_kernel *kernel, const mcr_data *data,
+                            const char *what)
+{
+    mcr_gram *gram = NULL;
+    double before = 0;
+    mcr_status s = mcr_gram_open(&gram, c->ctx, kernel, data, NULL);
+    if (!s)
+        s = mcr_half_open(&c->half, gram, what);
+    if (!s && !(c->room = mcr_alloc(c->ctx, (size_t)c->n * MCR_THIN, sizeof *c->room)))
+        s = MCR_NO_MEMORY;
+    for (int64_t i = 0; i < c->n && !s; i++)
+        c->room[i] = c->root[i] * c->root[i];
+    if (!s)
+        s = mcr_half_multiply(&c->half, 1, c->room, c->mean);
+    for (int64_t i = 0; i < c->n && !s; i++)
+        c->centre += c->room[i] * c->mean[i];
+    if (!s)
+        s = mcr_gram_diagonal(gram, 0, c->room);
+    for (int64_t i = 0; i < c->n && !s; i++) {
+        double share = c->root[i] * c->root[i];
+        before += share * fabs(c->room[i]);
+        c->total += share * (c->room[i] - 2 * c->mean[i] + c->centre);
+    }
+    if (!s && !(c->total > 1e-14 * before))
+        c->total = 0; /* rounding */
+    c->centred = !s && fabs(c->centre) > too_far * c->total;
+    if (c->centred)
+        s = mcr_half_centre(&c->half, c->root, c->mean, c->centre);
+    mcr_gram_close(gram);
+    return s;
+}
+
+static mcr_status open_any(mcr_centred *c, const char *learner, const mcr_kernel *kernel,
+                           const mcr_data *data, bool half)
 {
     char what[64];
     snprintf(what, sizeof what, "%s: the kernel matrix", learner);
@@ -79,9 +145,11 @@ mcr_status mcr_centred_open(mcr_centred *c, const char *learner, const mcr_kerne
     c->root = mcr_alloc(c->ctx, (size_t)c->n, sizeof *c->root);
     c->mean = mcr_alloc(c->ctx, (size_t)c->n, sizeof *c->mean);
     mcr_status s = c->root && c->mean ? take_shares(c, learner, data) : MCR_NO_MEMORY;
-    if (!s)
+    if (!s && half)
+        s = make_half(c, kernel, data, what);
+    else if (!s)
         s = mcr_square_open(&c->k, c->ctx, c->n, what);
-    if (!s)
+    if (!s && !half)
         s = make_matrix(c, kernel, data);
     if (!s && !(c->total > 0))
         s = mcr_fail(c->ctx, MCR_BAD_DATA,
@@ -90,9 +158,23 @@ mcr_status mcr_centred_open(mcr_centred *c, const char *learner, const mcr_kerne
     return s;
 }
 
+mcr_status mcr_centred_open(mcr_centred *c, const char *learner, const mcr_kernel *kernel,
+                            const mcr_data *data)
+{
+    return open_any(c, learner, kernel, data, false);
+}
+
+mcr_status mcr_centred_open_half(mcr_centred *c, const char *learner, const mcr_kernel *kernel,
+                                 const mcr_data *data)
+{
+    return open_any(c, learner, kernel, data, true);
+}
+
 void mcr_centred_close(mcr_centred *c)
 {
     mcr_square_close(&c->k);
+    mcr_half_close(&c->half);
+    mcr_free(c->ctx, c->room);
     mcr_free(c->ctx, c->root);
     mcr_free(c->ctx, c->mean);
     *c = (mcr_centred){0};
@@ -108,6 +190,16 @@ double mcr_centred_expand(const mcr_centred *c, double *a)
         offset -= a[i] * c->mean[i];
     }
     return offset;
+}
+
+void mcr_centred_choose_sign(double *u, int64_t n)
+{
+    double most = 0;
+    for (int64_t i = 0; i < n; i++)
+        if (fabs(u[i]) > fabs(most) * (1 + 1e-9))
+            most = u[i];
+    for (int64_t i = 0; i < n && most < 0; i++)
+        u[i] = -u[i];
 }
 
 mcr_stop mcr_leading_outcome(mcr_leading_stop stop)

@@ -14,6 +14,7 @@
 #ifndef MCR_LEARN_CENTRED_H
 #define MCR_LEARN_CENTRED_H
 
+#include "gram/half.h"
 #include "learn/learner.h"
 #include "linalg/lapack.h"
 #include "solve/leading.h"
@@ -21,7 +22,10 @@
 typedef struct mcr_centred {
     mcr *ctx;
     int64_t n;
-    mcr_square k;         /* A, both triangles, the same bits */
+    mcr_square k;  /* A, both triangles, the same bits; or it is: */
+    mcr_half half; /* K, or A if that is `centred` */
+    bool centred;
+    double *room;         /* with half: MCR_THIN x n */
     double *root, *mean;  /* sqrt(p_i), m_i */
     double centre, total; /* t; trace of A */
 } mcr_centred;
@@ -30,12 +34,20 @@ typedef struct mcr_centred {
  * or no weights, where A does not fit into the memory budget, and where it is all 0. */
 mcr_status mcr_centred_open(mcr_centred *centred, const char *learner, const mcr_kernel *kernel,
                             const mcr_data *data);
+/* The same in half the memory, for those who only multiply by A. */
+mcr_status mcr_centred_open_half(mcr_centred *centred, const char *learner,
+                                 const mcr_kernel *kernel, const mcr_data *data);
+/* av = v A for rows of n, after that; arg is the mcr_centred. */
+mcr_status mcr_centred_multiply(void *arg, int64_t rows, const double *v, double *av);
 void mcr_centred_close(mcr_centred *centred); /* also after a failure of open */
 
 /* a_i of a direction becomes the coefficients c_i of v = sum_i c_i Phi(x_i), in place; gives the
  * offset of its coordinate v.(Phi(x) - m) = offset + sum_i c_i K(x_i, x). What rounding leaves of the
  * part along the mean is taken out. */
 double mcr_centred_expand(const mcr_centred *centred, double *a);
+
+/* An eigenvector's sign is nobody's: its largest entry is made positive. */
+void mcr_centred_choose_sign(double *u, int64_t n);
 
 /* How the search for eigenvectors ended, as a reason for the end of training. */
 mcr_stop mcr_leading_outcome(mcr_leading_stop stop);

@@ -302,22 +302,6 @@ static void close_erm(erm *e)
     mcr_goal_close(&e->goal);
 }
 
-static mcr_status tell_trained(mcr_fitted *t, const erm *e)
-{
-    const mcr_goal *g = &e->goal;
-    if (g->task == MCR_REGRESS)
-        t->trained = mcr_alloc(e->ctx, (size_t)g->n, sizeof *t->trained);
-    else
-        t->right = mcr_alloc(e->ctx, (size_t)g->n, 1);
-    for (int64_t i = 0; i < g->n; i++) {
-        if (t->trained)
-            t->trained[i] = e->f[i];
-        if (t->right)
-            t->right[i] = mcr_fitted_decide(t, e->f + i * g->outputs, NULL, NULL) == g->class_of[i];
-    }
-    return t->trained || t->right ? MCR_OK : MCR_NO_MEMORY;
-}
-
 static mcr_status finish(mcr_fitted **out, const erm *e, const mcr_kernel *kernel)
 {
     mcr_fitted *t = NULL;
@@ -332,9 +316,12 @@ static mcr_status finish(mcr_fitted **out, const erm *e, const mcr_kernel *kerne
     t->tolerance = e->options->tol;
     t->iterations = e->steps;
     t->stop = e->stop;
-    s = mcr_svm_remark(&t->remark, e->ctx, kernel);
+    s = is_smooth(e->kind) ? mcr_fitted_remark_definite(t, kernel)
+                           : mcr_svm_remark(&t->remark, e->ctx, kernel);
     if (!s)
-        s = tell_trained(t, e);
+        s = mcr_goal_tell(&e->goal, t, e->f);
+    if (!s)
+        s = mcr_fitted_remark_zero(t, e->gram);
     if (s)
         mcr_fitted_free(t);
     else

@@ -12,18 +12,23 @@
 
 static void fill(mcr_goal *g, const mcr_data *data)
 {
-    const double *target = mcr_data_targets(data);
+    if (g->task == MCR_REGRESS) {
+        memcpy(g->y, mcr_data_target_table(data), sizeof *g->y * (size_t)(g->n * g->outputs));
+        return;
+    }
     for (int64_t i = 0; i < g->n; i++)
-        for (int64_t o = 0; o < g->outputs; o++) {
-            int64_t positive = g->outputs == 1 ? 1 : o;
-            g->y[i * g->outputs + o] = g->task == MCR_REGRESS       ? target[i]
-                                       : g->class_of[i] == positive ? 1
-                                                                    : -1;
-        }
+        for (int64_t o = 0; o < g->outputs; o++)
+            g->y[i * g->outputs + o] = g->class_of[i] == (g->outputs == 1 ? 1 : o) ? 1 : -1;
 }
 
 /* More than these, of which most have one object, are no classes. */
 enum { MANY_CLASSES = 100 };
+
+static bool has_task(const char *learner)
+{
+    const mcr_learner_type *type = mcr_learner_find(learner);
+    return type && type->task == MCR_EITHER;
+}
 
 static mcr_status set_task(mcr_goal *g, const mcr_data *data, const char *learner, int task,
                            const char *class_weight)
@@ -31,12 +36,18 @@ static mcr_status set_task(mcr_goal *g, const mcr_data *data, const char *learne
     bool words = mcr_data_target_kind(data) == MCR_WORD_TARGETS;
     g->task = task == MCR_TASK_CLASSIFY || (task == MCR_TASK_AUTO && words) ? MCR_CLASSIFY
                                                                             : MCR_REGRESS;
-    int64_t classes = mcr_data_classes(data);
-    if (g->task == MCR_CLASSIFY && classes > MANY_CLASSES && classes > g->n / 2)
+    int64_t classes = mcr_data_classes(data), targets = mcr_data_target_count(data);
+    if (g->task == MCR_CLASSIFY && targets > 1)
         return mcr_fail(g->ctx, MCR_BAD_DATA,
-                        "%s: %lld classes in %lld objects; are the targets real numbers? Then use "
-                        "ridge, or --task regress",
-                        learner, (long long)classes, (long long)g->n);
+                        "%s: the data have %lld targets: several are learned as numbers only; name "
+                        "one of them (--target) to learn its classes",
+                        learner, (long long)targets);
+    if (g->task == MCR_CLASSIFY && classes > MANY_CLASSES && classes > g->n / 2)
+        return mcr_fail(
+            g->ctx, MCR_BAD_DATA,
+            "%s: %lld classes in %lld objects; are the targets real numbers? Then use %s", learner,
+            (long long)classes, (long long)g->n,
+            has_task(learner) ? "--task regress" : "ridge or svr");
     if (g->task == MCR_CLASSIFY)
         return mcr_svm_need_classes(g->ctx, learner, data);
     if (class_weight)
@@ -61,6 +72,8 @@ mcr_status mcr_goal_open(mcr_goal *g, const mcr_learning *in, const char *learne
         g->class_of = mcr_data_class_of(in->data);
         g->outputs = g->classes == 2 ? 1 : g->classes;
         g->rule = g->classes == 2 ? MCR_RULE_BINARY : MCR_RULE_LARGEST;
+    } else {
+        g->outputs = mcr_data_target_count(in->data);
     }
     g->y = mcr_alloc(g->ctx, (size_t)g->n, (size_t)g->outputs * sizeof *g->y);
     g->weight = mcr_alloc(g->ctx, (size_t)g->n, sizeof *g->weight);
@@ -128,6 +141,59 @@ mcr_status mcr_goal_fitted(mcr_fitted **out, const mcr_goal *g, const double *co
         mcr_fitted_free(f);
     *out = s ? NULL : f;
     return s;
+}
+
+mcr_status mcr_goal_tell(const mcr_goal *g, mcr_fitted *fitted, const double *f)
+{
+    size_t all = (size_t)(g->n * g->outputs);
+    if (g->task == MCR_REGRESS) {
+        fitted->trained = mcr_alloc(g->ctx, all, sizeof *f);
+        if (fitted->trained)
+            memcpy(fitted->trained, f, sizeof *f * all);
+        return fitted->trained ? MCR_OK : MCR_NO_MEMORY;
+    }
+    fitted->right = mcr_alloc(g->ctx, (size_t)g->n, 1);
+    for (int64_t i = 0; i < g->n && fitted->right; i++)
+        fitted->right[i] = mcr_fitted_decide(fitted, f + i * g->outputs, NULL, NULL) ==
+                           g->class_of[i];
+    return fitted->right ? MCR_OK : MCR_NO_MEMORY;
+}
+
+static bool all_zero(const double *v, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++)
+        if (v[i] != 0)
+            return false;
+    return true;
+}
+
+/* Of a kernel that is one, K(x,x) = 0 for all objects is enough. Another one is multiplied by a vector
+ * that no row of other values could be orthogonal to but by chance. */
+mcr_status mcr_fitted_remark_zero(mcr_fitted *f, mcr_gram *gram)
+{
+    int64_t n = mcr_gram_rows(gram);
+    double *v = mcr_alloc(f->ctx, (size_t)n, 2 * sizeof *v);
+    mcr_status s = v ? mcr_gram_diagonal(gram, 0, v) : MCR_NO_MEMORY;
+    bool zero = !s && all_zero(v, n);
+    if (zero && mcr_kernel_definite(gram->kernel, NULL) != MCR_PSD) {
+        for (int64_t i = 0; i < n; i++)
+            v[i] = 1 + 1 / (3.0 + (double)i);
+        s = mcr_gram_multiply(gram, v, 1, v + n);
+        zero = !s && all_zero(v + n, n);
+    }
+    mcr_free(f->ctx, v);
+    return zero ? mcr_fitted_remark(f, "all kernel values are 0: the kernel sees nothing in these "
+                                       "objects, and nothing can be learned")
+                : s;
+}
+
+mcr_status mcr_fitted_remark_definite(mcr_fitted *f, const mcr_kernel *kernel)
+{
+    return mcr_kernel_definite(kernel, NULL) == MCR_PSD
+               ? MCR_OK
+               : mcr_fitted_remark(f,
+                                   "the kernel is not known to be positive semidefinite: what was "
+                                   "found may not be the optimum");
 }
 
 mcr_status mcr_fitted_remark(mcr_fitted *f, const char *format, ...)

@@ -28,7 +28,7 @@ typedef struct mcr_goal {
     mcr_rule rule; /* MCR_RULE_VALUE, MCR_RULE_BINARY, MCR_RULE_LARGEST */
     int64_t n, classes, outputs;
     const int32_t *class_of; /* borrowed from the data; NULL for numbers */
-    /* n x outputs: the numbers; two classes: +1 for class 1, else -1; more: one column a class, +1 for
+    /* n x outputs: the numbers, one column a target; two classes: +1 for class 1, else -1; more: one column a class, +1 for
      * its objects, else -1. */
     double *y;
     double *weight; /* n: of the objects, times that of their class */
@@ -48,6 +48,13 @@ void mcr_goal_start(const mcr_goal *goal, const mcr_fitted *start, double *coef)
  * classes are the goal's. */
 mcr_status mcr_goal_fitted(mcr_fitted **out, const mcr_goal *goal, const double *coef);
 
+/* Tells the fitted what f (n x outputs, of the training objects) says of them. */
+mcr_status mcr_goal_tell(const mcr_goal *goal, mcr_fitted *fitted, const double *f);
+
+/* Where the kernel is not known to be positive semidefinite the remark says so. */
+mcr_status mcr_fitted_remark_definite(mcr_fitted *fitted, const mcr_kernel *kernel);
+/* Where all kernel values are 0 nothing can be learned, and the remark says so. */
+mcr_status mcr_fitted_remark_zero(mcr_fitted *fitted, mcr_gram *gram);
 /* Adds a sentence to the remark. */
 mcr_status mcr_fitted_remark(mcr_fitted *fitted, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

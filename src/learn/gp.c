@@ -38,7 +38,12 @@ mcr_status mcr_gp_finish(mcr_fitted *f, mcr_gp *gp)
         f->stop = gp->stop;
     }
     f->kernel = mcr_kernel_retain(gp->kernel);
-    return MCR_OK;
+    mcr_gram *gram = NULL;
+    mcr_status s = mcr_gram_open(&gram, gp->ctx, gp->kernel, gp->data, NULL);
+    if (!s)
+        s = mcr_fitted_remark_zero(f, gram);
+    mcr_gram_close(gram);
+    return s;
 }
 
 static mcr_status fit(mcr_fitted **out, const mcr_learning *in)

@@ -21,7 +21,8 @@ typedef struct posterior {
     const mcr_data *basis;
     mcr_square l;    /* opened when first needed */
     bool ready;      /* it holds the factor that is wanted, which does not change */
-    double *v, *own; /* n x COLS, COLS */
+    double *v, *own; /* n x COLS, COLS; opened when first needed */
+    size_t taken;    /* of the budget, for v */
 } posterior;
 
 /* ---- the factor --------------------------------------------------------------------------------*/
@@ -94,13 +95,30 @@ static mcr_status some_variances(void *arg, int64_t item, int worker)
     return s;
 }
 
+static mcr_status take_room(posterior *p, mcr *ctx)
+{
+    size_t values = (size_t)p->l.n * COLS;
+    if (p->v)
+        return MCR_OK;
+    mcr_status s = mcr_budget_take(ctx, values * sizeof *p->v,
+                                   "gp: kernel values of a block of objects");
+    if (s)
+        return s;
+    p->taken = values * sizeof *p->v;
+    p->v = mcr_alloc(ctx, values, sizeof *p->v);
+    p->own = mcr_alloc(ctx, COLS, sizeof *p->own);
+    return p->v && p->own ? MCR_OK : MCR_NO_MEMORY;
+}
+
 /* Of the latent values of the block's objects. */
 static mcr_status variances(const mcr_asked *q, const double *root, double *to)
 {
-    const posterior *p = q->state;
+    posterior *p = q->state;
     double *diagonal = mcr_alloc(q->ctx, (size_t)q->count, sizeof *diagonal);
     variance_job job = {.q = q, .diagonal = diagonal, .root = root, .to = to};
-    mcr_status s = diagonal ? mcr_gram_diagonal(q->gram, 1, diagonal) : MCR_NO_MEMORY;
+    mcr_status s = diagonal ? take_room(p, q->ctx) : MCR_NO_MEMORY;
+    if (!s)
+        s = mcr_gram_diagonal(q->gram, 1, diagonal);
     for (; job.first < q->count && !s; job.first += COLS) {
         job.count = q->count - job.first < COLS ? q->count - job.first : COLS;
         s = mcr_gram_block(q->gram, (mcr_rows){NULL, 0, p->l.n},
@@ -247,8 +265,12 @@ static mcr_status covariance(const posterior *p, mcr *ctx, const mcr_data *data,
 {
     int64_t n = p->l.n, m = c->n;
     mcr_gram *gram = NULL, *own = NULL;
+    size_t bytes = (size_t)n * (size_t)m * sizeof(double);
+    mcr_status s = mcr_budget_take(ctx, bytes, "gp: kernel values of the objects");
+    if (s)
+        return s;
     double *v = mcr_alloc(ctx, (size_t)n, (size_t)m * sizeof *v);
-    mcr_status s = v ? mcr_gram_open(&gram, ctx, p->kernel, p->basis, data) : MCR_NO_MEMORY;
+    s = v ? mcr_gram_open(&gram, ctx, p->kernel, p->basis, data) : MCR_NO_MEMORY;
     if (!s)
         s = mcr_gram_block(gram, (mcr_rows){NULL, 0, n}, (mcr_rows){NULL, 0, m}, v, m);
     if (!s)
@@ -266,6 +288,7 @@ static mcr_status covariance(const posterior *p, mcr *ctx, const mcr_data *data,
     mcr_gram_close(gram);
     mcr_gram_close(own);
     mcr_free(ctx, v);
+    mcr_budget_give(ctx, bytes);
     return s;
 }
 
@@ -337,6 +360,7 @@ static void close(mcr *ctx, void *state)
     mcr_square_close(&p->l);
     mcr_free(ctx, p->v);
     mcr_free(ctx, p->own);
+    mcr_budget_give(ctx, p->taken);
     mcr_free(ctx, p);
 }
 
@@ -357,12 +381,6 @@ static mcr_status open(void **state, mcr *ctx, const mcr_fitted *f, const mcr_ke
     if (!p)
         return MCR_NO_MEMORY;
     *p = (posterior){.kernel = kernel, .basis = basis};
-    p->v = mcr_alloc(ctx, (size_t)f->basis * COLS, sizeof *p->v);
-    p->own = mcr_alloc(ctx, COLS, sizeof *p->own);
-    if (!p->v || !p->own) {
-        close(ctx, p);
-        return MCR_NO_MEMORY;
-    }
     *state = p;
     return MCR_OK;
 }

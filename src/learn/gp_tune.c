@@ -259,15 +259,14 @@ static mcr_status mean_length(const mcr_gp *gp, double *mean)
         *mean += fabs(k[i]) / (double)gp->n;
     mcr_gram_close(gram);
     mcr_free(gp->ctx, k);
-    return s;
+    return s || isfinite(*mean) ? s
+                                : mcr_fail(gp->ctx, MCR_NUMERIC,
+                                           "gp: values of the kernel are too large for double "
+                                           "numbers; scale the data");
 }
 
-static mcr_status optimise(mcr_gp *gp, search *t, double began)
+static mcr_status optimise(mcr_gp *gp, search *t, double mean, double began)
 {
-    double mean = 1;
-    mcr_status s = mean_length(gp, &mean);
-    if (s)
-        return s;
     set_limits(t, mean > 0 ? mean : 1);
     t->problem = (mcr_descent){
         .n = variables(gp),
@@ -280,7 +279,7 @@ static mcr_status optimise(mcr_gp *gp, search *t, double began)
         .gradient = slope_at,
         .arg = gp,
     };
-    s = run_all(t, began);
+    mcr_status s = run_all(t, began);
     /* The last value may be that of another run, or of a step that was not taken. */
     if (!s && isfinite(gp->f) &&
         memcmp(gp->at, t->best, sizeof *t->best * (size_t)t->problem.n) != 0)
@@ -290,11 +289,13 @@ static mcr_status optimise(mcr_gp *gp, search *t, double began)
 
 mcr_status mcr_gp_tune(mcr_gp *gp)
 {
-    double began = mcr_now();
+    double began = mcr_now(), mean = 0;
     gp->n = mcr_data_count(gp->data);
     gp->scales = mcr_kernel_scales(gp->given, NULL);
     gp->slope = NAN;
     mcr_status s = mcr_square_open(&gp->k, gp->ctx, gp->n, "gp: the kernel matrix");
+    if (!s) /* data that the kernel has no values for are told as such */
+        s = mean_length(gp, &mean);
     if (s)
         return s;
     size_t most = (size_t)variables(gp);
@@ -309,7 +310,7 @@ mcr_status mcr_gp_tune(mcr_gp *gp)
     bool goes_on = gp->start && mcr_kernel_scales(gp->start, NULL) == gp->scales;
     mcr_kernel_scales(goes_on ? gp->start : gp->given, t.given);
     if (gp->params->optimize && most > 0) {
-        s = optimise(gp, &t, began);
+        s = optimise(gp, &t, mean, began);
     } else {
         gp->kernel = mcr_kernel_retain(gp->given);
         gp->steps = 1;

@@ -43,8 +43,9 @@ static mcr_status need_objects(const mcr_learning *in, double *weight)
         count += weight[i] > 0;
     if (!s && count < o->clusters)
         s = mcr_fail(in->ctx, MCR_BAD_DATA,
-                     "kmeans: %lld clusters, but only %lld objects%s: take fewer clusters",
-                     (long long)o->clusters, (long long)count, count < n ? " with a weight" : "");
+                     "kmeans: %lld clusters, but only %lld object%s%s: take fewer clusters",
+                     (long long)o->clusters, (long long)count, count == 1 ? "" : "s",
+                     count < n ? " with a weight" : "");
     return s;
 }
 
@@ -184,6 +185,10 @@ static mcr_status fit(mcr_fitted **out, const mcr_learning *in)
         s = mcr_cluster(&found, gram, &problem);
     if (!s)
         s = finish(out, &found, weight, in);
+    if (!s && (s = mcr_fitted_remark_zero(*out, gram))) {
+        mcr_fitted_free(*out);
+        *out = NULL;
+    }
     mcr_clusters_close(in->ctx, &found);
     mcr_gram_close(gram);
     mcr_free(in->ctx, begin);

@@ -340,8 +340,8 @@ static mcr_status keep_objects(mcr_fitted *f, const mcr_goal *g, const params *o
             object[count++] = i;
     if (!s && count < o->neighbors)
         s = mcr_fail(f->ctx, MCR_BAD_DATA,
-                     "knn: %lld neighbours, but only %lld objects%s: ask fewer (--neighbors)",
-                     (long long)o->neighbors, (long long)count,
+                     "knn: %lld neighbours, but only %lld object%s%s: ask fewer (--neighbors)",
+                     (long long)o->neighbors, (long long)count, count == 1 ? "" : "s",
                      count < g->n ? " with a weight" : "");
     if (!s)
         s = mcr_fitted_add(f, object, count, NULL, 0, NULL);
@@ -381,6 +381,8 @@ static mcr_status fill(mcr_fitted *f, const mcr_goal *g, const mcr_learning *in)
         s = judge(in->ctx, gram, diagonal, &f->value);
     f->tolerance = 1e-9; /* what rounding may do */
     f->stop = f->value <= f->tolerance ? MCR_STOP_OPTIMAL : MCR_STOP_STUCK;
+    if (!s)
+        s = mcr_fitted_remark_zero(f, gram);
     if (!s && o->loo)
         s = leave_out(f, g, gram);
     mcr_free(in->ctx, diagonal);

@@ -25,14 +25,15 @@ static mcr_status merge_start(mcr_fitted *merged, const mcr_fitted *start, const
 static mcr_status spread(mcr_fitted *f, const int64_t *where, const int64_t *first, int64_t n)
 {
     unsigned char *right = f->right ? mcr_alloc(f->ctx, (size_t)n, sizeof *right) : NULL;
-    double *trained = f->trained ? mcr_alloc(f->ctx, (size_t)n, sizeof *trained) : NULL;
+    int64_t k = f->outputs;
+    double *trained = f->trained ? mcr_alloc(f->ctx, (size_t)(n * k), sizeof *trained) : NULL;
     mcr_status s = !f->right == !right && !f->trained == !trained ? MCR_OK : MCR_NO_MEMORY;
     for (int64_t i = 0; i < f->basis; i++)
         f->object[i] = first[f->object[i]];
     for (int64_t i = 0; i < n && right; i++)
         right[i] = f->right[where[i]];
     for (int64_t i = 0; i < n && trained; i++)
-        trained[i] = f->trained[where[i]];
+        memcpy(trained + i * k, f->trained + where[i] * k, sizeof *trained * (size_t)k);
     mcr_free(f->ctx, f->right);
     mcr_free(f->ctx, f->trained);
     f->right = right;
@@ -67,9 +68,26 @@ static mcr_status learn_merged(mcr_fitted **out, const mcr_learner_type *type,
     return s;
 }
 
+/* Learners that do not learn from targets do not mind several. */
+static mcr_status check_targets(const mcr_learner_type *type, const mcr_learning *in)
+{
+    int64_t targets = mcr_data_target_count(in->data);
+    bool learns = type->task == MCR_CLASSIFY || type->task == MCR_REGRESS ||
+                  type->task == MCR_EITHER;
+    if (targets < 2 || !learns || type->several_targets)
+        return MCR_OK;
+    return mcr_fail(in->ctx, MCR_BAD_DATA,
+                    "%s learns one target, and the data have %lld: name one of them (--target), or "
+                    "take ridge, which learns all at once",
+                    type->name, (long long)targets);
+}
+
 mcr_status mcr_learn(mcr_fitted **out, const mcr_learner_type *type, const mcr_learning *in)
 {
     *out = NULL;
+    mcr_status refused = check_targets(type, in);
+    if (refused)
+        return refused;
     if (!type->weights_count || in->k)
         return type->fit(out, in);
     int64_t *where = mcr_alloc(in->ctx, (size_t)mcr_data_count(in->data), sizeof *where);

@@ -19,7 +19,7 @@
 
 /* How decision values become predictions. */
 typedef enum mcr_rule {
-    MCR_RULE_VALUE,   /* regression: output 0 */
+    MCR_RULE_VALUE,   /* regression: output 0, or one output a target */
     MCR_RULE_SIGN,    /* detection: +1 where output 0 >= 0 */
     MCR_RULE_BINARY,  /* class 1 where output 0 > 0, else class 0 */
     MCR_RULE_PAIRS,   /* one-vs-one: outputs (0,1), (0,2), ..., (1,2), ...; most votes, ties to the
@@ -72,7 +72,7 @@ typedef struct mcr_fitted {
     /* What the learner knows of its predictions for the training objects, so that they need not be
      * made again: NULL, or one an object. right: 1 right, 0 wrong, 2 not known. */
     unsigned char *right;
-    double *trained; /* regression: f(x_i) */
+    double *trained; /* regression: n x outputs, f(x_i) */
     /* n x outputs: decision values of each object if it had been left out, where the learner knows them
      * without training again (option loo); NULL: it does not. */
     double *left_out;
@@ -182,14 +182,15 @@ typedef struct mcr_learner_type {
     size_t params_size;
     mcr_status (*check)(mcr *ctx, const void *params); /* parameters together; NULL: fine */
     mcr_status (*fit)(mcr_fitted **out, const mcr_learning *in);
-    bool weights_count; /* a weight of 2 is the same as two objects: equal ones may be merged */
-    bool dense;         /* factorises n x n matrices: BLAS should run its best code */
-    bool no_start;      /* has no use for a model to start from */
-    bool takes_k;       /* it can use values of K in float */
-    bool leaves_out;    /* it can tell left_out */
-    bool own_kernel;    /* it looks at the kernel's expression, and may change it */
-    bool coordinates;   /* its outputs are coordinates: mcr_transform gives them */
-    bool online;        /* can go on with more data: mcr_fit_more */
+    bool weights_count;   /* a weight of 2 is the same as two objects: equal ones may be merged */
+    bool dense;           /* factorises n x n matrices: BLAS should run its best code */
+    bool no_start;        /* has no use for a model to start from */
+    bool takes_k;         /* it can use values of K in float */
+    bool leaves_out;      /* it can tell left_out */
+    bool own_kernel;      /* it looks at the kernel's expression, and may change it */
+    bool coordinates;     /* its outputs are coordinates: mcr_transform gives them */
+    bool online;          /* can go on with more data: mcr_fit_more */
+    bool several_targets; /* it learns several numbers an object at once */
     const mcr_predictor *predictor; /* NULL: offset + sum of coef K, and the rule */
 } mcr_learner_type;
 

@@ -116,7 +116,7 @@ static double heaviest(const mcr_goal *g)
 }
 
 static mcr_status finish(mcr_fitted **out, const mcr_goal *g, const params *o, const double *a,
-                         const double *f, const mcr_smooth_result *r, const mcr_kernel *kernel)
+                         const double *f, const mcr_smooth_result *r, mcr_gram *gram)
 {
     static const mcr_stop stops[] = {
         [MCR_SMOOTH_OPTIMAL] = MCR_STOP_OPTIMAL, [MCR_SMOOTH_STEPS] = MCR_STOP_STEPS,
@@ -136,11 +136,11 @@ static mcr_status finish(mcr_fitted **out, const mcr_goal *g, const params *o, c
     t->tolerance = o->tol;
     t->iterations = r->steps;
     t->stop = stops[r->stop];
-    s = mcr_svm_remark(&t->remark, g->ctx, kernel);
-    if (!s && !(t->right = mcr_alloc(g->ctx, (size_t)g->n, 1)))
-        s = MCR_NO_MEMORY;
-    for (int64_t i = 0; i < g->n && !s; i++)
-        t->right[i] = mcr_fitted_decide(t, f + i * g->outputs, NULL, NULL) == g->class_of[i];
+    s = mcr_fitted_remark_definite(t, gram->kernel);
+    if (!s)
+        s = mcr_goal_tell(g, t, f);
+    if (!s)
+        s = mcr_fitted_remark_zero(t, gram);
     if (s)
         mcr_fitted_free(t);
     else
@@ -182,7 +182,7 @@ static mcr_status fit(mcr_fitted **out, const mcr_learning *in)
         s = mcr_smooth_solve(gram, &problem, a, f, &result);
     }
     if (!s)
-        s = finish(out, &g, o, a, f, &result, in->kernel);
+        s = finish(out, &g, o, a, f, &result, gram);
     mcr_free(in->ctx, a);
     mcr_free(in->ctx, f);
     mcr_gram_close(gram);

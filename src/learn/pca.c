@@ -39,17 +39,6 @@ typedef struct pca {
 
 /* ---- after the eigenvectors --------------------------------------------------------------------*/
 
-/* An eigenvector's sign is nobody's: its largest entry is made positive. */
-static void choose_sign(double *u, int64_t n)
-{
-    double most = 0;
-    for (int64_t i = 0; i < n; i++)
-        if (fabs(u[i]) > fabs(most) * (1 + 1e-9))
-            most = u[i];
-    for (int64_t i = 0; i < n && most < 0; i++)
-        u[i] = -u[i];
-}
-
 /* Coefficients of the components whose variance is not rounding. */
 static void expand(pca *p)
 {
@@ -59,7 +48,7 @@ static void expand(pca *p)
     p->count = found;
     for (int64_t c = 0; c < found; c++) {
         double *a = p->vector + c * n;
-        choose_sign(a, n);
+        mcr_centred_choose_sign(a, n);
         for (int64_t i = 0; i < n; i++)
             a[i] /= sqrt(p->value[c]);
         p->offset[c] = mcr_centred_expand(&p->c, a);
@@ -103,10 +92,9 @@ static mcr_status finish(mcr_fitted **out, pca *p, const params *o,
     f->stop = mcr_leading_outcome(result->stop);
     s = keep_numbers(f, p);
     if (!s && p->count < o->components)
-        s = mcr_fitted_remark(f,
-                              "there are only %lld components with a variance; %lld were asked "
-                              "for",
-                              (long long)p->count, (long long)o->components);
+        s = mcr_fitted_remark(f, "only %lld component%s a variance; %lld were asked for",
+                              (long long)p->count, p->count == 1 ? " has" : "s have",
+                              (long long)o->components);
     if (s) {
         mcr_fitted_free(f);
         *out = NULL;
@@ -120,6 +108,7 @@ static mcr_status take_room(pca *p)
 {
     mcr *ctx = p->c.ctx;
     size_t n = (size_t)p->c.n, count = (size_t)p->count;
+    /* By LAPACK in place of the matrix, else with products alone. */
     size_t bytes = sizeof(double) * n * count + (size_t)mcr_leading_bytes(p->c.n, p->count, true);
     mcr_status s = mcr_budget_take(ctx, bytes, "pca: eigenvectors");
     if (s)
@@ -138,15 +127,20 @@ static mcr_status fit(mcr_fitted **out, const mcr_learning *in)
     double began = mcr_now();
     pca p = {0};
     mcr_leading_result result;
-    mcr_status s = mcr_centred_open(&p.c, "pca", in->kernel, in->data);
-    p.count = o->components < p.c.n ? o->components : p.c.n;
+    int64_t n = mcr_data_count(in->data);
+    p.count = o->components < n ? o->components : n;
+    bool whole = mcr_leading_by_lapack(n, p.count);
+    mcr_status s = whole ? mcr_centred_open(&p.c, "pca", in->kernel, in->data)
+                         : mcr_centred_open_half(&p.c, "pca", in->kernel, in->data);
     if (!s)
         s = take_room(&p);
     mcr_leading problem = {
-        .n = p.c.n,
+        .n = n,
         .count = p.count,
         .a = p.c.k.a,
         .lda = p.c.k.ld,
+        .multiply = whole ? NULL : mcr_centred_multiply,
+        .arg = &p.c,
         .tolerance = o->tol,
         .most_steps = o->max_steps == INT64_MIN ? 0 : o->max_steps,
         .deadline = isnan(o->time_limit) ? 0 : began + o->time_limit,

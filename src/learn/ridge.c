@@ -5,8 +5,8 @@
  * has the solution f(x) = sum a_i K(x_i, x) with (G + lambda W^-1) a = y. It is solved in the symmetric
  * form (W^1/2 G W^1/2 + lambda) x = W^1/2 y, a = W^1/2 x, which also allows weights of 0, by a Cholesky
  * factor below the diagonal of the one matrix there is; G stays above it, for another try if the
- * factor does not exist. Classes are numbers +1 and -1, one column a class where there are more than
- * two, and share the factor.
+ * factor does not exist. Several targets are columns of y and a that share the factor. Classes are
+ * numbers +1 and -1, one column a class where there are more than two.
  *
  * Leaving out object i changes its residual to e_i = a_i / (G + lambda W^-1)^-1_ii, so one factor gives
  * all leave-one-out errors; and from the eigenvectors of G they follow for any number of lambdas.
@@ -21,8 +21,8 @@
 #include "base/params.h"
 #include "base/threads.h"
 #include "learn/goal.h"
-#include "linalg/blas.h"
 #include "linalg/lapack.h"
+#include "linalg/shared.h"
 
 typedef struct params {
     char *lambda, *class_weight;
@@ -96,18 +96,6 @@ static mcr_status fill(ridge *r)
     return s;
 }
 
-/* The lower triangle again, from the upper one, in squares that fit the cache. */
-static void restore(ridge *r)
-{
-    enum { SIDE = 32 };
-    int64_t n = r->goal.n, ld = r->m.ld;
-    for (int64_t i0 = 0; i0 < n; i0 += SIDE)
-        for (int64_t j0 = 0; j0 <= i0; j0 += SIDE)
-            for (int64_t i = i0; i < i0 + SIDE && i < n; i++)
-                for (int64_t j = j0; j < j0 + SIDE && j < i; j++)
-                    r->m.a[i * ld + j] = r->m.a[j * ld + i];
-}
-
 static mcr_status factorise(ridge *r)
 {
     for (int64_t i = 0; i < r->goal.n; i++)
@@ -132,20 +120,26 @@ static mcr_status multiply(ridge *r, bool *scaled)
     return mcr_gram_multiply(r->gram, r->rest, k, r->f);
 }
 
-/* f = G a and rest = b - (W^1/2 G W^1/2 + lambda + jitter) x; the norm of rest relative to that of b. */
+/* f = G a and rest = b - (W^1/2 G W^1/2 + lambda + jitter) x; the norm of rest relative to that of b,
+ * of the worst column: targets may have any scales. */
 static mcr_status judge(ridge *r)
 {
     int64_t n = r->goal.n, k = r->goal.outputs;
-    double left = 0, all = 0;
     bool scaled;
     mcr_status s = multiply(r, &scaled);
-    for (int64_t i = 0; i < n * k && !s; i++) {
-        r->f[i] = scaled ? r->f[i] / r->root[i / k] : r->f[i];
-        r->rest[i] = r->b[i] - r->root[i / k] * r->f[i] - (r->lambda + r->jitter) * r->x[i];
-        left += r->rest[i] * r->rest[i];
-        all += r->b[i] * r->b[i];
+    r->residual = 0;
+    for (int64_t o = 0; o < k && !s; o++) {
+        double left = 0, all = 0;
+        for (int64_t i = 0, at = o; i < n; i++, at += k) {
+            r->f[at] = scaled ? r->f[at] / r->root[i] : r->f[at];
+            r->rest[at] = r->b[at] - r->root[i] * r->f[at] - (r->lambda + r->jitter) * r->x[at];
+            left += r->rest[at] * r->rest[at];
+            all += r->b[at] * r->b[at];
+        }
+        double own = all > 0 ? sqrt(left / all) : sqrt(left);
+        if (isnan(own) || own > r->residual)
+            r->residual = own;
     }
-    r->residual = all > 0 ? sqrt(left / all) : sqrt(left);
     return s;
 }
 
@@ -185,7 +179,7 @@ static mcr_status solve_somehow(ridge *r)
         trace += fabs(r->diagonal[i]);
     for (size_t t = 0; t < sizeof share / sizeof *share; t++) {
         if (t > 0)
-            restore(r);
+            mcr_shared_mend(r->goal.n, r->m.a, r->m.ld, r->diagonal);
         r->jitter = share[t] * trace;
         s = factorise(r);
         if (!s)
@@ -203,8 +197,8 @@ static mcr_status solve_somehow(ridge *r)
 
 /* ---- leaving out -------------------------------------------------------------------------------*/
 
-/* What predictions of objects by the others cost: mean square error, or share of wrong classes, by
- * weight. x is n x outputs, inverse the diagonal of (W^1/2 G W^1/2 + lambda)^-1. */
+/* What predictions of objects by the others cost: mean square error (also over targets), or share of
+ * wrong classes, by weight. x is n x outputs, inverse the diagonal of (W^1/2 G W^1/2 + lambda)^-1. */
 static double left_out(const mcr_goal *g, const double *root, const double *x,
                        const double *inverse)
 {
@@ -216,7 +210,7 @@ static double left_out(const mcr_goal *g, const double *root, const double *x,
             double e = x[i * g->outputs + o] / (root[i] * inverse[i]);
             double f = g->y[i * g->outputs + o] - e;
             if (g->task == MCR_REGRESS)
-                sum += g->weight[i] * e * e;
+                sum += g->weight[i] * e * e / (double)g->outputs;
             chosen = f > best ? o : chosen;
             best = fmax(best, f);
             first = o == 0 ? f : first;
@@ -309,12 +303,12 @@ static mcr_status pick_lambda(ridge *r, const mcr_reals *lambda, double *error)
     if (!s)
         s = mcr_budget_take(r->ctx, bytes, "ridge: the eigenvectors for a path of lambda");
     if (!s) {
-        s = mcr_blas_eigen(r->ctx, n, r->m.a, r->m.ld, true, value);
+        s = mcr_shared_eigen(r->ctx, n, r->m.a, r->m.ld, value);
         mcr_budget_give(r->ctx, bytes);
     }
     if (!s)
-        s = mcr_blas_gemm(r->ctx, MCR_AS_IS, MCR_AS_IS, n, k, n, 1, r->m.a, r->m.ld, r->b, k, 0,
-                          projection, k);
+        s = mcr_shared_gemm(r->ctx, MCR_AS_IS, MCR_AS_IS, n, k, n, 1, r->m.a, r->m.ld, r->b, k, 0,
+                            projection, k);
     if (!s)
         s = walk_path(r, value, projection, lambda, error);
     int64_t best = 0;
@@ -371,22 +365,6 @@ static void close_ridge(ridge *r)
     mcr_goal_close(&r->goal);
 }
 
-/* Predictions for the training objects are known: f. */
-static mcr_status tell_trained(mcr_fitted *f, const ridge *r)
-{
-    const mcr_goal *g = &r->goal;
-    if (g->task == MCR_REGRESS) {
-        f->trained = mcr_alloc(r->ctx, (size_t)g->n, sizeof *f->trained);
-        if (f->trained)
-            memcpy(f->trained, r->f, sizeof *f->trained * (size_t)g->n);
-        return f->trained ? MCR_OK : MCR_NO_MEMORY;
-    }
-    f->right = mcr_alloc(r->ctx, (size_t)g->n, 1);
-    for (int64_t i = 0; i < g->n && f->right; i++)
-        f->right[i] = mcr_fitted_decide(f, r->f + i * g->outputs, NULL, NULL) == g->class_of[i];
-    return f->right ? MCR_OK : MCR_NO_MEMORY;
-}
-
 static mcr_status finish(mcr_fitted **out, ridge *r)
 {
     const mcr_goal *g = &r->goal;
@@ -406,7 +384,9 @@ static mcr_status finish(mcr_fitted **out, ridge *r)
     f->tolerance = r->options->tol;
     f->stop = r->residual <= r->options->tol ? MCR_STOP_OPTIMAL : MCR_STOP_STUCK;
     f->iterations = 1 + r->corrections;
-    s = tell_trained(f, r);
+    s = mcr_goal_tell(g, f, r->f);
+    if (!s)
+        s = mcr_fitted_remark_zero(f, r->gram);
     if (!s)
         s = mcr_fitted_keep(f, "lambda", &r->lambda, 1);
     if (!s && r->jitter > 0)
@@ -507,4 +487,5 @@ const mcr_learner_type mcr_learner_ridge = {
     .fit = fit,
     .leaves_out = true,
     .dense = true,
+    .several_targets = true,
 };

@@ -202,6 +202,10 @@ mcr_status mcr_svm_need_classes(mcr *ctx, const char *learner, const mcr_data *d
     const int32_t *class_of = mcr_data_class_of(data);
     for (int64_t i = 1; i < n; i++)
         seen += class_of[i] != class_of[0];
+    if (!seen && n == 1)
+        return mcr_fail(ctx, MCR_BAD_DATA,
+                        "%s: there is one object, of class \"%s\"; two classes or more are needed",
+                        learner, mcr_data_class_name(data, class_of[0]));
     if (!seen)
         return mcr_fail(ctx, MCR_BAD_DATA,
                         "%s: all %lld objects are of class \"%s\"; two classes or more are needed",

@@ -354,6 +354,64 @@ static double dot(const void *a, const double *b, int64_t n)
     return total;
 }
 
+/* As many rows at once as leave registers for their sums. */
+enum {
+    THIN_VECTORS = MCR_THIN / DOUBLE_LANES,
+    THIN_ROWS = MCR_SIMD_BYTES == 64   ? 8
+                : MCR_SIMD_BYTES == 32 ? 3
+                                       : 1
+};
+
+INLINE void thin_rows(double *y, const real *a, int64_t next, int64_t step, int64_t terms,
+                      const double *x, const int rows, const int vectors)
+{
+    vdouble sum[THIN_ROWS][THIN_VECTORS];
+    UNROLL for (int r = 0; r < rows; r++) UNROLL for (int v = 0; v < vectors; v++)
+        sum[r][v] = load_double(y + r * MCR_THIN + v * DOUBLE_LANES);
+    for (int64_t t = 0; t < terms; t++) {
+        vdouble z[THIN_VECTORS];
+        UNROLL for (int v = 0; v < vectors; v++)
+            z[v] = load_double(x + t * MCR_THIN + v * DOUBLE_LANES);
+        UNROLL for (int r = 0; r < rows; r++)
+        {
+            vdouble s = splat_double((double)a[r * next + t * step]);
+            UNROLL for (int v = 0; v < vectors; v++)
+                sum[r][v] = multiply_add_double(s, z[v], sum[r][v]);
+        }
+    }
+    UNROLL for (int r = 0; r < rows; r++) UNROLL for (int v = 0; v < vectors; v++)
+        store_double(y + r * MCR_THIN + v * DOUBLE_LANES, sum[r][v]);
+}
+
+INLINE void thin_by(double *y, const real *a, int64_t next, int64_t step, int64_t rows,
+                    int64_t terms, const double *x, const int vectors)
+{
+    for (; rows >= THIN_ROWS; rows -= THIN_ROWS) {
+        thin_rows(y, a, next, step, terms, x, THIN_ROWS, vectors);
+        y += THIN_ROWS * MCR_THIN;
+        a += THIN_ROWS * next;
+    }
+    for (; rows > 0; rows--) {
+        thin_rows(y, a, next, step, terms, x, 1, vectors);
+        y += MCR_THIN;
+        a += next;
+    }
+}
+
+static void thin(double *y, const void *a, int64_t next, int64_t step, int64_t rows, int64_t terms,
+                 const double *x, int64_t cols)
+{
+    int64_t vectors = (cols + DOUBLE_LANES - 1) / DOUBLE_LANES;
+    if (vectors <= THIN_VECTORS / 4)
+        thin_by(y, a, next, step, rows, terms, x, THIN_VECTORS < 4 ? 1 : THIN_VECTORS / 4);
+    else if (vectors <= THIN_VECTORS / 2)
+        thin_by(y, a, next, step, rows, terms, x, THIN_VECTORS / 2);
+    else if (vectors <= THIN_VECTORS * 3 / 4)
+        thin_by(y, a, next, step, rows, terms, x, THIN_VECTORS * 3 / 4);
+    else
+        thin_by(y, a, next, step, rows, terms, x, THIN_VECTORS);
+}
+
 extern const mcr_vmath SYMBOL(mcr_vmath_);
 
 const mcr_vmath SYMBOL(mcr_vmath_) = {
@@ -378,4 +436,5 @@ const mcr_vmath SYMBOL(mcr_vmath_) = {
     .to_double = to_double,
     .from_double = from_double,
     .dot = dot,
+    .thin = thin,
 };

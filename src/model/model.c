@@ -111,22 +111,41 @@ static mcr_status name_output(mcr_model *m, int64_t o, int64_t a, int64_t b)
     return s;
 }
 
+mcr_status mcr_model_name_targets(mcr_model *m, const char *const *name)
+{
+    int64_t count = m->fitted->outputs;
+    m->output_name = mcr_alloc_zero(m->ctx, (size_t)count, sizeof *m->output_name);
+    mcr_status s = m->output_name ? MCR_OK : MCR_NO_MEMORY;
+    for (int64_t o = 0; o < count && !s; o++)
+        if (!(m->output_name[o] = mcr_copy_text(m->ctx, name[o], strlen(name[o]))))
+            s = MCR_NO_MEMORY;
+    return s;
+}
+
+int64_t mcr_model_targets(const mcr_model *m)
+{
+    return m->fitted->rule == MCR_RULE_VALUE ? m->fitted->outputs : 1;
+}
+
 mcr_status mcr_model_complete(mcr_model *m)
 {
     mcr_fitted *f = m->fitted;
     mcr_report_fit *r = &m->report;
     int64_t found;
     const double *loo = mcr_fitted_find(f, MCR_EXTRA_LOO, &found);
-    m->output_name = mcr_alloc_zero(m->ctx, (size_t)f->outputs, sizeof *m->output_name);
+    bool named = m->output_name != NULL;
+    if (!named)
+        m->output_name = mcr_alloc_zero(m->ctx, (size_t)f->outputs, sizeof *m->output_name);
     mcr_status s = m->output_name ? MCR_OK : MCR_NO_MEMORY;
     int64_t a = 0, b = 1;
-    for (int64_t o = 0; o < f->outputs && !s; o++) {
+    for (int64_t o = 0; o < f->outputs && !named && !s; o++) {
         s = name_output(m, o, a, b);
         if (++b == m->classes)
             b = ++a + 1;
     }
     r->task = f->task;
     r->classes = m->classes;
+    r->targets = f->task == MCR_REGRESS ? mcr_model_targets(m) : 0;
     r->support = f->basis;
     r->iterations = f->iterations;
     r->objective = f->objective;
@@ -244,14 +263,19 @@ static mcr_status score_classes(mcr_model *m, const mcr_data *data, int64_t firs
 static mcr_status score_values(mcr_model *m, const mcr_data *data)
 {
     double *value = m->fitted->trained;
+    bool several = mcr_model_targets(m) > 1;
     mcr_metrics metrics;
     mcr_status s = MCR_OK;
     if (!value) {
-        value = mcr_alloc(m->ctx, (size_t)mcr_data_count(data), sizeof *value);
-        s = value ? mcr_predict(m->ctx, m, data, value, NULL, NULL) : MCR_NO_MEMORY;
+        size_t all = (size_t)(mcr_data_count(data) * mcr_model_targets(m));
+        value = mcr_alloc(m->ctx, all, sizeof *value);
+        s = value
+                ? mcr_predict(m->ctx, m, data, several ? NULL : value, several ? value : NULL, NULL)
+                : MCR_NO_MEMORY;
     }
     if (!s)
-        s = mcr_model_score(m->ctx, m, data, value, &metrics);
+        s = several ? mcr_model_score_targets(m->ctx, m, data, value, NULL, &metrics)
+                    : mcr_model_score(m->ctx, m, data, value, &metrics);
     if (!s) {
         m->report.mse = metrics.mse;
         m->report.r2 = metrics.r2;
@@ -283,6 +307,8 @@ static mcr_status assemble(mcr_model *m, const mcr_data *data, int64_t first, bo
     }
     if (!s)
         s = mcr_data_select(&m->basis, data, (mcr_rows){m->fitted->object, 0, m->fitted->basis});
+    if (!s && m->fitted->task == MCR_REGRESS && mcr_model_targets(m) > 1)
+        s = mcr_model_name_targets(m, (const char *const *)data->target_names->name);
     if (!s)
         s = mcr_model_complete(m);
     m->report.n = mcr_data_count(data);

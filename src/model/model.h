@@ -17,7 +17,7 @@ struct mcr_model {
     mcr_fitted *fitted;
     int64_t classes;
     char **class_name;
-    char **output_name;
+    char **output_name;  /* may be there before the model is complete: names of several targets */
     double *class_value; /* class names as numbers; NAN where one is none */
     mcr_report_fit report;
     char *learner, *options, *certificate, *version; /* owned texts of the report */
@@ -49,6 +49,10 @@ mcr_status mcr_model_set_classes(mcr_model *model, const char *const *name, int6
  * of each class of the data among them, NULL: the same. */
 mcr_status mcr_values_score(mcr *ctx, mcr_task task, int64_t clusters, const int64_t *match,
                             const mcr_data *data, const double *value, mcr_metrics *out);
+/* Of a model of several targets, after its fitted is set: one name an output. */
+mcr_status mcr_model_name_targets(mcr_model *model, const char *const *name);
+/* Numbers that it predicts of an object, if it predicts numbers: one output each. */
+int64_t mcr_model_targets(const mcr_model *model);
 /* Names of the outputs, numbers of the report, after basis, classes and fitted are set. */
 mcr_status mcr_model_complete(mcr_model *model);
 

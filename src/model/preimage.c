@@ -35,6 +35,7 @@ typedef struct images {
     double *given;      /* BLOCK x cols: as vectors; then their pre-images */
     double *f;          /* BLOCK x outputs */
     double *g, *k;      /* BLOCK x n each */
+    size_t taken;       /* of the budget */
 } images;
 
 mcr_status mcr_transform(mcr *ctx, const mcr_model *m, const mcr_data *data, double *coordinates)
@@ -345,6 +346,18 @@ static mcr_status all_by_distances(const images *p, mcr_gram *gram, const double
 
 /* ---- a call ------------------------------------------------------------------------------------*/
 
+/* All that a call needs beside the caller's arrays, sparse vectors made dense included. */
+static mcr_status take_budget(images *p)
+{
+    size_t n = (size_t)p->n, cols = (size_t)p->cols, blocks = p->gaussian ? 2 : 4;
+    size_t bytes = 0, more = sizeof(double) * BLOCK * (blocks * n + 2 * cols + (size_t)p->outputs);
+    if (!mcr_size_mul(n, cols * sizeof(double), &bytes) || bytes > SIZE_MAX - more)
+        bytes = SIZE_MAX - more;
+    mcr_status s = mcr_budget_take(p->ctx, bytes + more, "pre-images: vectors and kernel values");
+    p->taken = s ? 0 : bytes + more;
+    return s;
+}
+
 static mcr_status open_images(images *p, mcr_gram **gram, double **diagonal)
 {
     const mcr_model *m = p->model;
@@ -356,6 +369,9 @@ static mcr_status open_images(images *p, mcr_gram **gram, double **diagonal)
     p->n = m->fitted->basis;
     p->outputs = m->fitted->outputs;
     p->gaussian = m->kernel->type == &mcr_kernel_rbf;
+    s = take_budget(p);
+    if (s)
+        return s;
     p->basis = mcr_alloc(p->ctx, (size_t)p->n, (size_t)p->cols * sizeof *p->basis);
     p->given = mcr_alloc(p->ctx, BLOCK, (size_t)p->cols * sizeof *p->given);
     p->f = mcr_alloc(p->ctx, BLOCK, (size_t)p->outputs * sizeof *p->f);
@@ -442,5 +458,6 @@ mcr_status mcr_preimage(mcr *ctx, const mcr_model *m, const mcr_data *data, doub
     mcr_free(ctx, p.f);
     mcr_free(ctx, p.g);
     mcr_free(ctx, p.k);
+    mcr_budget_give(ctx, p.taken);
     return s;
 }

@@ -47,6 +47,14 @@ static void put_classes(mcr_text *t, const mcr_model *m)
         mcr_put_text(t, m->class_name[c]);
 }
 
+/* TARG: names of the outputs, where there are several targets. */
+static void put_targets(mcr_text *t, const mcr_model *m)
+{
+    mcr_put_i64(t, m->fitted->outputs);
+    for (int64_t o = 0; o < m->fitted->outputs; o++)
+        mcr_put_text(t, m->output_name[o]);
+}
+
 /* COEF: rule, offsets, coefficients, calibration. */
 static void put_coefficients(mcr_text *t, const mcr_fitted *f)
 {
@@ -163,6 +171,11 @@ static mcr_status write_all(mcr_text *file, mcr_text *part, const mcr_model *m)
     put_coefficients(part, m->fitted);
     mcr_put_section(file, "COEF", part);
     part->length = 0;
+    if (mcr_model_targets(m) > 1) {
+        put_targets(part, m);
+        mcr_put_section(file, "TARG", part);
+        part->length = 0;
+    }
     if (m->fitted->extras) {
         put_extras(part, m->fitted);
         mcr_put_section(file, "MORE", part);
@@ -292,25 +305,59 @@ static mcr_status get_kernel(mcr_kernel **out, const mcr_container *c, const cha
                              : s;
 }
 
+static void free_names(mcr *ctx, char **name, int64_t count)
+{
+    for (int64_t i = 0; name && i < count; i++)
+        mcr_free(ctx, name[i]);
+    mcr_free(ctx, name);
+}
+
+/* A section that is a list of names; what: for messages. */
+static mcr_status get_names(char ***out, int64_t *count, mcr_reader *r, const mcr_container *c,
+                            const char *what)
+{
+    *count = mcr_get_count(r, 8);
+    *out = mcr_alloc_zero(c->ctx, (size_t)*count, sizeof **out);
+    if (!*out)
+        return MCR_NO_MEMORY;
+    for (int64_t i = 0; i < *count && !r->bad; i++)
+        if (!((*out)[i] = mcr_get_text(r)))
+            r->bad = true;
+    return mcr_reader_end(r, c->file, what);
+}
+
 static mcr_status get_classes(mcr_model *m, const mcr_container *c)
 {
     mcr_reader r;
+    char **name = NULL;
+    int64_t count = 0;
     mcr_status s = mcr_container_find(c, "CLAS", &r);
-    if (s)
-        return s;
-    int64_t count = mcr_get_count(&r, 8), got = 0;
-    char **name = mcr_alloc_zero(c->ctx, (size_t)count, sizeof *name);
-    if (!name)
-        return MCR_NO_MEMORY;
-    for (; got < count && !r.bad; got++)
-        if (!(name[got] = mcr_get_text(&r)))
-            r.bad = true;
-    s = mcr_reader_end(&r, c->file, "its classes");
+    if (!s)
+        s = get_names(&name, &count, &r, c, "its classes");
     if (!s && count)
         s = mcr_model_set_classes(m, (const char *const *)name, count);
-    for (int64_t i = 0; i < got; i++)
-        mcr_free(c->ctx, name[i]);
-    mcr_free(c->ctx, name);
+    free_names(c->ctx, name, count);
+    return s;
+}
+
+/* After the coefficients. */
+static mcr_status get_targets(mcr_model *m, const mcr_container *c)
+{
+    mcr_reader r;
+    char **name = NULL;
+    int64_t count = 0;
+    if (mcr_model_targets(m) < 2)
+        return MCR_OK;
+    mcr_status s = mcr_container_find(c, "TARG", &r);
+    if (!s)
+        s = get_names(&name, &count, &r, c, "its targets");
+    if (!s && count != m->fitted->outputs)
+        s = mcr_fail_at(c->ctx, MCR_BAD_DATA, c->file, 0,
+                        "the model file is damaged (targets and coefficients do not fit); restore "
+                        "it or train again");
+    if (!s)
+        s = mcr_model_name_targets(m, (const char *const *)name);
+    free_names(c->ctx, name, count);
     return s;
 }
 
@@ -319,7 +366,9 @@ static bool outputs_fit(const mcr_fitted *f, const mcr_learner_type *type)
     int64_t k = f->classes;
     bool classify = f->task == MCR_CLASSIFY;
     switch (f->rule) {
-    case MCR_RULE_VALUE: return f->outputs == 1 && k == 0 && f->task == MCR_REGRESS;
+    case MCR_RULE_VALUE:
+        return (f->outputs == 1 || (f->outputs > 1 && type && type->several_targets)) && k == 0 &&
+               f->task == MCR_REGRESS;
     case MCR_RULE_SIGN: return f->outputs == 1 && k == 0 && f->task == MCR_DETECT;
     case MCR_RULE_BINARY: return f->outputs == 1 && k == 2 && classify;
     case MCR_RULE_PAIRS: return k > 2 && k < 1000000 && f->outputs == k * (k - 1) / 2 && classify;
@@ -534,6 +583,8 @@ static mcr_status read_mercer(mcr_model **out, const mcr_container *c)
         s = get_classes(m, c);
     if (!s)
         s = get_coefficients(m, c);
+    if (!s)
+        s = get_targets(m, c);
     if (!s)
         s = get_extras(m, c);
     if (!s)

@@ -36,17 +36,17 @@ static void score_classes(const mcr_data *data, const double *value, const int64
     out->accuracy = (double)right / (double)out->n;
 }
 
-static void score_numbers(const mcr_data *data, const double *value, mcr_metrics *out)
+/* Numbers that stand `step` apart. */
+static void score_numbers(const double *y, const double *value, int64_t step, mcr_metrics *out)
 {
-    const double *y = mcr_data_targets(data);
     double mean = 0, total = 0, squares = 0, sizes = 0, n = (double)out->n;
     for (int64_t i = 0; i < out->n; i++)
-        mean += y[i] / n;
+        mean += y[i * step] / n;
     for (int64_t i = 0; i < out->n; i++) {
-        double error = y[i] - value[i];
+        double target = y[i * step], error = target - value[i * step];
         squares += error * error;
         sizes += fabs(error);
-        total += (y[i] - mean) * (y[i] - mean);
+        total += (target - mean) * (target - mean);
     }
     out->mse = squares / n;
     out->mae = sizes / n;
@@ -91,6 +91,48 @@ static mcr_status score_clusters(mcr *ctx, int64_t k, const mcr_data *data, cons
     return MCR_OK;
 }
 
+/* Targets are taken by their place; names that differ are a mistake. */
+static mcr_status check_targets(mcr *ctx, const mcr_model *m, const mcr_data *data)
+{
+    int64_t count = mcr_model_targets(m), found = mcr_data_target_count(data);
+    if (mcr_data_target_kind(data) == MCR_WORD_TARGETS)
+        return mcr_fail(ctx, MCR_BAD_DATA, "the targets are words, but the model predicts numbers");
+    if (count != found)
+        return mcr_fail(ctx, MCR_BAD_DATA,
+                        "the model predicts %lld target%s, and the data have %lld",
+                        (long long)count, count > 1 ? "s" : "", (long long)found);
+    for (int64_t t = 0; t < count && count > 1; t++)
+        if (strcmp(m->output_name[t], mcr_data_target_name(data, t)) != 0)
+            return mcr_fail(ctx, MCR_BAD_DATA,
+                            "target %lld of the data is \"%.64s\", and that of the model \"%.64s\"",
+                            (long long)t + 1, mcr_data_target_name(data, t), m->output_name[t]);
+    return MCR_OK;
+}
+
+mcr_status mcr_model_score_targets(mcr *ctx, const mcr_model *m, const mcr_data *data,
+                                   const double *score, mcr_metrics *each, mcr_metrics *mean)
+{
+    int64_t count = mcr_model_targets(m), vary = 0;
+    mcr_metrics sum = {mcr_data_count(data), NAN, 0, 0, 0, NAN}, one;
+    if (m->report.task != MCR_REGRESS || mcr_data_target_kind(data) == MCR_NO_TARGETS || sum.n == 0)
+        return mcr_fail(ctx, MCR_BAD_DATA, "there are no numbers to compare with");
+    mcr_status s = check_targets(ctx, m, data);
+    for (int64_t t = 0; t < count && !s; t++) {
+        one = (mcr_metrics){sum.n, NAN, NAN, NAN, NAN, NAN};
+        score_numbers(mcr_data_target_table(data) + t, score + t, count, &one);
+        sum.mse += one.mse / (double)count;
+        sum.mae += one.mae / (double)count;
+        sum.r2 += isnan(one.r2) ? 0 : one.r2;
+        vary += !isnan(one.r2);
+        if (each)
+            each[t] = one;
+    }
+    sum.r2 = vary ? sum.r2 / (double)vary : NAN;
+    if (mean && !s)
+        *mean = sum;
+    return s;
+}
+
 mcr_status mcr_values_score(mcr *ctx, mcr_task task, int64_t clusters, const int64_t *match,
                             const mcr_data *data, const double *value, mcr_metrics *out)
 {
@@ -105,7 +147,7 @@ mcr_status mcr_values_score(mcr *ctx, mcr_task task, int64_t clusters, const int
     if (task == MCR_CLASSIFY)
         score_classes(data, value, match, out);
     else if (task == MCR_REGRESS)
-        score_numbers(data, value, out);
+        score_numbers(mcr_data_targets(data), value, 1, out);
     else
         score_detection(data, value, out);
     return MCR_OK;
@@ -118,6 +160,9 @@ mcr_status mcr_model_score(mcr *ctx, const mcr_model *m, const mcr_data *data, c
     mcr_status s = MCR_OK;
     if (m->report.task == MCR_CLASSIFY && mcr_data_target_kind(data) != MCR_NO_TARGETS)
         s = mcr_model_match(&match, ctx, m, data);
+    bool numbers = m->report.task == MCR_REGRESS || m->report.task == MCR_DETECT;
+    if (!s && numbers && mcr_data_target_kind(data) != MCR_NO_TARGETS)
+        s = check_targets(ctx, m, data);
     if (!s)
         s = mcr_values_score(ctx, m->report.task, m->fitted->outputs, match, data, value, out);
     mcr_free(ctx, match);

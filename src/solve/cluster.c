@@ -272,9 +272,8 @@ static mcr_status seed(state *t, int64_t start)
         if (c > 0 && !(left > 1e-13 * t->total))
             return mcr_fail(
                 t->ctx, MCR_BAD_DATA,
-                "%s: %lld clusters, but only %lld objects that differ (by this kernel): "
-                "take fewer clusters",
-                t->p->phase, (long long)t->k, (long long)c);
+                "%s: %lld clusters, but only %lld object%s (by this kernel): take fewer clusters",
+                t->p->phase, (long long)t->k, (long long)c, c == 1 ? "" : "s that differ");
         int64_t count = c > 0 ? tries : 1;
         for (int64_t j = 0; j < count; j++)
             candidate[j] = draw(t, &random, left);

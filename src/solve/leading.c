@@ -49,7 +49,7 @@ static int64_t least(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-static bool is_for_lapack(int64_t n, int64_t count)
+bool mcr_leading_by_lapack(int64_t n, int64_t count)
 {
     return n < LEAST_OBJECTS || count > n / LEAST_RATIO;
 }
@@ -73,7 +73,8 @@ double mcr_leading_bytes(int64_t n, int64_t count, bool matrix)
 {
     krylov k;
     sizes(&k, n, count);
-    int64_t rows = is_for_lapack(n, count) ? 40 + (matrix ? 0 : n) : 2 * k.most + room_rows(&k);
+    int64_t rows = mcr_leading_by_lapack(n, count) ? 40 + (matrix ? 0 : n)
+                                                   : 2 * k.most + room_rows(&k);
     return (double)sizeof(double) * (double)rows * (double)n;
 }
 
@@ -447,7 +448,7 @@ mcr_status mcr_leading_solve(mcr *ctx, const mcr_leading *p, double *value, doub
     if (p->count < 1 || p->count > p->n)
         return mcr_fail(ctx, MCR_BAD_CALL, "%lld eigenvectors asked for, there are %lld",
                         (long long)p->count, (long long)p->n);
-    mcr_status s = is_for_lapack(p->n, p->count) ? directly(ctx, p, value, vector, result)
-                                                 : by_krylov(ctx, p, value, vector, result);
+    mcr_status s = mcr_leading_by_lapack(p->n, p->count) ? directly(ctx, p, value, vector, result)
+                                                         : by_krylov(ctx, p, value, vector, result);
     return s ? s : certify(ctx, p, value, vector, result);
 }

@@ -42,6 +42,8 @@ typedef struct mcr_leading_result {
  * The same bits for any number of threads. */
 mcr_status mcr_leading_solve(mcr *ctx, const mcr_leading *problem, double *value, double *vector,
                              mcr_leading_result *result);
+/* Whether it is done by LAPACK, which needs the matrix; else products with it are all that is used. */
+bool mcr_leading_by_lapack(int64_t n, int64_t count);
 /* Bytes of room that the call takes, beside the matrix if there is one (LAPACK makes one if not). */
 double mcr_leading_bytes(int64_t n, int64_t count, bool matrix);
 

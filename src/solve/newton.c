@@ -336,6 +336,26 @@ static mcr_status approach(state *t, double *a, double *f)
     return s;
 }
 
+/* Where G is singular, as with objects that repeat, rest may be large though G rest is 0: f is that of
+ * the optimum, but a is not what the identity says. a + rest / mu has the same f, and is. It is taken
+ * where that is so. */
+static mcr_status polish(state *t, double *a, double *f)
+{
+    double before = t->result->rest, objective = t->result->objective;
+    memcpy(t->step.v, a, sizeof *a * (size_t)t->count);
+    add(t, a, 1 / t->p->mu, t->rest.v);
+    mcr_status s = multiply(t, a, f);
+    if (!s)
+        s = look(t, a, f);
+    if (!s && t->result->rest < before &&
+        t->result->objective <= objective + 1e-12 * fabs(objective))
+        return MCR_OK;
+    memcpy(a, t->step.v, sizeof *a * (size_t)t->count);
+    if (!s)
+        s = multiply(t, a, f);
+    return s ? s : look(t, a, f);
+}
+
 mcr_status mcr_smooth_solve(mcr_gram *gram, const mcr_smooth *p, double *a, double *f,
                             mcr_smooth_result *result)
 {
@@ -360,11 +380,14 @@ mcr_status mcr_smooth_solve(mcr_gram *gram, const mcr_smooth *p, double *a, doub
         s = multiply(&t, a, f);
         if (!s)
             s = look(&t, a, f);
-        if (!s && result->stop == MCR_SMOOTH_OPTIMAL && !is_optimal(&t))
-            result->stop = MCR_SMOOTH_STUCK;
-        else if (!s && is_optimal(&t))
-            result->stop = MCR_SMOOTH_OPTIMAL;
     }
+    if (!s && !is_optimal(&t) &&
+        (result->stop == MCR_SMOOTH_OPTIMAL || result->stop == MCR_SMOOTH_STUCK))
+        s = polish(&t, a, f);
+    if (!s && is_optimal(&t))
+        result->stop = MCR_SMOOTH_OPTIMAL;
+    else if (!s && result->stop == MCR_SMOOTH_OPTIMAL)
+        result->stop = MCR_SMOOTH_STUCK;
     close_state(&t);
     return s;
 }

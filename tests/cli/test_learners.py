@@ -82,6 +82,113 @@ def test_needed_memory_is_told():
     assert "--memory" in done.stderr
 
 
+def test_several_targets():
+    write("t.csv", "x,a,b\n" + "".join("%g,%g,%g\n" % (i / 10, i % 7, 3 - i / 5) for i in range(40)))
+    report = fit("ridge", "t.csv", "--target", "a,b", "--lambda", 0.01)
+    tap.check_equal([report["targets"], report["features"], report["task"]], [2, 1, "regression"])
+    done = tap.mercer("predict", "m.mercer", "t.csv", "--target", "a,b")
+    lines = done.stdout.splitlines()
+    tap.check_equal([lines[0], len(lines)], ["# a\tb", 41])
+    said = done.stderr.splitlines()
+    assert said[0].startswith("a: mse ") and said[1].startswith("b: mse "), said
+    assert said[2].endswith("(40 objects, mean of 2 targets)"), said
+    told = tap.mercer_json("predict", "m.mercer", "t.csv", "--target", "a,b", "-o", "p.csv")
+    each = told["metrics"]["targets"]
+    tap.check_near(told["metrics"]["mse"], (each[0]["mse"] + each[1]["mse"]) / 2)
+    tap.check_near(told["metrics"]["mse"], report["train"]["mse"], 1e-9)
+    with open("p.csv") as f:
+        rows = list(csv.reader(f))
+    tap.check_equal([rows[0], len(rows)], [["a", "b"], 41])
+    tap.check_equal(tap.mercer("predict", "m.mercer", "t.csv", "--target", "a,b", "--scores").stdout,
+                    done.stdout)
+    info = tap.mercer_json("info", "m.mercer")
+    tap.check_equal([info["target_names"], info["outputs"]], [["a", "b"], 2])
+    assert "targets    a\n           b\n" in tap.mercer("info", "m.mercer").stdout
+    data = tap.mercer_json("info", "t.csv", "--target", "a,b")["targets"]
+    tap.check_equal([t["name"] for t in data["several"]], ["a", "b"])
+    assert "targets    a: numbers, 0 to 6" in tap.mercer("info", "t.csv", "--target", "a,b").stdout
+    # Fewer targets than the model predicts: told, and no reason not to predict.
+    write("u.csv", "x,b\n1,2\n2,3\n")
+    done = tap.mercer("predict", "m.mercer", "u.csv", "--target", "b")
+    assert "the model predicts 2 targets, and the data have 1" in done.stderr, done.stderr
+    tap.check_equal(len(done.stdout.splitlines()), 3)
+    # Words, other learners, other formats.
+    done = tap.mercer("fit", "svr", "t.csv", "--target", "a,b", status=1)
+    assert "svr learns one target, and the data have 2" in done.stderr, done.stderr
+    done = tap.mercer("fit", "ridge", "t.csv", "--target", "a,b", "--task", "classify", status=1)
+    assert "the data have 2 targets" in done.stderr, done.stderr
+    done = tap.mercer("export", "m.mercer", "--to", "libsvm", status=2)
+    assert "LIBSVM has no such model" in done.stderr, done.stderr
+
+
+def test_no_option_is_suggested_that_is_not_there():
+    file = sample("moons", n=60)
+    for call in (["knn", "--task", "classify"], ["svm"], ["ridge", "--task", "classify"]):
+        learner = call[0]
+        done = tap.mercer("fit", *call, file, "-k", "sigmoid(a=1, b=-1)", status=None)
+        options = tap.mercer("fit", learner, "--help").stdout
+        for word in done.stderr.replace(",", " ").replace(";", " ").replace(")", " ").split():
+            if word.startswith("--"):
+                assert word in options, (learner, done.stderr)
+
+
+def test_a_kernel_that_is_0():
+    write("zero.txt", "".join("%s\t%s\n" % ("pq"[i % 2], "abcdefgh"[i % 8]) for i in range(24)))
+    for learner in ("ridge", "logistic", "erm", "gp", "knn", "kmeans"):
+        extra = ["--clusters", 1] if learner == "kmeans" else []
+        report = fit(learner, "zero.txt", "-k", "spectrum(p=3)", *extra)
+        assert "all kernel values are 0" in (report["remark"] or ""), (learner, report)
+    done = tap.mercer("fit", "kmeans", "zero.txt", "-k", "spectrum(p=3)", "--clusters", 2, status=1)
+    assert "only 1 object (by this kernel)" in done.stderr, done.stderr
+    for learner in ("pca", "fisher"):
+        done = tap.mercer("fit", learner, "zero.txt", "-k", "spectrum(p=3)", status=1)
+        assert "there is no variance" in done.stderr, done.stderr
+
+
+def test_corners():
+    """One object, one value, the same object again and again, values beyond numbers."""
+    write("one.csv", "x,y\n1,2\n")
+    write("same.csv", "x,y\n" + "1,5\n1,6\n" * 4)
+    write("flat.csv", "x,y\n" + "".join("%d,5\n" % i for i in range(8)))
+    write("big.csv", "x,y\n" + "".join("%de200,%g\n" % (i + 1, i / 3) for i in range(8)))
+    for learner in ("ridge", "erm", "gp"):
+        for file in ("one.csv", "same.csv", "flat.csv"):
+            report = fit(learner, file, "-k", "rbf(gamma=1) + 1", "--task", "regress")
+            tap.check_equal(report["stop"], "optimal", learner + " " + file)
+    for learner in ("ridge", "erm", "gp", "knn", "kmeans", "pca"):
+        done = tap.mercer("fit", learner, "big.csv", "-k", "linear", status=1)
+        assert "scale the data" in done.stderr, (learner, done.stderr)
+    for learner in ("logistic", "gp", "erm", "ridge"):
+        extra = [] if learner == "logistic" else ["--task", "classify"]
+        tap.check_equal(fit(learner, "same.csv", *extra, "-k", "linear")["stop"], "optimal", learner)
+        done = tap.mercer("fit", learner, "one.csv", "-k", "linear", *extra, status=1)
+        assert "there is one object, of class" in done.stderr, done.stderr
+        done = tap.mercer("fit", learner, "flat.csv", "-k", "linear", *extra, status=1)
+        assert 'all 8 objects are of class "5"' in done.stderr, done.stderr
+    assert "only 1 object:" in tap.mercer("fit", "knn", "one.csv", status=1).stderr
+    assert "only 1 object:" in tap.mercer("fit", "kmeans", "one.csv", status=1).stderr
+    assert "only 1 object (by this kernel)" in tap.mercer("fit", "kmeans", "same.csv", "--clusters",
+                                                          2, status=1).stderr
+    assert "there is no variance" in tap.mercer("fit", "pca", "same.csv", status=1).stderr
+    assert "only 1 component has a variance" in fit("pca", "flat.csv", "-k", "linear")["remark"]
+    assert tap.mercer("fit", "ridge", "flat.csv").stderr == ""  # one value names no classes
+
+
+def test_memory_of_draws_and_preimages():
+    file = sample("sinc", n=300)
+    fit("gp", file, "-k", "rbf(gamma=1)", "--restarts", 0)
+    done = tap.mercer("predict", "m.mercer", file, "--sample", 2, "--memory", "1.6M", status=1)
+    assert "gp: " in done.stderr and "--memory" in done.stderr, done.stderr
+    tap.mercer("predict", "m.mercer", file, "--sample", 2, "--memory", "8M", "-o", "d.csv")
+    done = tap.mercer("predict", "m.mercer", file, "--std", "--memory", "1M", status=1)
+    assert "gp: " in done.stderr and "--memory" in done.stderr, done.stderr
+    tap.mercer("predict", "m.mercer", file, "--memory", "1M", "-o", "v.csv")  # needs no factor
+    fit("pca", file, "-k", "rbf(gamma=1)")
+    done = tap.mercer("transform", "m.mercer", file, "--preimage", "--memory", "1M", status=1)
+    assert "pre-images: vectors and kernel values needs 1" in done.stderr, done.stderr
+    tap.mercer("transform", "m.mercer", file, "--preimage", "--memory", "8M", "-o", "p.csv")
+
+
 def test_going_on_from_a_model():
     file = sample("blobs", n=150)
     for call in (["logistic", "--lambda", "0.001"], ["kmeans", "--clusters", "5", "--restarts", "1"],

@@ -9,9 +9,9 @@
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count);
 
 /* What a reader hands over as checked must pass the check. */
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count)
+static void read_as(const char *target, const uint8_t *bytes, size_t count)
 {
-    mcr_read_options options = {.size = sizeof options, .format = "csv"};
+    mcr_read_options options = {.size = sizeof options, .format = "csv", .target = target};
     mcr_data *data = NULL;
     mcr *ctx = fuzz_open();
     mcr_status status = mcr_data_read_memory(&data, ctx, "input", bytes, count, &options);
@@ -21,6 +21,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count)
             abort();
     mcr_data_free(data);
     mcr_close(ctx);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count)
+{
+    read_as(NULL, bytes, count);
+    read_as("2,1", bytes, count); /* several targets */
     fuzz_read(&mcr_writer_csv, bytes, count);
     fuzz_read(&mcr_writer_tsv, bytes, count);
     return 0;

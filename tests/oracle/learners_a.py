@@ -146,6 +146,56 @@ def test_ridge_path_is_that_of_ridge_cv():
     tap.check_near(report["loo"], -other.best_score_, 1e-8, "leave-one-out error")
 
 
+def several(name, seed, path):
+    """The sample with two more targets: functions of its own target and features."""
+    rows = np.loadtxt(sample(name, 100, seed, "one.csv"), delimiter=",", skiprows=1)
+    y = np.column_stack([rows[:, -1], 100 * np.cos(rows[:, 0]), 1e-3 * rows[:, :-1].sum(axis=1)])
+    x = rows[:, :-1]
+    head = ",".join("x%d" % j for j in range(x.shape[1])) + ",u,v,w"
+    np.savetxt(path, np.column_stack([x, y]), delimiter=",", header=head, comments="", fmt="%.17g")
+    return x, y
+
+
+def test_ridge_of_several_targets():
+    need()
+    x, y = several("friedman", 1, "several.csv")
+    x_new, y_new = several("friedman", 2, "several-new.csv")
+    other = sklearn.kernel_ridge.KernelRidge(alpha=0.05, kernel="rbf", gamma=0.5).fit(x, y)
+    want = other.predict(x_new)
+    tap.mercer("fit", "ridge", "several.csv", "--target", "u,v,w", "-k", "rbf(gamma=0.5)",
+               "--lambda", 0.05, "-o", "m.mercer", "--quiet")
+    got = table("m.mercer", "several-new.csv", "--target", "u,v,w")
+    for t in range(3):
+        near(got[:, t] / np.abs(y[:, t]).max(), want[:, t] / np.abs(y[:, t]).max(), 1e-8,
+             "target %d" % t)
+    told = tap.mercer_json("predict", "m.mercer", "several-new.csv", "--target", "u,v,w")["metrics"]
+    tap.check_equal([t["name"] for t in told["targets"]], ["u", "v", "w"])
+    for key, score in (("mse", sklearn.metrics.mean_squared_error),
+                       ("mae", sklearn.metrics.mean_absolute_error), ("r2", sklearn.metrics.r2_score)):
+        each = score(y_new, want, multioutput="raw_values")
+        for t in range(3):
+            tap.check_near(told["targets"][t][key], each[t], 1e-8, key)
+        tap.check_near(told[key], score(y_new, want), 1e-8, "mean " + key)
+    # The same from NumPy's files.
+    np.save("x.npy", x)
+    np.save("y.npy", y)
+    np.save("x-new.npy", x_new)
+    tap.mercer("fit", "ridge", "x.npy", "--target", "y.npy", "-k", "rbf(gamma=0.5)", "--lambda",
+               0.05, "-o", "n.mercer", "--quiet")
+    near(table("n.mercer", "x-new.npy", "--target", "none"), got, 1e-12, "from .npy")
+
+
+def test_ridge_path_of_several_targets():
+    need()
+    x, y = several("friedman", 1, "several.csv")
+    report = tap.mercer_json("fit", "ridge", "several.csv", "--target", "u,v,w", "-k", "linear",
+                             "--lambda", "1e-3:1e3:log13")
+    other = sklearn.linear_model.RidgeCV(alphas=np.geomspace(1e-3, 1e3, 13), fit_intercept=False)
+    other.fit(x, y)
+    assert "lambda = %.6g," % other.alpha_ in report["remark"], (report["remark"], other.alpha_)
+    tap.check_near(report["loo"], -other.best_score_, 1e-8, "leave-one-out error")
+
+
 # ---- knn ----------------------------------------------------------------------------------------
 
 

@@ -222,9 +222,20 @@ static void reads_targets(void **state)
     assert_string_equal(mcr_data_class_name(data, 2), "\xf0\x9f\x98\x80");
     mcr_data_free(data);
 
+    write_npy(y, "{'descr':'|i1','fortran_order':True,'shape':(3,2)}", "\1\2\3\4\5\6", 6);
+    test_ok(*state, mcr_data_read(&data, *state, x, &options));
+    assert_int_equal(mcr_data_target_count(data), 2);
+    assert_true(mcr_data_target_table(data)[1] == 4 && mcr_data_target_table(data)[4] == 3);
+    assert_string_equal(mcr_data_target_name(data, 1), "target2");
+    mcr_data_free(data);
+    write_npy(y, "{'descr':'|S1','fortran_order':False,'shape':(3,2)}", "abcdef", 6);
+    test_fails(*state, mcr_data_read(&data, *state, x, &options), MCR_BAD_DATA,
+               "must be a vector of as many, not 3 x 2");
+
     write_npy(y, "{'descr':'|i1','fortran_order':False,'shape':(2,)}", "\1\1", 2);
     test_fails(*state, mcr_data_read(&data, *state, x, &options), MCR_BAD_DATA,
-               "y.npy: targets for 3 objects must be a vector of as many, not 2 x 1");
+               "y.npy: targets for 3 objects must be a vector of as many, or a "
+               "matrix of as many rows, not 2 x 1");
     write_npy(y, "{'descr':'|S1','fortran_order':False,'shape':(3,)}", "a\0b", 3);
     test_fails(*state, mcr_data_read(&data, *state, x, &options), MCR_BAD_DATA,
                "y.npy: row 2: the label is empty or no text");

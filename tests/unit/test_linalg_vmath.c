@@ -321,6 +321,42 @@ static void test_combining(void **unused)
     }
 }
 
+/* Products with few vectors, A by its rows and by its columns. */
+static void check_thin(const mcr_vmath *math, int rows, int terms, int cols, bool turned)
+{
+    enum { MOST = 21 };
+    double from[MOST * MOST], x[MOST * MCR_THIN], y[MOST * MCR_THIN];
+    _Alignas(64) double room[MOST * MOST];
+    for (int i = 0; i < MOST * MOST; i++)
+        from[i] = (double)((i * 37) % 64) / 64 - 0.5;
+    for (int i = 0; i < MOST * MCR_THIN; i++) {
+        x[i] = (double)((i * 11) % 32) / 16 - 1;
+        y[i] = i;
+    }
+    math->from_double(room, from, MOST * MOST);
+    math->thin(y, room, turned ? 1 : MOST, turned ? MOST : 1, rows, terms, x, cols);
+    for (int i = 0; i < MOST * MCR_THIN; i++) {
+        double want = i; /* all of this is exact */
+        int r = i / MCR_THIN, c = i % MCR_THIN;
+        for (int k = 0; k < terms && r < rows; k++)
+            want += from[turned ? k * MOST + r : r * MOST + k] * x[k * MCR_THIN + c];
+        if (c < cols || r >= rows)
+            assert_true(y[i] == want);
+    }
+}
+
+static void test_thin(void **unused)
+{
+    (void)unused;
+    for (int t = 0; t < table_count; t++)
+        for (int rows = 0; rows <= 21; rows += 3)
+            for (int terms = 0; terms <= 21; terms += 7)
+                for (int cols = 1; cols <= MCR_THIN; cols += 3) {
+                    check_thin(tables[t], rows, terms, cols, false);
+                    check_thin(tables[t], rows, terms, cols, true);
+                }
+}
+
 int main(void)
 {
     find_tables();
@@ -329,6 +365,7 @@ int main(void)
         cmocka_unit_test(test_special_values),
         cmocka_unit_test(test_place_does_not_matter),
         cmocka_unit_test(test_combining),
+        cmocka_unit_test(test_thin),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

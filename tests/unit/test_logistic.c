@@ -90,12 +90,34 @@ static void test_limits(void **context)
     mcr_data_free(data);
 }
 
+/* Equal objects of other classes: G is singular, and coefficients are not only what f needs. */
+static void test_repeats(void **context)
+{
+    mcr *ctx = *context;
+    const double x[] = {1, 1, 1, 1, 1, 1, 2, 2}, y[] = {5, 5, 5, 6, 6, 6, 5, 6};
+    static const int64_t counts[] = {6, 8};
+    for (int t = 0; t < 2; t++) {
+        mcr_data *data = dense_data(ctx, counts[t], 1, x, y, NULL);
+        mcr_model *model = fit_model(ctx, "logistic", "rbf(gamma=1)", data, NULL);
+        double proba[16], *a = all_coefficients(ctx, model, 0, counts[t]);
+        test_ok(ctx, mcr_predict(ctx, model, data, NULL, NULL, proba));
+        for (int64_t i = 0; i < counts[t]; i++) { /* a = ([y = 6] - P(6)) / lambda */
+            test_close_real("probability", proba[2 * i], 0.5, 1e-9);
+            test_close_real("coefficient", a[i], (y[i] == 6 ? 1 : -1), 1e-5);
+        }
+        free(a);
+        mcr_model_free(model);
+        mcr_data_free(data);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_identity, test_setup, test_teardown),
         cmocka_unit_test_setup_teardown(test_weights, test_setup, test_teardown),
         cmocka_unit_test_setup_teardown(test_limits, test_setup, test_teardown),
+        cmocka_unit_test_setup_teardown(test_repeats, test_setup, test_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

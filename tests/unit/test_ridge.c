@@ -144,6 +144,26 @@ static void test_singular(void **context)
     mcr_data_free(blobs);
 }
 
+/* The same bits for any number of threads, also of the path. */
+static void test_threads(void **context)
+{
+    enum { MANY = 300 };
+    double loo[2], f[2][MANY];
+    (void)context;
+    for (int t = 0; t < 2; t++) {
+        mcr *ctx = test_open(t + 1);
+        mcr_data *data = sample_data(ctx, "friedman", MANY);
+        mcr_model *model = fit_model(ctx, "ridge", rbf, data, "lambda=1e-4:1:log9");
+        loo[t] = mcr_model_report(model)->loo;
+        test_ok(ctx, mcr_predict(ctx, model, data, f[t], NULL, NULL));
+        mcr_model_free(model);
+        mcr_data_free(data);
+        test_close(ctx);
+    }
+    assert_true(loo[0] == loo[1]);
+    assert_memory_equal(f[0], f[1], sizeof f[0]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -152,6 +172,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_path, test_setup, test_teardown),
         cmocka_unit_test_setup_teardown(test_weights, test_setup, test_teardown),
         cmocka_unit_test_setup_teardown(test_singular, test_setup, test_teardown),
+        cmocka_unit_test(test_threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -150,6 +150,27 @@ bool mcr_target_is_none(const mcr_read_options *options)
     return options && options->target && strcmp(options->target, "none") == 0;
 }
 
+mcr_status mcr_target_names(mcr_words *words, mcr *ctx, const mcr_read_options *options)
+{
+    const char *list = options ? options->target : NULL;
+    mcr_status status = MCR_OK;
+    if (!list || mcr_target_is_none(options))
+        return MCR_OK;
+    for (const char *p = list; status == MCR_OK; p++) {
+        size_t length = strcspn(p, ",");
+        int64_t before = words->count;
+        int32_t number;
+        status = mcr_words_number(words, ctx, p, length, &number);
+        if (status == MCR_OK && words->count == before)
+            return mcr_fail(ctx, MCR_BAD_CALL, "target \"%s\": \"%s\" stands twice", list,
+                            words->word[number]);
+        p += length;
+        if (*p == '\0')
+            break;
+    }
+    return status;
+}
+
 void mcr_line_skip_mark(const char **line, size_t *length)
 {
     while (*length >= 3 && memcmp(*line, "\xef\xbb\xbf", 3) == 0) {

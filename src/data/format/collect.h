@@ -45,6 +45,10 @@ mcr_status mcr_label_take(mcr_labels *labels, mcr_input *in, const char *text, s
 /* Whether the options say "none" for the target. */
 bool mcr_target_is_none(const mcr_read_options *options);
 
+/* The names in options->target, with commas between them; none where it is NULL or "none". One that
+ * stands twice is refused. `words` must be empty, and is freed by the caller. */
+mcr_status mcr_target_names(mcr_words *words, mcr *ctx, const mcr_read_options *options);
+
 /* Moves past UTF-8 byte order marks (joined files have several), no part of the first line. */
 void mcr_line_skip_mark(const char **line, size_t *length);
 

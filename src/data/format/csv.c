@@ -1,5 +1,6 @@
 /* csv.c: tables of text: numeric columns together are the field "x", each text column is a string
- * field of its own name ("column3" where there is no header), one column may be the target.
+ * field of its own name ("column3" where there is no header), one column may be the target, or
+ * several of numbers.
  *
  * csv_plan.c decides by the first block what the columns are; then one pass over the file fills
  * them. Numbers are scanned in place; only what is not a plain number goes through the fields of
@@ -24,8 +25,10 @@ typedef struct reader {
     mcr_csv_plan plan;
     mcr_store *dense; /* NULL: no numeric columns */
     int64_t dense_room;
-    mcr_strings *text; /* one a text column */
-    mcr_labels *labels;
+    mcr_strings *text;  /* one a text column */
+    mcr_labels *labels; /* of one target */
+    double *target;     /* several, row by row */
+    int64_t target_room;
     double *weight;
     int64_t weight_room;
     int64_t rows;
@@ -107,6 +110,20 @@ static mcr_status take_label(reader *r, int64_t column, const mcr_csv_field *f)
         status = mcr_labels_add(r->labels, text, length);
     if (status == MCR_OK && mcr_labels_not_finite(r->labels) == r->rows && !f->quoted)
         status = fail_cell(r, column, f, "is not finite");
+    return status;
+}
+
+/* One of several targets. */
+static mcr_status take_target(reader *r, int64_t column, const mcr_csv_field *f)
+{
+    int64_t cols = r->plan.targets;
+    double value;
+    mcr_status status = take_number(r, column, f, &value);
+    if (status == MCR_OK)
+        status = mcr_reserve(r->ctx, &r->target, &r->target_room, (r->rows + 1) * cols,
+                             sizeof *r->target);
+    if (status == MCR_OK)
+        r->target[r->rows * cols + r->plan.column[column].rank - 1] = value;
     return status;
 }
 
@@ -194,7 +211,9 @@ static mcr_status read_record(reader *r, const char *p, const char *end)
         switch (role) {
         case MCR_CSV_NUMBER: status = take_number(r, c, &f, number++); break;
         case MCR_CSV_TEXT: status = take_text(r, c, &f, text++); break;
-        case MCR_CSV_TARGET: status = take_label(r, c, &f); break;
+        case MCR_CSV_TARGET:
+            status = plan->targets > 1 ? take_target(r, c, &f) : take_label(r, c, &f);
+            break;
         case MCR_CSV_WEIGHT: status = take_weight(r, c, &f); break;
         }
     }
@@ -253,7 +272,7 @@ static mcr_status open_columns(reader *r)
     mcr_status status = MCR_OK;
     if (plan->numbers > 0)
         status = mcr_store_new(&r->dense, r->ctx, "x", MCR_DENSE);
-    if (status == MCR_OK && plan->target >= 0)
+    if (status == MCR_OK && plan->targets == 1)
         status = mcr_labels_open(&r->labels, r->ctx);
     if (status == MCR_OK) {
         r->text = mcr_alloc_zero(r->ctx, (size_t)plan->texts, sizeof *r->text);
@@ -338,6 +357,33 @@ static mcr_status keep_names(reader *r, mcr_store *s)
     return MCR_OK;
 }
 
+static mcr_status hand_over_targets(reader *r, mcr_builder *b)
+{
+    enum { NUMBER = 32 };
+    const mcr_csv_plan *plan = &r->plan;
+    if (plan->targets < 2) {
+        mcr_labels *labels = r->labels;
+        r->labels = NULL;
+        return mcr_builder_labels(b, labels);
+    }
+    const char **name = mcr_alloc(r->ctx, (size_t)plan->targets, sizeof *name);
+    char *number = mcr_alloc(r->ctx, (size_t)plan->targets, NUMBER);
+    mcr_status status = name != NULL && number != NULL ? MCR_OK : MCR_NO_MEMORY;
+    for (int64_t c = 0; c < plan->columns && status == MCR_OK; c++) {
+        int64_t t = plan->column[c].rank - 1;
+        if (t < 0)
+            continue;
+        snprintf(number + t * NUMBER, NUMBER, "column%" PRId64, c + 1);
+        name[t] = plan->header && plan->column[c].name[0] != '\0' ? plan->column[c].name
+                                                                  : number + t * NUMBER;
+    }
+    if (status == MCR_OK)
+        status = mcr_builder_target_table(b, r->target, plan->targets, name);
+    mcr_free(r->ctx, name);
+    mcr_free(r->ctx, number);
+    return status;
+}
+
 static mcr_status hand_over(reader *r, mcr_builder *b)
 {
     mcr_status status = MCR_OK;
@@ -358,10 +404,8 @@ static mcr_status hand_over(reader *r, mcr_builder *b)
     }
     for (int64_t i = 0; i < r->plan.texts && status == MCR_OK; i++)
         status = mcr_strings_finish(&r->text[i], b);
-    if (status == MCR_OK) {
-        status = mcr_builder_labels(b, r->labels);
-        r->labels = NULL;
-    }
+    if (status == MCR_OK)
+        status = hand_over_targets(r, b);
     if (status == MCR_OK && r->weight != NULL)
         status = mcr_builder_weights(b, r->weight);
     return status;
@@ -381,6 +425,7 @@ mcr_status mcr_csv_read(mcr_builder *b, mcr *ctx, mcr_input *in, const mcr_read_
         mcr_strings_close(&r.text[i]);
     mcr_free(ctx, r.text);
     mcr_labels_close(r.labels);
+    mcr_free(ctx, r.target);
     mcr_free(ctx, r.weight);
     mcr_free(ctx, r.scratch);
     mcr_csv_plan_free(&r.plan, ctx);

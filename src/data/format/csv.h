@@ -48,7 +48,8 @@ typedef struct mcr_csv_column {
     mcr_csv_role role;
     char *name;                     /* NULL: no header */
     int64_t numbers, words, commas; /* cells seen: numbers, others, others like "1,5" */
-    bool usual; /* the name is that of a target, and no cell below is the same word */
+    bool usual;   /* the name is that of a target, and no cell below is the same word */
+    int64_t rank; /* which target it is, from 1; 0: none */
 } mcr_csv_column;
 
 typedef struct mcr_csv_plan {
@@ -56,7 +57,8 @@ typedef struct mcr_csv_plan {
     bool header;
     int64_t columns;
     mcr_csv_column *column;
-    int64_t target, weight; /* columns, -1: none */
+    int64_t targets;        /* how many; several must be numbers */
+    int64_t weight;         /* its column, -1: none */
     int64_t numbers, texts; /* how many columns of these roles */
 } mcr_csv_plan;
 

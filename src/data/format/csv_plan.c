@@ -147,7 +147,8 @@ typedef struct maker {
     const char *bytes, *end;
     mcr_csv_field *first; /* the cells of the first record */
     int64_t first_lines;
-    char *scratch; /* for names */
+    mcr_words targets; /* their names, as the caller gave them */
+    char *scratch;     /* for names */
     int64_t scratch_room;
 } maker;
 
@@ -231,6 +232,15 @@ static bool cell_is(const mcr_csv_field *f, const char *name)
     return name != NULL && strlen(name) == f->length && memcmp(name, f->text, f->length) == 0;
 }
 
+/* Whether the caller calls a target or the weights so. */
+static bool is_wanted(const maker *m, const mcr_csv_field *f)
+{
+    bool wanted = cell_is(f, m->options->target) || cell_is(f, m->options->weight);
+    for (int64_t t = 0; t < m->targets.count && !wanted; t++)
+        wanted = cell_is(f, m->targets.word[t]);
+    return wanted;
+}
+
 static bool all_different_words(const maker *m)
 {
     enum { MOST = 256 }; /* wider tables have numbers */
@@ -257,7 +267,7 @@ static bool is_header(const maker *m)
         bool number = mcr_csv_number(f, &value);
         if (starts_like_name(f) && plan->column[c].numbers > 0 && is_numeric(&plan->column[c]))
             return true;
-        if (!number && (cell_is(f, m->options->target) || cell_is(f, m->options->weight)))
+        if (!number && is_wanted(m, f))
             return true;
         usual |= plan->column[c].usual;
     }
@@ -333,24 +343,54 @@ static mcr_status find_column(int64_t *out, const maker *m, const char *word, co
     return found >= 0 ? MCR_OK : no_column(m, word, what);
 }
 
+static mcr_status add_target(maker *m, const char *word)
+{
+    int64_t c;
+    mcr_status status = find_column(&c, m, word, "target");
+    if (status != MCR_OK)
+        return status;
+    if (c == m->plan->weight)
+        return mcr_fail_at(m->ctx, MCR_BAD_CALL, m->file, 0,
+                           "the target and the weights are the same column");
+    if (m->plan->column[c].rank > 0)
+        return mcr_fail_at(m->ctx, MCR_BAD_CALL, m->file, 0,
+                           "column %" PRId64 " is given twice as a target", c + 1);
+    m->plan->column[c].rank = ++m->plan->targets;
+    return MCR_OK;
+}
+
+/* The names of the caller; a column whose own name has commas in it is one target. */
+static mcr_status find_given(maker *m)
+{
+    const char *given = m->options->target;
+    mcr_status status = MCR_OK;
+    for (int64_t c = 0; m->plan->header && c < m->plan->columns; c++)
+        if (strcmp(m->plan->column[c].name, given) == 0)
+            return add_target(m, given);
+    for (int64_t t = 0; t < m->targets.count && status == MCR_OK; t++)
+        status = add_target(m, m->targets.word[t]);
+    return status;
+}
+
 static mcr_status find_target(maker *m)
 {
     mcr_csv_plan *plan = m->plan;
-    plan->target = -1;
     if (mcr_target_is_none(m->options))
         return MCR_OK;
     if (m->options->target != NULL)
-        return find_column(&plan->target, m, m->options->target, "target");
+        return find_given(m);
     int best = USUAL;
+    int64_t found = plan->weight == plan->columns - 1 ? plan->columns - 2 : plan->columns - 1;
     for (int64_t c = 0; plan->header && c < plan->columns; c++) {
         int rank = usual_target(plan->column[c].name, strlen(plan->column[c].name));
         if (rank >= 0 && rank < best && c != plan->weight) {
             best = rank;
-            plan->target = c;
+            found = c;
         }
     }
-    if (plan->target < 0)
-        plan->target = plan->weight == plan->columns - 1 ? plan->columns - 2 : plan->columns - 1;
+    plan->targets = found >= 0;
+    if (found >= 0)
+        plan->column[found].rank = 1;
     return MCR_OK;
 }
 
@@ -387,7 +427,7 @@ static mcr_status no_data(const maker *m)
                            : plan->separator == ';' ? "semicolons"
                                                     : "commas");
     return mcr_fail_at(m->ctx, MCR_BAD_DATA, m->file, 0, "no column is left for the data%s",
-                       plan->target >= 0 && m->options->target == NULL
+                       plan->targets > 0 && m->options->target == NULL
                            ? ": without a target, set it to \"none\""
                            : "");
 }
@@ -403,12 +443,9 @@ static mcr_status give_roles(maker *m)
         status = find_target(m);
     if (status != MCR_OK)
         return status;
-    if (plan->target >= 0 && plan->target == plan->weight)
-        return mcr_fail_at(m->ctx, MCR_BAD_CALL, m->file, 0,
-                           "the target and the weights are the same column");
     for (int64_t c = 0; c < plan->columns; c++) {
         mcr_csv_column *column = &plan->column[c];
-        column->role = c == plan->target    ? MCR_CSV_TARGET
+        column->role = column->rank > 0     ? MCR_CSV_TARGET
                        : c == plan->weight  ? MCR_CSV_WEIGHT
                        : is_numeric(column) ? MCR_CSV_NUMBER
                                             : MCR_CSV_TEXT;
@@ -438,7 +475,9 @@ mcr_status mcr_csv_plan_make(mcr_csv_plan *plan, mcr *ctx, const char *file, con
                .options = options,
                .bytes = bytes,
                .end = bytes + count};
-    mcr_status status = read_first(&m);
+    mcr_status status = mcr_target_names(&m.targets, ctx, options);
+    if (status == MCR_OK)
+        status = read_first(&m);
     if (status == MCR_OK) {
         count_cells(&m);
         plan->header = is_header(&m);
@@ -449,6 +488,7 @@ mcr_status mcr_csv_plan_make(mcr_csv_plan *plan, mcr *ctx, const char *file, con
         count_cell(&plan->column[c], &m.first[c], &m.first[c]);
     if (status == MCR_OK)
         status = give_roles(&m);
+    mcr_words_free(&m.targets, ctx);
     mcr_free(ctx, m.first);
     mcr_free(ctx, m.scratch);
     if (status != MCR_OK)

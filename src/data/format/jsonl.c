@@ -5,7 +5,8 @@
  * The first line fixes the keys and their kinds, and all others must have the same, in any order.
  *   target      options.target, else the first of "y", "target", "label", "class" that is there: a
  *               number, a word, true or false. None there: no targets. "none": no targets, and
- *               these keys are fields like others.
+ *               these keys are fields like others. Several keys ("a,b") are several targets, all
+ *               numbers.
  *   weight      options.weight, else "weight": a number >= 0
  *   [1, 2]      numbers: a dense vector field
  *   1           a number, true (1) or false (0): a column of the dense field "x", columns in the
@@ -33,6 +34,7 @@ typedef struct reader {
     mcr_input *in;
     const mcr_read_options *options;
     mcr_json json;
+    mcr_words targets; /* their keys */
     mcr_jsonl_field *field;
     int64_t fields, room;
     int64_t count; /* objects */
@@ -45,24 +47,25 @@ static bool has_key(const mcr_json_value *object, const char *key)
     return mcr_json_find(object, key) != NULL;
 }
 
-/* The key of the targets in the first object; NULL: none. */
-static mcr_status find_target(reader *r, const mcr_json_value *object, const char **key)
+/* The keys of the targets in the first object. A key that has commas in it is one. */
+static mcr_status find_targets(reader *r, const mcr_json_value *object)
 {
     static const char *const usual[] = {"y", "target", "label", "class"};
-    const char *given = r->options ? r->options->target : NULL;
-    *key = NULL;
+    const char *given = r->options ? r->options->target : NULL, *key = given;
+    int32_t number;
     if (mcr_target_is_none(r->options))
         return MCR_OK;
-    if (given) {
-        if (!has_key(object, given))
-            return mcr_input_fail(r->in, "there is no key \"%s\" for the target", given);
-        *key = given;
-        return MCR_OK;
-    }
-    for (size_t i = 0; i < sizeof usual / sizeof *usual && !*key; i++)
+    for (size_t i = 0; i < sizeof usual / sizeof *usual && !key; i++)
         if (has_key(object, usual[i]))
-            *key = usual[i];
-    return MCR_OK;
+            key = usual[i];
+    if (!key || has_key(object, key))
+        return key ? mcr_words_number(&r->targets, r->ctx, key, strlen(key), &number) : MCR_OK;
+    mcr_status status = mcr_target_names(&r->targets, r->ctx, r->options);
+    for (int64_t t = 0; t < r->targets.count && status == MCR_OK; t++)
+        if (!has_key(object, r->targets.word[t]))
+            status = mcr_input_fail(r->in, "there is no key \"%s\" for the target",
+                                    r->targets.word[t]);
+    return status;
 }
 
 static mcr_status find_weight(reader *r, const mcr_json_value *object, const char **key)
@@ -74,8 +77,7 @@ static mcr_status find_weight(reader *r, const mcr_json_value *object, const cha
     return MCR_OK;
 }
 
-static mcr_status add_field(reader *r, const mcr_json_value *key, const char *target,
-                            const char *weight)
+static mcr_status add_field(reader *r, const mcr_json_value *key, const char *weight)
 {
     mcr_jsonl_field *field = &r->field[r->fields];
     if (key->count == 0 || memchr(key->text, 0, (size_t)key->count))
@@ -87,8 +89,12 @@ static mcr_status add_field(reader *r, const mcr_json_value *key, const char *ta
     if (!field->name)
         return MCR_NO_MEMORY;
     r->fields++;
-    if (target && strcmp(field->name, target) == 0)
-        field->role = MCR_JSONL_TARGET;
+    int64_t t = 0;
+    while (t < r->targets.count && strcmp(field->name, r->targets.word[t]) != 0)
+        t++;
+    field->column = t;
+    if (t < r->targets.count)
+        field->role = r->targets.count > 1 ? MCR_JSONL_TARGETS : MCR_JSONL_TARGET;
     else if (weight && strcmp(field->name, weight) == 0)
         field->role = MCR_JSONL_WEIGHT;
     else
@@ -119,10 +125,10 @@ static void share_numbers(reader *r)
 
 static mcr_status open_fields(reader *r, const mcr_json_value *object)
 {
-    const char *target, *weight;
+    const char *weight;
     if (object->count > KEYS_MAX)
         return mcr_input_fail(r->in, "more than %d keys", KEYS_MAX);
-    mcr_status status = find_target(r, object, &target);
+    mcr_status status = find_targets(r, object);
     if (status == MCR_OK)
         status = find_weight(r, object, &weight);
     if (status == MCR_OK)
@@ -132,7 +138,7 @@ static mcr_status open_fields(reader *r, const mcr_json_value *object)
     memset(r->field, 0, (size_t)r->room * sizeof *r->field);
     const mcr_json_value *key = object + 1;
     for (int64_t i = 0; i < object->count; i++, key = mcr_json_next(key + 1)) {
-        status = add_field(r, key, target, weight);
+        status = add_field(r, key, weight);
         if (status != MCR_OK)
             return status;
     }
@@ -232,6 +238,23 @@ static void widen_sparse(reader *r)
         only->store->cols = r->options->features;
 }
 
+static mcr_status finish_targets(reader *r, mcr_builder *builder)
+{
+    int64_t cols = r->targets.count;
+    if (cols < 2)
+        return MCR_OK;
+    double *table = mcr_alloc(r->ctx, (size_t)r->count, (size_t)cols * sizeof *table);
+    if (!table)
+        return MCR_NO_MEMORY;
+    for (int64_t f = 0; f < r->fields; f++)
+        for (int64_t i = 0; i < r->count && r->field[f].role == MCR_JSONL_TARGETS; i++)
+            table[i * cols + r->field[f].column] = r->field[f].weight[i];
+    mcr_status status = mcr_builder_target_table(builder, table, cols,
+                                                 (const char *const *)r->targets.word);
+    mcr_free(r->ctx, table);
+    return status;
+}
+
 static mcr_status finish_fields(reader *r, mcr_builder *builder)
 {
     bool data = false;
@@ -248,7 +271,7 @@ static mcr_status finish_fields(reader *r, mcr_builder *builder)
     for (int64_t i = 0; status == MCR_OK && i < r->fields; i++)
         if (r->field[i].role == MCR_JSONL_WEIGHT) /* the builder now knows how many */
             status = mcr_jsonl_finish(&r->field[i], builder, r->count);
-    return status;
+    return status == MCR_OK ? finish_targets(r, builder) : status;
 }
 
 static mcr_status jsonl_read(mcr_builder *builder, mcr *ctx, mcr_input *in,
@@ -261,6 +284,7 @@ static mcr_status jsonl_read(mcr_builder *builder, mcr *ctx, mcr_input *in,
         status = finish_fields(&r, builder);
     for (int64_t i = 0; i < r.fields; i++)
         mcr_jsonl_close(&r.field[i], ctx);
+    mcr_words_free(&r.targets, ctx);
     mcr_free(ctx, r.field);
     mcr_json_free(&r.json);
     return status;

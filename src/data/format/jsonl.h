@@ -11,6 +11,7 @@
 
 typedef enum mcr_jsonl_role {
     MCR_JSONL_TARGET,
+    MCR_JSONL_TARGETS, /* one of several, a number */
     MCR_JSONL_WEIGHT,
     MCR_JSONL_NUMBER, /* a column of a dense field that several keys share */
     MCR_JSONL_DENSE,
@@ -26,7 +27,8 @@ typedef struct mcr_jsonl_field {
     char *name;
     int64_t seen; /* number of the last object that had it, from 1 */
 
-    /* number: the field whose store it goes to, in which column; there: how many columns */
+    /* number: the field whose store it goes to, in which column; there: how many columns; one of
+     * several targets: which */
     struct mcr_jsonl_field *home;
     int64_t column, columns;
 
@@ -34,7 +36,7 @@ typedef struct mcr_jsonl_field {
     mcr_strings strings; /* strings */
     mcr_labels *labels;  /* target */
     bool words;          /* target: strings */
-    double *weight;      /* weight */
+    double *weight;      /* weight; one of several targets */
     bool named; /* precomputed: with ids; sparse: with "n"; number: the store has the key's name */
 
     /* graphs */

@@ -120,7 +120,7 @@ static mcr_status add_weight(mcr_jsonl_field *f, const mcr_json *json, const mcr
 {
     if (v->type != MCR_JSON_NUMBER)
         return fail_type(json, f->name, v, "a number");
-    if (v->number < 0)
+    if (v->number < 0 && f->role == MCR_JSONL_WEIGHT)
         return mcr_json_fail(json, v, "key \"%s\": a weight may not be negative", f->name);
     mcr_status status = mcr_reserve(json->ctx, &f->weight, &f->room[0], n + 1, sizeof *f->weight);
     if (status == MCR_OK)
@@ -483,6 +483,7 @@ mcr_status mcr_jsonl_open(mcr_jsonl_field *f, mcr *ctx)
     mcr_status status = MCR_OK;
     switch (f->role) {
     case MCR_JSONL_TARGET: return mcr_labels_open(&f->labels, ctx);
+    case MCR_JSONL_TARGETS:
     case MCR_JSONL_WEIGHT: return MCR_OK;
     case MCR_JSONL_STRINGS: return mcr_strings_open(&f->strings, ctx, f->name);
     case MCR_JSONL_DENSE: return mcr_store_new(&f->store, ctx, f->name, MCR_DENSE);
@@ -514,6 +515,7 @@ mcr_status mcr_jsonl_add(mcr_jsonl_field *f, const mcr_json *json, const mcr_jso
 {
     switch (f->role) {
     case MCR_JSONL_TARGET: return add_target(f, json, v, n);
+    case MCR_JSONL_TARGETS:
     case MCR_JSONL_WEIGHT: return add_weight(f, json, v, n);
     case MCR_JSONL_NUMBER: return add_number(f, json, v, n);
     case MCR_JSONL_DENSE: return add_row(f, json, v, n);
@@ -560,6 +562,7 @@ mcr_status mcr_jsonl_finish(mcr_jsonl_field *f, mcr_builder *builder, int64_t n)
         status = mcr_builder_labels(builder, f->labels);
         f->labels = NULL;
         return status;
+    case MCR_JSONL_TARGETS: return MCR_OK; /* they are handed over together */
     case MCR_JSONL_WEIGHT: return mcr_builder_weights(builder, f->weight);
     case MCR_JSONL_STRINGS: return mcr_strings_finish(&f->strings, builder);
     case MCR_JSONL_GRAPHS: return finish_graphs(f, builder, n);

@@ -436,17 +436,18 @@ static mcr_status read_target(mcr_builder *b, mcr *ctx, mcr_input *in, int64_t c
     mcr_status status = mcr_npy_open(&npy, ctx, in);
     if (status != MCR_OK)
         return status;
-    if (npy.cols != 1 || npy.rows != count)
+    bool words = npy.kind == 'S' || npy.kind == 'U';
+    if (npy.rows != count || (words && npy.cols != 1))
         return mcr_fail_at(ctx, MCR_BAD_DATA, mcr_input_name(in), 0,
-                           "targets for %" PRId64
-                           " objects must be a vector of as many, not %" PRId64 " x %" PRId64,
-                           count, npy.rows, npy.cols);
-    if (npy.kind == 'S' || npy.kind == 'U')
+                           "targets for %" PRId64 " objects must be a vector of as many%s, not "
+                           "%" PRId64 " x %" PRId64,
+                           count, words ? "" : ", or a matrix of as many rows", npy.rows, npy.cols);
+    if (words)
         return read_words(b, &npy, ctx, in);
     double *values;
     status = mcr_npy_reals(&values, &npy, ctx, in);
     if (status == MCR_OK)
-        status = mcr_builder_targets(b, values);
+        status = mcr_builder_target_table(b, values, npy.cols, NULL);
     mcr_free(ctx, values);
     return status;
 }

@@ -1,0 +1,146 @@
+/* test_half.c: half a matrix of kernel values: its tiles, products and centring against all of it.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "learner_helpers.h"
+
+#include "gram/half.h"
+
+static mcr_gram *gram_of(mcr *ctx, const char *sample, const char *text, int64_t n)
+{
+    mcr_data *data = sample_data(ctx, sample, n);
+    mcr_kernel *kernel = NULL;
+    mcr_gram *gram = NULL;
+    test_ok(ctx, mcr_kernel_parse(&kernel, ctx, text));
+    test_ok(ctx, mcr_gram_open(&gram, ctx, kernel, data, NULL));
+    mcr_kernel_free(kernel);
+    mcr_data_free(data);
+    return gram;
+}
+
+static double *vectors(int64_t rows, int64_t n)
+{
+    double *v = calloc((size_t)(rows * n), sizeof *v);
+    assert_non_null(v);
+    for (int64_t i = 0; i < rows * n; i++)
+        v[i] = sin(1.7 * (double)i) + 0.1;
+    return v;
+}
+
+/* Products with all of K, and with the half of it. */
+static void compare(mcr *ctx, const char *sample, const char *kernel, int64_t n, int64_t rows)
+{
+    mcr_gram *gram = gram_of(ctx, sample, kernel, n);
+    mcr_half half = {0};
+    double *k = calloc((size_t)(n * n), sizeof *k), *v = vectors(rows, n);
+    double *got = calloc((size_t)(rows * n), sizeof *got), *wanted = vectors(rows, n);
+    assert_true(k && got);
+    test_ok(ctx, mcr_gram_matrix(gram, k, n));
+    test_ok(ctx, mcr_half_open(&half, gram, "test"));
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = i; j < n; j++) {
+            int64_t r = i / MCR_HALF_SIDE, c = j / MCR_HALF_SIDE;
+            const double *tile = half.tile + mcr_half_tile(n, r, c);
+            assert_true(k[i * n + j] == tile[i % MCR_HALF_SIDE * MCR_HALF_LD + j % MCR_HALF_SIDE]);
+        }
+    test_ok(ctx, mcr_half_multiply(&half, rows, v, got));
+    for (int64_t o = 0; o < rows; o++)
+        for (int64_t i = 0; i < n; i++) {
+            wanted[o * n + i] = 0;
+            for (int64_t j = 0; j < n; j++)
+                wanted[o * n + i] += k[i * n + j] * v[o * n + j];
+        }
+    test_close_arrays(kernel, got, wanted, rows * n, 1e-8);
+    mcr_half_close(&half);
+    mcr_half_close(&half);
+    mcr_gram_close(gram);
+    free(k);
+    free(v);
+    free(got);
+    free(wanted);
+}
+
+static void test_products(void **context)
+{
+    static const int64_t sizes[] = {1, 2, 191, 192, 193, 500, 1000};
+    for (size_t t = 0; t < sizeof sizes / sizeof *sizes; t++)
+        compare(*context, "friedman", "rbf(gamma=0.5)", sizes[t], 1 + (int64_t)t * 7);
+    compare(*context, "friedman", "rbf(gamma=0.5) + 0.1*linear", 300, 5);
+    /* Values that are slow come in small squares. */
+    compare(*context, "motifs", "ssk(p=3, lambda=0.5)", 205, 3);
+    compare(*context, "mixed", "wl(molecule, h=1)*spectrum(sequence, p=3)", 200, 16);
+}
+
+static void test_threads(void **context)
+{
+    enum { N = 1700, ROWS = 20 };
+    double *got[2], *v = vectors(ROWS, N);
+    (void)context;
+    for (int t = 0; t < 2; t++) {
+        mcr *ctx = test_open(t + 1);
+        mcr_gram *gram = gram_of(ctx, "friedman", "rbf(gamma=0.5)", N);
+        mcr_half half = {0};
+        got[t] = vectors(ROWS, N);
+        test_ok(ctx, mcr_half_open(&half, gram, "test"));
+        test_ok(ctx, mcr_half_multiply(&half, ROWS, v, got[t]));
+        mcr_half_close(&half);
+        mcr_gram_close(gram);
+        test_close(ctx);
+    }
+    assert_memory_equal(got[0], got[1], sizeof(double) * ROWS * N);
+    free(got[0]);
+    free(got[1]);
+    free(v);
+}
+
+/* The mean far from the origin, and near it: the same components as by all of A. */
+static void test_centring(void **context)
+{
+    enum { N = 400, COLS = 3 };
+    mcr *ctx = *context;
+    static const double shift[] = {0, 1000};
+    for (size_t t = 0; t < sizeof shift / sizeof *shift; t++) {
+        double x[N * COLS], variance[COLS] = {0}, mean[COLS] = {0};
+        for (int64_t i = 0; i < N * COLS; i++) {
+            x[i] = shift[t] + sin((double)(i * i)) * (double)(1 + i % COLS * 3);
+            mean[i % COLS] += x[i] / N;
+        }
+        for (int64_t i = 0; i < N * COLS; i++)
+            variance[i % COLS] += (x[i] - mean[i % COLS]) * (x[i] - mean[i % COLS]) / N;
+        mcr_data *data = dense_data(ctx, N, COLS, x, NULL, NULL);
+        mcr_model *model = fit_model(ctx, "pca", "linear", data, "components=3");
+        const mcr_report_fit *r = mcr_model_report(model);
+        assert_int_equal(r->variances, COLS);
+        test_close_real("variance in all", r->total_variance,
+                        variance[0] + variance[1] + variance[2], 1e-8);
+        test_close_real("explained", r->variance[0] + r->variance[1] + r->variance[2],
+                        r->total_variance, 1e-8);
+        mcr_model_free(model);
+        mcr_data_free(data);
+    }
+}
+
+static void test_budget(void **context)
+{
+    mcr *ctx = *context;
+    mcr_gram *gram = gram_of(ctx, "friedman", "rbf(gamma=0.5)", 1000);
+    mcr_half half = {0};
+    size_t before = ctx->config.memory_bytes;
+    ctx->config.memory_bytes = 4 << 20;
+    test_fails(ctx, mcr_half_open(&half, gram, "pca: the kernel matrix"), MCR_OVER_BUDGET,
+               "pca: the kernel matrix needs");
+    ctx->config.memory_bytes = before;
+    mcr_half_close(&half);
+    mcr_gram_close(gram);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_products, test_setup, test_teardown),
+        cmocka_unit_test(test_threads),
+        cmocka_unit_test_setup_teardown(test_centring, test_setup, test_teardown),
+        cmocka_unit_test_setup_teardown(test_budget, test_setup, test_teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
