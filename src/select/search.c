@@ -94,8 +94,6 @@ typedef struct batch {
     int64_t count;
     int64_t *group; /* first point of each kernel, and the end */
     int64_t groups;
-    mcr_data *
-        *shared; /* of each kernel: K of all objects in place of the data; NULL: not worth it */
     mcr_kernel *stored;          /* reads it */
     int64_t first_split, splits; /* of this round */
     int64_t items;               /* before this round */
@@ -127,6 +125,11 @@ static int64_t setting_of(const mcr_tried *t, int64_t point)
     return point % t->grid->settings + (second ? t->grid->settings : 0);
 }
 
+static int64_t kernel_of(const mcr_tried *t, int64_t point)
+{
+    return point / t->grid->settings;
+}
+
 static mcr_status run_chain(const batch *b, mcr_chain *c, const mcr_data *data)
 {
     mcr_tried *t = b->t;
@@ -151,7 +154,7 @@ static mcr_status run_item(void *arg, int64_t item, int worker)
     const mcr_options **options = mcr_alloc(t->ctx, room, sizeof *options);
     int64_t *of = mcr_alloc(t->ctx, room, sizeof *of);
     mcr_chain c = {.split = b->first_split + item % b->splits, .room = &t->room[worker]};
-    const mcr_data *shared = b->shared[group];
+    const mcr_data *shared = t->shared[kernel_of(t, b->point[first])];
     c.score = mcr_alloc(t->ctx, room, sizeof *c.score);
     mcr_status s = options && of && c.score ? MCR_OK : MCR_NO_MEMORY;
     for (int64_t i = first; i < end && !s; i++)
@@ -233,11 +236,11 @@ static mcr_status share_kernel(batch *b, int64_t group)
 {
     mcr_tried *t = b->t;
     const mcr_options *options = t->grid->options;
-    int64_t n = mcr_data_count(t->data);
-    double bytes = (double)b->groups * (double)n * (double)n * sizeof(double);
-    if (options->type->own_kernel ||
+    int64_t n = mcr_data_count(t->data), number = kernel_of(t, b->point[b->group[group]]);
+    double bytes = (double)n * (double)n * sizeof(double);
+    if (t->shared[number] || options->type->own_kernel ||
         ((options->scale || t->grid->scales) && has_vectors(t->data)) ||
-        bytes > 0.4 * (double)mcr_budget_left(t->ctx))
+        (double)t->shared_bytes + bytes > 0.4 * (double)mcr_memory_budget(t->ctx))
         return MCR_OK;
     mcr_kernel *kernel = NULL;
     mcr_gram *gram = NULL;
@@ -246,7 +249,9 @@ static mcr_status share_kernel(batch *b, int64_t group)
         s = mcr_gram_open(&gram, t->ctx, kernel, t->data, NULL);
     if (!s && (mcr_gram_is_slow(gram) || mcr_gram_work(gram) > DEAR_WORK) &&
         strcmp(kernel->type->name, "precomputed") != 0)
-        s = keep_matrix(&b->shared[group], gram, t->data);
+        s = keep_matrix(&t->shared[number], gram, t->data);
+    if (t->shared[number])
+        t->shared_bytes += (size_t)bytes;
     mcr_gram_close(gram);
     mcr_kernel_free(kernel);
     /* What cannot be computed shows again when it is trained with. */
@@ -255,9 +260,7 @@ static mcr_status share_kernel(batch *b, int64_t group)
 
 static mcr_status share_kernels(batch *b)
 {
-    mcr *ctx = b->t->ctx;
-    b->shared = mcr_alloc_zero(ctx, (size_t)b->groups, sizeof(mcr_data *));
-    mcr_status s = b->shared ? mcr_kernel_parse(&b->stored, ctx, "precomputed(K)") : MCR_NO_MEMORY;
+    mcr_status s = mcr_kernel_parse(&b->stored, b->t->ctx, "precomputed(K)");
     for (int64_t g = 0; g < b->groups && !s; g++)
         s = share_kernel(b, g);
     return s;
@@ -314,9 +317,6 @@ static mcr_status try_points(mcr_tried *t, const int64_t *asked, int64_t asked_c
             s = share_kernels(&b);
         if (!s)
             s = run_rounds(&b);
-        for (int64_t g = 0; b.shared && g < b.groups; g++)
-            mcr_data_free(b.shared[g]);
-        mcr_free(ctx, b.shared);
         mcr_kernel_free(b.stored);
         t->batch++;
     }
@@ -540,7 +540,8 @@ static mcr_status open_search(mcr_tried *t, const mcr_options *options, const mc
     t->state = mcr_alloc_zero(t->ctx, points, 1);
     t->setting = mcr_alloc_zero(t->ctx, 2 * (size_t)t->grid->settings, sizeof *t->setting);
     t->room = mcr_alloc_zero(t->ctx, (size_t)mcr_workers(t->ctx), sizeof *t->room);
-    if (!t->score || !t->tested || !t->state || !t->setting || !t->room)
+    t->shared = mcr_alloc_zero(t->ctx, points / (size_t)t->grid->settings, sizeof(mcr_data *));
+    if (!t->score || !t->tested || !t->state || !t->setting || !t->room || !t->shared)
         return MCR_NO_MEMORY;
     for (int64_t i = 0; i < t->grid->points * t->count; i++)
         t->score[i] = NAN;
@@ -580,6 +581,9 @@ void mcr_search_close(mcr_tried *t, bool done)
         mcr_options_close(t->setting[i]);
     for (int w = 0; t->room && w < mcr_workers(ctx); w++)
         mcr_chain_room_free(ctx, &t->room[w]);
+    for (int64_t k = 0; t->shared && k < t->grid->points / t->grid->settings; k++)
+        mcr_data_free(t->shared[k]);
+    mcr_free(ctx, t->shared);
     mcr_free(ctx, t->room);
     mcr_free(ctx, t->setting);
     mcr_free(ctx, t->score);

@@ -29,6 +29,9 @@ typedef struct mcr_tried {
     double began, expected; /* fits in all, roughly */
     bool covers;
     mcr_chain_room *room; /* one a worker */
+    mcr_data *
+        *shared; /* of each kernel: K of all objects in place of the data; NULL: not worth it */
+    size_t shared_bytes;
 } mcr_tried;
 
 /* Tries the points; *best is -1 if none could be trained. */
