@@ -441,7 +441,7 @@ const char *mcr_features_name(const mcr_features *f, int64_t feature)
     return name && !*name ? "1" : name; /* the constant: an empty product */
 }
 
-static mcr_status copy_targets(mcr_builder *b, mcr *ctx, const mcr_data *like)
+mcr_status mcr_features_targets(mcr_builder *b, mcr *ctx, const mcr_data *like)
 {
     int64_t n = mcr_data_count(like);
     mcr_status s = MCR_OK;
@@ -472,7 +472,7 @@ mcr_status mcr_features_data(mcr_data **out, const mcr_features *f, const mcr_da
     s = mcr_builder_sparse(b, "features", f->count > 0 ? f->count : 1, f->start[0], f->index[0],
                            f->value[0]);
     if (!s)
-        s = copy_targets(b, f->ctx, like);
+        s = mcr_features_targets(b, f->ctx, like);
     if (!s)
         return mcr_builder_finish(out, b);
     mcr_builder_close(b);

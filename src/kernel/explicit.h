@@ -66,6 +66,8 @@ void mcr_features_scale(mcr_features *f, int side, const double *factor);
 mcr_status mcr_features_normalize(mcr_features *f, int side);
 /* f = f x by. */
 mcr_status mcr_features_times(mcr_features *f, const mcr_bound *bound, const mcr_features *by);
+/* Targets and weights of `like` for the builder of another data set of the same objects. */
+mcr_status mcr_features_targets(mcr_builder *b, mcr *ctx, const mcr_data *like);
 /* *out becomes *from; from is left empty. */
 void mcr_features_move(mcr_features *out, mcr_features *from);
 
