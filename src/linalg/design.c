@@ -267,8 +267,11 @@ static mcr_status project_part(void *arg, int64_t item, int worker)
     for (int64_t i = item * rows; i < end; i++) {
         int64_t r = source(d, i);
         const double *a = j->v + i * j->cols;
-        if (j->cols == 1 && *a == 0)
+        if (j->cols == 1) {
+            for (int64_t e = d->start[r]; e < d->start[r + 1] && *a != 0; e++)
+                u[d->index[e]] += d->value[e] * *a;
             continue;
+        }
         for (int64_t e = d->start[r]; e < d->start[r + 1]; e++)
             for (int64_t c = 0; c < j->cols; c++)
                 u[d->index[e] * j->cols + c] += d->value[e] * a[c];

@@ -27,7 +27,7 @@ typedef struct state {
     mcr_qp_result *result;
     double *b, *w, *square;
     int64_t *order, active, movable;     /* those with lo < hi */
-    double rho, bias, sum;               /* sum of b, kept along */
+    double rho, bias, sum, wanted;       /* sum of b, kept along */
     double high, low, old_high, old_low; /* of the slopes in a sweep, and for leaving */
     uint64_t sweep;
     double began;
@@ -47,7 +47,7 @@ static mcr_status open_state(state *t, const mcr_design *d, const mcr_qp *p, dou
     double sum = 0;
     for (int64_t i = 0; i < d->n && !s; i++) {
         sum += t->square[i];
-        t->sum += b[i];
+        t->wanted += b[i];
     }
     t->rho = p->no_sum ? 0 : sum > 0 ? sum / (double)d->n : 1;
     return s;
@@ -143,9 +143,9 @@ static void descend(state *t, double goal, bool *over)
 
 static mcr_status finish(state *t, double *g)
 {
-    mcr_linear_balance(t->p, t->b);
+    mcr_linear_balance(t->p, t->wanted, t->b);
     mcr_status s = mcr_linear_judge(t->d, t->p, t->b, g, t->w, t->result);
-    t->sum = 0;
+    t->sum = -t->wanted;
     for (int64_t i = 0; i < t->d->n; i++)
         t->sum += t->b[i];
     return s;

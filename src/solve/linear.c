@@ -72,10 +72,10 @@ static double room_of(const mcr_qp *p, const double *b, int64_t i, double sum, b
     return sum > 0 ? b[i] - p->lo[i] : p->hi[i] - b[i];
 }
 
-void mcr_linear_balance(const mcr_qp *p, double *b)
+void mcr_linear_balance(const mcr_qp *p, double wanted, double *b)
 {
     for (int pass = 0; pass < 4 && !p->no_sum; pass++) {
-        double sum = 0, room = 0;
+        double sum = -wanted, room = 0;
         for (int64_t i = 0; i < p->n; i++)
             sum += b[i];
         bool free_only = true;

@@ -29,9 +29,9 @@ double mcr_linear_descent_work(double n, double entries);
 /* w = D^T b, g = D w and the violation, low and high of the result. */
 mcr_status mcr_linear_judge(const mcr_design *d, const mcr_qp *problem, const double *b, double *g,
                             double *w, mcr_qp_result *result);
-/* Makes the sum of b 0 by a small change of coefficients that are not at a bound (of all, if these have
- * not enough room). */
-void mcr_linear_balance(const mcr_qp *problem, double *b);
+/* Makes the sum of b what it should be, by a small change of coefficients that are not at a bound (of
+ * all, if these have not enough room). */
+void mcr_linear_balance(const mcr_qp *problem, double wanted, double *b);
 /* Whether to end, by time or the user: then result->stop says so. */
 bool mcr_linear_is_over(mcr *ctx, const mcr_qp *problem, double began, double violation,
                         mcr_qp_result *result);
