@@ -95,7 +95,7 @@ static double kernel_seconds(const mcr_side_work *w, double work, bool *room, do
     bool fits = all * sizeof(double) <= memory;
     *room = fits || w->kind != MCR_WORK_RIDGE;
     switch (w->kind) {
-    case MCR_WORK_SVM: return w->problems * (0.8 * all * value + 2e-6 * n);
+    case MCR_WORK_SVM: return w->problems * (2 * all * value + 2e-6 * n);
     case MCR_WORK_RIDGE: return 0.5 * all * value + all * n / 3 * DENSE_SECONDS;
     case MCR_WORK_SMOOTH: return 0.5 * all * value + 80 * all * (fits ? 2e-10 : value) * w->columns;
     }
@@ -112,7 +112,7 @@ static double feature_seconds(const mcr_side_work *w, const estimate *e, double 
     switch (w->kind) {
     case MCR_WORK_SVM:
         return make + w->problems * (fmin(mcr_linear_interior_work(w->size, p, entries),
-                                          mcr_linear_descent_work(w->size, entries)) *
+                                          mcr_linear_descent_work(w->size, p, entries)) *
                                          SPARSE_SECONDS +
                                      p * 1e-8);
     case MCR_WORK_RIDGE: return make + (p <= 4096 ? direct : products);

@@ -121,17 +121,19 @@ static void sweep(state *t)
     t->result->steps++;
 }
 
-/* Sweeps until all slopes are within `goal`; *over: a limit was reached. */
-static void descend(state *t, double goal, bool *over)
+/* Sweeps until all slopes are within `goal`, those of coefficients that were left out only if `all`; *over:
+ * a limit was reached. */
+static void descend(state *t, double goal, bool all, bool *over)
 {
-    all_active(t);
+    t->old_high = INFINITY; /* the slopes may have moved with the bias */
+    t->old_low = -INFINITY;
     while (t->sweep < MOST_SWEEPS) {
         sweep(t);
         double spread = t->active ? fmax(t->high, 0) - fmin(t->low, 0) : 0;
         if ((*over = mcr_linear_is_over(t->ctx, t->p, t->began, spread, t->result)))
             return;
         if (spread <= goal) {
-            if (t->active == t->movable)
+            if (t->active == t->movable || !all)
                 return;
             all_active(t);
             continue;
@@ -159,12 +161,15 @@ mcr_status mcr_linear_descent(const mcr_design *d, const mcr_qp *p, double *b, d
     bool over = false, judged = false;
     *result = (mcr_qp_result){.stop = MCR_QP_OPTIMAL};
     mcr_status s = open_state(&t, d, p, b, w, result);
+    if (!s)
+        all_active(&t);
     double goal = p->no_sum ? 0.5 * p->tolerance : fmax(0.5 * p->tolerance, 0.3);
     for (int round = 0; round < ROUNDS && t.sweep < MOST_SWEEPS && !s; round++) {
-        descend(&t, goal, &over);
+        bool last = goal <= 0.5 * p->tolerance;
+        descend(&t, goal, last, &over);
         double off = t.rho * t.sum;
         t.bias += off;
-        if (over || (goal <= 0.5 * p->tolerance && fabs(off) <= 0.5 * p->tolerance)) {
+        if (over || (last && fabs(off) <= 0.5 * p->tolerance)) {
             s = finish(&t, g);
             judged = true;
             if (over || s || result->violation <= p->tolerance)

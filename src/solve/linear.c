@@ -13,18 +13,20 @@
 
 double mcr_linear_interior_work(double n, double p, double entries)
 {
-    enum { STEPS = 25, PRODUCTS = 6, MOST = 4096 };
+    enum { STEPS = 40, PRODUCTS = 10, OVERHEAD = 12, MOST = 4096 };
     if (p > MOST)
         return INFINITY;
     double each = n > 0 ? entries / n : 0, sparse = n * each * each / 2;
     double weigh = entries < 0.25 * n * p ? sparse : n * p * p / 2 / BLAS_GAIN;
-    return STEPS * (weigh + p * p * p / 3 / BLAS_GAIN + PRODUCTS * (entries + 4 * n));
+    return STEPS * (weigh + p * p * p / 3 / BLAS_GAIN + PRODUCTS * (entries + OVERHEAD * n));
 }
 
-double mcr_linear_descent_work(double n, double entries)
+/* With more features than objects coordinates hardly depend on each other; else many sweeps are needed,
+ * or very many. */
+double mcr_linear_descent_work(double n, double p, double entries)
 {
-    enum { SWEEPS = 200, PASSES = 2, OVERHEAD = 10 };
-    return SWEEPS * (PASSES * entries + OVERHEAD * n);
+    enum { EASY = 100, HARD = 3000, PASSES = 2, OVERHEAD = 10 };
+    return (p >= n ? EASY : HARD) * (PASSES * entries + OVERHEAD * n);
 }
 
 mcr_status mcr_linear_solve(const mcr_design *d, const mcr_qp *p, double *b, double *g, double *w,
@@ -33,7 +35,7 @@ mcr_status mcr_linear_solve(const mcr_design *d, const mcr_qp *p, double *b, dou
     double n = (double)d->n, entries = mcr_design_entries(d);
     double room = (double)d->p * (double)d->p * sizeof(double);
     bool few = mcr_linear_interior_work(n, (double)d->p, entries) <=
-                   mcr_linear_descent_work(n, entries) &&
+                   mcr_linear_descent_work(n, (double)d->p, entries) &&
                room <= (double)mcr_budget_left(d->ctx) / 2;
     return few || !d->start ? mcr_linear_interior(d, p, b, g, w, result)
                             : mcr_linear_descent(d, p, b, g, w, result);

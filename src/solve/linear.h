@@ -24,7 +24,7 @@ mcr_status mcr_linear_descent(const mcr_design *d, const mcr_qp *problem, double
                               double *w, mcr_qp_result *result);
 /* What they cost, roughly, in multiply-adds of a scalar loop. */
 double mcr_linear_interior_work(double n, double p, double entries);
-double mcr_linear_descent_work(double n, double entries);
+double mcr_linear_descent_work(double n, double p, double entries);
 
 /* w = D^T b, g = D w and the violation, low and high of the result. */
 mcr_status mcr_linear_judge(const mcr_design *d, const mcr_qp *problem, const double *b, double *g,
