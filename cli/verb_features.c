@@ -205,7 +205,7 @@ static const cli_option options[] = {
      .argument = "HOW",
      .standard = "none",
      .choices = "none|nystrom|rff",
-     .help = "features that are near the kernel: nystrom, or rff for rbf, laplace, matern"},
+     .help = "features that are near the kernel"},
     {.name = "rank",
      .type = CLI_INT,
      .offset = AT(rank),
@@ -229,7 +229,7 @@ static const char *const words[] = {"DATA...", NULL};
 const cli_verb cli_verb_features = {
     .name = "features",
     .summary = "the explicit feature map of a kernel: objects as vectors",
-    .usage = "DATA... -k KERNEL [-o FILE] [--names N] [--approx nystrom|rff --rank R]",
+    .usage = "DATA... -k KERNEL [-o FILE] [--names N] [--approx HOW]",
     .about = "Writes the objects as vectors phi(x) with K(x,z) = phi(x).phi(z), for the kernels "
              "that have\n"
              "such a map with finitely many features (mercer kernels NAME tells): a linear model "

@@ -174,7 +174,7 @@ mcr_status mcr_features_expect(const mcr_features *f, double entries)
     double bytes = entries * (sizeof(int32_t) + sizeof(double));
     if (bytes <= (double)mcr_budget_left(f->ctx))
         return MCR_OK;
-    return mcr_fail(f->ctx, MCR_NO_MEMORY,
+    return mcr_fail(f->ctx, MCR_OVER_BUDGET,
                     "the explicit features need %.1f GB, which is more than the budget; raise "
                     "--memory, or use the kernel as it is",
                     bytes / 1e9);

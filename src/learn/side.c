@@ -154,7 +154,7 @@ static mcr_status prefers_features(mcr_side *side, const mcr_learning *in, const
     mcr_status s = judge(&e, in, w);
     *prefers = false;
     if (s)
-        return s == MCR_STOPPED ? s : MCR_OK;
+        return s == MCR_STOPPED || s == MCR_NO_MEMORY ? s : MCR_OK;
     bool fits = e.bytes <= 0.5 * (double)mcr_budget_left(in->ctx);
     *prefers = fits && (!e.room || (e.kernel > SMALL_SECONDS && e.sparse < e.kernel));
     say(side, &e,

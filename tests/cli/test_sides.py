@@ -34,7 +34,7 @@ def test_both_sides_agree():
 def test_the_choice_is_told():
     tap.mercer("sample", "friedman", "-n", "20000", "-o", "f.csv")
     text = tap.mercer("fit", "ridge", "f.csv", "-k", "linear + 1", "-o", "f.mercer").stdout
-    assert "side       features: 6 features, 6 of them not 0 in an object; estimated" in text, text
+    assert "side       features: 11 features, 11 of them not 0 in an object; estimated" in text, text
     out = tap.mercer_json("fit", "ridge", "f.csv", "-k", "linear + 1")
     tap.check_equal(out["side"], "features")
     assert "with kernel values" in out["side_reason"], out
