@@ -154,7 +154,9 @@ static mcr_status judge(state *t)
 mcr_status mcr_ridge_features(const mcr_goal *goal, const mcr_design *d, double lambda, double tol,
                               mcr_ridge_result *r)
 {
-    state t = {goal, d, lambda, tol, r->a, r->f, NULL, r->w, NULL, 0, 0};
+    mcr_design told = *d;
+    told.phase = "ridge";
+    state t = {goal, &told, lambda, tol, r->a, r->f, NULL, r->w, NULL, 0, 0};
     mcr_status s = open_state(&t);
     if (!s)
         s = d->p <= DIRECT || !d->start ? solve_directly(&t) : solve_by_products(&t);

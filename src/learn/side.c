@@ -95,7 +95,7 @@ static double kernel_seconds(const mcr_side_work *w, double work, bool *room, do
     bool fits = all * sizeof(double) <= memory;
     *room = fits || w->kind != MCR_WORK_RIDGE;
     switch (w->kind) {
-    case MCR_WORK_SVM: return w->problems * (2 * all * value + 2e-6 * n);
+    case MCR_WORK_SVM: return w->problems * (2 * all * value + 5e-6 * n);
     case MCR_WORK_RIDGE: return 0.5 * all * value + all * n / 3 * DENSE_SECONDS;
     case MCR_WORK_SMOOTH: return 0.5 * all * value + 80 * all * (fits ? 2e-10 : value) * w->columns;
     }
@@ -224,8 +224,12 @@ static mcr_status make_approximate(mcr_side *side, const mcr_learning *in,
     if (s)
         return s;
     int64_t p = mcr_map_count(side->map);
-    side->design = (mcr_design){
-        .ctx = in->ctx, .n = mcr_data_count(in->data), .p = p, .block = map_block, .self = side};
+    side->design = (mcr_design){.ctx = in->ctx,
+                                .n = mcr_data_count(in->data),
+                                .p = p,
+                                .block = map_block,
+                                .self = side,
+                                .phase = "features"};
     snprintf(side->why, sizeof side->why,
              "%lld features by %s; kernel values off by %.2g (root mean square of %lld pairs), at "
              "most %.2g, where K(x,x) is %.3g",
@@ -234,7 +238,9 @@ static mcr_status make_approximate(mcr_side *side, const mcr_learning *in,
     /* Room is left for a few matrices of the solver and a few numbers an object. */
     double room = (double)mcr_budget_left(in->ctx) - 64e6 -
                   sizeof(double) * (4.0 * (double)p * (double)p + 20.0 * (double)side->design.n);
-    return mcr_design_keep(&side->design, room > 0 ? (size_t)room : 0, &side->kept);
+    s = mcr_design_keep(&side->design, room > 0 ? (size_t)room : 0, &side->kept);
+    side->design.phase = NULL; /* solvers tell of their own progress */
+    return s;
 }
 
 mcr_status mcr_side_open(mcr_side *side, const mcr_learning *in, const mcr_side_options *o,

@@ -107,8 +107,21 @@ static bool is_kept(const mcr_design *d, int64_t first, int64_t count)
     return true;
 }
 
+static bool is_stopped(const mcr_design *d, int64_t first)
+{
+    mcr_progress now = {.size = sizeof now,
+                        .phase = d->phase,
+                        .fraction = (double)first / (double)d->n,
+                        .seconds = NAN,
+                        .objective = NAN,
+                        .violation = NAN};
+    return d->phase && !d->start && mcr_report(d->ctx, &now);
+}
+
 static mcr_status get_block(const mcr_design *d, int64_t first, int64_t count, double *to)
 {
+    if (is_stopped(d, first))
+        return mcr_fail(d->ctx, MCR_STOPPED, "interrupted");
     copy_job j = {.d = d, .first = first, .count = count, .to = to};
     if (!d->start && !is_kept(d, first, count))
         return d->block(d->self, d->row ? d->row + first : NULL, first, count, to, d->p);

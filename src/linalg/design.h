@@ -33,6 +33,9 @@ typedef struct mcr_design {
     void *self;
     const float *kept; /* the first kept_rows of the source, p apart; NULL: none */
     int64_t kept_rows;
+    /* Not NULL: passes over dense rows tell of their progress under this name, and end with MCR_STOPPED if
+     * the user asks for that. */
+    const char *phase;
 } mcr_design;
 
 /* Some of the rows: those listed (numbers of rows of d, which stay the caller's), as source rows in
