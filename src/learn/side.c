@@ -193,13 +193,15 @@ static mcr_status make_exact(mcr_side *side, const mcr_learning *in)
     mcr_status s = mcr_features_open(&side->exact, in->ctx, in->kernel, in->data, NULL, 0);
     if (s)
         return s;
+    static const int32_t no_index[1];
+    static const double no_value[1];
     const mcr_features *f = side->exact;
     side->design = (mcr_design){.ctx = in->ctx,
                                 .n = f->objects[0],
                                 .p = f->count > 0 ? f->count : 1,
                                 .start = f->start[0],
-                                .index = f->index[0],
-                                .value = f->value[0]};
+                                .index = f->index[0] ? f->index[0] : no_index,
+                                .value = f->value[0] ? f->value[0] : no_value};
     return MCR_OK;
 }
 

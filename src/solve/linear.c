@@ -29,9 +29,25 @@ double mcr_linear_descent_work(double n, double p, double entries)
     return (p >= n ? EASY : HARD) * (PASSES * entries + OVERHEAD * n);
 }
 
+/* Where all coefficients that can move have one sign and their sum is 0, they are 0. */
+static bool is_settled(const mcr_qp *p, double *b)
+{
+    bool up = false, down = false;
+    for (int64_t i = 0; i < p->n; i++) {
+        up |= p->hi[i] > 0;
+        down |= p->lo[i] < 0;
+    }
+    for (int64_t i = 0; i < p->n && !p->no_sum && !(up && down); i++)
+        b[i] = 0;
+    return !p->no_sum && !(up && down);
+}
+
 mcr_status mcr_linear_solve(const mcr_design *d, const mcr_qp *p, double *b, double *g, double *w,
                             mcr_qp_result *result)
 {
+    *result = (mcr_qp_result){.stop = MCR_QP_OPTIMAL};
+    if (is_settled(p, b))
+        return mcr_linear_judge(d, p, b, g, w, result);
     double n = (double)d->n, entries = mcr_design_entries(d);
     double room = (double)d->p * (double)d->p * sizeof(double);
     bool few = mcr_linear_interior_work(n, (double)d->p, entries) <=

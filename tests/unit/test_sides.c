@@ -279,6 +279,27 @@ static void test_svm(void **state)
         }
 }
 
+/* A class without weight, objects without features, one feature. */
+static void test_corners(void **state)
+{
+    mcr *ctx = *state;
+    for (int t = 0; t < 3; t++) {
+        problem p = problem_points(50, 3, 0, 1);
+        p.weight = calloc(50, sizeof *p.weight);
+        for (int64_t i = 0; i < 50; i++) {
+            p.y[i] = i % 2 ? 1 : -1;
+            p.weight[i] = t == 2 || i % 2 == 1 - t;
+            for (int64_t k = 0; k < 3 && t == 2; k++)
+                p.x[i * 3 + k] = 0;
+        }
+        problem_build(&p, ctx, true);
+        compare_sides(ctx, "svm", "linear", p.data, "C=1");
+        if (t == 2)
+            compare_sides(ctx, "logistic", "linear", p.data, "lambda=1");
+        problem_free(&p);
+    }
+}
+
 static void test_smooth(void **state)
 {
     mcr *ctx = *state;
@@ -556,6 +577,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_products, test_setup, test_teardown),
         cmocka_unit_test_setup_teardown(test_programs, test_setup, test_teardown),
         cmocka_unit_test_setup_teardown(test_svm, test_setup, test_teardown),
+        cmocka_unit_test_setup_teardown(test_corners, test_setup, test_teardown),
         cmocka_unit_test_setup_teardown(test_smooth, test_setup, test_teardown),
         cmocka_unit_test_setup_teardown(test_many_features, test_setup, test_teardown),
         cmocka_unit_test_setup_teardown(test_probability, test_setup, test_teardown),
