@@ -13,8 +13,9 @@
 
 enum {
     ROWS = 256,           /* of an item */
+    SPARSE_ROWS = 4096,   /* the same, where a row is little work: loops of threads are not free */
     PARTS = 8,            /* of a sum over rows */
-    PART_ROWS = 1024,     /* at least, of a part */
+    WEIGH_ROWS = 1024,    /* at least, of a part of D' h D */
     PART_ROOM = 4 << 20,  /* numbers of all parts together */
     BLOCK_ROOM = 2 << 20, /* numbers of a dense block */
     STRIPE = 128,
@@ -208,7 +209,7 @@ static mcr_status multiply_sparse(void *arg, int64_t item, int worker)
     (void)worker;
     const product_job *j = arg;
     const mcr_design *d = j->d;
-    for (int64_t i = item * ROWS; i < least((item + 1) * ROWS, d->n); i++) {
+    for (int64_t i = item * SPARSE_ROWS; i < least((item + 1) * SPARSE_ROWS, d->n); i++) {
         int64_t r = source(d, i), first = d->start[r], end = d->start[r + 1];
         double *y = j->y + i * j->cols;
         if (j->cols == 1) {
@@ -244,7 +245,7 @@ mcr_status mcr_design_multiply(const mcr_design *d, const double *v, int64_t col
 {
     product_job j = {.d = d, .v = v, .cols = cols, .y = y};
     if (d->start)
-        return mcr_parallel(d->ctx, items(d->n, ROWS), multiply_sparse, &j);
+        return mcr_parallel(d->ctx, items(d->n, SPARSE_ROWS), multiply_sparse, &j);
     int64_t rows = block_rows(d);
     double *block = mcr_alloc(d->ctx, (size_t)(rows * d->p), sizeof *block);
     mcr_status s = block ? MCR_OK : MCR_NO_MEMORY;
@@ -261,10 +262,10 @@ mcr_status mcr_design_multiply(const mcr_design *d, const double *v, int64_t col
 
 /* ---- D^T a -------------------------------------------------------------------------------------*/
 
-/* Parts of a sum over rows that has `size` numbers. */
-static int64_t count_parts(const mcr_design *d, int64_t size)
+/* Parts, of `rows` or more, of a sum over rows that has `size` numbers. */
+static int64_t count_parts(const mcr_design *d, int64_t size, int64_t rows)
 {
-    int64_t parts = least(PARTS, items(d->n, PART_ROWS));
+    int64_t parts = least(PARTS, items(d->n, rows));
     parts = least(parts, size > 0 ? PART_ROOM / size : PARTS);
     return parts > 1 ? parts : 1;
 }
@@ -305,7 +306,7 @@ static mcr_status project_dense(void *arg, int64_t item, int worker)
 static mcr_status project_sparse(const mcr_design *d, product_job *j)
 {
     int64_t size = d->p * j->cols;
-    j->parts = count_parts(d, size);
+    j->parts = count_parts(d, size, SPARSE_ROWS);
     j->part = mcr_alloc(d->ctx, (size_t)(size * j->parts), sizeof *j->part);
     mcr_status s = j->part ? mcr_parallel(d->ctx, j->parts, project_part, j) : MCR_NO_MEMORY;
     for (int64_t t = 0; t < j->parts && !s; t++)
@@ -361,7 +362,7 @@ static mcr_status weigh_part(void *arg, int64_t item, int worker)
 static mcr_status weigh_sparse(const mcr_design *d, product_job *j, double *m, int64_t ldm)
 {
     int64_t size = d->p * d->p;
-    j->parts = count_parts(d, size);
+    j->parts = count_parts(d, size, WEIGH_ROWS);
     j->part = mcr_alloc(d->ctx, (size_t)(size * j->parts), sizeof *j->part);
     mcr_status s = j->part ? mcr_parallel(d->ctx, j->parts, weigh_part, j) : MCR_NO_MEMORY;
     for (int64_t t = 0; t < j->parts && !s; t++)

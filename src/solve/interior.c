@@ -22,7 +22,7 @@
 #define LONGEST (1 / 0.995)
 
 /* Objects of a part, and numbers that it finds. */
-enum { CHUNK = 4096, FOUND = 2 };
+enum { CHUNK = 8192, FOUND = 2 };
 
 typedef struct state {
     mcr *ctx;
