@@ -97,8 +97,11 @@ static void restart_for_blas(char **argv)
 }
 
 /* Whether the call factorises matrices. */
-static int needs_blas(const cli *c)
+static int needs_blas(const cli *c, int argc, char **argv)
 {
+    for (int i = 0; i < argc; i++) /* of any learner */
+        if (strncmp(argv[i], "--approx", 8) == 0)
+            return 1;
     return (c->verb->traits & CLI_LAPACK) || ((c->verb->traits & CLI_LEARNS) && cli_word(c, 0) &&
                                               cli_learner_is_dense(cli_word(c, 0)));
 }
@@ -127,7 +130,7 @@ static int run(cli *c, int argc, char **argv, char **all)
     int count = cli_verb_groups(c->verb, c, values, groups);
     int bad = cli_options_parse(c, groups, count, argc, argv, &c->words);
     if (!bad) {
-        if (needs_blas(c))
+        if (needs_blas(c, argc, argv))
             restart_for_blas(all);
         cli_signals_install(c);
         if (!(c->verb->traits & CLI_NO_CONTEXT))

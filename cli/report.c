@@ -131,6 +131,11 @@ void cli_report_say(const mcr_report_fit *r)
                 100 * (double)r->support / (double)r->n);
     else
         cli_say("support", "%s", cli_count_text(count, r->support, "object"));
+    if (r->why)
+        cli_say("side", "%s: %s", r->side, r->why);
+    else if (r->approx)
+        cli_say("side", "%s by %s, kernel values off by %.2g (root mean square)", r->side,
+                r->approx, r->kernel_error[1]);
     if (isfinite(r->objective))
         cli_say("objective", "%.9g", r->objective);
     say_certificate(r);
@@ -162,7 +167,17 @@ void cli_report_json(cli_json *j, const mcr_report_fit *r)
     cli_json_real(j, "objective", r->objective);
     cli_json_integer(j, "iterations", r->iterations);
     cli_json_integer(j, "support", r->support);
-    cli_json_text(j, "side", "kernel");
+    cli_json_text(j, "side", r->side);
+    cli_json_text(j, "side_reason", r->why);
+    if (r->approx) {
+        cli_json_object(j, "approx");
+        cli_json_text(j, "kind", r->approx);
+        cli_json_integer(j, "features", r->map_features);
+        cli_json_real(j, "mean", r->kernel_error[0]);
+        cli_json_real(j, "rms", r->kernel_error[1]);
+        cli_json_real(j, "largest", r->kernel_error[2]);
+        cli_json_end(j);
+    }
     cli_json_text(j, "stop", mcr_stop_name(r->stop));
     cli_json_object(j, "certificate");
     cli_json_text(j, "kind", r->certificate);

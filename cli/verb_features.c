@@ -1,4 +1,4 @@
-/* verb_features.c: mercer features: the explicit feature map of a kernel.
+/* verb_features.c: mercer features: the explicit feature map of a kernel, or one that is near it.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -14,7 +14,8 @@
 
 typedef struct features_call {
     const char *kernel, *output;
-    int64_t names;
+    int64_t names, rank;
+    int approx, landmarks; /* approx: an mcr_approx */
 } features_call;
 
 static int64_t count_values(const mcr_features *f)
@@ -71,20 +72,85 @@ static int write_vectors(cli *c, const mcr_features *f, const mcr_data *data, co
     return bad;
 }
 
-static int run(cli *c, const void *values)
+/* ---- maps that are near the kernel -------------------------------------------------------------*/
+
+typedef struct nearby {
+    mcr_map *map;
+    mcr_map_error error;
+    double seconds;
+} nearby;
+
+static void print_near_json(const cli *c, const features_call *call, const mcr_kernel *kernel,
+                            const mcr_data *data, const nearby *m)
 {
-    const features_call *call = values;
-    mcr_kernel *kernel = NULL;
-    mcr_data *data = NULL;
-    mcr_features *f = NULL;
-    int bad = cli_output_check(c, call->output);
-    if (!bad)
-        bad = cli_read_kernel(c, &kernel, call->kernel);
-    if (!bad)
-        bad = cli_read_words(c, &data, 0);
+    static const char *const landmarks[] = {"uniform", "kmeans", "leverage"};
+    cli_json j;
+    cli_json_begin(&j, stdout);
+    cli_json_integer(&j, "n", mcr_data_count(data));
+    cli_json_text(&j, "kernel", mcr_kernel_text(kernel));
+    cli_json_text(&j, "approx", call->approx == MCR_APPROX_RFF ? "rff" : "nystrom");
+    if (call->approx == MCR_APPROX_NYSTROM)
+        cli_json_text(&j, "landmarks", landmarks[call->landmarks]);
+    cli_json_integer(&j, "features", mcr_map_count(m->map));
+    cli_json_object(&j, "error");
+    cli_json_integer(&j, "pairs", m->error.pairs);
+    cli_json_real(&j, "mean", m->error.mean);
+    cli_json_real(&j, "rms", m->error.rms);
+    cli_json_real(&j, "largest", m->error.largest);
+    cli_json_real(&j, "scale", m->error.scale);
+    cli_json_end(&j);
+    cli_json_text(&j, "output", call->output);
+    cli_json_seconds(&j, "seconds", m->seconds);
+    cli_json_seconds(&j, "seconds_total", cli_seconds() - c->started);
+    cli_json_end(&j);
+}
+
+static void print_near(const mcr_kernel *kernel, const mcr_data *data, const nearby *m)
+{
+    cli_say("kernel", "%s", mcr_kernel_text(kernel));
+    cli_say("objects", "%" PRId64, mcr_data_count(data));
+    cli_say("features", "%" PRId64, mcr_map_count(m->map));
+    cli_say("error", "mean %.3g, root mean square %.3g, largest %.3g in %" PRId64 " pairs",
+            m->error.mean, m->error.rms, m->error.largest, m->error.pairs);
+    cli_say("", "where K(x,x) is %.6g on average", m->error.scale);
+}
+
+static int run_near(cli *c, const features_call *call, const mcr_kernel *kernel,
+                    const mcr_data *data)
+{
+    nearby m = {0};
+    mcr_data *vectors = NULL;
+    mcr_map_options how = {.size = sizeof how,
+                           .approx = (mcr_approx)call->approx,
+                           .rank = call->rank,
+                           .landmarks = (mcr_landmarks)call->landmarks};
     double start = cli_seconds();
+    int bad = cli_fail(c, mcr_map_open(&m.map, c->ctx, kernel, data, &how));
     if (!bad)
-        bad = cli_fail(c, mcr_features_open(&f, c->ctx, kernel, data, NULL, call->names > 0));
+        bad = cli_fail(c, mcr_map_measure(m.map, data, &m.error));
+    if (!bad && call->output)
+        bad = cli_fail(c, mcr_map_data(&vectors, m.map, data));
+    m.seconds = cli_seconds() - start;
+    cli_progress_clear(c);
+    if (!bad && call->output)
+        bad = cli_fail(c, mcr_data_write(vectors, call->output, "libsvm"));
+    if (!bad && c->common.json)
+        print_near_json(c, call, kernel, data, &m);
+    else if (!bad && !(call->output && strcmp(call->output, "-") == 0) && !c->common.quiet)
+        print_near(kernel, data, &m);
+    mcr_data_free(vectors);
+    mcr_map_close(m.map);
+    return bad;
+}
+
+/* ---- the verb ----------------------------------------------------------------------------------*/
+
+static int run_exact(cli *c, const features_call *call, const mcr_kernel *kernel,
+                     const mcr_data *data)
+{
+    mcr_features *f = NULL;
+    double start = cli_seconds();
+    int bad = cli_fail(c, mcr_features_open(&f, c->ctx, kernel, data, NULL, call->names > 0));
     double seconds = cli_seconds() - start;
     cli_progress_clear(c);
     if (!bad && call->output)
@@ -94,6 +160,28 @@ static int run(cli *c, const void *values)
     else if (!bad && !(call->output && strcmp(call->output, "-") == 0) && !c->common.quiet)
         print_summary(call, kernel, f);
     mcr_features_close(f);
+    return bad;
+}
+
+static int check_call(cli *c, const features_call *call)
+{
+    if (call->approx && call->names > 0)
+        return cli_refuse(c, "--names: features of --approx have no names");
+    return cli_output_check(c, call->output);
+}
+
+static int run(cli *c, const void *values)
+{
+    const features_call *call = values;
+    mcr_kernel *kernel = NULL;
+    mcr_data *data = NULL;
+    int bad = check_call(c, call);
+    if (!bad)
+        bad = cli_read_kernel(c, &kernel, call->kernel);
+    if (!bad)
+        bad = cli_read_words(c, &data, 0);
+    if (!bad)
+        bad = call->approx ? run_near(c, call, kernel, data) : run_exact(c, call, kernel, data);
     mcr_data_free(data);
     mcr_kernel_free(kernel);
     return bad;
@@ -111,6 +199,28 @@ static const cli_option options[] = {
      .standard = "0",
      .max = 9e18,
      .help = "list the names of the first N features"},
+    {.name = "approx",
+     .type = CLI_CHOICE,
+     .offset = AT(approx),
+     .argument = "HOW",
+     .standard = "none",
+     .choices = "none|nystrom|rff",
+     .help = "features that are near the kernel"},
+    {.name = "rank",
+     .type = CLI_INT,
+     .offset = AT(rank),
+     .argument = "R",
+     .standard = "100",
+     .min = 1,
+     .max = 1e6,
+     .help = "how many features --approx has"},
+    {.name = "landmarks",
+     .type = CLI_CHOICE,
+     .offset = AT(landmarks),
+     .argument = "HOW",
+     .standard = "uniform",
+     .choices = "uniform|kmeans|leverage",
+     .help = "how nystrom chooses its objects"},
     CLI_LAST_OPTION,
 };
 
@@ -119,16 +229,21 @@ static const char *const words[] = {"DATA...", NULL};
 const cli_verb cli_verb_features = {
     .name = "features",
     .summary = "the explicit feature map of a kernel: objects as vectors",
-    .usage = "DATA... -k KERNEL [-o FILE] [--names N]",
+    .usage = "DATA... -k KERNEL [-o FILE] [--names N] [--approx HOW]",
     .about = "Writes the objects as vectors phi(x) with K(x,z) = phi(x).phi(z), for the kernels "
              "that have\n"
              "such a map with finitely many features (mercer kernels NAME tells): a linear model "
              "on these\n"
-             "vectors is the same machine as one with the kernel on the objects.",
+             "vectors is the same machine as one with the kernel on the objects. With --approx "
+             "the vectors\n"
+             "have R numbers, and their inner products are near the kernel: how near is measured "
+             "on\n"
+             "a sample of pairs.",
     .examples = "mercer sample motifs -n 200 -o motifs.txt\n"
                 "mercer features motifs.txt -k 'spectrum(p=3)' --names 5 -o motifs.svm\n"
-                "mercer fit svm motifs.svm -k linear -o linear.mercer",
-    .traits = CLI_READS,
+                "mercer fit svm motifs.svm -k linear -o linear.mercer\n"
+                "mercer features motifs.txt -k 'ssk(p=2)' --approx nystrom --rank 50",
+    .traits = CLI_READS | CLI_LAPACK,
     .words = words,
     .min_words = 1,
     .options = options,

@@ -174,7 +174,7 @@ mcr_status mcr_features_expect(const mcr_features *f, double entries)
     double bytes = entries * (sizeof(int32_t) + sizeof(double));
     if (bytes <= (double)mcr_budget_left(f->ctx))
         return MCR_OK;
-    return mcr_fail(f->ctx, MCR_NO_MEMORY,
+    return mcr_fail(f->ctx, MCR_OVER_BUDGET,
                     "the explicit features need %.1f GB, which is more than the budget; raise "
                     "--memory, or use the kernel as it is",
                     bytes / 1e9);
@@ -441,7 +441,7 @@ const char *mcr_features_name(const mcr_features *f, int64_t feature)
     return name && !*name ? "1" : name; /* the constant: an empty product */
 }
 
-static mcr_status copy_targets(mcr_builder *b, mcr *ctx, const mcr_data *like)
+mcr_status mcr_features_targets(mcr_builder *b, mcr *ctx, const mcr_data *like)
 {
     int64_t n = mcr_data_count(like);
     mcr_status s = MCR_OK;
@@ -472,7 +472,7 @@ mcr_status mcr_features_data(mcr_data **out, const mcr_features *f, const mcr_da
     s = mcr_builder_sparse(b, "features", f->count > 0 ? f->count : 1, f->start[0], f->index[0],
                            f->value[0]);
     if (!s)
-        s = copy_targets(b, f->ctx, like);
+        s = mcr_features_targets(b, f->ctx, like);
     if (!s)
         return mcr_builder_finish(out, b);
     mcr_builder_close(b);

@@ -43,7 +43,7 @@ mcr_status mcr_features_of(mcr_features **out, const mcr_bound *bound);
 /* For `features` of types, beside what extend.h has. */
 /* Sorts the entries of the current object. */
 mcr_status mcr_features_sort(mcr_features *f, int side);
-/* MCR_NO_MEMORY, with the size, if so many entries are beyond the budget. */
+/* MCR_OVER_BUDGET, with the size, if so many entries are beyond the budget. */
 mcr_status mcr_features_expect(const mcr_features *f, double entries);
 /* How many sides have objects of their own. */
 static inline int mcr_features_sides(const mcr_bound *bound)
@@ -66,6 +66,8 @@ void mcr_features_scale(mcr_features *f, int side, const double *factor);
 mcr_status mcr_features_normalize(mcr_features *f, int side);
 /* f = f x by. */
 mcr_status mcr_features_times(mcr_features *f, const mcr_bound *bound, const mcr_features *by);
+/* Targets and weights of `like` for the builder of another data set of the same objects. */
+mcr_status mcr_features_targets(mcr_builder *b, mcr *ctx, const mcr_data *like);
 /* *out becomes *from; from is left empty. */
 void mcr_features_move(mcr_features *out, mcr_features *from);
 

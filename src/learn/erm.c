@@ -158,7 +158,7 @@ static mcr_status solve_smooth(erm *e)
         .seconds = isnan(o->time_limit) ? 0 : o->time_limit,
         .phase = "erm",
     };
-    mcr_status s = mcr_smooth_solve(e->gram, &problem, e->a, e->f, &result);
+    mcr_status s = mcr_smooth_solve(e->gram, NULL, &problem, e->a, e->f, &result);
     e->primal = result.objective;
     e->dual = result.objective - result.gap;
     e->steps = result.steps;

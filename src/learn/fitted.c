@@ -48,6 +48,7 @@ void mcr_fitted_free(mcr_fitted *f)
     mcr_kernel_free(f->kernel);
     mcr_kernel_free(f->second);
     mcr_free(f->ctx, f->remark);
+    mcr_free(f->ctx, f->why);
     mcr_free(f->ctx, f);
 }
 

@@ -87,6 +87,7 @@ typedef struct mcr_fitted {
     const char *certificate; /* static text */
     double value, tolerance, primal, dual, gap;
     char *remark; /* owned; NULL: none */
+    char *why;    /* owned: kernel values or features, and why; NULL: there was no choice */
 } mcr_fitted;
 
 mcr_status mcr_fitted_new(mcr_fitted **out, mcr *ctx, int64_t outputs);
@@ -120,6 +121,12 @@ mcr_status mcr_fitted_need(const double **out, const mcr_fitted *fitted, const c
 #define MCR_EXTRA_MEAN     "mean"
 /* The variance of the noise in the targets. */
 #define MCR_EXTRA_NOISE "noise_variance"
+/* Of the feature side: the mcr_approx, how many features, and of an approximate kernel the mean, root mean
+ * square and largest error, and the mean of K(x,x). */
+#define MCR_EXTRA_SIDE "side"
+/* Random Fourier features: how many, and the seed (low, high); and the weights, features x outputs. */
+#define MCR_EXTRA_FOURIER "fourier"
+#define MCR_EXTRA_WEIGHTS "fourier_weights"
 /* Of pairs of coordinates: their correlations on the training data. */
 #define MCR_EXTRA_CORRELATION "correlation"
 

@@ -13,6 +13,7 @@
 #include <stddef.h>
 
 #include "learn/goal.h"
+#include "learn/side.h"
 #include "learn/svm_common.h"
 #include "solve/newton.h"
 
@@ -20,6 +21,7 @@ typedef struct params {
     double lambda, tol, time_limit;
     int64_t max_steps;
     char *class_weight;
+    mcr_side_options sides;
 } params;
 
 static const mcr_param table[] = {
@@ -32,6 +34,7 @@ static const mcr_param table[] = {
      "seconds after which the best model so far is kept"},
     {"max-steps", MCR_INT, offsetof(params, max_steps), NULL, 1, INFINITY, 0, NULL,
      "steps of Newton's method after which the best model so far is kept"},
+    MCR_SIDE_PARAMS(params),
     {0},
 };
 
@@ -115,8 +118,23 @@ static double heaviest(const mcr_goal *g)
     return most;
 }
 
+/* The solution of either side: coefficients, or what an approximate map makes of their weights. */
+static mcr_status make_fitted(mcr_fitted **out, const mcr_goal *g, const mcr_side *side,
+                              const double *a)
+{
+    if (!side->map)
+        return mcr_goal_fitted(out, g, a);
+    double *w = mcr_alloc(g->ctx, (size_t)side->design.p, (size_t)g->outputs * sizeof *w);
+    mcr_status s = w ? mcr_design_project(&side->design, a, g->outputs, w) : MCR_NO_MEMORY;
+    if (!s)
+        s = mcr_side_goal(out, side, g, w);
+    mcr_free(g->ctx, w);
+    return s;
+}
+
 static mcr_status finish(mcr_fitted **out, const mcr_goal *g, const params *o, const double *a,
-                         const double *f, const mcr_smooth_result *r, mcr_gram *gram)
+                         const double *f, const mcr_smooth_result *r, mcr_gram *gram,
+                         const mcr_side *side)
 {
     static const mcr_stop stops[] = {
         [MCR_SMOOTH_OPTIMAL] = MCR_STOP_OPTIMAL, [MCR_SMOOTH_STEPS] = MCR_STOP_STEPS,
@@ -124,19 +142,22 @@ static mcr_status finish(mcr_fitted **out, const mcr_goal *g, const params *o, c
         [MCR_SMOOTH_STUCK] = MCR_STOP_STUCK,
     };
     mcr_fitted *t = NULL;
-    mcr_status s = mcr_goal_fitted(&t, g, a);
+    mcr_status s = make_fitted(&t, g, side, a);
     if (s)
         return s;
     t->rule = MCR_RULE_SOFTMAX;
     t->objective = t->primal = r->objective;
     t->gap = r->gap;
     t->dual = r->objective - r->gap;
-    t->certificate = "error of the identity";
+    t->certificate = side->map ? "error of the identity of the approximate problem"
+                               : "error of the identity";
     t->value = r->rest / heaviest(g);
     t->tolerance = o->tol;
     t->iterations = r->steps;
     t->stop = stops[r->stop];
     s = mcr_fitted_remark_definite(t, gram->kernel);
+    if (!s)
+        s = mcr_side_tell(side, t);
     if (!s)
         s = mcr_goal_tell(g, t, f);
     if (!s)
@@ -148,16 +169,37 @@ static mcr_status finish(mcr_fitted **out, const mcr_goal *g, const params *o, c
     return s;
 }
 
+static mcr_smooth state_problem(const mcr_goal *g, const params *o)
+{
+    bool two = g->outputs == 1;
+    return (mcr_smooth){
+        .columns = g->outputs,
+        .mu = two ? o->lambda : 2 * o->lambda,
+        .loss = two ? loss_of_two : loss_of_many,
+        .curve = two ? curve_of_two : curve_of_many,
+        .self = g,
+        .identity = o->tol * heaviest(g),
+        .gap = INFINITY,
+        .most_steps = o->max_steps == INT64_MIN ? 0 : o->max_steps,
+        .seconds = isnan(o->time_limit) ? 0 : o->time_limit,
+        .phase = "logistic",
+    };
+}
+
 static mcr_status fit(mcr_fitted **out, const mcr_learning *in)
 {
     *out = NULL;
     const params *o = in->params;
     mcr_goal g;
     mcr_gram *gram = NULL;
+    mcr_side side = {0};
     mcr_smooth_result result;
     double *a = NULL, *f = NULL;
     mcr_status s = mcr_goal_open(&g, in, "logistic", MCR_TASK_CLASSIFY, o->class_weight);
     if (!s)
+        s = mcr_side_open(&side, in, &o->sides,
+                          &(mcr_side_work){MCR_WORK_SMOOTH, 1, (double)g.n, (double)g.outputs});
+    if (!s && !side.features)
         s = mcr_gram_open(&gram, in->ctx, in->kernel, in->data, NULL);
     if (!s) {
         a = mcr_alloc(in->ctx, (size_t)g.n, (size_t)g.outputs * sizeof *a);
@@ -165,27 +207,16 @@ static mcr_status fit(mcr_fitted **out, const mcr_learning *in)
         s = a && f ? MCR_OK : MCR_NO_MEMORY;
     }
     if (!s) {
-        mcr_goal_start(&g, in->start, a);
-        bool two = g.outputs == 1;
-        mcr_smooth problem = {
-            .columns = g.outputs,
-            .mu = two ? o->lambda : 2 * o->lambda,
-            .loss = two ? loss_of_two : loss_of_many,
-            .curve = two ? curve_of_two : curve_of_many,
-            .self = &g,
-            .identity = o->tol * heaviest(&g),
-            .gap = INFINITY,
-            .most_steps = o->max_steps == INT64_MIN ? 0 : o->max_steps,
-            .seconds = isnan(o->time_limit) ? 0 : o->time_limit,
-            .phase = "logistic",
-        };
-        s = mcr_smooth_solve(gram, &problem, a, f, &result);
+        mcr_smooth problem = state_problem(&g, o);
+        mcr_goal_start(&g, side.map ? NULL : in->start, a);
+        s = mcr_smooth_solve(gram, side.features ? &side.design : NULL, &problem, a, f, &result);
     }
     if (!s)
-        s = finish(out, &g, o, a, f, &result, gram);
+        s = finish(out, &g, o, a, f, &result, gram, &side);
     mcr_free(in->ctx, a);
     mcr_free(in->ctx, f);
     mcr_gram_close(gram);
+    mcr_side_close(&side);
     mcr_goal_close(&g);
     return s;
 }

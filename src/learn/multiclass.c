@@ -25,6 +25,7 @@ typedef struct job {
     int64_t n, classes, problems;
     const double *weight;
     mcr_rule rule;
+    mcr_side side;
     mcr_gram *whole; /* of all objects, where problems are solved one after the other */
     mcr_binary *result;
     double *slope; /* 2 a problem; NULL: no probabilities */
@@ -151,9 +152,11 @@ static mcr_status hold_out(fold_set *s, int fold, mcr_stop *stop)
     double *weight = mcr_alloc(ctx, (size_t)n, sizeof *weight);
     double *coef = mcr_alloc_zero(ctx, (size_t)n, sizeof *coef);
     double *f = mcr_alloc_zero(ctx, (size_t)n + MCR_ROW_PAD, sizeof *f);
+    int64_t *source = mcr_alloc(ctx, (size_t)n, sizeof *source);
+    double *w = mcr_alloc(ctx, of->design ? (size_t)of->design->p : 0, sizeof *w);
     mcr_data *kept = NULL, *rest = NULL;
     mcr_gram *train = NULL, *across = NULL;
-    mcr_status st = row && held && y && weight && coef && f ? MCR_OK : MCR_NO_MEMORY;
+    mcr_status st = row && held && y && weight && coef && f && source && w ? MCR_OK : MCR_NO_MEMORY;
     if (st)
         goto done;
     for (int64_t i = 0; i < n; i++) {
@@ -167,9 +170,16 @@ static mcr_status hold_out(fold_set *s, int fold, mcr_stop *stop)
     }
     if ((st = mcr_data_select(&kept, s->data, (mcr_rows){row, 0, in})) ||
         (st = mcr_data_select(&rest, s->data, (mcr_rows){held, 0, out})) ||
-        (st = mcr_gram_open(&train, ctx, s->j->in->kernel, kept, NULL)))
+        (!of->design && (st = mcr_gram_open(&train, ctx, s->j->in->kernel, kept, NULL))))
         goto done;
     mcr_binary part = *of;
+    mcr_design design[2];
+    if (of->design) {
+        design[0] = mcr_design_part(of->design, row, in, source);
+        design[1] = mcr_design_part(of->design, held, out, source + in);
+        part.design = &design[0];
+        part.w = w;
+    }
     part.gram = train;
     part.n = in;
     part.count = mcr_svm_objects(kept);
@@ -182,6 +192,12 @@ static mcr_status hold_out(fold_set *s, int fold, mcr_stop *stop)
     part.steps = 0;
     st = s->j->how->solve(s->j->how->params, &part);
     *stop = part.stop;
+    if (!st && part.design) {
+        st = mcr_design_multiply(&design[1], w, 1, f);
+        for (int64_t t = 0; t < out && !st; t++)
+            s->f[held[t]] = f[t] + part.bias;
+        goto done;
+    }
     if (st || (st = mcr_gram_open(&across, ctx, s->j->in->kernel, kept, rest)))
         goto done;
     memset(f, 0, sizeof *f * (size_t)out);
@@ -205,6 +221,8 @@ done:
     mcr_free(ctx, weight);
     mcr_free(ctx, coef);
     mcr_free(ctx, f);
+    mcr_free(ctx, source);
+    mcr_free(ctx, w);
     return st;
 }
 
@@ -468,9 +486,12 @@ static mcr_status solve_one(void *arg, int64_t problem, int worker)
     double *all = mcr_alloc(ctx, (size_t)j->n, sizeof *all);
     double *start = mcr_alloc(ctx, (size_t)j->n, sizeof *start);
     int64_t *row = mcr_alloc(ctx, (size_t)j->n, sizeof *row);
+    int64_t *source = mcr_alloc(ctx, (size_t)j->n, sizeof *source);
     mcr_data *view = NULL;
     mcr_gram *own = NULL;
-    mcr_status st = y && weight && all && start && row ? MCR_OK : MCR_NO_MEMORY;
+    mcr_design part;
+    bool features = j->side.features;
+    mcr_status st = y && weight && all && start && row && source ? MCR_OK : MCR_NO_MEMORY;
     if (st)
         goto done;
     bool warm = j->in->start && j->in->start->outputs == j->problems &&
@@ -485,7 +506,7 @@ static mcr_status solve_one(void *arg, int64_t problem, int worker)
     if (j->rule == MCR_RULE_PAIRS)
         st = mcr_data_select(&view, j->in->data, (mcr_rows){row, 0, n});
     bool stopped = is_stopped(j);
-    if (!st && !j->whole && !stopped)
+    if (!st && !j->whole && !stopped && !features)
         st = mcr_gram_open(&own, ctx, j->in->kernel, view ? view : j->in->data, NULL);
     if (st == MCR_STOPPED) { /* while it was bound: what is solved already stays */
         __atomic_store_n(&j->stopped, true, __ATOMIC_RELAXED);
@@ -494,9 +515,13 @@ static mcr_status solve_one(void *arg, int64_t problem, int worker)
     }
     if (st)
         goto done;
+    if (features)
+        part = mcr_design_part(&j->side.design, row, n, source);
     *r = (mcr_binary){
         .ctx = ctx,
         .gram = own ? own : j->whole,
+        .design = features ? &part : NULL,
+        .w = features ? mcr_alloc_zero(ctx, (size_t)j->side.design.p, sizeof(double)) : NULL,
         .n = n,
         .count = mcr_svm_objects(view ? view : j->in->data),
         .y = y,
@@ -508,7 +533,7 @@ static mcr_status solve_one(void *arg, int64_t problem, int worker)
         .coef = mcr_alloc_zero(ctx, (size_t)n, sizeof(double)),
         .f = mcr_alloc(ctx, (size_t)n, sizeof(double)),
     };
-    st = r->coef && r->f ? MCR_OK : MCR_NO_MEMORY;
+    st = r->coef && r->f && (r->w || !features) ? MCR_OK : MCR_NO_MEMORY;
     if (!st && (stopped || (j->deadline > 0 && mcr_now() > j->deadline))) {
         memset(r->f, 0, sizeof *r->f * (size_t)n); /* not begun: nothing is known of it */
         r->stop = stopped ? MCR_STOP_INTERRUPTED : MCR_STOP_TIME;
@@ -539,6 +564,11 @@ static mcr_status solve_one(void *arg, int64_t problem, int worker)
 done:
     __atomic_add_fetch(&j->solved, 1, __ATOMIC_RELAXED);
     r->gram = NULL;
+    r->design = NULL;
+    if (!j->side.map) { /* the coefficients say all */
+        mcr_free(ctx, r->w);
+        r->w = NULL;
+    }
     r->y = r->weight = r->start = NULL;
     mcr_gram_close(own);
     mcr_data_free(view);
@@ -547,6 +577,7 @@ done:
     mcr_free(ctx, all);
     mcr_free(ctx, start);
     mcr_free(ctx, row);
+    mcr_free(ctx, source);
     return st;
 }
 
@@ -554,12 +585,13 @@ static mcr_status solve_all(job *j)
 {
     mcr *ctx = j->in->ctx;
     int workers = mcr_workers(ctx);
-    mcr_status st = j->rule == MCR_RULE_PAIRS ? share(j) : MCR_OK;
+    bool features = j->side.features;
+    mcr_status st = j->rule != MCR_RULE_PAIRS ? MCR_OK : features ? list_classes(j) : share(j);
     if (st)
         return st;
     if (j->problems >= 2 * workers && workers > 1)
         return mcr_parallel(ctx, j->problems, solve_one, j);
-    if (j->rule != MCR_RULE_PAIRS)
+    if (j->rule != MCR_RULE_PAIRS && !features)
         st = mcr_gram_open(&j->whole, ctx, j->in->kernel, j->in->data, NULL);
     for (int64_t p = 0; p < j->problems && !st; p++)
         st = solve_one(j, p, 0);
@@ -611,6 +643,21 @@ static mcr_status add_whole(mcr_fitted *f, const job *j)
     mcr_free(ctx, object);
     mcr_free(ctx, output);
     mcr_free(ctx, coef);
+    return st;
+}
+
+/* An approximate map: the weights of all problems in terms of what it is made of. */
+static mcr_status add_weights(mcr_fitted *f, const job *j)
+{
+    int64_t p = j->side.design.p;
+    double *w = mcr_alloc(f->ctx, (size_t)p, (size_t)j->problems * sizeof *w);
+    mcr_status st = w ? MCR_OK : MCR_NO_MEMORY;
+    for (int64_t o = 0; o < j->problems && !st; o++)
+        for (int64_t k = 0; k < p; k++)
+            w[k * j->problems + o] = j->result[o].w[k];
+    if (!st)
+        st = mcr_side_add(&j->side, f, w, j->problems);
+    mcr_free(f->ctx, w);
     return st;
 }
 
@@ -681,7 +728,9 @@ static mcr_status gather(mcr_fitted **out, job *j)
         if (r->stop > f->stop)
             f->stop = r->stop;
     }
-    if (j->rule == MCR_RULE_PAIRS)
+    if (j->side.map)
+        st = add_weights(f, j);
+    else if (j->rule == MCR_RULE_PAIRS)
         for (int64_t c = 0; c < j->classes && !st; c++)
             st = add_class(f, j, c);
     else
@@ -690,11 +739,25 @@ static mcr_status gather(mcr_fitted **out, job *j)
         st = judge_training(f, j);
     if (!st)
         st = add_remarks(f, j);
+    if (!st)
+        st = mcr_side_tell(&j->side, f);
     if (st)
         mcr_fitted_free(f);
     else
         *out = f;
     return st;
+}
+
+static mcr_status choose_side(job *j)
+{
+    bool pairs = j->rule == MCR_RULE_PAIRS;
+    mcr_side_work work = {
+        .kind = MCR_WORK_SVM,
+        .problems = (double)j->problems,
+        .size = pairs ? 2 * (double)j->n / (double)j->classes : (double)j->n,
+        .columns = 1,
+    };
+    return mcr_side_open(&j->side, j->in, j->how->sides, &work);
 }
 
 mcr_status mcr_multiclass_fit(mcr_fitted **out, const mcr_learning *in, const mcr_multiclass *how)
@@ -720,14 +783,18 @@ mcr_status mcr_multiclass_fit(mcr_fitted **out, const mcr_learning *in, const mc
         j.slope[p] = 1; /* until it is calibrated */
     if (!st)
         st = mcr_svm_weights(ctx, how->learner, in->data, how->class_weight, weight);
+    if (!st && how->sides)
+        st = choose_side(&j);
     if (!st)
         st = solve_all(&j);
     if (!st)
         st = gather(out, &j);
+    mcr_side_close(&j.side);
     mcr_gram_close(j.whole);
     free_shared(&j);
     for (int64_t p = 0; p < j.problems && j.result; p++) {
         mcr_free(ctx, j.result[p].coef);
+        mcr_free(ctx, j.result[p].w);
         mcr_free(ctx, j.result[p].f);
     }
     mcr_free(ctx, weight);

@@ -5,13 +5,15 @@
 #ifndef MCR_LEARN_MULTICLASS_H
 #define MCR_LEARN_MULTICLASS_H
 
-#include "learn/learner.h"
+#include "learn/side.h"
 #include "solve/smo.h"
 
 /* One two-class problem: objects of a Gram, y = +1 or -1, weight >= 0. */
 typedef struct mcr_binary {
     mcr *ctx;
     mcr_gram *gram;
+    const mcr_design *design; /* the objects' features; NULL: kernel values are used */
+    double *w;                /* one weight a feature, to be filled if there is a design */
     int64_t n;
     double count; /* objects by their weight in the data, without that of their class */
     const double *y, *weight;
@@ -40,6 +42,7 @@ typedef struct mcr_multiclass {
     mcr_binary_solver *solve;
     const void *params;
     const char *certificate;
+    const mcr_side_options *sides; /* NULL: kernel values only */
 } mcr_multiclass;
 
 /* The problem's share of time and memory, and its K, for the solver. */

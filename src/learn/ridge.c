@@ -21,6 +21,8 @@
 #include "base/params.h"
 #include "base/threads.h"
 #include "learn/goal.h"
+#include "learn/ridge_features.h"
+#include "linalg/blas.h"
 #include "linalg/lapack.h"
 #include "linalg/shared.h"
 
@@ -28,6 +30,7 @@ typedef struct params {
     char *lambda, *class_weight;
     double tol;
     int task, loo;
+    mcr_side_options sides;
 } params;
 
 static const mcr_param table[] = {
@@ -39,6 +42,7 @@ static const mcr_param table[] = {
      "the leave-one-out error, for twice the time"},
     {"tol", MCR_REAL, offsetof(params, tol), "1e-06", 0, INFINITY, MCR_MIN_OPEN, NULL,
      "largest residual of the linear system, relative to the targets"},
+    MCR_SIDE_PARAMS(params),
     {0},
 };
 
@@ -71,10 +75,22 @@ static mcr_status parse_lambda(mcr_reals *out, mcr *ctx, const params *o)
     return s;
 }
 
+/* Whether something is asked for that is done with kernel values only. */
+static bool needs_kernel(const params *o, const mcr_reals *lambda)
+{
+    return o->loo || lambda->count > 1 || lambda->values[0] == 0;
+}
+
 static mcr_status check(mcr *ctx, const void *values)
 {
+    const params *o = values;
     mcr_reals lambda;
-    mcr_status s = parse_lambda(&lambda, ctx, values);
+    mcr_status s = parse_lambda(&lambda, ctx, o);
+    if (!s && needs_kernel(o, &lambda))
+        s = mcr_side_refuse(ctx, &o->sides, "ridge",
+                            o->loo             ? "the leave-one-out error"
+                            : lambda.count > 1 ? "a range of lambda"
+                                               : "lambda = 0");
     mcr_free(ctx, lambda.values);
     return s;
 }
@@ -455,24 +471,93 @@ static mcr_status run(mcr_fitted **out, ridge *r, const mcr_reals *lambda, doubl
     return s;
 }
 
-static mcr_status fit(mcr_fitted **out, const mcr_learning *in)
+/* ---- from features -----------------------------------------------------------------------------*/
+
+static mcr_status finish_features(mcr_fitted **out, const mcr_goal *g, const params *o,
+                                  double lambda, const mcr_side *side, const mcr_ridge_result *r)
 {
-    *out = NULL;
-    ridge r = {0};
-    mcr_reals lambda;
-    double *error = NULL;
-    mcr_status s = parse_lambda(&lambda, in->ctx, in->params);
+    mcr_fitted *f = NULL;
+    mcr_status s = side->map ? mcr_side_goal(&f, side, g, r->w) : mcr_goal_fitted(&f, g, r->a);
     if (s)
         return s;
-    if (!(error = mcr_alloc(in->ctx, (size_t)lambda.count, sizeof *error)))
-        s = MCR_NO_MEMORY;
+    f->objective = 0;
+    for (int64_t i = 0; i < g->n * g->outputs; i++) {
+        double e = g->y[i] - r->f[i];
+        f->objective += g->weight[i / g->outputs] * e * e + lambda * r->a[i] * r->f[i];
+    }
+    f->certificate = side->map ? "relative residual of the approximate problem"
+                               : "relative residual";
+    f->value = r->residual;
+    f->tolerance = o->tol;
+    f->stop = r->residual <= o->tol ? MCR_STOP_OPTIMAL : MCR_STOP_STUCK;
+    f->iterations = r->steps;
+    s = mcr_goal_tell(g, f, r->f);
     if (!s)
-        s = open_ridge(&r, in, lambda.count > 1);
+        s = mcr_fitted_keep(f, "lambda", &lambda, 1);
     if (!s)
-        s = run(out, &r, &lambda, error);
+        s = mcr_side_tell(side, f);
+    if (s)
+        mcr_fitted_free(f);
+    else
+        *out = f;
+    return s;
+}
+
+static mcr_status run_features(mcr_fitted **out, const mcr_goal *g, const params *o, double lambda,
+                               const mcr_side *side)
+{
+    size_t all = (size_t)(g->n * g->outputs), wide = (size_t)(side->design.p * g->outputs);
+    mcr_ridge_result r = {.a = mcr_alloc(g->ctx, all, sizeof(double)),
+                          .f = mcr_alloc(g->ctx, all, sizeof(double)),
+                          .w = mcr_alloc(g->ctx, wide, sizeof(double))};
+    mcr_status s = r.a && r.f && r.w ? MCR_OK : MCR_NO_MEMORY;
+    if (!s)
+        s = mcr_ridge_features(g, &side->design, lambda, o->tol, &r);
+    if (!s)
+        s = finish_features(out, g, o, lambda, side, &r);
+    mcr_free(g->ctx, r.a);
+    mcr_free(g->ctx, r.f);
+    mcr_free(g->ctx, r.w);
+    return s;
+}
+
+static mcr_status run_kernel(mcr_fitted **out, const mcr_learning *in, const mcr_reals *lambda)
+{
+    ridge r = {0};
+    double *error = mcr_alloc(in->ctx, (size_t)lambda->count, sizeof *error);
+    mcr_status s = error ? open_ridge(&r, in, lambda->count > 1) : MCR_NO_MEMORY;
+    if (!s)
+        s = run(out, &r, lambda, error);
     if (r.ctx)
         close_ridge(&r);
     mcr_free(in->ctx, error);
+    return s;
+}
+
+static mcr_status fit(mcr_fitted **out, const mcr_learning *in)
+{
+    *out = NULL;
+    const params *o = in->params;
+    mcr_goal g = {0};
+    mcr_side side = {0};
+    mcr_reals lambda;
+    mcr_status s = parse_lambda(&lambda, in->ctx, o);
+    if (s)
+        return s;
+    s = mcr_goal_open(&g, in, "ridge", o->task, o->class_weight);
+    if (!s && !needs_kernel(o, &lambda))
+        s = mcr_side_open(&side, in, &o->sides,
+                          &(mcr_side_work){MCR_WORK_RIDGE, 1, (double)g.n, (double)g.outputs});
+    if (!s && side.features)
+        s = run_features(out, &g, o, lambda.values[0], &side);
+    else if (!s && !(s = run_kernel(out, in, &lambda)))
+        s = mcr_side_tell(&side, *out);
+    if (s) {
+        mcr_fitted_free(*out);
+        *out = NULL;
+    }
+    mcr_side_close(&side);
+    mcr_goal_close(&g);
     mcr_free(in->ctx, lambda.values);
     return s;
 }

@@ -21,6 +21,7 @@ typedef struct params {
     double C, lambda;
     int bias, probability, multiclass;
     char *class_weight;
+    mcr_side_options sides;
 } params;
 
 static const mcr_param table[] = {
@@ -37,6 +38,7 @@ static const mcr_param table[] = {
     {"probability", MCR_FLAG, offsetof(params, probability), "no", 0, 0, 0, NULL,
      "calibrate probabilities on held-out decision values (5 folds)"},
     MCR_SVM_LIMIT_PARAMS(params),
+    MCR_SIDE_PARAMS(params),
     {0},
 };
 
@@ -45,7 +47,7 @@ static mcr_status check(mcr *ctx, const void *values)
     const params *p = values;
     if (!isnan(p->C) && !isnan(p->lambda))
         return mcr_fail(ctx, MCR_BAD_CALL, "svm: give C or lambda, not both");
-    return MCR_OK;
+    return isinf(p->C) ? mcr_side_refuse(ctx, &p->sides, "svm", "the hard margin") : MCR_OK;
 }
 
 /* ---- soft margin -------------------------------------------------------------------------------*/
@@ -134,7 +136,7 @@ static mcr_status soft_margin(const params *o, mcr_binary *p, double C)
     mcr_binary_go_on(p, s.qp.most_steps, &s.qp);
     set_bounds(&s, p, C);
     set_start(&s, p, C, o->bias);
-    st = mcr_svm_solve(&s, p->gram);
+    st = p->design ? mcr_svm_solve_linear(&s, p->design, p->w) : mcr_svm_solve(&s, p->gram);
     if (!st)
         certify(&s, p);
     mcr_svm_close(&s, p->ctx);
@@ -361,7 +363,9 @@ static mcr_status fit(mcr_fitted **out, const mcr_learning *in)
         .time_limit = o->limits.time_limit,
         .solve = solve,
         .params = o,
-        .certificate = "KKT violation",
+        .certificate = o->sides.approx ? "KKT violation of the approximate problem"
+                                       : "KKT violation",
+        .sides = isinf(o->C) ? NULL : &o->sides,
     };
     return mcr_multiclass_fit(out, in, &how);
 }

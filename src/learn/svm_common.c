@@ -77,6 +77,14 @@ mcr_status mcr_svm_solve(mcr_svm *svm, mcr_gram *gram)
     return s;
 }
 
+mcr_status mcr_svm_solve_linear(mcr_svm *svm, const mcr_design *design, double *w)
+{
+    mcr_status s = mcr_linear_solve(design, &svm->qp, svm->b, svm->g, w, &svm->result);
+    if (!s)
+        svm->bias = svm->qp.no_sum ? 0 : mcr_svm_level(svm, 0);
+    return s;
+}
+
 double mcr_svm_square(const mcr_svm *svm)
 {
     double sum = 0;

@@ -7,7 +7,7 @@
 #define MCR_LEARN_SVM_COMMON_H
 
 #include "learn/learner.h"
-#include "solve/smo.h"
+#include "solve/linear.h"
 
 /* Options that all of them have: first in each learner's own struct. */
 typedef struct mcr_svm_limits {
@@ -47,6 +47,8 @@ void mcr_svm_close(mcr_svm *svm, mcr *ctx);
 mcr_status mcr_svm_solve(mcr_svm *svm, mcr_gram *gram);
 /* Minus the mean slope of the free coefficients of a group, or the middle of its range. */
 double mcr_svm_level(const mcr_svm *svm, int group);
+/* The same from features; w: one weight each, to be filled. */
+mcr_status mcr_svm_solve_linear(mcr_svm *svm, const mcr_design *design, double *w);
 double mcr_svm_square(const mcr_svm *svm); /* b'Kb */
 mcr_stop mcr_svm_stop(const mcr_svm *svm);
 

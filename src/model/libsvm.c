@@ -15,7 +15,7 @@
 #include "base/number.h"
 #include "base/params.h"
 #include "base/stream.h"
-#include "model/model.h"
+#include "model/fourier.h"
 
 static const char *const type_name[] = {"c_svc", "nu_svc", "one_class", "epsilon_svr", "nu_svr"};
 static const char *const learner_name[] = {"svm", "nu-svm", "one-class", "svr", "nu-svr"};
@@ -608,6 +608,9 @@ static mcr_status put_model(mcr_text *t, mcr *ctx, const mcr_model *m)
 {
     const mcr_fitted *f = m->fitted;
     int type = type_of(m);
+    if (mcr_fourier_is(f))
+        return mcr_fail(ctx, MCR_BAD_CALL,
+                        "LIBSVM has no models on random Fourier features: take --approx nystrom");
     if (type < 0 || !segments_fit(f))
         return mcr_fail(ctx, MCR_BAD_CALL,
                         "LIBSVM has no such model (%s%s); it has svm, nu-svm (one-vs-one), "

@@ -10,7 +10,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "model/model.h"
+#include "model/fourier.h"
 
 #include <math.h>
 #include <string.h>
@@ -53,6 +53,7 @@ typedef struct work {
     /* of a polynomial one */
     mcr_monomials monomials;
     double *polynomial; /* outputs x monomials.count; NULL: not one */
+    mcr_map *map;       /* of one on random Fourier features; NULL: another, or not yet opened */
 } work;
 
 /* ---- scores ------------------------------------------------------------------------------------*/
@@ -286,6 +287,10 @@ static mcr_status score_block(work *w, const mcr_data *part, bool quickly)
     const mcr_fitted *f = w->model->fitted;
     if (w->polynomial)
         return score_polynomial(w, part);
+    if (mcr_fourier_is(f)) {
+        mcr_status s = w->map ? MCR_OK : mcr_fourier_open(&w->map, w->ctx, w->model, part);
+        return s ? s : mcr_fourier_score(w->map, w->model, part, w->score);
+    }
     if (f->basis == 0) {
         for (int64_t i = 0; i < w->count; i++)
             memcpy(w->score + i * f->outputs, f->offset, sizeof *f->offset * (size_t)f->outputs);
@@ -443,6 +448,7 @@ static void close_work(work *w)
         mcr_free(w->ctx, w->weight_segment[o].output);
     mcr_free(w->ctx, w->weight_segment);
     mcr_data_free(w->weights);
+    mcr_map_close(w->map);
     mcr_free(w->ctx, w->polynomial);
     mcr_free(w->ctx, w->f);
     mcr_free(w->ctx, w->score);

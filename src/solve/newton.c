@@ -31,11 +31,13 @@ typedef struct state {
     mcr *ctx;
     mcr_gram *gram;
     const mcr_smooth *p;
-    int64_t count;    /* n x columns */
-    mcr_square all;   /* of G; closed: products are made from the objects */
-    mcr_lowrank low;  /* rank 0: none */
-    double *low_room; /* rank x columns */
-    mcr_square inner; /* mu + L' H L, by column and then rank; closed: too large */
+    int64_t count;            /* n x columns */
+    mcr_square all;           /* of G; closed: products are made from the objects */
+    const mcr_design *design; /* G = D D' in place of the Gram; NULL: not so */
+    int64_t rank;             /* of L, or columns of D; 0: neither */
+    mcr_lowrank low;          /* rank 0: none */
+    double *low_room;         /* rank x columns */
+    mcr_square inner;         /* mu + L' H L, by column and then rank; closed: too large */
     bool use_low;
     int64_t patience; /* products after which an iteration ends; 0: no limit */
     twin rest, step, residual, direction, curved;
@@ -45,10 +47,40 @@ typedef struct state {
     mcr_smooth_result *result;
 } state;
 
+/* u = L' v and y = L u; L is D where there is a design. */
+static mcr_status project(const state *t, const double *v, double *u)
+{
+    return t->design ? mcr_design_project(t->design, v, t->p->columns, u)
+                     : mcr_lowrank_project(&t->low, v, t->p->columns, u);
+}
+
+static mcr_status expand(const state *t, const double *u, double *y)
+{
+    return t->design ? mcr_design_multiply(t->design, u, t->p->columns, y)
+                     : mcr_lowrank_expand(&t->low, u, t->p->columns, y);
+}
+
+/* m = L' diag(h) L; h has one sign. With a design h becomes positive. */
+static mcr_status weigh(const state *t, double *h, double *m, int64_t ld)
+{
+    if (!t->design)
+        return mcr_lowrank_weigh(&t->low, h, m, ld);
+    bool negative = false;
+    for (int64_t i = 0; i < t->design->n; i++) {
+        negative |= h[i] < 0;
+        h[i] = fabs(h[i]);
+    }
+    mcr_status s = mcr_design_weigh(t->design, h, m, ld);
+    for (int64_t k = 0; k < t->rank && !s; k++)
+        for (int64_t l = 0; l <= k; l++)
+            m[k * ld + l] = m[l * ld + k] = negative ? -m[k * ld + l] : m[k * ld + l];
+    return s;
+}
+
 static mcr_status multiply_low(state *t, const double *v, double *gv)
 {
-    mcr_status s = mcr_lowrank_project(&t->low, v, t->p->columns, t->low_room);
-    return s ? s : mcr_lowrank_expand(&t->low, t->low_room, t->p->columns, gv);
+    mcr_status s = project(t, v, t->low_room);
+    return s ? s : expand(t, t->low_room, gv);
 }
 
 static mcr_status multiply(state *t, const double *v, double *gv)
@@ -185,7 +217,7 @@ static mcr_status conjugate(state *t, const double *f)
  * one; `direction` and `curved` are free here. */
 static mcr_status fill_inner(state *t, const double *f)
 {
-    int64_t k = t->p->columns, n = t->count / k, rank = t->low.rank;
+    int64_t k = t->p->columns, n = t->count / k, rank = t->rank;
     mcr_status s = MCR_OK;
     for (int64_t c = 0; c < k && !s; c++) {
         for (int64_t i = 0; i < t->count; i++)
@@ -194,8 +226,8 @@ static mcr_status fill_inner(state *t, const double *f)
         for (int64_t o = c; o < k && !s; o++) { /* the lower triangle */
             for (int64_t i = 0; i < n; i++)
                 t->direction.gv[i] = t->curved.v[i * k + o];
-            s = mcr_lowrank_weigh(&t->low, t->direction.gv,
-                                  t->inner.a + o * rank * t->inner.ld + c * rank, t->inner.ld);
+            s = weigh(t, t->direction.gv, t->inner.a + o * rank * t->inner.ld + c * rank,
+                      t->inner.ld);
         }
     }
     for (int64_t i = 0; i < t->inner.n && !s; i++)
@@ -206,11 +238,11 @@ static mcr_status fill_inner(state *t, const double *f)
 /* The step with the low rank, directly. */
 static mcr_status solve_low(state *t, const double *f)
 {
-    int64_t k = t->p->columns, rank = t->low.rank;
+    int64_t k = t->p->columns, rank = t->rank;
     double *by_column = t->direction.v; /* rank x columns, at most n x columns */
     mcr_status s = fill_inner(t, f);
     if (!s)
-        s = mcr_lowrank_project(&t->low, t->rest.v, k, t->low_room);
+        s = project(t, t->rest.v, t->low_room);
     for (int64_t i = 0; i < rank * k && !s; i++)
         by_column[i % k * rank + i / k] = t->low_room[i];
     if (!s)
@@ -218,7 +250,7 @@ static mcr_status solve_low(state *t, const double *f)
     for (int64_t i = 0; i < rank * k && !s; i++)
         t->low_room[i] = by_column[i % k * rank + i / k];
     if (!s)
-        s = mcr_lowrank_expand(&t->low, t->low_room, k, t->curved.v);
+        s = expand(t, t->low_room, t->curved.v);
     if (s)
         return s;
     t->p->curve(t->p->self, f, t->curved.v, t->step.v);
@@ -252,12 +284,31 @@ static bool advance(state *t, double *a, double *f)
 
 /* ---- all of it ---------------------------------------------------------------------------------*/
 
-static mcr_status open_state(state *t, mcr_gram *gram, const mcr_smooth *p,
-                             mcr_smooth_result *result)
+/* Products go through L of that rank from now on. */
+static mcr_status use_rank(state *t, int64_t rank)
 {
-    int64_t n = mcr_gram_rows(gram);
+    enum { DIRECT = 2000 }; /* steps are solved for directly up to so many numbers */
+    t->rank = rank;
+    t->low_room = mcr_alloc(t->ctx, (size_t)(rank * t->p->columns), sizeof(double));
+    if (!t->low_room)
+        return MCR_NO_MEMORY;
+    mcr_status s = rank * t->p->columns <= DIRECT && rank * t->p->columns <= t->count
+                       ? mcr_square_open(&t->inner, t->ctx, rank * t->p->columns, t->p->phase)
+                       : MCR_OK;
+    t->use_low = true;
+    return s == MCR_OVER_BUDGET ? MCR_OK : s;
+}
+
+static mcr_status open_state(state *t, mcr_gram *gram, const mcr_design *design,
+                             const mcr_smooth *p, mcr_smooth_result *result)
+{
+    int64_t n = gram ? mcr_gram_rows(gram) : design->n;
     *result = (mcr_smooth_result){.stop = MCR_SMOOTH_OPTIMAL};
-    *t = (state){.ctx = gram->ctx, .gram = gram, .p = p, .result = result};
+    *t = (state){.ctx = gram ? gram->ctx : design->ctx,
+                 .gram = gram,
+                 .design = design,
+                 .p = p,
+                 .result = result};
     t->count = n * p->columns;
     t->began = mcr_now();
     double **room[] = {&t->rest.v,     &t->rest.gv,     &t->step.v,      &t->step.gv,
@@ -266,6 +317,8 @@ static mcr_status open_state(state *t, mcr_gram *gram, const mcr_smooth *p,
     for (size_t i = 0; i < sizeof room / sizeof *room; i++)
         if (!(*room[i] = mcr_alloc(t->ctx, (size_t)n, (size_t)p->columns * sizeof(double))))
             return MCR_NO_MEMORY;
+    if (design)
+        return use_rank(t, design->p);
     if ((double)n * (double)(n + 16) * sizeof(double) > (double)mcr_budget_left(t->ctx))
         return MCR_OK;
     mcr_status s = mcr_square_open(&t->all, t->ctx, n, p->phase);
@@ -285,11 +338,25 @@ static void close_state(state *t)
     mcr_square_close(&t->all);
 }
 
+/* Where G does not see what is left (objects that are 0, or equal ones), conjugate gradients do not
+ * either: then the coefficients follow from the gradient, a = -gradient / mu, and f stays. */
+static mcr_status settle(state *t, double *a, double *f)
+{
+    const mcr_smooth_result *r = t->result;
+    if (is_optimal(t) || !(r->gap <= 1e-13 * fabs(r->objective)))
+        return MCR_OK;
+    add(t, a, 1 / t->p->mu, t->rest.v);
+    mcr_status s = multiply(t, a, f);
+    return s ? s : look(t, a, f);
+}
+
 static mcr_status iterate(state *t, double *a, double *f)
 {
     mcr_status s = multiply(t, a, f);
     if (!s)
         s = look(t, a, f);
+    if (!s)
+        s = settle(t, a, f);
     while (!s && !is_optimal(t) && !is_tired(t) && !is_over(t)) {
         if (t->p->most_steps > 0 && t->result->steps >= t->p->most_steps) {
             t->result->stop = MCR_SMOOTH_STEPS;
@@ -308,6 +375,8 @@ static mcr_status iterate(state *t, double *a, double *f)
         }
         t->result->steps++;
         s = look(t, a, f);
+        if (!s)
+            s = settle(t, a, f);
     }
     return s;
 }
@@ -315,20 +384,14 @@ static mcr_status iterate(state *t, double *a, double *f)
 /* As far as it gets with a low rank in place of G. */
 static mcr_status approach(state *t, double *a, double *f)
 {
-    /* Columns are worth it up to such a part of n, and to be solved for directly up to so many. */
-    enum { PART = 4, DIRECT = 2000 };
+    enum { PART = 4 }; /* columns are worth it up to such a part of n */
     t->patience = 0;
     mcr_status s = mcr_lowrank_open(&t->low, &t->all, 1e-12, mcr_gram_rows(t->gram) / PART);
     if (s || t->low.rank == 0)
         return s;
-    t->low_room = mcr_alloc(t->ctx, (size_t)(t->low.rank * t->p->columns), sizeof(double));
-    if (!t->low_room)
-        return MCR_NO_MEMORY;
-    if (t->low.rank * t->p->columns <= DIRECT)
-        s = mcr_square_open(&t->inner, t->ctx, t->low.rank * t->p->columns, t->p->phase);
-    if (s && s != MCR_OVER_BUDGET)
+    s = use_rank(t, t->low.rank);
+    if (s)
         return s;
-    t->use_low = true;
     s = iterate(t, a, f);
     t->use_low = false;
     if (t->result->stop == MCR_SMOOTH_STUCK)
@@ -356,12 +419,12 @@ static mcr_status polish(state *t, double *a, double *f)
     return s ? s : look(t, a, f);
 }
 
-mcr_status mcr_smooth_solve(mcr_gram *gram, const mcr_smooth *p, double *a, double *f,
-                            mcr_smooth_result *result)
+mcr_status mcr_smooth_solve(mcr_gram *gram, const mcr_design *design, const mcr_smooth *p,
+                            double *a, double *f, mcr_smooth_result *result)
 {
     enum { AGAIN = 3, PATIENCE = 60 };
     state t;
-    mcr_status s = open_state(&t, gram, p, result);
+    mcr_status s = open_state(&t, gram, design, p, result);
     if (!s && t.all.a) {
         t.patience = PATIENCE;
         s = iterate(&t, a, f);

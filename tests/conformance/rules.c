@@ -409,7 +409,7 @@ static bool reproduced(check *c, const mcr_data *x, const mcr_data *z)
     mcr_budget_give(c->ctx, held);
     /* Only what is too large to be listed may be refused. */
     if ((status == MCR_BAD_CALL && strstr(mcr_message(c->ctx), "too many")) ||
-        (status == MCR_NO_MEMORY && strstr(mcr_message(c->ctx), "explicit features need")))
+        (status == MCR_OVER_BUDGET && strstr(mcr_message(c->ctx), "explicit features need")))
         return true;
     if (!fine(c, status, "explicit features"))
         return false;

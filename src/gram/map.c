@@ -1,0 +1,263 @@
+/* map.c: approximate feature maps: Nystroem's, and what all of them share.
+ *
+ * Nystroem: with the eigenvectors U and eigenvalues v of K between the landmarks, phi(x) = v^-1/2 U' k(x)
+ * is the projection of Phi(x) onto the landmarks' span, in an orthonormal basis. Directions with an
+ * eigenvalue that is all but 0 are left out. (Williams and Seeger, NIPS 2000.)
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "gram/map.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/random.h"
+#include "kernel/explicit.h"
+#include "linalg/lapack.h"
+#include "linalg/shared.h"
+
+/* Eigenvalues below this share of the largest are rounding. */
+#define LEAST_SHARE 1e-11
+
+/* ---- Nystroem ----------------------------------------------------------------------------------*/
+
+/* turn = U v^-1/2 of K between the landmarks. */
+static mcr_status whiten(mcr_map *m)
+{
+    int64_t r = m->landmarks;
+    mcr_gram *gram = NULL;
+    mcr_square k = {0};
+    double *value = mcr_alloc(m->ctx, (size_t)r, sizeof *value);
+    mcr_status s = value ? mcr_gram_open(&gram, m->ctx, m->kernel, m->landmark, NULL)
+                         : MCR_NO_MEMORY;
+    if (!s)
+        s = mcr_square_open(&k, m->ctx, r, "the landmarks' kernel values");
+    if (!s)
+        s = mcr_gram_matrix_quietly(gram, k.a, k.ld, true);
+    if (!s)
+        s = mcr_shared_eigen(m->ctx, r, k.a, k.ld, value);
+    double least = s ? 0 : LEAST_SHARE * fmax(value[r - 1], 0);
+    for (int64_t e = 0; e < r && !s; e++)
+        m->count += value[e] > least;
+    if (!s && m->count == 0)
+        s = mcr_fail(m->ctx, MCR_NUMERIC,
+                     "nystrom: no landmark has a length in feature space: is it a kernel? "
+                     "(mercer check)");
+    if (!s && !(m->turn = mcr_alloc(m->ctx, (size_t)r, (size_t)m->count * sizeof *m->turn)))
+        s = MCR_NO_MEMORY;
+    for (int64_t e = r - m->count; e < r && !s; e++) { /* ascending; the largest first here */
+        int64_t c = r - 1 - e;
+        for (int64_t i = 0; i < r; i++)
+            m->turn[i * m->count + c] = k.a[e * k.ld + i] / sqrt(value[e]);
+    }
+    mcr_square_close(&k);
+    mcr_gram_close(gram);
+    mcr_free(m->ctx, value);
+    return s;
+}
+
+static mcr_status open_nystrom(mcr_map *m, const mcr_data *x, const mcr_map_options *o)
+{
+    int64_t n = mcr_data_count(x);
+    m->landmarks = o->rank < n ? o->rank : n;
+    m->object = mcr_alloc(m->ctx, (size_t)m->landmarks, sizeof *m->object);
+    mcr_status s = m->object ? mcr_landmarks_choose(m->ctx, m->kernel, x, o->landmarks,
+                                                    m->landmarks, m->object)
+                             : MCR_NO_MEMORY;
+    if (!s)
+        s = mcr_data_select(&m->landmark, x, (mcr_rows){m->object, 0, m->landmarks});
+    return s ? s : whiten(m);
+}
+
+static mcr_status nystrom_rows(const mcr_map *m, const mcr_data *data, mcr_rows rows, double *to,
+                               int64_t ld)
+{
+    mcr_data *part = NULL;
+    mcr_gram *gram = NULL;
+    int64_t r = m->landmarks;
+    double *k = mcr_alloc(m->ctx, (size_t)rows.count, (size_t)r * sizeof *k);
+    mcr_status s = k ? mcr_data_select(&part, data, rows) : MCR_NO_MEMORY;
+    if (!s)
+        s = mcr_gram_open(&gram, m->ctx, m->kernel, part, m->landmark);
+    if (!s)
+        s = mcr_gram_block(gram, (mcr_rows){NULL, 0, rows.count}, (mcr_rows){NULL, 0, r}, k, r);
+    if (!s)
+        s = mcr_shared_gemm(m->ctx, MCR_AS_IS, MCR_AS_IS, rows.count, m->count, r, 1, k, r, m->turn,
+                            m->count, 0, to, ld);
+    mcr_gram_close(gram);
+    mcr_data_free(part);
+    mcr_free(m->ctx, k);
+    return s;
+}
+
+void mcr_map_coefficients(const mcr_map *m, const double *w, int64_t cols, double *coef)
+{
+    for (int64_t i = 0; i < m->landmarks; i++)
+        for (int64_t c = 0; c < cols; c++) {
+            double sum = 0;
+            for (int64_t k = 0; k < m->count; k++)
+                sum += m->turn[i * m->count + k] * w[k * cols + c];
+            coef[i * cols + c] = sum;
+        }
+}
+
+/* ---- all maps ----------------------------------------------------------------------------------*/
+
+static mcr_status begin(mcr_map **out, mcr *ctx, const mcr_kernel *kernel, mcr_approx approx)
+{
+    mcr_map *m = *out = mcr_alloc_zero(ctx, 1, sizeof *m);
+    if (!m)
+        return MCR_NO_MEMORY;
+    m->ctx = ctx;
+    m->kernel = mcr_kernel_retain(kernel);
+    m->approx = approx;
+    return MCR_OK;
+}
+
+static mcr_status end(mcr_map **out, mcr_status s)
+{
+    if (s) {
+        mcr_map_close(*out);
+        *out = NULL;
+    }
+    return s;
+}
+
+mcr_status mcr_map_open(mcr_map **out, mcr *ctx, const mcr_kernel *kernel, const mcr_data *x,
+                        const mcr_map_options *o)
+{
+    *out = NULL;
+    if (o->approx == MCR_APPROX_RFF)
+        return mcr_map_open_seeded(out, ctx, kernel, x, o->rank, mcr_seed(ctx));
+    if (o->rank < 1 || mcr_data_count(x) < 1)
+        return mcr_fail(ctx, MCR_BAD_CALL, "nystrom: needs a rank of at least 1, and objects");
+    mcr_status s = begin(out, ctx, kernel, MCR_APPROX_NYSTROM);
+    return end(out, s ? s : open_nystrom(*out, x, o));
+}
+
+mcr_status mcr_map_open_seeded(mcr_map **out, mcr *ctx, const mcr_kernel *kernel,
+                               const mcr_data *data, int64_t rank, uint64_t seed)
+{
+    *out = NULL;
+    mcr_status s = mcr_map_fourier_check(ctx, kernel);
+    if (!s)
+        s = begin(out, ctx, kernel, MCR_APPROX_RFF);
+    if (s)
+        return s;
+    (*out)->seed = seed;
+    (*out)->columns = (rank + 1) / 2;
+    (*out)->count = 2 * (*out)->columns;
+    return end(out, mcr_map_fourier(*out, data));
+}
+
+void mcr_map_close(mcr_map *m)
+{
+    if (!m)
+        return;
+    mcr_free(m->ctx, m->object);
+    mcr_free(m->ctx, m->turn);
+    mcr_free(m->ctx, m->omega);
+    mcr_budget_give(m->ctx, m->taken);
+    mcr_data_free(m->landmark);
+    mcr_kernel_free(m->kernel);
+    mcr_free(m->ctx, m);
+}
+
+int64_t mcr_map_count(const mcr_map *m)
+{
+    return m->count;
+}
+
+mcr_status mcr_map_rows(mcr_map *m, const mcr_data *data, mcr_rows rows, double *to, int64_t ld)
+{
+    return m->approx == MCR_APPROX_RFF ? mcr_map_fourier_rows(m, data, rows, to, ld)
+                                       : nystrom_rows(m, data, rows, to, ld);
+}
+
+/* ---- how good it is ----------------------------------------------------------------------------*/
+
+static void compare(mcr_map_error *e, const double *k, const double *near, int64_t n)
+{
+    double squares = 0;
+    *e = (mcr_map_error){.pairs = n * (n + 1) / 2};
+    for (int64_t i = 0; i < n; i++) {
+        e->scale += k[i * n + i] / (double)n;
+        for (int64_t j = 0; j <= i; j++) {
+            double off = fabs(near[i * n + j] - k[i * n + j]);
+            e->mean += off / (double)e->pairs;
+            squares += off * off;
+            e->largest = fmax(e->largest, off);
+        }
+    }
+    e->rms = sqrt(squares / (double)e->pairs);
+}
+
+mcr_status mcr_map_measure(mcr_map *m, const mcr_data *data, mcr_map_error *out)
+{
+    enum { MOST = 256 };
+    int64_t all = mcr_data_count(data), n = all < MOST ? all : MOST, p = m->count;
+    mcr *ctx = m->ctx;
+    int64_t *row = mcr_alloc(ctx, (size_t)n, sizeof *row);
+    double *k = mcr_alloc(ctx, (size_t)(n * n), 2 * sizeof *k);
+    double *phi = mcr_alloc(ctx, (size_t)n, (size_t)p * sizeof *phi);
+    mcr_data *part = NULL;
+    mcr_gram *gram = NULL;
+    mcr_random r = mcr_random_stream(mcr_seed(ctx), "pairs", 0);
+    mcr_status s = row && k && phi ? MCR_OK : MCR_NO_MEMORY;
+    for (int64_t i = 0; i < n && !s; i++)
+        row[i] = all <= MOST ? i : mcr_random_below(&r, all);
+    if (!s)
+        s = mcr_data_select(&part, data, (mcr_rows){row, 0, n});
+    if (!s)
+        s = mcr_gram_open(&gram, ctx, m->kernel, part, NULL);
+    if (!s)
+        s = mcr_gram_matrix_quietly(gram, k, n, true);
+    if (!s)
+        s = mcr_map_rows(m, part, (mcr_rows){NULL, 0, n}, phi, p);
+    if (!s)
+        s = mcr_shared_gemm(ctx, MCR_AS_IS, MCR_TRANSPOSED, n, n, p, 1, phi, p, phi, p, 0,
+                            k + n * n, n);
+    if (!s)
+        compare(out, k, k + n * n, n);
+    mcr_gram_close(gram);
+    mcr_data_free(part);
+    mcr_free(ctx, row);
+    mcr_free(ctx, k);
+    mcr_free(ctx, phi);
+    return s;
+}
+
+/* ---- as data -----------------------------------------------------------------------------------*/
+
+mcr_status mcr_map_data(mcr_data **out, mcr_map *m, const mcr_data *data)
+{
+    enum { BLOCK = 2048 };
+    int64_t n = mcr_data_count(data), p = m->count;
+    mcr_builder *b = NULL;
+    *out = NULL;
+    double bytes = (double)n * (double)p * sizeof(double);
+    mcr_status s = bytes > (double)mcr_budget_left(m->ctx)
+                       ? mcr_fail(m->ctx, MCR_OVER_BUDGET,
+                                  "the features of all objects need %.1f GB, which is more than "
+                                  "the budget; raise --memory, or take a smaller rank",
+                                  bytes / 1e9)
+                       : MCR_OK;
+    double *phi = s ? NULL : mcr_alloc(m->ctx, (size_t)n, (size_t)p * sizeof *phi);
+    if (!s && !phi)
+        s = MCR_NO_MEMORY;
+    for (int64_t i = 0; i < n && !s; i += BLOCK)
+        s = mcr_map_rows(m, data, (mcr_rows){NULL, i, n - i < BLOCK ? n - i : BLOCK}, phi + i * p,
+                         p);
+    if (!s)
+        s = mcr_builder_open(&b, m->ctx, n);
+    if (!s)
+        s = mcr_builder_dense(b, "features", phi, p, p);
+    if (!s)
+        s = mcr_features_targets(b, m->ctx, data);
+    if (!s)
+        s = mcr_builder_finish(out, b);
+    else
+        mcr_builder_close(b);
+    mcr_free(m->ctx, phi);
+    return s;
+}

@@ -1,0 +1,170 @@
+/* ridge_features.c: ridge regression from features.
+ *
+ *   (D'WD + lambda) w = D'W y,   a = W (y - D w) / lambda
+ *
+ * by a Cholesky factor of the p x p matrix, which is summed up over blocks of rows, and corrections of w
+ * by its own residual; where there are more features than that is worth, by conjugate gradients (newton.h:
+ * the squared loss is one of the smooth ones). The certificate is that of the kernel side, from scratch.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <math.h>
+#include <string.h>
+
+#include "learn/ridge_features.h"
+#include "linalg/lapack.h"
+#include "solve/newton.h"
+
+enum { DIRECT = 4096 };
+
+typedef struct state {
+    const mcr_goal *g;
+    const mcr_design *d;
+    double lambda, tol;
+    double *a, *f, *rest; /* n x outputs */
+    double *w, *u;        /* p x outputs */
+    double residual;
+    int64_t steps;
+} state;
+
+static mcr_status open_state(state *t)
+{
+    size_t all = (size_t)(t->g->n * t->g->outputs), wide = (size_t)(t->d->p * t->g->outputs);
+    mcr *ctx = t->g->ctx;
+    t->rest = mcr_alloc(ctx, all, sizeof *t->rest);
+    t->u = mcr_alloc(ctx, wide, sizeof *t->u);
+    return t->rest && t->u ? MCR_OK : MCR_NO_MEMORY;
+}
+
+/* f = D w; u = D'W (y - f) - lambda w. */
+static mcr_status find_rest(state *t, double *norm)
+{
+    const mcr_goal *g = t->g;
+    mcr_status s = mcr_design_multiply(t->d, t->w, g->outputs, t->f);
+    for (int64_t i = 0; i < g->n * g->outputs && !s; i++)
+        t->rest[i] = g->weight[i / g->outputs] * (g->y[i] - t->f[i]);
+    if (!s)
+        s = mcr_design_project(t->d, t->rest, g->outputs, t->u);
+    *norm = 0;
+    for (int64_t k = 0; k < t->d->p * g->outputs && !s; k++) {
+        t->u[k] -= t->lambda * t->w[k];
+        *norm += t->u[k] * t->u[k];
+    }
+    return s;
+}
+
+static mcr_status solve_directly(state *t)
+{
+    enum { MOST = 5 };
+    const mcr_goal *g = t->g;
+    mcr_square m = {0};
+    int64_t p = t->d->p;
+    mcr_status s = mcr_square_open(&m, g->ctx, p, "ridge: the matrix of the features");
+    if (!s)
+        s = mcr_design_weigh(t->d, g->weight, m.a, m.ld);
+    for (int64_t k = 0; k < p && !s; k++)
+        m.a[k * m.ld + k] += t->lambda;
+    if (!s)
+        s = mcr_lapack_cholesky(g->ctx, p, m.a, m.ld, "ridge", NULL);
+    if (s == MCR_NUMERIC)
+        s = mcr_fail(g->ctx, MCR_NUMERIC,
+                     "ridge: the matrix of the features is singular to rounding: take a larger "
+                     "lambda than %g, or --side kernel",
+                     t->lambda);
+    double norm = INFINITY, before;
+    memset(t->w, 0, sizeof *t->w * (size_t)(p * g->outputs));
+    for (int i = 0; i <= MOST && !s; i++) {
+        before = norm;
+        s = find_rest(t, &norm);
+        if (s || norm == 0 || norm > 0.25 * before) /* no more can be had */
+            break;
+        s = mcr_lapack_solve(g->ctx, p, g->outputs, m.a, m.ld, t->u, g->outputs);
+        for (int64_t k = 0; k < p * g->outputs && !s; k++)
+            t->w[k] += t->u[k];
+        t->steps++;
+    }
+    for (int64_t i = 0; i < g->n * g->outputs && !s; i++)
+        t->a[i] = t->rest[i] / t->lambda;
+    mcr_square_close(&m);
+    return s;
+}
+
+static double squared_loss(const void *self, const double *f, double *gradient)
+{
+    const mcr_goal *g = self;
+    double sum = 0;
+    for (int64_t i = 0; i < g->n * g->outputs; i++) {
+        double w = g->weight[i / g->outputs], e = g->y[i] - f[i];
+        sum += w * e * e;
+        gradient[i] = -2 * w * e;
+    }
+    return sum;
+}
+
+static void squared_curve(const void *self, const double *f, const double *v, double *hv)
+{
+    const mcr_goal *g = self;
+    (void)f;
+    for (int64_t i = 0; i < g->n * g->outputs; i++)
+        hv[i] = 2 * g->weight[i / g->outputs] * v[i];
+}
+
+static mcr_status solve_by_products(state *t)
+{
+    const mcr_goal *g = t->g;
+    double largest = 0;
+    for (int64_t i = 0; i < g->n * g->outputs; i++)
+        largest = fmax(largest, fabs(g->weight[i / g->outputs] * g->y[i]));
+    mcr_smooth problem = {.columns = g->outputs,
+                          .mu = 2 * t->lambda,
+                          .loss = squared_loss,
+                          .curve = squared_curve,
+                          .self = g,
+                          .identity = 1e-2 * t->tol * largest,
+                          .gap = INFINITY,
+                          .phase = "ridge"};
+    mcr_smooth_result result;
+    memset(t->a, 0, sizeof *t->a * (size_t)(g->n * g->outputs));
+    mcr_status s = mcr_smooth_solve(NULL, t->d, &problem, t->a, t->f, &result);
+    t->steps = s ? 0 : result.products;
+    return s;
+}
+
+/* From scratch: w = D'a, f = D w, and the residual of (W^1/2 G W^1/2 + lambda) x = W^1/2 y with
+ * a = W^1/2 x, relative to the right side. Objects without weight take no part. */
+static mcr_status judge(state *t)
+{
+    const mcr_goal *g = t->g;
+    double left = 0, all = 0;
+    mcr_status s = mcr_design_project(t->d, t->a, g->outputs, t->w);
+    if (!s)
+        s = mcr_design_multiply(t->d, t->w, g->outputs, t->f);
+    for (int64_t i = 0; i < g->n * g->outputs && !s; i++) {
+        double root = sqrt(g->weight[i / g->outputs]);
+        if (root == 0)
+            continue;
+        double off = root * (g->y[i] - t->f[i]) - t->lambda * t->a[i] / root;
+        left += off * off;
+        all += root * g->y[i] * root * g->y[i];
+    }
+    t->residual = all > 0 ? sqrt(left / all) : sqrt(left);
+    return s;
+}
+
+mcr_status mcr_ridge_features(const mcr_goal *goal, const mcr_design *d, double lambda, double tol,
+                              mcr_ridge_result *r)
+{
+    mcr_design told = *d;
+    told.phase = "ridge";
+    state t = {goal, &told, lambda, tol, r->a, r->f, NULL, r->w, NULL, 0, 0};
+    mcr_status s = open_state(&t);
+    if (!s)
+        s = d->p <= DIRECT || !d->start ? solve_directly(&t) : solve_by_products(&t);
+    if (!s)
+        s = judge(&t);
+    r->residual = t.residual;
+    r->steps = t.steps;
+    mcr_free(goal->ctx, t.rest);
+    mcr_free(goal->ctx, t.u);
+    return s;
+}

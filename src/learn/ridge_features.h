@@ -1,0 +1,21 @@
+/* ridge_features.h (internal): ridge regression from features.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef MCR_LEARN_RIDGE_FEATURES_H
+#define MCR_LEARN_RIDGE_FEATURES_H
+
+#include "learn/goal.h"
+#include "learn/side.h"
+
+typedef struct mcr_ridge_result {
+    double *a, *f, *w; /* to fill: n x outputs, n x outputs, p x outputs; f = D w, w = D'a */
+    double residual;   /* as on the kernel side */
+    int64_t steps;
+} mcr_ridge_result;
+
+/* lambda > 0. */
+mcr_status mcr_ridge_features(const mcr_goal *goal, const mcr_design *design, double lambda,
+                              double tol, mcr_ridge_result *result);
+
+#endif

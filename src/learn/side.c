@@ -1,0 +1,351 @@
+/* side.c: kernel values or features.
+ *
+ * The estimates count multiply-adds, from the data alone, and weigh them with rates that were measured
+ * once: so the choice is the same on every machine and for any number of threads.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "learn/side.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "kernel/explicit.h"
+#include "solve/linear.h"
+
+/* Seconds: of a kernel value, beside its multiply-adds, and of one of these (tiles on two cores); of a
+ * multiply-add in a dense factorisation, and in a loop over sparse entries; of making an entry. */
+#define VALUE_SECONDS  1.5e-10
+#define TILE_SECONDS   1.2e-11
+#define DENSE_SECONDS  2.0e-11
+#define SPARSE_SECONDS 6.0e-10
+#define MAKE_SECONDS   1.0e-8
+
+/* Kernel values are taken where they take less than this in any case. */
+#define SMALL_SECONDS 0.02
+
+enum { SAMPLE = 200 };
+
+typedef struct estimate {
+    double features, each; /* in all, and not 0 in an object */
+    double kernel, sparse; /* seconds of either side */
+    double bytes;          /* of the features */
+    bool room;             /* the kernel side fits the memory */
+} estimate;
+
+/* ---- estimates ---------------------------------------------------------------------------------*/
+
+static bool has_map(const mcr_kernel *k)
+{
+    if (!k->type->features)
+        return false;
+    for (int c = 0; c < k->children; c++)
+        if (!has_map(k->child[c]))
+            return false;
+    return true;
+}
+
+/* A linear kernel on one sparse field has its features already. */
+static const mcr_store *stored(const mcr_learning *in, mcr_field *field)
+{
+    if (strcmp(in->kernel->type->name, "linear") != 0 || mcr_data_fields(in->data) != 1)
+        return NULL;
+    *field = mcr_data_field(in->data, 0);
+    return field->store->kind == MCR_SPARSE ? field->store : NULL;
+}
+
+/* Features and work of a kernel value, from some of the objects. */
+static mcr_status look(estimate *e, const mcr_learning *in, double *work)
+{
+    int64_t n = mcr_data_count(in->data), m = n < SAMPLE ? n : SAMPLE, entries = 0, row[SAMPLE];
+    mcr_data *part = NULL;
+    mcr_features *f = NULL;
+    mcr_gram *gram = NULL;
+    for (int64_t i = 0; i < m; i++)
+        row[i] = i * n / m;
+    mcr_status s = mcr_data_select(&part, in->data, (mcr_rows){row, 0, m});
+    if (!s)
+        s = mcr_gram_open(&gram, in->ctx, in->kernel, part, NULL);
+    if (!s)
+        s = mcr_features_open(&f, in->ctx, in->kernel, part, NULL, 0);
+    for (int64_t i = 0; i < m && !s; i++) {
+        const int32_t *index;
+        const double *value;
+        entries += mcr_features_row(f, 0, i, &index, &value);
+    }
+    if (!s) {
+        *work = mcr_gram_work(gram);
+        e->each = (double)entries / (double)(m > 0 ? m : 1);
+        e->features = (double)mcr_features_count(f);
+        /* Of strings and graphs, other objects have other features. */
+        if (!in->data->store[0]->cols)
+            e->features *= sqrt((double)n / (double)(m > 0 ? m : 1));
+    }
+    mcr_gram_close(gram);
+    mcr_features_close(f);
+    mcr_data_free(part);
+    return s;
+}
+
+/* Seconds of the kernel side: how many values are computed, and what is done with them. */
+static double kernel_seconds(const mcr_side_work *w, double work, bool *room, double memory)
+{
+    double value = VALUE_SECONDS + TILE_SECONDS * work, n = w->size, all = n * n;
+    bool fits = all * sizeof(double) <= memory;
+    *room = fits || w->kind != MCR_WORK_RIDGE;
+    switch (w->kind) {
+    case MCR_WORK_SVM: return w->problems * (2 * all * value + 5e-6 * n);
+    case MCR_WORK_RIDGE: return 0.5 * all * value + all * n / 3 * DENSE_SECONDS;
+    case MCR_WORK_SMOOTH: return 0.5 * all * value + 80 * all * (fits ? 2e-10 : value) * w->columns;
+    }
+    return 0;
+}
+
+static double feature_seconds(const mcr_side_work *w, const estimate *e, double objects)
+{
+    double entries = w->size * e->each, p = e->features, make = objects * e->each * MAKE_SECONDS;
+    double weigh = entries < 0.25 * w->size * p ? entries * e->each / 2 * SPARSE_SECONDS
+                                                : entries * p / 2 * DENSE_SECONDS;
+    double direct = weigh + p * p * p / 3 * DENSE_SECONDS;
+    double products = 120 * entries * SPARSE_SECONDS * w->columns;
+    switch (w->kind) {
+    case MCR_WORK_SVM:
+        return make + w->problems * (fmin(mcr_linear_interior_work(w->size, p, entries),
+                                          mcr_linear_descent_work(w->size, p, entries)) *
+                                         SPARSE_SECONDS +
+                                     p * 1e-8);
+    case MCR_WORK_RIDGE: return make + (p <= 4096 ? direct : products);
+    case MCR_WORK_SMOOTH:
+        return make + (p * w->columns <= 2000 ? 8 * w->columns * w->columns * direct : products);
+    }
+    return 0;
+}
+
+static mcr_status judge(estimate *e, const mcr_learning *in, const mcr_side_work *w)
+{
+    double work, objects = (double)mcr_data_count(in->data);
+    double memory = (double)mcr_budget_left(in->ctx);
+    mcr_field field;
+    mcr_status s = look(e, in, &work);
+    if (s)
+        return s;
+    e->kernel = kernel_seconds(w, work, &e->room, memory);
+    e->sparse = feature_seconds(w, e, objects);
+    e->bytes = stored(in, &field) ? 0 : objects * e->each * (sizeof(int32_t) + sizeof(double));
+    return MCR_OK;
+}
+
+/* ---- choosing ----------------------------------------------------------------------------------*/
+
+static void say(mcr_side *side, const estimate *e, const char *ending)
+{
+    snprintf(side->why, sizeof side->why,
+             "%.0f features, %.3g of them not 0 in an object; estimated %.2g s, with kernel values "
+             "%.2g s%s",
+             e->features, e->each, e->sparse, e->kernel, ending);
+}
+
+/* Whether features are worth it; what could not be made for a few objects is not. */
+static mcr_status prefers_features(mcr_side *side, const mcr_learning *in, const mcr_side_work *w,
+                                   bool *prefers)
+{
+    estimate e = {0};
+    mcr_status s = judge(&e, in, w);
+    *prefers = false;
+    if (s)
+        return s == MCR_STOPPED || s == MCR_NO_MEMORY ? s : MCR_OK;
+    bool fits = e.bytes <= 0.5 * (double)mcr_budget_left(in->ctx);
+    *prefers = fits && (!e.room || (e.kernel > SMALL_SECONDS && e.sparse < e.kernel));
+    say(side, &e,
+        !fits                       ? "; they do not fit the memory"
+        : !e.room                   ? ", which do not fit the memory"
+        : *prefers                  ? ""
+        : e.kernel <= SMALL_SECONDS ? ", which is little"
+                                    : "");
+    return MCR_OK;
+}
+
+static mcr_status use_stored(mcr_side *side, const mcr_field *field)
+{
+    const mcr_store *s = field->store;
+    side->design = (mcr_design){.ctx = side->ctx,
+                                .n = field->count,
+                                .p = s->cols > 0 ? s->cols : 1,
+                                .start = s->start,
+                                .index = s->index,
+                                .value = s->value};
+    if (!field->rows && field->first == 0)
+        return MCR_OK;
+    side->row = mcr_alloc(side->ctx, (size_t)field->count, sizeof *side->row);
+    for (int64_t i = 0; i < field->count && side->row; i++)
+        side->row[i] = mcr_field_at(field, i);
+    side->design.row = side->row;
+    return side->row ? MCR_OK : MCR_NO_MEMORY;
+}
+
+static mcr_status make_exact(mcr_side *side, const mcr_learning *in)
+{
+    mcr_field field;
+    side->features = true;
+    if (stored(in, &field))
+        return use_stored(side, &field);
+    mcr_status s = mcr_features_open(&side->exact, in->ctx, in->kernel, in->data, NULL, 0);
+    if (s)
+        return s;
+    static const int32_t no_index[1];
+    static const double no_value[1];
+    const mcr_features *f = side->exact;
+    side->design = (mcr_design){.ctx = in->ctx,
+                                .n = f->objects[0],
+                                .p = f->count > 0 ? f->count : 1,
+                                .start = f->start[0],
+                                .index = f->index[0] ? f->index[0] : no_index,
+                                .value = f->value[0] ? f->value[0] : no_value};
+    return MCR_OK;
+}
+
+static mcr_status map_block(void *self, const int64_t *row, int64_t first, int64_t count,
+                            double *to, int64_t ld)
+{
+    const mcr_side *side = self;
+    return mcr_map_rows(side->map, side->data, (mcr_rows){row, row ? 0 : first, count}, to, ld);
+}
+
+static mcr_status make_approximate(mcr_side *side, const mcr_learning *in,
+                                   const mcr_side_options *o)
+{
+    mcr_map_options how = {.size = sizeof how,
+                           .approx = (mcr_approx)o->approx,
+                           .rank = o->rank,
+                           .landmarks = (mcr_landmarks)o->landmarks};
+    side->features = true;
+    mcr_status s = mcr_map_open(&side->map, in->ctx, in->kernel, in->data, &how);
+    if (!s)
+        s = mcr_map_measure(side->map, in->data, &side->error);
+    if (s)
+        return s;
+    int64_t p = mcr_map_count(side->map);
+    side->design = (mcr_design){.ctx = in->ctx,
+                                .n = mcr_data_count(in->data),
+                                .p = p,
+                                .block = map_block,
+                                .self = side,
+                                .phase = "features"};
+    snprintf(side->why, sizeof side->why,
+             "%lld features by %s; kernel values off by %.2g (root mean square of %lld pairs), at "
+             "most %.2g, where K(x,x) is %.3g",
+             (long long)p, how.approx == MCR_APPROX_RFF ? "random Fourier features" : "nystrom",
+             side->error.rms, (long long)side->error.pairs, side->error.largest, side->error.scale);
+    /* Room is left for a few matrices of the solver and a few numbers an object. */
+    double room = (double)mcr_budget_left(in->ctx) - 64e6 -
+                  sizeof(double) * (4.0 * (double)p * (double)p + 20.0 * (double)side->design.n);
+    s = mcr_design_keep(&side->design, room > 0 ? (size_t)room : 0, &side->kept);
+    side->design.phase = NULL; /* solvers tell of their own progress */
+    return s;
+}
+
+mcr_status mcr_side_open(mcr_side *side, const mcr_learning *in, const mcr_side_options *o,
+                         const mcr_side_work *work)
+{
+    *side = (mcr_side){.ctx = in->ctx, .data = in->data};
+    if (o->approx != MCR_APPROX_NONE && o->side == MCR_SIDE_KERNEL)
+        return mcr_fail(in->ctx, MCR_BAD_CALL,
+                        "--approx makes features, and --side kernel is without: leave one out");
+    if (o->approx != MCR_APPROX_NONE)
+        return make_approximate(side, in, o);
+    bool features = o->side == MCR_SIDE_FEATURES;
+    mcr_status s = MCR_OK;
+    if (o->side == MCR_SIDE_AUTO && has_map(in->kernel) && mcr_data_count(in->data) > 0)
+        s = prefers_features(side, in, work, &features);
+    return s || !features ? s : make_exact(side, in);
+}
+
+void mcr_side_close(mcr_side *side)
+{
+    if (!side->ctx)
+        return;
+    mcr_design_drop(&side->design, side->kept);
+    mcr_free(side->ctx, side->row);
+    mcr_features_close(side->exact);
+    mcr_map_close(side->map);
+    *side = (mcr_side){0};
+}
+
+mcr_status mcr_side_refuse(mcr *ctx, const mcr_side_options *o, const char *learner,
+                           const char *what)
+{
+    if (o->side != MCR_SIDE_FEATURES && o->approx == MCR_APPROX_NONE)
+        return MCR_OK;
+    return mcr_fail(ctx, MCR_BAD_CALL, "%s: %s works with kernel values only: leave out %s",
+                    learner, what, o->approx ? "--approx" : "--side features");
+}
+
+/* ---- the result --------------------------------------------------------------------------------*/
+
+static mcr_status add_landmarks(const mcr_map *m, mcr_fitted *f, const double *w, int64_t outputs)
+{
+    mcr *ctx = f->ctx;
+    int64_t r = m->landmarks;
+    double *coef = mcr_alloc(ctx, (size_t)r, (size_t)outputs * 2 * sizeof *coef);
+    int32_t *output = mcr_alloc(ctx, (size_t)outputs, sizeof *output);
+    mcr_status s = coef && output ? MCR_OK : MCR_NO_MEMORY;
+    if (!s) {
+        double *by_output = coef + r * outputs;
+        mcr_map_coefficients(m, w, outputs, coef);
+        for (int64_t o = 0; o < outputs; o++) {
+            output[o] = (int32_t)o;
+            for (int64_t i = 0; i < r; i++)
+                by_output[o * r + i] = coef[i * outputs + o];
+        }
+        s = mcr_fitted_add(f, m->object, r, output, outputs, by_output);
+    }
+    mcr_free(ctx, coef);
+    mcr_free(ctx, output);
+    return s;
+}
+
+mcr_status mcr_side_add(const mcr_side *side, mcr_fitted *f, const double *w, int64_t outputs)
+{
+    const mcr_map *m = side->map;
+    if (m->approx != MCR_APPROX_RFF)
+        return add_landmarks(m, f, w, outputs);
+    double made[] = {(double)m->count, (double)(m->seed & 0xffffffffu), (double)(m->seed >> 32)};
+    mcr_status s = mcr_fitted_add(f, NULL, 0, NULL, 0, NULL);
+    if (!s)
+        s = mcr_fitted_keep(f, MCR_EXTRA_FOURIER, made, 3);
+    return s ? s : mcr_fitted_keep(f, MCR_EXTRA_WEIGHTS, w, m->count * outputs);
+}
+
+mcr_status mcr_side_goal(mcr_fitted **out, const mcr_side *side, const mcr_goal *g, const double *w)
+{
+    mcr_fitted *f = NULL;
+    mcr_status s = mcr_fitted_new(&f, g->ctx, g->outputs);
+    if (!s)
+        s = mcr_side_add(side, f, w, g->outputs);
+    if (s) {
+        mcr_fitted_free(f);
+        return s;
+    }
+    f->task = g->task;
+    f->rule = g->rule;
+    f->classes = g->classes;
+    *out = f;
+    return MCR_OK;
+}
+
+mcr_status mcr_side_tell(const mcr_side *side, mcr_fitted *f)
+{
+    const mcr_map_error *e = &side->error;
+    double told[] = {side->map ? (double)side->map->approx : 0,
+                     (double)side->design.p,
+                     e->mean,
+                     e->rms,
+                     e->largest,
+                     e->scale};
+    mcr_free(f->ctx, f->why);
+    f->why = side->why[0] ? mcr_copy_text(f->ctx, side->why, strlen(side->why)) : NULL;
+    if (side->why[0] && !f->why)
+        return MCR_NO_MEMORY;
+    return side->features ? mcr_fitted_keep(f, MCR_EXTRA_SIDE, told, 6) : MCR_OK;
+}

@@ -1,0 +1,94 @@
+/* side.h (internal): kernel values or features: which of the two a learner computes with.
+ *
+ * For a kernel with a finite feature map, K = D D^T with a row of D for each object, and both sides have
+ * the same solution: few features and many objects are cheaper with D, many features and few objects
+ * with K. Either way the result is one coefficient an object (the representer theorem gives them from
+ * the weights: of ridge a = residual / lambda, of logistic a = -gradient / mu, of svm they are the dual
+ * variables), so that models of both sides are the same kind of model: files, prediction, explanation,
+ * export and warm starts know nothing of sides.
+ *
+ * With an approximate map the basis is what the map is made of: Nystroem's landmarks with coefficients
+ * T w, again an ordinary model; for random Fourier features there is no such basis, and the weights are
+ * kept among the model's extras with the seed that the frequencies come from.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef MCR_LEARN_SIDE_H
+#define MCR_LEARN_SIDE_H
+
+#include "gram/map.h"
+#include "learn/goal.h"
+#include "linalg/design.h"
+
+enum { MCR_SIDE_AUTO, MCR_SIDE_KERNEL, MCR_SIDE_FEATURES };
+
+typedef struct mcr_side_options {
+    int side, approx, landmarks; /* approx: an mcr_approx, landmarks: an mcr_landmarks */
+    int64_t rank;
+} mcr_side_options;
+
+#define MCR_SIDE_PARAMS(S)                                                                         \
+    {"side",                                                                                       \
+     MCR_CHOICE,                                                                                   \
+     offsetof(S, sides.side),                                                                      \
+     "auto",                                                                                       \
+     0,                                                                                            \
+     0,                                                                                            \
+     0,                                                                                            \
+     "auto|kernel|features",                                                                       \
+     "compute with kernel values or with features; auto: the cheaper one"},                        \
+        {"approx",                                                                                 \
+         MCR_CHOICE,                                                                               \
+         offsetof(S, sides.approx),                                                                \
+         "none",                                                                                   \
+         0,                                                                                        \
+         0,                                                                                        \
+         0,                                                                                        \
+         "none|nystrom|rff",                                                                       \
+         "features that are near the kernel, for very many objects"},                              \
+        {"rank", MCR_INT, offsetof(S, sides.rank),         "1000", 1, 1e6,                         \
+         0,      NULL,    "how many features --approx has"},                                       \
+    {                                                                                              \
+        "landmarks", MCR_CHOICE, offsetof(S, sides.landmarks), "uniform", 0, 0, 0,                 \
+            "uniform|kmeans|leverage", "how nystrom chooses its objects"                           \
+    }
+
+/* What is to be solved, for the estimate: so many problems of so many objects each. */
+typedef struct mcr_side_work {
+    enum { MCR_WORK_SVM, MCR_WORK_RIDGE, MCR_WORK_SMOOTH } kind;
+    double problems, size;
+    double columns; /* outputs solved for together */
+} mcr_side_work;
+
+typedef struct mcr_side {
+    mcr *ctx;
+    bool features;     /* else kernel values */
+    mcr_design design; /* of all objects, if features */
+    const mcr_data *data;
+    mcr_features *exact;
+    mcr_map *map; /* NULL: exact */
+    int64_t *row;
+    size_t kept;
+    mcr_map_error error;
+    char why[320]; /* "": there was nothing to choose */
+} mcr_side;
+
+/* Chooses, and makes the features where they are chosen. Fails if features are asked for and cannot be
+ * had. Close it also after a failure. */
+mcr_status mcr_side_open(mcr_side *side, const mcr_learning *in, const mcr_side_options *options,
+                         const mcr_side_work *work);
+void mcr_side_close(mcr_side *side);
+/* For a learner that cannot do something with features: kernel values, unless features are asked for;
+ * then MCR_BAD_CALL: "svm: WHAT works with kernel values only: ...". */
+mcr_status mcr_side_refuse(mcr *ctx, const mcr_side_options *options, const char *learner,
+                           const char *what);
+
+/* A basis for the weights of an approximate map: w is p x outputs. */
+mcr_status mcr_side_add(const mcr_side *side, mcr_fitted *fitted, const double *w, int64_t outputs);
+/* The same as a new fitted, with task, rule and classes of the goal. */
+mcr_status mcr_side_goal(mcr_fitted **out, const mcr_side *side, const mcr_goal *goal,
+                         const double *w);
+/* Side, reason and measured errors, for the report. */
+mcr_status mcr_side_tell(const mcr_side *side, mcr_fitted *fitted);
+
+#endif

@@ -1,0 +1,18 @@
+/* fourier.h (internal): predictions of models that are weights of random Fourier features.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef MCR_MODEL_FOURIER_H
+#define MCR_MODEL_FOURIER_H
+
+#include "gram/map.h"
+#include "model/model.h"
+
+bool mcr_fourier_is(const mcr_fitted *fitted);
+/* The model's features for objects like those of data. */
+mcr_status mcr_fourier_open(mcr_map **out, mcr *ctx, const mcr_model *model, const mcr_data *data);
+/* score (objects of part x outputs). */
+mcr_status mcr_fourier_score(mcr_map *map, const mcr_model *model, const mcr_data *part,
+                             double *score);
+
+#endif

@@ -1,0 +1,192 @@
+/* coordinate.c: support vector machines with many features and sparse rows, by dual coordinate descent.
+ *
+ * One coefficient at a time, in a random order that is new in each sweep; w = D'b is kept, so a step is
+ * two passes over one row. Coefficients that are sure to stay at their bound are left out until the
+ * others are done (Hsieh, Chang, Lin, Keerthi and Sundararajan, ICML 2008).
+ *
+ * They keep a bias that is penalised with the others. Here the sum of b must be 0, as on the kernel
+ * side: the method of multipliers, with the penalty rho / 2 (sum of b)^2, which is one more feature of
+ * the value sqrt(rho), and the multiplier, which is the bias. A few rounds are enough, as rho is far above
+ * the curvature along the bias where many coefficients are free.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <math.h>
+#include <string.h>
+
+#include "base/context.h"
+#include "base/random.h"
+#include "solve/linear.h"
+
+enum { MOST_SWEEPS = 100000 }; /* slower than that is stuck */
+
+typedef struct state {
+    mcr *ctx;
+    const mcr_design *d;
+    const mcr_qp *p;
+    mcr_qp_result *result;
+    double *b, *w, *square;
+    int64_t *order, active, movable;     /* those with lo < hi */
+    double rho, bias, sum, wanted;       /* sum of b, kept along */
+    double high, low, old_high, old_low; /* of the slopes in a sweep, and for leaving */
+    uint64_t sweep;
+    double began;
+} state;
+
+static mcr_status open_state(state *t, const mcr_design *d, const mcr_qp *p, double *b, double *w,
+                             mcr_qp_result *r)
+{
+    *t = (state){.ctx = d->ctx, .d = d, .p = p, .result = r, .b = b, .w = w, .began = mcr_now()};
+    t->square = mcr_alloc(t->ctx, (size_t)d->n, sizeof *t->square);
+    t->order = mcr_alloc(t->ctx, (size_t)d->n, sizeof *t->order);
+    if (!t->square || !t->order)
+        return MCR_NO_MEMORY;
+    mcr_status s = mcr_design_squares(d, t->square);
+    if (!s)
+        s = mcr_design_project(d, b, 1, w);
+    double sum = 0;
+    for (int64_t i = 0; i < d->n && !s; i++) {
+        sum += t->square[i];
+        t->wanted += b[i];
+    }
+    t->rho = p->no_sum ? 0 : sum > 0 ? sum / (double)d->n : 1;
+    return s;
+}
+
+static void all_active(state *t)
+{
+    t->active = 0;
+    for (int64_t i = 0; i < t->d->n; i++)
+        if (t->p->lo[i] < t->p->hi[i])
+            t->order[t->active++] = i;
+    t->movable = t->active;
+    t->old_high = INFINITY;
+    t->old_low = -INFINITY;
+}
+
+/* One step of coefficient i; false: it may leave. */
+static bool step(state *t, int64_t i)
+{
+    const mcr_design *d = t->d;
+    int64_t r = d->row ? d->row[i] : i, first = d->start[r], end = d->start[r + 1];
+    const int32_t *index = d->index + first;
+    const double *value = d->value + first;
+    double lo = t->p->lo[i], hi = t->p->hi[i], old = t->b[i];
+    double part[2] = {t->bias + t->rho * t->sum - t->p->z[i], 0};
+    int64_t e = 0, count = end - first;
+    for (; e + 2 <= count; e += 2) {
+        part[0] += value[e] * t->w[index[e]];
+        part[1] += value[e + 1] * t->w[index[e + 1]];
+    }
+    if (e < count)
+        part[0] += value[e] * t->w[index[e]];
+    double slope = part[0] + part[1], seen = slope;
+    if (old <= lo) {
+        if (slope > t->old_high)
+            return false;
+        seen = fmin(slope, 0);
+    } else if (old >= hi) {
+        if (slope < t->old_low)
+            return false;
+        seen = fmax(slope, 0);
+    }
+    t->high = fmax(t->high, seen);
+    t->low = fmin(t->low, seen);
+    double bend = t->square[i] + t->rho;
+    if (fabs(seen) < 1e-15 || !(bend > 0))
+        return true;
+    double now = fmin(fmax(old - slope / bend, lo), hi), change = now - old;
+    t->b[i] = now;
+    t->sum += change;
+    for (e = 0; e < count; e++)
+        t->w[index[e]] += change * value[e];
+    return true;
+}
+
+static void sweep(state *t)
+{
+    mcr_random r = mcr_random_stream(mcr_seed(t->ctx), "coordinate descent", t->sweep++);
+    mcr_random_shuffle(&r, t->order, t->active);
+    t->high = -INFINITY;
+    t->low = INFINITY;
+    for (int64_t k = 0; k < t->active;) {
+        if (step(t, t->order[k])) {
+            k++;
+            continue;
+        }
+        int64_t gone = t->order[k];
+        t->order[k] = t->order[--t->active];
+        t->order[t->active] = gone;
+    }
+    t->result->steps++;
+}
+
+/* Sweeps until all slopes are within `goal`, those of coefficients that were left out only if `all`; *over:
+ * a limit was reached. */
+static void descend(state *t, double goal, bool all, bool *over)
+{
+    t->old_high = INFINITY; /* the slopes may have moved with the bias */
+    t->old_low = -INFINITY;
+    while (t->sweep < MOST_SWEEPS) {
+        sweep(t);
+        double spread = t->active ? fmax(t->high, 0) - fmin(t->low, 0) : 0;
+        if ((*over = mcr_linear_is_over(t->ctx, t->p, t->began, spread, t->result)))
+            return;
+        if (spread <= goal) {
+            if (t->active == t->movable || !all)
+                return;
+            all_active(t);
+            continue;
+        }
+        t->old_high = t->high > 0 ? t->high : INFINITY;
+        t->old_low = t->low < 0 ? t->low : -INFINITY;
+    }
+}
+
+static mcr_status finish(state *t, double *g)
+{
+    mcr_linear_balance(t->p, t->wanted, t->b);
+    mcr_status s = mcr_linear_judge(t->d, t->p, t->b, g, t->w, t->result);
+    t->sum = -t->wanted;
+    for (int64_t i = 0; i < t->d->n; i++)
+        t->sum += t->b[i];
+    return s;
+}
+
+mcr_status mcr_linear_descent(const mcr_design *d, const mcr_qp *p, double *b, double *g, double *w,
+                              mcr_qp_result *result)
+{
+    enum { ROUNDS = 400 };
+    state t;
+    bool over = false, judged = false;
+    *result = (mcr_qp_result){.stop = MCR_QP_OPTIMAL};
+    mcr_status s = open_state(&t, d, p, b, w, result);
+    if (!s)
+        all_active(&t);
+    double goal = p->no_sum ? 0.5 * p->tolerance : fmax(0.5 * p->tolerance, 0.3);
+    for (int round = 0; round < ROUNDS && t.sweep < MOST_SWEEPS && !s; round++) {
+        bool last = goal <= 0.5 * p->tolerance;
+        descend(&t, goal, last, &over);
+        double off = t.rho * t.sum;
+        t.bias += off;
+        if (over || (last && fabs(off) <= 0.5 * p->tolerance)) {
+            s = finish(&t, g);
+            judged = true;
+            if (over || s || result->violation <= p->tolerance)
+                break;
+            goal *= 0.25;
+        } else {
+            goal = fmax(0.5 * p->tolerance, fmin(0.3 * goal, fabs(off)));
+            judged = false;
+        }
+    }
+    if (!s && !judged)
+        s = finish(&t, g);
+    if (!s && !over && !(result->violation <= p->tolerance))
+        result->stop = MCR_QP_STUCK;
+    if (!s && result->violation <= p->tolerance)
+        result->stop = MCR_QP_OPTIMAL;
+    mcr_free(d->ctx, t.square);
+    mcr_free(d->ctx, t.order);
+    return s;
+}

@@ -1,0 +1,554 @@
+/* interior.c: support vector machines with few features, by an interior point method.
+ *
+ *   min 1/2 |D'b|^2 - z'b    lo <= b <= hi,  the sum of b kept
+ *
+ * Primal-dual, with Mehrotra's predictor and corrector. With x = b - lo, c = hi - b and multipliers s, t
+ * of the bounds, Newton's equations have the matrix DD' + diag(s/x + t/c), which is a diagonal plus p
+ * columns: eliminating the coefficients leaves 1 + D' diag(h) D, p x p, h = 1 / (s/x + t/c), and one
+ * row for the bias, which is free (Ferris and Munson, SIAM J. Optim. 13, 2002). Some twenty steps,
+ * whatever the tolerance and C. What is near a bound at the end is put there, and judged from scratch.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <math.h>
+#include <string.h>
+
+#include "base/context.h"
+#include "base/threads.h"
+#include "linalg/lapack.h"
+#include "solve/linear.h"
+
+/* A step goes 0.995 of the way to where the first number would be 0. */
+#define LONGEST (1 / 0.995)
+
+/* Objects of a part, and numbers that it finds. */
+enum { CHUNK = 8192, FOUND = 2 };
+
+typedef struct state {
+    mcr *ctx;
+    const mcr_design *d;
+    const mcr_qp *p;
+    mcr_qp_result *result;
+    int64_t n, movable;                /* coefficients; those with lo < hi */
+    double *b, *s, *t, *g;             /* g: D w */
+    double *h, *q, *db, *ds, *dt, *du; /* du: D u */
+    double *off_s, *off_t;             /* products of complementarity that are to go */
+    struct {
+        double *db, *ds, *dt, *du, *u, dbias, step;
+    } old;       /* directions put aside */
+    double *two; /* n x 2 */
+    double sum;  /* of b, to be kept */
+    double bias, dbias, mu, step, centre, longer;
+    int correctors;
+    int64_t cols;                               /* of two */
+    double *found;                              /* of the parts of the objects */
+    double *w, *u, *edge, *solved_edge, *right; /* p; right: p x 2 */
+    double corner;                              /* of the eliminated bias */
+    mcr_square m;
+    double *try_b, *try_g, *try_w; /* the last that was judged */
+    double *best_b;
+    double best;
+    double began;
+} state;
+
+static bool can_move(const state *t, int64_t i)
+{
+    return t->p->hi[i] > t->p->lo[i];
+}
+
+/* ---- start -------------------------------------------------------------------------------------*/
+
+static mcr_status open_state(state *t, const mcr_design *d, const mcr_qp *p, mcr_qp_result *r)
+{
+    *t = (state){.ctx = d->ctx, .d = d, .p = p, .result = r, .n = d->n, .began = mcr_now()};
+    size_t n = (size_t)d->n, f = (size_t)d->p;
+    t->best = INFINITY;
+    double each = mcr_design_entries(d) / (double)(n > 0 ? n : 1);
+    t->correctors = each > 60 ? 3 : each > 20 ? 2 : 1;
+    double **by_object[] = {&t->b,      &t->s,      &t->t,      &t->g,     &t->h,
+                            &t->q,      &t->db,     &t->ds,     &t->dt,    &t->du,
+                            &t->try_b,  &t->try_g,  &t->best_b, &t->off_s, &t->off_t,
+                            &t->old.db, &t->old.ds, &t->old.dt, &t->old.du};
+    double **by_feature[] = {&t->w, &t->u, &t->edge, &t->solved_edge, &t->try_w, &t->old.u};
+    for (size_t i = 0; i < sizeof by_object / sizeof *by_object; i++)
+        if (!(*by_object[i] = mcr_alloc_zero(t->ctx, n, sizeof(double))))
+            return MCR_NO_MEMORY;
+    for (size_t i = 0; i < sizeof by_feature / sizeof *by_feature; i++)
+        if (!(*by_feature[i] = mcr_alloc_zero(t->ctx, f, sizeof(double))))
+            return MCR_NO_MEMORY;
+    t->found = mcr_alloc(t->ctx, n / CHUNK + 1, FOUND * sizeof(double));
+    t->two = mcr_alloc(t->ctx, n, 2 * sizeof(double));
+    t->right = mcr_alloc(t->ctx, f, 2 * sizeof(double));
+    if (!t->two || !t->right || !t->found)
+        return MCR_NO_MEMORY;
+    return mcr_square_open(&t->m, t->ctx, d->p, p->phase ? p->phase : "svm");
+}
+
+static void close_state(state *t)
+{
+    double *room[] = {t->b,      t->s,           t->t,     t->g,     t->h,      t->q,
+                      t->db,     t->ds,          t->dt,    t->du,    t->w,      t->u,
+                      t->edge,   t->solved_edge, t->try_b, t->try_g, t->best_b, t->two,
+                      t->right,  t->try_w,       t->off_s, t->off_t, t->old.db, t->old.ds,
+                      t->old.dt, t->old.du,      t->old.u};
+    for (size_t i = 0; i < sizeof room / sizeof *room; i++)
+        mcr_free(t->ctx, room[i]);
+    mcr_free(t->ctx, t->found);
+    mcr_square_close(&t->m);
+}
+
+static mcr_status refresh(state *t)
+{
+    mcr_status st = mcr_design_project(t->d, t->b, 1, t->w);
+    return st ? st : mcr_design_multiply(t->d, t->w, 1, t->g);
+}
+
+/* In the middle of the bounds, with a sum of 0; multipliers of the size of the slopes. */
+static mcr_status begin(state *t)
+{
+    double wide[2] = {0, 0}, square = 0;
+    for (int64_t i = 0; i < t->n; i++) {
+        t->movable += can_move(t, i);
+        wide[t->p->z[i] > 0] += t->p->hi[i] - t->p->lo[i];
+    }
+    for (int64_t i = 0; i < t->n; i++) {
+        int side = t->p->z[i] > 0;
+        double share = 0.5 * (wide[!side] > 0 ? fmin(1, wide[!side] / wide[side]) : 1);
+        double step = share * (t->p->hi[i] - t->p->lo[i]);
+        t->b[i] = side ? t->p->lo[i] + step : t->p->hi[i] - step;
+    }
+    mcr_status st = refresh(t);
+    for (int64_t i = 0; i < t->n && !st; i++)
+        if (can_move(t, i))
+            square += (t->g[i] - t->p->z[i]) * (t->g[i] - t->p->z[i]) / (double)t->movable;
+    for (int64_t i = 0; i < t->n; i++) {
+        t->s[i] = t->t[i] = fmax(sqrt(square), 1e-3);
+        t->mu += (t->p->hi[i] - t->p->lo[i]) * t->s[i] / (2 * (double)t->movable);
+    }
+    return st;
+}
+
+/* ---- one step ----------------------------------------------------------------------------------*/
+
+/* Runs over all objects in parts; what a part found is put together in order. */
+typedef struct chunk_job {
+    state *t;
+    void (*work)(state *t, int64_t first, int64_t end, double *found);
+} chunk_job;
+
+static mcr_status run_chunk(void *arg, int64_t item, int worker)
+{
+    (void)worker;
+    const chunk_job *j = arg;
+    int64_t first = item * CHUNK, end = first + CHUNK < j->t->n ? first + CHUNK : j->t->n;
+    double *found = j->t->found + item * FOUND;
+    found[0] = found[1] = 0;
+    j->work(j->t, first, end, found);
+    return MCR_OK;
+}
+
+static void over_all(state *t, void (*work)(state *, int64_t, int64_t, double *), double sum[FOUND])
+{
+    int64_t count = (t->n + CHUNK - 1) / CHUNK;
+    chunk_job j = {t, work};
+    (void)mcr_parallel(t->ctx, count, run_chunk, &j); /* no part fails */
+    for (int k = 0; k < FOUND; k++)
+        sum[k] = 0;
+    for (int64_t i = 0; i < count; i++)
+        for (int k = 0; k < FOUND; k++)
+            sum[k] += t->found[i * FOUND + k];
+}
+
+/* Weights of the rows, and products of complementarity; found: the sum of the weights. */
+static void set_weights(state *t, int64_t first, int64_t end, double *found)
+{
+    for (int64_t i = first; i < end; i++) {
+        double x = t->b[i] - t->p->lo[i], c = t->p->hi[i] - t->b[i];
+        t->off_s[i] = x * t->s[i];
+        t->off_t[i] = c * t->t[i];
+        t->h[i] = can_move(t, i) ? x * c / (t->s[i] * c + t->t[i] * x) : 0;
+        found[0] += t->h[i];
+    }
+}
+
+/* The factor of 1 + D' h D; sum: of h, for the bias's corner. */
+static mcr_status factorise(state *t, double sum)
+{
+    mcr_status st = mcr_design_weigh(t->d, t->h, t->m.a, t->m.ld);
+    for (int64_t k = 0; k < t->d->p && !st; k++)
+        t->m.a[k * t->m.ld + k] += 1;
+    if (!st)
+        st = mcr_lapack_cholesky(t->ctx, t->d->p, t->m.a, t->m.ld, NULL, NULL);
+    t->corner = sum;
+    return st;
+}
+
+/* q: the right side, from the residual and the complementarity that is to go. */
+static void aim(state *t, int64_t first, int64_t end, double *found)
+{
+    (void)found;
+    for (int64_t i = first; i < end; i++) {
+        double x = t->b[i] - t->p->lo[i], c = t->p->hi[i] - t->b[i];
+        double slope = t->g[i] - t->p->z[i] + t->bias;
+        t->q[i] = !can_move(t, i) ? 0
+                                  : t->s[i] - t->t[i] - slope - t->off_s[i] / x + t->off_t[i] / c;
+    }
+}
+
+static void weigh_right(state *t, int64_t first, int64_t end, double *found)
+{
+    for (int64_t i = first; i < end; i++) {
+        double hq = t->h[i] * t->q[i];
+        t->two[i * t->cols] = hq;
+        if (t->cols == 2)
+            t->two[i * 2 + 1] = t->h[i];
+        found[0] += hq;
+        found[1] += t->b[i];
+    }
+}
+
+/* u, bias and D u for the q that was set. edge: the bias's row is to be solved for as well. */
+static mcr_status solve(state *t, bool edge)
+{
+    int64_t p = t->d->p, cols = edge && !t->p->no_sum ? 2 : 1;
+    double sum[FOUND];
+    t->cols = cols;
+    over_all(t, weigh_right, sum);
+    mcr_status st = mcr_design_project(t->d, t->two, cols, t->right);
+    for (int64_t k = 0; k < p && !st && cols == 2; k++)
+        t->edge[k] = t->right[k * 2 + 1];
+    if (!st)
+        st = mcr_lapack_solve(t->ctx, p, cols, t->m.a, t->m.ld, t->right, cols);
+    if (st)
+        return st;
+    double corner = t->corner, side = sum[0] + sum[1] - t->sum;
+    for (int64_t k = 0; k < p; k++) {
+        t->u[k] = t->right[k * cols];
+        if (cols == 2)
+            t->solved_edge[k] = t->right[k * 2 + 1];
+        corner -= t->edge[k] * t->solved_edge[k];
+        side -= t->edge[k] * t->u[k];
+    }
+    corner = fmax(corner, 1e-14 * t->corner);
+    t->dbias = t->p->no_sum || !(corner > 0) ? 0 : side / corner;
+    for (int64_t k = 0; k < p; k++)
+        t->u[k] -= t->dbias * t->solved_edge[k];
+    return mcr_design_multiply(t->d, t->u, 1, t->du);
+}
+
+static double shorter(double step, double at, double change)
+{
+    return at + step * change < 0 ? -at / change : step;
+}
+
+/* The directions; found: the longest step that this part allows. */
+static void set_directions(state *t, int64_t first, int64_t end, double *found)
+{
+    double step = LONGEST;
+    for (int64_t i = first; i < end; i++) {
+        double x = t->b[i] - t->p->lo[i], c = t->p->hi[i] - t->b[i];
+        if (!can_move(t, i))
+            continue;
+        t->db[i] = t->h[i] * (t->q[i] - t->du[i] - t->dbias);
+        t->ds[i] = -(t->off_s[i] + t->s[i] * t->db[i]) / x;
+        t->dt[i] = -(t->off_t[i] - t->t[i] * t->db[i]) / c;
+        step = shorter(shorter(step, x, t->db[i]), c, -t->db[i]);
+        step = shorter(shorter(step, t->s[i], t->ds[i]), t->t[i], t->dt[i]);
+    }
+    found[0] = step;
+}
+
+/* The directions of all, and a step after which all are positive. */
+static mcr_status direct(state *t, bool edge)
+{
+    double sum[FOUND];
+    over_all(t, aim, sum);
+    mcr_status st = solve(t, edge);
+    if (st)
+        return st;
+    over_all(t, set_directions, sum);
+    t->step = LONGEST;
+    for (int64_t i = 0; i < (t->n + CHUNK - 1) / CHUNK; i++)
+        t->step = fmin(t->step, t->found[i * FOUND]);
+    t->step /= LONGEST;
+    return MCR_OK;
+}
+
+/* Complementarity after the step. */
+static void look_ahead(state *t, int64_t first, int64_t end, double *found)
+{
+    for (int64_t i = first; i < end; i++)
+        if (can_move(t, i))
+            found[0] +=
+                (t->b[i] - t->p->lo[i] + t->step * t->db[i]) * (t->s[i] + t->step * t->ds[i]) +
+                (t->p->hi[i] - t->b[i] - t->step * t->db[i]) * (t->t[i] + t->step * t->dt[i]);
+}
+
+static void swap(double **a, double **b)
+{
+    double *c = *a;
+    *a = *b;
+    *b = c;
+}
+
+/* The directions, with those of before put aside. */
+static void put_aside(state *t)
+{
+    swap(&t->db, &t->old.db);
+    swap(&t->ds, &t->old.ds);
+    swap(&t->dt, &t->old.dt);
+    swap(&t->du, &t->old.du);
+    swap(&t->u, &t->old.u);
+    double bias = t->old.dbias, step = t->old.step;
+    t->old.dbias = t->dbias;
+    t->old.step = t->step;
+    t->dbias = bias;
+    t->step = step;
+}
+
+/* What is to be added to a product of complementarity that a longer step would leave far from the
+ * others. */
+static double outlier(double product, double centre)
+{
+    double wanted = product < 0.1 * centre ? 0.1 * centre : product;
+    wanted = wanted > 10 * centre ? 10 * centre : wanted;
+    return wanted - product < -10 * centre ? -10 * centre : wanted - product;
+}
+
+static void take_outliers(state *t, int64_t first, int64_t end, double *found)
+{
+    (void)found;
+    for (int64_t i = first; i < end; i++) {
+        double x = t->b[i] - t->p->lo[i], c = t->p->hi[i] - t->b[i], far = t->longer;
+        if (!can_move(t, i))
+            continue;
+        t->off_s[i] -= outlier((x + far * t->db[i]) * (t->s[i] + far * t->ds[i]), t->centre);
+        t->off_t[i] -= outlier((c - far * t->db[i]) * (t->t[i] + far * t->dt[i]), t->centre);
+    }
+}
+
+/* Gondzio's correctors (Comput. Optim. Appl. 6, 1996): a longer step, where a direction that brings the
+ * outliers nearer allows it. They need no new factor, and are taken as far as one is dear. */
+static mcr_status correct(state *t)
+{
+    mcr_status st = MCR_OK;
+    double sum[FOUND];
+    for (int k = 0; k < t->correctors && !st && t->step < 0.9; k++) {
+        t->longer = fmin(1, 1.2 * t->step + 0.1);
+        over_all(t, take_outliers, sum);
+        put_aside(t);
+        st = direct(t, false);
+        if (!st && t->step < t->old.step + 0.1 * (t->longer - t->old.step)) {
+            if (t->step < t->old.step)
+                put_aside(t);
+            break;
+        }
+    }
+    return st;
+}
+
+static void take_products(state *t, int64_t first, int64_t end, double *found)
+{
+    (void)found;
+    for (int64_t i = first; i < end; i++) {
+        t->off_s[i] += t->db[i] * t->ds[i] - t->centre;
+        t->off_t[i] -= t->db[i] * t->dt[i] + t->centre;
+    }
+}
+
+static mcr_status find_directions(state *t)
+{
+    double sum[FOUND];
+    over_all(t, set_weights, sum);
+    mcr_status st = factorise(t, sum[0]);
+    if (!st)
+        st = direct(t, true);
+    if (st)
+        return st;
+    over_all(t, look_ahead, sum);
+    double ahead = sum[0] / (2 * (double)t->movable);
+    t->centre = t->mu * pow(fmin(ahead / t->mu, 1), 3);
+    over_all(t, take_products, sum);
+    st = direct(t, false);
+    return st ? st : correct(t);
+}
+
+static void move(state *t, int64_t first, int64_t end, double *found)
+{
+    for (int64_t i = first; i < end; i++) {
+        t->b[i] += t->step * t->db[i];
+        t->s[i] += t->step * t->ds[i];
+        t->t[i] += t->step * t->dt[i];
+        t->g[i] += t->step * t->du[i];
+        if (can_move(t, i))
+            found[0] += (t->b[i] - t->p->lo[i]) * t->s[i] + (t->p->hi[i] - t->b[i]) * t->t[i];
+    }
+}
+
+static mcr_status advance(state *t)
+{
+    double sum[FOUND];
+    mcr_status st = find_directions(t);
+    if (st)
+        return st;
+    over_all(t, move, sum);
+    t->mu = sum[0] / (2 * (double)t->movable);
+    for (int64_t k = 0; k < t->d->p; k++)
+        t->w[k] += t->step * t->u[k];
+    t->bias += t->step * t->dbias;
+    return MCR_OK;
+}
+
+/* ---- the end -----------------------------------------------------------------------------------*/
+
+/* Coefficients that are nearer to a bound than to its multiplier being 0 are put there. */
+static void snap(state *t)
+{
+    for (int64_t i = 0; i < t->n; i++) {
+        double lo = t->p->lo[i], hi = t->p->hi[i], wide = hi - lo;
+        double x = t->b[i] - lo, c = hi - t->b[i];
+        bool low = !can_move(t, i) || (x < c && x < wide * t->s[i]);
+        bool high = can_move(t, i) && c <= x && c < wide * t->t[i];
+        t->try_b[i] = low ? lo : high ? hi : t->b[i];
+    }
+}
+
+static mcr_status judge(state *t)
+{
+    mcr_linear_balance(t->p, t->sum, t->try_b);
+    mcr_status st = mcr_linear_judge(t->d, t->p, t->try_b, t->try_g, t->try_w, t->result);
+    if (!st && t->result->violation < t->best) {
+        t->best = t->result->violation;
+        memcpy(t->best_b, t->try_b, sizeof *t->best_b * (size_t)t->n);
+    }
+    return st;
+}
+
+/* A step of the coefficients that are free in the best solution so far, towards equal slopes: their
+ * own problem without bounds, with a little added to its diagonal. */
+static mcr_status correct_free(state *t, double ridge)
+{
+    double sum = 0;
+    int64_t count = 0;
+    for (int64_t i = 0; i < t->n; i++) {
+        bool is_free = t->try_b[i] > t->p->lo[i] && t->try_b[i] < t->p->hi[i];
+        t->h[i] = is_free ? 1 / ridge : 0;
+        sum += is_free ? t->p->z[i] - t->try_g[i] : 0;
+        count += is_free;
+    }
+    if (count == 0)
+        return MCR_OK;
+    t->bias = t->p->no_sum ? 0 : sum / (double)count;
+    mcr_status st = factorise(t, (double)count / ridge);
+    swap(&t->b, &t->try_b);
+    swap(&t->g, &t->try_g);
+    for (int64_t i = 0; i < t->n; i++)
+        t->q[i] = t->h[i] > 0 ? t->p->z[i] - t->g[i] - t->bias : 0;
+    if (!st)
+        st = solve(t, true);
+    swap(&t->b, &t->try_b);
+    swap(&t->g, &t->try_g);
+    for (int64_t i = 0; i < t->n && !st; i++)
+        if (t->h[i] > 0) {
+            double now = t->try_b[i] + t->h[i] * (t->q[i] - t->du[i] - t->dbias);
+            t->try_b[i] = fmin(fmax(now, t->p->lo[i]), t->p->hi[i]);
+        }
+    return st;
+}
+
+/* What was put to its bound moved w by a little, which the free coefficients can take back. */
+static mcr_status polish(state *t)
+{
+    enum { MOST = 6 };
+    double square = 0;
+    mcr_status st = mcr_design_squares(t->d, t->h);
+    for (int64_t i = 0; i < t->n && !st; i++)
+        square += t->h[i] / (double)t->n;
+    for (int i = 0; i < MOST && !st && t->best > t->p->tolerance; i++) {
+        double before = t->best;
+        memcpy(t->try_b, t->best_b, sizeof *t->try_b * (size_t)t->n);
+        st = mcr_linear_judge(t->d, t->p, t->try_b, t->try_g, t->try_w, t->result);
+        if (!st)
+            st = correct_free(t, 1e-9 * square);
+        if (!st)
+            st = judge(t);
+        if (!st && t->best > 0.9 * before)
+            break;
+    }
+    return st == MCR_NUMERIC ? MCR_OK : st;
+}
+
+/* Worth judging: the gap is small against the objective. */
+static bool is_near(const state *t)
+{
+    double square = 0, linear = 0;
+    for (int64_t i = 0; i < t->n; i++) {
+        square += t->b[i] * t->g[i];
+        linear += t->p->z[i] * t->b[i];
+    }
+    return t->mu * 2 * (double)t->movable < 1e-2 * fmax(fabs(linear - 0.5 * square), 1e-300);
+}
+
+static mcr_status iterate(state *t)
+{
+    enum { MOST = 200, PATIENCE = 12 };
+    mcr_status st = MCR_OK;
+    int worse = 0;
+    t->result->stop = MCR_QP_STUCK;
+    for (int i = 0; i < MOST && !st; i++) {
+        if (is_near(t)) {
+            double before = t->best;
+            snap(t);
+            st = judge(t);
+            if (!st && t->best <= t->p->tolerance) {
+                t->result->stop = MCR_QP_OPTIMAL;
+                break;
+            }
+            worse = t->best < 0.9 * before ? 0 : worse + 1;
+            if (!st && worse) /* rounding: both are updated along the way */
+                st = refresh(t);
+        }
+        if (st || worse > PATIENCE || !(t->mu > 0) ||
+            mcr_linear_is_over(t->ctx, t->p, t->began, t->best, t->result))
+            break;
+        st = advance(t);
+        t->result->steps++;
+        if (!st && !(t->step > 1e-12))
+            break;
+    }
+    if (st == MCR_NUMERIC && isfinite(t->best)) /* no factor: this is the end */
+        st = MCR_OK;
+    if (!st && t->result->stop == MCR_QP_STUCK && isfinite(t->best)) {
+        st = polish(t);
+        if (t->best <= t->p->tolerance)
+            t->result->stop = MCR_QP_OPTIMAL;
+    }
+    return st;
+}
+
+mcr_status mcr_linear_interior(const mcr_design *d, const mcr_qp *p, double *b, double *g,
+                               double *w, mcr_qp_result *result)
+{
+    state t;
+    *result = (mcr_qp_result){.stop = MCR_QP_OPTIMAL};
+    mcr_status st = open_state(&t, d, p, result);
+    for (int64_t i = 0; i < d->n; i++)
+        t.sum += b[i];
+    if (!st)
+        st = begin(&t);
+    if (!st && t.movable > 0)
+        st = iterate(&t);
+    if (!st && t.movable > 0) {
+        if (isinf(t.best)) { /* ended before it was near */
+            snap(&t);
+            st = judge(&t);
+        }
+        memcpy(b, t.best_b, sizeof *b * (size_t)t.n);
+    } else if (!st) {
+        memcpy(b, p->lo, sizeof *b * (size_t)t.n);
+    }
+    if (!st)
+        st = mcr_linear_judge(d, p, b, g, w, result);
+    close_state(&t);
+    return st;
+}

@@ -1,0 +1,139 @@
+/* linear.c: what the solvers of quadratic programs with features share.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "solve/linear.h"
+
+#include <math.h>
+
+#include "base/context.h"
+
+/* Multiply-adds of BLAS are so much cheaper than those of loops over sparse entries. */
+#define BLAS_GAIN 12.0
+
+double mcr_linear_interior_work(double n, double p, double entries)
+{
+    enum { STEPS = 40, PRODUCTS = 10, OVERHEAD = 12, MOST = 4096 };
+    if (p > MOST)
+        return INFINITY;
+    double each = n > 0 ? entries / n : 0, sparse = n * each * each / 2;
+    double weigh = entries < 0.25 * n * p ? sparse : n * p * p / 2 / BLAS_GAIN;
+    return STEPS * (weigh + p * p * p / 3 / BLAS_GAIN + PRODUCTS * (entries + OVERHEAD * n));
+}
+
+/* With more features than objects coordinates hardly depend on each other; else many sweeps are needed,
+ * or very many. */
+double mcr_linear_descent_work(double n, double p, double entries)
+{
+    enum { EASY = 100, HARD = 3000, PASSES = 2, OVERHEAD = 10 };
+    return (p >= n ? EASY : HARD) * (PASSES * entries + OVERHEAD * n);
+}
+
+/* Where all coefficients that can move have one sign and their sum is 0, they are 0. */
+static bool is_settled(const mcr_qp *p, double *b)
+{
+    bool up = false, down = false;
+    for (int64_t i = 0; i < p->n; i++) {
+        up |= p->hi[i] > 0;
+        down |= p->lo[i] < 0;
+    }
+    for (int64_t i = 0; i < p->n && !p->no_sum && !(up && down); i++)
+        b[i] = 0;
+    return !p->no_sum && !(up && down);
+}
+
+mcr_status mcr_linear_solve(const mcr_design *d, const mcr_qp *p, double *b, double *g, double *w,
+                            mcr_qp_result *result)
+{
+    *result = (mcr_qp_result){.stop = MCR_QP_OPTIMAL};
+    if (is_settled(p, b))
+        return mcr_linear_judge(d, p, b, g, w, result);
+    double n = (double)d->n, entries = mcr_design_entries(d);
+    double room = (double)d->p * (double)d->p * sizeof(double);
+    bool few = mcr_linear_interior_work(n, (double)d->p, entries) <=
+                   mcr_linear_descent_work(n, (double)d->p, entries) &&
+               room <= (double)mcr_budget_left(d->ctx) / 2;
+    return few || !d->start ? mcr_linear_interior(d, p, b, g, w, result)
+                            : mcr_linear_descent(d, p, b, g, w, result);
+}
+
+mcr_status mcr_linear_judge(const mcr_design *d, const mcr_qp *p, const double *b, double *g,
+                            double *w, mcr_qp_result *r)
+{
+    mcr_status s = mcr_design_project(d, b, 1, w);
+    if (!s)
+        s = mcr_design_multiply(d, w, 1, g);
+    double low = p->no_sum ? 0 : INFINITY, high = p->no_sum ? 0 : -INFINITY;
+    for (int64_t i = 0; i < p->n && !s; i++) {
+        double slope = g[i] - p->z[i];
+        if (!isfinite(slope))
+            s = mcr_fail(d->ctx, MCR_NUMERIC,
+                         "%s: the numbers are too large: scale the data or the kernel",
+                         p->phase ? p->phase : "svm");
+        if (b[i] < p->hi[i] && slope < low)
+            low = slope;
+        if (b[i] > p->lo[i] && slope > high)
+            high = slope;
+    }
+    r->low[0] = low;
+    r->high[0] = high;
+    r->violation = fmax(high - low, 0);
+    r->precise = true;
+    return s;
+}
+
+/* How far coefficient i can go against the sign of `sum`. */
+static double room_of(const mcr_qp *p, const double *b, int64_t i, double sum, bool free_only)
+{
+    if (free_only && (b[i] <= p->lo[i] || b[i] >= p->hi[i]))
+        return 0;
+    return sum > 0 ? b[i] - p->lo[i] : p->hi[i] - b[i];
+}
+
+void mcr_linear_balance(const mcr_qp *p, double wanted, double *b)
+{
+    for (int pass = 0; pass < 4 && !p->no_sum; pass++) {
+        double sum = -wanted, room = 0;
+        for (int64_t i = 0; i < p->n; i++)
+            sum += b[i];
+        bool free_only = true;
+        for (int64_t i = 0; i < p->n; i++)
+            room += room_of(p, b, i, sum, true);
+        if (room < 2 * fabs(sum)) {
+            free_only = false;
+            room = 0;
+            for (int64_t i = 0; i < p->n; i++)
+                room += room_of(p, b, i, sum, false);
+        }
+        if (sum == 0 || !(room > 0))
+            return;
+        double share = fmin(fabs(sum) / room, 1);
+        for (int64_t i = 0; i < p->n; i++) {
+            double step = share * room_of(p, b, i, sum, free_only);
+            b[i] = fmin(fmax(b[i] - (sum > 0 ? step : -step), p->lo[i]), p->hi[i]);
+        }
+    }
+}
+
+bool mcr_linear_is_over(mcr *ctx, const mcr_qp *p, double began, double violation,
+                        mcr_qp_result *result)
+{
+    mcr_progress now = {
+        .size = sizeof now,
+        .phase = p->phase,
+        .fraction = NAN,
+        .seconds = mcr_now() - began,
+        .step = result->steps,
+        .objective = NAN,
+        .violation = violation,
+    };
+    if (p->phase && mcr_report(ctx, &now))
+        result->stop = MCR_QP_INTERRUPTED;
+    else if (p->seconds > 0 && now.seconds > p->seconds)
+        result->stop = MCR_QP_TIME;
+    else if (p->most_steps > 0 && result->steps >= p->most_steps)
+        result->stop = MCR_QP_STEPS;
+    else
+        return false;
+    return true;
+}

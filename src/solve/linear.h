@@ -1,0 +1,39 @@
+/* linear.h (internal): the quadratic programs of support vector machines where K = D D^T for a matrix
+ * of features D: the same problems, results and certificate as mcr_qp_solve (smo.h), from the other side.
+ *
+ * For epsilon = 0, one group (or no_sum), and finite bounds.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef MCR_SOLVE_LINEAR_H
+#define MCR_SOLVE_LINEAR_H
+
+#include "linalg/design.h"
+#include "solve/smo.h"
+
+/* b: a feasible start, then the solution; g (n): D D^T b at the end, from scratch; w (p): D^T b.
+ * Takes the one of the two solvers below that is less work. */
+mcr_status mcr_linear_solve(const mcr_design *d, const mcr_qp *problem, double *b, double *g,
+                            double *w, mcr_qp_result *result);
+
+/* Few features: a primal-dual interior point method, one p x p factor a step. */
+mcr_status mcr_linear_interior(const mcr_design *d, const mcr_qp *problem, double *b, double *g,
+                               double *w, mcr_qp_result *result);
+/* Many features, sparse rows: dual coordinate descent. */
+mcr_status mcr_linear_descent(const mcr_design *d, const mcr_qp *problem, double *b, double *g,
+                              double *w, mcr_qp_result *result);
+/* What they cost, roughly, in multiply-adds of a scalar loop. */
+double mcr_linear_interior_work(double n, double p, double entries);
+double mcr_linear_descent_work(double n, double p, double entries);
+
+/* w = D^T b, g = D w and the violation, low and high of the result. */
+mcr_status mcr_linear_judge(const mcr_design *d, const mcr_qp *problem, const double *b, double *g,
+                            double *w, mcr_qp_result *result);
+/* Makes the sum of b what it should be, by a small change of coefficients that are not at a bound (of
+ * all, if these have not enough room). */
+void mcr_linear_balance(const mcr_qp *problem, double wanted, double *b);
+/* Whether to end, by time or the user: then result->stop says so. */
+bool mcr_linear_is_over(mcr *ctx, const mcr_qp *problem, double began, double violation,
+                        mcr_qp_result *result);
+
+#endif

@@ -1,0 +1,593 @@
+/* Kernel values and features are two ways to the same model: products with features, solvers, learners,
+ * approximate maps.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "svm_helpers.h"
+
+#include "gram/map.h"
+#include "linalg/design.h"
+#include "solve/linear.h"
+
+static mcr_status try_it(mcr_model **out, mcr *ctx, const char *learner, const char *kernel,
+                         const mcr_data *data, const char *options)
+{
+    return try_fit(out, ctx, learner, options ? options : "", kernel, data, NULL);
+}
+
+static mcr_model *fit_model(mcr *ctx, const char *learner, const char *kernel, const mcr_data *data,
+                            const char *options)
+{
+    mcr_model *model;
+    test_ok(ctx, try_it(&model, ctx, learner, kernel, data, options));
+    const mcr_report_fit *r = mcr_model_report(model);
+    if (r->stop != MCR_STOP_OPTIMAL || !(r->value <= r->tolerance))
+        fail_msg("%s, %s, %s: %s, %s is %g, tolerance %g", learner, kernel, options ? options : "",
+                 mcr_stop_name(r->stop), r->certificate, r->value, r->tolerance);
+    return model;
+}
+
+static mcr_data *sample_data(mcr *ctx, const char *name, int64_t n)
+{
+    mcr_data *data = NULL;
+    test_ok(ctx, mcr_data_sample(&data, ctx, name, n, -1));
+    return data;
+}
+
+/* ---- products ----------------------------------------------------------------------------------*/
+
+enum { ROWS = 700, COLS = 23 };
+
+/* The same matrix as sparse rows and as a function. */
+typedef struct matrix {
+    int64_t start[ROWS + 1];
+    int32_t index[ROWS * COLS];
+    double value[ROWS * COLS], dense[ROWS * COLS];
+} matrix;
+
+static matrix *make_matrix(double zeros)
+{
+    matrix *m = calloc(1, sizeof *m);
+    mcr_random r = mcr_random_stream(7, "matrix", 0);
+    int64_t e = 0;
+    for (int64_t i = 0; i < ROWS; i++) {
+        for (int64_t k = 0; k < COLS; k++) {
+            double v = mcr_random_uniform(&r) < zeros ? 0 : mcr_random_normal(&r);
+            v = (double)(float)v; /* kept rows are floats */
+            m->dense[i * COLS + k] = v;
+            if (v != 0) {
+                m->index[e] = (int32_t)k;
+                m->value[e++] = v;
+            }
+        }
+        m->start[i + 1] = e;
+    }
+    return m;
+}
+
+static mcr_status give_rows(void *self, const int64_t *row, int64_t first, int64_t count,
+                            double *to, int64_t ld)
+{
+    const matrix *m = self;
+    for (int64_t t = 0; t < count; t++)
+        memcpy(to + t * ld, m->dense + (row ? row[t] : first + t) * COLS, sizeof *to * COLS);
+    return MCR_OK;
+}
+
+static mcr_design design_of(mcr *ctx, matrix *m, bool sparse)
+{
+    mcr_design d = {.ctx = ctx, .n = ROWS, .p = COLS, .block = give_rows, .self = m};
+    if (sparse) {
+        d.start = m->start;
+        d.index = m->index;
+        d.value = m->value;
+    }
+    return d;
+}
+
+static void check_products(const matrix *m, const mcr_design *d, const int64_t *row)
+{
+    enum { WIDE = 3 };
+    mcr *ctx = d->ctx;
+    double *v = calloc(COLS * WIDE, sizeof *v), *y = calloc(ROWS * WIDE, sizeof *y);
+    double *a = calloc(ROWS * WIDE, sizeof *a), *u = calloc(COLS * WIDE, sizeof *u);
+    double *want = calloc(ROWS * WIDE, sizeof *want), *h = calloc(ROWS, sizeof *h);
+    double w[COLS * COLS], right[COLS * COLS] = {0};
+    for (int64_t k = 0; k < COLS * WIDE; k++)
+        v[k] = sin((double)k);
+    for (int64_t i = 0; i < d->n * WIDE; i++)
+        a[i] = cos((double)i);
+    for (int64_t i = 0; i < d->n; i++)
+        h[i] = i % 5 ? 0.1 + 0.01 * (double)(i % 17) : 0;
+    for (int64_t cols = 1; cols <= WIDE; cols += 2) {
+        for (int64_t i = 0; i < d->n; i++)
+            for (int64_t c = 0; c < cols; c++) {
+                want[i * cols + c] = 0;
+                for (int64_t k = 0; k < COLS; k++)
+                    want[i * cols + c] += m->dense[row[i] * COLS + k] * v[k * cols + c];
+            }
+        test_ok(ctx, mcr_design_multiply(d, v, cols, y));
+        test_close_relative("D v", y, want, d->n * cols, 1e-13);
+        memset(want, 0, sizeof *want * COLS * WIDE);
+        for (int64_t i = 0; i < d->n; i++)
+            for (int64_t k = 0; k < COLS; k++)
+                for (int64_t c = 0; c < cols; c++)
+                    want[k * cols + c] += m->dense[row[i] * COLS + k] * a[i * cols + c];
+        test_ok(ctx, mcr_design_project(d, a, cols, u));
+        test_close_relative("D' a", u, want, COLS * cols, 1e-12);
+    }
+    test_ok(ctx, mcr_design_weigh(d, h, w, COLS));
+    for (int64_t k = 0; k < COLS; k++)
+        for (int64_t l = 0; l < COLS; l++) {
+            for (int64_t i = 0; i < d->n && l <= k; i++)
+                right[k * COLS + l] += h[i] * m->dense[row[i] * COLS + k] *
+                                       m->dense[row[i] * COLS + l];
+            w[k * COLS + l] = l <= k ? w[k * COLS + l] : 0;
+        }
+    test_close_relative("D' h D", w, right, COLS * COLS, 1e-12);
+    free(v);
+    free(y);
+    free(a);
+    free(u);
+    free(want);
+    free(h);
+}
+
+static void test_products(void **state)
+{
+    mcr *ctx = *state;
+    int64_t all[ROWS], some[ROWS / 2], room[ROWS / 2];
+    for (int64_t i = 0; i < ROWS; i++)
+        all[i] = i;
+    for (int64_t i = 0; i < ROWS / 2; i++)
+        some[i] = (i * 37 + 5) % ROWS;
+    for (int t = 0; t < 6; t++) {
+        matrix *m = make_matrix(t % 2 ? 0.9 : 0.2);
+        mcr_design d = design_of(ctx, m, t < 2);
+        size_t kept = 0;
+        if (t >= 4) {
+            test_ok(ctx, mcr_design_keep(&d, 1 << 30, &kept));
+            assert_int_equal(kept, ROWS * COLS * sizeof(float));
+        }
+        check_products(m, &d, all);
+        mcr_design part = mcr_design_part(&d, some, ROWS / 2, room);
+        check_products(m, &part, some);
+        mcr_design_drop(&d, kept);
+        free(m);
+    }
+}
+
+/* ---- solvers -----------------------------------------------------------------------------------*/
+
+/* Both solvers on D find what SMO finds on D D'. */
+static void test_programs(void **state)
+{
+    mcr *ctx = *state;
+    for (int t = 0; t < 8; t++) {
+        problem p = problem_classes(ctx, 150, 6, 2, 0.15, t & 1, true, (uint64_t)t + 1);
+        mcr_kernel *k;
+        mcr_features *f;
+        mcr_gram *gram;
+        test_ok(ctx, mcr_kernel_parse(&k, ctx, t & 2 ? "poly(degree=2, c=1)" : "linear"));
+        test_ok(ctx, mcr_features_open(&f, ctx, k, p.data, NULL, 0));
+        test_ok(ctx, mcr_gram_open(&gram, ctx, k, p.data, NULL));
+        enum { N = 150 };
+        double lo[N], hi[N], z[N], b[3][N] = {{0}}, g[3][N], w[64];
+        for (int64_t i = 0; i < N; i++) {
+            double most = (t & 4 ? 0.3 : 3) * problem_weight(&p, i);
+            z[i] = p.y[i];
+            lo[i] = z[i] > 0 ? 0 : -most;
+            hi[i] = z[i] > 0 ? most : 0;
+        }
+        int64_t *start = calloc(N + 1, sizeof *start);
+        int32_t *index = calloc(N * 64, sizeof *index);
+        double *value = calloc(N * 64, sizeof *value);
+        for (int64_t i = 0; i < N; i++) {
+            const int32_t *at;
+            const double *v;
+            int64_t count = mcr_features_row(f, 0, i, &at, &v);
+            for (int64_t e = 0; e < count; e++) {
+                index[start[i] + e] = at[e];
+                value[start[i] + e] = v[e];
+            }
+            start[i + 1] = start[i] + count;
+        }
+        mcr_design d = {.ctx = ctx,
+                        .n = N,
+                        .p = mcr_features_count(f),
+                        .start = start,
+                        .index = index,
+                        .value = value};
+        mcr_qp qp = {
+            .n = N, .z = z, .lo = lo, .hi = hi, .no_sum = t == 3 || t == 6, .tolerance = 1e-8};
+        mcr_qp_result r;
+        test_ok(ctx, mcr_qp_solve(gram, &qp, b[0], g[0], &r));
+        for (int s = 1; s < 3; s++) {
+            test_ok(ctx, s == 1 ? mcr_linear_interior(&d, &qp, b[1], g[1], w, &r)
+                                : mcr_linear_descent(&d, &qp, b[2], g[2], w, &r));
+            double sum = 0;
+            for (int64_t i = 0; i < N; i++) {
+                sum += b[s][i];
+                assert_true(b[s][i] >= lo[i] && b[s][i] <= hi[i]);
+            }
+            if (r.stop != MCR_QP_OPTIMAL || !(r.violation <= 1e-8))
+                fail_msg("problem %d, solver %d: stop %d, violation %g, steps %d", t, s, r.stop,
+                         r.violation, (int)r.steps);
+            test_close_real("sum", qp.no_sum ? 0 : sum, 0, 1e-10);
+            test_close_arrays("D D' b", g[s], g[0], N, 2e-7);
+        }
+        free(start);
+        free(index);
+        free(value);
+        mcr_gram_close(gram);
+        mcr_features_close(f);
+        mcr_kernel_free(k);
+        problem_free(&p);
+    }
+}
+
+/* ---- learners ----------------------------------------------------------------------------------*/
+
+static double *scores_of(mcr *ctx, const mcr_model *m, const mcr_data *data)
+{
+    double *score = calloc((size_t)(mcr_data_count(data) * mcr_model_outputs(m)), sizeof *score);
+    test_ok(ctx, mcr_predict(ctx, m, data, NULL, score, NULL));
+    return score;
+}
+
+static void compare_sides(mcr *ctx, const char *learner, const char *kernel, const mcr_data *data,
+                          const char *options)
+{
+    double *score[2], objective[2];
+    int64_t outputs = 0;
+    for (int side = 0; side < 2; side++) {
+        char text[256];
+        snprintf(text, sizeof text, "side=%s %s", side ? "features" : "kernel", options);
+        mcr_model *m = fit_model(ctx, learner, kernel, data, text);
+        assert_string_equal(mcr_model_report(m)->side, side ? "features" : "kernel");
+        score[side] = scores_of(ctx, m, data);
+        objective[side] = mcr_model_report(m)->objective;
+        outputs = mcr_model_outputs(m);
+        mcr_model_free(m);
+    }
+    char what[256];
+    snprintf(what, sizeof what, "%s, %s, %s", learner, kernel, options);
+    test_close_arrays(what, score[1], score[0], mcr_data_count(data) * outputs, 1e-6);
+    test_close_real(what, objective[1], objective[0], 1e-6 * (1 + fabs(objective[0])));
+    free(score[0]);
+    free(score[1]);
+}
+
+static const char *const kernels[] = {"linear", "poly(degree=2, c=1)"};
+
+static void test_svm(void **state)
+{
+    static const char *const options[] = {
+        "C=1 tol=1e-8",
+        "C=20 tol=1e-8",
+        "C=0.05 tol=1e-8 bias=no",
+        "lambda=0.01 tol=1e-8 class-weight=balanced",
+        "C=1 tol=1e-8 multiclass=ovr",
+    };
+    mcr *ctx = *state;
+    for (int t = 0; t < 12; t++)
+        for (size_t o = 0; o < sizeof options / sizeof *options; o++) {
+            problem p = problem_classes(ctx, 160, 5, t % 3 == 2 ? 4 : 2, 0.1, t & 1, t & 2,
+                                        (uint64_t)t);
+            compare_sides(ctx, "svm", kernels[t % 2], p.data, options[o]);
+            problem_free(&p);
+        }
+}
+
+/* A class without weight, objects without features, one feature. */
+static void test_corners(void **state)
+{
+    mcr *ctx = *state;
+    for (int t = 0; t < 3; t++) {
+        problem p = problem_points(50, 3, 0, 1);
+        p.weight = calloc(50, sizeof *p.weight);
+        for (int64_t i = 0; i < 50; i++) {
+            p.y[i] = i % 2 ? 1 : -1;
+            p.weight[i] = t == 2 || i % 2 == 1 - t;
+            for (int64_t k = 0; k < 3 && t == 2; k++)
+                p.x[i * 3 + k] = 0;
+        }
+        problem_build(&p, ctx, true);
+        compare_sides(ctx, "svm", "linear", p.data, "C=1");
+        if (t == 2)
+            compare_sides(ctx, "logistic", "linear", p.data, "lambda=1");
+        problem_free(&p);
+    }
+}
+
+static void test_smooth(void **state)
+{
+    mcr *ctx = *state;
+    for (int t = 0; t < 8; t++) {
+        problem p = problem_classes(ctx, 140, 5, t % 3 == 2 ? 3 : 2, 0.1, t & 1, t & 2,
+                                    (uint64_t)t);
+        problem q = problem_numbers(ctx, 140, 4, 0.2, t & 1, (uint64_t)t);
+        compare_sides(ctx, "logistic", kernels[t % 2], p.data, "lambda=0.5 tol=1e-9");
+        compare_sides(ctx, "logistic", kernels[t % 2], p.data, "lambda=0.01 tol=1e-10");
+        compare_sides(ctx, "ridge", kernels[t % 2], q.data, "lambda=1 tol=1e-9");
+        compare_sides(ctx, "ridge", kernels[t % 2], q.data, "lambda=0.001 tol=1e-8");
+        compare_sides(ctx, "ridge", kernels[t % 2], p.data, "lambda=0.1 tol=1e-9 task=classify");
+        problem_free(&p);
+        problem_free(&q);
+    }
+}
+
+/* Strings: more features than objects, so coordinate descent and conjugate gradients. */
+static void test_many_features(void **state)
+{
+    mcr *ctx = *state;
+    mcr_data *data = sample_data(ctx, "motifs", 120);
+    compare_sides(ctx, "svm", "normalize(spectrum(p=7))", data, "C=10 tol=1e-8");
+    compare_sides(ctx, "logistic", "normalize(spectrum(p=7))", data, "lambda=0.1 tol=1e-9");
+    compare_sides(ctx, "ridge", "normalize(spectrum(p=7))", data,
+                  "lambda=0.1 tol=1e-9 task=classify");
+    mcr_data_free(data);
+}
+
+/* Probabilities: the folds are trained with features, too. */
+static void test_probability(void **state)
+{
+    mcr *ctx = *state;
+    problem p = problem_classes(ctx, 150, 4, 3, 0.15, false, true, 3);
+    double proba[2][450];
+    for (int side = 0; side < 2; side++) {
+        mcr_model *m = fit_model(ctx, "svm", "linear", p.data,
+                                 side ? "probability=yes tol=1e-8 side=features"
+                                      : "probability=yes tol=1e-8 side=kernel");
+        test_ok(ctx, mcr_predict(ctx, m, p.data, NULL, NULL, proba[side]));
+        mcr_model_free(m);
+    }
+    test_close_arrays("probabilities", proba[1], proba[0], 450, 1e-5);
+    problem_free(&p);
+}
+
+/* The planner takes features where there are few of them and many objects, and tells. */
+static void test_planner(void **state)
+{
+    mcr *ctx = *state;
+    problem p = problem_classes(ctx, 30000, 5, 2, 0.1, false, false, 1);
+    problem few = problem_classes(ctx, 100, 5, 2, 0.1, false, false, 1);
+    mcr_model *m = fit_model(ctx, "svm", "linear", p.data, NULL);
+    assert_string_equal(mcr_model_report(m)->side, "features");
+    assert_non_null(strstr(mcr_model_report(m)->why, "5 features"));
+    mcr_model_free(m);
+    m = fit_model(ctx, "svm", "linear", few.data, NULL);
+    assert_string_equal(mcr_model_report(m)->side, "kernel");
+    assert_non_null(mcr_model_report(m)->why);
+    mcr_model_free(m);
+    m = fit_model(ctx, "svm", "rbf(gamma=1)", few.data, NULL);
+    assert_string_equal(mcr_model_report(m)->side, "kernel");
+    assert_null(mcr_model_report(m)->why);
+    mcr_model_free(m);
+    problem_free(&p);
+    problem_free(&few);
+}
+
+static void test_refusals(void **state)
+{
+    mcr *ctx = *state;
+    mcr_model *m;
+    problem p = problem_classes(ctx, 60, 3, 2, 0.1, false, false, 1);
+    test_fails(ctx, try_it(&m, ctx, "svm", "rbf(gamma=1)", p.data, "side=features"), MCR_BAD_CALL,
+               "no finite feature map");
+    test_fails(ctx, try_it(&m, ctx, "svm", "linear", p.data, "side=features C=inf"), MCR_BAD_CALL,
+               "hard margin");
+    test_fails(ctx, try_it(&m, ctx, "svm", "linear", p.data, "side=kernel approx=nystrom"),
+               MCR_BAD_CALL, "--approx");
+    test_fails(ctx, try_it(&m, ctx, "svm", "linear", p.data, "approx=rff"), MCR_BAD_CALL,
+               "nystrom");
+    test_fails(ctx, try_it(&m, ctx, "ridge", "linear", p.data, "approx=nystrom lambda=0"),
+               MCR_BAD_CALL, "lambda = 0");
+    test_fails(ctx, try_it(&m, ctx, "ridge", "linear", p.data, "side=features loo=yes"),
+               MCR_BAD_CALL, "leave-one-out");
+    problem_free(&p);
+}
+
+/* ---- approximate maps --------------------------------------------------------------------------*/
+
+static mcr_map *open_near(mcr *ctx, const char *kernel, const mcr_data *data, mcr_approx approx,
+                          int64_t rank, mcr_landmarks how, mcr_map_error *error)
+{
+    mcr_kernel *k;
+    mcr_map *m;
+    mcr_map_options o = {sizeof o, approx, rank, how};
+    test_ok(ctx, mcr_kernel_parse(&k, ctx, kernel));
+    test_ok(ctx, mcr_map_open(&m, ctx, k, data, &o));
+    test_ok(ctx, mcr_map_measure(m, data, error));
+    mcr_kernel_free(k);
+    return m;
+}
+
+/* With all objects as landmarks the kernel is exact; with fewer, better choices are not much worse. */
+static void test_nystrom(void **state)
+{
+    static const char *const many[] = {"rbf(x, gamma=0.5)", "ssk(sequence, p=2)",
+                                       "wl(molecule, h=2)", "rbf(x, gamma=1) + wl(molecule, h=1)"};
+    mcr *ctx = *state;
+    mcr_data *data = sample_data(ctx, "mixed", 60), *moons = sample_data(ctx, "moons", 600);
+    mcr_map_error error;
+    for (int t = 0; t < 4; t++)
+        for (int how = 0; how < 3; how++) {
+            mcr_map *m = open_near(ctx, many[t], data, MCR_APPROX_NYSTROM, 1000, (mcr_landmarks)how,
+                                   &error);
+            assert_true(mcr_map_count(m) <= 60);
+            assert_true(error.largest <= 1e-6 * error.scale);
+            mcr_map_close(m);
+        }
+    for (int how = 0; how < 3; how++) {
+        mcr_map *m = open_near(ctx, "rbf(gamma=20)", moons, MCR_APPROX_NYSTROM, 60,
+                               (mcr_landmarks)how, &error);
+        assert_int_equal(mcr_map_count(m), 60);
+        assert_true(error.rms < 0.1 && error.mean <= error.rms && error.rms <= error.largest);
+        mcr_map_close(m);
+    }
+    mcr_data_free(data);
+    mcr_data_free(moons);
+}
+
+/* Errors of random features fall like one over the root of their number, for each kernel. */
+static void test_fourier(void **state)
+{
+    static const char *const kernel[] = {
+        "rbf(gamma=0.5)",           "rbf(gamma=[0.5, 2])",      "laplace(gamma=0.7)",
+        "matern(nu=0.5, length=2)", "matern(nu=1.5, length=2)", "matern(nu=2.5, length=[1, 2])"};
+    mcr *ctx = *state;
+    mcr_data *data = sample_data(ctx, "moons", 300);
+    for (int t = 0; t < 6; t++)
+        for (int64_t rank = 200; rank <= 20000; rank *= 10) {
+            mcr_map_error error;
+            mcr_map *m = open_near(ctx, kernel[t], data, MCR_APPROX_RFF, rank, 0, &error);
+            assert_int_equal(mcr_map_count(m), rank);
+            if (!(error.rms < 2 / sqrt((double)rank)))
+                fail_msg("%s, %d: %g", kernel[t], (int)rank, error.rms);
+            test_close_real("K(x,x)", error.scale, 1, 1e-12);
+            mcr_map_close(m);
+        }
+    mcr_data_free(data);
+}
+
+/* Models with approximate maps: scores are those of a linear model on the map's features, files keep
+ * them, and the certificate holds. */
+static void test_near_models(void **state)
+{
+    static const char *const learner[] = {"svm", "ridge", "logistic"};
+    static const char *const option[] = {"C=5 tol=1e-6", "lambda=0.1 task=classify", "lambda=0.1"};
+    mcr *ctx = *state;
+    char folder[256], path[300];
+    test_make_directory(folder);
+    snprintf(path, sizeof path, "%s/m.mercer", folder);
+    mcr_data *data = sample_data(ctx, "blobs", 300);
+    for (int t = 0; t < 6; t++) {
+        char text[200];
+        mcr_approx approx = t < 3 ? MCR_APPROX_NYSTROM : MCR_APPROX_RFF;
+        snprintf(text, sizeof text, "approx=%s rank=40 %s", t < 3 ? "nystrom" : "rff",
+                 option[t % 3]);
+        mcr_model *m = fit_model(ctx, learner[t % 3], "rbf(gamma=0.5)", data, text), *again;
+        const mcr_report_fit *r = mcr_model_report(m);
+        assert_string_equal(r->approx, t < 3 ? "nystrom" : "rff");
+        assert_non_null(strstr(r->certificate, "approximate"));
+        assert_int_equal(r->support, t < 3 ? 40 : 0);
+        double *score = scores_of(ctx, m, data);
+        test_ok(ctx, mcr_model_save(ctx, m, path));
+        test_ok(ctx, mcr_model_load(&again, ctx, path));
+        double *back = scores_of(ctx, again, data);
+        test_close_arrays("from a file", back, score, 300 * mcr_model_outputs(m), 0);
+        assert_string_equal(mcr_model_report(again)->approx, r->approx);
+        /* On the features themselves. */
+        mcr_map_error error;
+        mcr_map *map = open_near(ctx, "rbf(gamma=0.5)", data, approx, 40, 0, &error);
+        mcr_data *vectors;
+        test_ok(ctx, mcr_map_data(&vectors, map, data));
+        snprintf(text, sizeof text, "side=kernel %s", option[t % 3]);
+        mcr_model *linear = fit_model(ctx, learner[t % 3], "linear", vectors, text);
+        double *other = scores_of(ctx, linear, vectors);
+        test_close_arrays(learner[t % 3], score, other, 300 * mcr_model_outputs(m), 2e-4);
+        free(score);
+        free(back);
+        free(other);
+        mcr_model_free(m);
+        mcr_model_free(again);
+        mcr_model_free(linear);
+        mcr_map_close(map);
+        mcr_data_free(vectors);
+    }
+    mcr_data_free(data);
+    test_remove_directory(folder);
+}
+
+/* The same bits for any number of threads. */
+static void test_threads(void **state)
+{
+    static const char *const call[][3] = {
+        {"svm", "linear", "side=features"},
+        {"svm", "poly(degree=2, c=1)", "side=features"},
+        {"svm", "rbf(gamma=1)", "approx=nystrom rank=50 landmarks=kmeans"},
+        {"svm", "rbf(gamma=1)", "approx=rff rank=50"},
+        {"ridge", "rbf(gamma=1)", "approx=nystrom rank=50 landmarks=leverage task=classify"},
+        {"logistic", "linear", "side=features"},
+    };
+    (void)state;
+    for (size_t t = 0; t < sizeof call / sizeof *call; t++) {
+        double *score[2];
+        for (int threads = 1; threads <= 2; threads++) {
+            mcr *ctx = test_open(threads == 1 ? 1 : 3);
+            problem p = problem_classes(ctx, 3000, 5, 2, 0.1, false, true, 2);
+            mcr_model *m = fit_model(ctx, call[t][0], call[t][1], p.data, call[t][2]);
+            score[threads - 1] = scores_of(ctx, m, p.data);
+            mcr_model_free(m);
+            problem_free(&p);
+            test_close(ctx);
+        }
+        assert_memory_equal(score[0], score[1], 3000 * sizeof(double));
+        free(score[0]);
+        free(score[1]);
+    }
+}
+
+/* ---- out of memory -----------------------------------------------------------------------------*/
+
+static mcr_status fit_and_free(mcr *ctx, void *arg)
+{
+    const char *const *call = arg;
+    mcr_model *m = NULL;
+    mcr_options *o = NULL;
+    mcr_kernel *k = NULL;
+    mcr_data *data = NULL;
+    mcr_status s = mcr_data_sample(&data, ctx, "blobs", 30, -1);
+    if (!s)
+        s = mcr_options_open(&o, ctx, call[0]);
+    if (!s)
+        s = mcr_options_set(o, call[2], call[3]);
+    if (!s && call[4])
+        s = mcr_options_set(o, "landmarks", call[4]);
+    if (!s)
+        s = mcr_kernel_parse(&k, ctx, call[1]);
+    if (!s)
+        s = mcr_fit(&m, o, k, data, NULL);
+    mcr_model_free(m);
+    mcr_kernel_free(k);
+    mcr_options_close(o);
+    mcr_data_free(data);
+    return s;
+}
+
+static void test_short_memory(void **state)
+{
+    static const char *const call[][5] = {
+        {"svm", "linear", "side", "features", NULL},
+        {"ridge", "poly(degree=2, c=1)", "side", "features", NULL},
+        {"logistic", "linear", "side", "features", NULL},
+        {"svm", "rbf(gamma=1)", "approx", "nystrom", "kmeans"},
+        {"ridge", "rbf(gamma=1)", "approx", "nystrom", "leverage"},
+        {"logistic", "rbf(gamma=1)", "approx", "rff", NULL},
+    };
+    (void)state;
+    for (size_t t = 0; t < sizeof call / sizeof *call; t++)
+        test_sweep_allocations(call[t][0], fit_and_free, (void *)call[t]);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_products, test_setup, test_teardown),
+        cmocka_unit_test_setup_teardown(test_programs, test_setup, test_teardown),
+        cmocka_unit_test_setup_teardown(test_svm, test_setup, test_teardown),
+        cmocka_unit_test_setup_teardown(test_corners, test_setup, test_teardown),
+        cmocka_unit_test_setup_teardown(test_smooth, test_setup, test_teardown),
+        cmocka_unit_test_setup_teardown(test_many_features, test_setup, test_teardown),
+        cmocka_unit_test_setup_teardown(test_probability, test_setup, test_teardown),
+        cmocka_unit_test_setup_teardown(test_planner, test_setup, test_teardown),
+        cmocka_unit_test_setup_teardown(test_refusals, test_setup, test_teardown),
+        cmocka_unit_test_setup_teardown(test_nystrom, test_setup, test_teardown),
+        cmocka_unit_test_setup_teardown(test_fourier, test_setup, test_teardown),
+        cmocka_unit_test_setup_teardown(test_near_models, test_setup, test_teardown),
+        cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_short_memory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
