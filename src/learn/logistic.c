@@ -133,8 +133,8 @@ static mcr_status make_fitted(mcr_fitted **out, const mcr_goal *g, const mcr_sid
 }
 
 static mcr_status finish(mcr_fitted **out, const mcr_goal *g, const params *o, const double *a,
-                         const double *f, const mcr_smooth_result *r, mcr_gram *gram,
-                         const mcr_side *side)
+                         const double *f, const mcr_smooth_result *r, const mcr_learning *in,
+                         mcr_gram *gram, const mcr_side *side)
 {
     static const mcr_stop stops[] = {
         [MCR_SMOOTH_OPTIMAL] = MCR_STOP_OPTIMAL, [MCR_SMOOTH_STEPS] = MCR_STOP_STEPS,
@@ -155,12 +155,12 @@ static mcr_status finish(mcr_fitted **out, const mcr_goal *g, const params *o, c
     t->tolerance = o->tol;
     t->iterations = r->steps;
     t->stop = stops[r->stop];
-    s = mcr_fitted_remark_definite(t, gram->kernel);
+    s = mcr_fitted_remark_definite(t, in->kernel);
     if (!s)
         s = mcr_side_tell(side, t);
     if (!s)
         s = mcr_goal_tell(g, t, f);
-    if (!s)
+    if (!s && gram)
         s = mcr_fitted_remark_zero(t, gram);
     if (s)
         mcr_fitted_free(t);
@@ -212,7 +212,7 @@ static mcr_status fit(mcr_fitted **out, const mcr_learning *in)
         s = mcr_smooth_solve(gram, side.features ? &side.design : NULL, &problem, a, f, &result);
     }
     if (!s)
-        s = finish(out, &g, o, a, f, &result, gram, &side);
+        s = finish(out, &g, o, a, f, &result, in, gram, &side);
     mcr_free(in->ctx, a);
     mcr_free(in->ctx, f);
     mcr_gram_close(gram);

@@ -1,0 +1,47 @@
+/* multiclass_impl.h (internal to multiclass*.c): the two-class problems of one training.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef MCR_LEARN_MULTICLASS_IMPL_H
+#define MCR_LEARN_MULTICLASS_IMPL_H
+
+#include "learn/multiclass.h"
+
+typedef struct mcr_class_job {
+    const mcr_learning *in;
+    const mcr_multiclass *how;
+    int64_t n, classes, problems;
+    const double *weight;
+    mcr_rule rule;
+    mcr_side side;
+    mcr_gram *whole; /* of all objects, where problems are solved one after the other */
+    mcr_binary *result;
+    double *slope; /* 2 a problem; NULL: no probabilities */
+    double began, deadline;
+    bool stopped;      /* by the user: what has not begun is left out */
+    int64_t solved;    /* problems */
+    int64_t told;      /* when progress was reported last, in ticks */
+    bool uncalibrated; /* some slopes are 1, for want of time or of decision values */
+    /* One-vs-one: objects by class; first of each class, classes + 1 values. A pair has the objects of
+     * its first class, then those of its second. */
+    int64_t *member, *first;
+    float **own;       /* K within each class, shared by its pairs; NULL: not worth it */
+    int64_t *place;    /* first of each class in `sorted` */
+    mcr_data *sorted;  /* objects by class, each class from a whole panel on */
+    mcr_gram **across; /* one a worker */
+    float **pair;      /* one a worker: room for a pair's K */
+    int64_t pair_ld;
+    size_t taken;
+} mcr_class_job;
+
+/* Whether to begin something more, by the user. Problems may be too short to ask for themselves. Called
+ * by all workers; one of them asks. */
+bool mcr_class_stopped(mcr_class_job *j);
+
+/* Slopes of a solved problem's probabilities, from decision values of objects that were held out. Where
+ * time is over, the user has had enough or a fold has no solution, they stay as they are: half of the
+ * folds would tell the wrong thing. data: the problem's objects. */
+mcr_status mcr_class_calibrate(mcr_class_job *j, const mcr_binary *of, mcr_data *data,
+                               int64_t problem);
+
+#endif
