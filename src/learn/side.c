@@ -122,6 +122,14 @@ static double feature_seconds(const mcr_side_work *w, const estimate *e, double 
     return 0;
 }
 
+/* Weights of the features while problems are solved, a few each. Not by the number of threads, on which
+ * the choice must not depend. */
+static double weight_bytes(double features, double columns)
+{
+    enum { ABOUT = 8 };
+    return features * columns * sizeof(double) * ABOUT;
+}
+
 static mcr_status judge(estimate *e, const mcr_learning *in, const mcr_side_work *w)
 {
     double work, objects = (double)mcr_data_count(in->data);
@@ -133,6 +141,7 @@ static mcr_status judge(estimate *e, const mcr_learning *in, const mcr_side_work
     e->kernel = kernel_seconds(w, work, &e->room, memory);
     e->sparse = feature_seconds(w, e, objects);
     e->bytes = stored(in, &field) ? 0 : objects * e->each * (sizeof(int32_t) + sizeof(double));
+    e->bytes += weight_bytes(e->features, w->columns);
     return MCR_OK;
 }
 
@@ -182,6 +191,17 @@ static mcr_status use_stored(mcr_side *side, const mcr_field *field)
         side->row[i] = mcr_field_at(field, i);
     side->design.row = side->row;
     return side->row ? MCR_OK : MCR_NO_MEMORY;
+}
+
+static mcr_status check_count(const mcr_side *side, double columns)
+{
+    double bytes = weight_bytes((double)side->design.p, columns);
+    if (bytes <= (double)mcr_budget_left(side->ctx))
+        return MCR_OK;
+    return mcr_fail(side->ctx, MCR_OVER_BUDGET,
+                    "%lld features need %.1f GB for weights, which is more than the budget: take "
+                    "--side kernel",
+                    (long long)side->design.p, bytes / 1e9);
 }
 
 static mcr_status make_exact(mcr_side *side, const mcr_learning *in)
@@ -258,7 +278,10 @@ mcr_status mcr_side_open(mcr_side *side, const mcr_learning *in, const mcr_side_
     mcr_status s = MCR_OK;
     if (o->side == MCR_SIDE_AUTO && has_map(in->kernel) && mcr_data_count(in->data) > 0)
         s = prefers_features(side, in, work, &features);
-    return s || !features ? s : make_exact(side, in);
+    if (s || !features)
+        return s;
+    s = make_exact(side, in);
+    return s ? s : check_count(side, work->columns);
 }
 
 void mcr_side_close(mcr_side *side)
