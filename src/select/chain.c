@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/params.h"
 #include "base/threads.h"
 #include "learn/goal.h"
 #include "select/select.h"
@@ -60,7 +61,8 @@ static mcr_status take_rows(mcr_data **out, const mcr_trial_set *set, const mcr_
 /* Whether there is any use in computing kernel values for all settings at once. */
 static bool may_share(const mcr_chain *c)
 {
-    return c->room && c->kernel && c->count > 1 && c->options[0]->type->takes_k;
+    return c->room && c->kernel && c->count > 1 && c->options[0]->type->takes_k &&
+           !mcr_wants_features(c->options[0]);
 }
 
 /* The objects of the split, scaled by what its training objects show. */
@@ -249,6 +251,17 @@ mcr_status mcr_chain_run(const mcr_trial_set *set, mcr_chain *c)
     }
     close_work(&w);
     return s;
+}
+
+bool mcr_wants_features(const mcr_options *options)
+{
+    static const char *const name[] = {"side", "approx"};
+    for (size_t i = 0; i < sizeof name / sizeof *name; i++) {
+        const mcr_param *p = mcr_params_find(options->type->params, name[i], strlen(name[i]));
+        if (p && !mcr_params_is_standard(p, options->params))
+            return true;
+    }
+    return false;
 }
 
 mcr_status mcr_task_of(mcr_task *out, const mcr_options *options, const mcr_data *data)

@@ -238,7 +238,7 @@ static mcr_status share_kernel(batch *b, int64_t group)
     const mcr_options *options = t->grid->options;
     int64_t n = mcr_data_count(t->data), number = kernel_of(t, b->point[b->group[group]]);
     double bytes = (double)n * (double)n * sizeof(double);
-    if (t->shared[number] || options->type->own_kernel ||
+    if (t->shared[number] || options->type->own_kernel || mcr_wants_features(options) ||
         ((options->scale || t->grid->scales) && has_vectors(t->data)) ||
         (double)t->shared_bytes + bytes > 0.4 * (double)mcr_memory_budget(t->ctx))
         return MCR_OK;

@@ -67,6 +67,9 @@ typedef struct mcr_chain {
  * within a parallel loop. */
 mcr_status mcr_chain_run(const mcr_trial_set *set, mcr_chain *chain);
 
+/* Whether the options ask for features, so that values of K are of no use. */
+bool mcr_wants_features(const mcr_options *options);
+
 /* Whether every object is a split of its own, in their order. */
 bool mcr_splits_leave_one_out(const mcr_splits *splits);
 

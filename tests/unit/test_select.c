@@ -382,6 +382,7 @@ static void test_tables(void **context)
     search.kernel = strings;
     search.kernels = 1;
     check_table(ctx, "logistic", "", &search, motifs);
+    check_table(ctx, "logistic", "side=features", &search, motifs);
     search.ranges = 0;
     check_table(ctx, "svm", "tol=1e-8", &search, motifs); /* C has a range of its own */
     mcr_data_free(moons);
