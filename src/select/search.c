@@ -139,7 +139,7 @@ static mcr_status run_chain(const batch *b, mcr_chain *c, const mcr_data *data)
         return s;
     if (c->unfinished)
         __atomic_add_fetch(&t->unfinished, c->unfinished, __ATOMIC_RELAXED);
-    if (c->failed && !t->message[0])
+    if (c->failed && !__atomic_exchange_n(&t->failed, true, __ATOMIC_RELAXED))
         snprintf(t->message, sizeof t->message, "%s", c->message);
     return MCR_OK;
 }

@@ -21,7 +21,8 @@ typedef struct mcr_tried {
     unsigned char *state; /* of mcr_point_state + 1; 0: not asked for */
     int64_t best;         /* point; -1: none */
     int64_t fits, unfinished;
-    char message[256]; /* of a training that failed */
+    bool failed; /* a training did, and has left its message */
+    char message[256];
     /* while it runs */
     mcr_options **setting; /* made as they are needed */
     mcr_checkpoint *checkpoint;
