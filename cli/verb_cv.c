@@ -158,11 +158,13 @@ static int run(cli *c, const void *values)
     const char *metric = job.call->split.metric;
     if (!bad && search && metric && strchr(metric, ','))
         bad = cli_refuse(c, "--metric %s: a search needs one metric", metric);
-    if (!bad)
-        bad = cli_advise_fit(c,
-                             mcr_cv(&job.report, job.selection.options, job.kernel, job.data,
-                                    job.splits, search ? NULL : metric, search),
-                             job.kernel, job.data);
+    if (!bad) {
+        mcr_status s = mcr_cv(&job.report, job.selection.options, job.kernel, job.data, job.splits,
+                              metric, search);
+        bad = !search             ? cli_advise_fit(c, s, job.kernel, job.data)
+              : s == MCR_BAD_CALL ? cli_fail(c, s)
+                                  : cli_fail_words(c, s, 1);
+    }
     if (!bad && job.call->output)
         bad = write_values(&job);
     cli_progress_clear(c);

@@ -374,8 +374,9 @@ static void say_tuning(const char *table)
         at += count + (table[at + count] == '\n');
         lines++;
     }
-    cli_say("tuned", "the best of %" PRId64 " points: %.*s", lines - 1, (int)length, table + best);
-    cli_say("", "(%.*s)", (int)strcspn(table, "\n"), table);
+    cli_say("tuned", "the best of %" PRId64 " points (--json has them all):", lines - 1);
+    cli_say("", "%.*s", (int)strcspn(table, "\n"), table);
+    cli_say("", "%.*s", (int)length, table + best);
 }
 
 static void model_summary(const cli *c, const mcr_model *model, double bytes)

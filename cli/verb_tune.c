@@ -70,6 +70,12 @@ static int open_job(tune_job *job)
     if (!bad)
         bad = cli_output_check(c, call->output);
     if (!bad)
+        bad = cli_output_check(c, call->table);
+    if (!bad && call->table) { /* hours of work must not end in a file that cannot be written */
+        FILE *try = fopen(call->table, "a");
+        bad = try ? fclose(try) != 0 : cli_fault(c, call->table, "cannot be written");
+    }
+    if (!bad)
         bad = cli_read_words(c, &job->data, 1);
     /* Vectors whose units are not known are scaled, unless the call says what to do. */
     s->search.scales = !call->split.scale && !call->kernels.count;
@@ -240,7 +246,7 @@ static int run(cli *c, const void *values)
     if (!bad) {
         const mcr_search *search = &job.selection.search;
         mcr_status s = mcr_tune(&job.model, &job.report, job.selection.options, search, job.data);
-        bad = cli_advise_fit(c, s, NULL, job.data);
+        bad = s == MCR_BAD_CALL ? cli_fail(c, s) : cli_fail_words(c, s, 1);
         if (s == MCR_STOPPED && search->checkpoint)
             fprintf(stderr,
                     "mercer: what is done is kept in %s: the same call with --resume goes on\n",
@@ -305,7 +311,7 @@ const cli_verb cli_verb_tune = {
         "data\n"
         "with the best. A range is 1e-3:1e3:log7 (7 values, equal ratios), 0:1:5 (5 values, equal\n"
         "distances) or 2:4 (by ones). Without any the kernel is rbf with a range of gamma, C (or\n"
-        "lambda, nu, neighbors) has a range, the data are scaled (--scale standard), and the "
+        "lambda, nu, neighbors) has a range, the data are scaled both ways, and the "
         "search\n"
         "goes from coarse to fine. Kernel values are shared by all settings of the options, and "
         "each\n"

@@ -88,7 +88,7 @@ typedef enum mcr_point_state {
 MCR_API const char *mcr_point_state_name(mcr_point_state state);
 
 typedef struct mcr_point {
-    const char *kernel, *options; /* canonical; the options that were searched: "C=10" */
+    const char *kernel, *options; /* as in the search; the options that were searched: "C=10" */
     double score, std;            /* mean and deviation over the splits that were tested */
     int64_t splits;
     mcr_point_state state;

@@ -168,7 +168,7 @@ mcr_status mcr_model_complete(mcr_model *m)
     bool features = side && found == 6;
     r->side = features ? "features" : "kernel";
     r->why = f->why;
-    r->approx = !features || !side[0] ? NULL : side[0] == MCR_APPROX_RFF ? "rff" : "nystrom";
+    r->approx = !features || side[0] == 0 ? NULL : side[0] == MCR_APPROX_RFF ? "rff" : "nystrom";
     r->map_features = features ? (int64_t)side[1] : 0;
     for (int e = 0; e < 3; e++)
         r->kernel_error[e] = r->approx ? side[2 + e] : NAN;

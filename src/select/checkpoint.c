@@ -187,11 +187,16 @@ mcr_status mcr_checkpoint_open(mcr_checkpoint **out, mcr *ctx, const char *path,
         return MCR_NO_MEMORY;
     *c = (mcr_checkpoint){.ctx = ctx, .file = -1, .path = mcr_copy_text(ctx, path, strlen(path))};
     mcr_status s = c->path ? MCR_OK : MCR_NO_MEMORY;
-    int flags = O_RDWR | O_APPEND | O_CLOEXEC | (resume ? 0 : O_CREAT | O_TRUNC);
+    int flags = O_RDWR | O_APPEND | O_CLOEXEC | (resume ? 0 : O_CREAT | O_EXCL);
     if (!s && (c->file = open(path, flags, 0666)) < 0)
         s = resume && errno == ENOENT
                 ? mcr_fail_at(ctx, MCR_IO, path, 0,
                               "there is no checkpoint to go on from: start without --resume")
+            : errno == EEXIST
+                ? mcr_fail_at(
+                      ctx, MCR_IO, path, 0,
+                      "a search was cut off here: go on with --resume, or remove the file to "
+                      "begin anew")
                 : failed(c, "cannot be opened");
     if (!s && resume)
         s = read_file(c, fingerprint);

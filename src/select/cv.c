@@ -34,7 +34,15 @@ static mcr_status add_metric(job *j, const char *name, mcr_task task)
 {
     if (j->metrics == MOST_METRICS)
         return mcr_fail(j->ctx, MCR_BAD_CALL, "more than %d metrics", MOST_METRICS);
-    return mcr_metric_choose(&j->metric[j->metrics++], j->ctx, name, task);
+    mcr_status s = mcr_metric_choose(&j->metric[j->metrics], j->ctx, name, task);
+    if (!s && mcr_splits_leave_one_out(j->splits) && !mcr_metric_of_one(j->metric[j->metrics]))
+        s = mcr_fail(
+            j->ctx, MCR_BAD_CALL,
+            "%s of one object says nothing, and leaving one out tests them one by one: use "
+            "folds",
+            j->metric[j->metrics]->info.name);
+    j->metrics += !s;
+    return s;
 }
 
 static mcr_status named_metrics(job *j, const char *names, mcr_task task)
@@ -61,7 +69,8 @@ static mcr_status usual_metrics(job *j, mcr_task task)
         return add_metric(j, NULL, task);
     for (int64_t i = 0; (m = mcr_metric_at(i)) && !s; i++)
         if (m->info.task == task && !m->info.proba &&
-            (!m->info.score || mcr_data_classes(j->data) == 2))
+            (!m->info.score || mcr_data_classes(j->data) == 2) &&
+            (mcr_metric_of_one(m) || !mcr_splits_leave_one_out(j->splits)))
             s = add_metric(j, m->info.name, task);
     return s;
 }
@@ -107,8 +116,9 @@ static mcr_status search_split(job *j, int64_t split, mcr_kernel **kernel, mcr_o
     mcr_data *train = NULL;
     int64_t *group = NULL, count = mcr_splits_rows(j->splits, split, 0, NULL);
     int64_t *rows = mcr_alloc(ctx, (size_t)count, sizeof *rows);
-    mcr_text text;
+    mcr_text text, name;
     mcr_text_init(&text, ctx);
+    mcr_text_init(&name, ctx);
     mcr_status s = rows ? MCR_OK : MCR_NO_MEMORY;
     if (!s) {
         mcr_splits_rows(j->splits, split, 0, rows);
@@ -126,9 +136,10 @@ static mcr_status search_split(job *j, int64_t split, mcr_kernel **kernel, mcr_o
         s = mcr_grid_setting(options, t.grid, t.best);
     if (!s)
         s = mcr_grid_say(&text, t.grid, t.best);
+    if (!s)
+        s = mcr_grid_text(&name, t.grid, t.best);
     if (!s) {
-        const char *name = mcr_kernel_text(*kernel);
-        j->kernel_text[split] = mcr_copy_text(ctx, name, strlen(name));
+        j->kernel_text[split] = mcr_copy_text(ctx, name.bytes, (size_t)name.length);
         j->options_text[split] = mcr_copy_text(ctx, text.bytes, (size_t)text.length);
         s = j->kernel_text[split] && j->options_text[split] ? MCR_OK : MCR_NO_MEMORY;
     }
@@ -137,6 +148,7 @@ static mcr_status search_split(job *j, int64_t split, mcr_kernel **kernel, mcr_o
     mcr_free(ctx, group);
     mcr_free(ctx, rows);
     mcr_text_free(&text);
+    mcr_text_free(&name);
     return s;
 }
 

@@ -195,7 +195,11 @@ static mcr_status default_options(mcr_grid *g)
         {"nu-svr", "C", "0.0625:4096:log17"},    {"one-class", "nu", "0.01:0.5:log9"},
         {"logistic", "lambda", "1e-6:10:log15"}, {"erm", "lambda", "1e-6:10:log15"},
         {"knn", "neighbors", "1:31:16"},         {"fisher", "lambda", "1e-8:1:log9"},
+        {"pegasos", "C", "0.0625:64:log6"},
     };
+    /* It has a path of its own, by the leave-one-out error, but only from kernel values. */
+    g->path = strcmp(g->options->type->name, "ridge") == 0 && !is_given(g->options, "lambda") &&
+              !mcr_wants_features(g->options);
     for (size_t i = 0; i < sizeof usual / sizeof *usual; i++)
         if (strcmp(usual[i].learner, g->options->type->name) == 0 &&
             !is_given(g->options, usual[i].option) &&
@@ -298,21 +302,28 @@ int64_t mcr_grid_point(const mcr_grid *g, const mcr_template *t, const int64_t *
     return t->first + point;
 }
 
-mcr_status mcr_grid_kernel(mcr_kernel **out, const mcr_grid *g, int64_t point)
+mcr_status mcr_grid_text(mcr_text *to, const mcr_grid *g, int64_t point)
 {
     int64_t at[2 * MCR_MOST_AXES], count[2 * MCR_MOST_AXES];
     const mcr_template *t = mcr_grid_template(g, point);
     size_t done = 0;
-    mcr_text text;
-    mcr_text_init(&text, g->ctx);
     mcr_grid_place(g, point, at, count);
     for (int a = 0; a < t->axes; a++) {
-        mcr_text_add(&text, t->text + done, t->axis[a].at - done);
-        mcr_text_real(&text, t->axis[a].values.values[at[a]]);
+        mcr_text_add(to, t->text + done, t->axis[a].at - done);
+        mcr_text_real(to, t->axis[a].values.values[at[a]]);
         done = t->axis[a].at + t->axis[a].length;
     }
-    mcr_text_string(&text, t->text + done);
-    mcr_status s = text.status ? text.status : mcr_kernel_parse(out, g->ctx, text.bytes);
+    mcr_text_string(to, t->text + done);
+    return to->status;
+}
+
+mcr_status mcr_grid_kernel(mcr_kernel **out, const mcr_grid *g, int64_t point)
+{
+    mcr_text text;
+    mcr_text_init(&text, g->ctx);
+    mcr_status s = mcr_grid_text(&text, g, point);
+    if (!s)
+        s = mcr_kernel_parse(out, g->ctx, text.bytes);
     mcr_text_free(&text);
     return s;
 }
@@ -335,6 +346,8 @@ mcr_status mcr_grid_setting(mcr_options **out, const mcr_grid *g, int64_t point)
     if (s)
         return s;
     (*out)->scale = mcr_grid_template(g, point)->scale;
+    if (g->path)
+        s = mcr_options_set(*out, "lambda", "1e-6:1e3:log19");
     for (int a = 0; a < g->axes && !s; a++) {
         mcr_text number;
         s = value_of(&number, g, a, point);

@@ -32,6 +32,7 @@ typedef struct mcr_grid {
     mcr *ctx;
     const mcr_options *options; /* the caller's: what is not searched */
     bool scales;                /* templates differ in how they scale */
+    bool path;                  /* the learner is told a range of lambda, and chooses itself */
     int64_t templates;
     mcr_template *template;
     int axes; /* of the options */
@@ -52,6 +53,8 @@ int mcr_grid_place(const mcr_grid *grid, int64_t point, int64_t *at, int64_t *co
 /* The point of a template at a place. */
 int64_t mcr_grid_point(const mcr_grid *grid, const mcr_template *of, const int64_t *at);
 
+/* The expression of a point as its template has it, with all that was searched. */
+mcr_status mcr_grid_text(mcr_text *to, const mcr_grid *grid, int64_t point);
 mcr_status mcr_grid_kernel(mcr_kernel **out, const mcr_grid *grid, int64_t point);
 /* The options of a point. */
 mcr_status mcr_grid_setting(mcr_options **out, const mcr_grid *grid, int64_t point);

@@ -263,6 +263,12 @@ mcr_status mcr_metric_describe(int64_t number, mcr_metric_info *info)
     return MCR_OK;
 }
 
+/* Of one object these are what they are of many; others are not. */
+bool mcr_metric_of_one(const mcr_metric *m)
+{
+    return m->judge == accuracy || m->judge == log_loss || m->judge == mse || m->judge == mae;
+}
+
 /* Detection is judged like classes: inside and outside. */
 static bool judges(const mcr_metric *m, mcr_task task)
 {

@@ -534,6 +534,11 @@ static mcr_status open_search(mcr_tried *t, const mcr_options *options, const mc
     if (s)
         return s;
     t->count = mcr_splits_count(t->splits);
+    if (mcr_splits_leave_one_out(t->splits) && !mcr_metric_of_one(t->metric))
+        return mcr_fail(t->ctx, MCR_BAD_CALL,
+                        "%s of one object says nothing, and leaving one out tests them one by one: "
+                        "use folds",
+                        t->metric->info.name);
     size_t points = (size_t)t->grid->points;
     t->score = mcr_alloc(t->ctx, points * (size_t)t->count, sizeof *t->score);
     t->tested = mcr_alloc_zero(t->ctx, points, sizeof *t->tested);

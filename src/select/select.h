@@ -32,6 +32,9 @@ const mcr_metric *mcr_metric_at(int64_t number); /* NULL: past the end */
 /* By name, and that it judges the task; else MCR_BAD_CALL. name NULL: the first of the task. */
 mcr_status mcr_metric_choose(const mcr_metric **out, mcr *ctx, const char *name, mcr_task task);
 
+/* Whether it can judge one object alone: its mean over all is then what it says of all. */
+bool mcr_metric_of_one(const mcr_metric *metric);
+
 /* ---- trials: one kernel, several settings of the options, one split -----------------------------*/
 
 typedef struct mcr_trial_set {

@@ -13,15 +13,14 @@
 /* Everything a report points to is its own. */
 static mcr_status fill_point(mcr_point *to, const mcr_tried *t, int64_t p)
 {
-    mcr_kernel *kernel = NULL;
-    mcr_text options;
+    mcr_text kernel, options;
+    mcr_text_init(&kernel, t->ctx);
     mcr_text_init(&options, t->ctx);
-    mcr_status s = mcr_grid_kernel(&kernel, t->grid, p);
+    mcr_status s = mcr_grid_text(&kernel, t->grid, p);
     if (!s)
         s = mcr_grid_say(&options, t->grid, p);
     if (!s) {
-        const char *text = mcr_kernel_text(kernel);
-        to->kernel = mcr_copy_text(t->ctx, text, strlen(text));
+        to->kernel = mcr_copy_text(t->ctx, kernel.bytes, (size_t)kernel.length);
         to->options = mcr_copy_text(t->ctx, options.bytes, (size_t)options.length);
         s = to->kernel && to->options ? MCR_OK : MCR_NO_MEMORY;
     }
@@ -31,7 +30,7 @@ static mcr_status fill_point(mcr_point *to, const mcr_tried *t, int64_t p)
     to->std = mcr_deviation(t->score + p * t->count, t->tested[p]);
     if (!isfinite(to->score))
         to->score = to->std = NAN;
-    mcr_kernel_free(kernel);
+    mcr_text_free(&kernel);
     mcr_text_free(&options);
     return s;
 }

@@ -107,7 +107,7 @@ def test_without_hints():
     assert found["evaluated"] < found["possible"] / 5, found["evaluated"]
     done = tap.mercer("predict", "m.mercer", file)
     assert "accuracy" in done.stderr, done.stderr
-    found = tune("ridge", sample("sinc", n=150), "--lambda", "1e-6:1:log7")
+    found = tune("ridge", sample("sinc", n=150))
     assert found["best"]["metric"] == "mse" and found["best"]["score"] < 0.05, found["best"]
     found = tune("svm", sample("motifs", n=80, file="motifs.tsv"), "-k", "normalize(spectrum(p=2:4))")
     assert found["best"]["score"] > 0.7, found["best"]
@@ -130,6 +130,10 @@ def test_what_is_refused():
             (("tune", "svm", file, "--search", "random"), "grid and adaptive"),
             (("tune", "svm", file, "--resume"), "say -o MODEL"),
             (("tune", "pca", file), "coordinates"),
+            (("tune", "svm", file, "-k", "rfb(gamma=0.1:10:log3)"), 'did you mean "rbf"'),
+            (("tune", "svm", file, "-k", "rbf(gama=0.1:10:log3)"), "gamma"),
+            (("cv", "svm", file, "--loo", "--metric", "auc"), "use folds"),
+            (("tune", "svm", file, "--table", "nowhere/t.csv"), "cannot be written"),
             (("cv", "svm", file, "--folds", 60), "too few"),
             (("cv", "svm", file, "--scale", "max"), "scale"),
             (("cv", "svm", file, "--metric", "log-loss"), "--probability")):
@@ -169,6 +173,9 @@ def test_killed_and_resumed():
 
 def test_a_checkpoint_of_another_search_is_refused():
     file = sample(n=100)
+    open("m.mercer.tuning", "w").write("")
+    done = tap.mercer("tune", "svm", file, "-C", "1:10:log2", "-o", "m.mercer", status=1)
+    assert "go on with --resume" in done.stderr, done.stderr
     open("m.mercer.tuning", "w").write("mercer-search 1 00000000 00000000\n")
     done = tap.mercer("tune", "svm", file, "-C", "1:10:log2", "-o", "m.mercer", "--resume", status=1)
     assert "not the checkpoint of the same search" in done.stderr, done.stderr

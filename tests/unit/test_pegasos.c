@@ -53,7 +53,7 @@ static void test_plain(void **context)
     for (int64_t i = 0; i < N; i++) {
         test_ok(ctx, mcr_data_vector(moons, 0, i, x + 2 * i));
         y[i] = mcr_data_class_of(moons)[i];
-        sign[i] = y[i] ? 1 : -1;
+        sign[i] = y[i] != 0 ? 1 : -1;
         weight[i] = 0.5 + (double)(i % 3);
     }
     for (int t = 0; t < 16; t++) {

@@ -336,7 +336,7 @@ static void test_budget(void **context)
     int64_t support = 0;
     for (int64_t s = 0; s < 2 * N; s++) {
         int64_t i = s % N;
-        double f = 0, y = p.y[i] ? 1 : -1;
+        double f = 0, y = p.y[i] != 0 ? 1 : -1;
         for (int64_t j = 0; j < N; j++)
             f += coef[j] * k[j * N + i];
         if (y * f > 0)

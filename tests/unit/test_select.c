@@ -348,7 +348,10 @@ static void check_table(mcr *ctx, const char *learner, const char *options,
         mcr_kernel_free(k);
         mcr_options_close(own);
     }
-    assert_string_equal(mcr_model_report(model)->kernel, r->point[r->best].kernel);
+    mcr_kernel *best = NULL;
+    test_ok(ctx, mcr_kernel_parse(&best, ctx, r->point[r->best].kernel));
+    assert_string_equal(mcr_model_report(model)->kernel, mcr_kernel_text(best));
+    mcr_kernel_free(best);
     assert_non_null(strstr(mcr_model_report(model)->options, r->point[r->best].options));
     assert_non_null(mcr_model_tuning(model));
     assert_non_null(strstr(mcr_model_tuning(model), ",best\n"));
