@@ -56,7 +56,9 @@ static int open_job(cv_job *job)
         bad = cli_fail(c, mcr_splits_open(&job->splits, c->ctx, job->data, &s->search.split));
     s->ranged = nested;
     /* The search within each training part has folds of its own. */
-    s->search.split.kind = MCR_SPLIT_FOLDS;
+    if (s->search.split.kind == MCR_SPLIT_LEAVE_ONE_OUT)
+        s->search.split.kind = MCR_SPLIT_FOLDS;
+    s->search.scales = !call->split.scale && !call->kernels.count;
     s->search.split.repeats = 0;
     s->search.split.folds = call->inner > 0 ? call->inner : 0;
     return bad;
@@ -85,9 +87,14 @@ static int write_values(const cv_job *job)
     int bad = cli_output_open(&out, job->c, path, &table);
     for (int64_t i = 0; i < r->n && !bad; i++) {
         double value = r->value[i];
-        const char *word = isnan(value) ? "" : mcr_data_class_name(job->data, (int64_t)value);
-        if (!words && r->task == MCR_CLASSIFY && !isnan(value))
-            value = strtod(word, NULL);
+        int class = r->task == MCR_CLASSIFY && !isnan(value);
+        const char *word = class ? mcr_data_class_name(job->data, (int64_t)value) : "";
+        char *end = NULL;
+        if (!words && class && (value = strtod(word, &end), *end))
+            bad = cli_fault(job->c, path, "class \"%.100s\" is a word, and .npy holds numbers only",
+                            word);
+        if (bad)
+            break;
         bad = words ? cli_output_words(out, &word, 1) : cli_output_rows(out, &value, 1, 1);
     }
     if (bad)

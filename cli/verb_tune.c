@@ -170,7 +170,7 @@ static int better_first(const void *a, const void *b)
     const mcr_point *x = *(const mcr_point *const *)a, *y = *(const mcr_point *const *)b;
     if (x->state != y->state)
         return (int)x->state - (int)y->state;
-    if (x->score != y->score)
+    if (x->state == MCR_POINT_DONE && x->score != y->score)
         return x->score > y->score ? -1 : 1;
     return (x > y) - (x < y);
 }
@@ -178,7 +178,7 @@ static int better_first(const void *a, const void *b)
 static int worse_first(const void *a, const void *b)
 {
     const mcr_point *x = *(const mcr_point *const *)a, *y = *(const mcr_point *const *)b;
-    if (x->state == y->state && x->score != y->score)
+    if (x->state == MCR_POINT_DONE && y->state == MCR_POINT_DONE && x->score != y->score)
         return x->score < y->score ? -1 : 1;
     return better_first(a, b);
 }
@@ -254,6 +254,8 @@ static int run(cli *c, const void *values)
     }
     if (!bad && job.call->output)
         bad = cli_fail(c, mcr_model_save(c->ctx, job.model, job.call->output));
+    if (!bad && job.selection.search.checkpoint)
+        remove(job.selection.search.checkpoint);
     if (!bad && job.call->table)
         bad = write_table(&job);
     cli_progress_clear(c);

@@ -73,7 +73,8 @@ typedef struct mcr_search {
     mcr_split_plan split;
     int adaptive; /* 1: not every point of the grid, but from coarse to fine around the best */
     /* A file that keeps what is done, so that a search that was cut off can go on (resume 1: from that
-     * file, which must be there and of the same search). Removed at the end. */
+     * file, which must be there and of the same search; 0: there must be none). It is the caller's to
+     * remove, once the model is safe. */
     const char *checkpoint;
     int resume;
 } mcr_search;

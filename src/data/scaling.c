@@ -172,10 +172,12 @@ static mcr_status copy_names(mcr_store *to, const mcr_store *from)
 {
     if (!from->column)
         return MCR_OK;
-    to->column = mcr_alloc_zero(to->ctx, (size_t)from->cols, sizeof *to->column);
-    for (int64_t c = 0; to->column && c < from->cols; c++)
-        if (!(to->column[c] = mcr_copy_text(to->ctx, from->column[c], strlen(from->column[c]))))
+    to->column = mcr_alloc_zero(to->ctx, (size_t)to->cols, sizeof *to->column);
+    for (int64_t c = 0; to->column && c < to->cols; c++) {
+        const char *name = c < from->cols ? from->column[c] : "";
+        if (!(to->column[c] = mcr_copy_text(to->ctx, name, strlen(name))))
             return MCR_NO_MEMORY;
+    }
     return to->column ? MCR_OK : MCR_NO_MEMORY;
 }
 

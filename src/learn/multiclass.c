@@ -211,6 +211,8 @@ static mcr_status pair_matrix(const job *j, int64_t problem, int worker)
  * share a K see to, each row is two runs of it. */
 static void pick_pair(const job *j, const int64_t *row, int64_t n, float *k)
 {
+    if (n == 0)
+        return;
     int64_t run = 1; /* objects of the first class, if both follow each other */
     while (run < n && row[run] == row[run - 1] + 1)
         run++;

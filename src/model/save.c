@@ -569,6 +569,23 @@ static mcr_status get_basis(mcr_model *m, const mcr_container *c)
     return s;
 }
 
+/* The model's objects are scaled: each field as its scaling makes it. */
+static mcr_status check_scaling(const mcr_model *m, const mcr_container *c)
+{
+    for (int64_t f = 0; m->scaling && f < m->scaling->fields; f++) {
+        const mcr_scaled_field *by = &m->scaling->field[f];
+        int64_t at = mcr_data_find(m->basis, by->name, strlen(by->name));
+        const mcr_store *store = at < 0 ? NULL : m->basis->store[at];
+        if (store &&
+            (store->kind != (by->dense ? MCR_DENSE : MCR_SPARSE) || store->cols != by->cols))
+            return mcr_fail_at(
+                c->ctx, MCR_BAD_DATA, c->file, 0,
+                "the model file is damaged (objects and scaling do not fit); restore "
+                "it or train again");
+    }
+    return MCR_OK;
+}
+
 static mcr_status read_mercer(mcr_model **out, const mcr_container *c)
 {
     mcr_kernel *kernel = NULL;
@@ -595,6 +612,8 @@ static mcr_status read_mercer(mcr_model **out, const mcr_container *c)
         s = get_tuning(m, c);
     if (!s)
         s = get_basis(m, c);
+    if (!s)
+        s = check_scaling(m, c);
     if (!s)
         s = mcr_model_complete(m);
     if (s)

@@ -120,10 +120,12 @@ static mcr_status share_k(work *w)
     int64_t n = mcr_data_count(w->train), ld = (n / MCR_ROW_PAD + 1) * MCR_ROW_PAD;
     size_t bytes = sizeof(float) * (size_t)ld * (size_t)ld;
     if (!may_share(c) || n > MOST_SHARED ||
-        4 * bytes * (size_t)mcr_workers(ctx) > mcr_budget_left(ctx))
+        4 * bytes * (size_t)mcr_threads(ctx) > mcr_memory_budget(ctx))
         return MCR_OK;
     mcr_gram *gram = NULL;
     mcr_status s = make_k(ctx, c->room, bytes);
+    if (s == MCR_OVER_BUDGET) /* others have it: the solver's own rows will do */
+        return MCR_OK;
     if (!s)
         s = mcr_gram_open(&gram, ctx, c->kernel, w->train, NULL);
     if (!s)
@@ -239,7 +241,8 @@ mcr_status mcr_chain_run(const mcr_trial_set *set, mcr_chain *c)
         c->score[i] = NAN;
     for (int64_t setting = 0; setting < c->count && !s; setting++) {
         s = one_setting(&w, setting);
-        if (!s || s == MCR_NO_MEMORY || s == MCR_STOPPED || c->strict)
+        bool cannot = s == MCR_NUMERIC || s == MCR_BAD_DATA || s == MCR_BAD_CALL;
+        if (!cannot || c->strict)
             continue;
         c->failed++; /* this one cannot be trained; others may */
         for (int64_t m = 0; m < set->metrics; m++)

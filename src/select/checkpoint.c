@@ -173,9 +173,10 @@ static mcr_status write_all(const mcr_checkpoint *c, const mcr_text *t)
     /* One call: lines of several threads do not mix. */
     if (t->status)
         return t->status;
-    return write(c->file, t->bytes, (size_t)t->length) == (ssize_t)t->length
-               ? MCR_OK
-               : failed(c, "cannot be written");
+    ssize_t written = write(c->file, t->bytes, (size_t)t->length);
+    if (written >= 0 && written < (ssize_t)t->length)
+        errno = ENOSPC; /* a part of it went in */
+    return written == (ssize_t)t->length ? MCR_OK : failed(c, "cannot be written");
 }
 
 mcr_status mcr_checkpoint_open(mcr_checkpoint **out, mcr *ctx, const char *path, bool resume,
@@ -208,7 +209,7 @@ mcr_status mcr_checkpoint_open(mcr_checkpoint **out, mcr *ctx, const char *path,
     }
     mcr_text_free(&head);
     if (s)
-        mcr_checkpoint_close(c, false);
+        mcr_checkpoint_close(c);
     else
         *out = c;
     return s;
@@ -247,19 +248,12 @@ mcr_status mcr_checkpoint_add(mcr_checkpoint *c, mcr_result_key key, const doubl
     return s;
 }
 
-int64_t mcr_checkpoint_results(const mcr_checkpoint *c)
-{
-    return c ? c->results : 0;
-}
-
-void mcr_checkpoint_close(mcr_checkpoint *c, bool remove)
+void mcr_checkpoint_close(mcr_checkpoint *c)
 {
     if (!c)
         return;
     if (c->file >= 0)
         close(c->file);
-    if (remove)
-        unlink(c->path);
     mcr_free(c->ctx, c->path);
     mcr_free(c->ctx, c->known);
     mcr_free(c->ctx, c->value);

@@ -28,7 +28,6 @@ bool mcr_checkpoint_find(const mcr_checkpoint *c, mcr_result_key key, double *va
 /* May be called by several threads at once. */
 mcr_status mcr_checkpoint_add(mcr_checkpoint *c, mcr_result_key key, const double *value,
                               int64_t count);
-int64_t mcr_checkpoint_results(const mcr_checkpoint *c);   /* that were read */
-void mcr_checkpoint_close(mcr_checkpoint *c, bool remove); /* NULL allowed */
+void mcr_checkpoint_close(mcr_checkpoint *c); /* NULL allowed; the file stays */
 
 #endif

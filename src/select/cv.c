@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/params.h"
 #include "base/stream.h"
 #include "base/threads.h"
 #include "select/search.h"
@@ -143,7 +144,7 @@ static mcr_status search_split(job *j, int64_t split, mcr_kernel **kernel, mcr_o
         j->options_text[split] = mcr_copy_text(ctx, text.bytes, (size_t)text.length);
         s = j->kernel_text[split] && j->options_text[split] ? MCR_OK : MCR_NO_MEMORY;
     }
-    mcr_search_close(&t, true);
+    mcr_search_close(&t);
     mcr_data_free(train);
     mcr_free(ctx, group);
     mcr_free(ctx, rows);
@@ -190,7 +191,12 @@ static mcr_status leave_out(job *j, bool *known)
     mcr_options *options = NULL;
     mcr_model *m = NULL;
     *known = false;
-    if (!j->options->type->leaves_out || j->search || j->options->scale ||
+    const mcr_param *by_class = mcr_params_find(j->options->type->params, "class-weight",
+                                                strlen("class-weight"));
+    /* What an object would change by leaving (scales, weights, a default kernel) it must not have made. */
+    if (!j->options->type->leaves_out || j->search || j->options->scale || !j->kernel ||
+        mcr_wants_features(j->options) ||
+        (by_class && mcr_params_given(by_class, j->options->params)) ||
         !mcr_splits_leave_one_out(j->splits))
         return MCR_OK;
     mcr_status s = mcr_options_copy(&options, j->options);
@@ -291,6 +297,9 @@ void mcr_cv_free(mcr *ctx, mcr_cv_report *r)
 static mcr_status open_job(job *j, const char *metrics, mcr_cv_report *r)
 {
     mcr *ctx = j->ctx;
+    if (mcr_splits_objects(j->splits) != r->n)
+        return mcr_fail(ctx, MCR_BAD_CALL, "the splits are of %lld objects, the data have %lld",
+                        (long long)mcr_splits_objects(j->splits), (long long)r->n);
     mcr_status s = mcr_task_of(&r->task, j->options, j->data);
     if (!s)
         s = metrics ? named_metrics(j, metrics, r->task) : usual_metrics(j, r->task);

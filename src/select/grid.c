@@ -294,14 +294,6 @@ int mcr_grid_place(const mcr_grid *g, int64_t point, int64_t *at, int64_t *count
     return axes;
 }
 
-int64_t mcr_grid_point(const mcr_grid *g, const mcr_template *t, const int64_t *at)
-{
-    int64_t point = 0;
-    for (int a = 0; a < t->axes + g->axes; a++)
-        point = point * axis_of(g, t, a)->values.count + at[a];
-    return t->first + point;
-}
-
 mcr_status mcr_grid_text(mcr_text *to, const mcr_grid *g, int64_t point)
 {
     int64_t at[2 * MCR_MOST_AXES], count[2 * MCR_MOST_AXES];

@@ -50,8 +50,6 @@ const mcr_template *mcr_grid_template(const mcr_grid *grid, int64_t point);
 /* The axes of a point: those of its template, then those of the options. Returns how many there are;
  * at (room for 2 MCR_MOST_AXES) becomes the point's place on each, count how long they are. */
 int mcr_grid_place(const mcr_grid *grid, int64_t point, int64_t *at, int64_t *count);
-/* The point of a template at a place. */
-int64_t mcr_grid_point(const mcr_grid *grid, const mcr_template *of, const int64_t *at);
 
 /* The expression of a point as its template has it, with all that was searched. */
 mcr_status mcr_grid_text(mcr_text *to, const mcr_grid *grid, int64_t point);

@@ -98,6 +98,9 @@ static int lower_first(const void *a, const void *b)
 static double area(ranked *r, int64_t n)
 {
     double positive = 0, sum = 0;
+    for (int64_t i = 0; i < n; i++)
+        if (isnan(r[i].score))
+            return NAN;
     qsort(r, (size_t)n, sizeof *r, lower_first);
     for (int64_t i = 0, j; i < n; i = j) {
         double tied = 0;

@@ -79,7 +79,9 @@ static void leave_out(mcr_tried *t, const int64_t *point, int64_t count)
     for (int64_t i = 0; i < count; i++) {
         int64_t p = point[i];
         double most = sum_with(t, p, good);
-        if (t->tested[p] < t->count && isfinite(sure) && is_better(t, sure, most))
+        double margin = 1e-12 * (double)t->count * fmax(1, fabs(sure)); /* sums are rounded */
+        if (t->tested[p] < t->count && isfinite(sure) && is_better(t, sure, most) &&
+            fabs(sure - most) > margin)
             t->state[p] = MCR_POINT_BEATEN + 1;
         else if (t->tested[p] < t->count && isinf(sum_with(t, p, 0)))
             t->state[p] = MCR_POINT_FAILED + 1;
@@ -144,6 +146,16 @@ static mcr_status run_chain(const batch *b, mcr_chain *c, const mcr_data *data)
     return MCR_OK;
 }
 
+/* A kernel that cannot be: all its points fail. */
+static mcr_status give_up(mcr_tried *t, mcr_chain *c)
+{
+    for (int64_t i = 0; i < c->count; i++)
+        c->score[i] = t->metric->info.larger ? -INFINITY : INFINITY;
+    if (!__atomic_exchange_n(&t->failed, true, __ATOMIC_RELAXED))
+        snprintf(t->message, sizeof t->message, "%s", mcr_last_message(t->ctx));
+    return MCR_OK;
+}
+
 static mcr_status run_item(void *arg, int64_t item, int worker)
 {
     const batch *b = arg;
@@ -167,7 +179,9 @@ static mcr_status run_item(void *arg, int64_t item, int worker)
         s = shared ? MCR_OK : mcr_grid_kernel(&kernel, t->grid, of[0]);
         c.kernel = shared ? b->stored : kernel;
         c.options = options;
-        if (!s)
+        if (s == MCR_BAD_CALL) /* these values do not go together; others may */
+            s = give_up(t, &c);
+        else if (!s)
             s = run_chain(b, &c, shared ? shared : t->data);
         if (!s)
             s = mcr_checkpoint_add(t->checkpoint, key, c.score, c.count);
@@ -493,6 +507,7 @@ static mcr_status fingerprint(uint32_t *out, const mcr_tried *t, const mcr_searc
     mcr_text text;
     mcr_text_init(&text, t->ctx);
     mcr_status s = mcr_options_print(t->grid->options, &text);
+    mcr_text_format(&text, "|%s|%lld", mcr_version(), (long long)t->data->first);
     mcr_text_format(&text, "|%s|%s|%d|%llu|%lld", t->grid->options->type->name,
                     t->metric->info.name, search->adaptive != 0,
                     (unsigned long long)mcr_seed(t->ctx), (long long)t->count);
@@ -579,7 +594,7 @@ mcr_status mcr_search_run(mcr_tried *t, const mcr_options *options, const mcr_se
     return s;
 }
 
-void mcr_search_close(mcr_tried *t, bool done)
+void mcr_search_close(mcr_tried *t)
 {
     mcr *ctx = t->ctx;
     for (int64_t i = 0; t->setting && i < 2 * t->grid->settings; i++)
@@ -594,7 +609,7 @@ void mcr_search_close(mcr_tried *t, bool done)
     mcr_free(ctx, t->score);
     mcr_free(ctx, t->tested);
     mcr_free(ctx, t->state);
-    mcr_checkpoint_close(t->checkpoint, done);
+    mcr_checkpoint_close(t->checkpoint);
     mcr_splits_close(t->splits);
     mcr_grid_close(t->grid);
     *t = (mcr_tried){0};

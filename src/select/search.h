@@ -38,7 +38,7 @@ typedef struct mcr_tried {
 /* Tries the points; *best is -1 if none could be trained. */
 mcr_status mcr_search_run(mcr_tried *out, const mcr_options *options, const mcr_search *search,
                           const mcr_data *data);
-void mcr_search_close(mcr_tried *tried, bool done); /* done: the checkpoint is removed */
+void mcr_search_close(mcr_tried *tried);
 
 /* Whether several trainings of a learner may run at once, rather than one after the other with all
  * threads inside. */

@@ -25,6 +25,8 @@ static mcr_status read_plan(mcr_split_plan *to, mcr *ctx, const mcr_data *data,
         return mcr_fail(ctx, MCR_BAD_CALL, "splits: the plan's size is not set");
     if (from)
         *to = *from;
+    if (to->kind < MCR_SPLIT_FOLDS || to->kind > MCR_SPLIT_LEAVE_ONE_OUT)
+        return mcr_fail(ctx, MCR_BAD_CALL, "splits: there is no kind %d", (int)to->kind);
     to->folds = to->folds ? to->folds : DEFAULT_FOLDS;
     to->repeats = to->repeats ? to->repeats : 1;
     if (to->kind == MCR_SPLIT_LEAVE_ONE_OUT) {
@@ -52,7 +54,10 @@ static mcr_status read_plan(mcr_split_plan *to, mcr *ctx, const mcr_data *data,
 static mcr_status deal(mcr_splits *s, const mcr_data *data, bool plain, int64_t repeat)
 {
     int32_t *fold = s->fold + repeat * s->n;
-    const int32_t *class_of = plain ? NULL : mcr_data_class_of(data);
+    /* Numbers are classes, too, where each occurs often enough to be shared out. */
+    bool classes_count = mcr_data_target_kind(data) == MCR_WORD_TARGETS ||
+                         mcr_data_classes(data) <= s->n / s->folds;
+    const int32_t *class_of = plain || !classes_count ? NULL : mcr_data_class_of(data);
     int64_t classes = class_of ? mcr_data_classes(data) : 1;
     int64_t *order = mcr_alloc(s->ctx, (size_t)s->n, sizeof *order);
     int64_t *next = mcr_alloc_zero(s->ctx, (size_t)classes + 1, sizeof *next);
@@ -195,6 +200,11 @@ bool mcr_splits_leave_one_out(const mcr_splits *s)
     return alone;
 }
 
+int64_t mcr_splits_objects(const mcr_splits *s)
+{
+    return s->n;
+}
+
 int64_t mcr_splits_count(const mcr_splits *s)
 {
     return s->count;
@@ -202,6 +212,8 @@ int64_t mcr_splits_count(const mcr_splits *s)
 
 int64_t mcr_splits_rows(const mcr_splits *s, int64_t split, int test, int64_t *rows)
 {
+    if (split < 0 || split >= s->count)
+        return 0;
     const int32_t *fold = s->fold + split / s->folds * s->n;
     int64_t number = split % s->folds, count = 0;
     for (int64_t i = 0; i < s->n; i++) {

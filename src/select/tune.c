@@ -152,7 +152,7 @@ mcr_status mcr_tune(mcr_model **out, mcr_tune_report **report, const mcr_options
         s = fit_best(out, &t, *report);
     if (!s)
         (*report)->seconds = mcr_now() - began;
-    mcr_search_close(&t, !s);
+    mcr_search_close(&t);
     if (s) {
         mcr_tune_free(options->ctx, *report);
         *report = NULL;
