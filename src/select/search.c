@@ -224,6 +224,16 @@ static bool has_vectors(const mcr_data *data)
     return false;
 }
 
+/* Kernels on strings and graphs do much of their work when they are bound to data: each training, and
+ * each prediction, would do it again. */
+static bool binds_dearly(const mcr_kernel *k)
+{
+    bool dear = (k->type->kinds & (MCR_STRINGS | MCR_GRAPHS)) != 0;
+    for (int c = 0; c < k->children && !dear; c++)
+        dear = binds_dearly(k->child[c]);
+    return dear;
+}
+
 /* The same objects, with the values of K as their only field. */
 static mcr_status keep_matrix(mcr_data **out, mcr_gram *gram, const mcr_data *data)
 {
@@ -261,7 +271,7 @@ static mcr_status share_kernel(batch *b, int64_t group)
     mcr_status s = mcr_grid_kernel(&kernel, t->grid, b->point[b->group[group]]);
     if (!s)
         s = mcr_gram_open(&gram, t->ctx, kernel, t->data, NULL);
-    if (!s && (mcr_gram_is_slow(gram) || mcr_gram_work(gram) > DEAR_WORK) &&
+    if (!s && (binds_dearly(kernel) || mcr_gram_is_slow(gram) || mcr_gram_work(gram) > DEAR_WORK) &&
         strcmp(kernel->type->name, "precomputed") != 0)
         s = keep_matrix(&t->shared[number], gram, t->data);
     if (t->shared[number])
