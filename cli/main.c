@@ -116,6 +116,7 @@ static int open_library(cli *c)
         .threads = c->common.threads > 0 ? (int)c->common.threads : 0,
         .memory_bytes = c->common.memory_bytes,
         .seed = c->common.seed,
+        .blas = getenv("MERCER_BLAS"),
     };
     cli_progress_open(c);
     return cli_fail(c, mcr_open(&c->ctx, &config));

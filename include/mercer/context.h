@@ -51,6 +51,9 @@ typedef struct mcr_config {
     int threads;         /* default: all cores the process may use */
     size_t memory_bytes; /* budget for kernel storage; default: half of the free memory */
     uint64_t seed;       /* default: 1 */
+    /* The file of a library with BLAS and LAPACK, which is loaded when a matrix is first factorised;
+     * borrowed until mcr_close. Default: OpenBLAS, or else the system's. */
+    const char *blas;
 } mcr_config;
 
 /* config may be NULL. On failure *out is NULL; then only the status is known. */

@@ -122,6 +122,22 @@ void mcr_close(mcr *ctx)
     config.realloc(config.user, ctx, sizeof *ctx, 0);
 }
 
+bool mcr_once(mcr *ctx, int *state, bool (*make)(mcr *ctx))
+{
+    enum { NOT_YET, YES, NO };
+    int now = __atomic_load_n(state, __ATOMIC_ACQUIRE);
+    if (now == NOT_YET) {
+        pthread_mutex_lock(&ctx->lock);
+        now = *state;
+        if (now == NOT_YET) {
+            now = make(ctx) ? YES : NO;
+            __atomic_store_n(state, now, __ATOMIC_RELEASE);
+        }
+        pthread_mutex_unlock(&ctx->lock);
+    }
+    return now == YES;
+}
+
 const char *mcr_message(const mcr *ctx)
 {
     return ctx != NULL ? ctx->message : "";

@@ -12,7 +12,7 @@
 
 #include <mercer/context.h>
 
-enum { MCR_MESSAGE_MAX = 1024, MCR_FILE_MAX = 512, MCR_MARK_MAX = 512 };
+enum { MCR_MESSAGE_MAX = 1024, MCR_FILE_MAX = 512, MCR_MARK_MAX = 512, MCR_BLAS_ROOM = 128 };
 
 struct mcr {
     mcr_config config;    /* complete: defaults filled in */
@@ -29,7 +29,9 @@ struct mcr {
     /* A search made of many trainings reports in their place; see mcr_cover. */
     bool covered;
     mcr_progress cover;
-    struct mcr_pool *pool; /* of threads; NULL with one thread */
+    struct mcr_pool *pool;                          /* of threads; NULL with one thread */
+    int blas_state;                                 /* of mcr_once */
+    _Alignas(16) unsigned char blas[MCR_BLAS_ROOM]; /* its routines: linalg/fortran.h */
     const struct mcr_kernel_type *
         *extra_kernels; /* registered by the user; NULL-terminated or NULL */
     int64_t extra_kernel_count;
@@ -60,6 +62,9 @@ void mcr_uncover(mcr *ctx);
 /* The last message of the calling thread, also within a parallel loop. */
 const char *mcr_last_message(const mcr *ctx);
 double mcr_now(void); /* seconds, monotonic */
+/* Calls `make` the first time, whichever thread comes first, and tells from then on what it said. It
+ * may neither allocate nor fail with a message. */
+bool mcr_once(mcr *ctx, int *state, bool (*make)(mcr *ctx));
 
 /* Memory. Blocks are aligned to 64 bytes and know their size. All return NULL, with the message
  * set, when memory is short or count * size overflows; a count of 0 gives a valid block. */

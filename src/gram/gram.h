@@ -60,8 +60,10 @@ typedef struct mcr_gram_pass {
         *row; /* where to keep each row (columns rounded up to MCR_ROW_PAD, 64-byte aligned);
                          NULL: nowhere */
     /* f[o * f_ld + j] += sum_i coef[o * coef_ld + i] K(x.i, z_j), o < outputs (0: no sums); in double,
-     * in the order of i. */
+     * in the order of i; with `rough`, the same coefficients in float, a few dozen at a time may be
+     * summed in float first. */
     const double *coef;
+    const float *rough;
     double *f;
     int64_t outputs, coef_ld, f_ld;
 } mcr_gram_pass;

@@ -79,6 +79,7 @@ static mcr_status fused_chunk(void *arg, int64_t item, int worker)
                                .row = p->row,
                                .stream = p->row != NULL,
                                .coef = p->outputs ? p->coef : NULL,
+                               .rough = p->rough,
                                .f = p->f,
                                .outputs = p->outputs,
                                .coef_ld = p->coef_ld,

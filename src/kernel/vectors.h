@@ -126,6 +126,7 @@ typedef struct mcr_vectors_job {
     /* f[o * f_ld + column] += sum_r coef[o * coef_ld + r] K(r, column); coef NULL: no sums.
      * outputs 0 means 1. */
     const double *coef;
+    const float *rough; /* NULL, or coef in float: see mcr_tile_job */
     double *f;
     int64_t outputs, coef_ld, f_ld;
     mcr_scratch *scratch; /* the worker's */

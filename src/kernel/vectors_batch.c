@@ -139,6 +139,8 @@ static mcr_status run_part(const mcr_vectors_batch *b, const mcr_vectors_pass *w
         p.row += done;
     if (p.coef)
         p.coef += done;
+    if (p.rough)
+        p.rough += done;
     return mcr_vectors_run_packs(&p, &part, 1, b->group_rows);
 }
 
@@ -161,6 +163,7 @@ mcr_status mcr_vectors_run(const mcr_vectors_batch *b, const mcr_vectors_job *jo
         .row_first = job->first,
         .stream = job->stream,
         .coef = job->coef,
+        .rough = job->rough,
         .f = job->coef ? job->f + job->first : NULL,
         .outputs = job->outputs ? job->outputs : 1,
         .coef_ld = job->coef_ld,

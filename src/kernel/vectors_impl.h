@@ -208,6 +208,7 @@ typedef struct mcr_vectors_pass {
     int64_t row_first; /* element of row[r] that is the first column */
     bool stream;
     const double *coef;
+    const float *rough;
     double *f;
     int64_t outputs, coef_ld, f_ld;
     mcr_scratch *scratch;

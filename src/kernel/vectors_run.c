@@ -107,6 +107,7 @@ static void run_direct(const mcr_vectors_pass *p, const mcr_row_pack *rows, int6
     }
     if (p->coef) {
         job.coef = p->coef + r0;
+        job.rough = p->rough ? p->rough + r0 : NULL;
         job.f = p->f + s->at;
         job.outputs = p->outputs;
         job.coef_ld = p->coef_ld;

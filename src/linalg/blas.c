@@ -18,14 +18,14 @@
 
 static const int one = 1;
 
-static int take_threads(mcr *ctx)
+static int take_threads(const mcr_fortran *f, mcr *ctx)
 {
-    return mcr_fortran_threads(mcr_workers(ctx));
+    return mcr_fortran_threads(f, mcr_workers(ctx));
 }
 
-static void give_threads(int before)
+static void give_threads(const mcr_fortran *f, int before)
 {
-    (void)mcr_fortran_threads(before);
+    (void)mcr_fortran_threads(f, before);
 }
 
 static mcr_status check_size(mcr *ctx, int64_t n)
@@ -38,16 +38,17 @@ static mcr_status check_size(mcr *ctx, int64_t n)
     return MCR_OK;
 }
 
-static mcr_status check_sizes(mcr *ctx, const int64_t *n, int count)
+/* The entrance of every routine: the library is there, and can count that far. */
+static mcr_status enter(const mcr_fortran **f, mcr *ctx, const int64_t *n, int count)
 {
-    mcr_status s = MCR_OK;
+    mcr_status s = mcr_fortran_load(f, ctx);
     for (int i = 0; i < count && s == MCR_OK; i++)
         s = check_size(ctx, n[i]);
     return s;
 }
-#define CHECK_SIZES(ctx, ...)                                                                      \
-    check_sizes(ctx, (const int64_t[]){__VA_ARGS__},                                               \
-                (int)(sizeof((const int64_t[]){__VA_ARGS__}) / sizeof(int64_t)))
+#define ENTER(f, ctx, ...)                                                                         \
+    enter(f, ctx, (const int64_t[]){__VA_ARGS__},                                                  \
+          (int)(sizeof((const int64_t[]){__VA_ARGS__}) / sizeof(int64_t)))
 
 /* LAPACK wants a leading dimension of at least 1, also for nothing. */
 static int leading(int64_t ld)
@@ -69,27 +70,29 @@ mcr_status mcr_blas_gemm(mcr *ctx, mcr_transpose ta, mcr_transpose tb, int64_t m
                          int64_t k, double alpha, const double *a, int64_t lda, const double *b,
                          int64_t ldb, double beta, double *c, int64_t ldc)
 {
-    mcr_status s = CHECK_SIZES(ctx, m, n, k, lda, ldb, ldc);
+    const mcr_fortran *f = NULL;
+    mcr_status s = ENTER(&f, ctx, m, n, k, lda, ldb, ldc);
     if (s != MCR_OK)
         return s;
     int im = (int)m, in = (int)n, ik = (int)k;
     int ila = leading(lda), ilb = leading(ldb), ilc = leading(ldc);
-    int threads = take_threads(ctx);
-    dgemm_(flag(tb), flag(ta), &in, &im, &ik, &alpha, b, &ilb, a, &ila, &beta, c, &ilc, 1, 1);
-    give_threads(threads);
+    int threads = take_threads(f, ctx);
+    f->dgemm(flag(tb), flag(ta), &in, &im, &ik, &alpha, b, &ilb, a, &ila, &beta, c, &ilc, 1, 1);
+    give_threads(f, threads);
     return MCR_OK;
 }
 
 mcr_status mcr_blas_syrk(mcr *ctx, mcr_transpose ta, int64_t n, int64_t k, double alpha,
                          const double *a, int64_t lda, double beta, double *c, int64_t ldc)
 {
-    mcr_status s = CHECK_SIZES(ctx, n, k, lda, ldc);
+    const mcr_fortran *f = NULL;
+    mcr_status s = ENTER(&f, ctx, n, k, lda, ldc);
     if (s != MCR_OK)
         return s;
     int in = (int)n, ik = (int)k, ila = leading(lda), ilc = leading(ldc);
-    int threads = take_threads(ctx);
-    dsyrk_("U", opposite(ta), &in, &ik, &alpha, a, &ila, &beta, c, &ilc, 1, 1);
-    give_threads(threads);
+    int threads = take_threads(f, ctx);
+    f->dsyrk("U", opposite(ta), &in, &ik, &alpha, a, &ila, &beta, c, &ilc, 1, 1);
+    give_threads(f, threads);
     mcr_blas_mirror(n, c, ldc);
     return MCR_OK;
 }
@@ -97,26 +100,28 @@ mcr_status mcr_blas_syrk(mcr *ctx, mcr_transpose ta, int64_t n, int64_t k, doubl
 mcr_status mcr_blas_gemv(mcr *ctx, mcr_transpose ta, int64_t m, int64_t n, double alpha,
                          const double *a, int64_t lda, const double *x, double beta, double *y)
 {
-    mcr_status s = CHECK_SIZES(ctx, m, n, lda);
+    const mcr_fortran *f = NULL;
+    mcr_status s = ENTER(&f, ctx, m, n, lda);
     if (s != MCR_OK)
         return s;
     int im = (int)m, in = (int)n, ila = leading(lda);
-    int threads = take_threads(ctx);
-    dgemv_(opposite(ta), &in, &im, &alpha, a, &ila, x, &one, &beta, y, &one, 1);
-    give_threads(threads);
+    int threads = take_threads(f, ctx);
+    f->dgemv(opposite(ta), &in, &im, &alpha, a, &ila, x, &one, &beta, y, &one, 1);
+    give_threads(f, threads);
     return MCR_OK;
 }
 
 mcr_status mcr_blas_symv(mcr *ctx, int64_t n, double alpha, const double *a, int64_t lda,
                          const double *x, double beta, double *y)
 {
-    mcr_status s = CHECK_SIZES(ctx, n, lda);
+    const mcr_fortran *f = NULL;
+    mcr_status s = ENTER(&f, ctx, n, lda);
     if (s != MCR_OK)
         return s;
     int in = (int)n, ila = leading(lda);
-    int threads = take_threads(ctx);
-    dsymv_("U", &in, &alpha, a, &ila, x, &one, &beta, y, &one, 1);
-    give_threads(threads);
+    int threads = take_threads(f, ctx);
+    f->dsymv("U", &in, &alpha, a, &ila, x, &one, &beta, y, &one, 1);
+    give_threads(f, threads);
     return MCR_OK;
 }
 
@@ -124,13 +129,14 @@ mcr_status mcr_blas_cholesky(mcr *ctx, int64_t n, double *a, int64_t lda, int64_
 {
     if (minor)
         *minor = 0;
-    mcr_status s = CHECK_SIZES(ctx, n, lda);
+    const mcr_fortran *f = NULL;
+    mcr_status s = ENTER(&f, ctx, n, lda);
     if (s != MCR_OK)
         return s;
     int in = (int)n, ila = leading(lda), info = 0;
-    int threads = take_threads(ctx);
-    dpotrf_("U", &in, a, &ila, &info, 1);
-    give_threads(threads);
+    int threads = take_threads(f, ctx);
+    f->dpotrf("U", &in, a, &ila, &info, 1);
+    give_threads(f, threads);
     if (info > 0) {
         if (minor)
             *minor = info;
@@ -145,17 +151,18 @@ mcr_status mcr_blas_cholesky(mcr *ctx, int64_t n, double *a, int64_t lda, int64_
 mcr_status mcr_blas_triangle_solve(mcr *ctx, mcr_transpose tl, int64_t n, int64_t count,
                                    const double *l, int64_t ldl, double *b, int64_t ldb)
 {
-    mcr_status s = CHECK_SIZES(ctx, n, count, ldl, ldb);
+    const mcr_fortran *f = NULL;
+    mcr_status s = ENTER(&f, ctx, n, count, ldl, ldb);
     if (s != MCR_OK)
         return s;
     int in = (int)n, ic = (int)count, ill = leading(ldl), ilb = leading(ldb);
     const double unit = 1;
-    int threads = take_threads(ctx);
+    int threads = take_threads(f, ctx);
     if (count == 1)
-        dtrsv_("U", opposite(tl), "N", &in, l, &ill, b, &ilb, 1, 1, 1);
+        f->dtrsv("U", opposite(tl), "N", &in, l, &ill, b, &ilb, 1, 1, 1);
     else
-        dtrsm_("R", "U", flag(tl), "N", &ic, &in, &unit, l, &ill, b, &ilb, 1, 1, 1, 1);
-    give_threads(threads);
+        f->dtrsm("R", "U", flag(tl), "N", &ic, &in, &unit, l, &ill, b, &ilb, 1, 1, 1, 1);
+    give_threads(f, threads);
     return MCR_OK;
 }
 
@@ -170,13 +177,14 @@ mcr_status mcr_blas_cholesky_solve(mcr *ctx, int64_t n, int64_t count, const dou
 
 mcr_status mcr_blas_cholesky_invert(mcr *ctx, int64_t n, double *l, int64_t ldl)
 {
-    mcr_status s = CHECK_SIZES(ctx, n, ldl);
+    const mcr_fortran *f = NULL;
+    mcr_status s = ENTER(&f, ctx, n, ldl);
     if (s != MCR_OK)
         return s;
     int in = (int)n, ill = leading(ldl), info = 0;
-    int threads = take_threads(ctx);
-    dpotri_("U", &in, l, &ill, &info, 1);
-    give_threads(threads);
+    int threads = take_threads(f, ctx);
+    f->dpotri("U", &in, l, &ill, &info, 1);
+    give_threads(f, threads);
     if (info > 0)
         return mcr_fail(ctx, MCR_NUMERIC,
                         "the Cholesky factor has a zero at place %d of its diagonal", info);
@@ -197,7 +205,8 @@ static mcr_status no_convergence(mcr *ctx, int info)
 mcr_status mcr_blas_eigen_largest(mcr *ctx, int64_t n, double *a, int64_t lda, int64_t count,
                                   double *value, double *vector, int64_t ldv)
 {
-    mcr_status s = CHECK_SIZES(ctx, n, lda, count, ldv, 2 * count);
+    const mcr_fortran *f = NULL;
+    mcr_status s = ENTER(&f, ctx, n, lda, count, ldv, 2 * count);
     if (s != MCR_OK || count == 0)
         return s;
     if (count > n)
@@ -210,23 +219,23 @@ mcr_status mcr_blas_eigen_largest(mcr *ctx, int64_t n, double *a, int64_t lda, i
     const char *job = vector ? "V" : "N", *range = count == n ? "A" : "I";
     double *work = NULL, *all = mcr_alloc(ctx, (size_t)n, sizeof *all);
     int *support = mcr_alloc(ctx, (size_t)(2 * n), sizeof *support), *whole = NULL;
-    int threads = take_threads(ctx);
+    int threads = take_threads(f, ctx);
     s = MCR_NO_MEMORY;
     if (!all || !support)
         goto done;
-    dsyevr_(job, range, "U", &in, a, &ila, &unused, &unused, &first, &in, &tolerance, &found, all,
-            vector, &ilv, support, &size, &query, &whole_words, &query, &info, 1, 1, 1);
+    f->dsyevr(job, range, "U", &in, a, &ila, &unused, &unused, &first, &in, &tolerance, &found, all,
+              vector, &ilv, support, &size, &query, &whole_words, &query, &info, 1, 1, 1);
     words = (int)size;
     work = mcr_alloc(ctx, (size_t)words, sizeof *work);
     whole = mcr_alloc(ctx, (size_t)whole_words, sizeof *whole);
     if (!work || !whole)
         goto done;
-    dsyevr_(job, range, "U", &in, a, &ila, &unused, &unused, &first, &in, &tolerance, &found, all,
-            vector, &ilv, support, work, &words, whole, &whole_words, &info, 1, 1, 1);
+    f->dsyevr(job, range, "U", &in, a, &ila, &unused, &unused, &first, &in, &tolerance, &found, all,
+              vector, &ilv, support, work, &words, whole, &whole_words, &info, 1, 1, 1);
     memcpy(value, all, (size_t)count * sizeof *value);
     s = info == 0 && found == count ? MCR_OK : no_convergence(ctx, info);
 done:
-    give_threads(threads);
+    give_threads(f, threads);
     mcr_free(ctx, whole);
     mcr_free(ctx, work);
     mcr_free(ctx, support);
@@ -249,7 +258,8 @@ static mcr_status eigen_huge(mcr *ctx, int64_t n, double *a, int64_t lda, double
 
 mcr_status mcr_blas_eigen(mcr *ctx, int64_t n, double *a, int64_t lda, bool vectors, double *value)
 {
-    mcr_status s = CHECK_SIZES(ctx, n, lda);
+    const mcr_fortran *f = NULL;
+    mcr_status s = ENTER(&f, ctx, n, lda);
     if (s != MCR_OK || n == 0)
         return s;
     if (vectors && 1 + 6 * n + 2 * n * n > INT_MAX)
@@ -259,18 +269,18 @@ mcr_status mcr_blas_eigen(mcr *ctx, int64_t n, double *a, int64_t lda, bool vect
     const char *job = vectors ? "V" : "N";
     double *work = NULL;
     int *whole = NULL;
-    int threads = take_threads(ctx);
-    dsyevd_(job, "U", &in, a, &ila, value, &size, &query, &whole_words, &query, &info, 1, 1);
+    int threads = take_threads(f, ctx);
+    f->dsyevd(job, "U", &in, a, &ila, value, &size, &query, &whole_words, &query, &info, 1, 1);
     words = (int)size;
     work = mcr_alloc(ctx, (size_t)words, sizeof *work);
     whole = mcr_alloc(ctx, (size_t)whole_words, sizeof *whole);
     s = MCR_NO_MEMORY;
     if (!work || !whole)
         goto done;
-    dsyevd_(job, "U", &in, a, &ila, value, work, &words, whole, &whole_words, &info, 1, 1);
+    f->dsyevd(job, "U", &in, a, &ila, value, work, &words, whole, &whole_words, &info, 1, 1);
     s = info == 0 ? MCR_OK : no_convergence(ctx, info);
 done:
-    give_threads(threads);
+    give_threads(f, threads);
     mcr_free(ctx, whole);
     mcr_free(ctx, work);
     return s;
@@ -289,7 +299,8 @@ void mcr_blas_mirror(int64_t n, double *a, int64_t lda)
 
 const char *mcr_blas_core(void)
 {
-    return openblas_get_corename ? openblas_get_corename() : NULL;
+    const char *config;
+    return mcr_fortran_core(&config);
 }
 
 const char *mcr_blas_core_hint(void)
@@ -298,8 +309,7 @@ const char *mcr_blas_core_hint(void)
     /* Code with AVX2 or better; everything else OpenBLAS has for x86 is older. */
     static const char *const good[] = {"Haswell",  "Zen",        "Excavator",
                                        "SkylakeX", "Cooperlake", "SapphireRapids"};
-    const char *core = mcr_blas_core();
-    const char *config = openblas_get_config ? openblas_get_config() : NULL;
+    const char *config, *core = mcr_fortran_core(&config);
     if (!core || !config || !strstr(config, "DYNAMIC_ARCH"))
         return NULL;
     for (size_t i = 0; i < sizeof good / sizeof good[0]; i++)

@@ -1,4 +1,7 @@
-/* fortran.h (internal): the routines of BLAS and LAPACK as they are, for blas.c and lapack.c.
+/* fortran.h (internal): the routines of BLAS and LAPACK as they are, for the files of this folder.
+ *
+ * The library that has them is loaded when the first of them is wanted: most of what Mercer does needs
+ * none, and loading OpenBLAS takes longer than training a small SVM.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -7,45 +10,48 @@
 
 #include <stddef.h>
 
-/* The Fortran calling convention: everything by address, the lengths of strings at the end. */
-void dgemm_(const char *, const char *, const int *, const int *, const int *, const double *,
-            const double *, const int *, const double *, const int *, const double *, double *,
-            const int *, size_t, size_t);
-void dsyrk_(const char *, const char *, const int *, const int *, const double *, const double *,
-            const int *, const double *, double *, const int *, size_t, size_t);
-void dgemv_(const char *, const int *, const int *, const double *, const double *, const int *,
-            const double *, const int *, const double *, double *, const int *, size_t);
-void dsymv_(const char *, const int *, const double *, const double *, const int *, const double *,
-            const int *, const double *, double *, const int *, size_t);
-void dtrsm_(const char *, const char *, const char *, const char *, const int *, const int *,
-            const double *, const double *, const int *, double *, const int *, size_t, size_t,
-            size_t, size_t);
-void dtrsv_(const char *, const char *, const char *, const int *, const double *, const int *,
-            double *, const int *, size_t, size_t, size_t);
-void dpotrf_(const char *, const int *, double *, const int *, int *, size_t);
-void dpotri_(const char *, const int *, double *, const int *, int *, size_t);
-void dsyevd_(const char *, const char *, const int *, double *, const int *, double *, double *,
-             const int *, int *, const int *, int *, size_t, size_t);
-void dsyevr_(const char *, const char *, const char *, const int *, double *, const int *,
-             const double *, const double *, const int *, const int *, const double *, int *,
-             double *, double *, const int *, int *, double *, const int *, int *, const int *,
-             int *, size_t, size_t, size_t);
+#include <mercer/context.h>
 
-/* Present in OpenBLAS, and in its OpenMP variant, only. */
-__attribute__((weak)) char *openblas_get_corename(void);
-__attribute__((weak)) char *openblas_get_config(void);
-__attribute__((weak)) int omp_get_max_threads(void);
-__attribute__((weak)) void omp_set_num_threads(int threads);
+/* The Fortran calling convention: everything by address, the lengths of strings at the end. */
+typedef struct mcr_fortran {
+    void (*dgemm)(const char *, const char *, const int *, const int *, const int *, const double *,
+                  const double *, const int *, const double *, const int *, const double *,
+                  double *, const int *, size_t, size_t);
+    void (*dsyrk)(const char *, const char *, const int *, const int *, const double *,
+                  const double *, const int *, const double *, double *, const int *, size_t,
+                  size_t);
+    void (*dgemv)(const char *, const int *, const int *, const double *, const double *,
+                  const int *, const double *, const int *, const double *, double *, const int *,
+                  size_t);
+    void (*dsymv)(const char *, const int *, const double *, const double *, const int *,
+                  const double *, const int *, const double *, double *, const int *, size_t);
+    void (*dtrsm)(const char *, const char *, const char *, const char *, const int *, const int *,
+                  const double *, const double *, const int *, double *, const int *, size_t,
+                  size_t, size_t, size_t);
+    void (*dtrsv)(const char *, const char *, const char *, const int *, const double *,
+                  const int *, double *, const int *, size_t, size_t, size_t);
+    void (*dpotrf)(const char *, const int *, double *, const int *, int *, size_t);
+    void (*dpotri)(const char *, const int *, double *, const int *, int *, size_t);
+    void (*dsyevd)(const char *, const char *, const int *, double *, const int *, double *,
+                   double *, const int *, int *, const int *, int *, size_t, size_t);
+    void (*dsyevr)(const char *, const char *, const char *, const int *, double *, const int *,
+                   const double *, const double *, const int *, const int *, const double *, int *,
+                   double *, double *, const int *, int *, double *, const int *, int *,
+                   const int *, int *, size_t, size_t, size_t);
+    /* Present in OpenBLAS's OpenMP variant only; NULL elsewhere. */
+    int (*get_threads)(void);
+    void (*set_threads)(int threads);
+} mcr_fortran;
+
+/* The routines, from the library that config.blas names, OpenBLAS or what the system has; loaded when a
+ * context first asks. MCR_IO: there is none; the message says what to install. */
+mcr_status mcr_fortran_load(const mcr_fortran **out, mcr *ctx);
 
 /* How many threads OpenBLAS may use for calls of the calling thread, to whom the number belongs; what
  * it was before. 0 or less, or another library: nothing happens. */
-static inline int mcr_fortran_threads(int threads)
-{
-    if (!omp_get_max_threads || !omp_set_num_threads || threads <= 0)
-        return 0;
-    int before = omp_get_max_threads();
-    omp_set_num_threads(threads);
-    return before;
-}
+int mcr_fortran_threads(const mcr_fortran *f, int threads);
+
+/* The name of the processor whose code OpenBLAS takes, and how it was made; NULL: another library. */
+const char *mcr_fortran_core(const char **config);
 
 #endif

@@ -35,7 +35,9 @@ mcr_status mcr_square_open(mcr_square *square, mcr *ctx, int64_t n, const char *
     size_t bytes = 0;
     if (!mcr_size_mul((size_t)n, (size_t)square->ld * sizeof(double), &bytes))
         bytes = SIZE_MAX;
-    mcr_status s = mcr_budget_take(ctx, bytes, what);
+    mcr_status s = mcr_fortran_load(&square->f, ctx);
+    if (!s)
+        s = mcr_budget_take(ctx, bytes, what);
     if (s)
         return s;
     square->taken = bytes;
@@ -79,13 +81,13 @@ static mcr_status product_band(void *arg, int64_t item, int worker)
     int rows = (int)least(BAND, j->m->n - first), n = (int)j->m->n, cols = (int)j->cols;
     int ld = (int)j->m->ld, one = 1;
     const double *a = j->m->a + first * j->m->ld;
-    int before = mcr_fortran_threads(1);
+    int before = mcr_fortran_threads(j->m->f, 1);
     if (cols == 1)
-        dgemv_("T", &n, &rows, &unit, a, &ld, j->v, &one, &none, j->y + first, &one, 1);
+        j->m->f->dgemv("T", &n, &rows, &unit, a, &ld, j->v, &one, &none, j->y + first, &one, 1);
     else
-        dgemm_("N", "N", &cols, &rows, &n, &unit, j->v, &cols, a, &ld, &none,
-               j->y + first * j->cols, &cols, 1, 1);
-    (void)mcr_fortran_threads(before);
+        j->m->f->dgemm("N", "N", &cols, &rows, &n, &unit, j->v, &cols, a, &ld, &none,
+                       j->y + first * j->cols, &cols, 1, 1);
+    (void)mcr_fortran_threads(j->m->f, before);
     return MCR_OK;
 }
 
@@ -106,14 +108,14 @@ static mcr_status upper_band(void *arg, int64_t item, int worker)
     int right = (int)(n - end), above = (int)first;
     double *y = j->y + first * j->cols;
     memset(y, 0, sizeof *y * (size_t)((end - first) * j->cols));
-    int before = mcr_fortran_threads(1);
+    int before = mcr_fortran_threads(j->m->f, 1);
     if (right > 0)
-        dgemm_("N", "N", &cols, &rows, &right, &unit, j->v + end * j->cols, &cols,
-               j->m->a + first * ld + end, &ild, &unit, y, &cols, 1, 1);
+        j->m->f->dgemm("N", "N", &cols, &rows, &right, &unit, j->v + end * j->cols, &cols,
+                       j->m->a + first * ld + end, &ild, &unit, y, &cols, 1, 1);
     if (above > 0)
-        dgemm_("N", "T", &cols, &rows, &above, &unit, j->v, &cols, j->m->a + first, &ild, &unit, y,
-               &cols, 1, 1);
-    (void)mcr_fortran_threads(before);
+        j->m->f->dgemm("N", "T", &cols, &rows, &above, &unit, j->v, &cols, j->m->a + first, &ild,
+                       &unit, y, &cols, 1, 1);
+    (void)mcr_fortran_threads(j->m->f, before);
     for (int64_t r = first; r < end; r++)
         for (int64_t c = first; c < end; c++) {
             double value = r == c  ? j->diagonal[r]
@@ -135,6 +137,7 @@ mcr_status mcr_square_multiply_upper(const mcr_square *square, const double *dia
 /* ---- factor ------------------------------------------------------------------------------------*/
 
 typedef struct cholesky_job {
+    const mcr_fortran *f;
     int64_t n, ld;
     double *a;
     int64_t first, width; /* the panel's columns */
@@ -148,10 +151,10 @@ static mcr_status panel_rows(void *arg, int64_t item, int worker)
     const cholesky_job *j = arg;
     int64_t row = j->first + j->width + item * TILE;
     int width = (int)j->width, rows = (int)least(TILE, j->n - row), ld = (int)j->ld;
-    int before = mcr_fortran_threads(1);
-    dtrsm_("L", "U", "T", "N", &width, &rows, &unit, j->a + j->first * j->ld + j->first, &ld,
-           j->a + row * j->ld + j->first, &ld, 1, 1, 1, 1);
-    (void)mcr_fortran_threads(before);
+    int before = mcr_fortran_threads(j->f, 1);
+    j->f->dtrsm("L", "U", "T", "N", &width, &rows, &unit, j->a + j->first * j->ld + j->first, &ld,
+                j->a + row * j->ld + j->first, &ld, 1, 1, 1, 1);
+    (void)mcr_fortran_threads(j->f, before);
     return MCR_OK;
 }
 
@@ -168,12 +171,13 @@ static mcr_status behind_panel(void *arg, int64_t item, int worker)
     int width = (int)j->width, ld = (int)j->ld;
     const double *left = j->a + row * j->ld + j->first, *right = j->a + col * j->ld + j->first;
     double *to = j->a + row * j->ld + col;
-    int before = mcr_fortran_threads(1);
+    int before = mcr_fortran_threads(j->f, 1);
     if (row == col)
-        dsyrk_("U", "T", &rows, &width, &minus, left, &ld, &unit, to, &ld, 1, 1);
+        j->f->dsyrk("U", "T", &rows, &width, &minus, left, &ld, &unit, to, &ld, 1, 1);
     else
-        dgemm_("T", "N", &cols, &rows, &width, &minus, right, &ld, left, &ld, &unit, to, &ld, 1, 1);
-    (void)mcr_fortran_threads(before);
+        j->f->dgemm("T", "N", &cols, &rows, &width, &minus, right, &ld, left, &ld, &unit, to, &ld,
+                    1, 1);
+    (void)mcr_fortran_threads(j->f, before);
     return MCR_OK;
 }
 
@@ -196,15 +200,15 @@ mcr_status mcr_lapack_cholesky(mcr *ctx, int64_t n, double *a, int64_t lda, cons
 {
     cholesky_job j = {.n = n, .ld = lda, .a = a};
     double began = mcr_now();
-    mcr_status s = MCR_OK;
+    mcr_status s = mcr_fortran_load(&j.f, ctx);
     if (minor)
         *minor = 0;
     for (; j.first < n && !s; j.first += PANEL) {
         int info = 0, width = (int)least(PANEL, n - j.first), ld = (int)lda;
         j.width = width;
-        int before = mcr_fortran_threads(1);
-        dpotrf_("U", &width, a + j.first * lda + j.first, &ld, &info, 1);
-        (void)mcr_fortran_threads(before);
+        int before = mcr_fortran_threads(j.f, 1);
+        j.f->dpotrf("U", &width, a + j.first * lda + j.first, &ld, &info, 1);
+        (void)mcr_fortran_threads(j.f, before);
         if (info > 0) {
             if (minor)
                 *minor = j.first + info;
@@ -226,14 +230,14 @@ mcr_status mcr_lapack_cholesky(mcr *ctx, int64_t n, double *a, int64_t lda, cons
 /* ---- solution ----------------------------------------------------------------------------------*/
 
 /* X op(L)^T = B, seen from the right; B is count x n for the Fortran routines. */
-static void solve_side(const char *op, int64_t n, int64_t count, const double *l, int64_t ldl,
-                       double *b, int64_t ldb)
+static void solve_side(const mcr_fortran *f, const char *op, int64_t n, int64_t count,
+                       const double *l, int64_t ldl, double *b, int64_t ldb)
 {
     int in = (int)n, ic = (int)count, ill = (int)ldl, ilb = (int)ldb;
     if (count == 1)
-        dtrsv_("U", *op == 'N' ? "T" : "N", "N", &in, l, &ill, b, &ilb, 1, 1, 1);
+        f->dtrsv("U", *op == 'N' ? "T" : "N", "N", &in, l, &ill, b, &ilb, 1, 1, 1);
     else
-        dtrsm_("R", "U", op, "N", &ic, &in, &unit, l, &ill, b, &ilb, 1, 1, 1, 1);
+        f->dtrsm("R", "U", op, "N", &ic, &in, &unit, l, &ill, b, &ilb, 1, 1, 1, 1);
 }
 
 mcr_status mcr_lapack_solve(mcr *ctx, int64_t n, int64_t count, const double *l, int64_t ldl,
@@ -243,16 +247,21 @@ mcr_status mcr_lapack_solve(mcr *ctx, int64_t n, int64_t count, const double *l,
         return mcr_fail(ctx, MCR_BAD_CALL,
                         "%lld right-hand sides are too many for the BLAS library",
                         (long long)count);
-    int before = mcr_fortran_threads(1);
-    solve_side("N", n, count, l, ldl, b, ldb);
-    solve_side("T", n, count, l, ldl, b, ldb);
-    (void)mcr_fortran_threads(before);
+    const mcr_fortran *f;
+    mcr_status s = mcr_fortran_load(&f, ctx);
+    if (s)
+        return s;
+    int before = mcr_fortran_threads(f, 1);
+    solve_side(f, "N", n, count, l, ldl, b, ldb);
+    solve_side(f, "T", n, count, l, ldl, b, ldb);
+    (void)mcr_fortran_threads(f, before);
     return MCR_OK;
 }
 
 /* ---- inverse -----------------------------------------------------------------------------------*/
 
 typedef struct inverse_job {
+    const mcr_fortran *f;
     int64_t n, ld;
     double *l, *diagonal;
     bool whole;
@@ -270,11 +279,11 @@ static mcr_status inverse_strip(void *arg, int64_t item, int worker)
     memset(x, 0, sizeof *x * (size_t)(rows * width));
     for (int64_t c = 0; c < width; c++)
         x[c * width + c] = 1;
-    int before = mcr_fortran_threads(1);
-    solve_side("N", rows, width, l, j->ld, x, width);
+    int before = mcr_fortran_threads(j->f, 1);
+    solve_side(j->f, "N", rows, width, l, j->ld, x, width);
     if (j->whole)
-        solve_side("T", rows, width, l, j->ld, x, width);
-    (void)mcr_fortran_threads(before);
+        solve_side(j->f, "T", rows, width, l, j->ld, x, width);
+    (void)mcr_fortran_threads(j->f, before);
     for (int64_t c = 0; c < width; c++)
         j->diagonal[first + c] = j->whole ? x[c * width + c] : 0;
     for (int64_t r = 0; r < rows && !j->whole; r++)
@@ -290,11 +299,14 @@ mcr_status mcr_lapack_inverse(mcr *ctx, int64_t n, double *l, int64_t ldl, bool 
                               double *diagonal)
 {
     size_t workers = (size_t)mcr_workers(ctx);
-    inverse_job j = {n, ldl, l, diagonal, whole, NULL};
+    inverse_job j = {NULL, n, ldl, l, diagonal, whole, NULL};
+    mcr_status s = mcr_fortran_load(&j.f, ctx);
+    if (s)
+        return s;
     j.room = mcr_alloc(ctx, workers * STRIP, (size_t)n * sizeof *j.room);
     if (!j.room)
         return MCR_NO_MEMORY;
-    mcr_status s = mcr_parallel(ctx, (n + STRIP - 1) / STRIP, inverse_strip, &j);
+    s = mcr_parallel(ctx, (n + STRIP - 1) / STRIP, inverse_strip, &j);
     mcr_free(ctx, j.room);
     return s;
 }

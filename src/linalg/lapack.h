@@ -21,6 +21,7 @@
  * what needs how much when it does not fit. */
 typedef struct mcr_square {
     mcr *ctx;
+    const struct mcr_fortran *f; /* what computes with it */
     int64_t n, ld;
     double *a; /* NULL: closed */
     size_t taken;

@@ -73,7 +73,7 @@ mcr_status mcr_lowrank_open(mcr_lowrank *low, const mcr_square *a, double share,
 {
     mcr *ctx = a->ctx;
     bool enough = false;
-    *low = (mcr_lowrank){.ctx = ctx, .n = a->n, .ld = most};
+    *low = (mcr_lowrank){.ctx = ctx, .f = a->f, .n = a->n, .ld = most};
     size_t bytes = (size_t)a->n * (size_t)most * sizeof *low->l;
     if (most == 0 || bytes > mcr_budget_left(ctx))
         return MCR_OK;
@@ -115,10 +115,10 @@ static mcr_status project_strip(void *arg, int64_t item, int worker)
     const product_job *j = arg;
     int64_t first = item * STRIP, end = first + STRIP < j->low->rank ? first + STRIP : j->low->rank;
     int rows = (int)(end - first), n = (int)j->low->n, ld = (int)j->low->ld;
-    int before = mcr_fortran_threads(1);
-    dgemm_("N", "T", &j->cols, &rows, &n, &unit, j->from, &j->cols, j->low->l + first, &ld, &none,
-           j->to + first * j->cols, &j->cols, 1, 1);
-    (void)mcr_fortran_threads(before);
+    int before = mcr_fortran_threads(j->low->f, 1);
+    j->low->f->dgemm("N", "T", &j->cols, &rows, &n, &unit, j->from, &j->cols, j->low->l + first,
+                     &ld, &none, j->to + first * j->cols, &j->cols, 1, 1);
+    (void)mcr_fortran_threads(j->low->f, before);
     return MCR_OK;
 }
 
@@ -129,10 +129,11 @@ static mcr_status expand_band(void *arg, int64_t item, int worker)
     const product_job *j = arg;
     int64_t first = item * BAND, end = first + BAND < j->low->n ? first + BAND : j->low->n;
     int rows = (int)(end - first), rank = (int)j->low->rank, ld = (int)j->low->ld;
-    int before = mcr_fortran_threads(1);
-    dgemm_("N", "N", &j->cols, &rows, &rank, &unit, j->from, &j->cols,
-           j->low->l + first * j->low->ld, &ld, &none, j->to + first * j->cols, &j->cols, 1, 1);
-    (void)mcr_fortran_threads(before);
+    int before = mcr_fortran_threads(j->low->f, 1);
+    j->low->f->dgemm("N", "N", &j->cols, &rows, &rank, &unit, j->from, &j->cols,
+                     j->low->l + first * j->low->ld, &ld, &none, j->to + first * j->cols, &j->cols,
+                     1, 1);
+    (void)mcr_fortran_threads(j->low->f, before);
     return MCR_OK;
 }
 
@@ -170,10 +171,10 @@ static mcr_status weigh_strip(void *arg, int64_t item, int worker)
     for (int64_t i = 0; i < low->n; i++)
         for (int64_t c = first; c < end; c++)
             scaled[i * STRIP + c - first] = j->h[i] * low->l[i * low->ld + c];
-    int before = mcr_fortran_threads(1);
-    dgemm_("N", "T", &rank, &rows, &n, &unit, low->l, &ld, scaled, &strip, &none,
-           j->m + first * j->ldm, &ldm, 1, 1);
-    (void)mcr_fortran_threads(before);
+    int before = mcr_fortran_threads(j->low->f, 1);
+    j->low->f->dgemm("N", "T", &rank, &rows, &n, &unit, low->l, &ld, scaled, &strip, &none,
+                     j->m + first * j->ldm, &ldm, 1, 1);
+    (void)mcr_fortran_threads(j->low->f, before);
     return MCR_OK;
 }
 

@@ -9,6 +9,7 @@
 
 typedef struct mcr_lowrank {
     mcr *ctx;
+    const struct mcr_fortran *f; /* what computes with it */
     int64_t n, rank, ld;
     double *l; /* n x rank, rows ld apart */
     size_t taken;

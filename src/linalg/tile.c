@@ -34,6 +34,7 @@ enum {
     /* Sums of outputs in registers while one value of K after the other passes by. */
     PANEL_DOUBLES = WIDTH / DOUBLE_LANES,
     OUTPUTS_AT_ONCE = 12 / PANEL_DOUBLES > 4 ? 4 : 12 / PANEL_DOUBLES,
+    ROUGH_OUTPUTS = 5,
     /* Values of K are collected for so many rows before they are added to the outputs: the sums are
      * then loaded and stored once a group. */
     GROUP_ROWS = 8 * MICRO_ROWS,
@@ -140,11 +141,64 @@ static __attribute__((noinline)) int64_t sum_many(const sink *s, int64_t r0, int
     return o;
 }
 
+#if MCR_REAL_BITS == 32
+/* The same as sum_outputs, the rows of this group in float. */
+INLINE void sum_roughly(const sink *s, int64_t r0, int64_t rows, int64_t o, int n, const real *tile,
+                        int64_t tile_ld)
+{
+    const real *coef = s->job->rough + o * s->job->coef_ld + r0;
+    double *f = s->job->f + o * s->job->f_ld + s->column;
+    vreal sum[ROUGH_OUTPUTS][MICRO_VECTORS] = {0};
+    for (int64_t i = 0; i < rows; i++) {
+        vreal k[MICRO_VECTORS];
+        UNROLL for (int v = 0; v < MICRO_VECTORS; v++) k[v] = load(tile + i * tile_ld + v * LANES);
+        UNROLL for (int j = 0; j < n; j++)
+        {
+            vreal w = splat(coef[j * s->job->coef_ld + i]);
+            UNROLL for (int v = 0; v < MICRO_VECTORS; v++)
+                sum[j][v] = multiply_add(w, k[v], sum[j][v]);
+        }
+    }
+    UNROLL for (int j = 0; j < n; j++)
+    {
+        real part[WIDTH];
+        UNROLL for (int v = 0; v < MICRO_VECTORS; v++) store(part + v * LANES, sum[j][v]);
+        UNROLL for (int v = 0; v < PANEL_DOUBLES; v++)
+        {
+            double *to = f + j * s->job->f_ld + v * DOUBLE_LANES;
+            store_double(to, load_double(to) + load_as_double(part + v * DOUBLE_LANES));
+        }
+    }
+}
+
+static __attribute__((noinline)) void sum_all_roughly(const sink *s, int64_t r0, int64_t rows,
+                                                      int64_t outputs, const real *tile,
+                                                      int64_t tile_ld)
+{
+    int64_t o = 0;
+    for (; o + ROUGH_OUTPUTS <= outputs; o += ROUGH_OUTPUTS)
+        sum_roughly(s, r0, rows, o, ROUGH_OUTPUTS, tile, tile_ld);
+    switch (outputs - o) {
+    case 4: sum_roughly(s, r0, rows, o, 4, tile, tile_ld); break;
+    case 3: sum_roughly(s, r0, rows, o, 3, tile, tile_ld); break;
+    case 2: sum_roughly(s, r0, rows, o, 2, tile, tile_ld); break;
+    case 1: sum_roughly(s, r0, rows, o, 1, tile, tile_ld); break;
+    default: break;
+    }
+}
+#endif
+
 /* All outputs; row i of K is at tile + i * tile_ld. */
 static void sum_rows(const sink *s, int64_t r0, int64_t rows, const real *tile, int64_t tile_ld)
 {
     const mcr_tile_job *job = s->job;
     int64_t outputs = job->outputs > 1 ? job->outputs : 1, o = 0;
+#if MCR_REAL_BITS == 32
+    if (s->count == WIDTH && job->rough) {
+        sum_all_roughly(s, r0, rows, outputs, tile, tile_ld);
+        return;
+    }
+#endif
     if (s->count == WIDTH) {
         if (outputs >= OUTPUTS_AT_ONCE)
             o = sum_many(s, r0, rows, outputs, tile, tile_ld);

@@ -99,6 +99,8 @@ typedef struct mcr_tile_job {
     /* f[o * f_ld + c] += sum_r coef[o * coef_ld + r] K(x_r, z_c) for o < outputs; coef NULL: none.
      * With many outputs f_ld should not be a multiple of 512: they would meet in the cache. */
     const double *coef;
+    const float *rough; /* coef in float: a few dozen rows are summed in float, where values are; or
+                         * NULL: each is added in double */
     double *f;
     int64_t outputs, coef_ld, f_ld; /* outputs 0 means 1 */
 } mcr_tile_job;

@@ -41,6 +41,7 @@ typedef struct work {
     int64_t segments;
     int64_t block;          /* objects of a block, at most */
     int64_t count;          /* objects of this one */
+    float **rough;          /* coefficients of each segment in float; NULL: of none */
     double *f;              /* outputs of a segment x BLOCK_LD */
     double *score;          /* BLOCK x outputs */
     double *error;          /* of each output, in units of the largest K */
@@ -87,11 +88,13 @@ static mcr_status add_segment(work *w, mcr_gram *gram, const mcr_segment *seg, b
     for (int64_t t = 0; t < seg->outputs; t++)
         memset(w->f + t * BLOCK_LD, 0, sizeof *w->f * (size_t)n);
     mcr_status s = MCR_OK;
+    const float *rough = precise || !w->rough ? NULL : w->rough[seg - w->segment];
     for (int64_t r = 0; r < seg->count && !s; r += ROWS) {
         int64_t rows = seg->count - r < ROWS ? seg->count - r : ROWS;
         s = mcr_gram_rows_pass(gram, &(mcr_gram_pass){.x = {NULL, seg->first + r, rows},
                                                       .precise = precise,
                                                       .coef = seg->coef + r,
+                                                      .rough = rough ? rough + r : NULL,
                                                       .coef_ld = seg->count,
                                                       .f = w->f,
                                                       .f_ld = BLOCK_LD,
@@ -450,6 +453,8 @@ static void close_work(work *w)
     mcr_data_free(w->weights);
     mcr_map_close(w->map);
     mcr_free(w->ctx, w->polynomial);
+    mcr_free(w->ctx, w->rough ? w->rough[0] : NULL);
+    mcr_free(w->ctx, w->rough);
     mcr_free(w->ctx, w->f);
     mcr_free(w->ctx, w->score);
     mcr_free(w->ctx, w->error);
@@ -513,6 +518,30 @@ static mcr_status open_work(work *w, mcr *ctx, const mcr_model *m, int64_t n, bo
         return MCR_OK;
     mcr_status s = collapse(w);
     return s ? s : expand(w);
+}
+
+/* The coefficients in float, for scores that are only compared. */
+static mcr_status open_rough(work *w)
+{
+    size_t all = 0;
+    for (int64_t g = 0; g < w->segments; g++)
+        all += (size_t)(w->segment[g].count * w->segment[g].outputs);
+    float *to = mcr_alloc(w->ctx, all + 1, sizeof *to);
+    w->rough = mcr_alloc(w->ctx, (size_t)w->segments + 1, sizeof *w->rough);
+    if (!to || !w->rough) {
+        mcr_free(w->ctx, to);
+        mcr_free(w->ctx, w->rough);
+        w->rough = NULL;
+        return MCR_NO_MEMORY;
+    }
+    w->rough[0] = to;
+    for (int64_t g = 0; g < w->segments; g++) {
+        const mcr_segment *seg = &w->segment[g];
+        w->rough[g] = to;
+        for (int64_t i = 0; i < seg->count * seg->outputs; i++)
+            *to++ = (float)seg->coef[i];
+    }
+    return MCR_OK;
 }
 
 /* What is wanted; NULL: not. */
@@ -600,6 +629,8 @@ static mcr_status predict_scaled(mcr *ctx, const mcr_model *m, const mcr_data *d
     bool quickly = !to->score && !to->proba && !f->slope && f->rule <= MCR_RULE_LARGEST &&
                    f->task == MCR_CLASSIFY && !w.predictor &&
                    mcr_kernel_definite(m->kernel, NULL) == MCR_PSD;
+    if (quickly && !s && !w.polynomial && !mcr_fourier_is(f))
+        s = open_rough(&w);
     for (int64_t first = 0; first < n && !s; first += w.block) {
         mcr_data *part = NULL;
         w.count = n - first < w.block ? n - first : w.block;

@@ -202,5 +202,14 @@ def test_going_on_from_a_model():
         assert then["objective"] <= first["objective"] + 1e-9
 
 
+def test_blas_is_loaded_by_those_who_need_it():
+    file = sample("blobs", n=90)
+    none = {"MERCER_BLAS": "/nowhere/libblas.so"}
+    done = tap.mercer("fit", "ridge", file, "-o", "r.mercer", env=none, status=1)
+    assert "/nowhere/libblas.so: not found" in done.stderr and "libopenblas0-openmp" in done.stderr, done.stderr
+    tap.mercer("fit", "svm", file, "-o", "m.mercer", env=none)
+    tap.mercer("predict", "m.mercer", file, env=none)
+
+
 if __name__ == "__main__":
     tap.main(globals())

@@ -421,6 +421,61 @@ static void test_place_does_not_matter(void **unused)
         }
 }
 
+/* With coefficients in float: whole panels are off by no more than float's sums of one group of rows
+ * allow, and by less than predict.c counts on; double values are summed as ever. */
+static void test_rough_sums(void **unused)
+{
+    (void)unused;
+    for (int k = 0; k < kit_count; k++)
+        for (int64_t outputs = 1; outputs < 14; outputs++) {
+            const mcr_tile_kit *kit = kits[k].kit;
+            int64_t rows = 1 + below(400), n = 1 + below(150);
+            problem p = make_problem(kit, rows, n, 1 + below(20));
+            double *coef = room((size_t)(outputs * rows) * sizeof *coef);
+            float *rough = room((size_t)(outputs * rows) * sizeof *rough);
+            double *f = room((size_t)(outputs * n) * sizeof *f);
+            double *exact = room((size_t)(outputs * n) * sizeof *exact);
+            for (int64_t i = 0; i < outputs * rows; i++)
+                rough[i] = (float)(coef[i] = uniform() - 0.5);
+            for (int64_t i = 0; i < outputs * n; i++)
+                f[i] = exact[i] = uniform();
+            mcr_tile_job job = make_job(&p, MCR_TILE_RBF, outputs % 2 == 0);
+            job.coef = coef;
+            job.coef_ld = rows;
+            job.outputs = outputs;
+            job.f_ld = n;
+            job.f = exact;
+            run_all(&p, &job);
+            job.f = f;
+            job.rough = rough;
+            run_all(&p, &job);
+            double norm = 0, worst = 0;
+            for (int64_t o = 0; o < outputs; o++) {
+                double square = 0, sum = 0;
+                for (int64_t r = 0; r < rows; r++) {
+                    square += coef[o * rows + r] * coef[o * rows + r];
+                    sum += fabs(coef[o * rows + r]);
+                }
+                norm = sqrt(square);
+                for (int64_t c = 0; c < n; c++) {
+                    double off = fabs(f[o * n + c] - exact[o * n + c]);
+                    worst = off > worst ? off : worst;
+                    if (kit->bytes == 8)
+                        assert_true(off == 0);
+                    assert_true(off <= 100 * 0x1p-24 * sum); /* K <= 1 */
+                    assert_true(off <= 5e-6 * norm);
+                }
+            }
+            if (kit->bytes == 4 && n >= kit->width && rows > 50)
+                assert_true(worst > 0); /* it was summed in float */
+            free(coef);
+            free(rough);
+            free(f);
+            free(exact);
+            free_problem(&p);
+        }
+}
+
 /* f by one call, by two, from sparse rows, and from stored rows: the same bits, and right. */
 static void test_sums(void **unused)
 {
@@ -630,7 +685,8 @@ int main(void)
         cmocka_unit_test(test_values),   cmocka_unit_test(test_more_rows_than_a_chunk),
         cmocka_unit_test(test_empty),    cmocka_unit_test(test_no_features),
         cmocka_unit_test(test_symmetry), cmocka_unit_test(test_place_does_not_matter),
-        cmocka_unit_test(test_sums),     cmocka_unit_test(test_extremes),
+        cmocka_unit_test(test_sums),     cmocka_unit_test(test_rough_sums),
+        cmocka_unit_test(test_extremes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

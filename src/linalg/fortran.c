@@ -1,0 +1,85 @@
+/* fortran.c: loading BLAS and LAPACK.
+ *
+ * Libraries stay loaded: they may have threads, and another context finds them ready.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "linalg/fortran.h"
+
+#include <dlfcn.h>
+#include <stdbool.h>
+
+#include "base/context.h"
+
+_Static_assert(sizeof(mcr_fortran) <= MCR_BLAS_ROOM, "the routines fit the context");
+
+static const char openblas[] = "libopenblas.so.0";
+
+static void *open_library(const char *file)
+{
+    return dlopen(file, RTLD_NOW | RTLD_LOCAL);
+}
+
+static bool find(void *library, const char *name, void *to)
+{
+    void *routine = dlsym(library, name);
+    *(void **)to = routine;
+    return routine != NULL;
+}
+
+/* All routines of this library, or none. */
+static bool take(mcr_fortran *f, const char *file)
+{
+    void *lib = open_library(file);
+    if (!lib)
+        return false;
+    bool all = find(lib, "dgemm_", &f->dgemm) && find(lib, "dsyrk_", &f->dsyrk) &&
+               find(lib, "dgemv_", &f->dgemv) && find(lib, "dsymv_", &f->dsymv) &&
+               find(lib, "dtrsm_", &f->dtrsm) && find(lib, "dtrsv_", &f->dtrsv) &&
+               find(lib, "dpotrf_", &f->dpotrf) && find(lib, "dpotri_", &f->dpotri) &&
+               find(lib, "dsyevd_", &f->dsyevd) && find(lib, "dsyevr_", &f->dsyevr);
+    if (!find(lib, "omp_get_max_threads", &f->get_threads) ||
+        !find(lib, "omp_set_num_threads", &f->set_threads))
+        f->get_threads = NULL;
+    return all;
+}
+
+static bool load(mcr *ctx)
+{
+    mcr_fortran *f = (mcr_fortran *)ctx->blas;
+    const char *wanted = ctx->config.blas;
+    return wanted ? take(f, wanted) : take(f, openblas) || take(f, "liblapack.so.3");
+}
+
+mcr_status mcr_fortran_load(const mcr_fortran **out, mcr *ctx)
+{
+    const char *wanted = ctx->config.blas;
+    *out = (const mcr_fortran *)ctx->blas;
+    if (mcr_once(ctx, &ctx->blas_state, load))
+        return MCR_OK;
+    return mcr_fail(ctx, MCR_IO,
+                    "%s: not found, or not BLAS and LAPACK, which factorising matrices needs: "
+                    "install libopenblas0-openmp",
+                    wanted ? wanted : openblas);
+}
+
+int mcr_fortran_threads(const mcr_fortran *f, int threads)
+{
+    if (!f->get_threads || threads <= 0)
+        return 0;
+    int before = f->get_threads();
+    f->set_threads(threads);
+    return before;
+}
+
+const char *mcr_fortran_core(const char **config)
+{
+    void *lib = open_library(openblas);
+    char *(*name)(void) = NULL, *(*made)(void) = NULL;
+    *config = NULL;
+    if (!lib || !find(lib, "openblas_get_corename", &name))
+        return NULL;
+    if (find(lib, "openblas_get_config", &made))
+        *config = made();
+    return name();
+}
