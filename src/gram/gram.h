@@ -69,4 +69,10 @@ typedef struct mcr_gram_pass {
 } mcr_gram_pass;
 mcr_status mcr_gram_rows_pass(mcr_gram *gram, const mcr_gram_pass *pass);
 
+/* f = K v for objects that are the Gram's columns (column i is x's object[i]) and its rows alike: half
+ * of the values are computed, in the precision asked for, and summed in double. The same bits for
+ * any number of threads. */
+mcr_status mcr_gram_sums(mcr_gram *gram, const int64_t *object, bool precise, const double *v,
+                         double *f);
+
 #endif

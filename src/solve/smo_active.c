@@ -162,7 +162,9 @@ static mcr_status fresh_part(mcr_smo *s, bool support, bool precise, int64_t *co
     mcr_gram *part = NULL;
     mcr_status st = mcr_gram_restrict(&part, s->full, (mcr_rows){column, 0, count});
     memset(f, 0, sizeof *f * (size_t)count);
-    if (!st)
+    if (!st && support) /* the same objects on both sides */
+        st = mcr_gram_sums(part, column, precise, s->coef, f);
+    else if (!st)
         st = add_rows(part, precise, s->object_list, s->coef, rows, f);
     for (int64_t i = 0; i < count && !st; i++)
         s->g[column[i]] = f[i];

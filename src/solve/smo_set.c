@@ -7,6 +7,8 @@
  */
 #include "solve/smo_impl.h"
 
+#include <string.h>
+
 #include "base/threads.h"
 
 /* ---- the working set ---------------------------------------------------------------------------*/
@@ -163,38 +165,49 @@ int64_t mcr_smo_renew_set(mcr_smo *s, mcr_smo_candidate *was)
 typedef struct spread_job {
     const mcr_smo *s;
     int64_t added, used; /* new members; columns of `fresh` */
+    bool whole;          /* column c belongs to slot c */
     const unsigned char *is_new;
 } spread_job;
 
 enum { SPREAD = 64 };
 
-/* Columns of `fresh` into the block: the rows of new members, and, where the other member is old, the
- * transposed place. */
+/* Columns first .. end - 1 of `fresh` into the block: the rows of new members, and, where the other
+ * member is old, the transposed place. */
+#define SPREAD_COLUMNS(real)                                                                       \
+    static void spread_##real(const spread_job *job, int64_t first, int64_t end)                   \
+    {                                                                                              \
+        const mcr_smo *s = job->s;                                                                 \
+        real *k = (real *)s->k, *old[SPREAD];                                                      \
+        int64_t ld = s->block.ld, place[SPREAD], count = 0;                                        \
+        for (int64_t c = first; c < end; c++) {                                                    \
+            int64_t m = s->slot_list[c];                                                           \
+            if (job->is_new[m])                                                                    \
+                continue;                                                                          \
+            old[count] = k + m * ld;                                                               \
+            place[count++] = c;                                                                    \
+        }                                                                                          \
+        for (int64_t r = 0; r < job->added; r++) {                                                 \
+            const real *from = (const real *)s->fresh + r * job->used;                             \
+            int64_t slot = s->new_slot[r];                                                         \
+            real *to = k + slot * ld;                                                              \
+            if (job->whole)                                                                        \
+                memcpy(to + first, from + first, sizeof *to * (size_t)(end - first));              \
+            for (int64_t c = first; !job->whole && c < end; c++)                                   \
+                to[s->slot_list[c]] = from[c];                                                     \
+            for (int64_t o = 0; o < count; o++)                                                    \
+                old[o][slot] = from[place[o]];                                                     \
+        }                                                                                          \
+    }
+SPREAD_COLUMNS(float)
+SPREAD_COLUMNS(double)
+#undef SPREAD_COLUMNS
+
 static mcr_status spread_columns(void *arg, int64_t item, int worker)
 {
     (void)worker;
     const spread_job *job = arg;
-    const mcr_smo *s = job->s;
-    int64_t first = item * SPREAD, ld = s->block.ld;
-    int64_t end = first + SPREAD < job->used ? first + SPREAD : job->used;
-    for (int64_t r = 0; r < job->added; r++) {
-        const char *from = s->fresh + (size_t)(r * job->used) * s->real;
-        char *to = s->k + (size_t)(s->new_slot[r] * ld) * s->real;
-        for (int64_t c = first; c < end; c++) {
-            int64_t m = s->slot_list[c];
-            if (s->precise) {
-                double value = ((const double *)from)[c];
-                ((double *)to)[m] = value;
-                if (!job->is_new[m])
-                    ((double *)s->k)[m * ld + s->new_slot[r]] = value;
-            } else {
-                float value = ((const float *)from)[c];
-                ((float *)to)[m] = value;
-                if (!job->is_new[m])
-                    ((float *)s->k)[m * ld + s->new_slot[r]] = value;
-            }
-        }
-    }
+    int64_t first = item * SPREAD, end = first + SPREAD < job->used ? first + SPREAD : job->used;
+    (job->s->precise ? spread_double : spread_float)(job, first, end);
     return MCR_OK;
 }
 
@@ -217,7 +230,7 @@ mcr_status mcr_smo_fill_block(mcr_smo *s, int64_t added)
                                        s->precise);
     if (st)
         return st;
-    spread_job job = {s, added, used, is_new};
+    spread_job job = {s, added, used, used == s->slot_list[used - 1] + 1, is_new};
     return mcr_parallel(s->ctx, (used + SPREAD - 1) / SPREAD, spread_columns, &job);
 }
 

@@ -93,6 +93,52 @@ static void test_threads(void **context)
     free(v);
 }
 
+/* Sums over some of the objects on both sides, in either precision, with one thread and with two. */
+static void test_sums(void **context)
+{
+    static const struct {
+        const char *sample, *kernel;
+        int64_t n;
+    } cases[] = {{"friedman", "rbf(gamma=0.5)", 700},
+                 {"friedman", "rbf(gamma=0.5)", 4000},
+                 {"friedman", "rbf(gamma=0.5) + 0.1*linear", 500},
+                 {"motifs", "spectrum(p=3)", 450}};
+    (void)context;
+    for (size_t t = 0; t < sizeof cases / sizeof *cases; t++) {
+        int64_t n = cases[t].n, *object = calloc((size_t)n, sizeof *object), count = 0;
+        double *v = vectors(1, n), *f[2], *wanted = vectors(1, n);
+        assert_non_null(object);
+        for (int64_t i = 0; i < n; i++)
+            if (i % 5 != 2)
+                object[count++] = i;
+        for (int threads = 1; threads <= 2; threads++) {
+            mcr *ctx = test_open(threads);
+            mcr_gram *whole = gram_of(ctx, cases[t].sample, cases[t].kernel, n), *part = NULL;
+            test_ok(ctx, mcr_gram_restrict(&part, whole, (mcr_rows){object, 0, count}));
+            memset(wanted, 0, sizeof *wanted * (size_t)n);
+            test_ok(ctx, mcr_gram_rows_pass(part, &(mcr_gram_pass){.x = {object, 0, count},
+                                                                   .precise = true,
+                                                                   .coef = v,
+                                                                   .f = wanted,
+                                                                   .outputs = 1}));
+            f[threads - 1] = vectors(1, n);
+            test_ok(ctx, mcr_gram_sums(part, object, false, v, f[threads - 1]));
+            test_close_relative("float", f[threads - 1], wanted, count, 1e-4);
+            test_ok(ctx, mcr_gram_sums(part, object, true, v, f[threads - 1]));
+            test_close_relative("double", f[threads - 1], wanted, count, 1e-11);
+            mcr_gram_close(part);
+            mcr_gram_close(whole);
+            test_close(ctx);
+        }
+        assert_memory_equal(f[0], f[1], sizeof(double) * (size_t)count);
+        free(f[0]);
+        free(f[1]);
+        free(v);
+        free(wanted);
+        free(object);
+    }
+}
+
 /* The mean far from the origin, and near it: the same components as by all of A. */
 static void test_centring(void **context)
 {
@@ -139,6 +185,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_products, test_setup, test_teardown),
         cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_sums),
         cmocka_unit_test_setup_teardown(test_centring, test_setup, test_teardown),
         cmocka_unit_test_setup_teardown(test_budget, test_setup, test_teardown),
     };
