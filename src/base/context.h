@@ -12,7 +12,7 @@
 
 #include <mercer/context.h>
 
-enum { MCR_MESSAGE_MAX = 1024, MCR_FILE_MAX = 512, MCR_MARK_MAX = 512, MCR_BLAS_ROOM = 128 };
+enum { MCR_MESSAGE_MAX = 1024, MCR_FILE_MAX = 512, MCR_MARK_MAX = 512, MCR_BLAS_ROOM = 192 };
 
 struct mcr {
     mcr_config config;    /* complete: defaults filled in */

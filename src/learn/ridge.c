@@ -8,63 +8,40 @@
  * factor does not exist. Several targets are columns of y and a that share the factor. Classes are
  * numbers +1 and -1, one column a class where there are more than two.
  *
+ * Where lambda is not small against G a factor in float does as well: its solution is corrected by the
+ * residual, which is computed from fresh kernel values in double, until that is as small as ever. It
+ * takes half of the time and of the memory.
+ *
  * Leaving out object i changes its residual to e_i = a_i / (G + lambda W^-1)^-1_ii, so one factor gives
  * all leave-one-out errors; and from the eigenvectors of G they follow for any number of lambdas.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include <float.h>
+#include "learn/ridge_impl.h"
+
 #include <math.h>
 #include <stddef.h>
 #include <string.h>
 
-#include "base/params.h"
-#include "base/threads.h"
-#include "learn/goal.h"
 #include "learn/ridge_features.h"
-#include "linalg/blas.h"
-#include "linalg/lapack.h"
 #include "linalg/shared.h"
 
-typedef struct params {
-    char *lambda, *class_weight;
-    double tol;
-    int task, loo;
-    mcr_side_options sides;
-} params;
-
 static const mcr_param table[] = {
-    {"lambda", MCR_TEXT, offsetof(params, lambda), "1", 0, 0, 0, NULL,
+    {"lambda", MCR_TEXT, offsetof(mcr_ridge_params, lambda), "1", 0, 0, 0, NULL,
      "weight of |w|^2; of a range (1e-6:1e3:log20) the best is taken"},
-    MCR_TASK_PARAM(params),
-    MCR_CLASS_WEIGHT_PARAM(params),
-    {"loo", MCR_FLAG, offsetof(params, loo), "no", 0, 0, 0, NULL,
+    MCR_TASK_PARAM(mcr_ridge_params),
+    MCR_CLASS_WEIGHT_PARAM(mcr_ridge_params),
+    {"loo", MCR_FLAG, offsetof(mcr_ridge_params, loo), "no", 0, 0, 0, NULL,
      "the leave-one-out error, for twice the time"},
-    {"tol", MCR_REAL, offsetof(params, tol), "1e-06", 0, INFINITY, MCR_MIN_OPEN, NULL,
+    {"tol", MCR_REAL, offsetof(mcr_ridge_params, tol), "1e-06", 0, INFINITY, MCR_MIN_OPEN, NULL,
      "largest residual of the linear system, relative to the targets"},
-    MCR_SIDE_PARAMS(params),
+    MCR_SIDE_PARAMS(mcr_ridge_params),
     {0},
 };
 
-typedef struct ridge {
-    mcr *ctx;
-    const params *options;
-    mcr_goal goal;
-    mcr_gram *gram;
-    mcr_square m;     /* W^1/2 G W^1/2 above the diagonal, the factor below */
-    double *diagonal; /* of W^1/2 G W^1/2 */
-    double *root;     /* of the weights */
-    double *b, *x;    /* n x outputs: right-hand sides, solutions */
-    double *f;        /* n x outputs: G a */
-    double *rest;     /* n x outputs: what is left of b */
-    double *inverse;  /* n: diagonal of the inverse, if asked for */
-    double lambda, jitter, residual;
-    int64_t corrections;
-} ridge;
-
 /* ---- lambda ------------------------------------------------------------------------------------*/
 
-static mcr_status parse_lambda(mcr_reals *out, mcr *ctx, const params *o)
+static mcr_status parse_lambda(mcr_reals *out, mcr *ctx, const mcr_ridge_params *o)
 {
     mcr_status s = mcr_range_parse(out, ctx, "ridge", "lambda", o->lambda);
     if (!s && !(out->values[0] >= 0)) {
@@ -76,14 +53,14 @@ static mcr_status parse_lambda(mcr_reals *out, mcr *ctx, const params *o)
 }
 
 /* Whether something is asked for that is done with kernel values only. */
-static bool needs_kernel(const params *o, const mcr_reals *lambda)
+static bool needs_kernel(const mcr_ridge_params *o, const mcr_reals *lambda)
 {
     return o->loo || lambda->count > 1 || lambda->values[0] == 0;
 }
 
 static mcr_status check(mcr *ctx, const void *values)
 {
-    const params *o = values;
+    const mcr_ridge_params *o = values;
     mcr_reals lambda;
     mcr_status s = parse_lambda(&lambda, ctx, o);
     if (!s && needs_kernel(o, &lambda))
@@ -97,7 +74,7 @@ static mcr_status check(mcr *ctx, const void *values)
 
 /* ---- the matrix --------------------------------------------------------------------------------*/
 
-static mcr_status fill(ridge *r)
+static mcr_status fill(mcr_ridge *r)
 {
     mcr_status s = mcr_gram_matrix(r->gram, r->m.a, r->m.ld);
     bool weighted = false;
@@ -112,7 +89,7 @@ static mcr_status fill(ridge *r)
     return s;
 }
 
-static mcr_status factorise(ridge *r)
+static mcr_status factorise(mcr_ridge *r)
 {
     for (int64_t i = 0; i < r->goal.n; i++)
         r->m.a[i * r->m.ld + i] = r->diagonal[i] + r->lambda + r->jitter;
@@ -123,7 +100,7 @@ static mcr_status factorise(ridge *r)
 
 /* f = G a, from fresh kernel values. Where these are slow and all weights are above 0 it is made from the
  * triangle that holds them, and is then f_i root_i. */
-static mcr_status multiply(ridge *r, bool *scaled)
+static mcr_status multiply(mcr_ridge *r, bool *scaled)
 {
     int64_t n = r->goal.n, k = r->goal.outputs;
     *scaled = mcr_gram_is_slow(r->gram);
@@ -138,7 +115,7 @@ static mcr_status multiply(ridge *r, bool *scaled)
 
 /* f = G a and rest = b - (W^1/2 G W^1/2 + lambda + jitter) x; the norm of rest relative to that of b,
  * of the worst column: targets may have any scales. */
-static mcr_status judge(ridge *r)
+static mcr_status judge(mcr_ridge *r)
 {
     int64_t n = r->goal.n, k = r->goal.outputs;
     bool scaled;
@@ -159,22 +136,42 @@ static mcr_status judge(ridge *r)
     return s;
 }
 
-/* Solves, and corrects the solution by its own residual as long as that helps (iterative refinement). */
-static mcr_status solve(ridge *r)
+/* Solves for v (n x outputs) in place by the factor, or by that in float, where each column is brought to
+ * a size that float can hold. */
+static mcr_status apply_factor(mcr_ridge *r, double *v)
 {
-    enum { MOST = 4 };
     int64_t n = r->goal.n, k = r->goal.outputs;
+    if (!r->quick)
+        return mcr_lapack_solve(r->ctx, n, k, r->m.a, r->m.ld, v, k);
+    double *size = r->diagonal; /* k <= n values, no longer needed there */
+    for (int64_t o = 0; o < k; o++) {
+        size[o] = 0;
+        for (int64_t i = 0; i < n; i++)
+            size[o] = fmax(size[o], fabs(v[i * k + o]));
+    }
+    for (int64_t i = 0; i < n * k; i++)
+        r->part[i] = size[i % k] > 0 ? (float)(v[i] / size[i % k]) : 0;
+    mcr_status s = mcr_lapack_solve_float(r->ctx, n, k, r->quick, r->quick_ld, r->part, k);
+    for (int64_t i = 0; i < n * k && !s; i++)
+        v[i] = size[i % k] * (double)r->part[i];
+    return s;
+}
+
+/* Solves, and corrects the solution by its own residual as long as that helps (iterative refinement). */
+static mcr_status solve(mcr_ridge *r)
+{
+    int64_t n = r->goal.n, k = r->goal.outputs, most = r->quick ? 12 : 4;
     memcpy(r->x, r->b, sizeof *r->x * (size_t)(n * k));
-    mcr_status s = mcr_lapack_solve(r->ctx, n, k, r->m.a, r->m.ld, r->x, k);
+    mcr_status s = apply_factor(r, r->x);
     if (!s)
         s = judge(r);
     double before = INFINITY;
     r->corrections = 0;
     while (!s && r->residual > 1e-3 * r->options->tol && r->residual < 0.5 * before &&
-           r->corrections < MOST) {
+           r->corrections < most) {
         before = r->residual;
         r->corrections++;
-        s = mcr_lapack_solve(r->ctx, n, k, r->m.a, r->m.ld, r->rest, k);
+        s = apply_factor(r, r->rest);
         for (int64_t i = 0; i < n * k && !s; i++)
             r->x[i] += r->rest[i];
         if (!s)
@@ -186,7 +183,7 @@ static mcr_status solve(ridge *r)
 /* Where G + lambda has no factor, or none that is good enough, because it is singular but for rounding,
  * a share of its trace, which bounds its largest eigenvalue, is added to the diagonal: first as little
  * as leaves the residual within the usual tolerance. If more does not help, the kernel is no kernel. */
-static mcr_status solve_somehow(ridge *r)
+static mcr_status solve_somehow(mcr_ridge *r)
 {
     static const double share[] = {0, 1e-10, 1e-8};
     double trace = 0;
@@ -211,142 +208,75 @@ static mcr_status solve_somehow(ridge *r)
              : MCR_OK;
 }
 
-/* ---- leaving out -------------------------------------------------------------------------------*/
+/* ---- in float ----------------------------------------------------------------------------------*/
 
-/* What predictions of objects by the others cost: mean square error (also over targets), or share of
- * wrong classes, by weight. x is n x outputs, inverse the diagonal of (W^1/2 G W^1/2 + lambda)^-1. */
-static double left_out(const mcr_goal *g, const double *root, const double *x,
-                       const double *inverse)
-{
-    double sum = 0;
-    for (int64_t i = 0; i < g->n; i++) {
-        double best = -INFINITY, first = 0;
-        int64_t chosen = 0;
-        for (int64_t o = 0; o < g->outputs && root[i] > 0; o++) {
-            double e = x[i * g->outputs + o] / (root[i] * inverse[i]);
-            double f = g->y[i * g->outputs + o] - e;
-            if (g->task == MCR_REGRESS)
-                sum += g->weight[i] * e * e / (double)g->outputs;
-            chosen = f > best ? o : chosen;
-            best = fmax(best, f);
-            first = o == 0 ? f : first;
-        }
-        if (g->rule == MCR_RULE_BINARY)
-            chosen = first > 0;
-        if (g->task == MCR_CLASSIFY && chosen != g->class_of[i])
-            sum += g->weight[i];
-    }
-    return sum / g->total;
-}
-
-/* The decision values behind it, n x outputs; not kept where a weight is 0. */
-static mcr_status keep_left_out(mcr_fitted *f, const ridge *r)
-{
-    const mcr_goal *g = &r->goal;
-    for (int64_t i = 0; i < g->n; i++)
-        if (!(r->root[i] > 0))
-            return MCR_OK;
-    f->left_out = mcr_alloc(f->ctx, (size_t)(g->n * g->outputs), sizeof *f->left_out);
-    for (int64_t e = 0; f->left_out && e < g->n * g->outputs; e++) {
-        int64_t i = e / g->outputs;
-        f->left_out[e] = g->y[e] - r->x[e] / (r->root[i] * r->inverse[i]);
-    }
-    return f->left_out ? MCR_OK : MCR_NO_MEMORY;
-}
-
-typedef struct path_job {
-    const ridge *r;
-    const double *value;      /* eigenvalues; row k of r->m is the eigenvector of value[k] */
-    const double *projection; /* n x outputs: eigenvectors times b */
-    double lambda;
-    double *x, *inverse; /* to fill */
-} path_job;
-
-enum { CHUNK = 256 };
-
-static mcr_status path_chunk(void *arg, int64_t item, int worker)
-{
-    (void)worker;
-    const path_job *j = arg;
-    const ridge *r = j->r;
-    int64_t n = r->goal.n, k = r->goal.outputs, first = item * CHUNK;
-    int64_t end = first + CHUNK < n ? first + CHUNK : n;
-    memset(j->inverse + first, 0, sizeof *j->inverse * (size_t)(end - first));
-    memset(j->x + first * k, 0, sizeof *j->x * (size_t)((end - first) * k));
-    for (int64_t e = 0; e < n; e++) {
-        const double *v = r->m.a + e * r->m.ld;
-        double d = 1 / (j->value[e] + j->lambda);
-        for (int64_t i = first; i < end; i++)
-            j->inverse[i] += v[i] * v[i] * d;
-        for (int64_t o = 0; o < k; o++) {
-            double c = j->projection[e * k + o] * d;
-            for (int64_t i = first; i < end; i++)
-                j->x[i * k + o] += v[i] * c;
-        }
-    }
-    return MCR_OK;
-}
-
-/* The leave-one-out error of each lambda, INFINITY where there is no solution. */
-static mcr_status walk_path(ridge *r, const double *value, const double *projection,
-                            const mcr_reals *lambda, double *error)
+/* W^1/2 G W^1/2 + lambda in float, on and below the diagonal. */
+static mcr_status fill_quick(mcr_ridge *r)
 {
     int64_t n = r->goal.n;
-    double least = fmax(fabs(value[0]), fabs(value[n - 1])) * DBL_EPSILON * (double)n;
-    path_job j = {
-        .r = r, .value = value, .projection = projection, .x = r->x, .inverse = r->inverse};
-    mcr_status s = MCR_OK;
-    for (int64_t t = 0; t < lambda->count && !s; t++) {
-        j.lambda = lambda->values[t];
-        error[t] = INFINITY;
-        if (!(value[0] + j.lambda > least))
-            continue;
-        s = mcr_parallel(r->ctx, (n + CHUNK - 1) / CHUNK, path_chunk, &j);
-        if (!s)
-            error[t] = left_out(&r->goal, r->root, r->x, r->inverse);
+    mcr_status s = mcr_gram_matrix_float(r->gram, r->quick, r->quick_ld);
+    for (int64_t i = 0; i < n && !s; i++) {
+        float *row = r->quick + i * r->quick_ld;
+        for (int64_t j = 0; j < i && r->root[i] != 1; j++)
+            row[j] *= (float)r->root[i];
+        for (int64_t j = i + 1; j < n && r->root[i] != 1; j++)
+            r->quick[j * r->quick_ld + i] *= (float)r->root[i];
+        row[i] = (float)(r->root[i] * r->root[i] * r->diagonal[i] + r->lambda);
     }
     return s;
 }
 
-/* Picks lambda from the eigenvalues and eigenvectors of W^1/2 G W^1/2, which take the place of it. */
-static mcr_status pick_lambda(ridge *r, const mcr_reals *lambda, double *error)
+/* Whether float's rounding is small against lambda: the trace bounds the largest eigenvalue. And values
+ * are computed afresh for each residual, which must not be dear. */
+static mcr_status suits_float(const mcr_ridge *r, bool *suits)
 {
-    int64_t n = r->goal.n, k = r->goal.outputs;
-    size_t bytes = 2 * (size_t)n * (size_t)n * sizeof(double);
-    double *value = mcr_alloc(r->ctx, (size_t)n, sizeof *value);
-    double *projection = mcr_alloc(r->ctx, (size_t)n, (size_t)k * sizeof *projection);
-    mcr_status s = value && projection ? MCR_OK : MCR_NO_MEMORY;
-    if (!s)
-        s = mcr_budget_take(r->ctx, bytes, "ridge: the eigenvectors for a path of lambda");
-    if (!s) {
-        s = mcr_shared_eigen(r->ctx, n, r->m.a, r->m.ld, value);
-        mcr_budget_give(r->ctx, bytes);
-    }
-    if (!s)
-        s = mcr_shared_gemm(r->ctx, MCR_AS_IS, MCR_AS_IS, n, k, n, 1, r->m.a, r->m.ld, r->b, k, 0,
-                            projection, k);
-    if (!s)
-        s = walk_path(r, value, projection, lambda, error);
-    int64_t best = 0;
-    for (int64_t t = 1; t < lambda->count && !s; t++)
-        best = error[t] <= error[best] ? t : best;
-    r->lambda = lambda->values[best];
-    if (!s && !isfinite(error[best]))
-        s = mcr_fail(
-            r->ctx, MCR_NUMERIC,
-            "ridge: G + lambda is not positive definite for any lambda of %s (the smallest "
-            "eigenvalue is %.1e): take larger ones",
-            r->options->lambda, value[0]);
-    mcr_free(r->ctx, value);
-    mcr_free(r->ctx, projection);
+    enum { LEAST_N = 1000, LARGEST_CONDITION = 1000000 };
+    int64_t n = r->goal.n;
+    double trace = 0;
+    *suits = n >= LEAST_N && !mcr_gram_is_slow(r->gram) && r->goal.outputs <= n;
+    mcr_status s = *suits ? mcr_gram_diagonal(r->gram, 0, r->diagonal) : MCR_OK;
+    for (int64_t i = 0; i < n && *suits && !s; i++)
+        trace += r->root[i] * r->root[i] * fabs(r->diagonal[i]);
+    *suits = *suits && trace <= LARGEST_CONDITION * r->lambda;
     return s;
+}
+
+/* Solves by a factor in float; not *done: the factor in double is needed. */
+static mcr_status solve_quickly(mcr_ridge *r, bool *done)
+{
+    int64_t n = r->goal.n, ld = (n + 15) / 16 * 16;
+    ld += ld % 1024 == 0 ? 16 : 0; /* rows a power of two apart would share cache sets */
+    size_t bytes = (size_t)n * (size_t)ld * sizeof *r->quick;
+    *done = false;
+    mcr_status s = suits_float(r, done);
+    if (s || !*done || bytes > mcr_budget_left(r->ctx)) {
+        *done = false;
+        return s;
+    }
+    s = mcr_budget_take(r->ctx, bytes, "ridge: the kernel matrix");
+    if (s)
+        return s;
+    r->quick_ld = ld;
+    r->quick = mcr_alloc(r->ctx, (size_t)n, (size_t)ld * sizeof *r->quick);
+    r->part = mcr_alloc(r->ctx, (size_t)n, (size_t)r->goal.outputs * sizeof *r->part);
+    s = r->quick && r->part ? fill_quick(r) : MCR_NO_MEMORY;
+    if (!s)
+        s = mcr_lapack_cholesky_float(r->ctx, n, r->quick, ld, "ridge", NULL);
+    if (!s)
+        s = solve(r);
+    *done = !s && r->residual <= r->options->tol;
+    mcr_free(r->ctx, r->quick);
+    mcr_free(r->ctx, r->part);
+    r->quick = r->part = NULL;
+    mcr_budget_give(r->ctx, bytes);
+    return s == MCR_NUMERIC ? MCR_OK : s; /* too large for float, or not positive definite in it */
 }
 
 /* ---- the learner -------------------------------------------------------------------------------*/
 
-static mcr_status open_ridge(ridge *r, const mcr_learning *in, bool path)
+static mcr_status open_ridge(mcr_ridge *r, const mcr_learning *in, bool path)
 {
-    *r = (ridge){.ctx = in->ctx, .options = in->params};
+    *r = (mcr_ridge){.ctx = in->ctx, .options = in->params};
     mcr_status s = mcr_goal_open(&r->goal, in, "ridge", r->options->task, r->options->class_weight);
     size_t n = (size_t)r->goal.n, all = n * (size_t)r->goal.outputs;
     if (s)
@@ -362,12 +292,10 @@ static mcr_status open_ridge(ridge *r, const mcr_learning *in, bool path)
         for (int64_t o = 0; o < r->goal.outputs; o++)
             r->b[i * r->goal.outputs + o] = r->root[i] * r->goal.y[i * r->goal.outputs + o];
     }
-    if (!s)
-        s = mcr_gram_open(&r->gram, r->ctx, in->kernel, in->data, NULL);
-    return s ? s : mcr_square_open(&r->m, r->ctx, r->goal.n, "ridge: the kernel matrix");
+    return s ? s : mcr_gram_open(&r->gram, r->ctx, in->kernel, in->data, NULL);
 }
 
-static void close_ridge(ridge *r)
+static void close_ridge(mcr_ridge *r)
 {
     mcr_square_close(&r->m);
     mcr_gram_close(r->gram);
@@ -381,7 +309,7 @@ static void close_ridge(ridge *r)
     mcr_goal_close(&r->goal);
 }
 
-static mcr_status finish(mcr_fitted **out, ridge *r)
+static mcr_status finish(mcr_fitted **out, mcr_ridge *r)
 {
     const mcr_goal *g = &r->goal;
     mcr_fitted *f = NULL;
@@ -415,54 +343,35 @@ static mcr_status finish(mcr_fitted **out, ridge *r)
     return s;
 }
 
-/* What was found on the way to lambda, for the report and for plots. */
-static mcr_status keep_path(mcr_fitted *f, const mcr_reals *lambda, const double *error,
-                            const ridge *r)
+static mcr_status run(mcr_fitted **out, mcr_ridge *r, const mcr_reals *lambda, double *error)
 {
-    int64_t tried = 0;
-    double *pairs = mcr_alloc(f->ctx, (size_t)lambda->count, 2 * sizeof *pairs);
-    if (!pairs)
-        return MCR_NO_MEMORY;
-    double loo = 0;
-    for (int64_t t = 0; t < lambda->count; t++)
-        if (isfinite(error[t])) {
-            pairs[2 * tried] = lambda->values[t];
-            pairs[2 * tried++ + 1] = error[t];
-            loo = lambda->values[t] == r->lambda ? error[t] : loo;
-        }
-    mcr_status s = mcr_fitted_keep(f, "path", pairs, 2 * tried);
-    if (!s)
-        s = mcr_fitted_keep(f, MCR_EXTRA_LOO, &loo, 1);
-    if (!s)
-        s = mcr_fitted_remark(f, "lambda = %.6g, of %lld by the leave-one-out error", r->lambda,
-                              (long long)lambda->count);
-    mcr_free(f->ctx, pairs);
-    return s;
-}
-
-static mcr_status run(mcr_fitted **out, ridge *r, const mcr_reals *lambda, double *error)
-{
-    bool path = lambda->count > 1;
-    mcr_status s = fill(r);
+    bool path = lambda->count > 1, done = false;
+    mcr_status s = MCR_OK;
     r->lambda = lambda->values[0];
+    if (!path && !r->options->loo)
+        s = solve_quickly(r, &done);
+    if (!s && !done)
+        s = mcr_square_open(&r->m, r->ctx, r->goal.n, "ridge: the kernel matrix");
+    if (!s && !done)
+        s = fill(r);
     if (!s && path) {
-        s = pick_lambda(r, lambda, error);
+        s = mcr_ridge_pick_lambda(r, lambda, error);
         if (!s)
             s = fill(r); /* the eigenvectors took its place */
     }
-    if (!s)
+    if (!s && !done)
         s = solve_somehow(r);
     if (!s && r->options->loo && !path)
         s = mcr_lapack_inverse(r->ctx, r->goal.n, r->m.a, r->m.ld, false, r->inverse);
     if (!s)
         s = finish(out, r);
     if (!s && path) {
-        s = keep_path(*out, lambda, error, r);
+        s = mcr_ridge_keep_path(*out, lambda, error, r);
     } else if (!s && r->options->loo) {
-        double loo = left_out(&r->goal, r->root, r->x, r->inverse);
+        double loo = mcr_ridge_left_out(&r->goal, r->root, r->x, r->inverse);
         s = mcr_fitted_keep(*out, MCR_EXTRA_LOO, &loo, 1);
         if (!s)
-            s = keep_left_out(*out, r);
+            s = mcr_ridge_keep_left_out(*out, r);
     }
     if (s) {
         mcr_fitted_free(*out);
@@ -473,7 +382,7 @@ static mcr_status run(mcr_fitted **out, ridge *r, const mcr_reals *lambda, doubl
 
 /* ---- from features -----------------------------------------------------------------------------*/
 
-static mcr_status finish_features(mcr_fitted **out, const mcr_goal *g, const params *o,
+static mcr_status finish_features(mcr_fitted **out, const mcr_goal *g, const mcr_ridge_params *o,
                                   double lambda, const mcr_side *side, const mcr_ridge_result *r)
 {
     mcr_fitted *f = NULL;
@@ -503,8 +412,8 @@ static mcr_status finish_features(mcr_fitted **out, const mcr_goal *g, const par
     return s;
 }
 
-static mcr_status run_features(mcr_fitted **out, const mcr_goal *g, const params *o, double lambda,
-                               const mcr_side *side)
+static mcr_status run_features(mcr_fitted **out, const mcr_goal *g, const mcr_ridge_params *o,
+                               double lambda, const mcr_side *side)
 {
     size_t all = (size_t)(g->n * g->outputs), wide = (size_t)(side->design.p * g->outputs);
     mcr_ridge_result r = {.a = mcr_alloc(g->ctx, all, sizeof(double)),
@@ -523,7 +432,7 @@ static mcr_status run_features(mcr_fitted **out, const mcr_goal *g, const params
 
 static mcr_status run_kernel(mcr_fitted **out, const mcr_learning *in, const mcr_reals *lambda)
 {
-    ridge r = {0};
+    mcr_ridge r = {0};
     double *error = mcr_alloc(in->ctx, (size_t)lambda->count, sizeof *error);
     mcr_status s = error ? open_ridge(&r, in, lambda->count > 1) : MCR_NO_MEMORY;
     if (!s)
@@ -537,7 +446,7 @@ static mcr_status run_kernel(mcr_fitted **out, const mcr_learning *in, const mcr
 static mcr_status fit(mcr_fitted **out, const mcr_learning *in)
 {
     *out = NULL;
-    const params *o = in->params;
+    const mcr_ridge_params *o = in->params;
     mcr_goal g = {0};
     mcr_side side = {0};
     mcr_reals lambda;
@@ -567,7 +476,7 @@ const mcr_learner_type mcr_learner_ridge = {
     .summary = "kernel ridge regression: least squares with a penalty",
     .task = MCR_EITHER,
     .params = table,
-    .params_size = sizeof(params),
+    .params_size = sizeof(mcr_ridge_params),
     .check = check,
     .fit = fit,
     .leaves_out = true,

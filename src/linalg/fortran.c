@@ -37,7 +37,10 @@ static bool take(mcr_fortran *f, const char *file)
                find(lib, "dgemv_", &f->dgemv) && find(lib, "dsymv_", &f->dsymv) &&
                find(lib, "dtrsm_", &f->dtrsm) && find(lib, "dtrsv_", &f->dtrsv) &&
                find(lib, "dpotrf_", &f->dpotrf) && find(lib, "dpotri_", &f->dpotri) &&
-               find(lib, "dsyevd_", &f->dsyevd) && find(lib, "dsyevr_", &f->dsyevr);
+               find(lib, "dsyevd_", &f->dsyevd) && find(lib, "dsyevr_", &f->dsyevr) &&
+               find(lib, "sgemm_", &f->sgemm) && find(lib, "ssyrk_", &f->ssyrk) &&
+               find(lib, "strsm_", &f->strsm) && find(lib, "strsv_", &f->strsv) &&
+               find(lib, "spotrf_", &f->spotrf);
     if (!find(lib, "omp_get_max_threads", &f->get_threads) ||
         !find(lib, "omp_set_num_threads", &f->set_threads))
         f->get_threads = NULL;

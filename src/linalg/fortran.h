@@ -38,6 +38,17 @@ typedef struct mcr_fortran {
                    const double *, const double *, const int *, const int *, const double *, int *,
                    double *, double *, const int *, int *, double *, const int *, int *,
                    const int *, int *, size_t, size_t, size_t);
+    void (*sgemm)(const char *, const char *, const int *, const int *, const int *, const float *,
+                  const float *, const int *, const float *, const int *, const float *, float *,
+                  const int *, size_t, size_t);
+    void (*ssyrk)(const char *, const char *, const int *, const int *, const float *,
+                  const float *, const int *, const float *, float *, const int *, size_t, size_t);
+    void (*strsm)(const char *, const char *, const char *, const char *, const int *, const int *,
+                  const float *, const float *, const int *, float *, const int *, size_t, size_t,
+                  size_t, size_t);
+    void (*strsv)(const char *, const char *, const char *, const int *, const float *, const int *,
+                  float *, const int *, size_t, size_t, size_t);
+    void (*spotrf)(const char *, const int *, float *, const int *, int *, size_t);
     /* Present in OpenBLAS's OpenMP variant only; NULL elsewhere. */
     int (*get_threads)(void);
     void (*set_threads)(int threads);

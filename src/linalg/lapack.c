@@ -18,7 +18,7 @@ enum { PANEL = 256, TILE = 512, STRIP = 128 };
 /* Rows of a worker's item in a product. */
 enum { BAND = 64 };
 
-static const double unit = 1, minus = -1;
+static const double unit = 1;
 
 /* ---- room --------------------------------------------------------------------------------------*/
 
@@ -134,56 +134,10 @@ mcr_status mcr_square_multiply_upper(const mcr_square *square, const double *dia
     return mcr_parallel(square->ctx, (square->n + BAND - 1) / BAND, upper_band, &j);
 }
 
-/* ---- factor ------------------------------------------------------------------------------------*/
+/* ---- factor and solution -----------------------------------------------------------------------*/
 
-typedef struct cholesky_job {
-    const mcr_fortran *f;
-    int64_t n, ld;
-    double *a;
-    int64_t first, width; /* the panel's columns */
-    int64_t tiles;        /* a side of what is behind it */
-} cholesky_job;
-
-/* X L^T = A for some rows of the panel, L its square on the diagonal. */
-static mcr_status panel_rows(void *arg, int64_t item, int worker)
+static mcr_status tell(mcr *ctx, const char *phase, double left, double began)
 {
-    (void)worker;
-    const cholesky_job *j = arg;
-    int64_t row = j->first + j->width + item * TILE;
-    int width = (int)j->width, rows = (int)least(TILE, j->n - row), ld = (int)j->ld;
-    int before = mcr_fortran_threads(j->f, 1);
-    j->f->dtrsm("L", "U", "T", "N", &width, &rows, &unit, j->a + j->first * j->ld + j->first, &ld,
-                j->a + row * j->ld + j->first, &ld, 1, 1, 1, 1);
-    (void)mcr_fortran_threads(j->f, before);
-    return MCR_OK;
-}
-
-/* A tile behind the panel, on or below the diagonal, minus its part of the panel's square. */
-static mcr_status behind_panel(void *arg, int64_t item, int worker)
-{
-    (void)worker;
-    const cholesky_job *j = arg;
-    int64_t r = 0;
-    for (; item > r; item -= ++r)
-        ;
-    int64_t start = j->first + j->width, row = start + r * TILE, col = start + item * TILE;
-    int rows = (int)least(TILE, j->n - row), cols = (int)least(TILE, j->n - col);
-    int width = (int)j->width, ld = (int)j->ld;
-    const double *left = j->a + row * j->ld + j->first, *right = j->a + col * j->ld + j->first;
-    double *to = j->a + row * j->ld + col;
-    int before = mcr_fortran_threads(j->f, 1);
-    if (row == col)
-        j->f->dsyrk("U", "T", &rows, &width, &minus, left, &ld, &unit, to, &ld, 1, 1);
-    else
-        j->f->dgemm("T", "N", &cols, &rows, &width, &minus, right, &ld, left, &ld, &unit, to, &ld,
-                    1, 1);
-    (void)mcr_fortran_threads(j->f, before);
-    return MCR_OK;
-}
-
-static mcr_status tell(mcr *ctx, const char *phase, const cholesky_job *j, double began)
-{
-    double left = 1 - (double)(j->first + j->width) / (double)j->n;
     mcr_progress at = {
         .size = sizeof at,
         .phase = phase,
@@ -195,68 +149,19 @@ static mcr_status tell(mcr *ctx, const char *phase, const cholesky_job *j, doubl
     return phase && mcr_report(ctx, &at) ? mcr_fail(ctx, MCR_STOPPED, "interrupted") : MCR_OK;
 }
 
-mcr_status mcr_lapack_cholesky(mcr *ctx, int64_t n, double *a, int64_t lda, const char *phase,
-                               int64_t *minor)
-{
-    cholesky_job j = {.n = n, .ld = lda, .a = a};
-    double began = mcr_now();
-    mcr_status s = mcr_fortran_load(&j.f, ctx);
-    if (minor)
-        *minor = 0;
-    for (; j.first < n && !s; j.first += PANEL) {
-        int info = 0, width = (int)least(PANEL, n - j.first), ld = (int)lda;
-        j.width = width;
-        int before = mcr_fortran_threads(j.f, 1);
-        j.f->dpotrf("U", &width, a + j.first * lda + j.first, &ld, &info, 1);
-        (void)mcr_fortran_threads(j.f, before);
-        if (info > 0) {
-            if (minor)
-                *minor = j.first + info;
-            return mcr_fail(ctx, MCR_NUMERIC,
-                            "the matrix is not positive definite (its leading minor of order %lld "
-                            "is not positive); a larger ridge or noise term helps",
-                            (long long)(j.first + info));
-        }
-        j.tiles = (n - j.first - j.width + TILE - 1) / TILE;
-        s = mcr_parallel(ctx, j.tiles, panel_rows, &j);
-        if (!s)
-            s = mcr_parallel(ctx, j.tiles * (j.tiles + 1) / 2, behind_panel, &j);
-        if (!s && j.tiles > 0)
-            s = tell(ctx, phase, &j, began);
-    }
-    return s;
-}
+#define REAL       double
+#define FN(name)   name##_double
+#define BLAS(name) d##name
+#define CHOLESKY   mcr_lapack_cholesky
+#define SOLVE      mcr_lapack_solve
+#include "linalg/lapack_factor.h"
 
-/* ---- solution ----------------------------------------------------------------------------------*/
-
-/* X op(L)^T = B, seen from the right; B is count x n for the Fortran routines. */
-static void solve_side(const mcr_fortran *f, const char *op, int64_t n, int64_t count,
-                       const double *l, int64_t ldl, double *b, int64_t ldb)
-{
-    int in = (int)n, ic = (int)count, ill = (int)ldl, ilb = (int)ldb;
-    if (count == 1)
-        f->dtrsv("U", *op == 'N' ? "T" : "N", "N", &in, l, &ill, b, &ilb, 1, 1, 1);
-    else
-        f->dtrsm("R", "U", op, "N", &ic, &in, &unit, l, &ill, b, &ilb, 1, 1, 1, 1);
-}
-
-mcr_status mcr_lapack_solve(mcr *ctx, int64_t n, int64_t count, const double *l, int64_t ldl,
-                            double *b, int64_t ldb)
-{
-    if (count > INT_MAX || ldb > INT_MAX)
-        return mcr_fail(ctx, MCR_BAD_CALL,
-                        "%lld right-hand sides are too many for the BLAS library",
-                        (long long)count);
-    const mcr_fortran *f;
-    mcr_status s = mcr_fortran_load(&f, ctx);
-    if (s)
-        return s;
-    int before = mcr_fortran_threads(f, 1);
-    solve_side(f, "N", n, count, l, ldl, b, ldb);
-    solve_side(f, "T", n, count, l, ldl, b, ldb);
-    (void)mcr_fortran_threads(f, before);
-    return MCR_OK;
-}
+#define REAL       float
+#define FN(name)   name##_float
+#define BLAS(name) s##name
+#define CHOLESKY   mcr_lapack_cholesky_float
+#define SOLVE      mcr_lapack_solve_float
+#include "linalg/lapack_factor.h"
 
 /* ---- inverse -----------------------------------------------------------------------------------*/
 
@@ -280,9 +185,9 @@ static mcr_status inverse_strip(void *arg, int64_t item, int worker)
     for (int64_t c = 0; c < width; c++)
         x[c * width + c] = 1;
     int before = mcr_fortran_threads(j->f, 1);
-    solve_side(j->f, "N", rows, width, l, j->ld, x, width);
+    solve_side_double(j->f, "N", rows, width, l, j->ld, x, width);
     if (j->whole)
-        solve_side(j->f, "T", rows, width, l, j->ld, x, width);
+        solve_side_double(j->f, "T", rows, width, l, j->ld, x, width);
     (void)mcr_fortran_threads(j->f, before);
     for (int64_t c = 0; c < width; c++)
         j->diagonal[first + c] = j->whole ? x[c * width + c] : 0;

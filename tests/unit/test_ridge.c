@@ -145,6 +145,62 @@ static void test_singular(void **context)
 }
 
 /* The same bits for any number of threads, also of the path. */
+/* Many objects, where the factor is a float's: the same system is solved, weights of 0 and all, where
+ * lambda is large, small, or too small for float; the same bits with one thread and with two; and half of
+ * the memory is enough, but not less. */
+static void test_float_factor(void **context)
+{
+    enum { MANY = 1100, COLS = 3 };
+    static const char *const lambdas[] = {"lambda=1", "lambda=0.002", "lambda=1e-5"};
+    double *x = calloc(MANY * COLS, sizeof *x), *y = calloc(MANY, sizeof *y);
+    double *weight = calloc(MANY, sizeof *weight), *kept = calloc(MANY, sizeof *kept);
+    (void)context;
+    assert_true(x && y && weight && kept);
+    for (int64_t i = 0; i < MANY; i++) {
+        for (int64_t c = 0; c < COLS; c++)
+            x[i * COLS + c] = sin((double)(i * (c + 2) + i * i % 17));
+        y[i] = 1e6 * (x[i * COLS] * x[i * COLS + 1] - x[i * COLS + 2]);
+        weight[i] = (double)(i % 4) / 2;
+    }
+    for (int t = 0; t < 6; t++) {
+        mcr *ctx = test_open(1 + t % 2);
+        mcr_data *data = dense_data(ctx, MANY, COLS, x, y, weight);
+        mcr_model *model = fit_model(ctx, "ridge", rbf, data, lambdas[t / 2]);
+        const mcr_report_fit *r = mcr_model_report(model);
+        double *k = all_values(ctx, rbf, data), *a = all_coefficients(ctx, model, 0, MANY);
+        double lambda = strtod(strchr(lambdas[t / 2], '=') + 1, NULL);
+        assert_true(r->value < 1e-8);
+        assert_int_equal(r->iterations > 1, t / 2 < 2); /* corrected: it was a float's */
+        for (int64_t i = 0; i < MANY; i++) {
+            double f = 0;
+            for (int64_t j = 0; j < MANY; j++)
+                f += k[i * MANY + j] * a[j];
+            test_close_real("w f + lambda a = w y", weight[i] * f + lambda * a[i], weight[i] * y[i],
+                            1e-2); /* of 1e6 */
+        }
+        if (t % 2)
+            assert_memory_equal(a, kept, sizeof *a * MANY);
+        memcpy(kept, a, sizeof *a * MANY);
+        free(k);
+        free(a);
+        mcr_model_free(model);
+        if (t == 0) {
+            mcr_model *none = NULL;
+            ctx->config.memory_bytes = MANY * MANY * 6;
+            mcr_model_free(fit_model(ctx, "ridge", rbf, data, lambdas[0]));
+            ctx->config.memory_bytes = MANY * MANY * 3;
+            test_fails(ctx, try_fit(&none, ctx, "ridge", rbf, data, lambdas[0]), MCR_OVER_BUDGET,
+                       "ridge: the kernel matrix needs");
+        }
+        mcr_data_free(data);
+        test_close(ctx);
+    }
+    free(x);
+    free(y);
+    free(weight);
+    free(kept);
+}
+
 static void test_threads(void **context)
 {
     enum { MANY = 300 };
@@ -172,6 +228,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_path, test_setup, test_teardown),
         cmocka_unit_test_setup_teardown(test_weights, test_setup, test_teardown),
         cmocka_unit_test_setup_teardown(test_singular, test_setup, test_teardown),
+        cmocka_unit_test(test_float_factor),
         cmocka_unit_test(test_threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

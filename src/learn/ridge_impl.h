@@ -1,0 +1,53 @@
+/* ridge_impl.h: what the files of ridge share.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef MCR_LEARN_RIDGE_IMPL_H
+#define MCR_LEARN_RIDGE_IMPL_H
+
+#include "base/params.h"
+#include "learn/goal.h"
+#include "learn/side.h"
+#include "linalg/lapack.h"
+
+typedef struct mcr_ridge_params {
+    char *lambda, *class_weight;
+    double tol;
+    int task, loo;
+    mcr_side_options sides;
+} mcr_ridge_params;
+
+typedef struct mcr_ridge {
+    mcr *ctx;
+    const mcr_ridge_params *options;
+    mcr_goal goal;
+    mcr_gram *gram;
+    mcr_square m; /* W^1/2 G W^1/2 above the diagonal, the factor below */
+    float *quick; /* or the factor in float, rows quick_ld apart; NULL: not */
+    float *part;  /* n x outputs, for solutions in float */
+    int64_t quick_ld;
+    double *diagonal; /* of W^1/2 G W^1/2 */
+    double *root;     /* of the weights */
+    double *b, *x;    /* n x outputs: right-hand sides, solutions */
+    double *f;        /* n x outputs: G a */
+    double *rest;     /* n x outputs: what is left of b */
+    double *inverse;  /* n: diagonal of the inverse, if asked for */
+    double lambda, jitter, residual;
+    int64_t corrections;
+} mcr_ridge;
+
+/* ridge_path.c */
+
+/* What predictions of objects by the others cost: mean square error (also over targets), or share of
+ * wrong classes, by weight. x is n x outputs, inverse the diagonal of (W^1/2 G W^1/2 + lambda)^-1. */
+double mcr_ridge_left_out(const mcr_goal *g, const double *root, const double *x,
+                          const double *inverse);
+/* The decision values behind it, n x outputs; not kept where a weight is 0. */
+mcr_status mcr_ridge_keep_left_out(mcr_fitted *f, const mcr_ridge *r);
+/* Picks lambda from the eigenvalues and eigenvectors of W^1/2 G W^1/2, which take the place of it. */
+mcr_status mcr_ridge_pick_lambda(mcr_ridge *r, const mcr_reals *lambda, double *error);
+/* What was found on the way to lambda, for the report and for plots. */
+mcr_status mcr_ridge_keep_path(mcr_fitted *f, const mcr_reals *lambda, const double *error,
+                               const mcr_ridge *r);
+
+#endif
