@@ -4,63 +4,25 @@
  * outputs. Where only the class is wanted they are computed in float first; objects whose decision is
  * closer than float's errors allow are then computed in double, so that the class is the same.
  *
- * A model with a linear kernel is its weight vectors: w = sum of coef x, one an output, which take the
- * place of the support objects where that is less work. So is one with a polynomial of low degree:
- * a weight for each monomial (kernel/poly.h).
- *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "model/fourier.h"
+#include "model/prediction.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "base/threads.h"
-#include "kernel/poly.h"
 
 /* A distance between outputs that is no power of two: they would share cache sets. */
 enum { BLOCK = 16384, LEAST = 1024, BLOCK_LD = BLOCK + 64, ROWS = 1024 };
 /* Scores of a block, so that many outputs do not touch much new memory. */
 enum { SCORES = 1 << 19 };
-/* Objects of a worker's item when it goes through their scores: these stay in its cache. */
-enum { CHUNK = 64 };
-
-/* Errors of float decision values are below this, in units of |coef| * largest K. Single values are
- * off by a few 1e-7 as a rule; they add up like a random walk. */
-#define FLOAT_ERROR 1e-5
-
-typedef struct work {
-    mcr *ctx;
-    const mcr_model *model;
-    const mcr_predictor *predictor; /* NULL: the scores and the rule are all */
-    void *state;                    /* the predictor's */
-    bool opened;
-    mcr_gram *gram;        /* of the block */
-    const mcr_data *basis; /* the model's, or its weight vectors */
-    const mcr_segment *segment;
-    int64_t segments;
-    int64_t block;          /* objects of a block, at most */
-    int64_t count;          /* objects of this one */
-    float **rough;          /* coefficients of each segment in float; NULL: of none */
-    double *f;              /* outputs of a segment x BLOCK_LD */
-    double *score;          /* BLOCK x outputs */
-    double *error;          /* of each output, in units of the largest K */
-    double *proba, *couple; /* scratch of each worker */
-    int64_t *unsure;
-    int64_t *votes; /* scratch of each worker */
-    /* of a linear model */
-    mcr_data *weights;
-    mcr_segment *weight_segment;
-    /* of a polynomial one */
-    mcr_monomials monomials;
-    double *polynomial; /* outputs x monomials.count; NULL: not one */
-    mcr_map *map;       /* of one on random Fourier features; NULL: another, or not yet opened */
-} work;
+enum { CHUNK = MCR_PREDICTION_CHUNK };
 
 /* ---- scores ------------------------------------------------------------------------------------*/
 
 typedef struct spread_job {
-    work *w;
+    mcr_prediction *w;
     const mcr_segment *segment;
     int64_t n;
 } spread_job;
@@ -70,7 +32,7 @@ static mcr_status spread_chunk(void *arg, int64_t item, int worker)
 {
     (void)worker;
     const spread_job *job = arg;
-    const work *w = job->w;
+    const mcr_prediction *w = job->w;
     int64_t outputs = w->model->fitted->outputs, first = item * CHUNK;
     int64_t end = first + CHUNK < job->n ? first + CHUNK : job->n;
     /* A few objects at a time: both sides stay in cache. */
@@ -82,7 +44,8 @@ static mcr_status spread_chunk(void *arg, int64_t item, int worker)
 }
 
 /* Adds one segment's part to the scores of the gram's columns. */
-static mcr_status add_segment(work *w, mcr_gram *gram, const mcr_segment *seg, bool precise)
+static mcr_status add_segment(mcr_prediction *w, mcr_gram *gram, const mcr_segment *seg,
+                              bool precise)
 {
     int64_t n = mcr_gram_cols(gram);
     for (int64_t t = 0; t < seg->outputs; t++)
@@ -104,7 +67,7 @@ static mcr_status add_segment(work *w, mcr_gram *gram, const mcr_segment *seg, b
     return s ? s : mcr_parallel(w->ctx, (n + CHUNK - 1) / CHUNK, spread_chunk, &job);
 }
 
-static mcr_status score_gram(work *w, mcr_gram *gram, bool precise)
+static mcr_status score_gram(mcr_prediction *w, mcr_gram *gram, bool precise)
 {
     const mcr_fitted *f = w->model->fitted;
     mcr_status s = MCR_OK;
@@ -118,7 +81,7 @@ static mcr_status score_gram(work *w, mcr_gram *gram, bool precise)
 }
 
 /* The outputs of a second kernel. */
-static mcr_status score_second(work *w, const mcr_data *part)
+static mcr_status score_second(mcr_prediction *w, const mcr_data *part)
 {
     const mcr_fitted *f = w->model->fitted;
     mcr_gram *gram = NULL;
@@ -130,7 +93,7 @@ static mcr_status score_second(work *w, const mcr_data *part)
 }
 
 /* sqrt of the largest K(x,x) K(z,z): no |K(x,z)| of a PSD kernel is larger. */
-static mcr_status largest_value(work *w, mcr_gram *gram, double *largest)
+static mcr_status largest_value(mcr_prediction *w, mcr_gram *gram, double *largest)
 {
     int64_t rows = mcr_gram_rows(gram), cols = mcr_gram_cols(gram);
     double *k = mcr_alloc(w->ctx, (size_t)(rows > cols ? rows : cols), sizeof *k);
@@ -148,7 +111,8 @@ static mcr_status largest_value(work *w, mcr_gram *gram, double *largest)
 
 /* Pairs: unsure where a class could win more votes than the winner if every pair that is too close to
  * call went the other way. Votes are as in mcr_fitted_decide: the first of equals wins. */
-static bool votes_unsure(const work *w, const double *score, double largest, int64_t *votes)
+static bool votes_unsure(const mcr_prediction *w, const double *score, double largest,
+                         int64_t *votes)
 {
     const mcr_fitted *f = w->model->fitted;
     int64_t k = f->classes, *most = votes + k, best = 0;
@@ -171,7 +135,7 @@ static bool votes_unsure(const work *w, const double *score, double largest, int
 }
 
 /* Whether float's errors could change the decision; `votes`: room for twice the classes. */
-static bool is_unsure(const work *w, const double *score, double largest, int64_t *votes)
+static bool is_unsure(const mcr_prediction *w, const double *score, double largest, int64_t *votes)
 {
     const mcr_fitted *f = w->model->fitted;
     int64_t best = 0, second = -1;
@@ -191,14 +155,14 @@ static bool is_unsure(const work *w, const double *score, double largest, int64_
 }
 
 typedef struct unsure_job {
-    work *w;
+    mcr_prediction *w;
     double largest;
 } unsure_job;
 
 static mcr_status unsure_chunk(void *arg, int64_t item, int worker)
 {
     const unsure_job *job = arg;
-    const work *w = job->w;
+    const mcr_prediction *w = job->w;
     const mcr_fitted *f = w->model->fitted;
     int64_t first = item * CHUNK, end = first + CHUNK < w->count ? first + CHUNK : w->count;
     for (int64_t i = first; i < end; i++)
@@ -208,7 +172,7 @@ static mcr_status unsure_chunk(void *arg, int64_t item, int worker)
 }
 
 /* Scores of a block in float, those that are close to a decision again in double. */
-static mcr_status score_quickly(work *w, mcr_gram *gram, const mcr_data *part)
+static mcr_status score_quickly(mcr_prediction *w, mcr_gram *gram, const mcr_data *part)
 {
     unsure_job job = {w, 0};
     int64_t unsure = 0, outputs = w->model->fitted->outputs, n = w->count;
@@ -246,50 +210,11 @@ static mcr_status score_quickly(work *w, mcr_gram *gram, const mcr_data *part)
     return s;
 }
 
-typedef struct polynomial_job {
-    work *w;
-    mcr_field field;
-} polynomial_job;
-
-static mcr_status polynomial_chunk(void *arg, int64_t item, int worker)
-{
-    (void)worker;
-    const polynomial_job *job = arg;
-    const work *w = job->w;
-    const mcr_fitted *f = w->model->fitted;
-    int64_t first = item * CHUNK, end = first + CHUNK < w->count ? first + CHUNK : w->count;
-    for (int64_t i = first; i < end; i++)
-        for (int64_t o = 0; o < f->outputs; o++)
-            w->score[i * f->outputs + o] =
-                f->offset[o] + mcr_monomials_value(&w->monomials,
-                                                   w->polynomial + o * w->monomials.count,
-                                                   &job->field, i);
-    return MCR_OK;
-}
-
-static mcr_status score_polynomial(work *w, const mcr_data *part)
-{
-    /* One support object is enough to find the field and to test that it fits. */
-    mcr_data *one = NULL;
-    mcr_gram *gram = NULL;
-    mcr_field field = {0};
-    mcr_status s = mcr_data_select(&one, w->model->basis, (mcr_rows){NULL, 0, 1});
-    if (!s)
-        s = mcr_gram_open(&gram, w->ctx, w->model->kernel, one, part);
-    if (!s)
-        s = mcr_field_choose(&field, w->ctx, "poly", MCR_DENSE | MCR_SPARSE,
-                             w->model->kernel->field, NULL, part);
-    mcr_gram_close(gram);
-    mcr_data_free(one);
-    polynomial_job job = {w, field};
-    return s ? s : mcr_parallel(w->ctx, (w->count + CHUNK - 1) / CHUNK, polynomial_chunk, &job);
-}
-
-static mcr_status score_block(work *w, const mcr_data *part, bool quickly)
+static mcr_status score_block(mcr_prediction *w, const mcr_data *part, bool quickly)
 {
     const mcr_fitted *f = w->model->fitted;
     if (w->polynomial)
-        return score_polynomial(w, part);
+        return mcr_prediction_polynomial(w, part);
     if (mcr_fourier_is(f)) {
         mcr_status s = w->map ? MCR_OK : mcr_fourier_open(&w->map, w->ctx, w->model, part);
         return s ? s : mcr_fourier_score(w->map, w->model, part, w->score);
@@ -307,143 +232,9 @@ static mcr_status score_block(work *w, const mcr_data *part, bool quickly)
     return s;
 }
 
-/* ---- models that are weights --------------------------------------------------------------------*/
-
-enum { MOST_WEIGHTS = 4 << 20 };
-
-/* Weights as the support objects are: sparse ones may meet objects with more features. */
-static mcr_status add_weights(mcr_builder *b, mcr *ctx, const mcr_field_info *info, double *weight,
-                              int64_t count)
-{
-    if (info->kind == MCR_DENSE)
-        return mcr_builder_dense(b, info->name, weight, info->cols, info->cols);
-    int64_t entries = 0;
-    int64_t *start = mcr_alloc(ctx, (size_t)count + 1, sizeof *start);
-    int32_t *index = mcr_alloc(ctx, (size_t)(count * info->cols), sizeof *index);
-    mcr_status s = start && index ? MCR_OK : MCR_NO_MEMORY;
-    for (int64_t o = 0; o < count && !s; o++) {
-        start[o] = entries;
-        for (int64_t k = 0; k < info->cols; k++) {
-            double value = weight[o * info->cols + k];
-            if (value == 0)
-                continue;
-            index[entries] = (int32_t)k;
-            weight[entries++] = value; /* never ahead of what is still to be read */
-        }
-    }
-    if (!s) {
-        start[count] = entries;
-        s = mcr_builder_sparse(b, info->name, info->cols, start, index, weight);
-    }
-    mcr_free(ctx, start);
-    mcr_free(ctx, index);
-    return s;
-}
-
-/* to += c x, for object i of a field of vectors. */
-static void add_vector(double *to, double c, const mcr_field *f, int64_t i)
-{
-    const mcr_store *s = f->store;
-    int64_t r = mcr_field_at(f, i);
-    if (s->kind == MCR_SPARSE)
-        for (int64_t e = s->start[r]; e < s->start[r + 1]; e++)
-            to[s->index[e]] += c * s->value[e];
-    else
-        for (int64_t k = 0; k < s->cols; k++)
-            to[k] += c * s->dense[r * s->cols + k];
-}
-
-/* The weight vectors of a model with a linear kernel on one field; left NULL where they would not be
- * less work than the support objects. */
-static mcr_status collapse(work *w)
-{
-    const mcr_model *m = w->model;
-    const mcr_fitted *f = m->fitted;
-    mcr_field_info info;
-    if (strcmp(m->kernel->type->name, "linear") != 0 || mcr_data_fields(m->basis) != 1 ||
-        f->outputs * 2 > f->basis)
-        return MCR_OK;
-    mcr_status s = mcr_data_field_info(m->basis, 0, &info);
-    if (s || info.cols == 0 || info.cols > MOST_WEIGHTS / f->outputs)
-        return s;
-    mcr_builder *b = NULL;
-    double *weight = mcr_alloc_zero(w->ctx, (size_t)(f->outputs * info.cols), sizeof *weight);
-    w->weight_segment = mcr_alloc_zero(w->ctx, (size_t)f->outputs, sizeof *w->weight_segment);
-    s = weight && w->weight_segment ? MCR_OK : MCR_NO_MEMORY;
-    const mcr_field field = mcr_data_field(m->basis, 0);
-    for (int64_t g = 0; g < f->segments && !s; g++) {
-        const mcr_segment *seg = &f->segment[g];
-        for (int64_t t = 0; t < seg->outputs; t++)
-            for (int64_t i = 0; i < seg->count; i++)
-                if (seg->coef[t * seg->count + i] != 0)
-                    add_vector(weight + seg->output[t] * info.cols, seg->coef[t * seg->count + i],
-                               &field, seg->first + i);
-    }
-    static const double one = 1;
-    for (int64_t o = 0; o < f->outputs && !s; o++) {
-        int32_t *output = mcr_alloc(w->ctx, 1, sizeof *output);
-        if (!output)
-            s = MCR_NO_MEMORY;
-        else
-            *output = (int32_t)o;
-        w->weight_segment[o] = (mcr_segment){o, 1, 1, output, (double *)&one};
-    }
-    if (!s)
-        s = mcr_builder_open(&b, w->ctx, f->outputs);
-    if (!s)
-        s = add_weights(b, w->ctx, &info, weight, f->outputs);
-    if (s)
-        mcr_builder_close(b);
-    else
-        s = mcr_builder_finish(&w->weights, b);
-    if (!s) {
-        w->basis = w->weights;
-        w->segment = w->weight_segment;
-        w->segments = f->outputs;
-        for (int64_t o = 0; o < f->outputs; o++)
-            w->error[o] = FLOAT_ERROR; /* one coefficient, which is 1 */
-    }
-    mcr_free(w->ctx, weight);
-    return s;
-}
-
-/* The same for a polynomial; where it is not less work, w->polynomial is left NULL. */
-static mcr_status expand(work *w)
-{
-    enum { SIMD = 8 }; /* kernel values are computed so much faster than monomials */
-    const mcr_model *m = w->model;
-    const mcr_fitted *f = m->fitted;
-    if (mcr_data_fields(m->basis) != 1 || f->basis == 0)
-        return MCR_OK;
-    const mcr_field field = mcr_data_field(m->basis, 0);
-    const mcr_store *store = field.store;
-    if (!mcr_monomials_of(&w->monomials, m->kernel, store->cols, MOST_WEIGHTS / f->outputs))
-        return MCR_OK;
-    double nonzeros = (double)store->cols;
-    if (store->kind == MCR_SPARSE)
-        nonzeros = (double)(store->start[store->count] - store->start[0]) / (double)store->count;
-    if (mcr_monomials_work(&w->monomials, nonzeros) * (double)f->outputs * SIMD >
-        (double)f->basis * nonzeros)
-        return MCR_OK;
-    w->polynomial = mcr_alloc_zero(w->ctx, (size_t)(f->outputs * w->monomials.count),
-                                   sizeof *w->polynomial);
-    if (!w->polynomial)
-        return MCR_NO_MEMORY;
-    for (int64_t g = 0; g < f->segments; g++) {
-        const mcr_segment *seg = &f->segment[g];
-        for (int64_t t = 0; t < seg->outputs; t++)
-            for (int64_t i = 0; i < seg->count; i++)
-                if (seg->coef[t * seg->count + i] != 0)
-                    mcr_monomials_add(&w->monomials,
-                                      w->polynomial + seg->output[t] * w->monomials.count,
-                                      seg->coef[t * seg->count + i], &field, seg->first + i);
-    }
-    return MCR_OK;
-}
-
 /* ---- a call ------------------------------------------------------------------------------------*/
 
-static void close_work(work *w)
+static void close_work(mcr_prediction *w)
 {
     if (w->opened && w->predictor->close)
         w->predictor->close(w->ctx, w->state);
@@ -464,7 +255,7 @@ static void close_work(work *w)
     mcr_free(w->ctx, w->votes);
 }
 
-static mcr_status open_predictor(work *w, bool std)
+static mcr_status open_predictor(mcr_prediction *w, bool std)
 {
     const mcr_model *m = w->model;
     mcr_status s = MCR_OK;
@@ -474,7 +265,7 @@ static mcr_status open_predictor(work *w, bool std)
     return s;
 }
 
-static mcr_status open_work(work *w, mcr *ctx, const mcr_model *m, int64_t n, bool std)
+static mcr_status open_work(mcr_prediction *w, mcr *ctx, const mcr_model *m, int64_t n, bool std)
 {
     const mcr_fitted *f = m->fitted;
     size_t workers = (size_t)mcr_workers(ctx);
@@ -486,12 +277,12 @@ static mcr_status open_work(work *w, mcr *ctx, const mcr_model *m, int64_t n, bo
     for (int64_t g = 0; g < f->segments; g++)
         if ((size_t)f->segment[g].outputs > most)
             most = (size_t)f->segment[g].outputs;
-    *w = (work){.ctx = ctx,
-                .model = m,
-                .block = (int64_t)block,
-                .basis = m->basis,
-                .segment = f->segment,
-                .segments = f->segments};
+    *w = (mcr_prediction){.ctx = ctx,
+                          .model = m,
+                          .block = (int64_t)block,
+                          .basis = m->basis,
+                          .segment = f->segment,
+                          .segments = f->segments};
     w->predictor = m->type ? m->type->predictor : NULL;
     if (w->predictor && w->predictor->needed && f->rule != MCR_RULE_OWN && !w->predictor->needed(f))
         w->predictor = NULL;
@@ -511,17 +302,17 @@ static mcr_status open_work(work *w, mcr *ctx, const mcr_model *m, int64_t n, bo
                 w->error[f->segment[g].output[t]] += c * c;
             }
     for (int64_t o = 0; o < f->outputs; o++)
-        w->error[o] = FLOAT_ERROR * sqrt(w->error[o]);
+        w->error[o] = MCR_FLOAT_ERROR * sqrt(w->error[o]);
     if (w->predictor) /* it needs the support objects themselves */
         return open_predictor(w, std);
     if (f->second)
         return MCR_OK;
-    mcr_status s = collapse(w);
-    return s ? s : expand(w);
+    mcr_status s = mcr_prediction_collapse(w);
+    return s ? s : mcr_prediction_expand(w);
 }
 
 /* The coefficients in float, for scores that are only compared. */
-static mcr_status open_rough(work *w)
+static mcr_status open_rough(mcr_prediction *w)
 {
     size_t all = 0;
     for (int64_t g = 0; g < w->segments; g++)
@@ -550,14 +341,14 @@ typedef struct wanted {
 } wanted;
 
 typedef struct decide_job {
-    work *w;
+    mcr_prediction *w;
     double *value, *proba; /* of the block */
 } decide_job;
 
 static mcr_status decide_chunk(void *arg, int64_t item, int worker)
 {
     const decide_job *job = arg;
-    const work *w = job->w;
+    const mcr_prediction *w = job->w;
     const mcr_fitted *f = w->model->fitted;
     int64_t k = f->classes, first = item * CHUNK;
     int64_t end = first + CHUNK < w->count ? first + CHUNK : w->count;
@@ -573,7 +364,7 @@ static mcr_status decide_chunk(void *arg, int64_t item, int worker)
 }
 
 /* Decisions of the block that starts at object `first`, after its scores. */
-static mcr_status answer_block(work *w, int64_t first, const wanted *to)
+static mcr_status answer_block(mcr_prediction *w, int64_t first, const wanted *to)
 {
     const mcr_fitted *f = w->model->fitted;
     mcr_status s = MCR_OK;
@@ -622,7 +413,7 @@ static mcr_status predict_scaled(mcr *ctx, const mcr_model *m, const mcr_data *d
 {
     const mcr_fitted *f = m->fitted;
     int64_t n = mcr_data_count(data);
-    work w;
+    mcr_prediction w;
     double began = mcr_now();
     mcr_status s = open_work(&w, ctx, m, n, to->std != NULL);
     /* The bound on float's errors holds for kernels that are positive semidefinite. */
