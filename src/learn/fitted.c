@@ -267,22 +267,28 @@ static int64_t largest(const double *v, int64_t count)
     return best;
 }
 
+/* The first of those with most votes. No branch depends on a score, which nobody could foresee. */
 static int64_t most_votes(const mcr_fitted *f, const double *score)
 {
+    enum { AT_ONCE = 64 };
     int64_t k = f->classes, best = 0, best_votes = -1;
-    for (int64_t c = 0; c < k; c++) {
-        int64_t votes = 0;
-        for (int64_t j = 0; j < k; j++) {
-            if (j == c)
-                continue;
-            int64_t a = j < c ? j : c, b = j < c ? c : j;
-            double s = score[mcr_pair_output(k, a, b)];
-            votes += (s > 0) == (c == a);
+    for (int64_t from = 0; from < k; from += AT_ONCE) {
+        int64_t votes[AT_ONCE] = {0}, to = from + AT_ONCE < k ? from + AT_ONCE : k;
+        for (int64_t a = 0, o = 0; a < to; o += k - 1 - a, a++) { /* o: of the pair a, a + 1 */
+            const double *of = score + o;
+            int64_t own = 0, b = a + 1 > from ? a + 1 : from;
+            for (int64_t j = 0; a >= from && j < k - 1 - a; j++)
+                own += of[j] > 0;
+            if (a >= from)
+                votes[a - from] += own;
+            for (; b < to; b++)
+                votes[b - from] += !(of[b - a - 1] > 0);
         }
-        if (votes > best_votes) {
-            best = c;
-            best_votes = votes;
-        }
+        for (int64_t c = from; c < to; c++)
+            if (votes[c - from] > best_votes) {
+                best = c;
+                best_votes = votes[c - from];
+            }
     }
     return best;
 }

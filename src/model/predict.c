@@ -117,14 +117,18 @@ static bool votes_unsure(const mcr_prediction *w, const double *score, double la
     const mcr_fitted *f = w->model->fitted;
     int64_t k = f->classes, *most = votes + k, best = 0;
     memset(votes, 0, sizeof *votes * (size_t)(2 * k));
-    for (int64_t a = 0, o = 0; a < k; a++)
-        for (int64_t b = a + 1; b < k; b++, o++) {
-            bool sure = fabs(score[o]) > w->error[o] * largest;
-            int64_t to = score[o] > 0 ? a : b;
-            votes[to] += sure;
-            most[a] += !sure || to == a;
-            most[b] += !sure || to == b;
+    for (int64_t a = 0, o = 0; a < k; a++) {
+        int64_t own = 0, own_most = 0;
+        for (int64_t b = a + 1; b < k; b++, o++) { /* no branch: nobody could foresee it */
+            int64_t far = fabs(score[o]) > w->error[o] * largest, up = score[o] > 0;
+            own += far & up;
+            own_most += 1 - (far & (1 - up));
+            votes[b] += far & (1 - up);
+            most[b] += 1 - (far & up);
         }
+        votes[a] += own;
+        most[a] += own_most;
+    }
     for (int64_t c = 1; c < k; c++)
         if (votes[c] > votes[best])
             best = c;

@@ -109,6 +109,39 @@ static void test_softmax(void **context)
     mcr_fitted_free(f);
 }
 
+/* Every pair has a vote; the first class of those with most wins. */
+static void test_votes(void **context)
+{
+    mcr *ctx = *context;
+    static const int64_t sizes[] = {3, 7, 63, 64, 65, 130};
+    for (size_t t = 0; t < sizeof sizes / sizeof *sizes; t++) {
+        int64_t k = sizes[t], pairs = k * (k - 1) / 2, best = 0;
+        double *score = calloc((size_t)pairs, sizeof *score);
+        int64_t *votes = calloc((size_t)k, sizeof *votes);
+        mcr_fitted *f = NULL;
+        assert_true(score && votes);
+        test_ok(ctx, mcr_fitted_new(&f, ctx, pairs));
+        f->task = MCR_CLASSIFY;
+        f->rule = MCR_RULE_PAIRS;
+        f->classes = k;
+        for (int round = 0; round < 20; round++) {
+            memset(votes, 0, sizeof *votes * (size_t)k);
+            for (int64_t a = 0, o = 0; a < k; a++)
+                for (int64_t b = a + 1; b < k; b++, o++) {
+                    score[o] = round == 0 ? 0 : sin((double)(o * (round + 3) + a * b));
+                    votes[score[o] > 0 ? a : b]++;
+                }
+            best = 0;
+            for (int64_t c = 1; c < k; c++)
+                best = votes[c] > votes[best] ? c : best;
+            assert_true(mcr_fitted_decide(f, score, NULL, NULL) == (double)best);
+        }
+        mcr_fitted_free(f);
+        free(score);
+        free(votes);
+    }
+}
+
 /* What a model does not have is refused with words that help. */
 static void test_refusals(void **context)
 {
@@ -131,6 +164,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_extras, test_setup, test_teardown),
         cmocka_unit_test_setup_teardown(test_extras_in_files, test_setup, test_teardown),
         cmocka_unit_test_setup_teardown(test_softmax, test_setup, test_teardown),
+        cmocka_unit_test_setup_teardown(test_votes, test_setup, test_teardown),
         cmocka_unit_test_setup_teardown(test_refusals, test_setup, test_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
