@@ -55,9 +55,17 @@ typedef struct mcr_side_options {
 
 /* What is to be solved, for the estimate: so many problems of so many objects each. */
 typedef struct mcr_side_work {
-    enum { MCR_WORK_SVM, MCR_WORK_RIDGE, MCR_WORK_SMOOTH } kind;
+    enum {
+        MCR_WORK_SVM,
+        MCR_WORK_RIDGE,
+        MCR_WORK_SMOOTH,
+        MCR_WORK_PCA,
+        MCR_WORK_FISHER,
+        MCR_WORK_KMEANS, /* problems: starts */
+        MCR_WORK_ONLINE  /* problems: passes */
+    } kind;
     double problems, size;
-    double columns; /* outputs solved for together */
+    double columns; /* outputs solved for together; components, clusters */
 } mcr_side_work;
 
 typedef struct mcr_side {
