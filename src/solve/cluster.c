@@ -181,12 +181,19 @@ static double gain_of(const state *t, int64_t i, int64_t c)
     return wa * w / (wa - w) * distance(t, i, a) - wc * w / (wc + w) * distance(t, i, c);
 }
 
+/* What rounding could make of a distance of object i. Less than that is no difference, so that kernel
+ * values and features, which round differently, choose alike. */
+static double rounding(const state *t, int64_t i, double distance)
+{
+    return 1e-13 * (fabs(t->diagonal[i]) + fabs(distance));
+}
+
 static double best_gain(const state *t, int64_t i, int64_t *to)
 {
-    double best = 0;
+    double best = 0, least = t->p->weight[i] * rounding(t, i, 0);
     for (int64_t c = 0; c < t->k; c++) {
         double gain = c == t->of[i] || !(t->weight[c] > 0) ? 0 : gain_of(t, i, c);
-        if (gain > best) {
+        if (gain > best + (best > 0 ? least : 0)) {
             best = gain;
             *to = c;
         }
@@ -237,7 +244,7 @@ static mcr_status add_seed(state *t, int64_t number, const int64_t *candidate, i
     mcr_status s = fetch(t, candidate, candidates, row);
     for (int64_t c = 0; c < candidates && !s; c++) {
         double sum = mass(t, row[c], candidate[c]);
-        if (c == 0 || sum < *left) {
+        if (c == 0 || sum < *left - 1e-13 * t->total) {
             *left = sum;
             best = c;
         }
@@ -245,7 +252,7 @@ static mcr_status add_seed(state *t, int64_t number, const int64_t *candidate, i
     for (int64_t i = 0; i < t->n && !s; i++) {
         double d = t->diagonal[i] + t->diagonal[candidate[best]] - 2 * row[best][i];
         d = i == candidate[best] ? 0 : fmax(d, 0);
-        if (number == 0 || d < t->near[i]) {
+        if (number == 0 || d < t->near[i] - rounding(t, i, t->near[i])) {
             t->near[i] = d;
             t->next[i] = (int32_t)number;
         }
@@ -309,8 +316,7 @@ static mcr_status nearest_chunk(void *arg, int64_t item, int worker)
     int64_t first = item * CHUNK, end = first + CHUNK < t->n ? first + CHUNK : t->n;
     for (int64_t i = first; i < end; i++) {
         double best = distance(t, i, t->of[i]);
-        /* What rounding alone could make of a tie is no reason to move. */
-        double least = 1e-13 * (fabs(t->diagonal[i]) + fabs(best));
+        double least = rounding(t, i, best);
         t->next[i] = t->of[i];
         for (int64_t c = 0; c < t->k; c++) {
             double d = t->weight[c] > 0 ? distance(t, i, c) : INFINITY;
@@ -544,7 +550,7 @@ mcr_status mcr_cluster(mcr_clusters *out, mcr_gram *gram, const mcr_cluster_prob
         mcr_cluster_stop before = t.stop;
         s = run_start(&t, start, &at, &gain);
         out->starts += !s && t.stop != MCR_CLUSTER_TIME && t.stop != MCR_CLUSTER_INTERRUPTED;
-        if (!s && at < out->objective) {
+        if (!s && (start == 0 || at < out->objective * (1 - 1e-11))) {
             keep(out, &t, at, gain);
             out->stop = t.stop;
         }
