@@ -129,6 +129,11 @@ static mcr_status get_block(const mcr_design *d, int64_t first, int64_t count, d
     return mcr_parallel(d->ctx, items(count, ROWS), copy_rows, &j);
 }
 
+mcr_status mcr_design_rows(const mcr_design *d, int64_t first, int64_t count, double *to)
+{
+    return get_block(d, first, count, to);
+}
+
 static mcr_status keep_rows(void *arg, int64_t item, int worker)
 {
     (void)worker;

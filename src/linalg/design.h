@@ -47,6 +47,8 @@ mcr_design mcr_design_part(const mcr_design *d, const int64_t *row, int64_t coun
 mcr_status mcr_design_keep(mcr_design *d, size_t most, size_t *bytes);
 void mcr_design_drop(mcr_design *d, size_t bytes); /* what keep took */
 
+/* Rows first .. first + count - 1 as dense vectors, p apart. */
+mcr_status mcr_design_rows(const mcr_design *d, int64_t first, int64_t count, double *to);
 /* Entries that are stored, or all. */
 double mcr_design_entries(const mcr_design *d);
 /* y = D v and u = D^T a; v and u are p x cols, y and a n x cols. */
