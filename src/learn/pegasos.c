@@ -65,13 +65,15 @@ static mcr_status check(mcr *ctx, const void *values)
 {
     const params *p = values;
     if (!isnan(p->C) && !isnan(p->lambda))
-        return mcr_fail(ctx, MCR_BAD_CALL,
-                        "pegasos: C and lambda are two ways to say the same: give one of them");
+        return mcr_fail(
+            ctx, MCR_BAD_CALL,
+            "pegasos: C and lambda are two ways to say the same: give one of them (a model "
+            "that goes on has the one that it began with)");
     return MCR_OK;
 }
 
 /* What the clock holds beside the steps. */
-enum { CLOCK_Q, CLOCK_LAMBDA, CLOCK_AVERAGE };
+enum { CLOCK_Q, CLOCK_LAMBDA, CLOCK_AVERAGE, CLOCK_C };
 
 typedef struct run {
     mcr_online o;
@@ -291,21 +293,24 @@ static mcr_status ending(void *self, mcr_fitted *t, const double *coef)
     return s ? s : remark(t, r);
 }
 
-/* lambda and the kind of mean are those of a start. */
+/* With more data, lambda and the kind of mean are those of the start; another C is another weight against
+ * it: lambda = 1 / (C n) with the n that the model began with. */
 static mcr_status set_problem(run *r)
 {
     mcr_online *o = &r->o;
     const params *p = r->p;
     for (int64_t i = 0; i < o->n; i++)
         r->total += o->weight[i];
-    r->lambda = !isnan(p->lambda) ? p->lambda : 1 / ((isnan(p->C) ? 1 : p->C) * r->total);
+    double c = isnan(p->C) ? 1 : p->C, *was = &o->clock.own[CLOCK_C];
+    r->lambda = !isnan(p->lambda) ? p->lambda : 1 / (c * r->total);
     if (o->resumed && o->clock.own[CLOCK_AVERAGE] != p->average)
         return mcr_fail(o->ctx, MCR_BAD_CALL,
                         "pegasos: the average cannot change when a model goes on");
     if (o->first && isnan(p->lambda))
-        r->lambda = o->clock.own[CLOCK_LAMBDA];
+        r->lambda = o->clock.own[CLOCK_LAMBDA] * (*was > 0 ? *was / c : 1);
     if (!(r->lambda > 0) || !isfinite(1 / r->lambda))
         return mcr_fail(o->ctx, MCR_BAD_DATA, "pegasos: lambda = %g is not possible", r->lambda);
+    *was = isnan(p->lambda) ? c : 0;
     o->clock.own[CLOCK_LAMBDA] = r->lambda;
     o->clock.own[CLOCK_AVERAGE] = p->average;
     return MCR_OK;
