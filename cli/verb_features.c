@@ -262,8 +262,7 @@ static int run(cli *c, const void *values)
 
 static const cli_option options[] = {
     CLI_KERNEL_OPTION(AT(kernel), 1),
-    CLI_OUTPUT_OPTION(
-        AT(output), "write the vectors: .csv and .tsv with named columns, .npy, others as LIBSVM"),
+    CLI_OUTPUT_OPTION(AT(output), "write the vectors: .csv, .tsv (with names), .npy, else LIBSVM"),
     {.name = "names",
      .type = CLI_INT,
      .offset = AT(names),

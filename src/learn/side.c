@@ -215,9 +215,9 @@ static mcr_status judge(estimate *e, const mcr_learning *in, const mcr_side_work
 static void say(mcr_side *side, const estimate *e, const char *ending)
 {
     snprintf(side->why, sizeof side->why,
-             "%.0f features, %.3g of them not 0 in an object; estimated %.2g s, with kernel values "
-             "%.2g s%s",
-             e->features, e->each, e->sparse, e->kernel, ending);
+             "%.0f feature%s, %.3g of them not 0 in an object; estimated %.2g s, with kernel "
+             "values %.2g s%s",
+             e->features, e->features == 1 ? "" : "s", e->each, e->sparse, e->kernel, ending);
 }
 
 /* Whether features are worth it; what could not be made for a few objects is not. */
