@@ -117,9 +117,9 @@ def test_features_as_tables():
     tap.mercer("gram", "f.npy", "-k", "linear", "--target", "none", "-o", "n.csv")
     tap.check_equal(open("n.csv").read(), open("a.csv").read())
     # Names of strings; one that the table's own column has.
-    open("s.txt", "w").write("1 abc\n2 abd\n")
-    tap.mercer("features", "s.txt", "-k", "spectrum(p=2)", "-o", "s.csv", "--quiet")
-    tap.check_equal(open("s.csv").read(), "ab,bc,bd,target\n1,1,0,1\n1,0,1,2\n")
+    open("s.csv", "w").write("text,target\nabc,one\nabd,two\n")
+    tap.mercer("features", "s.csv", "-k", "spectrum(p=2)", "-o", "t.csv", "--quiet")
+    tap.check_equal(open("t.csv").read(), "ab,bc,bd,target\n1,1,0,one\n1,0,1,two\n")
     open("w.csv", "w").write("weight_,Target,y\n1,2,a\n3,4,b\n")
     tap.mercer("features", "w.csv", "--target", "y", "-k", "linear", "-o", "v.csv", "--quiet")
     tap.check_equal(open("v.csv").read(), "x1,x2,target\n1,2,a\n3,4,b\n")
