@@ -12,7 +12,6 @@
 #include <string.h>
 
 #include "kernel/explicit.h"
-#include "solve/leading.h"
 #include "solve/linear.h"
 
 /* Seconds: of a kernel value, beside its multiply-adds, and of one of these (tiles on two cores); of a
@@ -89,70 +88,6 @@ static mcr_status look(estimate *e, const mcr_learning *in, double *work)
     return s;
 }
 
-/* ---- projections, clusters, online --------------------------------------------------------------*/
-
-/* Products of pca's search for eigenvectors, and vectors of each; of k-means, steps of a start; of
- * perceptrons, the share of objects that are a mistake. */
-enum { LEADING_PRODUCTS = 12, LEADING_VECTORS = 20, CLUSTER_STEPS = 20 };
-#define MISTAKES 0.1
-
-/* Of a multiply-add in a pass over kept kernel values; in products of sparse rows with several columns. */
-#define PASS_SECONDS    2.0e-10
-#define SEVERAL_SECONDS 2.0e-10
-
-static double several(double columns)
-{
-    return columns < 3 ? SPARSE_SECONDS * columns : SEVERAL_SECONDS * columns;
-}
-
-/* Seconds of eigenvectors of a matrix that is there. */
-static double leading_seconds(double n, double count)
-{
-    return mcr_leading_by_lapack((int64_t)n, (int64_t)count)
-               ? 3 * n * n * n * DENSE_SECONDS
-               : LEADING_PRODUCTS * LEADING_VECTORS * n * n * DENSE_SECONDS;
-}
-
-static double kernel_more(const mcr_side_work *w, double value, bool *room, double memory)
-{
-    double n = w->size, all = n * n, bytes = all * sizeof(double);
-    switch (w->kind) {
-    case MCR_WORK_PCA:
-        *room = bytes / 2 <= memory;
-        return 0.5 * all * value + leading_seconds(n, w->columns);
-    case MCR_WORK_FISHER:
-        *room = bytes <= memory;
-        return 0.5 * all * value + all * n / 3 * DENSE_SECONDS;
-    case MCR_WORK_KMEANS: {
-        bool kept = bytes <= fmin(memory / 2, 2e9);
-        double once = kept ? 0.5 * all * value : 0, again = kept ? PASS_SECONDS : value;
-        /* Placed twice in a start, and moved as often in its steps. */
-        return once + w->problems * 4 * all * again;
-    }
-    default: {
-        bool kept = w->problems > 1 && n <= 6000 && bytes <= memory / 2;
-        double values = kept ? 0.5 * all : MISTAKES * w->problems * all;
-        return values * value + MISTAKES * w->problems * all * PASS_SECONDS * w->columns;
-    }
-    }
-}
-
-static double features_more(const mcr_side_work *w, double p, double entries, double direct)
-{
-    double both = 2 * entries;
-    switch (w->kind) {
-    case MCR_WORK_PCA:
-        return p <= 2048 && p <= w->size
-                   ? direct + leading_seconds(p, w->columns)
-                   : LEADING_PRODUCTS * both * several(LEADING_VECTORS) +
-                         LEADING_PRODUCTS * LEADING_VECTORS * fmin(p, w->size) * 1e-8;
-    case MCR_WORK_FISHER:
-        return p <= 2048 && p <= w->size ? direct : 120 * both * several(w->columns);
-    case MCR_WORK_KMEANS: return w->problems * CLUSTER_STEPS * both * several(w->columns);
-    default: return w->problems * both * SPARSE_SECONDS * w->columns;
-    }
-}
-
 /* Seconds of the kernel side: how many values are computed, and what is done with them. */
 static double kernel_seconds(const mcr_side_work *w, double work, bool *room, double memory)
 {
@@ -163,7 +98,7 @@ static double kernel_seconds(const mcr_side_work *w, double work, bool *room, do
     case MCR_WORK_SVM: return w->problems * (2 * all * value + 5e-6 * n);
     case MCR_WORK_RIDGE: return 0.5 * all * value + all * n / 3 * DENSE_SECONDS;
     case MCR_WORK_SMOOTH: return 0.5 * all * value + 80 * all * (fits ? 2e-10 : value) * w->columns;
-    default: return kernel_more(w, value, room, memory);
+    default: return mcr_side_kernel_more(w, TILE_SECONDS * work, room, memory);
     }
 }
 
@@ -183,7 +118,7 @@ static double feature_seconds(const mcr_side_work *w, const estimate *e, double 
     case MCR_WORK_RIDGE: return make + (p <= 4096 ? direct : products);
     case MCR_WORK_SMOOTH:
         return make + (p * w->columns <= 2000 ? 8 * w->columns * w->columns * direct : products);
-    default: return make + features_more(w, p, entries, direct);
+    default: return make + mcr_side_features_more(w, p, e->each);
     }
 }
 

@@ -91,6 +91,12 @@ void mcr_side_close(mcr_side *side);
 mcr_status mcr_side_refuse(mcr *ctx, const mcr_side_options *options, const char *learner,
                            const char *what);
 
+/* Seconds of either side for projections, clusters and online learners, beside making the features
+ * (side_more.c). value: of a kernel value's multiply-adds; room: whether it fits so much memory. p
+ * features, `each` of them not 0 in an object. */
+double mcr_side_kernel_more(const mcr_side_work *work, double value, bool *room, double memory);
+double mcr_side_features_more(const mcr_side_work *work, double p, double each);
+
 /* A basis for the weights of an approximate map: w is p x outputs. */
 mcr_status mcr_side_add(const mcr_side *side, mcr_fitted *fitted, const double *w, int64_t outputs);
 /* The same as a new fitted, with task, rule and classes of the goal. */

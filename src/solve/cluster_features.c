@@ -1,14 +1,12 @@
 /* cluster_features.c: what k-means needs of features: S_c(i) = phi(x_i).M_c, with M_c the sum of
  * w_j phi(x_j) over the objects of a cluster.
  *
- * Lloyd's steps take M and all S from scratch: two products with the features. Hartigan's steps go through
+ * Lloyd's steps take M and all S from scratch: sums of rows, and a product with the features. Hartigan's steps go through
  * the objects in blocks: S of a block is one product, and a move within it changes M and, by one row of
  * K, S of those that come after it there.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include <string.h>
-
 #include "solve/cluster_impl.h"
 
 mcr_status mcr_cluster_features_open(mcr_cluster_state *t)
@@ -42,10 +40,7 @@ mcr_status mcr_cluster_features_rows(mcr_cluster_state *t, const int64_t *object
 
 mcr_status mcr_cluster_features_place(mcr_cluster_state *t)
 {
-    memset(t->s, 0, sizeof *t->s * (size_t)(t->n * t->k));
-    for (int64_t i = 0; i < t->n; i++)
-        t->s[i * t->k + t->of[i]] = t->p->weight[i];
-    mcr_status s = mcr_design_project(t->design, t->s, t->k, t->sum);
+    mcr_status s = mcr_design_gather(t->design, t->of, t->p->weight, t->k, t->sum);
     return s ? s : mcr_design_multiply(t->design, t->sum, t->k, t->s);
 }
 
