@@ -233,7 +233,7 @@ static mcr_status map_block(void *self, const int64_t *row, int64_t first, int64
 }
 
 static mcr_status make_approximate(mcr_side *side, const mcr_learning *in,
-                                   const mcr_side_options *o)
+                                   const mcr_side_options *o, const mcr_side_work *work)
 {
     mcr_map_options how = {.size = sizeof how,
                            .approx = (mcr_approx)o->approx,
@@ -257,9 +257,11 @@ static mcr_status make_approximate(mcr_side *side, const mcr_learning *in,
              "most %.2g, where K(x,x) is %.3g",
              (long long)p, how.approx == MCR_APPROX_RFF ? "random Fourier features" : "nystrom",
              side->error.rms, (long long)side->error.pairs, side->error.largest, side->error.scale);
-    /* Room is left for a few matrices of the solver and a few numbers an object. */
+    /* Room is left for a few matrices of the solver and a few numbers an object, in some learners for each
+     * column. */
+    double each = work->kind < MCR_WORK_PCA ? 20 : 20 + 6 * work->columns;
     double room = (double)mcr_budget_left(in->ctx) - 64e6 -
-                  sizeof(double) * (4.0 * (double)p * (double)p + 20.0 * (double)side->design.n);
+                  sizeof(double) * (4.0 * (double)p * (double)p + each * (double)side->design.n);
     s = mcr_design_keep(&side->design, room > 0 ? (size_t)room : 0, &side->kept);
     side->design.phase = NULL; /* solvers tell of their own progress */
     return s;
@@ -273,7 +275,7 @@ mcr_status mcr_side_open(mcr_side *side, const mcr_learning *in, const mcr_side_
         return mcr_fail(in->ctx, MCR_BAD_CALL,
                         "--approx makes features, and --side kernel is without: leave one out");
     if (o->approx != MCR_APPROX_NONE)
-        return make_approximate(side, in, o);
+        return make_approximate(side, in, o, work);
     bool features = o->side == MCR_SIDE_FEATURES;
     mcr_status s = MCR_OK;
     if (o->side == MCR_SIDE_AUTO && has_map(in->kernel) && mcr_data_count(in->data) > 0)
