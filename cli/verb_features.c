@@ -4,7 +4,9 @@
  */
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "cli.h"
 #include "json.h"
@@ -62,12 +64,78 @@ static void print_summary(const features_call *call, const mcr_kernel *kernel,
     }
 }
 
+/* ---- writing -----------------------------------------------------------------------------------*/
+
+/* The format by the ending; other names are LIBSVM files. */
+static const char *format_of(const char *path)
+{
+    static const char *const ending[][2] = {{"csv", "csv"}, {"tsv", "tsv"}, {"tab", "tsv"}};
+    const char *dot = strrchr(path, '.');
+    for (size_t e = 0; dot && e < sizeof ending / sizeof *ending; e++)
+        if (strcasecmp(dot + 1, ending[e][0]) == 0)
+            return ending[e][1];
+    return "libsvm";
+}
+
+static int is_table(const char *path)
+{
+    return path && strcmp(format_of(path), "libsvm") != 0;
+}
+
+static int is_array(const char *path)
+{
+    return path && cli_output_is_binary(path);
+}
+
+static void fill_rows(const mcr_features *f, int64_t first, int64_t count, double *to)
+{
+    int64_t cols = mcr_features_count(f);
+    memset(to, 0, sizeof *to * (size_t)(count * cols));
+    for (int64_t i = 0; i < count; i++) {
+        const int32_t *index;
+        const double *value;
+        int64_t entries = mcr_features_row(f, 0, first + i, &index, &value);
+        for (int64_t e = 0; e < entries; e++)
+            to[i * cols + index[e]] = value[e];
+    }
+}
+
+/* A NumPy array of the vectors of f, or of the map if f is NULL, in blocks of rows. */
+static int write_array(cli *c, const mcr_features *f, mcr_map *map, const mcr_data *data,
+                       const char *path)
+{
+    enum { NUMBERS = 1 << 20 };
+    int64_t n = mcr_data_count(data), cols = f ? mcr_features_count(f) : mcr_map_count(map);
+    int64_t block = cols < NUMBERS ? NUMBERS / (cols ? cols : 1) : 1;
+    cli_output *out = NULL;
+    cli_table table = {.rows = n, .cols = cols, .prefix = "x"};
+    double *room = cli_alloc((size_t)(block * cols), sizeof *room);
+    int bad = cli_output_open(&out, c, path, &table);
+    for (int64_t i = 0; i < n && !bad; i += block) {
+        int64_t count = n - i < block ? n - i : block;
+        if (f)
+            fill_rows(f, i, count, room);
+        else
+            bad = cli_fail(c, mcr_map_rows(map, data, (mcr_rows){NULL, i, count}, room, cols));
+        if (!bad)
+            bad = cli_output_rows(out, room, count, cols);
+    }
+    if (!bad)
+        bad = cli_output_commit(out);
+    else
+        cli_output_discard(out);
+    free(room);
+    return bad;
+}
+
 static int write_vectors(cli *c, const mcr_features *f, const mcr_data *data, const char *path)
 {
     mcr_data *vectors = NULL;
+    if (is_array(path))
+        return write_array(c, f, NULL, data, path);
     int bad = cli_fail(c, mcr_features_data(&vectors, f, data));
     if (!bad)
-        bad = cli_fail(c, mcr_data_write(vectors, path, "libsvm"));
+        bad = cli_fail(c, mcr_data_write(vectors, path, format_of(path)));
     mcr_data_free(vectors);
     return bad;
 }
@@ -128,12 +196,14 @@ static int run_near(cli *c, const features_call *call, const mcr_kernel *kernel,
     int bad = cli_fail(c, mcr_map_open(&m.map, c->ctx, kernel, data, &how));
     if (!bad)
         bad = cli_fail(c, mcr_map_measure(m.map, data, &m.error));
-    if (!bad && call->output)
+    if (!bad && call->output && !is_array(call->output))
         bad = cli_fail(c, mcr_map_data(&vectors, m.map, data));
     m.seconds = cli_seconds() - start;
     cli_progress_clear(c);
-    if (!bad && call->output)
-        bad = cli_fail(c, mcr_data_write(vectors, call->output, "libsvm"));
+    if (!bad && is_array(call->output))
+        bad = write_array(c, NULL, m.map, data, call->output);
+    else if (!bad && call->output)
+        bad = cli_fail(c, mcr_data_write(vectors, call->output, format_of(call->output)));
     if (!bad && c->common.json)
         print_near_json(c, call, kernel, data, &m);
     else if (!bad && !(call->output && strcmp(call->output, "-") == 0) && !c->common.quiet)
@@ -150,7 +220,8 @@ static int run_exact(cli *c, const features_call *call, const mcr_kernel *kernel
 {
     mcr_features *f = NULL;
     double start = cli_seconds();
-    int bad = cli_fail(c, mcr_features_open(&f, c->ctx, kernel, data, NULL, call->names > 0));
+    int names = call->names > 0 || is_table(call->output);
+    int bad = cli_fail(c, mcr_features_open(&f, c->ctx, kernel, data, NULL, names));
     double seconds = cli_seconds() - start;
     cli_progress_clear(c);
     if (!bad && call->output)
@@ -191,7 +262,7 @@ static int run(cli *c, const void *values)
 
 static const cli_option options[] = {
     CLI_KERNEL_OPTION(AT(kernel), 1),
-    CLI_OUTPUT_OPTION(AT(output), "write the vectors as a LIBSVM file, with the targets"),
+    CLI_OUTPUT_OPTION(AT(output), "write the vectors: .csv, .tsv (with names), .npy, else LIBSVM"),
     {.name = "names",
      .type = CLI_INT,
      .offset = AT(names),
@@ -238,7 +309,7 @@ const cli_verb cli_verb_features = {
              "the vectors\n"
              "have R numbers, and their inner products are near the kernel: how near is measured "
              "on\n"
-             "a sample of pairs.",
+             "a sample of pairs. Files have the targets, too; .npy the numbers alone.",
     .examples = "mercer sample motifs -n 200 -o motifs.txt\n"
                 "mercer features motifs.txt -k 'spectrum(p=3)' --names 5 -o motifs.svm\n"
                 "mercer fit svm motifs.svm -k linear -o linear.mercer\n"

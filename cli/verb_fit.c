@@ -183,7 +183,7 @@ static void warn(const fit_job *job)
     char text[512], resume[256] = "", far[96] = "a part of the problem was not begun";
     if (r->stop == MCR_STOP_OPTIMAL || (job->call->resume && r->stop == MCR_STOP_STEPS))
         return;
-    if (path && cli_learner_can_start(r->learner) && r->stop != MCR_STOP_STUCK &&
+    if (path && !r->approx && cli_learner_can_start(r->learner) && r->stop != MCR_STOP_STUCK &&
         strcmp(path, "-") != 0)
         snprintf(resume, sizeof resume, " (with --start %s it goes on from here)", path);
     if (isfinite(r->value))

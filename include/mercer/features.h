@@ -34,8 +34,8 @@ MCR_API int64_t mcr_features_row(const mcr_features *features, int side, int64_t
 /* UTF-8 without control characters (these and other bytes as \xNN, a backslash as two); NULL: opened without names. Borrowed. */
 MCR_API const char *mcr_features_name(const mcr_features *features, int64_t feature);
 
-/* The vectors of side x as a data set of one sparse field "features", with the targets and weights of
- * `like`, the data they were made from (MCR_BAD_CALL: not so many objects). */
+/* The vectors of side x as a data set of one sparse field "features", whose columns have the features'
+ * names where they were opened with names, with the targets and weights of `like`, the data they were made from (MCR_BAD_CALL: not so many objects). */
 MCR_API mcr_status mcr_features_data(mcr_data **out, const mcr_features *features,
                                      const mcr_data *like);
 

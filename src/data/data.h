@@ -22,7 +22,9 @@ typedef struct mcr_store {
     mcr_kind kind;
     int64_t count; /* stored objects */
     int64_t cols;  /* dense, sparse: features; precomputed: reference objects */
-    char **column; /* dense: names of the columns, where a file has a header; NULL: none */
+    char **
+        column; /* names of the columns: dense, where a file has a header; sparse, where features have
+                      names; NULL: none */
     double *dense; /* dense, precomputed: count x cols, row-major without gaps */
     int64_t *id;   /* precomputed: number among the reference objects, -1: none */
     /* sparse: row i is entries start[i] .. start[i+1]-1; strings: bytes start[i] .. ; graphs: nodes

@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/number.h"
 #include "data/format/csv.h"
@@ -158,16 +159,33 @@ static void add_word(mcr_text *to, const char *word, char separator)
     add_cell(to, (mcr_span){word, strlen(word)}, separator);
 }
 
+/* Columns have their names, if none is empty or that of the last columns, and the reader can see that they
+ * are names. */
+static bool has_names(const mcr_store *s)
+{
+    bool seen = false;
+    for (int64_t c = 0; s->column && c < s->cols; c++) {
+        const char *name = s->column[c];
+        seen |= starts_like_name(name);
+        if (!name[0] || strcasecmp(name, target_name) == 0 || strcasecmp(name, weight_name) == 0)
+            return false;
+    }
+    return seen;
+}
+
 /* Numbers go before the text columns, as the reader orders the fields. */
 static void head_table(mcr_text *to, const mcr_data *data, char separator)
 {
     for (int64_t f = 0; f < data->fields; f++) {
         const mcr_store *s = data->store[f];
-        bool vectors = s->kind == MCR_DENSE || s->kind == MCR_SPARSE;
+        bool vectors = s->kind == MCR_DENSE || s->kind == MCR_SPARSE, named = has_names(s);
         for (int64_t c = 0; vectors && c < s->cols; c++) {
             if (f > 0 || c > 0)
                 mcr_text_add(to, &separator, 1);
-            mcr_text_format(to, "x%" PRId64, c + 1);
+            if (named)
+                add_word(to, s->column[c], separator);
+            else
+                mcr_text_format(to, "x%" PRId64, c + 1);
         }
         if (vectors)
             continue;

@@ -459,6 +459,18 @@ mcr_status mcr_features_targets(mcr_builder *b, mcr *ctx, const mcr_data *like)
     return s;
 }
 
+static mcr_status name_columns(mcr_store *s, const mcr_features *f)
+{
+    s->column = mcr_alloc_zero(f->ctx, (size_t)s->cols, sizeof *s->column);
+    mcr_status status = s->column ? MCR_OK : MCR_NO_MEMORY;
+    for (int64_t c = 0; c < s->cols && !status; c++) {
+        const char *name = c < f->count ? mcr_features_name(f, c) : "none";
+        if (!(s->column[c] = mcr_copy_text(f->ctx, name, strlen(name))))
+            status = MCR_NO_MEMORY;
+    }
+    return status;
+}
+
 mcr_status mcr_features_data(mcr_data **out, const mcr_features *f, const mcr_data *like)
 {
     mcr_builder *b = NULL;
@@ -473,8 +485,13 @@ mcr_status mcr_features_data(mcr_data **out, const mcr_features *f, const mcr_da
                            f->value[0]);
     if (!s)
         s = mcr_features_targets(b, f->ctx, like);
-    if (!s)
-        return mcr_builder_finish(out, b);
-    mcr_builder_close(b);
+    if (s)
+        mcr_builder_close(b);
+    else
+        s = mcr_builder_finish(out, b);
+    if (!s && f->names && (s = name_columns((*out)->store[0], f))) {
+        mcr_data_free(*out);
+        *out = NULL;
+    }
     return s;
 }

@@ -104,11 +104,23 @@ mcr_status mcr_centred_multiply(void *arg, int64_t rows, const double *v, double
     return s;
 }
 
+/* Of K as it is, given its diagonal and the means. */
+static void sum_variance(mcr_centred *c, const double *diagonal)
+{
+    double before = 0; /* the trace without centring */
+    for (int64_t i = 0; i < c->n; i++) {
+        double share = c->root[i] * c->root[i];
+        before += share * fabs(diagonal[i]);
+        c->total += share * (diagonal[i] - 2 * c->mean[i] + c->centre);
+    }
+    if (!(c->total > 1e-14 * before))
+        c->total = 0; /* rounding */
+}
+
 static mcr_status make_half(mcr_centred *c, const mcr_kernel *kernel, const mcr_data *data,
                             const char *what)
 {
     mcr_gram *gram = NULL;
-    double before = 0;
     mcr_status s = mcr_gram_open(&gram, c->ctx, kernel, data, NULL);
     if (!s)
         s = mcr_half_open(&c->half, gram, what);
@@ -122,13 +134,8 @@ static mcr_status make_half(mcr_centred *c, const mcr_kernel *kernel, const mcr_
         c->centre += c->room[i] * c->mean[i];
     if (!s)
         s = mcr_gram_diagonal(gram, 0, c->room);
-    for (int64_t i = 0; i < c->n && !s; i++) {
-        double share = c->root[i] * c->root[i];
-        before += share * fabs(c->room[i]);
-        c->total += share * (c->room[i] - 2 * c->mean[i] + c->centre);
-    }
-    if (!s && !(c->total > 1e-14 * before))
-        c->total = 0; /* rounding */
+    if (!s)
+        sum_variance(c, c->room);
     c->centred = !s && fabs(c->centre) > too_far * c->total;
     if (c->centred)
         s = mcr_half_centre(&c->half, c->root, c->mean, c->centre);
@@ -136,26 +143,44 @@ static mcr_status make_half(mcr_centred *c, const mcr_kernel *kernel, const mcr_
     return s;
 }
 
+mcr_status mcr_centred_begin(mcr_centred *c, const char *learner, const mcr_kernel *kernel,
+                             const mcr_data *data)
+{
+    *c = (mcr_centred){.ctx = kernel->ctx, .n = mcr_data_count(data)};
+    c->root = mcr_alloc(c->ctx, (size_t)c->n, sizeof *c->root);
+    c->mean = mcr_alloc(c->ctx, (size_t)c->n, sizeof *c->mean);
+    return c->root && c->mean ? take_shares(c, learner, data) : MCR_NO_MEMORY;
+}
+
+static mcr_status check_total(const mcr_centred *c, const char *learner, const mcr_kernel *kernel)
+{
+    return c->total > 0 ? MCR_OK
+                        : mcr_fail(c->ctx, MCR_BAD_DATA,
+                                   "%s: all objects are the same to the kernel %s: there is no "
+                                   "variance",
+                                   learner, mcr_kernel_text(kernel));
+}
+
+mcr_status mcr_centred_total(mcr_centred *c, const char *learner, const mcr_kernel *kernel,
+                             const double *diagonal)
+{
+    sum_variance(c, diagonal);
+    return check_total(c, learner, kernel);
+}
+
 static mcr_status open_any(mcr_centred *c, const char *learner, const mcr_kernel *kernel,
                            const mcr_data *data, bool half)
 {
     char what[64];
     snprintf(what, sizeof what, "%s: the kernel matrix", learner);
-    *c = (mcr_centred){.ctx = kernel->ctx, .n = mcr_data_count(data)};
-    c->root = mcr_alloc(c->ctx, (size_t)c->n, sizeof *c->root);
-    c->mean = mcr_alloc(c->ctx, (size_t)c->n, sizeof *c->mean);
-    mcr_status s = c->root && c->mean ? take_shares(c, learner, data) : MCR_NO_MEMORY;
+    mcr_status s = mcr_centred_begin(c, learner, kernel, data);
     if (!s && half)
         s = make_half(c, kernel, data, what);
     else if (!s)
         s = mcr_square_open(&c->k, c->ctx, c->n, what);
     if (!s && !half)
         s = make_matrix(c, kernel, data);
-    if (!s && !(c->total > 0))
-        s = mcr_fail(c->ctx, MCR_BAD_DATA,
-                     "%s: all objects are the same to the kernel %s: there is no variance", learner,
-                     mcr_kernel_text(kernel));
-    return s;
+    return s ? s : check_total(c, learner, kernel);
 }
 
 mcr_status mcr_centred_open(mcr_centred *c, const char *learner, const mcr_kernel *kernel,
@@ -192,7 +217,7 @@ double mcr_centred_expand(const mcr_centred *c, double *a)
     return offset;
 }
 
-void mcr_centred_choose_sign(double *u, int64_t n)
+double mcr_centred_choose_sign(double *u, int64_t n)
 {
     double most = 0;
     for (int64_t i = 0; i < n; i++)
@@ -200,6 +225,7 @@ void mcr_centred_choose_sign(double *u, int64_t n)
             most = u[i];
     for (int64_t i = 0; i < n && most < 0; i++)
         u[i] = -u[i];
+    return most < 0 ? -1 : 1;
 }
 
 mcr_stop mcr_leading_outcome(mcr_leading_stop stop)

@@ -41,13 +41,20 @@ mcr_status mcr_centred_open_half(mcr_centred *centred, const char *learner,
 mcr_status mcr_centred_multiply(void *arg, int64_t rows, const double *v, double *av);
 void mcr_centred_close(mcr_centred *centred); /* also after a failure of open */
 
+/* The shares alone, with room for the means: what both ways to the covariance begin with. */
+mcr_status mcr_centred_begin(mcr_centred *centred, const char *learner, const mcr_kernel *kernel,
+                             const mcr_data *data);
+/* The whole variance, given K(x_i,x_i) and the means; fails where it is 0 but for rounding. */
+mcr_status mcr_centred_total(mcr_centred *centred, const char *learner, const mcr_kernel *kernel,
+                             const double *diagonal);
+
 /* a_i of a direction becomes the coefficients c_i of v = sum_i c_i Phi(x_i), in place; gives the
  * offset of its coordinate v.(Phi(x) - m) = offset + sum_i c_i K(x_i, x). What rounding leaves of the
  * part along the mean is taken out. */
 double mcr_centred_expand(const mcr_centred *centred, double *a);
 
-/* An eigenvector's sign is nobody's: its largest entry is made positive. */
-void mcr_centred_choose_sign(double *u, int64_t n);
+/* An eigenvector's sign is nobody's: its largest entry is made positive; gives the factor, 1 or -1. */
+double mcr_centred_choose_sign(double *u, int64_t n);
 
 /* How the search for eigenvectors ended, as a reason for the end of training. */
 mcr_stop mcr_leading_outcome(mcr_leading_stop stop);

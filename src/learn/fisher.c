@@ -11,7 +11,7 @@
  * and u = between / (all + r). M has one row a class: what takes time is one Cholesky factorisation.
  * Directions are scaled to v'(S_W + r I)v = u (1 - u) |b|^2 = 1, so that the classes are round and
  * equally wide in the coordinates, and the nearest class mean is the prediction. The mean of class c
- * has the coordinate u b_c / sqrt(p_c).
+ * has the coordinate u b_c / sqrt(p_c). From features the same H is found otherwise (fisher_features.h).
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -20,7 +20,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "learn/centred.h"
+#include "learn/fisher_features.h"
 #include "learn/goal.h"
 #include "learn/svm_common.h"
 #include "linalg/shared.h"
@@ -31,6 +31,7 @@
 typedef struct params {
     double lambda;
     int64_t components;
+    mcr_side_options sides;
 } params;
 
 static const mcr_param table[] = {
@@ -38,11 +39,13 @@ static const mcr_param table[] = {
      MCR_MIN_OPEN | MCR_MAX_OPEN, NULL, "regularisation, as a share of the variance"},
     {"components", MCR_INT, offsetof(params, components), NULL, 1, INFINITY, 0, NULL,
      "discriminants (default: one less than there are classes)"},
+    MCR_SIDE_PARAMS(params),
     {0},
 };
 
 typedef struct fisher {
-    mcr_centred c;
+    mcr *ctx;
+    mcr_centred *c;
     int64_t classes;        /* of those that have objects */
     int64_t *class_at;      /* their numbers */
     int64_t *place;         /* of each object's class among them */
@@ -51,15 +54,19 @@ typedef struct fisher {
     double *e, *h;          /* n x classes each */
     double *m, *value;      /* classes x classes: rows are b; 1 - u, rising */
     int64_t outputs;
+    double *scale;                /* of each output's b */
+    double middle;                /* of two classes */
     double *coef, *offset, *mean; /* outputs x n, outputs, classes x outputs */
+    /* From features only: */
+    double *g, *w; /* p x classes: X'H; p x outputs: the directions */
 } fisher;
 
 /* ---- the problem -------------------------------------------------------------------------------*/
 
 static mcr_status take_room(fisher *p, const mcr_data *data)
 {
-    mcr *ctx = p->c.ctx;
-    size_t n = (size_t)p->c.n, k = (size_t)mcr_data_classes(data);
+    mcr *ctx = p->ctx;
+    size_t n = (size_t)p->c->n, k = (size_t)mcr_data_classes(data);
     p->class_at = mcr_alloc(ctx, k, sizeof *p->class_at);
     p->place = mcr_alloc(ctx, n, sizeof *p->place);
     p->share = mcr_alloc_zero(ctx, k, sizeof *p->share);
@@ -67,11 +74,12 @@ static mcr_status take_room(fisher *p, const mcr_data *data)
     p->h = mcr_alloc(ctx, n * k, sizeof *p->h);
     p->m = mcr_alloc(ctx, k * k, sizeof *p->m);
     p->value = mcr_alloc(ctx, k, sizeof *p->value);
+    p->scale = mcr_alloc(ctx, k, sizeof *p->scale);
     p->coef = mcr_alloc(ctx, n * k, sizeof *p->coef);
     p->offset = mcr_alloc(ctx, k, sizeof *p->offset);
     p->mean = mcr_alloc(ctx, k * k, sizeof *p->mean);
-    return p->class_at && p->place && p->share && p->e && p->h && p->m && p->value && p->coef &&
-                   p->offset && p->mean
+    return p->class_at && p->place && p->share && p->e && p->h && p->m && p->value && p->scale &&
+                   p->coef && p->offset && p->mean
                ? MCR_OK
                : MCR_NO_MEMORY;
 }
@@ -80,11 +88,11 @@ static mcr_status take_room(fisher *p, const mcr_data *data)
 static void set_classes(fisher *p, const mcr_data *data)
 {
     const int32_t *class_of = mcr_data_class_of(data);
-    int64_t n = p->c.n;
+    int64_t n = p->c->n;
     for (int64_t c = 0; c < mcr_data_classes(data); c++) {
         double share = 0;
         for (int64_t i = 0; i < n; i++)
-            share += class_of[i] == c ? p->c.root[i] * p->c.root[i] : 0;
+            share += class_of[i] == c ? p->c->root[i] * p->c->root[i] : 0;
         for (int64_t i = 0; i < n; i++)
             if (class_of[i] == c)
                 p->place[i] = share > 0 ? p->classes : -1;
@@ -95,15 +103,27 @@ static void set_classes(fisher *p, const mcr_data *data)
     }
     for (int64_t i = 0; i < n; i++)
         if (p->place[i] >= 0)
-            p->e[i * p->classes + p->place[i]] = p->c.root[i] / sqrt(p->share[p->place[i]]);
+            p->e[i * p->classes + p->place[i]] = p->c->root[i] / sqrt(p->share[p->place[i]]);
+}
+
+/* r E'H: symmetric but for rounding. */
+static mcr_status make_m(fisher *p)
+{
+    int64_t k = p->classes;
+    mcr_status s = mcr_shared_gemm(p->ctx, MCR_TRANSPOSED, MCR_AS_IS, k, k, p->c->n, p->ridge, p->e,
+                                   k, p->h, k, 0, p->m, k);
+    for (int64_t c = 0; c < k && !s; c++)
+        for (int64_t d = 0; d < c; d++)
+            p->m[c * k + d] = 0.5 * (p->m[c * k + d] + p->m[d * k + c]);
+    return s;
 }
 
 /* H, and its relative residual from A, which the factorisation leaves above the diagonal. */
 static mcr_status solve(fisher *p)
 {
-    mcr *ctx = p->c.ctx;
-    int64_t n = p->c.n, k = p->classes, ld = p->c.k.ld;
-    double *a = p->c.k.a, worst = 0, size = 0;
+    mcr *ctx = p->ctx;
+    int64_t n = p->c->n, k = p->classes, ld = p->c->k.ld;
+    double *a = p->c->k.a, worst = 0, size = 0;
     double *diagonal = mcr_alloc(ctx, (size_t)n, sizeof *diagonal);
     double *r = mcr_alloc(ctx, (size_t)(n * k), sizeof *r);
     mcr_status s = diagonal && r ? MCR_OK : MCR_NO_MEMORY;
@@ -122,7 +142,7 @@ static mcr_status solve(fisher *p)
     }
     for (int64_t i = 0; i < n * k && !s; i++) {
         worst = fmax(worst, fabs(r[i]));
-        size = fmax(size, fabs(p->h[i]) * (p->c.total + p->ridge));
+        size = fmax(size, fabs(p->h[i]) * (p->c->total + p->ridge));
     }
     p->residual = worst / fmax(size, DBL_MIN);
     mcr_free(ctx, diagonal);
@@ -150,16 +170,16 @@ static double sign_of(const fisher *p, const double *b)
 
 static void make_direction(fisher *p, int64_t o)
 {
-    int64_t n = p->c.n, k = p->classes;
+    int64_t n = p->c->n, k = p->classes;
     const double *b = p->m + o * k;
     double rest = fmax(p->value[o], DBL_EPSILON), u = 1 - p->value[o];
-    double scale = sign_of(p, b) / sqrt(u * rest), *coef = p->coef + o * n;
+    double scale = p->scale[o] = sign_of(p, b) / sqrt(u * rest), *coef = p->coef + o * n;
     for (int64_t i = 0; i < n; i++) {
         coef[i] = 0;
         for (int64_t c = 0; c < k; c++)
             coef[i] += scale * p->h[i * k + c] * b[c];
     }
-    p->offset[o] = mcr_centred_expand(&p->c, coef);
+    p->offset[o] = mcr_centred_expand(p->c, coef);
     for (int64_t c = 0; c < k; c++)
         p->mean[c * p->outputs + o] = scale * u * b[c] / sqrt(p->share[c]);
 }
@@ -167,15 +187,9 @@ static void make_direction(fisher *p, int64_t o)
 /* 1 - u are the eigenvalues of r E'H. Those with u = 0 tell nothing apart: one at least. */
 static mcr_status discriminate(fisher *p, int64_t wanted)
 {
-    mcr *ctx = p->c.ctx;
+    mcr *ctx = p->ctx;
     int64_t k = p->classes;
-    mcr_status s = mcr_shared_gemm(ctx, MCR_TRANSPOSED, MCR_AS_IS, k, k, p->c.n, p->ridge, p->e, k,
-                                   p->h, k, 0, p->m, k);
-    for (int64_t c = 0; c < k && !s; c++) /* E'H is symmetric but for rounding */
-        for (int64_t d = 0; d < c; d++)
-            p->m[c * k + d] = 0.5 * (p->m[c * k + d] + p->m[d * k + c]);
-    if (!s)
-        s = mcr_shared_eigen(ctx, k, p->m, k, p->value);
+    mcr_status s = mcr_shared_eigen(ctx, k, p->m, k, p->value);
     while (!s && p->outputs < k - 1 && p->outputs < wanted && 1 - p->value[p->outputs] > 1e-12)
         p->outputs++;
     if (!s && p->outputs == 0)
@@ -184,46 +198,166 @@ static mcr_status discriminate(fisher *p, int64_t wanted)
     for (int64_t o = 0; o < p->outputs && !s; o++)
         make_direction(p, o);
     if (!s && k == 2) { /* the boundary is in the middle: at 0, as in other two-class models */
-        double middle = 0.5 * (p->mean[0] + p->mean[1]);
-        p->offset[0] -= middle;
-        p->mean[0] -= middle;
-        p->mean[1] -= middle;
+        p->middle = 0.5 * (p->mean[0] + p->mean[1]);
+        p->offset[0] -= p->middle;
+        p->mean[0] -= p->middle;
+        p->mean[1] -= p->middle;
     }
     return s;
 }
 
 /* ---- training ----------------------------------------------------------------------------------*/
 
-static mcr_status finish(mcr_fitted **out, const fisher *p, const mcr_data *data)
+static mcr_status complete(mcr_fitted *f, const fisher *p, const mcr_data *data)
 {
-    mcr *ctx = p->c.ctx;
-    double *number = mcr_alloc(ctx, (size_t)p->classes, sizeof *number);
-    mcr_status s = number ? mcr_centred_fitted(out, &p->c, p->outputs, p->coef, p->offset)
-                          : MCR_NO_MEMORY;
-    if (!s) {
-        mcr_fitted *f = *out;
-        f->task = MCR_CLASSIFY;
-        f->rule = MCR_RULE_OWN;
-        f->classes = mcr_data_classes(data);
-        f->iterations = 1;
-        f->objective = 0;
-        for (int64_t o = 0; o < p->outputs; o++)
-            f->objective += (1 - p->value[o]) / fmax(p->value[o], DBL_EPSILON);
-        f->certificate = "relative residual";
-        f->value = p->residual;
-        f->tolerance = 1e-9;
-        f->stop = p->residual <= f->tolerance ? MCR_STOP_OPTIMAL : MCR_STOP_STUCK;
-        for (int64_t c = 0; c < p->classes; c++)
-            number[c] = (double)p->class_at[c];
+    double *number = mcr_alloc(p->ctx, (size_t)p->classes, sizeof *number);
+    mcr_status s = number ? MCR_OK : MCR_NO_MEMORY;
+    f->task = MCR_CLASSIFY;
+    f->rule = MCR_RULE_OWN;
+    f->classes = mcr_data_classes(data);
+    f->iterations = 1;
+    f->objective = 0;
+    for (int64_t o = 0; o < p->outputs; o++)
+        f->objective += (1 - p->value[o]) / fmax(p->value[o], DBL_EPSILON);
+    f->certificate = "relative residual";
+    f->value = p->residual;
+    f->tolerance = 1e-9;
+    f->stop = p->residual <= f->tolerance ? MCR_STOP_OPTIMAL : MCR_STOP_STUCK;
+    for (int64_t c = 0; c < p->classes && !s; c++)
+        number[c] = (double)p->class_at[c];
+    if (!s)
         s = mcr_fitted_keep(f, EXTRA_CLASS, number, p->classes);
-        if (!s)
-            s = mcr_fitted_keep(f, EXTRA_MEANS, p->mean, p->classes * p->outputs);
+    if (!s)
+        s = mcr_fitted_keep(f, EXTRA_MEANS, p->mean, p->classes * p->outputs);
+    mcr_free(p->ctx, number);
+    return s;
+}
+
+static int64_t wanted(const mcr_learning *in, const fisher *p)
+{
+    const params *o = in->params;
+    return o->components == INT64_MIN ? p->classes : o->components;
+}
+
+static mcr_status run_kernel(mcr_fitted **out, fisher *p, const mcr_learning *in)
+{
+    const params *o = in->params;
+    mcr_centred c = {0};
+    p->c = &c;
+    mcr_status s = mcr_centred_open(&c, "fisher", in->kernel, in->data);
+    if (!s)
+        s = take_room(p, in->data);
+    if (!s) {
+        set_classes(p, in->data);
+        p->ridge = o->lambda * c.total;
+        s = solve(p);
     }
-    if (s) {
-        mcr_fitted_free(*out);
-        *out = NULL;
+    if (!s)
+        s = make_m(p);
+    if (!s)
+        s = discriminate(p, wanted(in, p));
+    if (!s)
+        s = mcr_centred_fitted(out, p->c, p->outputs, p->coef, p->offset);
+    if (!s)
+        s = complete(*out, p, in->data);
+    mcr_centred_close(&c);
+    return s;
+}
+
+/* ---- from features -----------------------------------------------------------------------------*/
+
+/* w = G b: the directions as weights of the features. */
+static mcr_status make_weights(fisher *p, int64_t wide)
+{
+    int64_t k = p->classes;
+    p->w = mcr_alloc(p->ctx, (size_t)wide, (size_t)p->outputs * sizeof *p->w);
+    for (int64_t j = 0; j < wide && p->w; j++)
+        for (int64_t o = 0; o < p->outputs; o++) {
+            double sum = 0;
+            for (int64_t c = 0; c < k; c++)
+                sum += p->g[j * k + c] * p->m[o * k + c];
+            p->w[j * p->outputs + o] = p->scale[o] * sum;
+        }
+    return p->w ? MCR_OK : MCR_NO_MEMORY;
+}
+
+/* The nearest class mean, of one object's coordinates. */
+static int64_t nearest(const double *score, const double *mean, int64_t classes, int64_t outputs)
+{
+    double least = INFINITY;
+    int64_t best = 0;
+    for (int64_t c = 0; c < classes; c++) {
+        double sum = 0;
+        for (int64_t o = 0; o < outputs; o++) {
+            double d = score[o] - mean[c * outputs + o];
+            sum += d * d;
+        }
+        if (sum < least) {
+            least = sum;
+            best = c;
+        }
     }
-    mcr_free(ctx, number);
+    return best;
+}
+
+/* Which training objects are right, so that they need not be predicted. */
+static mcr_status tell_right(mcr_fitted *f, const fisher *p, const mcr_design *d,
+                             const double *offset, const mcr_data *data)
+{
+    int64_t n = d->n, k = p->outputs;
+    double *score = mcr_alloc(p->ctx, (size_t)n, (size_t)k * sizeof *score);
+    f->right = mcr_alloc(p->ctx, (size_t)n, sizeof *f->right);
+    mcr_status s = score && f->right ? mcr_design_multiply(d, p->w, k, score) : MCR_NO_MEMORY;
+    for (int64_t i = 0; i < n && !s; i++) {
+        for (int64_t o = 0; o < k; o++)
+            score[i * k + o] += offset[o];
+        f->right[i] = p->class_at[nearest(score + i * k, p->mean, p->classes, k)] ==
+                      mcr_data_class_of(data)[i];
+    }
+    mcr_free(p->ctx, score);
+    return s;
+}
+
+static mcr_status make_near(mcr_fitted **out, const fisher *p, const mcr_spread *x,
+                            const mcr_side *side)
+{
+    mcr_status s = mcr_spread_fitted(out, x, side, p->w, p->outputs);
+    if (!s)
+        (*out)->offset[0] -= p->middle;
+    return s;
+}
+
+static mcr_status run_features(mcr_fitted **out, fisher *p, const mcr_learning *in,
+                               const mcr_side *side)
+{
+    const params *o = in->params;
+    mcr_spread x = {0};
+    p->c = &x.c;
+    mcr_status s = mcr_spread_open(&x, "fisher", in, &side->design);
+    if (!s)
+        s = take_room(p, in->data);
+    if (!s) {
+        set_classes(p, in->data);
+        p->ridge = o->lambda * x.c.total;
+        p->g = mcr_alloc(p->ctx, (size_t)x.d.p, (size_t)p->classes * sizeof *p->g);
+        s = p->g ? mcr_fisher_features(&x, p->ridge, p->e, p->classes, p->h, p->g, p->m,
+                                       &p->residual)
+                 : MCR_NO_MEMORY;
+    }
+    if (!s)
+        s = discriminate(p, wanted(in, p));
+    if (!s)
+        s = make_weights(p, x.d.p);
+    if (!s)
+        s = side->map ? make_near(out, p, &x, side)
+                      : mcr_centred_fitted(out, p->c, p->outputs, p->coef, p->offset);
+    if (!s)
+        s = complete(*out, p, in->data);
+    if (!s && side->map)
+        (*out)->certificate = "relative residual of the approximate problem";
+    if (!s)
+        s = tell_right(*out, p, &x.d, (*out)->offset, in->data);
+    mcr_spread_close(&x);
     return s;
 }
 
@@ -232,25 +366,26 @@ static mcr_status fit(mcr_fitted **out, const mcr_learning *in)
     *out = NULL;
     mcr *ctx = in->ctx;
     const params *o = in->params;
-    fisher p = {.c = {.ctx = ctx}};
+    fisher p = {.ctx = ctx};
+    mcr_side side = {0};
     mcr_status s = mcr_svm_need_classes(ctx, "fisher", in->data);
     if (!s)
-        s = mcr_centred_open(&p.c, "fisher", in->kernel, in->data);
+        s = mcr_side_open(&side, in, &o->sides,
+                          &(mcr_side_work){MCR_WORK_FISHER, 1, (double)mcr_data_count(in->data),
+                                           (double)mcr_data_classes(in->data)});
     if (!s)
-        s = take_room(&p, in->data);
-    if (!s) {
-        set_classes(&p, in->data);
-        p.ridge = o->lambda * p.c.total;
-        s = solve(&p);
+        s = side.features ? run_features(out, &p, in, &side) : run_kernel(out, &p, in);
+    if (!s)
+        s = mcr_side_tell(&side, *out);
+    if (s) {
+        mcr_fitted_free(*out);
+        *out = NULL;
     }
-    if (!s)
-        s = discriminate(&p, o->components == INT64_MIN ? p.classes : o->components);
-    if (!s)
-        s = finish(out, &p, in->data);
-    void *all[] = {p.class_at, p.place, p.share, p.e, p.h, p.m, p.value, p.coef, p.offset, p.mean};
+    void *all[] = {p.class_at, p.place, p.share,  p.e,    p.h, p.m, p.value,
+                   p.scale,    p.coef,  p.offset, p.mean, p.g, p.w};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         mcr_free(ctx, all[i]);
-    mcr_centred_close(&p.c);
+    mcr_side_close(&side);
     return s;
 }
 
@@ -273,20 +408,8 @@ static mcr_status ask(const mcr_asked *q)
         return mcr_fail(q->ctx, MCR_BAD_DATA,
                         "the model is damaged (its classes do not fit); train it again");
     mcr_status s = mcr_fitted_need(&mean, q->fitted, EXTRA_MEANS, classes * outputs);
-    for (int64_t i = 0; i < q->count && q->value && !s; i++) {
-        double nearest = INFINITY;
-        for (int64_t c = 0; c < classes; c++) {
-            double sum = 0;
-            for (int64_t o = 0; o < outputs; o++) {
-                double d = q->score[i * outputs + o] - mean[c * outputs + o];
-                sum += d * d;
-            }
-            if (sum < nearest) {
-                nearest = sum;
-                q->value[i] = number[c];
-            }
-        }
-    }
+    for (int64_t i = 0; i < q->count && q->value && !s; i++)
+        q->value[i] = number[nearest(q->score + i * outputs, mean, classes, outputs)];
     return s;
 }
 

@@ -2,20 +2,21 @@
  *
  * The centre of cluster c is sum w_i Phi(x_i) / W_c over its objects. An object is nearest to the centre
  * with the largest f_c(x) = sum (w_i / W_c) K(x_i, x) - |c|^2 / 2, which is the model: a segment of
- * the basis for each cluster.
+ * the basis for each cluster. From an approximate map the model is the centres themselves.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <math.h>
 #include <stddef.h>
 
-#include "learn/goal.h"
+#include "learn/side.h"
 #include "learn/svm_common.h"
 #include "solve/cluster.h"
 
 typedef struct params {
     int64_t clusters, restarts, max_steps;
     double tol, time_limit;
+    mcr_side_options sides;
 } params;
 
 static const mcr_param table[] = {
@@ -25,6 +26,7 @@ static const mcr_param table[] = {
      "starts from other seeds; the best is kept"},
     {"tol", MCR_REAL, offsetof(params, tol), "1e-06", 0, INFINITY, MCR_MIN_OPEN, NULL,
      "what moving one object may still gain, as a share of the objective"},
+    MCR_SIDE_PARAMS(params),
     {"time-limit", MCR_REAL, offsetof(params, time_limit), NULL, 0, INFINITY, MCR_MIN_OPEN, NULL,
      "seconds after which the best model so far is kept"},
     {"max-steps", MCR_INT, offsetof(params, max_steps), NULL, 1, INFINITY, 0, NULL,
@@ -124,8 +126,16 @@ static mcr_status remark(mcr_fitted *f, const mcr_clusters *found, const mcr_lea
     return s;
 }
 
+static mcr_status add_centres(mcr_fitted *f, const mcr_clusters *found, const mcr_side *side)
+{
+    mcr_status s = mcr_side_add(side, f, found->centre, f->outputs);
+    for (int64_t c = 0; c < f->outputs && !s; c++)
+        f->offset[c] = -found->square[c] / 2;
+    return s;
+}
+
 static mcr_status finish(mcr_fitted **out, const mcr_clusters *found, const double *weight,
-                         const mcr_learning *in)
+                         const mcr_learning *in, const mcr_side *side)
 {
     static const mcr_stop stops[] = {
         [MCR_CLUSTER_OPTIMAL] = MCR_STOP_OPTIMAL,
@@ -141,16 +151,19 @@ static mcr_status finish(mcr_fitted **out, const mcr_clusters *found, const doub
     f->task = MCR_CLUSTER;
     f->rule = MCR_RULE_LARGEST;
     f->objective = found->objective;
-    f->certificate = "gain of a move";
+    f->certificate = side->map ? "gain of a move in the approximate problem" : "gain of a move";
     f->value = found->gain;
     f->tolerance = o->tol;
     f->iterations = found->steps;
     f->stop = stops[found->stop];
     if (f->stop == MCR_STOP_OPTIMAL && !(f->value <= f->tolerance))
         f->stop = MCR_STOP_STUCK;
-    s = add_clusters(f, found, weight, mcr_data_count(in->data));
+    s = side->map ? add_centres(f, found, side)
+                  : add_clusters(f, found, weight, mcr_data_count(in->data));
     if (!s)
         s = remark(f, found, in);
+    if (!s)
+        s = mcr_side_tell(side, f);
     if (s)
         mcr_fitted_free(f);
     else
@@ -158,12 +171,38 @@ static mcr_status finish(mcr_fitted **out, const mcr_clusters *found, const doub
     return s;
 }
 
+static mcr_side_work work_of(const mcr_learning *in)
+{
+    const params *o = in->params;
+    return (mcr_side_work){MCR_WORK_KMEANS, (double)o->restarts, (double)mcr_data_count(in->data),
+                           (double)o->clusters};
+}
+
+static mcr_status run(mcr_fitted **out, const mcr_learning *in, const mcr_side *side,
+                      const mcr_cluster_problem *problem)
+{
+    mcr_gram *gram = NULL;
+    mcr_clusters found = {0};
+    mcr_status s = side->features ? MCR_OK
+                                  : mcr_gram_open(&gram, in->ctx, in->kernel, in->data, NULL);
+    if (!s)
+        s = mcr_cluster(&found, gram, problem);
+    if (!s)
+        s = finish(out, &found, problem->weight, in, side);
+    if (!s && gram && (s = mcr_fitted_remark_zero(*out, gram))) {
+        mcr_fitted_free(*out);
+        *out = NULL;
+    }
+    mcr_clusters_close(in->ctx, &found);
+    mcr_gram_close(gram);
+    return s;
+}
+
 static mcr_status fit(mcr_fitted **out, const mcr_learning *in)
 {
     *out = NULL;
     const params *o = in->params;
-    mcr_gram *gram = NULL;
-    mcr_clusters found = {0};
+    mcr_side side = {0};
     double *weight = mcr_alloc(in->ctx, (size_t)mcr_data_count(in->data), sizeof *weight);
     mcr_cluster_problem problem = {
         .clusters = o->clusters,
@@ -175,22 +214,17 @@ static mcr_status fit(mcr_fitted **out, const mcr_learning *in)
         .phase = "kmeans",
     };
     int32_t *begin = NULL;
+    mcr_side_work work = work_of(in);
     mcr_status s = weight ? need_objects(in, weight) : MCR_NO_MEMORY;
     if (!s)
         s = read_start(&begin, in, weight);
     problem.begin = begin;
     if (!s)
-        s = mcr_gram_open(&gram, in->ctx, in->kernel, in->data, NULL);
+        s = mcr_side_open(&side, in, &o->sides, &work);
+    problem.design = side.features ? &side.design : NULL;
     if (!s)
-        s = mcr_cluster(&found, gram, &problem);
-    if (!s)
-        s = finish(out, &found, weight, in);
-    if (!s && (s = mcr_fitted_remark_zero(*out, gram))) {
-        mcr_fitted_free(*out);
-        *out = NULL;
-    }
-    mcr_clusters_close(in->ctx, &found);
-    mcr_gram_close(gram);
+        s = run(out, in, &side, &problem);
+    mcr_side_close(&side);
     mcr_free(in->ctx, begin);
     mcr_free(in->ctx, weight);
     return s;

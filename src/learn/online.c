@@ -62,7 +62,12 @@ static mcr_status read_start(mcr_online *o, const mcr_fitted *start)
         return mcr_fail(o->ctx, MCR_BAD_CALL,
                         "%s: cannot go on from this model: it has %lld classes, the data %lld",
                         o->plan.learner, (long long)start->classes, (long long)o->classes);
-    int64_t count = start->basis * o->outputs;
+    int64_t count = start->basis * o->outputs, found;
+    if (o->scores.side.map || !mcr_fitted_find(start, EXTRA_COEF, &found))
+        return mcr_fail(o->ctx, MCR_BAD_CALL,
+                        "%s: cannot go on with --approx: such models hold weights of features and "
+                        "no objects; train on all data at once",
+                        o->plan.learner);
     mcr_status s = mcr_fitted_need(&coef, start, EXTRA_COEF, count);
     if (!s)
         s = mcr_fitted_need(&sum, start, EXTRA_SUM, count);
@@ -275,7 +280,7 @@ static mcr_status keep_state(mcr_fitted *f, const mcr_online *o, double *room)
     return s ? s : mcr_fitted_keep(f, EXTRA_CLOCK, (const double *)&o->clock, CLOCK);
 }
 
-mcr_status mcr_online_fitted(mcr_fitted **out, mcr_online *o, const double *coef)
+static mcr_status make_fitted(mcr_fitted **out, const mcr_online *o, const double *coef)
 {
     int64_t basis = 0, at = 0;
     mcr_fitted *f = NULL;
@@ -287,20 +292,79 @@ mcr_status mcr_online_fitted(mcr_fitted **out, mcr_online *o, const double *coef
         gather(o, coef, room, basis, true);
         s = mcr_fitted_whole(&f, o->ctx, basis, o->outputs, room);
     }
-    for (int64_t i = 0; i < o->n && !s; i++) {
-        for (int64_t k = 0; k < o->outputs && o->scores.bias; k++)
-            f->offset[k] += coef[i * o->outputs + k];
+    for (int64_t i = 0; i < o->n && !s; i++)
         if (o->used[i])
             f->object[at++] = i;
-    }
+    if (!s)
+        s = keep_state(f, o, room);
+    mcr_free(o->ctx, room);
+    if (s)
+        mcr_fitted_free(f);
+    *out = s ? NULL : f;
+    return s;
+}
+
+/* The same from an approximate map: weights of its features. */
+static mcr_status make_near(mcr_fitted **out, const mcr_online *o, const double *coef)
+{
+    const mcr_side *side = &o->scores.side;
+    mcr_fitted *f = NULL;
+    double *w = mcr_alloc(o->ctx, (size_t)side->design.p, (size_t)o->outputs * sizeof *w);
+    mcr_status s = w ? mcr_design_project(&side->design, coef, o->outputs, w) : MCR_NO_MEMORY;
+    if (!s)
+        s = mcr_fitted_new(&f, o->ctx, o->outputs);
+    if (!s)
+        s = mcr_side_add(side, f, w, o->outputs);
+    mcr_free(o->ctx, w);
+    if (s)
+        mcr_fitted_free(f);
+    *out = s ? NULL : f;
+    return s;
+}
+
+/* What the line `side` of a report tells is not said again. */
+static mcr_status remark(mcr_fitted *f, const mcr_online *o)
+{
+    mcr_status s = MCR_OK;
+    const mcr_side *side = &o->scores.side;
+    if (side->features && !side->why[0])
+        s = mcr_fitted_remark(f, "trained on %lld explicit feature%s", (long long)side->design.p,
+                              side->design.p == 1 ? "" : "s");
+    else if (!side->why[0])
+        s = mcr_fitted_remark(f, "trained on kernel values");
+    if (!s && o->dropped)
+        s = mcr_fitted_remark(f, "%lld support objects were dropped to keep the budget of %lld",
+                              (long long)o->dropped, (long long)o->plan.budget);
+    return s;
+}
+
+mcr_status mcr_online_finish(mcr_fitted **out, mcr_online *o,
+                             double (*coef_of)(const void *self, int64_t at),
+                             mcr_online_ending *ending, void *self)
+{
+    const mcr_side *side = &o->scores.side;
+    int64_t outputs = o->outputs;
+    mcr_fitted *f = NULL;
+    double *coef = mcr_alloc(o->ctx, (size_t)o->n, (size_t)outputs * sizeof *coef);
+    mcr_status s = coef ? MCR_OK : MCR_NO_MEMORY;
+    for (int64_t c = 0; c < o->n * outputs && !s; c++)
+        coef[c] = coef_of(self, c);
+    if (!s)
+        s = side->map ? make_near(&f, o, coef) : make_fitted(&f, o, coef);
+    for (int64_t c = 0; c < o->n * outputs && !s && o->scores.bias; c++)
+        f->offset[c % outputs] += coef[c];
     if (!s) {
         f->task = MCR_CLASSIFY;
-        f->rule = o->outputs == 1 ? MCR_RULE_BINARY : MCR_RULE_LARGEST;
+        f->rule = outputs == 1 ? MCR_RULE_BINARY : MCR_RULE_LARGEST;
         f->classes = o->classes;
         f->stop = o->stop;
-        s = keep_state(f, o, room);
+        s = ending(self, f, coef);
     }
-    mcr_free(o->ctx, room);
+    if (!s)
+        s = remark(f, o);
+    if (!s)
+        s = mcr_side_tell(side, f);
+    mcr_free(o->ctx, coef);
     if (s)
         mcr_fitted_free(f);
     *out = s ? NULL : f;
@@ -326,19 +390,4 @@ int64_t *mcr_online_places(const mcr_online *o, const mcr_fitted *f)
     for (int64_t b = 0; b < f->basis && place; b++)
         place[f->object[b]] = b;
     return place;
-}
-
-mcr_status mcr_online_remark(mcr_fitted *f, const mcr_online *o)
-{
-    mcr_status s = MCR_OK;
-    if (o->scores.map)
-        s = mcr_fitted_remark(f, "trained on %lld explicit feature%s",
-                              (long long)mcr_features_count(o->scores.map),
-                              mcr_features_count(o->scores.map) == 1 ? "" : "s");
-    else
-        s = mcr_fitted_remark(f, "trained on kernel values");
-    if (!s && o->dropped)
-        s = mcr_fitted_remark(f, "%lld support objects were dropped to keep the budget of %lld",
-                              (long long)o->dropped, (long long)o->plan.budget);
-    return s;
 }

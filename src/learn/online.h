@@ -6,19 +6,10 @@
 #ifndef MCR_LEARN_ONLINE_H
 #define MCR_LEARN_ONLINE_H
 
-#include <mercer/features.h>
-
 #include "base/random.h"
-#include "learn/learner.h"
+#include "learn/side.h"
 
 /* ---- scores (online_scores.c) ------------------------------------------------------------------*/
-
-enum { MCR_SIDE_AUTO, MCR_SIDE_KERNEL, MCR_SIDE_FEATURES };
-#define MCR_SIDE_PARAM(S)                                                                          \
-    {                                                                                              \
-        "side", MCR_CHOICE, offsetof(S, side), "auto", 0, 0, 0, "auto|kernel|features",            \
-            "kernel values, or explicit features; auto: the cheaper one"                           \
-    }
 
 /* f_o(x_i) = sum of coef K(x, x_i) for all objects, kept up to date while coefficients change. On the
  * kernel's side the scores themselves are kept: all of K where there is room, else blocks of coming
@@ -31,9 +22,10 @@ typedef struct mcr_scores {
     bool precise;   /* of kernel values for objects outside of the block */
     double *square; /* n: K(x,x), with the bias */
     double *offset; /* outputs: the weights of the feature 1 */
+    mcr_side side;
     /* The features' side. */
-    mcr_features *map; /* NULL: the kernel's side */
-    double *weight;    /* outputs x features */
+    double *weight; /* outputs x features */
+    double *phi;    /* dense features of the block's objects; NULL: they are sparse */
     /* The kernel's side. */
     mcr_gram *gram;
     double *f; /* outputs x n, without offset */
@@ -59,7 +51,8 @@ typedef struct mcr_scores {
 typedef struct mcr_scores_plan {
     int64_t outputs;
     bool bias, precise;
-    int side;         /* of the option */
+    const mcr_side_options *sides;
+    int64_t passes;   /* about */
     bool often;       /* objects are seen several times: all of K may be worth it */
     int64_t together; /* objects that are scored before any of them changes coefficients */
     int64_t others;   /* objects outside of the block that may change during it */
@@ -75,7 +68,7 @@ mcr_status mcr_scores_begin(mcr_scores *s, const int64_t *object, int64_t count,
                             const int64_t *others, int64_t other_count);
 /* The scores (outputs) of object d of the block. */
 void mcr_scores_at(const mcr_scores *s, int64_t d, double *score);
-/* Adds to the coefficients of an object of the block, or of the others. */
+/* Adds to the coefficients of an object of the block, or of the others (not with an approximate map). */
 void mcr_scores_add(mcr_scores *s, int64_t object, const double *coef);
 mcr_status mcr_scores_end(mcr_scores *s);
 /* f (lanes x n) from coefficients (n x lanes), from scratch, with the bias; precise: in double. */
@@ -137,16 +130,19 @@ bool mcr_online_is_over(mcr_online *o, double fraction, int64_t step, double obj
                         double violation);
 /* What is below this is 0 but for rounding, for scores of an object. */
 double mcr_online_rounding(const mcr_online *o, int64_t object);
-/* A fitted with these coefficients (n x outputs), and all that going on needs. */
-mcr_status mcr_online_fitted(mcr_fitted **out, mcr_online *o, const double *coef);
+/* How a learner ends: what it adds to the fitted made of its coefficients (n x outputs). */
+typedef mcr_status mcr_online_ending(void *self, mcr_fitted *fitted, const double *coef);
+/* A fitted with the coefficients coef_of(self, object * outputs + output) and all that going on needs, then
+ * `ending`, and the remarks that all have: which side was taken, and what was dropped. */
+mcr_status mcr_online_finish(mcr_fitted **out, mcr_online *o,
+                             double (*coef_of)(const void *self, int64_t at),
+                             mcr_online_ending *ending, void *self);
 /* Which training objects are right, by the scores f (outputs x n) of what predicts; score: room for
  * outputs. */
 mcr_status mcr_online_answer(mcr_fitted *fitted, const mcr_online *o, const double *f,
                              double *score);
 /* Which of fitted's basis objects an object is; -1: none. To be freed; n numbers. */
 int64_t *mcr_online_places(const mcr_online *o, const mcr_fitted *fitted);
-/* Which side was taken, and what was dropped. */
-mcr_status mcr_online_remark(mcr_fitted *fitted, const mcr_online *o);
 
 /* ---- voted perceptrons (perceptron_vote.c) -----------------------------------------------------*/
 

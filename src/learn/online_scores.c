@@ -10,7 +10,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "kernel/poly.h"
 #include "learn/online.h"
 
 /* Objects of a block; rows of a pass; from how many on all of K is made again and again, if that is
@@ -18,62 +17,22 @@
 enum { BLOCK = 512, LEAST_BLOCK = 16, ROWS = 1024, MOST_OBJECTS = 6000 };
 #define BLOCK_BYTES ((double)(32 << 20))
 
-/* ---- which side --------------------------------------------------------------------------------*/
-
-/* Values of one object that are not 0, on average. */
-static double entries_of(const mcr_field *f)
-{
-    const mcr_store *s = f->store;
-    if (s->kind != MCR_SPARSE || s->count == 0)
-        return (double)s->cols;
-    return (double)(s->start[s->count] - s->start[0]) / (double)s->count;
-}
-
-/* Whether a step costs less with weights than with kernel values. A step with weights touches an object's
- * features twice; with kernel values a mistake, one step in a few, costs a row of K. */
-static bool features_are_cheaper(const mcr_learning *in, int64_t outputs)
-{
-    enum { MOST_WEIGHTS = 4 << 20 };
-    const mcr_kernel *k = in->kernel;
-    bool linear = strcmp(k->type->name, "linear") == 0;
-    mcr_field field;
-    mcr_monomials m;
-    double n = (double)mcr_data_count(in->data);
-    if ((!linear && strcmp(k->type->name, "poly") != 0) ||
-        mcr_field_choose(&field, in->ctx, k->type->name, MCR_DENSE | MCR_SPARSE, k->field, NULL,
-                         in->data))
-        return false;
-    double own = entries_of(&field), entries = own;
-    if (!linear) {
-        if (!mcr_monomials_of(&m, k, field.store->cols, MOST_WEIGHTS / outputs))
-            return false;
-        entries = mcr_monomials_work(&m, own);
-    } else if (field.store->cols > MOST_WEIGHTS / outputs) {
-        return false;
-    }
-    double bytes = n * entries * (double)(sizeof(int32_t) + sizeof(double));
-    return 2 * entries < 0.2 * n * (1 + own / 16) && bytes < (double)mcr_budget_left(in->ctx) / 2;
-}
-
 /* ---- opening -----------------------------------------------------------------------------------*/
 
-static mcr_status open_features(mcr_scores *s, const mcr_learning *in)
+static mcr_status open_features(mcr_scores *s)
 {
-    mcr_status st = mcr_features_open(&s->map, s->ctx, in->kernel, in->data, NULL, 0);
-    if (st)
-        return st;
-    s->weight = mcr_alloc_zero(s->ctx, (size_t)s->outputs,
-                               (size_t)mcr_features_count(s->map) * sizeof *s->weight);
+    const mcr_design *d = &s->side.design;
+    s->weight = mcr_alloc_zero(s->ctx, (size_t)s->outputs, (size_t)d->p * sizeof *s->weight);
     if (!s->weight)
         return MCR_NO_MEMORY;
-    for (int64_t i = 0; i < s->n; i++) {
-        const int32_t *index;
-        const double *value;
-        int64_t count = mcr_features_row(s->map, 0, i, &index, &value);
-        for (int64_t e = 0; e < count; e++)
-            s->square[i] += value[e] * value[e];
+    if (!d->start) {
+        s->phi = mcr_alloc(s->ctx, (size_t)s->block, (size_t)d->p * sizeof *s->phi);
+        s->row = mcr_alloc(s->ctx, (size_t)s->block, sizeof *s->row);
+        s->row_of = mcr_alloc(s->ctx, (size_t)s->n, sizeof *s->row_of);
+        if (!s->phi || !s->row || !s->row_of)
+            return MCR_NO_MEMORY;
     }
-    return MCR_OK;
+    return mcr_design_squares(d, s->square);
 }
 
 /* How many objects a block has, and room for their part of K. */
@@ -145,10 +104,11 @@ mcr_status mcr_scores_open(mcr_scores *s, const mcr_learning *in, const mcr_scor
     s->square = mcr_alloc_zero(s->ctx, (size_t)s->n, sizeof *s->square);
     s->offset = mcr_alloc_zero(s->ctx, (size_t)s->outputs, sizeof *s->offset);
     mcr_status st = s->square && s->offset ? MCR_OK : MCR_NO_MEMORY;
-    bool features = plan->side == MCR_SIDE_FEATURES ||
-                    (plan->side == MCR_SIDE_AUTO && features_are_cheaper(in, s->outputs));
+    mcr_side_work work = {MCR_WORK_ONLINE, (double)plan->passes, (double)s->n, (double)s->outputs};
     if (!st)
-        st = features ? open_features(s, in) : open_kernel(s, in, plan);
+        st = mcr_side_open(&s->side, in, plan->sides, &work);
+    if (!st)
+        st = s->side.features ? open_features(s) : open_kernel(s, in, plan);
     for (int64_t i = 0; i < s->n && s->bias && !st; i++)
         s->square[i] += 1;
     return st;
@@ -158,12 +118,12 @@ void mcr_scores_close(mcr_scores *s)
 {
     if (!s->ctx)
         return;
-    void *block[] = {s->square, s->offset, s->weight, s->f,       s->k,          s->local,
+    void *block[] = {s->square, s->offset, s->weight, s->phi,     s->f,          s->k,   s->local,
                      s->row,    s->row_of, s->change, s->changed, s->is_changed, s->lane};
     for (size_t b = 0; b < sizeof block / sizeof *block; b++)
         mcr_free(s->ctx, block[b]);
     mcr_budget_give(s->ctx, s->taken);
-    mcr_features_close(s->map);
+    mcr_side_close(&s->side);
     mcr_gram_close(s->gram);
     *s = (mcr_scores){0};
 }
@@ -206,44 +166,57 @@ static int64_t *list_objects(const mcr_scores *s, const double *coef, int64_t la
     return object;
 }
 
-/* weight (lanes x features) += coefficient times the features of an object. */
-static void add_features(const mcr_scores *s, double *weight, int64_t object, const double *coef,
-                         int64_t lanes)
+/* weight (lanes x features) += coefficients times the features of an object. */
+static void add_features(const mcr_scores *s, int64_t object, const double *coef)
 {
-    const int32_t *index;
-    const double *value;
-    int64_t count = mcr_features_row(s->map, 0, object, &index, &value);
-    for (int64_t o = 0; o < lanes; o++) {
-        double *w = weight + o * mcr_features_count(s->map);
-        for (int64_t e = 0; e < count && coef[o] != 0; e++)
-            w[index[e]] += coef[o] * value[e];
+    const mcr_design *d = &s->side.design;
+    int64_t r = d->row ? d->row[object] : object;
+    const double *phi = s->phi ? s->phi + s->row_of[object] * d->p : NULL;
+    for (int64_t o = 0; o < s->outputs; o++) {
+        double *w = s->weight + o * d->p, c = coef[o];
+        for (int64_t j = 0; phi && j < d->p && c != 0; j++)
+            w[j] += c * phi[j];
+        for (int64_t e = phi ? 0 : d->start[r]; !phi && e < d->start[r + 1] && c != 0; e++)
+            w[d->index[e]] += c * d->value[e];
     }
 }
 
-static double feature_score(const mcr_scores *s, const double *weight, int64_t object)
+/* Of object t of the block. */
+static double feature_score(const mcr_scores *s, const double *weight, int64_t t)
 {
-    const int32_t *index;
-    const double *value;
+    const mcr_design *d = &s->side.design;
     double sum = 0;
-    int64_t count = mcr_features_row(s->map, 0, object, &index, &value);
-    for (int64_t e = 0; e < count; e++)
-        sum += weight[index[e]] * value[e];
+    if (s->phi) {
+        const double *phi = s->phi + t * d->p;
+        double part[4] = {0, 0, 0, 0};
+        int64_t j = 0;
+        for (; j + 4 <= d->p; j += 4)
+            for (int k = 0; k < 4; k++)
+                part[k] += phi[j + k] * weight[j + k];
+        for (; j < d->p; j++)
+            sum += phi[j] * weight[j];
+        return sum + (part[0] + part[1]) + (part[2] + part[3]);
+    }
+    int64_t r = d->row ? d->row[s->object[t]] : s->object[t];
+    for (int64_t e = d->start[r]; e < d->start[r + 1]; e++)
+        sum += weight[d->index[e]] * d->value[e];
     return sum;
 }
 
 static mcr_status fresh_features(mcr_scores *s, const double *coef, int64_t lanes, double *f)
 {
-    int64_t features = mcr_features_count(s->map);
-    double *weight = mcr_alloc_zero(s->ctx, (size_t)lanes, (size_t)features * sizeof *weight);
-    if (!weight)
-        return MCR_NO_MEMORY;
-    for (int64_t i = 0; i < s->n; i++)
-        add_features(s, weight, i, coef + i * lanes, lanes);
-    for (int64_t o = 0; o < lanes; o++)
+    const mcr_design *d = &s->side.design;
+    double *weight = mcr_alloc(s->ctx, (size_t)lanes, (size_t)d->p * sizeof *weight);
+    double *y = mcr_alloc(s->ctx, (size_t)s->n, (size_t)lanes * sizeof *y);
+    mcr_status st = weight && y ? mcr_design_project(d, coef, lanes, weight) : MCR_NO_MEMORY;
+    if (!st)
+        st = mcr_design_multiply(d, weight, lanes, y);
+    for (int64_t o = 0; o < lanes && !st; o++)
         for (int64_t i = 0; i < s->n; i++)
-            f[o * s->n + i] = feature_score(s, weight + o * features, i);
+            f[o * s->n + i] = y[i * lanes + o];
     mcr_free(s->ctx, weight);
-    return MCR_OK;
+    mcr_free(s->ctx, y);
+    return st;
 }
 
 static mcr_status fresh_kernel(mcr_scores *s, const double *coef, int64_t lanes, double *f,
@@ -271,8 +244,8 @@ static mcr_status fresh_kernel(mcr_scores *s, const double *coef, int64_t lanes,
 mcr_status mcr_scores_fresh(mcr_scores *s, const double *coef, int64_t lanes, double *f,
                             bool precise)
 {
-    mcr_status st = s->map ? fresh_features(s, coef, lanes, f)
-                           : fresh_kernel(s, coef, lanes, f, precise);
+    mcr_status st = s->side.features ? fresh_features(s, coef, lanes, f)
+                                     : fresh_kernel(s, coef, lanes, f, precise);
     for (int64_t o = 0; o < lanes && s->bias && !st; o++) {
         double sum = 0;
         for (int64_t i = 0; i < s->n; i++)
@@ -288,12 +261,16 @@ mcr_status mcr_scores_set(mcr_scores *s, const double *coef)
     memset(s->offset, 0, sizeof *s->offset * (size_t)s->outputs);
     for (int64_t i = 0; i < s->n * s->outputs; i++)
         s->offset[i % s->outputs] += s->bias ? coef[i] : 0;
-    if (!s->map)
+    if (!s->side.features)
         return fresh_kernel(s, coef, s->outputs, s->f, true);
-    memset(s->weight, 0, sizeof *s->weight * (size_t)(s->outputs * mcr_features_count(s->map)));
-    for (int64_t i = 0; i < s->n; i++)
-        add_features(s, s->weight, i, coef + i * s->outputs, s->outputs);
-    return MCR_OK;
+    const mcr_design *d = &s->side.design;
+    double *weight = mcr_alloc(s->ctx, (size_t)s->outputs, (size_t)d->p * sizeof *weight);
+    mcr_status st = weight ? mcr_design_project(d, coef, s->outputs, weight) : MCR_NO_MEMORY;
+    for (int64_t j = 0; j < d->p && !st; j++)
+        for (int64_t o = 0; o < s->outputs; o++)
+            s->weight[o * d->p + j] = weight[j * s->outputs + o];
+    mcr_free(s->ctx, weight);
+    return st;
 }
 
 /* ---- one by one --------------------------------------------------------------------------------*/
@@ -306,13 +283,24 @@ static void add_row(mcr_scores *s, int64_t object)
     s->row[s->rows++] = object;
 }
 
+/* The features of the block's objects. */
+static mcr_status begin_dense(mcr_scores *s)
+{
+    mcr_design block = mcr_design_part(&s->side.design, s->object, s->count, s->row);
+    for (int64_t d = 0; d < s->count; d++)
+        s->row_of[s->object[d]] = (int32_t)d;
+    return mcr_design_rows(&block, 0, s->count, s->phi);
+}
+
 mcr_status mcr_scores_begin(mcr_scores *s, const int64_t *object, int64_t count, bool steady,
                             const int64_t *others, int64_t other_count)
 {
     s->object = object;
     s->count = count;
     s->rows = 0;
-    if (s->map || s->whole)
+    if (s->phi)
+        return begin_dense(s);
+    if (s->side.features || s->whole)
         return MCR_OK;
     for (int64_t o = 0; o < s->outputs; o++)
         for (int64_t d = 0; d < count; d++)
@@ -331,9 +319,9 @@ void mcr_scores_at(const mcr_scores *s, int64_t d, double *score)
 {
     int64_t i = s->object[d];
     for (int64_t o = 0; o < s->outputs; o++) {
-        double f = s->map     ? feature_score(s, s->weight + o * mcr_features_count(s->map), i)
-                   : s->whole ? s->f[o * s->n + i]
-                              : s->local[o * s->count + d];
+        double f = s->side.features ? feature_score(s, s->weight + o * s->side.design.p, d)
+                   : s->whole       ? s->f[o * s->n + i]
+                                    : s->local[o * s->count + d];
         score[o] = f + s->offset[o];
     }
 }
@@ -348,8 +336,8 @@ void mcr_scores_add(mcr_scores *s, int64_t object, const double *coef)
 {
     for (int64_t o = 0; o < s->outputs && s->bias; o++)
         s->offset[o] += coef[o];
-    if (s->map) {
-        add_features(s, s->weight, object, coef, s->outputs);
+    if (s->side.features) {
+        add_features(s, object, coef);
         return;
     }
     if (s->whole) {
@@ -372,7 +360,7 @@ void mcr_scores_add(mcr_scores *s, int64_t object, const double *coef)
 mcr_status mcr_scores_end(mcr_scores *s)
 {
     mcr_status st = MCR_OK;
-    if (s->map || s->whole)
+    if (s->side.features || s->whole)
         return st;
     if (s->changes)
         st = add_rows(s, s->changed, s->changes, s->change, s->outputs, s->f, s->precise);

@@ -30,8 +30,9 @@ enum { UNIFORM, WEIGHTED, LAST };
 typedef struct params {
     double C, lambda, tol, time_limit;
     int64_t passes, max_steps, batch, budget;
-    int average, order, side;
+    int average, order;
     char *class_weight;
+    mcr_side_options sides; /* the side alone */
 } params;
 
 static const mcr_param table[] = {
@@ -50,7 +51,8 @@ static const mcr_param table[] = {
      "support objects, at most: then the one with the least |coefficient| |Phi(x)| goes"},
     {"tol", MCR_REAL, offsetof(params, tol), "0.05", 0, INFINITY, MCR_MIN_OPEN, NULL,
      "duality gap, as a share of the objective"},
-    MCR_SIDE_PARAM(params),
+    {"side", MCR_CHOICE, offsetof(params, sides.side), "auto", 0, 0, 0, "auto|kernel|features",
+     "compute with kernel values or with features; auto: the cheaper one"},
     MCR_CLASS_WEIGHT_PARAM(params),
     {"time-limit", MCR_REAL, offsetof(params, time_limit), NULL, 0, INFINITY, MCR_MIN_OPEN, NULL,
      "seconds after which the model so far is kept"},
@@ -63,13 +65,15 @@ static mcr_status check(mcr *ctx, const void *values)
 {
     const params *p = values;
     if (!isnan(p->C) && !isnan(p->lambda))
-        return mcr_fail(ctx, MCR_BAD_CALL,
-                        "pegasos: C and lambda are two ways to say the same: give one of them");
+        return mcr_fail(
+            ctx, MCR_BAD_CALL,
+            "pegasos: C and lambda are two ways to say the same: give one of them (a model "
+            "that goes on has the one that it began with)");
     return MCR_OK;
 }
 
 /* What the clock holds beside the steps. */
-enum { CLOCK_Q, CLOCK_LAMBDA, CLOCK_AVERAGE };
+enum { CLOCK_Q, CLOCK_LAMBDA, CLOCK_AVERAGE, CLOCK_C };
 
 typedef struct run {
     mcr_online o;
@@ -163,8 +167,9 @@ static double last_of(const run *r, int64_t at)
 }
 
 /* The coefficient of the result. */
-static double mean_of(const run *r, int64_t at)
+static double mean_of(const void *self, int64_t at)
 {
+    const run *r = self;
     const mcr_online *o = &r->o;
     double t = o->clock.steps, q = o->clock.own[CLOCK_Q];
     if (t == 0)
@@ -268,11 +273,13 @@ static mcr_status remark(mcr_fitted *t, const run *r)
                                      r->passes == 1 ? "" : "es", r->lambda);
     if (!s && r->o.first)
         s = mcr_fitted_remark(t, "primal objective of the new objects alone");
-    return s ? s : mcr_online_remark(t, &r->o);
+    return s;
 }
 
-static mcr_status complete(mcr_fitted *t, run *r)
+static mcr_status ending(void *self, mcr_fitted *t, const double *coef)
 {
+    const run *r = self;
+    (void)coef;
     const mcr_online *o = &r->o;
     bool same = o->first == 0;
     t->objective = t->primal = r->primal / r->lambda;
@@ -286,41 +293,24 @@ static mcr_status complete(mcr_fitted *t, run *r)
     return s ? s : remark(t, r);
 }
 
-static mcr_status finish(mcr_fitted **out, run *r)
-{
-    mcr_online *o = &r->o;
-    mcr_fitted *t = NULL;
-    double *coef = mcr_alloc(o->ctx, (size_t)o->n, (size_t)o->outputs * sizeof *coef);
-    mcr_status s = coef ? MCR_OK : MCR_NO_MEMORY;
-    for (int64_t c = 0; c < o->n * o->outputs && !s; c++)
-        coef[c] = mean_of(r, c);
-    if (!s)
-        s = mcr_online_fitted(&t, o, coef);
-    mcr_free(o->ctx, coef);
-    if (!s)
-        s = complete(t, r);
-    if (s)
-        mcr_fitted_free(t);
-    else
-        *out = t;
-    return s;
-}
-
-/* lambda and the kind of mean are those of a start. */
+/* With more data, lambda and the kind of mean are those of the start; another C is another weight against
+ * it: lambda = 1 / (C n) with the n that the model began with. */
 static mcr_status set_problem(run *r)
 {
     mcr_online *o = &r->o;
     const params *p = r->p;
     for (int64_t i = 0; i < o->n; i++)
         r->total += o->weight[i];
-    r->lambda = !isnan(p->lambda) ? p->lambda : 1 / ((isnan(p->C) ? 1 : p->C) * r->total);
+    double c = isnan(p->C) ? 1 : p->C, *was = &o->clock.own[CLOCK_C];
+    r->lambda = !isnan(p->lambda) ? p->lambda : 1 / (c * r->total);
     if (o->resumed && o->clock.own[CLOCK_AVERAGE] != p->average)
         return mcr_fail(o->ctx, MCR_BAD_CALL,
                         "pegasos: the average cannot change when a model goes on");
     if (o->first && isnan(p->lambda))
-        r->lambda = o->clock.own[CLOCK_LAMBDA];
+        r->lambda = o->clock.own[CLOCK_LAMBDA] * (*was > 0 ? *was / c : 1);
     if (!(r->lambda > 0) || !isfinite(1 / r->lambda))
         return mcr_fail(o->ctx, MCR_BAD_DATA, "pegasos: lambda = %g is not possible", r->lambda);
+    *was = isnan(p->lambda) ? c : 0;
     o->clock.own[CLOCK_LAMBDA] = r->lambda;
     o->clock.own[CLOCK_AVERAGE] = p->average;
     return MCR_OK;
@@ -339,6 +329,9 @@ static mcr_status make_room(run *r)
     return r->score && r->change && r->coef && r->f ? MCR_OK : MCR_NO_MEMORY;
 }
 
+/* It seldom takes all that it may. */
+enum { USUAL_PASSES = 20 };
+
 static mcr_status fit(mcr_fitted **out, const mcr_learning *in)
 {
     const params *p = in->params;
@@ -348,7 +341,8 @@ static mcr_status fit(mcr_fitted **out, const mcr_learning *in)
     mcr_online_plan plan = {
         .learner = "pegasos",
         .class_weight = p->class_weight,
-        .scores = {.side = p->side,
+        .scores = {.sides = &p->sides,
+                   .passes = p->passes < USUAL_PASSES ? p->passes : USUAL_PASSES,
                    .often = p->passes > 1,
                    .together = p->batch < n ? p->batch : n},
         .order = p->order,
@@ -363,7 +357,7 @@ static mcr_status fit(mcr_fitted **out, const mcr_learning *in)
     if (!s)
         s = all_passes(&r);
     if (!s)
-        s = finish(out, &r);
+        s = mcr_online_finish(out, &r.o, mean_of, ending, &r);
     mcr_free(in->ctx, r.score);
     mcr_free(in->ctx, r.change);
     mcr_free(in->ctx, r.coef);

@@ -28,9 +28,10 @@ enum { LAST, AVERAGED, VOTED };
 
 typedef struct params {
     int64_t passes, budget;
-    int bias, variant, order, side;
+    int bias, variant, order;
     double time_limit;
     char *class_weight;
+    mcr_side_options sides;
 } params;
 
 static const mcr_param table[] = {
@@ -44,7 +45,7 @@ static const mcr_param table[] = {
      "the objects as they stand in the data, or shuffled anew for each pass (by --seed)"},
     {"budget", MCR_INT, offsetof(params, budget), NULL, 1, INFINITY, 0, NULL,
      "support objects, at most: then the one with the least |coefficient| |Phi(x)| goes"},
-    MCR_SIDE_PARAM(params),
+    MCR_SIDE_PARAMS(params),
     MCR_CLASS_WEIGHT_PARAM(params),
     {"time-limit", MCR_REAL, offsetof(params, time_limit), NULL, 0, INFINITY, MCR_MIN_OPEN, NULL,
      "seconds after which the model so far is kept"},
@@ -58,6 +59,11 @@ static mcr_status check(mcr *ctx, const void *values)
         return mcr_fail(ctx, MCR_BAD_CALL,
                         "perceptron: a budget drops objects that voted perceptrons need: take the "
                         "variant last or averaged");
+    if (p->sides.approx && (p->variant == VOTED || p->budget != INT64_MIN))
+        return mcr_fail(ctx, MCR_BAD_CALL,
+                        "perceptron: %s works on objects, and a model of --approx holds weights of "
+                        "features: leave one out",
+                        p->variant == VOTED ? "the variant voted" : "a budget");
     return MCR_OK;
 }
 
@@ -235,18 +241,16 @@ static mcr_status remark(mcr_fitted *f, const run *r, const judged *j)
         if (!s && isfinite(bound))
             s = mcr_fitted_keep(f, "bound", &bound, 1);
     }
-    return s ? s : mcr_online_remark(f, &r->o);
+    return s;
 }
 
-/* Coefficients of what predicts, n x outputs. The perceptron after step s holds all changes up to s, so
- * that the mean of T of them counts a change T + 1 - s times. */
-static void choose(const run *r, double *coef)
+/* The coefficient of what predicts. The perceptron after step s holds all changes up to s, so that the
+ * mean of T of them counts a change T + 1 - s times. */
+static double coef_of(const void *self, int64_t at)
 {
-    const mcr_online *o = &r->o;
-    double steps = o->clock.steps;
-    for (int64_t i = 0; i < o->n * o->outputs; i++)
-        coef[i] = r->p->variant == AVERAGED ? ((steps + 1) * o->coef[i] - o->sum[i]) / steps
-                                            : o->coef[i];
+    const run *r = self;
+    double steps = r->o.clock.steps, own = r->o.coef[at];
+    return r->p->variant == AVERAGED ? ((steps + 1) * own - r->o.sum[at]) / steps : own;
 }
 
 static mcr_status complete(mcr_fitted *t, run *r, const double *f)
@@ -284,31 +288,18 @@ static mcr_status score_all(run *r, const double *coef, double *f)
     return s;
 }
 
-static mcr_status finish(mcr_fitted **out, run *r)
+static mcr_status ending(void *self, mcr_fitted *t, const double *coef)
 {
-    mcr_online *o = &r->o;
-    size_t cells = (size_t)o->outputs * sizeof(double);
-    mcr_fitted *t = NULL;
-    double *coef = mcr_alloc(o->ctx, (size_t)o->n, cells);
-    double *f = mcr_alloc(o->ctx, (size_t)o->n, 2 * cells);
-    mcr_status s = coef && f ? MCR_OK : MCR_NO_MEMORY;
-    if (!s) {
-        choose(r, coef);
-        s = mcr_online_fitted(&t, o, coef);
-    }
-    if (!s)
-        s = score_all(r, coef, f);
+    run *r = self;
+    const mcr_online *o = &r->o;
+    bool averaged = r->p->variant == AVERAGED;
+    double *f = mcr_alloc(o->ctx, (size_t)o->n, 2 * (size_t)o->outputs * sizeof *f);
+    mcr_status s = f ? score_all(r, coef, f) : MCR_NO_MEMORY;
     if (!s)
         s = complete(t, r, f);
     if (!s && r->p->variant != VOTED) /* votes are counted by the predictor */
-        s = mcr_online_answer(t, o, r->p->variant == AVERAGED ? f + o->n * o->outputs : f,
-                              r->score);
-    mcr_free(o->ctx, coef);
+        s = mcr_online_answer(t, o, averaged ? f + o->n * o->outputs : f, r->score);
     mcr_free(o->ctx, f);
-    if (s)
-        mcr_fitted_free(t);
-    else
-        *out = t;
     return s;
 }
 
@@ -320,7 +311,11 @@ static mcr_status fit(mcr_fitted **out, const mcr_learning *in)
     mcr_online_plan plan = {
         .learner = "perceptron",
         .class_weight = p->class_weight,
-        .scores = {.bias = p->bias, .precise = true, .side = p->side, .often = p->passes > 1},
+        .scores = {.bias = p->bias,
+                   .precise = true,
+                   .sides = &p->sides,
+                   .passes = p->passes,
+                   .often = p->passes > 1},
         .order = p->order,
         .budget = p->budget,
         .time_limit = p->time_limit,
@@ -336,7 +331,7 @@ static mcr_status fit(mcr_fitted **out, const mcr_learning *in)
     if (!s)
         s = all_passes(&r);
     if (!s)
-        s = finish(out, &r);
+        s = mcr_online_finish(out, &r.o, coef_of, ending, &r);
     mcr_free(in->ctx, r.score);
     mcr_free(in->ctx, r.change);
     mcr_free(in->ctx, r.mistakes);

@@ -98,8 +98,8 @@ static double kernel_seconds(const mcr_side_work *w, double work, bool *room, do
     case MCR_WORK_SVM: return w->problems * (2 * all * value + 5e-6 * n);
     case MCR_WORK_RIDGE: return 0.5 * all * value + all * n / 3 * DENSE_SECONDS;
     case MCR_WORK_SMOOTH: return 0.5 * all * value + 80 * all * (fits ? 2e-10 : value) * w->columns;
+    default: return mcr_side_kernel_more(w, TILE_SECONDS * work, room, memory);
     }
-    return 0;
 }
 
 static double feature_seconds(const mcr_side_work *w, const estimate *e, double objects)
@@ -118,8 +118,8 @@ static double feature_seconds(const mcr_side_work *w, const estimate *e, double 
     case MCR_WORK_RIDGE: return make + (p <= 4096 ? direct : products);
     case MCR_WORK_SMOOTH:
         return make + (p * w->columns <= 2000 ? 8 * w->columns * w->columns * direct : products);
+    default: return make + mcr_side_features_more(w, p, e->each);
     }
-    return 0;
 }
 
 /* Weights of the features while problems are solved, a few each. Not by the number of threads, on which
@@ -150,9 +150,9 @@ static mcr_status judge(estimate *e, const mcr_learning *in, const mcr_side_work
 static void say(mcr_side *side, const estimate *e, const char *ending)
 {
     snprintf(side->why, sizeof side->why,
-             "%.0f features, %.3g of them not 0 in an object; estimated %.2g s, with kernel values "
-             "%.2g s%s",
-             e->features, e->each, e->sparse, e->kernel, ending);
+             "%.0f feature%s, %.3g of them not 0 in an object; estimated %.2g s, with kernel "
+             "values %.2g s%s",
+             e->features, e->features == 1 ? "" : "s", e->each, e->sparse, e->kernel, ending);
 }
 
 /* Whether features are worth it; what could not be made for a few objects is not. */
@@ -233,7 +233,7 @@ static mcr_status map_block(void *self, const int64_t *row, int64_t first, int64
 }
 
 static mcr_status make_approximate(mcr_side *side, const mcr_learning *in,
-                                   const mcr_side_options *o)
+                                   const mcr_side_options *o, const mcr_side_work *work)
 {
     mcr_map_options how = {.size = sizeof how,
                            .approx = (mcr_approx)o->approx,
@@ -257,9 +257,11 @@ static mcr_status make_approximate(mcr_side *side, const mcr_learning *in,
              "most %.2g, where K(x,x) is %.3g",
              (long long)p, how.approx == MCR_APPROX_RFF ? "random Fourier features" : "nystrom",
              side->error.rms, (long long)side->error.pairs, side->error.largest, side->error.scale);
-    /* Room is left for a few matrices of the solver and a few numbers an object. */
+    /* Room is left for a few matrices of the solver and a few numbers an object, in some learners for each
+     * column. */
+    double each = work->kind < MCR_WORK_PCA ? 20 : 20 + 6 * work->columns;
     double room = (double)mcr_budget_left(in->ctx) - 64e6 -
-                  sizeof(double) * (4.0 * (double)p * (double)p + 20.0 * (double)side->design.n);
+                  sizeof(double) * (4.0 * (double)p * (double)p + each * (double)side->design.n);
     s = mcr_design_keep(&side->design, room > 0 ? (size_t)room : 0, &side->kept);
     side->design.phase = NULL; /* solvers tell of their own progress */
     return s;
@@ -273,7 +275,7 @@ mcr_status mcr_side_open(mcr_side *side, const mcr_learning *in, const mcr_side_
         return mcr_fail(in->ctx, MCR_BAD_CALL,
                         "--approx makes features, and --side kernel is without: leave one out");
     if (o->approx != MCR_APPROX_NONE)
-        return make_approximate(side, in, o);
+        return make_approximate(side, in, o, work);
     bool features = o->side == MCR_SIDE_FEATURES;
     mcr_status s = MCR_OK;
     if (o->side == MCR_SIDE_AUTO && has_map(in->kernel) && mcr_data_count(in->data) > 0)

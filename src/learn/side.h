@@ -55,9 +55,17 @@ typedef struct mcr_side_options {
 
 /* What is to be solved, for the estimate: so many problems of so many objects each. */
 typedef struct mcr_side_work {
-    enum { MCR_WORK_SVM, MCR_WORK_RIDGE, MCR_WORK_SMOOTH } kind;
+    enum {
+        MCR_WORK_SVM,
+        MCR_WORK_RIDGE,
+        MCR_WORK_SMOOTH,
+        MCR_WORK_PCA,
+        MCR_WORK_FISHER,
+        MCR_WORK_KMEANS, /* problems: starts */
+        MCR_WORK_ONLINE  /* problems: passes */
+    } kind;
     double problems, size;
-    double columns; /* outputs solved for together */
+    double columns; /* outputs solved for together; components, clusters */
 } mcr_side_work;
 
 typedef struct mcr_side {
@@ -82,6 +90,12 @@ void mcr_side_close(mcr_side *side);
  * then MCR_BAD_CALL: "svm: WHAT works with kernel values only: ...". */
 mcr_status mcr_side_refuse(mcr *ctx, const mcr_side_options *options, const char *learner,
                            const char *what);
+
+/* Seconds of either side for projections, clusters and online learners, beside making the features
+ * (side_more.c). value: of a kernel value's multiply-adds; room: whether it fits so much memory. p
+ * features, `each` of them not 0 in an object. */
+double mcr_side_kernel_more(const mcr_side_work *work, double value, bool *room, double memory);
+double mcr_side_features_more(const mcr_side_work *work, double p, double each);
 
 /* A basis for the weights of an approximate map: w is p x outputs. */
 mcr_status mcr_side_add(const mcr_side *side, mcr_fitted *fitted, const double *w, int64_t outputs);

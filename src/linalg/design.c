@@ -19,6 +19,7 @@ enum {
     PART_ROOM = 4 << 20,  /* numbers of all parts together */
     BLOCK_ROOM = 2 << 20, /* numbers of a dense block */
     STRIPE = 128,
+    WIDE = 8,  /* columns of a sparse product at a time */
     TILE = 192 /* columns */
 };
 
@@ -129,6 +130,11 @@ static mcr_status get_block(const mcr_design *d, int64_t first, int64_t count, d
     return mcr_parallel(d->ctx, items(count, ROWS), copy_rows, &j);
 }
 
+mcr_status mcr_design_rows(const mcr_design *d, int64_t first, int64_t count, double *to)
+{
+    return get_block(d, first, count, to);
+}
+
 static mcr_status keep_rows(void *arg, int64_t item, int worker)
 {
     (void)worker;
@@ -188,6 +194,7 @@ typedef struct product_job {
     const double *v, *block;
     int64_t cols, first, count;
     double *y;
+    const int32_t *group;
     double *part; /* of sums over rows */
     int64_t parts;
 } product_job;
@@ -204,6 +211,19 @@ static double sparse_dot(const int32_t *index, const double *value, int64_t coun
     return (sum[0] + sum[1]) + (sum[2] + sum[3]);
 }
 
+/* y = sum of value times rows of v, for WIDE columns. */
+static void sparse_rows(const int32_t *index, const double *value, int64_t count, const double *v,
+                        int64_t cols, double *y)
+{
+    double sum[WIDE] = {0};
+    for (int64_t e = 0; e < count; e++) {
+        const double *from = v + index[e] * cols;
+        for (int c = 0; c < WIDE; c++)
+            sum[c] += value[e] * from[c];
+    }
+    memcpy(y, sum, sizeof sum);
+}
+
 static mcr_status multiply_sparse(void *arg, int64_t item, int worker)
 {
     (void)worker;
@@ -216,10 +236,16 @@ static mcr_status multiply_sparse(void *arg, int64_t item, int worker)
             *y = sparse_dot(d->index + first, d->value + first, end - first, j->v);
             continue;
         }
-        memset(y, 0, sizeof *y * (size_t)j->cols);
+        int64_t at = 0;
+        for (; at + WIDE <= j->cols; at += WIDE)
+            sparse_rows(d->index + first, d->value + first, end - first, j->v + at, j->cols,
+                        y + at);
+        if (at == j->cols)
+            continue;
+        memset(y + at, 0, sizeof *y * (size_t)(j->cols - at));
         for (int64_t e = first; e < end; e++) {
             const double *v = j->v + d->index[e] * j->cols;
-            for (int64_t c = 0; c < j->cols; c++)
+            for (int64_t c = at; c < j->cols; c++)
                 y[c] += d->value[e] * v[c];
         }
     }
@@ -303,12 +329,13 @@ static mcr_status project_dense(void *arg, int64_t item, int worker)
                          j->y + k * j->cols, j->cols);
 }
 
-static mcr_status project_sparse(const mcr_design *d, product_job *j)
+/* y += the parts of a sum over sparse rows. */
+static mcr_status sum_parts(const mcr_design *d, product_job *j, mcr_work *work)
 {
     int64_t size = d->p * j->cols;
     j->parts = count_parts(d, size, SPARSE_ROWS);
     j->part = mcr_alloc(d->ctx, (size_t)(size * j->parts), sizeof *j->part);
-    mcr_status s = j->part ? mcr_parallel(d->ctx, j->parts, project_part, j) : MCR_NO_MEMORY;
+    mcr_status s = j->part ? mcr_parallel(d->ctx, j->parts, work, j) : MCR_NO_MEMORY;
     for (int64_t t = 0; t < j->parts && !s; t++)
         for (int64_t k = 0; k < size; k++)
             j->y[k] += j->part[t * size + k];
@@ -321,7 +348,7 @@ mcr_status mcr_design_project(const mcr_design *d, const double *a, int64_t cols
     product_job j = {.d = d, .v = a, .cols = cols, .y = u};
     memset(u, 0, sizeof *u * (size_t)(d->p * cols));
     if (d->start)
-        return project_sparse(d, &j);
+        return sum_parts(d, &j, project_part);
     int64_t rows = block_rows(d);
     double *block = mcr_alloc(d->ctx, (size_t)(rows * d->p), sizeof *block);
     mcr_status s = block ? MCR_OK : MCR_NO_MEMORY;
@@ -334,6 +361,49 @@ mcr_status mcr_design_project(const mcr_design *d, const double *a, int64_t cols
     }
     mcr_free(d->ctx, block);
     return s;
+}
+
+/* ---- sums of rows ------------------------------------------------------------------------------*/
+
+static mcr_status gather_part(void *arg, int64_t item, int worker)
+{
+    (void)worker;
+    const product_job *j = arg;
+    const mcr_design *d = j->d;
+    double *u = j->part + item * d->p * j->cols;
+    int64_t rows = items(d->n, j->parts), end = least((item + 1) * rows, d->n);
+    memset(u, 0, sizeof *u * (size_t)(d->p * j->cols));
+    for (int64_t i = item * rows; i < end; i++) {
+        int64_t r = source(d, i);
+        double *to = u + j->group[i];
+        for (int64_t e = d->start[r]; e < d->start[r + 1]; e++)
+            to[d->index[e] * j->cols] += d->value[e] * j->v[i];
+    }
+    return MCR_OK;
+}
+
+/* A dense row's weight stands in the column of its group. */
+static mcr_status gather_dense(const mcr_design *d, const int32_t *group, const double *weight,
+                               int64_t groups, double *u)
+{
+    double *a = mcr_alloc_zero(d->ctx, (size_t)d->n, (size_t)groups * sizeof *a);
+    if (!a)
+        return MCR_NO_MEMORY;
+    for (int64_t i = 0; i < d->n; i++)
+        a[i * groups + group[i]] = weight[i];
+    mcr_status s = mcr_design_project(d, a, groups, u);
+    mcr_free(d->ctx, a);
+    return s;
+}
+
+mcr_status mcr_design_gather(const mcr_design *d, const int32_t *group, const double *weight,
+                             int64_t groups, double *u)
+{
+    product_job j = {.d = d, .v = weight, .group = group, .cols = groups, .y = u};
+    if (!d->start)
+        return gather_dense(d, group, weight, groups, u);
+    memset(u, 0, sizeof *u * (size_t)(d->p * groups));
+    return sum_parts(d, &j, gather_part);
 }
 
 /* ---- D^T diag(h) D -----------------------------------------------------------------------------*/

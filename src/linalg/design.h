@@ -47,11 +47,16 @@ mcr_design mcr_design_part(const mcr_design *d, const int64_t *row, int64_t coun
 mcr_status mcr_design_keep(mcr_design *d, size_t most, size_t *bytes);
 void mcr_design_drop(mcr_design *d, size_t bytes); /* what keep took */
 
+/* Rows first .. first + count - 1 as dense vectors, p apart. */
+mcr_status mcr_design_rows(const mcr_design *d, int64_t first, int64_t count, double *to);
 /* Entries that are stored, or all. */
 double mcr_design_entries(const mcr_design *d);
 /* y = D v and u = D^T a; v and u are p x cols, y and a n x cols. */
 mcr_status mcr_design_multiply(const mcr_design *d, const double *v, int64_t cols, double *y);
 mcr_status mcr_design_project(const mcr_design *d, const double *a, int64_t cols, double *u);
+/* u (p x groups): sums of weight times row over the rows of each group; group[i] is row i's. */
+mcr_status mcr_design_gather(const mcr_design *d, const int32_t *group, const double *weight,
+                             int64_t groups, double *u);
 /* m = D^T diag(h) D, its lower triangle, p x p, rows ldm apart; h >= 0. */
 mcr_status mcr_design_weigh(const mcr_design *d, const double *h, double *m, int64_t ldm);
 /* Squared lengths of the rows. */

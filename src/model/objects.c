@@ -154,15 +154,21 @@ void mcr_put_objects(mcr_text *t, const mcr_data *data, const bool *wanted)
     }
 }
 
+/* Those of sparse vectors, which explicit features have, are not kept. */
+static bool has_columns(const mcr_store *s)
+{
+    return s->column && s->kind == MCR_DENSE;
+}
+
 bool mcr_put_columns(mcr_text *t, const mcr_data *data, const bool *wanted)
 {
     int64_t fields = 0;
     for (int64_t i = 0; i < mcr_data_fields(data); i++)
-        fields += wanted[i] && data->store[i]->column;
+        fields += wanted[i] && has_columns(data->store[i]);
     mcr_put_i64(t, fields);
     for (int64_t i = 0; i < mcr_data_fields(data); i++) {
         const mcr_store *s = data->store[i];
-        if (!wanted[i] || !s->column)
+        if (!wanted[i] || !has_columns(s))
             continue;
         mcr_put_text(t, s->name);
         mcr_put_i64(t, s->cols);

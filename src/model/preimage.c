@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "linalg/shared.h"
+#include "model/fourier.h"
 #include "model/model.h"
 
 enum { BLOCK = 256, MOST_STEPS = 300, NEIGHBOURS = 10 };
@@ -69,6 +70,10 @@ static mcr_status find_field(mcr *ctx, const mcr_model *m, const char **name, in
     int64_t found;
     const mcr_store *store = NULL;
     mcr_binding *binding = NULL;
+    if (mcr_fourier_is(m->fitted))
+        return mcr_fail(ctx, MCR_BAD_CALL,
+                        "a model of random Fourier features has no objects that pre-images could "
+                        "be made of: train it with --approx nystrom, or without");
     if (!mcr_fitted_find(m->fitted, MCR_EXTRA_MEAN, &found))
         return mcr_fail(ctx, MCR_BAD_CALL, "a model of %s has no pre-images: pca has them",
                         m->learner);

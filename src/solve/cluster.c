@@ -1,7 +1,8 @@
 /* cluster.c: k-means in feature space.
  *
  * What is kept of a cluster c are the sums S_c(i) = sum of w_j K(x_j, x_i) over its objects, for all i.
- * A move of an object needs one row of K, so rows are computed only for objects that move. A start is
+ * A move of an object needs one row of K, so rows are computed only for objects that move. (From features
+ * they are products with sums of features: cluster_features.c.) A start is
  * seeded by k-means++ (Arthur and Vassilvitskii, 2007; of a few candidates for a seed the best is
  * taken), goes on by Lloyd's steps, which move all objects to their nearest centre at once, and ends
  * with Hartigan's, which move single objects and count how the centres move along: these improve many
@@ -9,7 +10,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "solve/cluster.h"
+#include "solve/cluster_impl.h"
 
 #include <math.h>
 #include <string.h>
@@ -18,30 +19,10 @@
 #include "base/random.h"
 #include "base/threads.h"
 
-/* Rows of K at a time, columns of a worker's item. */
-enum { ROWS = 256, CHUNK = 1024, FEW_CANDIDATES = 8 };
+typedef mcr_cluster_state state;
 
-typedef struct state {
-    mcr *ctx;
-    mcr_gram *gram;
-    const mcr_cluster_problem *p;
-    int64_t n, k;
-    double *diagonal;
-    double total;   /* sum of w_i |K(x_i, x_i)|: the scale of rounding errors */
-    double *values; /* all of K, or room for ROWS rows */
-    bool whole;
-    size_t taken;
-    /* The current start. */
-    int32_t *of, *next; /* -1: none yet */
-    double *s;          /* k x n */
-    double *weight, *q; /* of each cluster: sum of w, sum of w_i S_c(i) */
-    int64_t *count;
-    double *near; /* n: squared distance to the nearest seed */
-    int64_t *row; /* n: objects to move */
-    int64_t steps;
-    double began;
-    mcr_cluster_stop stop;
-} state;
+/* Rows of K at a time, columns of a worker's item. */
+enum { ROWS = 256, CHUNK = 1024 };
 
 /* ---- rows of K ---------------------------------------------------------------------------------*/
 
@@ -66,9 +47,11 @@ static mcr_status open_values(state *t)
     return t->whole ? mcr_gram_matrix(t->gram, t->values, t->n) : MCR_OK;
 }
 
-/* Rows of some (at most ROWS) objects; valid until the next call. */
-static mcr_status fetch(const state *t, const int64_t *object, int64_t count, const double **row)
+/* Rows of some (at most ROWS; for seeds FEW_CANDIDATES) objects; valid until the next call. */
+static mcr_status fetch(state *t, const int64_t *object, int64_t count, const double **row)
 {
+    if (t->design)
+        return mcr_cluster_features_rows(t, object, count, row);
     for (int64_t r = 0; r < count; r++)
         row[r] = t->values + (t->whole ? object[r] : r) * t->n;
     return t->whole ? MCR_OK
@@ -106,29 +89,42 @@ static mcr_status move_chunk(void *arg, int64_t item, int worker)
     return MCR_OK;
 }
 
+/* Object i is in `next` from now on. */
+static void shift(state *t, int64_t i)
+{
+    if (t->of[i] >= 0) {
+        t->count[t->of[i]]--;
+        t->weight[t->of[i]] -= t->p->weight[i];
+    }
+    t->count[t->next[i]]++;
+    t->weight[t->next[i]] += t->p->weight[i];
+    t->of[i] = t->next[i];
+}
+
 /* Moves the listed objects from `of` to `next`. */
 static mcr_status move(state *t, const int64_t *object, int64_t count)
 {
     const double *row[ROWS];
     mcr_status s = MCR_OK;
+    for (int64_t m = 0; m < count && t->design; m++)
+        shift(t, object[m]);
+    if (t->design)
+        return count ? mcr_cluster_features_place(t) : MCR_OK;
     for (int64_t first = 0; first < count && !s; first += ROWS) {
         int64_t rows = count - first < ROWS ? count - first : ROWS;
         move_job job = {t, object + first, row, rows};
         s = fetch(t, object + first, rows, row);
         if (!s)
             s = mcr_parallel(t->ctx, (t->n + CHUNK - 1) / CHUNK, move_chunk, &job);
-        for (int64_t m = first; m < first + rows && !s; m++) {
-            int64_t i = object[m];
-            if (t->of[i] >= 0) {
-                t->count[t->of[i]]--;
-                t->weight[t->of[i]] -= t->p->weight[i];
-            }
-            t->count[t->next[i]]++;
-            t->weight[t->next[i]] += t->p->weight[i];
-            t->of[i] = t->next[i];
-        }
+        for (int64_t m = first; m < first + rows && !s; m++)
+            shift(t, object[m]);
     }
     return s;
+}
+
+static double sum_at(const state *t, int64_t c, int64_t i)
+{
+    return t->design ? t->s[i * t->k + c] : t->s[c * t->n + i];
 }
 
 /* Sums of clusters anew where rounding could have gathered: weights and q. */
@@ -138,7 +134,7 @@ static void sum_clusters(state *t)
     memset(t->q, 0, sizeof *t->q * (size_t)t->k);
     for (int64_t i = 0; i < t->n; i++) {
         t->weight[t->of[i]] += t->p->weight[i];
-        t->q[t->of[i]] += t->p->weight[i] * t->s[t->of[i] * t->n + i];
+        t->q[t->of[i]] += t->p->weight[i] * sum_at(t, t->of[i], i);
     }
 }
 
@@ -163,7 +159,7 @@ static mcr_status place_all(state *t)
 static double distance(const state *t, int64_t i, int64_t c)
 {
     double w = t->weight[c];
-    return t->diagonal[i] - 2 * t->s[c * t->n + i] / w + t->q[c] / (w * w);
+    return t->diagonal[i] - 2 * sum_at(t, c, i) / w + t->q[c] / (w * w);
 }
 
 static double objective(const state *t)
@@ -185,12 +181,19 @@ static double gain_of(const state *t, int64_t i, int64_t c)
     return wa * w / (wa - w) * distance(t, i, a) - wc * w / (wc + w) * distance(t, i, c);
 }
 
+/* What rounding could make of a distance of object i. Less than that is no difference, so that kernel
+ * values and features, which round differently, choose alike. */
+static double rounding(const state *t, int64_t i, double distance)
+{
+    return 1e-13 * (fabs(t->diagonal[i]) + fabs(distance));
+}
+
 static double best_gain(const state *t, int64_t i, int64_t *to)
 {
-    double best = 0;
+    double best = 0, least = t->p->weight[i] * rounding(t, i, 0);
     for (int64_t c = 0; c < t->k; c++) {
         double gain = c == t->of[i] || !(t->weight[c] > 0) ? 0 : gain_of(t, i, c);
-        if (gain > best) {
+        if (gain > best + (best > 0 ? least : 0)) {
             best = gain;
             *to = c;
         }
@@ -241,7 +244,7 @@ static mcr_status add_seed(state *t, int64_t number, const int64_t *candidate, i
     mcr_status s = fetch(t, candidate, candidates, row);
     for (int64_t c = 0; c < candidates && !s; c++) {
         double sum = mass(t, row[c], candidate[c]);
-        if (c == 0 || sum < *left) {
+        if (c == 0 || sum < *left - 1e-13 * t->total) {
             *left = sum;
             best = c;
         }
@@ -249,7 +252,7 @@ static mcr_status add_seed(state *t, int64_t number, const int64_t *candidate, i
     for (int64_t i = 0; i < t->n && !s; i++) {
         double d = t->diagonal[i] + t->diagonal[candidate[best]] - 2 * row[best][i];
         d = i == candidate[best] ? 0 : fmax(d, 0);
-        if (number == 0 || d < t->near[i]) {
+        if (number == 0 || d < t->near[i] - rounding(t, i, t->near[i])) {
             t->near[i] = d;
             t->next[i] = (int32_t)number;
         }
@@ -313,8 +316,7 @@ static mcr_status nearest_chunk(void *arg, int64_t item, int worker)
     int64_t first = item * CHUNK, end = first + CHUNK < t->n ? first + CHUNK : t->n;
     for (int64_t i = first; i < end; i++) {
         double best = distance(t, i, t->of[i]);
-        /* What rounding alone could make of a tie is no reason to move. */
-        double least = 1e-13 * (fabs(t->diagonal[i]) + fabs(best));
+        double least = rounding(t, i, best);
         t->next[i] = t->of[i];
         for (int64_t c = 0; c < t->k; c++) {
             double d = t->weight[c] > 0 ? distance(t, i, c) : INFINITY;
@@ -375,6 +377,37 @@ static mcr_status lloyd(state *t)
     return s;
 }
 
+/* Moves one object during a sweep; of features, the sums of the others in its block hear of it. */
+static mcr_status move_one(state *t, int64_t i, int64_t to)
+{
+    int64_t from = t->of[i];
+    double w = t->p->weight[i];
+    t->q[to] += 2 * w * sum_at(t, to, i) + w * w * t->diagonal[i];
+    t->q[from] -= 2 * w * sum_at(t, from, i) - w * w * t->diagonal[i];
+    t->next[i] = (int32_t)to;
+    if (!t->design)
+        return move(t, &i, 1);
+    shift(t, i);
+    return mcr_cluster_features_move(t, i, from, to);
+}
+
+static mcr_status sweep(state *t, double least, int64_t *moves, double *gains)
+{
+    mcr_status s = MCR_OK;
+    for (int64_t i = 0; i < t->n && !s; i++) {
+        int64_t to = 0;
+        if (t->design && *moves > 0 && i % MCR_CLUSTER_BLOCK == 0)
+            s = mcr_cluster_features_block(t, i); /* later sums are as before the first move */
+        double gain = s ? 0 : best_gain(t, i, &to);
+        if (!(gain > least))
+            continue;
+        s = move_one(t, i, to);
+        *gains += gain;
+        ++*moves;
+    }
+    return s || !t->design || *moves == 0 ? s : mcr_cluster_features_place(t);
+}
+
 /* Hartigan's steps: sweeps over the objects in their order, until a whole one brings nothing. */
 static mcr_status hartigan(state *t)
 {
@@ -383,18 +416,7 @@ static mcr_status hartigan(state *t)
     while (moves > 0 && !s && !t->stop) {
         double at = objective(t), gains = 0, least = 0.5 * t->p->tolerance * scale(t, at);
         moves = 0;
-        for (int64_t i = 0; i < t->n && !s; i++) {
-            int64_t to = 0, from = t->of[i];
-            double gain = best_gain(t, i, &to), w = t->p->weight[i];
-            if (!(gain > least))
-                continue;
-            t->q[to] += 2 * w * t->s[to * t->n + i] + w * w * t->diagonal[i];
-            t->q[from] -= 2 * w * t->s[from * t->n + i] - w * w * t->diagonal[i];
-            t->next[i] = (int32_t)to;
-            s = move(t, &i, 1);
-            gains += gain;
-            moves++;
-        }
+        s = sweep(t, least, &moves, &gains);
         sum_clusters(t);
         t->steps++;
         if (t->p->most_steps && t->steps - last >= t->p->most_steps && moves > 0)
@@ -446,11 +468,17 @@ static mcr_status run_start(state *t, int64_t start, double *at, double *gain)
 
 /* ---- all starts --------------------------------------------------------------------------------*/
 
+static int64_t count_objects(const mcr_gram *gram, const mcr_cluster_problem *p)
+{
+    return p->design ? p->design->n : mcr_gram_rows(gram);
+}
+
 static mcr_status open_state(state *t, mcr_gram *gram, const mcr_cluster_problem *p)
 {
-    mcr *ctx = gram->ctx;
-    size_t n = (size_t)mcr_gram_rows(gram), k = (size_t)p->clusters;
-    *t = (state){.ctx = ctx, .gram = gram, .p = p, .n = (int64_t)n, .k = p->clusters};
+    mcr *ctx = p->design ? p->design->ctx : gram->ctx;
+    size_t n = (size_t)count_objects(gram, p), k = (size_t)p->clusters;
+    *t = (state){
+        .ctx = ctx, .gram = gram, .design = p->design, .p = p, .n = (int64_t)n, .k = p->clusters};
     t->began = mcr_now();
     t->diagonal = mcr_alloc(ctx, n, sizeof *t->diagonal);
     t->of = mcr_alloc(ctx, n, sizeof *t->of);
@@ -464,10 +492,11 @@ static mcr_status open_state(state *t, mcr_gram *gram, const mcr_cluster_problem
     if (!t->diagonal || !t->of || !t->next || !t->s || !t->weight || !t->q || !t->count ||
         !t->near || !t->row)
         return MCR_NO_MEMORY;
-    mcr_status s = mcr_gram_diagonal(gram, 0, t->diagonal);
+    mcr_status s = t->design ? mcr_design_squares(t->design, t->diagonal)
+                             : mcr_gram_diagonal(gram, 0, t->diagonal);
     for (int64_t i = 0; i < t->n && !s; i++)
         t->total += p->weight[i] * fabs(t->diagonal[i]);
-    return s ? s : open_values(t);
+    return s ? s : t->design ? mcr_cluster_features_open(t) : open_values(t);
 }
 
 static void close_state(state *t)
@@ -482,6 +511,8 @@ static void close_state(state *t)
     mcr_free(t->ctx, t->near);
     mcr_free(t->ctx, t->row);
     mcr_free(t->ctx, t->values);
+    mcr_free(t->ctx, t->sum);
+    mcr_free(t->ctx, t->phi);
     mcr_budget_give(t->ctx, t->taken);
 }
 
@@ -492,6 +523,8 @@ static void keep(mcr_clusters *out, const state *t, double at, double gain)
     memcpy(out->count, t->count, sizeof *out->count * (size_t)t->k);
     for (int64_t c = 0; c < t->k; c++)
         out->square[c] = t->q[c] / (t->weight[c] * t->weight[c]);
+    for (int64_t e = 0; t->design && e < t->design->p * t->k; e++)
+        out->centre[e] = t->sum[e] / t->weight[e % t->k];
     out->objective = at;
     out->gain = gain;
 }
@@ -499,22 +532,25 @@ static void keep(mcr_clusters *out, const state *t, double at, double gain)
 mcr_status mcr_cluster(mcr_clusters *out, mcr_gram *gram, const mcr_cluster_problem *p)
 {
     state t;
-    mcr *ctx = gram->ctx;
-    size_t n = (size_t)mcr_gram_rows(gram), k = (size_t)p->clusters;
+    mcr *ctx = p->design ? p->design->ctx : gram->ctx;
+    size_t n = (size_t)count_objects(gram, p), k = (size_t)p->clusters;
     *out = (mcr_clusters){.of = mcr_alloc(ctx, n, sizeof *out->of),
                           .weight = mcr_alloc(ctx, k, sizeof *out->weight),
                           .square = mcr_alloc(ctx, k, sizeof *out->square),
                           .count = mcr_alloc(ctx, k, sizeof *out->count),
                           .objective = INFINITY};
     mcr_status s = open_state(&t, gram, p);
-    if (!s && (!out->of || !out->weight || !out->square || !out->count))
+    if (p->design)
+        out->centre = mcr_alloc(ctx, (size_t)p->design->p, k * sizeof *out->centre);
+    if (!s &&
+        (!out->of || !out->weight || !out->square || !out->count || (p->design && !out->centre)))
         s = MCR_NO_MEMORY;
     for (int64_t start = 0; start < p->starts && !s; start++) {
         double at = NAN, gain = NAN;
         mcr_cluster_stop before = t.stop;
         s = run_start(&t, start, &at, &gain);
         out->starts += !s && t.stop != MCR_CLUSTER_TIME && t.stop != MCR_CLUSTER_INTERRUPTED;
-        if (!s && at < out->objective) {
+        if (!s && (start == 0 || at < out->objective * (1 - 1e-11))) {
             keep(out, &t, at, gain);
             out->stop = t.stop;
         }
@@ -535,5 +571,6 @@ void mcr_clusters_close(mcr *ctx, mcr_clusters *c)
     mcr_free(ctx, c->weight);
     mcr_free(ctx, c->square);
     mcr_free(ctx, c->count);
+    mcr_free(ctx, c->centre);
     *c = (mcr_clusters){0};
 }

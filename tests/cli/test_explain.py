@@ -96,5 +96,42 @@ def test_features_are_the_kernel():
     assert "AA" in text and "AC" in text and "16" in text, text
 
 
+def test_features_as_tables():
+    """By the ending: CSV and TSV with names, an array; else LIBSVM, whatever the name."""
+    tap.mercer("sample", "blobs", "-n", "30", "-o", "b.csv")
+    call = ["features", "b.csv", "-k", "poly(degree=2, c=1)", "--quiet", "-o"]
+    for path, separator in (("f.csv", ","), ("f.tsv", "\t"), ("f.CSV", ",")):
+        tap.mercer(*call, path)
+        lines = open(path).read().splitlines()
+        tap.check_equal(lines[0].replace('"', "").split(separator),
+                        ["1", "x1", "x1^2", "x2", "x1 * x2", "x2^2", "target"])
+        tap.check_equal(len(lines), 31)
+        tap.mercer("gram", path, "-k", "linear", "-o", "a.csv")
+        tap.mercer("gram", "b.csv", "-k", "poly(degree=2, c=1)", "-o", "k.csv")
+        for a, b in zip(list(open("a.csv"))[1:], list(open("k.csv"))[1:]):
+            for u, v in zip(a.split(","), b.split(",")):
+                tap.check_near(float(u), float(v), 1e-9 * (1 + abs(float(v))), path)
+    tap.mercer(*call, "f.txt")
+    assert open("f.txt").readline().split()[1] == "1:1", open("f.txt").readline()
+    tap.mercer(*call, "f.npy")
+    tap.mercer("gram", "f.npy", "-k", "linear", "--target", "none", "-o", "n.csv")
+    tap.check_equal(open("n.csv").read(), open("a.csv").read())
+    # Names of strings; one that the table's own column has.
+    open("s.csv", "w").write("text,target\nabc,one\nabd,two\n")
+    tap.mercer("features", "s.csv", "-k", "spectrum(p=2)", "-o", "t.csv", "--quiet")
+    tap.check_equal(open("t.csv").read(), "ab,bc,bd,target\n1,1,0,one\n1,0,1,two\n")
+    open("w.csv", "w").write("weight_,Target,y\n1,2,a\n3,4,b\n")
+    tap.mercer("features", "w.csv", "--target", "y", "-k", "linear", "-o", "v.csv", "--quiet")
+    tap.check_equal(open("v.csv").read(), "x1,x2,target\n1,2,a\n3,4,b\n")
+    # Approximate features.
+    near = ["features", "b.csv", "-k", "rbf(gamma=1)", "--approx", "rff", "--rank", "4", "--quiet", "-o"]
+    tap.mercer(*near, "r.csv")
+    tap.check_equal(open("r.csv").readline(), "x1,x2,x3,x4,target\n")
+    tap.mercer(*near, "r.npy")
+    tap.mercer("gram", "r.npy", "-k", "linear", "--target", "none", "-o", "n.csv")
+    tap.mercer("gram", "r.csv", "-k", "linear", "-o", "a.csv")
+    tap.check_equal(open("n.csv").read(), open("a.csv").read())
+
+
 if __name__ == "__main__":
     tap.main(globals())

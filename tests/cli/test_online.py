@@ -65,6 +65,38 @@ def test_the_learner_may_be_named_and_options_changed():
     assert done.stderr == "" and "new objects alone" in done.stdout, done
 
 
+def test_another_C_is_used():
+    """lambda = 1 / (C n), with the n that the model began with."""
+    _, files = parts("blobs", 300, 2)
+    fit("pegasos", files[0], "-k", "rbf(gamma=1)", "--passes", 3, model="one.mercer")
+    for c, text in ((1, "lambda = 0.00666667"), (4, "lambda = 0.00166667")):
+        report = fit("--resume", "one.mercer", files[1], "-C", c, "--passes", 2, model="m.mercer")
+        assert text in report["remark"], report
+        report = fit("--resume", "m.mercer", files[0], model="n.mercer")
+        assert text in report["remark"], report
+    report = fit("--resume", "m.mercer", files[0], "-C", 2, model="n.mercer")
+    assert "lambda = 0.00333333" in report["remark"], report
+    done = tap.mercer("fit", "--resume", "one.mercer", files[1], "--lambda", "1", "-C", "1", status=2)
+    assert "two ways to say the same" in done.stderr, done.stderr
+
+
+def test_approximate_features():
+    whole, files = parts("rings", 600, 2)
+    for approx in ("nystrom", "rff"):
+        report = fit("perceptron", whole, "-k", "rbf(gamma=2)", "--approx", approx, "--rank", 60,
+                     "--variant", "averaged")
+        tap.check_equal([report["side"], report["approx"]["kind"], report["approx"]["features"]],
+                        ["features", approx, 60])
+        assert report["train"]["accuracy"] > 0.95, report
+        metrics = tap.mercer_json("predict", "m.mercer", whole)["metrics"]
+        tap.check_near(metrics["accuracy"], report["train"]["accuracy"], 1e-12, approx)
+        done = tap.mercer("fit", "--resume", "m.mercer", files[0], status=2)
+        assert "cannot go on with --approx" in done.stderr, done.stderr
+    for option in (["--variant", "voted"], ["--budget", "5"]):
+        done = tap.mercer("fit", "perceptron", whole, "--approx", "nystrom", *option, status=2)
+        assert "leave one out" in done.stderr, done.stderr
+
+
 def test_what_cannot_go_on_is_refused():
     _, files = parts("blobs", 120, 2)
     write("wide.csv", "a,b,c,y\n1,2,3,1\n4,5,6,2\n")
@@ -95,6 +127,7 @@ def test_sides_agree_and_say_so():
     for side in ("kernel", "features", "auto"):
         told[side] = fit("perceptron", file, "-k", "poly(degree=3, c=1)", "--side", side)
     tap.check_equal(len({(r["support"], r["iterations"], r["objective"]) for r in told.values()}), 1)
+    tap.check_equal([told[s]["side"] for s in ("kernel", "features")], ["kernel", "features"])
     assert "trained on kernel values" in told["kernel"]["remark"]
     assert "trained on 10 explicit features" in told["features"]["remark"]
     done = tap.mercer("fit", "perceptron", file, "-k", "rbf(gamma=1)", "--side", "features", status=2)

@@ -31,6 +31,44 @@ def test_both_sides_agree():
             check_scores("kernel.mercer", "features.mercer", 1e-6, "b.csv")
 
 
+def test_both_sides_of_coordinates_and_clusters():
+    for sample, kernel in (("blobs", "linear"), ("blobs", "poly(degree=2, c=1)"),
+                           ("motifs", "spectrum(p=4)"), ("molecules", "wl(h=2)")):
+        tap.mercer("sample", sample, "-n", "150", "-o", "d.jsonl")
+        for learner, verb in (("pca", "transform"), ("fisher", "transform"), ("kmeans", "predict")):
+            for side in ("kernel", "features"):
+                out = tap.mercer_json("fit", learner, "d.jsonl", "-k", kernel, "--side", side, "-o",
+                                      "m.mercer")
+                tap.check_equal((out["side"], out["stop"]), (side, "optimal"))
+                tap.mercer(verb, "m.mercer", "d.jsonl", "-o", side + ".txt", "--quiet")
+            for a, b in zip(open("kernel.txt"), open("features.txt")):
+                if a.startswith("#"):
+                    continue
+                for u, v in zip(a.split(), b.split()):
+                    tap.check_near(float(u), float(v), 1e-6, learner + " " + kernel)
+
+
+def test_many_objects_in_little_memory():
+    """Kernel values of 20,000 objects would be 3.2 GB."""
+    tap.mercer("sample", "blobs", "-n", "20000", "-o", "b.csv")
+    for learner, options in (("pca", []), ("fisher", []), ("perceptron", ["--passes", "2"]),
+                             ("kmeans", ["--clusters", "3", "--restarts", "2"])):
+        for approx in ("nystrom", "rff"):
+            out = tap.mercer_json("fit", learner, "b.csv", "-k", "rbf(gamma=0.5)", "--approx", approx,
+                                  "--rank", "40", "--memory", "70M", "-o", "m.mercer", "--quiet",
+                                  *options)
+            tap.check_equal((out["side"], out["approx"]["kind"], out["n"]),
+                            ("features", approx, 20000))
+            if learner in ("fisher", "perceptron"):
+                assert out["train"]["accuracy"] > 0.9, out
+            if learner != "perceptron":
+                tap.check_equal(out["stop"], "optimal")
+                assert "approximate" in out["certificate"]["kind"], out
+            if learner == "kmeans":
+                found = tap.mercer_json("predict", "m.mercer", "b.csv")["metrics"]
+                assert found["adjusted_rand"] > 0.9, found
+
+
 def test_the_choice_is_told():
     tap.mercer("sample", "friedman", "-n", "20000", "-o", "f.csv")
     text = tap.mercer("fit", "ridge", "f.csv", "-k", "linear + 1", "-o", "f.mercer").stdout

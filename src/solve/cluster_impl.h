@@ -1,0 +1,51 @@
+/* cluster_impl.h (internal to cluster*.c): the state of k-means.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef MCR_SOLVE_CLUSTER_IMPL_H
+#define MCR_SOLVE_CLUSTER_IMPL_H
+
+#include "solve/cluster.h"
+
+enum { FEW_CANDIDATES = 8, MCR_CLUSTER_BLOCK = 1024 };
+
+typedef struct mcr_cluster_state {
+    mcr *ctx;
+    mcr_gram *gram;
+    const mcr_design *design; /* NULL: kernel values */
+    const mcr_cluster_problem *p;
+    int64_t n, k;
+    double *diagonal;
+    double total;   /* sum of w_i |K(x_i, x_i)|: the scale of rounding errors */
+    double *values; /* all of K, or room for some rows */
+    bool whole;
+    size_t taken;
+    /* The current start. */
+    int32_t *of, *next; /* -1: none yet */
+    double *s;          /* k x n; from features n x k */
+    double *weight, *q; /* of each cluster: sum of w, sum of w_i S_c(i) */
+    int64_t *count;
+    double *near; /* n: squared distance to the nearest seed */
+    int64_t *row; /* n: objects to move */
+    int64_t steps;
+    double began;
+    mcr_cluster_stop stop;
+    /* From features. */
+    double *sum; /* features x k: sums of w_j phi(x_j) */
+    double *phi; /* features: room for one object */
+} mcr_cluster_state;
+
+/* ---- from features (cluster_features.c) --------------------------------------------------------*/
+
+mcr_status mcr_cluster_features_open(mcr_cluster_state *t);
+/* Rows of K of at most FEW_CANDIDATES and k objects, before anything is placed. */
+mcr_status mcr_cluster_features_rows(mcr_cluster_state *t, const int64_t *object, int64_t count,
+                                     const double **row);
+/* All sums, from scratch. */
+mcr_status mcr_cluster_features_place(mcr_cluster_state *t);
+/* S of the objects of a block, from the sums of features as they are. */
+mcr_status mcr_cluster_features_block(mcr_cluster_state *t, int64_t first);
+/* Object i went to another cluster: its features, and S of the objects behind it in its block. */
+mcr_status mcr_cluster_features_move(mcr_cluster_state *t, int64_t i, int64_t from, int64_t to);
+
+#endif

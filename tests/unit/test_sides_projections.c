@@ -1,0 +1,430 @@
+/* pca, fisher and kmeans from kernel values and from features: the same coordinates, the same clusters;
+ * products with centred features; approximate maps.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "svm_helpers.h"
+
+#include "learn/centred_features.h"
+
+static mcr_status try_it(mcr_model **out, mcr *ctx, const char *learner, const char *kernel,
+                         const mcr_data *data, const char *options)
+{
+    return try_fit(out, ctx, learner, options ? options : "", kernel, data, NULL);
+}
+
+static mcr_model *fit_model(mcr *ctx, const char *learner, const char *kernel, const mcr_data *data,
+                            const char *options)
+{
+    mcr_model *model;
+    test_ok(ctx, try_it(&model, ctx, learner, kernel, data, options));
+    const mcr_report_fit *r = mcr_model_report(model);
+    if (r->stop != MCR_STOP_OPTIMAL || !(r->value <= r->tolerance))
+        fail_msg("%s, %s, %s: %s, %s is %g, tolerance %g", learner, kernel, options ? options : "",
+                 mcr_stop_name(r->stop), r->certificate, r->value, r->tolerance);
+    return model;
+}
+
+static mcr_data *sample_data(mcr *ctx, const char *name, int64_t n)
+{
+    mcr_data *data = NULL;
+    test_ok(ctx, mcr_data_sample(&data, ctx, name, n, -1));
+    return data;
+}
+
+static double *scores_of(mcr *ctx, const mcr_model *m, const mcr_data *data, double *value)
+{
+    double *score = calloc((size_t)(mcr_data_count(data) * mcr_model_outputs(m)), sizeof *score);
+    test_ok(ctx, mcr_predict(ctx, m, data, value, score, NULL));
+    return score;
+}
+
+/* ---- both sides --------------------------------------------------------------------------------*/
+
+/* Scores and objective to 1e-6, variances; of kmeans and fisher the same answers for every object. */
+static void compare_sides(mcr *ctx, const char *learner, const char *kernel, const mcr_data *data,
+                          const char *options)
+{
+    int64_t n = mcr_data_count(data), outputs = 0;
+    bool answers = strcmp(learner, "pca") != 0;
+    mcr_model *m[2];
+    double *score[2], *value[2], size = 1;
+    char what[256];
+    for (int side = 0; side < 2; side++) {
+        snprintf(what, sizeof what, "side=%s %s", side ? "features" : "kernel", options);
+        m[side] = fit_model(ctx, learner, kernel, data, what);
+        assert_string_equal(mcr_model_report(m[side])->side, side ? "features" : "kernel");
+        value[side] = calloc((size_t)n, sizeof **value);
+        score[side] = scores_of(ctx, m[side], data, answers ? value[side] : NULL);
+    }
+    const mcr_report_fit *a = mcr_model_report(m[0]), *b = mcr_model_report(m[1]);
+    snprintf(what, sizeof what, "%s, %s, %s", learner, kernel, options);
+    outputs = mcr_model_outputs(m[0]);
+    assert_int_equal(mcr_model_outputs(m[1]), outputs);
+    assert_int_equal(mcr_model_support(m[1]), mcr_model_support(m[0]));
+    for (int64_t i = 0; i < n * outputs; i++)
+        size = fmax(size, fabs(score[0][i]));
+    test_close_arrays(what, score[1], score[0], n * outputs, 1e-6 * size);
+    test_close_real(what, b->objective, a->objective, 1e-6 * (1 + fabs(a->objective)));
+    if (answers)
+        test_close_arrays(what, value[1], value[0], n, 0);
+    if (strcmp(learner, "fisher") == 0)
+        test_close_real(what, b->accuracy, a->accuracy, 0);
+    assert_int_equal(a->variances, b->variances);
+    if (a->variances) {
+        test_close_arrays("variances", b->variance, a->variance, a->variances,
+                          1e-9 * a->total_variance);
+        test_close_real("total", b->total_variance, a->total_variance, 1e-9 * a->total_variance);
+    }
+    for (int side = 0; side < 2; side++) {
+        mcr_model_free(m[side]);
+        free(score[side]);
+        free(value[side]);
+    }
+}
+
+static const char *const calls[][2] = {
+    {"pca", "components=1"},   {"pca", "components=3"}, {"fisher", ""},
+    {"fisher", "lambda=1e-6"}, {"fisher", "lambda=10"}, {"kmeans", "clusters=2 restarts=3"},
+    {"kmeans", "clusters=7"},
+};
+enum { CALLS = sizeof calls / sizeof *calls };
+
+static void compare_all(mcr *ctx, const char *kernel, const mcr_data *data)
+{
+    for (int c = 0; c < CALLS; c++)
+        compare_sides(ctx, calls[c][0], kernel, data, calls[c][1]);
+}
+
+/* Vectors, dense and sparse, with and without weights, of two and more classes. */
+static void test_vectors(void **state)
+{
+    static const char *const kernels[] = {"linear", "poly(degree=2, c=1)", "linear + 3"};
+    mcr *ctx = *state;
+    for (int t = 0; t < 24; t++) {
+        problem p = problem_classes(ctx, 120 + 7 * t, 5, 2 + t % 3, 0.1, t & 1, t & 2,
+                                    (uint64_t)t + 1);
+        compare_all(ctx, kernels[t % 3], p.data);
+        problem_free(&p);
+    }
+}
+
+/* Some of the objects in some order: data are views there. */
+static void test_objects(void **state)
+{
+    static const char *const call[][2] = {
+        {"motifs", "spectrum(p=3)"},
+        {"motifs", "normalize(spectrum(p=5, mode=count))"},
+        {"molecules", "wl(h=2)"},
+        {"molecules", "normalize(wl(h=3))"},
+    };
+    mcr *ctx = *state;
+    for (int t = 0; t < 8; t++) {
+        mcr_data *all = sample_data(ctx, call[t % 4][0], 150), *some;
+        int64_t row[90];
+        for (int64_t i = 0; i < 90; i++)
+            row[i] = (i * 7 + t * 11) % 150;
+        test_ok(ctx, mcr_data_select(&some, all, (mcr_rows){row, 0, 90}));
+        compare_all(ctx, call[t % 4][1], some);
+        mcr_data_free(some);
+        mcr_data_free(all);
+    }
+}
+
+/* More features than objects, and so many objects that eigenvectors are found by products; conjugate
+ * gradients. A mean far from the origin. */
+static void test_many_features(void **state)
+{
+    mcr *ctx = *state;
+    mcr_data *data = sample_data(ctx, "motifs", 420);
+    compare_sides(ctx, "pca", "normalize(spectrum(p=6))", data, "components=4");
+    compare_sides(ctx, "fisher", "normalize(spectrum(p=6))", data, "");
+    compare_sides(ctx, "kmeans", "normalize(spectrum(p=4))", data, "clusters=5 restarts=2");
+    mcr_data_free(data);
+    problem p = problem_classes(ctx, 900, 20, 3, 0.1, true, false, 5);
+    compare_sides(ctx, "pca", "linear", p.data, "components=2");
+    compare_sides(ctx, "pca", "linear + 50", p.data, "components=2");
+    compare_sides(ctx, "fisher", "linear + 50", p.data, "");
+    compare_sides(ctx, "pca", "poly(degree=3, c=1)", p.data, "components=2");
+    compare_sides(ctx, "kmeans", "linear", p.data, "clusters=40 restarts=2");
+    problem_free(&p);
+}
+
+/* A model to start from, of the other side. */
+static void test_start(void **state)
+{
+    mcr *ctx = *state;
+    problem p = problem_classes(ctx, 200, 4, 3, 0.1, false, true, 9);
+    mcr_model *m = fit_model(ctx, "kmeans", "linear", p.data, "clusters=4 side=kernel"), *next;
+    test_ok(ctx, try_fit(&next, ctx, "kmeans", "clusters=4 side=features restarts=1", "linear",
+                         p.data, m));
+    test_close_real("objective", mcr_model_report(next)->objective, mcr_model_report(m)->objective,
+                    1e-9);
+    mcr_model_free(next);
+    mcr_model_free(m);
+    problem_free(&p);
+}
+
+/* ---- products ----------------------------------------------------------------------------------*/
+
+/* X X' is the matrix of centred.h, and X'X has its trace. */
+static void test_products(void **state)
+{
+    enum { N = 60, ROWS = 3 };
+    mcr *ctx = *state;
+    for (int t = 0; t < 4; t++) {
+        problem p = problem_classes(ctx, N, 5, 2, 0.3, t & 1, t & 2, (uint64_t)t);
+        mcr_kernel *k;
+        mcr_features *f;
+        mcr_centred c;
+        mcr_spread x;
+        test_ok(ctx, mcr_kernel_parse(&k, ctx, "poly(degree=2, c=1)"));
+        test_ok(ctx, mcr_features_open(&f, ctx, k, p.data, NULL, 0));
+        mcr_side side;
+        mcr_learning in = {.ctx = ctx, .kernel = k, .data = p.data};
+        mcr_side_options o = {.side = MCR_SIDE_FEATURES, .rank = 1};
+        mcr_side_work work = {MCR_WORK_PCA, 1, N, 1};
+        test_ok(ctx, mcr_side_open(&side, &in, &o, &work));
+        test_ok(ctx, mcr_spread_open(&x, "test", &in, &side.design));
+        test_ok(ctx, mcr_centred_open(&c, "test", k, p.data));
+        test_close_real("total", x.c.total, c.total, 1e-12 * c.total);
+        test_close_arrays("means", x.c.mean, c.mean, N, 1e-12 * (1 + c.centre));
+        int64_t wide = x.d.p;
+        double v[ROWS * 64], av[ROWS * 64], want[ROWS * 64], matrix[64 * 64], trace = 0;
+        for (int64_t i = 0; i < ROWS * 64; i++)
+            v[i] = sin((double)i);
+        test_ok(ctx, mcr_spread_times_a(&x, ROWS, v, av));
+        for (int64_t r = 0; r < ROWS; r++)
+            for (int64_t i = 0; i < N; i++) {
+                want[r * N + i] = 0;
+                for (int64_t j = 0; j < N; j++)
+                    want[r * N + i] += c.k.a[i * c.k.ld + j] * v[r * N + j];
+            }
+        test_close_arrays("A v", av, want, ROWS * N, 1e-12 * (1 + c.total));
+        test_ok(ctx, mcr_spread_matrix(&x, matrix, wide));
+        test_ok(ctx, mcr_spread_times_c(&x, ROWS, v, av));
+        for (int64_t i = 0; i < wide; i++)
+            trace += matrix[i * wide + i];
+        for (int64_t r = 0; r < ROWS; r++)
+            for (int64_t i = 0; i < wide; i++) {
+                want[r * wide + i] = 0;
+                for (int64_t j = 0; j < wide; j++)
+                    want[r * wide + i] += matrix[i * wide + j] * v[r * wide + j];
+            }
+        test_close_arrays("C v", av, want, ROWS * wide, 1e-12 * (1 + c.total));
+        test_close_real("trace", trace, c.total, 1e-12 * c.total);
+        mcr_centred_close(&c);
+        mcr_spread_close(&x);
+        mcr_side_close(&side);
+        mcr_features_close(f);
+        mcr_kernel_free(k);
+        problem_free(&p);
+    }
+}
+
+/* ---- the choice --------------------------------------------------------------------------------*/
+
+static void test_planner(void **state)
+{
+    static const char *const learner[] = {"pca", "fisher", "kmeans"};
+    mcr *ctx = *state;
+    problem p = problem_classes(ctx, 8000, 5, 2, 0.1, false, false, 1);
+    problem few = problem_classes(ctx, 100, 5, 2, 0.1, false, false, 1);
+    mcr_data *strings = sample_data(ctx, "motifs", 300);
+    for (int t = 0; t < 3; t++) {
+        mcr_model *m = fit_model(ctx, learner[t], "linear", p.data, NULL);
+        assert_string_equal(mcr_model_report(m)->side, "features");
+        assert_non_null(strstr(mcr_model_report(m)->why, "5 features"));
+        mcr_model_free(m);
+        m = fit_model(ctx, learner[t], "linear", few.data, NULL);
+        assert_string_equal(mcr_model_report(m)->side, "kernel");
+        assert_non_null(mcr_model_report(m)->why);
+        mcr_model_free(m);
+        m = fit_model(ctx, learner[t], "spectrum(p=8)", strings, NULL);
+        assert_string_equal(mcr_model_report(m)->side, "kernel");
+        mcr_model_free(m);
+        m = fit_model(ctx, learner[t], "rbf(gamma=1)", few.data, NULL);
+        assert_string_equal(mcr_model_report(m)->side, "kernel");
+        assert_null(mcr_model_report(m)->why);
+        mcr_model_free(m);
+        test_fails(ctx, try_it(&m, ctx, learner[t], "rbf(gamma=1)", few.data, "side=features"),
+                   MCR_BAD_CALL, "no finite feature map");
+        test_fails(ctx,
+                   try_it(&m, ctx, learner[t], "linear", few.data, "side=kernel approx=nystrom"),
+                   MCR_BAD_CALL, "--approx");
+    }
+    mcr_data_free(strings);
+    problem_free(&p);
+    problem_free(&few);
+}
+
+/* ---- approximate maps --------------------------------------------------------------------------*/
+
+/* A model of an approximate map is the one of the map's features; files keep it. */
+static void test_near_models(void **state)
+{
+    static const char *const learner[] = {"pca", "fisher", "kmeans"};
+    static const char *const option[] = {"components=2", "", "clusters=3"};
+    mcr *ctx = *state;
+    char folder[256], path[300];
+    test_make_directory(folder);
+    snprintf(path, sizeof path, "%s/m.mercer", folder);
+    mcr_data *data = sample_data(ctx, "blobs", 400);
+    for (int t = 0; t < 9; t++) { /* the last three: more features than objects */
+        bool nystrom = t < 3;
+        int64_t rank = t < 6 ? 40 : 600;
+        char text[200];
+        snprintf(text, sizeof text, "approx=%s rank=%d %s", nystrom ? "nystrom" : "rff", (int)rank,
+                 option[t % 3]);
+        mcr_model *m = fit_model(ctx, learner[t % 3], "rbf(gamma=0.5)", data, text), *again;
+        const mcr_report_fit *r = mcr_model_report(m);
+        assert_string_equal(r->approx, nystrom ? "nystrom" : "rff");
+        assert_string_equal(r->side, "features");
+        assert_non_null(strstr(r->certificate, "approximate"));
+        assert_int_equal(r->support, nystrom ? 40 : 0);
+        double *score = scores_of(ctx, m, data, NULL);
+        test_ok(ctx, mcr_model_save(ctx, m, path));
+        test_ok(ctx, mcr_model_load(&again, ctx, path));
+        double *back = scores_of(ctx, again, data, NULL);
+        test_close_arrays("from a file", back, score, 400 * mcr_model_outputs(m), 0);
+        /* On the features themselves. */
+        mcr_kernel *k;
+        mcr_map *map;
+        mcr_data *vectors;
+        mcr_map_options o = {sizeof o, nystrom ? MCR_APPROX_NYSTROM : MCR_APPROX_RFF, rank, 0};
+        test_ok(ctx, mcr_kernel_parse(&k, ctx, "rbf(gamma=0.5)"));
+        test_ok(ctx, mcr_map_open(&map, ctx, k, data, &o));
+        test_ok(ctx, mcr_map_data(&vectors, map, data));
+        snprintf(text, sizeof text, "side=kernel %s", option[t % 3]);
+        mcr_model *linear = fit_model(ctx, learner[t % 3], "linear", vectors, text);
+        double *other = scores_of(ctx, linear, vectors, NULL);
+        test_close_arrays(learner[t % 3], score, other, 400 * mcr_model_outputs(m), 2e-5);
+        if (t % 3 == 1)
+            test_close_real("accuracy", r->accuracy, mcr_model_report(linear)->accuracy, 0);
+        free(score);
+        free(back);
+        free(other);
+        mcr_model_free(m);
+        mcr_model_free(again);
+        mcr_model_free(linear);
+        mcr_map_close(map);
+        mcr_kernel_free(k);
+        mcr_data_free(vectors);
+    }
+    mcr_data_free(data);
+    test_remove_directory(folder);
+}
+
+/* Pre-images: with all objects as landmarks those of the exact model; none of random features. */
+static void test_preimages(void **state)
+{
+    enum { N = 80 };
+    mcr *ctx = *state;
+    mcr_data *data = sample_data(ctx, "rings", N);
+    double point[2][2 * N];
+    mcr_model *m;
+    for (int t = 0; t < 2; t++) {
+        m = fit_model(ctx, "pca", "rbf(gamma=0.3)", data,
+                      t ? "components=4 approx=nystrom rank=1000" : "components=4 side=kernel");
+        test_ok(ctx, mcr_preimage(ctx, m, data, point[t]));
+        mcr_model_free(m);
+    }
+    test_close_arrays("pre-images", point[1], point[0], 2 * N, 1e-3);
+    m = fit_model(ctx, "pca", "rbf(gamma=0.3)", data, "components=4 approx=rff rank=100");
+    int64_t features;
+    test_fails(ctx, mcr_preimage_features(ctx, m, &features), MCR_BAD_CALL, "--approx nystrom");
+    mcr_model_free(m);
+    mcr_data_free(data);
+}
+
+/* ---- threads, memory ---------------------------------------------------------------------------*/
+
+static const char *const runs[][3] = {
+    {"pca", "linear", "side=features"},
+    {"pca", "rbf(gamma=1)", "approx=nystrom rank=30"},
+    {"pca", "rbf(gamma=1)", "approx=rff rank=30"},
+    {"fisher", "poly(degree=2, c=1)", "side=features"},
+    {"fisher", "rbf(gamma=1)", "approx=nystrom rank=30 landmarks=leverage"},
+    {"fisher", "rbf(gamma=1)", "approx=rff rank=60"},
+    {"kmeans", "poly(degree=2, c=1)", "side=features clusters=3"},
+    {"kmeans", "rbf(gamma=1)", "approx=nystrom rank=30 clusters=3 restarts=2"},
+    {"perceptron", "poly(degree=2, c=1)", "side=features"},
+    {"perceptron", "rbf(gamma=1)", "approx=nystrom rank=30 variant=averaged"},
+    {"perceptron", "rbf(gamma=1)", "approx=rff rank=30 order=shuffle"},
+};
+enum { RUNS = sizeof runs / sizeof *runs };
+
+static void test_threads(void **state)
+{
+    (void)state;
+    for (int t = 0; t < RUNS; t++) {
+        double *score[2];
+        int64_t outputs = 0;
+        for (int threads = 0; threads < 2; threads++) {
+            mcr *ctx = test_open(threads ? 3 : 1);
+            problem p = problem_classes(ctx, 3000, 5, 3, 0.1, false, true, 2);
+            mcr_model *m; /* a perceptron may end with mistakes */
+            test_ok(ctx, try_it(&m, ctx, runs[t][0], runs[t][1], p.data, runs[t][2]));
+            score[threads] = scores_of(ctx, m, p.data, NULL);
+            outputs = mcr_model_outputs(m);
+            mcr_model_free(m);
+            problem_free(&p);
+            test_close(ctx);
+        }
+        assert_memory_equal(score[0], score[1], (size_t)(3000 * outputs) * sizeof(double));
+        free(score[0]);
+        free(score[1]);
+    }
+}
+
+static mcr_status fit_and_free(mcr *ctx, void *arg)
+{
+    const char *const *call = arg;
+    mcr_model *m = NULL;
+    mcr_options *o = NULL;
+    mcr_kernel *k = NULL;
+    mcr_data *data = NULL;
+    char copy[256], *rest = NULL;
+    snprintf(copy, sizeof copy, "%s", call[2]);
+    mcr_status s = mcr_data_sample(&data, ctx, "blobs", 30, -1);
+    if (!s)
+        s = mcr_options_open(&o, ctx, call[0]);
+    for (char *word = strtok_r(copy, " ", &rest); word && !s; word = strtok_r(NULL, " ", &rest)) {
+        char *equals = strchr(word, '=');
+        *equals = '\0';
+        s = mcr_options_set(o, word, equals + 1);
+    }
+    if (!s)
+        s = mcr_kernel_parse(&k, ctx, call[1]);
+    if (!s)
+        s = mcr_fit(&m, o, k, data, NULL);
+    mcr_model_free(m);
+    mcr_kernel_free(k);
+    mcr_options_close(o);
+    mcr_data_free(data);
+    return s;
+}
+
+static void test_short_memory(void **state)
+{
+    (void)state;
+    for (int t = 0; t < RUNS; t++)
+        test_sweep_allocations(runs[t][0], fit_and_free, (void *)runs[t]);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_vectors, test_setup, test_teardown),
+        cmocka_unit_test_setup_teardown(test_objects, test_setup, test_teardown),
+        cmocka_unit_test_setup_teardown(test_many_features, test_setup, test_teardown),
+        cmocka_unit_test_setup_teardown(test_start, test_setup, test_teardown),
+        cmocka_unit_test_setup_teardown(test_products, test_setup, test_teardown),
+        cmocka_unit_test_setup_teardown(test_planner, test_setup, test_teardown),
+        cmocka_unit_test_setup_teardown(test_near_models, test_setup, test_teardown),
+        cmocka_unit_test_setup_teardown(test_preimages, test_setup, test_teardown),
+        cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_short_memory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
