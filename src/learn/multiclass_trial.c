@@ -64,17 +64,48 @@ static int64_t list_pair(const job *j, int64_t a, int64_t b, int64_t *object)
     return n;
 }
 
-static void copy_pair(const job *j, int64_t n, float *to)
+/* The row of training object i, number `at` of class c, into K of all its pairs. sorted: room for K of it
+ * with all training objects, by class. */
+static void copy_row(const job *j, int64_t i, int64_t c, int64_t at, const size_t *place,
+                     float *sorted)
 {
     const mcr_trial *t = j->trial;
-    int64_t ld = padded(n);
-    for (int64_t i = 0; i < n; i++) {
-        const float *from = t->k + t->row[j->object[i]] * t->ld;
-        for (int64_t c = 0; c < n; c++)
-            to[i * ld + c] = from[t->row[j->object[c]]];
-        memset(to + i * ld + n, 0, sizeof *to * (size_t)(ld - n));
+    const float *from = t->k + t->row[i] * t->ld;
+    for (int64_t m = 0; m < j->n; m++)
+        sorted[m] = from[t->row[j->member[m]]];
+    for (int64_t other = 0; other < j->classes; other++) {
+        if (other == c)
+            continue;
+        int64_t of[2] = {other < c ? other : c, other < c ? c : other};
+        int64_t n = pair_size(j, of[0], of[1]), ld = padded(n);
+        int64_t size = j->first[of[0] + 1] - j->first[of[0]];
+        float *to = t->room->k + place[mcr_pair_output(j->classes, of[0], of[1])];
+        to += (other < c ? size + at : at) * ld;
+        memcpy(to, sorted + j->first[of[0]], sizeof *to * (size_t)size);
+        memcpy(to + size, sorted + j->first[of[1]], sizeof *to * (size_t)(n - size));
+        memset(to + n, 0, sizeof *to * (size_t)(ld - n));
     }
-    memset(to + n * ld, 0, sizeof *to * (size_t)ld);
+}
+
+static mcr_status copy_pairs(const job *j)
+{
+    mcr *ctx = j->in->ctx;
+    float *sorted = mcr_alloc(ctx, (size_t)j->n, sizeof *sorted);
+    size_t *place = mcr_alloc(ctx, (size_t)j->problems, sizeof *place), at = 0;
+    mcr_status s = sorted && place ? MCR_OK : MCR_NO_MEMORY;
+    for (int64_t a = 0; a < j->classes && !s; a++)
+        for (int64_t b = a + 1; b < j->classes; b++) {
+            int64_t n = pair_size(j, a, b), ld = padded(n);
+            place[mcr_pair_output(j->classes, a, b)] = at;
+            memset(j->trial->room->k + at + (size_t)(n * ld), 0, sizeof(float) * (size_t)ld);
+            at += pair_room(j, a, b);
+        }
+    for (int64_t c = 0; c < j->classes && !s; c++)
+        for (int64_t m = j->first[c]; m < j->first[c + 1]; m++)
+            copy_row(j, j->member[m], c, m - j->first[c], place, sorted);
+    mcr_free(ctx, sorted);
+    mcr_free(ctx, place);
+    return s;
 }
 
 /* K of all pairs, one after the other; then K of the training objects (rows) with those held out. */
@@ -84,34 +115,31 @@ static mcr_status make_room(const job *j)
     const mcr_trial *t = j->trial;
     mcr_trial_room *room = t->room;
     int64_t held = padded(t->held_count);
-    size_t need = (size_t)j->n * (size_t)held, at = 0;
-    for (int64_t a = 0; a < j->classes; a++)
-        for (int64_t b = a + 1; b < j->classes; b++)
-            need += pair_room(j, a, b);
+    size_t need, at = 0;
+    mcr_status s = MCR_OK;
     if (room->ready)
         return MCR_OK;
+    for (int64_t a = 0; a < j->classes; a++)
+        for (int64_t b = a + 1; b < j->classes; b++)
+            at += pair_room(j, a, b);
+    need = at + (size_t)j->n * (size_t)held;
     if (need * sizeof(float) > room->bytes) {
         mcr_trial_room_free(ctx, room);
-        mcr_status s = mcr_budget_take(ctx, need * sizeof(float), "kernel values of pairs");
-        if (s)
+        if ((s = mcr_budget_take(ctx, need * sizeof(float), "kernel values of pairs")))
             return s;
         room->bytes = need * sizeof(float);
         if (!(room->k = mcr_alloc(ctx, need, sizeof(float))))
             return MCR_NO_MEMORY;
     }
-    for (int64_t a = 0; a < j->classes; a++)
-        for (int64_t b = a + 1; b < j->classes; b++) {
-            copy_pair(j, list_pair(j, a, b, j->object), room->k + at);
-            at += pair_room(j, a, b);
-        }
-    for (int64_t i = 0; i < j->n; i++) {
+    s = copy_pairs(j);
+    for (int64_t i = 0; i < j->n && !s; i++) {
         const float *from = t->k + t->row[i] * t->ld;
         float *to = room->k + at + (size_t)(i * held);
         for (int64_t h = 0; h < t->held_count; h++)
             to[h] = from[t->held[h]];
     }
-    room->ready = true;
-    return MCR_OK;
+    room->ready = !s;
+    return s;
 }
 
 /* ---- one problem -------------------------------------------------------------------------------*/

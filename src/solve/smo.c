@@ -23,7 +23,7 @@
 enum {
     LEAST_SLOTS = 64,
     FIRST_SLOTS = 512,  /* it starts with; grows with the number of free coefficients */
-    FIRST_STORED = 160, /* where all of K is there */
+    FIRST_STORED = 160, /* where all of K is there, and the start is near */
     MOST_STORED = 1024,
     FRUITLESS_ROUNDS = 3,
     WHOLE_STEPS = 50000, /* between looks at the limits when the working set is everything */
@@ -40,6 +40,7 @@ enum {
  * costs more than what is computed into it, so the limit is low. */
 #define WHOLE_OBJECTS 2048
 #define WHOLE_TRIAL   640 /* of a K that is there: beyond, a part of it in the caches is faster */
+#define WHOLE_FREE    0.2 /* unless so large a share of the coefficients is free */
 #define WHOLE_WORK    (40.0 * WHOLE_OBJECTS)
 
 /* ---- opening and closing -----------------------------------------------------------------------*/
@@ -162,10 +163,13 @@ static bool fits_budget(mcr *ctx, int64_t n)
 }
 
 /* Whether the working set is everything. */
-static bool is_whole(mcr *ctx, mcr_gram *gram, const mcr_qp *p)
+static bool is_whole(mcr *ctx, mcr_gram *gram, const mcr_qp *p, const double *b)
 {
+    int64_t is_free = 0;
+    for (int64_t v = 0; v < p->n && !gram; v++)
+        is_free += b[v] > p->lo[v] && b[v] < p->hi[v] && b[v] != 0;
     if (!gram)
-        return p->n <= WHOLE_TRIAL;
+        return p->n <= WHOLE_TRIAL || (double)is_free > WHOLE_FREE * (double)p->n;
     return fits_budget(ctx, p->n) &&
            (p->k || (p->n <= WHOLE_OBJECTS &&
                      ((double)p->n * mcr_gram_work(gram) <= WHOLE_WORK || mcr_gram_is_slow(gram))));
@@ -186,7 +190,7 @@ static mcr_status open_solver(mcr_smo *s, mcr *ctx, mcr_gram *gram, const mcr_qp
     s->result = result;
     s->groups = p->group ? 2 : 1;
     s->began = s->told = mcr_now();
-    s->whole = is_whole(ctx, gram, p);
+    s->whole = is_whole(ctx, gram, p, b);
     s->trial = !gram;
     s->stored = s->trial && !s->whole;
     int64_t most = s->stored ? MOST_STORED : MCR_SMO_MOST_SLOTS;
@@ -196,7 +200,7 @@ static mcr_status open_solver(mcr_smo *s, mcr *ctx, mcr_gram *gram, const mcr_qp
            4 * 2 * sizeof(double) * (double)s->slots * (double)s->slots >
                (double)mcr_budget_left(s->ctx))
         s->slots /= 2;
-    int64_t first = s->stored ? FIRST_STORED : FIRST_SLOTS;
+    int64_t first = s->stored && p->from ? FIRST_STORED : FIRST_SLOTS;
     s->wanted = s->slots < first ? s->slots : first;
     size_t n = (size_t)p->n, q = (size_t)s->slots, places = q + 2 * MCR_SMO_PAD;
     size_t list = n > q ? n : q;

@@ -50,13 +50,13 @@ typedef struct mcr_smo {
     double work; /* kernel values of rows since the last whole gradient */
 
     /* The working set: slot -> active column (-1: empty). */
-    bool whole;             /* it is everything: slot = object */
-    bool trial;             /* the caller's K is all there is */
-    bool stored;            /* so it is, and the set is not everything */
-    int64_t cleared;        /* rows of its block */
-    int64_t members, added; /* in it; new in it */
-    unsigned char *there;   /* rows of the block that are made */
-    int64_t *made;          /* in which round, if at all */
+    bool whole;           /* it is everything: slot = object */
+    bool trial;           /* the caller's K is all there is */
+    bool stored;          /* so it is, and the set is not everything */
+    int64_t cleared;      /* rows of its block */
+    int64_t members;      /* in it */
+    unsigned char *there; /* rows of the block that are made */
+    int64_t *made;        /* in which round, if at all */
     int64_t slots;
     int64_t *member, *age;
     unsigned char *slot_group;

@@ -241,13 +241,14 @@ static void gather_row(void *arg, int64_t m)
     mcr_smo *s = arg;
     const float *from = s->p->k + s->act[s->member[m]] * s->p->k_ld;
     float *to = (float *)s->k + m * s->block.ld;
-    bool last = s->made[m] == s->result->rounds - 1 && s->age[m] < s->result->rounds;
-    if (last) /* it was complete in the last round: new members are missing */
-        for (int64_t i = 0; i < s->added; i++)
-            to[s->new_slot[i]] = from[s->new_object[i]];
-    else
+    int64_t made = s->made[m] >= s->age[m] ? s->made[m] : -1; /* else it was another's */
+    if (made < 0)
         for (int64_t i = 0; i < s->members; i++)
             to[s->slot_list[i]] = from[s->object_list[i]];
+    else
+        for (int64_t i = 0; i < s->members; i++)
+            if (s->age[s->slot_list[i]] > made)
+                to[s->slot_list[i]] = from[s->object_list[i]];
     s->made[m] = s->result->rounds;
     s->result->rows++;
     s->block.there[m] = 1;
@@ -255,7 +256,7 @@ static void gather_row(void *arg, int64_t m)
 
 /* Rows of the caller's K are cut to the set when they are used. Places without a member, and the null
  * object, have zeros. */
-static void open_rows(mcr_smo *s, int64_t added, int64_t used)
+static void open_rows(mcr_smo *s, int64_t used)
 {
     int64_t rows = s->p->no_sum ? s->places : s->slot_list[used - 1] + 1;
     if (rows > s->cleared) {
@@ -264,7 +265,6 @@ static void open_rows(mcr_smo *s, int64_t added, int64_t used)
         s->cleared = rows;
     }
     s->members = used;
-    s->added = added;
     s->block.make_row = gather_row;
     s->block.arg = s;
     s->block.there = s->there;
@@ -287,7 +287,7 @@ mcr_status mcr_smo_fill_block(mcr_smo *s, int64_t added)
             s->object_list[used++] = s->act[s->member[m]];
         }
     if (s->stored) {
-        open_rows(s, added, used);
+        open_rows(s, used);
         return MCR_OK;
     }
     mcr_status st = mcr_gram_block_any(s->full, (mcr_rows){s->new_object, 0, added},
