@@ -69,6 +69,20 @@ static bool may_share(const mcr_chain *c)
            !mcr_wants_features(c->options[0]);
 }
 
+enum { MOST_SHARED = 6000 }; /* objects: with more, the solver's own rows are better */
+
+static int64_t padded(int64_t n)
+{
+    return (n / MCR_ROW_PAD + 1) * MCR_ROW_PAD;
+}
+
+/* For K of n objects, of every worker. */
+static bool has_room(mcr *ctx, int64_t n)
+{
+    size_t bytes = sizeof(float) * (size_t)padded(n) * (size_t)padded(n);
+    return n <= MOST_SHARED && 4 * bytes * (size_t)mcr_threads(ctx) <= mcr_memory_budget(ctx);
+}
+
 /* Features may be the faster way then. */
 static bool has_map(const mcr_kernel *k)
 {
@@ -80,7 +94,8 @@ static bool has_map(const mcr_kernel *k)
 
 bool mcr_chain_tries(const mcr_trial_set *set, const mcr_chain *c)
 {
-    bool tries = may_share(c) && !has_map(c->kernel);
+    bool tries = may_share(c) && !has_map(c->kernel) &&
+                 has_room(set->ctx, mcr_data_count(set->data));
     for (int64_t i = 0; i < c->count && tries; i++)
         tries = c->options[i]->type->tries && c->options[i]->type->tries(c->options[i]->params);
     for (int64_t m = 0; m < set->metrics && tries; m++)
@@ -113,8 +128,6 @@ static mcr_status open_split(work *w)
 
 /* ---- kernel values that all settings share -----------------------------------------------------*/
 
-enum { MOST_SHARED = 6000 }; /* objects: with more, the solver's own rows are better */
-
 void mcr_chain_room_free(mcr *ctx, mcr_chain_room *room)
 {
     mcr_free(ctx, room->k);
@@ -142,10 +155,9 @@ static mcr_status make_k(mcr *ctx, mcr_chain_room *room, int64_t ld)
 mcr_status mcr_chain_room_fill(mcr *ctx, mcr_chain_room *room, const mcr_kernel *kernel,
                                const mcr_data *data)
 {
-    int64_t n = mcr_data_count(data), ld = (n / MCR_ROW_PAD + 1) * MCR_ROW_PAD;
-    size_t bytes = sizeof(float) * (size_t)ld * (size_t)ld;
+    int64_t n = mcr_data_count(data), ld = padded(n);
     room->ld = 0;
-    if (n > MOST_SHARED || 4 * bytes * (size_t)mcr_threads(ctx) > mcr_memory_budget(ctx))
+    if (!has_room(ctx, n))
         return MCR_OK;
     mcr_gram *gram = NULL;
     mcr_status s = make_k(ctx, room, ld);
@@ -276,8 +288,8 @@ static mcr_status judge(work *w, int64_t setting, const mcr_fitted *f, const dou
         .proba = proba,
     };
     for (int64_t m = 0; m < w->set->metrics && !s; m++)
-        s = w->set->metric[m]->judge(w->set->ctx, &what,
-                                     &w->chain->score[setting * w->set->metrics + m]);
+        s = mcr_metric_judge(w->set->metric[m], w->set->ctx, &what,
+                             &w->chain->score[setting * w->set->metrics + m]);
     int64_t n = mcr_data_count(w->test);
     if (!s && w->chain->value)
         memcpy(w->chain->value + setting * n, w->value, sizeof *w->value * (size_t)n);

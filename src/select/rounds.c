@@ -205,7 +205,7 @@ static void close_item(mcr *ctx, item *it)
  * their room. */
 static mcr_chain_room *stored_by(const batch *b, int worker)
 {
-    return &b->t->room[mcr_workers(b->t->ctx) + worker];
+    return &b->t->room[b->t->workers + worker];
 }
 
 static mcr_result_key key_of(const batch *b, int64_t number, int64_t split)
@@ -377,6 +377,18 @@ static mcr_status keep_matrix(mcr_data **out, mcr_gram *gram, const mcr_data *da
     return s;
 }
 
+/* Whether chains compute K of all objects themselves, once or twice for all splits. */
+static bool chains_do(const mcr_tried *t, const mcr_kernel *kernel)
+{
+    const mcr_options *options[2] = {t->grid->options, t->grid->options};
+    const mcr_trial_set set = {t->ctx, t->data, t->splits, &t->metric, 1};
+    const mcr_chain c = {.kernel = kernel,
+                         .options = options,
+                         .count = t->grid->settings > 1 ? 2 : 1,
+                         .room = t->room};
+    return mcr_chain_tries(&set, &c);
+}
+
 static mcr_status share_kernel(batch *b, int64_t which)
 {
     mcr_tried *t = b->t;
@@ -384,6 +396,7 @@ static mcr_status share_kernel(batch *b, int64_t which)
     int64_t n = mcr_data_count(t->data), first = b->point[b->group[which].first];
     int64_t number = kernel_of(t, first);
     double bytes = (double)n * (double)n * sizeof(double);
+    bool taken = false;
     if (t->shared[number] || options->type->own_kernel || mcr_wants_features(options) ||
         ((options->scale || t->grid->scales) && has_vectors(t->data)) ||
         (double)t->shared_bytes + bytes > 0.4 * (double)mcr_memory_budget(t->ctx))
@@ -393,11 +406,18 @@ static mcr_status share_kernel(batch *b, int64_t which)
     mcr_status s = mcr_grid_kernel(&kernel, t->grid, first);
     if (!s)
         s = mcr_gram_open(&gram, t->ctx, kernel, t->data, NULL);
-    if (!s && (binds_dearly(kernel) || mcr_gram_is_slow(gram) || mcr_gram_work(gram) > DEAR_WORK) &&
-        strcmp(kernel->type->name, "precomputed") != 0)
-        s = keep_matrix(&t->shared[number], gram, t->data);
+    if (!s && strcmp(kernel->type->name, "precomputed") != 0 &&
+        (binds_dearly(kernel) || mcr_gram_is_slow(gram) ||
+         (mcr_gram_work(gram) > DEAR_WORK && !chains_do(t, kernel)))) {
+        s = mcr_budget_take(t->ctx, (size_t)bytes, "kernel values that all splits share");
+        taken = !s;
+        if (!s)
+            s = keep_matrix(&t->shared[number], gram, t->data);
+    }
     if (t->shared[number])
         t->shared_bytes += (size_t)bytes;
+    else if (taken)
+        mcr_budget_give(t->ctx, (size_t)bytes);
     mcr_gram_close(gram);
     mcr_kernel_free(kernel);
     /* What cannot be computed shows again when it is trained with. */
@@ -438,10 +458,11 @@ static mcr_status order_groups(batch *b)
     return MCR_OK;
 }
 
-/* Splits of a first round: before that, no point that is half as good as the best is sure to lose. */
+/* Splits of a first round. Before four fifths hardly any point is sure to lose: one must be behind by more
+ * than what it could still gain on the others. */
 static int64_t first_round(int64_t splits)
 {
-    return splits > 1 ? (4 * splits + 4) / 5 : splits;
+    return splits > 1 ? 4 * splits / 5 : splits;
 }
 
 static mcr_status run_rounds(batch *b)
@@ -454,7 +475,7 @@ static mcr_status run_rounds(batch *b)
         int64_t items = b->groups * b->splits;
         s = order_groups(b);
         if (!s && mcr_side_by_side(t->ctx, t->grid->options->type, mcr_data_count(t->data), items))
-            s = mcr_parallel(t->ctx, mcr_workers(t->ctx), run_worker, b);
+            s = mcr_parallel(t->ctx, t->workers, run_worker, b);
         else if (!s)
             s = run_worker(b, 0, 0);
         b->items += items;

@@ -226,7 +226,7 @@ static mcr_status open_search(mcr_tried *t, const mcr_options *options, const mc
     if (s)
         return s;
     t->count = mcr_splits_count(t->splits);
-    if (mcr_splits_leave_one_out(t->splits) && !mcr_metric_of_one(t->metric))
+    if (mcr_splits_leave_one_out(t->splits) && !t->metric->of_one)
         return mcr_fail(t->ctx, MCR_BAD_CALL,
                         "%s of one object says nothing, and leaving one out tests them one by one: "
                         "use folds",
@@ -236,7 +236,8 @@ static mcr_status open_search(mcr_tried *t, const mcr_options *options, const mc
     t->tested = mcr_alloc_zero(t->ctx, points, sizeof *t->tested);
     t->state = mcr_alloc_zero(t->ctx, points, 1);
     t->setting = mcr_alloc_zero(t->ctx, 2 * (size_t)t->grid->settings, sizeof *t->setting);
-    t->room = mcr_alloc_zero(t->ctx, 2 * (size_t)mcr_workers(t->ctx), sizeof *t->room);
+    t->workers = mcr_workers(t->ctx);
+    t->room = mcr_alloc_zero(t->ctx, 2 * (size_t)t->workers, sizeof *t->room);
     t->shared = mcr_alloc_zero(t->ctx, points / (size_t)t->grid->settings, sizeof(mcr_data *));
     if (!t->score || !t->tested || !t->state || !t->setting || !t->room || !t->shared)
         return MCR_NO_MEMORY;
@@ -276,11 +277,12 @@ void mcr_search_close(mcr_tried *t)
     mcr *ctx = t->ctx;
     for (int64_t i = 0; t->setting && i < 2 * t->grid->settings; i++)
         mcr_options_close(t->setting[i]);
-    for (int w = 0; t->room && w < 2 * mcr_workers(ctx); w++)
+    for (int w = 0; t->room && w < 2 * t->workers; w++)
         mcr_chain_room_free(ctx, &t->room[w]);
     for (int64_t k = 0; t->shared && k < t->grid->points / t->grid->settings; k++)
         mcr_data_free(t->shared[k]);
     mcr_free(ctx, t->shared);
+    mcr_budget_give(ctx, t->shared_bytes);
     mcr_free(ctx, t->room);
     mcr_free(ctx, t->setting);
     mcr_free(ctx, t->score);

@@ -29,6 +29,7 @@ typedef struct mcr_tried {
     int64_t batch;
     double began, expected; /* fits in all, roughly */
     bool covers;
+    int workers;          /* before they are at work: then each knows of itself only */
     mcr_chain_room *room; /* two a worker: for its chains, and for K of all objects */
     mcr_data *
         *shared; /* of each kernel: K of all objects in place of the data; NULL: not worth it */

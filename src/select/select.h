@@ -24,16 +24,19 @@ typedef struct mcr_judged {
 typedef struct mcr_metric {
     mcr_metric_info info;
     double least, most; /* no score is beyond these */
-    /* NAN where it is not defined. */
-    mcr_status (*judge)(mcr *ctx, const mcr_judged *what, double *out);
+    bool of_one; /* it can judge one object alone: its mean over all is then what it says of all */
+    mcr_status (*judge)(mcr *ctx, const mcr_judged *what, double *out); /* NULL: by member */
+    size_t member;                                                      /* of mcr_metrics */
+    bool root;                                                          /* of that */
 } mcr_metric;
+
+/* NAN where it is not defined. */
+mcr_status mcr_metric_judge(const mcr_metric *metric, mcr *ctx, const mcr_judged *what,
+                            double *out);
 
 const mcr_metric *mcr_metric_at(int64_t number); /* NULL: past the end */
 /* By name, and that it judges the task; else MCR_BAD_CALL. name NULL: the first of the task. */
 mcr_status mcr_metric_choose(const mcr_metric **out, mcr *ctx, const char *name, mcr_task task);
-
-/* Whether it can judge one object alone: its mean over all is then what it says of all. */
-bool mcr_metric_of_one(const mcr_metric *metric);
 
 /* ---- trials: one kernel, several settings of the options, one split -----------------------------*/
 

@@ -34,6 +34,7 @@ enum {
 #define INNER_SHARE  0.1  /* of the current violation: where the working set's problem stops */
 #define STORED_SHARE 0.03 /* the same where all of K is there: solving more is cheap */
 #define INNER_LEAST  0.5  /* of the tolerance: not below */
+#define FLOAT_SLOPES 1e-5 /* of the largest: what differences of floats still mean */
 #define BLUR         1e-6 /* of the objective: what float may hide of it */
 /* All of K at once: up to so many objects, fewer the more a kernel value costs; but where values are
  * slow each should be computed once, and the symmetric ones not at all. Memory that was never touched
@@ -423,6 +424,15 @@ static mcr_status verify(mcr_smo *s, bool precise, bool *good)
     return s->whole ? MCR_OK : mcr_cache_reset(s->cache, s->full);
 }
 
+/* Whether slopes in float can be told apart to the tolerance. */
+static bool floats_can(const mcr_qp *p)
+{
+    double most = 0;
+    for (int64_t v = 0; v < p->n; v++)
+        most = fmax(most, fabs(p->z[v]));
+    return p->tolerance >= FLOAT_SLOPES * most;
+}
+
 static mcr_status solve(mcr *ctx, mcr_gram *gram, const mcr_qp *p, double *b, double *g,
                         mcr_qp_result *result)
 {
@@ -437,8 +447,10 @@ static mcr_status solve(mcr *ctx, mcr_gram *gram, const mcr_qp *p, double *b, do
         st = open_precision(&s, gram && (large || rounding(&s, NULL) >= 0.5 * p->tolerance));
     if (!st)
         st = p->from ? mcr_smo_known_gradient(&s, g) : mcr_smo_fresh_gradient(&s);
-    mcr_qp_stop stop = MCR_QP_OPTIMAL;
-    for (int tries = 1; !st; tries++) {
+    bool can = gram || floats_can(p);
+    mcr_qp_stop stop = can ? MCR_QP_OPTIMAL : MCR_QP_STUCK;
+    result->violation = INFINITY;
+    for (int tries = 1; !st && can; tries++) {
         if ((st = s.whole ? whole_rounds(&s, &stop) : rounds(&s, &stop)))
             break;
         if (!gram) {
