@@ -591,18 +591,17 @@ static void test_cut_off(void **context)
 
 static mcr_status tune_once(mcr *ctx, void *arg)
 {
-    const mcr_data *source = arg;
-    (void)source;
+    const char *sample = arg;
     mcr_data *data = NULL;
     mcr_options *o = NULL;
     mcr_model *model = NULL;
     mcr_tune_report *r = NULL;
     mcr_search search = make_search();
     search.split.folds = 2;
-    mcr_status s = mcr_data_sample(&data, ctx, "moons", 16, -1);
+    mcr_status s = mcr_data_sample(&data, ctx, sample, 16, -1);
     if (!s)
         s = mcr_options_open(&o, ctx, "svm");
-    if (!s)
+    if (!s && sample[0] == 'm')
         s = mcr_options_set(o, "scale", "standard");
     if (!s)
         s = mcr_tune(&model, &r, o, &search, data);
@@ -641,7 +640,8 @@ static mcr_status cv_once(mcr *ctx, void *arg)
 static void test_short_of_memory(void **context)
 {
     (void)context;
-    test_sweep_allocations("tune", tune_once, NULL);
+    test_sweep_allocations("tune", tune_once, (void *)"moons");
+    test_sweep_allocations("tune of three classes", tune_once, (void *)"blobs");
     test_sweep_allocations("nested cv", cv_once, NULL);
 }
 
