@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "advice.h"
 #include "learner.h"
 
 /* ---- options -----------------------------------------------------------------------------------*/
@@ -48,6 +49,7 @@ int cli_selection_open(cli *c, cli_selection *s, const cli_splitting *how, const
     s->search.kernel = kernels->item;
     s->search.kernels = kernels->count;
     s->search.metric = how->metric;
+    s->searches = s->ranged || kernels->count > 1;
     return bad ? bad : set_search(c, s, how);
 }
 
@@ -93,7 +95,7 @@ static int read_lines(cli *c, const char *path, named *list, int64_t n)
 {
     FILE *file = fopen(path, "r");
     if (!file)
-        return cli_refuse(c, "--groups %s: there is no text column of that name, and no such file",
+        return cli_refuse(c, "--groups %s: there is no column of that name, and no such file",
                           path);
     char *line = NULL;
     size_t room = 0;
@@ -112,26 +114,22 @@ static int read_lines(cli *c, const char *path, named *list, int64_t n)
                            count, n);
 }
 
-static int read_groups(cli *c, cli_selection *s, const char *name, const mcr_data *data)
+/* From a column, which leaves the data, or from a file. */
+static int read_groups(cli *c, cli_selection *s, const char *name, mcr_data **data)
 {
-    int64_t n = mcr_data_count(data), field = -1;
-    mcr_field_info info;
-    for (int64_t f = 0; f < mcr_data_fields(data); f++)
-        if (mcr_data_field_info(data, f, &info) == MCR_OK && info.kind == MCR_STRINGS &&
-            strcmp(info.name, name) == 0)
-            field = f;
-    named *list = cli_alloc((size_t)n + 1, sizeof *list);
+    int64_t n = mcr_data_count(*data);
+    mcr_data *rest = NULL;
     s->group = cli_alloc((size_t)n + 1, sizeof *s->group);
-    int bad = 0;
-    for (int64_t i = 0; i < n && field >= 0 && !bad; i++) {
-        const char *bytes;
-        int64_t length;
-        bad = cli_fail(c, mcr_data_string(data, field, i, &bytes, &length));
-        if (!bad)
-            take_word(list, i, bytes, length);
+    int bad = cli_fail_words(c, mcr_data_take_groups(&rest, *data, name, s->group), 1);
+    if (bad)
+        return bad;
+    if (rest) {
+        mcr_data_free(*data);
+        *data = rest;
+        return 0;
     }
-    if (field < 0)
-        bad = read_lines(c, name, list, n);
+    named *list = cli_alloc((size_t)n + 1, sizeof *list);
+    bad = read_lines(c, name, list, n);
     if (!bad)
         number_words(list, n, s->group);
     for (int64_t i = 0; i < n; i++)
@@ -140,11 +138,13 @@ static int read_groups(cli *c, cli_selection *s, const char *name, const mcr_dat
     return bad;
 }
 
-int cli_selection_split(cli *c, cli_selection *s, const cli_splitting *how, const mcr_data *data)
+static int set_splits(cli *c, cli_selection *s, const cli_splitting *how, mcr_data **data)
 {
-    int bad = how->groups ? read_groups(c, s, how->groups, data) : 0;
     if (how->loo && how->ordered)
-        bad = cli_refuse(c, "--loo and --ordered exclude each other");
+        return cli_refuse(c, "--loo and --ordered exclude each other");
+    if (how->loo && how->folds > 0)
+        return cli_refuse(c, "--loo makes each object a fold: leave --folds out");
+    int bad = how->groups ? read_groups(c, s, how->groups, data) : 0;
     s->search.split = (mcr_split_plan){
         .size = sizeof s->search.split,
         .kind = how->loo       ? MCR_SPLIT_LEAVE_ONE_OUT
@@ -155,5 +155,22 @@ int cli_selection_split(cli *c, cli_selection *s, const cli_splitting *how, cons
         .plain = how->plain,
         .group = s->group,
     };
+    return bad;
+}
+
+int cli_selection_read(cli *c, cli_selection *s, const cli_splitting *how, mcr_data **data,
+                       mcr_kernel **kernel)
+{
+    int given = s->search.kernels > 0;
+    int bad = cli_read_words(c, data, 1);
+    if (!bad)
+        bad = set_splits(c, s, how, data);
+    /* Of one field of vectors a search knows what to try. */
+    if (!bad && !given && (!s->searches || mcr_data_fields(*data) > 1))
+        bad = cli_advise_kernel(c, kernel, *data);
+    /* Vectors whose units are not known are scaled, unless the call says what to do. */
+    s->search.scales = !how->scale && !given;
+    if (!bad)
+        cli_advise_targets(c, cli_word(c, 0), *data);
     return bad;
 }

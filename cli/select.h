@@ -45,7 +45,7 @@ typedef struct cli_splitting {
          .type = CLI_TEXT,                                                                         \
          .offset = offsetof(S, m.groups),                                                          \
          .argument = "NAME",                                                                       \
-         .help = "keep groups together: a text column, or a file with a word a line"},             \
+         .help = "keep groups together: a column, or a file with a word a line"},                  \
         {.name = "metric",                                                                         \
          .type = CLI_TEXT,                                                                         \
          .offset = offsetof(S, m.metric),                                                          \
@@ -66,6 +66,7 @@ typedef struct cli_selection {
     mcr_options *options;
     mcr_search search; /* with its kernels, ranges and splits */
     int ranged;        /* the call has ranges */
+    int searches;      /* or several kernels to choose from */
     const char **option, **range;
     int64_t *group;
 } cli_selection;
@@ -73,8 +74,10 @@ typedef struct cli_selection {
 /* Options of the learner and ranges, as the call says; kernels are the call's expressions. Returns the
  * exit status. */
 int cli_selection_open(cli *c, cli_selection *s, const cli_splitting *how, const cli_list *kernels);
-/* The splits, once the data are there. */
-int cli_selection_split(cli *c, cli_selection *s, const cli_splitting *how, const mcr_data *data);
+/* The data, and how they are split; a column of groups leaves them. *kernel, if it is not there yet, may
+ * become one that the data ask for. To be called after all that can be refused without data. */
+int cli_selection_read(cli *c, cli_selection *s, const cli_splitting *how, mcr_data **data,
+                       mcr_kernel **kernel);
 void cli_selection_close(cli_selection *s);
 
 #endif

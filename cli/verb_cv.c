@@ -39,26 +39,17 @@ static int open_job(cv_job *job)
     const cv_call *call = job->call;
     cli_selection *s = &job->selection;
     int bad = cli_selection_open(c, s, &call->split, &call->kernels);
-    int nested = s->ranged || call->kernels.count > 1;
-    if (!bad && !nested && call->kernels.count)
+    if (!bad && !s->searches && call->kernels.count)
         bad = cli_read_kernel(c, &job->kernel, call->kernels.item[0]);
     if (!bad)
         bad = cli_output_check_table(c, call->output);
     if (!bad)
-        bad = cli_read_words(c, &job->data, 1);
-    if (!bad && !nested && !job->kernel)
-        bad = cli_advise_kernel(c, &job->kernel, job->data);
-    if (!bad)
-        bad = cli_selection_split(c, s, &call->split, job->data);
-    if (!bad)
-        cli_advise_targets(c, cli_word(c, 0), job->data);
+        bad = cli_selection_read(c, s, &call->split, &job->data, &job->kernel);
     if (!bad)
         bad = cli_fail(c, mcr_splits_open(&job->splits, c->ctx, job->data, &s->search.split));
-    s->ranged = nested;
     /* The search within each training part has folds of its own. */
     if (s->search.split.kind == MCR_SPLIT_LEAVE_ONE_OUT)
         s->search.split.kind = MCR_SPLIT_FOLDS;
-    s->search.scales = !call->split.scale && !call->kernels.count;
     s->search.split.repeats = 0;
     s->search.split.folds = call->inner > 0 ? call->inner : 0;
     return bad;
@@ -131,6 +122,7 @@ static void print_json(const cv_job *job)
         }
         cli_json_end(&j);
     }
+    cli_json_integer(&j, "fits", r->fits);
     cli_json_integer(&j, "unfinished", r->unfinished);
     cli_json_text(&j, "output", job->call->output);
     cli_json_end(&j);
@@ -161,7 +153,7 @@ static int run(cli *c, const void *values)
 {
     cv_job job = {.c = c, .call = values};
     int bad = open_job(&job);
-    const mcr_search *search = job.selection.ranged ? &job.selection.search : NULL;
+    const mcr_search *search = job.selection.searches ? &job.selection.search : NULL;
     const char *metric = job.call->split.metric;
     if (!bad && search && metric && strchr(metric, ','))
         bad = cli_refuse(c, "--metric %s: a search needs one metric", metric);
@@ -184,7 +176,7 @@ static int run(cli *c, const void *values)
         fflush(stdout);
         snprintf(text, sizeof text,
                  "%" PRId64 " of %" PRId64 " trainings ended before they were optimal",
-                 job.report->unfinished, job.report->splits);
+                 job.report->unfinished, job.report->fits);
         cli_progress_log(c, MCR_LOG_WARNING, text);
     }
     close_job(&job);

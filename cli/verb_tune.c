@@ -9,7 +9,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "advice.h"
 #include "cli.h"
 #include "json.h"
 #include "output.h"
@@ -65,6 +64,7 @@ static int open_job(tune_job *job)
     cli_selection *s = &job->selection;
     mcr_kernel *none = NULL;
     int bad = cli_selection_open(c, s, &call->split, &call->kernels);
+    s->searches = 1;
     if (!bad)
         bad = choose_checkpoint(job);
     if (!bad)
@@ -76,16 +76,8 @@ static int open_job(tune_job *job)
         bad = try ? fclose(try) != 0 : cli_fault(c, call->table, "cannot be written");
     }
     if (!bad)
-        bad = cli_read_words(c, &job->data, 1);
-    /* Vectors whose units are not known are scaled, unless the call says what to do. */
-    s->search.scales = !call->split.scale && !call->kernels.count;
-    if (!bad && !call->kernels.count && mcr_data_fields(job->data) > 1)
-        bad = cli_advise_kernel(c, &none, job->data); /* refuses, with kernels that would fit */
+        bad = cli_selection_read(c, s, &call->split, &job->data, &none);
     mcr_kernel_free(none);
-    if (!bad)
-        bad = cli_selection_split(c, s, &call->split, job->data);
-    if (!bad)
-        cli_advise_targets(c, cli_word(c, 0), job->data);
     return bad;
 }
 
@@ -139,6 +131,7 @@ static void put_json(const tune_job *job, FILE *to)
     cli_json_integer(&j, "evaluated", r->points);
     cli_json_integer(&j, "possible", r->possible);
     cli_json_integer(&j, "fits", r->fits);
+    cli_json_text(&j, "edge", r->edge);
     cli_json_list(&j, "table");
     for (int64_t p = 0; p < r->points; p++)
         put_point(&j, NULL, r, p);
@@ -218,6 +211,9 @@ static void print_summary(const tune_job *job)
                beaten);
     if (failed)
         printf("  %" PRId64 " points could not be trained\n", failed);
+    if (r->edge)
+        printf("  the best is at an end of the range of %s: a wider one may have better\n",
+               r->edge);
     printf("\n");
     cli_report_say(mcr_model_report(job->model));
     if (job->call->output)

@@ -159,6 +159,11 @@ MCR_API mcr_status mcr_data_string(const mcr_data *data, int64_t field, int64_t 
 /* A view of some rows (repeats allowed); shares storage, O(count). Classes keep the parent's
  * numbering. */
 MCR_API mcr_status mcr_data_select(mcr_data **out, const mcr_data *data, mcr_rows rows);
+/* The same objects without a column that says which of them belong together: a field of strings, or a
+ * named column of dense vectors. group: one number an object, equal for equal values. *out is NULL, with
+ * MCR_OK, if there is no column of that name; MCR_BAD_DATA if nothing else is there. */
+MCR_API mcr_status mcr_data_take_groups(mcr_data **out, const mcr_data *data, const char *column,
+                                        int64_t *group);
 /* One data set after the other (count >= 1), in the context of the first: same fields, kinds and
  * names; dense fields with as many columns, sparse ones take the most. Numbers and words as targets
  * make words; several targets must be as many, under the same names, in all parts; weights are 1

@@ -45,6 +45,10 @@ void mcr_fitted_free(mcr_fitted *f)
     mcr_free(f->ctx, f->right);
     mcr_free(f->ctx, f->trained);
     mcr_free(f->ctx, f->left_out);
+    mcr_free(f->ctx, f->held_out);
+    for (int64_t o = 0; f->sum && o < f->outputs; o++)
+        mcr_free(f->ctx, f->sum[o]);
+    mcr_free(f->ctx, f->sum);
     mcr_kernel_free(f->kernel);
     mcr_kernel_free(f->second);
     mcr_free(f->ctx, f->remark);

@@ -17,6 +17,8 @@ static const mcr_param table[] = {
      "searches from random values, after that from the given ones"},
     {"standardize", MCR_FLAG, offsetof(mcr_gp_params, standardize), "yes", 0, 0, 0, NULL,
      "targets minus their mean, over their deviation"},
+    {"loo", MCR_FLAG, offsetof(mcr_gp_params, loo), "no", 0, 0, 0, NULL,
+     "tell the leave-one-out error, with the scales as they are (numbers)"},
     {"tol", MCR_REAL, offsetof(mcr_gp_params, tol), "1e-5", 0, 1, MCR_MIN_OPEN | MCR_MAX_OPEN, NULL,
      "largest slope of the log likelihood, an object"},
     {"time-limit", MCR_REAL, offsetof(mcr_gp_params, time_limit), NULL, 0, INFINITY, MCR_MIN_OPEN,
@@ -68,5 +70,6 @@ const mcr_learner_type mcr_learner_gp = {
     .fit = fit,
     .dense = true,
     .own_kernel = true,
+    .leaves_out = true,
     .predictor = &mcr_gp_predictor,
 };

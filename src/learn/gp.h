@@ -11,7 +11,7 @@
 typedef struct mcr_gp_params {
     double noise, tol, time_limit;
     int64_t restarts, max_steps;
-    int task, optimize, standardize;
+    int task, optimize, standardize, loo;
 } mcr_gp_params;
 
 /* Numbers that models keep: variance of the noise of each basis object, jitter included (regression);

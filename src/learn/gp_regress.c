@@ -167,6 +167,35 @@ static mcr_status fill(mcr_fitted *f, mcr_gp *gp, regression *r)
     return mcr_gp_finish(f, gp);
 }
 
+/* What would be said of each object without it, the scales being as they are. With C = K + D an object is
+ * missed by (C^-1 y)_i / (C^-1)_ii; where a mean is taken off, it is that of the others. */
+static mcr_status leave_out(mcr_fitted *f, mcr_gp *gp, const regression *r, const mcr_goal *goal)
+{
+    int64_t n = gp->n;
+    double error = 0, *ones = r->rest;
+    for (int64_t i = 0; i < n; i++)
+        if (!(goal->weight[i] > 0)) /* its noise is beyond what can be divided by */
+            return MCR_OK;
+    f->left_out = mcr_alloc(gp->ctx, (size_t)n, sizeof *f->left_out);
+    if (!f->left_out)
+        return MCR_NO_MEMORY;
+    for (int64_t i = 0; i < n; i++)
+        ones[i] = 1;
+    mcr_status s = mcr_lapack_solve(gp->ctx, n, 1, gp->k.a, gp->k.ld, ones, 1);
+    if (!s)
+        s = mcr_lapack_inverse(gp->ctx, n, gp->k.a, gp->k.ld, false, r->diagonal);
+    for (int64_t i = 0; i < n && !s; i++) {
+        double y = goal->y[i], w = goal->weight[i], others = goal->total - w;
+        double mean = !gp->params->standardize ? 0
+                      : others > 0             ? (goal->total * r->mean - w * y) / others
+                                               : r->mean;
+        double missed = (r->scale * r->a[i] + (r->mean - mean) * ones[i]) / r->diagonal[i];
+        f->left_out[i] = y - missed;
+        error += w * missed * missed / goal->total;
+    }
+    return s ? s : mcr_fitted_keep(f, MCR_EXTRA_LOO, &error, 1);
+}
+
 /* That of the model to start from, if there is one. */
 static double start_noise(const mcr_learning *in)
 {
@@ -213,7 +242,11 @@ mcr_status mcr_gp_regress(mcr_fitted **out, const mcr_learning *in, const mcr_go
         coef[i] = r.scale * r.a[i];
     if (!s)
         s = mcr_fitted_whole(out, ctx, goal->n, 1, coef);
-    if (!s && (s = fill(*out, &gp, &r))) {
+    if (!s)
+        s = fill(*out, &gp, &r);
+    if (!s && o->loo)
+        s = leave_out(*out, &gp, &r, goal);
+    if (s && *out) {
         mcr_fitted_free(*out);
         *out = NULL;
     }

@@ -88,7 +88,7 @@ mcr_status mcr_learn(mcr_fitted **out, const mcr_learner_type *type, const mcr_l
     mcr_status refused = check_targets(type, in);
     if (refused)
         return refused;
-    if (!type->weights_count || in->k)
+    if (!type->weights_count || in->k || in->trial)
         return type->fit(out, in);
     int64_t *where = mcr_alloc(in->ctx, (size_t)mcr_data_count(in->data), sizeof *where);
     mcr_data *merged = NULL;

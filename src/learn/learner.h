@@ -76,6 +76,9 @@ typedef struct mcr_fitted {
     /* n x outputs: decision values of each object if it had been left out, where the learner knows them
      * without training again (option loo); NULL: it does not. */
     double *left_out;
+    /* Of a trial. held_out: held objects x outputs, decision values; sum: of each output the values of
+     * K b, for the next trial. */
+    double *held_out, **sum;
     /* For the report. */
     int64_t iterations;
     double objective;
@@ -130,6 +133,27 @@ mcr_status mcr_fitted_need(const double **out, const mcr_fitted *fitted, const c
 /* Of pairs of coordinates: their correlations on the training data. */
 #define MCR_EXTRA_CORRELATION "correlation"
 
+/* What the trials on one K and one set of training objects have in common beyond K. */
+typedef struct mcr_trial_room {
+    float *k;
+    size_t bytes; /* of k, taken from the budget */
+    bool ready;   /* it holds what it should */
+} mcr_trial_room;
+void mcr_trial_room_free(mcr *ctx, mcr_trial_room *room);
+
+/* One of many trainings that are only compared: all of K is there, in float. Some of its objects are
+ * trained on, others are held out, and what is said of them is all that is wanted. */
+typedef struct mcr_trial {
+    int64_t n; /* objects of K */
+    const float *k;
+    int64_t ld;             /* as in mcr_learning */
+    const double *diagonal; /* of k */
+    const int64_t *row;     /* where the training objects stand in K, rising */
+    const int64_t *held;
+    int64_t held_count;
+    mcr_trial_room *room;
+} mcr_trial;
+
 /* What every learner is given. */
 typedef struct mcr_learning {
     mcr *ctx;
@@ -143,6 +167,7 @@ typedef struct mcr_learning {
      * learners that say takes_k. */
     const float *k;
     int64_t k_ld;
+    const mcr_trial *trial; /* NULL: this is meant to last. For learners that say tries */
     /* Going on with more data: objects before this one are the start's support objects, there for their
      * kernel values only; their targets mean nothing, and their weights are 0. */
     int64_t first;
@@ -189,15 +214,17 @@ typedef struct mcr_learner_type {
     size_t params_size;
     mcr_status (*check)(mcr *ctx, const void *params); /* parameters together; NULL: fine */
     mcr_status (*fit)(mcr_fitted **out, const mcr_learning *in);
-    bool weights_count;   /* a weight of 2 is the same as two objects: equal ones may be merged */
-    bool dense;           /* factorises n x n matrices: BLAS should run its best code */
-    bool no_start;        /* has no use for a model to start from */
-    bool takes_k;         /* it can use values of K in float */
-    bool leaves_out;      /* it can tell left_out */
-    bool own_kernel;      /* it looks at the kernel's expression, and may change it */
-    bool coordinates;     /* its outputs are coordinates: mcr_transform gives them */
-    bool online;          /* can go on with more data: mcr_fit_more */
-    bool several_targets; /* it learns several numbers an object at once */
+    bool weights_count; /* a weight of 2 is the same as two objects: equal ones may be merged */
+    bool dense;         /* factorises n x n matrices: BLAS should run its best code */
+    bool no_start;      /* has no use for a model to start from */
+    bool takes_k;       /* it can use values of K in float */
+    /* Whether it can make trials with these parameters; NULL: it cannot. */
+    bool (*tries)(const void *params);
+    bool leaves_out;                /* it can tell left_out */
+    bool own_kernel;                /* it looks at the kernel's expression, and may change it */
+    bool coordinates;               /* its outputs are coordinates: mcr_transform gives them */
+    bool online;                    /* can go on with more data: mcr_fit_more */
+    bool several_targets;           /* it learns several numbers an object at once */
     const mcr_predictor *predictor; /* NULL: offset + sum of coef K, and the rule */
 } mcr_learner_type;
 

@@ -234,8 +234,7 @@ static void pick_pair(const job *j, const int64_t *row, int64_t n, float *k)
 
 /* ---- one problem -------------------------------------------------------------------------------*/
 
-/* Coefficients of output o of a fitted model, for all n objects. */
-static void spread_start(const mcr_fitted *start, int64_t o, int64_t n, double *coef)
+void mcr_multiclass_start(const mcr_fitted *start, int64_t o, int64_t n, double *coef)
 {
     memset(coef, 0, sizeof *coef * (size_t)n);
     for (int64_t g = 0; g < start->segments; g++) {
@@ -287,7 +286,7 @@ static mcr_status solve_one(void *arg, int64_t problem, int worker)
     bool warm = j->in->start && j->in->start->outputs == j->problems &&
                 j->in->start->rule == j->rule;
     if (warm)
-        spread_start(j->in->start, problem, j->n, all);
+        mcr_multiclass_start(j->in->start, problem, j->n, all);
     n = list_objects(j, problem, row, y);
     for (int64_t i = 0; i < n; i++) {
         weight[i] = j->weight[row[i]];

@@ -23,6 +23,8 @@ typedef struct mcr_binary {
     double deadline;     /* of mcr_now(); 0: none */
     const float *k;      /* all of K, rows k_ld apart; NULL: not computed */
     int64_t k_ld;
+    bool trial;                       /* K is all there is: mcr_qp_try */
+    const double *diagonal, *start_f; /* of a trial: of k; K times start, NULL: not known */
     bool fold; /* most of a problem, to calibrate by: options that do not fit it give way */
     /* Filled by the solver; coef is n values, zero at first. */
     double *coef, bias;
@@ -50,6 +52,11 @@ void mcr_binary_limits(const mcr_binary *problem, mcr_qp *qp);
 /* What is left of time and steps (most_steps: in all, 0: no limit) for another call of the solver. */
 void mcr_binary_go_on(const mcr_binary *problem, int64_t most_steps, mcr_qp *qp);
 
+/* Coefficients of output o of a fitted model, for all n objects. */
+void mcr_multiclass_start(const mcr_fitted *start, int64_t o, int64_t n, double *coef);
+
 mcr_status mcr_multiclass_fit(mcr_fitted **out, const mcr_learning *in, const mcr_multiclass *how);
+/* The same for a trial (in->trial). */
+mcr_status mcr_multiclass_try(mcr_fitted **out, const mcr_learning *in, const mcr_multiclass *how);
 
 #endif

@@ -77,11 +77,11 @@ static double start_factor(const mcr_binary *p, double C)
     return C > old && bound > 0.5 * support ? C / old : 1;
 }
 
-/* Coefficients to start from: cut to the bounds; if they then do not sum to 0, those of the heavier
- * side are scaled down. */
-static void set_start(mcr_svm *s, const mcr_binary *p, double C, bool sum)
+/* Coefficients to start from: multiplied by the factor and cut to the bounds; if they then do not sum
+ * to 0, those of the heavier side are scaled down. */
+static void set_start(mcr_svm *s, const mcr_binary *p, double factor_of_start, bool sum)
 {
-    double side[2] = {0, 0}, factor_of_start = p->start ? start_factor(p, C) : 1;
+    double side[2] = {0, 0};
     for (int64_t i = 0; p->start && i < p->n; i++) {
         s->b[i] = fmin(fmax(p->start[i] * factor_of_start, s->lo[i]), s->hi[i]);
         side[p->y[i] > 0] += fabs(s->b[i]);
@@ -125,18 +125,41 @@ static void certify(const mcr_svm *s, mcr_binary *p)
     memcpy(p->f, s->g, sizeof *p->f * (size_t)p->n);
 }
 
+/* A trial, from what is known of its start. Rounding in set_start is no change worth a row of K. */
+static mcr_status try_it(mcr_svm *s, const mcr_binary *p, double factor)
+{
+    double *from = p->start_f ? mcr_alloc(p->ctx, (size_t)p->n, sizeof *from) : NULL;
+    if (p->start_f && !from)
+        return MCR_NO_MEMORY;
+    for (int64_t i = 0; i < p->n && from; i++) {
+        double was = factor * p->start[i];
+        s->g[i] = factor * p->start_f[i];
+        from[i] = fabs(s->b[i] - was) <= 1e-12 * fabs(was) ? s->b[i] : was;
+    }
+    s->qp.from = from;
+    s->qp.diagonal = p->diagonal;
+    mcr_status st = mcr_qp_try(p->ctx, &s->qp, s->b, s->g, &s->result);
+    if (!st)
+        s->bias = s->qp.no_sum ? 0 : mcr_svm_level(s, 0);
+    mcr_free(p->ctx, from);
+    return st;
+}
+
 static mcr_status soft_margin(const params *o, mcr_binary *p, double C)
 {
     mcr_svm s;
     mcr_status st = mcr_svm_open(&s, p->ctx, p->n, 1, &o->limits, p->phase);
     if (st)
         return st;
+    double factor = p->start ? start_factor(p, C) : 1;
     s.qp.no_sum = !o->bias;
     mcr_binary_limits(p, &s.qp);
     mcr_binary_go_on(p, s.qp.most_steps, &s.qp);
     set_bounds(&s, p, C);
-    set_start(&s, p, C, o->bias);
-    st = p->design ? mcr_svm_solve_linear(&s, p->design, p->w) : mcr_svm_solve(&s, p->gram);
+    set_start(&s, p, factor, o->bias);
+    st = p->trial    ? try_it(&s, p, factor)
+         : p->design ? mcr_svm_solve_linear(&s, p->design, p->w)
+                     : mcr_svm_solve(&s, p->gram);
     if (!st)
         certify(&s, p);
     mcr_svm_close(&s, p->ctx);
@@ -367,7 +390,13 @@ static mcr_status fit(mcr_fitted **out, const mcr_learning *in)
                                        : "KKT violation",
         .sides = isinf(o->C) ? NULL : &o->sides,
     };
-    return mcr_multiclass_fit(out, in, &how);
+    return in->trial ? mcr_multiclass_try(out, in, &how) : mcr_multiclass_fit(out, in, &how);
+}
+
+static bool tries(const void *values)
+{
+    const params *o = values;
+    return !isinf(o->C) && !o->probability;
 }
 
 const mcr_learner_type mcr_learner_svm = {
@@ -380,4 +409,5 @@ const mcr_learner_type mcr_learner_svm = {
     .fit = fit,
     .weights_count = true,
     .takes_k = true,
+    .tries = tries,
 };

@@ -18,8 +18,12 @@
 typedef struct work {
     const mcr_trial_set *set;
     mcr_chain *chain;
-    mcr_data *train, *test; /* as the kernel sees them */
-    int64_t k_ld;           /* of the kernel values that all settings share; 0: there are none */
+    mcr_data *all, *train, *test; /* as the kernel sees them */
+    bool tries;                   /* with a K of all objects */
+    mcr_trial trial;
+    int64_t *rows[2];   /* of training and of test objects */
+    mcr_fitted *fitted; /* the last one, if it was tried */
+    int64_t k_ld;       /* of the kernel values that all settings share; 0: there are none */
     bool want_score, want_proba;
     double *value, *score, *proba; /* of the test objects */
     mcr_model *model;              /* the last one */
@@ -65,11 +69,45 @@ static bool may_share(const mcr_chain *c)
            !mcr_wants_features(c->options[0]);
 }
 
+enum { MOST_SHARED = 6000 }; /* objects: with more, the solver's own rows are better */
+
+static int64_t padded(int64_t n)
+{
+    return (n / MCR_ROW_PAD + 1) * MCR_ROW_PAD;
+}
+
+/* For K of n objects, of every worker. */
+static bool has_room(mcr *ctx, int64_t n)
+{
+    size_t bytes = sizeof(float) * (size_t)padded(n) * (size_t)padded(n);
+    return n <= MOST_SHARED && 4 * bytes * (size_t)mcr_threads(ctx) <= mcr_memory_budget(ctx);
+}
+
+/* Features may be the faster way then. */
+static bool has_map(const mcr_kernel *k)
+{
+    bool has = k->type->features != NULL;
+    for (int c = 0; c < k->children && has; c++)
+        has = has_map(k->child[c]);
+    return has;
+}
+
+bool mcr_chain_tries(const mcr_trial_set *set, const mcr_chain *c)
+{
+    bool tries = may_share(c) && !has_map(c->kernel) &&
+                 has_room(set->ctx, mcr_data_count(set->data));
+    for (int64_t i = 0; i < c->count && tries; i++)
+        tries = c->options[i]->type->tries && c->options[i]->type->tries(c->options[i]->params);
+    for (int64_t m = 0; m < set->metrics && tries; m++)
+        tries = !set->metric[m]->info.proba;
+    return tries;
+}
+
 /* The objects of the split, scaled by what its training objects show. */
 static mcr_status open_split(work *w)
 {
     const mcr_options *options = w->chain->options[0];
-    mcr_data *plain = NULL, *all = NULL, **to[2] = {&w->train, &w->test};
+    mcr_data *plain = NULL, **to[2] = {&w->train, &w->test};
     mcr_scaling *scaling = NULL;
     mcr_status s = MCR_OK;
     if (options->scale)
@@ -77,31 +115,31 @@ static mcr_status open_split(work *w)
     if (!s && options->scale)
         s = mcr_scaling_learn(&scaling, plain, options->scale);
     if (!s)
-        s = mcr_scaling_apply(&all, scaling, w->set->data);
+        s = mcr_scaling_apply(&w->all, scaling, w->set->data);
     /* The pairs of several classes then find their values in runs. */
-    bool by_class = may_share(w->chain) && mcr_data_classes(w->set->data) > 2 &&
+    bool by_class = may_share(w->chain) && !w->tries && mcr_data_classes(w->set->data) > 2 &&
                     options->type->task == MCR_CLASSIFY;
     for (int test = 0; test < 2 && !s; test++)
-        s = take_rows(to[test], w->set, all, w->chain->split, test, by_class && !test);
+        s = take_rows(to[test], w->set, w->all, w->chain->split, test, by_class && !test);
     mcr_scaling_free(scaling);
     mcr_data_free(plain);
-    mcr_data_free(all);
     return s;
 }
 
 /* ---- kernel values that all settings share -----------------------------------------------------*/
 
-enum { MOST_SHARED = 6000 }; /* objects: with more, the solver's own rows are better */
-
 void mcr_chain_room_free(mcr *ctx, mcr_chain_room *room)
 {
     mcr_free(ctx, room->k);
+    mcr_free(ctx, room->diagonal);
     mcr_budget_give(ctx, room->bytes);
+    mcr_trial_room_free(ctx, &room->trial);
     *room = (mcr_chain_room){0};
 }
 
-static mcr_status make_k(mcr *ctx, mcr_chain_room *room, size_t bytes)
+static mcr_status make_k(mcr *ctx, mcr_chain_room *room, int64_t ld)
 {
+    size_t bytes = sizeof(float) * (size_t)ld * (size_t)ld;
     if (bytes <= room->bytes)
         return MCR_OK;
     mcr_chain_room_free(ctx, room);
@@ -110,33 +148,76 @@ static mcr_status make_k(mcr *ctx, mcr_chain_room *room, size_t bytes)
         return s;
     room->bytes = bytes;
     room->k = mcr_alloc(ctx, bytes, 1);
-    return room->k ? MCR_OK : MCR_NO_MEMORY;
+    room->diagonal = mcr_alloc(ctx, (size_t)ld, sizeof *room->diagonal);
+    return room->k && room->diagonal ? MCR_OK : MCR_NO_MEMORY;
+}
+
+mcr_status mcr_chain_room_fill(mcr *ctx, mcr_chain_room *room, const mcr_kernel *kernel,
+                               const mcr_data *data)
+{
+    int64_t n = mcr_data_count(data), ld = padded(n);
+    room->ld = 0;
+    if (!has_room(ctx, n))
+        return MCR_OK;
+    mcr_gram *gram = NULL;
+    mcr_status s = make_k(ctx, room, ld);
+    if (s == MCR_OVER_BUDGET) /* others have it: the solver's own rows will do */
+        return MCR_OK;
+    if (!s)
+        s = mcr_gram_open(&gram, ctx, kernel, data, NULL);
+    if (!s)
+        s = mcr_gram_matrix_quietly(gram, room->k, ld, false);
+    for (int64_t i = 0; i < ld && !s; i++)
+        memset(room->k + i * ld + (i < n ? n : 0), 0,
+               sizeof(float) * (size_t)(ld - (i < n ? n : 0)));
+    for (int64_t i = 0; i < n && !s; i++)
+        room->diagonal[i] = (double)room->k[i * ld + i];
+    mcr_gram_close(gram);
+    if (s == MCR_NUMERIC) /* too large for float: each training sees to it */
+        return MCR_OK;
+    room->ld = s ? 0 : ld;
+    return s;
+}
+
+/* What a trial needs beside K. */
+static mcr_status open_trial(work *w)
+{
+    mcr *ctx = w->set->ctx;
+    const mcr_chain *c = w->chain;
+    int64_t count[2];
+    for (int test = 0; test < 2; test++) {
+        count[test] = mcr_splits_rows(w->set->splits, c->split, test, NULL);
+        if (!(w->rows[test] = mcr_alloc(ctx, (size_t)count[test], sizeof(int64_t))))
+            return MCR_NO_MEMORY;
+        mcr_splits_rows(w->set->splits, c->split, test, w->rows[test]);
+    }
+    const mcr_chain_room *from = c->stored ? c->stored : c->room;
+    c->room->trial.ready = false;
+    w->trial = (mcr_trial){.n = mcr_data_count(w->all),
+                           .k = from->k,
+                           .ld = from->ld,
+                           .diagonal = from->diagonal,
+                           .row = w->rows[0],
+                           .held = w->rows[1],
+                           .held_count = count[1],
+                           .room = &c->room->trial};
+    return MCR_OK;
 }
 
 static mcr_status share_k(work *w)
 {
-    mcr *ctx = w->set->ctx;
     mcr_chain *c = w->chain;
-    int64_t n = mcr_data_count(w->train), ld = (n / MCR_ROW_PAD + 1) * MCR_ROW_PAD;
-    size_t bytes = sizeof(float) * (size_t)ld * (size_t)ld;
-    if (!may_share(c) || n > MOST_SHARED ||
-        4 * bytes * (size_t)mcr_threads(ctx) > mcr_memory_budget(ctx))
+    mcr_status s = MCR_OK;
+    if (w->tries) {
+        if (!c->stored)
+            s = mcr_chain_room_fill(w->set->ctx, c->room, c->kernel, w->all);
+        w->tries = (c->stored ? c->stored : c->room)->ld > 0;
+        return s || !w->tries ? s : open_trial(w);
+    }
+    if (!may_share(c))
         return MCR_OK;
-    mcr_gram *gram = NULL;
-    mcr_status s = make_k(ctx, c->room, bytes);
-    if (s == MCR_OVER_BUDGET) /* others have it: the solver's own rows will do */
-        return MCR_OK;
-    if (!s)
-        s = mcr_gram_open(&gram, ctx, c->kernel, w->train, NULL);
-    if (!s)
-        s = mcr_gram_matrix_quietly(gram, c->room->k, ld, false);
-    for (int64_t i = 0; i < ld && !s; i++)
-        memset(c->room->k + i * ld + (i < n ? n : 0), 0,
-               sizeof(float) * (size_t)(ld - (i < n ? n : 0)));
-    mcr_gram_close(gram);
-    if (s == MCR_NUMERIC) /* too large for float: each training sees to it */
-        return MCR_OK;
-    w->k_ld = ld;
+    s = mcr_chain_room_fill(w->set->ctx, c->room, c->kernel, w->train);
+    w->k_ld = c->room->ld;
     return s;
 }
 
@@ -145,6 +226,7 @@ static mcr_status share_k(work *w)
 static mcr_status open_work(work *w)
 {
     mcr *ctx = w->set->ctx;
+    w->tries = mcr_chain_tries(w->set, w->chain);
     mcr_status s = open_split(w);
     if (!s)
         s = share_k(w);
@@ -161,6 +243,10 @@ static void close_work(work *w)
 {
     mcr *ctx = w->set->ctx;
     mcr_model_free(w->model);
+    mcr_fitted_free(w->fitted);
+    mcr_free(ctx, w->rows[0]);
+    mcr_free(ctx, w->rows[1]);
+    mcr_data_free(w->all);
     mcr_data_free(w->train);
     mcr_data_free(w->test);
     mcr_free(ctx, w->value);
@@ -186,51 +272,95 @@ static mcr_status make_room(work *w)
     return MCR_OK;
 }
 
-static mcr_status judge(work *w, int64_t setting)
+/* By what is in w->value. */
+static mcr_status judge(work *w, int64_t setting, const mcr_fitted *f, const double *score,
+                        const double *proba)
 {
-    mcr *ctx = w->set->ctx;
-    mcr_status s = make_room(w);
-    if (!s)
-        s = mcr_predict(ctx, w->model, w->test, w->value, w->score, w->proba);
+    mcr_status s = MCR_OK;
     mcr_judged what = {
         .data = w->test,
-        .task = w->model->report.task,
-        .rule = w->model->fitted->rule,
-        .classes = w->model->classes,
-        .outputs = w->model->fitted->outputs,
+        .task = f->task,
+        .rule = f->rule,
+        .classes = f->classes,
+        .outputs = f->outputs,
         .value = w->value,
-        .score = w->score,
-        .proba = w->proba,
+        .score = score,
+        .proba = proba,
     };
     for (int64_t m = 0; m < w->set->metrics && !s; m++)
-        s = w->set->metric[m]->judge(ctx, &what, &w->chain->score[setting * w->set->metrics + m]);
+        s = mcr_metric_judge(w->set->metric[m], w->set->ctx, &what,
+                             &w->chain->score[setting * w->set->metrics + m]);
     int64_t n = mcr_data_count(w->test);
     if (!s && w->chain->value)
         memcpy(w->chain->value + setting * n, w->value, sizeof *w->value * (size_t)n);
     return s;
 }
 
+static mcr_status interrupted(const work *w)
+{
+    return mcr_fail(w->set->ctx, MCR_STOPPED, "interrupted");
+}
+
+/* *done: it was solved. What floats cannot solve is trained as usual. */
+static mcr_status try_setting(work *w, int64_t setting, bool *done)
+{
+    mcr_chain *c = w->chain;
+    const mcr_options *options = c->options[setting];
+    mcr_fitted *next = NULL;
+    mcr_learning in = {.ctx = w->set->ctx,
+                       .params = options->params,
+                       .kernel = c->kernel,
+                       .data = w->train,
+                       .start = w->fitted,
+                       .trial = &w->trial};
+    mcr_status s = options->type->check ? options->type->check(in.ctx, in.params) : MCR_OK;
+    if (!s)
+        s = mcr_learn(&next, options->type, &in);
+    if (s == MCR_OVER_BUDGET) {
+        w->tries = false;
+        return MCR_OK;
+    }
+    if (s)
+        return s;
+    mcr_fitted_free(w->fitted);
+    w->fitted = next;
+    if (next->stop == MCR_STOP_INTERRUPTED)
+        return interrupted(w);
+    *done = next->stop != MCR_STOP_STUCK;
+    c->unfinished += *done && next->stop != MCR_STOP_OPTIMAL;
+    for (int64_t i = 0; i < w->trial.held_count && *done; i++)
+        w->value[i] = mcr_fitted_decide(next, next->held_out + i * next->outputs, NULL, NULL);
+    return *done ? judge(w, setting, next, next->held_out, NULL) : MCR_OK;
+}
+
 static mcr_status one_setting(work *w, int64_t setting)
 {
     mcr_chain *c = w->chain;
     const mcr_options *options = c->options[setting];
+    bool done = false;
+    mcr_status s = w->tries ? try_setting(w, setting, &done) : MCR_OK;
+    if (s || done)
+        return s;
     mcr_model *next = NULL, *start = options->type->no_start ? NULL : w->model;
-    mcr_status s = mcr_train(&next, &(mcr_training){.options = options,
-                                                    .kernel = c->kernel,
-                                                    .data = w->train,
-                                                    .start = start,
-                                                    .k = w->k_ld ? c->room->k : NULL,
-                                                    .k_ld = w->k_ld,
-                                                    .unscored = true,
-                                                    .scaled = true});
+    s = mcr_train(&next, &(mcr_training){.options = options,
+                                         .kernel = c->kernel,
+                                         .data = w->train,
+                                         .start = start,
+                                         .k = w->k_ld ? c->room->k : NULL,
+                                         .k_ld = w->k_ld,
+                                         .unscored = true,
+                                         .scaled = true});
     if (s)
         return s;
     mcr_model_free(w->model);
     w->model = next;
     if (next->report.stop == MCR_STOP_INTERRUPTED)
-        return mcr_fail(w->set->ctx, MCR_STOPPED, "interrupted");
+        return interrupted(w);
     c->unfinished += next->report.stop != MCR_STOP_OPTIMAL;
-    return judge(w, setting);
+    s = make_room(w);
+    if (!s)
+        s = mcr_predict(w->set->ctx, next, w->test, w->value, w->score, w->proba);
+    return s ? s : judge(w, setting, next->fitted, w->score, w->proba);
 }
 
 mcr_status mcr_chain_run(const mcr_trial_set *set, mcr_chain *c)

@@ -25,7 +25,7 @@ typedef struct job {
     double *score;          /* splits x metrics */
     double **value;         /* predictions of each split's test objects */
     char **kernel_text, **options_text;
-    int64_t unfinished, done;
+    int64_t unfinished, fits, done;
     double began;
 } job;
 
@@ -36,7 +36,7 @@ static mcr_status add_metric(job *j, const char *name, mcr_task task)
     if (j->metrics == MOST_METRICS)
         return mcr_fail(j->ctx, MCR_BAD_CALL, "more than %d metrics", MOST_METRICS);
     mcr_status s = mcr_metric_choose(&j->metric[j->metrics], j->ctx, name, task);
-    if (!s && mcr_splits_leave_one_out(j->splits) && !mcr_metric_of_one(j->metric[j->metrics]))
+    if (!s && mcr_splits_leave_one_out(j->splits) && !j->metric[j->metrics]->of_one)
         s = mcr_fail(
             j->ctx, MCR_BAD_CALL,
             "%s of one object says nothing, and leaving one out tests them one by one: use "
@@ -71,7 +71,7 @@ static mcr_status usual_metrics(job *j, mcr_task task)
     for (int64_t i = 0; (m = mcr_metric_at(i)) && !s; i++)
         if (m->info.task == task && !m->info.proba &&
             (!m->info.score || mcr_data_classes(j->data) == 2) &&
-            (mcr_metric_of_one(m) || !mcr_splits_leave_one_out(j->splits)))
+            (m->of_one || !mcr_splits_leave_one_out(j->splits)))
             s = add_metric(j, m->info.name, task);
     return s;
 }
@@ -131,6 +131,8 @@ static mcr_status search_split(job *j, int64_t split, mcr_kernel **kernel, mcr_o
     inner.checkpoint = NULL;
     if (!s)
         s = mcr_search_run(&t, j->options, &inner, train);
+    __atomic_add_fetch(&j->unfinished, t.unfinished, __ATOMIC_RELAXED);
+    __atomic_add_fetch(&j->fits, t.fits, __ATOMIC_RELAXED);
     if (!s)
         s = mcr_grid_kernel(kernel, t.grid, t.best);
     if (!s)
@@ -174,6 +176,7 @@ static mcr_status run_split(void *arg, int64_t split, int worker)
     if (!s)
         s = mcr_chain_run(&set, &c);
     __atomic_add_fetch(&j->unfinished, c.unfinished, __ATOMIC_RELAXED);
+    __atomic_add_fetch(&j->fits, 1, __ATOMIC_RELAXED);
     __atomic_add_fetch(&j->done, 1, __ATOMIC_RELAXED);
     if (tell(j) && !s)
         s = mcr_fail(j->ctx, MCR_STOPPED, "interrupted");
@@ -193,8 +196,11 @@ static mcr_status leave_out(job *j, bool *known)
     *known = false;
     const mcr_param *by_class = mcr_params_find(j->options->type->params, "class-weight",
                                                 strlen("class-weight"));
-    /* What an object would change by leaving (scales, weights, a default kernel) it must not have made. */
-    if (!j->options->type->leaves_out || j->search || j->options->scale || !j->kernel ||
+    const mcr_param *looks = mcr_params_find(j->options->type->params, "optimize",
+                                             strlen("optimize"));
+    bool finds = looks && *(const int *)((const char *)j->options->params + looks->offset);
+    /* What an object would change by leaving (scales, weights, a kernel) it must not have made. */
+    if (finds || !j->options->type->leaves_out || j->search || j->options->scale || !j->kernel ||
         mcr_wants_features(j->options) ||
         (by_class && mcr_params_given(by_class, j->options->params)) ||
         !mcr_splits_leave_one_out(j->splits))
@@ -224,11 +230,12 @@ static mcr_status leave_out(job *j, bool *known)
                            .value = j->value[i],
                            .score = score};
         for (int64_t k = 0; k < j->metrics && !s; k++)
-            s = j->metric[k]->judge(ctx, &what, &j->score[i * j->metrics + k]);
+            s = mcr_metric_judge(j->metric[k], ctx, &what, &j->score[i * j->metrics + k]);
         mcr_data_free(one);
     }
     if (!s && *known)
-        j->unfinished = (m->report.stop != MCR_STOP_OPTIMAL) * j->count;
+        j->unfinished = m->report.stop != MCR_STOP_OPTIMAL;
+    j->fits += *known;
     mcr_model_free(m);
     mcr_options_close(options);
     return s;
@@ -367,6 +374,7 @@ mcr_status mcr_cv(mcr_cv_report **out, const mcr_options *options, const mcr_ker
     if (!s)
         s = gather_values(r, &j);
     r->unfinished = j.unfinished;
+    r->fits = j.fits;
     r->seconds = mcr_now() - j.began;
     for (int64_t i = 0; j.value && i < j.count; i++)
         mcr_free(ctx, j.value[i]);

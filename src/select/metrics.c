@@ -3,25 +3,13 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <math.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "select/select.h"
 
 /* ---- classes -----------------------------------------------------------------------------------*/
-
-static mcr_status judge_all(mcr *ctx, const mcr_judged *w, mcr_metrics *m)
-{
-    return mcr_values_score(ctx, w->task, w->outputs, NULL, w->data, w->value, m);
-}
-
-static mcr_status accuracy(mcr *ctx, const mcr_judged *w, double *out)
-{
-    mcr_metrics m;
-    mcr_status s = judge_all(ctx, w, &m);
-    *out = s ? NAN : m.accuracy;
-    return s;
-}
 
 /* Objects of each class, those taken for it, and those rightly so. */
 typedef struct counts {
@@ -170,79 +158,52 @@ static mcr_status log_loss(mcr *ctx, const mcr_judged *w, double *out)
     return MCR_OK;
 }
 
-/* ---- numbers, clusters -------------------------------------------------------------------------*/
-
-static mcr_status mse(mcr *ctx, const mcr_judged *w, double *out)
-{
-    mcr_metrics m;
-    mcr_status s = judge_all(ctx, w, &m);
-    *out = s ? NAN : m.mse;
-    return s;
-}
-
-static mcr_status rmse(mcr *ctx, const mcr_judged *w, double *out)
-{
-    mcr_status s = mse(ctx, w, out);
-    *out = sqrt(*out);
-    return s;
-}
-
-static mcr_status mae(mcr *ctx, const mcr_judged *w, double *out)
-{
-    mcr_metrics m;
-    mcr_status s = judge_all(ctx, w, &m);
-    *out = s ? NAN : m.mae;
-    return s;
-}
-
-static mcr_status r2(mcr *ctx, const mcr_judged *w, double *out)
-{
-    mcr_metrics m;
-    mcr_status s = judge_all(ctx, w, &m);
-    *out = s ? NAN : m.r2;
-    return s;
-}
-
-static mcr_status adjusted_rand(mcr *ctx, const mcr_judged *w, double *out)
-{
-    mcr_metrics m;
-    mcr_status s = judge_all(ctx, w, &m);
-    *out = s ? NAN : m.rand;
-    return s;
-}
-
 /* ---- the table ---------------------------------------------------------------------------------*/
 
+#define AT(field) offsetof(mcr_metrics, field)
+
 static const mcr_metric table[] = {
-    {{"accuracy", "share of objects whose class is right", MCR_CLASSIFY, 1, 0, 0}, 0, 1, accuracy},
+    {{"accuracy", "share of objects whose class is right", MCR_CLASSIFY, 1, 0, 0},
+     .most = 1,
+     .of_one = true,
+     .member = AT(accuracy)},
     {{"balanced-accuracy", "mean over the classes of the share that is found", MCR_CLASSIFY, 1, 0,
       0},
-     0,
-     1,
-     balanced},
+     .most = 1,
+     .judge = balanced},
     {{"f1", "2 right / (is + said), of the second class or the mean of more", MCR_CLASSIFY, 1, 0,
       0},
-     0,
-     1,
-     f1},
+     .most = 1,
+     .judge = f1},
     {{"auc", "area under the ROC curve; more classes: mean against the rest", MCR_CLASSIFY, 1, 0,
       1},
-     0,
-     1,
-     auc},
+     .most = 1,
+     .judge = auc},
     {{"log-loss", "minus the mean logarithm of the true class's probability", MCR_CLASSIFY, 0, 1,
       0},
-     0,
-     INFINITY,
-     log_loss},
-    {{"mse", "mean squared error", MCR_REGRESS, 0, 0, 0}, 0, INFINITY, mse},
-    {{"rmse", "root of the mean squared error", MCR_REGRESS, 0, 0, 0}, 0, INFINITY, rmse},
-    {{"mae", "mean absolute error", MCR_REGRESS, 0, 0, 0}, 0, INFINITY, mae},
-    {{"r2", "share of the variance that is explained", MCR_REGRESS, 1, 0, 0}, -INFINITY, 1, r2},
+     .most = INFINITY,
+     .of_one = true,
+     .judge = log_loss},
+    {{"mse", "mean squared error", MCR_REGRESS, 0, 0, 0},
+     .most = INFINITY,
+     .of_one = true,
+     .member = AT(mse)},
+    {{"rmse", "root of the mean squared error", MCR_REGRESS, 0, 0, 0},
+     .most = INFINITY,
+     .root = true,
+     .member = AT(mse)},
+    {{"mae", "mean absolute error", MCR_REGRESS, 0, 0, 0},
+     .most = INFINITY,
+     .of_one = true,
+     .member = AT(mae)},
+    {{"r2", "share of the variance that is explained", MCR_REGRESS, 1, 0, 0},
+     .least = -INFINITY,
+     .most = 1,
+     .member = AT(r2)},
     {{"adjusted-rand", "agreement of clusters with classes, 0 as by chance", MCR_CLUSTER, 1, 0, 0},
-     -1,
-     1,
-     adjusted_rand},
+     .least = -1,
+     .most = 1,
+     .member = AT(rand)},
 };
 
 enum { METRICS = sizeof table / sizeof *table };
@@ -266,16 +227,22 @@ mcr_status mcr_metric_describe(int64_t number, mcr_metric_info *info)
     return MCR_OK;
 }
 
-/* Of one object these are what they are of many; others are not. */
-bool mcr_metric_of_one(const mcr_metric *m)
+mcr_status mcr_metric_judge(const mcr_metric *m, mcr *ctx, const mcr_judged *w, double *out)
 {
-    return m->judge == accuracy || m->judge == log_loss || m->judge == mse || m->judge == mae;
+    mcr_metrics all;
+    if (m->judge)
+        return m->judge(ctx, w, out);
+    mcr_status s = mcr_values_score(ctx, w->task, w->outputs, NULL, w->data, w->value, &all);
+    *out = s ? NAN : *(const double *)((const char *)&all + m->member);
+    if (m->root)
+        *out = sqrt(*out);
+    return s;
 }
 
 /* Detection is judged like classes: inside and outside. */
 static bool judges(const mcr_metric *m, mcr_task task)
 {
-    return m->info.task == task || (task == MCR_DETECT && m->judge == accuracy);
+    return m->info.task == task || (task == MCR_DETECT && m == &table[0]);
 }
 
 mcr_status mcr_metric_choose(const mcr_metric **out, mcr *ctx, const char *name, mcr_task task)

@@ -29,7 +29,8 @@ typedef struct mcr_tried {
     int64_t batch;
     double began, expected; /* fits in all, roughly */
     bool covers;
-    mcr_chain_room *room; /* one a worker */
+    int workers;          /* before they are at work: then each knows of itself only */
+    mcr_chain_room *room; /* two a worker: for its chains, and for K of all objects */
     mcr_data *
         *shared; /* of each kernel: K of all objects in place of the data; NULL: not worth it */
     size_t shared_bytes;
@@ -39,6 +40,11 @@ typedef struct mcr_tried {
 mcr_status mcr_search_run(mcr_tried *out, const mcr_options *options, const mcr_search *search,
                           const mcr_data *data);
 void mcr_search_close(mcr_tried *tried);
+
+bool mcr_tried_better(const mcr_tried *t, double a, double b);
+double mcr_tried_mean(const mcr_tried *t, int64_t point);
+/* Tries the points, rising, that are not known yet. */
+mcr_status mcr_try_points(mcr_tried *t, const int64_t *point, int64_t count);
 
 /* Whether several trainings of a learner may run at once, rather than one after the other with all
  * threads inside. */

@@ -24,16 +24,19 @@ typedef struct mcr_judged {
 typedef struct mcr_metric {
     mcr_metric_info info;
     double least, most; /* no score is beyond these */
-    /* NAN where it is not defined. */
-    mcr_status (*judge)(mcr *ctx, const mcr_judged *what, double *out);
+    bool of_one; /* it can judge one object alone: its mean over all is then what it says of all */
+    mcr_status (*judge)(mcr *ctx, const mcr_judged *what, double *out); /* NULL: by member */
+    size_t member;                                                      /* of mcr_metrics */
+    bool root;                                                          /* of that */
 } mcr_metric;
+
+/* NAN where it is not defined. */
+mcr_status mcr_metric_judge(const mcr_metric *metric, mcr *ctx, const mcr_judged *what,
+                            double *out);
 
 const mcr_metric *mcr_metric_at(int64_t number); /* NULL: past the end */
 /* By name, and that it judges the task; else MCR_BAD_CALL. name NULL: the first of the task. */
 mcr_status mcr_metric_choose(const mcr_metric **out, mcr *ctx, const char *name, mcr_task task);
-
-/* Whether it can judge one object alone: its mean over all is then what it says of all. */
-bool mcr_metric_of_one(const mcr_metric *metric);
 
 /* ---- trials: one kernel, several settings of the options, one split -----------------------------*/
 
@@ -49,8 +52,15 @@ typedef struct mcr_trial_set {
 typedef struct mcr_chain_room {
     float *k;
     size_t bytes; /* taken from the budget */
+    int64_t ld;   /* of k; 0: it holds nothing */
+    double *diagonal;
+    mcr_trial_room trial;
 } mcr_chain_room;
 void mcr_chain_room_free(mcr *ctx, mcr_chain_room *room);
+
+/* K of all objects in float, padded as a trial wants it. room->ld is 0 if it is better done without. */
+mcr_status mcr_chain_room_fill(mcr *ctx, mcr_chain_room *room, const mcr_kernel *kernel,
+                               const mcr_data *data);
 
 typedef struct mcr_chain {
     const mcr_kernel *kernel;          /* NULL: the default */
@@ -58,6 +68,8 @@ typedef struct mcr_chain {
     int64_t count;
     int64_t split;
     mcr_chain_room *room; /* NULL: no kernel values are kept */
+    const mcr_chain_room
+        *stored; /* holds K of all objects, as all splits see them; NULL: none does */
     /* Filled: count x metrics; infinite, and the worse way, where training failed. */
     double *score;
     double *value; /* count x test objects, or NULL: predictions */
@@ -66,6 +78,8 @@ typedef struct mcr_chain {
     char message[256]; /* of the first that failed */
 } mcr_chain;
 
+/* Whether all settings can be tried with a K of all objects. */
+bool mcr_chain_tries(const mcr_trial_set *set, const mcr_chain *chain);
 /* Trains and judges all settings of a chain, each from the one before where the learner can. May run
  * within a parallel loop. */
 mcr_status mcr_chain_run(const mcr_trial_set *set, mcr_chain *chain);

@@ -35,6 +35,43 @@ static mcr_status fill_point(mcr_point *to, const mcr_tried *t, int64_t p)
     return s;
 }
 
+/* What a range in a kernel is of: "gamma" in rbf(gamma=1:2). */
+static void name_axis(mcr_text *to, const mcr_template *tm, const mcr_axis *axis)
+{
+    if (axis->option) {
+        mcr_text_string(to, axis->option->name);
+        return;
+    }
+    size_t end = axis->at;
+    while (end > 0 && strchr("= ", tm->text[end - 1]))
+        end--;
+    size_t first = end;
+    while (first > 0 && !strchr("(, ", tm->text[first - 1]))
+        first--;
+    mcr_text_add(to, tm->text + first, end - first);
+}
+
+/* The axes at whose ends the best point is. Of two values one is at an end in any case. */
+static mcr_status find_edge(const char **out, const mcr_tried *t)
+{
+    const mcr_template *tm = mcr_grid_template(t->grid, t->best);
+    int64_t at[2 * MCR_MOST_AXES], count[2 * MCR_MOST_AXES];
+    int axes = mcr_grid_place(t->grid, t->best, at, count);
+    mcr_text text;
+    mcr_text_init(&text, t->ctx);
+    for (int a = 0; a < axes; a++) {
+        if (count[a] < 3 || (at[a] > 0 && at[a] < count[a] - 1))
+            continue;
+        mcr_text_string(&text, text.length ? ", " : "");
+        name_axis(&text, tm, a < tm->axes ? &tm->axis[a] : &t->grid->axis[a - tm->axes]);
+    }
+    mcr_status s = text.status;
+    if (!s && text.length && !(*out = mcr_copy_text(t->ctx, text.bytes, (size_t)text.length)))
+        s = MCR_NO_MEMORY;
+    mcr_text_free(&text);
+    return s;
+}
+
 static mcr_status make_report(mcr_tune_report **out, const mcr_tried *t)
 {
     *out = mcr_alloc_zero(t->ctx, 1, sizeof **out);
@@ -56,7 +93,7 @@ static mcr_status make_report(mcr_tune_report **out, const mcr_tried *t)
             r->best = r->points;
         s = fill_point(&point[r->points++], t, p);
     }
-    return s;
+    return s ? s : find_edge(&r->edge, t);
 }
 
 void mcr_tune_free(mcr *ctx, mcr_tune_report *r)
@@ -68,6 +105,7 @@ void mcr_tune_free(mcr *ctx, mcr_tune_report *r)
         mcr_free(ctx, (void *)r->point[p].options);
     }
     mcr_free(ctx, (void *)r->point);
+    mcr_free(ctx, (void *)r->edge);
     mcr_free(ctx, r);
 }
 

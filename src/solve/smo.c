@@ -22,20 +22,26 @@
 
 enum {
     LEAST_SLOTS = 64,
-    FIRST_SLOTS = 512, /* it starts with; grows with the number of free coefficients */
+    FIRST_SLOTS = 512,  /* it starts with; grows with the number of free coefficients */
+    FIRST_STORED = 160, /* where all of K is there, and the start is near */
+    MOST_STORED = 1024,
     FRUITLESS_ROUNDS = 3,
     WHOLE_STEPS = 50000, /* between looks at the limits when the working set is everything */
     MOST_VERIFICATIONS = 8,
     DEFAULT_CACHE = 256 << 20
 };
 
-#define INNER_SHARE 0.1  /* of the current violation: where the working set's problem stops */
-#define INNER_LEAST 0.5  /* of the tolerance: not below */
-#define BLUR        1e-6 /* of the objective: what float may hide of it */
+#define INNER_SHARE  0.1  /* of the current violation: where the working set's problem stops */
+#define STORED_SHARE 0.03 /* the same where all of K is there: solving more is cheap */
+#define INNER_LEAST  0.5  /* of the tolerance: not below */
+#define FLOAT_SLOPES 1e-5 /* of the largest: what differences of floats still mean */
+#define BLUR         1e-6 /* of the objective: what float may hide of it */
 /* All of K at once: up to so many objects, fewer the more a kernel value costs; but where values are
  * slow each should be computed once, and the symmetric ones not at all. Memory that was never touched
  * costs more than what is computed into it, so the limit is low. */
 #define WHOLE_OBJECTS 2048
+#define WHOLE_TRIAL   640 /* of a K that is there: beyond, a part of it in the caches is faster */
+#define WHOLE_FREE    0.2 /* unless so large a share of the coefficients is free */
 #define WHOLE_WORK    (40.0 * WHOLE_OBJECTS)
 
 /* ---- opening and closing -----------------------------------------------------------------------*/
@@ -64,7 +70,7 @@ static void close_precision(mcr_smo *s)
 static mcr_status fill_whole(mcr_smo *s)
 {
     int64_t n = s->n, ld = s->block.ld;
-    if (s->p->k && !s->precise && !s->p->no_sum) {
+    if (s->p->k && !s->precise && (s->trial || !s->p->no_sum)) {
         s->block.k = s->p->k;
         s->block.ld = s->p->k_ld;
         return MCR_OK;
@@ -113,18 +119,22 @@ static mcr_status open_precision(mcr_smo *s, bool precise)
             s->member[m] = m;
         return fill_whole(s);
     }
-    size_t block = places * (size_t)s->block.ld, fresh = (size_t)s->slots * (size_t)s->slots;
+    size_t block = places * (size_t)s->block.ld;
+    size_t fresh = s->stored ? 0 : (size_t)s->slots * (size_t)s->slots;
     mcr_status st = mcr_budget_take(s->ctx, (block + fresh) * s->real, "the working set");
     if (st)
         return st;
     s->taken = (block + fresh) * s->real;
-    s->k = mcr_alloc_zero(s->ctx, block, s->real);
+    s->k = s->stored ? mcr_alloc(s->ctx, block, s->real) : mcr_alloc_zero(s->ctx, block, s->real);
     s->fresh = mcr_alloc(s->ctx, fresh, s->real);
     s->block.k = s->k;
+    s->cleared = 0;
     if (!s->k || !s->fresh)
         return MCR_NO_MEMORY;
     for (int64_t m = 0; m < s->slots; m++)
         s->member[m] = -1;
+    if (s->stored)
+        return MCR_OK;
     st = mcr_gram_prepare(s->full, precise);
     size_t bytes = s->p->cache_bytes ? s->p->cache_bytes : DEFAULT_CACHE;
     return st ? st : mcr_cache_open(&s->cache, s->full, bytes, precise);
@@ -140,7 +150,8 @@ static void close_solver(mcr_smo *s)
     void *list[] = {s->act,        s->g,         s->in,         s->idle,        s->member,
                     s->age,        s->slot_b,    s->before,     s->slot_lo,     s->slot_hi,
                     s->diagonal,   s->candidate, s->slot_list,  s->object_list, s->new_slot,
-                    s->new_object, s->coef,      s->slot_group, s->violator[0], s->violator[1]};
+                    s->new_object, s->coef,      s->slot_group, s->violator[0], s->violator[1],
+                    s->there,      s->made};
     for (size_t i = 0; i < sizeof list / sizeof *list; i++)
         mcr_free(ctx, list[i]);
 }
@@ -152,24 +163,46 @@ static bool fits_budget(mcr *ctx, int64_t n)
     return bytes < 0.5 * (double)mcr_budget_left(ctx);
 }
 
-static mcr_status open_solver(mcr_smo *s, mcr_gram *gram, const mcr_qp *p, double *b,
+/* Whether the working set is everything. */
+static bool is_whole(mcr *ctx, mcr_gram *gram, const mcr_qp *p, const double *b)
+{
+    int64_t is_free = 0;
+    for (int64_t v = 0; v < p->n && !gram; v++)
+        is_free += b[v] > p->lo[v] && b[v] < p->hi[v] && b[v] != 0;
+    if (!gram)
+        return p->n <= WHOLE_TRIAL || (double)is_free > WHOLE_FREE * (double)p->n;
+    return fits_budget(ctx, p->n) &&
+           (p->k || (p->n <= WHOLE_OBJECTS &&
+                     ((double)p->n * mcr_gram_work(gram) <= WHOLE_WORK || mcr_gram_is_slow(gram))));
+}
+
+static mcr_status read_diagonal(mcr_smo *s)
+{
+    if (!s->trial)
+        return mcr_gram_diagonal(s->full, 0, s->diagonal);
+    memcpy(s->diagonal, s->p->diagonal, sizeof *s->diagonal * (size_t)s->n);
+    return MCR_OK;
+}
+
+static mcr_status open_solver(mcr_smo *s, mcr *ctx, mcr_gram *gram, const mcr_qp *p, double *b,
                               mcr_qp_result *result)
 {
-    *s = (mcr_smo){.ctx = gram->ctx, .p = p, .n = p->n, .b = b, .full = gram, .gram = gram};
+    *s = (mcr_smo){.ctx = ctx, .p = p, .n = p->n, .b = b, .full = gram, .gram = gram};
     s->result = result;
     s->groups = p->group ? 2 : 1;
     s->began = s->told = mcr_now();
-    double work = mcr_gram_work(gram);
-    s->whole = fits_budget(s->ctx, p->n) &&
-               (p->k || (p->n <= WHOLE_OBJECTS &&
-                         ((double)p->n * work <= WHOLE_WORK || mcr_gram_is_slow(gram))));
-    s->slots = s->whole || p->n < MCR_SMO_MOST_SLOTS ? p->n : MCR_SMO_MOST_SLOTS;
+    s->whole = is_whole(ctx, gram, p, b);
+    s->trial = !gram;
+    s->stored = s->trial && !s->whole;
+    int64_t most = s->stored ? MOST_STORED : MCR_SMO_MOST_SLOTS;
+    s->slots = s->whole || p->n < most ? p->n : most;
     /* Its block of K and that of new members take a quarter of the budget at most. */
     while (!s->whole && s->slots > LEAST_SLOTS &&
            4 * 2 * sizeof(double) * (double)s->slots * (double)s->slots >
                (double)mcr_budget_left(s->ctx))
         s->slots /= 2;
-    s->wanted = s->slots < FIRST_SLOTS ? s->slots : FIRST_SLOTS;
+    int64_t first = s->stored && p->from ? FIRST_STORED : FIRST_SLOTS;
+    s->wanted = s->slots < first ? s->slots : first;
     size_t n = (size_t)p->n, q = (size_t)s->slots, places = q + 2 * MCR_SMO_PAD;
     size_t list = n > q ? n : q;
     s->act = mcr_alloc(s->ctx, n, sizeof *s->act);
@@ -186,18 +219,20 @@ static mcr_status open_solver(mcr_smo *s, mcr_gram *gram, const mcr_qp *p, doubl
     s->diagonal = mcr_alloc(s->ctx, n, sizeof *s->diagonal);
     s->candidate = mcr_alloc(s->ctx, list, sizeof *s->candidate);
     for (int side = 0; side < 2; side++)
-        s->violator[side] = mcr_alloc(s->ctx, n, sizeof *s->violator[side]);
+        s->violator[side] = mcr_alloc(s->ctx, n + 1, sizeof *s->violator[side]);
     s->slot_list = mcr_alloc(s->ctx, q, sizeof *s->slot_list);
     s->object_list = mcr_alloc(s->ctx, list, sizeof *s->object_list);
     s->new_slot = mcr_alloc(s->ctx, q, sizeof *s->new_slot);
     s->new_object = mcr_alloc(s->ctx, q, sizeof *s->new_object);
     s->coef = mcr_alloc(s->ctx, list, sizeof *s->coef);
+    s->there = mcr_alloc_zero(s->ctx, q + 1, 1);
+    s->made = mcr_alloc_zero(s->ctx, q, sizeof *s->made);
     if (!s->act || !s->g || !s->in || !s->idle || !s->member || !s->age || !s->slot_b ||
         !s->before || !s->slot_lo || !s->slot_hi || !s->slot_group || !s->diagonal ||
         !s->candidate || !s->violator[0] || !s->violator[1] || !s->slot_list || !s->object_list ||
-        !s->new_slot || !s->new_object || !s->coef)
+        !s->new_slot || !s->new_object || !s->coef || !s->there || !s->made)
         return MCR_NO_MEMORY;
-    return mcr_gram_diagonal(gram, 0, s->diagonal);
+    return read_diagonal(s);
 }
 
 /* ---- the rounds --------------------------------------------------------------------------------*/
@@ -294,7 +329,7 @@ static mcr_status rounds(mcr_smo *s, mcr_qp_stop *stop)
         }
         if ((*stop = look_at_limits(s, violation)))
             break;
-        if ((st = mcr_smo_consider_shrinking(s)))
+        if (!s->stored && (st = mcr_smo_consider_shrinking(s)))
             break;
         s->result->rounds++;
         int64_t added = mcr_smo_renew_set(s, was), changed = 0;
@@ -304,7 +339,10 @@ static mcr_status rounds(mcr_smo *s, mcr_qp_stop *stop)
         if (s->p->most_steps && left < most)
             most = left;
         int64_t steps = mcr_smo_solve_block(
-            s, fmax(INNER_SHARE * violation, INNER_LEAST * s->p->tolerance), most);
+            s,
+            fmax((s->stored ? STORED_SHARE : INNER_SHARE) * violation,
+                 INNER_LEAST * s->p->tolerance),
+            most);
         if ((st = mcr_smo_take_over(s, &changed, &change)))
             break;
         /* Rounds that gain nothing, or very long ones that gain no more than rounding: the tolerance
@@ -386,24 +424,41 @@ static mcr_status verify(mcr_smo *s, bool precise, bool *good)
     return s->whole ? MCR_OK : mcr_cache_reset(s->cache, s->full);
 }
 
-mcr_status mcr_qp_solve(mcr_gram *gram, const mcr_qp *p, double *b, double *g,
+/* Whether slopes in float can be told apart to the tolerance. */
+static bool floats_can(const mcr_qp *p)
+{
+    double most = 0;
+    for (int64_t v = 0; v < p->n; v++)
+        most = fmax(most, fabs(p->z[v]));
+    return p->tolerance >= FLOAT_SLOPES * most;
+}
+
+static mcr_status solve(mcr *ctx, mcr_gram *gram, const mcr_qp *p, double *b, double *g,
                         mcr_qp_result *result)
 {
     mcr_smo s;
     *result = (mcr_qp_result){0};
-    mcr_status st = open_solver(&s, gram, p, b, result);
+    mcr_status st = open_solver(&s, ctx, gram, p, b, result);
     bool large = false;
     if (!st)
         st = look_at_diagonal(&s, &large);
     /* A start that floats cannot hold (the solution of a like problem) would only be blurred. */
     if (!st)
-        st = open_precision(&s, large || rounding(&s, NULL) >= 0.5 * p->tolerance);
+        st = open_precision(&s, gram && (large || rounding(&s, NULL) >= 0.5 * p->tolerance));
     if (!st)
-        st = mcr_smo_fresh_gradient(&s);
-    mcr_qp_stop stop = MCR_QP_OPTIMAL;
-    for (int tries = 1; !st; tries++) {
+        st = p->from ? mcr_smo_known_gradient(&s, g) : mcr_smo_fresh_gradient(&s);
+    bool can = gram || floats_can(p);
+    mcr_qp_stop stop = can ? MCR_QP_OPTIMAL : MCR_QP_STUCK;
+    result->violation = INFINITY;
+    for (int tries = 1; !st && can; tries++) {
         if ((st = s.whole ? whole_rounds(&s, &stop) : rounds(&s, &stop)))
             break;
+        if (!gram) {
+            result->violation = mcr_smo_look(&s);
+            if (!stop && !(result->violation <= p->tolerance))
+                stop = MCR_QP_STUCK;
+            break;
+        }
         double noise;
         bool good = false, too_rough = rounding(&s, &noise) >= 0.5 * p->tolerance;
         /* One of many problems that share a K is no more exact than that K. */
@@ -442,4 +497,15 @@ mcr_status mcr_qp_solve(mcr_gram *gram, const mcr_qp *p, double *b, double *g,
     }
     close_solver(&s);
     return st;
+}
+
+mcr_status mcr_qp_solve(mcr_gram *gram, const mcr_qp *p, double *b, double *g,
+                        mcr_qp_result *result)
+{
+    return solve(gram->ctx, gram, p, b, g, result);
+}
+
+mcr_status mcr_qp_try(mcr *ctx, const mcr_qp *p, double *b, double *g, mcr_qp_result *result)
+{
+    return solve(ctx, NULL, p, b, g, result);
 }

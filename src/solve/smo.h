@@ -27,7 +27,9 @@ typedef struct mcr_qp {
     size_t cache_bytes;         /* 0: the default, 256 MB */
     const float *k;             /* all of K where the caller has it, rows k_ld apart; NULL: no */
     int64_t k_ld;               /* a multiple of MCR_ROW_PAD; the padding is finite */
-    const char *phase;          /* for progress reports; NULL: none are made */
+    const double *diagonal;     /* of mcr_qp_try: that of k */
+    const double *from; /* of mcr_qp_try: K from is in g at the beginning; NULL: it is not */
+    const char *phase;  /* for progress reports; NULL: none are made */
 } mcr_qp;
 
 typedef enum mcr_qp_stop {
@@ -53,5 +55,10 @@ typedef struct mcr_qp_result {
  * outcome, not an error: b is feasible in any case. */
 mcr_status mcr_qp_solve(mcr_gram *gram, const mcr_qp *problem, double *b, double *g,
                         mcr_qp_result *result);
+
+/* The same for one of many problems that are only compared, with problem->k and diagonal as all there is of K: its
+ * padding is zero, and there is one row more, of zeros. Solved to the tolerance, too, but what floats
+ * cannot tell apart ends as stuck, and the gradient is not computed again at the end. */
+mcr_status mcr_qp_try(mcr *ctx, const mcr_qp *problem, double *b, double *g, mcr_qp_result *result);
 
 #endif

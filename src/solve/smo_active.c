@@ -21,10 +21,29 @@ enum {
 #define SHRINK_SHARE 0.5 /* of the active set that must be able to leave */
 #define SHRINK_RENT  2.0
 
+/* The same for the most common of the problems that are solved by the hundred. */
+static double look_at_stored(mcr_smo *s)
+{
+    const double *restrict g = s->g, *restrict z = s->p->z, *restrict b = s->b;
+    const double *restrict lo = s->p->lo, *restrict hi = s->p->hi;
+    double low = s->p->no_sum ? 0 : INFINITY, high = s->p->no_sum ? 0 : -INFINITY;
+    for (int64_t i = 0; i < s->n; i++) {
+        double slope = g[i] - z[i];
+        double up = b[i] < hi[i] ? slope : INFINITY, down = b[i] > lo[i] ? slope : -INFINITY;
+        low = up < low ? up : low;
+        high = down > high ? down : high;
+    }
+    s->low[0] = low;
+    s->high[0] = high;
+    return fmax(high - low, 0);
+}
+
 /* Extremes of the slopes of each group, and the violation. */
 double mcr_smo_look(mcr_smo *s)
 {
     double violation = 0;
+    if (s->stored && s->groups == 1 && s->p->epsilon == 0)
+        return look_at_stored(s);
     for (int t = 0; t < s->groups; t++) {
         s->low[t] = s->p->no_sum ? 0 : INFINITY;
         s->high[t] = s->p->no_sum ? 0 : -INFINITY;
@@ -95,14 +114,16 @@ static mcr_status add_stored_chunk(void *arg, int64_t item, int worker)
 }
 
 /* g += K change from all of K, for the objects and changes listed. */
-static mcr_status add_stored_rows(mcr_smo *s, int64_t count)
+mcr_status mcr_smo_add_stored(mcr_smo *s, int64_t count)
 {
     const mcr_tiles *tiles = mcr_tiles_best();
     const void **row = mcr_alloc(s->ctx, (size_t)count, sizeof *row);
     if (!row)
         return MCR_NO_MEMORY;
+    const char *k = s->stored ? (const char *)s->p->k : s->block.k;
+    int64_t ld = s->stored ? s->p->k_ld : s->block.ld;
     for (int64_t r = 0; r < count; r++)
-        row[r] = (const char *)s->block.k + (size_t)(s->object_list[r] * s->block.ld) * s->real;
+        row[r] = k + (size_t)(s->object_list[r] * ld) * s->real;
     stored_job job = {s, s->precise ? tiles->f64 : tiles->f32, row, count};
     mcr_status st = mcr_parallel(s->ctx, (s->n + STORED_COLUMNS - 1) / STORED_COLUMNS,
                                  add_stored_chunk, &job);
@@ -143,10 +164,17 @@ mcr_status mcr_smo_fresh_gradient(mcr_smo *s)
     all_active(s);
     memset(s->g, 0, sizeof *s->g * (size_t)s->n);
     int64_t count = list_changes(s, NULL);
-    if (s->whole)
-        return add_stored_rows(s, count);
+    if (s->whole || s->stored)
+        return mcr_smo_add_stored(s, count);
     s->result->rows += count;
     return add_rows(s->full, s->precise, s->object_list, s->coef, count, s->g);
+}
+
+mcr_status mcr_smo_known_gradient(mcr_smo *s, const double *g)
+{
+    all_active(s);
+    memcpy(s->g, g, sizeof *g * (size_t)s->n);
+    return mcr_smo_add_stored(s, list_changes(s, s->p->from));
 }
 
 /* g of the columns whose coefficient is 0 (support: is not), from nothing. */

@@ -50,7 +50,13 @@ typedef struct mcr_smo {
     double work; /* kernel values of rows since the last whole gradient */
 
     /* The working set: slot -> active column (-1: empty). */
-    bool whole; /* it is everything: slot = object */
+    bool whole;           /* it is everything: slot = object */
+    bool trial;           /* the caller's K is all there is */
+    bool stored;          /* so it is, and the set is not everything */
+    int64_t cleared;      /* rows of its block */
+    int64_t members;      /* in it */
+    unsigned char *there; /* rows of the block that are made */
+    int64_t *made;        /* in which round, if at all */
     int64_t slots;
     int64_t *member, *age;
     unsigned char *slot_group;
@@ -102,9 +108,13 @@ double mcr_smo_look(mcr_smo *s);
 /* The whole gradient from nothing. All become active; the working set must be translated or dropped
  * by the caller. */
 mcr_status mcr_smo_fresh_gradient(mcr_smo *s);
+/* The same of a trial that begins near p->from: g is K times that. */
+mcr_status mcr_smo_known_gradient(mcr_smo *s, const double *g);
 /* The same, in double where the objective needs it: only the gradient of coefficients at 0 is as exact as
  * float makes it. */
 mcr_status mcr_smo_exact_gradient(mcr_smo *s);
+/* g += K times the changes listed in object_list and coef, from a K that is there. */
+mcr_status mcr_smo_add_stored(mcr_smo *s, int64_t count);
 void mcr_smo_free_rests(mcr_smo *s);
 /* Shrinks if it pays. */
 mcr_status mcr_smo_consider_shrinking(mcr_smo *s);

@@ -75,11 +75,17 @@ INLINE vreal about_reciprocal(vreal a)
 #endif
 }
 
+INLINE const real *row_of(const mcr_smo_block *s, int64_t m)
+{
+    if (s->there && !s->there[m])
+        s->make_row(s->arg, m);
+    return (const real *)s->k + m * s->ld;
+}
+
 /* The partner of i with the largest gain; -1: none. */
 INLINE int64_t partner(const mcr_smo_block *s, int t, int64_t i, real low)
 {
-    const real *g = s->g, *down = s->down[t], *diagonal = s->diagonal;
-    const real *ki = (const real *)s->k + i * s->ld;
+    const real *g = s->g, *down = s->down[t], *diagonal = s->diagonal, *ki = row_of(s, i);
     vreal best = {0}, kii = splat(diagonal[i]);
     vwhole at = {0}, here = {0};
     for (int l = 0; l < LANES; l++)
@@ -179,6 +185,6 @@ int64_t SYMBOL(mcr_smo_run_)(mcr_smo_block *s)
         const real *g = s->g, *down = s->down[group];
         step = (real)move(s, i, j, (double)(g[j] + down[j]) - (double)worst.low);
         ki = (const real *)s->k + i * s->ld;
-        kj = (const real *)s->k + j * s->ld;
+        kj = row_of(s, j);
     }
 }

@@ -26,6 +26,11 @@ typedef struct mcr_smo_block {
     double epsilon;
     double tolerance;
     int64_t most_steps;
+    /* Rows that are made when they are first used: called with a member whose row is not `there`. NULL:
+     * all rows are. */
+    unsigned char *there;
+    void (*make_row)(void *arg, int64_t member);
+    void *arg;
 } mcr_smo_block;
 
 enum { MCR_SMO_PAD = 16 };

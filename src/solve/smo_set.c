@@ -92,6 +92,27 @@ static void list_violator(mcr_smo *s, int t, int64_t i, int64_t count[2])
         s->violator[1][count[1]++] = (mcr_smo_candidate){-down, i};
 }
 
+/* All of them, in the most common of the problems that are solved by the hundred. */
+static void list_stored(mcr_smo *s, int64_t count[2])
+{
+    const double *restrict g = s->g, *restrict z = s->p->z, *restrict b = s->b;
+    const double *restrict lo = s->p->lo, *restrict hi = s->p->hi;
+    mcr_smo_candidate *restrict up = s->violator[0], *restrict down = s->violator[1];
+    const double low = s->low[0], high = s->high[0];
+    int64_t ups = 0, downs = 0;
+    for (int64_t i = 0; i < s->n; i++) {
+        double slope = g[i] - z[i];
+        bool out = !s->in[i];
+        /* Written in any case, kept if it is one. */
+        up[ups] = (mcr_smo_candidate){slope, i};
+        ups += out & (slope < high) & (b[i] < hi[i]);
+        down[downs] = (mcr_smo_candidate){-slope, i};
+        downs += out & (slope > low) & (b[i] > lo[i]);
+    }
+    count[0] = ups;
+    count[1] = downs;
+}
+
 /* Adds up to `want` of the listed columns, those that violate most. */
 static int64_t add_violators(mcr_smo *s, mcr_smo_candidate *list, int64_t count, int64_t want,
                              int64_t *slot, int64_t *added)
@@ -114,9 +135,12 @@ static void renew_group(mcr_smo *s, int t, int64_t wanted, mcr_smo_candidate *wa
     int64_t members = 0, violators[2] = {0};
     for (int64_t m = 0; m < s->slots; m++)
         members += s->member[m] >= 0 && mcr_smo_group(s, s->act[s->member[m]]) == t;
-    for (int64_t i = 0; i < s->active; i++)
-        if (!s->in[i] && mcr_smo_group(s, s->act[i]) == t)
-            list_violator(s, t, i, violators);
+    if (s->stored && s->groups == 1 && s->p->epsilon == 0)
+        list_stored(s, violators);
+    else
+        for (int64_t i = 0; i < s->active; i++)
+            if (!s->in[i] && mcr_smo_group(s, s->act[i]) == t)
+                list_violator(s, t, i, violators);
     int64_t empty = wanted - members, change = wanted / 2 > 1 ? wanted / 2 : 1;
     if (change > violators[0] + violators[1])
         change = violators[0] + violators[1];
@@ -211,6 +235,43 @@ static mcr_status spread_columns(void *arg, int64_t item, int worker)
     return MCR_OK;
 }
 
+/* The row of a member out of the caller's K. */
+static void gather_row(void *arg, int64_t m)
+{
+    mcr_smo *s = arg;
+    const float *from = s->p->k + s->act[s->member[m]] * s->p->k_ld;
+    float *to = (float *)s->k + m * s->block.ld;
+    int64_t made = s->made[m] >= s->age[m] ? s->made[m] : -1; /* else it was another's */
+    if (made < 0)
+        for (int64_t i = 0; i < s->members; i++)
+            to[s->slot_list[i]] = from[s->object_list[i]];
+    else
+        for (int64_t i = 0; i < s->members; i++)
+            if (s->age[s->slot_list[i]] > made)
+                to[s->slot_list[i]] = from[s->object_list[i]];
+    s->made[m] = s->result->rounds;
+    s->result->rows++;
+    s->block.there[m] = 1;
+}
+
+/* Rows of the caller's K are cut to the set when they are used. Places without a member, and the null
+ * object, have zeros. */
+static void open_rows(mcr_smo *s, int64_t used)
+{
+    int64_t rows = s->p->no_sum ? s->places : s->slot_list[used - 1] + 1;
+    if (rows > s->cleared) {
+        memset(s->k + (size_t)(s->cleared * s->block.ld) * s->real, 0,
+               (size_t)((rows - s->cleared) * s->block.ld) * s->real);
+        s->cleared = rows;
+    }
+    s->members = used;
+    s->block.make_row = gather_row;
+    s->block.arg = s;
+    s->block.there = s->there;
+    memset(s->there, 0, (size_t)s->slots);
+    s->there[s->slots] = 1;
+}
+
 /* K of the new members against all members, into their slots. */
 mcr_status mcr_smo_fill_block(mcr_smo *s, int64_t added)
 {
@@ -225,6 +286,10 @@ mcr_status mcr_smo_fill_block(mcr_smo *s, int64_t added)
             s->slot_list[used] = m;
             s->object_list[used++] = s->act[s->member[m]];
         }
+    if (s->stored) {
+        open_rows(s, used);
+        return MCR_OK;
+    }
     mcr_status st = mcr_gram_block_any(s->full, (mcr_rows){s->new_object, 0, added},
                                        (mcr_rows){s->object_list, 0, used}, s->fresh, used,
                                        s->precise);
@@ -320,8 +385,9 @@ mcr_status mcr_smo_take_over(mcr_smo *s, int64_t *changed, double *change)
     }
     *changed = count;
     s->work += (double)count * (double)s->active;
-    mcr_status st = mcr_cache_accumulate(s->cache, (mcr_rows){s->object_list, 0, count}, keep,
-                                         s->coef, s->g);
+    mcr_status st = s->stored ? mcr_smo_add_stored(s, count)
+                              : mcr_cache_accumulate(s->cache, (mcr_rows){s->object_list, 0, count},
+                                                     keep, s->coef, s->g);
     *change += half_change(s);
     return st;
 }

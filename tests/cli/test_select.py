@@ -57,7 +57,16 @@ def test_groups_and_order():
     done = tap.mercer("cv", "svm", file, "--groups", "groups.txt", "--folds", 7, status=1)
     assert "6 groups are too few for 7 folds" in done.stderr, done.stderr
     done = tap.mercer("cv", "svm", file, "--groups", "nothing.txt", status=2)
-    assert "no text column of that name" in done.stderr, done.stderr
+    assert "no column of that name" in done.stderr, done.stderr
+    # A column of groups is not learnt from, be it text or numbers.
+    lines = open(file).read().split("\n")
+    for name, word in (("site", "g%d"), ("visit", "%d")):
+        with open("grouped.csv", "w") as f:
+            f.write("%s,%s\n" % (name, lines[0]))
+            f.write("".join("%s,%s\n" % (word % (i % 6), line) for i, line in enumerate(lines[1:61])))
+        by_column = cv("svm", "grouped.csv", "--groups", name, "--folds", 6)
+        by_file = cv("svm", file, "--groups", "groups.txt", "--folds", 6)
+        tap.check_equal(by_column["metrics"], by_file["metrics"])
     tap.check_equal(cv("ridge", sample("sinc", n=60), "-k", "rbf(gamma=1)", "--ordered", "--folds", 4)["folds"], 4)
 
 
@@ -121,6 +130,32 @@ def test_nested():
     assert all("gamma" in c["kernel"] and c["options"].startswith("C=") for c in found["chosen"]), found
 
 
+def test_a_best_point_at_the_edge_is_told():
+    file = sample(n=60)
+    at_end = tap.mercer("tune", "svm", file, "-k", "rbf(gamma=1e-6:1e-4:log3)", "-C", "1e-4:1e-2:log3")
+    assert "at an end of the range of gamma, C: a wider one" in at_end.stdout, at_end.stdout
+    ranges = ("-k", "rbf(gamma=1e-4:1e4:log9)", "-C", 1)
+    found = json.loads(tap.mercer("tune", "svm", file, *ranges, "--json").stdout)
+    assert found["edge"] is None, found["best"]
+
+
+def test_threads_do_not_change_the_table():
+    file, tables = sample("spirals", n=700), []
+    for threads in (1, 3):
+        tap.mercer("tune", "svm", file, "-k", "rbf(gamma=0.5:50:log4)", "-k", "poly(degree=2:3, c=1)",
+                   "-C", "1:100:log4", "--folds", 4, "--threads", threads, "--table", "t%d.csv" % threads)
+        tables.append(open("t%d.csv" % threads).read())
+    tap.check_equal(tables[0], tables[1])
+
+
+def test_unfinished_trainings_of_an_inner_search_are_counted():
+    file = sample(n=60)
+    words = ("svm", file, "-k", "rbf(gamma=1)", "-C", "1:100:log3", "--folds", 2, "--inner-folds", 2, "--max-steps", 1)
+    found = cv(*words)
+    tap.check_equal(found["fits"], 2 * (3 * 2 + 1))
+    tap.check_equal(found["unfinished"], found["fits"])
+
+
 def test_what_is_refused():
     file = sample(n=50)
     for words, message in (
@@ -133,6 +168,8 @@ def test_what_is_refused():
             (("tune", "svm", file, "-k", "rfb(gamma=0.1:10:log3)"), 'did you mean "rbf"'),
             (("tune", "svm", file, "-k", "rbf(gama=0.1:10:log3)"), "gamma"),
             (("cv", "svm", file, "--loo", "--metric", "auc"), "use folds"),
+            (("cv", "svm", file, "--loo", "--folds", 5), "leave --folds out"),
+            (("tune", "svm", file, "--loo", "--folds", 5), "leave --folds out"),
             (("tune", "svm", file, "--table", "nowhere/t.csv"), "cannot be written"),
             (("cv", "svm", file, "--folds", 60), "too few"),
             (("cv", "svm", file, "--scale", "max"), "scale"),

@@ -109,7 +109,7 @@ static double judge(mcr *ctx, const char *name, const mcr_judged *what)
     const mcr_metric *m = NULL;
     double out = -1;
     test_ok(ctx, mcr_metric_choose(&m, ctx, name, what->task));
-    test_ok(ctx, m->judge(ctx, what, &out));
+    test_ok(ctx, mcr_metric_judge(m, ctx, what, &out));
     return out;
 }
 
@@ -154,7 +154,7 @@ static void test_metrics(void **context)
     const mcr_metric *m = NULL;
     double none;
     test_ok(ctx, mcr_metric_choose(&m, ctx, "log-loss", MCR_CLASSIFY));
-    test_fails(ctx, m->judge(ctx, &what, &none), MCR_BAD_CALL, "--probability");
+    test_fails(ctx, mcr_metric_judge(m, ctx, &what, &none), MCR_BAD_CALL, "--probability");
     what.proba = proba;
     test_close_real("log-loss", judge(ctx, "log-loss", &what), loss, 1e-13);
     test_close_real("auc of probabilities", judge(ctx, "auc", &what), won / pairs, 1e-14);
@@ -278,14 +278,21 @@ static void test_cv_by_hand(void **context)
     compare(ctx, "ridge", "scale=standard", "sinc", "rbf(gamma=0.5)");
 }
 
-/* Ridge knows what it would say of each object without it. */
+/* Ridge and gp know what they would say of each object without it. */
 static void test_leave_one_out(void **context)
 {
     mcr *ctx = *context;
-    static const char *const words[] = {"lambda=0.1", "lambda=0.1 task=classify"};
-    for (int classify = 0; classify < 2; classify++) {
-        mcr_data *data = sample_data(ctx, classify ? "blobs" : "sinc", N);
-        mcr_options *o = make_options(ctx, "ridge", words[classify]);
+    static const struct {
+        const char *learner, *data, *options;
+    } known[] = {
+        {"ridge", "sinc", "lambda=0.1"},
+        {"ridge", "blobs", "lambda=0.1 task=classify"},
+        {"gp", "sinc", "optimize=no noise=0.05"},
+        {"gp", "sinc", "optimize=no noise=0.05 standardize=no"},
+    };
+    for (size_t c = 0; c < sizeof known / sizeof *known; c++) {
+        mcr_data *data = sample_data(ctx, known[c].data, N);
+        mcr_options *o = make_options(ctx, known[c].learner, known[c].options);
         mcr_kernel *k = NULL;
         mcr_splits *splits = NULL;
         mcr_cv_report *r = NULL;
@@ -295,6 +302,7 @@ static void test_leave_one_out(void **context)
                                      &(mcr_split_plan){.size = sizeof(mcr_split_plan),
                                                        .kind = MCR_SPLIT_LEAVE_ONE_OUT}));
         test_ok(ctx, mcr_cv(&r, o, k, data, splits, NULL, NULL));
+        assert_int_equal(r->fits, 1);
         for (int64_t s = 0; s < N; s++)
             want[s] = by_hand(ctx, o, k, data, splits, s, value);
         test_close_arrays("left out", r->metric[0].split, want, N, 1e-9);
@@ -379,6 +387,14 @@ static void test_tables(void **context)
     check_table(ctx, "svm", "tol=1e-8", &search, moons);
     check_table(ctx, "svm", "tol=1e-8 scale=standard", &search, blobs);
     check_table(ctx, "svm", "tol=1e-8 multiclass=ovr bias=no", &search, blobs);
+    /* What floats can solve is tried on a K of all objects; of many objects by working sets. */
+    mcr_data *many = sample_data(ctx, "spirals", 900);
+    check_table(ctx, "svm", "tol=3e-5", &search, many);
+    check_table(ctx, "svm", "tol=3e-5 bias=no class-weight=balanced", &search, many);
+    check_table(ctx, "svm", "tol=3e-5 scale=minmax", &search, moons);
+    check_table(ctx, "svm", "tol=3e-5", &search, blobs);
+    check_table(ctx, "svm", "tol=3e-5 multiclass=ovr bias=no", &search, blobs);
+    mcr_data_free(many);
     search.metric = "mae";
     search.kernels = 1;
     check_table(ctx, "svr", "tol=1e-8", &search, sinc);
@@ -575,18 +591,17 @@ static void test_cut_off(void **context)
 
 static mcr_status tune_once(mcr *ctx, void *arg)
 {
-    const mcr_data *source = arg;
-    (void)source;
+    const char *sample = arg;
     mcr_data *data = NULL;
     mcr_options *o = NULL;
     mcr_model *model = NULL;
     mcr_tune_report *r = NULL;
     mcr_search search = make_search();
     search.split.folds = 2;
-    mcr_status s = mcr_data_sample(&data, ctx, "moons", 16, -1);
+    mcr_status s = mcr_data_sample(&data, ctx, sample, 16, -1);
     if (!s)
         s = mcr_options_open(&o, ctx, "svm");
-    if (!s)
+    if (!s && sample[0] == 'm')
         s = mcr_options_set(o, "scale", "standard");
     if (!s)
         s = mcr_tune(&model, &r, o, &search, data);
@@ -625,7 +640,8 @@ static mcr_status cv_once(mcr *ctx, void *arg)
 static void test_short_of_memory(void **context)
 {
     (void)context;
-    test_sweep_allocations("tune", tune_once, NULL);
+    test_sweep_allocations("tune", tune_once, (void *)"moons");
+    test_sweep_allocations("tune of three classes", tune_once, (void *)"blobs");
     test_sweep_allocations("nested cv", cv_once, NULL);
 }
 

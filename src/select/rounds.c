@@ -1,0 +1,530 @@
+/* rounds.c: trying some points of a search, split by split.
+ *
+ * Points with the same kernel are trained in a chain, each from the solution of the one before. Between
+ * rounds of splits those are left out that cannot win any more, even if they were perfect on all splits
+ * that are left. What is tried next depends on complete rounds only: so the result is the same for any
+ * number of threads, and for a search that was cut off and resumed.
+ *
+ * A worker takes a kernel, computes K of all objects, and runs its chains. When there are no more kernels
+ * it helps with those that others have begun.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/stream.h"
+#include "base/threads.h"
+#include "select/search.h"
+
+enum { MANY_OBJECTS = 20000, PAUSE = 50000 /* ns, where another worker computes K */ };
+
+bool mcr_side_by_side(mcr *ctx, const mcr_learner_type *type, int64_t n, int64_t items)
+{
+    double matrix = type->dense ? (double)n * (double)n * sizeof(double) * 2 : 0;
+    return items > 1 && n <= MANY_OBJECTS &&
+           matrix * mcr_workers(ctx) < 0.5 * (double)mcr_budget_left(ctx);
+}
+
+/* ---- scores ------------------------------------------------------------------------------------*/
+
+bool mcr_tried_better(const mcr_tried *t, double a, double b)
+{
+    return t->metric->info.larger ? a > b : a < b;
+}
+
+double mcr_tried_mean(const mcr_tried *t, int64_t point)
+{
+    return mcr_mean(t->score + point * t->count, t->count);
+}
+
+static void choose_best(mcr_tried *t)
+{
+    t->best = -1;
+    for (int64_t p = 0; p < t->grid->points; p++)
+        if (t->state[p] == MCR_POINT_DONE + 1 && isfinite(mcr_tried_mean(t, p)) &&
+            (t->best < 0 || mcr_tried_better(t, mcr_tried_mean(t, p), mcr_tried_mean(t, t->best))))
+            t->best = p;
+}
+
+/* Sum over the splits, those that were not tested taken as `rest`. */
+static double sum_with(const mcr_tried *t, int64_t point, double rest)
+{
+    double sum = rest * (double)(t->count - t->tested[point]);
+    if (t->count == t->tested[point])
+        sum = 0;
+    for (int64_t s = 0; s < t->tested[point]; s++)
+        sum += t->score[point * t->count + s];
+    return sum;
+}
+
+/* Marks those of the batch that are worse than another point for sure. A NAN (a split on which the metric
+ * is not defined) proves nothing. */
+static void leave_out(mcr_tried *t, const int64_t *point, int64_t count)
+{
+    const mcr_metric *m = t->metric;
+    double good = m->info.larger ? m->most : m->least, bad = m->info.larger ? m->least : m->most;
+    double sure = NAN; /* what the best will reach at least */
+    for (int64_t p = 0; p < t->grid->points; p++) {
+        if (!t->state[p] || t->state[p] == MCR_POINT_BEATEN + 1 || !t->tested[p])
+            continue;
+        double sum = sum_with(t, p, bad);
+        if (isnan(sure) || mcr_tried_better(t, sum, sure))
+            sure = sum;
+    }
+    for (int64_t i = 0; i < count; i++) {
+        int64_t p = point[i];
+        double most = sum_with(t, p, good);
+        double margin = 1e-12 * (double)t->count * fmax(1, fabs(sure)); /* sums are rounded */
+        if (t->tested[p] < t->count && isfinite(sure) && mcr_tried_better(t, sure, most) &&
+            fabs(sure - most) > margin)
+            t->state[p] = MCR_POINT_BEATEN + 1;
+        else if (t->tested[p] < t->count && isinf(sum_with(t, p, 0)))
+            t->state[p] = MCR_POINT_FAILED + 1;
+    }
+}
+
+/* ---- one batch ---------------------------------------------------------------------------------*/
+
+/* The points of one kernel in a batch. */
+typedef struct group {
+    int64_t first, end; /* points of the batch */
+    int64_t next;       /* split of the round that no worker has taken */
+    int owner;          /* worker in whose room K is */
+    int state;          /* of group_state */
+    double seconds;     /* that its last round took */
+} group;
+
+enum group_state { NOT_BEGUN, COMPUTING, HAS_K, HAS_NONE };
+
+typedef struct batch {
+    mcr_tried *t;
+    const int64_t *point; /* rising */
+    int64_t count;
+    group *group;
+    int64_t groups;
+    int64_t *order;              /* of the groups: those that take long first */
+    int64_t next;                /* place in it that no worker has taken */
+    bool stopped;                /* a worker has failed */
+    mcr_kernel *stored;          /* reads it */
+    int64_t first_split, splits; /* of this round */
+    int64_t items;               /* before this round */
+} batch;
+
+/* Tells of the progress; true: the user asks to stop. */
+static bool tell(mcr_tried *t)
+{
+    double done = (double)__atomic_load_n(&t->fits, __ATOMIC_RELAXED),
+           passed = mcr_now() - t->began;
+    double part = fmin(done / t->expected, 0.99);
+    mcr_progress at = {.size = sizeof at,
+                       .phase = "tune",
+                       .fraction = part,
+                       .seconds = passed,
+                       .step = (int64_t)done,
+                       .objective = NAN,
+                       .violation = NAN,
+                       .left = part > 0.02 ? passed * (1 - part) / part : 0};
+    if (t->covers)
+        mcr_cover_set(t->ctx, &at);
+    return mcr_report(t->ctx, &at);
+}
+
+/* Where the options of a point are kept. */
+static int64_t setting_of(const mcr_tried *t, int64_t point)
+{
+    bool second = mcr_grid_template(t->grid, point)->scale != t->grid->template[0].scale;
+    return point % t->grid->settings + (second ? t->grid->settings : 0);
+}
+
+static int64_t kernel_of(const mcr_tried *t, int64_t point)
+{
+    return point / t->grid->settings;
+}
+
+static mcr_status run_chain(const batch *b, mcr_chain *c, const mcr_data *data)
+{
+    mcr_tried *t = b->t;
+    const mcr_trial_set set = {t->ctx, data, t->splits, &t->metric, 1};
+    mcr_status s = mcr_chain_run(&set, c);
+    if (s)
+        return s;
+    if (c->unfinished)
+        __atomic_add_fetch(&t->unfinished, c->unfinished, __ATOMIC_RELAXED);
+    if (c->failed && !__atomic_exchange_n(&t->failed, true, __ATOMIC_RELAXED))
+        snprintf(t->message, sizeof t->message, "%s", c->message);
+    return MCR_OK;
+}
+
+/* One chain: the settings, the points and the scores of a group on a split. */
+typedef struct item {
+    int64_t number; /* among all of the round */
+    mcr_chain chain;
+    const mcr_options **options;
+    int64_t *of;
+    mcr_kernel *kernel; /* owned; NULL: there is a shared one */
+    const mcr_data *data;
+} item;
+
+static mcr_status open_item(item *it, const batch *b, int64_t number, int worker)
+{
+    mcr_tried *t = b->t;
+    const group *g = &b->group[number];
+    size_t room = (size_t)(g->end - g->first);
+    const mcr_data *shared = t->shared[kernel_of(t, b->point[g->first])];
+    *it = (item){.data = shared ? shared : t->data};
+    it->options = mcr_alloc(t->ctx, room, sizeof *it->options);
+    it->of = mcr_alloc(t->ctx, room, sizeof *it->of);
+    mcr_chain *c = &it->chain;
+    *c = (mcr_chain){.options = it->options, .room = &t->room[worker]};
+    c->score = mcr_alloc(t->ctx, room, sizeof *c->score);
+    if (!it->options || !it->of || !c->score)
+        return MCR_NO_MEMORY;
+    for (int64_t i = g->first; i < g->end; i++)
+        if (t->state[b->point[i]] == MCR_POINT_DONE + 1) {
+            it->of[c->count] = b->point[i];
+            it->options[c->count++] = t->setting[setting_of(t, b->point[i])];
+        }
+    mcr_status s = shared || !c->count ? MCR_OK : mcr_grid_kernel(&it->kernel, t->grid, it->of[0]);
+    c->kernel = shared ? b->stored : it->kernel;
+    return s;
+}
+
+static void close_item(mcr *ctx, item *it)
+{
+    mcr_kernel_free(it->kernel);
+    mcr_free(ctx, it->options);
+    mcr_free(ctx, it->of);
+    mcr_free(ctx, it->chain.score);
+}
+
+/* Where a worker keeps K of the group it has begun: others may be reading that while its own chains need
+ * their room. */
+static mcr_chain_room *stored_by(const batch *b, int worker)
+{
+    return &b->t->room[b->t->workers + worker];
+}
+
+static mcr_result_key key_of(const batch *b, int64_t number, int64_t split)
+{
+    return (mcr_result_key){b->t->batch, b->items + number * b->splits + split};
+}
+
+/* K of all objects for the group's chains, into a room of the worker's; only where all splits see the
+ * same objects, and there is anything left to do. */
+static mcr_status fill_room(batch *b, int64_t number, const item *it, int worker)
+{
+    mcr_tried *t = b->t;
+    const mcr_chain *c = &it->chain;
+    const mcr_trial_set set = {t->ctx, it->data, t->splits, &t->metric, 1};
+    bool wanted = false;
+    for (int64_t split = 0; split < b->splits && c->count && !wanted; split++)
+        wanted = !mcr_checkpoint_find(t->checkpoint, key_of(b, number, split), c->score, c->count);
+    if (!wanted || c->options[0]->scale || !mcr_chain_tries(&set, c))
+        return MCR_OK;
+    mcr_status s = mcr_chain_room_fill(t->ctx, stored_by(b, worker), c->kernel, it->data);
+    /* What cannot be computed shows again when it is trained with. */
+    return s == MCR_NO_MEMORY || s == MCR_STOPPED ? s : MCR_OK;
+}
+
+static mcr_status run_split(batch *b, int64_t number, item *it, int64_t split)
+{
+    mcr_tried *t = b->t;
+    const group *g = &b->group[number];
+    mcr_chain *c = &it->chain;
+    mcr_result_key key = key_of(b, number, split);
+    mcr_status s = MCR_OK;
+    c->split = b->first_split + split;
+    c->failed = c->unfinished = 0;
+    c->stored = g->state == HAS_K ? stored_by(b, g->owner) : NULL;
+    if (c->count && !mcr_checkpoint_find(t->checkpoint, key, c->score, c->count)) {
+        s = run_chain(b, c, it->data);
+        if (!s)
+            s = mcr_checkpoint_add(t->checkpoint, key, c->score, c->count);
+    }
+    for (int64_t i = 0; i < c->count && !s; i++)
+        t->score[it->of[i] * t->count + c->split] = c->score[i];
+    __atomic_add_fetch(&t->fits, c->count, __ATOMIC_RELAXED);
+    return tell(t) && !s ? mcr_fail(t->ctx, MCR_STOPPED, "interrupted") : s;
+}
+
+/* A kernel that cannot be (its values do not go together): all its points fail. */
+static mcr_status give_up(const batch *b, int64_t number)
+{
+    mcr_tried *t = b->t;
+    const group *g = &b->group[number];
+    for (int64_t i = g->first; i < g->end; i++)
+        for (int64_t split = 0; split < b->splits; split++)
+            t->score[b->point[i] * t->count + b->first_split + split] = t->metric->info.larger
+                                                                            ? -INFINITY
+                                                                            : INFINITY;
+    if (!__atomic_exchange_n(&t->failed, true, __ATOMIC_RELAXED))
+        snprintf(t->message, sizeof t->message, "%s", mcr_last_message(t->ctx));
+    return MCR_OK;
+}
+
+/* Runs the chains of a group that no one has taken; its first worker makes ready what they share. */
+static mcr_status run_group(batch *b, int64_t number, int worker, bool first)
+{
+    mcr_tried *t = b->t;
+    group *g = &b->group[number];
+    double began = mcr_now();
+    item it;
+    if (first)
+        stored_by(b, worker)->ld = 0;
+    mcr_status s = open_item(&it, b, number, worker);
+    if (s == MCR_BAD_CALL) {
+        s = first ? give_up(b, number) : MCR_OK;
+        __atomic_store_n(&g->next, b->splits, __ATOMIC_RELAXED);
+    } else if (!s && first)
+        s = fill_room(b, number, &it, worker);
+    if (first) {
+        g->owner = worker;
+        __atomic_store_n(&g->state, stored_by(b, worker)->ld ? HAS_K : HAS_NONE, __ATOMIC_RELEASE);
+    }
+    while (!s && !__atomic_load_n(&b->stopped, __ATOMIC_RELAXED)) {
+        int64_t split = __atomic_fetch_add(&g->next, 1, __ATOMIC_RELAXED);
+        if (split >= b->splits)
+            break;
+        s = run_split(b, number, &it, split);
+    }
+    if (first)
+        g->seconds = mcr_now() - began;
+    close_item(t->ctx, &it);
+    return s;
+}
+
+/* All that one worker does in a round. */
+static mcr_status run_worker(void *arg, int64_t item_number, int worker)
+{
+    (void)item_number;
+    batch *b = arg;
+    mcr_status s = MCR_OK;
+    for (int64_t at; !s && (at = __atomic_fetch_add(&b->next, 1, __ATOMIC_RELAXED)) < b->groups;)
+        s = run_group(b, b->order[at], worker, true);
+    for (int64_t at = 0; at < b->groups && !s; at++) {
+        group *g = &b->group[b->order[at]];
+        while (__atomic_load_n(&g->next, __ATOMIC_RELAXED) < b->splits &&
+               __atomic_load_n(&g->state, __ATOMIC_ACQUIRE) < HAS_K &&
+               !__atomic_load_n(&b->stopped, __ATOMIC_RELAXED))
+            nanosleep(&(struct timespec){.tv_nsec = PAUSE}, NULL);
+        if (__atomic_load_n(&g->next, __ATOMIC_RELAXED) < b->splits)
+            s = run_group(b, b->order[at], worker, false);
+    }
+    if (s)
+        __atomic_store_n(&b->stopped, true, __ATOMIC_RELAXED);
+    return s;
+}
+
+static mcr_status make_settings(mcr_tried *t, const int64_t *point, int64_t count)
+{
+    mcr_status s = MCR_OK;
+    for (int64_t i = 0; i < count && !s; i++) {
+        int64_t setting = setting_of(t, point[i]);
+        if (!t->setting[setting])
+            s = mcr_grid_setting(&t->setting[setting], t->grid, point[i]);
+    }
+    return s;
+}
+
+/* ---- kernel values for all splits ----
+ *
+ * Where a value costs much (strings, graphs, vectors of many features) all of K is computed once, and
+ * all splits read it. That cannot be where vectors are scaled: each split scales in its own way. */
+
+#define DEAR_WORK 400.0 /* multiply-adds of a value: then reading it back is cheaper */
+
+static bool has_vectors(const mcr_data *data)
+{
+    for (int64_t f = 0; f < data->fields; f++)
+        if (data->store[f]->kind & (MCR_DENSE | MCR_SPARSE))
+            return true;
+    return false;
+}
+
+/* Kernels on strings and graphs do much of their work when they are bound to data: each training, and
+ * each prediction, would do it again. */
+static bool binds_dearly(const mcr_kernel *k)
+{
+    bool dear = (k->type->kinds & (MCR_STRINGS | MCR_GRAPHS)) != 0;
+    for (int c = 0; c < k->children && !dear; c++)
+        dear = binds_dearly(k->child[c]);
+    return dear;
+}
+
+/* The same objects, with the values of K as their only field. */
+static mcr_status keep_matrix(mcr_data **out, mcr_gram *gram, const mcr_data *data)
+{
+    int64_t n = mcr_data_count(data);
+    mcr_store *store = NULL;
+    mcr_status s = mcr_store_new(&store, data->ctx, "K", MCR_PRECOMPUTED);
+    if (s)
+        return s;
+    store->count = store->cols = n;
+    store->id = mcr_alloc(data->ctx, (size_t)n, sizeof *store->id);
+    store->dense = mcr_alloc(data->ctx, (size_t)n, (size_t)n * sizeof *store->dense);
+    s = store->id && store->dense ? MCR_OK : MCR_NO_MEMORY;
+    for (int64_t i = 0; i < n && !s; i++)
+        store->id[i] = i;
+    if (!s)
+        s = mcr_gram_matrix_quietly(gram, store->dense, n, true);
+    if (!s)
+        s = mcr_data_with_store(out, data, store);
+    mcr_store_free(store);
+    return s;
+}
+
+/* Whether chains compute K of all objects themselves, once or twice for all splits. */
+static bool chains_do(const mcr_tried *t, const mcr_kernel *kernel)
+{
+    const mcr_options *options[2] = {t->grid->options, t->grid->options};
+    const mcr_trial_set set = {t->ctx, t->data, t->splits, &t->metric, 1};
+    const mcr_chain c = {.kernel = kernel,
+                         .options = options,
+                         .count = t->grid->settings > 1 ? 2 : 1,
+                         .room = t->room};
+    return mcr_chain_tries(&set, &c);
+}
+
+static mcr_status share_kernel(batch *b, int64_t which)
+{
+    mcr_tried *t = b->t;
+    const mcr_options *options = t->grid->options;
+    int64_t n = mcr_data_count(t->data), first = b->point[b->group[which].first];
+    int64_t number = kernel_of(t, first);
+    double bytes = (double)n * (double)n * sizeof(double);
+    bool taken = false;
+    if (t->shared[number] || options->type->own_kernel || mcr_wants_features(options) ||
+        ((options->scale || t->grid->scales) && has_vectors(t->data)) ||
+        (double)t->shared_bytes + bytes > 0.4 * (double)mcr_memory_budget(t->ctx))
+        return MCR_OK;
+    mcr_kernel *kernel = NULL;
+    mcr_gram *gram = NULL;
+    mcr_status s = mcr_grid_kernel(&kernel, t->grid, first);
+    if (!s)
+        s = mcr_gram_open(&gram, t->ctx, kernel, t->data, NULL);
+    if (!s && strcmp(kernel->type->name, "precomputed") != 0 &&
+        (binds_dearly(kernel) || mcr_gram_is_slow(gram) ||
+         (mcr_gram_work(gram) > DEAR_WORK && !chains_do(t, kernel)))) {
+        s = mcr_budget_take(t->ctx, (size_t)bytes, "kernel values that all splits share");
+        taken = !s;
+        if (!s)
+            s = keep_matrix(&t->shared[number], gram, t->data);
+    }
+    if (t->shared[number])
+        t->shared_bytes += (size_t)bytes;
+    else if (taken)
+        mcr_budget_give(t->ctx, (size_t)bytes);
+    mcr_gram_close(gram);
+    mcr_kernel_free(kernel);
+    /* What cannot be computed shows again when it is trained with. */
+    return s == MCR_NO_MEMORY || s == MCR_STOPPED ? s : MCR_OK;
+}
+
+static mcr_status share_kernels(batch *b)
+{
+    mcr_status s = mcr_kernel_parse(&b->stored, b->t->ctx, "precomputed(K)");
+    for (int64_t g = 0; g < b->groups && !s; g++)
+        s = share_kernel(b, g);
+    return s;
+}
+
+static int longer_first(const void *a, const void *b)
+{
+    const group *x = *(const group *const *)a, *y = *(const group *const *)b;
+    if (x->seconds != y->seconds)
+        return x->seconds > y->seconds ? -1 : 1;
+    return (x < y) - (x > y); /* before it is known: the last kernels, which have more support */
+}
+
+static mcr_status order_groups(batch *b)
+{
+    const group **list = mcr_alloc(b->t->ctx, (size_t)b->groups, sizeof *list);
+    if (!list)
+        return MCR_NO_MEMORY;
+    for (int64_t g = 0; g < b->groups; g++) {
+        list[g] = &b->group[g];
+        b->group[g].next = 0;
+        b->group[g].state = NOT_BEGUN;
+    }
+    qsort(list, (size_t)b->groups, sizeof *list, longer_first);
+    for (int64_t g = 0; g < b->groups; g++)
+        b->order[g] = list[g] - b->group;
+    mcr_free(b->t->ctx, list);
+    b->next = 0;
+    return MCR_OK;
+}
+
+/* Splits of a first round. Before four fifths hardly any point is sure to lose: one must be behind by more
+ * than what it could still gain on the others. */
+static int64_t first_round(int64_t splits)
+{
+    return splits > 1 ? 4 * splits / 5 : splits;
+}
+
+static mcr_status run_rounds(batch *b)
+{
+    mcr_tried *t = b->t;
+    mcr_status s = MCR_OK;
+    for (int64_t done = 0; done < t->count && !s; done += b->splits) {
+        b->first_split = done;
+        b->splits = done ? 1 : first_round(t->count);
+        int64_t items = b->groups * b->splits;
+        s = order_groups(b);
+        if (!s && mcr_side_by_side(t->ctx, t->grid->options->type, mcr_data_count(t->data), items))
+            s = mcr_parallel(t->ctx, t->workers, run_worker, b);
+        else if (!s)
+            s = run_worker(b, 0, 0);
+        b->items += items;
+        for (int64_t i = 0; i < b->count && !s; i++)
+            if (t->state[b->point[i]] == MCR_POINT_DONE + 1)
+                t->tested[b->point[i]] = (int32_t)(done + b->splits);
+        if (!s)
+            leave_out(t, b->point, b->count);
+    }
+    for (int64_t i = 0; i < b->count && !s; i++)
+        if (t->state[b->point[i]] == MCR_POINT_DONE + 1 &&
+            !isfinite(mcr_tried_mean(t, b->point[i])))
+            t->state[b->point[i]] = MCR_POINT_FAILED + 1;
+    return s;
+}
+
+/* Tries the points that are not known yet. */
+mcr_status mcr_try_points(mcr_tried *t, const int64_t *asked, int64_t asked_count)
+{
+    mcr *ctx = t->ctx;
+    batch b = {.t = t};
+    int64_t *point = mcr_alloc(ctx, (size_t)asked_count, sizeof *point);
+    b.group = mcr_alloc_zero(ctx, (size_t)asked_count + 1, sizeof *b.group);
+    b.order = mcr_alloc(ctx, (size_t)asked_count, sizeof *b.order);
+    mcr_status s = point && b.group && b.order ? MCR_OK : MCR_NO_MEMORY;
+    for (int64_t i = 0; i < asked_count && !s; i++)
+        if (!t->state[asked[i]]) {
+            t->state[asked[i]] = MCR_POINT_DONE + 1;
+            point[b.count++] = asked[i];
+        }
+    for (int64_t i = 0; i < b.count && !s; i++)
+        if (i == 0 || point[i] / t->grid->settings != point[i - 1] / t->grid->settings)
+            b.group[b.groups++].first = i;
+    if (!s && b.count) {
+        for (int64_t g = 0; g < b.groups; g++)
+            b.group[g].end = g + 1 < b.groups ? b.group[g + 1].first : b.count;
+        b.point = point;
+        s = make_settings(t, point, b.count);
+        if (!s)
+            s = share_kernels(&b);
+        if (!s)
+            s = run_rounds(&b);
+        mcr_kernel_free(b.stored);
+        t->batch++;
+    }
+    if (!s)
+        choose_best(t);
+    mcr_free(ctx, point);
+    mcr_free(ctx, b.group);
+    mcr_free(ctx, b.order);
+    return s;
+}
