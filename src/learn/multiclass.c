@@ -66,7 +66,7 @@ static int64_t list_objects(const job *j, int64_t problem, int64_t *row, double 
  * K of a pair of classes has four parts: each class with itself, and one with the other, twice. The
  * first are the same in all pairs of a class: they are computed once. */
 
-enum { MOST_PAIR = 4096 };
+enum { MOST_PAIR = 4096, MOST_SHARED = 16384 };
 
 static void free_shared(job *j)
 {
@@ -80,6 +80,7 @@ static void free_shared(job *j)
             mcr_free(ctx, j->pair[w]);
     }
     mcr_free(ctx, j->own);
+    mcr_free(ctx, j->k);
     mcr_free(ctx, j->member);
     mcr_free(ctx, j->first);
     mcr_free(ctx, j->place);
@@ -136,6 +137,22 @@ static mcr_rows class_rows(const job *j, int64_t c)
     return (mcr_rows){NULL, j->place[c], class_size(j, c)};
 }
 
+static mcr_status open_twins(job *j, const mcr_data *data)
+{
+    mcr *ctx = j->in->ctx;
+    mcr_status st = MCR_OK;
+    j->across = mcr_alloc_zero(ctx, (size_t)mcr_workers(ctx), sizeof(mcr_gram *));
+    if (!j->across)
+        return MCR_NO_MEMORY;
+    for (int w = 0; w < mcr_workers(ctx) && !st; w++) {
+        if (w > 0)
+            st = mcr_gram_twin(&j->across[w], j->across[0]);
+        else if (!(st = mcr_gram_open(&j->across[0], ctx, j->in->kernel, data, NULL)))
+            st = mcr_gram_prepare(j->across[0], false);
+    }
+    return st;
+}
+
 /* Computes the shared parts if all pairs are small enough and the budget allows; else leaves j->own
  * NULL. */
 static mcr_status share(job *j)
@@ -168,21 +185,43 @@ static mcr_status share(job *j)
     if ((st = sort_classes(j)))
         return st;
     j->own = mcr_alloc_zero(ctx, (size_t)j->classes, sizeof *j->own);
-    j->across = mcr_alloc_zero(ctx, (size_t)workers, sizeof(mcr_gram *));
-    if (!j->own || !j->across)
-        return MCR_NO_MEMORY;
-    for (int w = 0; w < workers && !st; w++) {
-        if (w > 0)
-            st = mcr_gram_twin(&j->across[w], j->across[0]);
-        else if (!(st = mcr_gram_open(&j->across[0], ctx, j->in->kernel, j->sorted, NULL)))
-            st = mcr_gram_prepare(j->across[0], false);
-    }
+    st = j->own ? open_twins(j, j->sorted) : MCR_NO_MEMORY;
     for (int64_t c = 0; c < j->classes && !st; c++) {
         mcr_rows rows = class_rows(j, c);
         j->own[c] = mcr_alloc(ctx, (size_t)(rows.count * rows.count), sizeof(float));
         st = j->own[c] ? mcr_gram_block_float(j->across[0], rows, rows, j->own[c], rows.count)
                        : MCR_NO_MEMORY;
     }
+    return st;
+}
+
+/* One-vs-rest: all problems have the same K. It is computed once where it is small enough, in doubles too,
+ * should a problem need them. */
+static bool shares_all(const job *j)
+{
+    double n = (double)j->n;
+    return j->how->share_k && j->rule == MCR_RULE_LARGEST && !j->in->k && j->n <= MOST_SHARED &&
+           24 * n * n < (double)mcr_budget_left(j->in->ctx);
+}
+
+static mcr_status share_all(job *j)
+{
+    mcr *ctx = j->in->ctx;
+    j->k_ld = (j->n + MCR_ROW_PAD) / MCR_ROW_PAD * MCR_ROW_PAD;
+    if ((size_t)j->k_ld * sizeof(float) % 4096 == 0)
+        j->k_ld += MCR_ROW_PAD;
+    size_t bytes = (size_t)j->n * (size_t)j->k_ld * sizeof(float);
+    mcr_status st = open_twins(j, j->in->data);
+    if (!st)
+        st = mcr_budget_take(ctx, bytes, "the kernel matrix");
+    if (st)
+        return st;
+    j->taken = bytes;
+    if (!(j->k = mcr_alloc(ctx, bytes, 1)))
+        return MCR_NO_MEMORY;
+    st = mcr_gram_matrix_quietly(j->across[0], j->k, j->k_ld, false);
+    for (int64_t i = 0; i < j->n && !st; i++)
+        memset(j->k + i * j->k_ld + j->n, 0, sizeof *j->k * (size_t)(j->k_ld - j->n));
     return st;
 }
 
@@ -296,7 +335,7 @@ static mcr_status solve_one(void *arg, int64_t problem, int worker)
     if (j->rule == MCR_RULE_PAIRS)
         st = mcr_data_select(&view, j->in->data, (mcr_rows){row, 0, n});
     bool stopped = mcr_class_stopped(j);
-    if (!st && !j->whole && !stopped && !features)
+    if (!st && !j->whole && !j->k && !stopped && !features)
         st = mcr_gram_open(&own, ctx, j->in->kernel, view ? view : j->in->data, NULL);
     if (st == MCR_STOPPED) { /* while it was bound: what is solved already stays */
         __atomic_store_n(&j->stopped, true, __ATOMIC_RELAXED);
@@ -309,7 +348,7 @@ static mcr_status solve_one(void *arg, int64_t problem, int worker)
         part = mcr_design_part(&j->side.design, row, n, source);
     *r = (mcr_binary){
         .ctx = ctx,
-        .gram = own ? own : j->whole,
+        .gram = own ? own : j->k ? j->across[worker] : j->whole,
         .design = features ? &part : NULL,
         .w = features ? mcr_alloc_zero(ctx, (size_t)j->side.design.p, sizeof(double)) : NULL,
         .n = n,
@@ -340,6 +379,9 @@ static mcr_status solve_one(void *arg, int64_t problem, int worker)
         } else if (j->in->k && !pairs) {
             r->k = j->in->k;
             r->k_ld = j->in->k_ld;
+        } else if (j->k) {
+            r->k = j->k;
+            r->k_ld = j->k_ld;
         }
         if (!st)
             st = j->how->solve(j->how->params, r);
@@ -377,11 +419,13 @@ static mcr_status solve_all(job *j)
     int workers = mcr_workers(ctx);
     bool features = j->side.features;
     mcr_status st = j->rule != MCR_RULE_PAIRS ? MCR_OK : features ? list_classes(j) : share(j);
+    if (!st && !features && shares_all(j))
+        st = share_all(j);
     if (st)
         return st;
-    if (j->problems >= 2 * workers && workers > 1)
+    if ((j->problems >= 2 * workers || j->k) && workers > 1)
         return mcr_parallel(ctx, j->problems, solve_one, j);
-    if (j->rule != MCR_RULE_PAIRS && !features)
+    if (j->rule != MCR_RULE_PAIRS && !features && !j->k)
         st = mcr_gram_open(&j->whole, ctx, j->in->kernel, j->in->data, NULL);
     for (int64_t p = 0; p < j->problems && !st; p++)
         st = solve_one(j, p, 0);

@@ -32,6 +32,8 @@ typedef struct mcr_class_job {
     float **pair;      /* one a worker: room for a pair's K */
     int64_t pair_ld;
     size_t taken;
+    float *k; /* one-vs-rest: K of all objects, shared by all problems; NULL: not worth it */
+    int64_t k_ld;
 } mcr_class_job;
 
 /* Whether to begin something more, by the user. Problems may be too short to ask for themselves. Called

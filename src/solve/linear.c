@@ -53,8 +53,10 @@ mcr_status mcr_linear_solve(const mcr_design *d, const mcr_qp *p, double *b, dou
     bool few = mcr_linear_interior_work(n, (double)d->p, entries) <=
                    mcr_linear_descent_work(n, (double)d->p, entries) &&
                room <= (double)mcr_budget_left(d->ctx) / 2;
-    return few || !d->start ? mcr_linear_interior(d, p, b, g, w, result)
-                            : mcr_linear_descent(d, p, b, g, w, result);
+    if (!few && d->start)
+        return mcr_linear_descent(d, p, b, g, w, result);
+    mcr_status s = mcr_linear_smooth(d, p, b, g, w, result);
+    return s || result->stop != MCR_QP_STUCK ? s : mcr_linear_interior(d, p, b, g, w, result);
 }
 
 mcr_status mcr_linear_judge(const mcr_design *d, const mcr_qp *p, const double *b, double *g,
