@@ -96,6 +96,7 @@ static double kernel_seconds(const mcr_side_work *w, double work, bool *room, do
     *room = fits || w->kind != MCR_WORK_RIDGE;
     switch (w->kind) {
     case MCR_WORK_SVM: return w->problems * (2 * all * value + 5e-6 * n);
+    case MCR_WORK_SVM_SHARED: return all * value + w->problems * 4e-6 * n;
     case MCR_WORK_RIDGE: return 0.5 * all * value + all * n / 3 * DENSE_SECONDS;
     case MCR_WORK_SMOOTH: return 0.5 * all * value + 80 * all * (fits ? 2e-10 : value) * w->columns;
     default: return mcr_side_kernel_more(w, TILE_SECONDS * work, room, memory);
@@ -111,7 +112,8 @@ static double feature_seconds(const mcr_side_work *w, const estimate *e, double 
     double products = 120 * entries * SPARSE_SECONDS * w->columns;
     switch (w->kind) {
     case MCR_WORK_SVM:
-        return make + w->problems * (fmin(mcr_linear_interior_work(w->size, p, entries),
+    case MCR_WORK_SVM_SHARED:
+        return make + w->problems * (fmin(mcr_linear_newton_work(w->size, p, entries),
                                           mcr_linear_descent_work(w->size, p, entries)) *
                                          SPARSE_SECONDS +
                                      p * 1e-8);

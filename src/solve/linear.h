@@ -27,7 +27,7 @@ mcr_status mcr_linear_smooth(const mcr_design *d, const mcr_qp *problem, double 
 mcr_status mcr_linear_descent(const mcr_design *d, const mcr_qp *problem, double *b, double *g,
                               double *w, mcr_qp_result *result);
 /* What they cost, roughly, in multiply-adds of a scalar loop. */
-double mcr_linear_interior_work(double n, double p, double entries);
+double mcr_linear_newton_work(double n, double p, double entries);
 double mcr_linear_descent_work(double n, double p, double entries);
 
 /* w = D^T b, g = D w and the violation, low and high of the result. */

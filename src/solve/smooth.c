@@ -32,7 +32,7 @@ enum {
     FOUND = 4
 };
 
-#define FIRST_WIDTH 1.0
+#define FIRST_WIDTH 4.0
 #define SAMPLE_END  0.25 /* of h in the first sample */
 #define SHRINK      0.25 /* of h */
 #define SLACK       0.8  /* h at the end, of the tolerance */
@@ -52,6 +52,7 @@ typedef struct state {
     double *weight;
     double *found; /* FOUND a part */
     double h, bias, dbias, step;
+    double reach;                       /* length of a row, at most or nearly so */
     double *w, *sum, *u, *edge, *right; /* p; sum: D'b; right: p x 2 */
     mcr_square m;
 } state;
@@ -373,29 +374,52 @@ static mcr_status judge(state *t, double *b, double *g, double *w)
     return mcr_linear_judge(t->d, t->p, b, g, w, t->result);
 }
 
-/* Steps until the width is `last` and what there is to gain is `little` against the error; *over: a limit was reached. */
-static mcr_status descend(state *t, double last, double little, bool *over)
+/* How far w = D'b is from being true, in the slopes of an object. */
+static double residual(const state *t)
 {
-    enum { MOST = 300 };
+    double square = 0;
+    for (int64_t k = 0; k < t->d->p; k++)
+        square += (t->sum[k] - t->w[k]) * (t->sum[k] - t->w[k]);
+    return sqrt(square) * t->reach;
+}
+
+/* Steps until the width is `last` and what there is to gain is small against the error that the width
+ * stands for, or, if this is the end, until w = D'b, too; *over: a limit was reached. */
+static mcr_status descend(state *t, double last, bool end, bool *over)
+{
+    enum { MOST = 300, PATIENCE = 8 };
     double gain = 0, error = 0;
     mcr_status s = MCR_OK;
-    for (int i = 0; i < MOST && !s; i++) {
+    for (int i = 0, idle = 0; i < MOST && idle < PATIENCE && !s; i++) {
         if ((*over = mcr_linear_is_over(t->ctx, t->p, t->began, t->h, t->result)))
             return MCR_OK;
         s = advance(t, &gain, &error);
         mcr_log(
             t->ctx, MCR_LOG_DEBUG,
-            "smoothed hinge: %lld objects, h %.2g, %lld within, step %.2g, gain %.2g, error %.2g; "
-            "%.3f s",
-            (long long)t->at.n, t->h, (long long)t->count, t->step, gain, error,
-            mcr_now() - t->began);
-        bool small = gain <= (t->h > last ? 0.1 : little) * error || !(gain > 0);
+            "smoothed hinge: %lld objects, width %.2g, step %.2g, gain %.2g, error %.2g; %.3f s",
+            (long long)t->at.n, t->h, t->step, gain, error, mcr_now() - t->began);
+        bool last_width = t->h <= last, small = !(gain > 0.1 * error);
         if (s || !small)
             continue;
-        if (t->h <= last)
+        if (last_width && (!end || residual(t) <= 0.1 * t->p->tolerance))
             break;
-        s = narrow(t, fmax(SHRINK * t->h, last));
+        idle += last_width && !(gain > 1e-9 * error);
+        if (!last_width)
+            s = narrow(t, fmax(SHRINK * t->h, last));
     }
+    return s;
+}
+
+/* The longest row of some, twice. */
+static mcr_status measure(state *t)
+{
+    int64_t n = t->d->n, count = n < SAMPLE ? n : SAMPLE;
+    for (int64_t i = 0; i < count; i++)
+        t->row[i] = i * n / count;
+    mcr_design part = mcr_design_part(t->d, t->row, count, t->source);
+    mcr_status s = mcr_design_squares(&part, t->s);
+    for (int64_t i = 0; i < count && !s; i++)
+        t->reach = fmax(t->reach, 2 * sqrt(t->s[i]));
     return s;
 }
 
@@ -405,13 +429,13 @@ static mcr_status solve(state *t, double *b, double *g, double *w)
     int64_t n = t->d->n, size = PER_FEATURE * t->d->p;
     bool over = false;
     double end = SAMPLE_END;
-    mcr_status s = MCR_OK;
+    mcr_status s = measure(t);
     size = size > SAMPLE ? size : SAMPLE;
     t->h = FIRST_WIDTH;
     for (uint64_t number = 0; 3 * size <= n && !s && !over; number++, size *= 4) {
         s = take_sample(t, size, number);
         if (!s)
-            s = descend(t, end, 0.1, &over);
+            s = descend(t, end, false, &over);
         end *= 0.5;
     }
     double last = SLACK * t->p->tolerance;
@@ -420,7 +444,7 @@ static mcr_status solve(state *t, double *b, double *g, double *w)
         s = take_sample(t, n, 0);
     for (int i = 0; i < TRIES && !s; i++) {
         if (!over)
-            s = descend(t, last, 1e-6, &over);
+            s = descend(t, last, true, &over);
         if (!s)
             s = judge(t, b, g, w);
         if (s || over || t->result->violation <= t->p->tolerance)
