@@ -23,22 +23,6 @@ typedef mcr_class_job job;
 
 /* ---- which objects, which side -----------------------------------------------------------------*/
 
-static void pair_of(int64_t classes, int64_t problem, int64_t *a, int64_t *b)
-{
-    int64_t first = 0;
-    while (problem >= classes - 1 - first) {
-        problem -= classes - 1 - first;
-        first++;
-    }
-    *a = first;
-    *b = first + 1 + problem;
-}
-
-static int64_t class_size(const job *j, int64_t c)
-{
-    return j->first[c + 1] - j->first[c];
-}
-
 /* Lists the objects of a problem with their sides; returns how many there are. */
 static int64_t list_objects(const job *j, int64_t problem, int64_t *row, double *y)
 {
@@ -52,184 +36,13 @@ static int64_t list_objects(const job *j, int64_t problem, int64_t *row, double 
         return j->n;
     }
     int64_t of[2], n = 0;
-    pair_of(j->classes, problem, &of[0], &of[1]);
+    mcr_class_pair(j->classes, problem, &of[0], &of[1]);
     for (int side = 0; side < 2; side++)
         for (int64_t t = j->first[of[side]]; t < j->first[of[side] + 1]; t++) {
             row[n] = j->member[t];
             y[n++] = side ? -1 : 1;
         }
     return n;
-}
-
-/* ---- K within classes, shared by pairs ---------------------------------------------------------
- *
- * K of a pair of classes has four parts: each class with itself, and one with the other, twice. The
- * first are the same in all pairs of a class: they are computed once. */
-
-enum { MOST_PAIR = 4096 };
-
-static void free_shared(job *j)
-{
-    mcr *ctx = j->in->ctx;
-    for (int64_t c = 0; j->own && c < j->classes; c++)
-        mcr_free(ctx, j->own[c]);
-    for (int w = mcr_workers(ctx) - 1; w >= 0; w--) { /* twins before the first */
-        if (j->across)
-            mcr_gram_close(j->across[w]);
-        if (j->pair)
-            mcr_free(ctx, j->pair[w]);
-    }
-    mcr_free(ctx, j->own);
-    mcr_free(ctx, j->member);
-    mcr_free(ctx, j->first);
-    mcr_free(ctx, j->place);
-    mcr_data_free(j->sorted);
-    mcr_free(ctx, j->across);
-    mcr_free(ctx, j->pair);
-    mcr_budget_give(ctx, j->taken);
-    j->own = NULL;
-    j->taken = 0;
-}
-
-/* Objects by class, in order. */
-static mcr_status list_classes(job *j)
-{
-    mcr *ctx = j->in->ctx;
-    const int32_t *class_of = mcr_data_class_of(j->in->data);
-    j->member = mcr_alloc(ctx, (size_t)j->n, sizeof *j->member);
-    j->first = mcr_alloc_zero(ctx, (size_t)j->classes + 2, sizeof *j->first);
-    if (!j->member || !j->first)
-        return MCR_NO_MEMORY;
-    for (int64_t i = 0; i < j->n; i++)
-        j->first[class_of[i] + 2]++;
-    for (int64_t c = 2; c < j->classes + 2; c++)
-        j->first[c] += j->first[c - 1];
-    for (int64_t i = 0; i < j->n; i++)
-        j->member[j->first[class_of[i] + 1]++] = i;
-    return MCR_OK;
-}
-
-/* A view of the objects by class. Gaps between classes are filled with the object before, so that
- * each class begins with a panel of packed columns. */
-static mcr_status sort_classes(job *j)
-{
-    mcr *ctx = j->in->ctx;
-    int64_t at = 0;
-    int64_t *row = mcr_alloc(ctx, (size_t)(j->n + j->classes * MCR_ROW_PAD), sizeof *row);
-    j->place = mcr_alloc(ctx, (size_t)j->classes, sizeof *j->place);
-    mcr_status st = row && j->place ? MCR_OK : MCR_NO_MEMORY;
-    for (int64_t c = 0; c < j->classes && !st; c++) {
-        for (; at % MCR_ROW_PAD; at++)
-            row[at] = row[at - 1];
-        j->place[c] = at;
-        for (int64_t i = j->first[c]; i < j->first[c + 1]; i++)
-            row[at++] = j->member[i];
-    }
-    if (!st)
-        st = mcr_data_select(&j->sorted, j->in->data, (mcr_rows){row, 0, at});
-    mcr_free(ctx, row);
-    return st;
-}
-
-static mcr_rows class_rows(const job *j, int64_t c)
-{
-    return (mcr_rows){NULL, j->place[c], class_size(j, c)};
-}
-
-/* Computes the shared parts if all pairs are small enough and the budget allows; else leaves j->own
- * NULL. */
-static mcr_status share(job *j)
-{
-    mcr *ctx = j->in->ctx;
-    int workers = mcr_workers(ctx);
-    int64_t largest = 0, second = 0;
-    double bytes = 0;
-    mcr_status st = list_classes(j);
-    for (int64_t c = 0; c < j->classes && !st; c++) {
-        int64_t m = class_size(j, c);
-        bytes += sizeof(float) * (double)m * (double)m;
-        second = m > largest ? largest : m > second ? m : second;
-        largest = m > largest ? m : largest;
-    }
-    j->pair_ld = (largest + second + MCR_ROW_PAD) / MCR_ROW_PAD * MCR_ROW_PAD;
-    size_t room = sizeof(float) * (size_t)j->pair_ld * (size_t)j->pair_ld;
-    bytes = (j->in->k ? 0 : bytes) + (double)workers * (double)room;
-    if (st || largest + second > MOST_PAIR || bytes > 0.25 * (double)mcr_budget_left(ctx))
-        return st;
-    if ((st = mcr_budget_take(ctx, (size_t)bytes, "kernel blocks of classes")))
-        return st;
-    j->taken = (size_t)bytes;
-    j->pair = mcr_alloc_zero(ctx, (size_t)workers, sizeof *j->pair);
-    for (int w = 0; w < workers && j->pair; w++)
-        if (!(j->pair[w] = mcr_alloc(ctx, room, 1)))
-            return MCR_NO_MEMORY;
-    if (!j->pair || j->in->k)
-        return j->pair ? MCR_OK : MCR_NO_MEMORY;
-    if ((st = sort_classes(j)))
-        return st;
-    j->own = mcr_alloc_zero(ctx, (size_t)j->classes, sizeof *j->own);
-    j->across = mcr_alloc_zero(ctx, (size_t)workers, sizeof(mcr_gram *));
-    if (!j->own || !j->across)
-        return MCR_NO_MEMORY;
-    for (int w = 0; w < workers && !st; w++) {
-        if (w > 0)
-            st = mcr_gram_twin(&j->across[w], j->across[0]);
-        else if (!(st = mcr_gram_open(&j->across[0], ctx, j->in->kernel, j->sorted, NULL)))
-            st = mcr_gram_prepare(j->across[0], false);
-    }
-    for (int64_t c = 0; c < j->classes && !st; c++) {
-        mcr_rows rows = class_rows(j, c);
-        j->own[c] = mcr_alloc(ctx, (size_t)(rows.count * rows.count), sizeof(float));
-        st = j->own[c] ? mcr_gram_block_float(j->across[0], rows, rows, j->own[c], rows.count)
-                       : MCR_NO_MEMORY;
-    }
-    return st;
-}
-
-/* K of the objects of classes a and b, a's first, into the worker's room. */
-static mcr_status pair_matrix(const job *j, int64_t problem, int worker)
-{
-    int64_t of[2], ld = j->pair_ld;
-    pair_of(j->classes, problem, &of[0], &of[1]);
-    mcr_rows a = class_rows(j, of[0]), b = class_rows(j, of[1]);
-    float *k = j->pair[worker], *corner = k + a.count, *below = k + a.count * ld;
-    mcr_status st = mcr_gram_block_float(j->across[worker], a, b, corner, ld);
-    if (st)
-        return st;
-    for (int64_t i = 0; i < a.count; i++)
-        memcpy(k + i * ld, j->own[of[0]] + i * a.count, sizeof *k * (size_t)a.count);
-    mcr_copy_out_transposed(below, ld, corner, ld, a.count, b.count, sizeof *k);
-    for (int64_t i = 0; i < b.count; i++)
-        memcpy(below + i * ld + a.count, j->own[of[1]] + i * b.count, sizeof *k * (size_t)b.count);
-    int64_t n = a.count + b.count;
-    for (int64_t i = 0; i < n; i++)
-        memset(k + i * ld + n, 0, sizeof *k * (size_t)(ld - n));
-    return MCR_OK;
-}
-
-/* The same out of a K of all objects that the caller has. Where objects stand by class, as those who
- * share a K see to, each row is two runs of it. */
-static void pick_pair(const job *j, const int64_t *row, int64_t n, float *k)
-{
-    if (n == 0)
-        return;
-    int64_t run = 1; /* objects of the first class, if both follow each other */
-    while (run < n && row[run] == row[run - 1] + 1)
-        run++;
-    bool runs = run == n || row[n - 1] - row[run] == n - 1 - run;
-    for (int64_t i = 0; i < n; i++) {
-        const float *from = j->in->k + row[i] * j->in->k_ld;
-        float *to = k + i * j->pair_ld;
-        if (runs) {
-            memcpy(to, from + row[0], sizeof *to * (size_t)run);
-            if (run < n)
-                memcpy(to + run, from + row[run], sizeof *to * (size_t)(n - run));
-        } else {
-            for (int64_t t = 0; t < n; t++)
-                to[t] = from[row[t]];
-        }
-        memset(to + n, 0, sizeof *to * (size_t)(j->pair_ld - n));
-    }
 }
 
 /* ---- one problem -------------------------------------------------------------------------------*/
@@ -295,7 +108,7 @@ static mcr_status solve_one(void *arg, int64_t problem, int worker)
     if (j->rule == MCR_RULE_PAIRS)
         st = mcr_data_select(&view, j->in->data, (mcr_rows){row, 0, n});
     bool stopped = mcr_class_stopped(j);
-    if (!st && !j->whole && !stopped && !features)
+    if (!st && !j->whole && !j->k && !stopped && !features)
         st = mcr_gram_open(&own, ctx, j->in->kernel, view ? view : j->in->data, NULL);
     if (st == MCR_STOPPED) { /* while it was bound: what is solved already stays */
         __atomic_store_n(&j->stopped, true, __ATOMIC_RELAXED);
@@ -308,7 +121,9 @@ static mcr_status solve_one(void *arg, int64_t problem, int worker)
         part = mcr_design_part(&j->side.design, row, n, source);
     *r = (mcr_binary){
         .ctx = ctx,
-        .gram = own ? own : j->whole,
+        .gram = own    ? own
+                : j->k ? j->across[worker]
+                       : j->whole,
         .design = features ? &part : NULL,
         .w = features ? mcr_alloc_zero(ctx, (size_t)j->side.design.p, sizeof(double)) : NULL,
         .n = n,
@@ -330,15 +145,18 @@ static mcr_status solve_one(void *arg, int64_t problem, int worker)
     } else if (!st) {
         bool pairs = j->rule == MCR_RULE_PAIRS;
         if (j->in->k && pairs && j->pair)
-            pick_pair(j, row, n, j->pair[worker]);
+            mcr_class_pick_pair(j, row, n, j->pair[worker]);
         else if (j->own)
-            st = pair_matrix(j, problem, worker);
+            st = mcr_class_pair_matrix(j, problem, worker);
         if (j->pair && (j->own || j->in->k)) {
             r->k = j->pair[worker];
             r->k_ld = j->pair_ld;
         } else if (j->in->k && !pairs) {
             r->k = j->in->k;
             r->k_ld = j->in->k_ld;
+        } else if (j->k) {
+            r->k = j->k;
+            r->k_ld = j->k_ld;
         }
         if (!st)
             st = j->how->solve(j->how->params, r);
@@ -375,12 +193,16 @@ static mcr_status solve_all(job *j)
     mcr *ctx = j->in->ctx;
     int workers = mcr_workers(ctx);
     bool features = j->side.features;
-    mcr_status st = j->rule != MCR_RULE_PAIRS ? MCR_OK : features ? list_classes(j) : share(j);
+    mcr_status st = j->rule != MCR_RULE_PAIRS ? MCR_OK
+                    : features                ? mcr_class_list(j)
+                                              : mcr_class_share(j);
+    if (!st && !features && mcr_class_shares_all(j))
+        st = mcr_class_share_all(j);
     if (st)
         return st;
-    if (j->problems >= 2 * workers && workers > 1)
+    if ((j->problems >= 2 * workers || j->k) && workers > 1)
         return mcr_parallel(ctx, j->problems, solve_one, j);
-    if (j->rule != MCR_RULE_PAIRS && !features)
+    if (j->rule != MCR_RULE_PAIRS && !features && !j->k)
         st = mcr_gram_open(&j->whole, ctx, j->in->kernel, j->in->data, NULL);
     for (int64_t p = 0; p < j->problems && !st; p++)
         st = solve_one(j, p, 0);
@@ -393,7 +215,7 @@ static mcr_status solve_all(job *j)
 static mcr_status add_class(mcr_fitted *f, const job *j, int64_t c)
 {
     mcr *ctx = f->ctx;
-    int64_t count = class_size(j, c), outputs = 0;
+    int64_t count = mcr_class_size(j, c), outputs = 0;
     int32_t *output = mcr_alloc(ctx, (size_t)j->classes, sizeof *output);
     double *coef = mcr_alloc(ctx, (size_t)count * (size_t)j->classes, sizeof *coef);
     mcr_status st = output && coef ? MCR_OK : MCR_NO_MEMORY;
@@ -402,7 +224,8 @@ static mcr_status add_class(mcr_fitted *f, const job *j, int64_t c)
             continue;
         int64_t p = other < c ? mcr_pair_output(j->classes, other, c)
                               : mcr_pair_output(j->classes, c, other);
-        memcpy(coef + outputs * count, j->result[p].coef + (other < c ? class_size(j, other) : 0),
+        memcpy(coef + outputs * count,
+               j->result[p].coef + (other < c ? mcr_class_size(j, other) : 0),
                sizeof *coef * (size_t)count);
         output[outputs++] = (int32_t)p;
     }
@@ -541,7 +364,7 @@ static mcr_status choose_side(job *j)
 {
     bool pairs = j->rule == MCR_RULE_PAIRS;
     mcr_side_work work = {
-        .kind = MCR_WORK_SVM,
+        .kind = mcr_class_shares_all(j) ? MCR_WORK_SVM_SHARED : MCR_WORK_SVM,
         .problems = (double)j->problems,
         .size = pairs ? 2 * (double)j->n / (double)j->classes : (double)j->n,
         .columns = 1,
@@ -580,7 +403,7 @@ mcr_status mcr_multiclass_fit(mcr_fitted **out, const mcr_learning *in, const mc
         st = gather(out, &j);
     mcr_side_close(&j.side);
     mcr_gram_close(j.whole);
-    free_shared(&j);
+    mcr_class_unshare(&j);
     for (int64_t p = 0; p < j.problems && j.result; p++) {
         mcr_free(ctx, j.result[p].coef);
         mcr_free(ctx, j.result[p].w);

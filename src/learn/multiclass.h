@@ -44,6 +44,7 @@ typedef struct mcr_multiclass {
     mcr_binary_solver *solve;
     const void *params;
     const char *certificate;
+    bool share_k;                  /* problems on the same objects may share a K in float */
     const mcr_side_options *sides; /* NULL: kernel values only */
 } mcr_multiclass;
 

@@ -32,7 +32,25 @@ typedef struct mcr_class_job {
     float **pair;      /* one a worker: room for a pair's K */
     int64_t pair_ld;
     size_t taken;
+    float *k; /* one-vs-rest: K of all objects, shared by all problems; NULL: not worth it */
+    int64_t k_ld;
 } mcr_class_job;
+
+/* The classes of a problem of one-vs-one, the number of objects of one. */
+void mcr_class_pair(int64_t classes, int64_t problem, int64_t *a, int64_t *b);
+int64_t mcr_class_size(const mcr_class_job *j, int64_t c);
+/* One-vs-one: fills member and first. */
+mcr_status mcr_class_list(mcr_class_job *j);
+/* The same, and computes what pairs share if all are small enough and the budget allows; else j->own is
+ * NULL. */
+mcr_status mcr_class_share(mcr_class_job *j);
+/* K of a pair's objects into the worker's room: from what is shared, or out of a K that the caller has. */
+mcr_status mcr_class_pair_matrix(const mcr_class_job *j, int64_t problem, int worker);
+void mcr_class_pick_pair(const mcr_class_job *j, const int64_t *row, int64_t n, float *k);
+/* One-vs-rest: whether one K is to be shared by all problems; computes it. */
+bool mcr_class_shares_all(const mcr_class_job *j);
+mcr_status mcr_class_share_all(mcr_class_job *j);
+void mcr_class_unshare(mcr_class_job *j); /* frees what was shared */
 
 /* Whether to begin something more, by the user. Problems may be too short to ask for themselves. Called
  * by all workers; one of them asks. */

@@ -15,17 +15,20 @@
 #include "solve/linear.h"
 
 /* Seconds: of a kernel value, beside its multiply-adds, and of one of these (tiles on two cores); of a
- * multiply-add in a dense factorisation, and in a loop over sparse entries; of making an entry. */
+ * multiply-add in a dense factorisation, and in a loop over sparse entries; of making an entry;
+ * of a support vector machine's steps, for an object, and where they are many, for a pair of objects. */
 #define VALUE_SECONDS  1.5e-10
 #define TILE_SECONDS   1.2e-11
 #define DENSE_SECONDS  2.0e-11
 #define SPARSE_SECONDS 6.0e-10
 #define MAKE_SECONDS   1.0e-8
+#define EASY_SECONDS   5.0e-6
+#define HARD_SECONDS   5.5e-9
 
 /* Kernel values are taken where they take less than this in any case. */
-#define SMALL_SECONDS 0.02
+#define SMALL_SECONDS 0.01
 
-enum { SAMPLE = 200 };
+enum { SAMPLE = 200, FEW = 16, MANY = 2000, MOST_COLUMNS = 8000 /* active at a time */ };
 
 typedef struct estimate {
     double features, each; /* in all, and not 0 in an object */
@@ -56,9 +59,9 @@ static const mcr_store *stored(const mcr_learning *in, mcr_field *field)
 }
 
 /* Features and work of a kernel value, from some of the objects. */
-static mcr_status look(estimate *e, const mcr_learning *in, double *work)
+static mcr_status look_at(estimate *e, const mcr_learning *in, int64_t most, double *work)
 {
-    int64_t n = mcr_data_count(in->data), m = n < SAMPLE ? n : SAMPLE, entries = 0, row[SAMPLE];
+    int64_t n = mcr_data_count(in->data), m = n < most ? n : most, entries = 0, row[SAMPLE];
     mcr_data *part = NULL;
     mcr_features *f = NULL;
     mcr_gram *gram = NULL;
@@ -88,14 +91,27 @@ static mcr_status look(estimate *e, const mcr_learning *in, double *work)
     return s;
 }
 
+/* A few tell enough where each has very many features. */
+static mcr_status look(estimate *e, const mcr_learning *in, double *work)
+{
+    mcr_status s = look_at(e, in, FEW, work);
+    return s || e->each > MANY ? s : look_at(e, in, SAMPLE, work);
+}
+
 /* Seconds of the kernel side: how many values are computed, and what is done with them. */
-static double kernel_seconds(const mcr_side_work *w, double work, bool *room, double memory)
+static double kernel_seconds(const mcr_side_work *w, const estimate *e, double work, bool *room,
+                             double memory)
 {
     double value = VALUE_SECONDS + TILE_SECONDS * work, n = w->size, all = n * n;
     bool fits = all * sizeof(double) <= memory;
     *room = fits || w->kind != MCR_WORK_RIDGE;
+    /* With fewer features than objects many steps are needed; less so between two of many classes. */
+    bool pairs = w->kind == MCR_WORK_SVM && w->problems > 1;
+    bool hard = !pairs && e->features < n;
+    double steps = n * fmax(EASY_SECONDS, hard ? HARD_SECONDS * fmin(n, MOST_COLUMNS) : 0);
     switch (w->kind) {
-    case MCR_WORK_SVM: return w->problems * (2 * all * value + 5e-6 * n);
+    case MCR_WORK_SVM: return w->problems * (2 * all * value + steps);
+    case MCR_WORK_SVM_SHARED: return all * value + w->problems * steps;
     case MCR_WORK_RIDGE: return 0.5 * all * value + all * n / 3 * DENSE_SECONDS;
     case MCR_WORK_SMOOTH: return 0.5 * all * value + 80 * all * (fits ? 2e-10 : value) * w->columns;
     default: return mcr_side_kernel_more(w, TILE_SECONDS * work, room, memory);
@@ -111,7 +127,8 @@ static double feature_seconds(const mcr_side_work *w, const estimate *e, double 
     double products = 120 * entries * SPARSE_SECONDS * w->columns;
     switch (w->kind) {
     case MCR_WORK_SVM:
-        return make + w->problems * (fmin(mcr_linear_interior_work(w->size, p, entries),
+    case MCR_WORK_SVM_SHARED:
+        return make + w->problems * (fmin(mcr_linear_newton_work(w->size, p, entries),
                                           mcr_linear_descent_work(w->size, p, entries)) *
                                          SPARSE_SECONDS +
                                      p * 1e-8);
@@ -138,7 +155,7 @@ static mcr_status judge(estimate *e, const mcr_learning *in, const mcr_side_work
     mcr_status s = look(e, in, &work);
     if (s)
         return s;
-    e->kernel = kernel_seconds(w, work, &e->room, memory);
+    e->kernel = kernel_seconds(w, e, work, &e->room, memory);
     e->sparse = feature_seconds(w, e, objects);
     e->bytes = stored(in, &field) ? 0 : objects * e->each * (sizeof(int32_t) + sizeof(double));
     e->bytes += weight_bytes(e->features, w->columns);

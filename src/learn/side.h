@@ -53,10 +53,12 @@ typedef struct mcr_side_options {
             "uniform|kmeans|leverage", "how nystrom chooses its objects"                           \
     }
 
-/* What is to be solved, for the estimate: so many problems of so many objects each. */
+/* What is to be solved, for the estimate: so many problems of so many objects each. MCR_WORK_SVM_SHARED:
+ * they have the same K, which is computed once. */
 typedef struct mcr_side_work {
     enum {
         MCR_WORK_SVM,
+        MCR_WORK_SVM_SHARED,
         MCR_WORK_RIDGE,
         MCR_WORK_SMOOTH,
         MCR_WORK_PCA,

@@ -388,6 +388,7 @@ static mcr_status fit(mcr_fitted **out, const mcr_learning *in)
         .params = o,
         .certificate = o->sides.approx ? "KKT violation of the approximate problem"
                                        : "KKT violation",
+        .share_k = o->bias && o->limits.tol >= 1e-5, /* else each would need doubles of its own */
         .sides = isinf(o->C) ? NULL : &o->sides,
     };
     return in->trial ? mcr_multiclass_try(out, in, &how) : mcr_multiclass_fit(out, in, &how);

@@ -261,6 +261,29 @@ static mcr_status multiply_dense(void *arg, int64_t item, int worker)
                          j->v, j->cols, 0, j->y + (j->first + t) * j->cols, j->cols);
 }
 
+/* Kept rows need not become doubles first: what takes time is reading them. */
+static double float_dot(const float *x, const double *v, int64_t count)
+{
+    double sum[8] = {0};
+    int64_t k = 0;
+    for (; k + 8 <= count; k += 8)
+        for (int l = 0; l < 8; l++)
+            sum[l] += (double)x[k + l] * v[k + l];
+    for (; k < count; k++)
+        sum[0] += (double)x[k] * v[k];
+    return ((sum[0] + sum[1]) + (sum[2] + sum[3])) + ((sum[4] + sum[5]) + (sum[6] + sum[7]));
+}
+
+static mcr_status multiply_kept(void *arg, int64_t item, int worker)
+{
+    (void)worker;
+    const product_job *j = arg;
+    int64_t p = j->d->p;
+    for (int64_t t = item * ROWS; t < least((item + 1) * ROWS, j->count); t++)
+        j->y[j->first + t] = float_dot(j->d->kept + source(j->d, j->first + t) * p, j->v, p);
+    return MCR_OK;
+}
+
 /* A loop of one item would hand all threads to BLAS. */
 static mcr_status run_items(mcr *ctx, int64_t count, mcr_work *work, void *arg)
 {
@@ -278,6 +301,10 @@ mcr_status mcr_design_multiply(const mcr_design *d, const double *v, int64_t col
     j.block = block;
     for (j.first = 0; j.first < d->n && !s; j.first += rows) {
         j.count = least(rows, d->n - j.first);
+        if (cols == 1 && !is_stopped(d, j.first) && is_kept(d, j.first, j.count)) {
+            s = mcr_parallel(d->ctx, items(j.count, ROWS), multiply_kept, &j);
+            continue;
+        }
         s = get_block(d, j.first, j.count, block);
         if (!s)
             s = run_items(d->ctx, items(j.count, ROWS), multiply_dense, &j);

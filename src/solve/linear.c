@@ -11,14 +11,15 @@
 /* Multiply-adds of BLAS are so much cheaper than those of loops over sparse entries. */
 #define BLAS_GAIN 12.0
 
-double mcr_linear_interior_work(double n, double p, double entries)
+/* The Hessian has the objects near the margin alone: in all steps together each of them a few times. */
+double mcr_linear_newton_work(double n, double p, double entries)
 {
-    enum { STEPS = 40, PRODUCTS = 10, OVERHEAD = 12, MOST = 4096 };
+    enum { STEPS = 70, TIMES = 4, OVERHEAD = 20, MOST = 4096 };
     if (p > MOST)
         return INFINITY;
     double each = n > 0 ? entries / n : 0, sparse = n * each * each / 2;
     double weigh = entries < 0.25 * n * p ? sparse : n * p * p / 2 / BLAS_GAIN;
-    return STEPS * (weigh + p * p * p / 3 / BLAS_GAIN + PRODUCTS * (entries + OVERHEAD * n));
+    return TIMES * weigh + STEPS * (p * p * p / 3 / BLAS_GAIN + 1.5 * entries + OVERHEAD * n);
 }
 
 /* With more features than objects coordinates hardly depend on each other; else many sweeps are needed,
@@ -50,11 +51,13 @@ mcr_status mcr_linear_solve(const mcr_design *d, const mcr_qp *p, double *b, dou
         return mcr_linear_judge(d, p, b, g, w, result);
     double n = (double)d->n, entries = mcr_design_entries(d);
     double room = (double)d->p * (double)d->p * sizeof(double);
-    bool few = mcr_linear_interior_work(n, (double)d->p, entries) <=
+    bool few = mcr_linear_newton_work(n, (double)d->p, entries) <=
                    mcr_linear_descent_work(n, (double)d->p, entries) &&
                room <= (double)mcr_budget_left(d->ctx) / 2;
-    return few || !d->start ? mcr_linear_interior(d, p, b, g, w, result)
-                            : mcr_linear_descent(d, p, b, g, w, result);
+    if (!few && d->start)
+        return mcr_linear_descent(d, p, b, g, w, result);
+    mcr_status s = mcr_linear_smooth(d, p, b, g, w, result);
+    return s || result->stop != MCR_QP_STUCK ? s : mcr_linear_interior(d, p, b, g, w, result);
 }
 
 mcr_status mcr_linear_judge(const mcr_design *d, const mcr_qp *p, const double *b, double *g,

@@ -11,19 +11,20 @@
 #include "linalg/design.h"
 #include "solve/smo.h"
 
-/* b: a feasible start, then the solution; g (n): D D^T b at the end, from scratch; w (p): D^T b.
- * Takes the one of the two solvers below that is less work. */
-mcr_status mcr_linear_solve(const mcr_design *d, const mcr_qp *problem, double *b, double *g,
-                            double *w, mcr_qp_result *result);
+/* b: a feasible start, then the solution; g (n): D D^T b at the end, from scratch; w (p): D^T b. */
+typedef mcr_status mcr_linear_solver(const mcr_design *d, const mcr_qp *problem, double *b,
+                                     double *g, double *w, mcr_qp_result *result);
 
-/* Few features: a primal-dual interior point method, one p x p factor a step. */
-mcr_status mcr_linear_interior(const mcr_design *d, const mcr_qp *problem, double *b, double *g,
-                               double *w, mcr_qp_result *result);
+/* Takes the one of the solvers below that is less work. */
+mcr_linear_solver mcr_linear_solve;
+/* Few features: Newton's method on a smoothed hinge. MCR_QP_STUCK where the tolerance is beyond it. */
+mcr_linear_solver mcr_linear_smooth;
+/* Few features, tight tolerances: a primal-dual interior point method, one p x p factor a step. */
+mcr_linear_solver mcr_linear_interior;
 /* Many features, sparse rows: dual coordinate descent. */
-mcr_status mcr_linear_descent(const mcr_design *d, const mcr_qp *problem, double *b, double *g,
-                              double *w, mcr_qp_result *result);
+mcr_linear_solver mcr_linear_descent;
 /* What they cost, roughly, in multiply-adds of a scalar loop. */
-double mcr_linear_interior_work(double n, double p, double entries);
+double mcr_linear_newton_work(double n, double p, double entries);
 double mcr_linear_descent_work(double n, double p, double entries);
 
 /* w = D^T b, g = D w and the violation, low and high of the result. */

@@ -159,7 +159,7 @@ static void test_products(void **state)
 
 /* ---- solvers -----------------------------------------------------------------------------------*/
 
-/* Both solvers on D find what SMO finds on D D'. */
+/* The solvers on D find what SMO finds on D D'. */
 static void test_programs(void **state)
 {
     mcr *ctx = *state;
@@ -172,7 +172,7 @@ static void test_programs(void **state)
         test_ok(ctx, mcr_features_open(&f, ctx, k, p.data, NULL, 0));
         test_ok(ctx, mcr_gram_open(&gram, ctx, k, p.data, NULL));
         enum { N = 150 };
-        double lo[N], hi[N], z[N], b[3][N] = {{0}}, g[3][N], w[64];
+        double lo[N], hi[N], z[N], b[4][N] = {{0}}, g[4][N], w[64];
         for (int64_t i = 0; i < N; i++) {
             double most = (t & 4 ? 0.3 : 3) * problem_weight(&p, i);
             z[i] = p.y[i];
@@ -202,9 +202,10 @@ static void test_programs(void **state)
             .n = N, .z = z, .lo = lo, .hi = hi, .no_sum = t == 3 || t == 6, .tolerance = 1e-8};
         mcr_qp_result r;
         test_ok(ctx, mcr_qp_solve(gram, &qp, b[0], g[0], &r));
-        for (int s = 1; s < 3; s++) {
-            test_ok(ctx, s == 1 ? mcr_linear_interior(&d, &qp, b[1], g[1], w, &r)
-                                : mcr_linear_descent(&d, &qp, b[2], g[2], w, &r));
+        mcr_linear_solver *const solver[] = {NULL, mcr_linear_interior, mcr_linear_descent,
+                                             mcr_linear_smooth};
+        for (int s = 1; s < 4; s++) {
+            test_ok(ctx, solver[s](&d, &qp, b[s], g[s], w, &r));
             double sum = 0;
             for (int64_t i = 0; i < N; i++) {
                 sum += b[s][i];
@@ -500,6 +501,69 @@ static void test_near_models(void **state)
     test_remove_directory(folder);
 }
 
+/* Many objects: the first weights come from samples. */
+static void test_many_objects(void **state)
+{
+    mcr *ctx = *state;
+    static const char *const options[] = {"C=1 tol=1e-4", "C=20 tol=1e-3 bias=no",
+                                          "lambda=0.001 tol=1e-3 class-weight=balanced"};
+    for (int t = 0; t < 3; t++) {
+        problem p = problem_classes(ctx, 9000, 4, 2, 0.1, t == 2, true, 3);
+        char words[2][100];
+        double dual[2], *score[2];
+        for (int side = 0; side < 2; side++) {
+            snprintf(words[side], sizeof words[side], "%s side=%s", options[t],
+                     side ? "features" : "kernel");
+            mcr_model *m = fit_model(ctx, "svm", "linear", p.data, words[side]);
+            dual[side] = mcr_model_report(m)->dual;
+            score[side] = scores_of(ctx, m, p.data);
+            mcr_model_free(m);
+        }
+        test_close_real("dual", dual[1] / dual[0], 1, 1e-5);
+        test_close_arrays("scores", score[1], score[0], 9000, 2e-3);
+        free(score[0]);
+        free(score[1]);
+        problem_free(&p);
+    }
+    /* A limit, in a sample and later, is an outcome with a feasible solution. */
+    problem p = problem_classes(ctx, 9000, 4, 2, 0.1, false, true, 4);
+    for (int steps = 1; steps < 14; steps += 4) {
+        char words[60];
+        mcr_model *m;
+        snprintf(words, sizeof words, "side=features max-steps=%d", steps);
+        test_ok(ctx, try_it(&m, ctx, "svm", "linear", p.data, words));
+        const mcr_report_fit *r = mcr_model_report(m);
+        if (r->stop != MCR_STOP_STEPS)
+            fail_msg("%d steps: %s after %d", steps, mcr_stop_name(r->stop), (int)r->iterations);
+        assert_true(r->iterations >= steps && r->iterations <= steps + 1);
+        assert_true(r->value > r->tolerance && r->gap >= 0);
+        mcr_model_free(m);
+    }
+    problem_free(&p);
+}
+
+/* One class against the rest: all problems share one K, in float, which tight tolerances do without. */
+static void test_shared(void **state)
+{
+    double *score[3];
+    (void)state;
+    for (int t = 0; t < 3; t++) {
+        mcr *ctx = test_open(t == 0 ? 1 : 3);
+        problem p = problem_classes(ctx, 700, 5, 4, 0.1, false, true, 5);
+        mcr_model *m = fit_model(ctx, "svm", "rbf(gamma=0.3)", p.data,
+                                 t < 2 ? "C=2 tol=1e-5 multiclass=ovr"
+                                       : "C=2 tol=9e-6 multiclass=ovr");
+        score[t] = scores_of(ctx, m, p.data);
+        mcr_model_free(m);
+        problem_free(&p);
+        test_close(ctx);
+    }
+    assert_memory_equal(score[0], score[1], 4 * 700 * sizeof(double));
+    test_close_arrays("shared or not", score[2], score[0], 4 * 700, 1e-4);
+    for (int t = 0; t < 3; t++)
+        free(score[t]);
+}
+
 /* The same bits for any number of threads. */
 static void test_threads(void **state)
 {
@@ -516,7 +580,7 @@ static void test_threads(void **state)
         double *score[2];
         for (int threads = 1; threads <= 2; threads++) {
             mcr *ctx = test_open(threads == 1 ? 1 : 3);
-            problem p = problem_classes(ctx, 3000, 5, 2, 0.1, false, true, 2);
+            problem p = problem_classes(ctx, t ? 3000 : 9000, 5, 2, 0.1, false, true, 2);
             mcr_model *m = fit_model(ctx, call[t][0], call[t][1], p.data, call[t][2]);
             score[threads - 1] = scores_of(ctx, m, p.data);
             mcr_model_free(m);
@@ -562,6 +626,7 @@ static void test_short_memory(void **state)
         {"svm", "linear", "side", "features", NULL},
         {"ridge", "poly(degree=2, c=1)", "side", "features", NULL},
         {"logistic", "linear", "side", "features", NULL},
+        {"svm", "rbf(gamma=1)", "multiclass", "ovr", NULL},
         {"svm", "rbf(gamma=1)", "approx", "nystrom", "kmeans"},
         {"ridge", "rbf(gamma=1)", "approx", "nystrom", "leverage"},
         {"logistic", "rbf(gamma=1)", "approx", "rff", NULL},
@@ -586,6 +651,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_nystrom, test_setup, test_teardown),
         cmocka_unit_test_setup_teardown(test_fourier, test_setup, test_teardown),
         cmocka_unit_test_setup_teardown(test_near_models, test_setup, test_teardown),
+        cmocka_unit_test_setup_teardown(test_many_objects, test_setup, test_teardown),
+        cmocka_unit_test(test_shared),
         cmocka_unit_test(test_threads),
         cmocka_unit_test(test_short_memory),
     };

@@ -1,0 +1,239 @@
+/* multiclass_share.c: kernel values that several two-class problems share.
+ *
+ * K of a pair of classes has four parts: each class with itself, and one with the other, twice. The
+ * first are the same in all pairs of a class: they are computed once. One class against the rest has the same
+ * K in all problems.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <string.h>
+
+#include "base/threads.h"
+#include "learn/multiclass_impl.h"
+#include "linalg/copy.h"
+
+typedef mcr_class_job job;
+
+enum { MOST_PAIR = 4096, MOST_SHARED = 16384 };
+
+void mcr_class_pair(int64_t classes, int64_t problem, int64_t *a, int64_t *b)
+{
+    int64_t first = 0;
+    while (problem >= classes - 1 - first) {
+        problem -= classes - 1 - first;
+        first++;
+    }
+    *a = first;
+    *b = first + 1 + problem;
+}
+
+int64_t mcr_class_size(const job *j, int64_t c)
+{
+    return j->first[c + 1] - j->first[c];
+}
+
+void mcr_class_unshare(job *j)
+{
+    mcr *ctx = j->in->ctx;
+    for (int64_t c = 0; j->own && c < j->classes; c++)
+        mcr_free(ctx, j->own[c]);
+    for (int w = mcr_workers(ctx) - 1; w >= 0; w--) { /* twins before the first */
+        if (j->across)
+            mcr_gram_close(j->across[w]);
+        if (j->pair)
+            mcr_free(ctx, j->pair[w]);
+    }
+    mcr_free(ctx, j->own);
+    mcr_free(ctx, j->k);
+    mcr_free(ctx, j->member);
+    mcr_free(ctx, j->first);
+    mcr_free(ctx, j->place);
+    mcr_data_free(j->sorted);
+    mcr_free(ctx, j->across);
+    mcr_free(ctx, j->pair);
+    mcr_budget_give(ctx, j->taken);
+    j->own = NULL;
+    j->taken = 0;
+}
+
+/* Objects by class, in order. */
+mcr_status mcr_class_list(job *j)
+{
+    mcr *ctx = j->in->ctx;
+    const int32_t *class_of = mcr_data_class_of(j->in->data);
+    j->member = mcr_alloc(ctx, (size_t)j->n, sizeof *j->member);
+    j->first = mcr_alloc_zero(ctx, (size_t)j->classes + 2, sizeof *j->first);
+    if (!j->member || !j->first)
+        return MCR_NO_MEMORY;
+    for (int64_t i = 0; i < j->n; i++)
+        j->first[class_of[i] + 2]++;
+    for (int64_t c = 2; c < j->classes + 2; c++)
+        j->first[c] += j->first[c - 1];
+    for (int64_t i = 0; i < j->n; i++)
+        j->member[j->first[class_of[i] + 1]++] = i;
+    return MCR_OK;
+}
+
+/* A view of the objects by class. Gaps between classes are filled with the object before, so that
+ * each class begins with a panel of packed columns. */
+static mcr_status sort_classes(job *j)
+{
+    mcr *ctx = j->in->ctx;
+    int64_t at = 0;
+    int64_t *row = mcr_alloc(ctx, (size_t)(j->n + j->classes * MCR_ROW_PAD), sizeof *row);
+    j->place = mcr_alloc(ctx, (size_t)j->classes, sizeof *j->place);
+    mcr_status st = row && j->place ? MCR_OK : MCR_NO_MEMORY;
+    for (int64_t c = 0; c < j->classes && !st; c++) {
+        for (; at % MCR_ROW_PAD; at++)
+            row[at] = row[at - 1];
+        j->place[c] = at;
+        for (int64_t i = j->first[c]; i < j->first[c + 1]; i++)
+            row[at++] = j->member[i];
+    }
+    if (!st)
+        st = mcr_data_select(&j->sorted, j->in->data, (mcr_rows){row, 0, at});
+    mcr_free(ctx, row);
+    return st;
+}
+
+static mcr_rows class_rows(const job *j, int64_t c)
+{
+    return (mcr_rows){NULL, j->place[c], mcr_class_size(j, c)};
+}
+
+/* A Gram for each worker; precise: doubles may be wanted, too. */
+static mcr_status open_twins(job *j, const mcr_data *data, bool precise)
+{
+    mcr *ctx = j->in->ctx;
+    mcr_status st = MCR_OK;
+    j->across = mcr_alloc_zero(ctx, (size_t)mcr_workers(ctx), sizeof(mcr_gram *));
+    if (!j->across)
+        return MCR_NO_MEMORY;
+    for (int w = 0; w < mcr_workers(ctx) && !st; w++) {
+        if (w > 0)
+            st = mcr_gram_twin(&j->across[w], j->across[0]);
+        else if (!(st = mcr_gram_open(&j->across[0], ctx, j->in->kernel, data, NULL)))
+            st = mcr_gram_prepare(j->across[0], false);
+        if (w == 0 && precise && !st)
+            st = mcr_gram_prepare(j->across[0], true);
+    }
+    return st;
+}
+
+/* Computes the shared parts if all pairs are small enough and the budget allows; else leaves j->own
+ * NULL. */
+mcr_status mcr_class_share(job *j)
+{
+    mcr *ctx = j->in->ctx;
+    int workers = mcr_workers(ctx);
+    int64_t largest = 0, second = 0;
+    double bytes = 0;
+    mcr_status st = mcr_class_list(j);
+    for (int64_t c = 0; c < j->classes && !st; c++) {
+        int64_t m = mcr_class_size(j, c);
+        bytes += sizeof(float) * (double)m * (double)m;
+        second = m > largest ? largest : m > second ? m : second;
+        largest = m > largest ? m : largest;
+    }
+    j->pair_ld = (largest + second + MCR_ROW_PAD) / MCR_ROW_PAD * MCR_ROW_PAD;
+    size_t room = sizeof(float) * (size_t)j->pair_ld * (size_t)j->pair_ld;
+    bytes = (j->in->k ? 0 : bytes) + (double)workers * (double)room;
+    if (st || largest + second > MOST_PAIR || bytes > 0.25 * (double)mcr_budget_left(ctx))
+        return st;
+    if ((st = mcr_budget_take(ctx, (size_t)bytes, "kernel blocks of classes")))
+        return st;
+    j->taken = (size_t)bytes;
+    j->pair = mcr_alloc_zero(ctx, (size_t)workers, sizeof *j->pair);
+    for (int w = 0; w < workers && j->pair; w++)
+        if (!(j->pair[w] = mcr_alloc(ctx, room, 1)))
+            return MCR_NO_MEMORY;
+    if (!j->pair || j->in->k)
+        return j->pair ? MCR_OK : MCR_NO_MEMORY;
+    if ((st = sort_classes(j)))
+        return st;
+    j->own = mcr_alloc_zero(ctx, (size_t)j->classes, sizeof *j->own);
+    st = j->own ? open_twins(j, j->sorted, false) : MCR_NO_MEMORY;
+    for (int64_t c = 0; c < j->classes && !st; c++) {
+        mcr_rows rows = class_rows(j, c);
+        j->own[c] = mcr_alloc(ctx, (size_t)(rows.count * rows.count), sizeof(float));
+        st = j->own[c] ? mcr_gram_block_float(j->across[0], rows, rows, j->own[c], rows.count)
+                       : MCR_NO_MEMORY;
+    }
+    return st;
+}
+
+/* One-vs-rest: all problems have the same K. It is computed once where it is small enough, in doubles too,
+ * should a problem need them. */
+bool mcr_class_shares_all(const job *j)
+{
+    double n = (double)j->n;
+    return j->how->share_k && j->rule == MCR_RULE_LARGEST && !j->in->k && j->n <= MOST_SHARED &&
+           24 * n * n < (double)mcr_budget_left(j->in->ctx);
+}
+
+mcr_status mcr_class_share_all(job *j)
+{
+    mcr *ctx = j->in->ctx;
+    j->k_ld = (j->n + MCR_ROW_PAD) / MCR_ROW_PAD * MCR_ROW_PAD;
+    if ((size_t)j->k_ld * sizeof(float) % 4096 == 0)
+        j->k_ld += MCR_ROW_PAD;
+    size_t bytes = (size_t)j->n * (size_t)j->k_ld * sizeof(float);
+    mcr_status st = open_twins(j, j->in->data, true);
+    if (!st)
+        st = mcr_budget_take(ctx, bytes, "the kernel matrix");
+    if (st)
+        return st;
+    j->taken = bytes;
+    if (!(j->k = mcr_alloc(ctx, bytes, 1)))
+        return MCR_NO_MEMORY;
+    st = mcr_gram_matrix_quietly(j->across[0], j->k, j->k_ld, false);
+    for (int64_t i = 0; i < j->n && !st; i++)
+        memset(j->k + i * j->k_ld + j->n, 0, sizeof *j->k * (size_t)(j->k_ld - j->n));
+    return st;
+}
+
+/* K of the objects of classes a and b, a's first, into the worker's room. */
+mcr_status mcr_class_pair_matrix(const job *j, int64_t problem, int worker)
+{
+    int64_t of[2], ld = j->pair_ld;
+    mcr_class_pair(j->classes, problem, &of[0], &of[1]);
+    mcr_rows a = class_rows(j, of[0]), b = class_rows(j, of[1]);
+    float *k = j->pair[worker], *corner = k + a.count, *below = k + a.count * ld;
+    mcr_status st = mcr_gram_block_float(j->across[worker], a, b, corner, ld);
+    if (st)
+        return st;
+    for (int64_t i = 0; i < a.count; i++)
+        memcpy(k + i * ld, j->own[of[0]] + i * a.count, sizeof *k * (size_t)a.count);
+    mcr_copy_out_transposed(below, ld, corner, ld, a.count, b.count, sizeof *k);
+    for (int64_t i = 0; i < b.count; i++)
+        memcpy(below + i * ld + a.count, j->own[of[1]] + i * b.count, sizeof *k * (size_t)b.count);
+    int64_t n = a.count + b.count;
+    for (int64_t i = 0; i < n; i++)
+        memset(k + i * ld + n, 0, sizeof *k * (size_t)(ld - n));
+    return MCR_OK;
+}
+
+/* The same out of a K of all objects that the caller has. Where objects stand by class, as those who
+ * share a K see to, each row is two runs of it. */
+void mcr_class_pick_pair(const job *j, const int64_t *row, int64_t n, float *k)
+{
+    if (n == 0)
+        return;
+    int64_t run = 1; /* objects of the first class, if both follow each other */
+    while (run < n && row[run] == row[run - 1] + 1)
+        run++;
+    bool runs = run == n || row[n - 1] - row[run] == n - 1 - run;
+    for (int64_t i = 0; i < n; i++) {
+        const float *from = j->in->k + row[i] * j->in->k_ld;
+        float *to = k + i * j->pair_ld;
+        if (runs) {
+            memcpy(to, from + row[0], sizeof *to * (size_t)run);
+            if (run < n)
+                memcpy(to + run, from + row[run], sizeof *to * (size_t)(n - run));
+        } else {
+            for (int64_t t = 0; t < n; t++)
+                to[t] = from[row[t]];
+        }
+        memset(to + n, 0, sizeof *to * (size_t)(j->pair_ld - n));
+    }
+}

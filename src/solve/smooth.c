@@ -1,0 +1,477 @@
+/* smooth.c: support vector machines with few features, by Newton's method on a smoothed hinge.
+ *
+ *   min 1/2 |w|^2 + sum over i of max over lo <= b <= hi of  -b s - h / (2 (hi - lo)) (b - middle)^2
+ *
+ * with the slopes s = Dw + bias - z: the primal problem, with its kinks rounded off over a width of h.
+ * The best b is a function of s, straight from hi to lo where |s| < h / 2, and at the optimum w = D'b. So
+ * that b is a solution of the original problem whose conditions are violated by h at most: h need not
+ * become smaller than the tolerance.
+ *
+ * The Hessian 1 + D' diag D has the objects within the width alone, fewer the smaller h is; a step is one
+ * product with D and what changed in D'b. h shrinks as soon as the step was small against the error
+ * that it stands for. The line search is exact.
+ *
+ * The first weights come from a sample in which each object counts for several; samples grow fourfold, which
+ * halves the error, and h with it.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <math.h>
+#include <string.h>
+
+#include "base/context.h"
+#include "base/random.h"
+#include "base/threads.h"
+#include "linalg/lapack.h"
+#include "solve/linear.h"
+
+enum {
+    SAMPLE = 2048,    /* objects to begin with, at least */
+    PER_FEATURE = 16, /* and for each feature */
+    CHUNK = 16384,    /* objects of a part */
+    FOUND = 4
+};
+
+#define FIRST_WIDTH 4.0
+#define SAMPLE_END  0.25 /* of h in the first sample */
+#define SHRINK      0.25 /* of h */
+#define SLACK       0.8  /* h at the end, of the tolerance */
+
+typedef struct state {
+    mcr *ctx;
+    const mcr_design *d; /* of all objects */
+    const mcr_qp *p;
+    mcr_qp_result *result;
+    double began, wanted; /* sum of b */
+    /* Some of the objects, or all: */
+    mcr_design at;
+    double *z, *lo, *hi, *s, *ds, *b, *change;
+    int64_t *row, *source;
+    /* Those within the width, or changed: */
+    int64_t *list, *list_source, count;
+    double *weight;
+    double *found; /* FOUND a part */
+    double h, bias, dbias, step;
+    double reach;                       /* length of a row, at most or nearly so */
+    double *w, *sum, *u, *edge, *right; /* p; sum: D'b; right: p x 2 */
+    mcr_square m;
+} state;
+
+/* ---- room --------------------------------------------------------------------------------------*/
+
+static mcr_status open_state(state *t, const mcr_design *d, const mcr_qp *p, mcr_qp_result *r)
+{
+    *t = (state){.ctx = d->ctx, .d = d, .p = p, .result = r, .began = mcr_now()};
+    size_t n = (size_t)d->n, f = (size_t)d->p;
+    double **by_object[] = {&t->z, &t->lo, &t->hi, &t->s, &t->ds, &t->b, &t->change, &t->weight};
+    double **by_feature[] = {&t->w, &t->sum, &t->u, &t->edge};
+    int64_t **lists[] = {&t->row, &t->source, &t->list, &t->list_source};
+    for (size_t i = 0; i < sizeof by_object / sizeof *by_object; i++)
+        if (!(*by_object[i] = mcr_alloc(t->ctx, n, sizeof(double))))
+            return MCR_NO_MEMORY;
+    for (size_t i = 0; i < sizeof by_feature / sizeof *by_feature; i++)
+        if (!(*by_feature[i] = mcr_alloc_zero(t->ctx, f, sizeof(double))))
+            return MCR_NO_MEMORY;
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+        if (!(*lists[i] = mcr_alloc(t->ctx, n, sizeof(int64_t))))
+            return MCR_NO_MEMORY;
+    t->right = mcr_alloc(t->ctx, f, 2 * sizeof(double));
+    t->found = mcr_alloc(t->ctx, n / CHUNK + 1, FOUND * sizeof(double));
+    if (!t->right || !t->found)
+        return MCR_NO_MEMORY;
+    return mcr_square_open(&t->m, t->ctx, d->p, p->phase ? p->phase : "svm");
+}
+
+static void close_state(state *t)
+{
+    void *room[] = {t->z,      t->lo,  t->hi,     t->s,    t->ds,          t->b,
+                    t->change, t->row, t->source, t->list, t->list_source, t->weight,
+                    t->found,  t->w,   t->sum,    t->u,    t->edge,        t->right};
+    for (size_t i = 0; i < sizeof room / sizeof *room; i++)
+        mcr_free(t->ctx, room[i]);
+    mcr_square_close(&t->m);
+}
+
+/* ---- passes over the objects -------------------------------------------------------------------*/
+
+typedef struct chunk_job {
+    state *t;
+    void (*work)(state *t, int64_t first, int64_t end, double *found);
+} chunk_job;
+
+static mcr_status run_chunk(void *arg, int64_t item, int worker)
+{
+    (void)worker;
+    const chunk_job *j = arg;
+    int64_t first = item * CHUNK, end = first + CHUNK < j->t->at.n ? first + CHUNK : j->t->at.n;
+    double *found = j->t->found + item * FOUND;
+    for (int k = 0; k < FOUND; k++)
+        found[k] = 0;
+    j->work(j->t, first, end, found);
+    return MCR_OK;
+}
+
+/* What the parts found is added up in order. */
+static void over_all(state *t, void (*work)(state *, int64_t, int64_t, double *), double sum[FOUND])
+{
+    int64_t count = (t->at.n + CHUNK - 1) / CHUNK;
+    chunk_job j = {t, work};
+    (void)mcr_parallel(t->ctx, count, run_chunk, &j); /* no part fails */
+    for (int k = 0; k < FOUND; k++)
+        sum[k] = 0;
+    for (int64_t i = 0; i < count; i++)
+        for (int k = 0; k < FOUND; k++)
+            sum[k] += t->found[i * FOUND + k];
+}
+
+/* The best b for a slope. */
+static double best(const state *t, int64_t i, double s)
+{
+    double share = 0.5 - s / t->h, lo = t->lo[i], hi = t->hi[i];
+    return share <= 0 ? lo : share >= 1 ? hi : lo + share * (hi - lo);
+}
+
+static void set_best(state *t, int64_t first, int64_t end, double *found)
+{
+    (void)found;
+    for (int64_t i = first; i < end; i++) {
+        double now = best(t, i, t->s[i]);
+        t->change[i] = now - t->b[i];
+        t->b[i] = now;
+    }
+}
+
+/* The weights are changes of the listed coefficients: what they are to D'b. */
+static mcr_status add_changes(state *t)
+{
+    mcr_design part = mcr_design_part(&t->at, t->list, t->count, t->list_source);
+    mcr_status s = t->count ? mcr_design_project(&part, t->weight, 1, t->u) : MCR_OK;
+    for (int64_t k = 0; k < t->d->p && t->count && !s; k++)
+        t->sum[k] += t->u[k];
+    return s;
+}
+
+/* b for the slopes and the width, and D'b. */
+static mcr_status renew(state *t)
+{
+    double sum[FOUND];
+    over_all(t, set_best, sum);
+    t->count = 0;
+    for (int64_t i = 0; i < t->at.n; i++)
+        if (t->change[i] != 0) {
+            t->weight[t->count] = t->change[i];
+            t->list[t->count++] = i;
+        }
+    return add_changes(t);
+}
+
+/* ---- one step ----------------------------------------------------------------------------------*/
+
+/* Lists the objects within `width`; *error: what that makes of the objective. */
+static void pick(state *t, double width, double *error)
+{
+    t->count = 0;
+    *error = 0;
+    for (int64_t i = 0; i < t->at.n; i++)
+        if (fabs(t->s[i]) < 0.5 * width && t->lo[i] < t->hi[i]) {
+            t->list[t->count++] = i;
+            *error += (t->hi[i] - t->lo[i]) * width / 8;
+        }
+}
+
+/* The factor of 1 + D' diag D of the list, and the row of the bias; *corner: its last element. */
+static mcr_status factorise(state *t, double *corner)
+{
+    int64_t p = t->d->p;
+    *corner = 0;
+    for (int64_t k = 0; k < t->count; k++) {
+        t->weight[k] = (t->hi[t->list[k]] - t->lo[t->list[k]]) / t->h;
+        *corner += t->weight[k];
+    }
+    mcr_design part = mcr_design_part(&t->at, t->list, t->count, t->list_source);
+    mcr_status s = mcr_design_weigh(&part, t->weight, t->m.a, t->m.ld);
+    if (!s)
+        s = mcr_design_project(&part, t->weight, 1, t->edge);
+    for (int64_t k = 0; k < p && !s; k++)
+        t->m.a[k * t->m.ld + k] += 1;
+    return s ? s : mcr_lapack_cholesky(t->ctx, p, t->m.a, t->m.ld, NULL, NULL);
+}
+
+static void add_coefficients(state *t, int64_t first, int64_t end, double *found)
+{
+    for (int64_t i = first; i < end; i++) {
+        found[0] += t->b[i];
+        found[1] += t->hi[i] - t->lo[i];
+    }
+}
+
+static void add_bias(state *t, int64_t first, int64_t end, double *found)
+{
+    (void)found;
+    for (int64_t i = first; i < end; i++)
+        t->ds[i] += t->dbias;
+}
+
+/* Newton's direction u, dbias, ds; *gain: minus the derivative along it. */
+static mcr_status direct(state *t, double *gain)
+{
+    int64_t p = t->d->p, cols = t->p->no_sum ? 1 : 2;
+    double corner, sum[FOUND];
+    mcr_status s = factorise(t, &corner);
+    for (int64_t k = 0; k < p && !s; k++) {
+        t->right[k * cols] = t->sum[k] - t->w[k];
+        if (cols == 2)
+            t->right[k * 2 + 1] = t->edge[k];
+    }
+    if (!s)
+        s = mcr_lapack_solve(t->ctx, p, cols, t->m.a, t->m.ld, t->right, cols);
+    if (s)
+        return s;
+    over_all(t, add_coefficients, sum);
+    double off = sum[0] - t->wanted, side = off;
+    /* Where no object is within the width, the line search knows how far to go. */
+    double bend = corner = fmax(corner, 1e-3 * sum[1]);
+    for (int64_t k = 0; k < p && cols == 2; k++) {
+        bend -= t->edge[k] * t->right[k * 2 + 1];
+        side -= t->edge[k] * t->right[k * 2];
+    }
+    t->dbias = cols == 2 ? side / fmax(bend, 1e-14 * corner) : 0;
+    *gain = off * t->dbias;
+    for (int64_t k = 0; k < p; k++) {
+        t->u[k] = t->right[k * cols] - (cols == 2 ? t->dbias * t->right[k * 2 + 1] : 0);
+        *gain += (t->sum[k] - t->w[k]) * t->u[k];
+    }
+    s = mcr_design_multiply(&t->at, t->u, 1, t->ds);
+    if (!s)
+        over_all(t, add_bias, sum);
+    return s;
+}
+
+/* Along the line: what the objects give to the first and second derivatives. */
+static void look(state *t, int64_t first, int64_t end, double *found)
+{
+    double slope = 0, bend = 0, half = 0.5 * t->h;
+    for (int64_t i = first; i < end; i++) {
+        double s = t->s[i] + t->step * t->ds[i];
+        slope -= best(t, i, s) * t->ds[i];
+        bend += fabs(s) < half ? (t->hi[i] - t->lo[i]) * t->ds[i] * t->ds[i] : 0;
+    }
+    found[0] = slope;
+    found[1] = bend / t->h;
+}
+
+/* Where the derivative along the direction is all but 0: Newton's method between bounds. */
+static void search(state *t, double gain)
+{
+    enum { MOST = 40 };
+    double wu = 0, uu = 0, low = 0, high = INFINITY, sum[FOUND];
+    for (int64_t k = 0; k < t->d->p; k++) {
+        wu += t->w[k] * t->u[k];
+        uu += t->u[k] * t->u[k];
+    }
+    t->step = 1;
+    for (int i = 0; i < MOST; i++) {
+        over_all(t, look, sum);
+        double slope = wu + t->step * uu + sum[0] + t->wanted * t->dbias, bend = uu + sum[1];
+        if (fabs(slope) <= 0.05 * gain)
+            return;
+        if (slope > 0)
+            high = t->step;
+        else
+            low = t->step;
+        double next = t->step - slope / bend, most = isinf(high) ? 10 * t->step : high;
+        t->step = next > low && next < most ? next : isinf(high) ? most : 0.5 * (low + high);
+    }
+}
+
+static void move(state *t, int64_t first, int64_t end, double *found)
+{
+    (void)found;
+    for (int64_t i = first; i < end; i++)
+        t->s[i] += t->step * t->ds[i];
+}
+
+static mcr_status take_step(state *t)
+{
+    double sum[FOUND];
+    over_all(t, move, sum);
+    for (int64_t k = 0; k < t->d->p; k++)
+        t->w[k] += t->step * t->u[k];
+    t->bias += t->step * t->dbias;
+    t->result->steps++;
+    return renew(t);
+}
+
+/* *gain: about twice what the step was to gain; *error: what the width may make of the objective. */
+static mcr_status advance(state *t, double *gain, double *error)
+{
+    pick(t, t->h, error);
+    mcr_status s = direct(t, gain);
+    if (s)
+        return s;
+    search(t, *gain);
+    return take_step(t);
+}
+
+/* Goes on to a smaller width, to where the solution is if the same objects are within it. */
+static mcr_status narrow(state *t, double h)
+{
+    double error, gain;
+    pick(t, t->h, &error);
+    t->h = h;
+    for (int64_t k = 0; k < t->count; k++) { /* b on the same line, beyond the bounds too */
+        int64_t i = t->list[k];
+        double now = t->lo[i] + (0.5 - t->s[i] / h) * (t->hi[i] - t->lo[i]);
+        t->weight[k] = now - t->b[i];
+        t->b[i] = now;
+    }
+    mcr_status s = add_changes(t);
+    if (!s)
+        s = direct(t, &gain);
+    t->step = 1;
+    return s ? s : take_step(t);
+}
+
+/* ---- samples -----------------------------------------------------------------------------------*/
+
+/* One object of each of `count` runs of equal length, with bounds in proportion; count = n: all. Then
+ * the slopes and coefficients for the weights that there are. */
+static mcr_status take_sample(state *t, int64_t count, uint64_t number)
+{
+    int64_t n = t->d->n;
+    double all = 0, some = 0, none[FOUND];
+    mcr_random r = mcr_random_stream(mcr_seed(t->ctx), "sample of objects", number);
+    for (int64_t i = 0; i < count; i++) {
+        int64_t first = i * n / count, end = (i + 1) * n / count;
+        t->row[i] = first + (end - first > 1 ? mcr_random_below(&r, end - first) : 0);
+        some += t->p->hi[t->row[i]] - t->p->lo[t->row[i]];
+    }
+    for (int64_t i = 0; i < n; i++)
+        all += t->p->hi[i] - t->p->lo[i];
+    double factor = count < n && some > 0 ? all / some : 1;
+    for (int64_t i = 0; i < count; i++) {
+        t->z[i] = t->p->z[t->row[i]];
+        t->lo[i] = factor * t->p->lo[t->row[i]];
+        t->hi[i] = factor * t->p->hi[t->row[i]];
+        t->b[i] = 0;
+    }
+    t->at = count < n ? mcr_design_part(t->d, t->row, count, t->source) : *t->d;
+    mcr_status s = mcr_design_multiply(&t->at, t->w, 1, t->s);
+    for (int64_t i = 0; i < count && !s; i++)
+        t->s[i] += t->bias - t->z[i];
+    if (!s)
+        over_all(t, set_best, none);
+    return s ? s : mcr_design_project(&t->at, t->b, 1, t->sum);
+}
+
+/* ---- all of it ---------------------------------------------------------------------------------*/
+
+/* The coefficients of all objects, judged. */
+static mcr_status judge(state *t, double *b, double *g, double *w)
+{
+    memcpy(b, t->b, sizeof *b * (size_t)t->d->n);
+    mcr_linear_balance(t->p, t->wanted, b);
+    return mcr_linear_judge(t->d, t->p, b, g, w, t->result);
+}
+
+/* How far w = D'b is from being true, in the slopes of an object. */
+static double residual(const state *t)
+{
+    double square = 0;
+    for (int64_t k = 0; k < t->d->p; k++)
+        square += (t->sum[k] - t->w[k]) * (t->sum[k] - t->w[k]);
+    return sqrt(square) * t->reach;
+}
+
+/* Steps until the width is `last` and what there is to gain is small against the error that the width
+ * stands for, or, if this is the end, until w = D'b, too; *over: a limit was reached. */
+static mcr_status descend(state *t, double last, bool end, bool *over)
+{
+    enum { MOST = 300, PATIENCE = 8 };
+    double gain = 0, error = 0;
+    mcr_status s = MCR_OK;
+    for (int i = 0, idle = 0; i < MOST && idle < PATIENCE && !s; i++) {
+        if ((*over = mcr_linear_is_over(t->ctx, t->p, t->began, t->h, t->result)))
+            return MCR_OK;
+        s = advance(t, &gain, &error);
+        mcr_log(
+            t->ctx, MCR_LOG_DEBUG,
+            "smoothed hinge: %lld objects, width %.2g, step %.2g, gain %.2g, error %.2g; %.3f s",
+            (long long)t->at.n, t->h, t->step, gain, error, mcr_now() - t->began);
+        bool last_width = t->h <= last, small = !(gain > 0.1 * error);
+        if (s || !small)
+            continue;
+        if (last_width && (!end || residual(t) <= 0.1 * t->p->tolerance))
+            break;
+        idle += last_width && !(gain > 1e-9 * error);
+        if (!last_width)
+            s = narrow(t, fmax(SHRINK * t->h, last));
+    }
+    return s;
+}
+
+/* The longest row of some, twice. */
+static mcr_status measure(state *t)
+{
+    int64_t n = t->d->n, count = n < SAMPLE ? n : SAMPLE;
+    for (int64_t i = 0; i < count; i++)
+        t->row[i] = i * n / count;
+    mcr_design part = mcr_design_part(t->d, t->row, count, t->source);
+    mcr_status s = mcr_design_squares(&part, t->s);
+    for (int64_t i = 0; i < count && !s; i++)
+        t->reach = fmax(t->reach, 2 * sqrt(t->s[i]));
+    return s;
+}
+
+static mcr_status solve(state *t, double *b, double *g, double *w)
+{
+    enum { TRIES = 4 };
+    int64_t n = t->d->n, size = PER_FEATURE * t->d->p;
+    bool over = false;
+    double end = SAMPLE_END;
+    mcr_status s = measure(t);
+    size = size > SAMPLE ? size : SAMPLE;
+    t->h = FIRST_WIDTH;
+    for (uint64_t number = 0; 3 * size <= n && !s && !over; number++, size *= 4) {
+        s = take_sample(t, size, number);
+        if (!s)
+            s = descend(t, end, false, &over);
+        end *= 0.5;
+    }
+    double last = SLACK * t->p->tolerance;
+    t->h = over ? last : fmax(t->h, last);
+    if (!s)
+        s = take_sample(t, n, 0);
+    for (int i = 0; i < TRIES && !s; i++) {
+        if (!over)
+            s = descend(t, last, true, &over);
+        if (!s)
+            s = judge(t, b, g, w);
+        if (s || over || t->result->violation <= t->p->tolerance)
+            break;
+        last *= 0.5;
+    }
+    if (!s && t->result->violation <= t->p->tolerance)
+        t->result->stop = MCR_QP_OPTIMAL;
+    else if (!over)
+        t->result->stop = MCR_QP_STUCK;
+    return s;
+}
+
+mcr_status mcr_linear_smooth(const mcr_design *d, const mcr_qp *p, double *b, double *g, double *w,
+                             mcr_qp_result *result)
+{
+    state t;
+    *result = (mcr_qp_result){.stop = MCR_QP_OPTIMAL};
+    mcr_status s = open_state(&t, d, p, result);
+    for (int64_t i = 0; i < d->n && !s; i++)
+        t.wanted += b[i];
+    if (!s)
+        s = solve(&t, b, g, w);
+    close_state(&t);
+    if (s == MCR_NUMERIC) { /* no factor: the width is too small */
+        result->stop = MCR_QP_STUCK;
+        s = MCR_OK;
+    }
+    return s;
+}
