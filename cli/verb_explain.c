@@ -171,6 +171,8 @@ static int show(explanation *e, const explain_call *call)
     if (!e->c->common.json) {
         cli_say("model", "%s, %s", r->learner, r->kernel);
         cli_say("features", "%" PRId64 " in %" PRId64 " support objects", e->count, r->support);
+        if (mcr_model_scales(e->model))
+            cli_say("scaled", "the weights are those of columns after --scale");
         return explain(e, call, NULL);
     }
     cli_json j;
@@ -178,6 +180,7 @@ static int show(explanation *e, const explain_call *call)
     cli_json_text(&j, "learner", r->learner);
     cli_json_text(&j, "kernel", r->kernel);
     cli_json_integer(&j, "features", e->count);
+    cli_json_flag(&j, "scaled", mcr_model_scales(e->model));
     cli_json_list(&j, "outputs");
     int bad = explain(e, call, &j);
     cli_json_end(&j);
@@ -226,7 +229,7 @@ static const cli_option options[] = {
      .type = CLI_TEXT,
      .offset = AT(of),
      .argument = "OUTPUT",
-     .help = "one output only, by its name: \"b : a\" (mercer info MODEL lists them)"},
+     .help = "one output only, by its name: \"b : a\" (without it all are shown)"},
     CLI_LAST_OPTION,
 };
 

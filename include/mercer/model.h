@@ -44,6 +44,9 @@ MCR_API mcr_status mcr_model_coefficients(const mcr_model *model, int64_t o, dou
  * f(x) = offset + sum over the features of weight phi(x). weight: one a feature. MCR_BAD_CALL if the
  * kernel has no finite feature map. */
 MCR_API mcr_status mcr_model_features(mcr_features **out, mcr *ctx, const mcr_model *model);
+/* Whether the model scales vectors before it looks at them: the weights are then those of scaled
+ * columns. */
+MCR_API int mcr_model_scales(const mcr_model *model);
 MCR_API mcr_status mcr_model_weights(mcr *ctx, const mcr_model *model, const mcr_features *features,
                                      int64_t o, double *weight, double *offset);
 
@@ -75,6 +78,8 @@ MCR_API mcr_status mcr_transform(mcr *ctx, const mcr_model *model, const mcr_dat
  * points, each a few passes over the support objects; for other kernels by distances to the ten
  * support objects that are nearest in feature space. */
 MCR_API mcr_status mcr_preimage_features(mcr *ctx, const mcr_model *model, int64_t *features);
+/* The name that a feature has as a column of the training data; NULL: it has none. Borrowed. */
+MCR_API const char *mcr_preimage_name(mcr *ctx, const mcr_model *model, int64_t feature);
 MCR_API mcr_status mcr_preimage(mcr *ctx, const mcr_model *model, const mcr_data *data,
                                 double *vectors);
 

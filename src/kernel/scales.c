@@ -30,8 +30,10 @@ static double *numbers_of(void *params, const mcr_param *p, int64_t *count)
     return number;
 }
 
-/* Goes through the scales of one node: reads them into `get`, or sets them from `set`. */
-static int64_t visit(const mcr_kernel *node, void *params, double *get, const double *set)
+/* Goes through the scales of one node: reads them into `get`, their names into `name`, or sets them from
+ * `set`. */
+static int64_t visit(const mcr_kernel *node, void *params, double *get, const char **name,
+                     const double *set)
 {
     int64_t found = 0;
     for (const mcr_param *p = node->type->params; p && p->name; p++) {
@@ -44,6 +46,8 @@ static int64_t visit(const mcr_kernel *node, void *params, double *get, const do
                 continue;
             if (get)
                 get[found] = number[i];
+            if (name)
+                name[found] = p->name;
             if (set)
                 number[i] = set[found];
             found++;
@@ -52,12 +56,22 @@ static int64_t visit(const mcr_kernel *node, void *params, double *get, const do
     return found;
 }
 
+static int64_t list(const mcr_kernel *kernel, double *value, const char **name)
+{
+    int64_t found = visit(kernel, kernel->params, value, name, NULL);
+    for (int c = 0; c < kernel->children; c++)
+        found += list(kernel->child[c], value ? value + found : NULL, name ? name + found : NULL);
+    return found;
+}
+
 int64_t mcr_kernel_scales(const mcr_kernel *kernel, double *value)
 {
-    int64_t found = visit(kernel, kernel->params, value, NULL);
-    for (int c = 0; c < kernel->children; c++)
-        found += mcr_kernel_scales(kernel->child[c], value ? value + found : NULL);
-    return found;
+    return list(kernel, value, NULL);
+}
+
+void mcr_kernel_scale_names(const mcr_kernel *kernel, const char **name)
+{
+    (void)list(kernel, NULL, name);
 }
 
 /* The node's own parameters with new scales. */
@@ -73,7 +87,7 @@ static mcr_status copy_params(void **out, const mcr_kernel *k, const double *val
         mcr_free(k->ctx, params);
         return s;
     }
-    visit(k, params, NULL, value);
+    visit(k, params, NULL, NULL, value);
     *out = params;
     return MCR_OK;
 }
@@ -87,7 +101,7 @@ mcr_status mcr_kernel_rescaled(mcr_kernel **out, const mcr_kernel *k, const doub
     mcr_kernel **child = mcr_alloc_zero(ctx, (size_t)k->children, sizeof *child);
     char *field = k->field ? mcr_copy_text(ctx, k->field, strlen(k->field)) : NULL;
     mcr_status s = child && !k->field == !field ? MCR_OK : MCR_NO_MEMORY;
-    int64_t used = visit(k, k->params, NULL, NULL);
+    int64_t used = visit(k, k->params, NULL, NULL, NULL);
     for (; made < k->children && !s; made++) {
         s = mcr_kernel_rescaled(&child[made], k->child[made], value + used);
         used += mcr_kernel_scales(k->child[made], NULL);

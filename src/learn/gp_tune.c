@@ -5,7 +5,7 @@
  * random ones. Its slope against a scale is the sum of D_ij dK_ij for a matrix D that the method
  * knows; that works for every kernel because dK is computed from the kernel itself, as the central
  * difference of K at scales that differ by a few hundred-thousandths: with doubles that has nine right
- * digits. A scale costs two times the upper half of K, little beside the factorisation.
+ * digits. With a period K changes the faster the more periods the data span: a smaller step. A scale costs two times the upper half of K, little beside the factorisation.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -18,9 +18,9 @@
 #include "learn/gp.h"
 #include "solve/descent.h"
 
-/* Step of the logarithm of a scale; rows of K at a time; how far a scale may go from where it was, and
+/* Step of the logarithm of a scale, and of a period; rows of K at a time; how far a scale may go from where it was, and
  * from where restarts begin, as factors. */
-static const double step = 3e-5, widest = 1e8, start_within = 20;
+static const double usual_step = 3e-5, period_step = 2e-7, widest = 1e8, start_within = 20;
 enum { ROWS = 192 };
 
 /* The noise, as a share of the mean of K(x,x). */
@@ -117,7 +117,7 @@ static mcr_status contract(contract_job *job, mcr_gram *const gram[2], double *b
 }
 
 /* Adds the sum of D_ij dK_ij / d(log of scale j). */
-static mcr_status scale_slope(mcr_gp *gp, int64_t j, double *x, double *slope)
+static mcr_status scale_slope(mcr_gp *gp, int64_t j, double step, double *x, double *slope)
 {
     mcr *ctx = gp->ctx;
     mcr_kernel *kernel[2] = {NULL, NULL};
@@ -155,12 +155,14 @@ static mcr_status slope_at(void *arg, double *g)
 {
     mcr_gp *gp = arg;
     double *x = mcr_alloc(gp->ctx, (size_t)gp->scales, sizeof *x), own = 0;
-    if (!x)
-        return MCR_NO_MEMORY;
-    mcr_kernel_scales(gp->kernel, x);
-    for (int64_t j = 0; j < gp->scales; j++)
+    const char **name = mcr_alloc(gp->ctx, (size_t)gp->scales, sizeof *name);
+    mcr_status s = x && name ? MCR_OK : MCR_NO_MEMORY;
+    if (!s) {
+        mcr_kernel_scales(gp->kernel, x);
+        mcr_kernel_scale_names(gp->kernel, name);
+    }
+    for (int64_t j = 0; j < gp->scales && !s; j++)
         x[j] = log(x[j]);
-    mcr_status s = MCR_OK;
     memset(g, 0, sizeof *g * (size_t)variables(gp));
     for (int64_t part = 0; part < gp->parts && !s; part++) {
         if (part > 0)
@@ -168,11 +170,13 @@ static mcr_status slope_at(void *arg, double *g)
         if (!s)
             s = gp->prepare(gp, part, &own);
         for (int64_t j = 0; j < gp->scales && !s; j++)
-            s = scale_slope(gp, j, x, &g[j]);
+            s = scale_slope(gp, j, strcmp(name[j], "period") == 0 ? period_step : usual_step, x,
+                            &g[j]);
     }
     if (!isnan(gp->extra))
         g[gp->scales] = own;
     mcr_free(gp->ctx, x);
+    mcr_free(gp->ctx, name);
     return s;
 }
 

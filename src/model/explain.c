@@ -6,7 +6,7 @@
 
 #include <mercer/features.h>
 
-#include "model/model.h"
+#include "model/fourier.h"
 
 mcr_status mcr_model_features(mcr_features **out, mcr *ctx, const mcr_model *m)
 {
@@ -15,6 +15,10 @@ mcr_status mcr_model_features(mcr_features **out, mcr *ctx, const mcr_model *m)
     bool weights = false;
     for (int64_t g = 0; g < f->segments; g++)
         weights = weights || f->segment[g].outputs > 0;
+    if (mcr_fourier_is(f))
+        return mcr_fail(ctx, MCR_BAD_CALL,
+                        "explain: the weights of this model are those of random Fourier features, "
+                        "which mean nothing one by one");
     if (!weights)
         return mcr_fail(ctx, MCR_BAD_CALL, "explain: a model of %s has no weights", m->learner);
     if (f->second)
@@ -23,6 +27,11 @@ mcr_status mcr_model_features(mcr_features **out, mcr *ctx, const mcr_model *m)
                         "shown",
                         m->learner);
     return mcr_features_open(out, ctx, m->kernel, m->basis, NULL, 1);
+}
+
+int mcr_model_scales(const mcr_model *m)
+{
+    return m->scaling != NULL;
 }
 
 mcr_status mcr_model_weights(mcr *ctx, const mcr_model *m, const mcr_features *features, int64_t o,

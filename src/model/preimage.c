@@ -98,6 +98,17 @@ mcr_status mcr_preimage_features(mcr *ctx, const mcr_model *m, int64_t *features
     return find_field(ctx, m, &name, features);
 }
 
+const char *mcr_preimage_name(mcr *ctx, const mcr_model *m, int64_t feature)
+{
+    const char *name = NULL;
+    int64_t cols = 0;
+    if (find_field(ctx, m, &name, &cols) || feature < 0 || feature >= cols)
+        return NULL;
+    int64_t field = mcr_data_find(m->basis, name, strlen(name));
+    char **column = field < 0 ? NULL : m->basis->store[field]->column;
+    return column ? column[feature] : NULL;
+}
+
 /* Objects of a data set as dense vectors of the model's features. */
 static mcr_status copy_vectors(const images *p, const mcr_data *data, double *to)
 {

@@ -147,7 +147,8 @@ static mcr_status read_file(mcr_checkpoint *c, uint32_t fingerprint)
         (bytes.length < head.length || memcmp(bytes.bytes, head.bytes, (size_t)head.length) != 0))
         s = mcr_fail_at(c->ctx, MCR_BAD_DATA, c->path, 0,
                         "this is not the checkpoint of the same search (data, kernels, options, "
-                        "metric, folds and seed must be the same); start without --resume");
+                        "metric, folds and seed must be the same): remove the file, or write to "
+                        "another model with -o");
     for (bool fine = !s; fine && !s;) {
         whole = whole ? whole : head.length;
         const char *line = bytes.bytes + whole;

@@ -55,6 +55,23 @@ def test_sides():
     assert "higher:" in text and "x1^3" in text, text
 
 
+def test_scaled_columns_are_told():
+    with open("f.csv", "w") as f:
+        f.write("len,wid,kind\n1000,2,a\n2000,1,b\n1500,2.5,a\n1800,0.5,b\n")
+    for scale in ("none", "standard"):
+        tap.mercer("fit", "svm", "f.csv", "-k", "linear", "--scale", scale, "-o", "f.mercer", "--quiet")
+        tap.check_equal(tap.mercer_json("explain", "f.mercer")["scaled"], scale != "none")
+        tap.check_equal("after --scale" in tap.mercer("explain", "f.mercer").stdout, scale != "none")
+
+
+def test_random_features_are_not_explained():
+    tap.mercer("sample", "moons", "-n", "90", "-o", "r.csv")
+    tap.mercer("fit", "svm", "r.csv", "-k", "rbf(gamma=1)", "--approx", "rff", "--rank", "20", "-o",
+               "r.mercer", "--quiet")
+    done = tap.mercer("explain", "r.mercer", status=2)
+    assert "random Fourier features" in done.stderr, done.stderr
+
+
 def test_other_learners():
     """What is a sum over features is shown with the right sides, anything else is refused."""
     tap.mercer("sample", "blobs", "-n", "90", "-o", "b.csv")

@@ -53,6 +53,8 @@ def test_preimages_are_vectors():
         model = fitted("pca", file, "-k", kernel, "-n", 5)
         transform(model, file, "--preimage", "-o", "z.npy")
         assert np.load("z.npy").shape == (100, 2) and np.isfinite(np.load("z.npy")).all()
+    transform(model, file, "--preimage", "-o", "z.csv")
+    tap.check_equal(open("z.csv").readline(), "x1,x2\n")  # as in the training data
 
 
 def test_discriminants_predict_and_transform():

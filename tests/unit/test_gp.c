@@ -282,6 +282,33 @@ static void test_slope(void **state)
     test_close(ctx);
 }
 
+/* The same against a period of which the data span more than a thousand. */
+static void test_slope_of_periods(void **state)
+{
+    (void)state;
+    enum { POINTS = 40 };
+    mcr *ctx = test_open(1);
+    double x[POINTS], y[POINTS], f[2];
+    for (int i = 0; i < POINTS; i++) {
+        x[i] = 400.0 * i / POINTS + sin(1.0 + i);
+        y[i] = sin(x[i] * 6.283185307179586 / 0.3) + 0.1 * sin(7.0 * i);
+    }
+    mcr_data *data = dense_data(ctx, POINTS, 1, x, y, NULL);
+    mcr_model *model = fit_gp(ctx, data, "periodic(period=0.3)",
+                              "standardize=no noise=0.2 max-steps=1 restarts=0");
+    for (int t = 0; t < 2; t++) {
+        char text[64];
+        snprintf(text, sizeof text, "periodic(period=%.17g)", 0.3 * (1 + (t ? -1e-8 : 1e-8)));
+        f[t] = likelihood(ctx, data, text, 0.2);
+    }
+    double want = fabs(f[0] - f[1]) / 2e-8 / POINTS;
+    assert_true(want > 1); /* larger than those of the length and of the noise */
+    test_close_real("slope", mcr_model_report(model)->value, want, 1e-4 * want);
+    mcr_model_free(model);
+    mcr_data_free(data);
+    test_close(ctx);
+}
+
 /* A search that was cut short goes on where it was. */
 static void test_start(void **state)
 {
@@ -466,12 +493,12 @@ static void test_probabilities(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_scales),        cmocka_unit_test(test_scales_memory),
-        cmocka_unit_test(test_descent),       cmocka_unit_test(test_regression),
-        cmocka_unit_test(test_slope),         cmocka_unit_test(test_optimum),
-        cmocka_unit_test(test_start),         cmocka_unit_test(test_singular),
-        cmocka_unit_test(test_draws),         cmocka_unit_test(test_classes),
-        cmocka_unit_test(test_probabilities),
+        cmocka_unit_test(test_scales),           cmocka_unit_test(test_scales_memory),
+        cmocka_unit_test(test_descent),          cmocka_unit_test(test_regression),
+        cmocka_unit_test(test_slope_of_periods), cmocka_unit_test(test_slope),
+        cmocka_unit_test(test_optimum),          cmocka_unit_test(test_start),
+        cmocka_unit_test(test_singular),         cmocka_unit_test(test_draws),
+        cmocka_unit_test(test_classes),          cmocka_unit_test(test_probabilities),
     };
     return cmocka_run_group_tests_name("gp", tests, NULL, NULL);
 }

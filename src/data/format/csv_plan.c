@@ -428,7 +428,7 @@ static mcr_status no_data(const maker *m)
                                                     : "commas");
     return mcr_fail_at(m->ctx, MCR_BAD_DATA, m->file, 0, "no column is left for the data%s",
                        plan->targets > 0 && m->options->target == NULL
-                           ? ": without a target, set it to \"none\""
+                           ? ": if none is the target, say --target none"
                            : "");
 }
 
