@@ -6,7 +6,6 @@
 #include "kernel/explicit.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/json.h"
@@ -207,34 +206,6 @@ void mcr_features_next(mcr_features *f, int side)
     int64_t row = ++f->rows[side];
     if (row < f->objects[side])
         f->start[side][row + 1] = f->start[side][row];
-}
-
-typedef struct entry {
-    int32_t index;
-    double value;
-} entry;
-
-static int by_index(const void *a, const void *b)
-{
-    const entry *x = a, *y = b;
-    return (x->index > y->index) - (x->index < y->index);
-}
-
-mcr_status mcr_features_sort(mcr_features *f, int side)
-{
-    int64_t first = f->start[side][f->rows[side]], end = f->start[side][f->rows[side] + 1];
-    entry *list = mcr_alloc(f->ctx, (size_t)(end - first), sizeof *list);
-    if (!list)
-        return MCR_NO_MEMORY;
-    for (int64_t e = first; e < end; e++)
-        list[e - first] = (entry){f->index[side][e], f->value[side][e]};
-    qsort(list, (size_t)(end - first), sizeof *list, by_index);
-    for (int64_t e = first; e < end; e++) {
-        f->index[side][e] = list[e - first].index;
-        f->value[side][e] = list[e - first].value;
-    }
-    mcr_free(f->ctx, list);
-    return MCR_OK;
 }
 
 /* ---- leaves ------------------------------------------------------------------------------------*/

@@ -41,8 +41,6 @@ struct mcr_features {
 mcr_status mcr_features_of(mcr_features **out, const mcr_bound *bound);
 
 /* For `features` of types, beside what extend.h has. */
-/* Sorts the entries of the current object. */
-mcr_status mcr_features_sort(mcr_features *f, int side);
 /* MCR_OVER_BUDGET, with the size, if so many entries are beyond the budget. */
 mcr_status mcr_features_expect(const mcr_features *f, double entries);
 /* How many sides have objects of their own. */

@@ -67,13 +67,14 @@ static inline int64_t symbol_at(const pass *p, int64_t e, double *value)
     return e;
 }
 
-/* Monomials that begin with t symbols, whose product, number and multiplicity are given; last: the
- * entry of the last one, which stands there `run` times. */
+/* Monomials that end with symbols of which t are still to be chosen, none behind entry `last`, which stands
+ * there `run` times already; product, number and multiplicity of the others are given. The last symbol
+ * is chosen first: so the numbers rise. */
 static void visit(pass *p, int64_t t, int64_t last, int64_t run, double product, double number,
                   double times)
 {
     const mcr_poly_params *of = &p->m->of;
-    if (t == of->degree) {
+    if (t == 0) {
         if (p->out)
             p->status = p->status ? p->status
                                   : mcr_features_put(p->out, p->side, (int64_t)number,
@@ -84,16 +85,18 @@ static void visit(pass *p, int64_t t, int64_t last, int64_t run, double product,
             p->sum += p->weight[(int64_t)number] * product;
         return;
     }
-    for (int64_t e = last; e < p->entries; e++) {
+    for (int64_t e = 0; e <= last; e++) {
         double value;
-        int64_t symbol = symbol_at(p, e, &value), length = e == last && t > 0 ? run + 1 : 1;
+        int64_t symbol = symbol_at(p, e, &value), length = e == last ? run + 1 : 1;
         if (symbol < 0)
             return;
         if (value == 0)
             continue;
         bool constant = of->c > 0 && symbol == 0;
-        visit(p, t + 1, e, length, product * value, number + mcr_choose(symbol + t, t + 1),
-              times * (double)(t + 1) / (double)length * (constant ? of->c : of->scale));
+        double place = t == 1 ? (double)symbol : mcr_choose(symbol + t - 1, t);
+        visit(p, t - 1, e, length, product * value, number + place,
+              times * (double)(of->degree - t + 1) / (double)length *
+                  (constant ? of->c : of->scale));
     }
 }
 
@@ -112,7 +115,7 @@ void mcr_monomials_add(const mcr_monomials *m, double *weight, double coef, cons
     pass p = open_pass(m, f, i);
     p.add = weight;
     p.coef = coef;
-    visit(&p, 0, 0, 0, 1, 0, 1);
+    visit(&p, m->of.degree, p.entries - 1, 0, 1, 0, 1);
 }
 
 double mcr_monomials_value(const mcr_monomials *m, const double *weight, const mcr_field *f,
@@ -120,7 +123,7 @@ double mcr_monomials_value(const mcr_monomials *m, const double *weight, const m
 {
     pass p = open_pass(m, f, i);
     p.weight = weight;
-    visit(&p, 0, 0, 0, 1, 0, 1);
+    visit(&p, m->of.degree, p.entries - 1, 0, 1, 0, 1);
     return p.sum;
 }
 
@@ -192,8 +195,8 @@ mcr_status mcr_monomials_features(const mcr_bound *bound, mcr_features *out)
             pass p = open_pass(&m, &bound->field[side], i);
             p.out = out;
             p.side = side;
-            visit(&p, 0, 0, 0, 1, 0, 1);
-            s = p.status ? p.status : mcr_features_sort(out, side);
+            visit(&p, m.of.degree, p.entries - 1, 0, 1, 0, 1);
+            s = p.status;
             mcr_features_next(out, side);
         }
     for (int64_t k = 0; out->names && k < m.count && !s; k++)
