@@ -90,7 +90,10 @@ static int refuse_verb(cli *c, const char *word)
 static void restart_for_blas(char **argv)
 {
     static const char guard[] = "MERCER_RESTARTED";
-    const char *core = getenv(guard) || getenv("OPENBLAS_CORETYPE") ? NULL : mcr_blas_core_hint();
+    /* MERCER_BLAS: another library, which would not be asked and need not be OpenBLAS */
+    if (getenv(guard) || getenv("OPENBLAS_CORETYPE") || getenv("MERCER_BLAS"))
+        return;
+    const char *core = mcr_blas_core_hint();
     if (!core || setenv(guard, "1", 1) != 0 || setenv("OPENBLAS_CORETYPE", core, 1) != 0)
         return;
     execv("/proc/self/exe", argv); /* returns only on failure: then go on, slower */

@@ -25,30 +25,44 @@ static mcr_status fail_field(const joint *j, const char *what)
                     what);
 }
 
-/* A file with its columns in another order must not be joined by their places. */
-static mcr_status join_names(joint *j)
+/* A column's name in the first part that has one; "": none has. */
+static const char *name_of(const joint *j, int64_t c)
 {
-    const mcr_store *named = NULL;
     for (int64_t p = 0; p < j->parts; p++) {
         const mcr_store *s = j->part[p].store;
-        int64_t c = named != NULL ? mcr_store_names_differ(named, s) : -1;
-        if (c >= 0)
-            return mcr_fail(j->ctx, MCR_BAD_DATA,
-                            "cannot join: number %" PRId64
-                            " of the numeric columns is \"%.64s\" in "
-                            "one part and \"%.64s\" in another; put the columns in the same order "
-                            "under the same names",
-                            c + 1, named->column[c], s->column[c]);
-        if (named == NULL && s->column != NULL)
-            named = s;
+        if (s->column != NULL && c < s->cols && s->column[c][0] != '\0')
+            return s->column[c];
     }
-    if (named == NULL)
+    return "";
+}
+
+/* A file with its columns in another order must not be joined by their places. Of sparse parts each may have
+ * its own number of columns. */
+static mcr_status join_names(joint *j)
+{
+    bool named = false;
+    for (int64_t p = 0; p < j->parts; p++) {
+        const mcr_store *s = j->part[p].store;
+        for (int64_t c = 0; s->column != NULL && c < s->cols; c++) {
+            const char *name = name_of(j, c);
+            if (s->column[c][0] != '\0' && strcmp(name, s->column[c]) != 0)
+                return mcr_fail(j->ctx, MCR_BAD_DATA,
+                                "cannot join: number %" PRId64
+                                " of the numeric columns is \"%.64s\" in "
+                                "one part and \"%.64s\" in another; put the columns in the same "
+                                "order under the same names",
+                                c + 1, name, s->column[c]);
+        }
+        named |= s->column != NULL;
+    }
+    if (!named)
         return MCR_OK;
-    j->to->column = mcr_alloc_zero(j->ctx, (size_t)named->cols, sizeof *j->to->column);
+    j->to->column = mcr_alloc_zero(j->ctx, (size_t)j->to->cols, sizeof *j->to->column);
     if (j->to->column == NULL)
         return MCR_NO_MEMORY;
-    for (int64_t c = 0; c < named->cols; c++) {
-        j->to->column[c] = mcr_copy_text(j->ctx, named->column[c], strlen(named->column[c]));
+    for (int64_t c = 0; c < j->to->cols; c++) {
+        const char *name = name_of(j, c);
+        j->to->column[c] = mcr_copy_text(j->ctx, name, strlen(name));
         if (j->to->column[c] == NULL)
             return MCR_NO_MEMORY;
     }
@@ -107,7 +121,12 @@ static mcr_status join_starts(joint *j)
 
 static mcr_status join_sparse(joint *j)
 {
-    mcr_status status = join_starts(j);
+    for (int64_t p = 0; p < j->parts; p++)
+        if (j->part[p].store->cols > j->to->cols)
+            j->to->cols = j->part[p].store->cols;
+    mcr_status status = join_names(j);
+    if (status == MCR_OK)
+        status = join_starts(j);
     if (status != MCR_OK)
         return status;
     size_t entries = (size_t)j->to->start[j->count];
@@ -118,8 +137,6 @@ static mcr_status join_sparse(joint *j)
     int64_t row = 0;
     for (int64_t p = 0; p < j->parts; p++) {
         const mcr_store *s = j->part[p].store;
-        if (s->cols > j->to->cols)
-            j->to->cols = s->cols;
         for (int64_t i = 0; i < j->part[p].count; i++, row++) {
             int64_t from = s->start[mcr_field_at(&j->part[p], i)], to = j->to->start[row];
             size_t length = (size_t)(j->to->start[row + 1] - to);

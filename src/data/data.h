@@ -110,9 +110,6 @@ mcr_status mcr_data_extend(mcr_data **out, const mcr_data *old, const mcr_data *
 mcr_status mcr_store_new(mcr_store **out, mcr *ctx, const char *name, mcr_kind kind);
 mcr_store *mcr_store_retain(mcr_store *store);
 void mcr_store_free(mcr_store *store); /* one owner less */
-/* The first column (from 0) that both stores give a name, and not the same one; -1: none. Stores
- * without names agree with all. */
-int64_t mcr_store_names_differ(const mcr_store *a, const mcr_store *b);
 /* The first column of b (from 0) whose name is that of another column of a, and of no column at its own
  * place; -1: none. */
 int64_t mcr_store_names_moved(const mcr_store *a, const mcr_store *b);

@@ -58,18 +58,6 @@ void mcr_store_free(mcr_store *s)
     mcr_free(ctx, s);
 }
 
-int64_t mcr_store_names_differ(const mcr_store *a, const mcr_store *b)
-{
-    int64_t cols = a->cols < b->cols ? a->cols : b->cols;
-    if (a->column == NULL || b->column == NULL)
-        return -1;
-    for (int64_t c = 0; c < cols; c++)
-        if (a->column[c][0] != '\0' && b->column[c][0] != '\0' &&
-            strcmp(a->column[c], b->column[c]) != 0)
-            return c;
-    return -1;
-}
-
 int64_t mcr_store_names_moved(const mcr_store *a, const mcr_store *b)
 {
     enum { MOST = 1000 }; /* names that are looked for: one that was moved does not come alone */

@@ -33,6 +33,8 @@ mcr_status mcr_gram_batch(const struct mcr_vectors_batch **out, mcr_gram *gram, 
 /* All of K in either precision, without telling of progress or stopping: for solvers that have a
  * progress of their own. */
 mcr_status mcr_gram_matrix_quietly(mcr_gram *gram, void *k, int64_t ld, bool precise);
+/* mcr_gram_matrix_float that also ends with MCR_STOPPED at the deadline, of mcr_now(); 0: none. */
+mcr_status mcr_gram_matrix_until(mcr_gram *gram, float *k, int64_t ld, double deadline);
 /* A block in either precision; k is float * or double *. */
 mcr_status mcr_gram_block_any(mcr_gram *gram, mcr_rows x, mcr_rows z, void *k, int64_t ld,
                               bool precise);

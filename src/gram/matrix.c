@@ -25,7 +25,8 @@ typedef struct matrix_job {
     int64_t n, ld, side, side_tiles;
     int64_t strip; /* its first row of tiles */
     bool precise;
-    bool report; /* progress, and stops when asked to */
+    bool report;     /* progress, and stops when asked to */
+    double deadline; /* stops then, too; 0: never */
     double began, told;
     int64_t done; /* tiles, by the first worker's knowledge */
 } matrix_job;
@@ -80,6 +81,8 @@ static mcr_status tell(matrix_job *job, int64_t item)
 {
     enum { EVERY = 20 }; /* a second */
     double now = mcr_now(), all = (double)job->side_tiles * (double)(job->side_tiles + 1) / 2;
+    if (job->deadline > 0 && now > job->deadline)
+        return mcr_fail(job->gram->ctx, MCR_STOPPED, "out of time");
     if (!job->report || now - job->told < 1.0 / EVERY)
         return MCR_OK;
     job->told = now;
@@ -151,7 +154,8 @@ static mcr_status half_tile(void *arg, int64_t item, int worker)
     return s;
 }
 
-static mcr_status run(mcr_gram *g, void *k, int64_t ld, bool precise, bool report, bool half)
+static mcr_status run(mcr_gram *g, void *k, int64_t ld, bool precise, bool report, double deadline,
+                      bool half)
 {
     mcr_rows x = {NULL, 0, mcr_gram_rows(g)};
     mcr_status s = mcr_gram_prepare(g, precise);
@@ -167,6 +171,7 @@ static mcr_status run(mcr_gram *g, void *k, int64_t ld, bool precise, bool repor
         .side_tiles = m,
         .precise = precise,
         .report = report,
+        .deadline = deadline,
         .began = mcr_now(),
         .told = mcr_now(),
     };
@@ -185,13 +190,13 @@ static mcr_status run(mcr_gram *g, void *k, int64_t ld, bool precise, bool repor
 static mcr_status matrix_any(mcr_gram *g, void *k, int64_t ld, bool precise, bool report)
 {
     mcr_rows x = {NULL, 0, mcr_gram_rows(g)}, z = {NULL, 0, mcr_gram_cols(g)};
-    return g->same ? run(g, k, ld, precise, report, false)
+    return g->same ? run(g, k, ld, precise, report, 0, false)
                    : mcr_gram_block_any(g, x, z, k, ld, precise);
 }
 
 mcr_status mcr_gram_tiles(mcr_gram *g, double *tiles)
 {
-    return run(g, tiles, 0, true, true, true);
+    return run(g, tiles, 0, true, true, 0, true);
 }
 
 mcr_status mcr_gram_matrix(mcr_gram *g, double *k, int64_t ld)
@@ -207,4 +212,10 @@ mcr_status mcr_gram_matrix_float(mcr_gram *g, float *k, int64_t ld)
 mcr_status mcr_gram_matrix_quietly(mcr_gram *g, void *k, int64_t ld, bool precise)
 {
     return matrix_any(g, k, ld, precise, false);
+}
+
+mcr_status mcr_gram_matrix_until(mcr_gram *g, float *k, int64_t ld, double deadline)
+{
+    return g->same ? run(g, k, ld, false, true, deadline, false)
+                   : matrix_any(g, k, ld, false, true);
 }

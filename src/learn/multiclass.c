@@ -2,7 +2,8 @@
  *
  * Two classes are one problem (positive: class 1). More are one problem for each pair (positive: the
  * lower class) or for each class against the rest. Many small problems run side by side, one a
- * worker; few large ones run one after the other with all workers inside. The result is the same.
+ * worker, as far as there is room for them; few large ones run one after the other with all workers
+ * inside. The result is the same.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -67,6 +68,7 @@ void mcr_binary_limits(const mcr_binary *p, mcr_qp *qp)
     qp->seconds = p->deadline > 0 ? fmax(p->deadline - mcr_now(), 1e-3) : 0;
     qp->k = p->k;
     qp->k_ld = p->k_ld;
+    qp->exact = p->exact;
 }
 
 void mcr_binary_go_on(const mcr_binary *p, int64_t most_steps, mcr_qp *qp)
@@ -75,6 +77,14 @@ void mcr_binary_go_on(const mcr_binary *p, int64_t most_steps, mcr_qp *qp)
         qp->seconds = fmax(p->deadline - mcr_now(), 1e-3);
     if (most_steps)
         qp->most_steps = p->steps < most_steps ? most_steps - p->steps : 1;
+}
+
+/* Not begun, or given up before there was anything: nothing is known of it. */
+static void leave_out(mcr_binary *r, mcr_stop stop)
+{
+    memset(r->f, 0, sizeof *r->f * (size_t)r->n);
+    r->stop = stop;
+    r->violation = r->primal = r->gap = INFINITY;
 }
 
 static mcr_status solve_one(void *arg, int64_t problem, int worker)
@@ -134,14 +144,13 @@ static mcr_status solve_one(void *arg, int64_t problem, int worker)
         .phase = j->how->learner,
         .cache_share = j->problems > 1 ? SHARES : 1,
         .deadline = j->deadline,
+        .exact = j->exact,
         .coef = mcr_alloc_zero(ctx, (size_t)n, sizeof(double)),
         .f = mcr_alloc(ctx, (size_t)n, sizeof(double)),
     };
     st = r->coef && r->f && (r->w || !features) ? MCR_OK : MCR_NO_MEMORY;
     if (!st && (stopped || (j->deadline > 0 && mcr_now() > j->deadline))) {
-        memset(r->f, 0, sizeof *r->f * (size_t)n); /* not begun: nothing is known of it */
-        r->stop = stopped ? MCR_STOP_INTERRUPTED : MCR_STOP_TIME;
-        r->violation = r->primal = r->gap = INFINITY;
+        leave_out(r, stopped ? MCR_STOP_INTERRUPTED : MCR_STOP_TIME);
     } else if (!st) {
         bool pairs = j->rule == MCR_RULE_PAIRS;
         if (j->in->k && pairs && j->pair)
@@ -161,6 +170,10 @@ static mcr_status solve_one(void *arg, int64_t problem, int worker)
         if (!st)
             st = j->how->solve(j->how->params, r);
         r->k = NULL;
+        if (st == MCR_STOPPED) { /* while objects were bound again */
+            leave_out(r, MCR_STOP_INTERRUPTED);
+            st = MCR_OK;
+        }
         if (!st && r->stop == MCR_STOP_INTERRUPTED)
             __atomic_store_n(&j->stopped, true, __ATOMIC_RELAXED);
     }
@@ -188,6 +201,34 @@ done:
     return st;
 }
 
+/* With a K that is there a solver has little use for more workers; calibrating has. */
+static bool is_side_by_side(const job *j, int workers)
+{
+    return j->problems >= 2 * workers || (j->k && (j->problems >= workers || !j->slope));
+}
+
+typedef struct turn {
+    job *j;
+    int64_t first;
+} turn;
+
+static mcr_status solve_in_turn(void *arg, int64_t item, int worker)
+{
+    const turn *t = arg;
+    return solve_one(t->j, t->first + item, worker);
+}
+
+/* So many at a time as there is room for. */
+static mcr_status solve_by_turns(job *j, int64_t most)
+{
+    mcr_status st = MCR_OK;
+    for (turn t = {j, 0}; t.first < j->problems && !st; t.first += most) {
+        int64_t rest = j->problems - t.first;
+        st = mcr_parallel(j->in->ctx, rest < most ? rest : most, solve_in_turn, &t);
+    }
+    return st;
+}
+
 static mcr_status solve_all(job *j)
 {
     mcr *ctx = j->in->ctx;
@@ -200,8 +241,16 @@ static mcr_status solve_all(job *j)
         st = mcr_class_share_all(j);
     if (st)
         return st;
-    if ((j->problems >= 2 * workers || j->k) && workers > 1)
-        return mcr_parallel(ctx, j->problems, solve_one, j);
+    /* Decided before the first problem begins, so that no problem's way depends on what others have just
+     * taken. What is left of the budget after sharing K of all objects is the same for any number of workers. */
+    double left = (double)mcr_budget_left(ctx), needs = features ? 0 : mcr_class_needs(j);
+    j->exact = !j->in->k && (needs < left || !j->k);
+    if (workers > 1 && is_side_by_side(j, workers)) {
+        if (workers * needs <= left)
+            return mcr_parallel(ctx, j->problems, solve_one, j);
+        if (j->k && 2 * needs <= left)
+            return solve_by_turns(j, (int64_t)(left / needs));
+    }
     if (j->rule != MCR_RULE_PAIRS && !features && !j->k)
         st = mcr_gram_open(&j->whole, ctx, j->in->kernel, j->in->data, NULL);
     for (int64_t p = 0; p < j->problems && !st; p++)

@@ -32,8 +32,10 @@ typedef struct mcr_class_job {
     float **pair;      /* one a worker: room for a pair's K */
     int64_t pair_ld;
     size_t taken;
-    float *k; /* one-vs-rest: K of all objects, shared by all problems; NULL: not worth it */
+    double bound; /* bytes of the budget that binding the objects took */
+    float *k;     /* one-vs-rest: K of all objects, shared by all problems; NULL: not worth it */
     int64_t k_ld;
+    bool exact; /* certificates are as exact as without a shared K */
 } mcr_class_job;
 
 /* The classes of a problem of one-vs-one, the number of objects of one. */
@@ -49,7 +51,11 @@ mcr_status mcr_class_pair_matrix(const mcr_class_job *j, int64_t problem, int wo
 void mcr_class_pick_pair(const mcr_class_job *j, const int64_t *row, int64_t n, float *k);
 /* One-vs-rest: whether one K is to be shared by all problems; computes it. */
 bool mcr_class_shares_all(const mcr_class_job *j);
+/* Where time is over or the user has had enough, no problem will begin: K is not complete then. */
 mcr_status mcr_class_share_all(mcr_class_job *j);
+/* Bytes that must be left for each problem that is solved at the same time as others, for all to take the way
+ * they would take alone. */
+double mcr_class_needs(const mcr_class_job *j);
 void mcr_class_unshare(mcr_class_job *j); /* frees what was shared */
 
 /* Whether to begin something more, by the user. Problems may be too short to ask for themselves. Called

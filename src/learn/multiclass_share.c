@@ -6,6 +6,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include <math.h>
 #include <string.h>
 
 #include "base/threads.h"
@@ -106,6 +107,7 @@ static mcr_status open_twins(job *j, const mcr_data *data, bool precise)
 {
     mcr *ctx = j->in->ctx;
     mcr_status st = MCR_OK;
+    double left = (double)mcr_budget_left(ctx);
     j->across = mcr_alloc_zero(ctx, (size_t)mcr_workers(ctx), sizeof(mcr_gram *));
     if (!j->across)
         return MCR_NO_MEMORY;
@@ -117,6 +119,7 @@ static mcr_status open_twins(job *j, const mcr_data *data, bool precise)
         if (w == 0 && precise && !st)
             st = mcr_gram_prepare(j->across[0], true);
     }
+    j->bound = fmax(left - (double)mcr_budget_left(ctx), 0);
     return st;
 }
 
@@ -186,10 +189,35 @@ mcr_status mcr_class_share_all(job *j)
     j->taken = bytes;
     if (!(j->k = mcr_alloc(ctx, bytes, 1)))
         return MCR_NO_MEMORY;
-    st = mcr_gram_matrix_quietly(j->across[0], j->k, j->k_ld, false);
+    st = mcr_gram_matrix_until(j->across[0], j->k, j->k_ld, j->deadline);
+    if (st == MCR_STOPPED) {
+        j->stopped = !(j->deadline > 0 && mcr_now() > j->deadline);
+        return MCR_OK;
+    }
     for (int64_t i = 0; i < j->n && !st; i++)
         memset(j->k + i * j->k_ld + j->n, 0, sizeof *j->k * (size_t)(j->k_ld - j->n));
     return st;
+}
+
+double mcr_class_needs(const job *j)
+{
+    enum { SLOTS = 2048, EDGE = 64 };
+    int64_t most = 0, second = 0;
+    for (int64_t c = 0; c < j->classes && j->rule == MCR_RULE_PAIRS; c++) {
+        int64_t m = mcr_class_size(j, c);
+        second = m > most ? most : m > second ? m : second;
+        most = m > most ? m : most;
+    }
+    int64_t n = j->rule == MCR_RULE_PAIRS ? most + second : j->n;
+    /* Where K is there, all of it in double, should that be needed, in half of what is left; else, and in the
+     * folds of a calibration, a working set of some size in a quarter (smo.c). */
+    double whole = (double)(n + EDGE), set = (double)((n < SLOTS ? n : SLOTS) + EDGE);
+    bool shared = j->k || j->own || j->in->k;
+    double bytes = shared ? 2 * sizeof(double) * whole * whole : 0;
+    if (!shared || j->slope)
+        bytes = fmax(bytes, 8 * sizeof(double) * set * set);
+    /* Some of the objects, or most, are bound again. */
+    return bytes + (j->slope ? 4 : 2) * j->bound * (double)n / (double)j->n;
 }
 
 /* K of the objects of classes a and b, a's first, into the worker's room. */

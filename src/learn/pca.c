@@ -296,7 +296,8 @@ static mcr_status fit(mcr_fitted **out, const mcr_learning *in)
     const params *o = in->params;
     pca p = {.ctx = in->ctx, .o = o, .began = mcr_now()};
     mcr_side side = {0};
-    mcr_side_work work = {MCR_WORK_PCA, 1, (double)mcr_data_count(in->data), (double)o->components};
+    int64_t n = mcr_data_count(in->data), most = o->components < n ? o->components : n;
+    mcr_side_work work = {MCR_WORK_PCA, 1, (double)n, (double)most};
     mcr_status s = mcr_side_open(&side, in, &o->sides, &work);
     if (!s)
         s = side.features ? run_features(out, &p, in, &side) : run_kernel(out, &p, in);

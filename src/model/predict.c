@@ -8,6 +8,7 @@
  */
 #include "model/prediction.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -315,12 +316,25 @@ static mcr_status open_work(mcr_prediction *w, mcr *ctx, const mcr_model *m, int
     return s ? s : mcr_prediction_expand(w);
 }
 
-/* The coefficients in float, for scores that are only compared. */
+static bool fit_float(const double *x, size_t n)
+{
+    bool fit = true;
+    for (size_t i = 0; i < n; i++)
+        fit &= x[i] == 0 || (fabs(x[i]) >= (double)FLT_MIN && fabs(x[i]) <= (double)FLT_MAX);
+    return fit;
+}
+
+/* The coefficients in float, for scores that are only compared; none where one is too large for float, or so
+ * small that it would lose digits. */
 static mcr_status open_rough(mcr_prediction *w)
 {
     size_t all = 0;
-    for (int64_t g = 0; g < w->segments; g++)
-        all += (size_t)(w->segment[g].count * w->segment[g].outputs);
+    for (int64_t g = 0; g < w->segments; g++) {
+        size_t own = (size_t)(w->segment[g].count * w->segment[g].outputs);
+        if (!fit_float(w->segment[g].coef, own))
+            return MCR_OK;
+        all += own;
+    }
     float *to = mcr_alloc(w->ctx, all + 1, sizeof *to);
     w->rough = mcr_alloc(w->ctx, (size_t)w->segments + 1, sizeof *w->rough);
     if (!to || !w->rough) {

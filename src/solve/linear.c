@@ -5,6 +5,7 @@
 #include "solve/linear.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "base/context.h"
 
@@ -43,6 +44,39 @@ static bool is_settled(const mcr_qp *p, double *b)
     return !p->no_sum && !(up && down);
 }
 
+/* Where the smoothed hinge is stuck: the interior point method, with what is left of time and steps. The
+ * better of both solutions is the result. */
+static mcr_status go_on(const mcr_design *d, const mcr_qp *p, double began, double *b, double *g,
+                        double *w, mcr_qp_result *result)
+{
+    const mcr_qp_result first = *result;
+    mcr_qp rest = *p;
+    if (p->seconds > 0)
+        rest.seconds = fmax(p->seconds - (mcr_now() - began), 1e-3);
+    if (p->most_steps > 0 && isfinite(first.violation) && first.steps >= p->most_steps) {
+        result->stop = MCR_QP_STEPS;
+        return MCR_OK;
+    }
+    if (p->most_steps > 0)
+        rest.most_steps = p->most_steps > first.steps ? p->most_steps - first.steps : 1;
+    double *kept = mcr_alloc(d->ctx, (size_t)p->n, sizeof *kept);
+    if (!kept)
+        return MCR_NO_MEMORY;
+    memcpy(kept, b, sizeof *b * (size_t)p->n);
+    mcr_status s = mcr_linear_interior(d, &rest, b, g, w, result);
+    bool none = s == MCR_NUMERIC && isfinite(first.violation);
+    if (none)
+        *result = first;
+    else
+        result->steps += first.steps;
+    if (none || (!s && first.violation < result->violation)) {
+        memcpy(b, kept, sizeof *b * (size_t)p->n);
+        s = mcr_linear_judge(d, p, b, g, w, result);
+    }
+    mcr_free(d->ctx, kept);
+    return s;
+}
+
 mcr_status mcr_linear_solve(const mcr_design *d, const mcr_qp *p, double *b, double *g, double *w,
                             mcr_qp_result *result)
 {
@@ -56,8 +90,9 @@ mcr_status mcr_linear_solve(const mcr_design *d, const mcr_qp *p, double *b, dou
                room <= (double)mcr_budget_left(d->ctx) / 2;
     if (!few && d->start)
         return mcr_linear_descent(d, p, b, g, w, result);
+    double began = mcr_now();
     mcr_status s = mcr_linear_smooth(d, p, b, g, w, result);
-    return s || result->stop != MCR_QP_STUCK ? s : mcr_linear_interior(d, p, b, g, w, result);
+    return s || result->stop != MCR_QP_STUCK ? s : go_on(d, p, began, b, g, w, result);
 }
 
 mcr_status mcr_linear_judge(const mcr_design *d, const mcr_qp *p, const double *b, double *g,

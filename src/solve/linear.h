@@ -17,7 +17,8 @@ typedef mcr_status mcr_linear_solver(const mcr_design *d, const mcr_qp *problem,
 
 /* Takes the one of the solvers below that is less work. */
 mcr_linear_solver mcr_linear_solve;
-/* Few features: Newton's method on a smoothed hinge. MCR_QP_STUCK where the tolerance is beyond it. */
+/* Few features: Newton's method on a smoothed hinge. MCR_QP_STUCK where the tolerance is beyond it; the
+ * violation is infinite, and b as it was or balanced, if no solution was judged. */
 mcr_linear_solver mcr_linear_smooth;
 /* Few features, tight tolerances: a primal-dual interior point method, one p x p factor a step. */
 mcr_linear_solver mcr_linear_interior;

@@ -461,10 +461,10 @@ static mcr_status solve(mcr *ctx, mcr_gram *gram, const mcr_qp *p, double *b, do
         }
         double noise;
         bool good = false, too_rough = rounding(&s, &noise) >= 0.5 * p->tolerance;
-        /* One of many problems that share a K is no more exact than that K. */
-        bool blurred = !s.precise && !p->k && noise > BLUR * fabs(objective(&s));
+        /* One of many problems that are only compared is no more exact than the K they share. */
+        bool blurred = !s.precise && (!p->k || p->exact) && noise > BLUR * fabs(objective(&s));
         if (!s.precise && (too_rough || stop == MCR_QP_STUCK || tries > MOST_VERIFICATIONS / 2 ||
-                           (blurred && s.whole)))
+                           (blurred && s.whole && !p->k)))
             st = open_precision(&s, true);
         if (!st)
             st = verify(&s, s.precise || blurred, &good);

@@ -211,8 +211,17 @@ mcr_status mcr_smo_exact_gradient(mcr_smo *s)
     double *f = mcr_alloc(s->ctx, (size_t)s->n + MCR_ROW_PAD, sizeof *f);
     mcr_status st = column && f ? MCR_OK : MCR_NO_MEMORY;
     s->result->rows += rows;
-    for (int support = 0; support < 2 && !st; support++)
-        st = fresh_part(s, support, support, column, f, rows);
+    if (!st && s->whole) { /* all of K is there in float */
+        bool precise = s->precise;
+        s->precise = false;
+        memset(s->g, 0, sizeof *s->g * (size_t)s->n);
+        st = mcr_smo_add_stored(s, rows);
+        s->precise = precise;
+    } else if (!st) {
+        st = fresh_part(s, false, false, column, f, rows);
+    }
+    if (!st)
+        st = fresh_part(s, true, true, column, f, rows);
     mcr_free(s->ctx, column);
     mcr_free(s->ctx, f);
     return st;

@@ -111,7 +111,7 @@ mcr_status mcr_smo_fresh_gradient(mcr_smo *s);
 /* The same of a trial that begins near p->from: g is K times that. */
 mcr_status mcr_smo_known_gradient(mcr_smo *s, const double *g);
 /* The same, in double where the objective needs it: only the gradient of coefficients at 0 is as exact as
- * float makes it. */
+ * float makes it. s->precise is set already, but the block is still in float. */
 mcr_status mcr_smo_exact_gradient(mcr_smo *s);
 /* g += K times the changes listed in object_list and coef, from a K that is there. */
 mcr_status mcr_smo_add_stored(mcr_smo *s, int64_t count);

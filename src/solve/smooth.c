@@ -371,6 +371,7 @@ static mcr_status judge(state *t, double *b, double *g, double *w)
 {
     memcpy(b, t->b, sizeof *b * (size_t)t->d->n);
     mcr_linear_balance(t->p, t->wanted, b);
+    t->result->violation = INFINITY; /* until it is known */
     return mcr_linear_judge(t->d, t->p, b, g, w, t->result);
 }
 
@@ -462,7 +463,7 @@ mcr_status mcr_linear_smooth(const mcr_design *d, const mcr_qp *p, double *b, do
                              mcr_qp_result *result)
 {
     state t;
-    *result = (mcr_qp_result){.stop = MCR_QP_OPTIMAL};
+    *result = (mcr_qp_result){.stop = MCR_QP_OPTIMAL, .violation = INFINITY};
     mcr_status s = open_state(&t, d, p, result);
     for (int64_t i = 0; i < d->n && !s; i++)
         t.wanted += b[i];

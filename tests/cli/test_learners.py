@@ -5,6 +5,10 @@ SPDX-License-Identifier: Apache-2.0
 
 import csv
 import json
+import os
+import platform
+import shutil
+import subprocess
 
 import tap
 from test_fit import sample, write
@@ -209,6 +213,24 @@ def test_blas_is_loaded_by_those_who_need_it():
     assert "/nowhere/libblas.so: not found" in done.stderr and "libopenblas0-openmp" in done.stderr, done.stderr
     tap.mercer("fit", "svm", file, "-o", "m.mercer", env=none)
     tap.mercer("predict", "m.mercer", file, env=none)
+
+
+def test_only_openblas_is_asked_for_its_processor():
+    if not shutil.which("cc"):
+        tap.skip("no compiler")
+    file = sample("blobs", n=90)
+    write("core.c", """#include <stdio.h>
+        char *openblas_get_corename(void) { fputs("asked\\n", stderr); return "Prescott"; }
+        char *openblas_get_config(void) { return "DYNAMIC_ARCH"; }""")
+    subprocess.run(["cc", "-shared", "-fPIC", "core.c", "-o", "libopenblas.so.0"], check=True)
+    for name in ("OPENBLAS_CORETYPE", "MERCER_RESTARTED", "MERCER_BLAS"):
+        os.environ.pop(name, None)
+    env = {"LD_LIBRARY_PATH": os.getcwd()}
+    done = tap.mercer("fit", "ridge", file, "-o", "r.mercer", env=env, status=None)
+    assert "asked" in done.stderr or platform.machine() != "x86_64", done.stderr
+    env["MERCER_BLAS"] = "/nowhere/libblas.so"
+    done = tap.mercer("fit", "ridge", file, "-o", "r.mercer", env=env, status=1)
+    assert "asked" not in done.stderr and "/nowhere/libblas.so: not found" in done.stderr, done.stderr
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@
  */
 #include "svm_helpers.h"
 
+#include "data/data.h"
 #include "kernel/kernel.h"
 
 enum { X = 30, Z = 17 };
@@ -132,6 +133,49 @@ static void test_names(void **state)
     mcr_data_free(data);
 }
 
+/* Names of sparse columns are joined like those of dense ones. */
+static void test_joined(void **state)
+{
+    static const char *const text[] = {"abab", "abac", "bab"};
+    mcr *ctx = *state;
+    mcr_data *made[3], *joint;
+    for (int t = 0; t < 3; t++) {
+        mcr_builder *b;
+        mcr_data *data;
+        test_ok(ctx, mcr_builder_open(&b, ctx, 1));
+        test_ok(ctx,
+                mcr_builder_strings(b, "t", (int64_t[]){0, (int64_t)strlen(text[t])}, text[t]));
+        test_ok(ctx, mcr_builder_finish(&data, b));
+        mcr_features *f = open_map(ctx, "spectrum(t, p=2)", data, NULL, 1);
+        test_ok(ctx, mcr_features_data(&made[t], f, data));
+        mcr_features_close(f);
+        mcr_data_free(data);
+    }
+    /* ab ba, ab ac ba, ab ba: the second has something else in the second place. */
+    test_fails(ctx, mcr_data_concat(&joint, (const mcr_data *[]){made[0], made[1]}, 2),
+               MCR_BAD_DATA,
+               "number 2 of the numeric columns is \"ba\" in one part and \"ac\" in another");
+    test_ok(ctx, mcr_data_concat(&joint, (const mcr_data *[]){made[0], made[2]}, 2));
+    assert_int_equal(joint->store[0]->cols, 2);
+    assert_string_equal(joint->store[0]->column[1], "ba");
+    mcr_data_free(joint);
+    /* Without names; of another width. */
+    mcr_builder *b;
+    mcr_data *plain;
+    test_ok(ctx, mcr_builder_open(&b, ctx, 1));
+    test_ok(ctx,
+            mcr_builder_sparse(b, "features", 4, (int64_t[]){0, 1}, (int32_t[]){3}, (double[]){1}));
+    test_ok(ctx, mcr_builder_finish(&plain, b));
+    test_ok(ctx, mcr_data_concat(&joint, (const mcr_data *[]){plain, made[1]}, 2));
+    assert_int_equal(joint->store[0]->cols, 4);
+    assert_string_equal(joint->store[0]->column[2], "ba");
+    assert_string_equal(joint->store[0]->column[3], "");
+    mcr_data_free(joint);
+    mcr_data_free(plain);
+    for (int t = 0; t < 3; t++)
+        mcr_data_free(made[t]);
+}
+
 static void test_refusals(void **state)
 {
     static const struct {
@@ -236,6 +280,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_inner_products, test_setup, test_teardown),
         cmocka_unit_test_setup_teardown(test_names, test_setup, test_teardown),
+        cmocka_unit_test_setup_teardown(test_joined, test_setup, test_teardown),
         cmocka_unit_test_setup_teardown(test_refusals, test_setup, test_teardown),
         cmocka_unit_test_setup_teardown(test_models_are_weights, test_setup, test_teardown),
         cmocka_unit_test(test_short_memory),

@@ -159,6 +159,34 @@ static void test_refusals(void **context)
     mcr_model_free(model);
 }
 
+/* Coefficients that float cannot hold: the answers are those of others in the same proportion. */
+static void test_extreme_coefficients(void **context)
+{
+    enum { COUNT = 300 };
+    static const double factor[] = {1e39, 1e-41, 1e-46};
+    static const char *const samples[] = {"moons", "blobs"};
+    mcr *ctx = *context;
+    for (int s = 0; s < 2; s++) {
+        mcr_data *data = NULL;
+        double wanted[COUNT], value[COUNT];
+        test_ok(ctx, mcr_data_sample(&data, ctx, samples[s], COUNT, -1));
+        for (int t = 0; t < 3; t++) {
+            mcr_model *model = train(ctx, samples[s]);
+            mcr_fitted *f = model->fitted;
+            test_ok(ctx, mcr_predict(ctx, model, data, wanted, NULL, NULL));
+            for (int64_t o = 0; o < f->outputs; o++)
+                f->offset[o] *= factor[t];
+            for (int64_t g = 0; g < f->segments; g++)
+                for (int64_t i = 0; i < f->segment[g].count * f->segment[g].outputs; i++)
+                    f->segment[g].coef[i] *= factor[t];
+            test_ok(ctx, mcr_predict(ctx, model, data, value, NULL, NULL));
+            test_close_arrays("answers", value, wanted, COUNT, 0);
+            mcr_model_free(model);
+        }
+        mcr_data_free(data);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -166,6 +194,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_extras_in_files, test_setup, test_teardown),
         cmocka_unit_test_setup_teardown(test_softmax, test_setup, test_teardown),
         cmocka_unit_test_setup_teardown(test_votes, test_setup, test_teardown),
+        cmocka_unit_test_setup_teardown(test_extreme_coefficients, test_setup, test_teardown),
         cmocka_unit_test_setup_teardown(test_refusals, test_setup, test_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

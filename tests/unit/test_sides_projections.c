@@ -258,6 +258,26 @@ static void test_planner(void **state)
     problem_free(&few);
 }
 
+/* There are no more components than objects, whatever was asked for: no memory is wanted for more. */
+static void test_too_many_components(void **state)
+{
+    (void)state;
+    mcr_config config = {.size = sizeof config, .threads = 1, .memory_bytes = 8 << 20};
+    mcr *ctx = NULL;
+    assert_int_equal(mcr_open(&ctx, &config), MCR_OK);
+    problem p = problem_classes(ctx, 40, 30, 2, 0.1, false, true, 1);
+    static const char *const options[] = {"side=features components=100000",
+                                          "components=9223372036854775807",
+                                          "side=features components=9223372036854775807"};
+    for (int t = 0; t < 3; t++) {
+        mcr_model *m = fit_model(ctx, "pca", "linear", p.data, options[t]);
+        assert_in_range(mcr_model_outputs(m), 20, 30);
+        mcr_model_free(m);
+    }
+    problem_free(&p);
+    mcr_close(ctx);
+}
+
 /* ---- approximate maps --------------------------------------------------------------------------*/
 
 /* A model of an approximate map is the one of the map's features; files keep it. */
@@ -421,6 +441,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_start, test_setup, test_teardown),
         cmocka_unit_test_setup_teardown(test_products, test_setup, test_teardown),
         cmocka_unit_test_setup_teardown(test_planner, test_setup, test_teardown),
+        cmocka_unit_test(test_too_many_components),
         cmocka_unit_test_setup_teardown(test_near_models, test_setup, test_teardown),
         cmocka_unit_test_setup_teardown(test_preimages, test_setup, test_teardown),
         cmocka_unit_test(test_threads),
