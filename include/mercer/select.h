@@ -102,10 +102,10 @@ typedef struct mcr_tune_report {
     const mcr_point *point; /* in the order of the grid */
     int64_t fits;           /* trainings in all */
     int64_t unfinished;     /* of them ended before they were optimal */
+    double seconds;
     /* The parameters ("C, gamma") whose value in the best point is the first or last of its range: a
      * wider one may have better; NULL: none. */
     const char *edge;
-    double seconds;
 } mcr_tune_report;
 MCR_API void mcr_tune_free(mcr *ctx, mcr_tune_report *report); /* NULL allowed */
 
@@ -128,12 +128,12 @@ typedef struct mcr_cv_report {
     mcr_task task;
     const double
         *value; /* n: prediction when it was first tested; NAN: never. Class numbers of the data */
-    int64_t fits;       /* trainings in all, with those of searches */
-    int64_t unfinished; /* of them ended before they were optimal */
+    int64_t unfinished; /* trainings that ended before they were optimal */
     /* With a search: what was found best on each split's training objects; else NULL. */
     const char *const *kernel;
     const char *const *options;
     double seconds;
+    int64_t fits; /* trainings in all, with those of searches */
 } mcr_cv_report;
 MCR_API void mcr_cv_free(mcr *ctx, mcr_cv_report *report); /* NULL allowed */
 

@@ -95,6 +95,14 @@ static mcr_status number_rest(mcr_features *f)
     return s;
 }
 
+bool mcr_kernel_has_features(const mcr_kernel *k)
+{
+    bool has = k->type->features != NULL;
+    for (int c = 0; c < k->children && has; c++)
+        has = mcr_kernel_has_features(k->child[c]);
+    return has;
+}
+
 mcr_status mcr_features_of(mcr_features **out, const mcr_bound *bound)
 {
     const mcr_kernel *k = bound->kernel;

@@ -37,6 +37,9 @@ struct mcr_features {
     mcr_names *names;   /* NULL: not wanted */
 };
 
+/* Whether all parts of an expression have a map. */
+bool mcr_kernel_has_features(const mcr_kernel *kernel);
+
 /* The map of a bound node: an empty one, handed to the type's `features`. */
 mcr_status mcr_features_of(mcr_features **out, const mcr_bound *bound);
 

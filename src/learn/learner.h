@@ -136,10 +136,18 @@ mcr_status mcr_fitted_need(const double **out, const mcr_fitted *fitted, const c
 /* What the trials on one K and one set of training objects have in common beyond K. */
 typedef struct mcr_trial_room {
     float *k;
-    size_t bytes; /* of k, taken from the budget */
+    size_t bytes; /* of k; the search has taken the most it can be from the budget */
+    size_t held;  /* where in k the part of the objects that are held out begins */
     bool ready;   /* it holds what it should */
+    int64_t told; /* when progress was reported last, in ticks */
 } mcr_trial_room;
 void mcr_trial_room_free(mcr *ctx, mcr_trial_room *room);
+
+/* From row to row of a K of n objects that is padded as trials want it. */
+static inline int64_t mcr_trial_ld(int64_t n)
+{
+    return (n / MCR_ROW_PAD + 1) * MCR_ROW_PAD;
+}
 
 /* One of many trainings that are only compared: all of K is there, in float. Some of its objects are
  * trained on, others are held out, and what is said of them is all that is wanted. */
@@ -220,6 +228,8 @@ typedef struct mcr_learner_type {
     bool takes_k;       /* it can use values of K in float */
     /* Whether it can make trials with these parameters; NULL: it cannot. */
     bool (*tries)(const void *params);
+    /* What the room of a trial holds at most, for any split of the data; NULL: nothing. */
+    mcr_status (*trial_bytes)(size_t *bytes, mcr *ctx, const void *params, const mcr_data *data);
     bool leaves_out;                /* it can tell left_out */
     bool own_kernel;                /* it looks at the kernel's expression, and may change it */
     bool coordinates;               /* its outputs are coordinates: mcr_transform gives them */

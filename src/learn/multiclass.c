@@ -12,11 +12,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/random.h"
 #include "base/stream.h"
 #include "base/threads.h"
 #include "learn/svm_common.h"
-#include "linalg/copy.h"
 
 enum { SHARES = 4 };
 

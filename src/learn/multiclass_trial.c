@@ -10,48 +10,58 @@
 #include <math.h>
 #include <string.h>
 
-#include "learn/multiclass.h"
+#include "learn/multiclass_impl.h"
 #include "learn/svm_common.h"
 #include "linalg/tiles.h"
 
 typedef struct job {
-    const mcr_learning *in;
-    const mcr_multiclass *how;
+    mcr_class_job of;
     const mcr_trial *trial;
-    int64_t n, classes, problems; /* training objects */
-    mcr_rule rule;
     double *weight; /* of each training object */
-    double deadline;
-    int64_t *member, *first; /* pairs: training objects by class, and where each class begins */
     /* One problem: as long as K is, or as a pair. */
     int64_t *object;
     double *y, *share, *start, *all, *diagonal;
-    mcr_binary *result;
 } job;
 
 void mcr_trial_room_free(mcr *ctx, mcr_trial_room *room)
 {
     mcr_free(ctx, room->k);
-    mcr_budget_give(ctx, room->bytes);
     *room = (mcr_trial_room){0};
 }
 
 /* ---- K of pairs --------------------------------------------------------------------------------*/
 
-static int64_t padded(int64_t n)
-{
-    return (n / MCR_ROW_PAD + 1) * MCR_ROW_PAD;
-}
-
 static int64_t pair_size(const job *j, int64_t a, int64_t b)
 {
-    return j->first[a + 1] - j->first[a] + j->first[b + 1] - j->first[b];
+    return mcr_class_size(&j->of, a) + mcr_class_size(&j->of, b);
 }
 
-static size_t pair_room(const job *j, int64_t a, int64_t b)
+/* For K of a pair of n objects, and the row of zeros. */
+static size_t pair_room(int64_t n)
 {
-    int64_t n = pair_size(j, a, b);
-    return (size_t)(n + 1) * (size_t)padded(n);
+    return (size_t)(n + 1) * (size_t)mcr_trial_ld(n);
+}
+
+mcr_status mcr_multiclass_trial_bytes(size_t *bytes, mcr *ctx, bool one_vs_rest,
+                                      const mcr_data *data)
+{
+    int64_t n = mcr_data_count(data), classes = mcr_data_classes(data);
+    const int32_t *class_of = mcr_data_class_of(data);
+    *bytes = 0;
+    if (classes <= 2 || one_vs_rest)
+        return MCR_OK;
+    int64_t *size = mcr_alloc_zero(ctx, (size_t)classes, sizeof *size);
+    if (!size)
+        return MCR_NO_MEMORY;
+    for (int64_t i = 0; i < n; i++)
+        size[class_of[i]]++;
+    for (int64_t a = 0; a < classes; a++)
+        for (int64_t b = a + 1; b < classes; b++)
+            *bytes += sizeof(float) * pair_room(size[a] + size[b]);
+    /* Training objects times those held out: most if they are half and half. */
+    *bytes += sizeof(float) * (size_t)n * (size_t)(n / 4 + MCR_ROW_PAD);
+    mcr_free(ctx, size);
+    return MCR_OK;
 }
 
 /* Training objects of a pair, those of a first. */
@@ -59,8 +69,8 @@ static int64_t list_pair(const job *j, int64_t a, int64_t b, int64_t *object)
 {
     int64_t n = 0, of[2] = {a, b};
     for (int side = 0; side < 2; side++)
-        for (int64_t t = j->first[of[side]]; t < j->first[of[side] + 1]; t++)
-            object[n++] = j->member[t];
+        for (int64_t t = j->of.first[of[side]]; t < j->of.first[of[side] + 1]; t++)
+            object[n++] = j->of.member[t];
     return n;
 }
 
@@ -71,38 +81,38 @@ static void copy_row(const job *j, int64_t i, int64_t c, int64_t at, const size_
 {
     const mcr_trial *t = j->trial;
     const float *from = t->k + t->row[i] * t->ld;
-    for (int64_t m = 0; m < j->n; m++)
-        sorted[m] = from[t->row[j->member[m]]];
-    for (int64_t other = 0; other < j->classes; other++) {
+    for (int64_t m = 0; m < j->of.n; m++)
+        sorted[m] = from[t->row[j->of.member[m]]];
+    for (int64_t other = 0; other < j->of.classes; other++) {
         if (other == c)
             continue;
         int64_t of[2] = {other < c ? other : c, other < c ? c : other};
-        int64_t n = pair_size(j, of[0], of[1]), ld = padded(n);
-        int64_t size = j->first[of[0] + 1] - j->first[of[0]];
-        float *to = t->room->k + place[mcr_pair_output(j->classes, of[0], of[1])];
+        int64_t n = pair_size(j, of[0], of[1]), ld = mcr_trial_ld(n);
+        int64_t size = j->of.first[of[0] + 1] - j->of.first[of[0]];
+        float *to = t->room->k + place[mcr_pair_output(j->of.classes, of[0], of[1])];
         to += (other < c ? size + at : at) * ld;
-        memcpy(to, sorted + j->first[of[0]], sizeof *to * (size_t)size);
-        memcpy(to + size, sorted + j->first[of[1]], sizeof *to * (size_t)(n - size));
+        memcpy(to, sorted + j->of.first[of[0]], sizeof *to * (size_t)size);
+        memcpy(to + size, sorted + j->of.first[of[1]], sizeof *to * (size_t)(n - size));
         memset(to + n, 0, sizeof *to * (size_t)(ld - n));
     }
 }
 
 static mcr_status copy_pairs(const job *j)
 {
-    mcr *ctx = j->in->ctx;
-    float *sorted = mcr_alloc(ctx, (size_t)j->n, sizeof *sorted);
-    size_t *place = mcr_alloc(ctx, (size_t)j->problems, sizeof *place), at = 0;
+    mcr *ctx = j->of.in->ctx;
+    float *sorted = mcr_alloc(ctx, (size_t)j->of.n, sizeof *sorted);
+    size_t *place = mcr_alloc(ctx, (size_t)j->of.problems, sizeof *place), at = 0;
     mcr_status s = sorted && place ? MCR_OK : MCR_NO_MEMORY;
-    for (int64_t a = 0; a < j->classes && !s; a++)
-        for (int64_t b = a + 1; b < j->classes; b++) {
-            int64_t n = pair_size(j, a, b), ld = padded(n);
-            place[mcr_pair_output(j->classes, a, b)] = at;
+    for (int64_t a = 0; a < j->of.classes && !s; a++)
+        for (int64_t b = a + 1; b < j->of.classes; b++) {
+            int64_t n = pair_size(j, a, b), ld = mcr_trial_ld(n);
+            place[mcr_pair_output(j->of.classes, a, b)] = at;
             memset(j->trial->room->k + at + (size_t)(n * ld), 0, sizeof(float) * (size_t)ld);
-            at += pair_room(j, a, b);
+            at += pair_room(n);
         }
-    for (int64_t c = 0; c < j->classes && !s; c++)
-        for (int64_t m = j->first[c]; m < j->first[c + 1]; m++)
-            copy_row(j, j->member[m], c, m - j->first[c], place, sorted);
+    for (int64_t c = 0; c < j->of.classes && !s; c++)
+        for (int64_t m = j->of.first[c]; m < j->of.first[c + 1]; m++)
+            copy_row(j, j->of.member[m], c, m - j->of.first[c], place, sorted);
     mcr_free(ctx, sorted);
     mcr_free(ctx, place);
     return s;
@@ -111,33 +121,32 @@ static mcr_status copy_pairs(const job *j)
 /* K of all pairs, one after the other; then K of the training objects (rows) with those held out. */
 static mcr_status make_room(const job *j)
 {
-    mcr *ctx = j->in->ctx;
+    mcr *ctx = j->of.in->ctx;
     const mcr_trial *t = j->trial;
     mcr_trial_room *room = t->room;
-    int64_t held = padded(t->held_count);
+    int64_t held = mcr_trial_ld(t->held_count);
     size_t need, at = 0;
     mcr_status s = MCR_OK;
     if (room->ready)
         return MCR_OK;
-    for (int64_t a = 0; a < j->classes; a++)
-        for (int64_t b = a + 1; b < j->classes; b++)
-            at += pair_room(j, a, b);
-    need = at + (size_t)j->n * (size_t)held;
+    for (int64_t a = 0; a < j->of.classes; a++)
+        for (int64_t b = a + 1; b < j->of.classes; b++)
+            at += pair_room(pair_size(j, a, b));
+    need = at + (size_t)j->of.n * (size_t)held;
     if (need * sizeof(float) > room->bytes) {
         mcr_trial_room_free(ctx, room);
-        if ((s = mcr_budget_take(ctx, need * sizeof(float), "kernel values of pairs")))
-            return s;
         room->bytes = need * sizeof(float);
         if (!(room->k = mcr_alloc(ctx, need, sizeof(float))))
             return MCR_NO_MEMORY;
     }
     s = copy_pairs(j);
-    for (int64_t i = 0; i < j->n && !s; i++) {
+    for (int64_t i = 0; i < j->of.n && !s; i++) {
         const float *from = t->k + t->row[i] * t->ld;
         float *to = room->k + at + (size_t)(i * held);
         for (int64_t h = 0; h < t->held_count; h++)
             to[h] = from[t->held[h]];
     }
+    room->held = at;
     room->ready = !s;
     return s;
 }
@@ -147,9 +156,9 @@ static mcr_status make_room(const job *j)
 /* n objects with y, share and start set, `count` of them by weight. */
 static mcr_status solve(job *j, int64_t o, int64_t n, double count, const float *k, int64_t ld)
 {
-    mcr *ctx = j->in->ctx;
-    const mcr_fitted *start = j->in->start;
-    mcr_binary *r = &j->result[o];
+    mcr *ctx = j->of.in->ctx;
+    const mcr_fitted *start = j->of.in->start;
+    mcr_binary *r = &j->of.result[o];
     *r = (mcr_binary){.ctx = ctx,
                       .trial = true,
                       .n = n,
@@ -158,43 +167,54 @@ static mcr_status solve(job *j, int64_t o, int64_t n, double count, const float 
                       .weight = j->share,
                       .start = start ? j->start : NULL,
                       .start_f = start && start->sum ? start->sum[o] : NULL,
-                      .phase = j->how->learner,
+                      .phase = j->of.how->learner,
                       .cache_share = 1,
-                      .deadline = j->deadline,
+                      .deadline = j->of.deadline,
                       .k = k,
                       .k_ld = ld,
-                      .diagonal = j->rule == MCR_RULE_PAIRS ? j->diagonal : j->trial->diagonal,
+                      .diagonal = j->of.rule == MCR_RULE_PAIRS ? j->diagonal : j->trial->diagonal,
                       .coef = mcr_alloc_zero(ctx, (size_t)n, sizeof(double)),
                       .f = mcr_alloc_zero(ctx, (size_t)n, sizeof(double))};
     if (!r->coef || !r->f)
         return MCR_NO_MEMORY;
-    return j->how->solve(j->how->params, r);
+    return j->of.how->solve(j->of.how->params, r);
 }
 
 static double own_weight(const job *j, int64_t i)
 {
-    const double *weight = mcr_data_weights(j->in->data);
+    const double *weight = mcr_data_weights(j->of.in->data);
     return weight ? weight[i] : 1;
+}
+
+/* Into j->all: the coefficients of a problem's n training objects (NULL: all of them) in the trial before, of
+ * which each problem has a segment, in their order. */
+static void read_start(const job *j, int64_t o, const int64_t *object, int64_t n)
+{
+    const mcr_fitted *start = j->of.in->start;
+    for (int64_t i = 0; i < n; i++)
+        j->all[object ? object[i] : i] = 0;
+    const mcr_segment *seg = start ? &start->segment[o] : NULL;
+    for (int64_t i = 0; seg && i < seg->count; i++)
+        j->all[start->object[seg->first + i]] = seg->coef[i];
 }
 
 /* A problem of all objects: those that are held out have no weight. */
 static mcr_status solve_whole(job *j, int64_t o)
 {
     const mcr_trial *t = j->trial;
-    const int32_t *class_of = mcr_data_class_of(j->in->data);
-    int64_t positive = j->rule == MCR_RULE_BINARY ? 1 : o;
+    const int32_t *class_of = mcr_data_class_of(j->of.in->data);
+    int64_t positive = j->of.rule == MCR_RULE_BINARY ? 1 : o;
     double count = 0;
     for (int64_t i = 0; i < t->n; i++) {
         j->y[i] = -1;
         j->share[i] = j->start[i] = 0;
     }
-    if (j->in->start)
-        mcr_multiclass_start(j->in->start, o, j->n, j->all);
-    for (int64_t i = 0; i < j->n; i++) {
+    read_start(j, o, NULL, j->of.n);
+    for (int64_t i = 0; i < j->of.n; i++) {
         int64_t at = t->row[i];
         j->y[at] = class_of[i] == positive ? 1 : -1;
         j->share[at] = j->weight[i];
-        j->start[at] = j->in->start ? j->all[i] : 0;
+        j->start[at] = j->all[i];
         count += own_weight(j, i);
     }
     return solve(j, o, t->n, count, t->k, t->ld);
@@ -202,35 +222,43 @@ static mcr_status solve_whole(job *j, int64_t o)
 
 static mcr_status solve_pair(job *j, int64_t a, int64_t b, const float *k)
 {
-    int64_t o = mcr_pair_output(j->classes, a, b), n = list_pair(j, a, b, j->object);
+    int64_t o = mcr_pair_output(j->of.classes, a, b), n = list_pair(j, a, b, j->object);
     double count = 0;
-    if (j->in->start)
-        mcr_multiclass_start(j->in->start, o, j->n, j->all);
+    read_start(j, o, j->object, n);
     for (int64_t i = 0; i < n; i++) {
-        j->y[i] = i < j->first[a + 1] - j->first[a] ? 1 : -1;
+        j->y[i] = i < j->of.first[a + 1] - j->of.first[a] ? 1 : -1;
         j->share[i] = j->weight[j->object[i]];
         j->diagonal[i] = j->trial->diagonal[j->trial->row[j->object[i]]];
-        j->start[i] = j->in->start ? j->all[j->object[i]] : 0;
+        j->start[i] = j->all[j->object[i]];
         count += own_weight(j, j->object[i]);
     }
-    return solve(j, o, n, count, k, padded(n));
+    return solve(j, o, n, count, k, mcr_trial_ld(n));
+}
+
+/* After a problem, which may be too short to ask the user for itself. What is half tried is of no use. */
+static mcr_status look_at_user(job *j, int64_t o)
+{
+    j->of.solved = o + 1;
+    bool stopped = j->of.result[o].stop == MCR_STOP_INTERRUPTED || mcr_class_stopped(&j->of);
+    return stopped ? mcr_fail(j->of.in->ctx, MCR_STOPPED, "interrupted") : MCR_OK;
 }
 
 static mcr_status solve_all(job *j)
 {
-    mcr_status s = MCR_OK;
-    if (j->rule != MCR_RULE_PAIRS) {
-        for (int64_t o = 0; o < j->problems && !s; o++)
-            s = solve_whole(j, o);
-        return s;
-    }
-    s = make_room(j);
+    mcr_status s = j->of.rule == MCR_RULE_PAIRS ? make_room(j) : MCR_OK;
     const float *k = j->trial->room->k;
-    for (int64_t a = 0; a < j->classes; a++)
-        for (int64_t b = a + 1; b < j->classes && !s; b++) {
+    for (int64_t o = 0, a = 0, b = 1; o < j->of.problems && !s; o++) {
+        if (j->of.rule != MCR_RULE_PAIRS) {
+            s = solve_whole(j, o);
+        } else {
             s = solve_pair(j, a, b, k);
-            k += pair_room(j, a, b);
+            k += pair_room(pair_size(j, a, b));
+            a += ++b == j->of.classes;
+            b = b == j->of.classes ? a + 1 : b;
         }
+        if (!s)
+            s = look_at_user(j, o);
+    }
     return s;
 }
 
@@ -240,15 +268,15 @@ static mcr_status add_whole(mcr_fitted *f, const job *j)
 {
     const mcr_trial *t = j->trial;
     mcr_status s = MCR_OK;
-    for (int64_t i = 0; i < j->n; i++)
+    for (int64_t i = 0; i < j->of.n; i++)
         j->object[i] = i;
-    for (int64_t o = 0; o < j->problems && !s; o++) {
-        const mcr_binary *r = &j->result[o];
-        for (int64_t i = 0; i < j->n; i++)
+    for (int64_t o = 0; o < j->of.problems && !s; o++) {
+        const mcr_binary *r = &j->of.result[o];
+        for (int64_t i = 0; i < j->of.n; i++)
             j->all[i] = r->coef[t->row[i]];
-        s = mcr_fitted_add(f, j->object, j->n, &(int32_t){(int32_t)o}, 1, j->all);
+        s = mcr_fitted_add(f, j->object, j->of.n, &(int32_t){(int32_t)o}, 1, j->all);
         for (int64_t h = 0; h < t->held_count; h++)
-            f->held_out[h * j->problems + o] = r->f[t->held[h]] + r->bias;
+            f->held_out[h * j->of.problems + o] = r->f[t->held[h]] + r->bias;
     }
     return s;
 }
@@ -258,15 +286,12 @@ static mcr_status judge_pair(mcr_fitted *f, const job *j, int64_t o, int64_t n)
 {
     mcr *ctx = f->ctx;
     const mcr_trial *t = j->trial;
-    int64_t held = padded(t->held_count), count = 0;
-    const float *k = t->room->k;
-    for (int64_t a = 0; a < j->classes; a++)
-        for (int64_t b = a + 1; b < j->classes; b++)
-            k += pair_room(j, a, b);
+    int64_t held = mcr_trial_ld(t->held_count), count = 0;
+    const float *k = t->room->k + t->room->held;
     const void **row = mcr_alloc(ctx, (size_t)n, sizeof *row);
     double *sum = mcr_alloc_zero(ctx, (size_t)held, sizeof *sum);
     mcr_status s = row && sum ? MCR_OK : MCR_NO_MEMORY;
-    const mcr_binary *r = &j->result[o];
+    const mcr_binary *r = &j->of.result[o];
     for (int64_t i = 0; i < n && !s; i++)
         if (r->coef[i] != 0) {
             row[count] = k + j->object[i] * held;
@@ -275,7 +300,7 @@ static mcr_status judge_pair(mcr_fitted *f, const job *j, int64_t o, int64_t n)
     if (!s)
         mcr_tiles_best()->f32->update(sum, row, j->all, count, 0, t->held_count);
     for (int64_t h = 0; h < t->held_count && !s; h++)
-        f->held_out[h * j->problems + o] = sum[h] + r->bias;
+        f->held_out[h * j->of.problems + o] = sum[h] + r->bias;
     mcr_free(ctx, row);
     mcr_free(ctx, sum);
     return s;
@@ -284,11 +309,11 @@ static mcr_status judge_pair(mcr_fitted *f, const job *j, int64_t o, int64_t n)
 static mcr_status add_pairs(mcr_fitted *f, const job *j)
 {
     mcr_status s = MCR_OK;
-    for (int64_t a = 0; a < j->classes; a++)
-        for (int64_t b = a + 1; b < j->classes && !s; b++) {
+    for (int64_t a = 0; a < j->of.classes; a++)
+        for (int64_t b = a + 1; b < j->of.classes && !s; b++) {
             int64_t n = list_pair(j, a, b, j->object);
-            int32_t o = (int32_t)mcr_pair_output(j->classes, a, b);
-            s = mcr_fitted_add(f, j->object, n, &o, 1, j->result[o].coef);
+            int32_t o = (int32_t)mcr_pair_output(j->of.classes, a, b);
+            s = mcr_fitted_add(f, j->object, n, &o, 1, j->of.result[o].coef);
             if (!s)
                 s = judge_pair(f, j, o, n);
         }
@@ -297,28 +322,28 @@ static mcr_status add_pairs(mcr_fitted *f, const job *j)
 
 static mcr_status gather(mcr_fitted **out, job *j)
 {
-    mcr *ctx = j->in->ctx;
+    mcr *ctx = j->of.in->ctx;
     mcr_fitted *f = NULL;
-    mcr_status s = mcr_fitted_new(&f, ctx, j->problems);
+    mcr_status s = mcr_fitted_new(&f, ctx, j->of.problems);
     if (s)
         return s;
     f->task = MCR_CLASSIFY;
-    f->rule = j->rule;
-    f->classes = j->classes;
+    f->rule = j->of.rule;
+    f->classes = j->of.classes;
     f->held_out = mcr_alloc(ctx, (size_t)j->trial->held_count,
-                            (size_t)j->problems * sizeof(double));
-    f->sum = mcr_alloc_zero(ctx, (size_t)j->problems, sizeof *f->sum);
+                            (size_t)j->of.problems * sizeof(double));
+    f->sum = mcr_alloc_zero(ctx, (size_t)j->of.problems, sizeof *f->sum);
     s = f->held_out && f->sum ? MCR_OK : MCR_NO_MEMORY;
-    for (int64_t o = 0; o < j->problems && !s; o++) {
-        f->offset[o] = j->result[o].bias;
-        if (j->result[o].stop > f->stop)
-            f->stop = j->result[o].stop;
+    for (int64_t o = 0; o < j->of.problems && !s; o++) {
+        f->offset[o] = j->of.result[o].bias;
+        if (j->of.result[o].stop > f->stop)
+            f->stop = j->of.result[o].stop;
     }
     if (!s)
-        s = j->rule == MCR_RULE_PAIRS ? add_pairs(f, j) : add_whole(f, j);
-    for (int64_t o = 0; o < j->problems && !s; o++) {
-        f->sum[o] = j->result[o].f;
-        j->result[o].f = NULL;
+        s = j->of.rule == MCR_RULE_PAIRS ? add_pairs(f, j) : add_whole(f, j);
+    for (int64_t o = 0; o < j->of.problems && !s; o++) {
+        f->sum[o] = j->of.result[o].f;
+        j->of.result[o].f = NULL;
     }
     if (s)
         mcr_fitted_free(f);
@@ -329,53 +354,37 @@ static mcr_status gather(mcr_fitted **out, job *j)
 
 /* ---- the training ------------------------------------------------------------------------------*/
 
-/* Objects by class, in order. */
-static mcr_status list_classes(job *j)
-{
-    mcr *ctx = j->in->ctx;
-    const int32_t *class_of = mcr_data_class_of(j->in->data);
-    int64_t at = 0;
-    j->member = mcr_alloc(ctx, (size_t)j->n, sizeof *j->member);
-    j->first = mcr_alloc_zero(ctx, (size_t)j->classes + 1, sizeof *j->first);
-    if (!j->member || !j->first)
-        return MCR_NO_MEMORY;
-    for (int64_t c = 0; c < j->classes; c++) {
-        for (int64_t i = 0; i < j->n; i++)
-            if (class_of[i] == c)
-                j->member[at++] = i;
-        j->first[c + 1] = at;
-    }
-    return MCR_OK;
-}
-
 static mcr_status open_job(job *j)
 {
-    mcr *ctx = j->in->ctx;
+    mcr *ctx = j->of.in->ctx;
     size_t n = (size_t)j->trial->n;
+    j->of.began = mcr_now();
+    j->of.told = j->trial->room->told;
     double **array[] = {&j->weight, &j->y, &j->share, &j->start, &j->all, &j->diagonal};
     bool ok = true;
     for (size_t a = 0; a < sizeof array / sizeof *array; a++)
         ok &= (*array[a] = mcr_alloc(ctx, n, sizeof(double))) != NULL;
     j->object = mcr_alloc(ctx, n, sizeof *j->object);
-    j->result = mcr_alloc_zero(ctx, (size_t)j->problems, sizeof *j->result);
-    if (!ok || !j->object || !j->result)
+    j->of.result = mcr_alloc_zero(ctx, (size_t)j->of.problems, sizeof *j->of.result);
+    if (!ok || !j->object || !j->of.result)
         return MCR_NO_MEMORY;
-    if (j->how->time_limit > 0)
-        j->deadline = mcr_now() + j->how->time_limit;
-    mcr_status s = mcr_svm_weights(ctx, j->how->learner, j->in->data, j->how->class_weight,
+    if (j->of.how->time_limit > 0)
+        j->of.deadline = mcr_now() + j->of.how->time_limit;
+    mcr_status s = mcr_svm_weights(ctx, j->of.how->learner, j->of.in->data, j->of.how->class_weight,
                                    j->weight);
-    return s || j->rule != MCR_RULE_PAIRS ? s : list_classes(j);
+    return s || j->of.rule != MCR_RULE_PAIRS ? s : mcr_class_list(&j->of);
 }
 
 static void close_job(job *j)
 {
-    mcr *ctx = j->in->ctx;
-    for (int64_t o = 0; o < j->problems && j->result; o++) {
-        mcr_free(ctx, j->result[o].coef);
-        mcr_free(ctx, j->result[o].f);
+    mcr *ctx = j->of.in->ctx;
+    j->trial->room->told = j->of.told;
+    for (int64_t o = 0; o < j->of.problems && j->of.result; o++) {
+        mcr_free(ctx, j->of.result[o].coef);
+        mcr_free(ctx, j->of.result[o].f);
     }
-    void *list[] = {j->weight, j->y,     j->share,  j->start,  j->all,
-                    j->object, j->first, j->member, j->result, j->diagonal};
+    void *list[] = {j->weight, j->y,        j->share,     j->start,     j->all,
+                    j->object, j->of.first, j->of.member, j->of.result, j->diagonal};
     for (size_t i = 0; i < sizeof list / sizeof *list; i++)
         mcr_free(ctx, list[i]);
 }
@@ -387,9 +396,10 @@ mcr_status mcr_multiclass_try(mcr_fitted **out, const mcr_learning *in, const mc
     if (s)
         return s;
     int64_t k = mcr_data_classes(in->data);
-    job j = {.in = in, .how = how, .trial = in->trial, .n = mcr_data_count(in->data), .classes = k};
-    j.rule = k == 2 ? MCR_RULE_BINARY : how->one_vs_rest ? MCR_RULE_LARGEST : MCR_RULE_PAIRS;
-    j.problems = k == 2 ? 1 : how->one_vs_rest ? k : k * (k - 1) / 2;
+    job j = {.of = {.in = in, .how = how, .n = mcr_data_count(in->data), .classes = k},
+             .trial = in->trial};
+    j.of.rule = k == 2 ? MCR_RULE_BINARY : how->one_vs_rest ? MCR_RULE_LARGEST : MCR_RULE_PAIRS;
+    j.of.problems = k == 2 ? 1 : how->one_vs_rest ? k : k * (k - 1) / 2;
     s = open_job(&j);
     if (!s)
         s = solve_all(&j);

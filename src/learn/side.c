@@ -39,16 +39,6 @@ typedef struct estimate {
 
 /* ---- estimates ---------------------------------------------------------------------------------*/
 
-static bool has_map(const mcr_kernel *k)
-{
-    if (!k->type->features)
-        return false;
-    for (int c = 0; c < k->children; c++)
-        if (!has_map(k->child[c]))
-            return false;
-    return true;
-}
-
 /* A linear kernel on one sparse field has its features already. */
 static const mcr_store *stored(const mcr_learning *in, mcr_field *field)
 {
@@ -295,7 +285,8 @@ mcr_status mcr_side_open(mcr_side *side, const mcr_learning *in, const mcr_side_
         return make_approximate(side, in, o, work);
     bool features = o->side == MCR_SIDE_FEATURES;
     mcr_status s = MCR_OK;
-    if (o->side == MCR_SIDE_AUTO && has_map(in->kernel) && mcr_data_count(in->data) > 0)
+    if (o->side == MCR_SIDE_AUTO && mcr_kernel_has_features(in->kernel) &&
+        mcr_data_count(in->data) > 0)
         s = prefers_features(side, in, work, &features);
     if (s || !features)
         return s;

@@ -400,6 +400,12 @@ static bool tries(const void *values)
     return !isinf(o->C) && !o->probability;
 }
 
+static mcr_status trial_bytes(size_t *bytes, mcr *ctx, const void *values, const mcr_data *data)
+{
+    const params *o = values;
+    return mcr_multiclass_trial_bytes(bytes, ctx, o->multiclass == 1, data);
+}
+
 const mcr_learner_type mcr_learner_svm = {
     .name = "svm",
     .summary = "support vector machine for two or more classes",
@@ -411,4 +417,5 @@ const mcr_learner_type mcr_learner_svm = {
     .weights_count = true,
     .takes_k = true,
     .tries = tries,
+    .trial_bytes = trial_bytes,
 };

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "base/params.h"
-#include "base/threads.h"
+#include "kernel/explicit.h"
 #include "learn/goal.h"
 #include "select/select.h"
 
@@ -71,31 +71,31 @@ static bool may_share(const mcr_chain *c)
 
 enum { MOST_SHARED = 6000 }; /* objects: with more, the solver's own rows are better */
 
-static int64_t padded(int64_t n)
+static size_t bytes_of_k(int64_t n)
 {
-    return (n / MCR_ROW_PAD + 1) * MCR_ROW_PAD;
+    return sizeof(float) * (size_t)mcr_trial_ld(n) * (size_t)mcr_trial_ld(n);
 }
 
-/* For K of n objects, of every worker. */
-static bool has_room(mcr *ctx, int64_t n)
+mcr_status mcr_chain_room_bytes(size_t *bytes, const mcr_options *options, const mcr_data *data)
 {
-    size_t bytes = sizeof(float) * (size_t)padded(n) * (size_t)padded(n);
-    return n <= MOST_SHARED && 4 * bytes * (size_t)mcr_threads(ctx) <= mcr_memory_budget(ctx);
-}
-
-/* Features may be the faster way then. */
-static bool has_map(const mcr_kernel *k)
-{
-    bool has = k->type->features != NULL;
-    for (int c = 0; c < k->children && has; c++)
-        has = has_map(k->child[c]);
-    return has;
+    const mcr_learner_type *type = options->type;
+    int64_t n = mcr_data_count(data);
+    mcr_status s = MCR_OK;
+    *bytes = 0;
+    /* With more than twice as many objects no split has few enough to train on, but for early ones in time. */
+    if (!type->takes_k || mcr_wants_features(options) || n > 2 * MOST_SHARED)
+        return MCR_OK;
+    if (type->trial_bytes && n <= MOST_SHARED)
+        s = type->trial_bytes(bytes, options->ctx, options->params, data);
+    *bytes += 2 * bytes_of_k(n < MOST_SHARED ? n : MOST_SHARED);
+    return s;
 }
 
 bool mcr_chain_tries(const mcr_trial_set *set, const mcr_chain *c)
 {
-    bool tries = may_share(c) && !has_map(c->kernel) &&
-                 has_room(set->ctx, mcr_data_count(set->data));
+    /* With a map features may be the faster way. */
+    bool tries = may_share(c) && !mcr_kernel_has_features(c->kernel) &&
+                 mcr_data_count(set->data) <= MOST_SHARED;
     for (int64_t i = 0; i < c->count && tries; i++)
         tries = c->options[i]->type->tries && c->options[i]->type->tries(c->options[i]->params);
     for (int64_t m = 0; m < set->metrics && tries; m++)
@@ -132,7 +132,6 @@ void mcr_chain_room_free(mcr *ctx, mcr_chain_room *room)
 {
     mcr_free(ctx, room->k);
     mcr_free(ctx, room->diagonal);
-    mcr_budget_give(ctx, room->bytes);
     mcr_trial_room_free(ctx, &room->trial);
     *room = (mcr_chain_room){0};
 }
@@ -143,9 +142,6 @@ static mcr_status make_k(mcr *ctx, mcr_chain_room *room, int64_t ld)
     if (bytes <= room->bytes)
         return MCR_OK;
     mcr_chain_room_free(ctx, room);
-    mcr_status s = mcr_budget_take(ctx, bytes, "kernel values that trainings share");
-    if (s)
-        return s;
     room->bytes = bytes;
     room->k = mcr_alloc(ctx, bytes, 1);
     room->diagonal = mcr_alloc(ctx, (size_t)ld, sizeof *room->diagonal);
@@ -155,14 +151,12 @@ static mcr_status make_k(mcr *ctx, mcr_chain_room *room, int64_t ld)
 mcr_status mcr_chain_room_fill(mcr *ctx, mcr_chain_room *room, const mcr_kernel *kernel,
                                const mcr_data *data)
 {
-    int64_t n = mcr_data_count(data), ld = padded(n);
-    room->ld = 0;
-    if (!has_room(ctx, n))
-        return MCR_OK;
+    int64_t n = mcr_data_count(data), ld = mcr_trial_ld(n);
     mcr_gram *gram = NULL;
-    mcr_status s = make_k(ctx, room, ld);
-    if (s == MCR_OVER_BUDGET) /* others have it: the solver's own rows will do */
+    room->ld = 0;
+    if (n > MOST_SHARED)
         return MCR_OK;
+    mcr_status s = make_k(ctx, room, ld);
     if (!s)
         s = mcr_gram_open(&gram, ctx, kernel, data, NULL);
     if (!s)
@@ -316,7 +310,7 @@ static mcr_status try_setting(work *w, int64_t setting, bool *done)
     mcr_status s = options->type->check ? options->type->check(in.ctx, in.params) : MCR_OK;
     if (!s)
         s = mcr_learn(&next, options->type, &in);
-    if (s == MCR_OVER_BUDGET) {
+    if (s == MCR_OVER_BUDGET || s == MCR_NUMERIC) { /* floats are too small for its sums, perhaps */
         w->tries = false;
         return MCR_OK;
     }

@@ -109,7 +109,7 @@ typedef struct batch {
     int64_t *order;              /* of the groups: those that take long first */
     int64_t next;                /* place in it that no worker has taken */
     bool stopped;                /* a worker has failed */
-    mcr_kernel *stored;          /* reads it */
+    mcr_kernel *stored;          /* reads K of mcr_tried.shared */
     int64_t first_split, splits; /* of this round */
     int64_t items;               /* before this round */
 } batch;
@@ -179,7 +179,7 @@ static mcr_status open_item(item *it, const batch *b, int64_t number, int worker
     it->options = mcr_alloc(t->ctx, room, sizeof *it->options);
     it->of = mcr_alloc(t->ctx, room, sizeof *it->of);
     mcr_chain *c = &it->chain;
-    *c = (mcr_chain){.options = it->options, .room = &t->room[worker]};
+    *c = (mcr_chain){.options = it->options, .room = t->keeps ? &t->room[worker] : NULL};
     c->score = mcr_alloc(t->ctx, room, sizeof *c->score);
     if (!it->options || !it->of || !c->score)
         return MCR_NO_MEMORY;
@@ -297,11 +297,12 @@ static mcr_status run_group(batch *b, int64_t number, int worker, bool first)
     return s;
 }
 
-/* All that one worker does in a round. */
-static mcr_status run_worker(void *arg, int64_t item_number, int worker)
+/* All that one worker does in a round. Its number is the item's: there are no more rooms than that. */
+static mcr_status run_worker(void *arg, int64_t number, int thread)
 {
-    (void)item_number;
+    (void)thread;
     batch *b = arg;
+    int worker = (int)number;
     mcr_status s = MCR_OK;
     for (int64_t at; !s && (at = __atomic_fetch_add(&b->next, 1, __ATOMIC_RELAXED)) < b->groups;)
         s = run_group(b, b->order[at], worker, true);
@@ -385,7 +386,7 @@ static bool chains_do(const mcr_tried *t, const mcr_kernel *kernel)
     const mcr_chain c = {.kernel = kernel,
                          .options = options,
                          .count = t->grid->settings > 1 ? 2 : 1,
-                         .room = t->room};
+                         .room = t->keeps ? t->room : NULL};
     return mcr_chain_tries(&set, &c);
 }
 
@@ -399,7 +400,7 @@ static mcr_status share_kernel(batch *b, int64_t which)
     bool taken = false;
     if (t->shared[number] || options->type->own_kernel || mcr_wants_features(options) ||
         ((options->scale || t->grid->scales) && has_vectors(t->data)) ||
-        (double)t->shared_bytes + bytes > 0.4 * (double)mcr_memory_budget(t->ctx))
+        (double)t->shared_bytes + bytes > MCR_SHARED_PART * (double)mcr_memory_budget(t->ctx))
         return MCR_OK;
     mcr_kernel *kernel = NULL;
     mcr_gram *gram = NULL;

@@ -10,7 +10,6 @@
 #include "select/search.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/stream.h"
@@ -211,6 +210,30 @@ static mcr_status fingerprint(uint32_t *out, const mcr_tried *t, const mcr_searc
     return s;
 }
 
+/* Whether chains keep kernel values depends on the budget, never on threads: there must be room for two
+ * workers. Where there is room for fewer than there are threads, fewer are at work at once. All of it is
+ * taken here, so that no worker finds it gone. */
+static mcr_status plan_workers(mcr_tried *t)
+{
+    enum { FEWEST = 2 };
+    size_t each = 0, left = mcr_budget_left(t->ctx);
+    size_t others = (size_t)(MCR_SHARED_PART * (double)mcr_memory_budget(t->ctx));
+    t->workers = mcr_workers(t->ctx); /* before they are at work: then each knows of itself only */
+    if (t->grid->settings < 2)
+        return MCR_OK;
+    mcr_status s = mcr_chain_room_bytes(&each, t->grid->options, t->data);
+    /* Half as much again is for what kernels and solvers take while they work. */
+    size_t most = s || each == 0 || left <= others ? 0 : (left - others) / (each + each / 2);
+    if (most < FEWEST)
+        return s;
+    if (most < (size_t)t->workers)
+        t->workers = (int)most;
+    s = mcr_budget_take(t->ctx, each * (size_t)t->workers, "kernel values that trainings share");
+    t->keeps = !s;
+    t->kept_bytes = s ? 0 : each * (size_t)t->workers;
+    return s;
+}
+
 static mcr_status open_search(mcr_tried *t, const mcr_options *options, const mcr_search *search)
 {
     mcr_task task;
@@ -236,7 +259,8 @@ static mcr_status open_search(mcr_tried *t, const mcr_options *options, const mc
     t->tested = mcr_alloc_zero(t->ctx, points, sizeof *t->tested);
     t->state = mcr_alloc_zero(t->ctx, points, 1);
     t->setting = mcr_alloc_zero(t->ctx, 2 * (size_t)t->grid->settings, sizeof *t->setting);
-    t->workers = mcr_workers(t->ctx);
+    if ((s = plan_workers(t)))
+        return s;
     t->room = mcr_alloc_zero(t->ctx, 2 * (size_t)t->workers, sizeof *t->room);
     t->shared = mcr_alloc_zero(t->ctx, points / (size_t)t->grid->settings, sizeof(mcr_data *));
     if (!t->score || !t->tested || !t->state || !t->setting || !t->room || !t->shared)
@@ -282,7 +306,7 @@ void mcr_search_close(mcr_tried *t)
     for (int64_t k = 0; t->shared && k < t->grid->points / t->grid->settings; k++)
         mcr_data_free(t->shared[k]);
     mcr_free(ctx, t->shared);
-    mcr_budget_give(ctx, t->shared_bytes);
+    mcr_budget_give(ctx, t->shared_bytes + t->kept_bytes);
     mcr_free(ctx, t->room);
     mcr_free(ctx, t->setting);
     mcr_free(ctx, t->score);

@@ -9,6 +9,9 @@
 #include "select/grid.h"
 #include "select/select.h"
 
+/* Of the budget: for K of all objects in place of the data (mcr_tried.shared). */
+#define MCR_SHARED_PART 0.4
+
 typedef struct mcr_tried {
     mcr *ctx;
     const mcr_data *data;
@@ -29,7 +32,9 @@ typedef struct mcr_tried {
     int64_t batch;
     double began, expected; /* fits in all, roughly */
     bool covers;
-    int workers;          /* before they are at work: then each knows of itself only */
+    int workers;          /* that may be at work at once */
+    bool keeps;           /* chains keep kernel values in rooms */
+    size_t kept_bytes;    /* for which that has been taken from the budget */
     mcr_chain_room *room; /* two a worker: for its chains, and for K of all objects */
     mcr_data *
         *shared; /* of each kernel: K of all objects in place of the data; NULL: not worth it */

@@ -51,12 +51,16 @@ typedef struct mcr_trial_set {
 /* Memory that the chains of one worker use in turn: pages that were never touched are dear. */
 typedef struct mcr_chain_room {
     float *k;
-    size_t bytes; /* taken from the budget */
+    size_t bytes; /* of k */
     int64_t ld;   /* of k; 0: it holds nothing */
     double *diagonal;
     mcr_trial_room trial;
 } mcr_chain_room;
 void mcr_chain_room_free(mcr *ctx, mcr_chain_room *room);
+
+/* What the two rooms of a worker hold at most; 0: chains had better do without. It is the caller's to take
+ * from the budget. */
+mcr_status mcr_chain_room_bytes(size_t *bytes, const mcr_options *options, const mcr_data *data);
 
 /* K of all objects in float, padded as a trial wants it. room->ld is 0 if it is better done without. */
 mcr_status mcr_chain_room_fill(mcr *ctx, mcr_chain_room *room, const mcr_kernel *kernel,

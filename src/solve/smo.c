@@ -196,8 +196,9 @@ static mcr_status open_solver(mcr_smo *s, mcr *ctx, mcr_gram *gram, const mcr_qp
     s->stored = s->trial && !s->whole;
     int64_t most = s->stored ? MOST_STORED : MCR_SMO_MOST_SLOTS;
     s->slots = s->whole || p->n < most ? p->n : most;
-    /* Its block of K and that of new members take a quarter of the budget at most. */
-    while (!s->whole && s->slots > LEAST_SLOTS &&
+    /* Its block of K and that of new members take a quarter of the budget at most. That of a trial is
+     * smaller, and must not depend on what other trials take at the same time. */
+    while (!s->whole && !s->stored && s->slots > LEAST_SLOTS &&
            4 * 2 * sizeof(double) * (double)s->slots * (double)s->slots >
                (double)mcr_budget_left(s->ctx))
         s->slots /= 2;
@@ -382,7 +383,7 @@ static mcr_status whole_rounds(mcr_smo *s, mcr_qp_stop *stop)
             s->b[v] = s->slot_b[v];
             s->g[v] = g + s->p->z[v] + s->middle[mcr_smo_group(s, v)];
         }
-        if (steps < most) { /* at its end: what it says about itself is settled by verify */
+        if (steps < most) { /* at its end: what it says about itself a fresh gradient will settle */
             *stop = steps == 0 ? MCR_QP_STUCK : MCR_QP_OPTIMAL;
             return MCR_OK;
         }
@@ -398,6 +399,19 @@ static mcr_status whole_rounds(mcr_smo *s, mcr_qp_stop *stop)
     }
 }
 
+/* No comparison would notice what is not a number. */
+static mcr_status look_at_gradient(mcr_smo *s)
+{
+    for (int64_t i = 0; i < s->n; i++)
+        if (!isfinite(s->g[i]))
+            return mcr_fail(
+                s->ctx, MCR_NUMERIC,
+                "sums of kernel values with object %lld are not finite numbers: scale the "
+                "data, or take another kernel",
+                (long long)i + 1);
+    return MCR_OK;
+}
+
 /* The gradient afresh, in double if `precise`; *good: it satisfies the conditions. If it does not, the
  * rounds may go on with floats from an exact gradient: these add no more than the errors of what still
  * changes. */
@@ -408,13 +422,8 @@ static mcr_status verify(mcr_smo *s, bool precise, bool *good)
         s->member[m] = -1;
     s->precise = precise;
     mcr_status st = precise && !was ? mcr_smo_exact_gradient(s) : mcr_smo_fresh_gradient(s);
-    for (int64_t i = 0; i < s->n && !st; i++)
-        if (!isfinite(s->g[i])) /* no comparison would notice it */
-            st = mcr_fail(
-                s->ctx, MCR_NUMERIC,
-                "sums of kernel values with object %lld are not finite numbers: scale the "
-                "data, or take another kernel",
-                (long long)i + 1);
+    if (!st)
+        st = look_at_gradient(s);
     if (st)
         return st;
     s->result->violation = mcr_smo_look(s);
@@ -422,6 +431,20 @@ static mcr_status verify(mcr_smo *s, bool precise, bool *good)
     *good = s->result->violation <= fmin(goal(s), s->p->tolerance);
     s->precise = was;
     return s->whole ? MCR_OK : mcr_cache_reset(s->cache, s->full);
+}
+
+/* The same of a trial. Where the set is everything its gradient was float, which loses what is small beside
+ * the slopes, and the next trial would multiply that; that of working sets is double all along. */
+static mcr_status verify_trial(mcr_smo *s, bool *good)
+{
+    mcr_status st = s->whole ? mcr_smo_fresh_gradient(s) : MCR_OK;
+    if (!st)
+        st = look_at_gradient(s);
+    if (st)
+        return st;
+    s->result->violation = mcr_smo_look(s);
+    *good = s->result->violation <= s->p->tolerance;
+    return MCR_OK;
 }
 
 /* Whether slopes in float can be told apart to the tolerance. */
@@ -447,20 +470,22 @@ static mcr_status solve(mcr *ctx, mcr_gram *gram, const mcr_qp *p, double *b, do
         st = open_precision(&s, gram && (large || rounding(&s, NULL) >= 0.5 * p->tolerance));
     if (!st)
         st = p->from ? mcr_smo_known_gradient(&s, g) : mcr_smo_fresh_gradient(&s);
-    bool can = gram || floats_can(p);
+    bool can = gram || (floats_can(p) && !large);
     mcr_qp_stop stop = can ? MCR_QP_OPTIMAL : MCR_QP_STUCK;
     result->violation = INFINITY;
     for (int tries = 1; !st && can; tries++) {
         if ((st = s.whole ? whole_rounds(&s, &stop) : rounds(&s, &stop)))
             break;
-        if (!gram) {
-            result->violation = mcr_smo_look(&s);
-            if (!stop && !(result->violation <= p->tolerance))
-                stop = MCR_QP_STUCK;
-            break;
-        }
         double noise;
-        bool good = false, too_rough = rounding(&s, &noise) >= 0.5 * p->tolerance;
+        bool good = false;
+        if (!gram) {
+            if ((st = verify_trial(&s, &good)) || good || stop || tries >= MOST_VERIFICATIONS) {
+                stop = good ? MCR_QP_OPTIMAL : stop ? stop : MCR_QP_STUCK;
+                break;
+            }
+            continue;
+        }
+        bool too_rough = rounding(&s, &noise) >= 0.5 * p->tolerance;
         /* One of many problems that are only compared is no more exact than the K they share. */
         bool blurred = !s.precise && (!p->k || p->exact) && noise > BLUR * fabs(objective(&s));
         if (!s.precise && (too_rough || stop == MCR_QP_STUCK || tries > MOST_VERIFICATIONS / 2 ||

@@ -59,7 +59,7 @@ mcr_status mcr_qp_solve(mcr_gram *gram, const mcr_qp *problem, double *b, double
 
 /* The same for one of many problems that are only compared, with problem->k and diagonal as all there is of K: its
  * padding is zero, and there is one row more, of zeros. Solved to the tolerance, too, but what floats
- * cannot tell apart ends as stuck, and the gradient is not computed again at the end. */
+ * cannot tell apart ends as stuck. g at the end is K b, summed in double; MCR_NUMERIC if that is not finite. */
 mcr_status mcr_qp_try(mcr *ctx, const mcr_qp *problem, double *b, double *g, mcr_qp_result *result);
 
 #endif

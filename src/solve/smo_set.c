@@ -254,8 +254,8 @@ static void gather_row(void *arg, int64_t m)
     s->block.there[m] = 1;
 }
 
-/* Rows of the caller's K are cut to the set when they are used. Places without a member, and the null
- * object, have zeros. */
+/* Rows of the caller's K are cut to the set when they are used. The null object has zeros. Places without a
+ * member have zeros or what a member before them left: finite numbers, which move nothing. */
 static void open_rows(mcr_smo *s, int64_t used)
 {
     int64_t rows = s->p->no_sum ? s->places : s->slot_list[used - 1] + 1;

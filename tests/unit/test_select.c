@@ -3,8 +3,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "learner_helpers.h"
-#include "select/select.h"
+#include "select_helpers.h"
 
 enum { N = 120 };
 
@@ -180,20 +179,6 @@ static void test_metrics(void **context)
 
 /* ---- figures by hand ---------------------------------------------------------------------------*/
 
-static mcr_options *make_options(mcr *ctx, const char *learner, const char *text)
-{
-    char copy[256], *rest = NULL;
-    mcr_options *o = NULL;
-    test_ok(ctx, mcr_options_open(&o, ctx, learner));
-    snprintf(copy, sizeof copy, "%s", text);
-    for (char *word = strtok_r(copy, " ", &rest); word; word = strtok_r(NULL, " ", &rest)) {
-        char *value = strchr(word, '=');
-        *value = '\0';
-        test_ok(ctx, mcr_options_set(o, word, value + 1));
-    }
-    return o;
-}
-
 /* The score that fit and predict give on a split. */
 static double by_hand(mcr *ctx, const mcr_options *o, const mcr_kernel *kernel,
                       const mcr_data *data, const mcr_splits *splits, int64_t split, double *value)
@@ -316,67 +301,6 @@ static void test_leave_one_out(void **context)
 }
 
 /* ---- a search ----------------------------------------------------------------------------------*/
-
-static const char *const searched[] = {"rbf(gamma=0.25:4:log3)", "poly(degree=2:3, c=1)"};
-static const char *const option[] = {"C"}, *const range[] = {"0.5:50:log3"};
-
-static mcr_search make_search(void)
-{
-    return (mcr_search){.size = sizeof(mcr_search),
-                        .kernel = searched,
-                        .kernels = 2,
-                        .option = option,
-                        .range = range,
-                        .ranges = 1,
-                        .split = {.size = sizeof(mcr_split_plan), .folds = 4}};
-}
-
-/* Each point's figure is that of cross-validation with its kernel and options; the best is the best; and
- * the model is the one that fit makes with it. */
-static void check_table(mcr *ctx, const char *learner, const char *options,
-                        const mcr_search *search, const mcr_data *data)
-{
-    mcr_options *o = make_options(ctx, learner, options);
-    mcr_model *model = NULL;
-    mcr_tune_report *r = NULL;
-    mcr_splits *splits = NULL;
-    test_ok(ctx, mcr_tune(&model, &r, o, search, data));
-    test_ok(ctx, mcr_splits_open(&splits, ctx, data, &search->split));
-    assert_true(r->points > 1 && r->points <= r->possible);
-    for (int64_t p = 0; p < r->points; p++) {
-        const mcr_point *point = &r->point[p];
-        char all[512];
-        mcr_kernel *k = NULL;
-        mcr_cv_report *cv = NULL;
-        snprintf(all, sizeof all, "%s %s", options, point->options);
-        mcr_options *own = make_options(ctx, learner, all);
-        test_ok(ctx, mcr_kernel_parse(&k, ctx, point->kernel));
-        test_ok(ctx, mcr_cv(&cv, own, k, data, splits, r->metric, NULL));
-        snprintf(all, sizeof all, "%s, %s", point->kernel, point->options);
-        test_close_relative(all, &(double){mcr_mean(cv->metric[0].split, point->splits)},
-                            &point->score, 1, 1e-5);
-        if (point->state == MCR_POINT_DONE)
-            assert_true(r->larger ? point->score <= r->point[r->best].score
-                                  : point->score >= r->point[r->best].score);
-        else
-            assert_true(r->larger ? cv->metric[0].mean < r->point[r->best].score
-                                  : cv->metric[0].mean > r->point[r->best].score);
-        mcr_cv_free(ctx, cv);
-        mcr_kernel_free(k);
-        mcr_options_close(own);
-    }
-    mcr_kernel *best = NULL;
-    test_ok(ctx, mcr_kernel_parse(&best, ctx, r->point[r->best].kernel));
-    assert_string_equal(mcr_model_report(model)->kernel, mcr_kernel_text(best));
-    mcr_kernel_free(best);
-    assert_non_null(strstr(mcr_model_report(model)->options, r->point[r->best].options));
-    assert_non_null(mcr_model_tuning(model));
-    assert_non_null(strstr(mcr_model_tuning(model), ",best\n"));
-    mcr_splits_close(splits);
-    mcr_tune_free(ctx, r);
-    mcr_model_free(model);
-    mcr_options_close(o);
-}
 
 static void test_tables(void **context)
 {
