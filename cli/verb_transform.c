@@ -29,12 +29,15 @@ static int count_columns(transform_job *job)
     cli_asking *a = &job->asked;
     if (job->call->preimage) {
         int bad = cli_fail(a->c, mcr_preimage_features(a->c->ctx, a->model, &a->cols));
-        if (bad || a->cols == 0 || !mcr_preimage_name(a->c->ctx, a->model, 0))
+        if (bad || a->cols == 0)
             return bad;
         a->name = cli_alloc((size_t)a->cols, sizeof *a->name);
-        for (int64_t j = 0; j < a->cols; j++)
-            a->name[j] = mcr_preimage_name(a->c->ctx, a->model, j);
-        return 0;
+        bad = cli_fail(a->c, mcr_preimage_names(a->c->ctx, a->model, a->name));
+        if (!bad && !a->name[0]) {
+            free(a->name);
+            a->name = NULL;
+        }
+        return bad;
     }
     if (!mcr_model_has_coordinates(a->model))
         return cli_refuse(a->c,

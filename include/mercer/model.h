@@ -78,8 +78,8 @@ MCR_API mcr_status mcr_transform(mcr *ctx, const mcr_model *model, const mcr_dat
  * points, each a few passes over the support objects; for other kernels by distances to the ten
  * support objects that are nearest in feature space. */
 MCR_API mcr_status mcr_preimage_features(mcr *ctx, const mcr_model *model, int64_t *features);
-/* The name that a feature has as a column of the training data; NULL: it has none. Borrowed. */
-MCR_API const char *mcr_preimage_name(mcr *ctx, const mcr_model *model, int64_t feature);
+/* The names that the features have as columns of the training data, borrowed; all NULL: they have none. */
+MCR_API mcr_status mcr_preimage_names(mcr *ctx, const mcr_model *model, const char **name);
 MCR_API mcr_status mcr_preimage(mcr *ctx, const mcr_model *model, const mcr_data *data,
                                 double *vectors);
 

@@ -64,7 +64,7 @@ static inline int64_t symbol_at(const pass *p, int64_t e, double *value)
         return s->index[at] < p->m->features ? s->index[at] + constant : -1;
     }
     *value = s->dense[p->row * s->cols + e - constant];
-    return e;
+    return e - constant < p->m->features ? e : -1;
 }
 
 /* Monomials that end with symbols of which t are still to be chosen, none behind entry `last`, which stands

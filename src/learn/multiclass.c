@@ -168,7 +168,8 @@ static mcr_status solve_one(void *arg, int64_t problem, int worker)
         if (!st)
             st = j->how->solve(j->how->params, r);
         r->k = NULL;
-        if (st == MCR_STOPPED) { /* while objects were bound again */
+        if (st == MCR_STOPPED && j->problems > 1) { /* while objects were bound again */
+            memset(r->coef, 0, sizeof *r->coef * (size_t)r->n);
             leave_out(r, MCR_STOP_INTERRUPTED);
             st = MCR_OK;
         }
@@ -241,12 +242,13 @@ static mcr_status solve_all(job *j)
         return st;
     /* Decided before the first problem begins, so that no problem's way depends on what others have just
      * taken. What is left of the budget after sharing K of all objects is the same for any number of workers. */
-    double left = (double)mcr_budget_left(ctx), needs = features ? 0 : mcr_class_needs(j);
+    double left = (double)mcr_budget_left(ctx);
+    double needs = features ? mcr_linear_bytes(&j->side.design) : mcr_class_needs(j);
     j->exact = !j->in->k && (needs < left || !j->k);
     if (workers > 1 && is_side_by_side(j, workers)) {
         if (workers * needs <= left)
             return mcr_parallel(ctx, j->problems, solve_one, j);
-        if (j->k && 2 * needs <= left)
+        if ((j->k || features) && 2 * needs <= left)
             return solve_by_turns(j, (int64_t)(left / needs));
     }
     if (j->rule != MCR_RULE_PAIRS && !features && !j->k)

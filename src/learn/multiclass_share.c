@@ -201,7 +201,7 @@ mcr_status mcr_class_share_all(job *j)
 
 double mcr_class_needs(const job *j)
 {
-    enum { SLOTS = 2048, EDGE = 64 };
+    enum { SLOTS = 2048, EDGE = 2 * MCR_ROW_PAD };
     int64_t most = 0, second = 0;
     for (int64_t c = 0; c < j->classes && j->rule == MCR_RULE_PAIRS; c++) {
         int64_t m = mcr_class_size(j, c);

@@ -98,15 +98,21 @@ mcr_status mcr_preimage_features(mcr *ctx, const mcr_model *m, int64_t *features
     return find_field(ctx, m, &name, features);
 }
 
-const char *mcr_preimage_name(mcr *ctx, const mcr_model *m, int64_t feature)
+mcr_status mcr_preimage_names(mcr *ctx, const mcr_model *m, const char **name)
 {
-    const char *name = NULL;
+    const char *field = NULL;
     int64_t cols = 0;
-    if (find_field(ctx, m, &name, &cols) || feature < 0 || feature >= cols)
-        return NULL;
-    int64_t field = mcr_data_find(m->basis, name, strlen(name));
-    char **column = field < 0 ? NULL : m->basis->store[field]->column;
-    return column ? column[feature] : NULL;
+    mcr_status s = find_field(ctx, m, &field, &cols);
+    if (s)
+        return s;
+    int64_t at = mcr_data_find(m->basis, field, strlen(field));
+    char **column = at < 0 ? NULL : m->basis->store[at]->column;
+    for (int64_t c = 0; c < cols && column; c++)
+        if (!column[c][0])
+            column = NULL; /* one without a name: they are of little use */
+    for (int64_t c = 0; c < cols; c++)
+        name[c] = column ? column[c] : NULL;
+    return MCR_OK;
 }
 
 /* Objects of a data set as dense vectors of the model's features. */

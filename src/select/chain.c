@@ -76,14 +76,14 @@ static size_t bytes_of_k(int64_t n)
     return sizeof(float) * (size_t)mcr_trial_ld(n) * (size_t)mcr_trial_ld(n);
 }
 
-mcr_status mcr_chain_room_bytes(size_t *bytes, const mcr_options *options, const mcr_data *data)
+mcr_status mcr_chain_room_bytes(size_t *bytes, const mcr_options *options, const mcr_data *data,
+                                int64_t fewest)
 {
     const mcr_learner_type *type = options->type;
     int64_t n = mcr_data_count(data);
     mcr_status s = MCR_OK;
     *bytes = 0;
-    /* With more than twice as many objects no split has few enough to train on, but for early ones in time. */
-    if (!type->takes_k || mcr_wants_features(options) || n > 2 * MOST_SHARED)
+    if (!type->takes_k || mcr_wants_features(options) || fewest > MOST_SHARED)
         return MCR_OK;
     if (type->trial_bytes && n <= MOST_SHARED)
         s = type->trial_bytes(bytes, options->ctx, options->params, data);

@@ -221,7 +221,9 @@ static mcr_status plan_workers(mcr_tried *t)
     t->workers = mcr_workers(t->ctx); /* before they are at work: then each knows of itself only */
     if (t->grid->settings < 2)
         return MCR_OK;
-    mcr_status s = mcr_chain_room_bytes(&each, t->grid->options, t->data);
+    /* In order of time the first split trains on fewest; else they are nearly equal. */
+    int64_t fewest = mcr_splits_rows(t->splits, 0, 0, NULL);
+    mcr_status s = mcr_chain_room_bytes(&each, t->grid->options, t->data, fewest);
     /* Half as much again is for what kernels and solvers take while they work. */
     size_t most = s || each == 0 || left <= others ? 0 : (left - others) / (each + each / 2);
     if (most < FEWEST)

@@ -60,7 +60,8 @@ void mcr_chain_room_free(mcr *ctx, mcr_chain_room *room);
 
 /* What the two rooms of a worker hold at most; 0: chains had better do without. It is the caller's to take
  * from the budget. */
-mcr_status mcr_chain_room_bytes(size_t *bytes, const mcr_options *options, const mcr_data *data);
+mcr_status mcr_chain_room_bytes(size_t *bytes, const mcr_options *options, const mcr_data *data,
+                                int64_t fewest);
 
 /* K of all objects in float, padded as a trial wants it. room->ld is 0 if it is better done without. */
 mcr_status mcr_chain_room_fill(mcr *ctx, mcr_chain_room *room, const mcr_kernel *kernel,

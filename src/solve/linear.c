@@ -77,17 +77,30 @@ static mcr_status go_on(const mcr_design *d, const mcr_qp *p, double began, doub
     return s;
 }
 
+static bool suits_newton(const mcr_design *d)
+{
+    double n = (double)d->n, p = (double)d->p, entries = mcr_design_entries(d);
+    return mcr_linear_newton_work(n, p, entries) <= mcr_linear_descent_work(n, p, entries);
+}
+
+static double matrix_bytes(const mcr_design *d)
+{
+    enum { EDGE = 16 };
+    return (double)d->p * (double)(d->p + EDGE) * sizeof(double);
+}
+
+double mcr_linear_bytes(const mcr_design *d)
+{
+    return !d->start || suits_newton(d) ? 2 * matrix_bytes(d) : 0;
+}
+
 mcr_status mcr_linear_solve(const mcr_design *d, const mcr_qp *p, double *b, double *g, double *w,
                             mcr_qp_result *result)
 {
     *result = (mcr_qp_result){.stop = MCR_QP_OPTIMAL};
     if (is_settled(p, b))
         return mcr_linear_judge(d, p, b, g, w, result);
-    double n = (double)d->n, entries = mcr_design_entries(d);
-    double room = (double)d->p * (double)d->p * sizeof(double);
-    bool few = mcr_linear_newton_work(n, (double)d->p, entries) <=
-                   mcr_linear_descent_work(n, (double)d->p, entries) &&
-               room <= (double)mcr_budget_left(d->ctx) / 2;
+    bool few = suits_newton(d) && matrix_bytes(d) <= (double)mcr_budget_left(d->ctx) / 2;
     if (!few && d->start)
         return mcr_linear_descent(d, p, b, g, w, result);
     double began = mcr_now();
@@ -115,7 +128,7 @@ mcr_status mcr_linear_judge(const mcr_design *d, const mcr_qp *p, const double *
     }
     r->low[0] = low;
     r->high[0] = high;
-    r->violation = fmax(high - low, 0);
+    r->violation = s ? INFINITY : fmax(high - low, 0);
     r->precise = true;
     return s;
 }

@@ -27,6 +27,8 @@ mcr_linear_solver mcr_linear_descent;
 /* What they cost, roughly, in multiply-adds of a scalar loop. */
 double mcr_linear_newton_work(double n, double p, double entries);
 double mcr_linear_descent_work(double n, double p, double entries);
+/* Memory of a solution that must be left for it to take the way it takes alone. */
+double mcr_linear_bytes(const mcr_design *d);
 
 /* w = D^T b, g = D w and the violation, low and high of the result. */
 mcr_status mcr_linear_judge(const mcr_design *d, const mcr_qp *problem, const double *b, double *g,
