@@ -1,10 +1,10 @@
 /* cache.c: rows of K that are worth keeping.
  *
  * Rows live in slabs, taken as they are needed: touching fresh memory can cost more than computing
- * what goes into it. So after a first few a further slab is taken only when as much has been spent on
- * computing rows again as it costs to touch the slab (rent or buy). A row gives way to another when it
- * was not used in the last few calls (a clock hand looks for such a one), so that a working set larger
- * than the cache does not flush it.
+ * what goes into it. So a slab is taken only when as much has been spent on computing rows again as it
+ * costs to touch the slab (rent or buy), unless it is small or the rows are dear. A row gives way to
+ * another when it was not used in the last few calls (a clock hand looks for such a one), so that a
+ * working set larger than the cache does not flush it.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -23,7 +23,7 @@ enum { SLAB_BYTES = 8 << 20, LEAST_SLABS = 8, FRESH_CALLS = 3, CHUNK = 2048 };
  * cost nearly as much to compute as to store. */
 #define TOUCH_COST 1.5
 #define WORK_COST  0.02
-#define FREE_BYTES (16 << 20)
+#define FREE_BYTES (1 << 20)
 #define DEAR_BYTES (96 << 20)
 
 typedef struct slot {

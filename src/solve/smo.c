@@ -99,12 +99,8 @@ static mcr_status open_precision(mcr_smo *s, bool precise)
     s->precise = precise;
     s->real = precise ? sizeof(double) : sizeof(float);
     s->run = mcr_smo_inner(mcr_tiles_best()->name, precise);
-    /* One place for the null object, rounded up; never a stride of 4 KiB. */
-    s->places = (s->slots / MCR_SMO_PAD + 1) * MCR_SMO_PAD;
-    s->block.ld = s->places;
-    if ((size_t)s->block.ld * s->real % 4096 == 0)
-        s->block.ld += MCR_ROW_PAD;
-    size_t places = (size_t)s->places;
+    mcr_smo_lay_out(s);
+    size_t places = (size_t)s->most_slots + 2 * MCR_SMO_PAD;
     s->block.g = mcr_alloc(s->ctx, places, s->real);
     s->block.diagonal = mcr_alloc(s->ctx, places, s->real);
     bool ok = s->block.g && s->block.diagonal;
@@ -119,18 +115,15 @@ static mcr_status open_precision(mcr_smo *s, bool precise)
             s->member[m] = m;
         return fill_whole(s);
     }
-    size_t block = places * (size_t)s->block.ld;
-    size_t fresh = s->stored ? 0 : (size_t)s->slots * (size_t)s->slots;
-    mcr_status st = mcr_budget_take(s->ctx, (block + fresh) * s->real, "the working set");
-    if (st)
+    /* What it may grow to is taken from the budget at once: later it might be gone. */
+    s->taken = mcr_smo_block_bytes(s, s->most_slots);
+    mcr_status st = mcr_budget_take(s->ctx, s->taken, "the working set");
+    if (st) {
+        s->taken = 0;
         return st;
-    s->taken = (block + fresh) * s->real;
-    s->k = s->stored ? mcr_alloc(s->ctx, block, s->real) : mcr_alloc_zero(s->ctx, block, s->real);
-    s->fresh = mcr_alloc(s->ctx, fresh, s->real);
-    s->block.k = s->k;
-    s->cleared = 0;
-    if (!s->k || !s->fresh)
-        return MCR_NO_MEMORY;
+    }
+    if ((st = mcr_smo_open_block(s)))
+        return st;
     for (int64_t m = 0; m < s->slots; m++)
         s->member[m] = -1;
     if (s->stored)
@@ -204,7 +197,10 @@ static mcr_status open_solver(mcr_smo *s, mcr *ctx, mcr_gram *gram, const mcr_qp
         s->slots /= 2;
     int64_t first = s->stored && p->from ? FIRST_STORED : FIRST_SLOTS;
     s->wanted = s->slots < first ? s->slots : first;
-    size_t n = (size_t)p->n, q = (size_t)s->slots, places = q + 2 * MCR_SMO_PAD;
+    s->most_slots = s->slots;
+    if (!s->whole && !s->stored)
+        s->slots = s->wanted; /* the more memory is touched, the longer it takes */
+    size_t n = (size_t)p->n, q = (size_t)s->most_slots, places = q + 2 * MCR_SMO_PAD;
     size_t list = n > q ? n : q;
     s->act = mcr_alloc(s->ctx, n, sizeof *s->act);
     s->g = mcr_alloc_zero(s->ctx, n + MCR_ROW_PAD, sizeof *s->g);
@@ -315,7 +311,7 @@ static mcr_qp_stop look_at_limits(mcr_smo *s, double violation)
 /* Rounds until the running gradient satisfies the conditions on the whole set, or a limit. */
 static mcr_status rounds(mcr_smo *s, mcr_qp_stop *stop)
 {
-    mcr_smo_candidate *was = mcr_alloc(s->ctx, (size_t)s->slots, sizeof *was);
+    mcr_smo_candidate *was = mcr_alloc(s->ctx, (size_t)s->most_slots, sizeof *was);
     mcr_status st = was ? MCR_OK : MCR_NO_MEMORY;
     double sum = 0, lowest = 0; /* changes of the objective so far */
     int fruitless = 0;
@@ -330,13 +326,17 @@ static mcr_status rounds(mcr_smo *s, mcr_qp_stop *stop)
         }
         if ((*stop = look_at_limits(s, violation)))
             break;
-        if (!s->stored && (st = mcr_smo_consider_shrinking(s)))
+        /* The next round may be the last where it need not do more than it is asked to. */
+        bool last = INNER_SHARE * violation <= 2 * goal(s);
+        if (!s->stored && !last && (st = mcr_smo_consider_shrinking(s)))
             break;
         s->result->rounds++;
+        if ((st = mcr_smo_resize_set(s)))
+            break;
         int64_t added = mcr_smo_renew_set(s, was), changed = 0;
         if ((st = mcr_smo_fill_block(s, added)))
             break;
-        int64_t most = 100 * s->slots + 100000, left = s->p->most_steps - s->result->steps;
+        int64_t most = 100 * s->most_slots + 100000, left = s->p->most_steps - s->result->steps;
         if (s->p->most_steps && left < most)
             most = left;
         int64_t steps = mcr_smo_solve_block(

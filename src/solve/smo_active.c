@@ -21,8 +21,8 @@ enum {
 #define SHRINK_SHARE 0.5 /* of the active set that must be able to leave */
 #define SHRINK_RENT  2.0
 
-/* The same for the most common of the problems that are solved by the hundred. */
-static double look_at_stored(mcr_smo *s)
+/* The same for the plainest problems, without a branch. */
+static double look_at_plain(mcr_smo *s)
 {
     const double *restrict g = s->g, *restrict z = s->p->z, *restrict b = s->b;
     const double *restrict lo = s->p->lo, *restrict hi = s->p->hi;
@@ -42,8 +42,8 @@ static double look_at_stored(mcr_smo *s)
 double mcr_smo_look(mcr_smo *s)
 {
     double violation = 0;
-    if (s->stored && s->groups == 1 && s->p->epsilon == 0)
-        return look_at_stored(s);
+    if (mcr_smo_is_plain(s))
+        return look_at_plain(s);
     for (int t = 0; t < s->groups; t++) {
         s->low[t] = s->p->no_sum ? 0 : INFINITY;
         s->high[t] = s->p->no_sum ? 0 : -INFINITY;

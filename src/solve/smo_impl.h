@@ -50,14 +50,14 @@ typedef struct mcr_smo {
     double work; /* kernel values of rows since the last whole gradient */
 
     /* The working set: slot -> active column (-1: empty). */
-    bool whole;           /* it is everything: slot = object */
-    bool trial;           /* the caller's K is all there is */
-    bool stored;          /* so it is, and the set is not everything */
-    int64_t cleared;      /* rows of its block */
-    int64_t members;      /* in it */
-    unsigned char *there; /* rows of the block that are made */
-    int64_t *made;        /* in which round, if at all */
-    int64_t slots;
+    bool whole;                /* it is everything: slot = object */
+    bool trial;                /* the caller's K is all there is */
+    bool stored;               /* so it is, and the set is not everything */
+    int64_t cleared;           /* rows of its block */
+    int64_t members;           /* in it */
+    unsigned char *there;      /* rows of the block that are made */
+    int64_t *made;             /* in which round, if at all */
+    int64_t slots, most_slots; /* there is room for now; at most */
     int64_t *member, *age;
     unsigned char *slot_group;
     int64_t wanted; /* size that it should have */
@@ -103,6 +103,12 @@ static inline double mcr_smo_slope_down(const mcr_smo *s, int64_t object, double
     return g - s->p->z[object] + (b > 0 ? e : -e);
 }
 
+/* All are active, in one group, and slopes are the same up and down: loops can do without branches. */
+static inline bool mcr_smo_is_plain(const mcr_smo *s)
+{
+    return s->active == s->n && s->groups == 1 && s->p->epsilon == 0;
+}
+
 /* Extremes of the slopes of each group into low and high; returns the violation. */
 double mcr_smo_look(mcr_smo *s);
 /* The whole gradient from nothing. All become active; the working set must be translated or dropped
@@ -121,6 +127,13 @@ mcr_status mcr_smo_consider_shrinking(mcr_smo *s);
 /* Back to the whole set: the rests get the gradient of all that changed since they left. */
 mcr_status mcr_smo_unshrink(mcr_smo *s);
 
+/* Places and stride of a block for as many slots as there are. */
+void mcr_smo_lay_out(mcr_smo *s);
+/* The block, and room for new members' values; what they take for so many slots. */
+size_t mcr_smo_block_bytes(const mcr_smo *s, int64_t slots);
+mcr_status mcr_smo_open_block(mcr_smo *s);
+/* The working set grows with the number of free coefficients. */
+mcr_status mcr_smo_resize_set(mcr_smo *s);
 /* Renews half of the working set; returns how many members are new. was: room for all slots. */
 int64_t mcr_smo_renew_set(mcr_smo *s, mcr_smo_candidate *was);
 /* K of the new members against all members, into their slots. */

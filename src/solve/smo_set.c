@@ -92,8 +92,8 @@ static void list_violator(mcr_smo *s, int t, int64_t i, int64_t count[2])
         s->violator[1][count[1]++] = (mcr_smo_candidate){-down, i};
 }
 
-/* All of them, in the most common of the problems that are solved by the hundred. */
-static void list_stored(mcr_smo *s, int64_t count[2])
+/* All of them, in the plainest problems. */
+static void list_plain(mcr_smo *s, int64_t count[2])
 {
     const double *restrict g = s->g, *restrict z = s->p->z, *restrict b = s->b;
     const double *restrict lo = s->p->lo, *restrict hi = s->p->hi;
@@ -135,8 +135,8 @@ static void renew_group(mcr_smo *s, int t, int64_t wanted, mcr_smo_candidate *wa
     int64_t members = 0, violators[2] = {0};
     for (int64_t m = 0; m < s->slots; m++)
         members += s->member[m] >= 0 && mcr_smo_group(s, s->act[s->member[m]]) == t;
-    if (s->stored && s->groups == 1 && s->p->epsilon == 0)
-        list_stored(s, violators);
+    if (mcr_smo_is_plain(s))
+        list_plain(s, violators);
     else
         for (int64_t i = 0; i < s->active; i++)
             if (!s->in[i] && mcr_smo_group(s, s->act[i]) == t)
@@ -160,31 +160,92 @@ static void renew_group(mcr_smo *s, int t, int64_t wanted, mcr_smo_candidate *wa
         }
 }
 
-/* The working set grows with the number of free coefficients. */
-static void resize_set(mcr_smo *s)
-{
-    int64_t is_free = 0;
-    for (int64_t i = 0; i < s->active; i++) {
-        int64_t v = s->act[i];
-        is_free += s->b[v] > s->p->lo[v] && s->b[v] < s->p->hi[v] && s->b[v] != 0;
-    }
-    int64_t wanted = is_free * 5 / 4 / 64 * 64;
-    if (wanted > s->slots)
-        wanted = s->slots;
-    if (wanted > s->wanted)
-        s->wanted = wanted;
-}
-
 int64_t mcr_smo_renew_set(mcr_smo *s, mcr_smo_candidate *was)
 {
     int64_t added = 0;
-    resize_set(s);
     for (int t = 0; t < s->groups; t++)
         renew_group(s, t, s->wanted / s->groups, was, &added);
     return added;
 }
 
 /* ---- the block of K ----------------------------------------------------------------------------*/
+
+/* One place for the null object, rounded up. */
+static int64_t places_of(int64_t slots)
+{
+    return (slots / MCR_SMO_PAD + 1) * MCR_SMO_PAD;
+}
+
+/* Never a stride of 4 KiB. */
+static int64_t stride_of(const mcr_smo *s, int64_t places)
+{
+    return (size_t)places * s->real % 4096 ? places : places + MCR_ROW_PAD;
+}
+
+void mcr_smo_lay_out(mcr_smo *s)
+{
+    s->places = places_of(s->slots);
+    s->block.ld = stride_of(s, s->places);
+}
+
+static size_t fresh_reals(const mcr_smo *s, int64_t slots)
+{
+    return s->stored ? 0 : (size_t)slots * (size_t)slots;
+}
+
+size_t mcr_smo_block_bytes(const mcr_smo *s, int64_t slots)
+{
+    int64_t places = places_of(slots);
+    return ((size_t)places * (size_t)stride_of(s, places) + fresh_reals(s, slots)) * s->real;
+}
+
+mcr_status mcr_smo_open_block(mcr_smo *s)
+{
+    size_t block = (size_t)s->places * (size_t)s->block.ld;
+    s->k = s->stored ? mcr_alloc(s->ctx, block, s->real) : mcr_alloc_zero(s->ctx, block, s->real);
+    s->fresh = mcr_alloc(s->ctx, fresh_reals(s, s->slots), s->real);
+    s->block.k = s->k;
+    s->cleared = 0;
+    return s->k && s->fresh ? MCR_OK : MCR_NO_MEMORY;
+}
+
+/* More slots; the members stay where they are, and so do their values. */
+static mcr_status add_slots(mcr_smo *s, int64_t slots)
+{
+    char *old = s->k;
+    int64_t had = s->slots, old_ld = s->block.ld;
+    mcr_free(s->ctx, s->fresh);
+    s->fresh = s->k = NULL;
+    s->slots = slots;
+    mcr_smo_lay_out(s);
+    mcr_status st = mcr_smo_open_block(s);
+    for (int64_t m = 0; m < had && !st; m++)
+        memcpy(s->k + (size_t)(m * s->block.ld) * s->real, old + (size_t)(m * old_ld) * s->real,
+               (size_t)had * s->real);
+    for (int64_t m = had; m < slots; m++)
+        s->member[m] = -1;
+    mcr_free(s->ctx, old);
+    return st;
+}
+
+mcr_status mcr_smo_resize_set(mcr_smo *s)
+{
+    int64_t is_free = 0;
+    for (int64_t i = 0; i < s->active; i++) {
+        int64_t v = s->act[i];
+        is_free += (s->b[v] > s->p->lo[v]) & (s->b[v] < s->p->hi[v]) & (s->b[v] != 0);
+    }
+    int64_t wanted = is_free * 5 / 4 / 64 * 64;
+    if (wanted > s->most_slots)
+        wanted = s->most_slots;
+    if (wanted <= s->wanted)
+        return MCR_OK;
+    s->wanted = wanted;
+    if (wanted <= s->slots)
+        return MCR_OK;
+    int64_t slots = 2 * s->slots > wanted ? 2 * s->slots : wanted;
+    return add_slots(s, slots < s->most_slots ? slots : s->most_slots);
+}
 
 typedef struct spread_job {
     const mcr_smo *s;
@@ -290,12 +351,15 @@ mcr_status mcr_smo_fill_block(mcr_smo *s, int64_t added)
         open_rows(s, used);
         return MCR_OK;
     }
-    mcr_status st = mcr_gram_block_any(s->full, (mcr_rows){s->new_object, 0, added},
-                                       (mcr_rows){s->object_list, 0, used}, s->fresh, used,
-                                       s->precise);
+    bool whole = used == s->slot_list[used - 1] + 1, all = whole && added == used;
+    mcr_rows members = {s->object_list, 0, used};
+    if (all) /* in their places at once */
+        return mcr_gram_block_any(s->full, members, members, s->k, s->block.ld, s->precise);
+    mcr_status st = mcr_gram_block_any(s->full, (mcr_rows){s->new_object, 0, added}, members,
+                                       s->fresh, used, s->precise);
     if (st)
         return st;
-    spread_job job = {s, added, used, used == s->slot_list[used - 1] + 1, is_new};
+    spread_job job = {s, added, used, whole, is_new};
     return mcr_parallel(s->ctx, (used + SPREAD - 1) / SPREAD, spread_columns, &job);
 }
 

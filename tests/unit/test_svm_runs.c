@@ -438,6 +438,35 @@ static void test_little_memory(void **state)
         }
 }
 
+/* A working set that grows with the free coefficients ends where small ones do, with a bias and
+ * without (then it has a null object behind its members). */
+static void test_growing_set(void **state)
+{
+    mcr *ctx = *state, *small;
+    mcr_config config = {.size = sizeof config, .threads = 2, .memory_bytes = 3 << 20};
+    assert_int_equal(mcr_open(&small, &config), MCR_OK);
+    static const char *const options[] = {"C=10 epsilon=0.2 tol=1e-5",
+                                          "C=10 epsilon=0.2 tol=1e-5 bias=no"};
+    problem p = problem_numbers(ctx, 2600, 6, 0.3, false, 9);
+    problem q = problem_numbers(small, 2600, 6, 0.3, false, 9);
+    for (int o = 0; o < 2; o++) {
+        mcr_model *a = fit(ctx, "svr", options[o], "rbf(gamma=0.8)", p.data);
+        mcr_model *b = fit(small, "svr", options[o], "rbf(gamma=0.8)", q.data);
+        solution s = solution_of(ctx, a, 0, "rbf(gamma=0.8)", p.data);
+        int64_t is_free = 0;
+        for (int64_t i = 0; i < p.n; i++)
+            is_free += s.b[i] != 0 && fabs(s.b[i]) < 10;
+        assert_true(is_free > 1000); /* it begins with 512 members */
+        test_close_real(options[o], objective_of(b) / objective_of(a), 1, 1e-6);
+        solution_free(&s);
+        mcr_model_free(a);
+        mcr_model_free(b);
+    }
+    problem_free(&p);
+    problem_free(&q);
+    mcr_close(small);
+}
+
 /* ---- limits ------------------------------------------------------------------------------------*/
 
 /* Feasible, and its certificate tells the violation as it is. */
@@ -599,6 +628,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_warm_starts_save_work, test_setup, test_teardown),
         cmocka_unit_test(test_threads_do_not_matter),
         cmocka_unit_test_setup_teardown(test_little_memory, test_setup, test_teardown),
+        cmocka_unit_test_setup_teardown(test_growing_set, test_setup, test_teardown),
         cmocka_unit_test(test_limits),
         cmocka_unit_test(test_interrupted_classes),
         cmocka_unit_test_setup_teardown(test_bad_calls, test_setup, test_teardown),
