@@ -301,6 +301,8 @@ def test_words_of_the_call_that_are_off():
             (["svm", file, "-C"], "fit: -C needs a value: -C X"),
             (["svm", file, "-C", "0"], 'svm: C must be a number above 0, not "0"'),
             (["svm", file, "-C", "-1"], 'svm: C must be a number above 0, not "-1"'),
+            (["svm", file, "-C", "1e400"], 'svm: C must be a number above 0, not "1e400", which is '
+             "too large for a number (infinity is written inf)"),
             (["svm", file, "-C", "ten"], 'svm: C must be a number above 0, not "ten"'),
             (["svm", file, "--bias=maybe"], 'svm: bias must be yes or no, not "maybe"')):
         done = tap.mercer("fit", *call, status=2)
