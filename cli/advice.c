@@ -87,16 +87,20 @@ int cli_advise_kernel(cli *c, mcr_kernel **out, const mcr_data *data)
     return f.kind == MCR_DENSE || f.kind == MCR_SPARSE ? 0 : refuse_without_kernel(c, data);
 }
 
-/* ---- targets ----------------------------------------------------------------------------------*/
+/* ---- approximate features ---------------------------------------------------------------------*/
 
-/* Whether the call says which task the learner is for. */
-static int task_is_given(const cli *c)
+int cli_advise_approx(cli *c, int approx, int rank_given, int landmarks_given)
 {
-    for (int i = 0; c->learning.options && c->learning.options[i].name; i++)
-        if (strcmp(c->learning.options[i].name, "task") == 0)
-            return c->learning.values[i] != NULL;
+    if (rank_given && approx == MCR_APPROX_NONE)
+        return cli_refuse(c, "--rank says how many features --approx has, and there is none: say "
+                             "--approx nystrom or --approx rff, or leave it out");
+    if (landmarks_given && approx != MCR_APPROX_NYSTROM)
+        return cli_refuse(c, "--landmarks are those of --approx nystrom%s: say so, or leave it out",
+                          approx == MCR_APPROX_RFF ? ", and rff has none" : "");
     return 0;
 }
+
+/* ---- targets ----------------------------------------------------------------------------------*/
 
 /* A learner that does both takes numbers for numbers, but a few whole ones are more often classes. */
 static void advise_task(cli *c, const char *learner, const mcr_data *data)
@@ -105,7 +109,7 @@ static void advise_task(cli *c, const char *learner, const mcr_data *data)
     int64_t classes = mcr_data_classes(data), count = mcr_data_count(data);
     const double *target = mcr_data_targets(data);
     char text[256];
-    int whole = mcr_data_target_kind(data) == MCR_REAL_TARGETS && !task_is_given(c) &&
+    int whole = mcr_data_target_kind(data) == MCR_REAL_TARGETS && !cli_learner_given(c, "task") &&
                 mcr_data_target_count(data) == 1;
     for (int64_t i = 0; i < count && whole; i++)
         whole = target[i] == floor(target[i]);

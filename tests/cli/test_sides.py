@@ -158,6 +158,19 @@ def test_features_near_a_kernel():
     assert "--names" in done.stderr, done.stderr
 
 
+def test_options_without_effect_are_refused():
+    tap.mercer("sample", "moons", "-n", "40", "-o", "m.csv")
+    for verb, *call in (["fit", "svm"], ["cv", "ridge"], ["features", "-k", "linear"]):
+        for options, said in ((["--rank", "10"], "there is none: say --approx nystrom or"),
+                              (["--approx", "none", "--rank", "10"], "there is none"),
+                              (["--landmarks", "kmeans"], "--landmarks are those of --approx nystrom:"),
+                              (["--approx", "rff", "--landmarks", "uniform"], "and rff has none")):
+            done = tap.mercer(verb, *call, "m.csv", *options, status=2)
+            assert said in done.stderr and done.stderr.count("\n") == 1, done.stderr
+    for options in (["rff", "--rank", "10"], ["nystrom", "--rank", "10", "--landmarks", "uniform"]):
+        tap.mercer("fit", "svm", "m.csv", "-k", "rbf(gamma=1)", "--approx", *options)
+
+
 def test_random_features_are_the_kernel():
     """Inner products of what is written, against the formula."""
     tap.mercer("sample", "moons", "-n", "40", "-o", "m.csv")
