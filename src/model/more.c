@@ -55,8 +55,20 @@ mcr_status mcr_options_of(mcr_options **out, mcr *ctx, const mcr_model *model)
 
 /* ---- more data ---------------------------------------------------------------------------------*/
 
-static mcr_status check_model(const mcr_options *options, const mcr_data *data,
-                              const mcr_model *model)
+/* Coefficients of one kernel say nothing in the feature space of another. */
+static mcr_status check_kernel(const mcr_options *options, const mcr_kernel *kernel,
+                               const mcr_model *model)
+{
+    if (!kernel || strcmp(mcr_kernel_text(kernel), mcr_kernel_text(model->kernel)) == 0)
+        return MCR_OK;
+    return mcr_fail(options->ctx, MCR_BAD_CALL,
+                    "%s: the model goes on with its own kernel, %.200s: leave the kernel out, or "
+                    "train on all data with the other one",
+                    options->type->name, mcr_kernel_text(model->kernel));
+}
+
+static mcr_status check_model(const mcr_options *options, const mcr_kernel *kernel,
+                              const mcr_data *data, const mcr_model *model)
 {
     const char *learner = options->type->name;
     if (strcmp(model->learner, learner) != 0)
@@ -71,7 +83,7 @@ static mcr_status check_model(const mcr_options *options, const mcr_data *data,
                         "%s: the model is damaged (its count of objects)", learner);
     if (mcr_data_target_kind(data) == MCR_NO_TARGETS)
         return mcr_fail(options->ctx, MCR_BAD_DATA, "%s: the data have no labels", learner);
-    return MCR_OK;
+    return check_kernel(options, kernel, model);
 }
 
 /* The model's objects and the new ones. */
@@ -111,7 +123,7 @@ mcr_status mcr_fit_more(mcr_model **out, const mcr_options *options, const mcr_k
     int64_t *own = NULL;
     *out = NULL;
     mcr_data *scaled = NULL;
-    mcr_status s = check_model(options, data, model);
+    mcr_status s = check_model(options, kernel, data, model);
     if (!s)
         s = mcr_scaling_apply(&scaled, model->scaling, data);
     if (!s)
@@ -127,7 +139,7 @@ mcr_status mcr_fit_more(mcr_model **out, const mcr_options *options, const mcr_k
     mcr_learning with = {
         .data = all, .start = &start, .start_kernel = model->kernel, .first = start.basis};
     if (!s)
-        s = mcr_model_train(out, options, kernel ? kernel : model->kernel, &with, false);
+        s = mcr_model_train(out, options, model->kernel, &with, false);
     if (!s && model->scaling && (s = mcr_scaling_copy(&(*out)->scaling, model->scaling))) {
         mcr_model_free(*out);
         *out = NULL;

@@ -111,11 +111,18 @@ def test_what_cannot_go_on_is_refused():
             (["--resume", "m.mercer", files[1], "--budget", "0"], 2, "budget must be"),
             (["--resume", "m.mercer", files[1], "--start", "m.mercer"], 2, "give one of them"),
             (["--resume", "m.mercer", files[1], "-C", "1"], 2, "perceptron has no option -C"),
+            (["--resume", "m.mercer", files[1], "-k", "rbf(gamma=7)"], 2, "with its own kernel, rbf(gamma="),
+            (["--resume", "m.mercer", files[1], "--bias", "no"], 2, "was trained with it (bias=yes)"),
             (["--resume", "none.mercer", files[1]], 1, "none.mercer"),
             (["--resume", "m.mercer", files[1], "--target", "none"], 1, ""),
             (["perceptron", files[1], "--budget", "0"], 2, "budget must be")):
         done = tap.mercer("fit", *call, status=status)
         assert said in done.stderr and done.stderr.count("\n") == 1, done.stderr
+    kernel = tap.mercer_json("info", "m.mercer")["kernel"]
+    tap.mercer("fit", "--resume", "m.mercer", files[1], "-k", kernel, "--bias", "yes")
+    fit("pegasos", files[0], model="p.mercer")
+    done = tap.mercer("fit", "--resume", "p.mercer", files[1], "--average", "last", status=2)
+    assert "the average cannot change" in done.stderr, done.stderr
     before = open("m.mercer", "rb").read()
     tap.mercer("fit", "--resume", "m.mercer", "wide.csv", "-o", "m.mercer", status=1)
     assert open("m.mercer", "rb").read() == before
