@@ -97,6 +97,10 @@ mcr_status mcr_data_with_store(mcr_data **out, const mcr_data *data, mcr_store *
  * objects occur twice, and, for classify, where a class would be left with fewer than two. */
 mcr_status mcr_data_merge(mcr_data **out, const mcr_data *data, bool classify, int64_t *where);
 
+/* The same objects with the columns that `like` has, in its order, where both name their columns: others
+ * are left out. MCR_BAD_DATA if one of them is missing. */
+mcr_status mcr_data_match(mcr_data **out, mcr *ctx, const mcr_data *data, const mcr_data *like);
+
 /* The objects of old, with class 0 and weight 0, and then those of more: the fields of old, the classes
  * that are named. match: which of them each class of `more` is. */
 mcr_status mcr_data_extend(mcr_data **out, const mcr_data *old, const mcr_data *more,
@@ -110,9 +114,6 @@ mcr_status mcr_data_extend(mcr_data **out, const mcr_data *old, const mcr_data *
 mcr_status mcr_store_new(mcr_store **out, mcr *ctx, const char *name, mcr_kind kind);
 mcr_store *mcr_store_retain(mcr_store *store);
 void mcr_store_free(mcr_store *store); /* one owner less */
-/* The first column of b (from 0) whose name is that of another column of a, and of no column at its own
- * place; -1: none. */
-int64_t mcr_store_names_moved(const mcr_store *a, const mcr_store *b);
 /* MCR_BAD_DATA with the object's number if an invariant of its kind does not hold. */
 mcr_status mcr_store_check(const mcr_store *store);
 

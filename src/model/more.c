@@ -122,12 +122,12 @@ mcr_status mcr_fit_more(mcr_model **out, const mcr_options *options, const mcr_k
     mcr_fitted start = {0};
     int64_t *own = NULL;
     *out = NULL;
-    mcr_data *scaled = NULL;
+    mcr_data *ready = NULL;
     mcr_status s = check_model(options, kernel, data, model);
     if (!s)
-        s = mcr_scaling_apply(&scaled, model->scaling, data);
+        s = mcr_model_prepare(&ready, ctx, model, data);
     if (!s)
-        s = join(&all, options, scaled, model);
+        s = join(&all, options, ready, model);
     if (!s) {
         start = *model->fitted;
         own = mcr_alloc(ctx, (size_t)start.basis, sizeof *own);
@@ -147,7 +147,7 @@ mcr_status mcr_fit_more(mcr_model **out, const mcr_options *options, const mcr_k
     if (!s)
         number_objects(*out, model);
     mcr_free(ctx, own);
-    mcr_data_free(scaled);
+    mcr_data_free(ready);
     mcr_data_free(all);
     return s;
 }

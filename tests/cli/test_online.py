@@ -99,7 +99,7 @@ def test_approximate_features():
 
 def test_what_cannot_go_on_is_refused():
     _, files = parts("blobs", 120, 2)
-    write("wide.csv", "a,b,c,y\n1,2,3,1\n4,5,6,2\n")
+    write("wide.csv", "1,2,3,1\n4,5,6,2\n")
     write("other.csv", lines(files[0])[0] + "\n1,2,9\n")
     fit("perceptron", files[0])
     fit("svm", files[0], model="svm.mercer")

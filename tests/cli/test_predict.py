@@ -217,7 +217,7 @@ def test_data_without_targets():
 
 def test_data_that_do_not_fit():
     model = fitted("svm", sample("moons", n=50))
-    write("three.csv", "a,b,c,y\n1,2,3,1\n4,5,6,-1\n")
+    write("three.csv", "1,2,3,1\n4,5,6,-1\n")
     done = predict(model, "three.csv", "-o", "p.txt", status=1)
     assert done.stderr.startswith("mercer: three.csv: "), done.stderr
     assert "3 features" in done.stderr and " 2" in done.stderr and not os.path.exists("p.txt")
@@ -233,16 +233,16 @@ def test_targets_that_do_not_fit():
     file = sample("moons", n=40)
     model = fitted("svm", file)
     x, y = read_csv(file)
-    write("other.csv", "a,b,y\n" + "".join("%r,%r,%d\n" % (*r, 7 + i % 2)
+    write("other.csv", "x1,x2,y\n" + "".join("%r,%r,%d\n" % (*r, 7 + i % 2)
                                             for i, r in enumerate(x.tolist())))
     done = predict(model, "other.csv")
     tap.check_equal(done.stdout, predict(model, file).stdout)
     tap.check_equal(done.stderr, 'mercer: warning: the model does not know class "7" and 1 more: '
                     "counted as wrong\naccuracy 0 (0 of 40)\n")
-    write("as_real.csv", "a,b,y\n" + "".join("%r,%r,%.1f\n" % (*r, t) for r, t in zip(x.tolist(), y)))
+    write("as_real.csv", "x1,x2,y\n" + "".join("%r,%r,%.1f\n" % (*r, t) for r, t in zip(x.tolist(), y)))
     tap.check_equal(predict(model, "as_real.csv").stderr, predict(model, file).stderr)
     curve = fitted("svr", sample("sinc", n=40), model="s.mercer")
-    write("words.csv", "a,y\n1,cat\n2,dog\n")
+    write("words.csv", "1,cat\n2,dog\n")
     done = predict(curve, "words.csv")
     tap.check_equal(len(done.stdout.splitlines()), 2)
     assert done.stderr.startswith("mercer: warning: the targets are words"), done.stderr
