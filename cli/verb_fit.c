@@ -104,6 +104,7 @@ static int open_more(fit_job *job)
     if (!bad)
         bad = check_place(c, job->call->output);
     c->reading.features = report->features;
+    c->reading.like = mcr_model_layout(job->start);
     return bad ? bad : cli_read_words(c, &job->data, job->first_file);
 }
 

@@ -61,6 +61,15 @@ typedef struct mcr_classes { /* a list of names, shared by views */
     char *text; /* holds all names */
 } mcr_classes;
 
+struct mcr_layout {
+    int64_t owners;  /* atomic */
+    int64_t columns; /* of the table, features and all */
+    int64_t targets,
+        roles;         /* roles: the targets in their order, then the weights if there are any */
+    int64_t *column;   /* of each role, from 0 */
+    mcr_classes *name; /* of each role; NULL: no header, or names that do not tell them */
+};
+
 struct mcr_data {
     mcr *ctx;
     int64_t owners; /* atomic */
@@ -78,6 +87,7 @@ struct mcr_data {
      * first of each row being `target`. Else NULL. */
     mcr_classes *target_names;
     double *table;
+    mcr_layout *layout; /* of the table that it was read from; NULL: of none */
 };
 
 /* Field `i` of the data set as kernels see it. */
@@ -151,6 +161,13 @@ mcr_status mcr_classes_of_names(mcr_classes **out, mcr *ctx, const char *const *
                                 int64_t count);
 mcr_classes *mcr_classes_retain(mcr_classes *classes);
 void mcr_classes_free(mcr *ctx, mcr_classes *classes); /* one owner less; NULL allowed */
+
+/* A copy of `from` with other names; name may be NULL. */
+mcr_status mcr_layout_new(mcr_layout **out, mcr *ctx, const mcr_layout *from,
+                          const char *const *name);
+mcr_layout *mcr_layout_retain(mcr_layout *layout);  /* NULL allowed */
+void mcr_layout_free(mcr *ctx, mcr_layout *layout); /* one owner less; NULL allowed */
+void mcr_builder_layout(mcr_builder *builder, mcr_layout *layout); /* takes it over */
 
 /* A reader: one file in src/data/format that defines `const mcr_format mcr_format_<name>`, and one
  * line `FORMAT(name)` in formats.def. `sniff` says how sure it is (0 no .. 100 certain) from the name

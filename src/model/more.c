@@ -144,8 +144,10 @@ mcr_status mcr_fit_more(mcr_model **out, const mcr_options *options, const mcr_k
         mcr_model_free(*out);
         *out = NULL;
     }
-    if (!s)
+    if (!s) {
+        (*out)->layout = mcr_layout_retain(model->layout);
         number_objects(*out, model);
+    }
     mcr_free(ctx, own);
     mcr_data_free(ready);
     mcr_data_free(all);

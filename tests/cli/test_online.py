@@ -106,7 +106,7 @@ def test_what_cannot_go_on_is_refused():
     for call, status, said in (
             (["--resume", "svm.mercer", files[1]], 2, "svm.mercer is a model of svm, which cannot"),
             (["pegasos", "--resume", "m.mercer", files[1]], 2, "a model of perceptron, not of pegasos"),
-            (["--resume", "m.mercer", "wide.csv"], 1, "wide.csv: cannot join"),
+            (["--resume", "m.mercer", "wide.csv", "--target", "4"], 1, "wide.csv: cannot join"),
             (["--resume", "m.mercer", "other.csv"], 1, 'other.csv: perceptron: the model has no class "9"'),
             (["--resume", "m.mercer", files[1], "--budget", "0"], 2, "budget must be"),
             (["--resume", "m.mercer", files[1], "--start", "m.mercer"], 2, "give one of them"),
