@@ -8,7 +8,8 @@
 #include "cli.h"
 
 /* The kernel where the call names none: `precomputed` for data that are a kernel matrix; NULL, with
- * status 0, for one field of vectors, where the library has a default. Else the call is refused, with
+ * status 0, for one field of vectors, where the library has a default (with a remark if they look like a
+ * kernel matrix). Else the call is refused, with
  * the fields and a kernel that would fit them. */
 int cli_advise_kernel(cli *c, mcr_kernel **out, const mcr_data *data);
 /* Refuses --rank and --landmarks where the call has no use for them: whoever says them expects

@@ -197,6 +197,15 @@ def test_precomputed_needs_no_kernel():
     assert "40 x 30" in done.stderr and "square" in done.stderr, done.stderr
     done = tap.mercer("fit", "svm", "k.npy", "--target", "y.npy", "-k", "precomputed", status=1)
     assert "--format precomputed" in done.stderr, done.stderr
+    # Kernel values that are taken for vectors are remarked on, other squares are not.
+    said = "if these are kernel values, say --format precomputed"
+    assert said in tap.mercer("fit", "svm", "k.npy", "--target", "y.npy").stderr
+    assert said in tap.mercer("fit", "svm", "k.npy", status=1).stderr
+    x = np.load("k.npy")
+    x[0, 1] += 1
+    np.save("x.npy", x)
+    for call in (["x.npy", "--target", "y.npy"], ["k.npy", "--target", "y.npy", "-k", "linear"]):
+        tap.check_equal(tap.mercer("fit", "svm", *call).stderr, "")
 
 
 def test_numbers_as_classes_are_remarked_on():
