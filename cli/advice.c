@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "learner.h"
@@ -76,6 +77,27 @@ static int refuse_without_kernel(cli *c, const mcr_data *data)
                       has, fields > SHOWN ? ", ..." : "", kernel);
 }
 
+/* Whether vectors could be rows of kernel values: square, symmetric where it is looked at, and with a
+ * diagonal that squared lengths can have. */
+static int is_like_gram(const mcr_data *data)
+{
+    enum { LOOKED_AT = 500, LEAST = 3 };
+    mcr_field_info f;
+    int64_t n = mcr_data_count(data), m = n < LOOKED_AT ? n : LOOKED_AT;
+    if (mcr_data_field_info(data, 0, &f) != MCR_OK || f.kind != MCR_DENSE || f.cols != n ||
+        n < LEAST)
+        return 0;
+    double *row = cli_alloc((size_t)(m * n), sizeof *row);
+    int like = 1;
+    for (int64_t i = 0; i < m && like; i++) {
+        like = mcr_data_vector(data, 0, i, row + i * n) == MCR_OK && row[i * n + i] > 0;
+        for (int64_t j = 0; j < i && like; j++)
+            like = row[i * n + j] == row[j * n + i];
+    }
+    free(row);
+    return like;
+}
+
 int cli_advise_kernel(cli *c, mcr_kernel **out, const mcr_data *data)
 {
     mcr_field_info f = {0};
@@ -84,19 +106,27 @@ int cli_advise_kernel(cli *c, mcr_kernel **out, const mcr_data *data)
         return refuse_without_kernel(c, data);
     if (f.kind == MCR_PRECOMPUTED)
         return cli_read_kernel(c, out, "precomputed");
+    if (is_like_gram(data))
+        cli_progress_log(c, MCR_LOG_WARNING,
+                         "the data are a square and symmetric matrix, and its rows are taken for "
+                         "vectors; if these are kernel values, say --format precomputed");
     return f.kind == MCR_DENSE || f.kind == MCR_SPARSE ? 0 : refuse_without_kernel(c, data);
 }
 
-/* ---- targets ----------------------------------------------------------------------------------*/
+/* ---- approximate features ---------------------------------------------------------------------*/
 
-/* Whether the call says which task the learner is for. */
-static int task_is_given(const cli *c)
+int cli_advise_approx(cli *c, int approx, int rank_given, int landmarks_given)
 {
-    for (int i = 0; c->learning.options && c->learning.options[i].name; i++)
-        if (strcmp(c->learning.options[i].name, "task") == 0)
-            return c->learning.values[i] != NULL;
+    if (rank_given && approx == MCR_APPROX_NONE)
+        return cli_refuse(c, "--rank says how many features --approx has, and there is none: say "
+                             "--approx nystrom or --approx rff, or leave it out");
+    if (landmarks_given && approx != MCR_APPROX_NYSTROM)
+        return cli_refuse(c, "--landmarks are those of --approx nystrom%s: say so, or leave it out",
+                          approx == MCR_APPROX_RFF ? ", and rff has none" : "");
     return 0;
 }
+
+/* ---- targets ----------------------------------------------------------------------------------*/
 
 /* A learner that does both takes numbers for numbers, but a few whole ones are more often classes. */
 static void advise_task(cli *c, const char *learner, const mcr_data *data)
@@ -105,7 +135,7 @@ static void advise_task(cli *c, const char *learner, const mcr_data *data)
     int64_t classes = mcr_data_classes(data), count = mcr_data_count(data);
     const double *target = mcr_data_targets(data);
     char text[256];
-    int whole = mcr_data_target_kind(data) == MCR_REAL_TARGETS && !task_is_given(c) &&
+    int whole = mcr_data_target_kind(data) == MCR_REAL_TARGETS && !cli_learner_given(c, "task") &&
                 mcr_data_target_count(data) == 1;
     for (int64_t i = 0; i < count && whole; i++)
         whole = target[i] == floor(target[i]);

@@ -21,6 +21,7 @@ int cli_asking_open(cli_asking *a, cli *c, const char *path)
         return bad;
     a->report = mcr_model_report(a->model);
     c->reading.features = a->report->features;
+    c->reading.like = mcr_model_layout(a->model);
     return 0;
 }
 

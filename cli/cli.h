@@ -49,7 +49,9 @@ typedef struct cli_common {
 typedef struct cli_reading {
     const char *format, *target, *weight;
     cli_list classes;
-    int64_t features; /* libsvm: at least so many, set by a verb that has a model; 0: as found */
+    /* Set by a verb that has a model: */
+    int64_t features;       /* libsvm: at least so many; 0: as found */
+    const mcr_layout *like; /* csv, tsv: the table that the model was trained on; NULL: none */
 } cli_reading;
 
 /* The options of the learners; see learner.h. */

@@ -131,6 +131,7 @@ int cli_read_data(cli *c, mcr_data **out, const char *path)
         .weight = c->reading.weight,
         .class_files = c->reading.classes.item,
         .features = c->reading.features,
+        .like = c->reading.like,
     };
     return cli_fail(c, mcr_data_read(out, c->ctx, path, &options));
 }

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "advice.h"
+
 static int find_learner(const char *name, mcr_learner_info *info)
 {
     for (int64_t i = 0; i < mcr_learner_count(); i++)
@@ -226,6 +228,25 @@ static int refuse_option(cli *c, const char *learner, const cli_option *o)
                       learner, o->name[1] ? "--" : "-", o->name, others, c->verb->name, learner);
 }
 
+const char *cli_learner_given(const cli *c, const char *option)
+{
+    for (int i = 0; c->learning.options && c->learning.options[i].name; i++)
+        if (strcmp(c->learning.options[i].name, option) == 0)
+            return c->learning.values[i];
+    return NULL;
+}
+
+/* After the options are set: so the word is one of those that --approx may have. */
+static int check_approx(cli *c)
+{
+    const char *word = cli_learner_given(c, "approx");
+    int approx = !word || strcmp(word, "none") == 0 ? MCR_APPROX_NONE
+                 : strcmp(word, "rff") == 0         ? MCR_APPROX_RFF
+                                                    : MCR_APPROX_NYSTROM;
+    return cli_advise_approx(c, approx, cli_learner_given(c, "rank") != NULL,
+                             cli_learner_given(c, "landmarks") != NULL);
+}
+
 /* Sets what the call says; ranges are listed, where there is room for them. */
 static int set_options(cli *c, mcr_options *options, const char *learner, const char **name,
                        const char **range, int64_t *count)
@@ -247,7 +268,7 @@ static int set_options(cli *c, mcr_options *options, const char *learner, const 
             bad = cli_fail(c, mcr_options_set(options, o->name, value));
         }
     }
-    return bad;
+    return bad ? bad : check_approx(c);
 }
 
 int cli_learner_set(cli *c, mcr_options *options, const char *learner)

@@ -228,9 +228,48 @@ int cli_option_takes_next(const cli_option *option, const char *arg)
     return arg[1] == '-' ? strchr(arg, '=') == NULL : arg[2] == '\0';
 }
 
-static int refuse_unknown(cli *c, const cli_group *groups, int count, const char *arg)
+/* What users of other programs write, and what says the same here, around its value. */
+typedef struct habit {
+    const char *name, *before, *after, *example;
+} habit;
+
+static const habit habits[] = {
+    {"-c", "-C ", "", "10"},
+    {"-g", "-k 'rbf(gamma=", ")'", "0.5"},
+    {"--gamma", "-k 'rbf(gamma=", ")'", "0.5"},
+    {"-d", "-k 'poly(degree=", ")'", "3"},
+    {"--degree", "-k 'poly(degree=", ")'", "3"},
+};
+
+static const habit *find_habit(const char *arg)
+{
+    int is_long = arg[1] == '-';
+    size_t length = is_long ? strcspn(arg, "=") : 2;
+    for (size_t i = 0; i < sizeof habits / sizeof *habits; i++)
+        if (strlen(habits[i].name) == length && strncmp(habits[i].name, arg, length) == 0)
+            return &habits[i];
+    return NULL;
+}
+
+/* next: the argument behind, which may be the value; NULL: there is none. */
+static int refuse_habit(cli *c, const habit *h, const char *arg, const char *next)
+{
+    const char *text = arg + strlen(h->name), *rest;
+    double value;
+    text = *text == '=' ? text + 1 : *text ? text : next;
+    if (!text || !read_number(text, &value, &rest) || (*rest && *rest != ':'))
+        text = h->example;
+    return cli_refuse(c, "unknown option \"%s\" (did you mean %s%s%s?)", h->name, h->before, text,
+                      h->after);
+}
+
+static int refuse_unknown(cli *c, const cli_group *groups, int count, const char *arg,
+                          const char *next)
 {
     char word[64], wanted[64];
+    const habit *h = c->verb->traits & CLI_LEARNS ? find_habit(arg) : NULL;
+    if (h)
+        return refuse_habit(c, h, arg, next);
     snprintf(word, sizeof word, "%.*s", (int)strcspn(arg, "="), arg);
     cli_suggestion near = {word + strspn(word, "-"), NULL, 0};
     for (int i = 0; i < count; i++)
@@ -268,7 +307,7 @@ static int take_option(cli *c, const cli_group *groups, int count, int argc, cha
     const char *arg = argv[*at];
     given g = find_option(groups, count, arg);
     if (!g.option)
-        return refuse_unknown(c, groups, count, arg);
+        return refuse_unknown(c, groups, count, arg, *at + 1 < argc ? argv[*at + 1] : NULL);
     int is_long = arg[1] == '-';
     snprintf(g.name, sizeof g.name, "%.*s", is_long ? (int)strcspn(arg, "=") : 2, arg);
     if (g.option->type == CLI_FLAG) {

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "advice.h"
 #include "cli.h"
 #include "json.h"
 #include "output.h"
@@ -17,7 +18,7 @@
 typedef struct features_call {
     const char *kernel, *output;
     int64_t names, rank;
-    int approx, landmarks; /* approx: an mcr_approx */
+    int approx, landmarks; /* approx: an mcr_approx; rank, landmarks: may be absent */
 } features_call;
 
 static int64_t count_values(const mcr_features *f)
@@ -148,6 +149,11 @@ typedef struct nearby {
     double seconds;
 } nearby;
 
+static int landmarks_of(const features_call *call)
+{
+    return call->landmarks < 0 ? 0 : call->landmarks;
+}
+
 static void print_near_json(const cli *c, const features_call *call, const mcr_kernel *kernel,
                             const mcr_data *data, const nearby *m)
 {
@@ -158,7 +164,7 @@ static void print_near_json(const cli *c, const features_call *call, const mcr_k
     cli_json_text(&j, "kernel", mcr_kernel_text(kernel));
     cli_json_text(&j, "approx", call->approx == MCR_APPROX_RFF ? "rff" : "nystrom");
     if (call->approx == MCR_APPROX_NYSTROM)
-        cli_json_text(&j, "landmarks", landmarks[call->landmarks]);
+        cli_json_text(&j, "landmarks", landmarks[landmarks_of(call)]);
     cli_json_integer(&j, "features", mcr_map_count(m->map));
     cli_json_object(&j, "error");
     cli_json_integer(&j, "pairs", m->error.pairs);
@@ -190,8 +196,8 @@ static int run_near(cli *c, const features_call *call, const mcr_kernel *kernel,
     mcr_data *vectors = NULL;
     mcr_map_options how = {.size = sizeof how,
                            .approx = (mcr_approx)call->approx,
-                           .rank = call->rank,
-                           .landmarks = (mcr_landmarks)call->landmarks};
+                           .rank = call->rank == INT64_MIN ? 100 : call->rank,
+                           .landmarks = (mcr_landmarks)landmarks_of(call)};
     double start = cli_seconds();
     int bad = cli_fail(c, mcr_map_open(&m.map, c->ctx, kernel, data, &how));
     if (!bad)
@@ -238,7 +244,8 @@ static int check_call(cli *c, const features_call *call)
 {
     if (call->approx && call->names > 0)
         return cli_refuse(c, "--names: features of --approx have no names");
-    return cli_output_check(c, call->output);
+    int bad = cli_advise_approx(c, call->approx, call->rank != INT64_MIN, call->landmarks >= 0);
+    return bad ? bad : cli_output_check(c, call->output);
 }
 
 static int run(cli *c, const void *values)
@@ -281,17 +288,15 @@ static const cli_option options[] = {
      .type = CLI_INT,
      .offset = AT(rank),
      .argument = "R",
-     .standard = "100",
      .min = 1,
      .max = 1e6,
-     .help = "how many features --approx has"},
+     .help = "how many features --approx has (default: 100)"},
     {.name = "landmarks",
      .type = CLI_CHOICE,
      .offset = AT(landmarks),
      .argument = "HOW",
-     .standard = "uniform",
      .choices = "uniform|kmeans|leverage",
-     .help = "how nystrom chooses its objects"},
+     .help = "how nystrom chooses its objects (default: uniform)"},
     CLI_LAST_OPTION,
 };
 

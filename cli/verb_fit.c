@@ -104,6 +104,7 @@ static int open_more(fit_job *job)
     if (!bad)
         bad = check_place(c, job->call->output);
     c->reading.features = report->features;
+    c->reading.like = mcr_model_layout(job->start);
     return bad ? bad : cli_read_words(c, &job->data, job->first_file);
 }
 
@@ -272,17 +273,16 @@ const cli_verb cli_verb_fit = {
     .name = "fit",
     .summary = "train a learner; a summary with the certificate",
     .usage = "LEARNER DATA... [-k KERNEL] [-o MODEL]",
-    .about =
-        "Trains LEARNER on the objects of all DATA files together, and says what was found: "
-        "support\n"
-        "objects, objective, and a certificate: how far the result is from optimal, computed "
-        "anew at\n"
-        "the end. mercer learners lists the learners; mercer fit LEARNER --help shows the "
-        "options of\n"
-        "one. A limit of time or steps, or Ctrl-C, keeps the best model so far, and says so.\n"
-        "With --resume a model of perceptron or pegasos goes on with more data; learner, kernel "
-        "and\n"
-        "options are the model's where the call does not say otherwise.",
+    .about = "Trains LEARNER on the objects of all DATA files together, and says what was found: "
+             "support\n"
+             "objects, objective, and a certificate: how far the result is from optimal, computed "
+             "anew at\n"
+             "the end. mercer learners lists the learners; mercer fit LEARNER --help shows the "
+             "options of\n"
+             "one. A limit of time or steps, or Ctrl-C, keeps the best model so far, and says so.\n"
+             "With --resume a model of perceptron or pegasos goes on with more data; learner and "
+             "kernel are\n"
+             "the model's, and options where the call does not say otherwise.",
     .examples = "mercer sample moons -n 500 -o moons.csv\n"
                 "mercer fit svm moons.csv -k 'rbf(gamma=2)' -C 10 -o moons.mercer\n"
                 "mercer fit svm moons.csv --class-weight balanced --probability -o p.mercer\n"

@@ -410,9 +410,13 @@ const cli_verb cli_verb_predict = {
              "Where the data have targets, the predictions are compared with them: accuracy, or "
              "mse, mae\n"
              "and r2 (of several targets each, and the means), on standard error.\n"
-             "MODEL is a file of mercer fit, or a model file of LIBSVM. For data without a target "
-             "column\n"
-             "say --target none. Under --json the predictions are written only with -o.",
+             "MODEL is a file of mercer fit, or a model file of LIBSVM. A table is read as in "
+             "training: its\n"
+             "columns are found by their names, or without a header by their places, and targets "
+             "may be\n"
+             "missing; --target and --weight say otherwise. Under --json the predictions are "
+             "written\n"
+             "only with -o.",
     .examples = "mercer sample moons -n 500 -o moons.csv\n"
                 "mercer fit svm moons.csv -k 'rbf(gamma=2)' --probability -o moons.mercer\n"
                 "mercer sample moons -n 200 --seed 2 -o new.csv\n"

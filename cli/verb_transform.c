@@ -178,7 +178,7 @@ const cli_verb cli_verb_transform = {
         "nearly as possible. What the components do not describe, such as noise, is gone "
         "then.\n"
         "A model of cca gives two coordinates for each pair; their correlations on DATA go to\n"
-        "standard error. For data without a target column say --target none. Under --json\n"
+        "standard error. A table is read as in training, see mercer help predict. Under --json\n"
         "coordinates are written only with -o.",
     .examples = "mercer sample rings -n 300 -o rings.csv\n"
                 "mercer fit pca rings.csv -k 'rbf(gamma=1)' --components 3 -o rings.mercer\n"

@@ -43,6 +43,9 @@ typedef struct mcr_rows {
 
 /* ---- reading ---------------------------------------------------------------------------------*/
 
+/* What the columns of a table were: how many, and which of them targets and weights. A model keeps it. */
+typedef struct mcr_layout mcr_layout;
+
 /* Zero in a field means the default. */
 typedef struct mcr_read_options {
     size_t size;
@@ -58,6 +61,10 @@ typedef struct mcr_read_options {
      * without directory and extension, or what stands before '=' in "word=path". */
     const char *const *class_files;
     int64_t features; /* libsvm: at least so many columns (a model's), 0: as found */
+    /* csv/tsv: where target or weight are NULL, they are the columns that they were in this table
+     * (mcr_model_layout): of the same names, or, without a header, at the same places of as many columns.
+     * A table that has all columns but these has no target. NULL: as said above. */
+    const mcr_layout *like;
 } mcr_read_options;
 
 /* Reads a file (or TU directory; "-": standard input), gzip or not. options may be NULL. With

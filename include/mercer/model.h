@@ -15,6 +15,9 @@ extern "C" {
 MCR_API void mcr_model_free(mcr_model *model); /* NULL allowed */
 /* How it was made. Borrowed. */
 MCR_API const mcr_report_fit *mcr_model_report(const mcr_model *model);
+/* What the columns of its training data were, to read others like them; NULL: they were no table.
+ * Borrowed. */
+MCR_API const mcr_layout *mcr_model_layout(const mcr_model *model);
 /* The table of a model that mcr_tune made, as lines of comma-separated values with a header; NULL: it
  * was not tuned. Borrowed. */
 MCR_API const char *mcr_model_tuning(const mcr_model *model);

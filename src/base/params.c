@@ -83,9 +83,19 @@ static bool span_is(span s, const char *word, size_t length)
     return (size_t)(s.end - s.start) == length && memcmp(s.start, word, length) == 0;
 }
 
+/* Infinity is a word. Digits that come out as infinity were meant as a number, which no double holds. */
+static bool has_overflowed(span s, double value)
+{
+    for (const char *p = s.start; isinf(value) && p < s.end; p++)
+        if (*p >= '0' && *p <= '9')
+            return true;
+    return false;
+}
+
 static bool read_real(span s, double *value)
 {
-    return mcr_parse_real(s.start, s.end, value) == s.end && !isnan(*value);
+    return mcr_parse_real(s.start, s.end, value) == s.end && !isnan(*value) &&
+           !has_overflowed(s, *value);
 }
 
 /* "1000", and "1e3" as well. */
@@ -168,12 +178,12 @@ static bool next_real(span s, const char **next, double *value, bool *fault)
         while (p < end && is_blank(*p))
             p++;
     }
-    p = mcr_parse_real(p, end, value);
-    if (p == NULL || isnan(*value)) {
+    const char *behind = mcr_parse_real(p, end, value);
+    if (behind == NULL || isnan(*value) || has_overflowed((span){p, behind}, *value)) {
         *fault = true;
         return false;
     }
-    *next = p;
+    *next = behind;
     return true;
 }
 
@@ -215,9 +225,14 @@ static mcr_status refuse_number(mcr *ctx, const char *owner, const mcr_param *p,
                                 const char *what)
 {
     char limits[128];
+    double value;
+    bool overflow = mcr_parse_real(s.start, s.end, &value) == s.end && has_overflowed(s, value);
     say_limits(p, limits, sizeof limits);
-    return mcr_fail(ctx, MCR_BAD_CALL, "%s: %s must be %s%s, not \"%.*s\"", owner, p->name, what,
-                    limits, shown(s), s.start);
+    return mcr_fail(ctx, MCR_BAD_CALL, "%s: %s must be %s%s, not \"%.*s\"%s", owner, p->name, what,
+                    limits, shown(s), s.start,
+                    overflow && within(p, value)
+                        ? ", which is too large for a number (infinity is written inf)"
+                        : "");
 }
 
 static mcr_status refuse_choice(mcr *ctx, const char *owner, const mcr_param *p, span s)

@@ -37,6 +37,7 @@ void mcr_builder_close(mcr_builder *b)
     mcr_free(ctx, b->weight);
     mcr_classes_free(ctx, b->target_names);
     mcr_free(ctx, b->table);
+    mcr_layout_free(ctx, b->layout);
     mcr_free(ctx, b);
 }
 
@@ -362,6 +363,12 @@ mcr_status mcr_builder_weights(mcr_builder *b, const double *weights)
     return MCR_OK;
 }
 
+void mcr_builder_layout(mcr_builder *b, mcr_layout *layout)
+{
+    mcr_layout_free(b->ctx, b->layout);
+    b->layout = layout;
+}
+
 static mcr_status finish(mcr_data **out, mcr_builder *b)
 {
     if (b->stores == 0)
@@ -390,6 +397,7 @@ static mcr_status finish(mcr_data **out, mcr_builder *b)
     d->classes = b->classes;
     d->target_names = b->target_names;
     d->table = b->table;
+    d->layout = b->layout;
     mcr_free(b->ctx, b);
     *out = d;
     return MCR_OK;

@@ -19,6 +19,7 @@ struct mcr_builder {
     double *weight;
     mcr_classes *target_names; /* of several targets; NULL: one or none */
     double *table;             /* all of them, row by row */
+    mcr_layout *layout;
 };
 
 /* The part called `what` has `count` objects: sets the builder's count or compares. */

@@ -393,6 +393,7 @@ mcr_status mcr_data_concat(mcr_data **out, const mcr_data *const *parts, int64_t
     if (status == MCR_OK)
         status = join_targets(b, parts, count, j.count);
     mcr_free(ctx, j.part);
+    mcr_builder_layout(b, mcr_layout_retain(parts[0]->layout));
     if (status == MCR_OK)
         return mcr_builder_finish(out, b);
     mcr_builder_close(b);

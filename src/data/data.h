@@ -61,6 +61,15 @@ typedef struct mcr_classes { /* a list of names, shared by views */
     char *text; /* holds all names */
 } mcr_classes;
 
+struct mcr_layout {
+    int64_t owners;  /* atomic */
+    int64_t columns; /* of the table, features and all */
+    int64_t targets,
+        roles;         /* roles: the targets in their order, then the weights if there are any */
+    int64_t *column;   /* of each role, from 0 */
+    mcr_classes *name; /* of each role; NULL: no header, or names that do not tell them */
+};
+
 struct mcr_data {
     mcr *ctx;
     int64_t owners; /* atomic */
@@ -78,6 +87,7 @@ struct mcr_data {
      * first of each row being `target`. Else NULL. */
     mcr_classes *target_names;
     double *table;
+    mcr_layout *layout; /* of the table that it was read from; NULL: of none */
 };
 
 /* Field `i` of the data set as kernels see it. */
@@ -97,6 +107,10 @@ mcr_status mcr_data_with_store(mcr_data **out, const mcr_data *data, mcr_store *
  * objects occur twice, and, for classify, where a class would be left with fewer than two. */
 mcr_status mcr_data_merge(mcr_data **out, const mcr_data *data, bool classify, int64_t *where);
 
+/* The same objects with the columns that `like` has, in its order, where both name their columns: others
+ * are left out. MCR_BAD_DATA if one of them is missing. */
+mcr_status mcr_data_match(mcr_data **out, mcr *ctx, const mcr_data *data, const mcr_data *like);
+
 /* The objects of old, with class 0 and weight 0, and then those of more: the fields of old, the classes
  * that are named. match: which of them each class of `more` is. */
 mcr_status mcr_data_extend(mcr_data **out, const mcr_data *old, const mcr_data *more,
@@ -110,9 +124,6 @@ mcr_status mcr_data_extend(mcr_data **out, const mcr_data *old, const mcr_data *
 mcr_status mcr_store_new(mcr_store **out, mcr *ctx, const char *name, mcr_kind kind);
 mcr_store *mcr_store_retain(mcr_store *store);
 void mcr_store_free(mcr_store *store); /* one owner less */
-/* The first column of b (from 0) whose name is that of another column of a, and of no column at its own
- * place; -1: none. */
-int64_t mcr_store_names_moved(const mcr_store *a, const mcr_store *b);
 /* MCR_BAD_DATA with the object's number if an invariant of its kind does not hold. */
 mcr_status mcr_store_check(const mcr_store *store);
 
@@ -150,6 +161,13 @@ mcr_status mcr_classes_of_names(mcr_classes **out, mcr *ctx, const char *const *
                                 int64_t count);
 mcr_classes *mcr_classes_retain(mcr_classes *classes);
 void mcr_classes_free(mcr *ctx, mcr_classes *classes); /* one owner less; NULL allowed */
+
+/* A copy of `from` with other names; name may be NULL. */
+mcr_status mcr_layout_new(mcr_layout **out, mcr *ctx, const mcr_layout *from,
+                          const char *const *name);
+mcr_layout *mcr_layout_retain(mcr_layout *layout);  /* NULL allowed */
+void mcr_layout_free(mcr *ctx, mcr_layout *layout); /* one owner less; NULL allowed */
+void mcr_builder_layout(mcr_builder *builder, mcr_layout *layout); /* takes it over */
 
 /* A reader: one file in src/data/format that defines `const mcr_format mcr_format_<name>`, and one
  * line `FORMAT(name)` in formats.def. `sniff` says how sure it is (0 no .. 100 certain) from the name

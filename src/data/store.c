@@ -58,22 +58,6 @@ void mcr_store_free(mcr_store *s)
     mcr_free(ctx, s);
 }
 
-int64_t mcr_store_names_moved(const mcr_store *a, const mcr_store *b)
-{
-    enum { MOST = 1000 }; /* names that are looked for: one that was moved does not come alone */
-    int64_t looked = 0;
-    for (int64_t c = 0; a->column != NULL && b->column != NULL && c < b->cols; c++) {
-        if (b->column[c][0] == '\0' || (c < a->cols && strcmp(a->column[c], b->column[c]) == 0))
-            continue;
-        if (++looked > MOST)
-            break;
-        for (int64_t k = 0; k < a->cols; k++)
-            if (strcmp(a->column[k], b->column[c]) == 0)
-                return c;
-    }
-    return -1;
-}
-
 /* ---- invariants ------------------------------------------------------------------------------*/
 
 /* x - x is 0 for finite x and NaN for the others, and sums of it can be taken without a branch. */

@@ -31,6 +31,7 @@ void mcr_data_free(mcr_data *d)
     mcr_classes_free(ctx, d->classes);
     mcr_classes_free(ctx, d->target_names);
     mcr_free(ctx, d->table);
+    mcr_layout_free(ctx, d->layout);
     mcr_free(ctx, d);
 }
 
@@ -366,6 +367,7 @@ mcr_status mcr_data_select(mcr_data **out, const mcr_data *data, mcr_rows rows)
     view->owners = 1;
     view->count = rows.count;
     view->target_kind = data->target_kind;
+    view->layout = mcr_layout_retain(data->layout);
     view->store = mcr_alloc(ctx, (size_t)data->fields, sizeof *view->store);
     status = view->store != NULL ? MCR_OK : MCR_NO_MEMORY;
     if (status == MCR_OK) {

@@ -114,9 +114,9 @@ static mcr_status remark(mcr_fitted *f, const mcr_clusters *found, const mcr_lea
         largest = found->count[c] > largest ? found->count[c] : largest;
     }
     mcr_status s = mcr_fitted_remark(
-        f, "clusters of %lld to %lld objects, the best of %lld start%s", (long long)smallest,
-        (long long)largest, (long long)(found->starts > 0 ? found->starts : 1),
-        found->starts > 1 ? "s" : "");
+        f, "%lld cluster%s of %lld to %lld objects, the best of %lld start%s",
+        (long long)f->outputs, f->outputs == 1 ? "" : "s", (long long)smallest, (long long)largest,
+        (long long)(found->starts > 0 ? found->starts : 1), found->starts > 1 ? "s" : "");
     if (!s && found->starts < o->restarts)
         s = mcr_fitted_remark(f, "%lld more had been asked for",
                               (long long)(o->restarts - found->starts));

@@ -303,6 +303,23 @@ static mcr_status ending(void *self, mcr_fitted *t, const double *coef)
     return s;
 }
 
+/* What the clock holds beside the steps: 0 in models of old, which do not say. */
+enum { CLOCK_BIAS };
+enum { WITHOUT_BIAS = 1, WITH_BIAS };
+
+/* With or without the feature 1 the coefficients are those of two kernels. */
+static mcr_status keep_bias(run *r)
+{
+    double *was = &r->o.clock.own[CLOCK_BIAS], bias = r->p->bias ? WITH_BIAS : WITHOUT_BIAS;
+    if (r->o.resumed && *was != 0 && *was != bias)
+        return mcr_fail(r->o.ctx, MCR_BAD_CALL,
+                        "perceptron: the bias cannot change when a model goes on: this one was "
+                        "trained %s it (bias=%s)",
+                        r->p->bias ? "without" : "with", r->p->bias ? "no" : "yes");
+    *was = bias;
+    return MCR_OK;
+}
+
 static mcr_status fit(mcr_fitted **out, const mcr_learning *in)
 {
     const params *p = in->params;
@@ -326,6 +343,8 @@ static mcr_status fit(mcr_fitted **out, const mcr_learning *in)
         r.change = mcr_alloc(in->ctx, (size_t)r.o.outputs, sizeof *r.change);
         s = r.score && r.change ? MCR_OK : MCR_NO_MEMORY;
     }
+    if (!s)
+        s = keep_bias(&r);
     if (!s && in->start && p->variant == VOTED)
         s = mcr_votes_read(&r.votes, in->start, &r.o);
     if (!s)

@@ -137,8 +137,9 @@ static mcr_status parse_factors(mcr *ctx, const char *learner, const mcr_data *d
             return mcr_fail(ctx, MCR_BAD_CALL, "%s: class-weight: the data have no class \"%.*s\"",
                             learner, (int)name, p);
         if (!(factor[c] > 0) || !isfinite(factor[c]))
-            return mcr_fail(ctx, MCR_BAD_CALL, "%s: class-weight \"%.*s\" must be greater than 0",
-                            learner, (int)length, p);
+            return mcr_fail(ctx, MCR_BAD_CALL,
+                            "%s: class-weight \"%.*s\" must be greater than 0 and finite", learner,
+                            (int)length, p);
         p = *end ? end + 1 : end;
     }
     return MCR_OK;

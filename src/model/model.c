@@ -59,6 +59,7 @@ void mcr_model_free(mcr_model *m)
     mcr_free(ctx, m->certificate);
     mcr_free(ctx, m->version);
     mcr_free(ctx, m->tuning);
+    mcr_layout_free(ctx, m->layout);
     mcr_scaling_free(m->scaling);
     mcr_fitted_free(m->fitted);
     mcr_data_free(m->basis);
@@ -421,6 +422,7 @@ mcr_status mcr_train(mcr_model **out, const mcr_training *how)
     if (!s) {
         (*out)->scaling = scaling;
         scaling = NULL;
+        (*out)->layout = mcr_layout_retain(how->data->layout);
         (*out)->report.seconds = mcr_now() - began;
     }
     mcr_scaling_free(scaling);
@@ -440,6 +442,11 @@ mcr_status mcr_fit(mcr_model **out, const mcr_options *options, const mcr_kernel
 const char *mcr_model_tuning(const mcr_model *m)
 {
     return m->tuning;
+}
+
+const mcr_layout *mcr_model_layout(const mcr_model *m)
+{
+    return m->layout;
 }
 
 const mcr_report_fit *mcr_model_report(const mcr_model *m)

@@ -22,6 +22,7 @@ struct mcr_model {
     mcr_report_fit report;
     char *learner, *options, *certificate, *version; /* owned texts of the report */
     mcr_scaling *scaling; /* of new objects before the kernel sees them; NULL: none */
+    mcr_layout *layout;   /* of the table that it was trained on; NULL: it was none */
     char *tuning;         /* the table of the search that chose its parameters; NULL: none */
 };
 
@@ -55,6 +56,10 @@ mcr_status mcr_model_name_targets(mcr_model *model, const char *const *name);
 int64_t mcr_model_targets(const mcr_model *model);
 /* Names of the outputs, numbers of the report, after basis, classes and fitted are set. */
 mcr_status mcr_model_complete(mcr_model *model);
+
+/* New objects as the kernel sees them: with the model's columns, by their names, and scaled. */
+mcr_status mcr_model_prepare(mcr_data **out, mcr *ctx, const mcr_model *model,
+                             const mcr_data *data);
 
 /* The model's number for each class of the data, -1: unknown to the model. To be freed. */
 mcr_status mcr_model_match(int64_t **out, mcr *ctx, const mcr_model *model, const mcr_data *data);

@@ -55,8 +55,20 @@ mcr_status mcr_options_of(mcr_options **out, mcr *ctx, const mcr_model *model)
 
 /* ---- more data ---------------------------------------------------------------------------------*/
 
-static mcr_status check_model(const mcr_options *options, const mcr_data *data,
-                              const mcr_model *model)
+/* Coefficients of one kernel say nothing in the feature space of another. */
+static mcr_status check_kernel(const mcr_options *options, const mcr_kernel *kernel,
+                               const mcr_model *model)
+{
+    if (!kernel || strcmp(mcr_kernel_text(kernel), mcr_kernel_text(model->kernel)) == 0)
+        return MCR_OK;
+    return mcr_fail(options->ctx, MCR_BAD_CALL,
+                    "%s: the model goes on with its own kernel, %.200s: leave the kernel out, or "
+                    "train on all data with the other one",
+                    options->type->name, mcr_kernel_text(model->kernel));
+}
+
+static mcr_status check_model(const mcr_options *options, const mcr_kernel *kernel,
+                              const mcr_data *data, const mcr_model *model)
 {
     const char *learner = options->type->name;
     if (strcmp(model->learner, learner) != 0)
@@ -71,7 +83,7 @@ static mcr_status check_model(const mcr_options *options, const mcr_data *data,
                         "%s: the model is damaged (its count of objects)", learner);
     if (mcr_data_target_kind(data) == MCR_NO_TARGETS)
         return mcr_fail(options->ctx, MCR_BAD_DATA, "%s: the data have no labels", learner);
-    return MCR_OK;
+    return check_kernel(options, kernel, model);
 }
 
 /* The model's objects and the new ones. */
@@ -110,12 +122,12 @@ mcr_status mcr_fit_more(mcr_model **out, const mcr_options *options, const mcr_k
     mcr_fitted start = {0};
     int64_t *own = NULL;
     *out = NULL;
-    mcr_data *scaled = NULL;
-    mcr_status s = check_model(options, data, model);
+    mcr_data *ready = NULL;
+    mcr_status s = check_model(options, kernel, data, model);
     if (!s)
-        s = mcr_scaling_apply(&scaled, model->scaling, data);
+        s = mcr_model_prepare(&ready, ctx, model, data);
     if (!s)
-        s = join(&all, options, scaled, model);
+        s = join(&all, options, ready, model);
     if (!s) {
         start = *model->fitted;
         own = mcr_alloc(ctx, (size_t)start.basis, sizeof *own);
@@ -127,15 +139,17 @@ mcr_status mcr_fit_more(mcr_model **out, const mcr_options *options, const mcr_k
     mcr_learning with = {
         .data = all, .start = &start, .start_kernel = model->kernel, .first = start.basis};
     if (!s)
-        s = mcr_model_train(out, options, kernel ? kernel : model->kernel, &with, false);
+        s = mcr_model_train(out, options, model->kernel, &with, false);
     if (!s && model->scaling && (s = mcr_scaling_copy(&(*out)->scaling, model->scaling))) {
         mcr_model_free(*out);
         *out = NULL;
     }
-    if (!s)
+    if (!s) {
+        (*out)->layout = mcr_layout_retain(model->layout);
         number_objects(*out, model);
+    }
     mcr_free(ctx, own);
-    mcr_data_free(scaled);
+    mcr_data_free(ready);
     mcr_data_free(all);
     return s;
 }

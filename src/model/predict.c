@@ -408,26 +408,8 @@ static mcr_status answer_block(mcr_prediction *w, int64_t first, const wanted *t
     return s;
 }
 
-/* Columns are taken by their place. Where the model and the data name them, and the names say that they
- * stand in another order, that is a mistake. */
-static mcr_status check_names(mcr *ctx, const mcr_model *m, const mcr_data *data)
-{
-    for (int64_t f = 0; f < m->basis->fields; f++) {
-        const mcr_store *own = m->basis->store[f];
-        int64_t at = mcr_data_find(data, own->name, strlen(own->name));
-        int64_t c = at < 0 ? -1 : mcr_store_names_moved(own, data->store[at]);
-        if (c >= 0)
-            return mcr_fail(
-                ctx, MCR_BAD_DATA,
-                "column %lld is \"%.100s\", which stands at another place in the model's "
-                "training data: bring the columns into the same order",
-                (long long)c + 1, data->store[at]->column[c]);
-    }
-    return MCR_OK;
-}
-
-static mcr_status predict_scaled(mcr *ctx, const mcr_model *m, const mcr_data *data,
-                                 const wanted *to)
+static mcr_status predict_ready(mcr *ctx, const mcr_model *m, const mcr_data *data,
+                                const wanted *to)
 {
     const mcr_fitted *f = m->fitted;
     int64_t n = mcr_data_count(data);
@@ -464,15 +446,24 @@ static mcr_status predict_scaled(mcr *ctx, const mcr_model *m, const mcr_data *d
     return s;
 }
 
+mcr_status mcr_model_prepare(mcr_data **out, mcr *ctx, const mcr_model *m, const mcr_data *data)
+{
+    mcr_data *matched = NULL;
+    *out = NULL;
+    mcr_status s = mcr_data_match(&matched, ctx, data, m->basis);
+    if (!s)
+        s = mcr_scaling_apply(out, m->scaling, matched);
+    mcr_data_free(matched);
+    return s;
+}
+
 static mcr_status predict(mcr *ctx, const mcr_model *m, const mcr_data *data, const wanted *to)
 {
-    mcr_data *scaled = NULL;
-    mcr_status s = check_names(ctx, m, data);
+    mcr_data *ready = NULL;
+    mcr_status s = mcr_model_prepare(&ready, ctx, m, data);
     if (!s)
-        s = mcr_scaling_apply(&scaled, m->scaling, data);
-    if (!s)
-        s = predict_scaled(ctx, m, scaled, to);
-    mcr_data_free(scaled);
+        s = predict_ready(ctx, m, ready, to);
+    mcr_data_free(ready);
     return s;
 }
 
@@ -499,16 +490,16 @@ mcr_status mcr_predict_draws(mcr *ctx, const mcr_model *m, const mcr_data *data,
         return mcr_fail(ctx, MCR_BAD_CALL,
                         "nothing can be drawn from a model of %s: gp, trained on numbers, has that",
                         m->learner);
-    mcr_data *scaled = NULL;
+    mcr_data *ready = NULL;
     double *value = mcr_alloc(ctx, (size_t)n, sizeof *value);
     mcr_status s = value ? mcr_predict(ctx, m, data, value, NULL, NULL) : MCR_NO_MEMORY;
     for (int64_t i = 0; i < n * count && !s; i++)
         draws[i] = value[i / count];
     if (!s)
-        s = mcr_scaling_apply(&scaled, m->scaling, data);
+        s = mcr_model_prepare(&ready, ctx, m, data);
     if (!s && n)
-        s = p->draw(ctx, m->fitted, m->kernel, m->basis, scaled, count, draws);
-    mcr_data_free(scaled);
+        s = p->draw(ctx, m->fitted, m->kernel, m->basis, ready, count, draws);
+    mcr_data_free(ready);
     mcr_free(ctx, value);
     return s;
 }

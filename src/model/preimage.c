@@ -445,16 +445,16 @@ mcr_status mcr_preimage(mcr *ctx, const mcr_model *m, const mcr_data *data, doub
     mcr_gram *gram = NULL;
     double *diagonal = NULL, began = mcr_now();
     int64_t n = mcr_data_count(data);
-    mcr_data *scaled = NULL;
+    mcr_data *ready = NULL;
     mcr_status s = open_images(&p, &gram, &diagonal);
     if (!s)
-        s = mcr_scaling_apply(&scaled, m->scaling, data);
+        s = mcr_model_prepare(&ready, ctx, m, data);
     for (int64_t first = 0; first < n && !s; first += BLOCK) {
         mcr_data *part = NULL, *seen = NULL;
         int64_t count = n - first < BLOCK ? n - first : BLOCK;
         s = mcr_data_select(&part, data, (mcr_rows){NULL, first, count});
         if (!s)
-            s = mcr_data_select(&seen, scaled, (mcr_rows){NULL, first, count});
+            s = mcr_data_select(&seen, ready, (mcr_rows){NULL, first, count});
         if (!s)
             s = one_block(&p, part, seen, gram, diagonal);
         mcr_data_free(part);
@@ -473,7 +473,7 @@ mcr_status mcr_preimage(mcr *ctx, const mcr_model *m, const mcr_data *data, doub
             s = mcr_fail(ctx, MCR_STOPPED, "interrupted");
     }
     mcr_gram_close(gram);
-    mcr_data_free(scaled);
+    mcr_data_free(ready);
     mcr_free(ctx, diagonal);
     mcr_free(ctx, p.basis);
     mcr_free(ctx, p.given);

@@ -130,6 +130,17 @@ static void put_scaling(mcr_text *t, const mcr_scaling *s)
     }
 }
 
+/* TABL: the table that it was trained on: columns, and which of them were targets and weights. */
+static void put_layout(mcr_text *t, const mcr_layout *l)
+{
+    mcr_put_i64(t, l->columns);
+    mcr_put_i64(t, l->targets);
+    mcr_put_i64s(t, l->column, l->roles);
+    mcr_put_i64(t, l->name ? l->roles : 0);
+    for (int64_t r = 0; l->name && r < l->roles; r++)
+        mcr_put_text(t, l->name->name[r]);
+}
+
 /* COLS: names of columns, where a file had them; OBJS: the objects. */
 static mcr_status put_basis(mcr_text *file, mcr_text *part, const mcr_model *m)
 {
@@ -189,6 +200,11 @@ static mcr_status write_all(mcr_text *file, mcr_text *part, const mcr_model *m)
     if (m->tuning) { /* TUNE: the table of the search for its parameters */
         mcr_put_text(part, m->tuning);
         mcr_put_section(file, "TUNE", part);
+        part->length = 0;
+    }
+    if (m->layout) {
+        put_layout(part, m->layout);
+        mcr_put_section(file, "TABL", part);
         part->length = 0;
     }
     mcr_status s = put_basis(file, part, m);
@@ -517,6 +533,41 @@ static mcr_status get_scaling(mcr_model *m, const mcr_container *c)
     return s ? s : mcr_reader_end(&r, c->file, "its scaling");
 }
 
+static bool layout_fits(const mcr_layout *l)
+{
+    bool fits = l->column && l->columns > 0 && l->targets >= 0 &&
+                (l->roles == l->targets || l->roles == l->targets + 1) && l->roles < l->columns;
+    for (int64_t r = 0; r < l->roles && fits; r++) {
+        fits = l->column[r] >= 0 && l->column[r] < l->columns;
+        for (int64_t q = 0; q < r && fits; q++)
+            fits = l->column[q] != l->column[r];
+    }
+    return fits;
+}
+
+static mcr_status get_layout(mcr_model *m, const mcr_container *c)
+{
+    enum { MOST = 10000 }; /* roles, which are compared with one another */
+    mcr_reader r;
+    char **name = NULL;
+    int64_t names = 0;
+    if (!mcr_container_has(c, "TABL", &r))
+        return MCR_OK;
+    mcr_layout l = {.columns = mcr_get_i64(&r), .targets = mcr_get_i64(&r)};
+    l.column = mcr_get_i64s(&r, &l.roles);
+    if (!r.bad && (l.roles > MOST || !layout_fits(&l)))
+        r.bad = true;
+    mcr_status s = get_names(&name, &names, &r, c, "its table");
+    if (!s && names && names != l.roles)
+        s = mcr_fail_at(c->ctx, MCR_BAD_DATA, c->file, 0,
+                        "the model file is damaged (its table); restore it or train again");
+    if (!s)
+        s = mcr_layout_new(&m->layout, c->ctx, &l, names ? (const char *const *)name : NULL);
+    free_names(c->ctx, name, names);
+    mcr_free(c->ctx, l.column);
+    return s;
+}
+
 static mcr_status get_tuning(mcr_model *m, const mcr_container *c)
 {
     mcr_reader r;
@@ -610,6 +661,8 @@ static mcr_status read_mercer(mcr_model **out, const mcr_container *c)
         s = get_scaling(m, c);
     if (!s)
         s = get_tuning(m, c);
+    if (!s)
+        s = get_layout(m, c);
     if (!s)
         s = get_basis(m, c);
     if (!s)

@@ -63,6 +63,15 @@ def test_unknown_option():
     refused(["gram", "d.csv", "--qqqqqq"],
             'gram: unknown option "--qqqqqq" (see mercer help gram)')
     refused(["kernels", "-k", "linear"], 'kernels: unknown option "-k" (see mercer help kernels)')
+    # What users of LIBSVM write.
+    for call, said in ((["-c", "100"], '"-c" (did you mean -C 100?)'),
+                       (["-c10"], '"-c" (did you mean -C 10?)'),
+                       (["-g", "0.25"], "\"-g\" (did you mean -k 'rbf(gamma=0.25)'?)"),
+                       (["--gamma=2"], "\"--gamma\" (did you mean -k 'rbf(gamma=2)'?)"),
+                       (["--gamma", "scale"], "\"--gamma\" (did you mean -k 'rbf(gamma=0.5)'?)"),
+                       (["-d"], "\"-d\" (did you mean -k 'poly(degree=3)'?)")):
+        refused(["fit", "svm", "d.csv", *call], "fit: unknown option " + said)
+    refused(["gram", "d.csv", "-g", "1"], 'gram: unknown option "-g" (see mercer help gram)')
     refused(["--kernel", "linear", "gram"], 'unknown option "--kernel" (options of a verb stand '
             'after it: see mercer help)')
 

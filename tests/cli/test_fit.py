@@ -197,6 +197,15 @@ def test_precomputed_needs_no_kernel():
     assert "40 x 30" in done.stderr and "square" in done.stderr, done.stderr
     done = tap.mercer("fit", "svm", "k.npy", "--target", "y.npy", "-k", "precomputed", status=1)
     assert "--format precomputed" in done.stderr, done.stderr
+    # Kernel values that are taken for vectors are remarked on, other squares are not.
+    said = "if these are kernel values, say --format precomputed"
+    assert said in tap.mercer("fit", "svm", "k.npy", "--target", "y.npy").stderr
+    assert said in tap.mercer("fit", "svm", "k.npy", status=1).stderr
+    x = np.load("k.npy")
+    x[0, 1] += 1
+    np.save("x.npy", x)
+    for call in (["x.npy", "--target", "y.npy"], ["k.npy", "--target", "y.npy", "-k", "linear"]):
+        tap.check_equal(tap.mercer("fit", "svm", *call).stderr, "")
 
 
 def test_numbers_as_classes_are_remarked_on():
@@ -301,6 +310,8 @@ def test_words_of_the_call_that_are_off():
             (["svm", file, "-C"], "fit: -C needs a value: -C X"),
             (["svm", file, "-C", "0"], 'svm: C must be a number above 0, not "0"'),
             (["svm", file, "-C", "-1"], 'svm: C must be a number above 0, not "-1"'),
+            (["svm", file, "-C", "1e400"], 'svm: C must be a number above 0, not "1e400", which is '
+             "too large for a number (infinity is written inf)"),
             (["svm", file, "-C", "ten"], 'svm: C must be a number above 0, not "ten"'),
             (["svm", file, "--bias=maybe"], 'svm: bias must be yes or no, not "maybe"')):
         done = tap.mercer("fit", *call, status=2)

@@ -20,7 +20,9 @@ def fit(learner, file, *options, model="m.mercer"):
 
 def test_clusters_are_numbered_from_1():
     file = sample("blobs", n=90)
+    assert "remark     8 clusters of " in tap.mercer("fit", "kmeans", file).stdout
     report = fit("kmeans", file, "--clusters", 3)
+    assert report["remark"].startswith("3 clusters of "), report
     tap.check_equal([report["task"], report["classes"], report["train"]], ["clustering", 0, {}])
     done = tap.mercer("predict", "m.mercer", file)
     tap.check_equal(set(done.stdout.split()), {"1", "2", "3"})

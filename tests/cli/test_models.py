@@ -8,7 +8,7 @@ import json
 import os
 
 import tap
-from test_fit import sample, write
+from test_fit import read_csv, sample, write
 
 
 def fit(learner, file, *options, model="m.mercer"):
@@ -130,17 +130,49 @@ def test_names_of_columns_are_kept():
         out.write("age,height\n2,1\n1,2\n")
     with open("other.csv", "w") as out:
         out.write("height,age\n1,2\n2,1\n")
+    with open("more.csv", "w") as out:
+        out.write("name,height,shoes,age\nann,1,40,2\nbob,2,41,1\n")
     with open("bare.csv", "w") as out:
         out.write("2,1\n1,2\n")
     tap.mercer("fit", "svm", "people.csv", "-k", "linear", "-o", "m.mercer", "--quiet")
     names = [f["feature"] for sign in ("positive", "negative")
              for f in tap.mercer_json("explain", "m.mercer")["outputs"][0][sign]]
     tap.check_equal(names, ["age", "height"])
-    for file in ("same.csv", "bare.csv"):
+    for file in ("same.csv", "bare.csv", "other.csv", "more.csv"):
         out = tap.mercer("predict", "m.mercer", file, "--target", "none", "--quiet").stdout
         tap.check_equal(out.split(), ["b", "a"])
-    run = tap.mercer("predict", "m.mercer", "other.csv", "--target", "none", status=1)
-    assert "column 1" in run.stderr and '"height"' in run.stderr, run.stderr
+    for header, said in (("age,size", 'other.csv: there is no column "height", which the model wants'),
+                         ("a,b,c", 'there is no column "age"'),
+                         ("height,age,height", 'two columns are called "height"')):
+        columns = header.count(",") + 1
+        with open("other.csv", "w") as out:
+            out.write(header + "\n" + ",".join(["1", "2", "3"][:columns]) + "\n")
+        run = tap.mercer("predict", "m.mercer", "other.csv", "--target", "none", status=1)
+        assert said in run.stderr and run.stderr.count("\n") == 1, run.stderr
+
+
+def test_columns_by_name_are_scaled_and_learned_by_name():
+    """The same table with its columns in another order: the same predictions, coordinates, model."""
+    x, y = read_csv(sample("rings", n=60))
+
+    def put(file, order, rows):
+        with open(file, "w") as out:
+            out.write(",".join("uv"[c] for c in order) + ",target\n")
+            for i in rows:
+                out.write(",".join(repr(float(x[i, c])) for c in order) + ",%d\n" % y[i])
+    put("one.csv", (0, 1), range(30))
+    put("two.csv", (0, 1), range(30, 60))
+    put("swapped.csv", (1, 0), range(30, 60))
+    tap.mercer("fit", "svm", "one.csv", "--scale", "standard", "-o", "s.mercer", "--quiet")
+    tap.mercer("fit", "pca", "one.csv", "-o", "c.mercer", "--quiet")
+    tap.mercer("fit", "perceptron", "one.csv", "-k", "rbf(gamma=1)", "-o", "p.mercer", "--quiet")
+    out = {}
+    for file in ("two.csv", "swapped.csv"):
+        tap.mercer("fit", "--resume", "p.mercer", file, "-o", file + ".mercer", "--quiet")
+        out[file] = (tap.mercer("predict", "s.mercer", file, "--scores").stdout,
+                     tap.mercer("transform", "c.mercer", file).stdout,
+                     tap.mercer("predict", file + ".mercer", "one.csv", "--scores").stdout)
+    tap.check_equal(out["two.csv"], out["swapped.csv"])
 
 
 if __name__ == "__main__":

@@ -99,23 +99,30 @@ def test_approximate_features():
 
 def test_what_cannot_go_on_is_refused():
     _, files = parts("blobs", 120, 2)
-    write("wide.csv", "a,b,c,y\n1,2,3,1\n4,5,6,2\n")
+    write("wide.csv", "1,2,3,1\n4,5,6,2\n")
     write("other.csv", lines(files[0])[0] + "\n1,2,9\n")
     fit("perceptron", files[0])
     fit("svm", files[0], model="svm.mercer")
     for call, status, said in (
             (["--resume", "svm.mercer", files[1]], 2, "svm.mercer is a model of svm, which cannot"),
             (["pegasos", "--resume", "m.mercer", files[1]], 2, "a model of perceptron, not of pegasos"),
-            (["--resume", "m.mercer", "wide.csv"], 1, "wide.csv: cannot join"),
+            (["--resume", "m.mercer", "wide.csv", "--target", "4"], 1, "wide.csv: cannot join"),
             (["--resume", "m.mercer", "other.csv"], 1, 'other.csv: perceptron: the model has no class "9"'),
             (["--resume", "m.mercer", files[1], "--budget", "0"], 2, "budget must be"),
             (["--resume", "m.mercer", files[1], "--start", "m.mercer"], 2, "give one of them"),
             (["--resume", "m.mercer", files[1], "-C", "1"], 2, "perceptron has no option -C"),
+            (["--resume", "m.mercer", files[1], "-k", "rbf(gamma=7)"], 2, "with its own kernel, rbf(gamma="),
+            (["--resume", "m.mercer", files[1], "--bias", "no"], 2, "was trained with it (bias=yes)"),
             (["--resume", "none.mercer", files[1]], 1, "none.mercer"),
             (["--resume", "m.mercer", files[1], "--target", "none"], 1, ""),
             (["perceptron", files[1], "--budget", "0"], 2, "budget must be")):
         done = tap.mercer("fit", *call, status=status)
         assert said in done.stderr and done.stderr.count("\n") == 1, done.stderr
+    kernel = tap.mercer_json("info", "m.mercer")["kernel"]
+    tap.mercer("fit", "--resume", "m.mercer", files[1], "-k", kernel, "--bias", "yes")
+    fit("pegasos", files[0], model="p.mercer")
+    done = tap.mercer("fit", "--resume", "p.mercer", files[1], "--average", "last", status=2)
+    assert "the average cannot change" in done.stderr, done.stderr
     before = open("m.mercer", "rb").read()
     tap.mercer("fit", "--resume", "m.mercer", "wide.csv", "-o", "m.mercer", status=1)
     assert open("m.mercer", "rb").read() == before

@@ -210,16 +210,81 @@ def test_data_without_targets():
     tap.check_equal([done.stdout, done.stderr], [predict(model, file).stdout, ""])
     tap.check_equal(tap.mercer_json("predict", model, "bare.csv", "--target", "none")["metrics"],
                     None)
+    # The model knows the table that it was trained on.
+    done = predict(model, "bare.csv")
+    tap.check_equal([done.stdout, done.stderr], [predict(model, file).stdout, ""])
+    # What is no table does not say so.
+    x, y = read_csv(file)
+    np.save("x.npy", x)
+    np.save("y.npy", y)
+    model = fitted("svm", "x.npy", "--target", "y.npy")
     done = predict(model, "bare.csv", status=1)
     tap.check_equal(done.stderr, "mercer: bare.csv: 1 feature and a target, but the model wants 2 "
                     "features: if there is no target, say --target none\n")
 
 
+def rows_of(columns, names=None):
+    """A table of these columns, with a header or not."""
+    head = [",".join(names)] if names else []
+    return "\n".join(head + [",".join("%r" % float(v) for v in row)
+                             for row in np.column_stack(columns)]) + "\n"
+
+
+def test_tables_are_read_as_in_training():
+    """Target and weights are where they were: at the same places, or under the same names."""
+    x, y = read_csv(sample("moons", n=60))
+    w = np.arange(60) % 3 + 1.0
+    a, b = x.T
+    write("train.csv", rows_of([y, a, w, b]))
+    model = fitted("svm", "train.csv", "--target", 1, "--weight", 3)
+    want = predict(model, "train.csv", "--target", 1, "--weight", 3)
+    assert want.stderr.startswith("accuracy 0.9") or want.stderr.startswith("accuracy 1"), want.stderr
+    done = predict(model, "train.csv")
+    tap.check_equal([done.stdout, done.stderr], [want.stdout, want.stderr])
+    write("bare.csv", rows_of([a, b]))
+    done = predict(model, "bare.csv")
+    tap.check_equal([done.stdout, done.stderr], [want.stdout, ""])
+    write("part.csv", rows_of([y, a, b]))
+    done = predict(model, "part.csv", status=1)
+    tap.check_equal(done.stderr, "mercer: part.csv: 3 columns, but the model's training data had 4, 2 "
+                    "of them for targets and weights: say which column is the target (--target, none "
+                    "if there is none)\n")
+    tap.check_equal(predict(model, "part.csv", "--target", 1).stdout, want.stdout)
+    # With names the places say nothing.
+    write("named.csv", rows_of([y, a, w, b], ["sort", "a", "count", "b"]))
+    named = fitted("svm", "named.csv", "--target", "sort", "--weight", "count", model="named.mercer")
+    for file, columns, names in (("1.csv", [b, w, y, a], ["b", "count", "sort", "a"]),
+                                 ("2.csv", [b, y, a], ["b", "sort", "a"]),
+                                 ("3.csv", [b, y, w, a], ["b", "target", "count", "a"]),
+                                 ("4.csv", [y, w, a, b, w], ["sort", "more", "a", "b", "count"])):
+        write(file, rows_of(columns, names))
+        done = predict(named, file)
+        tap.check_equal([done.stdout, done.stderr], [want.stdout, want.stderr], file)
+    write("5.csv", rows_of([b, a], ["b", "a"]))
+    done = predict(named, "5.csv")
+    tap.check_equal([done.stdout, done.stderr], [want.stdout, ""])
+    tap.check_equal(predict(named, "train.csv").stdout, want.stdout)  # and without them they do
+    # A model of no targets has none in a table like its own.
+    inside = fitted("one-class", "named.csv", "--target", "none", model="i.mercer")
+    tap.check_equal(predict(inside, "named.csv").stdout,
+                    predict(inside, "named.csv", "--target", "none").stdout)
+    # More data are read the same way.
+    online = fitted("perceptron", "train.csv", "--target", 1, "--weight", 3, model="p.mercer")
+    tap.mercer("fit", "--resume", online, "train.csv", "-o", "q.mercer")
+    tap.check_equal(len(lines("q.mercer", "train.csv")), 60)
+    # So are they after a search.
+    tap.mercer("tune", "svm", "train.csv", "--target", 1, "--weight", 3, "-C", "1:10:log2", "-o",
+               "t.mercer")
+    assert predict("t.mercer", "train.csv").stderr.startswith("accuracy "), "no target"
+
+
 def test_data_that_do_not_fit():
     model = fitted("svm", sample("moons", n=50))
-    write("three.csv", "a,b,c,y\n1,2,3,1\n4,5,6,-1\n")
+    write("three.csv", "1,2,3,1\n4,5,6,-1\n")
     done = predict(model, "three.csv", "-o", "p.txt", status=1)
     assert done.stderr.startswith("mercer: three.csv: "), done.stderr
+    assert "4 columns" in done.stderr and " had 3" in done.stderr and not os.path.exists("p.txt")
+    done = predict(model, "three.csv", "--target", 4, "-o", "p.txt", status=1)
     assert "3 features" in done.stderr and " 2" in done.stderr and not os.path.exists("p.txt")
     tap.check_equal(tap.mercer_json("predict", model, "three.csv", status=1)["error"]["file"],
                     "three.csv")
@@ -233,16 +298,16 @@ def test_targets_that_do_not_fit():
     file = sample("moons", n=40)
     model = fitted("svm", file)
     x, y = read_csv(file)
-    write("other.csv", "a,b,y\n" + "".join("%r,%r,%d\n" % (*r, 7 + i % 2)
+    write("other.csv", "x1,x2,y\n" + "".join("%r,%r,%d\n" % (*r, 7 + i % 2)
                                             for i, r in enumerate(x.tolist())))
     done = predict(model, "other.csv")
     tap.check_equal(done.stdout, predict(model, file).stdout)
     tap.check_equal(done.stderr, 'mercer: warning: the model does not know class "7" and 1 more: '
                     "counted as wrong\naccuracy 0 (0 of 40)\n")
-    write("as_real.csv", "a,b,y\n" + "".join("%r,%r,%.1f\n" % (*r, t) for r, t in zip(x.tolist(), y)))
+    write("as_real.csv", "x1,x2,y\n" + "".join("%r,%r,%.1f\n" % (*r, t) for r, t in zip(x.tolist(), y)))
     tap.check_equal(predict(model, "as_real.csv").stderr, predict(model, file).stderr)
     curve = fitted("svr", sample("sinc", n=40), model="s.mercer")
-    write("words.csv", "a,y\n1,cat\n2,dog\n")
+    write("words.csv", "1,cat\n2,dog\n")
     done = predict(curve, "words.csv")
     tap.check_equal(len(done.stdout.splitlines()), 2)
     assert done.stderr.startswith("mercer: warning: the targets are words"), done.stderr

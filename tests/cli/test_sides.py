@@ -123,7 +123,10 @@ def test_rff_models_refuse_other_columns():
     tap.mercer("sample", "friedman", "-n", "10", "-o", "f.csv")
     tap.mercer("fit", "svm", "m.csv", "-k", "rbf(gamma=1)", "--approx", "rff", "--rank", "20", "-o",
                "m.mercer", "--quiet")
-    done = tap.mercer("predict", "m.mercer", "f.csv", status=1)
+    rows = list(open("f.csv"))[1:]
+    with open("f.csv", "w") as out:
+        out.writelines(rows)
+    done = tap.mercer("predict", "m.mercer", "f.csv", "--target", "none", status=1)
     assert "features" in done.stderr, done.stderr
     done = tap.mercer("export", "m.mercer", "--to", "libsvm", "-o", "m.model", status=2)
     assert "random Fourier features" in done.stderr, done.stderr
@@ -156,6 +159,19 @@ def test_features_near_a_kernel():
     done = tap.mercer("features", "m.csv", "-k", "linear", "--approx", "nystrom", "--names", "2",
                       status=2)
     assert "--names" in done.stderr, done.stderr
+
+
+def test_options_without_effect_are_refused():
+    tap.mercer("sample", "moons", "-n", "40", "-o", "m.csv")
+    for verb, *call in (["fit", "svm"], ["cv", "ridge"], ["features", "-k", "linear"]):
+        for options, said in ((["--rank", "10"], "there is none: say --approx nystrom or"),
+                              (["--approx", "none", "--rank", "10"], "there is none"),
+                              (["--landmarks", "kmeans"], "--landmarks are those of --approx nystrom:"),
+                              (["--approx", "rff", "--landmarks", "uniform"], "and rff has none")):
+            done = tap.mercer(verb, *call, "m.csv", *options, status=2)
+            assert said in done.stderr and done.stderr.count("\n") == 1, done.stderr
+    for options in (["rff", "--rank", "10"], ["nystrom", "--rank", "10", "--landmarks", "uniform"]):
+        tap.mercer("fit", "svm", "m.csv", "-k", "rbf(gamma=1)", "--approx", *options)
 
 
 def test_random_features_are_the_kernel():

@@ -15,23 +15,37 @@
 #include "helpers.h"
 #include "model/model.h"
 
-/* options: "lambda=0.1 task=classify", or NULL. */
-static inline mcr_status try_fit(mcr_model **out, mcr *ctx, const char *learner, const char *kernel,
-                                 const mcr_data *data, const char *options)
+/* Options as "lambda=0.1 class-weight=1=2,-1=1"; text may be NULL. */
+static inline mcr_status try_options(mcr_options **out, mcr *ctx, const char *learner,
+                                     const char *text)
 {
-    char text[256], *rest = NULL;
-    mcr_options *o = NULL;
-    mcr_kernel *k = NULL;
-    *out = NULL;
-    snprintf(text, sizeof text, "%s", options ? options : "");
-    mcr_status status = mcr_options_open(&o, ctx, learner);
-    for (char *word = strtok_r(text, " ", &rest); word && !status;
+    char copy[512], *rest = NULL;
+    mcr_status status = mcr_options_open(out, ctx, learner);
+    snprintf(copy, sizeof copy, "%s", text ? text : "");
+    for (char *word = strtok_r(copy, " ", &rest); word && !status;
          word = strtok_r(NULL, " ", &rest)) {
         char *value = strchr(word, '=');
         assert_non_null(value);
         *value = '\0';
-        status = mcr_options_set(o, word, value + 1);
+        status = mcr_options_set(*out, word, value + 1);
     }
+    return status;
+}
+
+static inline mcr_options *make_options(mcr *ctx, const char *learner, const char *text)
+{
+    mcr_options *options;
+    test_ok(ctx, try_options(&options, ctx, learner, text));
+    return options;
+}
+
+static inline mcr_status try_fit(mcr_model **out, mcr *ctx, const char *learner, const char *kernel,
+                                 const mcr_data *data, const char *options)
+{
+    mcr_options *o = NULL;
+    mcr_kernel *k = NULL;
+    *out = NULL;
+    mcr_status status = try_options(&o, ctx, learner, options);
     if (!status)
         status = mcr_kernel_parse(&k, ctx, kernel);
     if (!status)
@@ -48,8 +62,8 @@ static inline mcr_model *fit_model(mcr *ctx, const char *learner, const char *ke
     test_ok(ctx, try_fit(&model, ctx, learner, kernel, data, options));
     const mcr_report_fit *r = mcr_model_report(model);
     if (r->stop != MCR_STOP_OPTIMAL || !(r->value <= r->tolerance))
-        fail_msg("%s: %s, %s is %g, tolerance %g", learner, mcr_stop_name(r->stop), r->certificate,
-                 r->value, r->tolerance);
+        fail_msg("%s, %s, %s: %s, %s is %g, tolerance %g", learner, kernel, options ? options : "",
+                 mcr_stop_name(r->stop), r->certificate, r->value, r->tolerance);
     return model;
 }
 
@@ -58,6 +72,14 @@ static inline mcr_data *sample_data(mcr *ctx, const char *name, int64_t n)
     mcr_data *data = NULL;
     test_ok(ctx, mcr_data_sample(&data, ctx, name, n, -1));
     return data;
+}
+
+/* All scores; value may be NULL. To be freed. */
+static inline double *scores_of(mcr *ctx, const mcr_model *m, const mcr_data *data, double *value)
+{
+    double *score = calloc((size_t)(mcr_data_count(data) * mcr_model_outputs(m)), sizeof *score);
+    test_ok(ctx, mcr_predict(ctx, m, data, value, score, NULL));
+    return score;
 }
 
 /* One dense field x; targets and weights may be NULL. */

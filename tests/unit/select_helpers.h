@@ -8,20 +8,6 @@
 #include "learner_helpers.h"
 #include "select/search.h"
 
-static inline mcr_options *make_options(mcr *ctx, const char *learner, const char *text)
-{
-    char copy[512], *rest = NULL;
-    mcr_options *o = NULL;
-    test_ok(ctx, mcr_options_open(&o, ctx, learner));
-    snprintf(copy, sizeof copy, "%s", text);
-    for (char *word = strtok_r(copy, " ", &rest); word; word = strtok_r(NULL, " ", &rest)) {
-        char *value = strchr(word, '=');
-        *value = '\0';
-        test_ok(ctx, mcr_options_set(o, word, value + 1));
-    }
-    return o;
-}
-
 static const char *const searched[] = {"rbf(gamma=0.25:4:log3)", "poly(degree=2:3, c=1)"};
 static const char *const option[] = {"C"}, *const range[] = {"0.5:50:log3"};
 

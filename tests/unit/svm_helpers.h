@@ -6,14 +6,7 @@
 #ifndef TEST_SVM_HELPERS_H
 #define TEST_SVM_HELPERS_H
 
-#include "helpers.h"
-
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <mercer/mercer.h>
+#include "learner_helpers.h"
 
 #include "base/random.h"
 
@@ -131,28 +124,13 @@ static inline double problem_weight(const problem *p, int64_t i)
 
 /* ---- training ----------------------------------------------------------------------------------*/
 
-/* Options as "C=2 tol=1e-6 class-weight=1=2,-1=1". */
-static inline mcr_options *options_of(mcr *ctx, const char *learner, const char *text)
-{
-    mcr_options *options;
-    char copy[512], *rest = NULL;
-    test_ok(ctx, mcr_options_open(&options, ctx, learner));
-    snprintf(copy, sizeof copy, "%s", text);
-    for (char *word = strtok_r(copy, " ", &rest); word; word = strtok_r(NULL, " ", &rest)) {
-        char *equals = strchr(word, '=');
-        assert_non_null(equals);
-        *equals = '\0';
-        test_ok(ctx, mcr_options_set(options, word, equals + 1));
-    }
-    return options;
-}
-
-static inline mcr_status try_fit(mcr_model **out, mcr *ctx, const char *learner,
-                                 const char *options, const char *kernel, const mcr_data *data,
-                                 const mcr_model *start)
+/* Without a kernel: the default. start may be NULL. */
+static inline mcr_status fit_from(mcr_model **out, mcr *ctx, const char *learner,
+                                  const char *options, const char *kernel, const mcr_data *data,
+                                  const mcr_model *start)
 {
     mcr_kernel *k = NULL;
-    mcr_options *o = options_of(ctx, learner, options);
+    mcr_options *o = make_options(ctx, learner, options);
     if (kernel)
         test_ok(ctx, mcr_kernel_parse(&k, ctx, kernel));
     mcr_status status = mcr_fit(out, o, k, data, start);
@@ -166,7 +144,7 @@ static inline mcr_model *fit(mcr *ctx, const char *learner, const char *options,
                              const mcr_data *data)
 {
     mcr_model *model = NULL;
-    test_ok(ctx, try_fit(&model, ctx, learner, options, kernel, data, NULL));
+    test_ok(ctx, fit_from(&model, ctx, learner, options, kernel, data, NULL));
     return model;
 }
 

@@ -134,10 +134,24 @@ static void test_field_of_a_function(void **state)
 
 /* ---- all kinds of models -----------------------------------------------------------------------*/
 
-static mcr_data *sample(mcr *ctx, const char *name, int64_t count)
+/* Targets and weights that are not the last columns. */
+static const char table_text[] =
+    "sort,a,w,b\n1,1,2,3\n-1,4,1,1\n1,2,1,5\n-1,5,2,2\n1,0,1,4\n-1,6,1,0\n";
+
+static mcr_status read_table(mcr_data **out, mcr *ctx, const char *text, const mcr_layout *like)
+{
+    mcr_read_options options = {.size = sizeof options,
+                                .format = "csv",
+                                .target = like ? NULL : "sort",
+                                .weight = like ? NULL : "w",
+                                .like = like};
+    return mcr_data_read_memory(out, ctx, "table", text, strlen(text), &options);
+}
+
+static mcr_data *table(mcr *ctx)
 {
     mcr_data *data;
-    test_ok(ctx, mcr_data_sample(&data, ctx, name, count, -1));
+    test_ok(ctx, read_table(&data, ctx, table_text, NULL));
     return data;
 }
 
@@ -145,7 +159,7 @@ static mcr_data *sample(mcr *ctx, const char *name, int64_t count)
 static mcr_data *precomputed(mcr *ctx)
 {
     enum { N = 12 };
-    mcr_data *points = sample(ctx, "moons", N), *data;
+    mcr_data *points = sample_data(ctx, "moons", N), *data;
     mcr_builder *b;
     double *k = gram_of(ctx, "rbf(gamma=2)", points);
     test_ok(ctx, mcr_builder_open(&b, ctx, N));
@@ -189,13 +203,16 @@ static const kind kinds[] = {
     {"precomputed", 12, "knn", "neighbors=2", "precomputed"},
     {"molecules", 10, "kmeans", "clusters=3", "normalize(wl(h=2))"},
     {"blobs", 24, "kmeans", "clusters=4", "linear"},
+    {"table", 6, "svm", "C=1", "rbf(gamma=1)"},
 };
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
 static mcr_data *data_of(mcr *ctx, const kind *k)
 {
+    if (strcmp(k->sample, "table") == 0)
+        return table(ctx);
     return strcmp(k->sample, "precomputed") == 0 ? precomputed(ctx)
-                                                 : sample(ctx, k->sample, k->count);
+                                                 : sample_data(ctx, k->sample, k->count);
 }
 
 typedef struct answers {
@@ -335,7 +352,7 @@ static void expect_refused(mcr *ctx, const unsigned char *bytes, size_t count, c
 static void test_every_byte_and_prefix(void **state)
 {
     mcr *ctx = *state;
-    mcr_data *data = sample(ctx, "blobs", 9);
+    mcr_data *data = sample_data(ctx, "blobs", 9);
     mcr_model *model = fit(ctx, "svm", "probability=yes", "rbf(gamma=1)", data), *again = NULL;
     file f = file_of(ctx, model);
     assert_true(f.count < 4096);
@@ -439,7 +456,7 @@ static void test_altered_with_good_checksums(void **state)
 static void test_values_that_are_none(void **state)
 {
     mcr *ctx = *state;
-    mcr_data *data = sample(ctx, "blobs", 9);
+    mcr_data *data = sample_data(ctx, "blobs", 9);
     mcr_model *model = fit(ctx, "svm", "probability=yes", "rbf(gamma=1)", data);
     file f = file_of(ctx, model);
     static const char *const tag[] = {"COEF", "OBJS"};
@@ -483,7 +500,7 @@ static void test_values_that_are_none(void **state)
 static void test_versions_and_sections(void **state)
 {
     mcr *ctx = *state;
-    mcr_data *data = sample(ctx, "moons", 8);
+    mcr_data *data = sample_data(ctx, "moons", 8);
     mcr_model *model = fit(ctx, "svm", "C=1", "linear", data), *other = NULL;
     file f = file_of(ctx, model);
     f.bytes[8] = 9;
@@ -599,8 +616,8 @@ static void test_libsvm_files_that_are_wrong(void **state)
 static void test_other_features(void **state)
 {
     mcr *ctx = *state;
-    mcr_data *two = sample(ctx, "moons", 20), *ten = sample(ctx, "friedman", 5);
-    mcr_data *strings = sample(ctx, "motifs", 5);
+    mcr_data *two = sample_data(ctx, "moons", 20), *ten = sample_data(ctx, "friedman", 5);
+    mcr_data *strings = sample_data(ctx, "motifs", 5);
     double value[20];
     static const char *const kernel[] = {"rbf(gamma=1)", "linear"};
     for (int k = 0; k < 2; k++) {
@@ -618,7 +635,7 @@ static void test_other_features(void **state)
 static void test_score(void **state)
 {
     mcr *ctx = *state;
-    mcr_data *blobs = sample(ctx, "blobs", 30), *moons = sample(ctx, "moons", 30), *none;
+    mcr_data *blobs = sample_data(ctx, "blobs", 30), *moons = sample_data(ctx, "moons", 30), *none;
     mcr_model *model = fit(ctx, "svm", "C=10", "rbf(gamma=1)", blobs);
     double value[30];
     mcr_metrics metrics;
@@ -646,12 +663,72 @@ static void test_score(void **state)
 static void test_places_that_cannot_be_written(void **state)
 {
     mcr *ctx = *state;
-    mcr_data *data = sample(ctx, "moons", 8);
+    mcr_data *data = sample_data(ctx, "moons", 8);
     mcr_model *model = fit(ctx, "svm", "C=1", "linear", data), *none = NULL;
     test_fails(ctx, mcr_model_save(ctx, model, "/nowhere/at/all"), MCR_IO, "/nowhere/at/all");
     test_fails(ctx, mcr_model_load(&none, ctx, "/nowhere/at/all"), MCR_IO, "/nowhere/at/all");
     assert_null(none);
     mcr_model_free(model);
+    mcr_data_free(data);
+}
+
+/* ---- tables ------------------------------------------------------------------------------------*/
+
+/* Six values by a model that was saved and loaded, of a table that is read like the model's own. */
+static mcr_status ask_table(mcr *ctx, const mcr_data *data, const char *text, double *score,
+                            mcr_data **seen)
+{
+    mcr_options *options = NULL;
+    mcr_model *model = NULL, *loaded = NULL;
+    mcr_status s = mcr_options_open(&options, ctx, "svm");
+    if (!s)
+        s = mcr_fit(&model, options, NULL, data, NULL);
+    if (!s)
+        s = mcr_model_save(ctx, model, in_folder("t.mercer"));
+    if (!s)
+        s = mcr_model_load(&loaded, ctx, in_folder("t.mercer"));
+    if (!s)
+        s = read_table(seen, ctx, text, mcr_model_layout(loaded));
+    if (!s)
+        s = mcr_predict(ctx, loaded, *seen, NULL, score, NULL);
+    mcr_model_free(model);
+    mcr_model_free(loaded);
+    mcr_options_close(options);
+    return s;
+}
+
+static void test_tables(void **state)
+{
+    mcr *ctx = *state;
+    static const struct {
+        const char *text;
+        mcr_targets kind;
+        bool weights;
+    } like[] = {
+        {table_text, MCR_REAL_TARGETS, true},
+        {"b,a\n3,1\n1,4\n5,2\n2,5\n4,0\n0,6\n", MCR_NO_TARGETS, false},
+        {"b,sort,more,a\n3,1,9,1\n1,-1,9,4\n5,1,9,2\n2,-1,9,5\n4,1,9,0\n0,-1,9,6\n",
+         MCR_REAL_TARGETS, false},
+        {"1,1,2,3\n-1,4,1,1\n1,2,1,5\n-1,5,2,2\n1,0,1,4\n-1,6,1,0\n", MCR_REAL_TARGETS, true},
+        {"1,3\n4,1\n2,5\n5,2\n0,4\n6,0\n", MCR_NO_TARGETS, false},
+    };
+    mcr_data *data = table(ctx);
+    double want[6], got[6];
+    for (size_t t = 0; t < sizeof like / sizeof *like; t++) {
+        mcr_data *seen = NULL;
+        test_ok(ctx, ask_table(ctx, data, like[t].text, t ? got : want, &seen));
+        assert_int_equal(mcr_data_target_kind(seen), like[t].kind);
+        assert_int_equal(mcr_data_weights(seen) != NULL, like[t].weights);
+        if (t)
+            assert_memory_equal(got, want, sizeof got);
+        mcr_data_free(seen);
+    }
+    mcr_data *seen = NULL;
+    test_fails(ctx, ask_table(ctx, data, "a,c\n1,2\n", got, &seen), MCR_BAD_DATA,
+               "no column \"b\"");
+    mcr_data_free(seen);
+    test_fails(ctx, ask_table(ctx, data, "1,2,3\n4,5,6\n", got, &seen), MCR_BAD_DATA,
+               "3 columns, but the model's training data had 4");
     mcr_data_free(data);
 }
 
@@ -695,9 +772,23 @@ static mcr_status use_all(mcr *ctx, void *arg)
     return s;
 }
 
+static mcr_status use_table(mcr *ctx, void *arg)
+{
+    mcr_data *data = NULL, *seen = NULL;
+    double score[6];
+    mcr_status s = read_table(&data, ctx, table_text, NULL);
+    if (!s)
+        s = ask_table(ctx, data, arg, score, &seen);
+    mcr_data_free(data);
+    mcr_data_free(seen);
+    return s;
+}
+
 static void test_without_memory(void **state)
 {
     (void)state;
+    char swapped[] = "b,sort,a\n3,1,1\n1,-1,4\n5,1,2\n";
+    test_sweep_allocations("table", use_table, swapped);
     static const kind some[] = {
         {"moons", 8, "svm", "C=2", "rbf(gamma=2)"},
         {"moons", 8, "svm", "C=inf", "rbf(gamma=50)"},
@@ -731,6 +822,7 @@ int main(void)
                                         remove_folder),
         cmocka_unit_test_setup_teardown(test_other_features, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_score, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(test_tables, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_places_that_cannot_be_written, make_folder,
                                         remove_folder),
         cmocka_unit_test_setup_teardown(test_without_memory, make_folder, remove_folder),

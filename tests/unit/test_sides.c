@@ -9,31 +9,6 @@
 #include "linalg/design.h"
 #include "solve/linear.h"
 
-static mcr_status try_it(mcr_model **out, mcr *ctx, const char *learner, const char *kernel,
-                         const mcr_data *data, const char *options)
-{
-    return try_fit(out, ctx, learner, options ? options : "", kernel, data, NULL);
-}
-
-static mcr_model *fit_model(mcr *ctx, const char *learner, const char *kernel, const mcr_data *data,
-                            const char *options)
-{
-    mcr_model *model;
-    test_ok(ctx, try_it(&model, ctx, learner, kernel, data, options));
-    const mcr_report_fit *r = mcr_model_report(model);
-    if (r->stop != MCR_STOP_OPTIMAL || !(r->value <= r->tolerance))
-        fail_msg("%s, %s, %s: %s, %s is %g, tolerance %g", learner, kernel, options ? options : "",
-                 mcr_stop_name(r->stop), r->certificate, r->value, r->tolerance);
-    return model;
-}
-
-static mcr_data *sample_data(mcr *ctx, const char *name, int64_t n)
-{
-    mcr_data *data = NULL;
-    test_ok(ctx, mcr_data_sample(&data, ctx, name, n, -1));
-    return data;
-}
-
 /* ---- products ----------------------------------------------------------------------------------*/
 
 enum { ROWS = 700, COLS = 23 };
@@ -229,13 +204,6 @@ static void test_programs(void **state)
 
 /* ---- learners ----------------------------------------------------------------------------------*/
 
-static double *scores_of(mcr *ctx, const mcr_model *m, const mcr_data *data)
-{
-    double *score = calloc((size_t)(mcr_data_count(data) * mcr_model_outputs(m)), sizeof *score);
-    test_ok(ctx, mcr_predict(ctx, m, data, NULL, score, NULL));
-    return score;
-}
-
 static void compare_sides(mcr *ctx, const char *learner, const char *kernel, const mcr_data *data,
                           const char *options)
 {
@@ -246,7 +214,7 @@ static void compare_sides(mcr *ctx, const char *learner, const char *kernel, con
         snprintf(text, sizeof text, "side=%s %s", side ? "features" : "kernel", options);
         mcr_model *m = fit_model(ctx, learner, kernel, data, text);
         assert_string_equal(mcr_model_report(m)->side, side ? "features" : "kernel");
-        score[side] = scores_of(ctx, m, data);
+        score[side] = scores_of(ctx, m, data, NULL);
         objective[side] = mcr_model_report(m)->objective;
         outputs = mcr_model_outputs(m);
         mcr_model_free(m);
@@ -374,17 +342,17 @@ static void test_refusals(void **state)
     mcr *ctx = *state;
     mcr_model *m;
     problem p = problem_classes(ctx, 60, 3, 2, 0.1, false, false, 1);
-    test_fails(ctx, try_it(&m, ctx, "svm", "rbf(gamma=1)", p.data, "side=features"), MCR_BAD_CALL,
+    test_fails(ctx, try_fit(&m, ctx, "svm", "rbf(gamma=1)", p.data, "side=features"), MCR_BAD_CALL,
                "no finite feature map");
-    test_fails(ctx, try_it(&m, ctx, "svm", "linear", p.data, "side=features C=inf"), MCR_BAD_CALL,
+    test_fails(ctx, try_fit(&m, ctx, "svm", "linear", p.data, "side=features C=inf"), MCR_BAD_CALL,
                "hard margin");
-    test_fails(ctx, try_it(&m, ctx, "svm", "linear", p.data, "side=kernel approx=nystrom"),
+    test_fails(ctx, try_fit(&m, ctx, "svm", "linear", p.data, "side=kernel approx=nystrom"),
                MCR_BAD_CALL, "--approx");
-    test_fails(ctx, try_it(&m, ctx, "svm", "linear", p.data, "approx=rff"), MCR_BAD_CALL,
+    test_fails(ctx, try_fit(&m, ctx, "svm", "linear", p.data, "approx=rff"), MCR_BAD_CALL,
                "nystrom");
-    test_fails(ctx, try_it(&m, ctx, "ridge", "linear", p.data, "approx=nystrom lambda=0"),
+    test_fails(ctx, try_fit(&m, ctx, "ridge", "linear", p.data, "approx=nystrom lambda=0"),
                MCR_BAD_CALL, "lambda = 0");
-    test_fails(ctx, try_it(&m, ctx, "ridge", "linear", p.data, "side=features loo=yes"),
+    test_fails(ctx, try_fit(&m, ctx, "ridge", "linear", p.data, "side=features loo=yes"),
                MCR_BAD_CALL, "leave-one-out");
     problem_free(&p);
 }
@@ -473,10 +441,10 @@ static void test_near_models(void **state)
         assert_string_equal(r->approx, t < 3 ? "nystrom" : "rff");
         assert_non_null(strstr(r->certificate, "approximate"));
         assert_int_equal(r->support, t < 3 ? 40 : 0);
-        double *score = scores_of(ctx, m, data);
+        double *score = scores_of(ctx, m, data, NULL);
         test_ok(ctx, mcr_model_save(ctx, m, path));
         test_ok(ctx, mcr_model_load(&again, ctx, path));
-        double *back = scores_of(ctx, again, data);
+        double *back = scores_of(ctx, again, data, NULL);
         test_close_arrays("from a file", back, score, 300 * mcr_model_outputs(m), 0);
         assert_string_equal(mcr_model_report(again)->approx, r->approx);
         /* On the features themselves. */
@@ -486,7 +454,7 @@ static void test_near_models(void **state)
         test_ok(ctx, mcr_map_data(&vectors, map, data));
         snprintf(text, sizeof text, "side=kernel %s", option[t % 3]);
         mcr_model *linear = fit_model(ctx, learner[t % 3], "linear", vectors, text);
-        double *other = scores_of(ctx, linear, vectors);
+        double *other = scores_of(ctx, linear, vectors, NULL);
         test_close_arrays(learner[t % 3], score, other, 300 * mcr_model_outputs(m), 2e-4);
         free(score);
         free(back);
@@ -516,7 +484,7 @@ static void test_many_objects(void **state)
                      side ? "features" : "kernel");
             mcr_model *m = fit_model(ctx, "svm", "linear", p.data, words[side]);
             dual[side] = mcr_model_report(m)->dual;
-            score[side] = scores_of(ctx, m, p.data);
+            score[side] = scores_of(ctx, m, p.data, NULL);
             mcr_model_free(m);
         }
         test_close_real("dual", dual[1] / dual[0], 1, 1e-5);
@@ -531,7 +499,7 @@ static void test_many_objects(void **state)
         char words[60];
         mcr_model *m;
         snprintf(words, sizeof words, "side=features max-steps=%d", steps);
-        test_ok(ctx, try_it(&m, ctx, "svm", "linear", p.data, words));
+        test_ok(ctx, try_fit(&m, ctx, "svm", "linear", p.data, words));
         const mcr_report_fit *r = mcr_model_report(m);
         if (r->stop != MCR_STOP_STEPS)
             fail_msg("%d steps: %s after %d", steps, mcr_stop_name(r->stop), (int)r->iterations);
@@ -553,7 +521,7 @@ static void test_shared(void **state)
         mcr_model *m = fit_model(ctx, "svm", "rbf(gamma=0.3)", p.data,
                                  t < 2 ? "C=2 tol=1e-5 multiclass=ovr"
                                        : "C=2 tol=9e-6 multiclass=ovr");
-        score[t] = scores_of(ctx, m, p.data);
+        score[t] = scores_of(ctx, m, p.data, NULL);
         mcr_model_free(m);
         problem_free(&p);
         test_close(ctx);
@@ -582,7 +550,7 @@ static void test_threads(void **state)
             mcr *ctx = test_open(threads == 1 ? 1 : 3);
             problem p = problem_classes(ctx, t ? 3000 : 9000, 5, 2, 0.1, false, true, 2);
             mcr_model *m = fit_model(ctx, call[t][0], call[t][1], p.data, call[t][2]);
-            score[threads - 1] = scores_of(ctx, m, p.data);
+            score[threads - 1] = scores_of(ctx, m, p.data, NULL);
             mcr_model_free(m);
             problem_free(&p);
             test_close(ctx);

@@ -7,38 +7,6 @@
 
 #include "learn/centred_features.h"
 
-static mcr_status try_it(mcr_model **out, mcr *ctx, const char *learner, const char *kernel,
-                         const mcr_data *data, const char *options)
-{
-    return try_fit(out, ctx, learner, options ? options : "", kernel, data, NULL);
-}
-
-static mcr_model *fit_model(mcr *ctx, const char *learner, const char *kernel, const mcr_data *data,
-                            const char *options)
-{
-    mcr_model *model;
-    test_ok(ctx, try_it(&model, ctx, learner, kernel, data, options));
-    const mcr_report_fit *r = mcr_model_report(model);
-    if (r->stop != MCR_STOP_OPTIMAL || !(r->value <= r->tolerance))
-        fail_msg("%s, %s, %s: %s, %s is %g, tolerance %g", learner, kernel, options ? options : "",
-                 mcr_stop_name(r->stop), r->certificate, r->value, r->tolerance);
-    return model;
-}
-
-static mcr_data *sample_data(mcr *ctx, const char *name, int64_t n)
-{
-    mcr_data *data = NULL;
-    test_ok(ctx, mcr_data_sample(&data, ctx, name, n, -1));
-    return data;
-}
-
-static double *scores_of(mcr *ctx, const mcr_model *m, const mcr_data *data, double *value)
-{
-    double *score = calloc((size_t)(mcr_data_count(data) * mcr_model_outputs(m)), sizeof *score);
-    test_ok(ctx, mcr_predict(ctx, m, data, value, score, NULL));
-    return score;
-}
-
 /* ---- both sides --------------------------------------------------------------------------------*/
 
 /* Scores and objective to 1e-6, variances; of kmeans and fisher the same answers for every object. */
@@ -156,8 +124,8 @@ static void test_start(void **state)
     mcr *ctx = *state;
     problem p = problem_classes(ctx, 200, 4, 3, 0.1, false, true, 9);
     mcr_model *m = fit_model(ctx, "kmeans", "linear", p.data, "clusters=4 side=kernel"), *next;
-    test_ok(ctx, try_fit(&next, ctx, "kmeans", "clusters=4 side=features restarts=1", "linear",
-                         p.data, m));
+    test_ok(ctx, fit_from(&next, ctx, "kmeans", "clusters=4 side=features restarts=1", "linear",
+                          p.data, m));
     test_close_real("objective", mcr_model_report(next)->objective, mcr_model_report(m)->objective,
                     1e-9);
     mcr_model_free(next);
@@ -247,10 +215,10 @@ static void test_planner(void **state)
         assert_string_equal(mcr_model_report(m)->side, "kernel");
         assert_null(mcr_model_report(m)->why);
         mcr_model_free(m);
-        test_fails(ctx, try_it(&m, ctx, learner[t], "rbf(gamma=1)", few.data, "side=features"),
+        test_fails(ctx, try_fit(&m, ctx, learner[t], "rbf(gamma=1)", few.data, "side=features"),
                    MCR_BAD_CALL, "no finite feature map");
         test_fails(ctx,
-                   try_it(&m, ctx, learner[t], "linear", few.data, "side=kernel approx=nystrom"),
+                   try_fit(&m, ctx, learner[t], "linear", few.data, "side=kernel approx=nystrom"),
                    MCR_BAD_CALL, "--approx");
     }
     mcr_data_free(strings);
@@ -384,7 +352,7 @@ static void test_threads(void **state)
             mcr *ctx = test_open(threads ? 3 : 1);
             problem p = problem_classes(ctx, 3000, 5, 3, 0.1, false, true, 2);
             mcr_model *m; /* a perceptron may end with mistakes */
-            test_ok(ctx, try_it(&m, ctx, runs[t][0], runs[t][1], p.data, runs[t][2]));
+            test_ok(ctx, try_fit(&m, ctx, runs[t][0], runs[t][1], p.data, runs[t][2]));
             score[threads] = scores_of(ctx, m, p.data, NULL);
             outputs = mcr_model_outputs(m);
             mcr_model_free(m);

@@ -224,7 +224,7 @@ static void test_equal_objects_are_merged(void **state)
                             regress ? metrics.mse : metrics.accuracy, 1e-9);
         }
         mcr_model *again = NULL; /* from its own coefficients: next to nothing is left to do */
-        test_ok(ctx, try_fit(&again, ctx, learner[i], options[i], "rbf(gamma=1)", repeated, b));
+        test_ok(ctx, fit_from(&again, ctx, learner[i], options[i], "rbf(gamma=1)", repeated, b));
         test_close_real("again", mcr_model_report(again)->objective / of_b->objective, 1, 1e-6);
         free(value);
         mcr_model_free(a);
@@ -300,8 +300,8 @@ static void random_nu(mcr *ctx, uint64_t number)
     char options[128];
     snprintf(options, sizeof options, "nu=%.17g tol=%.17g", nu, tol);
     mcr_model *model = NULL;
-    mcr_status status = try_fit(&model, ctx, one_class ? "one-class" : "nu-svm", options, kernel,
-                                p.data, NULL);
+    mcr_status status = fit_from(&model, ctx, one_class ? "one-class" : "nu-svm", options, kernel,
+                                 p.data, NULL);
     if (!one_class && status == MCR_BAD_CALL) /* the classes do not allow this nu */
         assert_non_null(strstr(mcr_message(ctx), "largest"));
     else if (!one_class && status == MCR_NUMERIC)
@@ -332,7 +332,7 @@ static void test_largest_nu(void **state)
         p.y[i] = i < 7 ? 1 : -1;
     problem_build(&p, ctx, false);
     mcr_model *model = NULL;
-    test_fails(ctx, try_fit(&model, ctx, "nu-svm", "nu=0.3", "rbf(gamma=1)", p.data, NULL),
+    test_fails(ctx, fit_from(&model, ctx, "nu-svm", "nu=0.3", "rbf(gamma=1)", p.data, NULL),
                MCR_BAD_CALL, "the largest that is: 0.28");
     assert_null(model);
     mcr_model_free(fit(ctx, "nu-svm", "nu=0.28", "rbf(gamma=9)", p.data));

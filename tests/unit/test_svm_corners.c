@@ -69,7 +69,7 @@ static void test_all_weights_0(void **state)
     const char *const learner[] = {"svm", "nu-svm", "l1-svm", "one-class", "svr", "nu-svr"};
     for (size_t l = 0; l < sizeof learner / sizeof *learner; l++) {
         mcr_model *model = NULL;
-        test_fails(ctx, try_fit(&model, ctx, learner[l], "", "linear", p.data, NULL), MCR_BAD_DATA,
+        test_fails(ctx, fit_from(&model, ctx, learner[l], "", "linear", p.data, NULL), MCR_BAD_DATA,
                    "all weights are 0");
     }
     problem_free(&p);
@@ -88,7 +88,7 @@ static void test_l1_objective_is_the_models(void **state)
             char options[32];
             snprintf(options, sizeof options, "C=%g", cost[c]);
             mcr_model *model = NULL;
-            mcr_status status = try_fit(&model, ctx, "l1-svm", options, kernel[k], p.data, NULL);
+            mcr_status status = fit_from(&model, ctx, "l1-svm", options, kernel[k], p.data, NULL);
             if (status == MCR_IO)
                 skip(); /* no CLP */
             test_ok(ctx, status);

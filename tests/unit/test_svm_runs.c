@@ -92,7 +92,7 @@ static void test_not_separable(void **state)
             mcr_model *model = NULL;
             problem p = problem_classes(ctx, 30 + 40 * (int64_t)seed, 2, 2, 0.2, false, false,
                                         seed);
-            test_fails(ctx, try_fit(&model, ctx, "svm", options[o], "linear", p.data, NULL),
+            test_fails(ctx, fit_from(&model, ctx, "svm", options[o], "linear", p.data, NULL),
                        MCR_NUMERIC, "not separable");
             assert_null(model);
             problem_free(&p);
@@ -100,7 +100,7 @@ static void test_not_separable(void **state)
     mcr_data *blobs;
     mcr_model *model = NULL;
     test_ok(ctx, mcr_data_sample(&blobs, ctx, "blobs", 150, 1.5));
-    test_fails(ctx, try_fit(&model, ctx, "svm", "C=inf", "linear", blobs, NULL), MCR_NUMERIC,
+    test_fails(ctx, fit_from(&model, ctx, "svm", "C=inf", "linear", blobs, NULL), MCR_NUMERIC,
                "not separable");
     mcr_data_free(blobs);
 }
@@ -114,7 +114,7 @@ static void test_hard_margin_stopped_early(void **state)
         char options[64];
         mcr_model *model = NULL;
         snprintf(options, sizeof options, "C=inf tol=1e-9 max-steps=%d", steps);
-        mcr_status status = try_fit(&model, ctx, "svm", options, "linear", p.data, NULL);
+        mcr_status status = fit_from(&model, ctx, "svm", options, "linear", p.data, NULL);
         if (status == MCR_OK)
             assert_int_equal(mcr_model_report(model)->stop, MCR_STOP_STEPS);
         else if (strstr(mcr_message(ctx), "not separable"))
@@ -323,12 +323,12 @@ static void test_warm_starts(void **state)
                             : problem_classes(ctx, 90, 3, list[i].classes, 0.1, weights, false, i);
         mcr_model *first = fit(ctx, list[i].learner, list[i].first, kernel, p.data), *warm = NULL;
         mcr_model *cold = fit(ctx, list[i].learner, list[i].second, kernel, p.data);
-        test_ok(ctx, try_fit(&warm, ctx, list[i].learner, list[i].second, kernel, p.data, first));
+        test_ok(ctx, fit_from(&warm, ctx, list[i].learner, list[i].second, kernel, p.data, first));
         test_close_real(list[i].second, objective_of(warm) / objective_of(cold), 1, 2e-6);
         assert_int_equal(mcr_model_report(warm)->stop, MCR_STOP_OPTIMAL);
         mcr_model_free(warm);
         /* From the solution itself nothing is left to do. */
-        test_ok(ctx, try_fit(&warm, ctx, list[i].learner, list[i].second, kernel, p.data, cold));
+        test_ok(ctx, fit_from(&warm, ctx, list[i].learner, list[i].second, kernel, p.data, cold));
         test_close_real(list[i].second, objective_of(warm) / objective_of(cold), 1, 2e-6);
         mcr_model_free(warm);
         mcr_model_free(first);
@@ -342,7 +342,7 @@ static void test_warm_starts_save_work(void **state)
     mcr *ctx = *state;
     problem p = problem_classes(ctx, 300, 3, 2, 0.15, false, false, 8);
     mcr_model *cold = fit(ctx, "svm", "C=100 tol=1e-5", "rbf(gamma=0.6)", p.data), *warm = NULL;
-    test_ok(ctx, try_fit(&warm, ctx, "svm", "C=100 tol=1e-5", "rbf(gamma=0.6)", p.data, cold));
+    test_ok(ctx, fit_from(&warm, ctx, "svm", "C=100 tol=1e-5", "rbf(gamma=0.6)", p.data, cold));
     int64_t steps = mcr_model_report(warm)->iterations, all = mcr_model_report(cold)->iterations;
     if (steps * 10 > all)
         fail_msg("%lld steps from the solution, %lld from nothing", (long long)steps,
@@ -350,9 +350,9 @@ static void test_warm_starts_save_work(void **state)
     mcr_model_free(warm);
     problem other = problem_classes(ctx, 50, 3, 2, 0.15, false, false, 8);
     warm = NULL;
-    test_fails(ctx, try_fit(&warm, ctx, "svm", "C=1", "rbf(gamma=0.6)", other.data, cold),
+    test_fails(ctx, fit_from(&warm, ctx, "svm", "C=1", "rbf(gamma=0.6)", other.data, cold),
                MCR_BAD_CALL, "300 objects");
-    test_fails(ctx, try_fit(&warm, ctx, "nu-svm", "nu=0.1", "rbf(gamma=0.6)", p.data, cold),
+    test_fails(ctx, fit_from(&warm, ctx, "nu-svm", "nu=0.1", "rbf(gamma=0.6)", p.data, cold),
                MCR_BAD_CALL, "the learner must be the same");
     mcr_model_free(cold);
     problem_free(&p);
@@ -422,8 +422,8 @@ static void test_little_memory(void **state)
             problem p = problem_classes(ctx, 700, 4, 2, 0.1, false, false, 4);
             problem q = problem_classes(small, 700, 4, 2, 0.1, false, false, 4);
             a = fit(ctx, learner[l], "tol=1e-6", "rbf(gamma=0.4)", p.data);
-            mcr_status status = try_fit(&b, small, learner[l], "tol=1e-6", "rbf(gamma=0.4)", q.data,
-                                        NULL);
+            mcr_status status = fit_from(&b, small, learner[l], "tol=1e-6", "rbf(gamma=0.4)",
+                                         q.data, NULL);
             if (status == MCR_OVER_BUDGET && memory < 128 << 10)
                 assert_non_null(strstr(mcr_message(small), "memory"));
             else
@@ -588,18 +588,18 @@ static void test_bad_calls(void **state)
     }
     mcr_options_close(o);
     test_fails(ctx, mcr_options_open(&o, ctx, "smv"), MCR_BAD_CALL, "did you mean \"svm\"");
-    test_fails(ctx, try_fit(&model, ctx, "svm", "C=1 lambda=1", "linear", p.data, NULL),
+    test_fails(ctx, fit_from(&model, ctx, "svm", "C=1 lambda=1", "linear", p.data, NULL),
                MCR_BAD_CALL, "C or lambda");
-    test_fails(ctx, try_fit(&model, ctx, "svm", "class-weight=5=1", "linear", p.data, NULL),
+    test_fails(ctx, fit_from(&model, ctx, "svm", "class-weight=5=1", "linear", p.data, NULL),
                MCR_BAD_CALL, "no class \"5\"");
-    test_fails(ctx, try_fit(&model, ctx, "svm", "class-weight=1=-1", "linear", p.data, NULL),
+    test_fails(ctx, fit_from(&model, ctx, "svm", "class-weight=1=-1", "linear", p.data, NULL),
                MCR_BAD_CALL, "greater than 0");
-    test_fails(ctx, try_fit(&model, ctx, "svm", "", "spectrum(p=2)", p.data, NULL), MCR_BAD_DATA,
+    test_fails(ctx, fit_from(&model, ctx, "svm", "", "spectrum(p=2)", p.data, NULL), MCR_BAD_DATA,
                "");
     problem_free(&p);
     p = problem_points(20, 2, 0, 1); /* all targets are 0 */
     problem_build(&p, ctx, false);
-    test_fails(ctx, try_fit(&model, ctx, "svm", "", "linear", p.data, NULL), MCR_BAD_DATA,
+    test_fails(ctx, fit_from(&model, ctx, "svm", "", "linear", p.data, NULL), MCR_BAD_DATA,
                "all 20 objects are of class \"0\"");
     mcr_data_free(p.data);
     mcr_builder *b;
@@ -607,7 +607,7 @@ static void test_bad_calls(void **state)
     test_ok(ctx, mcr_builder_dense(b, "x", p.x, 2, 2));
     test_ok(ctx, mcr_builder_words(b, (const char *const[]){"cat", "dog"}));
     test_ok(ctx, mcr_builder_finish(&p.data, b));
-    test_fails(ctx, try_fit(&model, ctx, "svr", "", "linear", p.data, NULL), MCR_BAD_DATA,
+    test_fails(ctx, fit_from(&model, ctx, "svr", "", "linear", p.data, NULL), MCR_BAD_DATA,
                "regression needs numbers");
     assert_null(model);
     problem_free(&p);

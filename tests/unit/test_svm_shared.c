@@ -38,8 +38,8 @@ static void test_short_budget(void **state)
             mcr *ctx = open_with(threads, (size_t)(share[m] * OBJECTS * OBJECTS));
             problem p = problem_classes(ctx, OBJECTS, 4, CLASSES, 0.3, false, false, 1);
             mcr_model *model = NULL;
-            mcr_status s = try_fit(&model, ctx, "svm", "C=1000 multiclass=ovr", "rbf(gamma=0.4)",
-                                   p.data, NULL);
+            mcr_status s = fit_from(&model, ctx, "svm", "C=1000 multiclass=ovr", "rbf(gamma=0.4)",
+                                    p.data, NULL);
             if (s)
                 fail_msg("%g n^2 bytes, %d threads: %s", share[m], threads, mcr_message(ctx));
             assert_int_equal(mcr_model_report(model)->stop, MCR_STOP_OPTIMAL);

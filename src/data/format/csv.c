@@ -386,7 +386,11 @@ static mcr_status hand_over_targets(reader *r, mcr_builder *b)
 
 static mcr_status hand_over(reader *r, mcr_builder *b)
 {
-    mcr_status status = MCR_OK;
+    mcr_layout *layout = NULL;
+    mcr_status status = mcr_csv_plan_layout(&layout, r->ctx, &r->plan);
+    if (status != MCR_OK)
+        return status;
+    mcr_builder_layout(b, layout);
     if (r->dense != NULL) {
         mcr_store *s = r->dense;
         int64_t cells = r->rows * r->plan.numbers;

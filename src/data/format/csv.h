@@ -66,6 +66,8 @@ typedef struct mcr_csv_plan {
 mcr_status mcr_csv_plan_make(mcr_csv_plan *plan, mcr *ctx, const char *file, const char *bytes,
                              size_t count, char separator, const mcr_read_options *options);
 void mcr_csv_plan_free(mcr_csv_plan *plan, mcr *ctx);
+/* What is kept of it; before the names of columns are handed over. */
+mcr_status mcr_csv_plan_layout(mcr_layout **out, mcr *ctx, const mcr_csv_plan *plan);
 /* "column \"age\"" or "column 3", for messages. */
 enum { MCR_CSV_COLUMN_TEXT = 96 };
 const char *mcr_csv_column_text(const mcr_csv_plan *plan, int64_t column,

@@ -238,6 +238,9 @@ static bool is_wanted(const maker *m, const mcr_csv_field *f)
     bool wanted = cell_is(f, m->options->target) || cell_is(f, m->options->weight);
     for (int64_t t = 0; t < m->targets.count && !wanted; t++)
         wanted = cell_is(f, m->targets.word[t]);
+    const mcr_layout *like = m->options->like;
+    for (int64_t r = 0; like != NULL && like->name != NULL && r < like->roles && !wanted; r++)
+        wanted = cell_is(f, like->name->name[r]);
     return wanted;
 }
 
@@ -321,20 +324,26 @@ static mcr_status no_column(const maker *m, const char *word, const char *what)
     return status;
 }
 
+enum { NONE = -1, SEVERAL = -2 };
+
+/* The column of that name, if there is one only. */
+static int64_t find_name(const mcr_csv_plan *plan, const char *name)
+{
+    int64_t found = NONE;
+    for (int64_t c = 0; plan->header && c < plan->columns && found != SEVERAL; c++)
+        if (strcmp(plan->column[c].name, name) == 0)
+            found = found == NONE ? c : SEVERAL;
+    return found;
+}
+
 /* A column by its name or, failing that, by its number from 1. */
 static mcr_status find_column(int64_t *out, const maker *m, const char *word, const char *what)
 {
     const mcr_csv_plan *plan = m->plan;
-    int64_t found = -1, number;
-    for (int64_t c = 0; plan->header && c < plan->columns; c++) {
-        if (strcmp(plan->column[c].name, word) != 0)
-            continue;
-        if (found >= 0)
-            return mcr_fail_at(m->ctx, MCR_BAD_DATA, m->file, 1,
-                               "two columns are called \"%s\": give the %s by its number", word,
-                               what);
-        found = c;
-    }
+    int64_t found = find_name(plan, word), number;
+    if (found == SEVERAL)
+        return mcr_fail_at(m->ctx, MCR_BAD_DATA, m->file, 1,
+                           "two columns are called \"%s\": give the %s by its number", word, what);
     const char *end = word + strlen(word);
     if (found < 0 && mcr_parse_int(word, end, &number) == end && number >= 1 &&
         number <= plan->columns)
@@ -372,6 +381,54 @@ static mcr_status find_given(maker *m)
     return status;
 }
 
+/* Where a role of the table that this one is like stands here; NONE: nowhere. */
+static int64_t find_role(const maker *m, int64_t role)
+{
+    const mcr_layout *like = m->options->like;
+    if (!m->plan->header || like->name == NULL)
+        return m->plan->columns == like->columns ? like->column[role] : NONE;
+    int64_t found = find_name(m->plan, like->name->name[role]);
+    return found == SEVERAL ? NONE : found;
+}
+
+static bool has_targets(const maker *m)
+{
+    bool all = true;
+    for (int64_t t = 0; t < m->options->like->targets && all; t++) {
+        int64_t c = find_role(m, t);
+        all = c >= 0 && c != m->plan->weight;
+    }
+    return all;
+}
+
+/* Whether the other table says which columns are targets here: by their names, or by their places. A usual
+ * name is believed where the target has got another one. */
+static bool is_alike(const maker *m)
+{
+    const mcr_csv_plan *plan = m->plan;
+    const mcr_layout *like = m->options->like;
+    if (like == NULL || like->targets == 0)
+        return like != NULL && plan->columns == like->columns;
+    bool named = plan->header && like->name != NULL, usual = false;
+    if (named && (has_targets(m) || plan->columns < like->columns))
+        return true;
+    for (int64_t c = 0; plan->header && c < plan->columns; c++)
+        usual |= usual_target(plan->column[c].name, strlen(plan->column[c].name)) >= 0;
+    return !usual && (named || plan->columns == like->columns ||
+                      plan->columns == like->columns - like->roles);
+}
+
+static mcr_status refuse_unlike(const maker *m)
+{
+    const mcr_layout *like = m->options->like;
+    return mcr_fail_at(m->ctx, MCR_BAD_DATA, m->file, 0,
+                       "%" PRId64 " column%s, but the model's training data had %" PRId64
+                       ", %" PRId64 " of them for targets and weights: say which column is the "
+                       "target (--target, none if there is none)",
+                       m->plan->columns, m->plan->columns == 1 ? "" : "s", like->columns,
+                       like->roles);
+}
+
 static mcr_status find_target(maker *m)
 {
     mcr_csv_plan *plan = m->plan;
@@ -379,6 +436,13 @@ static mcr_status find_target(maker *m)
         return MCR_OK;
     if (m->options->target != NULL)
         return find_given(m);
+    if (is_alike(m)) { /* all of its targets, or none */
+        for (int64_t t = 0; t < m->options->like->targets && (t > 0 || has_targets(m)); t++)
+            plan->column[find_role(m, t)].rank = ++plan->targets;
+        return MCR_OK;
+    }
+    if (m->options->like != NULL && m->options->like->targets > 0 && !plan->header)
+        return refuse_unlike(m);
     int best = USUAL;
     int64_t found = plan->weight == plan->columns - 1 ? plan->columns - 2 : plan->columns - 1;
     for (int64_t c = 0; plan->header && c < plan->columns; c++) {
@@ -437,8 +501,11 @@ static mcr_status give_roles(maker *m)
     mcr_csv_plan *plan = m->plan;
     plan->weight = -1;
     mcr_status status = MCR_OK;
+    const mcr_layout *like = m->options->like;
     if (m->options->weight != NULL)
         status = find_column(&plan->weight, m, m->options->weight, "weights");
+    else if (like != NULL && like->roles > like->targets)
+        plan->weight = find_role(m, like->targets);
     if (status == MCR_OK)
         status = find_target(m);
     if (status != MCR_OK)
@@ -493,5 +560,29 @@ mcr_status mcr_csv_plan_make(mcr_csv_plan *plan, mcr *ctx, const char *file, con
     mcr_free(ctx, m.scratch);
     if (status != MCR_OK)
         mcr_csv_plan_free(plan, ctx);
+    return status;
+}
+
+mcr_status mcr_csv_plan_layout(mcr_layout **out, mcr *ctx, const mcr_csv_plan *plan)
+{
+    mcr_layout l = {.columns = plan->columns,
+                    .targets = plan->targets,
+                    .roles = plan->targets + (plan->weight >= 0)};
+    const char **name = mcr_alloc(ctx, (size_t)l.roles, sizeof *name);
+    l.column = mcr_alloc(ctx, (size_t)l.roles, sizeof *l.column);
+    mcr_status status = name != NULL && l.column != NULL ? MCR_OK : MCR_NO_MEMORY;
+    bool telling = plan->header;
+    for (int64_t c = 0; c < plan->columns && status == MCR_OK; c++) {
+        int64_t role = c == plan->weight ? plan->targets : plan->column[c].rank - 1;
+        if (role < 0)
+            continue;
+        l.column[role] = c;
+        name[role] = plan->column[c].name;
+        telling = telling && name[role][0] != '\0' && find_name(plan, name[role]) == c;
+    }
+    if (status == MCR_OK)
+        status = mcr_layout_new(out, ctx, &l, telling ? name : NULL);
+    mcr_free(ctx, l.column);
+    mcr_free(ctx, name);
     return status;
 }

@@ -1,0 +1,47 @@
+/* layout.c: which columns of a table are no features, kept so that another table can be read like it.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "data/data.h"
+
+#include <string.h>
+
+mcr_status mcr_layout_new(mcr_layout **out, mcr *ctx, const mcr_layout *from,
+                          const char *const *name)
+{
+    *out = NULL;
+    mcr_layout *l = mcr_alloc_zero(ctx, 1, sizeof *l);
+    if (l == NULL)
+        return MCR_NO_MEMORY;
+    l->owners = 1;
+    l->columns = from->columns;
+    l->targets = from->targets;
+    l->roles = from->roles;
+    l->column = mcr_alloc(ctx, (size_t)l->roles, sizeof *l->column);
+    mcr_status status = l->column != NULL ? MCR_OK : MCR_NO_MEMORY;
+    if (status == MCR_OK)
+        memcpy(l->column, from->column, sizeof *l->column * (size_t)l->roles);
+    if (status == MCR_OK && name != NULL)
+        status = mcr_classes_of_names(&l->name, ctx, name, l->roles);
+    if (status == MCR_OK)
+        *out = l;
+    else
+        mcr_layout_free(ctx, l);
+    return status;
+}
+
+mcr_layout *mcr_layout_retain(mcr_layout *l)
+{
+    if (l != NULL)
+        __atomic_add_fetch(&l->owners, 1, __ATOMIC_RELAXED);
+    return l;
+}
+
+void mcr_layout_free(mcr *ctx, mcr_layout *l)
+{
+    if (l == NULL || __atomic_sub_fetch(&l->owners, 1, __ATOMIC_ACQ_REL) > 0)
+        return;
+    mcr_free(ctx, l->column);
+    mcr_classes_free(ctx, l->name);
+    mcr_free(ctx, l);
+}
