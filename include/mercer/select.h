@@ -57,8 +57,9 @@ MCR_API int64_t mcr_splits_rows(const mcr_splits *splits, int64_t split, int tes
 typedef struct mcr_search {
     size_t size; /* sizeof(mcr_search) */
     /* Kernel expressions to choose from. A number in one may be a range: gamma=1e-4:1e2:log13 (13 values
-     * with equal ratios), c=0:1:5 (equal distances), degree=2:4 (by ones). None: rbf with a range of
-     * gamma for vectors, spectrum and gkm for strings, wl for graphs. */
+     * with equal ratios), c=0:1:5 (equal distances), degree=2:4 (by ones). None: rbf and laplace with
+     * ranges of gamma for vectors (rbf alone where they are sparse), spectrum and gkm for strings, wl for
+     * graphs. */
     const char *const *kernel;
     int64_t kernels;
     /* Options of the learner with ranges. Where there are none, C, lambda, nu or neighbors (if the
@@ -71,7 +72,9 @@ typedef struct mcr_search {
     int scales;
     const char *metric; /* NULL: accuracy, mse or adjusted-rand */
     mcr_split_plan split;
-    int adaptive; /* 1: not every point of the grid, but from coarse to fine around the best */
+    /* 1: not every point of the grid, but from coarse to fine around the best of each kernel that is not
+     * far behind the best of all */
+    int adaptive;
     /* A file that keeps what is done, so that a search that was cut off can go on (resume 1: from that
      * file, which must be there and of the same search; 0: there must be none). It is the caller's to
      * remove, once the model is safe. */

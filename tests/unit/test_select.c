@@ -371,6 +371,72 @@ static void test_coarse_to_fine(void **context)
     mcr_data_free(data);
 }
 
+static bool tried_kernel(const mcr_tune_report *r, const char *name)
+{
+    for (int64_t p = 0; p < r->points; p++)
+        if (strncmp(r->point[p].kernel, name, strlen(name)) == 0)
+            return true;
+    return false;
+}
+
+/* One entry of eight an object, which tells its class. */
+static mcr_data *sparse_data(mcr *ctx)
+{
+    enum { COLS = 8 };
+    mcr_builder *b = NULL;
+    mcr_data *data = NULL;
+    int64_t start[N + 1] = {0};
+    int32_t index[N];
+    double value[N], y[N];
+    for (int64_t i = 0; i < N; i++) {
+        start[i + 1] = i + 1;
+        index[i] = (int32_t)(i * 5 % COLS);
+        value[i] = 1 + sin((double)i);
+        y[i] = index[i] < COLS / 2;
+    }
+    test_ok(ctx, mcr_builder_open(&b, ctx, N));
+    test_ok(ctx, mcr_builder_sparse(b, "x", COLS, start, index, value));
+    test_ok(ctx, mcr_builder_targets(b, y));
+    test_ok(ctx, mcr_builder_finish(&data, b));
+    return data;
+}
+
+/* Without hints: two kernels, but one on vectors that stay sparse. Every coarse lattice is tried; what is
+ * far behind then is not refined. */
+static void test_usual_kernels(void **context)
+{
+    mcr *ctx = *context;
+    mcr_search search = {.size = sizeof search, .scales = 1, .adaptive = 1};
+    mcr_options *o = make_options(ctx, "svm", "");
+    mcr_data *data[2] = {sample_data(ctx, "moons", N), sparse_data(ctx)};
+    for (int sparse = 0; sparse < 2; sparse++) {
+        mcr_tune_report *r = NULL;
+        mcr_model *model = NULL;
+        test_ok(ctx, mcr_tune(&model, &r, o, &search, data[sparse]));
+        assert_true(tried_kernel(r, "rbf"));
+        assert_int_equal(tried_kernel(r, "laplace"), !sparse);
+        assert_int_equal(r->possible, sparse ? 2 * 17 * 17 : 2 * (17 + 11) * 17);
+        mcr_tune_free(ctx, r);
+        mcr_model_free(model);
+        mcr_data_free(data[sparse]);
+    }
+    /* No line parts spirals. */
+    static const char *const kernels[] = {"rbf(gamma=0.25:64:log9)", "linear"};
+    mcr_tune_report *r = NULL;
+    mcr_model *model = NULL;
+    mcr_data *spirals = sample_data(ctx, "spirals", 300);
+    search = (mcr_search){.size = sizeof search, .kernel = kernels, .kernels = 2, .adaptive = 1};
+    test_ok(ctx, mcr_tune(&model, &r, o, &search, spirals));
+    int64_t straight = 0;
+    for (int64_t p = 0; p < r->points; p++)
+        straight += strcmp(r->point[p].kernel, "linear") == 0;
+    assert_int_equal(straight, 5); /* of 17 */
+    mcr_tune_free(ctx, r);
+    mcr_model_free(model);
+    mcr_data_free(spirals);
+    mcr_options_close(o);
+}
+
 /* ---- leaks -------------------------------------------------------------------------------------*/
 
 /* Whatever stands in the objects of one fold, the predictions for the others of that split's model, and
@@ -616,6 +682,7 @@ int main(void)
         TEST(test_tables),
         TEST(test_leave_one_out),
         TEST(test_coarse_to_fine),
+        TEST(test_usual_kernels),
         TEST(test_no_leak),
         cmocka_unit_test(test_cut_off),
         cmocka_unit_test(test_short_of_memory),
