@@ -57,7 +57,8 @@ static mcr_status read_template(mcr_template *t, mcr *ctx, const char *text)
         mcr_axis *axis = &t->axis[t->axes++];
         char *word = mcr_copy_text(ctx, text + at, length);
         char *called = mcr_copy_text(ctx, name, name_length);
-        *axis = (mcr_axis){.at = at, .length = length};
+        *axis = (mcr_axis){
+            .at = at, .length = length, .name = (size_t)(name - text), .name_length = name_length};
         s = word && called ? mcr_range_parse(&axis->values, ctx, "kernel", called, word)
                            : MCR_NO_MEMORY;
         mcr_free(ctx, word);
@@ -247,6 +248,31 @@ static mcr_status read_options(mcr_grid *g, const mcr_search *search)
 
 /* ---- the grid ----------------------------------------------------------------------------------*/
 
+static mcr_status number_points(mcr_grid *g, mcr_template *t)
+{
+    mcr_kernel *first = NULL;
+    t->first = g->points;
+    g->points += t->kernels * g->settings;
+    if (g->points > MOST_POINTS)
+        return mcr_fail(g->ctx, MCR_BAD_CALL, "the grid has more than %d points", MOST_POINTS);
+    /* Faults in an expression show before any work is done. */
+    mcr_status s = mcr_grid_kernel(&first, g, t->first);
+    mcr_kernel_free(first);
+    return s;
+}
+
+mcr_status mcr_grid_add(mcr_grid *g, const char *text, mcr_scale scale)
+{
+    mcr_template *more = mcr_resize(g->ctx, g->template, (size_t)g->templates + 1, sizeof *more);
+    if (!more)
+        return MCR_NO_MEMORY;
+    g->template = more;
+    mcr_template *t = &g->template[g->templates++];
+    *t = (mcr_template){.scale = scale, .first = g->points};
+    mcr_status s = read_template(t, g->ctx, text);
+    return s ? s : number_points(g, t);
+}
+
 mcr_status mcr_grid_open(mcr_grid **out, const mcr_options *options, const mcr_search *search,
                          const mcr_data *data)
 {
@@ -265,16 +291,9 @@ mcr_status mcr_grid_open(mcr_grid **out, const mcr_options *options, const mcr_s
             s = mcr_fail(ctx, MCR_BAD_CALL, "%s: more than %d settings of the options",
                          options->type->name, MOST_POINTS);
     }
-    for (int64_t t = 0; t < g->templates && !s; t++) {
-        mcr_kernel *first = NULL;
-        g->template[t].first = g->points;
-        g->points += g->template[t].kernels * g->settings;
-        if (g->points > MOST_POINTS)
-            s = mcr_fail(ctx, MCR_BAD_CALL, "the grid has more than %d points", MOST_POINTS);
-        if (!s) /* faults in an expression show before any work is done */
-            s = mcr_grid_kernel(&first, g, g->template[t].first);
-        mcr_kernel_free(first);
-    }
+    for (int64_t t = 0; t < g->templates && !s; t++)
+        s = number_points(g, &g->template[t]);
+    g->searched = g->points;
     if (s)
         mcr_grid_close(g);
     else

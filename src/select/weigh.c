@@ -1,0 +1,343 @@
+/* weigh.c: from the best point of a search on: one value of the kernel's parameter for each column.
+ *
+ * A parameter such as gamma of rbf may be a list, one number a column: those that tell much get large
+ * ones, those that are noise small ones. There are too many columns for a grid, and the effect of one
+ * column on the scores is small beside what chance makes of them. So all columns are changed at once, by
+ * the signs of an orthogonal design (Plackett and Burman, 1946): in each run every column goes a step up or
+ * down, in half of the runs each way, and no two columns go together more often than not. Thus every run
+ * tells of every column, and the slope of the scores along each is known as well as if all runs had been
+ * spent on it alone.
+ *
+ * The slopes of each split come from objects that no other split tests. Chance has no reason to point the
+ * same way on them: only if the direction that the other splits show is good on the one that is left, more
+ * than by chance, the centre moves.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <math.h>
+#include <string.h>
+
+#include "base/params.h"
+#include "base/stream.h"
+#include "select/search.h"
+
+enum {
+    FEWEST_COLUMNS = 2,
+    MOST_COLUMNS = 64,
+    FEWEST_SPLITS = 3,
+    OBJECTS_A_COLUMN = 10,
+    MOST_ROUNDS = 4,
+    SIZES = 3,
+    MANY = 16
+};
+
+/* What a column's number is multiplied with, or divided by, in a run: e to this power. Fewer columns than
+ * MANY go further, so that all of them together change the kernel as much. */
+#define STEP 0.4
+/* Standard errors that the gain on splits left out must have; that a move must gain. */
+#define SURE 2.0
+#define GAIN 1.0
+
+typedef struct weighing {
+    mcr_tried *t;
+    const char *text; /* of the template that it starts from, with the range in it */
+    size_t at, length;
+    mcr_scale scale;
+    int64_t setting; /* of the options */
+    int64_t cols, runs;
+    double step;    /* logarithm */
+    int64_t centre; /* point */
+    double *value;  /* of the centre, one a column */
+    double *next;   /* cols: a point that is to be tried */
+    double *slope;  /* splits x cols: in the direction that is better */
+    double *along;  /* cols: their sum over the splits */
+    double *way;    /* cols: where to go */
+    int64_t *point; /* of a batch */
+} weighing;
+
+/* ---- whether ------------------------------------------------------------------------------------*/
+
+/* The list of numbers that the range of a template is of, if it is one number now. */
+static bool takes_list(const mcr_kernel *k, const mcr_template *tm)
+{
+    if (tm->axes != 1 || k->children || !k->params)
+        return false;
+    const mcr_axis *axis = &tm->axis[0];
+    const mcr_param *p = mcr_params_find(k->type->params, tm->text + axis->name, axis->name_length);
+    return p && p->type == MCR_REALS && p->min >= 0 &&
+           ((const mcr_reals *)((const char *)k->params + p->offset))->count == 1;
+}
+
+static bool has_columns(const mcr_data *data)
+{
+    if (data->fields != 1)
+        return false;
+    mcr_field field = mcr_data_field(data, 0);
+    return field.store->kind & (MCR_DENSE | MCR_SPARSE) && !mcr_stays_sparse(&field) &&
+           field.store->cols >= FEWEST_COLUMNS && field.store->cols <= MOST_COLUMNS &&
+           field.count >= OBJECTS_A_COLUMN * field.store->cols;
+}
+
+bool mcr_can_weigh(const mcr_tried *t)
+{
+    return has_columns(t->data) && !t->grid->options->type->own_kernel &&
+           t->count >= FEWEST_SPLITS && !mcr_splits_leave_one_out(t->splits);
+}
+
+/* ---- the design --------------------------------------------------------------------------------*/
+
+static int64_t count_runs(int64_t cols)
+{
+    int64_t runs = 2;
+    while (runs <= cols)
+        runs *= 2;
+    return runs;
+}
+
+double mcr_weigh_points(const mcr_tried *t)
+{
+    return (double)(count_runs(mcr_data_field(t->data, 0).store->cols) + SIZES);
+}
+
+/* Columns of Hadamard's matrix. Those of its second half come first: among them no column is the product
+ * of two others, so that what two columns do together is not taken for what a third does. */
+static double sign_of(int64_t run, int64_t column, int64_t runs)
+{
+    int64_t half = runs / 2, code = column < half ? half + column : column - half + 1;
+    bool odd = false;
+    for (int64_t both = run & code; both; both &= both - 1)
+        odd = !odd;
+    return odd ? -1 : 1;
+}
+
+/* Three digits are enough, and can be read. */
+static double rounded(double x)
+{
+    double digits = 2 - floor(log10(x)), power = pow(10, fabs(digits));
+    return digits >= 0 ? round(x * power) / power : round(x / power) * power;
+}
+
+/* The point whose numbers are those of w->next. */
+static mcr_status add_point(weighing *w, int64_t *point)
+{
+    mcr_text text;
+    mcr_text_init(&text, w->t->ctx);
+    mcr_text_add(&text, w->text, w->at);
+    for (int64_t k = 0; k < w->cols; k++) {
+        mcr_text_string(&text, k ? ", " : "[");
+        mcr_text_real(&text, w->next[k]);
+    }
+    mcr_text_string(&text, "]");
+    mcr_text_string(&text, w->text + w->at + w->length);
+    *point = w->t->grid->points + w->setting;
+    mcr_status s = text.status ? text.status : mcr_tried_add(w->t, text.bytes, w->scale);
+    mcr_text_free(&text);
+    return s;
+}
+
+/* Slopes must be those of all splits: no run is left out before it is complete. */
+static mcr_status run_design(weighing *w)
+{
+    mcr_tried *t = w->t;
+    mcr_status s = MCR_OK;
+    for (int64_t r = 0; r < w->runs && !s; r++) {
+        for (int64_t k = 0; k < w->cols; k++)
+            w->next[k] = rounded(w->value[k] * exp(w->step * sign_of(r, k, w->runs)));
+        s = add_point(w, &w->point[r]);
+    }
+    t->whole = true;
+    if (!s)
+        s = mcr_try_points(t, w->point, w->runs);
+    t->whole = false;
+    return s;
+}
+
+/* False: a run could not be trained or judged. */
+static bool find_slopes(const weighing *w)
+{
+    const mcr_tried *t = w->t;
+    double better = t->metric->info.larger ? 1 : -1;
+    bool fine = true;
+    memset(w->slope, 0, sizeof *w->slope * (size_t)(t->count * w->cols));
+    memset(w->along, 0, sizeof *w->along * (size_t)w->cols);
+    for (int64_t r = 0; r < w->runs; r++)
+        for (int64_t split = 0; split < t->count; split++) {
+            double score = better * t->score[w->point[r] * t->count + split] / (double)w->runs;
+            fine &= isfinite(score);
+            for (int64_t k = 0; k < w->cols; k++)
+                w->slope[split * w->cols + k] += sign_of(r, k, w->runs) * score;
+        }
+    for (int64_t split = 0; split < t->count; split++)
+        for (int64_t k = 0; k < w->cols; k++)
+            w->along[k] += w->slope[split * w->cols + k];
+    return fine;
+}
+
+/* ---- moving ------------------------------------------------------------------------------------*/
+
+/* Whether the mean of some numbers is above 0 by more than `errors` times its standard error. */
+static bool is_above_chance(const double *x, int64_t count, double errors)
+{
+    double mean = mcr_mean(x, count), error = mcr_deviation(x, count) / sqrt((double)count);
+    return mean > 0 && mean > errors * error;
+}
+
+/* How each split likes the direction of all others. */
+static mcr_status agree(const weighing *w, bool *out)
+{
+    int64_t splits = w->t->count;
+    double *gain = mcr_alloc_zero(w->t->ctx, (size_t)splits, sizeof *gain);
+    if (!gain)
+        return MCR_NO_MEMORY;
+    for (int64_t split = 0; split < splits; split++) {
+        const double *own = w->slope + split * w->cols;
+        double square = 0;
+        for (int64_t k = 0; k < w->cols; k++) {
+            double others = w->along[k] - own[k];
+            gain[split] += own[k] * others;
+            square += others * others;
+        }
+        gain[split] /= square > 0 ? sqrt(square) : 1;
+    }
+    *out = is_above_chance(gain, splits, SURE);
+    mcr_free(w->t->ctx, gain);
+    return MCR_OK;
+}
+
+/* Whether a point is better than the centre, split against split. */
+static mcr_status beats_centre(const weighing *w, int64_t point, bool *out)
+{
+    const mcr_tried *t = w->t;
+    double better = t->metric->info.larger ? 1 : -1;
+    double *gain = mcr_alloc(t->ctx, (size_t)t->count, sizeof *gain);
+    *out = false;
+    if (!gain)
+        return MCR_NO_MEMORY;
+    for (int64_t split = 0; split < t->count; split++)
+        gain[split] = better *
+                      (t->score[point * t->count + split] - t->score[w->centre * t->count + split]);
+    *out = t->state[point] == MCR_POINT_DONE + 1 && is_above_chance(gain, t->count, GAIN);
+    mcr_free(t->ctx, gain);
+    return MCR_OK;
+}
+
+/* Uphill, at most 1 a column. Slopes are shortened by what is not known of them: those that chance explains
+ * are left out (the positive part of James and Stein's estimate, 1961, a column at a time). */
+static void find_way(const weighing *w)
+{
+    double most = 0, splits = (double)w->t->count;
+    for (int64_t k = 0; k < w->cols; k++) {
+        double mean = w->along[k] / splits, square = 0;
+        for (int64_t split = 0; split < w->t->count; split++)
+            square += pow(w->slope[split * w->cols + k] - mean, 2);
+        double chance = square / (splits - 1) / splits;
+        w->way[k] = mean * mean > chance ? mean - chance / mean : 0;
+        most = fmax(most, fabs(w->way[k]));
+    }
+    for (int64_t k = 0; k < w->cols && most > 0; k++)
+        w->way[k] /= most;
+}
+
+static void step_along(const weighing *w, double size)
+{
+    for (int64_t k = 0; k < w->cols; k++)
+        w->next[k] = rounded(w->value[k] * exp(w->step * size * w->way[k]));
+}
+
+/* Tries some lengths of the step; of equals the longest, as its direction is known to be good. */
+static mcr_status move(weighing *w, bool *moved)
+{
+    static const double size[SIZES] = {1, 2, 4};
+    mcr_tried *t = w->t;
+    mcr_status s = MCR_OK;
+    int64_t best = -1;
+    find_way(w);
+    for (int64_t i = 0; i < SIZES && !s; i++) {
+        step_along(w, size[i]);
+        s = add_point(w, &w->point[i]);
+    }
+    if (!s)
+        s = mcr_try_points(t, w->point, SIZES);
+    for (int64_t i = 0; i < SIZES && !s; i++)
+        if (t->state[w->point[i]] == MCR_POINT_DONE + 1 &&
+            (best < 0 || !mcr_tried_better(t, mcr_tried_mean(t, w->point[best]),
+                                           mcr_tried_mean(t, w->point[i]))))
+            best = i;
+    if (s || best < 0)
+        return s;
+    s = beats_centre(w, w->point[best], moved);
+    if (!s && *moved) {
+        step_along(w, size[best]);
+        memcpy(w->value, w->next, sizeof *w->value * (size_t)w->cols);
+        w->centre = w->point[best];
+    }
+    return s;
+}
+
+static mcr_status one_round(weighing *w, bool *moved)
+{
+    *moved = false;
+    mcr_status s = run_design(w);
+    bool sure = false;
+    if (!s && find_slopes(w))
+        s = agree(w, &sure);
+    return s || !sure ? s : move(w, moved);
+}
+
+static mcr_status open_weighing(weighing *w)
+{
+    mcr_tried *t = w->t;
+    const mcr_template *tm = mcr_grid_template(t->grid, t->best);
+    int64_t at[2 * MCR_MOST_AXES], count[2 * MCR_MOST_AXES];
+    mcr_grid_place(t->grid, t->best, at, count);
+    w->text = tm->text;
+    w->at = tm->axis[0].at;
+    w->length = tm->axis[0].length;
+    w->scale = tm->scale;
+    w->setting = t->best % t->grid->settings;
+    w->centre = t->best;
+    w->cols = mcr_data_field(t->data, 0).store->cols;
+    w->runs = count_runs(w->cols);
+    w->step = STEP * fmax(1, sqrt(MANY / (double)w->cols));
+    size_t cols = (size_t)w->cols;
+    w->value = mcr_alloc(t->ctx, cols, sizeof *w->value);
+    w->next = mcr_alloc(t->ctx, cols, sizeof *w->next);
+    w->along = mcr_alloc(t->ctx, cols, sizeof *w->along);
+    w->way = mcr_alloc(t->ctx, cols, sizeof *w->way);
+    w->slope = mcr_alloc(t->ctx, (size_t)t->count * cols, sizeof *w->slope);
+    w->point = mcr_alloc(t->ctx, (size_t)w->runs + SIZES, sizeof *w->point);
+    if (!w->value || !w->next || !w->along || !w->way || !w->slope || !w->point)
+        return MCR_NO_MEMORY;
+    for (int64_t k = 0; k < w->cols; k++)
+        w->value[k] = tm->axis[0].values.values[at[0]];
+    return MCR_OK;
+}
+
+static void close_weighing(weighing *w)
+{
+    mcr *ctx = w->t->ctx;
+    mcr_free(ctx, w->value);
+    mcr_free(ctx, w->next);
+    mcr_free(ctx, w->along);
+    mcr_free(ctx, w->way);
+    mcr_free(ctx, w->slope);
+    mcr_free(ctx, w->point);
+}
+
+mcr_status mcr_weigh(mcr_tried *t)
+{
+    weighing w = {.t = t};
+    mcr_kernel *kernel = NULL;
+    mcr_status s = mcr_grid_kernel(&kernel, t->grid, t->best);
+    bool moves = !s && takes_list(kernel, mcr_grid_template(t->grid, t->best));
+    mcr_kernel_free(kernel);
+    if (s || !moves)
+        return s;
+    s = open_weighing(&w);
+    for (int round = 0; round < MOST_ROUNDS && moves && !s; round++) {
+        s = one_round(&w, &moves);
+        t->best = w.centre; /* not what is better by chance */
+    }
+    close_weighing(&w);
+    return s;
+}
