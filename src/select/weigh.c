@@ -8,9 +8,9 @@
  * tells of every column, and the slope of the scores along each is known as well as if all runs had been
  * spent on it alone.
  *
- * The slopes of each split come from objects that no other split tests. Chance has no reason to point the
- * same way on them: only if the direction that the other splits show is good on the one that is left, more
- * than by chance, the centre moves.
+ * What is fitted to chance must not win. The slopes of each split come from objects that no other split
+ * tests: only if the splits agree on a direction the centre moves, by columns whose slopes are beyond
+ * chance.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -34,9 +34,9 @@ enum {
 /* What a column's number is multiplied with, or divided by, in a run: e to this power. Fewer columns than
  * MANY go further, so that all of them together change the kernel as much. */
 #define STEP 0.4
-/* Standard errors that the gain on splits left out must have; that a move must gain. */
-#define SURE 2.0
-#define GAIN 1.0
+/* How many deviations slopes must be beyond chance; how many standard errors all moves must gain. */
+#define SURE 4.0
+#define GAIN 2.0
 
 typedef struct weighing {
     mcr_tried *t;
@@ -50,7 +50,7 @@ typedef struct weighing {
     double *value;  /* of the centre, one a column */
     double *next;   /* cols: a point that is to be tried */
     double *slope;  /* splits x cols: in the direction that is better */
-    double *along;  /* cols: their sum over the splits */
+    double *mean;   /* cols: of the splits' slopes */
     double *way;    /* cols: where to go */
     int64_t *point; /* of a batch */
 } weighing;
@@ -159,7 +159,7 @@ static bool find_slopes(const weighing *w)
     double better = t->metric->info.larger ? 1 : -1;
     bool fine = true;
     memset(w->slope, 0, sizeof *w->slope * (size_t)(t->count * w->cols));
-    memset(w->along, 0, sizeof *w->along * (size_t)w->cols);
+    memset(w->mean, 0, sizeof *w->mean * (size_t)w->cols);
     for (int64_t r = 0; r < w->runs; r++)
         for (int64_t split = 0; split < t->count; split++) {
             double score = better * t->score[w->point[r] * t->count + split] / (double)w->runs;
@@ -169,68 +169,40 @@ static bool find_slopes(const weighing *w)
         }
     for (int64_t split = 0; split < t->count; split++)
         for (int64_t k = 0; k < w->cols; k++)
-            w->along[k] += w->slope[split * w->cols + k];
+            w->mean[k] += w->slope[split * w->cols + k] / (double)t->count;
     return fine;
 }
 
 /* ---- moving ------------------------------------------------------------------------------------*/
 
-/* Whether the mean of some numbers is above 0 by more than `errors` times its standard error. */
-static bool is_above_chance(const double *x, int64_t count, double errors)
+/* What chance makes of the mean slope of a column, squared: from how the splits differ, which is alike for
+ * all columns, as the design is. */
+static double chance_of_slopes(const weighing *w)
 {
-    double mean = mcr_mean(x, count), error = mcr_deviation(x, count) / sqrt((double)count);
-    return mean > 0 && mean > errors * error;
-}
-
-/* How each split likes the direction of all others. */
-static mcr_status agree(const weighing *w, bool *out)
-{
-    int64_t splits = w->t->count;
-    double *gain = mcr_alloc_zero(w->t->ctx, (size_t)splits, sizeof *gain);
-    if (!gain)
-        return MCR_NO_MEMORY;
-    for (int64_t split = 0; split < splits; split++) {
-        const double *own = w->slope + split * w->cols;
-        double square = 0;
-        for (int64_t k = 0; k < w->cols; k++) {
-            double others = w->along[k] - own[k];
-            gain[split] += own[k] * others;
-            square += others * others;
-        }
-        gain[split] /= square > 0 ? sqrt(square) : 1;
-    }
-    *out = is_above_chance(gain, splits, SURE);
-    mcr_free(w->t->ctx, gain);
-    return MCR_OK;
-}
-
-/* Whether a point is better than the centre, split against split. */
-static mcr_status beats_centre(const weighing *w, int64_t point, bool *out)
-{
-    const mcr_tried *t = w->t;
-    double better = t->metric->info.larger ? 1 : -1;
-    double *gain = mcr_alloc(t->ctx, (size_t)t->count, sizeof *gain);
-    *out = false;
-    if (!gain)
-        return MCR_NO_MEMORY;
-    for (int64_t split = 0; split < t->count; split++)
-        gain[split] = better *
-                      (t->score[point * t->count + split] - t->score[w->centre * t->count + split]);
-    *out = t->state[point] == MCR_POINT_DONE + 1 && is_above_chance(gain, t->count, GAIN);
-    mcr_free(t->ctx, gain);
-    return MCR_OK;
-}
-
-/* Uphill, at most 1 a column. Slopes are shortened by what is not known of them: those that chance explains
- * are left out (the positive part of James and Stein's estimate, 1961, a column at a time). */
-static void find_way(const weighing *w)
-{
-    double most = 0, splits = (double)w->t->count;
-    for (int64_t k = 0; k < w->cols; k++) {
-        double mean = w->along[k] / splits, square = 0;
+    double splits = (double)w->t->count, square = 0;
+    for (int64_t k = 0; k < w->cols; k++)
         for (int64_t split = 0; split < w->t->count; split++)
-            square += pow(w->slope[split * w->cols + k] - mean, 2);
-        double chance = square / (splits - 1) / splits;
+            square += pow(w->slope[split * w->cols + k] - w->mean[k], 2);
+    return square / ((double)w->cols * (splits - 1) * splits);
+}
+
+/* Whether the splits agree on a direction: then the mean slopes are larger than chance makes them. Without
+ * one the ratio of both is 1, and its deviation about sqrt(2 / columns) (Fisher's F). */
+static bool agree(const weighing *w, double chance)
+{
+    double square = 0, cols = (double)w->cols;
+    for (int64_t k = 0; k < w->cols; k++)
+        square += w->mean[k] * w->mean[k] / cols;
+    return square > chance * (1 + SURE * sqrt(2 / cols));
+}
+
+/* Uphill, at most 1 a column. Slopes are shortened by what is not known of them, and those that chance
+ * explains are left out (after James and Stein, 1961). */
+static void find_way(const weighing *w, double chance)
+{
+    double most = 0;
+    for (int64_t k = 0; k < w->cols; k++) {
+        double mean = w->mean[k];
         w->way[k] = mean * mean > chance ? mean - chance / mean : 0;
         most = fmax(most, fabs(w->way[k]));
     }
@@ -251,7 +223,6 @@ static mcr_status move(weighing *w, bool *moved)
     mcr_tried *t = w->t;
     mcr_status s = MCR_OK;
     int64_t best = -1;
-    find_way(w);
     for (int64_t i = 0; i < SIZES && !s; i++) {
         step_along(w, size[i]);
         s = add_point(w, &w->point[i]);
@@ -265,8 +236,8 @@ static mcr_status move(weighing *w, bool *moved)
             best = i;
     if (s || best < 0)
         return s;
-    s = beats_centre(w, w->point[best], moved);
-    if (!s && *moved) {
+    *moved = mcr_tried_better(t, mcr_tried_mean(t, w->point[best]), mcr_tried_mean(t, w->centre));
+    if (*moved) {
         step_along(w, size[best]);
         memcpy(w->value, w->next, sizeof *w->value * (size_t)w->cols);
         w->centre = w->point[best];
@@ -278,10 +249,31 @@ static mcr_status one_round(weighing *w, bool *moved)
 {
     *moved = false;
     mcr_status s = run_design(w);
-    bool sure = false;
-    if (!s && find_slopes(w))
-        s = agree(w, &sure);
-    return s || !sure ? s : move(w, moved);
+    if (s || !find_slopes(w))
+        return s;
+    double chance = chance_of_slopes(w);
+    if (!agree(w, chance))
+        return MCR_OK;
+    find_way(w, chance);
+    return move(w, moved);
+}
+
+/* Whether the centre is better than the point where it all began, split against split, by more than
+ * chance. */
+static mcr_status has_gained(const weighing *w, int64_t start, bool *out)
+{
+    const mcr_tried *t = w->t;
+    double better = t->metric->info.larger ? 1 : -1;
+    double *gain = mcr_alloc(t->ctx, (size_t)t->count, sizeof *gain);
+    if (!gain)
+        return MCR_NO_MEMORY;
+    for (int64_t split = 0; split < t->count; split++)
+        gain[split] = better *
+                      (t->score[w->centre * t->count + split] - t->score[start * t->count + split]);
+    double error = mcr_deviation(gain, t->count) / sqrt((double)t->count);
+    *out = mcr_mean(gain, t->count) > GAIN * error;
+    mcr_free(t->ctx, gain);
+    return MCR_OK;
 }
 
 static mcr_status open_weighing(weighing *w)
@@ -302,11 +294,11 @@ static mcr_status open_weighing(weighing *w)
     size_t cols = (size_t)w->cols;
     w->value = mcr_alloc(t->ctx, cols, sizeof *w->value);
     w->next = mcr_alloc(t->ctx, cols, sizeof *w->next);
-    w->along = mcr_alloc(t->ctx, cols, sizeof *w->along);
+    w->mean = mcr_alloc(t->ctx, cols, sizeof *w->mean);
     w->way = mcr_alloc(t->ctx, cols, sizeof *w->way);
     w->slope = mcr_alloc(t->ctx, (size_t)t->count * cols, sizeof *w->slope);
     w->point = mcr_alloc(t->ctx, (size_t)w->runs + SIZES, sizeof *w->point);
-    if (!w->value || !w->next || !w->along || !w->way || !w->slope || !w->point)
+    if (!w->value || !w->next || !w->mean || !w->way || !w->slope || !w->point)
         return MCR_NO_MEMORY;
     for (int64_t k = 0; k < w->cols; k++)
         w->value[k] = tm->axis[0].values.values[at[0]];
@@ -318,7 +310,7 @@ static void close_weighing(weighing *w)
     mcr *ctx = w->t->ctx;
     mcr_free(ctx, w->value);
     mcr_free(ctx, w->next);
-    mcr_free(ctx, w->along);
+    mcr_free(ctx, w->mean);
     mcr_free(ctx, w->way);
     mcr_free(ctx, w->slope);
     mcr_free(ctx, w->point);
@@ -333,11 +325,14 @@ mcr_status mcr_weigh(mcr_tried *t)
     mcr_kernel_free(kernel);
     if (s || !moves)
         return s;
+    int64_t start = t->best;
+    bool gained = false;
     s = open_weighing(&w);
-    for (int round = 0; round < MOST_ROUNDS && moves && !s; round++) {
+    for (int round = 0; round < MOST_ROUNDS && moves && !s; round++)
         s = one_round(&w, &moves);
-        t->best = w.centre; /* not what is better by chance */
-    }
+    if (!s)
+        s = has_gained(&w, start, &gained);
+    t->best = gained ? w.centre : start; /* not what is better by chance */
     close_weighing(&w);
     return s;
 }
