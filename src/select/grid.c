@@ -11,8 +11,6 @@
 #include "base/params.h"
 #include "base/stream.h"
 
-enum { MOST_POINTS = 1000000 };
-
 /* ---- kernels -----------------------------------------------------------------------------------*/
 
 /* The next range at or after *at: "gamma=1e-3:1e3:log7". False: there is none. */
@@ -64,8 +62,8 @@ static mcr_status read_template(mcr_template *t, mcr *ctx, const char *text)
         mcr_free(ctx, word);
         mcr_free(ctx, called);
         t->kernels *= s ? 1 : axis->values.count;
-        if (!s && t->kernels > MOST_POINTS)
-            s = mcr_fail(ctx, MCR_BAD_CALL, "kernel: more than %d points", MOST_POINTS);
+        if (!s && t->kernels > MCR_MOST_POINTS)
+            s = mcr_fail(ctx, MCR_BAD_CALL, "kernel: more than %d points", MCR_MOST_POINTS);
     }
     return s;
 }
@@ -253,8 +251,8 @@ static mcr_status number_points(mcr_grid *g, mcr_template *t)
     mcr_kernel *first = NULL;
     t->first = g->points;
     g->points += t->kernels * g->settings;
-    if (g->points > MOST_POINTS)
-        return mcr_fail(g->ctx, MCR_BAD_CALL, "the grid has more than %d points", MOST_POINTS);
+    if (g->points > MCR_MOST_POINTS)
+        return mcr_fail(g->ctx, MCR_BAD_CALL, "the grid has more than %d points", MCR_MOST_POINTS);
     /* Faults in an expression show before any work is done. */
     mcr_status s = mcr_grid_kernel(&first, g, t->first);
     mcr_kernel_free(first);
@@ -287,9 +285,9 @@ mcr_status mcr_grid_open(mcr_grid **out, const mcr_options *options, const mcr_s
         s = read_options(g, search);
     for (int a = 0; a < g->axes && !s; a++) {
         g->settings *= g->axis[a].values.count;
-        if (g->settings > MOST_POINTS)
+        if (g->settings > MCR_MOST_POINTS)
             s = mcr_fail(ctx, MCR_BAD_CALL, "%s: more than %d settings of the options",
-                         options->type->name, MOST_POINTS);
+                         options->type->name, MCR_MOST_POINTS);
     }
     for (int64_t t = 0; t < g->templates && !s; t++)
         s = number_points(g, &g->template[t]);

@@ -11,7 +11,7 @@
 
 #include "select/select.h"
 
-enum { MCR_MOST_AXES = 8 };
+enum { MCR_MOST_AXES = 8, MCR_MOST_POINTS = 1000000 };
 
 typedef struct mcr_axis {
     const mcr_param *option;  /* NULL: of a kernel */

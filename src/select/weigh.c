@@ -78,14 +78,6 @@ static bool has_columns(const mcr_data *data)
            field.count >= OBJECTS_A_COLUMN * field.store->cols;
 }
 
-bool mcr_can_weigh(const mcr_tried *t)
-{
-    return has_columns(t->data) && !t->grid->options->type->own_kernel &&
-           t->count >= FEWEST_SPLITS && !mcr_splits_leave_one_out(t->splits);
-}
-
-/* ---- the design --------------------------------------------------------------------------------*/
-
 static int64_t count_runs(int64_t cols)
 {
     int64_t runs = 2;
@@ -98,6 +90,21 @@ double mcr_weigh_points(const mcr_tried *t)
 {
     return (double)(count_runs(mcr_data_field(t->data, 0).store->cols) + SIZES);
 }
+
+/* Every point that is added brings all settings of the options with it. */
+static bool has_room(const mcr_grid *g, double points)
+{
+    return (double)g->points + MOST_ROUNDS * points * (double)g->settings <= MCR_MOST_POINTS;
+}
+
+bool mcr_can_weigh(const mcr_tried *t)
+{
+    return has_columns(t->data) && !t->grid->options->type->own_kernel &&
+           t->count >= FEWEST_SPLITS && !mcr_splits_leave_one_out(t->splits) &&
+           has_room(t->grid, mcr_weigh_points(t));
+}
+
+/* ---- the design --------------------------------------------------------------------------------*/
 
 /* Columns of Hadamard's matrix. Those of its second half come first: among them no column is the product
  * of two others, so that what two columns do together is not taken for what a third does. */
