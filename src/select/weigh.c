@@ -57,7 +57,7 @@ typedef struct weighing {
 
 /* ---- whether ------------------------------------------------------------------------------------*/
 
-/* The list of numbers that the range of a template is of, if it is one number now. */
+/* Whether what a template has a range of may be a list of numbers, one a column. */
 static bool takes_list(const mcr_kernel *k, const mcr_template *tm)
 {
     if (tm->axes != 1 || k->children || !k->params)
@@ -121,6 +121,8 @@ static double sign_of(int64_t run, int64_t column, int64_t runs)
 static double rounded(double x)
 {
     double digits = 2 - floor(log10(x)), power = pow(10, fabs(digits));
+    if (!isfinite(power))
+        return x;
     return digits >= 0 ? round(x * power) / power : round(x / power) * power;
 }
 

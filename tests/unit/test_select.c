@@ -684,8 +684,11 @@ static mcr_status tune_once(mcr *ctx, void *arg)
     mcr_model *model = NULL;
     mcr_tune_report *r = NULL;
     mcr_search search = make_search();
-    search.split.folds = 2;
-    mcr_status s = mcr_data_sample(&data, ctx, sample, 16, -1);
+    bool weighs = strcmp(sample, "moons") == 0;
+    search.split.folds = weighs ? 3 : 2;
+    search.weights = weighs;
+    search.kernels = weighs ? 1 : search.kernels;
+    mcr_status s = mcr_data_sample(&data, ctx, sample, weighs ? 20 : 16, -1);
     if (!s)
         s = mcr_options_open(&o, ctx, "svm");
     if (!s && sample[0] == 'm')
