@@ -85,9 +85,11 @@ static const vector_kernel vector_kernels[VECTOR_KERNELS] = {
     {"laplace", false, 64, 16, 11},
 };
 
-/* gamma from nearly linear to nearly the identity, in powers of 2. */
-static mcr_status default_on_vectors(mcr_text *to, const vector_kernel *k, mcr *ctx,
-                                     const mcr_data *data, mcr_scale scale)
+/* gamma from nearly linear to nearly the identity, in powers of 2; one in the middle where the learner goes
+ * on from there itself. */
+static mcr_status default_on_vectors(mcr_text *to, const vector_kernel *k,
+                                     const mcr_options *options, const mcr_data *data,
+                                     mcr_scale scale)
 {
     mcr_scaling *scaling = NULL;
     mcr_data *scaled = NULL;
@@ -96,15 +98,19 @@ static mcr_status default_on_vectors(mcr_text *to, const vector_kernel *k, mcr *
     if (!s)
         s = mcr_scaling_apply(&scaled, scaling, data);
     if (!s)
-        s = mcr_default_gamma(&gamma, ctx, scaled);
+        s = mcr_default_gamma(&gamma, options->ctx, scaled);
     if (!s) {
+        bool one = mcr_finds_kernel(options);
         double cols = (double)mcr_data_field(scaled, 0).store->cols;
         double middle = exp2(round(log2(k->squares ? gamma : sqrt(gamma / cols))));
         mcr_text_format(to, "%s(gamma=", k->name);
-        mcr_text_real(to, middle / k->below);
-        mcr_text_string(to, ":");
-        mcr_text_real(to, middle * k->above);
-        mcr_text_format(to, ":log%d)", k->values);
+        mcr_text_real(to, one ? middle : middle / k->below);
+        if (!one) {
+            mcr_text_string(to, ":");
+            mcr_text_real(to, middle * k->above);
+            mcr_text_format(to, ":log%d", k->values);
+        }
+        mcr_text_string(to, ")");
         s = to->status;
     }
     mcr_scaling_free(scaling);
@@ -177,7 +183,7 @@ static mcr_status read_kernels(mcr_grid *g, const mcr_search *search, const mcr_
         if (kernel[which])
             mcr_text_string(&text, kernel[which]);
         else
-            s = default_on_vectors(&text, &vector_kernels[which], g->ctx, data, t->scale);
+            s = default_on_vectors(&text, &vector_kernels[which], g->options, data, t->scale);
         if (!s)
             s = text.status ? text.status : read_template(t, g->ctx, text.bytes);
         mcr_text_free(&text);

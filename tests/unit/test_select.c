@@ -419,6 +419,17 @@ static void test_usual_kernels(void **context)
         mcr_model_free(model);
         mcr_data_free(data[sparse]);
     }
+    /* A learner that looks for gamma itself needs no range of it. */
+    mcr_options *gp = make_options(ctx, "gp", "");
+    mcr_data *sinc = sample_data(ctx, "sinc", 40);
+    mcr_tune_report *found = NULL;
+    mcr_model *process = NULL;
+    test_ok(ctx, mcr_tune(&process, &found, gp, &search, sinc));
+    assert_int_equal(found->possible, 2 * 2);
+    mcr_tune_free(ctx, found);
+    mcr_model_free(process);
+    mcr_data_free(sinc);
+    mcr_options_close(gp);
     /* No line parts spirals. */
     static const char *const kernels[] = {"rbf(gamma=0.25:64:log9)", "linear"};
     mcr_tune_report *r = NULL;
