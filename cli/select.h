@@ -10,7 +10,7 @@
 typedef struct cli_splitting {
     int64_t folds, repeats;
     int loo, ordered, plain;
-    const char *groups, *metric, *scale, *search;
+    const char *groups, *metric, *scale, *search, *weigh;
 } cli_splitting;
 
 /* The options of both verbs; m is a member cli_splitting of the verb's struct S. */
@@ -56,6 +56,11 @@ typedef struct cli_splitting {
          .offset = offsetof(S, m.scale),                                                           \
          .argument = "none|minmax|standard",                                                       \
          .help = "scale vectors by what the training objects show"},                               \
+        {.name = "weigh",                                                                          \
+         .type = CLI_TEXT,                                                                         \
+         .offset = offsetof(S, m.weigh),                                                           \
+         .argument = "yes|no",                                                                     \
+         .help = "one gamma a column at last (default: yes without -k and ranges)"},               \
     {                                                                                              \
         .name = "search", .type = CLI_TEXT, .offset = offsetof(S, m.search),                       \
         .argument = "grid|adaptive",                                                               \

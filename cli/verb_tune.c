@@ -176,7 +176,16 @@ static int worse_first(const void *a, const void *b)
     return better_first(a, b);
 }
 
-/* The best points, one a line. */
+static void print_point(const mcr_tune_report *r, const mcr_point *p)
+{
+    char deviation[32] = "";
+    if (isfinite(p->std))
+        snprintf(deviation, sizeof deviation, " +- %.2g", p->std);
+    printf("%c %.6g%s   %s   %s\n", p == &r->point[r->best] ? '*' : ' ', p->score, deviation,
+           p->kernel, p->options);
+}
+
+/* The best points, one a line; first the one that was chosen, as others may be better by chance. */
 static void print_best(const mcr_tune_report *r)
 {
     enum { SHOWN = 8 };
@@ -184,13 +193,12 @@ static void print_best(const mcr_tune_report *r)
     for (int64_t p = 0; p < r->points; p++)
         order[p] = &r->point[p];
     qsort(order, (size_t)r->points, sizeof *order, r->larger ? better_first : worse_first);
-    for (int64_t p = 0; p < r->points && p < SHOWN && order[p]->state == MCR_POINT_DONE; p++) {
-        char deviation[32] = "";
-        if (isfinite(order[p]->std))
-            snprintf(deviation, sizeof deviation, " +- %.2g", order[p]->std);
-        printf("%c %.6g%s   %s   %s\n", order[p] == &r->point[r->best] ? '*' : ' ', order[p]->score,
-               deviation, order[p]->kernel, order[p]->options);
-    }
+    print_point(r, &r->point[r->best]);
+    for (int64_t p = 0, shown = 1; p < r->points && shown < SHOWN; p++)
+        if (order[p]->state == MCR_POINT_DONE && order[p] != &r->point[r->best]) {
+            print_point(r, order[p]);
+            shown++;
+        }
     free(order);
 }
 
@@ -308,10 +316,13 @@ const cli_verb cli_verb_tune = {
         "Tries points of the ranges in kernels and options by cross-validation, and trains on all "
         "data\n"
         "with the best. A range is 1e-3:1e3:log7 (7 values, equal ratios), 0:1:5 (5 values, equal\n"
-        "distances) or 2:4 (by ones). Without any the kernel is rbf with a range of gamma, C (or\n"
-        "lambda, nu, neighbors) has a range, the data are scaled both ways, and the "
-        "search\n"
-        "goes from coarse to fine. Kernel values are shared by all settings of the options, and "
+        "distances) or 2:4 (by ones). Without any the kernels are rbf and laplace with ranges of "
+        "gamma,\n"
+        "C (or lambda, nu, neighbors) has a range, the data are scaled both ways, the search goes\n"
+        "from coarse to fine, and at last each column gets a gamma of its own where that is "
+        "better\n"
+        "by more than chance (--weigh). Kernel values are shared by all settings of the options, "
+        "and "
         "each\n"
         "training starts from the solution before it. Points that cannot win any more are left "
         "out.\n"

@@ -57,8 +57,9 @@ MCR_API int64_t mcr_splits_rows(const mcr_splits *splits, int64_t split, int tes
 typedef struct mcr_search {
     size_t size; /* sizeof(mcr_search) */
     /* Kernel expressions to choose from. A number in one may be a range: gamma=1e-4:1e2:log13 (13 values
-     * with equal ratios), c=0:1:5 (equal distances), degree=2:4 (by ones). None: rbf with a range of
-     * gamma for vectors, spectrum and gkm for strings, wl for graphs. */
+     * with equal ratios), c=0:1:5 (equal distances), degree=2:4 (by ones). None: rbf and laplace with
+     * ranges of gamma for vectors (rbf alone where they are sparse), spectrum and gkm for strings, wl for
+     * graphs. */
     const char *const *kernel;
     int64_t kernels;
     /* Options of the learner with ranges. Where there are none, C, lambda, nu or neighbors (if the
@@ -71,7 +72,14 @@ typedef struct mcr_search {
     int scales;
     const char *metric; /* NULL: accuracy, mse or adjusted-rand */
     mcr_split_plan split;
-    int adaptive; /* 1: not every point of the grid, but from coarse to fine around the best */
+    /* 1: not every point of the grid, but from coarse to fine around the best of each kernel that is not
+     * far behind the best of all */
+    int adaptive;
+    /* 1: then, from the best point on, one value of the kernel's parameter for each column (rbf(gamma=[...])),
+     * where that is a list of numbers with a range (gamma of rbf and laplace, length of matern), the data
+     * are one field of 2 to 64 columns that are not sparse, with ten objects a column or more, and there
+     * are 3 splits or more. */
+    int weights;
     /* A file that keeps what is done, so that a search that was cut off can go on (resume 1: from that
      * file, which must be there and of the same search; 0: there must be none). It is the caller's to
      * remove, once the model is safe. */
@@ -99,7 +107,7 @@ typedef struct mcr_tune_report {
     const char *metric;
     int larger; /* is better */
     int64_t points, best, possible;
-    const mcr_point *point; /* in the order of the grid */
+    const mcr_point *point; /* in the order of the grid, then those with weights */
     int64_t fits;           /* trainings in all */
     int64_t unfinished;     /* of them ended before they were optimal */
     double seconds;
@@ -110,7 +118,7 @@ typedef struct mcr_tune_report {
 MCR_API void mcr_tune_free(mcr *ctx, mcr_tune_report *report); /* NULL allowed */
 
 /* Tries the points of the search, each by cross-validation, and trains on all data with the best (of
- * equals the first). The model keeps the table. When the progress callback asks to stop: MCR_STOPPED,
+ * equals the first; of those with weights one that is better by more than chance). The model keeps the table. When the progress callback asks to stop: MCR_STOPPED,
  * and the checkpoint has what was done. */
 MCR_API mcr_status mcr_tune(mcr_model **out, mcr_tune_report **report, const mcr_options *options,
                             const mcr_search *search, const mcr_data *data);

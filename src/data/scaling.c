@@ -55,11 +55,21 @@ static void set_column(mcr_scaled_field *to, int64_t k, const column *c, mcr_sca
     to->shift[k] = !to->dense ? 0 : kind == MCR_SCALE_MINMAX ? c->low : c->mean;
 }
 
+bool mcr_stays_sparse(const mcr_field *f)
+{
+    const mcr_store *s = f->store;
+    double entries = 0;
+    for (int64_t i = 0; i < f->count && s->kind == MCR_SPARSE; i++) {
+        int64_t r = mcr_field_at(f, i);
+        entries += (double)(s->start[r + 1] - s->start[r]);
+    }
+    return s->kind == MCR_SPARSE && entries <= 0.5 * (double)f->count * (double)s->cols;
+}
+
 static mcr_status learn_field(mcr_scaled_field *to, mcr *ctx, const mcr_field *f, mcr_scale kind)
 {
     const mcr_store *s = f->store;
     bool sparse = s->kind == MCR_SPARSE;
-    double entries = 0;
     to->cols = s->cols;
     to->shift = mcr_alloc_zero(ctx, (size_t)s->cols, sizeof *to->shift);
     to->factor = mcr_alloc_zero(ctx, (size_t)s->cols, sizeof *to->factor);
@@ -75,9 +85,8 @@ static mcr_status learn_field(mcr_scaled_field *to, mcr *ctx, const mcr_field *f
         int64_t end = sparse ? s->start[r + 1] : first + s->cols;
         for (int64_t e = first; e < end; e++)
             note(&c[sparse ? s->index[e] : e - first], sparse ? s->value[e] : s->dense[e]);
-        entries += (double)(end - first);
     }
-    to->dense = !sparse || entries > 0.5 * (double)f->count * (double)s->cols;
+    to->dense = !mcr_stays_sparse(f);
     for (int64_t k = 0; k < s->cols; k++) {
         note_zeros(&c[k], (double)f->count - c[k].seen);
         set_column(to, k, &c[k], kind);

@@ -22,6 +22,8 @@ typedef struct mcr_scaling {
     mcr_scaled_field *field; /* those that hold vectors */
 } mcr_scaling;
 
+/* Whether vectors have so few entries that scaling leaves them sparse. */
+bool mcr_stays_sparse(const mcr_field *field);
 /* From the objects of data. MCR_BAD_CALL if none of its fields holds vectors. */
 mcr_status mcr_scaling_learn(mcr_scaling **out, const mcr_data *data, mcr_scale kind);
 /* The same data with scaled vectors; scaling NULL: the data themselves. *out is to be freed. */

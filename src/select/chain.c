@@ -391,6 +391,12 @@ bool mcr_wants_features(const mcr_options *options)
     return false;
 }
 
+bool mcr_finds_kernel(const mcr_options *options)
+{
+    const mcr_param *looks = mcr_params_find(options->type->params, "optimize", strlen("optimize"));
+    return looks && *(const int *)((const char *)options->params + looks->offset);
+}
+
 mcr_status mcr_task_of(mcr_task *out, const mcr_options *options, const mcr_data *data)
 {
     *out = options->type->task;

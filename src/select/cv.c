@@ -196,12 +196,9 @@ static mcr_status leave_out(job *j, bool *known)
     *known = false;
     const mcr_param *by_class = mcr_params_find(j->options->type->params, "class-weight",
                                                 strlen("class-weight"));
-    const mcr_param *looks = mcr_params_find(j->options->type->params, "optimize",
-                                             strlen("optimize"));
-    bool finds = looks && *(const int *)((const char *)j->options->params + looks->offset);
     /* What an object would change by leaving (scales, weights, a kernel) it must not have made. */
-    if (finds || !j->options->type->leaves_out || j->search || j->options->scale || !j->kernel ||
-        mcr_wants_features(j->options) ||
+    if (mcr_finds_kernel(j->options) || !j->options->type->leaves_out || j->search ||
+        j->options->scale || !j->kernel || mcr_wants_features(j->options) ||
         (by_class && mcr_params_given(by_class, j->options->params)) ||
         !mcr_splits_leave_one_out(j->splits))
         return MCR_OK;

@@ -11,8 +11,6 @@
 #include "base/params.h"
 #include "base/stream.h"
 
-enum { MOST_POINTS = 1000000 };
-
 /* ---- kernels -----------------------------------------------------------------------------------*/
 
 /* The next range at or after *at: "gamma=1e-3:1e3:log7". False: there is none. */
@@ -57,20 +55,41 @@ static mcr_status read_template(mcr_template *t, mcr *ctx, const char *text)
         mcr_axis *axis = &t->axis[t->axes++];
         char *word = mcr_copy_text(ctx, text + at, length);
         char *called = mcr_copy_text(ctx, name, name_length);
-        *axis = (mcr_axis){.at = at, .length = length};
+        *axis = (mcr_axis){
+            .at = at, .length = length, .name = (size_t)(name - text), .name_length = name_length};
         s = word && called ? mcr_range_parse(&axis->values, ctx, "kernel", called, word)
                            : MCR_NO_MEMORY;
         mcr_free(ctx, word);
         mcr_free(ctx, called);
         t->kernels *= s ? 1 : axis->values.count;
-        if (!s && t->kernels > MOST_POINTS)
-            s = mcr_fail(ctx, MCR_BAD_CALL, "kernel: more than %d points", MOST_POINTS);
+        if (!s && t->kernels > MCR_MOST_POINTS)
+            s = mcr_fail(ctx, MCR_BAD_CALL, "kernel: more than %d points", MCR_MOST_POINTS);
     }
     return s;
 }
 
-/* gamma over the range in which rbf goes from nearly linear to nearly the identity, in powers of 2. */
-static mcr_status default_rbf(mcr_text *to, mcr *ctx, const mcr_data *data, mcr_scale scale)
+/* What is tried on vectors. The middle of gamma is 1 over the features and their variance, or deviation:
+ * laplace adds up deviations, not their squares. So its gamma need not go as far. It goes further down than
+ * up: a small one makes the kernel the distance itself, which is of use with a large C. */
+typedef struct vector_kernel {
+    const char *name;
+    bool squares;        /* of distances are what gamma is multiplied by */
+    double below, above; /* how many times smaller and larger than the middle gamma goes */
+    int values;
+} vector_kernel;
+
+enum { VECTOR_KERNELS = 2 };
+
+static const vector_kernel vector_kernels[VECTOR_KERNELS] = {
+    {"rbf", true, 256, 256, 17},
+    {"laplace", false, 64, 16, 11},
+};
+
+/* gamma from nearly linear to nearly the identity, in powers of 2; one in the middle where the learner goes
+ * on from there itself. */
+static mcr_status default_on_vectors(mcr_text *to, const vector_kernel *k,
+                                     const mcr_options *options, const mcr_data *data,
+                                     mcr_scale scale)
 {
     mcr_scaling *scaling = NULL;
     mcr_data *scaled = NULL;
@@ -79,14 +98,19 @@ static mcr_status default_rbf(mcr_text *to, mcr *ctx, const mcr_data *data, mcr_
     if (!s)
         s = mcr_scaling_apply(&scaled, scaling, data);
     if (!s)
-        s = mcr_default_gamma(&gamma, ctx, scaled);
+        s = mcr_default_gamma(&gamma, options->ctx, scaled);
     if (!s) {
-        double middle = exp2(round(log2(gamma)));
-        mcr_text_string(to, "rbf(gamma=");
-        mcr_text_real(to, middle / 256);
-        mcr_text_string(to, ":");
-        mcr_text_real(to, middle * 256);
-        mcr_text_string(to, ":log17)");
+        bool one = mcr_finds_kernel(options);
+        double cols = (double)mcr_data_field(scaled, 0).store->cols;
+        double middle = exp2(round(log2(k->squares ? gamma : sqrt(gamma / cols))));
+        mcr_text_format(to, "%s(gamma=", k->name);
+        mcr_text_real(to, one ? middle : middle / k->below);
+        if (!one) {
+            mcr_text_string(to, ":");
+            mcr_text_real(to, middle * k->above);
+            mcr_text_format(to, ":log%d", k->values);
+        }
+        mcr_text_string(to, ")");
         s = to->status;
     }
     mcr_scaling_free(scaling);
@@ -115,6 +139,16 @@ static int64_t other_defaults(const mcr_data *data, const char *kernel[MOST_DEFA
     return 0;
 }
 
+/* Kernels for data of one field of vectors. Distances in place of their squares take many times as long
+ * between sparse vectors, and between vectors of 0 and 1 they are the same. */
+static int64_t vector_defaults(const mcr_data *data)
+{
+    if (data->fields == 0)
+        return 1;
+    mcr_field field = mcr_data_field(data, 0);
+    return mcr_stays_sparse(&field) ? 1 : VECTOR_KERNELS;
+}
+
 static bool has_vectors(const mcr_data *data)
 {
     for (int64_t f = 0; f < data->fields; f++)
@@ -126,30 +160,30 @@ static bool has_vectors(const mcr_data *data)
 /* Every kernel with every way of scaling. */
 static mcr_status read_kernels(mcr_grid *g, const mcr_search *search, const mcr_data *data)
 {
-    static const mcr_scale ways[] = {MCR_SCALE_STANDARD, MCR_SCALE_MINMAX};
+    static const mcr_scale both[] = {MCR_SCALE_STANDARD, MCR_SCALE_MINMAX};
     const char *usual[MOST_DEFAULTS] = {NULL}, *const *kernel = search->kernel;
     int64_t kernels = search->kernels;
     mcr_status s = MCR_OK;
     if (!kernels) {
         kernel = usual;
         kernels = other_defaults(data, usual);
-        kernels = kernels ? kernels : 1;
+        kernels = kernels ? kernels : vector_defaults(data);
     }
     g->scales = search->scales && has_vectors(data);
-    int64_t count = kernels * (g->scales ? 2 : 1);
+    int64_t ways = g->scales ? 2 : 1, count = kernels * ways;
     g->template = mcr_alloc_zero(g->ctx, (size_t)count, sizeof *g->template);
     if (!g->template)
         return MCR_NO_MEMORY;
     while (g->templates < count && !s) {
         mcr_text text;
         mcr_text_init(&text, g->ctx);
-        int64_t number = g->templates++;
+        int64_t number = g->templates++, which = number / ways;
         mcr_template *t = &g->template[number];
-        t->scale = g->scales ? ways[number / kernels] : g->options->scale;
-        if (kernel[number % kernels])
-            mcr_text_string(&text, kernel[number % kernels]);
+        t->scale = g->scales ? both[number % ways] : g->options->scale;
+        if (kernel[which])
+            mcr_text_string(&text, kernel[which]);
         else
-            s = default_rbf(&text, g->ctx, data, t->scale);
+            s = default_on_vectors(&text, &vector_kernels[which], g->options, data, t->scale);
         if (!s)
             s = text.status ? text.status : read_template(t, g->ctx, text.bytes);
         mcr_text_free(&text);
@@ -218,6 +252,31 @@ static mcr_status read_options(mcr_grid *g, const mcr_search *search)
 
 /* ---- the grid ----------------------------------------------------------------------------------*/
 
+static mcr_status number_points(mcr_grid *g, mcr_template *t)
+{
+    mcr_kernel *first = NULL;
+    t->first = g->points;
+    g->points += t->kernels * g->settings;
+    if (g->points > MCR_MOST_POINTS)
+        return mcr_fail(g->ctx, MCR_BAD_CALL, "the grid has more than %d points", MCR_MOST_POINTS);
+    /* Faults in an expression show before any work is done. */
+    mcr_status s = mcr_grid_kernel(&first, g, t->first);
+    mcr_kernel_free(first);
+    return s;
+}
+
+mcr_status mcr_grid_add(mcr_grid *g, const char *text, mcr_scale scale)
+{
+    mcr_template *more = mcr_resize(g->ctx, g->template, (size_t)g->templates + 1, sizeof *more);
+    if (!more)
+        return MCR_NO_MEMORY;
+    g->template = more;
+    mcr_template *t = &g->template[g->templates++];
+    *t = (mcr_template){.scale = scale, .first = g->points};
+    mcr_status s = read_template(t, g->ctx, text);
+    return s ? s : number_points(g, t);
+}
+
 mcr_status mcr_grid_open(mcr_grid **out, const mcr_options *options, const mcr_search *search,
                          const mcr_data *data)
 {
@@ -232,20 +291,13 @@ mcr_status mcr_grid_open(mcr_grid **out, const mcr_options *options, const mcr_s
         s = read_options(g, search);
     for (int a = 0; a < g->axes && !s; a++) {
         g->settings *= g->axis[a].values.count;
-        if (g->settings > MOST_POINTS)
+        if (g->settings > MCR_MOST_POINTS)
             s = mcr_fail(ctx, MCR_BAD_CALL, "%s: more than %d settings of the options",
-                         options->type->name, MOST_POINTS);
+                         options->type->name, MCR_MOST_POINTS);
     }
-    for (int64_t t = 0; t < g->templates && !s; t++) {
-        mcr_kernel *first = NULL;
-        g->template[t].first = g->points;
-        g->points += g->template[t].kernels * g->settings;
-        if (g->points > MOST_POINTS)
-            s = mcr_fail(ctx, MCR_BAD_CALL, "the grid has more than %d points", MOST_POINTS);
-        if (!s) /* faults in an expression show before any work is done */
-            s = mcr_grid_kernel(&first, g, g->template[t].first);
-        mcr_kernel_free(first);
-    }
+    for (int64_t t = 0; t < g->templates && !s; t++)
+        s = number_points(g, &g->template[t]);
+    g->searched = g->points;
     if (s)
         mcr_grid_close(g);
     else

@@ -11,11 +11,12 @@
 
 #include "select/select.h"
 
-enum { MCR_MOST_AXES = 8 };
+enum { MCR_MOST_AXES = 8, MCR_MOST_POINTS = 1000000 };
 
 typedef struct mcr_axis {
-    const mcr_param *option; /* NULL: of a kernel */
-    size_t at, length;       /* of a kernel: the range in the template's text */
+    const mcr_param *option;  /* NULL: of a kernel */
+    size_t at, length;        /* of a kernel: the range in the template's text */
+    size_t name, name_length; /* of a kernel: the parameter's name there */
     mcr_reals values;
 } mcr_axis;
 
@@ -38,12 +39,16 @@ typedef struct mcr_grid {
     int axes; /* of the options */
     mcr_axis axis[MCR_MOST_AXES];
     int64_t settings; /* of the options */
+    int64_t searched; /* points of the call; those after them were added */
     int64_t points;
 } mcr_grid;
 
 mcr_status mcr_grid_open(mcr_grid **out, const mcr_options *options, const mcr_search *search,
                          const mcr_data *data);
 void mcr_grid_close(mcr_grid *grid); /* NULL allowed */
+
+/* One more template. */
+mcr_status mcr_grid_add(mcr_grid *grid, const char *text, mcr_scale scale);
 
 /* Which template a point is of. */
 const mcr_template *mcr_grid_template(const mcr_grid *grid, int64_t point);

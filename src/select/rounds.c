@@ -79,8 +79,8 @@ static void leave_out(mcr_tried *t, const int64_t *point, int64_t count)
         int64_t p = point[i];
         double most = sum_with(t, p, good);
         double margin = 1e-12 * (double)t->count * fmax(1, fabs(sure)); /* sums are rounded */
-        if (t->tested[p] < t->count && isfinite(sure) && mcr_tried_better(t, sure, most) &&
-            fabs(sure - most) > margin)
+        if (!t->whole && t->tested[p] < t->count && isfinite(sure) &&
+            mcr_tried_better(t, sure, most) && fabs(sure - most) > margin)
             t->state[p] = MCR_POINT_BEATEN + 1;
         else if (t->tested[p] < t->count && isinf(sum_with(t, p, 0)))
             t->state[p] = MCR_POINT_FAILED + 1;

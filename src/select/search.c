@@ -1,9 +1,10 @@
 /* search.c: trying the points of a grid, all of them or from coarse to fine.
  *
  * From coarse to fine: first a lattice of five or six values an axis, then the neighbours of the best
- * point at half the distance, until it has no better neighbour at distance one. Scores over log C and
- * log gamma are smooth ridges and plateaus, which such a search finds with a tenth of the trainings, and
- * without a model of the scores that would have to be fitted itself.
+ * point at half the distance, until it has no better neighbour at distance one; so for each kernel, as
+ * long as it is not far behind the best. Scores over log C and log gamma are smooth
+ * ridges and plateaus, which such a search finds with a tenth of the trainings, and without a model of the
+ * scores that would have to be fitted itself.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -97,6 +98,7 @@ typedef struct lattice {
     const mcr_template *of;
     int axes;
     int64_t start[2 * MCR_MOST_AXES], stride[2 * MCR_MOST_AXES];
+    bool done; /* no finer one is worth it */
 } lattice;
 
 static lattice coarse(const mcr_tried *t, const mcr_template *of)
@@ -111,34 +113,89 @@ static lattice coarse(const mcr_tried *t, const mcr_template *of)
     return l;
 }
 
-static mcr_status refine(mcr_tried *t, lattice l, int64_t *point)
+/* From the best point to better neighbours at half the distance. */
+static mcr_status refine(mcr_tried *t, lattice *l, int64_t *point)
 {
     mcr_status s = MCR_OK;
-    bool fine = !halve(l.stride, l.axes);
-    for (int64_t centre = best_of(t, l.of); centre >= 0 && !s && !fine;) {
-        s = mcr_try_points(t, point, list_neighbours(t, centre, l.stride, point));
-        int64_t next = best_of(t, l.of);
-        if (next == centre)
-            fine = !halve(l.stride, l.axes);
+    int64_t centre = best_of(t, l->of);
+    l->done = centre < 0 || !halve(l->stride, l->axes);
+    for (bool moved = !l->done; moved && !s;) {
+        s = mcr_try_points(t, point, list_neighbours(t, centre, l->stride, point));
+        int64_t next = best_of(t, l->of);
+        moved = next != centre;
         centre = next;
+    }
+    return s;
+}
+
+/* Whether a template may still have the best point, by its best so far: not if that is behind by more than
+ * twice what chance makes of the scores from split to split. */
+static bool is_near(const mcr_tried *t, const mcr_template *of)
+{
+    int64_t own = best_of(t, of);
+    double behind = own < 0 ? 0 : fabs(mcr_tried_mean(t, t->best) - mcr_tried_mean(t, own));
+    return !(behind > 2 * mcr_deviation(t->score + t->best * t->count, t->count));
+}
+
+/* All lattices of one fineness before the next: the more is known, the more is left out. The coarse ones
+ * alone say too little of what is in between to drop a kernel. */
+static mcr_status try_lattices(mcr_tried *t, lattice *l, int64_t *point)
+{
+    int64_t count = t->grid->templates;
+    mcr_status s = MCR_OK;
+    for (int64_t i = 0; i < count && !s; i++) {
+        l[i] = coarse(t, &t->grid->template[i]);
+        s = mcr_try_points(t, point, list_lattice(t, l[i].of, l[i].start, l[i].stride, point));
+    }
+    for (bool finer = true; finer && !s;) {
+        finer = false;
+        for (int64_t i = 0; i < count && !s; i++)
+            if (!l[i].done)
+                s = refine(t, &l[i], point);
+        for (int64_t i = 0; i < count && !s; i++) {
+            l[i].done |= t->best < 0 || !is_near(t, l[i].of);
+            finer |= !l[i].done;
+        }
     }
     return s;
 }
 
 static mcr_status try_coarse_to_fine(mcr_tried *t)
 {
-    const mcr_grid *g = t->grid;
-    int64_t *point = mcr_alloc(t->ctx, (size_t)g->points, sizeof *point);
-    mcr_status s = point ? MCR_OK : MCR_NO_MEMORY;
-    /* All coarse ones first: the more is known, the more is left out. */
-    for (int64_t i = 0; i < g->templates && !s; i++) {
-        lattice l = coarse(t, &g->template[i]);
-        s = mcr_try_points(t, point, list_lattice(t, l.of, l.start, l.stride, point));
-    }
-    for (int64_t i = 0; i < g->templates && !s; i++)
-        s = refine(t, coarse(t, &g->template[i]), point);
+    int64_t *point = mcr_alloc(t->ctx, (size_t)t->grid->points, sizeof *point);
+    lattice *l = mcr_alloc(t->ctx, (size_t)t->grid->templates, sizeof *l);
+    mcr_status s = point && l ? try_lattices(t, l, point) : MCR_NO_MEMORY;
     mcr_free(t->ctx, point);
+    mcr_free(t->ctx, l);
     return s;
+}
+
+/* ---- points beside the grid --------------------------------------------------------------------*/
+
+static bool resize(mcr *ctx, void *block, int64_t count, size_t size)
+{
+    void **at = block, *more = mcr_resize(ctx, *at, (size_t)count, size);
+    if (more)
+        *at = more;
+    return more != NULL;
+}
+
+mcr_status mcr_tried_add(mcr_tried *t, const char *text, mcr_scale scale)
+{
+    mcr_grid *g = t->grid;
+    int64_t old = g->points, points = old + g->settings;
+    /* Before the grid has them: what is freed at the end goes by its size. */
+    if (!resize(t->ctx, &t->score, points * t->count, sizeof *t->score) ||
+        !resize(t->ctx, &t->tested, points, sizeof *t->tested) ||
+        !resize(t->ctx, &t->state, points, 1) ||
+        !resize(t->ctx, &t->shared, points / g->settings, sizeof *t->shared))
+        return MCR_NO_MEMORY;
+    for (int64_t i = old * t->count; i < points * t->count; i++)
+        t->score[i] = NAN;
+    memset(t->tested + old, 0, sizeof *t->tested * (size_t)(points - old));
+    memset(t->state + old, 0, (size_t)(points - old));
+    t->shared[old / g->settings] = NULL;
+    return mcr_grid_add(g, text, scale);
 }
 
 /* ---- the search --------------------------------------------------------------------------------*/
@@ -184,8 +241,8 @@ static mcr_status fingerprint(uint32_t *out, const mcr_tried *t, const mcr_searc
     mcr_text_init(&text, t->ctx);
     mcr_status s = mcr_options_print(t->grid->options, &text);
     mcr_text_format(&text, "|%s|%lld", mcr_version(), (long long)t->data->first);
-    mcr_text_format(&text, "|%s|%s|%d|%llu|%lld", t->grid->options->type->name,
-                    t->metric->info.name, search->adaptive != 0,
+    mcr_text_format(&text, "|%s|%s|%d|%d|%llu|%lld", t->grid->options->type->name,
+                    t->metric->info.name, search->adaptive != 0, search->weights != 0,
                     (unsigned long long)mcr_seed(t->ctx), (long long)t->count);
     for (int64_t i = 0; i < t->grid->templates; i++)
         mcr_text_format(&text, "|%d %s", (int)t->grid->template[i].scale,
@@ -275,6 +332,8 @@ static mcr_status open_search(mcr_tried *t, const mcr_options *options, const mc
     t->expected = (double)t->count * (search->adaptive ? fmin((double)t->grid->points,
                                                               60.0 * (double)t->grid->templates)
                                                        : (double)t->grid->points);
+    if (search->weights && mcr_can_weigh(t)) /* one round that gains, one that does not */
+        t->expected += 2 * (double)t->count * mcr_weigh_points(t);
     return s;
 }
 
@@ -290,6 +349,8 @@ mcr_status mcr_search_run(mcr_tried *t, const mcr_options *options, const mcr_se
     mcr_progress at = {.size = sizeof at, .phase = "tune", .objective = NAN, .violation = NAN};
     t->covers = mcr_cover(t->ctx, &at);
     s = search->adaptive ? try_coarse_to_fine(t) : try_all(t);
+    if (!s && t->best >= 0 && search->weights && mcr_can_weigh(t))
+        s = mcr_weigh(t);
     if (t->covers)
         mcr_uncover(t->ctx);
     if (!s && t->best < 0)

@@ -22,6 +22,7 @@ typedef struct mcr_tried {
     double *score;        /* points x splits; NAN: not tested, or not defined; infinite: failed */
     int32_t *tested;      /* splits of each point */
     unsigned char *state; /* of mcr_point_state + 1; 0: not asked for */
+    bool whole;           /* points are tested on all splits, even if they cannot win */
     int64_t best;         /* point; -1: none */
     int64_t fits, unfinished;
     bool failed; /* a training did, and has left its message */
@@ -50,6 +51,14 @@ bool mcr_tried_better(const mcr_tried *t, double a, double b);
 double mcr_tried_mean(const mcr_tried *t, int64_t point);
 /* Tries the points, rising, that are not known yet. */
 mcr_status mcr_try_points(mcr_tried *t, const int64_t *point, int64_t count);
+/* Points that the grid has not: those of one more template. */
+mcr_status mcr_tried_add(mcr_tried *t, const char *text, mcr_scale scale);
+
+/* Whether data, splits and learner allow for one value of the kernel's parameter a column. */
+bool mcr_can_weigh(const mcr_tried *t);
+double mcr_weigh_points(const mcr_tried *t); /* tried in a round */
+/* Looks for better ones from the best point on, if its kernel has such a parameter. */
+mcr_status mcr_weigh(mcr_tried *t);
 
 /* Whether several trainings of a learner may run at once, rather than one after the other with all
  * threads inside. */

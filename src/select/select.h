@@ -91,6 +91,8 @@ mcr_status mcr_chain_run(const mcr_trial_set *set, mcr_chain *chain);
 
 /* Whether the options ask for features, so that values of K are of no use. */
 bool mcr_wants_features(const mcr_options *options);
+/* Whether the learner looks for the numbers in the kernel itself. */
+bool mcr_finds_kernel(const mcr_options *options);
 
 int64_t mcr_splits_objects(const mcr_splits *splits); /* that were dealt out */
 /* Whether every object is a split of its own, in their order. */

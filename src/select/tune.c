@@ -42,13 +42,7 @@ static void name_axis(mcr_text *to, const mcr_template *tm, const mcr_axis *axis
         mcr_text_string(to, axis->option->name);
         return;
     }
-    size_t end = axis->at;
-    while (end > 0 && strchr("= ", tm->text[end - 1]))
-        end--;
-    size_t first = end;
-    while (first > 0 && !strchr("(, ", tm->text[first - 1]))
-        first--;
-    mcr_text_add(to, tm->text + first, end - first);
+    mcr_text_add(to, tm->text + axis->name, axis->name_length);
 }
 
 /* The axes at whose ends the best point is. Of two values one is at an end in any case. */
@@ -82,7 +76,7 @@ static mcr_status make_report(mcr_tune_report **out, const mcr_tried *t)
     r->point = point;
     r->metric = t->metric->info.name;
     r->larger = t->metric->info.larger;
-    r->possible = t->grid->points;
+    r->possible = t->grid->searched;
     r->fits = t->fits;
     r->unfinished = t->unfinished;
     mcr_status s = point ? MCR_OK : MCR_NO_MEMORY;
@@ -91,6 +85,7 @@ static mcr_status make_report(mcr_tune_report **out, const mcr_tried *t)
             continue;
         if (p == t->best)
             r->best = r->points;
+        r->possible += p >= t->grid->searched;
         s = fill_point(&point[r->points++], t, p);
     }
     return s ? s : find_edge(&r->edge, t);

@@ -163,6 +163,7 @@ def test_what_is_refused():
             (("tune", "svm", file, "-C", "0:1:3"), "C must be"),
             (("tune", "svm", file, "--metric", "acuracy"), "did you mean"),
             (("tune", "svm", file, "--search", "random"), "grid and adaptive"),
+            (("tune", "svm", file, "--weigh", "maybe"), "yes and no"),
             (("tune", "svm", file, "--resume"), "say -o MODEL"),
             (("tune", "pca", file), "coordinates"),
             (("tune", "svm", file, "-k", "rfb(gamma=0.1:10:log3)"), 'did you mean "rbf"'),
@@ -179,10 +180,40 @@ def test_what_is_refused():
     assert not os.path.exists("m.mercer")
 
 
-def test_killed_and_resumed():
-    """Kill -9 at several moments, then --resume: the same table and the same model, byte for byte."""
-    file = sample(n=600)
-    words = ["tune", "svm", file, "-k", "rbf(gamma=0.01:100:log9)", "-C", "0.1:1e4:log9", "--quiet"]
+def board(file, n):
+    """Two columns are places on a board of 3 x 3 squares, black or white; four are noise."""
+    x = np.random.default_rng(3).uniform(-1, 1, (n, 6))
+    y = np.floor(1.5 * x[:, :2] + 1.5).sum(axis=1) % 2
+    np.savetxt(file, np.column_stack([x, y]), "%.6g", ",", header="a,b,c,d,e,f,y", comments="")
+    return file
+
+
+def test_one_gamma_a_column():
+    file, words = board("board.csv", 400), ("-k", "rbf(gamma=0.25:4:log5)", "-C", "0.1:10:log3")
+    found = tune("svm", file, *words, "--weigh", "yes", "-o", "m.mercer")
+    best = found["best"]
+    gamma = [float(g) for g in best["kernel"].split("[")[1].split("]")[0].split(",")]
+    assert len(gamma) == 6 and max(gamma[2:]) < min(gamma[:2]), best
+    without = tune("svm", file, *words)
+    assert best["score"] > without["best"]["score"] + 0.05, without["best"]
+    assert not any("[" in point["kernel"] for point in without["table"]), without
+    # By hand: the same figure, the same model.
+    options = [x for key, value in best["options"].items()
+               for x in ("-C" if key == "C" else "--" + key, value)]
+    own = cv("svm", file, "-k", best["kernel"], *options)["metrics"]["accuracy"]
+    tap.check_near(own["mean"], best["score"], 1e-12)
+    tap.mercer("fit", "svm", file, "-k", best["kernel"], *options, "-o", "own.mercer")
+    new = board("new.csv", 100)
+    tap.check_equal(tap.mercer("predict", "own.mercer", new, "--scores").stdout,
+                    tap.mercer("predict", "m.mercer", new, "--scores").stdout)
+    # Without being asked only where nothing is said of kernel and ranges; never with too few objects.
+    for n, words, weighs in ((60, (), True), (60, ("--weigh", "no"), False), (59, (), False),
+                             (59, ("-k", "rbf(gamma=0.1:10:log3)", "--weigh", "yes"), False)):
+        table = tune("svm", board("few.csv", n), *words)["table"]
+        tap.check_equal(any("[" in point["kernel"] for point in table), weighs)
+
+
+def killed_and_resumed(words):
     tap.mercer(*words, "-o", "whole.mercer", "--table", "whole.csv")
     whole = open("whole.mercer", "rb").read()
     killed = 0
@@ -206,6 +237,18 @@ def test_killed_and_resumed():
     assert not os.path.exists("cut.mercer.tuning")
     tap.mercer(*words, "-o", "one.mercer", "--threads", 1)
     assert open("one.mercer", "rb").read() == whole
+
+
+def test_killed_and_resumed():
+    """Kill -9 at several moments, then --resume: the same table and the same model, byte for byte."""
+    killed_and_resumed(["tune", "svm", sample(n=600), "-k", "rbf(gamma=0.01:100:log9)", "-C", "0.1:1e4:log9",
+                        "--quiet"])
+
+
+def test_killed_while_weighing():
+    killed_and_resumed(["tune", "svm", board("board.csv", 500), "-k", "rbf(gamma=1:4:log3)", "-C", "100", "--weigh",
+                        "yes", "--quiet"])
+    assert "[" in open("whole.csv").read()
 
 
 def test_a_checkpoint_of_another_search_is_refused():

@@ -371,6 +371,177 @@ static void test_coarse_to_fine(void **context)
     mcr_data_free(data);
 }
 
+static bool tried_kernel(const mcr_tune_report *r, const char *name)
+{
+    for (int64_t p = 0; p < r->points; p++)
+        if (strncmp(r->point[p].kernel, name, strlen(name)) == 0)
+            return true;
+    return false;
+}
+
+/* One entry of eight an object, which tells its class. */
+static mcr_data *sparse_data(mcr *ctx)
+{
+    enum { COLS = 8 };
+    mcr_builder *b = NULL;
+    mcr_data *data = NULL;
+    int64_t start[N + 1] = {0};
+    int32_t index[N];
+    double value[N], y[N];
+    for (int64_t i = 0; i < N; i++) {
+        start[i + 1] = i + 1;
+        index[i] = (int32_t)(i * 5 % COLS);
+        value[i] = 1 + sin((double)i);
+        y[i] = index[i] < COLS / 2;
+    }
+    test_ok(ctx, mcr_builder_open(&b, ctx, N));
+    test_ok(ctx, mcr_builder_sparse(b, "x", COLS, start, index, value));
+    test_ok(ctx, mcr_builder_targets(b, y));
+    test_ok(ctx, mcr_builder_finish(&data, b));
+    return data;
+}
+
+/* Without hints: two kernels, but one on vectors that stay sparse. What is far behind is not refined to the end. */
+static void test_usual_kernels(void **context)
+{
+    mcr *ctx = *context;
+    mcr_search search = {.size = sizeof search, .scales = 1, .adaptive = 1};
+    mcr_options *o = make_options(ctx, "svm", "");
+    mcr_data *data[2] = {sample_data(ctx, "moons", N), sparse_data(ctx)};
+    for (int sparse = 0; sparse < 2; sparse++) {
+        mcr_tune_report *r = NULL;
+        mcr_model *model = NULL;
+        test_ok(ctx, mcr_tune(&model, &r, o, &search, data[sparse]));
+        assert_true(tried_kernel(r, "rbf"));
+        assert_int_equal(tried_kernel(r, "laplace"), !sparse);
+        assert_int_equal(r->possible, sparse ? 2 * 17 * 17 : 2 * (17 + 11) * 17);
+        mcr_tune_free(ctx, r);
+        mcr_model_free(model);
+        mcr_data_free(data[sparse]);
+    }
+    /* A learner that looks for gamma itself needs no range of it. */
+    mcr_options *gp = make_options(ctx, "gp", "");
+    mcr_data *sinc = sample_data(ctx, "sinc", 40);
+    mcr_tune_report *found = NULL;
+    mcr_model *process = NULL;
+    test_ok(ctx, mcr_tune(&process, &found, gp, &search, sinc));
+    assert_int_equal(found->possible, 2 * 2);
+    mcr_tune_free(ctx, found);
+    mcr_model_free(process);
+    mcr_data_free(sinc);
+    mcr_options_close(gp);
+    /* No line parts spirals. */
+    static const char *const kernels[] = {"rbf(gamma=0.25:64:log9)", "linear"};
+    mcr_tune_report *r = NULL;
+    mcr_model *model = NULL;
+    mcr_data *spirals = sample_data(ctx, "spirals", 300);
+    search = (mcr_search){.size = sizeof search, .kernel = kernels, .kernels = 2, .adaptive = 1};
+    test_ok(ctx, mcr_tune(&model, &r, o, &search, spirals));
+    int64_t straight = 0;
+    for (int64_t p = 0; p < r->points; p++)
+        straight += strcmp(r->point[p].kernel, "linear") == 0;
+    assert_in_range(straight, 5, 14); /* of 17: the coarse ones, and some around the best */
+    mcr_tune_free(ctx, r);
+    mcr_model_free(model);
+    mcr_data_free(spirals);
+    mcr_options_close(o);
+}
+
+/* ---- one gamma a column ------------------------------------------------------------------------*/
+
+enum { TELLING = 2, COLUMNS = 6 };
+
+/* The first two columns are places on a board of 3 x 3 squares, black or white; the others are noise. */
+static mcr_data *noisy_data(mcr *ctx, int64_t n, uint32_t seed)
+{
+    double *x = calloc((size_t)(n * COLUMNS), sizeof *x), *y = calloc((size_t)n, sizeof *y);
+    for (int64_t i = 0; i < n * COLUMNS; i++) {
+        seed = seed * 1664525 + 1013904223;
+        x[i] = (double)(seed >> 8) / (1 << 23) - 1;
+    }
+    for (int64_t i = 0; i < n; i++)
+        y[i] = (int)(1.5 * x[i * COLUMNS] + 1.5) % 2 == (int)(1.5 * x[i * COLUMNS + 1] + 1.5) % 2;
+    mcr_data *data = dense_data(ctx, n, COLUMNS, x, y, NULL);
+    free(x);
+    free(y);
+    return data;
+}
+
+static double accuracy_on(mcr *ctx, const mcr_model *model, const mcr_data *data)
+{
+    int64_t n = mcr_data_count(data), right = 0;
+    double *said = calloc((size_t)n, sizeof *said);
+    test_ok(ctx, mcr_predict(ctx, model, data, said, NULL, NULL));
+    for (int64_t i = 0; i < n; i++)
+        right += said[i] == mcr_data_class_of(data)[i];
+    free(said);
+    return (double)right / (double)n;
+}
+
+/* Columns that are noise get a small gamma, and new objects are told better. */
+static void test_weights(void **context)
+{
+    mcr *ctx = *context;
+    mcr_data *data = noisy_data(ctx, 400, 1), *fresh = noisy_data(ctx, 2000, 2);
+    mcr_options *o = make_options(ctx, "svm", "C=10");
+    static const char *const kernel[] = {"rbf(gamma=0.25:4:log5)"};
+    mcr_search search = {.size = sizeof search, .kernel = kernel, .kernels = 1};
+    double right[2];
+    for (int weights = 0; weights < 2; weights++) {
+        mcr_model *model = NULL;
+        mcr_tune_report *r = NULL;
+        search.weights = weights;
+        test_ok(ctx, mcr_tune(&model, &r, o, &search, data));
+        right[weights] = accuracy_on(ctx, model, fresh);
+        const char *list = strchr(r->point[r->best].kernel, '[');
+        assert_int_equal(list != NULL, weights);
+        assert_string_equal(r->point[r->best].kernel, mcr_model_report(model)->kernel);
+        double telling = INFINITY, noise = 0;
+        for (int k = 0; weights && k < COLUMNS; k++) {
+            char *end;
+            double gamma = strtod(list + 1, &end);
+            assert_true(*end == (k + 1 < COLUMNS ? ',' : ']'));
+            list = end;
+            telling = k < TELLING ? fmin(telling, gamma) : telling;
+            noise = k < TELLING ? noise : fmax(noise, gamma);
+        }
+        assert_true(!weights || noise < telling / 4);
+        mcr_tune_free(ctx, r);
+        mcr_model_free(model);
+    }
+    if (!(right[1] > right[0] + 0.05))
+        fail_msg("of fresh objects right: %g with weights, %g without", right[1], right[0]);
+    mcr_options_close(o);
+    mcr_data_free(data);
+    mcr_data_free(fresh);
+}
+
+/* What no direction can improve stays as it is; what has no columns, or a kernel without a list, is not
+ * looked at. */
+static void test_no_weights(void **context)
+{
+    mcr *ctx = *context;
+    static const char *const kernels[] = {"poly(degree=2:4, c=1)", "normalize(spectrum(p=2:4))",
+                                          "rbf(gamma=0.1:10:log3) + linear"};
+    static const char *const samples[] = {"blobs", "motifs", "blobs"};
+    mcr_options *o = make_options(ctx, "svm", "C=1");
+    for (int i = 0; i < 3; i++) {
+        mcr_search search = {
+            .size = sizeof search, .kernel = &kernels[i], .kernels = 1, .weights = 1};
+        mcr_data *data = sample_data(ctx, samples[i], N);
+        mcr_model *model = NULL;
+        mcr_tune_report *r = NULL;
+        test_ok(ctx, mcr_tune(&model, &r, o, &search, data));
+        assert_int_equal(r->points, r->possible);
+        for (int64_t p = 0; p < r->points; p++)
+            assert_null(strchr(r->point[p].kernel, '['));
+        mcr_tune_free(ctx, r);
+        mcr_model_free(model);
+        mcr_data_free(data);
+    }
+    mcr_options_close(o);
+}
+
 /* ---- leaks -------------------------------------------------------------------------------------*/
 
 /* Whatever stands in the objects of one fold, the predictions for the others of that split's model, and
@@ -446,9 +617,10 @@ static int stop_after(void *user, const mcr_progress *now)
     return --p->left <= 0;
 }
 
+typedef enum how { ALL, FINE, WEIGHED, WAYS } how;
+
 /* The table of a search; stop: after so many reports (0: never). */
-static char *run_search(int threads, const char *checkpoint, int resume, int64_t stop,
-                        bool adaptive)
+static char *run_search(int threads, const char *checkpoint, int resume, int64_t stop, how way)
 {
     mcr *ctx = NULL;
     patience p = {stop};
@@ -457,14 +629,16 @@ static char *run_search(int threads, const char *checkpoint, int resume, int64_t
                                                .threads = threads,
                                                .progress = stop ? stop_after : NULL,
                                                .user = &p}));
-    mcr_data *data = sample_data(ctx, "moons", 400);
+    mcr_data *data = way == WEIGHED ? noisy_data(ctx, 200, 1) : sample_data(ctx, "moons", 400);
     mcr_options *o = make_options(ctx, "svm", "scale=standard");
     mcr_search search = make_search();
     mcr_model *model = NULL;
     mcr_tune_report *r = NULL;
     search.checkpoint = checkpoint;
     search.resume = resume;
-    search.adaptive = adaptive;
+    search.adaptive = way != ALL;
+    search.weights = way == WEIGHED;
+    search.kernels = way == WEIGHED ? 1 : search.kernels;
     mcr_status s = mcr_tune(&model, &r, o, &search, data);
     if (stop && s)
         assert_int_equal(s, MCR_STOPPED);
@@ -486,15 +660,15 @@ static void test_cut_off(void **context)
     char folder[256], path[300];
     test_make_directory(folder);
     snprintf(path, sizeof path, "%s/c", folder);
-    for (int adaptive = 0; adaptive < 2; adaptive++) {
-        char *want = run_search(1, NULL, 0, 0, adaptive),
-             *got = run_search(2, NULL, 0, 0, adaptive);
+    for (how way = ALL; way < WAYS; way++) {
+        char *want = run_search(1, NULL, 0, 0, way), *got = run_search(2, NULL, 0, 0, way);
         assert_string_equal(got, want);
+        assert_int_equal(strchr(want, '[') != NULL, way == WEIGHED);
         free(got);
         got = NULL;
         int cuts = 0;
         for (int64_t stop = 2; !got; stop += 3) {
-            got = run_search(2, path, cuts > 0, stop, adaptive);
+            got = run_search(2, path, cuts > 0, stop, way);
             cuts++;
             if (got)
                 break;
@@ -521,8 +695,11 @@ static mcr_status tune_once(mcr *ctx, void *arg)
     mcr_model *model = NULL;
     mcr_tune_report *r = NULL;
     mcr_search search = make_search();
-    search.split.folds = 2;
-    mcr_status s = mcr_data_sample(&data, ctx, sample, 16, -1);
+    bool weighs = strcmp(sample, "moons") == 0;
+    search.split.folds = weighs ? 3 : 2;
+    search.weights = weighs;
+    search.kernels = weighs ? 1 : search.kernels;
+    mcr_status s = mcr_data_sample(&data, ctx, sample, weighs ? 20 : 16, -1);
     if (!s)
         s = mcr_options_open(&o, ctx, "svm");
     if (!s && sample[0] == 'm')
@@ -616,6 +793,9 @@ int main(void)
         TEST(test_tables),
         TEST(test_leave_one_out),
         TEST(test_coarse_to_fine),
+        TEST(test_usual_kernels),
+        TEST(test_weights),
+        TEST(test_no_weights),
         TEST(test_no_leak),
         cmocka_unit_test(test_cut_off),
         cmocka_unit_test(test_short_of_memory),

@@ -1,0 +1,347 @@
+/* weigh.c: from the best point of a search on: one value of the kernel's parameter for each column.
+ *
+ * A parameter such as gamma of rbf may be a list, one number a column: those that tell much get large
+ * ones, those that are noise small ones. There are too many columns for a grid, and the effect of one
+ * column on the scores is small beside what chance makes of them. So all columns are changed at once, by
+ * the signs of an orthogonal design (Plackett and Burman, 1946): in each run every column goes a step up or
+ * down, in half of the runs each way, and no two columns go together more often than not. Thus every run
+ * tells of every column, and the slope of the scores along each is known as well as if all runs had been
+ * spent on it alone.
+ *
+ * What is fitted to chance must not win. The slopes of each split come from objects that no other split
+ * tests: only if the splits agree on a direction the centre moves, by columns whose slopes are beyond
+ * chance.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <math.h>
+#include <string.h>
+
+#include "base/params.h"
+#include "base/stream.h"
+#include "select/search.h"
+
+enum {
+    FEWEST_COLUMNS = 2,
+    MOST_COLUMNS = 64,
+    FEWEST_SPLITS = 3,
+    OBJECTS_A_COLUMN = 10,
+    MOST_ROUNDS = 4,
+    SIZES = 3,
+    MANY = 16
+};
+
+/* What a column's number is multiplied with, or divided by, in a run: e to this power. Fewer columns than
+ * MANY go further, so that all of them together change the kernel as much. */
+#define STEP 0.4
+/* How many deviations slopes must be beyond chance; how many standard errors all moves must gain. */
+#define SURE 4.0
+#define GAIN 2.0
+
+typedef struct weighing {
+    mcr_tried *t;
+    const char *text; /* of the template that it starts from, with the range in it */
+    size_t at, length;
+    mcr_scale scale;
+    int64_t setting; /* of the options */
+    int64_t cols, runs;
+    double step;    /* logarithm */
+    int64_t centre; /* point */
+    double *value;  /* of the centre, one a column */
+    double *next;   /* cols: a point that is to be tried */
+    double *slope;  /* splits x cols: in the direction that is better */
+    double *mean;   /* cols: of the splits' slopes */
+    double *way;    /* cols: where to go */
+    int64_t *point; /* of a batch */
+} weighing;
+
+/* ---- whether ------------------------------------------------------------------------------------*/
+
+/* Whether what a template has a range of may be a list of numbers, one a column. */
+static bool takes_list(const mcr_kernel *k, const mcr_template *tm)
+{
+    if (tm->axes != 1 || k->children || !k->params)
+        return false;
+    const mcr_axis *axis = &tm->axis[0];
+    const mcr_param *p = mcr_params_find(k->type->params, tm->text + axis->name, axis->name_length);
+    return p && p->type == MCR_REALS && p->min >= 0 &&
+           ((const mcr_reals *)((const char *)k->params + p->offset))->count == 1;
+}
+
+static bool has_columns(const mcr_data *data)
+{
+    if (data->fields != 1)
+        return false;
+    mcr_field field = mcr_data_field(data, 0);
+    return field.store->kind & (MCR_DENSE | MCR_SPARSE) && !mcr_stays_sparse(&field) &&
+           field.store->cols >= FEWEST_COLUMNS && field.store->cols <= MOST_COLUMNS &&
+           field.count >= OBJECTS_A_COLUMN * field.store->cols;
+}
+
+static int64_t count_runs(int64_t cols)
+{
+    int64_t runs = 2;
+    while (runs <= cols)
+        runs *= 2;
+    return runs;
+}
+
+double mcr_weigh_points(const mcr_tried *t)
+{
+    return (double)(count_runs(mcr_data_field(t->data, 0).store->cols) + SIZES);
+}
+
+/* Every point that is added brings all settings of the options with it. */
+static bool has_room(const mcr_grid *g, double points)
+{
+    return (double)g->points + MOST_ROUNDS * points * (double)g->settings <= MCR_MOST_POINTS;
+}
+
+bool mcr_can_weigh(const mcr_tried *t)
+{
+    return has_columns(t->data) && !t->grid->options->type->own_kernel &&
+           t->count >= FEWEST_SPLITS && !mcr_splits_leave_one_out(t->splits) &&
+           has_room(t->grid, mcr_weigh_points(t));
+}
+
+/* ---- the design --------------------------------------------------------------------------------*/
+
+/* Columns of Hadamard's matrix. Those of its second half come first: among them no column is the product
+ * of two others, so that what two columns do together is not taken for what a third does. */
+static double sign_of(int64_t run, int64_t column, int64_t runs)
+{
+    int64_t half = runs / 2, code = column < half ? half + column : column - half + 1;
+    bool odd = false;
+    for (int64_t both = run & code; both; both &= both - 1)
+        odd = !odd;
+    return odd ? -1 : 1;
+}
+
+/* Three digits are enough, and can be read. */
+static double rounded(double x)
+{
+    double digits = 2 - floor(log10(x)), power = pow(10, fabs(digits));
+    if (!isfinite(power))
+        return x;
+    return digits >= 0 ? round(x * power) / power : round(x / power) * power;
+}
+
+/* The point whose numbers are those of w->next. */
+static mcr_status add_point(weighing *w, int64_t *point)
+{
+    mcr_text text;
+    mcr_text_init(&text, w->t->ctx);
+    mcr_text_add(&text, w->text, w->at);
+    for (int64_t k = 0; k < w->cols; k++) {
+        mcr_text_string(&text, k ? ", " : "[");
+        mcr_text_real(&text, w->next[k]);
+    }
+    mcr_text_string(&text, "]");
+    mcr_text_string(&text, w->text + w->at + w->length);
+    *point = w->t->grid->points + w->setting;
+    mcr_status s = text.status ? text.status : mcr_tried_add(w->t, text.bytes, w->scale);
+    mcr_text_free(&text);
+    return s;
+}
+
+/* Slopes must be those of all splits: no run is left out before it is complete. */
+static mcr_status run_design(weighing *w)
+{
+    mcr_tried *t = w->t;
+    mcr_status s = MCR_OK;
+    for (int64_t r = 0; r < w->runs && !s; r++) {
+        for (int64_t k = 0; k < w->cols; k++)
+            w->next[k] = rounded(w->value[k] * exp(w->step * sign_of(r, k, w->runs)));
+        s = add_point(w, &w->point[r]);
+    }
+    t->whole = true;
+    if (!s)
+        s = mcr_try_points(t, w->point, w->runs);
+    t->whole = false;
+    return s;
+}
+
+/* False: a run could not be trained or judged. */
+static bool find_slopes(const weighing *w)
+{
+    const mcr_tried *t = w->t;
+    double better = t->metric->info.larger ? 1 : -1;
+    bool fine = true;
+    memset(w->slope, 0, sizeof *w->slope * (size_t)(t->count * w->cols));
+    memset(w->mean, 0, sizeof *w->mean * (size_t)w->cols);
+    for (int64_t r = 0; r < w->runs; r++)
+        for (int64_t split = 0; split < t->count; split++) {
+            double score = better * t->score[w->point[r] * t->count + split] / (double)w->runs;
+            fine &= isfinite(score);
+            for (int64_t k = 0; k < w->cols; k++)
+                w->slope[split * w->cols + k] += sign_of(r, k, w->runs) * score;
+        }
+    for (int64_t split = 0; split < t->count; split++)
+        for (int64_t k = 0; k < w->cols; k++)
+            w->mean[k] += w->slope[split * w->cols + k] / (double)t->count;
+    return fine;
+}
+
+/* ---- moving ------------------------------------------------------------------------------------*/
+
+/* What chance makes of the mean slope of a column, squared: from how the splits differ, which is alike for
+ * all columns, as the design is. */
+static double chance_of_slopes(const weighing *w)
+{
+    double splits = (double)w->t->count, square = 0;
+    for (int64_t k = 0; k < w->cols; k++)
+        for (int64_t split = 0; split < w->t->count; split++)
+            square += pow(w->slope[split * w->cols + k] - w->mean[k], 2);
+    return square / ((double)w->cols * (splits - 1) * splits);
+}
+
+/* Whether the splits agree on a direction: then the mean slopes are larger than chance makes them. Without
+ * one the ratio of both is 1, and its deviation about sqrt(2 / columns) (Fisher's F). */
+static bool agree(const weighing *w, double chance)
+{
+    double square = 0, cols = (double)w->cols;
+    for (int64_t k = 0; k < w->cols; k++)
+        square += w->mean[k] * w->mean[k] / cols;
+    return square > chance * (1 + SURE * sqrt(2 / cols));
+}
+
+/* Uphill, at most 1 a column. Slopes are shortened by what is not known of them, and those that chance
+ * explains are left out (after James and Stein, 1961). */
+static void find_way(const weighing *w, double chance)
+{
+    double most = 0;
+    for (int64_t k = 0; k < w->cols; k++) {
+        double mean = w->mean[k];
+        w->way[k] = mean * mean > chance ? mean - chance / mean : 0;
+        most = fmax(most, fabs(w->way[k]));
+    }
+    for (int64_t k = 0; k < w->cols && most > 0; k++)
+        w->way[k] /= most;
+}
+
+static void step_along(const weighing *w, double size)
+{
+    for (int64_t k = 0; k < w->cols; k++)
+        w->next[k] = rounded(w->value[k] * exp(w->step * size * w->way[k]));
+}
+
+/* Tries some lengths of the step; of equals the longest, as its direction is known to be good. */
+static mcr_status move(weighing *w, bool *moved)
+{
+    static const double size[SIZES] = {1, 2, 4};
+    mcr_tried *t = w->t;
+    mcr_status s = MCR_OK;
+    int64_t best = -1;
+    for (int64_t i = 0; i < SIZES && !s; i++) {
+        step_along(w, size[i]);
+        s = add_point(w, &w->point[i]);
+    }
+    if (!s)
+        s = mcr_try_points(t, w->point, SIZES);
+    for (int64_t i = 0; i < SIZES && !s; i++)
+        if (t->state[w->point[i]] == MCR_POINT_DONE + 1 &&
+            (best < 0 || !mcr_tried_better(t, mcr_tried_mean(t, w->point[best]),
+                                           mcr_tried_mean(t, w->point[i]))))
+            best = i;
+    if (s || best < 0)
+        return s;
+    *moved = mcr_tried_better(t, mcr_tried_mean(t, w->point[best]), mcr_tried_mean(t, w->centre));
+    if (*moved) {
+        step_along(w, size[best]);
+        memcpy(w->value, w->next, sizeof *w->value * (size_t)w->cols);
+        w->centre = w->point[best];
+    }
+    return s;
+}
+
+static mcr_status one_round(weighing *w, bool *moved)
+{
+    *moved = false;
+    mcr_status s = run_design(w);
+    if (s || !find_slopes(w))
+        return s;
+    double chance = chance_of_slopes(w);
+    if (!agree(w, chance))
+        return MCR_OK;
+    find_way(w, chance);
+    return move(w, moved);
+}
+
+/* Whether the centre is better than the point where it all began, split against split, by more than
+ * chance. */
+static mcr_status has_gained(const weighing *w, int64_t start, bool *out)
+{
+    const mcr_tried *t = w->t;
+    double better = t->metric->info.larger ? 1 : -1;
+    double *gain = mcr_alloc(t->ctx, (size_t)t->count, sizeof *gain);
+    if (!gain)
+        return MCR_NO_MEMORY;
+    for (int64_t split = 0; split < t->count; split++)
+        gain[split] = better *
+                      (t->score[w->centre * t->count + split] - t->score[start * t->count + split]);
+    double error = mcr_deviation(gain, t->count) / sqrt((double)t->count);
+    *out = mcr_mean(gain, t->count) > GAIN * error;
+    mcr_free(t->ctx, gain);
+    return MCR_OK;
+}
+
+static mcr_status open_weighing(weighing *w)
+{
+    mcr_tried *t = w->t;
+    const mcr_template *tm = mcr_grid_template(t->grid, t->best);
+    int64_t at[2 * MCR_MOST_AXES], count[2 * MCR_MOST_AXES];
+    mcr_grid_place(t->grid, t->best, at, count);
+    w->text = tm->text;
+    w->at = tm->axis[0].at;
+    w->length = tm->axis[0].length;
+    w->scale = tm->scale;
+    w->setting = t->best % t->grid->settings;
+    w->centre = t->best;
+    w->cols = mcr_data_field(t->data, 0).store->cols;
+    w->runs = count_runs(w->cols);
+    w->step = STEP * fmax(1, sqrt(MANY / (double)w->cols));
+    size_t cols = (size_t)w->cols;
+    w->value = mcr_alloc(t->ctx, cols, sizeof *w->value);
+    w->next = mcr_alloc(t->ctx, cols, sizeof *w->next);
+    w->mean = mcr_alloc(t->ctx, cols, sizeof *w->mean);
+    w->way = mcr_alloc(t->ctx, cols, sizeof *w->way);
+    w->slope = mcr_alloc(t->ctx, (size_t)t->count * cols, sizeof *w->slope);
+    w->point = mcr_alloc(t->ctx, (size_t)w->runs + SIZES, sizeof *w->point);
+    if (!w->value || !w->next || !w->mean || !w->way || !w->slope || !w->point)
+        return MCR_NO_MEMORY;
+    for (int64_t k = 0; k < w->cols; k++)
+        w->value[k] = tm->axis[0].values.values[at[0]];
+    return MCR_OK;
+}
+
+static void close_weighing(weighing *w)
+{
+    mcr *ctx = w->t->ctx;
+    mcr_free(ctx, w->value);
+    mcr_free(ctx, w->next);
+    mcr_free(ctx, w->mean);
+    mcr_free(ctx, w->way);
+    mcr_free(ctx, w->slope);
+    mcr_free(ctx, w->point);
+}
+
+mcr_status mcr_weigh(mcr_tried *t)
+{
+    weighing w = {.t = t};
+    mcr_kernel *kernel = NULL;
+    mcr_status s = mcr_grid_kernel(&kernel, t->grid, t->best);
+    bool moves = !s && takes_list(kernel, mcr_grid_template(t->grid, t->best));
+    mcr_kernel_free(kernel);
+    if (s || !moves)
+        return s;
+    int64_t start = t->best;
+    bool gained = false;
+    s = open_weighing(&w);
+    for (int round = 0; round < MOST_ROUNDS && moves && !s; round++)
+        s = one_round(&w, &moves);
+    if (!s)
+        s = has_gained(&w, start, &gained);
+    t->best = gained ? w.centre : start; /* not what is better by chance */
+    close_weighing(&w);
+    return s;
+}
