@@ -60,7 +60,7 @@ typedef struct cli_splitting {
          .type = CLI_TEXT,                                                                         \
          .offset = offsetof(S, m.weigh),                                                           \
          .argument = "yes|no",                                                                     \
-         .help = "one gamma a column at last (default: yes without -k and ranges)"},               \
+         .help = "at last, one gamma a column (tune without -k and ranges: yes)"},                 \
     {                                                                                              \
         .name = "search", .type = CLI_TEXT, .offset = offsetof(S, m.search),                       \
         .argument = "grid|adaptive",                                                               \

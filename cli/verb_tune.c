@@ -202,6 +202,14 @@ static void print_best(const mcr_tune_report *r)
     free(order);
 }
 
+static int was_weighed(const mcr_tune_report *r)
+{
+    for (int64_t p = 0; p < r->points; p++)
+        if (strchr(r->point[p].kernel, '['))
+            return 1;
+    return 0;
+}
+
 static void print_summary(const tune_job *job)
 {
     const mcr_tune_report *r = job->report;
@@ -222,6 +230,9 @@ static void print_summary(const tune_job *job)
     if (r->edge)
         printf("  the best is at an end of the range of %s: a wider one may have better\n",
                r->edge);
+    if (job->call->split.weigh && job->call->split.weigh[0] == 'y' && !was_weighed(r))
+        printf("  --weigh: no weights were tried: that needs a range of gamma or length, 2 to 64 "
+               "columns,\n  ten objects a column, and 3 folds\n");
     printf("\n");
     cli_report_say(mcr_model_report(job->model));
     if (job->call->output)

@@ -76,7 +76,7 @@ typedef struct mcr_search {
      * far behind the best of all */
     int adaptive;
     /* 1: then, from the best point on, one value of the kernel's parameter for each column (rbf(gamma=[...])),
-     * where that is a list of numbers with a range (gamma of rbf and laplace, length of matern), the data
+     * where that is a list of numbers with a range (gamma of rbf and laplace, length of matern and rq), the data
      * are one field of 2 to 64 columns that are not sparse, with ten objects a column or more, and there
      * are 3 splits or more. */
     int weights;

@@ -18,19 +18,26 @@ static bool find_range(const char *text, size_t *at, size_t *length, const char 
                        size_t *name_length)
 {
     bool quoted = false;
-    size_t word = *at;
+    size_t word = *at, word_end = *at;
     for (size_t i = *at; text[i]; i++) {
         quoted ^= text[i] == '"';
         if (quoted || text[i] != '=') {
-            if (strchr(" (,\t\n", text[i]))
-                word = i + 1;
+            bool blank = strchr(" \t\n", text[i]) != NULL;
+            if (strchr("(,", text[i]))
+                word = word_end = i + 1;
+            else if (!blank && word_end == i)
+                word_end = i + 1;
+            else if (!blank) { /* after blanks: another word */
+                word = i;
+                word_end = i + 1;
+            }
             continue;
         }
         size_t first = i + 1 + strspn(text + i + 1, " \t\n"),
                end = strcspn(text + first, ",()] \t\n\"");
         if (memchr(text + first, ':', end)) {
             *name = text + word;
-            *name_length = i - word;
+            *name_length = word_end - word;
             *at = first;
             *length = end;
             return true;
@@ -252,6 +259,18 @@ static mcr_status read_options(mcr_grid *g, const mcr_search *search)
 
 /* ---- the grid ----------------------------------------------------------------------------------*/
 
+/* Whether what a template has a range of may be a list of numbers, one a column. */
+static bool takes_list(const mcr_kernel *k, const mcr_template *tm)
+{
+    if (tm->axes != 1 || k->children || !k->params)
+        return false;
+    const mcr_axis *axis = &tm->axis[0];
+    const mcr_param *p = mcr_params_find(k->type->params, tm->text + axis->name, axis->name_length);
+    /* A period is no measure of how much a column tells. */
+    return p && p->type == MCR_REALS && p->min >= 0 && strcmp(p->name, "period") != 0 &&
+           ((const mcr_reals *)((const char *)k->params + p->offset))->count == 1;
+}
+
 static mcr_status number_points(mcr_grid *g, mcr_template *t)
 {
     mcr_kernel *first = NULL;
@@ -261,6 +280,7 @@ static mcr_status number_points(mcr_grid *g, mcr_template *t)
         return mcr_fail(g->ctx, MCR_BAD_CALL, "the grid has more than %d points", MCR_MOST_POINTS);
     /* Faults in an expression show before any work is done. */
     mcr_status s = mcr_grid_kernel(&first, g, t->first);
+    t->list = !s && takes_list(first, t);
     mcr_kernel_free(first);
     return s;
 }

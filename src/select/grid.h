@@ -27,6 +27,7 @@ typedef struct mcr_template {
     mcr_axis axis[MCR_MOST_AXES];
     int64_t first;   /* point */
     int64_t kernels; /* points without the options */
+    bool list;       /* its only range may be a list of numbers, one a column */
 } mcr_template;
 
 typedef struct mcr_grid {

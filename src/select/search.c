@@ -349,6 +349,7 @@ mcr_status mcr_search_run(mcr_tried *t, const mcr_options *options, const mcr_se
     mcr_progress at = {.size = sizeof at, .phase = "tune", .objective = NAN, .violation = NAN};
     t->covers = mcr_cover(t->ctx, &at);
     s = search->adaptive ? try_coarse_to_fine(t) : try_all(t);
+    t->from = t->best;
     if (!s && t->best >= 0 && search->weights && mcr_can_weigh(t))
         s = mcr_weigh(t);
     if (t->covers)

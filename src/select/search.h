@@ -24,6 +24,7 @@ typedef struct mcr_tried {
     unsigned char *state; /* of mcr_point_state + 1; 0: not asked for */
     bool whole;           /* points are tested on all splits, even if they cannot win */
     int64_t best;         /* point; -1: none */
+    int64_t from;         /* the best before it got weights */
     int64_t fits, unfinished;
     bool failed; /* a training did, and has left its message */
     char message[256];

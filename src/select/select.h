@@ -97,6 +97,8 @@ bool mcr_finds_kernel(const mcr_options *options);
 int64_t mcr_splits_objects(const mcr_splits *splits); /* that were dealt out */
 /* Whether every object is a split of its own, in their order. */
 bool mcr_splits_leave_one_out(const mcr_splits *splits);
+/* How often each object is tested. */
+int64_t mcr_splits_repeats(const mcr_splits *splits);
 
 /* Mean and deviation of those that are numbers. */
 double mcr_mean(const double *v, int64_t count);

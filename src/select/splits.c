@@ -192,6 +192,11 @@ void mcr_splits_close(mcr_splits *s)
     mcr_free(s->ctx, s);
 }
 
+int64_t mcr_splits_repeats(const mcr_splits *s)
+{
+    return s->count / s->folds;
+}
+
 bool mcr_splits_leave_one_out(const mcr_splits *s)
 {
     bool alone = s->folds == s->n && s->count == s->n && !s->ordered;

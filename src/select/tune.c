@@ -45,12 +45,12 @@ static void name_axis(mcr_text *to, const mcr_template *tm, const mcr_axis *axis
     mcr_text_add(to, tm->text + axis->name, axis->name_length);
 }
 
-/* The axes at whose ends the best point is. Of two values one is at an end in any case. */
+/* The axes at whose ends the best point is; with weights, at whose ends it was before. Of two values one is at an end in any case. */
 static mcr_status find_edge(const char **out, const mcr_tried *t)
 {
-    const mcr_template *tm = mcr_grid_template(t->grid, t->best);
+    const mcr_template *tm = mcr_grid_template(t->grid, t->from);
     int64_t at[2 * MCR_MOST_AXES], count[2 * MCR_MOST_AXES];
-    int axes = mcr_grid_place(t->grid, t->best, at, count);
+    int axes = mcr_grid_place(t->grid, t->from, at, count);
     mcr_text text;
     mcr_text_init(&text, t->ctx);
     for (int a = 0; a < axes; a++) {

@@ -8,16 +8,15 @@
  * tells of every column, and the slope of the scores along each is known as well as if all runs had been
  * spent on it alone.
  *
- * What is fitted to chance must not win. The slopes of each split come from objects that no other split
- * tests: only if the splits agree on a direction the centre moves, by columns whose slopes are beyond
- * chance.
+ * What is fitted to chance must not win. The slopes of each fold come from objects that no other fold
+ * tests: only if they agree on a direction the centre moves, by columns whose slopes are beyond chance.
+ * Repeats test the same objects again: they make slopes smoother, but are no further witnesses.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <math.h>
 #include <string.h>
 
-#include "base/params.h"
 #include "base/stream.h"
 #include "select/search.h"
 
@@ -57,17 +56,6 @@ typedef struct weighing {
 
 /* ---- whether ------------------------------------------------------------------------------------*/
 
-/* Whether what a template has a range of may be a list of numbers, one a column. */
-static bool takes_list(const mcr_kernel *k, const mcr_template *tm)
-{
-    if (tm->axes != 1 || k->children || !k->params)
-        return false;
-    const mcr_axis *axis = &tm->axis[0];
-    const mcr_param *p = mcr_params_find(k->type->params, tm->text + axis->name, axis->name_length);
-    return p && p->type == MCR_REALS && p->min >= 0 &&
-           ((const mcr_reals *)((const char *)k->params + p->offset))->count == 1;
-}
-
 static bool has_columns(const mcr_data *data)
 {
     if (data->fields != 1)
@@ -97,9 +85,18 @@ static bool has_room(const mcr_grid *g, double points)
     return (double)g->points + MOST_ROUNDS * points * (double)g->settings <= MCR_MOST_POINTS;
 }
 
+/* Whether the best point may be of a kernel with such a parameter. */
+static bool some_take_list(const mcr_grid *g)
+{
+    bool some = false;
+    for (int64_t i = 0; i < g->templates; i++)
+        some |= g->template[i].list;
+    return some;
+}
+
 bool mcr_can_weigh(const mcr_tried *t)
 {
-    return has_columns(t->data) && !t->grid->options->type->own_kernel &&
+    return has_columns(t->data) && some_take_list(t->grid) && !t->grid->options->type->own_kernel &&
            t->count >= FEWEST_SPLITS && !mcr_splits_leave_one_out(t->splits) &&
            has_room(t->grid, mcr_weigh_points(t));
 }
@@ -144,21 +141,25 @@ static mcr_status add_point(weighing *w, int64_t *point)
     return s;
 }
 
+/* The first points of w->point, each on all splits. */
+static mcr_status try_whole(weighing *w, int64_t count)
+{
+    w->t->whole = true;
+    mcr_status s = mcr_try_points(w->t, w->point, count);
+    w->t->whole = false;
+    return s;
+}
+
 /* Slopes must be those of all splits: no run is left out before it is complete. */
 static mcr_status run_design(weighing *w)
 {
-    mcr_tried *t = w->t;
     mcr_status s = MCR_OK;
     for (int64_t r = 0; r < w->runs && !s; r++) {
         for (int64_t k = 0; k < w->cols; k++)
             w->next[k] = rounded(w->value[k] * exp(w->step * sign_of(r, k, w->runs)));
         s = add_point(w, &w->point[r]);
     }
-    t->whole = true;
-    if (!s)
-        s = mcr_try_points(t, w->point, w->runs);
-    t->whole = false;
-    return s;
+    return s ? s : try_whole(w, w->runs);
 }
 
 /* False: a run could not be trained or judged. */
@@ -192,7 +193,8 @@ static double chance_of_slopes(const weighing *w)
     for (int64_t k = 0; k < w->cols; k++)
         for (int64_t split = 0; split < w->t->count; split++)
             square += pow(w->slope[split * w->cols + k] - w->mean[k], 2);
-    return square / ((double)w->cols * (splits - 1) * splits);
+    return square * (double)mcr_splits_repeats(w->t->splits) /
+           ((double)w->cols * (splits - 1) * splits);
 }
 
 /* Whether the splits agree on a direction: then the mean slopes are larger than chance makes them. Without
@@ -225,7 +227,8 @@ static void step_along(const weighing *w, double size)
         w->next[k] = rounded(w->value[k] * exp(w->step * size * w->way[k]));
 }
 
-/* Tries some lengths of the step; of equals the longest, as its direction is known to be good. */
+/* Tries some lengths of the step; of equals the longest, as its direction is known to be good. They need
+ * not be better than runs of the design, of which some are by chance. */
 static mcr_status move(weighing *w, bool *moved)
 {
     static const double size[SIZES] = {1, 2, 4};
@@ -237,7 +240,7 @@ static mcr_status move(weighing *w, bool *moved)
         s = add_point(w, &w->point[i]);
     }
     if (!s)
-        s = mcr_try_points(t, w->point, SIZES);
+        s = try_whole(w, SIZES);
     for (int64_t i = 0; i < SIZES && !s; i++)
         if (t->state[w->point[i]] == MCR_POINT_DONE + 1 &&
             (best < 0 || !mcr_tried_better(t, mcr_tried_mean(t, w->point[best]),
@@ -279,7 +282,8 @@ static mcr_status has_gained(const weighing *w, int64_t start, bool *out)
     for (int64_t split = 0; split < t->count; split++)
         gain[split] = better *
                       (t->score[w->centre * t->count + split] - t->score[start * t->count + split]);
-    double error = mcr_deviation(gain, t->count) / sqrt((double)t->count);
+    double tests = (double)(t->count / mcr_splits_repeats(t->splits));
+    double error = mcr_deviation(gain, t->count) / sqrt(tests);
     *out = mcr_mean(gain, t->count) > GAIN * error;
     mcr_free(t->ctx, gain);
     return MCR_OK;
@@ -328,15 +332,11 @@ static void close_weighing(weighing *w)
 mcr_status mcr_weigh(mcr_tried *t)
 {
     weighing w = {.t = t};
-    mcr_kernel *kernel = NULL;
-    mcr_status s = mcr_grid_kernel(&kernel, t->grid, t->best);
-    bool moves = !s && takes_list(kernel, mcr_grid_template(t->grid, t->best));
-    mcr_kernel_free(kernel);
-    if (s || !moves)
-        return s;
     int64_t start = t->best;
-    bool gained = false;
-    s = open_weighing(&w);
+    bool gained = false, moves = true;
+    if (!mcr_grid_template(t->grid, start)->list)
+        return MCR_OK;
+    mcr_status s = open_weighing(&w);
     for (int round = 0; round < MOST_ROUNDS && moves && !s; round++)
         s = one_round(&w, &moves);
     if (!s)

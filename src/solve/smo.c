@@ -314,6 +314,7 @@ static mcr_status rounds(mcr_smo *s, mcr_qp_stop *stop)
     mcr_smo_candidate *was = mcr_alloc(s->ctx, (size_t)s->most_slots, sizeof *was);
     mcr_status st = was ? MCR_OK : MCR_NO_MEMORY;
     double sum = 0, lowest = 0; /* changes of the objective so far */
+    double before = INFINITY;   /* the violation a round ago */
     int fruitless = 0;
     *stop = MCR_QP_OPTIMAL;
     while (!st) {
@@ -326,8 +327,10 @@ static mcr_status rounds(mcr_smo *s, mcr_qp_stop *stop)
         }
         if ((*stop = look_at_limits(s, violation)))
             break;
-        /* The next round may be the last where it need not do more than it is asked to. */
-        bool last = INNER_SHARE * violation <= 2 * goal(s);
+        /* The next round may be the last, where it need not do more than it is asked to and the one before
+         * did about that. */
+        bool last = INNER_SHARE * violation <= 2 * goal(s) && violation < 3 * INNER_SHARE * before;
+        before = violation;
         if (!s->stored && !last && (st = mcr_smo_consider_shrinking(s)))
             break;
         s->result->rounds++;

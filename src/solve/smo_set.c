@@ -199,12 +199,16 @@ size_t mcr_smo_block_bytes(const mcr_smo *s, int64_t slots)
     return ((size_t)places * (size_t)stride_of(s, places) + fresh_reals(s, slots)) * s->real;
 }
 
-mcr_status mcr_smo_open_block(mcr_smo *s)
+static char *new_block(const mcr_smo *s)
 {
     size_t block = (size_t)s->places * (size_t)s->block.ld;
-    s->k = s->stored ? mcr_alloc(s->ctx, block, s->real) : mcr_alloc_zero(s->ctx, block, s->real);
+    return s->stored ? mcr_alloc(s->ctx, block, s->real) : mcr_alloc_zero(s->ctx, block, s->real);
+}
+
+mcr_status mcr_smo_open_block(mcr_smo *s)
+{
+    s->block.k = s->k = new_block(s);
     s->fresh = mcr_alloc(s->ctx, fresh_reals(s, s->slots), s->real);
-    s->block.k = s->k;
     s->cleared = 0;
     return s->k && s->fresh ? MCR_OK : MCR_NO_MEMORY;
 }
@@ -214,18 +218,19 @@ static mcr_status add_slots(mcr_smo *s, int64_t slots)
 {
     char *old = s->k;
     int64_t had = s->slots, old_ld = s->block.ld;
-    mcr_free(s->ctx, s->fresh);
-    s->fresh = s->k = NULL;
+    mcr_free(s->ctx, s->fresh); /* first: the budget is for one of each size */
+    s->fresh = NULL;
     s->slots = slots;
     mcr_smo_lay_out(s);
-    mcr_status st = mcr_smo_open_block(s);
-    for (int64_t m = 0; m < had && !st; m++)
+    s->block.k = s->k = new_block(s);
+    for (int64_t m = 0; m < had && s->k; m++)
         memcpy(s->k + (size_t)(m * s->block.ld) * s->real, old + (size_t)(m * old_ld) * s->real,
                (size_t)had * s->real);
     for (int64_t m = had; m < slots; m++)
         s->member[m] = -1;
     mcr_free(s->ctx, old);
-    return st;
+    s->fresh = mcr_alloc(s->ctx, fresh_reals(s, slots), s->real);
+    return s->k && s->fresh ? MCR_OK : MCR_NO_MEMORY;
 }
 
 mcr_status mcr_smo_resize_set(mcr_smo *s)
