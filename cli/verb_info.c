@@ -369,7 +369,7 @@ static void say_tuning(const char *table)
         size_t count = strcspn(table + at, "\n");
         if (count > 5 && memcmp(table + at + count - 5, ",best", 5) == 0) {
             best = at;
-            length = count - 5;
+            length = count;
         }
         at += count + (table[at + count] == '\n');
         lines++;

@@ -199,6 +199,11 @@ static void print_best(const mcr_tune_report *r)
             print_point(r, order[p]);
             shown++;
         }
+    /* Order: what could not be trained or was left out comes last. */
+    const mcr_point *first = order[0], *best = &r->point[r->best];
+    if (first->state == MCR_POINT_DONE && first->score != best->score && strchr(first->kernel, '['))
+        printf("  a list is chosen only if it is better by more than chance, not for its score "
+               "alone\n");
     free(order);
 }
 
