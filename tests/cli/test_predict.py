@@ -244,6 +244,9 @@ def test_tables_are_read_as_in_training():
     write("bare.csv", rows_of([a, b]))
     done = predict(model, "bare.csv")
     tap.check_equal([done.stdout, done.stderr], [want.stdout, ""])
+    write("called.csv", rows_of([a, b], ["a", "y"]))  # too few columns for a target
+    done = predict(model, "called.csv")
+    tap.check_equal([done.stdout, done.stderr], [want.stdout, ""])
     write("part.csv", rows_of([y, a, b]))
     done = predict(model, "part.csv", status=1)
     tap.check_equal(done.stderr, "mercer: part.csv: 3 columns, but the model's training data had 4, 2 "

@@ -452,10 +452,11 @@ static bool take_alike(maker *m, int64_t usual)
     const mcr_csv_plan *plan = m->plan;
     const mcr_layout *like = m->options->like;
     bool named = plan->header && like->name != NULL;
-    bool fits = plan->columns == like->columns || plan->columns == like->columns - like->roles;
+    bool bare = plan->columns == like->columns - like->roles; /* the features alone */
+    bool fits = bare || plan->columns == like->columns;
     if (like->targets == 0)
         return fits || (plan->header && usual < 0);
-    if (named && (take_targets(m) || plan->columns < like->columns))
+    if (named ? take_targets(m) || plan->columns < like->columns : bare)
         return true;
     if (usual >= 0 || !(named || fits))
         return false;
