@@ -107,9 +107,11 @@ int cli_advise_kernel(cli *c, mcr_kernel **out, const mcr_data *data)
     if (f.kind == MCR_PRECOMPUTED)
         return cli_read_kernel(c, out, "precomputed");
     if (is_like_gram(data))
-        cli_progress_log(c, MCR_LOG_WARNING,
-                         "the data are a square and symmetric matrix, and its rows are taken for "
-                         "vectors; if these are kernel values, say --format precomputed");
+        cli_progress_log(
+            c, MCR_LOG_WARNING,
+            "the data are a square and symmetric matrix, and its rows are taken for "
+            "vectors; if these are kernel values, say --format precomputed, which reads "
+            ".npy files and LIBSVM lines");
     return f.kind == MCR_DENSE || f.kind == MCR_SPARSE ? 0 : refuse_without_kernel(c, data);
 }
 
@@ -175,6 +177,8 @@ int cli_advise_features(cli *c, const mcr_report_fit *report, const mcr_data *da
 {
     mcr_field_info field;
     char has[64], wants[64];
+    if (c->reading.like) /* then the library says what is missing, with its name */
+        return 0;
     if (mcr_data_fields(data) != 1 || c->reading.target ||
         mcr_data_target_kind(data) == MCR_NO_TARGETS ||
         mcr_data_field_info(data, 0, &field) != MCR_OK || field.kind != MCR_DENSE ||

@@ -73,8 +73,8 @@ static int check_place(cli *c, const char *path)
     return S_ISREG(found.st_mode) ? check_folder(c, path) : 0;
 }
 
-/* Learner, options and kernel are the model's, unless the call says otherwise. The word LEARNER may be
- * left out. */
+/* Learner and kernel are the model's, and so are the options, unless the call says otherwise. Another
+ * kernel is refused. The word LEARNER may be left out. */
 static int open_more(fit_job *job)
 {
     cli *c = job->c;

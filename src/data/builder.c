@@ -37,7 +37,7 @@ void mcr_builder_close(mcr_builder *b)
     mcr_free(ctx, b->weight);
     mcr_classes_free(ctx, b->target_names);
     mcr_free(ctx, b->table);
-    mcr_layout_free(ctx, b->layout);
+    mcr_layout_free(b->layout);
     mcr_free(ctx, b);
 }
 
@@ -365,7 +365,7 @@ mcr_status mcr_builder_weights(mcr_builder *b, const double *weights)
 
 void mcr_builder_layout(mcr_builder *b, mcr_layout *layout)
 {
-    mcr_layout_free(b->ctx, b->layout);
+    mcr_layout_free(b->layout);
     b->layout = layout;
 }
 

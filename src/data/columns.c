@@ -7,6 +7,7 @@
  */
 #include "data/data.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -72,6 +73,16 @@ static mcr_status find_name(int64_t *out, mcr *ctx, const named *sorted, int64_t
     return MCR_OK;
 }
 
+static mcr_status refuse_nameless(mcr *ctx, int64_t c)
+{
+    return mcr_fail(ctx, MCR_BAD_DATA,
+                    "numeric column %" PRId64
+                    " of the model's training data has no name to find it by: "
+                    "bring the columns into the order of the training data, or give that column a "
+                    "name (or remove it) and train again",
+                    c + 1);
+}
+
 /* place[c]: where column c of `like` stands in s. */
 static mcr_status find_places(int64_t *place, mcr *ctx, const mcr_store *s, const mcr_store *like)
 {
@@ -81,6 +92,10 @@ static mcr_status find_places(int64_t *place, mcr *ctx, const mcr_store *s, cons
     if (status == MCR_OK)
         status = sort_names(&own, ctx, like);
     for (int64_t c = 0; c < like->cols && status == MCR_OK; c++) {
+        if (like->column[c][0] == '\0') {
+            status = refuse_nameless(ctx, c);
+            continue;
+        }
         status = find_name(&place[c], ctx, sorted, s->cols, like->column[c]);
         if (status == MCR_OK) /* that it is not called so twice in the model */
             status = find_name(&self, ctx, own, like->cols, like->column[c]);
@@ -90,9 +105,11 @@ static mcr_status find_places(int64_t *place, mcr *ctx, const mcr_store *s, cons
     return status;
 }
 
-static mcr_status gather(mcr_store **out, const mcr_store *s, const mcr_store *like,
+/* Only the rows that the data have: they may be a small view of a large store. */
+static mcr_status gather(mcr_store **out, const mcr_field *field, const mcr_store *like,
                          const int64_t *place)
 {
+    const mcr_store *s = field->store;
     mcr *ctx = s->ctx;
     int64_t cols = like->cols;
     mcr_store *made = NULL;
@@ -100,13 +117,15 @@ static mcr_status gather(mcr_store **out, const mcr_store *s, const mcr_store *l
     if (status != MCR_OK)
         return status;
     made->count = s->count;
-    made->dense = mcr_alloc(ctx, (size_t)s->count, (size_t)cols * sizeof *made->dense);
+    made->dense = mcr_alloc_zero(ctx, (size_t)s->count, (size_t)cols * sizeof *made->dense);
     made->column = mcr_alloc_zero(ctx, (size_t)cols, sizeof *made->column);
     status = made->dense != NULL && made->column != NULL ? MCR_OK : MCR_NO_MEMORY;
     made->cols = status == MCR_OK ? cols : 0;
-    for (int64_t i = 0; i < s->count && status == MCR_OK; i++)
+    for (int64_t i = 0; i < field->count && status == MCR_OK; i++) {
+        int64_t at = mcr_field_at(field, i);
         for (int64_t c = 0; c < cols; c++)
-            made->dense[i * cols + c] = s->dense[i * s->cols + place[c]];
+            made->dense[at * cols + c] = s->dense[at * s->cols + place[c]];
+    }
     for (int64_t c = 0; c < cols && status == MCR_OK; c++) {
         made->column[c] = mcr_copy_text(ctx, like->column[c], strlen(like->column[c]));
         status = made->column[c] != NULL ? MCR_OK : MCR_NO_MEMORY;
@@ -118,8 +137,10 @@ static mcr_status gather(mcr_store **out, const mcr_store *s, const mcr_store *l
     return status;
 }
 
-static mcr_status match_store(mcr_store **out, mcr *ctx, const mcr_store *s, const mcr_store *like)
+static mcr_status match_field(mcr_store **out, mcr *ctx, const mcr_field *field,
+                              const mcr_store *like)
 {
+    const mcr_store *s = field->store;
     int64_t *place = mcr_alloc(ctx, (size_t)like->cols, sizeof *place);
     mcr_status status = place != NULL ? find_places(place, ctx, s, like) : MCR_NO_MEMORY;
     if (status == MCR_OK && s->kind != MCR_DENSE)
@@ -127,7 +148,7 @@ static mcr_status match_store(mcr_store **out, mcr *ctx, const mcr_store *s, con
                           "the columns are not in the order of the model's training data: bring "
                           "them into that order");
     if (status == MCR_OK)
-        status = gather(out, s, like, place);
+        status = gather(out, field, like, place);
     mcr_free(ctx, place);
     return status;
 }
@@ -142,7 +163,8 @@ mcr_status mcr_data_match(mcr_data **out, mcr *ctx, const mcr_data *data, const 
         mcr_store *made = NULL;
         if (at < 0)
             continue;
-        status = match_store(&made, ctx, data->store[at], like->store[f]);
+        mcr_field field = mcr_data_field(data, at);
+        status = match_field(&made, ctx, &field, like->store[f]);
         if (status == MCR_OK && view == NULL)
             status = mcr_data_select(&view, data, (mcr_rows){NULL, 0, data->count});
         if (status == MCR_OK) {

@@ -62,12 +62,15 @@ typedef struct mcr_classes { /* a list of names, shared by views */
 } mcr_classes;
 
 struct mcr_layout {
+    mcr *ctx;
     int64_t owners;  /* atomic */
     int64_t columns; /* of the table, features and all */
     int64_t targets,
-        roles;         /* roles: the targets in their order, then the weights if there are any */
-    int64_t *column;   /* of each role, from 0 */
-    mcr_classes *name; /* of each role; NULL: no header, or names that do not tell them */
+        roles;       /* roles: the targets in their order, then the weights if there are any */
+    int64_t *column; /* of each role, from 0 */
+    mcr_classes
+        *name; /* of each role, all different; NULL: no header, or names that do not tell them */
+    uint32_t usual; /* bit i: a feature had the i-th of the usual names of targets (csv_plan.c) */
 };
 
 struct mcr_data {
@@ -165,8 +168,8 @@ void mcr_classes_free(mcr *ctx, mcr_classes *classes); /* one owner less; NULL a
 /* A copy of `from` with other names; name may be NULL. */
 mcr_status mcr_layout_new(mcr_layout **out, mcr *ctx, const mcr_layout *from,
                           const char *const *name);
-mcr_layout *mcr_layout_retain(mcr_layout *layout);  /* NULL allowed */
-void mcr_layout_free(mcr *ctx, mcr_layout *layout); /* one owner less; NULL allowed */
+mcr_layout *mcr_layout_retain(mcr_layout *layout); /* NULL allowed */
+void mcr_layout_free(mcr_layout *layout);          /* one owner less; NULL allowed */
 void mcr_builder_layout(mcr_builder *builder, mcr_layout *layout); /* takes it over */
 
 /* A reader: one file in src/data/format that defines `const mcr_format mcr_format_<name>`, and one

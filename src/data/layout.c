@@ -13,10 +13,12 @@ mcr_status mcr_layout_new(mcr_layout **out, mcr *ctx, const mcr_layout *from,
     mcr_layout *l = mcr_alloc_zero(ctx, 1, sizeof *l);
     if (l == NULL)
         return MCR_NO_MEMORY;
+    l->ctx = ctx;
     l->owners = 1;
     l->columns = from->columns;
     l->targets = from->targets;
     l->roles = from->roles;
+    l->usual = from->usual;
     l->column = mcr_alloc(ctx, (size_t)l->roles, sizeof *l->column);
     mcr_status status = l->column != NULL ? MCR_OK : MCR_NO_MEMORY;
     if (status == MCR_OK)
@@ -26,7 +28,7 @@ mcr_status mcr_layout_new(mcr_layout **out, mcr *ctx, const mcr_layout *from,
     if (status == MCR_OK)
         *out = l;
     else
-        mcr_layout_free(ctx, l);
+        mcr_layout_free(l);
     return status;
 }
 
@@ -37,10 +39,11 @@ mcr_layout *mcr_layout_retain(mcr_layout *l)
     return l;
 }
 
-void mcr_layout_free(mcr *ctx, mcr_layout *l)
+void mcr_layout_free(mcr_layout *l)
 {
     if (l == NULL || __atomic_sub_fetch(&l->owners, 1, __ATOMIC_ACQ_REL) > 0)
         return;
+    mcr *ctx = l->ctx;
     mcr_free(ctx, l->column);
     mcr_classes_free(ctx, l->name);
     mcr_free(ctx, l);

@@ -31,7 +31,7 @@ void mcr_data_free(mcr_data *d)
     mcr_classes_free(ctx, d->classes);
     mcr_classes_free(ctx, d->target_names);
     mcr_free(ctx, d->table);
-    mcr_layout_free(ctx, d->layout);
+    mcr_layout_free(d->layout);
     mcr_free(ctx, d);
 }
 

@@ -59,7 +59,7 @@ void mcr_model_free(mcr_model *m)
     mcr_free(ctx, m->certificate);
     mcr_free(ctx, m->version);
     mcr_free(ctx, m->tuning);
-    mcr_layout_free(ctx, m->layout);
+    mcr_layout_free(m->layout);
     mcr_scaling_free(m->scaling);
     mcr_fitted_free(m->fitted);
     mcr_data_free(m->basis);

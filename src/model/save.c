@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "model/container.h"
@@ -135,6 +136,7 @@ static void put_layout(mcr_text *t, const mcr_layout *l)
 {
     mcr_put_i64(t, l->columns);
     mcr_put_i64(t, l->targets);
+    mcr_put_u32(t, l->usual);
     mcr_put_i64s(t, l->column, l->roles);
     mcr_put_i64(t, l->name ? l->roles : 0);
     for (int64_t r = 0; l->name && r < l->roles; r++)
@@ -533,34 +535,64 @@ static mcr_status get_scaling(mcr_model *m, const mcr_container *c)
     return s ? s : mcr_reader_end(&r, c->file, "its scaling");
 }
 
-static bool layout_fits(const mcr_layout *l)
+static int by_number(const void *a, const void *b)
 {
-    bool fits = l->column && l->columns > 0 && l->targets >= 0 &&
-                (l->roles == l->targets || l->roles == l->targets + 1) && l->roles < l->columns;
-    for (int64_t r = 0; r < l->roles && fits; r++) {
-        fits = l->column[r] >= 0 && l->column[r] < l->columns;
-        for (int64_t q = 0; q < r && fits; q++)
-            fits = l->column[q] != l->column[r];
-    }
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* Whether the columns and names of the roles (names: 0 or as many) can be; both are sorted. */
+static bool roles_fit(const mcr_layout *l, int64_t *column, const char **name, int64_t names)
+{
+    bool fits = l->columns > 0 && l->targets >= 0 && l->roles < l->columns &&
+                (l->roles - l->targets == 0 || l->roles - l->targets == 1) &&
+                (names == 0 || names == l->roles);
+    qsort(column, (size_t)l->roles, sizeof *column, by_number);
+    qsort(name, (size_t)names, sizeof *name, by_text);
+    for (int64_t r = 0; r < l->roles && fits; r++)
+        fits = column[r] >= 0 && column[r] < l->columns && (r == 0 || column[r] > column[r - 1]);
+    for (int64_t r = 0; r < names && fits; r++)
+        fits = name[r][0] != '\0' && (r == 0 || strcmp(name[r], name[r - 1]) != 0);
     return fits;
+}
+
+static mcr_status check_layout(const mcr_layout *l, char *const *name, int64_t names,
+                               const mcr_container *c)
+{
+    int64_t *column = mcr_alloc(c->ctx, (size_t)l->roles, sizeof *column);
+    const char **text = mcr_alloc(c->ctx, (size_t)names, sizeof *text);
+    mcr_status s = column && text ? MCR_OK : MCR_NO_MEMORY;
+    for (int64_t r = 0; r < l->roles && !s; r++)
+        column[r] = l->column[r];
+    for (int64_t r = 0; r < names && !s; r++)
+        text[r] = name[r];
+    if (!s && !roles_fit(l, column, text, names))
+        s = mcr_fail_at(c->ctx, MCR_BAD_DATA, c->file, 0,
+                        "the model file is damaged (its table); restore it or train again");
+    mcr_free(c->ctx, column);
+    mcr_free(c->ctx, text);
+    return s;
 }
 
 static mcr_status get_layout(mcr_model *m, const mcr_container *c)
 {
-    enum { MOST = 10000 }; /* roles, which are compared with one another */
     mcr_reader r;
     char **name = NULL;
     int64_t names = 0;
     if (!mcr_container_has(c, "TABL", &r))
         return MCR_OK;
-    mcr_layout l = {.columns = mcr_get_i64(&r), .targets = mcr_get_i64(&r)};
+    mcr_layout l = {.columns = mcr_get_i64(&r)};
+    l.targets = mcr_get_i64(&r);
+    l.usual = mcr_get_u32(&r);
     l.column = mcr_get_i64s(&r, &l.roles);
-    if (!r.bad && (l.roles > MOST || !layout_fits(&l)))
-        r.bad = true;
     mcr_status s = get_names(&name, &names, &r, c, "its table");
-    if (!s && names && names != l.roles)
-        s = mcr_fail_at(c->ctx, MCR_BAD_DATA, c->file, 0,
-                        "the model file is damaged (its table); restore it or train again");
+    if (!s)
+        s = check_layout(&l, name, names, c);
     if (!s)
         s = mcr_layout_new(&m->layout, c->ctx, &l, names ? (const char *const *)name : NULL);
     free_names(c->ctx, name, names);

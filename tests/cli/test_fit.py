@@ -198,7 +198,8 @@ def test_precomputed_needs_no_kernel():
     done = tap.mercer("fit", "svm", "k.npy", "--target", "y.npy", "-k", "precomputed", status=1)
     assert "--format precomputed" in done.stderr, done.stderr
     # Kernel values that are taken for vectors are remarked on, other squares are not.
-    said = "if these are kernel values, say --format precomputed"
+    said = ("if these are kernel values, say --format precomputed, which reads .npy files and LIBSVM "
+            "lines")
     assert said in tap.mercer("fit", "svm", "k.npy", "--target", "y.npy").stderr
     assert said in tap.mercer("fit", "svm", "k.npy", status=1).stderr
     x = np.load("k.npy")

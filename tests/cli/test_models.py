@@ -151,6 +151,31 @@ def test_names_of_columns_are_kept():
         assert said in run.stderr and run.stderr.count("\n") == 1, run.stderr
 
 
+def test_missing_columns_are_named():
+    """Also where the target was found by its name: that is not the fault then."""
+    def put(file, header, *rows):
+        with open(file, "w") as out:
+            out.write("\n".join((header,) + rows) + "\n")
+        return file
+    put("abt.csv", "a,b,y", "1,2,1", "2,1,-1", "3,5,1", "5,3,-1")
+    tap.mercer("fit", "svm", "abt.csv", "-k", "linear", "-o", "m.mercer", "--quiet")
+    done = tap.mercer("predict", "m.mercer", put("ay.csv", "a,y", "1,1", "2,-1"), status=1)
+    tap.check_equal(done.stderr, 'mercer: ay.csv: there is no column "b", which the model wants: name '
+                    "the columns as in its training data, or remove the header to have them taken by "
+                    "place\n")
+    done = tap.mercer("predict", "m.mercer", put("yy.csv", "a,y,b,y", "1,1,1,1"), status=1)
+    tap.check_equal(done.stderr, 'mercer: yy.csv:1: two columns are called "y": give the target by its '
+                    "number\n")
+    # The column of row numbers that pandas writes has no name.
+    put("pandas.csv", ",a,b,y", "0,1,2,1", "1,2,1,-1", "2,3,5,1", "3,5,3,-1")
+    tap.mercer("fit", "svm", "pandas.csv", "-k", "linear", "-o", "m.mercer", "--quiet")
+    tap.mercer("predict", "m.mercer", put("same.csv", ",a,b,y", "0,1,2,1"))
+    done = tap.mercer("predict", "m.mercer", put("ab.csv", "a,b,y", "1,2,1"), status=1)
+    tap.check_equal(done.stderr, "mercer: ab.csv: numeric column 1 of the model's training data has no "
+                    "name to find it by: bring the columns into the order of the training data, or "
+                    "give that column a name (or remove it) and train again\n")
+
+
 def test_columns_by_name_are_scaled_and_learned_by_name():
     """The same table with its columns in another order: the same predictions, coordinates, model."""
     x, y = read_csv(sample("rings", n=60))

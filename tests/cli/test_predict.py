@@ -244,6 +244,9 @@ def test_tables_are_read_as_in_training():
     write("bare.csv", rows_of([a, b]))
     done = predict(model, "bare.csv")
     tap.check_equal([done.stdout, done.stderr], [want.stdout, ""])
+    write("called.csv", rows_of([a, b], ["a", "y"]))  # too few columns for a target
+    done = predict(model, "called.csv")
+    tap.check_equal([done.stdout, done.stderr], [want.stdout, ""])
     write("part.csv", rows_of([y, a, b]))
     done = predict(model, "part.csv", status=1)
     tap.check_equal(done.stderr, "mercer: part.csv: 3 columns, but the model's training data had 4, 2 "
@@ -268,6 +271,20 @@ def test_tables_are_read_as_in_training():
     inside = fitted("one-class", "named.csv", "--target", "none", model="i.mercer")
     tap.check_equal(predict(inside, "named.csv").stdout,
                     predict(inside, "named.csv", "--target", "none").stdout)
+    # Without names the place of a target is not guessed in another table.
+    write("three.csv", rows_of([a, b, w]))
+    write("four.csv", rows_of([a, b, w, y]))
+    inside = fitted("one-class", "three.csv", "--target", "none", "--weight", 3, model="i.mercer")
+    tap.check_equal(predict(inside, "three.csv").stdout, predict(inside, "bare.csv").stdout)
+    done = predict(inside, "four.csv", status=1)
+    assert "four.csv: 4 columns, but the model's training data had 3, 1 of them" in done.stderr, \
+        done.stderr
+    # A feature of the model is no target, whatever its name.
+    write("y.csv", rows_of([a, b, y], ["a", "y", "sort"]))
+    write("id.csv", rows_of([w, b, a], ["id", "y", "a"]))
+    called_y = fitted("svm", "y.csv", "--target", "sort", model="y.mercer")
+    done = predict(called_y, "id.csv")
+    tap.check_equal([done.stdout, done.stderr], [predict(called_y, "y.csv").stdout, ""])
     # More data are read the same way.
     online = fitted("perceptron", "train.csv", "--target", 1, "--weight", 3, model="p.mercer")
     tap.mercer("fit", "--resume", online, "train.csv", "-o", "q.mercer")

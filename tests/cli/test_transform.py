@@ -148,5 +148,20 @@ def test_probabilities_do_not_depend_on_threads():
     json.loads(tap.mercer("info", model, "--json").stdout)
 
 
+def test_tables_without_targets():
+    """The last column of a table that is like none with a target is no target either."""
+    rows = np.random.RandomState(1).rand(12, 4)
+    for file, names in (("abc.csv", "abc"), ("idabc.csv", ("id", "a", "b", "c")),
+                        ("cabd.csv", ("c", "a", "b", "d")), ("acby.csv", ("a", "c", "b", "y"))):
+        at = {"a": 0, "b": 1, "c": 2}
+        np.savetxt(file, rows[:, [at.get(n, 3) for n in names]], "%.17g", ",",
+                   header=",".join(names), comments="")
+    tap.mercer("fit", "pca", "abc.csv", "--target", "none", "-o", "abc.mercer", "--quiet")
+    want = tap.mercer("transform", "abc.mercer", "abc.csv").stdout
+    tap.check_equal(len(want.splitlines()), 13)
+    for file in ("idabc.csv", "cabd.csv", "acby.csv"):
+        tap.check_equal(tap.mercer("transform", "abc.mercer", file).stdout, want, file)
+
+
 if __name__ == "__main__":
     tap.main(globals())

@@ -142,6 +142,22 @@ static void look(const mcr_model *model)
     free(number);
 }
 
+/* Tables are read like the one that the model was trained on. */
+static void check_tables(mcr *ctx, const mcr_model *model)
+{
+    static const char *const text[] = {"y,a,w,b\n1,2,3,4\n5,6,7,8\n", "a,z,b\n1,2,3\n",
+                                       "1,2,3,4\n5,6,7,8\n"};
+    for (size_t t = 0; t < sizeof text / sizeof *text; t++) {
+        mcr_read_options options = {
+            .size = sizeof options, .format = "csv", .like = mcr_model_layout(model)};
+        mcr_data *data = NULL;
+        mcr_status status = mcr_data_read_memory(&data, ctx, "table", text[t], strlen(text[t]),
+                                                 &options);
+        fuzz_check(ctx, status, data);
+        mcr_data_free(data);
+    }
+}
+
 /* Saved and loaded it must say the same, and be saved as the same bytes. */
 static void check_saved(mcr *ctx, const mcr_model *model)
 {
@@ -178,6 +194,7 @@ static void check_file(const uint8_t *bytes, size_t count)
     mcr_model *model = load(ctx, bytes, count);
     if (model) {
         look(model);
+        check_tables(ctx, model);
         check_saved(ctx, model);
         size_t length;
         uint8_t *text = save(ctx, model, mcr_model_save_libsvm, &length);
@@ -196,7 +213,8 @@ static void check_file(const uint8_t *bytes, size_t count)
 
 static bool is_tag(const uint8_t *at)
 {
-    static const char tags[][5] = {"INFO", "KERN", "CERT", "CLAS", "COEF", "OBJS", "END "};
+    static const char tags[][5] = {"INFO", "KERN", "KER2", "CERT", "CLAS", "COEF", "TARG",
+                                   "MORE", "SCAL", "TUNE", "TABL", "COLS", "OBJS", "END "};
     for (size_t t = 0; t < sizeof tags / sizeof *tags; t++)
         if (memcmp(at, tags[t], 4) == 0)
             return true;

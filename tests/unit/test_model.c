@@ -400,6 +400,20 @@ static void test_cut_files(void **state)
     }
 }
 
+/* A table with the names that models here have, and one without, read like the model's own. */
+static void try_tables(mcr *ctx, const mcr_model *model)
+{
+    static const char *const text[] = {table_text, "y,a,b,z,sort\n1,2,3,4,5\n",
+                                       "1,2,3,4\n5,6,7,8\n"};
+    for (size_t t = 0; t < sizeof text / sizeof *text && mcr_model_layout(model); t++) {
+        mcr_data *seen = NULL;
+        mcr_status status = read_table(&seen, ctx, text[t], mcr_model_layout(model));
+        assert_true((status == MCR_OK) == (seen != NULL));
+        assert_true(status == MCR_OK || mcr_message(ctx)[0] != '\0');
+        mcr_data_free(seen);
+    }
+}
+
 /* Loads and, if that works, uses the model. */
 static void try_altered(mcr *ctx, file *f, const mcr_data *data)
 {
@@ -419,6 +433,7 @@ static void try_altered(mcr *ctx, file *f, const mcr_data *data)
                 fail_msg("a model that loads predicts NaN");
     status = mcr_model_save_libsvm(ctx, model, in_folder("m.model"));
     assert_true(status == MCR_OK || mcr_message(ctx)[0] != '\0');
+    try_tables(ctx, model);
     free(value);
     free(score);
     mcr_model_free(model);
@@ -732,6 +747,144 @@ static void test_tables(void **state)
     mcr_data_free(data);
 }
 
+/* Views of a table whose columns stand in another order. */
+static void test_views_of_tables(void **state)
+{
+    mcr *ctx = *state;
+    static const char text[] = "b,name,sort,a\n3,x,1,1\n1,y,-1,4\n5,z,1,2\n2,u,-1,5\n4,v,1,0\n";
+    static const int64_t some[] = {4, 0, 4};
+    const mcr_rows rows[] = {{NULL, 0, 5}, {NULL, 2, 3}, {some, 0, 3}};
+    mcr_data *data = table(ctx), *seen = NULL, *view = NULL;
+    mcr_model *model = fit(ctx, "svm", "", "rbf(gamma=1)", data);
+    double want[6], got[6];
+    test_ok(ctx, mcr_predict(ctx, model, data, NULL, want, NULL));
+    test_ok(ctx, read_table(&seen, ctx, text, mcr_model_layout(model)));
+    for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
+        test_ok(ctx, mcr_data_select(&view, seen, rows[r]));
+        test_ok(ctx, mcr_predict(ctx, model, view, NULL, got, NULL));
+        for (int64_t i = 0; i < rows[r].count; i++)
+            test_close_real("value", got[i], want[rows[r].index ? some[i] : rows[r].first + i],
+                            1e-12);
+        mcr_data_free(view);
+    }
+    mcr_model_free(model);
+    mcr_data_free(seen);
+    mcr_data_free(data);
+}
+
+/* A model of two targets, "z" and "y". */
+static mcr_model *two_targets(mcr *ctx)
+{
+    static const char text[] = "z,a,y,b\n1,1,2,3\n2,4,1,1\n1,2,1,5\n3,5,2,2\n";
+    mcr_read_options options = {.size = sizeof options, .format = "csv", .target = "z,y"};
+    mcr_data *data;
+    test_ok(ctx, mcr_data_read_memory(&data, ctx, "two", text, strlen(text), &options));
+    mcr_model *model = fit(ctx, "ridge", "", "linear", data);
+    mcr_data_free(data);
+    return model;
+}
+
+/* Sections TABL that no writer makes. */
+static void test_tables_that_cannot_be(void **state)
+{
+    mcr *ctx = *state;
+    mcr_model *model = two_targets(ctx), *loaded;
+    file f = file_of(ctx, model);
+    size_t at = 0, length = find_section(&f, "TABL", &at);
+    /* columns, targets, usual names, how many roles, their columns, how many names, the names */
+    enum { TARGETS = 8, ROLES = 28, NAMES = 44, FIRST = 60, SECOND = 69 };
+    assert_int_equal(length, SECOND + 1);
+    assert_int_equal(f.bytes[at + FIRST], 'z');
+    assert_int_equal(f.bytes[at + SECOND], 'y');
+    static const struct {
+        size_t at, count;
+        unsigned char byte[8];
+    } bad[] = {
+        {FIRST, 1, "y"}, /* twice the same name */
+        {TARGETS, 8, {0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f}},
+        {TARGETS, 8, {0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff}},
+        {TARGETS, 1, {0}},
+        {TARGETS, 1, {3}},
+        {ROLES, 1, {2}}, /* twice the same column */
+        {ROLES, 1, {4}}, /* of four */
+        {ROLES + 7, 1, {0x80}},
+        {0, 1, {2}},
+        {NAMES, 1, {1}},
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        unsigned char kept[8];
+        memcpy(kept, f.bytes + at + bad[i].at, sizeof kept);
+        memcpy(f.bytes + at + bad[i].at, bad[i].byte, bad[i].count);
+        mend_checksums(&f);
+        test_fails(ctx, load(&loaded, ctx, f.bytes, f.count), MCR_BAD_DATA, "its table");
+        memcpy(f.bytes + at + bad[i].at, kept, sizeof kept);
+    }
+    static const unsigned char value[] = {0, 1, 2, 3, 0x7f, 0x80, 0xff, 'a', 'y', 'z'};
+    for (size_t i = 0; i < length * sizeof value; i++) {
+        unsigned char *to = &f.bytes[at + i / sizeof value], kept = *to;
+        *to = value[i % sizeof value];
+        mend_checksums(&f);
+        if (load(&loaded, ctx, f.bytes, f.count) == MCR_OK) {
+            try_tables(ctx, loaded);
+            mcr_model_free(loaded);
+        }
+        *to = kept;
+    }
+    mcr_model_free(model);
+    free(f.bytes);
+}
+
+/* Data of one context, a model of another: what they share is freed where it came from. */
+static void test_two_contexts(void **state)
+{
+    mcr *ctx = *state, *other = test_open(1);
+    mcr_data *data = table(other);
+    mcr_model *model = fit(ctx, "svm", "", "linear", data);
+    mcr_data_free(data);
+    assert_non_null(mcr_model_layout(model));
+    mcr_model_free(model);
+    test_close(other);
+}
+
+/* A target that cannot be told apart, and features that are called as targets are. */
+static void test_names_of_targets(void **state)
+{
+    mcr *ctx = *state;
+    mcr_data *data = NULL, *seen = NULL;
+    mcr_read_options options = {.size = sizeof options, .format = "csv", .target = "sort"};
+    static const char text[] = "y,a,sort\n1,2,1\n3,5,-1\n2,2,1\n5,6,-1\n";
+    test_ok(ctx, mcr_data_read_memory(&data, ctx, "t", text, strlen(text), &options));
+    mcr_model *model = fit(ctx, "svm", "", "linear", data), *loaded = NULL;
+    file f = file_of(ctx, model);
+    test_ok(ctx, load(&loaded, ctx, f.bytes, f.count));
+    const mcr_layout *like = mcr_model_layout(loaded);
+    static const struct {
+        const char *text;
+        int64_t features;
+        bool target;
+    } tables[] = {
+        {"y,a,more\n1,2,3\n", 3, false},
+        {"a,more,y,id\n1,2,3,4\n", 4, false},
+        {"y,a,more,sort\n1,2,3,4\n", 3, true},
+        {"y,a,label,more\n1,2,3,4\n", 3, true},
+        {"y,a\n1,2\n", 2, false},
+    };
+    for (size_t t = 0; t < sizeof tables / sizeof *tables; t++) {
+        mcr_field_info field;
+        test_ok(ctx, read_table(&seen, ctx, tables[t].text, like));
+        test_ok(ctx, mcr_data_field_info(seen, 0, &field));
+        assert_int_equal(field.cols, tables[t].features);
+        assert_int_equal(mcr_data_target_kind(seen) != MCR_NO_TARGETS, tables[t].target);
+        mcr_data_free(seen);
+    }
+    test_fails(ctx, read_table(&seen, ctx, "sort,y,a,sort\n1,2,3,4\n", like), MCR_BAD_DATA,
+               "two columns are called \"sort\": give the target by its number");
+    mcr_model_free(model);
+    mcr_model_free(loaded);
+    mcr_data_free(data);
+    free(f.bytes);
+}
+
 /* ---- memory ------------------------------------------------------------------------------------*/
 
 /* Trains, saves, loads and predicts; frees all. */
@@ -823,6 +976,10 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_other_features, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_score, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_tables, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(test_tables_that_cannot_be, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(test_two_contexts, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(test_views_of_tables, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(test_names_of_targets, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_places_that_cannot_be_written, make_folder,
                                         remove_folder),
         cmocka_unit_test_setup_teardown(test_without_memory, make_folder, remove_folder),

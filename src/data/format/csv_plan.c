@@ -20,7 +20,7 @@
 #include "base/number.h"
 #include "data/format/collect.h"
 
-/* In the order of choice. */
+/* In the order of choice; model files know them by their numbers. */
 static const char *const usual_targets[] = {"target", "label", "class", "y"};
 
 enum { USUAL = sizeof usual_targets / sizeof *usual_targets };
@@ -148,7 +148,8 @@ typedef struct maker {
     mcr_csv_field *first; /* the cells of the first record */
     int64_t first_lines;
     mcr_words targets; /* their names, as the caller gave them */
-    char *scratch;     /* for names */
+    int64_t *role; /* where each role of the table that this one is like stands; NONE: nowhere */
+    char *scratch; /* for names */
     int64_t scratch_room;
 } maker;
 
@@ -336,14 +337,19 @@ static int64_t find_name(const mcr_csv_plan *plan, const char *name)
     return found;
 }
 
+static mcr_status refuse_twins(const maker *m, const char *word, const char *what)
+{
+    return mcr_fail_at(m->ctx, MCR_BAD_DATA, m->file, 1,
+                       "two columns are called \"%s\": give the %s by its number", word, what);
+}
+
 /* A column by its name or, failing that, by its number from 1. */
 static mcr_status find_column(int64_t *out, const maker *m, const char *word, const char *what)
 {
     const mcr_csv_plan *plan = m->plan;
     int64_t found = find_name(plan, word), number;
     if (found == SEVERAL)
-        return mcr_fail_at(m->ctx, MCR_BAD_DATA, m->file, 1,
-                           "two columns are called \"%s\": give the %s by its number", word, what);
+        return refuse_twins(m, word, what);
     const char *end = word + strlen(word);
     if (found < 0 && mcr_parse_int(word, end, &number) == end && number >= 1 &&
         number <= plan->columns)
@@ -381,41 +387,81 @@ static mcr_status find_given(maker *m)
     return status;
 }
 
-/* Where a role of the table that this one is like stands here; NONE: nowhere. */
-static int64_t find_role(const maker *m, int64_t role)
+/* Where the roles of the table that this one is like stand here: by their names, or by their places. */
+static mcr_status find_roles(maker *m)
 {
     const mcr_layout *like = m->options->like;
-    if (!m->plan->header || like->name == NULL)
-        return m->plan->columns == like->columns ? like->column[role] : NONE;
-    int64_t found = find_name(m->plan, like->name->name[role]);
-    return found == SEVERAL ? NONE : found;
+    const mcr_csv_plan *plan = m->plan;
+    bool named = plan->header && like->name != NULL;
+    m->role = mcr_alloc(m->ctx, (size_t)like->roles, sizeof *m->role);
+    if (m->role == NULL)
+        return MCR_NO_MEMORY;
+    for (int64_t r = 0; r < like->roles; r++) {
+        bool target = r < like->targets;
+        bool given = (target ? m->options->target : m->options->weight) != NULL;
+        m->role[r] = NONE;
+        if (!given && named)
+            m->role[r] = find_name(plan, like->name->name[r]);
+        else if (!given && plan->columns == like->columns)
+            m->role[r] = like->column[r];
+        if (m->role[r] == SEVERAL)
+            return refuse_twins(m, like->name->name[r], target ? "target" : "weights");
+    }
+    return MCR_OK;
 }
 
-static bool has_targets(const maker *m)
+/* Takes the targets that the other table had: all, each in a column of its own, or none. */
+static bool take_targets(maker *m)
 {
+    mcr_csv_plan *plan = m->plan;
     bool all = true;
     for (int64_t t = 0; t < m->options->like->targets && all; t++) {
-        int64_t c = find_role(m, t);
-        all = c >= 0 && c != m->plan->weight;
+        int64_t c = m->role[t];
+        all = c >= 0 && c != plan->weight && plan->column[c].rank == 0;
+        if (all)
+            plan->column[c].rank = ++plan->targets;
     }
+    for (int64_t c = 0; c < plan->columns && !all; c++)
+        plan->column[c].rank = 0;
+    if (!all)
+        plan->targets = 0;
     return all;
 }
 
-/* Whether the other table says which columns are targets here: by their names, or by their places. A usual
- * name is believed where the target has got another one. */
-static bool is_alike(const maker *m)
+/* The column with the best of the usual names. What was a feature of the other table is none. */
+static int64_t find_usual(const maker *m)
+{
+    const mcr_csv_plan *plan = m->plan;
+    const uint32_t features = m->options->like != NULL ? m->options->like->usual : 0;
+    int best = USUAL;
+    int64_t found = NONE;
+    for (int64_t c = 0; plan->header && c < plan->columns; c++) {
+        int rank = usual_target(plan->column[c].name, strlen(plan->column[c].name));
+        if (rank >= 0 && rank < best && c != plan->weight && !(features >> rank & 1)) {
+            best = rank;
+            found = c;
+        }
+    }
+    return found;
+}
+
+/* Whether the other table says which columns are targets here: by their names, or by their places. Then
+ * they are taken. A usual name is believed where the target has got another one. */
+static bool take_alike(maker *m, int64_t usual)
 {
     const mcr_csv_plan *plan = m->plan;
     const mcr_layout *like = m->options->like;
-    if (like == NULL || like->targets == 0)
-        return like != NULL && plan->columns == like->columns;
-    bool named = plan->header && like->name != NULL, usual = false;
-    if (named && (has_targets(m) || plan->columns < like->columns))
+    bool named = plan->header && like->name != NULL;
+    bool bare = plan->columns == like->columns - like->roles; /* the features alone */
+    bool fits = bare || plan->columns == like->columns;
+    if (like->targets == 0)
+        return fits || (plan->header && usual < 0);
+    if (named ? take_targets(m) || plan->columns < like->columns : bare)
         return true;
-    for (int64_t c = 0; plan->header && c < plan->columns; c++)
-        usual |= usual_target(plan->column[c].name, strlen(plan->column[c].name)) >= 0;
-    return !usual && (named || plan->columns == like->columns ||
-                      plan->columns == like->columns - like->roles);
+    if (usual >= 0 || !(named || fits))
+        return false;
+    take_targets(m);
+    return true;
 }
 
 static mcr_status refuse_unlike(const maker *m)
@@ -436,22 +482,13 @@ static mcr_status find_target(maker *m)
         return MCR_OK;
     if (m->options->target != NULL)
         return find_given(m);
-    if (is_alike(m)) { /* all of its targets, or none */
-        for (int64_t t = 0; t < m->options->like->targets && (t > 0 || has_targets(m)); t++)
-            plan->column[find_role(m, t)].rank = ++plan->targets;
+    int64_t found = find_usual(m);
+    if (m->options->like != NULL && take_alike(m, found))
         return MCR_OK;
-    }
-    if (m->options->like != NULL && m->options->like->targets > 0 && !plan->header)
+    if (m->options->like != NULL && !plan->header)
         return refuse_unlike(m);
-    int best = USUAL;
-    int64_t found = plan->weight == plan->columns - 1 ? plan->columns - 2 : plan->columns - 1;
-    for (int64_t c = 0; plan->header && c < plan->columns; c++) {
-        int rank = usual_target(plan->column[c].name, strlen(plan->column[c].name));
-        if (rank >= 0 && rank < best && c != plan->weight) {
-            best = rank;
-            found = c;
-        }
-    }
+    if (found < 0)
+        found = plan->weight == plan->columns - 1 ? plan->columns - 2 : plan->columns - 1;
     plan->targets = found >= 0;
     if (found >= 0)
         plan->column[found].rank = 1;
@@ -502,10 +539,12 @@ static mcr_status give_roles(maker *m)
     plan->weight = -1;
     mcr_status status = MCR_OK;
     const mcr_layout *like = m->options->like;
-    if (m->options->weight != NULL)
+    if (like != NULL)
+        status = find_roles(m);
+    if (status == MCR_OK && m->options->weight != NULL)
         status = find_column(&plan->weight, m, m->options->weight, "weights");
-    else if (like != NULL && like->roles > like->targets)
-        plan->weight = find_role(m, like->targets);
+    else if (status == MCR_OK && like != NULL && like->roles > like->targets)
+        plan->weight = m->role[like->targets];
     if (status == MCR_OK)
         status = find_target(m);
     if (status != MCR_OK)
@@ -557,6 +596,7 @@ mcr_status mcr_csv_plan_make(mcr_csv_plan *plan, mcr *ctx, const char *file, con
         status = give_roles(&m);
     mcr_words_free(&m.targets, ctx);
     mcr_free(ctx, m.first);
+    mcr_free(ctx, m.role);
     mcr_free(ctx, m.scratch);
     if (status != MCR_OK)
         mcr_csv_plan_free(plan, ctx);
@@ -574,8 +614,13 @@ mcr_status mcr_csv_plan_layout(mcr_layout **out, mcr *ctx, const mcr_csv_plan *p
     bool telling = plan->header;
     for (int64_t c = 0; c < plan->columns && status == MCR_OK; c++) {
         int64_t role = c == plan->weight ? plan->targets : plan->column[c].rank - 1;
-        if (role < 0)
+        if (role < 0) {
+            int usual = plan->header
+                            ? usual_target(plan->column[c].name, strlen(plan->column[c].name))
+                            : -1;
+            l.usual |= usual >= 0 ? 1U << usual : 0;
             continue;
+        }
         l.column[role] = c;
         name[role] = plan->column[c].name;
         telling = telling && name[role][0] != '\0' && find_name(plan, name[role]) == c;
