@@ -58,10 +58,11 @@ static mcr_status find_name(int64_t *out, mcr *ctx, const named *sorted, int64_t
     const named wanted = {name, 0};
     const named *found = bsearch(&wanted, sorted, (size_t)count, sizeof *sorted, by_name);
     if (found == NULL)
-        return mcr_fail(ctx, MCR_BAD_DATA,
-                        "there is no column \"%.100s\", which the model wants: name the columns as "
-                        "in its training data, or remove the header to have them taken by place",
-                        name);
+        return mcr_fail(
+            ctx, MCR_BAD_DATA,
+            "there is no column \"%.100s\", which the model wants: add it, or, if it is there "
+            "under another name, call it that",
+            name);
     if ((found > sorted && by_name(found - 1, found) == 0) ||
         (found + 1 < sorted + count && by_name(found + 1, found) == 0))
         return mcr_fail(

@@ -160,9 +160,8 @@ def test_missing_columns_are_named():
     put("abt.csv", "a,b,y", "1,2,1", "2,1,-1", "3,5,1", "5,3,-1")
     tap.mercer("fit", "svm", "abt.csv", "-k", "linear", "-o", "m.mercer", "--quiet")
     done = tap.mercer("predict", "m.mercer", put("ay.csv", "a,y", "1,1", "2,-1"), status=1)
-    tap.check_equal(done.stderr, 'mercer: ay.csv: there is no column "b", which the model wants: name '
-                    "the columns as in its training data, or remove the header to have them taken by "
-                    "place\n")
+    tap.check_equal(done.stderr, 'mercer: ay.csv: there is no column "b", which the model wants: add '
+                    "it, or, if it is there under another name, call it that\n")
     done = tap.mercer("predict", "m.mercer", put("yy.csv", "a,y,b,y", "1,1,1,1"), status=1)
     tap.check_equal(done.stderr, 'mercer: yy.csv:1: two columns are called "y": give the target by its '
                     "number\n")
