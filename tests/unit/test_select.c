@@ -531,7 +531,7 @@ static int64_t count_lists(const mcr_tune_report *r)
 static void test_chance_has_no_weights(void **context)
 {
     mcr *ctx = *context;
-    enum { OBJECTS = 150, TRIES = 6 };
+    enum { OBJECTS = 150, TRIES = 4 };
     static const char *const kernel[] = {"rbf(gamma = 0.25:4:log3)"};
     mcr_options *o = make_options(ctx, "svm", "C=1");
     for (uint32_t seed = 1; seed <= TRIES; seed++) {
@@ -543,7 +543,7 @@ static void test_chance_has_no_weights(void **context)
             y[i] = (double)mcr_random_below(&random, 2);
         mcr_data *data = dense_data(ctx, OBJECTS, COLUMNS, x, y, NULL);
         mcr_search search = {.size = sizeof search, .kernel = kernel, .kernels = 1, .weights = 1};
-        search.split = (mcr_split_plan){.size = sizeof search.split, .repeats = seed % 2 ? 1 : 8};
+        search.split = (mcr_split_plan){.size = sizeof search.split, .repeats = seed % 2 ? 1 : 5};
         mcr_model *model = NULL;
         mcr_tune_report *r = NULL;
         test_ok(ctx, mcr_tune(&model, &r, o, &search, data));
