@@ -473,8 +473,8 @@ static void test_near_models(void **state)
 static void test_many_objects(void **state)
 {
     mcr *ctx = *state;
-    static const char *const options[] = {"C=1 tol=1e-4", "C=20 tol=1e-3 bias=no",
-                                          "lambda=0.001 tol=1e-3 class-weight=balanced"};
+    static const char *const options[] = {"C=1 tol=1e-4", "C=20 tol=1e-4 bias=no",
+                                          "lambda=0.001 tol=1e-4 class-weight=balanced"};
     for (int t = 0; t < 3; t++) {
         problem p = problem_classes(ctx, 9000, 4, 2, 0.1, t == 2, true, 3);
         char words[2][100];

@@ -37,12 +37,14 @@ static void test_tiny_to_large_c(void **context)
     search.range = wide;
     mcr_data *moons = sample_data(ctx, "moons", 300), *many = sample_data(ctx, "moons", 900);
     mcr_data *blobs = sample_data(ctx, "blobs", 240), *ring = ring_data(ctx, 240, 12);
+    /* With a tiny C decision values are nearly equal, and rounding decides some labels. */
+    const double one_object = 1.01 / 240;
     check_table(ctx, "svm", "tol=3e-5", &search, moons);
     check_table(ctx, "svm", "tol=3e-5 bias=no", &search, moons);
     check_table(ctx, "svm", "tol=3e-5", &search, many);
-    check_table(ctx, "svm", "tol=3e-5", &search, blobs);
-    check_table(ctx, "svm", "tol=3e-5", &search, ring);
-    check_table(ctx, "svm", "tol=3e-5 multiclass=ovr", &search, blobs);
+    check_table_within(ctx, "svm", "tol=3e-5", &search, blobs, one_object);
+    check_table_within(ctx, "svm", "tol=3e-5", &search, ring, one_object);
+    check_table_within(ctx, "svm", "tol=3e-5 multiclass=ovr", &search, blobs, one_object);
     mcr_data_free(moons);
     mcr_data_free(many);
     mcr_data_free(blobs);
