@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include <mercer/context.h>
+#include <mercer/rows.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -34,12 +35,6 @@ typedef enum mcr_targets {
     MCR_REAL_TARGETS, /* numbers; also usable as classes where a learner wants classes */
     MCR_WORD_TARGETS  /* class words that are not all numbers */
 } mcr_targets;
-
-/* Which objects: index NULL: first .. first+count-1; else index[0 .. count-1]. */
-typedef struct mcr_rows {
-    const int64_t *index;
-    int64_t first, count;
-} mcr_rows;
 
 /* ---- reading ---------------------------------------------------------------------------------*/
 

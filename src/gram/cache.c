@@ -123,7 +123,7 @@ static mcr_status plan_slabs(mcr_cache *c)
 mcr_status mcr_cache_open(mcr_cache **out, mcr_gram *gram, size_t bytes, bool precise)
 {
     *out = NULL;
-    mcr *ctx = gram->ctx;
+    mcr *ctx = mcr_gram_context(gram);
     mcr_cache *c = mcr_alloc_zero(ctx, 1, sizeof *c);
     if (!c)
         return MCR_NO_MEMORY;

@@ -11,9 +11,10 @@
 #include <mercer/kernel.h>
 
 #include "base/context.h"
+#include "base/rows.h"
 #include "base/stream.h"
 #include "data/data.h"
-#include "linalg/vmath.h"
+#include "linalg/tiles.h"
 
 /* The built-in types: one `const mcr_kernel_type mcr_kernel_NAME` a line of kernels.def. */
 #define KERNEL(name) extern const mcr_kernel_type mcr_kernel_##name;
@@ -151,9 +152,6 @@ void mcr_scratch_close(mcr_scratch *scratch);
  * is false at the first use for a tile; who fills the room sets it. */
 void *mcr_scratch_slot(mcr_scratch *scratch, int slot, bool **valid);
 
-/* Tiles are at most so large: what a scratch's shared products are sized for. */
-enum { MCR_TILE_ROWS = 192, MCR_TILE_COLS = 256, MCR_ROW_PAD = 64 };
-
 /* ---- tiles (tile.c) ----------------------------------------------------------------------------*/
 
 const mcr_vmath *mcr_tile_math(const mcr_tile *tile);
@@ -173,18 +171,6 @@ mcr_status mcr_chain_diagonal(const mcr_bound *bound, int side, mcr_rows rows, d
 static inline void *mcr_tile_row(const mcr_tile *tile, int64_t i)
 {
     return (char *)tile->k + (size_t)(i * tile->ld) * (tile->precise ? 8u : 4u);
-}
-
-static inline int64_t mcr_rows_at(mcr_rows r, int64_t i)
-{
-    return r.index ? r.index[i] : r.first + i;
-}
-
-/* At most `most` of the rows, from the given one on. */
-static inline mcr_rows mcr_rows_part(mcr_rows r, int64_t from, int64_t most)
-{
-    int64_t count = r.count - from < most ? r.count - from : most;
-    return r.index ? (mcr_rows){r.index + from, 0, count} : (mcr_rows){NULL, r.first + from, count};
 }
 
 #endif

@@ -530,7 +530,7 @@ static mcr_status solve(mcr *ctx, mcr_gram *gram, const mcr_qp *p, double *b, do
 mcr_status mcr_qp_solve(mcr_gram *gram, const mcr_qp *p, double *b, double *g,
                         mcr_qp_result *result)
 {
-    return solve(gram->ctx, gram, p, b, g, result);
+    return solve(mcr_gram_context(gram), gram, p, b, g, result);
 }
 
 mcr_status mcr_qp_try(mcr *ctx, const mcr_qp *p, double *b, double *g, mcr_qp_result *result)
