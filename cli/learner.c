@@ -261,7 +261,9 @@ static int set_options(cli *c, mcr_options *options, const char *learner, const 
             continue;
         if (!p) {
             bad = refuse_option(c, learner, o);
-        } else if (name && strchr(value, ':') && (p->type == MCR_REAL || p->type == MCR_INT)) {
+        } else if (name && strchr(value, ':') &&
+                   (p->type == MCR_REAL || p->type == MCR_INT ||
+                    (c->learning.searches && (p->flags & MCR_MAY_RANGE)))) {
             name[*count] = o->name;
             range[(*count)++] = value;
         } else {
