@@ -110,6 +110,8 @@ struct mcr_binding {
     bool listing;  /* explicit features are wanted: leaves list them if they can */
     bool named;    /* and name them */
     bool mixed;    /* a node computes in double also for float tiles: prepare both */
+    double error[2]; /* of float and double tiles, once it is known (error.c) */
+    bool error_known[2];
 };
 
 /* The field that a leaf called `owner` works on in data: the one called name, or, if name is NULL,
@@ -128,6 +130,10 @@ mcr_status mcr_binding_open_listing(mcr_binding **out, mcr *ctx, const mcr_kerne
 void mcr_binding_close(mcr_binding *binding);
 /* Once before tiles of that precision are asked for, from one thread (packs vectors). */
 mcr_status mcr_binding_prepare(mcr_binding *binding, bool precise);
+
+/* The rounding of values: |computed - K(x,z)| <= *r sqrt(K(x,x) K(z,z)) in tiles of that precision, in
+ * the worst case. INFINITY: no bound is known. Prepare the precision before; any thread may ask. */
+mcr_status mcr_binding_error(mcr_binding *binding, bool precise, double *r);
 
 /* One tile of the node, at most MCR_TILE_ROWS x MCR_TILE_COLS for mcr_bound_block, any size for
  * mcr_binding_block; forgets shared products of the tile before when called on the root through

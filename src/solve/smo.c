@@ -35,7 +35,6 @@ enum {
 #define STORED_SHARE 0.03 /* the same where all of K is there: solving more is cheap */
 #define INNER_LEAST  0.5  /* of the tolerance: not below */
 #define FLOAT_SLOPES 1e-5 /* of the largest: what differences of floats still mean */
-#define BLUR         1e-6 /* of the objective: what float may hide of it */
 /* All of K at once: up to so many objects, fewer the more a kernel value costs; but where values are
  * slow each should be computed once, and the symmetric ones not at all. Memory that was never touched
  * costs more than what is computed into it, so the limit is low. */
@@ -234,8 +233,9 @@ static mcr_status open_solver(mcr_smo *s, mcr *ctx, mcr_gram *gram, const mcr_qp
 
 /* ---- the rounds --------------------------------------------------------------------------------*/
 
-/* What the errors of kernel values (1e-7 of K in float) can come to in the gradient, where they add up
- * like a random walk over the coefficients; *objective (NULL: not wanted): in the objective. */
+/* What the errors of kernel values are likely to come to in the gradient, where they add up like a
+ * random walk over the coefficients; *objective (NULL: not wanted): in the objective. An estimate that
+ * only steers the rounds: the certificate does not rest on it. */
 static double rounding(const mcr_smo *s, double *objective)
 {
     double squares = 0, unit = s->precise ? 1e-16 : 1e-7;
@@ -415,24 +415,21 @@ static mcr_status look_at_gradient(mcr_smo *s)
     return MCR_OK;
 }
 
-/* The gradient afresh, in double if `precise`; *good: it satisfies the conditions. If it does not, the
+/* The gradient as the certificate needs it; *good: it satisfies the conditions. If it does not, the
  * rounds may go on with floats from an exact gradient: these add no more than the errors of what still
- * changes. */
-static mcr_status verify(mcr_smo *s, bool precise, bool *good)
+ * changes. One of many problems that are only compared is no more exact than the K they share. */
+static mcr_status verify(mcr_smo *s, bool *good)
 {
-    bool was = s->precise;
+    bool rough = s->p->k && !s->p->exact && !s->precise;
     for (int64_t m = 0; m < s->slots && !s->whole; m++)
         s->member[m] = -1;
-    s->precise = precise;
-    mcr_status st = precise && !was ? mcr_smo_exact_gradient(s) : mcr_smo_fresh_gradient(s);
+    mcr_status st = rough ? mcr_smo_fresh_gradient(s) : mcr_smo_exact_gradient(s);
     if (!st)
         st = look_at_gradient(s);
     if (st)
         return st;
     s->result->violation = mcr_smo_look(s);
-    s->result->precise = s->precise;
-    *good = s->result->violation <= fmin(goal(s), s->p->tolerance);
-    s->precise = was;
+    *good = s->result->violation <= (rough ? fmin(goal(s), s->p->tolerance) : s->p->tolerance);
     return s->whole ? MCR_OK : mcr_cache_reset(s->cache, s->full);
 }
 
@@ -479,7 +476,6 @@ static mcr_status solve(mcr *ctx, mcr_gram *gram, const mcr_qp *p, double *b, do
     for (int tries = 1; !st && can; tries++) {
         if ((st = s.whole ? whole_rounds(&s, &stop) : rounds(&s, &stop)))
             break;
-        double noise;
         bool good = false;
         if (!gram) {
             if ((st = verify_trial(&s, &good)) || good || stop || tries >= MOST_VERIFICATIONS) {
@@ -488,14 +484,11 @@ static mcr_status solve(mcr *ctx, mcr_gram *gram, const mcr_qp *p, double *b, do
             }
             continue;
         }
-        bool too_rough = rounding(&s, &noise) >= 0.5 * p->tolerance;
-        /* One of many problems that are only compared is no more exact than the K they share. */
-        bool blurred = !s.precise && (!p->k || p->exact) && noise > BLUR * fabs(objective(&s));
-        if (!s.precise && (too_rough || stop == MCR_QP_STUCK || tries > MOST_VERIFICATIONS / 2 ||
-                           (blurred && s.whole && !p->k)))
+        bool too_rough = rounding(&s, NULL) >= 0.5 * p->tolerance;
+        if (!s.precise && (too_rough || stop == MCR_QP_STUCK || tries > MOST_VERIFICATIONS / 2))
             st = open_precision(&s, true);
         if (!st)
-            st = verify(&s, s.precise || blurred, &good);
+            st = verify(&s, &good);
         if (good) {
             stop = MCR_QP_OPTIMAL;
             break;

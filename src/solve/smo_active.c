@@ -64,9 +64,8 @@ double mcr_smo_look(mcr_smo *s)
 
 /* ---- gradient ----------------------------------------------------------------------------------*/
 
-/* f += K(columns of gram, x) change, in batches; x.index lists objects. */
-static mcr_status add_rows(mcr_gram *gram, bool precise, const int64_t *object, const double *coef,
-                           int64_t count, double *f)
+mcr_status mcr_smo_add_rows(mcr_gram *gram, bool precise, const int64_t *object, const double *coef,
+                            int64_t count, double *f)
 {
     mcr_status st = MCR_OK;
     for (int64_t r = 0; r < count && !st; r += BATCH) {
@@ -80,8 +79,7 @@ static mcr_status add_rows(mcr_gram *gram, bool precise, const int64_t *object, 
     return st;
 }
 
-/* Objects whose coefficient differs from `then` (NULL: from 0), with the difference. */
-static int64_t list_changes(mcr_smo *s, const double *then)
+int64_t mcr_smo_list_changes(mcr_smo *s, const double *then)
 {
     int64_t count = 0;
     for (int64_t v = 0; v < s->n; v++) {
@@ -163,68 +161,21 @@ mcr_status mcr_smo_fresh_gradient(mcr_smo *s)
     mcr_smo_free_rests(s);
     all_active(s);
     memset(s->g, 0, sizeof *s->g * (size_t)s->n);
-    int64_t count = list_changes(s, NULL);
+    int64_t count = mcr_smo_list_changes(s, NULL);
+    s->fixed = s->moved = 0;
+    for (int64_t r = 0; r < count; r++)
+        s->moved += fabs(s->coef[r]) * mcr_smo_length(s, s->object_list[r]);
     if (s->whole || s->stored)
         return mcr_smo_add_stored(s, count);
     s->result->rows += count;
-    return add_rows(s->full, s->precise, s->object_list, s->coef, count, s->g);
+    return mcr_smo_add_rows(s->full, s->precise, s->object_list, s->coef, count, s->g);
 }
 
 mcr_status mcr_smo_known_gradient(mcr_smo *s, const double *g)
 {
     all_active(s);
     memcpy(s->g, g, sizeof *g * (size_t)s->n);
-    return mcr_smo_add_stored(s, list_changes(s, s->p->from));
-}
-
-/* g of the columns whose coefficient is 0 (support: is not), from nothing. */
-static mcr_status fresh_part(mcr_smo *s, bool support, bool precise, int64_t *column, double *f,
-                             int64_t rows)
-{
-    int64_t count = 0;
-    for (int64_t v = 0; v < s->n; v++)
-        if ((s->b[v] != 0) == support)
-            column[count++] = v;
-    if (count == 0)
-        return MCR_OK;
-    mcr_gram *part = NULL;
-    mcr_status st = mcr_gram_restrict(&part, s->full, (mcr_rows){column, 0, count});
-    memset(f, 0, sizeof *f * (size_t)count);
-    if (!st && support) /* the same objects on both sides */
-        st = mcr_gram_sums(part, column, precise, s->coef, f);
-    else if (!st)
-        st = add_rows(part, precise, s->object_list, s->coef, rows, f);
-    for (int64_t i = 0; i < count && !st; i++)
-        s->g[column[i]] = f[i];
-    mcr_gram_close(part);
-    return st;
-}
-
-/* The whole gradient from nothing, in double where it is part of the objective: for coefficients that
- * are not 0. For the others float is enough, whose errors are below the tolerance. */
-mcr_status mcr_smo_exact_gradient(mcr_smo *s)
-{
-    mcr_smo_free_rests(s);
-    all_active(s);
-    int64_t rows = list_changes(s, NULL);
-    int64_t *column = mcr_alloc(s->ctx, (size_t)s->n, sizeof *column);
-    double *f = mcr_alloc(s->ctx, (size_t)s->n + MCR_ROW_PAD, sizeof *f);
-    mcr_status st = column && f ? MCR_OK : MCR_NO_MEMORY;
-    s->result->rows += rows;
-    if (!st && s->whole) { /* all of K is there in float */
-        bool precise = s->precise;
-        s->precise = false;
-        memset(s->g, 0, sizeof *s->g * (size_t)s->n);
-        st = mcr_smo_add_stored(s, rows);
-        s->precise = precise;
-    } else if (!st) {
-        st = fresh_part(s, false, false, column, f, rows);
-    }
-    if (!st)
-        st = fresh_part(s, true, true, column, f, rows);
-    mcr_free(s->ctx, column);
-    mcr_free(s->ctx, f);
-    return st;
+    return mcr_smo_add_stored(s, mcr_smo_list_changes(s, s->p->from));
 }
 
 /* ---- shrinking ---------------------------------------------------------------------------------*/
@@ -288,6 +239,8 @@ static mcr_status shrink(mcr_smo *s, int64_t leaving)
     mcr_gram *narrow = NULL;
     if (!st)
         st = mcr_gram_restrict(&narrow, s->full, (mcr_rows){s->act, 0, s->active});
+    if (!st)
+        st = mcr_smo_count_error(s, narrow);
     if (!st) {
         for (int64_t m = 0; m < s->slots; m++)
             if (s->member[m] >= 0)
@@ -299,6 +252,8 @@ static mcr_status shrink(mcr_smo *s, int64_t leaving)
         if (s->gram != s->full)
             mcr_gram_close(s->gram);
         s->gram = narrow;
+    } else {
+        mcr_gram_close(narrow);
     }
     mcr_free(s->ctx, place);
     return st;
@@ -327,10 +282,12 @@ mcr_status mcr_smo_unshrink(mcr_smo *s)
         whole[s->act[i]] = s->g[i];
     for (mcr_smo_rest *r = s->rests; r && !st; r = r->next) {
         mcr_gram *columns = NULL;
-        int64_t count = list_changes(s, r->b);
+        int64_t count = mcr_smo_list_changes(s, r->b);
         st = mcr_gram_restrict(&columns, s->full, (mcr_rows){r->object, 0, r->count});
         if (!st)
-            st = add_rows(columns, s->precise, s->object_list, s->coef, count, r->g);
+            st = mcr_smo_count_error(s, columns);
+        if (!st)
+            st = mcr_smo_add_rows(columns, s->precise, s->object_list, s->coef, count, r->g);
         mcr_gram_close(columns);
         s->result->rows += (int64_t)((double)count * (double)r->count / (double)s->n);
         for (int64_t i = 0; i < r->count && !st; i++)

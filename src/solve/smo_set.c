@@ -449,6 +449,7 @@ mcr_status mcr_smo_take_over(mcr_smo *s, int64_t *changed, double *change)
             s->b[v] = s->slot_b[m];
             s->object_list[count] = v;
             s->coef[count++] = s->slot_b[m] - s->before[m];
+            s->moved += fabs(s->slot_b[m] - s->before[m]) * mcr_smo_length(s, v);
         }
         keep = settled ? keep : count;
     }
