@@ -138,10 +138,10 @@ bool mcr_gram_is_slow(const mcr_gram *g)
     return !g->binding->root->fused && mcr_gram_work(g) > SLOW_WORK;
 }
 
-mcr_status mcr_gram_error(mcr_gram *g, bool precise, double *r)
+mcr_status mcr_gram_error(mcr_gram *g, bool precise, mcr_error *error)
 {
-    mcr_status s = mcr_gram_prepare(g, precise);
-    return s ? s : mcr_binding_error(g->binding, precise, r);
+    mcr_status s = g->prepared[!precise] ? MCR_OK : mcr_gram_prepare(g, precise);
+    return s ? s : mcr_binding_error(g->binding, precise, error);
 }
 
 mcr_status mcr_gram_restrict(mcr_gram **out, mcr_gram *g, mcr_rows z)

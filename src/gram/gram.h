@@ -51,9 +51,8 @@ double mcr_gram_work(const mcr_gram *gram);
 bool mcr_gram_is_slow(const mcr_gram *gram);
 enum { MCR_SLOW_TILE = 16 };
 
-/* A bound r on the rounding of kernel values: |computed - K(x,z)| <= *r sqrt(K(x,x) K(z,z)), in the
- * worst case; INFINITY: none is known. */
-mcr_status mcr_gram_error(mcr_gram *gram, bool precise, double *r);
+/* A bound on the rounding of kernel values. */
+mcr_status mcr_gram_error(mcr_gram *gram, bool precise, mcr_error *error);
 
 /* K against some of z's objects: shares x. For solvers whose active set shrinks. */
 mcr_status mcr_gram_restrict(mcr_gram **out, mcr_gram *gram, mcr_rows z);

@@ -98,6 +98,12 @@ struct mcr_bound {
     struct mcr_names *names;
 };
 
+/* How far a computed value may be from K(x,z), in the worst case: absolute sqrt(K(x,x) K(z,z)), and
+ * relative K(x,z). INFINITY: no such bound is known. */
+typedef struct mcr_error {
+    double absolute, relative;
+} mcr_error;
+
 /* A bound expression: root node, what nodes share, memory that lives as long. */
 struct mcr_binding {
     mcr *ctx;
@@ -110,7 +116,7 @@ struct mcr_binding {
     bool listing;  /* explicit features are wanted: leaves list them if they can */
     bool named;    /* and name them */
     bool mixed;    /* a node computes in double also for float tiles: prepare both */
-    double error[2]; /* of float and double tiles, once it is known (error.c) */
+    mcr_error error[2]; /* of float and double tiles, once it is known */
     bool error_known[2];
 };
 
@@ -131,9 +137,8 @@ void mcr_binding_close(mcr_binding *binding);
 /* Once before tiles of that precision are asked for, from one thread (packs vectors). */
 mcr_status mcr_binding_prepare(mcr_binding *binding, bool precise);
 
-/* The rounding of values: |computed - K(x,z)| <= *r sqrt(K(x,x) K(z,z)) in tiles of that precision, in
- * the worst case. INFINITY: no bound is known. Prepare the precision before; any thread may ask. */
-mcr_status mcr_binding_error(mcr_binding *binding, bool precise, double *r);
+/* The rounding of values in tiles of that precision. Prepare one of them before; any thread may ask. */
+mcr_status mcr_binding_error(mcr_binding *binding, bool precise, mcr_error *error);
 
 /* One tile of the node, at most MCR_TILE_ROWS x MCR_TILE_COLS for mcr_bound_block, any size for
  * mcr_binding_block; forgets shared products of the tile before when called on the root through

@@ -143,7 +143,7 @@ static void close_solver(mcr_smo *s)
                     s->age,        s->slot_b,    s->before,     s->slot_lo,     s->slot_hi,
                     s->diagonal,   s->candidate, s->slot_list,  s->object_list, s->new_slot,
                     s->new_object, s->coef,      s->slot_group, s->violator[0], s->violator[1],
-                    s->there,      s->made};
+                    s->there,      s->made,      s->error};
     for (size_t i = 0; i < sizeof list / sizeof *list; i++)
         mcr_free(ctx, list[i]);
 }
@@ -223,10 +223,12 @@ static mcr_status open_solver(mcr_smo *s, mcr *ctx, mcr_gram *gram, const mcr_qp
     s->coef = mcr_alloc(s->ctx, list, sizeof *s->coef);
     s->there = mcr_alloc_zero(s->ctx, q + 1, 1);
     s->made = mcr_alloc_zero(s->ctx, q, sizeof *s->made);
+    s->error = gram ? mcr_alloc_zero(s->ctx, n, sizeof *s->error) : NULL;
     if (!s->act || !s->g || !s->in || !s->idle || !s->member || !s->age || !s->slot_b ||
         !s->before || !s->slot_lo || !s->slot_hi || !s->slot_group || !s->diagonal ||
         !s->candidate || !s->violator[0] || !s->violator[1] || !s->slot_list || !s->object_list ||
-        !s->new_slot || !s->new_object || !s->coef || !s->there || !s->made)
+        !s->new_slot || !s->new_object || !s->coef || !s->there || !s->made ||
+        (gram && !s->error))
         return MCR_NO_MEMORY;
     return read_diagonal(s);
 }
@@ -423,6 +425,7 @@ static mcr_status verify(mcr_smo *s, bool *good)
     bool rough = s->p->k && !s->p->exact && !s->precise;
     for (int64_t m = 0; m < s->slots && !s->whole; m++)
         s->member[m] = -1;
+    memset(s->in, 0, (size_t)s->n);
     mcr_status st = rough ? mcr_smo_fresh_gradient(s) : mcr_smo_exact_gradient(s);
     if (!st)
         st = look_at_gradient(s);

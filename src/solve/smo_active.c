@@ -64,8 +64,9 @@ double mcr_smo_look(mcr_smo *s)
 
 /* ---- gradient ----------------------------------------------------------------------------------*/
 
-mcr_status mcr_smo_add_rows(mcr_gram *gram, bool precise, const int64_t *object, const double *coef,
-                            int64_t count, double *f)
+/* f += K(columns of gram, x) change, in batches; object lists x. */
+static mcr_status add_rows(mcr_gram *gram, bool precise, const int64_t *object, const double *coef,
+                           int64_t count, double *f)
 {
     mcr_status st = MCR_OK;
     for (int64_t r = 0; r < count && !st; r += BATCH) {
@@ -96,7 +97,9 @@ typedef struct stored_job {
     const mcr_smo *s;
     const mcr_tile_kit *kit;
     const void *const *row;
+    const double *coef;
     int64_t count;
+    double *g;
 } stored_job;
 
 enum { STORED_COLUMNS = 2048 };
@@ -106,13 +109,13 @@ static mcr_status add_stored_chunk(void *arg, int64_t item, int worker)
     (void)worker;
     const stored_job *job = arg;
     int64_t first = item * STORED_COLUMNS, n = job->s->n;
-    job->kit->update(job->s->g, job->row, job->s->coef, job->count, first,
+    job->kit->update(job->g, job->row, job->coef, job->count, first,
                      first + STORED_COLUMNS < n ? first + STORED_COLUMNS : n);
     return MCR_OK;
 }
 
-/* g += K change from all of K, for the objects and changes listed. */
-mcr_status mcr_smo_add_stored(mcr_smo *s, int64_t count)
+/* g += K coef from all of K, for the objects listed. */
+mcr_status mcr_smo_add_stored(mcr_smo *s, const double *coef, int64_t count, double *g)
 {
     const mcr_tiles *tiles = mcr_tiles_best();
     const void **row = mcr_alloc(s->ctx, (size_t)count, sizeof *row);
@@ -122,7 +125,7 @@ mcr_status mcr_smo_add_stored(mcr_smo *s, int64_t count)
     int64_t ld = s->stored ? s->p->k_ld : s->block.ld;
     for (int64_t r = 0; r < count; r++)
         row[r] = k + (size_t)(s->object_list[r] * ld) * s->real;
-    stored_job job = {s, s->precise ? tiles->f64 : tiles->f32, row, count};
+    stored_job job = {s, s->precise ? tiles->f64 : tiles->f32, row, coef, count, g};
     mcr_status st = mcr_parallel(s->ctx, (s->n + STORED_COLUMNS - 1) / STORED_COLUMNS,
                                  add_stored_chunk, &job);
     mcr_free(s->ctx, row);
@@ -162,20 +165,22 @@ mcr_status mcr_smo_fresh_gradient(mcr_smo *s)
     all_active(s);
     memset(s->g, 0, sizeof *s->g * (size_t)s->n);
     int64_t count = mcr_smo_list_changes(s, NULL);
-    s->fixed = s->moved = 0;
+    s->moved = 0;
+    if (s->error)
+        memset(s->error, 0, sizeof *s->error * (size_t)s->n);
     for (int64_t r = 0; r < count; r++)
         s->moved += fabs(s->coef[r]) * mcr_smo_length(s, s->object_list[r]);
     if (s->whole || s->stored)
-        return mcr_smo_add_stored(s, count);
+        return mcr_smo_add_stored(s, s->coef, count, s->g);
     s->result->rows += count;
-    return mcr_smo_add_rows(s->full, s->precise, s->object_list, s->coef, count, s->g);
+    return add_rows(s->full, s->precise, s->object_list, s->coef, count, s->g);
 }
 
 mcr_status mcr_smo_known_gradient(mcr_smo *s, const double *g)
 {
     all_active(s);
     memcpy(s->g, g, sizeof *g * (size_t)s->n);
-    return mcr_smo_add_stored(s, mcr_smo_list_changes(s, s->p->from));
+    return mcr_smo_add_stored(s, s->coef, mcr_smo_list_changes(s, s->p->from), s->g);
 }
 
 /* ---- shrinking ---------------------------------------------------------------------------------*/
@@ -287,7 +292,7 @@ mcr_status mcr_smo_unshrink(mcr_smo *s)
         if (!st)
             st = mcr_smo_count_error(s, columns);
         if (!st)
-            st = mcr_smo_add_rows(columns, s->precise, s->object_list, s->coef, count, r->g);
+            st = add_rows(columns, s->precise, s->object_list, s->coef, count, r->g);
         mcr_gram_close(columns);
         s->result->rows += (int64_t)((double)count * (double)r->count / (double)s->n);
         for (int64_t i = 0; i < r->count && !st; i++)

@@ -49,10 +49,11 @@ typedef struct mcr_smo {
     unsigned char *idle; /* looks at which it was sure to stay */
     mcr_smo_rest *rests;
     double work; /* kernel values of rows since the last whole gradient */
-    /* The error of g is at most fixed + rough * moved, times the root of the object's K(x,x). */
-    double fixed; /* when it was last computed exactly */
-    double rough; /* of kernel values (mcr_gram_error), the largest of all Grams since */
-    double moved; /* changes of coefficients since, each times the root of K(x,x) */
+    /* An object's gradient errs by its `error` at most, when all were last checked (NULL: it is not
+     * asked for), and by rough.absolute * moved times the root of its K(x,x) since. */
+    double *error;
+    mcr_error rough; /* of kernel values (mcr_gram_error), the largest of all Grams */
+    double moved;    /* changes of coefficients since, each times the root of K(x,x) */
 
     /* The working set: slot -> active column (-1: empty). */
     bool whole;                /* it is everything: slot = object */
@@ -121,9 +122,6 @@ double mcr_smo_look(mcr_smo *s);
 mcr_status mcr_smo_fresh_gradient(mcr_smo *s);
 /* The same of a trial that begins near p->from: g is K times that. */
 mcr_status mcr_smo_known_gradient(mcr_smo *s, const double *g);
-/* f += K(columns of gram, x) change, in batches; object lists x. */
-mcr_status mcr_smo_add_rows(mcr_gram *gram, bool precise, const int64_t *object, const double *coef,
-                            int64_t count, double *f);
 /* Lists objects whose coefficient differs from `then` (NULL: from 0) in object_list, with the
  * difference in coef; returns how many. */
 int64_t mcr_smo_list_changes(mcr_smo *s, const double *then);
@@ -138,7 +136,7 @@ static inline double mcr_smo_length(const mcr_smo *s, int64_t object)
     return sqrt(fmax(s->diagonal[object], 0));
 }
 /* g += K times the changes listed in object_list and coef, from a K that is there. */
-mcr_status mcr_smo_add_stored(mcr_smo *s, int64_t count);
+mcr_status mcr_smo_add_stored(mcr_smo *s, const double *coef, int64_t count, double *g);
 void mcr_smo_free_rests(mcr_smo *s);
 /* Shrinks if it pays. */
 mcr_status mcr_smo_consider_shrinking(mcr_smo *s);
