@@ -97,14 +97,17 @@ static mcr_status share(mcr_gram **out, mcr_gram *gram)
     return hand_out(out, g, open_scratch(g));
 }
 
-static mcr_status restrict_to(mcr_gram **out, mcr_gram *gram, mcr_rows z)
+static mcr_status select(mcr_gram **out, mcr_gram *gram, const mcr_rows *x, const mcr_rows *z)
 {
     const mcr_gram_bound *g = (const mcr_gram_bound *)gram;
-    mcr_data *view = NULL;
-    mcr_status s = mcr_data_select(&view, g->z, z);
+    mcr_data *rows = NULL, *cols = NULL;
+    mcr_status s = x ? mcr_data_select(&rows, g->x, *x) : MCR_OK;
+    if (!s && z)
+        s = mcr_data_select(&cols, g->z, *z);
     if (!s)
-        s = mcr_gram_open(out, gram->ctx, g->kernel, g->x, view);
-    mcr_data_free(view);
+        s = mcr_gram_open(out, gram->ctx, g->kernel, rows ? rows : g->x, cols);
+    mcr_data_free(rows);
+    mcr_data_free(cols);
     return s;
 }
 
@@ -130,6 +133,13 @@ mcr_status mcr_gram_bound_batch(const mcr_vectors_batch **out, mcr_gram_bound *g
         s = mcr_vectors_batch_fill(*batch, x);
     *out = *batch;
     return s;
+}
+
+static mcr_status error(mcr_gram *gram, bool precise, mcr_error *to)
+{
+    mcr_gram_bound *g = (mcr_gram_bound *)gram;
+    mcr_status s = g->prepared[!precise] ? MCR_OK : prepare(gram, precise);
+    return s ? s : mcr_binding_error(g->binding, precise, to);
 }
 
 /* ---- cost --------------------------------------------------------------------------------------*/
@@ -251,7 +261,8 @@ static const mcr_gram_type bound_type = {
     .diagonal = diagonal,
     .rows = mcr_gram_bound_rows,
     .share = share,
-    .restrict_to = restrict_to,
+    .select = select,
+    .error = error,
     .work = work,
     .prepare = prepare,
     .matrix = mcr_gram_bound_matrix,

@@ -71,7 +71,24 @@ mcr_status mcr_gram_share(mcr_gram **out, mcr_gram *g)
 mcr_status mcr_gram_restrict(mcr_gram **out, mcr_gram *g, mcr_rows z)
 {
     *out = NULL;
-    return g->type->restrict_to(out, g, z);
+    return g->type->select(out, g, NULL, &z);
+}
+
+mcr_status mcr_gram_select(mcr_gram **out, mcr_gram *g, mcr_rows x, mcr_rows z)
+{
+    *out = NULL;
+    return g->type->select(out, g, &x, &z);
+}
+
+mcr_status mcr_gram_select_both(mcr_gram **out, mcr_gram *g, mcr_rows objects)
+{
+    *out = NULL;
+    return g->type->select(out, g, &objects, NULL);
+}
+
+mcr_status mcr_gram_error(mcr_gram *g, bool precise, mcr_error *error)
+{
+    return g->type->error(g, precise, error);
 }
 
 mcr_status mcr_gram_diagonal(mcr_gram *g, int side, double *k)

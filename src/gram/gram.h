@@ -38,6 +38,8 @@ mcr_status mcr_gram_matrix_until(mcr_gram *gram, float *k, int64_t ld, double de
 const float *mcr_gram_stored(const mcr_gram *gram, int64_t *ld);
 /* Whether values in double are double: a stored K in float may be all there is. */
 bool mcr_gram_is_exact(const mcr_gram *gram);
+/* A bound on the rounding of kernel values. */
+mcr_status mcr_gram_error(mcr_gram *gram, bool precise, mcr_error *error);
 
 /* ---- passes over rows --------------------------------------------------------------------------*/
 
@@ -68,6 +70,10 @@ mcr_status mcr_gram_sums(mcr_gram *gram, const int64_t *object, bool precise, co
 /* The same Gram for another thread: shares all that was packed, has scratch memory of its own. Prepare
  * the original before; close the copy first. */
 mcr_status mcr_gram_share(mcr_gram **out, mcr_gram *gram);
+/* K of some rows against some columns, as a Gram of its own. */
+mcr_status mcr_gram_select(mcr_gram **out, mcr_gram *gram, mcr_rows x, mcr_rows z);
+/* K of some objects of a symmetric Gram, symmetric again. */
+mcr_status mcr_gram_select_both(mcr_gram **out, mcr_gram *gram, mcr_rows objects);
 /* K against some of its columns: shares the rows. For solvers whose active set shrinks. */
 mcr_status mcr_gram_restrict(mcr_gram **out, mcr_gram *gram, mcr_rows z);
 

@@ -26,7 +26,9 @@ typedef struct mcr_gram_type {
     mcr_status (*diagonal)(mcr_gram *gram, int side, double *k);
     mcr_status (*rows)(mcr_gram *gram, const mcr_gram_pass *pass);
     mcr_status (*share)(mcr_gram **out, mcr_gram *gram);
-    mcr_status (*restrict_to)(mcr_gram **out, mcr_gram *gram, mcr_rows z);
+    /* Some rows (NULL: all) against some columns (NULL: the same objects, of a symmetric Gram). */
+    mcr_status (*select)(mcr_gram **out, mcr_gram *gram, const mcr_rows *x, const mcr_rows *z);
+    mcr_status (*error)(mcr_gram *gram, bool precise, mcr_error *error);
     double (*work)(const mcr_gram *gram);
     /* NULL: nothing to prepare. */
     mcr_status (*prepare)(mcr_gram *gram, bool precise);

@@ -107,10 +107,12 @@ struct mcr_binding {
     int shared_slots;            /* tiles that a scratch keeps for shared products */
     void **block;                /* mcr_bound_alloc'ed */
     int64_t blocks, block_room;
-    size_t budget; /* bytes taken from the budget, given back at the end */
-    bool listing;  /* explicit features are wanted: leaves list them if they can */
-    bool named;    /* and name them */
-    bool mixed;    /* a node computes in double also for float tiles: prepare both */
+    size_t budget;      /* bytes taken from the budget, given back at the end */
+    bool listing;       /* explicit features are wanted: leaves list them if they can */
+    bool named;         /* and name them */
+    bool mixed;         /* a node computes in double also for float tiles: prepare both */
+    mcr_error error[2]; /* of float and double tiles, once it is known */
+    bool error_known[2];
 };
 
 /* The field that a leaf called `owner` works on in data: the one called name, or, if name is NULL,
@@ -129,6 +131,9 @@ mcr_status mcr_binding_open_listing(mcr_binding **out, mcr *ctx, const mcr_kerne
 void mcr_binding_close(mcr_binding *binding);
 /* Once before tiles of that precision are asked for, from one thread (packs vectors). */
 mcr_status mcr_binding_prepare(mcr_binding *binding, bool precise);
+
+/* The rounding of values in tiles of that precision. Prepare one of them before; any thread may ask. */
+mcr_status mcr_binding_error(mcr_binding *binding, bool precise, mcr_error *error);
 
 /* One tile of the node, at most MCR_TILE_ROWS x MCR_TILE_COLS for mcr_bound_block, any size for
  * mcr_binding_block; forgets shared products of the tile before when called on the root through

@@ -165,4 +165,10 @@ static inline int64_t mcr_tile_panels(int64_t count, int32_t width)
     return count / width + (count % width != 0);
 }
 
+/* How far a computed value may be from K(x,z), in the worst case: absolute sqrt(K(x,x) K(z,z)), and
+ * relative K(x,z). INFINITY: no such bound is known. */
+typedef struct mcr_error {
+    double absolute, relative;
+} mcr_error;
+
 #endif
