@@ -129,19 +129,9 @@ void mcr_binding_close(mcr_binding *binding);
 /* Once before tiles of that precision are asked for, from one thread (packs vectors). */
 mcr_status mcr_binding_prepare(mcr_binding *binding, bool precise);
 
-/* One tile of the node, at most MCR_TILE_ROWS x MCR_TILE_COLS for mcr_bound_block, any size for
- * mcr_binding_block; forgets shared products of the tile before when called on the root through
- * mcr_binding_block. */
-mcr_status mcr_bound_block(const mcr_bound *bound, const mcr_tile *tile);
+/* A tile of any size. Products that leaves share are forgotten from one part of it to the next. */
 mcr_status mcr_binding_block(const mcr_binding *binding, const mcr_tile *tile);
 mcr_status mcr_bound_diagonal(const mcr_bound *bound, int side, mcr_rows rows, double *k);
-
-/* f[j] += sum_i coef[i] * K(x.i, z.j) for the tile's rows and columns, in the tile's precision, f
- * and sums in double and in order of i. tile->k NULL: the values are not kept; else row i of the
- * tile is stored at row[i] if `row` is given (float or double *, padded to MCR_ROW_PAD elements,
- * 64-byte aligned), else in k. coef NULL: no sums. One vector leaf: fused in registers. */
-mcr_status mcr_binding_accumulate(const mcr_binding *binding, const mcr_tile *tile,
-                                  void *const *row, const double *coef, double *f);
 
 /* A scratch belongs to one worker. */
 mcr_status mcr_scratch_open(mcr_scratch **out, const mcr_binding *binding);
