@@ -27,7 +27,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count)
 {
     read_as(NULL, bytes, count);
     read_as("2,1", bytes, count); /* several targets */
-    fuzz_read(&mcr_writer_csv, bytes, count);
-    fuzz_read(&mcr_writer_tsv, bytes, count);
+    fuzz_read(&mcr_format_csv, bytes, count);
+    fuzz_read(&mcr_format_tsv, bytes, count);
     return 0;
 }

@@ -21,6 +21,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count)
             abort();
     mcr_data_free(data);
     mcr_close(ctx);
-    fuzz_read(&mcr_writer_libsvm, bytes, count);
+    fuzz_read(&mcr_format_libsvm, bytes, count);
     return 0;
 }

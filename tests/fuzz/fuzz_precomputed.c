@@ -20,7 +20,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count)
         if (mcr_store_check(data->store[f]) != MCR_OK)
             abort();
     if (data)
-        fuzz_round_trip(ctx, data, &mcr_writer_jsonl);
+        fuzz_round_trip(ctx, data, &mcr_format_jsonl);
     mcr_data_free(data);
     mcr_close(ctx);
     return 0;
