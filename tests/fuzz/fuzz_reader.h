@@ -47,6 +47,14 @@ static inline void fuzz_check(mcr *ctx, mcr_status status, mcr_data *data)
             abort();
 }
 
+/* What a reader hands over as checked must pass the check. */
+static inline void fuzz_stores(const mcr_data *data)
+{
+    for (int64_t f = 0; data && f < mcr_data_fields(data); f++)
+        if (mcr_store_check(data->store[f]) != MCR_OK)
+            abort();
+}
+
 static inline void fuzz_write(mcr_text *to, const mcr_data *data, const mcr_writer *writer)
 {
     if (writer->head)
@@ -81,6 +89,21 @@ static inline void fuzz_round_trip(mcr *ctx, const mcr_data *data, const mcr_for
     mcr_data_free(again);
     mcr_text_free(&first);
     mcr_text_free(&second);
+}
+
+/* Reads the input in a format that is not written, and writes it as JSON lines. */
+static inline void fuzz_unwritten(const char *format, const uint8_t *bytes, size_t count)
+{
+    mcr_read_options options = {.size = sizeof options, .format = format};
+    mcr_data *data = NULL;
+    mcr *ctx = fuzz_open();
+    mcr_status status = mcr_data_read_memory(&data, ctx, "input", bytes, count, &options);
+    fuzz_check(ctx, status, data);
+    fuzz_stores(data);
+    if (data)
+        fuzz_round_trip(ctx, data, &mcr_format_jsonl);
+    mcr_data_free(data);
+    mcr_close(ctx);
 }
 
 /* Reads the input in that format, with labels and without, and writes it again. */
