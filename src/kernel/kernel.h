@@ -59,6 +59,17 @@ void mcr_kernel_print(const mcr_kernel *kernel, mcr_text *to);
  * node's text, the rule, the verdict ("linear: an inner product, PSD"), ended by a newline. A type's
  * `definite` gives the middle part only. Out of memory: unknown, and rules->status says so. */
 mcr_definite mcr_kernel_definite(const mcr_kernel *kernel, mcr_text *rules);
+/* `definite` of a type that is positive semi-definite whatever its parameters, and why. */
+#define MCR_ALWAYS_PSD(function, why)                                                              \
+    static mcr_definite function(const void *values, const mcr_definite *child, int children,      \
+                                 const char **rule)                                                \
+    {                                                                                              \
+        (void)values;                                                                              \
+        (void)child;                                                                               \
+        (void)children;                                                                            \
+        *rule = (why);                                                                             \
+        return MCR_PSD;                                                                            \
+    }
 /* Whether the node is a number, and which. */
 bool mcr_kernel_is_constant(const mcr_kernel *kernel, double *value);
 int64_t mcr_kernel_degree(const mcr_kernel *power); /* of a power node */
