@@ -95,7 +95,7 @@ static void help_text(char *text, size_t room, const cli_option *o)
         snprintf(text + length, room - length, "%s", o->help);
 }
 
-/* Behind the name of an option, with line breaks where it is too long. */
+/* Behind the name of an option, with line breaks: a list of words can be long. */
 static void put_wrapped(const char *text)
 {
     size_t column = OPTION_WIDTH + 2;
@@ -122,7 +122,10 @@ static void put_option(const cli_option *o)
     else
         printf("  %-*s", OPTION_WIDTH, left);
     help_text(help, sizeof help, o);
-    put_wrapped(help);
+    if (o->words)
+        put_wrapped(help);
+    else
+        printf(" %s", help);
     if (o->standard)
         printf(" (default: %s)", o->standard);
     putchar('\n');
