@@ -79,6 +79,7 @@ MCR_API mcr_status mcr_data_read_memory(mcr_data **out, mcr *ctx, const char *na
 /* The formats that can be read: names (NULL-terminated) and one-line summaries. */
 MCR_API const char *const *mcr_data_formats(void);
 MCR_API const char *mcr_data_format_summary(const char *format);
+MCR_API int mcr_data_format_writes(const char *format); /* 1: mcr_data_write writes it, too */
 
 /* ---- building --------------------------------------------------------------------------------*/
 

@@ -60,6 +60,17 @@ void mcr_kernel_print(const mcr_kernel *kernel, mcr_text *to);
  * node's text, the rule, the verdict ("linear: an inner product, PSD"), ended by a newline. A type's
  * `definite` gives the middle part only. Out of memory: unknown, and rules->status says so. */
 mcr_definite mcr_kernel_definite(const mcr_kernel *kernel, mcr_text *rules);
+/* `definite` of a type that is positive semi-definite whatever its parameters, and why. */
+#define MCR_ALWAYS_PSD(function, why)                                                              \
+    static mcr_definite function(const void *values, const mcr_definite *child, int children,      \
+                                 const char **rule)                                                \
+    {                                                                                              \
+        (void)values;                                                                              \
+        (void)child;                                                                               \
+        (void)children;                                                                            \
+        *rule = (why);                                                                             \
+        return MCR_PSD;                                                                            \
+    }
 /* Whether the node is a number, and which. */
 bool mcr_kernel_is_constant(const mcr_kernel *kernel, double *value);
 int64_t mcr_kernel_degree(const mcr_kernel *power); /* of a power node */
@@ -135,19 +146,9 @@ mcr_status mcr_binding_prepare(mcr_binding *binding, bool precise);
 /* The rounding of values in tiles of that precision. Prepare one of them before; any thread may ask. */
 mcr_status mcr_binding_error(mcr_binding *binding, bool precise, mcr_error *error);
 
-/* One tile of the node, at most MCR_TILE_ROWS x MCR_TILE_COLS for mcr_bound_block, any size for
- * mcr_binding_block; forgets shared products of the tile before when called on the root through
- * mcr_binding_block. */
-mcr_status mcr_bound_block(const mcr_bound *bound, const mcr_tile *tile);
+/* A tile of any size. Products that leaves share are forgotten from one part of it to the next. */
 mcr_status mcr_binding_block(const mcr_binding *binding, const mcr_tile *tile);
 mcr_status mcr_bound_diagonal(const mcr_bound *bound, int side, mcr_rows rows, double *k);
-
-/* f[j] += sum_i coef[i] * K(x.i, z.j) for the tile's rows and columns, in the tile's precision, f
- * and sums in double and in order of i. tile->k NULL: the values are not kept; else row i of the
- * tile is stored at row[i] if `row` is given (float or double *, padded to MCR_ROW_PAD elements,
- * 64-byte aligned), else in k. coef NULL: no sums. One vector leaf: fused in registers. */
-mcr_status mcr_binding_accumulate(const mcr_binding *binding, const mcr_tile *tile,
-                                  void *const *row, const double *coef, double *f);
 
 /* A scratch belongs to one worker. */
 mcr_status mcr_scratch_open(mcr_scratch **out, const mcr_binding *binding);
