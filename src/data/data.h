@@ -193,6 +193,12 @@ typedef struct mcr_format {
 #define FORMAT(name) extern const mcr_format mcr_format_##name;
 #include "data/format/formats.def"
 #undef FORMAT
+#define FORMAT(name) +1
+enum {
+    MCR_FORMATS = 0
+#include "data/format/formats.def"
+};
+#undef FORMAT
 
 const mcr_format *mcr_format_at(int number); /* NULL: past the end */
 

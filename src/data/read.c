@@ -25,11 +25,9 @@ static const char *const format_names[] = {
     NULL};
 #undef FORMAT
 
-enum { FORMATS = sizeof formats / sizeof *formats - 1 };
-
 const mcr_format *mcr_format_at(int number)
 {
-    return number >= 0 && number < FORMATS ? formats[number] : NULL;
+    return number >= 0 && number < MCR_FORMATS ? formats[number] : NULL;
 }
 
 const char *const *mcr_data_formats(void)

@@ -50,10 +50,10 @@ mcr_span mcr_writer_string(const mcr_data *data, int64_t field, int64_t i)
 static mcr_status unknown(mcr *ctx, const char *name)
 {
     mcr_text list;
-    const char *names[64] = {NULL}, *last = NULL;
+    const char *names[MCR_FORMATS + 1] = {NULL}, *last = NULL;
     int count = 0;
     mcr_text_init(&list, ctx);
-    for (int i = 0; mcr_format_at(i) != NULL && count < 63; i++) {
+    for (int i = 0; i < MCR_FORMATS; i++) {
         if (mcr_format_at(i)->writer == NULL)
             continue;
         names[count++] = mcr_format_at(i)->name;
@@ -75,7 +75,7 @@ static mcr_status unknown(mcr *ctx, const char *name)
 
 static mcr_status by_name(const mcr_format **out, mcr *ctx, const char *name)
 {
-    for (int i = 0; mcr_format_at(i) != NULL && *out == NULL; i++)
+    for (int i = 0; i < MCR_FORMATS && *out == NULL; i++)
         if (mcr_format_at(i)->writer != NULL && strcmp(name, mcr_format_at(i)->name) == 0)
             *out = mcr_format_at(i);
     return *out != NULL ? MCR_OK : unknown(ctx, name);
@@ -119,7 +119,7 @@ static mcr_status choose(const mcr_format **out, const mcr_data *data, const cha
     if (data->table != NULL)
         return mcr_fail(data->ctx, MCR_BAD_CALL,
                         "%s: objects with several targets cannot be written", path);
-    for (int i = 0; mcr_format_at(i) != NULL && *out == NULL; i++)
+    for (int i = 0; i < MCR_FORMATS && *out == NULL; i++)
         if (mcr_format_at(i)->writer != NULL &&
             mcr_extension_is(path, mcr_format_at(i)->extensions))
             *out = mcr_format_at(i);

@@ -84,6 +84,8 @@ static void knows_its_formats(void **state)
     }
     assert_true(libsvm);
     assert_null(mcr_data_format_summary("excel"));
+    assert_true(mcr_data_format_writes("libsvm") && mcr_data_format_writes("jsonl"));
+    assert_true(!mcr_data_format_writes("npy") && !mcr_data_format_writes("excel"));
     mcr_data *data;
     test_fails(*state, read_text(&data, *state, "f", "1 1:2\n", 6, "libsv", NULL), MCR_BAD_CALL,
                "unknown format \"libsv\" (did you mean \"libsvm\"?)");
