@@ -90,21 +90,25 @@ static bool is_entry(const char *p, const char *end)
     return p && p < end && *p == ':';
 }
 
-/* Whether a line is a short word, one tab, and something that is not a number. */
-static bool is_labelled(const char *line, const char *end)
+/* Whether a line is a short word, one tab, and something that is not a number. A string may be empty,
+ * but a table has missing values, too: `empty` says whether such a line counts. */
+static bool is_labelled(const char *line, const char *end, bool empty)
 {
     const char *tab = memchr(line, '\t', (size_t)(end - line));
     if (!tab || tab == line || tab - line > 64 || memchr(line, ' ', (size_t)(tab - line)))
         return false;
     tab++;
-    return !memchr(tab, '\t', (size_t)(end - tab)) && tab < end && !is_number(tab, end) &&
-           !is_entry(tab, end);
+    if (tab == end)
+        return empty;
+    return !memchr(tab, '\t', (size_t)(end - tab)) && !is_number(tab, end) && !is_entry(tab, end);
 }
 
 /* Sure only when all lines look alike; the last one may be cut off by the end of the sample. */
 static int text_sniff(const char *name, const char *bytes, size_t count)
 {
     static const char *const extensions[] = {"txt", "text", "tsv", NULL};
+    static const char *const tables[] = {"tsv", "tab", NULL};
+    bool empty = !mcr_extension_is(name, tables), any = false;
     const char *end = bytes + count;
     int64_t lines = 0;
     mcr_line_skip_mark(&bytes, &count);
@@ -117,14 +121,15 @@ static int text_sniff(const char *name, const char *bytes, size_t count)
             stop = end;
         if (stop > line && stop[-1] == '\r')
             stop--;
-        if (!is_labelled(line, stop))
+        if (!is_labelled(line, stop, empty))
             return 0;
+        any = any || stop[-1] != '\t';
         if (lines == 0 && is_header(line, strcspn(line, "\t")))
             return 0;
         lines++;
         line = next;
     }
-    if (lines == 0)
+    if (!any) /* no string at all */
         return 0;
     return mcr_extension_is(name, extensions) ? 92 : 70;
 }
