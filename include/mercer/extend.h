@@ -67,6 +67,13 @@ typedef struct mcr_kernel_type {
     /* The objects' explicit feature vectors, after bind; see mcr_features_resize. NULL: the kernel has
      * no finite map. */
     mcr_status (*features)(const mcr_bound *bound, mcr_features *features);
+    /* For learners that look for the best scales (parameters that may be any positive number): adds the
+     * sum of d[i*ld + j] times the derivative of K(x.i, z.j) by the logarithm of each scale, over the
+     * tile's objects (its k is not used), to slope: first the node's own scales in the order of its
+     * parameters, a list being as many as it has values, then those of its children. In double, whatever
+     * the tile says. NULL: derivatives are computed from differences, two matrices a scale. */
+    mcr_status (*gradient)(const mcr_bound *bound, const mcr_tile *tile, const double *d,
+                           int64_t ld, double *slope);
 } mcr_kernel_type;
 
 /* The type must outlive the context. A name that exists is refused. */
@@ -105,6 +112,10 @@ MCR_API void *mcr_bound_alloc(mcr_bound *bound, size_t count, size_t size);
 MCR_API mcr_status mcr_bound_child_block(const mcr_bound *bound, int child, const mcr_tile *tile);
 MCR_API mcr_status mcr_bound_child_diagonal(const mcr_bound *bound, int child, int side,
                                             mcr_rows rows, double *k);
+/* Inside gradient: adds what the child's scales contribute; d and slope as in gradient, d now being
+ * by the child's values. */
+MCR_API mcr_status mcr_bound_child_gradient(const mcr_bound *bound, int child, const mcr_tile *tile,
+                                            const double *d, int64_t ld, double *slope);
 /* Inside features: how many features there are; then, for each object of side 0 and, unless
  * mcr_bound_same, of side 1, its values with rising features, and the step to the next object. */
 MCR_API mcr_status mcr_features_resize(mcr_features *features, int64_t count);

@@ -17,8 +17,15 @@
 
 #include "kernel/kernel.h"
 #include "linalg/blas.h"
+#include "linalg/lapack.h"
 
-enum { DEFAULT_OBJECTS = 500, MADE_OBJECTS = 60, SHOWN_VALUES = 6, SHOWN_BYTES = 40 };
+enum {
+    DEFAULT_OBJECTS = 500,
+    MADE_OBJECTS = 60,
+    SHOWN_VALUES = 6,
+    SHOWN_BYTES = 40,
+    MANY_OBJECTS = 512
+};
 
 typedef struct trial {
     mcr *ctx;
@@ -32,18 +39,32 @@ typedef struct trial {
 
 /* ---- counter-examples --------------------------------------------------------------------------*/
 
-/* Smallest eigenvalue of G on the objects in `pick`, and its unit vector. */
+/* Smallest eigenvalue of G on the objects in `pick`, and its unit vector. *size (may be NULL): the
+ * largest absolute eigenvalue, or a bound of it where computing all of them would take long. */
 static mcr_status smallest(trial *t, const int64_t *pick, int64_t count, double *value,
-                           double *vector)
+                           double *vector, double *size)
 {
-    for (int64_t i = 0; i < count; i++)
-        for (int64_t j = 0; j < count; j++)
-            t->work[i * count + j] = t->g[pick[i] * t->n + pick[j]];
-    mcr_status s = mcr_blas_eigen(t->ctx, count, t->work, count, true, t->value);
+    bool all = count <= MANY_OBJECTS;
+    double most = 0;
+    for (int64_t i = 0; i < count; i++) {
+        double sum = 0;
+        for (int64_t j = 0; j < count; j++) {
+            double k = t->g[pick[i] * t->n + pick[j]];
+            t->work[i * count + j] = all ? k : -k;
+            sum += fabs(k);
+        }
+        most = fmax(most, sum);
+    }
+    mcr_status s = all ? mcr_blas_eigen(t->ctx, count, t->work, count, true, t->value)
+                       : mcr_blas_eigen_largest(t->ctx, count, t->work, count, 1, t->value, vector,
+                                                count);
     if (s)
         return s;
-    *value = t->value[0];
-    memcpy(vector, t->work, sizeof(double) * (size_t)count);
+    *value = all ? t->value[0] : -t->value[0];
+    if (all)
+        memcpy(vector, t->work, sizeof(double) * (size_t)count);
+    if (size)
+        *size = all ? fmax(fabs(t->value[0]), fabs(t->value[count - 1])) : most;
     return MCR_OK;
 }
 
@@ -164,7 +185,7 @@ static mcr_status two_objects(trial *t, bool *found)
     *found = pick[1] > pick[0];
     if (!*found)
         return MCR_OK;
-    mcr_status s = smallest(t, pick, 2, &lowest, vector);
+    mcr_status s = smallest(t, pick, 2, &lowest, vector, NULL);
     return s ? s : keep(t, pick, 2, vector);
 }
 
@@ -181,14 +202,57 @@ static int by_size(const void *a, const void *b)
     return x->object < y->object ? -1 : x->object > y->object;
 }
 
+/* Whether G on the objects has an eigenvalue below -4 bound, by Cholesky's method, which takes far less
+ * time than eigenvalues. *first: the least number of them, from the first on, that show it. */
+static mcr_status has_negative(trial *t, const int64_t *pick, int64_t count, bool *negative,
+                               int64_t *first)
+{
+    for (int64_t i = 0; i < count; i++) {
+        for (int64_t j = 0; j <= i; j++)
+            t->work[i * count + j] = t->g[pick[i] * t->n + pick[j]];
+        t->work[i * count + i] += 4 * t->bound;
+    }
+    *first = count;
+    mcr_status s = mcr_lapack_cholesky(t->ctx, count, t->work, count, NULL, first);
+    *negative = s == MCR_NUMERIC;
+    return *negative ? MCR_OK : s;
+}
+
+/* Drops objects that a negative value does not need: halves, quarters and so on, at last single ones, as
+ * long as that takes seconds. */
+static mcr_status drop_needless(trial *t, int64_t *pick, int64_t *count, int64_t *saved)
+{
+    static const double most_work = 4e9;
+    double work = 0;
+    mcr_status s = MCR_OK;
+    for (int64_t part = *count / 2; part >= 1 && work < most_work && !s; part /= 2)
+        for (int64_t end = *count; end > 0 && *count > 3 && work < most_work && !s; end -= part) {
+            int64_t begin = end > part ? end - part : 0, gone = end - begin, first;
+            bool negative = false;
+            if (*count - gone < 3)
+                continue;
+            memcpy(saved, pick, sizeof *pick * (size_t)*count);
+            memmove(pick + begin, pick + end, sizeof *pick * (size_t)(*count - end));
+            work += pow((double)(*count - gone), 3) / 3 + 1e4;
+            s = has_negative(t, pick, *count - gone, &negative, &first);
+            if (negative)
+                *count = first;
+            else
+                memcpy(pick, saved, sizeof *pick * (size_t)*count);
+            end = end > *count + part ? *count + part : end;
+        }
+    return s;
+}
+
 /* Takes objects in the order of their weight in the eigenvector until a negative value appears, then
- * drops all that it can do without. */
+ * drops those that it can do without. */
 static mcr_status few_objects(trial *t, const double *eigenvector)
 {
-    int64_t n = t->n, count = 3;
+    int64_t n = t->n, count = n;
     weight *order = mcr_alloc(t->ctx, (size_t)n, sizeof *order);
-    int64_t *pick = mcr_alloc(t->ctx, (size_t)n, sizeof *pick);
-    double *v = mcr_alloc(t->ctx, (size_t)n, sizeof *v);
+    int64_t *pick = mcr_alloc(t->ctx, 2 * (size_t)n, sizeof *pick);
+    double *v = mcr_alloc(t->ctx, (size_t)n, sizeof *v), value = 0;
+    bool negative = false;
     mcr_status s = order && pick && v ? MCR_OK : MCR_NO_MEMORY;
     if (s)
         goto done;
@@ -197,25 +261,19 @@ static mcr_status few_objects(trial *t, const double *eigenvector)
     qsort(order, (size_t)n, sizeof *order, by_size);
     for (int64_t i = 0; i < n; i++)
         pick[i] = order[i].object;
-    double value = 0;
-    for (; count < n; count += count / 4 + 1)
-        if ((s = smallest(t, pick, count, &value, v)) || value < -t->bound)
-            break;
-    if (count > n)
-        count = n;
-    for (int64_t drop = count - 1; drop >= 0 && count > 3 && !s; drop--) {
-        int64_t gone = pick[drop];
-        memmove(pick + drop, pick + drop + 1, sizeof *pick * (size_t)(count - drop - 1));
-        s = smallest(t, pick, count - 1, &value, v);
-        if (value < -t->bound) {
-            count--;
-        } else {
-            memmove(pick + drop + 1, pick + drop, sizeof *pick * (size_t)(count - drop - 1));
-            pick[drop] = gone;
-        }
+    s = has_negative(t, pick, n, &negative, &count);
+    if (!s && negative && count <= MANY_OBJECTS) {
+        s = drop_needless(t, pick, &count, pick + n);
+        if (!s)
+            s = smallest(t, pick, count, &value, v, NULL);
     }
-    if (!s)
-        s = smallest(t, pick, count, &value, v);
+    /* It takes very many, or they are too near to 0 for anything but all of them. */
+    if (!s && !(value < -t->bound)) {
+        count = n;
+        for (int64_t i = 0; i < n; i++)
+            pick[i] = i;
+        memcpy(v, eigenvector, sizeof *v * (size_t)n);
+    }
     if (!s)
         s = keep(t, pick, count, v);
 done:
@@ -265,11 +323,11 @@ static mcr_status judge(trial *t, mcr_text *reason, bool *broken)
     mcr_status s = vector && all ? MCR_OK : MCR_NO_MEMORY;
     for (int64_t i = 0; i < t->n && !s; i++)
         all[i] = i;
+    double size = 0;
     if (!s)
-        s = smallest(t, all, t->n, &t->report->min_eigenvalue, vector);
+        s = smallest(t, all, t->n, &t->report->min_eigenvalue, vector, &size);
     if (!s)
-        t->bound = fmax(t->bound, (double)t->n * DBL_EPSILON *
-                                      fmax(fabs(t->value[0]), fabs(t->value[t->n - 1])));
+        t->bound = fmax(t->bound, (double)t->n * DBL_EPSILON * size);
     t->report->bound = t->bound;
     bool found = false;
     if (!s)

@@ -3,6 +3,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "kernel/gradient.h"
 #include "kernel/vectors.h"
 
 #include <math.h>
@@ -46,4 +47,5 @@ const mcr_kernel_type mcr_kernel_chi2 = {
     .bind = bind,
     .block = mcr_vectors_block,
     .diagonal = mcr_vectors_diagonal,
+    .gradient = mcr_gradient_exponential,
 };

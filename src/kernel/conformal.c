@@ -235,6 +235,20 @@ static mcr_status features(const mcr_bound *bound, mcr_features *out)
     return s;
 }
 
+static mcr_status gradient(const mcr_bound *bound, const mcr_tile *tile, const double *d,
+                           int64_t ld, double *slope)
+{
+    const conformal_state *state = bound->state;
+    mcr_tile part;
+    mcr_status s = mcr_tile_like(&part, tile, true);
+    for (int64_t i = 0; i < tile->x.count && !s; i++) {
+        double *k = mcr_tile_row(&part, i), x = state->factor[0][mcr_rows_at(tile->x, i)];
+        for (int64_t j = 0; j < tile->z.count; j++)
+            k[j] = d[i * ld + j] * x * state->factor[1][mcr_rows_at(tile->z, j)];
+    }
+    return s ? s : mcr_bound_child_gradient(bound, 0, tile, part.k, part.ld, slope);
+}
+
 const mcr_kernel_type mcr_kernel_conformal = {
     .size = sizeof(mcr_kernel_type),
     .name = "conformal",
@@ -249,4 +263,5 @@ const mcr_kernel_type mcr_kernel_conformal = {
     .block = block,
     .diagonal = diagonal,
     .features = features,
+    .gradient = gradient,
 };

@@ -85,6 +85,16 @@ static mcr_status features(const mcr_bound *bound, mcr_features *out)
     return s;
 }
 
+static mcr_status gradient(const mcr_bound *bound, const mcr_tile *tile, const double *d,
+                           int64_t ld, double *slope)
+{
+    const constant_params *p = mcr_bound_params(bound);
+    for (int64_t i = 0; i < tile->x.count; i++)
+        for (int64_t j = 0; j < tile->z.count; j++)
+            slope[0] += d[i * ld + j] * p->c;
+    return MCR_OK;
+}
+
 const mcr_kernel_type mcr_kernel_constant = {
     .size = sizeof(mcr_kernel_type),
     .name = "constant",
@@ -96,4 +106,5 @@ const mcr_kernel_type mcr_kernel_constant = {
     .block = block,
     .diagonal = diagonal,
     .features = features,
+    .gradient = gradient,
 };

@@ -2,6 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "kernel/gradient.h"
 #include "kernel/kernel.h"
 
 #include <math.h>
@@ -50,6 +51,19 @@ static mcr_status diagonal(const mcr_bound *bound, int side, mcr_rows rows, doub
     return status;
 }
 
+static mcr_status gradient(const mcr_bound *bound, const mcr_tile *tile, const double *d,
+                           int64_t ld, double *slope)
+{
+    mcr_tile part;
+    mcr_status s = mcr_gradient_values(&part, bound->child[0], tile);
+    for (int64_t i = 0; i < tile->x.count && !s; i++) {
+        double *k = mcr_tile_row(&part, i);
+        for (int64_t j = 0; j < tile->z.count; j++)
+            k[j] = d[i * ld + j] * exp(k[j]);
+    }
+    return s ? s : mcr_bound_child_gradient(bound, 0, tile, part.k, part.ld, slope);
+}
+
 const mcr_kernel_type mcr_kernel_exp = {
     .size = sizeof(mcr_kernel_type),
     .name = "exp",
@@ -59,4 +73,5 @@ const mcr_kernel_type mcr_kernel_exp = {
     .definite = definite,
     .block = block,
     .diagonal = diagonal,
+    .gradient = gradient,
 };

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "kernel/poly.h"
 
 /* ---- names -------------------------------------------------------------------------------------*/
 
@@ -95,9 +96,17 @@ static mcr_status number_rest(mcr_features *f)
     return s;
 }
 
+/* Subsequences and gapped words are many: they are listed when asked for. */
+static bool is_for_learners(const mcr_kernel *k)
+{
+    if (k->type == &mcr_kernel_poly)
+        return mcr_monomials_are_few(k);
+    return k->type->features && k->type != &mcr_kernel_ssk && k->type != &mcr_kernel_gkm;
+}
+
 bool mcr_kernel_has_features(const mcr_kernel *k)
 {
-    bool has = k->type->features != NULL;
+    bool has = is_for_learners(k);
     for (int c = 0; c < k->children && has; c++)
         has = mcr_kernel_has_features(k->child[c]);
     return has;

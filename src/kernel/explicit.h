@@ -37,7 +37,7 @@ struct mcr_features {
     mcr_names *names;   /* NULL: not wanted */
 };
 
-/* Whether all parts of an expression have a map. */
+/* Whether all parts of an expression have a map that a learner may choose by itself. */
 bool mcr_kernel_has_features(const mcr_kernel *kernel);
 
 /* The map of a bound node: an empty one, handed to the type's `features`. */

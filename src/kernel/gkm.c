@@ -8,17 +8,27 @@
  * functions of at most k letters at a time, so a word that differs in d places from one that occurs
  * once is estimated as a sum of Krawtchouk polynomials over letters^l. `full` takes this as it is: a
  * projection, whose square is itself. `truncated` drops the estimates from the first that is not
- * positive on, and the kernel is the inner product of what is left. In both, pairs that differ in more
- * than d places are left out. That is what ls-gkm computes; its default options are
- * normalize(gkm(l=11, k=7, d=3)), with both strands.
+ * positive on, and the kernel is the inner product of what is left: pairs that differ in more than
+ * twice as many places as the last estimate count 0 by themselves.
+ *
+ * Pairs that differ in more than d places are left out. That is what ls-gkm computes; its default
+ * options are normalize(gkm(l=11, k=7, d=3)), with both strands. The result need not be positive
+ * semidefinite: on all words h has the eigenvalues sum_d h(d) P_d(j), j = 0 .. l, with Krawtchouk's
+ * polynomials P (Delsarte, 1973), and those decide. Without d nothing is left out, and it is an inner
+ * product.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include <float.h>
 #include <math.h>
+#include <string.h>
 
 #include "base/number.h"
+#include "kernel/explicit.h"
 #include "kernel/keys.h"
 #include "kernel/mismatches.h"
+#include "kernel/patterns.h"
+#include "kernel/vectors.h"
 
 typedef enum filter { TRUNCATED, FULL, NONE } filter;
 
@@ -45,10 +55,10 @@ static const mcr_param params[] = {
     {.name = "d",
      .type = MCR_INT,
      .offset = offsetof(gkm_params, d),
-     .standard = "3",
      .min = 0,
      .max = MCR_MISMATCHES_LENGTH_MAX,
-     .help = "pairs of words that differ in more places are left out (filter=none: l-k)"},
+     .help = "pairs of words that differ in more places are left out; default: none. ls-gkm has 3: "
+             "faster, and not always positive semidefinite"},
     {.name = "filter",
      .type = MCR_CHOICE,
      .offset = offsetof(gkm_params, filter),
@@ -73,22 +83,6 @@ static const mcr_param params[] = {
     {.name = NULL},
 };
 
-static mcr_status check(mcr *ctx, void *values)
-{
-    gkm_params *p = values;
-    if (p->k > p->l)
-        return mcr_fail(ctx, MCR_BAD_CALL, "gkm: k must be at most l (%lld)", (long long)p->l);
-    if (p->d > p->l)
-        p->d = p->l;
-    if (p->filter == NONE)
-        p->d = p->l - p->k;
-    if (p->strands == 2 && p->letters != 4)
-        return mcr_fail(ctx, MCR_BAD_CALL,
-                        "gkm: letters=%lld, but only DNA has two strands: say strands=1",
-                        (long long)p->letters);
-    return MCR_OK;
-}
-
 /* The estimate of a word from one that differs in d places. */
 static double estimate(const gkm_params *p, int64_t d)
 {
@@ -98,6 +92,38 @@ static double estimate(const gkm_params *p, int64_t d)
             sum += (s % 2 ? -1 : 1) * pow((double)(p->letters - 1), (double)(j - s)) *
                    mcr_choose(d, s) * mcr_choose(p->l - d, j - s);
     return sum / pow((double)p->letters, (double)p->l);
+}
+
+/* The largest distance of words that count when nothing is left out. */
+static int64_t farthest(const gkm_params *p)
+{
+    if (p->filter == FULL)
+        return p->l;
+    if (p->filter == NONE)
+        return p->l - p->k;
+    int64_t last = 0;
+    while (last < p->l && estimate(p, last + 1) > 0)
+        last++;
+    return 2 * last < p->l ? 2 * last : p->l;
+}
+
+static int64_t most_of(const gkm_params *p)
+{
+    return p->d == INT64_MIN ? farthest(p) : p->d;
+}
+
+static mcr_status check(mcr *ctx, void *values)
+{
+    gkm_params *p = values;
+    if (p->k > p->l)
+        return mcr_fail(ctx, MCR_BAD_CALL, "gkm: k must be at most l (%lld)", (long long)p->l);
+    if (p->filter == NONE || p->d >= farthest(p))
+        p->d = INT64_MIN; /* the canonical form */
+    if (p->strands == 2 && p->letters != 4)
+        return mcr_fail(ctx, MCR_BAD_CALL,
+                        "gkm: letters=%lld, but only DNA has two strands: say strands=1",
+                        (long long)p->letters);
+    return MCR_OK;
 }
 
 /* The inner product of the estimates from two words that differ in d places; w[e]: the estimate at a
@@ -117,7 +143,7 @@ static double product_of(const gkm_params *p, const double *w, int64_t d)
     return sum;
 }
 
-static void find_h(mcr_mismatches *what, const gkm_params *p)
+static void find_h(double *h, const gkm_params *p)
 {
     double w[MCR_MISMATCHES_LENGTH_MAX + 1];
     bool positive = true;
@@ -127,40 +153,195 @@ static void find_h(mcr_mismatches *what, const gkm_params *p)
         if (p->filter == TRUNCATED && !positive)
             w[d] = 0;
     }
-    for (int64_t d = 0; d <= p->d; d++)
-        what->h[d] = p->filter == NONE   ? mcr_choose(p->l - d, p->k)
-                     : p->filter == FULL ? w[d]
-                                         : product_of(p, w, d);
+    for (int64_t d = 0; d <= most_of(p); d++)
+        h[d] = p->filter == NONE   ? mcr_choose(p->l - d, p->k)
+               : p->filter == FULL ? w[d]
+                                   : product_of(p, w, d);
+}
+
+/* ---- explicit features: gapped words -----------------------------------------------------------*/
+
+/* A feature's word: which letters count, as a number, and the letters, 0 where there is a gap. */
+enum { SET_BYTES = sizeof(uint64_t), MOST_BYTES = SET_BYTES + MCR_MISMATCHES_LENGTH_MAX };
+
+static void put_word(unsigned char *to, const unsigned char *letter, int64_t l, uint64_t set)
+{
+    for (int b = 0; b < SET_BYTES; b++)
+        to[b] = (unsigned char)(set >> (8 * (SET_BYTES - 1 - b)) & 255);
+    for (int64_t i = 0; i < l; i++)
+        to[SET_BYTES + i] = set >> i & 1 ? letter[i] : 0;
+}
+
+static void name_word(mcr_names *names, const unsigned char *word, int64_t width)
+{
+    uint64_t set = 0;
+    for (int b = 0; b < SET_BYTES; b++)
+        set = set << 8 | word[b];
+    for (int64_t i = 0; i < width - SET_BYTES; i++)
+        if (set >> i & 1)
+            mcr_names_bytes(names, (const char *)word + SET_BYTES + i, 1);
+        else
+            mcr_text_string(&names->text, ".");
+}
+
+/* A, C, G, T as capitals; 0: something else. */
+static unsigned char base_of(unsigned char c)
+{
+    unsigned char big = (unsigned char)(c >= 'a' && c <= 'z' ? c - 'a' + 'A' : c);
+    return big == 'A' || big == 'C' || big == 'G' || big == 'T' ? big : 0;
+}
+
+static unsigned char other_base(unsigned char c)
+{
+    return c == 'A' ? 'T' : c == 'T' ? 'A' : c == 'C' ? 'G' : 'C';
+}
+
+/* One gapped word of an object. With both strands a word and the one across from it are the same
+ * feature; where they are equal it counts sqrt(2), so that products are those of the kernel. */
+static mcr_status add_gapped(mcr_patterns *to, const gkm_params *p, int64_t object,
+                             const unsigned char *letter, uint64_t set)
+{
+    unsigned char word[2][MOST_BYTES], across[MCR_MISMATCHES_LENGTH_MAX];
+    put_word(word[0], letter, p->l, set);
+    if (p->strands == 1)
+        return mcr_patterns_add(to, object, word[0], 1);
+    uint64_t turned = 0;
+    for (int64_t i = 0; i < p->l; i++) {
+        across[i] = other_base(letter[p->l - 1 - i]);
+        turned |= (set >> (p->l - 1 - i) & 1) << i;
+    }
+    put_word(word[1], across, p->l, turned);
+    int order = memcmp(word[0], word[1], (size_t)to->width);
+    return mcr_patterns_add(to, object, word[order > 0], order == 0 ? sqrt(2) : 1);
+}
+
+/* All sets of k places out of l, the next one after each (Gosper). */
+static mcr_status add_window(mcr_patterns *to, const gkm_params *p, int64_t object,
+                             const unsigned char *letter)
+{
+    mcr_status s = MCR_OK;
+    double sets = mcr_choose(p->l, p->k);
+    uint64_t set = p->k == 64 ? UINT64_MAX : ((uint64_t)1 << p->k) - 1;
+    for (double done = 0; done < sets && !s; done++) {
+        s = add_gapped(to, p, object, letter, set);
+        uint64_t low = set & (0 - set), high = set + low;
+        set = high ? (((high ^ set) >> 2) / low) | high : 0;
+    }
+    return s;
+}
+
+static mcr_status list_gapped(mcr_bound *bound, mcr_binding *binding)
+{
+    const gkm_params *p = mcr_bound_params(bound);
+    mcr_patterns list = {.bound = bound, .width = SET_BYTES + p->l, .name = name_word};
+    int64_t object = 0;
+    mcr_status s = mcr_keys_objects(&object, bound);
+    object = 0;
+    for (int side = 0; side < mcr_features_sides(bound) && !s; side++)
+        for (int64_t i = 0; i < bound->field[side].count && !s; i++, object++) {
+            const char *bytes;
+            unsigned char letter[MCR_MISMATCHES_LENGTH_MAX];
+            int64_t length;
+            mcr_bound_string(bound, side, i, &bytes, &length);
+            for (int64_t at = 0; at + p->l <= length && !s; at++) {
+                bool good = true;
+                for (int64_t j = 0; j < p->l; j++) {
+                    unsigned char c = (unsigned char)bytes[at + j];
+                    letter[j] = p->strands == 2 ? base_of(c) : c;
+                    good = good && (p->strands == 1 || letter[j]);
+                }
+                if (good)
+                    s = add_window(&list, p, object, letter);
+            }
+        }
+    if (!s)
+        s = mcr_patterns_offer(&list, binding);
+    mcr_patterns_free(&list);
+    return s;
+}
+
+static void unbind(mcr_bound *bound)
+{
+    if (!bound->listed[0])
+        mcr_mismatches_unbind(bound);
+}
+
+static mcr_status block(const mcr_bound *bound, const mcr_tile *tile)
+{
+    return bound->listed[0] ? mcr_vectors_block(bound, tile) : mcr_mismatches_block(bound, tile);
+}
+
+static mcr_status diagonal(const mcr_bound *bound, int side, mcr_rows rows, double *k)
+{
+    return bound->listed[0] ? mcr_vectors_diagonal(bound, side, rows, k)
+                            : mcr_mismatches_diagonal(bound, side, rows, k);
+}
+
+static mcr_status features(const mcr_bound *bound, mcr_features *out)
+{
+    if (!bound->listed[0])
+        return mcr_fail(bound->ctx, MCR_BAD_CALL,
+                        "gkm: the estimated counts of all words are too many to list; take the "
+                        "gapped words themselves (filter=none)");
+    return mcr_features_listed(bound, out);
 }
 
 static mcr_status bind(mcr_bound *bound, mcr_binding *binding)
 {
-    (void)binding;
     const gkm_params *p = mcr_bound_params(bound);
+    if (binding->listing && p->filter == NONE)
+        return list_gapped(bound, binding);
     mcr_alphabet a = mcr_alphabet_of(bound);
-    mcr_mismatches what = {.length = p->l, .most = p->d, .both_strands = p->strands == 2};
+    mcr_mismatches what = {.length = p->l, .most = most_of(p), .both_strands = p->strands == 2};
     if (p->strands == 1 && p->filter != NONE && a.count > p->letters)
         return mcr_fail(
             bound->ctx, MCR_BAD_DATA,
             "gkm: the strings have %d different letters: say letters=%d or more (20 for "
             "proteins), or filter=none",
             a.count, a.count);
-    find_h(&what, p);
+    find_h(what.h, p);
     return mcr_mismatches_bind(bound, &what);
 }
 
+/* The eigenvalue number j of h on all words, with a bound of its rounding. */
+static double eigenvalue(const gkm_params *p, const double *h, int64_t j, double *rounding)
+{
+    double sum = 0, size = 0;
+    for (int64_t d = 0; d <= p->d; d++)
+        for (int64_t s = 0; s <= d; s++) {
+            double part = h[d] * mcr_choose(j, s) * mcr_choose(p->l - j, d - s) *
+                          pow((double)(p->letters - 1), (double)(d - s));
+            sum += s % 2 ? -part : part;
+            size += fabs(part);
+        }
+    *rounding = 64 * (double)p->l * DBL_EPSILON * size;
+    return sum;
+}
+
+/* With both strands the eigenvalues are those of one, doubled, on functions that are the same for a word
+ * and the one across from it; every j has such functions. */
 static mcr_definite definite(const void *values, const mcr_definite *child, int children,
                              const char **rule)
 {
     const gkm_params *p = values;
+    double h[MCR_MISMATCHES_LENGTH_MAX + 1], lowest = INFINITY, rounding;
     (void)child;
     (void)children;
-    if (p->filter == NONE || p->d == p->l) {
-        *rule = "an inner product of gapped words";
+    if (p->d == INT64_MIN) {
+        *rule = p->filter == NONE ? "an inner product of gapped words"
+                                  : "an inner product of estimated counts of words";
         return MCR_PSD;
     }
-    *rule = "words that differ in more than d places are left out: PSD in practice, not by a rule";
-    return MCR_DEFINITE_UNKNOWN;
+    find_h(h, p);
+    for (int64_t j = 0; j <= p->l; j++) {
+        double value = eigenvalue(p, h, j, &rounding);
+        lowest = fmin(lowest, fabs(value) <= rounding ? 0 : value);
+    }
+    *rule = lowest > 0   ? "all eigenvalues on words are above 0 (Krawtchouk's polynomials)"
+            : lowest < 0 ? "an eigenvalue on words is negative (Krawtchouk's polynomials), as "
+                           "words that differ in more than d places are left out"
+                         : "an eigenvalue on words cannot be told from 0";
+    return lowest > 0 ? MCR_PSD : lowest < 0 ? MCR_INDEFINITE : MCR_DEFINITE_UNKNOWN;
 }
 
 const mcr_kernel_type mcr_kernel_gkm = {
@@ -170,10 +351,12 @@ const mcr_kernel_type mcr_kernel_gkm = {
     .kinds = MCR_STRINGS,
     .params = params,
     .params_size = sizeof(gkm_params),
+    .indefinite = 1,
     .check = check,
     .definite = definite,
     .bind = bind,
-    .unbind = mcr_mismatches_unbind,
-    .block = mcr_mismatches_block,
-    .diagonal = mcr_mismatches_diagonal,
+    .unbind = unbind,
+    .block = block,
+    .diagonal = diagonal,
+    .features = features,
 };

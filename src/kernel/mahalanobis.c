@@ -2,10 +2,11 @@
  *
  * Q comes from a file, as its numbers, or as its diagonal. The canonical form has the numbers, so
  * that a model needs no file. A diagonal scales the features; any other Q is factored, Q = L L', and
- * the kernel is the inner product of L'x and L'z, exactly symmetric.
+ * the kernel is the inner product of L'x and L'z, exactly symmetric: these are its features.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "kernel/explicit.h"
 #include "kernel/vectors.h"
 
 #include <float.h>
@@ -309,6 +310,9 @@ static mcr_status join_factored(mcr_vectors **out, mcr_bound *bound, mcr_binding
         mcr_store_free(store[0]);
         mcr_store_free(store[1]);
     } else {
+        bound->listed[0] = store[0];
+        bound->listed[1] = store[1];
+        bound->listed_count = store[0]->cols;
         s = mcr_vectors_join_made(out, bound, binding, store, bytes, MCR_NEEDS_DOT, NULL, 0);
     }
     mcr_free(ctx, l);
@@ -340,6 +344,33 @@ static mcr_status bind(mcr_bound *bound, mcr_binding *binding)
     return s ? s : mcr_vectors_offer(bound, &f);
 }
 
+/* The columns times the root of the diagonal. */
+static mcr_status scaled_features(const mcr_bound *bound, mcr_features *out, const mcr_reals *diag)
+{
+    double *scale;
+    mcr_status s = mcr_vectors_spread(&scale, bound, "diag", diag);
+    if (!s)
+        s = mcr_features_vectors(bound, out);
+    for (int side = 0; side < mcr_features_sides(bound) && !s; side++)
+        for (int64_t e = 0; e < out->start[side][out->objects[side]]; e++)
+            out->value[side][e] *= sqrt(scale[out->index[side][e]]);
+    mcr_free(bound->ctx, scale);
+    return s;
+}
+
+static mcr_status features(const mcr_bound *bound, mcr_features *out)
+{
+    const mahalanobis_params *p = mcr_bound_params(bound);
+    if (p->diag.count > 0)
+        return scaled_features(bound, out, &p->diag);
+    mcr_status s = mcr_features_listed(bound, out);
+    for (int64_t i = 0; out->names && i < out->count && !s; i++) {
+        mcr_text_format(&out->names->text, "(L'x)%lld", (long long)i + 1);
+        s = mcr_names_end(out->names);
+    }
+    return s;
+}
+
 MCR_ALWAYS_PSD(definite, "an inner product through a positive semidefinite matrix")
 
 const mcr_kernel_type mcr_kernel_mahalanobis = {
@@ -354,4 +385,5 @@ const mcr_kernel_type mcr_kernel_mahalanobis = {
     .bind = bind,
     .block = mcr_vectors_block,
     .diagonal = mcr_vectors_diagonal,
+    .features = features,
 };

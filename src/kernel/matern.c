@@ -7,6 +7,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "kernel/gradient.h"
 #include "kernel/vectors.h"
 
 #include <math.h>
@@ -80,6 +81,52 @@ static mcr_status bind(mcr_bound *bound, mcr_binding *binding)
 
 MCR_ALWAYS_PSD(definite, "a mixture of cosines with a density of Student's form (Bochner)")
 
+/* With r as above: for one length -r K'(r); for length_k that times the share of feature k in r^2. */
+static double slope_at(double r, int32_t order)
+{
+    double e = exp(-r);
+    return order == 0 ? r * e : order == 1 ? r * r * e : r * r * (1 + r) * e / 3;
+}
+
+/* The same over r^2 nu 2, the squared distance with the lengths taken out; 0 has no slope. */
+static double share_at(double r, int32_t order)
+{
+    double e = exp(-r);
+    return order == 0 ? (r > 0 ? e / r : 0) : order == 1 ? 3 * e : 5 * (1 + r) * e / 3;
+}
+
+static mcr_status gradient(const mcr_bound *bound, const mcr_tile *tile, const double *d,
+                           int64_t ld, double *slope)
+{
+    const matern_params *p = mcr_bound_params(bound);
+    bool one = p->length.count == 1;
+    double a = bound->fused->a, *sum = NULL;
+    int32_t order = bound->fused->order;
+    mcr_tile w;
+    mcr_status s = mcr_gradient_distances(&w, bound, tile);
+    for (int64_t i = 0; i < tile->x.count && !s; i++) {
+        double *q = mcr_tile_row(&w, i), total = 0;
+        for (int64_t j = 0; j < tile->z.count; j++) {
+            double r = a * sqrt(fmax(q[j], 0));
+            q[j] = d[i * ld + j] * (one ? slope_at(r, order) : share_at(r, order));
+            total += q[j];
+        }
+        if (one)
+            slope[0] += total;
+    }
+    if (s || one)
+        return s;
+    sum = mcr_scratch_take(tile->scratch, (size_t)p->length.count * sizeof *sum);
+    if (!sum)
+        return MCR_NO_MEMORY;
+    for (int64_t k = 0; k < p->length.count; k++)
+        sum[k] = 0;
+    s = mcr_gradient_features(bound, tile, w.k, w.ld, MCR_PART_SQUARE, sum);
+    for (int64_t k = 0; k < p->length.count && !s; k++)
+        slope[k] += sum[k] / (p->length.values[k] * p->length.values[k]);
+    return s;
+}
+
 const mcr_kernel_type mcr_kernel_matern = {
     .size = sizeof(mcr_kernel_type),
     .name = "matern",
@@ -92,4 +139,5 @@ const mcr_kernel_type mcr_kernel_matern = {
     .bind = bind,
     .block = mcr_vectors_block,
     .diagonal = mcr_vectors_diagonal,
+    .gradient = gradient,
 };

@@ -12,19 +12,32 @@
 
 #include "base/number.h"
 
-enum { DEGREE_MOST = 8 };
+/* Of high degrees, sums of monomials lose digits: models are not turned into such. To list them does
+ * no harm. */
+enum { DEGREE_SUMMED = 8, DEGREE_MOST = 64 };
 
-bool mcr_monomials_of(mcr_monomials *out, const mcr_kernel *kernel, int64_t features, int64_t most)
+static bool find_monomials(mcr_monomials *out, const mcr_kernel *kernel, int64_t features,
+                           int64_t most, int64_t degree)
 {
     if (kernel->type != &mcr_kernel_poly)
         return false;
     out->of = *(const mcr_poly_params *)kernel->params;
     out->features = features;
-    if (out->of.degree > DEGREE_MOST)
+    if (out->of.degree > degree)
         return false;
     double count = mcr_choose(features + (out->of.c > 0) + out->of.degree - 1, out->of.degree);
     out->count = count <= (double)most ? (int64_t)count : 0;
     return out->count > 0;
+}
+
+bool mcr_monomials_of(mcr_monomials *out, const mcr_kernel *kernel, int64_t features, int64_t most)
+{
+    return find_monomials(out, kernel, features, most, DEGREE_SUMMED);
+}
+
+bool mcr_monomials_are_few(const mcr_kernel *poly)
+{
+    return ((const mcr_poly_params *)poly->params)->degree <= DEGREE_SUMMED;
 }
 
 double mcr_monomials_work(const mcr_monomials *m, double nonzeros)
@@ -182,11 +195,16 @@ mcr_status mcr_monomials_features(const mcr_bound *bound, mcr_features *out)
     const mcr_store *x = bound->field[0].store, *z = bound->field[1].store;
     mcr_monomials m;
     mcr_status s = MCR_OK;
-    if (!mcr_monomials_of(&m, bound->kernel, x->cols > z->cols ? x->cols : z->cols, INT32_MAX))
+    const mcr_poly_params *of = bound->kernel->params;
+    if (of->degree > DEGREE_MOST)
+        return mcr_fail(bound->ctx, MCR_BAD_CALL,
+                        "poly: monomials are listed up to degree %d, not %lld", DEGREE_MOST,
+                        (long long)of->degree);
+    if (!find_monomials(&m, bound->kernel, x->cols > z->cols ? x->cols : z->cols, INT32_MAX,
+                        DEGREE_MOST))
         return mcr_fail(bound->ctx, MCR_BAD_CALL,
                         "poly of degree %lld on %lld features has too many monomials to list",
-                        (long long)((const mcr_poly_params *)bound->kernel->params)->degree,
-                        (long long)x->cols);
+                        (long long)of->degree, (long long)x->cols);
     s = mcr_features_resize(out, m.count);
     if (!s)
         s = mcr_features_expect(out, count_entries(bound, &m));

@@ -7,6 +7,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "kernel/explicit.h"
+#include "kernel/gradient.h"
 #include "kernel/kernel.h"
 
 #include <float.h>
@@ -156,6 +157,56 @@ static mcr_status features(const mcr_bound *bound, mcr_features *out)
     return s;
 }
 
+/* The part of the lengths: weight_i times the derivative of K(x_i,x_i), a few objects at a time, as the
+ * diagonal of a square tile. */
+static mcr_status add_lengths(const mcr_bound *bound, const mcr_tile *tile, mcr_rows rows,
+                              const double *weight, double *slope)
+{
+    enum { FEW = 32 };
+    double d[FEW * FEW];
+    mcr_status s = MCR_OK;
+    for (int64_t first = 0; first < rows.count && !s; first += FEW) {
+        mcr_tile square = *tile;
+        square.x = square.z = mcr_rows_part(rows, first, FEW);
+        for (int64_t i = 0; i < FEW * FEW; i++)
+            d[i] = i % (FEW + 1) == 0 && i / FEW < square.x.count ? weight[first + i / FEW] : 0;
+        s = mcr_bound_child_gradient(bound, 0, &square, d, FEW, slope);
+    }
+    return s;
+}
+
+/* d K(x,z) = d k(x,z) / (|x||z|) - K(x,z)/2 (d k(x,x) / |x|^2 + d k(z,z) / |z|^2). */
+static mcr_status gradient(const mcr_bound *bound, const mcr_tile *tile, const double *d,
+                           int64_t ld, double *slope)
+{
+    const normalize_state *state = bound->state;
+    mcr_tile part;
+    double *of[2];
+    for (int side = 0; side < 2; side++) {
+        int64_t count = side ? tile->z.count : tile->x.count;
+        of[side] = mcr_scratch_take(tile->scratch, (size_t)count * sizeof **of);
+        for (int64_t i = 0; i < count && of[side]; i++)
+            of[side][i] = 0;
+    }
+    mcr_status s = of[0] && of[1] ? mcr_gradient_values(&part, bound, tile) : MCR_NO_MEMORY;
+    for (int64_t i = 0; i < tile->x.count && !s; i++) {
+        double *k = mcr_tile_row(&part, i), x = state->inverse[0][mcr_rows_at(tile->x, i)];
+        for (int64_t j = 0; j < tile->z.count; j++) {
+            double z = state->inverse[1][mcr_rows_at(tile->z, j)], each = d[i * ld + j];
+            of[0][i] -= 0.5 * each * k[j] * x * x;
+            of[1][j] -= 0.5 * each * k[j] * z * z;
+            k[j] = each * x * z;
+        }
+    }
+    if (!s && !bound->same)
+        s = mcr_fail(bound->ctx, MCR_BAD_CALL, "normalize: the gradient is for one data set");
+    if (!s)
+        s = mcr_bound_child_gradient(bound, 0, tile, part.k, part.ld, slope);
+    if (!s)
+        s = add_lengths(bound, tile, tile->x, of[0], slope);
+    return s ? s : add_lengths(bound, tile, tile->z, of[1], slope);
+}
+
 const mcr_kernel_type mcr_kernel_normalize = {
     .size = sizeof(mcr_kernel_type),
     .name = "normalize",
@@ -167,4 +218,5 @@ const mcr_kernel_type mcr_kernel_normalize = {
     .block = block,
     .diagonal = diagonal,
     .features = features,
+    .gradient = gradient,
 };

@@ -4,8 +4,9 @@
  *   base = number | "(" expr ")" | name [ "(" [arg {"," arg}] ")" ]
  *   arg  = field | name "=" value | expr
  *
- * A minus sign belongs to a number. A leaf takes a field, a combinator takes kernels. A recursive
- * descent, whose depth is limited; every fault is marked with its place in the text.
+ * A minus sign belongs to a number, and a power binds tighter than it: -2^2 is -(2^2). A leaf takes a
+ * field, a combinator takes kernels. A recursive descent, whose depth is limited; every fault is
+ * marked with its place in the text.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -404,9 +405,44 @@ static mcr_status parse_base(mcr_parser *p, mcr_kernel **out)
     return starts_name(p) ? parse_call(p, out) : mcr_parser_expected(p);
 }
 
+static mcr_status parse_factor(mcr_parser *p, mcr_kernel **out);
+
+/* "-2^" */
+static bool is_negated_power(const mcr_parser *p)
+{
+    double value;
+    mcr_parser behind = *p;
+    if (peek(p) != '-' || !(behind.at = mcr_parse_real(p->at, p->end, &value)))
+        return false;
+    skip_space(&behind);
+    return peek(&behind) == '^';
+}
+
+/* -2^2 as -1*2^2. */
+static mcr_status parse_negated(mcr_parser *p, mcr_kernel **out)
+{
+    static const char minus_one[] = "-1";
+    mcr_kernel *part[2] = {NULL, NULL};
+    mcr_span whole = {p->at, p->at + 1};
+    mcr_span value = {minus_one, minus_one + 2};
+    p->at++;
+    *out = NULL;
+    mcr_status status = parse_factor(p, &part[1]);
+    whole.end = p->at;
+    if (status == MCR_OK)
+        status = make_simple(p, &part[0], whole, &mcr_kernel_constant, value, NULL);
+    if (status == MCR_OK)
+        return mcr_parser_place(
+            p, whole, mcr_kernel_new(out, p->ctx, &mcr_kernel_product, NULL, NULL, part, 2));
+    mcr_kernel_free(part[1]);
+    return status;
+}
+
 static mcr_status parse_factor(mcr_parser *p, mcr_kernel **out)
 {
     skip_space(p);
+    if (is_negated_power(p))
+        return parse_negated(p, out);
     mcr_span whole = {p->at, p->at};
     mcr_status status = parse_base(p, out);
     if (status != MCR_OK)

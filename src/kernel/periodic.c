@@ -8,6 +8,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "kernel/gradient.h"
 #include "kernel/vectors.h"
 
 #include <inttypes.h>
@@ -169,6 +170,43 @@ static mcr_status bind(mcr_bound *bound, mcr_binding *binding)
 
 MCR_ALWAYS_PSD(definite, "an rbf kernel of points on circles, one a feature")
 
+/* With t = pi (x_k-z_k)/period_k: 2/length_k^2 sin(2t) t K for the period, 4 sin^2(t)/length_k^2 K for the
+ * length; one value for all features gets the sum. */
+static void add_pair(const periodic_params *p, const double *x, const double *z, int64_t cols,
+                     double weight, double *slope)
+{
+    const double pi = 3.14159265358979323846;
+    int64_t periods = p->period.count, lengths = p->length.count;
+    for (int64_t k = 0; k < cols; k++) {
+        double period = p->period.values[periods > 1 ? k : 0];
+        double length = p->length.values[lengths > 1 ? k : 0];
+        double apart = x[k] - z[k], half = pi * (remainder(apart, period) / period);
+        double in_circle = sin(half), out = cos(half), share = weight / (length * length);
+        slope[periods > 1 ? k : 0] += 4 * share * in_circle * out * (pi * (apart / period));
+        slope[periods + (lengths > 1 ? k : 0)] += 4 * share * in_circle * in_circle;
+    }
+}
+
+static mcr_status gradient(const mcr_bound *bound, const mcr_tile *tile, const double *d,
+                           int64_t ld, double *slope)
+{
+    const periodic_params *p = mcr_bound_params(bound);
+    int64_t cols = mcr_bound_cols(bound);
+    mcr_tile w;
+    mcr_status s = mcr_gradient_values(&w, bound, tile);
+    const double *x = mcr_gradient_vectors(bound, tile, 0);
+    const double *z = mcr_gradient_vectors(bound, tile, 1);
+    if (!s && (!x || !z))
+        s = MCR_NO_MEMORY;
+    for (int64_t i = 0; i < tile->x.count && !s; i++) {
+        const double *k = mcr_tile_row(&w, i);
+        for (int64_t j = 0; j < tile->z.count; j++)
+            if (d[i * ld + j] != 0)
+                add_pair(p, x + i * cols, z + j * cols, cols, d[i * ld + j] * k[j], slope);
+    }
+    return s;
+}
+
 const mcr_kernel_type mcr_kernel_periodic = {
     .size = sizeof(mcr_kernel_type),
     .name = "periodic",
@@ -180,4 +218,5 @@ const mcr_kernel_type mcr_kernel_periodic = {
     .bind = bind,
     .block = mcr_vectors_block,
     .diagonal = mcr_vectors_diagonal,
+    .gradient = gradient,
 };

@@ -7,6 +7,7 @@
 
 #include <math.h>
 
+#include "kernel/gradient.h"
 #include "kernel/vectors.h"
 
 static const mcr_param params[] = {
@@ -51,6 +52,29 @@ static mcr_status bind(mcr_bound *bound, mcr_binding *binding)
 
 MCR_ALWAYS_PSD(definite, "a power of an inner product plus a constant that is not negative")
 
+/* degree (scale x.z + c)^(degree-1) times c, if that is above 0, and times scale x.z. */
+static mcr_status gradient(const mcr_bound *bound, const mcr_tile *tile, const double *d,
+                           int64_t ld, double *slope)
+{
+    const mcr_poly_params *p = mcr_bound_params(bound);
+    mcr_tile w;
+    mcr_status s = mcr_gradient_products(&w, bound, tile);
+    for (int64_t i = 0; i < tile->x.count && !s; i++) {
+        const double *dot = mcr_tile_row(&w, i);
+        double of_c = 0, of_scale = 0;
+        for (int64_t j = 0; j < tile->z.count; j++) {
+            double base = p->scale * dot[j] + p->c;
+            double k = d[i * ld + j] * (double)p->degree * pow(base, (double)(p->degree - 1));
+            of_c += k * p->c;
+            of_scale += k * p->scale * dot[j];
+        }
+        if (p->c > 0)
+            slope[0] += of_c;
+        slope[p->c > 0] += of_scale;
+    }
+    return s;
+}
+
 const mcr_kernel_type mcr_kernel_poly = {
     .size = sizeof(mcr_kernel_type),
     .name = "poly",
@@ -63,4 +87,5 @@ const mcr_kernel_type mcr_kernel_poly = {
     .block = mcr_vectors_block,
     .diagonal = mcr_vectors_diagonal,
     .features = mcr_monomials_features,
+    .gradient = gradient,
 };

@@ -23,6 +23,8 @@ typedef struct mcr_monomials {
 
 /* Whether the kernel is poly with at most `most` monomials of so many features. */
 bool mcr_monomials_of(mcr_monomials *out, const mcr_kernel *kernel, int64_t features, int64_t most);
+/* Whether the degree is low enough for mcr_monomials_of. */
+bool mcr_monomials_are_few(const mcr_kernel *poly);
 /* Monomials that are not zero where so many features are not. */
 double mcr_monomials_work(const mcr_monomials *m, double nonzeros);
 /* weight += coef K(x, .) for object i of a field of vectors. */

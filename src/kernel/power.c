@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "kernel/explicit.h"
+#include "kernel/gradient.h"
 #include "kernel/kernel.h"
 
 #include <float.h>
@@ -93,6 +94,20 @@ static mcr_status features(const mcr_bound *bound, mcr_features *out)
     return s;
 }
 
+static mcr_status gradient(const mcr_bound *bound, const mcr_tile *tile, const double *d,
+                           int64_t ld, double *slope)
+{
+    double degree = (double)mcr_kernel_degree(bound->kernel);
+    mcr_tile part;
+    mcr_status s = mcr_gradient_values(&part, bound->child[0], tile);
+    for (int64_t i = 0; i < tile->x.count && !s; i++) {
+        double *k = mcr_tile_row(&part, i);
+        for (int64_t j = 0; j < tile->z.count; j++)
+            k[j] = d[i * ld + j] * degree * pow(k[j], degree - 1);
+    }
+    return s ? s : mcr_bound_child_gradient(bound, 0, tile, part.k, part.ld, slope);
+}
+
 const mcr_kernel_type mcr_kernel_power = {
     .size = sizeof(mcr_kernel_type),
     .name = "power",
@@ -105,4 +120,5 @@ const mcr_kernel_type mcr_kernel_power = {
     .block = block,
     .diagonal = diagonal,
     .features = features,
+    .gradient = gradient,
 };

@@ -24,7 +24,7 @@ static int strength(const mcr_kernel *k)
         return AS_PRODUCT;
     if (k->type == &mcr_kernel_power)
         return AS_POWER;
-    /* -1^2 reads as (-1)^2, but people may doubt it. */
+    /* -1^2 is -(1^2). */
     if (mcr_kernel_is_constant(k, &value) && signbit(value))
         return AS_POWER;
     return AS_WORD;

@@ -3,7 +3,9 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "kernel/explicit.h"
+#include "kernel/gradient.h"
 #include "kernel/kernel.h"
+#include "kernel/scales.h"
 
 /* Schur: the elementwise product of positive semidefinite matrices is positive semidefinite; every
  * factor of -1 turns the sign. */
@@ -52,6 +54,46 @@ static mcr_status features(const mcr_bound *bound, mcr_features *out)
     return s;
 }
 
+/* d times all children but one, in `to`. */
+static mcr_status others(const mcr_bound *bound, int but, const mcr_tile *tile, const double *d,
+                         int64_t ld, const mcr_tile *to)
+{
+    mcr_status s = MCR_OK;
+    for (int64_t i = 0; i < tile->x.count; i++)
+        for (int64_t j = 0; j < tile->z.count; j++)
+            ((double *)to->k)[i * to->ld + j] = d[i * ld + j];
+    for (int c = 0; c < bound->children && !s; c++) {
+        mcr_tile part;
+        size_t mark = mcr_scratch_mark(tile->scratch);
+        if (c == but)
+            continue;
+        s = mcr_gradient_values(&part, bound->child[c], tile);
+        for (int64_t i = 0; i < tile->x.count && !s; i++) {
+            double *sum = mcr_tile_row(to, i);
+            const double *k = mcr_tile_row(&part, i);
+            for (int64_t j = 0; j < tile->z.count; j++)
+                sum[j] *= k[j];
+        }
+        mcr_scratch_release(tile->scratch, mark);
+    }
+    return s;
+}
+
+static mcr_status gradient(const mcr_bound *bound, const mcr_tile *tile, const double *d,
+                           int64_t ld, double *slope)
+{
+    mcr_tile part;
+    mcr_status s = mcr_tile_like(&part, tile, true);
+    for (int c = 0; c < bound->children && !s; c++) {
+        if (mcr_kernel_scales(bound->child[c]->kernel, NULL) == 0)
+            continue;
+        s = others(bound, c, tile, d, ld, &part);
+        if (!s)
+            s = mcr_bound_child_gradient(bound, c, tile, part.k, part.ld, slope);
+    }
+    return s;
+}
+
 const mcr_kernel_type mcr_kernel_product = {
     .size = sizeof(mcr_kernel_type),
     .name = "product",
@@ -62,4 +104,5 @@ const mcr_kernel_type mcr_kernel_product = {
     .block = block,
     .diagonal = diagonal,
     .features = features,
+    .gradient = gradient,
 };

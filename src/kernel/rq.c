@@ -3,6 +3,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "kernel/gradient.h"
 #include "kernel/vectors.h"
 
 #include <assert.h>
@@ -82,6 +83,42 @@ static mcr_status bind(mcr_bound *bound, mcr_binding *binding)
 
 MCR_ALWAYS_PSD(definite, "a mixture of rbf kernels")
 
+/* With q = |x-z|^2 / (2 alpha length^2): alpha (q/(1+q) - log(1+q)) K for alpha, 2 alpha q/(1+q) K for
+ * one length, its part of feature k for length_k. */
+static mcr_status gradient(const mcr_bound *bound, const mcr_tile *tile, const double *d,
+                           int64_t ld, double *slope)
+{
+    const rq_params *p = mcr_bound_params(bound);
+    bool one = p->length.count == 1;
+    double alpha = p->alpha;
+    mcr_tile w;
+    mcr_status s = mcr_gradient_distances(&w, bound, tile);
+    for (int64_t i = 0; i < tile->x.count && !s; i++) {
+        double *row = mcr_tile_row(&w, i), of_alpha = 0, of_length = 0;
+        for (int64_t j = 0; j < tile->z.count; j++) {
+            double q = bound->fused->a * fmax(row[j], 0), log_base = log1p(q);
+            double k = d[i * ld + j] * exp(-alpha * log_base);
+            of_alpha += k * alpha * (q / (1 + q) - log_base);
+            of_length += k * 2 * alpha * q / (1 + q);
+            row[j] = k / (1 + q);
+        }
+        slope[0] += of_alpha;
+        if (one)
+            slope[1] += of_length;
+    }
+    if (s || one)
+        return s;
+    double *sum = mcr_scratch_take(tile->scratch, (size_t)p->length.count * sizeof *sum);
+    if (!sum)
+        return MCR_NO_MEMORY;
+    for (int64_t k = 0; k < p->length.count; k++)
+        sum[k] = 0;
+    s = mcr_gradient_features(bound, tile, w.k, w.ld, MCR_PART_SQUARE, sum);
+    for (int64_t k = 0; k < p->length.count && !s; k++)
+        slope[1 + k] += sum[k] / (p->length.values[k] * p->length.values[k]);
+    return s;
+}
+
 const mcr_kernel_type mcr_kernel_rq = {
     .size = sizeof(mcr_kernel_type),
     .name = "rq",
@@ -93,4 +130,5 @@ const mcr_kernel_type mcr_kernel_rq = {
     .bind = bind,
     .block = mcr_vectors_block,
     .diagonal = mcr_vectors_diagonal,
+    .gradient = gradient,
 };

@@ -8,7 +8,10 @@
  */
 #include <stdlib.h>
 
+#include "kernel/explicit.h"
 #include "kernel/kernel.h"
+#include "kernel/keys.h"
+#include "kernel/patterns.h"
 #include "linalg/subsequence.h"
 #include "linalg/tiles.h"
 
@@ -55,10 +58,83 @@ static string string_of(const mcr_bound *bound, int side, int64_t i)
     return (string){(const unsigned char *)f->store->bytes + begin, f->store->start[r + 1] - begin};
 }
 
+/* ---- explicit features: the subsequences -------------------------------------------------------*/
+
+/* One string: words grow letter by letter. weight[t][j]: the occurrences of the first t letters that end
+ * at place j, each lambda to the places it spans. */
+typedef struct growth {
+    mcr_patterns *to;
+    const ssk_params *p;
+    string text;
+    int64_t object;
+    double *weight; /* p + 1 rows of `length` numbers */
+    unsigned char word[MCR_SUBSEQUENCE_MOST];
+} growth;
+
+/* Words that begin with the first t letters of g->word, in their order. */
+static mcr_status grow(growth *g, int64_t t)
+{
+    int64_t n = g->text.length;
+    const double *now = g->weight + t * n;
+    double *next = g->weight + (t + 1) * n, lambda = g->p->lambda;
+    bool seen[256] = {false};
+    mcr_status s = MCR_OK;
+    for (int64_t j = t; j < n; j++)
+        seen[g->text.bytes[j]] = true;
+    for (int c = 0; c < 256 && !s; c++) {
+        if (!seen[c])
+            continue;
+        double before = t == 0 ? 1 : 0, sum = 0; /* occurrences so far, drawn out to place j */
+        for (int64_t j = 0; j < n; j++) {
+            next[j] = g->text.bytes[j] == c ? lambda * before : 0;
+            sum += next[j];
+            before = t == 0 ? 1 : lambda * before + now[j];
+        }
+        g->word[t] = (unsigned char)c;
+        if (sum > 0 && t + 1 == g->p->p)
+            s = mcr_patterns_add(g->to, g->object, g->word, sum);
+        else if (sum > 0)
+            s = grow(g, t + 1);
+    }
+    return s;
+}
+
+static void name_word(mcr_names *names, const unsigned char *word, int64_t width)
+{
+    mcr_names_bytes(names, (const char *)word, width);
+}
+
+static mcr_status list_subsequences(mcr_bound *bound, mcr_binding *binding)
+{
+    const ssk_params *p = mcr_bound_params(bound);
+    mcr *ctx = bound->ctx;
+    mcr_patterns list = {.bound = bound, .width = p->p, .name = name_word};
+    int64_t object;
+    mcr_status s = mcr_keys_objects(&object, bound);
+    object = 0;
+    for (int side = 0; side < mcr_features_sides(bound) && !s; side++)
+        for (int64_t i = 0; i < bound->field[side].count && !s; i++, object++) {
+            growth g = {.to = &list, .p = p, .object = object};
+            g.text = string_of(bound, side, i);
+            size_t cells;
+            if (!mcr_size_mul((size_t)p->p + 1, (size_t)g.text.length, &cells) ||
+                !(g.weight = mcr_alloc_zero(ctx, cells, sizeof *g.weight)))
+                s = MCR_NO_MEMORY;
+            else
+                s = grow(&g, 0);
+            mcr_free(ctx, g.weight);
+        }
+    if (!s)
+        s = mcr_patterns_offer(&list, binding);
+    mcr_patterns_free(&list);
+    return s;
+}
+
 static mcr_status bind(mcr_bound *bound, mcr_binding *binding)
 {
-    (void)binding;
     const ssk_params *p = mcr_bound_params(bound);
+    if (binding->listing)
+        return list_subsequences(bound, binding);
     double mean[2] = {0, 0};
     for (int side = 0; side < 2; side++) {
         const mcr_field *f = &bound->field[bound->same ? 0 : side];
@@ -237,4 +313,5 @@ const mcr_kernel_type mcr_kernel_ssk = {
     .definite = definite,
     .bind = bind,
     .block = block,
+    .features = mcr_features_listed,
 };

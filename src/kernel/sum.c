@@ -44,6 +44,15 @@ static mcr_status features(const mcr_bound *bound, mcr_features *out)
     return s;
 }
 
+static mcr_status gradient(const mcr_bound *bound, const mcr_tile *tile, const double *d,
+                           int64_t ld, double *slope)
+{
+    mcr_status s = MCR_OK;
+    for (int c = 0; c < bound->children && !s; c++)
+        s = mcr_bound_child_gradient(bound, c, tile, d, ld, slope);
+    return s;
+}
+
 const mcr_kernel_type mcr_kernel_sum = {
     .size = sizeof(mcr_kernel_type),
     .name = "sum",
@@ -54,4 +63,5 @@ const mcr_kernel_type mcr_kernel_sum = {
     .block = block,
     .diagonal = diagonal,
     .features = features,
+    .gradient = gradient,
 };

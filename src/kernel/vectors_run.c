@@ -353,6 +353,14 @@ static mcr_vectors_pass tile_pass(const mcr_vectors *v, const mcr_tile *tile)
     };
 }
 
+mcr_status mcr_vectors_tile(const mcr_fused *f, const mcr_tile *tile)
+{
+    mcr_vectors_pass p = tile_pass(f->v, tile);
+    p.fused = f;
+    p.op = f->op;
+    return run_tile(&p, tile->x);
+}
+
 /* ---- products shared by leaves -----------------------------------------------------------------*/
 
 /* Fills a shared slot by `op` if it is not yet; its rows are MCR_TILE_COLS apart. */
@@ -486,8 +494,5 @@ mcr_status mcr_vectors_block(const mcr_bound *bound, const mcr_tile *tile)
     if ((is_dot(f->op) && v->product_slot >= 0) ||
         (mcr_tile_op_uses_norms(f->op) && (v->product_slot >= 0 || v->distance_slot >= 0)))
         return block_shared(f, tile);
-    mcr_vectors_pass p = tile_pass(v, tile);
-    p.fused = f;
-    p.op = f->op;
-    return run_tile(&p, tile->x);
+    return mcr_vectors_tile(f, tile);
 }

@@ -48,6 +48,7 @@ typedef struct mcr_gp {
     void *method;
     /* What was found. */
     double f, slope; /* -log likelihood; largest slope left, over n */
+    double gained;   /* by the last steps, over n, if the search ended because of that; else NAN */
     int64_t steps;
     mcr_stop stop;
 } mcr_gp;
@@ -56,7 +57,14 @@ typedef struct mcr_gp {
  * the best ones last: kernel and all that the method keeps belong to them, and so does K unless scales
  * were looked for. */
 mcr_status mcr_gp_tune(mcr_gp *gp);
+/* A search ends where its last steps gained less than this share of what the slope must be below. */
+static const double mcr_gp_flat = 0.02;
 void mcr_gp_close(mcr_gp *gp);
+
+/* Adds the sums of D_ij dK_ij / d(log of a scale), i <= j, after prepare (gp_slope.c). */
+mcr_status mcr_gp_slope(mcr_gp *gp, double *g);
+/* The given kernel with other scales, x being their logarithms. */
+mcr_status mcr_gp_kernel_at(mcr_kernel **out, const mcr_gp *gp, const double *x);
 
 /* ---- the methods -------------------------------------------------------------------------------*/
 

@@ -2,10 +2,10 @@
  *
  * Maximises the log marginal likelihood over the logarithms of the scales and of the noise (Rasmussen
  * and Williams, Gaussian Processes for Machine Learning, 2006, ch. 5), from the given values and from
- * random ones. Its slope against a scale is the sum of D_ij dK_ij for a matrix D that the method
- * knows; that works for every kernel because dK is computed from the kernel itself, as the central
- * difference of K at scales that differ by a few hundred-thousandths: with doubles that has nine right
- * digits. With a period K changes the faster the more periods the data span: a smaller step. A scale costs two times the upper half of K, little beside the factorisation.
+ * random ones. Its slope against a scale is the sum of D_ij dK_ij for a matrix D that the method knows
+ * (gp_slope.c). A search ends where no scale has a slope any more, or where its last steps together
+ * have gained nothing that matters: with many terms the likelihood has long valleys, and to follow one
+ * to its end takes thousands of steps for nothing.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -13,15 +13,12 @@
 #include <string.h>
 
 #include "base/random.h"
-#include "base/threads.h"
 #include "kernel/scales.h"
 #include "learn/gp.h"
 #include "solve/descent.h"
 
-/* Step of the logarithm of a scale, and of a period; rows of K at a time; how far a scale may go from where it was, and
- * from where restarts begin, as factors. */
-static const double usual_step = 3e-5, period_step = 2e-7, widest = 1e8, start_within = 20;
-enum { ROWS = 192 };
+/* How far a scale may go from where it was, and from where restarts begin, as factors. */
+static const double widest = 1e8, start_within = 20;
 
 /* The noise, as a share of the mean of K(x,x). */
 static const double least_noise = 1e-8, most_noise = 1e3;
@@ -31,19 +28,6 @@ static const double least_noise = 1e-8, most_noise = 1e3;
 static int64_t variables(const mcr_gp *gp)
 {
     return gp->scales + !isnan(gp->extra);
-}
-
-static mcr_status kernel_at(mcr_kernel **out, const mcr_gp *gp, const double *x)
-{
-    *out = NULL;
-    double *scale = mcr_alloc(gp->ctx, (size_t)gp->scales, sizeof *scale);
-    if (!scale)
-        return MCR_NO_MEMORY;
-    for (int64_t j = 0; j < gp->scales; j++)
-        scale[j] = exp(x[j]);
-    mcr_status s = mcr_kernel_rescaled(out, gp->given, scale);
-    mcr_free(gp->ctx, scale);
-    return s;
 }
 
 static mcr_status fill_matrix(mcr_gp *gp)
@@ -63,7 +47,7 @@ static mcr_status value_at(void *arg, const double *x, double *f)
     *f = INFINITY;
     memcpy(gp->at, x, sizeof *x * (size_t)variables(gp));
     mcr_kernel_free(gp->kernel);
-    mcr_status s = kernel_at(&gp->kernel, gp, x);
+    mcr_status s = mcr_gp_kernel_at(&gp->kernel, gp, x);
     if (!isnan(gp->extra))
         gp->extra = exp(x[gp->scales]);
     if (!s)
@@ -77,106 +61,22 @@ static mcr_status value_at(void *arg, const double *x, double *f)
 
 /* ---- the slope ---------------------------------------------------------------------------------*/
 
-typedef struct contract_job {
-    const mcr_gp *gp;
-    int64_t first;
-    const double *plus, *minus; /* ROWS x (n - first) */
-    double *room;               /* n for each worker */
-    double sum[ROWS];
-} contract_job;
-
-static mcr_status contract_row(void *arg, int64_t item, int worker)
-{
-    contract_job *job = arg;
-    int64_t n = job->gp->n, cols = n - job->first, i = job->first + item;
-    const double *plus = job->plus + item * cols + item, *minus = job->minus + item * cols + item;
-    double *d = job->room + worker * n, sum = 0;
-    job->gp->row(job->gp, i, d);
-    for (int64_t j = 0; j < n - i; j++)
-        sum += d[j] * (plus[j] - minus[j]);
-    job->sum[item] = sum;
-    return MCR_OK;
-}
-
-static mcr_status contract(contract_job *job, mcr_gram *const gram[2], double *block[2],
-                           double *sum)
-{
-    const mcr_gp *gp = job->gp;
-    mcr_status s = MCR_OK;
-    for (job->first = 0; job->first < gp->n && !s; job->first += ROWS) {
-        int64_t cols = gp->n - job->first, rows = cols < ROWS ? cols : ROWS;
-        for (int t = 0; t < 2 && !s; t++)
-            s = mcr_gram_block(gram[t], (mcr_rows){NULL, job->first, rows},
-                               (mcr_rows){NULL, job->first, cols}, block[t], cols);
-        if (!s)
-            s = mcr_parallel(gp->ctx, rows, contract_row, job);
-        for (int64_t i = 0; i < rows && !s; i++)
-            *sum += job->sum[i];
-    }
-    return s;
-}
-
-/* Adds the sum of D_ij dK_ij / d(log of scale j). */
-static mcr_status scale_slope(mcr_gp *gp, int64_t j, double step, double *x, double *slope)
-{
-    mcr *ctx = gp->ctx;
-    mcr_kernel *kernel[2] = {NULL, NULL};
-    mcr_gram *gram[2] = {NULL, NULL};
-    double *block[2] = {NULL, NULL}, before = x[j], sum = 0;
-    contract_job job = {.gp = gp};
-    mcr_status s = MCR_OK;
-    for (int t = 0; t < 2 && !s; t++) {
-        x[j] = before + (t ? -step : step);
-        s = kernel_at(&kernel[t], gp, x);
-        if (!s)
-            s = mcr_gram_open(&gram[t], ctx, kernel[t], gp->data, NULL);
-        if (!s && !(block[t] = mcr_alloc(ctx, ROWS, (size_t)gp->n * sizeof(double))))
-            s = MCR_NO_MEMORY;
-    }
-    x[j] = before;
-    job.plus = block[0];
-    job.minus = block[1];
-    job.room = mcr_alloc(ctx, (size_t)mcr_workers(ctx), (size_t)gp->n * sizeof(double));
-    if (!s && !job.room)
-        s = MCR_NO_MEMORY;
-    if (!s)
-        s = contract(&job, gram, block, &sum);
-    *slope += sum / (2 * step);
-    for (int t = 0; t < 2; t++) {
-        mcr_gram_close(gram[t]);
-        mcr_kernel_free(kernel[t]);
-        mcr_free(ctx, block[t]);
-    }
-    mcr_free(ctx, job.room);
-    return s;
-}
-
 static mcr_status slope_at(void *arg, double *g)
 {
     mcr_gp *gp = arg;
-    double *x = mcr_alloc(gp->ctx, (size_t)gp->scales, sizeof *x), own = 0;
-    const char **name = mcr_alloc(gp->ctx, (size_t)gp->scales, sizeof *name);
-    mcr_status s = x && name ? MCR_OK : MCR_NO_MEMORY;
-    if (!s) {
-        mcr_kernel_scales(gp->kernel, x);
-        mcr_kernel_scale_names(gp->kernel, name);
-    }
-    for (int64_t j = 0; j < gp->scales && !s; j++)
-        x[j] = log(x[j]);
+    double own = 0;
+    mcr_status s = MCR_OK;
     memset(g, 0, sizeof *g * (size_t)variables(gp));
     for (int64_t part = 0; part < gp->parts && !s; part++) {
         if (part > 0)
             s = fill_matrix(gp);
         if (!s)
             s = gp->prepare(gp, part, &own);
-        for (int64_t j = 0; j < gp->scales && !s; j++)
-            s = scale_slope(gp, j, strcmp(name[j], "period") == 0 ? period_step : usual_step, x,
-                            &g[j]);
+        if (!s)
+            s = mcr_gp_slope(gp, g);
     }
     if (!isnan(gp->extra))
         g[gp->scales] = own;
-    mcr_free(gp->ctx, x);
-    mcr_free(gp->ctx, name);
     return s;
 }
 
@@ -185,7 +85,8 @@ static mcr_status slope_at(void *arg, double *g)
 static mcr_stop stop_of(mcr_descent_stop stop)
 {
     switch (stop) {
-    case MCR_DESCENT_DONE: return MCR_STOP_OPTIMAL;
+    case MCR_DESCENT_DONE:
+    case MCR_DESCENT_FLAT: return MCR_STOP_OPTIMAL;
     case MCR_DESCENT_STEPS: return MCR_STOP_STEPS;
     case MCR_DESCENT_TIME: return MCR_STOP_TIME;
     case MCR_DESCENT_INTERRUPTED: return MCR_STOP_INTERRUPTED;
@@ -229,6 +130,7 @@ static mcr_status run_all(search *t, double began)
             continue;
         gp->f = r.f;
         gp->slope = r.slope / (double)gp->n;
+        gp->gained = r.stop == MCR_DESCENT_FLAT ? r.gained / (double)gp->n : NAN;
         gp->stop = stop_of(r.stop);
         memcpy(t->best, t->x, sizeof *t->x * (size_t)t->problem.n);
     }
@@ -277,6 +179,7 @@ static mcr_status optimise(mcr_gp *gp, search *t, double mean, double began)
         .low = t->low,
         .high = t->high,
         .tolerance = gp->params->tol * (double)gp->n,
+        .gain = mcr_gp_flat * gp->params->tol * (double)gp->n,
         .most_steps = gp->params->max_steps == INT64_MIN ? 0 : gp->params->max_steps,
         .phase = "gp",
         .value = value_at,
@@ -296,7 +199,7 @@ mcr_status mcr_gp_tune(mcr_gp *gp)
     double began = mcr_now(), mean = 0;
     gp->n = mcr_data_count(gp->data);
     gp->scales = mcr_kernel_scales(gp->given, NULL);
-    gp->slope = NAN;
+    gp->slope = gp->gained = NAN;
     mcr_status s = mcr_square_open(&gp->k, gp->ctx, gp->n, "gp: the kernel matrix");
     if (!s) /* data that the kernel has no values for are told as such */
         s = mean_length(gp, &mean);

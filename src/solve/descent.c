@@ -4,7 +4,8 @@
  * n^2. Variables that stand at a limit and whose slope pushes them against it are left out of a step
  * (Bertsekas, 1982); for the others the step is Newton's with the matching part of the matrix, cut
  * back until the function falls enough (Armijo). Nocedal and Wright, Numerical Optimization, 2006,
- * ch. 6 and 16.
+ * ch. 6 and 16. It ends where the slope is small, or where several steps in a row have gained next to
+ * nothing.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -21,13 +22,15 @@ typedef struct descent {
     mcr *ctx;
     const mcr_descent *p;
     double began;
-    double *x, f;       /* the best so far */
-    double *g;          /* its gradient */
-    double *next, *d;   /* where to go; the step */
-    double *s, *y, *hy; /* last step, change of the gradient, H y */
-    double *h;          /* n x n */
-    bool *held;         /* by a limit */
-    bool fresh;         /* H knows nothing yet */
+    double *x, f;                  /* the best so far */
+    double *g;                     /* its gradient */
+    double *next, *d;              /* where to go; the step */
+    double *s, *y, *hy;            /* last step, change of the gradient, H y */
+    double *h;                     /* n x n */
+    bool *held;                    /* by a limit */
+    bool fresh;                    /* H knows nothing yet */
+    int64_t taken;                 /* steps that were */
+    double past[MCR_DESCENT_LOOK]; /* f before the last of them */
 } descent;
 
 static double dot(const double *a, const double *b, int64_t n)
@@ -162,13 +165,20 @@ static void learn(descent *t)
                                (t->hy[i] * t->s[j] + t->s[i] * t->hy[j]) / sy;
 }
 
+/* What the last steps gained; NAN: there were not so many. */
+static double gained(const descent *t)
+{
+    return t->taken < MCR_DESCENT_LOOK ? NAN : t->past[t->taken % MCR_DESCENT_LOOK] - t->f;
+}
+
 static mcr_status iterate(descent *t, mcr_descent_result *r)
 {
     const mcr_descent *p = t->p;
     mcr_status s = p->value(p->arg, t->x, &t->f);
     r->steps = 1;
     if (!s && !isfinite(t->f)) {
-        *r = (mcr_descent_result){.stop = MCR_DESCENT_STUCK, .steps = 1, .f = t->f, .slope = NAN};
+        *r = (mcr_descent_result){
+            .stop = MCR_DESCENT_STUCK, .steps = 1, .f = t->f, .slope = NAN, .gained = NAN};
         return MCR_OK;
     }
     if (!s)
@@ -178,14 +188,20 @@ static mcr_status iterate(descent *t, mcr_descent_result *r)
         bool moved;
         r->f = t->f;
         r->slope = look(t);
+        r->gained = gained(t);
         r->stop = MCR_DESCENT_DONE;
         if (r->slope <= p->tolerance || must_stop(t, r))
             break;
+        r->stop = MCR_DESCENT_FLAT;
+        if (p->gain > 0 && r->gained <= p->gain)
+            break;
         aim(t);
+        t->past[t->taken % MCR_DESCENT_LOOK] = t->f;
         r->stop = MCR_DESCENT_STUCK;
         s = search(t, r, &moved);
         if (s || !moved)
             break;
+        t->taken++;
         memcpy(t->y, t->g, sizeof *t->y * (size_t)p->n);
         s = p->gradient(p->arg, t->g);
         for (int64_t i = 0; i < p->n; i++)
@@ -198,7 +214,7 @@ static mcr_status iterate(descent *t, mcr_descent_result *r)
 mcr_status mcr_descent_solve(mcr *ctx, const mcr_descent *p, double *x, mcr_descent_result *result)
 {
     size_t n = (size_t)p->n;
-    *result = (mcr_descent_result){.f = NAN, .slope = NAN};
+    *result = (mcr_descent_result){.f = NAN, .slope = NAN, .gained = NAN};
     descent t = {.ctx = ctx, .p = p, .began = mcr_now(), .x = x};
     t.g = mcr_alloc_zero(ctx, 6 * n, sizeof *t.g);
     t.h = mcr_alloc(ctx, n * n, sizeof *t.h);

@@ -10,13 +10,18 @@
 
 #include <mercer/context.h>
 
+enum { MCR_DESCENT_LOOK = 5 };
+
 typedef struct mcr_descent {
     int64_t n;
     const double *low, *high; /* limits of the variables */
     double tolerance;         /* largest slope at the end, but for those that a limit stops */
-    int64_t most_steps;       /* 0: no limit */
-    double deadline;          /* of mcr_now(); 0: none */
-    const char *phase;        /* for progress, NULL: none */
+    /* The end is also where the last MCR_DESCENT_LOOK steps have together lowered f by no more than this;
+     * 0: never. */
+    double gain;
+    int64_t most_steps; /* 0: no limit */
+    double deadline;    /* of mcr_now(); 0: none */
+    const char *phase;  /* for progress, NULL: none */
     /* f(x), INFINITY where it is not defined; and its gradient at the x of the last call. */
     mcr_status (*value)(void *arg, const double *x, double *f);
     mcr_status (*gradient)(void *arg, double *g);
@@ -25,6 +30,7 @@ typedef struct mcr_descent {
 
 typedef enum mcr_descent_stop {
     MCR_DESCENT_DONE,
+    MCR_DESCENT_FLAT, /* the last steps gained too little */
     MCR_DESCENT_STEPS,
     MCR_DESCENT_TIME,
     MCR_DESCENT_INTERRUPTED,
@@ -35,6 +41,7 @@ typedef struct mcr_descent_result {
     mcr_descent_stop stop;
     int64_t steps; /* values computed */
     double f, slope;
+    double gained; /* by the last MCR_DESCENT_LOOK steps; NAN: there were fewer */
 } mcr_descent_result;
 
 /* From x, where f must be defined, to a local minimum. Quasi-Newton (BFGS) on the variables that no

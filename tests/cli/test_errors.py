@@ -116,7 +116,7 @@ def test_words_too_few_or_too_many():
     refused(["info"], "info: DATA is missing (usage: mercer info FILE)")
     refused(["version", "now"], 'version: unexpected word "now" (usage: mercer version)')
     refused(["geometry", "-k", "linear"],
-            "geometry: DATA is missing (usage: mercer geometry DATA -k KERNEL [-o FILE])")
+            "geometry: DATA is missing (usage: mercer geometry DATA [DATA2] -k KERNEL [--distances] [-o FILE])")
 
 
 def test_kernel_faults_are_underlined():

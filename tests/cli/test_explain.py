@@ -90,14 +90,23 @@ def test_other_learners():
     assert "two kernels" in tap.mercer("explain", "c.mercer", status=2).stderr
 
 
-def test_refusals():
+def test_subsequences():
+    """ssk and gkm(filter=none) are explained by their words."""
     fit_motifs("ssk(p=2)")
+    assert "features   16 in" in tap.mercer("explain", "m.mercer").stdout
+    fit_motifs("gkm(l=4, k=2, filter=none)")
+    text = tap.mercer("explain", "m.mercer").stdout
+    assert "features   " in text and ".." in text.split("for ")[1], text
+
+
+def test_refusals():
+    fit_motifs("exp(ssk(p=2))")
     run = tap.mercer("explain", "m.mercer", status=2)
-    assert "ssk" in run.stderr and "no finite feature map" in run.stderr, run.stderr
+    assert "exp" in run.stderr and "no finite feature map" in run.stderr, run.stderr
     fit_motifs()
     run = tap.mercer("explain", "m.mercer", "--of", "a", status=2)
     assert "1 : -1" in run.stderr, run.stderr
-    run = tap.mercer("features", "motifs.csv", "-k", "ssk(p=2)", status=2)
+    run = tap.mercer("features", "motifs.csv", "-k", "exp(ssk(p=2))", status=2)
     assert "no finite feature map" in run.stderr, run.stderr
 
 

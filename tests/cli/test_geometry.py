@@ -56,6 +56,59 @@ def test_text_for_people():
         assert any(line.startswith(name) for line in out.splitlines()), (name, out)
 
 
+def test_distances():
+    """The matrix of distances, of one data set and of two."""
+    k, call = files()
+    d = np.sqrt(np.maximum(0, k.diagonal()[:, None] + k.diagonal() - 2 * k))
+    out = tap.mercer_json(*call, "--distances", "-o", "d.npy")
+    tap.check_equal([out["rows"], out["cols"]], [25, 25])
+    assert np.allclose(np.load("d.npy"), d, atol=1e-6)
+    tap.check_near(out["distance"]["max"], d.max(), 1e-9)
+    tap.check_equal(float(np.abs(np.load("d.npy").diagonal()).max()), 0.0)
+    z = X[:7] + 0.5
+    np.save("z.npy", z)
+    other = np.sqrt(k.diagonal()[:, None] + ((z * z).sum(1) + 1) ** 2 - 2 * (X @ z.T + 1) ** 2)
+    text = tap.mercer("geometry", "x.npy", "z.npy", *call[2:], "--distances").stdout
+    lines = text.splitlines()
+    tap.check_equal(lines[0].split("\t")[:2], ["# d0", "d1"])
+    got = np.array([[float(t) for t in line.split("\t")] for line in lines[1:]])
+    assert np.allclose(got, other, atol=1e-6)
+
+
+def test_new_objects():
+    """Distances of new objects to the mean of all, and of a class; a threshold for novelty."""
+    rng = np.random.default_rng(3)
+    x = np.r_[rng.normal(size=(40, 2)), rng.normal(size=(20, 2)) + 4]
+    z = rng.normal(size=(15, 2)) * 3
+    for name, data, label in (("x.csv", x, ["a"] * 40 + ["b"] * 20), ("z.csv", z, ["a"] * 15)):
+        with open(name, "w") as f:
+            f.write("u,v,class\n")
+            f.writelines("%r,%r,%s\n" % (float(r[0]), float(r[1]), c) for r, c in zip(data, label))
+
+    def rbf(a, b):
+        return np.exp(-0.5 * ((a[:, None] - b) ** 2).sum(-1))
+
+    for words, of in (([], x), (["--mean-of", "b"], x[40:])):
+        for share in (0.05, 0.25):
+            own = np.sqrt(1 + rbf(of, of).mean() - 2 * rbf(of, of).mean(1))
+            new = np.sqrt(1 + rbf(of, of).mean() - 2 * rbf(z, of).mean(1))
+            out = tap.mercer_json("geometry", "x.csv", "z.csv", "-k", "rbf(gamma=0.5)", "--novelty",
+                                  share, *words, "-o", "n.csv")
+            got = np.loadtxt("n.csv", delimiter=",", skiprows=1)
+            assert np.allclose(got[:, 0], new, atol=1e-9)
+            threshold = np.sort(own)[int(np.ceil((1 - share) * len(of))) - 1]
+            tap.check_near(out["threshold"], threshold, 1e-9, "threshold")
+            assert ((own > threshold).mean() <= share)
+            tap.check_equal(out["novel"], int((new > threshold).sum()))
+            tap.check_equal(out["members"], len(of))
+            assert (got[:, 1] == (new > threshold)).all()
+    text = tap.mercer("geometry", "x.csv", "z.csv", "-k", "rbf(gamma=0.5)").stdout
+    assert "threshold" in text and "novel" in text, text
+    run = tap.mercer("geometry", "x.csv", "z.csv", "-k", "linear", "--mean-of", "c", status=2)
+    assert "no class" in run.stderr, run.stderr
+    tap.mercer("geometry", "x.csv", "-k", "linear", "--mean-of", "b", status=2)
+
+
 def test_what_is_no_kernel_is_remarked_on():
     _, call = files()
     tap.check_equal(tap.mercer(*call).stderr, "")

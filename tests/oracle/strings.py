@@ -187,6 +187,46 @@ def test_gkm_filters():
                                      for b in words(t, l) if difference(a, b) <= d), x, z, 1e-10)
 
 
+def test_gkm_verdicts():
+    """The verdict of `check` is that of the eigenvalues on all words."""
+    every = ["".join(w) for w in itertools.product("abc", repeat=4)]
+    apart = np.array([[difference(a, b) for b in every] for a in every])
+    seen = set()
+    for k, name in ((2, "full"), (2, "truncated"), (3, "truncated"), (3, "full")):
+        weight = estimates(4, k, "abc", name == "truncated")
+        for d in (0, 1, 2, 3, None):
+            most = 4 if d is None else d
+            h = np.array([weight[i] if i <= most else 0 for i in range(5)])
+            low = np.linalg.eigvalsh(h[apart])[0]
+            kernel = "gkm(l=4, k=%d%s, filter=%s, strands=1, letters=3)" % (
+                k, "" if d is None else ", d=%d" % d, name)
+            valid = tap.mercer_json("check", kernel)["valid"]
+            tap.check_equal(valid, "no" if low < -1e-9 else "yes", kernel)
+            seen.add(valid)
+    tap.check_equal(seen, {"yes", "no"})
+
+
+def test_gkm_without_far_pairs():
+    """ls-gkm's d=3 is not positive semidefinite: all words of 11 letters over two of them."""
+    every = ["".join(w) for w in itertools.product("AC", repeat=11)]
+    with open("words.txt", "w") as f:
+        f.writelines("%d\t%s\n" % (i % 2, w) for i, w in enumerate(every))
+    tap.mercer("gram", "words.txt", "-k", "gkm(d=3)", "-o", "g.npy")
+    g = np.load("g.npy")
+    t = np.array([(-1) ** w.count("C") for w in every])
+    value = t @ g @ t / (t @ t)
+    assert value < -0.004, value
+    out = tap.mercer_json("check", "gkm(d=3)", "words.txt", "--objects", "2048")
+    tap.check_equal([out["valid"], out["tested"]], ["no", 2048])
+    tap.check_near(out["min_eigenvalue"], value, 1e-9, "smallest eigenvalue")
+    example = out["counterexample"]
+    v = np.array(example["t"])
+    tap.check_near(v @ g[np.ix_(example["objects"], example["objects"])] @ v, example["value"], 1e-9)
+    assert example["value"] < 0
+    out = tap.mercer_json("check", "gkm", "words.txt", "--objects", "2048")
+    assert out["valid"] == "yes" and out["min_eigenvalue"] > 0, out
+
+
 def read_fasta(path):
     names, sequences = [], []
     with gzip.open(path, "rt") if path.suffix == ".gz" else open(path) as lines:

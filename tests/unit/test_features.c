@@ -66,6 +66,14 @@ static void test_inner_products(void **state)
         "normalize(shortestpath(molecule))",
         "graphlet(molecule, p=4, mode=count, connected=yes)",
         "spectrum(sequence, p=2) * linear(x)",
+        "poly(x, degree=9, c=1, scale=0.1)",
+        "mahalanobis(x, diag=[2, 0, 1, 0.5, 3])",
+        "mahalanobis(x, q=[2,1,0,0,0, 1,2,0,0,0, 0,0,1,1,0, 0,0,1,1,0, 0,0,0,0,4])",
+        "ssk(sequence, p=3, lambda=0.7)",
+        "normalize(ssk(sequence, p=1))",
+        "gkm(sequence, l=5, k=3, filter=none)",
+        "gkm(sequence, l=4, k=4, filter=none)",
+        "normalize(gkm(sequence, l=6, k=2, filter=none, strands=1)) * mahalanobis(x, diag=3)",
         "0.5*normalize(wl(molecule, h=1)) + spectrum(sequence, p=4)*(linear(x) + 1)^2",
     };
     mcr *ctx = *state;
@@ -105,6 +113,31 @@ static void expect_names(mcr *ctx, const char *kernel, const mcr_data *data,
             assert_string_equal(mcr_features_name(f, count), wanted[count]);
     assert_int_equal(mcr_features_count(f), count);
     mcr_features_close(f);
+}
+
+/* Counted by hand: subsequences with what they span, gapped words with both strands. */
+static void test_names_of_words(void **state)
+{
+    mcr *ctx = *state;
+    mcr_read_options options = {.size = sizeof options, .format = "text"};
+    static const char text[] = "a\tcata\nb\t\n", dna[] = "a\taac\nb\tGTTNAC\n";
+    mcr_data *data;
+    test_ok(ctx, mcr_data_read_memory(&data, ctx, "w.txt", text, sizeof text - 1, &options));
+    expect_names(ctx, "ssk(p=2)", data, (const char *const[]){"aa", "at", "ca", "ct", "ta", NULL});
+    mcr_features *f = open_map(ctx, "ssk(p=2)", data, NULL, 0);
+    test_close_real("ca", inner(f, 0, 0, 0),
+                    0.125 * 0.125 + 0.25 * 0.25 + 0.3125 * 0.3125 + 0.125 * 0.125 + 0.25 * 0.25,
+                    1e-15);
+    mcr_features_close(f);
+    mcr_data_free(data);
+    test_ok(ctx, mcr_data_read_memory(&data, ctx, "w.txt", dna, sizeof dna - 1, &options));
+    /* aac is gtt from the other strand. */
+    expect_names(ctx, "gkm(l=3, k=2, filter=none)", data,
+                 (const char *const[]){"AA.", "GT.", "A.C", NULL});
+    f = open_map(ctx, "gkm(l=3, k=2, filter=none)", data, NULL, 0);
+    test_close_real("aac", inner(f, 0, 0, 1), 3, 1e-15);
+    mcr_features_close(f);
+    mcr_data_free(data);
 }
 
 static void test_names(void **state)
@@ -182,9 +215,10 @@ static void test_refusals(void **state)
         const char *kernel, *words;
     } bad[] = {
         {"rbf(x, gamma=1)", "rbf(x, gamma=1) has no finite feature map"},
-        {"linear(x) + 2*ssk(sequence)", "ssk"},
+        {"linear(x) + 2*exp(linear(x))", "exp(linear(x)) has no finite feature map"},
+        {"gkm(sequence)", "too many to list; take the gapped words themselves (filter=none)"},
+        {"poly(x, degree=65)", "up to degree 64, not 65"},
         {"-1*linear(x)", "below 0"},
-        {"poly(x, degree=9, c=1)", "too many"},
     };
     mcr *ctx = *state;
     mcr_data *x = mixed(ctx, 0, X);
@@ -279,6 +313,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_inner_products, test_setup, test_teardown),
+        cmocka_unit_test_setup_teardown(test_names_of_words, test_setup, test_teardown),
         cmocka_unit_test_setup_teardown(test_names, test_setup, test_teardown),
         cmocka_unit_test_setup_teardown(test_joined, test_setup, test_teardown),
         cmocka_unit_test_setup_teardown(test_refusals, test_setup, test_teardown),

@@ -168,6 +168,95 @@ static double rbf(const double *a, const double *b)
     return exp(-0.3 * sum);
 }
 
+/* ---- kernels without a gradient ----------------------------------------------------------------*/
+
+typedef struct bell_params {
+    double w;
+} bell_params;
+
+static const mcr_param bell_table[] = {
+    {"w", MCR_REAL, offsetof(bell_params, w), "0.3", 0, INFINITY, MCR_MIN_OPEN | MCR_MAX_OPEN, NULL,
+     "how fast it falls"},
+    {0},
+};
+
+static double bell(const mcr_bound *b, int64_t i, int64_t j)
+{
+    const bell_params *p = mcr_bound_params(b);
+    double x[D], z[D], sum = 0;
+    mcr_bound_vector(b, 0, i, x);
+    mcr_bound_vector(b, 1, j, z);
+    for (int k = 0; k < D; k++)
+        sum += (x[k] - z[k]) * (x[k] - z[k]);
+    return exp(-p->w * sum);
+}
+
+/* A kernel of a user that knows no derivatives finds the same scales by differences. */
+static void test_without_gradient(void **state)
+{
+    static const mcr_kernel_type type = {
+        .size = sizeof type,
+        .name = "bell",
+        .summary = "exp(-w |x-z|^2)",
+        .kinds = MCR_DENSE,
+        .params = bell_table,
+        .params_size = sizeof(bell_params),
+        .pair = bell,
+    };
+    (void)state;
+    mcr *ctx = test_open(2);
+    double x[N * D], y[N];
+    mcr_data *data = make_data(ctx, x, y, NULL);
+    test_ok(ctx, mcr_kernel_register(ctx, &type));
+    mcr_model *own = fit_gp(ctx, data, "2*bell(w=0.3)", "restarts=0 tol=1e-7");
+    mcr_model *known = fit_gp(ctx, data, "2*rbf(gamma=0.3)", "restarts=0 tol=1e-7");
+    assert_int_equal(mcr_model_report(own)->stop, MCR_STOP_OPTIMAL);
+    test_close_real("likelihood", mcr_model_report(own)->objective,
+                    mcr_model_report(known)->objective, 1e-6);
+    mcr_model_free(own);
+    mcr_model_free(known);
+    mcr_data_free(data);
+    test_close(ctx);
+}
+
+/* A long valley that no slope ends: the search does, when steps gain next to nothing. */
+static mcr_status gorge_value(void *arg, const double *x, double *f)
+{
+    memcpy(arg, x, 2 * sizeof *x);
+    *f = -log(x[0] + 30) + 100 * (x[1] - sin(x[0])) * (x[1] - sin(x[0]));
+    return MCR_OK;
+}
+
+static mcr_status gorge_slope(void *arg, double *g)
+{
+    const double *x = arg, rest = x[1] - sin(x[0]);
+    g[0] = -1 / (x[0] + 30) - 200 * rest * cos(x[0]);
+    g[1] = 200 * rest;
+    return MCR_OK;
+}
+
+static void test_gorge(void **state)
+{
+    (void)state;
+    mcr *ctx = test_open(1);
+    static const double low[2] = {-20, -1e300}, high[2] = {1e300, 1e300};
+    double x[2] = {0, 0}, at[2];
+    mcr_descent_result r;
+    mcr_descent problem = {.n = 2,
+                           .low = low,
+                           .high = high,
+                           .tolerance = 1e-9,
+                           .gain = 0.5,
+                           .most_steps = 5000,
+                           .value = gorge_value,
+                           .gradient = gorge_slope,
+                           .arg = at};
+    test_ok(ctx, mcr_descent_solve(ctx, &problem, x, &r));
+    assert_int_equal(r.stop, MCR_DESCENT_FLAT);
+    assert_true(r.steps < 200 && r.gained >= 0 && r.gained <= 0.5);
+    test_close(ctx);
+}
+
 /* Likelihood, mean and deviation from the textbook's formulas. */
 static void test_regression(void **state)
 {
@@ -493,6 +582,7 @@ static void test_probabilities(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_without_gradient), cmocka_unit_test(test_gorge),
         cmocka_unit_test(test_scales),           cmocka_unit_test(test_scales_memory),
         cmocka_unit_test(test_descent),          cmocka_unit_test(test_regression),
         cmocka_unit_test(test_slope_of_periods), cmocka_unit_test(test_slope),

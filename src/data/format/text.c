@@ -91,20 +91,21 @@ static bool is_entry(const char *p, const char *end)
     return p && p < end && *p == ':';
 }
 
-/* Whether a line is a short word, one tab, and something that is not a number. */
+/* Whether a line is a short word, one tab, and something that is not a number. A string may be empty. */
 static bool is_labelled(const char *line, const char *end)
 {
     const char *tab = memchr(line, '\t', (size_t)(end - line));
     if (!tab || tab == line || tab - line > 64 || memchr(line, ' ', (size_t)(tab - line)))
         return false;
     tab++;
-    return !memchr(tab, '\t', (size_t)(end - tab)) && tab < end && !is_number(tab, end) &&
-           !is_entry(tab, end);
+    return tab == end ||
+           (!memchr(tab, '\t', (size_t)(end - tab)) && !is_number(tab, end) && !is_entry(tab, end));
 }
 
 /* Sure only when all lines look alike; the last one may be cut off by the end of the sample. */
 static int text_sniff(bool named, const char *bytes, size_t count)
 {
+    bool any = false, blank = false;
     const char *end = bytes + count;
     int64_t lines = 0;
     mcr_line_skip_mark(&bytes, &count);
@@ -119,14 +120,17 @@ static int text_sniff(bool named, const char *bytes, size_t count)
             stop--;
         if (!is_labelled(line, stop))
             return 0;
+        any = any || stop[-1] != '\t';
+        blank = blank || stop[-1] == '\t';
         if (lines == 0 && is_header(line, strcspn(line, "\t")))
             return 0;
         lines++;
         line = next;
     }
-    if (lines == 0)
+    if (!any) /* no string at all */
         return 0;
-    return named ? 92 : 70;
+    /* A table has missing values, too: then a name of tables decides. */
+    return blank ? 75 : named ? 92 : 70;
 }
 
 const mcr_format mcr_format_text = {

@@ -1,0 +1,119 @@
+/* gradient.c: derivatives by scales: what nodes share.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "kernel/gradient.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "kernel/scales.h"
+#include "kernel/vectors.h"
+
+bool mcr_kernel_has_gradient(const mcr_kernel *k)
+{
+    if (mcr_kernel_scales(k, NULL) == 0)
+        return true;
+    bool has = k->type->gradient != NULL;
+    for (int c = 0; c < k->children && has; c++)
+        has = mcr_kernel_has_gradient(k->child[c]);
+    return has;
+}
+
+mcr_status mcr_bound_gradient(const mcr_bound *bound, const mcr_tile *tile, const double *d,
+                              int64_t ld, double *slope)
+{
+    if (mcr_kernel_scales(bound->kernel, NULL) == 0)
+        return MCR_OK;
+    if (!bound->kernel->type->gradient)
+        return mcr_fail(bound->ctx, MCR_BAD_CALL, "%s: the kernel has no gradient",
+                        bound->kernel->type->name);
+    size_t mark = mcr_scratch_mark(tile->scratch);
+    mcr_status s = bound->kernel->type->gradient(bound, tile, d, ld, slope);
+    mcr_scratch_release(tile->scratch, mark);
+    return s;
+}
+
+mcr_status mcr_bound_child_gradient(const mcr_bound *bound, int child, const mcr_tile *tile,
+                                    const double *d, int64_t ld, double *slope)
+{
+    int64_t before = mcr_kernel_scales(bound->kernel, NULL);
+    for (int c = bound->children - 1; c >= child; c--)
+        before -= mcr_kernel_scales(bound->child[c]->kernel, NULL);
+    return mcr_bound_gradient(bound->child[child], tile, d, ld, slope + before);
+}
+
+mcr_status mcr_gradient_values(mcr_tile *out, const mcr_bound *bound, const mcr_tile *tile)
+{
+    mcr_status s = mcr_tile_like(out, tile, true);
+    return s ? s : mcr_bound_block(bound, out);
+}
+
+/* Like the leaf's own operation, but for what is done to distances or products in the end. */
+static mcr_status plain(mcr_tile *out, const mcr_bound *bound, const mcr_tile *tile, mcr_tile_op op)
+{
+    mcr_fused fused = *bound->fused;
+    fused.op = op;
+    fused.map = NULL;
+    mcr_status s = mcr_tile_like(out, tile, true);
+    return s ? s : mcr_vectors_tile(&fused, out);
+}
+
+mcr_status mcr_gradient_distances(mcr_tile *out, const mcr_bound *bound, const mcr_tile *tile)
+{
+    return plain(out, bound, tile, MCR_TILE_SQDIST);
+}
+
+mcr_status mcr_gradient_products(mcr_tile *out, const mcr_bound *bound, const mcr_tile *tile)
+{
+    return plain(out, bound, tile, MCR_TILE_DOT);
+}
+
+mcr_status mcr_gradient_exponential(const mcr_bound *bound, const mcr_tile *tile, const double *d,
+                                    int64_t ld, double *slope)
+{
+    mcr_tile value;
+    mcr_status s = mcr_gradient_values(&value, bound, tile);
+    for (int64_t i = 0; i < tile->x.count && !s; i++) {
+        const double *k = mcr_tile_row(&value, i);
+        double sum = 0;
+        for (int64_t j = 0; j < tile->z.count; j++)
+            sum += k[j] > 0 ? d[i * ld + j] * k[j] * log(k[j]) : 0;
+        slope[0] += sum;
+    }
+    return s;
+}
+
+double *mcr_gradient_vectors(const mcr_bound *bound, const mcr_tile *tile, int side)
+{
+    mcr_rows rows = side ? tile->z : tile->x;
+    int64_t cols = mcr_bound_cols(bound);
+    double *x = mcr_scratch_take(tile->scratch, (size_t)(rows.count * cols) * sizeof *x);
+    for (int64_t i = 0; i < rows.count && x; i++)
+        mcr_bound_vector(bound, side, mcr_rows_at(rows, i), x + i * cols);
+    return x;
+}
+
+mcr_status mcr_gradient_features(const mcr_bound *bound, const mcr_tile *tile, const double *w,
+                                 int64_t ld, mcr_gradient_part part, double *sum)
+{
+    const double *x = mcr_gradient_vectors(bound, tile, 0);
+    const double *z = mcr_gradient_vectors(bound, tile, 1);
+    int64_t cols = mcr_bound_cols(bound);
+    if (!x || !z)
+        return MCR_NO_MEMORY;
+    for (int64_t i = 0; i < tile->x.count; i++)
+        for (int64_t j = 0; j < tile->z.count; j++) {
+            const double *a = x + i * cols, *b = z + j * cols;
+            double each = w[i * ld + j];
+            if (each == 0)
+                continue;
+            if (part == MCR_PART_SQUARE)
+                for (int64_t k = 0; k < cols; k++)
+                    sum[k] += each * ((a[k] - b[k]) * (a[k] - b[k]));
+            else
+                for (int64_t k = 0; k < cols; k++)
+                    sum[k] += each * fabs(a[k] - b[k]);
+        }
+    return MCR_OK;
+}
