@@ -182,7 +182,8 @@ static void warn(const fit_job *job)
     const mcr_report_fit *r = mcr_model_report(job->model);
     const char *path = job->call->output;
     char text[512], resume[256] = "", far[96] = "a part of the problem was not begun";
-    if (r->stop == MCR_STOP_OPTIMAL || (job->call->resume && r->stop == MCR_STOP_STEPS))
+    if (r->stop == MCR_STOP_OPTIMAL || r->stop == MCR_STOP_LOCAL ||
+        (job->call->resume && r->stop == MCR_STOP_STEPS))
         return;
     if (path && !r->approx && cli_learner_can_start(r->learner) && r->stop != MCR_STOP_STUCK &&
         strcmp(path, "-") != 0)

@@ -31,6 +31,12 @@ typedef enum mcr_rule {
     MCR_RULE_COORDINATES /* there is nothing to decide: the outputs are all that is wanted */
 } mcr_rule;
 
+/* Whether training came to an end of its own, within the tolerance. */
+static inline bool mcr_stop_is_end(mcr_stop stop)
+{
+    return stop == MCR_STOP_OPTIMAL || stop == MCR_STOP_LOCAL;
+}
+
 /* The output of classes a < b by MCR_RULE_PAIRS. */
 static inline int64_t mcr_pair_output(int64_t classes, int64_t a, int64_t b)
 {
@@ -64,9 +70,11 @@ typedef struct mcr_fitted {
     int64_t segments;
     mcr_segment *segment;
     int64_t classes; /* of the training data; 0: none */
-    /* Probabilities: of the first class of output o, 1 / (1 + exp(-slope f)), with its own slope for
-     * f > 0 and f < 0: continuous, and always on the side of the decision. NULL: none. */
-    double *slope; /* 2 x outputs: above, below */
+    /* Probabilities: of the first class of output o, 1 / (1 + exp(-(a f + b))); the most probable class
+     * is the prediction. NULL: none. */
+    double *curve; /* 2 x outputs: a > 0, b */
+    /* In files of early models: 1 / (1 + exp(-slope f)), with its own slope for f > 0 and f < 0. */
+    double *slope; /* 2 x outputs: above, below; NULL: none */
     int64_t extras;
     mcr_extra *extra;
     /* What the learner knows of its predictions for the training objects, so that they need not be
@@ -225,6 +233,7 @@ typedef struct mcr_learner_type {
     bool weights_count; /* a weight of 2 is the same as two objects: equal ones may be merged */
     bool dense;         /* factorises n x n matrices: BLAS should run its best code */
     bool no_start;      /* has no use for a model to start from */
+    bool convex;        /* its problem is convex if K is PSD: else the optimum is a local one */
     bool takes_k;       /* it can use values of K in float */
     /* Whether it can make trials with these parameters; NULL: it cannot. */
     bool (*tries)(const void *params);
@@ -257,7 +266,7 @@ mcr_status mcr_options_print(const mcr_options *options, mcr_text *to);
 
 bool mcr_fitted_has_probability(const mcr_fitted *fitted, const mcr_predictor *predictor);
 /* The rule (not MCR_RULE_OWN) applied to one object's decision values: class number or value. If
- * there are slopes, proba (classes) and work (classes^2 + classes) must be given: the predicted class is
+ * it is calibrated, proba (classes) and work (classes^2 + classes) must be given: the predicted class is
  * then the most probable one. */
 double mcr_fitted_decide(const mcr_fitted *fitted, const double *score, double *proba,
                          double *work);

@@ -120,5 +120,6 @@ const mcr_learner_type mcr_learner_nu_svr = {
     .params = table,
     .params_size = sizeof(params),
     .fit = fit,
+    .convex = true,
     .weights_count = true,
 };

@@ -374,5 +374,6 @@ const mcr_learner_type mcr_learner_pegasos = {
     .params_size = sizeof(params),
     .check = check,
     .fit = fit,
+    .convex = true,
     .online = true,
 };

@@ -231,7 +231,7 @@ static mcr_status leave_out(job *j, bool *known)
         mcr_data_free(one);
     }
     if (!s && *known)
-        j->unfinished = m->report.stop != MCR_STOP_OPTIMAL;
+        j->unfinished = !mcr_stop_is_end(m->report.stop);
     j->fits += *known;
     mcr_model_free(m);
     mcr_options_close(options);
