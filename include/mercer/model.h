@@ -104,6 +104,37 @@ MCR_API mcr_status mcr_model_score_targets(mcr *ctx, const mcr_model *model, con
                                            const double *score, mcr_metrics *each,
                                            mcr_metrics *mean);
 
+/* ---- certificates ------------------------------------------------------------------------------*/
+
+/* A number of a certificate: as the model has it, and recomputed. NAN: there is none. */
+typedef struct mcr_verified {
+    double printed, recomputed;
+    double error; /* bound on the error of the recomputed number */
+    int agrees;   /* 1: they differ by no more than the last digit that is printed, or one is missing */
+} mcr_verified;
+
+typedef struct mcr_verification {
+    size_t size;      /* sizeof(mcr_verification), set by the caller */
+    const char *kind; /* what is certified; borrowed from the model */
+    double tolerance;
+    mcr_verified value, primal, dual, gap, objective;
+    int agrees;      /* 1: all of them do, the verdict holds, and nothing else was wrong */
+    char fault[256]; /* the first thing that is wrong, in one line; "": nothing */
+} mcr_verification;
+
+/* Of a model that another program made: what its file does not hold. NAN: to be inferred. */
+typedef struct mcr_verify_given {
+    size_t size;
+    double C, epsilon, tol;
+} mcr_verify_given;
+
+/* Recomputes the certificate of a model from its training data alone: kernel values in double, compensated
+ * sums, nothing from the solvers. data: all training objects, in their order. given: may be NULL.
+ * MCR_BAD_DATA when these cannot be the training data, MCR_BAD_CALL when the model has no certificate that
+ * can be recomputed; a certificate that is wrong is an outcome, not an error. Takes a pass or two over K. */
+MCR_API mcr_status mcr_model_verify(mcr *ctx, const mcr_model *model, const mcr_data *data,
+                                    const mcr_verify_given *given, mcr_verification *out);
+
 /* Files: written beside the old one, synced and renamed; read back whole or refused. A LIBSVM model
  * file is recognised and read as it is. */
 MCR_API mcr_status mcr_model_save(mcr *ctx, const mcr_model *model, const char *path);

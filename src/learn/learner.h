@@ -138,6 +138,12 @@ mcr_status mcr_fitted_need(const double **out, const mcr_fitted *fitted, const c
 /* Random Fourier features: how many, and the seed (low, high); and the weights, features x outputs. */
 #define MCR_EXTRA_FOURIER "fourier"
 #define MCR_EXTRA_WEIGHTS "fourier_weights"
+/* The width of the tube that nu-svr found. */
+#define MCR_EXTRA_EPSILON "epsilon"
+/* Objects of the data that were given, by number, that were not trained on but held out for intervals; and
+ * their nonconformity scores, rising. */
+#define MCR_EXTRA_HELD_OUT  "held_out"
+#define MCR_EXTRA_CONFORMAL "conformal"
 /* Of pairs of coordinates: their correlations on the training data. */
 #define MCR_EXTRA_CORRELATION "correlation"
 

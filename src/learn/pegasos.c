@@ -220,7 +220,8 @@ static mcr_status look(run *r, bool precise)
         s = mcr_fail(o->ctx, MCR_NUMERIC,
                      "pegasos: the numbers are too large: scale the data or the kernel");
     r->primal = primal;
-    r->dual = fmax(r->dual, dual);
+    /* What is certified is the point that the model keeps; floats may have seen a better one. */
+    r->dual = precise ? dual : fmax(r->dual, dual);
     return s;
 }
 

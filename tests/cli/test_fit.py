@@ -128,7 +128,7 @@ def test_every_learner_fits_and_is_certified():
         assert os.path.getsize("m.mercer") > 100
         text = tap.mercer("fit", *call).stdout
         for part in ("learner    " + entry["name"], "kernel     rbf(gamma=1)\n", "120 objects",
-                     "stop       optimal: ", "certified  ", "not kept (-o FILE saves it)"):
+                     "stop       %s: " % ends, "certified  ", "not kept (-o FILE saves it)"):
             assert part in text, (part, text)
 
 
