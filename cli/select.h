@@ -10,7 +10,7 @@
 typedef struct cli_splitting {
     int64_t folds, repeats;
     int loo, ordered, plain;
-    const char *groups, *metric, *scale, *search, *weigh;
+    const char *groups, *metric, *scale, *search, *weigh, *positive;
 } cli_splitting;
 
 /* The options of both verbs; m is a member cli_splitting of the verb's struct S. */
@@ -51,6 +51,11 @@ typedef struct cli_splitting {
          .offset = offsetof(S, m.metric),                                                          \
          .argument = "NAME",                                                                       \
          .help = "accuracy, balanced-accuracy, f1, auc, log-loss, mse, rmse, mae, r2, ..."},       \
+        {.name = "positive",                                                                       \
+         .type = CLI_TEXT,                                                                         \
+         .offset = offsetof(S, m.positive),                                                        \
+         .argument = "CLASS",                                                                      \
+         .help = "detection: the class that is the anomaly (default: targets -1)"},                \
         {.name = "scale",                                                                          \
          .type = CLI_TEXT,                                                                         \
          .offset = offsetof(S, m.scale),                                                           \
