@@ -23,7 +23,8 @@
 #include "text.h"
 
 typedef struct fit_call {
-    const char *kernel, *output, *start, *resume, *scale;
+    const char *kernel, *output, *start, *resume, *scale, *report;
+    double calibrate; /* NAN: not given */
 } fit_call;
 
 typedef struct fit_job {
@@ -79,6 +80,8 @@ static int open_more(fit_job *job)
 {
     cli *c = job->c;
     const char *path = job->call->resume;
+    if (!isnan(job->call->calibrate))
+        return cli_refuse(c, "--calibrate: a model that goes on cannot hold objects out");
     if (job->call->start)
         return cli_refuse(c, "--start is for the same data, --resume for more: give one of them");
     if (job->call->scale)
@@ -114,6 +117,8 @@ static int open_job(fit_job *job)
     if (job->call->resume)
         return open_more(job);
     int bad = cli_learner_options(c, &job->options, cli_word(c, 0));
+    if (!bad && job->call->start && !isnan(job->call->calibrate))
+        bad = cli_refuse(c, "--calibrate trains on a part of the data: leave --start out");
     if (!bad && job->call->scale)
         bad = cli_fail(c, mcr_options_set(job->options, "scale", job->call->scale));
     if (!bad && job->call->kernel)
@@ -209,6 +214,11 @@ static int train(fit_job *job)
         return cli_fail_words(
             c, mcr_fit_more(&job->model, job->options, job->kernel, job->data, job->start),
             job->first_file);
+    if (!isnan(job->call->calibrate))
+        return cli_advise_fit(c,
+                              mcr_fit_conformal(&job->model, job->options, job->kernel, job->data,
+                                                job->call->calibrate),
+                              job->kernel, job->data);
     return cli_advise_fit(c, mcr_fit(&job->model, job->options, job->kernel, job->data, job->start),
                           job->kernel, job->data);
 }
@@ -265,6 +275,13 @@ static const cli_option options[] = {
      .offset = AT(resume),
      .argument = "MODEL",
      .help = "go on from a model of perceptron or pegasos with more data"},
+    {.name = "calibrate",
+     .type = CLI_REAL,
+     .offset = AT(calibrate),
+     .argument = "SHARE",
+     .min = 0,
+     .max = 1,
+     .help = "hold this share of the objects out of training, for predict --interval"},
     CLI_LAST_OPTION,
 };
 

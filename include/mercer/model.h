@@ -66,6 +66,23 @@ MCR_API mcr_status mcr_predict(mcr *ctx, const mcr_model *model, const mcr_data 
 MCR_API mcr_status mcr_predict_std(mcr *ctx, const mcr_model *model, const mcr_data *data,
                                    double *value, double *std);
 
+/* Intervals that hold a new target with the probability `level` (0.95). From gp: normal, of a new
+ * measurement, noise included. From any other model of one number, and from gp if it was calibrated: by
+ * split conformal prediction from objects that it was not trained on; the probability holds on average
+ * over new objects if these and the held-out ones are exchangeable. Arrays of n; value may be NULL. */
+MCR_API int mcr_model_has_interval(const mcr_model *model);
+MCR_API mcr_status mcr_predict_interval(mcr *ctx, const mcr_model *model, const mcr_data *data,
+                                        double level, double *value, double *lower, double *upper);
+/* The same for classes: set (n x classes) is 1 for the classes that are not excluded. A set may be empty,
+ * or hold all. value may be NULL. */
+MCR_API mcr_status mcr_predict_set(mcr *ctx, const mcr_model *model, const mcr_data *data,
+                                   double level, double *value, unsigned char *set);
+/* Calibrates by objects that the model was not trained on; in place of an earlier calibration. */
+MCR_API mcr_status mcr_model_calibrate(mcr *ctx, mcr_model *model, const mcr_data *held);
+/* mcr_fit on all but a share of the objects, by the context's seed, and mcr_model_calibrate by these. */
+MCR_API mcr_status mcr_fit_conformal(mcr_model **out, const mcr_options *options,
+                                     const mcr_kernel *kernel, const mcr_data *data, double share);
+
 /* `count` functions drawn from what a model of gp, trained on numbers, believes: their values at the
  * objects of data, n x count. The draws of one call go together: neighbouring objects have similar
  * values in each. By the context's seed. Takes a matrix of n x n. */
