@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "advice.h"
+#include "bounds.h"
 #include "cli.h"
 #include "json.h"
 #include "learner.h"
@@ -34,6 +35,7 @@ typedef struct fit_job {
     mcr_kernel *kernel; /* NULL: the library's default */
     mcr_data *data;
     mcr_model *start, *model;
+    mcr_bounds bounds; /* with --report bounds */
     int first_file; /* the word that names it */
 } fit_job;
 
@@ -114,6 +116,10 @@ static int open_more(fit_job *job)
 static int open_job(fit_job *job)
 {
     cli *c = job->c;
+    if (job->call->report && strcmp(job->call->report, "bounds") != 0)
+        return cli_refuse(c, "--report %s: there is bounds", job->call->report);
+    if (job->call->report && (job->call->resume || !isnan(job->call->calibrate)))
+        return cli_refuse(c, "--report bounds is for a training on all of the data");
     if (job->call->resume)
         return open_more(job);
     int bad = cli_learner_options(c, &job->options, cli_word(c, 0));
@@ -152,6 +158,8 @@ static void print_json(const fit_job *job)
     cli_json j;
     cli_json_begin(&j, stdout);
     cli_report_json(&j, mcr_model_report(job->model));
+    if (job->call->report)
+        cli_bounds_json(&j, &job->bounds);
     cli_json_text(&j, "model", job->call->output);
     cli_json_real(&j, "seconds_total", cli_seconds() - job->c->started);
     cli_json_end(&j);
@@ -164,6 +172,8 @@ static void print_summary(const fit_job *job)
     struct stat file;
     char size[32];
     cli_report_say(r);
+    if (job->call->report)
+        cli_bounds_say(&job->bounds);
     cli_say("seconds", "%.3g (%.3g with reading)", r->seconds, cli_seconds() - job->c->started);
     if (!path)
         cli_say("model", "not kept (-o FILE saves it)");
@@ -230,6 +240,8 @@ static int run(cli *c, const void *values)
     int bad = open_job(&job);
     if (!bad)
         bad = train(&job);
+    if (!bad && job.call->report)
+        bad = cli_fail(c, mcr_model_bounds(c->ctx, job.model, job.data, 0.05, &job.bounds));
     if (!bad && path)
         bad = cli_fail(c, mcr_model_save(c->ctx, job.model, path));
     cli_progress_clear(c);
@@ -275,6 +287,11 @@ static const cli_option options[] = {
      .offset = AT(resume),
      .argument = "MODEL",
      .help = "go on from a model of perceptron or pegasos with more data"},
+    {.name = "report",
+     .type = CLI_TEXT,
+     .offset = AT(report),
+     .argument = "bounds",
+     .help = "svm of two classes: margin, radius and bounds of the error on new data"},
     {.name = "calibrate",
      .type = CLI_REAL,
      .offset = AT(calibrate),

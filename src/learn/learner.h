@@ -138,6 +138,8 @@ mcr_status mcr_fitted_need(const double **out, const mcr_fitted *fitted, const c
 /* Random Fourier features: how many, and the seed (low, high); and the weights, features x outputs. */
 #define MCR_EXTRA_FOURIER "fourier"
 #define MCR_EXTRA_WEIGHTS "fourier_weights"
+/* Targets of the basis objects, numbers or numbers of classes. */
+#define MCR_EXTRA_TARGET "target"
 /* The width of the tube that nu-svr found. */
 #define MCR_EXTRA_EPSILON "epsilon"
 /* Objects of the data that were given, by number, that were not trained on but held out for intervals; and
