@@ -42,6 +42,12 @@ int cli_learner_can_resume(const char *name)
     return find_learner(name, &info) && info.can_resume;
 }
 
+int cli_learner_detects(const char *name)
+{
+    mcr_learner_info info;
+    return find_learner(name, &info) && info.task == MCR_DETECT;
+}
+
 int cli_learner_is_dense(const char *name)
 {
     mcr_learner_info info;

@@ -357,8 +357,13 @@ int cli_output_rows_float(cli_output *out, const float *value, int64_t rows, int
 int cli_output_words(cli_output *out, const char *const *word, int64_t rows)
 {
     int bad = 0;
+    int64_t cols = out->table.cols;
     for (int64_t i = 0; !bad && i < rows; i++) {
-        put_word(out, word[i]);
+        for (int64_t j = 0; j < cols; j++) {
+            if (j)
+                putc(out->kind == FILE_CSV ? ',' : '\t', out->to);
+            put_word(out, word[i * cols + j]);
+        }
         putc('\n', out->to);
         out->written++;
         bad = ferror(out->to) ? fault(out) : look_up(out);

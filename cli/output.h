@@ -43,7 +43,7 @@ int cli_output_open(cli_output **out, cli *c, const char *path, const cli_table 
  * when the user interrupts. */
 int cli_output_rows(cli_output *out, const double *value, int64_t rows, int64_t ld);
 int cli_output_rows_float(cli_output *out, const float *value, int64_t rows, int64_t ld);
-/* The next rows of a table of one column that holds words; not for .npy. */
+/* The next rows of a table of words, rows x cols; not for .npy. */
 int cli_output_words(cli_output *out, const char *const *word, int64_t rows);
 /* Completes the file; the output is freed also on failure. */
 int cli_output_commit(cli_output *out);

@@ -57,6 +57,7 @@ static void say_stop(const mcr_report_fit *r)
         [MCR_STOP_TIME] = "no more time was allowed",
         [MCR_STOP_INTERRUPTED] = "the best so far was kept",
         [MCR_STOP_STUCK] = "no more progress was possible",
+        [MCR_STOP_LOCAL] = "within the tolerance; a better optimum elsewhere is not excluded",
     };
     char text[128];
     snprintf(text, sizeof text, "%s, after %" PRId64 " step%s", why[r->stop], r->iterations,

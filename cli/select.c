@@ -169,11 +169,28 @@ static int set_splits(cli *c, cli_selection *s, const cli_splitting *how, mcr_da
     return bad;
 }
 
+/* The targets of detection, by the class that is the anomaly. */
+static int mark_anomaly(cli *c, const char *positive, mcr_data **data)
+{
+    mcr_data *marked = NULL;
+    if (!cli_learner_detects(cli_word(c, 0)))
+        return cli_refuse(c, "--positive: %s does not detect anomalies: one-class does",
+                          cli_word(c, 0));
+    int bad = cli_fail(c, mcr_data_mark(&marked, *data, positive));
+    if (!bad) {
+        mcr_data_free(*data);
+        *data = marked;
+    }
+    return bad;
+}
+
 int cli_selection_read(cli *c, cli_selection *s, const cli_splitting *how, mcr_data **data,
                        mcr_kernel **kernel)
 {
     int given = s->search.kernels > 0;
     int bad = cli_read_words(c, data, 1);
+    if (!bad && how->positive)
+        bad = mark_anomaly(c, how->positive, data);
     if (!bad)
         bad = set_splits(c, s, how, data);
     /* Of one field of vectors a search knows what to try. */

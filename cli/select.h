@@ -10,7 +10,7 @@
 typedef struct cli_splitting {
     int64_t folds, repeats;
     int loo, ordered, plain;
-    const char *groups, *metric, *scale, *search, *weigh;
+    const char *groups, *metric, *scale, *search, *weigh, *positive;
 } cli_splitting;
 
 const char *cli_metric_name(int64_t number); /* NULL: past the last */
@@ -54,6 +54,11 @@ const char *cli_metric_name(int64_t number); /* NULL: past the last */
          .argument = "NAME",                                                                       \
          .words = cli_metric_name,                                                                 \
          .help = "; several with commas between them"},                                            \
+        {.name = "positive",                                                                       \
+         .type = CLI_TEXT,                                                                         \
+         .offset = offsetof(S, m.positive),                                                        \
+         .argument = "CLASS",                                                                      \
+         .help = "detection: the class that is the anomaly (default: targets -1)"},                \
         {.name = "scale",                                                                          \
          .type = CLI_TEXT,                                                                         \
          .offset = offsetof(S, m.scale),                                                           \

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "advice.h"
+#include "bounds.h"
 #include "cli.h"
 #include "json.h"
 #include "learner.h"
@@ -23,7 +24,8 @@
 #include "text.h"
 
 typedef struct fit_call {
-    const char *kernel, *output, *start, *resume, *scale;
+    const char *kernel, *output, *start, *resume, *scale, *report;
+    double calibrate; /* NAN: not given */
 } fit_call;
 
 typedef struct fit_job {
@@ -33,6 +35,7 @@ typedef struct fit_job {
     mcr_kernel *kernel; /* NULL: the library's default */
     mcr_data *data;
     mcr_model *start, *model;
+    mcr_bounds bounds; /* with --report bounds */
     int first_file; /* the word that names it */
 } fit_job;
 
@@ -79,6 +82,8 @@ static int open_more(fit_job *job)
 {
     cli *c = job->c;
     const char *path = job->call->resume;
+    if (!isnan(job->call->calibrate))
+        return cli_refuse(c, "--calibrate: a model that goes on cannot hold objects out");
     if (job->call->start)
         return cli_refuse(c, "--start is for the same data, --resume for more: give one of them");
     if (job->call->scale)
@@ -111,9 +116,15 @@ static int open_more(fit_job *job)
 static int open_job(fit_job *job)
 {
     cli *c = job->c;
+    if (job->call->report && strcmp(job->call->report, "bounds") != 0)
+        return cli_refuse(c, "--report %s: there is bounds", job->call->report);
+    if (job->call->report && (job->call->resume || !isnan(job->call->calibrate)))
+        return cli_refuse(c, "--report bounds is for a training on all of the data");
     if (job->call->resume)
         return open_more(job);
     int bad = cli_learner_options(c, &job->options, cli_word(c, 0));
+    if (!bad && job->call->start && !isnan(job->call->calibrate))
+        bad = cli_refuse(c, "--calibrate trains on a part of the data: leave --start out");
     if (!bad && job->call->scale)
         bad = cli_fail(c, mcr_options_set(job->options, "scale", job->call->scale));
     if (!bad && job->call->kernel)
@@ -147,6 +158,8 @@ static void print_json(const fit_job *job)
     cli_json j;
     cli_json_begin(&j, stdout);
     cli_report_json(&j, mcr_model_report(job->model));
+    if (job->call->report)
+        cli_bounds_json(&j, &job->bounds);
     cli_json_text(&j, "model", job->call->output);
     cli_json_real(&j, "seconds_total", cli_seconds() - job->c->started);
     cli_json_end(&j);
@@ -159,6 +172,8 @@ static void print_summary(const fit_job *job)
     struct stat file;
     char size[32];
     cli_report_say(r);
+    if (job->call->report)
+        cli_bounds_say(&job->bounds);
     cli_say("seconds", "%.3g (%.3g with reading)", r->seconds, cli_seconds() - job->c->started);
     if (!path)
         cli_say("model", "not kept (-o FILE saves it)");
@@ -182,7 +197,8 @@ static void warn(const fit_job *job)
     const mcr_report_fit *r = mcr_model_report(job->model);
     const char *path = job->call->output;
     char text[512], resume[256] = "", far[96] = "a part of the problem was not begun";
-    if (r->stop == MCR_STOP_OPTIMAL || (job->call->resume && r->stop == MCR_STOP_STEPS))
+    if (r->stop == MCR_STOP_OPTIMAL || r->stop == MCR_STOP_LOCAL ||
+        (job->call->resume && r->stop == MCR_STOP_STEPS))
         return;
     if (path && !r->approx && cli_learner_can_start(r->learner) && r->stop != MCR_STOP_STUCK &&
         strcmp(path, "-") != 0)
@@ -208,6 +224,11 @@ static int train(fit_job *job)
         return cli_fail_words(
             c, mcr_fit_more(&job->model, job->options, job->kernel, job->data, job->start),
             job->first_file);
+    if (!isnan(job->call->calibrate))
+        return cli_advise_fit(c,
+                              mcr_fit_conformal(&job->model, job->options, job->kernel, job->data,
+                                                job->call->calibrate),
+                              job->kernel, job->data);
     return cli_advise_fit(c, mcr_fit(&job->model, job->options, job->kernel, job->data, job->start),
                           job->kernel, job->data);
 }
@@ -219,6 +240,8 @@ static int run(cli *c, const void *values)
     int bad = open_job(&job);
     if (!bad)
         bad = train(&job);
+    if (!bad && job.call->report)
+        bad = cli_fail(c, mcr_model_bounds(c->ctx, job.model, job.data, 0.05, &job.bounds));
     if (!bad && path)
         bad = cli_fail(c, mcr_model_save(c->ctx, job.model, path));
     cli_progress_clear(c);
@@ -264,6 +287,18 @@ static const cli_option options[] = {
      .offset = AT(resume),
      .argument = "MODEL",
      .help = "go on from a model of perceptron or pegasos with more data"},
+    {.name = "report",
+     .type = CLI_TEXT,
+     .offset = AT(report),
+     .argument = "bounds",
+     .help = "svm of two classes: margin, radius and bounds of the error on new data"},
+    {.name = "calibrate",
+     .type = CLI_REAL,
+     .offset = AT(calibrate),
+     .argument = "SHARE",
+     .min = 0,
+     .max = 1,
+     .help = "hold this share of the objects out of training, for predict --interval"},
     CLI_LAST_OPTION,
 };
 

@@ -10,12 +10,19 @@
 #include <sys/stat.h>
 
 #include "cli.h"
+#include "coefficients.h"
 #include "json.h"
+#include "output.h"
 #include "progress.h"
 #include "report.h"
 #include "text.h"
 
 enum { CLASSES_SHOWN = 20 };
+
+typedef struct info_call {
+    const char *output;
+    int coefficients;
+} info_call;
 
 /* Targets in numbers. */
 typedef struct target_info {
@@ -404,7 +411,7 @@ static void model_summary(const cli *c, const mcr_model *model, double bytes)
         cli_say("seconds", "%.3g of training", r->seconds);
 }
 
-static int info_of_model(cli *c)
+static int info_of_model(cli *c, const info_call *call)
 {
     const char *path = cli_word(c, 0);
     mcr_model *model = NULL;
@@ -416,12 +423,14 @@ static int info_of_model(cli *c)
     double seconds = cli_seconds() - start;
     double bytes = stat(path, &found) == 0 ? (double)found.st_size : NAN;
     cli_progress_clear(c);
-    if (c->common.json)
+    if (call->coefficients)
+        bad = cli_coefficients(c, model, call->output);
+    else if (c->common.json)
         model_json(c, model, bytes, seconds);
     else
         model_summary(c, model, bytes);
     mcr_model_free(model);
-    return 0;
+    return bad;
 }
 
 /* ---- the verb ---------------------------------------------------------------------------------*/
@@ -456,27 +465,52 @@ static int info_of_data(cli *c)
 
 static int run(cli *c, const void *values)
 {
-    (void)values;
-    return is_model(cli_word(c, 0)) ? info_of_model(c) : info_of_data(c);
+    const info_call *call = values;
+    int model = is_model(cli_word(c, 0));
+    if (call->output && !call->coefficients)
+        return cli_refuse(c, "-o is for --coefficients");
+    if (call->coefficients && !model)
+        return cli_refuse(c, "--coefficients: %s is not a model", cli_word(c, 0));
+    if (call->coefficients && cli_output_is_binary(call->output))
+        return cli_refuse(c, "-o: .npy holds numbers, and this table has words: write .csv");
+    int bad = cli_output_check_table(c, call->output);
+    return bad ? bad : model ? info_of_model(c, call) : info_of_data(c);
 }
+
+static const cli_option options[] = {
+    {.name = "coefficients",
+     .type = CLI_FLAG,
+     .offset = offsetof(info_call, coefficients),
+     .help = "of a model: each support vector's coefficient, margin and slack"},
+    CLI_OUTPUT_OPTION(offsetof(info_call, output), "where that table goes: .csv or text"),
+    CLI_LAST_OPTION,
+};
 
 static const char *const words[] = {"FILE", NULL};
 
 const cli_verb cli_verb_info = {
     .name = "info",
     .summary = "what a data or model file holds",
-    .usage = "FILE",
+    .usage = "FILE [--coefficients [-o FILE]]",
     .about =
         "Reads and checks a data file, and says what is in it: objects, fields and their kinds,\n"
         "targets or classes, weights, and the memory it takes. - is standard input.\n"
-        "Of a model it shows how it was made: learner, options, kernel, data, certificate.",
+        "Of a model it shows how it was made: learner, options, kernel, data, certificate.\n"
+        "--coefficients shows its dual: the support vectors by their numbers in the training data,\n"
+        "from 1, with coefficient, whether it is at its bound, margin y f(x) (of numbers y - f(x)) "
+        "and\n"
+        "slack; offset or rho, |w| and the width of the margin, and what else the learner found:\n"
+        "epsilon, mistakes, the spectrum.",
     .examples = "mercer sample molecules -n 50 -o molecules.jsonl\n"
                 "mercer info molecules.jsonl\n"
                 "mercer sample blobs -n 100 -o blobs.csv\n"
                 "mercer fit svm blobs.csv -o blobs.mercer\n"
                 "mercer info blobs.mercer\n"
+                "mercer info blobs.mercer --coefficients -o dual.csv\n"
                 "mercer sample blobs -n 100 | mercer info - --format csv --json",
     .traits = CLI_READS,
     .words = words,
+    .options = options,
+    .values_size = sizeof(info_call),
     .run = run,
 };

@@ -17,8 +17,9 @@
 #include "text.h"
 
 typedef struct predict_call {
-    const char *output;
+    const char *output, *calibration;
     int scores, proba, std;
+    double interval; /* per cent; NAN: not given */
     int64_t sample; /* INT64_MIN: not given */
 } predict_call;
 
@@ -28,6 +29,8 @@ typedef struct predict_job {
     int64_t targets;            /* numbers that are predicted of an object; else 1 */
     double *value;              /* n x targets: class numbers or values */
     double *std;                /* deviations of a block */
+    double *end[2];             /* of intervals: n values each */
+    unsigned char *set;         /* of classes: n x classes */
     const char **word;          /* classes of a block, as words */
     mcr_metrics metrics, *each; /* each: of several targets */
     int has_metrics;
@@ -47,11 +50,22 @@ static int wants_draws(const predict_job *job)
     return job->call->sample != INT64_MIN;
 }
 
+static int wants_interval(const predict_job *job)
+{
+    return !isnan(job->call->interval);
+}
+
+/* Numbers have two ends, classes a flag each. */
+static int wants_set(const predict_job *job)
+{
+    return wants_interval(job) && job->asked.report->task == MCR_CLASSIFY;
+}
+
 static int check_words(const predict_job *job)
 {
     const cli_asking *a = &job->asked;
     for (int64_t k = 0; k < mcr_model_classes(a->model); k++)
-        if (!job->call->scores && !job->call->proba && cli_output_is_binary(a->path) &&
+        if (!job->call->scores && !job->call->proba && !wants_interval(job) && cli_output_is_binary(a->path) &&
             !is_number(mcr_model_class_name(a->model, k)))
             return cli_refuse(a->c, "-o: .npy holds numbers, and class \"%s\" is none: write .csv",
                               mcr_model_class_name(a->model, k));
@@ -62,8 +76,17 @@ static int check_call(const predict_job *job)
 {
     const cli_asking *a = &job->asked;
     cli *c = a->c;
-    if (job->call->scores + job->call->proba + job->call->std + wants_draws(job) > 1)
-        return cli_refuse(c, "--scores, --proba, --std and --sample: give one of them");
+    if (job->call->scores + job->call->proba + job->call->std + wants_draws(job) +
+            wants_interval(job) >
+        1)
+        return cli_refuse(c, "--scores, --proba, --std, --interval and --sample: give one of them");
+    if (job->call->calibration && !wants_interval(job))
+        return cli_refuse(c, "--calibration is for --interval");
+    if (wants_interval(job) && !job->call->calibration && !mcr_model_has_interval(a->model))
+        return cli_refuse(c,
+                          "--interval: %s was not calibrated: fit it with --calibrate 0.2, or give "
+                          "--calibration FILE with objects that it was not trained on",
+                          cli_word(c, 0));
     if (a->report->task == MCR_TRANSFORM)
         return cli_refuse(c,
                           "%s is a model of %s, which predicts nothing (mercer transform gives "
@@ -96,6 +119,8 @@ static void name_columns(predict_job *job)
     a->cols = outputs            ? mcr_model_outputs(a->model)
               : call->proba      ? mcr_model_classes(a->model)
               : call->std        ? 2
+              : wants_set(job)   ? mcr_model_classes(a->model)
+              : wants_interval(job) ? 3
               : wants_draws(job) ? call->sample
                                  : 1;
     if (wants_draws(job)) /* numbered */
@@ -106,15 +131,34 @@ static void name_columns(predict_job *job)
                                                   : "label";
     if (call->std)
         a->name[1] = "std";
-    for (int64_t j = 0; j < a->cols && (outputs || call->proba); j++)
+    if (wants_interval(job) && !wants_set(job)) {
+        a->name[1] = "lower";
+        a->name[2] = "upper";
+    }
+    for (int64_t j = 0; j < a->cols && (outputs || call->proba || wants_set(job)); j++)
         a->name[j] = outputs ? mcr_model_output_name(a->model, j)
                              : mcr_model_class_name(a->model, j);
+}
+
+/* Objects that the model was not trained on. */
+static int calibrate(predict_job *job)
+{
+    cli_asking *a = &job->asked;
+    mcr_data *held = NULL;
+    const char *path = job->call->calibration;
+    int bad = cli_read_data(a->c, &held, path);
+    if (!bad)
+        bad = cli_fail(a->c, mcr_model_calibrate(a->c->ctx, a->model, held));
+    mcr_data_free(held);
+    return bad;
 }
 
 static int open_job(predict_job *job)
 {
     cli_asking *a = &job->asked;
     int bad = check_call(job);
+    if (!bad && job->call->calibration)
+        bad = calibrate(job);
     if (!bad)
         bad = cli_asking_read(a);
     if (bad)
@@ -126,6 +170,30 @@ static int open_job(predict_job *job)
 
 /* ---- predicting -------------------------------------------------------------------------------*/
 
+static mcr_status compute_interval(predict_job *job, const mcr_data *part, int64_t first,
+                                   int64_t rows)
+{
+    const cli_asking *a = &job->asked;
+    mcr *ctx = a->c->ctx;
+    double level = job->call->interval / 100, *value = job->value + first;
+    int64_t k = a->cols;
+    if (wants_set(job)) {
+        unsigned char *set = job->set + first * k;
+        mcr_status s = mcr_predict_set(ctx, a->model, part, level, value, set);
+        for (int64_t i = 0; i < rows * k && s == MCR_OK; i++)
+            a->buffer[i] = set[i];
+        return s;
+    }
+    double *low = job->end[0] + first, *high = job->end[1] + first;
+    mcr_status s = mcr_predict_interval(ctx, a->model, part, level, value, low, high);
+    for (int64_t i = 0; i < rows && s == MCR_OK; i++) {
+        a->buffer[3 * i] = value[i];
+        a->buffer[3 * i + 1] = low[i];
+        a->buffer[3 * i + 2] = high[i];
+    }
+    return s;
+}
+
 static mcr_status compute(void *arg, const mcr_data *part, int64_t first, int64_t rows)
 {
     predict_job *job = arg;
@@ -135,6 +203,8 @@ static mcr_status compute(void *arg, const mcr_data *part, int64_t first, int64_
     double *value = job->value + first * job->targets;
     if (job->targets > 1)
         return mcr_predict(ctx, a->model, part, NULL, value, NULL);
+    if (wants_interval(job))
+        return compute_interval(job, part, first, rows);
     mcr_status status = call->std ? mcr_predict_std(ctx, a->model, part, value, job->std)
                                   : mcr_predict(ctx, a->model, part, value,
                                                 call->scores ? a->buffer : NULL,
@@ -187,7 +257,7 @@ static int predict(predict_job *job)
     cli_asking *a = &job->asked;
     const predict_call *call = job->call;
     int64_t at_once = wants_draws(job) ? a->n : cli_asking_block(a); /* draws go together */
-    int other = call->scores || call->proba || call->std || wants_draws(job);
+    int other = call->scores || call->proba || call->std || wants_draws(job) || wants_interval(job);
     if (!(job->value = cli_alloc_matrix(a->c, a->n, job->targets, sizeof *job->value)))
         return 1;
     if (call->std && !(job->std = cli_alloc_matrix(a->c, at_once, 1, sizeof *job->std)))
@@ -195,20 +265,28 @@ static int predict(predict_job *job)
     if (other && job->targets == 1 &&
         !(a->buffer = cli_alloc_matrix(a->c, at_once, a->cols, sizeof *a->buffer)))
         return 1;
+    for (int e = 0; e < 2 && wants_interval(job) && !wants_set(job); e++)
+        if (!(job->end[e] = cli_alloc_matrix(a->c, a->n, 1, sizeof **job->end)))
+            return 1;
+    if (wants_set(job) && !(job->set = cli_alloc_matrix(a->c, a->n, a->cols, 1)))
+        return 1;
     job->word = cli_alloc((size_t)at_once, sizeof *job->word);
     return cli_asking_run(a, at_once, compute, put, job);
 }
 
 /* ---- how good it is ---------------------------------------------------------------------------*/
 
+static int is_same_class(const char *a, const char *b)
+{
+    return strcmp(a, b) == 0 ||
+           (is_number(a) && is_number(b) && strtod(a, NULL) == strtod(b, NULL));
+}
+
 static int is_known(const mcr_model *model, const char *name)
 {
-    for (int64_t k = 0; k < mcr_model_classes(model); k++) {
-        const char *known = mcr_model_class_name(model, k);
-        if (strcmp(known, name) == 0 ||
-            (is_number(known) && is_number(name) && strtod(known, NULL) == strtod(name, NULL)))
+    for (int64_t k = 0; k < mcr_model_classes(model); k++)
+        if (is_same_class(mcr_model_class_name(model, k), name))
             return 1;
-    }
     return 0;
 }
 
@@ -284,6 +362,36 @@ static void measure(predict_job *job)
         warn_of_unknown(a);
 }
 
+/* The share of targets within their intervals or sets, and how large these are on average. */
+static int coverage(const predict_job *job, double *covered, double *size)
+{
+    const cli_asking *a = &job->asked;
+    int64_t k = a->cols;
+    *covered = *size = 0;
+    if (!wants_interval(job) || a->n == 0)
+        return 0;
+    for (int64_t i = 0; i < a->n; i++) {
+        int64_t own = -1;
+        for (int64_t c = 0; c < k && wants_set(job); c++) {
+            *size += job->set[i * k + c];
+            if (mcr_data_class_of(a->data) &&
+                is_same_class(mcr_model_class_name(a->model, c),
+                              mcr_data_class_name(a->data, mcr_data_class_of(a->data)[i])))
+                own = c;
+        }
+        if (wants_set(job)) {
+            *covered += own >= 0 && job->set[i * k + own];
+            continue;
+        }
+        double y = mcr_data_targets(a->data)[i];
+        *size += job->end[1][i] - job->end[0][i];
+        *covered += y >= job->end[0][i] && y <= job->end[1][i];
+    }
+    *covered /= (double)a->n;
+    *size /= (double)a->n;
+    return 1;
+}
+
 static void numbers_json(cli_json *j, const mcr_metrics *m)
 {
     cli_json_real(j, "mse", m->mse);
@@ -301,6 +409,11 @@ static void metrics_json(cli_json *j, const predict_job *job)
         numbers_json(j, &job->metrics);
     else
         cli_json_real(j, "accuracy", job->metrics.accuracy);
+    double covered, size;
+    if (coverage(job, &covered, &size)) {
+        cli_json_real(j, "coverage", covered);
+        cli_json_real(j, wants_set(job) ? "set_size" : "interval_width", size);
+    }
     if (job->targets > 1)
         cli_json_list(j, "targets");
     for (int64_t t = 0; t < job->targets && job->targets > 1; t++) {
@@ -339,6 +452,11 @@ static void say_metrics(const predict_job *job)
     for (int64_t t = 0; t < job->targets && job->targets > 1; t++)
         fprintf(stderr, "%s: mse %.6g, mae %.6g, r2 %.6g\n", mcr_model_output_name(a->model, t),
                 job->each[t].mse, job->each[t].mae, job->each[t].r2);
+    double covered, size;
+    if (coverage(job, &covered, &size))
+        fprintf(stderr, "%.6g of the targets are in their %s (%g wanted), mean %s %.6g\n", covered,
+                wants_set(job) ? "sets" : "intervals", job->call->interval / 100,
+                wants_set(job) ? "size" : "width", size);
     if (task == MCR_CLUSTER)
         fprintf(stderr, "adjusted Rand index %.6g (%s)\n", m->rand,
                 cli_count_text(count, m->n, "object"));
@@ -367,6 +485,9 @@ static int run(cli *c, const void *values)
         say_metrics(&job);
     free(job.word);
     free(job.std);
+    free(job.end[0]);
+    free(job.end[1]);
+    free(job.set);
     free(job.value);
     free(job.each);
     cli_asking_close(&job.asked);
@@ -389,6 +510,18 @@ static const cli_option options[] = {
      .type = CLI_FLAG,
      .offset = AT(std),
      .help = "the value and its standard deviation, where the model knows it (gp)"},
+    {.name = "interval",
+     .type = CLI_REAL,
+     .offset = AT(interval),
+     .argument = "P",
+     .min = 0,
+     .max = 100,
+     .help = "ends of intervals that hold P % of new targets, noise included; classes: sets"},
+    {.name = "calibration",
+     .type = CLI_TEXT,
+     .offset = AT(calibration),
+     .argument = "FILE",
+     .help = "objects with targets that the model was not trained on, for --interval"},
     {.name = "sample",
      .type = CLI_INT,
      .offset = AT(sample),
@@ -404,7 +537,7 @@ static const char *const words[] = {"MODEL", "DATA...", NULL};
 const cli_verb cli_verb_predict = {
     .name = "predict",
     .summary = "what a model says about new objects",
-    .usage = "MODEL DATA... [-o FILE] [--scores|--proba|--std|--sample N]",
+    .usage = "MODEL DATA... [-o FILE] [--scores|--proba|--std|--interval P|--sample N]",
     .about = "Predicts the class or the value of each object, one a line; of several targets a "
              "column each.\n"
              "Where the data have targets, the predictions are compared with them: accuracy, or "

@@ -167,6 +167,9 @@ MCR_API mcr_status mcr_data_select(mcr_data **out, const mcr_data *data, mcr_row
  * MCR_OK, if there is no column of that name; MCR_BAD_DATA if nothing else is there. */
 MCR_API mcr_status mcr_data_take_groups(mcr_data **out, const mcr_data *data, const char *column,
                                         int64_t *group);
+/* The same objects with the targets of detection: -1 for those of the class `anomaly`, +1 for all
+ * others. MCR_BAD_CALL if there is no class of that name. */
+MCR_API mcr_status mcr_data_mark(mcr_data **out, const mcr_data *data, const char *anomaly);
 /* One data set after the other (count >= 1), in the context of the first: same fields, kinds and
  * names; dense fields with as many columns, sparse ones take the most. Numbers and words as targets
  * make words; several targets must be as many, under the same names, in all parts; weights are 1

@@ -46,15 +46,17 @@ MCR_API mcr_status mcr_options_open(mcr_options **out, mcr *ctx, const char *lea
 MCR_API void mcr_options_close(mcr_options *options); /* NULL allowed */
 MCR_API mcr_status mcr_options_set(mcr_options *options, const char *name, const char *value);
 
-/* Why training ended. All but the first are outcomes, not errors: the model is the best so far. */
+/* Why training ended. None of them is an error: the model is the best so far. Optimal is what is proved
+ * to be: a global optimum, within the tolerance. */
 typedef enum mcr_stop {
     MCR_STOP_OPTIMAL = 0,
     MCR_STOP_STEPS,
     MCR_STOP_TIME,
     MCR_STOP_INTERRUPTED,
-    MCR_STOP_STUCK /* rounding or a kernel that is not PSD allows no more progress */
+    MCR_STOP_STUCK, /* rounding or a kernel that is not PSD allows no more progress */
+    MCR_STOP_LOCAL  /* within the tolerance, but a better optimum elsewhere is not excluded */
 } mcr_stop;
-/* "optimal", "steps", "time", "interrupted", "stuck". */
+/* "optimal", "steps", "time", "interrupted", "stuck", "local". */
 MCR_API const char *mcr_stop_name(mcr_stop stop);
 
 /* What training found. Numbers that do not apply are NAN. Borrowed from the model. */

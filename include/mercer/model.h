@@ -43,6 +43,28 @@ MCR_API int mcr_model_has_std(const mcr_model *model); /* it knows how sure it i
 MCR_API mcr_status mcr_model_coefficients(const mcr_model *model, int64_t o, double *coef,
                                           double *offset, int64_t *number);
 
+/* The same with what they say of the objects. */
+typedef enum mcr_coef_state {
+    MCR_COEF_PLAIN = 0, /* the learner's coefficients have no bounds, or it is 0 */
+    MCR_COEF_FREE,      /* strictly between its bounds */
+    MCR_COEF_BOUND      /* at its bound: the object violates the margin or the tube */
+} mcr_coef_state;
+typedef struct mcr_coefficient {
+    int64_t object; /* in the training data, from 0; -1: not known */
+    double target;  /* its number, or the number of its class; NAN: not known */
+    double coef;
+    double value;  /* f(x), of this output, offset included */
+    double margin; /* classes: y f(x); numbers: y - f(x); detection: f(x); else NAN */
+    double slack;  /* by how much it is on the wrong side of the margin or out of the tube; NAN: none */
+    int state;     /* mcr_coef_state */
+} mcr_coefficient;
+/* row: support values; square: |w|^2 of the output. */
+MCR_API mcr_status mcr_model_dual(mcr *ctx, const mcr_model *model, int64_t o, mcr_coefficient *row,
+                                  double *offset, double *square);
+/* Numbers that a model keeps under a name ("epsilon" of nu-svr, "mistakes" of a perceptron's passes,
+ * "variance" of components); NULL: it has none. Borrowed. */
+MCR_API const double *mcr_model_number(const mcr_model *model, const char *name, int64_t *count);
+
 /* The model's objects as explicit features with names (features.h), and output o as a function of them:
  * f(x) = offset + sum over the features of weight phi(x). weight: one a feature. MCR_BAD_CALL if the
  * kernel has no finite feature map. */
@@ -65,6 +87,23 @@ MCR_API mcr_status mcr_predict(mcr *ctx, const mcr_model *model, const mcr_data 
  * MCR_BAD_CALL. */
 MCR_API mcr_status mcr_predict_std(mcr *ctx, const mcr_model *model, const mcr_data *data,
                                    double *value, double *std);
+
+/* Intervals that hold a new target with the probability `level` (0.95). From gp: normal, of a new
+ * measurement, noise included. From any other model of one number, and from gp if it was calibrated: by
+ * split conformal prediction from objects that it was not trained on; the probability holds on average
+ * over new objects if these and the held-out ones are exchangeable. Arrays of n; value may be NULL. */
+MCR_API int mcr_model_has_interval(const mcr_model *model);
+MCR_API mcr_status mcr_predict_interval(mcr *ctx, const mcr_model *model, const mcr_data *data,
+                                        double level, double *value, double *lower, double *upper);
+/* The same for classes: set (n x classes) is 1 for the classes that are not excluded. A set may be empty,
+ * or hold all. value may be NULL. */
+MCR_API mcr_status mcr_predict_set(mcr *ctx, const mcr_model *model, const mcr_data *data,
+                                   double level, double *value, unsigned char *set);
+/* Calibrates by objects that the model was not trained on; in place of an earlier calibration. */
+MCR_API mcr_status mcr_model_calibrate(mcr *ctx, mcr_model *model, const mcr_data *held);
+/* mcr_fit on all but a share of the objects, by the context's seed, and mcr_model_calibrate by these. */
+MCR_API mcr_status mcr_fit_conformal(mcr_model **out, const mcr_options *options,
+                                     const mcr_kernel *kernel, const mcr_data *data, double share);
 
 /* `count` functions drawn from what a model of gp, trained on numbers, believes: their values at the
  * objects of data, n x count. The draws of one call go together: neighbouring objects have similar
@@ -103,6 +142,59 @@ MCR_API mcr_status mcr_model_score(mcr *ctx, const mcr_model *model, const mcr_d
 MCR_API mcr_status mcr_model_score_targets(mcr *ctx, const mcr_model *model, const mcr_data *data,
                                            const double *score, mcr_metrics *each,
                                            mcr_metrics *mean);
+
+/* ---- certificates ------------------------------------------------------------------------------*/
+
+/* A number of a certificate: as the model has it, and recomputed. NAN: there is none. */
+typedef struct mcr_verified {
+    double printed, recomputed;
+    double error; /* bound on the error of the recomputed number */
+    int agrees;   /* 1: they differ by no more than the last digit that is printed, or one is missing */
+} mcr_verified;
+
+typedef struct mcr_verification {
+    size_t size;      /* sizeof(mcr_verification), set by the caller */
+    const char *kind; /* what is certified; borrowed from the model */
+    double tolerance;
+    mcr_verified value, primal, dual, gap, objective;
+    int agrees;      /* 1: all of them do, the verdict holds, and nothing else was wrong */
+    char fault[256]; /* the first thing that is wrong, in one line; "": nothing */
+} mcr_verification;
+
+/* Of a model that another program made: what its file does not hold. NAN: to be inferred. */
+typedef struct mcr_verify_given {
+    size_t size;
+    double C, epsilon, tol;
+} mcr_verify_given;
+
+/* Recomputes the certificate of a model from its training data alone: kernel values in double, compensated
+ * sums, nothing from the solvers. data: all training objects, in their order. given: may be NULL.
+ * MCR_BAD_DATA when these cannot be the training data, MCR_BAD_CALL when the model has no certificate that
+ * can be recomputed; a certificate that is wrong is an outcome, not an error. Takes a pass or two over K. */
+MCR_API mcr_status mcr_model_verify(mcr *ctx, const mcr_model *model, const mcr_data *data,
+                                    const mcr_verify_given *given, mcr_verification *out);
+
+/* ---- what a model promises about new data ------------------------------------------------------*/
+
+enum { MCR_MOST_BOUNDS = 8 };
+typedef struct mcr_bound_of_error {
+    const char *name, *formula, *assumption; /* static */
+    double value; /* 1 or more says nothing */
+    int holds;    /* 0: its assumption is not met, or it is an estimate: no guarantee */
+} mcr_bound_of_error;
+typedef struct mcr_bounds {
+    size_t size;
+    double margin;  /* 1 / |w| */
+    double radius2; /* squared, of a ball around all objects in feature space; an upper bound of the least */
+    double ratio;   /* radius2 / margin^2 */
+    double delta;   /* bounds of new data hold with probability 1 - delta */
+    int count;
+    mcr_bound_of_error item[MCR_MOST_BOUNDS];
+} mcr_bounds;
+/* Of a model of svm with two classes, from its training data. All of them assume that kernel and C were
+ * chosen without these data. Takes a few thousand kernel rows, and a matrix of the free support vectors. */
+MCR_API mcr_status mcr_model_bounds(mcr *ctx, const mcr_model *model, const mcr_data *data,
+                                    double delta, mcr_bounds *out);
 
 /* Files: written beside the old one, synced and renamed; read back whole or refused. A LIBSVM model
  * file is recognised and read as it is. */

@@ -1,11 +1,11 @@
-/* calibrate.c: decision values to probabilities.
+/* calibrate.c: decision values as probabilities.
  *
- * P(first class | f) = 1 / (1 + exp(-s f)) with one slope s for f > 0 and another for f < 0. Unlike
- * Platt's sigmoid with an offset it is 1/2 at f = 0, so that probabilities never contradict the
- * decision; the two slopes allow for classes of different spread. Each slope is fitted by maximum
- * likelihood to decision values of objects that were held out, with Platt's targets (N+ + 1)/(N+ + 2)
- * and 1/(N- + 2) against overfitting: a convex problem in one variable, solved by Newton's method
- * with bisection as a guard.
+ * P(y = 1 | f) = 1 / (1 + exp(-(a f + b))) (Platt, 2000), with a > 0: the order of the decision values is
+ * that of the probabilities. The offset b matters where classes have weights: f = 0 is then not where
+ * both classes are as probable as each other. Both are fitted by maximum likelihood to decision values
+ * of objects that were held out, with Platt's targets (N+ + 1)/(N+ + 2) and 1/(N- + 2) against
+ * overfitting: a convex problem in two variables, solved by Newton's method with a line search (Lin, Lin
+ * and Weng, 2007). Decision values are divided by their size first, so that no scale is special.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -13,58 +13,103 @@
 
 #include "learn/svm_common.h"
 
-/* Derivatives of the negative log likelihood on one side at slope s. */
-static void derivatives(const double *f, const unsigned char *y, const double *weight, int64_t n,
-                        int side, const double target[2], double s, double *first, double *second)
+typedef struct sample {
+    const double *f, *weight;
+    const unsigned char *y;
+    int64_t n;
+    double unit, target[2];
+} sample;
+
+/* log(1 + exp(t)) */
+static double softplus(double t)
 {
-    *first = *second = 0;
-    for (int64_t i = 0; i < n; i++) {
-        if ((f[i] < 0) != side || f[i] == 0)
-            continue;
-        double w = weight ? weight[i] : 1, p = 1 / (1 + exp(-s * f[i]));
-        *first += w * (p - target[y[i]]) * f[i];
-        *second += w * p * (1 - p) * f[i] * f[i];
-    }
+    return t > 0 ? t + log1p(exp(-t)) : log1p(exp(t));
 }
 
-static double fit_side(const double *f, const unsigned char *y, const double *weight, int64_t n,
-                       int side, const double target[2])
+static double weight_of(const sample *s, int64_t i)
 {
-    double first, second, low = 0, high = 1;
-    derivatives(f, y, weight, n, side, target, 0, &first, &second);
-    if (second == 0)
-        return NAN;
-    if (first >= 0)
-        return 0; /* no better than a coin on this side */
-    for (int t = 0; t < 60; t++, high *= 2) {
-        derivatives(f, y, weight, n, side, target, high, &first, &second);
-        if (first >= 0)
+    return s->weight ? s->weight[i] : 1;
+}
+
+static double loss(const sample *s, double a, double b)
+{
+    double sum = 0;
+    for (int64_t i = 0; i < s->n; i++) {
+        double t = a * s->f[i] / s->unit + b;
+        sum += weight_of(s, i) * (softplus(t) - s->target[s->y[i]] * t);
+    }
+    return sum;
+}
+
+/* Newton's step; false: the gradient is small. */
+static bool newton(const sample *s, double a, double b, double step[2], double *slope)
+{
+    double g[2] = {0, 0}, h[3] = {1e-12, 0, 1e-12}, total = 0;
+    for (int64_t i = 0; i < s->n; i++) {
+        double f = s->f[i] / s->unit, t = a * f + b, w = weight_of(s, i);
+        double p = t > 0 ? 1 / (1 + exp(-t)) : exp(t) / (1 + exp(t)), q = w * p * (1 - p);
+        double d = w * (p - s->target[s->y[i]]);
+        g[0] += d * f;
+        g[1] += d;
+        h[0] += q * f * f;
+        h[1] += q * f;
+        h[2] += q;
+        total += w;
+    }
+    double det = h[0] * h[2] - h[1] * h[1];
+    if (!(det > 0)) { /* all decision values are equal: the offset alone counts */
+        step[0] = 0;
+        step[1] = -g[1] / h[2];
+    } else {
+        step[0] = -(h[2] * g[0] - h[1] * g[1]) / det;
+        step[1] = -(h[0] * g[1] - h[1] * g[0]) / det;
+    }
+    *slope = g[0] * step[0] + g[1] * step[1];
+    return fmax(fabs(g[0]), fabs(g[1])) > 1e-10 * total;
+}
+
+static void maximise(const sample *s, double start, double *a, double *b)
+{
+    double value, step[2], slope;
+    *a = 0;
+    *b = start;
+    value = loss(s, *a, *b);
+    for (int t = 0; t < 100 && newton(s, *a, *b, step, &slope); t++) {
+        double length = 1;
+        for (; length > 1e-10; length /= 2) {
+            double next = loss(s, *a + length * step[0], *b + length * step[1]);
+            if (next <= value + 1e-4 * length * slope) {
+                value = next;
+                break;
+            }
+        }
+        if (length <= 1e-10)
             break;
-        low = high;
+        *a += length * step[0];
+        *b += length * step[1];
     }
-    double s = 0.5 * (low + high);
-    for (int t = 0; t < 100 && high - low > 1e-12 * high; t++) {
-        derivatives(f, y, weight, n, side, target, s, &first, &second);
-        if (first < 0)
-            low = s;
-        else
-            high = s;
-        double newton = second > 0 ? s - first / second : low;
-        s = newton > low && newton < high ? newton : 0.5 * (low + high);
-    }
-    return s;
 }
 
 void mcr_calibrate(const double *f, const unsigned char *y, const double *weight, int64_t n,
-                   double slope[2])
+                   double curve[2])
 {
+    /* What is no better than chance keeps its order, and says next to nothing. */
+    const double least = 1e-6;
     double count[2] = {0, 0};
-    for (int64_t i = 0; i < n; i++)
-        count[y[i]] += weight ? weight[i] : 1;
-    double target[2] = {1 / (count[0] + 2), (count[1] + 1) / (count[1] + 2)};
-    for (int side = 0; side < 2; side++)
-        slope[side] = fit_side(f, y, weight, n, side, target);
-    for (int side = 0; side < 2; side++)
-        if (isnan(slope[side]))
-            slope[side] = isnan(slope[!side]) ? 1 : slope[!side];
+    sample s = {.f = f, .weight = weight, .y = y, .n = n};
+    for (int64_t i = 0; i < n; i++) {
+        count[y[i]] += weight_of(&s, i);
+        s.unit = fmax(s.unit, fabs(f[i]));
+    }
+    s.unit = s.unit > 0 ? s.unit : 1;
+    s.target[0] = 1 / (count[0] + 2);
+    s.target[1] = (count[1] + 1) / (count[1] + 2);
+    double prior = log((count[1] + 1) / (count[0] + 1)), a, b;
+    maximise(&s, prior, &a, &b);
+    if (!(a >= least) || !isfinite(a + b)) {
+        a = least;
+        b = prior;
+    }
+    curve[0] = a / s.unit;
+    curve[1] = b;
 }

@@ -37,6 +37,7 @@ void mcr_fitted_free(mcr_fitted *f)
     mcr_free(f->ctx, f->object);
     mcr_free(f->ctx, f->offset);
     mcr_free(f->ctx, f->slope);
+    mcr_free(f->ctx, f->curve);
     for (int64_t e = 0; e < f->extras; e++) {
         mcr_free(f->ctx, f->extra[e].name);
         mcr_free(f->ctx, f->extra[e].value);
@@ -212,11 +213,32 @@ mcr_status mcr_fitted_need(const double **out, const mcr_fitted *f, const char *
 
 /* ---- decisions ---------------------------------------------------------------------------------*/
 
-/* Probability of the first class of output o, clipped away from 0 and 1 so that couplings exist. */
+static bool is_calibrated(const mcr_fitted *f)
+{
+    return f->curve || f->slope;
+}
+
+/* The log odds of the first class of output o. */
+static double log_odds(const mcr_fitted *f, int64_t o, double score)
+{
+    return f->curve ? f->curve[2 * o] * score + f->curve[2 * o + 1]
+                    : f->slope[2 * o + (score < 0)] * score;
+}
+
+/* Its probability, clipped away from 0 and 1 so that couplings exist. */
 static double first_probability(const mcr_fitted *f, int64_t o, double score)
 {
-    double p = 1 / (1 + exp(-f->slope[2 * o + (score < 0)] * score));
+    double p = 1 / (1 + exp(-log_odds(f, o, score)));
     return p < 1e-7 ? 1e-7 : p > 1 - 1e-7 ? 1 - 1e-7 : p;
+}
+
+/* Of two classes: each probability to all its digits, so that different scores stay different. Models
+ * with slopes predict as they always have. */
+static void both_probabilities(const mcr_fitted *f, double score, double *proba)
+{
+    double t = f->curve ? log_odds(f, 0, score) : 0;
+    proba[1] = f->curve ? 1 / (1 + exp(-t)) : first_probability(f, 0, score);
+    proba[0] = f->curve ? 1 / (1 + exp(t)) : 1 - proba[1];
 }
 
 /* Pairwise coupling: the p that minimises sum_{i<j} (r_ji p_i - r_ij p_j)^2 = p'Qp, with Q_ii the sum
@@ -322,7 +344,7 @@ static void softmax(const mcr_fitted *f, const double *score, double *p)
 
 bool mcr_fitted_has_probability(const mcr_fitted *f, const mcr_predictor *predictor)
 {
-    return f->slope || f->rule == MCR_RULE_SOFTMAX ||
+    return is_calibrated(f) || f->rule == MCR_RULE_SOFTMAX ||
            (f->task == MCR_CLASSIFY && predictor && (predictor->gives & MCR_GIVES_PROBA));
 }
 
@@ -332,18 +354,16 @@ double mcr_fitted_decide(const mcr_fitted *f, const double *score, double *proba
     case MCR_RULE_VALUE: return score[0];
     case MCR_RULE_SIGN: return score[0] >= 0 ? 1 : -1;
     case MCR_RULE_BINARY:
-        if (f->slope && proba) {
-            proba[1] = first_probability(f, 0, score[0]);
-            proba[0] = 1 - proba[1];
-        }
-        return score[0] > 0;
+        if (is_calibrated(f) && proba)
+            both_probabilities(f, score[0], proba);
+        return (f->curve ? log_odds(f, 0, score[0]) : score[0]) > 0;
     case MCR_RULE_PAIRS:
-        if (!f->slope || !proba)
+        if (!is_calibrated(f) || !proba)
             return (double)most_votes(f, score);
         couple(f, score, proba, work);
         return (double)largest(proba, f->classes);
     case MCR_RULE_LARGEST:
-        if (!f->slope || !proba)
+        if (!is_calibrated(f) || !proba)
             return (double)largest(score, f->outputs);
         normalise(f, score, proba);
         return (double)largest(proba, f->classes);

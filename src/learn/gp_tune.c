@@ -86,7 +86,7 @@ static mcr_stop stop_of(mcr_descent_stop stop)
 {
     switch (stop) {
     case MCR_DESCENT_DONE:
-    case MCR_DESCENT_FLAT: return MCR_STOP_OPTIMAL;
+    case MCR_DESCENT_FLAT: return MCR_STOP_LOCAL; /* likelihoods have several maxima */
     case MCR_DESCENT_STEPS: return MCR_STOP_STEPS;
     case MCR_DESCENT_TIME: return MCR_STOP_TIME;
     case MCR_DESCENT_INTERRUPTED: return MCR_STOP_INTERRUPTED;

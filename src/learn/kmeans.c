@@ -158,6 +158,9 @@ static mcr_status finish(mcr_fitted **out, const mcr_clusters *found, const doub
     f->stop = stops[found->stop];
     if (f->stop == MCR_STOP_OPTIMAL && !(f->value <= f->tolerance))
         f->stop = MCR_STOP_STUCK;
+    /* No single move gains anything: other clusters may be better still, unless there is only one. */
+    if (f->stop == MCR_STOP_OPTIMAL && o->clusters > 1)
+        f->stop = MCR_STOP_LOCAL;
     s = side->map ? add_centres(f, found, side)
                   : add_clusters(f, found, weight, mcr_data_count(in->data));
     if (!s)

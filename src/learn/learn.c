@@ -82,12 +82,8 @@ static mcr_status check_targets(const mcr_learner_type *type, const mcr_learning
                     type->name, (long long)targets);
 }
 
-mcr_status mcr_learn(mcr_fitted **out, const mcr_learner_type *type, const mcr_learning *in)
+static mcr_status learn(mcr_fitted **out, const mcr_learner_type *type, const mcr_learning *in)
 {
-    *out = NULL;
-    mcr_status refused = check_targets(type, in);
-    if (refused)
-        return refused;
     if (!type->weights_count || in->k || in->trial)
         return type->fit(out, in);
     int64_t *where = mcr_alloc(in->ctx, (size_t)mcr_data_count(in->data), sizeof *where);
@@ -98,5 +94,18 @@ mcr_status mcr_learn(mcr_fitted **out, const mcr_learner_type *type, const mcr_l
         s = merged ? learn_merged(out, type, in, merged, where) : type->fit(out, in);
     mcr_data_free(merged);
     mcr_free(in->ctx, where);
+    return s;
+}
+
+mcr_status mcr_learn(mcr_fitted **out, const mcr_learner_type *type, const mcr_learning *in)
+{
+    *out = NULL;
+    mcr_status s = check_targets(type, in);
+    if (!s)
+        s = learn(out, type, in);
+    /* Optimality conditions prove an optimum only where the problem is convex. */
+    if (!s && type->convex && (*out)->stop == MCR_STOP_OPTIMAL &&
+        mcr_kernel_definite(in->kernel, NULL) != MCR_PSD)
+        (*out)->stop = MCR_STOP_LOCAL;
     return s;
 }

@@ -172,6 +172,7 @@ const char *mcr_stop_name(mcr_stop stop)
     case MCR_STOP_TIME: return "time";
     case MCR_STOP_INTERRUPTED: return "interrupted";
     case MCR_STOP_STUCK: return "stuck";
+    case MCR_STOP_LOCAL: return "local";
     }
     return "?";
 }

@@ -31,6 +31,12 @@ typedef enum mcr_rule {
     MCR_RULE_COORDINATES /* there is nothing to decide: the outputs are all that is wanted */
 } mcr_rule;
 
+/* Whether training came to an end of its own, within the tolerance. */
+static inline bool mcr_stop_is_end(mcr_stop stop)
+{
+    return stop == MCR_STOP_OPTIMAL || stop == MCR_STOP_LOCAL;
+}
+
 /* The output of classes a < b by MCR_RULE_PAIRS. */
 static inline int64_t mcr_pair_output(int64_t classes, int64_t a, int64_t b)
 {
@@ -64,9 +70,11 @@ typedef struct mcr_fitted {
     int64_t segments;
     mcr_segment *segment;
     int64_t classes; /* of the training data; 0: none */
-    /* Probabilities: of the first class of output o, 1 / (1 + exp(-slope f)), with its own slope for
-     * f > 0 and f < 0: continuous, and always on the side of the decision. NULL: none. */
-    double *slope; /* 2 x outputs: above, below */
+    /* Probabilities: of the first class of output o, 1 / (1 + exp(-(a f + b))); the most probable class
+     * is the prediction. NULL: none. */
+    double *curve; /* 2 x outputs: a > 0, b */
+    /* In files of early models: 1 / (1 + exp(-slope f)), with its own slope for f > 0 and f < 0. */
+    double *slope; /* 2 x outputs: above, below; NULL: none */
     int64_t extras;
     mcr_extra *extra;
     /* What the learner knows of its predictions for the training objects, so that they need not be
@@ -130,6 +138,14 @@ mcr_status mcr_fitted_need(const double **out, const mcr_fitted *fitted, const c
 /* Random Fourier features: how many, and the seed (low, high); and the weights, features x outputs. */
 #define MCR_EXTRA_FOURIER "fourier"
 #define MCR_EXTRA_WEIGHTS "fourier_weights"
+/* Targets of the basis objects, numbers or numbers of classes. */
+#define MCR_EXTRA_TARGET "target"
+/* The width of the tube that nu-svr found. */
+#define MCR_EXTRA_EPSILON "epsilon"
+/* Objects of the data that were given, by number, that were not trained on but held out for intervals; and
+ * their nonconformity scores, rising. */
+#define MCR_EXTRA_HELD_OUT  "held_out"
+#define MCR_EXTRA_CONFORMAL "conformal"
 /* Of pairs of coordinates: their correlations on the training data. */
 #define MCR_EXTRA_CORRELATION "correlation"
 
@@ -243,6 +259,7 @@ typedef struct mcr_learner_type {
     bool weights_count; /* a weight of 2 is the same as two objects: equal ones may be merged */
     bool dense;         /* factorises n x n matrices: BLAS should run its best code */
     bool no_start;      /* has no use for a model to start from */
+    bool convex;        /* its problem is convex if K is PSD: else the optimum is a local one */
     bool takes_k;       /* it can use values of K in float */
     /* Whether it can make trials with these parameters; NULL: it cannot. */
     bool (*tries)(const void *params);
@@ -277,7 +294,7 @@ mcr_status mcr_options_print(const mcr_options *options, mcr_text *to);
 
 bool mcr_fitted_has_probability(const mcr_fitted *fitted, const mcr_predictor *predictor);
 /* The rule (not MCR_RULE_OWN) applied to one object's decision values: class number or value. If
- * there are slopes, proba (classes) and work (classes^2 + classes) must be given: the predicted class is
+ * it is calibrated, proba (classes) and work (classes^2 + classes) must be given: the predicted class is
  * then the most probable one. */
 double mcr_fitted_decide(const mcr_fitted *fitted, const double *score, double *proba,
                          double *work);

@@ -228,6 +228,7 @@ const mcr_learner_type mcr_learner_logistic = {
     .params = table,
     .params_size = sizeof(params),
     .fit = fit,
+    .convex = true,
     .weights_count = true,
     .dense = true,
 };

@@ -179,9 +179,9 @@ static mcr_status solve_one(void *arg, int64_t problem, int worker)
         if (!st && r->stop == MCR_STOP_INTERRUPTED)
             __atomic_store_n(&j->stopped, true, __ATOMIC_RELAXED);
     }
-    if (!st && j->slope && (r->stop == MCR_STOP_INTERRUPTED || r->stop == MCR_STOP_TIME))
+    if (!st && j->curve && (r->stop == MCR_STOP_INTERRUPTED || r->stop == MCR_STOP_TIME))
         __atomic_store_n(&j->uncalibrated, true, __ATOMIC_RELAXED);
-    else if (!st && j->slope)
+    else if (!st && j->curve)
         st = mcr_class_calibrate(j, r, view ? view : (mcr_data *)j->in->data, problem);
 done:
     __atomic_add_fetch(&j->solved, 1, __ATOMIC_RELAXED);
@@ -206,7 +206,7 @@ done:
 /* With a K that is there a solver has little use for more workers; calibrating has. */
 static bool is_side_by_side(const job *j, int workers)
 {
-    return j->problems >= 2 * workers || (j->k && (j->problems >= workers || !j->slope));
+    return j->problems >= 2 * workers || (j->k && (j->problems >= workers || !j->curve));
 }
 
 typedef struct turn {
@@ -330,7 +330,8 @@ static mcr_status add_weights(mcr_fitted *f, const job *j)
  * rule of their own. */
 static mcr_status judge_training(mcr_fitted *f, const job *j)
 {
-    bool binary = j->rule == MCR_RULE_BINARY, pairs = j->rule == MCR_RULE_PAIRS && !f->slope;
+    bool binary = j->rule == MCR_RULE_BINARY && !f->curve;
+    bool pairs = j->rule == MCR_RULE_PAIRS && !f->curve;
     int64_t *row = mcr_alloc(f->ctx, (size_t)j->n, sizeof *row);
     double *y = mcr_alloc(f->ctx, (size_t)j->n, sizeof *y);
     f->right = mcr_alloc(f->ctx, (size_t)j->n, 1);
@@ -377,8 +378,8 @@ static mcr_status gather(mcr_fitted **out, job *j)
     f->classes = j->classes;
     f->certificate = j->how->certificate;
     f->objective = f->primal = f->dual = f->gap = f->value = 0;
-    f->slope = j->slope;
-    j->slope = NULL;
+    f->curve = j->curve;
+    j->curve = NULL;
     for (int64_t p = 0; p < j->problems; p++) {
         const mcr_binary *r = &j->result[p];
         f->offset[p] = r->bias;
@@ -441,10 +442,10 @@ mcr_status mcr_multiclass_fit(mcr_fitted **out, const mcr_learning *in, const mc
     double *weight = mcr_alloc(ctx, (size_t)n, sizeof *weight);
     j.weight = weight;
     j.result = mcr_alloc_zero(ctx, (size_t)j.problems, sizeof *j.result);
-    j.slope = how->probability ? mcr_alloc(ctx, 2 * (size_t)j.problems, sizeof *j.slope) : NULL;
-    st = weight && j.result && (j.slope || !how->probability) ? MCR_OK : MCR_NO_MEMORY;
-    for (int64_t p = 0; p < 2 * j.problems && j.slope; p++)
-        j.slope[p] = 1; /* until it is calibrated */
+    j.curve = how->probability ? mcr_alloc(ctx, 2 * (size_t)j.problems, sizeof *j.curve) : NULL;
+    st = weight && j.result && (j.curve || !how->probability) ? MCR_OK : MCR_NO_MEMORY;
+    for (int64_t p = 0; p < 2 * j.problems && j.curve; p++)
+        j.curve[p] = p % 2 ? 0 : 1; /* until it is calibrated */
     if (!st)
         st = mcr_svm_weights(ctx, how->learner, in->data, how->class_weight, weight);
     if (!st && how->sides)
@@ -463,6 +464,6 @@ mcr_status mcr_multiclass_fit(mcr_fitted **out, const mcr_learning *in, const mc
     }
     mcr_free(ctx, weight);
     mcr_free(ctx, j.result);
-    mcr_free(ctx, j.slope);
+    mcr_free(ctx, j.curve);
     return st;
 }

@@ -40,11 +40,22 @@ typedef struct fold_set {
     const mcr_class_job *j;
     const mcr_binary *of; /* the problem */
     mcr_data *data;       /* its objects */
-    unsigned char *fold;  /* of each object */
-    double *f;            /* decision values to fill */
+    double *share;        /* n x CALIBRATION_FOLDS: which part of an object a fold holds out */
+    /* What was held out: decision values, whether positive, and weights. */
+    int64_t count;
+    double *f, *weight;
+    unsigned char *y;
 } fold_set;
 
-/* Deals the objects of each side out to the folds in a random order. */
+static double count_of(const fold_set *s, int64_t i)
+{
+    const double *weight = mcr_data_weights(s->data);
+    return weight ? weight[i] : 1;
+}
+
+/* Deals the objects of each side out to the folds in a random order. A weight of 3 is three objects that
+ * are equal (they may have been merged): each goes to a fold of its own, or a heavy object would be
+ * judged by models that have never seen its like. */
 static mcr_status deal(fold_set *s, mcr *ctx, uint64_t number)
 {
     int64_t n = s->of->n;
@@ -57,26 +68,40 @@ static mcr_status deal(fold_set *s, mcr *ctx, uint64_t number)
     mcr_random_shuffle(&r, order, n);
     int64_t next[2] = {0, 0};
     for (int64_t t = 0; t < n; t++) {
-        int64_t i = order[t];
-        s->fold[i] = (unsigned char)(next[s->of->y[i] > 0]++ % CALIBRATION_FOLDS);
+        int64_t i = order[t], *to = &next[s->of->y[i] > 0];
+        double copies = fmin(fmax(floor(count_of(s, i)), 1), CALIBRATION_FOLDS);
+        for (double c = 0; c < copies; c++, ++*to)
+            s->share[i * CALIBRATION_FOLDS + *to % CALIBRATION_FOLDS] += 1 / copies;
     }
     mcr_free(ctx, order);
     return MCR_OK;
 }
 
-/* Trains without one fold and fills its decision values; *stop: how that ended. */
+static void keep_values(fold_set *s, int fold, const int64_t *held, int64_t count, const double *f,
+                        double bias)
+{
+    for (int64_t t = 0; t < count; t++, s->count++) {
+        int64_t i = held[t];
+        s->f[s->count] = f[t] + bias;
+        s->y[s->count] = s->of->y[i] > 0;
+        s->weight[s->count] = s->share[i * CALIBRATION_FOLDS + fold] * count_of(s, i);
+    }
+}
+
+/* Trains without one fold and keeps its decision values; *stop: how that ended. */
 static mcr_status hold_out(fold_set *s, int fold, mcr_stop *stop)
 {
     const mcr_binary *of = s->of;
     mcr *ctx = of->ctx;
     int64_t n = of->n, in = 0, out = 0, support = 0;
+    double count = 0;
     int64_t *row = mcr_alloc(ctx, (size_t)n, sizeof *row);
     int64_t *held = mcr_alloc(ctx, (size_t)n, sizeof *held);
     double *y = mcr_alloc(ctx, (size_t)n, sizeof *y);
     double *weight = mcr_alloc(ctx, (size_t)n, sizeof *weight);
     double *coef = mcr_alloc_zero(ctx, (size_t)n, sizeof *coef);
     double *f = mcr_alloc_zero(ctx, (size_t)n + MCR_ROW_PAD, sizeof *f);
-    int64_t *source = mcr_alloc(ctx, (size_t)n, sizeof *source);
+    int64_t *source = mcr_alloc(ctx, 2 * (size_t)n, sizeof *source);
     double *w = mcr_alloc(ctx, of->design ? (size_t)of->design->p : 0, sizeof *w);
     mcr_data *kept = NULL, *rest = NULL;
     mcr_gram *train = NULL, *across = NULL;
@@ -84,12 +109,14 @@ static mcr_status hold_out(fold_set *s, int fold, mcr_stop *stop)
     if (st)
         goto done;
     for (int64_t i = 0; i < n; i++) {
-        if (s->fold[i] == fold) {
+        double share = s->share[i * CALIBRATION_FOLDS + fold];
+        if (share > 0)
             held[out++] = i;
+        if (share > 1 - 1e-9)
             continue;
-        }
         y[in] = of->y[i];
-        weight[in] = of->weight[i];
+        weight[in] = (1 - share) * of->weight[i];
+        count += (1 - share) * count_of(s, i);
         row[in++] = i;
     }
     if ((st = mcr_data_select(&kept, s->data, (mcr_rows){row, 0, in})) ||
@@ -106,7 +133,7 @@ static mcr_status hold_out(fold_set *s, int fold, mcr_stop *stop)
     }
     part.gram = train;
     part.n = in;
-    part.count = mcr_svm_objects(kept);
+    part.count = count;
     part.y = y;
     part.weight = weight;
     part.coef = coef;
@@ -118,8 +145,8 @@ static mcr_status hold_out(fold_set *s, int fold, mcr_stop *stop)
     *stop = part.stop;
     if (!st && part.design) {
         st = mcr_design_multiply(&design[1], w, 1, f);
-        for (int64_t t = 0; t < out && !st; t++)
-            s->f[held[t]] = f[t] + part.bias;
+        if (!st)
+            keep_values(s, fold, held, out, f, part.bias);
         goto done;
     }
     if (st || (st = mcr_gram_open(&across, ctx, s->j->in->kernel, kept, rest)))
@@ -132,8 +159,8 @@ static mcr_status hold_out(fold_set *s, int fold, mcr_stop *stop)
         }
     st = mcr_gram_rows_pass(
         across, &(mcr_gram_pass){.x = {row, 0, support}, .coef = coef, .f = f, .outputs = 1});
-    for (int64_t t = 0; t < out && !st; t++)
-        s->f[held[t]] = f[t] + part.bias;
+    if (!st)
+        keep_values(s, fold, held, out, f, part.bias);
 done:
     mcr_gram_close(train);
     mcr_gram_close(across);
@@ -157,10 +184,15 @@ mcr_status mcr_class_calibrate(mcr_class_job *j, const mcr_binary *of, mcr_data 
     int64_t n = of->n, sides[2] = {0, 0};
     for (int64_t i = 0; i < n; i++)
         sides[of->y[i] > 0]++;
-    fold_set s = {j, of, data, mcr_alloc(ctx, (size_t)n, 1),
-                  mcr_alloc_zero(ctx, (size_t)n, sizeof(double))};
-    unsigned char *y = mcr_alloc(ctx, (size_t)n, 1);
-    mcr_status st = s.fold && s.f && y ? MCR_OK : MCR_NO_MEMORY;
+    size_t most = CALIBRATION_FOLDS * (size_t)n;
+    fold_set s = {.j = j,
+                  .of = of,
+                  .data = data,
+                  .share = mcr_alloc_zero(ctx, most, sizeof *s.share),
+                  .f = mcr_alloc(ctx, most, sizeof *s.f),
+                  .weight = mcr_alloc(ctx, most, sizeof *s.weight),
+                  .y = mcr_alloc(ctx, most, 1)};
+    mcr_status st = s.share && s.f && s.weight && s.y ? MCR_OK : MCR_NO_MEMORY;
     if (!st && (sides[0] < 2 || sides[1] < 2))
         st = mcr_fail(ctx, MCR_BAD_DATA,
                       "%s: probabilities need at least two objects of every class",
@@ -184,14 +216,13 @@ mcr_status mcr_class_calibrate(mcr_class_job *j, const mcr_binary *of, mcr_data 
         if (st == MCR_NUMERIC || st == MCR_STOPPED)
             st = MCR_OK;
     }
-    for (int64_t i = 0; i < n && !st; i++)
-        y[i] = of->y[i] > 0;
     if (cut)
         __atomic_store_n(&j->uncalibrated, true, __ATOMIC_RELAXED);
     else if (!st)
-        mcr_calibrate(s.f, y, mcr_data_weights(data), n, j->slope + 2 * problem);
-    mcr_free(ctx, s.fold);
+        mcr_calibrate(s.f, s.y, s.weight, s.count, j->curve + 2 * problem);
+    mcr_free(ctx, s.share);
     mcr_free(ctx, s.f);
-    mcr_free(ctx, y);
+    mcr_free(ctx, s.weight);
+    mcr_free(ctx, s.y);
     return st;
 }

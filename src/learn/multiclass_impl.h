@@ -16,12 +16,12 @@ typedef struct mcr_class_job {
     mcr_side side;
     mcr_gram *whole; /* of all objects, where problems are solved one after the other */
     mcr_binary *result;
-    double *slope; /* 2 a problem; NULL: no probabilities */
+    double *curve; /* 2 a problem; NULL: no probabilities */
     double began, deadline;
     bool stopped;      /* by the user: what has not begun is left out */
     int64_t solved;    /* problems */
     int64_t told;      /* when progress was reported last, in ticks */
-    bool uncalibrated; /* some slopes are 1, for want of time or of decision values */
+    bool uncalibrated; /* a curve is missing for want of time or of decision values */
     /* One-vs-one: objects by class; first of each class, classes + 1 values. A pair has the objects of
      * its first class, then those of its second. */
     int64_t *member, *first;
@@ -62,7 +62,7 @@ void mcr_class_unshare(mcr_class_job *j); /* frees what was shared */
  * by all workers; one of them asks. */
 bool mcr_class_stopped(mcr_class_job *j);
 
-/* Slopes of a solved problem's probabilities, from decision values of objects that were held out. Where
+/* The curve of a solved problem's probabilities, from decision values of objects that were held out. Where
  * time is over, the user has had enough or a fold has no solution, they stay as they are: half of the
  * folds would tell the wrong thing. data: the problem's objects. */
 mcr_status mcr_class_calibrate(mcr_class_job *j, const mcr_binary *of, mcr_data *data,

@@ -214,10 +214,10 @@ double mcr_class_needs(const job *j)
     double whole = (double)(n + EDGE), set = (double)((n < SLOTS ? n : SLOTS) + EDGE);
     bool shared = j->k || j->own || j->in->k;
     double bytes = shared ? 2 * sizeof(double) * whole * whole : 0;
-    if (!shared || j->slope)
+    if (!shared || j->curve)
         bytes = fmax(bytes, 8 * sizeof(double) * set * set);
     /* Some of the objects, or most, are bound again. */
-    return bytes + (j->slope ? 4 : 2) * j->bound * (double)n / (double)j->n;
+    return bytes + (j->curve ? 4 : 2) * j->bound * (double)n / (double)j->n;
 }
 
 /* K of the objects of classes a and b, a's first, into the worker's room. */

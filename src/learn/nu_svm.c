@@ -170,6 +170,7 @@ const mcr_learner_type mcr_learner_nu_svm = {
     .params = table,
     .params_size = sizeof(params),
     .fit = fit,
+    .convex = true,
     .weights_count = true,
     .takes_k = true,
 };

@@ -87,7 +87,12 @@ static mcr_status finish(mcr_fitted **out, const mcr_learning *in, mcr_svm *s, c
     f->dual = linear - 0.5 * square;
     f->gap = f->primal - f->dual;
     f->objective = -f->dual;
-    return MCR_OK;
+    st = mcr_fitted_keep(f, MCR_EXTRA_EPSILON, &epsilon, 1);
+    if (st) {
+        mcr_fitted_free(f);
+        *out = NULL;
+    }
+    return st;
 }
 
 static mcr_status fit(mcr_fitted **out, const mcr_learning *in)
@@ -122,5 +127,6 @@ const mcr_learner_type mcr_learner_nu_svr = {
     .params = table,
     .params_size = sizeof(params),
     .fit = fit,
+    .convex = true,
     .weights_count = true,
 };

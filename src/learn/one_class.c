@@ -74,5 +74,6 @@ const mcr_learner_type mcr_learner_one_class = {
     .params = table,
     .params_size = sizeof(params),
     .fit = fit,
+    .convex = true,
     .weights_count = true,
 };

@@ -220,7 +220,8 @@ static mcr_status look(run *r, bool precise)
         s = mcr_fail(o->ctx, MCR_NUMERIC,
                      "pegasos: the numbers are too large: scale the data or the kernel");
     r->primal = primal;
-    r->dual = fmax(r->dual, dual);
+    /* What is certified is the point that the model keeps; floats may have seen a better one. */
+    r->dual = precise ? dual : fmax(r->dual, dual);
     return s;
 }
 
@@ -374,5 +375,6 @@ const mcr_learner_type mcr_learner_pegasos = {
     .params_size = sizeof(params),
     .check = check,
     .fit = fit,
+    .convex = true,
     .online = true,
 };

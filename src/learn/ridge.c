@@ -334,6 +334,8 @@ static mcr_status finish(mcr_fitted **out, mcr_ridge *r)
     if (!s)
         s = mcr_fitted_keep(f, "lambda", &r->lambda, 1);
     if (!s && r->jitter > 0)
+        s = mcr_fitted_keep(f, "jitter", &r->jitter, 1);
+    if (!s && r->jitter > 0)
         s = mcr_fitted_remark(
             f, "G + lambda is singular to rounding: %.1e was added to its diagonal", r->jitter);
     if (s)

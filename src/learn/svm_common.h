@@ -70,9 +70,9 @@ mcr_status mcr_svm_need_numbers(mcr *ctx, const char *learner, const mcr_data *d
 mcr_status mcr_svm_finish(mcr_fitted **out, const mcr_learning *in, const mcr_svm *svm,
                           const double *b, int64_t n, double bias);
 
-/* Slopes (above, below) of the two-sided logistic function that fits decision values f to whether
+/* The a > 0 and b of the probability 1 / (1 + exp(-(a f + b))) that fits decision values f to whether
  * the object is of the first class (y = 1) or not (0): calibrate.c. */
 void mcr_calibrate(const double *f, const unsigned char *y, const double *weight, int64_t n,
-                   double slope[2]);
+                   double curve[2]);
 
 #endif

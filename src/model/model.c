@@ -301,6 +301,23 @@ static mcr_status score_training(mcr_model *m, const mcr_data *data, int64_t fir
                                            : MCR_OK;
 }
 
+/* What the objects of the basis should have been: slacks and margins follow. */
+static mcr_status keep_targets(mcr_model *m, const mcr_data *data)
+{
+    const mcr_fitted *f = m->fitted;
+    bool classes = f->task == MCR_CLASSIFY, numbers = f->task == MCR_REGRESS;
+    if ((!classes && !numbers) || mcr_model_targets(m) > 1)
+        return MCR_OK;
+    double *target = mcr_alloc(m->ctx, (size_t)f->basis, sizeof *target);
+    for (int64_t i = 0; i < f->basis && target; i++)
+        target[i] = classes ? mcr_data_class_of(data)[f->object[i]]
+                            : mcr_data_targets(data)[f->object[i]];
+    mcr_status s = target ? mcr_fitted_keep(m->fitted, MCR_EXTRA_TARGET, target, f->basis)
+                          : MCR_NO_MEMORY;
+    mcr_free(m->ctx, target);
+    return s;
+}
+
 static mcr_status assemble(mcr_model *m, const mcr_data *data, int64_t first, bool unscored)
 {
     mcr_status s = MCR_OK;
@@ -318,6 +335,8 @@ static mcr_status assemble(mcr_model *m, const mcr_data *data, int64_t first, bo
         s = mcr_data_select(&m->basis, data, (mcr_rows){m->fitted->object, 0, m->fitted->basis});
     if (!s && m->fitted->task == MCR_REGRESS && mcr_model_targets(m) > 1)
         s = mcr_model_name_targets(m, (const char *const *)data->target_names->name);
+    if (!s && first == 0)
+        s = keep_targets(m, data);
     if (!s)
         s = mcr_model_complete(m);
     m->report.n = mcr_data_count(data);

@@ -74,6 +74,12 @@ static void put_coefficients(mcr_text *t, const mcr_fitted *f)
     mcr_put_reals(t, f->slope, f->slope ? 2 * f->outputs : 0);
 }
 
+/* PROB: the curves of probabilities, two numbers an output. */
+static void put_curves(mcr_text *t, const mcr_fitted *f)
+{
+    mcr_put_reals(t, f->curve, 2 * f->outputs);
+}
+
 /* MORE: numbers of the learner's own. Models of learners that have none are without this section. */
 static void put_extras(mcr_text *t, const mcr_fitted *f)
 {
@@ -114,6 +120,12 @@ static mcr_status choose_fields(bool **out, const mcr_model *m)
         mcr_binding_close(binding);
         binding = NULL;
     }
+    /* A constant kernel reads none: one is kept, or there would be no objects. */
+    bool any = false;
+    for (int64_t f = 0; f < m->basis->fields && !s; f++)
+        any |= wanted[f];
+    if (!s && !any && m->basis->fields > 0)
+        wanted[0] = true;
     mcr_data_free(one);
     *out = wanted;
     return s;
@@ -189,6 +201,11 @@ static mcr_status write_all(mcr_text *file, mcr_text *part, const mcr_model *m)
         mcr_put_section(file, "TARG", part);
         part->length = 0;
     }
+    if (m->fitted->curve) {
+        put_curves(part, m->fitted);
+        mcr_put_section(file, "PROB", part);
+        part->length = 0;
+    }
     if (m->fitted->extras) {
         put_extras(part, m->fitted);
         mcr_put_section(file, "MORE", part);
@@ -216,6 +233,19 @@ static mcr_status write_all(mcr_text *file, mcr_text *part, const mcr_model *m)
     return file->status;
 }
 
+/* What is about to be written must load: a model that does not is no model. */
+static mcr_status read_back(mcr *ctx, const mcr_text *file, const char *path)
+{
+    mcr_model *copy = NULL;
+    mcr_status s = mcr_model_load_memory(&copy, ctx, path, file->bytes, (size_t)file->length);
+    mcr_model_free(copy);
+    if (!s || s == MCR_NO_MEMORY)
+        return s;
+    return mcr_fail_at(ctx, s, path, 0,
+                       "the model is not saved, because it could not be read back: this is a fault "
+                       "of Mercer, please report it");
+}
+
 mcr_status mcr_model_save(mcr *ctx, const mcr_model *m, const char *path)
 {
     mcr_text file, part;
@@ -223,6 +253,8 @@ mcr_status mcr_model_save(mcr *ctx, const mcr_model *m, const char *path)
     mcr_text_init(&file, ctx);
     mcr_text_init(&part, ctx);
     mcr_status s = write_all(&file, &part, m);
+    if (!s)
+        s = read_back(ctx, &file, path);
     if (!s)
         s = mcr_output_open(&out, ctx, path);
     if (!s)
@@ -485,6 +517,21 @@ static mcr_status get_coefficients(mcr_model *m, const mcr_container *c)
     return mcr_reader_end(&r, c->file, "its coefficients");
 }
 
+static mcr_status get_curves(mcr_model *m, const mcr_container *c)
+{
+    mcr_reader r;
+    int64_t count = 0;
+    if (!mcr_container_has(c, "PROB", &r))
+        return MCR_OK;
+    mcr_fitted *f = m->fitted;
+    f->curve = mcr_get_reals(&r, &count);
+    if (!f->curve || count != 2 * f->outputs || !all_finite(f->curve, count))
+        r.bad = true;
+    for (int64_t o = 0; o < f->outputs && !r.bad; o++)
+        r.bad = !(f->curve[2 * o] > 0);
+    return mcr_reader_end(&r, c->file, "its probabilities");
+}
+
 static mcr_status get_extras(mcr_model *m, const mcr_container *c)
 {
     mcr_reader r;
@@ -621,7 +668,7 @@ static mcr_status get_certificate(mcr_model *m, const mcr_container *c)
     f->remark = mcr_get_text(&r);
     f->iterations = mcr_get_i64(&r);
     uint32_t stop = mcr_get_u32(&r);
-    if (stop > MCR_STOP_STUCK)
+    if (stop > MCR_STOP_LOCAL)
         r.bad = true;
     f->stop = r.bad ? MCR_STOP_OPTIMAL : (mcr_stop)stop;
     double number[6] = {NAN, NAN, NAN, NAN, NAN, NAN};
@@ -685,6 +732,8 @@ static mcr_status read_mercer(mcr_model **out, const mcr_container *c)
         s = get_coefficients(m, c);
     if (!s)
         s = get_targets(m, c);
+    if (!s)
+        s = get_curves(m, c);
     if (!s)
         s = get_extras(m, c);
     if (!s)

@@ -321,7 +321,7 @@ static mcr_status try_setting(work *w, int64_t setting, bool *done)
     if (next->stop == MCR_STOP_INTERRUPTED)
         return interrupted(w);
     *done = next->stop != MCR_STOP_STUCK;
-    c->unfinished += *done && next->stop != MCR_STOP_OPTIMAL;
+    c->unfinished += *done && !mcr_stop_is_end(next->stop);
     for (int64_t i = 0; i < w->trial.held_count && *done; i++)
         w->value[i] = mcr_fitted_decide(next, next->held_out + i * next->outputs, NULL, NULL);
     return *done ? judge(w, setting, next, next->held_out, NULL) : MCR_OK;
@@ -350,7 +350,7 @@ static mcr_status one_setting(work *w, int64_t setting)
     w->model = next;
     if (next->report.stop == MCR_STOP_INTERRUPTED)
         return interrupted(w);
-    c->unfinished += next->report.stop != MCR_STOP_OPTIMAL;
+    c->unfinished += !mcr_stop_is_end(next->report.stop);
     s = make_room(w);
     if (!s)
         s = mcr_predict(w->set->ctx, next, w->test, w->value, w->score, w->proba);

@@ -66,10 +66,13 @@ static mcr_status usual_metrics(job *j, mcr_task task)
 {
     mcr_status s = MCR_OK;
     const mcr_metric *m;
-    if (task == MCR_DETECT)
-        return add_metric(j, NULL, task);
+    for (int64_t i = 0; (m = mcr_metric_at(i)) && !s && task == MCR_DETECT; i++)
+        if (m->detects && !mcr_splits_leave_one_out(j->splits))
+            s = add_metric(j, m->info.name, task);
+    if (!s && task == MCR_DETECT)
+        return add_metric(j, "accuracy", task);
     for (int64_t i = 0; (m = mcr_metric_at(i)) && !s; i++)
-        if (m->info.task == task && !m->info.proba &&
+        if (m->info.task == task && !m->info.proba && !m->asked &&
             (!m->info.score || mcr_data_classes(j->data) == 2) &&
             (m->of_one || !mcr_splits_leave_one_out(j->splits)))
             s = add_metric(j, m->info.name, task);
@@ -231,7 +234,7 @@ static mcr_status leave_out(job *j, bool *known)
         mcr_data_free(one);
     }
     if (!s && *known)
-        j->unfinished = m->report.stop != MCR_STOP_OPTIMAL;
+        j->unfinished = !mcr_stop_is_end(m->report.stop);
     j->fits += *known;
     mcr_model_free(m);
     mcr_options_close(options);

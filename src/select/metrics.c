@@ -111,12 +111,65 @@ static double support_of(const mcr_judged *w, int64_t i, int64_t k)
     return w->outputs == 1 ? (k ? 1 : -1) * w->score[i] : w->score[i * w->outputs + k];
 }
 
+/* Objects by how much speaks for their being what is looked for: of detection, outside; of two classes,
+ * the second. To be freed. */
+static mcr_status rank(ranked **out, mcr *ctx, const mcr_judged *w)
+{
+    int64_t n = mcr_data_count(w->data);
+    bool detect = w->task == MCR_DETECT;
+    const double *target = mcr_data_targets(w->data);
+    ranked *r = *out = mcr_alloc(ctx, (size_t)n, sizeof *r);
+    for (int64_t i = 0; i < n && r; i++)
+        r[i] = detect ? (ranked){-w->score[i], target[i] < 0}
+                      : (ranked){support_of(w, i, 1), mcr_data_class_of(w->data)[i] == 1};
+    return r ? MCR_OK : MCR_NO_MEMORY;
+}
+
+/* The mean over the positive objects of the share of positive ones among all that rank as high: the area
+ * under the curve of precision against recall, without interpolation. */
+static mcr_status average_precision(mcr *ctx, const mcr_judged *w, double *out)
+{
+    int64_t n = mcr_data_count(w->data);
+    ranked *r = NULL;
+    *out = NAN;
+    if (w->task != MCR_DETECT && w->classes != 2)
+        return mcr_fail(ctx, MCR_BAD_CALL,
+                        "average-precision is for detection and for two classes, and there are "
+                        "%lld",
+                        (long long)w->classes);
+    mcr_status s = rank(&r, ctx, w);
+    if (s)
+        return s;
+    double positive = 0, sum = 0;
+    qsort(r, (size_t)n, sizeof *r, lower_first);
+    for (int64_t i = n - 1, j; i >= 0; i = j) {
+        double before = positive;
+        for (j = i; j >= 0 && r[j].score == r[i].score; j--)
+            positive += r[j].positive;
+        sum += (positive - before) * positive / (double)(n - 1 - j);
+    }
+    *out = positive > 0 ? sum / positive : NAN;
+    mcr_free(ctx, r);
+    return MCR_OK;
+}
+
+static mcr_status auc_of_detection(mcr *ctx, const mcr_judged *w, double *out)
+{
+    ranked *r = NULL;
+    mcr_status s = rank(&r, ctx, w);
+    *out = s ? NAN : area(r, mcr_data_count(w->data));
+    mcr_free(ctx, r);
+    return s;
+}
+
 /* Two classes: of the second. More: the mean of each class against the rest. */
 static mcr_status auc(mcr *ctx, const mcr_judged *w, double *out)
 {
     int64_t n = mcr_data_count(w->data);
     const int32_t *class_of = mcr_data_class_of(w->data);
     *out = NAN;
+    if (w->task == MCR_DETECT)
+        return auc_of_detection(ctx, w, out);
     if (!w->proba &&
         !(w->score && (w->outputs == 1 || w->outputs == w->classes) && w->rule != MCR_RULE_PAIRS))
         return mcr_fail(ctx, MCR_BAD_CALL,
@@ -178,7 +231,14 @@ static const mcr_metric table[] = {
     {{"auc", "area under the ROC curve; more classes: mean against the rest", MCR_CLASSIFY, 1, 0,
       1},
      .most = 1,
+     .detects = true,
      .judge = auc},
+    {{"average-precision", "area under precision against recall, of the second class or outside",
+      MCR_CLASSIFY, 1, 0, 1},
+     .most = 1,
+     .asked = true,
+     .detects = true,
+     .judge = average_precision},
     {{"log-loss", "minus the mean logarithm of the true class's probability", MCR_CLASSIFY, 0, 1,
       0},
      .most = INFINITY,
@@ -227,9 +287,26 @@ mcr_status mcr_metric_describe(int64_t number, mcr_metric_info *info)
     return MCR_OK;
 }
 
+/* Inside is +1 and outside -1: other targets may mean anything, and 1 is often the anomaly. */
+static mcr_status check_marks(mcr *ctx, const mcr_data *data)
+{
+    const double *target = mcr_data_targets(data);
+    bool fine = mcr_data_target_kind(data) == MCR_REAL_TARGETS;
+    for (int64_t i = 0; i < mcr_data_count(data) && fine; i++)
+        fine = target[i] == 1 || target[i] == -1;
+    return fine ? MCR_OK
+                : mcr_fail(ctx, MCR_BAD_DATA,
+                           "detection is judged by targets of -1 for an anomaly and +1 for others, and "
+                           "these are other ones: say which class is the anomaly");
+}
+
 mcr_status mcr_metric_judge(const mcr_metric *m, mcr *ctx, const mcr_judged *w, double *out)
 {
     mcr_metrics all;
+    *out = NAN;
+    mcr_status bad = w->task == MCR_DETECT ? check_marks(ctx, w->data) : MCR_OK;
+    if (bad)
+        return bad;
     if (m->judge)
         return m->judge(ctx, w, out);
     mcr_status s = mcr_values_score(ctx, w->task, w->outputs, NULL, w->data, w->value, &all);
@@ -239,10 +316,10 @@ mcr_status mcr_metric_judge(const mcr_metric *m, mcr *ctx, const mcr_judged *w, 
     return s;
 }
 
-/* Detection is judged like classes: inside and outside. */
+/* Of detection, accuracy depends on nu as much as on the score: it is the last choice. */
 static bool judges(const mcr_metric *m, mcr_task task)
 {
-    return m->info.task == task || (task == MCR_DETECT && m == &table[0]);
+    return m->info.task == task || (task == MCR_DETECT && (m->detects || m == &table[0]));
 }
 
 mcr_status mcr_metric_choose(const mcr_metric **out, mcr *ctx, const char *name, mcr_task task)
@@ -254,7 +331,8 @@ mcr_status mcr_metric_choose(const mcr_metric **out, mcr *ctx, const char *name,
     for (int i = 0; i < METRICS; i++) {
         if (!judges(&table[i], task))
             continue;
-        if (!*out && (!name || strcmp(table[i].info.name, name) == 0))
+        bool usual = task != MCR_DETECT || table[i].detects;
+        if (!*out && (name ? strcmp(table[i].info.name, name) == 0 : usual))
             *out = &table[i];
         strcat(list, count ? ", " : "");
         strcat(list, table[i].info.name);

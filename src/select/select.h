@@ -28,6 +28,8 @@ typedef struct mcr_metric {
     mcr_status (*judge)(mcr *ctx, const mcr_judged *what, double *out); /* NULL: by member */
     size_t member;                                                      /* of mcr_metrics */
     bool root;                                                          /* of that */
+    bool asked;   /* it is left out unless it is asked for by name */
+    bool detects; /* it judges detection, too: how well the score tells outside from inside */
 } mcr_metric;
 
 /* NAN where it is not defined. */

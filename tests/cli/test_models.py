@@ -15,6 +15,16 @@ def fit(learner, file, *options, model="m.mercer"):
     return tap.mercer_json("fit", learner, file, *options, "-o", model)
 
 
+def test_a_constant_kernel_is_kept():
+    """It reads no field, and still the model must load and predict."""
+    with open("coll.csv", "w") as out:
+        out.write("x,y\n" + "".join("%d,%s\n" % (i, "ab"[i % 2]) for i in range(9)))
+    for kernel in ("1", "2 + 3", "0"):
+        tap.mercer("fit", "svm", "coll.csv", "-k", kernel, "-o", "c.mercer", "--quiet")
+        said = tap.mercer("predict", "c.mercer", "coll.csv", "--quiet").stdout.split()
+        assert len(said) == 9 and set(said) <= {"a", "b"}, said
+
+
 def test_info_tells_what_fit_told():
     for learner, name in (("svm", "moons"), ("svm", "blobs"), ("svr", "sinc"),
                           ("one-class", "moons")):

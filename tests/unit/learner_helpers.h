@@ -61,7 +61,8 @@ static inline mcr_model *fit_model(mcr *ctx, const char *learner, const char *ke
     mcr_model *model;
     test_ok(ctx, try_fit(&model, ctx, learner, kernel, data, options));
     const mcr_report_fit *r = mcr_model_report(model);
-    if (r->stop != MCR_STOP_OPTIMAL || !(r->value <= r->tolerance))
+    bool ended = r->stop == MCR_STOP_OPTIMAL || r->stop == MCR_STOP_LOCAL;
+    if (!ended || !(r->value <= r->tolerance))
         fail_msg("%s, %s, %s: %s, %s is %g, tolerance %g", learner, kernel, options ? options : "",
                  mcr_stop_name(r->stop), r->certificate, r->value, r->tolerance);
     return model;

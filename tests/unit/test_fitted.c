@@ -75,9 +75,10 @@ static void test_extras_in_files(void **context)
     assert_true(mcr_model_report(loaded)->loo == loo);
     mcr_model_free(loaded);
     test_ok(ctx, mcr_fitted_keep(model->fitted, "values", (const double[]){NAN}, 1));
-    test_ok(ctx, mcr_model_save(ctx, model, path));
-    test_fails(ctx, mcr_model_load(&loaded, ctx, path), MCR_BAD_DATA, "its numbers");
-    assert_null(loaded);
+    /* What would not load is not saved, and the old file stays. */
+    test_fails(ctx, mcr_model_save(ctx, model, path), MCR_BAD_DATA, "could not be read back");
+    test_ok(ctx, mcr_model_load(&loaded, ctx, path));
+    mcr_model_free(loaded);
     mcr_model_free(model);
     test_remove_directory(folder);
 }

@@ -307,7 +307,7 @@ static void test_optimum(void **state)
                               "standardize=no restarts=1 tol=1e-6");
     const mcr_report_fit *r = mcr_model_report(model);
     mcr_kernel *kernel = NULL;
-    assert_int_equal(r->stop, MCR_STOP_OPTIMAL);
+    assert_int_equal(r->stop, MCR_STOP_LOCAL);
     assert_true(r->value <= 1e-6);
     test_ok(ctx, mcr_kernel_parse(&kernel, ctx, r->kernel));
     assert_int_equal(mcr_kernel_scales(kernel, at), 3);
@@ -414,7 +414,7 @@ static void test_start(void **state)
     test_ok(ctx, mcr_options_set(o, "restarts", "0"));
     test_ok(ctx, mcr_kernel_parse(&kernel, ctx, "3*rbf(gamma=2)"));
     test_ok(ctx, mcr_fit(&rest, o, kernel, data, part));
-    assert_int_equal(mcr_model_report(rest)->stop, MCR_STOP_OPTIMAL);
+    assert_int_equal(mcr_model_report(rest)->stop, MCR_STOP_LOCAL);
     test_close_real("likelihood", mcr_model_report(rest)->objective,
                     mcr_model_report(whole)->objective, 1e-5);
     assert_true(mcr_model_report(rest)->iterations < mcr_model_report(whole)->iterations);

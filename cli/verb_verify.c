@@ -1,0 +1,186 @@
+/* verb_verify.c: mercer verify: recomputes a model's certificate from its training data.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <math.h>
+#include <stdio.h>
+
+#include "cli.h"
+#include "json.h"
+#include "progress.h"
+#include "text.h"
+
+typedef struct verify_call {
+    double C, epsilon, tol;
+} verify_call;
+
+typedef struct row {
+    const char *name, *key;
+    const mcr_verified *number;
+    const char *format;
+} row;
+
+enum { NUMBERS = 5 };
+
+static void list_numbers(row *to, const mcr_verification *v)
+{
+    const row all[NUMBERS] = {
+        {v->kind, "violation", &v->value, "%.2e"},    {"primal", "primal", &v->primal, "%.9g"},
+        {"dual", "dual", &v->dual, "%.9g"},           {"gap", "gap", &v->gap, "%.2e"},
+        {"objective", "objective", &v->objective, "%.9g"},
+    };
+    for (int i = 0; i < NUMBERS; i++)
+        to[i] = all[i];
+}
+
+static void print_json(cli *c, const mcr_model *model, const mcr_verification *v)
+{
+    const mcr_report_fit *r = mcr_model_report(model);
+    row number[NUMBERS];
+    cli_json j;
+    list_numbers(number, v);
+    cli_json_begin(&j, stdout);
+    cli_json_flag(&j, "agrees", v->agrees);
+    cli_json_text(&j, "fault", v->fault[0] ? v->fault : NULL);
+    cli_json_text(&j, "learner", r->learner);
+    cli_json_text(&j, "kernel", r->kernel);
+    cli_json_text(&j, "certificate", v->kind);
+    cli_json_real(&j, "tolerance", v->tolerance);
+    cli_json_text(&j, "stop", r->version ? mcr_stop_name(r->stop) : NULL);
+    static const char *const part[] = {"printed", "recomputed", "error"};
+    for (int p = 0; p < 3; p++) {
+        cli_json_object(&j, part[p]);
+        for (int i = 0; i < NUMBERS; i++)
+            cli_json_real(&j, number[i].key,
+                          p == 0   ? number[i].number->printed
+                          : p == 1 ? number[i].number->recomputed
+                                   : number[i].number->error);
+        cli_json_end(&j);
+    }
+    cli_json_real(&j, "seconds_total", cli_seconds() - c->started);
+    cli_json_end(&j);
+}
+
+static const char *text_of(char *room, size_t size, const char *format, double value)
+{
+    if (isnan(value))
+        snprintf(room, size, "-");
+    else if (format[2] == '2')
+        snprintf(room, size, "%.2e", value);
+    else
+        snprintf(room, size, "%.9g", value);
+    return room;
+}
+
+static void print_table(const mcr_model *model, const mcr_verification *v)
+{
+    const mcr_report_fit *r = mcr_model_report(model);
+    row number[NUMBERS];
+    char a[32], b[32], e[32];
+    list_numbers(number, v);
+    cli_say("learner", "%s", r->learner);
+    cli_say("kernel", "%s", r->kernel);
+    printf("\n%-28s %16s %16s %10s\n", "", "printed", "recomputed", "error <");
+    for (int i = 0; i < NUMBERS; i++) {
+        const mcr_verified *n = number[i].number;
+        if (isnan(n->printed) && isnan(n->recomputed))
+            continue;
+        printf("%-28s %16s %16s %10s%s\n", number[i].name,
+               text_of(a, sizeof a, number[i].format, n->printed),
+               text_of(b, sizeof b, number[i].format, n->recomputed),
+               text_of(e, sizeof e, "%.2e", n->error), n->agrees ? "" : "  differs");
+    }
+    printf("%-28s %16.2g\n\n", "tolerance", v->tolerance);
+    cli_say_word("verdict", v->agrees ? CLI_GOOD : CLI_BAD, v->agrees ? "agrees" : "disagrees",
+                 v->agrees ? "the certificate holds" : v->fault);
+}
+
+static int run(cli *c, const void *values)
+{
+    const verify_call *call = values;
+    mcr_model *model = NULL;
+    mcr_data *data = NULL;
+    mcr_verification found = {.size = sizeof found};
+    mcr_verify_given given = {sizeof given, call->C, call->epsilon, call->tol};
+    int bad = cli_fail(c, mcr_model_load(&model, c->ctx, cli_word(c, 0)));
+    if (!bad && mcr_model_report(model)->version &&
+        !(isnan(call->C) && isnan(call->epsilon) && isnan(call->tol)))
+        bad = cli_refuse(c, "-C, --epsilon and --tol are for models of LIBSVM: this one holds them");
+    if (!bad) {
+        c->reading.features = mcr_model_report(model)->features;
+        c->reading.like = mcr_model_layout(model);
+        bad = cli_read_words(c, &data, 1);
+    }
+    if (!bad)
+        bad = cli_fail_words(c, mcr_model_verify(c->ctx, model, data, &given, &found), 1);
+    cli_progress_clear(c);
+    if (!bad && c->common.json)
+        print_json(c, model, &found);
+    else if (!bad)
+        print_table(model, &found);
+    if (!bad)
+        bad = !found.agrees;
+    mcr_data_free(data);
+    mcr_model_free(model);
+    return bad;
+}
+
+#define AT(field) offsetof(verify_call, field)
+
+static const cli_option options[] = {
+    {.name = "C",
+     .letter = 'C',
+     .type = CLI_REAL,
+     .offset = AT(C),
+     .argument = "COST",
+     .min = 0,
+     .max = INFINITY,
+     .help = "of a model of LIBSVM, whose files do not hold it (default: the largest coefficient)"},
+    {.name = "epsilon",
+     .type = CLI_REAL,
+     .offset = AT(epsilon),
+     .argument = "E",
+     .min = 0,
+     .max = INFINITY,
+     .help = "likewise (default: by the free coefficients)"},
+    {.name = "tol",
+     .type = CLI_REAL,
+     .offset = AT(tol),
+     .argument = "T",
+     .min = 0,
+     .max = INFINITY,
+     .help = "likewise (default 0.001)"},
+    CLI_LAST_OPTION,
+};
+
+static const char *const words[] = {"MODEL", "DATA...", NULL};
+
+const cli_verb cli_verb_verify = {
+    .name = "verify",
+    .summary = "recompute a model's certificate from its training data",
+    .usage = "MODEL DATA...",
+    .about =
+        "Recomputes what mercer fit printed about a model: primal and dual objective, their gap and "
+        "the\n"
+        "largest violation of the optimality conditions, or the residual, eigen-residual or "
+        "identity\n"
+        "that certifies the learner. Only the model file and the training data are used, with "
+        "kernel\n"
+        "values in double and compensated sums; nothing is shared with the solvers. Each number "
+        "has a\n"
+        "bound on its error. The exit status is 1 if a number differs by more than its last "
+        "printed\n"
+        "digit, or if the verdict does not hold. Give the training data as they were given to "
+        "fit.\n"
+        "MODEL may be a file of LIBSVM's svm-train: it is judged by LIBSVM's tolerance.",
+    .examples = "mercer sample moons -n 500 -o moons.csv\n"
+                "mercer fit svm moons.csv -k 'rbf(gamma=2)' -C 10 -o moons.mercer\n"
+                "mercer verify moons.mercer moons.csv\n"
+                "mercer verify moons.mercer moons.csv --json",
+    .traits = CLI_READS,
+    .words = words,
+    .min_words = 2,
+    .options = options,
+    .values_size = sizeof(verify_call),
+    .run = run,
+};

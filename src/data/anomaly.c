@@ -1,0 +1,63 @@
+/* anomaly.c: classes as the two sides of detection.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/number.h"
+#include "base/stream.h"
+#include "data/data.h"
+
+/* The class of that name; of numbers, of that value. */
+static int64_t find_class(const mcr_data *data, const char *name)
+{
+    const char *end = name + strlen(name);
+    double value, other;
+    bool number = mcr_parse_real(name, end, &value) == end;
+    for (int64_t c = 0; c < mcr_data_classes(data); c++) {
+        const char *word = mcr_data_class_name(data, c), *stop = word + strlen(word);
+        if (strcmp(word, name) == 0 ||
+            (number && mcr_parse_real(word, stop, &other) == stop && other == value))
+            return c;
+    }
+    return -1;
+}
+
+static mcr_status no_class(const mcr_data *data, const char *name)
+{
+    mcr_text text;
+    mcr_text_init(&text, data->ctx);
+    for (int64_t c = 0; c < mcr_data_classes(data) && c < 5; c++)
+        mcr_text_format(&text, "%s%.60s", c ? ", " : "", mcr_data_class_name(data, c));
+    mcr_status s = text.status ? text.status
+                               : mcr_fail(data->ctx, MCR_BAD_CALL,
+                                          "the data have no class \"%.60s\": there are %s%s", name,
+                                          text.length ? text.bytes : "none",
+                                          mcr_data_classes(data) > 5 ? ", ..." : "");
+    mcr_text_free(&text);
+    return s;
+}
+
+mcr_status mcr_data_mark(mcr_data **out, const mcr_data *data, const char *anomaly)
+{
+    *out = NULL;
+    mcr_data *view = NULL;
+    int64_t class = find_class(data, anomaly);
+    if (class < 0)
+        return no_class(data, anomaly);
+    mcr_status s = mcr_data_select(&view, data, (mcr_rows){NULL, 0, data->count});
+    if (s)
+        return s;
+    for (int64_t i = 0; i < view->count; i++)
+        view->target[i] = view->class_of[i] == class ? -1 : 1;
+    mcr_classes_free(view->ctx, view->classes);
+    view->classes = NULL;
+    view->target_kind = MCR_REAL_TARGETS;
+    s = mcr_classes_of_reals(&view->classes, view->ctx, view->target, view->count, view->class_of);
+    if (s)
+        mcr_data_free(view);
+    else
+        *out = view;
+    return s;
+}

@@ -1,0 +1,545 @@
+/* verify_losses.c: certificates of learners that minimise a loss: logistic, erm, pegasos, perceptron,
+ * ridge, gp.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "linalg/lapack.h"
+#include "model/verify.h"
+
+/* Coefficients a, K a with bounds on its error, and numbers for the objects: one after the other for each
+ * output, n values each. */
+typedef struct outputs {
+    mcr_verify *v;
+    int64_t n, k;
+    double *a, *f, *error, *y, *rest, *rest_f, *rest_error;
+} outputs;
+
+/* Two classes are one output; numbers are what they are. */
+static double goal_of(const outputs *t, int64_t o, int64_t i)
+{
+    const mcr_verify *v = t->v;
+    if (v->class_of)
+        return v->class_of[i] == (t->k == 1 ? 1 : o) ? 1 : -1;
+    return t->k == 1 ? v->target[i] : mcr_data_target_table(v->data)[i * t->k + o];
+}
+
+static mcr_status open_outputs(outputs *t, mcr_verify *v)
+{
+    *t = (outputs){.v = v, .n = v->n, .k = v->fitted->outputs};
+    size_t all = (size_t)t->n * (size_t)t->k;
+    double **array[] = {&t->a, &t->f, &t->error, &t->y, &t->rest, &t->rest_f, &t->rest_error};
+    for (size_t i = 0; i < sizeof array / sizeof *array; i++)
+        if (!(*array[i] = mcr_alloc_zero(v->ctx, all, sizeof(double))))
+            return MCR_NO_MEMORY;
+    if (!v->class_of && t->k > 1 && mcr_data_target_count(v->data) != t->k)
+        return mcr_fail(v->ctx, MCR_BAD_DATA,
+                        "these are not the training data of the model: it has %lld targets",
+                        (long long)t->k);
+    for (int64_t o = 0; o < t->k; o++) {
+        mcr_verify_coefficients(v, o, t->a + o * t->n);
+        for (int64_t i = 0; i < t->n && (v->class_of || v->target); i++)
+            t->y[o * t->n + i] = goal_of(t, o, i);
+    }
+    return mcr_verify_multiply(v, t->a, t->k, t->f, t->error);
+}
+
+static void close_outputs(outputs *t)
+{
+    double *array[] = {t->a, t->f, t->error, t->y, t->rest, t->rest_f, t->rest_error};
+    for (size_t i = 0; i < sizeof array / sizeof *array; i++)
+        mcr_free(t->v->ctx, array[i]);
+}
+
+/* ---- smooth losses -----------------------------------------------------------------------------*/
+
+typedef enum loss {
+    LOSS_AUTO,
+    LOSS_HINGE,
+    LOSS_SQUARED_HINGE,
+    LOSS_LOGISTIC,
+    LOSS_SQUARED,
+    LOSS_EPSILON,
+    LOSS_ABSOLUTE,
+    LOSS_HUBER,
+    LOSS_QUANTILE
+} loss;
+
+typedef struct point {
+    double value, slope, steep; /* of the loss; a bound on |slope| nearby; */
+    double bend;                /* and on the second derivative */
+} point;
+
+static double log_one_plus_exp(double t)
+{
+    return t > 0 ? t + log1p(exp(-t)) : log1p(exp(t));
+}
+
+static point loss_at(const mcr_verify *v, loss kind, double y, double f)
+{
+    double m = 1 - y * f, e = f - y, epsilon = mcr_verify_option(v, "epsilon");
+    double delta = mcr_verify_option(v, "delta"), q = mcr_verify_option(v, "quantile");
+    switch (kind) {
+    case LOSS_HINGE: return (point){fmax(m, 0), 0, 1, 0};
+    case LOSS_SQUARED_HINGE:
+        return m > 0 ? (point){m * m, -2 * y * m, 2 * m, 2} : (point){0, 0, 0, 2};
+    case LOSS_LOGISTIC: {
+        double p = 1 / (1 + exp(y * f));
+        return (point){log_one_plus_exp(-y * f), -y * p, 1, 0.25};
+    }
+    case LOSS_AUTO:
+    case LOSS_SQUARED: return (point){e * e, 2 * e, 2 * fabs(e), 2};
+    case LOSS_EPSILON: return (point){fmax(fabs(e) - epsilon, 0), 0, 1, 0};
+    case LOSS_ABSOLUTE: return (point){fabs(e), 0, 1, 0};
+    case LOSS_HUBER:
+        return fabs(e) <= delta ? (point){e * e / 2, e, delta, 1}
+                                : (point){delta * (fabs(e) - delta / 2), e > 0 ? delta : -delta,
+                                          delta, 1};
+    case LOSS_QUANTILE: return (point){e < 0 ? -q * e : (1 - q) * e, 0, 1, 0};
+    }
+    return (point){NAN, NAN, NAN, NAN};
+}
+
+/* primal = sum of losses + mu / 2 a'f, from `losses`; rest = mu a + slopes; gap = rest'K rest / (2 mu). */
+static mcr_status judge_smooth(outputs *t, double mu, mcr_exact_sum losses, double blur,
+                               mcr_sure *primal, mcr_sure *gap)
+{
+    int64_t all = t->n * t->k;
+    mcr_sure square = mcr_sure_dot(t->a, t->f, t->error, all);
+    primal->value = mcr_exact_total(&losses) + 0.5 * mu * square.value;
+    primal->error = blur + 4 * DBL_EPSILON * losses.size + 0.5 * mu * square.error;
+    mcr_status s = mcr_verify_multiply(t->v, t->rest, t->k, t->rest_f, t->rest_error);
+    if (s)
+        return s;
+    /* rest itself is known up to its own error: of the gap twice that, times K rest. */
+    mcr_sure found = mcr_sure_dot(t->rest, t->rest_f, t->rest_error, all);
+    double slip = 0;
+    for (int64_t i = 0; i < all; i++)
+        slip += 2 * fabs(t->rest_f[i]) * (t->error[i] + DBL_EPSILON * mu * fabs(t->a[i]));
+    *gap = (mcr_sure){found.value / (2 * mu), (found.error + slip) / (2 * mu)};
+    return s;
+}
+
+static void say_gap(mcr_verify *v, mcr_sure primal, mcr_sure gap)
+{
+    mcr_verify_primal(v, primal);
+    mcr_verify_objective(v, primal);
+    mcr_verify_gap(v, gap);
+    mcr_verify_dual(v, (mcr_sure){primal.value - gap.value, primal.error + gap.error});
+}
+
+/* The identity: 2 lambda a_iy = w_i ([y_i = y] - P(y | x_i)); of two classes lambda, for one output. */
+static mcr_status judge_logistic(outputs *t)
+{
+    mcr_verify *v = t->v;
+    bool two = t->k == 1;
+    double mu = (two ? 1 : 2) * mcr_verify_option(v, "lambda"), worst = 0, slip = 0, heaviest = 0;
+    mcr_exact_sum losses = {0};
+    double blur = 0;
+    for (int64_t i = 0; i < t->n; i++) {
+        double most = two ? fmax(t->f[i], 0) : -INFINITY, sum = two ? exp(-most) : 0, near = 0;
+        heaviest = fmax(heaviest, v->weight[i]);
+        for (int64_t o = 0; o < t->k && !two; o++)
+            most = fmax(most, t->f[o * t->n + i]);
+        for (int64_t o = 0; o < t->k; o++) {
+            sum += exp(t->f[o * t->n + i] - most);
+            near = fmax(near, t->error[o * t->n + i]);
+        }
+        double own = two ? (v->class_of[i] ? t->f[i] : 0) : t->f[v->class_of[i] * t->n + i];
+        mcr_exact_add(&losses, v->weight[i] * (log(sum) + most - own));
+        blur += 2 * v->weight[i] * (near + 4 * DBL_EPSILON * (1 + fabs(most)));
+        for (int64_t o = 0; o < t->k; o++) {
+            int64_t at = o * t->n + i;
+            double p = exp(t->f[at] - most) / sum;
+            double is = v->class_of[i] == (two ? 1 : o) ? 1 : 0;
+            t->rest[at] = mu * t->a[at] - v->weight[i] * (is - p);
+            worst = fmax(worst, fabs(t->rest[at]));
+            t->error[at] += 0;
+            slip = fmax(slip, v->weight[i] * (near + 8 * DBL_EPSILON) +
+                                  4 * DBL_EPSILON * mu * fabs(t->a[at]));
+        }
+    }
+    mcr_sure primal, gap;
+    mcr_status s = judge_smooth(t, mu, losses, blur, &primal, &gap);
+    if (!s) {
+        mcr_verify_value(v, (mcr_sure){worst / heaviest, slip / heaviest});
+        say_gap(v, primal, gap);
+    }
+    return s;
+}
+
+/* ---- erm ---------------------------------------------------------------------------------------*/
+
+static bool is_smooth(loss kind)
+{
+    return kind == LOSS_SQUARED_HINGE || kind == LOSS_LOGISTIC || kind == LOSS_SQUARED ||
+           kind == LOSS_HUBER;
+}
+
+/* Of a piecewise linear loss: bounds of the coefficient. */
+static void check_bounds(outputs *t, loss kind, double lambda, int64_t o)
+{
+    double q = mcr_verify_option(t->v, "quantile");
+    for (int64_t i = 0; i < t->n; i++) {
+        double most = t->v->weight[i] / (2 * lambda), y = t->y[o * t->n + i];
+        double a = t->a[o * t->n + i], hi = most, lo = -most, slack = 1e-9 * most;
+        if (kind == LOSS_HINGE) {
+            hi = y > 0 ? most : 0;
+            lo = y > 0 ? 0 : -most;
+        } else if (kind == LOSS_QUANTILE) {
+            hi = q * most;
+            lo = -(1 - q) * most;
+        }
+        if (a > hi + slack || a < lo - slack)
+            mcr_verify_fault(t->v, "the coefficient of object %lld is %.9g, beyond its bounds",
+                             (long long)i + 1, a);
+    }
+}
+
+static mcr_status judge_erm(outputs *t)
+{
+    mcr_verify *v = t->v;
+    double lambda = mcr_verify_option(v, "lambda"), blur = 0;
+    loss kind = (loss)mcr_verify_choice(v, "loss");
+    if (kind == LOSS_AUTO)
+        kind = v->class_of ? LOSS_LOGISTIC : LOSS_SQUARED;
+    mcr_exact_sum losses = {0}, linear = {0};
+    for (int64_t at = 0; at < t->n * t->k; at++) {
+        double w = v->weight[at % t->n], slip = t->error[at] + 4 * DBL_EPSILON * fabs(t->f[at]);
+        point p = loss_at(v, kind, t->y[at], t->f[at]);
+        mcr_exact_add(&losses, w * p.value);
+        blur += w * ((p.steep + p.bend * slip) * slip + 4 * DBL_EPSILON * fabs(p.value));
+        t->rest[at] = 2 * lambda * t->a[at] + w * p.slope;
+        mcr_exact_add(&linear, t->a[at] * t->y[at]);
+        if (kind == LOSS_EPSILON)
+            mcr_exact_add(&linear, -mcr_verify_option(v, "epsilon") * fabs(t->a[at]));
+    }
+    mcr_sure primal, gap;
+    mcr_status s = MCR_OK;
+    if (is_smooth(kind)) {
+        for (int64_t at = 0; at < t->n * t->k; at++) /* slopes move by the bend: errors of rest */
+            t->error[at] *= 1;
+        s = judge_smooth(t, 2 * lambda, losses, blur, &primal, &gap);
+    } else {
+        mcr_sure square = mcr_sure_dot(t->a, t->f, t->error, t->n * t->k);
+        primal = (mcr_sure){lambda * square.value + mcr_exact_total(&losses),
+                            lambda * square.error + blur + 4 * DBL_EPSILON * losses.size};
+        double dual = lambda * (2 * mcr_exact_total(&linear) - square.value);
+        gap = (mcr_sure){primal.value - dual, primal.error + lambda * square.error +
+                                                  8 * DBL_EPSILON * lambda * linear.size};
+        for (int64_t o = 0; o < t->k; o++)
+            check_bounds(t, kind, lambda, o);
+    }
+    if (s)
+        return s;
+    double size = primal.value != 0 ? fabs(primal.value) : 1;
+    mcr_verify_value(v, (mcr_sure){fmax(gap.value, 0) / size, gap.error / size});
+    say_gap(v, primal, gap);
+    return MCR_OK;
+}
+
+mcr_status mcr_verify_losses(mcr_verify *v)
+{
+    outputs t;
+    mcr_status s = open_outputs(&t, v);
+    if (!s)
+        s = strcmp(v->model->learner, "erm") == 0 ? judge_erm(&t) : judge_logistic(&t);
+    close_outputs(&t);
+    return s;
+}
+
+/* ---- ridge -------------------------------------------------------------------------------------*/
+
+mcr_status mcr_verify_ridge(mcr_verify *v)
+{
+    int64_t one, more;
+    const double *lambda = mcr_fitted_find(v->fitted, "lambda", &one);
+    const double *jitter = mcr_fitted_find(v->fitted, "jitter", &more);
+    outputs t;
+    mcr_status s = open_outputs(&t, v);
+    if (!s && one != 1)
+        s = mcr_fail(v->ctx, MCR_BAD_DATA, "the model is damaged (it has no lambda); train it again");
+    double worst = 0, slip = 0, objective = 0, blur = 0;
+    for (int64_t o = 0; o < t.k && !s; o++) {
+        mcr_exact_sum left = {0}, all = {0}, sum = {0};
+        double own = 0;
+        for (int64_t i = 0; i < t.n; i++) {
+            int64_t at = o * t.n + i;
+            double w = v->weight[i], root = sqrt(w), e = t.y[at] - t.f[at];
+            double x = w > 0 ? t.a[at] / root : 0;
+            double rest = root * e - (*lambda + (more == 1 ? *jitter : 0)) * x;
+            double near = root * (t.error[at] + 2 * DBL_EPSILON * (fabs(t.f[at]) + fabs(t.y[at]))) +
+                          4 * DBL_EPSILON * *lambda * fabs(x);
+            mcr_exact_add(&left, rest * rest);
+            mcr_exact_add(&all, w * t.y[at] * t.y[at]);
+            mcr_exact_add(&sum, w * e * e + *lambda * t.a[at] * t.f[at]);
+            own += near * near;
+            blur += 2 * fabs(e) * w * t.error[at] + *lambda * fabs(t.a[at]) * t.error[at];
+        }
+        double size = mcr_exact_total(&all), residual = sqrt(mcr_exact_total(&left));
+        size = size > 0 ? sqrt(size) : 1;
+        worst = fmax(worst, residual / size);
+        slip = fmax(slip, sqrt(own) / size);
+        objective += mcr_exact_total(&sum);
+        blur += 8 * DBL_EPSILON * sum.size;
+    }
+    if (!s) {
+        mcr_verify_value(v, (mcr_sure){worst, slip});
+        mcr_verify_objective(v, (mcr_sure){objective, blur});
+    }
+    close_outputs(&t);
+    return s;
+}
+
+/* ---- gp ----------------------------------------------------------------------------------------*/
+
+/* -log likelihood of numbers: y'a/2 + sum log L_ii + n/2 log 2 pi, with L L' = K + D. */
+static mcr_status likelihood(mcr_verify *v, const double *noise, const double *y, const double *a,
+                             mcr_sure *out)
+{
+    mcr_square m = {0};
+    int64_t n = v->n;
+    mcr_status s = mcr_square_open(&m, v->ctx, n, "verify: the kernel matrix");
+    if (!s)
+        s = mcr_gram_matrix(v->gram, m.a, m.ld);
+    for (int64_t i = 0; i < n && !s; i++)
+        m.a[i * m.ld + i] += noise[i];
+    if (!s)
+        s = mcr_lapack_cholesky(v->ctx, n, m.a, m.ld, NULL, NULL);
+    mcr_exact_sum sum = {0};
+    mcr_exact_add(&sum, 0.5 * (double)n * log(2 * 3.14159265358979323846));
+    for (int64_t i = 0; i < n && !s; i++) {
+        mcr_exact_add(&sum, 0.5 * y[i] * a[i]);
+        mcr_exact_add(&sum, log(m.a[i * m.ld + i]));
+    }
+    mcr_square_close(&m);
+    *out = (mcr_sure){mcr_exact_total(&sum), 1e-9 * sum.size};
+    return s == MCR_NUMERIC ? mcr_fail(v->ctx, MCR_NUMERIC,
+                                       "K + noise is not positive definite: the likelihood of this "
+                                       "model cannot be recomputed")
+                            : s;
+}
+
+/* (K + D) a = y, with y the targets, standardised as the file says. */
+static mcr_status gp_of_numbers(mcr_verify *v, outputs *t)
+{
+    const double *noise, *scale;
+    int64_t n = t->n;
+    mcr_status s = mcr_fitted_need(&noise, v->fitted, "noise", n);
+    if (!s)
+        s = mcr_fitted_need(&scale, v->fitted, "scale", 1);
+    if (s)
+        return s;
+    double worst = 0, slip = 0, most = 0, size = 0;
+    for (int64_t i = 0; i < n; i++) {
+        t->a[i] /= *scale;
+        t->y[i] = (t->y[i] - v->fitted->offset[0]) / *scale;
+        double rest = t->y[i] - t->f[i] / *scale - noise[i] * t->a[i];
+        worst = fmax(worst, fabs(rest));
+        slip = fmax(slip, t->error[i] / *scale + 4 * DBL_EPSILON * (fabs(t->y[i]) + fabs(t->f[i])));
+        most = fmax(most, fabs(t->a[i]));
+        size = fmax(size, fabs(v->diagonal[i] + noise[i]));
+    }
+    double unit = most > 0 ? most * size * (double)n : 1;
+    mcr_sure residual = {worst / unit, slip / unit}, objective;
+    if (residual.value - residual.error > 1e-9)
+        mcr_verify_fault(v, "the coefficients do not solve (K + noise) a = y: relative residual %.3g",
+                         residual.value);
+    if (!mcr_verify_choice(v, "optimize") || strstr(v->out->kind, "residual"))
+        mcr_verify_value(v, residual);
+    s = likelihood(v, noise, t->y, t->a, &objective);
+    if (!s)
+        mcr_verify_objective(v, (mcr_sure){-objective.value, objective.error});
+    return s;
+}
+
+/* At the mode a_i = w_i (t_i - P(t_i = 1 | f_i)), one output for each class or one for two. */
+static void gp_of_classes(mcr_verify *v, outputs *t)
+{
+    double worst = 0, slip = 0;
+    for (int64_t at = 0; at < t->n * t->k; at++) {
+        double w = v->weight[at % t->n], is = t->y[at] > 0 ? 1 : 0;
+        double g = w * (is - 1 / (1 + exp(-t->f[at])));
+        worst = fmax(worst, fabs(g - t->a[at]));
+        slip = fmax(slip, w * (t->error[at] + 8 * DBL_EPSILON));
+    }
+    if (strstr(v->out->kind, "mode"))
+        mcr_verify_value(v, (mcr_sure){worst, slip});
+    else if (worst - slip > 1e-6)
+        mcr_verify_fault(v, "the coefficients are not at the mode: off by %.3g", worst);
+}
+
+mcr_status mcr_verify_gp(mcr_verify *v)
+{
+    outputs t;
+    mcr_status s = open_outputs(&t, v);
+    if (!s && v->class_of)
+        gp_of_classes(v, &t);
+    else if (!s)
+        s = gp_of_numbers(v, &t);
+    close_outputs(&t);
+    return s;
+}
+
+/* ---- pegasos and perceptron --------------------------------------------------------------------*/
+
+enum { CLOCK = 5, CLOCK_STEPS = 0, CLOCK_LAMBDA = 2 };
+
+/* What online learners keep: last coefficients, sums, clock. Models that went on with more data have no
+ * certificate over data that they no longer have. */
+static mcr_status read_state(const mcr_verify *v, const double **last, const double **sum,
+                             const double **clock)
+{
+    const mcr_fitted *f = v->fitted;
+    int64_t all = f->basis * f->outputs;
+    mcr_status s = mcr_fitted_need(last, f, "online.coef", all);
+    if (!s)
+        s = mcr_fitted_need(sum, f, "online.sum", all);
+    return s ? s : mcr_fitted_need(clock, f, "online.clock", CLOCK);
+}
+
+/* The last coefficients of each output, cut to 0 <= y b <= C_i, are a point of the dual. */
+static void pegasos_dual(const mcr_verify *v, outputs *t, const double *last, double lambda,
+                         double steps, double total)
+{
+    const mcr_fitted *f = v->fitted;
+    memset(t->rest, 0, sizeof *t->rest * (size_t)(t->n * t->k));
+    for (int64_t b = 0; b < f->basis; b++)
+        for (int64_t o = 0; o < t->k; o++) {
+            int64_t at = o * t->n + v->basis[b];
+            double most = v->weight[v->basis[b]] / (lambda * total), y = t->y[at];
+            double a = steps > 0 ? last[b * t->k + o] / (lambda * steps) : 0;
+            t->rest[at] = y * fmin(fmax(y * a, 0), most);
+        }
+}
+
+mcr_status mcr_verify_pegasos(mcr_verify *v)
+{
+    const double *last = NULL, *sum, *clock = NULL;
+    outputs t;
+    mcr_status s = open_outputs(&t, v);
+    if (!s)
+        s = read_state(v, &last, &sum, &clock);
+    double total = 0, lambda = s ? NAN : clock[CLOCK_LAMBDA];
+    for (int64_t i = 0; i < v->n; i++)
+        total += v->weight[i];
+    if (!s) {
+        pegasos_dual(v, &t, last, lambda, clock[CLOCK_STEPS], total);
+        s = mcr_verify_multiply(v, t.rest, t.k, t.rest_f, t.rest_error);
+    }
+    mcr_sure primal = {0, 0}, dual = {0, 0};
+    for (int64_t o = 0; o < t.k && !s; o++) {
+        const double *f = t.f + o * t.n, *y = t.y + o * t.n, *b = t.rest + o * t.n;
+        mcr_sure square = mcr_sure_dot(t.a + o * t.n, f, t.error + o * t.n, t.n);
+        mcr_sure bend = mcr_sure_dot(b, t.rest_f + o * t.n, t.rest_error + o * t.n, t.n);
+        mcr_exact_sum hinge = {0}, linear = {0};
+        double blur = 0;
+        for (int64_t i = 0; i < t.n; i++) {
+            double cost = v->weight[i] / (lambda * total);
+            mcr_exact_add(&hinge, cost * fmax(0, 1 - y[i] * f[i]));
+            mcr_exact_add(&linear, y[i] * b[i]);
+            blur += cost * (t.error[o * t.n + i] + 2 * DBL_EPSILON * (1 + fabs(f[i])));
+        }
+        double line = mcr_exact_total(&linear);
+        double least = line > 0 && bend.value > line ? line / bend.value : 1;
+        primal.value += 0.5 * square.value + mcr_exact_total(&hinge);
+        primal.error += 0.5 * square.error + blur;
+        dual.value += least * line - least * least * bend.value / 2;
+        dual.error += bend.error + 8 * DBL_EPSILON * linear.size;
+    }
+    if (!s) {
+        mcr_sure gap = {primal.value - dual.value, primal.error + dual.error};
+        mcr_verify_primal(v, primal);
+        mcr_verify_objective(v, primal);
+        mcr_verify_dual(v, dual);
+        mcr_verify_gap(v, gap);
+        mcr_verify_value(v, (mcr_sure){fmax(0, gap.value / primal.value),
+                                       gap.error / fabs(primal.value)});
+    }
+    close_outputs(&t);
+    return s;
+}
+
+/* What predicts must follow from the counters; each of those is a whole number of object weights. */
+static void check_counters(mcr_verify *v, const double *last, const double *sum, double steps)
+{
+    const mcr_fitted *f = v->fitted;
+    enum { LAST, AVERAGED };
+    bool averaged = mcr_verify_choice(v, "variant") == AVERAGED;
+    const mcr_segment *g = f->segments == 1 ? &f->segment[0] : NULL;
+    for (int64_t b = 0; g && b < f->basis; b++)
+        for (int64_t o = 0; o < g->outputs; o++) {
+            double own = last[b * f->outputs + o], w = v->weight[v->basis[b]];
+            double said = g->coef[o * g->count + b];
+            double should = averaged ? ((steps + 1) * own - sum[b * f->outputs + o]) / steps : own;
+            double count = w > 0 ? own / w : 0;
+            if (fabs(said - should) > 1e-9 * fmax(1, fabs(should)))
+                mcr_verify_fault(v, "the coefficient of object %lld is %.9g, and its counter says "
+                                    "%.9g",
+                                 (long long)v->basis[b] + 1, said, should);
+            if (fabs(count - round(count)) > 1e-6)
+                mcr_verify_fault(v, "the counter of object %lld, %.9g, is no number of mistakes",
+                                 (long long)v->basis[b] + 1, count);
+        }
+}
+
+/* The share of objects that the last perceptron has on the wrong side; zero is wrong. */
+mcr_status mcr_verify_perceptron(mcr_verify *v)
+{
+    const mcr_fitted *f = v->fitted;
+    const double *last = NULL, *sum = NULL, *clock = NULL;
+    double wrong = 0, visits = 0, unsure = 0, offset[1] = {0};
+    outputs t;
+    mcr_status s = open_outputs(&t, v);
+    double *bias = mcr_alloc_zero(v->ctx, (size_t)(t.k ? t.k : 1), sizeof *bias);
+    if (!s)
+        s = bias ? read_state(v, &last, &sum, &clock) : MCR_NO_MEMORY;
+    (void)offset;
+    for (int64_t at = 0; at < t.n * t.k && !s; at++)
+        t.rest[at] = 0;
+    for (int64_t b = 0; b < f->basis && !s; b++)
+        for (int64_t o = 0; o < t.k; o++) {
+            t.rest[o * t.n + v->basis[b]] += last[b * t.k + o];
+            bias[o] += mcr_verify_choice(v, "bias") ? last[b * t.k + o] : 0;
+        }
+    if (!s)
+        s = mcr_verify_multiply(v, t.rest, t.k, t.rest_f, t.rest_error);
+    for (int64_t i = 0; i < t.n && !s; i++) {
+        double own = t.rest_f[i] + bias[0], most = -INFINITY, near = t.rest_error[i];
+        for (int64_t o = 0; o < t.k && t.k > 1; o++) {
+            double score = t.rest_f[o * t.n + i] + bias[o];
+            own = o == v->class_of[i] ? score : own;
+            most = o == v->class_of[i] ? most : fmax(most, score);
+            near = fmax(near, t.rest_error[o * t.n + i]);
+        }
+        double margin = t.k > 1 ? own - most : v->class_of[i] ? own : -own;
+        if (!(v->weight[i] > 0))
+            continue;
+        visits++;
+        wrong += !(margin > 0);
+        unsure += fabs(margin) <= 1e3 * near; /* ties, which the learner counts as wrong */
+    }
+    if (!s) {
+        check_counters(v, last, sum, clock[CLOCK_STEPS]);
+        mcr_sure share = {wrong / visits, unsure / visits};
+        mcr_verified *value = &v->out->value;
+        mcr_stop stop = f->stop;
+        if (stop == MCR_STOP_OPTIMAL) {
+            mcr_verify_value(v, share);
+        } else {
+            value->recomputed = share.value;
+            value->error = share.error;
+            value->agrees = fabs(value->printed - share.value) <= share.error + 1e-12;
+            if (!value->agrees)
+                mcr_verify_fault(v, "the share on the wrong side is %.9g by the model, and %.9g "
+                                    "recomputed",
+                                 value->printed, share.value);
+        }
+    }
+    mcr_free(v->ctx, bias);
+    close_outputs(&t);
+    return s;
+}
