@@ -31,7 +31,11 @@ typedef struct mcr_reals {
     double *values;
 } mcr_reals;
 
-enum { MCR_MIN_OPEN = 1, MCR_MAX_OPEN = 2 }; /* the limit itself is excluded */
+enum {
+    MCR_MIN_OPEN = 1,  /* the limit itself is excluded */
+    MCR_MAX_OPEN = 2,
+    MCR_NAMES_FILE = 4 /* the text names a file: refused in kernels that come from a model */
+};
 
 typedef struct mcr_param {
     const char *name; /* NULL ends a table */

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/limits.h"
 #include "base/system.h"
 #include "base/worker.h"
 
@@ -87,6 +88,9 @@ mcr_status mcr_open(mcr **out, const mcr_config *config)
         full.threads = mcr_system_cores();
     if (full.memory_bytes == 0)
         full.memory_bytes = mcr_system_memory() / 2;
+    bool data_limit_given = full.data_bytes > 0;
+    if (!data_limit_given)
+        full.data_bytes = mcr_system_memory() / 2;
     if (full.seed == 0)
         full.seed = 1;
     mcr *ctx = full.realloc(full.user, NULL, 0, sizeof *ctx);
@@ -94,6 +98,8 @@ mcr_status mcr_open(mcr **out, const mcr_config *config)
         return MCR_NO_MEMORY;
     memset(ctx, 0, sizeof *ctx);
     ctx->config = full;
+    ctx->data_limit_given = data_limit_given;
+    mcr_limits_open(ctx);
     status = make_locks(ctx);
     if (status != MCR_OK) {
         full.realloc(full.user, ctx, sizeof *ctx, 0);

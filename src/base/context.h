@@ -26,6 +26,14 @@ struct mcr {
     char mark_text[MCR_MARK_MAX];
     int64_t mark_column, mark_length;
     size_t budget_used;
+    /* Memory in blocks, and the most there may be now; atomic. See limits.h. */
+    size_t taken, limit;
+    bool data_limit_given; /* by the user */
+    struct {               /* the file that is being read; depth 0: none */
+        int depth;
+        const char *name;
+        size_t bytes, before; /* of it so far; memory taken before it */
+    } reading;
     /* A search made of many trainings reports in their place; see mcr_cover. */
     bool covered;
     mcr_progress cover;
