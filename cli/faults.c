@@ -126,12 +126,24 @@ int cli_fault(cli *c, const char *file, const char *format, ...)
     return 1;
 }
 
+/* The library speaks of limits; these are the words that set them here. */
+static const char *limit_option(const char *message)
+{
+    if (strstr(message, "limit for data"))
+        return " (--max-data SIZE)";
+    if (strstr(message, "limit for work"))
+        return " (--max-work SECONDS)";
+    return "";
+}
+
 int cli_fail(cli *c, mcr_status status)
 {
     if (status == MCR_OK)
         return 0;
-    if (status == MCR_STOPPED && cli_interrupted())
-        return cli_fault(c, NULL, "interrupted");
+    if (status == MCR_STOPPED && cli_interrupted()) {
+        cli_fault(c, NULL, "interrupted");
+        return CLI_INTERRUPTED;
+    }
     const char *message = c->ctx ? mcr_message(c->ctx) : "";
     const char *file = c->ctx ? mcr_message_file(c->ctx) : NULL;
     int64_t line = file ? mcr_message_line(c->ctx) : 0;
@@ -144,14 +156,27 @@ int cli_fail(cli *c, mcr_status status)
     char *prefix = strndup(message, (size_t)(bare - message));
     if (!prefix)
         cli_die_memory();
-    say(c, prefix, bare, file, line, &m);
+    char whole[MESSAGE_ROOM];
+    snprintf(whole, sizeof whole, "%s%s", bare, limit_option(bare));
+    say(c, prefix, whole, file, line, &m);
     free(prefix);
     return status == MCR_BAD_CALL ? 2 : 1;
 }
 
+static int json_at_death;
+
+void cli_die_in_json(void)
+{
+    json_at_death = 1;
+}
+
+/* Nothing here allocates. */
 void cli_die_memory(void)
 {
     cli_signals_unguard(1);
     fputs("mercer: out of memory\n", stderr);
+    if (json_at_death)
+        fputs("{\"error\": {\"message\": \"out of memory\", \"file\": null, \"line\": null}}\n",
+              stdout);
     exit(1);
 }

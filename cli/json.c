@@ -28,7 +28,7 @@ static int utf8_length(const unsigned char *s)
     return length;
 }
 
-static void put_string(FILE *to, const char *text)
+void cli_json_string(FILE *to, const char *text)
 {
     const unsigned char *s = (const unsigned char *)text;
     putc('"', to);
@@ -60,7 +60,7 @@ static void put_key(cli_json *j, const char *key)
         j->filled[j->depth - 1] = 1;
     }
     if (key) {
-        put_string(j->to, key);
+        cli_json_string(j->to, key);
         fputs(": ", j->to);
     }
 }
@@ -102,7 +102,7 @@ void cli_json_text(cli_json *j, const char *key, const char *text)
 {
     put_key(j, key);
     if (text)
-        put_string(j->to, text);
+        cli_json_string(j->to, text);
     else
         fputs("null", j->to);
 }

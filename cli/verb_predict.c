@@ -326,19 +326,28 @@ static void print_json(const predict_job *job)
     cli_json_end(&j);
 }
 
+/* Of constant targets there is no share of the variance. */
+static const char *r2_text(char text[32], double r2)
+{
+    if (isnan(r2))
+        return "undefined";
+    snprintf(text, 32, "%.6g", r2);
+    return text;
+}
+
 /* On standard error: standard output holds the predictions. */
 static void say_metrics(const predict_job *job)
 {
     const mcr_metrics *m = &job->metrics;
     const cli_asking *a = &job->asked;
     mcr_task task = a->report->task;
-    char count[64], targets[64] = "";
+    char count[64], targets[64] = "", r2[32];
     fflush(stdout);
     if (job->targets > 1)
         snprintf(targets, sizeof targets, ", mean of %" PRId64 " targets", job->targets);
     for (int64_t t = 0; t < job->targets && job->targets > 1; t++)
-        fprintf(stderr, "%s: mse %.6g, mae %.6g, r2 %.6g\n", mcr_model_output_name(a->model, t),
-                job->each[t].mse, job->each[t].mae, job->each[t].r2);
+        fprintf(stderr, "%s: mse %.6g, mae %.6g, r2 %s\n", mcr_model_output_name(a->model, t),
+                job->each[t].mse, job->each[t].mae, r2_text(r2, job->each[t].r2));
     if (task == MCR_CLUSTER)
         fprintf(stderr, "adjusted Rand index %.6g (%s)\n", m->rand,
                 cli_count_text(count, m->n, "object"));
@@ -347,7 +356,7 @@ static void say_metrics(const predict_job *job)
                 m->accuracy * (double)m->n, m->n,
                 task == MCR_DETECT ? "; target +1: inside, -1: outside" : "");
     else
-        fprintf(stderr, "mse %.6g, mae %.6g, r2 %.6g (%s%s)\n", m->mse, m->mae, m->r2,
+        fprintf(stderr, "mse %.6g, mae %.6g, r2 %s (%s%s)\n", m->mse, m->mae, r2_text(r2, m->r2),
                 cli_count_text(count, m->n, "object"), targets);
 }
 

@@ -7,6 +7,7 @@
 
 #include <mercer/status.h>
 #include <mercer/context.h>
+#include <mercer/output.h>
 #include <mercer/params.h>
 #include <mercer/data.h>
 #include <mercer/kernel.h>
