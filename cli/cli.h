@@ -41,6 +41,7 @@ typedef struct cli_verb {
 typedef struct cli_common {
     int64_t threads;
     size_t memory_bytes, data_bytes;
+    double work_seconds;
     uint64_t seed;
     int json, quiet, verbose;
 } cli_common;

@@ -119,6 +119,7 @@ static int open_library(cli *c)
         .threads = c->common.threads > 0 ? (int)c->common.threads : 0,
         .memory_bytes = c->common.memory_bytes,
         .data_bytes = c->common.data_bytes,
+        .work_seconds = c->common.work_seconds > 0 ? c->common.work_seconds : 0,
         .seed = c->common.seed,
         .blas = getenv("MERCER_BLAS"),
     };

@@ -59,6 +59,9 @@ typedef struct mcr_config {
      * cause more than 32 MB and 64 times its size, nor unpack to more than 250 times its size, unless
      * this is set. */
     size_t data_bytes;
+    /* Most work, in seconds by a rough estimate for this machine, that a kernel may begin; more is
+     * refused with the estimate. Default: 3600, and 60 where a model is asked, which may be foreign. */
+    double work_seconds;
 } mcr_config;
 
 /* config may be NULL. On failure *out is NULL; then only the status is known. */

@@ -51,7 +51,7 @@ static mcr_status read_config(mcr_config *to, const mcr_config *from)
             return MCR_BAD_CALL;
     memcpy(to, from, known);
     to->size = sizeof *to;
-    if (to->threads < 0 || to->threads > MAX_THREADS)
+    if (to->threads < 0 || to->threads > MAX_THREADS || !(to->work_seconds >= 0))
         return MCR_BAD_CALL;
     return MCR_OK;
 }

@@ -29,6 +29,7 @@ struct mcr {
     /* Memory in blocks, and the most there may be now; atomic. See limits.h. */
     size_t taken, limit;
     bool data_limit_given; /* by the user */
+    int asked;             /* above 0: a model is being asked for predictions */
     struct {               /* the file that is being read; depth 0: none */
         int depth;
         const char *name;

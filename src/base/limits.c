@@ -152,3 +152,27 @@ mcr_status mcr_reading_unpacked(mcr *ctx, const char *name, uint64_t packed, uin
                        "trusted, set the limit for data",
                        UNPACKED_RATIO);
 }
+
+/* ---- work --------------------------------------------------------------------------------------*/
+
+static const double STEPS_A_SECOND = 3e8; /* of one thread */
+static const double WORK_SECONDS = 3600, ASKED_SECONDS = 60;
+
+void mcr_asking(mcr *ctx, bool begins)
+{
+    ctx->asked += begins ? 1 : -1;
+}
+
+mcr_status mcr_work_allow(mcr *ctx, double steps, const char *who)
+{
+    double limit = ctx->config.work_seconds;
+    if (!(limit > 0))
+        limit = ctx->asked > 0 ? ASKED_SECONDS : WORK_SECONDS;
+    double seconds = steps / STEPS_A_SECOND / ctx->config.threads;
+    if (seconds <= limit)
+        return MCR_OK;
+    return mcr_fail(ctx, MCR_OVER_BUDGET,
+                    "%s: this would take about %.2g s, and the limit for work is %.6g s: choose smaller "
+                    "parameters, use less data, or allow more",
+                    who, seconds, limit);
+}

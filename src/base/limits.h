@@ -23,6 +23,13 @@ bool mcr_reading_allows(const mcr *ctx, size_t bytes);
 /* MCR_BAD_DATA if a compressed file unpacks to more than can be meant. */
 mcr_status mcr_reading_unpacked(mcr *ctx, const char *name, uint64_t packed, uint64_t unpacked);
 
+/* Whether work of about so many steps may begin, each a few instructions that no vector unit speeds up,
+ * shared by all threads. MCR_OVER_BUDGET, with the time it would take, if the limit for work does not
+ * allow it. who: what works, for the message. Between mcr_asking(ctx, true) and (ctx, false) the limit
+ * is that for models. */
+mcr_status mcr_work_allow(mcr *ctx, double steps, const char *who);
+void mcr_asking(mcr *ctx, bool begins);
+
 void mcr_limits_open(mcr *ctx); /* once the configuration is complete */
 
 /* "3.2 GB", decimal, as users write sizes. */
