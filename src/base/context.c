@@ -279,16 +279,29 @@ void mcr_log(mcr *ctx, int level, const char *format, ...)
     pthread_mutex_unlock(&ctx->callback_lock);
 }
 
+void mcr_deadline_set(mcr *ctx, double seconds)
+{
+    ctx->deadline = seconds > 0 && !ctx->covered ? mcr_now() + seconds : 0;
+    ctx->user_stopped = false;
+}
+
+bool mcr_deadline_over(const mcr *ctx)
+{
+    return ctx->deadline > 0 && !ctx->user_stopped && mcr_now() > ctx->deadline;
+}
+
 bool mcr_report(mcr *ctx, const mcr_progress *now)
 {
+    bool late = ctx->deadline > 0 && mcr_now() > ctx->deadline;
     if (ctx->config.progress == NULL)
-        return false;
+        return late;
     pthread_mutex_lock(&ctx->callback_lock);
     mcr_progress sized = ctx->covered ? ctx->cover : *now;
     sized.size = sizeof sized;
     int stop = ctx->config.progress(ctx->config.user, &sized);
+    ctx->user_stopped = ctx->user_stopped || stop != 0;
     pthread_mutex_unlock(&ctx->callback_lock);
-    return stop != 0;
+    return stop != 0 || late;
 }
 
 bool mcr_cover(mcr *ctx, const mcr_progress *now)

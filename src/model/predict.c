@@ -477,11 +477,13 @@ mcr_status mcr_model_prepare(mcr_data **out, mcr *ctx, const mcr_model *m, const
 static mcr_status predict(mcr *ctx, const mcr_model *m, const mcr_data *data, const wanted *to)
 {
     mcr_data *ready = NULL;
-    mcr_asking(ctx, true);
+    if (m->loaded)
+        mcr_asking(ctx, true);
     mcr_status s = mcr_model_prepare(&ready, ctx, m, data);
     if (!s)
         s = predict_ready(ctx, m, ready, to);
-    mcr_asking(ctx, false);
+    if (m->loaded)
+        mcr_asking(ctx, false);
     mcr_data_free(ready);
     return s;
 }

@@ -712,6 +712,8 @@ mcr_status mcr_model_load_memory(mcr_model **out, mcr *ctx, const char *name, co
                        ? mcr_libsvm_read(out, ctx, name, bytes, count)
                        : read_mercer(out, &(mcr_container){ctx, name, bytes, count});
     mcr_reading_end(ctx);
+    if (!s)
+        (*out)->loaded = true;
     return s;
 }
 
