@@ -60,7 +60,7 @@ typedef struct mcr_config {
      * this is set. */
     size_t data_bytes;
     /* Most work, in seconds by a rough estimate for this machine, that a kernel may begin; more is
-     * refused with the estimate. Default: 3600, and 60 where a model is asked, which may be foreign. */
+     * refused with the estimate. Default: 3600, and 20 where a model is asked, which may be foreign. */
     double work_seconds;
 } mcr_config;
 

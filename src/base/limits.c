@@ -156,7 +156,7 @@ mcr_status mcr_reading_unpacked(mcr *ctx, const char *name, uint64_t packed, uin
 /* ---- work --------------------------------------------------------------------------------------*/
 
 static const double STEPS_A_SECOND = 3e8; /* of one thread */
-static const double WORK_SECONDS = 3600, ASKED_SECONDS = 60;
+static const double WORK_SECONDS = 3600, ASKED_SECONDS = 20;
 
 void mcr_asking(mcr *ctx, bool begins)
 {

@@ -7,6 +7,7 @@ SPDX-License-Identifier: Apache-2.0
 import gzip
 import json
 import os
+import random
 import resource
 import subprocess
 import time
@@ -185,6 +186,143 @@ def test_limit_for_data():
     _, err = check_small("fit", "ridge", "d.csv", "-k", "linear", "--max-data", "4M", seconds=5)
     assert "limit for data is 4.1 MB" in err, err
     tap.mercer("fit", "ridge", "d.csv", "-k", "linear", "--max-data", "100M", "--quiet")
+
+
+# ---- work --------------------------------------------------------------------------------------
+
+
+def strings(name, count, length):
+    draw = random.Random(1)
+    with open(name, "w") as f:
+        for i in range(count):
+            f.write("%d\t%s\n" % (i % 2, "".join(draw.choice("ACGT") for _ in range(length))))
+    return name
+
+
+def test_kernels_estimate_their_work():
+    dna, long = strings("dna.txt", 40, 600), strings("long.txt", 4, 1000000)
+    with open("star.jsonl", "w") as f:
+        for i in range(2):
+            f.write(json.dumps({"y": i, "graph": {
+                "nodes": ["CO"[v % 2] for v in range(10000)],
+                "edges": [[0, v] for v in range(1, 10000)]}}) + "\n")
+    for file, kernel, more in ((dna, "gkm(l=20,k=10,d=20)", ["--max-work", "60"]),
+                               (dna, "mismatch(k=20,m=8)", ["--max-work", "60"]),
+                               (long, "ssk(p=5)", []),
+                               ("star.jsonl", "graphlet(p=5,connected=yes)", [])):
+        _, err = check_small("gram", file, "-k", kernel, "-o", "g.npy", *more)
+        assert "this would take about" in err and "(--max-work SECONDS)" in err, err
+    tap.mercer("gram", dna, "-k", "gkm", "-o", "g.npy", "--quiet")  # the usual one is no harm
+    _, err = check_small("gram", long, "-k", "ssk(p=5)", "-o", "g.npy", "--max-work", "1e9",
+                         "--memory", "64M")
+    assert "needs 1.6 GB" in err or "needs" in err and "memory budget" in err, err
+    _, err = check_small("gram", strings("many.txt", 100, 1500), "-k", "blended(p=1000)", "-o",
+                         "g.npy", "--memory", "16M", seconds=3)
+    assert "blended needs" in err, err
+
+
+def test_a_model_is_given_less_work():
+    """20 seconds by the estimate, where training may begin an hour of it."""
+    with open("s.txt", "w") as f:
+        f.write("1\tACGTACGTACGTACGTACGTACGT\n-1\tTTTTTTTTTTTTTTTTTTTTTTTT\n")
+    tap.mercer("fit", "svm", "s.txt", "-k", "mismatch(k=20,m=3)", "-o", "m.mercer", "--quiet")
+    forge.replace("m.mercer", "n.mercer", KERN=forge.text("mismatch(k=20,m=8)"))
+    file = strings("dna.txt", 100, 200)
+    _, err = check_small("predict", "n.mercer", file)
+    assert "the limit for work is 20 s" in err, err
+
+
+# ---- numbers -----------------------------------------------------------------------------------
+
+
+def test_overflow_is_an_error():
+    """No certificate of numbers that overflowed, and no file that does not load."""
+    with open("y.csv", "w") as f:
+        f.write("a,y\n" + "".join("%g,%de155\n" % (i / 10, i) for i in range(40)))
+    with open("h.csv", "w") as f:
+        f.write("a,y\n" + "".join("%g,%s1.7e308\n" % (i, "-" * (i % 2)) for i in range(20)))
+    done = tap.mercer("fit", "gp", "y.csv", "-k", "rbf(gamma=1)", "-o", "g.mercer", status=1)
+    assert "scale the targets" in done.stderr and not os.path.exists("g.mercer"), done.stderr
+    for learner in ("ridge", "svr", "nu-svr", "erm", "gp", "knn"):
+        either = ["--task", "regress"] if learner in ("ridge", "erm", "gp", "knn") else []
+        done = tap.mercer("fit", learner, "h.csv", "-k", "rbf(gamma=1)", "-o", "h.mercer", "--quiet",
+                          *either, status=None)
+        if done.returncode == 0:
+            tap.mercer("info", "h.mercer")
+            out = tap.mercer("predict", "h.mercer", "h.csv", status=None)
+            assert "nan" not in out.stdout and "inf" not in out.stdout, (learner, out.stdout)
+            os.remove("h.mercer")
+        else:
+            assert not os.path.exists("h.mercer"), learner
+
+
+def test_scaling_of_any_magnitude():
+    for unit in ("e160", "e-200", "e305", ""):
+        with open("s.csv", "w") as f:
+            f.write("a,y\n" + "".join("%d%s,%s\n" % (i, unit, "pq"[i > 0]) for i in range(-20, 21)))
+        for how in ("standard", "minmax"):
+            got = tap.mercer_json("fit", "svm", "s.csv", "-k", "linear", "-C", "100", "--scale", how)
+            tap.check_equal(got["train"]["accuracy"], 1, "%s %s" % (unit, how))
+
+
+def test_metrics_without_variance():
+    with open("c.csv", "w") as f:
+        f.write("a,y\n1,5\n2,5\n3,5\n4,5\n")
+    tap.mercer("fit", "ridge", "c.csv", "-k", "linear", "--task", "regress", "-o", "c.mercer",
+               "--quiet")
+    err = tap.mercer("predict", "c.mercer", "c.csv").stderr
+    assert "r2 undefined" in err and "nan" not in err, err
+
+
+# ---- outputs and limits of the process ---------------------------------------------------------
+
+
+def test_class_names_with_line_breaks():
+    """One line an object, whatever its class is called."""
+    with open("n.csv", "w") as f:
+        f.write('a,y\n1,"p\nq"\n2,r\n3,"p\nq"\n4,"t\tu"\n')
+    tap.mercer("fit", "knn", "n.csv", "-k", "linear", "--neighbors", "1", "-o", "n.mercer", "--quiet")
+    lines = tap.mercer("predict", "n.mercer", "n.csv").stdout.splitlines()
+    tap.check_equal(lines, ['"p\\nq"', "r", '"p\\nq"', '"t\\tu"'])
+    tap.check_equal(json.loads(lines[0]), "p\nq")
+
+
+def test_support_vector_without_number():
+    with open("p.model", "w") as f:
+        f.write("svm_type c_svc\nkernel_type precomputed\nnr_class 2\ntotal_sv 3\nrho 0.5\n"
+                "label 1 -1\nnr_sv 2 1\nSV\n1 0:3 \n1 \n-2 0:2 \n")
+    err = tap.mercer("export", "p.model", "--to", "libsvm", status=1).stderr
+    assert "p.model:10" in err and "0:number" in err, err
+
+
+def limited(limit, *args):
+    """The program with so many bytes of address space; its status and what it said."""
+    done = subprocess.run([tap.MERCER] + [str(a) for a in args], capture_output=True, text=True,
+                          timeout=60, preexec_fn=lambda: resource.setrlimit(
+                              resource.RLIMIT_AS, (limit, limit)))
+    return done.returncode, done.stdout, done.stderr
+
+
+def test_little_address_space():
+    """Every call ends, and says that memory is what is missing."""
+    if sanitized():
+        tap.skip("sanitizers need terabytes of address space")
+    make_model()
+    runs = 0
+    for megabytes in (12, 16, 24, 32, 50, 100, 200, 400, 600):
+        for call in (["fit", "ridge", "d.csv", "-k", "rbf(gamma=1)", "--task", "classify"],
+                     ["fit", "gp", "d.csv", "-k", "rbf(gamma=1)"],
+                     ["fit", "svm", "d.csv", "-k", "rbf(gamma=1)"],
+                     ["predict", "m.mercer", "d.csv"], ["info", "d.csv"],
+                     ["gram", "d.csv", "-k", "linear"]):
+            status, out, err = limited(megabytes << 20, *call, "--threads", 2, "--json")
+            runs += 1
+            assert status in (0, 1, 127), (megabytes, call, status, err)
+            if status == 1:
+                assert "memory" in err or "address space" in err, (megabytes, call, err)
+                assert "install" not in err, err
+                json.loads(out)["error"]["message"]
+    print("# %d runs with 12 to 600 MB of address space" % runs, flush=True)
 
 
 def test_shared_files():
