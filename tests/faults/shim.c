@@ -233,3 +233,24 @@ int open64(const char *path, int flags, ...)
     va_end(args);
     return open_next(path, flags, mode);
 }
+
+/* What checked builds (_FORTIFY_SOURCE) call instead. */
+ssize_t __read_chk(int fd, void *bytes, size_t count, size_t room);
+int __open_2(const char *path, int flags);
+int __open64_2(const char *path, int flags);
+
+ssize_t __read_chk(int fd, void *bytes, size_t count, size_t room)
+{
+    (void)room;
+    return read(fd, bytes, count);
+}
+
+int __open_2(const char *path, int flags)
+{
+    return open_next(path, flags, 0);
+}
+
+int __open64_2(const char *path, int flags)
+{
+    return open_next(path, flags, 0);
+}
