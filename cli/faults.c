@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -88,6 +89,8 @@ static void say(cli *c, const char *prefix, const char *message, const char *fil
                 const mark *m)
 {
     cli_progress_clear(c);
+    if (c->json_asked)
+        __fpurge(stdout); /* an object that was begun is not finished: there is the other one */
     fflush(stdout);
     fprintf(stderr, "%smercer:%s ", cli_style_code(stderr, CLI_BAD),
             cli_style_code(stderr, CLI_PLAIN));
@@ -167,7 +170,9 @@ static int json_at_death;
 
 void cli_die_in_json(void)
 {
+    static char object[1 << 16]; /* so that one that is begun can be taken back */
     json_at_death = 1;
+    setvbuf(stdout, object, _IOFBF, sizeof object);
 }
 
 /* Nothing here allocates. */
@@ -175,6 +180,8 @@ void cli_die_memory(void)
 {
     cli_signals_unguard(1);
     fputs("mercer: out of memory\n", stderr);
+    if (json_at_death)
+        __fpurge(stdout);
     if (json_at_death)
         fputs("{\"error\": {\"message\": \"out of memory\", \"file\": null, \"line\": null}}\n",
               stdout);

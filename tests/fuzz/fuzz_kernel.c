@@ -8,9 +8,25 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fuzz_mutate.h"
 #include "kernel/kernel.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count);
+size_t LLVMFuzzerCustomMutator(uint8_t *bytes, size_t count, size_t room, unsigned seed);
+
+static const char *const words[] = {
+    "rbf(gamma=", "linear", "poly(degree=", ", c=", "laplace(gamma=", "matern(nu=", "rq(alpha=",
+    "periodic(period=", "sigmoid(a=", "cosine", "chi2", "intersection", "mahalanobis(diag=[",
+    "mahalanobis(file=", "normalize(", "exp(", "conformal(f=", "spectrum(p=", "blended(p=", "ssk(p=",
+    ", lambda=", "mismatch(k=", ", m=", "gkm(l=", "wl(h=", "shortestpath", "graphlet(p=", "walk",
+    "precomputed", " + ", "*", "^", "(", ")", "[", "]", ",", "\"x\"", "x", "text", "graph", "1e300", "-1",
+    "0", "1", "2.5", "1e-300", "nan", "100000",
+};
+
+size_t LLVMFuzzerCustomMutator(uint8_t *bytes, size_t count, size_t room, unsigned seed)
+{
+    return fuzz_mutate_tokens(bytes, count, room, seed, words, sizeof words / sizeof *words);
+}
 
 static void check_mark(const mcr *ctx, mcr_status status)
 {
