@@ -40,7 +40,8 @@ typedef struct cli_verb {
 /* The options that every verb has. */
 typedef struct cli_common {
     int64_t threads;
-    size_t memory_bytes;
+    size_t memory_bytes, data_bytes;
+    double work_seconds;
     uint64_t seed;
     int json, quiet, verbose;
 } cli_common;
@@ -103,9 +104,13 @@ int cli_verb_groups(const cli_verb *verb, cli *c, void *values, cli_group *group
 int cli_refuse(cli *c, const char *format, ...) CLI_PRINTF(2, 3);
 /* It cannot be done: "mercer: FILE: ..."; file may be NULL; returns 1. */
 int cli_fault(cli *c, const char *file, const char *format, ...) CLI_PRINTF(3, 4);
-/* What the library said; returns 2 for MCR_BAD_CALL, else 1; 0 for MCR_OK. */
+/* What the library said; returns 2 for MCR_BAD_CALL, CLI_INTERRUPTED after Ctrl-C, else 1; 0 for
+ * MCR_OK. */
 int cli_fail(cli *c, mcr_status status);
-/* No memory: says so and ends the program with 1. */
+enum { CLI_NOT_OPTIMAL = 3, CLI_INTERRUPTED = 130 }; /* exit statuses beside 0, 1 and 2 */
+/* No memory: says so and ends the program with 1. cli_die_in_json: in an object on standard output as
+ * well. */
+void cli_die_in_json(void);
 _Noreturn void cli_die_memory(void);
 
 /* ---- memory, time -----------------------------------------------------------------------------*/
@@ -143,5 +148,12 @@ void cli_signals_listen(void);
  * removing it or not. */
 void cli_signals_guard(const char *path);
 void cli_signals_unguard(int remove_it);
+/* Signals that end the program wait (hold: 1) until they are let through (0). */
+void cli_signals_hold(int hold);
+/* mcr_data_write and mcr_model_save; a signal that comes meanwhile ends the program behind it. */
+mcr_status cli_write_data(const mcr_data *data, const char *path, const char *format);
+typedef mcr_status cli_saver(mcr *ctx, const mcr_model *model, const char *path);
+mcr_status cli_save_as(cli *c, cli_saver *save, const mcr_model *model, const char *path);
+mcr_status cli_save_model(cli *c, const mcr_model *model, const char *path);
 
 #endif

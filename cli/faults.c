@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -88,6 +89,8 @@ static void say(cli *c, const char *prefix, const char *message, const char *fil
                 const mark *m)
 {
     cli_progress_clear(c);
+    if (c->json_asked)
+        __fpurge(stdout); /* an object that was begun is not finished: there is the other one */
     fflush(stdout);
     fprintf(stderr, "%smercer:%s ", cli_style_code(stderr, CLI_BAD),
             cli_style_code(stderr, CLI_PLAIN));
@@ -126,12 +129,24 @@ int cli_fault(cli *c, const char *file, const char *format, ...)
     return 1;
 }
 
+/* The library speaks of limits; these are the words that set them here. */
+static const char *limit_option(const char *message)
+{
+    if (strstr(message, "limit for data"))
+        return " (--max-data SIZE)";
+    if (strstr(message, "limit for work"))
+        return " (--max-work SECONDS)";
+    return "";
+}
+
 int cli_fail(cli *c, mcr_status status)
 {
     if (status == MCR_OK)
         return 0;
-    if (status == MCR_STOPPED && cli_interrupted())
-        return cli_fault(c, NULL, "interrupted");
+    if (status == MCR_STOPPED && cli_interrupted()) {
+        cli_fault(c, NULL, "interrupted");
+        return CLI_INTERRUPTED;
+    }
     const char *message = c->ctx ? mcr_message(c->ctx) : "";
     const char *file = c->ctx ? mcr_message_file(c->ctx) : NULL;
     int64_t line = file ? mcr_message_line(c->ctx) : 0;
@@ -144,14 +159,31 @@ int cli_fail(cli *c, mcr_status status)
     char *prefix = strndup(message, (size_t)(bare - message));
     if (!prefix)
         cli_die_memory();
-    say(c, prefix, bare, file, line, &m);
+    char whole[MESSAGE_ROOM];
+    snprintf(whole, sizeof whole, "%s%s", bare, limit_option(bare));
+    say(c, prefix, whole, file, line, &m);
     free(prefix);
     return status == MCR_BAD_CALL ? 2 : 1;
 }
 
+static int json_at_death;
+
+void cli_die_in_json(void)
+{
+    static char object[1 << 16]; /* so that one that is begun can be taken back */
+    json_at_death = 1;
+    setvbuf(stdout, object, _IOFBF, sizeof object);
+}
+
+/* Nothing here allocates. */
 void cli_die_memory(void)
 {
     cli_signals_unguard(1);
     fputs("mercer: out of memory\n", stderr);
+    if (json_at_death)
+        __fpurge(stdout);
+    if (json_at_death)
+        fputs("{\"error\": {\"message\": \"out of memory\", \"file\": null, \"line\": null}}\n",
+              stdout);
     exit(1);
 }

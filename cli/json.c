@@ -18,7 +18,7 @@ static void put(void *to, const char *bytes, size_t count)
     fwrite(bytes, 1, count, to);
 }
 
-static void put_string(FILE *to, const char *text)
+void cli_json_string(FILE *to, const char *text)
 {
     mcr_json_string(put, to, text, strlen(text));
 }
@@ -32,7 +32,7 @@ static void put_key(cli_json *j, const char *key)
         j->filled[j->depth - 1] = 1;
     }
     if (key) {
-        put_string(j->to, key);
+        cli_json_string(j->to, key);
         fputs(": ", j->to);
     }
 }
@@ -74,7 +74,7 @@ void cli_json_text(cli_json *j, const char *key, const char *text)
 {
     put_key(j, key);
     if (text)
-        put_string(j->to, text);
+        cli_json_string(j->to, text);
     else
         fputs("null", j->to);
 }

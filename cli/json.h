@@ -37,4 +37,7 @@ void cli_json_null(cli_json *j, const char *key);
 void cli_json_reals(cli_json *j, const char *key, const double *value, int64_t count);
 void cli_json_integers(cli_json *j, const char *key, const int64_t *value, int64_t count);
 
+/* A string by itself, in quotes. */
+void cli_json_string(FILE *to, const char *text);
+
 #endif

@@ -118,6 +118,8 @@ static int open_library(cli *c)
         .user = c,
         .threads = c->common.threads > 0 ? (int)c->common.threads : 0,
         .memory_bytes = c->common.memory_bytes,
+        .data_bytes = c->common.data_bytes,
+        .work_seconds = c->common.work_seconds > 0 ? c->common.work_seconds : 0,
         .seed = c->common.seed,
         .blas = getenv("MERCER_BLAS"),
     };
@@ -205,6 +207,8 @@ int main(int argc, char **argv)
     char **word = argv + 1;
     int words = argc > 0 ? argc - 1 : 0;
     c.json_asked = has_word(words, word, "--json", NULL);
+    if (c.json_asked)
+        cli_die_in_json();
     int at = find_verb(&c, words, word);
     int status = at < 0       ? 2
                  : at < words ? run_verb(&c, at, words, word, argv)

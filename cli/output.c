@@ -5,7 +5,6 @@
 #include "output.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
@@ -14,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "json.h"
 #include "progress.h"
 #include "text.h"
 
@@ -25,9 +25,7 @@ struct cli_output {
     file_kind kind;
     cli_table table;
     int64_t written;     /* rows so far */
-    char *path;          /* as the user wrote it, for messages */
-    char *final;         /* where a finished file goes; NULL: written in place */
-    char *temporary;     /* where it is written */
+    mcr_output *file;    /* behind `to`; NULL: standard output */
     int standard_output; /* to is stdout */
 };
 
@@ -104,6 +102,40 @@ int cli_output_check(cli *c, const char *path)
     return check_inputs(c, path);
 }
 
+static int check_folder(cli *c, const char *path)
+{
+    char *folder = strdup(path);
+    if (!folder)
+        cli_die_memory();
+    char *slash = strrchr(folder, '/');
+    if (slash)
+        slash[slash == folder] = '\0';
+    int bad = access(slash ? folder : ".", W_OK | X_OK) != 0;
+    if (bad)
+        cli_fault(c, path, "cannot be written: %s", strerror(errno));
+    free(folder);
+    return bad;
+}
+
+int cli_output_check_place(cli *c, const char *path)
+{
+    struct stat found;
+    int bad = cli_output_check(c, path);
+    if (bad || !path)
+        return bad;
+    if (strcmp(path, "-") == 0)
+        return isatty(STDOUT_FILENO)
+                   ? cli_refuse(c, "-o: a model is not for a terminal: give the name of a file")
+                   : 0;
+    if (stat(path, &found) != 0)
+        return check_folder(c, path);
+    if (S_ISDIR(found.st_mode))
+        return cli_fault(c, path, "this is a folder, not a file");
+    if (access(path, W_OK) != 0)
+        return cli_fault(c, path, "cannot be written: %s", strerror(errno));
+    return S_ISREG(found.st_mode) ? check_folder(c, path) : 0;
+}
+
 int cli_output_is_foreign(const char *path, int array)
 {
     static const char *const endings[] = {
@@ -128,66 +160,51 @@ int cli_output_check_table(cli *c, const char *path)
 static int fault(cli_output *out)
 {
     int error = errno;
-    if (error == EPIPE && out->standard_output)
+    if (!out->standard_output)
+        return cli_fail(out->c, MCR_IO); /* the library has said why */
+    if (error == EPIPE)
         return 1; /* the reader has seen enough: no message */
-    return cli_fault(out->c, out->standard_output ? "standard output" : out->path, "%s",
-                     strerror(error));
+    return cli_fault(out->c, "standard output", "%s", strerror(error));
 }
 
 /* ---- opening ----------------------------------------------------------------------------------*/
 
-static char *copy(const char *text)
+/* A stream over the library's writer. */
+static ssize_t put_bytes(void *file, const char *bytes, size_t count)
 {
-    char *made = strdup(text);
-    if (!made)
-        cli_die_memory();
-    return made;
-}
-
-/* Files that are there but are no regular files (devices, pipes) cannot be replaced. */
-static int open_in_place(cli_output *out, const char *path)
-{
-    out->to = fopen(path, "wb");
-    return out->to ? 0 : fault(out);
-}
-
-static int open_beside(cli_output *out, const char *path)
-{
-    size_t room = strlen(path) + sizeof ".XXXXXX";
-    out->final = copy(path);
-    out->temporary = cli_alloc(room, 1);
-    snprintf(out->temporary, room, "%s.XXXXXX", path);
-    int file = mkostemp(out->temporary, O_CLOEXEC);
-    if (file < 0)
-        return fault(out);
-    cli_signals_guard(out->temporary);
-    mode_t mask = umask(0);
-    umask(mask);
-    if (fchmod(file, 0666 & ~mask) != 0 || !(out->to = fdopen(file, "wb"))) {
-        int bad = fault(out);
-        close(file);
-        return bad;
-    }
-    return 0;
+    return mcr_output_write(file, bytes, count) == MCR_OK ? (ssize_t)count : 0;
 }
 
 static int open_file(cli_output *out, const char *path)
 {
-    struct stat found;
-    char real[PATH_MAX];
-    if (stat(path, &found) != 0)
-        return open_beside(out, path);
-    if (S_ISDIR(found.st_mode))
-        return cli_fault(out->c, path, "this is a folder, not a file");
-    if (!S_ISREG(found.st_mode))
-        return open_in_place(out, path);
-    /* Through a link, what it points to is replaced, not the link. */
-    return open_beside(out, realpath(path, real) ? real : path);
+    int bad = cli_fail(out->c, mcr_output_open(&out->file, out->c->ctx, path));
+    if (bad)
+        return bad;
+    if (mcr_output_temporary(out->file))
+        cli_signals_guard(mcr_output_temporary(out->file));
+    out->to = fopencookie(out->file, "wb", (cookie_io_functions_t){.write = put_bytes});
+    if (!out->to)
+        cli_die_memory();
+    return 0;
+}
+
+/* In plain text one object is one line and a tab ends a column: a word that has such characters, or
+ * begins like one that had, is written as JSON writes it. */
+static int needs_escape(const char *word)
+{
+    for (const char *c = word; *c; c++)
+        if ((unsigned char)*c < 0x20 || *c == 0x7f)
+            return 1;
+    return *word == '"';
 }
 
 /* A word as it is; in a table with commas, in quotes where it needs them. */
 static void put_word(cli_output *out, const char *word)
 {
+    if (out->kind == FILE_TEXT && needs_escape(word)) {
+        cli_json_string(out->to, word);
+        return;
+    }
     if (out->kind != FILE_CSV || !word[strcspn(word, "\",\r\n")]) {
         fputs(word, out->to);
         return;
@@ -263,7 +280,6 @@ int cli_output_open(cli_output **to, cli *c, const char *path, const cli_table *
     if (out->standard_output) {
         out->to = stdout;
     } else {
-        out->path = copy(path);
         out->kind = ends_with(path, ".npy")   ? FILE_NPY
                     : ends_with(path, ".csv") ? FILE_CSV
                                               : FILE_TEXT;
@@ -373,27 +389,22 @@ int cli_output_words(cli_output *out, const char *const *word, int64_t rows)
 
 /* ---- the end ----------------------------------------------------------------------------------*/
 
-static void release(cli_output *out)
-{
-    free(out->path);
-    free(out->final);
-    free(out->temporary);
-    free(out);
-}
-
 int cli_output_commit(cli_output *out)
 {
     int bad = 0;
-    if (out->standard_output)
+    if (out->standard_output) {
         bad = fflush(stdout) ? fault(out) : 0;
-    else if (fclose(out->to) != 0)
+        free(out);
+        return bad;
+    }
+    if (fclose(out->to) != 0) {
         bad = fault(out);
-    out->to = NULL;
-    if (!bad && out->final && rename(out->temporary, out->final) != 0)
-        bad = fault(out);
-    if (out->temporary)
-        cli_signals_unguard(bad);
-    release(out);
+        mcr_output_abandon(out->file);
+    } else {
+        bad = cli_fail(out->c, mcr_output_commit(out->file));
+    }
+    cli_signals_unguard(0);
+    free(out);
     return bad;
 }
 
@@ -401,9 +412,26 @@ void cli_output_discard(cli_output *out)
 {
     if (!out)
         return;
-    if (out->to && !out->standard_output)
+    if (!out->standard_output && out->to)
         fclose(out->to);
-    if (out->temporary)
-        cli_signals_unguard(1);
-    release(out);
+    if (out->file) {
+        mcr_output_abandon(out->file);
+        cli_signals_unguard(0);
+    }
+    free(out);
+}
+
+int cli_output_text(cli *c, const char *path, const char *text, size_t length)
+{
+    mcr_output *out = NULL;
+    cli_signals_hold(1);
+    mcr_status s = mcr_output_open(&out, c->ctx, path);
+    if (!s)
+        s = mcr_output_write(out, text, length);
+    if (!s)
+        s = mcr_output_commit(out);
+    else
+        mcr_output_abandon(out);
+    cli_signals_hold(0);
+    return cli_fail(c, s);
 }

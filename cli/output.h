@@ -5,9 +5,8 @@
  * that starts with '#' when there is more than one column. Text holds every digit that is needed to
  * read the same numbers back.
  *
- * A file appears under its name only when it is complete: it is written beside it and renamed.
- * (Not synced: a table can be computed again.) A name that is a device or a pipe is written as it
- * is. All functions return the exit status, after saying what is wrong.
+ * A file appears under its name only when it is complete (<mercer/output.h>). A name that is a device
+ * or a pipe is written as it is. All functions return the exit status, after saying what is wrong.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -29,6 +28,11 @@ typedef struct cli_output cli_output;
 /* Tests a name before work is spent: -o and --json cannot both take standard output, gzip is not
  * written, and no input is overwritten, however it is spelled. NULL is fine. */
 int cli_output_check(cli *c, const char *path);
+
+/* The same, and that a file can be written there: hours of work must not end in a fault. */
+int cli_output_check_place(cli *c, const char *path);
+/* Writes a text as a file of its own. */
+int cli_output_text(cli *c, const char *path, const char *text, size_t length);
 
 /* The same for a table, whose form follows from the ending: those of other programs are refused. */
 int cli_output_check_table(cli *c, const char *path);

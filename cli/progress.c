@@ -99,6 +99,12 @@ void cli_progress_log(void *user, int level, const char *text)
     fprintf(stderr, "mercer: %s%s\n", level < MCR_LOG_WARNING ? "" : "warning: ", text);
 }
 
+void cli_progress_warn(cli *c, const char *text)
+{
+    cli_progress_clear(c);
+    fprintf(stderr, "mercer: warning: %s\n", text);
+}
+
 void cli_progress_open(cli *c)
 {
     c->meter = (cli_meter){.span = 1};

@@ -9,6 +9,8 @@
 
 /* For mcr_config; user is the cli. The result is nonzero after Ctrl-C. */
 int cli_progress_report(void *user, const mcr_progress *now);
+/* What is no remark: also with --quiet. */
+void cli_progress_warn(cli *c, const char *text);
 void cli_progress_log(void *user, int level, const char *line);
 
 /* Decides whether progress is shown. */

@@ -11,12 +11,13 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli.h"
 
 /* A handler can reach nothing else. */
-static volatile sig_atomic_t interrupted, listening, guarded, json;
+static volatile sig_atomic_t interrupted, listening, guarded, json, held, waiting;
 static char guarded_path[PATH_MAX];
 
 static void put(int to, const char *text)
@@ -34,9 +35,12 @@ static void remove_guarded(void)
 
 static void on_interrupt(int number)
 {
-    (void)number;
     if (listening && !interrupted) {
         interrupted = 1;
+        return;
+    }
+    if (held) {
+        waiting = number;
         return;
     }
     remove_guarded();
@@ -44,11 +48,15 @@ static void on_interrupt(int number)
     if (json)
         put(STDOUT_FILENO, "{\"error\": {\"message\": \"interrupted\", \"file\": null, "
                            "\"line\": null}}\n");
-    _exit(1);
+    _exit(CLI_INTERRUPTED);
 }
 
 static void on_end(int number)
 {
+    if (held) { /* a file is being written: that comes first */
+        waiting = number;
+        return;
+    }
     remove_guarded();
     signal(number, SIG_DFL);
     raise(number);
@@ -69,6 +77,42 @@ void cli_signals_install(const cli *c)
     catch (SIGTERM, on_end);
     catch (SIGHUP, on_end);
     catch (SIGPIPE, on_end);
+    signal(SIGXFSZ, SIG_IGN); /* a write beyond the limit then fails, and says so */
+}
+
+void cli_signals_hold(int hold)
+{
+    held = hold;
+    if (!hold && waiting)
+        raise(waiting);
+}
+
+/* A pipe may wait for its reader for ever: then signals must end the program. */
+static int is_file(const char *path)
+{
+    struct stat there;
+    return strcmp(path, "-") != 0 && (stat(path, &there) != 0 || S_ISREG(there.st_mode));
+}
+
+mcr_status cli_write_data(const mcr_data *data, const char *path, const char *format)
+{
+    cli_signals_hold(is_file(path));
+    mcr_status s = mcr_data_write(data, path, format);
+    cli_signals_hold(0);
+    return s;
+}
+
+mcr_status cli_save_as(cli *c, cli_saver *save, const mcr_model *model, const char *path)
+{
+    cli_signals_hold(is_file(path));
+    mcr_status s = save(c->ctx, model, path);
+    cli_signals_hold(0);
+    return s;
+}
+
+mcr_status cli_save_model(cli *c, const mcr_model *model, const char *path)
+{
+    return cli_save_as(c, mcr_model_save, model, path);
 }
 
 int cli_interrupted(void)

@@ -79,7 +79,7 @@ static int run(cli *c, const void *values)
     if (!bad)
         bad = cli_fail(c, mcr_model_load(&model, c->ctx, cli_word(c, 0)));
     if (!bad)
-        bad = cli_fail(c, form->save(c->ctx, model, call->output ? call->output : "-"));
+        bad = cli_fail(c, cli_save_as(c, form->save, model, call->output ? call->output : "-"));
     if (!bad)
         print_done(c, call);
     if (!bad)

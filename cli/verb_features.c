@@ -136,7 +136,7 @@ static int write_vectors(cli *c, const mcr_features *f, const mcr_data *data, co
         return write_array(c, f, NULL, data, path);
     int bad = cli_fail(c, mcr_features_data(&vectors, f, data));
     if (!bad)
-        bad = cli_fail(c, mcr_data_write(vectors, path, format_of(path)));
+        bad = cli_fail(c, cli_write_data(vectors, path, format_of(path)));
     mcr_data_free(vectors);
     return bad;
 }
@@ -209,7 +209,7 @@ static int run_near(cli *c, const features_call *call, const mcr_kernel *kernel,
     if (!bad && is_array(call->output))
         bad = write_array(c, NULL, m.map, data, call->output);
     else if (!bad && call->output)
-        bad = cli_fail(c, mcr_data_write(vectors, call->output, format_of(call->output)));
+        bad = cli_fail(c, cli_write_data(vectors, call->output, format_of(call->output)));
     if (!bad && c->common.json)
         print_near_json(c, call, kernel, data, &m);
     else if (!bad && !(call->output && strcmp(call->output, "-") == 0) && !c->common.quiet)

@@ -5,18 +5,17 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "advice.h"
 #include "bounds.h"
 #include "cli.h"
 #include "json.h"
+#include "keep.h"
 #include "learner.h"
 #include "output.h"
 #include "progress.h"
@@ -24,7 +23,7 @@
 #include "text.h"
 
 typedef struct fit_call {
-    const char *kernel, *output, *start, *resume, *scale, *report;
+    const char *kernel, *output, *start, *resume, *scale, *report, *require;
     double calibrate; /* NAN: not given */
 } fit_call;
 
@@ -36,45 +35,11 @@ typedef struct fit_job {
     mcr_data *data;
     mcr_model *start, *model;
     mcr_bounds bounds; /* with --report bounds */
-    int first_file; /* the word that names it */
+    int first_file;    /* the word that names it */
+    cli_keeping keep;
 } fit_job;
 
 /* ---- before the work --------------------------------------------------------------------------*/
-
-static int check_folder(cli *c, const char *path)
-{
-    char *folder = strdup(path);
-    if (!folder)
-        cli_die_memory();
-    char *slash = strrchr(folder, '/');
-    if (slash)
-        slash[slash == folder] = '\0';
-    int bad = access(slash ? folder : ".", W_OK | X_OK) != 0;
-    if (bad)
-        cli_fault(c, path, "cannot be written: %s", strerror(errno));
-    free(folder);
-    return bad;
-}
-
-/* Hours of training must not end in a file that cannot be written. */
-static int check_place(cli *c, const char *path)
-{
-    struct stat found;
-    int bad = cli_output_check(c, path);
-    if (bad || !path)
-        return bad;
-    if (strcmp(path, "-") == 0)
-        return isatty(STDOUT_FILENO)
-                   ? cli_refuse(c, "-o: a model is not for a terminal: give the name of a file")
-                   : 0;
-    if (stat(path, &found) != 0)
-        return check_folder(c, path);
-    if (S_ISDIR(found.st_mode))
-        return cli_fault(c, path, "this is a folder, not a file");
-    if (access(path, W_OK) != 0)
-        return cli_fault(c, path, "cannot be written: %s", strerror(errno));
-    return S_ISREG(found.st_mode) ? check_folder(c, path) : 0;
-}
 
 /* Learner and kernel are the model's, and so are the options, unless the call says otherwise. Another
  * kernel is refused. The word LEARNER may be left out. */
@@ -107,7 +72,7 @@ static int open_more(fit_job *job)
     if (!bad && job->call->kernel)
         bad = cli_read_kernel(c, &job->kernel, job->call->kernel);
     if (!bad)
-        bad = check_place(c, job->call->output);
+        bad = cli_output_check_place(c, job->call->output);
     c->reading.features = report->features;
     c->reading.like = mcr_model_layout(job->start);
     return bad ? bad : cli_read_words(c, &job->data, job->first_file);
@@ -130,7 +95,7 @@ static int open_job(fit_job *job)
     if (!bad && job->call->kernel)
         bad = cli_read_kernel(c, &job->kernel, job->call->kernel);
     if (!bad)
-        bad = check_place(c, job->call->output);
+        bad = cli_output_check_place(c, job->call->output);
     if (!bad && job->call->start)
         bad = cli_fail(c, mcr_model_load(&job->start, c->ctx, job->call->start));
     if (!bad)
@@ -144,6 +109,7 @@ static int open_job(fit_job *job)
 
 static void close_job(fit_job *job)
 {
+    cli_keep_close(&job->keep);
     mcr_model_free(job->model);
     mcr_model_free(job->start);
     mcr_data_free(job->data);
@@ -160,14 +126,14 @@ static void print_json(const fit_job *job)
     cli_report_json(&j, mcr_model_report(job->model));
     if (job->call->report)
         cli_bounds_json(&j, &job->bounds);
-    cli_json_text(&j, "model", job->call->output);
+    cli_json_text(&j, "model", job->keep.beside ? job->keep.beside : job->call->output);
     cli_json_real(&j, "seconds_total", cli_seconds() - job->c->started);
     cli_json_end(&j);
 }
 
 static void print_summary(const fit_job *job)
 {
-    const char *path = job->call->output;
+    const char *path = job->keep.beside ? job->keep.beside : job->call->output;
     const mcr_report_fit *r = mcr_model_report(job->model);
     struct stat file;
     char size[32];
@@ -195,8 +161,8 @@ static void warn(const fit_job *job)
             "progress; check the kernel (mercer check)",
     };
     const mcr_report_fit *r = mcr_model_report(job->model);
-    const char *path = job->call->output;
-    char text[512], resume[256] = "", far[96] = "a part of the problem was not begun";
+    const char *path = job->keep.beside ? job->keep.beside : job->call->output;
+    char text[1024], resume[512] = "", far[96] = "a part of the problem was not begun";
     if (r->stop == MCR_STOP_OPTIMAL || r->stop == MCR_STOP_LOCAL ||
         (job->call->resume && r->stop == MCR_STOP_STEPS))
         return;
@@ -213,8 +179,10 @@ static void warn(const fit_job *job)
     const char *why = how[r->stop];
     if (r->stop == MCR_STOP_STEPS && cli_learner_has(r->learner, "passes"))
         why = "the passes or steps that were allowed are used up; allow more (--passes)";
-    snprintf(text, sizeof text, "not optimal: %s: %s%s", far, why, resume);
-    cli_progress_log(job->c, MCR_LOG_WARNING, text);
+    snprintf(text, sizeof text, "not optimal: %s: %s%s%s%s", far, why, resume,
+             job->keep.beside ? "; the model that was there stays, this one is " : "",
+             job->keep.beside ? job->keep.beside : "");
+    cli_progress_warn(job->c, text);
 }
 
 static int train(fit_job *job)
@@ -237,13 +205,16 @@ static int run(cli *c, const void *values)
 {
     fit_job job = {.c = c, .call = values};
     const char *path = job.call->output;
-    int bad = open_job(&job);
+    job.keep = (cli_keeping){.path = path, .require = job.call->require};
+    int bad = cli_keep_check(c, &job.keep);
+    if (!bad)
+        bad = open_job(&job);
     if (!bad)
         bad = train(&job);
     if (!bad && job.call->report)
         bad = cli_fail(c, mcr_model_bounds(c->ctx, job.model, job.data, 0.05, &job.bounds));
-    if (!bad && path)
-        bad = cli_fail(c, mcr_model_save(c->ctx, job.model, path));
+    if (!bad)
+        bad = cli_keep_model(c, job.model, &job.keep);
     cli_progress_clear(c);
     if (!bad && c->common.json)
         print_json(&job);
@@ -252,6 +223,7 @@ static int run(cli *c, const void *values)
     if (!bad) {
         fflush(stdout);
         warn(&job);
+        bad = cli_keep_status(job.model);
     }
     close_job(&job);
     return bad;
@@ -282,6 +254,7 @@ static const cli_option options[] = {
      .offset = AT(scale),
      .argument = "none|minmax|standard",
      .help = "bring vectors to 0..1, or to mean 0 and deviation 1; part of the model"},
+    CLI_REQUIRE_OPTION(AT(require)),
     {.name = "resume",
      .type = CLI_TEXT,
      .offset = AT(resume),
@@ -314,7 +287,9 @@ const cli_verb cli_verb_fit = {
              "anew at\n"
              "the end. mercer learners lists the learners; mercer fit LEARNER --help shows the "
              "options of\n"
-             "one. A limit of time or steps, or Ctrl-C, keeps the best model so far, and says so.\n"
+             "one. A limit of time or steps keeps the best model so far, and says so. Ctrl-C keeps "
+             "it as\n"
+             "well, beside a model that is there (MODEL.interrupted), and ends with status 130.\n"
              "With --resume a model of perceptron or pegasos goes on with more data; learner and "
              "kernel are\n"
              "the model's, and options where the call does not say otherwise.",

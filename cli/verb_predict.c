@@ -20,7 +20,7 @@ typedef struct predict_call {
     const char *output, *calibration;
     int scores, proba, std;
     double interval; /* per cent; NAN: not given */
-    int64_t sample; /* INT64_MIN: not given */
+    int64_t sample;  /* INT64_MIN: not given */
 } predict_call;
 
 typedef struct predict_job {
@@ -65,8 +65,8 @@ static int check_words(const predict_job *job)
 {
     const cli_asking *a = &job->asked;
     for (int64_t k = 0; k < mcr_model_classes(a->model); k++)
-        if (!job->call->scores && !job->call->proba && !wants_interval(job) && cli_output_is_binary(a->path) &&
-            !is_number(mcr_model_class_name(a->model, k)))
+        if (!job->call->scores && !job->call->proba && !wants_interval(job) &&
+            cli_output_is_binary(a->path) && !is_number(mcr_model_class_name(a->model, k)))
             return cli_refuse(a->c, "-o: .npy holds numbers, and class \"%s\" is none: write .csv",
                               mcr_model_class_name(a->model, k));
     return 0;
@@ -116,13 +116,13 @@ static void name_columns(predict_job *job)
     const predict_call *call = job->call;
     cli_asking *a = &job->asked;
     int outputs = call->scores || job->targets > 1;
-    a->cols = outputs            ? mcr_model_outputs(a->model)
-              : call->proba      ? mcr_model_classes(a->model)
-              : call->std        ? 2
-              : wants_set(job)   ? mcr_model_classes(a->model)
+    a->cols = outputs               ? mcr_model_outputs(a->model)
+              : call->proba         ? mcr_model_classes(a->model)
+              : call->std           ? 2
+              : wants_set(job)      ? mcr_model_classes(a->model)
               : wants_interval(job) ? 3
-              : wants_draws(job) ? call->sample
-                                 : 1;
+              : wants_draws(job)    ? call->sample
+                                    : 1;
     if (wants_draws(job)) /* numbered */
         return;
     a->name = cli_alloc((size_t)a->cols, sizeof *a->name);
@@ -439,19 +439,28 @@ static void print_json(const predict_job *job)
     cli_json_end(&j);
 }
 
+/* Of constant targets there is no share of the variance. */
+static const char *r2_text(char text[32], double r2)
+{
+    if (isnan(r2))
+        return "undefined";
+    snprintf(text, 32, "%.6g", r2);
+    return text;
+}
+
 /* On standard error: standard output holds the predictions. */
 static void say_metrics(const predict_job *job)
 {
     const mcr_metrics *m = &job->metrics;
     const cli_asking *a = &job->asked;
     mcr_task task = a->report->task;
-    char count[64], targets[64] = "";
+    char count[64], targets[64] = "", r2[32];
     fflush(stdout);
     if (job->targets > 1)
         snprintf(targets, sizeof targets, ", mean of %" PRId64 " targets", job->targets);
     for (int64_t t = 0; t < job->targets && job->targets > 1; t++)
-        fprintf(stderr, "%s: mse %.6g, mae %.6g, r2 %.6g\n", mcr_model_output_name(a->model, t),
-                job->each[t].mse, job->each[t].mae, job->each[t].r2);
+        fprintf(stderr, "%s: mse %.6g, mae %.6g, r2 %s\n", mcr_model_output_name(a->model, t),
+                job->each[t].mse, job->each[t].mae, r2_text(r2, job->each[t].r2));
     double covered, size;
     if (coverage(job, &covered, &size))
         fprintf(stderr, "%.6g of the targets are in their %s (%g wanted), mean %s %.6g\n", covered,
@@ -465,7 +474,7 @@ static void say_metrics(const predict_job *job)
                 m->accuracy * (double)m->n, m->n,
                 task == MCR_DETECT ? "; target +1: inside, -1: outside" : "");
     else
-        fprintf(stderr, "mse %.6g, mae %.6g, r2 %.6g (%s%s)\n", m->mse, m->mae, m->r2,
+        fprintf(stderr, "mse %.6g, mae %.6g, r2 %s (%s%s)\n", m->mse, m->mae, r2_text(r2, m->r2),
                 cli_count_text(count, m->n, "object"), targets);
 }
 

@@ -80,7 +80,7 @@ static int run(cli *c, const void *values)
     double noise = isnan(call->noise) ? -1 : call->noise;
     bad = cli_fail(c, mcr_data_sample(&data, c->ctx, name, count, noise));
     if (!bad && (call->output || !c->common.json))
-        bad = cli_fail(c, mcr_data_write(data, call->output ? call->output : "-", call->format));
+        bad = cli_fail(c, cli_write_data(data, call->output ? call->output : "-", call->format));
     cli_progress_clear(c);
     if (!bad && c->common.json)
         print_json(c, data, call);

@@ -11,6 +11,7 @@
 
 #include "cli.h"
 #include "json.h"
+#include "keep.h"
 #include "output.h"
 #include "progress.h"
 #include "report.h"
@@ -19,7 +20,7 @@
 
 typedef struct tune_call {
     cli_list kernels;
-    const char *output, *table, *checkpoint;
+    const char *output, *table, *checkpoint, *require;
     int resume;
     cli_splitting split;
 } tune_call;
@@ -69,13 +70,9 @@ static int open_job(tune_job *job)
     if (!bad)
         bad = choose_checkpoint(job);
     if (!bad)
-        bad = cli_output_check(c, call->output);
+        bad = cli_output_check_place(c, call->output);
     if (!bad)
-        bad = cli_output_check(c, call->table);
-    if (!bad && call->table) { /* hours of work must not end in a file that cannot be written */
-        FILE *try = fopen(call->table, "a");
-        bad = try ? fclose(try) != 0 : cli_fault(c, call->table, "cannot be written");
-    }
+        bad = cli_output_check_place(c, call->table);
     if (!bad)
         bad = cli_selection_read(c, s, &call->split, &job->data, &none);
     mcr_kernel_free(none);
@@ -148,15 +145,21 @@ static void put_json(const tune_job *job, FILE *to)
 static int write_table(const tune_job *job)
 {
     const char *path = job->call->table;
-    size_t length = strlen(path);
-    FILE *to = fopen(path, "w");
+    size_t length = strlen(path), size = 0;
+    char *text = NULL;
+    if (length <= 5 || strcmp(path + length - 5, ".json") != 0)
+        return cli_output_text(job->c, path, mcr_model_tuning(job->model),
+                               strlen(mcr_model_tuning(job->model)));
+    FILE *to = open_memstream(&text, &size);
     if (!to)
-        return cli_fault(job->c, path, "cannot be written");
-    if (length > 5 && strcmp(path + length - 5, ".json") == 0)
-        put_json(job, to);
-    else
-        fputs(mcr_model_tuning(job->model), to);
-    return fclose(to) == 0 ? 0 : cli_fault(job->c, path, "cannot be written");
+        cli_die_memory();
+    put_json(job, to);
+    int bad = fclose(to) != 0;
+    if (bad)
+        cli_die_memory();
+    bad = cli_output_text(job->c, path, text, size);
+    free(text);
+    return bad;
 }
 
 static int better_first(const void *a, const void *b)
@@ -257,13 +260,16 @@ static void warn(const tune_job *job)
     snprintf(text, sizeof text,
              "%" PRId64 " of %" PRId64 " trainings ended before they were optimal", r->unfinished,
              r->fits);
-    cli_progress_log(job->c, MCR_LOG_WARNING, text);
+    cli_progress_warn(job->c, text);
 }
 
 static int run(cli *c, const void *values)
 {
     tune_job job = {.c = c, .call = values};
-    int bad = open_job(&job);
+    cli_keeping keep = {.path = job.call->output, .require = job.call->require};
+    int bad = cli_keep_check(c, &keep);
+    if (!bad)
+        bad = open_job(&job);
     if (!bad) {
         const mcr_search *search = &job.selection.search;
         mcr_status s = mcr_tune(&job.model, &job.report, job.selection.options, search, job.data);
@@ -273,8 +279,8 @@ static int run(cli *c, const void *values)
                     "mercer: what is done is kept in %s: the same call with --resume goes on\n",
                     search->checkpoint);
     }
-    if (!bad && job.call->output)
-        bad = cli_fail(c, mcr_model_save(c->ctx, job.model, job.call->output));
+    if (!bad)
+        bad = cli_keep_model(c, job.model, &keep);
     if (!bad && job.selection.search.checkpoint)
         remove(job.selection.search.checkpoint);
     if (!bad && job.call->table)
@@ -284,8 +290,11 @@ static int run(cli *c, const void *values)
         put_json(&job, stdout);
     else if (!bad && !c->common.quiet)
         print_summary(&job);
-    if (!bad)
+    if (!bad) {
         warn(&job);
+        bad = cli_keep_status(job.model);
+    }
+    cli_keep_close(&keep);
     close_job(&job);
     return bad;
 }
@@ -310,6 +319,7 @@ static const cli_option options[] = {
      .offset = AT(table),
      .argument = "FILE",
      .help = "write all points to a file, .csv or .json"},
+    CLI_REQUIRE_OPTION(AT(require)),
     CLI_SPLIT_OPTIONS(tune_call, split),
     {.name = "checkpoint",
      .type = CLI_TEXT,

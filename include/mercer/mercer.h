@@ -7,6 +7,7 @@
 
 #include <mercer/status.h>
 #include <mercer/context.h>
+#include <mercer/output.h>
 #include <mercer/params.h>
 #include <mercer/rows.h>
 #include <mercer/text.h>

@@ -31,8 +31,12 @@ typedef struct mcr_reals {
     double *values;
 } mcr_reals;
 
-/* The limit itself is excluded; a text that may be a range of numbers (1e-6:1e3:log20). */
-enum { MCR_MIN_OPEN = 1, MCR_MAX_OPEN = 2, MCR_MAY_RANGE = 4 };
+enum {
+    MCR_MIN_OPEN = 1, /* the limit itself is excluded */
+    MCR_MAX_OPEN = 2,
+    MCR_NAMES_FILE = 4, /* the text names a file: refused in kernels that come from a model */
+    MCR_MAY_RANGE = 8   /* the text may be a range of numbers (1e-6:1e3:log20) */
+};
 
 typedef struct mcr_param {
     const char *name; /* NULL ends a table */

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/limits.h"
 #include "base/system.h"
 #include "base/worker.h"
 
@@ -50,7 +51,7 @@ static mcr_status read_config(mcr_config *to, const mcr_config *from)
             return MCR_BAD_CALL;
     memcpy(to, from, known);
     to->size = sizeof *to;
-    if (to->threads < 0 || to->threads > MAX_THREADS)
+    if (to->threads < 0 || to->threads > MAX_THREADS || !(to->work_seconds >= 0))
         return MCR_BAD_CALL;
     return MCR_OK;
 }
@@ -87,6 +88,9 @@ mcr_status mcr_open(mcr **out, const mcr_config *config)
         full.threads = mcr_system_cores();
     if (full.memory_bytes == 0)
         full.memory_bytes = mcr_system_memory() / 2;
+    bool data_limit_given = full.data_bytes > 0;
+    if (!data_limit_given)
+        full.data_bytes = mcr_system_memory() / 2;
     if (full.seed == 0)
         full.seed = 1;
     mcr *ctx = full.realloc(full.user, NULL, 0, sizeof *ctx);
@@ -94,6 +98,8 @@ mcr_status mcr_open(mcr **out, const mcr_config *config)
         return MCR_NO_MEMORY;
     memset(ctx, 0, sizeof *ctx);
     ctx->config = full;
+    ctx->data_limit_given = data_limit_given;
+    mcr_limits_open(ctx);
     status = make_locks(ctx);
     if (status != MCR_OK) {
         full.realloc(full.user, ctx, sizeof *ctx, 0);
@@ -273,16 +279,29 @@ void mcr_log(mcr *ctx, int level, const char *format, ...)
     pthread_mutex_unlock(&ctx->callback_lock);
 }
 
+void mcr_deadline_set(mcr *ctx, double seconds)
+{
+    ctx->deadline = seconds > 0 && !ctx->covered ? mcr_now() + seconds : 0;
+    ctx->user_stopped = false;
+}
+
+bool mcr_deadline_over(const mcr *ctx)
+{
+    return ctx->deadline > 0 && !ctx->user_stopped && mcr_now() > ctx->deadline;
+}
+
 bool mcr_report(mcr *ctx, const mcr_progress *now)
 {
+    bool late = ctx->deadline > 0 && mcr_now() > ctx->deadline;
     if (ctx->config.progress == NULL)
-        return false;
+        return late;
     pthread_mutex_lock(&ctx->callback_lock);
     mcr_progress sized = ctx->covered ? ctx->cover : *now;
     sized.size = sizeof sized;
     int stop = ctx->config.progress(ctx->config.user, &sized);
+    ctx->user_stopped = ctx->user_stopped || stop != 0;
     pthread_mutex_unlock(&ctx->callback_lock);
-    return stop != 0;
+    return stop != 0 || late;
 }
 
 bool mcr_cover(mcr *ctx, const mcr_progress *now)

@@ -26,6 +26,17 @@ struct mcr {
     char mark_text[MCR_MARK_MAX];
     int64_t mark_column, mark_length;
     size_t budget_used;
+    /* Memory in blocks, and the most there may be now; atomic. See limits.h. */
+    size_t taken, limit;
+    bool data_limit_given; /* by the user */
+    int asked;             /* above 0: a model is being asked for predictions */
+    double deadline;       /* by mcr_now: then reports ask to stop; 0: none */
+    bool user_stopped;     /* the user's callback has asked to stop since the deadline was set */
+    struct {               /* the file that is being read; depth 0: none */
+        int depth;
+        const char *name;
+        size_t bytes, before; /* of it so far; memory taken before it */
+    } reading;
     /* A search made of many trainings reports in their place; see mcr_cover. */
     bool covered;
     mcr_progress cover;
@@ -54,6 +65,11 @@ mcr_status mcr_fail_at(mcr *ctx, mcr_status status, const char *file, int64_t li
 void mcr_log(mcr *ctx, int level, const char *format, ...) MCR_PRINTF(3, 4);
 /* Calls the progress callback, if there is one; true: the user asks to stop. */
 bool mcr_report(mcr *ctx, const mcr_progress *now);
+/* From now on reports ask to stop once so many seconds are over; 0: never. Not within a search, whose
+ * trainings have limits of their own. */
+void mcr_deadline_set(mcr *ctx, double seconds);
+/* Whether that is why they did. */
+bool mcr_deadline_over(const mcr *ctx);
 /* From here to mcr_uncover everything that reports shows `now` instead, which the same caller may set
  * again. False: somebody covers already, whose report stays. */
 bool mcr_cover(mcr *ctx, const mcr_progress *now);

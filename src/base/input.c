@@ -20,7 +20,7 @@
 #define ZLIB_CONST
 #include <zlib.h>
 
-#include "base/context.h"
+#include "base/limits.h"
 #include "base/system.h"
 
 enum { WINDOW = 256 << 10, PEEK_MAX = 64 << 10 };
@@ -37,6 +37,7 @@ struct mcr_input {
 
     bool gzip, member_open, inflate_ready;
     z_stream z;
+    uint64_t packed, unpacked; /* bytes through zlib */
     char *raw; /* compressed bytes on their way; not used for memory */
 
     char *window; /* room + 1 bytes: the last stays free for the byte behind a line */
@@ -100,6 +101,7 @@ static mcr_status feed(mcr_input *in)
     mcr_status status = read_raw(in, in->raw, WINDOW, &got);
     in->z.next_in = (const Bytef *)in->raw;
     in->z.avail_in = (uInt)got;
+    in->packed += got;
     return status;
 }
 
@@ -154,14 +156,17 @@ static mcr_status read_gzip(mcr_input *in, void *to, size_t count, size_t *got)
         }
     }
     *got = count - in->z.avail_out;
-    return MCR_OK;
+    in->unpacked += *got;
+    return mcr_reading_unpacked(in->ctx, in->name, in->packed - in->z.avail_in, in->unpacked);
 }
 
 /* ---- the window ---- */
 
 static mcr_status read_some(mcr_input *in, void *to, size_t count, size_t *got)
 {
-    return in->gzip ? read_gzip(in, to, count, got) : read_raw(in, to, count, got);
+    mcr_status status = in->gzip ? read_gzip(in, to, count, got) : read_raw(in, to, count, got);
+    mcr_reading_bytes(in->ctx, *got);
+    return status;
 }
 
 /* Brings more bytes behind those in the window; makes room first. Sets `ended` if none are left. */
@@ -211,6 +216,7 @@ static mcr_status detect_gzip(mcr_input *in)
     in->z.opaque = in->ctx;
     in->z.next_in = (const Bytef *)in->raw;
     in->z.avail_in = (uInt)in->end;
+    in->packed = in->end;
     if (inflateInit2(&in->z, 15 + 16) != Z_OK)
         return mcr_fail(in->ctx, MCR_NO_MEMORY, "out of memory for gzip");
     in->gzip = in->inflate_ready = in->member_open = true;

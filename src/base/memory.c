@@ -13,6 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/limits.h"
+
 enum { ALIGN = 64, MAGIC = 0x4d435242 };
 
 typedef struct header {
@@ -59,29 +61,13 @@ static void *set_header(void *raw, size_t bytes)
     return block;
 }
 
-/* "3.2 GB"; the numbers that users type after --memory are decimal too. */
-static const char *size_text(size_t bytes, char text[32])
-{
-    static const char *const unit[] = {"bytes", "KB", "MB", "GB", "TB", "PB", "EB"};
-    size_t whole = bytes, part = 0;
-    int u = 0;
-    while (whole >= 1000 && u < 6) {
-        part = whole % 1000 / 100;
-        whole /= 1000;
-        u++;
-    }
-    if (u == 0 || whole >= 100)
-        snprintf(text, 32, "%zu %s", whole, unit[u]);
-    else
-        snprintf(text, 32, "%zu.%zu %s", whole, part, unit[u]);
-    return text;
-}
-
+/* The system gives no more: what was counted for the block is taken back. */
 static void say_short(mcr *ctx, size_t bytes)
 {
-    char text[32];
+    mcr_memory_release(ctx, bytes);
+    char text[MCR_SIZE_TEXT];
     mcr_fail(ctx, MCR_NO_MEMORY, "out of memory: the system does not give %s more",
-             size_text(bytes, text));
+             mcr_size_text(bytes, text));
 }
 
 /* False, with the message, when the block cannot be asked for at all. */
@@ -99,7 +85,7 @@ static bool block_bytes(mcr *ctx, size_t count, size_t size, size_t *bytes)
 void *mcr_alloc(mcr *ctx, size_t count, size_t size)
 {
     size_t bytes;
-    if (!block_bytes(ctx, count, size, &bytes))
+    if (!block_bytes(ctx, count, size, &bytes) || !mcr_memory_admit(ctx, bytes))
         return NULL;
     void *raw = ctx->config.realloc(ctx->config.user, NULL, 0, bytes + OVERHEAD);
     if (raw == NULL) {
@@ -115,6 +101,8 @@ void *mcr_alloc_zero(mcr *ctx, size_t count, size_t size)
     if (!block_bytes(ctx, count, size, &bytes))
         return NULL;
     if (ctx->config.realloc == mcr_default_realloc) {
+        if (!mcr_memory_admit(ctx, bytes))
+            return NULL;
         /* calloc knows which pages come fresh from the system and need no clearing. */
         void *raw = calloc(1, bytes + OVERHEAD);
         if (raw == NULL) {
@@ -137,13 +125,18 @@ void *mcr_resize(mcr *ctx, void *block, size_t count, size_t size)
     if (!block_bytes(ctx, count, size, &bytes))
         return NULL;
     const header old = *header_of(block);
+    size_t more = bytes > old.bytes ? bytes - old.bytes : 0;
+    if (more > 0 && !mcr_memory_admit(ctx, more))
+        return NULL;
     char *raw = (char *)block - old.offset;
     char *moved = ctx->config.realloc(ctx->config.user, raw, old.bytes + OVERHEAD,
                                       bytes + OVERHEAD);
     if (moved == NULL) {
-        say_short(ctx, bytes);
+        say_short(ctx, more);
         return NULL;
     }
+    if (bytes < old.bytes)
+        mcr_memory_release(ctx, old.bytes - bytes);
     uint32_t offset = offset_in(moved);
     if (offset != old.offset)
         memmove(moved + offset, moved + old.offset, bytes < old.bytes ? bytes : old.bytes);
@@ -157,6 +150,7 @@ void mcr_free(mcr *ctx, void *block)
     header *h = header_of(block);
     const header old = *h;
     h->magic = 0;
+    mcr_memory_release(ctx, old.bytes);
     ctx->config.realloc(ctx->config.user, (char *)block - old.offset, old.bytes + OVERHEAD, 0);
 }
 
@@ -164,7 +158,7 @@ char *mcr_copy_text(mcr *ctx, const char *text, size_t length)
 {
     size_t bytes;
     if (!mcr_size_add(length, 1, &bytes)) {
-        say_short(ctx, length);
+        mcr_fail(ctx, MCR_NO_MEMORY, "out of memory: a text is longer than any system has");
         return NULL;
     }
     char *copy = mcr_alloc(ctx, bytes, 1);
@@ -217,12 +211,12 @@ mcr_status mcr_budget_take(mcr *ctx, size_t bytes, const char *what)
     pthread_mutex_unlock(&ctx->lock);
     if (fits)
         return MCR_OK;
-    char need[32], rest[32], all[32];
+    char need[MCR_SIZE_TEXT], rest[MCR_SIZE_TEXT], all[MCR_SIZE_TEXT];
     return mcr_fail(ctx, MCR_OVER_BUDGET,
                     "%s needs %s, but only %s of the memory budget of %s is left: allow more with "
                     "--memory (memory_bytes in the library), or use less data",
-                    what, size_text(bytes, need), size_text(left, rest),
-                    size_text(ctx->config.memory_bytes, all));
+                    what, mcr_size_text(bytes, need), mcr_size_text(left, rest),
+                    mcr_size_text(ctx->config.memory_bytes, all));
 }
 
 void mcr_budget_give(mcr *ctx, size_t bytes)

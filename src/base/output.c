@@ -1,18 +1,22 @@
 /* output.c: writing a whole file so that readers see the old one or the new one, never a part.
  *
- * The bytes go to a temporary file beside the target, which is synced and renamed over it. What is
+ * The bytes go to a file without a name (O_TMPFILE) in the target's folder, which vanishes with the
+ * process. It is synced and linked to the target, or, where that exists, to a temporary name and then
+ * renamed over it. Where there are no such files the temporary name is there from the start. What is
  * not a regular file (a device, a pipe) is written to directly.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "base/stream.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -21,12 +25,16 @@
 #include "base/system.h"
 
 enum { BUFFER = 256 << 10 };
+#define MARK ".tmp-mercer-"
+enum { NAME_ROOM = sizeof MARK + 8 };
 
 struct mcr_output {
     mcr *ctx;
     char *name;      /* as the user wrote it, for messages */
     char *target;    /* the file to replace, links followed; NULL: written directly */
-    char *temporary; /* NULL with target */
+    char *temporary; /* a name beside it; NULL with target */
+    bool named;      /* the temporary file has that name now */
+    uint32_t number; /* of the last name tried */
     int fd;
     bool owns_fd;
     mcr_status status; /* of the first failed write */
@@ -42,45 +50,157 @@ static mcr_status fail(mcr_output *o, const char *what, int code)
     return o->status;
 }
 
-/* A new file "TARGET.tmpXXXXXXXX" with the rights that the target has or would get. */
+/* ---- files of dead processes -------------------------------------------------------------------*/
+
+/* Whether name is that of a temporary file for the target called base. */
+static bool is_temporary(const char *name, const char *base, size_t length)
+{
+    if (strncmp(name, base, length) != 0 || strncmp(name + length, MARK, sizeof MARK - 1) != 0)
+        return false;
+    const char *digits = name + length + sizeof MARK - 1;
+    return strspn(digits, "0123456789abcdef") == 8 && digits[8] == '\0';
+}
+
+/* A writer holds a lock on its file as long as it lives, so what can be locked is left over. */
+static void remove_if_left(int folder, const char *name)
+{
+    struct stat info;
+    int fd = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (fd < 0)
+        return;
+    if (fstat(fd, &info) == 0 && S_ISREG(info.st_mode) && flock(fd, LOCK_EX | LOCK_NB) == 0)
+        (void)unlinkat(folder, name, 0);
+    close(fd);
+}
+
+/* The folder that holds path. */
+static int open_folder(const char *path)
+{
+    char folder[PATH_MAX] = ".";
+    const char *slash = strrchr(path, '/');
+    if (slash != NULL && (size_t)(slash - path) < sizeof folder)
+        snprintf(folder, sizeof folder, "%.*s", slash == path ? 1 : (int)(slash - path), path);
+    return open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+}
+
+static void remove_left_over(const char *target)
+{
+    const char *slash = strrchr(target, '/'), *base = slash != NULL ? slash + 1 : target;
+    size_t length = strlen(base);
+    int folder = open_folder(target);
+    DIR *list = folder >= 0 ? fdopendir(folder) : NULL;
+    if (list == NULL) {
+        if (folder >= 0)
+            close(folder);
+        return;
+    }
+    for (struct dirent *entry; (entry = readdir(list)) != NULL;)
+        if (is_temporary(entry->d_name, base, length))
+            remove_if_left(folder, entry->d_name);
+    closedir(list);
+}
+
+/* ---- opening -----------------------------------------------------------------------------------*/
+
+/* The next name for a temporary file, in o->temporary. */
+static void next_name(mcr_output *o)
+{
+    if (o->number == 0) {
+        struct timespec t;
+        clock_gettime(CLOCK_MONOTONIC, &t);
+        o->number = (uint32_t)t.tv_nsec ^ ((uint32_t)getpid() << 8);
+    }
+    o->number = o->number * 1664525u + 1013904223u;
+    snprintf(o->temporary, strlen(o->target) + NAME_ROOM, "%s" MARK "%08x", o->target,
+             (unsigned)o->number);
+}
+
+/* A file without a name in the target's folder; false: this file system has none. */
+static bool open_nameless(mcr_output *o)
+{
+#ifdef O_TMPFILE
+    char folder[PATH_MAX] = ".", link[64];
+    const char *slash = strrchr(o->target, '/');
+    if (slash != NULL && (size_t)(slash - o->target) < sizeof folder)
+        snprintf(folder, sizeof folder, "%.*s", slash == o->target ? 1 : (int)(slash - o->target),
+                 o->target);
+    o->fd = open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
+    if (o->fd < 0)
+        return false;
+    snprintf(link, sizeof link, "/proc/self/fd/%d", o->fd);
+    struct stat here, there;
+    if (stat(link, &there) == 0 && fstat(o->fd, &here) == 0 && here.st_ino == there.st_ino)
+        return true; /* it can be given a name later */
+    close(o->fd);
+    o->fd = -1;
+#endif
+    return false;
+}
+
+/* "TARGET.tmp-mercer-XXXXXXXX". The lock is taken after the file is there: whoever cleans up in
+ * between removes it, and then it is made once more. */
+static int open_named(mcr_output *o)
+{
+    for (int tries = 0; tries < 100; tries++) {
+        struct stat info;
+        next_name(o);
+        o->fd = open(o->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (o->fd < 0 && errno != EEXIST && errno != EINTR)
+            return errno;
+        if (o->fd < 0)
+            continue;
+        (void)flock(o->fd, LOCK_EX);
+        if (fstat(o->fd, &info) != 0 || info.st_nlink > 0) {
+            o->named = true;
+            return 0;
+        }
+        close(o->fd);
+        o->fd = -1;
+    }
+    return EEXIST;
+}
+
 static mcr_status make_temporary(mcr_output *o, const struct stat *old)
 {
-    size_t length = strlen(o->target), size = length + 16;
-    o->temporary = mcr_alloc(o->ctx, size, 1);
+    o->temporary = mcr_alloc(o->ctx, strlen(o->target) + NAME_ROOM, 1);
     if (o->temporary == NULL)
         return MCR_NO_MEMORY;
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    uint32_t number = (uint32_t)t.tv_nsec ^ ((uint32_t)getpid() << 8);
-    for (int tries = 0; tries < 100; tries++) {
-        number = number * 1664525u + 1013904223u;
-        snprintf(o->temporary, size, "%s.tmp%08x", o->target, (unsigned)number);
-        o->fd = open(o->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        if (o->fd >= 0 || (errno != EEXIST && errno != EINTR))
-            break;
+    remove_left_over(o->target);
+    if (!open_nameless(o)) {
+        int code = open_named(o);
+        if (code != 0)
+            return fail(o, "written", code);
     }
-    if (o->fd < 0) {
-        int code = errno;
-        mcr_free(o->ctx, o->temporary);
-        o->temporary = NULL;
-        return fail(o, "written", code);
-    }
-    if (old != NULL)
-        (void)fchmod(o->fd, old->st_mode & 0777);
+    if (old == NULL)
+        return MCR_OK;
+    struct stat new;
+    if (fstat(o->fd, &new) == 0 && (new.st_uid != old->st_uid || new.st_gid != old->st_gid) &&
+        fchown(o->fd, old->st_uid, old->st_gid) != 0)
+        (void)0; /* only root can: others become the owner */
+    if (fchmod(o->fd, old->st_mode & 0777) != 0)
+        return fail(o, "written", errno);
     return MCR_OK;
 }
 
 static mcr_status open_path(mcr_output *o, const char *path)
 {
-    struct stat info;
+    struct stat info, link;
     bool exists = stat(path, &info) == 0;
+    if (!exists && errno != ENOENT)
+        return fail(o, "written", errno);
+    if (!exists && lstat(path, &link) == 0)
+        return mcr_fail_at(o->ctx, MCR_IO, o->name, 0,
+                           "cannot be written: it is a link to a file that does not exist; remove the "
+                           "link, or name the file itself");
     if (exists && S_ISDIR(info.st_mode))
         return fail(o, "written", EISDIR);
     if (exists && !S_ISREG(info.st_mode)) {
         o->fd = open(path, O_WRONLY | O_CLOEXEC);
         return o->fd >= 0 ? MCR_OK : fail(o, "written", errno);
     }
-    /* A write-protected file stays as it is, although its directory would allow a rename. */
+    /* A write-protected file stays as it is, although its directory, or being root, would allow more. */
+    if (exists && (info.st_mode & 0222) == 0)
+        return fail(o, "written", EACCES);
     if (exists && access(path, W_OK) != 0)
         return fail(o, "written", errno);
     char real[PATH_MAX];
@@ -161,19 +281,36 @@ mcr_status mcr_output_write(mcr_output *o, const void *bytes, size_t count)
     return MCR_OK;
 }
 
+/* ---- the end -----------------------------------------------------------------------------------*/
+
 /* Makes the new name last through a power cut. The file is in its place by now, so a failure here
  * could not be undone; file systems that cannot sync a directory are no reason to complain. */
-static void sync_directory(char *path)
+static void sync_directory(const char *path)
 {
-    char *slash = strrchr(path, '/');
-    const char *directory = slash == NULL ? "." : slash == path ? "/" : path;
-    if (slash != NULL && slash != path)
-        *slash = '\0';
-    int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int fd = open_folder(path);
     if (fd >= 0) {
         (void)fsync(fd);
         close(fd);
     }
+}
+
+/* Gives the nameless file a name: the target's own if there is none yet, else that of a temporary file
+ * to be renamed. Returns 0 or the error. */
+static int give_name(mcr_output *o)
+{
+    char link[64];
+    snprintf(link, sizeof link, "/proc/self/fd/%d", o->fd);
+    (void)flock(o->fd, LOCK_EX);
+    if (linkat(AT_FDCWD, link, AT_FDCWD, o->target, AT_SYMLINK_FOLLOW) == 0)
+        return 0;
+    for (int tries = 0; tries < 100 && errno == EEXIST; tries++) {
+        next_name(o);
+        if (linkat(AT_FDCWD, link, AT_FDCWD, o->temporary, AT_SYMLINK_FOLLOW) == 0) {
+            o->named = true;
+            return 0;
+        }
+    }
+    return errno;
 }
 
 static mcr_status finish(mcr_output *o)
@@ -183,16 +320,23 @@ static mcr_status finish(mcr_output *o)
         return status;
     if (fsync(o->fd) != 0 && errno != EINVAL && errno != ENOSYS && errno != ENOTSUP)
         return fail(o, "written", errno);
-    int closed = close(o->fd);
+    int code = o->named ? 0 : give_name(o);
+    if (code != 0)
+        return fail(o, "written", code);
+    if (o->named && rename(o->temporary, o->target) != 0)
+        return fail(o, "replaced", errno);
+    o->named = false;
+    sync_directory(o->target);
+    int closed = close(o->fd); /* last, as it gives up the lock */
     o->fd = -1;
     if (closed != 0 && errno != EINTR)
         return fail(o, "written", errno);
-    if (rename(o->temporary, o->target) != 0)
-        return fail(o, "replaced", errno);
-    mcr_free(o->ctx, o->temporary);
-    o->temporary = NULL;
-    sync_directory(o->target);
     return MCR_OK;
+}
+
+const char *mcr_output_temporary(const mcr_output *o)
+{
+    return o->named ? o->temporary : NULL;
 }
 
 mcr_status mcr_output_commit(mcr_output *o)
@@ -206,7 +350,7 @@ void mcr_output_abandon(mcr_output *o)
 {
     if (o == NULL)
         return;
-    if (o->temporary != NULL)
+    if (o->named)
         (void)unlink(o->temporary);
     if (o->owns_fd && o->fd >= 0)
         close(o->fd);

@@ -1,4 +1,4 @@
-/* stream.h (internal): bytes in and out: files, standard input, gzip; lines; atomic output.
+/* stream.h (internal): bytes in and out: files, standard input, gzip; lines; <mercer/output.h>.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include <mercer/context.h>
+#include <mercer/output.h>
 
 /* Reading. gzip is recognised by its magic bytes whatever the name; "-" is standard input; a
  * truncated or damaged gzip is MCR_BAD_DATA. Memory: a window of a few 100 KB, more only when one
@@ -52,14 +53,6 @@ void mcr_text_string(mcr_text *t, const char *s);
 void mcr_text_real(mcr_text *t, double value); /* shortest round trip */
 void mcr_text_int(mcr_text *t, int64_t value);
 void mcr_text_format(mcr_text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-/* Writing a whole file so that readers see the old file or the new one, never a part: a temporary
- * file beside it, written, synced, renamed, the directory synced. "-" is standard output. */
-typedef struct mcr_output mcr_output;
-mcr_status mcr_output_open(mcr_output **out, mcr *ctx, const char *path);
-mcr_status mcr_output_write(mcr_output *o, const void *bytes, size_t count);
-mcr_status mcr_output_commit(mcr_output *o); /* closes; on failure the old file is untouched */
-void mcr_output_abandon(mcr_output *o); /* closes and removes the temporary file; NULL allowed */
 
 /* CRC-32 (as gzip has it): finds every change of up to 32 bits in a row. */
 uint32_t mcr_checksum(const void *bytes, size_t count);

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 enum { MAX_CORES = 256 };
@@ -135,12 +136,28 @@ static uint64_t container_bytes(void)
     return limit > used ? limit - used : 0;
 }
 
+size_t mcr_system_address_space(void)
+{
+    struct rlimit limit;
+    char text[64];
+    uint64_t pages = 0;
+    long page = sysconf(_SC_PAGESIZE);
+    if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY || page <= 0)
+        return SIZE_MAX;
+    if (!read_small("/proc/self/statm", text, sizeof text) || !scan(text, NULL, &pages))
+        pages = 0;
+    uint64_t used = pages * (uint64_t)page;
+    return limit.rlim_cur > used ? (size_t)(limit.rlim_cur - used) : 0;
+}
+
 size_t mcr_system_memory(void)
 {
     const uint64_t least = (uint64_t)64 << 20;
     uint64_t bytes = available_bytes(), container = container_bytes();
     if (bytes > container)
         bytes = container;
+    if (bytes > mcr_system_address_space())
+        bytes = mcr_system_address_space();
     if (bytes < least)
         bytes = least;
     return bytes > SIZE_MAX ? SIZE_MAX : (size_t)bytes;

@@ -12,6 +12,8 @@
 int mcr_system_cores(void);
 /* Bytes that can be had without swapping, within the container's limit; at least 64 MiB. */
 size_t mcr_system_memory(void);
+/* Address space that a limit of the process leaves; SIZE_MAX: there is no limit. */
+size_t mcr_system_address_space(void);
 /* The words for an errno value, in `room` or static. */
 const char *mcr_system_error(int code, char *room, size_t size);
 

@@ -9,6 +9,7 @@
 
 #include <sys/stat.h>
 
+#include "base/limits.h"
 #include "data/format/collect.h"
 
 enum { SNIFF_BYTES = 1 << 16 };
@@ -229,14 +230,41 @@ static mcr_read_options complete(const mcr_read_options *given)
     return options;
 }
 
+/* Dense vectors as long as the largest index are made of sparse ones in many places: a scaling, weights,
+ * gradients. A file that has room for few numbers does not ask for such lengths. */
+static mcr_status check_lengths(const mcr_data *data, const mcr_read_options *options)
+{
+    enum { BYTES = 16 }; /* a number and an index */
+    char size[MCR_SIZE_TEXT];
+    for (int64_t f = 0; f < data->fields; f++) {
+        const mcr_store *s = data->store[f];
+        size_t bytes = (size_t)s->cols * BYTES;
+        if (s->kind == MCR_SPARSE && s->cols > options->features &&
+            !mcr_reading_allows(data->ctx, bytes))
+            return mcr_fail(
+                data->ctx, MCR_BAD_DATA,
+                "the largest index is %lld: vectors of that length take %s each, which is "
+                "out of all proportion to the file: renumber the features, or, if the file "
+                "can be trusted, set the limit for data",
+                (long long)s->cols, mcr_size_text(bytes / 2, size));
+    }
+    return MCR_OK;
+}
+
 static mcr_status finish(mcr_data **out, mcr *ctx, mcr_builder *b, mcr_status status,
-                         const char *name)
+                         const char *name, const mcr_read_options *options)
 {
     if (status == MCR_OK)
         status = mcr_builder_finish(out, b);
     else
         mcr_builder_close(b);
-    return name_file(ctx, status, name);
+    if (status == MCR_OK && (status = check_lengths(*out, options)) != MCR_OK) {
+        mcr_data_free(*out);
+        *out = NULL;
+    }
+    status = name_file(ctx, status, name);
+    mcr_reading_end(ctx);
+    return status;
 }
 
 mcr_status mcr_data_read(mcr_data **out, mcr *ctx, const char *path, const mcr_read_options *given)
@@ -247,10 +275,10 @@ mcr_status mcr_data_read(mcr_data **out, mcr *ctx, const char *path, const mcr_r
     mcr_status status = mcr_builder_open(&b, ctx, -1);
     if (status != MCR_OK)
         return status;
+    const char *name = path == NULL && options.class_files != NULL ? options.class_files[0] : path;
+    mcr_reading_begin(ctx, name, 0);
     status = read_path(b, ctx, path, &options);
-    if (path == NULL && options.class_files != NULL)
-        path = options.class_files[0];
-    return finish(out, ctx, b, status, path);
+    return finish(out, ctx, b, status, name, &options);
 }
 
 mcr_status mcr_data_read_memory(mcr_data **out, mcr *ctx, const char *name, const void *bytes,
@@ -264,6 +292,7 @@ mcr_status mcr_data_read_memory(mcr_data **out, mcr *ctx, const char *name, cons
     mcr_status status = mcr_builder_open(&b, ctx, -1);
     if (status != MCR_OK)
         return status;
+    mcr_reading_begin(ctx, name, 0);
     if (options.format != NULL)
         status = named_format(&format, ctx, options.format);
     if (status == MCR_OK)
@@ -271,5 +300,5 @@ mcr_status mcr_data_read_memory(mcr_data **out, mcr *ctx, const char *name, cons
     if (status == MCR_OK)
         status = read_input(b, ctx, format, in, &options);
     mcr_input_close(in);
-    return finish(out, ctx, b, status, name);
+    return finish(out, ctx, b, status, name, &options);
 }

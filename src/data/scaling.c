@@ -16,19 +16,29 @@
 
 /* ---- learning ----------------------------------------------------------------------------------*/
 
+/* Values are divided by a power of two, so that neither squares nor differences overflow or vanish,
+ * whatever the unit. */
 typedef struct column {
-    double low, high, mean, squares, seen; /* of the values that are stored */
+    double low, high; /* of the values that are stored */
+    double unit;      /* 2^-e for the largest |x| = 0.5 .. 1 times 2^e */
+    double mean, squares, seen;
 } column;
 
-/* Mean and sum of squares about it by one pass (Welford, 1962). */
-static void note(column *c, double x)
+static void set_unit(column *c)
 {
+    double largest = c->low <= c->high ? fmax(fabs(c->low), fabs(c->high)) : 0;
+    int e = 0;
+    (void)frexp(largest, &e);
+    c->unit = ldexp(1, e < -1021 ? 1021 : e > 1022 ? -1022 : -e);
+}
+
+/* Mean and sum of squares about it by one pass (Welford, 1962), in the column's unit. */
+static void note(column *c, double value)
+{
+    double x = value * c->unit, d = x - c->mean;
     c->seen++;
-    double d = x - c->mean;
     c->mean += d / c->seen;
     c->squares += d * (x - c->mean);
-    c->low = fmin(c->low, x);
-    c->high = fmax(c->high, x);
 }
 
 /* The zeros that a sparse field does not store. */
@@ -44,15 +54,17 @@ static void note_zeros(column *c, double zeros)
     c->high = fmax(c->high, 0);
 }
 
-static void set_column(mcr_scaled_field *to, int64_t k, const column *c, mcr_scale kind)
+/* False: the column's values are so near to each other that no number brings them apart. */
+static bool set_column(mcr_scaled_field *to, int64_t k, const column *c, mcr_scale kind)
 {
-    double range = to->dense ? c->high - c->low : fmax(fabs(c->low), fabs(c->high));
+    double low = c->low * c->unit, high = c->high * c->unit;
+    double range = to->dense ? high - low : fmax(fabs(low), fabs(high));
     double width = kind == MCR_SCALE_MINMAX ? range : sqrt(c->squares / c->seen);
-    /* A constant whose mean was rounded has a deviation, too, of the last digits. */
-    bool constant = !(c->high > c->low) || !(width > 1e-14 * fmax(fabs(c->low), fabs(c->high)));
-    double factor = constant ? 0 : 1 / width;
-    to->factor[k] = isfinite(factor) ? factor : 0;
-    to->shift[k] = !to->dense ? 0 : kind == MCR_SCALE_MINMAX ? c->low : c->mean;
+    /* A constant whose mean was rounded has a standard deviation, too, of the last digits. */
+    bool constant = !(high > low) || !(width > 1e-14 * fmax(fabs(low), fabs(high)));
+    to->factor[k] = constant ? 0 : 1 / width * c->unit;
+    to->shift[k] = !to->dense ? 0 : kind == MCR_SCALE_MINMAX ? c->low : c->mean / c->unit;
+    return isfinite(to->factor[k]) && (constant || to->factor[k] > 0);
 }
 
 bool mcr_stays_sparse(const mcr_field *f)
@@ -80,19 +92,36 @@ static mcr_status learn_field(mcr_scaled_field *to, mcr *ctx, const mcr_field *f
     }
     for (int64_t k = 0; k < s->cols; k++)
         c[k] = (column){.low = INFINITY, .high = -INFINITY};
-    for (int64_t i = 0; i < f->count; i++) {
-        int64_t r = mcr_field_at(f, i), first = sparse ? s->start[r] : r * s->cols;
-        int64_t end = sparse ? s->start[r + 1] : first + s->cols;
-        for (int64_t e = first; e < end; e++)
-            note(&c[sparse ? s->index[e] : e - first], sparse ? s->value[e] : s->dense[e]);
+    for (int pass = 0; pass < 2; pass++) {
+        for (int64_t i = 0; i < f->count; i++) {
+            int64_t r = mcr_field_at(f, i), first = sparse ? s->start[r] : r * s->cols;
+            int64_t end = sparse ? s->start[r + 1] : first + s->cols;
+            for (int64_t e = first; e < end; e++) {
+                column *of = &c[sparse ? s->index[e] : e - first];
+                double x = sparse ? s->value[e] : s->dense[e];
+                if (pass == 1) {
+                    note(of, x);
+                } else {
+                    of->low = fmin(of->low, x);
+                    of->high = fmax(of->high, x);
+                }
+            }
+        }
+        for (int64_t k = 0; k < s->cols && pass == 0; k++)
+            set_unit(&c[k]);
     }
     to->dense = !mcr_stays_sparse(f);
-    for (int64_t k = 0; k < s->cols; k++) {
+    mcr_status status = MCR_OK;
+    for (int64_t k = 0; k < s->cols && status == MCR_OK; k++) {
         note_zeros(&c[k], (double)f->count - c[k].seen);
-        set_column(to, k, &c[k], kind);
+        if (!set_column(to, k, &c[k], kind))
+            status = mcr_fail(ctx, MCR_NUMERIC,
+                              "field %s, column %lld: its values are too small to be scaled in double "
+                              "precision: multiply the column",
+                              s->name, (long long)k + 1);
     }
     mcr_free(ctx, c);
-    return MCR_OK;
+    return status;
 }
 
 mcr_status mcr_scaling_open(mcr_scaling **out, mcr *ctx, int64_t fields)
@@ -174,7 +203,8 @@ void mcr_scaling_free(mcr_scaling *s)
 
 static double scaled(const mcr_scaled_field *by, int64_t k, double x)
 {
-    return (x - by->shift[k]) * by->factor[k];
+    double d = x - by->shift[k]; /* may overflow where the product does not */
+    return isfinite(d) ? d * by->factor[k] : x * by->factor[k] - by->shift[k] * by->factor[k];
 }
 
 static mcr_status copy_names(mcr_store *to, const mcr_store *from)

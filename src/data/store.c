@@ -7,6 +7,7 @@
 #include <assert.h>
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 mcr_status mcr_store_new(mcr_store **out, mcr *ctx, const char *name, mcr_kind kind)
@@ -292,4 +293,63 @@ done:
     mcr_free(ctx, a.tail);
     mcr_free(ctx, a.label);
     return status;
+}
+
+/* ---- features that occur -----------------------------------------------------------------------*/
+
+static int by_number(const void *a, const void *b)
+{
+    int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
+    return (x > y) - (x < y);
+}
+
+mcr_status mcr_store_features(int32_t **out, int64_t *count, mcr *ctx, const mcr_store *const *store,
+                              int stores)
+{
+    int64_t all = 0, at = 0;
+    *count = 0;
+    for (int s = 0; s < stores; s++)
+        all += store[s]->start[store[s]->count];
+    int32_t *list = mcr_alloc(ctx, (size_t)all, sizeof *list);
+    *out = list;
+    if (list == NULL)
+        return MCR_NO_MEMORY;
+    for (int s = 0; s < stores; s++)
+        for (int64_t e = 0; e < store[s]->start[store[s]->count]; e++)
+            list[at++] = store[s]->index[e];
+    qsort(list, (size_t)all, sizeof *list, by_number);
+    for (int64_t e = 0; e < all; e++)
+        if (e == 0 || list[e] != list[e - 1])
+            list[(*count)++] = list[e];
+    return MCR_OK;
+}
+
+mcr_status mcr_store_renumber(mcr_store **out, const mcr_store *from, const int32_t *feature,
+                              int64_t count)
+{
+    mcr_store *to;
+    mcr_status status = mcr_store_new(&to, from->ctx, from->name, MCR_SPARSE);
+    if (status != MCR_OK)
+        return status;
+    size_t rows = (size_t)from->count + 1, entries = (size_t)from->start[from->count];
+    to->count = from->count;
+    to->cols = count > 0 ? count : 1;
+    to->start = mcr_alloc(from->ctx, rows, sizeof *to->start);
+    to->index = mcr_alloc(from->ctx, entries, sizeof *to->index);
+    to->value = mcr_alloc(from->ctx, entries, sizeof *to->value);
+    if (to->start == NULL || to->index == NULL || to->value == NULL) {
+        mcr_store_free(to);
+        return MCR_NO_MEMORY;
+    }
+    memcpy(to->start, from->start, rows * sizeof *to->start);
+    if (entries > 0)
+        memcpy(to->value, from->value, entries * sizeof *to->value);
+    for (size_t e = 0; e < entries; e++) {
+        const int32_t *found = bsearch(&from->index[e], feature, (size_t)count, sizeof *feature,
+                                       by_number);
+        assert(found != NULL);
+        to->index[e] = (int32_t)(found - feature);
+    }
+    *out = to;
+    return MCR_OK;
 }

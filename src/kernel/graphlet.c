@@ -16,6 +16,8 @@
 
 #include <string.h>
 
+#include "base/limits.h"
+#include "base/number.h"
 #include "base/threads.h"
 #include "kernel/tuples.h"
 #include "kernel/vectors.h"
@@ -353,6 +355,20 @@ static mcr_status check_sizes(const mcr_bound *bound, const mcr_graphs *g, int p
     return MCR_OK;
 }
 
+/* A node and p - 1 of its neighbours are a connected subgraph, which is met at most p times so. */
+static mcr_status allow_work(mcr_bound *bound, const mcr_graphs *g, int p)
+{
+    enum { STEPS_A_SUBGRAPH = 50 };
+    double sum = 0;
+    for (int64_t i = 0; i < g->count; i++) {
+        if (p <= 4 && all_alike(g, i))
+            continue; /* computed, not enumerated */
+        for (int64_t v = g->start[i]; v < g->start[i + 1]; v++)
+            sum += mcr_choose(g->link[v + 1] - g->link[v], p - 1) / p;
+    }
+    return mcr_work_allow(bound->ctx, sum * STEPS_A_SUBGRAPH, "graphlet");
+}
+
 static mcr_status open_explorer(explorer *x)
 {
     size_t most = (size_t)x->most;
@@ -411,6 +427,8 @@ static mcr_status bind(mcr_bound *bound, mcr_binding *binding)
         s = MCR_NO_MEMORY;
     if (!s && !p->connected)
         s = check_sizes(bound, g, (int)p->p);
+    if (!s)
+        s = allow_work(bound, g, (int)p->p);
     for (int w = 0; w < workers && x; w++) {
         x[w].ctx = ctx;
         x[w].graphs = g;

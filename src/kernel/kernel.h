@@ -46,6 +46,9 @@ enum {
     MCR_KERNEL_TEXTS_MAX = 1 << 26 /* of all nodes together */
 };
 
+/* mcr_kernel_parse for a text that stands in a file. A parameter that names another file is refused
+ * with MCR_BAD_DATA before anything is opened: a foreign file must not reach the file system. */
+mcr_status mcr_kernel_parse_foreign(mcr_kernel **out, mcr *ctx, const char *expression);
 /* Takes over params, field, and the references in child (copied array), also on failure. Runs
  * type->check and prints the canonical text. Sums within sums and products within products become
  * one node; a sum or product of one kernel, or a first power, is that kernel itself. */

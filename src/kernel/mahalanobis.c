@@ -27,6 +27,7 @@ static const mcr_param params[] = {
     {.name = "file",
      .type = MCR_TEXT,
      .offset = offsetof(mahalanobis_params, file),
+     .flags = MCR_NAMES_FILE,
      .help = "Q as a square .npy or .csv matrix; its numbers are then part of the kernel"},
     {.name = "q",
      .type = MCR_REALS,

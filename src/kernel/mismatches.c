@@ -14,6 +14,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/limits.h"
 #include "base/number.h"
 #include "base/threads.h"
 #include "kernel/keys.h"
@@ -391,6 +392,17 @@ static double most_pairs(const word_list *list, const mcr_mismatches *what)
     return most * most * sets;
 }
 
+/* Each set of letters that are left out sorts all words and compares those that are then equal. */
+static mcr_status allow_work(mcr_bound *bound, const word_list *list, const mcr_mismatches *what)
+{
+    enum { STEPS_A_WORD = 20 };
+    double sets = 0;
+    for (int64_t out = 0; out <= what->most; out++)
+        sets += mcr_choose(what->length, out);
+    return mcr_work_allow(bound->ctx, sets * (double)list->words.count * STEPS_A_WORD,
+                          bound->kernel->type->name);
+}
+
 static mcr_status count_pairs(mcr_bound *bound, mismatches_state *state, const word_list *list,
                               const mcr_mismatches *what)
 {
@@ -443,6 +455,8 @@ mcr_status mcr_mismatches_bind(mcr_bound *bound, const mcr_mismatches *what)
     mcr_status s = take_memory(bound, state);
     if (!s)
         s = make_words(&list, bound, what);
+    if (!s)
+        s = allow_work(bound, &list, what);
     if (!s) {
         state->k = mcr_alloc_zero(ctx, (size_t)values_of(state, bound->same), sizeof *state->k);
         state->diagonal[0] = mcr_alloc_zero(ctx, (size_t)list.objects, sizeof(double));

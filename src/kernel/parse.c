@@ -160,6 +160,9 @@ static mcr_status parse_parameter(mcr_parser *p, call *c, mcr_span name)
     const mcr_param *found = table != NULL ? mcr_params_find(table, name.start, length) : NULL;
     if (found == NULL)
         return unknown_parameter(p, c, name);
+    if (p->foreign && (found->flags & MCR_NAMES_FILE) != 0)
+        return mcr_fail(p->ctx, MCR_BAD_DATA, "kernel: %s names a file by its parameter %s",
+                        c->type->name, found->name);
     uint64_t bit = UINT64_C(1) << (found - table);
     if ((c->given & bit) != 0)
         return mcr_parser_fault(p, name, "%s: %s is given twice", c->type->name, found->name);
@@ -523,11 +526,15 @@ static mcr_status check_bytes(const mcr_parser *p)
     return MCR_OK;
 }
 
-mcr_status mcr_kernel_parse(mcr_kernel **out, mcr *ctx, const char *expression)
+static mcr_status parse_text(mcr_kernel **out, mcr *ctx, const char *expression, bool foreign)
 {
     *out = NULL;
     size_t length = strlen(expression);
-    mcr_parser p = {.ctx = ctx, .text = expression, .end = expression + length, .at = expression};
+    mcr_parser p = {.ctx = ctx,
+                    .text = expression,
+                    .end = expression + length,
+                    .at = expression,
+                    .foreign = foreign};
     if (length > MCR_KERNEL_TEXT_MAX)
         return mcr_parser_fault(&p, (mcr_span){p.text, p.text + 1},
                                 "the expression is longer than %d bytes", MCR_KERNEL_TEXT_MAX);
@@ -545,4 +552,14 @@ mcr_status mcr_kernel_parse(mcr_kernel **out, mcr *ctx, const char *expression)
         *out = NULL;
     }
     return status;
+}
+
+mcr_status mcr_kernel_parse(mcr_kernel **out, mcr *ctx, const char *expression)
+{
+    return parse_text(out, ctx, expression, false);
+}
+
+mcr_status mcr_kernel_parse_foreign(mcr_kernel **out, mcr *ctx, const char *expression)
+{
+    return parse_text(out, ctx, expression, true);
 }

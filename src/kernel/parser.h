@@ -11,7 +11,8 @@ typedef struct mcr_parser {
     mcr *ctx;
     const char *text, *end;
     const char *at;
-    int nest; /* parentheses open now */
+    int nest;     /* parentheses open now */
+    bool foreign; /* the text comes from a file: it may name no other */
 } mcr_parser;
 
 typedef struct mcr_span { /* a part of the text */

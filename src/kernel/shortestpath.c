@@ -8,6 +8,7 @@
  */
 #include <string.h>
 
+#include "base/limits.h"
 #include "base/threads.h"
 #include "kernel/explicit.h"
 #include "kernel/graphs.h"
@@ -70,12 +71,26 @@ static void name(mcr_names *names, const mcr_graphs *g, const uint32_t *path, in
     mcr_text_format(&names->text, "%u", path[2]);
 }
 
+/* A search from every node, over all edges of its graph. */
+static mcr_status allow_work(mcr_bound *bound, const mcr_graphs *g)
+{
+    enum { STEPS_AN_EDGE = 4 };
+    double sum = 0;
+    for (int64_t i = 0; i < g->count; i++) {
+        double nodes = (double)mcr_graphs_size(g, i);
+        sum += nodes * (nodes + (double)(g->link[g->start[i + 1]] - g->link[g->start[i]]));
+    }
+    return mcr_work_allow(bound->ctx, sum * STEPS_AN_EDGE, "shortestpath");
+}
+
 static mcr_status bind(mcr_bound *bound, mcr_binding *binding)
 {
     mcr *ctx = bound->ctx;
     int workers = mcr_workers(ctx);
     mcr_graphs *g = NULL;
     mcr_status status = mcr_graphs_open(&g, bound, false);
+    if (!status && (status = allow_work(bound, g)))
+        mcr_graphs_close(g);
     if (status)
         return status;
     int64_t most = 0;

@@ -6,8 +6,11 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include <math.h>
 #include <stdlib.h>
 
+#include "base/limits.h"
+#include "base/threads.h"
 #include "kernel/explicit.h"
 #include "kernel/kernel.h"
 #include "kernel/keys.h"
@@ -130,20 +133,43 @@ static mcr_status list_subsequences(mcr_bound *bound, mcr_binding *binding)
     return s;
 }
 
+/* What no learner can do without: a hundred rows of the matrix. The recursion's table of the longest
+ * string, one per thread, counts as kernel storage. */
+static mcr_status allow(mcr_bound *bound, mcr_binding *binding, const double mean[2],
+                        const int64_t longest[2])
+{
+    enum { ROWS = 100, SPEED = 8, LANE_BYTES = 64 };
+    const ssk_params *p = mcr_bound_params(bound);
+    double n[2] = {(double)bound->field[0].count, (double)bound->field[bound->same ? 0 : 1].count};
+    double pairs = fmin(n[0], ROWS) * n[1], threads = mcr_workers(bound->ctx);
+    mcr_status s = mcr_work_allow(bound->ctx, pairs * (double)p->p * mean[0] * mean[1] / SPEED,
+                                  "ssk");
+    double bytes = threads * LANE_BYTES *
+                   ((double)p->p * 2 * (double)longest[0] + 3 * (double)longest[1]);
+    if (!s)
+        s = mcr_budget_take(bound->ctx, bytes < 1e18 ? (size_t)bytes : SIZE_MAX, "ssk");
+    if (!s)
+        binding->budget += (size_t)bytes;
+    return s;
+}
+
 static mcr_status bind(mcr_bound *bound, mcr_binding *binding)
 {
     const ssk_params *p = mcr_bound_params(bound);
     if (binding->listing)
         return list_subsequences(bound, binding);
     double mean[2] = {0, 0};
+    int64_t longest[2] = {0, 0};
     for (int side = 0; side < 2; side++) {
         const mcr_field *f = &bound->field[bound->same ? 0 : side];
-        for (int64_t i = 0; i < f->count; i++)
-            mean[side] += (double)string_of(bound, bound->same ? 0 : side, i).length /
-                          (double)f->count;
+        for (int64_t i = 0; i < f->count; i++) {
+            int64_t length = string_of(bound, bound->same ? 0 : side, i).length;
+            mean[side] += (double)length / (double)f->count;
+            longest[side] = length > longest[side] ? length : longest[side];
+        }
     }
     bound->work = 0.5 * (double)p->p * mean[0] * mean[1];
-    return MCR_OK;
+    return allow(bound, binding, mean, longest);
 }
 
 /* Columns of a tile, longest first. */

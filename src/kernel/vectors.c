@@ -25,6 +25,8 @@ static bool same_scale(const mcr_vectors *v, const double *scale)
 {
     if (!v->scale || !scale)
         return v->scale == scale;
+    if (v->cols != v->origin[0].store->cols && v->cols != v->origin[1].store->cols)
+        return false; /* renumbered: not compared */
     return memcmp(v->scale, scale, (size_t)v->cols * sizeof *scale) == 0;
 }
 
@@ -58,9 +60,42 @@ static void free_one(mcr_vectors *v)
     mcr_free(ctx, v);
 }
 
+/* The scale of the features that are left, or of all (feature NULL). */
+static mcr_status set_scale(mcr_vectors *v, const double *scale, const int32_t *feature)
+{
+    v->scale = mcr_alloc(v->ctx, (size_t)v->cols, sizeof *scale);
+    for (int64_t k = 0; k < v->cols && v->scale; k++)
+        v->scale[k] = scale[feature ? feature[k] : k];
+    return v->scale ? MCR_OK : MCR_NO_MEMORY;
+}
+
+/* Vectors of a billion features, few of which occur, keep those only. */
+static mcr_status drop_absent(mcr_vectors *v, const double *scale)
+{
+    int32_t *feature = NULL;
+    int64_t features = 0;
+    const mcr_store *from[2] = {v->side[0].field.store, v->side[1].field.store};
+    mcr_status s = mcr_store_features(&feature, &features, v->ctx, from, v->same ? 1 : 2);
+    for (int side = 0; side < 2 && !s; side++) {
+        if (side == 1 && v->same) {
+            v->side[1].field.store = v->made[0];
+            break;
+        }
+        s = mcr_store_renumber(&v->made[side], from[side], feature, features);
+        v->side[side].field.store = v->made[side];
+    }
+    if (!s)
+        v->cols = features > 0 ? features : 1;
+    if (!s && scale)
+        s = set_scale(v, scale, features > 0 ? feature : NULL);
+    mcr_free(v->ctx, feature);
+    return s;
+}
+
 static mcr_status make_one(mcr_vectors **out, mcr_bound *bound, mcr_binding *binding,
                            const mcr_field field[2], const double *scale)
 {
+    enum { MANY = 1 << 20, TIMES = 8 };
     mcr_vectors *v = mcr_alloc_zero(bound->ctx, 1, sizeof *v);
     if (!v)
         return MCR_NO_MEMORY;
@@ -73,16 +108,17 @@ static mcr_status make_one(mcr_vectors **out, mcr_bound *bound, mcr_binding *bin
     /* Sparse sides may stop short of features that no object has (bind.c has checked the rest). */
     int64_t x = field[0].store->cols, z = field[1].store->cols;
     v->cols = x > z ? x : z;
-    if (scale) {
-        v->scale = mcr_alloc(v->ctx, (size_t)v->cols, sizeof *scale);
-        if (!v->scale) {
-            free_one(v);
-            return MCR_NO_MEMORY;
-        }
-        memcpy(v->scale, scale, (size_t)v->cols * sizeof *scale);
-    }
-    *out = v;
-    return MCR_OK;
+    v->origin[0] = field[0];
+    v->origin[1] = field[1];
+    bool absent = v->cols > MANY && !mcr_vectors_dense(v, 0) && !mcr_vectors_dense(v, 1) &&
+                  v->cols / TIMES > field[0].store->start[field[0].store->count] +
+                                        field[1].store->start[field[1].store->count];
+    mcr_status s = absent ? drop_absent(v, scale) : scale ? set_scale(v, scale, NULL) : MCR_OK;
+    if (s)
+        free_one(v);
+    else
+        *out = v;
+    return s;
 }
 
 static void take_slot(int *slot, mcr_binding *binding)
@@ -121,8 +157,8 @@ mcr_status mcr_vectors_join(mcr_vectors **out, mcr_bound *bound, mcr_binding *bi
 {
     *out = NULL;
     mcr_vectors *v = binding->vectors;
-    while (v && !(same_field(&v->side[0].field, &bound->field[0]) &&
-                  same_field(&v->side[1].field, &bound->field[1]) && same_scale(v, scale) &&
+    while (v && !(same_field(&v->origin[0], &bound->field[0]) &&
+                  same_field(&v->origin[1], &bound->field[1]) && same_scale(v, scale) &&
                   same_work(v->needs, needs)))
         v = v->next;
     mcr_status s = MCR_OK;

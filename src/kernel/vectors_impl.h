@@ -49,7 +49,8 @@ struct mcr_vectors {
     const char *owner;               /* leaf that has set it, for messages */
     double *scale;                   /* NULL: 1 */
     mcr_vector_side side[2];
-    mcr_store *made[2]; /* stores that are ours */
+    mcr_store *made[2];  /* stores that are ours */
+    mcr_field origin[2]; /* the fields that they were made from */
     size_t budget;      /* bytes taken */
 
     /* The plan, made by the first prepare. */

@@ -65,6 +65,8 @@ mcr_status mcr_words_sort(mcr *ctx, mcr_word *word, int64_t count, int32_t *id, 
 
 /* ---- counts ------------------------------------------------------------------------------------*/
 
+enum { FREE_ENTRIES = 1 << 16 }; /* so few are not worth a look at the budget */
+
 struct mcr_counts {
     mcr *ctx;
     mcr_bound *bound;
@@ -96,7 +98,15 @@ static mcr_status add_entry(mcr_counts *c, int32_t object, int64_t feature)
     if (feature >= INT32_MAX)
         return mcr_fail(c->ctx, MCR_BAD_DATA, "%s: more than %d features",
                         c->bound->kernel->type->name, INT32_MAX);
-    mcr_status s = mcr_reserve(c->ctx, &c->entry, &c->room, c->entries + 1, sizeof *c->entry);
+    mcr_status s = MCR_OK;
+    if (c->entries == c->room && c->room > FREE_ENTRIES) { /* before it grows to twice its size */
+        size_t bytes = 2 * (size_t)c->room * sizeof *c->entry;
+        s = mcr_budget_take(c->ctx, bytes, c->bound->kernel->type->name);
+        if (!s)
+            mcr_budget_give(c->ctx, bytes);
+    }
+    if (!s)
+        s = mcr_reserve(c->ctx, &c->entry, &c->room, c->entries + 1, sizeof *c->entry);
     if (!s)
         c->entry[c->entries++] = (mcr_feature){object, (int32_t)feature, 1};
     return s;

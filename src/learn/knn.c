@@ -139,7 +139,7 @@ static void vote(const lookup *u, int64_t j)
     const mcr_fitted *f = u->fitted;
     int64_t outputs = f->outputs, i = u->first + j;
     const neighbour *heap = u->heap + j * u->neighbors;
-    double *score = u->to->score + i * outputs, sum = 0;
+    double *score = u->to->score + i * outputs, sum = 0, mean = 0;
     bool exact = false;
     memset(score, 0, sizeof *score * (size_t)outputs);
     for (int64_t h = 0; h < u->held[j] && u->by_distance; h++)
@@ -148,12 +148,14 @@ static void vote(const lookup *u, int64_t j)
         double share = vote_of(u, i, &heap[h], exact), target = u->target[heap[h].object];
         sum += share;
         if (f->task == MCR_REGRESS)
-            score[0] += share * target;
+            mean += sum > 0 ? share / sum * target - share / sum * mean : 0; /* never overflows */
         else
             score[(int64_t)target] += share;
     }
     for (int64_t o = 0; o < outputs && sum > 0; o++)
         score[o] /= sum;
+    if (f->task == MCR_REGRESS)
+        score[0] = mean;
     if (u->to->value && f->task == MCR_REGRESS)
         u->to->value[i] = score[0];
     int64_t best = 0;

@@ -2,6 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include <math.h>
 #include <string.h>
 
 #include "learn/learner.h"
@@ -82,6 +83,36 @@ static mcr_status check_targets(const mcr_learner_type *type, const mcr_learning
                     type->name, (long long)targets);
 }
 
+static bool all_finite(const double *v, int64_t count)
+{
+    for (int64_t i = 0; i < count; i++)
+        if (!isfinite(v[i]))
+            return false;
+    return true;
+}
+
+/* Numbers that overflowed on the way make a model that says nothing and a certificate that holds of
+ * nothing: neither leaves the learner. */
+static mcr_status check_finite(const mcr_fitted *f, const mcr_learner_type *type)
+{
+    bool fine = all_finite(f->offset, f->outputs) &&
+                (!f->slope || all_finite(f->slope, 2 * f->outputs));
+    for (int64_t g = 0; g < f->segments && fine; g++)
+        fine = all_finite(f->segment[g].coef, f->segment[g].outputs * f->segment[g].count);
+    for (int64_t e = 0; e < f->extras && fine; e++)
+        fine = all_finite(f->extra[e].value, f->extra[e].count);
+    const double sums[] = {f->objective, f->primal, f->dual, f->value};
+    for (size_t i = 0; i < sizeof sums / sizeof *sums && f->stop == MCR_STOP_OPTIMAL; i++)
+        fine = fine && !isinf(sums[i]);
+    if (fine)
+        return MCR_OK;
+    return mcr_fail(
+        f->ctx, MCR_NUMERIC,
+        "%s: numbers too large for double precision came up on the way: scale the targets "
+        "or the data, or choose less extreme parameters",
+        type->name);
+}
+
 static mcr_status learn(mcr_fitted **out, const mcr_learner_type *type, const mcr_learning *in)
 {
     if (!type->weights_count || in->k || in->trial)
@@ -103,6 +134,10 @@ mcr_status mcr_learn(mcr_fitted **out, const mcr_learner_type *type, const mcr_l
     mcr_status s = check_targets(type, in);
     if (!s)
         s = learn(out, type, in);
+    if (!s && *out && (s = check_finite(*out, type))) {
+        mcr_fitted_free(*out);
+        *out = NULL;
+    }
     /* Optimality conditions prove an optimum only where the problem is convex. */
     if (!s && type->convex && (*out)->stop == MCR_STOP_OPTIMAL &&
         mcr_kernel_definite(in->kernel, NULL) != MCR_PSD)

@@ -9,6 +9,14 @@
 
 #include "base/number.h"
 
+/* Some problems have no end in sight (C of 1e9 on noise): about a minute of steps, or a thousand for each
+ * object, is enough for those that have. */
+static int64_t default_steps(int64_t n)
+{
+    const int64_t least = 100000000;
+    return n > least / 1000 ? 1000 * n : least;
+}
+
 mcr_status mcr_svm_open(mcr_svm *svm, mcr *ctx, int64_t n, int groups, const mcr_svm_limits *limits,
                         const char *phase)
 {
@@ -30,7 +38,7 @@ mcr_status mcr_svm_open(mcr_svm *svm, mcr *ctx, int64_t n, int groups, const mcr
         .hi = svm->hi,
         .group = svm->group,
         .tolerance = limits->tol,
-        .most_steps = limits->max_steps == INT64_MIN ? 0 : limits->max_steps,
+        .most_steps = limits->max_steps == INT64_MIN ? default_steps(n) : limits->max_steps,
         .seconds = isnan(limits->time_limit) ? 0 : limits->time_limit,
         .cache_bytes = 1 + (size_t)(fmin(limits->cache_mb, 1e9) * 1048576.0),
         .phase = phase,

@@ -9,11 +9,21 @@
 #include <dlfcn.h>
 #include <stdbool.h>
 
-#include "base/context.h"
+#include "base/limits.h"
+#include "base/system.h"
 
 _Static_assert(sizeof(mcr_fortran) <= MCR_BLAS_ROOM, "the routines fit the context");
 
 static const char openblas[] = "libopenblas.so.0";
+
+/* OpenBLAS reserves buffers for each core when it is loaded, and tries again for ever if it gets none:
+ * it must not be loaded where a limit of the address space is too low for that. */
+static bool has_space(size_t *left, size_t *needed)
+{
+    *left = mcr_system_address_space();
+    *needed = ((size_t)512 << 20) + ((size_t)128 << 20) * (size_t)mcr_system_cores();
+    return *left >= *needed;
+}
 
 static void *open_library(const char *file)
 {
@@ -57,6 +67,14 @@ mcr_status mcr_fortran_load(const mcr_fortran **out, mcr *ctx)
 {
     const char *wanted = ctx->config.blas;
     *out = (const mcr_fortran *)ctx->blas;
+    size_t left, needed;
+    if (ctx->blas_state == 0 && !has_space(&left, &needed)) {
+        char a[MCR_SIZE_TEXT], b[MCR_SIZE_TEXT];
+        return mcr_fail(ctx, MCR_NO_MEMORY,
+                        "factorising matrices needs %s of address space for BLAS and LAPACK, and the "
+                        "limit of this process leaves %s: raise the limit (ulimit -v)",
+                        mcr_size_text(needed, b), mcr_size_text(left, a));
+    }
     if (mcr_once(ctx, &ctx->blas_state, load))
         return MCR_OK;
     return mcr_fail(ctx, MCR_IO,
@@ -76,7 +94,8 @@ int mcr_fortran_threads(const mcr_fortran *f, int threads)
 
 const char *mcr_fortran_core(const char **config)
 {
-    void *lib = open_library(openblas);
+    size_t left, needed;
+    void *lib = has_space(&left, &needed) ? open_library(openblas) : NULL;
     char *(*name)(void) = NULL, *(*made)(void) = NULL;
     *config = NULL;
     if (!lib || !find(lib, "openblas_get_corename", &name))

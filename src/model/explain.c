@@ -6,6 +6,7 @@
 
 #include <mercer/features.h>
 
+#include "base/limits.h"
 #include "model/fourier.h"
 
 mcr_status mcr_model_features(mcr_features **out, mcr *ctx, const mcr_model *m)
@@ -26,7 +27,12 @@ mcr_status mcr_model_features(mcr_features **out, mcr *ctx, const mcr_model *m)
                         "explain: a model of %s has two kernels, and features of one only can be "
                         "shown",
                         m->learner);
-    return mcr_features_open(out, ctx, m->kernel, m->basis, NULL, 1);
+    if (m->loaded)
+        mcr_asking(ctx, true);
+    mcr_status s = mcr_features_open(out, ctx, m->kernel, m->basis, NULL, 1);
+    if (m->loaded)
+        mcr_asking(ctx, false);
+    return s;
 }
 
 int mcr_model_scales(const mcr_model *m)

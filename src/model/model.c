@@ -379,6 +379,40 @@ static void adopt_kernel(mcr_model *m)
     m->report.kernel = mcr_kernel_text(m->kernel);
 }
 
+/* Seconds that the options allow; 0: no limit. */
+static double time_limit(const mcr_options *options)
+{
+    const mcr_param *p = options->type->params
+                             ? mcr_params_find(options->type->params, "time-limit", 10)
+                             : NULL;
+    double limit = p && p->type == MCR_REAL
+                       ? *(const double *)(const void *)((const char *)options->params + p->offset)
+                       : NAN;
+    return limit > 0 && isfinite(limit) ? limit : 0;
+}
+
+/* Learners watch their own limits where they can keep the best so far; what they do before and after
+ * that (binding a kernel, a last pass, the score) ends by the deadline of the context. */
+static mcr_status learn_in_time(mcr_model *m, const mcr_options *options, const mcr_learning *in,
+                                bool unscored)
+{
+    mcr *ctx = in->ctx;
+    double limit = time_limit(options);
+    mcr_deadline_set(ctx, limit);
+    mcr_status s = mcr_learn(&m->fitted, options->type, in);
+    if (s == MCR_STOPPED && mcr_deadline_over(ctx))
+        mcr_fail(ctx, s, "the time limit of %.6g s was over before there was a model to keep", limit);
+    if (!s && m->fitted->stop == MCR_STOP_INTERRUPTED && mcr_deadline_over(ctx))
+        m->fitted->stop = MCR_STOP_TIME;
+    if (!s)
+        adopt_kernel(m);
+    mcr_deadline_set(ctx, limit > 0 ? fmax(1, limit / 10) : 0); /* the score is worth a little more */
+    if (!s)
+        s = assemble(m, in->data, in->first, unscored);
+    mcr_deadline_set(ctx, 0);
+    return s;
+}
+
 mcr_status mcr_model_train(mcr_model **out, const mcr_options *options, const mcr_kernel *kernel,
                            const mcr_learning *with, bool unscored)
 {
@@ -403,11 +437,7 @@ mcr_status mcr_model_train(mcr_model **out, const mcr_options *options, const mc
     in.params = options->params;
     in.kernel = chosen;
     if (!s)
-        s = mcr_learn(&m->fitted, options->type, &in);
-    if (!s)
-        adopt_kernel(m);
-    if (!s)
-        s = assemble(m, in.data, in.first, unscored);
+        s = learn_in_time(m, options, &in, unscored);
     if (!s) {
         m->report.seconds = mcr_now() - began;
         *out = m;

@@ -23,6 +23,7 @@ struct mcr_model {
     char *learner, *options, *certificate, *version; /* owned texts of the report */
     mcr_scaling *scaling; /* of new objects before the kernel sees them; NULL: none */
     mcr_layout *layout;   /* of the table that it was trained on; NULL: it was none */
+    bool loaded;          /* from bytes, which may be foreign */
     char *tuning;         /* the table of the search that chose its parameters; NULL: none */
 };
 

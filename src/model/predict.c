@@ -12,6 +12,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/limits.h"
 #include "base/threads.h"
 
 /* A distance between outputs that is no power of two: they would share cache sets. */
@@ -381,6 +382,18 @@ static mcr_status decide_chunk(void *arg, int64_t item, int worker)
     return MCR_OK;
 }
 
+/* What overflows is no prediction. */
+static mcr_status check_numbers(const mcr_prediction *w, int64_t first, const double *v, int64_t each)
+{
+    for (int64_t i = 0; i < w->count * each; i++)
+        if (!isfinite(v[i]))
+            return mcr_fail(w->ctx, MCR_NUMERIC,
+                            "object %lld: the prediction is too large for double precision: scale the "
+                            "data and train again",
+                            (long long)(first + i / each) + 1);
+    return MCR_OK;
+}
+
 /* Decisions of the block that starts at object `first`, after its scores. */
 static mcr_status answer_block(mcr_prediction *w, int64_t first, const wanted *to)
 {
@@ -402,6 +415,10 @@ static mcr_status answer_block(mcr_prediction *w, int64_t first, const wanted *t
             .proba = decide.proba,
             .std = to->std ? to->std + first : NULL,
         });
+    if (!s && f->task == MCR_REGRESS && decide.value)
+        s = check_numbers(w, first, decide.value, 1);
+    if (!s && to->score)
+        s = check_numbers(w, first, w->score, f->outputs);
     if (to->score && !s)
         memcpy(to->score + first * f->outputs, w->score,
                sizeof *w->score * (size_t)(w->count * f->outputs));
@@ -460,9 +477,13 @@ mcr_status mcr_model_prepare(mcr_data **out, mcr *ctx, const mcr_model *m, const
 static mcr_status predict(mcr *ctx, const mcr_model *m, const mcr_data *data, const wanted *to)
 {
     mcr_data *ready = NULL;
+    if (m->loaded)
+        mcr_asking(ctx, true);
     mcr_status s = mcr_model_prepare(&ready, ctx, m, data);
     if (!s)
         s = predict_ready(ctx, m, ready, to);
+    if (m->loaded)
+        mcr_asking(ctx, false);
     mcr_data_free(ready);
     return s;
 }

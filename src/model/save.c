@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/limits.h"
 #include "model/container.h"
 #include "model/libsvm.h"
 #include "model/model.h"
@@ -319,21 +320,6 @@ static mcr_status get_info(mcr_model **out, const mcr_container *c, const mcr_ke
     return s;
 }
 
-/* Whether a parameter called file is given; fields, quoted or not, may have that word in them. */
-static bool names_file(const char *text)
-{
-    bool quoted = false;
-    for (const char *p = text; *p; p++) {
-        if (*p == '\\' && quoted && p[1])
-            p++;
-        else if (*p == '"')
-            quoted = !quoted;
-        if (!quoted && strncmp(p, "file", 4) == 0 && p[4 + strspn(p + 4, " \t\n\v\f\r")] == '=')
-            return true;
-    }
-    return false;
-}
-
 static mcr_status get_kernel(mcr_kernel **out, const mcr_container *c, const char tag[4])
 {
     mcr_reader r;
@@ -344,15 +330,17 @@ static mcr_status get_kernel(mcr_kernel **out, const mcr_container *c, const cha
     if (!text)
         r.bad = true;
     s = mcr_reader_end(&r, c->file, "its kernel");
-    if (!s && names_file(text)) /* a model holds all it needs */
-        s = mcr_fail_at(c->ctx, MCR_BAD_DATA, c->file, 0,
+    if (!s) {
+        s = mcr_kernel_parse_foreign(out, c->ctx, text);
+        if (s == MCR_BAD_DATA) /* a model holds all it needs */
+            mcr_fail_at(c->ctx, s, c->file, 0,
                         "the model's kernel names a file, which no model does: it is not loaded");
-    if (!s)
-        s = mcr_kernel_parse(out, c->ctx, text);
+        if (s == MCR_BAD_CALL)
+            s = mcr_fail_at(c->ctx, MCR_BAD_DATA, c->file, 0,
+                            "the model's kernel is not known to this Mercer");
+    }
     mcr_free(c->ctx, text);
-    return s == MCR_BAD_CALL ? mcr_fail_at(c->ctx, MCR_BAD_DATA, c->file, 0,
-                                           "the model's kernel is not known to this Mercer")
-                             : s;
+    return s;
 }
 
 static void free_names(mcr *ctx, char **name, int64_t count)
@@ -768,9 +756,14 @@ mcr_status mcr_model_load_memory(mcr_model **out, mcr *ctx, const char *name, co
                                  size_t count)
 {
     *out = NULL;
-    if (mcr_libsvm_recognise(bytes, count))
-        return mcr_libsvm_read(out, ctx, name, bytes, count);
-    return read_mercer(out, &(mcr_container){ctx, name, bytes, count});
+    mcr_reading_begin(ctx, name, count);
+    mcr_status s = mcr_libsvm_recognise(bytes, count)
+                       ? mcr_libsvm_read(out, ctx, name, bytes, count)
+                       : read_mercer(out, &(mcr_container){ctx, name, bytes, count});
+    mcr_reading_end(ctx);
+    if (!s)
+        (*out)->loaded = true;
+    return s;
 }
 
 /* The whole file, unpacked if it is gzip. */
@@ -793,6 +786,7 @@ mcr_status mcr_model_load(mcr_model **out, mcr *ctx, const char *path)
     mcr_input *in = NULL;
     mcr_text file;
     mcr_text_init(&file, ctx);
+    mcr_reading_begin(ctx, path, 0);
     mcr_status s = mcr_input_open(&in, ctx, path);
     if (!s)
         s = slurp(in, &file);
@@ -801,5 +795,6 @@ mcr_status mcr_model_load(mcr_model **out, mcr *ctx, const char *path)
                                   (size_t)file.length);
     mcr_input_close(in);
     mcr_text_free(&file);
+    mcr_reading_end(ctx);
     return s;
 }

@@ -39,17 +39,23 @@ static void score_classes(const mcr_data *data, const double *value, const int64
 /* Numbers that stand `step` apart. */
 static void score_numbers(const double *y, const double *value, int64_t step, mcr_metrics *out)
 {
-    double mean = 0, total = 0, squares = 0, sizes = 0, n = (double)out->n;
+    double mean = 0, total = 0, squares = 0, sizes = 0, n = (double)out->n, largest = 0;
+    int e = 0;
     for (int64_t i = 0; i < out->n; i++)
-        mean += y[i * step] / n;
+        largest = fmax(largest, fmax(fabs(y[i * step]), fabs(value[i * step])));
+    /* Divided by a power of two where squares would overflow or vanish: no other digit changes. */
+    if (largest > 1e150 || largest < 1e-150)
+        (void)frexp(largest, &e);
+    for (int64_t i = 0; i < out->n; i++)
+        mean += ldexp(y[i * step], -e) / n;
     for (int64_t i = 0; i < out->n; i++) {
-        double target = y[i * step], error = target - value[i * step];
+        double target = ldexp(y[i * step], -e), error = target - ldexp(value[i * step], -e);
         squares += error * error;
         sizes += fabs(error);
         total += (target - mean) * (target - mean);
     }
-    out->mse = squares / n;
-    out->mae = sizes / n;
+    out->mse = ldexp(squares / n, 2 * e);
+    out->mae = ldexp(sizes / n, e);
     out->r2 = total > 0 ? 1 - squares / total : NAN;
 }
 

@@ -94,7 +94,7 @@ def test_progress_is_one_line_and_goes_away():
 
 def test_interrupt_stops_cleanly():
     status, text = on_terminal(*slow(5000), "-o", "g.csv", stop_after=b"%")
-    tap.check_equal(status, 1)
+    tap.check_equal(status, 130)
     tap.check_equal(plain(text).split("\r")[-1].strip(), "mercer: interrupted")
     tap.check_equal(os.listdir("."), ["x.npy"])
 
@@ -107,7 +107,7 @@ def test_slow_kernels_can_be_interrupted():
             out.write("".join(chance.choice("ACGT") for _ in range(300)) + "\n")
     status, text = on_terminal("gram", "dna.txt", "--format", "text", "--target", "none", "-k", "gkm",
                                "-o", "g.npy", stop_after=b"%")
-    tap.check_equal(status, 1)
+    tap.check_equal(status, 130)
     assert "gkm" in text, text
     tap.check_equal(plain(text).split("\r")[-1].strip(), "mercer: interrupted")
     tap.check_equal(os.listdir("."), ["dna.txt"])
@@ -122,7 +122,7 @@ def test_interrupt_while_waiting_for_input():
     out, said = run.communicate(timeout=30)
     os.close(writing)
     os.close(reading)
-    tap.check_equal(run.returncode, 1)
+    tap.check_equal(run.returncode, 130)
     tap.check_equal(said, "mercer: interrupted\n")
     tap.check_equal(out, '{"error": {"message": "interrupted", "file": null, "line": null}}\n')
 

@@ -1,0 +1,352 @@
+"""Files that mean harm: a small file takes neither memory nor time out of proportion, reaches no other
+file, and what is refused says why. The files of ../shared/hostile are tried where they are.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+
+import gzip
+import json
+import os
+import random
+import resource
+import subprocess
+import time
+
+import forge
+import tap
+
+HOSTILE = tap.DATA.resolve().parent / "hostile"
+SMALL = 64 << 20
+
+
+def run(*args, status=(1,), env=None):
+    """Runs the program; what it printed, and how long it took."""
+    call = [tap.MERCER] + [str(a) for a in args]
+    began = time.monotonic()
+    child = subprocess.Popen(call, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                             env=dict(os.environ, **(env or {})))
+    out, err = child.communicate(timeout=100)
+    took = time.monotonic() - began
+    assert child.returncode in status, (call, child.returncode, out[-500:], err[-500:])
+    if child.returncode:
+        assert err.startswith("mercer: ") and err.count("\n") >= 1, err
+    return out, err, took
+
+
+def peak(*args, status=(1,), env=None):
+    """As run; also the peak of the resident memory in bytes, measured in a process of its own."""
+    reader, writer = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        try:
+            os.close(reader)
+            out, err, took = run(*args, status=status, env=env)
+            used = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024
+            os.write(writer, json.dumps([out[-2000:], err[-2000:], took, used]).encode())
+            os._exit(0)
+        except BaseException as fault:
+            os.write(writer, json.dumps(str(fault)).encode())
+            os._exit(1)
+    os.close(writer)
+    text = b""
+    while True:
+        piece = os.read(reader, 65536)
+        if not piece:
+            break
+        text += piece
+    os.close(reader)
+    _, state = os.waitpid(pid, 0)
+    value = json.loads(text)
+    assert state == 0, value
+    return value
+
+
+def sanitized():
+    with open(tap.MERCER, "rb") as f:
+        return b"__asan_init" in f.read()
+
+
+def check_small(*args, status=(1,), seconds=1.0):
+    """Refused or done within 64 MB and a second."""
+    out, err, took, used = peak(*args, status=status)
+    if not sanitized():
+        assert used <= SMALL, "%.0f MB: %s" % (used / 1e6, args)
+        assert took <= seconds * 4, "%.1f s: %s" % (took, args)  # the machine may be busy
+    return out, err
+
+
+def make_model(kernel="linear", learner="svm"):
+    with open("d.csv", "w") as f:
+        f.write("a,b,y\n" + "".join("%d,%d,%s\n" % (i, i * i % 7, "pq"[i % 2]) for i in range(12)))
+    tap.mercer("fit", learner, "d.csv", "-k", kernel, "-o", "m.mercer", "--quiet")
+    return "m.mercer"
+
+
+# ---- a model reaches no other file ---------------------------------------------------------------
+
+
+def test_kernel_of_a_model_opens_no_file():
+    """Also where quotes stand inside a value that is not quoted, so that the text alone misleads."""
+    make_model()
+    with open("q.csv", "w") as f:
+        f.write("1,0\n0,1\n")
+    for kernel in ('mahalanobis(file=q.csv)', 'mahalanobis(file = "q.csv")',
+                   'conformal(f=a"b, mahalanobis(file="q.csv"))',
+                   'linear + 2*mahalanobis(x, file=q.csv)'):
+        forge.replace("m.mercer", "e.mercer", KERN=forge.text(kernel))
+        for verb in (["info"], ["predict"]):
+            words = verb + ["e.mercer"] + (["d.csv"] if verb == ["predict"] else [])
+            call = ["strace", "-f", "-e", "trace=open,openat", tap.MERCER] + words
+            done = tap.mercer(*words, status=1)
+            assert "names a file" in done.stderr or "not known" in done.stderr, done.stderr
+            try:
+                traced = subprocess.run(call, capture_output=True, text=True)
+            except FileNotFoundError:
+                continue  # no strace here: the message is what there is
+            assert "q.csv" not in traced.stderr, traced.stderr
+
+
+def test_kernel_of_the_user_opens_its_file():
+    make_model()
+    with open("q.csv", "w") as f:
+        f.write("1,0\n0,1\n")
+    tap.mercer("fit", "svm", "d.csv", "-k", "mahalanobis(file=q.csv)", "-o", "n.mercer", "--quiet")
+    os.remove("q.csv")
+    assert "q.csv" not in tap.mercer("info", "n.mercer").stdout  # a model holds values
+    tap.mercer("predict", "n.mercer", "d.csv")
+
+
+# ---- memory ------------------------------------------------------------------------------------
+
+
+def test_huge_index():
+    with open("big.svm", "w") as f:
+        f.write("1 1:1 268435456:1\n-1 1:2\n")
+    for more in (["svm", "-k", "linear"], ["svm", "-k", "rbf(gamma=1)", "--scale", "standard"],
+                 ["ridge", "-k", "linear"]):
+        _, err = check_small("fit", more[0], "big.svm", *more[1:])
+        assert "268435456" in err and "2.1 GB" in err and "--max-data" in err, err
+
+
+def test_huge_index_by_kernel_values():
+    """Who allows it gets it, and kernel values need no dense vectors."""
+    with open("big.svm", "w") as f:
+        f.write("1 1:1 268435456:1\n-1 1:2\n")
+    out, _, _, used = peak("fit", "svm", "big.svm", "-k", "rbf(gamma=1)", "--max-data", "8G", "-o",
+                           "m.mercer", status=(0,))
+    assert sanitized() or used < SMALL, used
+    check_small("predict", "m.mercer", "big.svm", "--max-data", "8G", status=(0,))
+
+
+def test_model_of_huge_vectors():
+    with open("s.svm", "w") as f:
+        f.write("1 1:1 3:1\n-1 1:2\n1 2:1\n-1 3:3\n")
+    tap.mercer("fit", "svm", "s.svm", "-k", "rbf(gamma=1)", "-o", "m.mercer", "--quiet")
+    rows = [[(0, 1.0), (2, 1.0)], [(0, 2.0)], [(1, 1.0)], [(2, 3.0), (2147483645, 1.0)]]
+    forge.replace("m.mercer", "big.mercer", OBJS=forge.sparse_objects(2147483646, rows))
+    check_small("predict", "big.mercer", "s.svm", status=(0, 1))
+    check_small("info", "big.mercer", status=(0, 1))
+
+
+def test_graph_of_nodes_alone():
+    with open("g.jsonl", "w") as f:
+        for i in range(8):
+            f.write('{"y": %d, "graph": {"nodes": %d, "edges": [[0, 1]]}}\n' % (i % 2, 2 + i))
+    tap.mercer("fit", "svm", "g.jsonl", "-k", "wl(h=1)", "-o", "m.mercer", "--quiet")
+    support = tap.mercer_json("info", "m.mercer")["support"]
+    forge.replace("m.mercer", "bomb.mercer", OBJS=forge.bare_graphs(100000000, support))
+    _, err = check_small("info", "bomb.mercer")
+    assert "out of all proportion" in err and "--max-data" in err, err
+
+
+def bomb(name, head, piece, times, tail=b""):
+    with gzip.open(name, "wb", compresslevel=9) as f:
+        f.write(head)
+        for _ in range(times):
+            f.write(piece)
+        f.write(tail)
+
+
+def test_gzip_bombs():
+    zeros = b"\0" * (1 << 20)
+    make_model()
+    bomb("model.mercer", b"MERCER\r\n\1\0\0\0INFO", zeros, 300)
+    _, err = check_small("predict", "model.mercer", "d.csv")
+    assert "unpacks to more than 250 times its size" in err, err
+    bomb("data.csv.gz", b"a,y\n", b"0,0\n" * (1 << 18), 200)
+    check_small("info", "data.csv.gz")
+    check_small("predict", "m.mercer", "data.csv.gz")
+    out, err = check_small("info", "data.csv.gz", "--max-data", "40M")
+    assert "limit for data is" in err, err
+
+
+def test_limit_for_data():
+    with open("d.csv", "w") as f:
+        f.write("a,b,c,y\n" + "1.5,2.5,3.5,1\n2,3,4,0\n" * 100000)
+    _, err = check_small("fit", "ridge", "d.csv", "-k", "linear", "--max-data", "4M", seconds=5)
+    assert "limit for data is 4.1 MB" in err, err
+    tap.mercer("fit", "ridge", "d.csv", "-k", "linear", "--max-data", "100M", "--quiet")
+
+
+# ---- work --------------------------------------------------------------------------------------
+
+
+def strings(name, count, length):
+    draw = random.Random(1)
+    with open(name, "w") as f:
+        for i in range(count):
+            f.write("%d\t%s\n" % (i % 2, "".join(draw.choice("ACGT") for _ in range(length))))
+    return name
+
+
+def test_kernels_estimate_their_work():
+    dna, long = strings("dna.txt", 40, 600), strings("long.txt", 4, 1000000)
+    with open("star.jsonl", "w") as f:
+        for i in range(2):
+            f.write(json.dumps({"y": i, "graph": {
+                "nodes": ["CO"[v % 2] for v in range(10000)],
+                "edges": [[0, v] for v in range(1, 10000)]}}) + "\n")
+    for file, kernel, more in ((dna, "gkm(l=20,k=10,d=20)", ["--max-work", "60"]),
+                               (dna, "mismatch(k=20,m=8)", ["--max-work", "60"]),
+                               (long, "ssk(p=5)", []),
+                               ("star.jsonl", "graphlet(p=5,connected=yes)", [])):
+        _, err = check_small("gram", file, "-k", kernel, "-o", "g.npy", *more)
+        assert "this would take about" in err and "(--max-work SECONDS)" in err, err
+    tap.mercer("gram", dna, "-k", "gkm", "-o", "g.npy", "--quiet")  # the usual one is no harm
+    _, err = check_small("gram", long, "-k", "ssk(p=5)", "-o", "g.npy", "--max-work", "1e9",
+                         "--memory", "64M")
+    assert "needs 1.6 GB" in err or "needs" in err and "memory budget" in err, err
+    _, err = check_small("gram", strings("many.txt", 100, 1500), "-k", "blended(p=1000)", "-o",
+                         "g.npy", "--memory", "16M", seconds=3)
+    assert "blended needs" in err, err
+
+
+def test_a_model_is_given_less_work():
+    """20 seconds by the estimate, where training may begin an hour of it."""
+    with open("s.txt", "w") as f:
+        f.write("1\tACGTACGTACGTACGTACGTACGT\n-1\tTTTTTTTTTTTTTTTTTTTTTTTT\n")
+    tap.mercer("fit", "svm", "s.txt", "-k", "mismatch(k=20,m=3)", "-o", "m.mercer", "--quiet")
+    forge.replace("m.mercer", "n.mercer", KERN=forge.text("mismatch(k=20,m=8)"))
+    file = strings("dna.txt", 100, 200)
+    _, err = check_small("predict", "n.mercer", file)
+    assert "the limit for work is 20 s" in err, err
+
+
+# ---- numbers -----------------------------------------------------------------------------------
+
+
+def test_overflow_is_an_error():
+    """No certificate of numbers that overflowed, and no file that does not load."""
+    with open("y.csv", "w") as f:
+        f.write("a,y\n" + "".join("%g,%de155\n" % (i / 10, i) for i in range(40)))
+    with open("h.csv", "w") as f:
+        f.write("a,y\n" + "".join("%g,%s1.7e308\n" % (i, "-" * (i % 2)) for i in range(20)))
+    done = tap.mercer("fit", "gp", "y.csv", "-k", "rbf(gamma=1)", "-o", "g.mercer", status=1)
+    assert "scale the targets" in done.stderr and not os.path.exists("g.mercer"), done.stderr
+    for learner in ("ridge", "svr", "nu-svr", "erm", "gp", "knn"):
+        either = ["--task", "regress"] if learner in ("ridge", "erm", "gp", "knn") else []
+        done = tap.mercer("fit", learner, "h.csv", "-k", "rbf(gamma=1)", "-o", "h.mercer", "--quiet",
+                          *either, status=None)
+        if done.returncode == 0:
+            tap.mercer("info", "h.mercer")
+            out = tap.mercer("predict", "h.mercer", "h.csv", status=None)
+            assert "nan" not in out.stdout and "inf" not in out.stdout, (learner, out.stdout)
+            os.remove("h.mercer")
+        else:
+            assert not os.path.exists("h.mercer"), learner
+
+
+def test_scaling_of_any_magnitude():
+    for unit in ("e160", "e-200", "e305", ""):
+        with open("s.csv", "w") as f:
+            f.write("a,y\n" + "".join("%d%s,%s\n" % (i, unit, "pq"[i > 0]) for i in range(-20, 21)))
+        for how in ("standard", "minmax"):
+            got = tap.mercer_json("fit", "svm", "s.csv", "-k", "linear", "-C", "100", "--scale", how)
+            tap.check_equal(got["train"]["accuracy"], 1, "%s %s" % (unit, how))
+
+
+def test_metrics_without_variance():
+    with open("c.csv", "w") as f:
+        f.write("a,y\n1,5\n2,5\n3,5\n4,5\n")
+    tap.mercer("fit", "ridge", "c.csv", "-k", "linear", "--task", "regress", "-o", "c.mercer",
+               "--quiet")
+    err = tap.mercer("predict", "c.mercer", "c.csv").stderr
+    assert "r2 undefined" in err and "nan" not in err, err
+
+
+# ---- outputs and limits of the process ---------------------------------------------------------
+
+
+def test_class_names_with_line_breaks():
+    """One line an object, whatever its class is called."""
+    with open("n.csv", "w") as f:
+        f.write('a,y\n1,"p\nq"\n2,r\n3,"p\nq"\n4,"t\tu"\n')
+    tap.mercer("fit", "knn", "n.csv", "-k", "linear", "--neighbors", "1", "-o", "n.mercer", "--quiet")
+    lines = tap.mercer("predict", "n.mercer", "n.csv").stdout.splitlines()
+    tap.check_equal(lines, ['"p\\nq"', "r", '"p\\nq"', '"t\\tu"'])
+    tap.check_equal(json.loads(lines[0]), "p\nq")
+
+
+def test_support_vector_without_number():
+    with open("p.model", "w") as f:
+        f.write("svm_type c_svc\nkernel_type precomputed\nnr_class 2\ntotal_sv 3\nrho 0.5\n"
+                "label 1 -1\nnr_sv 2 1\nSV\n1 0:3 \n1 \n-2 0:2 \n")
+    err = tap.mercer("export", "p.model", "--to", "libsvm", status=1).stderr
+    assert "p.model:10" in err and "0:number" in err, err
+
+
+def limited(limit, *args):
+    """The program with so many bytes of address space; its status and what it said."""
+    done = subprocess.run([tap.MERCER] + [str(a) for a in args], capture_output=True, text=True,
+                          timeout=60, preexec_fn=lambda: resource.setrlimit(
+                              resource.RLIMIT_AS, (limit, limit)))
+    return done.returncode, done.stdout, done.stderr
+
+
+def test_little_address_space():
+    """Every call ends, and says that memory is what is missing."""
+    if sanitized():
+        tap.skip("sanitizers need terabytes of address space")
+    make_model()
+    runs = 0
+    for megabytes in (12, 16, 24, 32, 50, 100, 200, 400, 600):
+        for call in (["fit", "ridge", "d.csv", "-k", "rbf(gamma=1)", "--task", "classify"],
+                     ["fit", "gp", "d.csv", "-k", "rbf(gamma=1)"],
+                     ["fit", "svm", "d.csv", "-k", "rbf(gamma=1)"],
+                     ["predict", "m.mercer", "d.csv"], ["info", "d.csv"],
+                     ["gram", "d.csv", "-k", "linear"]):
+            status, out, err = limited(megabytes << 20, *call, "--threads", 2, "--json")
+            runs += 1
+            assert status in (0, 1, 127), (megabytes, call, status, err)
+            if status == 1:
+                assert "memory" in err or "address space" in err, (megabytes, call, err)
+                assert "install" not in err, err
+                json.loads(out)["error"]["message"]
+    print("# %d runs with 12 to 600 MB of address space" % runs, flush=True)
+
+
+def test_shared_files():
+    """Every file of the collection, by the verbs that read it, under the limits that hold by
+    themselves."""
+    if not HOSTILE.is_dir():
+        tap.skip("no hostile files in " + str(HOSTILE))
+    make_model()
+    with open("s.svm", "w") as f:
+        f.write("1 1:1 5:1\n-1 1:2\n")
+    for name in sorted(os.listdir(HOSTILE)):
+        path, count = HOSTILE / name, 0
+        data = [p for p in (HOSTILE / "m.jsonl", "s.svm", "d.csv") if str(p) != str(path)]
+        calls = [["info", path], ["export", path, "--to", "libsvm"]]
+        if name.endswith((".mercer", ".model")):
+            calls += [["predict", path, d] for d in data]
+            calls += [["explain", path]]
+        elif not name.endswith(".md"):
+            calls += [["fit", "ridge", path, "-k", "linear", "--task", "regress"]]
+        for call in calls:
+            check_small(*call, status=(0, 1, 2))
+            count += 1
+        print("# %s: %d calls" % (name, count), flush=True)
+
+
+if __name__ == "__main__":
+    tap.main(globals())

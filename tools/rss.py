@@ -1,0 +1,69 @@
+"""rss.py [SIZE...]: the peak memory of the program beside what the user allowed.
+
+Runs every learner and verb on a9a and mnist (in MERCER_DATA) with --memory SIZE (default: 64M 256M 1G)
+and prints a table in Markdown: the peak of the resident memory less that of reading the data alone, less
+SIZE. Above 32 MB the line ends with an exclamation mark, and the exit status is 1.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+
+import os
+import sys
+import tempfile
+
+PROGRAM = os.environ.get("MERCER", "build/mercer")
+DATA = os.environ.get("MERCER_DATA", "../shared/data")
+UNITS = {"M": 1 << 20, "G": 1 << 30}
+SETS = {"a9a": "a9a/a9a", "mnist": "mnist/mnist.gz"}
+LEARNERS = {
+    "svm": [], "nu-svm": [], "one-class": [], "svr": [], "nu-svr": [], "ridge": [], "logistic": [],
+    "erm": [], "knn": [], "fisher": [], "pca": [], "kmeans": ["--clusters", "10"], "perceptron": [],
+    "pegasos": [],
+}
+LIMITED = {name for name in LEARNERS if name not in ("knn", "ridge", "fisher")}
+
+
+def peak(*words):
+    """(status, bytes) of one call; the time it may take is limited, as memory is asked for early."""
+    pid = os.fork()
+    if pid == 0:
+        null = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(null, 1)
+        os.dup2(null, 2)
+        os.execv(PROGRAM, [PROGRAM] + [str(w) for w in words])
+    _, status, usage = os.wait4(pid, 0)
+    return os.waitstatus_to_exitcode(status), usage.ru_maxrss * 1024
+
+
+def main():
+    sizes = [a for a in sys.argv[1:] if a[-1] in UNITS] or ["64M", "256M", "1G"]
+    seconds = os.environ.get("RSS_SECONDS", "10")
+    bad = 0
+    folder = tempfile.mkdtemp()
+    print("| set | call | " + " | ".join(sizes) + " |\n|---|---|" + "---|" * len(sizes))
+    for name, path in SETS.items():
+        file = os.path.join(DATA, path)
+        if not os.path.exists(file):
+            continue
+        _, base = peak("info", file)
+        model = os.path.join(folder, "m.mercer")
+        peak("fit", "svm", file, "-k", "linear", "--time-limit", seconds, "-o", model)
+        calls = {"fit " + l: ["fit", l, file, "-k", "rbf(gamma=0.01)"] + more +
+                 (["--time-limit", seconds] if l in LIMITED else [])
+                 for l, more in LEARNERS.items()}
+        calls["predict"] = ["predict", model, file, "-o", os.path.join(folder, "p")]
+        calls["check"] = ["check", "rbf(gamma=0.01)", file]
+        for what, words in calls.items():
+            cells = []
+            for size in sizes:
+                allowed = int(size[:-1]) * UNITS[size[-1]]
+                status, bytes_ = peak(*words, "--memory", size)
+                over = (bytes_ - base - allowed) / 1e6
+                mark = "!" if over > 33.5 else ""
+                bad += bool(mark)
+                cells.append("%s%+.0f MB%s" % ("refused, " if status else "", over, mark))
+            print("| %s | %s | %s |" % (name, what, " | ".join(cells)), flush=True)
+    sys.exit(1 if bad else 0)
+
+
+main()
