@@ -15,6 +15,7 @@
 
 #include "advice.h"
 #include "cli.h"
+#include "drawing.h"
 #include "json.h"
 #include "learner.h"
 #include "output.h"
@@ -24,6 +25,7 @@
 
 typedef struct fit_call {
     const char *kernel, *output, *start, *resume, *scale;
+    int plot;
 } fit_call;
 
 typedef struct fit_job {
@@ -216,7 +218,9 @@ static int run(cli *c, const void *values)
 {
     fit_job job = {.c = c, .call = values};
     const char *path = job.call->output;
-    int bad = open_job(&job);
+    int bad = cli_draw_check(c, job.call->plot);
+    if (!bad)
+        bad = open_job(&job);
     if (!bad)
         bad = train(&job);
     if (!bad && path)
@@ -230,6 +234,8 @@ static int run(cli *c, const void *values)
         fflush(stdout);
         warn(&job);
     }
+    if (!bad && job.call->plot)
+        bad = cli_draw_learning(c, job.options, job.kernel, job.data);
     close_job(&job);
     return bad;
 }
@@ -264,6 +270,7 @@ static const cli_option options[] = {
      .offset = AT(resume),
      .argument = "MODEL",
      .help = "go on from a model of perceptron or pegasos with more data"},
+    CLI_PLOT_OPTION(AT(plot), "draw a learning curve: errors against the number of objects"),
     CLI_LAST_OPTION,
 };
 

@@ -40,16 +40,20 @@ int mcr_shape_outline(mcr_shape shape, double *px, double *py)
 
 /* ---- where values lie ------------------------------------------------------------------------ */
 
+/* Far outside is as good as further outside, and NAN stays NAN. */
+static double near(double share)
+{
+    return share < -50 ? -50 : share > 50 ? 50 : share;
+}
+
 static double across(const drawing *d, double v)
 {
-    double share = mcr_axis_share(&d->p->x, v);
-    return d->at->box.x + d->at->box.w * fmin(fmax(share, -50), 50);
+    return d->at->box.x + d->at->box.w * near(mcr_axis_share(&d->p->x, v));
 }
 
 static double up(const drawing *d, double v)
 {
-    double share = mcr_axis_share(&d->p->y, v);
-    return d->at->box.y + d->at->box.h * (1 - fmin(fmax(share, -50), 50));
+    return d->at->box.y + d->at->box.h * (1 - near(mcr_axis_share(&d->p->y, v)));
 }
 
 static double *place_all(drawing *d, const double *v, int64_t count, bool vertical)
@@ -208,7 +212,7 @@ static void draw_boxes(drawing *d, const mcr_mark *m)
 static void draw_cells(drawing *d, const mcr_mark *m)
 {
     int64_t cells = m->rows * m->cols;
-    if (m->x_edge || m->y_edge || (cells <= CELLS_AS_BOXES && !m->smooth)) {
+    if (m->x_edge || m->y_edge || (cells <= CELLS_AS_BOXES && m->rows > 1 && m->cols > 1 && !m->smooth)) {
         draw_boxes(d, m);
         return;
     }

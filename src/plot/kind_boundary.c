@@ -275,7 +275,7 @@ static mcr_grid grid_of(const region *r, int64_t cols, int64_t rows, mcr_panel *
 static mcr_status draw_region(region *r, mcr_panel *panel)
 {
     mcr_plotting *p = r->p;
-    bool many = r->plane.supports > 4000 && !r->flat;
+    bool many = (r->plane.supports > 4000 && !r->flat) || p->f->moves;
     mcr_grid g = grid_of(r, many ? COLS / 2 : COLS, many ? ROWS / 2 : ROWS, panel);
     int64_t nodes = g.cols * g.rows;
     r->strength = mcr_blocks_reals(&p->scratch, nodes);

@@ -22,7 +22,7 @@ static mcr_status set_colours(table *t)
 {
     mcr_plotting *p = t->p;
     t->by.n = mcr_data_count(p->data);
-    t->by.legend = true;
+    t->by.legend = mcr_plot_has_classes(p->data);
     t->by.small = t->columns > 2;
     return mcr_plot_has_classes(p->data) ? mcr_plot_classes(p, p->data, &t->by) : MCR_OK;
 }

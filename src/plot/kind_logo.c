@@ -313,7 +313,16 @@ static void overlay(profile *f, const window *list, int64_t count, int64_t lengt
     }
 }
 
-/* The positions that most windows reach. */
+static double information(const profile *f, int64_t at)
+{
+    share list[BYTES];
+    double sum = 0;
+    for (int i = stack(f, at, list); i-- > 0;)
+        sum += list[i].size;
+    return sum;
+}
+
+/* The positions that many windows reach, and that say something. */
 static void trim(const profile *f, int64_t *from, int64_t *to)
 {
     double most = 0;
@@ -321,9 +330,9 @@ static void trim(const profile *f, int64_t *from, int64_t *to)
         most = fmax(most, f->total[i]);
     *from = 0;
     *to = f->width;
-    while (*from + 1 < *to && f->total[*from] < 0.5 * most)
+    while (*from + 1 < *to && (f->total[*from] < 0.3 * most || information(f, *from) < 0.15))
         ++*from;
-    while (*to > *from + 1 && f->total[*to - 1] < 0.5 * most)
+    while (*to > *from + 1 && (f->total[*to - 1] < 0.3 * most || information(f, *to - 1) < 0.15))
         --*to;
 }
 

@@ -160,20 +160,32 @@ static mcr_status add_levels(mcr_plotting *p, mcr_panel *panel, const mcr_grid *
     return s;
 }
 
-static mcr_status add_objects(mcr_plotting *p, mcr_panel *panel, const mcr_plane *plane,
-                              const mcr_mark *like)
+static mcr_status add_objects(mcr_plotting *p, mcr_panel *panel, const mcr_plane *plane)
 {
     const double *y = p->data ? mcr_data_targets(p->data) : NULL;
-    double v0 = like->v0, v1 = like->v1;
     if (!y || mcr_data_target_kind(p->data) != MCR_REAL_TARGETS)
         return MCR_OK;
-    mcr_scatter s = {.n = plane->n, .x = plane->at[0], .y = plane->at[1], .value = y, .name = "data"};
+    /* Where other columns matter, too, the target of a point is not to be compared with the surface. */
+    bool compared = plane->cols == 2 && plane->n <= MCR_PLOT_POINTS;
+    mcr_scatter s = {.n = plane->n,
+                     .x = plane->at[0],
+                     .y = plane->at[1],
+                     .value = compared ? y : NULL,
+                     .name = "data",
+                     .legend = !compared};
     mcr_status status = mcr_plot_scatter(p, panel, &s);
     if (status)
         return status;
     mcr_mark *m = &panel->mark[panel->count - 1];
-    m->v0 = m->ramp == MCR_RAMP_HEAT ? v0 : m->v0;
-    m->v1 = m->ramp == MCR_RAMP_HEAT ? v1 : m->v1;
+    if (!compared) {
+        m->ink = MCR_INK_PAPER;
+        m->size = plane->n <= MCR_PLOT_POINTS ? 3.5 : 0;
+        m->alpha = 0.8;
+        return MCR_OK;
+    }
+    mcr_mark *cells = &panel->mark[0];
+    cells->v0 = m->v0 = fmin(m->v0, cells->v0);
+    cells->v1 = m->v1 = fmax(m->v1, cells->v1);
     return MCR_OK;
 }
 
@@ -220,7 +232,7 @@ static mcr_status draw_surface(mcr_plotting *p, mcr_plane *plane)
     panel->no_grid = true;
     if (!s)
         s = add_levels(p, panel, &g, low, high);
-    return s ? s : add_objects(p, panel, plane, &panel->mark[0]);
+    return s ? s : add_objects(p, panel, plane);
 }
 
 static mcr_status make_curve(mcr_plotting *p, bool band)

@@ -128,9 +128,21 @@ static void place_panels(mcr_layout_of *l, const mcr_figure *f, double top)
         measure(l, panel, &l->place[p], w - m.left[panel->col] - m.right[panel->col],
                 h - m.top[panel->row] - m.bottom[panel->row], &again);
     }
+    /* All boxes are of one size: what the margins leave is shared evenly. */
+    double wide = l->width - l->font * 0.8, high = l->height - top - l->font * 0.3;
+    for (int k = 0; k < cols; k++)
+        wide -= again.left[k] + again.right[k];
+    for (int k = 0; k < rows; k++)
+        high -= again.top[k] + again.bottom[k];
     for (int64_t p = 0; p < frame->panels; p++) {
         const mcr_panel *panel = &frame->panel[p];
-        mcr_box cell = {l->font * 0.4 + w * panel->col, top + h * panel->row, w, h};
+        mcr_box cell = {l->font * 0.4, top, wide / cols, high / rows};
+        for (int k = 0; k < panel->col; k++)
+            cell.x += again.left[k] + again.right[k] + wide / cols;
+        for (int k = 0; k < panel->row; k++)
+            cell.y += again.top[k] + again.bottom[k] + high / rows;
+        cell.w += again.left[panel->col] + again.right[panel->col];
+        cell.h += again.top[panel->row] + again.bottom[panel->row];
         place_panel(l, panel, &l->place[p], cell, &again);
     }
 }

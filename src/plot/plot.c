@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "plot/plotting.h"
 #include "plot/scale.h"
 
@@ -182,11 +183,39 @@ mcr_status mcr_plot_subtitle(mcr_plotting *p, const char *format, ...)
     return p->f->subtitle ? MCR_OK : MCR_NO_MEMORY;
 }
 
+/* Numbers of many digits are for reading back, not for reading: four are enough here. Options are
+ * separated by blanks; commas read better. */
+static void shorten(const char *from, char *to, size_t room, bool commas)
+{
+    const char *end = from + strlen(from);
+    char *last = to + room - MCR_REAL_TEXT - 4;
+    while (*from && to < last) {
+        double value;
+        const char *after = strchr("0123456789", *from) ? mcr_parse_real(from, end, &value) : NULL;
+        if (after && after - from > 6 && value != 0) {
+            double unit = pow(10, 3 - floor(log10(fabs(value))));
+            to += mcr_print_real(to, round(value * unit) / unit);
+            from = after;
+        } else if (after) {
+            memcpy(to, from, (size_t)(after - from));
+            to += after - from;
+            from = after;
+        } else {
+            if (commas && *from == ' ')
+                *to++ = ',';
+            *to++ = *from++;
+        }
+    }
+    *to = '\0';
+}
+
 const char *mcr_plot_made_by(mcr_plotting *p)
 {
     const mcr_report_fit *r = p->report;
-    const char *options = r->options ? r->options : "";
-    const char *text = mcr_blocks_format(&p->scratch, "%s, %.200s%s%.150s", r->learner, r->kernel,
+    char kernel[320], options[200];
+    shorten(r->kernel ? r->kernel : "", kernel, sizeof kernel, false);
+    shorten(r->options ? r->options : "", options, sizeof options, true);
+    const char *text = mcr_blocks_format(&p->scratch, "%s, %s%s%s", r->learner, kernel,
                                          *options ? ", " : "", options);
     return text ? text : r->learner;
 }

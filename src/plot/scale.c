@@ -13,7 +13,7 @@
 double mcr_axis_share(const mcr_axis *a, double value)
 {
     if (a->log)
-        return value > 0 ? log(value / a->min) / log(a->max / a->min) : -1e6;
+        return value <= 0 ? -1e6 : log(value / a->min) / log(a->max / a->min);
     return (value - a->min) / (a->max - a->min);
 }
 
@@ -103,8 +103,15 @@ static void log_ticks(const mcr_axis *a, int wanted, mcr_ticks *out)
     double low = log10(a->min), high = log10(a->max);
     int first = (int)ceil(low - 1e-9), last = (int)floor(high + 1e-9);
     int step = (last - first) / (wanted > 1 ? wanted : 1) + 1;
-    for (int e = first; e <= last; e += step)
-        add(out, pow(10, e), mcr_number_text(text, pow(10, e), 3));
+    bool powers = first < -4 || last > 5; /* then all of them, but for 1 */
+    for (int e = first; e <= last; e += step) {
+        strcpy(text, powers && e != 0 ? "10" : "");
+        if (powers && e != 0 && e != 1)
+            put_exponent(text, e);
+        else if (!powers || e == 0)
+            mcr_number_text(text, pow(10, e), 3);
+        add(out, pow(10, e), text);
+    }
     if (out->count >= 3)
         return;
     /* Less than two decades: 2 and 5 of each as well. */

@@ -306,7 +306,7 @@ static void draw_ticks(const plot_box *b, const mcr_ticks *x, const mcr_ticks *y
 static void draw_panel(screen *s, const mcr_panel *p, int x, int y, int w, int h)
 {
     mcr_ticks tx, ty;
-    plot_box b = {s, p, x, y + 1, w, h - 3};
+    plot_box b = {s, p, x, y + 1, w, h - (p->x.label && !p->x.silent ? 4 : 3)};
     int labels = p->y.names ? b.h / 1 : b.h / 4;
     mcr_axis_ticks(&p->y, labels < 2 ? 2 : labels, &ty);
     int left = 0;
