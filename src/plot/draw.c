@@ -288,6 +288,26 @@ static void rule(mcr_canvas *c, double x0, double y0, double x1, double y1, mcr_
     c->type->path(c, x, y, 2, false, &s);
 }
 
+/* A text that must not be longer than `most` pixels: in smaller letters, and then cut. */
+static void put_fitted(mcr_canvas *c, double x, double y, const char *text, double most,
+                       mcr_font font)
+{
+    const double smallest = 0.74, wide = font.bold ? 1.14 : 1.06;
+    char cut[256];
+    double width = mcr_text_width(text) * font.size * wide;
+    if (width > most)
+        font.size *= fmax(most / width, smallest);
+    if (width * smallest > most) {
+        int count = (int)(mcr_text_columns(text) * most / (width * smallest)) - 1;
+        size_t bytes = mcr_text_bytes(text, count > 1 ? count : 1);
+        bytes = bytes < sizeof cut - 4 ? bytes : mcr_text_bytes(text, 60);
+        memcpy(cut, text, bytes);
+        strcpy(cut + bytes, "…");
+        text = cut;
+    }
+    c->type->text(c, x, y, text, &font);
+}
+
 static void draw_grid(const drawing *d)
 {
     const mcr_box *b = &d->at->box;
@@ -319,13 +339,13 @@ static void draw_axis_texts(const drawing *d)
                          d->at->y.tick[i].text, &beside);
     mcr_font label = {.size = fs, .anchor = 0.5, .ink = MCR_INK_TEXT};
     if (d->p->x.label)
-        d->c->type->text(d->c, b->x + b->w / 2, d->at->x_label, d->p->x.label, &label);
+        put_fitted(d->c, b->x + b->w / 2, d->at->x_label, d->p->x.label, b->w * 1.15, label);
     label.angle = -90;
     if (d->p->y.label)
-        d->c->type->text(d->c, d->at->y_label, b->y + b->h / 2, d->p->y.label, &label);
+        put_fitted(d->c, d->at->y_label, b->y + b->h / 2, d->p->y.label, b->h * 1.1, label);
     mcr_font title = {.size = fs, .anchor = 0, .ink = MCR_INK_TEXT, .bold = true};
     if (d->p->title)
-        d->c->type->text(d->c, b->x, b->y - fs * 0.55, d->p->title, &title);
+        put_fitted(d->c, b->x, b->y - fs * 0.55, d->p->title, b->w, title);
 }
 
 static void draw_frame_box(const drawing *d)
@@ -407,18 +427,13 @@ void mcr_draw_back(mcr_canvas *c, const mcr_figure *f, const mcr_layout_of *l)
 {
     mcr_style paper = {.fill = MCR_INK_PAPER, .stroke = MCR_INK_NONE, .fill_alpha = 1};
     c->type->rect(c, (mcr_box){0, 0, l->width, l->height}, &paper);
-    mcr_font title = {.size = l->font * 1.15, .bold = true, .ink = MCR_INK_TEXT};
-    double width = f->title ? mcr_text_width(f->title) * title.size * 1.05 : 0;
-    if (width > l->width - l->font * 1.5)
-        title.size *= (l->width - l->font * 1.5) / width;
-    mcr_font subtitle = {.size = l->font * 0.92, .ink = MCR_INK_MUTED};
-    width = f->subtitle ? mcr_text_width(f->subtitle) * subtitle.size : 0;
-    if (width > l->width - l->font * 1.5)
-        subtitle.size *= (l->width - l->font * 1.5) / width;
+    const mcr_font title = {.size = l->font * 1.15, .bold = true, .ink = MCR_INK_TEXT};
+    const mcr_font subtitle = {.size = l->font * 0.92, .ink = MCR_INK_MUTED};
+    double most = l->width - l->font * (f->frames > 1 ? 12 : 1.6);
     if (f->title)
-        c->type->text(c, l->font * 0.9, l->title, f->title, &title);
+        put_fitted(c, l->font * 0.9, l->title, f->title, most, title);
     if (f->subtitle)
-        c->type->text(c, l->font * 0.9, l->subtitle, f->subtitle, &subtitle);
+        put_fitted(c, l->font * 0.9, l->subtitle, f->subtitle, l->width - l->font * 1.6, subtitle);
     draw_legend(c, l);
     for (int64_t p = 0; p < l->panels; p++) {
         drawing d = {.c = c, .f = f, .l = l, .p = &f->frame[0].panel[p], .at = &l->place[p]};

@@ -13,11 +13,11 @@
 
 void *mcr_blocks_take(mcr_blocks *b, int64_t count, size_t size)
 {
-    if (mcr_reserve(b->ctx, &b->block, &b->room, b->count + 1, sizeof *b->block))
-        return NULL;
-    void *block = mcr_alloc_zero(b->ctx, (size_t)count, size);
+    mcr_status s = mcr_reserve(b->ctx, &b->block, &b->room, b->count + 1, sizeof *b->block);
+    void *block = s ? NULL : mcr_alloc_zero(b->ctx, (size_t)count, size);
     if (block)
         b->block[b->count++] = block;
+    b->failed = b->failed || !block;
     return block;
 }
 

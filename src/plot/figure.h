@@ -22,6 +22,7 @@ typedef struct mcr_blocks {
     mcr *ctx;
     void **block;
     int64_t count, room;
+    bool failed; /* one could not be had: what was made is not complete */
 } mcr_blocks;
 
 void *mcr_blocks_take(mcr_blocks *b, int64_t count, size_t size); /* cleared; NULL: no memory */

@@ -56,7 +56,8 @@ static mcr_status open_matrix(mcr_plotting *p, const char *kind, int64_t most, m
 /* "rbf(gamma=2); 400 of 1000 objects". */
 static mcr_status say_objects(mcr_plotting *p, const matrix *m, const char *more)
 {
-    const char *kernel = mcr_kernel_text(m->kernel);
+    char kernel[320];
+    mcr_plot_shorten(mcr_kernel_text(m->kernel), kernel, sizeof kernel, false);
     return m->n < m->all ? mcr_plot_subtitle(p, "%.200s; %lld of %lld objects%s", kernel,
                                              (long long)m->n, (long long)m->all, more)
                          : mcr_plot_subtitle(p, "%.200s; %lld objects%s", kernel, (long long)m->n,
@@ -288,7 +289,7 @@ static mcr_status add_dimension(mcr_plotting *p, const double *value, int64_t ra
     m->ink = MCR_INK_CLASS + 1;
     m->width = 2.2;
     panel->x = (mcr_axis){.label = "penalty λ", .log = true, .tight = true};
-    panel->y = (mcr_axis){.label = "effective dimension Σ μ / (μ + λ)", .zero = true};
+    panel->y = (mcr_axis){.label = "effective dimension", .zero = true};
     return MCR_OK;
 }
 

@@ -171,8 +171,7 @@ static mcr_status add_objects(mcr_plotting *p, mcr_panel *panel, const mcr_plane
                      .x = plane->at[0],
                      .y = plane->at[1],
                      .value = compared ? y : NULL,
-                     .name = "data",
-                     .legend = !compared};
+                     .name = "data"};
     mcr_status status = mcr_plot_scatter(p, panel, &s);
     if (status)
         return status;

@@ -145,17 +145,20 @@ static const char *param_name(mcr_plotting *p, const search *s, const varying *v
 
 /* ---- one parameter ----------------------------------------------------------------------------- */
 
+/* Two rings, in the colours of ink and paper: one of them shows on any background. */
 static mcr_status add_chosen(mcr_plotting *p, mcr_panel *panel, double x, double y)
 {
-    mcr_mark *m = mcr_panel_xy(p->f, panel, MCR_MARK_POINTS, "chosen", 1);
-    if (!m)
-        return MCR_NO_MEMORY;
-    m->x[0] = x;
-    m->y[0] = y;
-    m->shape = MCR_SHAPE_RING;
-    m->size = 13;
-    m->ink = MCR_INK_CLASS + 1;
-    m->legend = true;
+    for (int outer = 0; outer < 2; outer++) {
+        mcr_mark *m = mcr_panel_xy(p->f, panel, MCR_MARK_POINTS, outer ? "halo" : "chosen", 1);
+        if (!m)
+            return MCR_NO_MEMORY;
+        m->x[0] = x;
+        m->y[0] = y;
+        m->shape = MCR_SHAPE_RING;
+        m->size = outer ? 14.5 : 12;
+        m->ink = outer ? MCR_INK_PAPER : MCR_INK_TEXT;
+        m->legend = !outer;
+    }
     return MCR_OK;
 }
 
@@ -311,9 +314,12 @@ static mcr_status draw(mcr_plotting *p, search *s)
     if (!status)
         status = mcr_plot_title(p, "Search: best %.40s %s", s->metric,
                                 mcr_plot_number(p, best->score, 4));
+    char kernel[320], options[200];
+    mcr_plot_shorten(best->kernel, kernel, sizeof kernel, false);
+    mcr_plot_shorten(best->options, options, sizeof options, true);
     return status ? status
-                  : mcr_plot_subtitle(p, "chosen: %.200s %.150s; %lld points", best->kernel,
-                                      best->options, (long long)s->count);
+                  : mcr_plot_subtitle(p, "chosen: %s%s%s; %lld points", kernel, *options ? ", " : "",
+                                      options, (long long)s->count);
 }
 
 /* ---- where the points come from ---------------------------------------------------------------- */

@@ -16,7 +16,7 @@ enum { GRID = 16 }; /* rows and columns of panels, at most */
 static double letter_size(const mcr_figure *f, double width)
 {
     double size = width / 52 * (f->cols < 2 ? 1 : f->cols == 2 ? 0.95 : 0.85);
-    return size < 10.5 ? 10.5 : size > 24 ? 24 : size;
+    return size < 10.5 ? 10.5 : size > 28 ? 28 : size;
 }
 
 /* ---- legend ---------------------------------------------------------------------------------- */

@@ -76,7 +76,9 @@ mcr_status mcr_plot_make(mcr_plotting *p, const char *kind)
         names[i] = types[i]->info.name;
         if (strcmp(kind, names[i]) == 0) {
             p->f->kind = names[i];
-            return types[i]->make(p);
+            mcr_status s = types[i]->make(p);
+            /* A label that could not be copied is no reason to go on without it. */
+            return !s && (p->f->pool.failed || p->scratch.failed) ? MCR_NO_MEMORY : s;
         }
     }
     const char *near = mcr_nearest(kind, names);
@@ -183,9 +185,7 @@ mcr_status mcr_plot_subtitle(mcr_plotting *p, const char *format, ...)
     return p->f->subtitle ? MCR_OK : MCR_NO_MEMORY;
 }
 
-/* Numbers of many digits are for reading back, not for reading: four are enough here. Options are
- * separated by blanks; commas read better. */
-static void shorten(const char *from, char *to, size_t room, bool commas)
+void mcr_plot_shorten(const char *from, char *to, size_t room, bool commas)
 {
     const char *end = from + strlen(from);
     char *last = to + room - MCR_REAL_TEXT - 4;
@@ -213,8 +213,8 @@ const char *mcr_plot_made_by(mcr_plotting *p)
 {
     const mcr_report_fit *r = p->report;
     char kernel[320], options[200];
-    shorten(r->kernel ? r->kernel : "", kernel, sizeof kernel, false);
-    shorten(r->options ? r->options : "", options, sizeof options, true);
+    mcr_plot_shorten(r->kernel ? r->kernel : "", kernel, sizeof kernel, false);
+    mcr_plot_shorten(r->options ? r->options : "", options, sizeof options, true);
     const char *text = mcr_blocks_format(&p->scratch, "%s, %s%s%s", r->learner, kernel,
                                          *options ? ", " : "", options);
     return text ? text : r->learner;

@@ -112,9 +112,9 @@ static void log_ticks(const mcr_axis *a, int wanted, mcr_ticks *out)
             mcr_number_text(text, pow(10, e), 3);
         add(out, pow(10, e), text);
     }
-    if (out->count >= 3)
+    if (last - first >= 2)
         return;
-    /* Less than two decades: 2 and 5 of each as well. */
+    /* Two powers of ten at most: 2 and 5 of each as well. */
     out->count = 0;
     for (int e = first - 1; e <= last; e++)
         for (int m = 0; m < 3; m++) {

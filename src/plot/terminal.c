@@ -61,6 +61,8 @@ static int put_words(screen *s, int x, int y, const char *text, int most, uint32
     mcr_text plain;
     mcr_text_init(&plain, s->to->ctx);
     mcr_plain_write(&plain, text);
+    if (plain.status)
+        s->to->status = plain.status;
     int count = 0;
     for (const char *c = plain.bytes ? plain.bytes : ""; *c && count < most; count++) {
         size_t bytes = mcr_text_bytes(c, 1);
