@@ -67,8 +67,9 @@ static int check_call(plot_job *job)
     const plot_call *call = job->call;
     int bad = cli_output_check(c, call->output);
     if (!bad && call->output && !mcr_figure_format(call->output))
-        bad = cli_refuse(c, "-o %s: the ending says how to draw: .svg, .png, .pdf, .html, .json "
-                            "or .txt",
+        bad = cli_refuse(c,
+                         "-o %s: the ending says how to draw: .svg, .png, .pdf, .html, .json "
+                         "or .txt",
                          call->output);
     if (!bad && call->animate && !c->common.json) {
         const char *format = call->output ? mcr_figure_format(call->output) : NULL;
@@ -178,7 +179,11 @@ static const cli_option options[] = {
      .offset = AT(x),
      .argument = "COLUMN",
      .help = "the column to the right, by name or number; others at their median"},
-    {.name = "y", .type = CLI_TEXT, .offset = AT(y), .argument = "COLUMN", .help = "the column upwards"},
+    {.name = "y",
+     .type = CLI_TEXT,
+     .offset = AT(y),
+     .argument = "COLUMN",
+     .help = "the column upwards"},
     {.name = "along",
      .type = CLI_TEXT,
      .offset = AT(along),
@@ -189,7 +194,11 @@ static const cli_option options[] = {
      .offset = AT(animate),
      .argument = "NAME=RANGE",
      .help = "train for each value, e.g. gamma=0.01:100:log30; .svg moves, .html has a slider"},
-    {.name = "title", .type = CLI_TEXT, .offset = AT(title), .argument = "TEXT", .help = "in place of its own"},
+    {.name = "title",
+     .type = CLI_TEXT,
+     .offset = AT(title),
+     .argument = "TEXT",
+     .help = "in place of its own"},
     {.name = "theme",
      .type = CLI_CHOICE,
      .offset = AT(theme),

@@ -12,9 +12,9 @@ enum { MOST_FRAMES = 200 };
 /* The kinds whose panels stay the same when a parameter changes. */
 static bool moves(const char *kind)
 {
-    static const char *const kinds[] = {"boundary", "surface",   "band",  "clusters", "projection",
-                                        "roc",      "pr",        "gram",  "spectrum", "residuals",
-                                        "confusion", "calibration"};
+    static const char *const kinds[] = {"boundary",   "surface",   "band",      "clusters",
+                                        "projection", "roc",       "pr",        "gram",
+                                        "spectrum",   "residuals", "confusion", "calibration"};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (strcmp(kind, kinds[i]) == 0)
             return true;
@@ -89,8 +89,8 @@ mcr_status mcr_figure_animate(mcr_figure **out, mcr *ctx, const mcr_plot *plot, 
     if (!s && !(p.f->moves = mcr_blocks_text(&p.f->pool, name)))
         s = MCR_NO_MEMORY;
     if (!s) {
-        p.f->subtitle =
-            mcr_blocks_format(&p.f->pool, "%.60s, %.200s", p.report->learner, p.report->kernel);
+        p.f->subtitle = mcr_blocks_format(&p.f->pool, "%.60s, %.200s", p.report->learner,
+                                          p.report->kernel);
         p.f->title = mcr_blocks_text(&p.f->pool, how.title);
     }
     for (int64_t i = 0; i < values.count && !s; i++) {

@@ -68,24 +68,58 @@ typedef struct cairo {
     void (*show_text)(void *cr, const char *text);
 } cairo;
 
-#define MEMBER(name) {"cairo_" #name, offsetof(cairo, name)}
+#define MEMBER(name)                                                                               \
+    {                                                                                              \
+        "cairo_" #name, offsetof(cairo, name)                                                      \
+    }
 
 static const struct {
     const char *name;
     size_t at;
 } members[] = {
-    MEMBER(image_surface_create), MEMBER(image_surface_create_for_data),
-    MEMBER(image_surface_get_data), MEMBER(image_surface_get_stride),
-    MEMBER(pdf_surface_create_for_stream), MEMBER(surface_write_to_png_stream),
-    MEMBER(surface_flush), MEMBER(surface_finish), MEMBER(surface_destroy), MEMBER(surface_status),
-    MEMBER(create), MEMBER(destroy), MEMBER(status), MEMBER(save), MEMBER(restore), MEMBER(clip),
-    MEMBER(translate), MEMBER(scale), MEMBER(rotate), MEMBER(set_source_rgba),
-    MEMBER(set_source_surface), MEMBER(get_source), MEMBER(pattern_set_filter),
-    MEMBER(pattern_set_extend), MEMBER(set_line_width), MEMBER(set_line_join), MEMBER(set_line_cap),
-    MEMBER(set_dash), MEMBER(new_path), MEMBER(new_sub_path), MEMBER(move_to), MEMBER(line_to),
-    MEMBER(close_path), MEMBER(arc), MEMBER(rectangle), MEMBER(fill), MEMBER(fill_preserve),
-    MEMBER(stroke), MEMBER(select_font_face), MEMBER(set_font_size), MEMBER(text_extents),
-    MEMBER(text_path), MEMBER(show_text),
+    MEMBER(image_surface_create),
+    MEMBER(image_surface_create_for_data),
+    MEMBER(image_surface_get_data),
+    MEMBER(image_surface_get_stride),
+    MEMBER(pdf_surface_create_for_stream),
+    MEMBER(surface_write_to_png_stream),
+    MEMBER(surface_flush),
+    MEMBER(surface_finish),
+    MEMBER(surface_destroy),
+    MEMBER(surface_status),
+    MEMBER(create),
+    MEMBER(destroy),
+    MEMBER(status),
+    MEMBER(save),
+    MEMBER(restore),
+    MEMBER(clip),
+    MEMBER(translate),
+    MEMBER(scale),
+    MEMBER(rotate),
+    MEMBER(set_source_rgba),
+    MEMBER(set_source_surface),
+    MEMBER(get_source),
+    MEMBER(pattern_set_filter),
+    MEMBER(pattern_set_extend),
+    MEMBER(set_line_width),
+    MEMBER(set_line_join),
+    MEMBER(set_line_cap),
+    MEMBER(set_dash),
+    MEMBER(new_path),
+    MEMBER(new_sub_path),
+    MEMBER(move_to),
+    MEMBER(line_to),
+    MEMBER(close_path),
+    MEMBER(arc),
+    MEMBER(rectangle),
+    MEMBER(fill),
+    MEMBER(fill_preserve),
+    MEMBER(stroke),
+    MEMBER(select_font_face),
+    MEMBER(set_font_size),
+    MEMBER(text_extents),
+    MEMBER(text_path),
+    MEMBER(show_text),
 };
 
 enum { ARGB32 = 0, ROUND = 1, GOOD = 1, NEAREST = 3, PAD = 3, BOLD = 1 };
@@ -100,9 +134,10 @@ static mcr_status load(cairo *c, mcr *ctx)
         all = found != NULL;
     }
     return all ? MCR_OK
-               : mcr_fail(ctx, MCR_IO,
-                          "libcairo.so.2: not found, and PNG and PDF need it: install libcairo2, or "
-                          "write SVG or HTML");
+               : mcr_fail(
+                     ctx, MCR_IO,
+                     "libcairo.so.2: not found, and PNG and PDF need it: install libcairo2, or "
+                     "write SVG or HTML");
 }
 
 typedef struct painter {
@@ -241,7 +276,8 @@ static void put_image(mcr_canvas *c, mcr_box b, const mcr_image *image)
     }
     for (int64_t i = 0; i < image->cols * image->rows; i++) { /* cairo wants it premultiplied */
         uint32_t v = image->argb[i], a = v >> 24;
-        uint32_t r = (v >> 16 & 255) * a / 255, g = (v >> 8 & 255) * a / 255, u = (v & 255) * a / 255;
+        uint32_t r = (v >> 16 & 255) * a / 255, g = (v >> 8 & 255) * a / 255,
+                 u = (v & 255) * a / 255;
         pixel[i] = a << 24 | r << 16 | g << 8 | u;
     }
     void *surface = p->lib.image_surface_create_for_data((unsigned char *)pixel, ARGB32, cols, rows,
@@ -343,9 +379,8 @@ mcr_status mcr_figure_to_cairo(mcr_figure *f, const mcr_draw *draw, const char *
         return s;
     bool pdf = strcmp(format, "pdf") == 0;
     const double points = 0.75; /* of a pixel */
-    void *surface = pdf ? p.lib.pdf_surface_create_for_stream(add_bytes, &f->drawn,
-                                                              draw->width * points,
-                                                              draw->height * points)
+    void *surface = pdf ? p.lib.pdf_surface_create_for_stream(
+                              add_bytes, &f->drawn, draw->width * points, draw->height * points)
                         : p.lib.image_surface_create(ARGB32, draw->width, draw->height);
     if (p.lib.surface_status(surface))
         s = mcr_fail(f->ctx, MCR_NO_MEMORY, "cairo has no memory for a picture of %d x %d pixels",

@@ -22,7 +22,8 @@ typedef struct mcr_style {
 } mcr_style;
 
 typedef struct mcr_font {
-    double size, anchor, angle; /* anchor: 0 begin, 0.5 middle, 1 end; angle in degrees, clockwise */
+    double size, anchor,
+        angle; /* anchor: 0 begin, 0.5 middle, 1 end; angle in degrees, clockwise */
     bool bold;
     mcr_ink ink;
 } mcr_font;
@@ -74,14 +75,14 @@ typedef struct mcr_place {
     mcr_box box; /* of the data */
     mcr_box bar; /* of the colour bar; w 0: none */
     mcr_ticks x, y;
-    bool turned; /* the texts below are slanted */
+    bool turned;             /* the texts below are slanted */
     double x_label, y_label; /* where the labels of the axes stand */
 } mcr_place;
 
 typedef struct mcr_layout_of {
     double width, height;
-    double font; /* its size; all other sizes follow */
-    double unit; /* pixels per unit of the marks' sizes */
+    double font;                   /* its size; all other sizes follow */
+    double unit;                   /* pixels per unit of the marks' sizes */
     double title, subtitle, frame; /* baselines */
     int entries;
     mcr_legend_entry entry[MCR_LEGEND];

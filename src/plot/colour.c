@@ -11,15 +11,16 @@
 #include <math.h>
 
 static const uint32_t inks[2][MCR_INKS] = {
-    {0x0072b2, 0xd55e00, 0x009e73, 0xcc79a7, 0xe69f00, 0x56b4e9, 0x7f6a45, 0x5b5fc7,
-     [MCR_INK_TEXT] = 0x1d2126, [MCR_INK_MUTED] = 0x5a626c, [MCR_INK_GRID] = 0xe6e9ed,
+    {0x0072b2, 0xd55e00, 0x009e73, 0xcc79a7, 0xe69f00, 0x56b4e9, 0x7f6a45,
+     0x5b5fc7, [MCR_INK_TEXT] = 0x1d2126, [MCR_INK_MUTED] = 0x5a626c, [MCR_INK_GRID] = 0xe6e9ed,
      [MCR_INK_FRAME] = 0xaab1ba, [MCR_INK_PAPER] = 0xffffff},
-    {0x4aa8e8, 0xf0803c, 0x22c595, 0xe39ac6, 0xf2b632, 0x8fd0f7, 0xb8a078, 0x9296f0,
-     [MCR_INK_TEXT] = 0xe9ecf0, [MCR_INK_MUTED] = 0xa3acb8, [MCR_INK_GRID] = 0x2b3038,
+    {0x4aa8e8, 0xf0803c, 0x22c595, 0xe39ac6, 0xf2b632, 0x8fd0f7, 0xb8a078,
+     0x9296f0, [MCR_INK_TEXT] = 0xe9ecf0, [MCR_INK_MUTED] = 0xa3acb8, [MCR_INK_GRID] = 0x2b3038,
      [MCR_INK_FRAME] = 0x59616c, [MCR_INK_PAPER] = 0x14171b},
 };
 
-static const uint32_t heat[] = {0x2b1655, 0x3b3f86, 0x2f6b8f, 0x24908c, 0x43b37a, 0x9ccf52, 0xf6e03a};
+static const uint32_t heat[] = {0x2b1655, 0x3b3f86, 0x2f6b8f, 0x24908c,
+                                0x43b37a, 0x9ccf52, 0xf6e03a};
 static const uint32_t diverging[] = {0x0a4f84, 0x2f84bf, 0x8dbfe0, 0xdfe3e6,
                                      0xf2b98c, 0xdc7a2d, 0x9a4300};
 
@@ -56,16 +57,14 @@ uint32_t mcr_ramp_colour(const mcr_mark *m, double v, bool dark)
     double t = m->v1 > m->v0 ? (v - m->v0) / (m->v1 - m->v0) : 0.5;
     t = t > 0 ? t < 1 ? t : 1 : 0;
     switch (m->ramp) {
-    case MCR_RAMP_INK:
-        return (uint32_t)(t * 255 + 0.5) << 24 | mcr_ink_rgb(m->ink, dark);
+    case MCR_RAMP_INK: return (uint32_t)(t * 255 + 0.5) << 24 | mcr_ink_rgb(m->ink, dark);
     case MCR_RAMP_CLASSES: {
         double class = floor(v), strength = v - class;
         return (uint32_t)(strength * 255 + 0.5) << 24 |
-               mcr_ink_rgb(mcr_class_ink((int64_t)class), dark);
+               mcr_ink_rgb(mcr_class_ink((int64_t) class), dark);
     }
     case MCR_RAMP_HEAT:
-    case MCR_RAMP_DIVERGING:
-        break;
+    case MCR_RAMP_DIVERGING: break;
     }
     return 0xff000000u | mcr_ramp_rgb(m->ramp, t);
 }

@@ -89,7 +89,8 @@ static void find_edges(contour *c, edge *e)
 
 static mcr_status bisect(mcr_plotting *p, contour *c, edge *e)
 {
-    double *x = mcr_blocks_reals(&p->scratch, c->count), *y = mcr_blocks_reals(&p->scratch, c->count);
+    double *x = mcr_blocks_reals(&p->scratch, c->count),
+           *y = mcr_blocks_reals(&p->scratch, c->count);
     double *f = mcr_blocks_reals(&p->scratch, c->count);
     mcr_status s = x && y && f ? MCR_OK : MCR_NO_MEMORY;
     for (int k = 0; k < HALVINGS && c->count && !s; k++) {
@@ -105,9 +106,8 @@ static mcr_status bisect(mcr_plotting *p, contour *c, edge *e)
         }
     }
     for (int64_t i = 0; i < c->count && !s; i++)
-        c->at[i] = (crossing){.x = 0.5 * (e[i].ax + e[i].bx),
-                              .y = 0.5 * (e[i].ay + e[i].by),
-                              .next = {-1, -1}};
+        c->at[i] = (crossing){
+            .x = 0.5 * (e[i].ax + e[i].bx), .y = 0.5 * (e[i].ay + e[i].by), .next = {-1, -1}};
     return s;
 }
 

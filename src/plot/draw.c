@@ -105,7 +105,8 @@ static void draw_points(drawing *d, const mcr_mark *m)
         return;
     }
     /* By colour, so that a back end can draw many at once. */
-    double *gx = mcr_blocks_reals(&d->scratch, m->count), *gy = mcr_blocks_reals(&d->scratch, m->count);
+    double *gx = mcr_blocks_reals(&d->scratch, m->count),
+           *gy = mcr_blocks_reals(&d->scratch, m->count);
     if (!gx || !gy) {
         d->c->status = MCR_NO_MEMORY;
         return;
@@ -212,7 +213,8 @@ static void draw_boxes(drawing *d, const mcr_mark *m)
 static void draw_cells(drawing *d, const mcr_mark *m)
 {
     int64_t cells = m->rows * m->cols;
-    if (m->x_edge || m->y_edge || (cells <= CELLS_AS_BOXES && m->rows > 1 && m->cols > 1 && !m->smooth)) {
+    if (m->x_edge || m->y_edge ||
+        (cells <= CELLS_AS_BOXES && m->rows > 1 && m->cols > 1 && !m->smooth)) {
         draw_boxes(d, m);
         return;
     }
@@ -223,7 +225,8 @@ static void draw_cells(drawing *d, const mcr_mark *m)
     }
     for (int64_t r = 0; r < m->rows; r++)
         for (int64_t q = 0; q < m->cols; q++) {
-            uint32_t colour = mcr_ramp_colour(m, level_of(m, m->value[r * m->cols + q]), d->c->dark);
+            uint32_t colour = mcr_ramp_colour(m, level_of(m, m->value[r * m->cols + q]),
+                                              d->c->dark);
             uint32_t opacity = (uint32_t)((colour >> 24) * alpha_of(m) + 0.5);
             argb[(m->rows - 1 - r) * m->cols + q] = (colour & 0xffffff) | opacity << 24;
         }
@@ -254,34 +257,21 @@ static void draw_letters(drawing *d, const mcr_mark *m)
 static void draw_mark(drawing *d, const mcr_mark *m)
 {
     switch (m->type) {
-    case MCR_MARK_POINTS:
-        draw_points(d, m);
-        break;
-    case MCR_MARK_LINE:
-        draw_line(d, m);
-        break;
-    case MCR_MARK_BAND:
-        draw_band(d, m);
-        break;
-    case MCR_MARK_BARS:
-        draw_bars(d, m);
-        break;
-    case MCR_MARK_CELLS:
-        draw_cells(d, m);
-        break;
-    case MCR_MARK_TEXT:
-        draw_texts(d, m);
-        break;
-    case MCR_MARK_LETTERS:
-        draw_letters(d, m);
-        break;
+    case MCR_MARK_POINTS: draw_points(d, m); break;
+    case MCR_MARK_LINE: draw_line(d, m); break;
+    case MCR_MARK_BAND: draw_band(d, m); break;
+    case MCR_MARK_BARS: draw_bars(d, m); break;
+    case MCR_MARK_CELLS: draw_cells(d, m); break;
+    case MCR_MARK_TEXT: draw_texts(d, m); break;
+    case MCR_MARK_LETTERS: draw_letters(d, m); break;
     }
     mcr_blocks_free(&d->scratch);
 }
 
 /* ---- axes ------------------------------------------------------------------------------------ */
 
-static void rule(mcr_canvas *c, double x0, double y0, double x1, double y1, mcr_ink ink, double width)
+static void rule(mcr_canvas *c, double x0, double y0, double x1, double y1, mcr_ink ink,
+                 double width)
 {
     double x[] = {x0, x1}, y[] = {y0, y1};
     mcr_style s = {.fill = MCR_INK_NONE, .stroke = ink, .stroke_alpha = 1, .width = width};
@@ -350,10 +340,8 @@ static void draw_axis_texts(const drawing *d)
 
 static void draw_frame_box(const drawing *d)
 {
-    mcr_style s = {.fill = MCR_INK_NONE,
-                   .stroke = MCR_INK_FRAME,
-                   .stroke_alpha = 1,
-                   .width = d->l->unit};
+    mcr_style s = {
+        .fill = MCR_INK_NONE, .stroke = MCR_INK_FRAME, .stroke_alpha = 1, .width = d->l->unit};
     d->c->type->rect(d->c, d->at->box, &s);
 }
 
@@ -409,7 +397,8 @@ static void draw_key(mcr_canvas *c, const mcr_layout_of *l, const mcr_mark *m, d
         c->type->dots(c, &px, &middle, 1, m->shape, 8.5 * unit, &s);
     } else {
         mcr_style s = {.fill = m->ink, .stroke = MCR_INK_NONE, .fill_alpha = alpha};
-        c->type->rect(c, (mcr_box){x + half * 0.3, middle - half * 0.6, half * 1.4, half * 1.2}, &s);
+        c->type->rect(c, (mcr_box){x + half * 0.3, middle - half * 0.6, half * 1.4, half * 1.2},
+                      &s);
     }
 }
 

@@ -152,8 +152,8 @@ mcr_mark *mcr_panel_xy(mcr_figure *f, mcr_panel *p, mcr_mark_type type, const ch
 mcr_status mcr_figure_set_number(mcr_figure *f, const char *name, double value)
 {
     mcr_frame *frame = f->frames ? &f->frame[f->frames - 1] : mcr_figure_frame(f, NULL);
-    if (!frame || !grow(&f->pool, &frame->number, &frame->number_room, frame->numbers,
-                        sizeof *frame->number))
+    if (!frame ||
+        !grow(&f->pool, &frame->number, &frame->number_room, frame->numbers, sizeof *frame->number))
         return MCR_NO_MEMORY;
     char *copy = mcr_blocks_text(&f->pool, name);
     if (!copy)
@@ -307,8 +307,8 @@ mcr_status mcr_draw_complete(mcr_draw *out, const mcr_figure *f, const mcr_draw 
 
 static const struct {
     const char *ending, *format;
-} endings[] = {{"svg", "svg"},   {"png", "png"},   {"pdf", "pdf"}, {"html", "html"},
-               {"htm", "html"},  {"json", "json"}, {"txt", "text"}};
+} endings[] = {{"svg", "svg"},  {"png", "png"},   {"pdf", "pdf"}, {"html", "html"},
+               {"htm", "html"}, {"json", "json"}, {"txt", "text"}};
 
 const char *mcr_figure_format(const char *path)
 {

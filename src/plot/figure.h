@@ -67,7 +67,7 @@ typedef enum mcr_mark_type {
     MCR_MARK_POINTS, /* x, y; value: colours by ramp */
     MCR_MARK_LINE,   /* x, y; NAN breaks it */
     MCR_MARK_BAND,   /* between low and high over x */
-    MCR_MARK_BARS,   /* from low (NULL: 0) to y, at x, `width` wide in units of x; sideways: along y */
+    MCR_MARK_BARS, /* from low (NULL: 0) to y, at x, `width` wide in units of x; sideways: along y */
     MCR_MARK_CELLS,  /* rows x cols of value over x0 .. x1, y0 .. y1, the first row at y0 */
     MCR_MARK_TEXT,   /* text[i] at x, y */
     MCR_MARK_LETTERS /* text[i] fills x - 0.5 .. x + 0.5, low .. high */
@@ -153,7 +153,7 @@ struct mcr_figure {
     const char *moves; /* the parameter of an animation */
     int64_t frames, frame_room;
     mcr_frame *frame;
-    mcr_text drawn; /* the bytes of the last drawing */
+    mcr_text drawn;     /* the bytes of the last drawing */
     int64_t pixel_rows; /* of a drawing in pixels */
 };
 

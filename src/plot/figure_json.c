@@ -8,14 +8,15 @@
 #include "plot/figure.h"
 
 static const char *const mark_names[] = {
-    [MCR_MARK_POINTS] = "points", [MCR_MARK_LINE] = "line",   [MCR_MARK_BAND] = "band",
-    [MCR_MARK_BARS] = "bars",     [MCR_MARK_CELLS] = "cells", [MCR_MARK_TEXT] = "text",
+    [MCR_MARK_POINTS] = "points",   [MCR_MARK_LINE] = "line",   [MCR_MARK_BAND] = "band",
+    [MCR_MARK_BARS] = "bars",       [MCR_MARK_CELLS] = "cells", [MCR_MARK_TEXT] = "text",
     [MCR_MARK_LETTERS] = "letters",
 };
 
 static const char *const shape_names[] = {
-    [MCR_SHAPE_CIRCLE] = "circle", [MCR_SHAPE_DIAMOND] = "diamond", [MCR_SHAPE_TRIANGLE] = "triangle",
-    [MCR_SHAPE_SQUARE] = "square", [MCR_SHAPE_CROSS] = "cross",     [MCR_SHAPE_RING] = "ring",
+    [MCR_SHAPE_CIRCLE] = "circle",     [MCR_SHAPE_DIAMOND] = "diamond",
+    [MCR_SHAPE_TRIANGLE] = "triangle", [MCR_SHAPE_SQUARE] = "square",
+    [MCR_SHAPE_CROSS] = "cross",       [MCR_SHAPE_RING] = "ring",
 };
 
 static const char *const ramp_names[] = {

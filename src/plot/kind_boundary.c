@@ -18,10 +18,10 @@ enum { COLS = 180, ROWS = 135, COMPONENT_OBJECTS = 1000 };
 typedef struct region {
     mcr_plotting *p;
     mcr_plane plane;
-    bool scored;     /* one decision value tells all: two classes, or detection */
-    bool flat;       /* in the plane of two components */
-    double *linear;  /* flat: of each output f(mean), <w, u1>, <w, u2> */
-    mcr_data *some;  /* flat: the objects that the components are those of */
+    bool scored;      /* one decision value tells all: two classes, or detection */
+    bool flat;        /* in the plane of two components */
+    double *linear;   /* flat: of each output f(mean), <w, u1>, <w, u2> */
+    mcr_data *some;   /* flat: the objects that the components are those of */
     double *strength; /* of the last evaluation, if wanted: how sure it is, 0 to 1 */
     double *label;    /* of the last evaluation, if wanted */
 } region;
@@ -71,14 +71,14 @@ static mcr_status ask_flat(region *r, int64_t count, const double *x, const doub
 {
     const mcr_fitted *fitted = r->p->model->fitted;
     int64_t outputs = fitted->outputs, classes = fitted->classes > 0 ? fitted->classes : 2;
-    double *score = mcr_blocks_reals(&r->p->scratch, outputs + classes + classes * classes + classes);
+    double *score = mcr_blocks_reals(&r->p->scratch,
+                                     outputs + classes + classes * classes + classes);
     if (!score)
         return MCR_NO_MEMORY;
     double *proba = score + outputs, *work = proba + classes;
     for (int64_t i = 0; i < count; i++) {
         for (int64_t o = 0; o < outputs; o++)
-            score[o] =
-                r->linear[3 * o] + x[i] * r->linear[3 * o + 1] + y[i] * r->linear[3 * o + 2];
+            score[o] = r->linear[3 * o] + x[i] * r->linear[3 * o + 1] + y[i] * r->linear[3 * o + 2];
         double label = mcr_fitted_decide(fitted, score, proba, work);
         f[i] = r->scored ? score[0] : label;
         if (r->label)
@@ -361,8 +361,7 @@ static mcr_status find_linear(region *r, const mcr_model *pca)
         s = mcr_model_coefficients(pca, u, coef, &offset, NULL);
         for (int64_t o = 0; o < outputs && !s; o++)
             for (int64_t i = 0; i < support; i++)
-                r->linear[3 * o + 1 + u] +=
-                    coef[i] * (score[i * outputs + o] - r->linear[3 * o]);
+                r->linear[3 * o + 1 + u] += coef[i] * (score[i * outputs + o] - r->linear[3 * o]);
     }
     return s;
 }
@@ -405,9 +404,9 @@ static mcr_status name_components(region *r, mcr_panel *panel, const mcr_model *
     const mcr_report_fit *report = mcr_model_report(pca);
     for (int k = 0; k < 2; k++) {
         double share = report->variance[k] / report->total_variance;
-        const char *text =
-            mcr_blocks_format(&r->p->f->pool, "kernel principal component %d (%s %% of variance)",
-                              k + 1, mcr_plot_number(r->p, 100 * share, 3));
+        const char *text = mcr_blocks_format(&r->p->f->pool,
+                                             "kernel principal component %d (%s %% of variance)",
+                                             k + 1, mcr_plot_number(r->p, 100 * share, 3));
         *(k ? &panel->y.label : &panel->x.label) = text;
         mcr_status s = mcr_figure_set_number(r->p->f, k ? "share2" : "share1", share);
         if (s)
@@ -460,8 +459,8 @@ static mcr_status draw(mcr_plotting *p)
 {
     region r = {.p = p};
     mcr_rule rule = p->model->fitted->rule;
-    r.scored = mcr_model_outputs(p->model) == 1 && (rule == MCR_RULE_BINARY || rule == MCR_RULE_SIGN ||
-                                                    rule == MCR_RULE_SOFTMAX);
+    r.scored = mcr_model_outputs(p->model) == 1 &&
+               (rule == MCR_RULE_BINARY || rule == MCR_RULE_SIGN || rule == MCR_RULE_SOFTMAX);
     int64_t cols = mcr_plane_columns(p);
     bool columns = cols > 0 && (cols <= 2 || p->how->x || p->how->y);
     mcr_status s = columns ? over_columns(&r) : over_components(&r);
@@ -480,8 +479,8 @@ static mcr_status draw(mcr_plotting *p)
 
 static mcr_status make_boundary(mcr_plotting *p)
 {
-    mcr_status s =
-        mcr_plot_needs_model(p, "boundary", 1u << MCR_CLASSIFY | 1u << MCR_DETECT, false);
+    mcr_status s = mcr_plot_needs_model(p, "boundary", 1u << MCR_CLASSIFY | 1u << MCR_DETECT,
+                                        false);
     if (!s)
         s = mcr_plot_title(p, p->report->task == MCR_DETECT ? "What counts as normal"
                                                             : "Decision boundary");

@@ -34,8 +34,8 @@ static int higher_first(const void *a, const void *b)
 
 static mcr_status check_scores(const mcr_plotting *p, const answers *a, const char *kind)
 {
-    bool each = a->outputs == 1 || (a->outputs == a->classes &&
-                                    p->model->fitted->rule != MCR_RULE_PAIRS);
+    bool each = a->outputs == 1 ||
+                (a->outputs == a->classes && p->model->fitted->rule != MCR_RULE_PAIRS);
     if (a->proba || each)
         return MCR_OK;
     return mcr_fail(p->ctx, MCR_BAD_CALL,
@@ -53,8 +53,9 @@ static mcr_status detect_classes(mcr_plotting *p, answers *a)
     if (!number || !name)
         return MCR_NO_MEMORY;
     if (mcr_data_target_kind(p->data) != MCR_REAL_TARGETS)
-        return mcr_fail(p->ctx, MCR_BAD_DATA,
-                        "of outlier detection targets must be numbers, positive for what is normal");
+        return mcr_fail(
+            p->ctx, MCR_BAD_DATA,
+            "of outlier detection targets must be numbers, positive for what is normal");
     for (int64_t i = 0; i < a->n; i++)
         number[i] = target[i] > 0;
     name[0] = "outliers";
@@ -176,9 +177,8 @@ static mcr_status add_curve(mcr_plotting *p, mcr_panel *panel, const answers *a,
                             curve *c, const char *measure)
 {
     int64_t count = simplify(c);
-    const char *name =
-        mcr_blocks_format(&p->f->pool, "%.40s: %s %s", a->is.class_name[k], measure,
-                          mcr_plot_number(p, c->area, 4));
+    const char *name = mcr_blocks_format(&p->f->pool, "%.40s: %s %s", a->is.class_name[k], measure,
+                                         mcr_plot_number(p, c->area, 4));
     mcr_mark *m = name ? mcr_panel_xy(p->f, panel, MCR_MARK_LINE, name, count) : NULL;
     if (!m)
         return MCR_NO_MEMORY;
@@ -236,9 +236,8 @@ static mcr_status make_curves(mcr_plotting *p, const char *kind, bool precision)
         s = mcr_plot_rule(p, panel, "chance", 0, 0, 1, 1);
     if (!s)
         s = draw_curves(p, panel, &a, precision, &mean);
-    panel->x = (mcr_axis){.label = precision ? "recall" : "false positive rate",
-                          .min = -0.015,
-                          .max = 1.015};
+    panel->x = (mcr_axis){
+        .label = precision ? "recall" : "false positive rate", .min = -0.015, .max = 1.015};
     panel->y = (mcr_axis){.label = precision ? "precision" : "true positive rate",
                           .min = precision ? 0 : -0.015,
                           .max = 1.015};
@@ -247,9 +246,9 @@ static mcr_status make_curves(mcr_plotting *p, const char *kind, bool precision)
     if (!s)
         s = mcr_figure_set_number(p->f, precision ? "average_precision" : "auc", mean);
     if (!s)
-        s = mcr_plot_title(p, precision ? "Precision and recall: average precision %s"
-                                        : "ROC curve: area %s",
-                           mcr_plot_number(p, mean, 4));
+        s = mcr_plot_title(
+            p, precision ? "Precision and recall: average precision %s" : "ROC curve: area %s",
+            mcr_plot_number(p, mean, 4));
     return s ? s : mcr_plot_subtitle(p, "%s; %lld objects", mcr_plot_made_by(p), (long long)a.n);
 }
 
@@ -493,6 +492,7 @@ static mcr_status make_confusion(mcr_plotting *p)
 }
 
 const mcr_plot_type mcr_plot_confusion = {
-    {"confusion", "true against predicted classes", "a model of a classifier, and data with classes"},
+    {"confusion", "true against predicted classes",
+     "a model of a classifier, and data with classes"},
     make_confusion,
 };

@@ -159,7 +159,7 @@ static const char *usual_range(mcr_plotting *p)
                                            {"nu", "nu=0.05:0.5:7"},
                                            {"neighbors", "neighbors=1:15:8"},
                                            {"noise", "noise=0.0001:10:log11"}};
-    const mcr_learner_type *type = p->model         ? p->model->type
+    const mcr_learner_type *type = p->model          ? p->model->type
                                    : p->how->options ? p->how->options->type
                                                      : NULL;
     for (size_t i = 0; type && i < sizeof usual / sizeof *usual; i++)
@@ -315,9 +315,8 @@ static mcr_status follow(course *c, errors *e)
         s = shuffle(c, (uint64_t)repeat);
         for (int64_t k = 0; k < e->count && !s; k++)
             s = try_size(c, (int64_t)e->x[k], &trained[k][repeat], &tested[k][repeat]);
-        mcr_progress now = {.size = sizeof now,
-                            .phase = "learning curve",
-                            .fraction = (repeat + 1.0) / REPEATS};
+        mcr_progress now = {
+            .size = sizeof now, .phase = "learning curve", .fraction = (repeat + 1.0) / REPEATS};
         if (!s && mcr_report(c->p->ctx, &now))
             s = mcr_fail(c->p->ctx, MCR_STOPPED, "interrupted");
     }
@@ -340,8 +339,8 @@ static mcr_status make_learning(mcr_plotting *p)
     c.n = s ? 0 : mcr_data_count(data);
     c.held = c.n / 5;
     if (!s && c.n < 20)
-        s = mcr_fail(p->ctx, MCR_BAD_DATA, "a learning curve needs 20 objects at least; there are %lld",
-                     (long long)c.n);
+        s = mcr_fail(p->ctx, MCR_BAD_DATA,
+                     "a learning curve needs 20 objects at least; there are %lld", (long long)c.n);
     c.order = mcr_blocks_take(&p->scratch, c.n, sizeof *c.order);
     if (!s && !c.order)
         s = MCR_NO_MEMORY;

@@ -126,9 +126,9 @@ static mcr_status from_vectors(mcr_plotting *p)
     int shown = t.columns - numbers;
     mcr_plane_close(&plane);
     return s ? s
-             : mcr_plot_subtitle(p, shown < cols && !p->how->x
-                                        ? "%lld objects; %d of %lld columns"
-                                        : "%lld objects",
+             : mcr_plot_subtitle(p,
+                                 shown < cols && !p->how->x ? "%lld objects; %d of %lld columns"
+                                                            : "%lld objects",
                                  (long long)t.by.n, shown, (long long)cols);
 }
 
@@ -163,7 +163,8 @@ static mcr_status make(mcr_plotting *p)
 {
     if (!p->data)
         return mcr_plot_needs(p, "data", "data");
-    mcr_plotting alone = *p; /* the columns as they are in the file, whatever a model makes of them */
+    mcr_plotting alone =
+        *p; /* the columns as they are in the file, whatever a model makes of them */
     alone.model = NULL;
     alone.report = NULL;
     bool vectors = false;

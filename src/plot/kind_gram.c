@@ -58,10 +58,10 @@ static mcr_status say_objects(mcr_plotting *p, const matrix *m, const char *more
 {
     char kernel[320];
     mcr_plot_shorten(mcr_kernel_text(m->kernel), kernel, sizeof kernel, false);
-    return m->n < m->all ? mcr_plot_subtitle(p, "%.200s; %lld of %lld objects%s", kernel,
-                                             (long long)m->n, (long long)m->all, more)
-                         : mcr_plot_subtitle(p, "%.200s; %lld objects%s", kernel, (long long)m->n,
-                                             more);
+    return m->n < m->all
+               ? mcr_plot_subtitle(p, "%.200s; %lld of %lld objects%s", kernel, (long long)m->n,
+                                   (long long)m->all, more)
+               : mcr_plot_subtitle(p, "%.200s; %lld objects%s", kernel, (long long)m->n, more);
 }
 
 /* ---- order ------------------------------------------------------------------------------------- */
@@ -276,8 +276,8 @@ static mcr_status add_eigenvalues(mcr_plotting *p, const double *value, int64_t 
 static mcr_status add_dimension(mcr_plotting *p, const double *value, int64_t rank)
 {
     mcr_panel *panel = mcr_frame_panel(p->f, 0, 1);
-    mcr_mark *m =
-        panel ? mcr_panel_xy(p->f, panel, MCR_MARK_LINE, "effective dimension", LAMBDAS) : NULL;
+    mcr_mark *m = panel ? mcr_panel_xy(p->f, panel, MCR_MARK_LINE, "effective dimension", LAMBDAS)
+                        : NULL;
     if (!m)
         return MCR_NO_MEMORY;
     double low = log(fmax(value[rank - 1], 1e-12 * value[0]) / 10), high = log(value[0] * 10);
@@ -319,7 +319,8 @@ static mcr_status make_spectrum(mcr_plotting *p)
 {
     matrix m = {0};
     mcr_status s = open_matrix(p, "spectrum", MCR_PLOT_MATRIX, &m);
-    double *rising = mcr_blocks_reals(&p->scratch, m.n), *value = mcr_blocks_reals(&p->scratch, m.n);
+    double *rising = mcr_blocks_reals(&p->scratch, m.n),
+           *value = mcr_blocks_reals(&p->scratch, m.n);
     if (!s && (!rising || !value))
         s = MCR_NO_MEMORY;
     if (!s)

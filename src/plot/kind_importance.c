@@ -40,8 +40,8 @@ static mcr_status draw(mcr_plotting *p, item *list, int64_t count, const char *l
         int64_t some = 0;
         for (int64_t i = 0; i < shown; i++)
             some += (list[i].value < 0) == sign;
-        mcr_mark *m = some ? mcr_panel_xy(p->f, panel, MCR_MARK_BARS, sign ? "negative" : "positive",
-                                          some)
+        mcr_mark *m = some ? mcr_panel_xy(p->f, panel, MCR_MARK_BARS,
+                                          sign ? "negative" : "positive", some)
                            : NULL;
         if (some && !m)
             return MCR_NO_MEMORY;
@@ -185,9 +185,10 @@ static mcr_status by_weights(mcr_plotting *p)
     double offset;
     mcr_status s = mcr_model_features(&features, p->ctx, p->model);
     if (s == MCR_BAD_CALL)
-        return mcr_fail(p->ctx, MCR_BAD_CALL,
-                        "importance without data needs a kernel with explicit features, such as "
-                        "linear or spectrum; with data and targets every kernel on vectors will do");
+        return mcr_fail(
+            p->ctx, MCR_BAD_CALL,
+            "importance without data needs a kernel with explicit features, such as "
+            "linear or spectrum; with data and targets every kernel on vectors will do");
     int64_t count = s ? 0 : mcr_features_count(features);
     double *weight = mcr_blocks_reals(&p->scratch, count);
     item *list = mcr_blocks_take(&p->scratch, count, sizeof *list);
@@ -210,8 +211,8 @@ static mcr_status by_weights(mcr_plotting *p)
 
 static mcr_status make(mcr_plotting *p)
 {
-    mcr_status s =
-        mcr_plot_needs_model(p, "importance", 1u << MCR_CLASSIFY | 1u << MCR_REGRESS, false);
+    mcr_status s = mcr_plot_needs_model(p, "importance", 1u << MCR_CLASSIFY | 1u << MCR_REGRESS,
+                                        false);
     if (s)
         return s;
     return p->data && mcr_plane_columns(p) > 0 ? by_shuffling(p) : by_weights(p);

@@ -144,7 +144,8 @@ static mcr_status draw(mcr_plotting *p, const profile *f, int row, const char *t
     }
     panel->title = mcr_blocks_text(&p->f->pool, title);
     panel->x = (mcr_axis){.label = "position", .min = 0.4, .max = (double)(to - from) + 0.6};
-    panel->y = (mcr_axis){.label = "bits", .min = 0, .max = fmax(log2(fmax(f->letters, 2)), tallest)};
+    panel->y = (mcr_axis){
+        .label = "bits", .min = 0, .max = fmax(log2(fmax(f->letters, 2)), tallest)};
     return s;
 }
 
@@ -190,8 +191,9 @@ static mcr_status from_data(mcr_plotting *p)
     p->f->aspect = 0.2 + 0.22 * (double)(by.classes < MOST_CLASSES ? by.classes : MOST_CLASSES);
     if (!s)
         s = mcr_plot_title(p, "Sequence logo");
-    return s ? s : mcr_plot_subtitle(p, "%lld strings of %lld letters", (long long)n,
-                                     (long long)length);
+    return s ? s
+             : mcr_plot_subtitle(p, "%lld strings of %lld letters", (long long)n,
+                                 (long long)length);
 }
 
 /* ---- what a model looks for -------------------------------------------------------------------- */
@@ -356,9 +358,9 @@ static mcr_status from_model(mcr_plotting *p, int64_t field)
     p->f->aspect = 0.42;
     mcr_model_sides(p->model, 0, &positive, &negative);
     if (!s)
-        s = mcr_plot_title(p, positive >= 0 ? "What speaks for class %.60s"
-                                            : "What raises the value%.0s",
-                           positive >= 0 ? mcr_model_class_name(p->model, positive) : "");
+        s = mcr_plot_title(
+            p, positive >= 0 ? "What speaks for class %.60s" : "What raises the value%.0s",
+            positive >= 0 ? mcr_model_class_name(p->model, positive) : "");
     return s ? s
              : mcr_plot_subtitle(p, "%s; the %lld best of %lld windows", mcr_plot_made_by(p),
                                  (long long)best, (long long)count);

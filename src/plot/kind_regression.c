@@ -29,11 +29,13 @@ static mcr_status add_data(mcr_plotting *p, mcr_panel *panel, const mcr_plane *p
     return mcr_plot_scatter(p, panel, &s);
 }
 
-static mcr_status add_interval(mcr_plotting *p, mcr_panel *panel, const double *x, const double *mean,
-                               const double *std, double half, const char *name, double alpha)
+static mcr_status add_interval(mcr_plotting *p, mcr_panel *panel, const double *x,
+                               const double *mean, const double *std, double half, const char *name,
+                               double alpha)
 {
     mcr_mark *m = mcr_panel_xy(p->f, panel, MCR_MARK_BAND, name, CURVE);
-    double *low = mcr_blocks_reals(&p->f->pool, CURVE), *high = mcr_blocks_reals(&p->f->pool, CURVE);
+    double *low = mcr_blocks_reals(&p->f->pool, CURVE),
+           *high = mcr_blocks_reals(&p->f->pool, CURVE);
     if (!m || !low || !high)
         return MCR_NO_MEMORY;
     for (int i = 0; i < CURVE; i++) {
@@ -72,7 +74,8 @@ static mcr_status add_draws(mcr_plotting *p, mcr_panel *panel, const mcr_data *p
     if (!predictor || !predictor->draw)
         return MCR_OK;
     double *draws = mcr_blocks_reals(&p->scratch, CURVE * DRAWS);
-    mcr_status s = draws ? mcr_predict_draws(p->ctx, p->model, places, DRAWS, draws) : MCR_NO_MEMORY;
+    mcr_status s = draws ? mcr_predict_draws(p->ctx, p->model, places, DRAWS, draws)
+                         : MCR_NO_MEMORY;
     for (int k = 0; k < DRAWS && !s; k++) {
         s = add_curve(p, panel, "draws", x, draws + k, DRAWS);
         if (s)

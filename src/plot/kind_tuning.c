@@ -165,7 +165,8 @@ static mcr_status add_chosen(mcr_plotting *p, mcr_panel *panel, double x, double
 static mcr_status draw_line(mcr_plotting *p, const search *s, const varying *v)
 {
     mcr_panel *panel = mcr_frame_panel(p->f, 0, 0);
-    mcr_mark *band = panel ? mcr_panel_xy(p->f, panel, MCR_MARK_BAND, "± standard deviation", v->count)
+    mcr_mark *band = panel ? mcr_panel_xy(p->f, panel, MCR_MARK_BAND, "± standard deviation",
+                                          v->count)
                            : NULL;
     double *low = mcr_blocks_reals(&p->f->pool, v->count);
     double *high = mcr_blocks_reals(&p->f->pool, v->count);
@@ -246,8 +247,8 @@ static mcr_status draw_map(mcr_plotting *p, const search *s, const varying *two)
         const tried *t = &s->point[i];
         if (!in_family(s, i))
             continue;
-        double *cell = &value[place_of(b, t->value[b->param]) * a->count +
-                              place_of(a, t->value[a->param])];
+        double *cell =
+            &value[place_of(b, t->value[b->param]) * a->count + place_of(a, t->value[a->param])];
         if (better(s, t->score, *cell))
             *cell = t->score;
         m->v0 = fmin(m->v0, t->score);
@@ -285,8 +286,7 @@ static mcr_status draw_list(mcr_plotting *p, const search *s)
         const tried *t = &s->point[i];
         m->x[i] = (double)(shown - 1 - i);
         m->y[i] = t->failed || !isfinite(t->score) ? 0 : t->score;
-        name[shown - 1 - i] =
-            mcr_blocks_format(&p->f->pool, "%.60s %.30s", t->kernel, t->options);
+        name[shown - 1 - i] = mcr_blocks_format(&p->f->pool, "%.60s %.30s", t->kernel, t->options);
         if (!name[shown - 1 - i])
             return MCR_NO_MEMORY;
     }
@@ -306,8 +306,9 @@ static mcr_status draw(mcr_plotting *p, search *s)
             return MCR_NO_MEMORY;
     mcr_status status = find_varying(p, s, two, &count);
     if (!status)
-        status = count == 0 ? draw_list(p, s) : count == 1 ? draw_line(p, s, two)
-                                                           : draw_map(p, s, two);
+        status = count == 0   ? draw_list(p, s)
+                 : count == 1 ? draw_line(p, s, two)
+                              : draw_map(p, s, two);
     const tried *best = &s->point[s->best];
     if (!status)
         status = mcr_figure_set_number(p->f, "best", best->score);
@@ -318,8 +319,8 @@ static mcr_status draw(mcr_plotting *p, search *s)
     mcr_plot_shorten(best->kernel, kernel, sizeof kernel, false);
     mcr_plot_shorten(best->options, options, sizeof options, true);
     return status ? status
-                  : mcr_plot_subtitle(p, "chosen: %s%s%s; %lld points", kernel, *options ? ", " : "",
-                                      options, (long long)s->count);
+                  : mcr_plot_subtitle(p, "chosen: %s%s%s; %lld points", kernel,
+                                      *options ? ", " : "", options, (long long)s->count);
 }
 
 /* ---- where the points come from ---------------------------------------------------------------- */

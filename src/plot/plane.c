@@ -58,7 +58,8 @@ int64_t mcr_plane_find(const mcr_plane *plane, const char *word)
     return -1;
 }
 
-static mcr_status find_column(mcr_plotting *p, const mcr_plane *plane, const char *word, int64_t *to)
+static mcr_status find_column(mcr_plotting *p, const mcr_plane *plane, const char *word,
+                              int64_t *to)
 {
     if (!word)
         return MCR_OK;

@@ -53,14 +53,11 @@ const char *mcr_plot_choose(const mcr_plotting *p)
         if (cols == 1)
             return mcr_model_has_std(p->model) ? "band" : "surface";
         return cols == 2 || p->how->x || !p->data ? "surface" : "residuals";
-    case MCR_CLUSTER:
-        return "clusters";
-    case MCR_TRANSFORM:
-        return "projection";
+    case MCR_CLUSTER: return "clusters";
+    case MCR_TRANSFORM: return "projection";
     case MCR_CLASSIFY:
     case MCR_DETECT:
-    case MCR_EITHER:
-        break;
+    case MCR_EITHER: break;
     }
     return !cols && has_strings(p->model->basis) ? "logo" : "boundary";
 }
@@ -108,16 +105,11 @@ static const char *possible(const mcr_plotting *p)
     switch (p->report->task) {
     case MCR_CLASSIFY:
         return "boundary; with data roc, pr, calibration, confusion, importance, learning, path";
-    case MCR_REGRESS:
-        return "surface, band; with data residuals, importance, learning, path";
-    case MCR_CLUSTER:
-        return "clusters, gram";
-    case MCR_TRANSFORM:
-        return "projection, gram, spectrum";
-    case MCR_DETECT:
-        return "boundary; with data gram, spectrum, roc";
-    case MCR_EITHER:
-        break;
+    case MCR_REGRESS: return "surface, band; with data residuals, importance, learning, path";
+    case MCR_CLUSTER: return "clusters, gram";
+    case MCR_TRANSFORM: return "projection, gram, spectrum";
+    case MCR_DETECT: return "boundary; with data gram, spectrum, roc";
+    case MCR_EITHER: break;
     }
     return "data";
 }

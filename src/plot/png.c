@@ -38,7 +38,12 @@ void mcr_fixed_write(mcr_text *to, double value, int decimals)
 /* How many bytes of valid UTF-8 a character has that XML can hold; 0: it cannot. */
 static int character(const unsigned char *at)
 {
-    int count = *at < 0x80 ? 1 : *at < 0xc2 ? 0 : *at < 0xe0 ? 2 : *at < 0xf0 ? 3 : *at < 0xf5 ? 4 : 0;
+    int count = *at < 0x80   ? 1
+                : *at < 0xc2 ? 0
+                : *at < 0xe0 ? 2
+                : *at < 0xf0 ? 3
+                : *at < 0xf5 ? 4
+                             : 0;
     if (count == 1)
         return *at >= 0x20 && *at != 0x7f;
     for (int i = 1; i < count; i++)
@@ -56,23 +61,12 @@ void mcr_xml_write(mcr_text *to, const char *text)
     for (const unsigned char *at = (const unsigned char *)text; *at;) {
         int count = character(at);
         switch (*at) {
-        case '&':
-            mcr_text_string(to, "&amp;");
-            break;
-        case '<':
-            mcr_text_string(to, "&lt;");
-            break;
-        case '>':
-            mcr_text_string(to, "&gt;");
-            break;
-        case '"':
-            mcr_text_string(to, "&quot;");
-            break;
-        case '\'':
-            mcr_text_string(to, "&#39;");
-            break;
-        default:
-            mcr_text_add(to, count ? (const void *)at : "?", count ? (size_t)count : 1);
+        case '&': mcr_text_string(to, "&amp;"); break;
+        case '<': mcr_text_string(to, "&lt;"); break;
+        case '>': mcr_text_string(to, "&gt;"); break;
+        case '"': mcr_text_string(to, "&quot;"); break;
+        case '\'': mcr_text_string(to, "&#39;"); break;
+        default: mcr_text_add(to, count ? (const void *)at : "?", count ? (size_t)count : 1);
         }
         at += count ? count : 1;
     }

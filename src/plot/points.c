@@ -35,8 +35,8 @@ static mcr_shape class_shape(int64_t c)
 
 /* ---- densities -------------------------------------------------------------------------------- */
 
-static mcr_status add_density(mcr_plotting *p, mcr_panel *panel, const mcr_scatter *s, int64_t class,
-                              const double *limit)
+static mcr_status add_density(mcr_plotting *p, mcr_panel *panel, const mcr_scatter *s,
+                              int64_t class, const double *limit)
 {
     int64_t cells = DENSITY_COLS * DENSITY_ROWS;
     double *count = mcr_blocks_reals(&p->f->pool, cells), most = 0;
@@ -122,8 +122,7 @@ mcr_status mcr_plot_scatter(mcr_plotting *p, mcr_panel *panel, const mcr_scatter
             status = add_class(p, panel, s, c);
         return status;
     }
-    mcr_mark *m =
-        mcr_panel_xy(p->f, panel, MCR_MARK_POINTS, s->name ? s->name : "objects", s->n);
+    mcr_mark *m = mcr_panel_xy(p->f, panel, MCR_MARK_POINTS, s->name ? s->name : "objects", s->n);
     if (!m)
         return MCR_NO_MEMORY;
     memcpy(m->x, s->x, (size_t)s->n * sizeof *m->x);

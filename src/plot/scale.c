@@ -93,7 +93,7 @@ static void named_ticks(const mcr_axis *a, int wanted, mcr_ticks *out)
 {
     int most = wanted < MCR_TICKS ? wanted : MCR_TICKS;
     int64_t step = (a->count + most - 1) / (most > 0 ? most : 1);
-    for (int64_t i = 0; i < a->count; i += step > 0 ? step : 1)
+    for (int64_t i = 0; i<a->count; i += step> 0 ? step : 1)
         add(out, (double)i, a->names[i]);
 }
 

@@ -342,7 +342,8 @@ static void put_times(svg *s, int64_t frame, int64_t frames)
 {
     const double seconds = 0.28 * (double)frames;
     double first = (double)frame / (double)frames, last = (double)(frame + 1) / (double)frames;
-    word(s, "<animate attributeName=\"visibility\" calcMode=\"discrete\" repeatCount=\"indefinite\"");
+    word(s,
+         "<animate attributeName=\"visibility\" calcMode=\"discrete\" repeatCount=\"indefinite\"");
     word(s, " dur=\"");
     number(s, seconds);
     word(s, "s\" values=\"");

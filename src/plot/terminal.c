@@ -266,9 +266,9 @@ static void draw_letters(const plot_box *b, const mcr_mark *m)
 static void draw_mark(const plot_box *b, const mcr_mark *m)
 {
     static void (*const draw[])(const plot_box *, const mcr_mark *) = {
-        [MCR_MARK_POINTS] = draw_points, [MCR_MARK_LINE] = draw_line,
-        [MCR_MARK_BAND] = draw_band,     [MCR_MARK_BARS] = draw_bars,
-        [MCR_MARK_CELLS] = draw_cells,   [MCR_MARK_TEXT] = draw_texts,
+        [MCR_MARK_POINTS] = draw_points,   [MCR_MARK_LINE] = draw_line,
+        [MCR_MARK_BAND] = draw_band,       [MCR_MARK_BARS] = draw_bars,
+        [MCR_MARK_CELLS] = draw_cells,     [MCR_MARK_TEXT] = draw_texts,
         [MCR_MARK_LETTERS] = draw_letters,
     };
     draw[m->type](b, m);
@@ -278,7 +278,8 @@ static void draw_mark(const plot_box *b, const mcr_mark *m)
 
 static void draw_ticks(const plot_box *b, const mcr_ticks *x, const mcr_ticks *y, int left)
 {
-    uint32_t muted = mcr_ink_rgb(MCR_INK_MUTED, b->s->dark), frame = mcr_ink_rgb(MCR_INK_FRAME, true);
+    uint32_t muted = mcr_ink_rgb(MCR_INK_MUTED, b->s->dark),
+             frame = mcr_ink_rgb(MCR_INK_FRAME, true);
     for (int k = 0; k < b->h; k++)
         put_char(b->s, b->x - 1, b->y + k, "│", strlen("│"), frame);
     put_char(b->s, b->x - 1, b->y + b->h, "└", strlen("└"), frame);
@@ -356,7 +357,8 @@ static int draw_legend(screen *s, const mcr_layout_of *l, int y)
             y++;
         }
         put_words(s, x, y, key_of(m), 1, mcr_ink_rgb(m->ink, s->dark), false);
-        put_words(s, x + 2, y, m->name, s->width - x - 2, mcr_ink_rgb(MCR_INK_TEXT, s->dark), false);
+        put_words(s, x + 2, y, m->name, s->width - x - 2, mcr_ink_rgb(MCR_INK_TEXT, s->dark),
+                  false);
         x += length;
     }
     return l->entries ? y + 1 : y;
@@ -369,8 +371,8 @@ static void put_colour(const screen *s, uint32_t rgb, bool back)
     if (rgb == NONE)
         mcr_text_string(s->to, back ? "\033[49m" : "\033[39m");
     else if (s->colours > 256)
-        mcr_text_format(s->to, "\033[%d;2;%u;%u;%um", back ? 48 : 38, rgb >> 16 & 255, rgb >> 8 & 255,
-                        rgb & 255);
+        mcr_text_format(s->to, "\033[%d;2;%u;%u;%um", back ? 48 : 38, rgb >> 16 & 255,
+                        rgb >> 8 & 255, rgb & 255);
     else
         mcr_text_format(s->to, "\033[%d;5;%um", back ? 48 : 38,
                         16 + 36 * ((rgb >> 16 & 255) * 5 / 255) + 6 * ((rgb >> 8 & 255) * 5 / 255) +

@@ -98,7 +98,8 @@ mcr_status mcr_plot_vary(mcr_plotting *p, const char *name, double value, mcr_op
         if (!expression)
             s = mcr_fail(p->ctx, MCR_BAD_CALL,
                          "\"%.40s\" is neither an option of %s nor a number in the kernel %.200s",
-                         name, (*options)->type->name, given ? mcr_kernel_text(given) : "(default)");
+                         name, (*options)->type->name,
+                         given ? mcr_kernel_text(given) : "(default)");
     }
     if (!s)
         s = keep_still(*options, name);

@@ -54,9 +54,9 @@ static void numbers_are_for_people(void **state)
         int digits;
         const char *text;
     } cases[] = {
-        {0, 3, "0"},          {0.5, 3, "0.5"},        {-1.25, 3, "−1.25"},   {1200, 3, "1200"},
-        {1e6, 3, "10⁶"},      {2.5e-7, 3, "2.5·10⁻⁷"}, {0.1 + 0.2, 3, "0.3"}, {99.96, 3, "100"},
-        {INFINITY, 3, "∞"},   {NAN, 3, "–"},          {0.99999, 2, "1"},     {123456, 3, "123000"},
+        {0, 3, "0"},        {0.5, 3, "0.5"},         {-1.25, 3, "−1.25"},   {1200, 3, "1200"},
+        {1e6, 3, "10⁶"},    {2.5e-7, 3, "2.5·10⁻⁷"}, {0.1 + 0.2, 3, "0.3"}, {99.96, 3, "100"},
+        {INFINITY, 3, "∞"}, {NAN, 3, "–"},           {0.99999, 2, "1"},     {123456, 3, "123000"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char text[MCR_TICK_TEXT];
@@ -67,7 +67,8 @@ static void numbers_are_for_people(void **state)
 static void ticks_are_round_and_within(void **state)
 {
     (void)state;
-    static const double ranges[][2] = {{0, 1}, {-3.7, 12.2}, {1e-9, 2e-9}, {-1e7, 1e7}, {99.5, 100.5}};
+    static const double ranges[][2] = {
+        {0, 1}, {-3.7, 12.2}, {1e-9, 2e-9}, {-1e7, 1e7}, {99.5, 100.5}};
     for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++)
         for (int wanted = 2; wanted < 12; wanted++) {
             mcr_axis a = {.min = ranges[i][0], .max = ranges[i][1]};
@@ -96,8 +97,8 @@ static void numbers_in_svg_do_not_know_the_locale(void **state)
     static const struct {
         double value;
         const char *text;
-    } cases[] = {{0, "0"},       {0.004, "0"}, {-0.5, "-.5"}, {12.3456, "12.35"},
-                 {100, "100"},   {-7.1, "-7.1"}, {0.999, "1"}, {NAN, "0"}};
+    } cases[] = {{0, "0"},     {0.004, "0"},   {-0.5, "-.5"}, {12.3456, "12.35"},
+                 {100, "100"}, {-7.1, "-7.1"}, {0.999, "1"},  {NAN, "0"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         mcr_text t;
         mcr_text_init(&t, ctx);
@@ -161,7 +162,12 @@ static mcr_status sectors(void *arg, int64_t count, const double *x, const doubl
 
 static mcr_grid grid_of(mcr_field_of *eval)
 {
-    return (mcr_grid){.cols = 41, .rows = 31, .x0 = -1.5, .y0 = -1.4, .dx = 3.0 / 40, .dy = 2.8 / 30,
+    return (mcr_grid){.cols = 41,
+                      .rows = 31,
+                      .x0 = -1.5,
+                      .y0 = -1.4,
+                      .dx = 3.0 / 40,
+                      .dy = 2.8 / 30,
                       .eval = eval};
 }
 
@@ -278,12 +284,10 @@ static void faults_say_what_is_possible(void **state)
     test_ok(ctx, fit(&model, &data, ctx, "svm", "moons", 40, "rbf(gamma=2)"));
     mcr_plot plot = {.size = sizeof plot, .model = model, .data = data, .kind = "bounary"};
     test_fails(ctx, mcr_figure_open(&f, ctx, &plot), MCR_BAD_CALL, "did you mean boundary");
-    static const char *const wrong[][2] = {{"band", "possible here: boundary"},
-                                           {"surface", "possible here: boundary"},
-                                           {"tuning", "found by a search"},
-                                           {"logo", "trained on strings"},
-                                           {"projection", "pca, fisher or cca"},
-                                           {"calibration", "probabilities"}};
+    static const char *const wrong[][2] = {
+        {"band", "possible here: boundary"},  {"surface", "possible here: boundary"},
+        {"tuning", "found by a search"},      {"logo", "trained on strings"},
+        {"projection", "pca, fisher or cca"}, {"calibration", "probabilities"}};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         plot.kind = wrong[i][0];
         test_fails(ctx, mcr_figure_open(&f, ctx, &plot), MCR_BAD_CALL, wrong[i][1]);
@@ -294,7 +298,8 @@ static void faults_say_what_is_possible(void **state)
     test_fails(ctx, mcr_figure_open(&f, ctx, &plot), MCR_BAD_CALL, "no column \"height\"");
     plot.x = NULL;
     test_fails(ctx, mcr_figure_animate(&f, ctx, &plot, "gamma"), MCR_BAD_CALL, "no range");
-    test_fails(ctx, mcr_figure_animate(&f, ctx, &plot, "colour=1:3"), MCR_BAD_CALL, "neither an option");
+    test_fails(ctx, mcr_figure_animate(&f, ctx, &plot, "colour=1:3"), MCR_BAD_CALL,
+               "neither an option");
     test_ok(ctx, mcr_figure_open(&f, ctx, &plot));
     test_fails(ctx, mcr_figure_draw(f, "gif", NULL, &bytes, &count), MCR_BAD_CALL, "no format");
     test_fails(ctx, mcr_figure_save(f, "picture.gif", NULL), MCR_BAD_CALL, "ending");
