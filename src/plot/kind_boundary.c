@@ -91,8 +91,18 @@ static mcr_status ask_flat(region *r, int64_t count, const double *x, const doub
 
 static mcr_status ask(void *arg, int64_t count, const double *x, const double *y, double *f)
 {
-    region *r = arg;
-    return r->flat ? ask_flat(r, count, x, y, f) : ask_plane(r, count, x, y, f);
+    region part = *(const region *)arg;
+    if (part.flat)
+        return ask_flat(&part, count, x, y, f);
+    mcr_status s = MCR_OK;
+    int64_t at_once = mcr_plane_at_once(&part.plane);
+    for (int64_t first = 0; first < count && !s; first += at_once) {
+        int64_t some = count - first < at_once ? count - first : at_once;
+        s = ask_plane(&part, some, x + first, y + first, f + first);
+        part.label += part.label ? some : 0;
+        part.strength += part.strength ? some : 0;
+    }
+    return s;
 }
 
 /* ---- what is drawn ----------------------------------------------------------------------------- */
@@ -168,15 +178,15 @@ static mcr_status supports_as_points(region *r, mcr_panel *panel, mcr_scatter *s
 {
     mcr_plotting *p = r->p;
     int64_t n = r->plane.supports, classes = mcr_model_classes(p->model);
-    double *f = mcr_blocks_reals(&p->scratch, n), *label = mcr_blocks_reals(&p->scratch, n);
+    double *label = mcr_blocks_reals(&p->scratch, n);
     int32_t *class_of = mcr_blocks_take(&p->scratch, n, sizeof *class_of);
     const char **name = mcr_blocks_take(&p->scratch, classes + 1, sizeof *name);
-    if (!f || !label || !class_of || !name)
+    if (!label || !class_of || !name)
         return MCR_NO_MEMORY;
-    r->label = label;
-    r->strength = NULL;
-    mcr_status status = ask(r, n, r->plane.support[0], r->plane.support[1], f);
-    r->label = NULL;
+    /* They are scaled already: the model must not scale them again. */
+    mcr_model plain = *p->model;
+    plain.scaling = NULL;
+    mcr_status status = mcr_predict(p->ctx, &plain, p->model->basis, label, NULL, NULL);
     for (int64_t i = 0; i < n && !status; i++)
         class_of[i] = (int32_t)label[i];
     for (int64_t c = 0; c < classes; c++)
@@ -299,9 +309,10 @@ static mcr_status over_columns(region *r)
     mcr_plotting *p = r->p;
     mcr_status s = mcr_plane_open(&r->plane, p, 2);
     if (!s && r->plane.y < 0)
-        s = mcr_plot_needs(p, p->f->kind,
-                           "two columns, and the model has one: roc, confusion and calibration "
-                           "show it with data");
+        s = mcr_fail(p->ctx, MCR_BAD_CALL,
+                     "%s needs two columns, and the model has one; possible here: gram, spectrum, "
+                     "and with data and targets roc, pr, confusion",
+                     p->f->kind);
     mcr_panel *panel = s ? NULL : mcr_frame_panel(p->f, 0, 0);
     if (!s && !panel)
         s = MCR_NO_MEMORY;
@@ -463,6 +474,8 @@ static mcr_status draw(mcr_plotting *p)
                (rule == MCR_RULE_BINARY || rule == MCR_RULE_SIGN || rule == MCR_RULE_SOFTMAX);
     int64_t cols = mcr_plane_columns(p);
     bool columns = cols > 0 && (cols <= 2 || p->how->x || p->how->y);
+    if (cols == 1 && p->report->task == MCR_CLUSTER)
+        columns = false; /* the plane of two components shows them well */
     mcr_status s = columns ? over_columns(&r) : over_components(&r);
     if (!s && columns && cols > 2)
         s = mcr_plot_subtitle(p, "%s; other columns at their median", mcr_plot_made_by(p));

@@ -132,11 +132,16 @@ typedef struct asking {
 static mcr_status ask(void *arg, int64_t count, const double *x, const double *y, double *f)
 {
     asking *a = arg;
-    mcr_data *places = NULL;
-    mcr_status s = mcr_plane_objects(&places, a->p, a->plane, count, x, y);
-    if (!s)
-        s = mcr_predict(a->p->ctx, a->p->model, places, f, NULL, NULL);
-    mcr_data_free(places);
+    mcr_status s = MCR_OK;
+    int64_t at_once = mcr_plane_at_once(a->plane);
+    for (int64_t first = 0; first < count && !s; first += at_once) {
+        int64_t some = count - first < at_once ? count - first : at_once;
+        mcr_data *places = NULL;
+        s = mcr_plane_objects(&places, a->p, a->plane, some, x + first, y + first);
+        if (!s)
+            s = mcr_predict(a->p->ctx, a->p->model, places, f + first, NULL, NULL);
+        mcr_data_free(places);
+    }
     return s;
 }
 

@@ -11,6 +11,8 @@
 #include "base/number.h"
 #include "plot/plotting.h"
 
+enum { MOST_COLUMNS = 2000000 };
+
 /* The only field of vectors, dense or sparse; -1: none, or several. */
 static int64_t vector_field(const mcr_data *data)
 {
@@ -186,8 +188,10 @@ mcr_status mcr_plane_open(mcr_plane *plane, mcr_plotting *p, int dims)
                         "a picture over columns needs objects that are vectors; possible here: "
                         "gram, spectrum, and projection with a model of pca");
     plane->cols = plane->like->store[plane->field]->cols;
-    if (plane->cols < 1)
-        return mcr_fail(p->ctx, MCR_BAD_DATA, "the vectors have no columns");
+    if (plane->cols < 1 || plane->cols > MOST_COLUMNS)
+        return mcr_fail(p->ctx, MCR_BAD_DATA,
+                        "the vectors have %lld columns: a picture over columns takes 1 to %d",
+                        (long long)plane->cols, MOST_COLUMNS);
     find_scale(p, plane);
     mcr_status s = MCR_OK;
     if (p->model && p->data)
@@ -222,6 +226,12 @@ void mcr_plane_close(mcr_plane *plane)
 
 /* ---- objects at places ------------------------------------------------------------------------ */
 
+/* What the model, or its scaling, wants. */
+static bool is_dense(const mcr_plane *plane)
+{
+    return plane->scale ? plane->scale->dense : plane->like->store[plane->field]->kind == MCR_DENSE;
+}
+
 /* Dense rows as a sparse field. */
 static mcr_status add_sparse(mcr_builder *b, mcr_plotting *p, const char *name, int64_t count,
                              int64_t cols, const double *dense)
@@ -252,8 +262,7 @@ mcr_status mcr_plane_build(mcr_data **out, mcr_plotting *p, const mcr_plane *pla
     mcr_builder *builder = NULL;
     *out = NULL;
     mcr_status s = mcr_builder_open(&builder, p->ctx, count);
-    bool dense = plane->scale ? plane->scale->dense : store->kind == MCR_DENSE;
-    if (!s && dense)
+    if (!s && is_dense(plane))
         s = mcr_builder_dense(builder, store->name, all, plane->cols, plane->cols);
     else if (!s)
         s = add_sparse(builder, p, store->name, count, plane->cols, all);
@@ -263,12 +272,12 @@ mcr_status mcr_plane_build(mcr_data **out, mcr_plotting *p, const mcr_plane *pla
     return s;
 }
 
-mcr_status mcr_plane_objects(mcr_data **out, mcr_plotting *p, const mcr_plane *plane, int64_t count,
-                             const double *x, const double *y)
+/* Dense rows that are the medians but for one or two columns. */
+static mcr_status place_dense(mcr_builder *b, mcr_plotting *p, const mcr_plane *plane,
+                              int64_t count, const double *x, const double *y)
 {
     int64_t cols = plane->cols;
     double *all = mcr_alloc(p->ctx, (size_t)count * (size_t)cols, sizeof *all);
-    *out = NULL;
     if (!all)
         return MCR_NO_MEMORY;
     for (int64_t i = 0; i < count; i++) {
@@ -277,7 +286,60 @@ mcr_status mcr_plane_objects(mcr_data **out, mcr_plotting *p, const mcr_plane *p
         if (y && plane->y >= 0)
             all[i * cols + plane->y] = y[i];
     }
-    mcr_status s = mcr_plane_build(out, p, plane, count, all);
+    const char *name = plane->like->store[plane->field]->name;
+    mcr_status s = mcr_builder_dense(b, name, all, cols, cols);
     mcr_free(p->ctx, all);
     return s;
+}
+
+/* The same as sparse rows, which most often have few medians that are not 0. */
+static mcr_status place_sparse(mcr_builder *b, mcr_plotting *p, const mcr_plane *plane,
+                               int64_t count, const double *x, const double *y)
+{
+    int64_t used = 0, cols = plane->cols;
+    int64_t *start = mcr_alloc(p->ctx, (size_t)count + 1, sizeof *start);
+    for (int64_t c = 0; c < cols; c++)
+        used += plane->base[c] != 0 || c == plane->x || c == plane->y;
+    int32_t *index = mcr_alloc(p->ctx, (size_t)count * (size_t)used, sizeof *index);
+    double *value = mcr_alloc(p->ctx, (size_t)count * (size_t)used, sizeof *value);
+    mcr_status s = start && index && value ? MCR_OK : MCR_NO_MEMORY;
+    int64_t at = 0;
+    for (int64_t i = 0; i < count && !s; i++) {
+        start[i] = at;
+        for (int64_t c = 0; c < cols; c++)
+            if (plane->base[c] != 0 || c == plane->x || c == plane->y) {
+                index[at] = (int32_t)c;
+                value[at++] = c == plane->x ? x[i] : c == plane->y && y ? y[i] : plane->base[c];
+            }
+        start[i + 1] = at;
+    }
+    const char *name = plane->like->store[plane->field]->name;
+    if (!s)
+        s = mcr_builder_sparse(b, name, cols, start, index, value);
+    mcr_free(p->ctx, value);
+    mcr_free(p->ctx, index);
+    mcr_free(p->ctx, start);
+    return s;
+}
+
+mcr_status mcr_plane_objects(mcr_data **out, mcr_plotting *p, const mcr_plane *plane, int64_t count,
+                             const double *x, const double *y)
+{
+    mcr_builder *builder = NULL;
+    *out = NULL;
+    mcr_status s = mcr_builder_open(&builder, p->ctx, count);
+    if (!s)
+        s = is_dense(plane) ? place_dense(builder, p, plane, count, x, y)
+                            : place_sparse(builder, p, plane, count, x, y);
+    if (!s)
+        return mcr_builder_finish(out, builder);
+    mcr_builder_close(builder);
+    return s;
+}
+
+int64_t mcr_plane_at_once(const mcr_plane *plane)
+{
+    const int64_t numbers = 4000000;
+    int64_t count = numbers / (plane->cols > 0 ? plane->cols : 1);
+    return count > 64 ? count : 64;
 }

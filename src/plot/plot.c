@@ -59,7 +59,10 @@ const char *mcr_plot_choose(const mcr_plotting *p)
     case MCR_DETECT:
     case MCR_EITHER: break;
     }
-    return !cols && has_strings(p->model->basis) ? "logo" : "boundary";
+    if (cols == 1 && p->data && mcr_data_target_count(p->data) && p->report->task == MCR_CLASSIFY)
+        return "confusion";
+    bool strings = p->model->basis->fields == 1 && has_strings(p->model->basis);
+    return strings ? "logo" : "boundary";
 }
 
 mcr_status mcr_plot_make(mcr_plotting *p, const char *kind)

@@ -121,6 +121,8 @@ mcr_status mcr_plane_column(mcr_plotting *p, const mcr_plane *plane, int64_t col
 mcr_status mcr_plane_objects(mcr_data **out, mcr_plotting *p, const mcr_plane *plane, int64_t count,
                              const double *x, const double *y);
 
+/* How many such objects are worth making at once. */
+int64_t mcr_plane_at_once(const mcr_plane *plane);
 /* Objects from rows of all columns, in the user's units. */
 mcr_status mcr_plane_build(mcr_data **out, mcr_plotting *p, const mcr_plane *plane, int64_t count,
                            const double *all);

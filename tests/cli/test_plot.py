@@ -266,7 +266,7 @@ def test_faults_are_one_line_that_says_what_is_possible():
     refused("DATA is missing")
     refused("possible here: surface, band", "s.mercer", "s.csv", "--kind", "roc")
     refused("needs data beside the model", "m.mercer", "--kind", "roc")
-    refused("two columns", "l.mercer", "l.csv")
+    refused("two columns", "l.mercer", "l.csv", "--kind", "boundary")
     refused("did you mean confusion?", "m.mercer", "m.csv", "--kind", "confusio")
     refused("probabilities", "m.mercer", "m.csv", "--kind", "calibration")
     refused("tune", "m.mercer", "--kind", "tuning")
