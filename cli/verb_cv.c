@@ -10,6 +10,7 @@
 
 #include "advice.h"
 #include "cli.h"
+#include "drawing.h"
 #include "json.h"
 #include "output.h"
 #include "progress.h"
@@ -21,6 +22,7 @@ typedef struct cv_call {
     const char *output;
     cli_splitting split;
     int64_t inner;
+    int plot;
 } cv_call;
 
 typedef struct cv_job {
@@ -152,11 +154,16 @@ static void print_summary(const cv_job *job)
 static int run(cli *c, const void *values)
 {
     cv_job job = {.c = c, .call = values};
-    int bad = open_job(&job);
+    int bad = cli_draw_check(c, job.call->plot);
+    if (!bad)
+        bad = open_job(&job);
     const mcr_search *search = job.selection.searches ? &job.selection.search : NULL;
     const char *metric = job.call->split.metric;
     if (!bad && search && metric && strchr(metric, ','))
         bad = cli_refuse(c, "--metric %s: a search needs one metric", metric);
+    if (!bad && search && job.call->plot)
+        bad = cli_refuse(c, "--plot draws the learning curve of one setting, not of a search: "
+                            "mercer tune --plot draws a search");
     if (!bad) {
         mcr_status s = mcr_cv(&job.report, job.selection.options, job.kernel, job.data, job.splits,
                               metric, search);
@@ -179,6 +186,8 @@ static int run(cli *c, const void *values)
                  job.report->unfinished, job.report->fits);
         cli_progress_log(c, MCR_LOG_WARNING, text);
     }
+    if (!bad && job.call->plot)
+        bad = cli_draw_learning(c, job.selection.options, job.kernel, job.data);
     close_job(&job);
     return bad;
 }
@@ -201,6 +210,7 @@ static const cli_option options[] = {
      .min = 2,
      .max = 1e6,
      .help = "nested: folds of the search within each training part (default 5)"},
+    CLI_PLOT_OPTION(AT(plot), "draw a learning curve: errors against the number of objects"),
     CLI_LAST_OPTION,
 };
 

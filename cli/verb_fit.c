@@ -14,6 +14,7 @@
 #include "advice.h"
 #include "bounds.h"
 #include "cli.h"
+#include "drawing.h"
 #include "json.h"
 #include "keep.h"
 #include "learner.h"
@@ -25,6 +26,7 @@
 typedef struct fit_call {
     const char *kernel, *output, *start, *resume, *scale, *report, *require;
     double calibrate; /* NAN: not given */
+    int plot;
 } fit_call;
 
 typedef struct fit_job {
@@ -208,6 +210,8 @@ static int run(cli *c, const void *values)
     job.keep = (cli_keeping){.path = path, .require = job.call->require};
     int bad = cli_keep_check(c, &job.keep);
     if (!bad)
+        bad = cli_draw_check(c, job.call->plot);
+    if (!bad)
         bad = open_job(&job);
     if (!bad)
         bad = train(&job);
@@ -225,6 +229,8 @@ static int run(cli *c, const void *values)
         warn(&job);
         bad = cli_keep_status(job.model);
     }
+    if (!bad && job.call->plot)
+        bad = cli_draw_learning(c, job.options, job.kernel, job.data);
     close_job(&job);
     return bad;
 }
@@ -272,6 +278,7 @@ static const cli_option options[] = {
      .min = 0,
      .max = 1,
      .help = "hold this share of the objects out of training, for predict --interval"},
+    CLI_PLOT_OPTION(AT(plot), "draw a learning curve: errors against the number of objects"),
     CLI_LAST_OPTION,
 };
 

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 
 #include "cli.h"
+#include "drawing.h"
 #include "json.h"
 #include "keep.h"
 #include "output.h"
@@ -21,7 +22,7 @@
 typedef struct tune_call {
     cli_list kernels;
     const char *output, *table, *checkpoint, *require;
-    int resume;
+    int resume, plot;
     cli_splitting split;
 } tune_call;
 
@@ -250,6 +251,17 @@ static void print_summary(const tune_job *job)
         cli_say("model", "not kept (-o FILE saves it)");
 }
 
+static int draw(const tune_job *job)
+{
+    mcr_figure *figure = NULL;
+    int bad = cli_fail(job->c, mcr_figure_tuning(&figure, job->c->ctx, job->report, NULL));
+    printf("\n");
+    if (!bad)
+        bad = cli_draw(job->c, figure, &(cli_drawing){.graphics = CLI_GRAPHICS_TEXT, .small = 1});
+    mcr_figure_close(figure);
+    return bad;
+}
+
 static void warn(const tune_job *job)
 {
     char text[192];
@@ -268,6 +280,8 @@ static int run(cli *c, const void *values)
     tune_job job = {.c = c, .call = values};
     cli_keeping keep = {.path = job.call->output, .require = job.call->require};
     int bad = cli_keep_check(c, &keep);
+    if (!bad)
+        bad = cli_draw_check(c, job.call->plot);
     if (!bad)
         bad = open_job(&job);
     if (!bad) {
@@ -295,6 +309,8 @@ static int run(cli *c, const void *values)
         bad = cli_keep_status(job.model);
     }
     cli_keep_close(&keep);
+    if (!bad && job.call->plot)
+        bad = draw(&job);
     close_job(&job);
     return bad;
 }
@@ -330,6 +346,7 @@ static const cli_option options[] = {
      .type = CLI_FLAG,
      .offset = AT(resume),
      .help = "go on with a search that was cut off, from its checkpoint"},
+    CLI_PLOT_OPTION(AT(plot), "draw the scores over the parameters"),
     CLI_LAST_OPTION,
 };
 

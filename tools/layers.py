@@ -1,7 +1,7 @@
 """layers.py [ROOT]: does each folder include only what stands before it?
 
-Data flows one way, base -> linalg, data -> kernel -> gram -> solve -> learn -> model -> select, and
-the program uses public headers only. Looks at the #include lines; prints what breaks the rule and
+Data flows one way, base -> linalg, data -> kernel -> gram -> solve -> learn -> model -> select -> plot,
+and the program uses public headers only. Looks at the #include lines; prints what breaks the rule and
 exits 1 if anything does.
 
 SPDX-License-Identifier: Apache-2.0
@@ -21,6 +21,7 @@ SEES = {
     "learn": {"base", "data", "linalg", "kernel", "gram", "solve"},
     "model": {"base", "data", "linalg", "kernel", "gram", "solve", "learn"},
     "select": {"base", "data", "linalg", "kernel", "gram", "solve", "learn", "model"},
+    "plot": {"base", "data", "linalg", "kernel", "gram", "solve", "learn", "model", "select"},
 }
 
 # The layer each public header belongs to. The umbrella mercer.h is for users, not for src/.
@@ -28,12 +29,13 @@ PUBLIC = {
     "status": "base", "context": "base", "params": "base", "rows": "base", "text": "base",
     "data": "data", "kernel": "kernel",
     "extend": "kernel", "features": "kernel", "gram": "gram", "learner": "learn", "model": "model", "select": "select",
+    "plot": "plot",
 }
 
 # Foreign headers that have one home.
 HOME = {
     "cblas.h": {"linalg"}, "lapacke.h": {"linalg"}, "lapack.h": {"linalg"},
-    "zlib.h": {"base", "model"}, "pthread.h": {"base"}, "omp.h": {"base"}, "threads.h": {"base"},
+    "zlib.h": {"base", "model", "plot"}, "pthread.h": {"base"}, "omp.h": {"base"}, "threads.h": {"base"},
 }
 
 # What a public header may ask of a C99 or C++ compiler.

@@ -19,5 +19,6 @@
 #include <mercer/learner.h>
 #include <mercer/model.h>
 #include <mercer/select.h>
+#include <mercer/plot.h>
 
 #endif

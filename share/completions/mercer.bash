@@ -25,6 +25,13 @@ _mercer()
         words=$(mercer learners 2>/dev/null | sed -n 's/^  \([a-z0-9-]*\) .*/\1/p')
     elif [[ $verb == export && $before == --to ]]; then
         words=libsvm
+    elif [[ $verb == plot && $before == --kind ]]; then
+        words="boundary surface band projection clusters gram spectrum roc pr calibration confusion residuals tuning
+            path learning importance logo data"
+    elif [[ $verb == plot && $before == --theme ]]; then
+        words="auto light dark"
+    elif [[ $verb == plot && $before == --graphics ]]; then
+        words="auto text sixel kitty"
     elif [[ $verb == sample && $before == sample ]]; then
         words=$(mercer sample 2>/dev/null | sed 's/ .*//')
     fi

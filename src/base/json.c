@@ -610,7 +610,7 @@ void mcr_json_write_string(mcr_json_writer *w, const char *bytes, size_t length)
     mcr_json_string(put_text, w->to, bytes, length);
 }
 
-static void write_null(mcr_json_writer *w)
+void mcr_json_write_null(mcr_json_writer *w)
 {
     before_value(w);
     mcr_text_string(w->to, "null");
@@ -621,17 +621,23 @@ void mcr_json_write_text(mcr_json_writer *w, const char *text)
     if (text)
         mcr_json_write_string(w, text, strlen(text));
     else
-        write_null(w);
+        mcr_json_write_null(w);
 }
 
 void mcr_json_write_real(mcr_json_writer *w, double value)
 {
     if (!isfinite(value)) {
-        write_null(w);
+        mcr_json_write_null(w);
         return;
     }
     before_value(w);
     mcr_text_real(w->to, value);
+}
+
+void mcr_json_write_bool(mcr_json_writer *w, bool value)
+{
+    before_value(w);
+    mcr_text_string(w->to, value ? "true" : "false");
 }
 
 void mcr_json_write_int(mcr_json_writer *w, int64_t value)

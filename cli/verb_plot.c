@@ -1,0 +1,272 @@
+/* verb_plot.c: mercer plot: pictures of models, kernels and data.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "advice.h"
+#include "cli.h"
+#include "drawing.h"
+#include "output.h"
+#include "progress.h"
+#include "text.h"
+
+typedef struct plot_call {
+    const char *kind, *output, *kernel, *x, *y, *title, *along, *animate;
+    int theme, graphics;
+    int64_t width, height;
+} plot_call;
+
+typedef struct plot_job {
+    cli *c;
+    const plot_call *call;
+    mcr_model *model;
+    mcr_data *data;
+    mcr_kernel *kernel;
+    mcr_figure *figure;
+} plot_job;
+
+/* ---- input ------------------------------------------------------------------------------------ */
+
+static int is_model(const char *path)
+{
+    unsigned char bytes[512];
+    FILE *file = path && strcmp(path, "-") != 0 ? fopen(path, "rb") : NULL;
+    size_t count = file ? fread(bytes, 1, sizeof bytes, file) : 0;
+    if (file)
+        fclose(file);
+    return mcr_model_recognise(bytes, count);
+}
+
+static int read_input(plot_job *job)
+{
+    cli *c = job->c;
+    int first = is_model(cli_word(c, 0)), bad = 0;
+    if (first) {
+        bad = cli_fail(c, mcr_model_load(&job->model, c->ctx, cli_word(c, 0)));
+        if (bad)
+            return bad;
+        c->reading.features = mcr_model_report(job->model)->features;
+        c->reading.like = mcr_model_layout(job->model);
+        if (job->call->kernel)
+            return cli_refuse(c, "--kernel: the model has its own kernel, %s",
+                              mcr_model_report(job->model)->kernel);
+    }
+    if (!first || cli_word(c, first) || c->reading.classes.count)
+        bad = cli_read_words(c, &job->data, first);
+    if (!bad && job->model && job->data)
+        bad = cli_advise_features(c, mcr_model_report(job->model), job->data);
+    return bad;
+}
+
+static int check_call(plot_job *job)
+{
+    cli *c = job->c;
+    const plot_call *call = job->call;
+    int bad = cli_output_check(c, call->output);
+    if (!bad && call->output && !mcr_figure_format(call->output))
+        bad = cli_refuse(c,
+                         "-o %s: the ending says how to draw: .svg, .png, .pdf, .html, .json "
+                         "or .txt",
+                         call->output);
+    if (!bad && call->animate && !c->common.json) {
+        const char *format = call->output ? mcr_figure_format(call->output) : NULL;
+        if (!format || (strcmp(format, "svg") != 0 && strcmp(format, "html") != 0 &&
+                        strcmp(format, "json") != 0))
+            bad = cli_refuse(c, "--animate writes a file that moves: say -o FILE.svg or "
+                                "-o FILE.html, which has a slider");
+    }
+    if (!bad && call->kernel)
+        bad = cli_read_kernel(c, &job->kernel, call->kernel);
+    return bad;
+}
+
+/* ---- output ----------------------------------------------------------------------------------- */
+
+static int save(plot_job *job, const mcr_draw *draw)
+{
+    const char *path = job->call->output;
+    struct stat file;
+    char size[32];
+    int bad = cli_fail(job->c, mcr_figure_save(job->figure, path, draw));
+    if (!bad && !job->c->common.quiet && !job->c->common.json) {
+        printf("%s: %s", path, mcr_figure_kind(job->figure));
+        if (mcr_figure_frames(job->figure) > 1)
+            printf(", %d frames", (int)mcr_figure_frames(job->figure));
+        if (stat(path, &file) == 0)
+            printf(", %s", cli_bytes_text(size, (double)file.st_size));
+        printf("\n");
+    }
+    return bad;
+}
+
+static int print_json(plot_job *job)
+{
+    const char *bytes;
+    size_t count;
+    int bad = cli_fail(job->c, mcr_figure_draw(job->figure, "json", NULL, &bytes, &count));
+    if (!bad)
+        fwrite(bytes, 1, count, stdout);
+    return bad;
+}
+
+static int show(plot_job *job)
+{
+    const plot_call *call = job->call;
+    const mcr_theme theme = call->theme > 0 ? (mcr_theme)call->theme : MCR_THEME_AUTO;
+    const mcr_draw draw = {.size = sizeof draw,
+                           .theme = theme,
+                           .width = call->width > 0 ? (int)call->width : 0,
+                           .height = call->height > 0 ? (int)call->height : 0};
+    int bad = 0;
+    cli_progress_clear(job->c);
+    if (call->output)
+        bad = save(job, &draw);
+    if (!bad && job->c->common.json)
+        return print_json(job);
+    if (bad || call->output)
+        return bad;
+    const cli_drawing how = {.graphics = (cli_graphics)(call->graphics > 0 ? call->graphics : 0),
+                             .theme = theme,
+                             .width = draw.width,
+                             .height = draw.height};
+    return cli_draw(job->c, job->figure, &how);
+}
+
+static int run(cli *c, const void *values)
+{
+    plot_job job = {.c = c, .call = values};
+    const plot_call *call = job.call;
+    int bad = check_call(&job);
+    if (!bad)
+        bad = read_input(&job);
+    const mcr_plot plot = {.size = sizeof plot,
+                           .kind = call->kind,
+                           .model = job.model,
+                           .data = job.data,
+                           .kernel = job.kernel,
+                           .x = call->x,
+                           .y = call->y,
+                           .title = call->title,
+                           .along = call->along};
+    if (!bad && call->animate)
+        bad = cli_fail(c, mcr_figure_animate(&job.figure, c->ctx, &plot, call->animate));
+    else if (!bad)
+        bad = cli_fail(c, mcr_figure_open(&job.figure, c->ctx, &plot));
+    if (!bad)
+        bad = show(&job);
+    mcr_figure_close(job.figure);
+    mcr_kernel_free(job.kernel);
+    mcr_data_free(job.data);
+    mcr_model_free(job.model);
+    return bad;
+}
+
+#define AT(field) offsetof(plot_call, field)
+
+static const cli_option options[] = {
+    {.name = "kind",
+     .type = CLI_TEXT,
+     .offset = AT(kind),
+     .argument = "KIND",
+     .help = "which picture (default: what suits the model or the data)"},
+    CLI_OUTPUT_OPTION(AT(output), "write it: .svg .png .pdf .html .json .txt (default: draw here)"),
+    CLI_KERNEL_OPTION(AT(kernel), 0),
+    {.name = "x",
+     .type = CLI_TEXT,
+     .offset = AT(x),
+     .argument = "COLUMN",
+     .help = "the column to the right, by name or number; others at their median"},
+    {.name = "y",
+     .type = CLI_TEXT,
+     .offset = AT(y),
+     .argument = "COLUMN",
+     .help = "the column upwards"},
+    {.name = "along",
+     .type = CLI_TEXT,
+     .offset = AT(along),
+     .argument = "NAME=RANGE",
+     .help = "path: the parameter to follow, e.g. C=0.1:100:log7"},
+    {.name = "animate",
+     .type = CLI_TEXT,
+     .offset = AT(animate),
+     .argument = "NAME=RANGE",
+     .help = "train for each value, e.g. gamma=0.01:100:log30; .svg moves, .html has a slider"},
+    {.name = "title",
+     .type = CLI_TEXT,
+     .offset = AT(title),
+     .argument = "TEXT",
+     .help = "in place of its own"},
+    {.name = "theme",
+     .type = CLI_CHOICE,
+     .offset = AT(theme),
+     .argument = "THEME",
+     .choices = "auto|light|dark",
+     .help = "auto, light or dark (auto: SVG and HTML follow the viewer)"},
+    {.name = "width",
+     .type = CLI_INT,
+     .offset = AT(width),
+     .argument = "N",
+     .min = 20,
+     .max = 20000,
+     .help = "pixels (default 720), or columns of a drawing in the terminal"},
+    {.name = "height",
+     .type = CLI_INT,
+     .offset = AT(height),
+     .argument = "N",
+     .min = 8,
+     .max = 20000,
+     .help = "pixels or lines (default: what the picture needs)"},
+    {.name = "graphics",
+     .type = CLI_CHOICE,
+     .offset = AT(graphics),
+     .argument = "HOW",
+     .choices = "auto|text|sixel|kitty",
+     .help = "auto, text, sixel or kitty: how to draw in the terminal"},
+    CLI_LAST_OPTION,
+};
+
+static const char *const words[] = {"MODEL|DATA", "DATA...", NULL};
+
+const cli_verb cli_verb_plot = {
+    .name = "plot",
+    .summary = "pictures of models, kernels and data",
+    .usage = "MODEL|DATA... [--kind KIND] [-o FILE.svg|.png|.pdf|.html]",
+    .about =
+        "Draws a model, a model with DATA, or DATA alone: as a file, or in the terminal without "
+        "-o.\n"
+        "Kinds (docs/gallery.md shows each):\n"
+        "  boundary     decision regions, margins, support vectors; more than two columns: --x, "
+        "--y,\n"
+        "               or the first two kernel principal components\n"
+        "  surface      predicted numbers over one or two columns\n"
+        "  band         mean, 50 and 95 % intervals, draws (gp)\n"
+        "  projection   coordinates of pca, fisher, cca\n"
+        "  clusters     regions and objects of kmeans\n"
+        "  gram         the kernel matrix, ordered by class or cluster; DATA needs -k KERNEL\n"
+        "  spectrum     its eigenvalues, and the effective dimension\n"
+        "  roc, pr, calibration, confusion     a classifier on DATA with classes\n"
+        "  residuals    a regression on DATA with targets\n"
+        "  tuning       the scores of mercer tune, with the chosen point\n"
+        "  path         errors along C, lambda or --along NAME=RANGE\n"
+        "  learning     errors against the number of training objects\n"
+        "  importance   columns by shuffling (with DATA), or features by weight\n"
+        "  logo         sequence motifs of a model on strings, or of DATA of one length\n"
+        "  data         columns against one another, and histograms\n"
+        "PNG and PDF need libcairo2. --json prints the figure's data.",
+    .examples = "mercer sample moons -n 300 -o moons.csv\n"
+                "mercer fit svm moons.csv -k 'rbf(gamma=2)' -C 10 -o moons.mercer\n"
+                "mercer plot moons.mercer moons.csv\n"
+                "mercer plot moons.mercer moons.csv -o moons.svg\n"
+                "mercer plot moons.mercer moons.csv --kind roc -o roc.html\n"
+                "mercer plot moons.csv -k 'rbf(gamma=2)' --kind gram -o gram.svg\n"
+                "mercer plot moons.mercer moons.csv --animate gamma=0.1:10:log5 -o gamma.html",
+    .traits = CLI_READS | CLI_LAPACK,
+    .words = words,
+    .min_words = 0,
+    .options = options,
+    .values_size = sizeof(plot_call),
+    .run = run,
+};

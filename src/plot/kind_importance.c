@@ -1,0 +1,225 @@
+/* kind_importance.c: which columns or features a model uses.
+ *
+ * With data: how much worse the predictions get when a column is shuffled (Breiman, 2001). Without: the
+ * weights of the model's explicit features, where its kernel has them.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/random.h"
+#include "plot/plotting.h"
+
+enum { SHOWN = 20, MOST_OBJECTS = 2000, MOST_COLUMNS = 300, SHUFFLES = 4 };
+
+typedef struct item {
+    const char *name;
+    double value, std;
+    int64_t number;
+} item;
+
+static int larger_first(const void *a, const void *b)
+{
+    const item *x = a, *y = b;
+    if (fabs(x->value) != fabs(y->value))
+        return fabs(x->value) > fabs(y->value) ? -1 : 1;
+    return (x->number > y->number) - (x->number < y->number);
+}
+
+static mcr_status draw(mcr_plotting *p, item *list, int64_t count, const char *label)
+{
+    int64_t shown = count < SHOWN ? count : SHOWN;
+    qsort(list, (size_t)count, sizeof *list, larger_first);
+    mcr_panel *panel = mcr_frame_panel(p->f, 0, 0);
+    const char **name = mcr_blocks_take(&p->f->pool, shown, sizeof *name);
+    if (!panel || !name)
+        return MCR_NO_MEMORY;
+    for (int sign = 0; sign < 2; sign++) {
+        int64_t some = 0;
+        for (int64_t i = 0; i < shown; i++)
+            some += (list[i].value < 0) == sign;
+        mcr_mark *m = some ? mcr_panel_xy(p->f, panel, MCR_MARK_BARS,
+                                          sign ? "negative" : "positive", some)
+                           : NULL;
+        if (some && !m)
+            return MCR_NO_MEMORY;
+        for (int64_t i = 0, at = 0; i < shown && m; i++)
+            if ((list[i].value < 0) == sign) {
+                m->x[at] = (double)(shown - 1 - i);
+                m->y[at++] = list[i].value;
+            }
+        if (m) {
+            m->width = 0.7;
+            m->sideways = true;
+            m->ink = mcr_class_ink(sign);
+        }
+    }
+    for (int64_t i = 0; i < shown; i++) {
+        name[shown - 1 - i] = mcr_blocks_text(&p->f->pool, list[i].name);
+        if (!name[shown - 1 - i])
+            return MCR_NO_MEMORY;
+    }
+    panel->x = (mcr_axis){.label = mcr_blocks_text(&p->f->pool, label), .zero = true};
+    panel->y = (mcr_axis){.names = name, .count = shown};
+    p->f->aspect = 0.28 + 0.034 * (double)shown;
+    return MCR_OK;
+}
+
+/* ---- shuffled columns -------------------------------------------------------------------------- */
+
+typedef struct shuffling {
+    mcr_plotting *p;
+    mcr_plane plane;
+    mcr_data *some; /* with the targets */
+    int64_t n;
+    double *all; /* n x cols, in the user's units */
+    double *value;
+    bool share;
+} shuffling;
+
+static mcr_status error_of(shuffling *s, double *out)
+{
+    mcr_data *objects = NULL;
+    mcr_metrics metrics;
+    mcr_status status = mcr_plane_build(&objects, s->p, &s->plane, s->n, s->all);
+    if (!status)
+        status = mcr_predict(s->p->ctx, s->p->model, objects, s->value, NULL, NULL);
+    if (!status)
+        status = mcr_model_score(s->p->ctx, s->p->model, s->some, s->value, &metrics);
+    if (!status)
+        *out = s->share ? 1 - metrics.accuracy : metrics.mse;
+    mcr_data_free(objects);
+    return status;
+}
+
+static mcr_status shuffle_column(shuffling *s, int64_t c, double base, item *to)
+{
+    int64_t cols = s->plane.cols;
+    int64_t *order = mcr_blocks_take(&s->p->scratch, s->n, sizeof *order);
+    double *old = mcr_blocks_reals(&s->p->scratch, s->n), sum = 0;
+    mcr_status status = order && old ? MCR_OK : MCR_NO_MEMORY;
+    for (int64_t i = 0; i < s->n && !status; i++)
+        old[i] = s->all[i * cols + c];
+    for (int k = 0; k < SHUFFLES && !status; k++) {
+        mcr_random r = mcr_random_stream(mcr_seed(s->p->ctx), "importance",
+                                         (uint64_t)(c * SHUFFLES + k));
+        for (int64_t i = 0; i < s->n; i++)
+            order[i] = i;
+        mcr_random_shuffle(&r, order, s->n);
+        for (int64_t i = 0; i < s->n; i++)
+            s->all[i * cols + c] = old[order[i]];
+        double error;
+        status = error_of(s, &error);
+        sum += status ? 0 : error - base;
+    }
+    for (int64_t i = 0; i < s->n && !status; i++)
+        s->all[i * cols + c] = old[i];
+    *to = (item){.name = mcr_plane_name(s->p, &s->plane, c), .value = sum / SHUFFLES, .number = c};
+    return !status && !to->name ? MCR_NO_MEMORY : status;
+}
+
+static mcr_status open_shuffling(shuffling *s)
+{
+    mcr_plotting *p = s->p;
+    mcr_status status = mcr_plane_open(&s->plane, p, 1);
+    if (status)
+        return status;
+    int64_t cols = s->plane.cols;
+    if (cols > MOST_COLUMNS)
+        return mcr_fail(p->ctx, MCR_BAD_CALL,
+                        "importance shuffles each column, of which there are %lld: at most %d; "
+                        "possible without data where the kernel has explicit features",
+                        (long long)cols, MOST_COLUMNS);
+    int64_t *row = mcr_plot_thin(p, mcr_data_count(p->data), MOST_OBJECTS, &s->n);
+    double *one = mcr_blocks_reals(&p->scratch, s->plane.n);
+    s->all = mcr_blocks_reals(&p->scratch, s->n * cols);
+    s->value = mcr_blocks_reals(&p->scratch, s->n);
+    if (!row || !one || !s->all || !s->value)
+        return MCR_NO_MEMORY;
+    for (int64_t c = 0; c < cols && !status; c++) {
+        status = mcr_plane_column(p, &s->plane, c, one);
+        for (int64_t i = 0; i < s->n && !status; i++)
+            s->all[i * cols + c] = one[row[i]];
+    }
+    return status ? status : mcr_data_select(&s->some, p->data, (mcr_rows){row, 0, s->n});
+}
+
+static mcr_status by_shuffling(mcr_plotting *p)
+{
+    shuffling s = {.p = p, .share = p->report->task == MCR_CLASSIFY};
+    double base = 0;
+    mcr_status status = mcr_plot_needs_targets(p, "importance");
+    if (!status)
+        status = open_shuffling(&s);
+    int64_t cols = status ? 0 : s.plane.cols;
+    item *list = mcr_blocks_take(&p->scratch, cols, sizeof *list);
+    if (!status && !list)
+        status = MCR_NO_MEMORY;
+    if (!status)
+        status = error_of(&s, &base);
+    for (int64_t c = 0; c < cols && !status; c++)
+        status = shuffle_column(&s, c, base, &list[c]);
+    if (!status)
+        status = draw(p, list, cols,
+                      s.share ? "share of errors added when the column is shuffled"
+                              : "mean squared error added when the column is shuffled");
+    if (!status)
+        status = mcr_figure_set_number(p->f, "error", base);
+    if (!status)
+        status = mcr_plot_title(p, "Importance of the columns");
+    if (!status)
+        status = mcr_plot_subtitle(p, "%s; %lld objects, %d shuffles", mcr_plot_made_by(p),
+                                   (long long)s.n, SHUFFLES);
+    mcr_data_free(s.some);
+    mcr_plane_close(&s.plane);
+    return status;
+}
+
+/* ---- weights ----------------------------------------------------------------------------------- */
+
+static mcr_status by_weights(mcr_plotting *p)
+{
+    mcr_features *features = NULL;
+    double offset;
+    mcr_status s = mcr_model_features(&features, p->ctx, p->model);
+    if (s == MCR_BAD_CALL)
+        return mcr_fail(
+            p->ctx, MCR_BAD_CALL,
+            "importance without data needs a kernel with explicit features, such as "
+            "linear or spectrum; with data and targets every kernel on vectors will do");
+    int64_t count = s ? 0 : mcr_features_count(features);
+    double *weight = mcr_blocks_reals(&p->scratch, count);
+    item *list = mcr_blocks_take(&p->scratch, count, sizeof *list);
+    if (!s && (!weight || !list))
+        s = MCR_NO_MEMORY;
+    if (!s)
+        s = mcr_model_weights(p->ctx, p->model, features, 0, weight, &offset);
+    for (int64_t i = 0; i < count && !s; i++)
+        list[i] = (item){mcr_features_name(features, i), weight[i], 0, i};
+    if (!s)
+        s = draw(p, list, count, "weight");
+    if (!s)
+        s = mcr_plot_title(p, "Weights of the features: %.80s", mcr_model_output_name(p->model, 0));
+    if (!s)
+        s = mcr_plot_subtitle(p, "%s; %lld of %lld features", mcr_plot_made_by(p),
+                              (long long)(count < SHOWN ? count : SHOWN), (long long)count);
+    mcr_features_close(features);
+    return s;
+}
+
+static mcr_status make(mcr_plotting *p)
+{
+    mcr_status s = mcr_plot_needs_model(p, "importance", 1u << MCR_CLASSIFY | 1u << MCR_REGRESS,
+                                        false);
+    if (s)
+        return s;
+    return p->data && mcr_plane_columns(p) > 0 ? by_shuffling(p) : by_weights(p);
+}
+
+const mcr_plot_type mcr_plot_importance = {
+    {"importance", "the columns or features that matter most",
+     "a model; with data and targets: by shuffling columns; without: by weights"},
+    make,
+};

@@ -1,0 +1,362 @@
+/* kind_regression.c: predicted numbers: over one or two columns, with intervals, and their errors.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "plot/plotting.h"
+
+enum { CURVE = 241, COLS = 100, ROWS = 76, DRAWS = 6, LEVELS = 9 };
+
+/* Half widths of intervals of a normal variable, in standard deviations. */
+static const double half95 = 1.959963984540054, half50 = 0.6744897501960817;
+
+/* ---- over one column --------------------------------------------------------------------------- */
+
+static mcr_status add_data(mcr_plotting *p, mcr_panel *panel, const mcr_plane *plane)
+{
+    const double *y = p->data ? mcr_data_targets(p->data) : NULL;
+    if (!y || mcr_data_target_kind(p->data) != MCR_REAL_TARGETS)
+        return MCR_OK;
+    mcr_scatter s = {.n = plane->n,
+                     .x = plane->at[0],
+                     .y = y,
+                     .name = "data",
+                     .legend = true,
+                     .fixed = p->how->along != NULL};
+    return mcr_plot_scatter(p, panel, &s);
+}
+
+static mcr_status add_interval(mcr_plotting *p, mcr_panel *panel, const double *x,
+                               const double *mean, const double *std, double half, const char *name,
+                               double alpha)
+{
+    mcr_mark *m = mcr_panel_xy(p->f, panel, MCR_MARK_BAND, name, CURVE);
+    double *low = mcr_blocks_reals(&p->f->pool, CURVE),
+           *high = mcr_blocks_reals(&p->f->pool, CURVE);
+    if (!m || !low || !high)
+        return MCR_NO_MEMORY;
+    for (int i = 0; i < CURVE; i++) {
+        m->x[i] = x[i];
+        m->y[i] = mean[i];
+        low[i] = mean[i] - half * std[i];
+        high[i] = mean[i] + half * std[i];
+    }
+    m->low = low;
+    m->high = high;
+    m->ink = MCR_INK_CLASS;
+    m->alpha = alpha;
+    m->legend = true;
+    return MCR_OK;
+}
+
+static mcr_status add_curve(mcr_plotting *p, mcr_panel *panel, const char *name, const double *x,
+                            const double *y, int64_t stride)
+{
+    mcr_mark *m = mcr_panel_xy(p->f, panel, MCR_MARK_LINE, name, CURVE);
+    if (!m)
+        return MCR_NO_MEMORY;
+    for (int64_t i = 0; i < CURVE; i++) {
+        m->x[i] = x[i];
+        m->y[i] = y[i * stride];
+    }
+    m->ink = MCR_INK_CLASS;
+    m->legend = true;
+    return MCR_OK;
+}
+
+static mcr_status add_draws(mcr_plotting *p, mcr_panel *panel, const mcr_data *places,
+                            const double *x)
+{
+    const mcr_predictor *predictor = p->model->type ? p->model->type->predictor : NULL;
+    if (!predictor || !predictor->draw)
+        return MCR_OK;
+    double *draws = mcr_blocks_reals(&p->scratch, CURVE * DRAWS);
+    mcr_status s = draws ? mcr_predict_draws(p->ctx, p->model, places, DRAWS, draws)
+                         : MCR_NO_MEMORY;
+    for (int k = 0; k < DRAWS && !s; k++) {
+        s = add_curve(p, panel, "draws", x, draws + k, DRAWS);
+        if (s)
+            break;
+        mcr_mark *m = &panel->mark[panel->count - 1];
+        m->ink = MCR_INK_CLASS + 1;
+        m->width = 0.9;
+        m->alpha = 0.7;
+    }
+    return s;
+}
+
+static mcr_status draw_curve(mcr_plotting *p, mcr_plane *plane, bool band)
+{
+    mcr_panel *panel = mcr_frame_panel(p->f, 0, 0);
+    double *x = mcr_blocks_reals(&p->scratch, CURVE), *mean = mcr_blocks_reals(&p->scratch, CURVE);
+    double *std = mcr_blocks_reals(&p->scratch, CURVE);
+    mcr_data *places = NULL;
+    if (!panel || !x || !mean || !std)
+        return MCR_NO_MEMORY;
+    for (int i = 0; i < CURVE; i++)
+        x[i] = plane->low[0] + (plane->high[0] - plane->low[0]) * i / (CURVE - 1);
+    panel->x.label = mcr_plane_name(p, plane, plane->x);
+    panel->y.label = mcr_blocks_text(&p->f->pool, mcr_plot_target_name(p));
+    panel->x.min = x[0];
+    panel->x.max = x[CURVE - 1];
+    mcr_status s = mcr_plane_objects(&places, p, plane, CURVE, x, NULL);
+    if (!s)
+        s = band ? mcr_predict_std(p->ctx, p->model, places, mean, std)
+                 : mcr_predict(p->ctx, p->model, places, mean, NULL, NULL);
+    if (!s && band)
+        s = add_interval(p, panel, x, mean, std, half95, "95 % interval", 0.16);
+    if (!s && band)
+        s = add_interval(p, panel, x, mean, std, half50, "50 % interval", 0.26);
+    if (!s && band)
+        s = add_draws(p, panel, places, x);
+    if (!s)
+        s = add_data(p, panel, plane);
+    if (!s)
+        s = add_curve(p, panel, band ? "mean" : "prediction", x, mean, 1);
+    if (!s)
+        panel->mark[panel->count - 1].width = 2.4;
+    mcr_data_free(places);
+    return s;
+}
+
+/* ---- over two columns -------------------------------------------------------------------------- */
+
+typedef struct asking {
+    mcr_plotting *p;
+    const mcr_plane *plane;
+} asking;
+
+static mcr_status ask(void *arg, int64_t count, const double *x, const double *y, double *f)
+{
+    asking *a = arg;
+    mcr_status s = MCR_OK;
+    int64_t at_once = mcr_plane_at_once(a->plane);
+    for (int64_t first = 0; first < count && !s; first += at_once) {
+        int64_t some = count - first < at_once ? count - first : at_once;
+        mcr_data *places = NULL;
+        s = mcr_plane_objects(&places, a->p, a->plane, some, x + first, y + first);
+        if (!s)
+            s = mcr_predict(a->p->ctx, a->p->model, places, f + first, NULL, NULL);
+        mcr_data_free(places);
+    }
+    return s;
+}
+
+static mcr_status add_levels(mcr_plotting *p, mcr_panel *panel, const mcr_grid *g, double low,
+                             double high)
+{
+    mcr_status s = MCR_OK;
+    for (int k = 1; k < LEVELS && !s && high > low; k++) {
+        int64_t count;
+        double *x, *y;
+        s = mcr_grid_contour(p, g, low + (high - low) * k / LEVELS, false, &count, &x, &y);
+        if (s || !count)
+            continue;
+        mcr_mark *m = mcr_panel_mark(p->f, panel, MCR_MARK_LINE, "level");
+        if (!m)
+            return MCR_NO_MEMORY;
+        m->count = count;
+        m->x = x;
+        m->y = y;
+        m->ink = MCR_INK_RGB + 0xffffff;
+        m->alpha = 0.55;
+        m->width = 0.9;
+    }
+    return s;
+}
+
+static mcr_status add_objects(mcr_plotting *p, mcr_panel *panel, const mcr_plane *plane)
+{
+    const double *y = p->data ? mcr_data_targets(p->data) : NULL;
+    if (!y || mcr_data_target_kind(p->data) != MCR_REAL_TARGETS)
+        return MCR_OK;
+    /* Where other columns matter, too, the target of a point is not to be compared with the surface. */
+    bool compared = plane->cols == 2 && plane->n <= MCR_PLOT_POINTS;
+    mcr_scatter s = {.n = plane->n,
+                     .x = plane->at[0],
+                     .y = plane->at[1],
+                     .value = compared ? y : NULL,
+                     .name = "data"};
+    mcr_status status = mcr_plot_scatter(p, panel, &s);
+    if (status)
+        return status;
+    mcr_mark *m = &panel->mark[panel->count - 1];
+    if (!compared) {
+        m->ink = MCR_INK_PAPER;
+        m->size = plane->n <= MCR_PLOT_POINTS ? 3.5 : 0;
+        m->alpha = 0.8;
+        return MCR_OK;
+    }
+    mcr_mark *cells = &panel->mark[0];
+    cells->v0 = m->v0 = fmin(m->v0, cells->v0);
+    cells->v1 = m->v1 = fmax(m->v1, cells->v1);
+    return MCR_OK;
+}
+
+static mcr_status draw_surface(mcr_plotting *p, mcr_plane *plane)
+{
+    asking a = {p, plane};
+    mcr_grid g = {.cols = COLS,
+                  .rows = ROWS,
+                  .x0 = plane->low[0],
+                  .y0 = plane->low[1],
+                  .dx = (plane->high[0] - plane->low[0]) / (COLS - 1),
+                  .dy = (plane->high[1] - plane->low[1]) / (ROWS - 1),
+                  .eval = ask,
+                  .arg = &a};
+    mcr_panel *panel = mcr_frame_panel(p->f, 0, 0);
+    mcr_mark *m = panel ? mcr_panel_mark(p->f, panel, MCR_MARK_CELLS, "prediction") : NULL;
+    double *value = mcr_blocks_reals(&p->f->pool, COLS * ROWS);
+    if (!m || !value)
+        return MCR_NO_MEMORY;
+    mcr_status s = mcr_grid_fill(p, &g);
+    double low = INFINITY, high = -INFINITY;
+    for (int64_t i = 0; i < COLS * ROWS && !s; i++) {
+        value[i] = g.f[i];
+        low = fmin(low, g.f[i]);
+        high = fmax(high, g.f[i]);
+    }
+    m->value = value;
+    m->rows = ROWS;
+    m->cols = COLS;
+    m->x0 = g.x0 - g.dx / 2;
+    m->x1 = m->x0 + g.dx * COLS;
+    m->y0 = g.y0 - g.dy / 2;
+    m->y1 = m->y0 + g.dy * ROWS;
+    m->v0 = low;
+    m->v1 = high > low ? high : low + 1;
+    m->smooth = true;
+    panel->x.label = mcr_plane_name(p, plane, plane->x);
+    panel->y.label = mcr_plane_name(p, plane, plane->y);
+    panel->x.min = g.x0 + g.dx;
+    panel->x.max = plane->high[0] - g.dx;
+    panel->y.min = g.y0 + g.dy;
+    panel->y.max = plane->high[1] - g.dy;
+    panel->bar = mcr_blocks_text(&p->f->pool, mcr_plot_target_name(p));
+    panel->no_grid = true;
+    if (!s)
+        s = add_levels(p, panel, &g, low, high);
+    return s ? s : add_objects(p, panel, plane);
+}
+
+static mcr_status make_curve(mcr_plotting *p, bool band)
+{
+    mcr_plane plane = {0};
+    int dims = band || (p->how->x && !p->how->y) ? 1 : 2;
+    mcr_status s = mcr_plane_open(&plane, p, dims);
+    if (!s)
+        s = plane.y < 0 ? draw_curve(p, &plane, band) : draw_surface(p, &plane);
+    bool others = plane.cols > (plane.y < 0 ? 1 : 2);
+    mcr_plane_close(&plane);
+    return s ? s
+             : mcr_plot_subtitle(p, "%s%s", mcr_plot_made_by(p),
+                                 others ? "; other columns at their median" : "");
+}
+
+static mcr_status make_surface(mcr_plotting *p)
+{
+    mcr_status s = mcr_plot_needs_model(p, "surface", 1u << MCR_REGRESS, false);
+    if (!s)
+        s = mcr_plot_title(p, "Prediction of %.60s", mcr_plot_target_name(p));
+    return s ? s : make_curve(p, false);
+}
+
+const mcr_plot_type mcr_plot_surface = {
+    {"surface", "predicted numbers over one or two columns", "a model of a regression"},
+    make_surface,
+};
+
+static mcr_status make_band(mcr_plotting *p)
+{
+    mcr_status s = mcr_plot_needs_model(p, "band", 1u << MCR_REGRESS, false);
+    if (!s && !mcr_model_has_std(p->model))
+        s = mcr_plot_needs(p, "band",
+                           "a model that knows its standard deviations, such as that of gp");
+    if (!s)
+        s = mcr_plot_title(p, "What the model believes about %.60s", mcr_plot_target_name(p));
+    return s ? s : make_curve(p, true);
+}
+
+const mcr_plot_type mcr_plot_band = {
+    {"band", "mean, 50 and 95 % intervals of the function, draws, and data",
+     "a model of gp trained on numbers"},
+    make_band,
+};
+
+/* ---- residuals --------------------------------------------------------------------------------- */
+
+static mcr_status add_residuals(mcr_plotting *p, const double *said, const double *is, int64_t n)
+{
+    double *left = mcr_blocks_reals(&p->scratch, n), low = INFINITY, high = -INFINITY;
+    if (!left)
+        return MCR_NO_MEMORY;
+    for (int64_t i = 0; i < n; i++) {
+        left[i] = is[i] - said[i];
+        low = fmin(low, fmin(is[i], said[i]));
+        high = fmax(high, fmax(is[i], said[i]));
+    }
+    const char *target = mcr_plot_target_name(p);
+    mcr_panel *a = mcr_frame_panel(p->f, 0, 0);
+    mcr_scatter s = {.n = n, .x = said, .y = is, .small = true, .name = "objects"};
+    mcr_status status = a ? mcr_plot_scatter(p, a, &s) : MCR_NO_MEMORY;
+    if (!status)
+        status = mcr_plot_rule(p, a, "equal", low, low, high, high);
+    if (status)
+        return status;
+    a->x.label = mcr_blocks_format(&p->f->pool, "predicted %.60s", target);
+    a->y.label = mcr_blocks_format(&p->f->pool, "observed %.60s", target);
+    mcr_panel *b = mcr_frame_panel(p->f, 0, 1);
+    s.y = left;
+    status = b ? mcr_plot_scatter(p, b, &s) : MCR_NO_MEMORY;
+    if (!status)
+        status = mcr_plot_rule(p, b, "zero", low, 0, high, 0);
+    if (status)
+        return status;
+    b->x.label = mcr_blocks_format(&p->f->pool, "predicted %.60s", target);
+    b->y.label = "residual";
+    mcr_panel *c = mcr_frame_panel(p->f, 0, 2);
+    status = c ? mcr_plot_histogram(p, c, &s, left) : MCR_NO_MEMORY;
+    if (status)
+        return status;
+    c->x.label = "residual";
+    c->y.label = "objects";
+    c->y.zero = true;
+    return MCR_OK;
+}
+
+static mcr_status make_residuals(mcr_plotting *p)
+{
+    mcr_status s = mcr_plot_needs_model(p, "residuals", 1u << MCR_REGRESS, true);
+    if (!s)
+        s = mcr_plot_needs_targets(p, "residuals");
+    if (!s && mcr_data_target_kind(p->data) != MCR_REAL_TARGETS)
+        s = mcr_fail(p->ctx, MCR_BAD_DATA, "residuals need targets that are numbers");
+    int64_t n = s ? 0 : mcr_data_count(p->data);
+    double *said = mcr_blocks_reals(&p->scratch, n);
+    mcr_metrics metrics;
+    if (!s)
+        s = said ? mcr_predict(p->ctx, p->model, p->data, said, NULL, NULL) : MCR_NO_MEMORY;
+    if (!s)
+        s = mcr_model_score(p->ctx, p->model, p->data, said, &metrics);
+    if (!s)
+        s = add_residuals(p, said, mcr_data_targets(p->data), n);
+    if (!s)
+        s = mcr_figure_set_number(p->f, "mse", metrics.mse);
+    if (!s)
+        s = mcr_figure_set_number(p->f, "r2", metrics.r2);
+    if (!s)
+        s = mcr_plot_title(p, "Predicted and observed: R² %s, root mean squared error %s",
+                           mcr_plot_number(p, metrics.r2, 3),
+                           mcr_plot_number(p, sqrt(metrics.mse), 3));
+    p->f->aspect = 0.42;
+    return s ? s : mcr_plot_subtitle(p, "%s", mcr_plot_made_by(p));
+}
+
+const mcr_plot_type mcr_plot_residuals = {
+    {"residuals", "predicted and observed numbers, and their differences",
+     "a model of a regression, and data with targets"},
+    make_residuals,
+};

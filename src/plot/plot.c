@@ -1,0 +1,320 @@
+/* plot.c: the kinds of figures, and which of them suits.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/number.h"
+#include "plot/plotting.h"
+#include "plot/scale.h"
+
+static const mcr_plot_type *const types[] = {
+#define PLOT(name) &mcr_plot_##name,
+#include "plot/plots.def"
+#undef PLOT
+};
+
+enum { TYPES = sizeof types / sizeof *types };
+
+int64_t mcr_plot_count(void)
+{
+    return TYPES;
+}
+
+mcr_status mcr_plot_describe(int64_t number, mcr_plot_info *info)
+{
+    if (number < 0 || number >= TYPES)
+        return MCR_BAD_CALL;
+    *info = types[number]->info;
+    return MCR_OK;
+}
+
+/* ---- choosing --------------------------------------------------------------------------------- */
+
+static bool has_strings(const mcr_data *data)
+{
+    for (int64_t i = 0; data && i < data->fields; i++)
+        if (data->store[i]->kind == MCR_STRINGS)
+            return true;
+    return false;
+}
+
+const char *mcr_plot_choose(const mcr_plotting *p)
+{
+    if (!p->model)
+        return p->how->kernel ? "gram" : "data";
+    int64_t cols = mcr_plane_columns(p);
+    switch (p->report->task) {
+    case MCR_REGRESS:
+        if (cols == 1)
+            return mcr_model_has_std(p->model) ? "band" : "surface";
+        return cols == 2 || p->how->x || !p->data ? "surface" : "residuals";
+    case MCR_CLUSTER: return "clusters";
+    case MCR_TRANSFORM: return "projection";
+    case MCR_CLASSIFY:
+    case MCR_DETECT:
+    case MCR_EITHER: break;
+    }
+    if (cols == 1 && p->data && mcr_data_target_count(p->data) && p->report->task == MCR_CLASSIFY)
+        return "confusion";
+    bool strings = p->model->basis->fields == 1 && has_strings(p->model->basis);
+    return strings ? "logo" : "boundary";
+}
+
+mcr_status mcr_plot_make(mcr_plotting *p, const char *kind)
+{
+    static const char *const aliases[][2] = {{"learning-curve", "learning"}, {"curve", "learning"}};
+    const char *names[TYPES + 1] = {NULL};
+    for (size_t i = 0; i < sizeof aliases / sizeof *aliases; i++)
+        if (strcmp(kind, aliases[i][0]) == 0)
+            kind = aliases[i][1];
+    for (int i = 0; i < TYPES; i++) {
+        names[i] = types[i]->info.name;
+        if (strcmp(kind, names[i]) == 0) {
+            p->f->kind = names[i];
+            mcr_status s = types[i]->make(p);
+            /* A label that could not be copied is no reason to go on without it. */
+            return !s && (p->f->pool.failed || p->scratch.failed) ? MCR_NO_MEMORY : s;
+        }
+    }
+    const char *near = mcr_nearest(kind, names);
+    char list[512] = "";
+    for (int i = 0; i < TYPES; i++) {
+        size_t used = strlen(list);
+        snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "", names[i]);
+    }
+    return mcr_fail(p->ctx, MCR_BAD_CALL, "there is no picture \"%.60s\"%s%s%s; there are %s", kind,
+                    near ? "; did you mean " : "", near ? near : "", near ? "?" : "", list);
+}
+
+/* ---- what a kind needs ------------------------------------------------------------------------ */
+
+mcr_status mcr_plot_needs(const mcr_plotting *p, const char *kind, const char *what)
+{
+    const char *can = mcr_plot_choose(p);
+    return strcmp(can, kind) == 0
+               ? mcr_fail(p->ctx, MCR_BAD_CALL, "%s needs %s", kind, what)
+               : mcr_fail(p->ctx, MCR_BAD_CALL, "%s needs %s; possible here: %s", kind, what, can);
+}
+
+static const char *possible(const mcr_plotting *p)
+{
+    if (!p->model)
+        return "data; with a kernel gram and spectrum";
+    switch (p->report->task) {
+    case MCR_CLASSIFY:
+        return "boundary; with data roc, pr, calibration, confusion, importance, learning, path";
+    case MCR_REGRESS: return "surface, band; with data residuals, importance, learning, path";
+    case MCR_CLUSTER: return "clusters, gram";
+    case MCR_TRANSFORM: return "projection, gram, spectrum";
+    case MCR_DETECT: return "boundary; with data gram, spectrum, roc";
+    case MCR_EITHER: break;
+    }
+    return "data";
+}
+
+mcr_status mcr_plot_needs_model(const mcr_plotting *p, const char *kind, unsigned tasks, bool data)
+{
+    static const char *const of[] = {
+        [MCR_CLASSIFY] = "a classifier",
+        [MCR_REGRESS] = "a regression",
+        [MCR_DETECT] = "outlier detection",
+        [MCR_CLUSTER] = "clusters",
+        [MCR_TRANSFORM] = "coordinates (pca, fisher, cca)",
+    };
+    unsigned task = p->model ? 1u << p->report->task : 0;
+    if (!(task & tasks)) {
+        int first = 1;
+        while (!(tasks & 1u << first))
+            first++;
+        return mcr_fail(p->ctx, MCR_BAD_CALL, "%s needs a model of %s; possible here: %s", kind,
+                        of[first], possible(p));
+    }
+    if (data && !p->data)
+        return mcr_fail(p->ctx, MCR_BAD_CALL,
+                        "%s needs data beside the model: objects with their targets", kind);
+    return MCR_OK;
+}
+
+mcr_status mcr_plot_needs_targets(const mcr_plotting *p, const char *kind)
+{
+    return mcr_data_target_count(p->data) > 0
+               ? MCR_OK
+               : mcr_fail(p->ctx, MCR_BAD_DATA,
+                          "%s needs targets, and the data have none; possible without: boundary, "
+                          "surface, projection, clusters, gram, spectrum, data",
+                          kind);
+}
+
+/* ---- words ------------------------------------------------------------------------------------ */
+
+mcr_status mcr_plot_title(mcr_plotting *p, const char *format, ...)
+{
+    char text[256];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    if (!p->f->title)
+        p->f->title = mcr_blocks_text(&p->f->pool, p->how->title ? p->how->title : text);
+    return p->f->title ? MCR_OK : MCR_NO_MEMORY;
+}
+
+mcr_status mcr_plot_subtitle(mcr_plotting *p, const char *format, ...)
+{
+    char text[512];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    /* Kernels with a number for each column are long. */
+    size_t bytes = mcr_text_bytes(text, 110);
+    if (text[bytes])
+        strcpy(text + bytes, bytes < sizeof text - 4 ? "…" : "");
+    if (!p->f->subtitle)
+        p->f->subtitle = mcr_blocks_text(&p->f->pool, text);
+    return p->f->subtitle ? MCR_OK : MCR_NO_MEMORY;
+}
+
+void mcr_plot_shorten(const char *from, char *to, size_t room, bool commas)
+{
+    const char *end = from + strlen(from);
+    char *last = to + room - MCR_REAL_TEXT - 4;
+    while (*from && to < last) {
+        double value;
+        const char *after = strchr("0123456789", *from) ? mcr_parse_real(from, end, &value) : NULL;
+        if (after && after - from > 6 && value != 0) {
+            double unit = pow(10, 3 - floor(log10(fabs(value))));
+            to += mcr_print_real(to, round(value * unit) / unit);
+            from = after;
+        } else if (after) {
+            memcpy(to, from, (size_t)(after - from));
+            to += after - from;
+            from = after;
+        } else {
+            if (commas && *from == ' ')
+                *to++ = ',';
+            *to++ = *from++;
+        }
+    }
+    *to = '\0';
+}
+
+const char *mcr_plot_made_by(mcr_plotting *p)
+{
+    const mcr_report_fit *r = p->report;
+    char kernel[320], options[200];
+    mcr_plot_shorten(r->kernel ? r->kernel : "", kernel, sizeof kernel, false);
+    mcr_plot_shorten(r->options ? r->options : "", options, sizeof options, true);
+    const char *text = mcr_blocks_format(&p->scratch, "%s, %s%s%s", r->learner, kernel,
+                                         *options ? ", " : "", options);
+    return text ? text : r->learner;
+}
+
+const char *mcr_plot_number(mcr_plotting *p, double value, int digits)
+{
+    char text[MCR_TICK_TEXT];
+    const char *copy = mcr_blocks_text(&p->f->pool, mcr_number_text(text, value, digits));
+    return copy ? copy : "";
+}
+
+const char *mcr_plot_target_name(const mcr_plotting *p)
+{
+    const mcr_layout *l = p->model ? p->model->layout : p->data ? p->data->layout : NULL;
+    return l && l->name && l->targets == 1 ? l->name->name[0] : "value";
+}
+
+bool mcr_plot_has_classes(const mcr_data *data)
+{
+    int64_t classes = data ? mcr_data_classes(data) : 0;
+    if (!data || classes < 1 || mcr_data_target_count(data) != 1)
+        return false;
+    return mcr_data_target_kind(data) == MCR_WORD_TARGETS ||
+           (classes <= 20 && classes * 5 <= mcr_data_count(data));
+}
+
+int64_t *mcr_plot_thin(mcr_plotting *p, int64_t n, int64_t most, int64_t *count)
+{
+    *count = n < most ? n : most;
+    int64_t *row = mcr_blocks_take(&p->scratch, *count, sizeof *row);
+    for (int64_t i = 0; row && i < *count; i++)
+        row[i] = n <= most ? i : (int64_t)((double)i * (double)n / (double)most);
+    return row;
+}
+
+static int rising(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+double mcr_plot_median(double *v, int64_t count)
+{
+    if (count < 1)
+        return NAN;
+    qsort(v, (size_t)count, sizeof *v, rising);
+    return count % 2 ? v[count / 2] : 0.5 * (v[count / 2 - 1] + v[count / 2]);
+}
+
+/* ---- figures ---------------------------------------------------------------------------------- */
+
+static mcr_status complete(mcr_plot *out, mcr *ctx, const mcr_plot *plot)
+{
+    *out = (mcr_plot){.size = sizeof *out};
+    size_t known = plot->size < sizeof *out ? plot->size : sizeof *out;
+    memcpy(out, plot, known);
+    out->size = sizeof *out;
+    if (out->model || out->data)
+        return MCR_OK;
+    return mcr_fail(ctx, MCR_BAD_CALL, "a picture needs a model or data");
+}
+
+mcr_status mcr_figure_open(mcr_figure **out, mcr *ctx, const mcr_plot *plot)
+{
+    mcr_plot how;
+    *out = NULL;
+    mcr_status s = complete(&how, ctx, plot);
+    mcr_plotting p = {.ctx = ctx,
+                      .how = &how,
+                      .model = how.model,
+                      .data = how.data,
+                      .report = how.model ? mcr_model_report(how.model) : NULL,
+                      .scratch = {.ctx = ctx}};
+    if (s)
+        return s;
+    const char *kind = how.kind ? how.kind : mcr_plot_choose(&p);
+    s = mcr_figure_new(&p.f, ctx, kind);
+    if (!s)
+        s = mcr_plot_make(&p, kind);
+    mcr_blocks_free(&p.scratch);
+    if (s) {
+        mcr_figure_close(p.f);
+        return s;
+    }
+    mcr_figure_fit_axes(p.f);
+    *out = p.f;
+    return MCR_OK;
+}
+
+mcr_status mcr_figure_tuning(mcr_figure **out, mcr *ctx, const mcr_tune_report *report,
+                             const char *title)
+{
+    const mcr_plot how = {.size = sizeof how, .title = title};
+    mcr_plotting p = {.ctx = ctx, .how = &how, .scratch = {.ctx = ctx}};
+    *out = NULL;
+    mcr_status s = mcr_figure_new(&p.f, ctx, "tuning");
+    if (!s)
+        s = mcr_plot_tuning_report(&p, report);
+    mcr_blocks_free(&p.scratch);
+    if (s) {
+        mcr_figure_close(p.f);
+        return s;
+    }
+    mcr_figure_fit_axes(p.f);
+    *out = p.f;
+    return MCR_OK;
+}
