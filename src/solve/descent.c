@@ -85,7 +85,8 @@ static void aim(descent *t)
         aim(t);
         return;
     }
-    double most = t->fresh ? 1 : 3; /* variables are logarithms: no step changes one by more */
+    double most = t->p->longest > 0 ? t->p->longest : 3;
+    most = t->fresh ? most / 3 : most;
     double scale = length > most * most ? most / sqrt(length) : 1;
     for (int64_t i = 0; i < n; i++)
         t->d[i] *= scale;

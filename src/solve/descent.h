@@ -20,6 +20,7 @@ typedef struct mcr_descent {
      * 0: never. */
     double gain;
     int64_t most_steps; /* 0: no limit */
+    double longest;     /* step; 0: 3, for variables that are logarithms */
     double deadline;    /* of mcr_now(); 0: none */
     const char *phase;  /* for progress, NULL: none */
     /* f(x), INFINITY where it is not defined; and its gradient at the x of the last call. */
