@@ -202,8 +202,8 @@ static int by_size(const void *a, const void *b)
     return x->object < y->object ? -1 : x->object > y->object;
 }
 
-/* Whether G on the objects has an eigenvalue below -4 bound, by Cholesky's method, which takes far less
- * time than eigenvalues. *first: the least number of them, from the first on, that show it. */
+/* Whether G on the objects has an eigenvalue below -4 bound, by Cholesky's method, which takes far
+ * less time than eigenvalues. *first: the least number of them, from the first on, that show it. */
 static mcr_status has_negative(trial *t, const int64_t *pick, int64_t count, bool *negative,
                                int64_t *first)
 {
@@ -218,8 +218,8 @@ static mcr_status has_negative(trial *t, const int64_t *pick, int64_t count, boo
     return *negative ? MCR_OK : s;
 }
 
-/* Drops objects that a negative value does not need: halves, quarters and so on, at last single ones, as
- * long as that takes seconds. */
+/* Drops objects that a negative value does not need: halves, quarters and so on, at last single
+ * ones, as long as that takes seconds. */
 static mcr_status drop_needless(trial *t, int64_t *pick, int64_t *count, int64_t *saved)
 {
     static const double most_work = 4e9;
@@ -244,8 +244,8 @@ static mcr_status drop_needless(trial *t, int64_t *pick, int64_t *count, int64_t
     return s;
 }
 
-/* Takes objects in the order of their weight in the eigenvector until a negative value appears, then
- * drops those that it can do without. */
+/* Takes objects in the order of their weight in the eigenvector until a negative value appears,
+ * then drops those that it can do without. */
 static mcr_status few_objects(trial *t, const double *eigenvector)
 {
     int64_t n = t->n, count = n;
@@ -390,8 +390,8 @@ done:
     return s;
 }
 
-/* Points on a line, `step` apart, in a field "x" of one feature: where functions of the inner product or
- * of the distance that are no kernels show it best. */
+/* Points on a line, `step` apart, in a field "x" of one feature: where functions of the inner
+ * product or of the distance that are no kernels show it best. */
 static mcr_status make_line(mcr_data **out, mcr *ctx, double step)
 {
     double x[LINE_OBJECTS];

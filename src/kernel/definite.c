@@ -1,8 +1,9 @@
 /* definite.c: is it a kernel? What the closure rules say, node by node.
  *
- * Each type knows its own rule. Some things are seen from the whole tree only: a part made of numbers
- * alone is a number, whose sign decides; what is multiplied with 0 is 0; and functions of the inner
- * product or of the distance have a series or a transform (series.c), which decide about differences.
+ * Each type knows its own rule. Some things are seen from the whole tree only: a part made of
+ * numbers alone is a number, whose sign decides; what is multiplied with 0 is 0; and functions of
+ * the inner product or of the distance have a series or a transform (series.c), which decide about
+ * differences.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -89,7 +89,8 @@ static mcr_definite definite(const void *values, const mcr_definite *child, int 
     return MCR_PSD;
 }
 
-/* With r as above: for one length -r K'(r); for length_k that times the share of feature k in r^2. */
+/* With r as above: for one length -r K'(r); for length_k that times the share of feature k in
+ * r^2. */
 static double slope_at(double r, int32_t order)
 {
     double e = exp(-r);

@@ -178,8 +178,8 @@ static mcr_definite definite(const void *values, const mcr_definite *child, int 
     return MCR_PSD;
 }
 
-/* With t = pi (x_k-z_k)/period_k: 2/length_k^2 sin(2t) t K for the period, 4 sin^2(t)/length_k^2 K for the
- * length; one value for all features gets the sum. */
+/* With t = pi (x_k-z_k)/period_k: 2/length_k^2 sin(2t) t K for the period, 4 sin^2(t)/length_k^2 K
+ * for the length; one value for all features gets the sum. */
 static void add_pair(const periodic_params *p, const double *x, const double *z, int64_t cols,
                      double weight, double *slope)
 {

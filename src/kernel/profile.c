@@ -28,7 +28,7 @@ bool mcr_profile_number(const mcr_kernel *node, const char *name, double *value)
     return false;
 }
 
-/* ---- leaves ------------------------------------------------------------------------------------*/
+/* ---- leaves -----------------------------------------------------------------------------------*/
 
 /* F at one point and its derivative by the one variable that the leaf depends on. */
 typedef struct point {
@@ -114,7 +114,7 @@ static bool read_leaf(leaf *l, const mcr_kernel *k)
     return false;
 }
 
-/* ---- trees -------------------------------------------------------------------------------------*/
+/* ---- trees ------------------------------------------------------------------------------------*/
 
 int mcr_profile_of(const mcr_kernel *k)
 {

@@ -91,8 +91,8 @@ static mcr_definite definite(const void *values, const mcr_definite *child, int 
     return MCR_PSD;
 }
 
-/* With q = |x-z|^2 / (2 alpha length^2): alpha (q/(1+q) - log(1+q)) K for alpha, 2 alpha q/(1+q) K for
- * one length, its part of feature k for length_k. */
+/* With q = |x-z|^2 / (2 alpha length^2): alpha (q/(1+q) - log(1+q)) K for alpha, 2 alpha q/(1+q) K
+ * for one length, its part of feature k for length_k. */
 static mcr_status gradient(const mcr_bound *bound, const mcr_tile *tile, const double *d,
                            int64_t ld, double *slope)
 {

@@ -1,4 +1,5 @@
-/* series.c: power series of functions of the inner product, transforms of functions of the distance.
+/* series.c: power series of functions of the inner product, transforms of functions of the
+ * distance.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -12,8 +13,8 @@
 
 enum { TERMS = 64 }; /* of a series that are computed */
 
-/* a: coefficients; size: sums of the absolute values that they came from, which bound their rounding;
- * degree: of a polynomial, TERMS: more, or without end. */
+/* a: coefficients; size: sums of the absolute values that they came from, which bound their
+ * rounding; degree: of a polynomial, TERMS: more, or without end. */
 typedef struct series {
     double a[TERMS], size[TERMS];
     int degree;
@@ -127,8 +128,8 @@ static bool of_tree(series *out, const mcr_kernel *k)
     return true;
 }
 
-/* -1: a coefficient from `first` on is below 0 beyond rounding; 1: none is; 0: one cannot be told from
- * 0, though it was not computed as 0. */
+/* -1: a coefficient from `first` on is below 0 beyond rounding; 1: none is; 0: one cannot be told
+ * from 0, though it was not computed as 0. */
 static int signs(const series *s, int first)
 {
     int result = 1;
@@ -144,9 +145,9 @@ static int signs(const series *s, int first)
     return result;
 }
 
-/* A series without end has no negative coefficients behind the last of the polynomials in it, if what
- * is not a polynomial has none at all: exp of something with none but for the constant, times and plus
- * such things. *end: behind which term that is known. */
+/* A series without end has no negative coefficients behind the last of the polynomials in it, if
+ * what is not a polynomial has none at all: exp of something with none but for the constant, times
+ * and plus such things. *end: behind which term that is known. */
 static bool ends_well(const mcr_kernel *k, int *end)
 {
     series s;
@@ -189,12 +190,12 @@ static mcr_definite by_series(const mcr_kernel *k, const char **rule)
     return MCR_DEFINITE_UNKNOWN;
 }
 
-/* ---- functions of the distance -----------------------------------------------------------------*/
+/* ---- functions of the distance ----------------------------------------------------------------*/
 
 enum { MIXED = 64 };
 
-/* factor times rbf (nu = INFINITY, rate: gamma) or matern (rate: sqrt(2 nu)/length), or a number (rate
- * 0). */
+/* factor times rbf (nu = INFINITY, rate: gamma) or matern (rate: sqrt(2 nu)/length), or a number
+ * (rate 0). */
 typedef struct bump {
     double factor, nu, rate;
 } bump;
@@ -204,7 +205,8 @@ typedef struct mixture {
     int count;
 } mixture;
 
-/* b times a factor of a product: a number, an rbf, or, alone, a matern; or a power of one of these. */
+/* b times a factor of a product: a number, an rbf, or, alone, a matern; or a power of one of these.
+ */
 static bool times(bump *b, const mcr_kernel *k)
 {
     double value, power = 1;
@@ -308,7 +310,7 @@ static mcr_definite by_transform(const mcr_kernel *k, const char **rule)
     return MCR_INDEFINITE;
 }
 
-/* ---- both --------------------------------------------------------------------------------------*/
+/* ---- both -------------------------------------------------------------------------------------*/
 
 /* Whether all leaves say the same of their field: none of them does, or all name one. */
 static bool same_field(const mcr_kernel *k, const mcr_kernel **first)

@@ -57,7 +57,8 @@ typedef struct mcr_gp {
  * the best ones last: kernel and all that the method keeps belong to them, and so does K unless scales
  * were looked for. */
 mcr_status mcr_gp_tune(mcr_gp *gp);
-/* A search ends where its last steps gained less than this share of what the slope must be below. */
+/* A search ends where its last steps gained less than this share of what the slope must be below.
+ */
 static const double mcr_gp_flat = 0.02;
 void mcr_gp_close(mcr_gp *gp);
 

@@ -1,10 +1,10 @@
 /* preimage.c: coordinates of a pca, and vectors whose image is near a projection.
  *
  * The projection of Phi(x) onto the mean and the components is P = sum_i g_i Phi(x_i), with g_i the
- * share of x_i in the mean plus sum_c f_c(x) a_ci. A pre-image is a vector z with Phi(z) near P. For rbf
- * a good guess is the fixed point z = sum_i g_i K(x_i, z) x_i / sum_i g_i K(x_i, z), where the distance
- * has no slope (Mika et al., 1999), from x itself; for other kernels it is x. preimage_search.c takes it
- * from there.
+ * share of x_i in the mean plus sum_c f_c(x) a_ci. A pre-image is a vector z with Phi(z) near P.
+ * For rbf a good guess is the fixed point z = sum_i g_i K(x_i, z) x_i / sum_i g_i K(x_i, z), where
+ * the distance has no slope (Mika et al., 1999), from x itself; for other kernels it is x.
+ * preimage_search.c takes it from there.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -226,7 +226,7 @@ static mcr_status fixed_points(const mcr_images *p)
     return s;
 }
 
-/* ---- the projections ---------------------------------------------------------------------------*/
+/* ---- the projections --------------------------------------------------------------------------*/
 
 /* P.Phi(x_i) = (K g)_i and |P|^2 = g'Kg for all objects of the block. */
 static mcr_status measure(const mcr_images *p)

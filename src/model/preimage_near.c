@@ -1,8 +1,8 @@
 /* preimage_near.c: vectors from distances and inner products.
  *
- * If K is a function of the distance, P.Phi(x_i) = K(z,x_i) gives the distance of z to x_i, wherever P
- * is an image; if it is a rising function of the inner product, P.Phi(e_j) gives coordinate j. Else K
- * gives the distances of P in feature space.
+ * If K is a function of the distance, P.Phi(x_i) = K(z,x_i) gives the distance of z to x_i,
+ * wherever P is an image; if it is a rising function of the inner product, P.Phi(e_j) gives
+ * coordinate j. Else K gives the distances of P in feature space.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -176,7 +176,7 @@ mcr_status mcr_images_near(const mcr_images *p, int64_t b, double *z)
     return s;
 }
 
-/* ---- inner products ----------------------------------------------------------------------------*/
+/* ---- inner products ---------------------------------------------------------------------------*/
 
 bool mcr_images_rises(const mcr_kernel *k)
 {

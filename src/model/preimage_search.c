@@ -1,9 +1,9 @@
 /* preimage_search.c: the vector whose image is nearest to a projection.
  *
- * Candidates first: a guess, the best basis object, vectors from distances and inner products. The best
- * of them is improved by descent on the distance in feature space: with derivatives where K is a
- * function of x.z, |x-z|^2 and |x-z|_1 (kernel/profile.h), else with central differences where there
- * are few features.
+ * Candidates first: a guess, the best basis object, vectors from distances and inner products. The
+ * best of them is improved by descent on the distance in feature space: with derivatives where K is
+ * a function of x.z, |x-z|^2 and |x-z|_1 (kernel/profile.h), else with central differences where
+ * there are few features.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -32,7 +32,7 @@ typedef struct search {
     double *own;        /* 2 cols */
 } search;
 
-/* ---- the distance and its slope ----------------------------------------------------------------*/
+/* ---- the distance and its slope ---------------------------------------------------------------*/
 
 static void fill_variables(const search *t, const double *z)
 {
@@ -140,7 +140,7 @@ static mcr_status slope_by_kernel(void *arg, double *slope)
     return s;
 }
 
-/* ---- candidates --------------------------------------------------------------------------------*/
+/* ---- candidates -------------------------------------------------------------------------------*/
 
 static mcr_status squared_distance(search *t, const double *z, double *f)
 {
@@ -208,7 +208,8 @@ static mcr_status improve(search *t, double *best, double *f)
     return s;
 }
 
-/* Absolute differences have kinks, where descent gets stuck: steps along the axes, ever shorter ones. */
+/* Absolute differences have kinks, where descent gets stuck: steps along the axes, ever shorter
+ * ones. */
 static mcr_status walk(search *t, double *best, double *f)
 {
     mcr_status s = MCR_OK;
@@ -263,7 +264,7 @@ static mcr_status one_object(search *t, double *z)
     return s;
 }
 
-/* ---- a block -----------------------------------------------------------------------------------*/
+/* ---- a block ----------------------------------------------------------------------------------*/
 
 static double spread_of(const mcr_images *p)
 {

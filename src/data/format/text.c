@@ -90,8 +90,8 @@ static bool is_entry(const char *p, const char *end)
     return p && p < end && *p == ':';
 }
 
-/* Whether a line is a short word, one tab, and something that is not a number. A string may be empty,
- * but a table has missing values, too: `empty` says whether such a line counts. */
+/* Whether a line is a short word, one tab, and something that is not a number. A string may be
+ * empty, but a table has missing values, too: `empty` says whether such a line counts. */
 static bool is_labelled(const char *line, const char *end, bool empty)
 {
     const char *tab = memchr(line, '\t', (size_t)(end - line));
