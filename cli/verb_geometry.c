@@ -381,8 +381,7 @@ static const cli_option options[] = {
      .min = 0,
      .max = 1,
      .standard = "0.05",
-     .help =
-         "with DATA2: what is farther from the mean than all but this share of its own objects"},
+     .help = "with DATA2: farther than all but this share of the mean's own is novel"},
     CLI_LAST_OPTION,
 };
 

@@ -72,7 +72,7 @@ typedef struct mcr_kernel_type {
      * over the tile's objects (its k is not used), to slope: first the node's own scales in the
      * order of its parameters, a list being as many as it has values, then those of its children.
      * In double, whatever the tile says. NULL: derivatives are computed from differences, two
-     * matrices a scale. */
+     * matrices per scale. */
     mcr_status (*gradient)(const mcr_bound *bound, const mcr_tile *tile, const double *d,
                            int64_t ld, double *slope);
 } mcr_kernel_type;

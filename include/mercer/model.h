@@ -80,13 +80,13 @@ MCR_API mcr_status mcr_transform(mcr *ctx, const mcr_model *model, const mcr_dat
  * whose image is near the object's projection onto the components (n x features), found by descent
  * on that distance. Exact where the projection has a pre-image and the kernel is linear or an odd
  * polynomial; for functions of the distance by their inverse; never farther than the image of a
- * support object. */
+ * support vector. */
 MCR_API mcr_status mcr_preimage_features(mcr *ctx, const mcr_model *model, int64_t *features);
 /* The names that the features have as columns of the training data, borrowed; all NULL: they have none. */
 MCR_API mcr_status mcr_preimage_names(mcr *ctx, const mcr_model *model, const char **name);
 MCR_API mcr_status mcr_preimage(mcr *ctx, const mcr_model *model, const mcr_data *data,
                                 double *vectors);
-/* The same, with the distances that were reached in feature space, one an object (NULL: not
+/* The same, with the distances that were reached in feature space, one per object (NULL: not
  * wanted). */
 MCR_API mcr_status mcr_preimage_near(mcr *ctx, const mcr_model *model, const mcr_data *data,
                                      double *vectors, double *distance);

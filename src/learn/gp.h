@@ -59,7 +59,7 @@ typedef struct mcr_gp {
 mcr_status mcr_gp_tune(mcr_gp *gp);
 /* A search ends where its last steps gained less than this share of what the slope must be below.
  */
-static const double mcr_gp_flat = 0.02;
+#define MCR_GP_FLAT 0.02
 void mcr_gp_close(mcr_gp *gp);
 
 /* Adds the sums of D_ij dK_ij / d(log of a scale), i <= j, after prepare (gp_slope.c). */

@@ -2,7 +2,7 @@
  *
  * Kernels that know their derivatives give all scales in one pass over the upper half of K. For
  * others dK is the central difference of K at scales that differ by a few hundred-thousandths: with
- * doubles that has nine right digits, and costs two times the upper half of K a scale. With a
+ * doubles that has nine right digits, and costs two times the upper half of K per scale. With a
  * period K changes the faster the more periods the data span: a smaller step.
  *
  * SPDX-License-Identifier: Apache-2.0

@@ -179,7 +179,7 @@ static mcr_status optimise(mcr_gp *gp, search *t, double mean, double began)
         .low = t->low,
         .high = t->high,
         .tolerance = gp->params->tol * (double)gp->n,
-        .gain = mcr_gp_flat * gp->params->tol * (double)gp->n,
+        .gain = MCR_GP_FLAT * gp->params->tol * (double)gp->n,
         .most_steps = gp->params->max_steps == INT64_MIN ? 0 : gp->params->max_steps,
         .phase = "gp",
         .value = value_at,
