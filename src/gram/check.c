@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernel/kernel.h"
 #include "linalg/blas.h"
 #include "linalg/lapack.h"
 

@@ -79,15 +79,7 @@ static mcr_status bind(mcr_bound *bound, mcr_binding *binding)
     return s ? s : mcr_vectors_offer(bound, &f);
 }
 
-static mcr_definite definite(const void *values, const mcr_definite *child, int children,
-                             const char **rule)
-{
-    (void)values;
-    (void)child;
-    (void)children;
-    *rule = "a mixture of cosines with a density of Student's form (Bochner)";
-    return MCR_PSD;
-}
+MCR_ALWAYS_PSD(definite, "a mixture of cosines with a density of Student's form (Bochner)")
 
 /* With r as above: for one length -r K'(r); for length_k that times the share of feature k in
  * r^2. */

@@ -168,15 +168,7 @@ static mcr_status bind(mcr_bound *bound, mcr_binding *binding)
     return s ? s : mcr_vectors_offer(bound, &f);
 }
 
-static mcr_definite definite(const void *values, const mcr_definite *child, int children,
-                             const char **rule)
-{
-    (void)values;
-    (void)child;
-    (void)children;
-    *rule = "an rbf kernel of points on circles, one a feature";
-    return MCR_PSD;
-}
+MCR_ALWAYS_PSD(definite, "an rbf kernel of points on circles, one a feature")
 
 /* With t = pi (x_k-z_k)/period_k: 2/length_k^2 sin(2t) t K for the period, 4 sin^2(t)/length_k^2 K
  * for the length; one value for all features gets the sum. */

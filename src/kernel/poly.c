@@ -50,15 +50,7 @@ static mcr_status bind(mcr_bound *bound, mcr_binding *binding)
     return s ? s : mcr_vectors_offer(bound, &f);
 }
 
-static mcr_definite definite(const void *values, const mcr_definite *child, int children,
-                             const char **rule)
-{
-    (void)values;
-    (void)child;
-    (void)children;
-    *rule = "a power of an inner product plus a constant that is not negative";
-    return MCR_PSD;
-}
+MCR_ALWAYS_PSD(definite, "a power of an inner product plus a constant that is not negative")
 
 /* degree (scale x.z + c)^(degree-1) times c, if that is above 0, and times scale x.z. */
 static mcr_status gradient(const mcr_bound *bound, const mcr_tile *tile, const double *d,

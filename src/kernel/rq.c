@@ -81,15 +81,7 @@ static mcr_status bind(mcr_bound *bound, mcr_binding *binding)
     return s ? s : mcr_vectors_offer(bound, &f);
 }
 
-static mcr_definite definite(const void *values, const mcr_definite *child, int children,
-                             const char **rule)
-{
-    (void)values;
-    (void)child;
-    (void)children;
-    *rule = "a mixture of rbf kernels";
-    return MCR_PSD;
-}
+MCR_ALWAYS_PSD(definite, "a mixture of rbf kernels")
 
 /* With q = |x-z|^2 / (2 alpha length^2): alpha (q/(1+q) - log(1+q)) K for alpha, 2 alpha q/(1+q) K
  * for one length, its part of feature k for length_k. */

@@ -14,6 +14,7 @@
 
 #include "base/number.h"
 #include "data/format/collect.h"
+#include "data/write.h"
 
 static mcr_status read_line(mcr_strings *strings, mcr_labels *labels, mcr_input *in,
                             const char *line, size_t length)
@@ -90,25 +91,20 @@ static bool is_entry(const char *p, const char *end)
     return p && p < end && *p == ':';
 }
 
-/* Whether a line is a short word, one tab, and something that is not a number. A string may be
- * empty, but a table has missing values, too: `empty` says whether such a line counts. */
-static bool is_labelled(const char *line, const char *end, bool empty)
+/* Whether a line is a short word, one tab, and something that is not a number, or nothing. */
+static bool is_labelled(const char *line, const char *end)
 {
     const char *tab = memchr(line, '\t', (size_t)(end - line));
     if (!tab || tab == line || tab - line > 64 || memchr(line, ' ', (size_t)(tab - line)))
         return false;
     tab++;
-    if (tab == end)
-        return empty;
     return !memchr(tab, '\t', (size_t)(end - tab)) && !is_number(tab, end) && !is_entry(tab, end);
 }
 
 /* Sure only when all lines look alike; the last one may be cut off by the end of the sample. */
-static int text_sniff(const char *name, const char *bytes, size_t count)
+static int text_sniff(bool named, const char *bytes, size_t count)
 {
-    static const char *const extensions[] = {"txt", "text", "tsv", NULL};
-    static const char *const tables[] = {"tsv", "tab", NULL};
-    bool empty = !mcr_extension_is(name, tables), any = false;
+    bool any = false;
     const char *end = bytes + count;
     int64_t lines = 0;
     mcr_line_skip_mark(&bytes, &count);
@@ -121,7 +117,7 @@ static int text_sniff(const char *name, const char *bytes, size_t count)
             stop = end;
         if (stop > line && stop[-1] == '\r')
             stop--;
-        if (!is_labelled(line, stop, empty))
+        if (!is_labelled(line, stop))
             return 0;
         any = any || stop[-1] != '\t';
         if (lines == 0 && is_header(line, strcspn(line, "\t")))
@@ -131,12 +127,15 @@ static int text_sniff(const char *name, const char *bytes, size_t count)
     }
     if (!any) /* no string at all */
         return 0;
-    return mcr_extension_is(name, extensions) ? 92 : 70;
+    return named ? 92 : 70;
 }
 
 const mcr_format mcr_format_text = {
     .name = "text",
     .summary = "strings, one a line: label<TAB>string",
+    .extensions = (const char *const[]){"text", NULL},
+    .also = (const char *const[]){"txt", "tsv", NULL},
+    .writer = &mcr_writer_text,
     .sniff = text_sniff,
     .read = text_read,
 };
