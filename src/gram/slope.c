@@ -8,13 +8,14 @@
 #include <string.h>
 
 #include "base/threads.h"
+#include "gram/bound.h"
 #include "kernel/gradient.h"
 #include "kernel/scales.h"
 
 enum { ROWS = 32 };
 
 typedef struct slope_job {
-    mcr_gram *gram;
+    mcr_gram_bound *gram;
     mcr_slope_row *row;
     const void *arg;
     int64_t n, scales;
@@ -47,12 +48,13 @@ static mcr_status slope_rows(void *arg, int64_t item, int worker)
 
 mcr_status mcr_gram_slope(mcr_gram *g, mcr_slope_row *row, const void *arg, double *slope)
 {
-    assert(g->same);
-    slope_job job = {.gram = g,
+    mcr_gram_bound *bound = mcr_gram_as_bound(g);
+    assert(bound && g->symmetric);
+    slope_job job = {.gram = bound,
                      .row = row,
                      .arg = arg,
                      .n = mcr_gram_rows(g),
-                     .scales = mcr_kernel_scales(g->kernel, NULL)};
+                     .scales = mcr_kernel_scales(bound->kernel, NULL)};
     int64_t items = (job.n + ROWS - 1) / ROWS;
     mcr_status s = mcr_gram_prepare(g, true);
     job.d = mcr_alloc(g->ctx, (size_t)(mcr_workers(g->ctx) * ROWS), (size_t)job.n * sizeof *job.d);

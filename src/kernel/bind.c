@@ -185,8 +185,7 @@ static mcr_status block_by_pairs(const mcr_bound *bound, const mcr_tile *tile)
     return MCR_OK;
 }
 
-/* One tile of the node, at most MCR_TILE_ROWS x MCR_TILE_COLS. */
-static mcr_status bound_block(const mcr_bound *bound, const mcr_tile *tile)
+mcr_status mcr_bound_block(const mcr_bound *bound, const mcr_tile *tile)
 {
     assert(tile->x.count <= MCR_TILE_ROWS && tile->z.count <= MCR_TILE_COLS);
     mcr_scratch_expect(tile->scratch, tile);
@@ -208,7 +207,7 @@ mcr_status mcr_binding_block(const mcr_binding *binding, const mcr_tile *tile)
             mcr_tile part = mcr_tile_part(tile, i, rows, j,
                                           at_most(tile->z.count - j, MCR_TILE_COLS));
             mcr_scratch_forget(tile->scratch);
-            status = bound_block(binding->root, &part);
+            status = mcr_bound_block(binding->root, &part);
         }
     }
     return status;
@@ -303,7 +302,7 @@ void *mcr_bound_alloc(mcr_bound *bound, size_t count, size_t size)
 
 mcr_status mcr_bound_child_block(const mcr_bound *bound, int child, const mcr_tile *tile)
 {
-    return bound_block(bound->child[child], tile);
+    return mcr_bound_block(bound->child[child], tile);
 }
 
 mcr_status mcr_bound_child_diagonal(const mcr_bound *bound, int child, int side, mcr_rows rows,

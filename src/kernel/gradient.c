@@ -56,7 +56,7 @@ static mcr_status plain(mcr_tile *out, const mcr_bound *bound, const mcr_tile *t
     fused.op = op;
     fused.map = NULL;
     mcr_status s = mcr_tile_like(out, tile, true);
-    return s ? s : mcr_vectors_accumulate(&fused, out, NULL, NULL, NULL);
+    return s ? s : mcr_vectors_tile(&fused, out);
 }
 
 mcr_status mcr_gradient_distances(mcr_tile *out, const mcr_bound *bound, const mcr_tile *tile)

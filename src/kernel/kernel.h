@@ -146,6 +146,8 @@ mcr_status mcr_binding_prepare(mcr_binding *binding, bool precise);
 /* The rounding of values in tiles of that precision. Prepare one of them before; any thread may ask. */
 mcr_status mcr_binding_error(mcr_binding *binding, bool precise, mcr_error *error);
 
+/* One tile of the node, at most MCR_TILE_ROWS x MCR_TILE_COLS. */
+mcr_status mcr_bound_block(const mcr_bound *bound, const mcr_tile *tile);
 /* A tile of any size. Products that leaves share are forgotten from one part of it to the next. */
 mcr_status mcr_binding_block(const mcr_binding *binding, const mcr_tile *tile);
 mcr_status mcr_bound_diagonal(const mcr_bound *bound, int side, mcr_rows rows, double *k);

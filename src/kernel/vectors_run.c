@@ -486,8 +486,13 @@ mcr_status mcr_vectors_block(const mcr_bound *bound, const mcr_tile *tile)
     if ((is_dot(f->op) && v->product_slot >= 0) ||
         (mcr_tile_op_uses_norms(f->op) && (v->product_slot >= 0 || v->distance_slot >= 0)))
         return block_shared(f, tile);
-    mcr_vectors_pass p = tile_pass(v, tile);
-    p.fused = f;
-    p.op = f->op;
+    return mcr_vectors_tile(f, tile);
+}
+
+mcr_status mcr_vectors_tile(const mcr_fused *fused, const mcr_tile *tile)
+{
+    mcr_vectors_pass p = tile_pass(fused->v, tile);
+    p.fused = fused;
+    p.op = fused->op;
     return run_tile(&p, tile->x);
 }
