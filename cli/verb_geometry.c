@@ -115,7 +115,7 @@ static int write_objects(cli *c, const mcr_geometry *g, const char *path)
     return bad;
 }
 
-/* ---- one data set ------------------------------------------------------------------------------*/
+/* ---- one data set -----------------------------------------------------------------------------*/
 
 static int measure(geometry_job *job)
 {
@@ -140,7 +140,7 @@ static int measure(geometry_job *job)
     return bad;
 }
 
-/* ---- all distances -----------------------------------------------------------------------------*/
+/* ---- all distances ----------------------------------------------------------------------------*/
 
 enum { ROWS = 64 };
 
@@ -204,7 +204,7 @@ static int all_distances(geometry_job *job)
     return bad;
 }
 
-/* ---- new objects -------------------------------------------------------------------------------*/
+/* ---- new objects ------------------------------------------------------------------------------*/
 
 typedef struct novelty {
     double *weight;         /* of DATA's objects in the mean */
@@ -335,7 +335,7 @@ static int new_objects(geometry_job *job)
     return bad;
 }
 
-/* ---- the call ----------------------------------------------------------------------------------*/
+/* ---- the call ---------------------------------------------------------------------------------*/
 
 static int run(cli *c, const void *values)
 {
@@ -381,8 +381,7 @@ static const cli_option options[] = {
      .min = 0,
      .max = 1,
      .standard = "0.05",
-     .help =
-         "with DATA2: what is farther from the mean than all but this share of its own objects"},
+     .help = "with DATA2: farther than all but this share of the mean's own is novel"},
     CLI_LAST_OPTION,
 };
 

@@ -14,7 +14,7 @@
 
 typedef struct transform_call {
     const char *output;
-    int preimage;
+    int preimage, distance;
 } transform_call;
 
 typedef struct transform_job {
@@ -22,7 +22,22 @@ typedef struct transform_job {
     const transform_call *call;
     int64_t pairs;     /* of coordinates, from two kernels */
     double (*sums)[5]; /* of each pair: a, b, aa, bb, ab */
+    /* Pre-images: of a block, then distances to the projections; of all. */
+    double *vectors, *distance;
+    int64_t features;
+    char (*numbers)[24]; /* names of features that have none */
+    double least, most, sum;
 } transform_job;
+
+/* Names for features that have none, as a table without names has them. */
+static void number_columns(transform_job *job)
+{
+    job->numbers = cli_alloc((size_t)job->features, sizeof *job->numbers);
+    for (int64_t j = 0; j < job->features; j++) {
+        snprintf(job->numbers[j], sizeof job->numbers[j], "x%" PRId64, j);
+        job->asked.name[j] = job->numbers[j];
+    }
+}
 
 static int count_columns(transform_job *job)
 {
@@ -31,8 +46,14 @@ static int count_columns(transform_job *job)
         int bad = cli_fail(a->c, mcr_preimage_features(a->c->ctx, a->model, &a->cols));
         if (bad || a->cols == 0)
             return bad;
+        job->features = a->cols;
+        job->least = INFINITY;
+        a->cols += job->call->distance;
         a->name = cli_alloc((size_t)a->cols, sizeof *a->name);
+        a->name[a->cols - 1] = "distance";
         bad = cli_fail(a->c, mcr_preimage_names(a->c->ctx, a->model, a->name));
+        if (!bad && !a->name[0] && job->call->distance)
+            number_columns(job);
         if (!bad && !a->name[0]) {
             free(a->name);
             a->name = NULL;
@@ -91,9 +112,20 @@ static mcr_status compute(void *arg, const mcr_data *part, int64_t first, int64_
     transform_job *job = arg;
     cli_asking *a = &job->asked;
     (void)first;
-    (void)rows;
-    return job->call->preimage ? mcr_preimage(a->c->ctx, a->model, part, a->buffer)
-                               : mcr_transform(a->c->ctx, a->model, part, a->buffer);
+    if (!job->call->preimage)
+        return mcr_transform(a->c->ctx, a->model, part, a->buffer);
+    mcr_status status = mcr_preimage_near(a->c->ctx, a->model, part, job->vectors, job->distance);
+    for (int64_t i = 0; i < rows && status == MCR_OK; i++) {
+        double d = job->distance[i];
+        memcpy(a->buffer + i * a->cols, job->vectors + i * job->features,
+               sizeof *a->buffer * (size_t)job->features);
+        if (job->call->distance)
+            a->buffer[i * a->cols + job->features] = d;
+        job->least = fmin(job->least, d);
+        job->most = fmax(job->most, d);
+        job->sum += d;
+    }
+    return status;
 }
 
 static int put(void *arg, int64_t first, int64_t rows)
@@ -117,6 +149,12 @@ static int transform(transform_job *job)
         return bad;
     int64_t at_once = cli_asking_block(a);
     a->buffer = cli_alloc_matrix(a->c, at_once, a->cols, sizeof *a->buffer);
+    if (a->buffer && job->call->preimage) {
+        job->vectors = cli_alloc_matrix(a->c, at_once, job->features + 1, sizeof *job->vectors);
+        if (!job->vectors)
+            return 1;
+        job->distance = job->vectors + at_once * job->features;
+    }
     return a->buffer ? cli_asking_run(a, at_once, compute, put, job) : 1;
 }
 
@@ -127,6 +165,13 @@ static void print_json(const transform_job *job)
     cli_asking_json(&j, &job->asked);
     cli_json_integer(&j, "cols", job->asked.cols);
     cli_json_flag(&j, "preimage", job->call->preimage);
+    if (job->call->preimage && job->asked.n > 0) {
+        cli_json_object(&j, "distance");
+        cli_json_real(&j, "min", job->least);
+        cli_json_real(&j, "max", job->most);
+        cli_json_real(&j, "mean", job->sum / (double)job->asked.n);
+        cli_json_end(&j);
+    }
     if (job->pairs) {
         cli_json_list(&j, "correlations");
         for (int64_t c = 0; c < job->pairs; c++)
@@ -140,6 +185,8 @@ static int run(cli *c, const void *values)
 {
     transform_job job = {.call = values};
     const char *path = job.call->output;
+    if (job.call->distance && !job.call->preimage)
+        return cli_refuse(c, "--distance is that of pre-images: say --preimage as well");
     int bad = cli_asking_open(&job.asked, c, path);
     if (!bad)
         bad = transform(&job);
@@ -147,9 +194,14 @@ static int run(cli *c, const void *values)
         print_json(&job);
     else if (!bad && path && strcmp(path, "-") != 0 && !c->common.quiet)
         printf("%s: %" PRId64 " x %" PRId64 "\n", path, job.asked.n, job.asked.cols);
+    if (!bad && job.call->preimage && job.asked.n > 0 && !c->common.json && !c->common.quiet)
+        fprintf(stderr, "distances to the projections %.6g to %.6g, mean %.6g\n", job.least,
+                job.most, job.sum / (double)job.asked.n);
     if (!bad && !c->common.json && !c->common.quiet)
         say_correlations(&job);
     free(job.sums);
+    free(job.vectors);
+    free(job.numbers);
     cli_asking_close(&job.asked);
     return bad;
 }
@@ -158,6 +210,10 @@ static int run(cli *c, const void *values)
 
 static const cli_option options[] = {
     CLI_OUTPUT_OPTION(AT(output), "write to .npy, .csv or text; standard output by default"),
+    {.name = "distance",
+     .type = CLI_FLAG,
+     .offset = AT(distance),
+     .help = "with --preimage: one more column, how far from the projection each is"},
     {.name = "preimage",
      .type = CLI_FLAG,
      .offset = AT(preimage),
@@ -170,13 +226,15 @@ static const char *const words[] = {"MODEL", "DATA...", NULL};
 const cli_verb cli_verb_transform = {
     .name = "transform",
     .summary = "coordinates of objects: principal components, discriminants, ...",
-    .usage = "MODEL DATA... [-o FILE] [--preimage]",
+    .usage = "MODEL DATA... [-o FILE] [--preimage [--distance]]",
     .about =
         "Computes the coordinates of each object in a model of pca, fisher or cca, one a line.\n"
         "--preimage goes back: from the coordinates in a model of pca to a vector that has "
         "them as\n"
         "nearly as possible. What the components do not describe, such as noise, is gone "
         "then.\n"
+        "--distance says how near: one more column, the distance to the projection in feature\n"
+        "space.\n"
         "A model of cca gives two coordinates for each pair; their correlations on DATA go to\n"
         "standard error. A table is read as in training, see mercer help predict. Under --json\n"
         "coordinates are written only with -o.",

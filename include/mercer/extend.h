@@ -67,11 +67,12 @@ typedef struct mcr_kernel_type {
     /* The objects' explicit feature vectors, after bind; see mcr_features_resize. NULL: the kernel has
      * no finite map. */
     mcr_status (*features)(const mcr_bound *bound, mcr_features *features);
-    /* For learners that look for the best scales (parameters that may be any positive number): adds the
-     * sum of d[i*ld + j] times the derivative of K(x.i, z.j) by the logarithm of each scale, over the
-     * tile's objects (its k is not used), to slope: first the node's own scales in the order of its
-     * parameters, a list being as many as it has values, then those of its children. In double, whatever
-     * the tile says. NULL: derivatives are computed from differences, two matrices a scale. */
+    /* For learners that look for the best scales (parameters that may be any positive number): adds
+     * the sum of d[i*ld + j] times the derivative of K(x.i, z.j) by the logarithm of each scale,
+     * over the tile's objects (its k is not used), to slope: first the node's own scales in the
+     * order of its parameters, a list being as many as it has values, then those of its children.
+     * In double, whatever the tile says. NULL: derivatives are computed from differences, two
+     * matrices per scale. */
     mcr_status (*gradient)(const mcr_bound *bound, const mcr_tile *tile, const double *d,
                            int64_t ld, double *slope);
 } mcr_kernel_type;

@@ -115,15 +115,20 @@ MCR_API mcr_status mcr_predict_draws(mcr *ctx, const mcr_model *model, const mcr
 MCR_API int mcr_model_has_coordinates(const mcr_model *model);
 MCR_API mcr_status mcr_transform(mcr *ctx, const mcr_model *model, const mcr_data *data,
                                  double *coordinates);
-/* Pre-images in a model of pca whose kernel reads one field of vectors: for each object the vector
- * whose image is near the object's projection onto the components (n x features). For rbf by fixed
- * points, each a few passes over the support objects; for other kernels by distances to the ten
- * support objects that are nearest in feature space. */
+/* Pre-images in a model of pca whose kernel reads one field of vectors: for each object a vector
+ * whose image is near the object's projection onto the components (n x features), found by descent
+ * on that distance. Exact where the projection has a pre-image and the kernel is linear or an odd
+ * polynomial; for functions of the distance by their inverse; never farther than the image of a
+ * support vector. */
 MCR_API mcr_status mcr_preimage_features(mcr *ctx, const mcr_model *model, int64_t *features);
 /* The names that the features have as columns of the training data, borrowed; all NULL: they have none. */
 MCR_API mcr_status mcr_preimage_names(mcr *ctx, const mcr_model *model, const char **name);
 MCR_API mcr_status mcr_preimage(mcr *ctx, const mcr_model *model, const mcr_data *data,
                                 double *vectors);
+/* The same, with the distances that were reached in feature space, one per object (NULL: not
+ * wanted). */
+MCR_API mcr_status mcr_preimage_near(mcr *ctx, const mcr_model *model, const mcr_data *data,
+                                     double *vectors, double *distance);
 
 typedef struct mcr_metrics {
     int64_t n;

@@ -24,7 +24,8 @@ enum {
     MADE_OBJECTS = 60,
     SHOWN_VALUES = 6,
     SHOWN_BYTES = 40,
-    MANY_OBJECTS = 512
+    MANY_OBJECTS = 512,
+    LINE_OBJECTS = 40
 };
 
 typedef struct trial {
@@ -202,8 +203,8 @@ static int by_size(const void *a, const void *b)
     return x->object < y->object ? -1 : x->object > y->object;
 }
 
-/* Whether G on the objects has an eigenvalue below -4 bound, by Cholesky's method, which takes far less
- * time than eigenvalues. *first: the least number of them, from the first on, that show it. */
+/* Whether G on the objects has an eigenvalue below -4 bound, by Cholesky's method, which takes far
+ * less time than eigenvalues. *first: the least number of them, from the first on, that show it. */
 static mcr_status has_negative(trial *t, const int64_t *pick, int64_t count, bool *negative,
                                int64_t *first)
 {
@@ -218,8 +219,8 @@ static mcr_status has_negative(trial *t, const int64_t *pick, int64_t count, boo
     return *negative ? MCR_OK : s;
 }
 
-/* Drops objects that a negative value does not need: halves, quarters and so on, at last single ones, as
- * long as that takes seconds. */
+/* Drops objects that a negative value does not need: halves, quarters and so on, at last single
+ * ones, as long as that takes seconds. */
 static mcr_status drop_needless(trial *t, int64_t *pick, int64_t *count, int64_t *saved)
 {
     static const double most_work = 4e9;
@@ -244,8 +245,8 @@ static mcr_status drop_needless(trial *t, int64_t *pick, int64_t *count, int64_t
     return s;
 }
 
-/* Takes objects in the order of their weight in the eigenvector until a negative value appears, then
- * drops those that it can do without. */
+/* Takes objects in the order of their weight in the eigenvector until a negative value appears,
+ * then drops those that it can do without. */
 static mcr_status few_objects(trial *t, const double *eigenvector)
 {
     int64_t n = t->n, count = n;
@@ -390,6 +391,45 @@ done:
     return s;
 }
 
+/* Points on a line, `step` apart, in a field "x" of one feature: where functions of the inner
+ * product or of the distance that are no kernels show it best. */
+static mcr_status make_line(mcr_data **out, mcr *ctx, double step)
+{
+    double x[LINE_OBJECTS];
+    mcr_builder *builder = NULL;
+    for (int i = 0; i < LINE_OBJECTS; i++)
+        x[i] = (i - (LINE_OBJECTS - 1) * 0.5) * step;
+    *out = NULL;
+    mcr_status s = mcr_builder_open(&builder, ctx, LINE_OBJECTS);
+    if (s)
+        return s;
+    if ((s = mcr_builder_dense(builder, "x", x, 1, 1))) {
+        mcr_builder_close(builder);
+        return s;
+    }
+    return mcr_builder_finish(out, builder);
+}
+
+static mcr_status test_lines(mcr *ctx, mcr_check_report *r, const mcr_kernel *kernel,
+                             mcr_text *reason, bool *broken)
+{
+    static const double step[] = {0.05, 0.3, 1, 4};
+    mcr_status s = MCR_OK;
+    for (size_t t = 0; t < sizeof step / sizeof *step && !s && !*broken; t++) {
+        mcr_check_report before = *r;
+        mcr_data *line = NULL;
+        s = make_line(&line, ctx, step[t]);
+        if (!s)
+            s = test_data(ctx, r, kernel, line, LINE_OBJECTS, reason, broken);
+        mcr_data_free(line);
+        if (s == MCR_BAD_CALL || s == MCR_BAD_DATA || s == MCR_NUMERIC)
+            s = MCR_OK;
+        if (!*broken)
+            *r = before;
+    }
+    return s;
+}
+
 /* Without data: small made data with one field of each kind. An expression that does not fit them
  * is left to the rules. */
 static mcr_status test_made(mcr *ctx, mcr_check_report *r, const mcr_kernel *kernel,
@@ -402,7 +442,7 @@ static mcr_status test_made(mcr *ctx, mcr_check_report *r, const mcr_kernel *ker
     mcr_data_free(made);
     if (s == MCR_BAD_CALL || s == MCR_BAD_DATA || s == MCR_NUMERIC)
         s = MCR_OK;
-    return s;
+    return s || *broken ? s : test_lines(ctx, r, kernel, reason, broken);
 }
 
 /* ---- the verdict -------------------------------------------------------------------------------*/

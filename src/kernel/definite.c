@@ -1,13 +1,17 @@
 /* definite.c: is it a kernel? What the closure rules say, node by node.
  *
- * Each type knows its own rule. Two things are seen from the whole tree only: a part made of
- * numbers alone is a number, whose sign decides; and what is multiplied with 0 is 0.
+ * Each type knows its own rule. Some things are seen from the whole tree only: a part made of
+ * numbers alone is a number, whose sign decides; what is multiplied with 0 is 0; and functions of
+ * the inner product or of the distance have a series or a transform (series.c), which decide about
+ * differences.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "kernel/kernel.h"
 
 #include <math.h>
+
+#include "kernel/series.h"
 
 enum { FEW = 32 };
 
@@ -110,6 +114,12 @@ mcr_definite mcr_kernel_definite(const mcr_kernel *k, mcr_text *rules)
     double value;
     if (result == MCR_DEFINITE_UNKNOWN && is_scaled(k, child, &result))
         rule = "a number above 0 changes nothing";
+    const char *decided = NULL;
+    mcr_definite series = result == MCR_DEFINITE_UNKNOWN ? mcr_series_decide(k, &decided) : result;
+    if (series != result) {
+        result = series;
+        rule = decided;
+    }
     if (k->children > 0 && fold(k, &value) && !isnan(value)) {
         result = value >= 0 ? MCR_PSD : MCR_NSD;
         rule = value == 0  ? "zero whatever the data"

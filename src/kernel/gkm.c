@@ -1,21 +1,21 @@
 /* gkm.c: gapped k-mers: words of l letters, compared on k of their places.
  *
- * filter=none: the inner product of counts of gapped words, that is of the letters on each choice of
- * k places out of l; a pair of words that differ in d places counts choose(l - d, k).
+ * filter=none: the inner product of counts of gapped words, that is of the letters on each choice
+ * of k places out of l; a pair of words that differ in d places counts choose(l - d, k).
  *
- * filter=full and truncated: instead of the gapped words, the counts of whole words are estimated from
- * them (Ghandi, Lee, Mohammad-Noori and Beer, 2014). The least-norm estimate is the projection onto
- * functions of at most k letters at a time, so a word that differs in d places from one that occurs
- * once is estimated as a sum of Krawtchouk polynomials over letters^l. `full` takes this as it is: a
- * projection, whose square is itself. `truncated` drops the estimates from the first that is not
- * positive on, and the kernel is the inner product of what is left: pairs that differ in more than
- * twice as many places as the last estimate count 0 by themselves.
+ * filter=full and truncated: instead of the gapped words, the counts of whole words are estimated
+ * from them (Ghandi, Lee, Mohammad-Noori and Beer, 2014). The least-norm estimate is the projection
+ * onto functions of at most k letters at a time, so a word that differs in d places from one that
+ * occurs once is estimated as a sum of Krawtchouk polynomials over letters^l. `full` takes this as
+ * it is: a projection, whose square is itself. `truncated` drops the estimates from the first that
+ * is not positive on, and the kernel is the inner product of what is left: pairs that differ in
+ * more than twice as many places as the last estimate count 0 by themselves.
  *
  * Pairs that differ in more than d places are left out. That is what ls-gkm computes; its default
  * options are normalize(gkm(l=11, k=7, d=3)), with both strands. The result need not be positive
  * semidefinite: on all words h has the eigenvalues sum_d h(d) P_d(j), j = 0 .. l, with Krawtchouk's
- * polynomials P (Delsarte, 1973), and those decide. Without d nothing is left out, and it is an inner
- * product.
+ * polynomials P (Delsarte, 1973), and those decide. Without d nothing is left out, and it is an
+ * inner product.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -159,7 +159,7 @@ static void find_h(double *h, const gkm_params *p)
                                    : product_of(p, w, d);
 }
 
-/* ---- explicit features: gapped words -----------------------------------------------------------*/
+/* ---- explicit features: gapped words ----------------------------------------------------------*/
 
 /* A feature's word: which letters count, as a number, and the letters, 0 where there is a gap. */
 enum { SET_BYTES = sizeof(uint64_t), MOST_BYTES = SET_BYTES + MCR_MISMATCHES_LENGTH_MAX };
@@ -318,8 +318,8 @@ static double eigenvalue(const gkm_params *p, const double *h, int64_t j, double
     return sum;
 }
 
-/* With both strands the eigenvalues are those of one, doubled, on functions that are the same for a word
- * and the one across from it; every j has such functions. */
+/* With both strands the eigenvalues are those of one, doubled, on functions that are the same for a
+ * word and the one across from it; every j has such functions. */
 static mcr_definite definite(const void *values, const mcr_definite *child, int children,
                              const char **rule)
 {
@@ -340,7 +340,7 @@ static mcr_definite definite(const void *values, const mcr_definite *child, int 
     *rule = lowest > 0   ? "all eigenvalues on words are above 0 (Krawtchouk's polynomials)"
             : lowest < 0 ? "an eigenvalue on words is negative (Krawtchouk's polynomials), as "
                            "words that differ in more than d places are left out"
-                         : "an eigenvalue on words cannot be told from 0";
+                         : "an eigenvalue on words cannot be distinguished from 0";
     return lowest > 0 ? MCR_PSD : lowest < 0 ? MCR_INDEFINITE : MCR_DEFINITE_UNKNOWN;
 }
 

@@ -1,8 +1,9 @@
 /* gradient.h (internal): how the values of a kernel change with its scales (kernel/scales.h).
  *
- * Learners need sums over pairs of d_ij times the derivative of K(x_i, z_j) by the logarithm of each
- * scale. They are found backwards: a combinator hands d, times its own derivative, to its children, a
- * leaf adds up what it gets. So all scales together cost about as much as a few tiles of values.
+ * Learners need sums over pairs of d_ij times the derivative of K(x_i, z_j) by the logarithm of
+ * each scale. They are found backwards: a combinator hands d, times its own derivative, to its
+ * children, a leaf adds up what it gets. So all scales together cost about as much as a few tiles
+ * of values.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -18,12 +19,12 @@ bool mcr_kernel_has_gradient(const mcr_kernel *kernel);
 mcr_status mcr_bound_gradient(const mcr_bound *bound, const mcr_tile *tile, const double *d,
                               int64_t ld, double *slope);
 
-/* ---- for `gradient` of types -------------------------------------------------------------------*/
+/* ---- for `gradient` of types ------------------------------------------------------------------*/
 
 /* A tile of values in scratch memory, in double: of the node; of its child. */
 mcr_status mcr_gradient_values(mcr_tile *out, const mcr_bound *bound, const mcr_tile *tile);
-/* The same with the squared distances, or the inner products, of a leaf on vectors, as its `fused` has
- * them: of scaled vectors where it has one scale a feature. */
+/* The same with the squared distances, or the inner products, of a leaf on vectors, as its `fused`
+ * has them: of scaled vectors where it has one scale a feature. */
 mcr_status mcr_gradient_distances(mcr_tile *out, const mcr_bound *bound, const mcr_tile *tile);
 mcr_status mcr_gradient_products(mcr_tile *out, const mcr_bound *bound, const mcr_tile *tile);
 /* For K = exp(-scale * something): the derivative is K log K. */

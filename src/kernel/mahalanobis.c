@@ -1,8 +1,9 @@
-/* mahalanobis.c: x'Qz for a symmetric positive semidefinite Q (some texts call it the affine kernel).
+/* mahalanobis.c: x'Qz for a symmetric positive semidefinite Q (some texts call it the affine
+ * kernel).
  *
  * Q comes from a file, as its numbers, or as its diagonal. The canonical form has the numbers, so
- * that a model needs no file. A diagonal scales the features; any other Q is factored, Q = L L', and
- * the kernel is the inner product of L'x and L'z, exactly symmetric: these are its features.
+ * that a model needs no file. A diagonal scales the features; any other Q is factored, Q = L L',
+ * and the kernel is the inner product of L'x and L'z, exactly symmetric: these are its features.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

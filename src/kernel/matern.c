@@ -81,7 +81,8 @@ static mcr_status bind(mcr_bound *bound, mcr_binding *binding)
 
 MCR_ALWAYS_PSD(definite, "a mixture of cosines with a density of Student's form (Bochner)")
 
-/* With r as above: for one length -r K'(r); for length_k that times the share of feature k in r^2. */
+/* With r as above: for one length -r K'(r); for length_k that times the share of feature k in
+ * r^2. */
 static double slope_at(double r, int32_t order)
 {
     double e = exp(-r);

@@ -12,8 +12,8 @@
 
 #include "base/number.h"
 
-/* Of high degrees, sums of monomials lose digits: models are not turned into such. To list them does
- * no harm. */
+/* Of high degrees, sums of monomials lose digits: models are not turned into such. To list them
+ * does no harm. */
 enum { DEGREE_SUMMED = 8, DEGREE_MOST = 64 };
 
 static bool find_monomials(mcr_monomials *out, const mcr_kernel *kernel, int64_t features,

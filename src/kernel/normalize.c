@@ -157,8 +157,8 @@ static mcr_status features(const mcr_bound *bound, mcr_features *out)
     return s;
 }
 
-/* The part of the lengths: weight_i times the derivative of K(x_i,x_i), a few objects at a time, as the
- * diagonal of a square tile. */
+/* The part of the lengths: weight_i times the derivative of K(x_i,x_i), a few objects at a time, as
+ * the diagonal of a square tile. */
 static mcr_status add_lengths(const mcr_bound *bound, const mcr_tile *tile, mcr_rows rows,
                               const double *weight, double *slope)
 {

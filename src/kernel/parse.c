@@ -4,8 +4,8 @@
  *   base = number | "(" expr ")" | name [ "(" [arg {"," arg}] ")" ]
  *   arg  = field | name "=" value | expr
  *
- * A minus sign belongs to a number, and a power binds tighter than it: -2^2 is -(2^2). A leaf takes a
- * field, a combinator takes kernels. A recursive descent, whose depth is limited; every fault is
+ * A minus sign belongs to a number, and a power binds tighter than it: -2^2 is -(2^2). A leaf takes
+ * a field, a combinator takes kernels. A recursive descent, whose depth is limited; every fault is
  * marked with its place in the text.
  *
  * SPDX-License-Identifier: Apache-2.0

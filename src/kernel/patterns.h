@@ -19,8 +19,8 @@ typedef struct mcr_patterns {
     int64_t room[3];
 } mcr_patterns;
 
-/* Adds value to the feature `word` of an object (x objects first, then z objects). MCR_OVER_BUDGET if
- * there are too many. */
+/* Adds value to the feature `word` of an object (x objects first, then z objects). MCR_OVER_BUDGET
+ * if there are too many. */
 mcr_status mcr_patterns_add(mcr_patterns *p, int64_t object, const unsigned char *word,
                             double value);
 /* Ends a leaf's bind for explicit features: equal words become one feature, in their order. */

@@ -170,8 +170,8 @@ static mcr_status bind(mcr_bound *bound, mcr_binding *binding)
 
 MCR_ALWAYS_PSD(definite, "an rbf kernel of points on circles, one a feature")
 
-/* With t = pi (x_k-z_k)/period_k: 2/length_k^2 sin(2t) t K for the period, 4 sin^2(t)/length_k^2 K for the
- * length; one value for all features gets the sum. */
+/* With t = pi (x_k-z_k)/period_k: 2/length_k^2 sin(2t) t K for the period, 4 sin^2(t)/length_k^2 K
+ * for the length; one value for all features gets the sum. */
 static void add_pair(const periodic_params *p, const double *x, const double *z, int64_t cols,
                      double weight, double *slope)
 {

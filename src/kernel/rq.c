@@ -83,8 +83,8 @@ static mcr_status bind(mcr_bound *bound, mcr_binding *binding)
 
 MCR_ALWAYS_PSD(definite, "a mixture of rbf kernels")
 
-/* With q = |x-z|^2 / (2 alpha length^2): alpha (q/(1+q) - log(1+q)) K for alpha, 2 alpha q/(1+q) K for
- * one length, its part of feature k for length_k. */
+/* With q = |x-z|^2 / (2 alpha length^2): alpha (q/(1+q) - log(1+q)) K for alpha, 2 alpha q/(1+q) K
+ * for one length, its part of feature k for length_k. */
 static mcr_status gradient(const mcr_bound *bound, const mcr_tile *tile, const double *d,
                            int64_t ld, double *slope)
 {

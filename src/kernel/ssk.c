@@ -61,10 +61,10 @@ static string string_of(const mcr_bound *bound, int side, int64_t i)
     return (string){(const unsigned char *)f->store->bytes + begin, f->store->start[r + 1] - begin};
 }
 
-/* ---- explicit features: the subsequences -------------------------------------------------------*/
+/* ---- explicit features: the subsequences ------------------------------------------------------*/
 
-/* One string: words grow letter by letter. weight[t][j]: the occurrences of the first t letters that end
- * at place j, each lambda to the places it spans. */
+/* One string: words grow letter by letter. weight[t][j]: the occurrences of the first t letters
+ * that end at place j, each lambda to the places it spans. */
 typedef struct growth {
     mcr_patterns *to;
     const ssk_params *p;

@@ -82,6 +82,8 @@ struct mcr_fused {
 mcr_status mcr_vectors_offer(mcr_bound *bound, const mcr_fused *fused);
 /* block and diagonal of every leaf that has offered. */
 mcr_status mcr_vectors_block(const mcr_bound *bound, const mcr_tile *tile);
+/* A tile of what `fused` says, whatever the leaves share. */
+mcr_status mcr_vectors_tile(const mcr_fused *fused, const mcr_tile *tile);
 mcr_status mcr_vectors_diagonal(const mcr_bound *bound, int side, mcr_rows rows, double *k);
 
 /* ---- for bind.c --------------------------------------------------------------------------------*/

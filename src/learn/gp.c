@@ -41,9 +41,9 @@ mcr_status mcr_gp_finish(mcr_fitted *f, mcr_gp *gp)
         f->stop = gp->stop;
     }
     if (!isnan(gp->gained)) {
-        f->certificate = "gain of the last 5 steps, an object";
+        f->certificate = "gain of the last 5 steps per object";
         f->value = gp->gained;
-        f->tolerance = mcr_gp_flat * gp->params->tol;
+        f->tolerance = MCR_GP_FLAT * gp->params->tol;
     }
     f->kernel = mcr_kernel_retain(gp->kernel);
     mcr_gram *gram = NULL;

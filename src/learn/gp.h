@@ -57,8 +57,9 @@ typedef struct mcr_gp {
  * the best ones last: kernel and all that the method keeps belong to them, and so does K unless scales
  * were looked for. */
 mcr_status mcr_gp_tune(mcr_gp *gp);
-/* A search ends where its last steps gained less than this share of what the slope must be below. */
-static const double mcr_gp_flat = 0.02;
+/* A search ends where its last steps gained less than this share of what the slope must be below.
+ */
+#define MCR_GP_FLAT 0.02
 void mcr_gp_close(mcr_gp *gp);
 
 /* Adds the sums of D_ij dK_ij / d(log of a scale), i <= j, after prepare (gp_slope.c). */

@@ -1,9 +1,9 @@
 /* gp_slope.c: how the likelihood changes with the scales of the kernel: sums of D_ij dK_ij.
  *
- * Kernels that know their derivatives give all scales in one pass over the upper half of K. For others
- * dK is the central difference of K at scales that differ by a few hundred-thousandths: with doubles
- * that has nine right digits, and costs two times the upper half of K a scale. With a period K changes
- * the faster the more periods the data span: a smaller step.
+ * Kernels that know their derivatives give all scales in one pass over the upper half of K. For
+ * others dK is the central difference of K at scales that differ by a few hundred-thousandths: with
+ * doubles that has nine right digits, and costs two times the upper half of K per scale. With a
+ * period K changes the faster the more periods the data span: a smaller step.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -33,7 +33,7 @@ mcr_status mcr_gp_kernel_at(mcr_kernel **out, const mcr_gp *gp, const double *x)
     return s;
 }
 
-/* ---- derivatives -------------------------------------------------------------------------------*/
+/* ---- derivatives ------------------------------------------------------------------------------*/
 
 static void row_of(const void *arg, int64_t i, double *d)
 {
@@ -51,7 +51,7 @@ static mcr_status by_derivatives(mcr_gp *gp, double *g)
     return s;
 }
 
-/* ---- differences -------------------------------------------------------------------------------*/
+/* ---- differences ------------------------------------------------------------------------------*/
 
 typedef struct contract_job {
     const mcr_gp *gp;

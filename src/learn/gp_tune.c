@@ -1,11 +1,11 @@
 /* gp_tune.c: the scales of a kernel that make the data most likely.
  *
- * Maximises the log marginal likelihood over the logarithms of the scales and of the noise (Rasmussen
- * and Williams, Gaussian Processes for Machine Learning, 2006, ch. 5), from the given values and from
- * random ones. Its slope against a scale is the sum of D_ij dK_ij for a matrix D that the method knows
- * (gp_slope.c). A search ends where no scale has a slope any more, or where its last steps together
- * have gained nothing that matters: with many terms the likelihood has long valleys, and to follow one
- * to its end takes thousands of steps for nothing.
+ * Maximises the log marginal likelihood over the logarithms of the scales and of the noise
+ * (Rasmussen and Williams, Gaussian Processes for Machine Learning, 2006, ch. 5), from the given
+ * values and from random ones. Its slope against a scale is the sum of D_ij dK_ij for a matrix D
+ * that the method knows (gp_slope.c). A search ends where no scale has a slope any more, or where
+ * its last steps together have gained nothing that matters: with many terms the likelihood has long
+ * valleys, and to follow one to its end takes thousands of steps for nothing.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -179,7 +179,7 @@ static mcr_status optimise(mcr_gp *gp, search *t, double mean, double began)
         .low = t->low,
         .high = t->high,
         .tolerance = gp->params->tol * (double)gp->n,
-        .gain = mcr_gp_flat * gp->params->tol * (double)gp->n,
+        .gain = MCR_GP_FLAT * gp->params->tol * (double)gp->n,
         .most_steps = gp->params->max_steps == INT64_MIN ? 0 : gp->params->max_steps,
         .phase = "gp",
         .value = value_at,

@@ -1,13 +1,10 @@
 /* preimage.c: coordinates of a pca, and vectors whose image is near a projection.
  *
  * The projection of Phi(x) onto the mean and the components is P = sum_i g_i Phi(x_i), with g_i the
- * share of x_i in the mean plus sum_c f_c(x) a_ci. A pre-image is a vector z with Phi(z) near P:
- *
- * - rbf: the fixed point z = sum_i g_i K(x_i, z) x_i / sum_i g_i K(x_i, z), where the distance has no
- *   slope (Mika et al., 1999), from x itself;
- * - other kernels on vectors: by distances (Kwok and Tsang, 2004). K gives those of P to the training
- *   objects in feature space; those to the nearest ones, scaled as the distances among these are in
- *   both spaces, fix z among them by least squares.
+ * share of x_i in the mean plus sum_c f_c(x) a_ci. A pre-image is a vector z with Phi(z) near P.
+ * For rbf a good guess is the fixed point z = sum_i g_i K(x_i, z) x_i / sum_i g_i K(x_i, z), where
+ * the distance has no slope (Mika et al., 1999), from x itself; for other kernels it is x.
+ * preimage_search.c takes it from there.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -15,29 +12,16 @@
 #include <math.h>
 #include <string.h>
 
+#include "kernel/profile.h"
 #include "linalg/shared.h"
 #include "model/fourier.h"
 #include "model/model.h"
+#include "model/preimage.h"
 
-enum { BLOCK = 256, MOST_STEPS = 300, NEIGHBOURS = 10 };
+enum { MOST_STEPS = 300 };
 
 /* A step is the last when it moves an object by less than this part of its length. */
 static const double fixed = 1e-9;
-
-typedef struct images {
-    mcr *ctx;
-    const mcr_model *model;
-    const char *field;
-    int64_t n, cols, outputs; /* basis objects, features, components */
-    bool gaussian;
-    double *basis;      /* n x cols: the basis as dense vectors */
-    const double *mean; /* n: the mean's coefficients */
-    int64_t count;      /* objects of the block */
-    double *given;      /* BLOCK x cols: as vectors; then their pre-images */
-    double *f;          /* BLOCK x outputs */
-    double *g, *k;      /* BLOCK x n each */
-    size_t taken;       /* of the budget */
-} images;
 
 mcr_status mcr_transform(mcr *ctx, const mcr_model *m, const mcr_data *data, double *coordinates)
 {
@@ -116,7 +100,7 @@ mcr_status mcr_preimage_names(mcr *ctx, const mcr_model *m, const char **name)
 }
 
 /* Objects of a data set as dense vectors of the model's features. */
-static mcr_status copy_vectors(const images *p, const mcr_data *data, double *to)
+static mcr_status copy_vectors(const mcr_images *p, const mcr_data *data, double *to)
 {
     int64_t field = mcr_data_find(data, p->field, strlen(p->field));
     const mcr_store *store = field < 0 ? NULL : mcr_data_field(data, field).store;
@@ -133,13 +117,13 @@ static mcr_status copy_vectors(const images *p, const mcr_data *data, double *to
 
 /* ---- kernel values -----------------------------------------------------------------------------*/
 
-/* k = K(z, basis) for the vectors z of the block. */
-static mcr_status values_of(const images *p, const double *z)
+mcr_status mcr_images_values(const mcr_images *p, const double *z, int64_t count, double *k,
+                             double *own)
 {
     mcr_builder *builder = NULL;
     mcr_data *data = NULL;
     mcr_gram *gram = NULL;
-    mcr_status s = mcr_builder_open(&builder, p->ctx, p->count);
+    mcr_status s = mcr_builder_open(&builder, p->ctx, count);
     if (!s && (s = mcr_builder_dense(builder, p->field, z, p->cols, p->cols)))
         mcr_builder_close(builder);
     else if (!s)
@@ -147,15 +131,16 @@ static mcr_status values_of(const images *p, const double *z)
     if (!s)
         s = mcr_gram_open(&gram, p->ctx, p->model->kernel, data, p->model->basis);
     if (!s)
-        s = mcr_gram_block(gram, (mcr_rows){NULL, 0, p->count}, (mcr_rows){NULL, 0, p->n}, p->k,
-                           p->n);
+        s = mcr_gram_block(gram, (mcr_rows){NULL, 0, count}, (mcr_rows){NULL, 0, p->n}, k, p->n);
+    if (!s && own)
+        s = mcr_gram_diagonal(gram, 0, own);
     mcr_gram_close(gram);
     mcr_data_free(data);
     return s;
 }
 
 /* g: the projections' coefficients. */
-static mcr_status project(const images *p, const mcr_data *part)
+static mcr_status project(const mcr_images *p, const mcr_data *part)
 {
     const mcr_fitted *fitted = p->model->fitted;
     mcr_status s = mcr_predict(p->ctx, p->model, part, NULL, p->f, NULL);
@@ -183,7 +168,7 @@ static int64_t nearest(const double *k, int64_t n)
 
 /* k becomes g K over its sum; a sum that is nothing but rounding has no fixed point near, and the
  * object starts again from its nearest neighbour (once; then it stays where it is). */
-static bool weigh(const images *p, int64_t b, bool *restarted, double *z)
+static bool weigh(const mcr_images *p, int64_t b, bool *restarted, double *z)
 {
     double *k = p->k + b * p->n, sum = 0, size = 0;
     const double *g = p->g + b * p->n;
@@ -212,15 +197,15 @@ static bool has_settled(const double *z, const double *next, int64_t cols)
     return sqrt(moved) <= fixed * (sqrt(size) + DBL_MIN);
 }
 
-static mcr_status fixed_points(const images *p)
+static mcr_status fixed_points(const mcr_images *p)
 {
-    bool restarted[BLOCK] = {false};
+    bool restarted[MCR_IMAGES] = {false};
     double *next = mcr_alloc(p->ctx, (size_t)(p->count * p->cols), sizeof *next);
     mcr_status s = next ? MCR_OK : MCR_NO_MEMORY;
     int64_t moving = p->count;
     for (int step = 0; step < MOST_STEPS && moving && !s; step++) {
-        bool weighed[BLOCK];
-        s = values_of(p, p->given);
+        bool weighed[MCR_IMAGES];
+        s = mcr_images_values(p, p->given, p->count, p->k, NULL);
         for (int64_t b = 0; b < p->count && !s; b++)
             weighed[b] = weigh(p, b, &restarted[b], p->given + b * p->cols);
         if (!s)
@@ -241,109 +226,10 @@ static mcr_status fixed_points(const images *p)
     return s;
 }
 
-/* ---- by distances ------------------------------------------------------------------------------*/
+/* ---- the projections --------------------------------------------------------------------------*/
 
-/* The nearest basis objects by squared distance, nearest first. */
-static int64_t choose_neighbours(const double *distance, int64_t n, int64_t *chosen)
-{
-    int64_t count = 0;
-    for (int64_t i = 0; i < n; i++) {
-        int64_t at = count < NEIGHBOURS ? count++ : NEIGHBOURS;
-        for (; at > 0 && distance[i] < distance[chosen[at - 1]]; at--)
-            if (at < NEIGHBOURS)
-                chosen[at] = chosen[at - 1];
-        if (at < NEIGHBOURS)
-            chosen[at] = i;
-    }
-    return count;
-}
-
-/* How many times larger squared distances among the neighbours are in input space: least squares. */
-static double scale_of(const double *input, const double *feature, int64_t count)
-{
-    double above = 0, below = 0;
-    for (int64_t i = 0; i < count; i++)
-        for (int64_t j = 0; j < i; j++) {
-            double d = input[i * NEIGHBOURS + i] + input[j * NEIGHBOURS + j] -
-                       2 * input[i * NEIGHBOURS + j];
-            double e = feature[i * NEIGHBOURS + i] + feature[j * NEIGHBOURS + j] -
-                       2 * feature[i * NEIGHBOURS + j];
-            above += d * e;
-            below += e * e;
-        }
-    return below > 0 ? above / below : 0;
-}
-
-/* z from its squared distances to the neighbours: with y = z - their mean and x_i centred,
- * y.x_i = -(r_i - mean of r)/2, r_i = distance_i - |x_i|^2, and y = sum_i w_i x_i of least length:
- * w = B^+ (that), B_ij = x_i.x_j. */
-static mcr_status locate(const images *p, const int64_t *chosen, int64_t count,
-                         const double *distance, double *b, double *z)
-{
-    double value[NEIGHBOURS], r[NEIGHBOURS], w[NEIGHBOURS] = {0}, mean = 0;
-    for (int64_t i = 0; i < count; i++)
-        mean += r[i] = distance[i] - b[i * NEIGHBOURS + i];
-    for (int64_t i = 0; i < count; i++)
-        r[i] = -0.5 * (r[i] - mean / (double)count);
-    mcr_status s = mcr_shared_eigen(p->ctx, count, b, NEIGHBOURS, value);
-    for (int64_t v = 0; v < count && !s; v++) {
-        if (!(value[v] > 1e-9 * value[count - 1]))
-            continue;
-        double dot = 0;
-        for (int64_t i = 0; i < count; i++)
-            dot += b[v * NEIGHBOURS + i] * r[i];
-        for (int64_t i = 0; i < count; i++)
-            w[i] += dot / value[v] * b[v * NEIGHBOURS + i];
-    }
-    /* sum_i w_i (x_i - mean) + mean */
-    double sum = 0;
-    for (int64_t i = 0; i < count; i++)
-        sum += w[i];
-    memset(z, 0, sizeof *z * (size_t)p->cols);
-    for (int64_t i = 0; i < count && !s; i++)
-        for (int64_t j = 0; j < p->cols; j++)
-            z[j] += (w[i] + (1 - sum) / (double)count) * p->basis[chosen[i] * p->cols + j];
-    return s;
-}
-
-static void centre(double *b, int64_t count)
-{
-    double mean[NEIGHBOURS] = {0}, total = 0;
-    for (int64_t i = 0; i < count; i++)
-        for (int64_t j = 0; j < count; j++)
-            mean[i] += b[i * NEIGHBOURS + j] / (double)count;
-    for (int64_t i = 0; i < count; i++)
-        total += mean[i] / (double)count;
-    for (int64_t i = 0; i < count; i++)
-        for (int64_t j = 0; j < count; j++)
-            b[i * NEIGHBOURS + j] += total - mean[i] - mean[j];
-}
-
-/* One object from its squared distances to the basis in feature space. */
-static mcr_status by_distances(const images *p, mcr_gram *gram, const double *distance, double *z)
-{
-    int64_t chosen[NEIGHBOURS] = {0};
-    double input[NEIGHBOURS * NEIGHBOURS], feature[NEIGHBOURS * NEIGHBOURS], own[NEIGHBOURS];
-    int64_t count = choose_neighbours(distance, p->n, chosen);
-    mcr_rows rows = {chosen, 0, count};
-    mcr_status s = mcr_gram_block(gram, rows, rows, feature, NEIGHBOURS);
-    for (int64_t i = 0; i < count; i++)
-        for (int64_t j = 0; j < count; j++) {
-            const double *x = p->basis + chosen[i] * p->cols, *y = p->basis + chosen[j] * p->cols;
-            double dot = 0;
-            for (int64_t c = 0; c < p->cols; c++)
-                dot += x[c] * y[c];
-            input[i * NEIGHBOURS + j] = dot;
-        }
-    double scale = s ? 0 : scale_of(input, feature, count);
-    for (int64_t i = 0; i < count; i++)
-        own[i] = scale * distance[chosen[i]];
-    centre(input, count);
-    return s ? s : locate(p, chosen, count, own, input, z);
-}
-
-/* Distances of all projections of the block at once: |P|^2 + K_ii - 2 (K g)_i. */
-static mcr_status all_by_distances(const images *p, mcr_gram *gram, const double *diagonal)
+/* P.Phi(x_i) = (K g)_i and |P|^2 = g'Kg for all objects of the block. */
+static mcr_status measure(const mcr_images *p)
 {
     double *gt = mcr_alloc(p->ctx, (size_t)(p->n * p->count), sizeof *gt);
     double *kg = mcr_alloc(p->ctx, (size_t)(p->n * p->count), sizeof *kg);
@@ -352,14 +238,13 @@ static mcr_status all_by_distances(const images *p, mcr_gram *gram, const double
         for (int64_t b = 0; b < p->count; b++)
             gt[i * p->count + b] = p->g[b * p->n + i];
     if (!s)
-        s = mcr_gram_multiply(gram, gt, p->count, kg);
+        s = mcr_gram_multiply(p->gram, gt, p->count, kg);
     for (int64_t b = 0; b < p->count && !s; b++) {
-        double square = 0, *distance = p->k + b * p->n;
-        for (int64_t i = 0; i < p->n; i++)
-            square += gt[i * p->count + b] * kg[i * p->count + b];
-        for (int64_t i = 0; i < p->n; i++)
-            distance[i] = fmax(0, square + diagonal[i] - 2 * kg[i * p->count + b]);
-        s = by_distances(p, gram, distance, p->given + b * p->cols);
+        p->square[b] = 0;
+        for (int64_t i = 0; i < p->n; i++) {
+            p->kg[b * p->n + i] = kg[i * p->count + b];
+            p->square[b] += gt[i * p->count + b] * kg[i * p->count + b];
+        }
     }
     mcr_free(p->ctx, gt);
     mcr_free(p->ctx, kg);
@@ -369,10 +254,11 @@ static mcr_status all_by_distances(const images *p, mcr_gram *gram, const double
 /* ---- a call ------------------------------------------------------------------------------------*/
 
 /* All that a call needs beside the caller's arrays, sparse vectors made dense included. */
-static mcr_status take_budget(images *p)
+static mcr_status take_budget(mcr_images *p)
 {
-    size_t n = (size_t)p->n, cols = (size_t)p->cols, blocks = p->gaussian ? 2 : 4;
-    size_t bytes = 0, more = sizeof(double) * BLOCK * (blocks * n + 2 * cols + (size_t)p->outputs);
+    size_t n = (size_t)p->n, cols = (size_t)p->cols, blocks = 5;
+    size_t bytes = 0,
+           more = sizeof(double) * MCR_IMAGES * (blocks * n + 2 * cols + (size_t)p->outputs);
     if (!mcr_size_mul(n, cols * sizeof(double), &bytes) || bytes > SIZE_MAX - more)
         bytes = SIZE_MAX - more;
     mcr_status s = mcr_budget_take(p->ctx, bytes + more, "pre-images: vectors and kernel values");
@@ -380,7 +266,7 @@ static mcr_status take_budget(images *p)
     return s;
 }
 
-static mcr_status open_images(images *p, mcr_gram **gram, double **diagonal)
+static mcr_status open_images(mcr_images *p)
 {
     const mcr_model *m = p->model;
     mcr_status s = find_field(p->ctx, m, &p->field, &p->cols);
@@ -390,28 +276,35 @@ static mcr_status open_images(images *p, mcr_gram **gram, double **diagonal)
         return s;
     p->n = m->fitted->basis;
     p->outputs = m->fitted->outputs;
+    double gamma;
     p->gaussian = m->kernel->type == &mcr_kernel_rbf;
+    p->profile = mcr_profile_of(m->kernel);
+    if (p->gaussian && !mcr_profile_number(m->kernel, "gamma", &gamma))
+        p->profile = -1; /* one gamma a feature */
     s = take_budget(p);
     if (s)
         return s;
     p->basis = mcr_alloc(p->ctx, (size_t)p->n, (size_t)p->cols * sizeof *p->basis);
-    p->given = mcr_alloc(p->ctx, BLOCK, (size_t)p->cols * sizeof *p->given);
-    p->f = mcr_alloc(p->ctx, BLOCK, (size_t)p->outputs * sizeof *p->f);
-    p->g = mcr_alloc(p->ctx, BLOCK, (size_t)p->n * sizeof *p->g);
-    p->k = mcr_alloc(p->ctx, BLOCK, (size_t)p->n * sizeof *p->k);
-    *diagonal = mcr_alloc(p->ctx, (size_t)p->n, sizeof **diagonal);
-    if (!p->basis || !p->given || !p->f || !p->g || !p->k || !*diagonal)
+    p->given = mcr_alloc(p->ctx, MCR_IMAGES, (size_t)p->cols * sizeof *p->given);
+    p->f = mcr_alloc(p->ctx, MCR_IMAGES, (size_t)p->outputs * sizeof *p->f);
+    p->g = mcr_alloc(p->ctx, MCR_IMAGES, (size_t)p->n * sizeof *p->g);
+    p->k = mcr_alloc(p->ctx, MCR_IMAGES, (size_t)p->n * sizeof *p->k);
+    p->kg = mcr_alloc(p->ctx, MCR_IMAGES, (size_t)p->n * sizeof *p->kg);
+    p->diagonal = mcr_alloc(p->ctx, (size_t)p->n, sizeof *p->diagonal);
+    p->square = mcr_alloc(p->ctx, 2 * (size_t)MCR_IMAGES, sizeof *p->square);
+    if (!p->basis || !p->given || !p->f || !p->g || !p->k || !p->kg || !p->diagonal || !p->square)
         return MCR_NO_MEMORY;
+    p->distance = p->square + MCR_IMAGES;
     s = copy_vectors(p, m->basis, p->basis);
-    if (!s && !p->gaussian)
-        s = mcr_gram_open(gram, p->ctx, m->kernel, m->basis, NULL);
-    if (!s && !p->gaussian)
-        s = mcr_gram_diagonal(*gram, 0, *diagonal);
+    if (!s)
+        s = mcr_gram_open(&p->gram, p->ctx, m->kernel, m->basis, NULL);
+    if (!s)
+        s = mcr_gram_diagonal(p->gram, 0, p->diagonal);
     return s;
 }
 
 /* Back to the units of the data. */
-static void unscale(const images *p, double *vectors, int64_t count)
+static void unscale(const mcr_images *p, double *vectors, int64_t count)
 {
     const mcr_scaling *s = p->model->scaling;
     for (int64_t f = 0; s && f < s->fields; f++) {
@@ -427,41 +320,58 @@ static void unscale(const images *p, double *vectors, int64_t count)
 }
 
 /* part and scaled: the same objects as they are and as the kernel sees them. */
-static mcr_status one_block(images *p, const mcr_data *part, const mcr_data *scaled, mcr_gram *gram,
-                            const double *diagonal)
+static mcr_status one_block(mcr_images *p, const mcr_data *part, const mcr_data *scaled)
 {
     p->count = mcr_data_count(part);
     mcr_status s = copy_vectors(p, scaled, p->given);
     if (!s)
         s = project(p, part);
-    if (s)
-        return s;
-    return p->gaussian ? fixed_points(p) : all_by_distances(p, gram, diagonal);
+    if (!s)
+        s = measure(p);
+    if (!s && p->gaussian)
+        s = fixed_points(p);
+    return s ? s : mcr_images_search(p);
+}
+
+static void close_images(mcr_images *p)
+{
+    mcr_gram_close(p->gram);
+    void *const block[] = {p->basis, p->given, p->f, p->g, p->k, p->kg, p->diagonal, p->square};
+    for (size_t i = 0; i < sizeof block / sizeof *block; i++)
+        mcr_free(p->ctx, block[i]);
+    mcr_budget_give(p->ctx, p->taken);
 }
 
 mcr_status mcr_preimage(mcr *ctx, const mcr_model *m, const mcr_data *data, double *vectors)
 {
-    images p = {.ctx = ctx, .model = m};
-    mcr_gram *gram = NULL;
-    double *diagonal = NULL, began = mcr_now();
+    return mcr_preimage_near(ctx, m, data, vectors, NULL);
+}
+
+mcr_status mcr_preimage_near(mcr *ctx, const mcr_model *m, const mcr_data *data, double *vectors,
+                             double *distance)
+{
+    mcr_images p = {.ctx = ctx, .model = m};
+    double began = mcr_now();
     int64_t n = mcr_data_count(data);
     mcr_data *ready = NULL;
-    mcr_status s = open_images(&p, &gram, &diagonal);
+    mcr_status s = open_images(&p);
     if (!s)
         s = mcr_model_prepare(&ready, ctx, m, data);
-    for (int64_t first = 0; first < n && !s; first += BLOCK) {
+    for (int64_t first = 0; first < n && !s; first += MCR_IMAGES) {
         mcr_data *part = NULL, *seen = NULL;
-        int64_t count = n - first < BLOCK ? n - first : BLOCK;
+        int64_t count = n - first < MCR_IMAGES ? n - first : MCR_IMAGES;
         s = mcr_data_select(&part, data, (mcr_rows){NULL, first, count});
         if (!s)
             s = mcr_data_select(&seen, ready, (mcr_rows){NULL, first, count});
         if (!s)
-            s = one_block(&p, part, seen, gram, diagonal);
+            s = one_block(&p, part, seen);
         mcr_data_free(part);
         mcr_data_free(seen);
         if (!s) {
             memcpy(vectors + first * p.cols, p.given, sizeof *vectors * (size_t)(count * p.cols));
             unscale(&p, vectors + first * p.cols, count);
+            if (distance)
+                memcpy(distance + first, p.distance, sizeof *distance * (size_t)count);
         }
         mcr_progress at = {.size = sizeof at,
                            .phase = "pre-images",
@@ -472,14 +382,7 @@ mcr_status mcr_preimage(mcr *ctx, const mcr_model *m, const mcr_data *data, doub
         if (!s && mcr_report(ctx, &at))
             s = mcr_fail(ctx, MCR_STOPPED, "interrupted");
     }
-    mcr_gram_close(gram);
     mcr_data_free(ready);
-    mcr_free(ctx, diagonal);
-    mcr_free(ctx, p.basis);
-    mcr_free(ctx, p.given);
-    mcr_free(ctx, p.f);
-    mcr_free(ctx, p.g);
-    mcr_free(ctx, p.k);
-    mcr_budget_give(ctx, p.taken);
+    close_images(&p);
     return s;
 }

@@ -1,11 +1,11 @@
 /* descent.c: BFGS with projection onto limits.
  *
  * The inverse Hessian is a dense matrix: there are few variables, and a value costs far more than
- * n^2. Variables that stand at a limit and whose slope pushes them against it are left out of a step
- * (Bertsekas, 1982); for the others the step is Newton's with the matching part of the matrix, cut
- * back until the function falls enough (Armijo). Nocedal and Wright, Numerical Optimization, 2006,
- * ch. 6 and 16. It ends where the slope is small, or where several steps in a row have gained next to
- * nothing.
+ * n^2. Variables that stand at a limit and whose slope pushes them against it are left out of a
+ * step (Bertsekas, 1982); for the others the step is Newton's with the matching part of the matrix,
+ * cut back until the function falls enough (Armijo). Nocedal and Wright, Numerical Optimization,
+ * 2006, ch. 6 and 16. It ends where the slope is small, or where several steps in a row have gained
+ * next to nothing.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -85,7 +85,8 @@ static void aim(descent *t)
         aim(t);
         return;
     }
-    double most = t->fresh ? 1 : 3; /* variables are logarithms: no step changes one by more */
+    double most = t->p->longest > 0 ? t->p->longest : 3;
+    most = t->fresh ? most / 3 : most;
     double scale = length > most * most ? most / sqrt(length) : 1;
     for (int64_t i = 0; i < n; i++)
         t->d[i] *= scale;

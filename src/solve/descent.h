@@ -16,10 +16,11 @@ typedef struct mcr_descent {
     int64_t n;
     const double *low, *high; /* limits of the variables */
     double tolerance;         /* largest slope at the end, but for those that a limit stops */
-    /* The end is also where the last MCR_DESCENT_LOOK steps have together lowered f by no more than this;
-     * 0: never. */
+    /* The end is also where the last MCR_DESCENT_LOOK steps have together lowered f by no more than
+     * this; 0: never. */
     double gain;
     int64_t most_steps; /* 0: no limit */
+    double longest;     /* step; 0: 3, for variables that are logarithms */
     double deadline;    /* of mcr_now(); 0: none */
     const char *phase;  /* for progress, NULL: none */
     /* f(x), INFINITY where it is not defined; and its gradient at the x of the last call. */

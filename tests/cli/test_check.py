@@ -57,6 +57,33 @@ def test_no_with_the_fewest_objects():
     assert len(out["counterexample"]["objects"]) <= 2, out["counterexample"]
 
 
+def test_series_and_transforms():
+    """Functions of x.z by the signs of their power series, of the distance by their transform. What is
+    refused is refused with an example."""
+    for kernel, valid in (
+            ("exp(linear) + -1*linear", "yes"),
+            ("exp(linear) + -1.01*linear", "no"),
+            ("exp(linear + -1)", "yes"),
+            ("exp(-1*linear)", "no"),
+            ("(linear + -1)^2", "no"),
+            ("poly(degree=3, c=1) + -3*linear^2", "yes"),
+            ("poly(degree=3, c=1) + -3.1*linear^2", "no"),
+            ("exp(linear)*linear + -1*linear^2", "yes"),
+            ("2*(exp(0.5*linear) + -0.5*linear + -1)*rbf(gamma=1)", "yes"),
+            ("linear(x) + -0.5*linear(y)", "unknown"),
+            ("2*rbf(gamma=1) + -1*rbf(gamma=1)", "yes"),
+            ("rbf(gamma=2) + -0.5*rbf(gamma=1)^2", "yes"),
+            ("rbf(gamma=1) + -0.1", "no"),
+            ("rbf(gamma=1) + -0.5*rbf(gamma=2)", "no"),
+            ("matern(nu=2.5) + -0.1*matern(nu=0.5)", "no"),
+            ("-2^2*linear", "no")):
+        out = tap.mercer_json("check", kernel)
+        tap.check_equal(out["valid"], valid, kernel)
+        if valid == "no":
+            assert out["counterexample"], kernel
+            holds(out["counterexample"])
+
+
 def test_a_difference_is_found_on_data():
     out = tap.mercer_json("check", "linear + -1*rbf(gamma=1)", points())
     tap.check_equal(out["valid"], "no")

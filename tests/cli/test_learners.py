@@ -192,7 +192,7 @@ def test_memory_of_draws_and_preimages():
     tap.mercer("predict", "m.mercer", file, "--memory", "1M", "-o", "v.csv")  # needs no factor
     fit("pca", file, "-k", "rbf(gamma=1)")
     done = tap.mercer("transform", "m.mercer", file, "--preimage", "--memory", "1M", status=1)
-    assert "pre-images: vectors and kernel values needs 1" in done.stderr, done.stderr
+    assert "pre-images: vectors and kernel values needs 3" in done.stderr, done.stderr
     tap.mercer("transform", "m.mercer", file, "--preimage", "--memory", "8M", "-o", "p.csv")
 
 

@@ -1,5 +1,6 @@
-/* conform_gradients.c: every kernel that has scales knows its derivatives by them: compared with central
- * differences of whole matrices, for each kernel on all the data it accepts, and for combinations.
+/* conform_gradients.c: every kernel that has scales knows its derivatives by them: compared with
+ * central differences of whole matrices, for each kernel on all the data it accepts, and for
+ * combinations.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

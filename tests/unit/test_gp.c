@@ -168,7 +168,7 @@ static double rbf(const double *a, const double *b)
     return exp(-0.3 * sum);
 }
 
-/* ---- kernels without a gradient ----------------------------------------------------------------*/
+/* ---- kernels without a gradient ---------------------------------------------------------------*/
 
 typedef struct bell_params {
     double w;
