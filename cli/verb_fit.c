@@ -36,7 +36,7 @@ typedef struct fit_job {
     mcr_data *data;
     mcr_model *start, *model;
     mcr_bounds bounds; /* with --report bounds */
-    int first_file; /* the word that names it */
+    int first_file;    /* the word that names it */
 } fit_job;
 
 /* ---- before the work --------------------------------------------------------------------------*/

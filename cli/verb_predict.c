@@ -20,7 +20,7 @@ typedef struct predict_call {
     const char *output, *calibration;
     int scores, proba, std;
     double interval; /* per cent; NAN: not given */
-    int64_t sample; /* INT64_MIN: not given */
+    int64_t sample;  /* INT64_MIN: not given */
 } predict_call;
 
 typedef struct predict_job {
@@ -65,8 +65,8 @@ static int check_words(const predict_job *job)
 {
     const cli_asking *a = &job->asked;
     for (int64_t k = 0; k < mcr_model_classes(a->model); k++)
-        if (!job->call->scores && !job->call->proba && !wants_interval(job) && cli_output_is_binary(a->path) &&
-            !is_number(mcr_model_class_name(a->model, k)))
+        if (!job->call->scores && !job->call->proba && !wants_interval(job) &&
+            cli_output_is_binary(a->path) && !is_number(mcr_model_class_name(a->model, k)))
             return cli_refuse(a->c, "-o: .npy holds numbers, and class \"%s\" is none: write .csv",
                               mcr_model_class_name(a->model, k));
     return 0;
@@ -116,13 +116,13 @@ static void name_columns(predict_job *job)
     const predict_call *call = job->call;
     cli_asking *a = &job->asked;
     int outputs = call->scores || job->targets > 1;
-    a->cols = outputs            ? mcr_model_outputs(a->model)
-              : call->proba      ? mcr_model_classes(a->model)
-              : call->std        ? 2
-              : wants_set(job)   ? mcr_model_classes(a->model)
+    a->cols = outputs               ? mcr_model_outputs(a->model)
+              : call->proba         ? mcr_model_classes(a->model)
+              : call->std           ? 2
+              : wants_set(job)      ? mcr_model_classes(a->model)
               : wants_interval(job) ? 3
-              : wants_draws(job) ? call->sample
-                                 : 1;
+              : wants_draws(job)    ? call->sample
+                                    : 1;
     if (wants_draws(job)) /* numbered */
         return;
     a->name = cli_alloc((size_t)a->cols, sizeof *a->name);

@@ -45,9 +45,8 @@ int mcr_verify_choice(const mcr_verify *v, const char *name)
 static const char *text_option(const mcr_verify *v, const char *name)
 {
     const mcr_param *p = find_option(v, name);
-    return p && p->type == MCR_TEXT
-               ? *(char *const *)((const char *)v->options->params + p->offset)
-               : NULL;
+    return p && p->type == MCR_TEXT ? *(char *const *)((const char *)v->options->params + p->offset)
+                                    : NULL;
 }
 
 /* ---- numbers with errors -----------------------------------------------------------------------*/
@@ -353,7 +352,8 @@ static mcr_status compare_basis(mcr_verify *v)
         s = mcr_gram_block(gram, tile, tile, k, TILE);
         for (int64_t i = 0; i < tile.count && !s; i++)
             if (!is_same(k[i * TILE + i], own[first + i], v->diagonal[v->basis[first + i]], 1e-8))
-                s = other_data(v, "a support vector of the model is not the object that it should be");
+                s = other_data(v,
+                               "a support vector of the model is not the object that it should be");
     }
     mcr_gram_close(gram);
     mcr_data_free(rows);
@@ -488,15 +488,24 @@ typedef struct judge {
 } judge;
 
 static const judge judges[] = {
-    {"svm", mcr_verify_machines},       {"nu-svm", mcr_verify_machines},
-    {"one-class", mcr_verify_machines}, {"svr", mcr_verify_machines},
-    {"nu-svr", mcr_verify_machines},    {"l1-svm", mcr_verify_machines},
-    {"logistic", mcr_verify_losses},    {"erm", mcr_verify_losses},
-    {"pegasos", mcr_verify_pegasos},    {"perceptron", mcr_verify_perceptron},
-    {"ridge", mcr_verify_ridge},        {"gp", mcr_verify_gp},
-    {"pca", mcr_verify_pca},            {"fisher", mcr_verify_fisher},
-    {"cca", mcr_verify_cca},            {"kmeans", mcr_verify_kmeans},
-    {"knn", mcr_verify_knn},            {NULL, NULL},
+    {"svm", mcr_verify_machines},
+    {"nu-svm", mcr_verify_machines},
+    {"one-class", mcr_verify_machines},
+    {"svr", mcr_verify_machines},
+    {"nu-svr", mcr_verify_machines},
+    {"l1-svm", mcr_verify_machines},
+    {"logistic", mcr_verify_losses},
+    {"erm", mcr_verify_losses},
+    {"pegasos", mcr_verify_pegasos},
+    {"perceptron", mcr_verify_perceptron},
+    {"ridge", mcr_verify_ridge},
+    {"gp", mcr_verify_gp},
+    {"pca", mcr_verify_pca},
+    {"fisher", mcr_verify_fisher},
+    {"cca", mcr_verify_cca},
+    {"kmeans", mcr_verify_kmeans},
+    {"knn", mcr_verify_knn},
+    {NULL, NULL},
 };
 
 static mcr_status find_judge(const judge **out, const mcr_verify *v)
@@ -526,10 +535,8 @@ static void begin(mcr_verify *v)
     mcr_verified *all[] = {&o->value, &o->primal, &o->dual, &o->gap, &o->objective};
     const double printed[] = {f->value, f->primal, f->dual, f->gap, f->objective};
     for (int i = 0; i < 5; i++)
-        *all[i] = (mcr_verified){.printed = v->options ? printed[i] : NAN,
-                                 .recomputed = NAN,
-                                 .error = NAN,
-                                 .agrees = 1};
+        *all[i] = (mcr_verified){
+            .printed = v->options ? printed[i] : NAN, .recomputed = NAN, .error = NAN, .agrees = 1};
     o->tolerance = f->tolerance;
     if (!v->options) {
         o->kind = "KKT violation";
@@ -551,7 +558,8 @@ static void close_verify(mcr_verify *v)
 mcr_status mcr_model_verify(mcr *ctx, const mcr_model *model, const mcr_data *data,
                             const mcr_verify_given *given, mcr_verification *out)
 {
-    mcr_verify v = {.ctx = ctx, .model = model, .fitted = model->fitted, .given = given, .out = out};
+    mcr_verify v = {
+        .ctx = ctx, .model = model, .fitted = model->fitted, .given = given, .out = out};
     const judge *by = NULL;
     mcr_status s = find_judge(&by, &v);
     if (!s && model->report.version)
