@@ -491,7 +491,7 @@ static const char *const words[] = {"FILE", NULL};
 const cli_verb cli_verb_info = {
     .name = "info",
     .summary = "what a data or model file holds",
-    .usage = "FILE [--coefficients [-o FILE]]",
+    .usage = "FILE",
     .about =
         "Reads and checks a data file, and says what is in it: objects, fields and their kinds,\n"
         "targets or classes, weights, and the memory it takes. - is standard input.\n"

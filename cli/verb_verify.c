@@ -131,14 +131,14 @@ static int run(cli *c, const void *values)
 #define AT(field) offsetof(verify_call, field)
 
 static const cli_option options[] = {
-    {.name = "C",
+    {.name = "cost",
      .letter = 'C',
      .type = CLI_REAL,
      .offset = AT(C),
      .argument = "COST",
      .min = 0,
      .max = INFINITY,
-     .help = "of a model of LIBSVM, whose files do not hold it (default: the largest coefficient)"},
+     .help = "C of a model of LIBSVM (default: the largest coefficient)"},
     {.name = "epsilon",
      .type = CLI_REAL,
      .offset = AT(epsilon),
