@@ -170,8 +170,9 @@ mcr_status mcr_verify_multiply(mcr_verify *v, const double *c, int64_t cols, dou
 
 enum { SAMPLE = 256 };
 
-/* Float against double on some of the objects; without float (values too large for it): a guess. */
-static mcr_status measure_unit(mcr_verify *v)
+/* Worst cases are known for most kernels. Else float is compared with double on some of the objects;
+ * without float (values too large for it): a guess. */
+static mcr_status measure_unit(mcr_verify *v, const mcr_kernel *kernel)
 {
     int64_t m = v->n < SAMPLE ? v->n : SAMPLE, *row = mcr_alloc(v->ctx, SAMPLE, sizeof *row);
     double *k = mcr_alloc(v->ctx, SAMPLE, SAMPLE * sizeof *k), worst = 0, largest = 0;
@@ -186,7 +187,7 @@ static mcr_status measure_unit(mcr_verify *v)
     for (int64_t i = 0; i < m && !s; i++)
         for (int64_t j = 0; j < m; j++)
             largest = fmax(largest, fabs(k[i * SAMPLE + j]));
-    bool known = mcr_kernel_definite(v->gram->kernel, NULL) == MCR_PSD;
+    bool known = mcr_kernel_definite(kernel, NULL) == MCR_PSD;
     for (int64_t i = 0; i < v->n && !s; i++)
         v->length[i] = sqrt(known ? fmax(v->diagonal[i], 0) : fmax(largest, fabs(v->diagonal[i])));
     for (int64_t i = 0; i < m && !s && !in_float; i++)
@@ -196,6 +197,11 @@ static mcr_status measure_unit(mcr_verify *v)
             worst = fmax(worst, size > 0 ? off / size : 0);
         }
     v->unit = in_float ? 1e-12 : 4 * DBL_EPSILON + 16 * ldexp(fmin(worst, 1), -29);
+    mcr_error proved = {INFINITY, INFINITY};
+    if (!s)
+        s = mcr_gram_error(v->gram, true, &proved);
+    if (isfinite(proved.absolute + proved.relative))
+        v->unit = 4 * DBL_EPSILON + proved.absolute + proved.relative;
     mcr_free(v->ctx, row);
     mcr_free(v->ctx, k);
     mcr_free(v->ctx, rough);
@@ -214,7 +220,7 @@ mcr_status mcr_verify_bind(mcr_verify *v, const mcr_kernel *kernel)
     }
     if (!s)
         s = mcr_gram_diagonal(v->gram, 0, v->diagonal);
-    return s ? s : measure_unit(v);
+    return s ? s : measure_unit(v, kernel);
 }
 
 /* ---- the training data -------------------------------------------------------------------------*/

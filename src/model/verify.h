@@ -4,9 +4,9 @@
  * numbers of its own) and the training data are all there is; kernel values are computed in double,
  * sums are compensated, and every result has a bound on its error.
  *
- * The error of a kernel value is a unit times sqrt(K(x,x) K(z,z)). The unit is measured: float and double
- * values of the same formula differ by float's rounding errors, whatever the kernel, and double's are
- * 2^29 times smaller; a factor of 16 is added.
+ * The error of a kernel value is a unit times sqrt(K(x,x) K(z,z)): the worst case, where that is known of
+ * the kernel (mcr_gram_error). Else it is measured: float and double values of the same formula differ by
+ * float's rounding errors, and double's are 2^29 times smaller; a factor of 16 is added.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
