@@ -184,6 +184,8 @@ static mcr_status measure_unit(mcr_verify *v, const mcr_kernel *kernel)
     if (!s)
         s = mcr_gram_block(v->gram, some, some, k, SAMPLE);
     mcr_status in_float = s ? s : mcr_gram_block_float(v->gram, some, some, rough, SAMPLE);
+    if (in_float == MCR_NO_MEMORY)
+        s = in_float;
     for (int64_t i = 0; i < m && !s; i++)
         for (int64_t j = 0; j < m; j++)
             largest = fmax(largest, fabs(k[i * SAMPLE + j]));
