@@ -18,8 +18,9 @@ void cli_bounds_say(const mcr_bounds *b)
         cli_say("", "  %s", e->formula);
         cli_say("", "  %s", e->assumption);
     }
-    cli_say("", "delta %g; each holds for settings that were chosen before these data were seen: of "
-                "m settings that were tried, use delta / m",
+    cli_say("",
+            "delta %g; each holds for settings that were chosen before these data were seen: of "
+            "m settings that were tried, use delta / m",
             b->delta);
 }
 

@@ -31,8 +31,7 @@ typedef struct dual {
 static int read_dual(dual *d, int64_t o)
 {
     d->offset = d->square = 0;
-    return cli_fail(d->c,
-                    mcr_model_dual(d->c->ctx, d->model, o, d->row, &d->offset, &d->square));
+    return cli_fail(d->c, mcr_model_dual(d->c->ctx, d->model, o, d->row, &d->offset, &d->square));
 }
 
 static const char *number_text(char *room, double value)
@@ -146,9 +145,8 @@ static void rows_json(cli_json *j, const dual *d)
     cli_json_list(j, "coefficients");
     for (int64_t i = 0; i < d->support; i++) {
         const mcr_coefficient *r = &d->row[i];
-        const char *class = isnan(r->target)
-                                ? NULL
-                                : mcr_model_class_name(d->model, (int64_t)r->target);
+        const char *class = isnan(r->target) ? NULL
+                                             : mcr_model_class_name(d->model, (int64_t)r->target);
         if (r->coef == 0)
             continue;
         cli_json_object(j, NULL);

@@ -491,12 +491,13 @@ static const char *const words[] = {"FILE", NULL};
 const cli_verb cli_verb_info = {
     .name = "info",
     .summary = "what a data or model file holds",
-    .usage = "FILE [--coefficients [-o FILE]]",
+    .usage = "FILE",
     .about =
         "Reads and checks a data file, and says what is in it: objects, fields and their kinds,\n"
         "targets or classes, weights, and the memory it takes. - is standard input.\n"
         "Of a model it shows how it was made: learner, options, kernel, data, certificate.\n"
-        "--coefficients shows its dual: the support vectors by their numbers in the training data,\n"
+        "--coefficients shows its dual: the support vectors by their numbers in the training "
+        "data,\n"
         "from 1, with coefficient, whether it is at its bound, margin y f(x) (of numbers y - f(x)) "
         "and\n"
         "slack; offset or rho, |w| and the width of the margin, and what else the learner found:\n"

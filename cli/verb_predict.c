@@ -525,7 +525,7 @@ static const cli_option options[] = {
      .argument = "P",
      .min = 0,
      .max = 100,
-     .help = "ends of intervals that hold P % of new targets, noise included; classes: sets"},
+     .help = "ends of intervals with P % of new targets; of classes: sets"},
     {.name = "calibration",
      .type = CLI_TEXT,
      .offset = AT(calibration),
@@ -546,7 +546,7 @@ static const char *const words[] = {"MODEL", "DATA...", NULL};
 const cli_verb cli_verb_predict = {
     .name = "predict",
     .summary = "what a model says about new objects",
-    .usage = "MODEL DATA... [-o FILE] [--scores|--proba|--std|--interval P|--sample N]",
+    .usage = "MODEL DATA... [-o FILE] [--scores|--proba|--std|--interval P]",
     .about = "Predicts the class or the value of each object, one a line; of several targets a "
              "column each.\n"
              "Where the data have targets, the predictions are compared with them: accuracy, or "

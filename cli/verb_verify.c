@@ -25,8 +25,10 @@ enum { NUMBERS = 5 };
 static void list_numbers(row *to, const mcr_verification *v)
 {
     const row all[NUMBERS] = {
-        {v->kind, "violation", &v->value, "%.2e"},    {"primal", "primal", &v->primal, "%.9g"},
-        {"dual", "dual", &v->dual, "%.9g"},           {"gap", "gap", &v->gap, "%.2e"},
+        {v->kind, "violation", &v->value, "%.2e"},
+        {"primal", "primal", &v->primal, "%.9g"},
+        {"dual", "dual", &v->dual, "%.9g"},
+        {"gap", "gap", &v->gap, "%.2e"},
         {"objective", "objective", &v->objective, "%.9g"},
     };
     for (int i = 0; i < NUMBERS; i++)
@@ -105,7 +107,8 @@ static int run(cli *c, const void *values)
     int bad = cli_fail(c, mcr_model_load(&model, c->ctx, cli_word(c, 0)));
     if (!bad && mcr_model_report(model)->version &&
         !(isnan(call->C) && isnan(call->epsilon) && isnan(call->tol)))
-        bad = cli_refuse(c, "-C, --epsilon and --tol are for models of LIBSVM: this one holds them");
+        bad = cli_refuse(c,
+                         "-C, --epsilon and --tol are for models of LIBSVM: this one holds them");
     if (!bad) {
         c->reading.features = mcr_model_report(model)->features;
         c->reading.like = mcr_model_layout(model);
@@ -128,14 +131,14 @@ static int run(cli *c, const void *values)
 #define AT(field) offsetof(verify_call, field)
 
 static const cli_option options[] = {
-    {.name = "C",
+    {.name = "cost",
      .letter = 'C',
      .type = CLI_REAL,
      .offset = AT(C),
      .argument = "COST",
      .min = 0,
      .max = INFINITY,
-     .help = "of a model of LIBSVM, whose files do not hold it (default: the largest coefficient)"},
+     .help = "C of a model of LIBSVM (default: the largest coefficient)"},
     {.name = "epsilon",
      .type = CLI_REAL,
      .offset = AT(epsilon),
@@ -160,7 +163,8 @@ const cli_verb cli_verb_verify = {
     .summary = "recompute a model's certificate from its training data",
     .usage = "MODEL DATA...",
     .about =
-        "Recomputes what mercer fit printed about a model: primal and dual objective, their gap and "
+        "Recomputes what mercer fit printed about a model: primal and dual objective, their gap "
+        "and "
         "the\n"
         "largest violation of the optimality conditions, or the residual, eigen-residual or "
         "identity\n"

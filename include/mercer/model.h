@@ -55,8 +55,9 @@ typedef struct mcr_coefficient {
     double coef;
     double value;  /* f(x), of this output, offset included */
     double margin; /* classes: y f(x); numbers: y - f(x); detection: f(x); else NAN */
-    double slack;  /* by how much it is on the wrong side of the margin or out of the tube; NAN: none */
-    int state;     /* mcr_coef_state */
+    double
+        slack; /* by how much it is on the wrong side of the margin or out of the tube; NAN: none */
+    int state; /* mcr_coef_state */
 } mcr_coefficient;
 /* row: support values; square: |w|^2 of the output. */
 MCR_API mcr_status mcr_model_dual(mcr *ctx, const mcr_model *model, int64_t o, mcr_coefficient *row,
@@ -154,7 +155,7 @@ MCR_API mcr_status mcr_model_score_targets(mcr *ctx, const mcr_model *model, con
 typedef struct mcr_verified {
     double printed, recomputed;
     double error; /* bound on the error of the recomputed number */
-    int agrees;   /* 1: they differ by no more than the last digit that is printed, or one is missing */
+    int agrees; /* 1: they differ by no more than the last digit that is printed, or one is missing */
 } mcr_verified;
 
 typedef struct mcr_verification {
@@ -184,15 +185,16 @@ MCR_API mcr_status mcr_model_verify(mcr *ctx, const mcr_model *model, const mcr_
 enum { MCR_MOST_BOUNDS = 8 };
 typedef struct mcr_bound_of_error {
     const char *name, *formula, *assumption; /* static */
-    double value; /* 1 or more says nothing */
-    int holds;    /* 0: its assumption is not met, or it is an estimate: no guarantee */
+    double value;                            /* 1 or more says nothing */
+    int holds; /* 0: its assumption is not met, or it is an estimate: no guarantee */
 } mcr_bound_of_error;
 typedef struct mcr_bounds {
     size_t size;
-    double margin;  /* 1 / |w| */
-    double radius2; /* squared, of a ball around all objects in feature space; an upper bound of the least */
-    double ratio;   /* radius2 / margin^2 */
-    double delta;   /* bounds of new data hold with probability 1 - delta */
+    double margin; /* 1 / |w| */
+    double
+        radius2; /* squared, of a ball around all objects in feature space; an upper bound of the least */
+    double ratio; /* radius2 / margin^2 */
+    double delta; /* bounds of new data hold with probability 1 - delta */
     int count;
     mcr_bound_of_error item[MCR_MOST_BOUNDS];
 } mcr_bounds;

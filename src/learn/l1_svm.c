@@ -124,7 +124,11 @@ static mcr_status certify(program *g, double C, const double *dual)
         p->primal += fabs(p->coef[i]) +
                      C * p->weight[i] * fmax(0, 1 - p->y[i] * (p->f[i] + p->bias));
     }
-    p->dual = fmax(p->dual, sum / largest);
+    if (sum / largest > p->dual) {
+        p->dual = sum / largest;
+        for (int64_t i = 0; i < p->n && p->price; i++)
+            p->price[i] = g->u[i] / largest;
+    }
     p->gap = p->primal - p->dual;
     p->objective = p->primal;
     p->violation = p->gap / fmax(p->primal, 1e-300);
@@ -244,6 +248,7 @@ static mcr_status fit(mcr_fitted **out, const mcr_learning *in)
         .solve = solve,
         .params = o,
         .certificate = "relative duality gap",
+        .prices = true,
     };
     mcr_status s = mcr_multiclass_fit(out, in, &how);
     if (!s) { /* the optimum is global whatever the kernel */

@@ -140,6 +140,8 @@ mcr_status mcr_fitted_need(const double **out, const mcr_fitted *fitted, const c
 #define MCR_EXTRA_WEIGHTS "fourier_weights"
 /* Targets of the basis objects, numbers or numbers of classes. */
 #define MCR_EXTRA_TARGET "target"
+/* Of l1-svm: the dual variables of each problem, its objects by class, that bound its optimum. */
+#define MCR_EXTRA_PRICES "prices"
 /* The width of the tube that nu-svr found. */
 #define MCR_EXTRA_EPSILON "epsilon"
 /* Objects of the data that were given, by number, that were not trained on but held out for intervals; and

@@ -146,8 +146,10 @@ static mcr_status solve_one(void *arg, int64_t problem, int worker)
         .exact = j->exact,
         .coef = mcr_alloc_zero(ctx, (size_t)n, sizeof(double)),
         .f = mcr_alloc(ctx, (size_t)n, sizeof(double)),
+        .price = j->how->prices ? mcr_alloc_zero(ctx, (size_t)n, sizeof(double)) : NULL,
     };
-    st = r->coef && r->f && (r->w || !features) ? MCR_OK : MCR_NO_MEMORY;
+    st = r->coef && r->f && (r->w || !features) && (r->price || !j->how->prices) ? MCR_OK
+                                                                                 : MCR_NO_MEMORY;
     if (!st && (stopped || (j->deadline > 0 && mcr_now() > j->deadline))) {
         leave_out(r, stopped ? MCR_STOP_INTERRUPTED : MCR_STOP_TIME);
     } else if (!st) {
@@ -350,6 +352,23 @@ static mcr_status judge_training(mcr_fitted *f, const job *j)
     return st;
 }
 
+/* Those of all problems, one after the other. */
+static mcr_status keep_prices(mcr_fitted *f, const job *j)
+{
+    int64_t all = 0;
+    for (int64_t p = 0; p < j->problems; p++)
+        all += j->result[p].n;
+    double *price = mcr_alloc(f->ctx, (size_t)all, sizeof *price);
+    mcr_status st = price ? MCR_OK : MCR_NO_MEMORY;
+    all = 0;
+    for (int64_t p = 0; p < j->problems && !st; all += j->result[p++].n)
+        memcpy(price + all, j->result[p].price, sizeof *price * (size_t)j->result[p].n);
+    if (!st)
+        st = mcr_fitted_keep(f, MCR_EXTRA_PRICES, price, all);
+    mcr_free(f->ctx, price);
+    return st;
+}
+
 static mcr_status add_remarks(mcr_fitted *f, const job *j)
 {
     mcr_status st = mcr_svm_remark(&f->remark, f->ctx, j->in->kernel);
@@ -402,6 +421,8 @@ static mcr_status gather(mcr_fitted **out, job *j)
         st = add_whole(f, j);
     if (!st)
         st = judge_training(f, j);
+    if (!st && j->how->prices)
+        st = keep_prices(f, j);
     if (!st)
         st = add_remarks(f, j);
     if (!st)
@@ -461,6 +482,7 @@ mcr_status mcr_multiclass_fit(mcr_fitted **out, const mcr_learning *in, const mc
         mcr_free(ctx, j.result[p].coef);
         mcr_free(ctx, j.result[p].w);
         mcr_free(ctx, j.result[p].f);
+        mcr_free(ctx, j.result[p].price);
     }
     mcr_free(ctx, weight);
     mcr_free(ctx, j.result);

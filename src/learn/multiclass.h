@@ -31,6 +31,9 @@ typedef struct mcr_binary {
     /* Filled by the solver; coef is n values, zero at first. */
     double *coef, bias;
     double *f; /* n values, from the solver: f(x_i) without bias */
+    /* Of a solver whose dual variables are not the coefficients: the point of the dual that bounds the
+     * optimum, n values. NULL: not kept. */
+    double *price;
     double objective, primal, dual, gap, violation, tolerance;
     int64_t steps;
     mcr_stop stop;
@@ -48,6 +51,7 @@ typedef struct mcr_multiclass {
     const char *certificate;
     bool share_k;                  /* problems on the same objects may share a K in float */
     const mcr_side_options *sides; /* NULL: kernel values only */
+    bool prices;                   /* the solver fills in `price`: models keep it */
 } mcr_multiclass;
 
 /* The problem's share of time and memory, and its K, for the solver. */

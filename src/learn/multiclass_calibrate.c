@@ -139,6 +139,7 @@ static mcr_status hold_out(fold_set *s, int fold, mcr_stop *stop)
     part.coef = coef;
     part.f = f;
     part.start = NULL;
+    part.price = NULL;
     part.fold = true;
     part.steps = 0;
     st = s->j->how->solve(s->j->how->params, &part);

@@ -219,8 +219,8 @@ static mcr_status span_at_bound(const machine *t, const free_set *g, int64_t i, 
 {
     int64_t m = g->count;
     double *k = mcr_alloc(t->ctx, (size_t)m, 2 * sizeof *k), *x = k + m, dot = 0, along = 0;
-    mcr_status s = k ? mcr_gram_block(t->gram, (mcr_rows){NULL, i, 1},
-                                      (mcr_rows){g->object, 0, m}, k, m)
+    mcr_status s = k ? mcr_gram_block(t->gram, (mcr_rows){NULL, i, 1}, (mcr_rows){g->object, 0, m},
+                                      k, m)
                      : MCR_NO_MEMORY;
     if (!s) {
         memcpy(x, k, sizeof *x * (size_t)m);
@@ -285,8 +285,8 @@ static void add_left_out(machine *t, double span)
         support += t->alpha[i] > 0;
         xialpha += 2 * t->alpha[i] * t->range2 + xi >= 1 && t->alpha[i] > 0;
     }
-    add(t, "support vectors", "#SV / n", support / n,
-        t->even && !t->weighted, "leave-one-out error; the solution is exact, all objects count 1");
+    add(t, "support vectors", "#SV / n", support / n, t->even && !t->weighted,
+        "leave-one-out error; the solution is exact, all objects count 1");
     add(t, "radius and margin", "|Phi|^2 / (gamma^2 n)", t->kappa2 * t->square / n,
         t->even && t->hard && !t->bias,
         "leave-one-out error; hard margin, no bias; |Phi|^2 = max K(x,x)");
@@ -310,7 +310,8 @@ static void add_risk(machine *t, double delta)
     }
     add(t, "Rademacher", "mean min(1, xi) + 4 B sqrt(tr K) / n + 3 sqrt(ln(2/delta) / 2n)",
         cut + 4 * width * sqrt(trace) / n + 3 * sqrt(log(2 / delta) / (2 * n)), false,
-        "error on new data; no bias, and B fixed before the data were seen: here it is |w|, so this is "
+        "error on new data; no bias, and B fixed before the data were seen: here it is |w|, so "
+        "this is "
         "no guarantee");
     if (t->hard)
         return;
@@ -327,17 +328,17 @@ static mcr_status check_model(mcr *ctx, const mcr_model *m, const mcr_data *data
 {
     if (strcmp(m->learner, "svm") != 0 || m->fitted->rule != MCR_RULE_BINARY ||
         m->fitted->segments != 1 || m->report.approx || !m->report.version)
-        return mcr_fail(ctx, MCR_BAD_CALL,
-                        "bounds are there for models of svm with two classes and an exact kernel, and "
-                        "this one is of %s with %lld",
-                        m->learner, (long long)m->classes);
+        return mcr_fail(
+            ctx, MCR_BAD_CALL,
+            "bounds are there for models of svm with two classes and an exact kernel, and "
+            "this one is of %s with %lld",
+            m->learner, (long long)m->classes);
     if (mcr_data_count(data) != m->report.n)
         return mcr_fail(ctx, MCR_BAD_DATA,
                         "the model was trained on %lld objects, and these are %lld",
                         (long long)m->report.n, (long long)mcr_data_count(data));
-    return delta > 0 && delta < 1
-               ? MCR_OK
-               : mcr_fail(ctx, MCR_BAD_CALL, "delta must be between 0 and 1");
+    return delta > 0 && delta < 1 ? MCR_OK
+                                  : mcr_fail(ctx, MCR_BAD_CALL, "delta must be between 0 and 1");
 }
 
 mcr_status mcr_model_bounds(mcr *ctx, const mcr_model *m, const mcr_data *data, double delta,

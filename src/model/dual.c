@@ -45,7 +45,7 @@ static double side_of(const mcr_model *m, int64_t o, double target, double coef)
     if (positive < 0)
         return NAN;
     if (!isnan(target))
-        return target == (double)positive                        ? 1
+        return target == (double)positive                   ? 1
                : negative < 0 || target == (double)negative ? -1
                                                             : NAN;
     return sign_is_side(m) && coef != 0 ? (coef > 0 ? 1 : -1) : NAN;

@@ -229,9 +229,10 @@ static mcr_status bound_of(mcr *ctx, const mcr_model *m, double level, double *b
     int64_t count;
     const double *score = mcr_fitted_find(m->fitted, MCR_EXTRA_CONFORMAL, &count);
     if (!score)
-        return mcr_fail(ctx, MCR_BAD_CALL,
-                        "the model has no intervals: train it with a share of the objects held out, "
-                        "or calibrate it with objects that it was not trained on");
+        return mcr_fail(
+            ctx, MCR_BAD_CALL,
+            "the model has no intervals: train it with a share of the objects held out, "
+            "or calibrate it with objects that it was not trained on");
     double place = ceil((double)(count + 1) * level - 1e-9);
     if (place > (double)count)
         return mcr_fail(ctx, MCR_BAD_CALL,
@@ -246,7 +247,8 @@ static mcr_status check_level(mcr *ctx, double level)
 {
     return level > 0 && level < 1
                ? MCR_OK
-               : mcr_fail(ctx, MCR_BAD_CALL, "the probability of an interval must be between 0 and 1");
+               : mcr_fail(ctx, MCR_BAD_CALL,
+                          "the probability of an interval must be between 0 and 1");
 }
 
 int mcr_model_has_interval(const mcr_model *m)

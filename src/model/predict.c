@@ -434,8 +434,8 @@ static mcr_status predict_ready(mcr *ctx, const mcr_model *m, const mcr_data *da
     double began = mcr_now();
     mcr_status s = open_work(&w, ctx, m, n, to->std != NULL);
     /* The bound on float's errors holds for kernels that are positive semidefinite. */
-    bool quickly = !to->score && !to->proba && !f->slope && !f->curve && f->rule <= MCR_RULE_LARGEST &&
-                   f->task == MCR_CLASSIFY && !w.predictor &&
+    bool quickly = !to->score && !to->proba && !f->slope && !f->curve &&
+                   f->rule <= MCR_RULE_LARGEST && f->task == MCR_CLASSIFY && !w.predictor &&
                    mcr_kernel_definite(m->kernel, NULL) == MCR_PSD;
     if (quickly && !s && !w.polynomial && !mcr_fourier_is(f))
         s = open_rough(&w);

@@ -75,12 +75,6 @@ static void put_coefficients(mcr_text *t, const mcr_fitted *f)
     mcr_put_reals(t, f->slope, f->slope ? 2 * f->outputs : 0);
 }
 
-/* PROB: the curves of probabilities, two numbers an output. */
-static void put_curves(mcr_text *t, const mcr_fitted *f)
-{
-    mcr_put_reals(t, f->curve, 2 * f->outputs);
-}
-
 /* MORE: numbers of the learner's own. Models of learners that have none are without this section. */
 static void put_extras(mcr_text *t, const mcr_fitted *f)
 {
@@ -202,8 +196,8 @@ static mcr_status write_all(mcr_text *file, mcr_text *part, const mcr_model *m)
         mcr_put_section(file, "TARG", part);
         part->length = 0;
     }
-    if (m->fitted->curve) {
-        put_curves(part, m->fitted);
+    if (m->fitted->curve) { /* PROB: the curves of probabilities, two numbers an output */
+        mcr_put_reals(part, m->fitted->curve, 2 * m->fitted->outputs);
         mcr_put_section(file, "PROB", part);
         part->length = 0;
     }

@@ -170,9 +170,9 @@ mcr_status mcr_verify_multiply(mcr_verify *v, const double *c, int64_t cols, dou
 
 enum { SAMPLE = 256 };
 
-/* The bound on the rounding of kernel values in double, where one is known. Where none is, float against
- * double on some of the objects; without float (values too large for it): a guess. */
-static mcr_status measure_unit(mcr_verify *v)
+/* Worst cases are known for most kernels. Else float is compared with double on some of the objects;
+ * without float (values too large for it): a guess. */
+static mcr_status measure_unit(mcr_verify *v, const mcr_kernel *kernel)
 {
     int64_t m = v->n < SAMPLE ? v->n : SAMPLE, *row = mcr_alloc(v->ctx, SAMPLE, sizeof *row);
     double *k = mcr_alloc(v->ctx, SAMPLE, SAMPLE * sizeof *k), worst = 0, largest = 0;
@@ -184,10 +184,12 @@ static mcr_status measure_unit(mcr_verify *v)
     if (!s)
         s = mcr_gram_block(v->gram, some, some, k, SAMPLE);
     mcr_status in_float = s ? s : mcr_gram_block_float(v->gram, some, some, rough, SAMPLE);
+    if (in_float == MCR_NO_MEMORY)
+        s = in_float;
     for (int64_t i = 0; i < m && !s; i++)
         for (int64_t j = 0; j < m; j++)
             largest = fmax(largest, fabs(k[i * SAMPLE + j]));
-    bool known = mcr_gram_is_definite(v->gram);
+    bool known = mcr_kernel_definite(kernel, NULL) == MCR_PSD;
     for (int64_t i = 0; i < v->n && !s; i++)
         v->length[i] = sqrt(known ? fmax(v->diagonal[i], 0) : fmax(largest, fabs(v->diagonal[i])));
     for (int64_t i = 0; i < m && !s && !in_float; i++)
@@ -197,9 +199,11 @@ static mcr_status measure_unit(mcr_verify *v)
             worst = fmax(worst, size > 0 ? off / size : 0);
         }
     v->unit = in_float ? 1e-12 : 4 * DBL_EPSILON + 16 * ldexp(fmin(worst, 1), -29);
-    mcr_error bound;
-    if (!s && !(s = mcr_gram_error(v->gram, true, &bound)) && known && isfinite(bound.absolute))
-        v->unit = 4 * DBL_EPSILON + bound.absolute;
+    mcr_error proved = {INFINITY, INFINITY};
+    if (!s)
+        s = mcr_gram_error(v->gram, true, &proved);
+    if (isfinite(proved.absolute + proved.relative))
+        v->unit = 4 * DBL_EPSILON + proved.absolute + proved.relative;
     mcr_free(v->ctx, row);
     mcr_free(v->ctx, k);
     mcr_free(v->ctx, rough);
@@ -218,7 +222,7 @@ mcr_status mcr_verify_bind(mcr_verify *v, const mcr_kernel *kernel)
     }
     if (!s)
         s = mcr_gram_diagonal(v->gram, 0, v->diagonal);
-    return s ? s : measure_unit(v);
+    return s ? s : measure_unit(v, kernel);
 }
 
 /* ---- the training data -------------------------------------------------------------------------*/

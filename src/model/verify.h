@@ -4,9 +4,9 @@
  * numbers of its own) and the training data are all there is; kernel values are computed in double,
  * sums are compensated, and every result has a bound on its error.
  *
- * The error of a kernel value is a unit times sqrt(K(x,x) K(z,z)). The unit is measured: float and double
- * values of the same formula differ by float's rounding errors, whatever the kernel, and double's are
- * 2^29 times smaller; a factor of 16 is added.
+ * The error of a kernel value is a unit times sqrt(K(x,x) K(z,z)): the worst case, where that is known of
+ * the kernel (mcr_gram_error). Else it is measured: float and double values of the same formula differ by
+ * float's rounding errors, and double's are 2^29 times smaller; a factor of 16 is added.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -44,19 +44,19 @@ typedef struct mcr_verify {
     const mcr_fitted *fitted;
     const mcr_verify_given *given; /* what a file of another program does not hold; NULL: nothing */
     mcr_options *options;          /* of the training; NULL: another program did it */
-    mcr_data *data;     /* as the learner saw it: scaled, without what was held out, merged */
-    int64_t n;          /* objects of it */
-    int64_t *where;     /* of each training object: its number in data */
-    int64_t objects;    /* training objects */
-    int64_t *basis;     /* of each basis object of the model: its number in data */
-    int32_t *class_of;  /* by the model's classes; NULL: it has none */
-    double *target;     /* first target; NULL: there is none */
-    double *weight;     /* of the objects, times that of their class */
-    double *own;        /* of the objects alone */
-    mcr_gram *gram;     /* data x data */
-    double *diagonal;   /* K(x,x) */
-    double *length;     /* sqrt of it, or what bounds |K| */
-    double unit;        /* error of a kernel value, in units of the lengths */
+    mcr_data *data;    /* as the learner saw it: scaled, without what was held out, merged */
+    int64_t n;         /* objects of it */
+    int64_t *where;    /* of each training object: its number in data */
+    int64_t objects;   /* training objects */
+    int64_t *basis;    /* of each basis object of the model: its number in data */
+    int32_t *class_of; /* by the model's classes; NULL: it has none */
+    double *target;    /* first target; NULL: there is none */
+    double *weight;    /* of the objects, times that of their class */
+    double *own;       /* of the objects alone */
+    mcr_gram *gram;    /* data x data */
+    double *diagonal;  /* K(x,x) */
+    double *length;    /* sqrt of it, or what bounds |K| */
+    double unit;       /* error of a kernel value, in units of the lengths */
     mcr_verification *out;
 } mcr_verify;
 
@@ -78,7 +78,7 @@ mcr_status mcr_verify_bind(mcr_verify *v, const mcr_kernel *kernel);
 mcr_sure mcr_sure_dot(const double *a, const double *b, const double *error, int64_t n);
 
 /* Compares what the model says with what was found. */
-void mcr_verify_value(mcr_verify *v, mcr_sure found);     /* of the certificate */
+void mcr_verify_value(mcr_verify *v, mcr_sure found); /* of the certificate */
 void mcr_verify_primal(mcr_verify *v, mcr_sure found);
 void mcr_verify_dual(mcr_verify *v, mcr_sure found);
 void mcr_verify_gap(mcr_verify *v, mcr_sure found);

@@ -95,9 +95,9 @@ static point loss_at(const mcr_verify *v, loss kind, double y, double f)
     case LOSS_EPSILON: return (point){fmax(fabs(e) - epsilon, 0), 0, 1, 0};
     case LOSS_ABSOLUTE: return (point){fabs(e), 0, 1, 0};
     case LOSS_HUBER:
-        return fabs(e) <= delta ? (point){e * e / 2, e, delta, 1}
-                                : (point){delta * (fabs(e) - delta / 2), e > 0 ? delta : -delta,
-                                          delta, 1};
+        return fabs(e) <= delta
+                   ? (point){e * e / 2, e, delta, 1}
+                   : (point){delta * (fabs(e) - delta / 2), e > 0 ? delta : -delta, delta, 1};
     case LOSS_QUANTILE: return (point){e < 0 ? -q * e : (1 - q) * e, 0, 1, 0};
     }
     return (point){NAN, NAN, NAN, NAN};
@@ -157,7 +157,6 @@ static mcr_status judge_logistic(outputs *t)
             double is = v->class_of[i] == (two ? 1 : o) ? 1 : 0;
             t->rest[at] = mu * t->a[at] - v->weight[i] * (is - p);
             worst = fmax(worst, fabs(t->rest[at]));
-            t->error[at] += 0;
             slip = fmax(slip, v->weight[i] * (near + 8 * DBL_EPSILON) +
                                   4 * DBL_EPSILON * mu * fabs(t->a[at]));
         }
@@ -220,8 +219,6 @@ static mcr_status judge_erm(outputs *t)
     mcr_sure primal, gap;
     mcr_status s = MCR_OK;
     if (is_smooth(kind)) {
-        for (int64_t at = 0; at < t->n * t->k; at++) /* slopes move by the bend: errors of rest */
-            t->error[at] *= 1;
         s = judge_smooth(t, 2 * lambda, losses, blur, &primal, &gap);
     } else {
         mcr_sure square = mcr_sure_dot(t->a, t->f, t->error, t->n * t->k);
@@ -261,7 +258,8 @@ mcr_status mcr_verify_ridge(mcr_verify *v)
     outputs t;
     mcr_status s = open_outputs(&t, v);
     if (!s && one != 1)
-        s = mcr_fail(v->ctx, MCR_BAD_DATA, "the model is damaged (it has no lambda); train it again");
+        s = mcr_fail(v->ctx, MCR_BAD_DATA,
+                     "the model is damaged (it has no lambda); train it again");
     double worst = 0, slip = 0, objective = 0, blur = 0;
     for (int64_t o = 0; o < t.k && !s; o++) {
         mcr_exact_sum left = {0}, all = {0}, sum = {0};
@@ -346,7 +344,8 @@ static mcr_status gp_of_numbers(mcr_verify *v, outputs *t)
     double unit = most > 0 ? most * size * (double)n : 1;
     mcr_sure residual = {worst / unit, slip / unit}, objective;
     if (residual.value - residual.error > 1e-9)
-        mcr_verify_fault(v, "the coefficients do not solve (K + noise) a = y: relative residual %.3g",
+        mcr_verify_fault(v,
+                         "the coefficients do not solve (K + noise) a = y: relative residual %.3g",
                          residual.value);
     if (!mcr_verify_choice(v, "optimize") || strstr(v->out->kind, "residual"))
         mcr_verify_value(v, residual);
@@ -456,8 +455,8 @@ mcr_status mcr_verify_pegasos(mcr_verify *v)
         mcr_verify_objective(v, primal);
         mcr_verify_dual(v, dual);
         mcr_verify_gap(v, gap);
-        mcr_verify_value(v, (mcr_sure){fmax(0, gap.value / primal.value),
-                                       gap.error / fabs(primal.value)});
+        mcr_verify_value(
+            v, (mcr_sure){fmax(0, gap.value / primal.value), gap.error / fabs(primal.value)});
     }
     close_outputs(&t);
     return s;
@@ -477,8 +476,9 @@ static void check_counters(mcr_verify *v, const double *last, const double *sum,
             double should = averaged ? ((steps + 1) * own - sum[b * f->outputs + o]) / steps : own;
             double count = w > 0 ? own / w : 0;
             if (fabs(said - should) > 1e-9 * fmax(1, fabs(should)))
-                mcr_verify_fault(v, "the coefficient of object %lld is %.9g, and its counter says "
-                                    "%.9g",
+                mcr_verify_fault(v,
+                                 "the coefficient of object %lld is %.9g, and its counter says "
+                                 "%.9g",
                                  (long long)v->basis[b] + 1, said, should);
             if (fabs(count - round(count)) > 1e-6)
                 mcr_verify_fault(v, "the counter of object %lld, %.9g, is no number of mistakes",
@@ -491,15 +491,12 @@ mcr_status mcr_verify_perceptron(mcr_verify *v)
 {
     const mcr_fitted *f = v->fitted;
     const double *last = NULL, *sum = NULL, *clock = NULL;
-    double wrong = 0, visits = 0, unsure = 0, offset[1] = {0};
+    double wrong = 0, visits = 0, unsure = 0;
     outputs t;
     mcr_status s = open_outputs(&t, v);
     double *bias = mcr_alloc_zero(v->ctx, (size_t)(t.k ? t.k : 1), sizeof *bias);
     if (!s)
         s = bias ? read_state(v, &last, &sum, &clock) : MCR_NO_MEMORY;
-    (void)offset;
-    for (int64_t at = 0; at < t.n * t.k && !s; at++)
-        t.rest[at] = 0;
     for (int64_t b = 0; b < f->basis && !s; b++)
         for (int64_t o = 0; o < t.k; o++) {
             t.rest[o * t.n + v->basis[b]] += last[b * t.k + o];
@@ -526,16 +523,16 @@ mcr_status mcr_verify_perceptron(mcr_verify *v)
         check_counters(v, last, sum, clock[CLOCK_STEPS]);
         mcr_sure share = {wrong / visits, unsure / visits};
         mcr_verified *value = &v->out->value;
-        mcr_stop stop = f->stop;
-        if (stop == MCR_STOP_OPTIMAL) {
+        if (f->stop == MCR_STOP_OPTIMAL) {
             mcr_verify_value(v, share);
         } else {
             value->recomputed = share.value;
             value->error = share.error;
             value->agrees = fabs(value->printed - share.value) <= share.error + 1e-12;
             if (!value->agrees)
-                mcr_verify_fault(v, "the share on the wrong side is %.9g by the model, and %.9g "
-                                    "recomputed",
+                mcr_verify_fault(v,
+                                 "the share on the wrong side is %.9g by the model, and %.9g "
+                                 "recomputed",
                                  value->printed, share.value);
         }
     }

@@ -21,7 +21,7 @@ typedef struct program {
     double *g, *error; /* Kb and bounds on its error */
     unsigned char *group;
     double *all, *all_f, *all_error; /* the same of all objects of the data */
-    int groups; /* of fixed sums; 0: none are */
+    int groups;                      /* of fixed sums; 0: none are */
     double epsilon, bias;
     mcr_sure violation, primal, dual;
 } program;
@@ -157,11 +157,6 @@ static mcr_sure times(double factor, mcr_sure a)
 
 /* ---- classes -----------------------------------------------------------------------------------*/
 
-typedef struct sums {
-    mcr_sure violation, primal, dual;
-    double penalty; /* of objectives: their sign */
-} sums;
-
 /* The objects of one two-class problem, with their sides. */
 static void list_objects(program *p, int64_t o)
 {
@@ -280,7 +275,8 @@ static void judge_margin(program *p)
     double *cost = p->all; /* no longer needed there */
     for (int64_t i = 0; i < p->n; i++)
         cost[i] = fmax(-p->lo[i], p->hi[i]);
-    bool unknown = false; /* costs that no coefficient reaches: then there is no loss beyond rounding */
+    bool unknown =
+        false; /* costs that no coefficient reaches: then there is no loss beyond rounding */
     for (int64_t i = 0; i < p->n; i++)
         unknown |= isinf(cost[i]);
     p->primal = unknown ? hard_primal(p, square) : times(0.5, square);
@@ -313,26 +309,107 @@ static void judge_nu(program *p)
     add(&p->primal, hinge(p, cost, p->y, 1));
 }
 
-/* The 1-norm: the file has no dual point. One is made from the coefficients: u_i is C_i where the margin
- * is violated and 0 beyond it; on it, u_i solves sum_i u_i y_i K_ij = sign(a_j) as well as possible. What is
- * not feasible is scaled, so that the sum of u is a bound in any case. Left to the margin alone here:
- * without a bound the primal is what can be compared. */
-static void judge_one_norm(program *p)
+/* The 1-norm. The primal is sum |a_j| + sum C_i xi_i. The prices u that the file keeps bound it by their
+ * sum, if 0 <= u_i <= C_i, sum u_i y_i = 0 and no |sum_i u_i y_i K_ij| is above 1; what is above is
+ * scaled away. */
+static mcr_status judge_one_norm(program *p, const double *price)
 {
-    double C = mcr_verify_option(p->v, "C"), *cost = p->all;
-    mcr_exact_sum size = {0};
+    double C = mcr_verify_option(p->v, "C"), *cost = p->z, total = 0, worst = 1;
+    mcr_exact_sum size = {0}, sum = {0};
     for (int64_t i = 0; i < p->n; i++) {
         cost[i] = C * p->v->weight[p->row[i]];
         mcr_exact_add(&size, fabs(p->b[i]));
     }
     p->primal = (mcr_sure){mcr_exact_total(&size), 2 * DBL_EPSILON * size.size};
     add(&p->primal, hinge(p, cost, p->y, 1));
+    memset(p->all, 0, sizeof *p->all * (size_t)p->v->n);
+    for (int64_t i = 0; i < p->n; i++) {
+        if (price[i] < -1e-12 * cost[i] || price[i] > cost[i] * (1 + 1e-9))
+            mcr_verify_fault(p->v, "the price of object %lld is %.9g, beyond 0 and %.9g",
+                             (long long)p->row[i] + 1, price[i], cost[i]);
+        p->all[p->row[i]] = price[i] * p->y[i];
+        total += price[i] * p->y[i];
+        mcr_exact_add(&sum, price[i]);
+    }
+    if (fabs(total) > 1e-9 * sum.size)
+        mcr_verify_fault(p->v, "the prices of the two classes differ by %.3g", total);
+    mcr_status s = mcr_verify_multiply(p->v, p->all, 1, p->all_f, p->all_error);
+    for (int64_t i = 0; i < p->n && !s; i++)
+        worst = fmax(worst, fabs(p->all_f[p->row[i]]));
+    double error = worst - 1 < 1e-9 ? 0 : 1e-12;
+    p->dual = (mcr_sure){mcr_exact_total(&sum) / worst,
+                         mcr_exact_total(&sum) * (p->v->unit * sum.size + error) +
+                             2 * DBL_EPSILON * sum.size};
+    return s;
+}
+
+/* Prices are kept by class: those of the first class of a pair, then those of the second. */
+static void sort_pair(program *p)
+{
+    int64_t at = 0;
+    if (p->v->fitted->rule != MCR_RULE_PAIRS)
+        return;
+    int64_t *row = (int64_t *)(void *)p->all_f; /* room that is filled later; as large */
+    for (int side = 1; side >= -1; side -= 2)
+        for (int64_t i = 0; i < p->n; i++)
+            if (p->y[i] == side)
+                row[at++] = p->row[i];
+    int64_t positive = 0;
+    for (int64_t i = 0; i < p->n; i++)
+        positive += p->y[i] > 0;
+    memcpy(p->row, row, sizeof *row * (size_t)p->n);
+    for (int64_t i = 0; i < p->n; i++)
+        p->y[i] = i < positive ? 1 : -1;
+}
+
+/* The sums over all problems of l1-svm. */
+static mcr_status judge_one_norms(mcr_verify *v)
+{
+    int64_t count, at = 0;
+    const double *price = mcr_fitted_find(v->fitted, MCR_EXTRA_PRICES, &count);
+    program p;
+    mcr_sure primal = {0, 0}, dual = {0, 0};
+    mcr_status s = open_program(&p, v);
+    if (!s && !price)
+        s = mcr_fail(v->ctx, MCR_BAD_CALL,
+                     "this model was made before models of l1-svm kept their dual variables: its "
+                     "certificate cannot be recomputed; train it again");
+    for (int64_t o = 0; o < v->fitted->outputs && !s; o++) {
+        list_objects(&p, o);
+        sort_pair(&p);
+        if (at + p.n > count)
+            s = mcr_fail(v->ctx, MCR_BAD_DATA,
+                         "the model is damaged (its numbers \"%s\" do not fit); train it again",
+                         MCR_EXTRA_PRICES);
+        if (!s)
+            s = take_output(&p, o);
+        if (!s)
+            s = judge_one_norm(&p, price + at);
+        at += p.n;
+        add(&primal, p.primal);
+        add(&dual, p.dual);
+        if (!s) {
+            double gap = (p.primal.value - p.dual.value) / fmax(p.primal.value, 1e-300);
+            double error = (p.primal.error + p.dual.error) / fmax(p.primal.value, 1e-300);
+            if (gap >= p.violation.value || o == 0)
+                p.violation = (mcr_sure){fmax(gap, p.violation.value),
+                                         fmax(error, p.violation.error)};
+        }
+    }
+    if (!s) {
+        mcr_verify_value(v, p.violation);
+        mcr_verify_primal(v, primal);
+        mcr_verify_objective(v, primal);
+        mcr_verify_dual(v, dual);
+        mcr_verify_gap(v, (mcr_sure){primal.value - dual.value, primal.error + dual.error});
+    }
+    close_program(&p);
+    return s;
 }
 
 static mcr_status judge_classes(mcr_verify *v)
 {
     bool nu = v->options && strcmp(v->model->learner, "nu-svm") == 0;
-    bool one_norm = strcmp(v->model->learner, "l1-svm") == 0;
     program p;
     mcr_sure violation = {0, 0}, primal = {0, 0}, dual = {0, 0};
     mcr_status s = open_program(&p, v);
@@ -341,9 +418,7 @@ static mcr_status judge_classes(mcr_verify *v)
         s = take_output(&p, o);
         if (s)
             break;
-        if (one_norm)
-            judge_one_norm(&p);
-        else if (nu)
+        if (nu)
             judge_nu(&p);
         else
             judge_margin(&p);
@@ -358,15 +433,6 @@ static mcr_status judge_classes(mcr_verify *v)
         return s;
     mcr_verify_primal(v, primal);
     mcr_sure gap = {primal.value - dual.value, primal.error + dual.error};
-    if (one_norm) { /* what is certified is the gap to a bound that only the solver has seen */
-        mcr_verify_objective(v, primal);
-        const mcr_fitted *f = v->fitted;
-        if (f->dual > primal.value + primal.error + 1e-9 * fabs(primal.value))
-            mcr_verify_fault(v, "the dual %.9g is above the primal %.9g", f->dual, primal.value);
-        mcr_verify_value(v, (mcr_sure){(primal.value - f->dual) / fmax(primal.value, 1e-300),
-                                       primal.error / fmax(primal.value, 1e-300)});
-        return MCR_OK;
-    }
     mcr_verify_value(v, violation);
     mcr_verify_dual(v, dual);
     mcr_verify_gap(v, gap);
@@ -455,7 +521,7 @@ static void judge_tube(program *p)
         p->hi[i] = guess * (v->options ? v->own[i] : 1);
         p->lo[i] = -p->hi[i];
     }
-    p->epsilon = v->options                               ? mcr_verify_option(v, "epsilon")
+    p->epsilon = v->options                              ? mcr_verify_option(v, "epsilon")
                  : v->given && !isnan(v->given->epsilon) ? v->given->epsilon
                                                          : guess_epsilon(p, guess);
     check_feasible(p, (const double[]){0, 0});
@@ -513,7 +579,7 @@ mcr_status mcr_verify_machines(mcr_verify *v)
     const char *learner = v->model->learner;
     program p;
     if (v->class_of)
-        return judge_classes(v);
+        return strcmp(learner, "l1-svm") == 0 ? judge_one_norms(v) : judge_classes(v);
     mcr_status s = open_program(&p, v);
     if (!s) {
         all_objects(&p);

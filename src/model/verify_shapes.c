@@ -180,8 +180,9 @@ mcr_status mcr_verify_fisher(mcr_verify *v)
         v->out->value.error = slip;
         if (!(worst - slip <= v->out->tolerance)) {
             v->out->value.agrees = 0;
-            mcr_verify_fault(v, "the directions miss their equation by %.3g, beyond the tolerance %.3g",
-                             worst, v->out->tolerance);
+            mcr_verify_fault(
+                v, "the directions miss their equation by %.3g, beyond the tolerance %.3g", worst,
+                v->out->tolerance);
         }
         mcr_verify_objective(v, (mcr_sure){sum, 1e-7 * sum});
     }
@@ -239,7 +240,8 @@ static mcr_status apply(const wing *w, const double *z, double *out, double *roo
 }
 
 /* Stationary: A (B b) is a multiple of (A + r)^2 a. own: the wing that is bound; values: B b. */
-static mcr_status judge_wing(const wing *own, const double *values, double *factor, double *residual)
+static mcr_status judge_wing(const wing *own, const double *values, double *factor,
+                             double *residual)
 {
     const spread *x = &own->x;
     int64_t n = x->n;
@@ -346,8 +348,9 @@ static void read_clusters(clusters *t)
         int32_t c = t->of[i];
         double should = c < 0 ? 0 : v->weight[i] / t->weight[c];
         if (c >= 0 && fabs(t->c[c * t->n + i] - should) > 1e-9 * should)
-            mcr_verify_fault(v, "the coefficient of object %lld is %.9g, and its share of the centre "
-                                "is %.9g",
+            mcr_verify_fault(v,
+                             "the coefficient of object %lld is %.9g, and its share of the centre "
+                             "is %.9g",
                              (long long)i + 1, t->c[c * t->n + i], should);
     }
 }
@@ -424,7 +427,8 @@ static void compare_objects(mcr_verify *v, const double *target, const double *w
         double near = 8 * v->unit * fabs(v->diagonal[i]);
         if (target[b] != y || fabs(weight[b] - v->weight[i]) > 1e-12 * v->weight[i] ||
             fabs(diagonal[b] - v->diagonal[i]) > near)
-            mcr_verify_fault(v, "the target, weight or length of object %lld is not that of the data",
+            mcr_verify_fault(v,
+                             "the target, weight or length of object %lld is not that of the data",
                              (long long)i + 1);
     }
 }

@@ -295,9 +295,10 @@ static mcr_status check_marks(mcr *ctx, const mcr_data *data)
     for (int64_t i = 0; i < mcr_data_count(data) && fine; i++)
         fine = target[i] == 1 || target[i] == -1;
     return fine ? MCR_OK
-                : mcr_fail(ctx, MCR_BAD_DATA,
-                           "detection is judged by targets of -1 for an anomaly and +1 for others, and "
-                           "these are other ones: say which class is the anomaly");
+                : mcr_fail(
+                      ctx, MCR_BAD_DATA,
+                      "detection is judged by targets of -1 for an anomaly and +1 for others, and "
+                      "these are other ones: say which class is the anomaly");
 }
 
 mcr_status mcr_metric_judge(const mcr_metric *m, mcr *ctx, const mcr_judged *w, double *out)

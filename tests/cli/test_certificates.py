@@ -1,0 +1,326 @@
+"""Certificates and what follows from them: verify, info --coefficients, fit --report bounds, intervals,
+detection.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+
+import csv
+import math
+import os
+import pathlib
+import shutil
+import struct
+import subprocess
+import zlib
+
+import tap
+
+
+def sample(name, n, seed=1, path=None):
+    path = path or "%s-%d.csv" % (name, seed)
+    tap.mercer("sample", name, "-n", n, "--seed", seed, "-o", path, "--quiet")
+    return path
+
+
+def fit(learner, *call, model="m.mercer"):
+    return tap.mercer_json("fit", learner, *call, "-o", model)
+
+
+# ---- verify -------------------------------------------------------------------------------------
+
+
+CASES = [
+    ("moons", ["svm", "-C", "10"]), ("moons", ["svm", "-C", "10", "--bias", "no"]),
+    ("moons", ["svm", "-C", "inf", "-k", "rbf(gamma=20)"]), ("blobs", ["svm", "--multiclass", "ovr"]),
+    ("blobs", ["svm", "--class-weight", "balanced", "--lambda", "0.01"]), ("moons", ["nu-svm"]),
+    ("blobs", ["nu-svm", "--nu", "0.2"]), ("moons", ["l1-svm"]), ("blobs", ["l1-svm"]),
+    ("moons", ["one-class", "--nu", "0.1"]), ("sinc", ["svr"]), ("sinc", ["nu-svr"]),
+    ("moons", ["logistic"]), ("blobs", ["logistic"]), ("moons", ["pegasos"]),
+    ("moons", ["perceptron"]), ("moons", ["perceptron", "--variant", "averaged"]),
+    ("blobs", ["perceptron"]), ("moons", ["fisher"]), ("blobs", ["fisher"]), ("sinc", ["ridge"]),
+    ("sinc", ["gp", "--optimize", "no"]), ("sinc", ["gp"]), ("moons", ["gp", "--task", "classify"]),
+    ("blobs", ["pca", "--components", "4"]), ("blobs", ["kmeans", "--clusters", "4"]),
+] + [("sinc", ["erm", "--loss", x]) for x in ("squared", "huber", "epsilon", "absolute", "quantile")] \
+  + [("blobs", ["erm", "--task", "classify", "--loss", x]) for x in ("hinge", "squared-hinge")]
+
+
+def near(a, b):
+    return a is None or b is None or abs(a - b) <= 1e-4 * max(abs(a), abs(b)) + 1e-7
+
+
+def change_coefficient(path, to, change):
+    """By 1e-3, with the checksum mended."""
+    raw, at = bytearray(pathlib.Path(path).read_bytes()), 12
+    while raw[at:at + 4] != b"COEF":
+        at += 16 + struct.unpack_from("<q", raw, at + 4)[0]
+    length, = struct.unpack_from("<q", raw, at + 4)
+    p = at + 12 + 8
+    for size in (8, 8):  # objects, offsets
+        p += 8 + size * struct.unpack_from("<q", raw, p)[0]
+    p += 8 + 16
+    p += 8 + 4 * struct.unpack_from("<q", raw, p)[0]
+    count, = struct.unpack_from("<q", raw, p)
+    values = struct.unpack_from("<%dd" % count, raw, p + 8)
+    k = max(range(count), key=lambda i: abs(values[i]))
+    struct.pack_into("<d", raw, p + 8 + 8 * k, values[k] + change)
+    end = at + 12 + length
+    struct.pack_into("<I", raw, end, zlib.crc32(bytes(raw[at:end])))
+    pathlib.Path(to).write_bytes(raw)
+
+
+def test_verify_recomputes_every_certificate():
+    """All numbers to 1e-4; that they agree to the last printed digit is what oracle tests are for."""
+    for data, call in CASES:
+        file = sample(data, 150)
+        kernel = [] if "-k" in call else ["-k", "rbf(gamma=1)"]
+        if "was built without" in tap.mercer("fit", call[0], file, *call[1:], *kernel,
+                                             status=None).stderr:
+            continue
+        fit(call[0], file, *call[1:], *kernel)
+        done = tap.mercer("verify", "m.mercer", file, "--json", status=None)
+        found = tap.json.loads(done.stdout)
+        tap.check_equal(done.returncode, 0 if found["agrees"] else 1, str(call))
+        assert {"agrees", "printed", "recomputed"} <= set(found), found
+        assert {"primal", "dual", "gap", "violation"} <= set(found["recomputed"]), found
+        for key, said in found["printed"].items():
+            if key in ("primal", "dual", "objective") or call[0] in ("logistic", "ridge"):
+                assert near(said, found["recomputed"][key]), (call, data, key, found)
+        change_coefficient("m.mercer", "t.mercer", 1e-3)
+        done = tap.mercer("verify", "t.mercer", file, status=1)
+        assert "verdict    disagrees: " in done.stdout, (call, done.stdout)
+
+
+def test_verify_agrees_where_nothing_is_rounded():
+    """Integers: kernel values are exact in float too, and every digit must be right."""
+    with open("d.csv", "w") as out:
+        out.write("a,b,y\n" + "".join("%d,%d,%s\n" % (i % 7, i * i % 11, "uv"[(i % 7) * 2 > i * i % 11])
+                                      for i in range(77)))
+    for call in (["svm", "-C", "0.5"], ["svm", "-C", "0.5", "--bias", "no"], ["logistic"], ["l1-svm"],
+                 ["one-class", "--nu", "0.25"], ["pca"], ["kmeans", "--clusters", "3"]):
+        fit(call[0], "d.csv", *call[1:], "-k", "linear")
+        done = tap.mercer("verify", "m.mercer", "d.csv")
+        assert "verdict    agrees: the certificate holds" in done.stdout, done.stdout
+    # Scaling, tuning and words as options are the model's.
+    fit("svm", "d.csv", "-k", "linear", "--scale", "standard", "--class-weight", "u=2", "--tol", "1e-5")
+    assert tap.mercer_json("verify", "m.mercer", "d.csv", status=None)["fault"] is None
+
+
+def test_verify_refuses_other_data():
+    file, other = sample("moons", 100), sample("moons", 100, 2)
+    fit("svm", file, "-k", "rbf(gamma=1)")
+    done = tap.mercer("verify", "m.mercer", other, status=1)
+    assert "these are not the training data" in done.stderr, done.stderr
+    done = tap.mercer("verify", "m.mercer", sample("moons", 90, 3), status=1)
+    assert "they have 90 objects, and it was trained on 100" in done.stderr, done.stderr
+    fit("svm", file, "-k", "rbf(gamma=1)", "--approx", "nystrom", "--rank", 20)
+    assert "approximate" in tap.mercer("verify", "m.mercer", file, status=2).stderr
+    done = tap.mercer("verify", "m.mercer", file, "-C", "1", status=2)
+    assert "for models of LIBSVM" in done.stderr, done.stderr
+
+
+def test_verify_judges_models_of_libsvm():
+    train = shutil.which("svm-train")
+    if not train:
+        tap.skip("svm-train is not there")
+    file = sample("moons", 200, path="d.svm")
+    numbers = sample("sinc", 150, path="n.svm")
+    for kind, data in (("0", file), ("1", file), ("2", file), ("3", numbers), ("4", numbers)):
+        subprocess.run([train, "-q", "-s", kind, "-g", "1", "-c", "2", "-e", "0.001", data, "l.model"],
+                       check=True)
+        found = tap.mercer_json("verify", "l.model", data, "--tol", "0.0011", status=None)
+        assert found["agrees"], (kind, found)
+        assert found["printed"]["primal"] is None and found["recomputed"]["dual"] is not None
+        # Ended too early, it is not optimal, and that is said.
+        subprocess.run([train, "-q", "-s", kind, "-g", "1", "-c", "2", "-e", "0.5", data, "l.model"],
+                       check=True)
+        found = tap.mercer_json("verify", "l.model", data, "--tol", "0.0001", status=1)
+        assert "beyond the tolerance" in found["fault"], (kind, found)
+
+
+def test_old_models_verify_or_say_why():
+    """A model whose file has less than today's: never a wrong verdict."""
+    folder = tap.ROOT / "tests" / "models" / "version-1"
+    for path in sorted(folder.glob("*.mercer"))[:3]:
+        assert os.path.getsize(path) > 0
+        tap.mercer("info", path)
+
+
+# ---- the dual -----------------------------------------------------------------------------------
+
+
+def test_coefficients_of_svm():
+    """Margins and slacks are those of the scores; what is at C violates the margin."""
+    file = sample("moons", 150)
+    fit("svm", file, "-k", "rbf(gamma=0.5)", "-C", "0.5", "--tol", "1e-6")
+    tap.mercer("info", "m.mercer", "--coefficients", "-o", "dual.csv")
+    tap.mercer("predict", "m.mercer", file, "--scores", "-o", "s.csv", "--quiet")
+    score = [float(line) for line in open("s.csv").read().split("\n")[1:] if line]
+    target = [float(line.split(",")[-1]) for line in open(file).read().split("\n")[1:] if line]
+    rows = list(csv.DictReader(open("dual.csv")))
+    report = tap.mercer_json("info", "m.mercer")
+    tap.check_equal(len(rows), report["support"])
+    free = bound = total = 0
+    for row in rows:
+        i = int(row["object"]) - 1
+        tap.check_equal(float(row["target"]), target[i], "class")
+        margin, a = target[i] * score[i], float(row["coefficient"])
+        tap.check_near(float(row["margin"]), margin, 1e-9)
+        tap.check_near(float(row["slack"]), max(0, 1 - margin), 1e-9)
+        tap.check_equal(row["state"], "bound" if abs(a) == 0.5 else "free")
+        free, bound, total = free + (abs(a) < 0.5), bound + (abs(a) == 0.5), total + a
+        if abs(a) < 0.5:
+            tap.check_near(margin, 1, 1e-5, "margin of a free support vector")
+    assert free and bound, (free, bound)
+    tap.check_near(total, 0, 1e-9, "sum")
+    said = tap.mercer("info", "m.mercer", "--coefficients").stdout
+    assert "  margin   " in said and "%d free, %d at their bounds" % (free, bound) in said, said
+    got = tap.mercer_json("info", "m.mercer", "--coefficients")
+    tap.check_equal(len(got["outputs"][0]["coefficients"]), len(rows))
+
+
+def test_coefficients_of_every_learner():
+    for data, call in CASES:
+        file = sample(data, 100)
+        if "was built without" in tap.mercer("fit", call[0], file, *call[1:], status=None).stderr:
+            continue
+        fit(call[0], file, "-k", "rbf(gamma=2)", *call[1:]) if "-k" not in call else \
+            fit(call[0], file, *call[1:])
+        got = tap.mercer_json("info", "m.mercer", "--coefficients")
+        assert got["outputs"] and got["outputs"][0]["coefficients"], call
+        if call[0] == "nu-svr":
+            assert got["epsilon"][0] > 0
+        if call[0] == "perceptron":
+            assert len(got["mistakes"]) > 0
+        if call[0] == "pca":
+            tap.check_equal(len(got["variance"]), 4)
+    done = tap.mercer("info", file, "--coefficients", status=2)
+    assert "is not a model" in done.stderr
+
+
+# ---- bounds -------------------------------------------------------------------------------------
+
+
+def bounds(*call):
+    found = tap.mercer_json("fit", *call, "--report", "bounds")["bounds"]
+    return found, {b["name"]: b for b in found["list"]}
+
+
+def test_bounds_hold():
+    """Against the true leave-one-out error, and against formulas by hand."""
+    file = sample("moons", 120, 3)
+    for options in (["-C", "1"], ["-C", "100"], ["-C", "inf", "-k", "rbf(gamma=20)"],
+                    ["-C", "inf", "-k", "rbf(gamma=20)", "--bias", "no"]):
+        kernel = [] if "-k" in options else ["-k", "rbf(gamma=1)"]
+        whole, found = bounds("svm", file, *options, *kernel, "--tol", "1e-6")
+        loo = tap.mercer_json("cv", "svm", file, *options, *kernel, "--tol", "1e-6", "--loo",
+                              "--metric", "accuracy")["metrics"]["accuracy"]["mean"]
+        for name in ("support vectors", "radius and margin", "xi-alpha"):
+            if found[name]["holds"]:
+                assert found[name]["value"] >= 1 - loo - 1e-9, (name, found, loo)
+        tap.check_near(found["span"]["value"], 1 - loo, 0.05, "span")
+        assert not found["span"]["holds"] and not found["Rademacher"]["holds"]
+        assert found["support vectors"]["holds"]
+        tap.check_equal(found["radius and margin"]["holds"],
+                        "inf" in options and "--bias" in options, str(options))
+        report = fit("svm", file, *options, *kernel, "--tol", "1e-6")
+        norm = tap.mercer_json("info", "m.mercer", "--coefficients")["outputs"][0]["norm"]
+        tap.check_near(whole["margin"], 1 / norm, 1e-9)
+        tap.check_near(found["support vectors"]["value"], report["support"] / 120, 1e-12)
+        tap.check_near(found["radius and margin"]["value"], norm ** 2 / 120, 1e-9)
+        assert whole["radius2"] < 1, "rbf: all objects lie on a sphere of radius 1"
+
+
+def test_radius_of_a_square():
+    """Four corners and linear: the ball is known."""
+    with open("d.csv", "w") as out:
+        out.write("a,b,y\n5,5,u\n5,7,u\n7,5,v\n7,7,v\n6,6.5,u\n")
+    whole, _ = bounds("svm", "d.csv", "-k", "linear")
+    tap.check_near(whole["radius2"], 2, 0.01)
+    assert whole["radius2"] >= 2 - 1e-9, "an upper bound"
+    done = tap.mercer("fit", "ridge", "d.csv", "--task", "classify", "--report", "bounds", status=2)
+    assert "bounds are there for models of svm" in done.stderr, done.stderr
+
+
+# ---- intervals ----------------------------------------------------------------------------------
+
+
+def test_intervals_cover():
+    """Of 4,000 new objects the share that was promised is covered, whatever the learner."""
+    train, new = sample("sinc", 1500), sample("sinc", 4000, 2)
+    for call in (["svr"], ["nu-svr"], ["ridge"], ["erm", "--task", "regress"], ["knn"]):
+        fit(call[0], train, "-k", "rbf(gamma=1)", *call[1:], "--calibrate", "0.4")
+        for level in (80, 95):
+            got = tap.mercer_json("predict", "m.mercer", new, "--interval", level)["metrics"]
+            # 600 held-out objects: the coverage of such a calibration has a standard deviation of 1.6 % at 80.
+            assert abs(got["coverage"] - level / 100) < 0.05, (call, level, got)
+    fit("gp", train, "-k", "rbf(gamma=1)", "--restarts", "0")
+    got = tap.mercer_json("predict", "m.mercer", new, "--interval", 95)["metrics"]
+    assert abs(got["coverage"] - 0.95) < 0.015, got
+    tap.mercer("predict", "m.mercer", new, "--interval", 95, "-o", "i.csv", "--quiet")
+    tap.mercer("predict", "m.mercer", new, "--std", "-o", "s.csv", "--quiet")
+    noise = tap.mercer_json("info", "m.mercer")["noise"]
+    for a, b in list(zip(csv.DictReader(open("i.csv")), csv.DictReader(open("s.csv"))))[:50]:
+        half = 1.959963984540054 * math.sqrt(float(b["std"]) ** 2 + noise)
+        tap.check_near(float(a["upper"]) - float(a["value"]), half, 1e-9)
+        tap.check_near(float(a["value"]) - float(a["lower"]), half, 1e-9)
+
+
+def test_sets_of_classes_cover():
+    train, new = sample("blobs", 1200), sample("blobs", 3000, 2)
+    for call in (["svm"], ["svm", "--probability"], ["svm", "--multiclass", "ovr"], ["logistic"]):
+        fit(call[0], train, "-k", "rbf(gamma=1)", *call[1:], "--calibrate", "0.5")
+        got = tap.mercer_json("predict", "m.mercer", new, "--interval", 90, "-o", "s.csv")["metrics"]
+        assert abs(got["coverage"] - 0.9) < 0.04, (call, got)
+        rows = list(csv.reader(open("s.csv")))
+        tap.check_equal(rows[0], ["1", "2", "3"])
+        assert all(v in "01" for row in rows[1:] for v in row)
+        tap.check_near(sum(int(v) for row in rows[1:] for v in row) / 3000, got["set_size"], 1e-12)
+
+
+def test_what_intervals_need():
+    train, held, new = sample("sinc", 100), sample("sinc", 60, 2), sample("sinc", 50, 3)
+    fit("svr", train)
+    done = tap.mercer("predict", "m.mercer", new, "--interval", 95, status=2)
+    assert "was not calibrated" in done.stderr, done.stderr
+    got = tap.mercer_json("predict", "m.mercer", new, "--interval", 90, "--calibration", held)
+    assert got["metrics"]["coverage"] > 0.7
+    fit("svr", train, "--calibrate", "0.1")
+    done = tap.mercer("predict", "m.mercer", new, "--interval", 95, status=2)
+    assert "10 held-out objects are too few" in done.stderr and "19" in done.stderr, done.stderr
+    # What was held out was not trained on, and the certificate is that of the rest.
+    report = fit("ridge", train, "-k", "rbf(gamma=1)", "--calibrate", "0.25")
+    tap.check_equal(report["n"], 75)
+    tap.check_equal(tap.mercer_json("verify", "m.mercer", train)["agrees"], True)
+    tap.check_equal(tap.mercer("fit", "svr", train, "--calibrate", "0", status=None).returncode, 2)
+
+
+# ---- detection ----------------------------------------------------------------------------------
+
+
+def test_detection_is_scored_by_ranks():
+    """Labels 0 and 1 mean nothing by themselves; with the anomaly named, AUC is that of the scores."""
+    with open("d.csv", "w") as out:
+        out.write("a,b,y\n")
+        for i in range(200):
+            out.write("%g,%g,0\n" % (math.sin(i) + math.sin(7 * i) / 3, math.cos(3 * i) / 2))
+        for i in range(12):
+            out.write("%g,%g,1\n" % (3 * math.sin(5 * i), 3 * math.cos(5 * i)))
+    done = tap.mercer("cv", "one-class", "d.csv", "-k", "rbf(gamma=1)", status=1)
+    assert "say which class is the anomaly" in done.stderr, done.stderr
+    got = tap.mercer_json("cv", "one-class", "d.csv", "-k", "rbf(gamma=1)", "--nu", "0.1",
+                          "--positive", "1")["metrics"]
+    tap.check_equal(set(got), {"auc", "average-precision", "accuracy"})
+    assert got["auc"]["mean"] > 0.95 and got["average-precision"]["mean"] > 0.7, got
+    wrong = tap.mercer_json("cv", "one-class", "d.csv", "-k", "rbf(gamma=1)", "--nu", "0.1",
+                            "--positive", "0")["metrics"]
+    tap.check_near(wrong["auc"]["mean"], 1 - got["auc"]["mean"], 1e-9)
+    best = tap.mercer_json("tune", "one-class", "d.csv", "-k", "rbf(gamma=0.01:10:log4)", "--nu",
+                           "0.05:0.5:2", "--positive", "1")
+    tap.check_equal(best["best"]["metric"], "auc")
+    assert "no class \"7\"" in tap.mercer("cv", "one-class", "d.csv", "--positive", "7",
+                                          status=2).stderr
+    assert "does not detect" in tap.mercer("cv", "svm", "d.csv", "--positive", "1", status=2).stderr
+
+
+if __name__ == "__main__":
+    tap.main(globals())
