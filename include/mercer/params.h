@@ -32,7 +32,7 @@ typedef struct mcr_reals {
 } mcr_reals;
 
 enum {
-    MCR_MIN_OPEN = 1,  /* the limit itself is excluded */
+    MCR_MIN_OPEN = 1, /* the limit itself is excluded */
     MCR_MAX_OPEN = 2,
     MCR_NAMES_FILE = 4 /* the text names a file: refused in kernels that come from a model */
 };

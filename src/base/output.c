@@ -189,9 +189,10 @@ static mcr_status open_path(mcr_output *o, const char *path)
     if (!exists && errno != ENOENT)
         return fail(o, "written", errno);
     if (!exists && lstat(path, &link) == 0)
-        return mcr_fail_at(o->ctx, MCR_IO, o->name, 0,
-                           "cannot be written: it is a link to a file that does not exist; remove the "
-                           "link, or name the file itself");
+        return mcr_fail_at(
+            o->ctx, MCR_IO, o->name, 0,
+            "cannot be written: it is a link to a file that does not exist; remove the "
+            "link, or name the file itself");
     if (exists && S_ISDIR(info.st_mode))
         return fail(o, "written", EISDIR);
     if (exists && !S_ISREG(info.st_mode)) {

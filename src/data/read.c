@@ -231,11 +231,12 @@ static mcr_status check_lengths(const mcr_data *data, const mcr_read_options *op
         size_t bytes = (size_t)s->cols * BYTES;
         if (s->kind == MCR_SPARSE && s->cols > options->features &&
             !mcr_reading_allows(data->ctx, bytes))
-            return mcr_fail(data->ctx, MCR_BAD_DATA,
-                            "the largest index is %lld: vectors of that length take %s each, which is "
-                            "out of all proportion to the file: renumber the features, or, if the file "
-                            "can be trusted, set the limit for data",
-                            (long long)s->cols, mcr_size_text(bytes / 2, size));
+            return mcr_fail(
+                data->ctx, MCR_BAD_DATA,
+                "the largest index is %lld: vectors of that length take %s each, which is "
+                "out of all proportion to the file: renumber the features, or, if the file "
+                "can be trusted, set the limit for data",
+                (long long)s->cols, mcr_size_text(bytes / 2, size));
     }
     return MCR_OK;
 }

@@ -67,7 +67,8 @@ static mcr_status allow(mcr_bound *bound, mcr_binding *binding, const double mea
     const ssk_params *p = mcr_bound_params(bound);
     double n[2] = {(double)bound->field[0].count, (double)bound->field[bound->same ? 0 : 1].count};
     double pairs = fmin(n[0], ROWS) * n[1], threads = mcr_workers(bound->ctx);
-    mcr_status s = mcr_work_allow(bound->ctx, pairs * (double)p->p * mean[0] * mean[1] / SPEED, "ssk");
+    mcr_status s = mcr_work_allow(bound->ctx, pairs * (double)p->p * mean[0] * mean[1] / SPEED,
+                                  "ssk");
     double bytes = threads * LANE_BYTES *
                    ((double)p->p * 2 * (double)longest[0] + 3 * (double)longest[1]);
     if (!s)

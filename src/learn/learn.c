@@ -106,10 +106,11 @@ static mcr_status check_finite(const mcr_fitted *f, const mcr_learner_type *type
         fine = fine && !isinf(sums[i]);
     if (fine)
         return MCR_OK;
-    return mcr_fail(f->ctx, MCR_NUMERIC,
-                    "%s: numbers too large for double precision came up on the way: scale the targets "
-                    "or the data, or choose less extreme parameters",
-                    type->name);
+    return mcr_fail(
+        f->ctx, MCR_NUMERIC,
+        "%s: numbers too large for double precision came up on the way: scale the targets "
+        "or the data, or choose less extreme parameters",
+        type->name);
 }
 
 static mcr_status learn(mcr_fitted **out, const mcr_learner_type *type, const mcr_learning *in)

@@ -71,10 +71,11 @@ mcr_status mcr_fortran_load(const mcr_fortran **out, mcr *ctx)
     size_t left, needed;
     if (ctx->blas_state == 0 && !has_space(&left, &needed)) {
         char a[MCR_SIZE_TEXT], b[MCR_SIZE_TEXT];
-        return mcr_fail(ctx, MCR_NO_MEMORY,
-                        "factorising matrices needs %s of address space for BLAS and LAPACK, and the "
-                        "limit of this process leaves %s: raise the limit (ulimit -v)",
-                        mcr_size_text(needed, b), mcr_size_text(left, a));
+        return mcr_fail(
+            ctx, MCR_NO_MEMORY,
+            "factorising matrices needs %s of address space for BLAS and LAPACK, and the "
+            "limit of this process leaves %s: raise the limit (ulimit -v)",
+            mcr_size_text(needed, b), mcr_size_text(left, a));
     }
     if (mcr_once(ctx, &ctx->blas_state, load))
         return MCR_OK;

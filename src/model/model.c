@@ -382,12 +382,14 @@ static mcr_status learn_in_time(mcr_model *m, const mcr_options *options, const 
     mcr_deadline_set(ctx, limit);
     mcr_status s = mcr_learn(&m->fitted, options->type, in);
     if (s == MCR_STOPPED && mcr_deadline_over(ctx))
-        mcr_fail(ctx, s, "the time limit of %.6g s was over before there was a model to keep", limit);
+        mcr_fail(ctx, s, "the time limit of %.6g s was over before there was a model to keep",
+                 limit);
     if (!s && m->fitted->stop == MCR_STOP_INTERRUPTED && mcr_deadline_over(ctx))
         m->fitted->stop = MCR_STOP_TIME;
     if (!s)
         adopt_kernel(m);
-    mcr_deadline_set(ctx, limit > 0 ? fmax(1, limit / 10) : 0); /* the score is worth a little more */
+    mcr_deadline_set(ctx,
+                     limit > 0 ? fmax(1, limit / 10) : 0); /* the score is worth a little more */
     if (!s)
         s = assemble(m, in->data, in->first, unscored);
     mcr_deadline_set(ctx, 0);
