@@ -1,9 +1,9 @@
 /* output.c: writing a whole file so that readers see the old one or the new one, never a part.
  *
- * The bytes go to a file without a name (O_TMPFILE) in the target's folder, which vanishes with the
- * process. It is synced and linked to the target, or, where that exists, to a temporary name and then
- * renamed over it. Where there are no such files the temporary name is there from the start. What is
- * not a regular file (a device, a pipe) is written to directly.
+ * The bytes go to a file without a name (O_TMPFILE) in the target's folder, which vanishes with
+ * the process. It is synced and linked to the target, or, where that exists, to a temporary name
+ * and then renamed over it. Where there are no such files the temporary name is there from the
+ * start. What is not a regular file (a device, a pipe) is written to directly.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -199,7 +199,8 @@ static mcr_status open_path(mcr_output *o, const char *path)
         o->fd = open(path, O_WRONLY | O_CLOEXEC);
         return o->fd >= 0 ? MCR_OK : fail(o, "written", errno);
     }
-    /* A write-protected file stays as it is, although its directory, or being root, would allow more. */
+    /* A write-protected file stays as it is, although its directory, or being root, would allow
+     * more. */
     if (exists && (info.st_mode & 0222) == 0)
         return fail(o, "written", EACCES);
     if (exists && access(path, W_OK) != 0)
@@ -295,8 +296,8 @@ static void sync_directory(const char *path)
     }
 }
 
-/* Gives the nameless file a name: the target's own if there is none yet, else that of a temporary file
- * to be renamed. Returns 0 or the error. */
+/* Gives the nameless file a name: the target's own if there is none yet, else that of a temporary
+ * file to be renamed. Returns 0 or the error. */
 static int give_name(mcr_output *o)
 {
     char link[64];

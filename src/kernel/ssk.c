@@ -58,8 +58,8 @@ static string string_of(const mcr_bound *bound, int side, int64_t i)
     return (string){(const unsigned char *)f->store->bytes + begin, f->store->start[r + 1] - begin};
 }
 
-/* What no learner can do without: a hundred rows of the matrix. The recursion's table of the longest
- * string, one per thread, counts as kernel storage. */
+/* What no learner can do without: a hundred rows of the matrix. The recursion's table of the
+ * longest string, one per thread, counts as kernel storage. */
 static mcr_status allow(mcr_bound *bound, mcr_binding *binding, const double mean[2],
                         const int64_t longest[2])
 {

@@ -16,8 +16,8 @@ _Static_assert(sizeof(mcr_fortran) <= MCR_BLAS_ROOM, "the routines fit the conte
 
 static const char openblas[] = "libopenblas.so.0";
 
-/* OpenBLAS reserves buffers for each core when it is loaded, and tries again for ever if it gets none:
- * it must not be loaded where a limit of the address space is too low for that. */
+/* OpenBLAS reserves buffers for each core when it is loaded, and tries again for ever if it gets
+ * none: it must not be loaded where a limit of the address space is too low for that. */
 static bool has_space(size_t *left, size_t *needed)
 {
     *left = mcr_system_address_space();

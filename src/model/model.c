@@ -372,8 +372,8 @@ static double time_limit(const mcr_options *options)
     return limit > 0 && isfinite(limit) ? limit : 0;
 }
 
-/* Learners watch their own limits where they can keep the best so far; what they do before and after
- * that (binding a kernel, a last pass, the score) ends by the deadline of the context. */
+/* Learners watch their own limits where they can keep the best so far; what they do before and
+ * after that (binding a kernel, a last pass, the score) ends by the deadline of the context. */
 static mcr_status learn_in_time(mcr_model *m, const mcr_options *options, const mcr_learning *in,
                                 bool unscored)
 {

@@ -1,5 +1,6 @@
-/* fuzz_differ.c: a kernel expression gives the same values however they are asked for: a block at once, pair
- * by pair, the other way round, its diagonal, in float. The objects have a field of every kind.
+/* fuzz_differ.c: a kernel expression gives the same values however they are asked for: a block at
+ * once, pair by pair, the other way round, its diagonal, in float. The objects have a field of
+ * every kind.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,6 +1,6 @@
-/* fuzz_kernel.c: what the expression parser takes prints in a form that parses to the same; what it
- * refuses has a message and a mark within the text. Texts are parsed as those of a foreign file, which
- * reach no other file.
+/* fuzz_kernel.c: what the expression parser takes prints in a form that parses to the same; what
+ * it refuses has a message and a mark within the text. Texts are parsed as those of a foreign
+ * file, which reach no other file.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

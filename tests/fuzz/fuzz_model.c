@@ -256,7 +256,8 @@ static void check_framed(const uint8_t *bytes, size_t count)
     mcr_close(ctx);
 }
 
-/* One section is altered; lengths and checksums are put right, so that the mutant is read to its end. */
+/* One section is altered; lengths and checksums are put right, so that the mutant is read to its
+ * end. */
 static size_t mutate_section(uint8_t *bytes, size_t count, size_t room, unsigned seed)
 {
     size_t start[64], sections = 0;
