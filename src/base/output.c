@@ -149,8 +149,8 @@ static int open_named(mcr_output *o)
             return errno;
         if (o->fd < 0)
             continue;
-        (void)flock(o->fd, LOCK_EX);
-        if (fstat(o->fd, &info) != 0 || info.st_nlink > 0) {
+        bool lost = flock(o->fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+        if (!lost && (fstat(o->fd, &info) != 0 || info.st_nlink > 0)) {
             o->named = true;
             return 0;
         }
@@ -302,7 +302,7 @@ static int give_name(mcr_output *o)
 {
     char link[64];
     snprintf(link, sizeof link, "/proc/self/fd/%d", o->fd);
-    (void)flock(o->fd, LOCK_EX);
+    (void)flock(o->fd, LOCK_EX | LOCK_NB); /* nobody else can have it */
     if (linkat(AT_FDCWD, link, AT_FDCWD, o->target, AT_SYMLINK_FOLLOW) == 0)
         return 0;
     for (int tries = 0; tries < 100 && errno == EEXIST; tries++) {

@@ -69,7 +69,7 @@ mcr_status mcr_fortran_load(const mcr_fortran **out, mcr *ctx)
     const char *wanted = ctx->config.blas;
     *out = (const mcr_fortran *)ctx->blas;
     size_t left, needed;
-    if (ctx->blas_state == 0 && !has_space(&left, &needed)) {
+    if (__atomic_load_n(&ctx->blas_state, __ATOMIC_ACQUIRE) == 0 && !has_space(&left, &needed)) {
         char a[MCR_SIZE_TEXT], b[MCR_SIZE_TEXT];
         return mcr_fail(
             ctx, MCR_NO_MEMORY,

@@ -90,7 +90,8 @@ static double *predict(mcr *ctx, const mcr_model *model, const mcr_data *data)
             abort();
     /* Again without scores: classes then come from float values where these are sure. */
     mcr_status quick = mcr_predict(ctx, model, data, predicts ? value : NULL, NULL, NULL);
-    if ((quick == MCR_OK) != (status == MCR_OK) && !proba) /* these may need what classes do not */
+    /* Probabilities may need what classes do not; scores may overflow where the class is sure. */
+    if ((quick == MCR_OK) != (status == MCR_OK) && !proba && status != MCR_NUMERIC)
         abort();
     free(value);
     free(proba);
