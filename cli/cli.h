@@ -108,8 +108,8 @@ int cli_fault(cli *c, const char *file, const char *format, ...) CLI_PRINTF(3, 4
  * MCR_OK. */
 int cli_fail(cli *c, mcr_status status);
 enum { CLI_NOT_OPTIMAL = 3, CLI_INTERRUPTED = 130 }; /* exit statuses beside 0, 1 and 2 */
-/* No memory: says so and ends the program with 1. cli_die_in_json: in an object on standard output as
- * well. */
+/* No memory: says so and ends the program with 1. cli_die_in_json: in an object on standard output
+ * as well. */
 void cli_die_in_json(void);
 _Noreturn void cli_die_memory(void);
 

@@ -21,8 +21,8 @@ static int is_same(const char *a, const char *b)
     return !a || !b ? a == b : strcmp(a, b) == 0;
 }
 
-/* Whether the file holds a model that the same call has made and that is not optimal either: a later
- * interrupt of the same work may replace it. */
+/* Whether the file holds a model that the same call has made and that is not optimal either: a
+ * later interrupt of the same work may replace it. */
 static int is_earlier(cli *c, const mcr_model *model, const char *path)
 {
     mcr_model *old = NULL;

@@ -1,8 +1,9 @@
 /* keep.h: saving a trained model without losing a better one.
  *
- * A model that is optimal, or that ended at a limit that the user set, takes its place. With --require
- * optimal only one that is optimal does. One that Ctrl-C has cut short goes beside a file that is
- * there, as PATH.interrupted, unless that file is an earlier, unfinished result of the same call.
+ * A model that is optimal, or that ended at a limit that the user set, takes its place. With
+ * --require optimal only one that is optimal does. One that Ctrl-C has cut short goes beside a
+ * file that is there, as PATH.interrupted, unless that file is an earlier, unfinished result of
+ * the same call.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -14,7 +14,7 @@ import tempfile
 PROGRAM = os.environ.get("MERCER", "build/mercer")
 DATA = os.environ.get("MERCER_DATA", "../shared/data")
 UNITS = {"M": 1 << 20, "G": 1 << 30}
-SETS = {"a9a": "a9a/a9a", "mnist": "mnist/mnist.gz"}
+SETS = {"a9a": "adult/a9a.gz", "mnist": "mnist/mnist.gz"}
 LEARNERS = {
     "svm": [], "nu-svm": [], "one-class": [], "svr": [], "nu-svr": [], "ridge": [], "logistic": [],
     "erm": [], "knn": [], "fisher": [], "pca": [], "kmeans": ["--clusters", "10"], "perceptron": [],

@@ -14,6 +14,7 @@ import sys
 RESULT = re.compile(r"^(not )?ok\b(?:\s+\d+)?\s*-?\s*(.*?)\s*(?:#\s*(SKIP)\S*\s*(.*))?$", re.I)
 WHY = re.compile(r"^#\s*skip(?:ped)?:\s*(.*)$", re.I)
 PLAN = re.compile(r"^1\.\.(\d+)\s*(?:#\s*SKIP\s*(.*))?$", re.I)
+COUNT = re.compile(r"^# \d+ [a-z]")
 MOST_LINES = 60
 
 
@@ -70,6 +71,9 @@ def report(title, log, counts):
             "FAIL" if failed else "ok", name, passed,
             ", %d failed" % len(failed) if failed else "",
             ", %d skipped" % len(skipped) if skipped else "", test["duration"]))
+        for line in (test.get("stdout") or "").splitlines():
+            if COUNT.match(line):  # what a sweep tried
+                print("       " + line[2:])
         for what, why in skipped:
             print("       skipped: %s: %s" % (what, why))
         for what in failed:

@@ -54,13 +54,14 @@ typedef struct mcr_config {
     /* The file of a library with BLAS and LAPACK, which is loaded when a matrix is first factorised;
      * borrowed until mcr_close. Default: OpenBLAS, or else the system's. */
     const char *blas;
-    /* Most memory that reading data and models may take: more is refused. With memory_bytes and 32 MB
-     * it also limits all that the context takes. Default: half of the free memory, and a file may not
-     * cause more than 32 MB and 64 times its size, nor unpack to more than 250 times its size, unless
-     * this is set. */
+    /* Most memory that reading data and models may take: more is refused. With memory_bytes and 32
+     * MB it also limits all that the context takes. Default: half of the free memory, and a file
+     * may not cause more than 32 MB and 64 times its size, nor unpack to more than 250 times its
+     * size, unless this is set. */
     size_t data_bytes;
     /* Most work, in seconds by a rough estimate for this machine, that a kernel may begin; more is
-     * refused with the estimate. Default: 3600, and 20 where a model is asked, which may be foreign. */
+     * refused with the estimate. Default: 3600, and 20 where a model is asked, which may be
+     * foreign. */
     double work_seconds;
 } mcr_config;
 

@@ -1,13 +1,13 @@
 /* output.h: files that are written whole or not at all.
  *
- * Whoever reads the name sees the old file or the new one, never a part, also after a crash or a power
- * cut: the bytes go to a file without a name, which is synced and takes the name at the end. Where the
- * file system cannot do that, they go to NAME.tmp-mercer-XXXXXXXX beside it; such files of processes
- * that have died are removed when the same NAME is written again.
+ * Whoever reads the name sees the old file or the new one, never a part, also after a crash or a
+ * power cut: the bytes go to a file without a name, which is synced and takes the name at the end.
+ * Where the file system cannot do that, they go to NAME.tmp-mercer-XXXXXXXX beside it; such files
+ * of processes that have died are removed when the same NAME is written again.
  *
- * A file that exists keeps its mode, and its owner where that is possible. One that nobody may write
- * to is refused. A link is followed to the file that it names; a link to nothing is refused. Devices
- * and pipes are written directly.
+ * A file that exists keeps its mode, and its owner where that is possible. One that nobody may
+ * write to is refused. A link is followed to the file that it names; a link to nothing is refused.
+ * Devices and pipes are written directly.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

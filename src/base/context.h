@@ -65,8 +65,8 @@ mcr_status mcr_fail_at(mcr *ctx, mcr_status status, const char *file, int64_t li
 void mcr_log(mcr *ctx, int level, const char *format, ...) MCR_PRINTF(3, 4);
 /* Calls the progress callback, if there is one; true: the user asks to stop. */
 bool mcr_report(mcr *ctx, const mcr_progress *now);
-/* From now on reports ask to stop once so many seconds are over; 0: never. Not within a search, whose
- * trainings have limits of their own. */
+/* From now on reports ask to stop once so many seconds are over; 0: never. Not within a search,
+ * whose trainings have limits of their own. */
 void mcr_deadline_set(mcr *ctx, double seconds);
 /* Whether that is why they did. */
 bool mcr_deadline_over(const mcr *ctx);

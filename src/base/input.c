@@ -38,7 +38,7 @@ struct mcr_input {
     bool gzip, member_open, inflate_ready;
     z_stream z;
     uint64_t packed, unpacked; /* bytes through zlib */
-    char *raw; /* compressed bytes on their way; not used for memory */
+    char *raw;                 /* compressed bytes on their way; not used for memory */
 
     char *window; /* room + 1 bytes: the last stays free for the byte behind a line */
     size_t room, start, end;

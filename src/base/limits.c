@@ -99,14 +99,16 @@ static void refuse(mcr *ctx, size_t bytes, size_t taken)
     char need[MCR_SIZE_TEXT], all[MCR_SIZE_TEXT], size[MCR_SIZE_TEXT];
     mcr_size_text(bytes, need);
     if (ctx->reading.depth == 0) {
-        mcr_fail(ctx, MCR_NO_MEMORY,
-                 "%s more are needed, but the limit for data and the memory budget allow %s in all: "
-                 "allow more, or use less data",
-                 need, mcr_size_text(ctx->limit, all));
+        mcr_fail(
+            ctx, MCR_NO_MEMORY,
+            "%s more are needed, but the limit for data and the memory budget allow %s in all: "
+            "allow more, or use less data",
+            need, mcr_size_text(ctx->limit, all));
     } else if (ctx->data_limit_given || add(taken, bytes) > ctx->config.data_bytes) {
-        mcr_fail_at(ctx, MCR_NO_MEMORY, ctx->reading.name, 0,
-                    "%s more are needed, but the limit for data is %s: allow more, or use less data",
-                    need, mcr_size_text(ctx->config.data_bytes, all));
+        mcr_fail_at(
+            ctx, MCR_NO_MEMORY, ctx->reading.name, 0,
+            "%s more are needed, but the limit for data is %s: allow more, or use less data", need,
+            mcr_size_text(ctx->config.data_bytes, all));
     } else {
         mcr_fail_at(ctx, MCR_NO_MEMORY, ctx->reading.name, 0,
                     "%s more are needed for what takes %s in the file, which is out of all "
@@ -171,8 +173,9 @@ mcr_status mcr_work_allow(mcr *ctx, double steps, const char *who)
     double seconds = steps / STEPS_A_SECOND / ctx->config.threads;
     if (seconds <= limit)
         return MCR_OK;
-    return mcr_fail(ctx, MCR_OVER_BUDGET,
-                    "%s: this would take about %.2g s, and the limit for work is %.6g s: choose smaller "
-                    "parameters, use less data, or allow more",
-                    who, seconds, limit);
+    return mcr_fail(
+        ctx, MCR_OVER_BUDGET,
+        "%s: this would take about %.2g s, and the limit for work is %.6g s: choose smaller "
+        "parameters, use less data, or allow more",
+        who, seconds, limit);
 }

@@ -12,9 +12,9 @@
 bool mcr_memory_admit(mcr *ctx, size_t bytes);
 void mcr_memory_release(mcr *ctx, size_t bytes);
 
-/* Between begin and end a file is read, from one thread; pairs may be nested, and then the outer one
- * counts. name: for messages, borrowed until the end. bytes: how many of the file are known to be
- * there; those that come later are added by mcr_reading_bytes. */
+/* Between begin and end a file is read, from one thread; pairs may be nested, and then the outer
+ * one counts. name: for messages, borrowed until the end. bytes: how many of the file are known to
+ * be there; those that come later are added by mcr_reading_bytes. */
 void mcr_reading_begin(mcr *ctx, const char *name, size_t bytes);
 void mcr_reading_bytes(mcr *ctx, size_t bytes); /* nothing happens outside begin and end */
 void mcr_reading_end(mcr *ctx);
@@ -23,10 +23,10 @@ bool mcr_reading_allows(const mcr *ctx, size_t bytes);
 /* MCR_BAD_DATA if a compressed file unpacks to more than can be meant. */
 mcr_status mcr_reading_unpacked(mcr *ctx, const char *name, uint64_t packed, uint64_t unpacked);
 
-/* Whether work of about so many steps may begin, each a few instructions that no vector unit speeds up,
- * shared by all threads. MCR_OVER_BUDGET, with the time it would take, if the limit for work does not
- * allow it. who: what works, for the message. Between mcr_asking(ctx, true) and (ctx, false) the limit
- * is that for models. */
+/* Whether work of about so many steps may begin, each a few instructions that no vector unit
+ * speeds up, shared by all threads. MCR_OVER_BUDGET, with the time it would take, if the limit for
+ * work does not allow it. who: what works, for the message. Between mcr_asking(ctx, true) and
+ * (ctx, false) the limit is that for models. */
 mcr_status mcr_work_allow(mcr *ctx, double steps, const char *who);
 void mcr_asking(mcr *ctx, bool begins);
 

@@ -1,9 +1,9 @@
 /* output.c: writing a whole file so that readers see the old one or the new one, never a part.
  *
- * The bytes go to a file without a name (O_TMPFILE) in the target's folder, which vanishes with the
- * process. It is synced and linked to the target, or, where that exists, to a temporary name and then
- * renamed over it. Where there are no such files the temporary name is there from the start. What is
- * not a regular file (a device, a pipe) is written to directly.
+ * The bytes go to a file without a name (O_TMPFILE) in the target's folder, which vanishes with
+ * the process. It is synced and linked to the target, or, where that exists, to a temporary name
+ * and then renamed over it. Where there are no such files the temporary name is there from the
+ * start. What is not a regular file (a device, a pipe) is written to directly.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -149,8 +149,8 @@ static int open_named(mcr_output *o)
             return errno;
         if (o->fd < 0)
             continue;
-        (void)flock(o->fd, LOCK_EX);
-        if (fstat(o->fd, &info) != 0 || info.st_nlink > 0) {
+        bool lost = flock(o->fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+        if (!lost && (fstat(o->fd, &info) != 0 || info.st_nlink > 0)) {
             o->named = true;
             return 0;
         }
@@ -189,16 +189,18 @@ static mcr_status open_path(mcr_output *o, const char *path)
     if (!exists && errno != ENOENT)
         return fail(o, "written", errno);
     if (!exists && lstat(path, &link) == 0)
-        return mcr_fail_at(o->ctx, MCR_IO, o->name, 0,
-                           "cannot be written: it is a link to a file that does not exist; remove the "
-                           "link, or name the file itself");
+        return mcr_fail_at(
+            o->ctx, MCR_IO, o->name, 0,
+            "cannot be written: it is a link to a file that does not exist; remove the "
+            "link, or name the file itself");
     if (exists && S_ISDIR(info.st_mode))
         return fail(o, "written", EISDIR);
     if (exists && !S_ISREG(info.st_mode)) {
         o->fd = open(path, O_WRONLY | O_CLOEXEC);
         return o->fd >= 0 ? MCR_OK : fail(o, "written", errno);
     }
-    /* A write-protected file stays as it is, although its directory, or being root, would allow more. */
+    /* A write-protected file stays as it is, although its directory, or being root, would allow
+     * more. */
     if (exists && (info.st_mode & 0222) == 0)
         return fail(o, "written", EACCES);
     if (exists && access(path, W_OK) != 0)
@@ -294,13 +296,13 @@ static void sync_directory(const char *path)
     }
 }
 
-/* Gives the nameless file a name: the target's own if there is none yet, else that of a temporary file
- * to be renamed. Returns 0 or the error. */
+/* Gives the nameless file a name: the target's own if there is none yet, else that of a temporary
+ * file to be renamed. Returns 0 or the error. */
 static int give_name(mcr_output *o)
 {
     char link[64];
     snprintf(link, sizeof link, "/proc/self/fd/%d", o->fd);
-    (void)flock(o->fd, LOCK_EX);
+    (void)flock(o->fd, LOCK_EX | LOCK_NB); /* nobody else can have it */
     if (linkat(AT_FDCWD, link, AT_FDCWD, o->target, AT_SYMLINK_FOLLOW) == 0)
         return 0;
     for (int tries = 0; tries < 100 && errno == EEXIST; tries++) {

@@ -130,10 +130,10 @@ void mcr_store_free(mcr_store *store); /* one owner less */
 /* MCR_BAD_DATA with the object's number if an invariant of its kind does not hold. */
 mcr_status mcr_store_check(const mcr_store *store);
 
-/* The features that occur in sparse stores, rising; *out is the caller's. And a store with these only,
- * by their numbers in the list, which must hold all of its own. */
-mcr_status mcr_store_features(int32_t **out, int64_t *count, mcr *ctx, const mcr_store *const *store,
-                              int stores);
+/* The features that occur in sparse stores, rising; *out is the caller's. And a store with these
+ * only, by their numbers in the list, which must hold all of its own. */
+mcr_status mcr_store_features(int32_t **out, int64_t *count, mcr *ctx,
+                              const mcr_store *const *store, int stores);
 mcr_status mcr_store_renumber(mcr_store **out, const mcr_store *store, const int32_t *feature,
                               int64_t count);
 

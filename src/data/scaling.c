@@ -115,10 +115,11 @@ static mcr_status learn_field(mcr_scaled_field *to, mcr *ctx, const mcr_field *f
     for (int64_t k = 0; k < s->cols && status == MCR_OK; k++) {
         note_zeros(&c[k], (double)f->count - c[k].seen);
         if (!set_column(to, k, &c[k], kind))
-            status = mcr_fail(ctx, MCR_NUMERIC,
-                              "field %s, column %lld: its values are too small to be scaled in double "
-                              "precision: multiply the column",
-                              s->name, (long long)k + 1);
+            status = mcr_fail(
+                ctx, MCR_NUMERIC,
+                "field %s, column %lld: its values are too small to be scaled in double "
+                "precision: multiply the column",
+                s->name, (long long)k + 1);
     }
     mcr_free(ctx, c);
     return status;

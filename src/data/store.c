@@ -303,8 +303,8 @@ static int by_number(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-mcr_status mcr_store_features(int32_t **out, int64_t *count, mcr *ctx, const mcr_store *const *store,
-                              int stores)
+mcr_status mcr_store_features(int32_t **out, int64_t *count, mcr *ctx,
+                              const mcr_store *const *store, int stores)
 {
     int64_t all = 0, at = 0;
     *count = 0;

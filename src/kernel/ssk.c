@@ -133,8 +133,8 @@ static mcr_status list_subsequences(mcr_bound *bound, mcr_binding *binding)
     return s;
 }
 
-/* What no learner can do without: a hundred rows of the matrix. The recursion's table of the longest
- * string, one per thread, counts as kernel storage. */
+/* What no learner can do without: a hundred rows of the matrix. The recursion's table of the
+ * longest string, one per thread, counts as kernel storage. */
 static mcr_status allow(mcr_bound *bound, mcr_binding *binding, const double mean[2],
                         const int64_t longest[2])
 {

@@ -51,7 +51,7 @@ struct mcr_vectors {
     mcr_vector_side side[2];
     mcr_store *made[2];  /* stores that are ours */
     mcr_field origin[2]; /* the fields that they were made from */
-    size_t budget;      /* bytes taken */
+    size_t budget;       /* bytes taken */
 
     /* The plan, made by the first prepare. */
     bool planned;

@@ -9,8 +9,8 @@
 
 #include "base/number.h"
 
-/* Some problems have no end in sight (C of 1e9 on noise): about a minute of steps, or a thousand for each
- * object, is enough for those that have. */
+/* Some problems have no end in sight (C of 1e9 on noise): about a minute of steps, or a thousand
+ * for each object, is enough for those that have. */
 static int64_t default_steps(int64_t n)
 {
     const int64_t least = 100000000;

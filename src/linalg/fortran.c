@@ -16,8 +16,8 @@ _Static_assert(sizeof(mcr_fortran) <= MCR_BLAS_ROOM, "the routines fit the conte
 
 static const char openblas[] = "libopenblas.so.0";
 
-/* OpenBLAS reserves buffers for each core when it is loaded, and tries again for ever if it gets none:
- * it must not be loaded where a limit of the address space is too low for that. */
+/* OpenBLAS reserves buffers for each core when it is loaded, and tries again for ever if it gets
+ * none: it must not be loaded where a limit of the address space is too low for that. */
 static bool has_space(size_t *left, size_t *needed)
 {
     *left = mcr_system_address_space();
@@ -68,12 +68,13 @@ mcr_status mcr_fortran_load(const mcr_fortran **out, mcr *ctx)
     const char *wanted = ctx->config.blas;
     *out = (const mcr_fortran *)ctx->blas;
     size_t left, needed;
-    if (ctx->blas_state == 0 && !has_space(&left, &needed)) {
+    if (__atomic_load_n(&ctx->blas_state, __ATOMIC_ACQUIRE) == 0 && !has_space(&left, &needed)) {
         char a[MCR_SIZE_TEXT], b[MCR_SIZE_TEXT];
-        return mcr_fail(ctx, MCR_NO_MEMORY,
-                        "factorising matrices needs %s of address space for BLAS and LAPACK, and the "
-                        "limit of this process leaves %s: raise the limit (ulimit -v)",
-                        mcr_size_text(needed, b), mcr_size_text(left, a));
+        return mcr_fail(
+            ctx, MCR_NO_MEMORY,
+            "factorising matrices needs %s of address space for BLAS and LAPACK, and the "
+            "limit of this process leaves %s: raise the limit (ulimit -v)",
+            mcr_size_text(needed, b), mcr_size_text(left, a));
     }
     if (mcr_once(ctx, &ctx->blas_state, load))
         return MCR_OK;

@@ -267,7 +267,8 @@ static mcr_status read_pairs(vectors *v, mcr_input *in, mcr *ctx, const char *p,
     }
     v->start[v->rows] = v->entries;
     if (precomputed && v->entries != v->start[v->rows - 1] + 1)
-        return mcr_input_fail(in, "a support vector of a precomputed kernel has one number, 0:number");
+        return mcr_input_fail(in,
+                              "a support vector of a precomputed kernel has one number, 0:number");
     return MCR_OK;
 }
 

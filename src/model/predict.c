@@ -383,14 +383,16 @@ static mcr_status decide_chunk(void *arg, int64_t item, int worker)
 }
 
 /* What overflows is no prediction. */
-static mcr_status check_numbers(const mcr_prediction *w, int64_t first, const double *v, int64_t each)
+static mcr_status check_numbers(const mcr_prediction *w, int64_t first, const double *v,
+                                int64_t each)
 {
     for (int64_t i = 0; i < w->count * each; i++)
         if (!isfinite(v[i]))
-            return mcr_fail(w->ctx, MCR_NUMERIC,
-                            "object %lld: the prediction is too large for double precision: scale the "
-                            "data and train again",
-                            (long long)(first + i / each) + 1);
+            return mcr_fail(
+                w->ctx, MCR_NUMERIC,
+                "object %lld: the prediction is too large for double precision: scale the "
+                "data and train again",
+                (long long)(first + i / each) + 1);
     return MCR_OK;
 }
 

@@ -35,13 +35,17 @@ static mcr_status open_values(state *t)
     if (!mcr_gram_is_slow(t->gram))
         most = fmin(most, (double)((size_t)2 << 30));
     t->whole = (double)t->n * (double)t->n * sizeof *t->values <= most;
-    t->taken = t->whole ? all : 0;
+    /* Else as many rows at a time as a quarter of it holds; the result is the same for any number. */
+    size_t row = (size_t)t->n * sizeof *t->values,
+           some = mcr_budget_left(t->ctx) / 4 / (row + !row);
+    t->rows = some < FEW_CANDIDATES ? FEW_CANDIDATES : some > ROWS ? ROWS : (int64_t)some;
+    t->taken = t->whole ? all : (size_t)t->rows * row;
     mcr_status s = mcr_budget_take(t->ctx, t->taken, t->p->phase);
     if (s) {
         t->taken = 0;
         return s;
     }
-    t->values = mcr_alloc(t->ctx, (size_t)(t->whole ? t->n : ROWS), (size_t)t->n * sizeof(double));
+    t->values = mcr_alloc(t->ctx, (size_t)(t->whole ? t->n : t->rows), row);
     if (!t->values)
         return MCR_NO_MEMORY;
     return t->whole ? mcr_gram_matrix(t->gram, t->values, t->n) : MCR_OK;
@@ -110,8 +114,9 @@ static mcr_status move(state *t, const int64_t *object, int64_t count)
         shift(t, object[m]);
     if (t->design)
         return count ? mcr_cluster_features_place(t) : MCR_OK;
-    for (int64_t first = 0; first < count && !s; first += ROWS) {
-        int64_t rows = count - first < ROWS ? count - first : ROWS;
+    int64_t most = t->design || t->whole ? ROWS : t->rows;
+    for (int64_t first = 0; first < count && !s; first += most) {
+        int64_t rows = count - first < most ? count - first : most;
         move_job job = {t, object + first, row, rows};
         s = fetch(t, object + first, rows, row);
         if (!s)

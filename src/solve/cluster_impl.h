@@ -20,6 +20,7 @@ typedef struct mcr_cluster_state {
     double *values; /* all of K, or room for some rows */
     bool whole;
     size_t taken;
+    int64_t rows; /* of K at a time, where it is not kept whole */
     /* The current start. */
     int32_t *of, *next; /* -1: none yet */
     double *s;          /* k x n; from features n x k */

@@ -67,7 +67,7 @@ def test_names_that_cannot_be_written():
     done = tap.mercer(*CALL, "-o", "folder.npy", status=1)
     tap.check_equal(done.stderr, "mercer: folder.npy: cannot be written: Is a directory\n")
     done = tap.mercer(*CALL, "-o", "no/such/g.npy", status=1)
-    tap.check_equal(done.stderr, "mercer: no/such/g.npy: No such file or directory\n")
+    tap.check_equal(done.stderr, "mercer: no/such/g.npy: cannot be written: No such file or directory\n")
     done = tap.mercer(*CALL, "-o", "g.csv.gz", status=2)
     assert "run gzip on it" in done.stderr
     done = tap.mercer(*CALL, "-o", "-", "--json", status=2)

@@ -1,5 +1,6 @@
-/* fuzz_differ.c: a kernel expression gives the same values however they are asked for: a block at once, pair
- * by pair, the other way round, its diagonal, in float. The objects have a field of every kind.
+/* fuzz_differ.c: a kernel expression gives the same values however they are asked for: a block at
+ * once, pair by pair, the other way round, its diagonal, in float. The objects have a field of
+ * every kind.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -19,12 +20,55 @@ size_t LLVMFuzzerCustomMutator(uint8_t *bytes, size_t count, size_t room, unsign
 enum { OBJECTS = 5 };
 
 static const char *const words[] = {
-    "rbf(gamma=", "linear", "poly(degree=", ", c=", "laplace(gamma=", "matern(nu=", "rq(alpha=",
-    "periodic(period=", "sigmoid(a=", "cosine", "chi2", "intersection", "mahalanobis(diag=[",
-    "mahalanobis(file=", "normalize(", "exp(", "conformal(f=", "spectrum(p=", "blended(p=", "ssk(p=",
-    ", lambda=", "mismatch(k=", ", m=", "gkm(l=", "wl(h=", "shortestpath", "graphlet(p=", "walk",
-    "precomputed", " + ", "*", "^", "(", ")", "[", "]", ",", "\"x\"", "x", "text", "graph", "1e300", "-1",
-    "0", "1", "2.5", "1e-300", "nan", "100000",
+    "rbf(gamma=",
+    "linear",
+    "poly(degree=",
+    ", c=",
+    "laplace(gamma=",
+    "matern(nu=",
+    "rq(alpha=",
+    "periodic(period=",
+    "sigmoid(a=",
+    "cosine",
+    "chi2",
+    "intersection",
+    "mahalanobis(diag=[",
+    "mahalanobis(file=",
+    "normalize(",
+    "exp(",
+    "conformal(f=",
+    "spectrum(p=",
+    "blended(p=",
+    "ssk(p=",
+    ", lambda=",
+    "mismatch(k=",
+    ", m=",
+    "gkm(l=",
+    "wl(h=",
+    "shortestpath",
+    "graphlet(p=",
+    "walk",
+    "precomputed",
+    " + ",
+    "*",
+    "^",
+    "(",
+    ")",
+    "[",
+    "]",
+    ",",
+    "\"x\"",
+    "x",
+    "text",
+    "graph",
+    "1e300",
+    "-1",
+    "0",
+    "1",
+    "2.5",
+    "1e-300",
+    "nan",
+    "100000",
 };
 
 size_t LLVMFuzzerCustomMutator(uint8_t *bytes, size_t count, size_t room, unsigned seed)
@@ -93,10 +137,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count)
         return 0;
     memcpy(text, bytes, count);
     text[count] = '\0';
-    mcr_config config = {.size = sizeof config,
-                         .threads = 1,
-                         .memory_bytes = (size_t)16 << 20,
-                         .work_seconds = 1};
+    mcr_config config = {
+        .size = sizeof config, .threads = 1, .memory_bytes = (size_t)16 << 20, .work_seconds = 1};
     mcr *ctx;
     if (mcr_open(&ctx, &config) != MCR_OK)
         abort();

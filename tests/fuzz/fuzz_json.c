@@ -14,8 +14,27 @@ size_t LLVMFuzzerCustomMutator(uint8_t *bytes, size_t count, size_t room, unsign
 size_t LLVMFuzzerCustomMutator(uint8_t *bytes, size_t count, size_t room, unsigned seed)
 {
     static const char *const words[] = {
-        "{", "}", "[", "]", ":", ",", "\"a\"", "\"\\u00e9\"", "\"\\ud834\\udd1e\"", "\"\\n\"", "true",
-        "false", "null", "0", "-0", "1e308", "1e309", "1e-400", "123456789012345678901234567890", "[[[[", "]]]]",
+        "{",
+        "}",
+        "[",
+        "]",
+        ":",
+        ",",
+        "\"a\"",
+        "\"\\u00e9\"",
+        "\"\\ud834\\udd1e\"",
+        "\"\\n\"",
+        "true",
+        "false",
+        "null",
+        "0",
+        "-0",
+        "1e308",
+        "1e309",
+        "1e-400",
+        "123456789012345678901234567890",
+        "[[[[",
+        "]]]]",
     };
     return fuzz_mutate_tokens(bytes, count, room, seed, words, sizeof words / sizeof *words);
 }

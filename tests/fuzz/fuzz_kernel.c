@@ -1,6 +1,6 @@
-/* fuzz_kernel.c: what the expression parser takes prints in a form that parses to the same; what it
- * refuses has a message and a mark within the text. Texts are parsed as those of a foreign file, which
- * reach no other file.
+/* fuzz_kernel.c: what the expression parser takes prints in a form that parses to the same; what
+ * it refuses has a message and a mark within the text. Texts are parsed as those of a foreign
+ * file, which reach no other file.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -15,12 +15,55 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count);
 size_t LLVMFuzzerCustomMutator(uint8_t *bytes, size_t count, size_t room, unsigned seed);
 
 static const char *const words[] = {
-    "rbf(gamma=", "linear", "poly(degree=", ", c=", "laplace(gamma=", "matern(nu=", "rq(alpha=",
-    "periodic(period=", "sigmoid(a=", "cosine", "chi2", "intersection", "mahalanobis(diag=[",
-    "mahalanobis(file=", "normalize(", "exp(", "conformal(f=", "spectrum(p=", "blended(p=", "ssk(p=",
-    ", lambda=", "mismatch(k=", ", m=", "gkm(l=", "wl(h=", "shortestpath", "graphlet(p=", "walk",
-    "precomputed", " + ", "*", "^", "(", ")", "[", "]", ",", "\"x\"", "x", "text", "graph", "1e300", "-1",
-    "0", "1", "2.5", "1e-300", "nan", "100000",
+    "rbf(gamma=",
+    "linear",
+    "poly(degree=",
+    ", c=",
+    "laplace(gamma=",
+    "matern(nu=",
+    "rq(alpha=",
+    "periodic(period=",
+    "sigmoid(a=",
+    "cosine",
+    "chi2",
+    "intersection",
+    "mahalanobis(diag=[",
+    "mahalanobis(file=",
+    "normalize(",
+    "exp(",
+    "conformal(f=",
+    "spectrum(p=",
+    "blended(p=",
+    "ssk(p=",
+    ", lambda=",
+    "mismatch(k=",
+    ", m=",
+    "gkm(l=",
+    "wl(h=",
+    "shortestpath",
+    "graphlet(p=",
+    "walk",
+    "precomputed",
+    " + ",
+    "*",
+    "^",
+    "(",
+    ")",
+    "[",
+    "]",
+    ",",
+    "\"x\"",
+    "x",
+    "text",
+    "graph",
+    "1e300",
+    "-1",
+    "0",
+    "1",
+    "2.5",
+    "1e-300",
+    "nan",
+    "100000",
 };
 
 size_t LLVMFuzzerCustomMutator(uint8_t *bytes, size_t count, size_t room, unsigned seed)
