@@ -28,6 +28,11 @@ enum {
     FRUITLESS_ROUNDS = 3,
     WHOLE_STEPS = 50000, /* between looks at the limits when the working set is everything */
     MOST_VERIFICATIONS = 8,
+    FIRST_PATIENCE = 200000, /* steps, and so many more for each object, before another method is tried */
+    PATIENCE_EACH = 500,
+    LAST_PATIENCE = 10000000, /* steps, or so many for each object, after which progress is hopeless */
+    LAST_EACH = 100,
+    INTERIOR_OBJECTS = 2000,
     DEFAULT_CACHE = 256 << 20
 };
 
@@ -240,12 +245,14 @@ static mcr_status open_solver(mcr_smo *s, mcr *ctx, mcr_gram *gram, const mcr_qp
  * only steers the rounds: the certificate does not rest on it. */
 static double rounding(const mcr_smo *s, double *objective)
 {
-    double squares = 0, unit = s->precise ? 1e-16 : 1e-7;
+    double squares = 0, most = 0, unit = s->precise ? 1e-16 : 1e-7;
     for (int64_t v = 0; v < s->n; v++)
-        squares += s->b[v] * s->b[v];
+        most = fmax(most, fabs(s->b[v]));
+    for (int64_t v = 0; v < s->n && most > 0; v++)
+        squares += (s->b[v] / most) * (s->b[v] / most);
     if (objective)
-        *objective = unit * squares * s->largest;
-    return unit * sqrt(squares) * s->largest;
+        *objective = unit * squares * most * (most * s->largest);
+    return unit * sqrt(squares) * (most * s->largest);
 }
 
 /* What the violation must be for the optimality conditions to hold in spite of rounding, the largest
@@ -269,7 +276,7 @@ static double objective(const mcr_smo *s)
     return sum;
 }
 
-/* *large: values whose products float cannot hold. */
+/* *large: values whose products float cannot hold (or which are too small for it). */
 static mcr_status look_at_diagonal(mcr_smo *s, bool *large)
 {
     s->largest = 0;
@@ -281,7 +288,7 @@ static mcr_status look_at_diagonal(mcr_smo *s, bool *large)
                             (long long)v + 1);
         s->largest = fmax(s->largest, fabs(s->diagonal[v]));
     }
-    *large = s->largest > 1e18;
+    *large = s->largest > 1e18 || s->largest < 1e-18;
     return MCR_OK;
 }
 
@@ -293,6 +300,8 @@ static mcr_qp_stop look_at_limits(mcr_smo *s, double violation)
         return MCR_QP_STEPS;
     if (s->p->seconds > 0 && now - s->began > s->p->seconds)
         return MCR_QP_TIME;
+    if (s->result->steps >= s->patience)
+        return MCR_QP_STUCK;
     if (!s->p->phase || now - s->told < 0.05)
         return MCR_QP_OPTIMAL;
     s->told = now;
@@ -308,6 +317,12 @@ static mcr_qp_stop look_at_limits(mcr_smo *s, double violation)
         .total = s->n,
     };
     return mcr_report(s->ctx, &at) ? MCR_QP_INTERRUPTED : MCR_QP_OPTIMAL;
+}
+
+bool mcr_smo_is_over(mcr_smo *s)
+{
+    mcr_qp_stop stop = look_at_limits(s, s->result->violation);
+    return stop == MCR_QP_TIME || stop == MCR_QP_INTERRUPTED;
 }
 
 /* Rounds until the running gradient satisfies the conditions on the whole set, or a limit. */
@@ -450,6 +465,30 @@ static mcr_status verify_trial(mcr_smo *s, bool *good)
     return MCR_OK;
 }
 
+/* Another method, in double, where steps make no progress: kept if it comes nearer to the optimum. *good:
+ * it does so within the tolerance. */
+static mcr_status try_interior(mcr_smo *s, bool *good)
+{
+    double *b = mcr_alloc(s->ctx, (size_t)s->n, sizeof *b), before = s->result->violation;
+    bool found = false;
+    mcr_status st = b ? mcr_smo_interior(s, b, &found) : MCR_NO_MEMORY;
+    for (int64_t v = 0; v < s->n && found && !st; v++) {
+        double mine = s->b[v];
+        s->b[v] = fmin(fmax(b[v], s->p->lo[v]), s->p->hi[v]);
+        b[v] = mine;
+    }
+    if (found && !st)
+        st = verify(s, good);
+    if (found && !st && !(s->result->violation < before)) {
+        memcpy(s->b, b, sizeof *b * (size_t)s->n);
+        st = verify(s, good);
+    }
+    mcr_log(s->ctx, MCR_LOG_DEBUG, "interior point method: violation %.2e, before %.2e",
+            s->result->violation, before);
+    mcr_free(s->ctx, b);
+    return st;
+}
+
 /* Whether slopes in float can be told apart to the tolerance. */
 static bool floats_can(const mcr_qp *p)
 {
@@ -457,6 +496,11 @@ static bool floats_can(const mcr_qp *p)
     for (int64_t v = 0; v < p->n; v++)
         most = fmax(most, fabs(p->z[v]));
     return p->tolerance >= FLOAT_SLOPES * most;
+}
+
+static int64_t last_patience(int64_t n)
+{
+    return n > LAST_PATIENCE / LAST_EACH ? LAST_EACH * n : LAST_PATIENCE;
 }
 
 static mcr_status solve(mcr *ctx, mcr_gram *gram, const mcr_qp *p, double *b, double *g,
@@ -476,6 +520,8 @@ static mcr_status solve(mcr *ctx, mcr_gram *gram, const mcr_qp *p, double *b, do
     bool can = gram || (floats_can(p) && !large);
     mcr_qp_stop stop = can ? MCR_QP_OPTIMAL : MCR_QP_STUCK;
     result->violation = INFINITY;
+    s.patience = p->n <= INTERIOR_OBJECTS ? FIRST_PATIENCE + PATIENCE_EACH * p->n
+                                          : last_patience(p->n);
     for (int tries = 1; !st && can; tries++) {
         if ((st = s.whole ? whole_rounds(&s, &stop) : rounds(&s, &stop)))
             break;
@@ -492,10 +538,18 @@ static mcr_status solve(mcr *ctx, mcr_gram *gram, const mcr_qp *p, double *b, do
             st = open_precision(&s, true);
         if (!st)
             st = verify(&s, &good);
+        bool limited = s.patience < last_patience(p->n);
+        if (!st && !good && stop == MCR_QP_STUCK && limited) {
+            s.patience = last_patience(p->n);
+            st = try_interior(&s, &good);
+            tries = 1;
+        }
         if (good) {
             stop = MCR_QP_OPTIMAL;
             break;
         }
+        if (s.result->steps >= s.patience)
+            break;
         if (stop == MCR_QP_STEPS || stop == MCR_QP_TIME || stop == MCR_QP_INTERRUPTED ||
             tries >= MOST_VERIFICATIONS) {
             stop = stop ? stop : MCR_QP_STUCK;

@@ -40,9 +40,11 @@ static void test_tiny_to_large_c(void **context)
     check_table(ctx, "svm", "tol=3e-5", &search, moons);
     check_table(ctx, "svm", "tol=3e-5 bias=no", &search, moons);
     check_table(ctx, "svm", "tol=3e-5", &search, many);
+    /* Distant classes: with a smaller C the sign of what rounding leaves of a score decides. */
+    search.range = (const char *const[]){"1e-4:1e4:log7"};
     check_table(ctx, "svm", "tol=3e-5", &search, blobs);
-    check_table(ctx, "svm", "tol=3e-5", &search, ring);
     check_table(ctx, "svm", "tol=3e-5 multiclass=ovr", &search, blobs);
+    check_table(ctx, "svm", "tol=3e-5", &search, ring);
     mcr_data_free(moons);
     mcr_data_free(many);
     mcr_data_free(blobs);
