@@ -28,11 +28,13 @@ enum {
     FRUITLESS_ROUNDS = 3,
     WHOLE_STEPS = 50000, /* between looks at the limits when the working set is everything */
     MOST_VERIFICATIONS = 8,
-    FIRST_PATIENCE = 200000, /* steps, and so many more for each object, before another method is tried */
+    /* Steps, and so many for each object, before few objects get another method, and twice that after
+     * it; steps, or so many for each object, that more of them may take. */
+    FIRST_PATIENCE = 200000,
     PATIENCE_EACH = 500,
-    LAST_PATIENCE = 10000000, /* steps, or so many for each object, after which progress is hopeless */
+    LAST_PATIENCE = 10000000,
     LAST_EACH = 100,
-    INTERIOR_OBJECTS = 2000,
+    INTERIOR_OBJECTS = 1500,
     DEFAULT_CACHE = 256 << 20
 };
 
@@ -498,6 +500,11 @@ static bool floats_can(const mcr_qp *p)
     return p->tolerance >= FLOAT_SLOPES * most;
 }
 
+static int64_t first_patience(int64_t n)
+{
+    return FIRST_PATIENCE + PATIENCE_EACH * n;
+}
+
 static int64_t last_patience(int64_t n)
 {
     return n > LAST_PATIENCE / LAST_EACH ? LAST_EACH * n : LAST_PATIENCE;
@@ -520,8 +527,8 @@ static mcr_status solve(mcr *ctx, mcr_gram *gram, const mcr_qp *p, double *b, do
     bool can = gram || (floats_can(p) && !large);
     mcr_qp_stop stop = can ? MCR_QP_OPTIMAL : MCR_QP_STUCK;
     result->violation = INFINITY;
-    s.patience = p->n <= INTERIOR_OBJECTS ? FIRST_PATIENCE + PATIENCE_EACH * p->n
-                                          : last_patience(p->n);
+    bool tried = false; /* the other method */
+    s.patience = p->n <= INTERIOR_OBJECTS ? first_patience(p->n) : last_patience(p->n);
     for (int tries = 1; !st && can; tries++) {
         if ((st = s.whole ? whole_rounds(&s, &stop) : rounds(&s, &stop)))
             break;
@@ -538,18 +545,20 @@ static mcr_status solve(mcr *ctx, mcr_gram *gram, const mcr_qp *p, double *b, do
             st = open_precision(&s, true);
         if (!st)
             st = verify(&s, &good);
-        bool limited = s.patience < last_patience(p->n);
-        if (!st && !good && stop == MCR_QP_STUCK && limited) {
-            s.patience = last_patience(p->n);
+        if (!st && !good && stop == MCR_QP_STUCK && p->n <= INTERIOR_OBJECTS && !tried) {
+            tried = true;
             st = try_interior(&s, &good);
+            s.patience = result->steps + 2 * first_patience(p->n);
             tries = 1;
         }
         if (good) {
             stop = MCR_QP_OPTIMAL;
             break;
         }
-        if (s.result->steps >= s.patience)
+        if (result->steps >= s.patience) {
+            stop = stop ? stop : MCR_QP_STUCK;
             break;
+        }
         if (stop == MCR_QP_STEPS || stop == MCR_QP_TIME || stop == MCR_QP_INTERRUPTED ||
             tries >= MOST_VERIFICATIONS) {
             stop = stop ? stop : MCR_QP_STUCK;

@@ -125,14 +125,13 @@ static void add_part(interior *t, int64_t object, double sign, double low, doubl
 {
     if (!(high > low))
         return;
-    double near = fmin(t->scale, 0.5 * (high - low));
     t->part[t->parts++] = (part){
         .object = object,
         .sign = sign,
         .low = low,
         .high = high,
         .cost = cost,
-        .x = fmin(fmax(0, low + near), high - near),
+        .x = low + 0.5 * (high - low),
         .zl = t->scale,
         .zu = t->scale,
     };
