@@ -118,12 +118,12 @@ static void distance_error(const mcr_vectors *v, const extent *e, double u, bool
     /* Whole numbers below 1 / u are not rounded, but sums of three of them may be. */
     double rounded = e->whole && !v->scale && !v->shift && e->norm2 * u < 1 ? 4 : terms;
     /* Differences from the shift are rounded as doubles. */
-    double error = rounded * u * norms +
-                   0.5 * DBL_EPSILON * (4 * norms + 8 * sqrt(norms * m2));
+    double error = rounded * u * norms + 0.5 * DBL_EPSILON * (4 * norms + 8 * sqrt(norms * m2));
     double change = v->sharpness * error;
     r->absolute = MORE * fmin(change, terms / v->rounding * tolerance) + 16 * u;
     /* exp is within 4 u, and its argument, at most 2 norms, is rounded twice. */
-    r->relative = change < 0.05 ? MORE * (change + 4 * u * v->sharpness * norms) + 16 * u : INFINITY;
+    r->relative = change < 0.05 ? MORE * (change + 4 * u * v->sharpness * norms) + 16 * u
+                                : INFINITY;
 }
 
 static mcr_status leaf_error(const mcr_bound *bound, bool precise, double u, mcr_error *r)

@@ -112,10 +112,10 @@ struct mcr_binding {
     int shared_slots;            /* tiles that a scratch keeps for shared products */
     void **block;                /* mcr_bound_alloc'ed */
     int64_t blocks, block_room;
-    size_t budget; /* bytes taken from the budget, given back at the end */
-    bool listing;  /* explicit features are wanted: leaves list them if they can */
-    bool named;    /* and name them */
-    bool mixed;    /* a node computes in double also for float tiles: prepare both */
+    size_t budget;      /* bytes taken from the budget, given back at the end */
+    bool listing;       /* explicit features are wanted: leaves list them if they can */
+    bool named;         /* and name them */
+    bool mixed;         /* a node computes in double also for float tiles: prepare both */
     mcr_error error[2]; /* of float and double tiles, once it is known */
     bool error_known[2];
 };

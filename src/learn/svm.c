@@ -117,8 +117,9 @@ static void certify(const mcr_svm *s, mcr_binary *p)
     p->primal = 0.5 * square + loss;
     p->dual = linear - 0.5 * square;
     p->gap = p->primal - p->dual;
+    mcr_svm_keep_known(s, 1, &p->primal, &p->dual, &p->gap);
     p->objective = -p->dual;
-    p->violation = s->result.violation;
+    p->violation = mcr_svm_known(s->result.violation, s->result.violation_error);
     p->tolerance = s->qp.tolerance;
     p->steps += s->result.steps;
     p->stop = mcr_svm_stop(s);
@@ -230,8 +231,8 @@ static double separation(const mcr_svm *s, const mcr_binary *p)
 }
 
 /* Coefficients and bias for margins of exactly 1 from the hull problem: with levels u > v of the two
- * groups, w is scaled by 2 / (u - v). */
-static void scale_to_margin(mcr_svm *s, mcr_binary *p, double upper, double lower)
+ * groups, w is scaled by 2 / (u - v), which is returned. */
+static double scale_to_margin(mcr_svm *s, mcr_binary *p, double upper, double lower)
 {
     double factor = 2 / (upper - lower);
     s->bias = -(upper + lower) / (upper - lower);
@@ -240,9 +241,10 @@ static void scale_to_margin(mcr_svm *s, mcr_binary *p, double upper, double lowe
         s->g[i] *= factor;
     }
     s->result.violation *= factor;
+    return factor;
 }
 
-static void certify_hard(mcr_svm *s, mcr_binary *p, double tolerance)
+static void certify_hard(mcr_svm *s, mcr_binary *p, double factor, double tolerance)
 {
     double square = mcr_svm_square(s), linear = 0, worst = 1;
     for (int64_t i = 0; i < p->n; i++) {
@@ -254,8 +256,10 @@ static void certify_hard(mcr_svm *s, mcr_binary *p, double tolerance)
     p->primal = worst > 0 ? 0.5 * square / (worst * worst) : INFINITY;
     p->dual = linear - 0.5 * square;
     p->gap = p->primal - p->dual;
+    /* The coefficients were multiplied by `factor`, and the margin comes from the difference of levels. */
+    mcr_svm_keep_known(s, 4 * factor * factor, &p->primal, &p->dual, &p->gap);
     p->objective = -p->dual;
-    p->violation = s->result.violation;
+    p->violation = mcr_svm_known(s->result.violation, factor * s->result.violation_error);
     p->tolerance = tolerance;
     p->stop = mcr_svm_stop(s);
     if (p->stop == MCR_STOP_OPTIMAL && p->violation > tolerance)
@@ -326,8 +330,8 @@ static mcr_status hard_margin(const params *o, mcr_binary *p)
                 st = meet && !ended ? not_separable(p, &s, distance2) : not_known(p);
                 break;
             }
-            scale_to_margin(&s, p, upper, lower);
-            certify_hard(&s, p, o->limits.tol);
+            double factor = scale_to_margin(&s, p, upper, lower);
+            certify_hard(&s, p, factor, o->limits.tol);
             break;
         }
         s.qp.tolerance = fmax(fmin(0.01 * s.qp.tolerance, needed), least);

@@ -234,8 +234,7 @@ static mcr_status open_solver(mcr_smo *s, mcr *ctx, mcr_gram *gram, const mcr_qp
     if (!s->act || !s->g || !s->in || !s->idle || !s->member || !s->age || !s->slot_b ||
         !s->before || !s->slot_lo || !s->slot_hi || !s->slot_group || !s->diagonal ||
         !s->candidate || !s->violator[0] || !s->violator[1] || !s->slot_list || !s->object_list ||
-        !s->new_slot || !s->new_object || !s->coef || !s->there || !s->made ||
-        (gram && !s->error))
+        !s->new_slot || !s->new_object || !s->coef || !s->there || !s->made || (gram && !s->error))
         return MCR_NO_MEMORY;
     return read_diagonal(s);
 }
@@ -565,6 +564,8 @@ static mcr_status solve(mcr *ctx, mcr_gram *gram, const mcr_qp *p, double *b, do
             break;
         }
     }
+    if (!st && gram)
+        st = mcr_smo_final_error(&s);
     if (!st) {
         result->stop = stop;
         memcpy(g, s.g, sizeof *g * (size_t)p->n);

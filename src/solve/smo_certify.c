@@ -168,16 +168,16 @@ static mcr_status compute_zeros(mcr_smo *s, check *c, int64_t count, bool precis
     int outputs = !precise && isfinite(r.relative) ? 2 : 1;
     memset(c->f, 0, sizeof *c->f * (size_t)ld * (size_t)outputs);
     for (int64_t i = 0; i < c->support && !st; i += BATCH)
-        st = mcr_gram_rows_pass(
-            gram, &(mcr_gram_pass){
-                      .x = {NULL, i, c->support - i < BATCH ? c->support - i : BATCH},
-                      .precise = precise,
-                      .coef = c->coef + i,
-                      .f = c->f,
-                      .outputs = outputs,
-                      .coef_ld = s->n,
-                      .f_ld = ld,
-                  });
+        st = mcr_gram_rows_pass(gram,
+                                &(mcr_gram_pass){
+                                    .x = {NULL, i, c->support - i < BATCH ? c->support - i : BATCH},
+                                    .precise = precise,
+                                    .coef = c->coef + i,
+                                    .f = c->f,
+                                    .outputs = outputs,
+                                    .coef_ld = s->n,
+                                    .f_ld = ld,
+                                });
     for (int64_t i = 0; i < count && !st; i++) {
         double error = r.absolute * c->size * mcr_smo_length(s, zero[i]);
         s->g[zero[i]] = c->f[i];
@@ -235,6 +235,25 @@ static mcr_status check_running(mcr_smo *s, check *c)
     return st || count == 0 ? st : compute_zeros(s, c, count, true);
 }
 
+/* Where no bound on the rounding of kernel values is known, so much is taken for it. */
+#define UNKNOWN_ERROR 1e-12
+
+/* What rounding in double may change in the end. */
+mcr_status mcr_smo_final_error(mcr_smo *s)
+{
+    double size = 0, count = 0;
+    mcr_error r = s->p->k_error[1];
+    mcr_status st = s->whole && s->p->k ? MCR_OK : mcr_gram_error(s->full, true, &r);
+    for (int64_t v = 0; v < s->n; v++) {
+        size += fabs(s->b[v]) * mcr_smo_length(s, v);
+        count += s->b[v] != 0;
+    }
+    double share = (isfinite(r.absolute) ? r.absolute : UNKNOWN_ERROR) + 0.5 * DBL_EPSILON * count;
+    s->result->square_error = share * size * size;
+    s->result->violation_error = 2 * share * size * sqrt(s->largest);
+    return st;
+}
+
 mcr_status mcr_smo_exact_gradient(mcr_smo *s)
 {
     if (s->precise)
@@ -242,7 +261,7 @@ mcr_status mcr_smo_exact_gradient(mcr_smo *s)
     check c = {0};
     mcr_status st = s->rests || s->whole ? mcr_smo_fresh_gradient(s) : MCR_OK;
     if (!st && s->whole && s->p->k)
-        s->rough = s->p->k_error;
+        s->rough = s->p->k_error[0];
     else if (!st)
         st = mcr_smo_count_error(s, s->full);
     if (!st)

@@ -130,6 +130,7 @@ int64_t mcr_smo_list_changes(mcr_smo *s, const double *then);
 /* The gradient in double wherever its error in float could show in the violation, the primal or the
  * dual objective. All become active, as in mcr_smo_fresh_gradient. */
 mcr_status mcr_smo_exact_gradient(mcr_smo *s);
+mcr_status mcr_smo_final_error(mcr_smo *s);
 /* A Gram whose values the gradient gets from now on: its rounding counts. */
 mcr_status mcr_smo_count_error(mcr_smo *s, mcr_gram *gram);
 /* Root of K(x,x). */

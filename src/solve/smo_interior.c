@@ -37,16 +37,16 @@ typedef struct interior {
     int64_t n, parts, rank, wide; /* wide: columns of D */
     int groups;
     part *part, *before; /* before: the last step */
-    mcr_square l, m; /* rows of D; K before, then the matrix of a step */
+    mcr_square l, m;     /* rows of D; K before, then the matrix of a step */
     mcr_design d;
-    double *b, *f, *h, *w;        /* n each: coefficients, D at, right hand side, W */
-    double *at, *step, *jacobi;   /* wide each: L'b and the levels, their step, its scale */
-    double sum[2], rest[2];       /* what the coefficients of a group come to, what they lack */
-    double unit, scale;           /* of K; of the gradient */
+    double *b, *f, *h, *w;      /* n each: coefficients, D at, right hand side, W */
+    double *at, *step, *jacobi; /* wide each: L'b and the levels, their step, its scale */
+    double sum[2], rest[2];     /* what the coefficients of a group come to, what they lack */
+    double unit, scale;         /* of K; of the gradient */
 } interior;
 
-static mcr_status copy_rows(void *self, const int64_t *row, int64_t first, int64_t count, double *to,
-                            int64_t ld)
+static mcr_status copy_rows(void *self, const int64_t *row, int64_t first, int64_t count,
+                            double *to, int64_t ld)
 {
     const interior *t = self;
     for (int64_t i = 0; i < count; i++)
