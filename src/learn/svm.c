@@ -202,8 +202,8 @@ static mcr_status not_separable(const mcr_binary *p, const mcr_svm *s, double di
         count[p->y[i] > 0] += s->b[i] != 0;
     return mcr_fail(p->ctx, MCR_NUMERIC,
                     "svm: not separable with this kernel: a mixture of %lld objects of one class "
-                    "and one of %lld objects of the other meet in feature space (distance %.1e, as "
-                    "near as rounding can tell); use a finite C",
+                    "and one of %lld objects of the other meet in feature space (distance %.1e); "
+                    "use a finite C",
                     (long long)count[1], (long long)count[0], sqrt(fmax(distance2, 0)));
 }
 
