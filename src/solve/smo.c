@@ -509,6 +509,24 @@ static int64_t last_patience(int64_t n)
     return n > LAST_PATIENCE / LAST_EACH ? LAST_EACH * n : LAST_PATIENCE;
 }
 
+static void give_result(mcr_smo *s, mcr_qp_stop stop, double *g)
+{
+    mcr_qp_result *r = s->result;
+    int64_t computed = 0, found = 0;
+    r->stop = stop;
+    memcpy(g, s->g, sizeof *g * (size_t)s->n);
+    memcpy(r->low, s->low, sizeof r->low);
+    memcpy(r->high, s->high, sizeof r->high);
+    if (s->cache)
+        mcr_cache_counts(s->cache, &computed, &found);
+    r->rows += computed;
+    mcr_log(s->ctx, MCR_LOG_DEBUG,
+            "working sets: %lld rounds of up to %lld, %lld steps; rows: %lld computed, %lld "
+            "found; %.3f s",
+            (long long)r->rounds, (long long)s->wanted, (long long)r->steps, (long long)r->rows,
+            (long long)found, mcr_now() - s->began);
+}
+
 static mcr_status solve(mcr *ctx, mcr_gram *gram, const mcr_qp *p, double *b, double *g,
                         mcr_qp_result *result)
 {
@@ -554,35 +572,16 @@ static mcr_status solve(mcr *ctx, mcr_gram *gram, const mcr_qp *p, double *b, do
             stop = MCR_QP_OPTIMAL;
             break;
         }
-        if (result->steps >= s.patience) {
-            stop = stop ? stop : MCR_QP_STUCK;
-            break;
-        }
-        if (stop == MCR_QP_STEPS || stop == MCR_QP_TIME || stop == MCR_QP_INTERRUPTED ||
-            tries >= MOST_VERIFICATIONS) {
+        if ((stop && stop != MCR_QP_STUCK) || tries >= MOST_VERIFICATIONS ||
+            result->steps >= s.patience) {
             stop = stop ? stop : MCR_QP_STUCK;
             break;
         }
     }
     if (!st && gram)
         st = mcr_smo_final_error(&s);
-    if (!st) {
-        result->stop = stop;
-        memcpy(g, s.g, sizeof *g * (size_t)p->n);
-        for (int t = 0; t < s.groups; t++) {
-            result->low[t] = s.low[t];
-            result->high[t] = s.high[t];
-        }
-        int64_t computed = 0, found = 0;
-        if (s.cache)
-            mcr_cache_counts(s.cache, &computed, &found);
-        result->rows += computed;
-        mcr_log(s.ctx, MCR_LOG_DEBUG,
-                "working sets: %lld rounds of up to %lld, %lld steps; rows: %lld computed, %lld "
-                "found; %.3f s",
-                (long long)result->rounds, (long long)s.wanted, (long long)result->steps,
-                (long long)result->rows, (long long)found, mcr_now() - s.began);
-    }
+    if (!st)
+        give_result(&s, stop, g);
     close_solver(&s);
     return st;
 }
