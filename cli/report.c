@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "text.h"
 
@@ -36,17 +37,36 @@ static void say_data(const mcr_report_fit *r)
             r->features ? cli_count_text(features, r->features, "feature") : "", more);
 }
 
+/* Three digits at most, and no zeros at the end: a number is rounded to what is known of it. */
+static const char *short_text(char text[32], double value)
+{
+    char digits[32];
+    snprintf(digits, sizeof digits, value == 0 ? "%.0f" : "%.2e", value);
+    char *e = strchr(digits, 'e'), *end = e;
+    while (e && end > digits && end[-1] == '0')
+        end--;
+    if (e && end > digits && end[-1] == '.')
+        end--;
+    if (e)
+        snprintf(text, 32, "%.*s%s", (int)(end - digits), digits, e);
+    else
+        snprintf(text, 32, "%s", digits);
+    return text;
+}
+
 /* Of several problems some may not have been begun: then sums over the others say nothing. */
 static void say_certificate(const mcr_report_fit *r)
 {
+    char text[32];
     if (r->certificate && isinf(r->value)) {
         cli_say("certified", "no: a part of the problem was not begun");
         return;
     }
     if (r->certificate && isfinite(r->value))
-        cli_say("certified", "%s %.2e, tolerance %.2g", r->certificate, r->value, r->tolerance);
+        cli_say("certified", "%s %s, tolerance %.2g", r->certificate, short_text(text, r->value),
+                r->tolerance);
     if (isfinite(r->primal) && isfinite(r->dual))
-        cli_say("", "primal %.9g, dual %.9g, gap %.2e", r->primal, r->dual, r->gap);
+        cli_say("", "primal %.9g, dual %.9g, gap %s", r->primal, r->dual, short_text(text, r->gap));
 }
 
 static void say_stop(const mcr_report_fit *r)

@@ -3,11 +3,16 @@
  *
  *   min sum |a_j| + sum C_i xi_i,   y_i (sum_j a_j K(x_j, x_i) + bias) >= 1 - xi_i,  xi >= 0
  *
- * A linear program, solved by column generation: only some a_j are in it; with the duals u_i of the
- * rest an absent a_j can help iff |sum_i u_i y_i K(x_j, x_i)| > 1, and the worst ones enter.
+ * A linear program. Its dual is solved,
  *
- * The certificate takes nothing from the linear program but a_j, bias and u_i. The objective is computed
- * from kernel values. The duals are made feasible for the whole program: cut to 0 <= u_i <= C_i, the
+ *   max sum u_i,   |sum_i u_i y_i K(x_j, x_i)| <= 1 for all j,  sum u_i y_i = 0,  0 <= u_i <= C_i
+ *
+ * by row generation: only some j are in it, and those that are violated most enter. It has as many
+ * rows as there are coefficients a_j (the multipliers of these rows) that may differ from 0, few, while
+ * the bounds of the u_i cost the simplex method nothing.
+ *
+ * The certificate takes nothing from the linear program but a_j and u_i. The objective is computed
+ * from kernel values, with the best bias for them. The duals are made feasible for the whole program: cut to 0 <= u_i <= C_i, the
  * heavier class scaled down so that sum u_i y_i = 0, all scaled so that none of the sums above exceeds
  * 1. Then sum u_i is a lower bound of the optimum, whatever the tolerances of the program.
  *
@@ -15,6 +20,7 @@
  */
 #include <math.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "learn/multiclass.h"
@@ -43,47 +49,62 @@ static const mcr_param table[] = {
     {0},
 };
 
-enum { ENTER = 64 }; /* columns a round at most */
+enum { ENTER = 64 }; /* rows that enter at a time, at most */
+
+/* Where the loss of an object, as a function of the bias, begins or ends, and its slope there. */
+typedef struct kink {
+    double at, slope;
+} kink;
 
 typedef struct program {
     mcr_binary *p;
     mcr_lp *lp;
-    int64_t columns; /* a_j in the program */
-    int64_t *object; /* j of each, in pairs of columns behind bias and xi */
+    int64_t rows;    /* a_j in the program */
+    int64_t *object; /* j of each; their rows follow that of the bias */
     unsigned char *in;
     double *row, *price, *u;
     double *v, *kv; /* two vectors beside each other, and K times them */
+    kink *kinks;    /* of the loss as a function of the bias */
     double began;
 } program;
 
-/* The bias (one free column) and the xi. */
-static mcr_status add_fixed(program *g, double C)
-{
-    const mcr_binary *p = g->p;
-    mcr_status s = mcr_lp_add(g->lp, 0, -INFINITY, INFINITY, p->n, NULL, p->y);
-    for (int64_t i = 0; i < p->n && !s; i++) {
-        int row = (int)i;
-        s = mcr_lp_add(g->lp, C * p->weight[i], 0, INFINITY, 1, &row, &(double){1});
-    }
-    return s;
-}
-
-/* Two columns for a_j: its positive and its negative part. */
+/* The row of a_j. */
 static mcr_status add_coefficient(program *g, int64_t j)
 {
     const mcr_binary *p = g->p;
     mcr_rows all = {NULL, 0, p->n}, one = {NULL, j, 1};
     mcr_status s = mcr_gram_block(p->gram, one, all, g->row, p->n);
-    for (int sign = 1; sign >= -1 && !s; sign -= 2) {
-        for (int64_t i = 0; i < p->n; i++)
-            g->row[i] = sign > 0 ? p->y[i] * g->row[i] : -g->row[i];
-        s = mcr_lp_add(g->lp, 1, 0, INFINITY, p->n, NULL, g->row);
+    if (s)
+        return s;
+    for (int64_t i = 0; i < p->n; i++)
+        g->row[i] *= p->y[i];
+    mcr_lp_add(g->lp, -1, 1, g->row);
+    g->in[j] = 1;
+    g->object[g->rows++] = j;
+    return MCR_OK;
+}
+
+static int by_place(const void *a, const void *b)
+{
+    const kink *x = a, *y = b;
+    return (x->at > y->at) - (x->at < y->at);
+}
+
+/* The bias with the least loss for these decision values: the loss is convex and has a kink for each
+ * object, where its margin is 1. */
+static double best_bias(program *g, double C)
+{
+    const mcr_binary *p = g->p;
+    double slope = 0;
+    for (int64_t i = 0; i < p->n; i++) {
+        g->kinks[i] = (kink){p->y[i] - p->f[i], C * p->weight[i]};
+        slope -= p->y[i] > 0 ? C * p->weight[i] : 0;
     }
-    if (!s) {
-        g->in[j] = 1;
-        g->object[g->columns++] = j;
-    }
-    return s;
+    qsort(g->kinks, (size_t)p->n, sizeof *g->kinks, by_place);
+    int64_t i = 0;
+    while (i + 1 < p->n && (slope += g->kinks[i].slope) < 0)
+        i++;
+    return g->kinks[i].at;
 }
 
 /* Makes the duals feasible for the fixed columns: 0 <= u_i <= C_i, both classes of the same sum. */
@@ -115,9 +136,11 @@ static mcr_status certify(program *g, double C, const double *dual)
     mcr_status s = mcr_gram_multiply(p->gram, g->v, 2, g->kv);
     if (s)
         return s;
+    for (int64_t i = 0; i < p->n; i++)
+        p->f[i] = g->kv[2 * i];
+    p->bias = best_bias(g, C);
     p->primal = 0;
     for (int64_t i = 0; i < p->n; i++) {
-        p->f[i] = g->kv[2 * i];
         g->price[i] = g->kv[2 * i + 1];
         largest = fmax(largest, fabs(g->price[i]));
         sum += g->u[i];
@@ -152,13 +175,12 @@ static mcr_status enter_worst(program *g, double least, int64_t *entered)
     return s;
 }
 
-static void take_solution(program *g, const double *x)
+static void take_solution(program *g, const double *multiplier)
 {
     mcr_binary *p = g->p;
-    p->bias = x[0];
     memset(p->coef, 0, sizeof *p->coef * (size_t)p->n);
-    for (int64_t c = 0; c < g->columns; c++)
-        p->coef[g->object[c]] = x[1 + p->n + 2 * c] - x[2 + p->n + 2 * c];
+    for (int64_t r = 0; r < g->rows; r++)
+        p->coef[g->object[r]] = -multiplier[1 + r];
 }
 
 static mcr_status generate(program *g, const params *o)
@@ -166,15 +188,15 @@ static mcr_status generate(program *g, const params *o)
     mcr_binary *p = g->p;
     double limit = p->deadline > 0 ? fmax(p->deadline - g->began, 1e-3) : 0;
     for (;;) {
-        const double *x, *dual;
+        const double *u, *multiplier;
         bool ended;
         int64_t entered;
         double left = limit > 0 ? fmax(limit - (mcr_now() - g->began), 1e-3) : 0;
-        mcr_status s = mcr_lp_solve(g->lp, left, &ended, &x, &dual);
+        mcr_status s = mcr_lp_solve(g->lp, left, &ended, &u, &multiplier);
         if (s)
             return s;
-        take_solution(g, x);
-        if ((s = certify(g, o->C, dual)))
+        take_solution(g, multiplier);
+        if ((s = certify(g, o->C, u)))
             return s;
         p->steps++;
         bool late = limit > 0 && mcr_now() - g->began > limit;
@@ -186,7 +208,7 @@ static mcr_status generate(program *g, const params *o)
                            .step = p->steps,
                            .objective = p->objective,
                            .violation = p->violation,
-                           .active = g->columns,
+                           .active = g->rows,
                            .total = p->n};
         if (p->stop != MCR_STOP_STUCK)
             return MCR_OK;
@@ -214,16 +236,20 @@ static mcr_status solve(const void *values, mcr_binary *p)
     g.u = mcr_alloc(ctx, n, sizeof *g.u);
     g.v = mcr_alloc(ctx, 2 * n, sizeof *g.v);
     g.kv = mcr_alloc(ctx, 2 * n, sizeof *g.kv);
-    bool room = g.object && g.in && g.row && g.price && g.u && g.v && g.kv;
-    mcr_status s = room ? MCR_OK : MCR_NO_MEMORY;
-    for (int64_t i = 0; i < p->n && !s; i++)
-        g.row[i] = 1;
+    g.kinks = mcr_alloc(ctx, n, sizeof *g.kinks);
+    bool enough = g.object && g.in && g.row && g.price && g.u && g.v && g.kv && g.kinks;
+    mcr_status s = enough ? MCR_OK : MCR_NO_MEMORY;
+    for (int64_t i = 0; i < p->n && !s; i++) { /* costs, lower and upper bounds */
+        g.row[i] = -1;
+        g.u[i] = 0;
+        g.price[i] = o->C * p->weight[i];
+    }
     if (!s)
-        s = mcr_lp_open(&g.lp, ctx, p->n, g.row);
-    if (!s)
-        s = add_fixed(&g, o->C);
-    if (!s)
+        s = mcr_lp_open(&g.lp, ctx, p->n, g.row, g.u, g.price);
+    if (!s) {
+        mcr_lp_add(g.lp, 0, 0, p->y);
         s = generate(&g, o);
+    }
     p->tolerance = o->tol;
     mcr_lp_close(g.lp);
     mcr_free(ctx, g.object);
@@ -233,6 +259,7 @@ static mcr_status solve(const void *values, mcr_binary *p)
     mcr_free(ctx, g.u);
     mcr_free(ctx, g.v);
     mcr_free(ctx, g.kv);
+    mcr_free(ctx, g.kinks);
     return s;
 }
 

@@ -66,7 +66,7 @@ void mcr_binary_limits(const mcr_binary *p, mcr_qp *qp)
     qp->seconds = p->deadline > 0 ? fmax(p->deadline - mcr_now(), 1e-3) : 0;
     qp->k = p->k;
     qp->k_ld = p->k_ld;
-    qp->k_error = p->k_error;
+    memcpy(qp->k_error, p->k_error, sizeof qp->k_error);
     qp->exact = p->exact;
 }
 
@@ -168,8 +168,8 @@ static mcr_status solve_one(void *arg, int64_t problem, int worker)
             r->k = j->k;
             r->k_ld = j->k_ld;
         }
-        if (!st && r->k && !j->in->k)
-            st = mcr_gram_error(j->across[worker], false, &r->k_error);
+        for (int precise = 0; precise < 2 && !st && r->k && !j->in->k; precise++)
+            st = mcr_gram_error(j->across[worker], precise, &r->k_error[precise]);
         if (!st)
             st = j->how->solve(j->how->params, r);
         r->k = NULL;

@@ -138,8 +138,9 @@ static mcr_status solve(const void *values, mcr_binary *p)
     p->primal = scale * (0.5 * square - o->nu * total * rho + loss);
     p->dual = -scale * 0.5 * square;
     p->gap = p->primal - p->dual;
+    mcr_svm_keep_known(&s, scale, &p->primal, &p->dual, &p->gap);
     p->objective = -p->dual;
-    p->violation = s.result.violation / rho;
+    p->violation = mcr_svm_known(s.result.violation / rho, s.result.violation_error / rho);
     p->tolerance = o->limits.tol;
     p->stop = mcr_svm_stop(&s);
 done:

@@ -60,7 +60,8 @@ static mcr_status fit(mcr_fitted **out, const mcr_learning *in)
     f->primal = 0.5 * square - o->nu * total * rho + loss;
     f->dual = -0.5 * square;
     f->gap = f->primal - f->dual;
-    f->objective = 0.5 * square;
+    mcr_svm_keep_known(&s, 1, &f->primal, &f->dual, &f->gap);
+    f->objective = -f->dual;
 done:
     mcr_gram_close(gram);
     mcr_svm_close(&s, in->ctx);

@@ -5,10 +5,12 @@
  * The hard margin with a bias is solved as the distance between the convex hulls of the two classes
  * (Bennett and Bredensteiner, 2000), a problem that has a solution in any case: a distance of 0 means
  * that the classes cannot be separated. Without a bias the bound C grows until no coefficient is at
- * it.
+ * it. Both verdicts need evidence beyond what rounding may do: that the classes can be separated, a
+ * margin; that they cannot, two mixtures of objects that meet. Else the answer is not known.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include <float.h>
 #include <math.h>
 #include <stddef.h>
 #include <string.h>
@@ -115,8 +117,9 @@ static void certify(const mcr_svm *s, mcr_binary *p)
     p->primal = 0.5 * square + loss;
     p->dual = linear - 0.5 * square;
     p->gap = p->primal - p->dual;
+    mcr_svm_keep_known(s, 1, &p->primal, &p->dual, &p->gap);
     p->objective = -p->dual;
-    p->violation = s->result.violation;
+    p->violation = mcr_svm_known(s->result.violation, s->result.violation_error);
     p->tolerance = s->qp.tolerance;
     p->steps += s->result.steps;
     p->stop = mcr_svm_stop(s);
@@ -168,13 +171,26 @@ static mcr_status soft_margin(const params *o, mcr_binary *p, double C)
 
 /* ---- hard margin -------------------------------------------------------------------------------*/
 
-static mcr_status largest_diagonal(mcr_binary *p, double *largest)
+/* Without a bias, in units of 1 / |Phi|^2: beyond, the margin is below what rounding can tell. */
+#define MOST_C 1e16
+
+/* Where no bound on the rounding of kernel values is known, so much counts as none. */
+#define UNKNOWN_ERROR 1e-12
+
+/* The largest K(x,x); *error: what rounding may change, at most, in a sum of kernel values in double
+ * times coefficients whose absolute values sum to 1. */
+static mcr_status measure_scale(mcr_binary *p, double *largest, double *error)
 {
     double *k = mcr_alloc(p->ctx, (size_t)p->n, sizeof *k);
+    mcr_error r = {0, 0};
     mcr_status st = k ? mcr_gram_diagonal(p->gram, 0, k) : MCR_NO_MEMORY;
+    if (!st)
+        st = mcr_gram_error(p->gram, true, &r);
     *largest = 0;
     for (int64_t i = 0; i < p->n && !st; i++)
         *largest = fmax(*largest, k[i]);
+    double share = isfinite(r.absolute) ? r.absolute : UNKNOWN_ERROR;
+    *error = (share + (double)p->n * DBL_EPSILON) * *largest;
     mcr_free(p->ctx, k);
     return st;
 }
@@ -195,13 +211,28 @@ static mcr_status not_known(const mcr_binary *p)
 {
     return mcr_fail(p->ctx, MCR_NUMERIC,
                     "svm: after %lld steps it was not known whether the classes can be separated: "
-                    "allow more steps or time, or use a finite C",
+                    "allow more steps or time, scale the data, or use a finite C",
                     (long long)p->steps);
 }
 
+/* How far the classes are apart along w: the lowest g of one above the highest of the other. */
+static double separation(const mcr_svm *s, const mcr_binary *p)
+{
+    double low = INFINITY, high = -INFINITY;
+    for (int64_t i = 0; i < p->n; i++) {
+        if (p->weight[i] == 0)
+            continue;
+        if (p->y[i] > 0)
+            low = fmin(low, s->g[i]);
+        else
+            high = fmax(high, s->g[i]);
+    }
+    return low - high;
+}
+
 /* Coefficients and bias for margins of exactly 1 from the hull problem: with levels u > v of the two
- * groups, w is scaled by 2 / (u - v). */
-static void scale_to_margin(mcr_svm *s, mcr_binary *p, double upper, double lower)
+ * groups, w is scaled by 2 / (u - v), which is returned. */
+static double scale_to_margin(mcr_svm *s, mcr_binary *p, double upper, double lower)
 {
     double factor = 2 / (upper - lower);
     s->bias = -(upper + lower) / (upper - lower);
@@ -210,9 +241,10 @@ static void scale_to_margin(mcr_svm *s, mcr_binary *p, double upper, double lowe
         s->g[i] *= factor;
     }
     s->result.violation *= factor;
+    return factor;
 }
 
-static void certify_hard(mcr_svm *s, mcr_binary *p, double tolerance)
+static void certify_hard(mcr_svm *s, mcr_binary *p, double factor, double tolerance)
 {
     double square = mcr_svm_square(s), linear = 0, worst = 1;
     for (int64_t i = 0; i < p->n; i++) {
@@ -224,8 +256,10 @@ static void certify_hard(mcr_svm *s, mcr_binary *p, double tolerance)
     p->primal = worst > 0 ? 0.5 * square / (worst * worst) : INFINITY;
     p->dual = linear - 0.5 * square;
     p->gap = p->primal - p->dual;
+    /* The coefficients were multiplied by `factor`, and the margin comes from the difference of levels. */
+    mcr_svm_keep_known(s, 4 * factor * factor, &p->primal, &p->dual, &p->gap);
     p->objective = -p->dual;
-    p->violation = s->result.violation;
+    p->violation = mcr_svm_known(s->result.violation, factor * s->result.violation_error);
     p->tolerance = tolerance;
     p->stop = mcr_svm_stop(s);
     if (p->stop == MCR_STOP_OPTIMAL && p->violation > tolerance)
@@ -263,13 +297,13 @@ static void set_hulls(mcr_svm *s, const mcr_binary *p, const double count[2])
 
 static mcr_status hard_margin(const params *o, mcr_binary *p)
 {
-    double largest, count[2] = {0, 0};
+    double largest, error, count[2] = {0, 0};
     mcr_svm s;
     for (int64_t i = 0; i < p->n; i++)
         count[p->y[i] > 0] += p->weight[i] > 0;
     if (count[0] == 0 || count[1] == 0)
         return one_sided(p, count[1] > 0, o->limits.tol);
-    mcr_status st = largest_diagonal(p, &largest);
+    mcr_status st = measure_scale(p, &largest, &error);
     if (!st)
         st = mcr_svm_open(&s, p->ctx, p->n, 2, &o->limits, p->phase);
     if (st)
@@ -278,7 +312,7 @@ static mcr_status hard_margin(const params *o, mcr_binary *p)
     set_hulls(&s, p, count);
     const int64_t most_steps = s.qp.most_steps;
     /* The tolerance that the margin needs depends on the distance, which is not known before. */
-    const double least = 1e-11 * largest;
+    const double least = fmax(2 * error, 1e-300);
     s.qp.tolerance = 1e-3 * o->limits.tol * largest;
     for (;;) {
         st = mcr_qp_solve(p->gram, &s.qp, s.b, s.g, &s.result);
@@ -289,17 +323,15 @@ static mcr_status hard_margin(const params *o, mcr_binary *p)
         double distance2 = mcr_svm_square(&s), needed = 0.5 * o->limits.tol * distance2;
         bool ended = s.result.stop == MCR_QP_TIME || s.result.stop == MCR_QP_INTERRUPTED ||
                      s.result.stop == MCR_QP_STEPS;
-        if (distance2 < least + 4 * s.result.violation && s.qp.tolerance <= least && !ended) {
-            st = not_separable(p, &s, distance2);
-            break;
-        }
+        /* The coefficients' absolute values sum to 2. */
+        bool apart = separation(&s, p) > 4 * error, meet = distance2 <= 4 * error;
         if (ended || s.qp.tolerance <= needed || s.qp.tolerance <= least) {
-            if (!(upper > lower)) {
-                st = ended ? not_known(p) : not_separable(p, &s, distance2);
+            if (!apart || !(upper > lower)) {
+                st = meet && !ended ? not_separable(p, &s, distance2) : not_known(p);
                 break;
             }
-            scale_to_margin(&s, p, upper, lower);
-            certify_hard(&s, p, o->limits.tol);
+            double factor = scale_to_margin(&s, p, upper, lower);
+            certify_hard(&s, p, factor, o->limits.tol);
             break;
         }
         s.qp.tolerance = fmax(fmin(0.01 * s.qp.tolerance, needed), least);
@@ -321,22 +353,29 @@ static double nearness(const mcr_binary *p, double largest)
     return sum > 0 && largest > 0 ? sqrt(fmax(square, 0) / largest) / sum : 0;
 }
 
-/* Without a bias: C grows until no coefficient is at it. With coefficients beyond 1e6 / |Phi|^2 the
- * margin would be below a thousandth of the objects' length: that counts as not separable. */
+/* Without a bias: C grows until no coefficient is at it, or the mixture is as near to the origin as
+ * rounding can tell. No margin is larger than the mixture's distance from there. */
 static mcr_status hard_margin_through_origin(const params *o, mcr_binary *p)
 {
-    double largest = 0, *start = mcr_alloc(p->ctx, (size_t)p->n, sizeof *start);
-    mcr_status st = start ? largest_diagonal(p, &largest) : MCR_NO_MEMORY;
+    double largest = 0, error = 0, *start = mcr_alloc(p->ctx, (size_t)p->n, sizeof *start);
+    mcr_status st = start ? measure_scale(p, &largest, &error) : MCR_NO_MEMORY;
     double unit = 1 / fmax(largest, 1e-300);
     for (double C = 100 * unit; !st; C *= 100) {
         int64_t at_bound = 0;
         st = soft_margin(o, p, C);
         for (int64_t i = 0; i < p->n && !st; i++)
             at_bound += p->weight[i] > 0 && fabs(p->coef[i]) >= C * p->weight[i];
-        if (st || at_bound == 0 || p->stop != MCR_STOP_OPTIMAL)
+        bool ended = p->stop == MCR_STOP_TIME || p->stop == MCR_STOP_STEPS ||
+                     p->stop == MCR_STOP_INTERRUPTED;
+        if (st || at_bound == 0 || ended)
             break;
         double near = nearness(p, largest);
-        if (C >= 1e6 * unit || near < 1e-4) {
+        bool meet = near * near * largest <= 4 * error;
+        if (!meet && (p->stop != MCR_STOP_OPTIMAL || C >= MOST_C * unit)) {
+            st = not_known(p);
+            break;
+        }
+        if (meet) {
             st = mcr_fail(
                 p->ctx, MCR_NUMERIC,
                 "svm: not separable through the origin with this kernel: %lld objects "

@@ -101,6 +101,26 @@ double mcr_svm_square(const mcr_svm *svm)
     return sum;
 }
 
+double mcr_svm_known(double value, double error)
+{
+    if (!(error > 0) || !isfinite(value) || !isfinite(error))
+        return value;
+    double digits = ceil(log10(error)), unit = pow(10, fabs(digits));
+    /* Powers of ten from 1 up are exact, and so is what is divided by them to the last bit. */
+    double known = digits < 0 ? rint(value * unit) / unit : rint(value / unit) * unit;
+    return isfinite(known) ? known : value;
+}
+
+void mcr_svm_keep_known(const mcr_svm *svm, double unit, double *primal, double *dual, double *gap)
+{
+    /* The loss adds as much as the square at most; the sums are those of n numbers. */
+    double error = 1.5 * svm->result.square_error +
+                   (double)svm->qp.n * 1e-16 * (fabs(*primal) + fabs(*dual)) / unit;
+    *primal = mcr_svm_known(*primal, unit * error);
+    *dual = mcr_svm_known(*dual, unit * error);
+    *gap = fmax(mcr_svm_known(*primal - *dual, unit * error), 0);
+}
+
 mcr_stop mcr_svm_stop(const mcr_svm *svm)
 {
     switch (svm->result.stop) {
@@ -278,7 +298,7 @@ mcr_status mcr_svm_finish(mcr_fitted **out, const mcr_learning *in, const mcr_sv
         f->offset[0] = bias;
         f->iterations = svm->result.steps;
         f->certificate = "KKT violation";
-        f->value = svm->result.violation;
+        f->value = mcr_svm_known(svm->result.violation, svm->result.violation_error);
         f->tolerance = svm->qp.tolerance;
         f->stop = mcr_svm_stop(svm);
         *out = f;

@@ -50,6 +50,10 @@ double mcr_svm_level(const mcr_svm *svm, int group);
 /* The same from features; w: one weight each, to be filled. */
 mcr_status mcr_svm_solve_linear(mcr_svm *svm, const mcr_design *design, double *w);
 double mcr_svm_square(const mcr_svm *svm); /* b'Kb */
+/* A number without the decimals that an error of that size leaves unknown. */
+double mcr_svm_known(double value, double error);
+/* The same for objectives of the problem, in units of `unit`. */
+void mcr_svm_keep_known(const mcr_svm *svm, double unit, double *primal, double *dual, double *gap);
 mcr_stop mcr_svm_stop(const mcr_svm *svm);
 
 /* How many objects there are, each counted by its weight. */

@@ -81,6 +81,7 @@ static void certify(mcr_fitted *f, const mcr_svm *s, const params *o)
     f->primal = 0.5 * square + loss;
     f->dual = linear - o->epsilon * size - 0.5 * square;
     f->gap = f->primal - f->dual;
+    mcr_svm_keep_known(s, 1, &f->primal, &f->dual, &f->gap);
     f->objective = -f->dual;
 }
 

@@ -12,21 +12,27 @@
 #include <limits.h>
 #include <math.h>
 
+/* Largest violation of a bound, and of the sign of a slope. */
+#define TOLERANCE 1e-9
+
 /* The functions of CLP that are used. */
 #define CLP_FUNCTIONS                                                                              \
     CLP(newModel)                                                                                  \
     CLP(deleteModel)                                                                               \
     CLP(resize)                                                                                    \
-    CLP(addColumns)                                                                                \
-    CLP(primal)                                                                                    \
+    CLP(addRows)                                                                                   \
+    CLP(dual)                                                                                      \
     CLP(status)                                                                                    \
     CLP(scaling)                                                                                   \
     CLP(primalColumnSolution)                                                                      \
     CLP(dualRowSolution)                                                                           \
     CLP(setLogLevel)                                                                               \
     CLP(setMaximumSeconds)                                                                         \
-    CLP(rowLower)                                                                                  \
-    CLP(rowUpper)
+    CLP(setPrimalTolerance)                                                                        \
+    CLP(setDualTolerance)                                                                          \
+    CLP(columnLower)                                                                               \
+    CLP(columnUpper)                                                                               \
+    CLP(objective)
 
 struct mcr_lp {
     mcr *ctx;
@@ -35,8 +41,8 @@ struct mcr_lp {
     CLP_FUNCTIONS
 #undef CLP
     Clp_Simplex *model;
-    int rows;
-    int *every_row;
+    int columns;
+    int *every_column;
 };
 
 static mcr_status load(mcr_lp *lp)
@@ -54,19 +60,20 @@ static mcr_status load(mcr_lp *lp)
     return MCR_OK;
 }
 
-mcr_status mcr_lp_open(mcr_lp **out, mcr *ctx, int64_t rows, const double *lower)
+mcr_status mcr_lp_open(mcr_lp **out, mcr *ctx, int64_t columns, const double *cost,
+                       const double *low, const double *high)
 {
     *out = NULL;
-    if (rows > INT_MAX / 2)
-        return mcr_fail(ctx, MCR_BAD_DATA, "a linear program of %lld rows is too large",
-                        (long long)rows);
+    if (columns > INT_MAX / 2)
+        return mcr_fail(ctx, MCR_BAD_DATA, "a linear program of %lld columns is too large",
+                        (long long)columns);
     mcr_lp *lp = mcr_alloc_zero(ctx, 1, sizeof *lp);
     if (!lp)
         return MCR_NO_MEMORY;
     lp->ctx = ctx;
-    lp->rows = (int)rows;
+    lp->columns = (int)columns;
     mcr_status s = load(lp);
-    if (!s && !(lp->every_row = mcr_alloc(ctx, (size_t)rows, sizeof *lp->every_row)))
+    if (!s && !(lp->every_column = mcr_alloc(ctx, (size_t)columns, sizeof *lp->every_column)))
         s = MCR_NO_MEMORY;
     if (!s && !(lp->model = lp->newModel()))
         s = mcr_fail(ctx, MCR_NO_MEMORY, "CLP has no memory");
@@ -78,11 +85,14 @@ mcr_status mcr_lp_open(mcr_lp **out, mcr *ctx, int64_t rows, const double *lower
     /* CLP would scale by the geometric mean of a row's or column's entries. Kernel values go down to
      * 1e-300, which makes such factors absurd and its tolerances mean nothing. */
     lp->scaling(lp->model, 0);
-    lp->resize(lp->model, lp->rows, 0);
-    for (int i = 0; i < lp->rows; i++) {
-        lp->every_row[i] = i;
-        lp->rowLower(lp->model)[i] = lower[i];
-        lp->rowUpper(lp->model)[i] = DBL_MAX;
+    lp->setPrimalTolerance(lp->model, TOLERANCE);
+    lp->setDualTolerance(lp->model, TOLERANCE);
+    lp->resize(lp->model, 0, lp->columns);
+    for (int i = 0; i < lp->columns; i++) {
+        lp->every_column[i] = i;
+        lp->columnLower(lp->model)[i] = low[i];
+        lp->columnUpper(lp->model)[i] = high[i];
+        lp->objective(lp->model)[i] = cost[i];
     }
     *out = lp;
     return MCR_OK;
@@ -96,20 +106,14 @@ void mcr_lp_close(mcr_lp *lp)
         lp->deleteModel(lp->model);
     if (lp->library)
         dlclose(lp->library);
-    mcr_free(lp->ctx, lp->every_row);
+    mcr_free(lp->ctx, lp->every_column);
     mcr_free(lp->ctx, lp);
 }
 
-mcr_status mcr_lp_add(mcr_lp *lp, double cost, double low, double high, int64_t entries,
-                      const int *row, const double *value)
+void mcr_lp_add(mcr_lp *lp, double lower, double upper, const double *value)
 {
-    CoinBigIndex start[2] = {0, (CoinBigIndex)entries};
-    if (low == -INFINITY)
-        low = -DBL_MAX;
-    if (high == INFINITY)
-        high = DBL_MAX;
-    lp->addColumns(lp->model, 1, &low, &high, &cost, start, row ? row : lp->every_row, value);
-    return MCR_OK;
+    CoinBigIndex start[2] = {0, (CoinBigIndex)lp->columns};
+    lp->addRows(lp->model, 1, &lower, &upper, start, lp->every_column, value);
 }
 
 mcr_status mcr_lp_solve(mcr_lp *lp, double seconds, bool *ended, const double **x,
@@ -117,7 +121,7 @@ mcr_status mcr_lp_solve(mcr_lp *lp, double seconds, bool *ended, const double **
 {
     if (seconds > 0)
         lp->setMaximumSeconds(lp->model, seconds);
-    lp->primal(lp->model, 0);
+    lp->dual(lp->model, 0);
     int status = lp->status(lp->model);
     *ended = status == 0;
     if (status != 0 && status != 3)
@@ -132,10 +136,13 @@ mcr_status mcr_lp_solve(mcr_lp *lp, double seconds, bool *ended, const double **
 
 #else
 
-mcr_status mcr_lp_open(mcr_lp **out, mcr *ctx, int64_t rows, const double *lower)
+mcr_status mcr_lp_open(mcr_lp **out, mcr *ctx, int64_t columns, const double *cost,
+                       const double *low, const double *high)
 {
-    (void)rows;
-    (void)lower;
+    (void)columns;
+    (void)cost;
+    (void)low;
+    (void)high;
     *out = NULL;
     return mcr_fail(ctx, MCR_IO,
                     "linear programs need CLP, and this Mercer was built without it: install "
@@ -147,17 +154,12 @@ void mcr_lp_close(mcr_lp *lp)
     (void)lp;
 }
 
-mcr_status mcr_lp_add(mcr_lp *lp, double cost, double low, double high, int64_t entries,
-                      const int *row, const double *value)
+void mcr_lp_add(mcr_lp *lp, double lower, double upper, const double *value)
 {
     (void)lp;
-    (void)cost;
-    (void)low;
-    (void)high;
-    (void)entries;
-    (void)row;
+    (void)lower;
+    (void)upper;
     (void)value;
-    return MCR_BAD_CALL;
 }
 
 mcr_status mcr_lp_solve(mcr_lp *lp, double seconds, bool *ended, const double **x,

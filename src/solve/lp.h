@@ -1,9 +1,9 @@
 /* lp.h (internal): linear programs, by CLP where it is installed.
  *
- *   min cost'x,  A x >= lower,  low <= x <= high
+ *   min cost'x,  lower <= A x <= upper,  low <= x <= high
  *
- * Columns are added one by one, and each solve starts from the last solution: made for column
- * generation. CLP (coinor-libclp1) is loaded when the first program is opened, so that nothing else
+ * Rows are added one by one, and each solve starts from the last solution, by the dual simplex method:
+ * made for programs whose rows are too many to be all there. CLP (coinor-libclp1) is loaded when the first program is opened, so that nothing else
  * depends on it; without it mcr_lp_open says what to install.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -15,13 +15,14 @@
 
 typedef struct mcr_lp mcr_lp;
 
-mcr_status mcr_lp_open(mcr_lp **out, mcr *ctx, int64_t rows, const double *lower);
+/* A program without rows. */
+mcr_status mcr_lp_open(mcr_lp **out, mcr *ctx, int64_t columns, const double *cost,
+                       const double *low, const double *high);
 void mcr_lp_close(mcr_lp *lp); /* NULL allowed */
-/* A column with entries in the given rows (row NULL: in all, value one a row). */
-mcr_status mcr_lp_add(mcr_lp *lp, double cost, double low, double high, int64_t entries,
-                      const int *row, const double *value);
-/* Solves; *ended is false when `seconds` (0: no limit) were not enough. x: a value a column, dual: a
- * value a row (>= 0). Borrowed until the next call. */
+/* A row with one value for each column. */
+void mcr_lp_add(mcr_lp *lp, double lower, double upper, const double *value);
+/* Solves; *ended is false when `seconds` (0: no limit) were not enough. x: one value per column, dual:
+ * one per row, so that cost - A'dual is the slope of x. Borrowed until the next call. */
 mcr_status mcr_lp_solve(mcr_lp *lp, double seconds, bool *ended, const double **x,
                         const double **dual);
 

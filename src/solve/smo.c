@@ -28,6 +28,13 @@ enum {
     FRUITLESS_ROUNDS = 3,
     WHOLE_STEPS = 50000, /* between looks at the limits when the working set is everything */
     MOST_VERIFICATIONS = 8,
+    /* Steps, and so many for each object, before few objects get another method, and twice that after
+     * it; steps, or so many for each object, that more of them may take. */
+    FIRST_PATIENCE = 200000,
+    PATIENCE_EACH = 500,
+    LAST_PATIENCE = 10000000,
+    LAST_EACH = 100,
+    INTERIOR_OBJECTS = 1500,
     DEFAULT_CACHE = 256 << 20
 };
 
@@ -239,12 +246,14 @@ static mcr_status open_solver(mcr_smo *s, mcr *ctx, mcr_gram *gram, const mcr_qp
  * only steers the rounds: the certificate does not rest on it. */
 static double rounding(const mcr_smo *s, double *objective)
 {
-    double squares = 0, unit = s->precise ? 1e-16 : 1e-7;
+    double squares = 0, most = 0, unit = s->precise ? 1e-16 : 1e-7;
     for (int64_t v = 0; v < s->n; v++)
-        squares += s->b[v] * s->b[v];
+        most = fmax(most, fabs(s->b[v]));
+    for (int64_t v = 0; v < s->n && most > 0; v++)
+        squares += (s->b[v] / most) * (s->b[v] / most);
     if (objective)
-        *objective = unit * squares * s->largest;
-    return unit * sqrt(squares) * s->largest;
+        *objective = unit * squares * most * (most * s->largest);
+    return unit * sqrt(squares) * (most * s->largest);
 }
 
 /* What the violation must be for the optimality conditions to hold in spite of rounding, the largest
@@ -268,7 +277,7 @@ static double objective(const mcr_smo *s)
     return sum;
 }
 
-/* *large: values whose products float cannot hold. */
+/* *large: values whose products float cannot hold (or which are too small for it). */
 static mcr_status look_at_diagonal(mcr_smo *s, bool *large)
 {
     s->largest = 0;
@@ -280,7 +289,7 @@ static mcr_status look_at_diagonal(mcr_smo *s, bool *large)
                             (long long)v + 1);
         s->largest = fmax(s->largest, fabs(s->diagonal[v]));
     }
-    *large = s->largest > 1e18;
+    *large = s->largest > 1e18 || s->largest < 1e-18;
     return MCR_OK;
 }
 
@@ -292,6 +301,8 @@ static mcr_qp_stop look_at_limits(mcr_smo *s, double violation)
         return MCR_QP_STEPS;
     if (s->p->seconds > 0 && now - s->began > s->p->seconds)
         return MCR_QP_TIME;
+    if (s->result->steps >= s->patience)
+        return MCR_QP_STUCK;
     if (!s->p->phase || now - s->told < 0.05)
         return MCR_QP_OPTIMAL;
     s->told = now;
@@ -307,6 +318,12 @@ static mcr_qp_stop look_at_limits(mcr_smo *s, double violation)
         .total = s->n,
     };
     return mcr_report(s->ctx, &at) ? MCR_QP_INTERRUPTED : MCR_QP_OPTIMAL;
+}
+
+bool mcr_smo_is_over(mcr_smo *s)
+{
+    mcr_qp_stop stop = look_at_limits(s, s->result->violation);
+    return stop == MCR_QP_TIME || stop == MCR_QP_INTERRUPTED;
 }
 
 /* Rounds until the running gradient satisfies the conditions on the whole set, or a limit. */
@@ -449,6 +466,30 @@ static mcr_status verify_trial(mcr_smo *s, bool *good)
     return MCR_OK;
 }
 
+/* Another method, in double, where steps make no progress: kept if it comes nearer to the optimum. *good:
+ * it does so within the tolerance. */
+static mcr_status try_interior(mcr_smo *s, bool *good)
+{
+    double *b = mcr_alloc(s->ctx, (size_t)s->n, sizeof *b), before = s->result->violation;
+    bool found = false;
+    mcr_status st = b ? mcr_smo_interior(s, b, &found) : MCR_NO_MEMORY;
+    for (int64_t v = 0; v < s->n && found && !st; v++) {
+        double mine = s->b[v];
+        s->b[v] = fmin(fmax(b[v], s->p->lo[v]), s->p->hi[v]);
+        b[v] = mine;
+    }
+    if (found && !st)
+        st = verify(s, good);
+    if (found && !st && !(s->result->violation < before)) {
+        memcpy(s->b, b, sizeof *b * (size_t)s->n);
+        st = verify(s, good);
+    }
+    mcr_log(s->ctx, MCR_LOG_DEBUG, "interior point method: violation %.2e, before %.2e",
+            s->result->violation, before);
+    mcr_free(s->ctx, b);
+    return st;
+}
+
 /* Whether slopes in float can be told apart to the tolerance. */
 static bool floats_can(const mcr_qp *p)
 {
@@ -456,6 +497,34 @@ static bool floats_can(const mcr_qp *p)
     for (int64_t v = 0; v < p->n; v++)
         most = fmax(most, fabs(p->z[v]));
     return p->tolerance >= FLOAT_SLOPES * most;
+}
+
+static int64_t first_patience(int64_t n)
+{
+    return FIRST_PATIENCE + PATIENCE_EACH * n;
+}
+
+static int64_t last_patience(int64_t n)
+{
+    return n > LAST_PATIENCE / LAST_EACH ? LAST_EACH * n : LAST_PATIENCE;
+}
+
+static void give_result(mcr_smo *s, mcr_qp_stop stop, double *g)
+{
+    mcr_qp_result *r = s->result;
+    int64_t computed = 0, found = 0;
+    r->stop = stop;
+    memcpy(g, s->g, sizeof *g * (size_t)s->n);
+    memcpy(r->low, s->low, sizeof r->low);
+    memcpy(r->high, s->high, sizeof r->high);
+    if (s->cache)
+        mcr_cache_counts(s->cache, &computed, &found);
+    r->rows += computed;
+    mcr_log(s->ctx, MCR_LOG_DEBUG,
+            "working sets: %lld rounds of up to %lld, %lld steps; rows: %lld computed, %lld "
+            "found; %.3f s",
+            (long long)r->rounds, (long long)s->wanted, (long long)r->steps, (long long)r->rows,
+            (long long)found, mcr_now() - s->began);
 }
 
 static mcr_status solve(mcr *ctx, mcr_gram *gram, const mcr_qp *p, double *b, double *g,
@@ -475,6 +544,8 @@ static mcr_status solve(mcr *ctx, mcr_gram *gram, const mcr_qp *p, double *b, do
     bool can = gram || (floats_can(p) && !large);
     mcr_qp_stop stop = can ? MCR_QP_OPTIMAL : MCR_QP_STUCK;
     result->violation = INFINITY;
+    bool tried = false; /* the other method */
+    s.patience = p->n <= INTERIOR_OBJECTS ? first_patience(p->n) : last_patience(p->n);
     for (int tries = 1; !st && can; tries++) {
         if ((st = s.whole ? whole_rounds(&s, &stop) : rounds(&s, &stop)))
             break;
@@ -491,33 +562,26 @@ static mcr_status solve(mcr *ctx, mcr_gram *gram, const mcr_qp *p, double *b, do
             st = open_precision(&s, true);
         if (!st)
             st = verify(&s, &good);
+        if (!st && !good && stop == MCR_QP_STUCK && p->n <= INTERIOR_OBJECTS && !tried) {
+            tried = true;
+            st = try_interior(&s, &good);
+            s.patience = result->steps + 2 * first_patience(p->n);
+            tries = 1;
+        }
         if (good) {
             stop = MCR_QP_OPTIMAL;
             break;
         }
-        if (stop == MCR_QP_STEPS || stop == MCR_QP_TIME || stop == MCR_QP_INTERRUPTED ||
-            tries >= MOST_VERIFICATIONS) {
+        if ((stop && stop != MCR_QP_STUCK) || tries >= MOST_VERIFICATIONS ||
+            result->steps >= s.patience) {
             stop = stop ? stop : MCR_QP_STUCK;
             break;
         }
     }
-    if (!st) {
-        result->stop = stop;
-        memcpy(g, s.g, sizeof *g * (size_t)p->n);
-        for (int t = 0; t < s.groups; t++) {
-            result->low[t] = s.low[t];
-            result->high[t] = s.high[t];
-        }
-        int64_t computed = 0, found = 0;
-        if (s.cache)
-            mcr_cache_counts(s.cache, &computed, &found);
-        result->rows += computed;
-        mcr_log(s.ctx, MCR_LOG_DEBUG,
-                "working sets: %lld rounds of up to %lld, %lld steps; rows: %lld computed, %lld "
-                "found; %.3f s",
-                (long long)result->rounds, (long long)s.wanted, (long long)result->steps,
-                (long long)result->rows, (long long)found, mcr_now() - s.began);
-    }
+    if (!st && gram)
+        st = mcr_smo_final_error(&s);
+    if (!st)
+        give_result(&s, stop, g);
     close_solver(&s);
     return st;
 }

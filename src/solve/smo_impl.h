@@ -3,6 +3,7 @@
  * smo.c         the rounds, limits, verification
  * smo_active.c  slopes, gradient, the active set
  * smo_certify.c the gradient that the certificate rests on
+ * smo_interior.c  small problems on which steps make no progress
  * smo_set.c     the working set and its block of K
  * smo_inner.c   the working set's own problem
  *
@@ -84,6 +85,7 @@ typedef struct mcr_smo {
     double low[2], high[2], middle[2];
     int64_t places; /* slots and the null object, rounded up */
     mcr_qp_result *result;
+    int64_t patience; /* steps that it may take without reaching the tolerance */
     double began, told;
 } mcr_smo;
 
@@ -128,6 +130,7 @@ int64_t mcr_smo_list_changes(mcr_smo *s, const double *then);
 /* The gradient in double wherever its error in float could show in the violation, the primal or the
  * dual objective. All become active, as in mcr_smo_fresh_gradient. */
 mcr_status mcr_smo_exact_gradient(mcr_smo *s);
+mcr_status mcr_smo_final_error(mcr_smo *s);
 /* A Gram whose values the gradient gets from now on: its rounding counts. */
 mcr_status mcr_smo_count_error(mcr_smo *s, mcr_gram *gram);
 /* Root of K(x,x). */
@@ -138,6 +141,11 @@ static inline double mcr_smo_length(const mcr_smo *s, int64_t object)
 /* g += K times the changes listed in object_list and coef, from a K that is there. */
 mcr_status mcr_smo_add_stored(mcr_smo *s, const double *coef, int64_t count, double *g);
 void mcr_smo_free_rests(mcr_smo *s);
+/* The same problem by an interior point method, in double, for few objects: its solution goes to b, of
+ * which s->b has the sums, if it is *found. */
+mcr_status mcr_smo_interior(mcr_smo *s, double *b, bool *found);
+/* Whether time is over or the user wants to stop. */
+bool mcr_smo_is_over(mcr_smo *s);
 /* Shrinks if it pays. */
 mcr_status mcr_smo_consider_shrinking(mcr_smo *s);
 /* Back to the whole set: the rests get the gradient of all that changed since they left. */

@@ -18,9 +18,6 @@
 
 #include "linalg/simd.h"
 
-/* Curvature where it is not positive: as LIBSVM takes it for kernels that are not PSD. */
-#define TAU 1e-12
-
 typedef struct extreme {
     real low, high; /* lowest g + up, highest g + down */
     int64_t at;     /* member of low */
@@ -93,7 +90,7 @@ INLINE int64_t partner(const mcr_smo_block *s, int t, int64_t i, real low)
     at = here - here - 1;
     for (int64_t m = 0; m < s->members; m += LANES) {
         vreal gap = larger(load(g + m) + load(down + m) - low, splat(0));
-        vreal curve = larger(kii + load(diagonal + m) - 2 * load(ki + m), splat((real)TAU));
+        vreal curve = larger(kii + load(diagonal + m) - 2 * load(ki + m), splat((real)s->tau));
         vreal gain = gap * gap * about_reciprocal(curve);
         vwhole more = (vwhole)(gain > best);
         best = choose(more, gain, best);
@@ -143,7 +140,7 @@ INLINE double move(mcr_smo_block *s, int64_t i, int64_t j, double slope)
 {
     const real *diagonal = s->diagonal, *ki = (const real *)s->k + i * s->ld;
     double curve = (double)diagonal[i] + (double)diagonal[j] - 2 * (double)ki[j];
-    double step = slope / (curve > TAU ? curve : TAU), stop_i, stop_j;
+    double step = slope / (curve > s->tau ? curve : s->tau), stop_i, stop_j;
     double most_i = room_up(s, i, &stop_i), most_j = room_down(s, j, &stop_j);
     double most = most_i < most_j ? most_i : most_j;
     if (step > most)

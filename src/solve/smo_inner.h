@@ -25,6 +25,7 @@ typedef struct mcr_smo_block {
     const double *lo, *hi;
     double epsilon;
     double tolerance;
+    double tau; /* curvature where it is not positive */
     int64_t most_steps;
     /* Rows that are made when they are first used: called with a member whose row is not `there`. NULL:
      * all rows are. */

@@ -405,6 +405,8 @@ int64_t mcr_smo_solve_block(mcr_smo *s, double tolerance, int64_t most_steps)
     s->block.groups = s->groups;
     s->block.group = s->slot_group;
     s->block.tolerance = tolerance;
+    /* As LIBSVM takes it for kernels that are not PSD, but small beside small values, too. */
+    s->block.tau = 1e-12 * fmin(s->largest, 1);
     s->block.most_steps = most_steps;
     int64_t steps = s->run(&s->block);
     s->result->steps += steps;
