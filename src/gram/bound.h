@@ -17,6 +17,7 @@ typedef struct mcr_gram_bound {
     mcr_scratch **scratch;              /* one per worker */
     struct mcr_vectors_batch *batch[2]; /* rows packed for passes, by precision; NULL: not yet */
     int workers;
+    double value_work; /* mcr_gram_work, once a pass has asked for it; 0: not yet */
     bool shares; /* the binding is another Gram's */
 } mcr_gram_bound;
 

@@ -17,7 +17,7 @@ typedef struct pass_job {
     mcr_gram_bound *gram;
     const mcr_gram_pass *pass;
     const mcr_tile_kit *kit;
-    int64_t cols; /* of a chunk, in a general expression */
+    int64_t cols; /* of a chunk */
 } pass_job;
 
 /* Rows of a tile in a general expression: small, so that its scratch tiles stay in the cache. */
@@ -66,18 +66,20 @@ static mcr_status pass_chunk(void *arg, int64_t item, int worker)
 /* Columns of one item: enough of them that handing out costs nothing, few enough that their panels
  * stay in the second-level cache while all rows run over them. */
 enum { FUSED_COLS = 512 };
+/* Fewer multiply-adds than these take less time than waking another worker. */
+#define ALONE_WORK 4e5
 
 static mcr_status fused_chunk(void *arg, int64_t item, int worker)
 {
     const pass_job *job = arg;
     const mcr_gram_pass *p = job->pass;
-    int64_t j = item * FUSED_COLS, n = job->gram->base.cols;
+    int64_t j = item * job->cols, n = job->gram->base.cols;
     return mcr_vectors_run(job->gram->batch[p->precise],
                            &(mcr_vectors_job){
                                .first = j,
-                               .count = n - j < FUSED_COLS ? n - j : FUSED_COLS,
+                               .count = n - j < job->cols ? n - j : job->cols,
                                .row = p->row,
-                               .stream = p->row != NULL,
+                               .stream = p->row != NULL && !p->soon,
                                .coef = p->outputs ? p->coef : NULL,
                                .rough = p->rough,
                                .f = p->f,
@@ -95,7 +97,11 @@ static mcr_status fused_pass(pass_job *job)
     mcr_status s = mcr_gram_bound_batch(&batch, job->gram, job->pass->x, job->pass->precise);
     if (s)
         return s;
-    return mcr_parallel(g->ctx, (g->cols + FUSED_COLS - 1) / FUSED_COLS, fused_chunk, job);
+    if (job->gram->value_work == 0)
+        job->gram->value_work = mcr_gram_work(g);
+    double values = (double)job->pass->x.count * (double)g->cols;
+    job->cols = values * job->gram->value_work < ALONE_WORK ? g->cols : FUSED_COLS;
+    return mcr_parallel(g->ctx, (g->cols + job->cols - 1) / job->cols, fused_chunk, job);
 }
 
 mcr_status mcr_gram_bound_rows(mcr_gram *g, const mcr_gram_pass *pass)

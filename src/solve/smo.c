@@ -48,6 +48,7 @@ enum {
 
 static void close_precision(mcr_smo *s)
 {
+    mcr_smo_close_rows(s);
     mcr_cache_close(s->cache);
     mcr_budget_give(s->ctx, s->taken);
     s->taken = 0;
@@ -80,6 +81,8 @@ static mcr_status fill_whole(mcr_smo *s)
     if (st)
         return st;
     s->taken = (size_t)(s->places * ld) * s->real;
+    if (!mcr_gram_is_slow(s->full)) /* of slow values no symmetric one should be computed twice */
+        return mcr_smo_open_rows(s);
     if (!(s->k = mcr_alloc(s->ctx, (size_t)(s->places * ld), s->real)))
         return MCR_NO_MEMORY;
     s->block.k = s->k;
@@ -380,6 +383,8 @@ static mcr_status whole_rounds(mcr_smo *s, mcr_qp_stop *stop)
             most = left;
         s->result->rounds++;
         int64_t steps = mcr_smo_solve_block(s, INNER_LEAST * s->p->tolerance, most);
+        if (s->row_status)
+            return s->row_status;
         for (int64_t v = 0; v < s->n; v++) {
             double g = s->precise ? ((const double *)s->block.g)[v]
                                   : (double)((const float *)s->block.g)[v];
