@@ -119,10 +119,32 @@ static double norm_from(const mcr_vectors *v, const mcr_vector *x, const double 
     return sum;
 }
 
-static int ascending(const void *a, const void *b)
+/* The value that would be at place k if they were sorted (Hoare's selection); changes their order. */
+static double in_order(double *value, int64_t n, int64_t k)
 {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
+    int64_t left = 0, right = n - 1;
+    while (left < right) {
+        double pivot = value[left + (right - left) / 2];
+        int64_t i = left, j = right;
+        while (i <= j) {
+            while (value[i] < pivot)
+                i++;
+            while (value[j] > pivot)
+                j--;
+            if (i <= j) {
+                double t = value[i];
+                value[i++] = value[j];
+                value[j--] = t;
+            }
+        }
+        if (k > j && k < i)
+            break;
+        if (k <= j)
+            right = j;
+        else
+            left = i;
+    }
+    return value[k];
 }
 
 /* The median and largest squared norm of the sample. room: SAMPLE numbers. */
@@ -138,9 +160,10 @@ static void sample_norms(const mcr_vectors *v, const double *m, double *room, do
         mcr_vector z = mcr_vectors_object(v, 1, sampled(f, t, n));
         room[t] = norm_from(v, &z, m, m2);
     }
-    qsort(room, (size_t)n, sizeof *room, ascending);
-    *median = n ? room[n / 2] : 0;
-    *largest = n ? room[n - 1] : 0;
+    *largest = 0;
+    for (int64_t t = 0; t < n; t++)
+        *largest = room[t] > *largest ? room[t] : *largest;
+    *median = n ? in_order(room, n, n / 2) : 0;
 }
 
 /* Whether distances between objects with such norms are good enough in float without more ado. */

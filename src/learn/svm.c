@@ -119,6 +119,7 @@ static void certify(const mcr_svm *s, mcr_binary *p)
     p->violation = s->result.violation;
     p->tolerance = s->qp.tolerance;
     p->steps += s->result.steps;
+    p->rows = s->result.rows;
     p->stop = mcr_svm_stop(s);
     p->bias = s->bias;
     memcpy(p->coef, s->b, sizeof *p->coef * (size_t)p->n);

@@ -159,6 +159,12 @@ static bool fits_budget(mcr *ctx, int64_t n)
     return bytes < 0.5 * (double)mcr_budget_left(ctx);
 }
 
+bool mcr_qp_makes_rows(const mcr_gram *gram, int64_t n)
+{
+    return n <= WHOLE_OBJECTS && (double)n * mcr_gram_work(gram) <= WHOLE_WORK &&
+           !mcr_gram_is_slow(gram);
+}
+
 /* Whether the working set is everything. */
 static bool is_whole(mcr *ctx, mcr_gram *gram, const mcr_qp *p, const double *b)
 {
@@ -168,8 +174,8 @@ static bool is_whole(mcr *ctx, mcr_gram *gram, const mcr_qp *p, const double *b)
     if (!gram)
         return p->n <= WHOLE_TRIAL || (double)is_free > WHOLE_FREE * (double)p->n;
     return fits_budget(ctx, p->n) &&
-           (p->k || (p->n <= WHOLE_OBJECTS &&
-                     ((double)p->n * mcr_gram_work(gram) <= WHOLE_WORK || mcr_gram_is_slow(gram))));
+           (p->k || mcr_qp_makes_rows(gram, p->n) ||
+            (p->n <= WHOLE_OBJECTS && mcr_gram_is_slow(gram)));
 }
 
 static mcr_status read_diagonal(mcr_smo *s)

@@ -63,4 +63,7 @@ mcr_status mcr_qp_solve(mcr_gram *gram, const mcr_qp *problem, double *b, double
  * cannot tell apart ends as stuck. g at the end is K b, summed in double; MCR_NUMERIC if that is not finite. */
 mcr_status mcr_qp_try(mcr *ctx, const mcr_qp *problem, double *b, double *g, mcr_qp_result *result);
 
+/* Whether so many objects of a Gram are one working set whose rows of K are made when they are used. */
+bool mcr_qp_makes_rows(const mcr_gram *gram, int64_t n);
+
 #endif
