@@ -37,8 +37,7 @@ int64_t mcr_class_size(const job *j, int64_t c)
 void mcr_class_unshare(job *j)
 {
     mcr *ctx = j->in->ctx;
-    for (int64_t c = 0; j->own && c < j->classes; c++)
-        mcr_free(ctx, j->own[c]);
+    mcr_free(ctx, j->own ? j->own[0] : NULL);
     for (int w = mcr_workers(ctx) - 1; w >= 0; w--) { /* twins before the first */
         if (j->across)
             mcr_gram_close(j->across[w]);
@@ -205,13 +204,13 @@ mcr_status mcr_class_share(job *j)
     mcr *ctx = j->in->ctx;
     int workers = mcr_workers(ctx);
     int64_t n = largest_pair(j);
-    double bytes = 0;
+    double own = 0;
     mcr_status st;
     for (int64_t c = 0; c < j->classes; c++)
-        bytes += sizeof(float) * (double)mcr_class_size(j, c) * (double)mcr_class_size(j, c);
+        own += sizeof(float) * (double)mcr_class_size(j, c) * (double)mcr_class_size(j, c);
     j->pair_ld = (n + MCR_ROW_PAD) / MCR_ROW_PAD * MCR_ROW_PAD;
     size_t room = sizeof(float) * (size_t)j->pair_ld * (size_t)j->pair_ld;
-    bytes = (j->in->k ? 0 : bytes) + (double)workers * (double)room;
+    double bytes = (j->in->k ? 0 : own) + (double)workers * (double)room;
     if (n > MOST_PAIR || bytes > 0.25 * (double)mcr_budget_left(ctx))
         return MCR_OK;
     if ((st = mcr_budget_take(ctx, (size_t)bytes, "kernel blocks of classes")))
@@ -225,13 +224,16 @@ mcr_status mcr_class_share(job *j)
         return j->pair ? MCR_OK : MCR_NO_MEMORY;
     if ((st = sort_classes(j)))
         return st;
+    /* One block of memory for all classes: a large one is cheaper to touch. */
     j->own = mcr_alloc_zero(ctx, (size_t)j->classes, sizeof *j->own);
-    st = j->own ? open_twins(j, j->sorted, false) : MCR_NO_MEMORY;
-    for (int64_t c = 0; c < j->classes && !st; c++) {
+    float *to = j->own ? mcr_alloc(ctx, (size_t)own, 1) : NULL;
+    st = to ? open_twins(j, j->sorted, false) : MCR_NO_MEMORY;
+    for (int64_t c = 0; c < j->classes && to; c++) {
         mcr_rows rows = class_rows(j, c);
-        j->own[c] = mcr_alloc(ctx, (size_t)(rows.count * rows.count), sizeof(float));
-        st = j->own[c] ? mcr_gram_block_float(j->across[0], rows, rows, j->own[c], rows.count)
-                       : MCR_NO_MEMORY;
+        j->own[c] = to;
+        if (!st)
+            st = mcr_gram_block_float(j->across[0], rows, rows, to, rows.count);
+        to += rows.count * rows.count;
     }
     return st;
 }
