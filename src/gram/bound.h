@@ -18,7 +18,7 @@ typedef struct mcr_gram_bound {
     struct mcr_vectors_batch *batch[2]; /* rows packed for passes, by precision; NULL: not yet */
     int workers;
     double value_work; /* mcr_gram_work, once a pass has asked for it; 0: not yet */
-    bool shares; /* the binding is another Gram's */
+    bool shares;       /* the binding is another Gram's */
 } mcr_gram_bound;
 
 /* The Gram if it is bound, else NULL: who walks tiles by itself asks. */

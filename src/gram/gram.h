@@ -44,6 +44,9 @@ bool mcr_gram_is_exact(const mcr_gram *gram);
 /* Whole rows of K against all columns, and what is done with them in the same pass. */
 typedef struct mcr_gram_pass {
     mcr_rows x;
+    /* Of a bound Gram: only these columns, which follow each other; row and f begin with the first of
+     * them. count 0: all. */
+    mcr_rows z;
     bool precise; /* rows are double, else float */
     /* Where to keep each row (columns rounded up to MCR_ROW_PAD, 64-byte aligned); NULL: nowhere. */
     void *const *row;

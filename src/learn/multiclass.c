@@ -119,7 +119,9 @@ static mcr_status solve_one(void *arg, int64_t problem, int worker)
     if (j->rule == MCR_RULE_PAIRS)
         st = mcr_data_select(&view, j->in->data, (mcr_rows){row, 0, n});
     bool stopped = mcr_class_stopped(j);
-    if (!st && !j->whole && !j->k && !stopped && !features)
+    if (!st && j->rule == MCR_RULE_PAIRS && j->across && !stopped)
+        st = mcr_class_pair_gram(&own, j, problem, worker);
+    else if (!st && !j->whole && !j->k && !stopped && !features)
         st = mcr_gram_open(&own, ctx, j->in->kernel, view ? view : j->in->data, NULL);
     if (st == MCR_STOPPED) { /* while it was bound: what is solved already stays */
         __atomic_store_n(&j->stopped, true, __ATOMIC_RELAXED);

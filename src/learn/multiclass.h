@@ -26,7 +26,7 @@ typedef struct mcr_binary {
     bool exact;                       /* k is not all that the certificate rests on */
     bool trial;                       /* K is all there is: mcr_qp_try */
     const double *diagonal, *start_f; /* of a trial: of k; K times start, NULL: not known */
-    struct mcr_row_pool *pool; /* memory for rows of K, of the worker; NULL: none */
+    struct mcr_row_pool *pool;        /* memory for rows of K, of the worker; NULL: none */
     bool fold; /* most of a problem, to calibrate by: options that do not fit it give way */
     /* Filled by the solver; coef is n values, zero at first. */
     double *coef, bias;

@@ -50,6 +50,8 @@ mcr_status mcr_class_list(mcr_class_job *j);
 mcr_status mcr_class_may_be_easy(mcr_class_job *j, bool *easy);
 bool mcr_class_is_easy(const mcr_class_job *j);
 void mcr_class_forget_rows(mcr_class_job *j); /* that memory is given back */
+/* K of a pair as a view of all objects, which are bound (j->across). */
+mcr_status mcr_class_pair_gram(mcr_gram **out, const mcr_class_job *j, int64_t problem, int worker);
 /* Computes what pairs share if all are small enough and the budget allows; else j->own is NULL. */
 mcr_status mcr_class_share(mcr_class_job *j);
 /* K of a pair's objects into the worker's room: from what is shared, or out of a K that the caller has. */

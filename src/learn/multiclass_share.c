@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/threads.h"
+#include "gram/view.h"
 #include "learn/multiclass_impl.h"
 #include "linalg/copy.h"
 #include "solve/smo_rows.h"
@@ -145,12 +146,26 @@ static int64_t largest_pair(const job *j)
     return largest + second;
 }
 
+/* All objects, by class, for each worker; once. */
+static mcr_status bind_classes(job *j)
+{
+    mcr_status st = j->across ? MCR_OK : sort_classes(j);
+    return j->across || st ? st : open_twins(j, j->sorted, false);
+}
+
+mcr_status mcr_class_pair_gram(mcr_gram **out, const job *j, int64_t problem, int worker)
+{
+    int64_t a, b;
+    mcr_class_pair(j->classes, problem, &a, &b);
+    return mcr_gram_view(out, j->across[worker], (mcr_rows[]){class_rows(j, a), class_rows(j, b)});
+}
+
 /* ---- easy pairs --------------------------------------------------------------------------------*/
 
 /* Values of K that a pair may make alone, as a share of all: beyond, computing and copying all of them
  * takes less time, because most are shared. Making a row takes as long as so many values more. */
 #define EASY_VALUES 0.35
-enum { ROW_VALUES = 1000 };
+enum { ROW_VALUES = 300 };
 
 mcr_status mcr_class_may_be_easy(job *j, bool *easy)
 {
@@ -162,16 +177,9 @@ mcr_status mcr_class_may_be_easy(job *j, bool *easy)
     if (j->in->k || !j->how->share_k || n > MOST_PAIR || j->problems < LEAST_PAIRS ||
         bytes > 0.25 * (double)mcr_budget_left(ctx))
         return MCR_OK;
-    mcr_data *pair = NULL;
-    mcr_gram *gram = NULL;
-    mcr_rows rows = {j->member + j->first[0], 0, j->first[2] - j->first[0]};
-    mcr_status st = mcr_data_select(&pair, j->in->data, rows);
+    mcr_status st = bind_classes(j);
     if (!st)
-        st = mcr_gram_open(&gram, ctx, j->in->kernel, pair, NULL);
-    if (!st)
-        *easy = mcr_qp_makes_rows(gram, n);
-    mcr_gram_close(gram);
-    mcr_data_free(pair);
+        *easy = mcr_qp_makes_rows(j->across[0], n);
     if (st || !*easy)
         return st;
     if ((st = mcr_budget_take(ctx, (size_t)bytes, "kernel rows of classes")))
@@ -222,12 +230,10 @@ mcr_status mcr_class_share(job *j)
             return MCR_NO_MEMORY;
     if (!j->pair || j->in->k)
         return j->pair ? MCR_OK : MCR_NO_MEMORY;
-    if ((st = sort_classes(j)))
-        return st;
     /* One block of memory for all classes: a large one is cheaper to touch. */
     j->own = mcr_alloc_zero(ctx, (size_t)j->classes, sizeof *j->own);
     float *to = j->own ? mcr_alloc(ctx, (size_t)own, 1) : NULL;
-    st = to ? open_twins(j, j->sorted, false) : MCR_NO_MEMORY;
+    st = to ? bind_classes(j) : MCR_NO_MEMORY;
     for (int64_t c = 0; c < j->classes && to; c++) {
         mcr_rows rows = class_rows(j, c);
         j->own[c] = to;

@@ -39,10 +39,10 @@ enum {
 /* All of K at once: up to so many objects, fewer the more a kernel value costs; but where values are
  * slow each should be computed once, and the symmetric ones not at all. Memory that was never touched
  * costs more than what is computed into it, so the limit is low. */
-#define WHOLE_OBJECTS 2048
+#define WHOLE_OBJECTS 2560
 #define WHOLE_TRIAL   640 /* of a K that is there: beyond, a part of it in the caches is faster */
 #define WHOLE_FREE    0.2 /* unless so large a share of the coefficients is free */
-#define WHOLE_WORK    (40.0 * WHOLE_OBJECTS)
+#define WHOLE_WORK    (52.0 * WHOLE_OBJECTS)
 
 /* ---- opening and closing -----------------------------------------------------------------------*/
 
@@ -173,9 +173,8 @@ static bool is_whole(mcr *ctx, mcr_gram *gram, const mcr_qp *p, const double *b)
         is_free += b[v] > p->lo[v] && b[v] < p->hi[v] && b[v] != 0;
     if (!gram)
         return p->n <= WHOLE_TRIAL || (double)is_free > WHOLE_FREE * (double)p->n;
-    return fits_budget(ctx, p->n) &&
-           (p->k || mcr_qp_makes_rows(gram, p->n) ||
-            (p->n <= WHOLE_OBJECTS && mcr_gram_is_slow(gram)));
+    return fits_budget(ctx, p->n) && (p->k || mcr_qp_makes_rows(gram, p->n) ||
+                                      (p->n <= WHOLE_OBJECTS && mcr_gram_is_slow(gram)));
 }
 
 static mcr_status read_diagonal(mcr_smo *s)

@@ -28,10 +28,11 @@ typedef struct mcr_qp {
     const float *k;             /* all of K where the caller has it, rows k_ld apart; NULL: no */
     int64_t k_ld;               /* a multiple of MCR_ROW_PAD; the padding is finite */
     bool exact;                 /* with k: judged at the end as without it; no: as exact as k is */
-    struct mcr_row_pool *pool;  /* memory for rows (smo_rows.h) that others used before; NULL: none */
-    const double *diagonal;     /* of mcr_qp_try: that of k */
-    const double *from; /* of mcr_qp_try: K from is in g at the beginning; NULL: it is not */
-    const char *phase;  /* for progress reports; NULL: none are made */
+    struct mcr_row_pool
+        *pool;              /* memory for rows (smo_rows.h) that others used before; NULL: none */
+    const double *diagonal; /* of mcr_qp_try: that of k */
+    const double *from;     /* of mcr_qp_try: K from is in g at the beginning; NULL: it is not */
+    const char *phase;      /* for progress reports; NULL: none are made */
 } mcr_qp;
 
 typedef enum mcr_qp_stop {

@@ -129,9 +129,7 @@ static void make_row(void *arg, int64_t member)
 {
     mcr_smo *s = arg;
     bool many = !s->p->pool && ++s->single_rows * MANY_SHARE > s->n;
-    mcr_status st = s->row_status ? s->row_status
-                    : many        ? make_all(s)
-                                  : make_rows(s, &member, 1);
+    mcr_status st = s->row_status ? s->row_status : many ? make_all(s) : make_rows(s, &member, 1);
     if (st) {
         s->row_status = st;
         s->block.row[member] = s->block.row[s->slots];
