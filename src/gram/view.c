@@ -170,12 +170,12 @@ static mcr_status pass_rows(mcr_gram *gram, const mcr_gram_pass *pass)
 
 static mcr_status diagonal(mcr_gram *gram, int side, double *k)
 {
+    (void)side; /* both are the same */
     const view *v = (const view *)gram;
-    double *all = mcr_alloc(gram->ctx, (size_t)v->of->rows, sizeof *all);
-    mcr_status s = all ? mcr_gram_diagonal(v->of, side, all) : MCR_NO_MEMORY;
+    const double *all = NULL;
+    mcr_status s = mcr_gram_bound_diagonal(&all, mcr_gram_as_bound(v->of));
     for (int64_t i = 0; i < gram->rows && !s; i++)
         k[i] = all[object_of(v, i)];
-    mcr_free(gram->ctx, all);
     return s;
 }
 

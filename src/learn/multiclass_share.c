@@ -172,22 +172,27 @@ mcr_status mcr_class_may_be_easy(job *j, bool *easy)
     mcr *ctx = j->in->ctx;
     int workers = mcr_workers(ctx);
     int64_t n = largest_pair(j), ld = n / MCR_ROW_PAD * MCR_ROW_PAD + 2 * MCR_ROW_PAD;
-    double bytes = (double)workers * sizeof(float) * (double)n * (double)ld;
+    double bytes = sizeof(float) * (double)n * (double)ld;
+    double left = (double)mcr_budget_left(ctx);
     *easy = false;
+    /* The number of workers must not decide. */
     if (j->in->k || !j->how->share_k || n > MOST_PAIR || j->problems < LEAST_PAIRS ||
-        bytes > 0.25 * (double)mcr_budget_left(ctx))
+        16 * bytes > left)
         return MCR_OK;
     mcr_status st = bind_classes(j);
     if (!st)
         *easy = mcr_qp_makes_rows(j->across[0], n);
     if (st || !*easy)
         return st;
-    if ((st = mcr_budget_take(ctx, (size_t)bytes, "kernel rows of classes")))
+    /* Workers without one of these have memory of their own for each problem. */
+    int pools = workers * bytes < 0.25 * left ? workers : 1;
+    size_t taken = (size_t)pools * (size_t)bytes;
+    if ((st = mcr_budget_take(ctx, taken, "kernel rows of classes")))
         return st;
-    j->taken = (size_t)bytes;
+    j->taken = taken;
     j->pool = mcr_alloc_zero(ctx, (size_t)workers, sizeof *j->pool);
     st = j->pool ? MCR_OK : MCR_NO_MEMORY;
-    for (int w = 0; w < workers && !st; w++)
+    for (int w = 0; w < pools && !st; w++)
         st = mcr_row_pool_open(&j->pool[w], ctx);
     return st;
 }
@@ -233,12 +238,14 @@ mcr_status mcr_class_share(job *j)
     /* One block of memory for all classes: a large one is cheaper to touch. */
     j->own = mcr_alloc_zero(ctx, (size_t)j->classes, sizeof *j->own);
     float *to = j->own ? mcr_alloc(ctx, (size_t)own, 1) : NULL;
-    st = to ? bind_classes(j) : MCR_NO_MEMORY;
-    for (int64_t c = 0; c < j->classes && to; c++) {
+    if (!to)
+        return MCR_NO_MEMORY;
+    j->own[0] = to;
+    st = bind_classes(j);
+    for (int64_t c = 0; c < j->classes && !st; c++) {
         mcr_rows rows = class_rows(j, c);
         j->own[c] = to;
-        if (!st)
-            st = mcr_gram_block_float(j->across[0], rows, rows, to, rows.count);
+        st = mcr_gram_block_float(j->across[0], rows, rows, to, rows.count);
         to += rows.count * rows.count;
     }
     return st;
