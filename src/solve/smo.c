@@ -9,8 +9,8 @@
  * spent since the last whole gradient. At the end the gradient is computed afresh and the optimality
  * conditions are tested on it; if they fail, the rounds go on from there.
  *
- * A small problem whose K is cheap is its own working set: all of K is computed at once (or given by
- * the caller), and the inner solver does the rest.
+ * A small problem whose K is cheap is its own working set: rows of K are made when they are first used
+ * (smo_rows.c), or all of K is given by the caller, and the inner solver does the rest.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
