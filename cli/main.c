@@ -8,6 +8,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
+
 #include "cli.h"
 #include "help.h"
 #include "learner.h"
@@ -201,8 +205,20 @@ static int run_without_verb(cli *c, int words, char **word)
     return 2;
 }
 
+/* Memory that is given back is soon asked for again, and the system takes longer to clear a page than
+ * most computations to fill it: so blocks up to a few MB stay with the program. */
+static void keep_memory(void)
+{
+#ifdef __GLIBC__
+    enum { KEPT = 64 << 20, MAPPED = 4 << 20 };
+    mallopt(M_TRIM_THRESHOLD, KEPT);
+    mallopt(M_MMAP_THRESHOLD, MAPPED);
+#endif
+}
+
 int main(int argc, char **argv)
 {
+    keep_memory();
     cli c = {.started = cli_seconds()};
     char **word = argv + 1;
     int words = argc > 0 ? argc - 1 : 0;

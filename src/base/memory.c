@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "base/limits.h"
 
@@ -25,6 +26,23 @@ typedef struct header {
 
 enum { OVERHEAD = sizeof(header) + ALIGN - 1 };
 
+/* The system gives memory when it is first touched, page by page, and each page takes longer than what
+ * is computed into it. So large blocks ask for large pages, where the system has them on demand. A
+ * request, which may be ignored. */
+static void ask_for_large_pages(void *block, size_t bytes)
+{
+#ifdef MADV_HUGEPAGE
+    const uintptr_t page = (uintptr_t)1 << 21;
+    uintptr_t first = ((uintptr_t)block + page - 1) & ~(page - 1);
+    uintptr_t end = ((uintptr_t)block + bytes) & ~(page - 1);
+    if (block != NULL && bytes >= 2 * page && first < end)
+        (void)madvise((void *)first, end - first, MADV_HUGEPAGE);
+#else
+    (void)block;
+    (void)bytes;
+#endif
+}
+
 void *mcr_default_realloc(void *user, void *block, size_t old_bytes, size_t new_bytes)
 {
     (void)user;
@@ -33,7 +51,9 @@ void *mcr_default_realloc(void *user, void *block, size_t old_bytes, size_t new_
         free(block);
         return NULL;
     }
-    return realloc(block, new_bytes);
+    block = realloc(block, new_bytes);
+    ask_for_large_pages(block, new_bytes);
+    return block;
 }
 
 static header *header_of(void *block)
@@ -109,6 +129,7 @@ void *mcr_alloc_zero(mcr *ctx, size_t count, size_t size)
             say_short(ctx, bytes);
             return NULL;
         }
+        ask_for_large_pages(raw, bytes);
         return set_header(raw, bytes);
     }
     void *block = mcr_alloc(ctx, count, size);

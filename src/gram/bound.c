@@ -35,6 +35,7 @@ static void close_bound(mcr_gram *gram)
     for (int w = 0; g->scratch && w < g->workers; w++)
         mcr_scratch_close(g->scratch[w]);
     mcr_free(ctx, g->scratch);
+    mcr_free(ctx, g->diagonal);
     if (!g->shares)
         mcr_binding_close(g->binding);
     mcr_kernel_free(g->kernel);
@@ -253,6 +254,21 @@ static mcr_status diagonal(mcr_gram *gram, int side, double *k)
     diagonal_job job = {(mcr_gram_bound *)gram, side, side ? gram->cols : gram->rows, k};
     return mcr_parallel(gram->ctx, (job.n + DIAGONAL_CHUNK - 1) / DIAGONAL_CHUNK, diagonal_chunk,
                         &job);
+}
+
+mcr_status mcr_gram_bound_diagonal(const double **out, mcr_gram_bound *g)
+{
+    if (!g->diagonal) {
+        double *k = mcr_alloc(g->base.ctx, (size_t)g->base.rows, sizeof *k);
+        mcr_status s = k ? diagonal(&g->base, 0, k) : MCR_NO_MEMORY;
+        if (s) {
+            mcr_free(g->base.ctx, k);
+            return s;
+        }
+        g->diagonal = k;
+    }
+    *out = g->diagonal;
+    return MCR_OK;
 }
 
 static const mcr_gram_type bound_type = {

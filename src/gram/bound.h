@@ -17,7 +17,9 @@ typedef struct mcr_gram_bound {
     mcr_scratch **scratch;              /* one per worker */
     struct mcr_vectors_batch *batch[2]; /* rows packed for passes, by precision; NULL: not yet */
     int workers;
-    bool shares; /* the binding is another Gram's */
+    double value_work; /* mcr_gram_work, once a pass has asked for it; 0: not yet */
+    double *diagonal;  /* of the rows, once a view has asked for it; NULL: not yet */
+    bool shares;       /* the binding is another Gram's */
 } mcr_gram_bound;
 
 /* The Gram if it is bound, else NULL: who walks tiles by itself asks. */
@@ -27,6 +29,9 @@ mcr_gram_bound *mcr_gram_as_bound(mcr_gram *gram);
  * Prepare the precision before. */
 mcr_status mcr_gram_bound_batch(const struct mcr_vectors_batch **out, mcr_gram_bound *gram,
                                 mcr_rows x, bool precise);
+
+/* K(x,x) of all rows, computed once; the Gram's. */
+mcr_status mcr_gram_bound_diagonal(const double **out, mcr_gram_bound *gram);
 
 /* matrix.c, pass.c, sums.c, multiply.c */
 mcr_status mcr_gram_bound_matrix(mcr_gram *gram, const mcr_gram_fill *fill);

@@ -46,9 +46,13 @@ mcr_status mcr_gram_error(mcr_gram *gram, bool precise, mcr_error *error);
 /* Whole rows of K against all columns, and what is done with them in the same pass. */
 typedef struct mcr_gram_pass {
     mcr_rows x;
+    /* Of a bound Gram: only these columns, which follow each other; row and f begin with the first of
+     * them. count 0: all. */
+    mcr_rows z;
     bool precise; /* rows are double, else float */
     /* Where to keep each row (columns rounded up to MCR_ROW_PAD, 64-byte aligned); NULL: nowhere. */
     void *const *row;
+    bool soon; /* rows are read again at once: they stay in the caches */
     /* f[o * f_ld + j] += sum_i coef[o * coef_ld + i] K(x.i, z_j), o < outputs (0: no sums); in double,
      * in the order of i; with `rough`, the same coefficients in float, a few dozen at a time may be
      * summed in float first. */

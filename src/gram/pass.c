@@ -17,7 +17,8 @@ typedef struct pass_job {
     mcr_gram_bound *gram;
     const mcr_gram_pass *pass;
     const mcr_tile_kit *kit;
-    int64_t cols; /* of a chunk, in a general expression */
+    int64_t cols; /* of a chunk */
+    mcr_rows z;   /* all columns of the pass */
 } pass_job;
 
 /* Rows of a tile in a general expression: small, so that its scratch tiles stay in the cache. */
@@ -28,7 +29,7 @@ static mcr_status pass_chunk(void *arg, int64_t item, int worker)
     const pass_job *job = arg;
     const mcr_gram_pass *p = job->pass;
     mcr_scratch *scratch = job->gram->scratch[worker];
-    int64_t j = item * job->cols, n = job->gram->base.cols;
+    int64_t j = item * job->cols, n = job->z.count;
     int64_t cols = n - j < job->cols ? n - j : job->cols;
     size_t real = (size_t)job->kit->bytes, mark = mcr_scratch_mark(scratch);
     char *k = mcr_scratch_take(scratch, real * PASS_ROWS * MCR_TILE_COLS);
@@ -41,7 +42,7 @@ static mcr_status pass_chunk(void *arg, int64_t item, int worker)
         mcr_tile tile = {
             .x = p->x.index ? (mcr_rows){p->x.index + i, 0, rows}
                             : (mcr_rows){NULL, p->x.first + i, rows},
-            .z = {NULL, j, cols},
+            .z = {NULL, job->z.first + j, cols},
             .precise = p->precise,
             .k = k,
             .ld = MCR_TILE_COLS,
@@ -66,18 +67,21 @@ static mcr_status pass_chunk(void *arg, int64_t item, int worker)
 /* Columns of one item: enough of them that handing out costs nothing, few enough that their panels
  * stay in the second-level cache while all rows run over them. */
 enum { FUSED_COLS = 512 };
+/* Fewer multiply-adds than these take less time than waking another worker. */
+#define ALONE_WORK 4e5
 
 static mcr_status fused_chunk(void *arg, int64_t item, int worker)
 {
     const pass_job *job = arg;
     const mcr_gram_pass *p = job->pass;
-    int64_t j = item * FUSED_COLS, n = job->gram->base.cols;
+    int64_t j = item * job->cols, n = job->z.count;
     return mcr_vectors_run(job->gram->batch[p->precise],
                            &(mcr_vectors_job){
-                               .first = j,
-                               .count = n - j < FUSED_COLS ? n - j : FUSED_COLS,
+                               .first = job->z.first + j,
+                               .before = j,
+                               .count = n - j < job->cols ? n - j : job->cols,
                                .row = p->row,
-                               .stream = p->row != NULL,
+                               .stream = p->row != NULL && !p->soon,
                                .coef = p->outputs ? p->coef : NULL,
                                .rough = p->rough,
                                .f = p->f,
@@ -95,15 +99,22 @@ static mcr_status fused_pass(pass_job *job)
     mcr_status s = mcr_gram_bound_batch(&batch, job->gram, job->pass->x, job->pass->precise);
     if (s)
         return s;
-    return mcr_parallel(g->ctx, (g->cols + FUSED_COLS - 1) / FUSED_COLS, fused_chunk, job);
+    if (job->gram->value_work == 0)
+        job->gram->value_work = mcr_gram_work(g);
+    double values = (double)job->pass->x.count * (double)job->z.count;
+    job->cols = values * job->gram->value_work < ALONE_WORK ? job->z.count : FUSED_COLS;
+    return mcr_parallel(g->ctx, (job->z.count + job->cols - 1) / job->cols, fused_chunk, job);
 }
 
 mcr_status mcr_gram_bound_rows(mcr_gram *g, const mcr_gram_pass *pass)
 {
     const mcr_tiles *tiles = mcr_tiles_best();
     pass_job job = {(mcr_gram_bound *)g, pass, pass->precise ? tiles->f64 : tiles->f32,
-                    mcr_gram_is_slow(g) ? MCR_SLOW_TILE : MCR_TILE_COLS};
+                    mcr_gram_is_slow(g) ? MCR_SLOW_TILE : MCR_TILE_COLS,
+                    pass->z.count ? pass->z : (mcr_rows){NULL, 0, g->cols}};
+    if (job.z.count == 0)
+        return MCR_OK;
     if (job.gram->binding->root->fused)
         return fused_pass(&job);
-    return mcr_parallel(g->ctx, (g->cols + job.cols - 1) / job.cols, pass_chunk, &job);
+    return mcr_parallel(g->ctx, (job.z.count + job.cols - 1) / job.cols, pass_chunk, &job);
 }

@@ -111,16 +111,17 @@ void mcr_vectors_batch_close(mcr_vectors_batch *batch); /* NULL allowed */
 
 typedef struct mcr_vectors_job {
     int64_t first, count; /* columns; fastest if first is a multiple of MCR_ROW_PAD */
+    int64_t before;       /* element of row[r] and of f that belongs to column `first` */
     /* Rows of the batch: row_first, a multiple of MCR_TILE_ROWS, and how many (0: all from there).
      * row, k and coef start at row_first. */
     int64_t row_first, rows;
-    /* Where row r goes: row[r], addressed by the number of the column; or k + r * ld,
-     * whose first element is column `first`; or nowhere (both NULL). */
+    /* Where row r goes: row[r]; or k + r * ld, whose first element is column `first`; or nowhere (both
+     * NULL). */
     void *k;
     int64_t ld;
     void *const *row;
     bool stream; /* past the caches: not read again soon; needs rows aligned to 64 bytes */
-    /* f[o * f_ld + column] += sum_r coef[o * coef_ld + r] K(r, column); coef NULL: no sums.
+    /* f[o * f_ld + before + c] += sum_r coef[o * coef_ld + r] K(r, first + c); coef NULL: no sums.
      * outputs 0 means 1. */
     const double *coef;
     const float *rough; /* NULL, or coef in float: see mcr_tile_job */

@@ -15,6 +15,15 @@ mcr_row_form mcr_row_pack_form(const mcr_vectors *v, mcr_tile_op op, bool precis
     return v->wide ? MCR_ROWS_LATER : MCR_ROWS_DENSE;
 }
 
+/* A dense panel costs as much as all its rows, even where only few are there: such rows run as sparse
+ * ones that have every feature. The values are the same. */
+enum { FEW_ROWS = 4 };
+
+static bool are_few(const mcr_vectors *v, mcr_row_form form, mcr_tile_op op, mcr_rows x)
+{
+    return form == MCR_ROWS_DENSE && mcr_tile_op_uses_dots(op) && !v->wide && x.count <= FEW_ROWS;
+}
+
 /* Where the parts of a pack stand in its room. */
 typedef struct layout {
     size_t object, stored, norms, dense, start, value, index, bytes;
@@ -39,6 +48,10 @@ static bool lay_out(layout *l, const mcr_vectors *v, mcr_tile_op op, bool precis
                 place(&l->stored, l, count, sizeof(int64_t));
     if (mcr_tile_op_uses_norms(op))
         fits = fits && place(&l->norms, l, padded, real);
+    if (are_few(v, form, op, x))
+        return fits && mcr_size_mul(count, dims, &all) &&
+               place(&l->start, l, count + 1, sizeof(int64_t)) && place(&l->value, l, all, real) &&
+               place(&l->index, l, all, sizeof(int32_t));
     if (form == MCR_ROWS_DENSE)
         return fits && mcr_size_mul(padded, dims, &all) && place(&l->dense, l, all, real);
     if (form == MCR_ROWS_SPARSE) {
@@ -103,6 +116,18 @@ static void fill_norms(mcr_row_pack *pack, const mcr_vectors *v, const mcr_tile_
     find_largest(pack, kit);
 }
 
+/* Dense rows in the form of sparse ones. */
+static void fill_few(mcr_row_pack *pack, const mcr_tile_source *source, const mcr_tile_kit *kit)
+{
+    for (int64_t t = 0; t < pack->count; t++) {
+        int64_t first = pack->start[t] = t * source->dims;
+        kit->pack((char *)pack->value + (size_t)first * (size_t)kit->bytes, 1, source, t, 1);
+        for (int64_t d = 0; d < source->dims; d++)
+            pack->index[first + d] = (int32_t)d;
+    }
+    pack->start[pack->count] = pack->count * source->dims;
+}
+
 void mcr_row_pack_fill(mcr_row_pack *pack, void *room, const mcr_vectors *v, mcr_tile_op op,
                        bool precise, mcr_rows x)
 {
@@ -124,7 +149,8 @@ void mcr_row_pack_fill(mcr_row_pack *pack, void *room, const mcr_vectors *v, mcr
     int64_t offset;
     mcr_tile_source source = mcr_vectors_source(v, 0, true, &offset);
     source.rows = pack->stored;
-    if (form == MCR_ROWS_DENSE) {
+    bool few = are_few(v, form, op, x);
+    if (form == MCR_ROWS_DENSE && !few) {
         char *dense = base + l.dense;
         size_t panel = (size_t)kit->rows * (size_t)v->cols * (size_t)kit->bytes;
         for (int64_t t = 0; t < x.count; t += kit->rows, dense += panel) {
@@ -132,11 +158,14 @@ void mcr_row_pack_fill(mcr_row_pack *pack, void *room, const mcr_vectors *v, mcr
             kit->pack(dense, kit->rows, &source, t, count);
         }
         pack->dense = base + l.dense;
-    } else if (form == MCR_ROWS_SPARSE) {
+    } else if (form == MCR_ROWS_SPARSE || few) {
         pack->start = (int64_t *)(void *)(base + l.start);
         pack->index = (int32_t *)(void *)(base + l.index);
         pack->value = base + l.value;
-        kit->pack_sparse(pack->start, pack->index, pack->value, &source, 0, x.count);
+        if (few)
+            fill_few(pack, &source, kit);
+        else
+            kit->pack_sparse(pack->start, pack->index, pack->value, &source, 0, x.count);
     }
     if (pack->norms)
         fill_norms(pack, v, kit, precise);

@@ -47,14 +47,33 @@ static void set_bounds(mcr_vectors_pass *p)
     p->least_norm = 1 / (p->share * p->v->sharpness);
 }
 
+/* The largest of n values; lanes of their own, so that compilers vectorise it. */
+#define LARGEST(real)                                                                              \
+    static double largest_##real(const real *v, int64_t n)                                         \
+    {                                                                                              \
+        enum { LANES = 16 };                                                                       \
+        real most[LANES] = {0};                                                                    \
+        int64_t i = 0;                                                                             \
+        for (; i + LANES <= n; i += LANES)                                                         \
+            for (int l = 0; l < LANES; l++)                                                        \
+                most[l] = v[i + l] > most[l] ? v[i + l] : most[l];                                 \
+        for (; i < n; i++)                                                                         \
+            most[0] = v[i] > most[0] ? v[i] : most[0];                                             \
+        for (int l = 1; l < LANES; l++)                                                            \
+            most[0] = most[l] > most[0] ? most[l] : most[0];                                       \
+        return (double)most[0];                                                                    \
+    }
+LARGEST(float)
+LARGEST(double)
+#undef LARGEST
+
 /* Whether distances between these rows and columns may have lost digits that show. */
 static bool may_cancel(const mcr_vectors_pass *p, const mcr_row_pack *rows, const mcr_segment *s)
 {
     if (!mcr_tile_op_uses_norms(p->op))
         return false;
-    double largest = 0;
-    for (int64_t j = 0; j < s->count; j++)
-        largest = fmax(largest, real_at(s->norms, j, p->precise));
+    double largest = p->precise ? largest_double(s->norms, s->count)
+                                : largest_float(s->norms, s->count);
     return rows->largest + largest > 0.999 * p->least_norm;
 }
 
@@ -282,7 +301,8 @@ static mcr_status walk_columns(const mcr_vectors_pass *p, const mcr_row_pack *pa
 {
     const mcr_row_pack *largest = packs;
     for (int64_t g = 1; g < count; g++)
-        if (packs[g].start && packs[g].start[packs[g].count] > largest->start[largest->count])
+        if (packs[g].start &&
+            (!largest->start || packs[g].start[packs[g].count] > largest->start[largest->count]))
             largest = &packs[g];
     size_t mark = mcr_scratch_mark(p->scratch);
     mcr_column_walk walk;

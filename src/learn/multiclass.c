@@ -68,6 +68,7 @@ void mcr_binary_limits(const mcr_binary *p, mcr_qp *qp)
     qp->k_ld = p->k_ld;
     memcpy(qp->k_error, p->k_error, sizeof qp->k_error);
     qp->exact = p->exact;
+    qp->pool = p->pool;
 }
 
 void mcr_binary_go_on(const mcr_binary *p, int64_t most_steps, mcr_qp *qp)
@@ -92,6 +93,8 @@ static mcr_status solve_one(void *arg, int64_t problem, int worker)
     mcr *ctx = j->in->ctx;
     mcr_binary *r = &j->result[problem];
     int64_t n = 0;
+    if (r->f) /* one of those that were solved first */
+        return MCR_OK;
     double *y = mcr_alloc(ctx, (size_t)j->n, sizeof *y);
     double *weight = mcr_alloc(ctx, (size_t)j->n, sizeof *weight);
     double *all = mcr_alloc(ctx, (size_t)j->n, sizeof *all);
@@ -117,7 +120,9 @@ static mcr_status solve_one(void *arg, int64_t problem, int worker)
     if (j->rule == MCR_RULE_PAIRS)
         st = mcr_data_select(&view, j->in->data, (mcr_rows){row, 0, n});
     bool stopped = mcr_class_stopped(j);
-    if (!st && !j->whole && !j->k && !stopped && !features)
+    if (!st && j->rule == MCR_RULE_PAIRS && j->across && !stopped)
+        st = mcr_class_pair_gram(&own, j, problem, worker);
+    else if (!st && !j->whole && !j->k && !stopped && !features)
         st = mcr_gram_open(&own, ctx, j->in->kernel, view ? view : j->in->data, NULL);
     if (st == MCR_STOPPED) { /* while it was bound: what is solved already stays */
         __atomic_store_n(&j->stopped, true, __ATOMIC_RELAXED);
@@ -144,6 +149,7 @@ static mcr_status solve_one(void *arg, int64_t problem, int worker)
         .cache_share = j->problems > 1 ? SHARES : 1,
         .deadline = j->deadline,
         .exact = j->exact,
+        .pool = j->pool ? j->pool[worker] : NULL,
         .coef = mcr_alloc_zero(ctx, (size_t)n, sizeof(double)),
         .f = mcr_alloc(ctx, (size_t)n, sizeof(double)),
         .price = j->how->prices ? mcr_alloc_zero(ctx, (size_t)n, sizeof(double)) : NULL,
@@ -194,6 +200,7 @@ done:
         r->w = NULL;
     }
     r->y = r->weight = r->start = NULL;
+    r->pool = NULL;
     mcr_gram_close(own);
     mcr_data_free(view);
     mcr_free(ctx, y);
@@ -233,14 +240,44 @@ static mcr_status solve_by_turns(job *j, int64_t most)
     return st;
 }
 
+enum { FIRST_PAIRS = 4 };
+
+static mcr_status solve_first(void *arg, int64_t item, int worker)
+{
+    job *j = arg;
+    return solve_one(j, item * j->problems / FIRST_PAIRS, worker);
+}
+
+/* One-vs-one: what pairs share, where it pays. Time follows how hard the problems are: a few of them,
+ * the same for any number of workers, tell how many rows of K they need. */
+static mcr_status prepare_pairs(job *j)
+{
+    mcr *ctx = j->in->ctx;
+    bool easy = false;
+    mcr_status st = mcr_class_list(j);
+    if (st || j->side.features)
+        return st;
+    if ((st = mcr_class_may_be_easy(j, &easy)))
+        return st;
+    if (easy) {
+        bool room = mcr_workers(ctx) * mcr_class_needs(j) <= (double)mcr_budget_left(ctx);
+        if (room)
+            st = mcr_parallel(ctx, FIRST_PAIRS, solve_first, j);
+        for (int64_t p = 0; p < FIRST_PAIRS && !room && !st; p++)
+            st = solve_first(j, p, 0);
+        if (st || mcr_class_is_easy(j))
+            return st;
+        mcr_class_forget_rows(j);
+    }
+    return mcr_class_share(j);
+}
+
 static mcr_status solve_all(job *j)
 {
     mcr *ctx = j->in->ctx;
     int workers = mcr_workers(ctx);
     bool features = j->side.features;
-    mcr_status st = j->rule != MCR_RULE_PAIRS ? MCR_OK
-                    : features                ? mcr_class_list(j)
-                                              : mcr_class_share(j);
+    mcr_status st = j->rule == MCR_RULE_PAIRS ? prepare_pairs(j) : MCR_OK;
     if (!st && !features && mcr_class_shares_all(j))
         st = mcr_class_share_all(j);
     if (st)

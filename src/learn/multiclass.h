@@ -27,6 +27,7 @@ typedef struct mcr_binary {
     bool exact;                       /* k is not all that the certificate rests on */
     bool trial;                       /* K is all there is: mcr_qp_try */
     const double *diagonal, *start_f; /* of a trial: of k; K times start, NULL: not known */
+    struct mcr_row_pool *pool;        /* memory for rows of K, of the worker; NULL: none */
     bool fold; /* most of a problem, to calibrate by: options that do not fit it give way */
     /* Filled by the solver; coef is n values, zero at first. */
     double *coef, bias;
@@ -36,6 +37,7 @@ typedef struct mcr_binary {
     double *price;
     double objective, primal, dual, gap, violation, tolerance;
     int64_t steps;
+    int64_t rows; /* of K, computed by the solver in its last call */
     mcr_stop stop;
 } mcr_binary;
 

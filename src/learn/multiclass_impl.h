@@ -31,6 +31,7 @@ typedef struct mcr_class_job {
     mcr_gram **across; /* one a worker */
     float **pair;      /* one a worker: room for a pair's K */
     int64_t pair_ld;
+    struct mcr_row_pool **pool; /* one per worker: for rows of pairs that share nothing */
     size_t taken;
     double bound; /* bytes of the budget that binding the objects took */
     float *k;     /* one-vs-rest: K of all objects, shared by all problems; NULL: not worth it */
@@ -43,8 +44,15 @@ void mcr_class_pair(int64_t classes, int64_t problem, int64_t *a, int64_t *b);
 int64_t mcr_class_size(const mcr_class_job *j, int64_t c);
 /* One-vs-one: fills member and first. */
 mcr_status mcr_class_list(mcr_class_job *j);
-/* The same, and computes what pairs share if all are small enough and the budget allows; else j->own is
- * NULL. */
+/* *easy: all pairs are so small that a solver makes rows of K when it uses them. Then some of the pairs
+ * are solved first, with memory for rows that all of a worker's pairs use, to see whether they need so
+ * many that sharing pays: mcr_class_is_easy tells from those that are solved. */
+mcr_status mcr_class_may_be_easy(mcr_class_job *j, bool *easy);
+bool mcr_class_is_easy(const mcr_class_job *j);
+void mcr_class_forget_rows(mcr_class_job *j); /* that memory is given back */
+/* K of a pair as a view of all objects, which are bound (j->across). */
+mcr_status mcr_class_pair_gram(mcr_gram **out, const mcr_class_job *j, int64_t problem, int worker);
+/* Computes what pairs share if all are small enough and the budget allows; else j->own is NULL. */
 mcr_status mcr_class_share(mcr_class_job *j);
 /* K of a pair's objects into the worker's room: from what is shared, or out of a K that the caller has. */
 mcr_status mcr_class_pair_matrix(const mcr_class_job *j, int64_t problem, int worker);

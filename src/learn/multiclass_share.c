@@ -10,12 +10,14 @@
 #include <string.h>
 
 #include "base/threads.h"
+#include "gram/view.h"
 #include "learn/multiclass_impl.h"
 #include "linalg/copy.h"
+#include "solve/smo_rows.h"
 
 typedef mcr_class_job job;
 
-enum { MOST_PAIR = 4096, MOST_SHARED = 16384 };
+enum { MOST_PAIR = 4096, MOST_SHARED = 16384, LEAST_PAIRS = 6 };
 
 void mcr_class_pair(int64_t classes, int64_t problem, int64_t *a, int64_t *b)
 {
@@ -36,8 +38,7 @@ int64_t mcr_class_size(const job *j, int64_t c)
 void mcr_class_unshare(job *j)
 {
     mcr *ctx = j->in->ctx;
-    for (int64_t c = 0; j->own && c < j->classes; c++)
-        mcr_free(ctx, j->own[c]);
+    mcr_free(ctx, j->own ? j->own[0] : NULL);
     for (int w = mcr_workers(ctx) - 1; w >= 0; w--) { /* twins before the first */
         if (j->across)
             mcr_gram_close(j->across[w]);
@@ -52,8 +53,18 @@ void mcr_class_unshare(job *j)
     mcr_data_free(j->sorted);
     mcr_free(ctx, j->across);
     mcr_free(ctx, j->pair);
-    mcr_budget_give(ctx, j->taken);
     j->own = NULL;
+    mcr_class_forget_rows(j);
+}
+
+void mcr_class_forget_rows(job *j)
+{
+    mcr *ctx = j->in->ctx;
+    for (int w = 0; j->pool && w < mcr_workers(ctx); w++)
+        mcr_row_pool_close(j->pool[w]);
+    mcr_free(ctx, j->pool);
+    mcr_budget_give(ctx, j->taken);
+    j->pool = NULL;
     j->taken = 0;
 }
 
@@ -123,26 +134,98 @@ static mcr_status open_twins(job *j, const mcr_data *data, bool precise)
     return st;
 }
 
+/* Objects of the two largest classes, of which there are at least two. */
+static int64_t largest_pair(const job *j)
+{
+    int64_t largest = 0, second = 0;
+    for (int64_t c = 0; c < j->classes; c++) {
+        int64_t m = mcr_class_size(j, c);
+        second = m > largest ? largest : m > second ? m : second;
+        largest = m > largest ? m : largest;
+    }
+    return largest + second;
+}
+
+/* All objects, by class, for each worker; once. */
+static mcr_status bind_classes(job *j)
+{
+    mcr_status st = j->across ? MCR_OK : sort_classes(j);
+    return j->across || st ? st : open_twins(j, j->sorted, false);
+}
+
+mcr_status mcr_class_pair_gram(mcr_gram **out, const job *j, int64_t problem, int worker)
+{
+    int64_t a, b;
+    mcr_class_pair(j->classes, problem, &a, &b);
+    return mcr_gram_view(out, j->across[worker], (mcr_rows[]){class_rows(j, a), class_rows(j, b)});
+}
+
+/* ---- easy pairs --------------------------------------------------------------------------------*/
+
+/* Values of K that a pair may make alone, as a share of all: beyond, computing and copying all of them
+ * takes less time, because most are shared. Making a row takes as long as so many values more. */
+#define EASY_VALUES 0.35
+enum { ROW_VALUES = 300 };
+
+mcr_status mcr_class_may_be_easy(job *j, bool *easy)
+{
+    mcr *ctx = j->in->ctx;
+    int workers = mcr_workers(ctx);
+    int64_t n = largest_pair(j), ld = n / MCR_ROW_PAD * MCR_ROW_PAD + 2 * MCR_ROW_PAD;
+    double bytes = sizeof(float) * (double)n * (double)ld;
+    double left = (double)mcr_budget_left(ctx);
+    *easy = false;
+    /* The number of workers must not decide. */
+    if (j->in->k || !j->how->share_k || n > MOST_PAIR || j->problems < LEAST_PAIRS ||
+        16 * bytes > left)
+        return MCR_OK;
+    mcr_status st = bind_classes(j);
+    if (!st)
+        *easy = mcr_qp_makes_rows(j->across[0], n);
+    if (st || !*easy)
+        return st;
+    /* Workers without one of these have memory of their own for each problem. */
+    int pools = workers * bytes < 0.25 * left ? workers : 1;
+    size_t taken = (size_t)pools * (size_t)bytes;
+    if ((st = mcr_budget_take(ctx, taken, "kernel rows of classes")))
+        return st;
+    j->taken = taken;
+    j->pool = mcr_alloc_zero(ctx, (size_t)workers, sizeof *j->pool);
+    st = j->pool ? MCR_OK : MCR_NO_MEMORY;
+    for (int w = 0; w < pools && !st; w++)
+        st = mcr_row_pool_open(&j->pool[w], ctx);
+    return st;
+}
+
+bool mcr_class_is_easy(const job *j)
+{
+    double made = 0, all = 0;
+    for (int64_t p = 0; p < j->problems; p++) {
+        double n = (double)j->result[p].n;
+        made += (double)j->result[p].rows * (n + ROW_VALUES);
+        all += n * n;
+    }
+    return made > 0 && made < EASY_VALUES * all;
+}
+
+/* ---- hard ones ---------------------------------------------------------------------------------*/
+
 /* Computes the shared parts if all pairs are small enough and the budget allows; else leaves j->own
  * NULL. */
 mcr_status mcr_class_share(job *j)
 {
     mcr *ctx = j->in->ctx;
     int workers = mcr_workers(ctx);
-    int64_t largest = 0, second = 0;
-    double bytes = 0;
-    mcr_status st = mcr_class_list(j);
-    for (int64_t c = 0; c < j->classes && !st; c++) {
-        int64_t m = mcr_class_size(j, c);
-        bytes += sizeof(float) * (double)m * (double)m;
-        second = m > largest ? largest : m > second ? m : second;
-        largest = m > largest ? m : largest;
-    }
-    j->pair_ld = (largest + second + MCR_ROW_PAD) / MCR_ROW_PAD * MCR_ROW_PAD;
+    int64_t n = largest_pair(j);
+    double own = 0;
+    mcr_status st;
+    for (int64_t c = 0; c < j->classes; c++)
+        own += sizeof(float) * (double)mcr_class_size(j, c) * (double)mcr_class_size(j, c);
+    j->pair_ld = (n + MCR_ROW_PAD) / MCR_ROW_PAD * MCR_ROW_PAD;
     size_t room = sizeof(float) * (size_t)j->pair_ld * (size_t)j->pair_ld;
-    bytes = (j->in->k ? 0 : bytes) + (double)workers * (double)room;
-    if (st || largest + second > MOST_PAIR || bytes > 0.25 * (double)mcr_budget_left(ctx))
-        return st;
+    double bytes = (j->in->k ? 0 : own) + (double)workers * (double)room;
+    if (n > MOST_PAIR || bytes > 0.25 * (double)mcr_budget_left(ctx))
+        return MCR_OK;
     if ((st = mcr_budget_take(ctx, (size_t)bytes, "kernel blocks of classes")))
         return st;
     j->taken = (size_t)bytes;
@@ -152,15 +235,18 @@ mcr_status mcr_class_share(job *j)
             return MCR_NO_MEMORY;
     if (!j->pair || j->in->k)
         return j->pair ? MCR_OK : MCR_NO_MEMORY;
-    if ((st = sort_classes(j)))
-        return st;
+    /* One block of memory for all classes: a large one is cheaper to touch. */
     j->own = mcr_alloc_zero(ctx, (size_t)j->classes, sizeof *j->own);
-    st = j->own ? open_twins(j, j->sorted, false) : MCR_NO_MEMORY;
+    float *to = j->own ? mcr_alloc(ctx, (size_t)own, 1) : NULL;
+    if (!to)
+        return MCR_NO_MEMORY;
+    j->own[0] = to;
+    st = bind_classes(j);
     for (int64_t c = 0; c < j->classes && !st; c++) {
         mcr_rows rows = class_rows(j, c);
-        j->own[c] = mcr_alloc(ctx, (size_t)(rows.count * rows.count), sizeof(float));
-        st = j->own[c] ? mcr_gram_block_float(j->across[0], rows, rows, j->own[c], rows.count)
-                       : MCR_NO_MEMORY;
+        j->own[c] = to;
+        st = mcr_gram_block_float(j->across[0], rows, rows, to, rows.count);
+        to += rows.count * rows.count;
     }
     return st;
 }
@@ -202,13 +288,7 @@ mcr_status mcr_class_share_all(job *j)
 double mcr_class_needs(const job *j)
 {
     enum { SLOTS = 2048, EDGE = 2 * MCR_ROW_PAD };
-    int64_t most = 0, second = 0;
-    for (int64_t c = 0; c < j->classes && j->rule == MCR_RULE_PAIRS; c++) {
-        int64_t m = mcr_class_size(j, c);
-        second = m > most ? most : m > second ? m : second;
-        most = m > most ? m : most;
-    }
-    int64_t n = j->rule == MCR_RULE_PAIRS ? most + second : j->n;
+    int64_t n = j->rule == MCR_RULE_PAIRS ? largest_pair(j) : j->n;
     /* Where K is there, all of it in double, should that be needed, in half of what is left; else, and in the
      * folds of a calibration, a working set of some size in a quarter (smo.c). */
     double whole = (double)(n + EDGE), set = (double)((n < SLOTS ? n : SLOTS) + EDGE);

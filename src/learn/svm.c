@@ -122,6 +122,7 @@ static void certify(const mcr_svm *s, mcr_binary *p)
     p->violation = mcr_svm_known(s->result.violation, s->result.violation_error);
     p->tolerance = s->qp.tolerance;
     p->steps += s->result.steps;
+    p->rows = s->result.rows;
     p->stop = mcr_svm_stop(s);
     p->bias = s->bias;
     memcpy(p->coef, s->b, sizeof *p->coef * (size_t)p->n);

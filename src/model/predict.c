@@ -18,7 +18,7 @@
 /* A distance between outputs that is no power of two: they would share cache sets. */
 enum { BLOCK = 16384, LEAST = 1024, BLOCK_LD = BLOCK + 64, ROWS = 1024 };
 /* Scores of a block, so that many outputs do not touch much new memory. */
-enum { SCORES = 1 << 19 };
+enum { SCORES = 1 << 18 };
 enum { CHUNK = MCR_PREDICTION_CHUNK };
 
 /* ---- scores ------------------------------------------------------------------------------------*/

@@ -9,8 +9,8 @@
  * spent since the last whole gradient. At the end the gradient is computed afresh and the optimality
  * conditions are tested on it; if they fail, the rounds go on from there.
  *
- * A small problem whose K is cheap is its own working set: all of K is computed at once (or given by
- * the caller), and the inner solver does the rest.
+ * A small problem whose K is cheap is its own working set: rows of K are made when they are first used
+ * (smo_rows.c), or all of K is given by the caller, and the inner solver does the rest.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -45,15 +45,16 @@ enum {
 /* All of K at once: up to so many objects, fewer the more a kernel value costs; but where values are
  * slow each should be computed once, and the symmetric ones not at all. Memory that was never touched
  * costs more than what is computed into it, so the limit is low. */
-#define WHOLE_OBJECTS 2048
+#define WHOLE_OBJECTS 2560
 #define WHOLE_TRIAL   640 /* of a K that is there: beyond, a part of it in the caches is faster */
 #define WHOLE_FREE    0.2 /* unless so large a share of the coefficients is free */
-#define WHOLE_WORK    (40.0 * WHOLE_OBJECTS)
+#define WHOLE_WORK    (52.0 * WHOLE_OBJECTS)
 
 /* ---- opening and closing -----------------------------------------------------------------------*/
 
 static void close_precision(mcr_smo *s)
 {
+    mcr_smo_close_rows(s);
     mcr_cache_close(s->cache);
     mcr_budget_give(s->ctx, s->taken);
     s->taken = 0;
@@ -86,6 +87,8 @@ static mcr_status fill_whole(mcr_smo *s)
     if (st)
         return st;
     s->taken = (size_t)(s->places * ld) * s->real;
+    if (!mcr_gram_is_slow(s->full)) /* of slow values no symmetric one should be computed twice */
+        return mcr_smo_open_rows(s);
     if (!(s->k = mcr_alloc(s->ctx, (size_t)(s->places * ld), s->real)))
         return MCR_NO_MEMORY;
     s->block.k = s->k;
@@ -162,6 +165,12 @@ static bool fits_budget(mcr *ctx, int64_t n)
     return bytes < 0.5 * (double)mcr_budget_left(ctx);
 }
 
+bool mcr_qp_makes_rows(const mcr_gram *gram, int64_t n)
+{
+    return n <= WHOLE_OBJECTS && (double)n * mcr_gram_work(gram) <= WHOLE_WORK &&
+           !mcr_gram_is_slow(gram);
+}
+
 /* Whether the working set is everything. */
 static bool is_whole(mcr *ctx, mcr_gram *gram, const mcr_qp *p, const double *b)
 {
@@ -170,9 +179,8 @@ static bool is_whole(mcr *ctx, mcr_gram *gram, const mcr_qp *p, const double *b)
         is_free += b[v] > p->lo[v] && b[v] < p->hi[v] && b[v] != 0;
     if (!gram)
         return p->n <= WHOLE_TRIAL || (double)is_free > WHOLE_FREE * (double)p->n;
-    return fits_budget(ctx, p->n) &&
-           (p->k || (p->n <= WHOLE_OBJECTS &&
-                     ((double)p->n * mcr_gram_work(gram) <= WHOLE_WORK || mcr_gram_is_slow(gram))));
+    return fits_budget(ctx, p->n) && (p->k || mcr_qp_makes_rows(gram, p->n) ||
+                                      (p->n <= WHOLE_OBJECTS && mcr_gram_is_slow(gram)));
 }
 
 static mcr_status read_diagonal(mcr_smo *s)
@@ -398,6 +406,8 @@ static mcr_status whole_rounds(mcr_smo *s, mcr_qp_stop *stop)
             most = left;
         s->result->rounds++;
         int64_t steps = mcr_smo_solve_block(s, INNER_LEAST * s->p->tolerance, most);
+        if (s->row_status)
+            return s->row_status;
         for (int64_t v = 0; v < s->n; v++) {
             double g = s->precise ? ((const double *)s->block.g)[v]
                                   : (double)((const float *)s->block.g)[v];

@@ -29,9 +29,11 @@ typedef struct mcr_qp {
     int64_t k_ld;               /* a multiple of MCR_ROW_PAD; the padding is finite */
     mcr_error k_error[2];       /* with k: of mcr_gram_error in float and double */
     bool exact;                 /* with k: judged at the end as without it; no: as exact as k is */
-    const double *diagonal;     /* of mcr_qp_try: that of k */
-    const double *from; /* of mcr_qp_try: K from is in g at the beginning; NULL: it is not */
-    const char *phase;  /* for progress reports; NULL: none are made */
+    struct mcr_row_pool
+        *pool;              /* memory for rows (smo_rows.h) that others used before; NULL: none */
+    const double *diagonal; /* of mcr_qp_try: that of k */
+    const double *from;     /* of mcr_qp_try: K from is in g at the beginning; NULL: it is not */
+    const char *phase;      /* for progress reports; NULL: none are made */
 } mcr_qp;
 
 typedef enum mcr_qp_stop {
@@ -63,5 +65,8 @@ mcr_status mcr_qp_solve(mcr_gram *gram, const mcr_qp *problem, double *b, double
  * padding is zero, and there is one row more, of zeros. Solved to the tolerance, too, but what floats
  * cannot tell apart ends as stuck. g at the end is K b, summed in double; MCR_NUMERIC if that is not finite. */
 mcr_status mcr_qp_try(mcr *ctx, const mcr_qp *problem, double *b, double *g, mcr_qp_result *result);
+
+/* Whether so many objects of a Gram are one working set whose rows of K are made when they are used. */
+bool mcr_qp_makes_rows(const mcr_gram *gram, int64_t n);
 
 #endif

@@ -121,13 +121,16 @@ mcr_status mcr_smo_add_stored(mcr_smo *s, const double *coef, int64_t count, dou
     const void **row = mcr_alloc(s->ctx, (size_t)count, sizeof *row);
     if (!row)
         return MCR_NO_MEMORY;
+    mcr_status st = s->block.row ? mcr_smo_need_rows(s, s->object_list, count) : MCR_OK;
     const char *k = s->stored ? (const char *)s->p->k : s->block.k;
     int64_t ld = s->stored ? s->p->k_ld : s->block.ld;
     for (int64_t r = 0; r < count; r++)
-        row[r] = k + (size_t)(s->object_list[r] * ld) * s->real;
+        row[r] = s->block.row ? s->block.row[s->object_list[r]]
+                              : k + (size_t)(s->object_list[r] * ld) * s->real;
     stored_job job = {s, s->precise ? tiles->f64 : tiles->f32, row, coef, count, g};
-    mcr_status st = mcr_parallel(s->ctx, (s->n + STORED_COLUMNS - 1) / STORED_COLUMNS,
-                                 add_stored_chunk, &job);
+    if (!st)
+        st = mcr_parallel(s->ctx, (s->n + STORED_COLUMNS - 1) / STORED_COLUMNS, add_stored_chunk,
+                          &job);
     mcr_free(s->ctx, row);
     return st;
 }

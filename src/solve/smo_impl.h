@@ -5,6 +5,7 @@
  * smo_certify.c the gradient that the certificate rests on
  * smo_interior.c  small problems on which steps make no progress
  * smo_set.c     the working set and its block of K
+ * smo_rows.c    rows of K made when they are used, where the set is everything
  * smo_inner.c   the working set's own problem
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -17,6 +18,7 @@
 #include "gram/cache.h"
 #include "solve/smo.h"
 #include "solve/smo_inner.h"
+#include "solve/smo_rows.h"
 
 enum { MCR_SMO_MOST_SLOTS = 2048 }; /* of a working set */
 
@@ -76,6 +78,9 @@ typedef struct mcr_smo {
     double *diagonal; /* K(x,x) of all objects */
     double largest;   /* absolute value there */
     mcr_smo_run *run;
+    mcr_row_pool *pool;    /* of rows that are made when they are used (block.row) */
+    mcr_status row_status; /* of those */
+    int64_t single_rows;   /* made one by one */
 
     mcr_smo_candidate *candidate, *violator[2]; /* those that could go up, down */
     int64_t *slot_list, *object_list, *new_slot, *new_object;
@@ -153,6 +158,11 @@ mcr_status mcr_smo_unshrink(mcr_smo *s);
 
 /* Places and stride of a block for as many slots as there are. */
 void mcr_smo_lay_out(mcr_smo *s);
+/* Where the set is everything: rows of K are made when they are used; the listed ones, now. */
+mcr_status mcr_smo_open_rows(mcr_smo *s);
+void mcr_smo_close_rows(mcr_smo *s);
+mcr_status mcr_smo_need_rows(mcr_smo *s, const int64_t *object, int64_t count);
+
 /* The block, and room for new members' values; what they take for so many slots. */
 size_t mcr_smo_block_bytes(const mcr_smo *s, int64_t slots);
 mcr_status mcr_smo_open_block(mcr_smo *s);

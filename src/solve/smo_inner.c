@@ -74,8 +74,10 @@ INLINE vreal about_reciprocal(vreal a)
 
 INLINE const real *row_of(const mcr_smo_block *s, int64_t m)
 {
-    if (s->there && !s->there[m])
+    if (s->row ? !s->row[m] : s->there && !s->there[m])
         s->make_row(s->arg, m);
+    if (s->row)
+        return s->row[m];
     return (const real *)s->k + m * s->ld;
 }
 
@@ -138,7 +140,7 @@ INLINE double room_down(const mcr_smo_block *s, int64_t m, double *stop)
 /* Steps b_i up and b_j down along their common direction; returns how far. */
 INLINE double move(mcr_smo_block *s, int64_t i, int64_t j, double slope)
 {
-    const real *diagonal = s->diagonal, *ki = (const real *)s->k + i * s->ld;
+    const real *diagonal = s->diagonal, *ki = row_of(s, i);
     double curve = (double)diagonal[i] + (double)diagonal[j] - 2 * (double)ki[j];
     double step = slope / (curve > s->tau ? curve : s->tau), stop_i, stop_j;
     double most_i = room_up(s, i, &stop_i), most_j = room_down(s, j, &stop_j);
@@ -181,7 +183,7 @@ int64_t SYMBOL(mcr_smo_run_)(mcr_smo_block *s)
             return steps;
         const real *g = s->g, *down = s->down[group];
         step = (real)move(s, i, j, (double)(g[j] + down[j]) - (double)worst.low);
-        ki = (const real *)s->k + i * s->ld;
+        ki = row_of(s, i);
         kj = row_of(s, j);
     }
 }

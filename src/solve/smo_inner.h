@@ -32,6 +32,9 @@ typedef struct mcr_smo_block {
     unsigned char *there;
     void (*make_row)(void *arg, int64_t member);
     void *arg;
+    /* Where rows are made one behind the other, instead of k and `there`: row m, or NULL: make_row puts
+     * it there. NULL: they are in k. */
+    const void **row;
 } mcr_smo_block;
 
 enum { MCR_SMO_PAD = 16 };

@@ -232,7 +232,7 @@ static mcr_status batch_chunk(void *arg, int64_t item, int worker)
 {
     const batch_case *c = arg;
     mcr_vectors_job job = c->job;
-    job.first = item * c->chunk;
+    job.first = job.before = item * c->chunk;
     job.count = c->n - job.first < c->chunk ? c->n - job.first : c->chunk;
     job.scratch = c->scratch[worker];
     return mcr_vectors_run(c->batch, &job);

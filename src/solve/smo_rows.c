@@ -1,0 +1,184 @@
+/* smo_rows.c: rows of K that are made when they are first used, where the working set is everything.
+ *
+ * An easy problem needs few rows: those of its support vectors and of what was tried on the way. Each
+ * is one pass over the columns; it is kept behind the row before it, so that little memory is touched
+ * and what is used stays in the caches. Where many rows have been made the rest is likely to follow:
+ * then all of K is computed at once, by all workers.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "solve/smo_rows.h"
+
+#include <string.h>
+
+#include "solve/smo_impl.h"
+
+/* ---- memory ------------------------------------------------------------------------------------*/
+
+enum { CHUNK_BYTES = 1 << 18 };
+
+struct mcr_row_pool {
+    mcr *ctx;
+    char **chunk;
+    size_t *bytes; /* of each */
+    int64_t chunks, room, bytes_room;
+    size_t row_bytes;
+    int64_t at;  /* chunk that is being filled */
+    size_t used; /* bytes of it */
+};
+
+mcr_status mcr_row_pool_open(mcr_row_pool **out, mcr *ctx)
+{
+    *out = mcr_alloc_zero(ctx, 1, sizeof **out);
+    if (!*out)
+        return MCR_NO_MEMORY;
+    (*out)->ctx = ctx;
+    return MCR_OK;
+}
+
+void mcr_row_pool_close(mcr_row_pool *pool)
+{
+    if (!pool)
+        return;
+    for (int64_t c = 0; c < pool->chunks; c++)
+        mcr_free(pool->ctx, pool->chunk[c]);
+    mcr_free(pool->ctx, pool->chunk);
+    mcr_free(pool->ctx, pool->bytes);
+    mcr_free(pool->ctx, pool);
+}
+
+void mcr_row_pool_reset(mcr_row_pool *pool, size_t row_bytes)
+{
+    pool->row_bytes = (row_bytes + 63) / 64 * 64;
+    pool->at = 0;
+    pool->used = 0;
+}
+
+void *mcr_row_pool_take(mcr_row_pool *pool)
+{
+    while (pool->at < pool->chunks && pool->used + pool->row_bytes > pool->bytes[pool->at]) {
+        pool->at++;
+        pool->used = 0;
+    }
+    if (pool->at == pool->chunks) {
+        size_t bytes = pool->row_bytes > CHUNK_BYTES ? pool->row_bytes : CHUNK_BYTES;
+        char *chunk;
+        if (mcr_reserve(pool->ctx, &pool->chunk, &pool->room, pool->chunks + 1, sizeof chunk) ||
+            mcr_reserve(pool->ctx, &pool->bytes, &pool->bytes_room, pool->chunks + 1,
+                        sizeof bytes) ||
+            !(chunk = mcr_alloc(pool->ctx, bytes, 1)))
+            return NULL;
+        pool->chunk[pool->chunks] = chunk;
+        pool->bytes[pool->chunks++] = bytes;
+    }
+    char *row = pool->chunk[pool->at] + pool->used;
+    pool->used += pool->row_bytes;
+    return row;
+}
+
+enum { MANY_SHARE = 6 }; /* one row in so many: most will be needed */
+
+/* ---- rows --------------------------------------------------------------------------------------*/
+
+/* The listed rows, none of which is there, in one pass. */
+static mcr_status make_rows(mcr_smo *s, const int64_t *object, int64_t count)
+{
+    enum { BATCH = 64 };
+    void *row[BATCH];
+    mcr_status st = MCR_OK;
+    for (int64_t r = 0; r < count && !st; r += BATCH) {
+        int64_t rows = count - r < BATCH ? count - r : BATCH;
+        for (int64_t i = 0; i < rows && !st; i++)
+            if (!(row[i] = mcr_row_pool_take(s->pool)))
+                st = MCR_NO_MEMORY;
+        if (!st)
+            st = mcr_gram_rows_pass(s->full, &(mcr_gram_pass){.x = {object + r, 0, rows},
+                                                              .precise = s->precise,
+                                                              .row = row,
+                                                              .soon = true});
+        for (int64_t i = 0; i < rows && !st; i++) {
+            memset((char *)row[i] + (size_t)s->n * s->real, 0,
+                   (size_t)(s->block.ld - s->n) * s->real);
+            s->block.row[object[r + i]] = row[i];
+        }
+        s->result->rows += rows;
+    }
+    return st;
+}
+
+/* All of K at once. Rows that were made before stay where they are. */
+static mcr_status make_all(mcr_smo *s)
+{
+    int64_t n = s->n, ld = s->block.ld;
+    if (!(s->k = mcr_alloc(s->ctx, (size_t)(n * ld), s->real)))
+        return MCR_NO_MEMORY;
+    mcr_status st = mcr_gram_matrix_quietly(s->full, s->k, ld, s->precise);
+    for (int64_t v = 0; v < n && !st; v++) {
+        char *row = s->k + (size_t)(v * ld) * s->real;
+        memset(row + (size_t)n * s->real, 0, (size_t)(ld - n) * s->real);
+        if (!s->block.row[v])
+            s->block.row[v] = row;
+    }
+    s->result->rows += n;
+    return st;
+}
+
+/* In the middle of the inner solver there is no way to fail: it goes on with zeros, and what comes of it
+ * is thrown away. */
+static void make_row(void *arg, int64_t member)
+{
+    mcr_smo *s = arg;
+    bool many = !s->p->pool && ++s->single_rows * MANY_SHARE > s->n;
+    mcr_status st = s->row_status ? s->row_status : many ? make_all(s) : make_rows(s, &member, 1);
+    if (st) {
+        s->row_status = st;
+        s->block.row[member] = s->block.row[s->slots];
+    }
+}
+
+mcr_status mcr_smo_open_rows(mcr_smo *s)
+{
+    /* As a pass over rows writes them. */
+    s->block.ld = (s->places + MCR_ROW_PAD - 1) / MCR_ROW_PAD * MCR_ROW_PAD;
+    s->block.row = mcr_alloc_zero(s->ctx, (size_t)s->slots + 1, sizeof *s->block.row);
+    mcr_status st = s->block.row ? MCR_OK : MCR_NO_MEMORY;
+    s->pool = s->p->pool;
+    s->single_rows = 0;
+    if (!st && !s->pool)
+        st = mcr_row_pool_open(&s->pool, s->ctx);
+    if (st)
+        return st;
+    size_t bytes = (size_t)s->block.ld * s->real;
+    mcr_row_pool_reset(s->pool, bytes);
+    void *null_row = mcr_row_pool_take(s->pool); /* of the null object, too */
+    if (!null_row)
+        return MCR_NO_MEMORY;
+    memset(null_row, 0, bytes);
+    s->block.row[s->slots] = null_row;
+    s->block.k = null_row;
+    s->block.make_row = make_row;
+    s->block.arg = s;
+    return MCR_OK;
+}
+
+void mcr_smo_close_rows(mcr_smo *s)
+{
+    if (s->pool != s->p->pool)
+        mcr_row_pool_close(s->pool);
+    mcr_free(s->ctx, s->block.row);
+    s->block.row = NULL;
+    s->pool = NULL;
+}
+
+mcr_status mcr_smo_need_rows(mcr_smo *s, const int64_t *object, int64_t count)
+{
+    int64_t missing = 0, *list = mcr_alloc(s->ctx, (size_t)count, sizeof *list);
+    if (!list)
+        return MCR_NO_MEMORY;
+    for (int64_t r = 0; r < count; r++)
+        if (!s->block.row[object[r]])
+            list[missing++] = object[r];
+    mcr_status st = s->row_status ? s->row_status : make_rows(s, list, missing);
+    mcr_free(s->ctx, list);
+    return st;
+}
