@@ -1,8 +1,8 @@
 /* drawing.c: figures on the terminal.
  *
- * A terminal is asked what it can do: kitty's protocol by a query that only such terminals answer, sixel
- * by the list of its abilities ("primary device attributes"), which every terminal answers. What does
- * not answer within a fraction of a second gets characters.
+ * A terminal is asked what it can do: kitty's protocol by a query that only such terminals answer,
+ * sixel by the list of its abilities ("primary device attributes"), which every terminal answers.
+ * What does not answer within a fraction of a second gets characters.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -22,7 +22,7 @@
 
 enum { PATIENCE_MS = 200, ANSWER = 256 };
 
-/* ---- what the terminal can do ----------------------------------------------------------------- */
+/* ---- what the terminal can do --------------------------------------------------------------- */
 
 static int full_answer(const char *text)
 {
@@ -106,7 +106,7 @@ static mcr_theme find_theme(void)
     return light ? MCR_THEME_LIGHT : MCR_THEME_DARK;
 }
 
-/* ---- drawing ---------------------------------------------------------------------------------- */
+/* ---- drawing -------------------------------------------------------------------------------- */
 
 static void fit_window(mcr_draw *draw, const cli_drawing *how, int pixels)
 {

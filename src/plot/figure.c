@@ -180,7 +180,7 @@ double mcr_figure_number(const mcr_figure *figure, const char *name)
     return NAN;
 }
 
-/* ---- limits of axes -------------------------------------------------------------------------- */
+/* ---- limits of axes ------------------------------------------------------------------------- */
 
 typedef struct limits {
     double low, high;

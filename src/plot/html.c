@@ -1,5 +1,5 @@
-/* html.c: a figure as a page of its own: the drawing, a reading of coordinates under the pointer, and for
- * an animation a slider. Nothing is loaded from elsewhere.
+/* html.c: a figure as a page of its own: the drawing, a reading of coordinates under the pointer,
+ * and for an animation a slider. Nothing is loaded from elsewhere.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -33,7 +33,7 @@ mcr_status mcr_plot_describe(int64_t number, mcr_plot_info *info)
     return MCR_OK;
 }
 
-/* ---- choosing --------------------------------------------------------------------------------- */
+/* ---- choosing ------------------------------------------------------------------------------- */
 
 static bool has_strings(const mcr_data *data)
 {
@@ -91,7 +91,7 @@ mcr_status mcr_plot_make(mcr_plotting *p, const char *kind)
                     near ? "; did you mean " : "", near ? near : "", near ? "?" : "", list);
 }
 
-/* ---- what a kind needs ------------------------------------------------------------------------ */
+/* ---- what a kind needs ---------------------------------------------------------------------- */
 
 mcr_status mcr_plot_needs(const mcr_plotting *p, const char *kind, const char *what)
 {
@@ -150,7 +150,7 @@ mcr_status mcr_plot_needs_targets(const mcr_plotting *p, const char *kind)
                           kind);
 }
 
-/* ---- words ------------------------------------------------------------------------------------ */
+/* ---- words ---------------------------------------------------------------------------------- */
 
 mcr_status mcr_plot_title(mcr_plotting *p, const char *format, ...)
 {
@@ -260,7 +260,7 @@ double mcr_plot_median(double *v, int64_t count)
     return count % 2 ? v[count / 2] : 0.5 * (v[count / 2 - 1] + v[count / 2]);
 }
 
-/* ---- figures ---------------------------------------------------------------------------------- */
+/* ---- figures -------------------------------------------------------------------------------- */
 
 static mcr_status complete(mcr_plot *out, mcr *ctx, const mcr_plot *plot)
 {

@@ -8,7 +8,7 @@
 
 #include "plot/canvas.h"
 
-/* ---- numbers and text ------------------------------------------------------------------------ */
+/* ---- numbers and text ----------------------------------------------------------------------- */
 
 void mcr_fixed_write(mcr_text *to, double value, int decimals)
 {
@@ -103,7 +103,7 @@ void mcr_base64_write(mcr_text *to, const void *bytes, size_t count)
     mcr_text_add(to, line, used);
 }
 
-/* ---- PNG ------------------------------------------------------------------------------------- */
+/* ---- PNG ------------------------------------------------------------------------------------ */
 
 static void big_endian(unsigned char *to, uint32_t value)
 {
