@@ -72,8 +72,6 @@ mcr_status mcr_figure_animate(mcr_figure **out, mcr *ctx, const mcr_plot *plot, 
     if (!how.model || !how.data)
         return mcr_fail(ctx, MCR_BAD_CALL,
                         "an animation trains again and again: it needs a model and its data");
-    if (!how.along)
-        how.along = range;
     mcr_plotting p = {.ctx = ctx,
                       .how = &how,
                       .model = how.model,

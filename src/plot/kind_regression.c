@@ -25,7 +25,8 @@ static mcr_status add_data(mcr_plotting *p, mcr_panel *panel, const mcr_plane *p
                      .y = y,
                      .name = "data",
                      .legend = true,
-                     .fixed = p->how->along != NULL};
+                     .bare = true,
+                     .fixed = p->f->moves != NULL};
     return mcr_plot_scatter(p, panel, &s);
 }
 

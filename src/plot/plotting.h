@@ -77,8 +77,9 @@ typedef struct mcr_scatter {
     int64_t classes;
     const char *const *class_name;
     const double *value;
-    const char *name; /* of points without classes */
-    bool legend, small, fixed;
+    const char *name;          /* of points without classes */
+    bool legend, small, fixed; /* as in mcr_mark; small: many panels */
+    bool bare;                 /* without classes: in the colour of text, to stand before curves */
 } mcr_scatter;
 mcr_status mcr_plot_scatter(mcr_plotting *p, mcr_panel *panel, const mcr_scatter *s);
 /* Class names and numbers of the data; of a model's classes where it has them (-1: unknown to

@@ -127,7 +127,7 @@ mcr_status mcr_plot_scatter(mcr_plotting *p, mcr_panel *panel, const mcr_scatter
         return MCR_NO_MEMORY;
     memcpy(m->x, s->x, (size_t)s->n * sizeof *m->x);
     memcpy(m->y, s->y, (size_t)s->n * sizeof *m->y);
-    m->ink = s->fixed || s->value || s->small ? MCR_INK_CLASS : MCR_INK_TEXT;
+    m->ink = s->bare ? MCR_INK_TEXT : MCR_INK_CLASS;
     m->legend = s->legend && !s->value;
     m->fixed = s->fixed;
     m->alpha = s->small ? 0.75 : 0;
