@@ -21,7 +21,7 @@
 typedef struct mcr_blocks {
     mcr *ctx;
     void **block;
-    int64_t count, room;
+    int64_t count, capacity;
     bool failed; /* one could not be had: what was made is not complete */
 } mcr_blocks;
 
@@ -127,7 +127,7 @@ typedef struct mcr_panel {
     bool equal; /* one unit is as long on both axes */
     bool no_grid;
     const char *bar; /* label of a colour bar for the first mark with a ramp; NULL: none */
-    int64_t count, room;
+    int64_t count, capacity;
     mcr_mark *mark;
 } mcr_panel;
 
@@ -139,9 +139,9 @@ typedef struct mcr_number {
 /* One picture; an animation has several. */
 typedef struct mcr_frame {
     const char *label; /* "gamma = 0.1"; NULL: the only one */
-    int64_t panels, panel_room;
+    int64_t panels, panel_capacity;
     mcr_panel *panel;
-    int64_t numbers, number_room;
+    int64_t numbers, number_capacity;
     mcr_number *number;
 } mcr_frame;
 
@@ -152,7 +152,7 @@ struct mcr_figure {
     int rows, cols;    /* of the grid of panels */
     double aspect;     /* height / width that it wants; 0: the default */
     const char *moves; /* the parameter of an animation */
-    int64_t frames, frame_room;
+    int64_t frames, frame_capacity;
     mcr_frame *frame;
     mcr_text drawn;     /* the bytes of the last drawing */
     int64_t pixel_rows; /* of a drawing in pixels */

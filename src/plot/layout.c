@@ -119,7 +119,7 @@ static void place_panels(mcr_layout_of *l, const mcr_figure *f, double top)
     const mcr_frame *frame = &f->frame[0];
     int rows = f->rows < GRID ? f->rows : GRID, cols = f->cols < GRID ? f->cols : GRID;
     double w = (l->width - l->font * 0.8) / cols, h = (l->height - top - l->font * 0.3) / rows;
-    /* Twice: the number of ticks depends on the room that the first margins leave. */
+    /* Twice: the number of ticks depends on what the first margins leave. */
     margins m = {{0}, {0}, {0}, {0}};
     for (int64_t p = 0; p < frame->panels; p++)
         measure(l, &frame->panel[p], &l->place[p], w * 0.8, h * 0.8, &m);

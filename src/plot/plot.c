@@ -180,10 +180,10 @@ mcr_status mcr_plot_subtitle(mcr_plotting *p, const char *format, ...)
     return p->f->subtitle ? MCR_OK : MCR_NO_MEMORY;
 }
 
-void mcr_plot_shorten(const char *from, char *to, size_t room, bool commas)
+void mcr_plot_shorten(const char *from, char *to, size_t capacity, bool commas)
 {
     const char *end = from + strlen(from);
-    char *last = to + room - MCR_REAL_TEXT - 4;
+    char *last = to + capacity - MCR_REAL_TEXT - 4;
     while (*from && to < last) {
         double value;
         const char *after = strchr("0123456789", *from) ? mcr_parse_real(from, end, &value) : NULL;

@@ -53,7 +53,7 @@ mcr_status mcr_plot_subtitle(mcr_plotting *p, const char *format, ...) MCR_PRINT
 const char *mcr_plot_made_by(mcr_plotting *p);
 /* A kernel or options for people: numbers of many digits are for reading back, and four are
  * enough to look at. commas: in place of the blanks between options. */
-void mcr_plot_shorten(const char *from, char *to, size_t room, bool commas);
+void mcr_plot_shorten(const char *from, char *to, size_t capacity, bool commas);
 /* A number as text in the figure's memory. */
 const char *mcr_plot_number(mcr_plotting *p, double value, int digits);
 
