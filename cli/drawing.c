@@ -17,6 +17,7 @@
 #include <termios.h>
 #include <unistd.h>
 
+#include "learner.h"
 #include "progress.h"
 #include "text.h"
 
@@ -148,11 +149,19 @@ int cli_draw(cli *c, mcr_figure *figure, const cli_drawing *how)
     return 0;
 }
 
-int cli_draw_check(cli *c, int wanted)
+int cli_draw_check(cli *c, int wanted, const char *learner)
 {
-    return wanted && c->common.json
-               ? cli_refuse(c, "--plot draws for people, --json is for programs: take one of them "
-                               "(mercer plot --json gives a figure's data)")
+    if (!wanted)
+        return 0;
+    if (c->common.json)
+        return cli_refuse(c, "--plot draws for people, --json is for programs: take one of them "
+                             "(mercer plot --json gives a figure's data)");
+    int task = learner ? cli_learner_task(learner) : -1;
+    return task == MCR_DETECT || task == MCR_CLUSTER || task == MCR_TRANSFORM
+               ? cli_refuse(c,
+                            "--plot draws a learning curve, which %s does not have: save the "
+                            "model, and mercer plot draws it",
+                            learner)
                : 0;
 }
 

@@ -218,7 +218,7 @@ static int run(cli *c, const void *values)
 {
     fit_job job = {.c = c, .call = values};
     const char *path = job.call->output;
-    int bad = cli_draw_check(c, job.call->plot);
+    int bad = cli_draw_check(c, job.call->plot, cli_word(c, 0));
     if (!bad)
         bad = open_job(&job);
     if (!bad)

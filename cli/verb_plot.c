@@ -193,7 +193,7 @@ static const cli_option options[] = {
      .type = CLI_TEXT,
      .offset = AT(animate),
      .argument = "NAME=RANGE",
-     .help = "train for each value, e.g. gamma=0.01:100:log30; .svg moves, .html has a slider"},
+     .help = "a picture for each value, e.g. gamma=0.01:100:log30; html: a slider"},
     {.name = "title",
      .type = CLI_TEXT,
      .offset = AT(title),

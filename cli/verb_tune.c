@@ -274,7 +274,7 @@ static void warn(const tune_job *job)
 static int run(cli *c, const void *values)
 {
     tune_job job = {.c = c, .call = values};
-    int bad = cli_draw_check(c, job.call->plot);
+    int bad = cli_draw_check(c, job.call->plot, NULL);
     if (!bad)
         bad = open_job(&job);
     if (!bad) {
