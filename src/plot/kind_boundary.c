@@ -162,6 +162,14 @@ static bool has_margin(const mcr_plotting *p)
     return strcmp(l, "svm") == 0 || strcmp(l, "l1-svm") == 0 || strcmp(l, "pegasos") == 0;
 }
 
+/* Learners whose objects with coefficients are called support vectors. */
+static bool has_support(const mcr_plotting *p)
+{
+    const char *l = p->report->learner;
+    return has_margin(p) || strcmp(l, "nu-svm") == 0 || strcmp(l, "one-class") == 0 ||
+           strcmp(l, "perceptron") == 0;
+}
+
 static mcr_status add_lines(region *r, mcr_panel *panel, const mcr_grid *g)
 {
     mcr_status s = MCR_OK;
@@ -250,8 +258,9 @@ static mcr_status add_rings(region *r, mcr_panel *panel)
 {
     mcr_plotting *p = r->p;
     int64_t n = r->plane.supports;
-    if (!n || n > MCR_PLOT_POINTS || n == p->report->n)
-        return MCR_OK; /* where all objects are, a ring says nothing */
+    /* Learners without margins keep all objects, and a ring would say nothing. */
+    if (!n || n > MCR_PLOT_POINTS || (n == p->report->n && !has_support(p)))
+        return MCR_OK;
     mcr_mark *m = mcr_panel_xy(p->f, panel, MCR_MARK_POINTS, "support vectors", n);
     if (!m)
         return MCR_NO_MEMORY;

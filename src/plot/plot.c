@@ -67,7 +67,8 @@ const char *mcr_plot_choose(const mcr_plotting *p)
 
 mcr_status mcr_plot_make(mcr_plotting *p, const char *kind)
 {
-    static const char *const aliases[][2] = {{"learning-curve", "learning"}, {"curve", "learning"}};
+    static const char *const aliases[][2] = {{"learning-curve", "learning"},
+                                             {"learning curve", "learning"}};
     const char *names[TYPES + 1] = {NULL};
     for (size_t i = 0; i < sizeof aliases / sizeof *aliases; i++)
         if (strcmp(kind, aliases[i][0]) == 0)
