@@ -60,6 +60,7 @@ typedef struct cli_learning {
     const char *learner; /* whose they are; NULL: of all */
     cli_option *options; /* NULL: the verb has none of them */
     const char **values; /* what the call says, as text; NULL: nothing */
+    int searches;        /* ranges are searched, also where the learner could take one itself */
 } cli_learning;
 
 /* What is shown of the progress; see progress.h. */

@@ -50,12 +50,18 @@ const cli_option cli_common_options[] = {
 #undef AT
 #define AT(field) offsetof(cli_reading, field)
 
+static const char *format_name(int64_t number)
+{
+    return mcr_data_formats()[number];
+}
+
 const cli_option cli_reading_options[] = {
     {.name = "format",
      .type = CLI_TEXT,
      .offset = AT(format),
      .argument = "NAME",
-     .help = "libsvm csv tsv npy text fasta tu jsonl precomputed (default: detected)"},
+     .words = format_name,
+     .help = " (default: detected)"},
     {.name = "target",
      .type = CLI_TEXT,
      .offset = AT(target),

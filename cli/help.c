@@ -11,7 +11,7 @@
 #include "learner.h"
 #include "text.h"
 
-enum { OPTION_WIDTH = 24 };
+enum { OPTION_WIDTH = 24, LINE_WIDTH = 100, HELP_ROOM = 400 };
 
 /* ---- verbs ------------------------------------------------------------------------------------*/
 
@@ -80,8 +80,37 @@ int cli_help_overview(cli *c, FILE *to)
     return 0;
 }
 
+/* The help of an option with the words that it takes. */
+static void help_text(char *text, size_t room, const cli_option *o)
+{
+    size_t length = 0;
+    text[0] = '\0';
+    const char *word = o->words ? o->words(0) : NULL;
+    for (int64_t i = 0; word && length < room; i++) {
+        const char *next = o->words(i + 1);
+        length += (size_t)snprintf(text + length, room - length, "%s%s", word, next ? ", " : "");
+        word = next;
+    }
+    if (length < room)
+        snprintf(text + length, room - length, "%s", o->help);
+}
+
+/* Behind the name of an option, with line breaks: a list of words can be long. */
+static void put_wrapped(const char *text)
+{
+    size_t column = OPTION_WIDTH + 2;
+    while (*text) {
+        size_t length = strcspn(text, " ");
+        if (column + 1 + length > LINE_WIDTH)
+            column = (size_t)printf("\n  %*s", OPTION_WIDTH, "") - 1;
+        column += (size_t)printf(" %.*s", (int)length, text);
+        text += length + (text[length] == ' ');
+    }
+}
+
 static void put_option(const cli_option *o)
 {
+    char help[HELP_ROOM];
     char left[64];
     int length = !o->letter   ? snprintf(left, sizeof left, "    --%s", o->name)
                  : o->name[1] ? snprintf(left, sizeof left, "-%c, --%s", o->letter, o->name)
@@ -92,7 +121,11 @@ static void put_option(const cli_option *o)
         printf("  %s\n  %*s", left, OPTION_WIDTH, "");
     else
         printf("  %-*s", OPTION_WIDTH, left);
-    printf(" %s", o->help);
+    help_text(help, sizeof help, o);
+    if (o->words)
+        put_wrapped(help);
+    else
+        printf(" %s", help);
     if (o->standard)
         printf(" (default: %s)", o->standard);
     putchar('\n');
@@ -101,6 +134,8 @@ static void put_option(const cli_option *o)
 static void option_json(cli_json *j, const cli_option *o)
 {
     const char letter[2] = {o->letter, '\0'};
+    char help[HELP_ROOM];
+    help_text(help, sizeof help, o);
     cli_json_object(j, NULL);
     cli_json_text(j, "name", o->name);
     cli_json_text(j, "letter", o->letter ? letter : NULL);
@@ -108,7 +143,7 @@ static void option_json(cli_json *j, const cli_option *o)
     cli_json_text(j, "default", o->standard);
     cli_json_flag(j, "required", o->required);
     cli_json_flag(j, "repeats", o->type == CLI_LIST);
-    cli_json_text(j, "help", o->help);
+    cli_json_text(j, "help", help);
     cli_json_end(j);
 }
 

@@ -7,48 +7,20 @@
 #include <assert.h>
 #include <inttypes.h>
 #include <math.h>
+#include <string.h>
+
+#include <mercer/text.h>
 
 #include "text.h"
 
-/* The number of bytes of the UTF-8 character at s, or 0 if there is none. */
-static int utf8_length(const unsigned char *s)
+static void put(void *to, const char *bytes, size_t count)
 {
-    int length = s[0] < 0x80                    ? 1
-                 : s[0] >= 0xc2 && s[0] <= 0xdf ? 2
-                 : (s[0] & 0xf0) == 0xe0        ? 3
-                 : s[0] >= 0xf0 && s[0] <= 0xf4 ? 4
-                                                : 0;
-    for (int i = 1; i < length; i++)
-        if ((s[i] & 0xc0) != 0x80)
-            return 0;
-    /* Overlong forms, surrogates, and what lies beyond U+10FFFF. */
-    if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f) ||
-        (s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] > 0x8f))
-        return 0;
-    return length;
+    fwrite(bytes, 1, count, to);
 }
 
 static void put_string(FILE *to, const char *text)
 {
-    const unsigned char *s = (const unsigned char *)text;
-    putc('"', to);
-    while (*s) {
-        int length = utf8_length(s);
-        if (*s == '"' || *s == '\\')
-            fprintf(to, "\\%c", *s);
-        else if (*s == '\n')
-            fputs("\\n", to);
-        else if (*s == '\t')
-            fputs("\\t", to);
-        else if (*s < 0x20 || *s == 0x7f)
-            fprintf(to, "\\u%04x", *s);
-        else if (length == 0)
-            fputs("\\ufffd", to);
-        else
-            fwrite(s, 1, (size_t)length, to);
-        s += length ? length : 1;
-    }
-    putc('"', to);
+    mcr_json_string(put, to, text, strlen(text));
 }
 
 static void put_key(cli_json *j, const char *key)

@@ -62,74 +62,74 @@ int cli_learner_has(const char *name, const char *option)
     return find_learner(name, &info) && find_param(info.params, option) != NULL;
 }
 
+/* What the help of a learner shows; the others have the examples of their verb. */
+static const char *const examples[][2] = {
+    {"nu-svm", "mercer sample moons -n 500 -o moons.csv\n"
+               "mercer fit nu-svm moons.csv -k 'rbf(gamma=2)' --nu 0.2 -o moons.mercer"},
+    {"one-class", "mercer sample moons -n 500 -o moons.csv\n"
+                  "mercer fit one-class moons.csv -k 'rbf(gamma=2)' --nu 0.05 -o inside.mercer\n"
+                  "mercer predict inside.mercer moons.csv --target none -o sides.txt"},
+    {"l1-svm", "mercer sample moons -n 200 -o moons.csv\n"
+               "mercer fit l1-svm moons.csv -k 'rbf(gamma=2)' -C 10 -o few.mercer"},
+    {"svr", "mercer sample sinc -n 200 -o sinc.csv\n"
+            "mercer fit svr sinc.csv --epsilon 0.05 --tol 1e-6 -o sinc.mercer\n"
+            "mercer fit svr sinc.csv -k 'matern(nu=1.5)' -C 10 --max-steps 50 -o part.mercer\n"
+            "mercer fit svr sinc.csv -k 'matern(nu=1.5)' -C 10 --start part.mercer"},
+    {"logistic", "mercer sample blobs -n 300 -o blobs.csv\n"
+                 "mercer fit logistic blobs.csv -k 'rbf(gamma=0.5)' --lambda 0.1 -o p.mercer\n"
+                 "mercer predict p.mercer blobs.csv --proba -o proba.csv"},
+    {"ridge", "mercer sample sinc -n 200 -o sinc.csv\n"
+              "mercer fit ridge sinc.csv -k 'rbf(gamma=0.5)' --lambda 0.1 --loo\n"
+              "mercer fit ridge sinc.csv -k 'rbf(gamma=0.5)' --lambda 1e-6:1e3:log20\n"
+              "mercer sample friedman -n 200 -o friedman.csv\n"
+              "mercer fit ridge friedman.csv --target target,x5 -o both.mercer\n"
+              "mercer sample blobs -n 300 -o blobs.csv\n"
+              "mercer fit ridge blobs.csv --task classify -o blobs.mercer"},
+    {"erm", "mercer sample sinc -n 200 -o sinc.csv\n"
+            "mercer fit erm sinc.csv -k 'rbf(gamma=0.5) + 1' --loss quantile --quantile 0.9\n"
+            "mercer sample moons -n 200 -o moons.csv\n"
+            "mercer fit erm moons.csv --task classify --loss squared-hinge --lambda 0.01"},
+    {"knn", "mercer sample moons -n 500 -o moons.csv\n"
+            "mercer fit knn moons.csv --task classify --neighbors 9 --loo -o near.mercer\n"
+            "mercer predict near.mercer moons.csv --proba -o shares.csv"},
+    {"kmeans", "mercer sample blobs -n 300 -o blobs.csv\n"
+               "mercer fit kmeans blobs.csv -k 'rbf(gamma=0.5)' --clusters 3 -o c.mercer\n"
+               "mercer predict c.mercer blobs.csv -o clusters.txt"},
+    {"nu-svr", "mercer sample sinc -n 200 -o sinc.csv\n"
+               "mercer fit nu-svr sinc.csv --nu 0.3 -o sinc.mercer"},
+    {"gp", "mercer sample sinc -n 200 -o sinc.csv\n"
+           "mercer fit gp sinc.csv -k 'rbf(gamma=1)' -o sinc.mercer\n"
+           "mercer predict sinc.mercer sinc.csv --std -o values.csv\n"
+           "mercer sample moons -n 200 -o moons.csv\n"
+           "mercer fit gp moons.csv -k '2*rbf(gamma=2)' --task classify -o moons.mercer\n"
+           "mercer predict moons.mercer moons.csv --proba -o proba.csv"},
+    {"cca", "mercer sample mixed -n 300 -o mixed.jsonl\n"
+            "mercer fit cca mixed.jsonl -k 'rbf(x, gamma=0.1)' "
+            "--kernel2 'wl(molecule, h=1)' -o mixed.mercer\n"
+            "mercer sample mixed -n 300 --seed 2 -o new.jsonl\n"
+            "mercer transform mixed.mercer new.jsonl -o coordinates.csv"},
+    {"fisher", "mercer sample blobs -n 300 -o blobs.csv\n"
+               "mercer fit fisher blobs.csv -k 'rbf(gamma=1)' --lambda 0.01 -o blobs.mercer\n"
+               "mercer predict blobs.mercer blobs.csv -o labels.txt\n"
+               "mercer transform blobs.mercer blobs.csv -o coordinates.csv"},
+    {"perceptron",
+     "mercer sample blobs -n 300 -o blobs.csv\n"
+     "mercer fit perceptron blobs.csv -k 'rbf(gamma=0.5)' --variant averaged -o p.mercer\n"
+     "mercer sample blobs -n 200 --seed 2 -o more.csv\n"
+     "mercer fit --resume p.mercer more.csv --budget 50 -o p.mercer\n"
+     "mercer predict p.mercer blobs.csv -o classes.txt"},
+    {"pegasos", "mercer sample moons -n 500 -o moons.csv\n"
+                "mercer fit pegasos moons.csv -k 'rbf(gamma=2)' -C 10 -o moons.mercer\n"
+                "mercer fit pegasos moons.csv -k 'poly(degree=3, c=1)' --batch 10 --side features\n"
+                "mercer sample moons -n 500 --seed 2 -o more.csv\n"
+                "mercer fit --resume moons.mercer more.csv --passes 1 -o moons.mercer"},
+    {"pca", "mercer sample rings -n 300 -o rings.csv\n"
+            "mercer fit pca rings.csv -k 'rbf(gamma=1)' -n 3 -o rings.mercer\n"
+            "mercer transform rings.mercer rings.csv -o coordinates.csv"},
+};
+
 const char *cli_learner_examples(const char *name)
 {
-    static const char *const examples[][2] = {
-        {"nu-svm", "mercer sample moons -n 500 -o moons.csv\n"
-                   "mercer fit nu-svm moons.csv -k 'rbf(gamma=2)' --nu 0.2 -o moons.mercer"},
-        {"one-class",
-         "mercer sample moons -n 500 -o moons.csv\n"
-         "mercer fit one-class moons.csv -k 'rbf(gamma=2)' --nu 0.05 -o inside.mercer\n"
-         "mercer predict inside.mercer moons.csv --target none -o sides.txt"},
-        {"l1-svm", "mercer sample moons -n 200 -o moons.csv\n"
-                   "mercer fit l1-svm moons.csv -k 'rbf(gamma=2)' -C 10 -o few.mercer"},
-        {"svr", "mercer sample sinc -n 200 -o sinc.csv\n"
-                "mercer fit svr sinc.csv --epsilon 0.05 --tol 1e-6 -o sinc.mercer\n"
-                "mercer fit svr sinc.csv -k 'matern(nu=1.5)' -C 10 --max-steps 50 -o part.mercer\n"
-                "mercer fit svr sinc.csv -k 'matern(nu=1.5)' -C 10 --start part.mercer"},
-        {"logistic", "mercer sample blobs -n 300 -o blobs.csv\n"
-                     "mercer fit logistic blobs.csv -k 'rbf(gamma=0.5)' --lambda 0.1 -o p.mercer\n"
-                     "mercer predict p.mercer blobs.csv --proba -o proba.csv"},
-        {"ridge", "mercer sample sinc -n 200 -o sinc.csv\n"
-                  "mercer fit ridge sinc.csv -k 'rbf(gamma=0.5)' --lambda 0.1 --loo\n"
-                  "mercer fit ridge sinc.csv -k 'rbf(gamma=0.5)' --lambda 1e-6:1e3:log20\n"
-                  "mercer sample friedman -n 200 -o friedman.csv\n"
-                  "mercer fit ridge friedman.csv --target target,x5 -o both.mercer\n"
-                  "mercer sample blobs -n 300 -o blobs.csv\n"
-                  "mercer fit ridge blobs.csv --task classify -o blobs.mercer"},
-        {"erm", "mercer sample sinc -n 200 -o sinc.csv\n"
-                "mercer fit erm sinc.csv -k 'rbf(gamma=0.5) + 1' --loss quantile --quantile 0.9\n"
-                "mercer sample moons -n 200 -o moons.csv\n"
-                "mercer fit erm moons.csv --task classify --loss squared-hinge --lambda 0.01"},
-        {"knn", "mercer sample moons -n 500 -o moons.csv\n"
-                "mercer fit knn moons.csv --task classify --neighbors 9 --loo -o near.mercer\n"
-                "mercer predict near.mercer moons.csv --proba -o shares.csv"},
-        {"kmeans", "mercer sample blobs -n 300 -o blobs.csv\n"
-                   "mercer fit kmeans blobs.csv -k 'rbf(gamma=0.5)' --clusters 3 -o c.mercer\n"
-                   "mercer predict c.mercer blobs.csv -o clusters.txt"},
-        {"nu-svr", "mercer sample sinc -n 200 -o sinc.csv\n"
-                   "mercer fit nu-svr sinc.csv --nu 0.3 -o sinc.mercer"},
-        {"gp", "mercer sample sinc -n 200 -o sinc.csv\n"
-               "mercer fit gp sinc.csv -k 'rbf(gamma=1)' -o sinc.mercer\n"
-               "mercer predict sinc.mercer sinc.csv --std -o values.csv\n"
-               "mercer sample moons -n 200 -o moons.csv\n"
-               "mercer fit gp moons.csv -k '2*rbf(gamma=2)' --task classify -o moons.mercer\n"
-               "mercer predict moons.mercer moons.csv --proba -o proba.csv"},
-        {"cca", "mercer sample mixed -n 300 -o mixed.jsonl\n"
-                "mercer fit cca mixed.jsonl -k 'rbf(x, gamma=0.1)' "
-                "--kernel2 'wl(molecule, h=1)' -o mixed.mercer\n"
-                "mercer sample mixed -n 300 --seed 2 -o new.jsonl\n"
-                "mercer transform mixed.mercer new.jsonl -o coordinates.csv"},
-        {"fisher", "mercer sample blobs -n 300 -o blobs.csv\n"
-                   "mercer fit fisher blobs.csv -k 'rbf(gamma=1)' --lambda 0.01 -o blobs.mercer\n"
-                   "mercer predict blobs.mercer blobs.csv -o labels.txt\n"
-                   "mercer transform blobs.mercer blobs.csv -o coordinates.csv"},
-        {"perceptron",
-         "mercer sample blobs -n 300 -o blobs.csv\n"
-         "mercer fit perceptron blobs.csv -k 'rbf(gamma=0.5)' --variant averaged -o p.mercer\n"
-         "mercer sample blobs -n 200 --seed 2 -o more.csv\n"
-         "mercer fit --resume p.mercer more.csv --budget 50 -o p.mercer\n"
-         "mercer predict p.mercer blobs.csv -o classes.txt"},
-        {"pegasos",
-         "mercer sample moons -n 500 -o moons.csv\n"
-         "mercer fit pegasos moons.csv -k 'rbf(gamma=2)' -C 10 -o moons.mercer\n"
-         "mercer fit pegasos moons.csv -k 'poly(degree=3, c=1)' --batch 10 --side features\n"
-         "mercer sample moons -n 500 --seed 2 -o more.csv\n"
-         "mercer fit --resume moons.mercer more.csv --passes 1 -o moons.mercer"},
-        {"pca", "mercer sample rings -n 300 -o rings.csv\n"
-                "mercer fit pca rings.csv -k 'rbf(gamma=1)' -n 3 -o rings.mercer\n"
-                "mercer transform rings.mercer rings.csv -o coordinates.csv"},
-    };
     for (size_t i = 0; i < sizeof examples / sizeof *examples; i++)
         if (strcmp(examples[i][0], name) == 0)
             return examples[i][1];
@@ -261,7 +261,9 @@ static int set_options(cli *c, mcr_options *options, const char *learner, const 
             continue;
         if (!p) {
             bad = refuse_option(c, learner, o);
-        } else if (name && strchr(value, ':') && (p->type == MCR_REAL || p->type == MCR_INT)) {
+        } else if (name && strchr(value, ':') &&
+                   (p->type == MCR_REAL || p->type == MCR_INT ||
+                    (c->learning.searches && (p->flags & MCR_MAY_RANGE)))) {
             name[*count] = o->name;
             range[(*count)++] = value;
         } else {

@@ -43,6 +43,9 @@ typedef struct cli_option {
     double min, max;      /* of a number; both 0: no limits */
     const char *choices;
     const char *help; /* one line */
+    /* The words that the value may be, by number, NULL past the last: --help prints them, and then
+     * `help` without a blank between. NULL: help says it all. */
+    const char *(*words)(int64_t number);
 } cli_option;
 
 /* The options that many verbs have, with the same letters and words everywhere. */

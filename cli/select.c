@@ -15,6 +15,14 @@
 
 /* ---- options -----------------------------------------------------------------------------------*/
 
+const char *cli_metric_name(int64_t number)
+{
+    mcr_metric_info info;
+    if (number >= mcr_metric_count() || mcr_metric_describe(number, &info) != MCR_OK)
+        return NULL;
+    return info.name;
+}
+
 static int has_range(const char *text)
 {
     const char *equal = strchr(text, '='), *colon = equal ? strchr(equal, ':') : NULL;

@@ -13,6 +13,8 @@ typedef struct cli_splitting {
     const char *groups, *metric, *scale, *search, *weigh;
 } cli_splitting;
 
+const char *cli_metric_name(int64_t number); /* NULL: past the last */
+
 /* The options of both verbs; m is a member cli_splitting of the verb's struct S. */
 #define CLI_SPLIT_OPTIONS(S, m)                                                                    \
     {.name = "folds",                                                                              \
@@ -50,7 +52,8 @@ typedef struct cli_splitting {
          .type = CLI_TEXT,                                                                         \
          .offset = offsetof(S, m.metric),                                                          \
          .argument = "NAME",                                                                       \
-         .help = "accuracy, balanced-accuracy, f1, auc, log-loss, mse, rmse, mae, r2, ..."},       \
+         .words = cli_metric_name,                                                                 \
+         .help = "; several with commas between them"},                                            \
         {.name = "scale",                                                                          \
          .type = CLI_TEXT,                                                                         \
          .offset = offsetof(S, m.scale),                                                           \

@@ -90,6 +90,15 @@ static int run(cli *c, const void *values)
     return bad;
 }
 
+static const char *format_written(int64_t number)
+{
+    const char *const *name = mcr_data_formats();
+    for (; *name; name++)
+        if (mcr_data_format_writes(*name) && number-- == 0)
+            break;
+    return *name;
+}
+
 #define AT(field) offsetof(sample_call, field)
 
 static const cli_option options[] = {
@@ -114,7 +123,8 @@ static const cli_option options[] = {
      .type = CLI_TEXT,
      .offset = AT(format),
      .argument = "NAME",
-     .help = "libsvm, csv, tsv, text, fasta or jsonl (default: by the name of the file)"},
+     .words = format_written,
+     .help = " (default: by the name of the file)"},
     CLI_LAST_OPTION,
 };
 

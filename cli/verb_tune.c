@@ -64,6 +64,7 @@ static int open_job(tune_job *job)
     const tune_call *call = job->call;
     cli_selection *s = &job->selection;
     mcr_kernel *none = NULL;
+    c->learning.searches = 1;
     int bad = cli_selection_open(c, s, &call->split, &call->kernels);
     s->searches = 1;
     if (!bad)

@@ -26,7 +26,8 @@ SEES = {
 
 # The layer each public header belongs to. The umbrella mercer.h is for users, not for src/.
 PUBLIC = {
-    "status": "base", "context": "base", "params": "base", "data": "data", "kernel": "kernel",
+    "status": "base", "context": "base", "params": "base", "rows": "base", "text": "base",
+    "data": "data", "kernel": "kernel",
     "extend": "kernel", "features": "kernel", "gram": "gram", "learner": "learn", "model": "model", "select": "select",
     "plot": "plot",
 }

@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include <mercer/context.h>
+#include <mercer/rows.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -34,12 +35,6 @@ typedef enum mcr_targets {
     MCR_REAL_TARGETS, /* numbers; also usable as classes where a learner wants classes */
     MCR_WORD_TARGETS  /* class words that are not all numbers */
 } mcr_targets;
-
-/* Which objects: index NULL: first .. first+count-1; else index[0 .. count-1]. */
-typedef struct mcr_rows {
-    const int64_t *index;
-    int64_t first, count;
-} mcr_rows;
 
 /* ---- reading ---------------------------------------------------------------------------------*/
 
@@ -84,6 +79,7 @@ MCR_API mcr_status mcr_data_read_memory(mcr_data **out, mcr *ctx, const char *na
 /* The formats that can be read: names (NULL-terminated) and one-line summaries. */
 MCR_API const char *const *mcr_data_formats(void);
 MCR_API const char *mcr_data_format_summary(const char *format);
+MCR_API int mcr_data_format_writes(const char *format); /* 1: mcr_data_write writes it, too */
 
 /* ---- building --------------------------------------------------------------------------------*/
 

@@ -1,14 +1,19 @@
-/* gram.h: a kernel bound to data: blocks of K(x_i, z_j), products, centring, geometry.
+/* gram.h: the Gram matrix as an operator: blocks of K(x_i, z_j), products, centring, geometry.
  *
- * This is all that solvers and learners see. Results do not depend on the number of threads.
+ * A Gram knows how its values are had: computed from data when they are wanted, stored, or as the
+ * product of a feature matrix with its transpose. Who uses one does not see the difference, nor the
+ * kernel and the data behind it. Results do not depend on the number of threads.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef MERCER_GRAM_H
 #define MERCER_GRAM_H
 
-#include <mercer/data.h>
-#include <mercer/kernel.h>
+#include <mercer/context.h>
+#include <mercer/rows.h>
+
+struct mcr_data;
+struct mcr_kernel;
 
 #ifdef __cplusplus
 extern "C" {
@@ -18,8 +23,8 @@ typedef struct mcr_gram mcr_gram;
 
 /* K between the objects of x (rows) and of z (columns); z NULL: x with itself, symmetric. Keeps its
  * own references. Packed copies of vectors count against the memory budget. */
-MCR_API mcr_status mcr_gram_open(mcr_gram **out, mcr *ctx, const mcr_kernel *kernel,
-                                 const mcr_data *x, const mcr_data *z);
+MCR_API mcr_status mcr_gram_open(mcr_gram **out, mcr *ctx, const struct mcr_kernel *kernel,
+                                 const struct mcr_data *x, const struct mcr_data *z);
 MCR_API void mcr_gram_close(mcr_gram *gram); /* NULL allowed */
 MCR_API int64_t mcr_gram_rows(const mcr_gram *gram);
 MCR_API int64_t mcr_gram_cols(const mcr_gram *gram);

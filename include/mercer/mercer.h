@@ -8,6 +8,8 @@
 #include <mercer/status.h>
 #include <mercer/context.h>
 #include <mercer/params.h>
+#include <mercer/rows.h>
+#include <mercer/text.h>
 #include <mercer/data.h>
 #include <mercer/kernel.h>
 #include <mercer/features.h>

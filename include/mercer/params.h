@@ -31,7 +31,8 @@ typedef struct mcr_reals {
     double *values;
 } mcr_reals;
 
-enum { MCR_MIN_OPEN = 1, MCR_MAX_OPEN = 2 }; /* the limit itself is excluded */
+/* The limit itself is excluded; a text that may be a range of numbers (1e-6:1e3:log20). */
+enum { MCR_MIN_OPEN = 1, MCR_MAX_OPEN = 2, MCR_MAY_RANGE = 4 };
 
 typedef struct mcr_param {
     const char *name; /* NULL ends a table */

@@ -13,6 +13,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <mercer/text.h>
+
 #include "base/number.h"
 
 typedef struct reader {
@@ -562,40 +564,56 @@ static bool needs_escape(unsigned char c)
     return c < 0x20 || c == '"' || c == '\\' || c == 0x7f;
 }
 
-static void write_escape(mcr_text *to, unsigned char c)
+static void put_escape(mcr_put *put, void *to, unsigned char c)
 {
     static const char from[] = "\"\\\b\f\n\r\t", into[] = "\"\\bfnrt";
     const char *found = c ? strchr(from, c) : NULL;
     if (found) {
         char escape[2] = {'\\', into[found - from]};
-        mcr_text_add(to, escape, 2);
+        put(to, escape, 2);
     } else {
         static const char digit[] = "0123456789abcdef";
         char escape[6] = {'\\', 'u', '0', '0', digit[c >> 4], digit[c & 15]};
-        mcr_text_add(to, escape, 6);
+        put(to, escape, 6);
     }
 }
 
-void mcr_json_write_string(mcr_json_writer *w, const char *bytes, size_t length)
+void mcr_json_string(mcr_put *put, void *to, const char *bytes, size_t length)
 {
     const unsigned char *p = (const unsigned char *)bytes, *end = p + length, *plain = p;
-    before_value(w);
-    mcr_text_add(w->to, "\"", 1);
+    put(to, "\"", 1);
     while (p < end) {
         int n = utf8_length(p, end);
         if (n > 0 && !needs_escape(*p)) {
             p += n;
             continue;
         }
-        mcr_text_add(w->to, plain, (size_t)(p - plain));
+        put(to, (const char *)plain, (size_t)(p - plain));
         if (n == 0)
-            mcr_text_string(w->to, "\xef\xbf\xbd");
+            put(to, "\xef\xbf\xbd", 3);
         else
-            write_escape(w->to, *p);
+            put_escape(put, to, *p);
         plain = ++p;
     }
-    mcr_text_add(w->to, plain, (size_t)(p - plain));
-    mcr_text_add(w->to, "\"", 1);
+    put(to, (const char *)plain, (size_t)(p - plain));
+    put(to, "\"", 1);
+}
+
+static void put_text(void *to, const char *bytes, size_t count)
+{
+    mcr_text_add(to, bytes, count);
+}
+
+void mcr_json_write_string(mcr_json_writer *w, const char *bytes, size_t length)
+{
+    before_value(w);
+    mcr_json_string(put_text, w->to, bytes, length);
+}
+
+static void write_null(mcr_json_writer *w)
+{
+    before_value(w);
+    mcr_text_string(w->to, "null");
 }
 
 void mcr_json_write_text(mcr_json_writer *w, const char *text)
@@ -603,13 +621,13 @@ void mcr_json_write_text(mcr_json_writer *w, const char *text)
     if (text)
         mcr_json_write_string(w, text, strlen(text));
     else
-        mcr_json_write_null(w);
+        write_null(w);
 }
 
 void mcr_json_write_real(mcr_json_writer *w, double value)
 {
     if (!isfinite(value)) {
-        mcr_json_write_null(w);
+        write_null(w);
         return;
     }
     before_value(w);
@@ -626,10 +644,4 @@ void mcr_json_write_bool(mcr_json_writer *w, bool value)
 {
     before_value(w);
     mcr_text_string(w->to, value ? "true" : "false");
-}
-
-void mcr_json_write_null(mcr_json_writer *w)
-{
-    before_value(w);
-    mcr_text_string(w->to, "null");
 }

@@ -100,6 +100,5 @@ void mcr_json_write_text(mcr_json_writer *w, const char *text); /* to its NUL; N
 void mcr_json_write_real(mcr_json_writer *w, double value);
 void mcr_json_write_int(mcr_json_writer *w, int64_t value);
 void mcr_json_write_bool(mcr_json_writer *w, bool value);
-void mcr_json_write_null(mcr_json_writer *w);
 
 #endif

@@ -9,6 +9,8 @@
 
 #include <string.h>
 
+#include <mercer/text.h>
+
 enum { WORD_MAX = 63 };
 
 static char lower(char c)
@@ -57,25 +59,28 @@ static bool starts_alike(const char *a, int n, const char *b, int m)
     return true;
 }
 
+int mcr_word_distance(const char *word, const char *name)
+{
+    size_t length = strlen(word), size = strlen(name);
+    if (length == 0 || length > WORD_MAX || size == 0 || size > WORD_MAX)
+        return -1;
+    int n = (int)length, m = (int)size, longer = n > m ? n : m;
+    int limit = longer < 2 ? 0 : longer < 5 ? 1 : longer < 9 ? 2 : 3;
+    int d = distance(word, n, name, m);
+    if (d > limit && starts_alike(word, n, name, m))
+        d = limit;
+    return d <= limit ? d : -1;
+}
+
 const char *mcr_nearest(const char *word, const char *const *names)
 {
-    size_t length = strlen(word);
-    if (length == 0 || length > WORD_MAX)
-        return NULL;
     const char *best = NULL;
-    int best_distance = 0;
+    int least_distance = 0;
     for (; *names != NULL; names++) {
-        size_t size = strlen(*names);
-        if (size == 0 || size > WORD_MAX)
-            continue;
-        int n = (int)length, m = (int)size, longer = n > m ? n : m;
-        int limit = longer < 2 ? 0 : longer < 5 ? 1 : longer < 9 ? 2 : 3;
-        int d = distance(word, n, *names, m);
-        if (d > limit && starts_alike(word, n, *names, m))
-            d = limit;
-        if (d <= limit && (best == NULL || d < best_distance)) {
+        int d = mcr_word_distance(word, *names);
+        if (d >= 0 && (best == NULL || d < least_distance)) {
             best = *names;
-            best_distance = d;
+            least_distance = d;
         }
     }
     return best;

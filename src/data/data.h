@@ -172,19 +172,28 @@ mcr_layout *mcr_layout_retain(mcr_layout *layout); /* NULL allowed */
 void mcr_layout_free(mcr_layout *layout);          /* one owner less; NULL allowed */
 void mcr_builder_layout(mcr_builder *builder, mcr_layout *layout); /* takes it over */
 
-/* A reader: one file in src/data/format that defines `const mcr_format mcr_format_<name>`, and one
- * line `FORMAT(name)` in formats.def. `sniff` says how sure it is (0 no .. 100 certain) from the name
- * (without directory and .gz) and the first bytes, at most 64 KiB (after gunzip). `read` fills the
+/* A format: one file in src/data/format that defines `const mcr_format mcr_format_<name>`, and one
+ * line `FORMAT(name)` in formats.def. `sniff` says how sure it is (0 no .. 100 certain) from whether the
+ * file has one of its extensions and from the first bytes, at most 64 KiB (after gunzip). `read` fills the
  * builder (opened with count -1) from the input; it reports faults with mcr_input_fail. A directory
  * format (TU) has read_path instead, given the path.
  * With options->class_files and no path, read gets in = NULL and opens the files itself. */
 typedef struct mcr_format {
     const char *name, *summary;
-    int (*sniff)(const char *name, const char *bytes, size_t count);
+    const char *const *extensions;   /* of its files, NULL-terminated; NULL: none */
+    const char *const *also;         /* more of them that files to be read may have; NULL: none */
+    const struct mcr_writer *writer; /* NULL: it is not written; see write.h */
+    int (*sniff)(bool named, const char *bytes, size_t count);
     mcr_status (*read)(mcr_builder *builder, mcr *ctx, mcr_input *in,
                        const mcr_read_options *options);
     mcr_status (*read_path)(mcr_builder *builder, mcr *ctx, const char *path,
                             const mcr_read_options *options);
 } mcr_format;
+
+#define FORMAT(name) extern const mcr_format mcr_format_##name;
+#include "data/format/formats.def"
+#undef FORMAT
+
+const mcr_format *mcr_format_at(int number); /* NULL: past the end */
 
 #endif

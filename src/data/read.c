@@ -9,9 +9,7 @@
 
 #include <sys/stat.h>
 
-#define FORMAT(name) extern const mcr_format mcr_format_##name;
-#include "data/format/formats.def"
-#undef FORMAT
+#include "data/format/collect.h"
 
 enum { SNIFF_BYTES = 1 << 16 };
 
@@ -26,6 +24,13 @@ static const char *const format_names[] = {
 #include "data/format/formats.def"
     NULL};
 #undef FORMAT
+
+enum { FORMATS = sizeof formats / sizeof *formats - 1 };
+
+const mcr_format *mcr_format_at(int number)
+{
+    return number >= 0 && number < FORMATS ? formats[number] : NULL;
+}
 
 const char *const *mcr_data_formats(void)
 {
@@ -44,6 +49,12 @@ const char *mcr_data_format_summary(const char *name)
 {
     const mcr_format *format = find_format(name);
     return format != NULL ? format->summary : NULL;
+}
+
+int mcr_data_format_writes(const char *name)
+{
+    const mcr_format *format = find_format(name);
+    return format != NULL && format->writer != NULL;
 }
 
 /* ---- detection -------------------------------------------------------------------------------*/
@@ -83,7 +94,9 @@ static mcr_status detect(const mcr_format **out, mcr *ctx, mcr_input *in)
         return MCR_NO_MEMORY;
     int best = 0;
     for (int i = 0; formats[i] != NULL; i++) {
-        int sure = formats[i]->sniff != NULL ? formats[i]->sniff(name, bytes, count) : 0;
+        bool named = mcr_extension_is(name, formats[i]->extensions) ||
+                     mcr_extension_is(name, formats[i]->also);
+        int sure = formats[i]->sniff != NULL ? formats[i]->sniff(named, bytes, count) : 0;
         if (sure > best) {
             best = sure;
             *out = formats[i];

@@ -28,6 +28,11 @@ typedef struct mcr_sample_dealer {
 } mcr_sample_dealer;
 int mcr_sample_deal(mcr_sample_dealer *dealer, mcr_random *random);
 
+/* The end of a maker with one store: gives store and targets to the builder if all is well so far, and
+ * frees what is left. */
+mcr_status mcr_sample_finish(mcr_sample_job *job, mcr_status status, mcr_store *store,
+                             double *target);
+
 /* Vectors (sample_points.c). */
 mcr_sample_make mcr_sample_moons, mcr_sample_rings, mcr_sample_spirals, mcr_sample_xor,
     mcr_sample_blobs, mcr_sample_line, mcr_sample_sinc, mcr_sample_friedman, mcr_sample_sparse;

@@ -251,15 +251,7 @@ mcr_status mcr_sample_motifs(mcr_sample_job *job)
         add_sequence(store, &job->random, i, positive, job->noise);
         target[i] = positive ? 1 : -1;
     }
-    if (status == MCR_OK) {
-        status = mcr_builder_take(job->builder, store);
-        store = NULL;
-    }
-    if (status == MCR_OK)
-        status = mcr_builder_targets(job->builder, target);
-    mcr_store_free(store);
-    mcr_free(job->ctx, target);
-    return status;
+    return mcr_sample_finish(job, status, store, target);
 }
 
 mcr_status mcr_sample_molecules(mcr_sample_job *job)

@@ -269,13 +269,5 @@ mcr_status mcr_sample_sparse(mcr_sample_job *job)
         store->cols = COLUMNS;
         status = fill_sparse(job, store, target);
     }
-    if (status == MCR_OK) {
-        status = mcr_builder_take(job->builder, store);
-        store = NULL;
-    }
-    if (status == MCR_OK)
-        status = mcr_builder_targets(job->builder, target);
-    mcr_store_free(store);
-    mcr_free(job->ctx, target);
-    return status;
+    return mcr_sample_finish(job, status, store, target);
 }

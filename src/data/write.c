@@ -14,10 +14,11 @@
 enum { FLUSH_BYTES = 1 << 16 };
 
 /* The simplest first: what is not named takes the first that holds the data. */
-static const mcr_writer *const writers[] = {&mcr_writer_libsvm, &mcr_writer_csv, &mcr_writer_text,
-                                            &mcr_writer_fasta,  &mcr_writer_tsv, &mcr_writer_jsonl};
+static const mcr_format *const simplest[] = {&mcr_format_libsvm, &mcr_format_csv,
+                                             &mcr_format_text,   &mcr_format_fasta,
+                                             &mcr_format_tsv,    &mcr_format_jsonl};
 
-enum { WRITERS = sizeof writers / sizeof *writers };
+enum { SIMPLEST = sizeof simplest / sizeof *simplest };
 
 bool mcr_writer_no(char why[MCR_WHY], const char *format, ...)
 {
@@ -45,47 +46,62 @@ mcr_span mcr_writer_string(const mcr_data *data, int64_t field, int64_t i)
 
 /* ---- choice ------------------------------------------------------------------------------------*/
 
-static mcr_status by_name(const mcr_writer **out, mcr *ctx, const char *name)
+/* No format of that name is written: says which are. */
+static mcr_status unknown(mcr *ctx, const char *name)
 {
-    const char *names[WRITERS + 1] = {NULL};
-    for (int i = 0; i < WRITERS; i++) {
-        names[i] = writers[i]->name;
-        if (strcmp(name, writers[i]->name) == 0)
-            *out = writers[i];
+    mcr_text list;
+    const char *names[64] = {NULL}, *last = NULL;
+    int count = 0;
+    mcr_text_init(&list, ctx);
+    for (int i = 0; mcr_format_at(i) != NULL && count < 63; i++) {
+        if (mcr_format_at(i)->writer == NULL)
+            continue;
+        names[count++] = mcr_format_at(i)->name;
+        if (last != NULL)
+            mcr_text_format(&list, "%s%s", list.length > 0 ? ", " : "", last);
+        last = names[count - 1];
     }
-    if (*out != NULL)
-        return MCR_OK;
     const char *near = mcr_nearest(name, names);
-    if (near != NULL)
-        return mcr_fail(ctx, MCR_BAD_CALL, "unknown format \"%s\" (did you mean \"%s\"?)", name,
-                        near);
-    return mcr_fail(ctx, MCR_BAD_CALL,
-                    "the format \"%s\" cannot be written; there are libsvm, csv, tsv, text, fasta "
-                    "and jsonl",
-                    name);
+    mcr_status status = list.status != MCR_OK ? list.status
+                        : near != NULL
+                            ? mcr_fail(ctx, MCR_BAD_CALL,
+                                       "unknown format \"%s\" (did you mean \"%s\"?)", name, near)
+                            : mcr_fail(ctx, MCR_BAD_CALL,
+                                       "the format \"%s\" cannot be written; there are %s and %s",
+                                       name, list.bytes, last);
+    mcr_text_free(&list);
+    return status;
+}
+
+static mcr_status by_name(const mcr_format **out, mcr *ctx, const char *name)
+{
+    for (int i = 0; mcr_format_at(i) != NULL && *out == NULL; i++)
+        if (mcr_format_at(i)->writer != NULL && strcmp(name, mcr_format_at(i)->name) == 0)
+            *out = mcr_format_at(i);
+    return *out != NULL ? MCR_OK : unknown(ctx, name);
 }
 
 /* Where nothing is said, a field keeps its name and kind too. */
-static bool holds_all(const mcr_writer *w, const mcr_data *data)
+static bool holds_all(const mcr_format *format, const mcr_data *data)
 {
     char why[MCR_WHY];
-    if (!w->holds(data, why))
+    if (!format->writer->holds(data, why))
         return false;
     const mcr_store *s = data->store[0];
-    if (w == &mcr_writer_libsvm)
+    if (format == &mcr_format_libsvm)
         return s->kind == MCR_SPARSE && strcmp(s->name, "x") == 0;
-    if (w == &mcr_writer_text)
+    if (format == &mcr_format_text)
         return data->target != NULL && strcmp(s->name, "text") == 0;
-    if (w == &mcr_writer_fasta)
+    if (format == &mcr_format_fasta)
         return data->target != NULL && strcmp(s->name, "sequence") == 0;
-    for (int64_t f = 0; f < data->fields && w == &mcr_writer_csv; f++)
+    for (int64_t f = 0; f < data->fields && format == &mcr_format_csv; f++)
         if (data->store[f]->kind == MCR_SPARSE || data->target == NULL || data->weight != NULL ||
             (data->store[f]->kind == MCR_DENSE && strcmp(data->store[f]->name, "x") != 0))
             return false;
     return true;
 }
 
-static mcr_status choose(const mcr_writer **out, const mcr_data *data, const char *path,
+static mcr_status choose(const mcr_format **out, const mcr_data *data, const char *path,
                          const char *format)
 {
     char why[MCR_WHY];
@@ -103,15 +119,16 @@ static mcr_status choose(const mcr_writer **out, const mcr_data *data, const cha
     if (data->table != NULL)
         return mcr_fail(data->ctx, MCR_BAD_CALL,
                         "%s: objects with several targets cannot be written", path);
-    for (int i = 0; i < WRITERS && *out == NULL; i++)
-        if (mcr_extension_is(path, writers[i]->extensions))
-            *out = writers[i];
-    for (int i = 0; i < WRITERS && *out == NULL; i++)
-        if (holds_all(writers[i], data))
-            *out = writers[i];
+    for (int i = 0; mcr_format_at(i) != NULL && *out == NULL; i++)
+        if (mcr_format_at(i)->writer != NULL &&
+            mcr_extension_is(path, mcr_format_at(i)->extensions))
+            *out = mcr_format_at(i);
+    for (int i = 0; i < SIMPLEST && *out == NULL; i++)
+        if (holds_all(simplest[i], data))
+            *out = simplest[i];
     if (*out == NULL)
-        *out = &mcr_writer_jsonl;
-    if (!(*out)->holds(data, why))
+        *out = &mcr_format_jsonl;
+    if (!(*out)->writer->holds(data, why))
         return mcr_fail(data->ctx, MCR_BAD_CALL, "%s: cannot be written as %s: %s", path,
                         (*out)->name, why);
     return MCR_OK;
@@ -148,14 +165,14 @@ static mcr_status write_rows(const mcr_writer *w, const mcr_data *data, mcr_outp
 
 mcr_status mcr_data_write(const mcr_data *data, const char *path, const char *format)
 {
-    const mcr_writer *w;
+    const mcr_format *chosen;
     mcr_output *out;
-    mcr_status status = choose(&w, data, path, format);
+    mcr_status status = choose(&chosen, data, path, format);
     if (status == MCR_OK)
         status = mcr_output_open(&out, data->ctx, path);
     if (status != MCR_OK)
         return status;
-    status = write_rows(w, data, out);
+    status = write_rows(chosen->writer, data, out);
     if (status == MCR_OK)
         return mcr_output_commit(out);
     mcr_output_abandon(out);

@@ -10,8 +10,6 @@
 enum { MCR_WHY = 200 };
 
 typedef struct mcr_writer {
-    const char *name;
-    const char *const *extensions;
     /* Whether the data set reads back from this format as it is; if not, says why not. */
     bool (*holds)(const mcr_data *data, char why[MCR_WHY]);
     /* The first line; NULL: none. */

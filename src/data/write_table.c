@@ -260,19 +260,6 @@ static void row_tsv(mcr_text *to, const mcr_data *data, int64_t i)
     row_table(to, data, i, '\t');
 }
 
-static const char *const libsvm_extensions[] = {"svm", "libsvm", "svmlight", NULL};
-static const char *const csv_extensions[] = {"csv", NULL};
-static const char *const tsv_extensions[] = {"tsv", "tab", NULL};
-
-const mcr_writer mcr_writer_libsvm = {
-    .name = "libsvm", .extensions = libsvm_extensions, .holds = holds_libsvm, .row = row_libsvm};
-const mcr_writer mcr_writer_csv = {.name = "csv",
-                                   .extensions = csv_extensions,
-                                   .holds = holds_table,
-                                   .head = head_csv,
-                                   .row = row_csv};
-const mcr_writer mcr_writer_tsv = {.name = "tsv",
-                                   .extensions = tsv_extensions,
-                                   .holds = holds_table,
-                                   .head = head_tsv,
-                                   .row = row_tsv};
+const mcr_writer mcr_writer_libsvm = {.holds = holds_libsvm, .row = row_libsvm};
+const mcr_writer mcr_writer_csv = {.holds = holds_table, .head = head_csv, .row = row_csv};
+const mcr_writer mcr_writer_tsv = {.holds = holds_table, .head = head_tsv, .row = row_tsv};

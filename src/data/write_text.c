@@ -243,13 +243,6 @@ static void row_jsonl(mcr_text *to, const mcr_data *data, int64_t i)
     mcr_text_add(to, "\n", 1);
 }
 
-static const char *const text_extensions[] = {"text", NULL};
-static const char *const fasta_extensions[] = {"fa", "fasta", "fna", "faa", NULL};
-static const char *const jsonl_extensions[] = {"jsonl", "ndjson", NULL};
-
-const mcr_writer mcr_writer_text = {
-    .name = "text", .extensions = text_extensions, .holds = holds_text, .row = row_text};
-const mcr_writer mcr_writer_fasta = {
-    .name = "fasta", .extensions = fasta_extensions, .holds = holds_fasta, .row = row_fasta};
-const mcr_writer mcr_writer_jsonl = {
-    .name = "jsonl", .extensions = jsonl_extensions, .holds = holds_jsonl, .row = row_jsonl};
+const mcr_writer mcr_writer_text = {.holds = holds_text, .row = row_text};
+const mcr_writer mcr_writer_fasta = {.holds = holds_fasta, .row = row_fasta};
+const mcr_writer mcr_writer_jsonl = {.holds = holds_jsonl, .row = row_jsonl};

@@ -29,7 +29,6 @@ enum { SLAB_BYTES = 8 << 20, LEAST_SLABS = 8, FRESH_CALLS = 3, CHUNK = 2048 };
 typedef struct slot {
     int64_t row;  /* of x; -1: empty */
     int64_t used; /* the call that used it last */
-    int64_t pins;
 } slot;
 
 struct mcr_cache {
@@ -123,7 +122,7 @@ static mcr_status plan_slabs(mcr_cache *c)
 mcr_status mcr_cache_open(mcr_cache **out, mcr_gram *gram, size_t bytes, bool precise)
 {
     *out = NULL;
-    mcr *ctx = gram->ctx;
+    mcr *ctx = mcr_gram_context(gram);
     mcr_cache *c = mcr_alloc_zero(ctx, 1, sizeof *c);
     if (!c)
         return MCR_NO_MEMORY;
@@ -166,14 +165,14 @@ void mcr_cache_close(mcr_cache *c)
 
 /* ---- finding room ------------------------------------------------------------------------------*/
 
-/* One more slab if it pays (or must be) and the budget and the allocator have it. */
-static bool grow(mcr_cache *c, bool must)
+/* One more slab if it pays and the budget and the allocator have it. */
+static bool grow(mcr_cache *c)
 {
     size_t bytes = (size_t)(c->slab_rows * c->ld) * (size_t)c->kit->bytes;
     if (c->slabs == c->most_slabs || mcr_budget_left(c->ctx) < bytes)
         return false;
     size_t free_bytes = c->rent < 4 * c->slab_rows ? DEAR_BYTES : FREE_BYTES;
-    if (!must && c->taken + bytes > free_bytes && c->again < c->rent)
+    if (c->taken + bytes > free_bytes && c->again < c->rent)
         return false;
     if (mcr_budget_take(c->ctx, bytes, "kernel rows"))
         return false;
@@ -188,15 +187,15 @@ static bool grow(mcr_cache *c, bool must)
     return true;
 }
 
-/* A slot for a new row, -1: none. fresh: how many calls ago a row must have been used to give way. */
-static int64_t find_slot(mcr_cache *c, int64_t fresh, bool must)
+/* A slot for a new row, -1: none. */
+static int64_t find_slot(mcr_cache *c)
 {
-    if (c->slots < c->slabs * c->slab_rows || grow(c, must))
+    if (c->slots < c->slabs * c->slab_rows || grow(c))
         return c->slots++;
     for (int64_t tries = 0; tries < c->slots; tries++) {
         int64_t s = c->hand;
         c->hand = s + 1 < c->slots ? s + 1 : 0;
-        if (c->slot[s].pins == 0 && c->slot[s].used <= c->call - fresh) {
+        if (c->slot[s].used <= c->call - FRESH_CALLS) {
             if (c->slot[s].row >= 0)
                 c->where[c->slot[s].row] = -1;
             return s;
@@ -207,7 +206,7 @@ static int64_t find_slot(mcr_cache *c, int64_t fresh, bool must)
 
 static void settle(mcr_cache *c, int64_t s, int64_t row)
 {
-    c->slot[s] = (slot){row, c->call, 0};
+    c->slot[s] = (slot){row, c->call};
     c->where[row] = (int32_t)s;
 }
 
@@ -232,61 +231,6 @@ static mcr_status make_lists(mcr_cache *c, int64_t count)
     }
     c->room = room;
     return MCR_OK;
-}
-
-/* ---- pin ---------------------------------------------------------------------------------------*/
-
-mcr_status mcr_cache_pin(mcr_cache *c, mcr_rows x, const void **row)
-{
-    mcr_status s = make_lists(c, x.count);
-    if (s)
-        return s;
-    c->call++;
-    int64_t misses = 0, pinned = 0;
-    for (; pinned < x.count; pinned++) {
-        int64_t r = mcr_rows_at(x, pinned), at = c->where[r];
-        if (at < 0) {
-            at = find_slot(c, 1, true);
-            if (at < 0)
-                break;
-            settle(c, at, r);
-            c->miss[misses] = r;
-            c->place[misses++] = slot_at(c, at);
-        }
-        c->slot[at].used = c->call;
-        c->slot[at].pins++;
-        row[pinned] = slot_at(c, at);
-    }
-    if (pinned < x.count)
-        s = mcr_fail(c->ctx, MCR_OVER_BUDGET,
-                     "%lld kernel rows of %lld bytes do not fit into the memory budget (raise it "
-                     "with --memory)",
-                     (long long)x.count, (long long)(c->ld * c->kit->bytes));
-    if (!s)
-        s = mcr_gram_rows_pass(
-            c->gram,
-            &(mcr_gram_pass){.x = {c->miss, 0, misses}, .precise = c->precise, .row = c->place});
-    if (s) { /* rows that were not filled must not be found later */
-        mcr_cache_unpin(c, x.index ? (mcr_rows){x.index, 0, pinned}
-                                   : (mcr_rows){NULL, x.first, pinned});
-        for (int64_t m = 0; m < misses; m++) {
-            c->slot[c->where[c->miss[m]]].row = -1;
-            c->where[c->miss[m]] = -1;
-        }
-        return s;
-    }
-    c->computed += misses;
-    c->found += x.count - misses;
-    return MCR_OK;
-}
-
-void mcr_cache_unpin(mcr_cache *c, mcr_rows x)
-{
-    for (int64_t i = 0; i < x.count; i++) {
-        int64_t at = c->where[mcr_rows_at(x, i)];
-        if (at >= 0 && c->slot[at].pins > 0)
-            c->slot[at].pins--;
-    }
 }
 
 /* ---- accumulate --------------------------------------------------------------------------------*/
@@ -336,7 +280,7 @@ mcr_status mcr_cache_accumulate(mcr_cache *c, mcr_rows x, int64_t keep, const do
         int64_t r = mcr_rows_at(x, i);
         if (c->where[r] >= 0)
             continue;
-        int64_t at = find_slot(c, FRESH_CALLS, false);
+        int64_t at = find_slot(c);
         if (at < 0)
             break;
         settle(c, at, r);

@@ -17,11 +17,6 @@ typedef struct mcr_cache mcr_cache;
 mcr_status mcr_cache_open(mcr_cache **out, mcr_gram *gram, size_t bytes, bool precise);
 void mcr_cache_close(mcr_cache *cache); /* NULL allowed */
 
-/* row[i] = row x.i of K, float or double, valid until unpinned; all misses become one pass. Fails
- * with MCR_OVER_BUDGET when they do not fit together; pinned rows stay. */
-mcr_status mcr_cache_pin(mcr_cache *cache, mcr_rows x, const void **row);
-void mcr_cache_unpin(mcr_cache *cache, mcr_rows x);
-
 /* f[j] += sum_i coef[i] K(x.i, z_j), in double: kept rows first, then the others, each in the order
  * of i. Of the first `keep` the missing rows are kept where there is room or where rows have not been
  * used for some calls. x must not repeat a row. */

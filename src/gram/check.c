@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernel/kernel.h"
 #include "linalg/blas.h"
 
 enum { DEFAULT_OBJECTS = 500, MADE_OBJECTS = 60, SHOWN_VALUES = 6, SHOWN_BYTES = 40 };

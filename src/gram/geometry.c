@@ -8,7 +8,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "gram/gram.h"
+#include "gram/bound.h"
 
 #include <math.h>
 
@@ -65,8 +65,9 @@ static void look_at_row(extreme *e, const pairs_job *job, int64_t i, const doubl
 static mcr_status pairs_rows(void *arg, int64_t item, int worker)
 {
     pairs_job *job = arg;
-    mcr_scratch *scratch = job->gram->scratch[worker];
-    int64_t n = mcr_gram_rows(job->gram), i = item * ROWS, rows = n - i < ROWS ? n - i : ROWS;
+    mcr_gram_bound *g = mcr_gram_as_bound(job->gram);
+    mcr_scratch *scratch = g->scratch[worker];
+    int64_t n = job->gram->rows, i = item * ROWS, rows = n - i < ROWS ? n - i : ROWS;
     size_t mark = mcr_scratch_mark(scratch);
     double *k = mcr_scratch_take(scratch, sizeof(double) * ROWS * MCR_TILE_COLS);
     if (!k)
@@ -76,7 +77,7 @@ static mcr_status pairs_rows(void *arg, int64_t item, int worker)
     for (int64_t j = i / MCR_TILE_COLS * MCR_TILE_COLS; j < n && !s; j += MCR_TILE_COLS) {
         int64_t cols = n - j < MCR_TILE_COLS ? n - j : MCR_TILE_COLS;
         mcr_tile tile = {{NULL, i, rows}, {NULL, j, cols}, true, k, MCR_TILE_COLS, scratch};
-        s = mcr_binding_block(job->gram->binding, &tile);
+        s = mcr_binding_block(g->binding, &tile);
         for (int64_t r = 0; r < rows && !s; r++)
             look_at_row(&e, job, i + r, k + r * MCR_TILE_COLS, j, j + cols);
     }
@@ -140,7 +141,7 @@ static void remark(mcr *ctx, const negatives *n)
 mcr_status mcr_gram_geometry(mcr_geometry **out, mcr_gram *g)
 {
     *out = NULL;
-    if (!g->same)
+    if (!g->symmetric || !mcr_gram_as_bound(g))
         return mcr_fail(g->ctx, MCR_BAD_CALL, "geometry: needs the Gram of one data set");
     mcr *ctx = g->ctx;
     mcr_status s = MCR_NO_MEMORY;
@@ -216,7 +217,11 @@ static mcr_status square_of(mcr_gram *g, const double *a, double *square)
     double *ka = mcr_alloc(g->ctx, (size_t)n, sizeof *ka);
     if (!ka)
         return MCR_NO_MEMORY;
-    mcr_status s = g->same ? MCR_OK : mcr_gram_open(&own, g->ctx, g->kernel, g->z, NULL);
+    const mcr_gram_bound *of = mcr_gram_as_bound(g);
+    mcr_status s = g->symmetric ? MCR_OK
+                   : of         ? mcr_gram_open(&own, g->ctx, of->kernel, of->z, NULL)
+                                : mcr_fail(g->ctx, MCR_BAD_CALL,
+                                           "geometry: needs a Gram that is computed from data");
     if (!s)
         s = mcr_gram_multiply(own, a, 1, ka);
     double sum = 0;

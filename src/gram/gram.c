@@ -1,180 +1,120 @@
-/* gram.c: opening a Gram; blocks of it, cut into tiles that the workers share out.
+/* gram.c: what every Gram does, whatever its representation: checks, and what follows from blocks.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "gram/gram.h"
+#include "gram/type.h"
 
-#include "base/threads.h"
-#include "kernel/vectors.h"
-
-static mcr_status open_scratch(mcr_gram *g)
-{
-    g->workers = mcr_workers(g->ctx);
-    g->scratch = mcr_alloc_zero(g->ctx, (size_t)g->workers, sizeof *g->scratch);
-    mcr_status s = g->scratch ? MCR_OK : MCR_NO_MEMORY;
-    for (int w = 0; w < g->workers && !s; w++)
-        s = mcr_scratch_open(&g->scratch[w], g->binding);
-    return s;
-}
-
-mcr_status mcr_gram_open(mcr_gram **out, mcr *ctx, const mcr_kernel *kernel, const mcr_data *x,
-                         const mcr_data *z)
-{
-    *out = NULL;
-    mcr_gram *g = mcr_alloc_zero(ctx, 1, sizeof *g);
-    if (!g)
-        return MCR_NO_MEMORY;
-    g->ctx = ctx;
-    g->kernel = mcr_kernel_retain(kernel);
-    g->x = mcr_data_retain(x);
-    g->z = mcr_data_retain(z ? z : x);
-    g->same = !z || z == x;
-    mcr_status s = mcr_binding_open(&g->binding, ctx, g->kernel, g->x, g->same ? NULL : g->z);
-    if (!s)
-        s = open_scratch(g);
-    if (s)
-        mcr_gram_close(g);
-    else
-        *out = g;
-    return s;
-}
+#include <string.h>
 
 void mcr_gram_close(mcr_gram *g)
 {
-    if (!g)
-        return;
-    for (int precise = 0; precise < 2; precise++)
-        mcr_vectors_batch_close(g->batch[precise]);
-    for (int w = 0; g->scratch && w < g->workers; w++)
-        mcr_scratch_close(g->scratch[w]);
-    mcr_free(g->ctx, g->scratch);
-    if (!g->twin)
-        mcr_binding_close(g->binding);
-    mcr_kernel_free(g->kernel);
-    mcr_data_free(g->x);
-    mcr_data_free(g->z);
-    mcr_free(g->ctx, g);
+    if (g)
+        g->type->close(g);
 }
 
-mcr_status mcr_gram_twin(mcr_gram **out, const mcr_gram *gram)
+mcr *mcr_gram_context(const mcr_gram *g)
 {
-    *out = NULL;
-    mcr_gram *g = mcr_alloc_zero(gram->ctx, 1, sizeof *g);
-    if (!g)
-        return MCR_NO_MEMORY;
-    *g = (mcr_gram){
-        .ctx = gram->ctx,
-        .kernel = mcr_kernel_retain(gram->kernel),
-        .x = mcr_data_retain(gram->x),
-        .z = mcr_data_retain(gram->z),
-        .same = gram->same,
-        .prepared = {gram->prepared[0], gram->prepared[1]},
-        .binding = gram->binding,
-        .twin = true,
-    };
-    mcr_status s = open_scratch(g);
-    if (s)
-        mcr_gram_close(g);
-    else
-        *out = g;
-    return s;
+    return g->ctx;
 }
 
 int64_t mcr_gram_rows(const mcr_gram *g)
 {
-    return mcr_data_count(g->x);
+    return g->rows;
 }
 
 int64_t mcr_gram_cols(const mcr_gram *g)
 {
-    return mcr_data_count(g->z);
+    return g->cols;
 }
 
 int mcr_gram_symmetric(const mcr_gram *g)
 {
-    return g->same;
+    return g->symmetric;
 }
 
 mcr_status mcr_gram_prepare(mcr_gram *g, bool precise)
 {
-    if (g->prepared[precise])
-        return MCR_OK;
-    mcr_status s = mcr_binding_prepare(g->binding, precise);
-    if (!s)
-        g->prepared[precise] = true;
-    return s;
+    return g->type->prepare ? g->type->prepare(g, precise) : MCR_OK;
 }
 
-mcr_status mcr_gram_batch(const mcr_vectors_batch **out, mcr_gram *g, mcr_rows x, bool precise)
+const float *mcr_gram_stored(const mcr_gram *g, int64_t *ld)
 {
-    mcr_vectors_batch **batch = &g->batch[precise];
-    mcr_status s = MCR_OK;
-    if (!*batch)
-        s = mcr_vectors_batch_open(batch, g->binding->root->fused, precise);
-    if (!s)
-        s = mcr_vectors_batch_fill(*batch, x);
-    *out = *batch;
-    return s;
+    return g->type->stored ? g->type->stored(g, ld) : NULL;
 }
 
-/* Beside the products of vectors, a node costs about as much as so many of them. */
-enum { NODE_WORK = 8, SLOW_WORK = 20000 };
-
-static double nodes_work(const mcr_bound *node)
+bool mcr_gram_is_exact(const mcr_gram *g)
 {
-    double work = NODE_WORK + node->work;
-    for (int c = 0; c < node->children; c++)
-        work += nodes_work(node->child[c]);
-    return work;
-}
-
-double mcr_gram_work(const mcr_gram *g)
-{
-    return nodes_work(g->binding->root) + mcr_vectors_work(g->binding->vectors);
+    return !g->type->is_exact || g->type->is_exact(g);
 }
 
 bool mcr_gram_is_slow(const mcr_gram *g)
 {
-    return !g->binding->root->fused && mcr_gram_work(g) > SLOW_WORK;
+    return g->type->is_slow && g->type->is_slow(g);
+}
+
+bool mcr_gram_is_definite(const mcr_gram *g)
+{
+    return g->type->is_definite && g->type->is_definite(g);
+}
+
+double mcr_gram_work(const mcr_gram *g)
+{
+    return g->type->work(g);
+}
+
+mcr_status mcr_gram_share(mcr_gram **out, mcr_gram *g)
+{
+    *out = NULL;
+    return g->type->share(out, g);
 }
 
 mcr_status mcr_gram_restrict(mcr_gram **out, mcr_gram *g, mcr_rows z)
 {
     *out = NULL;
-    mcr_data *view = NULL;
-    mcr_status s = mcr_data_select(&view, g->z, z);
-    if (!s)
-        s = mcr_gram_open(out, g->ctx, g->kernel, g->x, view);
-    mcr_data_free(view);
-    return s;
+    return g->type->select(out, g, NULL, &z);
 }
 
-/* ---- blocks ------------------------------------------------------------------------------------*/
-
-typedef struct block_job {
-    mcr_gram *gram;
-    mcr_rows x, z;
-    char *k;
-    int64_t ld, across; /* tiles in a row of tiles */
-    int64_t tile_rows, tile_cols;
-    size_t real;
-    bool precise;
-} block_job;
-
-static mcr_status block_tile(void *arg, int64_t item, int worker)
+mcr_status mcr_gram_select(mcr_gram **out, mcr_gram *g, mcr_rows x, mcr_rows z)
 {
-    const block_job *job = arg;
-    int64_t i = item / job->across * job->tile_rows, j = item % job->across * job->tile_cols;
-    mcr_tile tile = {
-        .x = mcr_rows_part(job->x, i, job->tile_rows),
-        .z = mcr_rows_part(job->z, j, job->tile_cols),
-        .precise = job->precise,
-        .k = job->k + (size_t)(i * job->ld + j) * job->real,
-        .ld = job->ld,
-        .scratch = job->gram->scratch[worker],
-    };
-    return mcr_binding_block(job->gram->binding, &tile);
+    *out = NULL;
+    return g->type->select(out, g, &x, &z);
 }
+
+mcr_status mcr_gram_select_both(mcr_gram **out, mcr_gram *g, mcr_rows objects)
+{
+    *out = NULL;
+    return g->type->select(out, g, &objects, NULL);
+}
+
+mcr_status mcr_gram_error(mcr_gram *g, bool precise, mcr_error *error)
+{
+    return g->type->error(g, precise, error);
+}
+
+mcr_status mcr_gram_diagonal(mcr_gram *g, int side, double *k)
+{
+    return g->type->diagonal(g, side, k);
+}
+
+mcr_status mcr_gram_rows_pass(mcr_gram *g, const mcr_gram_pass *pass)
+{
+    mcr_status s = mcr_gram_prepare(g, pass->precise);
+    return s || pass->x.count == 0 ? s : g->type->rows(g, pass);
+}
+
+mcr_status mcr_gram_sums(mcr_gram *g, const int64_t *object, bool precise, const double *v,
+                         double *f)
+{
+    mcr_status s = mcr_gram_prepare(g, precise);
+    if (s || g->type->sums)
+        return s ? s : g->type->sums(g, object, precise, v, f);
+    memset(f, 0, sizeof *f * (size_t)g->cols);
+    return g->type->rows(
+        g, &(mcr_gram_pass){
+               .x = {object, 0, g->cols}, .precise = precise, .coef = v, .f = f, .outputs = 1});
+}
+
+/* ---- blocks and matrices -----------------------------------------------------------------------*/
 
 static mcr_status rows_valid(mcr *ctx, mcr_rows rows, int64_t n, const char *side)
 {
@@ -191,33 +131,10 @@ static mcr_status rows_valid(mcr *ctx, mcr_rows rows, int64_t n, const char *sid
 mcr_status mcr_gram_block_any(mcr_gram *g, mcr_rows x, mcr_rows z, void *k, int64_t ld,
                               bool precise)
 {
-    mcr_status s = rows_valid(g->ctx, x, mcr_gram_rows(g), "x");
+    mcr_status s = rows_valid(g->ctx, x, g->rows, "x");
     if (!s)
-        s = rows_valid(g->ctx, z, mcr_gram_cols(g), "z");
-    if (!s)
-        s = mcr_gram_prepare(g, precise);
-    if (s || x.count == 0 || z.count == 0)
-        return s;
-    /* Columns that are listed one by one are packed for each tile: tall tiles then. */
-    bool tall = z.index && g->binding->root->fused;
-    int64_t tile_rows = tall ? 4 * MCR_TILE_ROWS : MCR_TILE_ROWS;
-    int64_t tile_cols = tall ? MCR_TILE_COLS / 2 : MCR_TILE_COLS;
-    if (mcr_gram_is_slow(g))
-        tile_rows = tile_cols = MCR_SLOW_TILE;
-    block_job job = {
-        .gram = g,
-        .x = x,
-        .z = z,
-        .k = k,
-        .ld = ld,
-        .across = (z.count + tile_cols - 1) / tile_cols,
-        .tile_rows = tile_rows,
-        .tile_cols = tile_cols,
-        .real = precise ? sizeof(double) : sizeof(float),
-        .precise = precise,
-    };
-    int64_t down = (x.count + tile_rows - 1) / tile_rows;
-    return mcr_parallel(g->ctx, down * job.across, block_tile, &job);
+        s = rows_valid(g->ctx, z, g->cols, "z");
+    return s || x.count == 0 || z.count == 0 ? s : g->type->block(g, x, z, k, ld, precise);
 }
 
 mcr_status mcr_gram_block(mcr_gram *g, mcr_rows x, mcr_rows z, double *k, int64_t ld)
@@ -230,30 +147,100 @@ mcr_status mcr_gram_block_float(mcr_gram *g, mcr_rows x, mcr_rows z, float *k, i
     return mcr_gram_block_any(g, x, z, k, ld, false);
 }
 
-/* ---- the diagonal ------------------------------------------------------------------------------*/
-
-typedef struct diagonal_job {
-    const mcr_gram *gram;
-    int side;
-    int64_t n;
-    double *k;
-} diagonal_job;
-
-enum { DIAGONAL_CHUNK = 512 };
-
-static mcr_status diagonal_chunk(void *arg, int64_t item, int worker)
+static mcr_status fill(mcr_gram *g, const mcr_gram_fill *how)
 {
-    (void)worker;
-    const diagonal_job *job = arg;
-    mcr_rows all = {NULL, 0, job->n};
-    int64_t first = item * DIAGONAL_CHUNK;
-    return mcr_bound_diagonal(job->gram->binding->root, job->side,
-                              mcr_rows_part(all, first, DIAGONAL_CHUNK), job->k + first);
+    if (g->type->matrix)
+        return g->type->matrix(g, how);
+    return mcr_gram_block_any(g, (mcr_rows){NULL, 0, g->rows}, (mcr_rows){NULL, 0, g->cols}, how->k,
+                              how->ld, how->precise);
 }
 
-mcr_status mcr_gram_diagonal(mcr_gram *g, int side, double *k)
+mcr_status mcr_gram_matrix(mcr_gram *g, double *k, int64_t ld)
 {
-    diagonal_job job = {g, side, side ? mcr_gram_cols(g) : mcr_gram_rows(g), k};
-    return mcr_parallel(g->ctx, (job.n + DIAGONAL_CHUNK - 1) / DIAGONAL_CHUNK, diagonal_chunk,
-                        &job);
+    return fill(g, &(mcr_gram_fill){.k = k, .ld = ld, .precise = true, .report = true});
+}
+
+mcr_status mcr_gram_matrix_float(mcr_gram *g, float *k, int64_t ld)
+{
+    return fill(g, &(mcr_gram_fill){.k = k, .ld = ld, .report = true});
+}
+
+mcr_status mcr_gram_matrix_quietly(mcr_gram *g, void *k, int64_t ld, bool precise)
+{
+    return fill(g, &(mcr_gram_fill){.k = k, .ld = ld, .precise = precise});
+}
+
+mcr_status mcr_gram_matrix_until(mcr_gram *g, float *k, int64_t ld, double deadline)
+{
+    return fill(g, &(mcr_gram_fill){.k = k, .ld = ld, .report = true, .deadline = deadline});
+}
+
+/* ---- products ----------------------------------------------------------------------------------*/
+
+/* K v from blocks of so many rows. */
+static mcr_status multiply_blocks(mcr_gram *g, const double *v, int64_t cols, double *kv)
+{
+    enum { ROWS = 256 };
+    double *k = mcr_alloc(g->ctx, ROWS, (size_t)g->cols * sizeof *k);
+    mcr_status s = k ? MCR_OK : MCR_NO_MEMORY;
+    for (int64_t i = 0; i < g->rows && !s; i += ROWS) {
+        int64_t rows = g->rows - i < ROWS ? g->rows - i : ROWS;
+        s = mcr_gram_block(g, (mcr_rows){NULL, i, rows}, (mcr_rows){NULL, 0, g->cols}, k, g->cols);
+        for (int64_t r = 0; r < rows && !s; r++)
+            for (int64_t o = 0; o < cols; o++) {
+                double sum = 0;
+                for (int64_t j = 0; j < g->cols; j++)
+                    sum += k[r * g->cols + j] * v[j * cols + o];
+                kv[(i + r) * cols + o] = sum;
+            }
+    }
+    mcr_free(g->ctx, k);
+    return s;
+}
+
+mcr_status mcr_gram_multiply(mcr_gram *g, const double *v, int64_t cols, double *kv)
+{
+    mcr_status s = mcr_gram_prepare(g, true);
+    if (s)
+        return s;
+    return (g->type->multiply ? g->type->multiply : multiply_blocks)(g, v, cols, kv);
+}
+
+mcr_status mcr_gram_means(mcr_gram *g, double *mean, double *total)
+{
+    int64_t m = mcr_gram_rows(g), n = mcr_gram_cols(g);
+    if (m == 0 || n == 0)
+        return mcr_fail(g->ctx, MCR_BAD_DATA, "gram: no objects to take the mean of");
+    double *ones = mcr_alloc(g->ctx, (size_t)n, sizeof *ones);
+    if (!ones)
+        return MCR_NO_MEMORY;
+    for (int64_t j = 0; j < n; j++)
+        ones[j] = 1;
+    mcr_status s = mcr_gram_multiply(g, ones, 1, mean);
+    mcr_free(g->ctx, ones);
+    if (s)
+        return s;
+    double sum = 0;
+    for (int64_t i = 0; i < m; i++) {
+        mean[i] /= (double)n;
+        sum += mean[i];
+    }
+    *total = sum / (double)m;
+    return MCR_OK;
+}
+
+mcr_status mcr_gram_center(mcr *ctx, double *k, int64_t rows, int64_t n, int64_t ld,
+                           const double *mean, double total)
+{
+    if (n <= 0)
+        return mcr_fail(ctx, MCR_BAD_CALL, "gram: centring needs at least one column");
+    for (int64_t i = 0; i < rows; i++) {
+        double *row = k + i * ld, sum = 0;
+        for (int64_t j = 0; j < n; j++)
+            sum += row[j];
+        double shift = total - sum / (double)n;
+        for (int64_t j = 0; j < n; j++)
+            row[j] += shift - mean[j];
+    }
+    return MCR_OK;
 }

@@ -1,4 +1,9 @@
-/* gram.h (internal): a Gram's insides, and what iterative solvers use beyond gram.h.
+/* gram.h (internal): the Gram as solvers see it: an operator that gives blocks, rows with sums, and
+ * products of K, beyond what the public gram.h has.
+ *
+ * How the values are had is the Gram's business (gram/type.h): computed from a kernel and data
+ * (bound.c), stored (stored.c), as the product of a feature matrix with its transpose (factor.c), or
+ * some rows and columns of another Gram (view.c). This header shows neither kernels nor data.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -9,58 +14,41 @@
 
 #include <mercer/gram.h>
 
-#include "kernel/kernel.h"
+#include "base/context.h"
+#include "base/rows.h"
+#include "linalg/tiles.h"
 
-struct mcr_gram {
-    mcr *ctx;
-    mcr_kernel *kernel;
-    mcr_data *x, *z; /* z == x when symmetric */
-    bool same;
-    bool prepared[2]; /* for float and double tiles */
-    mcr_binding *binding;
-    mcr_scratch **scratch;              /* one a worker */
-    struct mcr_vectors_batch *batch[2]; /* rows packed for passes, by precision; NULL: not yet */
-    int workers;
-    bool twin; /* the binding is another Gram's */
-};
+mcr *mcr_gram_context(const mcr_gram *gram);
 
-/* Packs for the precision, once. Called by everything that computes. */
+/* ---- values ------------------------------------------------------------------------------------*/
+
+/* Packs for the precision, once. Everything that computes does it; a Gram that several threads share
+ * must be prepared before. */
 mcr_status mcr_gram_prepare(mcr_gram *gram, bool precise);
-/* Rows packed for all workers, in an expression that is one vector leaf; valid until the next call.
- * Prepare the precision before. */
-mcr_status mcr_gram_batch(const struct mcr_vectors_batch **out, mcr_gram *gram, mcr_rows x,
-                          bool precise);
-/* All of K in either precision, without telling of progress or stopping: for solvers that have a
- * progress of their own. */
-mcr_status mcr_gram_matrix_quietly(mcr_gram *gram, void *k, int64_t ld, bool precise);
-/* mcr_gram_matrix_float that also ends with MCR_STOPPED at the deadline, of mcr_now(); 0: none. */
-mcr_status mcr_gram_matrix_until(mcr_gram *gram, float *k, int64_t ld, double deadline);
 /* A block in either precision; k is float * or double *. */
 mcr_status mcr_gram_block_any(mcr_gram *gram, mcr_rows x, mcr_rows z, void *k, int64_t ld,
                               bool precise);
+/* All of K in either precision, without progress reports: for solvers that report their own. */
+mcr_status mcr_gram_matrix_quietly(mcr_gram *gram, void *k, int64_t ld, bool precise);
+/* mcr_gram_matrix_float that also ends with MCR_STOPPED at the deadline, of mcr_now(); 0: none. */
+mcr_status mcr_gram_matrix_until(mcr_gram *gram, float *k, int64_t ld, double deadline);
 
-/* The same Gram for another thread: shares all that was packed, has scratch memory of its own. Prepare
- * the original before; close the twin first. */
-mcr_status mcr_gram_twin(mcr_gram **out, const mcr_gram *gram);
+/* Rows of K that are in memory, *ld floats apart, a multiple of MCR_ROW_PAD; the padding is zero, and
+ * so is one more row behind the last. NULL: they are not. */
+const float *mcr_gram_stored(const mcr_gram *gram, int64_t *ld);
+/* Whether values in double are double: a stored K in float may be all there is. */
+bool mcr_gram_is_exact(const mcr_gram *gram);
+/* A bound on the rounding of kernel values. */
+mcr_status mcr_gram_error(mcr_gram *gram, bool precise, mcr_error *error);
 
-/* Multiply-adds of one kernel value, roughly: for choosing between ways of computing. Depends on the
- * data alone, never on time. */
-double mcr_gram_work(const mcr_gram *gram);
-/* Whether a value costs so much that a few of them are worth handing to another worker: tiles of
- * MCR_SLOW_TILE a side then. */
-bool mcr_gram_is_slow(const mcr_gram *gram);
-enum { MCR_SLOW_TILE = 16 };
-
-/* K against some of z's objects: shares x. For solvers whose active set shrinks. */
-mcr_status mcr_gram_restrict(mcr_gram **out, mcr_gram *gram, mcr_rows z);
+/* ---- passes over rows --------------------------------------------------------------------------*/
 
 /* Whole rows of K against all columns, and what is done with them in the same pass. */
 typedef struct mcr_gram_pass {
     mcr_rows x;
     bool precise; /* rows are double, else float */
-    void *const
-        *row; /* where to keep each row (columns rounded up to MCR_ROW_PAD, 64-byte aligned);
-                         NULL: nowhere */
+    /* Where to keep each row (columns rounded up to MCR_ROW_PAD, 64-byte aligned); NULL: nowhere. */
+    void *const *row;
     /* f[o * f_ld + j] += sum_i coef[o * coef_ld + i] K(x.i, z_j), o < outputs (0: no sums); in double,
      * in the order of i; with `rough`, the same coefficients in float, a few dozen at a time may be
      * summed in float first. */
@@ -71,10 +59,35 @@ typedef struct mcr_gram_pass {
 } mcr_gram_pass;
 mcr_status mcr_gram_rows_pass(mcr_gram *gram, const mcr_gram_pass *pass);
 
-/* f = K v for objects that are the Gram's columns (column i is x's object[i]) and its rows alike: half
+/* f = K v for objects that are the Gram's columns (column i is row object[i]) and its rows alike: half
  * of the values are computed, in the precision asked for, and summed in double. The same bits for
  * any number of threads. */
 mcr_status mcr_gram_sums(mcr_gram *gram, const int64_t *object, bool precise, const double *v,
                          double *f);
+
+/* ---- parts -------------------------------------------------------------------------------------*/
+
+/* The same Gram for another thread: shares all that was packed, has scratch memory of its own. Prepare
+ * the original before; close the copy first. */
+mcr_status mcr_gram_share(mcr_gram **out, mcr_gram *gram);
+/* K of some rows against some columns, as a Gram of its own. */
+mcr_status mcr_gram_select(mcr_gram **out, mcr_gram *gram, mcr_rows x, mcr_rows z);
+/* K of some objects of a symmetric Gram, symmetric again. */
+mcr_status mcr_gram_select_both(mcr_gram **out, mcr_gram *gram, mcr_rows objects);
+/* K against some of its columns: shares the rows. For solvers whose active set shrinks. */
+mcr_status mcr_gram_restrict(mcr_gram **out, mcr_gram *gram, mcr_rows z);
+
+/* ---- cost --------------------------------------------------------------------------------------*/
+
+/* Multiply-adds of one kernel value, roughly: for choosing between ways of computing. Depends on the
+ * data alone, never on time. */
+double mcr_gram_work(const mcr_gram *gram);
+/* Whether a value costs so much that a few of them are worth handing to another worker: tiles of
+ * MCR_SLOW_TILE a side then. */
+bool mcr_gram_is_slow(const mcr_gram *gram);
+enum { MCR_SLOW_TILE = 16 };
+
+/* Whether K is known to be positive semidefinite. */
+bool mcr_gram_is_definite(const mcr_gram *gram);
 
 #endif

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/threads.h"
+#include "gram/bound.h"
 #include "linalg/tiles.h"
 
 enum { SIDE = MCR_HALF_SIDE, LD = MCR_HALF_LD, MOST_LANES = 16, TILES_A_LANE = 4, CHUNK = 512 };
@@ -40,11 +41,11 @@ static mcr_status take_room(mcr_half *h, const char *what)
 mcr_status mcr_half_open(mcr_half *h, mcr_gram *gram, const char *what)
 {
     int64_t n = mcr_gram_rows(gram), side = (n + SIDE - 1) / SIDE, lanes = side / TILES_A_LANE;
-    *h = (mcr_half){.ctx = gram->ctx, .n = n, .side = side};
+    *h = (mcr_half){.ctx = mcr_gram_context(gram), .n = n, .side = side};
     h->lanes = lanes < 1 ? 1 : least(lanes, MOST_LANES);
     mcr_status s = take_room(h, what);
     if (!s)
-        s = mcr_gram_tiles(gram, h->tile);
+        s = mcr_gram_bound_tiles(gram, h->tile);
     if (s)
         mcr_half_close(h);
     return s;

@@ -21,9 +21,6 @@ static inline int64_t mcr_half_tile(int64_t n, int64_t row, int64_t col)
     return (row * side - row * (row - 1) / 2 + col - row) * MCR_HALF_TILE;
 }
 
-/* Fills the tiles from a symmetric Gram. Progress is told, and MCR_STOPPED returned if asked for. */
-mcr_status mcr_gram_tiles(mcr_gram *gram, double *tiles);
-
 typedef struct mcr_half {
     mcr *ctx;
     int64_t n, side; /* a side has so many tiles */

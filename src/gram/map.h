@@ -8,6 +8,7 @@
 #include <mercer/features.h>
 
 #include "gram/gram.h"
+#include "kernel/kernel.h"
 
 struct mcr_map {
     mcr *ctx;

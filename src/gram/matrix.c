@@ -4,7 +4,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "gram/gram.h"
+#include "gram/bound.h"
 
 #include <math.h>
 
@@ -19,7 +19,7 @@ enum { SIDE = 192, STRIP = 10 };
 _Static_assert(SIDE % MCR_TILE_ROWS == 0, "tiles start where a batch can be entered");
 
 typedef struct matrix_job {
-    mcr_gram *gram;
+    mcr_gram_bound *gram;
     const mcr_vectors_batch *batch; /* the strip's rows, or NULL */
     void *k;
     int64_t n, ld, side, side_tiles;
@@ -82,7 +82,7 @@ static mcr_status tell(matrix_job *job, int64_t item)
     enum { EVERY = 20 }; /* a second */
     double now = mcr_now(), all = (double)job->side_tiles * (double)(job->side_tiles + 1) / 2;
     if (job->deadline > 0 && now > job->deadline)
-        return mcr_fail(job->gram->ctx, MCR_STOPPED, "out of time");
+        return mcr_fail(job->gram->base.ctx, MCR_STOPPED, "out of time");
     if (!job->report || now - job->told < 1.0 / EVERY)
         return MCR_OK;
     job->told = now;
@@ -94,8 +94,9 @@ static mcr_status tell(matrix_job *job, int64_t item)
         .objective = NAN,
         .violation = NAN,
     };
-    return mcr_report(job->gram->ctx, &at) ? mcr_fail(job->gram->ctx, MCR_STOPPED, "interrupted")
-                                           : MCR_OK;
+    return mcr_report(job->gram->base.ctx, &at)
+               ? mcr_fail(job->gram->base.ctx, MCR_STOPPED, "interrupted")
+               : MCR_OK;
 }
 
 static mcr_status matrix_tile(void *arg, int64_t item, int worker)
@@ -154,68 +155,49 @@ static mcr_status half_tile(void *arg, int64_t item, int worker)
     return s;
 }
 
-static mcr_status run(mcr_gram *g, void *k, int64_t ld, bool precise, bool report, double deadline,
-                      bool half)
+static mcr_status run(mcr_gram *gram, const mcr_gram_fill *how, bool half)
 {
-    mcr_rows x = {NULL, 0, mcr_gram_rows(g)};
-    mcr_status s = mcr_gram_prepare(g, precise);
+    mcr_gram_bound *g = (mcr_gram_bound *)gram;
+    mcr_rows x = {NULL, 0, gram->rows};
+    mcr_status s = mcr_gram_prepare(gram, how->precise);
     if (s)
         return s;
-    int64_t side = mcr_gram_is_slow(g) ? MCR_SLOW_TILE / 2 : SIDE, m = (x.count + side - 1) / side;
+    int64_t side = mcr_gram_is_slow(gram) ? MCR_SLOW_TILE / 2 : SIDE;
+    int64_t m = (x.count + side - 1) / side;
     matrix_job job = {
         .gram = g,
-        .k = k,
+        .k = how->k,
         .n = x.count,
-        .ld = ld,
+        .ld = how->ld,
         .side = side,
         .side_tiles = m,
-        .precise = precise,
-        .report = report,
-        .deadline = deadline,
+        .precise = how->precise,
+        .report = how->report,
+        .deadline = how->deadline,
         .began = mcr_now(),
         .told = mcr_now(),
     };
     for (; job.strip < m && !s; job.strip += STRIP) {
         if (g->binding->root->fused)
-            s = mcr_gram_batch(&job.batch, g, mcr_rows_part(x, job.strip * side, STRIP * side),
-                               precise);
+            s = mcr_gram_bound_batch(
+                &job.batch, g, mcr_rows_part(x, job.strip * side, STRIP * side), how->precise);
         if (!s)
-            s = mcr_parallel(g->ctx, strip_tiles(m, job.strip), half ? half_tile : matrix_tile,
+            s = mcr_parallel(gram->ctx, strip_tiles(m, job.strip), half ? half_tile : matrix_tile,
                              &job);
         job.done += strip_tiles(m, job.strip);
     }
     return s;
 }
 
-static mcr_status matrix_any(mcr_gram *g, void *k, int64_t ld, bool precise, bool report)
+mcr_status mcr_gram_bound_matrix(mcr_gram *g, const mcr_gram_fill *how)
 {
-    mcr_rows x = {NULL, 0, mcr_gram_rows(g)}, z = {NULL, 0, mcr_gram_cols(g)};
-    return g->same ? run(g, k, ld, precise, report, 0, false)
-                   : mcr_gram_block_any(g, x, z, k, ld, precise);
+    if (g->symmetric)
+        return run(g, how, false);
+    return mcr_gram_block_any(g, (mcr_rows){NULL, 0, g->rows}, (mcr_rows){NULL, 0, g->cols}, how->k,
+                              how->ld, how->precise);
 }
 
-mcr_status mcr_gram_tiles(mcr_gram *g, double *tiles)
+mcr_status mcr_gram_bound_tiles(mcr_gram *g, double *tiles)
 {
-    return run(g, tiles, 0, true, true, 0, true);
-}
-
-mcr_status mcr_gram_matrix(mcr_gram *g, double *k, int64_t ld)
-{
-    return matrix_any(g, k, ld, true, true);
-}
-
-mcr_status mcr_gram_matrix_float(mcr_gram *g, float *k, int64_t ld)
-{
-    return matrix_any(g, k, ld, false, true);
-}
-
-mcr_status mcr_gram_matrix_quietly(mcr_gram *g, void *k, int64_t ld, bool precise)
-{
-    return matrix_any(g, k, ld, precise, false);
-}
-
-mcr_status mcr_gram_matrix_until(mcr_gram *g, float *k, int64_t ld, double deadline)
-{
-    return g->same ? run(g, k, ld, false, true, deadline, false)
-                   : matrix_any(g, k, ld, false, true);
+    return run(g, &(mcr_gram_fill){.k = tiles, .precise = true, .report = true}, true);
 }

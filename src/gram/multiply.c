@@ -1,8 +1,8 @@
-/* multiply.c: K v without K, row means, centring.
+/* multiply.c: K v of a bound Gram, tile by tile, without keeping K.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "gram/gram.h"
+#include "gram/bound.h"
 
 #include <string.h>
 
@@ -13,7 +13,7 @@
 enum { ROWS = 96 };
 
 typedef struct multiply_job {
-    mcr_gram *gram;
+    mcr_gram_bound *gram;
     const double *vt; /* v transposed: output by output */
     int64_t outputs;
     double *kv;
@@ -24,7 +24,7 @@ static mcr_status multiply_rows(void *arg, int64_t item, int worker)
 {
     const multiply_job *job = arg;
     mcr_scratch *scratch = job->gram->scratch[worker];
-    int64_t i = item * ROWS, m = mcr_gram_rows(job->gram), n = mcr_gram_cols(job->gram);
+    int64_t i = item * ROWS, m = job->gram->base.rows, n = job->gram->base.cols;
     int64_t rows = m - i < ROWS ? m - i : ROWS;
     size_t mark = mcr_scratch_mark(scratch);
     double *k = mcr_scratch_take(scratch, sizeof(double) * ROWS * MCR_TILE_COLS);
@@ -53,11 +53,8 @@ static mcr_status multiply_rows(void *arg, int64_t item, int worker)
     return s;
 }
 
-mcr_status mcr_gram_multiply(mcr_gram *g, const double *v, int64_t cols, double *kv)
+mcr_status mcr_gram_bound_multiply(mcr_gram *g, const double *v, int64_t cols, double *kv)
 {
-    mcr_status s = mcr_gram_prepare(g, true);
-    if (s)
-        return s;
     int64_t m = mcr_gram_rows(g), n = mcr_gram_cols(g);
     double *vt = mcr_alloc(g->ctx, (size_t)n * (size_t)cols, sizeof *vt);
     if (!vt)
@@ -65,47 +62,8 @@ mcr_status mcr_gram_multiply(mcr_gram *g, const double *v, int64_t cols, double 
     for (int64_t j = 0; j < n; j++)
         for (int64_t o = 0; o < cols; o++)
             vt[o * n + j] = v[j * cols + o];
-    multiply_job job = {g, vt, cols, kv, mcr_tiles_best()->f64->math};
-    s = mcr_parallel(g->ctx, (m + ROWS - 1) / ROWS, multiply_rows, &job);
+    multiply_job job = {(mcr_gram_bound *)g, vt, cols, kv, mcr_tiles_best()->f64->math};
+    mcr_status s = mcr_parallel(g->ctx, (m + ROWS - 1) / ROWS, multiply_rows, &job);
     mcr_free(g->ctx, vt);
     return s;
-}
-
-mcr_status mcr_gram_means(mcr_gram *g, double *mean, double *total)
-{
-    int64_t m = mcr_gram_rows(g), n = mcr_gram_cols(g);
-    if (m == 0 || n == 0)
-        return mcr_fail(g->ctx, MCR_BAD_DATA, "gram: no objects to take the mean of");
-    double *ones = mcr_alloc(g->ctx, (size_t)n, sizeof *ones);
-    if (!ones)
-        return MCR_NO_MEMORY;
-    for (int64_t j = 0; j < n; j++)
-        ones[j] = 1;
-    mcr_status s = mcr_gram_multiply(g, ones, 1, mean);
-    mcr_free(g->ctx, ones);
-    if (s)
-        return s;
-    double sum = 0;
-    for (int64_t i = 0; i < m; i++) {
-        mean[i] /= (double)n;
-        sum += mean[i];
-    }
-    *total = sum / (double)m;
-    return MCR_OK;
-}
-
-mcr_status mcr_gram_center(mcr *ctx, double *k, int64_t rows, int64_t n, int64_t ld,
-                           const double *mean, double total)
-{
-    if (n <= 0)
-        return mcr_fail(ctx, MCR_BAD_CALL, "gram: centring needs at least one column");
-    for (int64_t i = 0; i < rows; i++) {
-        double *row = k + i * ld, sum = 0;
-        for (int64_t j = 0; j < n; j++)
-            sum += row[j];
-        double shift = total - sum / (double)n;
-        for (int64_t j = 0; j < n; j++)
-            row[j] += shift - mean[j];
-    }
-    return MCR_OK;
 }

@@ -5,7 +5,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "gram/gram.h"
+#include "gram/bound.h"
 
 #include <string.h>
 
@@ -14,7 +14,7 @@
 #include "linalg/tiles.h"
 
 typedef struct pass_job {
-    mcr_gram *gram;
+    mcr_gram_bound *gram;
     const mcr_gram_pass *pass;
     const mcr_tile_kit *kit;
     int64_t cols; /* of a chunk, in a general expression */
@@ -28,7 +28,7 @@ static mcr_status pass_chunk(void *arg, int64_t item, int worker)
     const pass_job *job = arg;
     const mcr_gram_pass *p = job->pass;
     mcr_scratch *scratch = job->gram->scratch[worker];
-    int64_t j = item * job->cols, n = mcr_gram_cols(job->gram);
+    int64_t j = item * job->cols, n = job->gram->base.cols;
     int64_t cols = n - j < job->cols ? n - j : job->cols;
     size_t real = (size_t)job->kit->bytes, mark = mcr_scratch_mark(scratch);
     char *k = mcr_scratch_take(scratch, real * PASS_ROWS * MCR_TILE_COLS);
@@ -71,7 +71,7 @@ static mcr_status fused_chunk(void *arg, int64_t item, int worker)
 {
     const pass_job *job = arg;
     const mcr_gram_pass *p = job->pass;
-    int64_t j = item * FUSED_COLS, n = mcr_gram_cols(job->gram);
+    int64_t j = item * FUSED_COLS, n = job->gram->base.cols;
     return mcr_vectors_run(job->gram->batch[p->precise],
                            &(mcr_vectors_job){
                                .first = j,
@@ -90,25 +90,20 @@ static mcr_status fused_chunk(void *arg, int64_t item, int worker)
 
 static mcr_status fused_pass(pass_job *job)
 {
-    mcr_gram *g = job->gram;
+    mcr_gram *g = &job->gram->base;
     const mcr_vectors_batch *batch;
-    mcr_status s = mcr_gram_batch(&batch, g, job->pass->x, job->pass->precise);
+    mcr_status s = mcr_gram_bound_batch(&batch, job->gram, job->pass->x, job->pass->precise);
     if (s)
         return s;
-    int64_t chunks = (mcr_gram_cols(g) + FUSED_COLS - 1) / FUSED_COLS;
-    return mcr_parallel(g->ctx, chunks, fused_chunk, job);
+    return mcr_parallel(g->ctx, (g->cols + FUSED_COLS - 1) / FUSED_COLS, fused_chunk, job);
 }
 
-mcr_status mcr_gram_rows_pass(mcr_gram *g, const mcr_gram_pass *pass)
+mcr_status mcr_gram_bound_rows(mcr_gram *g, const mcr_gram_pass *pass)
 {
-    mcr_status s = mcr_gram_prepare(g, pass->precise);
-    if (s || pass->x.count == 0)
-        return s;
     const mcr_tiles *tiles = mcr_tiles_best();
-    pass_job job = {g, pass, pass->precise ? tiles->f64 : tiles->f32,
+    pass_job job = {(mcr_gram_bound *)g, pass, pass->precise ? tiles->f64 : tiles->f32,
                     mcr_gram_is_slow(g) ? MCR_SLOW_TILE : MCR_TILE_COLS};
-    if (g->binding->root->fused)
+    if (job.gram->binding->root->fused)
         return fused_pass(&job);
-    int64_t chunks = (mcr_gram_cols(g) + job.cols - 1) / job.cols;
-    return mcr_parallel(g->ctx, chunks, pass_chunk, &job);
+    return mcr_parallel(g->ctx, (g->cols + job.cols - 1) / job.cols, pass_chunk, &job);
 }

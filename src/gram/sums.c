@@ -4,7 +4,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "gram/gram.h"
+#include "gram/bound.h"
 
 #include <string.h>
 
@@ -17,7 +17,7 @@ enum { SIDE = 192, STRIP = 10, MOST_LANES = 16, LEAST_TILES = 8 };
 _Static_assert(SIDE % MCR_TILE_ROWS == 0, "tiles start where a batch can be entered");
 
 typedef struct sums_job {
-    mcr_gram *gram;
+    mcr_gram_bound *gram;
     const mcr_tile_kit *kit;
     const mcr_vectors_batch *batch; /* the strip's rows; NULL: not one vector leaf */
     const int64_t *object;
@@ -92,11 +92,13 @@ static mcr_status run_lane(void *arg, int64_t lane, int worker)
     return s;
 }
 
-mcr_status mcr_gram_sums(mcr_gram *g, const int64_t *object, bool precise, const double *v,
-                         double *f)
+mcr_status mcr_gram_bound_sums(mcr_gram *gram, const int64_t *object, bool precise, const double *v,
+                               double *f)
 {
     const mcr_tiles *kits = mcr_tiles_best();
-    int64_t n = mcr_gram_cols(g), tiles = (n + SIDE - 1) / SIDE;
+    mcr_gram_bound *g = (mcr_gram_bound *)gram;
+    mcr *ctx = gram->ctx;
+    int64_t n = gram->cols, tiles = (n + SIDE - 1) / SIDE;
     sums_job job = {.gram = g,
                     .kit = precise ? kits->f64 : kits->f32,
                     .object = object,
@@ -105,24 +107,22 @@ mcr_status mcr_gram_sums(mcr_gram *g, const int64_t *object, bool precise, const
                     .lanes = least(MOST_LANES, tiles * tiles / LEAST_TILES + 1),
                     .precise = precise,
                     .v = v};
-    mcr_status s = mcr_gram_prepare(g, precise);
-    if (s)
-        return s;
-    job.f = mcr_alloc_zero(g->ctx, (size_t)(job.lanes * n) + MCR_ROW_PAD, sizeof *job.f);
+    mcr_status s = MCR_OK;
+    job.f = mcr_alloc_zero(ctx, (size_t)(job.lanes * n) + MCR_ROW_PAD, sizeof *job.f);
     if (!job.f)
         return MCR_NO_MEMORY;
     for (; job.strip < tiles && !s; job.strip += STRIP) {
         mcr_rows rows = mcr_rows_part((mcr_rows){object, 0, n}, job.strip * SIDE, STRIP * SIDE);
         if (g->binding->root->fused)
-            s = mcr_gram_batch(&job.batch, g, rows, precise);
+            s = mcr_gram_bound_batch(&job.batch, g, rows, precise);
         if (!s)
-            s = mcr_parallel(g->ctx, job.lanes, run_lane, &job);
+            s = mcr_parallel(ctx, job.lanes, run_lane, &job);
     }
     for (int64_t i = 0; i < n && !s; i++) {
         f[i] = 0;
         for (int64_t lane = 0; lane < job.lanes; lane++)
             f[i] += job.f[lane * n + i];
     }
-    mcr_free(g->ctx, job.f);
+    mcr_free(ctx, job.f);
     return s;
 }

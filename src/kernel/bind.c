@@ -185,7 +185,8 @@ static mcr_status block_by_pairs(const mcr_bound *bound, const mcr_tile *tile)
     return MCR_OK;
 }
 
-mcr_status mcr_bound_block(const mcr_bound *bound, const mcr_tile *tile)
+/* One tile of the node, at most MCR_TILE_ROWS x MCR_TILE_COLS. */
+static mcr_status bound_block(const mcr_bound *bound, const mcr_tile *tile)
 {
     assert(tile->x.count <= MCR_TILE_ROWS && tile->z.count <= MCR_TILE_COLS);
     mcr_scratch_expect(tile->scratch, tile);
@@ -207,7 +208,7 @@ mcr_status mcr_binding_block(const mcr_binding *binding, const mcr_tile *tile)
             mcr_tile part = mcr_tile_part(tile, i, rows, j,
                                           at_most(tile->z.count - j, MCR_TILE_COLS));
             mcr_scratch_forget(tile->scratch);
-            status = mcr_bound_block(binding->root, &part);
+            status = bound_block(binding->root, &part);
         }
     }
     return status;
@@ -257,55 +258,6 @@ mcr_status mcr_bound_diagonal(const mcr_bound *bound, int side, mcr_rows rows, d
     return MCR_OK;
 }
 
-/* ---- sums --------------------------------------------------------------------------------------*/
-
-enum { SUM_ROWS = 64 }; /* few, so that the tile stays in the cache */
-
-/* One tile of at most SUM_ROWS x MCR_TILE_COLS: computed aside, summed, and kept if wanted. */
-static mcr_status sum_tile(const mcr_binding *binding, const mcr_tile *tile, void *const *row,
-                           int64_t column, const double *coef, double *f)
-{
-    const mcr_tiles *tiles = mcr_tiles_best();
-    const mcr_tile_kit *kit = tile->precise ? tiles->f64 : tiles->f32;
-    const void *line[SUM_ROWS];
-    mcr_tile work = *tile;
-    mcr_status status = MCR_OK;
-    if (tile->k == NULL || row != NULL)
-        status = mcr_tile_like(&work, tile, tile->precise);
-    if (status == MCR_OK)
-        status = mcr_binding_block(binding, &work);
-    if (status != MCR_OK)
-        return status;
-    size_t real = (size_t)kit->bytes;
-    for (int64_t i = 0; i < tile->x.count; i++) {
-        line[i] = mcr_tile_row(&work, i);
-        if (row != NULL)
-            memcpy((char *)row[i] + (size_t)column * real, line[i], (size_t)tile->z.count * real);
-    }
-    if (coef != NULL)
-        kit->update(f, line, coef, tile->x.count, 0, tile->z.count);
-    return MCR_OK;
-}
-
-mcr_status mcr_binding_accumulate(const mcr_binding *binding, const mcr_tile *tile,
-                                  void *const *row, const double *coef, double *f)
-{
-    if (binding->root->fused != NULL)
-        return mcr_vectors_accumulate(binding->root->fused, tile, row, coef, f);
-    mcr_status status = MCR_OK;
-    for (int64_t j = 0; j < tile->z.count; j += MCR_TILE_COLS) {
-        int64_t cols = at_most(tile->z.count - j, MCR_TILE_COLS);
-        for (int64_t i = 0; i < tile->x.count && status == MCR_OK; i += SUM_ROWS) {
-            mcr_tile part = mcr_tile_part(tile, i, at_most(tile->x.count - i, SUM_ROWS), j, cols);
-            size_t mark = mcr_scratch_mark(tile->scratch);
-            status = sum_tile(binding, &part, row != NULL ? row + i : NULL, j,
-                              coef != NULL ? coef + i : NULL, coef != NULL ? f + j : NULL);
-            mcr_scratch_release(tile->scratch, mark);
-        }
-    }
-    return status;
-}
-
 /* ---- for kernel types (extend.h) ----------------------------------------------------------------*/
 
 mcr *mcr_bound_context(const mcr_bound *bound)
@@ -351,7 +303,7 @@ void *mcr_bound_alloc(mcr_bound *bound, size_t count, size_t size)
 
 mcr_status mcr_bound_child_block(const mcr_bound *bound, int child, const mcr_tile *tile)
 {
-    return mcr_bound_block(bound->child[child], tile);
+    return bound_block(bound->child[child], tile);
 }
 
 mcr_status mcr_bound_child_diagonal(const mcr_bound *bound, int child, int side, mcr_rows rows,

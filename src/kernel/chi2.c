@@ -33,15 +33,7 @@ static mcr_status bind(mcr_bound *bound, mcr_binding *binding)
     return s ? s : mcr_vectors_offer(bound, &f);
 }
 
-static mcr_definite definite(const void *values, const mcr_definite *child, int children,
-                             const char **rule)
-{
-    (void)values;
-    (void)child;
-    (void)children;
-    *rule = "exp of minus a distance that is negative definite on values from 0 up";
-    return MCR_PSD;
-}
+MCR_ALWAYS_PSD(definite, "exp of minus a distance that is negative definite on values from 0 up")
 
 const mcr_kernel_type mcr_kernel_chi2 = {
     .size = sizeof(mcr_kernel_type),

@@ -45,15 +45,7 @@ static mcr_status features(const mcr_bound *bound, mcr_features *out)
     return s;
 }
 
-static mcr_definite definite(const void *values, const mcr_definite *child, int children,
-                             const char **rule)
-{
-    (void)values;
-    (void)child;
-    (void)children;
-    *rule = "an inner product of vectors of length 1 or 0";
-    return MCR_PSD;
-}
+MCR_ALWAYS_PSD(definite, "an inner product of vectors of length 1 or 0")
 
 const mcr_kernel_type mcr_kernel_cosine = {
     .size = sizeof(mcr_kernel_type),

@@ -14,16 +14,9 @@ static mcr_status bind(mcr_bound *bound, mcr_binding *binding)
     return s ? s : mcr_vectors_offer(bound, &f);
 }
 
-static mcr_definite definite(const void *values, const mcr_definite *child, int children,
-                             const char **rule)
-{
-    (void)values;
-    (void)child;
-    (void)children;
-    *rule =
-        "a sum of min(x_k, z_k), each the inner product of two indicators of [0, x_k], [0, z_k]";
-    return MCR_PSD;
-}
+MCR_ALWAYS_PSD(
+    definite,
+    "a sum of min(x_k, z_k), each the inner product of two indicators of [0, x_k], [0, z_k]")
 
 const mcr_kernel_type mcr_kernel_intersection = {
     .size = sizeof(mcr_kernel_type),

@@ -11,9 +11,10 @@
 #include <mercer/kernel.h>
 
 #include "base/context.h"
+#include "base/rows.h"
 #include "base/stream.h"
 #include "data/data.h"
-#include "linalg/vmath.h"
+#include "linalg/tiles.h"
 
 /* The built-in types: one `const mcr_kernel_type mcr_kernel_NAME` a line of kernels.def. */
 #define KERNEL(name) extern const mcr_kernel_type mcr_kernel_##name;
@@ -59,6 +60,17 @@ void mcr_kernel_print(const mcr_kernel *kernel, mcr_text *to);
  * node's text, the rule, the verdict ("linear: an inner product, PSD"), ended by a newline. A type's
  * `definite` gives the middle part only. Out of memory: unknown, and rules->status says so. */
 mcr_definite mcr_kernel_definite(const mcr_kernel *kernel, mcr_text *rules);
+/* `definite` of a type that is positive semi-definite whatever its parameters, and why. */
+#define MCR_ALWAYS_PSD(function, why)                                                              \
+    static mcr_definite function(const void *values, const mcr_definite *child, int children,      \
+                                 const char **rule)                                                \
+    {                                                                                              \
+        (void)values;                                                                              \
+        (void)child;                                                                               \
+        (void)children;                                                                            \
+        *rule = (why);                                                                             \
+        return MCR_PSD;                                                                            \
+    }
 /* Whether the node is a number, and which. */
 bool mcr_kernel_is_constant(const mcr_kernel *kernel, double *value);
 int64_t mcr_kernel_degree(const mcr_kernel *power); /* of a power node */
@@ -106,10 +118,12 @@ struct mcr_binding {
     int shared_slots;            /* tiles that a scratch keeps for shared products */
     void **block;                /* mcr_bound_alloc'ed */
     int64_t blocks, block_room;
-    size_t budget; /* bytes taken from the budget, given back at the end */
-    bool listing;  /* explicit features are wanted: leaves list them if they can */
-    bool named;    /* and name them */
-    bool mixed;    /* a node computes in double also for float tiles: prepare both */
+    size_t budget;      /* bytes taken from the budget, given back at the end */
+    bool listing;       /* explicit features are wanted: leaves list them if they can */
+    bool named;         /* and name them */
+    bool mixed;         /* a node computes in double also for float tiles: prepare both */
+    mcr_error error[2]; /* of float and double tiles, once it is known */
+    bool error_known[2];
 };
 
 /* The field that a leaf called `owner` works on in data: the one called name, or, if name is NULL,
@@ -129,19 +143,12 @@ void mcr_binding_close(mcr_binding *binding);
 /* Once before tiles of that precision are asked for, from one thread (packs vectors). */
 mcr_status mcr_binding_prepare(mcr_binding *binding, bool precise);
 
-/* One tile of the node, at most MCR_TILE_ROWS x MCR_TILE_COLS for mcr_bound_block, any size for
- * mcr_binding_block; forgets shared products of the tile before when called on the root through
- * mcr_binding_block. */
-mcr_status mcr_bound_block(const mcr_bound *bound, const mcr_tile *tile);
+/* The rounding of values in tiles of that precision. Prepare one of them before; any thread may ask. */
+mcr_status mcr_binding_error(mcr_binding *binding, bool precise, mcr_error *error);
+
+/* A tile of any size. Products that leaves share are forgotten from one part of it to the next. */
 mcr_status mcr_binding_block(const mcr_binding *binding, const mcr_tile *tile);
 mcr_status mcr_bound_diagonal(const mcr_bound *bound, int side, mcr_rows rows, double *k);
-
-/* f[j] += sum_i coef[i] * K(x.i, z.j) for the tile's rows and columns, in the tile's precision, f
- * and sums in double and in order of i. tile->k NULL: the values are not kept; else row i of the
- * tile is stored at row[i] if `row` is given (float or double *, padded to MCR_ROW_PAD elements,
- * 64-byte aligned), else in k. coef NULL: no sums. One vector leaf: fused in registers. */
-mcr_status mcr_binding_accumulate(const mcr_binding *binding, const mcr_tile *tile,
-                                  void *const *row, const double *coef, double *f);
 
 /* A scratch belongs to one worker. */
 mcr_status mcr_scratch_open(mcr_scratch **out, const mcr_binding *binding);
@@ -150,9 +157,6 @@ void mcr_scratch_close(mcr_scratch *scratch);
  * floats), 64-byte aligned. slot: 0 .. binding->shared_slots - 1, as counted while binding. **valid
  * is false at the first use for a tile; who fills the room sets it. */
 void *mcr_scratch_slot(mcr_scratch *scratch, int slot, bool **valid);
-
-/* Tiles are at most so large: what a scratch's shared products are sized for. */
-enum { MCR_TILE_ROWS = 192, MCR_TILE_COLS = 256, MCR_ROW_PAD = 64 };
 
 /* ---- tiles (tile.c) ----------------------------------------------------------------------------*/
 
@@ -173,18 +177,6 @@ mcr_status mcr_chain_diagonal(const mcr_bound *bound, int side, mcr_rows rows, d
 static inline void *mcr_tile_row(const mcr_tile *tile, int64_t i)
 {
     return (char *)tile->k + (size_t)(i * tile->ld) * (tile->precise ? 8u : 4u);
-}
-
-static inline int64_t mcr_rows_at(mcr_rows r, int64_t i)
-{
-    return r.index ? r.index[i] : r.first + i;
-}
-
-/* At most `most` of the rows, from the given one on. */
-static inline mcr_rows mcr_rows_part(mcr_rows r, int64_t from, int64_t most)
-{
-    int64_t count = r.count - from < most ? r.count - from : most;
-    return r.index ? (mcr_rows){r.index + from, 0, count} : (mcr_rows){NULL, r.first + from, count};
 }
 
 #endif

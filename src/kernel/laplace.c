@@ -38,15 +38,7 @@ static mcr_status bind(mcr_bound *bound, mcr_binding *binding)
     return s ? s : mcr_vectors_offer(bound, &f);
 }
 
-static mcr_definite definite(const void *values, const mcr_definite *child, int children,
-                             const char **rule)
-{
-    (void)values;
-    (void)child;
-    (void)children;
-    *rule = "a product of exp(-gamma |x_k-z_k|), each a mixture of cosines (Bochner)";
-    return MCR_PSD;
-}
+MCR_ALWAYS_PSD(definite, "a product of exp(-gamma |x_k-z_k|), each a mixture of cosines (Bochner)")
 
 const mcr_kernel_type mcr_kernel_laplace = {
     .size = sizeof(mcr_kernel_type),

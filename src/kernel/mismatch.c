@@ -117,15 +117,7 @@ static mcr_status features(const mcr_bound *bound, mcr_features *out)
     return mcr_features_listed(bound, out);
 }
 
-static mcr_definite definite(const void *values, const mcr_definite *child, int children,
-                             const char **rule)
-{
-    (void)values;
-    (void)child;
-    (void)children;
-    *rule = "an inner product of counts of words with mismatches";
-    return MCR_PSD;
-}
+MCR_ALWAYS_PSD(definite, "an inner product of counts of words with mismatches")
 
 const mcr_kernel_type mcr_kernel_mismatch = {
     .size = sizeof(mcr_kernel_type),

@@ -49,15 +49,7 @@ static mcr_status bind(mcr_bound *bound, mcr_binding *binding)
     return s ? s : mcr_vectors_offer(bound, &f);
 }
 
-static mcr_definite definite(const void *values, const mcr_definite *child, int children,
-                             const char **rule)
-{
-    (void)values;
-    (void)child;
-    (void)children;
-    *rule = "a power of an inner product plus a constant that is not negative";
-    return MCR_PSD;
-}
+MCR_ALWAYS_PSD(definite, "a power of an inner product plus a constant that is not negative")
 
 const mcr_kernel_type mcr_kernel_poly = {
     .size = sizeof(mcr_kernel_type),

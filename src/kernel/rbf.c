@@ -71,15 +71,7 @@ static mcr_status check(mcr *ctx, void *values)
     return MCR_OK;
 }
 
-static mcr_definite definite(const void *values, const mcr_definite *child, int children,
-                             const char **rule)
-{
-    (void)values;
-    (void)child;
-    (void)children;
-    *rule = "a Gaussian of the distance, a mixture of cosines (Bochner)";
-    return MCR_PSD;
-}
+MCR_ALWAYS_PSD(definite, "a Gaussian of the distance, a mixture of cosines (Bochner)")
 
 static mcr_status bind(mcr_bound *bound, mcr_binding *binding)
 {

@@ -100,15 +100,7 @@ static mcr_status bind(mcr_bound *bound, mcr_binding *binding)
     return status;
 }
 
-static mcr_definite definite(const void *values, const mcr_definite *child, int children,
-                             const char **rule)
-{
-    (void)values;
-    (void)child;
-    (void)children;
-    *rule = "an inner product of counts of shortest paths";
-    return MCR_PSD;
-}
+MCR_ALWAYS_PSD(definite, "an inner product of counts of shortest paths")
 
 const mcr_kernel_type mcr_kernel_shortestpath = {
     .size = sizeof(mcr_kernel_type),

@@ -37,15 +37,7 @@ static mcr_status bind(mcr_bound *bound, mcr_binding *binding)
     return mcr_substrings_bind(bound, binding, p->p, p->p, p->mode == 0);
 }
 
-static mcr_definite definite(const void *values, const mcr_definite *child, int children,
-                             const char **rule)
-{
-    (void)values;
-    (void)child;
-    (void)children;
-    *rule = "an inner product of substring counts";
-    return MCR_PSD;
-}
+MCR_ALWAYS_PSD(definite, "an inner product of substring counts")
 
 const mcr_kernel_type mcr_kernel_spectrum = {
     .size = sizeof(mcr_kernel_type),

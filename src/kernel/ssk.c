@@ -224,15 +224,7 @@ static mcr_status block(const mcr_bound *bound, const mcr_tile *tile)
     return s;
 }
 
-static mcr_definite definite(const void *values, const mcr_definite *child, int children,
-                             const char **rule)
-{
-    (void)values;
-    (void)child;
-    (void)children;
-    *rule = "an inner product of weighted subsequences";
-    return MCR_PSD;
-}
+MCR_ALWAYS_PSD(definite, "an inner product of weighted subsequences")
 
 const mcr_kernel_type mcr_kernel_ssk = {
     .size = sizeof(mcr_kernel_type),

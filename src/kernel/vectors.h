@@ -90,11 +90,6 @@ mcr_status mcr_vectors_prepare(mcr_vectors *list, bool precise);
 /* Multiply-adds of one value of all of them, from the features that are not zero in a sample. */
 double mcr_vectors_work(const mcr_vectors *list);
 void mcr_vectors_free(mcr_vectors *list);
-/* A tile of an expression that is one leaf (any size), kept and/or summed; see
- * mcr_binding_accumulate. coef NULL: no sums. */
-mcr_status mcr_vectors_accumulate(const mcr_fused *fused, const mcr_tile *tile, void *const *row,
-                                  const double *coef, double *f);
-
 /* ---- for gram: many rows against many columns --------------------------------------------------
  *
  * For an expression that is one leaf (binding->root->fused). The rows are packed once into a batch,

@@ -9,7 +9,6 @@
 
 #include <float.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/threads.h"
@@ -119,10 +118,29 @@ static double norm_from(const mcr_vectors *v, const mcr_vector *x, const double 
     return sum;
 }
 
-static int ascending(const void *a, const void *b)
+/* The k-th smallest, from 0 (Hoare's selection). */
+static double select_smallest(double *a, int64_t count, int64_t k)
 {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
+    for (int64_t left = 0, right = count - 1; left < right;) {
+        double pivot = a[left + (right - left) / 2];
+        int64_t i = left, j = right;
+        while (i <= j) {
+            while (a[i] < pivot)
+                i++;
+            while (a[j] > pivot)
+                j--;
+            if (i <= j) {
+                double t = a[i];
+                a[i++] = a[j];
+                a[j--] = t;
+            }
+        }
+        if (k > j && k < i)
+            break;
+        left = k >= i ? i : left;
+        right = k <= j ? j : right;
+    }
+    return a[k];
 }
 
 /* The median and largest squared norm of the sample. room: SAMPLE numbers. */
@@ -138,9 +156,10 @@ static void sample_norms(const mcr_vectors *v, const double *m, double *room, do
         mcr_vector z = mcr_vectors_object(v, 1, sampled(f, t, n));
         room[t] = norm_from(v, &z, m, m2);
     }
-    qsort(room, (size_t)n, sizeof *room, ascending);
-    *median = n ? room[n / 2] : 0;
-    *largest = n ? room[n - 1] : 0;
+    *largest = 0;
+    for (int64_t t = 0; t < n; t++)
+        *largest = fmax(*largest, room[t]);
+    *median = n ? select_smallest(room, n, n / 2) : 0;
 }
 
 /* Whether distances between objects with such norms are good enough in float without more ado. */

@@ -330,9 +330,7 @@ static mcr_status run_tile(mcr_vectors_pass *p, mcr_rows x)
             return MCR_NO_MEMORY;
         mcr_row_pack pack;
         mcr_row_pack_fill(&pack, room, p->v, p->op, p->precise, rows);
-        part.k = p->k ? at(p->k, r * p->ld, p->kit) : NULL;
-        part.row = p->row ? p->row + r : NULL;
-        part.coef = p->coef ? p->coef + r : NULL;
+        part.k = at(p->k, r * p->ld, p->kit);
         mcr_status s = mcr_vectors_run_packs(&part, &pack, 1, group);
         mcr_scratch_release(p->scratch, mark);
         if (s)
@@ -353,21 +351,6 @@ static mcr_vectors_pass tile_pass(const mcr_vectors *v, const mcr_tile *tile)
         .outputs = 1,
         .scratch = tile->scratch,
     };
-}
-
-mcr_status mcr_vectors_accumulate(const mcr_fused *fused, const mcr_tile *tile, void *const *row,
-                                  const double *coef, double *f)
-{
-    mcr_vectors_pass p = tile_pass(fused->v, tile);
-    p.fused = fused;
-    p.op = fused->op;
-    if (row) {
-        p.k = NULL;
-        p.row = row;
-    }
-    p.coef = coef;
-    p.f = f;
-    return run_tile(&p, tile->x);
 }
 
 /* ---- products shared by leaves -----------------------------------------------------------------*/
@@ -503,5 +486,8 @@ mcr_status mcr_vectors_block(const mcr_bound *bound, const mcr_tile *tile)
     if ((is_dot(f->op) && v->product_slot >= 0) ||
         (mcr_tile_op_uses_norms(f->op) && (v->product_slot >= 0 || v->distance_slot >= 0)))
         return block_shared(f, tile);
-    return mcr_vectors_accumulate(f, tile, NULL, NULL, NULL);
+    mcr_vectors_pass p = tile_pass(v, tile);
+    p.fused = f;
+    p.op = f->op;
+    return run_tile(&p, tile->x);
 }

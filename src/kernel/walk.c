@@ -492,15 +492,7 @@ static mcr_status diagonal(const mcr_bound *bound, int side, mcr_rows rows, doub
     return s;
 }
 
-static mcr_definite definite(const void *values, const mcr_definite *child, int children,
-                             const char **rule)
-{
-    (void)values;
-    (void)child;
-    (void)children;
-    *rule = "a sum of inner products of counts of walks";
-    return MCR_PSD;
-}
+MCR_ALWAYS_PSD(definite, "a sum of inner products of counts of walks")
 
 const mcr_kernel_type mcr_kernel_walk = {
     .size = sizeof(mcr_kernel_type),

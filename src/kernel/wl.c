@@ -274,15 +274,7 @@ static mcr_status bind(mcr_bound *bound, mcr_binding *binding)
     return s;
 }
 
-static mcr_definite definite(const void *values, const mcr_definite *child, int children,
-                             const char **rule)
-{
-    (void)values;
-    (void)child;
-    (void)children;
-    *rule = "an inner product of label counts";
-    return MCR_PSD;
-}
+MCR_ALWAYS_PSD(definite, "an inner product of label counts")
 
 const mcr_kernel_type mcr_kernel_wl = {
     .size = sizeof(mcr_kernel_type),

@@ -175,7 +175,7 @@ mcr_status mcr_fitted_remark_zero(mcr_fitted *f, mcr_gram *gram)
     double *v = mcr_alloc(f->ctx, (size_t)n, 2 * sizeof *v);
     mcr_status s = v ? mcr_gram_diagonal(gram, 0, v) : MCR_NO_MEMORY;
     bool zero = !s && all_zero(v, n);
-    if (zero && mcr_kernel_definite(gram->kernel, NULL) != MCR_PSD) {
+    if (zero && !mcr_gram_is_definite(gram)) {
         for (int64_t i = 0; i < n; i++)
             v[i] = 1 + 1 / (3.0 + (double)i);
         s = mcr_gram_multiply(gram, v, 1, v + n);

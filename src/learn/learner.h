@@ -214,6 +214,24 @@ typedef struct mcr_predictor {
                        const mcr_data *basis, const mcr_data *data, int64_t count, double *draws);
 } mcr_predictor;
 
+/* Cross-validation from one K of all objects: what training on the complement of each fold says of the
+ * fold's objects, for several settings of the options. */
+typedef struct mcr_folds {
+    mcr *ctx;
+    const mcr_kernel *kernel;
+    const mcr_data *data;
+    const int32_t *fold; /* of each object, 0 .. folds - 1 */
+    int64_t folds;
+    const void *const *params; /* one per setting, of the learner's table */
+    int64_t settings;
+    bool *solved; /* filled, one per setting: false: it must be trained fold by fold */
+    /* Filled; score (settings x objects x outputs) is the caller's to free, also after a failure. */
+    mcr_task task;
+    mcr_rule rule;
+    int64_t classes, outputs;
+    double *score;
+} mcr_folds;
+
 /* One learner: one file, one line LEARNER(name) in learners.def (dashes become underscores in C). */
 typedef struct mcr_learner_type {
     const char *name, *summary;
@@ -230,6 +248,8 @@ typedef struct mcr_learner_type {
     bool (*tries)(const void *params);
     /* What the room of a trial holds at most, for any split of the data; NULL: nothing. */
     mcr_status (*trial_bytes)(size_t *bytes, mcr *ctx, const void *params, const mcr_data *data);
+    /* Held-out decision values of all folds at once; NULL: it must be trained fold by fold. */
+    mcr_status (*folds)(mcr_folds *plan);
     bool leaves_out;                /* it can tell left_out */
     bool own_kernel;                /* it looks at the kernel's expression, and may change it */
     bool coordinates;               /* its outputs are coordinates: mcr_transform gives them */

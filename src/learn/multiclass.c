@@ -66,6 +66,7 @@ void mcr_binary_limits(const mcr_binary *p, mcr_qp *qp)
     qp->seconds = p->deadline > 0 ? fmax(p->deadline - mcr_now(), 1e-3) : 0;
     qp->k = p->k;
     qp->k_ld = p->k_ld;
+    qp->k_error = p->k_error;
     qp->exact = p->exact;
 }
 
@@ -165,6 +166,8 @@ static mcr_status solve_one(void *arg, int64_t problem, int worker)
             r->k = j->k;
             r->k_ld = j->k_ld;
         }
+        if (!st && r->k && !j->in->k)
+            st = mcr_gram_error(j->across[worker], false, &r->k_error);
         if (!st)
             st = j->how->solve(j->how->params, r);
         r->k = NULL;

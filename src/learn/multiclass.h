@@ -23,6 +23,7 @@ typedef struct mcr_binary {
     double deadline;     /* of mcr_now(); 0: none */
     const float *k;      /* all of K, rows k_ld apart; NULL: not computed */
     int64_t k_ld;
+    mcr_error k_error;                /* bound on its rounding: mcr_gram_error */
     bool exact;                       /* k is not all that the certificate rests on */
     bool trial;                       /* K is all there is: mcr_qp_try */
     const double *diagonal, *start_f; /* of a trial: of k; K times start, NULL: not known */

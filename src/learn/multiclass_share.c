@@ -113,7 +113,7 @@ static mcr_status open_twins(job *j, const mcr_data *data, bool precise)
         return MCR_NO_MEMORY;
     for (int w = 0; w < mcr_workers(ctx) && !st; w++) {
         if (w > 0)
-            st = mcr_gram_twin(&j->across[w], j->across[0]);
+            st = mcr_gram_share(&j->across[w], j->across[0]);
         else if (!(st = mcr_gram_open(&j->across[0], ctx, j->in->kernel, data, NULL)))
             st = mcr_gram_prepare(j->across[0], false);
         if (w == 0 && precise && !st)

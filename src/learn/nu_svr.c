@@ -69,11 +69,13 @@ static mcr_status finish(mcr_fitted **out, const mcr_learning *in, mcr_svm *s, c
     int64_t n = s->qp.n / 2;
     double above = mcr_svm_level(s, 0), below = mcr_svm_level(s, 1);
     double bias = 0.5 * (above + below), epsilon = 0.5 * (above - below);
-    double square = mcr_svm_square(s), linear = 0, loss = 0;
+    double square = mcr_svm_square(s), linear = 0, loss = 0, tube = fmax(epsilon, 0);
     for (int64_t i = 0; i < n; i++) {
+        /* Each of the two is exact where its own error may cost something. */
+        double over = s->z[i] - s->g[i] - bias, under = bias + s->g[n + i] - s->z[i];
         s->b[i] += s->b[n + i];
         linear += s->b[i] * s->z[i];
-        loss += s->hi[i] * fmax(0, fabs(s->z[i] - s->g[i] - bias) - epsilon);
+        loss += s->hi[i] * fmax(0, fmax(over, under) - tube);
     }
     mcr_status st = mcr_svm_finish(out, in, s, s->b, n, bias);
     if (st)
@@ -81,7 +83,7 @@ static mcr_status finish(mcr_fitted **out, const mcr_learning *in, mcr_svm *s, c
     mcr_fitted *f = *out;
     f->task = MCR_REGRESS;
     f->rule = MCR_RULE_VALUE;
-    f->primal = 0.5 * square + o->nu * total * fmax(epsilon, 0) + loss;
+    f->primal = 0.5 * square + o->nu * total * tube + loss;
     f->dual = linear - 0.5 * square;
     f->gap = f->primal - f->dual;
     f->objective = -f->dual;

@@ -27,7 +27,7 @@
 #include "linalg/shared.h"
 
 static const mcr_param table[] = {
-    {"lambda", MCR_TEXT, offsetof(mcr_ridge_params, lambda), "1", 0, 0, 0, NULL,
+    {"lambda", MCR_TEXT, offsetof(mcr_ridge_params, lambda), "1", 0, 0, MCR_MAY_RANGE, NULL,
      "weight of |w|^2; of a range (1e-6:1e3:log20) the best is taken"},
     MCR_TASK_PARAM(mcr_ridge_params),
     MCR_CLASS_WEIGHT_PARAM(mcr_ridge_params),
@@ -480,6 +480,7 @@ const mcr_learner_type mcr_learner_ridge = {
     .check = check,
     .fit = fit,
     .leaves_out = true,
+    .folds = mcr_ridge_folds,
     .dense = true,
     .several_targets = true,
 };

@@ -36,6 +36,9 @@ typedef struct mcr_ridge {
     int64_t corrections;
 } mcr_ridge;
 
+/* ridge_folds.c: of mcr_learner_type. */
+mcr_status mcr_ridge_folds(mcr_folds *plan);
+
 /* ridge_path.c */
 
 /* What predictions of objects by the others cost: mean square error (also over targets), or share of

@@ -16,8 +16,6 @@
 #include "base/threads.h"
 #include "linalg/fortran.h"
 
-static const int one = 1;
-
 static int take_threads(const mcr_fortran *f, mcr *ctx)
 {
     return mcr_fortran_threads(f, mcr_workers(ctx));
@@ -82,72 +80,6 @@ mcr_status mcr_blas_gemm(mcr *ctx, mcr_transpose ta, mcr_transpose tb, int64_t m
     return MCR_OK;
 }
 
-mcr_status mcr_blas_syrk(mcr *ctx, mcr_transpose ta, int64_t n, int64_t k, double alpha,
-                         const double *a, int64_t lda, double beta, double *c, int64_t ldc)
-{
-    const mcr_fortran *f = NULL;
-    mcr_status s = ENTER(&f, ctx, n, k, lda, ldc);
-    if (s != MCR_OK)
-        return s;
-    int in = (int)n, ik = (int)k, ila = leading(lda), ilc = leading(ldc);
-    int threads = take_threads(f, ctx);
-    f->dsyrk("U", opposite(ta), &in, &ik, &alpha, a, &ila, &beta, c, &ilc, 1, 1);
-    give_threads(f, threads);
-    mcr_blas_mirror(n, c, ldc);
-    return MCR_OK;
-}
-
-mcr_status mcr_blas_gemv(mcr *ctx, mcr_transpose ta, int64_t m, int64_t n, double alpha,
-                         const double *a, int64_t lda, const double *x, double beta, double *y)
-{
-    const mcr_fortran *f = NULL;
-    mcr_status s = ENTER(&f, ctx, m, n, lda);
-    if (s != MCR_OK)
-        return s;
-    int im = (int)m, in = (int)n, ila = leading(lda);
-    int threads = take_threads(f, ctx);
-    f->dgemv(opposite(ta), &in, &im, &alpha, a, &ila, x, &one, &beta, y, &one, 1);
-    give_threads(f, threads);
-    return MCR_OK;
-}
-
-mcr_status mcr_blas_symv(mcr *ctx, int64_t n, double alpha, const double *a, int64_t lda,
-                         const double *x, double beta, double *y)
-{
-    const mcr_fortran *f = NULL;
-    mcr_status s = ENTER(&f, ctx, n, lda);
-    if (s != MCR_OK)
-        return s;
-    int in = (int)n, ila = leading(lda);
-    int threads = take_threads(f, ctx);
-    f->dsymv("U", &in, &alpha, a, &ila, x, &one, &beta, y, &one, 1);
-    give_threads(f, threads);
-    return MCR_OK;
-}
-
-mcr_status mcr_blas_cholesky(mcr *ctx, int64_t n, double *a, int64_t lda, int64_t *minor)
-{
-    if (minor)
-        *minor = 0;
-    const mcr_fortran *f = NULL;
-    mcr_status s = ENTER(&f, ctx, n, lda);
-    if (s != MCR_OK)
-        return s;
-    int in = (int)n, ila = leading(lda), info = 0;
-    int threads = take_threads(f, ctx);
-    f->dpotrf("U", &in, a, &ila, &info, 1);
-    give_threads(f, threads);
-    if (info > 0) {
-        if (minor)
-            *minor = info;
-        return mcr_fail(ctx, MCR_NUMERIC,
-                        "the matrix is not positive definite (its leading minor of order %d is not "
-                        "positive); a larger ridge or noise term helps",
-                        info);
-    }
-    return MCR_OK;
-}
-
 mcr_status mcr_blas_triangle_solve(mcr *ctx, mcr_transpose tl, int64_t n, int64_t count,
                                    const double *l, int64_t ldl, double *b, int64_t ldb)
 {
@@ -163,32 +95,6 @@ mcr_status mcr_blas_triangle_solve(mcr *ctx, mcr_transpose tl, int64_t n, int64_
     else
         f->dtrsm("R", "U", flag(tl), "N", &ic, &in, &unit, l, &ill, b, &ilb, 1, 1, 1, 1);
     give_threads(f, threads);
-    return MCR_OK;
-}
-
-mcr_status mcr_blas_cholesky_solve(mcr *ctx, int64_t n, int64_t count, const double *l, int64_t ldl,
-                                   double *b, int64_t ldb)
-{
-    mcr_status s = mcr_blas_triangle_solve(ctx, MCR_AS_IS, n, count, l, ldl, b, ldb);
-    if (s == MCR_OK)
-        s = mcr_blas_triangle_solve(ctx, MCR_TRANSPOSED, n, count, l, ldl, b, ldb);
-    return s;
-}
-
-mcr_status mcr_blas_cholesky_invert(mcr *ctx, int64_t n, double *l, int64_t ldl)
-{
-    const mcr_fortran *f = NULL;
-    mcr_status s = ENTER(&f, ctx, n, ldl);
-    if (s != MCR_OK)
-        return s;
-    int in = (int)n, ill = leading(ldl), info = 0;
-    int threads = take_threads(f, ctx);
-    f->dpotri("U", &in, l, &ill, &info, 1);
-    give_threads(f, threads);
-    if (info > 0)
-        return mcr_fail(ctx, MCR_NUMERIC,
-                        "the Cholesky factor has a zero at place %d of its diagonal", info);
-    mcr_blas_mirror(n, l, ldl);
     return MCR_OK;
 }
 
@@ -284,23 +190,6 @@ done:
     mcr_free(ctx, whole);
     mcr_free(ctx, work);
     return s;
-}
-
-/* In squares that fit the first cache, so that neither side strides through memory. */
-void mcr_blas_mirror(int64_t n, double *a, int64_t lda)
-{
-    enum { BLOCK = 32 };
-    for (int64_t i0 = 0; i0 < n; i0 += BLOCK)
-        for (int64_t j0 = 0; j0 <= i0; j0 += BLOCK)
-            for (int64_t i = i0; i < i0 + BLOCK && i < n; i++)
-                for (int64_t j = j0; j < j0 + BLOCK && j < i; j++)
-                    a[j * lda + i] = a[i * lda + j];
-}
-
-const char *mcr_blas_core(void)
-{
-    const char *config;
-    return mcr_fortran_core(&config);
 }
 
 const char *mcr_blas_core_hint(void)

@@ -34,9 +34,8 @@ static bool take(mcr_fortran *f, const char *file)
     if (!lib)
         return false;
     bool all = find(lib, "dgemm_", &f->dgemm) && find(lib, "dsyrk_", &f->dsyrk) &&
-               find(lib, "dgemv_", &f->dgemv) && find(lib, "dsymv_", &f->dsymv) &&
-               find(lib, "dtrsm_", &f->dtrsm) && find(lib, "dtrsv_", &f->dtrsv) &&
-               find(lib, "dpotrf_", &f->dpotrf) && find(lib, "dpotri_", &f->dpotri) &&
+               find(lib, "dgemv_", &f->dgemv) && find(lib, "dtrsm_", &f->dtrsm) &&
+               find(lib, "dtrsv_", &f->dtrsv) && find(lib, "dpotrf_", &f->dpotrf) &&
                find(lib, "dsyevd_", &f->dsyevd) && find(lib, "dsyevr_", &f->dsyevr) &&
                find(lib, "sgemm_", &f->sgemm) && find(lib, "ssyrk_", &f->ssyrk) &&
                find(lib, "strsm_", &f->strsm) && find(lib, "strsv_", &f->strsv) &&

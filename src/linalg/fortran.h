@@ -23,15 +23,12 @@ typedef struct mcr_fortran {
     void (*dgemv)(const char *, const int *, const int *, const double *, const double *,
                   const int *, const double *, const int *, const double *, double *, const int *,
                   size_t);
-    void (*dsymv)(const char *, const int *, const double *, const double *, const int *,
-                  const double *, const int *, const double *, double *, const int *, size_t);
     void (*dtrsm)(const char *, const char *, const char *, const char *, const int *, const int *,
                   const double *, const double *, const int *, double *, const int *, size_t,
                   size_t, size_t, size_t);
     void (*dtrsv)(const char *, const char *, const char *, const int *, const double *,
                   const int *, double *, const int *, size_t, size_t, size_t);
     void (*dpotrf)(const char *, const int *, double *, const int *, int *, size_t);
-    void (*dpotri)(const char *, const int *, double *, const int *, int *, size_t);
     void (*dsyevd)(const char *, const char *, const int *, double *, const int *, double *,
                    double *, const int *, int *, const int *, int *, size_t, size_t);
     void (*dsyevr)(const char *, const char *, const char *, const int *, double *, const int *,

@@ -142,6 +142,10 @@ typedef struct mcr_tile_kit {
 
 enum { MCR_TILE_WIDTH_MAX = 32, MCR_TILE_ROWS_MAX = 12 };
 
+/* Tiles of K are at most MCR_TILE_ROWS x MCR_TILE_COLS; a row of K that is kept is padded to a
+ * multiple of MCR_ROW_PAD values. */
+enum { MCR_TILE_ROWS = 192, MCR_TILE_COLS = 256, MCR_ROW_PAD = 64 };
+
 typedef struct mcr_tiles {
     const char *name; /* "base", "v3" (AVX2 and FMA), "v4" (AVX-512) */
     const mcr_tile_kit *f32, *f64;
@@ -160,5 +164,11 @@ static inline int64_t mcr_tile_panels(int64_t count, int32_t width)
 {
     return count / width + (count % width != 0);
 }
+
+/* How far a computed value may be from K(x,z), in the worst case: absolute sqrt(K(x,x) K(z,z)), and
+ * relative K(x,z). INFINITY: no such bound is known. */
+typedef struct mcr_error {
+    double absolute, relative;
+} mcr_error;
 
 #endif

@@ -86,12 +86,6 @@ void mcr_put_reals(mcr_text *t, const double *v, int64_t count)
         mcr_put_real(t, v[i]);
 }
 
-void mcr_put_bytes(mcr_text *t, const char *v, int64_t count)
-{
-    mcr_put_i64(t, count);
-    mcr_text_add(t, v, (size_t)count);
-}
-
 void mcr_put_section(mcr_text *file, const char tag[4], const mcr_text *payload)
 {
     int64_t start = file->length, length = payload ? payload->length : 0;
@@ -130,7 +124,7 @@ int64_t mcr_get_i64(mcr_reader *r)
     return p ? (int64_t)fetch(p, 8) : 0;
 }
 
-double mcr_get_real(mcr_reader *r)
+static double get_real(mcr_reader *r)
 {
     uint64_t bits = (uint64_t)mcr_get_i64(r);
     double v;
@@ -177,7 +171,7 @@ double *mcr_get_reals(mcr_reader *r, int64_t *count)
 {
     double *v = array(r, count, sizeof *v);
     for (int64_t i = 0; v && i < *count; i++)
-        v[i] = mcr_get_real(r);
+        v[i] = get_real(r);
     return v;
 }
 

@@ -28,7 +28,6 @@ void mcr_put_text(mcr_text *t, const char *text); /* NULL is kept apart from "" 
 void mcr_put_i32s(mcr_text *t, const int32_t *v, int64_t count);
 void mcr_put_i64s(mcr_text *t, const int64_t *v, int64_t count);
 void mcr_put_reals(mcr_text *t, const double *v, int64_t count);
-void mcr_put_bytes(mcr_text *t, const char *v, int64_t count);
 /* Appends a whole section to `file`. */
 void mcr_put_section(mcr_text *file, const char tag[4], const mcr_text *payload);
 
@@ -42,7 +41,6 @@ uint32_t mcr_get_u32(mcr_reader *r);
 int64_t mcr_get_i64(mcr_reader *r);
 /* A count of elements of `size` bytes that still fit into what is left. */
 int64_t mcr_get_count(mcr_reader *r, size_t size);
-double mcr_get_real(mcr_reader *r);
 char *mcr_get_text(mcr_reader *r); /* owned; NULL possible */
 /* Owned arrays with their count before them; NULL on failure. */
 int32_t *mcr_get_i32s(mcr_reader *r, int64_t *count);

@@ -96,6 +96,7 @@ typedef struct group {
     int owner;          /* worker in whose room K is */
     int state;          /* of group_state */
     double seconds;     /* that its last round took */
+    double *known;      /* its points x all splits: scores that were had from one K; NAN: not */
 } group;
 
 enum group_state { NOT_BEGUN, COMPUTING, HAS_K, HAS_NONE };
@@ -164,7 +165,7 @@ typedef struct item {
     int64_t number; /* among all of the round */
     mcr_chain chain;
     const mcr_options **options;
-    int64_t *of;
+    int64_t *of, *at;   /* points; their places in the group */
     mcr_kernel *kernel; /* owned; NULL: there is a shared one */
     const mcr_data *data;
 } item;
@@ -178,14 +179,16 @@ static mcr_status open_item(item *it, const batch *b, int64_t number, int worker
     *it = (item){.data = shared ? shared : t->data};
     it->options = mcr_alloc(t->ctx, room, sizeof *it->options);
     it->of = mcr_alloc(t->ctx, room, sizeof *it->of);
+    it->at = mcr_alloc(t->ctx, room, sizeof *it->at);
     mcr_chain *c = &it->chain;
     *c = (mcr_chain){.options = it->options, .room = t->keeps ? &t->room[worker] : NULL};
     c->score = mcr_alloc(t->ctx, room, sizeof *c->score);
-    if (!it->options || !it->of || !c->score)
+    if (!it->options || !it->of || !it->at || !c->score)
         return MCR_NO_MEMORY;
     for (int64_t i = g->first; i < g->end; i++)
         if (t->state[b->point[i]] == MCR_POINT_DONE + 1) {
             it->of[c->count] = b->point[i];
+            it->at[c->count] = i - g->first;
             it->options[c->count++] = t->setting[setting_of(t, b->point[i])];
         }
     mcr_status s = shared || !c->count ? MCR_OK : mcr_grid_kernel(&it->kernel, t->grid, it->of[0]);
@@ -198,6 +201,7 @@ static void close_item(mcr *ctx, item *it)
     mcr_kernel_free(it->kernel);
     mcr_free(ctx, it->options);
     mcr_free(ctx, it->of);
+    mcr_free(ctx, it->at);
     mcr_free(ctx, it->chain.score);
 }
 
@@ -230,6 +234,56 @@ static mcr_status fill_room(batch *b, int64_t number, const item *it, int worker
     return s == MCR_NO_MEMORY || s == MCR_STOPPED ? s : MCR_OK;
 }
 
+/* Scores of all splits from one K, where the learner can have them: kept for all rounds. */
+static mcr_status fill_known(batch *b, int64_t number, const item *it)
+{
+    mcr_tried *t = b->t;
+    group *g = &b->group[number];
+    const mcr_chain *c = &it->chain;
+    const mcr_trial_set set = {t->ctx, it->data, t->splits, &t->metric, 1};
+    size_t points = (size_t)(g->end - g->first);
+    if (g->known || !c->count || !c->options[0]->type->folds)
+        return MCR_OK;
+    double *score = mcr_alloc(t->ctx, (size_t)c->count, (size_t)t->count * sizeof *score);
+    g->known = mcr_alloc(t->ctx, points, (size_t)t->count * sizeof *g->known);
+    mcr_status s = score && g->known ? mcr_folds_run(&set, c->kernel, c->options, c->count, score)
+                                     : MCR_NO_MEMORY;
+    for (size_t i = 0; i < points * (size_t)t->count && !s; i++)
+        g->known[i] = NAN;
+    for (int64_t i = 0; i < c->count && !s; i++)
+        memcpy(g->known + it->at[i] * t->count, score + i * t->count,
+               sizeof *score * (size_t)t->count);
+    mcr_free(t->ctx, score);
+    return s;
+}
+
+/* The settings of a chain whose scores are not known yet. */
+static mcr_status run_unknown(const batch *b, const group *g, const item *it)
+{
+    const mcr_tried *t = b->t;
+    const mcr_chain *c = &it->chain;
+    mcr_chain part = *c;
+    const mcr_options **options = mcr_alloc(t->ctx, (size_t)c->count, sizeof *options);
+    double *score = mcr_alloc(t->ctx, (size_t)c->count, sizeof *score);
+    mcr_status s = options && score ? MCR_OK : MCR_NO_MEMORY;
+    part.count = 0;
+    for (int64_t i = 0; i < c->count && !s; i++) {
+        c->score[i] = g->known ? g->known[it->at[i] * t->count + c->split] : NAN;
+        if (isnan(c->score[i]))
+            options[part.count++] = c->options[i];
+    }
+    part.options = options;
+    part.score = score;
+    if (!s && part.count)
+        s = run_chain(b, &part, it->data);
+    for (int64_t i = 0, next = 0; i < c->count && !s; i++)
+        if (isnan(c->score[i]))
+            c->score[i] = score[next++];
+    mcr_free(t->ctx, options);
+    mcr_free(t->ctx, score);
+    return s;
+}
+
 static mcr_status run_split(batch *b, int64_t number, item *it, int64_t split)
 {
     mcr_tried *t = b->t;
@@ -241,7 +295,7 @@ static mcr_status run_split(batch *b, int64_t number, item *it, int64_t split)
     c->failed = c->unfinished = 0;
     c->stored = g->state == HAS_K ? stored_by(b, g->owner) : NULL;
     if (c->count && !mcr_checkpoint_find(t->checkpoint, key, c->score, c->count)) {
-        s = run_chain(b, c, it->data);
+        s = run_unknown(b, g, it);
         if (!s)
             s = mcr_checkpoint_add(t->checkpoint, key, c->score, c->count);
     }
@@ -281,6 +335,8 @@ static mcr_status run_group(batch *b, int64_t number, int worker, bool first)
         __atomic_store_n(&g->next, b->splits, __ATOMIC_RELAXED);
     } else if (!s && first)
         s = fill_room(b, number, &it, worker);
+    if (!s && first)
+        s = fill_known(b, number, &it);
     if (first) {
         g->owner = worker;
         __atomic_store_n(&g->state, stored_by(b, worker)->ld ? HAS_K : HAS_NONE, __ATOMIC_RELEASE);
@@ -525,6 +581,8 @@ mcr_status mcr_try_points(mcr_tried *t, const int64_t *asked, int64_t asked_coun
     if (!s)
         choose_best(t);
     mcr_free(ctx, point);
+    for (int64_t g = 0; g < b.groups; g++)
+        mcr_free(ctx, b.group[g].known);
     mcr_free(ctx, b.group);
     mcr_free(ctx, b.order);
     return s;

@@ -89,11 +89,19 @@ bool mcr_chain_tries(const mcr_trial_set *set, const mcr_chain *chain);
  * within a parallel loop. */
 mcr_status mcr_chain_run(const mcr_trial_set *set, mcr_chain *chain);
 
+/* Scores of settings of one kernel on all splits (count x splits, for the set's first metric) where the
+ * learner can have them from one K of all objects; NAN: it cannot, and the setting must be trained. */
+mcr_status mcr_folds_run(const mcr_trial_set *set, const mcr_kernel *kernel,
+                         const mcr_options *const *options, int64_t count, double *score);
+
 /* Whether the options ask for features, so that values of K are of no use. */
 bool mcr_wants_features(const mcr_options *options);
 /* Whether the learner looks for the numbers in the kernel itself. */
 bool mcr_finds_kernel(const mcr_options *options);
 
+/* The fold of each object in a repeat: its complement is what is trained on. NULL: splits are not of
+ * that kind (order of time). */
+const int32_t *mcr_splits_folds(const mcr_splits *splits, int64_t repeat, int64_t *folds);
 int64_t mcr_splits_objects(const mcr_splits *splits); /* that were dealt out */
 /* Whether every object is a split of its own, in their order. */
 bool mcr_splits_leave_one_out(const mcr_splits *splits);

@@ -205,6 +205,12 @@ bool mcr_splits_leave_one_out(const mcr_splits *s)
     return alone;
 }
 
+const int32_t *mcr_splits_folds(const mcr_splits *s, int64_t repeat, int64_t *folds)
+{
+    *folds = s->folds;
+    return s->ordered ? NULL : s->fold + repeat * s->n;
+}
+
 int64_t mcr_splits_objects(const mcr_splits *s)
 {
     return s->n;

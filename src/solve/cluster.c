@@ -475,7 +475,7 @@ static int64_t count_objects(const mcr_gram *gram, const mcr_cluster_problem *p)
 
 static mcr_status open_state(state *t, mcr_gram *gram, const mcr_cluster_problem *p)
 {
-    mcr *ctx = p->design ? p->design->ctx : gram->ctx;
+    mcr *ctx = p->design ? p->design->ctx : mcr_gram_context(gram);
     size_t n = (size_t)count_objects(gram, p), k = (size_t)p->clusters;
     *t = (state){
         .ctx = ctx, .gram = gram, .design = p->design, .p = p, .n = (int64_t)n, .k = p->clusters};
@@ -532,7 +532,7 @@ static void keep(mcr_clusters *out, const state *t, double at, double gain)
 mcr_status mcr_cluster(mcr_clusters *out, mcr_gram *gram, const mcr_cluster_problem *p)
 {
     state t;
-    mcr *ctx = p->design ? p->design->ctx : gram->ctx;
+    mcr *ctx = p->design ? p->design->ctx : mcr_gram_context(gram);
     size_t n = (size_t)count_objects(gram, p), k = (size_t)p->clusters;
     *out = (mcr_clusters){.of = mcr_alloc(ctx, n, sizeof *out->of),
                           .weight = mcr_alloc(ctx, k, sizeof *out->weight),

@@ -129,7 +129,6 @@ mcr_status mcr_linear_judge(const mcr_design *d, const mcr_qp *p, const double *
     r->low[0] = low;
     r->high[0] = high;
     r->violation = s ? INFINITY : fmax(high - low, 0);
-    r->precise = true;
     return s;
 }
 

@@ -304,7 +304,7 @@ static mcr_status open_state(state *t, mcr_gram *gram, const mcr_design *design,
 {
     int64_t n = gram ? mcr_gram_rows(gram) : design->n;
     *result = (mcr_smooth_result){.stop = MCR_SMOOTH_OPTIMAL};
-    *t = (state){.ctx = gram ? gram->ctx : design->ctx,
+    *t = (state){.ctx = gram ? mcr_gram_context(gram) : design->ctx,
                  .gram = gram,
                  .design = design,
                  .p = p,

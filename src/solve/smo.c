@@ -35,7 +35,6 @@ enum {
 #define STORED_SHARE 0.03 /* the same where all of K is there: solving more is cheap */
 #define INNER_LEAST  0.5  /* of the tolerance: not below */
 #define FLOAT_SLOPES 1e-5 /* of the largest: what differences of floats still mean */
-#define BLUR         1e-6 /* of the objective: what float may hide of it */
 /* All of K at once: up to so many objects, fewer the more a kernel value costs; but where values are
  * slow each should be computed once, and the symmetric ones not at all. Memory that was never touched
  * costs more than what is computed into it, so the limit is low. */
@@ -144,7 +143,7 @@ static void close_solver(mcr_smo *s)
                     s->age,        s->slot_b,    s->before,     s->slot_lo,     s->slot_hi,
                     s->diagonal,   s->candidate, s->slot_list,  s->object_list, s->new_slot,
                     s->new_object, s->coef,      s->slot_group, s->violator[0], s->violator[1],
-                    s->there,      s->made};
+                    s->there,      s->made,      s->error};
     for (size_t i = 0; i < sizeof list / sizeof *list; i++)
         mcr_free(ctx, list[i]);
 }
@@ -224,18 +223,20 @@ static mcr_status open_solver(mcr_smo *s, mcr *ctx, mcr_gram *gram, const mcr_qp
     s->coef = mcr_alloc(s->ctx, list, sizeof *s->coef);
     s->there = mcr_alloc_zero(s->ctx, q + 1, 1);
     s->made = mcr_alloc_zero(s->ctx, q, sizeof *s->made);
+    s->error = gram ? mcr_alloc_zero(s->ctx, n, sizeof *s->error) : NULL;
     if (!s->act || !s->g || !s->in || !s->idle || !s->member || !s->age || !s->slot_b ||
         !s->before || !s->slot_lo || !s->slot_hi || !s->slot_group || !s->diagonal ||
         !s->candidate || !s->violator[0] || !s->violator[1] || !s->slot_list || !s->object_list ||
-        !s->new_slot || !s->new_object || !s->coef || !s->there || !s->made)
+        !s->new_slot || !s->new_object || !s->coef || !s->there || !s->made || (gram && !s->error))
         return MCR_NO_MEMORY;
     return read_diagonal(s);
 }
 
 /* ---- the rounds --------------------------------------------------------------------------------*/
 
-/* What the errors of kernel values (1e-7 of K in float) can come to in the gradient, where they add up
- * like a random walk over the coefficients; *objective (NULL: not wanted): in the objective. */
+/* What the errors of kernel values are likely to come to in the gradient, where they add up like a
+ * random walk over the coefficients; *objective (NULL: not wanted): in the objective. An estimate that
+ * only steers the rounds: the certificate does not rest on it. */
 static double rounding(const mcr_smo *s, double *objective)
 {
     double squares = 0, unit = s->precise ? 1e-16 : 1e-7;
@@ -415,24 +416,22 @@ static mcr_status look_at_gradient(mcr_smo *s)
     return MCR_OK;
 }
 
-/* The gradient afresh, in double if `precise`; *good: it satisfies the conditions. If it does not, the
+/* The gradient as the certificate needs it; *good: it satisfies the conditions. If it does not, the
  * rounds may go on with floats from an exact gradient: these add no more than the errors of what still
- * changes. */
-static mcr_status verify(mcr_smo *s, bool precise, bool *good)
+ * changes. One of many problems that are only compared is no more exact than the K they share. */
+static mcr_status verify(mcr_smo *s, bool *good)
 {
-    bool was = s->precise;
+    bool rough = s->p->k && !s->p->exact && !s->precise;
     for (int64_t m = 0; m < s->slots && !s->whole; m++)
         s->member[m] = -1;
-    s->precise = precise;
-    mcr_status st = precise && !was ? mcr_smo_exact_gradient(s) : mcr_smo_fresh_gradient(s);
+    memset(s->in, 0, (size_t)s->n);
+    mcr_status st = rough ? mcr_smo_fresh_gradient(s) : mcr_smo_exact_gradient(s);
     if (!st)
         st = look_at_gradient(s);
     if (st)
         return st;
     s->result->violation = mcr_smo_look(s);
-    s->result->precise = s->precise;
-    *good = s->result->violation <= fmin(goal(s), s->p->tolerance);
-    s->precise = was;
+    *good = s->result->violation <= (rough ? fmin(goal(s), s->p->tolerance) : s->p->tolerance);
     return s->whole ? MCR_OK : mcr_cache_reset(s->cache, s->full);
 }
 
@@ -479,7 +478,6 @@ static mcr_status solve(mcr *ctx, mcr_gram *gram, const mcr_qp *p, double *b, do
     for (int tries = 1; !st && can; tries++) {
         if ((st = s.whole ? whole_rounds(&s, &stop) : rounds(&s, &stop)))
             break;
-        double noise;
         bool good = false;
         if (!gram) {
             if ((st = verify_trial(&s, &good)) || good || stop || tries >= MOST_VERIFICATIONS) {
@@ -488,14 +486,11 @@ static mcr_status solve(mcr *ctx, mcr_gram *gram, const mcr_qp *p, double *b, do
             }
             continue;
         }
-        bool too_rough = rounding(&s, &noise) >= 0.5 * p->tolerance;
-        /* One of many problems that are only compared is no more exact than the K they share. */
-        bool blurred = !s.precise && (!p->k || p->exact) && noise > BLUR * fabs(objective(&s));
-        if (!s.precise && (too_rough || stop == MCR_QP_STUCK || tries > MOST_VERIFICATIONS / 2 ||
-                           (blurred && s.whole && !p->k)))
+        bool too_rough = rounding(&s, NULL) >= 0.5 * p->tolerance;
+        if (!s.precise && (too_rough || stop == MCR_QP_STUCK || tries > MOST_VERIFICATIONS / 2))
             st = open_precision(&s, true);
         if (!st)
-            st = verify(&s, s.precise || blurred, &good);
+            st = verify(&s, &good);
         if (good) {
             stop = MCR_QP_OPTIMAL;
             break;
@@ -530,7 +525,7 @@ static mcr_status solve(mcr *ctx, mcr_gram *gram, const mcr_qp *p, double *b, do
 mcr_status mcr_qp_solve(mcr_gram *gram, const mcr_qp *p, double *b, double *g,
                         mcr_qp_result *result)
 {
-    return solve(gram->ctx, gram, p, b, g, result);
+    return solve(mcr_gram_context(gram), gram, p, b, g, result);
 }
 
 mcr_status mcr_qp_try(mcr *ctx, const mcr_qp *p, double *b, double *g, mcr_qp_result *result)

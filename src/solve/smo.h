@@ -27,6 +27,7 @@ typedef struct mcr_qp {
     size_t cache_bytes;         /* 0: the default, 256 MB */
     const float *k;             /* all of K where the caller has it, rows k_ld apart; NULL: no */
     int64_t k_ld;               /* a multiple of MCR_ROW_PAD; the padding is finite */
+    mcr_error k_error;          /* with k: that of mcr_gram_error */
     bool exact;                 /* with k: judged at the end as without it; no: as exact as k is */
     const double *diagonal;     /* of mcr_qp_try: that of k */
     const double *from; /* of mcr_qp_try: K from is in g at the beginning; NULL: it is not */
@@ -47,8 +48,7 @@ typedef struct mcr_qp_result {
     /* From scratch, at the end: fresh kernel rows, sums in double. */
     double violation;
     double low[2],
-        high[2];  /* of each group: lowest slope up, highest slope down: -bias is between */
-    bool precise; /* kernel values were double at the end */
+        high[2]; /* of each group: lowest slope up, highest slope down: -bias is between */
 } mcr_qp_result;
 
 /* b: a feasible start (warm starts are welcome), then the solution; g (n values): K b at the end,

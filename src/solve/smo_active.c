@@ -64,7 +64,7 @@ double mcr_smo_look(mcr_smo *s)
 
 /* ---- gradient ----------------------------------------------------------------------------------*/
 
-/* f += K(columns of gram, x) change, in batches; x.index lists objects. */
+/* f += K(columns of gram, x) change, in batches; object lists x. */
 static mcr_status add_rows(mcr_gram *gram, bool precise, const int64_t *object, const double *coef,
                            int64_t count, double *f)
 {
@@ -80,8 +80,7 @@ static mcr_status add_rows(mcr_gram *gram, bool precise, const int64_t *object, 
     return st;
 }
 
-/* Objects whose coefficient differs from `then` (NULL: from 0), with the difference. */
-static int64_t list_changes(mcr_smo *s, const double *then)
+int64_t mcr_smo_list_changes(mcr_smo *s, const double *then)
 {
     int64_t count = 0;
     for (int64_t v = 0; v < s->n; v++) {
@@ -98,7 +97,9 @@ typedef struct stored_job {
     const mcr_smo *s;
     const mcr_tile_kit *kit;
     const void *const *row;
+    const double *coef;
     int64_t count;
+    double *g;
 } stored_job;
 
 enum { STORED_COLUMNS = 2048 };
@@ -108,13 +109,13 @@ static mcr_status add_stored_chunk(void *arg, int64_t item, int worker)
     (void)worker;
     const stored_job *job = arg;
     int64_t first = item * STORED_COLUMNS, n = job->s->n;
-    job->kit->update(job->s->g, job->row, job->s->coef, job->count, first,
+    job->kit->update(job->g, job->row, job->coef, job->count, first,
                      first + STORED_COLUMNS < n ? first + STORED_COLUMNS : n);
     return MCR_OK;
 }
 
-/* g += K change from all of K, for the objects and changes listed. */
-mcr_status mcr_smo_add_stored(mcr_smo *s, int64_t count)
+/* g += K coef from all of K, for the objects listed. */
+mcr_status mcr_smo_add_stored(mcr_smo *s, const double *coef, int64_t count, double *g)
 {
     const mcr_tiles *tiles = mcr_tiles_best();
     const void **row = mcr_alloc(s->ctx, (size_t)count, sizeof *row);
@@ -124,7 +125,7 @@ mcr_status mcr_smo_add_stored(mcr_smo *s, int64_t count)
     int64_t ld = s->stored ? s->p->k_ld : s->block.ld;
     for (int64_t r = 0; r < count; r++)
         row[r] = k + (size_t)(s->object_list[r] * ld) * s->real;
-    stored_job job = {s, s->precise ? tiles->f64 : tiles->f32, row, count};
+    stored_job job = {s, s->precise ? tiles->f64 : tiles->f32, row, coef, count, g};
     mcr_status st = mcr_parallel(s->ctx, (s->n + STORED_COLUMNS - 1) / STORED_COLUMNS,
                                  add_stored_chunk, &job);
     mcr_free(s->ctx, row);
@@ -163,9 +164,14 @@ mcr_status mcr_smo_fresh_gradient(mcr_smo *s)
     mcr_smo_free_rests(s);
     all_active(s);
     memset(s->g, 0, sizeof *s->g * (size_t)s->n);
-    int64_t count = list_changes(s, NULL);
+    int64_t count = mcr_smo_list_changes(s, NULL);
+    s->moved = 0;
+    if (s->error)
+        memset(s->error, 0, sizeof *s->error * (size_t)s->n);
+    for (int64_t r = 0; r < count; r++)
+        s->moved += fabs(s->coef[r]) * mcr_smo_length(s, s->object_list[r]);
     if (s->whole || s->stored)
-        return mcr_smo_add_stored(s, count);
+        return mcr_smo_add_stored(s, s->coef, count, s->g);
     s->result->rows += count;
     return add_rows(s->full, s->precise, s->object_list, s->coef, count, s->g);
 }
@@ -174,57 +180,7 @@ mcr_status mcr_smo_known_gradient(mcr_smo *s, const double *g)
 {
     all_active(s);
     memcpy(s->g, g, sizeof *g * (size_t)s->n);
-    return mcr_smo_add_stored(s, list_changes(s, s->p->from));
-}
-
-/* g of the columns whose coefficient is 0 (support: is not), from nothing. */
-static mcr_status fresh_part(mcr_smo *s, bool support, bool precise, int64_t *column, double *f,
-                             int64_t rows)
-{
-    int64_t count = 0;
-    for (int64_t v = 0; v < s->n; v++)
-        if ((s->b[v] != 0) == support)
-            column[count++] = v;
-    if (count == 0)
-        return MCR_OK;
-    mcr_gram *part = NULL;
-    mcr_status st = mcr_gram_restrict(&part, s->full, (mcr_rows){column, 0, count});
-    memset(f, 0, sizeof *f * (size_t)count);
-    if (!st && support) /* the same objects on both sides */
-        st = mcr_gram_sums(part, column, precise, s->coef, f);
-    else if (!st)
-        st = add_rows(part, precise, s->object_list, s->coef, rows, f);
-    for (int64_t i = 0; i < count && !st; i++)
-        s->g[column[i]] = f[i];
-    mcr_gram_close(part);
-    return st;
-}
-
-/* The whole gradient from nothing, in double where it is part of the objective: for coefficients that
- * are not 0. For the others float is enough, whose errors are below the tolerance. */
-mcr_status mcr_smo_exact_gradient(mcr_smo *s)
-{
-    mcr_smo_free_rests(s);
-    all_active(s);
-    int64_t rows = list_changes(s, NULL);
-    int64_t *column = mcr_alloc(s->ctx, (size_t)s->n, sizeof *column);
-    double *f = mcr_alloc(s->ctx, (size_t)s->n + MCR_ROW_PAD, sizeof *f);
-    mcr_status st = column && f ? MCR_OK : MCR_NO_MEMORY;
-    s->result->rows += rows;
-    if (!st && s->whole) { /* all of K is there in float */
-        bool precise = s->precise;
-        s->precise = false;
-        memset(s->g, 0, sizeof *s->g * (size_t)s->n);
-        st = mcr_smo_add_stored(s, rows);
-        s->precise = precise;
-    } else if (!st) {
-        st = fresh_part(s, false, false, column, f, rows);
-    }
-    if (!st)
-        st = fresh_part(s, true, true, column, f, rows);
-    mcr_free(s->ctx, column);
-    mcr_free(s->ctx, f);
-    return st;
+    return mcr_smo_add_stored(s, s->coef, mcr_smo_list_changes(s, s->p->from), s->g);
 }
 
 /* ---- shrinking ---------------------------------------------------------------------------------*/
@@ -288,6 +244,8 @@ static mcr_status shrink(mcr_smo *s, int64_t leaving)
     mcr_gram *narrow = NULL;
     if (!st)
         st = mcr_gram_restrict(&narrow, s->full, (mcr_rows){s->act, 0, s->active});
+    if (!st)
+        st = mcr_smo_count_error(s, narrow);
     if (!st) {
         for (int64_t m = 0; m < s->slots; m++)
             if (s->member[m] >= 0)
@@ -299,6 +257,8 @@ static mcr_status shrink(mcr_smo *s, int64_t leaving)
         if (s->gram != s->full)
             mcr_gram_close(s->gram);
         s->gram = narrow;
+    } else {
+        mcr_gram_close(narrow);
     }
     mcr_free(s->ctx, place);
     return st;
@@ -327,8 +287,10 @@ mcr_status mcr_smo_unshrink(mcr_smo *s)
         whole[s->act[i]] = s->g[i];
     for (mcr_smo_rest *r = s->rests; r && !st; r = r->next) {
         mcr_gram *columns = NULL;
-        int64_t count = list_changes(s, r->b);
+        int64_t count = mcr_smo_list_changes(s, r->b);
         st = mcr_gram_restrict(&columns, s->full, (mcr_rows){r->object, 0, r->count});
+        if (!st)
+            st = mcr_smo_count_error(s, columns);
         if (!st)
             st = add_rows(columns, s->precise, s->object_list, s->coef, count, r->g);
         mcr_gram_close(columns);

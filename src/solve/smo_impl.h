@@ -2,6 +2,7 @@
  *
  * smo.c         the rounds, limits, verification
  * smo_active.c  slopes, gradient, the active set
+ * smo_certify.c the gradient that the certificate rests on
  * smo_set.c     the working set and its block of K
  * smo_inner.c   the working set's own problem
  *
@@ -48,6 +49,11 @@ typedef struct mcr_smo {
     unsigned char *idle; /* looks at which it was sure to stay */
     mcr_smo_rest *rests;
     double work; /* kernel values of rows since the last whole gradient */
+    /* An object's gradient errs by its `error` at most, when all were last checked (NULL: it is not
+     * asked for), and by rough.absolute * moved times the root of its K(x,x) since. */
+    double *error;
+    mcr_error rough; /* of kernel values (mcr_gram_error), the largest of all Grams */
+    double moved;    /* changes of coefficients since, each times the root of K(x,x) */
 
     /* The working set: slot -> active column (-1: empty). */
     bool whole;                /* it is everything: slot = object */
@@ -116,11 +122,21 @@ double mcr_smo_look(mcr_smo *s);
 mcr_status mcr_smo_fresh_gradient(mcr_smo *s);
 /* The same of a trial that begins near p->from: g is K times that. */
 mcr_status mcr_smo_known_gradient(mcr_smo *s, const double *g);
-/* The same, in double where the objective needs it: only the gradient of coefficients at 0 is as exact as
- * float makes it. s->precise is set already, but the block is still in float. */
+/* Lists objects whose coefficient differs from `then` (NULL: from 0) in object_list, with the
+ * difference in coef; returns how many. */
+int64_t mcr_smo_list_changes(mcr_smo *s, const double *then);
+/* The gradient in double wherever its error in float could show in the violation, the primal or the
+ * dual objective. All become active, as in mcr_smo_fresh_gradient. */
 mcr_status mcr_smo_exact_gradient(mcr_smo *s);
+/* A Gram whose values the gradient gets from now on: its rounding counts. */
+mcr_status mcr_smo_count_error(mcr_smo *s, mcr_gram *gram);
+/* Root of K(x,x). */
+static inline double mcr_smo_length(const mcr_smo *s, int64_t object)
+{
+    return sqrt(fmax(s->diagonal[object], 0));
+}
 /* g += K times the changes listed in object_list and coef, from a K that is there. */
-mcr_status mcr_smo_add_stored(mcr_smo *s, int64_t count);
+mcr_status mcr_smo_add_stored(mcr_smo *s, const double *coef, int64_t count, double *g);
 void mcr_smo_free_rests(mcr_smo *s);
 /* Shrinks if it pays. */
 mcr_status mcr_smo_consider_shrinking(mcr_smo *s);

@@ -449,12 +449,13 @@ mcr_status mcr_smo_take_over(mcr_smo *s, int64_t *changed, double *change)
             s->b[v] = s->slot_b[m];
             s->object_list[count] = v;
             s->coef[count++] = s->slot_b[m] - s->before[m];
+            s->moved += fabs(s->slot_b[m] - s->before[m]) * mcr_smo_length(s, v);
         }
         keep = settled ? keep : count;
     }
     *changed = count;
     s->work += (double)count * (double)s->active;
-    mcr_status st = s->stored ? mcr_smo_add_stored(s, count)
+    mcr_status st = s->stored ? mcr_smo_add_stored(s, s->coef, count, s->g)
                               : mcr_cache_accumulate(s->cache, (mcr_rows){s->object_list, 0, count},
                                                      keep, s->coef, s->g);
     *change += half_change(s);

@@ -252,23 +252,6 @@ static void learn(const mcr_learner_info *info, const problem *p, int64_t n, siz
 
 /* ---- memory ------------------------------------------------------------------------------------*/
 
-typedef struct allocator {
-    int64_t calls, fail_at, live;
-} allocator;
-
-static void *failing_realloc(void *user, void *block, size_t old_bytes, size_t new_bytes)
-{
-    allocator *a = user;
-    (void)old_bytes;
-    if (new_bytes > 0 && ++a->calls == a->fail_at)
-        return NULL;
-    a->live += (new_bytes > 0) - (block != NULL);
-    if (new_bytes > 0)
-        return realloc(block, new_bytes);
-    free(block);
-    return NULL;
-}
-
 typedef mcr_status memory_run(mcr *ctx, const mcr_learner_info *info, void *arg);
 
 /* Fails the nth allocation for every n. Memory for kernel rows is a help, not a need: where one of
@@ -277,15 +260,11 @@ static void sweep(const char *what, const mcr_learner_info *info, memory_run *ru
 {
     int64_t failed = 0, total = INT64_MAX;
     for (int64_t n = 1; n <= total; n++) {
-        allocator a = {0};
-        mcr_config config = {
-            .size = sizeof config, .realloc = failing_realloc, .user = &a, .threads = 1};
-        mcr *ctx = NULL;
-        assert_int_equal(mcr_open(&ctx, &config), MCR_OK);
-        int64_t own = a.live, before = a.calls;
-        a.fail_at = before + n;
+        mcr *ctx = test_open(1);
+        int64_t own = test_live_blocks(ctx);
+        test_fail_allocation(ctx, n);
         mcr_status status = run(ctx, info, arg);
-        if (a.calls < a.fail_at)
+        if (!test_allocation_failed(ctx))
             total = n;
         if (status != MCR_OK && (status != MCR_NO_MEMORY || n == total))
             fail_msg("%s: %s: allocation %lld failed and the status is \"%s\": %s", info->name,
@@ -294,10 +273,10 @@ static void sweep(const char *what, const mcr_learner_info *info, memory_run *ru
             fail_msg("%s: %s: allocation %lld failed without a message", info->name, what,
                      (long long)n);
         failed += status != MCR_OK;
-        if (a.live != own)
+        if (test_live_blocks(ctx) != own)
             fail_msg("%s: %s: allocation %lld failed and %lld blocks were not freed", info->name,
-                     what, (long long)n, (long long)(a.live - own));
-        mcr_close(ctx);
+                     what, (long long)n, (long long)(test_live_blocks(ctx) - own));
+        test_close(ctx);
     }
     assert_true(failed > 20);
 }

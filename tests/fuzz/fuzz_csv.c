@@ -4,11 +4,8 @@
  */
 #include "fuzz_reader.h"
 
-#include "data/data.h"
-
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count);
 
-/* What a reader hands over as checked must pass the check. */
 static void read_as(const char *target, const uint8_t *bytes, size_t count)
 {
     mcr_read_options options = {.size = sizeof options, .format = "csv", .target = target};
@@ -16,9 +13,7 @@ static void read_as(const char *target, const uint8_t *bytes, size_t count)
     mcr *ctx = fuzz_open();
     mcr_status status = mcr_data_read_memory(&data, ctx, "input", bytes, count, &options);
     fuzz_check(ctx, status, data);
-    for (int64_t f = 0; data && f < mcr_data_fields(data); f++)
-        if (mcr_store_check(data->store[f]) != MCR_OK)
-            abort();
+    fuzz_stores(data);
     mcr_data_free(data);
     mcr_close(ctx);
 }
@@ -27,7 +22,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count)
 {
     read_as(NULL, bytes, count);
     read_as("2,1", bytes, count); /* several targets */
-    fuzz_read(&mcr_writer_csv, bytes, count);
-    fuzz_read(&mcr_writer_tsv, bytes, count);
+    fuzz_read(&mcr_format_csv, bytes, count);
+    fuzz_read(&mcr_format_tsv, bytes, count);
     return 0;
 }

@@ -8,6 +8,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count);
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count)
 {
-    fuzz_read(&mcr_writer_fasta, bytes, count);
+    fuzz_read(&mcr_format_fasta, bytes, count);
     return 0;
 }

@@ -15,9 +15,13 @@ static const mcr_json_value *write_value(mcr_json_writer *w, const mcr_json_valu
 {
     const mcr_json_value *next = v + 1;
     switch (v->type) {
-    case MCR_JSON_NULL: mcr_json_write_null(w); break;
+    case MCR_JSON_NULL: mcr_json_write_text(w, NULL); break;
     case MCR_JSON_FALSE:
-    case MCR_JSON_TRUE: mcr_json_write_bool(w, v->type == MCR_JSON_TRUE); break;
+    case MCR_JSON_TRUE:
+        mcr_text_format(w->to, "%s%s", w->comma ? "," : "",
+                        v->type == MCR_JSON_TRUE ? "true" : "false");
+        w->comma = true;
+        break;
     case MCR_JSON_NUMBER: mcr_json_write_real(w, v->number); break;
     case MCR_JSON_STRING: mcr_json_write_string(w, v->text, (size_t)v->count); break;
     case MCR_JSON_ARRAY:

@@ -8,6 +8,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count);
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count)
 {
-    fuzz_read(&mcr_writer_jsonl, bytes, count);
+    fuzz_read(&mcr_format_jsonl, bytes, count);
     return 0;
 }

@@ -47,6 +47,14 @@ static inline void fuzz_check(mcr *ctx, mcr_status status, mcr_data *data)
             abort();
 }
 
+/* What a reader hands over as checked must pass the check. */
+static inline void fuzz_stores(const mcr_data *data)
+{
+    for (int64_t f = 0; data && f < mcr_data_fields(data); f++)
+        if (mcr_store_check(data->store[f]) != MCR_OK)
+            abort();
+}
+
 static inline void fuzz_write(mcr_text *to, const mcr_data *data, const mcr_writer *writer)
 {
     if (writer->head)
@@ -58,23 +66,23 @@ static inline void fuzz_write(mcr_text *to, const mcr_data *data, const mcr_writ
 }
 
 /* What a writer says it holds must read back as it was. */
-static inline void fuzz_round_trip(mcr *ctx, const mcr_data *data, const mcr_writer *writer)
+static inline void fuzz_round_trip(mcr *ctx, const mcr_data *data, const mcr_format *format)
 {
     char why[MCR_WHY];
     mcr_text first, second;
     mcr_data *again = NULL;
     mcr_read_options options = {.size = sizeof options,
-                                .format = writer->name,
+                                .format = format->name,
                                 .target = mcr_data_targets(data) ? NULL : "none"};
-    if (!writer->holds(data, why))
+    if (!format->writer->holds(data, why))
         return;
     mcr_text_init(&first, ctx);
     mcr_text_init(&second, ctx);
-    fuzz_write(&first, data, writer);
+    fuzz_write(&first, data, format->writer);
     if (mcr_data_read_memory(&again, ctx, "output", first.bytes, (size_t)first.length, &options) !=
         MCR_OK)
         abort();
-    fuzz_write(&second, again, writer);
+    fuzz_write(&second, again, format->writer);
     if (first.length != second.length ||
         memcmp(first.bytes, second.bytes, (size_t)first.length) != 0)
         abort();
@@ -83,19 +91,34 @@ static inline void fuzz_round_trip(mcr *ctx, const mcr_data *data, const mcr_wri
     mcr_text_free(&second);
 }
 
-/* Reads the input in the writer's format, with labels and without, and writes it again. */
-static inline void fuzz_read(const mcr_writer *writer, const uint8_t *bytes, size_t count)
+/* Reads the input in a format that is not written, and writes it as JSON lines. */
+static inline void fuzz_unwritten(const char *format, const uint8_t *bytes, size_t count)
+{
+    mcr_read_options options = {.size = sizeof options, .format = format};
+    mcr_data *data = NULL;
+    mcr *ctx = fuzz_open();
+    mcr_status status = mcr_data_read_memory(&data, ctx, "input", bytes, count, &options);
+    fuzz_check(ctx, status, data);
+    fuzz_stores(data);
+    if (data)
+        fuzz_round_trip(ctx, data, &mcr_format_jsonl);
+    mcr_data_free(data);
+    mcr_close(ctx);
+}
+
+/* Reads the input in that format, with labels and without, and writes it again. */
+static inline void fuzz_read(const mcr_format *format, const uint8_t *bytes, size_t count)
 {
     for (int i = 0; i < 2; i++) {
         mcr_read_options options = {
-            .size = sizeof options, .format = writer->name, .target = i ? "none" : NULL};
+            .size = sizeof options, .format = format->name, .target = i ? "none" : NULL};
         mcr_data *data = NULL;
         mcr *ctx = fuzz_open();
         mcr_status status = mcr_data_read_memory(&data, ctx, "input", bytes, count, &options);
         fuzz_check(ctx, status, data);
         if (data) {
-            fuzz_round_trip(ctx, data, writer);
-            fuzz_round_trip(ctx, data, &mcr_writer_jsonl);
+            fuzz_round_trip(ctx, data, format);
+            fuzz_round_trip(ctx, data, &mcr_format_jsonl);
         }
         mcr_data_free(data);
         mcr_close(ctx);

@@ -8,6 +8,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count);
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count)
 {
-    fuzz_read(&mcr_writer_text, bytes, count);
+    fuzz_read(&mcr_format_text, bytes, count);
     return 0;
 }

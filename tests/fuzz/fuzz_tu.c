@@ -56,7 +56,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count)
         status = read_parts(&data, ctx, in);
     fuzz_check(ctx, status, data);
     if (data)
-        fuzz_round_trip(ctx, data, &mcr_writer_jsonl);
+        fuzz_round_trip(ctx, data, &mcr_format_jsonl);
     mcr_data_free(data);
     for (int i = 0; i < PARTS; i++)
         mcr_input_close(in[i]);

@@ -57,6 +57,31 @@ def test_layers_refuse_blas_outside_linalg():
     layer_fault({"src/gram/g.c": "#include <cblas.h>\n"}, "only linalg")
 
 
+def test_includes_see_through_headers():
+    tree({"include/mercer/data.h": "", "src/base/a.h": "", "src/solve/good.c": '#include "base/a.h"\n',
+          "src/gram/g.h": "#include <mercer/data.h>\n", "src/solve/bad.c": '#include "gram/g.h"\n'})
+    done = run("includes.py", ".")
+    assert done.returncode == 1, done.stdout
+    tap.check_equal(done.stdout, "src/solve/bad.c: reaches include/mercer/data.h\n"
+                                 "includes: 2 files, 1 faults\n", "what it says")
+    pathlib.Path("src/gram/g.h").write_text("")
+    done = run("includes.py", ".")
+    tap.check_equal(done.returncode, 0, done.stdout)
+
+
+def test_functions_that_do_not_fit_a_screen():
+    def long(name, lines):
+        return "int %s(int a,\n      int b)\n{\n%s}\n" % (name, "done:\n" + "    a += b;\n" * (lines - 5))
+    tree({"src/base/b.c": long("fits", 70) + "int declared(int a);\nstruct s {\n" + 80 * "    int a;\n" +
+          "};\n", "src/solve/s.c": long("later", 71)})
+    done = run("functions.py", ".")
+    assert done.returncode == 0 and "s.c:1: later has 71 lines (later)" in done.stdout, done.stdout
+    tree({"cli/c.c": "\n" + long("endless", 71)})
+    done = run("functions.py", ".")
+    assert done.returncode == 1 and "cli/c.c:2: endless has 71 lines\n" in done.stdout, done.stdout
+    assert "fits" not in done.stdout and "declared" not in done.stdout, done.stdout
+
+
 def documents(text):
     pathlib.Path("doc.md").write_text(text)
     return run("docs_examples.py", "doc.md")

@@ -59,24 +59,20 @@ static void *count_realloc(void *user, void *block, size_t old_bytes, size_t new
     return moved != NULL ? moved + FRONT : NULL;
 }
 
-static counter *make_counter(int64_t fail_at)
+static counter *make_counter(void)
 {
     counter *c = calloc(1, sizeof *c);
     assert_non_null(c);
     pthread_mutex_init(&c->lock, NULL);
-    c->fail_at = fail_at;
     return c;
-}
-
-static mcr_config counting_config(counter *c, int threads)
-{
-    return (mcr_config){
-        .size = sizeof(mcr_config), .realloc = count_realloc, .user = c, .threads = threads};
 }
 
 mcr *test_open(int threads)
 {
-    mcr_config config = counting_config(make_counter(0), threads);
+    mcr_config config = {.size = sizeof config,
+                         .realloc = count_realloc,
+                         .user = make_counter(),
+                         .threads = threads};
     mcr *ctx;
     assert_int_equal(mcr_open(&ctx, &config), MCR_OK);
     return ctx;
@@ -121,6 +117,18 @@ int64_t test_live_blocks(mcr *ctx)
     return c->live_blocks;
 }
 
+void test_fail_allocation(mcr *ctx, int64_t nth)
+{
+    counter *c = ctx->config.user;
+    c->fail_at = nth > 0 ? c->calls + nth : 0;
+}
+
+bool test_allocation_failed(mcr *ctx)
+{
+    counter *c = ctx->config.user;
+    return c->fail_at > 0 && c->calls >= c->fail_at;
+}
+
 static void compare(const char *what, const double *a, const double *b, int64_t count,
                     double tolerance, bool relative)
 {
@@ -161,6 +169,33 @@ void test_close_real(const char *what, double a, double b, double tolerance)
     compare(what, &a, &b, 1, tolerance, false);
 }
 
+void test_cholesky(double *a, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j <= i; j++) {
+            double sum = a[i * n + j];
+            for (int64_t k = 0; k < j; k++)
+                sum -= a[i * n + k] * a[j * n + k];
+            if (i == j)
+                assert_true(sum > 0);
+            a[i * n + j] = i == j ? sqrt(sum) : sum / a[j * n + j];
+        }
+}
+
+void test_cholesky_solve(const double *l, int64_t n, double *b)
+{
+    for (int64_t i = 0; i < n; i++) {
+        for (int64_t k = 0; k < i; k++)
+            b[i] -= l[i * n + k] * b[k];
+        b[i] /= l[i * n + i];
+    }
+    for (int64_t i = n - 1; i >= 0; i--) {
+        for (int64_t k = i + 1; k < n; k++)
+            b[i] -= l[k * n + i] * b[k];
+        b[i] /= l[i * n + i];
+    }
+}
+
 void test_ok(const mcr *ctx, mcr_status status)
 {
     if (status != MCR_OK)
@@ -179,23 +214,19 @@ void test_fails(const mcr *ctx, mcr_status status, mcr_status expected, const ch
 int64_t test_sweep_allocations(const char *what, test_run *run, void *arg)
 {
     for (int64_t n = 1;; n++) {
-        counter *c = make_counter(0);
-        mcr_config config = counting_config(c, 1);
-        mcr *ctx;
-        assert_int_equal(mcr_open(&ctx, &config), MCR_OK);
+        mcr *ctx = test_open(1);
+        counter *c = ctx->config.user;
         size_t own = c->live_bytes;
         int64_t before = c->calls;
-        c->fail_at = before + n;
+        test_fail_allocation(ctx, n);
         mcr_status status = run(ctx, arg);
-        bool failed = c->calls >= c->fail_at, silent = mcr_message(ctx)[0] == '\0';
+        bool failed = test_allocation_failed(ctx), silent = mcr_message(ctx)[0] == '\0';
         int64_t calls = c->calls - before;
         size_t left = c->live_bytes - own;
-        mcr_close(ctx);
-        pthread_mutex_destroy(&c->lock);
-        free(c);
         if (left != 0)
             fail_msg("%s: allocation %lld failed and %zu bytes were not freed", what, (long long)n,
                      left);
+        test_close(ctx);
         if (!failed) {
             if (status != MCR_OK)
                 fail_msg("%s: fails without a failed allocation: %s", what,

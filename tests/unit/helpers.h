@@ -27,6 +27,11 @@ int test_teardown(void **state);
 size_t test_live_bytes(mcr *ctx);
 int64_t test_live_blocks(mcr *ctx);
 
+/* The nth allocation of a context from test_open fails, counted from now (0: none does), and whether
+ * it has come to that. */
+void test_fail_allocation(mcr *ctx, int64_t nth);
+bool test_allocation_failed(mcr *ctx);
+
 /* |a - b| <= tolerance for every element (and NaN only beside NaN); the message names `what`, the
  * place of the worst element, and the tolerance. relative: the limit is tolerance * max(1, |b|). */
 void test_close_arrays(const char *what, const double *a, const double *b, int64_t count,
@@ -34,6 +39,10 @@ void test_close_arrays(const char *what, const double *a, const double *b, int64
 void test_close_relative(const char *what, const double *a, const double *b, int64_t count,
                          double tolerance);
 void test_close_real(const char *what, double a, double b, double tolerance);
+
+/* A = L L^T in the lower triangle of a (n x n), by plain loops, and x from A x = b in place. */
+void test_cholesky(double *a, int64_t n);
+void test_cholesky_solve(const double *l, int64_t n, double *b);
 
 /* The status is MCR_OK, or the test fails with the context's message. */
 void test_ok(const mcr *ctx, mcr_status status);

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <mercer/text.h>
+
 #include "base/context.h"
 #include "base/system.h"
 
@@ -220,6 +222,9 @@ static void finds_the_nearest_word(void **state)
     assert_string_equal(mcr_nearest("normalise", kernels), "normalize");
     assert_string_equal(mcr_nearest("polynomial", kernels), "poly");
     assert_string_equal(mcr_nearest("lw", kernels), "wl");
+    assert_int_equal(mcr_word_distance("rbf", "RBF"), 0);
+    assert_int_equal(mcr_word_distance("brf", "rbf"), 1);
+    assert_int_equal(mcr_word_distance("rbf", "linear"), -1);
     assert_null(mcr_nearest("gaussian", kernels));
     assert_null(mcr_nearest("x", kernels));
     assert_null(mcr_nearest("", kernels));

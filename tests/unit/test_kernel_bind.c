@@ -477,34 +477,10 @@ static void test_built_in(void **state)
     }
     mcr_binding_close(b);
     mcr_kernel_free(k);
-
-    /* One leaf: the sums are fused, and equal to those over its tile. */
-    static double tile_values[RANDOM_ROWS * RANDOM_ROWS];
-    double coef[RANDOM_ROWS], sums[RANDOM_ROWS] = {0}, want[RANDOM_ROWS] = {0};
-    mcr_scratch *s = NULL;
-    k = parsed(ctx, "rbf(gamma=0.3)");
-    test_ok(ctx, mcr_binding_open(&b, ctx, k, data, NULL));
-    assert_non_null(b->root->fused);
-    test_ok(ctx, mcr_binding_prepare(b, true));
-    test_ok(ctx, mcr_scratch_open(&s, b));
-    mcr_rows all = {NULL, 0, RANDOM_ROWS};
-    mcr_tile tile = {all, all, 1, tile_values, RANDOM_ROWS, s};
-    test_ok(ctx, mcr_binding_block(b, &tile));
-    for (int i = 0; i < RANDOM_ROWS; i++) {
-        coef[i] = mcr_random_normal(&r);
-        for (int j = 0; j < RANDOM_ROWS; j++)
-            want[j] += coef[i] * tile_values[i * RANDOM_ROWS + j];
-    }
-    tile.k = NULL;
-    test_ok(ctx, mcr_binding_accumulate(b, &tile, NULL, coef, sums));
-    test_close_arrays("fused sums", sums, want, RANDOM_ROWS, 1e-12);
-    mcr_scratch_close(s);
-    mcr_binding_close(b);
-    mcr_kernel_free(k);
     mcr_data_free(data);
 }
 
-/* ---- large tiles, sums -------------------------------------------------------------------------*/
+/* ---- large tiles -------------------------------------------------------------------------------*/
 
 enum { MANY = 600, FEW = 300 };
 
@@ -523,8 +499,8 @@ static mcr_data *line_data(mcr *ctx, int64_t n, double step)
     return data;
 }
 
-/* Tiles of any size; the sums f and what is kept agree with the values, bit by bit. */
-static void test_sums(void **state)
+/* Tiles of any size. */
+static void test_large_tiles(void **state)
 {
     mcr *ctx = *state;
     mcr_data *x = line_data(ctx, FEW, 0.5), *z = line_data(ctx, MANY, 0.25);
@@ -533,49 +509,18 @@ static void test_sums(void **state)
     mcr_scratch *s = NULL;
     test_ok(ctx, mcr_binding_open(&b, ctx, k, x, z));
     test_ok(ctx, mcr_scratch_open(&s, b));
-    double *value = malloc(sizeof(double) * FEW * MANY),
-           *kept = malloc(sizeof(double) * FEW * MANY);
-    double coef[FEW], f[MANY], want[MANY];
-    void *row[FEW];
-    assert_true(value != NULL && kept != NULL);
-    for (int i = 0; i < FEW; i++)
-        coef[i] = i % 7 - 3.3;
+    double *value = malloc(sizeof(double) * FEW * MANY);
+    assert_non_null(value);
     mcr_tile tile = {{NULL, 0, FEW}, {NULL, 0, MANY}, 1, value, MANY, s};
     test_ok(ctx, mcr_binding_prepare(b, true));
     test_ok(ctx, mcr_binding_block(b, &tile));
-    for (int j = 0; j < MANY; j++)
-        want[j] = f[j] = j;
-    for (int i = 0; i < FEW; i++) {
-        row[i] = kept + (size_t)i * MANY;
+    for (int i = 0; i < FEW; i++)
         for (int j = 0; j < MANY; j++) {
             double dot = 0.125 * (i + 1) * (j + 1);
             test_close_real("value", value[i * MANY + j], 2 * dot + exp(-0.0001 * dot), 1e-8);
-            want[j] = fma(coef[i], value[i * MANY + j], want[j]);
         }
-    }
-    tile.k = NULL;
-    test_ok(ctx, mcr_binding_accumulate(b, &tile, NULL, coef, f));
-    test_close_relative("f, nothing kept", f, want, MANY, 1e-13);
-    double first[MANY];
-    memcpy(first, f, sizeof f);
-    for (int j = 0; j < MANY; j++)
-        f[j] = j;
-    test_ok(ctx, mcr_binding_accumulate(b, &tile, row, coef, f));
-    assert_memory_equal(f, first, sizeof f);
-    assert_memory_equal(kept, value, sizeof(double) * FEW * MANY);
-    for (int j = 0; j < MANY; j++)
-        f[j] = j;
-    memset(kept, 0, sizeof(double) * FEW * MANY);
-    tile.k = kept;
-    test_ok(ctx, mcr_binding_accumulate(b, &tile, NULL, coef, f));
-    assert_memory_equal(f, first, sizeof f);
-    assert_memory_equal(kept, value, sizeof(double) * FEW * MANY);
-    memset(kept, 0, sizeof(double) * FEW * MANY);
-    test_ok(ctx, mcr_binding_accumulate(b, &tile, row, NULL, NULL));
-    assert_memory_equal(kept, value, sizeof(double) * FEW * MANY);
     assert_int_equal(mcr_scratch_mark(s), 0);
     free(value);
-    free(kept);
     mcr_scratch_close(s);
     mcr_binding_close(b);
     mcr_kernel_free(k);
@@ -701,7 +646,7 @@ static mcr_status bind_run(mcr *ctx, void *arg)
     mcr_kernel *k = NULL;
     mcr_builder *b = NULL;
     mcr_data *x = NULL, *z = NULL;
-    double v[8] = {1, 2, 3, 4, 5, 6, 7, 8}, d[4], sums[4] = {0};
+    double v[8] = {1, 2, 3, 4, 5, 6, 7, 8}, d[4];
     static char kept[4 * 4 * sizeof(double)];
     mcr_binding *binding = NULL;
     mcr_scratch *s = NULL;
@@ -729,9 +674,6 @@ static mcr_status bind_run(mcr *ctx, void *arg)
     mcr_tile tile = {{NULL, 0, 4}, {NULL, 0, 4}, 1, kept, 4, s};
     if (status == MCR_OK)
         status = mcr_binding_block(binding, &tile);
-    tile.k = NULL;
-    if (status == MCR_OK)
-        status = mcr_binding_accumulate(binding, &tile, NULL, v, sums);
     if (status == MCR_OK)
         status = mcr_bound_diagonal(binding->root, 1, (mcr_rows){NULL, 0, 4}, d);
     mcr_scratch_close(s);
@@ -759,7 +701,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_values, types_setup, test_teardown),
         cmocka_unit_test_setup_teardown(test_views, types_setup, test_teardown),
         cmocka_unit_test_setup_teardown(test_built_in, types_setup, test_teardown),
-        cmocka_unit_test_setup_teardown(test_sums, types_setup, test_teardown),
+        cmocka_unit_test_setup_teardown(test_large_tiles, types_setup, test_teardown),
         cmocka_unit_test_setup_teardown(test_faulty_type, types_setup, test_teardown),
         cmocka_unit_test_setup_teardown(test_scratch, types_setup, test_teardown),
         cmocka_unit_test(test_memory),

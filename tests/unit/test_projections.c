@@ -22,22 +22,6 @@ static double *room(int64_t count)
     return block;
 }
 
-/* Vectors x, targets and weights where given. */
-static mcr_data *make(mcr *ctx, const double *x, int64_t n, int64_t d, const double *target,
-                      const double *weight)
-{
-    mcr_builder *b = NULL;
-    mcr_data *data = NULL;
-    test_ok(ctx, mcr_builder_open(&b, ctx, n));
-    test_ok(ctx, mcr_builder_dense(b, "x", x, d, d));
-    if (target)
-        test_ok(ctx, mcr_builder_targets(b, target));
-    if (weight)
-        test_ok(ctx, mcr_builder_weights(b, weight));
-    test_ok(ctx, mcr_builder_finish(&data, b));
-    return data;
-}
-
 static double *random_vectors(int64_t n, int64_t d, uint64_t seed)
 {
     mcr_random random = mcr_random_stream(seed, "test", 0);
@@ -90,7 +74,7 @@ static void test_pca_linear(void **state)
     enum { N = 400, D = 4 };
     mcr *ctx = test_open(2);
     double *x = random_vectors(N, D, 1), mean[D] = {0}, cov[D * D] = {0}, value[D], want[D];
-    mcr_data *data = make(ctx, x, N, D, NULL, NULL);
+    mcr_data *data = dense_data(ctx, N, D, x, NULL, NULL);
     mcr_model *model = NULL;
     for (int64_t i = 0; i < N * D; i++)
         mean[i % D] += x[i] / N;
@@ -170,9 +154,9 @@ static void test_pca_weights(void **state)
     for (int i = 0; i < N; i++)
         weight[i] = i < TWICE ? 2 : i < N - NONE ? 1 : 0;
     memcpy(x + (N - NONE) * D, x, sizeof *x * TWICE * D);
-    mcr_data *twice = make(ctx, x, N - NONE + TWICE, D, NULL, NULL);
+    mcr_data *twice = dense_data(ctx, N - NONE + TWICE, D, x, NULL, NULL);
     double *y = random_vectors(N, D, 3);
-    mcr_data *weighted = make(ctx, y, N, D, NULL, weight);
+    mcr_data *weighted = dense_data(ctx, N, D, y, NULL, weight);
     mcr_model *a = NULL, *b = NULL;
     test_ok(ctx, try_fit(&a, ctx, "pca", "poly(degree=2, c=1)", twice, "components=4"));
     test_ok(ctx, try_fit(&b, ctx, "pca", "poly(degree=2, c=1)", weighted, "components=4"));
@@ -206,8 +190,8 @@ static void test_preimages(void **state)
         x[2 * i] = cos(angle) + 0.1 * mcr_random_normal(&random);
         x[2 * i + 1] = sin(angle) + 0.1 * mcr_random_normal(&random);
     }
-    mcr_data *data = make(ctx, x, N, 2, NULL, NULL),
-             *new = make(ctx, x + 2 * N, NEW, 2, NULL, NULL);
+    mcr_data *data = dense_data(ctx, N, 2, x, NULL, NULL),
+             *new = dense_data(ctx, NEW, 2, x + 2 * N, NULL, NULL);
     const char *const kernels[] = {"rbf(gamma=0.5)", "matern(nu=2.5)"};
     for (int k = 0; k < 2; k++) {
         mcr_model *model = NULL;
@@ -237,7 +221,7 @@ static void test_preimage_of_all(void **state)
     enum { N = 40, D = 3 };
     mcr *ctx = test_open(1);
     double *x = random_vectors(N, D, 5), z[N * D];
-    mcr_data *data = make(ctx, x, N, D, NULL, NULL);
+    mcr_data *data = dense_data(ctx, N, D, x, NULL, NULL);
     const char *const kernels[] = {"rbf(gamma=0.1)", "linear"};
     for (int k = 0; k < 2; k++) {
         mcr_model *model = NULL;
@@ -256,7 +240,7 @@ static void test_pca_refusals(void **state)
     (void)state;
     mcr *ctx = test_open(1);
     double x[8] = {1, 2, 1, 2, 1, 2, 1, 2}, f[4];
-    mcr_data *data = make(ctx, x, 4, 2, NULL, NULL), *strings = NULL;
+    mcr_data *data = dense_data(ctx, 4, 2, x, NULL, NULL), *strings = NULL;
     mcr_model *model = NULL;
     int64_t features;
     test_fails(ctx, try_fit(&model, ctx, "pca", "rbf(gamma=1)", data, NULL), MCR_BAD_DATA,
@@ -308,9 +292,9 @@ static void test_fisher_linear(void **state)
         within[a * D + a] += 0.01 * total;
         v[a] = mean[1][a] / count[1] - mean[0][a] / count[0];
     }
-    test_ok(ctx, mcr_blas_cholesky(ctx, D, within, D, NULL));
-    test_ok(ctx, mcr_blas_cholesky_solve(ctx, D, 1, within, D, v, 1));
-    mcr_data *data = make(ctx, x, N, D, y, NULL);
+    test_cholesky(within, D);
+    test_cholesky_solve(within, D, v);
+    mcr_data *data = dense_data(ctx, N, D, x, y, NULL);
     mcr_model *model = NULL;
     test_ok(ctx, try_fit(&model, ctx, "fisher", "linear", data, "lambda=0.01"));
     double *f = coordinates(ctx, model, data), scale = 0;

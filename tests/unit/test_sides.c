@@ -3,9 +3,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "svm_helpers.h"
+#include "approx_helpers.h"
 
-#include "gram/map.h"
 #include "linalg/design.h"
 #include "solve/linear.h"
 
@@ -362,13 +361,8 @@ static void test_refusals(void **state)
 static mcr_map *open_near(mcr *ctx, const char *kernel, const mcr_data *data, mcr_approx approx,
                           int64_t rank, mcr_landmarks how, mcr_map_error *error)
 {
-    mcr_kernel *k;
-    mcr_map *m;
-    mcr_map_options o = {sizeof o, approx, rank, how};
-    test_ok(ctx, mcr_kernel_parse(&k, ctx, kernel));
-    test_ok(ctx, mcr_map_open(&m, ctx, k, data, &o));
+    mcr_map *m = open_map(ctx, kernel, data, approx, rank, how);
     test_ok(ctx, mcr_map_measure(m, data, error));
-    mcr_kernel_free(k);
     return m;
 }
 
@@ -420,61 +414,24 @@ static void test_fourier(void **state)
     mcr_data_free(data);
 }
 
-/* Models with approximate maps: scores are those of a linear model on the map's features, files keep
- * them, and the certificate holds. */
 static void test_near_models(void **state)
 {
     static const char *const learner[] = {"svm", "ridge", "logistic"};
     static const char *const option[] = {"C=5 tol=1e-6", "lambda=0.1 task=classify", "lambda=0.1"};
     mcr *ctx = *state;
-    char folder[256], path[300];
-    test_make_directory(folder);
-    snprintf(path, sizeof path, "%s/m.mercer", folder);
     mcr_data *data = sample_data(ctx, "blobs", 300);
-    for (int t = 0; t < 6; t++) {
-        char text[200];
-        mcr_approx approx = t < 3 ? MCR_APPROX_NYSTROM : MCR_APPROX_RFF;
-        snprintf(text, sizeof text, "approx=%s rank=40 %s", t < 3 ? "nystrom" : "rff",
-                 option[t % 3]);
-        mcr_model *m = fit_model(ctx, learner[t % 3], "rbf(gamma=0.5)", data, text), *again;
-        const mcr_report_fit *r = mcr_model_report(m);
-        assert_string_equal(r->approx, t < 3 ? "nystrom" : "rff");
-        assert_non_null(strstr(r->certificate, "approximate"));
-        assert_int_equal(r->support, t < 3 ? 40 : 0);
-        double *score = scores_of(ctx, m, data, NULL);
-        test_ok(ctx, mcr_model_save(ctx, m, path));
-        test_ok(ctx, mcr_model_load(&again, ctx, path));
-        double *back = scores_of(ctx, again, data, NULL);
-        test_close_arrays("from a file", back, score, 300 * mcr_model_outputs(m), 0);
-        assert_string_equal(mcr_model_report(again)->approx, r->approx);
-        /* On the features themselves. */
-        mcr_map_error error;
-        mcr_map *map = open_near(ctx, "rbf(gamma=0.5)", data, approx, 40, 0, &error);
-        mcr_data *vectors;
-        test_ok(ctx, mcr_map_data(&vectors, map, data));
-        snprintf(text, sizeof text, "side=kernel %s", option[t % 3]);
-        mcr_model *linear = fit_model(ctx, learner[t % 3], "linear", vectors, text);
-        double *other = scores_of(ctx, linear, vectors, NULL);
-        test_close_arrays(learner[t % 3], score, other, 300 * mcr_model_outputs(m), 2e-4);
-        free(score);
-        free(back);
-        free(other);
-        mcr_model_free(m);
-        mcr_model_free(again);
-        mcr_model_free(linear);
-        mcr_map_close(map);
-        mcr_data_free(vectors);
-    }
+    for (int t = 0; t < 6; t++)
+        check_approx_model(ctx, learner[t % 3], option[t % 3], data,
+                           t < 3 ? MCR_APPROX_NYSTROM : MCR_APPROX_RFF, 40, 2e-4);
     mcr_data_free(data);
-    test_remove_directory(folder);
 }
 
 /* Many objects: the first weights come from samples. */
 static void test_many_objects(void **state)
 {
     mcr *ctx = *state;
-    static const char *const options[] = {"C=1 tol=1e-4", "C=20 tol=1e-3 bias=no",
-                                          "lambda=0.001 tol=1e-3 class-weight=balanced"};
+    static const char *const options[] = {"C=1 tol=1e-4", "C=20 tol=1e-4 bias=no",
+                                          "lambda=0.001 tol=1e-4 class-weight=balanced"};
     for (int t = 0; t < 3; t++) {
         problem p = problem_classes(ctx, 9000, 4, 2, 0.1, t == 2, true, 3);
         char words[2][100];

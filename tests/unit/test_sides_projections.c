@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "svm_helpers.h"
+#include "approx_helpers.h"
 
 #include "learn/centred_features.h"
 
@@ -248,59 +248,16 @@ static void test_too_many_components(void **state)
 
 /* ---- approximate maps --------------------------------------------------------------------------*/
 
-/* A model of an approximate map is the one of the map's features; files keep it. */
 static void test_near_models(void **state)
 {
     static const char *const learner[] = {"pca", "fisher", "kmeans"};
     static const char *const option[] = {"components=2", "", "clusters=3"};
     mcr *ctx = *state;
-    char folder[256], path[300];
-    test_make_directory(folder);
-    snprintf(path, sizeof path, "%s/m.mercer", folder);
     mcr_data *data = sample_data(ctx, "blobs", 400);
-    for (int t = 0; t < 9; t++) { /* the last three: more features than objects */
-        bool nystrom = t < 3;
-        int64_t rank = t < 6 ? 40 : 600;
-        char text[200];
-        snprintf(text, sizeof text, "approx=%s rank=%d %s", nystrom ? "nystrom" : "rff", (int)rank,
-                 option[t % 3]);
-        mcr_model *m = fit_model(ctx, learner[t % 3], "rbf(gamma=0.5)", data, text), *again;
-        const mcr_report_fit *r = mcr_model_report(m);
-        assert_string_equal(r->approx, nystrom ? "nystrom" : "rff");
-        assert_string_equal(r->side, "features");
-        assert_non_null(strstr(r->certificate, "approximate"));
-        assert_int_equal(r->support, nystrom ? 40 : 0);
-        double *score = scores_of(ctx, m, data, NULL);
-        test_ok(ctx, mcr_model_save(ctx, m, path));
-        test_ok(ctx, mcr_model_load(&again, ctx, path));
-        double *back = scores_of(ctx, again, data, NULL);
-        test_close_arrays("from a file", back, score, 400 * mcr_model_outputs(m), 0);
-        /* On the features themselves. */
-        mcr_kernel *k;
-        mcr_map *map;
-        mcr_data *vectors;
-        mcr_map_options o = {sizeof o, nystrom ? MCR_APPROX_NYSTROM : MCR_APPROX_RFF, rank, 0};
-        test_ok(ctx, mcr_kernel_parse(&k, ctx, "rbf(gamma=0.5)"));
-        test_ok(ctx, mcr_map_open(&map, ctx, k, data, &o));
-        test_ok(ctx, mcr_map_data(&vectors, map, data));
-        snprintf(text, sizeof text, "side=kernel %s", option[t % 3]);
-        mcr_model *linear = fit_model(ctx, learner[t % 3], "linear", vectors, text);
-        double *other = scores_of(ctx, linear, vectors, NULL);
-        test_close_arrays(learner[t % 3], score, other, 400 * mcr_model_outputs(m), 2e-5);
-        if (t % 3 == 1)
-            test_close_real("accuracy", r->accuracy, mcr_model_report(linear)->accuracy, 0);
-        free(score);
-        free(back);
-        free(other);
-        mcr_model_free(m);
-        mcr_model_free(again);
-        mcr_model_free(linear);
-        mcr_map_close(map);
-        mcr_kernel_free(k);
-        mcr_data_free(vectors);
-    }
+    for (int t = 0; t < 9; t++) /* the last three: more features than objects */
+        check_approx_model(ctx, learner[t % 3], option[t % 3], data,
+                           t < 3 ? MCR_APPROX_NYSTROM : MCR_APPROX_RFF, t < 6 ? 40 : 600, 2e-5);
     mcr_data_free(data);
-    test_remove_directory(folder);
 }
 
 /* Pre-images: with all objects as landmarks those of the exact model; none of random features. */

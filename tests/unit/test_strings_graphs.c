@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "helpers.h"
+#include "graph_helpers.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -12,22 +12,6 @@
 #include <mercer/mercer.h>
 
 #include "base/random.h"
-
-/* The whole matrix of an expression; z NULL: x with itself. */
-static double *matrix(mcr *ctx, const char *text, const mcr_data *x, const mcr_data *z)
-{
-    mcr_kernel *kernel = NULL;
-    mcr_gram *gram = NULL;
-    test_ok(ctx, mcr_kernel_parse(&kernel, ctx, text));
-    test_ok(ctx, mcr_gram_open(&gram, ctx, kernel, x, z));
-    int64_t m = mcr_gram_rows(gram), n = mcr_gram_cols(gram);
-    double *k = calloc((size_t)(m * n) + 1, sizeof *k);
-    assert_non_null(k);
-    test_ok(ctx, mcr_gram_matrix(gram, k, n));
-    mcr_gram_close(gram);
-    mcr_kernel_free(kernel);
-    return k;
-}
 
 static void expect(mcr *ctx, const char *text, const mcr_data *x, const mcr_data *z,
                    const double *expected, int64_t count)
@@ -187,33 +171,6 @@ static void test_bad_parameters(void **state)
 /* ---- graphs ------------------------------------------------------------------------------------*/
 
 enum { GRAPHS = 30, NODES = 7, EDGES = 12 };
-
-typedef struct graph {
-    int nodes, edges;
-    int32_t label[NODES], edge[EDGES][2], bond[EDGES];
-} graph;
-
-enum { PLAIN, NODE_LABELS, EDGE_LABELS, BOTH_LABELS };
-
-static mcr_data *graph_data(mcr *ctx, const graph *g, int64_t n, int labels)
-{
-    int64_t node[GRAPHS + 1] = {0}, edge[GRAPHS + 1] = {0};
-    int32_t label[GRAPHS * NODES], bond[GRAPHS * EDGES], end[GRAPHS * EDGES][2];
-    for (int64_t i = 0; i < n; i++) {
-        node[i + 1] = node[i] + g[i].nodes;
-        edge[i + 1] = edge[i] + g[i].edges;
-        memcpy(label + node[i], g[i].label, sizeof(int32_t) * (size_t)g[i].nodes);
-        memcpy(bond + edge[i], g[i].bond, sizeof(int32_t) * (size_t)g[i].edges);
-        memcpy(end + edge[i], g[i].edge, sizeof *end * (size_t)g[i].edges);
-    }
-    mcr_builder *b = NULL;
-    mcr_data *data = NULL;
-    test_ok(ctx, mcr_builder_open(&b, ctx, n));
-    test_ok(ctx, mcr_builder_graphs(b, "g", node, labels & NODE_LABELS ? label : NULL, edge,
-                                    (const int32_t(*)[2])end, labels & EDGE_LABELS ? bond : NULL));
-    test_ok(ctx, mcr_builder_finish(&data, b));
-    return data;
-}
 
 /* The label of the first edge that joins a and b; false: none does. */
 static bool joined(const graph *g, int a, int b, int32_t *bond)

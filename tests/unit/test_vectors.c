@@ -218,50 +218,6 @@ static void sums_by_hand(double *f, const double *k, const double *coef, int64_t
     }
 }
 
-static void sums_are_those_of_the_values(void **state)
-{
-    mcr *ctx = *state;
-    int64_t rows[230];
-    for (int64_t i = 0; i < 230; i++)
-        rows[i] = (i * 17) % 300;
-    for (made form = 0; form < MADE; form++)
-        for (int l = 0; l < LEAVES; l++)
-            for (int precise = 0; precise < 2; precise++) {
-                plain p = make(form, 300, 5);
-                mcr_data *x = data_as(ctx, &p, form == WIDE || form == SPARSE);
-                bound_kernel b = bind_kernel(ctx, leaves[l], x, NULL);
-                int64_t m = 230, n = 290, ld = 320;
-                size_t real = precise ? sizeof(double) : sizeof(float);
-                double *coef = some_coefficients(m), *want = calloc((size_t)n, sizeof *want);
-                double *f = calloc((size_t)n, sizeof *f), *k = calloc((size_t)(m * n), sizeof *k);
-                char *kept = aligned((size_t)(m * ld) * real);
-                void *row[230];
-                for (int64_t i = 0; i < m; i++)
-                    row[i] = kept + (size_t)(i * ld) * real;
-                block(&b, listed(rows, m), range(3, n), precise, k);
-                sums_by_hand(want, k, coef, m, n);
-                mcr_tile tile = {listed(rows, m), range(3, n), precise, NULL, 0, b.scratch};
-                test_ok(ctx, mcr_binding_accumulate(b.binding, &tile, NULL, coef, f));
-                assert_memory_equal(f, want, (size_t)n * sizeof *f);
-                memset(f, 0, (size_t)n * sizeof *f);
-                tile.k = kept;
-                test_ok(ctx, mcr_binding_accumulate(b.binding, &tile, row, coef, f));
-                assert_memory_equal(f, want, (size_t)n * sizeof *f);
-                for (int64_t i = 0; i < m; i++)
-                    for (int64_t j = 0; j < n; j++)
-                        assert_true(k[i * n + j] == (precise ? ((double *)row[i])[j]
-                                                             : (double)((float *)row[i])[j]));
-                free(coef);
-                free(want);
-                free(f);
-                free(k);
-                free(kept);
-                unbind_kernel(&b);
-                mcr_data_free(x);
-                free(p.x);
-            }
-}
-
 /* ---- batches -----------------------------------------------------------------------------------*/
 
 typedef struct batch_case {
@@ -536,7 +492,6 @@ int main(void)
         cmocka_unit_test(budget_changes_no_bit),
         cmocka_unit_test_setup_teardown(budget_is_given_back, test_setup, test_teardown),
         cmocka_unit_test_setup_teardown(views_are_as_good_as_copies, test_setup, test_teardown),
-        cmocka_unit_test_setup_teardown(sums_are_those_of_the_values, test_setup, test_teardown),
         cmocka_unit_test_setup_teardown(batches_give_the_same_bits, test_setup, test_teardown),
         cmocka_unit_test_setup_teardown(blocks_of_a_batch_start_at_their_first_column, test_setup,
                                         test_teardown),

@@ -182,7 +182,7 @@ void mcr_line_skip_mark(const char **line, size_t *length)
 bool mcr_extension_is(const char *name, const char *const *extensions)
 {
     const char *dot = name ? strrchr(name, '.') : NULL;
-    if (!dot)
+    if (!dot || !extensions)
         return false;
     for (; *extensions; extensions++)
         if (strcasecmp(dot + 1, *extensions) == 0)

@@ -52,7 +52,8 @@ mcr_status mcr_target_names(mcr_words *words, mcr *ctx, const mcr_read_options *
 /* Moves past UTF-8 byte order marks (joined files have several), no part of the first line. */
 void mcr_line_skip_mark(const char **line, size_t *length);
 
-/* Whether name ends in one of the extensions ("fa", "fasta"; NULL-terminated), in any case. */
+/* Whether name ends in one of the extensions ("fa", "fasta"; NULL-terminated), in any case.
+ * extensions NULL: no. */
 bool mcr_extension_is(const char *name, const char *const *extensions);
 
 #endif

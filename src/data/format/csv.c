@@ -17,6 +17,7 @@
 
 #include "data/format/collect.h"
 #include "data/scan.h"
+#include "data/write.h"
 
 typedef struct reader {
     mcr *ctx;
@@ -441,11 +442,10 @@ static mcr_status read_csv(mcr_builder *b, mcr *ctx, mcr_input *in, const mcr_re
     return mcr_csv_read(b, ctx, in, options, 0);
 }
 
-static int sniff(const char *name, const char *bytes, size_t count)
+static int sniff(bool named, const char *bytes, size_t count)
 {
-    static const char *const extensions[] = {"csv", NULL};
     double share;
-    if (mcr_extension_is(name, extensions))
+    if (named)
         return 90;
     char separator = mcr_csv_separator(bytes, count, &share);
     return separator != 0 && separator != '\t' && share == 1 ? 55 : 0;
@@ -454,6 +454,8 @@ static int sniff(const char *name, const char *bytes, size_t count)
 const mcr_format mcr_format_csv = {
     .name = "csv",
     .summary = "table with , or ; between the columns; a header is found",
+    .extensions = (const char *const[]){"csv", NULL},
+    .writer = &mcr_writer_csv,
     .sniff = sniff,
     .read = read_csv,
 };

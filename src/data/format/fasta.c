@@ -22,6 +22,7 @@
 
 #include "base/number.h"
 #include "data/format/collect.h"
+#include "data/write.h"
 
 /* More sequences than this whose headers are all single words, all different, are names. */
 enum { NAMES_MIN = 8 };
@@ -312,10 +313,9 @@ static mcr_status fasta_read(mcr_builder *builder, mcr *ctx, mcr_input *in,
     return status;
 }
 
-static int fasta_sniff(const char *name, const char *bytes, size_t count)
+static int fasta_sniff(bool named, const char *bytes, size_t count)
 {
     mcr_line_skip_mark(&bytes, &count);
-    bool named = mcr_extension_is(name, extensions);
     if (count > 0 && bytes[0] == '>')
         return named ? 100 : 90;
     return named ? 80 : 0;
@@ -324,6 +324,8 @@ static int fasta_sniff(const char *name, const char *bytes, size_t count)
 const mcr_format mcr_format_fasta = {
     .name = "fasta",
     .summary = "sequences, in upper case: >... label, or one file a class",
+    .extensions = extensions,
+    .writer = &mcr_writer_fasta,
     .sniff = fasta_sniff,
     .read = fasta_read,
 };

@@ -24,6 +24,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "data/format/jsonl.h"
+#include "data/write.h"
 
 #include <string.h>
 
@@ -290,15 +291,13 @@ static mcr_status jsonl_read(mcr_builder *builder, mcr *ctx, mcr_input *in,
     return status;
 }
 
-static int jsonl_sniff(const char *name, const char *bytes, size_t count)
+static int jsonl_sniff(bool named, const char *bytes, size_t count)
 {
-    static const char *const extensions[] = {"jsonl", "ndjson", "json", NULL};
     mcr_line_skip_mark(&bytes, &count);
     size_t i = 0;
     while (i < count &&
            (bytes[i] == ' ' || bytes[i] == '\t' || bytes[i] == '\n' || bytes[i] == '\r'))
         i++;
-    bool named = mcr_extension_is(name, extensions);
     if (i < count && bytes[i] == '{')
         return named ? 100 : 90;
     return named ? 80 : 0;
@@ -308,6 +307,9 @@ const mcr_format mcr_format_jsonl = {
     .name = "jsonl",
     .summary =
         "JSON lines: {\"y\": 1, \"x\": [..], \"sequence\": \"ACGT\", ...}, every kind of field",
+    .extensions = (const char *const[]){"jsonl", "ndjson", NULL},
+    .also = (const char *const[]){"json", NULL},
+    .writer = &mcr_writer_jsonl,
     .sniff = jsonl_sniff,
     .read = jsonl_read,
 };

@@ -17,6 +17,7 @@
 #include "data/blocks.h"
 #include "data/format/collect.h"
 #include "data/format/svmline.h"
+#include "data/write.h"
 
 enum { CHUNKS = 8, CHUNK_MIN = 32 << 10 };
 
@@ -366,10 +367,8 @@ static mcr_status read_libsvm(mcr_builder *b, mcr *ctx, mcr_input *in,
 }
 
 /* How many of the first lines look like this format: a label, then words with a colon. */
-static int sniff(const char *name, const char *bytes, size_t count)
+static int sniff(bool named, const char *bytes, size_t count)
 {
-    static const char *const extensions[] = {"svm", "libsvm", "svmlight", NULL};
-    bool named = mcr_extension_is(name, extensions);
     mcr_svm_look look = mcr_svm_look_at(bytes, count);
     if (look.first_fits && look.pairs > 0)
         return named ? 90 : look.all_fit ? 70 : 60;
@@ -379,6 +378,8 @@ static int sniff(const char *name, const char *bytes, size_t count)
 const mcr_format mcr_format_libsvm = {
     .name = "libsvm",
     .summary = "sparse vectors: \"label index:value ...\", indices from 1, rising",
+    .extensions = (const char *const[]){"svm", "libsvm", "svmlight", NULL},
+    .writer = &mcr_writer_libsvm,
     .sniff = sniff,
     .read = read_libsvm,
 };

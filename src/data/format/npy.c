@@ -25,17 +25,17 @@ static mcr_status read_npy(mcr_builder *b, mcr *ctx, mcr_input *in, const mcr_re
     return status == MCR_OK ? mcr_npy_target(b, ctx, options, npy.rows) : status;
 }
 
-static int sniff(const char *name, const char *bytes, size_t count)
+static int sniff(bool named, const char *bytes, size_t count)
 {
-    static const char *const extensions[] = {"npy", NULL};
     if (mcr_npy_is(bytes, count))
         return 100;
-    return mcr_extension_is(name, extensions) ? 90 : 0;
+    return named ? 90 : 0;
 }
 
 const mcr_format mcr_format_npy = {
     .name = "npy",
     .summary = "NumPy matrix; the target in a second file",
+    .extensions = (const char *const[]){"npy", NULL},
     .sniff = sniff,
     .read = read_npy,
 };

@@ -246,9 +246,9 @@ static mcr_status read_precomputed(mcr_builder *b, mcr *ctx, mcr_input *in,
                                     : read_lines(b, ctx, in, options);
 }
 
-static int sniff(const char *name, const char *bytes, size_t count)
+static int sniff(bool named, const char *bytes, size_t count)
 {
-    (void)name;
+    (void)named;
     return mcr_svm_look_at(bytes, count).serial ? 95 : 0;
 }
 

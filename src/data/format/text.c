@@ -14,6 +14,7 @@
 
 #include "base/number.h"
 #include "data/format/collect.h"
+#include "data/write.h"
 
 static mcr_status read_line(mcr_strings *strings, mcr_labels *labels, mcr_input *in,
                             const char *line, size_t length)
@@ -102,9 +103,8 @@ static bool is_labelled(const char *line, const char *end)
 }
 
 /* Sure only when all lines look alike; the last one may be cut off by the end of the sample. */
-static int text_sniff(const char *name, const char *bytes, size_t count)
+static int text_sniff(bool named, const char *bytes, size_t count)
 {
-    static const char *const extensions[] = {"txt", "text", "tsv", NULL};
     const char *end = bytes + count;
     int64_t lines = 0;
     mcr_line_skip_mark(&bytes, &count);
@@ -126,12 +126,15 @@ static int text_sniff(const char *name, const char *bytes, size_t count)
     }
     if (lines == 0)
         return 0;
-    return mcr_extension_is(name, extensions) ? 92 : 70;
+    return named ? 92 : 70;
 }
 
 const mcr_format mcr_format_text = {
     .name = "text",
     .summary = "strings, one a line: label<TAB>string",
+    .extensions = (const char *const[]){"text", NULL},
+    .also = (const char *const[]){"txt", "tsv", NULL},
+    .writer = &mcr_writer_text,
     .sniff = text_sniff,
     .read = text_read,
 };

@@ -4,17 +4,17 @@
  */
 #include "data/format/collect.h"
 #include "data/format/csv.h"
+#include "data/write.h"
 
 static mcr_status read_tsv(mcr_builder *b, mcr *ctx, mcr_input *in, const mcr_read_options *options)
 {
     return mcr_csv_read(b, ctx, in, options, '\t');
 }
 
-static int sniff(const char *name, const char *bytes, size_t count)
+static int sniff(bool named, const char *bytes, size_t count)
 {
-    static const char *const extensions[] = {"tsv", "tab", NULL};
     double share;
-    if (mcr_extension_is(name, extensions))
+    if (named)
         return 90;
     return mcr_csv_separator(bytes, count, &share) == '\t' && share == 1 ? 55 : 0;
 }
@@ -22,6 +22,8 @@ static int sniff(const char *name, const char *bytes, size_t count)
 const mcr_format mcr_format_tsv = {
     .name = "tsv",
     .summary = "table with tabs between the columns; a header is found",
+    .extensions = (const char *const[]){"tsv", "tab", NULL},
+    .writer = &mcr_writer_tsv,
     .sniff = sniff,
     .read = read_tsv,
 };

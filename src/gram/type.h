@@ -1,0 +1,54 @@
+/* type.h (internal to src/gram): how one representation of K works.
+ *
+ * A representation is a struct that begins with mcr_gram and a table of functions. What a table leaves
+ * NULL is done by gram.c from blocks, or is not available.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef MCR_GRAM_TYPE_H
+#define MCR_GRAM_TYPE_H
+
+#include "gram/gram.h"
+
+/* How a whole matrix is wanted. */
+typedef struct mcr_gram_fill {
+    void *k; /* float * or double * */
+    int64_t ld;
+    bool precise;
+    bool report;     /* progress; MCR_STOPPED if its callback asks for that */
+    double deadline; /* MCR_STOPPED then, too; 0: none */
+} mcr_gram_fill;
+
+typedef struct mcr_gram_type {
+    void (*close)(mcr_gram *gram);
+    /* Rows and columns are within the Gram, and there are some. */
+    mcr_status (*block)(mcr_gram *gram, mcr_rows x, mcr_rows z, void *k, int64_t ld, bool precise);
+    mcr_status (*diagonal)(mcr_gram *gram, int side, double *k);
+    mcr_status (*rows)(mcr_gram *gram, const mcr_gram_pass *pass);
+    mcr_status (*share)(mcr_gram **out, mcr_gram *gram);
+    /* Some rows (NULL: all) against some columns (NULL: the same objects, of a symmetric Gram). */
+    mcr_status (*select)(mcr_gram **out, mcr_gram *gram, const mcr_rows *x, const mcr_rows *z);
+    mcr_status (*error)(mcr_gram *gram, bool precise, mcr_error *error);
+    double (*work)(const mcr_gram *gram);
+    /* NULL: nothing to prepare. */
+    mcr_status (*prepare)(mcr_gram *gram, bool precise);
+    /* NULL: by blocks. */
+    mcr_status (*matrix)(mcr_gram *gram, const mcr_gram_fill *fill);
+    mcr_status (*multiply)(mcr_gram *gram, const double *v, int64_t cols, double *kv);
+    mcr_status (*sums)(mcr_gram *gram, const int64_t *object, bool precise, const double *v,
+                       double *f);
+    /* NULL: not stored; always exact; not slow; not known to be definite. */
+    const float *(*stored)(const mcr_gram *gram, int64_t *ld);
+    bool (*is_exact)(const mcr_gram *gram);
+    bool (*is_slow)(const mcr_gram *gram);
+    bool (*is_definite)(const mcr_gram *gram);
+} mcr_gram_type;
+
+struct mcr_gram {
+    const mcr_gram_type *type;
+    mcr *ctx;
+    int64_t rows, cols;
+    bool symmetric; /* the same objects on both sides */
+};
+
+#endif

@@ -1,0 +1,235 @@
+/* error.c: a bound on the rounding of kernel values.
+ *
+ * Bounds have two forms, |computed - K(x,z)| <= r sqrt(K(x,x) K(z,z)), and for kernels without
+ * negative values |computed - K(x,z)| <= r K(x,z), which is much less for objects that are far from
+ * each other. Sums, products and powers of kernels keep both (Cauchy and Schwarz). They are worst
+ * cases, from the standard model of rounding: a sum of n products in turn errs by n u sum |x_k z_k| at
+ * most (Higham, Accuracy and Stability of Numerical Algorithms, chapter 3), with u half of the
+ * distance from 1 to the next number. Kernels that are not listed here have no bound: nothing is
+ * assumed of them.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <float.h>
+#include <math.h>
+
+#include "base/threads.h"
+#include "kernel/vectors_impl.h"
+
+/* Terms of second order, and the rounding of the bound itself. */
+#define MORE 1.1
+
+/* ---- vectors -----------------------------------------------------------------------------------*/
+
+/* What the bounds need of the packed objects of both sides. */
+typedef struct extent {
+    int64_t terms;    /* most nonzero features */
+    double norm2, l1; /* largest squared norm, largest sum of absolute values */
+    bool whole;       /* all values are whole numbers */
+} extent;
+
+typedef struct extent_job {
+    const mcr_vectors *v;
+    int side;
+    extent *of; /* each chunk */
+} extent_job;
+
+enum { CHUNK = 512 };
+
+static void extend(extent *e, const mcr_vectors *v, const mcr_vector *x, double m2, double m1)
+{
+    double norm2 = x->index ? m2 : 0, l1 = x->index ? m1 : 0;
+    int64_t terms = 0;
+    for (int64_t t = 0; t < x->count; t++) {
+        int64_t k = x->index ? x->index[t] : t;
+        double scale = v->scale ? v->scale[k] : 1, m = v->shift ? v->shift[k] * scale : 0;
+        double value = x->value[t] * scale - m;
+        terms += value != 0;
+        e->whole &= value == rint(value);
+        norm2 += x->index ? value * value - m * m : value * value;
+        l1 += x->index ? fabs(value) - fabs(m) : fabs(value);
+    }
+    e->terms = terms > e->terms ? terms : e->terms;
+    e->norm2 = fmax(e->norm2, norm2);
+    e->l1 = fmax(e->l1, l1);
+}
+
+/* Squares and absolute values of the shift. */
+static void measure_shift(const mcr_vectors *v, double *m2, double *m1)
+{
+    *m2 = *m1 = 0;
+    for (int64_t k = 0; v->shift && k < v->cols; k++) {
+        double m = v->shift[k] * (v->scale ? v->scale[k] : 1);
+        *m2 += m * m;
+        *m1 += fabs(m);
+    }
+}
+
+static mcr_status extent_chunk(void *arg, int64_t item, int worker)
+{
+    (void)worker;
+    const extent_job *job = arg;
+    int64_t n = job->v->side[job->side].field.count, first = item * CHUNK;
+    int64_t end = first + CHUNK < n ? first + CHUNK : n;
+    double m2, m1;
+    measure_shift(job->v, &m2, &m1);
+    extent e = {0, 0, 0, true};
+    for (int64_t i = first; i < end; i++) {
+        mcr_vector x = mcr_vectors_object(job->v, job->side, i);
+        extend(&e, job->v, &x, m2, m1);
+    }
+    job->of[item] = e;
+    return MCR_OK;
+}
+
+static mcr_status measure(const mcr_vectors *v, extent *all)
+{
+    *all = (extent){0, 0, 0, true};
+    mcr_status s = MCR_OK;
+    for (int side = 0; side < (v->same ? 1 : 2) && !s; side++) {
+        int64_t chunks = mcr_parts(v->side[side].field.count, CHUNK);
+        extent_job job = {v, side, mcr_alloc(v->ctx, (size_t)chunks, sizeof(extent))};
+        s = job.of ? mcr_parallel(v->ctx, chunks, extent_chunk, &job) : MCR_NO_MEMORY;
+        for (int64_t c = 0; c < chunks && !s; c++) {
+            const extent *e = &job.of[c];
+            all->terms = e->terms > all->terms ? e->terms : all->terms;
+            all->norm2 = fmax(all->norm2, e->norm2);
+            all->l1 = fmax(all->l1, e->l1);
+            all->whole = all->whole && e->whole;
+        }
+        mcr_free(v->ctx, job.of);
+    }
+    if (v->shift) /* zeros have become the shift */
+        all->terms = v->cols;
+    return s;
+}
+
+/* A squared distance errs by a share of |x|^2 + |z|^2: two norms and a product, each a rounded sum. Pairs
+ * for which the rule of vectors_run.c finds that too much are computed again from the differences;
+ * for the others the rule's tolerance holds, up to the ratio of the worst case to the error that it
+ * expects. */
+static void distance_error(const mcr_vectors *v, const extent *e, double u, bool precise,
+                           mcr_error *r)
+{
+    double m2, m1;
+    measure_shift(v, &m2, &m1);
+    double terms = 2 * (double)e->terms + 10, norms = 2 * e->norm2;
+    double tolerance = precise ? MCR_DISTANCE_TOLERANCE : MCR_DISTANCE_TOLERANCE_FLOAT;
+    /* Whole numbers below 1 / u are not rounded, but sums of three of them may be. */
+    double rounded = e->whole && !v->scale && !v->shift && e->norm2 * u < 1 ? 4 : terms;
+    /* Differences from the shift are rounded as doubles. */
+    double error = rounded * u * norms + 0.5 * DBL_EPSILON * (4 * norms + 8 * sqrt(norms * m2));
+    double change = v->sharpness * error;
+    r->absolute = MORE * fmin(change, terms / v->rounding * tolerance) + 16 * u;
+    /* exp is within 4 u, and its argument, at most 2 norms, is rounded twice. */
+    r->relative = change < 0.05 ? MORE * (change + 4 * u * v->sharpness * norms) + 16 * u
+                                : INFINITY;
+}
+
+static mcr_status leaf_error(const mcr_bound *bound, bool precise, double u, mcr_error *r)
+{
+    const mcr_fused *f = bound->fused;
+    const mcr_kernel_type *type = bound->kernel->type;
+    bool known_map = type == &mcr_kernel_cosine || type == &mcr_kernel_matern ||
+                     type == &mcr_kernel_rq;
+    extent e;
+    if (f->map && !known_map)
+        return MCR_OK;
+    mcr_status s = measure(f->v, &e);
+    if (s)
+        return s;
+    bool exact = e.whole && !f->v->scale && e.norm2 * u < 1;
+    double terms = (double)e.terms, dot = exact ? 0 : MORE * (terms + 4) * u;
+    double sums = MORE * (terms + 4) * u / exp(1); /* of t in exp(-t) */
+    switch (f->op) {
+    case MCR_TILE_DOT:
+        if (!f->v->shift)
+            r->absolute = dot + 8 * u;
+        break;
+    case MCR_TILE_POLY:
+        if (!f->v->shift)
+            r->absolute = MORE * f->degree * (dot + 4 * u);
+        break;
+    case MCR_TILE_SQDIST:
+    case MCR_TILE_RBF:
+        distance_error(f->v, &e, u, precise, r);
+        if (f->op != MCR_TILE_RBF)
+            r->relative = INFINITY;
+        break;
+    case MCR_TILE_MIN: r->absolute = dot + 2 * u; break;
+    case MCR_TILE_EXP_L1: r->absolute = sums + MORE * u * f->gamma * 2 * e.l1 + 8 * u; break;
+    case MCR_TILE_EXP_CHI2: r->absolute = sums + MORE * u * f->gamma * 6 * e.l1 + 8 * u; break;
+    default: break;
+    }
+    return MCR_OK;
+}
+
+/* ---- the tree ----------------------------------------------------------------------------------*/
+
+/* What r becomes in a product of such factors. */
+static double joined(const mcr_kernel_type *type, double largest, double product, double degree,
+                     int children, double u)
+{
+    if (type == &mcr_kernel_sum)
+        return largest + MORE * (children + 1) * u;
+    if (type == &mcr_kernel_product)
+        return MORE * (product - 1);
+    if (type == &mcr_kernel_power)
+        return MORE * (pow(product, degree) - 1);
+    return largest + 32 * u; /* normalize: roots, products, and what is close to 1 becomes 1 */
+}
+
+static mcr_status node_error(const mcr_bound *bound, bool precise, double u, mcr_error *r)
+{
+    const mcr_kernel_type *type = bound->kernel->type;
+    double largest[2] = {0, 0}, product[2] = {1, 1}, value;
+    *r = (mcr_error){INFINITY, INFINITY};
+    if (bound->fused)
+        return leaf_error(bound, precise, u, r);
+    if (mcr_kernel_is_constant(bound->kernel, &value)) {
+        if (value >= 0)
+            *r = (mcr_error){u, u};
+        return MCR_OK;
+    }
+    bool chain = type == &mcr_kernel_sum || type == &mcr_kernel_product;
+    if (!chain && type != &mcr_kernel_power && type != &mcr_kernel_normalize)
+        return MCR_OK;
+    for (int c = 0; c < bound->children; c++) {
+        mcr_error of;
+        mcr_status s = node_error(bound->child[c], precise, u, &of);
+        if (s)
+            return s;
+        const double part[2] = {of.absolute, of.relative};
+        for (int t = 0; t < 2; t++) {
+            largest[t] = fmax(largest[t], part[t]);
+            product[t] *= 1 + part[t] + 2 * u;
+        }
+    }
+    double degree = type == &mcr_kernel_power ? (double)mcr_kernel_degree(bound->kernel) : 1;
+    r->absolute = joined(type, largest[0], product[0], degree, bound->children, u);
+    r->relative = joined(type, largest[1], product[1], degree, bound->children, u);
+    return MCR_OK;
+}
+
+mcr_status mcr_binding_error(mcr_binding *binding, bool precise, mcr_error *r)
+{
+    double u = precise ? DBL_EPSILON / 2 : (double)FLT_EPSILON / 2;
+    mcr_error *kept = &binding->error[precise];
+    /* Bindings are shared by threads; each computes the same numbers. */
+    if (__atomic_load_n(&binding->error_known[precise], __ATOMIC_ACQUIRE)) {
+        __atomic_load(&kept->absolute, &r->absolute, __ATOMIC_RELAXED);
+        __atomic_load(&kept->relative, &r->relative, __ATOMIC_RELAXED);
+        return MCR_OK;
+    }
+    mcr_status s = node_error(binding->root, precise, u, r);
+    if (!s) {
+        if (!(r->absolute < 1))
+            r->absolute = INFINITY;
+        if (!(r->relative < 0.5))
+            r->relative = INFINITY;
+        __atomic_store(&kept->absolute, &r->absolute, __ATOMIC_RELAXED);
+        __atomic_store(&kept->relative, &r->relative, __ATOMIC_RELAXED);
+        __atomic_store_n(&binding->error_known[precise], true, __ATOMIC_RELEASE);
+    }
+    return s;
+}

@@ -1,0 +1,246 @@
+/* smo_certify.c: the gradient that the certificate rests on.
+ *
+ * During the rounds the gradient comes from float kernel values. Their rounding has a bound
+ * (mcr_gram_error), but it is a worst case and often large beside the tolerance. So at the end whatever
+ * it could change is computed again in double: the gradient of all coefficients that are not 0,
+ * which is part of both objectives, and that of those at 0 that could set the violation, the bias or
+ * a loss. The others are further from that than they may err.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <float.h>
+#include <string.h>
+
+#include "solve/smo_impl.h"
+
+/* Double values take about so many times as long as float ones. */
+#define DOUBLE_COST 2.0
+
+enum { BATCH = 1024 }; /* rows of one pass */
+
+mcr_status mcr_smo_count_error(mcr_smo *s, mcr_gram *gram)
+{
+    mcr_error r;
+    mcr_status st = mcr_gram_error(gram, s->precise, &r);
+    if (!st)
+        s->rough = (mcr_error){fmax(s->rough.absolute, r.absolute),
+                               fmax(s->rough.relative, r.relative)};
+    return st;
+}
+
+/* Room for what is computed, and what is known of it. */
+typedef struct check {
+    int64_t support, zeros; /* coefficients that are not 0, that are */
+    int64_t *object;        /* their objects: the former first */
+    double *coef;           /* of all of these, and the absolute values of the former */
+    double *f;              /* sums of two outputs */
+    double size;            /* of the coefficients, each times the root of K(x,x) */
+} check;
+
+/* ---- which coefficients at 0 matter ------------------------------------------------------------*/
+
+/* For each group: a slope up below, or down above, could matter. */
+typedef struct limits {
+    double up[2], down[2];
+} limits;
+
+static limits find_limits(const mcr_smo *s)
+{
+    double low[2], high[2];
+    limits of;
+    for (int t = 0; t < 2; t++) {
+        low[t] = of.down[t] = s->p->no_sum ? 0 : INFINITY;
+        high[t] = of.up[t] = s->p->no_sum ? 0 : -INFINITY;
+    }
+    for (int64_t v = 0; v < s->n; v++) {
+        int t = mcr_smo_group(s, v);
+        double up = mcr_smo_slope_up(s, v, s->g[v]), down = mcr_smo_slope_down(s, v, s->g[v]);
+        /* The lowest slope up is not above `low`, the highest slope down not below `high`. */
+        low[t] = fmin(low[t], up + s->error[v]);
+        high[t] = fmax(high[t], down - s->error[v]);
+        of.up[t] = fmax(of.up[t], down + s->error[v]);
+        of.down[t] = fmin(of.down[t], up - s->error[v]);
+    }
+    /* The bias lies between the slopes of free coefficients, or in the middle of the extremes. */
+    for (int t = 0; t < 2; t++) {
+        of.up[t] = fmax(of.up[t], low[t]);
+        of.down[t] = fmin(of.down[t], high[t]);
+    }
+    return of;
+}
+
+/* Brings the objects at 0 whose gradient matters to the front; returns how many there are. */
+static int64_t list_doubtful(const mcr_smo *s, check *c)
+{
+    int64_t count = 0, *zero = c->object + c->support;
+    limits of = find_limits(s);
+    for (int64_t i = 0; i < c->zeros; i++) {
+        int64_t v = zero[i];
+        int t = mcr_smo_group(s, v);
+        double up = mcr_smo_slope_up(s, v, s->g[v]), down = mcr_smo_slope_down(s, v, s->g[v]);
+        if (up - s->error[v] > of.up[t] && down + s->error[v] < of.down[t])
+            continue;
+        zero[i] = zero[count];
+        zero[count++] = v;
+    }
+    return count;
+}
+
+/* The error of a sum of values, from their sum with the absolute values of the coefficients. Values
+ * that float cannot hold have become 0. */
+static double of_sum(double relative, double sum, double size)
+{
+    return 1.1 * relative * sum + (double)FLT_MIN * size;
+}
+
+/* ---- computing ---------------------------------------------------------------------------------*/
+
+static mcr_status open_check(mcr_smo *s, check *c)
+{
+    size_t n = (size_t)s->n;
+    *c = (check){0};
+    c->object = mcr_alloc(s->ctx, n, sizeof *c->object);
+    c->coef = mcr_alloc_zero(s->ctx, 2 * n, sizeof *c->coef);
+    c->f = mcr_alloc(s->ctx, 2 * (n + MCR_ROW_PAD), sizeof *c->f);
+    if (!c->object || !c->f || !c->coef)
+        return MCR_NO_MEMORY;
+    c->support = mcr_smo_list_changes(s, NULL);
+    c->zeros = s->n - c->support;
+    for (int64_t i = 0; i < c->support; i++) {
+        c->object[i] = s->object_list[i];
+        c->coef[i] = s->coef[i];
+        c->coef[s->n + i] = fabs(s->coef[i]);
+        c->size += fabs(s->coef[i]) * mcr_smo_length(s, s->object_list[i]);
+    }
+    int64_t *zero = c->object + c->support;
+    for (int64_t v = 0; v < s->n; v++)
+        if (s->b[v] == 0)
+            *zero++ = v;
+    return MCR_OK;
+}
+
+static void close_check(mcr_smo *s, check *c)
+{
+    mcr_free(s->ctx, c->object);
+    mcr_free(s->ctx, c->coef);
+    mcr_free(s->ctx, c->f);
+}
+
+/* g of the coefficients that are not 0, and of `more` objects at 0, in double. */
+static mcr_status compute_support(mcr_smo *s, check *c, int64_t more)
+{
+    mcr_gram *gram = NULL;
+    int64_t count = c->support + more, *all = mcr_alloc(s->ctx, (size_t)count, sizeof *all);
+    mcr_status st = all ? mcr_gram_select_both(&gram, s->full, (mcr_rows){c->object, 0, count})
+                        : MCR_NO_MEMORY;
+    for (int64_t i = 0; i < count && !st; i++)
+        all[i] = i;
+    if (!st)
+        st = mcr_gram_sums(gram, all, true, c->coef, c->f);
+    for (int64_t i = 0; i < count && !st; i++) {
+        s->g[c->object[i]] = c->f[i];
+        s->error[c->object[i]] = 0;
+    }
+    mcr_gram_close(gram);
+    mcr_free(s->ctx, all);
+    return st;
+}
+
+/* g of the first `count` objects at 0. With float values the second output, sums with the absolute
+ * values of the coefficients, gives the errors. */
+static mcr_status compute_zeros(mcr_smo *s, check *c, int64_t count, bool precise)
+{
+    const int64_t *zero = c->object + c->support, ld = count + MCR_ROW_PAD;
+    mcr_gram *gram = NULL;
+    mcr_error r = {0, 0};
+    mcr_status st = mcr_gram_select(&gram, s->full, (mcr_rows){c->object, 0, c->support},
+                                    (mcr_rows){zero, 0, count});
+    if (!st && !precise)
+        st = mcr_gram_error(gram, false, &r);
+    int outputs = !precise && isfinite(r.relative) ? 2 : 1;
+    memset(c->f, 0, sizeof *c->f * (size_t)ld * (size_t)outputs);
+    for (int64_t i = 0; i < c->support && !st; i += BATCH)
+        st = mcr_gram_rows_pass(gram,
+                                &(mcr_gram_pass){
+                                    .x = {NULL, i, c->support - i < BATCH ? c->support - i : BATCH},
+                                    .precise = precise,
+                                    .coef = c->coef + i,
+                                    .f = c->f,
+                                    .outputs = outputs,
+                                    .coef_ld = s->n,
+                                    .f_ld = ld,
+                                });
+    for (int64_t i = 0; i < count && !st; i++) {
+        double error = r.absolute * c->size * mcr_smo_length(s, zero[i]);
+        s->g[zero[i]] = c->f[i];
+        if (outputs == 2)
+            error = fmin(error, of_sum(r.relative, c->f[ld + i], c->size));
+        s->error[zero[i]] = precise ? 0 : error;
+    }
+    mcr_gram_close(gram);
+    return st;
+}
+
+/* ---- the two cases -----------------------------------------------------------------------------*/
+
+/* All of K is there in float, and g comes from it. */
+static mcr_status check_stored(mcr_smo *s, check *c)
+{
+    mcr_error r = s->rough;
+    mcr_status st = MCR_OK;
+    if (isfinite(r.relative)) {
+        memset(c->f, 0, sizeof *c->f * (size_t)s->n);
+        st = mcr_smo_add_stored(s, c->coef + s->n, c->support, c->f);
+    }
+    for (int64_t v = 0; v < s->n && !st; v++) {
+        s->error[v] = r.absolute * c->size * mcr_smo_length(s, v);
+        if (isfinite(r.relative))
+            s->error[v] = fmin(s->error[v], of_sum(r.relative, c->f[v], c->size));
+    }
+    int64_t count = st ? 0 : isfinite(r.absolute) ? list_doubtful(s, c) : c->zeros;
+    /* Few of them cost little more where the others are symmetric. */
+    bool apart = count > c->support;
+    if (!st)
+        st = compute_support(s, c, apart ? 0 : count);
+    return st || !apart ? st : compute_zeros(s, c, count, true);
+}
+
+/* g comes from many float rows. Those at 0: in double where it matters, from the gradient as it stands
+ * or, where that would be many, after fresh sums in float, which err less. */
+static mcr_status check_running(mcr_smo *s, check *c)
+{
+    int64_t count = c->zeros;
+    mcr_status st = compute_support(s, c, 0);
+    for (int64_t i = 0; i < c->zeros && !st; i++) {
+        int64_t v = c->object[c->support + i];
+        s->error[v] += s->rough.absolute * s->moved * mcr_smo_length(s, v);
+    }
+    if (!st && isfinite(s->rough.absolute)) {
+        count = list_doubtful(s, c);
+        if (DOUBLE_COST * (double)count > (double)c->zeros) {
+            st = compute_zeros(s, c, c->zeros, false);
+            count = st ? 0 : list_doubtful(s, c);
+        }
+    }
+    return st || count == 0 ? st : compute_zeros(s, c, count, true);
+}
+
+mcr_status mcr_smo_exact_gradient(mcr_smo *s)
+{
+    if (s->precise)
+        return mcr_smo_fresh_gradient(s);
+    check c = {0};
+    mcr_status st = s->rests || s->whole ? mcr_smo_fresh_gradient(s) : MCR_OK;
+    if (!st && s->whole && s->p->k)
+        s->rough = s->p->k_error;
+    else if (!st)
+        st = mcr_smo_count_error(s, s->full);
+    if (!st)
+        st = open_check(s, &c);
+    s->result->rows += c.support;
+    if (!st)
+        st = s->whole ? check_stored(s, &c) : check_running(s, &c);
+    s->moved = 0;
+    close_check(s, &c);
+    return st;
+}
