@@ -1,8 +1,8 @@
 /* drawing.c: figures on the terminal.
  *
- * A terminal is asked what it can do: kitty's protocol by a query that only such terminals answer, sixel
- * by the list of its abilities ("primary device attributes"), which every terminal answers. What does
- * not answer within a fraction of a second gets characters.
+ * A terminal is asked what it can do: kitty's protocol by a query that only such terminals answer,
+ * sixel by the list of its abilities ("primary device attributes"), which every terminal answers.
+ * What does not answer within a fraction of a second gets characters.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -17,12 +17,13 @@
 #include <termios.h>
 #include <unistd.h>
 
+#include "learner.h"
 #include "progress.h"
 #include "text.h"
 
 enum { PATIENCE_MS = 200, ANSWER = 256 };
 
-/* ---- what the terminal can do ----------------------------------------------------------------- */
+/* ---- what the terminal can do --------------------------------------------------------------- */
 
 static int full_answer(const char *text)
 {
@@ -106,7 +107,7 @@ static mcr_theme find_theme(void)
     return light ? MCR_THEME_LIGHT : MCR_THEME_DARK;
 }
 
-/* ---- drawing ---------------------------------------------------------------------------------- */
+/* ---- drawing -------------------------------------------------------------------------------- */
 
 static void fit_window(mcr_draw *draw, const cli_drawing *how, int pixels)
 {
@@ -148,11 +149,19 @@ int cli_draw(cli *c, mcr_figure *figure, const cli_drawing *how)
     return 0;
 }
 
-int cli_draw_check(cli *c, int wanted)
+int cli_draw_check(cli *c, int wanted, const char *learner)
 {
-    return wanted && c->common.json
-               ? cli_refuse(c, "--plot draws for people, --json is for programs: take one of them "
-                               "(mercer plot --json gives a figure's data)")
+    if (!wanted)
+        return 0;
+    if (c->common.json)
+        return cli_refuse(c, "--plot draws for people, --json is for programs: take one of them "
+                             "(mercer plot --json gives a figure's data)");
+    int task = learner ? cli_learner_task(learner) : -1;
+    return task == MCR_DETECT || task == MCR_CLUSTER || task == MCR_TRANSFORM
+               ? cli_refuse(c,
+                            "--plot draws a learning curve, which %s does not have: save the "
+                            "model, and mercer plot draws it",
+                            learner)
                : 0;
 }
 

@@ -154,7 +154,7 @@ static void print_summary(const cv_job *job)
 static int run(cli *c, const void *values)
 {
     cv_job job = {.c = c, .call = values};
-    int bad = cli_draw_check(c, job.call->plot);
+    int bad = cli_draw_check(c, job.call->plot, cli_word(c, 0));
     if (!bad)
         bad = open_job(&job);
     const mcr_search *search = job.selection.searches ? &job.selection.search : NULL;

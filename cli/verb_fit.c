@@ -210,7 +210,7 @@ static int run(cli *c, const void *values)
     job.keep = (cli_keeping){.path = path, .require = job.call->require};
     int bad = cli_keep_check(c, &job.keep);
     if (!bad)
-        bad = cli_draw_check(c, job.call->plot);
+        bad = cli_draw_check(c, job.call->plot, cli_word(c, 0));
     if (!bad)
         bad = open_job(&job);
     if (!bad)

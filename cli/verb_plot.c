@@ -28,7 +28,7 @@ typedef struct plot_job {
     mcr_figure *figure;
 } plot_job;
 
-/* ---- input ------------------------------------------------------------------------------------ */
+/* ---- input ---------------------------------------------------------------------------------- */
 
 static int is_model(const char *path)
 {
@@ -83,7 +83,7 @@ static int check_call(plot_job *job)
     return bad;
 }
 
-/* ---- output ----------------------------------------------------------------------------------- */
+/* ---- output --------------------------------------------------------------------------------- */
 
 static int save(plot_job *job, const mcr_draw *draw)
 {
@@ -193,7 +193,7 @@ static const cli_option options[] = {
      .type = CLI_TEXT,
      .offset = AT(animate),
      .argument = "NAME=RANGE",
-     .help = "train for each value, e.g. gamma=0.01:100:log30; .svg moves, .html has a slider"},
+     .help = "a picture for each value, e.g. gamma=0.01:100:log30; html: a slider"},
     {.name = "title",
      .type = CLI_TEXT,
      .offset = AT(title),

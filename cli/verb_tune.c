@@ -281,7 +281,7 @@ static int run(cli *c, const void *values)
     cli_keeping keep = {.path = job.call->output, .require = job.call->require};
     int bad = cli_keep_check(c, &keep);
     if (!bad)
-        bad = cli_draw_check(c, job.call->plot);
+        bad = cli_draw_check(c, job.call->plot, NULL);
     if (!bad)
         bad = open_job(&job);
     if (!bad) {

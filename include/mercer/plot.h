@@ -1,9 +1,10 @@
 /* plot.h: pictures of data, kernels and models.
  *
- * A figure is plain data: panels with axes, marks (points, lines, bands, bars, cells, texts), a legend
- * and the numbers that belong to it (an area under a curve, a share of variance). It is computed once
- * and drawn as often as wanted: as SVG, PNG, PDF, HTML, in a terminal, or as JSON for programs that draw
- * themselves. PNG, PDF and the graphics of terminals need cairo, which is loaded when it is first used.
+ * A figure is plain data: panels with axes, marks (points, lines, bands, bars, cells, texts), a
+ * legend and the numbers that belong to it (an area under a curve, a share of variance). It is
+ * computed once and drawn as often as wanted: as SVG, PNG, PDF, HTML, in a terminal, or as JSON for
+ * programs that draw themselves. PNG, PDF and the graphics of terminals need cairo, which is loaded
+ * when it is first used.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -39,19 +40,20 @@ typedef struct mcr_plot {
     const char *x, *y;
     const char *title;  /* NULL: made from the model and the data */
     const char *metric; /* path, learning: NULL: accuracy or mse */
-    /* path: an option of the learner, or a parameter of the kernel, and its range: "C=0.1:100:log7".
-     * NULL: C, lambda, nu or neighbors. */
+    /* path: an option of the learner, or a parameter of the kernel, and its range:
+     * "C=0.1:100:log7". NULL: C, lambda, nu or neighbors. */
     const char *along;
-    /* A model that was not trained yet, for learning and path: without a model, options and kernel. */
+    /* A model that was not trained yet, for learning and path: without a model, options and
+     * kernel. */
     const mcr_options *options;
 } mcr_plot;
 
-/* Computes a figure. MCR_BAD_CALL says what is possible where there is no picture of that kind. Large
- * sets: more than 20,000 points become a density; kernel matrices are those of at most 800 objects,
- * chosen evenly, and the figure says so. */
+/* Computes a figure. MCR_BAD_CALL says what is possible where there is no picture of that kind.
+ * Large sets: more than 20,000 points become a density; kernel matrices are those of at most 800
+ * objects, chosen evenly, and the figure says so. */
 MCR_API mcr_status mcr_figure_open(mcr_figure **out, mcr *ctx, const mcr_plot *plot);
-/* The same for several values of one parameter, "gamma=0.01:100:log30": the model's learner is trained
- * on the data again for each. The frames share their axes. Needs a model and data. */
+/* The same for several values of one parameter, "gamma=0.01:100:log30": the model's learner is
+ * trained on the data again for each. The frames share their axes. Needs a model and data. */
 MCR_API mcr_status mcr_figure_animate(mcr_figure **out, mcr *ctx, const mcr_plot *plot,
                                       const char *range);
 /* The scores of a search, before or after its model was saved. */

@@ -72,8 +72,6 @@ mcr_status mcr_figure_animate(mcr_figure **out, mcr *ctx, const mcr_plot *plot, 
     if (!how.model || !how.data)
         return mcr_fail(ctx, MCR_BAD_CALL,
                         "an animation trains again and again: it needs a model and its data");
-    if (!how.along)
-        how.along = range;
     mcr_plotting p = {.ctx = ctx,
                       .how = &how,
                       .model = how.model,
@@ -89,8 +87,10 @@ mcr_status mcr_figure_animate(mcr_figure **out, mcr *ctx, const mcr_plot *plot, 
     if (!s && !(p.f->moves = mcr_blocks_text(&p.f->pool, name)))
         s = MCR_NO_MEMORY;
     if (!s) {
-        p.f->subtitle = mcr_blocks_format(&p.f->pool, "%.60s, %.200s", p.report->learner,
-                                          p.report->kernel);
+        p.f->subtitle = mcr_blocks_format(
+            &p.f->pool, "%.60s; %.60s from %s to %s, %lld values", p.report->learner, name,
+            mcr_plot_number(&p, values.values[0], 3),
+            mcr_plot_number(&p, values.values[values.count - 1], 3), (long long)values.count);
         p.f->title = mcr_blocks_text(&p.f->pool, how.title);
     }
     for (int64_t i = 0; i < values.count && !s; i++) {

@@ -1,7 +1,7 @@
 /* cairo.c: figures as PNG and PDF, by cairo.
  *
- * The library is loaded when the first such picture is drawn, and is never linked: its few functions
- * are declared here as its manual has them. It stays loaded.
+ * The library is loaded when the first such picture is drawn, and is never linked: its few
+ * functions are declared here as its manual has them. It stays loaded.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -146,7 +146,7 @@ typedef struct painter {
     void *cr;
 } painter;
 
-/* ---- the table ------------------------------------------------------------------------------- */
+/* ---- the table ------------------------------------------------------------------------------ */
 
 static void set_ink(painter *p, mcr_ink ink, double alpha)
 {
@@ -323,7 +323,7 @@ static const mcr_canvas_type cairo_type = {
     .unclip = put_unclip,
 };
 
-/* ---- documents ------------------------------------------------------------------------------- */
+/* ---- documents ------------------------------------------------------------------------------ */
 
 static int add_bytes(void *closure, const unsigned char *bytes, unsigned count)
 {

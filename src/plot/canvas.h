@@ -1,8 +1,8 @@
 /* canvas.h (internal): what a back end can draw, in pixels from the upper left corner; and how a
  * figure becomes that.
  *
- * Figures are laid out once (layout.c), drawn by draw.c, and what is drawn goes through this table to
- * SVG (svg.c) or to cairo (cairo.c). Faults are kept in the canvas and looked at in the end.
+ * Figures are laid out once (layout.c), drawn by draw.c, and what is drawn goes through this table
+ * to SVG (svg.c) or to cairo (cairo.c). Faults are kept in the canvas and looked at in the end.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -58,8 +58,8 @@ struct mcr_canvas {
     mcr_status status;
 };
 
-/* Half the outline of a shape of size 1 around (0, 0): fills px and py (8 each), returns how many points;
- * 0: it is round. A cross is two strokes. */
+/* The outline of a shape of size 1 around (0, 0): fills px and py (8 each), returns how
+ * many points; 0: it is round. A cross is two strokes. */
 int mcr_shape_outline(mcr_shape shape, double *px, double *py);
 
 /* ---- layout --------------------------------------------------------------------------------- */
@@ -94,15 +94,15 @@ typedef struct mcr_layout_of {
 mcr_status mcr_layout_open(mcr_layout_of *out, const mcr_figure *f, const mcr_draw *draw);
 void mcr_layout_close(mcr_layout_of *l);
 
-/* Titles, legend, axes; then the marks of one frame; then what is in front of all frames. fixed: which
- * marks are drawn, those that are the same in all frames or the others. */
+/* Titles, legend, axes; then the marks of one frame; then what is in front of all frames. fixed:
+ * which marks are drawn, those that are the same in all frames or the others. */
 void mcr_draw_back(mcr_canvas *c, const mcr_figure *f, const mcr_layout_of *l);
 void mcr_draw_marks(mcr_canvas *c, const mcr_figure *f, const mcr_layout_of *l, int64_t frame,
                     bool fixed);
 /* All of a figure's first frame. */
 void mcr_draw_figure(mcr_canvas *c, const mcr_figure *f, const mcr_layout_of *l);
 
-/* ---- pictures within text -------------------------------------------------------------------- */
+/* ---- pictures within text ------------------------------------------------------------------- */
 
 /* A PNG of at most 256 colours, appended; and bytes as base64. */
 mcr_status mcr_png_write(mcr_text *to, mcr *ctx, const mcr_image *image);
@@ -118,7 +118,7 @@ void mcr_fixed_write(mcr_text *to, double value, int decimals);
  * follow one another in time. */
 mcr_status mcr_svg_write(mcr_figure *f, const mcr_draw *draw, bool moving, const char *id);
 
-/* ---- pixels ----------------------------------------------------------------------------------- */
+/* ---- pixels --------------------------------------------------------------------------------- */
 
 /* A picture of opaque pixels 0xRRGGBB, rows `stride` apart, as the graphics of a terminal. */
 mcr_status mcr_sixel_write(mcr_text *to, mcr *ctx, const uint32_t *rgb, int64_t cols, int64_t rows,

@@ -1,8 +1,8 @@
 /* contour.c: the lines where a function on the plane crosses a level, or a label changes.
  *
- * Marching squares on a grid, with the places on its edges found by bisection of the function itself,
- * for all edges at once: so each vertex of the line is a place where the level is crossed, whatever the
- * function does between the nodes.
+ * Marching squares on a grid, with the places on its edges found by bisection of the function
+ * itself, for all edges at once: so each vertex of the line is a place where the level is crossed,
+ * whatever the function does between the nodes.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -50,7 +50,7 @@ mcr_status mcr_grid_fill(mcr_plotting *p, mcr_grid *g)
     return g->eval(g->arg, n, x, y, g->f);
 }
 
-/* ---- where edges are crossed ------------------------------------------------------------------- */
+/* ---- where edges are crossed ---------------------------------------------------------------- */
 
 typedef struct edge {
     double ax, ay, bx, by, a; /* ends, and the side of the first */
@@ -111,7 +111,7 @@ static mcr_status bisect(mcr_plotting *p, contour *c, edge *e)
     return s;
 }
 
-/* ---- joining ----------------------------------------------------------------------------------- */
+/* ---- joining -------------------------------------------------------------------------------- */
 
 static void join(contour *c, int64_t a, int64_t b)
 {
@@ -157,7 +157,7 @@ static void join_cell(contour *c, int64_t node)
     }
 }
 
-/* ---- lines ------------------------------------------------------------------------------------- */
+/* ---- lines ---------------------------------------------------------------------------------- */
 
 typedef struct line {
     int64_t count;

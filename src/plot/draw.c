@@ -38,7 +38,7 @@ int mcr_shape_outline(mcr_shape shape, double *px, double *py)
     return count;
 }
 
-/* ---- where values lie ------------------------------------------------------------------------ */
+/* ---- where values lie ----------------------------------------------------------------------- */
 
 /* Far outside is as good as further outside, and NAN stays NAN. */
 static double near(double share)
@@ -71,7 +71,7 @@ static double alpha_of(const mcr_mark *m)
     return m->alpha > 0 ? m->alpha : 1;
 }
 
-/* ---- marks ----------------------------------------------------------------------------------- */
+/* ---- marks ---------------------------------------------------------------------------------- */
 
 static double point_size(const drawing *d, const mcr_mark *m)
 {
@@ -173,7 +173,7 @@ static void draw_bars(drawing *d, const mcr_mark *m)
     }
 }
 
-/* ---- cells ----------------------------------------------------------------------------------- */
+/* ---- cells ---------------------------------------------------------------------------------- */
 
 /* The value with few enough different ones for a palette. */
 static double level_of(const mcr_mark *m, double v)
@@ -268,7 +268,7 @@ static void draw_mark(drawing *d, const mcr_mark *m)
     mcr_blocks_free(&d->scratch);
 }
 
-/* ---- axes ------------------------------------------------------------------------------------ */
+/* ---- axes ----------------------------------------------------------------------------------- */
 
 static void rule(mcr_canvas *c, double x0, double y0, double x1, double y1, mcr_ink ink,
                  double width)
@@ -373,7 +373,7 @@ static void draw_bar(const drawing *d)
     d->c->type->text(d->c, b->x + b->w + fs * 3.9, b->y + b->h / 2, d->p->bar, &label);
 }
 
-/* ---- titles and legend ----------------------------------------------------------------------- */
+/* ---- titles and legend ---------------------------------------------------------------------- */
 
 static void draw_key(mcr_canvas *c, const mcr_layout_of *l, const mcr_mark *m, double x, double y)
 {

@@ -13,7 +13,7 @@
 
 void *mcr_blocks_take(mcr_blocks *b, int64_t count, size_t size)
 {
-    mcr_status s = mcr_reserve(b->ctx, &b->block, &b->room, b->count + 1, sizeof *b->block);
+    mcr_status s = mcr_reserve(b->ctx, &b->block, &b->capacity, b->count + 1, sizeof *b->block);
     void *block = s ? NULL : mcr_alloc_zero(b->ctx, (size_t)count, size);
     if (block)
         b->block[b->count++] = block;
@@ -55,12 +55,12 @@ void mcr_blocks_free(mcr_blocks *b)
     *b = (mcr_blocks){.ctx = b->ctx};
 }
 
-/* Room for one more in an array of the pool: the array moves, the old one stays until the end. */
-static bool grow(mcr_blocks *pool, void *array, int64_t *room, int64_t count, size_t size)
+/* Makes an array of the pool hold one more: it moves, and the old one stays until the end. */
+static bool grow(mcr_blocks *pool, void *array, int64_t *capacity, int64_t count, size_t size)
 {
-    if (count < *room)
+    if (count < *capacity)
         return true;
-    int64_t wanted = *room ? 2 * *room : 8;
+    int64_t wanted = *capacity ? 2 * *capacity : 8;
     void *bigger = mcr_blocks_take(pool, wanted, size), *old;
     if (!bigger)
         return false;
@@ -68,7 +68,7 @@ static bool grow(mcr_blocks *pool, void *array, int64_t *room, int64_t count, si
     if (count)
         memcpy(bigger, old, (size_t)count * size);
     memcpy(array, &bigger, sizeof bigger);
-    *room = wanted;
+    *capacity = wanted;
     return true;
 }
 
@@ -102,7 +102,7 @@ void mcr_figure_close(mcr_figure *f)
 
 mcr_frame *mcr_figure_frame(mcr_figure *f, const char *label)
 {
-    if (!grow(&f->pool, &f->frame, &f->frame_room, f->frames, sizeof *f->frame))
+    if (!grow(&f->pool, &f->frame, &f->frame_capacity, f->frames, sizeof *f->frame))
         return NULL;
     mcr_frame *frame = &f->frame[f->frames++];
     frame->label = mcr_blocks_text(&f->pool, label);
@@ -113,7 +113,7 @@ mcr_panel *mcr_frame_panel(mcr_figure *f, int row, int col)
 {
     mcr_frame *frame = f->frames ? &f->frame[f->frames - 1] : mcr_figure_frame(f, NULL);
     if (!frame ||
-        !grow(&f->pool, &frame->panel, &frame->panel_room, frame->panels, sizeof *frame->panel))
+        !grow(&f->pool, &frame->panel, &frame->panel_capacity, frame->panels, sizeof *frame->panel))
         return NULL;
     mcr_panel *p = &frame->panel[frame->panels++];
     p->row = row;
@@ -125,7 +125,7 @@ mcr_panel *mcr_frame_panel(mcr_figure *f, int row, int col)
 
 mcr_mark *mcr_panel_mark(mcr_figure *f, mcr_panel *p, mcr_mark_type type, const char *name)
 {
-    if (!grow(&f->pool, &p->mark, &p->room, p->count, sizeof *p->mark))
+    if (!grow(&f->pool, &p->mark, &p->capacity, p->count, sizeof *p->mark))
         return NULL;
     mcr_mark *m = &p->mark[p->count];
     m->type = type;
@@ -152,8 +152,8 @@ mcr_mark *mcr_panel_xy(mcr_figure *f, mcr_panel *p, mcr_mark_type type, const ch
 mcr_status mcr_figure_set_number(mcr_figure *f, const char *name, double value)
 {
     mcr_frame *frame = f->frames ? &f->frame[f->frames - 1] : mcr_figure_frame(f, NULL);
-    if (!frame ||
-        !grow(&f->pool, &frame->number, &frame->number_room, frame->numbers, sizeof *frame->number))
+    if (!frame || !grow(&f->pool, &frame->number, &frame->number_capacity, frame->numbers,
+                        sizeof *frame->number))
         return MCR_NO_MEMORY;
     char *copy = mcr_blocks_text(&f->pool, name);
     if (!copy)
@@ -180,7 +180,7 @@ double mcr_figure_number(const mcr_figure *figure, const char *name)
     return NAN;
 }
 
-/* ---- limits of axes -------------------------------------------------------------------------- */
+/* ---- limits of axes ------------------------------------------------------------------------- */
 
 typedef struct limits {
     double low, high;

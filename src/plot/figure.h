@@ -1,7 +1,7 @@
 /* figure.h (internal): a figure as data, before anything is drawn.
  *
- * All arrays and texts of a figure come from its pool and live as long as it does, so that a function
- * that fails half-way leaves nothing to clean up.
+ * All arrays and texts of a figure come from its pool and live as long as it does, so that a
+ * function that fails half-way leaves nothing to clean up.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -21,7 +21,7 @@
 typedef struct mcr_blocks {
     mcr *ctx;
     void **block;
-    int64_t count, room;
+    int64_t count, capacity;
     bool failed; /* one could not be had: what was made is not complete */
 } mcr_blocks;
 
@@ -35,7 +35,8 @@ void mcr_blocks_free(mcr_blocks *b);
 
 enum { MCR_PALETTE = 8 };
 
-/* A colour by its role, so that themes can differ: 0 .. are classes, in the order of the palette. */
+/* A colour by its role, so that themes can differ: 0 .. are classes, in the order of the
+ * palette. */
 typedef enum mcr_ink {
     MCR_INK_NONE = -1,
     MCR_INK_CLASS = 0, /* and the following: the number of the class modulo MCR_PALETTE */
@@ -67,7 +68,7 @@ typedef enum mcr_mark_type {
     MCR_MARK_POINTS, /* x, y; value: colours by ramp */
     MCR_MARK_LINE,   /* x, y; NAN breaks it */
     MCR_MARK_BAND,   /* between low and high over x */
-    MCR_MARK_BARS, /* from low (NULL: 0) to y, at x, `width` wide in units of x; sideways: along y */
+    MCR_MARK_BARS,   /* from low (NULL: 0) to y, at x, `width` wide; sideways: to the right */
     MCR_MARK_CELLS,  /* rows x cols of value over x0 .. x1, y0 .. y1, the first row at y0 */
     MCR_MARK_TEXT,   /* text[i] at x, y */
     MCR_MARK_LETTERS /* text[i] fills x - 0.5 .. x + 0.5, low .. high */
@@ -126,7 +127,7 @@ typedef struct mcr_panel {
     bool equal; /* one unit is as long on both axes */
     bool no_grid;
     const char *bar; /* label of a colour bar for the first mark with a ramp; NULL: none */
-    int64_t count, room;
+    int64_t count, capacity;
     mcr_mark *mark;
 } mcr_panel;
 
@@ -138,9 +139,9 @@ typedef struct mcr_number {
 /* One picture; an animation has several. */
 typedef struct mcr_frame {
     const char *label; /* "gamma = 0.1"; NULL: the only one */
-    int64_t panels, panel_room;
+    int64_t panels, panel_capacity;
     mcr_panel *panel;
-    int64_t numbers, number_room;
+    int64_t numbers, number_capacity;
     mcr_number *number;
 } mcr_frame;
 
@@ -151,15 +152,15 @@ struct mcr_figure {
     int rows, cols;    /* of the grid of panels */
     double aspect;     /* height / width that it wants; 0: the default */
     const char *moves; /* the parameter of an animation */
-    int64_t frames, frame_room;
+    int64_t frames, frame_capacity;
     mcr_frame *frame;
     mcr_text drawn;     /* the bytes of the last drawing */
     int64_t pixel_rows; /* of a drawing in pixels */
 };
 
 mcr_status mcr_figure_new(mcr_figure **out, mcr *ctx, const char *kind);
-/* A new frame, panel, mark: zero, and owned by the figure; NULL: no memory. A later one may move those
- * before it: fill in one before making the next. */
+/* A new frame, panel, mark: zero, and owned by the figure; NULL: no memory. A later one may move
+ * those before it: fill in one before making the next. */
 mcr_frame *mcr_figure_frame(mcr_figure *f, const char *label);
 mcr_panel *mcr_frame_panel(mcr_figure *f, int row, int col);
 mcr_mark *mcr_panel_mark(mcr_figure *f, mcr_panel *p, mcr_mark_type type, const char *name);

@@ -1,5 +1,5 @@
-/* html.c: a figure as a page of its own: the drawing, a reading of coordinates under the pointer, and for
- * an animation a slider. Nothing is loaded from elsewhere.
+/* html.c: a figure as a page of its own: the drawing, a reading of coordinates under the pointer,
+ * and for an animation a slider. Nothing is loaded from elsewhere.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -67,7 +67,7 @@ static void put_axis(mcr_json_writer *w, const char *key, const mcr_axis *a)
             mcr_json_write_text(w, a->names[i]);
         mcr_json_write_end_array(w);
     } else {
-        mcr_json_write_null(w);
+        mcr_json_write_text(w, NULL);
     }
     mcr_json_write_end_object(w);
 }

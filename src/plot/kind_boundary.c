@@ -1,9 +1,10 @@
-/* kind_boundary.c: decision regions: of two columns, or in the plane of two kernel principal components.
+/* kind_boundary.c: decision regions: of two columns, or in the plane of two kernel principal
+ * components.
  *
- * Over columns the model is asked on a grid. In feature space a decision is linear, f = <w, phi> + b, so
- * in the plane through the mean along two principal components u1, u2 it is a straight line:
- * f(s, t) = f(mean) + s <w, u1> + t <w, u2>, and with u = sum of a_i phi(x_i) the products are sums of
- * a_i f(x_i).
+ * Over columns the model is asked on a grid. In feature space a decision is linear, f = <w, phi> +
+ * b, so in the plane through the mean along two principal components u1, u2 it is a straight line:
+ * f(s, t) = f(mean) + s <w, u1> + t <w, u2>, and with u = sum of a_i phi(x_i) the products are sums
+ * of a_i f(x_i).
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -26,7 +27,7 @@ typedef struct region {
     double *label;    /* of the last evaluation, if wanted */
 } region;
 
-/* ---- asking the model -------------------------------------------------------------------------- */
+/* ---- asking the model ----------------------------------------------------------------------- */
 
 static double sureness(const double *proba, int64_t classes, double f, bool scored)
 {
@@ -99,13 +100,13 @@ static mcr_status ask(void *arg, int64_t count, const double *x, const double *y
     for (int64_t first = 0; first < count && !s; first += at_once) {
         int64_t some = count - first < at_once ? count - first : at_once;
         s = ask_plane(&part, some, x + first, y + first, f + first);
-        part.label += part.label ? some : 0;
-        part.strength += part.strength ? some : 0;
+        part.label = part.label ? part.label + some : NULL;
+        part.strength = part.strength ? part.strength + some : NULL;
     }
     return s;
 }
 
-/* ---- what is drawn ----------------------------------------------------------------------------- */
+/* ---- what is drawn -------------------------------------------------------------------------- */
 
 static mcr_status add_shading(region *r, mcr_panel *panel, const mcr_grid *g)
 {
@@ -159,6 +160,14 @@ static bool has_margin(const mcr_plotting *p)
 {
     const char *l = p->report->learner;
     return strcmp(l, "svm") == 0 || strcmp(l, "l1-svm") == 0 || strcmp(l, "pegasos") == 0;
+}
+
+/* Learners whose objects with coefficients are called support vectors. */
+static bool has_support(const mcr_plotting *p)
+{
+    const char *l = p->report->learner;
+    return has_margin(p) || strcmp(l, "nu-svm") == 0 || strcmp(l, "one-class") == 0 ||
+           strcmp(l, "perceptron") == 0;
 }
 
 static mcr_status add_lines(region *r, mcr_panel *panel, const mcr_grid *g)
@@ -249,8 +258,9 @@ static mcr_status add_rings(region *r, mcr_panel *panel)
 {
     mcr_plotting *p = r->p;
     int64_t n = r->plane.supports;
-    if (!n || n > MCR_PLOT_POINTS || n == p->report->n)
-        return MCR_OK; /* where all objects are, a ring says nothing */
+    /* Learners without margins keep all objects, and a ring would say nothing. */
+    if (!n || n > MCR_PLOT_POINTS || (n == p->report->n && !has_support(p)))
+        return MCR_OK;
     mcr_mark *m = mcr_panel_xy(p->f, panel, MCR_MARK_POINTS, "support vectors", n);
     if (!m)
         return MCR_NO_MEMORY;
@@ -302,7 +312,7 @@ static mcr_status draw_region(region *r, mcr_panel *panel)
     return s;
 }
 
-/* ---- two columns ------------------------------------------------------------------------------- */
+/* ---- two columns ---------------------------------------------------------------------------- */
 
 static mcr_status over_columns(region *r)
 {
@@ -328,7 +338,7 @@ static mcr_status over_columns(region *r)
     return s;
 }
 
-/* ---- kernel principal components --------------------------------------------------------------- */
+/* ---- kernel principal components ------------------------------------------------------------ */
 
 /* Two components of some of the objects, as the model's kernel sees them. */
 static mcr_status fit_components(region *r, const mcr_data *seen, mcr_model **pca)
@@ -488,7 +498,7 @@ static mcr_status draw(mcr_plotting *p)
     return s;
 }
 
-/* ---- kinds ------------------------------------------------------------------------------------- */
+/* ---- kinds ---------------------------------------------------------------------------------- */
 
 static mcr_status make_boundary(mcr_plotting *p)
 {

@@ -30,7 +30,7 @@ static int higher_first(const void *a, const void *b)
     return (x < y) - (x > y);
 }
 
-/* ---- asking ------------------------------------------------------------------------------------ */
+/* ---- asking --------------------------------------------------------------------------------- */
 
 static mcr_status check_scores(const mcr_plotting *p, const answers *a, const char *kind)
 {
@@ -110,7 +110,7 @@ static ranked *rank(mcr_plotting *p, const answers *a, int64_t k, double *positi
     return r;
 }
 
-/* ---- curves ------------------------------------------------------------------------------------ */
+/* ---- curves --------------------------------------------------------------------------------- */
 
 typedef struct curve {
     int64_t count;
@@ -273,7 +273,7 @@ const mcr_plot_type mcr_plot_pr = {
     make_pr,
 };
 
-/* ---- calibration ------------------------------------------------------------------------------- */
+/* ---- calibration ---------------------------------------------------------------------------- */
 
 typedef struct bins {
     double count[BINS], said[BINS], is[BINS];
@@ -401,7 +401,7 @@ const mcr_plot_type mcr_plot_calibration = {
     make_calibration,
 };
 
-/* ---- confusion --------------------------------------------------------------------------------- */
+/* ---- confusion ------------------------------------------------------------------------------ */
 
 /* The counts as texts, in an ink that reads on the colour of their cell. */
 static mcr_status add_numbers(mcr_plotting *p, mcr_panel *panel, const double *count,
@@ -431,7 +431,8 @@ static mcr_status add_numbers(mcr_plotting *p, mcr_panel *panel, const double *c
     return MCR_OK;
 }
 
-/* True classes downwards, predicted ones to the right; the colour is the share of the true class. */
+/* True classes downwards, predicted ones to the right; the colour is the share of the true
+ * class. */
 static mcr_status draw_confusion(mcr_plotting *p, const answers *a)
 {
     int64_t k = a->classes;

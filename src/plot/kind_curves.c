@@ -124,7 +124,7 @@ static double training_error(const mcr_model *m, bool share)
     return share ? 1 - r->accuracy : r->mse;
 }
 
-/* ---- along a parameter ------------------------------------------------------------------------- */
+/* ---- along a parameter ---------------------------------------------------------------------- */
 
 static mcr_status try_value(mcr_plotting *p, errors *e, const mcr_data *data,
                             const mcr_splits *splits, const char *name, double value, int64_t k)
@@ -214,7 +214,7 @@ const mcr_plot_type mcr_plot_path = {
     make_path,
 };
 
-/* ---- against the number of objects --------------------------------------------------------------- */
+/* ---- against the number of objects ---------------------------------------------------------- */
 
 typedef struct course {
     mcr_plotting *p;

@@ -73,7 +73,7 @@ static mcr_status draw(table *t)
     return s;
 }
 
-/* ---- columns ----------------------------------------------------------------------------------- */
+/* ---- columns -------------------------------------------------------------------------------- */
 
 static mcr_status add_column(table *t, const mcr_plane *plane, int64_t column)
 {
@@ -132,7 +132,7 @@ static mcr_status from_vectors(mcr_plotting *p)
                                  (long long)t.by.n, shown, (long long)cols);
 }
 
-/* ---- strings and graphs ------------------------------------------------------------------------ */
+/* ---- strings and graphs --------------------------------------------------------------------- */
 
 static mcr_status from_sizes(mcr_plotting *p)
 {

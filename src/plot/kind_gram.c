@@ -64,7 +64,7 @@ static mcr_status say_objects(mcr_plotting *p, const matrix *m, const char *more
                : mcr_plot_subtitle(p, "%.200s; %lld objects%s", kernel, (long long)m->n, more);
 }
 
-/* ---- order ------------------------------------------------------------------------------------- */
+/* ---- order ---------------------------------------------------------------------------------- */
 
 typedef struct placed {
     int32_t group;
@@ -129,7 +129,7 @@ static mcr_status sort_objects(mcr_plotting *p, const matrix *m, const mcr_scatt
     return MCR_OK;
 }
 
-/* ---- heat map ---------------------------------------------------------------------------------- */
+/* ---- heat map ------------------------------------------------------------------------------- */
 
 /* A strip of the groups' colours along one side; down: the left one. */
 static mcr_status add_strip(mcr_plotting *p, mcr_panel *panel, const placed *list, int64_t n,
@@ -246,7 +246,7 @@ const mcr_plot_type mcr_plot_gram = {
     make_gram,
 };
 
-/* ---- eigenvalues ------------------------------------------------------------------------------- */
+/* ---- eigenvalues ---------------------------------------------------------------------------- */
 
 static mcr_status add_eigenvalues(mcr_plotting *p, const double *value, int64_t rank)
 {

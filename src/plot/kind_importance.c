@@ -1,7 +1,7 @@
 /* kind_importance.c: which columns or features a model uses.
  *
- * With data: how much worse the predictions get when a column is shuffled (Breiman, 2001). Without: the
- * weights of the model's explicit features, where its kernel has them.
+ * With data: how much worse the predictions get when a column is shuffled (Breiman, 2001). Without:
+ * the weights of the model's explicit features, where its kernel has them.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -67,7 +67,7 @@ static mcr_status draw(mcr_plotting *p, item *list, int64_t count, const char *l
     return MCR_OK;
 }
 
-/* ---- shuffled columns -------------------------------------------------------------------------- */
+/* ---- shuffled columns ----------------------------------------------------------------------- */
 
 typedef struct shuffling {
     mcr_plotting *p;
@@ -177,7 +177,7 @@ static mcr_status by_shuffling(mcr_plotting *p)
     return status;
 }
 
-/* ---- weights ----------------------------------------------------------------------------------- */
+/* ---- weights -------------------------------------------------------------------------------- */
 
 static mcr_status by_weights(mcr_plotting *p)
 {

@@ -1,9 +1,9 @@
 /* kind_logo.c: sequence logos (Schneider and Stephens, 1990).
  *
- * Of a model: what it looks for. All windows of its support vectors are scored by the model itself, so
- * every kernel on strings will do; the best are laid over one another, each shifted to where it agrees
- * most with those before it. Of data: strings of equal length, position by position, for each class.
- * A stack is as high as its information in bits, a letter as its share of that.
+ * Of a model: what it looks for. All windows of its support vectors are scored by the model itself,
+ * so every kernel on strings will do; the best are laid over one another, each shifted to where it
+ * agrees most with those before it. Of data: strings of equal length, position by position, for
+ * each class. A stack is as high as its information in bits, a letter as its share of that.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -46,7 +46,7 @@ static void add_string(profile *f, const char *s, int64_t length, int64_t shift,
     }
 }
 
-/* ---- drawing ----------------------------------------------------------------------------------- */
+/* ---- drawing -------------------------------------------------------------------------------- */
 
 static mcr_ink letter_ink(unsigned char c)
 {
@@ -149,7 +149,7 @@ static mcr_status draw(mcr_plotting *p, const profile *f, int row, const char *t
     return s;
 }
 
-/* ---- strings of a data set --------------------------------------------------------------------- */
+/* ---- strings of a data set ------------------------------------------------------------------ */
 
 static int64_t string_field(const mcr_data *data)
 {
@@ -196,7 +196,7 @@ static mcr_status from_data(mcr_plotting *p)
                                  (long long)length);
 }
 
-/* ---- what a model looks for -------------------------------------------------------------------- */
+/* ---- what a model looks for ----------------------------------------------------------------- */
 
 typedef struct window {
     const char *at;

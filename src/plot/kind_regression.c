@@ -13,7 +13,7 @@ enum { CURVE = 241, COLS = 100, ROWS = 76, DRAWS = 6, LEVELS = 9 };
 /* Half widths of intervals of a normal variable, in standard deviations. */
 static const double half95 = 1.959963984540054, half50 = 0.6744897501960817;
 
-/* ---- over one column --------------------------------------------------------------------------- */
+/* ---- over one column ------------------------------------------------------------------------ */
 
 static mcr_status add_data(mcr_plotting *p, mcr_panel *panel, const mcr_plane *plane)
 {
@@ -25,7 +25,8 @@ static mcr_status add_data(mcr_plotting *p, mcr_panel *panel, const mcr_plane *p
                      .y = y,
                      .name = "data",
                      .legend = true,
-                     .fixed = p->how->along != NULL};
+                     .bare = true,
+                     .fixed = p->f->moves != NULL};
     return mcr_plot_scatter(p, panel, &s);
 }
 
@@ -122,7 +123,7 @@ static mcr_status draw_curve(mcr_plotting *p, mcr_plane *plane, bool band)
     return s;
 }
 
-/* ---- over two columns -------------------------------------------------------------------------- */
+/* ---- over two columns ----------------------------------------------------------------------- */
 
 typedef struct asking {
     mcr_plotting *p;
@@ -173,7 +174,8 @@ static mcr_status add_objects(mcr_plotting *p, mcr_panel *panel, const mcr_plane
     const double *y = p->data ? mcr_data_targets(p->data) : NULL;
     if (!y || mcr_data_target_kind(p->data) != MCR_REAL_TARGETS)
         return MCR_OK;
-    /* Where other columns matter, too, the target of a point is not to be compared with the surface. */
+    /* Where other columns matter, too, the target of a point is not to be compared with the
+     * surface. */
     bool compared = plane->cols == 2 && plane->n <= MCR_PLOT_POINTS;
     mcr_scatter s = {.n = plane->n,
                      .x = plane->at[0],
@@ -286,7 +288,7 @@ const mcr_plot_type mcr_plot_band = {
     make_band,
 };
 
-/* ---- residuals --------------------------------------------------------------------------------- */
+/* ---- residuals ------------------------------------------------------------------------------ */
 
 static mcr_status add_residuals(mcr_plotting *p, const double *said, const double *is, int64_t n)
 {

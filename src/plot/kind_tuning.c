@@ -1,7 +1,8 @@
 /* kind_tuning.c: the scores of a search over its parameters.
  *
  * The points of a search are texts: a kernel and options. Numbers behind a '=' are parameters; two
- * points that differ in nothing else belong to the same family. The family of the best point is drawn.
+ * points that differ in nothing else belong to the same family. The family of the best point is
+ * drawn.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -68,7 +69,7 @@ static bool analyse(mcr_plotting *p, tried *t)
     return true;
 }
 
-/* ---- which parameters vary --------------------------------------------------------------------- */
+/* ---- which parameters vary ------------------------------------------------------------------ */
 
 typedef struct varying {
     int param; /* its place in the point */
@@ -143,7 +144,7 @@ static const char *param_name(mcr_plotting *p, const search *s, const varying *v
     return mcr_blocks_text(&p->f->pool, s->point[s->best].name[v->param]);
 }
 
-/* ---- one parameter ----------------------------------------------------------------------------- */
+/* ---- one parameter -------------------------------------------------------------------------- */
 
 /* Two rings, in the colours of ink and paper: one of them shows on any background. */
 static mcr_status add_chosen(mcr_plotting *p, mcr_panel *panel, double x, double y)
@@ -204,7 +205,7 @@ static mcr_status draw_line(mcr_plotting *p, const search *s, const varying *v)
     return add_chosen(p, panel, best->value[v->param], best->score);
 }
 
-/* ---- two parameters ---------------------------------------------------------------------------- */
+/* ---- two parameters ------------------------------------------------------------------------- */
 
 /* Borders half-way between values, by ratio or by distance. */
 static double *edges(mcr_plotting *p, const varying *v)
@@ -272,7 +273,7 @@ static mcr_status draw_map(mcr_plotting *p, const search *s, const varying *two)
     return add_chosen(p, panel, best->value[a->param], best->value[b->param]);
 }
 
-/* ---- no parameter: a list ---------------------------------------------------------------------- */
+/* ---- no parameter: a list ------------------------------------------------------------------- */
 
 static mcr_status draw_list(mcr_plotting *p, const search *s)
 {
@@ -323,7 +324,7 @@ static mcr_status draw(mcr_plotting *p, search *s)
                                       *options ? ", " : "", options, (long long)s->count);
 }
 
-/* ---- where the points come from ---------------------------------------------------------------- */
+/* ---- where the points come from ------------------------------------------------------------- */
 
 mcr_status mcr_plot_tuning_report(mcr_plotting *p, const mcr_tune_report *report)
 {

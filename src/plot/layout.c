@@ -1,8 +1,9 @@
 /* layout.c: where the parts of a figure stand.
  *
- * From top to bottom: title, subtitle, legend (in lines, outside of the data), the grid of panels. The
- * margins of panels are those that their numbers need; panels of one row or column share them, so that
- * the axes are in line. Sizes follow from the size of the letters, which follows from the width.
+ * From top to bottom: title, subtitle, legend (in lines, outside of the data), the grid of panels.
+ * The margins of panels are those that their numbers need; panels of one row or column share them,
+ * so that the axes are in line. Sizes follow from the size of the letters, which follows from the
+ * width.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -19,7 +20,7 @@ static double letter_size(const mcr_figure *f, double width)
     return size < 10.5 ? 10.5 : size > 28 ? 28 : size;
 }
 
-/* ---- legend ---------------------------------------------------------------------------------- */
+/* ---- legend --------------------------------------------------------------------------------- */
 
 static bool has_entry(const mcr_layout_of *l, const mcr_mark *m)
 {
@@ -56,7 +57,7 @@ static double place_legend(mcr_layout_of *l, double top)
     return l->entries ? y + l->font * 0.5 : top;
 }
 
-/* ---- margins --------------------------------------------------------------------------------- */
+/* ---- margins -------------------------------------------------------------------------------- */
 
 static double widest(const mcr_ticks *t)
 {
@@ -118,7 +119,7 @@ static void place_panels(mcr_layout_of *l, const mcr_figure *f, double top)
     const mcr_frame *frame = &f->frame[0];
     int rows = f->rows < GRID ? f->rows : GRID, cols = f->cols < GRID ? f->cols : GRID;
     double w = (l->width - l->font * 0.8) / cols, h = (l->height - top - l->font * 0.3) / rows;
-    /* Twice: the number of ticks depends on the room that the first margins leave. */
+    /* Twice: the number of ticks depends on what the first margins leave. */
     margins m = {{0}, {0}, {0}, {0}};
     for (int64_t p = 0; p < frame->panels; p++)
         measure(l, &frame->panel[p], &l->place[p], w * 0.8, h * 0.8, &m);

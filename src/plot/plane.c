@@ -80,7 +80,7 @@ static double back(const mcr_plane *plane, int64_t c, double v)
     return !s ? v : s->factor[c] != 0 ? v / s->factor[c] + s->shift[c] : s->shift[c];
 }
 
-/* ---- values ----------------------------------------------------------------------------------- */
+/* ---- values --------------------------------------------------------------------------------- */
 
 /* Some columns of the objects `rows` (NULL: all). */
 static mcr_status read_columns(mcr_plotting *p, const mcr_plane *plane, const mcr_data *data,
@@ -168,7 +168,7 @@ static mcr_status take_values(mcr_plotting *p, mcr_plane *plane)
     return s;
 }
 
-/* ---- opening ---------------------------------------------------------------------------------- */
+/* ---- opening -------------------------------------------------------------------------------- */
 
 static void find_scale(mcr_plotting *p, mcr_plane *plane)
 {
@@ -224,7 +224,7 @@ void mcr_plane_close(mcr_plane *plane)
     plane->seen = NULL;
 }
 
-/* ---- objects at places ------------------------------------------------------------------------ */
+/* ---- objects at places ---------------------------------------------------------------------- */
 
 /* What the model, or its scaling, wants. */
 static bool is_dense(const mcr_plane *plane)

@@ -33,7 +33,7 @@ mcr_status mcr_plot_describe(int64_t number, mcr_plot_info *info)
     return MCR_OK;
 }
 
-/* ---- choosing --------------------------------------------------------------------------------- */
+/* ---- choosing ------------------------------------------------------------------------------- */
 
 static bool has_strings(const mcr_data *data)
 {
@@ -67,7 +67,8 @@ const char *mcr_plot_choose(const mcr_plotting *p)
 
 mcr_status mcr_plot_make(mcr_plotting *p, const char *kind)
 {
-    static const char *const aliases[][2] = {{"learning-curve", "learning"}, {"curve", "learning"}};
+    static const char *const aliases[][2] = {{"learning-curve", "learning"},
+                                             {"learning curve", "learning"}};
     const char *names[TYPES + 1] = {NULL};
     for (size_t i = 0; i < sizeof aliases / sizeof *aliases; i++)
         if (strcmp(kind, aliases[i][0]) == 0)
@@ -91,7 +92,7 @@ mcr_status mcr_plot_make(mcr_plotting *p, const char *kind)
                     near ? "; did you mean " : "", near ? near : "", near ? "?" : "", list);
 }
 
-/* ---- what a kind needs ------------------------------------------------------------------------ */
+/* ---- what a kind needs ---------------------------------------------------------------------- */
 
 mcr_status mcr_plot_needs(const mcr_plotting *p, const char *kind, const char *what)
 {
@@ -150,7 +151,7 @@ mcr_status mcr_plot_needs_targets(const mcr_plotting *p, const char *kind)
                           kind);
 }
 
-/* ---- words ------------------------------------------------------------------------------------ */
+/* ---- words ---------------------------------------------------------------------------------- */
 
 mcr_status mcr_plot_title(mcr_plotting *p, const char *format, ...)
 {
@@ -180,10 +181,10 @@ mcr_status mcr_plot_subtitle(mcr_plotting *p, const char *format, ...)
     return p->f->subtitle ? MCR_OK : MCR_NO_MEMORY;
 }
 
-void mcr_plot_shorten(const char *from, char *to, size_t room, bool commas)
+void mcr_plot_shorten(const char *from, char *to, size_t capacity, bool commas)
 {
     const char *end = from + strlen(from);
-    char *last = to + room - MCR_REAL_TEXT - 4;
+    char *last = to + capacity - MCR_REAL_TEXT - 4;
     while (*from && to < last) {
         double value;
         const char *after = strchr("0123456789", *from) ? mcr_parse_real(from, end, &value) : NULL;
@@ -260,7 +261,7 @@ double mcr_plot_median(double *v, int64_t count)
     return count % 2 ? v[count / 2] : 0.5 * (v[count / 2 - 1] + v[count / 2]);
 }
 
-/* ---- figures ---------------------------------------------------------------------------------- */
+/* ---- figures -------------------------------------------------------------------------------- */
 
 static mcr_status complete(mcr_plot *out, mcr *ctx, const mcr_plot *plot)
 {

@@ -1,7 +1,7 @@
 /* plotting.h (internal): what the kinds of figures share.
  *
- * A kind is a function that fills the figure of a mcr_plotting, and one line in plots.def. Temporary
- * arrays come from `scratch` and are freed when the figure is done.
+ * A kind is a function that fills the figure of a mcr_plotting, and one line in plots.def.
+ * Temporary arrays come from `scratch` and are freed when the figure is done.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -32,14 +32,16 @@ typedef struct mcr_plot_type {
 #include "plot/plots.def"
 #undef PLOT
 
-/* The figure of a kind for these objects, into a figure that is there: a new frame of an animation. */
+/* The figure of a kind for these objects, into a figure that is there: a new frame of an
+ * animation. */
 mcr_status mcr_plot_make(mcr_plotting *p, const char *kind);
 /* The kind that suits a model or data. */
 const char *mcr_plot_choose(const mcr_plotting *p);
 
 /* MCR_BAD_CALL where something is missing: "roc needs a model of a classifier". */
 mcr_status mcr_plot_needs(const mcr_plotting *p, const char *kind, const char *what);
-/* MCR_BAD_CALL unless there are model and data, for a model of one of these tasks (bits 1 << task). */
+/* MCR_BAD_CALL unless there are model and data, for a model of one of these tasks (bits 1 <<
+ * task). */
 mcr_status mcr_plot_needs_model(const mcr_plotting *p, const char *kind, unsigned tasks, bool data);
 /* MCR_BAD_DATA unless the data have classes (numbers: targets). */
 mcr_status mcr_plot_needs_targets(const mcr_plotting *p, const char *kind);
@@ -49,9 +51,9 @@ mcr_status mcr_plot_title(mcr_plotting *p, const char *format, ...) MCR_PRINTF(2
 mcr_status mcr_plot_subtitle(mcr_plotting *p, const char *format, ...) MCR_PRINTF(2, 3);
 /* "rbf(gamma=2), C=10", borrowed from the scratch memory. */
 const char *mcr_plot_made_by(mcr_plotting *p);
-/* A kernel or options for people: numbers of many digits are for reading back, and four are enough to
- * look at. commas: in place of the blanks between options. */
-void mcr_plot_shorten(const char *from, char *to, size_t room, bool commas);
+/* A kernel or options for people: numbers of many digits are for reading back, and four are
+ * enough to look at. commas: in place of the blanks between options. */
+void mcr_plot_shorten(const char *from, char *to, size_t capacity, bool commas);
 /* A number as text in the figure's memory. */
 const char *mcr_plot_number(mcr_plotting *p, double value, int digits);
 
@@ -64,10 +66,10 @@ bool mcr_plot_has_classes(const mcr_data *data);
 /* The middle value; v is sorted. NAN: none. */
 double mcr_plot_median(double *v, int64_t count);
 
-/* ---- points ---------------------------------------------------------------------------------- */
+/* ---- points --------------------------------------------------------------------------------- */
 
-/* Points coloured by class (class_of not NULL, with `classes` names), by value, or in one colour: as
- * marks, or as densities if there are more than MCR_PLOT_POINTS. */
+/* Points coloured by class (class_of not NULL, with `classes` names), by value, or in one
+ * colour: as marks, or as densities if there are more than MCR_PLOT_POINTS. */
 typedef struct mcr_scatter {
     int64_t n;
     const double *x, *y;
@@ -75,11 +77,13 @@ typedef struct mcr_scatter {
     int64_t classes;
     const char *const *class_name;
     const double *value;
-    const char *name; /* of points without classes */
-    bool legend, small, fixed;
+    const char *name;          /* of points without classes */
+    bool legend, small, fixed; /* as in mcr_mark; small: many panels */
+    bool bare;                 /* without classes: in the colour of text, to stand before curves */
 } mcr_scatter;
 mcr_status mcr_plot_scatter(mcr_plotting *p, mcr_panel *panel, const mcr_scatter *s);
-/* Class names and numbers of the data; of a model's classes where it has them (-1: unknown to it). */
+/* Class names and numbers of the data; of a model's classes where it has them (-1: unknown to
+ * it). */
 mcr_status mcr_plot_classes(mcr_plotting *p, const mcr_data *data, mcr_scatter *s);
 /* Bars of how often values occur, by class if the scatter has them. */
 mcr_status mcr_plot_histogram(mcr_plotting *p, mcr_panel *panel, const mcr_scatter *s,
@@ -88,7 +92,7 @@ mcr_status mcr_plot_histogram(mcr_plotting *p, mcr_panel *panel, const mcr_scatt
 mcr_status mcr_plot_rule(mcr_plotting *p, mcr_panel *panel, const char *name, double x0, double y0,
                          double x1, double y1);
 
-/* ---- vectors ---------------------------------------------------------------------------------- */
+/* ---- vectors -------------------------------------------------------------------------------- */
 
 /* The field of vectors that a model, or data alone, have, in the units of the user. */
 typedef struct mcr_plane {
@@ -106,8 +110,8 @@ typedef struct mcr_plane {
     double *support[2]; /* the model's objects */
 } mcr_plane;
 
-/* MCR_BAD_CALL if there are no vectors, or a column is not there. dims: columns that are wanted; fewer
- * are fine. Columns: those of the call, else the first. */
+/* MCR_BAD_CALL if there are no vectors, or a column is not there. dims: columns that are wanted;
+ * fewer are fine. Columns: those of the call, else the first. */
 mcr_status mcr_plane_open(mcr_plane *out, mcr_plotting *p, int dims);
 void mcr_plane_close(mcr_plane *plane); /* of a zero one, too */
 /* How many columns the vectors have; 0: there are none. */
@@ -127,7 +131,7 @@ int64_t mcr_plane_at_once(const mcr_plane *plane);
 mcr_status mcr_plane_build(mcr_data **out, mcr_plotting *p, const mcr_plane *plane, int64_t count,
                            const double *all);
 
-/* ---- contours --------------------------------------------------------------------------------- */
+/* ---- contours ------------------------------------------------------------------------------- */
 
 /* A function on the plane, for many places at once. */
 typedef mcr_status mcr_field_of(void *arg, int64_t count, const double *x, const double *y,
@@ -143,12 +147,13 @@ typedef struct mcr_grid {
 
 /* Evaluates the nodes. */
 mcr_status mcr_grid_fill(mcr_plotting *p, mcr_grid *g);
-/* Where f crosses a level (labels: where f, then the number of a class, changes) as a line with breaks.
- * Places on the edges of the grid are found by bisection of f itself, to 1/500 of a cell. */
+/* Where f crosses a level (labels: where f, then the number of a class, changes) as a line with
+ * breaks. Places on the edges of the grid are found by bisection of f itself, to 1/500 of a
+ * cell. */
 mcr_status mcr_grid_contour(mcr_plotting *p, const mcr_grid *g, double level, bool labels,
                             int64_t *count, double **x, double **y);
 
-/* ---- results ----------------------------------------------------------------------------------- */
+/* ---- results -------------------------------------------------------------------------------- */
 
 /* The scores of a search. */
 mcr_status mcr_plot_tuning_report(mcr_plotting *p, const mcr_tune_report *report);
@@ -156,8 +161,8 @@ mcr_status mcr_plot_tuning_report(mcr_plotting *p, const mcr_tune_report *report
 const char *mcr_plot_replace(mcr_plotting *p, const char *kernel, const char *name, double value);
 /* Splits "C=0.1:100:log7" into a name and its values. */
 mcr_status mcr_plot_range(mcr_plotting *p, const char *text, const char **name, mcr_reals *values);
-/* The model's learner with one parameter changed: its options and kernel, to be closed and freed. name
- * NULL: unchanged. */
+/* The model's learner with one parameter changed: its options and kernel, to be closed and
+ * freed. name NULL: unchanged. */
 mcr_status mcr_plot_vary(mcr_plotting *p, const char *name, double value, mcr_options **options,
                          mcr_kernel **kernel);
 

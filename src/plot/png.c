@@ -8,7 +8,7 @@
 
 #include "plot/canvas.h"
 
-/* ---- numbers and text ------------------------------------------------------------------------ */
+/* ---- numbers and text ----------------------------------------------------------------------- */
 
 void mcr_fixed_write(mcr_text *to, double value, int decimals)
 {
@@ -103,7 +103,7 @@ void mcr_base64_write(mcr_text *to, const void *bytes, size_t count)
     mcr_text_add(to, line, used);
 }
 
-/* ---- PNG ------------------------------------------------------------------------------------- */
+/* ---- PNG ------------------------------------------------------------------------------------ */
 
 static void big_endian(unsigned char *to, uint32_t value)
 {
@@ -164,8 +164,8 @@ static void write_header(mcr_text *to, const mcr_image *image, const palette *p)
 mcr_status mcr_png_write(mcr_text *to, mcr *ctx, const mcr_image *image)
 {
     size_t row = (size_t)image->cols + 1, all = row * (size_t)image->rows;
-    uLong room = compressBound((uLong)all);
-    unsigned char *raw = mcr_alloc(ctx, all, 1), *packed = mcr_alloc(ctx, room, 1);
+    uLong size = compressBound((uLong)all);
+    unsigned char *raw = mcr_alloc(ctx, all, 1), *packed = mcr_alloc(ctx, size, 1);
     palette p = {0};
     mcr_status s = raw && packed ? MCR_OK : MCR_NO_MEMORY;
     int last = 0;
@@ -176,11 +176,11 @@ mcr_status mcr_png_write(mcr_text *to, mcr *ctx, const mcr_image *image)
             raw[(size_t)r * row + 1 + (size_t)q] = (unsigned char)last;
         }
     }
-    if (!s && compress2(packed, &room, raw, (uLong)all, 9) != Z_OK)
+    if (!s && compress2(packed, &size, raw, (uLong)all, 9) != Z_OK)
         s = mcr_fail(ctx, MCR_NO_MEMORY, "no memory to compress a picture");
     if (!s) {
         write_header(to, image, &p);
-        chunk(to, "IDAT", packed, room);
+        chunk(to, "IDAT", packed, size);
         chunk(to, "IEND", NULL, 0);
         s = to->status;
     }

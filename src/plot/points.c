@@ -1,7 +1,7 @@
 /* points.c: points, densities and histograms, by class or by value.
  *
- * Many points hide one another: from MCR_PLOT_POINTS on their density is shown, on a logarithmic scale,
- * as how opaque a class's colour is.
+ * Many points hide one another: from MCR_PLOT_POINTS on their density is shown, on a logarithmic
+ * scale, as how opaque a class's colour is.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -30,10 +30,10 @@ static mcr_shape class_shape(int64_t c)
 {
     static const mcr_shape shapes[] = {MCR_SHAPE_CIRCLE, MCR_SHAPE_DIAMOND, MCR_SHAPE_TRIANGLE,
                                        MCR_SHAPE_SQUARE};
-    return shapes[c % 4];
+    return shapes[(c + c / MCR_PALETTE) % 4]; /* colours come again, but not with the same shape */
 }
 
-/* ---- densities -------------------------------------------------------------------------------- */
+/* ---- densities ------------------------------------------------------------------------------ */
 
 static mcr_status add_density(mcr_plotting *p, mcr_panel *panel, const mcr_scatter *s,
                               int64_t class, const double *limit)
@@ -87,7 +87,7 @@ static mcr_status add_densities(mcr_plotting *p, mcr_panel *panel, const mcr_sca
     return status;
 }
 
-/* ---- points ----------------------------------------------------------------------------------- */
+/* ---- points --------------------------------------------------------------------------------- */
 
 static mcr_status add_class(mcr_plotting *p, mcr_panel *panel, const mcr_scatter *s, int64_t class)
 {
@@ -127,7 +127,7 @@ mcr_status mcr_plot_scatter(mcr_plotting *p, mcr_panel *panel, const mcr_scatter
         return MCR_NO_MEMORY;
     memcpy(m->x, s->x, (size_t)s->n * sizeof *m->x);
     memcpy(m->y, s->y, (size_t)s->n * sizeof *m->y);
-    m->ink = s->fixed || s->value || s->small ? MCR_INK_CLASS : MCR_INK_TEXT;
+    m->ink = s->bare ? MCR_INK_TEXT : MCR_INK_CLASS;
     m->legend = s->legend && !s->value;
     m->fixed = s->fixed;
     m->alpha = s->small ? 0.75 : 0;
@@ -163,7 +163,7 @@ mcr_status mcr_plot_classes(mcr_plotting *p, const mcr_data *data, mcr_scatter *
     return status;
 }
 
-/* ---- histograms and rules --------------------------------------------------------------------- */
+/* ---- histograms and rules ------------------------------------------------------------------- */
 
 static mcr_status add_bars(mcr_plotting *p, mcr_panel *panel, const mcr_scatter *s, int64_t class,
                            const double *v, const double *limit, int64_t bins)

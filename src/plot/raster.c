@@ -6,7 +6,7 @@
 
 #include "plot/canvas.h"
 
-/* ---- kitty ------------------------------------------------------------------------------------- */
+/* ---- kitty ---------------------------------------------------------------------------------- */
 
 void mcr_kitty_write(mcr_text *to, mcr *ctx, const void *png, size_t count)
 {
@@ -27,7 +27,7 @@ void mcr_kitty_write(mcr_text *to, mcr *ctx, const void *png, size_t count)
     mcr_text_free(&text);
 }
 
-/* ---- sixel: bands of six rows, colour by colour -------------------------------------------------- */
+/* ---- sixel: bands of six rows, colour by colour --------------------------------------------- */
 
 enum { REDS = 6, GREENS = 7, BLUES = 6, COLOURS = REDS * GREENS * BLUES };
 

@@ -17,7 +17,7 @@ double mcr_axis_share(const mcr_axis *a, double value)
     return (value - a->min) / (a->max - a->min);
 }
 
-/* ---- numbers as text ------------------------------------------------------------------------- */
+/* ---- numbers as text ------------------------------------------------------------------------ */
 
 static void put(char *text, const char *more)
 {
@@ -75,7 +75,7 @@ const char *mcr_number_text(char *text, double value, int digits)
     return text;
 }
 
-/* ---- ticks ----------------------------------------------------------------------------------- */
+/* ---- ticks ---------------------------------------------------------------------------------- */
 
 static void add(mcr_ticks *t, double at, const char *text)
 {
@@ -149,14 +149,15 @@ void mcr_axis_ticks(const mcr_axis *a, int wanted, mcr_ticks *out)
         even_ticks(a, wanted, out);
 }
 
-/* ---- widths ---------------------------------------------------------------------------------- */
+/* ---- widths --------------------------------------------------------------------------------- */
 
 static int sequence(unsigned char byte)
 {
     return byte < 0x80 ? 1 : byte < 0xe0 ? 2 : byte < 0xf0 ? 3 : 4;
 }
 
-/* Widths of letters in thousandths of an em: those of a usual sans-serif font, wide rather than narrow. */
+/* Widths of letters in thousandths of an em: those of a usual sans-serif font, wide rather than
+ * narrow. */
 static double letter_width(const char *at)
 {
     unsigned char c = (unsigned char)*at;

@@ -23,11 +23,12 @@ typedef struct mcr_ticks {
 double mcr_axis_share(const mcr_axis *a, double value);
 /* About `wanted` ticks (2 or more). */
 void mcr_axis_ticks(const mcr_axis *a, int wanted, mcr_ticks *out);
-/* A number for people, with so many significant digits: "0.05", "1200", "3.2·10⁻⁷". The text must hold
- * MCR_TICK_TEXT bytes. Independent of the locale. */
+/* A number for people, with so many significant digits: "0.05", "1200", "3.2·10⁻⁷". The text
+ * must hold MCR_TICK_TEXT bytes. Independent of the locale. */
 const char *mcr_number_text(char *text, double value, int digits);
 
-/* The width of a text in a common sans-serif font, in ems; and the bytes of its first `most` characters. */
+/* The width of a text in a common sans-serif font, in ems; and the bytes of its first `most`
+ * characters. */
 double mcr_text_width(const char *text);
 size_t mcr_text_bytes(const char *text, int most);
 /* Characters, as a terminal counts them. */

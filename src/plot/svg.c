@@ -1,7 +1,7 @@
 /* svg.c: figures as SVG.
  *
- * Text stays text. Colours are classes of a style sheet, so that one file can have a light and a dark
- * theme. Points of one colour are one path: a line of length 0 with round ends is a dot.
+ * Text stays text. Colours are classes of a style sheet, so that one file can have a light and a
+ * dark theme. Points of one colour are one path: a line of length 0 with round ends is a dot.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -101,7 +101,7 @@ static void pair(svg *s, double x, double y, int decimals)
     mcr_fixed_write(s->to, y, decimals);
 }
 
-/* ---- the table ------------------------------------------------------------------------------- */
+/* ---- the table ------------------------------------------------------------------------------ */
 
 static void put_path(mcr_canvas *c, const double *x, const double *y, int64_t count, bool closed,
                      const mcr_style *style)
@@ -309,7 +309,7 @@ static const mcr_canvas_type svg_type = {
     .unclip = put_unclip,
 };
 
-/* ---- the document ---------------------------------------------------------------------------- */
+/* ---- the document --------------------------------------------------------------------------- */
 
 static void put_colours(svg *s, bool dark)
 {

@@ -1,8 +1,8 @@
 /* terminal.c: figures in characters.
  *
- * A character of the Braille block has 2 x 4 dots: points, lines, bands and bars are drawn with them.
- * Cells are background colours, two to a character (an upper half block); without colours they are
- * shades of grey.
+ * A character of the Braille block has 2 x 4 dots: points, lines, bands and bars are drawn with
+ * them. Cells are background colours, two to a character (an upper half block); without colours
+ * they are shades of grey.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -37,7 +37,7 @@ typedef struct plot_box {
     int x, y, w, h; /* in characters */
 } plot_box;
 
-/* ---- characters -------------------------------------------------------------------------------- */
+/* ---- characters ----------------------------------------------------------------------------- */
 
 static cell *at(screen *s, int x, int y)
 {
@@ -77,7 +77,7 @@ static int put_words(screen *s, int x, int y, const char *text, int most, uint32
     return count;
 }
 
-/* ---- dots -------------------------------------------------------------------------------------- */
+/* ---- dots ----------------------------------------------------------------------------------- */
 
 static void dot(const plot_box *b, double dx, double dy, uint32_t ink)
 {
@@ -187,7 +187,7 @@ static void draw_bars(const plot_box *b, const mcr_mark *m)
     }
 }
 
-/* ---- cells ------------------------------------------------------------------------------------- */
+/* ---- cells ---------------------------------------------------------------------------------- */
 
 static int64_t find(const double *edge, int64_t count, double v)
 {
@@ -237,7 +237,7 @@ static void draw_cells(const plot_box *b, const mcr_mark *m)
         }
 }
 
-/* ---- texts ------------------------------------------------------------------------------------- */
+/* ---- texts ---------------------------------------------------------------------------------- */
 
 static void draw_texts(const plot_box *b, const mcr_mark *m)
 {
@@ -274,7 +274,7 @@ static void draw_mark(const plot_box *b, const mcr_mark *m)
     draw[m->type](b, m);
 }
 
-/* ---- axes and legend --------------------------------------------------------------------------- */
+/* ---- axes and legend ------------------------------------------------------------------------ */
 
 static void draw_ticks(const plot_box *b, const mcr_ticks *x, const mcr_ticks *y, int left)
 {
@@ -364,7 +364,7 @@ static int draw_legend(screen *s, const mcr_layout_of *l, int y)
     return l->entries ? y + 1 : y;
 }
 
-/* ---- output ------------------------------------------------------------------------------------ */
+/* ---- output --------------------------------------------------------------------------------- */
 
 static void put_colour(const screen *s, uint32_t rgb, bool back)
 {

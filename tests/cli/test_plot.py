@@ -247,6 +247,14 @@ def test_fit_cv_and_tune_draw_curves():
         assert "--plot" in fault and fault.count("\n") == 1
 
 
+def test_a_learning_curve_needs_something_to_learn():
+    tap.mercer("sample", "moons", "-n", 40, "-o", "m.csv")
+    fault = tap.mercer("fit", "pca", "m.csv", "-k", "rbf(gamma=1)", "--plot", "-o", "p.mercer",
+                       status=2).stderr
+    assert "pca" in fault and fault.count("\n") == 1
+    assert not os.path.exists("p.mercer"), "refused before the work"
+
+
 # ---- faults -----------------------------------------------------------------------------------------
 
 

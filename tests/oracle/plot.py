@@ -129,6 +129,13 @@ def test_boundary_lines_and_rings():
     assert d.max() < 6, d.max()
 
 
+def test_rings_where_every_object_is_a_support_vector():
+    sample("moons", 60, "m.csv")
+    fit = tap.mercer_json("fit", "svm", "m.csv", "-k", "rbf(gamma=1)", "-C", "1e-3", "-o", "m.mercer")
+    tap.check_equal(fit["support"], 60)
+    tap.check_equal(mark(plot("m.mercer", "m.csv"), "support vectors")["count"], 60)
+
+
 def test_boundary_is_in_the_users_units():
     x, y = sample("moons", 150, "m.csv")
     write("wide.csv", x * [1000, 0.01] + [5, -3], y)
