@@ -381,7 +381,7 @@ static const cli_option options[] = {
      .min = 0,
      .max = 1,
      .standard = "0.05",
-     .help = "with DATA2: share of DATA that is farther than the threshold"},
+     .help = "with DATA2: share of DATA beyond the threshold"},
     CLI_LAST_OPTION,
 };
 
