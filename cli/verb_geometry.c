@@ -381,7 +381,7 @@ static const cli_option options[] = {
      .min = 0,
      .max = 1,
      .standard = "0.05",
-     .help = "with DATA2: farther than all but this share of the mean's own is novel"},
+     .help = "with DATA2: share of DATA beyond the threshold"},
     CLI_LAST_OPTION,
 };
 

@@ -20,8 +20,7 @@ static const mcr_param table[] = {
     {"loo", MCR_FLAG, offsetof(mcr_gp_params, loo), "no", 0, 0, 0, NULL,
      "tell the leave-one-out error, with the scales as they are (numbers)"},
     {"tol", MCR_REAL, offsetof(mcr_gp_params, tol), "1e-5", 0, 1, MCR_MIN_OPEN | MCR_MAX_OPEN, NULL,
-     "largest slope of the log likelihood per object; it also ends where 5 steps gain less than "
-     "tol/50"},
+     "largest slope of the log likelihood per object"},
     {"time-limit", MCR_REAL, offsetof(mcr_gp_params, time_limit), NULL, 0, INFINITY, MCR_MIN_OPEN,
      NULL, "seconds after which the best model so far is kept"},
     {"max-steps", MCR_INT, offsetof(mcr_gp_params, max_steps), NULL, 1, INFINITY, 0, NULL,
