@@ -67,6 +67,8 @@ static int state_of(const mcr_model *m, double coef, double bound, double slack)
 static double bound_of(const mcr_model *m, const mcr_options *o, const double *coef)
 {
     double C = option_of(o, "C"), lambda = option_of(o, "lambda"), most = 0;
+    if (m->report.approx) /* coefficients of landmarks are no dual variables */
+        return NAN;
     if (strcmp(m->learner, "one-class") == 0)
         return 1;
     if (strcmp(m->learner, "nu-svm") == 0 || !o) {
@@ -133,6 +135,7 @@ mcr_status mcr_model_dual(mcr *ctx, const mcr_model *m, int64_t o, mcr_coefficie
     size_t n = (size_t)t->basis;
     double *coef = mcr_alloc(ctx, n, sizeof *coef), *f = mcr_alloc(ctx, n, sizeof *f);
     int64_t *number = mcr_alloc(ctx, n, sizeof *number);
+    *offset = *square = 0;
     mcr_status s = coef && f && number ? mcr_model_coefficients(m, o, coef, offset, number)
                                        : MCR_NO_MEMORY;
     if (!s && m->report.version)
