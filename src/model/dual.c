@@ -132,10 +132,14 @@ mcr_status mcr_model_dual(mcr *ctx, const mcr_model *m, int64_t o, mcr_coefficie
 {
     const mcr_fitted *t = m->fitted;
     mcr_options *options = NULL;
+    *offset = *square = 0;
+    if (m->report.approx && strcmp(m->report.approx, "rff") == 0)
+        return mcr_fail(ctx, MCR_BAD_CALL,
+                        "a model of random Fourier features has weights of features, and no "
+                        "coefficients of objects");
     size_t n = (size_t)t->basis;
     double *coef = mcr_alloc(ctx, n, sizeof *coef), *f = mcr_alloc(ctx, n, sizeof *f);
     int64_t *number = mcr_alloc(ctx, n, sizeof *number);
-    *offset = *square = 0;
     mcr_status s = coef && f && number ? mcr_model_coefficients(m, o, coef, offset, number)
                                        : MCR_NO_MEMORY;
     if (!s && m->report.version)
