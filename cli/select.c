@@ -184,6 +184,22 @@ static int mark_anomaly(cli *c, const char *positive, mcr_data **data)
     return bad;
 }
 
+/* Targets of detection are -1 and +1; of others nobody knows which is the anomaly. */
+static int check_marks(cli *c, const mcr_data *data)
+{
+    const double *target = mcr_data_targets(data);
+    int marked = mcr_data_target_kind(data) == MCR_REAL_TARGETS;
+    for (int64_t i = 0; marked && i < mcr_data_count(data); i++)
+        marked = target[i] == 1 || target[i] == -1;
+    if (marked || !cli_learner_detects(cli_word(c, 0)))
+        return 0;
+    return cli_fault(
+        c, c->words.count == 2 ? cli_word(c, 1) : NULL,
+        "%s is judged by targets of -1 for an anomaly and +1 for others, and the data have "
+        "other ones or none: say which class is the anomaly (--positive CLASS)",
+        cli_word(c, 0));
+}
+
 int cli_selection_read(cli *c, cli_selection *s, const cli_splitting *how, mcr_data **data,
                        mcr_kernel **kernel)
 {
@@ -191,6 +207,8 @@ int cli_selection_read(cli *c, cli_selection *s, const cli_splitting *how, mcr_d
     int bad = cli_read_words(c, data, 1);
     if (!bad && how->positive)
         bad = mark_anomaly(c, how->positive, data);
+    else if (!bad)
+        bad = check_marks(c, *data);
     if (!bad)
         bad = set_splits(c, s, how, data);
     /* Of one field of vectors a search knows what to try. */

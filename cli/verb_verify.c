@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 
 #include "cli.h"
@@ -93,8 +94,11 @@ static void print_table(const mcr_model *model, const mcr_verification *v)
                text_of(e, sizeof e, "%.2e", n->error), n->agrees ? "" : "  differs");
     }
     printf("%-28s %16.2g\n\n", "tolerance", v->tolerance);
+    bool open = isnan(v->value.recomputed) && !isnan(v->value.printed);
     cli_say_word("verdict", v->agrees ? CLI_GOOD : CLI_BAD, v->agrees ? "agrees" : "disagrees",
-                 v->agrees ? "the certificate holds" : v->fault);
+                 !v->agrees ? v->fault
+                 : open     ? "what was recomputed holds; the certificate itself was not"
+                            : "the certificate holds");
 }
 
 static int run(cli *c, const void *values)

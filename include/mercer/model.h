@@ -159,7 +159,7 @@ typedef struct mcr_verified {
 } mcr_verified;
 
 typedef struct mcr_verification {
-    size_t size;      /* sizeof(mcr_verification), set by the caller */
+    size_t size;      /* sizeof(mcr_verification) */
     const char *kind; /* what is certified; borrowed from the model */
     double tolerance;
     mcr_verified value, primal, dual, gap, objective;

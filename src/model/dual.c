@@ -67,6 +67,8 @@ static int state_of(const mcr_model *m, double coef, double bound, double slack)
 static double bound_of(const mcr_model *m, const mcr_options *o, const double *coef)
 {
     double C = option_of(o, "C"), lambda = option_of(o, "lambda"), most = 0;
+    if (m->report.approx) /* coefficients of landmarks are no dual variables */
+        return NAN;
     if (strcmp(m->learner, "one-class") == 0)
         return 1;
     if (strcmp(m->learner, "nu-svm") == 0 || !o) {
@@ -130,6 +132,11 @@ mcr_status mcr_model_dual(mcr *ctx, const mcr_model *m, int64_t o, mcr_coefficie
 {
     const mcr_fitted *t = m->fitted;
     mcr_options *options = NULL;
+    *offset = *square = 0;
+    if (m->report.approx && strcmp(m->report.approx, "rff") == 0)
+        return mcr_fail(ctx, MCR_BAD_CALL,
+                        "a model of random Fourier features has weights of features, and no "
+                        "coefficients of objects");
     size_t n = (size_t)t->basis;
     double *coef = mcr_alloc(ctx, n, sizeof *coef), *f = mcr_alloc(ctx, n, sizeof *f);
     int64_t *number = mcr_alloc(ctx, n, sizeof *number);

@@ -280,8 +280,13 @@ static mcr_status prepare(mcr_verify *v, const mcr_data *given)
         s = mcr_data_merge(&merged, scaled, type->task == MCR_CLASSIFY, v->where);
     for (int64_t i = 0; i < v->objects && !s && !merged; i++)
         v->where[i] = i;
+    /* Kernel values that were computed before have no columns to be found by their names. */
+    const mcr_data *found = merged ? merged : scaled;
+    bool values = !s && found->fields > 0 && found->store[0]->kind == MCR_PRECOMPUTED;
     if (!s)
-        s = mcr_data_match(&v->data, v->ctx, merged ? merged : scaled, v->model->basis);
+        s = values ? mcr_data_select(&v->data, found, (mcr_rows){NULL, 0, mcr_data_count(found)})
+                   : mcr_data_match(&v->data, v->ctx, found, v->model->basis);
+    v->values = values;
     v->n = s ? 0 : mcr_data_count(v->data);
     mcr_data_free(part);
     mcr_data_free(scaled);
@@ -420,7 +425,7 @@ static mcr_status place_basis(mcr_verify *v)
             return other_data(v, "it has support vectors beyond their end");
         v->basis[b] = v->where[f->object[b]];
     }
-    return f->basis ? compare_basis(v) : MCR_OK;
+    return f->basis && !v->values ? compare_basis(v) : MCR_OK;
 }
 
 /* ---- the comparison ----------------------------------------------------------------------------*/

@@ -53,6 +53,7 @@ typedef struct mcr_verify {
     double *target;    /* first target; NULL: there is none */
     double *weight;    /* of the objects, times that of their class */
     double *own;       /* of the objects alone */
+    bool values;       /* the data are kernel values themselves */
     mcr_gram *gram;    /* data x data */
     double *diagonal;  /* K(x,x) */
     double *length;    /* sqrt of it, or what bounds |K| */

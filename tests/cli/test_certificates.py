@@ -195,6 +195,9 @@ def test_coefficients_of_every_learner():
             tap.check_equal(len(got["variance"]), 4)
     done = tap.mercer("info", file, "--coefficients", status=2)
     assert "is not a model" in done.stderr
+    fit("svm", sample("moons", 100), "-k", "rbf(gamma=1)", "--approx", "rff", "--rank", "20")
+    done = tap.mercer("info", "m.mercer", "--coefficients", status=2)
+    assert "no coefficients of objects" in done.stderr, done.stderr
 
 
 # ---- bounds -------------------------------------------------------------------------------------
