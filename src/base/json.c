@@ -645,9 +645,3 @@ void mcr_json_write_int(mcr_json_writer *w, int64_t value)
     before_value(w);
     mcr_text_int(w->to, value);
 }
-
-void mcr_json_write_bool(mcr_json_writer *w, bool value)
-{
-    before_value(w);
-    mcr_text_string(w->to, value ? "true" : "false");
-}
