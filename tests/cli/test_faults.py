@@ -124,7 +124,7 @@ def sweep(what, words, kind, memory, name="out"):
     good, printed = content(name) if name else None, whole.stdout
     failed = runs = 0
     before = set(os.listdir("."))
-    for at in places(count):
+    for at in places(count, FEW if name else 100):
         if name:
             with open(name, "w") as f:
                 f.write("old")
