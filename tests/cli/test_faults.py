@@ -177,7 +177,9 @@ def test_file_system_calls():
                          "read-eio"):
                 a, b = sweep(what, words, way + kind, False)
                 runs, failed = runs + a, failed + b
-                if kind in ("write-eintr", "write-short", "read-eintr", "read-short"):
+                # A part of a checkpoint's line is a fault: lines of several threads must not mix.
+                if kind in ("write-eintr", "write-short", "read-eintr", "read-short") and (
+                        kind, words[0]) != ("write-short", "tune"):
                     assert b == 0, (what, kind, "what can be tried again is no fault")
     print("# %d faults of files: %d refused, %d overcome" % (runs, failed, runs - failed), flush=True)
     assert failed > 0
