@@ -183,6 +183,8 @@ static int show(explanation *e, const explain_call *call)
     cli_json_flag(&j, "scaled", mcr_model_scales(e->model));
     cli_json_list(&j, "outputs");
     int bad = explain(e, call, &j);
+    if (bad)
+        return bad; /* the fault has taken the place of the object */
     cli_json_end(&j);
     cli_json_end(&j);
     return bad;

@@ -174,7 +174,10 @@ static mcr_status write_all(const mcr_checkpoint *c, const mcr_text *t)
     /* One call: lines of several threads do not mix. */
     if (t->status)
         return t->status;
-    ssize_t written = write(c->file, t->bytes, (size_t)t->length);
+    ssize_t written;
+    do {
+        written = write(c->file, t->bytes, (size_t)t->length);
+    } while (written < 0 && errno == EINTR);
     if (written >= 0 && written < (ssize_t)t->length)
         errno = ENOSPC; /* a part of it went in */
     return written == (ssize_t)t->length ? MCR_OK : failed(c, "cannot be written");

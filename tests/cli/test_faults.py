@@ -124,7 +124,7 @@ def sweep(what, words, kind, memory, name="out"):
     good, printed = content(name) if name else None, whole.stdout
     failed = runs = 0
     before = set(os.listdir("."))
-    for at in places(count):
+    for at in places(count, FEW if name else 100):
         if name:
             with open(name, "w") as f:
                 f.write("old")
@@ -177,7 +177,9 @@ def test_file_system_calls():
                          "read-eio"):
                 a, b = sweep(what, words, way + kind, False)
                 runs, failed = runs + a, failed + b
-                if kind in ("write-eintr", "write-short", "read-eintr", "read-short"):
+                # A part of a checkpoint's line is a fault: lines of several threads must not mix.
+                if kind in ("write-eintr", "write-short", "read-eintr", "read-short") and (
+                        kind, words[0]) != ("write-short", "tune"):
                     assert b == 0, (what, kind, "what can be tried again is no fault")
     print("# %d faults of files: %d refused, %d overcome" % (runs, failed, runs - failed), flush=True)
     assert failed > 0

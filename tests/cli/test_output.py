@@ -83,6 +83,18 @@ def test_a_full_disk_is_said():
     tap.check_equal(done.stderr, "mercer: /dev/full: cannot be written: No space left on device\n")
 
 
+def is_writing(run):
+    """Whether it has the new file open, which has no name, or that of a temporary one; or has ended."""
+    if run.poll() is not None or any(n.startswith("g.csv.") for n in os.listdir(".")):
+        return True
+    try:
+        return any(os.getcwd() in link and "(deleted)" in link for link in (
+            os.readlink("/proc/%d/fd/%s" % (run.pid, fd))
+            for fd in os.listdir("/proc/%d/fd" % run.pid)))
+    except OSError:
+        return False  # a file was closed meanwhile
+
+
 def test_the_old_file_stays_until_the_new_one_is_whole():
     np.save("x.npy", np.random.default_rng(2).normal(size=(4000, 3)))
     with open("g.csv", "w") as f:
@@ -91,9 +103,8 @@ def test_the_old_file_stays_until_the_new_one_is_whole():
         run = subprocess.Popen([tap.MERCER] + CALL + ["-o", "g.csv"], stderr=subprocess.PIPE,
                                text=True)
         until = time.time() + 30
-        while time.time() < until and not any(n.startswith("g.csv.") for n in os.listdir(".")):
-            time.sleep(0.01)
-        time.sleep(0.05)
+        while time.time() < until and not is_writing(run):
+            time.sleep(0.001)
         run.send_signal(number)
         said = run.communicate(timeout=30)[1]
         tap.check_equal(run.returncode, -signal.SIGTERM if number == signal.SIGTERM else 130)
