@@ -9,8 +9,10 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "learn/svm_common.h"
 
 /* ---- options -----------------------------------------------------------------------------------*/
@@ -447,6 +449,19 @@ static double last_digit(double value, int digits)
     return value == 0 ? 0 : pow(10, floor(log10(fabs(value))) - digits + 1);
 }
 
+/* Half of the last digit that a number has in its shortest text: a certificate is rounded to the digits
+ * that its own error leaves. A number with few digits need not be a rounded one, so that this counts only
+ * as far as it is of the size of the error. */
+static double rounding_of(double printed, double error)
+{
+    char text[MCR_REAL_TEXT];
+    mcr_print_real(text, printed);
+    const char *point = strchr(text, '.'), *exponent = strchr(text, 'e');
+    int64_t decimals = point ? (int64_t)strcspn(point + 1, "e") : 0;
+    double unit = pow(10, (exponent ? strtod(exponent + 1, NULL) : 0) - (double)decimals);
+    return fmin(0.5 * unit, 16 * error);
+}
+
 static void compare(mcr_verify *v, mcr_verified *to, const char *what, mcr_sure found, int digits)
 {
     to->recomputed = found.value;
@@ -455,7 +470,9 @@ static void compare(mcr_verify *v, mcr_verified *to, const char *what, mcr_sure 
     if (isnan(to->printed) || isnan(found.value))
         return;
     double off = fabs(to->printed - found.value);
-    to->agrees = to->printed == found.value || off <= last_digit(to->printed, digits) + found.error;
+    double allowed = last_digit(to->printed, digits) + found.error +
+                     rounding_of(to->printed, found.error);
+    to->agrees = to->printed == found.value || off <= allowed;
     if (!to->agrees)
         mcr_verify_fault(v, "%s is %.9g by the model, and %.9g recomputed (within %.1e)", what,
                          to->printed, found.value, found.error);
