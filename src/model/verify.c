@@ -9,7 +9,6 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/number.h"
@@ -455,10 +454,13 @@ static double last_digit(double value, int digits)
 static double rounding_of(double printed, double error)
 {
     char text[MCR_REAL_TEXT];
-    mcr_print_real(text, printed);
+    const char *end = text + mcr_print_real(text, printed);
     const char *point = strchr(text, '.'), *exponent = strchr(text, 'e');
     int64_t decimals = point ? (int64_t)strcspn(point + 1, "e") : 0;
-    double unit = pow(10, (exponent ? strtod(exponent + 1, NULL) : 0) - (double)decimals);
+    double power = 0;
+    if (exponent)
+        (void)mcr_parse_real(exponent + 1, end, &power);
+    double unit = pow(10, power - (double)decimals);
     return fmin(0.5 * unit, 16 * error);
 }
 
