@@ -15,7 +15,7 @@ import subprocess
 
 import tap
 
-SHIM = os.environ.get("MERCER_SHIM") or str(tap.ROOT / "build" / "tests" / "faults" / "libshim.so")
+SHIM = os.environ.get("MERCER_SHIM", "")
 ALL = bool(os.environ.get("MERCER_ALL"))
 FEW = 6
 
@@ -28,7 +28,7 @@ LEARNERS = {
 
 def prepare():
     if not os.path.exists(SHIM):
-        tap.skip("no " + SHIM)
+        tap.skip("no library that makes calls fail (MERCER_SHIM): not with sanitizers")
     with open(tap.MERCER, "rb") as f:
         if b"__asan_init" in f.read():
             tap.skip("the sanitizers have an allocator of their own")
