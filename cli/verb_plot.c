@@ -33,7 +33,10 @@ typedef struct plot_job {
 static int is_model(const char *path)
 {
     unsigned char bytes[512];
-    FILE *file = path && strcmp(path, "-") != 0 ? fopen(path, "rb") : NULL;
+    struct stat at;
+    /* What is read from a pipe is gone: only a file can be looked into. */
+    int regular = path && stat(path, &at) == 0 && S_ISREG(at.st_mode);
+    FILE *file = regular ? fopen(path, "rb") : NULL;
     size_t count = file ? fread(bytes, 1, sizeof bytes, file) : 0;
     if (file)
         fclose(file);

@@ -37,16 +37,6 @@ mcr_status mcr_gram_prepare(mcr_gram *g, bool precise)
     return g->type->prepare ? g->type->prepare(g, precise) : MCR_OK;
 }
 
-const float *mcr_gram_stored(const mcr_gram *g, int64_t *ld)
-{
-    return g->type->stored ? g->type->stored(g, ld) : NULL;
-}
-
-bool mcr_gram_is_exact(const mcr_gram *g)
-{
-    return !g->type->is_exact || g->type->is_exact(g);
-}
-
 bool mcr_gram_is_slow(const mcr_gram *g)
 {
     return g->type->is_slow && g->type->is_slow(g);

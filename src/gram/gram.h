@@ -2,8 +2,8 @@
  * products of K, beyond what the public gram.h has.
  *
  * How the values are had is the Gram's business (gram/type.h): computed from a kernel and data
- * (bound.c), stored (stored.c), as the product of a feature matrix with its transpose (factor.c), or
- * some rows and columns of another Gram (view.c). This header shows neither kernels nor data.
+ * (bound.c), or those of some runs of another Gram's objects (view.c). This header shows neither
+ * kernels nor data.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -33,11 +33,6 @@ mcr_status mcr_gram_matrix_quietly(mcr_gram *gram, void *k, int64_t ld, bool pre
 /* mcr_gram_matrix_float that also ends with MCR_STOPPED at the deadline, of mcr_now(); 0: none. */
 mcr_status mcr_gram_matrix_until(mcr_gram *gram, float *k, int64_t ld, double deadline);
 
-/* Rows of K that are in memory, *ld floats apart, a multiple of MCR_ROW_PAD; the padding is zero, and
- * so is one more row behind the last. NULL: they are not. */
-const float *mcr_gram_stored(const mcr_gram *gram, int64_t *ld);
-/* Whether values in double are double: a stored K in float may be all there is. */
-bool mcr_gram_is_exact(const mcr_gram *gram);
 /* A bound on the rounding of kernel values. */
 mcr_status mcr_gram_error(mcr_gram *gram, bool precise, mcr_error *error);
 

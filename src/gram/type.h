@@ -37,9 +37,7 @@ typedef struct mcr_gram_type {
     mcr_status (*multiply)(mcr_gram *gram, const double *v, int64_t cols, double *kv);
     mcr_status (*sums)(mcr_gram *gram, const int64_t *object, bool precise, const double *v,
                        double *f);
-    /* NULL: not stored; always exact; not slow; not known to be definite. */
-    const float *(*stored)(const mcr_gram *gram, int64_t *ld);
-    bool (*is_exact)(const mcr_gram *gram);
+    /* NULL: not slow; not known to be definite. */
     bool (*is_slow)(const mcr_gram *gram);
     bool (*is_definite)(const mcr_gram *gram);
 } mcr_gram_type;

@@ -7,6 +7,8 @@
  */
 #include "gram/view.h"
 
+#include <assert.h>
+
 #include "gram/bound.h"
 
 typedef struct view {
@@ -30,6 +32,7 @@ static void close_view(mcr_gram *gram)
 
 mcr_status mcr_gram_view(mcr_gram **out, mcr_gram *of, const mcr_rows run[MCR_VIEW_RUNS])
 {
+    assert(mcr_gram_as_bound(of) && of->symmetric && !run[0].index && !run[1].index);
     *out = NULL;
     view *v = mcr_alloc_zero(of->ctx, 1, sizeof *v);
     if (!v)

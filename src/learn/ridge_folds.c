@@ -237,8 +237,9 @@ static bool suits(const work *w, const mcr_ridge_params *o, double *lambda)
 {
     mcr_reals values = {0, NULL};
     mcr *ctx = w->plan->ctx;
-    bool one = !o->loo && !o->class_weight && o->sides.side != MCR_SIDE_FEATURES &&
-               o->sides.approx == MCR_APPROX_NONE &&
+    const mcr_ridge_params *first = w->plan->params[0];
+    bool one = !o->loo && !o->class_weight && o->task == first->task &&
+               o->sides.side != MCR_SIDE_FEATURES && o->sides.approx == MCR_APPROX_NONE &&
                !mcr_range_parse(&values, ctx, "ridge", "lambda", o->lambda) && values.count == 1;
     *lambda = one ? values.values[0] : 0;
     mcr_free(ctx, values.values);
@@ -249,13 +250,16 @@ static mcr_status solve_all(work *w)
 {
     mcr_folds *p = w->plan;
     int64_t values = w->goal.n * w->goal.outputs;
-    bool many = p->settings > MANY;
+    int64_t count = 0;
+    double lambda;
+    for (int64_t t = 0; t < p->settings; t++)
+        count += p->solved[t] = suits(w, p->params[t], &lambda);
+    bool many = count > MANY;
     mcr_status s = many ? decompose(w) : MCR_OK;
     for (int64_t t = 0; t < p->settings && !s; t++) {
-        double lambda;
-        p->solved[t] = suits(w, p->params[t], &lambda);
         if (!p->solved[t])
             continue;
+        (void)suits(w, p->params[t], &lambda);
         s = many ? scale_vectors(w, lambda) : invert(w, lambda);
         for (int64_t f = 0; f < p->folds && !s; f++)
             s = leave_out(w, f, many, p->score + t * values);

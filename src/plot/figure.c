@@ -224,6 +224,8 @@ static void meet_mark(limits *l, const mcr_mark *m, bool vertical, bool log_scal
     }
 }
 
+#define MOST 1e300 /* the size of a limit of an axis */
+
 static void set_limits(mcr_axis *a, limits l)
 {
     if (a->names)
@@ -232,8 +234,12 @@ static void set_limits(mcr_axis *a, limits l)
         meet(&l, 0, a->log);
     if (!(l.low <= l.high))
         l = a->log ? (limits){0.1, 10} : (limits){0, 1};
+    /* Their differences and ratios must be numbers, too. */
+    l.low = fmin(fmax(l.low, a->log ? 1 / MOST : -MOST), MOST);
+    l.high = fmin(fmax(l.high, a->log ? 1 / MOST : -MOST), MOST);
     if (a->log) {
-        double share = l.high > l.low && !a->tight ? pow(l.high / l.low, 0.04) : 1;
+        double span = log(l.high) - log(l.low);
+        double share = l.high > l.low && !a->tight ? exp(0.04 * span) : 1;
         if (l.high <= l.low)
             share = 3;
         a->min = l.low / share;
@@ -268,6 +274,7 @@ static void fit_axis(mcr_figure *f, int64_t panel, bool vertical)
             continue;
         mcr_panel *p = &f->frame[k].panel[panel];
         mcr_axis *other = vertical ? &p->y : &p->x;
+        other->log = a->log;
         other->min = a->min;
         other->max = a->max;
     }
@@ -292,8 +299,10 @@ mcr_status mcr_draw_complete(mcr_draw *out, const mcr_figure *f, const mcr_draw 
         memcpy(out, draw, known);
         out->size = sizeof *out;
     }
-    if (out->width < 0 || out->height < 0 || out->width > 20000 || out->height > 20000)
-        return mcr_fail(f->ctx, MCR_BAD_CALL, "a picture is 1 to 20000 units wide and high");
+    int wide = characters ? 1000 : 20000, high = characters ? 500 : 20000;
+    if (out->width < 0 || out->height < 0 || out->width > wide || out->height > high)
+        return mcr_fail(f->ctx, MCR_BAD_CALL, "a picture is at most %d %s wide and %d high", wide,
+                        characters ? "characters" : "units", high);
     double aspect = f->aspect > 0 ? f->aspect : 0.72;
     if (!out->width)
         out->width = characters ? 78 : 720;

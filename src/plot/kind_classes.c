@@ -85,7 +85,17 @@ static mcr_status ask(mcr_plotting *p, const char *kind, answers *a)
     if (!a->value || !a->score || (sure && !a->proba))
         return MCR_NO_MEMORY;
     s = p->report->task == MCR_DETECT ? detect_classes(p, a) : mcr_plot_classes(p, p->data, &a->is);
-    return s ? s : mcr_predict(p->ctx, p->model, p->data, a->value, a->score, a->proba);
+    if (!s)
+        s = mcr_predict(p->ctx, p->model, p->data, a->value, a->score, a->proba);
+    bool fine = true;
+    for (int64_t i = 0; i < a->n * a->outputs && !s; i++)
+        fine &= isfinite(a->score[i]) != 0;
+    for (int64_t i = 0; i < a->n * a->classes && a->proba && !s; i++)
+        fine &= a->proba[i] >= 0 && a->proba[i] <= 1;
+    for (int64_t i = 0; i < a->n && !s && p->report->task == MCR_CLASSIFY; i++)
+        fine &= a->value[i] >= 0 && a->value[i] < (double)a->classes;
+    return s || fine ? s
+                     : mcr_fail(p->ctx, MCR_NUMERIC, "%s: some predictions are not numbers", kind);
 }
 
 /* What speaks for class k in object i. */

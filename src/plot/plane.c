@@ -82,12 +82,21 @@ static double back(const mcr_plane *plane, int64_t c, double v)
 
 /* ---- values --------------------------------------------------------------------------------- */
 
-/* Some columns of the objects `rows` (NULL: all). */
+/* Room for a vector of the data and of the model: a file of sparse vectors may have fewer or more
+ * columns than the model. What is not there is 0. */
+static double *row_buffer(mcr_plotting *p, const mcr_plane *plane, const mcr_data *data,
+                          int64_t field)
+{
+    int64_t own = data->store[field]->cols;
+    return mcr_blocks_reals(&p->scratch, own > plane->cols ? own : plane->cols);
+}
+
+/* Some columns of all objects. */
 static mcr_status read_columns(mcr_plotting *p, const mcr_plane *plane, const mcr_data *data,
                                const int64_t *column, int columns, double **to)
 {
     int64_t field = data == plane->like ? plane->field : vector_field(data);
-    double *row = mcr_blocks_reals(&p->scratch, data->store[field]->cols);
+    double *row = row_buffer(p, plane, data, field);
     mcr_status s = row ? MCR_OK : MCR_NO_MEMORY;
     for (int64_t i = 0; i < mcr_data_count(data) && !s; i++) {
         s = mcr_data_vector(data, field, i, row);
@@ -110,13 +119,14 @@ static mcr_status find_medians(mcr_plotting *p, mcr_plane *plane)
     int64_t most = 4000000 / (plane->cols > 0 ? plane->cols : 1);
     int64_t *row = mcr_plot_thin(p, mcr_data_count(data), most < 2000 ? most + 1 : 2000, &count);
     double *all = mcr_blocks_reals(&p->scratch, plane->cols * count);
-    double *one = mcr_blocks_reals(&p->scratch, count);
-    if (!row || !all || !one)
+    double *one = mcr_blocks_reals(&p->scratch, count), *vector = row_buffer(p, plane, data, field);
+    if (!row || !all || !one || !vector)
         return MCR_NO_MEMORY;
     for (int64_t i = 0; i < count; i++) {
-        mcr_status s = mcr_data_vector(data, field, row[i], all + i * plane->cols);
+        mcr_status s = mcr_data_vector(data, field, row[i], vector);
         if (s)
             return s;
+        memcpy(all + i * plane->cols, vector, sizeof *all * (size_t)plane->cols);
     }
     for (int64_t c = 0; c < plane->cols; c++) {
         for (int64_t i = 0; i < count; i++)

@@ -188,9 +188,8 @@ void mcr_plot_shorten(const char *from, char *to, size_t capacity, bool commas)
     while (*from && to < last) {
         double value;
         const char *after = strchr("0123456789", *from) ? mcr_parse_real(from, end, &value) : NULL;
-        if (after && after - from > 6 && value != 0) {
-            double unit = pow(10, 3 - floor(log10(fabs(value))));
-            to += mcr_print_real(to, round(value * unit) / unit);
+        if (after && after - from > 6) {
+            to += mcr_print_real(to, mcr_number_rounded(value, 4));
             from = after;
         } else if (after) {
             memcpy(to, from, (size_t)(after - from));
@@ -229,12 +228,15 @@ const char *mcr_plot_target_name(const mcr_plotting *p)
     return l && l->name && l->targets == 1 ? l->name->name[0] : "value";
 }
 
+enum { MOST_CLASSES = 200 };
+
 bool mcr_plot_has_classes(const mcr_data *data)
 {
     int64_t classes = data ? mcr_data_classes(data) : 0;
     if (!data || classes < 1 || mcr_data_target_count(data) != 1)
         return false;
-    return mcr_data_target_kind(data) == MCR_WORD_TARGETS ||
+    /* Words that are nearly all different are names, not classes. */
+    return (mcr_data_target_kind(data) == MCR_WORD_TARGETS && classes <= MOST_CLASSES) ||
            (classes <= 20 && classes * 5 <= mcr_data_count(data));
 }
 

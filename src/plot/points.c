@@ -20,6 +20,8 @@ static void range_of(const double *v, int64_t n, double *low, double *high)
         *low = fmin(*low, v[i]);
         *high = fmax(*high, v[i]);
     }
+    *low = fmax(*low, -1e300); /* so that their difference is a number */
+    *high = fmin(*high, 1e300);
     if (!(*high > *low)) {
         *low = isfinite(*low) ? *low - 0.5 : 0;
         *high = *low + 1;
@@ -35,6 +37,12 @@ static mcr_shape class_shape(int64_t c)
 
 /* ---- densities ------------------------------------------------------------------------------ */
 
+static int64_t bin_of(double v, double low, double high, int64_t bins)
+{
+    double at = (v - low) / (high - low) * (double)bins;
+    return at >= (double)bins ? bins - 1 : at >= 0 ? (int64_t)at : 0;
+}
+
 static mcr_status add_density(mcr_plotting *p, mcr_panel *panel, const mcr_scatter *s,
                               int64_t class, const double *limit)
 {
@@ -44,14 +52,11 @@ static mcr_status add_density(mcr_plotting *p, mcr_panel *panel, const mcr_scatt
     mcr_mark *m = count ? mcr_panel_mark(p->f, panel, MCR_MARK_CELLS, name) : NULL;
     if (!m)
         return MCR_NO_MEMORY;
-    double wide = DENSITY_COLS / (limit[1] - limit[0]), high = DENSITY_ROWS / (limit[3] - limit[2]);
     for (int64_t i = 0; i < s->n; i++) {
         if (class >= 0 && s->class_of[i] != class)
             continue;
-        int64_t q = (int64_t)((s->x[i] - limit[0]) * wide);
-        int64_t r = (int64_t)((s->y[i] - limit[2]) * high);
-        q = q < DENSITY_COLS ? q : DENSITY_COLS - 1;
-        r = r < DENSITY_ROWS ? r : DENSITY_ROWS - 1;
+        int64_t q = bin_of(s->x[i], limit[0], limit[1], DENSITY_COLS);
+        int64_t r = bin_of(s->y[i], limit[2], limit[3], DENSITY_ROWS);
         count[r * DENSITY_COLS + q]++;
     }
     for (int64_t i = 0; i < cells; i++)

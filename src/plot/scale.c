@@ -34,13 +34,14 @@ static void put_exponent(char *text, int exponent)
         put(text, *d == '-' ? "⁻" : raised[*d - '0']);
 }
 
-static double rounded(double value, int digits)
+double mcr_number_rounded(double value, int digits)
 {
     if (value == 0 || !isfinite(value))
         return value;
     double power = digits - 1 - floor(log10(fabs(value)));
-    double unit = pow(10, fabs(power));
-    return power >= 0 ? round(value * unit) / unit : round(value / unit) * unit;
+    double unit = pow(10, fmin(fabs(power), 300));
+    double found = power >= 0 ? round(value * unit) / unit : round(value / unit) * unit;
+    return isfinite(found) ? found : value;
 }
 
 const char *mcr_number_text(char *text, double value, int digits)
@@ -49,7 +50,7 @@ const char *mcr_number_text(char *text, double value, int digits)
     text[0] = '\0';
     if (isnan(value))
         return strcpy(text, "–");
-    double v = rounded(value, digits), size = fabs(v);
+    double v = mcr_number_rounded(value, digits), size = fabs(v);
     if (v < 0)
         put(text, "−");
     if (isinf(v)) {
@@ -58,7 +59,7 @@ const char *mcr_number_text(char *text, double value, int digits)
     }
     if (size != 0 && (size < 1e-4 || size >= 1e6)) {
         int exponent = (int)floor(log10(size) + 1e-12);
-        double mantissa = rounded(size / pow(10, exponent), digits);
+        double mantissa = mcr_number_rounded(size / pow(10, exponent), digits);
         if (mantissa != 1) {
             mcr_print_real(plain, mantissa);
             put(text, plain);
@@ -101,6 +102,8 @@ static void log_ticks(const mcr_axis *a, int wanted, mcr_ticks *out)
 {
     char text[MCR_TICK_TEXT];
     double low = log10(a->min), high = log10(a->max);
+    if (!isfinite(low) || !isfinite(high))
+        return;
     int first = (int)ceil(low - 1e-9), last = (int)floor(high + 1e-9);
     int step = (last - first) / (wanted > 1 ? wanted : 1) + 1;
     bool powers = first < -4 || last > 5; /* then all of them, but for 1 */

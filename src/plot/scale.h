@@ -26,6 +26,8 @@ void mcr_axis_ticks(const mcr_axis *a, int wanted, mcr_ticks *out);
 /* A number for people, with so many significant digits: "0.05", "1200", "3.2·10⁻⁷". The text
  * must hold MCR_TICK_TEXT bytes. Independent of the locale. */
 const char *mcr_number_text(char *text, double value, int digits);
+/* The value with so many significant digits. */
+double mcr_number_rounded(double value, int digits);
 
 /* The width of a text in a common sans-serif font, in ems; and the bytes of its first `most`
  * characters. */

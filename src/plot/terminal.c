@@ -92,14 +92,20 @@ static void dot(const plot_box *b, double dx, double dy, uint32_t ink)
     c->ink = ink;
 }
 
+/* A place that an int can hold; far outside what is drawn where there is none. */
+static double place(double v)
+{
+    return v > -1e6 ? fmin(v, 1e6) : -1e6;
+}
+
 static double across(const plot_box *b, double v)
 {
-    return mcr_axis_share(&b->p->x, v) * (2 * b->w - 1) + 0.5;
+    return place(mcr_axis_share(&b->p->x, v) * (2 * b->w - 1) + 0.5);
 }
 
 static double down(const plot_box *b, double v)
 {
-    return (1 - mcr_axis_share(&b->p->y, v)) * (4 * b->h - 1) + 0.5;
+    return place((1 - mcr_axis_share(&b->p->y, v)) * (4 * b->h - 1) + 0.5);
 }
 
 static uint32_t ink_of(const plot_box *b, mcr_ink ink)

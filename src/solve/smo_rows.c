@@ -110,7 +110,7 @@ static mcr_status make_rows(mcr_smo *s, const int64_t *object, int64_t count)
 static mcr_status make_all(mcr_smo *s)
 {
     int64_t n = s->n, ld = s->block.ld;
-    if (!(s->k = mcr_alloc(s->ctx, (size_t)(n * ld), s->real)))
+    if (!(s->k = mcr_alloc(s->ctx, (size_t)n, (size_t)ld * s->real)))
         return MCR_NO_MEMORY;
     mcr_status st = mcr_gram_matrix_quietly(s->full, s->k, ld, s->precise);
     for (int64_t v = 0; v < n && !st; v++) {

@@ -3,6 +3,7 @@
 SPDX-License-Identifier: Apache-2.0
 """
 
+import json
 import os
 import pty
 import re
@@ -165,6 +166,45 @@ def test_hostile_names_are_escaped():
     tap.mercer("plot", "h.csv", "-o", "h.svg")
     for name in HOSTILE[0], HOSTILE[1], HOSTILE[3]:
         assert name in texts(check_svg("h.svg")), "the name is shown as it is"
+
+
+def sparse(path, *columns):
+    with open(path, "w") as file:
+        for i in range(60):
+            entries = " ".join("%d:%g" % (c, i % 2 + (i * c % 17) / 20) for c in columns)
+            file.write("%d %s\n" % (i % 2, entries))
+
+
+def test_sparse_files_may_have_more_and_fewer_columns_than_the_model():
+    sparse("n.svm", 1, 2, 3)
+    tap.mercer("fit", "svm", "n.svm", "-k", "rbf(gamma=0.3)", "-o", "n.mercer")
+    for columns in (1, 2, 3, 5000), (1,):
+        sparse("other.svm", *columns)
+        for kind in ["boundary", "--x", "1", "--y", "2"], ["importance"], ["roc"]:
+            tap.mercer("plot", "n.mercer", "other.svm", "--kind", *kind, "-o", "n.svg")
+            check_svg("n.svg")
+
+
+def test_numbers_of_any_size_are_drawn():
+    with open("big.csv", "w") as file:
+        file.write("a,b,y\n" + "".join("%r,%r,%d\n" % ((-1) ** i * 1.7e308, 10.0 ** (i % 601 - 300), i % 2)
+                                       for i in range(700)))
+    for more in [], ["--width", "60"]:
+        assert tap.mercer("plot", "big.csv", *more).stdout.count("\n") > 10
+    tap.mercer("plot", "big.csv", "-o", "big.svg")
+    check_svg("big.svg")
+
+
+def test_data_come_through_a_pipe_whole():
+    tap.mercer("sample", "moons", "-n", 300, "-o", "moons.csv")
+    text = read("moons.csv")
+    os.mkfifo("pipe")
+    with subprocess.Popen([tap.MERCER, "plot", "pipe", "--json"], stdout=subprocess.PIPE) as run:
+        with open("pipe", "wb") as file:
+            file.write(text)
+        figure = json.loads(run.stdout.read())
+    tap.check_equal(run.returncode, 0)
+    assert "%d objects" % (text.count(b"\n") - 1) in json.dumps(figure), figure.get("subtitle")
 
 
 def test_latin_1_class_names_do_not_break_anything():

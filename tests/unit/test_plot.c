@@ -368,9 +368,29 @@ static void nothing_leaks_when_memory_is_short(void **state)
         test_sweep_allocations(cases[i].kind, draw_all, &cases[i]);
 }
 
+/* A kernel of a model file is somebody's text: numbers of any length must fit. */
+static void long_numbers_are_shortened(void **state)
+{
+    (void)state;
+    char from[3000], to[320];
+    static const char *const begin[] = {"rbf(gamma=0.", "0.", "123456789012.", "1e-320 0."};
+    for (size_t b = 0; b < sizeof begin / sizeof *begin; b++) {
+        size_t used = strlen(begin[b]);
+        memcpy(from, begin[b], used);
+        memset(from + used, '0', sizeof from - used);
+        from[sizeof from - 1] = '\0';
+        mcr_plot_shorten(from, to, sizeof to, true);
+        assert_true(strlen(to) < sizeof to);
+        assert_null(strstr(to, "nan"));
+    }
+    mcr_plot_shorten("rbf(gamma=0.123456789)", to, sizeof to, false);
+    assert_string_equal(to, "rbf(gamma=0.1235)");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(long_numbers_are_shortened),
         cmocka_unit_test(numbers_are_for_people),
         cmocka_unit_test(ticks_are_round_and_within),
         cmocka_unit_test_setup_teardown(numbers_in_svg_do_not_know_the_locale, test_setup,
