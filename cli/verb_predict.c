@@ -80,6 +80,13 @@ static int check_call(const predict_job *job)
             wants_interval(job) >
         1)
         return cli_refuse(c, "--scores, --proba, --std, --interval and --sample: give one of them");
+    double percent = job->call->interval;
+    if (wants_interval(job) && percent > 0 && percent < 1)
+        return cli_refuse(c, "--interval %g: it is in per cent; did you mean %g?", percent,
+                          100 * percent);
+    if (wants_interval(job) && !(percent >= 1 && percent < 100))
+        return cli_refuse(c, "--interval %g: it must be at least 1 and less than 100 (per cent)",
+                          percent);
     if (job->call->calibration && !wants_interval(job))
         return cli_refuse(c, "--calibration is for --interval");
     if (wants_interval(job) && !job->call->calibration && !mcr_model_has_interval(a->model))

@@ -330,9 +330,9 @@ static mcr_status check_model(mcr *ctx, const mcr_model *m, const mcr_data *data
         m->fitted->segments != 1 || m->report.approx || !m->report.version)
         return mcr_fail(
             ctx, MCR_BAD_CALL,
-            "bounds are there for models of svm with two classes and an exact kernel, and "
-            "this one is of %s with %lld",
-            m->learner, (long long)m->classes);
+            "bounds are there for models of svm with two classes and an exact kernel; this is "
+            "another one, of %s",
+            m->learner);
     if (mcr_data_count(data) != m->report.n)
         return mcr_fail(ctx, MCR_BAD_DATA,
                         "the model was trained on %lld objects, and these are %lld",

@@ -283,6 +283,9 @@ def test_sets_of_classes_cover():
 def test_what_intervals_need():
     train, held, new = sample("sinc", 100), sample("sinc", 60, 2), sample("sinc", 50, 3)
     fit("svr", train)
+    for wrong, why in ("0.95", "did you mean 95"), ("100", "less than 100"), ("0", "at least 1"):
+        done = tap.mercer("predict", "m.mercer", new, "--interval", wrong, status=2)
+        assert why in done.stderr and not done.stdout, (done.stdout, done.stderr)
     done = tap.mercer("predict", "m.mercer", new, "--interval", 95, status=2)
     assert "was not calibrated" in done.stderr, done.stderr
     got = tap.mercer_json("predict", "m.mercer", new, "--interval", 90, "--calibration", held)
