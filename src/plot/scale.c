@@ -145,8 +145,11 @@ void mcr_axis_ticks(const mcr_axis *a, int wanted, mcr_ticks *out)
         named_ticks(a, wanted, out);
     else if (a->log)
         log_ticks(a, wanted, out);
-    else
-        even_ticks(a, wanted, out);
+    /* One number alone does not say how far apart others are. */
+    for (int more = 0; !a->names && out->count < 2 && more < 8; more++) {
+        out->count = 0;
+        even_ticks(a, wanted + more, out);
+    }
 }
 
 /* ---- widths --------------------------------------------------------------------------------- */

@@ -13,7 +13,7 @@
 #include "plot/canvas.h"
 #include "plot/colour.h"
 
-enum { NONE = 0x7fffffff, TEXT = 8 };
+enum { NONE = 0x7fffffff, TEXT = 8, LEAST_WIDTH = 12, LEAST_HEIGHT = 8 };
 
 typedef struct cell {
     char text[TEXT]; /* "": dots, or nothing */
@@ -41,7 +41,8 @@ typedef struct plot_box {
 
 static cell *at(screen *s, int x, int y)
 {
-    return x >= 0 && y >= 0 && x < s->width && y < s->height ? &s->cell[y * s->width + x] : NULL;
+    bool inside = s->cell && x >= 0 && y >= 0 && x < s->width && y < s->height;
+    return inside ? &s->cell[y * s->width + x] : NULL;
 }
 
 static void put_char(screen *s, int x, int y, const char *text, size_t bytes, uint32_t ink)
@@ -309,7 +310,7 @@ static void draw_ticks(const plot_box *b, const mcr_ticks *x, const mcr_ticks *y
 static void draw_panel(screen *s, const mcr_panel *p, int x, int y, int w, int h)
 {
     mcr_ticks tx, ty;
-    plot_box b = {s, p, x, y + 1, w, h - (p->x.label && !p->x.silent ? 4 : 3)};
+    plot_box b = {s, p, x, y + 1, w, h - (p->x.silent ? 2 : p->x.label ? 4 : 3)};
     int labels = p->y.names ? b.h / 1 : b.h / 4;
     mcr_axis_ticks(&p->y, labels < 2 ? 2 : labels, &ty);
     int left = 0;
@@ -346,6 +347,7 @@ static const char *key_of(const mcr_mark *m)
     return m->type == MCR_MARK_BAND ? "░" : "■";
 }
 
+/* Returns the line below it; s->cell NULL: only that. */
 static int draw_legend(screen *s, const mcr_layout_of *l, int y)
 {
     int x = 0;
@@ -450,9 +452,18 @@ static void draw_frame(screen *s, const mcr_figure *f, const mcr_layout_of *l)
     int w = s->width / f->cols, h = (s->height - y) / f->rows;
     for (int64_t p = 0; p < frame->panels; p++) {
         const mcr_panel *panel = &frame->panel[p];
-        if (h > 4 && w > 8)
-            draw_panel(s, panel, w * panel->col, y + h * panel->row, w - 1, h);
+        draw_panel(s, panel, w * panel->col, y + h * panel->row, w - 1, h);
     }
+}
+
+/* A window that is too small gets a picture that is larger, not one without panels. */
+static void grow(screen *s, const mcr_figure *f, const mcr_layout_of *l)
+{
+    if (s->width < f->cols * LEAST_WIDTH)
+        s->width = f->cols * LEAST_WIDTH;
+    int top = draw_legend(s, l, (f->title != NULL) + (f->subtitle != NULL));
+    if (s->height < top + f->rows * LEAST_HEIGHT)
+        s->height = top + f->rows * LEAST_HEIGHT;
 }
 
 mcr_status mcr_figure_to_text(mcr_figure *f, const mcr_draw *draw)
@@ -468,6 +479,7 @@ mcr_status mcr_figure_to_text(mcr_figure *f, const mcr_draw *draw)
     mcr_status status = mcr_layout_open(&l, f, &pixels);
     if (status)
         return status;
+    grow(&s, f, &l);
     s.cell = mcr_blocks_take(&l.pool, (int64_t)s.width * s.height, sizeof *s.cell);
     if (!s.cell)
         status = MCR_NO_MEMORY;
