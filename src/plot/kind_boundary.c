@@ -319,10 +319,8 @@ static mcr_status over_columns(region *r)
     mcr_plotting *p = r->p;
     mcr_status s = mcr_plane_open(&r->plane, p, 2);
     if (!s && r->plane.y < 0)
-        s = mcr_fail(p->ctx, MCR_BAD_CALL,
-                     "%s needs two columns, and the model has one; possible here: gram, spectrum, "
-                     "and with data and targets roc, pr, confusion",
-                     p->f->kind);
+        s = mcr_plot_refuse(p, MCR_BAD_CALL, "%s needs two columns, and the model has one",
+                            p->f->kind);
     mcr_panel *panel = s ? NULL : mcr_frame_panel(p->f, 0, 0);
     if (!s && !panel)
         s = MCR_NO_MEMORY;
@@ -483,9 +481,16 @@ static mcr_status draw(mcr_plotting *p)
     r.scored = mcr_model_outputs(p->model) == 1 &&
                (rule == MCR_RULE_BINARY || rule == MCR_RULE_SIGN || rule == MCR_RULE_SOFTMAX);
     int64_t cols = mcr_plane_columns(p);
-    bool columns = cols > 0 && (cols <= 2 || p->how->x || p->how->y);
+    bool own = rule == MCR_RULE_OWN && p->report->task == MCR_CLASSIFY;
+    /* Where the learner decides by itself there is no straight line between the components. */
+    bool columns = cols > 0 && (cols <= 2 || p->how->x || p->how->y || own);
     if (cols == 1 && p->report->task == MCR_CLUSTER)
         columns = false; /* the plane of two components shows them well */
+    if (own && !columns)
+        return mcr_plot_refuse(p, MCR_BAD_CALL,
+                               "%s of %.40s needs objects that are vectors: its decision is not "
+                               "linear in feature space",
+                               p->f->kind, p->report->learner);
     mcr_status s = columns ? over_columns(&r) : over_components(&r);
     if (!s && columns && cols > 2)
         s = mcr_plot_subtitle(p, "%s; other columns at their median", mcr_plot_made_by(p));

@@ -12,7 +12,7 @@
 #include "base/random.h"
 #include "plot/plotting.h"
 
-enum { SHOWN = 20, MOST_OBJECTS = 2000, MOST_COLUMNS = 300, SHUFFLES = 4 };
+enum { SHOWN = 20, MOST_OBJECTS = 2000, SHUFFLES = 4 };
 
 typedef struct item {
     const char *name;
@@ -127,11 +127,11 @@ static mcr_status open_shuffling(shuffling *s)
     if (status)
         return status;
     int64_t cols = s->plane.cols;
-    if (cols > MOST_COLUMNS)
-        return mcr_fail(p->ctx, MCR_BAD_CALL,
-                        "importance shuffles each column, of which there are %lld: at most %d; "
-                        "possible without data where the kernel has explicit features",
-                        (long long)cols, MOST_COLUMNS);
+    if (cols > MCR_PLOT_SHUFFLED)
+        return mcr_plot_refuse(p, MCR_BAD_CALL,
+                               "importance shuffles each column, of which there are %lld: at most "
+                               "%d; without data it needs explicit features of the kernel",
+                               (long long)cols, MCR_PLOT_SHUFFLED);
     int64_t *row = mcr_plot_thin(p, mcr_data_count(p->data), MOST_OBJECTS, &s->n);
     double *one = mcr_blocks_reals(&p->scratch, s->plane.n);
     s->all = mcr_blocks_reals(&p->scratch, s->n * cols);
@@ -185,8 +185,8 @@ static mcr_status by_weights(mcr_plotting *p)
     double offset;
     mcr_status s = mcr_model_features(&features, p->ctx, p->model);
     if (s == MCR_BAD_CALL)
-        return mcr_fail(
-            p->ctx, MCR_BAD_CALL,
+        return mcr_plot_refuse(
+            p, MCR_BAD_CALL,
             "importance without data needs a kernel with explicit features, such as "
             "linear or spectrum; with data and targets every kernel on vectors will do");
     int64_t count = s ? 0 : mcr_features_count(features);

@@ -14,7 +14,7 @@
 #include "base/number.h"
 #include "plot/plotting.h"
 
-enum { MOST_WINDOWS = 20000, BEST = 120, MOST_POSITIONS = 80, MOST_CLASSES = 4, BYTES = 256 };
+enum { MOST_WINDOWS = 20000, BEST = 120, MOST_CLASSES = 4, BYTES = 256 };
 
 /* Counts of letters by position. */
 typedef struct profile {
@@ -174,9 +174,9 @@ static mcr_status from_data(mcr_plotting *p)
             s = mcr_plot_needs(p, "logo", "strings of equal length, or a model trained on strings");
         length = size;
     }
-    if (!s && (length < 1 || length > MOST_POSITIONS))
+    if (!s && (length < 1 || length > MCR_PLOT_POSITIONS))
         s = mcr_fail(p->ctx, MCR_BAD_DATA, "a logo has 1 to %d positions; the strings have %lld",
-                     MOST_POSITIONS, (long long)length);
+                     MCR_PLOT_POSITIONS, (long long)length);
     for (int64_t c = 0; c < by.classes && c < MOST_CLASSES && !s; c++) {
         profile f;
         s = open_profile(p, &f, length);
