@@ -102,7 +102,11 @@ static int stack(const profile *f, int64_t at, share *list)
 static mcr_status put_letter(mcr_plotting *p, mcr_mark *m, int64_t at, double low, const share *s)
 {
     char text[8] = {(char)s->letter, '\0'};
-    if (s->letter < 0x21 || s->letter > 0x7e)
+    if (s->letter == ' ')
+        strcpy(text, "\u2423"); /* open box */
+    else if (s->letter == 'l')
+        strcpy(text, "\u2113"); /* a small l as wide as its place would be a plain box */
+    else if (s->letter < 0x21 || s->letter > 0x7e)
         strcpy(text, "?");
     int64_t i = m->count;
     m->x[i] = (double)at + 1;

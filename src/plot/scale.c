@@ -77,16 +77,22 @@ const char *mcr_number_text(char *text, double value, int digits)
 
 /* ---- ticks ---------------------------------------------------------------------------------- */
 
+/* Long names lose their middle: they often begin, or end, alike. */
 static void add(mcr_ticks *t, double at, const char *text)
 {
+    enum { LETTERS = 24, HEAD = 12, TAIL = 11 };
     if (t->count >= MCR_TICKS)
         return;
-    t->tick[t->count].at = at;
-    size_t bytes = mcr_text_bytes(text, 20);
-    bytes = bytes < MCR_TICK_TEXT - 4 ? bytes : MCR_TICK_TEXT - 4;
-    memcpy(t->tick[t->count].text, text, bytes);
-    strcpy(t->tick[t->count].text + bytes, text[bytes] ? "…" : "");
-    t->count++;
+    mcr_tick *to = &t->tick[t->count++];
+    int letters = 0;
+    for (const char *c = text; *c; c += mcr_text_bytes(c, 1))
+        letters++;
+    to->at = at;
+    if (letters <= LETTERS)
+        snprintf(to->text, sizeof to->text, "%s", text);
+    else
+        snprintf(to->text, sizeof to->text, "%.*s…%s", (int)mcr_text_bytes(text, HEAD), text,
+                 text + mcr_text_bytes(text, letters - TAIL));
 }
 
 static void named_ticks(const mcr_axis *a, int wanted, mcr_ticks *out)
