@@ -179,7 +179,7 @@ static double letter_width(const char *at)
     if (strchr("ftr()[]{}-/ ", c))
         return 0.37;
     if (strchr("mMW@%", c))
-        return 0.9;
+        return 1;
     if (c >= 'A' && c <= 'Z')
         return 0.7;
     return 0.57;

@@ -84,7 +84,8 @@ static int put_words(screen *s, int x, int y, const char *text, int most, uint32
 /* What colours tell apart: filled points, upright bars, whole lines. */
 static bool is_plain(const mcr_mark *m)
 {
-    bool kind = m->type == MCR_MARK_LINE || (m->type == MCR_MARK_BARS && !m->sideways) ||
+    bool kind = (m->type == MCR_MARK_LINE && m->alpha == 0) ||
+                (m->type == MCR_MARK_BARS && !m->sideways) ||
                 (m->type == MCR_MARK_POINTS && m->shape != MCR_SHAPE_RING && !m->value);
     return kind && m->name && (int)m->ink < MCR_PALETTE;
 }
@@ -200,10 +201,11 @@ static void draw_points(const plot_box *b, const mcr_mark *m)
     }
 }
 
-/* Every second dot, or every eighth of a faint band. */
+/* Every second dot, every eighth of a faint band, every 16th of the faintest. */
 static void draw_band(const plot_box *b, const mcr_mark *m)
 {
     bool faint = m->alpha > 0 && m->alpha < 0.2;
+    int apart = m->alpha < 0.12 ? 4 : 2;
     uint32_t ink = ink_of(b, m->ink);
     for (int px = 0; px < 2 * b->w; px++) {
         for (int64_t i = 0; i + 1 < m->count; i++) {
@@ -214,7 +216,7 @@ static void draw_band(const plot_box *b, const mcr_mark *m)
             double low = down(b, m->low[i] + (m->low[i + 1] - m->low[i]) * t);
             double high = down(b, m->high[i] + (m->high[i + 1] - m->high[i]) * t);
             for (int py = (int)fmax(high, 0); py <= fmin(low, 4 * b->h - 1); py++)
-                if (faint ? px % 2 == 0 && py % 4 == 0 : (px + py) % 2 == 0)
+                if (faint ? px % apart == 0 && py % 4 == 0 : (px + py) % 2 == 0)
                     dot(b, px, py, ink);
             break;
         }
