@@ -104,6 +104,10 @@ static void draw_points(drawing *d, const mcr_mark *m)
         s.width = 1.1 * d->l->unit;
         size = fmax(size, 4.5 * d->l->unit);
     }
+    if ((int)m->ink >= MCR_INK_RGB && !open) { /* white on any colour: a dark ring */
+        s.stroke = MCR_INK_RGB + 0x1d2126;
+        s.width = 0.5 * d->l->unit;
+    }
     if (!open && size < 4 * d->l->unit)
         s.stroke = MCR_INK_NONE;
     if (!m->value) {

@@ -207,7 +207,7 @@ static mcr_status add_objects(mcr_plotting *p, mcr_panel *panel, const mcr_plane
     mcr_mark *m = &panel->mark[panel->count - 1];
     if (!compared) {
         m->ink = MCR_INK_RGB + 0xffffff; /* on the colours of the surface, in both themes */
-        m->size = plane->n <= MCR_PLOT_POINTS ? 3.5 : 0;
+        m->size = plane->n <= MCR_PLOT_POINTS ? 4.2 : 0;
         m->alpha = 0.8;
         return MCR_OK;
     }
