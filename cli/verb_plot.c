@@ -73,7 +73,9 @@ static int check_size(plot_job *job)
     enum { LEAST_WIDTH = 160, LEAST_HEIGHT = 100 };
     const plot_call *call = job->call;
     const char *format = call->output ? mcr_figure_format(call->output) : NULL;
-    if (!format || strcmp(format, "text") == 0 || strcmp(format, "json") == 0)
+    int pixels = format ? strcmp(format, "text") != 0 && strcmp(format, "json") != 0
+                        : call->graphics > CLI_GRAPHICS_TEXT;
+    if (!pixels)
         return 0;
     if (call->width > 0 && call->width < LEAST_WIDTH)
         return cli_refuse(job->c, "--width %d: a picture has %d pixels at least", (int)call->width,

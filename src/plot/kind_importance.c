@@ -61,7 +61,6 @@ static mcr_status add_bars(mcr_plotting *p, mcr_panel *panel, const item *list, 
         }
     m->width = 0.7;
     m->sideways = true;
-    m->legend = true;
     m->ink = of->ink[sign];
     return MCR_OK;
 }
@@ -77,6 +76,8 @@ static mcr_status draw(mcr_plotting *p, item *list, int64_t count, const meaning
     mcr_status s = panel && name ? MCR_OK : MCR_NO_MEMORY;
     for (int sign = 0; sign < 2 && !s; sign++)
         s = add_bars(p, panel, list, shown, sign, of);
+    for (int64_t i = 0; !s && i < panel->count; i++)
+        panel->mark[i].legend = panel->count > 1; /* else the axis says it all */
     for (int64_t i = 0; i < shown && !s; i++) {
         name[shown - 1 - i] = mcr_blocks_text(&p->f->pool, list[i].name);
         s = name[shown - 1 - i] ? MCR_OK : MCR_NO_MEMORY;
@@ -183,8 +184,9 @@ static mcr_status by_shuffling(mcr_plotting *p)
         status = error_of(&s, &base);
     for (int64_t c = 0; c < cols && !status; c++)
         status = shuffle_column(&s, c, base, &list[c]);
+    /* Of a classifier the first colours are those of classes, which these bars are not. */
     const meaning of = {{"worse when shuffled", "better when shuffled"},
-                        {MCR_INK_MUTED, MCR_INK_FRAME},
+                        {s.share ? MCR_INK_MUTED : mcr_class_ink(0), mcr_class_ink(6)},
                         s.share ? "share of errors added when the column is shuffled"
                                 : "mean squared error added when the column is shuffled"};
     if (!status)
