@@ -230,6 +230,21 @@ static int64_t window_length(const mcr_model *m)
     return length + 4 < 8 ? 8 : length + 4 > 20 ? 20 : length + 4;
 }
 
+int64_t mcr_plot_longest(const mcr_plotting *p)
+{
+    const mcr_data *basis = p->model->basis;
+    int64_t n = mcr_data_count(basis), size, most = 0;
+    const char *bytes;
+    double *coef = mcr_alloc(p->ctx, (size_t)n, sizeof *coef), offset;
+    mcr_status s = coef ? mcr_model_coefficients(p->model, 0, coef, &offset, NULL) : MCR_NO_MEMORY;
+    for (int64_t i = 0; i < n && !s; i++) {
+        s = mcr_data_string(basis, 0, i, &bytes, &size);
+        most = !s && coef[i] > 0 && size > most ? size : most;
+    }
+    mcr_free(p->ctx, coef);
+    return most;
+}
+
 /* Windows of the support vectors that speak for the positive side of the first output. */
 static mcr_status cut(mcr_plotting *p, int64_t field, int64_t length, window **out, int64_t *count)
 {
@@ -346,7 +361,11 @@ static mcr_status from_model(mcr_plotting *p, int64_t field)
 {
     window *list;
     int64_t count, length = window_length(p->model), from, to, positive, negative;
+    int64_t longest = mcr_plot_longest(p);
     profile f;
+    if (longest < 1)
+        return mcr_plot_needs(p, "logo", "a model with strings whose coefficients are positive");
+    length = length < longest ? length : longest;
     mcr_status s = cut(p, field, length, &list, &count);
     if (!s)
         s = score(p, field, length, list, count);

@@ -127,7 +127,8 @@ static bool importance(const mcr_plotting *p)
 static bool logo(const mcr_plotting *p)
 {
     if (p->model)
-        return p->model->basis->fields == 1 && string_field(p->model->basis) == 0;
+        return p->model->basis->fields == 1 && string_field(p->model->basis) == 0 &&
+               mcr_plot_longest(p) > 0;
     int64_t field = string_field(p->data), first = -1, size = 0;
     const char *bytes;
     for (int64_t i = 0; field >= 0 && i < mcr_data_count(p->data); i++) {
