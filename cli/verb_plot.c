@@ -57,11 +57,36 @@ static int read_input(plot_job *job)
             return cli_refuse(c, "--kernel: the model has its own kernel, %s",
                               mcr_model_report(job->model)->kernel);
     }
+    for (int i = 1; cli_word(c, i); i++)
+        if (is_model(cli_word(c, i)))
+            return cli_refuse(c,
+                              first ? "%s is a model, and so is the first: a picture is of one"
+                                    : "%s is a model: name it first",
+                              cli_word(c, i));
     if (!first || cli_word(c, first) || c->reading.classes.count)
         bad = cli_read_words(c, &job->data, first);
     if (!bad && job->model && job->data)
         bad = cli_advise_features(c, mcr_model_report(job->model), job->data);
     return bad;
+}
+
+/* Pixels, of files and of graphics in the terminal; characters have limits of their own. */
+static int check_size(plot_job *job)
+{
+    enum { LEAST_WIDTH = 160, LEAST_HEIGHT = 100 };
+    const plot_call *call = job->call;
+    const char *format = call->output ? mcr_figure_format(call->output) : NULL;
+    int pixels = format ? strcmp(format, "text") != 0 && strcmp(format, "json") != 0
+                        : call->graphics > CLI_GRAPHICS_TEXT;
+    if (!pixels)
+        return 0;
+    if (call->width > 0 && call->width < LEAST_WIDTH)
+        return cli_refuse(job->c, "--width %d: a picture has %d pixels at least", (int)call->width,
+                          LEAST_WIDTH);
+    if (call->height > 0 && call->height < LEAST_HEIGHT)
+        return cli_refuse(job->c, "--height %d: a picture has %d pixels at least",
+                          (int)call->height, LEAST_HEIGHT);
+    return 0;
 }
 
 static int check_call(plot_job *job)
@@ -81,6 +106,8 @@ static int check_call(plot_job *job)
             bad = cli_refuse(c, "--animate writes a file that moves: say -o FILE.svg or "
                                 "-o FILE.html, which has a slider");
     }
+    if (!bad)
+        bad = check_size(job);
     if (!bad && call->kernel)
         bad = cli_read_kernel(c, &job->kernel, call->kernel);
     return bad;
@@ -245,7 +272,7 @@ const cli_verb cli_verb_plot = {
         "--y,\n"
         "               or the first two kernel principal components\n"
         "  surface      predicted numbers over one or two columns\n"
-        "  band         mean, 50 and 95 % intervals, draws (gp)\n"
+        "  band         mean, intervals without and with noise, draws (gp)\n"
         "  projection   coordinates of pca, fisher, cca\n"
         "  clusters     regions and objects of kmeans\n"
         "  gram         the kernel matrix, ordered by class or cluster; DATA needs -k KERNEL\n"

@@ -436,8 +436,10 @@ static mcr_status gather(mcr_fitted **out, job *j)
     f->objective = f->primal = f->dual = f->gap = f->value = 0;
     f->curve = j->curve;
     j->curve = NULL;
+    double error = 0;
     for (int64_t p = 0; p < j->problems; p++) {
         const mcr_binary *r = &j->result[p];
+        error += r->error;
         f->offset[p] = r->bias;
         f->objective += r->objective;
         f->primal += r->primal;
@@ -449,6 +451,8 @@ static mcr_status gather(mcr_fitted **out, job *j)
         if (r->stop > f->stop)
             f->stop = r->stop;
     }
+    if (error > 0)
+        mcr_svm_keep_known(f, error);
     if (j->side.map)
         st = add_weights(f, j);
     else if (j->rule == MCR_RULE_PAIRS)

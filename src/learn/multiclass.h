@@ -36,6 +36,7 @@ typedef struct mcr_binary {
      * optimum, n values. NULL: not kept. */
     double *price;
     double objective, primal, dual, gap, violation, tolerance;
+    double error; /* of primal and dual, at most */
     int64_t steps;
     int64_t rows; /* of K, computed by the solver in its last call */
     mcr_stop stop;

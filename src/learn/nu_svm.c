@@ -122,7 +122,7 @@ static mcr_status solve(const void *values, mcr_binary *p)
     bool blurred = s.result.stop == MCR_QP_STUCK && rho <= s.result.violation;
     if (!(rho > 0) || blurred) {
         st = mcr_fail(p->ctx, MCR_NUMERIC,
-                      "nu-svm: the margin is 0 with this kernel and nu = %g; try a smaller nu",
+                      "nu-svm: the margin is 0 with this kernel and nu = %g; try a larger nu",
                       o->nu);
         goto done;
     }
@@ -138,9 +138,10 @@ static mcr_status solve(const void *values, mcr_binary *p)
     p->primal = scale * (0.5 * square - o->nu * total * rho + loss);
     p->dual = -scale * 0.5 * square;
     p->gap = p->primal - p->dual;
-    mcr_svm_keep_known(&s, scale, &p->primal, &p->dual, &p->gap);
+    p->error = mcr_svm_error(&s, scale, p->primal, p->dual);
     p->objective = -p->dual;
-    p->violation = mcr_svm_known(s.result.violation / rho, s.result.violation_error / rho);
+    p->violation = mcr_svm_known_violation(s.result.violation / rho, s.result.violation_error / rho,
+                                           o->limits.tol);
     p->tolerance = o->limits.tol;
     p->stop = mcr_svm_stop(&s);
 done:

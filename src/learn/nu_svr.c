@@ -86,8 +86,8 @@ static mcr_status finish(mcr_fitted **out, const mcr_learning *in, mcr_svm *s, c
     f->primal = 0.5 * square + o->nu * total * tube + loss;
     f->dual = linear - 0.5 * square;
     f->gap = f->primal - f->dual;
-    mcr_svm_keep_known(s, 1, &f->primal, &f->dual, &f->gap);
     f->objective = -f->dual;
+    mcr_svm_keep_known(f, mcr_svm_error(s, 1, f->primal, f->dual));
     st = mcr_fitted_keep(f, MCR_EXTRA_EPSILON, &epsilon, 1);
     if (st) {
         mcr_fitted_free(f);

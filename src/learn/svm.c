@@ -117,9 +117,10 @@ static void certify(const mcr_svm *s, mcr_binary *p)
     p->primal = 0.5 * square + loss;
     p->dual = linear - 0.5 * square;
     p->gap = p->primal - p->dual;
-    mcr_svm_keep_known(s, 1, &p->primal, &p->dual, &p->gap);
+    p->error = mcr_svm_error(s, 1, p->primal, p->dual);
     p->objective = -p->dual;
-    p->violation = mcr_svm_known(s->result.violation, s->result.violation_error);
+    p->violation = mcr_svm_known_violation(s->result.violation, s->result.violation_error,
+                                           s->qp.tolerance);
     p->tolerance = s->qp.tolerance;
     p->steps += s->result.steps;
     p->rows = s->result.rows;
@@ -258,9 +259,10 @@ static void certify_hard(mcr_svm *s, mcr_binary *p, double factor, double tolera
     p->dual = linear - 0.5 * square;
     p->gap = p->primal - p->dual;
     /* The coefficients were multiplied by `factor`, and the margin comes from the difference of levels. */
-    mcr_svm_keep_known(s, 4 * factor * factor, &p->primal, &p->dual, &p->gap);
+    p->error = mcr_svm_error(s, 4 * factor * factor, p->primal, p->dual);
     p->objective = -p->dual;
-    p->violation = mcr_svm_known(s->result.violation, factor * s->result.violation_error);
+    p->violation = mcr_svm_known_violation(s->result.violation, factor * s->result.violation_error,
+                                           tolerance);
     p->tolerance = tolerance;
     p->stop = mcr_svm_stop(s);
     if (p->stop == MCR_STOP_OPTIMAL && p->violation > tolerance)

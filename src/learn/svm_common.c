@@ -111,20 +111,42 @@ double mcr_svm_known(double value, double error)
     return isfinite(known) ? known : value;
 }
 
-void mcr_svm_keep_known(const mcr_svm *svm, double unit, double *primal, double *dual, double *gap)
+double mcr_svm_known_violation(double value, double error, double tolerance)
+{
+    double known = mcr_svm_known(value, error), most = value + error;
+    if (known != 0 || !isfinite(most) || most <= 0.01 * tolerance)
+        return known;
+    double unit = pow(10, floor(log10(most)));
+    return ceil(most / unit) * unit;
+}
+
+double mcr_svm_error(const mcr_svm *svm, double unit, double primal, double dual)
 {
     /* The loss adds as much as the square at most; the sums are those of n numbers. */
-    double error = 1.5 * svm->result.square_error +
-                   (double)svm->qp.n * 1e-16 * (fabs(*primal) + fabs(*dual)) / unit;
-    *primal = mcr_svm_known(*primal, unit * error);
-    *dual = mcr_svm_known(*dual, unit * error);
-    *gap = fmax(mcr_svm_known(*primal - *dual, unit * error), 0);
+    return unit * 1.5 * svm->result.square_error +
+           (double)svm->qp.n * 1e-16 * (fabs(primal) + fabs(dual));
+}
+
+void mcr_svm_keep_known(mcr_fitted *f, double error)
+{
+    double *number[] = {&f->primal, &f->dual, &f->objective};
+    f->gap = fmax(mcr_svm_known(f->primal - f->dual, error), 0);
+    for (size_t i = 0; i < sizeof number / sizeof *number; i++) {
+        double value = *number[i];
+        *number[i] = value != 0 && fabs(value) < error ? NAN : mcr_svm_known(value, error);
+    }
+    if (isnan(f->primal) || isnan(f->dual))
+        f->gap = NAN;
 }
 
 mcr_stop mcr_svm_stop(const mcr_svm *svm)
 {
     switch (svm->result.stop) {
-    case MCR_QP_OPTIMAL: return MCR_STOP_OPTIMAL;
+    case MCR_QP_OPTIMAL: /* where rounding hides more than the tolerance nothing is proved */
+        return mcr_svm_known_violation(svm->result.violation, svm->result.violation_error,
+                                       svm->qp.tolerance) > svm->qp.tolerance
+                   ? MCR_STOP_STUCK
+                   : MCR_STOP_OPTIMAL;
     case MCR_QP_STEPS: return MCR_STOP_STEPS;
     case MCR_QP_TIME: return MCR_STOP_TIME;
     case MCR_QP_INTERRUPTED: return MCR_STOP_INTERRUPTED;
@@ -298,7 +320,8 @@ mcr_status mcr_svm_finish(mcr_fitted **out, const mcr_learning *in, const mcr_sv
         f->offset[0] = bias;
         f->iterations = svm->result.steps;
         f->certificate = "KKT violation";
-        f->value = mcr_svm_known(svm->result.violation, svm->result.violation_error);
+        f->value = mcr_svm_known_violation(svm->result.violation, svm->result.violation_error,
+                                           svm->qp.tolerance);
         f->tolerance = svm->qp.tolerance;
         f->stop = mcr_svm_stop(svm);
         *out = f;

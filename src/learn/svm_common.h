@@ -52,8 +52,12 @@ mcr_status mcr_svm_solve_linear(mcr_svm *svm, const mcr_design *design, double *
 double mcr_svm_square(const mcr_svm *svm); /* b'Kb */
 /* A number without the decimals that an error of that size leaves unknown. */
 double mcr_svm_known(double value, double error);
-/* The same for objectives of the problem, in units of `unit`. */
-void mcr_svm_keep_known(const mcr_svm *svm, double unit, double *primal, double *dual, double *gap);
+/* The same for a violation; where no digit is known, a bound on it, rounded up. */
+double mcr_svm_known_violation(double value, double error, double tolerance);
+/* The error of the objectives of the problem, times `unit`. */
+double mcr_svm_error(const mcr_svm *svm, double unit, double primal, double dual);
+/* Primal, dual, gap and objective without what an error of that size leaves unknown; NAN: all of it. */
+void mcr_svm_keep_known(mcr_fitted *fitted, double error);
 mcr_stop mcr_svm_stop(const mcr_svm *svm);
 
 /* How many objects there are, each counted by its weight. */

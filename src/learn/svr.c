@@ -81,8 +81,8 @@ static void certify(mcr_fitted *f, const mcr_svm *s, const params *o)
     f->primal = 0.5 * square + loss;
     f->dual = linear - o->epsilon * size - 0.5 * square;
     f->gap = f->primal - f->dual;
-    mcr_svm_keep_known(s, 1, &f->primal, &f->dual, &f->gap);
     f->objective = -f->dual;
+    mcr_svm_keep_known(f, mcr_svm_error(s, 1, f->primal, f->dual));
 }
 
 static mcr_status fit(mcr_fitted **out, const mcr_learning *in)

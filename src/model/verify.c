@@ -461,7 +461,7 @@ static double rounding_of(double printed, double error)
     if (exponent)
         (void)mcr_parse_real(exponent + 1, end, &power);
     double unit = pow(10, power - (double)decimals);
-    return fmin(0.5 * unit, 16 * error);
+    return fmin(0.5 * unit, 256 * error);
 }
 
 static void compare(mcr_verify *v, mcr_verified *to, const char *what, mcr_sure found, int digits)
@@ -485,7 +485,17 @@ void mcr_verify_value(mcr_verify *v, mcr_sure found)
 {
     mcr_verification *o = v->out;
     mcr_stop stop = v->fitted->stop;
-    compare(v, &o->value, o->kind, found, 3);
+    /* Where rounding hid the violation, a bound is printed, and nothing is called optimal. */
+    bool bound = stop == MCR_STOP_STUCK && o->value.printed >= found.value - found.error &&
+                 last_digit(o->value.printed, 1) >= 0.1 * o->value.printed &&
+                 rounding_of(o->value.printed, INFINITY) >= 0.05 * o->value.printed;
+    if (bound) {
+        o->value.recomputed = found.value;
+        o->value.error = found.error;
+        o->value.agrees = 1;
+    } else {
+        compare(v, &o->value, o->kind, found, 3);
+    }
     bool ended = mcr_stop_is_end(stop) || !v->options;
     if (ended && !(found.value - found.error <= o->tolerance))
         mcr_verify_fault(v, "%s is %.3g, beyond the tolerance %.3g", o->kind, found.value,

@@ -98,6 +98,16 @@ static void draw_points(drawing *d, const mcr_mark *m)
                    .fill_alpha = alpha_of(m),
                    .stroke_alpha = open ? alpha_of(m) : 0.75,
                    .width = (open ? 1.2 : 0.7) * d->l->unit};
+    if (m->value && !open) { /* on a surface of the same colours: a ring that shows on all */
+        s.stroke = MCR_INK_RGB + 0xffffff;
+        s.stroke_alpha = 0.95;
+        s.width = 1.1 * d->l->unit;
+        size = fmax(size, 4.5 * d->l->unit);
+    }
+    if ((int)m->ink >= MCR_INK_RGB && !open) { /* white on any colour: a dark ring */
+        s.stroke = MCR_INK_RGB + 0x1d2126;
+        s.width = 0.5 * d->l->unit;
+    }
     if (!open && size < 4 * d->l->unit)
         s.stroke = MCR_INK_NONE;
     if (!m->value) {

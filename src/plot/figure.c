@@ -308,7 +308,7 @@ mcr_status mcr_draw_complete(mcr_draw *out, const mcr_figure *f, const mcr_draw 
         out->width = characters ? 78 : 720;
     if (!out->height)
         out->height = (int)(out->width * aspect * (characters ? 0.42 : 1));
-    int least_width = characters ? 30 : 160, least_height = characters ? 10 : 120;
+    int least_width = characters ? 30 : 160, least_height = characters ? 10 : 100;
     out->width = out->width < least_width ? least_width : out->width;
     out->height = out->height < least_height ? least_height : out->height;
     return MCR_OK;

@@ -25,6 +25,8 @@ typedef struct region {
     mcr_data *some;   /* flat: the objects that the components are those of */
     double *strength; /* of the last evaluation, if wanted: how sure it is, 0 to 1 */
     double *label;    /* of the last evaluation, if wanted */
+    mcr_grid grid;    /* that was drawn, and what the model said at its nodes */
+    const double *said;
 } region;
 
 /* ---- asking the model ----------------------------------------------------------------------- */
@@ -305,11 +307,66 @@ static mcr_status draw_region(region *r, mcr_panel *panel)
     mcr_status s = mcr_grid_fill(p, &g);
     if (!s)
         s = add_shading(r, panel, &g);
+    r->grid = g;
+    r->said = r->label;
     r->strength = r->label = NULL;
     if (!s)
         s = add_lines(r, panel, &g);
     panel->no_grid = true;
     return s;
+}
+
+/* ---- names ---------------------------------------------------------------------------------- */
+
+/* How many nodes lie between each node and the border of its region, or of the picture. */
+static void measure_depth(const mcr_grid *g, const double *said, int32_t *depth)
+{
+    int64_t cols = g->cols, nodes = g->cols * g->rows;
+    for (int way = 1; way >= -1; way -= 2)
+        for (int64_t k = 0; k < nodes; k++) {
+            int64_t i = way > 0 ? k : nodes - 1 - k, c = i % cols,
+                    other[2] = {i - way, i - way * cols};
+            bool edge = c == 0 || c == cols - 1 || i < cols || i >= nodes - cols;
+            int32_t most = edge ? 0 : way > 0 ? INT32_MAX : depth[i];
+            for (int j = 0; j < 2 && !edge; j++) {
+                int32_t reach = said[other[j]] == said[i] ? depth[other[j]] + 1 : 0;
+                most = reach < most ? reach : most;
+            }
+            depth[i] = most;
+        }
+}
+
+/* More classes than colours: each region gets its name where it is widest. */
+static mcr_status add_names(region *r, mcr_panel *panel)
+{
+    mcr_plotting *p = r->p;
+    int64_t classes = mcr_model_classes(p->model), nodes = r->grid.cols * r->grid.rows;
+    if (!r->said || classes <= MCR_PALETTE)
+        return MCR_OK;
+    int32_t *depth = mcr_blocks_take(&p->scratch, nodes, sizeof *depth);
+    mcr_mark *m = mcr_panel_xy(p->f, panel, MCR_MARK_TEXT, "class", classes);
+    char **text = mcr_blocks_take(&p->f->pool, classes, sizeof *text);
+    if (!depth || !m || !text)
+        return MCR_NO_MEMORY;
+    measure_depth(&r->grid, r->said, depth);
+    m->count = 0;
+    for (int64_t c = 0; c < classes; c++) {
+        int64_t best = -1;
+        for (int64_t i = 0; i < nodes; i++)
+            if (r->said[i] == (double)c && (best < 0 || depth[i] > depth[best]))
+                best = i;
+        if (best < 0)
+            continue;
+        m->x[m->count] = r->grid.x0 + r->grid.dx * (double)(best % r->grid.cols);
+        m->y[m->count] = r->grid.y0 + r->grid.dy * (double)(best / r->grid.cols);
+        text[m->count] = mcr_blocks_text(&p->f->pool, mcr_model_class_name(p->model, c));
+        if (!text[m->count++])
+            return MCR_NO_MEMORY;
+    }
+    m->text = text;
+    m->anchor = 0.5;
+    m->ink = MCR_INK_TEXT;
+    return MCR_OK;
 }
 
 /* ---- two columns ---------------------------------------------------------------------------- */
@@ -319,10 +376,8 @@ static mcr_status over_columns(region *r)
     mcr_plotting *p = r->p;
     mcr_status s = mcr_plane_open(&r->plane, p, 2);
     if (!s && r->plane.y < 0)
-        s = mcr_fail(p->ctx, MCR_BAD_CALL,
-                     "%s needs two columns, and the model has one; possible here: gram, spectrum, "
-                     "and with data and targets roc, pr, confusion",
-                     p->f->kind);
+        s = mcr_plot_refuse(p, MCR_BAD_CALL, "%s needs two columns, and the model has one",
+                            p->f->kind);
     mcr_panel *panel = s ? NULL : mcr_frame_panel(p->f, 0, 0);
     if (!s && !panel)
         s = MCR_NO_MEMORY;
@@ -335,6 +390,8 @@ static mcr_status over_columns(region *r)
         s = add_points(r, panel);
     if (!s && p->report->task != MCR_CLUSTER)
         s = add_rings(r, panel);
+    if (!s)
+        s = add_names(r, panel);
     return s;
 }
 
@@ -470,6 +527,8 @@ static mcr_status over_components(region *r)
         s = add_points(r, panel);
     if (!s && p->report->task != MCR_CLUSTER)
         s = add_rings(r, panel);
+    if (!s)
+        s = add_names(r, panel);
     mcr_model_free(pca);
     mcr_data_free(r->some);
     mcr_data_free(seen);
@@ -483,9 +542,16 @@ static mcr_status draw(mcr_plotting *p)
     r.scored = mcr_model_outputs(p->model) == 1 &&
                (rule == MCR_RULE_BINARY || rule == MCR_RULE_SIGN || rule == MCR_RULE_SOFTMAX);
     int64_t cols = mcr_plane_columns(p);
-    bool columns = cols > 0 && (cols <= 2 || p->how->x || p->how->y);
+    bool own = rule == MCR_RULE_OWN && p->report->task == MCR_CLASSIFY;
+    /* Where the learner decides by itself there is no straight line between the components. */
+    bool columns = cols > 0 && (cols <= 2 || p->how->x || p->how->y || own);
     if (cols == 1 && p->report->task == MCR_CLUSTER)
         columns = false; /* the plane of two components shows them well */
+    if (own && !columns)
+        return mcr_plot_refuse(p, MCR_BAD_CALL,
+                               "%s of %.40s needs objects that are vectors: its decision is not "
+                               "linear in feature space",
+                               p->f->kind, p->report->learner);
     mcr_status s = columns ? over_columns(&r) : over_components(&r);
     if (!s && columns && cols > 2)
         s = mcr_plot_subtitle(p, "%s; other columns at their median", mcr_plot_made_by(p));

@@ -9,7 +9,7 @@
 #include "plot/plotting.h"
 #include "plot/scale.h"
 
-enum { BINS = 10, MOST_CLASSES = 40, CORNERS = 1500 };
+enum { BINS = 10, CORNERS = 1500 };
 
 /* What the model says about objects whose classes are known. */
 typedef struct answers {
@@ -38,10 +38,10 @@ static mcr_status check_scores(const mcr_plotting *p, const answers *a, const ch
                 (a->outputs == a->classes && p->model->fitted->rule != MCR_RULE_PAIRS);
     if (a->proba || each)
         return MCR_OK;
-    return mcr_fail(p->ctx, MCR_BAD_CALL,
-                    "%s of %lld classes needs a value for each class: train with probabilities, or "
-                    "one class against the rest; possible here: confusion",
-                    kind, (long long)a->classes);
+    return mcr_plot_refuse(p, MCR_BAD_CALL,
+                           "%s of %lld classes needs a value for each class: train with "
+                           "probabilities, or one class against the rest",
+                           kind, (long long)a->classes);
 }
 
 /* Outlier detection: positive targets are what it should accept. */
@@ -195,6 +195,7 @@ static mcr_status add_curve(mcr_plotting *p, mcr_panel *panel, const answers *a,
     memcpy(m->x, c->x, (size_t)count * sizeof *m->x);
     memcpy(m->y, c->y, (size_t)count * sizeof *m->y);
     m->ink = mcr_class_ink(k);
+    m->dashed = k >= MCR_PALETTE; /* the colours come again */
     m->width = 2.2;
     m->legend = true;
     return MCR_OK;
@@ -386,9 +387,9 @@ static mcr_status make_calibration(mcr_plotting *p)
     double error = 0;
     mcr_status s = ask(p, "calibration", &a);
     if (!s && !a.proba)
-        s = mcr_fail(p->ctx, MCR_BAD_CALL,
-                     "calibration needs a model with probabilities: train it with them, or take a "
-                     "learner that has them, such as logistic; possible here: roc, pr, confusion");
+        s = mcr_plot_refuse(p, MCR_BAD_CALL,
+                            "calibration needs a model with probabilities: train it with them, or "
+                            "take a learner that has them, such as logistic");
     if (!s)
         s = draw_calibration(p, &a, &error);
     error /= s ? 1 : (double)(a.classes - a.first);
@@ -488,9 +489,10 @@ static mcr_status make_confusion(mcr_plotting *p)
     answers a = {0};
     mcr_metrics metrics;
     mcr_status s = ask(p, "confusion", &a);
-    if (!s && a.classes > MOST_CLASSES)
-        s = mcr_fail(p->ctx, MCR_BAD_CALL, "confusion shows at most %d classes; the model has %lld",
-                     MOST_CLASSES, (long long)a.classes);
+    if (!s && a.classes > MCR_PLOT_CONFUSION)
+        s = mcr_plot_refuse(p, MCR_BAD_CALL,
+                            "confusion shows at most %d classes; the model has %lld",
+                            MCR_PLOT_CONFUSION, (long long)a.classes);
     if (!s)
         s = mcr_model_score(p->ctx, p->model, p->data, a.value, &metrics);
     if (!s)

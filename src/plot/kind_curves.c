@@ -152,7 +152,7 @@ static mcr_status try_value(mcr_plotting *p, errors *e, const mcr_data *data,
 }
 
 /* The parameter that says how closely the model follows the data: its name and a usual range. */
-static const char *usual_range(mcr_plotting *p)
+const char *mcr_plot_usual_range(const mcr_plotting *p)
 {
     static const char *const usual[][2] = {{"C", "C=0.01:1000:log11"},
                                            {"lambda", "lambda=1e-6:100:log9"},
@@ -175,7 +175,7 @@ static mcr_status make_path(mcr_plotting *p)
     mcr_task task = MCR_CLASSIFY;
     mcr_reals values = {0};
     errors e = {0};
-    const char *name = NULL, *range = p->how->along ? p->how->along : usual_range(p);
+    const char *name = NULL, *range = p->how->along ? p->how->along : mcr_plot_usual_range(p);
     mcr_status s = take_data(p, "path", &data, &task);
     if (!s && !range)
         s = mcr_plot_needs(p, "path", "a parameter to follow, as a range: gamma=0.01:100:log9");
@@ -338,9 +338,10 @@ static mcr_status make_learning(mcr_plotting *p)
     c.data = data;
     c.n = s ? 0 : mcr_data_count(data);
     c.held = c.n / 5;
-    if (!s && c.n < 20)
-        s = mcr_fail(p->ctx, MCR_BAD_DATA,
-                     "a learning curve needs 20 objects at least; there are %lld", (long long)c.n);
+    if (!s && c.n < MCR_PLOT_LEARNING)
+        s = mcr_plot_refuse(p, MCR_BAD_DATA,
+                            "a learning curve needs %d objects at least; there are %lld",
+                            MCR_PLOT_LEARNING, (long long)c.n);
     c.order = mcr_blocks_take(&p->scratch, c.n, sizeof *c.order);
     if (!s && !c.order)
         s = MCR_NO_MEMORY;

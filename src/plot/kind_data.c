@@ -142,9 +142,9 @@ static mcr_status from_sizes(mcr_plotting *p)
         if (p->data->store[i]->kind == MCR_STRINGS || p->data->store[i]->kind == MCR_GRAPHS)
             field = i;
     if (field < 0)
-        return mcr_fail(p->ctx, MCR_BAD_CALL,
-                        "data that are a precomputed kernel have no columns to draw; possible "
-                        "with a kernel: gram, spectrum");
+        return mcr_plot_refuse(p, MCR_BAD_CALL,
+                               "data that are a precomputed kernel have no columns to draw; a "
+                               "kernel makes gram and spectrum possible");
     mcr_field f = mcr_data_field(p->data, field);
     t.value[0] = mcr_blocks_reals(&p->scratch, n);
     t.name[0] = f.store->kind == MCR_STRINGS ? "length" : "nodes";

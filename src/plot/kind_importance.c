@@ -12,7 +12,7 @@
 #include "base/random.h"
 #include "plot/plotting.h"
 
-enum { SHOWN = 20, MOST_OBJECTS = 2000, MOST_COLUMNS = 300, SHUFFLES = 4 };
+enum { SHOWN = 20, MOST_OBJECTS = 2000, SHUFFLES = 4 };
 
 typedef struct item {
     const char *name;
@@ -28,40 +28,63 @@ static int larger_first(const void *a, const void *b)
     return (x->number > y->number) - (x->number < y->number);
 }
 
-static mcr_status draw(mcr_plotting *p, item *list, int64_t count, const char *label)
+static int rising_last(const void *a, const void *b)
+{
+    const item *x = a, *y = b;
+    if (x->value != y->value)
+        return x->value > y->value ? -1 : 1;
+    return (x->number > y->number) - (x->number < y->number);
+}
+
+/* What bars to the right and to the left mean, and their colours. */
+typedef struct meaning {
+    const char *name[2];
+    mcr_ink ink[2];
+    const char *axis;
+} meaning;
+
+static mcr_status add_bars(mcr_plotting *p, mcr_panel *panel, const item *list, int64_t shown,
+                           int sign, const meaning *of)
+{
+    int64_t some = 0;
+    for (int64_t i = 0; i < shown; i++)
+        some += (list[i].value < 0) == sign;
+    if (!some)
+        return MCR_OK;
+    mcr_mark *m = mcr_panel_xy(p->f, panel, MCR_MARK_BARS, of->name[sign], some);
+    if (!m)
+        return MCR_NO_MEMORY;
+    for (int64_t i = 0, at = 0; i < shown; i++)
+        if ((list[i].value < 0) == sign) {
+            m->x[at] = (double)(shown - 1 - i);
+            m->y[at++] = list[i].value;
+        }
+    m->width = 0.7;
+    m->sideways = true;
+    m->ink = of->ink[sign];
+    return MCR_OK;
+}
+
+/* The largest of them, from the highest value to the lowest. */
+static mcr_status draw(mcr_plotting *p, item *list, int64_t count, const meaning *of)
 {
     int64_t shown = count < SHOWN ? count : SHOWN;
     qsort(list, (size_t)count, sizeof *list, larger_first);
+    qsort(list, (size_t)shown, sizeof *list, rising_last);
     mcr_panel *panel = mcr_frame_panel(p->f, 0, 0);
     const char **name = mcr_blocks_take(&p->f->pool, shown, sizeof *name);
-    if (!panel || !name)
-        return MCR_NO_MEMORY;
-    for (int sign = 0; sign < 2; sign++) {
-        int64_t some = 0;
-        for (int64_t i = 0; i < shown; i++)
-            some += (list[i].value < 0) == sign;
-        mcr_mark *m = some ? mcr_panel_xy(p->f, panel, MCR_MARK_BARS,
-                                          sign ? "negative" : "positive", some)
-                           : NULL;
-        if (some && !m)
-            return MCR_NO_MEMORY;
-        for (int64_t i = 0, at = 0; i < shown && m; i++)
-            if ((list[i].value < 0) == sign) {
-                m->x[at] = (double)(shown - 1 - i);
-                m->y[at++] = list[i].value;
-            }
-        if (m) {
-            m->width = 0.7;
-            m->sideways = true;
-            m->ink = mcr_class_ink(sign);
-        }
-    }
-    for (int64_t i = 0; i < shown; i++) {
+    mcr_status s = panel && name ? MCR_OK : MCR_NO_MEMORY;
+    for (int sign = 0; sign < 2 && !s; sign++)
+        s = add_bars(p, panel, list, shown, sign, of);
+    for (int64_t i = 0; !s && i < panel->count; i++)
+        panel->mark[i].legend = panel->count > 1; /* else the axis says it all */
+    for (int64_t i = 0; i < shown && !s; i++) {
         name[shown - 1 - i] = mcr_blocks_text(&p->f->pool, list[i].name);
-        if (!name[shown - 1 - i])
-            return MCR_NO_MEMORY;
+        s = name[shown - 1 - i] ? MCR_OK : MCR_NO_MEMORY;
     }
-    panel->x = (mcr_axis){.label = mcr_blocks_text(&p->f->pool, label), .zero = true};
+    if (s)
+        return s;
+    panel->x = (mcr_axis){.label = mcr_blocks_text(&p->f->pool, of->axis), .zero = true};
     panel->y = (mcr_axis){.names = name, .count = shown};
     p->f->aspect = 0.28 + 0.034 * (double)shown;
     return MCR_OK;
@@ -127,11 +150,11 @@ static mcr_status open_shuffling(shuffling *s)
     if (status)
         return status;
     int64_t cols = s->plane.cols;
-    if (cols > MOST_COLUMNS)
-        return mcr_fail(p->ctx, MCR_BAD_CALL,
-                        "importance shuffles each column, of which there are %lld: at most %d; "
-                        "possible without data where the kernel has explicit features",
-                        (long long)cols, MOST_COLUMNS);
+    if (cols > MCR_PLOT_SHUFFLED)
+        return mcr_plot_refuse(p, MCR_BAD_CALL,
+                               "importance shuffles each column, of which there are %lld: at most "
+                               "%d; without data it needs explicit features of the kernel",
+                               (long long)cols, MCR_PLOT_SHUFFLED);
     int64_t *row = mcr_plot_thin(p, mcr_data_count(p->data), MOST_OBJECTS, &s->n);
     double *one = mcr_blocks_reals(&p->scratch, s->plane.n);
     s->all = mcr_blocks_reals(&p->scratch, s->n * cols);
@@ -161,10 +184,13 @@ static mcr_status by_shuffling(mcr_plotting *p)
         status = error_of(&s, &base);
     for (int64_t c = 0; c < cols && !status; c++)
         status = shuffle_column(&s, c, base, &list[c]);
+    /* Of a classifier the first colours are those of classes, which these bars are not. */
+    const meaning of = {{"worse when shuffled", "better when shuffled"},
+                        {s.share ? MCR_INK_MUTED : mcr_class_ink(0), mcr_class_ink(6)},
+                        s.share ? "share of errors added when the column is shuffled"
+                                : "mean squared error added when the column is shuffled"};
     if (!status)
-        status = draw(p, list, cols,
-                      s.share ? "share of errors added when the column is shuffled"
-                              : "mean squared error added when the column is shuffled");
+        status = draw(p, list, cols, &of);
     if (!status)
         status = mcr_figure_set_number(p->f, "error", base);
     if (!status)
@@ -179,14 +205,68 @@ static mcr_status by_shuffling(mcr_plotting *p)
 
 /* ---- weights -------------------------------------------------------------------------------- */
 
+/* A substring as text: its spaces must be seen. */
+static const char *visible(mcr_plotting *p, const char *name)
+{
+    static const char mark[] = "\u2423"; /* open box */
+    size_t length = strlen(name), used = 0;
+    bool strings = p->model->basis->fields == 1 && p->model->basis->store[0]->kind == MCR_STRINGS;
+    char *text = strings ? mcr_blocks_take(&p->scratch, (int64_t)(3 * length + 1), 1) : NULL;
+    if (!text)
+        return name;
+    for (; *name; name++) {
+        if (*name == ' ') {
+            memcpy(text + used, mark, sizeof mark - 1);
+            used += sizeof mark - 1;
+        } else {
+            text[used++] = *name;
+        }
+    }
+    text[used] = '\0';
+    return text;
+}
+
+/* Weights above 0 speak for one class, those below for another, in the colours of the classes. */
+static meaning sides_of(mcr_plotting *p)
+{
+    int64_t class[2];
+    meaning of = {
+        {"raises the value", "lowers the value"}, {mcr_class_ink(0), mcr_class_ink(1)}, "weight"};
+    mcr_model_sides(p->model, 0, &class[0], &class[1]);
+    for (int k = 0; k < 2 && class[0] >= 0; k++) {
+        const char *name = class[k] >= 0 ? mcr_model_class_name(p->model, class[k]) : NULL;
+        const char *text = name ? mcr_blocks_format(&p->f->pool, "for class %.60s", name)
+                                : "for the other classes";
+        of.name[k] = text ? text : of.name[k];
+        of.ink[k] = class[k] >= 0 ? mcr_class_ink(class[k]) : MCR_INK_MUTED;
+    }
+    if (class[0] >= 0)
+        of.axis = mcr_blocks_format(&p->f->pool, "weight (right: %s, left: %s)", of.name[0],
+                                    of.name[1]);
+    return of;
+}
+
+static mcr_status say_weights(mcr_plotting *p, int64_t count)
+{
+    int64_t outputs = mcr_model_outputs(p->model), shown = count < SHOWN ? count : SHOWN;
+    const char *more = "";
+    if (outputs > 1)
+        more = mcr_blocks_format(&p->scratch, " (the first of %lld decisions)", (long long)outputs);
+    mcr_status s = mcr_plot_title(p, "Weights of the features: %.80s%s",
+                                  mcr_model_output_name(p->model, 0), more ? more : "");
+    return s ? s
+             : mcr_plot_subtitle(p, "%s; the %lld largest of %lld features", mcr_plot_made_by(p),
+                                 (long long)shown, (long long)count);
+}
+
 static mcr_status by_weights(mcr_plotting *p)
 {
     mcr_features *features = NULL;
     double offset;
     mcr_status s = mcr_model_features(&features, p->ctx, p->model);
     if (s == MCR_BAD_CALL)
-        return mcr_fail(
-            p->ctx, MCR_BAD_CALL,
+        return mcr_plot_refuse(
+            p, MCR_BAD_CALL,
             "importance without data needs a kernel with explicit features, such as "
             "linear or spectrum; with data and targets every kernel on vectors will do");
     int64_t count = s ? 0 : mcr_features_count(features);
@@ -197,14 +277,12 @@ static mcr_status by_weights(mcr_plotting *p)
     if (!s)
         s = mcr_model_weights(p->ctx, p->model, features, 0, weight, &offset);
     for (int64_t i = 0; i < count && !s; i++)
-        list[i] = (item){mcr_features_name(features, i), weight[i], 0, i};
+        list[i] = (item){visible(p, mcr_features_name(features, i)), weight[i], 0, i};
+    meaning of = sides_of(p);
     if (!s)
-        s = draw(p, list, count, "weight");
+        s = of.axis ? draw(p, list, count, &of) : MCR_NO_MEMORY;
     if (!s)
-        s = mcr_plot_title(p, "Weights of the features: %.80s", mcr_model_output_name(p->model, 0));
-    if (!s)
-        s = mcr_plot_subtitle(p, "%s; %lld of %lld features", mcr_plot_made_by(p),
-                              (long long)(count < SHOWN ? count : SHOWN), (long long)count);
+        s = say_weights(p, count);
     mcr_features_close(features);
     return s;
 }

@@ -14,7 +14,7 @@
 #include "base/number.h"
 #include "plot/plotting.h"
 
-enum { MOST_WINDOWS = 20000, BEST = 120, MOST_POSITIONS = 80, MOST_CLASSES = 4, BYTES = 256 };
+enum { MOST_WINDOWS = 20000, BEST = 120, MOST_CLASSES = 4, BYTES = 256 };
 
 /* Counts of letters by position. */
 typedef struct profile {
@@ -102,7 +102,11 @@ static int stack(const profile *f, int64_t at, share *list)
 static mcr_status put_letter(mcr_plotting *p, mcr_mark *m, int64_t at, double low, const share *s)
 {
     char text[8] = {(char)s->letter, '\0'};
-    if (s->letter < 0x21 || s->letter > 0x7e)
+    if (s->letter == ' ')
+        strcpy(text, "\u2423"); /* open box */
+    else if (s->letter == 'l')
+        strcpy(text, "\u2113"); /* a small l as wide as its place would be a plain box */
+    else if (s->letter < 0x21 || s->letter > 0x7e)
         strcpy(text, "?");
     int64_t i = m->count;
     m->x[i] = (double)at + 1;
@@ -174,9 +178,9 @@ static mcr_status from_data(mcr_plotting *p)
             s = mcr_plot_needs(p, "logo", "strings of equal length, or a model trained on strings");
         length = size;
     }
-    if (!s && (length < 1 || length > MOST_POSITIONS))
+    if (!s && (length < 1 || length > MCR_PLOT_POSITIONS))
         s = mcr_fail(p->ctx, MCR_BAD_DATA, "a logo has 1 to %d positions; the strings have %lld",
-                     MOST_POSITIONS, (long long)length);
+                     MCR_PLOT_POSITIONS, (long long)length);
     for (int64_t c = 0; c < by.classes && c < MOST_CLASSES && !s; c++) {
         profile f;
         s = open_profile(p, &f, length);
@@ -224,6 +228,21 @@ static int64_t window_length(const mcr_model *m)
             break;
     }
     return length + 4 < 8 ? 8 : length + 4 > 20 ? 20 : length + 4;
+}
+
+int64_t mcr_plot_longest(const mcr_plotting *p)
+{
+    const mcr_data *basis = p->model->basis;
+    int64_t n = mcr_data_count(basis), size, most = 0;
+    const char *bytes;
+    double *coef = mcr_alloc(p->ctx, (size_t)n, sizeof *coef), offset;
+    mcr_status s = coef ? mcr_model_coefficients(p->model, 0, coef, &offset, NULL) : MCR_NO_MEMORY;
+    for (int64_t i = 0; i < n && !s; i++) {
+        s = mcr_data_string(basis, 0, i, &bytes, &size);
+        most = !s && coef[i] > 0 && size > most ? size : most;
+    }
+    mcr_free(p->ctx, coef);
+    return most;
 }
 
 /* Windows of the support vectors that speak for the positive side of the first output. */
@@ -342,7 +361,11 @@ static mcr_status from_model(mcr_plotting *p, int64_t field)
 {
     window *list;
     int64_t count, length = window_length(p->model), from, to, positive, negative;
+    int64_t longest = mcr_plot_longest(p);
     profile f;
+    if (longest < 1)
+        return mcr_plot_needs(p, "logo", "a model with strings whose coefficients are positive");
+    length = length < longest ? length : longest;
     mcr_status s = cut(p, field, length, &list, &count);
     if (!s)
         s = score(p, field, length, list, count);

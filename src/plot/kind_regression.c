@@ -30,9 +30,13 @@ static mcr_status add_data(mcr_plotting *p, mcr_panel *panel, const mcr_plane *p
     return mcr_plot_scatter(p, panel, &s);
 }
 
-static mcr_status add_interval(mcr_plotting *p, mcr_panel *panel, const double *x,
-                               const double *mean, const double *std, double half, const char *name,
-                               double alpha)
+typedef struct curve {
+    double *x, *mean, *std; /* of the function, without noise */
+} curve;
+
+/* noise: the variance that is added. */
+static mcr_status add_interval(mcr_plotting *p, mcr_panel *panel, const curve *c, double noise,
+                               double half, const char *name, double alpha)
 {
     mcr_mark *m = mcr_panel_xy(p->f, panel, MCR_MARK_BAND, name, CURVE);
     double *low = mcr_blocks_reals(&p->f->pool, CURVE),
@@ -40,10 +44,11 @@ static mcr_status add_interval(mcr_plotting *p, mcr_panel *panel, const double *
     if (!m || !low || !high)
         return MCR_NO_MEMORY;
     for (int i = 0; i < CURVE; i++) {
-        m->x[i] = x[i];
-        m->y[i] = mean[i];
-        low[i] = mean[i] - half * std[i];
-        high[i] = mean[i] + half * std[i];
+        double std = sqrt(c->std[i] * c->std[i] + noise);
+        m->x[i] = c->x[i];
+        m->y[i] = c->mean[i];
+        low[i] = c->mean[i] - half * std;
+        high[i] = c->mean[i] + half * std;
     }
     m->low = low;
     m->high = high;
@@ -89,6 +94,22 @@ static mcr_status add_draws(mcr_plotting *p, mcr_panel *panel, const mcr_data *p
     return s;
 }
 
+static mcr_status add_intervals(mcr_plotting *p, mcr_panel *panel, const curve *c)
+{
+    int64_t count = 0;
+    const double *noise = mcr_fitted_find(p->model->fitted, MCR_EXTRA_NOISE, &count);
+    mcr_status s = MCR_OK;
+    if (noise && count == 1)
+        s = add_interval(p, panel, c, *noise, half95, "95 % of new observations (with noise)",
+                         0.09);
+    if (!s)
+        s = add_interval(p, panel, c, 0, half95, "95 % interval of the function (without noise)",
+                         0.18);
+    return s ? s
+             : add_interval(p, panel, c, 0, half50, "50 % interval of the function (without noise)",
+                            0.26);
+}
+
 static mcr_status draw_curve(mcr_plotting *p, mcr_plane *plane, bool band)
 {
     mcr_panel *panel = mcr_frame_panel(p->f, 0, 0);
@@ -108,9 +129,7 @@ static mcr_status draw_curve(mcr_plotting *p, mcr_plane *plane, bool band)
         s = band ? mcr_predict_std(p->ctx, p->model, places, mean, std)
                  : mcr_predict(p->ctx, p->model, places, mean, NULL, NULL);
     if (!s && band)
-        s = add_interval(p, panel, x, mean, std, half95, "95 % interval", 0.16);
-    if (!s && band)
-        s = add_interval(p, panel, x, mean, std, half50, "50 % interval", 0.26);
+        s = add_intervals(p, panel, &(curve){x, mean, std});
     if (!s && band)
         s = add_draws(p, panel, places, x);
     if (!s)
@@ -187,8 +206,8 @@ static mcr_status add_objects(mcr_plotting *p, mcr_panel *panel, const mcr_plane
         return status;
     mcr_mark *m = &panel->mark[panel->count - 1];
     if (!compared) {
-        m->ink = MCR_INK_PAPER;
-        m->size = plane->n <= MCR_PLOT_POINTS ? 3.5 : 0;
+        m->ink = MCR_INK_RGB + 0xffffff; /* on the colours of the surface, in both themes */
+        m->size = plane->n <= MCR_PLOT_POINTS ? 4.2 : 0;
         m->alpha = 0.8;
         return MCR_OK;
     }
@@ -283,7 +302,7 @@ static mcr_status make_band(mcr_plotting *p)
 }
 
 const mcr_plot_type mcr_plot_band = {
-    {"band", "mean, 50 and 95 % intervals of the function, draws, and data",
+    {"band", "mean, intervals of the function and of new observations, draws, data",
      "a model of gp trained on numbers"},
     make_band,
 };

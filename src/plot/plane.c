@@ -194,9 +194,8 @@ mcr_status mcr_plane_open(mcr_plane *plane, mcr_plotting *p, int dims)
     *plane = (mcr_plane){.like = likeness(p), .x = 0, .y = -1};
     plane->field = vector_field(plane->like);
     if (plane->field < 0 || (p->model && plane->like->fields != 1))
-        return mcr_fail(p->ctx, MCR_BAD_CALL,
-                        "a picture over columns needs objects that are vectors; possible here: "
-                        "gram, spectrum, and projection with a model of pca");
+        return mcr_plot_refuse(p, MCR_BAD_CALL,
+                               "a picture over columns needs objects that are vectors");
     plane->cols = plane->like->store[plane->field]->cols;
     if (plane->cols < 1 || plane->cols > MOST_COLUMNS)
         return mcr_fail(p->ctx, MCR_BAD_DATA,

@@ -1,4 +1,4 @@
-/* plot.c: the kinds of figures, and which of them suits.
+/* plot.c: the kinds of figures, and what they share.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -33,37 +33,7 @@ mcr_status mcr_plot_describe(int64_t number, mcr_plot_info *info)
     return MCR_OK;
 }
 
-/* ---- choosing ------------------------------------------------------------------------------- */
-
-static bool has_strings(const mcr_data *data)
-{
-    for (int64_t i = 0; data && i < data->fields; i++)
-        if (data->store[i]->kind == MCR_STRINGS)
-            return true;
-    return false;
-}
-
-const char *mcr_plot_choose(const mcr_plotting *p)
-{
-    if (!p->model)
-        return p->how->kernel ? "gram" : "data";
-    int64_t cols = mcr_plane_columns(p);
-    switch (p->report->task) {
-    case MCR_REGRESS:
-        if (cols == 1)
-            return mcr_model_has_std(p->model) ? "band" : "surface";
-        return cols == 2 || p->how->x || !p->data ? "surface" : "residuals";
-    case MCR_CLUSTER: return "clusters";
-    case MCR_TRANSFORM: return "projection";
-    case MCR_CLASSIFY:
-    case MCR_DETECT:
-    case MCR_EITHER: break;
-    }
-    if (cols == 1 && p->data && mcr_data_target_count(p->data) && p->report->task == MCR_CLASSIFY)
-        return "confusion";
-    bool strings = p->model->basis->fields == 1 && has_strings(p->model->basis);
-    return strings ? "logo" : "boundary";
-}
+/* ---- making ---------------------------------------------------------------------------------- */
 
 mcr_status mcr_plot_make(mcr_plotting *p, const char *kind)
 {
@@ -88,67 +58,8 @@ mcr_status mcr_plot_make(mcr_plotting *p, const char *kind)
         size_t used = strlen(list);
         snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "", names[i]);
     }
-    return mcr_fail(p->ctx, MCR_BAD_CALL, "there is no picture \"%.60s\"%s%s%s; there are %s", kind,
-                    near ? "; did you mean " : "", near ? near : "", near ? "?" : "", list);
-}
-
-/* ---- what a kind needs ---------------------------------------------------------------------- */
-
-mcr_status mcr_plot_needs(const mcr_plotting *p, const char *kind, const char *what)
-{
-    const char *can = mcr_plot_choose(p);
-    return strcmp(can, kind) == 0
-               ? mcr_fail(p->ctx, MCR_BAD_CALL, "%s needs %s", kind, what)
-               : mcr_fail(p->ctx, MCR_BAD_CALL, "%s needs %s; possible here: %s", kind, what, can);
-}
-
-static const char *possible(const mcr_plotting *p)
-{
-    if (!p->model)
-        return "data; with a kernel gram and spectrum";
-    switch (p->report->task) {
-    case MCR_CLASSIFY:
-        return "boundary; with data roc, pr, calibration, confusion, importance, learning, path";
-    case MCR_REGRESS: return "surface, band; with data residuals, importance, learning, path";
-    case MCR_CLUSTER: return "clusters, gram";
-    case MCR_TRANSFORM: return "projection, gram, spectrum";
-    case MCR_DETECT: return "boundary; with data gram, spectrum, roc";
-    case MCR_EITHER: break;
-    }
-    return "data";
-}
-
-mcr_status mcr_plot_needs_model(const mcr_plotting *p, const char *kind, unsigned tasks, bool data)
-{
-    static const char *const of[] = {
-        [MCR_CLASSIFY] = "a classifier",
-        [MCR_REGRESS] = "a regression",
-        [MCR_DETECT] = "outlier detection",
-        [MCR_CLUSTER] = "clusters",
-        [MCR_TRANSFORM] = "coordinates (pca, fisher, cca)",
-    };
-    unsigned task = p->model ? 1u << p->report->task : 0;
-    if (!(task & tasks)) {
-        int first = 1;
-        while (!(tasks & 1u << first))
-            first++;
-        return mcr_fail(p->ctx, MCR_BAD_CALL, "%s needs a model of %s; possible here: %s", kind,
-                        of[first], possible(p));
-    }
-    if (data && !p->data)
-        return mcr_fail(p->ctx, MCR_BAD_CALL,
-                        "%s needs data beside the model: objects with their targets", kind);
-    return MCR_OK;
-}
-
-mcr_status mcr_plot_needs_targets(const mcr_plotting *p, const char *kind)
-{
-    return mcr_data_target_count(p->data) > 0
-               ? MCR_OK
-               : mcr_fail(p->ctx, MCR_BAD_DATA,
-                          "%s needs targets, and the data have none; possible without: boundary, "
-                          "surface, projection, clusters, gram, spectrum, data",
-                          kind);
+    return mcr_fail(p->ctx, MCR_BAD_CALL, "there is no picture \"%.60s\"%s%s%s there are %s", kind,
+                    near ? ": did you mean " : "", near ? near : "", near ? "?" : ";", list);
 }
 
 /* ---- words ---------------------------------------------------------------------------------- */

@@ -11,7 +11,14 @@
 #include "model/model.h"
 #include "plot/figure.h"
 
-enum { MCR_PLOT_POINTS = 20000, MCR_PLOT_MATRIX = 800 };
+enum {
+    MCR_PLOT_POINTS = 20000,
+    MCR_PLOT_MATRIX = 800,
+    MCR_PLOT_CONFUSION = 40, /* classes of a confusion matrix */
+    MCR_PLOT_SHUFFLED = 300, /* columns whose importance is found by shuffling */
+    MCR_PLOT_POSITIONS = 80, /* of a logo */
+    MCR_PLOT_LEARNING = 20   /* objects of a learning curve, at least */
+};
 
 typedef struct mcr_plotting {
     mcr *ctx;
@@ -35,8 +42,12 @@ typedef struct mcr_plot_type {
 /* The figure of a kind for these objects, into a figure that is there: a new frame of an
  * animation. */
 mcr_status mcr_plot_make(mcr_plotting *p, const char *kind);
-/* The kind that suits a model or data. */
+/* Whether a kind can be drawn of this model and data; and the kind that suits them best. */
+bool mcr_plot_suits(const mcr_plotting *p, const char *kind);
 const char *mcr_plot_choose(const mcr_plotting *p);
+/* Fails with a message, and with the kinds that are possible in place of the figure's. */
+mcr_status mcr_plot_refuse(const mcr_plotting *p, mcr_status status, const char *format, ...)
+    MCR_PRINTF(3, 4);
 
 /* MCR_BAD_CALL where something is missing: "roc needs a model of a classifier". */
 mcr_status mcr_plot_needs(const mcr_plotting *p, const char *kind, const char *what);
@@ -155,6 +166,10 @@ mcr_status mcr_grid_contour(mcr_plotting *p, const mcr_grid *g, double level, bo
 
 /* ---- results -------------------------------------------------------------------------------- */
 
+/* The range of the parameter that says how closely a learner follows the data; NULL: none. */
+const char *mcr_plot_usual_range(const mcr_plotting *p);
+/* Of a model on strings alone: the longest that speaks for its first output; 0: none. */
+int64_t mcr_plot_longest(const mcr_plotting *p);
 /* The scores of a search. */
 mcr_status mcr_plot_tuning_report(mcr_plotting *p, const mcr_tune_report *report);
 /* A kernel expression with the number of a parameter replaced; NULL: it has no such parameter. */

@@ -78,16 +78,22 @@ const char *mcr_number_text(char *text, double value, int digits)
 
 /* ---- ticks ---------------------------------------------------------------------------------- */
 
+/* Long names lose their middle: they often begin, or end, alike. */
 static void add(mcr_ticks *t, double at, const char *text)
 {
+    enum { LETTERS = 24, HEAD = 12, TAIL = 11 };
     if (t->count >= MCR_TICKS)
         return;
-    t->tick[t->count].at = at;
-    size_t bytes = mcr_text_bytes(text, 20);
-    bytes = bytes < MCR_TICK_TEXT - 4 ? bytes : MCR_TICK_TEXT - 4;
-    memcpy(t->tick[t->count].text, text, bytes);
-    strcpy(t->tick[t->count].text + bytes, text[bytes] ? "…" : "");
-    t->count++;
+    mcr_tick *to = &t->tick[t->count++];
+    int letters = 0;
+    for (const char *c = text; *c; c += mcr_text_bytes(c, 1))
+        letters++;
+    to->at = at;
+    if (letters <= LETTERS)
+        snprintf(to->text, sizeof to->text, "%s", text);
+    else
+        snprintf(to->text, sizeof to->text, "%.*s…%s", (int)mcr_text_bytes(text, HEAD), text,
+                 text + mcr_text_bytes(text, letters - TAIL));
 }
 
 static void named_ticks(const mcr_axis *a, int wanted, mcr_ticks *out)
@@ -148,8 +154,11 @@ void mcr_axis_ticks(const mcr_axis *a, int wanted, mcr_ticks *out)
         named_ticks(a, wanted, out);
     else if (a->log)
         log_ticks(a, wanted, out);
-    else
-        even_ticks(a, wanted, out);
+    /* One number alone does not say how far apart others are. */
+    for (int more = 0; !a->names && out->count < 2 && more < 8; more++) {
+        out->count = 0;
+        even_ticks(a, wanted + more, out);
+    }
 }
 
 /* ---- widths --------------------------------------------------------------------------------- */
@@ -173,7 +182,7 @@ static double letter_width(const char *at)
     if (strchr("ftr()[]{}-/ ", c))
         return 0.37;
     if (strchr("mMW@%", c))
-        return 0.9;
+        return 1;
     if (c >= 'A' && c <= 'Z')
         return 0.7;
     return 0.57;

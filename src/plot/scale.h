@@ -7,7 +7,7 @@
 
 #include "plot/figure.h"
 
-enum { MCR_TICKS = 24, MCR_TICK_TEXT = 64 };
+enum { MCR_TICKS = 24, MCR_TICK_TEXT = 112 };
 
 typedef struct mcr_tick {
     double at;

@@ -13,7 +13,7 @@
 #include "plot/canvas.h"
 #include "plot/colour.h"
 
-enum { NONE = 0x7fffffff, TEXT = 8 };
+enum { NONE = 0x7fffffff, TEXT = 8, LEAST_WIDTH = 12, LEAST_HEIGHT = 8 };
 
 typedef struct cell {
     char text[TEXT]; /* "": dots, or nothing */
@@ -29,6 +29,7 @@ typedef struct screen {
     bool dark;
     cell *cell;
     uint32_t paper;
+    const mcr_layout_of *legend;
 } screen;
 
 typedef struct plot_box {
@@ -41,7 +42,8 @@ typedef struct plot_box {
 
 static cell *at(screen *s, int x, int y)
 {
-    return x >= 0 && y >= 0 && x < s->width && y < s->height ? &s->cell[y * s->width + x] : NULL;
+    bool inside = s->cell && x >= 0 && y >= 0 && x < s->width && y < s->height;
+    return inside ? &s->cell[y * s->width + x] : NULL;
 }
 
 static void put_char(screen *s, int x, int y, const char *text, size_t bytes, uint32_t ink)
@@ -75,6 +77,46 @@ static int put_words(screen *s, int x, int y, const char *text, int most, uint32
     }
     mcr_text_free(&plain);
     return count;
+}
+
+/* ---- without colours ------------------------------------------------------------------------ */
+
+/* What colours tell apart: filled points, upright bars, whole lines. */
+static bool is_plain(const mcr_mark *m)
+{
+    bool kind = (m->type == MCR_MARK_LINE && m->alpha == 0) ||
+                (m->type == MCR_MARK_BARS && !m->sideways) ||
+                (m->type == MCR_MARK_POINTS && m->shape != MCR_SHAPE_RING && !m->value);
+    return kind && m->name && (int)m->ink < MCR_PALETTE;
+}
+
+/* Characters of classes or curves where there are no colours, and the same within a ring. */
+static const char *const symbols[] = {"o", "x", "+", "*", "=", "/", "-", ".",
+                                      "a", "b", "c", "d", "e", "f", "g", "h"};
+static const char *const ringed[] = {"◎", "⊗", "⊕", "⊛", "⊜", "⊘", "⊖", "⊙",
+                                     "ⓐ", "ⓑ", "ⓒ", "ⓓ", "ⓔ", "ⓕ", "ⓖ", "ⓗ"};
+
+static const char *ring_around(const char *text)
+{
+    for (size_t i = 0; i < sizeof symbols / sizeof *symbols; i++)
+        if (strcmp(text, symbols[i]) == 0 || strcmp(text, ringed[i]) == 0)
+            return ringed[i];
+    return "○";
+}
+
+/* NULL: dots will do. */
+static const char *symbol_of(const screen *s, const mcr_mark *m)
+{
+    int found = -1, plain = 0;
+    if (s->colours || !is_plain(m))
+        return NULL;
+    for (int i = 0; i < s->legend->entries; i++) {
+        const mcr_mark *other = s->legend->entry[i].mark;
+        if (strcmp(other->name, m->name) == 0)
+            found = plain;
+        plain += is_plain(other);
+    }
+    return found >= 0 && plain > 1 ? symbols[found] : NULL;
 }
 
 /* ---- dots ----------------------------------------------------------------------------------- */
@@ -113,9 +155,18 @@ static uint32_t ink_of(const plot_box *b, mcr_ink ink)
     return mcr_ink_rgb(ink, b->s->dark);
 }
 
+/* A character in place of a cell's dots; px, py as those of dots. */
+static void put_symbol(const plot_box *b, double px, double py, const char *symbol, uint32_t ink)
+{
+    int x = (int)floor(px / 2), y = (int)floor(py / 4);
+    if (x >= 0 && y >= 0 && x < b->w && y < b->h)
+        put_char(b->s, b->x + x, b->y + y, symbol, strlen(symbol), ink);
+}
+
 static void draw_line(const plot_box *b, const mcr_mark *m)
 {
     uint32_t ink = ink_of(b, m->ink);
+    const char *symbol = symbol_of(b->s, m);
     for (int64_t i = 0; i + 1 < m->count; i++) {
         double x0 = across(b, m->x[i]), y0 = down(b, m->y[i]);
         double x1 = across(b, m->x[i + 1]), y1 = down(b, m->y[i + 1]);
@@ -124,7 +175,9 @@ static void draw_line(const plot_box *b, const mcr_mark *m)
         double steps = fmin(ceil(fmax(fabs(x1 - x0), fabs(y1 - y0))) + 1, 4000);
         for (double k = 0; k <= steps; k++) {
             double x = x0 + (x1 - x0) * k / steps, y = y0 + (y1 - y0) * k / steps;
-            if (!m->dashed || ((int)(x + y) & 3) < 2)
+            if (symbol)
+                put_symbol(b, x, y, symbol, ink);
+            else if (!m->dashed || ((int)(x + y) & 3) < 2)
                 dot(b, x, y, ink);
         }
     }
@@ -132,27 +185,33 @@ static void draw_line(const plot_box *b, const mcr_mark *m)
 
 static void draw_points(const plot_box *b, const mcr_mark *m)
 {
+    const char *symbol = symbol_of(b->s, m);
     for (int64_t i = 0; i < m->count; i++) {
         double x = across(b, m->x[i]), y = down(b, m->y[i]);
         uint32_t ink = m->value ? mcr_ramp_colour(m, m->value[i], b->s->dark) & 0xffffff
                                 : ink_of(b, m->ink);
         if (!isfinite(x + y))
             continue;
-        if (m->shape != MCR_SHAPE_RING) {
+        if (symbol)
+            put_symbol(b, x, y, symbol, ink);
+        else if (m->shape != MCR_SHAPE_RING)
             dot(b, x, y, ink);
+        if (m->shape != MCR_SHAPE_RING)
             continue;
-        }
         int cx = b->x + (int)floor(x) / 2, cy = b->y + (int)floor(y) / 4;
         cell *c = at(b->s, cx, cy);
-        if (c && cx >= b->x && cx < b->x + b->w && cy >= b->y && cy < b->y + b->h)
-            put_char(b->s, cx, cy, "○", strlen("○"), c->dots && m->count > 1 ? c->ink : ink);
+        if (c && cx >= b->x && cx < b->x + b->w && cy >= b->y && cy < b->y + b->h) {
+            const char *ring = ring_around(c->text);
+            put_char(b->s, cx, cy, ring, strlen(ring), c->dots && m->count > 1 ? c->ink : ink);
+        }
     }
 }
 
-/* Every second dot, or every eighth of a faint band. */
+/* Every second dot, every eighth of a faint band, every 16th of the faintest. */
 static void draw_band(const plot_box *b, const mcr_mark *m)
 {
     bool faint = m->alpha > 0 && m->alpha < 0.2;
+    int apart = m->alpha < 0.12 ? 4 : 2;
     uint32_t ink = ink_of(b, m->ink);
     for (int px = 0; px < 2 * b->w; px++) {
         for (int64_t i = 0; i + 1 < m->count; i++) {
@@ -163,7 +222,7 @@ static void draw_band(const plot_box *b, const mcr_mark *m)
             double low = down(b, m->low[i] + (m->low[i + 1] - m->low[i]) * t);
             double high = down(b, m->high[i] + (m->high[i + 1] - m->high[i]) * t);
             for (int py = (int)fmax(high, 0); py <= fmin(low, 4 * b->h - 1); py++)
-                if (faint ? px % 2 == 0 && py % 4 == 0 : (px + py) % 2 == 0)
+                if (faint ? px % apart == 0 && py % 4 == 0 : (px + py) % 2 == 0)
                     dot(b, px, py, ink);
             break;
         }
@@ -180,9 +239,14 @@ static void fill(const plot_box *b, double x0, double x1, double y0, double y1, 
 static void draw_bars(const plot_box *b, const mcr_mark *m)
 {
     uint32_t ink = ink_of(b, m->ink);
+    const char *symbol = symbol_of(b->s, m);
     for (int64_t i = 0; i < m->count; i++) {
         double base = m->low ? m->low[i] : 0, half = m->width / 2;
         if (m->y[i] == base)
+            continue;
+        for (double x = across(b, m->x[i] - half); symbol && x < across(b, m->x[i] + half); x++)
+            put_symbol(b, x, down(b, m->y[i]), symbol, ink); /* bars of classes overlap: the top */
+        if (symbol)
             continue;
         if (m->sideways)
             fill(b, across(b, base), across(b, m->y[i]), down(b, m->x[i] + half),
@@ -315,7 +379,7 @@ static void draw_ticks(const plot_box *b, const mcr_ticks *x, const mcr_ticks *y
 static void draw_panel(screen *s, const mcr_panel *p, int x, int y, int w, int h)
 {
     mcr_ticks tx, ty;
-    plot_box b = {s, p, x, y + 1, w, h - (p->x.label && !p->x.silent ? 4 : 3)};
+    plot_box b = {s, p, x, y + 1, w, h - (p->x.silent ? 2 : p->x.label ? 4 : 3)};
     int labels = p->y.names ? b.h / 1 : b.h / 4;
     mcr_axis_ticks(&p->y, labels < 2 ? 2 : labels, &ty);
     int left = 0;
@@ -343,8 +407,11 @@ static void draw_panel(screen *s, const mcr_panel *p, int x, int y, int w, int h
     }
 }
 
-static const char *key_of(const mcr_mark *m)
+static const char *key_of(const screen *s, const mcr_mark *m)
 {
+    const char *symbol = symbol_of(s, m);
+    if (symbol)
+        return symbol;
     if (m->type == MCR_MARK_LINE)
         return m->dashed ? "╌" : "─";
     if (m->type == MCR_MARK_POINTS)
@@ -352,6 +419,7 @@ static const char *key_of(const mcr_mark *m)
     return m->type == MCR_MARK_BAND ? "░" : "■";
 }
 
+/* Returns the line below it; s->cell NULL: only that. */
 static int draw_legend(screen *s, const mcr_layout_of *l, int y)
 {
     int x = 0;
@@ -362,7 +430,7 @@ static int draw_legend(screen *s, const mcr_layout_of *l, int y)
             x = 0;
             y++;
         }
-        put_words(s, x, y, key_of(m), 1, mcr_ink_rgb(m->ink, s->dark), false);
+        put_words(s, x, y, key_of(s, m), 1, mcr_ink_rgb(m->ink, s->dark), false);
         put_words(s, x + 2, y, m->name, s->width - x - 2, mcr_ink_rgb(MCR_INK_TEXT, s->dark),
                   false);
         x += length;
@@ -456,9 +524,25 @@ static void draw_frame(screen *s, const mcr_figure *f, const mcr_layout_of *l)
     int w = s->width / f->cols, h = (s->height - y) / f->rows;
     for (int64_t p = 0; p < frame->panels; p++) {
         const mcr_panel *panel = &frame->panel[p];
-        if (h > 4 && w > 8)
-            draw_panel(s, panel, w * panel->col, y + h * panel->row, w - 1, h);
+        draw_panel(s, panel, w * panel->col, y + h * panel->row, w - 1, h);
     }
+}
+
+/* A window that is too small gets a picture that is larger, not one without panels. */
+static void grow(screen *s, const mcr_figure *f, const mcr_layout_of *l)
+{
+    if (s->width < f->cols * LEAST_WIDTH)
+        s->width = f->cols * LEAST_WIDTH;
+    int top = draw_legend(s, l, (f->title != NULL) + (f->subtitle != NULL));
+    int least = LEAST_HEIGHT;
+    for (int64_t p = 0; p < f->frame[0].panels; p++) {
+        const mcr_panel *panel = &f->frame[0].panel[p];
+        bool bars = panel->count && panel->mark[0].type == MCR_MARK_BARS && panel->mark[0].sideways;
+        if (bars && panel->y.count + 4 > least) /* a line for each bar */
+            least = (int)panel->y.count + 4;
+    }
+    if (s->height < top + f->rows * least)
+        s->height = top + f->rows * least;
 }
 
 mcr_status mcr_figure_to_text(mcr_figure *f, const mcr_draw *draw)
@@ -469,11 +553,13 @@ mcr_status mcr_figure_to_text(mcr_figure *f, const mcr_draw *draw)
                 .height = draw->height,
                 .colours = draw->colours,
                 .dark = draw->theme != MCR_THEME_LIGHT,
-                .paper = mcr_ink_rgb(MCR_INK_PAPER, draw->theme != MCR_THEME_LIGHT)};
+                .paper = mcr_ink_rgb(MCR_INK_PAPER, draw->theme != MCR_THEME_LIGHT),
+                .legend = &l};
     mcr_draw pixels = {.size = sizeof pixels, .width = 720, .height = 500};
     mcr_status status = mcr_layout_open(&l, f, &pixels);
     if (status)
         return status;
+    grow(&s, f, &l);
     s.cell = mcr_blocks_take(&l.pool, (int64_t)s.width * s.height, sizeof *s.cell);
     if (!s.cell)
         status = MCR_NO_MEMORY;

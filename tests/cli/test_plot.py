@@ -274,6 +274,37 @@ def test_without_a_terminal_it_is_plain_text():
         assert max(map(len, out.splitlines())) <= 60
 
 
+def test_a_small_terminal_gets_the_whole_picture():
+    tap.mercer("sample", "friedman", "-n", 60, "-o", "f.csv")
+    out = tap.mercer("plot", "f.csv", "--width", 79, "--height", 12).stdout
+    tap.check_equal(out.count("└"), 15, "panels of five columns")
+
+
+def test_classes_without_colours_have_characters():
+    tap.mercer("sample", "moons", "-n", 60, "-o", "m.csv")
+    tap.mercer("fit", "svm", "m.csv", "-k", "linear", "-o", "m.mercer")
+    out = tap.mercer("plot", "m.mercer", "m.csv").stdout
+    assert re.search("boundary.* o -1 +x 1", out), out
+    assert "⊗" in out and "◎" in out, "support vectors of both classes"
+
+
+def test_weights_name_the_classes_they_speak_for():
+    with open("t.csv", "w") as file:
+        file.write("class,text\n" + "yes,all of it\nno,none of it\n" * 10)
+    tap.mercer("fit", "svm", "t.csv", "-k", "spectrum(p=3)", "-o", "t.mercer")
+    out = tap.mercer("plot", "t.mercer", "--kind", "importance", "--height", 12).stdout
+    assert "for class yes" in out and "for class no" in out
+    assert len(re.findall("^[^ ]{3}┤", out, re.M)) >= 8, "a line for each bar: " + out
+    assert "ll␣┤" in out
+
+
+def test_fisher_is_a_projection():
+    tap.mercer("sample", "moons", "-n", 60, "-o", "m.csv")
+    tap.mercer("fit", "fisher", "m.csv", "-k", "rbf(gamma=1)", "-o", "f.mercer")
+    assert "Projection by fisher" in tap.mercer("plot", "f.mercer", "m.csv").stdout
+    assert "boundary" in tap.mercer("plot", "f.mercer", "m.csv", "--kind", "boundary").stdout
+
+
 def test_fit_cv_and_tune_draw_curves():
     tap.mercer("sample", "moons", "-n", 60, "-o", "m.csv")
     for verb in ("fit", "cv"):
@@ -312,8 +343,9 @@ def test_faults_are_one_line_that_says_what_is_possible():
     tap.mercer("sample", "line", "-n", 40, "-o", "l.csv")
     tap.mercer("fit", "svm", "l.csv", "-k", "rbf(gamma=1)", "-o", "l.mercer")
     refused("DATA is missing")
-    refused("possible here: surface, band", "s.mercer", "s.csv", "--kind", "roc")
+    refused("possible here: surface, gram", "s.mercer", "s.csv", "--kind", "roc")
     refused("needs data beside the model", "m.mercer", "--kind", "roc")
+    refused("did you mean roc? there are", "m.mercer", "m.csv", "--kind", "rco")
     refused("two columns", "l.mercer", "l.csv", "--kind", "boundary")
     refused("did you mean confusion?", "m.mercer", "m.csv", "--kind", "confusio")
     refused("probabilities", "m.mercer", "m.csv", "--kind", "calibration")
@@ -322,6 +354,9 @@ def test_faults_are_one_line_that_says_what_is_possible():
     refused("needs a model of a classifier", "m.csv", "--kind", "boundary")
     refused("no column \"height\"", "m.mercer", "m.csv", "--x", "height")
     refused("the ending says", "m.mercer", "-o", "m.gif")
+    refused("m.mercer is a model: name it first", "m.csv", "m.mercer")
+    refused("160 pixels at least", "m.csv", "-o", "m.svg", "--width", 159)
+    refused("100 pixels at least", "m.csv", "-o", "m.svg", "--height", 99)
     refused("say -o", "m.mercer", "m.csv", "--animate", "gamma=1:2:3")
     refused("neither an option", "m.mercer", "m.csv", "--animate", "colour=1:3", "-o", "a.svg")
     refused("does not move", "m.mercer", "m.csv", "--kind", "learning", "--animate", "gamma=1:2:3",

@@ -184,6 +184,10 @@ def check_one(learner, path, kernel, options, faults):
         if true is None:
             continue
         text = printed(said, word)
+        # Where rounding hides a violation altogether, a bound of one digit is printed.
+        if word == "KKT violation" and "stuck" in said and len(text.partition("e")[0]) == 1 and \
+                float(text) >= true:
+            continue
         if abs(float(text) - true) > 1.01 * last_digit(text) + scale:
             faults.append("%s: %s is printed as %s, but is %.12g" % (name, word, text, true))
     if violation is not None and "optimal" in said and violation > o["tol"] * (1 + 1e-6) + scale:

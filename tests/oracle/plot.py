@@ -293,16 +293,22 @@ def test_bands_are_the_posterior():
     tap.mercer("predict", "g.mercer", "at.csv", "--std", "--target", "none", "-o", "p.npy")
     said = np.load("p.npy")
     assert np.allclose(mean[:, 1], wanted, atol=1e-7)
-    for name, half in (("95 % interval", 1.959963984540054), ("50 % interval", 0.6744897501960817)):
-        band = mark(figure, name)
+    function = "% interval of the function (without noise)"
+    for name, half in (("95 ", 1.959963984540054), ("50 ", 0.6744897501960817)):
+        band = mark(figure, name + function)
         low, high = np.array(band["low"]), np.array(band["high"])
         assert np.allclose(high - mean[:, 1], half * said[:, -1], atol=1e-9)
         assert np.allclose(mean[:, 1] - low, half * said[:, -1], atol=1e-9)
         # The standard deviation is that of the function, without the noise.
         assert np.allclose((high - low) / (2 * half), np.sqrt(variance), atol=1e-6)
+    # A new observation has the noise as well.
+    band = mark(figure, "95 % of new observations (with noise)")
+    width = 1.959963984540054 * np.sqrt(variance + 0.02)
+    assert np.allclose(band["high"], wanted + width, atol=1e-6)
+    assert np.allclose(band["low"], wanted - width, atol=1e-6)
     draws = marks(figure, "draws")
     tap.check_equal(len(draws), 6)
-    band = mark(figure, "95 % interval")
+    band = mark(figure, "95 " + function)
     inside = np.mean([(xy(d)[:, 1] >= band["low"]) & (xy(d)[:, 1] <= band["high"]) for d in draws])
     assert inside > 0.75, inside
     assert np.allclose(xy(mark(figure, "data")), np.column_stack([x, y]))
