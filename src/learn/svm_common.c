@@ -113,9 +113,9 @@ double mcr_svm_known(double value, double error)
 
 double mcr_svm_known_violation(double value, double error, double tolerance)
 {
-    double known = mcr_svm_known(value, error), most = value + error;
-    if (known != 0 || !isfinite(most) || most <= 0.01 * tolerance)
-        return known;
+    double most = value + error;
+    if (!(error > fmax(tolerance, value)) || !isfinite(most))
+        return mcr_svm_known(value, error);
     double unit = pow(10, floor(log10(most)));
     return ceil(most / unit) * unit;
 }
@@ -133,7 +133,7 @@ void mcr_svm_keep_known(mcr_fitted *f, double error)
     f->gap = fmax(mcr_svm_known(f->primal - f->dual, error), 0);
     for (size_t i = 0; i < sizeof number / sizeof *number; i++) {
         double value = *number[i];
-        *number[i] = value != 0 && fabs(value) < error ? NAN : mcr_svm_known(value, error);
+        *number[i] = fabs(value) < error && error > 0.5 ? NAN : mcr_svm_known(value, error);
     }
     if (isnan(f->primal) || isnan(f->dual))
         f->gap = NAN;
@@ -143,10 +143,7 @@ mcr_stop mcr_svm_stop(const mcr_svm *svm)
 {
     switch (svm->result.stop) {
     case MCR_QP_OPTIMAL: /* where rounding hides more than the tolerance nothing is proved */
-        return mcr_svm_known_violation(svm->result.violation, svm->result.violation_error,
-                                       svm->qp.tolerance) > svm->qp.tolerance
-                   ? MCR_STOP_STUCK
-                   : MCR_STOP_OPTIMAL;
+        return svm->result.violation_error > svm->qp.tolerance ? MCR_STOP_STUCK : MCR_STOP_OPTIMAL;
     case MCR_QP_STEPS: return MCR_STOP_STEPS;
     case MCR_QP_TIME: return MCR_STOP_TIME;
     case MCR_QP_INTERRUPTED: return MCR_STOP_INTERRUPTED;

@@ -52,7 +52,7 @@ mcr_status mcr_svm_solve_linear(mcr_svm *svm, const mcr_design *design, double *
 double mcr_svm_square(const mcr_svm *svm); /* b'Kb */
 /* A number without the decimals that an error of that size leaves unknown. */
 double mcr_svm_known(double value, double error);
-/* The same for a violation; where no digit is known, a bound on it, rounded up. */
+/* The same for a violation; where its error is beyond the tolerance, a bound on it of one digit. */
 double mcr_svm_known_violation(double value, double error, double tolerance);
 /* The error of the objectives of the problem, times `unit`. */
 double mcr_svm_error(const mcr_svm *svm, double unit, double primal, double dual);

@@ -242,7 +242,7 @@ int64_t mcr_plot_longest(const mcr_plotting *p)
         most = !s && coef[i] > 0 && size > most ? size : most;
     }
     mcr_free(p->ctx, coef);
-    return most;
+    return s ? -1 : most;
 }
 
 /* Windows of the support vectors that speak for the positive side of the first output. */
@@ -363,6 +363,8 @@ static mcr_status from_model(mcr_plotting *p, int64_t field)
     int64_t count, length = window_length(p->model), from, to, positive, negative;
     int64_t longest = mcr_plot_longest(p);
     profile f;
+    if (longest < 0)
+        return MCR_NO_MEMORY;
     if (longest < 1)
         return mcr_plot_needs(p, "logo", "a model with strings whose coefficients are positive");
     length = length < longest ? length : longest;

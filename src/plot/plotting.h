@@ -169,7 +169,7 @@ mcr_status mcr_grid_contour(mcr_plotting *p, const mcr_grid *g, double level, bo
 /* The range of the parameter that says how closely a learner follows the data; NULL: none. */
 const char *mcr_plot_usual_range(const mcr_plotting *p);
 /* Of a model on strings alone: the longest that speaks for its first output; 0: none. */
-int64_t mcr_plot_longest(const mcr_plotting *p);
+int64_t mcr_plot_longest(const mcr_plotting *p); /* -1: out of memory */
 /* The scores of a search. */
 mcr_status mcr_plot_tuning_report(mcr_plotting *p, const mcr_tune_report *report);
 /* A kernel expression with the number of a parameter replaced; NULL: it has no such parameter. */
