@@ -96,8 +96,10 @@ mcr_status mcr_verify_pca(mcr_verify *v)
     int64_t outputs = v->fitted->outputs;
     spread x = {.v = v};
     double *room = mcr_alloc(v->ctx, 3 * (size_t)v->n, sizeof *room);
+    if (!room)
+        return MCR_NO_MEMORY;
     double *c = room, *t = room + v->n, *error = t + v->n, worst = 0, slip = 0, sum = 0;
-    mcr_status s = room ? open_spread(&x, v) : MCR_NO_MEMORY;
+    mcr_status s = open_spread(&x, v);
     if (!s)
         s = mcr_fitted_need(&variance, v->fitted, MCR_EXTRA_VARIANCE, outputs);
     for (int64_t o = 0; o < outputs && !s; o++) {
