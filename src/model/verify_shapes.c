@@ -137,9 +137,11 @@ mcr_status mcr_verify_fisher(mcr_verify *v)
     int64_t outputs = v->fitted->outputs, n = v->n, classes = v->fitted->classes;
     spread x = {.v = v};
     double *room = mcr_alloc(v->ctx, 5 * (size_t)n + 2 * (size_t)classes, sizeof *room);
+    if (!room)
+        return MCR_NO_MEMORY;
     double *c = room, *t = c + n, *error = t + n, *w = error + n, *f = w + n;
     double *mu = f + n, *part = mu + classes, worst = 0, slip = 0, sum = 0;
-    mcr_status s = room ? open_spread(&x, v) : MCR_NO_MEMORY;
+    mcr_status s = open_spread(&x, v);
     double ridge = s ? NAN : mcr_verify_option(v, "lambda") * x.total;
     for (int64_t o = 0; o < outputs && !s; o++) {
         double between = 0, within = 0, square = 0, size = 0, left = 0, near = 0;
@@ -248,8 +250,10 @@ static mcr_status judge_wing(const wing *own, const double *values, double *fact
     const spread *x = &own->x;
     int64_t n = x->n;
     double *room = mcr_alloc(x->v->ctx, 4 * (size_t)n, sizeof *room);
+    if (!room)
+        return MCR_NO_MEMORY;
     double *left = room, *right = left + n, *work = right + n, *error = work + n;
-    mcr_status s = room ? apply(own, values, left, work, error) : MCR_NO_MEMORY;
+    mcr_status s = apply(own, values, left, work, error);
     for (int64_t i = 0; i < n && !s; i++)
         work[i] = sqrt(x->share[i]) * own->t[i]; /* A a */
     double *aa = error;                          /* no longer needed there */

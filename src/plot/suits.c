@@ -142,7 +142,7 @@ static bool logo(const mcr_plotting *p)
 static bool data(const mcr_plotting *p)
 {
     for (int64_t i = 0; p->data && i < p->data->fields; i++) {
-        int kind = p->data->store[i]->kind;
+        mcr_kind kind = p->data->store[i]->kind;
         if (kind == MCR_DENSE || kind == MCR_SPARSE || kind == MCR_STRINGS || kind == MCR_GRAPHS)
             return true;
     }
