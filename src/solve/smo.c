@@ -476,6 +476,16 @@ static mcr_status verify_trial(mcr_smo *s, bool *good)
     return MCR_OK;
 }
 
+static int64_t first_patience(int64_t n)
+{
+    return FIRST_PATIENCE + PATIENCE_EACH * n;
+}
+
+static int64_t last_patience(int64_t n)
+{
+    return n > LAST_PATIENCE / LAST_EACH ? LAST_EACH * n : LAST_PATIENCE;
+}
+
 /* Another method, in double, where steps make no progress: kept if it comes nearer to the optimum. *good:
  * it does so within the tolerance. */
 static mcr_status try_interior(mcr_smo *s, bool *good)
@@ -483,6 +493,8 @@ static mcr_status try_interior(mcr_smo *s, bool *good)
     double *b = mcr_alloc(s->ctx, (size_t)s->n, sizeof *b), before = s->result->violation;
     bool found = false;
     mcr_status st = b ? mcr_smo_interior(s, b, &found) : MCR_NO_MEMORY;
+    /* Where it has no memory, steps are all there is. */
+    s->patience = s->result->steps + (found ? 2 * first_patience(s->n) : last_patience(s->n));
     for (int64_t v = 0; v < s->n && found && !st; v++) {
         double mine = s->b[v];
         s->b[v] = fmin(fmax(b[v], s->p->lo[v]), s->p->hi[v]);
@@ -507,16 +519,6 @@ static bool floats_can(const mcr_qp *p)
     for (int64_t v = 0; v < p->n; v++)
         most = fmax(most, fabs(p->z[v]));
     return p->tolerance >= FLOAT_SLOPES * most;
-}
-
-static int64_t first_patience(int64_t n)
-{
-    return FIRST_PATIENCE + PATIENCE_EACH * n;
-}
-
-static int64_t last_patience(int64_t n)
-{
-    return n > LAST_PATIENCE / LAST_EACH ? LAST_EACH * n : LAST_PATIENCE;
 }
 
 static void give_result(mcr_smo *s, mcr_qp_stop stop, double *g)
@@ -575,7 +577,6 @@ static mcr_status solve(mcr *ctx, mcr_gram *gram, const mcr_qp *p, double *b, do
         if (!st && !good && stop == MCR_QP_STUCK && p->n <= INTERIOR_OBJECTS && !tried) {
             tried = true;
             st = try_interior(&s, &good);
-            s.patience = result->steps + 2 * first_patience(p->n);
             tries = 1;
         }
         if (good) {
