@@ -187,8 +187,10 @@ static mcr_status add_curve(mcr_plotting *p, mcr_panel *panel, const answers *a,
                             curve *c, const char *measure)
 {
     int64_t count = simplify(c);
-    const char *name = mcr_blocks_format(&p->f->pool, "%.40s: %s %s", a->is.class_name[k], measure,
-                                         mcr_plot_number(p, c->area, 4));
+    const char *class = a->is.class_name[k]; /* alone where it moves: there is one legend for all */
+    const char *name = p->f->moves ? mcr_blocks_text(&p->f->pool, class)
+                                   : mcr_blocks_format(&p->f->pool, "%.40s: %s %s", class, measure,
+                                                       mcr_plot_number(p, c->area, 4));
     mcr_mark *m = name ? mcr_panel_xy(p->f, panel, MCR_MARK_LINE, name, count) : NULL;
     if (!m)
         return MCR_NO_MEMORY;

@@ -71,6 +71,10 @@ mcr_status mcr_plot_title(mcr_plotting *p, const char *format, ...)
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
+    /* What follows is a number of the first frame. */
+    char *colon = p->f->moves ? strstr(text, ": ") : NULL;
+    if (colon)
+        *colon = '\0';
     if (!p->f->title)
         p->f->title = mcr_blocks_text(&p->f->pool, p->how->title ? p->how->title : text);
     return p->f->title ? MCR_OK : MCR_NO_MEMORY;
