@@ -38,8 +38,7 @@ typedef struct mcr_plot {
      * columns are at their median. Both NULL, and more than two columns: a boundary is drawn in the
      * plane of the first two kernel principal components. */
     const char *x, *y;
-    const char *title;  /* NULL: made from the model and the data */
-    const char *metric; /* path, learning: NULL: accuracy or mse */
+    const char *title; /* NULL: made from the model and the data */
     /* path: an option of the learner, or a parameter of the kernel, and its range:
      * "C=0.1:100:log7". NULL: C, lambda, nu or neighbors. */
     const char *along;

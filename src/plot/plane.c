@@ -242,18 +242,17 @@ static bool is_dense(const mcr_plane *plane)
 }
 
 /* Dense rows as a sparse field. */
-static mcr_status add_sparse(mcr_builder *b, mcr_plotting *p, const char *name, int64_t count,
+static mcr_status add_sparse(mcr_builder *b, mcr *ctx, const char *name, int64_t count,
                              int64_t cols, const double *dense)
 {
-    int64_t *start = mcr_blocks_take(&p->scratch, count + 1, sizeof *start), entries = 0;
+    int64_t entries = 0, at = 0;
     for (int64_t i = 0; i < count * cols; i++)
         entries += dense[i] != 0;
-    int32_t *index = mcr_blocks_take(&p->scratch, entries, sizeof *index);
-    double *value = mcr_blocks_reals(&p->scratch, entries);
-    if (!start || !index || !value)
-        return MCR_NO_MEMORY;
-    int64_t at = 0;
-    for (int64_t i = 0; i < count; i++) {
+    int64_t *start = mcr_alloc_zero(ctx, (size_t)count + 1, sizeof *start);
+    int32_t *index = mcr_alloc(ctx, (size_t)entries, sizeof *index);
+    double *value = mcr_alloc(ctx, (size_t)entries, sizeof *value);
+    mcr_status s = start && index && value ? MCR_OK : MCR_NO_MEMORY;
+    for (int64_t i = 0; i < count && !s; i++) {
         for (int64_t c = 0; c < cols; c++)
             if (dense[i * cols + c] != 0) {
                 index[at] = (int32_t)c;
@@ -261,7 +260,12 @@ static mcr_status add_sparse(mcr_builder *b, mcr_plotting *p, const char *name, 
             }
         start[i + 1] = at;
     }
-    return mcr_builder_sparse(b, name, cols, start, index, value);
+    if (!s)
+        s = mcr_builder_sparse(b, name, cols, start, index, value);
+    mcr_free(ctx, start);
+    mcr_free(ctx, index);
+    mcr_free(ctx, value);
+    return s;
 }
 
 mcr_status mcr_plane_build(mcr_data **out, mcr_plotting *p, const mcr_plane *plane, int64_t count,
@@ -274,7 +278,7 @@ mcr_status mcr_plane_build(mcr_data **out, mcr_plotting *p, const mcr_plane *pla
     if (!s && is_dense(plane))
         s = mcr_builder_dense(builder, store->name, all, plane->cols, plane->cols);
     else if (!s)
-        s = add_sparse(builder, p, store->name, count, plane->cols, all);
+        s = add_sparse(builder, p->ctx, store->name, count, plane->cols, all);
     if (!s)
         return mcr_builder_finish(out, builder);
     mcr_builder_close(builder);
