@@ -113,10 +113,11 @@ static void close_machine(machine *t)
 static mcr_status find_ball(machine *t)
 {
     int64_t n = t->n, steps = (int64_t)(1e8 / (double)(n + 1));
-    double *ka = mcr_alloc(t->ctx, (size_t)n, 2 * sizeof *ka), *row = ka + n, square;
+    double *ka = mcr_alloc(t->ctx, (size_t)n, 2 * sizeof *ka), *row, square;
     mcr_rows all = {NULL, 0, n}, one = {NULL, 0, 1};
     if (!ka)
         return MCR_NO_MEMORY;
+    row = ka + n;
     steps = steps < 50 ? 50 : steps > 2000 ? 2000 : steps;
     mcr_status s = mcr_gram_block(t->gram, one, all, ka, n);
     square = t->diagonal[0];
@@ -218,7 +219,8 @@ static void close_free(free_set *g, const machine *t)
 static mcr_status span_at_bound(const machine *t, const free_set *g, int64_t i, double *span)
 {
     int64_t m = g->count;
-    double *k = mcr_alloc(t->ctx, (size_t)m, 2 * sizeof *k), *x = k + m, dot = 0, along = 0;
+    double *k = mcr_alloc(t->ctx, (size_t)m, 2 * sizeof *k), *x = k ? k + m : NULL, dot = 0,
+           along = 0;
     mcr_status s = k ? mcr_gram_block(t->gram, (mcr_rows){NULL, i, 1}, (mcr_rows){g->object, 0, m},
                                       k, m)
                      : MCR_NO_MEMORY;

@@ -267,7 +267,7 @@ mcr_status mcr_predict_interval(mcr *ctx, const mcr_model *m, const mcr_data *da
         s = mcr_fail(ctx, MCR_BAD_CALL, "intervals are for models of one number");
     bool calibrated = mcr_fitted_find(m->fitted, MCR_EXTRA_CONFORMAL, &count) != NULL;
     const double *noise = mcr_fitted_find(m->fitted, MCR_EXTRA_NOISE, &count);
-    double *own = mcr_alloc(ctx, (size_t)n, 2 * sizeof *own), *std = own + n;
+    double *own = mcr_alloc(ctx, (size_t)n, 2 * sizeof *own), *std = own ? own + n : NULL;
     if (!own)
         return MCR_NO_MEMORY;
     if (!s && !calibrated && mcr_model_has_std(m)) {
