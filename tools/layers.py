@@ -20,6 +20,7 @@ SEES = {
     "solve": {"base", "linalg", "gram"},
     "learn": {"base", "data", "linalg", "kernel", "gram", "solve"},
     "model": {"base", "data", "linalg", "kernel", "gram", "solve", "learn"},
+    "export": {"base", "data", "linalg", "kernel", "gram", "solve", "learn", "model"},
     "select": {"base", "data", "linalg", "kernel", "gram", "solve", "learn", "model"},
     "plot": {"base", "data", "linalg", "kernel", "gram", "solve", "learn", "model", "select"},
 }
@@ -28,7 +29,7 @@ SEES = {
 PUBLIC = {
     "status": "base", "context": "base", "output": "base", "params": "base", "rows": "base",
     "text": "base", "data": "data", "kernel": "kernel",
-    "extend": "kernel", "features": "kernel", "gram": "gram", "learner": "learn", "model": "model", "select": "select",
+    "extend": "kernel", "features": "kernel", "gram": "gram", "learner": "learn", "model": "model", "export": "export", "select": "select",
     "plot": "plot",
 }
 

@@ -18,6 +18,7 @@
 #include <mercer/extend.h>
 #include <mercer/learner.h>
 #include <mercer/model.h>
+#include <mercer/export.h>
 #include <mercer/select.h>
 #include <mercer/plot.h>
 

@@ -9,6 +9,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "kernel/gradient.h"
+#include "kernel/parts.h"
 #include "kernel/vectors.h"
 
 #include <inttypes.h>
@@ -49,7 +50,7 @@ typedef struct circle_job {
 enum { CHUNK = 256 };
 
 /* remainder() is exact, so that far away points lose no digits. */
-static void put_on_circle(double to[2], double x, double period)
+void mcr_periodic_circle(double to[2], double x, double period)
 {
     const double pi = 3.14159265358979323846;
     double half = pi * (remainder(x, period) / period);
@@ -67,15 +68,15 @@ static mcr_status circle_chunk(void *arg, int64_t item, int worker)
         int64_t r = mcr_field_at(job->from, i);
         if (from->kind == MCR_DENSE) {
             for (int64_t k = 0; k < from->cols; k++)
-                put_on_circle(job->to->dense + 2 * (i * from->cols + k),
-                              from->dense[r * from->cols + k], job->period[k]);
+                mcr_periodic_circle(job->to->dense + 2 * (i * from->cols + k),
+                                    from->dense[r * from->cols + k], job->period[k]);
             continue;
         }
         int64_t at = job->to->start[i];
         for (int64_t e = from->start[r]; e < from->start[r + 1]; e++, at += 2) {
             job->to->index[at] = 2 * from->index[e];
             job->to->index[at + 1] = 2 * from->index[e] + 1;
-            put_on_circle(job->to->value + at, from->value[e], job->period[from->index[e]]);
+            mcr_periodic_circle(job->to->value + at, from->value[e], job->period[from->index[e]]);
         }
     }
     return MCR_OK;
