@@ -120,7 +120,7 @@ static answer ask(mcr *ctx, const mcr_model *model, const mcr_data *data)
 static void same_answers(const char *what, const answer *a, const answer *b, int64_t n)
 {
     if (a->outputs != b->outputs || a->support != b->support || a->classes != b->classes)
-        fail_msg("%s: %lld outputs, %lld support objects, %lld classes; then %lld, %lld, %lld",
+        fail_msg("%s: %lld outputs, %lld support vectors, %lld classes; then %lld, %lld, %lld",
                  what, (long long)a->outputs, (long long)a->support, (long long)a->classes,
                  (long long)b->outputs, (long long)b->support, (long long)b->classes);
     if (memcmp(a->coef, b->coef, sizeof(double) * (size_t)(a->outputs * a->support)) != 0 ||
