@@ -40,7 +40,7 @@ static int check_form(cli *c, const char *name)
     size_t used = 0;
     cli_suggestion near = {name, NULL, 0};
     for (int64_t i = 0; i < mcr_export_count(); i++) {
-        mcr_export_info info;
+        mcr_export_info info = MCR_INIT(mcr_export_info);
         if (mcr_export_describe(i, &info) || used >= sizeof all)
             break;
         if (strcmp(info.name, name) == 0)
@@ -139,8 +139,8 @@ static const cli_option options[] = {
      .offset = AT(to),
      .required = 1,
      .argument = "FORM",
-     .help = "c: one self-contained C99 file, with a header beside FILE.c; libsvm: a model file "
-             "as svm-train writes it"},
+     .help = "c: one self-contained C99 file, with a header beside FILE.c; json: one JSON object; "
+             "libsvm: a model file as svm-train writes it"},
     CLI_OUTPUT_OPTION(AT(output), "the file; standard output by default"),
     {.name = "double",
      .type = CLI_FLAG,
@@ -163,10 +163,11 @@ static const char *const words[] = {"MODEL", NULL};
 const cli_verb cli_verb_export = {
     .name = "export",
     .summary = "a model for other programs",
-    .usage = "MODEL --to c|libsvm [-o FILE] [--double|--int8] [--name NAME]",
+    .usage = "MODEL --to c|json|libsvm [-o FILE] [--double|--int8] [--name NAME]",
     .about =
         "Writes a model as another program wants it; docs/interop.md says what is lost where.\n"
         "C: all learners; kernels on vectors and strings and what is made of them.\n"
+        "JSON: all that predictions need, in a form that docs/interop.md describes.\n"
         "LIBSVM: svm, nu-svm, one-class, svr and nu-svr with the kernels linear, poly, rbf,\n"
         "sigmoid and precomputed; its own model files are read by every verb that takes a MODEL.",
     .examples = "mercer sample moons -n 200 -o moons.svm\n"

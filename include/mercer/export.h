@@ -13,12 +13,14 @@ extern "C" {
 
 /* The targets there are, in the order of messages. Borrowed. */
 typedef struct mcr_export_info {
+    size_t size;
     const char *name, *summary;
-    const char *numbers; /* the kinds of numbers it has, "float|double|int8", the first is the default; NULL:
+    const char *
+        numbers; /* the kinds of numbers it has, "float|double|int8", the first is the default; NULL:
                             there is no choice */
 } mcr_export_info;
 MCR_API int64_t mcr_export_count(void);
-MCR_API mcr_status mcr_export_describe(int64_t number, mcr_export_info *info);
+MCR_API mcr_status mcr_export_describe(int64_t number, mcr_export_info *out);
 
 /* Zero in a field means the default. */
 typedef struct mcr_export_options {
@@ -35,8 +37,8 @@ typedef struct mcr_export_report {
     /* int8: every score of an object x differs from the model's by at most error * sqrt(K(x,x)); 0: the
      * support vectors are not quantised. */
     double error;
-    double self;    /* K(x,x), if it is the same for all objects; else NAN */
-    double largest; /* the largest K(x,x) among the support vectors; NAN: not known */
+    double self;     /* K(x,x), if it is the same for all objects; else NAN */
+    double largest;  /* the largest K(x,x) among the support vectors; NAN: not known */
     char also[1024]; /* a second file that was written; "": none */
 } mcr_export_report;
 

@@ -8,6 +8,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/sized.h"
+
 static const mcr_export_type *const targets[] = {
 #define EXPORT(name) &mcr_export_##name,
 #include "export/exports.def"
@@ -20,13 +22,15 @@ int64_t mcr_export_count(void)
     return TARGETS;
 }
 
-mcr_status mcr_export_describe(int64_t number, mcr_export_info *info)
+mcr_status mcr_export_describe(int64_t number, mcr_export_info *out)
 {
     if (number < 0 || number >= TARGETS)
         return MCR_BAD_CALL;
-    *info = (mcr_export_info){targets[number]->name, targets[number]->summary,
-                              targets[number]->numbers};
-    return MCR_OK;
+    mcr_export_info info = {.size = sizeof info,
+                            .name = targets[number]->name,
+                            .summary = targets[number]->summary,
+                            .numbers = targets[number]->numbers};
+    return MCR_SIZED_WRITE(mcr_export_info, out, NULL, &info);
 }
 
 mcr_status mcr_export_save(mcr *ctx, const mcr_text *text, const char *path)
@@ -94,13 +98,16 @@ mcr_status mcr_model_export(mcr *ctx, const mcr_model *model, const char *to,
     const mcr_export_type *type = NULL;
     mcr_export_report own;
     char numbers[16];
-    mcr_export_options how = {.size = sizeof how};
-    if (options)
-        memcpy(&how, options, options->size < sizeof how ? options->size : sizeof how);
+    mcr_export_options how;
+    mcr_status s = MCR_SIZED_READ(mcr_export_options, &how, ctx, options);
+    if (!s && report)
+        s = MCR_SIZED_CHECK(mcr_export_report, ctx, report);
+    if (s)
+        return s;
     own = (mcr_export_report){
         .size = sizeof own, .support = model->fitted->basis, .self = NAN, .largest = NAN};
     const char *name = how.name ? how.name : "model";
-    mcr_status s = find_target(&type, ctx, to);
+    s = find_target(&type, ctx, to);
     if (!s)
         s = choose_numbers(numbers, ctx, type, how.numbers);
     if (!s)
@@ -112,10 +119,7 @@ mcr_status mcr_model_export(mcr *ctx, const mcr_model *model, const char *to,
                                          .numbers = numbers[0] ? numbers : NULL,
                                          .path = path,
                                          .report = &own});
-    if (report) {
-        size_t size = report->size < sizeof own ? report->size : sizeof own;
-        memcpy(report, &own, size);
-        report->size = size;
-    }
+    if (!s && report)
+        s = MCR_SIZED_WRITE(mcr_export_report, report, ctx, &own);
     return s;
 }

@@ -4,6 +4,7 @@ passes.
 SPDX-License-Identifier: Apache-2.0
 """
 
+import json
 import pathlib
 import re
 import shutil
@@ -216,6 +217,49 @@ def test_sparse_vectors():
         cols = tap.mercer_json("info", "model.mercer")["features"]
         check_case(np.ascontiguousarray(dense[:, :cols]).tobytes(), "new.svm")
     assert "model_column" in pathlib.Path("model.c").read_text()
+
+
+def test_json_is_enough_for_a_short_script():
+    script = tap.ROOT / "examples" / "predict_json.py"
+    for learner, options, kernel, target in (
+            ("svm", ["--scale", "standard"], "rbf(gamma=0.5) + 0.1*poly(degree=2, c=1)", "three"),
+            ("logistic", ["--lambda", "0.01"], "laplace(gamma=[1, 2, 3, 4])", "two"),
+            ("kmeans", ["--clusters", "4"], "rbf(gamma=1)", "none"),
+            ("one-class", [], "intersection*0.1", "none"), ("ridge", [], "exp(0.1*linear)^2", "number")):
+        exports.fit_vectors(learner, options, kernel, target)
+        tap.mercer("export", "model.mercer", "--to", "json", "-o", "model.json")
+        done = subprocess.run(["/usr/bin/python3", script, "model.json", "new.csv"], capture_output=True, text=True,
+                              check=True).stdout.split()
+        wanted = exports.predict()
+        if target == "number":
+            assert np.allclose([float(v) for v in done], [float(v) for v in wanted], rtol=1e-11, atol=1e-11)
+        else:
+            tap.check_equal(done, wanted, learner)
+
+
+def test_json_holds_every_kind_of_object():
+    tap.mercer("sample", "mixed", "-n", "30", "-o", "mixed.jsonl")
+    tap.mercer("fit", "svm", "mixed.jsonl", "-o", "model.mercer", "--quiet", "--scale", "standard", "-k",
+               "rbf(x, gamma=.1) * wl(molecule) + 0.5*spectrum(sequence, p=4, mode=count)")
+    model = json.loads(tap.mercer("export", "model.mercer", "--to", "json").stdout)
+    kind = {f["name"]: f["kind"] for f in model["fields"]}
+    tap.check_equal(kind, {"x": "dense", "sequence": "strings", "molecule": "graphs"})
+    tap.check_equal([c["type"] for c in model["kernel"]["children"]], ["product", "product"])
+    lines = {}
+    for line in open("mixed.jsonl"):
+        row = json.loads(line)
+        lines[row["sequence"]] = row
+    field = {f["name"]: f for f in model["fields"]}
+    for x, text, graph in zip(field["x"]["support"], field["sequence"]["support"], field["molecule"]["support"]):
+        row = lines[text]
+        scaled = [(v - s) * f for v, s, f in zip(row["x"], field["x"]["scaling"]["shift"],
+                                                 field["x"]["scaling"]["factor"])]
+        assert np.allclose(x, scaled, rtol=1e-12)
+        tap.check_equal(graph["nodes"], len(row["molecule"]["nodes"]))
+        names = field["molecule"]["label_names"]
+        tap.check_equal([names[c] for c in graph["labels"]], row["molecule"]["nodes"])
+        tap.check_equal({frozenset(e[:2]) for e in graph["edges"]},
+                        {frozenset(e[:2]) for e in row["molecule"]["edges"]})
 
 
 def test_what_c_cannot_express_is_refused():
