@@ -139,13 +139,14 @@ static const cli_option options[] = {
      .offset = AT(to),
      .required = 1,
      .argument = "FORM",
-     .help = "c: one self-contained C99 file, with a header beside FILE.c; json: one JSON object; "
+     .help = "c: one self-contained C99 file, with a header beside FILE.c; "
+             "onnx: a graph for ONNX runtimes; json: one JSON object; "
              "libsvm: a model file as svm-train writes it"},
     CLI_OUTPUT_OPTION(AT(output), "the file; standard output by default"),
     {.name = "double",
      .type = CLI_FLAG,
      .offset = AT(doubles),
-     .help = "c: numbers are doubles; float by default"},
+     .help = "c: numbers are doubles; onnx: no operators in float"},
     {.name = "int8",
      .type = CLI_FLAG,
      .offset = AT(int8),
@@ -163,10 +164,13 @@ static const char *const words[] = {"MODEL", NULL};
 const cli_verb cli_verb_export = {
     .name = "export",
     .summary = "a model for other programs",
-    .usage = "MODEL --to c|json|libsvm [-o FILE] [--double|--int8] [--name NAME]",
+    .usage = "MODEL --to c|onnx|json|libsvm [-o FILE] [--double|--int8] [--name NAME]",
     .about =
         "Writes a model as another program wants it; docs/interop.md says what is lost where.\n"
         "C: all learners; kernels on vectors and strings and what is made of them.\n"
+        "ONNX: kernels on vectors; support vector machines as operators in float, or with "
+        "--double,\n"
+        "and all other models, in plain double operators (opset 13).\n"
         "JSON: all that predictions need, in a form that docs/interop.md describes.\n"
         "LIBSVM: svm, nu-svm, one-class, svr and nu-svr with the kernels linear, poly, rbf,\n"
         "sigmoid and precomputed; its own model files are read by every verb that takes a MODEL.",

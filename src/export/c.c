@@ -229,7 +229,7 @@ static mcr_status write(const mcr_exporting *e)
     for (size_t i = 0; e->name[i] && i + 1 < sizeof w.capitals; i++)
         w.capitals[i] = (char)toupper((unsigned char)e->name[i]);
     mcr_text_init(&w.text, e->ctx);
-    mcr_status s = mcr_portable_open(&p, e->ctx, e->model, "C");
+    mcr_status s = mcr_portable_open(&p, e->ctx, e->model, "C", true);
     if (!s && strcmp(e->numbers, "int8") == 0)
         s = mcr_quantised_open(&w.int8, p, e->report);
     if (!s) {

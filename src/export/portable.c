@@ -273,7 +273,7 @@ static void free_segments(mcr_portable *p)
 }
 
 /* f_o(x) = w_o.x + offset_o: the weight vectors take the place of the support vectors. */
-static mcr_status collapse(mcr_portable *p)
+static mcr_status make_weights(mcr_portable *p)
 {
     int64_t outputs = p->fitted->outputs;
     if (p->kernel->type != &mcr_kernel_linear || p->second || p->basis <= outputs ||
@@ -347,7 +347,7 @@ static mcr_status test_numbers(const mcr_portable *p)
     return s;
 }
 
-static mcr_status fill(mcr_portable *p, const char *target)
+static mcr_status fill(mcr_portable *p, const char *target, bool collapse)
 {
     const mcr_fitted *f = p->fitted;
     if (mcr_fourier_is(f))
@@ -368,22 +368,22 @@ static mcr_status fill(mcr_portable *p, const char *target)
         s = open_vectors(p);
     if (!s)
         s = copy_segments(p);
-    if (!s)
-        s = collapse(p);
+    if (!s && collapse)
+        s = make_weights(p);
     if (!s && p->basis > 0 && (p->parts > 0 || p->strings > 0))
         s = mcr_portable_data(&p->data, p, p->vector);
     return s;
 }
 
 mcr_status mcr_portable_open(mcr_portable **out, mcr *ctx, const mcr_model *model,
-                             const char *target)
+                             const char *target, bool collapse)
 {
     mcr_portable *p = *out = mcr_alloc_zero(ctx, 1, sizeof *p);
     if (!p)
         return MCR_NO_MEMORY;
     *p = (mcr_portable){.ctx = ctx, .model = model, .fitted = model->fitted};
     p->basis = model->fitted->basis;
-    mcr_status s = fill(p, target);
+    mcr_status s = fill(p, target, collapse);
     if (s) {
         mcr_portable_close(p);
         *out = NULL;

@@ -63,9 +63,10 @@ typedef struct mcr_portable {
     mcr_segment *segment;
 } mcr_portable;
 
-/* `target` is for messages: "C", "ONNX". MCR_BAD_CALL where the model cannot be expressed. */
+/* `target` is for messages: "C", "ONNX". collapse: a linear model becomes its weights. MCR_BAD_CALL where the
+ * model cannot be expressed. */
 mcr_status mcr_portable_open(mcr_portable **out, mcr *ctx, const mcr_model *model,
-                             const char *target);
+                             const char *target, bool collapse);
 void mcr_portable_close(mcr_portable *p); /* NULL allowed */
 /* Its objects as data for the kernel, from other inner vectors (basis x width). */
 mcr_status mcr_portable_data(mcr_data **out, const mcr_portable *p, const double *vector);

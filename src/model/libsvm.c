@@ -574,8 +574,7 @@ static void put_counts(mcr_text *t, const mcr_fitted *f)
     mcr_text_string(t, "\n");
 }
 
-/* One segment with one output; or one for each class, with the outputs of its pairs in order. */
-static bool segments_fit(const mcr_fitted *f)
+bool mcr_segments_are_libsvm(const mcr_fitted *f)
 {
     bool many = f->rule == MCR_RULE_PAIRS;
     int64_t k = f->classes;
@@ -599,7 +598,7 @@ static mcr_status put_model(mcr_text *t, mcr *ctx, const mcr_model *m)
     if (mcr_fourier_is(f))
         return mcr_fail(ctx, MCR_BAD_CALL,
                         "LIBSVM has no models on random Fourier features: take --approx nystrom");
-    if (type < 0 || !segments_fit(f))
+    if (type < 0 || !mcr_segments_are_libsvm(f))
         return mcr_fail(ctx, MCR_BAD_CALL,
                         "LIBSVM has no such model (%s%s); it has svm, nu-svm (one-vs-one), "
                         "one-class, svr and nu-svr",
