@@ -95,8 +95,8 @@ static mcr_status join_dense(joint *j)
         for (int64_t i = 0; i < j->part[p].count; i++, row++) {
             const mcr_store *s = j->part[p].store;
             int64_t from = mcr_field_at(&j->part[p], i);
-            memcpy(j->to->dense + row * cols, s->dense + from * cols,
-                   (size_t)cols * sizeof(double));
+            mcr_vector x = mcr_store_vector(s, from);
+            mcr_vector_copy(&x, j->to->dense + row * cols, NULL);
             if (precomputed)
                 j->to->id[row] = s->id != NULL ? s->id[from] : -1;
         }
@@ -136,12 +136,9 @@ static mcr_status join_sparse(joint *j)
         return MCR_NO_MEMORY;
     int64_t row = 0;
     for (int64_t p = 0; p < j->parts; p++) {
-        const mcr_store *s = j->part[p].store;
         for (int64_t i = 0; i < j->part[p].count; i++, row++) {
-            int64_t from = s->start[mcr_field_at(&j->part[p], i)], to = j->to->start[row];
-            size_t length = (size_t)(j->to->start[row + 1] - to);
-            memcpy(j->to->index + to, s->index + from, length * sizeof *s->index);
-            memcpy(j->to->value + to, s->value + from, length * sizeof *s->value);
+            mcr_vector x = mcr_field_vector(&j->part[p], i);
+            mcr_vector_copy(&x, j->to->value + j->to->start[row], j->to->index + j->to->start[row]);
         }
     }
     return MCR_OK;

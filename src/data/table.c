@@ -137,15 +137,10 @@ mcr_status mcr_data_vector(const mcr_data *data, int64_t field, int64_t i, doubl
     mcr_field f = mcr_data_field(data, field);
     const mcr_store *s = f.store;
     int64_t row = mcr_field_at(&f, i);
-    if (s->kind == MCR_DENSE || s->kind == MCR_PRECOMPUTED) {
-        memcpy(values, s->dense + row * s->cols, (size_t)s->cols * sizeof *values);
-        return MCR_OK;
-    }
-    if (s->kind != MCR_SPARSE)
+    if (!(s->kind & (MCR_DENSE | MCR_SPARSE | MCR_PRECOMPUTED)))
         return mcr_fail(data->ctx, MCR_BAD_CALL, "field \"%s\" holds no vectors", s->name);
-    memset(values, 0, (size_t)s->cols * sizeof *values);
-    for (int64_t k = s->start[row]; k < s->start[row + 1]; k++)
-        values[s->index[k]] = s->value[k];
+    mcr_vector x = mcr_store_vector(s, row);
+    mcr_vector_spread(&x, values, s->cols);
     return MCR_OK;
 }
 

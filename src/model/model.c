@@ -182,21 +182,19 @@ mcr_status mcr_model_complete(mcr_model *m)
 /* Variance of all values of a field of vectors; zeros that a sparse one does not hold count too. */
 static double variance_of(mcr_field f)
 {
-    const mcr_store *s = f.store;
-    bool sparse = s->kind == MCR_SPARSE;
-    double count = (double)f.count * (double)s->cols, sum = 0, squares = 0, mean = 0, stored = 0;
+    double count = (double)f.count * (double)f.store->cols;
+    double sum = 0, squares = 0, mean = 0, stored = 0;
     for (int pass = 0; pass < 2; pass++) {
         for (int64_t i = 0; i < f.count; i++) {
-            int64_t r = mcr_field_at(&f, i), first = sparse ? s->start[r] : r * s->cols;
-            int64_t end = sparse ? s->start[r + 1] : first + s->cols;
-            for (int64_t e = first; e < end; e++) {
-                double x = sparse ? s->value[e] : s->dense[e];
+            mcr_vector of = mcr_field_vector(&f, i);
+            for (int64_t e = 0; e < of.count; e++) {
+                double x = mcr_vector_value(&of, e);
                 if (pass == 0)
                     sum += x;
                 else
                     squares += (x - mean) * (x - mean);
             }
-            stored += pass ? (double)(end - first) : 0;
+            stored += pass ? (double)of.count : 0;
         }
         mean = sum / count;
     }
