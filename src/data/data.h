@@ -183,6 +183,9 @@ int64_t mcr_data_find(const mcr_data *data, const char *name, size_t length);
  * can be bound to. */
 bool mcr_data_numbers_only(const mcr_data *data);
 
+/* The same objects, without memory of the user's: copied if there is any, else only retained. */
+mcr_status mcr_data_own(mcr_data **out, const mcr_data *data);
+
 /* The same objects, targets and weights, with the one field `store`, which has a row for each of them. */
 mcr_status mcr_data_with_store(mcr_data **out, const mcr_data *data, mcr_store *store);
 

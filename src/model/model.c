@@ -316,6 +316,17 @@ static mcr_status keep_targets(mcr_model *m, const mcr_data *data)
     return s;
 }
 
+/* The support vectors; borrowed ones are copied, so that the user may free or change the data. */
+static mcr_status select_basis(mcr_model *m, const mcr_data *data)
+{
+    mcr_data *view = NULL;
+    mcr_status s = mcr_data_select(&view, data, (mcr_rows){m->fitted->object, 0, m->fitted->basis});
+    if (!s)
+        s = mcr_data_own(&m->basis, view);
+    mcr_data_free(view);
+    return s;
+}
+
 static mcr_status assemble(mcr_model *m, const mcr_data *data, int64_t first, bool unscored)
 {
     mcr_status s = MCR_OK;
@@ -330,7 +341,7 @@ static mcr_status assemble(mcr_model *m, const mcr_data *data, int64_t first, bo
         mcr_free(m->ctx, name);
     }
     if (!s)
-        s = mcr_data_select(&m->basis, data, (mcr_rows){m->fitted->object, 0, m->fitted->basis});
+        s = select_basis(m, data);
     if (!s && m->fitted->task == MCR_REGRESS && mcr_model_targets(m) > 1)
         s = mcr_model_name_targets(m, (const char *const *)data->target_names->name);
     if (!s && first == 0)
