@@ -144,6 +144,25 @@ mcr_status mcr_data_vector(const mcr_data *data, int64_t field, int64_t i, doubl
     return MCR_OK;
 }
 
+mcr_status mcr_data_entries(const mcr_data *data, int64_t field, int64_t i, int64_t *column,
+                            double *value, int64_t *count)
+{
+    *count = 0;
+    mcr_status status = check_place(data, field, i);
+    if (status != MCR_OK)
+        return status;
+    mcr_field f = mcr_data_field(data, field);
+    if (!(f.store->kind & (MCR_DENSE | MCR_SPARSE | MCR_PRECOMPUTED)))
+        return mcr_fail(data->ctx, MCR_BAD_CALL, "field \"%s\" holds no vectors", f.store->name);
+    mcr_vector x = mcr_field_vector(&f, i);
+    *count = x.count;
+    if (value != NULL)
+        mcr_vector_copy(&x, value, NULL);
+    for (int64_t e = 0; column != NULL && e < x.count; e++)
+        column[e] = mcr_vector_column(&x, e);
+    return MCR_OK;
+}
+
 mcr_status mcr_data_string(const mcr_data *data, int64_t field, int64_t i, const char **bytes,
                            int64_t *length)
 {

@@ -600,3 +600,8 @@ mcr_status mcr_model_coefficients(const mcr_model *m, int64_t o, double *coef, d
         number[i] = f->object[i];
     return MCR_OK;
 }
+
+const mcr_data *mcr_model_objects(const mcr_model *m)
+{
+    return m->basis;
+}

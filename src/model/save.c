@@ -241,15 +241,24 @@ static mcr_status read_back(mcr *ctx, const mcr_text *file, const char *path)
                        "of Mercer, please report it");
 }
 
+/* The whole file, which has been read back once. */
+static mcr_status make_file(mcr_text *file, mcr *ctx, const mcr_model *m, const char *name)
+{
+    mcr_text part;
+    mcr_text_init(&part, ctx);
+    mcr_status s = write_all(file, &part, m);
+    if (!s)
+        s = read_back(ctx, file, name);
+    mcr_text_free(&part);
+    return s;
+}
+
 mcr_status mcr_model_save(mcr *ctx, const mcr_model *m, const char *path)
 {
-    mcr_text file, part;
+    mcr_text file;
     mcr_output *out = NULL;
     mcr_text_init(&file, ctx);
-    mcr_text_init(&part, ctx);
-    mcr_status s = write_all(&file, &part, m);
-    if (!s)
-        s = read_back(ctx, &file, path);
+    mcr_status s = make_file(&file, ctx, m, path);
     if (!s)
         s = mcr_output_open(&out, ctx, path);
     if (!s)
@@ -259,8 +268,23 @@ mcr_status mcr_model_save(mcr *ctx, const mcr_model *m, const char *path)
     else
         mcr_output_abandon(out);
     mcr_text_free(&file);
-    mcr_text_free(&part);
     return s;
+}
+
+mcr_status mcr_model_save_memory(void **bytes, size_t *count, mcr *ctx, const mcr_model *m)
+{
+    mcr_text file;
+    *bytes = NULL;
+    *count = 0;
+    mcr_text_init(&file, ctx);
+    mcr_status s = make_file(&file, ctx, m, "model");
+    if (s) {
+        mcr_text_free(&file);
+        return s;
+    }
+    *bytes = file.bytes;
+    *count = (size_t)file.length;
+    return MCR_OK;
 }
 
 /* ---- reading -----------------------------------------------------------------------------------*/
