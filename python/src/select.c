@@ -31,7 +31,7 @@ static mcr_search search_of(const select_job *s)
                          .adaptive = s->adaptive,
                          .scales = s->scales,
                          .weights = s->columns,
-                         .split = s->plan};
+                         .split = &s->plan};
     return search;
 }
 
@@ -165,7 +165,7 @@ static PyObject *points(const mcr_tune_report *r)
 {
     PyObject *list = PyList_New(0);
     for (int64_t i = 0; list && i < r->points; i++) {
-        PyObject *one = point(&r->point[i]);
+        PyObject *one = point(r->point[i]);
         if (!one || PyList_Append(list, one) < 0)
             Py_CLEAR(list);
         Py_XDECREF(one);
@@ -201,12 +201,12 @@ static PyObject *fold_scores(const mcr_cv_report *r)
     for (int64_t m = 0; all && m < r->metrics; m++) {
         PyObject *list = PyList_New(0);
         for (int64_t i = 0; list && i < r->splits; i++) {
-            PyObject *one = PyFloat_FromDouble(r->metric[m].split[i]);
+            PyObject *one = PyFloat_FromDouble(r->metric[m]->split[i]);
             if (!one || PyList_Append(list, one) < 0)
                 Py_CLEAR(list);
             Py_XDECREF(one);
         }
-        if (core_put(all, r->metric[m].name, list) < 0)
+        if (core_put(all, r->metric[m]->name, list) < 0)
             Py_CLEAR(all);
     }
     return all;

@@ -80,7 +80,7 @@ static const char *task_name(mcr_task task)
 
 static PyObject *learner(int64_t number)
 {
-    mcr_learner_info info = {.name = NULL};
+    mcr_learner_info info = MCR_INIT(mcr_learner_info);
     mcr_status status = mcr_learner_describe(number, &info);
     if (status != MCR_OK)
         return core_raise(status, NULL);
@@ -95,7 +95,7 @@ static PyObject *learner(int64_t number)
 static PyObject *kernel(int64_t number)
 {
     mcr *ctx = core_home();
-    mcr_kernel_info info = {.name = NULL};
+    mcr_kernel_info info = MCR_INIT(mcr_kernel_info);
     mcr_status status = ctx ? mcr_kernel_describe(ctx, number, &info) : MCR_NO_MEMORY;
     if (status != MCR_OK)
         return core_raise(status, ctx);
@@ -109,7 +109,7 @@ static PyObject *kernel(int64_t number)
 
 static PyObject *metric(int64_t number)
 {
-    mcr_metric_info info = {.name = NULL};
+    mcr_metric_info info = MCR_INIT(mcr_metric_info);
     mcr_status status = mcr_metric_describe(number, &info);
     if (status != MCR_OK)
         return core_raise(status, NULL);
