@@ -161,12 +161,6 @@ typedef struct mcr_trial_room {
 } mcr_trial_room;
 void mcr_trial_room_free(mcr *ctx, mcr_trial_room *room);
 
-/* From row to row of a K of n objects that is padded as trials want it. */
-static inline int64_t mcr_trial_ld(int64_t n)
-{
-    return (n / MCR_ROW_PAD + 1) * MCR_ROW_PAD;
-}
-
 /* One of many trainings that are only compared: all of K is there, in float. Some of its objects are
  * trained on, others are held out, and what is said of them is all that is wanted. */
 typedef struct mcr_trial {
@@ -188,11 +182,9 @@ typedef struct mcr_learning {
     const mcr_data *data;
     const mcr_fitted *start;        /* warm start, NULL: none; objects number the same data */
     const mcr_kernel *start_kernel; /* of that model */
-    /* All of K in float where the caller has it (several trainings share it), rows k_ld apart, a multiple
-     * of MCR_ROW_PAD with room for one more row and column, zero beyond the objects; NULL: no. For
-     * learners that say takes_k. */
-    const float *k;
-    int64_t k_ld;
+    /* K of the data's objects where the caller has it, as several trainings share it; NULL: it is to be
+     * computed from kernel and data. Learners that say takes_k may get values in float. */
+    mcr_gram *gram;
     const mcr_trial *trial; /* NULL: this is meant to last. For learners that say tries */
     /* Going on with more data: objects before this one are the start's support objects, there for their
      * kernel values only; their targets mean nothing, and their weights are 0. */
@@ -276,6 +268,9 @@ typedef struct mcr_learner_type {
     bool several_targets;           /* it learns several numbers an object at once */
     const mcr_predictor *predictor; /* NULL: offset + sum of coef K, and the rule */
 } mcr_learner_type;
+
+/* K of the objects to train on: a Gram of the caller's own, to be closed. */
+mcr_status mcr_learning_gram(mcr_gram **out, const mcr_learning *in);
 
 /* Runs the learner; objects that occur several times are merged where it allows that. */
 mcr_status mcr_learn(mcr_fitted **out, const mcr_learner_type *type, const mcr_learning *in);

@@ -10,6 +10,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "gram/stored.h"
 #include "learn/multiclass_impl.h"
 #include "learn/svm_common.h"
 #include "linalg/tiles.h"
@@ -39,7 +40,7 @@ static int64_t pair_size(const job *j, int64_t a, int64_t b)
 /* For K of a pair of n objects, and the row of zeros. */
 static size_t pair_room(int64_t n)
 {
-    return (size_t)(n + 1) * (size_t)mcr_trial_ld(n);
+    return (size_t)(n + 1) * (size_t)mcr_stored_ld(n);
 }
 
 mcr_status mcr_multiclass_trial_bytes(size_t *bytes, mcr *ctx, bool one_vs_rest,
@@ -87,7 +88,7 @@ static void copy_row(const job *j, int64_t i, int64_t c, int64_t at, const size_
         if (other == c)
             continue;
         int64_t of[2] = {other < c ? other : c, other < c ? c : other};
-        int64_t n = pair_size(j, of[0], of[1]), ld = mcr_trial_ld(n);
+        int64_t n = pair_size(j, of[0], of[1]), ld = mcr_stored_ld(n);
         int64_t size = j->of.first[of[0] + 1] - j->of.first[of[0]];
         float *to = t->room->k + place[mcr_pair_output(j->of.classes, of[0], of[1])];
         to += (other < c ? size + at : at) * ld;
@@ -105,7 +106,7 @@ static mcr_status copy_pairs(const job *j)
     mcr_status s = sorted && place ? MCR_OK : MCR_NO_MEMORY;
     for (int64_t a = 0; a < j->of.classes && !s; a++)
         for (int64_t b = a + 1; b < j->of.classes; b++) {
-            int64_t n = pair_size(j, a, b), ld = mcr_trial_ld(n);
+            int64_t n = pair_size(j, a, b), ld = mcr_stored_ld(n);
             place[mcr_pair_output(j->of.classes, a, b)] = at;
             memset(j->trial->room->k + at + (size_t)(n * ld), 0, sizeof(float) * (size_t)ld);
             at += pair_room(n);
@@ -124,7 +125,7 @@ static mcr_status make_room(const job *j)
     mcr *ctx = j->of.in->ctx;
     const mcr_trial *t = j->trial;
     mcr_trial_room *room = t->room;
-    int64_t held = mcr_trial_ld(t->held_count);
+    int64_t held = mcr_stored_ld(t->held_count);
     size_t need, at = 0;
     mcr_status s = MCR_OK;
     if (room->ready)
@@ -160,7 +161,6 @@ static mcr_status solve(job *j, int64_t o, int64_t n, double count, const float 
     const mcr_fitted *start = j->of.in->start;
     mcr_binary *r = &j->of.result[o];
     *r = (mcr_binary){.ctx = ctx,
-                      .trial = true,
                       .n = n,
                       .count = count,
                       .y = j->y,
@@ -170,14 +170,17 @@ static mcr_status solve(job *j, int64_t o, int64_t n, double count, const float 
                       .phase = j->of.how->learner,
                       .cache_share = 1,
                       .deadline = j->of.deadline,
-                      .k = k,
-                      .k_ld = ld,
-                      .diagonal = j->of.rule == MCR_RULE_PAIRS ? j->diagonal : j->trial->diagonal,
                       .coef = mcr_alloc_zero(ctx, (size_t)n, sizeof(double)),
                       .f = mcr_alloc_zero(ctx, (size_t)n, sizeof(double))};
     if (!r->coef || !r->f)
         return MCR_NO_MEMORY;
-    return j->of.how->solve(j->of.how->params, r);
+    const double *diagonal = j->of.rule == MCR_RULE_PAIRS ? j->diagonal : j->trial->diagonal;
+    mcr_status s = mcr_gram_stored(&r->gram, ctx, &(mcr_stored){n, ld, k, .diagonal = diagonal});
+    if (!s)
+        s = j->of.how->solve(j->of.how->params, r);
+    mcr_gram_close(r->gram);
+    r->gram = NULL;
+    return s;
 }
 
 static double own_weight(const job *j, int64_t i)
@@ -232,7 +235,7 @@ static mcr_status solve_pair(job *j, int64_t a, int64_t b, const float *k)
         j->start[i] = j->all[j->object[i]];
         count += own_weight(j, j->object[i]);
     }
-    return solve(j, o, n, count, k, mcr_trial_ld(n));
+    return solve(j, o, n, count, k, mcr_stored_ld(n));
 }
 
 /* After a problem, which may be too short to ask the user for itself. What is half tried is of no use. */
@@ -286,7 +289,7 @@ static mcr_status judge_pair(mcr_fitted *f, const job *j, int64_t o, int64_t n)
 {
     mcr *ctx = f->ctx;
     const mcr_trial *t = j->trial;
-    int64_t held = mcr_trial_ld(t->held_count), count = 0;
+    int64_t held = mcr_stored_ld(t->held_count), count = 0;
     const float *k = t->room->k + t->room->held;
     const void **row = mcr_alloc(ctx, (size_t)n, sizeof *row);
     double *sum = mcr_alloc_zero(ctx, (size_t)held, sizeof *sum);

@@ -130,22 +130,19 @@ static void certify(const mcr_svm *s, mcr_binary *p)
     memcpy(p->f, s->g, sizeof *p->f * (size_t)p->n);
 }
 
-/* A trial, from what is known of its start. Rounding in set_start is no change worth a row of K. */
-static mcr_status try_it(mcr_svm *s, const mcr_binary *p, double factor)
+/* From a start whose K b is known. Rounding in set_start is no change worth a row of K. */
+static mcr_status solve_from(mcr_svm *s, const mcr_binary *p, double factor)
 {
-    double *from = p->start_f ? mcr_alloc(p->ctx, (size_t)p->n, sizeof *from) : NULL;
-    if (p->start_f && !from)
+    double *from = mcr_alloc(p->ctx, (size_t)p->n, sizeof *from);
+    if (!from)
         return MCR_NO_MEMORY;
-    for (int64_t i = 0; i < p->n && from; i++) {
+    for (int64_t i = 0; i < p->n; i++) {
         double was = factor * p->start[i];
         s->g[i] = factor * p->start_f[i];
         from[i] = fabs(s->b[i] - was) <= 1e-12 * fabs(was) ? s->b[i] : was;
     }
     s->qp.from = from;
-    s->qp.diagonal = p->diagonal;
-    mcr_status st = mcr_qp_try(p->ctx, &s->qp, s->b, s->g, &s->result);
-    if (!st)
-        s->bias = s->qp.no_sum ? 0 : mcr_svm_level(s, 0);
+    mcr_status st = mcr_svm_solve(s, p->gram);
     mcr_free(p->ctx, from);
     return st;
 }
@@ -162,7 +159,7 @@ static mcr_status soft_margin(const params *o, mcr_binary *p, double C)
     mcr_binary_go_on(p, s.qp.most_steps, &s.qp);
     set_bounds(&s, p, C);
     set_start(&s, p, factor, o->bias);
-    st = p->trial    ? try_it(&s, p, factor)
+    st = p->start_f  ? solve_from(&s, p, factor)
          : p->design ? mcr_svm_solve_linear(&s, p->design, p->w)
                      : mcr_svm_solve(&s, p->gram);
     if (!st)

@@ -34,9 +34,8 @@ typedef struct mcr_training {
     const mcr_data *data;
     const mcr_model *start; /* NULL: from nothing */
     bool unscored;          /* leave the score on the training objects out */
-    const float *k;         /* as in mcr_learning; NULL: none */
-    int64_t k_ld;
-    bool scaled; /* the data are scaled already, whatever the options say */
+    mcr_gram *gram;         /* as in mcr_learning; NULL: none */
+    bool scaled;            /* the data are scaled already, whatever the options say */
 } mcr_training;
 mcr_status mcr_train(mcr_model **out, const mcr_training *how);
 /* gamma of the default kernel, rbf: 1 / (features * variance of all values), as users of scikit-learn know

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/params.h"
+#include "gram/stored.h"
 #include "kernel/explicit.h"
 #include "learn/goal.h"
 #include "select/select.h"
@@ -23,7 +24,8 @@ typedef struct work {
     mcr_trial trial;
     int64_t *rows[2];   /* of training and of test objects */
     mcr_fitted *fitted; /* the last one, if it was tried */
-    int64_t k_ld;       /* of the kernel values that all settings share; 0: there are none */
+    mcr_gram *exact,
+        *shared; /* of training objects; K of them that all settings share; NULL: none */
     bool want_score, want_proba;
     double *value, *score, *proba; /* of the test objects */
     mcr_model *model;              /* the last one */
@@ -73,7 +75,7 @@ enum { MOST_SHARED = 6000 }; /* objects: with more, the solver's own rows are be
 
 static size_t bytes_of_k(int64_t n)
 {
-    return sizeof(float) * (size_t)mcr_trial_ld(n) * (size_t)mcr_trial_ld(n);
+    return sizeof(float) * (size_t)mcr_stored_ld(n) * (size_t)mcr_stored_ld(n);
 }
 
 mcr_status mcr_chain_room_bytes(size_t *bytes, const mcr_options *options, const mcr_data *data,
@@ -151,7 +153,7 @@ static mcr_status make_k(mcr *ctx, mcr_chain_room *room, int64_t ld)
 mcr_status mcr_chain_room_fill(mcr *ctx, mcr_chain_room *room, const mcr_kernel *kernel,
                                const mcr_data *data)
 {
-    int64_t n = mcr_data_count(data), ld = mcr_trial_ld(n);
+    int64_t n = mcr_data_count(data), ld = mcr_stored_ld(n);
     mcr_gram *gram = NULL;
     room->ld = 0;
     if (n > MOST_SHARED)
@@ -211,8 +213,12 @@ static mcr_status share_k(work *w)
     if (!may_share(c))
         return MCR_OK;
     s = mcr_chain_room_fill(w->set->ctx, c->room, c->kernel, w->train);
-    w->k_ld = c->room->ld;
-    return s;
+    if (s || !c->room->ld)
+        return s;
+    s = mcr_gram_open(&w->exact, w->set->ctx, c->kernel, w->train, NULL);
+    const mcr_stored stored = {mcr_data_count(w->train), c->room->ld, c->room->k,
+                               .exact = w->exact};
+    return s ? s : mcr_gram_stored(&w->shared, w->set->ctx, &stored);
 }
 
 /* ---- training and testing ----------------------------------------------------------------------*/
@@ -238,6 +244,8 @@ static void close_work(work *w)
     mcr *ctx = w->set->ctx;
     mcr_model_free(w->model);
     mcr_fitted_free(w->fitted);
+    mcr_gram_close(w->shared);
+    mcr_gram_close(w->exact);
     mcr_free(ctx, w->rows[0]);
     mcr_free(ctx, w->rows[1]);
     mcr_data_free(w->all);
@@ -340,8 +348,7 @@ static mcr_status one_setting(work *w, int64_t setting)
                                          .kernel = c->kernel,
                                          .data = w->train,
                                          .start = start,
-                                         .k = w->k_ld ? c->room->k : NULL,
-                                         .k_ld = w->k_ld,
+                                         .gram = w->shared,
                                          .unscored = true,
                                          .scaled = true});
     if (s)
