@@ -15,6 +15,8 @@ typedef struct list {
     mcr_gram *of;
     bool owns;       /* of */
     int64_t *row[2]; /* of rows and of columns; the same if symmetric */
+    mcr_fold fold;   /* of is NULL: it is none */
+    int64_t *held;   /* owned */
 } list;
 
 static const mcr_gram_type list_type;
@@ -25,6 +27,7 @@ static void close_list(mcr_gram *gram)
     if (g->row[1] != g->row[0])
         mcr_free(gram->ctx, g->row[1]);
     mcr_free(gram->ctx, g->row[0]);
+    mcr_free(gram->ctx, g->held);
     if (g->owns)
         mcr_gram_close(g->of);
     mcr_free(gram->ctx, g);
@@ -62,6 +65,36 @@ mcr_status mcr_gram_list(mcr_gram **out, mcr_gram *of, const mcr_rows *x, const 
     else
         *out = &g->base;
     return s;
+}
+
+mcr_status mcr_gram_fold(mcr_gram **out, const mcr_fold *fold)
+{
+    mcr_rows train = {fold->row, 0, fold->count}, held = {fold->held, 0, fold->held_count};
+    mcr_status s = mcr_gram_list(out, fold->of, &train, NULL);
+    if (s)
+        return s;
+    list *g = (list *)*out;
+    s = copy_rows(&g->held, g->base.ctx, held);
+    g->fold = *fold;
+    g->fold.row = g->row[0];
+    g->fold.held = g->held;
+    if (s) {
+        close_list(&g->base);
+        *out = NULL;
+    }
+    return s;
+}
+
+const mcr_fold *mcr_gram_as_fold(const mcr_gram *gram)
+{
+    const list *g = (const list *)gram;
+    return gram->type == &list_type && g->fold.of ? &g->fold : NULL;
+}
+
+void mcr_fold_buffer_free(mcr *ctx, mcr_fold_buffer *buffer)
+{
+    mcr_free(ctx, buffer->k);
+    *buffer = (mcr_fold_buffer){0};
 }
 
 /* Rows or columns in terms of the other Gram; *made is to be freed. */

@@ -40,6 +40,50 @@ mcr_status mcr_gram_stored(mcr_gram **out, mcr *ctx, const mcr_stored *m)
     return MCR_OK;
 }
 
+/* ---- copies ------------------------------------------------------------------------------------*/
+
+void mcr_gram_buffer_free(mcr *ctx, mcr_gram_buffer *b)
+{
+    mcr_free(ctx, b->k);
+    mcr_free(ctx, b->diagonal);
+    *b = (mcr_gram_buffer){0};
+}
+
+size_t mcr_gram_copy_bytes(int64_t n, bool precise)
+{
+    size_t ld = (size_t)mcr_stored_ld(n);
+    return ld * ld * (precise ? sizeof(double) : sizeof(float));
+}
+
+mcr_status mcr_gram_copy(mcr_gram **out, mcr_gram *of, bool precise, mcr_gram *exact,
+                         mcr_gram_buffer *b)
+{
+    int64_t n = of->rows, ld = mcr_stored_ld(n);
+    size_t bytes = mcr_gram_copy_bytes(n, precise), real = precise ? sizeof(double) : sizeof(float);
+    mcr *ctx = of->ctx;
+    *out = NULL;
+    if (bytes > b->bytes) {
+        mcr_gram_buffer_free(ctx, b);
+        b->bytes = bytes;
+        b->k = mcr_alloc(ctx, bytes, 1);
+        b->diagonal = mcr_alloc(ctx, (size_t)ld, sizeof *b->diagonal);
+        if (!b->k || !b->diagonal) {
+            mcr_gram_buffer_free(ctx, b);
+            return MCR_NO_MEMORY;
+        }
+    }
+    mcr_status s = mcr_gram_matrix_quietly(of, b->k, ld, precise);
+    for (int64_t i = 0; i < ld && !s; i++) {
+        int64_t first = i < n ? n : 0;
+        memset((char *)b->k + (size_t)(i * ld + first) * real, 0, (size_t)(ld - first) * real);
+    }
+    for (int64_t i = 0; i < n && !s; i++)
+        b->diagonal[i] = precise ? ((double *)b->k)[i * ld + i]
+                                 : (double)((float *)b->k)[i * ld + i];
+    return s ? s
+             : mcr_gram_stored(out, ctx, &(mcr_stored){n, ld, b->k, precise, b->diagonal, exact});
+}
+
 static void close_stored(mcr_gram *gram)
 {
     stored *g = (stored *)gram;

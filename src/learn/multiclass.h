@@ -62,10 +62,10 @@ void mcr_binary_go_on(const mcr_binary *problem, int64_t most_steps, mcr_qp *qp)
 void mcr_multiclass_start(const mcr_fitted *start, int64_t o, int64_t n, double *coef);
 
 mcr_status mcr_multiclass_fit(mcr_fitted **out, const mcr_learning *in, const mcr_multiclass *how);
-/* The same for a trial (in->trial). */
-mcr_status mcr_multiclass_try(mcr_fitted **out, const mcr_learning *in, const mcr_multiclass *how);
-/* What the room of a trial holds at most, for any split of the data. */
-mcr_status mcr_multiclass_trial_bytes(size_t *bytes, mcr *ctx, bool one_vs_rest,
-                                      const mcr_data *data);
+/* The same where in->gram is a fold of floats (mcr_gram_is_float): fills held_out. */
+mcr_status mcr_multiclass_fold(mcr_fitted **out, const mcr_learning *in, const mcr_multiclass *how);
+/* What the buffer of a fold holds at most, for any split of the data. */
+mcr_status mcr_multiclass_fold_bytes(size_t *bytes, mcr *ctx, bool one_vs_rest,
+                                     const mcr_data *data);
 
 #endif

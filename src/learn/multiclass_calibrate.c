@@ -17,8 +17,8 @@ bool mcr_class_stopped(mcr_class_job *j)
     enum { TICKS = 20 }; /* a second */
     double now = mcr_now();
     int64_t tick = (int64_t)(now * TICKS);
-    if ((j->problems > 1 || j->in->trial) && !__atomic_load_n(&j->stopped, __ATOMIC_RELAXED) &&
-        __atomic_exchange_n(&j->told, tick, __ATOMIC_RELAXED) != tick) {
+    if ((j->problems > 1 || j->fold) && !__atomic_load_n(&j->stopped, __ATOMIC_RELAXED) &&
+        __atomic_exchange_n(&j->ticks, tick, __ATOMIC_RELAXED) != tick) {
         int64_t solved = __atomic_load_n(&j->solved, __ATOMIC_RELAXED);
         mcr_progress at = {
             .size = sizeof at,

@@ -5,6 +5,7 @@
 #ifndef MCR_LEARN_MULTICLASS_IMPL_H
 #define MCR_LEARN_MULTICLASS_IMPL_H
 
+#include "gram/stored.h"
 #include "learn/multiclass.h"
 
 typedef struct mcr_class_job {
@@ -14,13 +15,14 @@ typedef struct mcr_class_job {
     const double *weight;
     mcr_rule rule;
     mcr_side side;
-    mcr_gram *whole; /* of all objects, where problems are solved one after the other */
+    const mcr_fold *fold; /* of many trainings that are only compared; NULL: it is meant to last */
+    mcr_gram *whole;      /* of all objects, where problems are solved one after the other */
     mcr_binary *result;
     double *curve; /* 2 a problem; NULL: no probabilities */
     double began, deadline;
     bool stopped;      /* by the user: what has not begun is left out */
     int64_t solved;    /* problems */
-    int64_t told;      /* when progress was reported last, in ticks */
+    int64_t ticks;     /* when progress was reported last */
     bool uncalibrated; /* a curve is missing for want of time or of decision values */
     /* One-vs-one: objects by class; first of each class, classes + 1 values. A pair has the objects of
      * its first class, then those of its second. */

@@ -15,6 +15,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "gram/stored.h"
 #include "learn/multiclass.h"
 #include "learn/svm_common.h"
 
@@ -431,19 +432,21 @@ static mcr_status fit(mcr_fitted **out, const mcr_learning *in)
         .share_k = o->bias && o->limits.tol >= 1e-5, /* else each would need doubles of its own */
         .sides = isinf(o->C) ? NULL : &o->sides,
     };
-    return in->trial ? mcr_multiclass_try(out, in, &how) : mcr_multiclass_fit(out, in, &how);
+    const mcr_fold *fold = in->gram ? mcr_gram_as_fold(in->gram) : NULL;
+    return fold && mcr_gram_is_float(fold->of) ? mcr_multiclass_fold(out, in, &how)
+                                               : mcr_multiclass_fit(out, in, &how);
 }
 
-static bool tries(const void *values)
+static bool takes_fold(const void *values)
 {
     const params *o = values;
     return !isinf(o->C) && !o->probability;
 }
 
-static mcr_status trial_bytes(size_t *bytes, mcr *ctx, const void *values, const mcr_data *data)
+static mcr_status fold_bytes(size_t *bytes, mcr *ctx, const void *values, const mcr_data *data)
 {
     const params *o = values;
-    return mcr_multiclass_trial_bytes(bytes, ctx, o->multiclass == 1, data);
+    return mcr_multiclass_fold_bytes(bytes, ctx, o->multiclass == 1, data);
 }
 
 const mcr_learner_type mcr_learner_svm = {
@@ -457,6 +460,6 @@ const mcr_learner_type mcr_learner_svm = {
     .convex = true,
     .weights_count = true,
     .takes_k = true,
-    .tries = tries,
-    .trial_bytes = trial_bytes,
+    .takes_fold = takes_fold,
+    .fold_bytes = fold_bytes,
 };

@@ -57,6 +57,11 @@ int64_t mcr_model_targets(const mcr_model *model);
 /* Names of the outputs, numbers of the report, after basis, classes and fitted are set. */
 mcr_status mcr_model_complete(mcr_model *model);
 
+/* mcr_predict for objects as the kernel sees them. across: K of the objects it was trained on, by their
+ * numbers, against these, in double; NULL: it is computed. */
+mcr_status mcr_predict_across(mcr *ctx, const mcr_model *model, const mcr_data *data,
+                              mcr_gram *across, double *value, double *score, double *proba);
+
 /* New objects as the kernel sees them: with the model's columns, by their names, and scaled. */
 mcr_status mcr_model_prepare(mcr_data **out, mcr *ctx, const mcr_model *model,
                              const mcr_data *data);
