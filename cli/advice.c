@@ -1,4 +1,4 @@
-/* advice.c: what a call that fits the data badly is told.
+/* advice.c: advice for a call that fits the data badly.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -32,7 +32,7 @@ static const char *kind_text(mcr_kind kind)
 }
 
 /* A kernel for the field; several fields need their names. */
-static void propose(char *text, size_t room, const mcr_field_info *f, int named)
+static void propose(char *text, size_t capacity, const mcr_field_info *f, int named)
 {
     char field[96] = "";
     const char *quote = "";
@@ -45,17 +45,18 @@ static void propose(char *text, size_t room, const mcr_field_info *f, int named)
     const char *comma = named ? ", " : "";
     switch (f->kind) {
     case MCR_DENSE:
-    case MCR_SPARSE: snprintf(text, room, "rbf(%s%sgamma=0.1)", field, comma); break;
-    case MCR_STRINGS: snprintf(text, room, "spectrum(%s%sp=3)", field, comma); break;
-    case MCR_GRAPHS: snprintf(text, room, named ? "wl(%s)" : "wl%s", field); break;
-    case MCR_PRECOMPUTED: snprintf(text, room, named ? "precomputed(%s)" : "precomputed%s", field);
+    case MCR_SPARSE: snprintf(text, capacity, "rbf(%s%sgamma=0.1)", field, comma); break;
+    case MCR_STRINGS: snprintf(text, capacity, "spectrum(%s%sp=3)", field, comma); break;
+    case MCR_GRAPHS: snprintf(text, capacity, named ? "wl(%s)" : "wl%s", field); break;
+    case MCR_PRECOMPUTED:
+        snprintf(text, capacity, named ? "precomputed(%s)" : "precomputed%s", field);
     }
 }
 
-static void append(char *text, size_t room, const char *between, const char *more)
+static void append(char *text, size_t capacity, const char *between, const char *more)
 {
     size_t used = strlen(text);
-    snprintf(text + used, room - used, "%s%s", used ? between : "", more);
+    snprintf(text + used, capacity - used, "%s%s", used ? between : "", more);
 }
 
 static int refuse_without_kernel(cli *c, const mcr_data *data)

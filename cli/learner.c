@@ -253,7 +253,7 @@ static int check_approx(cli *c)
                              cli_learner_given(c, "landmarks") != NULL);
 }
 
-/* Sets what the call says; ranges are listed, where there is room for them. */
+/* Sets what the call says; ranges are listed, where there is space for them. */
 static int set_options(cli *c, mcr_options *options, const char *learner, const char **name,
                        const char **range, int64_t *count)
 {

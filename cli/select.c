@@ -109,9 +109,9 @@ static int read_lines(cli *c, const char *path, named *list, int64_t n)
         return cli_refuse(c, "--groups %s: there is no column of that name, and no such file",
                           path);
     char *line = NULL;
-    size_t room = 0;
+    size_t capacity = 0;
     int64_t count = 0;
-    for (ssize_t got; (got = getline(&line, &room, file)) >= 0; count++) {
+    for (ssize_t got; (got = getline(&line, &capacity, file)) >= 0; count++) {
         while (got > 0 && strchr("\r\n", line[got - 1]))
             got--;
         if (count < n)
@@ -195,7 +195,7 @@ static int check_marks(cli *c, const mcr_data *data)
         return 0;
     return cli_fault(
         c, c->words.count == 2 ? cli_word(c, 1) : NULL,
-        "%s is judged by targets of -1 for an anomaly and +1 for others, and the data have "
+        "%s is evaluated by targets of -1 for an anomaly and +1 for others, and the data have "
         "other ones or none: say which class is the anomaly (--positive CLASS)",
         cli_word(c, 0));
 }

@@ -99,7 +99,7 @@ static int print_list(cli *c)
     return 0;
 }
 
-static const char *kinds_text(int kinds, char *text, size_t room)
+static const char *kinds_text(int kinds, char *text, size_t capacity)
 {
     static const struct name {
         int kinds;
@@ -109,10 +109,10 @@ static const char *kinds_text(int kinds, char *text, size_t room)
                  {MCR_GRAPHS, "graphs"},
                  {MCR_PRECOMPUTED, "kernel values from a file"}};
     size_t used = 0;
-    snprintf(text, room, "%s", kinds ? "" : "other kernels");
+    snprintf(text, capacity, "%s", kinds ? "" : "other kernels");
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if ((kinds & names[i].kinds) && used < room)
-            used += (size_t)snprintf(text + used, room - used, "%s%s", used ? ", " : "",
+        if ((kinds & names[i].kinds) && used < capacity)
+            used += (size_t)snprintf(text + used, capacity - used, "%s%s", used ? ", " : "",
                                      names[i].text);
     return text;
 }

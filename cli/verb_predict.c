@@ -344,7 +344,7 @@ static void say_sides(const predict_job *job)
     cli_progress_log(a->c, MCR_LOG_WARNING, text);
 }
 
-/* Targets that cannot be compared are told, and no reason to keep the predictions back. */
+/* Targets that cannot be compared are reported, and are no reason to withhold the predictions. */
 static void measure(predict_job *job)
 {
     const cli_asking *a = &job->asked;

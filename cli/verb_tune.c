@@ -46,9 +46,9 @@ static int choose_checkpoint(tune_job *job)
     if (call->checkpoint) {
         search->checkpoint = call->checkpoint;
     } else if (call->output && strcmp(call->output, "-") != 0) {
-        size_t room = strlen(call->output) + sizeof ".tuning";
-        job->checkpoint = cli_alloc(room, 1);
-        snprintf(job->checkpoint, room, "%s.tuning", call->output);
+        size_t capacity = strlen(call->output) + sizeof ".tuning";
+        job->checkpoint = cli_alloc(capacity, 1);
+        snprintf(job->checkpoint, capacity, "%s.tuning", call->output);
         search->checkpoint = job->checkpoint;
     }
     search->resume = call->resume;

@@ -2,7 +2,7 @@
  *
  * Kernels that have a finite map: linear, cosine, poly, spectrum, blended, mismatch, wl, shortestpath, graphlet,
  * numbers, and sums, products, powers, normalize and conformal of such kernels (`mercer kernels`
- * tells). The features are numbered for the given objects: those of both sides together.
+ * says so). The features are numbered for the given objects: those of both sides together.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -71,7 +71,7 @@ typedef struct mcr_check_report {
 /* Decides by the closure rules; with data (may be NULL) tests symmetry, Cauchy-Schwarz and the
  * smallest eigenvalue on up to max_objects objects (0: a default that takes seconds), and looks for
  * the smallest counter-example. Without data, an expression that the rules refuse is tried on small
- * made data. A "no" is an outcome, not an error. */
+ * synthetic data. A "no" is an outcome, not an error. */
 MCR_API mcr_status mcr_kernel_check(mcr_check_report **out, mcr *ctx, const mcr_kernel *kernel,
                                     const mcr_data *data, int64_t max_objects);
 MCR_API void mcr_check_free(mcr *ctx, mcr_check_report *report);

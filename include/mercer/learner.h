@@ -101,7 +101,7 @@ MCR_API mcr_status mcr_fit(mcr_model **out, const mcr_options *options, const mc
 
 /* The options that a model was trained with, to be changed or not. */
 MCR_API mcr_status mcr_options_of(mcr_options **out, mcr *ctx, const mcr_model *model);
-/* Goes on with more data, from a model of an online learner (can_resume): its support objects and the
+/* Goes on with more data, from a model of an online learner (can_resume): its support vectors and the
  * new ones are all that is needed. kernel: NULL or the model's, no other. The classes must be among the model's; one of
  * them is enough. The report counts all objects so far; its numbers are those of the new ones. */
 MCR_API mcr_status mcr_fit_more(mcr_model **out, const mcr_options *options,

@@ -11,11 +11,11 @@
 extern "C" {
 #endif
 
-/* ---- metrics: how predictions are judged --------------------------------------------------------*/
+/* ---- metrics: how predictions are scored --------------------------------------------------------*/
 
 typedef struct mcr_metric_info {
     const char *name, *summary;
-    mcr_task task;    /* what it judges: classes, numbers, clusters */
+    mcr_task task;    /* what it scores: classes, numbers, clusters */
     int larger;       /* 1: larger is better */
     int proba, score; /* 1: it needs probabilities; decision values */
 } mcr_metric_info;
@@ -35,7 +35,7 @@ typedef struct mcr_split_plan {
     size_t size; /* sizeof(mcr_split_plan) */
     mcr_split_kind kind;
     int64_t folds;   /* default 5; ordered: that many tests */
-    int64_t repeats; /* default 1: folds dealt anew each time */
+    int64_t repeats; /* default 1: new folds each time */
     int plain;       /* 1: classes are not kept in proportion */
     const int64_t
         *group; /* one number an object: those with equal ones stay together; NULL: none */

@@ -78,7 +78,7 @@ void mcr_uncover(mcr *ctx);
 /* The last message of the calling thread, also within a parallel loop. */
 const char *mcr_last_message(const mcr *ctx);
 double mcr_now(void); /* seconds, monotonic */
-/* Calls `make` the first time, whichever thread comes first, and tells from then on what it said. It
+/* Calls `make` the first time, whichever thread comes first, and from then on returns its result. It
  * may neither allocate nor fail with a message. */
 bool mcr_once(mcr *ctx, int *state, bool (*make)(mcr *ctx));
 
@@ -89,8 +89,9 @@ void *mcr_alloc_zero(mcr *ctx, size_t count, size_t size);          /* cleared *
 void *mcr_resize(mcr *ctx, void *block, size_t count, size_t size); /* block unchanged on failure */
 void mcr_free(mcr *ctx, void *block);                               /* NULL allowed */
 char *mcr_copy_text(mcr *ctx, const char *text, size_t length);
-/* Grows *block to hold at least `need` elements (doubling); *room is its size in elements. */
-mcr_status mcr_reserve(mcr *ctx, void *block /* T ** */, int64_t *room, int64_t need, size_t size);
+/* Grows *block to hold at least `need` elements (doubling); *space is its size in elements. */
+mcr_status mcr_reserve(mcr *ctx, void *block /* T ** */, int64_t *capacity, int64_t need,
+                       size_t size);
 
 /* What config.realloc is when the user gives none. */
 void *mcr_default_realloc(void *user, void *block, size_t old_bytes, size_t new_bytes);

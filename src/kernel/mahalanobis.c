@@ -188,7 +188,7 @@ static mcr_status check(mcr *ctx, void *values)
 /* ---- the factor --------------------------------------------------------------------------------*/
 
 /* Q = L L' by Cholesky's method with pivots, which also takes a singular Q: L is n x rank with rows
- * n apart. `left` is room for n numbers. Returns the rank. */
+ * n apart. `left` is space for n numbers. Returns the rank. */
 static int64_t factor(double *l, double *left, const double *q, int64_t n)
 {
     double largest = 0;

@@ -163,7 +163,7 @@ typedef struct mcr_learning {
      * computed from kernel and data. Learners that say takes_k may get values in float. A fold
      * (mcr_gram_as_fold) of floats alone: only what is predicted for the objects held out is wanted. */
     mcr_gram *gram;
-    /* Going on with more data: objects before this one are the start's support objects, there for their
+    /* Going on with more data: objects before this one are the start's support vectors, there for their
      * kernel values only; their targets mean nothing, and their weights are 0. */
     int64_t first;
 } mcr_learning;

@@ -1,4 +1,4 @@
-/* model.c: training a model, and what it tells about itself.
+/* model.c: training a model, and what it reports about itself.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

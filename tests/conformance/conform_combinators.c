@@ -233,7 +233,7 @@ static void works_inside(const zoo_trial *trial)
 
 /* ---- several fields ----------------------------------------------------------------------------*/
 
-/* On the made data with three fields, each leaf on its field times rbf or spectrum on another. */
+/* On the synthetic data with three fields, each leaf on its field times rbf or spectrum on another. */
 static void works_beside(const zoo_trial *trial)
 {
     static const struct {

@@ -86,7 +86,7 @@ typedef struct answer {
     int64_t *number;
 } answer;
 
-static void *room(int64_t count, size_t size)
+static void *buffer(int64_t count, size_t size)
 {
     void *block = calloc((size_t)count + 1, size);
     assert_non_null(block);
@@ -104,11 +104,11 @@ static answer ask(mcr *ctx, const mcr_model *model, const mcr_data *data)
                 NULL,
                 NULL,
                 NULL};
-    a.value = room(n, sizeof *a.value);
-    a.score = room(n * a.outputs, sizeof *a.score);
-    a.coef = room(a.outputs * a.support, sizeof *a.coef);
-    a.offset = room(a.outputs, sizeof *a.offset);
-    a.number = room(a.support, sizeof *a.number);
+    a.value = buffer(n, sizeof *a.value);
+    a.score = buffer(n * a.outputs, sizeof *a.score);
+    a.coef = buffer(a.outputs * a.support, sizeof *a.coef);
+    a.offset = buffer(a.outputs, sizeof *a.offset);
+    a.number = buffer(a.support, sizeof *a.number);
     bool predicts = mcr_model_report(model)->task != MCR_TRANSFORM;
     test_ok(ctx, mcr_predict(ctx, model, data, predicts ? a.value : NULL, a.score, NULL));
     for (int64_t o = 0; o < a.outputs; o++)
@@ -120,7 +120,7 @@ static answer ask(mcr *ctx, const mcr_model *model, const mcr_data *data)
 static void same_answers(const char *what, const answer *a, const answer *b, int64_t n)
 {
     if (a->outputs != b->outputs || a->support != b->support || a->classes != b->classes)
-        fail_msg("%s: %lld outputs, %lld support objects, %lld classes; then %lld, %lld, %lld",
+        fail_msg("%s: %lld outputs, %lld support vectors, %lld classes; then %lld, %lld, %lld",
                  what, (long long)a->outputs, (long long)a->support, (long long)a->classes,
                  (long long)b->outputs, (long long)b->support, (long long)b->classes);
     if (memcmp(a->coef, b->coef, sizeof(double) * (size_t)(a->outputs * a->support)) != 0 ||
@@ -325,7 +325,7 @@ static file saved_model(const mcr_learner_info *info)
     mcr *ctx = test_open(1);
     mcr_data *data = NULL;
     mcr_model *model = NULL;
-    file f = {room(1 << 20, 1), 0};
+    file f = {buffer(1 << 20, 1), 0};
     test_make_directory(folder);
     snprintf(path, sizeof path, "%s/model.mercer", folder);
     test_ok(ctx, mcr_data_sample(&data, ctx, tiny_sample(info), 20, -1));

@@ -1,4 +1,4 @@
-/* conform_samples.c: every made data set: as many objects as asked for, the same for the same seed
+/* conform_samples.c: every synthetic data set: as many objects as asked for, the same for the same seed
  * and any number of threads, written and read back without a change, and fit for kernels.
  *
  * SPDX-License-Identifier: Apache-2.0

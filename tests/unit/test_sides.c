@@ -110,7 +110,7 @@ static void check_products(const matrix *m, const mcr_design *d, const int64_t *
 static void test_products(void **state)
 {
     mcr *ctx = *state;
-    int64_t all[ROWS], some[ROWS / 2], room[ROWS / 2];
+    int64_t all[ROWS], some[ROWS / 2], rows[ROWS / 2];
     for (int64_t i = 0; i < ROWS; i++)
         all[i] = i;
     for (int64_t i = 0; i < ROWS / 2; i++)
@@ -124,7 +124,7 @@ static void test_products(void **state)
             assert_int_equal(kept, ROWS * COLS * sizeof(float));
         }
         check_products(m, &d, all);
-        mcr_design part = mcr_design_part(&d, some, ROWS / 2, room);
+        mcr_design part = mcr_design_part(&d, some, ROWS / 2, rows);
         check_products(m, &part, some);
         mcr_design_drop(&d, kept);
         free(m);
