@@ -43,7 +43,7 @@ typedef struct mcr_layout mcr_layout;
 
 /* Zero in a field means the default. */
 typedef struct mcr_read_options {
-    size_t size;
+    size_t size;        /* sizeof(mcr_read_options) */
     const char *format; /* "libsvm csv tsv npy text fasta tu jsonl precomputed"; NULL: detected */
     /* csv/tsv: the target column, by name or number from 1; jsonl: the key; npy and precomputed
      * matrices: a second .npy file; "none": no target. NULL, in csv/tsv: a column called target,
@@ -124,6 +124,7 @@ MCR_API mcr_status mcr_builder_finish(mcr_data **out, mcr_builder *builder);
 /* ---- looking ---------------------------------------------------------------------------------*/
 
 typedef struct mcr_field_info {
+    size_t size;      /* sizeof(mcr_field_info) */
     const char *name; /* borrowed */
     mcr_kind kind;
     int64_t cols;              /* vectors: features; precomputed: reference objects; else 0 */

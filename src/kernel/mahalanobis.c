@@ -53,7 +53,7 @@ static mcr_status read_file(mcr *ctx, mahalanobis_params *p)
 {
     mcr_read_options options = {.size = sizeof options, .target = "none"};
     mcr_data *data = NULL;
-    mcr_field_info info;
+    mcr_field_info info = MCR_INIT(mcr_field_info);
     mcr_status s = mcr_data_read(&data, ctx, p->file, &options);
     if (!s)
         s = mcr_data_field_info(data, 0, &info);

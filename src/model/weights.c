@@ -60,7 +60,7 @@ mcr_status mcr_prediction_collapse(mcr_prediction *w)
 {
     const mcr_model *m = w->model;
     const mcr_fitted *f = m->fitted;
-    mcr_field_info info;
+    mcr_field_info info = MCR_INIT(mcr_field_info);
     if (strcmp(m->kernel->type->name, "linear") != 0 || mcr_data_fields(m->basis) != 1 ||
         f->outputs * 2 > f->basis)
         return MCR_OK;
