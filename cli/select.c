@@ -17,7 +17,7 @@
 
 const char *cli_metric_name(int64_t number)
 {
-    mcr_metric_info info;
+    mcr_metric_info info = MCR_INIT(mcr_metric_info);
     if (number >= mcr_metric_count() || mcr_metric_describe(number, &info) != MCR_OK)
         return NULL;
     return info.name;
@@ -156,8 +156,8 @@ static int set_splits(cli *c, cli_selection *s, const cli_splitting *how, mcr_da
     if (how->loo && how->folds > 0)
         return cli_refuse(c, "--loo makes each object a fold: leave --folds out");
     int bad = how->groups ? read_groups(c, s, how->groups, data) : 0;
-    s->search.split = (mcr_split_plan){
-        .size = sizeof s->search.split,
+    s->split = (mcr_split_plan){
+        .size = sizeof s->split,
         .kind = how->loo       ? MCR_SPLIT_LEAVE_ONE_OUT
                 : how->ordered ? MCR_SPLIT_ORDERED
                                : MCR_SPLIT_FOLDS,
@@ -166,6 +166,7 @@ static int set_splits(cli *c, cli_selection *s, const cli_splitting *how, mcr_da
         .plain = how->plain,
         .group = s->group,
     };
+    s->search.split = &s->split;
     return bad;
 }
 

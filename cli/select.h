@@ -77,9 +77,10 @@ const char *cli_metric_name(int64_t number); /* NULL: past the last */
 
 typedef struct cli_selection {
     mcr_options *options;
-    mcr_search search; /* with its kernels, ranges and splits */
-    int ranged;        /* the call has ranges */
-    int searches;      /* or several kernels to choose from */
+    mcr_search search; /* with its kernels and ranges, and split for its splits */
+    mcr_split_plan split;
+    int ranged;   /* the call has ranges */
+    int searches; /* or several kernels to choose from */
     const char **option, **range;
     int64_t *group;
 } cli_selection;

@@ -192,7 +192,7 @@ static void print_near(const mcr_kernel *kernel, const mcr_data *data, const nea
 static int run_near(cli *c, const features_call *call, const mcr_kernel *kernel,
                     const mcr_data *data)
 {
-    nearby m = {0};
+    nearby m = {.error = MCR_INIT(mcr_map_error)};
     mcr_data *vectors = NULL;
     mcr_map_options how = {.size = sizeof how,
                            .approx = (mcr_approx)call->approx,

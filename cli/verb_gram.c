@@ -188,7 +188,7 @@ static int check_pair(const gram_job *job)
                 (mcr_data_target_kind(job->x) == MCR_NO_TARGETS) ==
                     (mcr_data_target_kind(job->z) == MCR_NO_TARGETS);
     for (int64_t f = 0; f < fields && f < mcr_data_fields(job->z); f++) {
-        mcr_field_info x, z;
+        mcr_field_info x = MCR_INIT(mcr_field_info), z = x;
         if (mcr_data_field_info(job->x, f, &x) != MCR_OK ||
             mcr_data_field_info(job->z, f, &z) != MCR_OK)
             return 0;

@@ -357,6 +357,7 @@ static void measure(predict_job *job)
         return;
     }
     job->each = cli_alloc((size_t)job->targets, sizeof *job->each);
+    job->metrics = job->each[0] = MCR_INIT(mcr_metrics);
     mcr_status status = job->targets > 1
                             ? mcr_model_score_targets(ctx, a->model, a->data, job->value, job->each,
                                                       &job->metrics)

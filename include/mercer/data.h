@@ -43,7 +43,7 @@ typedef struct mcr_layout mcr_layout;
 
 /* Zero in a field means the default. */
 typedef struct mcr_read_options {
-    size_t size;
+    size_t size;        /* sizeof(mcr_read_options) */
     const char *format; /* "libsvm csv tsv npy text fasta tu jsonl precomputed"; NULL: detected */
     /* csv/tsv: the target column, by name or number from 1; jsonl: the key; npy and precomputed
      * matrices: a second .npy file; "none": no target. NULL, in csv/tsv: a column called target,
@@ -124,6 +124,7 @@ MCR_API mcr_status mcr_builder_finish(mcr_data **out, mcr_builder *builder);
 /* ---- looking ---------------------------------------------------------------------------------*/
 
 typedef struct mcr_field_info {
+    size_t size;      /* sizeof(mcr_field_info) */
     const char *name; /* borrowed */
     mcr_kind kind;
     int64_t cols;              /* vectors: features; precomputed: reference objects; else 0 */
@@ -155,6 +156,10 @@ MCR_API const char *mcr_data_class_name(const mcr_data *data, int64_t c);
 MCR_API const int32_t *mcr_data_class_of(const mcr_data *data);
 /* Values back, for users and tests. Copies row i of a vector field as dense numbers. */
 MCR_API mcr_status mcr_data_vector(const mcr_data *data, int64_t field, int64_t i, double *values);
+/* The entries of row i that are stored, with rising columns: all columns of a dense vector, nonzeros of
+ * a sparse one. column and value may be NULL: then only *count is set. */
+MCR_API mcr_status mcr_data_entries(const mcr_data *data, int64_t field, int64_t i, int64_t *column,
+                                    double *value, int64_t *count);
 /* Borrowed bytes of string i. */
 MCR_API mcr_status mcr_data_string(const mcr_data *data, int64_t field, int64_t i,
                                    const char **bytes, int64_t *length);

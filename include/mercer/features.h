@@ -77,6 +77,7 @@ MCR_API mcr_status mcr_map_rows(mcr_map *map, const mcr_data *data, mcr_rows row
 
 /* How far phi(x).phi(z) is from K(x,z), on all pairs of a random sample of the objects. */
 typedef struct mcr_map_error {
+    size_t size; /* sizeof(mcr_map_error) */
     int64_t pairs;
     double mean, rms, largest; /* of |phi(x).phi(z) - K(x,z)| */
     double scale;              /* mean of K(x,x), for comparison */

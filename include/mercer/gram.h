@@ -54,6 +54,7 @@ MCR_API mcr_status mcr_gram_center(mcr *ctx, double *k, int64_t rows, int64_t n,
 /* ---- geometry in feature space, from K alone ---------------------------------------------------*/
 
 typedef struct mcr_geometry {
+    size_t size; /* of what the library made */
     int64_t n;
     double *length;           /* sqrt K(x,x), n */
     double *to_mean;          /* distance of each object to the mean, n */

@@ -37,6 +37,7 @@ MCR_API const char *mcr_message_mark(const mcr *ctx, int64_t *column, int64_t *l
 
 /* What there is. Borrowed; kernels registered in this context come last. */
 typedef struct mcr_kernel_info {
+    size_t size; /* sizeof(mcr_kernel_info) */
     const char *name, *summary;
     const mcr_param *params; /* ends with a NULL name */
     int kinds;               /* bits of mcr_kind for a leaf; 0: a combinator */
@@ -52,6 +53,7 @@ MCR_API mcr_status mcr_kernel_describe(const mcr *ctx, int64_t number, mcr_kerne
 typedef enum mcr_verdict { MCR_VALID_UNKNOWN = 0, MCR_VALID_YES, MCR_VALID_NO } mcr_verdict;
 
 typedef struct mcr_check_report {
+    size_t size; /* of what the library made */
     mcr_verdict valid;
     char *reason;  /* one line */
     int64_t rules; /* lines: how the closure rules decide, node by node */

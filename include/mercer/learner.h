@@ -29,6 +29,7 @@ typedef enum mcr_task {
 
 /* What there is. Borrowed. */
 typedef struct mcr_learner_info {
+    size_t size; /* sizeof(mcr_learner_info) */
     const char *name, *summary;
     mcr_task task;
     const mcr_param *params; /* ends with a NULL name */
@@ -61,6 +62,7 @@ MCR_API const char *mcr_stop_name(mcr_stop stop);
 
 /* What training found. Numbers that do not apply are NAN. Borrowed from the model. */
 typedef struct mcr_report_fit {
+    size_t size;                  /* of what the library made */
     const char *learner, *kernel; /* kernel: canonical text */
     const char *options;          /* those that are not defaults: "C=10 tol=1e-06" */
     mcr_task task;

@@ -43,12 +43,14 @@ struct mcr {
     struct mcr_pool *pool;                           /* of threads; NULL with one thread */
     int blas_state;                                  /* of mcr_once */
     _Alignas(16) unsigned char blas[MCR_BLAS_BYTES]; /* its routines: linalg/fortran.h */
-    const struct mcr_kernel_type *
-        *extra_kernels; /* registered by the user; NULL-terminated or NULL */
+    const struct mcr_kernel_type **extra_kernels;    /* registered by the user: copies */
     int64_t extra_kernel_count;
     struct mcr_function *extra_functions; /* of objects, by mcr_function_register */
     int64_t extra_function_count;
 };
+
+/* Forgets what the user has registered. */
+void mcr_extensions_free(mcr *ctx);
 
 #if defined(__GNUC__)
 #define MCR_PRINTF(f, a) __attribute__((format(printf, f, a)))

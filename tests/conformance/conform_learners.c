@@ -383,7 +383,7 @@ static bool cannot_run(const mcr_learner_info *info, char *why, size_t most)
 static void test_learner(void **state)
 {
     const int64_t *number = *state;
-    mcr_learner_info info;
+    mcr_learner_info info = MCR_INIT(mcr_learner_info);
     assert_int_equal(mcr_learner_describe(*number, &info), MCR_OK);
     assert_true(info.name != NULL && info.summary != NULL && info.summary[0] != '\0');
     char why[512];
@@ -422,7 +422,7 @@ static void test_refusals(void **state)
     test_fails(ctx, mcr_options_open(&options, ctx, "svn"), MCR_BAD_CALL, "svm");
     assert_null(options);
     for (int64_t i = 0; i < mcr_learner_count(); i++) {
-        mcr_learner_info info;
+        mcr_learner_info info = MCR_INIT(mcr_learner_info);
         mcr_data *moons = NULL, *none = NULL, *one = NULL;
         mcr_model *model = NULL;
         char why[512];
@@ -463,7 +463,7 @@ static void test_refusals(void **state)
         mcr_data_free(none);
         mcr_data_free(moons);
     }
-    mcr_learner_info info;
+    mcr_learner_info info = MCR_INIT(mcr_learner_info);
     assert_int_not_equal(mcr_learner_describe(mcr_learner_count(), &info), MCR_OK);
     assert_int_not_equal(mcr_learner_describe(-1, &info), MCR_OK);
     test_close(ctx);
@@ -476,7 +476,7 @@ int main(void)
     static struct CMUnitTest tests[MOST + 1];
     int64_t count = mcr_learner_count();
     for (int64_t i = 0; i < count && i < MOST; i++) {
-        mcr_learner_info info = {.name = "?"};
+        mcr_learner_info info = {.size = sizeof info, .name = "?"};
         (void)mcr_learner_describe(i, &info);
         number[i] = i;
         tests[i] = (struct CMUnitTest){info.name, test_learner, NULL, NULL, &number[i]};

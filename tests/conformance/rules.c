@@ -436,7 +436,7 @@ static bool reproduced(check *c, const mcr_data *x, const mcr_data *z)
 static bool features(check *c)
 {
     mcr_data *x = NULL, *z = NULL;
-    mcr_kernel_info info = {0};
+    mcr_kernel_info info = MCR_INIT(mcr_kernel_info);
     bool has = c->trial->extra && c->trial->extra->features;
     for (int64_t k = 0; !c->trial->extra && mcr_kernel_describe(c->ctx, k, &info) == MCR_OK; k++) {
         size_t length = strlen(info.name);

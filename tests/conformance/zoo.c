@@ -286,9 +286,7 @@ mcr *zoo_open(const zoo_trial *trial, int threads)
 
 void zoo_forget(mcr *ctx)
 {
-    mcr_free(ctx, ctx->extra_kernels);
-    ctx->extra_kernels = NULL;
-    ctx->extra_kernel_count = 0;
+    mcr_extensions_free(ctx);
 }
 
 /* Whether the expression can be computed on the breed; fails the test with the reason if not, unless
@@ -344,7 +342,7 @@ void zoo_try(int64_t number, const mcr_kernel_type *extra, zoo_with *with, void 
 {
     zoo_trial trial = {.extra = extra, .user = user};
     mcr *ctx = zoo_open(&trial, 1);
-    mcr_kernel_info info;
+    mcr_kernel_info info = MCR_INIT(mcr_kernel_info);
     if (extra != NULL)
         number = mcr_kernel_count(ctx) - 1;
     test_ok(ctx, mcr_kernel_describe(ctx, number, &info));
@@ -394,7 +392,7 @@ int zoo_run(const char *group, zoo_with *with, const struct CMUnitTest *more, si
     if (tests == NULL || it == NULL)
         return 1;
     for (size_t k = 0; k < kernels; k++) {
-        mcr_kernel_info info = {.name = "?"};
+        mcr_kernel_info info = {.size = sizeof info, .name = "?"};
         (void)mcr_kernel_describe(ctx, (int64_t)k, &info);
         it[k] = (numbered){(int64_t)k, with};
         tests[k] = (struct CMUnitTest){info.name, test_kernel, NULL, NULL, &it[k]};

@@ -214,7 +214,7 @@ static void test_equal_objects_are_merged(void **state)
         assert_int_equal(of_b->n, count);
         assert_in_range(mcr_model_support(b), 1, DISTINCT);
         double *value = calloc((size_t)count, sizeof *value);
-        mcr_metrics metrics;
+        mcr_metrics metrics = MCR_INIT(mcr_metrics);
         test_ok(ctx, mcr_predict(ctx, b, repeated, value, NULL, NULL));
         if (of_b->task != MCR_DETECT) {
             test_ok(ctx, mcr_model_score(ctx, b, repeated, value, &metrics));
