@@ -259,7 +259,7 @@ static const cli_option options[] = {
      .type = CLI_TEXT,
      .offset = AT(scale),
      .argument = "none|minmax|standard",
-     .help = "bring columns to 0..1, or to mean 0, standard deviation 1; part of the model"},
+     .help = "bring columns to 0..1, or to mean 0 and standard deviation 1"},
     CLI_REQUIRE_OPTION(AT(require)),
     {.name = "resume",
      .type = CLI_TEXT,
