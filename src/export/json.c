@@ -147,15 +147,28 @@ static void put_bytes(mcr_json_writer *w, const char *bytes, int64_t length)
     mcr_json_write_end_array(w);
 }
 
-static void put_sparse(mcr_json_writer *w, const mcr_store *s, int64_t r)
+static void put_values(mcr_json_writer *w, const mcr_vector *x)
 {
+    mcr_json_write_array(w);
+    for (int64_t e = 0; e < x->count; e++)
+        mcr_json_write_real(w, mcr_vector_value(x, e));
+    mcr_json_write_end_array(w);
+}
+
+static void put_vector(mcr_json_writer *w, const mcr_vector *x)
+{
+    if (!x->index) {
+        put_values(w, x);
+        return;
+    }
     mcr_json_write_object(w);
     mcr_json_write_key(w, "index");
     mcr_json_write_array(w);
-    for (int64_t e = s->start[r]; e < s->start[r + 1]; e++)
-        mcr_json_write_int(w, s->index[e]);
+    for (int64_t e = 0; e < x->count; e++)
+        mcr_json_write_int(w, mcr_vector_column(x, e));
     mcr_json_write_end_array(w);
-    key_reals(w, "value", s->value + s->start[r], s->start[r + 1] - s->start[r]);
+    mcr_json_write_key(w, "value");
+    put_values(w, x);
     mcr_json_write_end_object(w);
 }
 
@@ -163,10 +176,14 @@ static void put_object(mcr_json_writer *w, const mcr_field *f, int64_t i)
 {
     const mcr_store *s = f->store;
     int64_t r = mcr_field_at(f, i);
+    mcr_vector x;
     next_line(w);
     switch (s->kind) {
-    case MCR_DENSE: put_reals(w, s->dense + r * s->cols, s->cols); break;
-    case MCR_SPARSE: put_sparse(w, s, r); break;
+    case MCR_DENSE:
+    case MCR_SPARSE:
+        x = mcr_field_vector(f, i);
+        put_vector(w, &x);
+        break;
     case MCR_STRINGS: put_bytes(w, s->bytes + s->start[r], s->start[r + 1] - s->start[r]); break;
     case MCR_GRAPHS: put_graph(w, s, r); break;
     case MCR_PRECOMPUTED: mcr_json_write_int(w, s->id ? s->id[r] : r); break;
