@@ -103,7 +103,7 @@ def case_of_operator(name, learner, options, target, kernel):
     def run():
         runtime()
         x = exports.fit_vectors(learner, options, kernel, target)
-        check_model(x, 1e-5, ())
+        check_model(x, 1e-4 if "poly" in kernel else 1e-5, ())  # terms of poly cancel
         assert b"ai.onnx.ml" in pathlib.Path("model.onnx").read_bytes()
         assert b"SVM" in pathlib.Path("model.onnx").read_bytes()
     return run
