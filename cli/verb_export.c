@@ -139,9 +139,7 @@ static const cli_option options[] = {
      .offset = AT(to),
      .required = 1,
      .argument = "FORM",
-     .help = "c: one self-contained C99 file, with a header beside FILE.c; "
-             "onnx: a graph for ONNX runtimes; json: one JSON object; "
-             "libsvm: a model file as svm-train writes it"},
+     .help = "c (and a header), onnx, json, libsvm (as svm-train writes it)"},
     CLI_OUTPUT_OPTION(AT(output), "the file; standard output by default"),
     {.name = "double",
      .type = CLI_FLAG,
@@ -164,7 +162,7 @@ static const char *const words[] = {"MODEL", NULL};
 const cli_verb cli_verb_export = {
     .name = "export",
     .summary = "a model for other programs",
-    .usage = "MODEL --to c|onnx|json|libsvm [-o FILE] [--double|--int8] [--name NAME]",
+    .usage = "MODEL --to c|onnx|json|libsvm [-o FILE]",
     .about =
         "Writes a model as another program wants it; docs/interop.md says what is lost where.\n"
         "C: all learners; kernels on vectors and strings and what is made of them.\n"
