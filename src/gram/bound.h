@@ -36,7 +36,7 @@ mcr_status mcr_gram_bound_diagonal(const double **out, mcr_gram_bound *gram);
 /* matrix.c, pass.c, sums.c, multiply.c */
 mcr_status mcr_gram_bound_matrix(mcr_gram *gram, const mcr_gram_fill *fill);
 mcr_status mcr_gram_bound_rows(mcr_gram *gram, const mcr_gram_pass *pass);
-mcr_status mcr_gram_bound_sums(mcr_gram *gram, const int64_t *object, bool precise, const double *v,
+mcr_status mcr_gram_bound_sums(mcr_gram *gram, mcr_rows object, bool precise, const double *v,
                                double *f);
 mcr_status mcr_gram_bound_multiply(mcr_gram *gram, const double *v, int64_t cols, double *kv);
 /* The tiles on and above the diagonal of a symmetric Gram (gram/half.h). */

@@ -37,6 +37,11 @@ mcr_status mcr_gram_prepare(mcr_gram *g, bool precise)
     return g->type->prepare ? g->type->prepare(g, precise) : MCR_OK;
 }
 
+mcr_status mcr_gram_prepare_lists(mcr_gram *g)
+{
+    return g->type->prepare_lists ? g->type->prepare_lists(g) : mcr_gram_prepare(g, true);
+}
+
 bool mcr_gram_is_slow(const mcr_gram *g)
 {
     return g->type->is_slow && g->type->is_slow(g);
@@ -92,16 +97,21 @@ mcr_status mcr_gram_rows_pass(mcr_gram *g, const mcr_gram_pass *pass)
     return s || pass->x.count == 0 ? s : g->type->rows(g, pass);
 }
 
-mcr_status mcr_gram_sums(mcr_gram *g, const int64_t *object, bool precise, const double *v,
-                         double *f)
+mcr_status mcr_gram_sums(mcr_gram *g, mcr_rows object, bool precise, const double *v, double *f)
 {
-    mcr_status s = mcr_gram_prepare(g, precise);
-    if (s || g->type->sums)
-        return s ? s : g->type->sums(g, object, precise, v, f);
-    memset(f, 0, sizeof *f * (size_t)g->cols);
-    return g->type->rows(
-        g, &(mcr_gram_pass){
-               .x = {object, 0, g->cols}, .precise = precise, .coef = v, .f = f, .outputs = 1});
+    if (g->type->sums)
+        return g->type->sums(g, object, precise, v, f);
+    mcr_gram *part = NULL;
+    mcr_status s = mcr_gram_select_both(&part, g, object);
+    memset(f, 0, sizeof *f * (size_t)object.count);
+    if (!s)
+        s = mcr_gram_rows_pass(part, &(mcr_gram_pass){.x = {NULL, 0, object.count},
+                                                      .precise = precise,
+                                                      .coef = v,
+                                                      .f = f,
+                                                      .outputs = 1});
+    mcr_gram_close(part);
+    return s;
 }
 
 /* ---- blocks and matrices -----------------------------------------------------------------------*/

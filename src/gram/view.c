@@ -107,6 +107,23 @@ static mcr_status prepare(mcr_gram *gram, bool precise)
     return s ? s : mcr_gram_prepare(v->exact, true);
 }
 
+/* Of the other Gram's objects. */
+static mcr_status prepare_lists(mcr_gram *gram)
+{
+    return mcr_gram_prepare_lists(((view *)gram)->of);
+}
+
+static mcr_status sums(mcr_gram *gram, mcr_rows object, bool precise, const double *v, double *f)
+{
+    const view *of = (const view *)gram;
+    int64_t *list = NULL;
+    mcr_status s = map_rows(&list, of, object);
+    if (!s)
+        s = mcr_gram_sums(of->of, (mcr_rows){list, 0, object.count}, precise, v, f);
+    mcr_free(gram->ctx, list);
+    return s;
+}
+
 /* ---- blocks and rows ---------------------------------------------------------------------------*/
 
 /* Some of the columns first .. first + count - 1: those of run r; *at: how many of them are before. */
@@ -228,6 +245,8 @@ static const mcr_gram_type view_type = {
     .error = error,
     .work = work,
     .prepare = prepare,
+    .prepare_lists = prepare_lists,
+    .sums = sums,
     .is_slow = is_slow,
     .is_definite = is_definite,
 };

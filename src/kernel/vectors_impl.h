@@ -189,9 +189,10 @@ bool mcr_column_walk_next(mcr_column_walk *walk, mcr_segment *segment);
 const mcr_row_pack *mcr_column_walk_rows(mcr_column_walk *walk, const mcr_segment *segment,
                                          const mcr_row_pack *rows);
 
-/* Packs all columns in one precision if they fit the budget, and takes their norms. Wide ones are
- * packed as they are needed, whatever the budget: that is as fast as reading them from memory. */
-mcr_status mcr_vectors_pack(mcr_vectors *v, bool precise);
+/* Packs all columns in one precision if they fit the budget, and takes their norms. Wide ones, and
+ * those of which only lists are wanted, are packed as they are needed, whatever the budget: for wide ones
+ * that is as fast as reading them from memory. */
+mcr_status mcr_vectors_pack(mcr_vectors *v, bool precise, bool lists);
 
 /* ---- rows against columns ----------------------------------------------------------------------*/
 

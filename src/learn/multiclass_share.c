@@ -113,7 +113,7 @@ static mcr_rows class_rows(const job *j, int64_t c)
     return (mcr_rows){NULL, j->place[c], mcr_class_size(j, c)};
 }
 
-/* A Gram for each worker; precise: doubles may be wanted, too. */
+/* A Gram for each worker. Certificates want some values in double, too: `precise`, of many objects. */
 static mcr_status open_twins(job *j, const mcr_data *data, bool precise)
 {
     mcr *ctx = j->in->ctx;
@@ -127,8 +127,9 @@ static mcr_status open_twins(job *j, const mcr_data *data, bool precise)
             st = mcr_gram_share(&j->across[w], j->across[0]);
         else if (!(st = mcr_gram_open(&j->across[0], ctx, j->in->kernel, data, NULL)))
             st = mcr_gram_prepare(j->across[0], false);
-        if (w == 0 && precise && !st)
-            st = mcr_gram_prepare(j->across[0], true);
+        if (w == 0 && !st)
+            st = precise ? mcr_gram_prepare(j->across[0], true)
+                         : mcr_gram_prepare_lists(j->across[0]);
     }
     j->bound = fmax(left - (double)mcr_budget_left(ctx), 0);
     return st;

@@ -11,14 +11,13 @@
 
 /* ---- writing -----------------------------------------------------------------------------------*/
 
-/* The count of an array is known before its elements: written first, elements follow one by one. */
+/* The count of an array is known before its elements: written first, its rows follow. */
 static void put_dense(mcr_text *t, const mcr_field *f)
 {
     int64_t cols = f->store->cols;
     mcr_put_i64(t, f->count * cols);
     for (int64_t i = 0; i < f->count; i++)
-        for (int64_t k = 0; k < cols; k++)
-            mcr_put_real(t, f->store->dense[mcr_field_at(f, i) * cols + k]);
+        mcr_put_real_run(t, f->store->dense + mcr_field_at(f, i) * cols, cols);
 }
 
 /* start (count + 1 values) of the rows of f, from a store's own start. */
@@ -49,13 +48,15 @@ static void put_sparse(mcr_text *t, const mcr_field *f)
     const mcr_store *s = f->store;
     put_starts(t, f);
     mcr_put_i64(t, entries(f));
-    for (int64_t i = 0; i < f->count; i++)
-        for (int64_t e = s->start[mcr_field_at(f, i)]; e < s->start[mcr_field_at(f, i) + 1]; e++)
-            mcr_put_u32(t, (uint32_t)s->index[e]);
+    for (int64_t i = 0; i < f->count; i++) {
+        int64_t first = s->start[mcr_field_at(f, i)];
+        mcr_put_i32_run(t, s->index + first, s->start[mcr_field_at(f, i) + 1] - first);
+    }
     mcr_put_i64(t, entries(f));
-    for (int64_t i = 0; i < f->count; i++)
-        for (int64_t e = s->start[mcr_field_at(f, i)]; e < s->start[mcr_field_at(f, i) + 1]; e++)
-            mcr_put_real(t, s->value[e]);
+    for (int64_t i = 0; i < f->count; i++) {
+        int64_t first = s->start[mcr_field_at(f, i)];
+        mcr_put_real_run(t, s->value + first, s->start[mcr_field_at(f, i) + 1] - first);
+    }
 }
 
 static void put_strings(mcr_text *t, const mcr_field *f)
@@ -103,10 +104,10 @@ static void put_graphs(mcr_text *t, const mcr_field *f)
     mcr_put_u32(t, s->node_label != NULL);
     if (s->node_label) {
         mcr_put_i64(t, entries(f));
-        for (int64_t i = 0; i < f->count; i++)
-            for (int64_t v = s->start[mcr_field_at(f, i)]; v < s->start[mcr_field_at(f, i) + 1];
-                 v++)
-                mcr_put_u32(t, (uint32_t)s->node_label[v]);
+        for (int64_t i = 0; i < f->count; i++) {
+            int64_t first = s->start[mcr_field_at(f, i)];
+            mcr_put_i32_run(t, s->node_label + first, s->start[mcr_field_at(f, i) + 1] - first);
+        }
     }
     mcr_put_i64(t, f->count + 1);
     int64_t edges = each_edge(t, f, 3);

@@ -129,20 +129,12 @@ static void close_check(mcr_smo *s, check *c)
 /* g of the coefficients that are not 0, and of `more` objects at 0, in double. */
 static mcr_status compute_support(mcr_smo *s, check *c, int64_t more)
 {
-    mcr_gram *gram = NULL;
-    int64_t count = c->support + more, *all = mcr_alloc(s->ctx, (size_t)count, sizeof *all);
-    mcr_status st = all ? mcr_gram_select_both(&gram, s->full, (mcr_rows){c->object, 0, count})
-                        : MCR_NO_MEMORY;
-    for (int64_t i = 0; i < count && !st; i++)
-        all[i] = i;
-    if (!st)
-        st = mcr_gram_sums(gram, all, true, c->coef, c->f);
+    int64_t count = c->support + more;
+    mcr_status st = mcr_gram_sums(s->full, (mcr_rows){c->object, 0, count}, true, c->coef, c->f);
     for (int64_t i = 0; i < count && !st; i++) {
         s->g[c->object[i]] = c->f[i];
         s->error[c->object[i]] = 0;
     }
-    mcr_gram_close(gram);
-    mcr_free(s->ctx, all);
     return st;
 }
 
