@@ -93,6 +93,7 @@ static mcr_status share(mcr_gram **out, mcr_gram *gram)
         return MCR_NO_MEMORY;
     g->prepared[0] = from->prepared[0];
     g->prepared[1] = from->prepared[1];
+    g->lists = from->lists;
     g->binding = from->binding;
     g->shares = true;
     return hand_out(out, g, open_scratch(g));
@@ -126,11 +127,11 @@ static mcr_status prepare(mcr_gram *gram, bool precise)
 static mcr_status prepare_lists(mcr_gram *gram)
 {
     mcr_gram_bound *g = (mcr_gram_bound *)gram;
-    if (g->prepared[1])
+    if (g->prepared[1] || g->lists)
         return MCR_OK;
     mcr_status s = mcr_binding_prepare_lists(g->binding);
     if (!s)
-        g->prepared[1] = true;
+        g->lists = true;
     return s;
 }
 

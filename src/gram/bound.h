@@ -13,6 +13,7 @@ typedef struct mcr_gram_bound {
     mcr_kernel *kernel;
     mcr_data *x, *z;  /* z == x when symmetric */
     bool prepared[2]; /* for float and double tiles */
+    bool lists;       /* for double tiles of listed columns */
     mcr_binding *binding;
     mcr_scratch **scratch;              /* one per worker */
     struct mcr_vectors_batch *batch[2]; /* rows packed for passes, by precision; NULL: not yet */

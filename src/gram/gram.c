@@ -93,7 +93,8 @@ mcr_status mcr_gram_diagonal(mcr_gram *g, int side, double *k)
 
 mcr_status mcr_gram_rows_pass(mcr_gram *g, const mcr_gram_pass *pass)
 {
-    mcr_status s = mcr_gram_prepare(g, pass->precise);
+    bool lists = pass->precise && pass->z.index;
+    mcr_status s = lists ? mcr_gram_prepare_lists(g) : mcr_gram_prepare(g, pass->precise);
     return s || pass->x.count == 0 ? s : g->type->rows(g, pass);
 }
 
@@ -105,11 +106,10 @@ mcr_status mcr_gram_sums(mcr_gram *g, mcr_rows object, bool precise, const doubl
     mcr_status s = mcr_gram_select_both(&part, g, object);
     memset(f, 0, sizeof *f * (size_t)object.count);
     if (!s)
-        s = mcr_gram_rows_pass(part, &(mcr_gram_pass){.x = {NULL, 0, object.count},
-                                                      .precise = precise,
-                                                      .coef = v,
-                                                      .f = f,
-                                                      .outputs = 1});
+        s = mcr_gram_rows_pass(
+            part,
+            &(mcr_gram_pass){
+                .x = {NULL, 0, object.count}, .precise = precise, .coef = v, .f = f, .outputs = 1});
     mcr_gram_close(part);
     return s;
 }

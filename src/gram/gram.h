@@ -43,8 +43,8 @@ mcr_status mcr_gram_error(mcr_gram *gram, bool precise, mcr_error *error);
 /* Whole rows of K against all columns, and what is done with them in the same pass. */
 typedef struct mcr_gram_pass {
     mcr_rows x;
-    /* Of a bound Gram: only these columns, which follow each other; row and f begin with the first of
-     * them. count 0: all. */
+    /* Only these columns; row and f begin with the first of them. count 0: all. Of a view they are
+     * listed. */
     mcr_rows z;
     bool precise; /* rows are double, else float */
     /* Where to keep each row (columns rounded up to MCR_ROW_PAD, 64-byte aligned); NULL: nowhere. */

@@ -149,7 +149,7 @@ mcr_status mcr_gram_bound_sums(mcr_gram *gram, mcr_rows object, bool precise, co
     mcr *ctx = gram->ctx;
     int64_t n = object.count;
     bool whole = n == gram->cols && !object.index;
-    bool few = !whole && n <= FEW && g->prepared[precise];
+    bool few = !whole && n <= FEW && (g->prepared[precise] || (precise && g->lists));
     if (!whole && !few)
         return sums_apart(gram, object, precise, v, f);
     int64_t side = few ? FEW_SIDE : SIDE, tiles = (n + side - 1) / side;
@@ -162,7 +162,7 @@ mcr_status mcr_gram_bound_sums(mcr_gram *gram, mcr_rows object, bool precise, co
                     .lanes = least(MOST_LANES, tiles * tiles / LEAST_TILES + 1),
                     .precise = precise,
                     .v = v};
-    mcr_status s = mcr_gram_prepare(gram, precise);
+    mcr_status s = few ? MCR_OK : mcr_gram_prepare(gram, precise);
     if (s)
         return s;
     job.f = mcr_alloc_zero(ctx, (size_t)(job.lanes * n) + MCR_ROW_PAD, sizeof *job.f);

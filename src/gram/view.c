@@ -178,13 +178,31 @@ static mcr_status pass_runs(view *v, const mcr_gram_pass *pass, mcr_rows rows)
     return s;
 }
 
+static mcr_status pass_listed(view *v, const mcr_gram_pass *pass)
+{
+    int64_t *row = NULL, *column = NULL;
+    mcr_status s = map_rows(&row, v, pass->x);
+    if (!s)
+        s = map_rows(&column, v, pass->z);
+    mcr_gram_pass part = *pass;
+    part.x = (mcr_rows){row, 0, pass->x.count};
+    part.z = (mcr_rows){column, 0, pass->z.count};
+    if (!s)
+        s = mcr_gram_rows_pass(v->of, &part);
+    mcr_free(v->base.ctx, row);
+    mcr_free(v->base.ctx, column);
+    return s;
+}
+
 static mcr_status pass_rows(mcr_gram *gram, const mcr_gram_pass *pass)
 {
     view *v = (view *)gram;
-    if (pass->precise)
+    if (pass->precise && !pass->z.index)
         return mcr_gram_rows_pass(v->exact, pass);
     int64_t few[1], *list = NULL;
     mcr_status s = MCR_OK;
+    if (pass->z.index)
+        return pass_listed(v, pass);
     if (pass->x.count == 1)
         few[0] = object_of(v, mcr_rows_at(pass->x, 0));
     else

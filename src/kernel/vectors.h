@@ -113,7 +113,7 @@ void mcr_vectors_batch_close(mcr_vectors_batch *batch); /* NULL allowed */
 typedef struct mcr_vectors_job {
     int64_t first, count;  /* columns; fastest if first is a multiple of MCR_ROW_PAD */
     const int64_t *column; /* their numbers, of which `first` is the first; NULL: they follow */
-    int64_t before;       /* element of row[r] and of f that belongs to column `first` */
+    int64_t before;        /* element of row[r] and of f that belongs to column `first` */
     /* Rows of the batch: row_first, a multiple of MCR_TILE_ROWS, and how many (0: all from there).
      * row, k and coef start at row_first. */
     int64_t row_first, rows;

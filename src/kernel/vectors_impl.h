@@ -33,6 +33,7 @@ typedef struct mcr_vector_side {
 /* All columns, packed in one precision. */
 typedef struct mcr_vector_panels {
     bool ready;
+    bool lists;   /* only lists of columns are wanted so far */
     void *values; /* NULL: packed when needed */
 } mcr_vector_panels;
 

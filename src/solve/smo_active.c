@@ -114,19 +114,18 @@ static mcr_status add_stored_chunk(void *arg, int64_t item, int worker)
     return MCR_OK;
 }
 
-/* g += K coef from all of K, for the objects listed. */
-mcr_status mcr_smo_add_stored(mcr_smo *s, const double *coef, int64_t count, double *g)
+mcr_status mcr_smo_add_stored(mcr_smo *s, const int64_t *object, const double *coef, int64_t count,
+                              double *g)
 {
     const mcr_tiles *tiles = mcr_tiles_best();
     const void **row = mcr_alloc(s->ctx, (size_t)count, sizeof *row);
     if (!row)
         return MCR_NO_MEMORY;
-    mcr_status st = s->block.row ? mcr_smo_need_rows(s, s->object_list, count) : MCR_OK;
+    mcr_status st = s->block.row ? mcr_smo_need_rows(s, object, count) : MCR_OK;
     const char *k = s->stored ? (const char *)s->p->k : s->block.k;
     int64_t ld = s->stored ? s->p->k_ld : s->block.ld;
     for (int64_t r = 0; r < count; r++)
-        row[r] = s->block.row ? s->block.row[s->object_list[r]]
-                              : k + (size_t)(s->object_list[r] * ld) * s->real;
+        row[r] = s->block.row ? s->block.row[object[r]] : k + (size_t)(object[r] * ld) * s->real;
     stored_job job = {s, s->precise ? tiles->f64 : tiles->f32, row, coef, count, g};
     if (!st)
         st = mcr_parallel(s->ctx, (s->n + STORED_COLUMNS - 1) / STORED_COLUMNS, add_stored_chunk,
@@ -174,7 +173,7 @@ mcr_status mcr_smo_fresh_gradient(mcr_smo *s)
     for (int64_t r = 0; r < count; r++)
         s->moved += fabs(s->coef[r]) * mcr_smo_length(s, s->object_list[r]);
     if (s->whole || s->stored)
-        return mcr_smo_add_stored(s, s->coef, count, s->g);
+        return mcr_smo_add_stored(s, s->object_list, s->coef, count, s->g);
     s->result->rows += count;
     return add_rows(s->full, s->precise, s->object_list, s->coef, count, s->g);
 }
@@ -183,7 +182,8 @@ mcr_status mcr_smo_known_gradient(mcr_smo *s, const double *g)
 {
     all_active(s);
     memcpy(s->g, g, sizeof *g * (size_t)s->n);
-    return mcr_smo_add_stored(s, s->coef, mcr_smo_list_changes(s, s->p->from), s->g);
+    int64_t count = mcr_smo_list_changes(s, s->p->from);
+    return mcr_smo_add_stored(s, s->object_list, s->coef, count, s->g);
 }
 
 /* ---- shrinking ---------------------------------------------------------------------------------*/

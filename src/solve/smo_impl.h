@@ -143,8 +143,9 @@ static inline double mcr_smo_length(const mcr_smo *s, int64_t object)
 {
     return sqrt(fmax(s->diagonal[object], 0));
 }
-/* g += K times the changes listed in object_list and coef, from a K that is there. */
-mcr_status mcr_smo_add_stored(mcr_smo *s, const double *coef, int64_t count, double *g);
+/* g += K times the coefficients of some objects, from a K that is there. */
+mcr_status mcr_smo_add_stored(mcr_smo *s, const int64_t *object, const double *coef, int64_t count,
+                              double *g);
 void mcr_smo_free_rests(mcr_smo *s);
 /* The same problem by an interior point method, in double, for few objects: its solution goes to b, of
  * which s->b has the sums, if it is *found. */
