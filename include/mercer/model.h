@@ -132,6 +132,7 @@ MCR_API mcr_status mcr_preimage_near(mcr *ctx, const mcr_model *model, const mcr
                                      double *vectors, double *distance);
 
 typedef struct mcr_metrics {
+    size_t size; /* sizeof(mcr_metrics) */
     int64_t n;
     double accuracy;     /* classes; NAN otherwise */
     double mse, mae, r2; /* numbers; NAN otherwise */
@@ -143,7 +144,7 @@ MCR_API mcr_status mcr_model_score(mcr *ctx, const mcr_model *model, const mcr_d
                                    const double *value, mcr_metrics *out);
 
 /* The same of a model of several targets: score (n x outputs) against all targets of data. each: one for
- * every target; mean: what they are on average (r2 of the targets that vary). Both may be NULL.
+ * every target, with the size set in the first; mean: what they are on average (r2 of the targets that vary). Both may be NULL.
  * MCR_BAD_DATA when the data have other targets. */
 MCR_API mcr_status mcr_model_score_targets(mcr *ctx, const mcr_model *model, const mcr_data *data,
                                            const double *score, mcr_metrics *each,
@@ -167,9 +168,10 @@ typedef struct mcr_verification {
     char fault[256]; /* the first thing that is wrong, in one line; "": nothing */
 } mcr_verification;
 
-/* Of a model that another program made: what its file does not hold. NAN: to be inferred. */
+/* Of a model that another program made: what its file does not hold; in each field NAN: to be
+ * inferred. */
 typedef struct mcr_verify_given {
-    size_t size;
+    size_t size; /* sizeof(mcr_verify_given) */
     double C, epsilon, tol;
 } mcr_verify_given;
 
@@ -189,7 +191,7 @@ typedef struct mcr_bound_of_error {
     int holds; /* 0: its assumption is not met, or it is an estimate: no guarantee */
 } mcr_bound_of_error;
 typedef struct mcr_bounds {
-    size_t size;
+    size_t size;   /* sizeof(mcr_bounds) */
     double margin; /* 1 / |w| */
     double
         radius2; /* squared, of a ball around all objects in feature space; an upper bound of the least */

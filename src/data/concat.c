@@ -371,7 +371,7 @@ static mcr_status join_targets(mcr_builder *b, const mcr_data *const *parts, int
 mcr_status mcr_data_concat(mcr_data **out, const mcr_data *const *parts, int64_t count)
 {
     *out = NULL;
-    if (count < 1) /* there is no context to tell it to */
+    if (count < 1) /* there is no context for a message */
         return MCR_BAD_CALL;
     mcr *ctx = parts[0]->ctx;
     joint j = {.ctx = ctx, .parts = count};

@@ -68,8 +68,8 @@ struct mcr_layout {
     int64_t targets,
         roles;       /* roles: the targets in their order, then the weights if there are any */
     int64_t *column; /* of each role, from 0 */
-    mcr_classes
-        *name; /* of each role, all different; NULL: no header, or names that do not tell them */
+    mcr_classes *
+        name; /* of each role, all different; NULL: no header, or names that do not distinguish them */
     uint32_t usual; /* bit i: a feature had the i-th of the usual names of targets (csv_plan.c) */
 };
 

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sized.h"
+
 mcr_data *mcr_data_retain(const mcr_data *data)
 {
     mcr_data *d = (mcr_data *)data; /* the count of owners is no part of the value */
@@ -243,32 +245,30 @@ static mcr_status describe_graphs(const mcr_field *f, mcr_field_info *info)
     return status;
 }
 
-mcr_status mcr_data_field_info(const mcr_data *data, int64_t field, mcr_field_info *info)
+mcr_status mcr_data_field_info(const mcr_data *data, int64_t field, mcr_field_info *out)
 {
-    *info = (mcr_field_info){0};
     if (field < 0 || field >= data->fields)
         return mcr_fail(data->ctx, MCR_BAD_CALL,
                         "there is no field %" PRId64 " (fields: %" PRId64 ", from 0)", field,
                         data->fields);
     mcr_field f = mcr_data_field(data, field);
     const mcr_store *s = f.store;
-    info->name = s->name;
-    info->kind = s->kind;
-    info->cols = s->cols;
+    mcr_field_info info = {.name = s->name, .kind = s->kind, .cols = s->cols};
+    mcr_status status = MCR_OK;
     switch (s->kind) {
     case MCR_DENSE:
-    case MCR_PRECOMPUTED: info->entries = data->count * s->cols; break;
+    case MCR_PRECOMPUTED: info.entries = data->count * s->cols; break;
     case MCR_SPARSE:
         for (int64_t i = 0; i < f.count; i++) {
             const int64_t *start = s->start + mcr_field_at(&f, i);
-            note_length(info, i, start[1] - start[0]);
-            info->entries += start[1] - start[0];
+            note_length(&info, i, start[1] - start[0]);
+            info.entries += start[1] - start[0];
         }
         break;
-    case MCR_STRINGS: describe_strings(&f, info); break;
-    case MCR_GRAPHS: return describe_graphs(&f, info);
+    case MCR_STRINGS: describe_strings(&f, &info); break;
+    case MCR_GRAPHS: status = describe_graphs(&f, &info); break;
     }
-    return MCR_OK;
+    return status ? status : MCR_SIZED_WRITE(mcr_field_info, out, data->ctx, &info);
 }
 
 /* ---- views -----------------------------------------------------------------------------------*/

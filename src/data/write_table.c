@@ -129,7 +129,7 @@ static bool holds_table(const mcr_data *data, char why[MCR_WHY])
                     s->name, i + 1);
     }
     if (!header_is_seen(data))
-        return mcr_writer_no(why, "its header would not be told from the data");
+        return mcr_writer_no(why, "its header could not be distinguished from the data");
     return true;
 }
 

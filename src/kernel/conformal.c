@@ -39,7 +39,7 @@ typedef struct function {
     int64_t column;    /* from 1; 0: the norm */
     bool is_user;
     mcr_function user; /* a copy: the list may grow while it is called */
-    char room[FIELD_MAX];
+    char buffer[FIELD_MAX];
 } function;
 
 /* "norm" or a number from 1. */
@@ -60,9 +60,9 @@ static mcr_status read_function(function *out, mcr *ctx, const char *text)
         size_t length = colon != NULL ? (size_t)(colon - text) : 0;
         if (colon == NULL)
             return MCR_OK;
-        if (length > 0 && length < sizeof out->room) {
-            memcpy(out->room, text, length);
-            out->field = out->room;
+        if (length > 0 && length < sizeof out->buffer) {
+            memcpy(out->buffer, text, length);
+            out->field = out->buffer;
             return MCR_OK;
         }
     }
@@ -139,7 +139,7 @@ static mcr_status column_side(const mcr_bound *bound, const function *f, const m
 
 static mcr_status user_side(const mcr_bound *bound, const function *f, int side, double *values)
 {
-    mcr_fail(bound->ctx, MCR_OK, "%s", ""); /* so that a message of f's own can be told */
+    mcr_fail(bound->ctx, MCR_OK, "%s", ""); /* so that a message of f's own is recognised */
     for (int64_t i = 0; i < mcr_bound_count(bound, side); i++) {
         values[i] = NAN;
         mcr_status status = f->user.call(f->user.user, bound->data[side], i, &values[i]);

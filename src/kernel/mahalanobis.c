@@ -53,7 +53,7 @@ static mcr_status read_file(mcr *ctx, mahalanobis_params *p)
 {
     mcr_read_options options = {.size = sizeof options, .target = "none"};
     mcr_data *data = NULL;
-    mcr_field_info info;
+    mcr_field_info info = MCR_INIT(mcr_field_info);
     mcr_status s = mcr_data_read(&data, ctx, p->file, &options);
     if (!s)
         s = mcr_data_field_info(data, 0, &info);
@@ -188,7 +188,7 @@ static mcr_status check(mcr *ctx, void *values)
 /* ---- the factor --------------------------------------------------------------------------------*/
 
 /* Q = L L' by Cholesky's method with pivots, which also takes a singular Q: L is n x rank with rows
- * n apart. `left` is room for n numbers. Returns the rank. */
+ * n apart. `left` is space for n numbers. Returns the rank. */
 static int64_t factor(double *l, double *left, const double *q, int64_t n)
 {
     double largest = 0;

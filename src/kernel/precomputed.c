@@ -21,7 +21,7 @@ static mcr_definite definite(const void *params, const mcr_definite *child, int 
     (void)params;
     (void)child;
     (void)children;
-    *rule = "values as given: only the data can tell";
+    *rule = "values as given: only the data can decide";
     return MCR_DEFINITE_UNKNOWN;
 }
 

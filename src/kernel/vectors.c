@@ -455,9 +455,9 @@ typedef struct norms_job {
     bool panel; /* through a dense panel: sums without branches; else through sparse rows */
     mcr_tile_source source;
     int64_t offset;
-    char *out, *room;
-    size_t room_bytes; /* of a worker */
-    int64_t entries;   /* sparse: most in a chunk */
+    char *out, *buffer;
+    size_t buffer_bytes; /* of a worker */
+    int64_t entries;     /* sparse: most in a chunk */
 } norms_job;
 
 static mcr_status norms_chunk(void *arg, int64_t item, int worker)
@@ -467,16 +467,16 @@ static mcr_status norms_chunk(void *arg, int64_t item, int worker)
     int64_t first = item * width, left = job->v->side[job->side].field.count - first;
     int64_t count = left < width ? left : width;
     size_t real = (size_t)job->kit->bytes;
-    char *room = job->room + (size_t)worker * job->room_bytes;
+    char *buffer = job->buffer + (size_t)worker * job->buffer_bytes;
     void *out = job->out + (size_t)first * real;
     if (job->panel) {
-        job->kit->pack(room, width, &job->source, job->offset + first, count);
-        job->kit->norms(out, room, width, job->v->cols);
+        job->kit->pack(buffer, width, &job->source, job->offset + first, count);
+        job->kit->norms(out, buffer, width, job->v->cols);
         if (count < width)
             memset((char *)out + (size_t)count * real, 0, (size_t)(width - count) * real);
         return MCR_OK;
     }
-    int64_t *start = (int64_t *)(void *)room;
+    int64_t *start = (int64_t *)(void *)buffer;
     void *value = start + width + 1;
     int32_t *index = (int32_t *)(void *)((char *)value + (size_t)job->entries * real);
     job->kit->pack_sparse(start, index, value, &job->source, job->offset + first, count);
@@ -506,20 +506,20 @@ mcr_status mcr_vectors_norms(void **out, const mcr_vectors *v, int side, bool pr
     job.source = mcr_vectors_source(v, side, shifted, &job.offset);
     job.panel = mcr_vectors_dense(v, side) || job.source.shift;
     if (job.panel) {
-        job.room_bytes = (size_t)v->cols * (size_t)width * real;
+        job.buffer_bytes = (size_t)v->cols * (size_t)width * real;
     } else {
         job.entries = most_entries(v, side, width);
-        job.room_bytes = (size_t)(width + 1) * sizeof(int64_t) +
-                         (size_t)job.entries * (real + sizeof(int32_t));
+        job.buffer_bytes = (size_t)(width + 1) * sizeof(int64_t) +
+                           (size_t)job.entries * (real + sizeof(int32_t));
     }
-    job.room_bytes = (job.room_bytes + 63) / 64 * 64;
+    job.buffer_bytes = (job.buffer_bytes + 63) / 64 * 64;
     int64_t panels = mcr_tile_panels(v->side[side].field.count, width);
     job.out = mcr_alloc(v->ctx, (size_t)(panels * width), real);
-    job.room = mcr_alloc(v->ctx, workers, job.room_bytes);
+    job.buffer = mcr_alloc(v->ctx, workers, job.buffer_bytes);
     mcr_status s = MCR_NO_MEMORY;
-    if (job.out && job.room)
+    if (job.out && job.buffer)
         s = mcr_parallel(v->ctx, panels, norms_chunk, &job);
-    mcr_free(v->ctx, job.room);
+    mcr_free(v->ctx, job.buffer);
     if (s)
         mcr_free(v->ctx, job.out);
     else

@@ -141,8 +141,8 @@ typedef enum mcr_row_form { MCR_ROWS_DENSE, MCR_ROWS_SPARSE, MCR_ROWS_LATER } mc
 mcr_row_form mcr_row_pack_form(const mcr_vectors *v, mcr_tile_op op, bool precise);
 /* Bytes that a pack of these rows takes; SIZE_MAX: more than there can be. */
 size_t mcr_row_pack_bytes(const mcr_vectors *v, mcr_tile_op op, bool precise, mcr_rows x);
-/* Packs into room of that many bytes, 64-byte aligned. */
-void mcr_row_pack_fill(mcr_row_pack *pack, void *room, const mcr_vectors *v, mcr_tile_op op,
+/* Packs into space of that many bytes, 64-byte aligned. */
+void mcr_row_pack_fill(mcr_row_pack *pack, void *buffer, const mcr_vectors *v, mcr_tile_op op,
                        bool precise, mcr_rows x);
 /* Rows first .. first+count-1 of a pack; first: a multiple of kit->rows. */
 mcr_row_pack mcr_row_pack_part(const mcr_row_pack *pack, const mcr_tile_kit *kit, int64_t dims,
@@ -218,8 +218,8 @@ typedef struct mcr_vectors_pass {
     /* A squared distance below share (|x|^2 + |z|^2) is computed again, if that sum is above
      * least_norm. */
     double share, least_norm;
-    void **pointer; /* room for a pointer a row; only with `row` */
-    char *stage;    /* room for a stage; NULL: none is needed or it is done in k */
+    void **pointer; /* space for a pointer a row; only with `row` */
+    char *stage;    /* space for a stage; NULL: none is needed or it is done in k */
     double *gathered;
 } mcr_vectors_pass;
 

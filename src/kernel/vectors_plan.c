@@ -143,8 +143,8 @@ static double select_smallest(double *a, int64_t count, int64_t k)
     return a[k];
 }
 
-/* The median and largest squared norm of the sample. room: SAMPLE numbers. */
-static void sample_norms(const mcr_vectors *v, const double *m, double *room, double *median,
+/* The median and largest squared norm of the sample. space: SAMPLE numbers. */
+static void sample_norms(const mcr_vectors *v, const double *m, double *buffer, double *median,
                          double *largest)
 {
     const mcr_field *f = &v->side[1].field;
@@ -154,12 +154,12 @@ static void sample_norms(const mcr_vectors *v, const double *m, double *room, do
         m2 += scaled(v, k, m[k]) * scaled(v, k, m[k]);
     for (int64_t t = 0; t < n; t++) {
         mcr_vector z = mcr_vectors_object(v, 1, sampled(f, t, n));
-        room[t] = norm_from(v, &z, m, m2);
+        buffer[t] = norm_from(v, &z, m, m2);
     }
     *largest = 0;
     for (int64_t t = 0; t < n; t++)
-        *largest = fmax(*largest, room[t]);
-    *median = n ? select_smallest(room, n, n / 2) : 0;
+        *largest = fmax(*largest, buffer[t]);
+    *median = n ? select_smallest(buffer, n, n / 2) : 0;
 }
 
 /* Whether distances between objects with such norms are good enough in float without more ado. */
@@ -174,19 +174,19 @@ static bool norms_harmless(const mcr_vectors *v, double norm)
 static mcr_status choose_shift(mcr_vectors *v, bool dense)
 {
     double *mean = mcr_alloc_zero(v->ctx, (size_t)v->cols, sizeof *mean);
-    double *room = mcr_alloc(v->ctx, SAMPLE, sizeof *room);
-    mcr_status s = mean && room ? MCR_OK : MCR_NO_MEMORY;
+    double *buffer = mcr_alloc(v->ctx, SAMPLE, sizeof *buffer);
+    mcr_status s = mean && buffer ? MCR_OK : MCR_NO_MEMORY;
     bool shift = false;
     if (!s) {
         double before, after, largest, ignored;
         sample_mean(v, mean);
-        sample_norms(v, NULL, room, &before, &largest);
-        sample_norms(v, mean, room, &after, &ignored);
+        sample_norms(v, NULL, buffer, &before, &largest);
+        sample_norms(v, mean, buffer, &after, &ignored);
         bool helps = after <= 0.7 * before;
         bool free_of_cost = dense && !(v->needs & MCR_NEEDS_DOT);
         shift = helps && (free_of_cost || !norms_harmless(v, largest));
     }
-    mcr_free(v->ctx, room);
+    mcr_free(v->ctx, buffer);
     if (shift) {
         v->shift = mean;
         v->sparse_rows[0] = v->sparse_rows[1] = false;

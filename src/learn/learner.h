@@ -194,7 +194,7 @@ typedef struct mcr_learning {
     const float *k;
     int64_t k_ld;
     const mcr_trial *trial; /* NULL: this is meant to last. For learners that say tries */
-    /* Going on with more data: objects before this one are the start's support objects, there for their
+    /* Going on with more data: objects before this one are the start's support vectors, there for their
      * kernel values only; their targets mean nothing, and their weights are 0. */
     int64_t first;
 } mcr_learning;

@@ -21,7 +21,7 @@ static const mcr_param table[] = {
     {"C", MCR_REAL, offsetof(params, C), "1", 0, INFINITY, MCR_MIN_OPEN | MCR_MAX_OPEN, NULL,
      "cost of an error beyond epsilon"},
     {"nu", MCR_REAL, offsetof(params, nu), "0.5", 0, 1, MCR_MIN_OPEN, NULL,
-     "share of errors beyond epsilon at most, of support objects at least"},
+     "share of errors beyond epsilon at most, of support vectors at least"},
     MCR_SVM_LIMIT_PARAMS(params),
     {0},
 };

@@ -248,6 +248,7 @@ static mcr_status make_approximate(mcr_side *side, const mcr_learning *in,
                            .landmarks = (mcr_landmarks)o->landmarks};
     side->features = true;
     mcr_status s = mcr_map_open(&side->map, in->ctx, in->kernel, in->data, &how);
+    side->error = MCR_INIT(mcr_map_error);
     if (!s)
         s = mcr_map_measure(side->map, in->data, &side->error);
     if (s)

@@ -122,7 +122,7 @@ typedef struct mcr_tile_kit {
     void (*pack)(void *panel, int32_t width, const mcr_tile_source *source, int64_t first,
                  int64_t count);
     /* Objects first .. first + count - 1 as sparse rows without zeros: start gets count + 1 values
-     * from 0 on. index and value need room for all their entries (a dense source: dims * count).
+     * from 0 on. index and value need space for all their entries (a dense source: dims * count).
      * The source must not have a shift. Returns start[count]. */
     int64_t (*pack_sparse)(int64_t *start, int32_t *index, void *value,
                            const mcr_tile_source *source, int64_t first, int64_t count);

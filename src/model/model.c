@@ -1,4 +1,4 @@
-/* model.c: training a model, and what it tells about itself.
+/* model.c: training a model, and what it reports about itself.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -26,6 +26,7 @@ mcr_status mcr_model_new(mcr_model **out, mcr *ctx, const mcr_kernel *kernel, co
     m->learner = mcr_copy_text(ctx, learner, strlen(learner));
     m->options = mcr_copy_text(ctx, options, strlen(options));
     mcr_report_fit *r = &m->report;
+    r->size = sizeof *r;
     r->learner = m->learner;
     r->options = m->options;
     r->kernel = mcr_kernel_text(m->kernel);
@@ -205,7 +206,7 @@ static double variance_of(mcr_field f)
 
 mcr_status mcr_default_gamma(double *gamma, mcr *ctx, const mcr_data *data)
 {
-    mcr_field_info info = {0};
+    mcr_field_info info = MCR_INIT(mcr_field_info);
     if (mcr_data_fields(data) != 1 || mcr_data_field_info(data, 0, &info) ||
         !(info.kind & (MCR_DENSE | MCR_SPARSE)))
         return mcr_fail(ctx, MCR_BAD_CALL,
@@ -273,7 +274,7 @@ static mcr_status score_values(mcr_model *m, const mcr_data *data)
 {
     double *value = m->fitted->trained;
     bool several = mcr_model_targets(m) > 1;
-    mcr_metrics metrics;
+    mcr_metrics metrics = MCR_INIT(mcr_metrics);
     mcr_status s = MCR_OK;
     if (!value) {
         size_t all = (size_t)(mcr_data_count(data) * mcr_model_targets(m));

@@ -1,6 +1,6 @@
 /* predict.c: predictions by blocks of objects.
  *
- * The kernel values of a block against all support objects are computed once and used for all
+ * The kernel values of a block against all support vectors are computed once and used for all
  * outputs. Where only the class is wanted they are computed in float first; objects whose decision is
  * closer than float's errors allow are then computed in double, so that the class is the same.
  *
@@ -140,7 +140,7 @@ static bool votes_unsure(const mcr_prediction *w, const double *score, double la
     return false;
 }
 
-/* Whether float's errors could change the decision; `votes`: room for twice the classes. */
+/* Whether float's errors could change the decision; `votes`: space for twice the classes. */
 static bool is_unsure(const mcr_prediction *w, const double *score, double largest, int64_t *votes)
 {
     const mcr_fitted *f = w->model->fitted;
@@ -309,7 +309,7 @@ static mcr_status open_work(mcr_prediction *w, mcr *ctx, const mcr_model *m, int
             }
     for (int64_t o = 0; o < f->outputs; o++)
         w->error[o] = MCR_FLOAT_ERROR * sqrt(w->error[o]);
-    if (w->predictor) /* it needs the support objects themselves */
+    if (w->predictor) /* it needs the support vectors themselves */
         return open_predictor(w, std);
     if (f->second)
         return MCR_OK;

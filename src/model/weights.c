@@ -1,7 +1,7 @@
 /* weights.c: models that are weights.
  *
  * A model with a linear kernel is its weight vectors: w = sum of coef x, one an output, which take the
- * place of the support objects where that is less work. So is one with a polynomial of low degree:
+ * place of the support vectors where that is less work. So is one with a polynomial of low degree:
  * a weight for each monomial (kernel/poly.h).
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -14,7 +14,7 @@
 
 enum { MOST_WEIGHTS = 4 << 20 };
 
-/* Weights as the support objects are: sparse ones may meet objects with more features. */
+/* Weights as the support vectors are: sparse ones may meet objects with more features. */
 static mcr_status add_weights(mcr_builder *b, mcr *ctx, const mcr_field_info *info, double *weight,
                               int64_t count)
 {
@@ -60,7 +60,7 @@ mcr_status mcr_prediction_collapse(mcr_prediction *w)
 {
     const mcr_model *m = w->model;
     const mcr_fitted *f = m->fitted;
-    mcr_field_info info;
+    mcr_field_info info = MCR_INIT(mcr_field_info);
     if (strcmp(m->kernel->type->name, "linear") != 0 || mcr_data_fields(m->basis) != 1 ||
         f->outputs * 2 > f->basis)
         return MCR_OK;
@@ -165,7 +165,7 @@ static mcr_status polynomial_chunk(void *arg, int64_t item, int worker)
 
 mcr_status mcr_prediction_polynomial(mcr_prediction *w, const mcr_data *part)
 {
-    /* One support object is enough to find the field and to test that it fits. */
+    /* One support vector is enough to find the field and to test that it fits. */
     mcr_data *one = NULL;
     mcr_gram *gram = NULL;
     mcr_field field = {0};

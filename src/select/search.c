@@ -13,6 +13,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/sized.h"
 #include "base/stream.h"
 #include "base/threads.h"
 
@@ -303,8 +304,7 @@ static mcr_status open_search(mcr_tried *t, const mcr_options *options, const mc
     if (!s)
         s = mcr_grid_open(&t->grid, options, search, t->data);
     if (!s)
-        s = mcr_splits_open(&t->splits, t->ctx, t->data,
-                            search->split.size ? &search->split : NULL);
+        s = mcr_splits_open(&t->splits, t->ctx, t->data, search->split);
     if (s)
         return s;
     t->count = mcr_splits_count(t->splits);
@@ -337,13 +337,15 @@ static mcr_status open_search(mcr_tried *t, const mcr_options *options, const mc
     return s;
 }
 
-mcr_status mcr_search_run(mcr_tried *t, const mcr_options *options, const mcr_search *search,
+mcr_status mcr_search_run(mcr_tried *t, const mcr_options *options, const mcr_search *given,
                           const mcr_data *data)
 {
     *t = (mcr_tried){.ctx = options->ctx, .data = data, .best = -1, .began = mcr_now()};
-    if (search->size != sizeof *search)
-        return mcr_fail(t->ctx, MCR_BAD_CALL, "search: its size is not set");
-    mcr_status s = open_search(t, options, search);
+    mcr_search full;
+    mcr_status s = MCR_SIZED_READ(mcr_search, &full, t->ctx, given);
+    const mcr_search *search = &full;
+    if (!s)
+        s = open_search(t, options, search);
     if (s)
         return s;
     mcr_progress at = {.size = sizeof at, .phase = "tune", .objective = NAN, .violation = NAN};

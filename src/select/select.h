@@ -22,7 +22,11 @@ typedef struct mcr_judged {
 } mcr_judged;
 
 typedef struct mcr_metric {
-    mcr_metric_info info;
+    struct {
+        const char *name, *summary;
+        mcr_task task;
+        int larger, proba, score;
+    } info;             /* see mcr_metric_info */
     double least, most; /* no score is beyond these */
     bool of_one; /* it can judge one object alone: its mean over all is then what it says of all */
     mcr_status (*judge)(mcr *ctx, const mcr_judged *what, double *out); /* NULL: by member */

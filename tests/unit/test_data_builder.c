@@ -309,7 +309,7 @@ static mcr_status build_all(mcr *ctx, void *arg)
         return status;
     }
     status = mcr_builder_finish(&data, b);
-    mcr_field_info info;
+    mcr_field_info info = MCR_INIT(mcr_field_info);
     for (int64_t f = 0; f < 5 && status == MCR_OK; f++)
         status = mcr_data_field_info(data, f, &info);
     mcr_data_free(data);

@@ -70,9 +70,10 @@ static void test_folds_of_ridge(void **context)
         search.metric = "mse";
         double tolerance = r == 2 ? 1e-5 : 1e-8;
         check_table_within(ctx, "ridge", "", &search, numbers, tolerance);
-        search.split.repeats = 2;
+        const mcr_split_plan twice = {.size = sizeof twice, .folds = 4, .repeats = 2};
+        search.split = &twice;
         check_table_within(ctx, "ridge", "", &search, numbers, tolerance);
-        search.split.repeats = 0;
+        search.split = &four_folds;
         search.metric = "accuracy";
         check_table_within(ctx, "ridge", "task=classify", &search, classes, tolerance);
     }

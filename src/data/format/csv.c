@@ -292,7 +292,7 @@ static mcr_status open_columns(reader *r)
     return status;
 }
 
-/* The first block grows until it holds enough lines to judge the columns by. */
+/* The first block grows until it holds enough lines to recognise the columns. */
 static mcr_status read_first_block(reader *r)
 {
     enum { ENOUGH = 8 };

@@ -1,7 +1,7 @@
 /* csv_plan.c: what the columns of a table mean, decided by its first block of lines.
  *
  * A column is numeric if at least half of its cells there (missing ones aside) are numbers; then
- * every cell must be one. That way a bad number is found and told, and does not turn the column into
+ * every cell must be one. That way a bad number is found and reported, and does not turn the column into
  * text behind the user's back.
  *
  * The first line is a header if a cell of it starts like a name above a numeric column, or if it
@@ -337,7 +337,7 @@ static int64_t find_name(const mcr_csv_plan *plan, const char *name)
     return found;
 }
 
-static mcr_status refuse_twins(const maker *m, const char *word, const char *what)
+static mcr_status refuse_repeated(const maker *m, const char *word, const char *what)
 {
     return mcr_fail_at(m->ctx, MCR_BAD_DATA, m->file, 1,
                        "two columns are called \"%s\": give the %s by its number", word, what);
@@ -349,7 +349,7 @@ static mcr_status find_column(int64_t *out, const maker *m, const char *word, co
     const mcr_csv_plan *plan = m->plan;
     int64_t found = find_name(plan, word), number;
     if (found == SEVERAL)
-        return refuse_twins(m, word, what);
+        return refuse_repeated(m, word, what);
     const char *end = word + strlen(word);
     if (found < 0 && mcr_parse_int(word, end, &number) == end && number >= 1 &&
         number <= plan->columns)
@@ -405,7 +405,7 @@ static mcr_status find_roles(maker *m)
         else if (!given && plan->columns == like->columns)
             m->role[r] = like->column[r];
         if (m->role[r] == SEVERAL)
-            return refuse_twins(m, like->name->name[r], target ? "target" : "weights");
+            return refuse_repeated(m, like->name->name[r], target ? "target" : "weights");
     }
     return MCR_OK;
 }

@@ -1,8 +1,8 @@
-/* twins.c: objects that occur more than once, made one object that weighs more.
+/* duplicates.c: objects that occur more than once become one object with a larger weight.
  *
  * Tables of few columns or of coarse values hold many rows that are equal (of the 32,561 of the census
- * set a9a, 7,614 repeat another one). A learner for which a weight of 2 is the same as two objects need
- * not see them.
+ * set a9a, 7,614 repeat another one). A learner to which a weight of 2 means the
+ * same as two objects need not see them.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -12,7 +12,7 @@
 
 #include "base/threads.h"
 
-/* Merging pays from some size on, and where one object in LEAST_SHARE is a twin. */
+/* Merging pays from some size on, and where one object in LEAST_SHARE is a duplicate. */
 enum { CHUNK = 1024, LEAST_COUNT = 1000, LEAST_SHARE = 16 };
 
 typedef struct search {
