@@ -137,8 +137,8 @@ mcr_status mcr_smo_add_stored(mcr_smo *s, const int64_t *object, const double *c
     if (!row)
         return MCR_NO_MEMORY;
     mcr_status st = s->block.row ? mcr_smo_need_rows(s, object, count) : MCR_OK;
-    const char *k = s->stored ? (const char *)s->p->k : s->block.k;
-    int64_t ld = s->stored ? s->p->k_ld : s->block.ld;
+    const char *k = s->stored ? (const char *)s->given : s->block.k;
+    int64_t ld = s->stored ? s->given_ld : s->block.ld;
     for (int64_t r = 0; r < count; r++)
         row[r] = s->block.row ? s->block.row[object[r]] : k + (size_t)(object[r] * ld) * s->real;
     stored_job job = {s, s->precise ? tiles->f64 : tiles->f32, row, coef, count, g};
