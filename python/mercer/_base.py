@@ -178,7 +178,7 @@ class KernelEstimator(_compat.BaseEstimator):  # type: ignore[misc]
         if self._is_precomputed:
             return _data.Objects(X.shape[0], (_data.precomputed(
                 "k", X.toarray() if _data.is_sparse(X) else X, reference is None),), X.shape[1])
-        found = _data.objects(X)
+        found = _data.objects(X, groups=[] if kernel is None else kernel.groups(X))
         if kernel is None or not kernel.functions:
             return found
         against = X if reference is None else reference
@@ -205,7 +205,8 @@ class KernelEstimator(_compat.BaseEstimator):  # type: ignore[misc]
         if not self._in_order or not isinstance(X, np.ndarray) or X.nbytes > ORDERED_BYTES \
                 or self._is_precomputed:
             return rows
-        parts = [p for p in (X, targets, weights) if p is not None]
+        parts = [p for p in (X, targets[0] if isinstance(targets, tuple) else targets, weights)
+                 if p is not None]
         table = np.ascontiguousarray(np.column_stack(parts)[slice(None) if rows is None else rows],
                                      dtype=np.float64)
         order = np.argsort(table.view([("", np.void, table.shape[1] * 8)])[:, 0], kind="stable")
@@ -217,7 +218,10 @@ class KernelEstimator(_compat.BaseEstimator):  # type: ignore[misc]
             X = _data.rows_of(X, rows)
             if self._is_precomputed:
                 X = X[:, rows]
-            targets = None if targets is None else targets[rows]
+            if isinstance(targets, tuple):
+                targets = (targets[0][rows], targets[1])
+            else:
+                targets = None if targets is None else targets[rows]
             weights = None if weights is None else weights[rows]
         if weights is not None and np.all(weights == 1):
             weights = None

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from mercer import _core
+from mercer import _core, _data
 from mercer._kernel import Kernel, value_text
 from mercer._tasks import ClassifierBase, check_pair
 
@@ -55,7 +55,7 @@ class Prepared:
             self.X, y = check_pair(e, X, y)
             codes = e._encode(y)
             e._present_ = np.arange(len(e.classes_))
-            self.targets: Any = codes.astype(np.float64)
+            self.targets: Any = e._class_targets(codes)
             self.weights = e._weights(y, weights)
             self.codes: Any = codes
         else:
@@ -71,7 +71,7 @@ class Prepared:
         return () if kernel is None else tuple(str(k) for k in kernel)
 
     def data(self, session: _core.Session) -> _core.Data:
-        found = self.estimator._fields(self.X, None)
+        found = _data.objects(self.X)
         return session.data(found.count, found.fields, self.targets, self.weights)
 
 
@@ -134,7 +134,8 @@ def cv(estimator: Any, X: Any, y: Any, *, cv: Any = 5, metrics: Any = None, repe
     found: dict[str, Any] = {name: np.array(values) for name, values in report["metrics"].items()}
     values = np.array(report["values"])
     if made.codes is not None:
-        values = np.array([e.classes_[int(v)] if v == v else None for v in values])
+        order = e._code_order(made.codes)
+        values = np.array([e.classes_[order[int(v)]] if v == v else None for v in values])
     return {**found, "predictions": values, "fits": report["fits"], "seconds": report["seconds"]}
 
 
@@ -299,6 +300,7 @@ def load(path: Any) -> Any:
     if names:
         e.classes_ = class_values(names)
         e._present_ = np.arange(len(names))
+        e._names_ = tuple(names)
     e._flat_ = model.outputs == 1
     e._codes_ = None
     if report["features"]:
