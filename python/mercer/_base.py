@@ -118,7 +118,8 @@ class KernelEstimator(_compat.BaseEstimator):  # type: ignore[misc]
         if "{gamma}" in text:
             if _data.is_structured(X):
                 raise ValueError(f"kernel={word!r} needs a matrix of numbers; name a kernel and its fields")
-            named["gamma"] = value_text(self._gamma_number(X))
+            self._gamma = self._gamma_number(X)
+            named["gamma"] = value_text(self._gamma)
         degree, coef0 = self._value("degree", 3), self._value("coef0")
         named["degree"] = value_text(3 if degree is None else degree)
         named["coef0"] = value_text(float(1 if coef0 is None else coef0))
@@ -169,6 +170,8 @@ class KernelEstimator(_compat.BaseEstimator):  # type: ignore[misc]
             self.feature_names_in_ = np.asarray(X.columns, dtype=object)
 
     def _check_square(self, X: Any) -> None:
+        if self._is_precomputed and _data.is_sparse(X):
+            raise TypeError("Sparse precomputed kernels are not supported.")
         if self._is_precomputed and X.shape[0] != X.shape[1]:
             raise ValueError("Precomputed matrix must be a square matrix. "
                              f"Input is a {X.shape[0]}x{X.shape[1]} matrix.")
@@ -267,8 +270,9 @@ class KernelEstimator(_compat.BaseEstimator):  # type: ignore[misc]
             _compat.warn_not_converged("Interrupted: the best model so far is kept.")
         elif report["stop"] in ("steps", "time"):
             _compat.warn_not_converged(
-                f"Solver terminated early (max_iter={self._value('max_iter')}, stop: {report['stop']}).  "
-                "Consider pre-processing your data with StandardScaler or MinMaxScaler.")
+                "Solver terminated early "
+                + (f"(max_iter={self._value('max_iter')}).  " if report["stop"] == "steps" else "(time_limit).  ")
+                + "Consider pre-processing your data with StandardScaler or MinMaxScaler.")
 
     # ---- asking -------------------------------------------------------------------------------------
 

@@ -328,7 +328,14 @@ class SupportMixin:
     def dual_coef_(self: Any) -> Any:
         """Coefficients of the support vectors."""
         _compat.check_is_fitted(self)
-        return self._output(0)[0][np.newaxis, :]
+        return self._shaped(self._output(0)[0][np.newaxis, :])
+
+    def _shaped(self: Any, coef: Any) -> Any:
+        """Sparse where the support vectors are, as scikit-learn has it."""
+        if not _data.is_sparse(self.support_vectors_):
+            return coef
+        from scipy.sparse import csr_matrix
+        return csr_matrix(coef)
 
     @property
     def intercept_(self: Any) -> Any:
@@ -342,11 +349,13 @@ class SupportMixin:
         if not (isinstance(self.kernel, str) and self.kernel == "linear"):
             raise AttributeError("coef_ is only available when using a linear kernel")
         _compat.check_is_fitted(self)
-        return self._column_weights()
+        made = self._column_weights()
+        made.flags.writeable = False
+        return made
 
     def _column_weights(self: Any) -> Any:
         made = self.dual_coef_ @ self.support_vectors_
-        return made if isinstance(made, np.ndarray) else np.asarray(made)
+        return made.toarray() if _data.is_sparse(made) else np.asarray(made)
 
 
 class SupportClassifier(SupportMixin, ClassifierBase):
@@ -370,6 +379,9 @@ class SupportClassifier(SupportMixin, ClassifierBase):
     def dual_coef_(self) -> Any:
         """Coefficients of the support vectors, of shape (n_classes - 1, n_SV), as LIBSVM has them."""
         _compat.check_is_fitted(self)
+        return self._shaped(self._dual())
+
+    def _dual(self) -> Any:
         k = len(self._present_)
         if k == 2:
             return self._output(0)[0][np.newaxis, :]
