@@ -29,9 +29,9 @@ SEES = {
 PUBLIC = {
     "status": "base", "context": "base", "output": "base", "params": "base", "rows": "base",
     "text": "base", "data": "data", "borrow": "data", "kernel": "kernel",
-    "extend": "kernel", "features": "kernel", "gram": "gram", "learner": "learn", "model": "model",
-    "export": "export", "select": "select",
+    "extend": "kernel", "features": "kernel", "gram": "gram", "learner": "learn", "model": "model", "select": "select",
     "plot": "plot",
+    "export": "export",
 }
 
 # Foreign headers that have one home.
