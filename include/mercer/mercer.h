@@ -11,8 +11,10 @@
 #include <mercer/params.h>
 #include <mercer/rows.h>
 #include <mercer/text.h>
+#include <mercer/facts.h>
 #include <mercer/data.h>
 #include <mercer/borrow.h>
+#include <mercer/arrow.h>
 #include <mercer/kernel.h>
 #include <mercer/features.h>
 #include <mercer/gram.h>

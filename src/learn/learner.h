@@ -288,6 +288,7 @@ struct mcr_options {
     const mcr_learner_type *type;
     void *params;
     mcr_scale scale; /* of the data, before the kernel sees them */
+    mcr_text shown;  /* the last fact that is a choice */
 };
 
 mcr_status mcr_options_copy(mcr_options **out, const mcr_options *from);
