@@ -286,7 +286,7 @@ mcr_status mcr_side_open(mcr_side *side, const mcr_learning *in, const mcr_side_
         return make_approximate(side, in, o, work);
     bool features = o->side == MCR_SIDE_FEATURES;
     mcr_status s = MCR_OK;
-    if (o->side == MCR_SIDE_AUTO && mcr_kernel_has_features(in->kernel) &&
+    if (o->side == MCR_SIDE_AUTO && !in->gram && mcr_kernel_has_features(in->kernel) &&
         mcr_data_count(in->data) > 0)
         s = prefers_features(side, in, work, &features);
     if (s || !features)

@@ -476,8 +476,7 @@ mcr_status mcr_train(mcr_model **out, const mcr_training *how)
     mcr_learning with = {.data = data,
                          .start = how->start ? how->start->fitted : NULL,
                          .start_kernel = how->start ? how->start->kernel : NULL,
-                         .k = how->k,
-                         .k_ld = how->k_ld};
+                         .gram = how->gram};
     if (!s)
         s = mcr_model_train(out, options, how->kernel, &with, how->unscored);
     if (!s) {
