@@ -28,7 +28,7 @@ SEES = {
 PUBLIC = {
     "status": "base", "context": "base", "output": "base", "params": "base", "rows": "base",
     "text": "base", "facts": "base", "data": "data", "borrow": "data", "arrow": "data", "kernel": "kernel",
-    "extend": "kernel", "features": "kernel", "gram": "gram", "learner": "learn", "model": "model", "select": "select",
+    "extend": "kernel", "features": "kernel", "gram": "gram", "learner": "learn", "learning": "learn", "model": "model", "select": "select",
     "plot": "plot",
 }
 

@@ -20,6 +20,7 @@
 #include <mercer/gram.h>
 #include <mercer/extend.h>
 #include <mercer/learner.h>
+#include <mercer/learning.h>
 #include <mercer/model.h>
 #include <mercer/select.h>
 #include <mercer/plot.h>

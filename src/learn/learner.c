@@ -28,11 +28,14 @@ const mcr_learner_type *mcr_learner_at(int64_t number)
     return number >= 0 && number < LEARNERS ? learners[number] : NULL;
 }
 
-const mcr_learner_type *mcr_learner_find(const char *name)
+const mcr_learner_type *mcr_learner_find(const mcr *ctx, const char *name)
 {
     for (int i = 0; i < LEARNERS; i++)
         if (strcmp(learners[i]->name, name) == 0)
             return learners[i];
+    for (int64_t i = 0; i < ctx->extra_learner_count; i++)
+        if (strcmp(ctx->extra_learners[i]->name, name) == 0)
+            return ctx->extra_learners[i];
     return NULL;
 }
 
@@ -41,9 +44,8 @@ int64_t mcr_learner_count(void)
     return LEARNERS;
 }
 
-mcr_status mcr_learner_describe(int64_t number, mcr_learner_info *out)
+static mcr_status describe(const mcr_learner_type *t, mcr_learner_info *out)
 {
-    const mcr_learner_type *t = mcr_learner_at(number);
     if (!t)
         return MCR_BAD_CALL;
     const mcr_learner_info info = {
@@ -58,10 +60,20 @@ mcr_status mcr_learner_describe(int64_t number, mcr_learner_info *out)
     return MCR_SIZED_WRITE(mcr_learner_info, out, NULL, &info);
 }
 
+mcr_status mcr_learner_describe(int64_t number, mcr_learner_info *out)
+{
+    return describe(mcr_learner_at(number), out);
+}
+
+mcr_status mcr_learner_lookup(const mcr *ctx, const char *name, mcr_learner_info *out)
+{
+    return describe(mcr_learner_find(ctx, name), out);
+}
+
 mcr_status mcr_options_open(mcr_options **out, mcr *ctx, const char *learner)
 {
     *out = NULL;
-    const mcr_learner_type *type = mcr_learner_find(learner);
+    const mcr_learner_type *type = mcr_learner_find(ctx, learner);
     if (!type) {
         const char *names[LEARNERS + 1] = {NULL};
         for (int i = 0; i < LEARNERS; i++)
