@@ -181,16 +181,19 @@ static void reads_slices(void **state)
 {
     mcr *ctx = *state;
     static table t[2];
+    static const double a[] = {0, 1, 2, 3};
+    static const int64_t whole[] = {10, 11, 12, 13};
+    static const int32_t start[] = {0, 1, 2, 3};
     struct ArrowArray batch[2];
     mcr_data *data = NULL;
     for (int k = 0; k < 2; k++) {
         open_table(&t[k], 2);
         t[k].root.offset = 1;
-        add_column(&t[k], "a", "g", (double[]){0, 1, 2, 3}, NULL);
-        int64_t b = add_column(&t[k], "b", "l", (int64_t[]){10, 11, 12, 13}, NULL);
+        add_column(&t[k], "a", "g", a, NULL);
+        int64_t b = add_column(&t[k], "b", "l", whole, NULL);
         t[k].array[b].offset = 1;
         t[k].array[b].length = 3;
-        add_column(&t[k], "s", "u", (int32_t[]){0, 1, 2, 3}, "xyz");
+        add_column(&t[k], "s", "u", start, "xyz");
         batch[k] = t[k].root;
         batch[k].private_data = &t[k].released;
     }
