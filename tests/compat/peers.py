@@ -204,7 +204,7 @@ def test_files_are_the_same_bytes():
     for chance, (x, y), kind in ((1, blobs(4), libsvm.C_SVC), (0, blobs(2), libsvm.NU_SVC),
                                  (1, curve(), libsvm.EPSILON_SVR), (0, blobs(2), libsvm.ONE_CLASS)):
         for kernel in PSD.values():
-            if kind == libsvm.NU_SVC and "degree" not in kernel:
+            if kind == libsvm.NU_SVC and kernel.get("degree") != 2:  # a margin is needed
                 continue
             rows = [row[:] for row in x]
             if kernel["kernel_type"] == libsvm.RBF:  # numbers that %.8g writes in its several ways
