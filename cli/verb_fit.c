@@ -125,7 +125,7 @@ static void print_json(const fit_job *job)
 {
     cli_json j;
     cli_json_begin(&j, stdout);
-    cli_report_json(&j, mcr_model_report(job->model));
+    cli_report_json(&j, job->model);
     if (job->call->report)
         cli_bounds_json(&j, &job->bounds);
     cli_json_text(&j, "model", job->keep.beside ? job->keep.beside : job->call->output);
@@ -259,7 +259,7 @@ static const cli_option options[] = {
      .type = CLI_TEXT,
      .offset = AT(scale),
      .argument = "none|minmax|standard",
-     .help = "bring vectors to 0..1, or to mean 0 and deviation 1; part of the model"},
+     .help = "bring columns to 0..1, or to mean 0 and standard deviation 1"},
     CLI_REQUIRE_OPTION(AT(require)),
     {.name = "resume",
      .type = CLI_TEXT,
@@ -290,10 +290,10 @@ const cli_verb cli_verb_fit = {
     .usage = "LEARNER DATA... [-k KERNEL] [-o MODEL]",
     .about = "Trains LEARNER on the objects of all DATA files together, and says what was found: "
              "support\n"
-             "objects, objective, and a certificate: how far the result is from optimal, computed "
-             "anew at\n"
-             "the end. mercer learners lists the learners; mercer fit LEARNER --help shows the "
-             "options of\n"
+             "vectors, objective, and a certificate: how far the result is from the optimum, "
+             "recomputed\n"
+             "from scratch. mercer learners lists the learners; mercer fit LEARNER --help shows "
+             "the options of\n"
              "one. A limit of time or steps keeps the best model so far, and says so. Ctrl-C keeps "
              "it as\n"
              "well, beside a model that is there (MODEL.interrupted), and ends with status 130.\n"

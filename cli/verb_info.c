@@ -45,7 +45,7 @@ static const char *kind_name(mcr_kind kind)
     return "unknown";
 }
 
-/* What the values take in memory: 8 bytes a number, 4 an index or label, 8 a start of a row. */
+/* What the values take in memory: 8 bytes per number, 4 per index or label, 8 per start of a row. */
 static double field_bytes(const mcr_field_info *f, double n)
 {
     double entries = (double)f->entries, nodes = (double)f->nodes;
@@ -216,9 +216,9 @@ static const char *range_text(char *text, int64_t least, int64_t most, const cha
 static const char *row_text(char *text, int64_t least, int64_t most)
 {
     if (least == most)
-        snprintf(text, 64, "%" PRId64 " a row", least);
+        snprintf(text, 64, "%" PRId64 " per row", least);
     else
-        snprintf(text, 64, "%" PRId64 " to %" PRId64 " a row", least, most);
+        snprintf(text, 64, "%" PRId64 " to %" PRId64 " per row", least, most);
     return text;
 }
 
@@ -343,7 +343,7 @@ static void model_json(const cli *c, const mcr_model *model, double bytes, doubl
     cli_json_begin(&j, stdout);
     cli_json_text(&j, "file", cli_word(c, 0));
     cli_json_text(&j, "holds", "model");
-    cli_report_json(&j, r);
+    cli_report_json(&j, model);
     cli_json_list(&j, "class_names");
     for (int64_t k = 0; k < mcr_model_classes(model); k++)
         cli_json_text(&j, NULL, mcr_model_class_name(model, k));

@@ -25,7 +25,7 @@ def files(root):
             yield root / name
     for folder in FOLDERS:
         for path in sorted((root / folder).rglob("*")):
-            if path.is_file() and not {"corpus", "data", "__pycache__"} & set(path.parts):
+            if path.is_file() and not {"corpus", "data", "__pycache__", ".mypy_cache"} & set(path.parts):
                 yield path
 
 

@@ -50,13 +50,13 @@ mcr_status mcr_vectors_join(mcr_vectors **out, mcr_bound *bound, mcr_binding *bi
 mcr_status mcr_vectors_join_made(mcr_vectors **out, mcr_bound *bound, mcr_binding *binding,
                                  mcr_store *const store[2], size_t bytes, int needs,
                                  const double *scale, double sharpness);
-/* The same with a scale from a parameter that may have one value a feature: scale_of(value) of each;
+/* The same with a scale from a parameter that may have one value per feature: scale_of(value) of each;
  * one value alone means no scale (it is then for the leaf's own formula). */
 mcr_status mcr_vectors_join_scaled(mcr_vectors **out, mcr_bound *bound, mcr_binding *binding,
                                    int needs, const char *parameter, const mcr_reals *values,
                                    double (*scale_of)(double), double sharpness);
 /* Such a parameter as one value for each feature of the leaf's field; *scale is the caller's.
- * MCR_BAD_DATA: neither one value nor one a feature; the message names kernel and parameter. */
+ * MCR_BAD_DATA: neither one value nor one per feature; the message names kernel and parameter. */
 mcr_status mcr_vectors_spread(double **scale, const mcr_bound *bound, const char *parameter,
                               const mcr_reals *values);
 /* MCR_BAD_DATA, with the kernel's name and the place, if any value is below 0. */
@@ -88,7 +88,8 @@ mcr_status mcr_vectors_diagonal(const mcr_bound *bound, int side, mcr_rows rows,
 
 /* ---- for bind.c --------------------------------------------------------------------------------*/
 
-mcr_status mcr_vectors_prepare(mcr_vectors *list, bool precise);
+/* lists: columns are packed when they are used. */
+mcr_status mcr_vectors_prepare(mcr_vectors *list, bool precise, bool lists);
 /* Multiply-adds of one value of all of them, from the features that are not zero in a sample. */
 double mcr_vectors_work(const mcr_vectors *list);
 void mcr_vectors_free(mcr_vectors *list);
@@ -110,8 +111,9 @@ mcr_status mcr_vectors_batch_fill(mcr_vectors_batch *batch, mcr_rows x);
 void mcr_vectors_batch_close(mcr_vectors_batch *batch); /* NULL allowed */
 
 typedef struct mcr_vectors_job {
-    int64_t first, count; /* columns; fastest if first is a multiple of MCR_ROW_PAD */
-    int64_t before;       /* element of row[r] and of f that belongs to column `first` */
+    int64_t first, count;  /* columns; fastest if first is a multiple of MCR_ROW_PAD */
+    const int64_t *column; /* their numbers, of which `first` is the first; NULL: they follow */
+    int64_t before;        /* element of row[r] and of f that belongs to column `first` */
     /* Rows of the batch: row_first, a multiple of MCR_TILE_ROWS, and how many (0: all from there).
      * row, k and coef start at row_first. */
     int64_t row_first, rows;

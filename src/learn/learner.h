@@ -11,6 +11,7 @@
 #include <stdbool.h>
 
 #include <mercer/learner.h>
+#include <mercer/learning.h>
 
 #include "data/data.h"
 #include "data/scaling.h"
@@ -59,10 +60,11 @@ typedef struct mcr_extra {
 } mcr_extra;
 
 /* f_o(x) = offset_o + sum over segments of coef K(basis, x). */
-typedef struct mcr_fitted {
+struct mcr_fitted {
     mcr *ctx;
     mcr_task task;
     mcr_rule rule;
+    int64_t objects; /* of the training data; set for learners that a program registered */
     int64_t basis;   /* objects */
     int64_t *object; /* their numbers in the training data, rising within a segment */
     int64_t outputs;
@@ -99,7 +101,7 @@ typedef struct mcr_fitted {
     double value, tolerance, primal, dual, gap;
     char *remark; /* owned; NULL: none */
     char *why;    /* owned: kernel values or features, and why; NULL: there was no choice */
-} mcr_fitted;
+};
 
 mcr_status mcr_fitted_new(mcr_fitted **out, mcr *ctx, int64_t outputs);
 void mcr_fitted_free(mcr_fitted *fitted); /* NULL allowed */
@@ -116,10 +118,8 @@ mcr_status mcr_fitted_whole(mcr_fitted **out, mcr *ctx, int64_t n, int64_t outpu
 mcr_status mcr_fitted_add_second(mcr_fitted *fitted, const mcr_kernel *kernel, int64_t outputs,
                                  const double *coef);
 
-/* Keeps a copy of finite numbers under a name (in place of older ones), and finds them again; NULL:
- * there are none of that name. */
-mcr_status mcr_fitted_keep(mcr_fitted *fitted, const char *name, const double *value,
-                           int64_t count);
+/* Numbers kept by mcr_fitted_keep (in place of older ones of the name); NULL: there are none of that
+ * name. */
 const double *mcr_fitted_find(const mcr_fitted *fitted, const char *name, int64_t *count);
 /* The same where exactly `count` numbers must be there: else MCR_BAD_DATA, the model is damaged. */
 mcr_status mcr_fitted_need(const double **out, const mcr_fitted *fitted, const char *name,
@@ -151,53 +151,23 @@ mcr_status mcr_fitted_need(const double **out, const mcr_fitted *fitted, const c
 /* Of pairs of coordinates: their correlations on the training data. */
 #define MCR_EXTRA_CORRELATION "correlation"
 
-/* What the trials on one K and one set of training objects have in common beyond K. */
-typedef struct mcr_trial_room {
-    float *k;
-    size_t bytes; /* of k; the search has taken the most it can be from the budget */
-    size_t held;  /* where in k the part of the objects that are held out begins */
-    bool ready;   /* it holds what it should */
-    int64_t told; /* when progress was reported last, in ticks */
-} mcr_trial_room;
-void mcr_trial_room_free(mcr *ctx, mcr_trial_room *room);
-
-/* From row to row of a K of n objects that is padded as trials want it. */
-static inline int64_t mcr_trial_ld(int64_t n)
-{
-    return (n / MCR_ROW_PAD + 1) * MCR_ROW_PAD;
-}
-
-/* One of many trainings that are only compared: all of K is there, in float. Some of its objects are
- * trained on, others are held out, and what is said of them is all that is wanted. */
-typedef struct mcr_trial {
-    int64_t n; /* objects of K */
-    const float *k;
-    int64_t ld;             /* as in mcr_learning */
-    const double *diagonal; /* of k */
-    const int64_t *row;     /* where the training objects stand in K, rising */
-    const int64_t *held;
-    int64_t held_count;
-    mcr_trial_room *room;
-} mcr_trial;
-
 /* What every learner is given. */
-typedef struct mcr_learning {
+struct mcr_learning {
     mcr *ctx;
-    const void *params; /* of the learner's table */
+    const struct mcr_learner_type *type; /* set by mcr_learn */
+    const void *params;                  /* of the learner's table */
     const mcr_kernel *kernel;
     const mcr_data *data;
     const mcr_fitted *start;        /* warm start, NULL: none; objects number the same data */
     const mcr_kernel *start_kernel; /* of that model */
-    /* All of K in float where the caller has it (several trainings share it), rows k_ld apart, a multiple
-     * of MCR_ROW_PAD with room for one more row and column, zero beyond the objects; NULL: no. For
-     * learners that say takes_k. */
-    const float *k;
-    int64_t k_ld;
-    const mcr_trial *trial; /* NULL: this is meant to last. For learners that say tries */
+    /* K of the data's objects where the caller has it, as several trainings share it; NULL: it is to be
+     * computed from kernel and data. Learners that say takes_k may get values in float. A fold
+     * (mcr_gram_as_fold) of floats alone: only what is predicted for the objects held out is wanted. */
+    mcr_gram *gram;
     /* Going on with more data: objects before this one are the start's support vectors, there for their
      * kernel values only; their targets mean nothing, and their weights are 0. */
     int64_t first;
-} mcr_learning;
+};
 
 /* Predictions that are more than offset + sum of coef K and a rule. A model is opened, asked by blocks
  * of new objects, and closed. */
@@ -238,6 +208,7 @@ typedef struct mcr_folds {
     mcr *ctx;
     const mcr_kernel *kernel;
     const mcr_data *data;
+    mcr_gram *gram;      /* K of all objects, where the caller has it; NULL */
     const int32_t *fold; /* of each object, 0 .. folds - 1 */
     int64_t folds;
     const void *const *params; /* one per setting, of the learner's table */
@@ -263,10 +234,11 @@ typedef struct mcr_learner_type {
     bool no_start;      /* has no use for a model to start from */
     bool convex;        /* its problem is convex if K is PSD: else the optimum is a local one */
     bool takes_k;       /* it can use values of K in float */
-    /* Whether it can make trials with these parameters; NULL: it cannot. */
-    bool (*tries)(const void *params);
-    /* What the room of a trial holds at most, for any split of the data; NULL: nothing. */
-    mcr_status (*trial_bytes)(size_t *bytes, mcr *ctx, const void *params, const mcr_data *data);
+    /* Whether, with these parameters, it can learn on a fold of a K in float (mcr_gram_fold) and tell the
+     * decision values of the objects held out (mcr_fitted.held_out) as it goes; NULL: it cannot. */
+    bool (*takes_fold)(const void *params);
+    /* What the buffer of a fold holds at most, for any split of the data; NULL: nothing. */
+    mcr_status (*fold_bytes)(size_t *bytes, mcr *ctx, const void *params, const mcr_data *data);
     /* Held-out decision values of all folds at once; NULL: it must be trained fold by fold. */
     mcr_status (*folds)(mcr_folds *plan);
     bool leaves_out;                /* it can tell left_out */
@@ -277,10 +249,14 @@ typedef struct mcr_learner_type {
     const mcr_predictor *predictor; /* NULL: offset + sum of coef K, and the rule */
 } mcr_learner_type;
 
+/* K of the objects to train on: a Gram of the caller's own, to be closed. */
+mcr_status mcr_learning_gram(mcr_gram **out, const mcr_learning *in);
+
 /* Runs the learner; objects that occur several times are merged where it allows that. */
 mcr_status mcr_learn(mcr_fitted **out, const mcr_learner_type *type, const mcr_learning *in);
 
-const mcr_learner_type *mcr_learner_find(const char *name);
+/* Built in, or registered in the context. */
+const mcr_learner_type *mcr_learner_find(const mcr *ctx, const char *name);
 const mcr_learner_type *mcr_learner_at(int64_t number); /* NULL: past the end */
 
 struct mcr_options {
@@ -288,6 +264,7 @@ struct mcr_options {
     const mcr_learner_type *type;
     void *params;
     mcr_scale scale; /* of the data, before the kernel sees them */
+    mcr_text shown;  /* the last fact that is a choice */
 };
 
 mcr_status mcr_options_copy(mcr_options **out, const mcr_options *from);

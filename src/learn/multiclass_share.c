@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/threads.h"
+#include "gram/stored.h"
 #include "gram/view.h"
 #include "learn/multiclass_impl.h"
 #include "linalg/copy.h"
@@ -53,6 +54,7 @@ void mcr_class_unshare(job *j)
     mcr_data_free(j->sorted);
     mcr_free(ctx, j->across);
     mcr_free(ctx, j->pair);
+    mcr_free(ctx, j->kept);
     j->own = NULL;
     mcr_class_forget_rows(j);
 }
@@ -113,7 +115,7 @@ static mcr_rows class_rows(const job *j, int64_t c)
     return (mcr_rows){NULL, j->place[c], mcr_class_size(j, c)};
 }
 
-/* A Gram for each worker; precise: doubles may be wanted, too. */
+/* A Gram for each worker. Certificates want some values in double, too: `precise`, of many objects. */
 static mcr_status open_twins(job *j, const mcr_data *data, bool precise)
 {
     mcr *ctx = j->in->ctx;
@@ -127,8 +129,9 @@ static mcr_status open_twins(job *j, const mcr_data *data, bool precise)
             st = mcr_gram_share(&j->across[w], j->across[0]);
         else if (!(st = mcr_gram_open(&j->across[0], ctx, j->in->kernel, data, NULL)))
             st = mcr_gram_prepare(j->across[0], false);
-        if (w == 0 && precise && !st)
-            st = mcr_gram_prepare(j->across[0], true);
+        if (w == 0 && !st)
+            st = precise ? mcr_gram_prepare(j->across[0], true)
+                         : mcr_gram_prepare_lists(j->across[0]);
     }
     j->bound = fmax(left - (double)mcr_budget_left(ctx), 0);
     return st;
@@ -176,7 +179,7 @@ mcr_status mcr_class_may_be_easy(job *j, bool *easy)
     double left = (double)mcr_budget_left(ctx);
     *easy = false;
     /* The number of workers must not decide. */
-    if (j->in->k || !j->how->share_k || n > MOST_PAIR || j->problems < LEAST_PAIRS ||
+    if (j->in->gram || !j->how->share_k || n > MOST_PAIR || j->problems < LEAST_PAIRS ||
         16 * bytes > left)
         return MCR_OK;
     mcr_status st = bind_classes(j);
@@ -223,18 +226,23 @@ mcr_status mcr_class_share(job *j)
         own += sizeof(float) * (double)mcr_class_size(j, c) * (double)mcr_class_size(j, c);
     j->pair_ld = (n + MCR_ROW_PAD) / MCR_ROW_PAD * MCR_ROW_PAD;
     size_t room = sizeof(float) * (size_t)j->pair_ld * (size_t)j->pair_ld;
-    double bytes = (j->in->k ? 0 : own) + (double)workers * (double)room;
+    double bytes = (j->in->gram ? 0 : own) + (double)workers * (double)room;
     if (n > MOST_PAIR || bytes > 0.25 * (double)mcr_budget_left(ctx))
         return MCR_OK;
     if ((st = mcr_budget_take(ctx, (size_t)bytes, "kernel blocks of classes")))
         return st;
     j->taken = (size_t)bytes;
     j->pair = mcr_alloc_zero(ctx, (size_t)workers, sizeof *j->pair);
-    for (int w = 0; w < workers && j->pair; w++)
+    j->kept = mcr_alloc(ctx, (size_t)workers, sizeof *j->kept);
+    if (!j->pair || !j->kept)
+        return MCR_NO_MEMORY;
+    for (int w = 0; w < workers; w++) {
+        j->kept[w] = -1;
         if (!(j->pair[w] = mcr_alloc(ctx, room, 1)))
             return MCR_NO_MEMORY;
-    if (!j->pair || j->in->k)
-        return j->pair ? MCR_OK : MCR_NO_MEMORY;
+    }
+    if (j->in->gram)
+        return MCR_OK;
     /* One block of memory for all classes: a large one is cheaper to touch. */
     j->own = mcr_alloc_zero(ctx, (size_t)j->classes, sizeof *j->own);
     float *to = j->own ? mcr_alloc(ctx, (size_t)own, 1) : NULL;
@@ -256,7 +264,7 @@ mcr_status mcr_class_share(job *j)
 bool mcr_class_shares_all(const job *j)
 {
     double n = (double)j->n;
-    return j->how->share_k && j->rule == MCR_RULE_LARGEST && !j->in->k && j->n <= MOST_SHARED &&
+    return j->how->share_k && j->rule == MCR_RULE_LARGEST && !j->in->gram && j->n <= MOST_SHARED &&
            24 * n * n < (double)mcr_budget_left(j->in->ctx);
 }
 
@@ -292,7 +300,7 @@ double mcr_class_needs(const job *j)
     /* Where K is there, all of it in double, should that be needed, in half of what is left; else, and in the
      * folds of a calibration, a working set of some size in a quarter (smo.c). */
     double whole = (double)(n + EDGE), set = (double)((n < SLOTS ? n : SLOTS) + EDGE);
-    bool shared = j->k || j->own || j->in->k;
+    bool shared = j->k || j->own || j->in->gram;
     double bytes = shared ? 2 * sizeof(double) * whole * whole : 0;
     if (!shared || j->curve)
         bytes = fmax(bytes, 8 * sizeof(double) * set * set);
@@ -300,8 +308,8 @@ double mcr_class_needs(const job *j)
     return bytes + (j->curve ? 4 : 2) * j->bound * (double)n / (double)j->n;
 }
 
-/* K of the objects of classes a and b, a's first, into the worker's room. */
-mcr_status mcr_class_pair_matrix(const job *j, int64_t problem, int worker)
+/* K of the objects of classes a and b, a's first, into the worker's buffer. */
+static mcr_status fill_pair(const job *j, int64_t problem, int worker)
 {
     int64_t of[2], ld = j->pair_ld;
     mcr_class_pair(j->classes, problem, &of[0], &of[1]);
@@ -310,29 +318,26 @@ mcr_status mcr_class_pair_matrix(const job *j, int64_t problem, int worker)
     mcr_status st = mcr_gram_block_float(j->across[worker], a, b, corner, ld);
     if (st)
         return st;
-    for (int64_t i = 0; i < a.count; i++)
+    for (int64_t i = 0; i < a.count && j->kept[worker] != of[0]; i++)
         memcpy(k + i * ld, j->own[of[0]] + i * a.count, sizeof *k * (size_t)a.count);
+    j->kept[worker] = of[0];
     mcr_copy_out_transposed(below, ld, corner, ld, a.count, b.count, sizeof *k);
     for (int64_t i = 0; i < b.count; i++)
         memcpy(below + i * ld + a.count, j->own[of[1]] + i * b.count, sizeof *k * (size_t)b.count);
-    int64_t n = a.count + b.count;
-    for (int64_t i = 0; i < n; i++)
-        memset(k + i * ld + n, 0, sizeof *k * (size_t)(ld - n));
     return MCR_OK;
 }
 
 /* The same out of a K of all objects that the caller has. Where objects stand by class, as those who
  * share a K see to, each row is two runs of it. */
-void mcr_class_pick_pair(const job *j, const int64_t *row, int64_t n, float *k)
+static void pick_pair(const job *j, mcr_rows rows, const float *all, int64_t all_ld, float *k)
 {
-    if (n == 0)
-        return;
-    int64_t run = 1; /* objects of the first class, if both follow each other */
+    int64_t n = rows.count, run = 1; /* objects of the first class, if both follow each other */
+    const int64_t *row = rows.index;
     while (run < n && row[run] == row[run - 1] + 1)
         run++;
-    bool runs = run == n || row[n - 1] - row[run] == n - 1 - run;
+    bool runs = run >= n || row[n - 1] - row[run] == n - 1 - run;
     for (int64_t i = 0; i < n; i++) {
-        const float *from = j->in->k + row[i] * j->in->k_ld;
+        const float *from = all + row[i] * all_ld;
         float *to = k + i * j->pair_ld;
         if (runs) {
             memcpy(to, from + row[0], sizeof *to * (size_t)run);
@@ -342,6 +347,25 @@ void mcr_class_pick_pair(const job *j, const int64_t *row, int64_t n, float *k)
             for (int64_t t = 0; t < n; t++)
                 to[t] = from[row[t]];
         }
-        memset(to + n, 0, sizeof *to * (size_t)(j->pair_ld - n));
     }
+}
+
+mcr_status mcr_class_stored(mcr_gram **out, const job *j, int64_t problem, int worker,
+                            mcr_rows rows, mcr_gram *exact)
+{
+    mcr *ctx = j->in->ctx;
+    int64_t n = rows.count, ld = 0;
+    *out = NULL;
+    if (j->k)
+        return mcr_gram_stored(out, ctx, &(mcr_stored){n, j->k_ld, j->k, .exact = exact});
+    const float *all = j->in->gram ? mcr_gram_values(j->in->gram, &ld) : NULL;
+    if (!j->pair || (!j->own && !all) || n == 0)
+        return MCR_OK;
+    float *k = j->pair[worker];
+    mcr_status st = j->own ? fill_pair(j, problem, worker) : MCR_OK;
+    if (!j->own)
+        pick_pair(j, rows, all, ld, k);
+    for (int64_t i = 0; i < n && !st; i++)
+        memset(k + i * j->pair_ld + n, 0, sizeof *k * (size_t)(j->pair_ld - n));
+    return st ? st : mcr_gram_stored(out, ctx, &(mcr_stored){n, j->pair_ld, k, .exact = exact});
 }

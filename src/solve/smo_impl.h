@@ -16,6 +16,7 @@
 #include <math.h>
 
 #include "gram/cache.h"
+#include "gram/stored.h"
 #include "solve/smo.h"
 #include "solve/smo_inner.h"
 #include "solve/smo_rows.h"
@@ -59,8 +60,10 @@ typedef struct mcr_smo {
     double moved;    /* changes of coefficients since, each times the root of K(x,x) */
 
     /* The working set: slot -> active column (-1: empty). */
-    bool whole;                /* it is everything: slot = object */
-    bool trial;                /* the caller's K is all there is */
+    bool whole;         /* it is everything: slot = object */
+    const float *given; /* all of K in float, if the Gram holds it; else NULL */
+    int64_t given_ld;
+    bool trial;                /* those floats are all there is */
     bool stored;               /* so it is, and the set is not everything */
     int64_t cleared;           /* rows of its block */
     int64_t members;           /* in it */
@@ -92,6 +95,7 @@ typedef struct mcr_smo {
     mcr_qp_result *result;
     int64_t patience; /* steps that it may take without reaching the tolerance */
     double began, told;
+    double pace; /* seconds of a kernel value in a row; 0: not known */
 } mcr_smo;
 
 static inline int mcr_smo_group(const mcr_smo *s, int64_t object)
@@ -143,12 +147,15 @@ static inline double mcr_smo_length(const mcr_smo *s, int64_t object)
 {
     return sqrt(fmax(s->diagonal[object], 0));
 }
-/* g += K times the changes listed in object_list and coef, from a K that is there. */
-mcr_status mcr_smo_add_stored(mcr_smo *s, const double *coef, int64_t count, double *g);
+/* g += K times the coefficients of some objects, from a K that is there. */
+mcr_status mcr_smo_add_stored(mcr_smo *s, const int64_t *object, const double *coef, int64_t count,
+                              double *g);
 void mcr_smo_free_rests(mcr_smo *s);
 /* The same problem by an interior point method, in double, for few objects: its solution goes to b, of
  * which s->b has the sums, if it is *found. */
 mcr_status mcr_smo_interior(mcr_smo *s, double *b, bool *found);
+/* Seconds that the certificate is likely to take. */
+double mcr_smo_closing_time(const mcr_smo *s);
 /* Whether time is over or the user wants to stop. */
 bool mcr_smo_is_over(mcr_smo *s);
 /* Shrinks if it pays. */
