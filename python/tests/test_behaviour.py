@@ -128,13 +128,14 @@ sent = []
 def send():
     sent.append(time.monotonic())
     os.kill(os.getpid(), signal.SIGINT)
-threading.Timer({after}, send).start()
+timer = threading.Timer({after}, send)
 """
 
 
 def test_interrupt_raises_quickly():
     code = SLOW.format(n=20000, after=0.7) + """
 try:
+    timer.start()
     SVC(C=1e4, gamma=0.5, tol=1e-9).fit(X, y)
     print("finished")
 except KeyboardInterrupt:
@@ -147,6 +148,7 @@ os._exit(0)
 
 def test_interrupt_keeps_the_best_so_far():
     code = SLOW.format(n=8000, after=1.0) + """
+timer.start()
 clf = SVC(C=1e4, gamma=0.5, tol=1e-9, on_interrupt="keep").fit(X, y)
 print(clf.stop_, clf.predict(X[:5]).shape)
 """
