@@ -121,6 +121,7 @@ def test_joblib():
 SLOW = """
 import numpy as np, signal, os, threading, time, sys
 from mercer import SVC
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore it
 rng = np.random.RandomState(0)
 X = rng.randn({n}, 20); y = rng.randint(0, 2, {n})
 SVC().fit(X[:50], y[:50])
