@@ -91,8 +91,18 @@ class Tests:
         return run("mypy", "--strict", "--config-file", HERE / "pyproject.toml", "-p", "mercer",
                    cwd=self.folder / "types").strip().splitlines()[-1]
 
+    def notebooks(self):
+        """notebooks run"""
+        if not shutil.which("jupyter-nbconvert"):
+            raise Failed("jupyter-nbconvert is not installed")
+        found = sorted((HERE / "notebooks").glob("*.ipynb"))
+        run("jupyter-nbconvert", "--to", "notebook", "--execute", "--output-dir", self.folder / "notebooks",
+            *found, cwd=self.folder, env={"PYTHONPATH": str(pathlib.Path(self.site).parent)})
+        return f"{len(found)} notebooks"
+
     def parts(self):
-        return [self.wheel, self.install, self.checks, self.own, self.swapped, self.doctests, self.types]
+        fast = [self.wheel, self.install, self.checks, self.own, self.swapped, self.doctests, self.types]
+        return fast + [self.notebooks] if ALL else fast
 
 
 def main():

@@ -125,7 +125,11 @@ class ClassifierBase(_compat.ClassifierMixin, VerifyMixin, KernelEstimator):  # 
     def _model_classes(self) -> Any:
         """For each class of the model, in its order (that of the first appearance for words), its place
         in classes_ among those that were trained on."""
-        return np.array([self._names_.index(name) for name in self._model.class_names()])
+        found = self._model.class_names()
+        if set(found) <= set(self._names_):
+            return np.array([self._names_.index(name) for name in found])
+        values = [float(name) for name in self._names_]  # the library writes numbers its own way
+        return np.array([values.index(float(name)) for name in found])
 
     def _after_fit(self, X: Any, codes: Any) -> None:
         pass

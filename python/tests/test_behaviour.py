@@ -121,6 +121,7 @@ def test_joblib():
 SLOW = """
 import numpy as np, signal, os, threading, time, sys
 from mercer import SVC
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore it
 rng = np.random.RandomState(0)
 X = rng.randn({n}, 20); y = rng.randint(0, 2, {n})
 SVC().fit(X[:50], y[:50])
@@ -128,13 +129,14 @@ sent = []
 def send():
     sent.append(time.monotonic())
     os.kill(os.getpid(), signal.SIGINT)
-threading.Timer({after}, send).start()
+timer = threading.Timer({after}, send)
 """
 
 
 def test_interrupt_raises_quickly():
     code = SLOW.format(n=20000, after=0.7) + """
 try:
+    timer.start()
     SVC(C=1e4, gamma=0.5, tol=1e-9).fit(X, y)
     print("finished")
 except KeyboardInterrupt:
@@ -147,6 +149,7 @@ os._exit(0)
 
 def test_interrupt_keeps_the_best_so_far():
     code = SLOW.format(n=8000, after=1.0) + """
+timer.start()
 clf = SVC(C=1e4, gamma=0.5, tol=1e-9, on_interrupt="keep").fit(X, y)
 print(clf.stop_, clf.predict(X[:5]).shape)
 """

@@ -16,6 +16,7 @@ from mercer import (SVC, SVR, GaussianProcessRegressor, Kernel, KernelRidge, cv,
 sklearn = pytest.importorskip("sklearn")
 from sklearn.datasets import load_iris, make_moons  # noqa: E402
 from sklearn.metrics import pairwise  # noqa: E402
+import sklearn.svm  # noqa: E402
 
 X, Y = load_iris(return_X_y=True)
 
@@ -167,6 +168,15 @@ def test_explain_and_plot(tmp_path):
     axes = plt.figure().add_subplot()
     two.plot(X[:, :2], Y, ax=axes)
     assert axes.collections or axes.images
+
+
+@pytest.mark.parametrize("names", [[1.0, 2.0, 3.0], [3, 10, 200], [True, False, True],
+                                   ["10", "9", "x"], ["b", "a", "c d"]])
+def test_labels_of_any_kind(names):
+    y = np.array(names)[Y]
+    clf = SVC().fit(X, y)
+    assert clf.score(X, y) > 0.6 and clf.classes_.dtype == y.dtype and set(clf.predict(X)) <= set(y)
+    np.testing.assert_allclose(clf.decision_function(X), sklearn.svm.SVC().fit(X, y).decision_function(X), atol=5e-3)
 
 
 def test_composition_with_sklearn():
