@@ -246,8 +246,8 @@ static void free_parts(mcr *ctx, const mcr_kernel_type *type, void *params, char
     mcr_free(ctx, field);
 }
 
-mcr_status mcr_kernel_new(mcr_kernel **out, mcr *ctx, const mcr_kernel_type *type, void *params,
-                          char *field, mcr_kernel **child, int children)
+static mcr_status new_node(mcr_kernel **out, mcr *ctx, const mcr_kernel_type *type, void *params,
+                           char *field, bool columns, mcr_kernel **child, int children)
 {
     assert((params != NULL) == (type->params != NULL));
     *out = NULL;
@@ -258,6 +258,7 @@ mcr_status mcr_kernel_new(mcr_kernel **out, mcr *ctx, const mcr_kernel_type *typ
         goto done;
     }
     *node = (mcr_kernel){.ctx = ctx, .owners = 1, .type = type, .params = params, .field = field};
+    node->columns = columns;
     status = take_children(node, child, children);
     if (status == MCR_OK && type->check != NULL)
         status = type->check(ctx, params);
@@ -278,6 +279,18 @@ done:
         child[i] = NULL;
     }
     return status;
+}
+
+mcr_status mcr_kernel_new(mcr_kernel **out, mcr *ctx, const mcr_kernel_type *type, void *params,
+                          char *field, mcr_kernel **child, int children)
+{
+    return new_node(out, ctx, type, params, field, false, child, children);
+}
+
+mcr_status mcr_kernel_new_columns(mcr_kernel **out, mcr *ctx, const mcr_kernel_type *type,
+                                  void *params, char *list)
+{
+    return new_node(out, ctx, type, params, list, true, NULL, 0);
 }
 
 mcr_kernel *mcr_kernel_retain(const mcr_kernel *kernel)

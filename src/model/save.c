@@ -8,10 +8,12 @@
 #include <string.h>
 
 #include "base/limits.h"
+#include "kernel/select.h"
 #include "model/container.h"
 #include "model/libsvm.h"
 #include "model/model.h"
 #include "model/objects.h"
+#include "model/save_table.h"
 
 /* ---- writing -----------------------------------------------------------------------------------*/
 
@@ -90,6 +92,8 @@ static void mark_fields(const mcr_bound *node, const mcr_data *data, bool *wante
     for (int64_t f = 0; f < data->fields; f++)
         if (data->store[f] == node->field[0].store)
             wanted[f] = true;
+    if (node->selection)
+        mcr_selection_mark(node->selection, data, wanted);
     for (int c = 0; c < node->children; c++)
         mark_fields(node->child[c], data, wanted);
 }
@@ -136,18 +140,6 @@ static void put_scaling(mcr_text *t, const mcr_scaling *s)
         mcr_put_reals(t, s->field[f].shift, s->field[f].cols);
         mcr_put_reals(t, s->field[f].factor, s->field[f].cols);
     }
-}
-
-/* TABL: the table that it was trained on: columns, and which of them were targets and weights. */
-static void put_layout(mcr_text *t, const mcr_layout *l)
-{
-    mcr_put_i64(t, l->columns);
-    mcr_put_i64(t, l->targets);
-    mcr_put_u32(t, l->usual);
-    mcr_put_i64s(t, l->column, l->roles);
-    mcr_put_i64(t, l->name ? l->roles : 0);
-    for (int64_t r = 0; l->name && r < l->roles; r++)
-        mcr_put_text(t, l->name->name[r]);
 }
 
 /* COLS: names of columns, where a file had them; OBJS: the objects. */
@@ -206,9 +198,13 @@ static mcr_status write_all(mcr_text *file, mcr_text *part, const mcr_model *m)
         mcr_put_section(file, "MORE", part);
         part->length = 0;
     }
-    if (m->scaling) {
+    if (m->scaling && m->scaling->fields > 0) {
         put_scaling(part, m->scaling);
         mcr_put_section(file, "SCAL", part);
+        part->length = 0;
+    }
+    if (m->scaling && mcr_put_fill(part, m->scaling)) {
+        mcr_put_section(file, "FILL", part);
         part->length = 0;
     }
     if (m->tuning) { /* TUNE: the table of the search for its parameters */
@@ -217,8 +213,13 @@ static mcr_status write_all(mcr_text *file, mcr_text *part, const mcr_model *m)
         part->length = 0;
     }
     if (m->layout) {
-        put_layout(part, m->layout);
+        mcr_put_layout(part, m->layout);
         mcr_put_section(file, "TABL", part);
+        part->length = 0;
+    }
+    if (m->layout && m->layout->all) {
+        mcr_put_roles(part, m->layout);
+        mcr_put_section(file, "ROLE", part);
         part->length = 0;
     }
     mcr_status s = put_basis(file, part, m);
@@ -564,71 +565,6 @@ static mcr_status get_scaling(mcr_model *m, const mcr_container *c)
     return s ? s : mcr_reader_end(&r, c->file, "its scaling");
 }
 
-static int by_number(const void *a, const void *b)
-{
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
-static int by_text(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
-/* Whether the columns and names of the roles (names: 0 or as many) can be; both are sorted. */
-static bool roles_fit(const mcr_layout *l, int64_t *column, const char **name, int64_t names)
-{
-    bool fits = l->columns > 0 && l->targets >= 0 && l->roles < l->columns &&
-                (l->roles - l->targets == 0 || l->roles - l->targets == 1) &&
-                (names == 0 || names == l->roles);
-    qsort(column, (size_t)l->roles, sizeof *column, by_number);
-    qsort(name, (size_t)names, sizeof *name, by_text);
-    for (int64_t r = 0; r < l->roles && fits; r++)
-        fits = column[r] >= 0 && column[r] < l->columns && (r == 0 || column[r] > column[r - 1]);
-    for (int64_t r = 0; r < names && fits; r++)
-        fits = name[r][0] != '\0' && (r == 0 || strcmp(name[r], name[r - 1]) != 0);
-    return fits;
-}
-
-static mcr_status check_layout(const mcr_layout *l, char *const *name, int64_t names,
-                               const mcr_container *c)
-{
-    int64_t *column = mcr_alloc(c->ctx, (size_t)l->roles, sizeof *column);
-    const char **text = mcr_alloc(c->ctx, (size_t)names, sizeof *text);
-    mcr_status s = column && text ? MCR_OK : MCR_NO_MEMORY;
-    for (int64_t r = 0; r < l->roles && !s; r++)
-        column[r] = l->column[r];
-    for (int64_t r = 0; r < names && !s; r++)
-        text[r] = name[r];
-    if (!s && !roles_fit(l, column, text, names))
-        s = mcr_fail_at(c->ctx, MCR_BAD_DATA, c->file, 0,
-                        "the model file is damaged (its table); restore it or train again");
-    mcr_free(c->ctx, column);
-    mcr_free(c->ctx, text);
-    return s;
-}
-
-static mcr_status get_layout(mcr_model *m, const mcr_container *c)
-{
-    mcr_reader r;
-    char **name = NULL;
-    int64_t names = 0;
-    if (!mcr_container_has(c, "TABL", &r))
-        return MCR_OK;
-    mcr_layout l = {.columns = mcr_get_i64(&r)};
-    l.targets = mcr_get_i64(&r);
-    l.usual = mcr_get_u32(&r);
-    l.column = mcr_get_i64s(&r, &l.roles);
-    mcr_status s = get_names(&name, &names, &r, c, "its table");
-    if (!s)
-        s = check_layout(&l, name, names, c);
-    if (!s)
-        s = mcr_layout_new(&m->layout, c->ctx, &l, names ? (const char *const *)name : NULL);
-    free_names(c->ctx, name, names);
-    mcr_free(c->ctx, l.column);
-    return s;
-}
-
 static mcr_status get_tuning(mcr_model *m, const mcr_container *c)
 {
     mcr_reader r;
@@ -723,11 +659,15 @@ static mcr_status read_mercer(mcr_model **out, const mcr_container *c)
     if (!s)
         s = get_scaling(m, c);
     if (!s)
+        s = mcr_get_fill(m, c);
+    if (!s)
         s = get_tuning(m, c);
     if (!s)
-        s = get_layout(m, c);
+        s = mcr_get_layout(m, c);
     if (!s)
         s = get_basis(m, c);
+    if (!s)
+        s = mcr_get_roles(m, c);
     if (!s)
         s = check_scaling(m, c);
     if (!s)

@@ -109,10 +109,11 @@ static mcr_status open_split(work *w)
     const mcr_options *options = w->chain->options[0];
     mcr_data *plain = NULL, **to[2] = {&w->train, &w->test};
     mcr_scaling *scaling = NULL;
+    bool learns = mcr_scaling_needed(w->set->data, options->scale);
     mcr_status s = MCR_OK;
-    if (options->scale)
+    if (learns)
         s = take_rows(&plain, w->set, w->set->data, w->chain->split, 0, false);
-    if (!s && options->scale)
+    if (!s && learns)
         s = mcr_scaling_learn(&scaling, plain, options->scale);
     if (!s)
         s = mcr_scaling_apply(&w->all, scaling, w->set->data);

@@ -227,7 +227,7 @@ static mcr_status fill_room(batch *b, int64_t number, const item *it, int worker
     bool wanted = false;
     for (int64_t split = 0; split < b->splits && c->count && !wanted; split++)
         wanted = !mcr_checkpoint_find(t->checkpoint, key_of(b, number, split), c->score, c->count);
-    if (!wanted || c->options[0]->scale || !mcr_chain_tries(&set, c))
+    if (!wanted || mcr_scaling_changes(it->data, c->options[0]->scale) || !mcr_chain_tries(&set, c))
         return MCR_OK;
     mcr_status s = mcr_chain_room_fill(t->ctx, stored_by(b, worker), c->kernel, it->data);
     /* What cannot be computed shows again when it is trained with. */
@@ -456,6 +456,7 @@ static mcr_status share_kernel(batch *b, int64_t which)
     bool taken = false;
     if (t->shared[number] || options->type->own_kernel || mcr_wants_features(options) ||
         ((options->scale || t->grid->scales) && has_vectors(t->data)) ||
+        mcr_data_has_holes(t->data) ||
         (double)t->shared_bytes + bytes > MCR_SHARED_PART * (double)mcr_memory_budget(t->ctx))
         return MCR_OK;
     mcr_kernel *kernel = NULL;
