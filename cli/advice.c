@@ -1,4 +1,4 @@
-/* advice.c: what a call that fits the data badly is told.
+/* advice.c: advice for a call that fits the data badly.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -32,7 +32,7 @@ static const char *kind_text(mcr_kind kind)
 }
 
 /* A kernel for the field; several fields need their names. */
-static void propose(char *text, size_t room, const mcr_field_info *f, int named)
+static void propose(char *text, size_t capacity, const mcr_field_info *f, int named)
 {
     char field[96] = "";
     const char *quote = "";
@@ -45,17 +45,18 @@ static void propose(char *text, size_t room, const mcr_field_info *f, int named)
     const char *comma = named ? ", " : "";
     switch (f->kind) {
     case MCR_DENSE:
-    case MCR_SPARSE: snprintf(text, room, "rbf(%s%sgamma=0.1)", field, comma); break;
-    case MCR_STRINGS: snprintf(text, room, "spectrum(%s%sp=3)", field, comma); break;
-    case MCR_GRAPHS: snprintf(text, room, named ? "wl(%s)" : "wl%s", field); break;
-    case MCR_PRECOMPUTED: snprintf(text, room, named ? "precomputed(%s)" : "precomputed%s", field);
+    case MCR_SPARSE: snprintf(text, capacity, "rbf(%s%sgamma=0.1)", field, comma); break;
+    case MCR_STRINGS: snprintf(text, capacity, "spectrum(%s%sp=3)", field, comma); break;
+    case MCR_GRAPHS: snprintf(text, capacity, named ? "wl(%s)" : "wl%s", field); break;
+    case MCR_PRECOMPUTED:
+        snprintf(text, capacity, named ? "precomputed(%s)" : "precomputed%s", field);
     }
 }
 
-static void append(char *text, size_t room, const char *between, const char *more)
+static void append(char *text, size_t capacity, const char *between, const char *more)
 {
     size_t used = strlen(text);
-    snprintf(text + used, room - used, "%s%s", used ? between : "", more);
+    snprintf(text + used, capacity - used, "%s%s", used ? between : "", more);
 }
 
 static int refuse_without_kernel(cli *c, const mcr_data *data)
@@ -63,7 +64,7 @@ static int refuse_without_kernel(cli *c, const mcr_data *data)
     char has[512] = "", kernel[512] = "", one[192];
     int64_t fields = mcr_data_fields(data);
     for (int64_t i = 0; i < fields && i < SHOWN; i++) {
-        mcr_field_info f;
+        mcr_field_info f = MCR_INIT(mcr_field_info);
         if (mcr_data_field_info(data, i, &f) != MCR_OK)
             continue;
         snprintf(one, sizeof one, "%.64s (%s)", f.name, kind_text(f.kind));
@@ -82,7 +83,7 @@ static int refuse_without_kernel(cli *c, const mcr_data *data)
 static int is_like_gram(const mcr_data *data)
 {
     enum { LOOKED_AT = 500, LEAST = 3 };
-    mcr_field_info f;
+    mcr_field_info f = MCR_INIT(mcr_field_info);
     int64_t n = mcr_data_count(data), m = n < LOOKED_AT ? n : LOOKED_AT;
     if (mcr_data_field_info(data, 0, &f) != MCR_OK || f.kind != MCR_DENSE || f.cols != n ||
         n < LEAST)
@@ -102,7 +103,7 @@ int cli_advise_is_mixed(const mcr_data *data)
 {
     int table = mcr_data_fields(data) > 1, known = 0;
     for (int64_t i = 0; i < mcr_data_fields(data); i++) {
-        mcr_field_info f;
+        mcr_field_info f = MCR_INIT(mcr_field_info);
         if (mcr_data_field_info(data, i, &f) != MCR_OK || f.role == MCR_ROLE_NONE)
             return 0;
         known |= f.role != MCR_WORDS;
@@ -113,7 +114,7 @@ int cli_advise_is_mixed(const mcr_data *data)
 
 int cli_advise_kernel(cli *c, mcr_kernel **out, const mcr_data *data)
 {
-    mcr_field_info f = {0};
+    mcr_field_info f = MCR_INIT(mcr_field_info);
     *out = NULL;
     if (cli_advise_is_mixed(data))
         return 0;
@@ -190,7 +191,7 @@ void cli_advise_targets(cli *c, const char *learner, const mcr_data *data)
 
 int cli_advise_features(cli *c, const mcr_report_fit *report, const mcr_data *data)
 {
-    mcr_field_info field;
+    mcr_field_info field = MCR_INIT(mcr_field_info);
     char has[64], wants[64];
     if (c->reading.like) /* then the library says what is missing, with its name */
         return 0;
@@ -220,7 +221,7 @@ static int find_oblong(const mcr_data *data, mcr_field_info *f)
 
 int cli_advise_fit(cli *c, mcr_status status, const mcr_kernel *kernel, const mcr_data *data)
 {
-    mcr_field_info f;
+    mcr_field_info f = MCR_INIT(mcr_field_info);
     int64_t column, length;
     const char *file = c->words.count == 2 ? cli_word(c, 1) : NULL;
     if (status == MCR_BAD_CALL && !kernel && mcr_message_mark(c->ctx, &column, &length))

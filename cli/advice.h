@@ -1,4 +1,4 @@
-/* advice.h: what a call that fits the data badly is told before or after training.
+/* advice.h: advice, before or after training, for a call that fits the data badly.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -20,7 +20,7 @@ int cli_advise_kernel(cli *c, mcr_kernel **out, const mcr_data *data);
 int cli_advise_approx(cli *c, int approx, int rank_given, int landmarks_given);
 /* A remark if a learner of classes gets targets that look like measurements. */
 void cli_advise_targets(cli *c, const char *learner, const mcr_data *data);
-/* Refuses data of one column less than the model wants and a target: the library tells what does not
+/* Refuses data of one column less than the model wants and a target: the library reports what does not
  * fit, but that a column of features was taken for the target it cannot know. */
 int cli_advise_features(cli *c, const mcr_report_fit *report, const mcr_data *data);
 /* As cli_fail_words, for what mcr_fit says; kernel NULL: the library chose one. */

@@ -41,8 +41,12 @@ int cli_asking_read(cli_asking *a)
 
 int cli_asking_table(cli_asking *a, const char *prefix, int flat)
 {
-    cli_table table = {
-        .rows = a->n, .cols = a->cols, .names = a->name, .prefix = prefix, .flat = flat};
+    cli_table table = {.rows = a->n,
+                       .cols = a->cols,
+                       .names = a->name,
+                       .prefix = prefix,
+                       .flat = flat,
+                       .objects = a->data};
     return a->path || !a->c->common.json ? cli_output_open(&a->output, a->c, a->path, &table) : 0;
 }
 

@@ -95,7 +95,7 @@ const cli_verb *cli_verb_find(const char *name);
 
 enum { CLI_GROUPS = 4 };
 
-/* Fills groups (room for CLI_GROUPS) with the option tables of a verb. `values` is the verb's own
+/* Fills groups (space for CLI_GROUPS) with the option tables of a verb. `values` is the verb's own
  * struct, NULL when only the tables are wanted. Returns how many there are. */
 int cli_verb_groups(const cli_verb *verb, cli *c, void *values, cli_group *groups);
 

@@ -34,18 +34,18 @@ static int read_dual(dual *d, int64_t o)
     return cli_fail(d->c, mcr_model_dual(d->c->ctx, d->model, o, d->row, &d->offset, &d->square));
 }
 
-static const char *number_text(char *room, double value)
+static const char *number_text(char *buffer, double value)
 {
     if (isnan(value))
-        return strcpy(room, "-");
-    cli_number(room, value);
-    return room;
+        return strcpy(buffer, "-");
+    cli_number(buffer, value);
+    return buffer;
 }
 
-static const char *target_text(const dual *d, char *room, double target)
+static const char *target_text(const dual *d, char *buffer, double target)
 {
     const char *class = isnan(target) ? NULL : mcr_model_class_name(d->model, (int64_t)target);
-    return class ? class : number_text(room, target);
+    return class ? class : number_text(buffer, target);
 }
 
 /* ---- for people --------------------------------------------------------------------------------*/

@@ -81,18 +81,19 @@ int cli_help_overview(cli *c, FILE *to)
 }
 
 /* The help of an option with the words that it takes. */
-static void help_text(char *text, size_t room, const cli_option *o)
+static void help_text(char *text, size_t capacity, const cli_option *o)
 {
     size_t length = 0;
     text[0] = '\0';
     const char *word = o->words ? o->words(0) : NULL;
-    for (int64_t i = 0; word && length < room; i++) {
+    for (int64_t i = 0; word && length < capacity; i++) {
         const char *next = o->words(i + 1);
-        length += (size_t)snprintf(text + length, room - length, "%s%s", word, next ? ", " : "");
+        length += (size_t)snprintf(text + length, capacity - length, "%s%s", word,
+                                   next ? ", " : "");
         word = next;
     }
-    if (length < room)
-        snprintf(text + length, room - length, "%s", o->help);
+    if (length < capacity)
+        snprintf(text + length, capacity - length, "%s", o->help);
 }
 
 /* Behind the name of an option, with line breaks: a list of words can be long. */
@@ -147,14 +148,14 @@ static void option_json(cli_json *j, const cli_option *o)
     cli_json_end(j);
 }
 
-/* `mercer fit svr --help` tells of svr. */
-static const char *usage_of(const cli *c, const cli_verb *verb, char *text, size_t room)
+/* `mercer fit svr --help` describes svr. */
+static const char *usage_of(const cli *c, const cli_verb *verb, char *text, size_t capacity)
 {
     static const char word[] = "LEARNER";
     const char *learner = c->learning.learner, *at = strstr(verb->usage, word);
     if (!learner || !at)
         return verb->usage;
-    snprintf(text, room, "%.*s%s%s", (int)(at - verb->usage), verb->usage, learner,
+    snprintf(text, capacity, "%.*s%s%s", (int)(at - verb->usage), verb->usage, learner,
              at + strlen(word));
     return text;
 }
@@ -226,24 +227,24 @@ static int is_number(const mcr_param *p)
 }
 
 /* "integer from 1 to 5", "number > 0", "presence|count". */
-static void describe_values(char *text, size_t room, const mcr_param *p)
+static void describe_values(char *text, size_t capacity, const mcr_param *p)
 {
     const char *noun = p->type == MCR_INT ? "integer" : p->type == MCR_REAL ? "number" : "numbers";
     int low = isfinite(p->min), high = isfinite(p->max);
     const char *above = p->flags & MCR_MIN_OPEN ? ">" : ">=";
     const char *below = p->flags & MCR_MAX_OPEN ? "<" : "<=";
     if (p->type == MCR_FLAG)
-        snprintf(text, room, "yes|no");
+        snprintf(text, capacity, "yes|no");
     else if (p->type == MCR_CHOICE)
-        snprintf(text, room, "%s", p->choices);
+        snprintf(text, capacity, "%s", p->choices);
     else if (p->type == MCR_TEXT)
-        snprintf(text, room, "text");
+        snprintf(text, capacity, "text");
     else if (low && high)
-        snprintf(text, room, "%s %s %.6g, %s %.6g", noun, above, p->min, below, p->max);
+        snprintf(text, capacity, "%s %s %.6g, %s %.6g", noun, above, p->min, below, p->max);
     else if (low || high)
-        snprintf(text, room, "%s %s %.6g", noun, low ? above : below, low ? p->min : p->max);
+        snprintf(text, capacity, "%s %s %.6g", noun, low ? above : below, low ? p->min : p->max);
     else
-        snprintf(text, room, "%s", noun);
+        snprintf(text, capacity, "%s", noun);
 }
 
 void cli_help_params(const mcr_param *params)

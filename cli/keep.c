@@ -61,9 +61,9 @@ int cli_keep_model(cli *c, const mcr_model *model, cli_keeping *keep)
         return bad;
     if (mcr_model_report(model)->stop == MCR_STOP_INTERRUPTED && strcmp(path, "-") != 0 &&
         stat(path, &there) == 0 && S_ISREG(there.st_mode) && !is_earlier(c, model, path)) {
-        size_t room = strlen(path) + sizeof ".interrupted";
-        keep->beside = cli_alloc(room, 1);
-        snprintf(keep->beside, room, "%s.interrupted", path);
+        size_t capacity = strlen(path) + sizeof ".interrupted";
+        keep->beside = cli_alloc(capacity, 1);
+        snprintf(keep->beside, capacity, "%s.interrupted", path);
         path = keep->beside;
     }
     return cli_fail(c, cli_save_model(c, model, path));

@@ -20,37 +20,37 @@ static int find_learner(const char *name, mcr_learner_info *info)
 
 int cli_learner_exists(const char *name)
 {
-    mcr_learner_info info;
+    mcr_learner_info info = MCR_INIT(mcr_learner_info);
     return find_learner(name, &info);
 }
 
 int cli_learner_task(const char *name)
 {
-    mcr_learner_info info;
+    mcr_learner_info info = MCR_INIT(mcr_learner_info);
     return find_learner(name, &info) ? (int)info.task : -1;
 }
 
 int cli_learner_can_start(const char *name)
 {
-    mcr_learner_info info;
+    mcr_learner_info info = MCR_INIT(mcr_learner_info);
     return find_learner(name, &info) && info.can_start;
 }
 
 int cli_learner_can_resume(const char *name)
 {
-    mcr_learner_info info;
+    mcr_learner_info info = MCR_INIT(mcr_learner_info);
     return find_learner(name, &info) && info.can_resume;
 }
 
 int cli_learner_detects(const char *name)
 {
-    mcr_learner_info info;
+    mcr_learner_info info = MCR_INIT(mcr_learner_info);
     return find_learner(name, &info) && info.task == MCR_DETECT;
 }
 
 int cli_learner_is_dense(const char *name)
 {
-    mcr_learner_info info;
+    mcr_learner_info info = MCR_INIT(mcr_learner_info);
     return find_learner(name, &info) && info.dense;
 }
 
@@ -64,7 +64,7 @@ static const mcr_param *find_param(const mcr_param *table, const char *name)
 
 int cli_learner_has(const char *name, const char *option)
 {
-    mcr_learner_info info;
+    mcr_learner_info info = MCR_INIT(mcr_learner_info);
     return find_learner(name, &info) && find_param(info.params, option) != NULL;
 }
 
@@ -186,7 +186,7 @@ static cli_option make_option(const mcr_param *p, int at, int with_default)
 
 void cli_learner_open(cli *c, const char *learner)
 {
-    mcr_learner_info info;
+    mcr_learner_info info = MCR_INIT(mcr_learner_info);
     size_t most = 0;
     int count = 0;
     for (int64_t i = 0; i < mcr_learner_count(); i++)
@@ -224,7 +224,7 @@ static int refuse_option(cli *c, const char *learner, const cli_option *o)
     char others[256] = "";
     size_t used = 0;
     for (int64_t i = 0; i < mcr_learner_count(); i++) {
-        mcr_learner_info info;
+        mcr_learner_info info = MCR_INIT(mcr_learner_info);
         if (mcr_learner_describe(i, &info) == MCR_OK && find_param(info.params, o->name) &&
             used < sizeof others)
             used += (size_t)snprintf(others + used, sizeof others - used, "%s%s", used ? ", " : "",
@@ -253,11 +253,11 @@ static int check_approx(cli *c)
                              cli_learner_given(c, "landmarks") != NULL);
 }
 
-/* Sets what the call says; ranges are listed, where there is room for them. */
+/* Sets what the call says; ranges are listed, where there is space for them. */
 static int set_options(cli *c, mcr_options *options, const char *learner, const char **name,
                        const char **range, int64_t *count)
 {
-    mcr_learner_info info;
+    mcr_learner_info info = MCR_INIT(mcr_learner_info);
     int bad = !find_learner(learner, &info);
     for (int i = 0; !bad && c->learning.options[i].name; i++) {
         const cli_option *o = &c->learning.options[i];

@@ -21,7 +21,7 @@ int cli_learner_can_start(const char *name);
 int cli_learner_can_resume(const char *name);
 /* 1: it has an option of this name. */
 int cli_learner_has(const char *name, const char *option);
-/* 1: it tells objects that are like the training objects from others. */
+/* 1: it separates objects that resemble the training objects from others. */
 int cli_learner_detects(const char *name);
 /* 1: it factorises matrices. */
 int cli_learner_is_dense(const char *name);

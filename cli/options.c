@@ -124,13 +124,13 @@ static int set_seed(cli *c, const given *g, uint64_t *to)
 }
 
 /* Words of "a|b|c", one by one: *next is NULL after the last. */
-static const char *next_choice(const char **next, char *word, size_t room)
+static const char *next_choice(const char **next, char *word, size_t capacity)
 {
     const char *from = *next;
     size_t length = strcspn(from, "|");
     *next = from[length] ? from + length + 1 : NULL;
-    if (length >= room)
-        length = room - 1;
+    if (length >= capacity)
+        length = capacity - 1;
     memcpy(word, from, length);
     word[length] = '\0';
     return word;

@@ -9,7 +9,7 @@
 
 #include "json.h"
 
-/* Lines of a summary: learner, kernel, data, support objects, objective, certificate, why training
+/* Lines of a summary: learner, kernel, data, support vectors, objective, certificate, why training
  * ended, score on the training data. */
 void cli_report_say(const mcr_report_fit *report);
 /* The same as keys of an object. */

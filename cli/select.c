@@ -18,7 +18,7 @@
 
 const char *cli_metric_name(int64_t number)
 {
-    mcr_metric_info info;
+    mcr_metric_info info = MCR_INIT(mcr_metric_info);
     if (number >= mcr_metric_count() || mcr_metric_describe(number, &info) != MCR_OK)
         return NULL;
     return info.name;
@@ -110,9 +110,9 @@ static int read_lines(cli *c, const char *path, named *list, int64_t n)
         return cli_refuse(c, "--groups %s: there is no column of that name, and no such file",
                           path);
     char *line = NULL;
-    size_t room = 0;
+    size_t capacity = 0;
     int64_t count = 0;
-    for (ssize_t got; (got = getline(&line, &room, file)) >= 0; count++) {
+    for (ssize_t got; (got = getline(&line, &capacity, file)) >= 0; count++) {
         while (got > 0 && strchr("\r\n", line[got - 1]))
             got--;
         if (count < n)
@@ -157,8 +157,8 @@ static int set_splits(cli *c, cli_selection *s, const cli_splitting *how, mcr_da
     if (how->loo && how->folds > 0)
         return cli_refuse(c, "--loo makes each object a fold: leave --folds out");
     int bad = how->groups ? read_groups(c, s, how->groups, data) : 0;
-    s->search.split = (mcr_split_plan){
-        .size = sizeof s->search.split,
+    s->split = (mcr_split_plan){
+        .size = sizeof s->split,
         .kind = how->loo       ? MCR_SPLIT_LEAVE_ONE_OUT
                 : how->ordered ? MCR_SPLIT_ORDERED
                                : MCR_SPLIT_FOLDS,
@@ -167,6 +167,7 @@ static int set_splits(cli *c, cli_selection *s, const cli_splitting *how, mcr_da
         .plain = how->plain,
         .group = s->group,
     };
+    s->search.split = &s->split;
     return bad;
 }
 
@@ -196,7 +197,7 @@ static int check_marks(cli *c, const mcr_data *data)
         return 0;
     return cli_fault(
         c, c->words.count == 2 ? cli_word(c, 1) : NULL,
-        "%s is judged by targets of -1 for an anomaly and +1 for others, and the data have "
+        "%s is evaluated by targets of -1 for an anomaly and +1 for others, and the data have "
         "other ones or none: say which class is the anomaly (--positive CLASS)",
         cli_word(c, 0));
 }

@@ -1,4 +1,4 @@
-/* select.h: what the verbs that judge and choose (cv, tune) share: splits, metrics, ranges.
+/* select.h: what the verbs that evaluate and select (cv, tune) share: splits, metrics, ranges.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -30,7 +30,7 @@ const char *cli_metric_name(int64_t number); /* NULL: past the last */
          .argument = "N",                                                                          \
          .min = 1,                                                                                 \
          .max = 1e6,                                                                               \
-         .help = "do it N times, with folds dealt anew"},                                          \
+         .help = "repeat it N times, with new folds each time"},                                   \
         {.name = "loo",                                                                            \
          .type = CLI_FLAG,                                                                         \
          .offset = offsetof(S, m.loo),                                                             \
@@ -77,9 +77,10 @@ const char *cli_metric_name(int64_t number); /* NULL: past the last */
 
 typedef struct cli_selection {
     mcr_options *options;
-    mcr_search search; /* with its kernels, ranges and splits */
-    int ranged;        /* the call has ranges */
-    int searches;      /* or several kernels to choose from */
+    mcr_search search; /* with its kernels and ranges, and split for its splits */
+    mcr_split_plan split;
+    int ranged;   /* the call has ranges */
+    int searches; /* or several kernels to choose from */
     const char **option, **range;
     int64_t *group;
 } cli_selection;

@@ -48,7 +48,7 @@ static void add_count(char *text, size_t room, int64_t *columns, int64_t count, 
 /* "12 of age, 3 of city"; *columns: how many of them have holes. */
 static void list_missing(cli *c, const mcr_data *data, char *text, size_t room, int64_t *columns)
 {
-    mcr_field_info f;
+    mcr_field_info f = MCR_INIT(mcr_field_info);
     for (int64_t k = 0; k < mcr_data_fields(data); k++) {
         if (mcr_data_field_info(data, k, &f) != MCR_OK || f.missing == 0)
             continue;

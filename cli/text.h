@@ -28,9 +28,9 @@ void cli_say_word(const char *name, cli_style style, const char *word, const cha
 void cli_put_clean(FILE *to, const char *text, size_t most);
 /* A small matrix with 6 significant digits, columns aligned, each line indented. */
 void cli_put_matrix(const double *value, int64_t rows, int64_t cols, int64_t ld, int indent);
-/* "1 object", "3 objects". Returns text, which has room for 64 bytes. */
+/* "1 object", "3 objects". Returns text, which has space for 64 bytes. */
 const char *cli_count_text(char *text, int64_t count, const char *noun);
-/* "1.5 MB". Returns text, which has room for 32 bytes. */
+/* "1.5 MB". Returns text, which has space for 32 bytes. */
 const char *cli_bytes_text(char *text, double bytes);
 /* Width of the terminal of a stream, 80 if it is none. */
 int cli_width(FILE *of);

@@ -48,12 +48,12 @@ static int open_job(cv_job *job)
     if (!bad)
         bad = cli_selection_read(c, s, &call->split, &job->data, &job->kernel);
     if (!bad)
-        bad = cli_fail(c, mcr_splits_open(&job->splits, c->ctx, job->data, &s->search.split));
+        bad = cli_fail(c, mcr_splits_open(&job->splits, c->ctx, job->data, &s->split));
     /* The search within each training part has folds of its own. */
-    if (s->search.split.kind == MCR_SPLIT_LEAVE_ONE_OUT)
-        s->search.split.kind = MCR_SPLIT_FOLDS;
-    s->search.split.repeats = 0;
-    s->search.split.folds = call->inner > 0 ? call->inner : 0;
+    if (s->split.kind == MCR_SPLIT_LEAVE_ONE_OUT)
+        s->split.kind = MCR_SPLIT_FOLDS;
+    s->split.repeats = 0;
+    s->split.folds = call->inner > 0 ? call->inner : 0;
     return bad;
 }
 
@@ -107,10 +107,10 @@ static void print_json(const cv_job *job)
     cli_json_real(&j, "seconds", r->seconds);
     cli_json_object(&j, "metrics");
     for (int64_t m = 0; m < r->metrics; m++) {
-        cli_json_object(&j, r->metric[m].name);
-        cli_json_real(&j, "mean", r->metric[m].mean);
-        cli_json_real(&j, "std", r->metric[m].std);
-        cli_json_reals(&j, "folds", r->metric[m].split, r->splits);
+        cli_json_object(&j, r->metric[m]->name);
+        cli_json_real(&j, "mean", r->metric[m]->mean);
+        cli_json_real(&j, "std", r->metric[m]->std);
+        cli_json_reals(&j, "folds", r->metric[m]->split, r->splits);
         cli_json_end(&j);
     }
     cli_json_end(&j);
@@ -137,7 +137,7 @@ static void print_summary(const cv_job *job)
     char count[64];
     printf("%s, %" PRId64 " folds\n", cli_count_text(count, r->n, "object"), r->splits);
     for (int64_t m = 0; m < r->metrics; m++) {
-        const mcr_cv_metric *of = &r->metric[m];
+        const mcr_cv_metric *of = r->metric[m];
         printf("%-18s %.6g", of->name, of->mean);
         if (isfinite(of->std))
             printf(" +- %.2g", of->std);

@@ -170,7 +170,7 @@ static int show(explanation *e, const explain_call *call)
     const mcr_report_fit *r = mcr_model_report(e->model);
     if (!e->c->common.json) {
         cli_say("model", "%s, %s", r->learner, r->kernel);
-        cli_say("features", "%" PRId64 " in %" PRId64 " support objects", e->count, r->support);
+        cli_say("features", "%" PRId64 " in %" PRId64 " support vectors", e->count, r->support);
         if (mcr_model_scales(e->model))
             cli_say("scaled", "the weights are those of columns after --scale");
         return explain(e, call, NULL);
@@ -241,7 +241,7 @@ const cli_verb cli_verb_explain = {
     .name = "explain",
     .summary = "what a model looks for: its features with the largest weights",
     .usage = "MODEL [--top N] [--of OUTPUT]",
-    .about = "A kernel machine is f(x) = sum of coef K(support object, x). Where the kernel has an "
+    .about = "A kernel machine is f(x) = sum of coef K(support vector, x). Where the kernel has an "
              "explicit\n"
              "feature map that is f(x) = offset + sum of weight * feature(x), and the weights can "
              "be read:\n"
@@ -249,7 +249,7 @@ const cli_verb cli_verb_explain = {
              "Works with\n"
              "linear, cosine, poly, spectrum, blended, wl, shortestpath, graphlet, and with sums, "
              "products,\n"
-             "powers and normalize of them (mercer kernels NAME tells).",
+             "powers and normalize of them (mercer kernels NAME says whether it has one).",
     .examples = "mercer sample motifs -n 200 -o motifs.txt\n"
                 "mercer fit svm motifs.txt -k 'spectrum(p=4)' -o motifs.mercer\n"
                 "mercer explain motifs.mercer --top 5",

@@ -110,22 +110,22 @@ static int write_array(cli *c, const mcr_features *f, mcr_map *map, const mcr_da
     int64_t block = cols < NUMBERS ? NUMBERS / (cols ? cols : 1) : 1;
     cli_output *out = NULL;
     cli_table table = {.rows = n, .cols = cols, .prefix = "x"};
-    double *room = cli_alloc((size_t)(block * cols), sizeof *room);
+    double *buffer = cli_alloc((size_t)(block * cols), sizeof *buffer);
     int bad = cli_output_open(&out, c, path, &table);
     for (int64_t i = 0; i < n && !bad; i += block) {
         int64_t count = n - i < block ? n - i : block;
         if (f)
-            fill_rows(f, i, count, room);
+            fill_rows(f, i, count, buffer);
         else
-            bad = cli_fail(c, mcr_map_rows(map, data, (mcr_rows){NULL, i, count}, room, cols));
+            bad = cli_fail(c, mcr_map_rows(map, data, (mcr_rows){NULL, i, count}, buffer, cols));
         if (!bad)
-            bad = cli_output_rows(out, room, count, cols);
+            bad = cli_output_rows(out, buffer, count, cols);
     }
     if (!bad)
         bad = cli_output_commit(out);
     else
         cli_output_discard(out);
-    free(room);
+    free(buffer);
     return bad;
 }
 
@@ -192,7 +192,7 @@ static void print_near(const mcr_kernel *kernel, const mcr_data *data, const nea
 static int run_near(cli *c, const features_call *call, const mcr_kernel *kernel,
                     const mcr_data *data)
 {
-    nearby m = {0};
+    nearby m = {.error = MCR_INIT(mcr_map_error)};
     mcr_data *vectors = NULL;
     mcr_map_options how = {.size = sizeof how,
                            .approx = (mcr_approx)call->approx,
@@ -308,13 +308,14 @@ const cli_verb cli_verb_features = {
     .usage = "DATA... -k KERNEL [-o FILE] [--names N] [--approx HOW]",
     .about = "Writes the objects as vectors phi(x) with K(x,z) = phi(x).phi(z), for the kernels "
              "that have\n"
-             "such a map with finitely many features (mercer kernels NAME tells): a linear model "
-             "on these\n"
-             "vectors is the same machine as one with the kernel on the objects. With --approx "
-             "the vectors\n"
-             "have R numbers, and their inner products are near the kernel: how near is measured "
-             "on\n"
-             "a sample of pairs. Files have the targets, too; .npy the numbers alone.",
+             "such a map with finitely many features (mercer kernels NAME says whether it has "
+             "one): a\n"
+             "linear model on these vectors is the same machine as one with the kernel on the "
+             "objects.\n"
+             "With --approx the vectors have R numbers, and their inner products are near the "
+             "kernel: how\n"
+             "near is measured on a sample of pairs. Files have the targets, too; .npy the numbers "
+             "alone.",
     .examples = "mercer sample motifs -n 200 -o motifs.txt\n"
                 "mercer features motifs.txt -k 'spectrum(p=3)' --names 5 -o motifs.svm\n"
                 "mercer fit svm motifs.svm -k linear -o linear.mercer\n"

@@ -210,7 +210,7 @@ static int train(fit_job *job)
 
 static int run(cli *c, const void *values)
 {
-    fit_job job = {.c = c, .call = values};
+    fit_job job = {.c = c, .call = values, .bounds = MCR_INIT(mcr_bounds)};
     const char *path = job.call->output;
     job.keep = (cli_keeping){.path = path, .require = job.call->require};
     int bad = cli_keep_check(c, &job.keep);

@@ -162,8 +162,8 @@ static int compute(gram_job *job)
         job->buffer = cli_alloc_matrix(job->c, job->rows, job->cols, number);
         return job->buffer ? compute_whole(job) : 1;
     }
-    size_t room = block_bytes < budget ? block_bytes : budget;
-    int64_t at_once = (int64_t)(room / ((size_t)(job->cols + !job->cols) * number));
+    size_t bytes = block_bytes < budget ? block_bytes : budget;
+    int64_t at_once = (int64_t)(bytes / ((size_t)(job->cols + !job->cols) * number));
     at_once = at_once < 1 ? 1 : at_once > job->rows ? job->rows : at_once;
     job->buffer = cli_alloc_matrix(job->c, at_once, job->cols, number);
     return job->buffer ? compute_blocks(job, at_once) : 1;
@@ -178,7 +178,7 @@ static int wants_summary(const gram_job *job)
 }
 
 /* A pair of data sets that differ in nothing but the names of their columns: then places would
- * stand for other things than the user means. And what differs in width is told with the files. */
+ * stand for other things than the user means. And what differs in width is reported with the files. */
 static int check_pair(const gram_job *job)
 {
     cli *c = job->c;
@@ -188,7 +188,7 @@ static int check_pair(const gram_job *job)
                 (mcr_data_target_kind(job->x) == MCR_NO_TARGETS) ==
                     (mcr_data_target_kind(job->z) == MCR_NO_TARGETS);
     for (int64_t f = 0; f < fields && f < mcr_data_fields(job->z); f++) {
-        mcr_field_info x, z;
+        mcr_field_info x = MCR_INIT(mcr_field_info), z = x;
         if (mcr_data_field_info(job->x, f, &x) != MCR_OK ||
             mcr_data_field_info(job->z, f, &z) != MCR_OK)
             return 0;

@@ -463,6 +463,7 @@ static int info_of_data(cli *c)
     double bytes = (mcr_data_targets(data) ? 12 : 0) * (double)n +
                    (mcr_data_weights(data) ? 8 : 0) * (double)n;
     for (int64_t i = 0; !bad && i < fields; i++) {
+        field[i] = MCR_INIT(mcr_field_info);
         bad = cli_fail(c, mcr_data_field_info(data, i, &field[i]));
         bytes += bad ? 0 : field_bytes(&field[i], (double)n);
     }

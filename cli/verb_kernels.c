@@ -66,7 +66,7 @@ static int print_json(cli *c, int64_t only)
     cli_json_begin(&j, stdout);
     cli_json_list(&j, "kernels");
     for (int64_t i = 0; i < mcr_kernel_count(c->ctx); i++) {
-        mcr_kernel_info k;
+        mcr_kernel_info k = MCR_INIT(mcr_kernel_info);
         if ((only < 0 || i == only) && mcr_kernel_describe(c->ctx, i, &k) == MCR_OK)
             kernel_json(&j, &k);
     }
@@ -78,7 +78,7 @@ static int print_json(cli *c, int64_t only)
 static int print_list(cli *c)
 {
     int width = 0, any = 0;
-    mcr_kernel_info k;
+    mcr_kernel_info k = MCR_INIT(mcr_kernel_info);
     for (int64_t i = 0; i < mcr_kernel_count(c->ctx); i++)
         if (mcr_kernel_describe(c->ctx, i, &k) == MCR_OK && (int)strlen(k.name) > width)
             width = (int)strlen(k.name);
@@ -99,7 +99,7 @@ static int print_list(cli *c)
     return 0;
 }
 
-static const char *kinds_text(int kinds, char *text, size_t room)
+static const char *kinds_text(int kinds, char *text, size_t capacity)
 {
     static const struct name {
         int kinds;
@@ -109,10 +109,10 @@ static const char *kinds_text(int kinds, char *text, size_t room)
                  {MCR_GRAPHS, "graphs"},
                  {MCR_PRECOMPUTED, "kernel values from a file"}};
     size_t used = 0;
-    snprintf(text, room, "%s", kinds ? "" : "other kernels");
+    snprintf(text, capacity, "%s", kinds ? "" : "other kernels");
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if ((kinds & names[i].kinds) && used < room)
-            used += (size_t)snprintf(text + used, room - used, "%s%s", used ? ", " : "",
+        if ((kinds & names[i].kinds) && used < capacity)
+            used += (size_t)snprintf(text + used, capacity - used, "%s%s", used ? ", " : "",
                                      names[i].text);
     return text;
 }
@@ -143,7 +143,7 @@ static void print_one(const mcr_kernel_info *k)
 static int refuse_name(cli *c, const char *name)
 {
     cli_suggestion near = {name, NULL, 0};
-    mcr_kernel_info k;
+    mcr_kernel_info k = MCR_INIT(mcr_kernel_info);
     for (int64_t i = 0; i < mcr_kernel_count(c->ctx); i++)
         if (mcr_kernel_describe(c->ctx, i, &k) == MCR_OK)
             cli_suggest(&near, k.name);
@@ -156,7 +156,7 @@ static int run(cli *c, const void *values)
 {
     (void)values;
     const char *name = cli_word(c, 0);
-    mcr_kernel_info k = {0};
+    mcr_kernel_info k = MCR_INIT(mcr_kernel_info);
     int64_t at = name ? 0 : -1, count = mcr_kernel_count(c->ctx);
     while (name && at < count &&
            (mcr_kernel_describe(c->ctx, at, &k) != MCR_OK || strcmp(k.name, name) != 0))

@@ -29,7 +29,7 @@ static void print_json(const char *only)
     cli_json_begin(&j, stdout);
     cli_json_list(&j, "learners");
     for (int64_t i = 0; i < mcr_learner_count(); i++) {
-        mcr_learner_info l;
+        mcr_learner_info l = MCR_INIT(mcr_learner_info);
         if (mcr_learner_describe(i, &l) == MCR_OK && (!only || strcmp(l.name, only) == 0))
             learner_json(&j, &l);
     }
@@ -45,7 +45,7 @@ static void print_list(void)
     } headings[] = {{MCR_CLASSIFY, "Classes"},          {MCR_REGRESS, "Numbers"},
                     {MCR_EITHER, "Classes or numbers"}, {MCR_DETECT, "Outliers"},
                     {MCR_CLUSTER, "Clusters"},          {MCR_TRANSFORM, "Coordinates"}};
-    mcr_learner_info l;
+    mcr_learner_info l = MCR_INIT(mcr_learner_info);
     int width = 0;
     for (int64_t i = 0; i < mcr_learner_count(); i++)
         if (mcr_learner_describe(i, &l) == MCR_OK && (int)strlen(l.name) > width)
@@ -89,7 +89,7 @@ static void print_one(const mcr_learner_info *l)
 static int refuse_name(cli *c, const char *name)
 {
     cli_suggestion near = {name, NULL, 0};
-    mcr_learner_info l;
+    mcr_learner_info l = MCR_INIT(mcr_learner_info);
     for (int64_t i = 0; i < mcr_learner_count(); i++)
         if (mcr_learner_describe(i, &l) == MCR_OK)
             cli_suggest(&near, l.name);
@@ -102,7 +102,7 @@ static int run(cli *c, const void *values)
 {
     (void)values;
     const char *name = cli_word(c, 0);
-    mcr_learner_info l = {0};
+    mcr_learner_info l = MCR_INIT(mcr_learner_info);
     int64_t at = 0;
     while (name && at < mcr_learner_count() &&
            (mcr_learner_describe(at, &l) != MCR_OK || strcmp(l.name, name) != 0))

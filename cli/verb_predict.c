@@ -344,7 +344,7 @@ static void say_sides(const predict_job *job)
     cli_progress_log(a->c, MCR_LOG_WARNING, text);
 }
 
-/* Targets that cannot be compared are told, and no reason to keep the predictions back. */
+/* Targets that cannot be compared are reported, and are no reason to withhold the predictions. */
 static void measure(predict_job *job)
 {
     const cli_asking *a = &job->asked;
@@ -356,6 +356,7 @@ static void measure(predict_job *job)
         return;
     }
     job->each = cli_alloc((size_t)job->targets, sizeof *job->each);
+    job->metrics = job->each[0] = MCR_INIT(mcr_metrics);
     mcr_status status = job->targets > 1
                             ? mcr_model_score_targets(ctx, a->model, a->data, job->value, job->each,
                                                       &job->metrics)

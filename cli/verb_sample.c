@@ -1,4 +1,4 @@
-/* verb_sample.c: mercer sample: made data.
+/* verb_sample.c: mercer sample: synthetic data.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -132,7 +132,7 @@ static const char *const words[] = {"NAME", NULL};
 
 const cli_verb cli_verb_sample = {
     .name = "sample",
-    .summary = "made data: moons, rings, xor, DNA motifs, molecules, ...",
+    .summary = "synthetic data: moons, rings, xor, DNA motifs, molecules, ...",
     .usage = "[NAME] [-n N] [--noise X] [--seed S] [-o FILE]",
     .about =
         "Makes a data set and writes it; without NAME, lists the sets there are. The same call\n"

@@ -217,7 +217,7 @@ static const cli_option options[] = {
     {.name = "preimage",
      .type = CLI_FLAG,
      .offset = AT(preimage),
-     .help = "vectors instead: what the components of a pca tell of the objects"},
+     .help = "vectors instead: the pre-images of the components of a pca"},
     CLI_LAST_OPTION,
 };
 

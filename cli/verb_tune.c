@@ -46,9 +46,9 @@ static int choose_checkpoint(tune_job *job)
     if (call->checkpoint) {
         search->checkpoint = call->checkpoint;
     } else if (call->output && strcmp(call->output, "-") != 0) {
-        size_t room = strlen(call->output) + sizeof ".tuning";
-        job->checkpoint = cli_alloc(room, 1);
-        snprintf(job->checkpoint, room, "%s.tuning", call->output);
+        size_t capacity = strlen(call->output) + sizeof ".tuning";
+        job->checkpoint = cli_alloc(capacity, 1);
+        snprintf(job->checkpoint, capacity, "%s.tuning", call->output);
         search->checkpoint = job->checkpoint;
     }
     search->resume = call->resume;
@@ -93,7 +93,7 @@ static void close_job(tune_job *job)
 
 static void put_point(cli_json *j, const char *key, const mcr_tune_report *r, int64_t p)
 {
-    const mcr_point *point = &r->point[p];
+    const mcr_point *point = r->point[p];
     cli_json_object(j, key);
     cli_json_text(j, "kernel", point->kernel);
     cli_json_object(j, "options");
@@ -186,7 +186,7 @@ static void print_point(const mcr_tune_report *r, const mcr_point *p)
     char deviation[32] = "";
     if (isfinite(p->std))
         snprintf(deviation, sizeof deviation, " +- %.2g", p->std);
-    printf("%c %.6g%s   %s   %s\n", p == &r->point[r->best] ? '*' : ' ', p->score, deviation,
+    printf("%c %.6g%s   %s   %s\n", p == r->point[r->best] ? '*' : ' ', p->score, deviation,
            p->kernel, p->options);
 }
 
@@ -196,16 +196,16 @@ static void print_best(const mcr_tune_report *r)
     enum { SHOWN = 8 };
     const mcr_point **order = cli_alloc((size_t)r->points + 1, sizeof *order);
     for (int64_t p = 0; p < r->points; p++)
-        order[p] = &r->point[p];
+        order[p] = r->point[p];
     qsort(order, (size_t)r->points, sizeof *order, r->larger ? better_first : worse_first);
-    print_point(r, &r->point[r->best]);
+    print_point(r, r->point[r->best]);
     for (int64_t p = 0, shown = 1; p < r->points && shown < SHOWN; p++)
-        if (order[p]->state == MCR_POINT_DONE && order[p] != &r->point[r->best]) {
+        if (order[p]->state == MCR_POINT_DONE && order[p] != r->point[r->best]) {
             print_point(r, order[p]);
             shown++;
         }
     /* Order: what could not be trained or was left out comes last. */
-    const mcr_point *first = order[0], *best = &r->point[r->best];
+    const mcr_point *first = order[0], *best = r->point[r->best];
     if (first->state == MCR_POINT_DONE && first->score != best->score && strchr(first->kernel, '['))
         printf("  a list is chosen only if it is better by more than chance, not for its score "
                "alone\n");
@@ -215,7 +215,7 @@ static void print_best(const mcr_tune_report *r)
 static int was_weighed(const mcr_tune_report *r)
 {
     for (int64_t p = 0; p < r->points; p++)
-        if (strchr(r->point[p].kernel, '['))
+        if (strchr(r->point[p]->kernel, '['))
             return 1;
     return 0;
 }
@@ -225,8 +225,8 @@ static void print_summary(const tune_job *job)
     const mcr_tune_report *r = job->report;
     int64_t beaten = 0, failed = 0;
     for (int64_t p = 0; p < r->points; p++) {
-        beaten += r->point[p].state == MCR_POINT_BEATEN;
-        failed += r->point[p].state == MCR_POINT_FAILED;
+        beaten += r->point[p]->state == MCR_POINT_BEATEN;
+        failed += r->point[p]->state == MCR_POINT_FAILED;
     }
     printf("%s of %" PRId64 " points (of %" PRId64 " possible), %" PRId64
            " trainings, %.3g s; the best:\n",

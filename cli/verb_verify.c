@@ -64,15 +64,15 @@ static void print_json(cli *c, const mcr_model *model, const mcr_verification *v
     cli_json_end(&j);
 }
 
-static const char *text_of(char *room, size_t size, const char *format, double value)
+static const char *text_of(char *buffer, size_t size, const char *format, double value)
 {
     if (isnan(value))
-        snprintf(room, size, "-");
+        snprintf(buffer, size, "-");
     else if (format[2] == '2')
-        snprintf(room, size, "%.2e", value);
+        snprintf(buffer, size, "%.2e", value);
     else
-        snprintf(room, size, "%.9g", value);
-    return room;
+        snprintf(buffer, size, "%.9g", value);
+    return buffer;
 }
 
 static void print_table(const mcr_model *model, const mcr_verification *v)
@@ -180,7 +180,7 @@ const cli_verb cli_verb_verify = {
         "printed\n"
         "digit, or if the verdict does not hold. Give the training data as they were given to "
         "fit.\n"
-        "MODEL may be a file of LIBSVM's svm-train: it is judged by LIBSVM's tolerance.",
+        "MODEL may be a file of LIBSVM's svm-train: it is checked against LIBSVM's tolerance.",
     .examples = "mercer sample moons -n 500 -o moons.csv\n"
                 "mercer fit svm moons.csv -k 'rbf(gamma=2)' -C 10 -o moons.mercer\n"
                 "mercer verify moons.mercer moons.csv\n"

@@ -50,7 +50,7 @@ static int show_certificate(const mcr_report_fit *r)
 
 static mcr_status judge(mcr *ctx, const mcr_model *model, const mcr_data *data, double *accuracy)
 {
-    mcr_metrics metrics;
+    mcr_metrics metrics = MCR_INIT(mcr_metrics);
     double *value = malloc((size_t)mcr_data_count(data) * sizeof *value);
     if (!value)
         return MCR_NO_MEMORY;

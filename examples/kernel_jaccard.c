@@ -146,7 +146,7 @@ static mcr_status train(mcr_model **out, mcr *ctx, const mcr_kernel *kernel, con
 
 static mcr_status accuracy(mcr *ctx, const mcr_model *model, const mcr_data *data, double *out)
 {
-    mcr_metrics metrics;
+    mcr_metrics metrics = MCR_INIT(mcr_metrics);
     double *value = malloc((size_t)mcr_data_count(data) * sizeof *value);
     if (!value)
         return MCR_NO_MEMORY;

@@ -62,7 +62,7 @@ static mcr_status regress_both(mcr *ctx, int *good)
     mcr_builder *builder = NULL;
     mcr_data *data = NULL;
     mcr_model *model = NULL;
-    mcr_metrics each[TARGETS];
+    mcr_metrics each[TARGETS] = {MCR_INIT(mcr_metrics)};
     for (int i = 0; i < N; i++) {
         x[i] = 0.1 * i;
         y[i * TARGETS] = sin(x[i]);
@@ -140,7 +140,7 @@ static mcr_status cluster(mcr *ctx, int *good)
     mcr_data *data = NULL;
     mcr_model *model = NULL;
     double value[N];
-    mcr_metrics metrics = {0};
+    mcr_metrics metrics = MCR_INIT(mcr_metrics);
     mcr_status status = mcr_data_sample(&data, ctx, "rings", N, -1);
     if (!status)
         status = train(&model, ctx, data, "kmeans", "conformal(1)", "clusters", "2");

@@ -32,7 +32,7 @@ static mcr_status run(mcr *ctx, double *accuracy, int64_t *support)
     mcr_data *all = NULL, *part = NULL;
     mcr_model *model = NULL;
     double value[PART];
-    mcr_metrics metrics = {0};
+    mcr_metrics metrics = MCR_INIT(mcr_metrics);
     mcr_status status = mcr_options_open(&options, ctx, "perceptron");
     if (!status)
         status = mcr_options_set(options, "passes", "1");

@@ -24,9 +24,34 @@ extern "C" {
 
 typedef struct mcr mcr;
 
+/* Structs that may grow in later versions begin with `size`, the bytes that the caller knows of:
+ *
+ *     mcr_plot plot = MCR_INIT(mcr_plot);
+ *     plot.kind = "roc";
+ *
+ * One rule holds for all of them, whoever was compiled first, the program or the library:
+ *   - given to the library: fields beyond `size` take their defaults, as fields of 0 do. A field that
+ *     this version does not know must be 0, else MCR_BAD_CALL;
+ *   - filled by the library: no more than `size` bytes are written, `size` stays as it is, and fields
+ *     that this version does not know become 0. In an array the size of the first element counts
+ *     for all;
+ *   - made by the library (reports, progress): `size` says how much of it there is. Fields are only
+ *     added at the end.
+ * A size that was not set is MCR_BAD_CALL. Structs without `size` never change. */
+#ifdef __cplusplus
+#define MCR_INIT(type)                                                                             \
+    ([] {                                                                                          \
+        type fresh = type();                                                                       \
+        fresh.size = sizeof fresh;                                                                 \
+        return fresh;                                                                              \
+    }())
+#else
+#define MCR_INIT(type) ((type){.size = sizeof(type)})
+#endif
+
 /* A report from something long. Fields that do not apply are NAN or 0. */
 typedef struct mcr_progress {
-    size_t size;           /* of this struct, so that it can grow */
+    size_t size;           /* sizeof(mcr_progress) of the library */
     const char *phase;     /* "reading", "gram", "svm", ... */
     double fraction;       /* 0 to 1 where the end is known, else NAN */
     double seconds;        /* since the phase began */
@@ -69,6 +94,8 @@ typedef struct mcr_config {
 MCR_API mcr_status mcr_open(mcr **out, const mcr_config *config);
 /* Close after all objects made from it are freed. NULL is allowed. */
 MCR_API void mcr_close(mcr *ctx);
+/* Frees what a call gave the caller as bytes (mcr_model_save_memory). NULL is allowed. */
+MCR_API void mcr_bytes_free(mcr *ctx, void *bytes);
 
 /* The message of the last failure, one line, without newline; "" if there was none. Borrowed: valid
  * until the next call that fails. */

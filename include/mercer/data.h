@@ -61,7 +61,7 @@ typedef struct mcr_layout mcr_layout;
 
 /* Zero in a field means the default. */
 typedef struct mcr_read_options {
-    size_t size;
+    size_t size;        /* sizeof(mcr_read_options) */
     const char *format; /* "libsvm csv tsv npy text fasta tu jsonl precomputed"; NULL: detected */
     /* csv/tsv: the target column, by name or number from 1; jsonl: the key; npy and precomputed
      * matrices: a second .npy file; "none": no target. NULL, in csv/tsv: a column called target,
@@ -151,7 +151,7 @@ MCR_API mcr_status mcr_builder_graphs(mcr_builder *builder, const char *name,
                                       const int32_t *edge_label);
 /* Row-major values of K against `cols` reference objects; id[i] = which reference object (from 0)
  * object i is, -1: none. NULL: if the matrix is square then i, else none. cols 0 (with id): numbers only, as
- * support objects have them: the values then come from the other side. */
+ * support vectors have them: the values then come from the other side. */
 MCR_API mcr_status mcr_builder_precomputed(mcr_builder *builder, const char *name,
                                            const double *values, int64_t cols, const int64_t *id);
 MCR_API mcr_status mcr_builder_targets(mcr_builder *builder, const double *values);
@@ -168,6 +168,7 @@ MCR_API mcr_status mcr_builder_finish(mcr_data **out, mcr_builder *builder);
 /* ---- looking ---------------------------------------------------------------------------------*/
 
 typedef struct mcr_field_info {
+    size_t size;      /* sizeof(mcr_field_info) */
     const char *name; /* borrowed */
     mcr_kind kind;
     int64_t cols;              /* vectors: features; precomputed: reference objects; else 0 */
@@ -203,6 +204,10 @@ MCR_API const int32_t *mcr_data_class_of(const mcr_data *data);
 MCR_API mcr_status mcr_data_vector(const mcr_data *data, int64_t field, int64_t i, double *values);
 /* The name of a column of a vector field, borrowed; NULL: it has none. */
 MCR_API const char *mcr_data_column_name(const mcr_data *data, int64_t field, int64_t column);
+/* The entries of row i that are stored, with rising columns: all columns of a dense vector, nonzeros of
+ * a sparse one. column and value may be NULL: then only *count is set. */
+MCR_API mcr_status mcr_data_entries(const mcr_data *data, int64_t field, int64_t i, int64_t *column,
+                                    double *value, int64_t *count);
 /* Borrowed bytes of string i. */
 MCR_API mcr_status mcr_data_string(const mcr_data *data, int64_t field, int64_t i,
                                    const char **bytes, int64_t *length);
@@ -237,7 +242,7 @@ MCR_API mcr_status mcr_data_mark(mcr_data **out, const mcr_data *data, const cha
 /* One data set after the other (count >= 1), in the context of the first: same fields, kinds and
  * names; dense fields with as many columns, sparse ones take the most. Numbers and words as targets
  * make words; several targets must be as many, under the same names, in all parts; weights are 1
- * where a part has none; classes are numbered anew. Copies. */
+ * where a part has none; classes are renumbered. Copies. */
 MCR_API mcr_status mcr_data_concat(mcr_data **out, const mcr_data *const *parts, int64_t count);
 
 /* ---- writing ---------------------------------------------------------------------------------*/
@@ -251,7 +256,7 @@ MCR_API mcr_status mcr_data_concat(mcr_data **out, const mcr_data *const *parts,
  * in csv and tsv with the weight "weight". */
 MCR_API mcr_status mcr_data_write(const mcr_data *data, const char *path, const char *format);
 
-/* ---- made data -------------------------------------------------------------------------------*/
+/* ---- synthetic data --------------------------------------------------------------------------*/
 
 /* The named data sets (moons rings spirals xor blobs line sinc motifs molecules ...): deterministic
  * by seed (the context's). count 0, noise < 0: the set's own default. */

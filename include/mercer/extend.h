@@ -77,7 +77,8 @@ typedef struct mcr_kernel_type {
                            int64_t ld, double *slope);
 } mcr_kernel_type;
 
-/* The type must outlive the context. A name that exists is refused. */
+/* The struct is copied; its texts, tables and functions must outlive the context. A name that exists
+ * is refused. */
 MCR_API mcr_status mcr_kernel_register(mcr *ctx, const mcr_kernel_type *type);
 
 /* A function of an object, for conformal(K, f=NAME): f(x) K(x,z) f(z). Called once an object while

@@ -2,7 +2,7 @@
  *
  * Kernels that have a finite map: linear, cosine, poly, spectrum, blended, mismatch, wl, shortestpath, graphlet,
  * numbers, and sums, products, powers, normalize and conformal of such kernels (`mercer kernels`
- * tells). The features are numbered for the given objects: those of both sides together.
+ * says so). The features are numbered for the given objects: those of both sides together.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -77,6 +77,7 @@ MCR_API mcr_status mcr_map_rows(mcr_map *map, const mcr_data *data, mcr_rows row
 
 /* How far phi(x).phi(z) is from K(x,z), on all pairs of a random sample of the objects. */
 typedef struct mcr_map_error {
+    size_t size; /* sizeof(mcr_map_error) */
     int64_t pairs;
     double mean, rms, largest; /* of |phi(x).phi(z) - K(x,z)| */
     double scale;              /* mean of K(x,x), for comparison */

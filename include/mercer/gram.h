@@ -35,7 +35,7 @@ MCR_API mcr_status mcr_gram_block(mcr_gram *gram, mcr_rows x, mcr_rows z, double
 MCR_API mcr_status mcr_gram_block_float(mcr_gram *gram, mcr_rows x, mcr_rows z, float *k,
                                         int64_t ld);
 /* The whole matrix. Of a symmetric one half is computed, and the result is exactly symmetric; progress is
- * told meanwhile, and MCR_STOPPED returned if its callback asks for that. */
+ * reported meanwhile, and MCR_STOPPED returned if its callback asks for that. */
 MCR_API mcr_status mcr_gram_matrix(mcr_gram *gram, double *k, int64_t ld);
 MCR_API mcr_status mcr_gram_matrix_float(mcr_gram *gram, float *k, int64_t ld);
 /* K(x_i, x_i) for the objects of a side (0: x, 1: z). */
@@ -54,6 +54,7 @@ MCR_API mcr_status mcr_gram_center(mcr *ctx, double *k, int64_t rows, int64_t n,
 /* ---- geometry in feature space, from K alone ---------------------------------------------------*/
 
 typedef struct mcr_geometry {
+    size_t size; /* of what the library made */
     int64_t n;
     double *length;           /* sqrt K(x,x), n */
     double *to_mean;          /* distance of each object to the mean, n */

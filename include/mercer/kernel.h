@@ -37,6 +37,7 @@ MCR_API const char *mcr_message_mark(const mcr *ctx, int64_t *column, int64_t *l
 
 /* What there is. Borrowed; kernels registered in this context come last. */
 typedef struct mcr_kernel_info {
+    size_t size; /* sizeof(mcr_kernel_info) */
     const char *name, *summary;
     const mcr_param *params; /* ends with a NULL name */
     int kinds;               /* bits of mcr_kind for a leaf; 0: a combinator */
@@ -52,6 +53,7 @@ MCR_API mcr_status mcr_kernel_describe(const mcr *ctx, int64_t number, mcr_kerne
 typedef enum mcr_verdict { MCR_VALID_UNKNOWN = 0, MCR_VALID_YES, MCR_VALID_NO } mcr_verdict;
 
 typedef struct mcr_check_report {
+    size_t size; /* of what the library made */
     mcr_verdict valid;
     char *reason;  /* one line */
     int64_t rules; /* lines: how the closure rules decide, node by node */
@@ -71,7 +73,7 @@ typedef struct mcr_check_report {
 /* Decides by the closure rules; with data (may be NULL) tests symmetry, Cauchy-Schwarz and the
  * smallest eigenvalue on up to max_objects objects (0: a default that takes seconds), and looks for
  * the smallest counter-example. Without data, an expression that the rules refuse is tried on small
- * made data. A "no" is an outcome, not an error. */
+ * synthetic data. A "no" is an outcome, not an error. */
 MCR_API mcr_status mcr_kernel_check(mcr_check_report **out, mcr *ctx, const mcr_kernel *kernel,
                                     const mcr_data *data, int64_t max_objects);
 MCR_API void mcr_check_free(mcr *ctx, mcr_check_report *report);

@@ -29,6 +29,7 @@ typedef enum mcr_task {
 
 /* What there is. Borrowed. */
 typedef struct mcr_learner_info {
+    size_t size; /* sizeof(mcr_learner_info) */
     const char *name, *summary;
     mcr_task task;
     const mcr_param *params; /* ends with a NULL name */
@@ -61,6 +62,7 @@ MCR_API const char *mcr_stop_name(mcr_stop stop);
 
 /* What training found. Numbers that do not apply are NAN. Borrowed from the model. */
 typedef struct mcr_report_fit {
+    size_t size;                  /* of what the library made */
     const char *learner, *kernel; /* kernel: canonical text */
     const char *options;          /* those that are not defaults: "C=10 tol=1e-06" */
     mcr_task task;
@@ -101,7 +103,7 @@ MCR_API mcr_status mcr_fit(mcr_model **out, const mcr_options *options, const mc
 
 /* The options that a model was trained with, to be changed or not. */
 MCR_API mcr_status mcr_options_of(mcr_options **out, mcr *ctx, const mcr_model *model);
-/* Goes on with more data, from a model of an online learner (can_resume): its support objects and the
+/* Goes on with more data, from a model of an online learner (can_resume): its support vectors and the
  * new ones are all that is needed. kernel: NULL or the model's, no other. The classes must be among the model's; one of
  * them is enough. The report counts all objects so far; its numbers are those of the new ones. */
 MCR_API mcr_status mcr_fit_more(mcr_model **out, const mcr_options *options,

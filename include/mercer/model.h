@@ -48,6 +48,12 @@ MCR_API int mcr_model_has_std(const mcr_model *model); /* it knows how sure it i
 MCR_API mcr_status mcr_model_coefficients(const mcr_model *model, int64_t o, double *coef,
                                           double *offset, int64_t *number);
 
+/* The objects that predictions are made from, in the order of the coefficients: the support vectors,
+ * as the kernel sees them (scaled, if mcr_model_scales). Borrowed from the model; who
+ * needs them longer retains them. Values come from mcr_data_vector, mcr_data_entries and
+ * mcr_data_string. */
+MCR_API const mcr_data *mcr_model_objects(const mcr_model *model);
+
 /* The same with what they say of the objects. */
 typedef enum mcr_coef_state {
     MCR_COEF_PLAIN = 0, /* the learner's coefficients have no bounds, or it is 0 */
@@ -137,6 +143,7 @@ MCR_API mcr_status mcr_preimage_near(mcr *ctx, const mcr_model *model, const mcr
                                      double *vectors, double *distance);
 
 typedef struct mcr_metrics {
+    size_t size; /* sizeof(mcr_metrics) */
     int64_t n;
     double accuracy;     /* classes; NAN otherwise */
     double mse, mae, r2; /* numbers; NAN otherwise */
@@ -148,7 +155,7 @@ MCR_API mcr_status mcr_model_score(mcr *ctx, const mcr_model *model, const mcr_d
                                    const double *value, mcr_metrics *out);
 
 /* The same of a model of several targets: score (n x outputs) against all targets of data. each: one for
- * every target; mean: what they are on average (r2 of the targets that vary). Both may be NULL.
+ * every target, with the size set in the first; mean: what they are on average (r2 of the targets that vary). Both may be NULL.
  * MCR_BAD_DATA when the data have other targets. */
 MCR_API mcr_status mcr_model_score_targets(mcr *ctx, const mcr_model *model, const mcr_data *data,
                                            const double *score, mcr_metrics *each,
@@ -172,9 +179,10 @@ typedef struct mcr_verification {
     char fault[256]; /* the first thing that is wrong, in one line; "": nothing */
 } mcr_verification;
 
-/* Of a model that another program made: what its file does not hold. NAN: to be inferred. */
+/* Of a model that another program made: what its file does not hold; in each field NAN: to be
+ * inferred. */
 typedef struct mcr_verify_given {
-    size_t size;
+    size_t size; /* sizeof(mcr_verify_given) */
     double C, epsilon, tol;
 } mcr_verify_given;
 
@@ -194,7 +202,7 @@ typedef struct mcr_bound_of_error {
     int holds; /* 0: its assumption is not met, or it is an estimate: no guarantee */
 } mcr_bound_of_error;
 typedef struct mcr_bounds {
-    size_t size;
+    size_t size;   /* sizeof(mcr_bounds) */
     double margin; /* 1 / |w| */
     double
         radius2; /* squared, of a ball around all objects in feature space; an upper bound of the least */
@@ -214,6 +222,9 @@ MCR_API mcr_status mcr_model_save(mcr *ctx, const mcr_model *model, const char *
 MCR_API mcr_status mcr_model_load(mcr_model **out, mcr *ctx, const char *path);
 MCR_API mcr_status mcr_model_load_memory(mcr_model **out, mcr *ctx, const char *name,
                                          const void *bytes, size_t count);
+/* The same bytes without a file, for mcr_model_load_memory; the caller's: mcr_bytes_free. */
+MCR_API mcr_status mcr_model_save_memory(void **bytes, size_t *count, mcr *ctx,
+                                         const mcr_model *model);
 /* As LIBSVM's svm-train would have written it; MCR_BAD_CALL if LIBSVM has no such model. */
 MCR_API mcr_status mcr_model_save_libsvm(mcr *ctx, const mcr_model *model, const char *path);
 /* 1: the bytes begin like a model file of Mercer or LIBSVM. */

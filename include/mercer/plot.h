@@ -21,6 +21,7 @@ typedef struct mcr_figure mcr_figure;
 
 /* The kinds of figures. Borrowed. */
 typedef struct mcr_plot_info {
+    size_t size; /* sizeof(mcr_plot_info) */
     const char *name, *summary;
     const char *needs; /* what it is made from: "a model of a classifier" */
 } mcr_plot_info;

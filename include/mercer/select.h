@@ -11,11 +11,12 @@
 extern "C" {
 #endif
 
-/* ---- metrics: how predictions are judged --------------------------------------------------------*/
+/* ---- metrics: how predictions are scored --------------------------------------------------------*/
 
 typedef struct mcr_metric_info {
+    size_t size; /* sizeof(mcr_metric_info) */
     const char *name, *summary;
-    mcr_task task;    /* what it judges: classes, numbers, clusters */
+    mcr_task task;    /* what it scores: classes, numbers, clusters */
     int larger;       /* 1: larger is better */
     int proba, score; /* 1: it needs probabilities; decision values */
 } mcr_metric_info;
@@ -35,7 +36,7 @@ typedef struct mcr_split_plan {
     size_t size; /* sizeof(mcr_split_plan) */
     mcr_split_kind kind;
     int64_t folds;   /* default 5; ordered: that many tests */
-    int64_t repeats; /* default 1: folds dealt anew each time */
+    int64_t repeats; /* default 1: new folds each time */
     int plain;       /* 1: classes are not kept in proportion */
     const int64_t
         *group; /* one number an object: those with equal ones stay together; NULL: none */
@@ -70,8 +71,8 @@ typedef struct mcr_search {
     /* 1: each kernel is tried with scaling to deviation 1 and with scaling to 0 .. 1, where there are
      * vectors; the option `scale` is then not looked at. */
     int scales;
-    const char *metric; /* NULL: accuracy, mse or adjusted-rand */
-    mcr_split_plan split;
+    const char *metric;          /* NULL: accuracy, mse or adjusted-rand */
+    const mcr_split_plan *split; /* NULL: the defaults */
     /* 1: not every point of the grid, but from coarse to fine around the best of each kernel that is not
      * far behind the best of all */
     int adaptive;
@@ -97,6 +98,7 @@ typedef enum mcr_point_state {
 MCR_API const char *mcr_point_state_name(mcr_point_state state);
 
 typedef struct mcr_point {
+    size_t size;                  /* of what the library made */
     const char *kernel, *options; /* as in the search; the options that were searched: "C=10" */
     double score, std;            /* mean and deviation over the splits that were tested */
     int64_t splits;
@@ -104,12 +106,13 @@ typedef struct mcr_point {
 } mcr_point;
 
 typedef struct mcr_tune_report {
+    size_t size; /* of what the library made */
     const char *metric;
     int larger; /* is better */
     int64_t points, best, possible;
-    const mcr_point *point; /* in the order of the grid, then those with weights */
-    int64_t fits;           /* trainings in all */
-    int64_t unfinished;     /* of them ended before they were optimal */
+    const mcr_point *const *point; /* in the order of the grid, then those with weights */
+    int64_t fits;                  /* trainings in all */
+    int64_t unfinished;            /* of them ended before they were optimal */
     double seconds;
     /* The parameters ("C, gamma") whose value in the best point is the first or last of its range: a
      * wider one may have better; NULL: none. */
@@ -125,14 +128,16 @@ MCR_API mcr_status mcr_tune(mcr_model **out, mcr_tune_report **report, const mcr
 /* ---- cross-validation --------------------------------------------------------------------------*/
 
 typedef struct mcr_cv_metric {
+    size_t size; /* of what the library made */
     const char *name;
     double mean, std;    /* over the splits: deviation with one degree of freedom less */
     const double *split; /* one a split; NAN: not defined there */
 } mcr_cv_metric;
 
 typedef struct mcr_cv_report {
+    size_t size; /* of what the library made */
     int64_t n, splits, metrics;
-    const mcr_cv_metric *metric;
+    const mcr_cv_metric *const *metric;
     mcr_task task;
     const double
         *value; /* n: prediction when it was first tested; NAN: never. Class numbers of the data */

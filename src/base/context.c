@@ -11,6 +11,7 @@
 #include <time.h>
 
 #include "base/limits.h"
+#include "base/sized.h"
 #include "base/system.h"
 #include "base/worker.h"
 
@@ -34,23 +35,11 @@ const char *mcr_status_name(mcr_status status)
     return "unknown status";
 }
 
-/* The caller's struct may be older (shorter) or newer (longer) than ours. A longer one is fine as
- * long as it asks for nothing that this version does not know. */
 static mcr_status read_config(mcr_config *to, const mcr_config *from)
 {
-    memset(to, 0, sizeof *to);
-    to->size = sizeof *to;
-    if (from == NULL)
-        return MCR_OK;
-    if (from->size < sizeof from->size)
-        return MCR_BAD_CALL;
-    size_t known = from->size < sizeof *to ? from->size : sizeof *to;
-    const unsigned char *bytes = (const unsigned char *)from;
-    for (size_t i = known; i < from->size; i++)
-        if (bytes[i] != 0)
-            return MCR_BAD_CALL;
-    memcpy(to, from, known);
-    to->size = sizeof *to;
+    mcr_status status = MCR_SIZED_READ(mcr_config, to, NULL, from);
+    if (status)
+        return status;
     if (to->threads < 0 || to->threads > MAX_THREADS || !(to->work_seconds >= 0))
         return MCR_BAD_CALL;
     return MCR_OK;
@@ -115,17 +104,32 @@ mcr_status mcr_open(mcr **out, const mcr_config *config)
     return MCR_OK;
 }
 
+void mcr_extensions_free(mcr *ctx)
+{
+    for (int64_t i = 0; i < ctx->extra_kernel_count; i++)
+        mcr_free(ctx, (void *)ctx->extra_kernels[i]);
+    mcr_free(ctx, ctx->extra_kernels);
+    mcr_free(ctx, ctx->extra_functions);
+    ctx->extra_kernels = NULL;
+    ctx->extra_functions = NULL;
+    ctx->extra_kernel_count = ctx->extra_function_count = 0;
+}
+
 void mcr_close(mcr *ctx)
 {
     if (ctx == NULL)
         return;
     mcr_pool_close(ctx);
-    mcr_free(ctx, ctx->extra_kernels);
-    mcr_free(ctx, ctx->extra_functions);
+    mcr_extensions_free(ctx);
     pthread_mutex_destroy(&ctx->callback_lock);
     pthread_mutex_destroy(&ctx->lock);
     mcr_config config = ctx->config;
     config.realloc(config.user, ctx, sizeof *ctx, 0);
+}
+
+void mcr_bytes_free(mcr *ctx, void *bytes)
+{
+    mcr_free(ctx, bytes);
 }
 
 bool mcr_once(mcr *ctx, int *state, bool (*make)(mcr *ctx))

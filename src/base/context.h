@@ -43,12 +43,14 @@ struct mcr {
     struct mcr_pool *pool;                          /* of threads; NULL with one thread */
     int blas_state;                                 /* of mcr_once */
     _Alignas(16) unsigned char blas[MCR_BLAS_ROOM]; /* its routines: linalg/fortran.h */
-    const struct mcr_kernel_type *
-        *extra_kernels; /* registered by the user; NULL-terminated or NULL */
+    const struct mcr_kernel_type **extra_kernels;   /* registered by the user: copies */
     int64_t extra_kernel_count;
     struct mcr_function *extra_functions; /* of objects, by mcr_function_register */
     int64_t extra_function_count;
 };
+
+/* Forgets what the user has registered. */
+void mcr_extensions_free(mcr *ctx);
 
 #if defined(__GNUC__)
 #define MCR_PRINTF(f, a) __attribute__((format(printf, f, a)))
@@ -78,7 +80,7 @@ void mcr_uncover(mcr *ctx);
 /* The last message of the calling thread, also within a parallel loop. */
 const char *mcr_last_message(const mcr *ctx);
 double mcr_now(void); /* seconds, monotonic */
-/* Calls `make` the first time, whichever thread comes first, and tells from then on what it said. It
+/* Calls `make` the first time, whichever thread comes first, and from then on returns its result. It
  * may neither allocate nor fail with a message. */
 bool mcr_once(mcr *ctx, int *state, bool (*make)(mcr *ctx));
 
@@ -89,8 +91,9 @@ void *mcr_alloc_zero(mcr *ctx, size_t count, size_t size);          /* cleared *
 void *mcr_resize(mcr *ctx, void *block, size_t count, size_t size); /* block unchanged on failure */
 void mcr_free(mcr *ctx, void *block);                               /* NULL allowed */
 char *mcr_copy_text(mcr *ctx, const char *text, size_t length);
-/* Grows *block to hold at least `need` elements (doubling); *room is its size in elements. */
-mcr_status mcr_reserve(mcr *ctx, void *block /* T ** */, int64_t *room, int64_t need, size_t size);
+/* Grows *block to hold at least `need` elements (doubling); *space is its size in elements. */
+mcr_status mcr_reserve(mcr *ctx, void *block /* T ** */, int64_t *capacity, int64_t need,
+                       size_t size);
 
 /* What config.realloc is when the user gives none. */
 void *mcr_default_realloc(void *user, void *block, size_t old_bytes, size_t new_bytes);

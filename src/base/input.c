@@ -40,8 +40,8 @@ struct mcr_input {
     uint64_t packed, unpacked; /* bytes through zlib */
     char *raw;                 /* compressed bytes on their way; not used for memory */
 
-    char *window; /* room + 1 bytes: the last stays free for the byte behind a line */
-    size_t room, start, end;
+    char *window; /* space + 1 bytes: the last stays free for the byte behind a line */
+    size_t capacity, start, end;
     bool ended; /* nothing will come into the window any more */
     int64_t line_number;
 };
@@ -71,9 +71,9 @@ static mcr_status read_raw(mcr_input *in, void *to, size_t count, size_t *got)
         n = read(in->fd, to, count);
     } while (n < 0 && errno == EINTR);
     if (n < 0) {
-        char room[128];
+        char buffer[128];
         return mcr_fail_at(in->ctx, MCR_IO, in->name, 0, "cannot be read: %s",
-                           mcr_system_error(errno, room, sizeof room));
+                           mcr_system_error(errno, buffer, sizeof buffer));
     }
     in->raw_end = n == 0;
     *got = (size_t)n;
@@ -169,7 +169,7 @@ static mcr_status read_some(mcr_input *in, void *to, size_t count, size_t *got)
     return status;
 }
 
-/* Brings more bytes behind those in the window; makes room first. Sets `ended` if none are left. */
+/* Brings more bytes behind those in the window; makes space first. Sets `ended` if none are left. */
 static mcr_status fill(mcr_input *in)
 {
     if (in->start > 0) {
@@ -177,18 +177,18 @@ static mcr_status fill(mcr_input *in)
         in->end -= in->start;
         in->start = 0;
     }
-    if (in->end == in->room) {
-        if (in->room >= LINE_MAX_BYTES)
+    if (in->end == in->capacity) {
+        if (in->capacity >= LINE_MAX_BYTES)
             return mcr_fail_at(in->ctx, MCR_BAD_DATA, in->name, in->line_number + 1,
                                "the line is longer than 1 GiB");
-        char *larger = mcr_resize(in->ctx, in->window, 2 * in->room + 1, 1);
+        char *larger = mcr_resize(in->ctx, in->window, 2 * in->capacity + 1, 1);
         if (larger == NULL)
             return MCR_NO_MEMORY;
         in->window = larger;
-        in->room *= 2;
+        in->capacity *= 2;
     }
     size_t got;
-    mcr_status status = read_some(in, in->window + in->end, in->room - in->end, &got);
+    mcr_status status = read_some(in, in->window + in->end, in->capacity - in->end, &got);
     if (status != MCR_OK)
         return status;
     in->end += got;
@@ -239,11 +239,11 @@ static mcr_status start(mcr_input **out, mcr *ctx, const char *name, const mcr_i
     }
     *in = *source;
     in->ctx = ctx;
-    in->room = WINDOW;
+    in->capacity = WINDOW;
     in->name = mcr_copy_text(ctx, name, strlen(name));
     if (in->name == NULL)
         goto done;
-    in->window = mcr_alloc(ctx, in->room + 1, 1);
+    in->window = mcr_alloc(ctx, in->capacity + 1, 1);
     if (in->window == NULL)
         goto done;
     status = detect_gzip(in);
@@ -265,9 +265,9 @@ mcr_status mcr_input_open(mcr_input **out, mcr *ctx, const char *path)
         source.fd = open(path, O_RDONLY | O_CLOEXEC);
     } while (source.fd < 0 && errno == EINTR);
     if (source.fd < 0) {
-        char room[128];
+        char buffer[128];
         return mcr_fail_at(ctx, MCR_IO, path, 0, "cannot be opened: %s",
-                           mcr_system_error(errno, room, sizeof room));
+                           mcr_system_error(errno, buffer, sizeof buffer));
     }
     source.owns_fd = true;
 #ifdef POSIX_FADV_SEQUENTIAL
@@ -374,7 +374,7 @@ mcr_status mcr_input_some(mcr_input *in, void *to, size_t count, size_t *got)
             in->start += n;
         } else if (in->ended) {
             break;
-        } else if (left >= in->room) { /* much at once needs no copy */
+        } else if (left >= in->capacity) { /* much at once needs no copy */
             mcr_status status = read_some(in, next, left, &n);
             if (status != MCR_OK)
                 return status;

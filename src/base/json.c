@@ -257,10 +257,10 @@ static mcr_status read_string(reader *r, mcr_json_value *v)
         v->count = r->p++ - start;
         return MCR_OK;
     }
-    if (!json->scratch || json->scratch_room < r->end - json->bytes) {
+    if (!json->scratch || json->scratch_capacity < r->end - json->bytes) {
         assert(r->scratch_used == 0);
-        status = mcr_reserve(json->ctx, &json->scratch, &json->scratch_room, r->end - json->bytes,
-                             1);
+        status = mcr_reserve(json->ctx, &json->scratch, &json->scratch_capacity,
+                             r->end - json->bytes, 1);
         if (status != MCR_OK)
             return status;
     }
@@ -362,7 +362,7 @@ static void pass_space(reader *r)
 static mcr_status add_value(reader *r, mcr_json_value **v)
 {
     mcr_json *json = r->json;
-    mcr_status status = mcr_reserve(json->ctx, &json->value, &json->room, json->count + 1,
+    mcr_status status = mcr_reserve(json->ctx, &json->value, &json->capacity, json->count + 1,
                                     sizeof *json->value);
     if (status != MCR_OK)
         return status;

@@ -46,9 +46,9 @@ typedef struct mcr_json_value {
 typedef struct mcr_json {
     mcr *ctx;
     mcr_json_value *value; /* value[0] is the whole text */
-    int64_t count, room;
+    int64_t count, capacity;
     char *scratch; /* strings that had escapes */
-    int64_t scratch_room;
+    int64_t scratch_capacity;
     const char *file; /* of the last parse, for messages; borrowed */
     const char *bytes;
     int64_t line;

@@ -191,12 +191,12 @@ char *mcr_copy_text(mcr *ctx, const char *text, size_t length)
     return copy;
 }
 
-mcr_status mcr_reserve(mcr *ctx, void *block, int64_t *room, int64_t need, size_t size)
+mcr_status mcr_reserve(mcr *ctx, void *block, int64_t *capacity, int64_t need, size_t size)
 {
-    assert(*room >= 0 && need >= 0);
-    if (need <= *room)
+    assert(*capacity >= 0 && need >= 0);
+    if (need <= *capacity)
         return MCR_OK;
-    int64_t more = *room <= INT64_MAX / 2 ? 2 * *room : INT64_MAX;
+    int64_t more = *capacity <= INT64_MAX / 2 ? 2 * *capacity : INT64_MAX;
     if (more < 16)
         more = 16;
     if (more < need)
@@ -208,7 +208,7 @@ mcr_status mcr_reserve(mcr *ctx, void *block, int64_t *room, int64_t need, size_
     if (grown == NULL)
         return MCR_NO_MEMORY;
     memcpy(block, &grown, sizeof grown);
-    *room = more;
+    *capacity = more;
     return MCR_OK;
 }
 

@@ -44,9 +44,9 @@ struct mcr_output {
 
 static mcr_status fail(mcr_output *o, const char *what, int code)
 {
-    char room[128];
+    char buffer[128];
     o->status = mcr_fail_at(o->ctx, MCR_IO, o->name, 0, "cannot be %s: %s", what,
-                            mcr_system_error(code, room, sizeof room));
+                            mcr_system_error(code, buffer, sizeof buffer));
     return o->status;
 }
 

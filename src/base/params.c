@@ -287,7 +287,7 @@ static mcr_status set_text(mcr *ctx, const mcr_param *p, void *values, const cha
 static mcr_status set_reals(mcr *ctx, const char *owner, const mcr_param *p, void *values, span s)
 {
     mcr_reals made = {0, NULL};
-    int64_t room = 0;
+    int64_t capacity = 0;
     const char *next = NULL;
     double value;
     bool fault;
@@ -296,7 +296,7 @@ static mcr_status set_reals(mcr *ctx, const char *owner, const mcr_param *p, voi
         fault = !within(p, value);
         if (fault)
             break;
-        status = mcr_reserve(ctx, &made.values, &room, made.count + 1, sizeof(double));
+        status = mcr_reserve(ctx, &made.values, &capacity, made.count + 1, sizeof(double));
         if (status != MCR_OK)
             goto done;
         made.values[made.count++] = value;

@@ -17,7 +17,7 @@ void mcr_params_free(mcr *ctx, const mcr_param *table, void *values); /* owned t
 mcr_status mcr_params_copy(mcr *ctx, const mcr_param *table, void *to, const void *from);
 const mcr_param *mcr_params_find(const mcr_param *table, const char *name, size_t length);
 /* Sets one value from text; checks type, limits, choice. The message starts with `owner` ("rbf",
- * "svm") and names the parameter, the value and what is allowed: it must tell what to do. */
+ * "svm") and names the parameter, the value and what is allowed: it must say what to do. */
 mcr_status mcr_params_set(mcr *ctx, const char *owner, const mcr_param *p, void *values,
                           const char *text, size_t length);
 bool mcr_params_given(const mcr_param *p, const void *values);       /* not "not given" */

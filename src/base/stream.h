@@ -43,7 +43,7 @@ mcr_status mcr_input_fail(mcr_input *in, const char *format, ...)
 typedef struct mcr_text {
     mcr *ctx;
     char *bytes; /* NUL-terminated once anything was appended; NULL before */
-    int64_t length, room;
+    int64_t length, capacity;
     mcr_status status;
 } mcr_text;
 void mcr_text_init(mcr_text *t, mcr *ctx);

@@ -63,7 +63,7 @@ static bool read_number(const char *path, uint64_t *value)
 static int affinity_cores(void)
 {
 #ifdef __linux__
-    cpu_set_t sets[16]; /* the kernel refuses masks smaller than its own: room for 16,384 cores */
+    cpu_set_t sets[16]; /* the kernel refuses masks smaller than its own: space for 16,384 cores */
     if (sched_getaffinity(0, sizeof sets, sets) == 0) {
         int count = CPU_COUNT_S(sizeof sets, sets);
         if (count > 0)
@@ -163,13 +163,13 @@ size_t mcr_system_memory(void)
     return bytes > SIZE_MAX ? SIZE_MAX : (size_t)bytes;
 }
 
-const char *mcr_system_error(int code, char *room, size_t size)
+const char *mcr_system_error(int code, char *buffer, size_t size)
 {
 #if defined(__GLIBC__) && defined(_GNU_SOURCE)
-    return strerror_r(code, room, size);
+    return strerror_r(code, buffer, size);
 #else
-    if (strerror_r(code, room, size) != 0 && size > 0)
-        room[0] = '\0';
-    return room;
+    if (strerror_r(code, buffer, size) != 0 && size > 0)
+        buffer[0] = '\0';
+    return buffer;
 #endif
 }

@@ -14,7 +14,7 @@ int mcr_system_cores(void);
 size_t mcr_system_memory(void);
 /* Address space that a limit of the process leaves; SIZE_MAX: there is no limit. */
 size_t mcr_system_address_space(void);
-/* The words for an errno value, in `room` or static. */
-const char *mcr_system_error(int code, char *room, size_t size);
+/* The words for an errno value, in `buffer` or static. */
+const char *mcr_system_error(int code, char *buffer, size_t size);
 
 #endif

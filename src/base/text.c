@@ -25,21 +25,21 @@ void mcr_text_free(mcr_text *t)
     mcr_text_init(t, ctx);
 }
 
-/* Room for count more bytes and the NUL. */
-static bool make_room(mcr_text *t, size_t count)
+/* Space for count more bytes and the NUL. */
+static bool reserve(mcr_text *t, size_t count)
 {
     if (t->status != MCR_OK)
         return false;
     if (count > (size_t)(INT64_MAX - t->length - 1))
         t->status = mcr_fail(t->ctx, MCR_NO_MEMORY, "out of memory: a text is too long");
     else
-        t->status = mcr_reserve(t->ctx, &t->bytes, &t->room, t->length + (int64_t)count + 1, 1);
+        t->status = mcr_reserve(t->ctx, &t->bytes, &t->capacity, t->length + (int64_t)count + 1, 1);
     return t->status == MCR_OK;
 }
 
 void mcr_text_add(mcr_text *t, const void *bytes, size_t count)
 {
-    if (!make_room(t, count))
+    if (!reserve(t, count))
         return;
     if (count > 0)
         memcpy(t->bytes + t->length, bytes, count);
@@ -54,7 +54,7 @@ void mcr_text_string(mcr_text *t, const char *s)
 
 void mcr_text_real(mcr_text *t, double value)
 {
-    if (!make_room(t, MCR_REAL_TEXT))
+    if (!reserve(t, MCR_REAL_TEXT))
         return;
     t->length += mcr_print_real(t->bytes + t->length, value);
 }
@@ -84,7 +84,7 @@ void mcr_text_format(mcr_text *t, const char *format, ...)
             t->status = mcr_fail(t->ctx, MCR_BAD_CALL, "a text cannot be formatted");
     } else if ((size_t)length < sizeof brief) {
         mcr_text_add(t, brief, (size_t)length);
-    } else if (make_room(t, (size_t)length)) {
+    } else if (reserve(t, (size_t)length)) {
         va_start(args, format);
         vsnprintf(t->bytes + t->length, (size_t)length + 1, format, args);
         va_end(args);

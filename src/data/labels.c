@@ -316,7 +316,7 @@ static int by_value(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* Numbers the keys anew by rising value and names them. */
+/* Renumbers the keys by rising value and names them. */
 static mcr_status rank_reals(mcr_classes **out, mcr *ctx, const table *t, const double *value,
                              int64_t count, int32_t *class_of)
 {

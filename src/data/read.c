@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 
 #include "base/limits.h"
+#include "base/sized.h"
 #include "data/format/collect.h"
 
 enum { SNIFF_BYTES = 1 << 16 };
@@ -220,20 +221,14 @@ static mcr_status read_path(mcr_builder *b, mcr *ctx, const char *path,
     return status;
 }
 
-/* The options as this version knows them, whatever the caller's was. */
-static mcr_read_options complete(const mcr_read_options *given)
+static mcr_status complete(mcr_read_options *options, mcr *ctx, const mcr_read_options *given)
 {
-    mcr_read_options options = {.size = sizeof options};
-    if (given == NULL)
-        return options;
-    size_t size = given->size > 0 && given->size < sizeof options ? given->size : sizeof options;
-    memcpy(&options, given, size);
-    options.size = sizeof options;
-    if (options.class_files != NULL && options.class_files[0] == NULL)
-        options.class_files = NULL;
-    if (options.roles != NULL && options.roles[0] == NULL)
-        options.roles = NULL;
-    return options;
+    mcr_status status = MCR_SIZED_READ(mcr_read_options, options, ctx, given);
+    if (options->class_files != NULL && options->class_files[0] == NULL)
+        options->class_files = NULL;
+    if (options->roles != NULL && options->roles[0] == NULL)
+        options->roles = NULL;
+    return status;
 }
 
 /* Dense vectors as long as the largest index are made of sparse ones in many places: a scaling,
@@ -276,9 +271,11 @@ static mcr_status finish(mcr_data **out, mcr *ctx, mcr_builder *b, mcr_status st
 mcr_status mcr_data_read(mcr_data **out, mcr *ctx, const char *path, const mcr_read_options *given)
 {
     *out = NULL;
-    mcr_read_options options = complete(given);
+    mcr_read_options options;
     mcr_builder *b;
-    mcr_status status = mcr_builder_open(&b, ctx, -1);
+    mcr_status status = complete(&options, ctx, given);
+    if (status == MCR_OK)
+        status = mcr_builder_open(&b, ctx, -1);
     if (status != MCR_OK)
         return status;
     const char *name = path == NULL && options.class_files != NULL ? options.class_files[0] : path;
@@ -290,15 +287,16 @@ mcr_status mcr_data_read(mcr_data **out, mcr *ctx, const char *path, const mcr_r
 mcr_status mcr_columns_read(mcr_column_info **out, int64_t *count, mcr *ctx, const char *path,
                             const mcr_read_options *given)
 {
-    mcr_read_options options = complete(given);
+    mcr_read_options options;
     const mcr_format *format = NULL;
     mcr_input *in = NULL;
     *out = NULL;
     *count = 0;
-    if (path == NULL || is_directory(path))
-        return MCR_OK;
-    mcr_status status = options.format != NULL ? named_format(&format, ctx, options.format)
-                                               : MCR_OK;
+    mcr_status status = complete(&options, ctx, given);
+    if (status != MCR_OK || path == NULL || is_directory(path))
+        return status;
+    if (options.format != NULL)
+        status = named_format(&format, ctx, options.format);
     if (status != MCR_OK || (format != NULL && format->describe == NULL))
         return status;
     mcr_reading_begin(ctx, path, 0);
@@ -316,11 +314,13 @@ mcr_status mcr_data_read_memory(mcr_data **out, mcr *ctx, const char *name, cons
                                 size_t count, const mcr_read_options *given)
 {
     *out = NULL;
-    mcr_read_options options = complete(given);
+    mcr_read_options options;
     const mcr_format *format = NULL;
     mcr_input *in = NULL;
     mcr_builder *b;
-    mcr_status status = mcr_builder_open(&b, ctx, -1);
+    mcr_status status = complete(&options, ctx, given);
+    if (status == MCR_OK)
+        status = mcr_builder_open(&b, ctx, -1);
     if (status != MCR_OK)
         return status;
     mcr_reading_begin(ctx, name, 0);

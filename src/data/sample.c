@@ -1,4 +1,4 @@
-/* sample.c: the made data sets by name.
+/* sample.c: the synthetic data sets by name.
  *
  * What a set is about (a motif, the places of the clusters) is fixed; the seed only decides which
  * objects are drawn. So two seeds give a training set and a test set of one problem.

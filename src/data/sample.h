@@ -1,4 +1,4 @@
-/* sample.h (internal to data): made data sets.
+/* sample.h (internal to data): synthetic data sets.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,7 +1,7 @@
-/* sample_objects.c: made data sets of strings and graphs.
+/* sample_objects.c: synthetic data sets of strings and graphs.
  *
  * In both, letters and atoms are equally frequent in the two classes; only how they stand to each
- * other tells the class.
+ * other determines the class.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -201,7 +201,7 @@ static void close_graphs(graphs *g, mcr *ctx)
     mcr_free(ctx, g->edge_label);
 }
 
-/* Atoms are numbered at random: the numbers must not tell which part they belong to. */
+/* Atoms are numbered at random: the numbers must not reveal which part they belong to. */
 static void add_graph(graphs *g, mcr_random *r, int64_t i, bool positive)
 {
     molecule m;

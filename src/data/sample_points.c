@@ -1,4 +1,4 @@
-/* sample_points.c: made data sets of vectors.
+/* sample_points.c: synthetic data sets of vectors.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

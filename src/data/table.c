@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sized.h"
+
 mcr_data *mcr_data_retain(const mcr_data *data)
 {
     mcr_data *d = (mcr_data *)data; /* the count of owners is no part of the value */
@@ -141,15 +143,29 @@ mcr_status mcr_data_vector(const mcr_data *data, int64_t field, int64_t i, doubl
     mcr_field f = mcr_data_field(data, field);
     const mcr_store *s = f.store;
     int64_t row = mcr_field_at(&f, i);
-    if (s->kind == MCR_DENSE || s->kind == MCR_PRECOMPUTED) {
-        memcpy(values, s->dense + row * s->cols, (size_t)s->cols * sizeof *values);
-        return MCR_OK;
-    }
-    if (s->kind != MCR_SPARSE)
+    if (!(s->kind & (MCR_DENSE | MCR_SPARSE | MCR_PRECOMPUTED)))
         return mcr_fail(data->ctx, MCR_BAD_CALL, "field \"%s\" holds no vectors", s->name);
-    memset(values, 0, (size_t)s->cols * sizeof *values);
-    for (int64_t k = s->start[row]; k < s->start[row + 1]; k++)
-        values[s->index[k]] = s->value[k];
+    mcr_vector x = mcr_store_vector(s, row);
+    mcr_vector_spread(&x, values, s->cols);
+    return MCR_OK;
+}
+
+mcr_status mcr_data_entries(const mcr_data *data, int64_t field, int64_t i, int64_t *column,
+                            double *value, int64_t *count)
+{
+    *count = 0;
+    mcr_status status = check_place(data, field, i);
+    if (status != MCR_OK)
+        return status;
+    mcr_field f = mcr_data_field(data, field);
+    if (!(f.store->kind & (MCR_DENSE | MCR_SPARSE | MCR_PRECOMPUTED)))
+        return mcr_fail(data->ctx, MCR_BAD_CALL, "field \"%s\" holds no vectors", f.store->name);
+    mcr_vector x = mcr_field_vector(&f, i);
+    *count = x.count;
+    if (value != NULL)
+        mcr_vector_copy(&x, value, NULL);
+    for (int64_t e = 0; column != NULL && e < x.count; e++)
+        column[e] = mcr_vector_column(&x, e);
     return MCR_OK;
 }
 
@@ -267,33 +283,30 @@ static mcr_status describe_graphs(const mcr_field *f, mcr_field_info *info)
     return status;
 }
 
-mcr_status mcr_data_field_info(const mcr_data *data, int64_t field, mcr_field_info *info)
+mcr_status mcr_data_field_info(const mcr_data *data, int64_t field, mcr_field_info *out)
 {
-    *info = (mcr_field_info){0};
     if (field < 0 || field >= data->fields)
         return mcr_fail(data->ctx, MCR_BAD_CALL,
                         "there is no field %" PRId64 " (fields: %" PRId64 ", from 0)", field,
                         data->fields);
     mcr_field f = mcr_data_field(data, field);
     const mcr_store *s = f.store;
-    info->name = s->name;
-    info->kind = s->kind;
-    info->cols = s->cols;
-    info->role = s->role;
+    mcr_field_info info = {.name = s->name, .kind = s->kind, .cols = s->cols, .role = s->role};
+    mcr_status status = MCR_OK;
     switch (s->kind) {
-    case MCR_DENSE: count_missing(&f, info); /* fall through */
-    case MCR_PRECOMPUTED: info->entries = data->count * s->cols; break;
+    case MCR_DENSE: count_missing(&f, &info); /* fall through */
+    case MCR_PRECOMPUTED: info.entries = data->count * s->cols; break;
     case MCR_SPARSE:
         for (int64_t i = 0; i < f.count; i++) {
             const int64_t *start = s->start + mcr_field_at(&f, i);
-            note_length(info, i, start[1] - start[0]);
-            info->entries += start[1] - start[0];
+            note_length(&info, i, start[1] - start[0]);
+            info.entries += start[1] - start[0];
         }
         break;
-    case MCR_STRINGS: describe_strings(&f, info); break;
-    case MCR_GRAPHS: return describe_graphs(&f, info);
+    case MCR_STRINGS: describe_strings(&f, &info); break;
+    case MCR_GRAPHS: status = describe_graphs(&f, &info); break;
     }
-    return MCR_OK;
+    return status ? status : MCR_SIZED_WRITE(mcr_field_info, out, data->ctx, &info);
 }
 
 /* ---- views -----------------------------------------------------------------------------------*/

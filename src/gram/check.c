@@ -81,7 +81,7 @@ static void show_vector(mcr_text *to, const double *x, int64_t cols)
 
 static mcr_status show_field(trial *t, int64_t field, int64_t i, mcr_text *to)
 {
-    mcr_field_info info;
+    mcr_field_info info = MCR_INIT(mcr_field_info);
     mcr_status s = mcr_data_field_info(t->data, field, &info);
     if (s)
         return s;
@@ -499,6 +499,7 @@ mcr_status mcr_kernel_check(mcr_check_report **out, mcr *ctx, const mcr_kernel *
     mcr_check_report *r = mcr_alloc_zero(ctx, 1, sizeof *r);
     if (!r)
         goto done;
+    r->size = sizeof *r;
     r->min_eigenvalue = r->bound = NAN;
     mcr_definite by_rules = mcr_kernel_definite(kernel, &rules);
     s = rules.status ? rules.status : split_rules(ctx, r, &rules);

@@ -148,6 +148,7 @@ mcr_status mcr_gram_geometry(mcr_geometry **out, mcr_gram *g)
     mcr_geometry *geo = mcr_alloc_zero(ctx, 1, sizeof *geo);
     if (!geo)
         return s;
+    geo->size = sizeof *geo;
     geo->n = mcr_gram_rows(g);
     geo->length = mcr_alloc(ctx, (size_t)geo->n, sizeof *geo->length);
     geo->to_mean = mcr_alloc(ctx, (size_t)geo->n, sizeof *geo->to_mean);

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/random.h"
+#include "base/sized.h"
 #include "kernel/explicit.h"
 #include "linalg/lapack.h"
 #include "linalg/shared.h"
@@ -124,15 +125,19 @@ static mcr_status end(mcr_map **out, mcr_status s)
 }
 
 mcr_status mcr_map_open(mcr_map **out, mcr *ctx, const mcr_kernel *kernel, const mcr_data *x,
-                        const mcr_map_options *o)
+                        const mcr_map_options *options)
 {
+    mcr_map_options o;
     *out = NULL;
-    if (o->approx == MCR_APPROX_RFF)
-        return mcr_map_open_seeded(out, ctx, kernel, x, o->rank, mcr_seed(ctx));
-    if (o->rank < 1 || mcr_data_count(x) < 1)
+    mcr_status s = MCR_SIZED_READ(mcr_map_options, &o, ctx, options);
+    if (s)
+        return s;
+    if (o.approx == MCR_APPROX_RFF)
+        return mcr_map_open_seeded(out, ctx, kernel, x, o.rank, mcr_seed(ctx));
+    if (o.rank < 1 || mcr_data_count(x) < 1)
         return mcr_fail(ctx, MCR_BAD_CALL, "nystrom: needs a rank of at least 1, and objects");
-    mcr_status s = begin(out, ctx, kernel, MCR_APPROX_NYSTROM);
-    return end(out, s ? s : open_nystrom(*out, x, o));
+    s = begin(out, ctx, kernel, MCR_APPROX_NYSTROM);
+    return end(out, s ? s : open_nystrom(*out, x, &o));
 }
 
 mcr_status mcr_map_open_seeded(mcr_map **out, mcr *ctx, const mcr_kernel *kernel,
@@ -197,6 +202,7 @@ mcr_status mcr_map_measure(mcr_map *m, const mcr_data *data, mcr_map_error *out)
     enum { MOST = 256 };
     int64_t all = mcr_data_count(data), n = all < MOST ? all : MOST, p = m->count;
     mcr *ctx = m->ctx;
+    mcr_map_error error = MCR_INIT(mcr_map_error);
     int64_t *row = mcr_alloc(ctx, (size_t)n, sizeof *row);
     double *k = mcr_alloc(ctx, (size_t)(n * n), 2 * sizeof *k);
     double *phi = mcr_alloc(ctx, (size_t)n, (size_t)p * sizeof *phi);
@@ -217,8 +223,10 @@ mcr_status mcr_map_measure(mcr_map *m, const mcr_data *data, mcr_map_error *out)
     if (!s)
         s = mcr_shared_gemm(ctx, MCR_AS_IS, MCR_TRANSPOSED, n, n, p, 1, phi, p, phi, p, 0,
                             k + n * n, n);
-    if (!s)
-        compare(out, k, k + n * n, n);
+    if (!s) {
+        compare(&error, k, k + n * n, n);
+        s = MCR_SIZED_WRITE(mcr_map_error, out, ctx, &error);
+    }
     mcr_gram_close(gram);
     mcr_data_free(part);
     mcr_free(ctx, row);

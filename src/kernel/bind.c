@@ -301,7 +301,8 @@ int mcr_bound_same(const mcr_bound *bound)
 void *mcr_bound_alloc(mcr_bound *bound, size_t count, size_t size)
 {
     mcr_binding *b = bound->binding;
-    if (mcr_reserve(b->ctx, &b->block, &b->block_room, b->blocks + 1, sizeof *b->block) != MCR_OK)
+    if (mcr_reserve(b->ctx, &b->block, &b->block_capacity, b->blocks + 1, sizeof *b->block) !=
+        MCR_OK)
         return NULL;
     void *block = mcr_alloc(b->ctx, count, size);
     if (block != NULL)

@@ -39,7 +39,7 @@ typedef struct function {
     int64_t column;    /* from 1; 0: the norm */
     bool is_user;
     mcr_function user; /* a copy: the list may grow while it is called */
-    char room[FIELD_MAX];
+    char buffer[FIELD_MAX];
 } function;
 
 /* "norm" or a number from 1. */
@@ -60,9 +60,9 @@ static mcr_status read_function(function *out, mcr *ctx, const char *text)
         size_t length = colon != NULL ? (size_t)(colon - text) : 0;
         if (colon == NULL)
             return MCR_OK;
-        if (length > 0 && length < sizeof out->room) {
-            memcpy(out->room, text, length);
-            out->field = out->room;
+        if (length > 0 && length < sizeof out->buffer) {
+            memcpy(out->buffer, text, length);
+            out->field = out->buffer;
             return MCR_OK;
         }
     }
@@ -101,12 +101,10 @@ static mcr_status check(mcr *ctx, void *values)
 
 static double norm(const mcr_store *store, int64_t row)
 {
-    bool sparse = store->kind == MCR_SPARSE;
-    const double *v = sparse ? store->value + store->start[row] : store->dense + row * store->cols;
-    int64_t count = sparse ? store->start[row + 1] - store->start[row] : store->cols;
+    mcr_vector x = mcr_store_vector(store, row);
     double sum = 0;
-    for (int64_t i = 0; i < count; i++)
-        sum += v[i] * v[i];
+    for (int64_t e = 0; e < x.count; e++)
+        sum += mcr_vector_value(&x, e) * mcr_vector_value(&x, e);
     return sqrt(sum);
 }
 
@@ -114,11 +112,12 @@ static double entry(const mcr_store *store, int64_t row, int64_t column)
 {
     if (column >= store->cols)
         return 0;
-    if (store->kind != MCR_SPARSE)
-        return store->dense[row * store->cols + column];
-    for (int64_t e = store->start[row]; e < store->start[row + 1]; e++)
-        if (store->index[e] == column)
-            return store->value[e];
+    mcr_vector x = mcr_store_vector(store, row);
+    if (!x.index)
+        return mcr_vector_value(&x, column);
+    for (int64_t e = 0; e < x.count; e++)
+        if (mcr_vector_column(&x, e) == column)
+            return mcr_vector_value(&x, e);
     return 0;
 }
 
@@ -139,7 +138,7 @@ static mcr_status column_side(const mcr_bound *bound, const function *f, const m
 
 static mcr_status user_side(const mcr_bound *bound, const function *f, int side, double *values)
 {
-    mcr_fail(bound->ctx, MCR_OK, "%s", ""); /* so that a message of f's own can be told */
+    mcr_fail(bound->ctx, MCR_OK, "%s", ""); /* so that a message of f's own is recognised */
     for (int64_t i = 0; i < mcr_bound_count(bound, side); i++) {
         values[i] = NAN;
         mcr_status status = f->user.call(f->user.user, bound->data[side], i, &values[i]);

@@ -37,7 +37,7 @@ mcr_status mcr_names_end(mcr_names *n)
     mcr_text_add(&n->text, "", 1);
     mcr_status s = n->text.status;
     if (!s)
-        s = mcr_reserve(n->ctx, &n->begin, &n->room, n->count + 2, sizeof *n->begin);
+        s = mcr_reserve(n->ctx, &n->begin, &n->capacity, n->count + 2, sizeof *n->begin);
     if (s)
         return s;
     if (n->count == 0)
@@ -207,9 +207,10 @@ mcr_status mcr_features_put(mcr_features *f, int side, int64_t feature, double v
     int64_t at = f->start[side][f->rows[side] + 1];
     if (value == 0)
         return MCR_OK;
-    mcr_status s = mcr_reserve(f->ctx, &f->index[side], &f->room[side][0], at + 1, sizeof(int32_t));
+    mcr_status s = mcr_reserve(f->ctx, &f->index[side], &f->capacity[side][0], at + 1,
+                               sizeof(int32_t));
     if (!s)
-        s = mcr_reserve(f->ctx, &f->value[side], &f->room[side][1], at + 1, sizeof(double));
+        s = mcr_reserve(f->ctx, &f->value[side], &f->capacity[side][1], at + 1, sizeof(double));
     if (s)
         return s;
     f->index[side][at] = (int32_t)feature;
@@ -231,13 +232,9 @@ static mcr_status copy_store(mcr_features *f, int side, const mcr_store *s, cons
 {
     mcr_status st = MCR_OK;
     for (int64_t i = 0; i < f->objects[side] && !st; i++) {
-        int64_t r = field ? mcr_field_at(field, i) : i;
-        bool sparse = s->kind == MCR_SPARSE;
-        int64_t first = sparse ? s->start[r] : r * s->cols;
-        int64_t end = sparse ? s->start[r + 1] : first + s->cols;
-        for (int64_t e = first; e < end && !st; e++)
-            st = mcr_features_put(f, side, sparse ? s->index[e] : e - first,
-                                  sparse ? s->value[e] : s->dense[e]);
+        mcr_vector x = mcr_store_vector(s, field ? mcr_field_at(field, i) : i);
+        for (int64_t e = 0; e < x.count && !st; e++)
+            st = mcr_features_put(f, side, mcr_vector_column(&x, e), mcr_vector_value(&x, e));
         mcr_features_next(f, side);
     }
     return st;
@@ -288,10 +285,10 @@ static mcr_status append_side(mcr_features *out, int side, const mcr_features *p
 {
     int64_t n = out->objects[side];
     int64_t had = out->start[side][n], more = part->start[side][n];
-    mcr_status s = mcr_reserve(out->ctx, &out->index[side], &out->room[side][0], had + more,
+    mcr_status s = mcr_reserve(out->ctx, &out->index[side], &out->capacity[side][0], had + more,
                                sizeof(int32_t));
     if (!s)
-        s = mcr_reserve(out->ctx, &out->value[side], &out->room[side][1], had + more,
+        s = mcr_reserve(out->ctx, &out->value[side], &out->capacity[side][1], had + more,
                         sizeof(double));
     /* From the last object to the first: each moves up by what the others before it get. */
     for (int64_t i = n - 1; i >= 0 && !s; i--) {

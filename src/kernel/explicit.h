@@ -14,7 +14,7 @@ typedef struct mcr_names {
     mcr *ctx;
     mcr_text text;  /* each ends with a zero byte */
     int64_t *begin; /* of each, in text */
-    int64_t count, room;
+    int64_t count, capacity;
 } mcr_names;
 
 mcr_status mcr_names_open(mcr_names **out, mcr *ctx);
@@ -32,9 +32,9 @@ struct mcr_features {
     int64_t *start[2];  /* object i has the entries start[i] .. start[i+1]-1 */
     int32_t *index[2];  /* rising in each object */
     double *value[2];
-    int64_t room[2][2]; /* of index, of value */
-    int64_t rows[2];    /* objects that are complete */
-    mcr_names *names;   /* NULL: not wanted */
+    int64_t capacity[2][2]; /* of index, of value */
+    int64_t rows[2];        /* objects that are complete */
+    mcr_names *names;       /* NULL: not wanted */
 };
 
 /* Whether all parts of an expression have a map that a learner may choose by itself. */

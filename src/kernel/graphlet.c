@@ -66,13 +66,13 @@ typedef struct explorer {
     int32_t root;     /* the smallest node of the subgraphs that are looked for now */
     uint8_t *beside;  /* bits: nodes of the subgraph that are neighbours of a node */
     int32_t *waiting; /* p lists of nodes that may come next */
-    int64_t most;     /* room of each */
+    int64_t most;     /* space of each */
     mcr_census *census;
     mcr_tuples *steps; /* (earlier step, neighbours there, label) */
     step *step;
-    int64_t step_count, step_room;
+    int64_t step_count, step_capacity;
     int32_t *met; /* steps with times > 0 */
-    int64_t mets, met_room;
+    int64_t mets, met_capacity;
     uint64_t *common; /* by node: for the formulas */
 } explorer;
 
@@ -87,7 +87,7 @@ static mcr_status meet(int32_t *number, explorer *x, int32_t earlier, int32_t v)
     if (s)
         return s;
     if (*number == x->step_count) {
-        s = mcr_reserve(x->ctx, &x->step, &x->step_room, x->step_count + 1, sizeof *x->step);
+        s = mcr_reserve(x->ctx, &x->step, &x->step_capacity, x->step_count + 1, sizeof *x->step);
         if (s)
             return s;
         step *new = &x->step[x->step_count++];
@@ -99,7 +99,7 @@ static mcr_status meet(int32_t *number, explorer *x, int32_t earlier, int32_t v)
     }
     step *it = &x->step[*number];
     if (it->times++ == 0) {
-        s = mcr_reserve(x->ctx, &x->met, &x->met_room, x->mets + 1, sizeof *x->met);
+        s = mcr_reserve(x->ctx, &x->met, &x->met_capacity, x->mets + 1, sizeof *x->met);
         if (!s)
             x->met[x->mets++] = *number;
     }

@@ -49,7 +49,7 @@ typedef struct pair {
 
 typedef struct list {
     int32_t *item;
-    int64_t count, room;
+    int64_t count, capacity;
 } list;
 
 struct mcr_census {
@@ -58,7 +58,7 @@ struct mcr_census {
     class *class;
     uint64_t *times; /* of a class in this graph */
     pair *pair;
-    int64_t classes, class_room, times_room, pair_room, pair_count;
+    int64_t classes, class_capacity, times_capacity, pair_capacity, pair_count;
     list split;                           /* pairs, see class */
     list present[MCR_GRAPHLET_NODES + 1]; /* classes of this graph, by size */
     list touched;                         /* pairs with touch > 0 */
@@ -184,7 +184,7 @@ void mcr_census_close(mcr_census *c)
 
 static mcr_status append(mcr *ctx, list *l, int32_t item)
 {
-    mcr_status s = mcr_reserve(ctx, &l->item, &l->room, l->count + 1, sizeof *l->item);
+    mcr_status s = mcr_reserve(ctx, &l->item, &l->capacity, l->count + 1, sizeof *l->item);
     if (!s)
         l->item[l->count++] = item;
     return s;
@@ -204,9 +204,9 @@ mcr_status mcr_census_class(int32_t *number, mcr_census *c, const mcr_graphlet *
     mcr_status s = mcr_tuples_number(number, c->forms, tuple, write_tuple(&k.form, tuple));
     if (s || *number < c->classes)
         return s;
-    s = mcr_reserve(c->ctx, &c->class, &c->class_room, c->classes + 1, sizeof *c->class);
+    s = mcr_reserve(c->ctx, &c->class, &c->class_capacity, c->classes + 1, sizeof *c->class);
     if (!s)
-        s = mcr_reserve(c->ctx, &c->times, &c->times_room, c->classes + 1, sizeof *c->times);
+        s = mcr_reserve(c->ctx, &c->times, &c->times_capacity, c->classes + 1, sizeof *c->times);
     if (s)
         return s;
     find_rows(&k.form, row);
@@ -238,7 +238,7 @@ static mcr_status pair_number(int32_t *number, mcr_census *c, int32_t x, int32_t
     mcr_status s = mcr_tuples_number(number, c->pairs, tuple, 2);
     if (s || *number < c->pair_count)
         return s;
-    s = mcr_reserve(c->ctx, &c->pair, &c->pair_room, c->pair_count + 1, sizeof *c->pair);
+    s = mcr_reserve(c->ctx, &c->pair, &c->pair_capacity, c->pair_count + 1, sizeof *c->pair);
     if (!s)
         c->pair[c->pair_count++] = (pair){.sum = -1};
     return s;

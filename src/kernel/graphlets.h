@@ -16,7 +16,7 @@ typedef struct mcr_graphlet {
     uint32_t label[MCR_GRAPHLET_NODES];
 } mcr_graphlet;
 
-/* The row of bits in `edges` that tells the neighbours of node j among the earlier ones. */
+/* The row of bits in `edges` that holds the neighbours of node j among the earlier ones. */
 static inline int mcr_graphlet_row(int j)
 {
     return j * (j - 1) / 2;

@@ -219,9 +219,9 @@ struct mcr_tally {
     mcr *ctx;
     mcr_tuples *tuples;
     int64_t *times; /* by number; 0 between graphs */
-    int64_t times_room;
+    int64_t times_capacity;
     int32_t *met; /* numbers with times > 0, in the order of first meeting */
-    int64_t mets, met_room;
+    int64_t mets, met_capacity;
     int32_t *global; /* by number: that of all workers together; -1: not yet given */
 };
 
@@ -250,15 +250,15 @@ mcr_status mcr_tally_add(mcr_tally *t, const uint32_t *tuple, int64_t length, in
     mcr_status s = mcr_tuples_number(&number, t->tuples, tuple, length);
     if (s)
         return s;
-    if (number >= t->times_room) {
-        int64_t before = t->times_room;
-        s = mcr_reserve(t->ctx, &t->times, &t->times_room, number + 1, sizeof *t->times);
+    if (number >= t->times_capacity) {
+        int64_t before = t->times_capacity;
+        s = mcr_reserve(t->ctx, &t->times, &t->times_capacity, number + 1, sizeof *t->times);
         if (s)
             return s;
-        memset(t->times + before, 0, (size_t)(t->times_room - before) * sizeof *t->times);
+        memset(t->times + before, 0, (size_t)(t->times_capacity - before) * sizeof *t->times);
     }
     if (t->times[number] == 0 && times > 0) {
-        s = mcr_reserve(t->ctx, &t->met, &t->met_room, t->mets + 1, sizeof *t->met);
+        s = mcr_reserve(t->ctx, &t->met, &t->met_capacity, t->mets + 1, sizeof *t->met);
         if (s)
             return s;
         t->met[t->mets++] = number;

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/params.h"
+#include "base/sized.h"
 
 static const mcr_kernel_type *const built_in[] = {
 #define KERNEL(name) &mcr_kernel_##name,
@@ -43,13 +44,13 @@ int64_t mcr_kernel_count(const mcr *ctx)
     return BUILT_IN + ctx->extra_kernel_count;
 }
 
-mcr_status mcr_kernel_describe(const mcr *ctx, int64_t number, mcr_kernel_info *info)
+mcr_status mcr_kernel_describe(const mcr *ctx, int64_t number, mcr_kernel_info *out)
 {
     static const mcr_param none[] = {{.name = NULL}};
     const mcr_kernel_type *type = mcr_kernel_type_at(ctx, number);
     if (type == NULL)
         return MCR_BAD_CALL;
-    *info = (mcr_kernel_info){
+    const mcr_kernel_info info = {
         .name = type->name,
         .summary = type->summary,
         .params = type->params != NULL ? type->params : none,
@@ -57,7 +58,7 @@ mcr_status mcr_kernel_describe(const mcr *ctx, int64_t number, mcr_kernel_info *
         .has_features = type->features != NULL,
         .indefinite = type->indefinite,
     };
-    return MCR_OK;
+    return MCR_SIZED_WRITE(mcr_kernel_info, out, NULL, &info);
 }
 
 bool mcr_kernel_name_valid(const char *name, size_t length)
@@ -82,8 +83,6 @@ static int64_t count_params(const mcr_param *params)
 /* What is wrong with a type that a program wants to add; NULL: nothing. */
 static const char *type_fault(const mcr_kernel_type *type)
 {
-    if (type->size < sizeof *type)
-        return "its size is not sizeof(mcr_kernel_type)";
     if (type->name == NULL || !mcr_kernel_name_valid(type->name, strlen(type->name)))
         return "its name must be letters, digits and _, and not begin with a digit";
     if (type->kinds < 0 || type->kinds >= 2 * MCR_PRECOMPUTED)
@@ -104,20 +103,27 @@ static const char *type_fault(const mcr_kernel_type *type)
 
 mcr_status mcr_kernel_register(mcr *ctx, const mcr_kernel_type *type)
 {
-    const char *fault = type_fault(type);
+    mcr_kernel_type full;
+    mcr_status s = MCR_SIZED_READ(mcr_kernel_type, &full, ctx, type);
+    if (s)
+        return s;
+    const char *fault = type_fault(&full);
     if (fault != NULL)
         return mcr_fail(ctx, MCR_BAD_CALL, "kernel type \"%s\" cannot be registered: %s",
-                        type->size < sizeof *type || type->name == NULL ? "?" : type->name, fault);
-    if (mcr_kernel_type_find(ctx, type->name, strlen(type->name)) != NULL)
-        return mcr_fail(ctx, MCR_BAD_CALL, "there is a kernel called \"%s\" already", type->name);
+                        full.name == NULL ? "?" : full.name, fault);
+    if (mcr_kernel_type_find(ctx, full.name, strlen(full.name)) != NULL)
+        return mcr_fail(ctx, MCR_BAD_CALL, "there is a kernel called \"%s\" already", full.name);
     size_t count = (size_t)ctx->extra_kernel_count;
-    const mcr_kernel_type **grown = mcr_resize(ctx, ctx->extra_kernels, count + 2,
+    const mcr_kernel_type **grown = mcr_resize(ctx, ctx->extra_kernels, count + 1,
                                                sizeof(const mcr_kernel_type *));
     if (grown == NULL)
         return MCR_NO_MEMORY;
-    grown[count] = type;
-    grown[count + 1] = NULL;
     ctx->extra_kernels = grown;
+    mcr_kernel_type *kept = mcr_alloc(ctx, 1, sizeof *kept);
+    if (kept == NULL)
+        return MCR_NO_MEMORY;
+    *kept = full;
+    grown[count] = kept;
     ctx->extra_kernel_count++;
     return MCR_OK;
 }

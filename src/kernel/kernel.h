@@ -127,7 +127,7 @@ struct mcr_binding {
     struct mcr_vectors *vectors; /* list of shared vector products (vectors.h) */
     int shared_slots;            /* tiles that a scratch keeps for shared products */
     void **block;                /* mcr_bound_alloc'ed */
-    int64_t blocks, block_room;
+    int64_t blocks, block_capacity;
     size_t budget;      /* bytes taken from the budget, given back at the end */
     bool listing;       /* explicit features are wanted: leaves list them if they can */
     bool named;         /* and name them */
@@ -165,9 +165,9 @@ mcr_status mcr_bound_diagonal(const mcr_bound *bound, int side, mcr_rows rows, d
 /* A scratch belongs to one worker. */
 mcr_status mcr_scratch_open(mcr_scratch **out, const mcr_binding *binding);
 void mcr_scratch_close(mcr_scratch *scratch);
-/* Room for one shared product of the current tile: MCR_TILE_ROWS x MCR_TILE_COLS doubles (or
+/* Space for one shared product of the current tile: MCR_TILE_ROWS x MCR_TILE_COLS doubles (or
  * floats), 64-byte aligned. slot: 0 .. binding->shared_slots - 1, as counted while binding. **valid
- * is false at the first use for a tile; who fills the room sets it. */
+ * is false at the first use for a tile; who fills the space sets it. */
 void *mcr_scratch_slot(mcr_scratch *scratch, int slot, bool **valid);
 
 /* ---- tiles (tile.c) ----------------------------------------------------------------------------*/

@@ -17,7 +17,7 @@ typedef struct mcr_keys {
 
 mcr_status mcr_keys_alloc(mcr_keys *out, mcr *ctx, int64_t count);
 void mcr_keys_free(mcr *ctx, mcr_keys *keys);
-/* By key; equal keys stay in the order they had. other: room for as many, its contents are lost and
+/* By key; equal keys stay in the order they had. other: space for as many, its contents are lost and
  * the two may have changed places. Radix sort: the time is proportional to count and bits. */
 void mcr_keys_sort(mcr_keys *keys, mcr_keys *other);
 

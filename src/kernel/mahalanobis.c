@@ -53,7 +53,7 @@ static mcr_status read_file(mcr *ctx, mahalanobis_params *p)
 {
     mcr_read_options options = {.size = sizeof options, .target = "none"};
     mcr_data *data = NULL;
-    mcr_field_info info;
+    mcr_field_info info = MCR_INIT(mcr_field_info);
     mcr_status s = mcr_data_read(&data, ctx, p->file, &options);
     if (!s)
         s = mcr_data_field_info(data, 0, &info);
@@ -188,7 +188,7 @@ static mcr_status check(mcr *ctx, void *values)
 /* ---- the factor --------------------------------------------------------------------------------*/
 
 /* Q = L L' by Cholesky's method with pivots, which also takes a singular Q: L is n x rank with rows
- * n apart. `left` is room for n numbers. Returns the rank. */
+ * n apart. `left` is space for n numbers. Returns the rank. */
 static int64_t factor(double *l, double *left, const double *q, int64_t n)
 {
     double largest = 0;
@@ -229,20 +229,17 @@ static mcr_status project_chunk(void *arg, int64_t item, int worker)
 {
     (void)worker;
     const project_job *job = arg;
-    const mcr_store *from = job->from->store;
     int64_t rank = job->to->cols, n = job->from->count;
     int64_t end = (item + 1) * CHUNK < n ? (item + 1) * CHUNK : n;
-    bool dense = from->kind == MCR_DENSE;
     for (int64_t i = item * CHUNK; i < end; i++) {
-        int64_t r = mcr_field_at(job->from, i);
-        const double *x = dense ? from->dense + r * from->cols : from->value + from->start[r];
-        int64_t count = dense ? from->cols : from->start[r + 1] - from->start[r];
+        mcr_vector x = mcr_field_vector(job->from, i);
         double *y = job->to->dense + i * rank;
         memset(y, 0, (size_t)rank * sizeof *y);
-        for (int64_t e = 0; e < count; e++) {
-            const double *row = job->l + job->n * (dense ? e : from->index[from->start[r] + e]);
+        for (int64_t e = 0; e < x.count; e++) {
+            const double *row = job->l + job->n * mcr_vector_column(&x, e);
+            double value = mcr_vector_value(&x, e);
             for (int64_t j = 0; j < rank; j++)
-                y[j] += x[e] * row[j];
+                y[j] += value * row[j];
         }
     }
     return MCR_OK;

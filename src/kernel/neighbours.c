@@ -37,7 +37,7 @@ typedef struct worker {
 typedef struct listing {
     const mcr_bound *bound;
     mcr_alphabet alphabet;
-    int64_t k, m, base; /* base: letters that are told apart */
+    int64_t k, m, base; /* base: letters that are distinguished */
     double others; /* root of how many letters the last one stands for; 0: it is none of them */
     int64_t power[MCR_MISMATCHES_LENGTH_MAX]; /* of base, by place from the left */
     worker *worker;

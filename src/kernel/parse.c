@@ -25,7 +25,7 @@ enum { NEST_MAX = 2 * MCR_KERNEL_DEPTH_MAX, NAMES_MAX = 256, DEGREE_MAX = 100000
 
 typedef struct kernel_list {
     mcr_kernel **item;
-    int64_t count, room;
+    int64_t count, capacity;
 } kernel_list;
 
 static mcr_status parse_expr(mcr_parser *p, mcr_kernel **out);
@@ -34,7 +34,7 @@ static mcr_status parse_expr(mcr_parser *p, mcr_kernel **out);
 
 static mcr_status list_add(mcr_parser *p, kernel_list *list, mcr_kernel *item)
 {
-    mcr_status status = mcr_reserve(p->ctx, &list->item, &list->room, list->count + 1,
+    mcr_status status = mcr_reserve(p->ctx, &list->item, &list->capacity, list->count + 1,
                                     sizeof *list->item);
     if (status != MCR_OK)
         mcr_kernel_free(item);

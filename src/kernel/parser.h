@@ -24,8 +24,9 @@ mcr_status mcr_parser_fault(const mcr_parser *p, mcr_span s, const char *format,
     MCR_PRINTF(3, 4);
 /* Adds the mark to the message of someone who did not know the place, if status is MCR_BAD_CALL. */
 mcr_status mcr_parser_place(const mcr_parser *p, mcr_span s, mcr_status status);
-/* " (did you mean "x"?)" or "", in room. */
-const char *mcr_parser_suggestion(char *room, size_t size, mcr_span word, const char *const *names);
+/* " (did you mean "x"?)" or "", in space. */
+const char *mcr_parser_suggestion(char *buffer, size_t size, mcr_span word,
+                                  const char *const *names);
 /* The fault: something other than an operator behind a complete kernel or argument. open: the "("
  * that is not closed yet, or NULL; wanted: what could stand here. */
 mcr_status mcr_parser_misplaced(const mcr_parser *p, const char *open, const char *wanted);

@@ -42,11 +42,11 @@ mcr_status mcr_patterns_add(mcr_patterns *p, int64_t object, const unsigned char
     enum { BETWEEN = 4096 };
     mcr_status s = p->count % BETWEEN == 0 ? check_budget(p) : MCR_OK;
     if (!s)
-        s = mcr_reserve(ctx, &p->bytes, &p->room[0], (p->count + 1) * p->width, 1);
+        s = mcr_reserve(ctx, &p->bytes, &p->capacity[0], (p->count + 1) * p->width, 1);
     if (!s)
-        s = mcr_reserve(ctx, &p->object, &p->room[1], p->count + 1, sizeof *p->object);
+        s = mcr_reserve(ctx, &p->object, &p->capacity[1], p->count + 1, sizeof *p->object);
     if (!s)
-        s = mcr_reserve(ctx, &p->value, &p->room[2], p->count + 1, sizeof *p->value);
+        s = mcr_reserve(ctx, &p->value, &p->capacity[2], p->count + 1, sizeof *p->value);
     if (s)
         return s;
     memcpy(p->bytes + p->count * p->width, word, (size_t)p->width);

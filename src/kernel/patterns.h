@@ -16,7 +16,7 @@ typedef struct mcr_patterns {
     unsigned char *bytes; /* count x width */
     int32_t *object;
     double *value;
-    int64_t room[3];
+    int64_t capacity[3];
 } mcr_patterns;
 
 /* Adds value to the feature `word` of an object (x objects first, then z objects). MCR_OVER_BUDGET

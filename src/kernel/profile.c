@@ -137,7 +137,7 @@ int mcr_profile_of(const mcr_kernel *k)
     return of;
 }
 
-size_t mcr_profile_room(const mcr_kernel *k, int64_t count)
+size_t mcr_profile_workspace(const mcr_kernel *k, int64_t count)
 {
     return 4 * (size_t)count * (size_t)k->depth;
 }
@@ -174,16 +174,16 @@ static void join(double *value, const double *part, int64_t n, bool product)
 }
 
 void mcr_profile_values(const mcr_kernel *k, int64_t n, const double *const at[3], double *value,
-                        double *room)
+                        double *buffer)
 {
     if (k->children == 0) {
         at_leaf(k, n, at, value);
         return;
     }
-    mcr_profile_values(k->child[0], n, at, value, room + 4 * n);
+    mcr_profile_values(k->child[0], n, at, value, buffer + 4 * n);
     for (int c = 1; c < k->children; c++) {
-        mcr_profile_values(k->child[c], n, at, room, room + 4 * n);
-        join(value, room, n, k->type == &mcr_kernel_product);
+        mcr_profile_values(k->child[c], n, at, buffer, buffer + 4 * n);
+        join(value, buffer, n, k->type == &mcr_kernel_product);
     }
     if (k->type != &mcr_kernel_power && k->type != &mcr_kernel_exp)
         return;

@@ -72,17 +72,18 @@ mcr_status mcr_parser_place(const mcr_parser *p, mcr_span s, mcr_status status)
 }
 
 /* " (did you mean "x"?)" or "". */
-const char *mcr_parser_suggestion(char *room, size_t size, mcr_span word, const char *const *names)
+const char *mcr_parser_suggestion(char *buffer, size_t size, mcr_span word,
+                                  const char *const *names)
 {
     char copy[64];
-    room[0] = '\0';
+    buffer[0] = '\0';
     if (word.end - word.start < (ptrdiff_t)sizeof copy) {
         snprintf(copy, sizeof copy, "%.*s", (int)(word.end - word.start), word.start);
         const char *near = mcr_nearest(copy, names);
         if (near != NULL)
-            snprintf(room, size, " (did you mean \"%s\"?)", near);
+            snprintf(buffer, size, " (did you mean \"%s\"?)", near);
     }
-    return room;
+    return buffer;
 }
 
 /* ---- letters and words -------------------------------------------------------------------------*/

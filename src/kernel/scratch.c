@@ -1,4 +1,4 @@
-/* scratch.c: one worker's temporary memory: a stack of blocks, and room for shared products.
+/* scratch.c: one worker's temporary memory: a stack of blocks, and space for shared products.
  *
  * Memory is taken from chunks in order and given back as on a stack. A chunk that is too small is
  * left behind and a new one, twice as large, is opened; chunks are kept, so that after the first
@@ -22,11 +22,11 @@ typedef struct chunk {
 struct mcr_scratch {
     mcr *ctx;
     chunk *chunk;
-    int64_t chunks, room;
+    int64_t chunks, capacity;
     int64_t current;
     size_t used; /* of the current chunk */
     int slots;
-    char *slot; /* rooms for shared products, one after the other */
+    char *slot; /* spaces for shared products, one after the other */
     bool *valid;
     mcr_tile tile; /* that the shared products are of */
 };
@@ -118,7 +118,7 @@ static mcr_status add_chunk(mcr_scratch *s, size_t bytes)
     }
     if (size < bytes)
         size = bytes;
-    mcr_status status = mcr_reserve(s->ctx, &s->chunk, &s->room, s->chunks + 1, sizeof(chunk));
+    mcr_status status = mcr_reserve(s->ctx, &s->chunk, &s->capacity, s->chunks + 1, sizeof(chunk));
     if (status != MCR_OK)
         return status;
     char *made = mcr_alloc(s->ctx, size, 1);

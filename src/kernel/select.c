@@ -261,10 +261,10 @@ static mcr_status make_dense(mcr_bound *bound, int side, int64_t cols)
     for (int64_t i = 0, at = 0; i < to->count; i++)
         for (int64_t p = 0; p < s->parts; p++) {
             mcr_field f = side_field(bound, &s->part[p], side);
-            const double *row = f.store->dense + mcr_field_at(&f, i) * f.store->cols;
-            int64_t column = s->part[p].column[side], many = width(&s->part[p]);
-            memcpy(to->dense + at, row + (column >= 0 ? column : 0), (size_t)many * sizeof *row);
-            at += many;
+            mcr_vector row = mcr_field_vector(&f, i);
+            int64_t column = s->part[p].column[side];
+            for (int64_t c = 0; c < width(&s->part[p]); c++)
+                to->dense[at++] = mcr_vector_value(&row, column >= 0 ? column : c);
         }
     return name_columns(to, bound, NULL, 0);
 }
@@ -326,13 +326,15 @@ static mcr_status make_sparse(mcr_bound *bound, int side, int64_t cols, int64_t 
             if (s->part[p].store[side]->kind == MCR_STRINGS)
                 continue;
             mcr_field f = side_field(bound, &s->part[p], side);
-            const double *row = f.store->dense + mcr_field_at(&f, i) * f.store->cols;
+            mcr_vector row = mcr_field_vector(&f, i);
             int64_t column = s->part[p].column[side];
-            for (int64_t c = 0; c < width(&s->part[p]); c++, number++)
-                if (row[column >= 0 ? column : c] != 0) {
-                    to->index[at] = (int32_t)number;
-                    to->value[at++] = row[column >= 0 ? column : c];
-                }
+            for (int64_t c = 0; c < width(&s->part[p]); c++, number++) {
+                double value = mcr_vector_value(&row, column >= 0 ? column : c);
+                if (value == 0)
+                    continue;
+                to->index[at] = (int32_t)number;
+                to->value[at++] = value;
+            }
         }
         int64_t first = at;
         for (int64_t p = 0; p < s->parts && status == MCR_OK; p++) {
@@ -396,8 +398,9 @@ const char *mcr_selected_word(const mcr_bound *bound, int64_t part, int side, in
         *length = (size_t)(f.store->start[row + 1] - f.store->start[row]);
         return f.store->bytes + f.store->start[row];
     }
-    int64_t column = p->column[side] >= 0 ? p->column[side] : 0;
-    *length = (size_t)mcr_print_real(text, f.store->dense[row * f.store->cols + column]);
+    mcr_vector x = mcr_store_vector(f.store, row);
+    *length = (size_t)mcr_print_real(
+        text, mcr_vector_value(&x, p->column[side] >= 0 ? p->column[side] : 0));
     return text;
 }
 

@@ -190,13 +190,13 @@ static int longest_first(const void *a, const void *b)
 
 enum { LANES_MOST = 64 };
 
-typedef struct rooms {
+typedef struct workspace {
     const mcr_subsequence_kit *kit;
     mcr_subsequence_job job;
     size_t real;
     int64_t columns; /* letters of a tile */
     void *t, *goes;
-} rooms;
+} workspace;
 
 static int64_t longest_of(const mcr_bound *bound, int side, mcr_rows rows)
 {
@@ -209,8 +209,8 @@ static int64_t longest_of(const mcr_bound *bound, int side, mcr_rows rows)
 }
 
 /* tiles: of all columns; widest: of the longest; longest: letters of the longest row. */
-static mcr_status open_rooms(rooms *r, mcr_scratch *scratch, const ssk_params *p, int64_t tiles,
-                             int64_t widest, int64_t longest)
+static mcr_status open_workspace(workspace *r, mcr_scratch *scratch, const ssk_params *p,
+                                 int64_t tiles, int64_t widest, int64_t longest)
 {
     size_t lanes = (size_t)r->kit->lanes, lane = lanes * r->real, most, letters, cells;
     /* Lanes are filled evenly: none has more than its share and one string. */
@@ -221,12 +221,12 @@ static mcr_status open_rooms(rooms *r, mcr_scratch *scratch, const ssk_params *p
         return MCR_NO_MEMORY;
     r->t = mcr_scratch_take(scratch, letters);
     r->goes = mcr_scratch_take(scratch, most * lane);
-    r->job.room = mcr_scratch_take(scratch, cells);
+    r->job.buffer = mcr_scratch_take(scratch, cells);
     r->job.k = mcr_scratch_take(scratch, most * lane);
-    return r->t && r->goes && r->job.room && r->job.k ? MCR_OK : MCR_NO_MEMORY;
+    return r->t && r->goes && r->job.buffer && r->job.k ? MCR_OK : MCR_NO_MEMORY;
 }
 
-static double result(const rooms *r, const column *c)
+static double result(const workspace *r, const column *c)
 {
     double sum = 0;
     for (int64_t i = c->first; i < c->first + c->tiles; i++) {
@@ -246,8 +246,8 @@ static void put(const mcr_tile *tile, int64_t i, int64_t j, double k)
         ((float *)row)[j] = (float)k;
 }
 
-/* Puts columns into the lanes, each where there is most room. */
-static void pack(rooms *r, column *c, int64_t count)
+/* Puts columns into the lanes, each where there is most space. */
+static void pack(workspace *r, column *c, int64_t count)
 {
     int64_t used[LANES_MOST] = {0}, lanes = r->kit->lanes, most = 0;
     for (int64_t i = 0; i < count; i++) {
@@ -275,7 +275,7 @@ static bool is_square(const mcr_bound *bound, const mcr_tile *tile)
 }
 
 /* On the diagonal of the matrix the rows are the columns: each is run against those before it. */
-static void fill(const mcr_bound *bound, const mcr_tile *tile, rooms *r, column *c)
+static void fill(const mcr_bound *bound, const mcr_tile *tile, workspace *r, column *c)
 {
     bool square = is_square(bound, tile);
     for (int64_t i = 0; i < tile->x.count; i++) {
@@ -303,8 +303,8 @@ static mcr_status block(const mcr_bound *bound, const mcr_tile *tile)
     int64_t n = tile->z.count, all = 0;
     if (n == 0 || tile->x.count == 0)
         return MCR_OK;
-    rooms r = {.kit = (tile->precise ? tiles->f64 : tiles->f32)->subsequences,
-               .real = tile->precise ? sizeof(double) : sizeof(float)};
+    workspace r = {.kit = (tile->precise ? tiles->f64 : tiles->f32)->subsequences,
+                   .real = tile->precise ? sizeof(double) : sizeof(float)};
     /* Short strings get short tiles. */
     int64_t most = r.kit->columns(p->p, p->lambda);
     int64_t longest = longest_of(bound, bound->same ? 0 : 1, tile->z);
@@ -318,7 +318,7 @@ static mcr_status block(const mcr_bound *bound, const mcr_tile *tile)
     }
     if (!s) {
         qsort(c, (size_t)n, sizeof *c, longest_first);
-        s = open_rooms(&r, tile->scratch, p, all, c[0].tiles, longest_of(bound, 0, tile->x));
+        s = open_workspace(&r, tile->scratch, p, all, c[0].tiles, longest_of(bound, 0, tile->x));
     }
     if (!s)
         fill(bound, tile, &r, c);

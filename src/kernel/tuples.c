@@ -15,9 +15,9 @@ typedef struct place {
 struct mcr_tuples {
     mcr *ctx;
     uint32_t *words; /* all tuples, one behind the other */
-    int64_t used, words_room;
+    int64_t used, words_capacity;
     place *place;
-    int64_t count, room;
+    int64_t count, capacity;
     uint32_t *slot; /* number + 1; 0: free */
     uint32_t mask;  /* slots - 1, a power of two */
 };
@@ -89,9 +89,9 @@ static mcr_status widen(mcr_tuples *t)
 static mcr_status add(mcr_tuples *t, uint32_t at, uint32_t hash, const uint32_t *tuple,
                       int64_t length)
 {
-    mcr_status s = mcr_reserve(t->ctx, &t->place, &t->room, t->count + 1, sizeof *t->place);
+    mcr_status s = mcr_reserve(t->ctx, &t->place, &t->capacity, t->count + 1, sizeof *t->place);
     if (!s)
-        s = mcr_reserve(t->ctx, &t->words, &t->words_room, t->used + length, sizeof *t->words);
+        s = mcr_reserve(t->ctx, &t->words, &t->words_capacity, t->used + length, sizeof *t->words);
     if (s)
         return s;
     if (length > 0)

@@ -13,11 +13,11 @@ struct mcr_vectors_batch {
     const mcr_fused *fused;
     bool precise;
     mcr_rows x;
-    int64_t group_rows, groups, group_room;
+    int64_t group_rows, groups, group_capacity;
     mcr_row_pack *pack;
-    size_t *place; /* of each group in the room */
-    char *room;
-    size_t room_bytes;
+    size_t *place; /* of each group in the space */
+    char *buffer;
+    size_t buffer_bytes;
 };
 
 mcr_status mcr_vectors_batch_open(mcr_vectors_batch **out, const mcr_fused *fused, bool precise)
@@ -38,7 +38,7 @@ void mcr_vectors_batch_close(mcr_vectors_batch *batch)
         return;
     mcr_free(batch->ctx, batch->pack);
     mcr_free(batch->ctx, batch->place);
-    mcr_free(batch->ctx, batch->room);
+    mcr_free(batch->ctx, batch->buffer);
     mcr_free(batch->ctx, batch);
 }
 
@@ -69,27 +69,27 @@ static mcr_status fill_group(void *arg, int64_t item, int worker)
 {
     (void)worker;
     mcr_vectors_batch *b = arg;
-    mcr_row_pack_fill(&b->pack[item], b->room + b->place[item], b->fused->v, b->fused->op,
+    mcr_row_pack_fill(&b->pack[item], b->buffer + b->place[item], b->fused->v, b->fused->op,
                       b->precise, group_of(b, item));
     return MCR_OK;
 }
 
 static mcr_status reserve_groups(mcr_vectors_batch *b)
 {
-    if (b->groups <= b->group_room)
+    if (b->groups <= b->group_capacity)
         return MCR_OK;
     mcr_free(b->ctx, b->pack);
     mcr_free(b->ctx, b->place);
-    b->group_room = 0;
+    b->group_capacity = 0;
     b->pack = mcr_alloc(b->ctx, (size_t)b->groups, sizeof *b->pack);
     b->place = mcr_alloc(b->ctx, (size_t)b->groups, sizeof *b->place);
     if (!b->pack || !b->place)
         return MCR_NO_MEMORY;
-    b->group_room = b->groups;
+    b->group_capacity = b->groups;
     return MCR_OK;
 }
 
-static mcr_status reserve_room(mcr_vectors_batch *b)
+static mcr_status reserve_buffer(mcr_vectors_batch *b)
 {
     size_t bytes = 0;
     bool fits = true;
@@ -100,14 +100,14 @@ static mcr_status reserve_room(mcr_vectors_batch *b)
     }
     if (!fits)
         return mcr_fail(b->ctx, MCR_NO_MEMORY, "too many rows to pack at once");
-    if (bytes <= b->room_bytes)
+    if (bytes <= b->buffer_bytes)
         return MCR_OK;
-    mcr_free(b->ctx, b->room);
-    b->room_bytes = 0;
-    b->room = mcr_alloc(b->ctx, bytes, 1);
-    if (!b->room)
+    mcr_free(b->ctx, b->buffer);
+    b->buffer_bytes = 0;
+    b->buffer = mcr_alloc(b->ctx, bytes, 1);
+    if (!b->buffer)
         return MCR_NO_MEMORY;
-    b->room_bytes = bytes;
+    b->buffer_bytes = bytes;
     return MCR_OK;
 }
 
@@ -118,7 +118,7 @@ mcr_status mcr_vectors_batch_fill(mcr_vectors_batch *b, mcr_rows x)
     b->groups = mcr_parts(x.count, b->group_rows);
     mcr_status s = reserve_groups(b);
     if (!s)
-        s = reserve_room(b);
+        s = reserve_buffer(b);
     if (!s)
         s = mcr_parallel(b->ctx, b->groups, fill_group, b);
     if (s)

@@ -29,9 +29,11 @@ static size_t words(const mcr_vectors *v)
 
 static void see(uint64_t *seen, const mcr_vectors *v, int side, int64_t stored)
 {
-    const mcr_store *s = v->side[side].field.store;
-    for (int64_t e = s->start[stored]; e < s->start[stored + 1]; e++)
-        seen[s->index[e] / 64] |= (uint64_t)1 << (s->index[e] % 64);
+    mcr_vector x = mcr_store_vector(v->side[side].field.store, stored);
+    for (int64_t e = 0; e < x.count; e++) {
+        int64_t k = mcr_vector_column(&x, e);
+        seen[k / 64] |= (uint64_t)1 << (k % 64);
+    }
 }
 
 /* The features seen, rising, and forgets them. */
@@ -48,7 +50,7 @@ static int64_t list_seen(uint64_t *seen, const mcr_vectors *v, int32_t *feature)
 }
 
 /* Panels of `count` columns (source objects from first on) with the listed features only. map and
- * scale are room for all features; map holds -1 before and after. */
+ * scale are space for all features; map holds -1 before and after. */
 static void pack_group(void *values, const mcr_vectors *v, const mcr_tile_kit *kit,
                        mcr_tile_source source, int64_t first, int64_t count, int32_t width,
                        const int32_t *feature, int64_t features, int32_t *map, double *scale)
@@ -188,9 +190,9 @@ static void *take(mcr_scratch *scratch, size_t bytes)
     return mcr_scratch_take(scratch, bytes ? bytes : 1);
 }
 
-/* Wide: room for lists of features and for rows cut down to them. */
-static bool take_wide_room(mcr_column_walk *walk, size_t dims, const mcr_row_pack *rows,
-                           mcr_scratch *scratch)
+/* Wide: space for lists of features and for rows cut down to them. */
+static bool take_wide_buffers(mcr_column_walk *walk, size_t dims, const mcr_row_pack *rows,
+                              mcr_scratch *scratch)
 {
     const mcr_vectors *v = walk->v;
     size_t real = (size_t)walk->kit->bytes, cols = (size_t)v->cols, bytes;
@@ -215,13 +217,13 @@ static bool take_wide_room(mcr_column_walk *walk, size_t dims, const mcr_row_pac
     return walk->rows.start && walk->rows.index && walk->rows.value;
 }
 
-/* Room for a segment that is packed now. */
-static bool take_room(mcr_column_walk *walk, const mcr_row_pack *rows, mcr_scratch *scratch)
+/* Space for a segment that is packed now. */
+static bool take_buffers(mcr_column_walk *walk, const mcr_row_pack *rows, mcr_scratch *scratch)
 {
     const mcr_vectors *v = walk->v;
     size_t real = (size_t)walk->kit->bytes, step = (size_t)walk->step, bytes;
     size_t dims = (size_t)(v->wide ? most_features(walk) : v->cols);
-    if (v->wide && !take_wide_room(walk, dims, rows, scratch))
+    if (v->wide && !take_wide_buffers(walk, dims, rows, scratch))
         return false;
     if (!mcr_size_mul(dims * real, step, &bytes))
         return false;
@@ -253,7 +255,7 @@ mcr_status mcr_column_walk_open(mcr_column_walk *walk, const mcr_vectors *v, mcr
     }
     if (walk->packed)
         return MCR_OK;
-    return take_room(walk, rows, scratch) ? MCR_OK : MCR_NO_MEMORY;
+    return take_buffers(walk, rows, scratch) ? MCR_OK : MCR_NO_MEMORY;
 }
 
 static const void *packed_norms(const mcr_column_walk *walk, int64_t column)

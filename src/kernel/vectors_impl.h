@@ -88,22 +88,9 @@ static inline int64_t mcr_parts(int64_t a, int64_t b)
     return a / b + (a % b != 0);
 }
 
-/* An object as it is stored. */
-typedef struct mcr_vector {
-    const double *value;
-    const int32_t *index; /* NULL: feature by feature */
-    int64_t count;
-} mcr_vector;
-
 static inline mcr_vector mcr_vectors_object(const mcr_vectors *v, int side, int64_t i)
 {
-    const mcr_field *f = &v->side[side].field;
-    const mcr_store *s = f->store;
-    int64_t r = mcr_field_at(f, i);
-    if (s->kind == MCR_DENSE)
-        return (mcr_vector){s->dense + r * s->cols, NULL, s->cols};
-    return (mcr_vector){s->value + s->start[r], s->index + s->start[r],
-                        s->start[r + 1] - s->start[r]};
+    return mcr_field_vector(&v->side[side].field, i);
 }
 /* A source for linalg/tiles; object i of the side is the source's object i + *offset. */
 mcr_tile_source mcr_vectors_source(const mcr_vectors *v, int side, bool shifted, int64_t *offset);
@@ -140,8 +127,8 @@ typedef enum mcr_row_form { MCR_ROWS_DENSE, MCR_ROWS_SPARSE, MCR_ROWS_LATER } mc
 mcr_row_form mcr_row_pack_form(const mcr_vectors *v, mcr_tile_op op, bool precise);
 /* Bytes that a pack of these rows takes; SIZE_MAX: more than there can be. */
 size_t mcr_row_pack_bytes(const mcr_vectors *v, mcr_tile_op op, bool precise, mcr_rows x);
-/* Packs into room of that many bytes, 64-byte aligned. */
-void mcr_row_pack_fill(mcr_row_pack *pack, void *room, const mcr_vectors *v, mcr_tile_op op,
+/* Packs into space of that many bytes, 64-byte aligned. */
+void mcr_row_pack_fill(mcr_row_pack *pack, void *buffer, const mcr_vectors *v, mcr_tile_op op,
                        bool precise, mcr_rows x);
 /* Rows first .. first+count-1 of a pack; first: a multiple of kit->rows. */
 mcr_row_pack mcr_row_pack_part(const mcr_row_pack *pack, const mcr_tile_kit *kit, int64_t dims,
@@ -216,8 +203,8 @@ typedef struct mcr_vectors_pass {
     /* A squared distance below share (|x|^2 + |z|^2) is computed again, if that sum is above
      * least_norm. */
     double share, least_norm;
-    void **pointer; /* room for a pointer a row; only with `row` */
-    char *stage;    /* room for a stage; NULL: none is needed or it is done in k */
+    void **pointer; /* space for a pointer a row; only with `row` */
+    char *stage;    /* space for a stage; NULL: none is needed or it is done in k */
     double *gathered;
 } mcr_vectors_pass;
 

@@ -35,7 +35,7 @@ static int64_t nonzeros(const mcr_vector *x)
 {
     int64_t n = 0;
     for (int64_t e = 0; e < x->count; e++)
-        n += x->value[e] != 0;
+        n += mcr_vector_value(x, e) != 0;
     return n;
 }
 
@@ -74,8 +74,9 @@ static mcr_status mean_union(double *mean, const mcr_vectors *v)
         for (int64_t i = first; i < end; i++) {
             mcr_vector z = mcr_vectors_object(v, 1, i);
             for (int64_t e = 0; e < z.count; e++) {
-                sum += !seen[z.index[e]];
-                seen[z.index[e]] = true;
+                int64_t k = mcr_vector_column(&z, e);
+                sum += !seen[k];
+                seen[k] = true;
             }
         }
     }
@@ -93,7 +94,7 @@ static void sample_mean(const mcr_vectors *v, double *mean)
     for (int64_t t = 0; t < count; t++) {
         mcr_vector z = mcr_vectors_object(v, 1, sampled(f, t, count));
         for (int64_t e = 0; e < z.count; e++)
-            mean[z.index ? z.index[e] : e] += z.value[e];
+            mean[mcr_vector_column(&z, e)] += mcr_vector_value(&z, e);
     }
     for (int64_t k = 0; k < v->cols && count; k++)
         mean[k] /= (double)count;
@@ -111,8 +112,9 @@ static double norm_from(const mcr_vectors *v, const mcr_vector *x, const double 
     if (x->index)
         sum = m2;
     for (int64_t e = 0; e < x->count; e++) {
-        int64_t k = x->index ? x->index[e] : e;
-        double shift = m ? scaled(v, k, m[k]) : 0, d = scaled(v, k, x->value[e]) - shift;
+        int64_t k = mcr_vector_column(x, e);
+        double shift = m ? scaled(v, k, m[k]) : 0;
+        double d = scaled(v, k, mcr_vector_value(x, e)) - shift;
         sum += x->index ? d * d - shift * shift : d * d;
     }
     return sum;
@@ -143,8 +145,8 @@ static double select_smallest(double *a, int64_t count, int64_t k)
     return a[k];
 }
 
-/* The median and largest squared norm of the sample. room: SAMPLE numbers. */
-static void sample_norms(const mcr_vectors *v, const double *m, double *room, double *median,
+/* The median and largest squared norm of the sample. space: SAMPLE numbers. */
+static void sample_norms(const mcr_vectors *v, const double *m, double *buffer, double *median,
                          double *largest)
 {
     const mcr_field *f = &v->side[1].field;
@@ -154,12 +156,12 @@ static void sample_norms(const mcr_vectors *v, const double *m, double *room, do
         m2 += scaled(v, k, m[k]) * scaled(v, k, m[k]);
     for (int64_t t = 0; t < n; t++) {
         mcr_vector z = mcr_vectors_object(v, 1, sampled(f, t, n));
-        room[t] = norm_from(v, &z, m, m2);
+        buffer[t] = norm_from(v, &z, m, m2);
     }
     *largest = 0;
     for (int64_t t = 0; t < n; t++)
-        *largest = fmax(*largest, room[t]);
-    *median = n ? select_smallest(room, n, n / 2) : 0;
+        *largest = fmax(*largest, buffer[t]);
+    *median = n ? select_smallest(buffer, n, n / 2) : 0;
 }
 
 /* Whether distances between objects with such norms are good enough in float without more ado. */
@@ -174,19 +176,19 @@ static bool norms_harmless(const mcr_vectors *v, double norm)
 static mcr_status choose_shift(mcr_vectors *v, bool dense)
 {
     double *mean = mcr_alloc_zero(v->ctx, (size_t)v->cols, sizeof *mean);
-    double *room = mcr_alloc(v->ctx, SAMPLE, sizeof *room);
-    mcr_status s = mean && room ? MCR_OK : MCR_NO_MEMORY;
+    double *buffer = mcr_alloc(v->ctx, SAMPLE, sizeof *buffer);
+    mcr_status s = mean && buffer ? MCR_OK : MCR_NO_MEMORY;
     bool shift = false;
     if (!s) {
         double before, after, largest, ignored;
         sample_mean(v, mean);
-        sample_norms(v, NULL, room, &before, &largest);
-        sample_norms(v, mean, room, &after, &ignored);
+        sample_norms(v, NULL, buffer, &before, &largest);
+        sample_norms(v, mean, buffer, &after, &ignored);
         bool helps = after <= 0.7 * before;
         bool free_of_cost = dense && !(v->needs & MCR_NEEDS_DOT);
         shift = helps && (free_of_cost || !norms_harmless(v, largest));
     }
-    mcr_free(v->ctx, room);
+    mcr_free(v->ctx, buffer);
     if (shift) {
         v->shift = mean;
         v->sparse_rows[0] = v->sparse_rows[1] = false;
@@ -214,8 +216,8 @@ static mcr_status lift_chunk(void *arg, int64_t item, int worker)
         mcr_vector x = mcr_vectors_object(v, job->side, i);
         double sum = 0;
         for (int64_t e = 0; e < x.count; e++) {
-            int64_t k = x.index ? x.index[e] : e;
-            sum += scaled(v, k, x.value[e]) * scaled(v, k, v->shift[k]);
+            int64_t k = mcr_vector_column(&x, e);
+            sum += scaled(v, k, mcr_vector_value(&x, e)) * scaled(v, k, v->shift[k]);
         }
         v->side[job->side].lift[i] = sum;
     }

@@ -24,7 +24,7 @@ static bool are_few(const mcr_vectors *v, mcr_row_form form, mcr_tile_op op, mcr
     return form == MCR_ROWS_DENSE && mcr_tile_op_uses_dots(op) && !v->wide && x.count <= FEW_ROWS;
 }
 
-/* Where the parts of a pack stand in its room. */
+/* Where the parts of a pack stand in its space. */
 typedef struct layout {
     size_t object, stored, norms, dense, start, value, index, bytes;
 } layout;
@@ -128,14 +128,14 @@ static void fill_few(mcr_row_pack *pack, const mcr_tile_source *source, const mc
     pack->start[pack->count] = pack->count * source->dims;
 }
 
-void mcr_row_pack_fill(mcr_row_pack *pack, void *room, const mcr_vectors *v, mcr_tile_op op,
+void mcr_row_pack_fill(mcr_row_pack *pack, void *buffer, const mcr_vectors *v, mcr_tile_op op,
                        bool precise, mcr_rows x)
 {
     const mcr_tile_kit *kit = mcr_vectors_kit(precise);
     mcr_row_form form = mcr_row_pack_form(v, op, precise);
     layout l;
     lay_out(&l, v, op, precise, x);
-    char *base = room;
+    char *base = buffer;
     *pack = (mcr_row_pack){
         .count = x.count,
         .object = (int64_t *)(void *)(base + l.object),

@@ -275,7 +275,7 @@ static void run_segment(const mcr_vectors_pass *p, const mcr_row_pack *rows, int
 }
 
 /* Rows in the scratch that a pass needs; NULL members: it does not. */
-static mcr_status take_rooms(mcr_vectors_pass *p, int64_t group_rows)
+static mcr_status take_buffers(mcr_vectors_pass *p, int64_t group_rows)
 {
     if (p->row) {
         p->pointer = mcr_scratch_take(p->scratch, (size_t)group_rows * sizeof *p->pointer);
@@ -324,7 +324,7 @@ mcr_status mcr_vectors_run_packs(mcr_vectors_pass *p, const mcr_row_pack *packs,
     /* Rows whose features join those of the columns have columns of their own. */
     bool later = mcr_row_pack_form(p->v, p->op, p->precise) == MCR_ROWS_LATER;
     set_bounds(p);
-    mcr_status status = take_rooms(p, group_rows);
+    mcr_status status = take_buffers(p, group_rows);
     for (int64_t g = 0; g < count && !status && packs[g].norms; g++)
         status = mcr_vectors_check_norm(p->v, 0, packs[g].longest, packs[g].largest, p->precise);
     for (int64_t g = 0; g < count && !status; g += later ? 1 : count)
@@ -345,11 +345,11 @@ static mcr_status run_tile(mcr_vectors_pass *p, mcr_rows x)
         mcr_rows rows = mcr_rows_part(x, r, group);
         size_t mark = mcr_scratch_mark(p->scratch);
         size_t bytes = mcr_row_pack_bytes(p->v, p->op, p->precise, rows);
-        void *room = mcr_scratch_take(p->scratch, bytes);
-        if (!room)
+        void *buffer = mcr_scratch_take(p->scratch, bytes);
+        if (!buffer)
             return MCR_NO_MEMORY;
         mcr_row_pack pack;
-        mcr_row_pack_fill(&pack, room, p->v, p->op, p->precise, rows);
+        mcr_row_pack_fill(&pack, buffer, p->v, p->op, p->precise, rows);
         part.k = at(p->k, r * p->ld, p->kit);
         mcr_status s = mcr_vectors_run_packs(&part, &pack, 1, group);
         mcr_scratch_release(p->scratch, mark);
@@ -384,17 +384,17 @@ mcr_status mcr_vectors_tile(const mcr_fused *f, const mcr_tile *tile)
 /* ---- products shared by leaves -----------------------------------------------------------------*/
 
 /* Fills a shared slot by `op` if it is not yet; its rows are MCR_TILE_COLS apart. */
-static mcr_status shared_tile(void **room, const mcr_vectors *v, const mcr_tile *tile, int slot,
+static mcr_status shared_tile(void **buffer, const mcr_vectors *v, const mcr_tile *tile, int slot,
                               mcr_tile_op op)
 {
     bool *valid;
     assert(tile->x.count <= MCR_TILE_ROWS && tile->z.count <= MCR_TILE_COLS);
-    *room = mcr_scratch_slot(tile->scratch, slot, &valid);
+    *buffer = mcr_scratch_slot(tile->scratch, slot, &valid);
     if (*valid)
         return MCR_OK;
     mcr_vectors_pass p = tile_pass(v, tile);
     p.op = op;
-    p.k = *room;
+    p.k = *buffer;
     p.ld = MCR_TILE_COLS;
     mcr_status s = run_tile(&p, tile->x);
     *valid = !s;
@@ -410,23 +410,24 @@ static void copy_rows(const mcr_tile *tile, const void *from, size_t real)
 }
 
 /* Norms of packed objects of a side, one behind the other. */
-static const void *norms_of(const mcr_vectors *v, int side, mcr_rows rows, bool precise, void *room)
+static const void *norms_of(const mcr_vectors *v, int side, mcr_rows rows, bool precise,
+                            void *buffer)
 {
     const char *all = v->side[side].norms[precise];
     size_t real = precise ? sizeof(double) : sizeof(float);
     if (!rows.index)
         return all + (size_t)rows.first * real;
     for (int64_t t = 0; t < rows.count; t++)
-        memcpy((char *)room + (size_t)t * real, all + (size_t)rows.index[t] * real, real);
-    return room;
+        memcpy((char *)buffer + (size_t)t * real, all + (size_t)rows.index[t] * real, real);
+    return buffer;
 }
 
 /* Squared distances in the tile from the dot products there. */
 static void distances_from_products(mcr_vectors_pass *p, const mcr_tile *tile, int64_t *object)
 {
-    double room[2][MCR_TILE_ROWS > MCR_TILE_COLS ? MCR_TILE_ROWS : MCR_TILE_COLS];
-    const void *x = norms_of(p->v, 0, tile->x, p->precise, room[0]);
-    const void *z = norms_of(p->v, 1, tile->z, p->precise, room[1]);
+    double buffer[2][MCR_TILE_ROWS > MCR_TILE_COLS ? MCR_TILE_ROWS : MCR_TILE_COLS];
+    const void *x = norms_of(p->v, 0, tile->x, p->precise, buffer[0]);
+    const void *z = norms_of(p->v, 1, tile->z, p->precise, buffer[1]);
     mcr_row_pack rows = {.count = tile->x.count, .object = object, .norms = (void *)(uintptr_t)x};
     mcr_segment s = {.count = tile->z.count, .norms = z};
     for (int64_t r = 0; r < tile->x.count; r++) {
@@ -448,19 +449,19 @@ static mcr_status shared_base(mcr_vectors_pass *p, const mcr_tile *tile, bool do
     const mcr_vectors *v = p->v;
     size_t real = (size_t)p->kit->bytes;
     int64_t object[MCR_TILE_ROWS];
-    void *room;
+    void *buffer;
     mcr_status s = MCR_OK;
     if (v->product_slot < 0) {
-        s = shared_tile(&room, v, tile, v->distance_slot, MCR_TILE_SQDIST);
+        s = shared_tile(&buffer, v, tile, v->distance_slot, MCR_TILE_SQDIST);
         if (!s)
-            copy_rows(tile, room, real);
+            copy_rows(tile, buffer, real);
         return s;
     }
     bool *valid = NULL;
     if (!dot && v->distance_slot >= 0) {
-        room = mcr_scratch_slot(tile->scratch, v->distance_slot, &valid);
+        buffer = mcr_scratch_slot(tile->scratch, v->distance_slot, &valid);
         if (*valid) {
-            copy_rows(tile, room, real);
+            copy_rows(tile, buffer, real);
             return MCR_OK;
         }
     }
@@ -473,7 +474,7 @@ static mcr_status shared_base(mcr_vectors_pass *p, const mcr_tile *tile, bool do
         distances_from_products(p, tile, object);
     if (valid) {
         for (int64_t r = 0; r < tile->x.count; r++)
-            memcpy(at(room, r * MCR_TILE_COLS, p->kit), at(p->k, r * p->ld, p->kit),
+            memcpy(at(buffer, r * MCR_TILE_COLS, p->kit), at(p->k, r * p->ld, p->kit),
                    (size_t)tile->z.count * real);
         *valid = true;
     }

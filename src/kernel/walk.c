@@ -90,14 +90,14 @@ static int by_number(const void *a, const void *b)
 }
 
 /* Work space for the largest graph. */
-typedef struct room {
+typedef struct workspace {
     uint64_t *order;     /* label, node */
     int32_t (*place)[2]; /* of a node: group, number within it */
     link *link;
     double *now, *next;
-} room;
+} workspace;
 
-static void make_groups(const mcr_graphs *g, int64_t i, const room *r, walks *w, group *to)
+static void make_groups(const mcr_graphs *g, int64_t i, const workspace *r, walks *w, group *to)
 {
     int64_t base = g->start[i];
     for (int64_t v = 0; v < w->nodes; v++)
@@ -113,8 +113,8 @@ static void make_groups(const mcr_graphs *g, int64_t i, const room *r, walks *w,
     }
 }
 
-static void make_kinds(const mcr_graphs *g, int64_t i, const room *r, walks *w, const group *of,
-                       kind *to, int32_t (*entry)[2], int64_t first)
+static void make_kinds(const mcr_graphs *g, int64_t i, const workspace *r, walks *w,
+                       const group *of, kind *to, int32_t (*entry)[2], int64_t first)
 {
     int64_t base = g->start[i], count = 0;
     for (int64_t v = 0; v < w->nodes; v++)
@@ -143,7 +143,7 @@ static void make_kinds(const mcr_graphs *g, int64_t i, const room *r, walks *w, 
 
 /* For any positive x no eigenvalue of A is larger than the largest (Ax)_i / x_i (Collatz). Powers of
  * A + I bring that down to the spectral radius; the least bound met is returned. */
-static double bound_radius(const mcr_graphs *g, int64_t i, const room *r)
+static double bound_radius(const mcr_graphs *g, int64_t i, const workspace *r)
 {
     enum { ROUNDS = 100 };
     int64_t base = g->start[i], n = mcr_graphs_size(g, i);
@@ -170,7 +170,7 @@ static double bound_radius(const mcr_graphs *g, int64_t i, const room *r)
     return n > 0 ? least * (1 + 1e-12) : 0;
 }
 
-static mcr_status make_walks(walk_state *s, const mcr_graphs *g, const room *r)
+static mcr_status make_walks(walk_state *s, const mcr_graphs *g, const workspace *r)
 {
     int64_t groups = 0, kinds = 0, entries = 0;
     for (int64_t i = 0; i < g->count; i++) {
@@ -206,7 +206,7 @@ static mcr_status check_lambda(const mcr_bound *bound, const walk_state *s, int6
                     (long long)(worst < first ? worst : worst - first) + 1, text);
 }
 
-static mcr_status open_room(room *r, const mcr_graphs *g)
+static mcr_status open_workspace(workspace *r, const mcr_graphs *g)
 {
     int64_t nodes = 0, links = 0;
     for (int64_t i = 0; i < g->count; i++) {
@@ -222,7 +222,7 @@ static mcr_status open_room(room *r, const mcr_graphs *g)
     return r->order && r->place && r->link && r->now && r->next ? MCR_OK : MCR_NO_MEMORY;
 }
 
-static void close_room(room *r, mcr *ctx)
+static void close_workspace(workspace *r, mcr *ctx)
 {
     mcr_free(ctx, r->order);
     mcr_free(ctx, r->place);
@@ -235,7 +235,7 @@ static mcr_status bind(mcr_bound *bound, mcr_binding *binding)
 {
     const walk_params *p = mcr_bound_params(bound);
     mcr_graphs *g = NULL;
-    room r = {.order = NULL};
+    workspace r = {.order = NULL};
     mcr_status status = mcr_graphs_open(&g, bound, true);
     if (status)
         return status;
@@ -254,7 +254,7 @@ static mcr_status bind(mcr_bound *bound, mcr_binding *binding)
         status = s->graph && s->group && s->kind && s->entry ? MCR_OK : MCR_NO_MEMORY;
     }
     if (!status)
-        status = open_room(&r, g);
+        status = open_workspace(&r, g);
     if (!status)
         status = make_walks(s, g, &r);
     if (!status)
@@ -264,7 +264,7 @@ static mcr_status bind(mcr_bound *bound, mcr_binding *binding)
         bound->work = 16 * ((double)links / (double)g->count) *
                       ((double)g->nodes / (double)g->count);
     bound->state = s;
-    close_room(&r, bound->ctx);
+    close_workspace(&r, bound->ctx);
     mcr_graphs_close(g);
     return status;
 }

@@ -39,7 +39,7 @@ typedef struct work {
     uint32_t *tuple;
     int64_t *last; /* a label's last entry in the list */
     mcr_feature *list;
-    int64_t count, room, cols;
+    int64_t count, capacity, cols;
     /* Where names are wanted: those of all features, of the last round's labels, and which label of
      * the first round each of these stands at. */
     mcr_names *names, *last_names;
@@ -115,7 +115,7 @@ static mcr_status relabel(work *w)
 
 /* ---- names -------------------------------------------------------------------------------------*/
 
-/* A name that grows too long is cut, and told apart by the number of its feature. */
+/* A name that grows too long is cut, and made unique by the number of its feature. */
 enum { LONGEST_NAME = 200 };
 
 static mcr_status end_name(mcr_names *n, int64_t begin, int64_t feature)
@@ -144,7 +144,7 @@ static void put_tree(work *w, mcr_names *to, const uint32_t *tuple, int64_t leng
         mcr_text_string(&to->text, mcr_names_at(w->last_names, tuple[t + step - 1]));
     }
     for (int64_t r = length > 1 ? 1 : round; r > 0;
-         r--) /* alone: once a round, to tell them apart */
+         r--) /* alone: once a round, to distinguish them */
         mcr_text_string(&to->text, length > 1 ? ")" : "()");
 }
 
@@ -187,7 +187,8 @@ static mcr_status count(work *w)
     int64_t labels = mcr_tuples_count(w->seen);
     if (w->cols + labels > INT32_MAX)
         return mcr_fail(w->ctx, MCR_BAD_DATA, "wl: more than %d features", INT32_MAX);
-    mcr_status s = mcr_reserve(w->ctx, &w->list, &w->room, w->count + g->nodes, sizeof *w->list);
+    mcr_status s = mcr_reserve(w->ctx, &w->list, &w->capacity, w->count + g->nodes,
+                               sizeof *w->list);
     if (s)
         return s;
     for (int64_t l = 0; l < labels; l++)

@@ -72,7 +72,7 @@ struct mcr_counts {
     mcr_bound *bound;
     int64_t cols;
     mcr_feature *entry;
-    int64_t entries, room;
+    int64_t entries, capacity;
 };
 
 mcr_status mcr_counts_open(mcr_counts **out, mcr_bound *bound)
@@ -99,14 +99,15 @@ static mcr_status add_entry(mcr_counts *c, int32_t object, int64_t feature)
         return mcr_fail(c->ctx, MCR_BAD_DATA, "%s: more than %d features",
                         c->bound->kernel->type->name, INT32_MAX);
     mcr_status s = MCR_OK;
-    if (c->entries == c->room && c->room > FREE_ENTRIES) { /* before it grows to twice its size */
-        size_t bytes = 2 * (size_t)c->room * sizeof *c->entry;
+    if (c->entries == c->capacity &&
+        c->capacity > FREE_ENTRIES) { /* before it grows to twice its size */
+        size_t bytes = 2 * (size_t)c->capacity * sizeof *c->entry;
         s = mcr_budget_take(c->ctx, bytes, c->bound->kernel->type->name);
         if (!s)
             mcr_budget_give(c->ctx, bytes);
     }
     if (!s)
-        s = mcr_reserve(c->ctx, &c->entry, &c->room, c->entries + 1, sizeof *c->entry);
+        s = mcr_reserve(c->ctx, &c->entry, &c->capacity, c->entries + 1, sizeof *c->entry);
     if (!s)
         c->entry[c->entries++] = (mcr_feature){object, (int32_t)feature, 1};
     return s;

@@ -1,5 +1,5 @@
 /* l1_svm.c: the support vector machine with the 1-norm of the coefficients (Mangasarian; Zhu, Rosset,
- * Hastie and Tibshirani, 2003): few support objects, and any symmetric K will do.
+ * Hastie and Tibshirani, 2003): few support vectors, and any symmetric K will do.
  *
  *   min sum |a_j| + sum C_i xi_i,   y_i (sum_j a_j K(x_j, x_i) + bias) >= 1 - xi_i,  xi >= 0
  *
@@ -287,7 +287,7 @@ static mcr_status fit(mcr_fitted **out, const mcr_learning *in)
 
 const mcr_learner_type mcr_learner_l1_svm = {
     .name = "l1-svm",
-    .summary = "support vector machine with few support objects, by a linear program",
+    .summary = "support vector machine with few support vectors, by a linear program",
     .task = MCR_CLASSIFY,
     .params = table,
     .params_size = sizeof(params),

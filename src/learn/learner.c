@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/params.h"
+#include "base/sized.h"
 
 #define LEARNER(name) extern const mcr_learner_type mcr_learner_##name;
 #include "learn/learners.def"
@@ -39,14 +40,21 @@ int64_t mcr_learner_count(void)
     return LEARNERS;
 }
 
-mcr_status mcr_learner_describe(int64_t number, mcr_learner_info *info)
+mcr_status mcr_learner_describe(int64_t number, mcr_learner_info *out)
 {
     const mcr_learner_type *t = mcr_learner_at(number);
     if (!t)
         return MCR_BAD_CALL;
-    *info = (mcr_learner_info){t->name,  t->summary,   t->task,  t->params,
-                               t->dense, !t->no_start, t->online};
-    return MCR_OK;
+    const mcr_learner_info info = {
+        .name = t->name,
+        .summary = t->summary,
+        .task = t->task,
+        .params = t->params,
+        .dense = t->dense,
+        .can_start = !t->no_start,
+        .can_resume = t->online,
+    };
+    return MCR_SIZED_WRITE(mcr_learner_info, out, NULL, &info);
 }
 
 mcr_status mcr_options_open(mcr_options **out, mcr *ctx, const char *learner)

@@ -1,5 +1,5 @@
 /* nu_svm.c: the support vector machine with nu instead of C: nu bounds the share of margin errors
- * from above and the share of support objects from below (Schoelkopf, Smola, Williamson, Bartlett,
+ * from above and the share of support vectors from below (Schoelkopf, Smola, Williamson, Bartlett,
  * 2000).
  *
  *   min 1/2 |w|^2 - nu n rho + sum w_i max(0, rho - y_i (w.Phi(x_i) + bias))
@@ -25,7 +25,7 @@ typedef struct params {
 
 static const mcr_param table[] = {
     {"nu", MCR_REAL, offsetof(params, nu), "0.5", 0, 1, MCR_MIN_OPEN, NULL,
-     "share of margin errors at most, of support objects at least"},
+     "share of margin errors at most, of support vectors at least"},
     {"class-weight", MCR_TEXT, offsetof(params, class_weight), NULL, 0, 0, 0, NULL,
      "factors of the bounds by class: 1=2.5,-1=1, or balanced"},
     {"multiclass", MCR_CHOICE, offsetof(params, multiclass), "ovo", 0, 0, 0, "ovo|ovr",

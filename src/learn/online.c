@@ -1,6 +1,6 @@
 /* online.c: coefficients that change one by one: where they come from, their order, their budget.
  *
- * With a budget of B support objects the one with the smallest |coef| |Phi(x)| goes when a further one
+ * With a budget of B support vectors the one with the smallest |coef| |Phi(x)| goes when a further one
  * comes, of equal ones the oldest: the least change of the weight vector. What goes is gone from
  * averages, too.
  *
@@ -98,7 +98,7 @@ static double length_of(const mcr_online *o, int64_t object)
     return sqrt(sum * fmax(o->scores.square[object], 0));
 }
 
-/* The place in the list of the support object that is missed least, other than `but`. */
+/* The place in the list of the support vector that is missed least, other than `but`. */
 static int64_t least_missed(const mcr_online *o, int64_t but)
 {
     int64_t best = -1;
@@ -333,7 +333,7 @@ static mcr_status remark(mcr_fitted *f, const mcr_online *o)
     else if (!side->why[0])
         s = mcr_fitted_remark(f, "trained on kernel values");
     if (!s && o->dropped)
-        s = mcr_fitted_remark(f, "%lld support objects were dropped to keep the budget of %lld",
+        s = mcr_fitted_remark(f, "%lld support vectors were dropped to keep the budget of %lld",
                               (long long)o->dropped, (long long)o->plan.budget);
     return s;
 }

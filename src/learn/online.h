@@ -83,7 +83,7 @@ typedef struct mcr_online_plan {
     const char *learner, *class_weight;
     mcr_scores_plan scores;
     int order;
-    int64_t budget;    /* support objects, at most; INT64_MIN: any number */
+    int64_t budget;    /* support vectors, at most; INT64_MIN: any number */
     double time_limit; /* NAN: none */
 } mcr_online_plan;
 

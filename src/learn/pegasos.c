@@ -48,7 +48,7 @@ static const mcr_param table[] = {
     {"order", MCR_CHOICE, offsetof(params, order), "shuffle", 0, 0, 0, "given|shuffle|random",
      "as in the data; shuffled for each pass; or drawn one by one (by --seed)"},
     {"budget", MCR_INT, offsetof(params, budget), NULL, 1, INFINITY, 0, NULL,
-     "support objects, at most: then the one with the least |coefficient| |Phi(x)| goes"},
+     "support vectors, at most: then the one with the least |coefficient| |Phi(x)| goes"},
     {"tol", MCR_REAL, offsetof(params, tol), "0.05", 0, INFINITY, MCR_MIN_OPEN, NULL,
      "duality gap, as a share of the objective"},
     {"side", MCR_CHOICE, offsetof(params, sides.side), "auto", 0, 0, 0, "auto|kernel|features",

@@ -44,7 +44,7 @@ static const mcr_param table[] = {
     {"order", MCR_CHOICE, offsetof(params, order), "given", 0, 0, 0, "given|shuffle",
      "the objects as they stand in the data, or shuffled anew for each pass (by --seed)"},
     {"budget", MCR_INT, offsetof(params, budget), NULL, 1, INFINITY, 0, NULL,
-     "support objects, at most: then the one with the least |coefficient| |Phi(x)| goes"},
+     "support vectors, at most: then the one with the least |coefficient| |Phi(x)| goes"},
     MCR_SIDE_PARAMS(params),
     MCR_CLASS_WEIGHT_PARAM(params),
     {"time-limit", MCR_REAL, offsetof(params, time_limit), NULL, 0, INFINITY, MCR_MIN_OPEN, NULL,

@@ -2,7 +2,7 @@
  *
  * Each mistake makes a new perceptron, which lives until the next one and has as many votes as steps it
  * lived. They share their kernel values: the score of the k-th is that of the one before it plus one
- * term. So all of them together cost one kernel value a support object, and an addition a mistake.
+ * term. So all of them together cost one kernel value a support vector, and an addition a mistake.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -45,7 +45,7 @@ static const mcr_store *stored(const mcr_learning *in, mcr_field *field)
     if (strcmp(in->kernel->type->name, "linear") != 0 || mcr_data_fields(in->data) != 1)
         return NULL;
     *field = mcr_data_field(in->data, 0);
-    return field->store->kind == MCR_SPARSE ? field->store : NULL;
+    return field->store->kind == MCR_SPARSE && field->store->value ? field->store : NULL;
 }
 
 /* Features and work of a kernel value, from some of the objects. */
@@ -248,6 +248,7 @@ static mcr_status make_approximate(mcr_side *side, const mcr_learning *in,
                            .landmarks = (mcr_landmarks)o->landmarks};
     side->features = true;
     mcr_status s = mcr_map_open(&side->map, in->ctx, in->kernel, in->data, &how);
+    side->error = MCR_INIT(mcr_map_error);
     if (!s)
         s = mcr_map_measure(side->map, in->data, &side->error);
     if (s)
@@ -285,7 +286,7 @@ mcr_status mcr_side_open(mcr_side *side, const mcr_learning *in, const mcr_side_
         return make_approximate(side, in, o, work);
     bool features = o->side == MCR_SIDE_FEATURES;
     mcr_status s = MCR_OK;
-    if (o->side == MCR_SIDE_AUTO && mcr_kernel_has_features(in->kernel) &&
+    if (o->side == MCR_SIDE_AUTO && !in->gram && mcr_kernel_has_features(in->kernel) &&
         mcr_data_count(in->data) > 0)
         s = prefers_features(side, in, work, &features);
     if (s || !features)

@@ -20,7 +20,7 @@ enum { BAND = 64 };
 
 static const double unit = 1;
 
-/* ---- room --------------------------------------------------------------------------------------*/
+/* ---- space --------------------------------------------------------------------------------------*/
 
 mcr_status mcr_square_open(mcr_square *square, mcr *ctx, int64_t n, const char *what)
 {
@@ -136,7 +136,7 @@ mcr_status mcr_square_multiply_upper(const mcr_square *square, const double *dia
 
 /* ---- factor and solution -----------------------------------------------------------------------*/
 
-static mcr_status tell(mcr *ctx, const char *phase, double left, double began)
+static mcr_status report(mcr *ctx, const char *phase, double left, double began)
 {
     mcr_progress at = {
         .size = sizeof at,
@@ -170,7 +170,7 @@ typedef struct inverse_job {
     int64_t n, ld;
     double *l, *diagonal;
     bool whole;
-    double *room; /* n x STRIP for each worker */
+    double *buffer; /* n x STRIP for each worker */
 } inverse_job;
 
 /* Columns first .. first + width - 1 of the inverse, from row `first` on: they depend on the part of L
@@ -179,7 +179,7 @@ static mcr_status inverse_strip(void *arg, int64_t item, int worker)
 {
     const inverse_job *j = arg;
     int64_t first = item * STRIP, rows = j->n - first, width = least(STRIP, rows);
-    double *x = j->room + worker * j->n * STRIP;
+    double *x = j->buffer + worker * j->n * STRIP;
     double *l = j->l + first * j->ld + first;
     memset(x, 0, sizeof *x * (size_t)(rows * width));
     for (int64_t c = 0; c < width; c++)
@@ -208,10 +208,10 @@ mcr_status mcr_lapack_inverse(mcr *ctx, int64_t n, double *l, int64_t ldl, bool 
     mcr_status s = mcr_fortran_load(&j.f, ctx);
     if (s)
         return s;
-    j.room = mcr_alloc(ctx, workers * STRIP, (size_t)n * sizeof *j.room);
-    if (!j.room)
+    j.buffer = mcr_alloc(ctx, workers * STRIP, (size_t)n * sizeof *j.buffer);
+    if (!j.buffer)
         return MCR_NO_MEMORY;
     s = mcr_parallel(ctx, (n + STRIP - 1) / STRIP, inverse_strip, &j);
-    mcr_free(ctx, j.room);
+    mcr_free(ctx, j.buffer);
     return s;
 }

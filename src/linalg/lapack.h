@@ -35,7 +35,7 @@ mcr_status mcr_square_multiply_upper(const mcr_square *square, const double *dia
                                      const double *v, int64_t cols, double *y);
 
 /* A = L L^T in place. MCR_NUMERIC: not positive definite, *minor (may be NULL) is the order of the first
- * leading minor that is not, and what is below the diagonal is lost. Progress is told under `phase`
+ * leading minor that is not, and what is below the diagonal is lost. Progress is reported under `phase`
  * (NULL: not); MCR_STOPPED if the callback asks for that. */
 mcr_status mcr_lapack_cholesky(mcr *ctx, int64_t n, double *a, int64_t lda, const char *phase,
                                int64_t *minor);

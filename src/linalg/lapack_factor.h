@@ -77,7 +77,7 @@ mcr_status CHOLESKY(mcr *ctx, int64_t n, REAL *a, int64_t lda, const char *phase
         if (!s)
             s = mcr_parallel(ctx, j.tiles * (j.tiles + 1) / 2, FN(behind_panel), &j);
         if (!s && j.tiles > 0)
-            s = tell(ctx, phase, 1 - (double)(j.first + j.width) / (double)n, began);
+            s = report(ctx, phase, 1 - (double)(j.first + j.width) / (double)n, began);
     }
     return s;
 }

@@ -124,7 +124,7 @@ INLINE vreal take_letter(const scales *by, const vwhole *t, vwhole goes, vreal *
 INLINE vreal take_string(const mcr_subsequence_job *job, const scales *by, const vwhole *t,
                          vwhole goes, int levels)
 {
-    vreal *p = (vreal *)(void *)job->room, *carry = p + MCR_SUBSEQUENCE_TILE * levels;
+    vreal *p = (vreal *)(void *)job->buffer, *carry = p + MCR_SUBSEQUENCE_TILE * levels;
     vreal sum = splat(0);
     double up = 1, down = 1; /* rounded once, not at every letter */
     for (int64_t i = 0; i < by->columns * levels; i++)
@@ -148,7 +148,7 @@ INLINE void run_levels(const mcr_subsequence_job *job, int levels)
 {
     const scales by = choose_scales(job);
     const vwhole *t = job->t, *goes = job->goes;
-    vreal *carry = (vreal *)(void *)job->room + MCR_SUBSEQUENCE_TILE * levels;
+    vreal *carry = (vreal *)(void *)job->buffer + MCR_SUBSEQUENCE_TILE * levels;
     for (int64_t i = 0; i < job->s_length * 2 * levels; i++)
         carry[i] = splat(0);
     for (int64_t i = 0; i < job->tiles; i++, t += by.columns) {

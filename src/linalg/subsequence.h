@@ -25,7 +25,7 @@ typedef struct mcr_subsequence_job {
     int64_t columns;  /* letters of a tile: at most what kit->columns says */
     const void *t;    /* from kit->pack: tiles x columns x lanes reals */
     const void *goes; /* from kit->pack: tiles x lanes reals */
-    void *room;       /* (MCR_SUBSEQUENCE_TILE + 2 s_length) * (p - 1) * lanes reals */
+    void *buffer;     /* (MCR_SUBSEQUENCE_TILE + 2 s_length) * (p - 1) * lanes reals */
     void *k;          /* tiles x lanes reals: what each tile adds to its string's K */
 } mcr_subsequence_job;
 

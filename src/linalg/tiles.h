@@ -41,12 +41,13 @@
 typedef struct mcr_tile_source {
     int64_t dims; /* features of a packed object */
 
-    const double *dense; /* row-major, or NULL */
-    int64_t ld;          /* distance of its rows */
+    const void *dense; /* values of all rows, or NULL */
+    int64_t ld, step;  /* distance of its rows, and of the values of a row */
 
-    const int64_t *start;   /* sparse row i: entries start[i] .. start[i + 1] - 1 */
-    const int32_t *feature; /* ascending in a row, from 0 */
-    const double *value;
+    const int64_t *start; /* sparse row i: entries start[i] .. start[i + 1] - 1 */
+    const void *feature;  /* ascending in a row, from 0: int32_t, or int64_t if `wide` */
+    const void *value;
+    bool single, wide;  /* single: the values of either form are float, else double */
     const int32_t *map; /* NULL, or: feature k becomes map[k] < dims, ascending; < 0: left out */
 
     const int64_t *rows; /* object t is row rows[t]; NULL: row t */
@@ -122,7 +123,7 @@ typedef struct mcr_tile_kit {
     void (*pack)(void *panel, int32_t width, const mcr_tile_source *source, int64_t first,
                  int64_t count);
     /* Objects first .. first + count - 1 as sparse rows without zeros: start gets count + 1 values
-     * from 0 on. index and value need room for all their entries (a dense source: dims * count).
+     * from 0 on. index and value need space for all their entries (a dense source: dims * count).
      * The source must not have a shift. Returns start[count]. */
     int64_t (*pack_sparse)(int64_t *start, int32_t *index, void *value,
                            const mcr_tile_source *source, int64_t first, int64_t count);

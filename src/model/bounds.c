@@ -10,6 +10,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/sized.h"
 #include "learn/svm_common.h"
 #include "linalg/lapack.h"
 #include "model/model.h"
@@ -346,10 +347,12 @@ static mcr_status check_model(mcr *ctx, const mcr_model *m, const mcr_data *data
 mcr_status mcr_model_bounds(mcr *ctx, const mcr_model *m, const mcr_data *data, double delta,
                             mcr_bounds *out)
 {
-    machine t = {.ctx = ctx, .model = m, .out = out};
+    mcr_bounds found = {.delta = delta};
+    machine t = {.ctx = ctx, .model = m, .out = &found};
     double span = NAN;
-    *out = (mcr_bounds){.size = sizeof *out, .delta = delta};
-    mcr_status s = check_model(ctx, m, data, delta);
+    mcr_status s = MCR_SIZED_CHECK(mcr_bounds, ctx, out);
+    if (!s)
+        s = check_model(ctx, m, data, delta);
     if (s)
         return s;
     s = open_machine(&t, data);
@@ -368,12 +371,12 @@ mcr_status mcr_model_bounds(mcr *ctx, const mcr_model *m, const mcr_data *data, 
         }
     }
     if (!s) {
-        out->margin = t.square > 0 ? 1 / sqrt(t.square) : INFINITY;
-        out->radius2 = t.radius2;
-        out->ratio = t.radius2 * t.square;
+        found.margin = t.square > 0 ? 1 / sqrt(t.square) : INFINITY;
+        found.radius2 = t.radius2;
+        found.ratio = t.radius2 * t.square;
         add_left_out(&t, span);
         add_risk(&t, delta);
     }
     close_machine(&t);
-    return s;
+    return s ? s : MCR_SIZED_WRITE(mcr_bounds, out, ctx, &found);
 }

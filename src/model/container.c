@@ -232,8 +232,8 @@ mcr_status mcr_container_check(const mcr_container *c)
     for (p += HEADER;;) {
         if ((size_t)(end - p) < SECTION_HEADER + SECTION_TAIL)
             return damaged(c, "it ends early");
-        uint64_t length = fetch(p + 4, 8), room = (uint64_t)(end - p);
-        if (length > room - SECTION_HEADER - SECTION_TAIL)
+        uint64_t length = fetch(p + 4, 8), space = (uint64_t)(end - p);
+        if (length > space - SECTION_HEADER - SECTION_TAIL)
             return damaged(c, "it ends early");
         size_t whole = SECTION_HEADER + (size_t)length;
         if (mcr_checksum(p, whole) != (uint32_t)fetch(p + whole, 4))

@@ -59,14 +59,15 @@ static mcr_status all_strangeness(mcr *ctx, const mcr_model *m, const mcr_data *
     int64_t n = mcr_data_count(data), k = m->classes, outputs = m->fitted->outputs;
     bool proba = mcr_model_has_probability(m);
     int64_t cols = proba ? k : outputs;
-    double *room = mcr_alloc(ctx, (size_t)n, (size_t)cols * sizeof *room);
-    mcr_status s = room ? mcr_predict(ctx, m, data, value, proba ? NULL : room, proba ? room : NULL)
-                        : MCR_NO_MEMORY;
+    double *buffer = mcr_alloc(ctx, (size_t)n, (size_t)cols * sizeof *buffer);
+    mcr_status s = buffer ? mcr_predict(ctx, m, data, value, proba ? NULL : buffer,
+                                        proba ? buffer : NULL)
+                          : MCR_NO_MEMORY;
     for (int64_t i = 0; i < n && !s; i++)
         for (int64_t c = 0; c < k; c++)
-            out[i * k + c] = strangeness(m, proba ? NULL : room + i * cols,
-                                         proba ? room + i * cols : NULL, c);
-    mcr_free(ctx, room);
+            out[i * k + c] = strangeness(m, proba ? NULL : buffer + i * cols,
+                                         proba ? buffer + i * cols : NULL, c);
+    mcr_free(ctx, buffer);
     return s;
 }
 

@@ -60,7 +60,7 @@ static void free_header(mcr *ctx, header *h)
 static mcr_status get_list(mcr_input *in, mcr *ctx, const char *p, const char *end, double **list,
                            int64_t *count)
 {
-    int64_t room = 0;
+    int64_t capacity = 0;
     mcr_free(ctx, *list);
     *list = NULL;
     *count = 0;
@@ -69,7 +69,7 @@ static mcr_status get_list(mcr_input *in, mcr *ctx, const char *p, const char *e
             p++;
         if (p == end)
             return MCR_OK;
-        mcr_status s = mcr_reserve(ctx, list, &room, *count + 1, sizeof **list);
+        mcr_status s = mcr_reserve(ctx, list, &capacity, *count + 1, sizeof **list);
         if (s)
             return s;
         p = mcr_parse_real(p, end, &(*list)[*count]);
@@ -220,7 +220,7 @@ static mcr_status make_kernel(mcr_kernel **out, mcr *ctx, const header *h, mcr_i
 typedef struct vectors {
     int64_t rows, coefs; /* coefs: a row */
     double *coef;        /* coefs x support */
-    int64_t *start, entries, index_room, value_room;
+    int64_t *start, entries, index_capacity, value_capacity;
     int32_t *index;
     double *value;
     int64_t cols;
@@ -256,10 +256,10 @@ static mcr_status read_pairs(vectors *v, mcr_input *in, mcr *ctx, const char *p,
                         : index <= before || index > INT32_MAX)
             return mcr_input_fail(in, "the indices must rise from 1 (precomputed: 0:number)");
         before = index;
-        mcr_status s = mcr_reserve(ctx, &v->index, &v->index_room, v->entries + 1,
+        mcr_status s = mcr_reserve(ctx, &v->index, &v->index_capacity, v->entries + 1,
                                    sizeof *v->index);
         if (!s)
-            s = mcr_reserve(ctx, &v->value, &v->value_room, v->entries + 1, sizeof *v->value);
+            s = mcr_reserve(ctx, &v->value, &v->value_capacity, v->entries + 1, sizeof *v->value);
         if (s)
             return s;
         v->index[v->entries] = (int32_t)(precomputed ? 0 : index - 1);
@@ -278,8 +278,8 @@ static mcr_status read_vectors(vectors *v, const header *h, mcr_input *in, mcr *
 {
     v->coefs = h->type < 2 ? h->classes - 1 : 1;
     /* Memory only for what the file can hold: grown row by row. */
-    int64_t coef_room = 0, start_room = 0, coefs = 0;
-    mcr_status s = mcr_reserve(ctx, &v->start, &start_room, 1, sizeof *v->start);
+    int64_t coef_capacity = 0, start_capacity = 0, coefs = 0;
+    mcr_status s = mcr_reserve(ctx, &v->start, &start_capacity, 1, sizeof *v->start);
     if (s)
         return s;
     v->start[0] = 0;
@@ -293,8 +293,8 @@ static mcr_status read_vectors(vectors *v, const header *h, mcr_input *in, mcr *
         if (v->rows == h->support)
             return mcr_input_fail(in, "more support vectors than total_sv says");
         end = line + length;
-        if ((s = mcr_reserve(ctx, &v->coef, &coef_room, coefs + v->coefs, sizeof *v->coef)) ||
-            (s = mcr_reserve(ctx, &v->start, &start_room, v->rows + 2, sizeof *v->start)))
+        if ((s = mcr_reserve(ctx, &v->coef, &coef_capacity, coefs + v->coefs, sizeof *v->coef)) ||
+            (s = mcr_reserve(ctx, &v->start, &start_capacity, v->rows + 2, sizeof *v->start)))
             return s;
         for (int64_t c = 0; c < v->coefs; c++) {
             while (line < end && *line == ' ')
@@ -525,13 +525,12 @@ static void put_object(mcr_text *t, const mcr_field *f, int64_t i)
         mcr_text_format(t, " 0:%lld", (long long)(s->id ? s->id[r] : r) + 1);
         return;
     }
-    int64_t first = s->kind == MCR_SPARSE ? s->start[r] : 0;
-    int64_t end = s->kind == MCR_SPARSE ? s->start[r + 1] : s->cols;
-    for (int64_t e = first; e < end; e++) {
-        double value = s->kind == MCR_SPARSE ? s->value[e] : s->dense[r * s->cols + e];
+    mcr_vector x = mcr_store_vector(s, r);
+    for (int64_t e = 0; e < x.count; e++) {
+        double value = mcr_vector_value(&x, e);
         if (value == 0)
             continue;
-        mcr_text_format(t, " %lld:", (long long)(s->kind == MCR_SPARSE ? s->index[e] : e) + 1);
+        mcr_text_format(t, " %lld:", (long long)mcr_vector_column(&x, e) + 1);
         mcr_text_real(t, value);
     }
 }

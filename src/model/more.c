@@ -9,16 +9,16 @@
 
 /* ---- options -----------------------------------------------------------------------------------*/
 
-/* One option of a model's text, "name=value" or "name=\"value\"", into `room` as name and value, both
+/* One option of a model's text, "name=value" or "name=\"value\"", into `buffer` as name and value, both
  * ended by zero bytes; returns what is left of the text, NULL: it is not well made. */
-static const char *next_option(const char *text, char *room, char **value)
+static const char *next_option(const char *text, char *buffer, char **value)
 {
     size_t name = strcspn(text, "=");
     if (!text[name])
         return NULL;
-    memcpy(room, text, name);
-    room[name] = '\0';
-    char *to = *value = room + name + 1;
+    memcpy(buffer, text, name);
+    buffer[name] = '\0';
+    char *to = *value = buffer + name + 1;
     const char *p = text + name + 1;
     bool quoted = *p == '"';
     for (p += quoted; *p && *p != (quoted ? '"' : ' '); p++) {
@@ -36,16 +36,16 @@ static const char *next_option(const char *text, char *room, char **value)
 mcr_status mcr_options_of(mcr_options **out, mcr *ctx, const mcr_model *model)
 {
     const char *text = model->options;
-    char *room = mcr_alloc(ctx, strlen(text) + 2, 1), *value;
+    char *buffer = mcr_alloc(ctx, strlen(text) + 2, 1), *value;
     *out = NULL;
-    mcr_status s = room ? mcr_options_open(out, ctx, model->learner) : MCR_NO_MEMORY;
+    mcr_status s = buffer ? mcr_options_open(out, ctx, model->learner) : MCR_NO_MEMORY;
     while (!s && *text) {
-        text = next_option(text, room, &value);
-        s = text ? mcr_options_set(*out, room, value)
+        text = next_option(text, buffer, &value);
+        s = text ? mcr_options_set(*out, buffer, value)
                  : mcr_fail(ctx, MCR_BAD_DATA, "the model's options are damaged: \"%.100s\"",
                             model->options);
     }
-    mcr_free(ctx, room);
+    mcr_free(ctx, buffer);
     if (s) {
         mcr_options_close(*out);
         *out = NULL;

@@ -1,4 +1,4 @@
-/* objects.h (internal): a data set as bytes: what a model keeps of its support objects.
+/* objects.h (internal): a data set as bytes: what a model keeps of its support vectors.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -21,6 +21,7 @@ typedef struct mcr_prediction {
     const mcr_predictor *predictor; /* NULL: the scores and the rule are all */
     void *state;                    /* the predictor's */
     bool opened;
+    mcr_gram *across;      /* of training objects x all new ones, where it is stored; NULL */
     mcr_gram *gram;        /* of the block */
     const mcr_data *basis; /* the model's, or its weight vectors */
     const mcr_segment *segment;
@@ -46,7 +47,7 @@ typedef struct mcr_prediction {
 /* weights.c: models that are weights. */
 
 /* The weight vectors of a model with a linear kernel on one field; left NULL where they would not be
- * less work than the support objects. */
+ * less work than the support vectors. */
 mcr_status mcr_prediction_collapse(mcr_prediction *w);
 /* The same for a polynomial; where it is not less work, w->polynomial is left NULL. */
 mcr_status mcr_prediction_expand(mcr_prediction *w);

@@ -36,24 +36,24 @@ static void choose(near *t, const double *far, int64_t n, int64_t most)
     }
 }
 
-static double profile_at(const mcr_kernel *k, double s, double t, double *room)
+static double profile_at(const mcr_kernel *k, double s, double t, double *buffer)
 {
     const double *const at[3] = {&s, &t, &t};
-    mcr_profile_values(k, 1, at, room, room + 4);
-    return room[0];
+    mcr_profile_values(k, 1, at, buffer, buffer + 4);
+    return buffer[0];
 }
 
 /* The t with F(t) = value, for an F that falls. */
-static double invert_falling(const mcr_kernel *k, double value, double unit, double *room)
+static double invert_falling(const mcr_kernel *k, double value, double unit, double *buffer)
 {
     double low = 0, high = unit;
-    if (!(value < profile_at(k, 0, 0, room)))
+    if (!(value < profile_at(k, 0, 0, buffer)))
         return 0;
-    for (int i = 0; i < 200 && profile_at(k, 0, high, room) > value; i++)
+    for (int i = 0; i < 200 && profile_at(k, 0, high, buffer) > value; i++)
         high *= 2;
     for (int i = 0; i < 100; i++) {
         double middle = 0.5 * (low + high);
-        if (profile_at(k, 0, middle, room) > value)
+        if (profile_at(k, 0, middle, buffer) > value)
             low = middle;
         else
             high = middle;
@@ -153,8 +153,9 @@ mcr_status mcr_images_near(const mcr_images *p, int64_t b, double *z)
     most = most < MOST ? most : MOST;
     near t = {.b = mcr_alloc(p->ctx, (size_t)(most * most), sizeof *t.b)};
     double *far = mcr_alloc(p->ctx, (size_t)p->n, sizeof *far);
-    double *room = mcr_alloc(p->ctx, mcr_profile_room(p->model->kernel, 1) + 4, sizeof *room);
-    mcr_status s = t.b && far && room ? MCR_OK : MCR_NO_MEMORY;
+    double *buffer = mcr_alloc(p->ctx, mcr_profile_workspace(p->model->kernel, 1) + 4,
+                               sizeof *buffer);
+    mcr_status s = t.b && far && buffer ? MCR_OK : MCR_NO_MEMORY;
     for (int64_t i = 0; i < p->n && !s; i++)
         far[i] = fmax(0, p->square[b] + p->diagonal[i] - 2 * kg[i]);
     if (!s) {
@@ -163,7 +164,7 @@ mcr_status mcr_images_near(const mcr_images *p, int64_t b, double *z)
     }
     double unit = t.count > 1 ? fabs(t.b[0]) + fabs(t.b[t.count + 1]) + 1e-300 : 1;
     for (int64_t i = 0; i < t.count && !s && radial; i++)
-        t.distance[i] = invert_falling(p->model->kernel, kg[t.chosen[i]], unit, room);
+        t.distance[i] = invert_falling(p->model->kernel, kg[t.chosen[i]], unit, buffer);
     if (!s && !radial)
         s = scale_distances(p, &t, far);
     if (!s) {
@@ -172,7 +173,7 @@ mcr_status mcr_images_near(const mcr_images *p, int64_t b, double *z)
     }
     mcr_free(p->ctx, t.b);
     mcr_free(p->ctx, far);
-    mcr_free(p->ctx, room);
+    mcr_free(p->ctx, buffer);
     return s;
 }
 
@@ -200,16 +201,16 @@ bool mcr_images_rises(const mcr_kernel *k)
 }
 
 /* The s with F(s) = value, for an F that rises. */
-static double invert_rising(const mcr_kernel *k, double value, double unit, double *room)
+static double invert_rising(const mcr_kernel *k, double value, double unit, double *buffer)
 {
     double low = -unit, high = unit;
-    for (int i = 0; i < 200 && profile_at(k, low, 0, room) > value; i++)
+    for (int i = 0; i < 200 && profile_at(k, low, 0, buffer) > value; i++)
         low *= 2;
-    for (int i = 0; i < 200 && profile_at(k, high, 0, room) < value; i++)
+    for (int i = 0; i < 200 && profile_at(k, high, 0, buffer) < value; i++)
         high *= 2;
     for (int i = 0; i < 120; i++) {
         double middle = 0.5 * (low + high);
-        if (profile_at(k, middle, 0, room) > value)
+        if (profile_at(k, middle, 0, buffer) > value)
             high = middle;
         else
             low = middle;
@@ -222,7 +223,7 @@ mcr_status mcr_images_inner(const mcr_images *p, int64_t b, double unit, double 
     const mcr_kernel *k = p->model->kernel;
     const double *g = p->g + b * p->n;
     size_t n = (size_t)p->n;
-    double *s = mcr_alloc(p->ctx, 5 * n + mcr_profile_room(k, p->n) + 8, sizeof *s);
+    double *s = mcr_alloc(p->ctx, 5 * n + mcr_profile_workspace(k, p->n) + 8, sizeof *s);
     if (!s)
         return MCR_NO_MEMORY;
     const double *const at[3] = {s, s, s};

@@ -25,7 +25,7 @@ typedef struct search {
     double *z;          /* cols: where f was computed last */
     double *at[3];      /* n: s, t, u */
     double *value;      /* 4 n: F and its derivatives */
-    double *room;       /* of profiles */
+    double *buffer;     /* of profiles */
     double *low, *high; /* cols */
     double *moved;      /* 2 cols x cols, for differences */
     double *k;          /* 2 cols x n */
@@ -59,7 +59,7 @@ static void own_profile(const search *t, const double *z, double own[4])
     for (int64_t j = 0; j < t->p->cols; j++)
         s += z[j] * z[j];
     const double *const at[3] = {&s, &zero, &zero};
-    mcr_profile_values(t->p->model->kernel, 1, at, own, t->room);
+    mcr_profile_values(t->p->model->kernel, 1, at, own, t->buffer);
 }
 
 static mcr_status value_by_profile(void *arg, const double *z, double *f)
@@ -71,7 +71,7 @@ static mcr_status value_by_profile(void *arg, const double *z, double *f)
     memcpy(t->z, z, sizeof *z * (size_t)p->cols);
     own_profile(t, z, own);
     fill_variables(t, z);
-    mcr_profile_values(p->model->kernel, p->n, (const double *const *)t->at, t->value, t->room);
+    mcr_profile_values(p->model->kernel, p->n, (const double *const *)t->at, t->value, t->buffer);
     for (int64_t i = 0; i < p->n; i++)
         sum += g[i] * t->value[i];
     *f = own[0] - 2 * sum + p->square[t->b];
@@ -289,10 +289,11 @@ static mcr_status open_search(search *t)
     size_t moves = p->profile < 0 && p->cols <= FEW_FEATURES ? 2 * cols : 1;
     t->z = mcr_alloc(p->ctx, 3 * cols, sizeof *t->z);
     t->at[0] = mcr_alloc(p->ctx, 7 * n, sizeof *t->value);
-    t->room = mcr_alloc(p->ctx, mcr_profile_room(p->model->kernel, p->n) + 8, sizeof *t->room);
+    t->buffer = mcr_alloc(p->ctx, mcr_profile_workspace(p->model->kernel, p->n) + 8,
+                          sizeof *t->buffer);
     t->moved = mcr_alloc(p->ctx, moves, cols * sizeof *t->moved);
     t->k = mcr_alloc(p->ctx, moves, (n + 1) * sizeof *t->k);
-    if (!t->z || !t->at[0] || !t->room || !t->moved || !t->k)
+    if (!t->z || !t->at[0] || !t->buffer || !t->moved || !t->k)
         return MCR_NO_MEMORY;
     t->low = t->z + cols;
     t->high = t->low + cols;
@@ -319,7 +320,7 @@ mcr_status mcr_images_search(mcr_images *p)
         s = one_object(&t, p->given + t.b * p->cols);
     mcr_free(p->ctx, t.z);
     mcr_free(p->ctx, t.at[0]);
-    mcr_free(p->ctx, t.room);
+    mcr_free(p->ctx, t.buffer);
     mcr_free(p->ctx, t.moved);
     mcr_free(p->ctx, t.k);
     return s;

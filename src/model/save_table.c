@@ -1,4 +1,4 @@
-/* save_table.c: what models of tables keep besides: TABL, which columns were targets and weights; ROLE, the role of each column; FILL, what stands for
+/* save_table.c: what models of tables keep besides: ROLE, the role of each column; FILL, what stands for
  * missing values, and the categories of the training objects. Models of numbers
  * alone have no ROLE and no FILL.
  *
@@ -7,24 +7,11 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "model/save_table.h"
 
 /* ---- writing -----------------------------------------------------------------------------------*/
-
-/* TABL: the table that it was trained on: columns, and which of them were targets and weights. */
-void mcr_put_layout(mcr_text *t, const mcr_layout *l)
-{
-    mcr_put_i64(t, l->columns);
-    mcr_put_i64(t, l->targets);
-    mcr_put_u32(t, l->usual);
-    mcr_put_i64s(t, l->column, l->roles);
-    mcr_put_i64(t, l->name ? l->roles : 0);
-    for (int64_t r = 0; l->name && r < l->roles; r++)
-        mcr_put_text(t, l->name->name[r]);
-}
 
 void mcr_put_roles(mcr_text *t, const mcr_layout *l)
 {
@@ -97,73 +84,6 @@ static char **get_texts(mcr_reader *r, int64_t count)
     r->bad = true;
     free_texts(r->ctx, text, count);
     return NULL;
-}
-
-static int by_number(const void *a, const void *b)
-{
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
-static int by_text(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
-/* Whether the columns and names of the roles (names: 0 or as many) can be; both are sorted. */
-static bool roles_fit(const mcr_layout *l, int64_t *column, const char **name, int64_t names)
-{
-    bool fits = l->columns > 0 && l->targets >= 0 && l->roles < l->columns &&
-                (l->roles - l->targets == 0 || l->roles - l->targets == 1) &&
-                (names == 0 || names == l->roles);
-    qsort(column, (size_t)l->roles, sizeof *column, by_number);
-    qsort(name, (size_t)names, sizeof *name, by_text);
-    for (int64_t r = 0; r < l->roles && fits; r++)
-        fits = column[r] >= 0 && column[r] < l->columns && (r == 0 || column[r] > column[r - 1]);
-    for (int64_t r = 0; r < names && fits; r++)
-        fits = name[r][0] != '\0' && (r == 0 || strcmp(name[r], name[r - 1]) != 0);
-    return fits;
-}
-
-static mcr_status check_layout(const mcr_layout *l, char *const *name, int64_t names,
-                               const mcr_container *c)
-{
-    int64_t *column = mcr_alloc(c->ctx, (size_t)l->roles, sizeof *column);
-    const char **text = mcr_alloc(c->ctx, (size_t)names, sizeof *text);
-    mcr_status s = column && text ? MCR_OK : MCR_NO_MEMORY;
-    for (int64_t r = 0; r < l->roles && !s; r++)
-        column[r] = l->column[r];
-    for (int64_t r = 0; r < names && !s; r++)
-        text[r] = name[r];
-    if (!s && !roles_fit(l, column, text, names))
-        s = mcr_fail_at(c->ctx, MCR_BAD_DATA, c->file, 0,
-                        "the model file is damaged (its table); restore it or train again");
-    mcr_free(c->ctx, column);
-    mcr_free(c->ctx, text);
-    return s;
-}
-
-mcr_status mcr_get_layout(mcr_model *m, const mcr_container *c)
-{
-    mcr_reader r;
-    char **name = NULL;
-    int64_t names = 0;
-    if (!mcr_container_has(c, "TABL", &r))
-        return MCR_OK;
-    mcr_layout l = {.columns = mcr_get_i64(&r)};
-    l.targets = mcr_get_i64(&r);
-    l.usual = mcr_get_u32(&r);
-    l.column = mcr_get_i64s(&r, &l.roles);
-    names = mcr_get_count(&r, 8);
-    name = get_texts(&r, names);
-    mcr_status s = mcr_reader_end(&r, c->file, "its table");
-    if (!s)
-        s = check_layout(&l, name, names, c);
-    if (!s)
-        s = mcr_layout_new(&m->layout, c->ctx, &l, names ? (const char *const *)name : NULL);
-    free_texts(c->ctx, name, names);
-    mcr_free(c->ctx, l.column);
-    return s;
 }
 
 static mcr_status get_roles(mcr_layout *l, const mcr_container *c, mcr_reader *r)

@@ -8,9 +8,6 @@
 #include "model/container.h"
 #include "model/model.h"
 
-/* TABL. */
-void mcr_put_layout(mcr_text *t, const mcr_layout *layout);
-mcr_status mcr_get_layout(mcr_model *model, const mcr_container *c);
 /* ROLE, where the layout has roles. */
 void mcr_put_roles(mcr_text *t, const mcr_layout *layout);
 /* FILL; false: there is nothing to write. */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/number.h"
+#include "base/sized.h"
 #include "model/model.h"
 
 mcr_status mcr_model_match(int64_t **out, mcr *ctx, const mcr_model *m, const mcr_data *data)
@@ -97,6 +98,17 @@ static mcr_status score_clusters(mcr *ctx, int64_t k, const mcr_data *data, cons
     return MCR_OK;
 }
 
+static mcr_metrics no_metrics(const mcr_data *data)
+{
+    return (mcr_metrics){.size = sizeof(mcr_metrics),
+                         .n = mcr_data_count(data),
+                         .accuracy = NAN,
+                         .mse = NAN,
+                         .mae = NAN,
+                         .r2 = NAN,
+                         .rand = NAN};
+}
+
 /* Targets are taken by their place; names that differ are a mistake. */
 static mcr_status check_targets(mcr *ctx, const mcr_model *m, const mcr_data *data)
 {
@@ -119,30 +131,32 @@ mcr_status mcr_model_score_targets(mcr *ctx, const mcr_model *m, const mcr_data 
                                    const double *score, mcr_metrics *each, mcr_metrics *mean)
 {
     int64_t count = mcr_model_targets(m), vary = 0;
-    mcr_metrics sum = {mcr_data_count(data), NAN, 0, 0, 0, NAN}, one;
+    mcr_metrics sum = no_metrics(data), one;
+    sum.mse = sum.mae = sum.r2 = 0;
     if (m->report.task != MCR_REGRESS || mcr_data_target_kind(data) == MCR_NO_TARGETS || sum.n == 0)
         return mcr_fail(ctx, MCR_BAD_DATA, "there are no numbers to compare with");
     mcr_status s = check_targets(ctx, m, data);
     for (int64_t t = 0; t < count && !s; t++) {
-        one = (mcr_metrics){sum.n, NAN, NAN, NAN, NAN, NAN};
+        one = no_metrics(data);
         score_numbers(mcr_data_target_table(data) + t, score + t, count, &one);
         sum.mse += one.mse / (double)count;
         sum.mae += one.mae / (double)count;
         sum.r2 += isnan(one.r2) ? 0 : one.r2;
         vary += !isnan(one.r2);
-        if (each)
-            each[t] = one;
+        if (each) {
+            mcr_metrics *to = (mcr_metrics *)((char *)each + (size_t)t * each->size);
+            to->size = each->size;
+            s = MCR_SIZED_WRITE(mcr_metrics, to, ctx, &one);
+        }
     }
     sum.r2 = vary ? sum.r2 / (double)vary : NAN;
-    if (mean && !s)
-        *mean = sum;
-    return s;
+    return mean && !s ? MCR_SIZED_WRITE(mcr_metrics, mean, ctx, &sum) : s;
 }
 
 mcr_status mcr_values_score(mcr *ctx, mcr_task task, int64_t clusters, const int64_t *match,
                             const mcr_data *data, const double *value, mcr_metrics *out)
 {
-    *out = (mcr_metrics){mcr_data_count(data), NAN, NAN, NAN, NAN, NAN};
+    *out = no_metrics(data);
     mcr_targets kind = mcr_data_target_kind(data);
     if (kind == MCR_NO_TARGETS || out->n == 0)
         return mcr_fail(ctx, MCR_BAD_DATA, "the data have no targets to compare with");
@@ -163,6 +177,7 @@ mcr_status mcr_model_score(mcr *ctx, const mcr_model *m, const mcr_data *data, c
                            mcr_metrics *out)
 {
     int64_t *match = NULL;
+    mcr_metrics found = MCR_INIT(mcr_metrics);
     mcr_status s = MCR_OK;
     if (m->report.task == MCR_CLASSIFY && mcr_data_target_kind(data) != MCR_NO_TARGETS)
         s = mcr_model_match(&match, ctx, m, data);
@@ -170,7 +185,7 @@ mcr_status mcr_model_score(mcr *ctx, const mcr_model *m, const mcr_data *data, c
     if (!s && numbers && mcr_data_target_kind(data) != MCR_NO_TARGETS)
         s = check_targets(ctx, m, data);
     if (!s)
-        s = mcr_values_score(ctx, m->report.task, m->fitted->outputs, match, data, value, out);
+        s = mcr_values_score(ctx, m->report.task, m->fitted->outputs, match, data, value, &found);
     mcr_free(ctx, match);
-    return s;
+    return s ? s : MCR_SIZED_WRITE(mcr_metrics, out, ctx, &found);
 }

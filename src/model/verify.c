@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/number.h"
+#include "base/sized.h"
 #include "learn/svm_common.h"
 
 /* ---- options -----------------------------------------------------------------------------------*/
@@ -600,15 +601,25 @@ static void close_verify(mcr_verify *v)
 mcr_status mcr_model_verify(mcr *ctx, const mcr_model *model, const mcr_data *data,
                             const mcr_verify_given *given, mcr_verification *out)
 {
-    mcr_verify v = {
-        .ctx = ctx, .model = model, .fitted = model->fitted, .given = given, .out = out};
+    mcr_verification found;
+    mcr_verify_given all;
+    mcr_verify v = {.ctx = ctx,
+                    .model = model,
+                    .fitted = model->fitted,
+                    .given = given ? &all : NULL,
+                    .out = &found};
     const judge *by = NULL;
-    mcr_status s = find_judge(&by, &v);
+    mcr_status s = MCR_SIZED_CHECK(mcr_verification, ctx, out);
+    if (!s)
+        s = MCR_SIZED_READ(mcr_verify_given, &all, ctx, given);
+    if (!s)
+        s = find_judge(&by, &v);
     if (!s && model->report.version)
         s = mcr_options_of(&v.options, ctx, model);
-    begin(&v);
-    if (!s)
+    if (!s) {
+        begin(&v);
         s = prepare(&v, data);
+    }
     if (!s)
         s = read_targets(&v);
     if (!s)
@@ -620,5 +631,5 @@ mcr_status mcr_model_verify(mcr *ctx, const mcr_model *model, const mcr_data *da
     if (!s)
         s = by->run(&v);
     close_verify(&v);
-    return s;
+    return s ? s : MCR_SIZED_WRITE(mcr_verification, out, ctx, &found);
 }

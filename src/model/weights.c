@@ -1,7 +1,7 @@
 /* weights.c: models that are weights.
  *
  * A model with a linear kernel is its weight vectors: w = sum of coef x, one an output, which take the
- * place of the support objects where that is less work. So is one with a polynomial of low degree:
+ * place of the support vectors where that is less work. So is one with a polynomial of low degree:
  * a weight for each monomial (kernel/poly.h).
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -15,7 +15,7 @@
 
 enum { MOST_WEIGHTS = 4 << 20 };
 
-/* Weights as the support objects are: sparse ones may meet objects with more features. */
+/* Weights as the support vectors are: sparse ones may meet objects with more features. */
 static mcr_status add_weights(mcr_builder *b, mcr *ctx, const mcr_field_info *info, double *weight,
                               int64_t count)
 {
@@ -47,21 +47,16 @@ static mcr_status add_weights(mcr_builder *b, mcr *ctx, const mcr_field_info *in
 /* to += c x, for object i of a field of vectors. */
 static void add_vector(double *to, double c, const mcr_field *f, int64_t i)
 {
-    const mcr_store *s = f->store;
-    int64_t r = mcr_field_at(f, i);
-    if (s->kind == MCR_SPARSE)
-        for (int64_t e = s->start[r]; e < s->start[r + 1]; e++)
-            to[s->index[e]] += c * s->value[e];
-    else
-        for (int64_t k = 0; k < s->cols; k++)
-            to[k] += c * s->dense[r * s->cols + k];
+    mcr_vector x = mcr_field_vector(f, i);
+    for (int64_t e = 0; e < x.count; e++)
+        to[mcr_vector_column(&x, e)] += c * mcr_vector_value(&x, e);
 }
 
 mcr_status mcr_prediction_collapse(mcr_prediction *w)
 {
     const mcr_model *m = w->model;
     const mcr_fitted *f = m->fitted;
-    mcr_field_info info;
+    mcr_field_info info = MCR_INIT(mcr_field_info);
     if (strcmp(m->kernel->type->name, "linear") != 0 || mcr_data_fields(m->basis) != 1 ||
         mcr_selects(m->kernel, m->basis) || f->outputs * 2 > f->basis)
         return MCR_OK;
@@ -166,7 +161,7 @@ static mcr_status polynomial_chunk(void *arg, int64_t item, int worker)
 
 mcr_status mcr_prediction_polynomial(mcr_prediction *w, const mcr_data *part)
 {
-    /* One support object is enough to find the field and to test that it fits. */
+    /* One support vector is enough to find the field and to test that it fits. */
     mcr_data *one = NULL;
     mcr_gram *gram = NULL;
     mcr_field field = {0};

@@ -4,6 +4,7 @@
  */
 #include <string.h>
 
+#include "base/sized.h"
 #include "plot/plotting.h"
 #include "plot/scale.h"
 
@@ -64,11 +65,13 @@ static mcr_status check(const mcr_plotting *p, const char *kind, int64_t frames)
 
 mcr_status mcr_figure_animate(mcr_figure **out, mcr *ctx, const mcr_plot *plot, const char *range)
 {
-    mcr_plot how = {.size = sizeof how};
+    mcr_plot how;
     mcr_reals values = {0};
     const char *name = NULL;
     *out = NULL;
-    memcpy(&how, plot, plot->size < sizeof how ? plot->size : sizeof how);
+    mcr_status s = MCR_SIZED_READ(mcr_plot, &how, ctx, plot);
+    if (s)
+        return s;
     if (!how.model || !how.data)
         return mcr_fail(ctx, MCR_BAD_CALL,
                         "an animation trains again and again: it needs a model and its data");
@@ -79,7 +82,7 @@ mcr_status mcr_figure_animate(mcr_figure **out, mcr *ctx, const mcr_plot *plot, 
                       .report = mcr_model_report(how.model),
                       .scratch = {.ctx = ctx}};
     const char *kind = how.kind ? how.kind : mcr_plot_choose(&p);
-    mcr_status s = mcr_plot_range(&p, range, &name, &values);
+    s = mcr_plot_range(&p, range, &name, &values);
     if (!s)
         s = check(&p, kind, values.count);
     if (!s)

@@ -1,6 +1,6 @@
 /* colour.c: themes, palettes and ramps.
  *
- * The palette is that of Okabe and Ito (2008), which people with any colour vision can tell apart;
+ * The palette is that of Okabe and Ito (2008), which people with any colour vision can distinguish;
  * the yellow is left out, because it does not show on white. The dark theme has lighter blues. The
  * ramp for quantities rises evenly in lightness, so that it also reads in grey.
  *

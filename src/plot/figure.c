@@ -9,6 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/sized.h"
+
 /* ---- memory --------------------------------------------------------------------------------- */
 
 void *mcr_blocks_take(mcr_blocks *b, int64_t count, size_t size)
@@ -293,12 +295,9 @@ void mcr_figure_fit_axes(mcr_figure *f)
 mcr_status mcr_draw_complete(mcr_draw *out, const mcr_figure *f, const mcr_draw *draw,
                              bool characters)
 {
-    *out = (mcr_draw){.size = sizeof *out};
-    if (draw && draw->size) {
-        size_t known = draw->size < sizeof *out ? draw->size : sizeof *out;
-        memcpy(out, draw, known);
-        out->size = sizeof *out;
-    }
+    mcr_status s = MCR_SIZED_READ(mcr_draw, out, f->ctx, draw);
+    if (s)
+        return s;
     int wide = characters ? 1000 : 20000, high = characters ? 500 : 20000;
     if (out->width < 0 || out->height < 0 || out->width > wide || out->height > high)
         return mcr_fail(f->ctx, MCR_BAD_CALL, "a picture is at most %d %s wide and %d high", wide,

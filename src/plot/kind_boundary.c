@@ -19,7 +19,7 @@ enum { COLS = 180, ROWS = 135, COMPONENT_OBJECTS = 1000 };
 typedef struct region {
     mcr_plotting *p;
     mcr_plane plane;
-    bool scored;      /* one decision value tells all: two classes, or detection */
+    bool scored;      /* one decision value is enough: two classes, or detection */
     bool flat;        /* in the plane of two components */
     double *linear;   /* flat: of each output f(mean), <w, u1>, <w, u2> */
     mcr_data *some;   /* flat: the objects that the components are those of */

@@ -489,7 +489,7 @@ static mcr_status draw_confusion(mcr_plotting *p, const answers *a)
 static mcr_status make_confusion(mcr_plotting *p)
 {
     answers a = {0};
-    mcr_metrics metrics;
+    mcr_metrics metrics = MCR_INIT(mcr_metrics);
     mcr_status s = ask(p, "confusion", &a);
     if (!s && a.classes > MCR_PLOT_CONFUSION)
         s = mcr_plot_refuse(p, MCR_BAD_CALL,

@@ -139,10 +139,10 @@ static mcr_status try_value(mcr_plotting *p, errors *e, const mcr_data *data,
     if (!s)
         s = mcr_cv(&cv, options, kernel, data, splits, e->metric, NULL);
     if (!s) {
-        double mean = cv->metric[0].mean;
+        double mean = cv->metric[0]->mean;
         e->x[k] = value;
         e->trained[k] = training_error(model, e->share);
-        set_held_out(e, k, e->share ? 1 - mean : mean, cv->metric[0].std);
+        set_held_out(e, k, e->share ? 1 - mean : mean, cv->metric[0]->std);
     }
     mcr_cv_free(p->ctx, cv);
     mcr_model_free(model);
@@ -273,7 +273,7 @@ static mcr_status try_size(course *c, int64_t size, double *trained, double *tes
     mcr_plotting *p = c->p;
     mcr_data *train = NULL, *test = NULL;
     mcr_model *model = NULL;
-    mcr_metrics metrics;
+    mcr_metrics metrics = MCR_INIT(mcr_metrics);
     bool share = c->task == MCR_CLASSIFY;
     double *value = mcr_alloc(p->ctx, (size_t)c->held, sizeof *value);
     mcr_status s = value ? MCR_OK : MCR_NO_MEMORY;

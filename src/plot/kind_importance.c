@@ -105,7 +105,7 @@ typedef struct shuffling {
 static mcr_status error_of(shuffling *s, double *out)
 {
     mcr_data *objects = NULL;
-    mcr_metrics metrics;
+    mcr_metrics metrics = MCR_INIT(mcr_metrics);
     mcr_status status = mcr_plane_build(&objects, s->p, &s->plane, s->n, s->all);
     if (!status)
         status = mcr_predict(s->p->ctx, s->p->model, objects, s->value, NULL, NULL);

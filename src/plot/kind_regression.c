@@ -357,7 +357,7 @@ static mcr_status make_residuals(mcr_plotting *p)
         s = mcr_fail(p->ctx, MCR_BAD_DATA, "residuals need targets that are numbers");
     int64_t n = s ? 0 : mcr_data_count(p->data);
     double *said = mcr_blocks_reals(&p->scratch, n);
-    mcr_metrics metrics;
+    mcr_metrics metrics = MCR_INIT(mcr_metrics);
     if (!s)
         s = said ? mcr_predict(p->ctx, p->model, p->data, said, NULL, NULL) : MCR_NO_MEMORY;
     if (!s)

@@ -336,7 +336,7 @@ mcr_status mcr_plot_tuning_report(mcr_plotting *p, const mcr_tune_report *report
     if (!s.point)
         return MCR_NO_MEMORY;
     for (int64_t i = 0; i < s.count; i++) {
-        const mcr_point *from = &report->point[i];
+        const mcr_point *from = report->point[i];
         s.point[i] = (tried){.kernel = from->kernel,
                              .options = from->options,
                              .score = from->score,
@@ -386,7 +386,7 @@ static bool read_point(char **at, tried *t)
 
 static bool is_larger_better(const char *metric)
 {
-    mcr_metric_info info;
+    mcr_metric_info info = MCR_INIT(mcr_metric_info);
     for (int64_t i = 0; i < mcr_metric_count(); i++)
         if (mcr_metric_describe(i, &info) == MCR_OK && strcmp(info.name, metric) == 0)
             return info.larger;

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/number.h"
+#include "base/sized.h"
 #include "plot/plotting.h"
 #include "plot/scale.h"
 
@@ -25,12 +26,16 @@ int64_t mcr_plot_count(void)
     return TYPES;
 }
 
-mcr_status mcr_plot_describe(int64_t number, mcr_plot_info *info)
+mcr_status mcr_plot_describe(int64_t number, mcr_plot_info *out)
 {
     if (number < 0 || number >= TYPES)
         return MCR_BAD_CALL;
-    *info = types[number]->info;
-    return MCR_OK;
+    const mcr_plot_info info = {
+        .name = types[number]->info.name,
+        .summary = types[number]->info.summary,
+        .needs = types[number]->info.needs,
+    };
+    return MCR_SIZED_WRITE(mcr_plot_info, out, NULL, &info);
 }
 
 /* ---- making ---------------------------------------------------------------------------------- */
@@ -182,12 +187,9 @@ double mcr_plot_median(double *v, int64_t count)
 
 static mcr_status complete(mcr_plot *out, mcr *ctx, const mcr_plot *plot)
 {
-    *out = (mcr_plot){.size = sizeof *out};
-    size_t known = plot->size < sizeof *out ? plot->size : sizeof *out;
-    memcpy(out, plot, known);
-    out->size = sizeof *out;
-    if (out->model || out->data)
-        return MCR_OK;
+    mcr_status s = MCR_SIZED_READ(mcr_plot, out, ctx, plot);
+    if (s || out->model || out->data)
+        return s;
     return mcr_fail(ctx, MCR_BAD_CALL, "a picture needs a model or data");
 }
 

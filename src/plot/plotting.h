@@ -31,7 +31,9 @@ typedef struct mcr_plotting {
 } mcr_plotting;
 
 typedef struct mcr_plot_type {
-    mcr_plot_info info;
+    struct {
+        const char *name, *summary, *needs;
+    } info;
     mcr_status (*make)(mcr_plotting *p);
 } mcr_plot_type;
 

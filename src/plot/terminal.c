@@ -81,7 +81,7 @@ static int put_words(screen *s, int x, int y, const char *text, int most, uint32
 
 /* ---- without colours ------------------------------------------------------------------------ */
 
-/* What colours tell apart: filled points, upright bars, whole lines. */
+/* What colours distinguish: filled points, upright bars, whole lines. */
 static bool is_plain(const mcr_mark *m)
 {
     bool kind = (m->type == MCR_MARK_LINE && m->alpha == 0) ||

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/params.h"
+#include "base/sized.h"
 #include "base/stream.h"
 #include "base/threads.h"
 #include "select/search.h"
@@ -117,6 +118,7 @@ static mcr_status search_split(job *j, int64_t split, mcr_kernel **kernel, mcr_o
     mcr *ctx = j->ctx;
     mcr_tried t = {.ctx = ctx};
     mcr_search inner = *j->search;
+    mcr_split_plan plan;
     mcr_data *train = NULL;
     int64_t *group = NULL, count = mcr_splits_rows(j->splits, split, 0, NULL);
     int64_t *rows = mcr_alloc(ctx, (size_t)count, sizeof *rows);
@@ -129,8 +131,11 @@ static mcr_status search_split(job *j, int64_t split, mcr_kernel **kernel, mcr_o
         s = mcr_data_select(&train, j->data, (mcr_rows){rows, 0, count});
     }
     if (!s)
-        s = pick_groups(&group, ctx, inner.split.group, rows, count);
-    inner.split.group = group;
+        s = MCR_SIZED_READ(mcr_split_plan, &plan, ctx, inner.split);
+    if (!s)
+        s = pick_groups(&group, ctx, plan.group, rows, count);
+    plan.group = group;
+    inner.split = &plan;
     inner.checkpoint = NULL;
     if (!s)
         s = mcr_search_run(&t, j->options, &inner, train);
@@ -168,16 +173,16 @@ static mcr_status run_split(void *arg, int64_t split, int worker)
     const mcr_options *chosen = options ? options : j->options;
     const mcr_trial_set set = {j->ctx, j->data, j->splits, j->metric, j->metrics};
     int64_t test = mcr_splits_rows(j->splits, split, 1, NULL);
-    mcr_chain c = {.kernel = j->search ? kernel : j->kernel,
-                   .options = &chosen,
-                   .count = 1,
-                   .split = split,
-                   .strict = true,
-                   .score = j->score + split * j->metrics};
+    mcr_path c = {.kernel = j->search ? kernel : j->kernel,
+                  .options = &chosen,
+                  .count = 1,
+                  .split = split,
+                  .strict = true,
+                  .score = j->score + split * j->metrics};
     if (!s && !(c.value = j->value[split] = mcr_alloc(j->ctx, (size_t)test, sizeof(double))))
         s = MCR_NO_MEMORY;
     if (!s)
-        s = mcr_chain_run(&set, &c);
+        s = mcr_path_run(&set, &c);
     __atomic_add_fetch(&j->unfinished, c.unfinished, __ATOMIC_RELAXED);
     __atomic_add_fetch(&j->fits, 1, __ATOMIC_RELAXED);
     __atomic_add_fetch(&j->done, 1, __ATOMIC_RELAXED);
@@ -246,19 +251,27 @@ static mcr_status leave_out(job *j, bool *known)
 
 static mcr_status gather_metrics(mcr_cv_report *r, job *j)
 {
-    mcr_cv_metric *metric = mcr_alloc_zero(j->ctx, (size_t)j->metrics, sizeof *metric);
-    r->metric = metric;
-    if (!metric)
+    const mcr_cv_metric **list = mcr_alloc_zero(j->ctx, (size_t)j->metrics,
+                                                sizeof(const mcr_cv_metric *));
+    r->metric = list;
+    if (!list)
         return MCR_NO_MEMORY;
     for (; r->metrics < j->metrics; r->metrics++) {
         int64_t m = r->metrics;
-        double *split = mcr_alloc(j->ctx, (size_t)j->count, sizeof *split);
-        if (!split)
+        /* One block: what there is to say, then the values. */
+        mcr_cv_metric *metric = mcr_alloc(j->ctx, 1,
+                                          sizeof *metric + (size_t)j->count * sizeof(double));
+        if (!metric)
             return MCR_NO_MEMORY;
+        double *split = (double *)(metric + 1);
         for (int64_t s = 0; s < j->count; s++)
             split[s] = j->score[s * j->metrics + m];
-        metric[m] = (mcr_cv_metric){j->metric[m]->info.name, mcr_mean(split, j->count),
-                                    mcr_deviation(split, j->count), split};
+        *metric = (mcr_cv_metric){.size = sizeof *metric,
+                                  .name = j->metric[m]->info.name,
+                                  .mean = mcr_mean(split, j->count),
+                                  .std = mcr_deviation(split, j->count),
+                                  .split = split};
+        list[m] = metric;
     }
     return MCR_OK;
 }
@@ -286,7 +299,7 @@ void mcr_cv_free(mcr *ctx, mcr_cv_report *r)
     if (!r)
         return;
     for (int64_t m = 0; m < r->metrics; m++)
-        mcr_free(ctx, (void *)r->metric[m].split);
+        mcr_free(ctx, (void *)r->metric[m]);
     for (int64_t s = 0; s < r->splits; s++) {
         if (r->kernel)
             mcr_free(ctx, (void *)r->kernel[s]);
@@ -354,20 +367,25 @@ mcr_status mcr_cv(mcr_cv_report **out, const mcr_options *options, const mcr_ker
 {
     mcr *ctx = options->ctx;
     *out = NULL;
+    mcr_search full;
+    mcr_status s = MCR_SIZED_READ(mcr_search, &full, ctx, search);
+    if (s)
+        return s;
     job j = {.ctx = ctx,
              .options = options,
              .kernel = kernel,
              .data = data,
              .splits = splits,
-             .search = search,
+             .search = search ? &full : NULL,
              .count = mcr_splits_count(splits),
              .began = mcr_now()};
     mcr_cv_report *r = mcr_alloc_zero(ctx, 1, sizeof *r);
     if (!r)
         return MCR_NO_MEMORY;
+    r->size = sizeof *r;
     r->n = mcr_data_count(data);
     r->splits = j.count;
-    mcr_status s = open_job(&j, metrics, r);
+    s = open_job(&j, metrics, r);
     if (!s)
         s = run_all(&j);
     if (!s)

@@ -132,7 +132,7 @@ enum { MOST_DEFAULTS = 2, DNA_LETTERS = 5 }; /* and N */
 /* Kernels for data of one field that are no vectors. */
 static int64_t other_defaults(const mcr_data *data, const char *kernel[MOST_DEFAULTS])
 {
-    mcr_field_info info = {0};
+    mcr_field_info info = MCR_INIT(mcr_field_info);
     if (mcr_data_fields(data) != 1 || mcr_data_field_info(data, 0, &info))
         return 0;
     switch (info.kind) {

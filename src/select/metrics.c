@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sized.h"
 #include "select/select.h"
 
 /* ---- classes -----------------------------------------------------------------------------------*/
@@ -278,13 +279,20 @@ int64_t mcr_metric_count(void)
     return METRICS;
 }
 
-mcr_status mcr_metric_describe(int64_t number, mcr_metric_info *info)
+mcr_status mcr_metric_describe(int64_t number, mcr_metric_info *out)
 {
     const mcr_metric *m = mcr_metric_at(number);
     if (!m)
         return MCR_BAD_CALL;
-    *info = m->info;
-    return MCR_OK;
+    const mcr_metric_info info = {
+        .name = m->info.name,
+        .summary = m->info.summary,
+        .task = m->info.task,
+        .larger = m->info.larger,
+        .proba = m->info.proba,
+        .score = m->info.score,
+    };
+    return MCR_SIZED_WRITE(mcr_metric_info, out, NULL, &info);
 }
 
 /* Inside is +1 and outside -1: other targets may mean anything, and 1 is often the anomaly. */
@@ -303,7 +311,7 @@ static mcr_status check_marks(mcr *ctx, const mcr_data *data)
 
 mcr_status mcr_metric_judge(const mcr_metric *m, mcr *ctx, const mcr_judged *w, double *out)
 {
-    mcr_metrics all;
+    mcr_metrics all = MCR_INIT(mcr_metrics);
     *out = NAN;
     mcr_status bad = w->task == MCR_DETECT ? check_marks(ctx, w->data) : MCR_OK;
     if (bad)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/random.h"
+#include "base/sized.h"
 #include "select/select.h"
 
 enum { DEFAULT_FOLDS = 5, MOST_SPLITS = 1000000 };
@@ -20,11 +21,9 @@ static mcr_status read_plan(mcr_split_plan *to, mcr *ctx, const mcr_data *data,
                             const mcr_split_plan *from)
 {
     int64_t n = mcr_data_count(data);
-    *to = (mcr_split_plan){.size = sizeof *to};
-    if (from && from->size != sizeof *from)
-        return mcr_fail(ctx, MCR_BAD_CALL, "splits: the plan's size is not set");
-    if (from)
-        *to = *from;
+    mcr_status s = MCR_SIZED_READ(mcr_split_plan, to, ctx, from);
+    if (s)
+        return s;
     if (to->kind < MCR_SPLIT_FOLDS || to->kind > MCR_SPLIT_LEAVE_ONE_OUT)
         return mcr_fail(ctx, MCR_BAD_CALL, "splits: there is no kind %d", (int)to->kind);
     to->folds = to->folds ? to->folds : DEFAULT_FOLDS;

@@ -24,6 +24,7 @@ static mcr_status fill_point(mcr_point *to, const mcr_tried *t, int64_t p)
         to->options = mcr_copy_text(t->ctx, options.bytes, (size_t)options.length);
         s = to->kernel && to->options ? MCR_OK : MCR_NO_MEMORY;
     }
+    to->size = sizeof *to;
     to->state = (mcr_point_state)(t->state[p] - 1);
     to->splits = t->tested[p];
     to->score = mcr_mean(t->score + p * t->count, t->tested[p]);
@@ -72,20 +73,29 @@ static mcr_status make_report(mcr_tune_report **out, const mcr_tried *t)
     if (!*out)
         return MCR_NO_MEMORY;
     mcr_tune_report *r = *out;
+    const mcr_point **list = mcr_alloc_zero(t->ctx, (size_t)t->grid->points,
+                                            sizeof(const mcr_point *));
     mcr_point *point = mcr_alloc_zero(t->ctx, (size_t)t->grid->points, sizeof *point);
-    r->point = point;
+    r->size = sizeof *r;
+    r->point = list;
     r->metric = t->metric->info.name;
     r->larger = t->metric->info.larger;
     r->possible = t->grid->searched;
     r->fits = t->fits;
     r->unfinished = t->unfinished;
-    mcr_status s = point ? MCR_OK : MCR_NO_MEMORY;
+    if (!list || !point) {
+        mcr_free(t->ctx, point);
+        return MCR_NO_MEMORY;
+    }
+    list[0] = point; /* to be freed, also where there are none */
+    mcr_status s = MCR_OK;
     for (int64_t p = 0; p < t->grid->points && !s; p++) {
         if (!t->state[p])
             continue;
         if (p == t->best)
             r->best = r->points;
         r->possible += p >= t->grid->searched;
+        list[r->points] = &point[r->points];
         s = fill_point(&point[r->points++], t, p);
     }
     return s ? s : find_edge(&r->edge, t);
@@ -96,9 +106,11 @@ void mcr_tune_free(mcr *ctx, mcr_tune_report *r)
     if (!r)
         return;
     for (int64_t p = 0; r->point && p < r->points; p++) {
-        mcr_free(ctx, (void *)r->point[p].kernel);
-        mcr_free(ctx, (void *)r->point[p].options);
+        mcr_free(ctx, (void *)r->point[p]->kernel);
+        mcr_free(ctx, (void *)r->point[p]->options);
     }
+    if (r->point)
+        mcr_free(ctx, (void *)r->point[0]);
     mcr_free(ctx, (void *)r->point);
     mcr_free(ctx, (void *)r->edge);
     mcr_free(ctx, r);
@@ -131,13 +143,13 @@ mcr_status mcr_tune_table(mcr_text *t, const mcr_tune_report *r)
 {
     mcr_text_format(t, "kernel,options,%s,std,folds,state\n", r->metric);
     for (int64_t p = 0; p < r->points; p++) {
-        put_field(t, r->point[p].kernel);
+        put_field(t, r->point[p]->kernel);
         mcr_text_string(t, ",");
-        put_field(t, r->point[p].options);
-        put_number(t, r->point[p].score);
-        put_number(t, r->point[p].std);
-        mcr_text_format(t, ",%lld,%s\n", (long long)r->point[p].splits,
-                        p == r->best ? "best" : state_names[r->point[p].state]);
+        put_field(t, r->point[p]->options);
+        put_number(t, r->point[p]->score);
+        put_number(t, r->point[p]->std);
+        mcr_text_format(t, ",%lld,%s\n", (long long)r->point[p]->splits,
+                        p == r->best ? "best" : state_names[r->point[p]->state]);
     }
     return t->status;
 }

@@ -1,4 +1,4 @@
-"""mercer sample: made data.
+"""mercer sample: synthetic data.
 
 SPDX-License-Identifier: Apache-2.0
 """

@@ -94,6 +94,18 @@ def test_ids_are_no_features():
     tap.check_equal(a["objective"], b["objective"])
 
 
+def test_ids_and_kept_columns_are_written():
+    path = made("passengers")
+    tap.mercer("fit", "svm", path, "-o", "m.mercer")
+    lines = tap.mercer("predict", "m.mercer", path, "--keep", "name,fare", "--quiet").stdout.splitlines()
+    tap.check_equal(lines[0], "# passenger_id\tname\tfare\tlabel")
+    first = pathlib.Path(path).read_text().splitlines()[1]
+    tap.check_equal(lines[1].split("\t")[0], "1")
+    assert lines[1].split("\t")[1] in first and lines[1].split("\t")[2] in first, (lines[1], first)
+    tap.mercer("predict", "m.mercer", path, "--scores", "-o", "s.csv")
+    tap.check_equal(pathlib.Path("s.csv").read_text().splitlines()[0].split(",")[0], "passenger_id")
+
+
 def test_missing_values():
     rows = ["a,b,c,y", "1,2,u,0", ",3,u,1", "3,?,v,0", "9,5,,1", "4,6,u,0", "5,7,v,1"]
     pathlib.Path("m.csv").write_text("\n".join(rows) + "\n")

@@ -154,7 +154,7 @@ static void test_narrow_and_reset(void **state)
         mcr_cache_counts(cache, &computed, &found);
         assert_true(computed == 8 && found == 6);
         mcr_cache_close(cache);
-        /* From few columns to many: the rows need more room than they had. */
+        /* From few columns to many: the rows need more space than they had. */
         test_ok(ctx, mcr_cache_open(&cache, fewer, 5 * row_bytes(precise), precise));
         add_up(&f, cache, precise, (mcr_rows){x, 0, 4}, coef, both, count2);
         test_ok(ctx, mcr_cache_reset(cache, f.gram));
@@ -231,7 +231,7 @@ static void test_budget(void **state)
     mcr_cache *cache = NULL, *second = NULL;
     test_ok(ctx, mcr_cache_open(&cache, f.gram, usual, false));
     double coef[3] = {1, 2, 3};
-    for (int call = 0; call < 2; call++) /* room for two of three */
+    for (int call = 0; call < 2; call++) /* space for two of three */
         add_up(&f, cache, false, (mcr_rows){NULL, 0, 3}, coef, NULL, N);
     mcr_cache_counts(cache, &computed, &found);
     assert_true(computed == 4 && found == 2);

@@ -233,7 +233,7 @@ static void works_inside(const zoo_trial *trial)
 
 /* ---- several fields ----------------------------------------------------------------------------*/
 
-/* On the made data with three fields, each leaf on its field times rbf or spectrum on another. */
+/* On the synthetic data with three fields, each leaf on its field times rbf or spectrum on another. */
 static void works_beside(const zoo_trial *trial)
 {
     static const struct {
@@ -290,7 +290,7 @@ static void test_all_combinators_are_here(void **state)
     (void)state;
     mcr *ctx = test_open(1);
     for (int64_t k = 0; k < mcr_kernel_count(ctx); k++) {
-        mcr_kernel_info info;
+        mcr_kernel_info info = MCR_INIT(mcr_kernel_info);
         test_ok(ctx, mcr_kernel_describe(ctx, k, &info));
         bool here = info.kinds != 0 || strcmp(info.name, "constant") == 0;
         for (int i = 0; i < FORMULAS && !here; i++)

@@ -80,7 +80,7 @@ static void test_wrong_kind(void **state)
     (void)state;
     mcr *ctx = test_open(2);
     for (int64_t k = 0; k < mcr_kernel_count(ctx); k++) {
-        mcr_kernel_info info;
+        mcr_kernel_info info = MCR_INIT(mcr_kernel_info);
         test_ok(ctx, mcr_kernel_describe(ctx, k, &info));
         assert_true(info.summary != NULL && info.summary[0] != '\0');
         for (const zoo_breed *b = zoo_breeds; b->name != NULL && info.kinds != 0; b++) {

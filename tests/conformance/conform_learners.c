@@ -86,7 +86,7 @@ typedef struct answer {
     int64_t *number;
 } answer;
 
-static void *room(int64_t count, size_t size)
+static void *buffer(int64_t count, size_t size)
 {
     void *block = calloc((size_t)count + 1, size);
     assert_non_null(block);
@@ -104,11 +104,11 @@ static answer ask(mcr *ctx, const mcr_model *model, const mcr_data *data)
                 NULL,
                 NULL,
                 NULL};
-    a.value = room(n, sizeof *a.value);
-    a.score = room(n * a.outputs, sizeof *a.score);
-    a.coef = room(a.outputs * a.support, sizeof *a.coef);
-    a.offset = room(a.outputs, sizeof *a.offset);
-    a.number = room(a.support, sizeof *a.number);
+    a.value = buffer(n, sizeof *a.value);
+    a.score = buffer(n * a.outputs, sizeof *a.score);
+    a.coef = buffer(a.outputs * a.support, sizeof *a.coef);
+    a.offset = buffer(a.outputs, sizeof *a.offset);
+    a.number = buffer(a.support, sizeof *a.number);
     bool predicts = mcr_model_report(model)->task != MCR_TRANSFORM;
     test_ok(ctx, mcr_predict(ctx, model, data, predicts ? a.value : NULL, a.score, NULL));
     for (int64_t o = 0; o < a.outputs; o++)
@@ -120,7 +120,7 @@ static answer ask(mcr *ctx, const mcr_model *model, const mcr_data *data)
 static void same_answers(const char *what, const answer *a, const answer *b, int64_t n)
 {
     if (a->outputs != b->outputs || a->support != b->support || a->classes != b->classes)
-        fail_msg("%s: %lld outputs, %lld support objects, %lld classes; then %lld, %lld, %lld",
+        fail_msg("%s: %lld outputs, %lld support vectors, %lld classes; then %lld, %lld, %lld",
                  what, (long long)a->outputs, (long long)a->support, (long long)a->classes,
                  (long long)b->outputs, (long long)b->support, (long long)b->classes);
     if (memcmp(a->coef, b->coef, sizeof(double) * (size_t)(a->outputs * a->support)) != 0 ||
@@ -325,7 +325,7 @@ static file saved_model(const mcr_learner_info *info)
     mcr *ctx = test_open(1);
     mcr_data *data = NULL;
     mcr_model *model = NULL;
-    file f = {room(1 << 20, 1), 0};
+    file f = {buffer(1 << 20, 1), 0};
     test_make_directory(folder);
     snprintf(path, sizeof path, "%s/model.mercer", folder);
     test_ok(ctx, mcr_data_sample(&data, ctx, tiny_sample(info), 20, -1));
@@ -383,7 +383,7 @@ static bool cannot_run(const mcr_learner_info *info, char *why, size_t most)
 static void test_learner(void **state)
 {
     const int64_t *number = *state;
-    mcr_learner_info info;
+    mcr_learner_info info = MCR_INIT(mcr_learner_info);
     assert_int_equal(mcr_learner_describe(*number, &info), MCR_OK);
     assert_true(info.name != NULL && info.summary != NULL && info.summary[0] != '\0');
     char why[512];
@@ -422,7 +422,7 @@ static void test_refusals(void **state)
     test_fails(ctx, mcr_options_open(&options, ctx, "svn"), MCR_BAD_CALL, "svm");
     assert_null(options);
     for (int64_t i = 0; i < mcr_learner_count(); i++) {
-        mcr_learner_info info;
+        mcr_learner_info info = MCR_INIT(mcr_learner_info);
         mcr_data *moons = NULL, *none = NULL, *one = NULL;
         mcr_model *model = NULL;
         char why[512];
@@ -463,7 +463,7 @@ static void test_refusals(void **state)
         mcr_data_free(none);
         mcr_data_free(moons);
     }
-    mcr_learner_info info;
+    mcr_learner_info info = MCR_INIT(mcr_learner_info);
     assert_int_not_equal(mcr_learner_describe(mcr_learner_count(), &info), MCR_OK);
     assert_int_not_equal(mcr_learner_describe(-1, &info), MCR_OK);
     test_close(ctx);
@@ -476,7 +476,7 @@ int main(void)
     static struct CMUnitTest tests[MOST + 1];
     int64_t count = mcr_learner_count();
     for (int64_t i = 0; i < count && i < MOST; i++) {
-        mcr_learner_info info = {.name = "?"};
+        mcr_learner_info info = {.size = sizeof info, .name = "?"};
         (void)mcr_learner_describe(i, &info);
         number[i] = i;
         tests[i] = (struct CMUnitTest){info.name, test_learner, NULL, NULL, &number[i]};

@@ -1,4 +1,4 @@
-/* conform_samples.c: every made data set: as many objects as asked for, the same for the same seed
+/* conform_samples.c: every synthetic data set: as many objects as asked for, the same for the same seed
  * and any number of threads, written and read back without a change, and fit for kernels.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -40,7 +40,7 @@ static void write_kernel(char *text, size_t most, const mcr_data *data)
 {
     size_t used = 0;
     for (int64_t f = 0; f < mcr_data_fields(data); f++) {
-        mcr_field_info info;
+        mcr_field_info info = MCR_INIT(mcr_field_info);
         assert_int_equal(mcr_data_field_info(data, f, &info), MCR_OK);
         const char *format = info.kind == MCR_STRINGS  ? "%sspectrum(%s, p=2)"
                              : info.kind == MCR_GRAPHS ? "%swl(%s, h=2)"

@@ -52,7 +52,7 @@ static bool fine(check *c, mcr_status status, const char *what)
 }
 
 /* Memory that no test gets wrong by being zero. */
-static void *room(int64_t count, size_t size)
+static void *buffer(int64_t count, size_t size)
 {
     void *block = malloc(((size_t)count + 1) * size);
     assert_non_null(block);
@@ -150,7 +150,8 @@ static bool lists(check *c)
 {
     enum { ROWS = 199, COLS = 261, LD = COLS + 5 };
     int64_t x[ROWS], z[COLS];
-    double dx[ROWS], dz[COLS], *k = room(ROWS * LD, sizeof *k), *b = room(ROWS * COLS, sizeof *b);
+    double dx[ROWS], dz[COLS], *k = buffer(ROWS * LD, sizeof *k),
+                               *b = buffer(ROWS * COLS, sizeof *b);
     double mark = k[0];
     mcr_random r = mcr_random_stream(3, "lists", 0);
     for (int64_t i = 0; i < ROWS; i++)
@@ -178,8 +179,8 @@ static bool lists(check *c)
 
 static bool single_precision(check *c)
 {
-    float *f = room(N * N, sizeof *f);
-    double *a = room(N * N, sizeof *a);
+    float *f = buffer(N * N, sizeof *f);
+    double *a = buffer(N * N, sizeof *a);
     bool ok = fine(c, mcr_gram_matrix_float(c->gram, f, N), "float matrix");
     for (int64_t i = 0; i < N * N && ok; i++) {
         a[i] = (double)f[i];
@@ -205,7 +206,7 @@ static bool semidefinite(check *c)
 {
     if (c->trial->indefinite)
         return true;
-    double *a = room(N * N, sizeof *a), value[N], most = 0;
+    double *a = buffer(N * N, sizeof *a), value[N], most = 0;
     memcpy(a, c->k, sizeof *a * N * N);
     for (int64_t i = 0; i < N; i++)
         most = fmax(most, c->d[i]);
@@ -230,7 +231,8 @@ static bool semidefinite(check *c)
 static bool apart(check *c, const char *what, const mcr_data *x, const mcr_data *z)
 {
     enum { REST = N - SEEN };
-    double *k = room(SEEN * REST, sizeof *k), *b = room(SEEN * REST, sizeof *b), d[N], one[1] = {1};
+    double *k = buffer(SEEN * REST, sizeof *k), *b = buffer(SEEN * REST, sizeof *b), d[N],
+           one[1] = {1};
     mcr_gram *gram = NULL;
     for (int64_t i = 0; i < SEEN; i++)
         memcpy(b + i * REST, c->k + i * N + SEEN, sizeof *b * REST);
@@ -273,7 +275,7 @@ static bool few(check *c)
     for (int64_t count = 0; count < 2 && ok; count++) {
         mcr_data *view = NULL;
         mcr_gram *gram = NULL, *against = NULL;
-        double k[1] = {NAN}, d[1] = {NAN}, *wide = room(N, sizeof *wide);
+        double k[1] = {NAN}, d[1] = {NAN}, *wide = buffer(N, sizeof *wide);
         ok = fine(c, mcr_data_select(&view, c->data, (mcr_rows){NULL, 3, count}), "select") &&
              fine(c, mcr_gram_open(&gram, c->ctx, c->kernel, view, NULL), "few objects") &&
              fine(c, mcr_gram_matrix(gram, k, 1), "few objects") &&
@@ -367,7 +369,7 @@ static bool passes(check *c, bool precise)
     bool ok = fine(c, mcr_gram_rows_pass(c->gram, &pass), "pass") &&
               same_sums(c, precise ? "sums of a pass" : "float sums of a pass", f + N, g, size, N,
                         tolerance);
-    double *a = room(ROWS * N, sizeof *a), *b = room(ROWS * N, sizeof *b), dx[ROWS];
+    double *a = buffer(ROWS * N, sizeof *a), *b = buffer(ROWS * N, sizeof *b), dx[ROWS];
     for (int64_t i = 0; i < ROWS; i++) {
         dx[i] = c->d[x[i]];
         memcpy(b + i * N, c->k + x[i] * N, sizeof *b * N);
@@ -434,7 +436,7 @@ static bool reproduced(check *c, const mcr_data *x, const mcr_data *z)
 static bool features(check *c)
 {
     mcr_data *x = NULL, *z = NULL;
-    mcr_kernel_info info = {0};
+    mcr_kernel_info info = MCR_INIT(mcr_kernel_info);
     bool has = c->trial->extra && c->trial->extra->features;
     for (int64_t k = 0; !c->trial->extra && mcr_kernel_describe(c->ctx, k, &info) == MCR_OK; k++) {
         size_t length = strlen(info.name);
@@ -454,7 +456,7 @@ static bool text(check *c)
 {
     mcr_kernel *again = NULL;
     mcr_gram *gram = NULL;
-    double *k = room(N * N, sizeof *k);
+    double *k = buffer(N * N, sizeof *k);
     const char *printed = mcr_kernel_text(c->kernel);
     bool ok = fine(c, mcr_kernel_parse(&again, c->ctx, printed), "its own text");
     if (ok && strcmp(mcr_kernel_text(again), printed) != 0)
@@ -475,7 +477,7 @@ bool rules_hold(mcr *ctx, const zoo_trial *trial, char why[RULES_WHY])
 {
     check *c = calloc(1, sizeof *c);
     assert_non_null(c);
-    *c = (check){.ctx = ctx, .trial = trial, .k = room(N * N, sizeof *c->k), .why = why};
+    *c = (check){.ctx = ctx, .trial = trial, .k = buffer(N * N, sizeof *c->k), .why = why};
     why[0] = '\0';
     bool ok = fine(c, mcr_kernel_parse(&c->kernel, ctx, trial->text), "parse") &&
               fine(c, zoo_data(&c->data, ctx, trial->breed, 0, N, 0), "data") &&
@@ -498,7 +500,7 @@ double *rules_matrix(mcr *ctx, const char *expression, const mcr_data *x, const 
     test_ok(ctx, mcr_kernel_parse(&kernel, ctx, expression));
     test_ok(ctx, mcr_gram_open(&gram, ctx, kernel, x, z));
     int64_t m = mcr_gram_rows(gram), n = mcr_gram_cols(gram);
-    double *k = room(m * n, sizeof *k);
+    double *k = buffer(m * n, sizeof *k);
     test_ok(ctx, mcr_gram_matrix(gram, k, n));
     mcr_gram_close(gram);
     mcr_kernel_free(kernel);

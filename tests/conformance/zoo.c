@@ -34,7 +34,7 @@ const zoo_breed zoo_breeds[] = {
     {.name = NULL},
 };
 
-static void *room(int64_t count, size_t size)
+static void *buffer(int64_t count, size_t size)
 {
     void *block = calloc((size_t)count + 1, size);
     assert_non_null(block);
@@ -58,12 +58,12 @@ static mcr_status add_vectors(mcr_builder *b, const zoo_breed *breed, int64_t fi
                               bool sparse)
 {
     int64_t cols = breed->cols, entries = 0, step = sparse ? 0 : cols;
-    double *dense = room((sparse ? 1 : count) * cols, sizeof *dense), *value = NULL;
-    int64_t *start = room(count + 1, sizeof *start);
+    double *dense = buffer((sparse ? 1 : count) * cols, sizeof *dense), *value = NULL;
+    int64_t *start = buffer(count + 1, sizeof *start);
     int32_t *index = NULL;
     if (sparse) {
-        value = room(count * cols, sizeof *value);
-        index = room(count * cols, sizeof *index);
+        value = buffer(count * cols, sizeof *value);
+        index = buffer(count * cols, sizeof *index);
     }
     for (int64_t i = 0; i < count; i++) {
         double *v = dense + i * step;
@@ -91,8 +91,8 @@ enum { STRING_MOST = 24, NODES_MOST = 8, EDGES_MOST = 14 };
 static mcr_status add_strings(mcr_builder *b, int64_t first, int64_t count)
 {
     static const char letters[] = {'a', 'c', '\0', '\xe4'};
-    int64_t *start = room(count + 1, sizeof *start);
-    char *bytes = room(count * STRING_MOST, 1);
+    int64_t *start = buffer(count + 1, sizeof *start);
+    char *bytes = buffer(count * STRING_MOST, 1);
     for (int64_t i = 0; i < count; i++) {
         mcr_random r = mcr_random_stream(7, "strings", (uint64_t)(first + i));
         int64_t length = mcr_random_below(&r, STRING_MOST + 1);
@@ -109,10 +109,10 @@ static mcr_status add_strings(mcr_builder *b, int64_t first, int64_t count)
 /* From no nodes at all; an edge may stand twice, or lead back to its node. */
 static mcr_status add_graphs(mcr_builder *b, const zoo_breed *breed, int64_t first, int64_t count)
 {
-    int64_t *node = room(count + 1, sizeof *node), *edge = room(count + 1, sizeof *edge);
-    int32_t *label = room(count * NODES_MOST, sizeof *label);
-    int32_t *bond = room(count * EDGES_MOST, sizeof *bond);
-    int32_t(*end)[2] = room(count * EDGES_MOST, sizeof *end);
+    int64_t *node = buffer(count + 1, sizeof *node), *edge = buffer(count + 1, sizeof *edge);
+    int32_t *label = buffer(count * NODES_MOST, sizeof *label);
+    int32_t *bond = buffer(count * EDGES_MOST, sizeof *bond);
+    int32_t(*end)[2] = buffer(count * EDGES_MOST, sizeof *end);
     for (int64_t i = 0; i < count; i++) {
         mcr_random r = mcr_random_stream(7, "graphs", (uint64_t)(first + i));
         int64_t nodes = mcr_random_below(&r, NODES_MOST + 1);
@@ -142,8 +142,8 @@ static mcr_status add_graphs(mcr_builder *b, const zoo_breed *breed, int64_t fir
 static mcr_status add_precomputed(mcr_builder *b, int64_t first, int64_t count)
 {
     static const zoo_breed hidden = {.name = "hidden", .cols = 5, .density = 1, .negative = true};
-    double *v = room(ZOO_MOST * hidden.cols, sizeof *v), *k = room(count * ZOO_MOST, sizeof *k);
-    int64_t *id = room(count, sizeof *id);
+    double *v = buffer(ZOO_MOST * hidden.cols, sizeof *v), *k = buffer(count * ZOO_MOST, sizeof *k);
+    int64_t *id = buffer(count, sizeof *id);
     for (int64_t i = 0; i < ZOO_MOST; i++)
         draw_vector(&hidden, i, v + i * hidden.cols);
     for (int64_t i = 0; i < count; i++) {
@@ -161,7 +161,7 @@ static mcr_status add_precomputed(mcr_builder *b, int64_t first, int64_t count)
 
 static mcr_status add_other(mcr_builder *b, int64_t first, int64_t count)
 {
-    double *v = room(2 * count, sizeof *v);
+    double *v = buffer(2 * count, sizeof *v);
     for (int64_t i = 0; i < count; i++) {
         mcr_random r = mcr_random_stream(7, "other", (uint64_t)(first + i));
         v[2 * i] = mcr_random_normal(&r);
@@ -290,9 +290,7 @@ mcr *zoo_open(const zoo_trial *trial, int threads)
 
 void zoo_forget(mcr *ctx)
 {
-    mcr_free(ctx, ctx->extra_kernels);
-    ctx->extra_kernels = NULL;
-    ctx->extra_kernel_count = 0;
+    mcr_extensions_free(ctx);
 }
 
 /* Whether the expression can be computed on the breed; fails the test with the reason if not, unless
@@ -348,7 +346,7 @@ void zoo_try(int64_t number, const mcr_kernel_type *extra, zoo_with *with, void 
 {
     zoo_trial trial = {.extra = extra, .user = user};
     mcr *ctx = zoo_open(&trial, 1);
-    mcr_kernel_info info;
+    mcr_kernel_info info = MCR_INIT(mcr_kernel_info);
     if (extra != NULL)
         number = mcr_kernel_count(ctx) - 1;
     test_ok(ctx, mcr_kernel_describe(ctx, number, &info));
@@ -398,7 +396,7 @@ int zoo_run(const char *group, zoo_with *with, const struct CMUnitTest *more, si
     if (tests == NULL || it == NULL)
         return 1;
     for (size_t k = 0; k < kernels; k++) {
-        mcr_kernel_info info = {.name = "?"};
+        mcr_kernel_info info = {.size = sizeof info, .name = "?"};
         (void)mcr_kernel_describe(ctx, (int64_t)k, &info);
         it[k] = (numbered){(int64_t)k, with};
         tests[k] = (struct CMUnitTest){info.name, test_kernel, NULL, NULL, &it[k]};

@@ -33,7 +33,7 @@ static inline void fuzz_check(mcr *ctx, mcr_status status, mcr_data *data)
     if (mcr_data_count(data) < 1 || mcr_data_fields(data) < 1)
         abort();
     for (int64_t f = 0; f < mcr_data_fields(data); f++) {
-        mcr_field_info info;
+        mcr_field_info info = MCR_INIT(mcr_field_info);
         const char *bytes;
         int64_t length;
         if (mcr_data_field_info(data, f, &info) != MCR_OK || info.entries < 0)

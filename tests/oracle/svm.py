@@ -1,4 +1,4 @@
-"""svm.py: support vector machines against LIBSVM: objective, bias, certificate on made data and on
+"""svm.py: support vector machines against LIBSVM: objective, bias, certificate on synthetic data and on
 real ones, models exchanged in both directions; l1-svm against a linear program of scipy.
 
 The values of svm_reference.json are LIBSVM's, so that this runs anywhere; where svm-train is there

@@ -117,7 +117,7 @@ def make_data(name):
 
 
 def fingerprint(path):
-    """Two sums of all numbers: tells made data that have changed from wrong results."""
+    """Two sums of all numbers: distinguishes synthetic data that have changed from wrong results."""
     plain = weighted = 0.0
     for number, row in enumerate(read_lines(path), 1):
         values = [float(row[0])] + [float(p.split(":")[1]) * int(p.split(":")[0]) for p in row[1:]]

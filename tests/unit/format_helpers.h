@@ -45,7 +45,7 @@ static inline void same_string(const mcr_data *data, int64_t field, int64_t i, c
 
 static inline mcr_field_info field_info(const mcr_data *data, int64_t field)
 {
-    mcr_field_info info;
+    mcr_field_info info = MCR_INIT(mcr_field_info);
     assert_int_equal(mcr_data_field_info(data, field, &info), MCR_OK);
     return info;
 }

@@ -191,9 +191,7 @@ static inline mcr_status register_types(mcr *ctx)
 /* The context keeps the list until it is closed; sweeps of allocations want it gone before. */
 static inline void forget_types(mcr *ctx)
 {
-    mcr_free(ctx, ctx->extra_kernels);
-    ctx->extra_kernels = NULL;
-    ctx->extra_kernel_count = 0;
+    mcr_extensions_free(ctx);
 }
 
 static inline int types_setup(void **state)

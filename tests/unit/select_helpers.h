@@ -11,6 +11,8 @@
 static const char *const searched[] = {"rbf(gamma=0.25:4:log3)", "poly(degree=2:3, c=1)"};
 static const char *const option[] = {"C"}, *const range[] = {"0.5:50:log3"};
 
+static const mcr_split_plan four_folds = {.size = sizeof four_folds, .folds = 4};
+
 static inline mcr_search make_search(void)
 {
     return (mcr_search){.size = sizeof(mcr_search),
@@ -19,7 +21,7 @@ static inline mcr_search make_search(void)
                         .option = option,
                         .range = range,
                         .ranges = 1,
-                        .split = {.size = sizeof(mcr_split_plan), .folds = 4}};
+                        .split = &four_folds};
 }
 
 /* Each point's figure is that of cross-validation with its kernel and options; the best is the best; and
@@ -33,10 +35,10 @@ static inline void check_table_within(mcr *ctx, const char *learner, const char 
     mcr_tune_report *r = NULL;
     mcr_splits *splits = NULL;
     test_ok(ctx, mcr_tune(&model, &r, o, search, data));
-    test_ok(ctx, mcr_splits_open(&splits, ctx, data, &search->split));
+    test_ok(ctx, mcr_splits_open(&splits, ctx, data, search->split));
     assert_true(r->points > 1 && r->points <= r->possible);
     for (int64_t p = 0; p < r->points; p++) {
-        const mcr_point *point = &r->point[p];
+        const mcr_point *point = r->point[p];
         char all[512];
         mcr_kernel *k = NULL;
         mcr_cv_report *cv = NULL;
@@ -45,23 +47,23 @@ static inline void check_table_within(mcr *ctx, const char *learner, const char 
         test_ok(ctx, mcr_kernel_parse(&k, ctx, point->kernel));
         test_ok(ctx, mcr_cv(&cv, own, k, data, splits, r->metric, NULL));
         snprintf(all, sizeof all, "%s, %s", point->kernel, point->options);
-        test_close_relative(all, &(double){mcr_mean(cv->metric[0].split, point->splits)},
+        test_close_relative(all, &(double){mcr_mean(cv->metric[0]->split, point->splits)},
                             &point->score, 1, tolerance);
         if (point->state == MCR_POINT_DONE)
-            assert_true(r->larger ? point->score <= r->point[r->best].score
-                                  : point->score >= r->point[r->best].score);
+            assert_true(r->larger ? point->score <= r->point[r->best]->score
+                                  : point->score >= r->point[r->best]->score);
         else
-            assert_true(r->larger ? cv->metric[0].mean < r->point[r->best].score
-                                  : cv->metric[0].mean > r->point[r->best].score);
+            assert_true(r->larger ? cv->metric[0]->mean < r->point[r->best]->score
+                                  : cv->metric[0]->mean > r->point[r->best]->score);
         mcr_cv_free(ctx, cv);
         mcr_kernel_free(k);
         mcr_options_close(own);
     }
     mcr_kernel *best = NULL;
-    test_ok(ctx, mcr_kernel_parse(&best, ctx, r->point[r->best].kernel));
+    test_ok(ctx, mcr_kernel_parse(&best, ctx, r->point[r->best]->kernel));
     assert_string_equal(mcr_model_report(model)->kernel, mcr_kernel_text(best));
     mcr_kernel_free(best);
-    assert_non_null(strstr(mcr_model_report(model)->options, r->point[r->best].options));
+    assert_non_null(strstr(mcr_model_report(model)->options, r->point[r->best]->options));
     assert_non_null(mcr_model_tuning(model));
     assert_non_null(strstr(mcr_model_tuning(model), ",best\n"));
     mcr_splits_close(splits);

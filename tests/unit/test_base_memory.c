@@ -171,24 +171,24 @@ static void reserves_by_doubling(void **state)
 {
     mcr *ctx = *state;
     int32_t *items = NULL;
-    int64_t room = 0, count = 0, moves = 0;
-    test_ok(ctx, mcr_reserve(ctx, &items, &room, 0, sizeof *items));
+    int64_t capacity = 0, count = 0, moves = 0;
+    test_ok(ctx, mcr_reserve(ctx, &items, &capacity, 0, sizeof *items));
     assert_null(items);
     for (; count < 100000; count++) {
-        int64_t before = room;
-        test_ok(ctx, mcr_reserve(ctx, &items, &room, count + 1, sizeof *items));
-        assert_true(room > count);
-        moves += room != before;
+        int64_t before = capacity;
+        test_ok(ctx, mcr_reserve(ctx, &items, &capacity, count + 1, sizeof *items));
+        assert_true(capacity > count);
+        moves += capacity != before;
         items[count] = (int32_t)count;
     }
     assert_true(moves < 20);
     for (int64_t i = 0; i < count; i++)
         assert_int_equal(items[i], i);
     int32_t *same = items;
-    int64_t old = room;
-    test_fails(ctx, mcr_reserve(ctx, &items, &room, INT64_MAX, sizeof *items), MCR_NO_MEMORY,
+    int64_t old = capacity;
+    test_fails(ctx, mcr_reserve(ctx, &items, &capacity, INT64_MAX, sizeof *items), MCR_NO_MEMORY,
                "out of memory");
-    assert_true(items == same && room == old);
+    assert_true(items == same && capacity == old);
     mcr_free(ctx, items);
 }
 
@@ -228,7 +228,7 @@ static mcr_status allocate_some(mcr *ctx, void *arg)
     mcr_status status = MCR_NO_MEMORY;
     char *text = NULL, *block = NULL;
     double *items = NULL;
-    int64_t room = 0;
+    int64_t capacity = 0;
     text = mcr_copy_text(ctx, "text", 4);
     if (text == NULL)
         goto done;
@@ -244,7 +244,7 @@ static mcr_status allocate_some(mcr *ctx, void *arg)
         }
         block = larger;
     }
-    status = mcr_reserve(ctx, &items, &room, 100, sizeof *items);
+    status = mcr_reserve(ctx, &items, &capacity, 100, sizeof *items);
 done:
     mcr_free(ctx, items);
     mcr_free(ctx, block);

@@ -73,7 +73,7 @@ static void refuses_bad_arrays(void **state)
     mcr_builder_close(b)
 
     REFUSED(mcr_builder_dense(b, "d", (double[]){1, NAN}, 1, 1), MCR_BAD_DATA,
-            "field \"d\", object 2: a value is not finite");
+            "field \"d\", row 2, column 1: the value is not finite");
     REFUSED(mcr_builder_dense(b, "d", (double[]){1, 2}, 2, 1), MCR_BAD_CALL, "make no matrix");
     REFUSED(mcr_builder_dense(b, "d", (double[]){1, 2}, 0, 1), MCR_BAD_CALL, "make no matrix");
     REFUSED(mcr_builder_dense(b, "", (double[]){1, 2}, 1, 1), MCR_BAD_CALL, "a field needs a name");
@@ -309,7 +309,7 @@ static mcr_status build_all(mcr *ctx, void *arg)
         return status;
     }
     status = mcr_builder_finish(&data, b);
-    mcr_field_info info;
+    mcr_field_info info = MCR_INIT(mcr_field_info);
     for (int64_t f = 0; f < 5 && status == MCR_OK; f++)
         status = mcr_data_field_info(data, f, &info);
     mcr_data_free(data);

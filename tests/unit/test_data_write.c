@@ -251,8 +251,9 @@ static void refuses(void **state)
     refuse(ctx, graph, "jsonl", NULL, "r5.csv", NULL, "not \"g\"");
     refuse(ctx, "a\t12\nb\tx\n", "text", NULL, "r6.csv", NULL,
            "the text of \"text\" for object 1 would read back as a number");
-    refuse(ctx, "a\tx\ntarget\ty\n", "text", NULL, "r7.csv", NULL, "its header would not be told");
-    refuse(ctx, "x\ny\n", "text", "none", "r8.csv", NULL, "its header would not be told");
+    refuse(ctx, "a\tx\ntarget\ty\n", "text", NULL, "r7.csv", NULL,
+           "its header could not be distinguished");
+    refuse(ctx, "x\ny\n", "text", "none", "r8.csv", NULL, "its header could not be distinguished");
     refuse(ctx, "{\"y\":1,\"target\":\"s\"}\n", "jsonl", NULL, "r9.csv", NULL,
            "cannot be called \"target\"");
     refuse(ctx, "a,y\n\"l\nm\",1\n", "csv", NULL, "r10", "text", "string 1 has a line end in it");

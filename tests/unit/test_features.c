@@ -252,7 +252,7 @@ static void test_models_are_weights(void **state)
         int64_t count = mcr_features_count(own);
         double *weight = calloc((size_t)count, sizeof *weight), offset, score[X], square = 0;
         test_ok(ctx, mcr_model_weights(ctx, model, own, 0, weight, &offset));
-        /* |w|^2 is what the coefficients say, and the support objects have the scores. */
+        /* |w|^2 is what the coefficients say, and the support vectors have the scores. */
         test_ok(ctx, mcr_predict(ctx, model, x, NULL, score, NULL));
         double coef[X], same;
         int64_t number[X];

@@ -182,16 +182,16 @@ static void takes_all_numbers_exactly(void **state)
 
 typedef struct big {
     char *text;
-    size_t length, room;
+    size_t length, capacity;
     int64_t lines;
 } big;
 
 static void put(big *b, const char *text)
 {
     size_t n = strlen(text);
-    if (b->length + n + 1 > b->room) {
-        b->room = 2 * (b->length + n + 1);
-        b->text = realloc(b->text, b->room);
+    if (b->length + n + 1 > b->capacity) {
+        b->capacity = 2 * (b->length + n + 1);
+        b->text = realloc(b->text, b->capacity);
         assert_non_null(b->text);
     }
     memcpy(b->text + b->length, text, n + 1);

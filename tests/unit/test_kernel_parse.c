@@ -431,7 +431,7 @@ static void test_damaged(void **state)
 static void test_registry(void **state)
 {
     mcr *ctx = *state;
-    mcr_kernel_info info;
+    mcr_kernel_info info = MCR_INIT(mcr_kernel_info);
     int64_t count = mcr_kernel_count(ctx);
     test_ok(ctx, mcr_kernel_describe(ctx, count - 1, &info));
     assert_string_equal(info.name, "twin");
@@ -451,8 +451,10 @@ static void test_registry(void **state)
     type.name = "2x";
     test_fails(ctx, mcr_kernel_register(ctx, &type), MCR_BAD_CALL, "name");
     type.name = "two";
-    type.size = 8;
+    type.size = 0;
     test_fails(ctx, mcr_kernel_register(ctx, &type), MCR_BAD_CALL, "size");
+    type.size = offsetof(mcr_kernel_type, bind); /* an older caller's, without block and pair */
+    test_fails(ctx, mcr_kernel_register(ctx, &type), MCR_BAD_CALL, "block");
     type.size = sizeof type;
     type.pair = NULL;
     test_fails(ctx, mcr_kernel_register(ctx, &type), MCR_BAD_CALL, "block");

@@ -170,7 +170,7 @@ static mcr_status rules_run(mcr *ctx, void *arg)
 static void test_memory(void **state)
 {
     (void)state;
-    /* More children than fit the small room. */
+    /* More children than fit the small space. */
     char text[1024] = "dot";
     for (int i = 0; i < 50; i++)
         strcat(text, " + 2*dot");

@@ -88,7 +88,7 @@ static void test_rings(void **context)
 {
     mcr *ctx = *context;
     mcr_data *data = NULL;
-    mcr_metrics metrics;
+    mcr_metrics metrics = MCR_INIT(mcr_metrics);
     test_ok(ctx, mcr_data_sample(&data, ctx, "rings", 300, 0.02));
     double value[300], rand[2];
     static const char *const kernels[] = {"linear", "conformal(1)"};

@@ -19,7 +19,7 @@ typedef struct solution {
     mcr_leading_result result;
 } solution;
 
-static double *room(int64_t count)
+static double *buffer(int64_t count)
 {
     double *block = calloc((size_t)count, sizeof *block);
     assert_non_null(block);
@@ -30,7 +30,7 @@ static double *room(int64_t count)
 static double *with_spectrum(int64_t n, const double *value)
 {
     mcr_random random = mcr_random_stream(7, "test", 0);
-    double *a = room(n * n), *u = room(n), *w = room(n);
+    double *a = buffer(n * n), *u = buffer(n), *w = buffer(n);
     for (int64_t i = 0; i < n; i++)
         a[i * n + i] = value[i];
     for (int turn = 0; turn < 3; turn++) {
@@ -59,7 +59,7 @@ static double *with_spectrum(int64_t n, const double *value)
 
 static solution solve(mcr *ctx, double *a, int64_t n, int64_t count, double tolerance)
 {
-    solution s = {.n = n, .count = count, .value = room(count), .vector = room(count * n)};
+    solution s = {.n = n, .count = count, .value = buffer(count), .vector = buffer(count * n)};
     mcr_leading p = {.n = n, .count = count, .a = a, .lda = n, .tolerance = tolerance};
     test_ok(ctx, mcr_leading_solve(ctx, &p, s.value, s.vector, &s.result));
     return s;
@@ -103,7 +103,7 @@ static void expect_values(const char *what, const double *spectrum, int64_t n, i
                           double tolerance)
 {
     mcr *ctx = test_open(2);
-    double *a = with_spectrum(n, spectrum), *before = room(n * n);
+    double *a = with_spectrum(n, spectrum), *before = buffer(n * n);
     memcpy(before, a, sizeof *a * (size_t)(n * n));
     solution s = solve(ctx, a, n, count, tolerance);
     assert_int_equal(s.result.stop, MCR_LEADING_DONE);
@@ -173,7 +173,7 @@ static void test_product(void **state)
 {
     (void)state;
     enum { M = 261, N = 517, K = 37 };
-    double *a = room(M * K), *b = room(N * K), *c = room(M * N), *want = room(M * N);
+    double *a = buffer(M * K), *b = buffer(N * K), *c = buffer(M * N), *want = buffer(M * N);
     mcr_random random = mcr_random_stream(3, "test", 0);
     for (int64_t i = 0; i < M * K; i++)
         a[i] = mcr_random_normal(&random);
@@ -204,7 +204,7 @@ static int stop_at_once(void *user, const mcr_progress *now)
 static void test_stops(void **state)
 {
     (void)state;
-    double spectrum[MANY], value[5], *vector = room(5 * MANY);
+    double spectrum[MANY], value[5], *vector = buffer(5 * MANY);
     for (int64_t i = 0; i < MANY; i++)
         spectrum[i] = 2 - (double)i / MANY;
     double *a = with_spectrum(MANY, spectrum);
@@ -229,7 +229,7 @@ static void test_stops(void **state)
 
 static mcr_status run(mcr *ctx, void *arg)
 {
-    double value[6], *vector = room(6 * MANY);
+    double value[6], *vector = buffer(6 * MANY);
     mcr_leading_result result;
     mcr_leading p = {.n = MANY, .count = 6, .a = arg, .lda = MANY, .tolerance = 1e-9};
     mcr_status s = mcr_leading_solve(ctx, &p, value, vector, &result);

@@ -154,7 +154,7 @@ static void test_low_rank(void **context)
     mcr *ctx = *context;
     mcr_square m;
     mcr_lowrank low;
-    double v[N * COLS], y[N * COLS], want[N * COLS], room[N * COLS];
+    double v[N * COLS], y[N * COLS], want[N * COLS], buffer[N * COLS];
     test_ok(ctx, mcr_square_open(&m, ctx, N, "test"));
     for (int64_t i = 0; i < N; i++)
         for (int64_t j = 0; j < N; j++)
@@ -164,8 +164,8 @@ static void test_low_rank(void **context)
     test_ok(ctx, mcr_lowrank_open(&low, &m, 1e-13, N / 4));
     assert_in_range(low.rank, 5, 60);
     test_ok(ctx, mcr_square_multiply(&m, v, COLS, want));
-    test_ok(ctx, mcr_lowrank_project(&low, v, COLS, room));
-    test_ok(ctx, mcr_lowrank_expand(&low, room, COLS, y));
+    test_ok(ctx, mcr_lowrank_project(&low, v, COLS, buffer));
+    test_ok(ctx, mcr_lowrank_expand(&low, buffer, COLS, y));
     test_close_arrays("L L' v", y, want, N * COLS, 1e-9);
     double inner[60 * 64], sum[60 * 64] = {0};
     test_ok(ctx, mcr_lowrank_weigh(&low, v, inner, 64));

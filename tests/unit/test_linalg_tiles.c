@@ -69,7 +69,7 @@ static int64_t below(int64_t n)
     return (int64_t)(uniform() * (double)n);
 }
 
-static void *room(size_t bytes)
+static void *buffer(size_t bytes)
 {
     void *p = NULL;
     assert_int_equal(posix_memalign(&p, 64, bytes + 64), 0);
@@ -104,18 +104,18 @@ static side pack_side(const mcr_tile_kit *kit, mcr_tile_source source, int64_t c
     side s = {.source = source, .count = count};
     size_t real = (size_t)kit->bytes;
     int64_t panels = mcr_tile_panels(count, width);
-    s.panels = room((size_t)(panels * width * source.dims) * real);
-    s.norms = room((size_t)(panels * width) * real);
+    s.panels = buffer((size_t)(panels * width * source.dims) * real);
+    s.norms = buffer((size_t)(panels * width) * real);
     for (int64_t p = 0; p < panels; p++) {
         int64_t left = count - p * width;
         char *panel = (char *)s.panels + (size_t)(p * width * source.dims) * real;
         kit->pack(panel, width, &source, p * width, left < width ? left : width);
         kit->norms((char *)s.norms + (size_t)(p * width) * real, panel, width, source.dims);
     }
-    s.start = room((size_t)(count + 1) * sizeof *s.start);
-    s.index = room((size_t)(count * source.dims) * sizeof *s.index);
-    s.value = room((size_t)(count * source.dims) * real);
-    s.sparse_norms = room((size_t)count * real);
+    s.start = buffer((size_t)(count + 1) * sizeof *s.start);
+    s.index = buffer((size_t)(count * source.dims) * sizeof *s.index);
+    s.value = buffer((size_t)(count * source.dims) * real);
+    s.sparse_norms = buffer((size_t)count * real);
     if (!source.shift) {
         int64_t n = kit->pack_sparse(s.start, s.index, s.value, &source, 0, count);
         assert_int_equal(n, s.start[count]);
@@ -140,10 +140,10 @@ static problem make_problem(const mcr_tile_kit *kit, int64_t rows, int64_t colum
 {
     problem p = {.kit = kit, .dims = dims};
     int64_t n = rows > columns ? rows : columns;
-    p.data = room((size_t)(n * dims) * sizeof *p.data);
+    p.data = buffer((size_t)(n * dims) * sizeof *p.data);
     for (int64_t i = 0; i < n * dims; i++)
         p.data[i] = uniform() < 0.33 ? 0 : (double)(float)uniform();
-    mcr_tile_source source = {.dims = dims, .dense = p.data, .ld = dims};
+    mcr_tile_source source = {.dims = dims, .dense = p.data, .ld = dims, .step = 1};
     p.x = pack_side(kit, source, rows, kit->rows);
     p.z = pack_side(kit, source, columns, kit->width);
     return p;
@@ -237,7 +237,7 @@ static void check_values(const char *name, const problem *p, mcr_tile_op op, boo
     size_t real = (size_t)kit->bytes;
     int64_t ld = p->z.count + 3 + (stream ? 64 - (p->z.count + 3) % 64 : 0);
     size_t bytes = (size_t)((p->x.count + 2) * ld + offset) * real;
-    char *all = room(bytes), *guard = room(bytes);
+    char *all = buffer(bytes), *guard = buffer(bytes);
     mcr_tile_job job = make_job(p, op, sparse);
     job.out = all + (size_t)(ld + offset) * real;
     job.ld = ld;
@@ -350,7 +350,7 @@ static void test_symmetry(void **unused)
             for (int sparse = 0; sparse <= has_sparse((mcr_tile_op)op); sparse++) {
                 problem p = make_problem(kits[k].kit, N, N, 1 + below(60));
                 size_t real = (size_t)p.kit->bytes;
-                char *out = room(N * N * real);
+                char *out = buffer(N * N * real);
                 mcr_tile_job job = make_job(&p, (mcr_tile_op)op, sparse);
                 job.out = out;
                 job.ld = N;
@@ -381,7 +381,7 @@ static void test_place_does_not_matter(void **unused)
             const mcr_tile_kit *kit = kits[k].kit;
             problem p = make_problem(kit, N, N, 1 + below(50));
             size_t real = (size_t)kit->bytes;
-            char *whole = room(N * N * real), *part = room(M * N * real);
+            char *whole = buffer(N * N * real), *part = buffer(M * N * real);
             mcr_tile_job job = make_job(&p, (mcr_tile_op)op, false);
             job.out = whole;
             job.ld = N;
@@ -431,10 +431,10 @@ static void test_rough_sums(void **unused)
             const mcr_tile_kit *kit = kits[k].kit;
             int64_t rows = 1 + below(400), n = 1 + below(150);
             problem p = make_problem(kit, rows, n, 1 + below(20));
-            double *coef = room((size_t)(outputs * rows) * sizeof *coef);
-            float *rough = room((size_t)(outputs * rows) * sizeof *rough);
-            double *f = room((size_t)(outputs * n) * sizeof *f);
-            double *exact = room((size_t)(outputs * n) * sizeof *exact);
+            double *coef = buffer((size_t)(outputs * rows) * sizeof *coef);
+            float *rough = buffer((size_t)(outputs * rows) * sizeof *rough);
+            double *f = buffer((size_t)(outputs * n) * sizeof *f);
+            double *exact = buffer((size_t)(outputs * n) * sizeof *exact);
             for (int64_t i = 0; i < outputs * rows; i++)
                 rough[i] = (float)(coef[i] = uniform() - 0.5);
             for (int64_t i = 0; i < outputs * n; i++)
@@ -488,15 +488,15 @@ static void test_sums(void **unused)
                     cut = rows / 2 / kit->rows * kit->rows;
             problem p = make_problem(kit, rows, n, 1 + below(40));
             size_t real = (size_t)kit->bytes;
-            char *out = room((size_t)(rows * n) * real);
-            double *coef = room((size_t)(OUTPUTS * rows) * sizeof *coef);
-            double *f[4], *start = room((size_t)(OUTPUTS * n) * sizeof *start);
+            char *out = buffer((size_t)(rows * n) * real);
+            double *coef = buffer((size_t)(OUTPUTS * rows) * sizeof *coef);
+            double *f[4], *start = buffer((size_t)(OUTPUTS * n) * sizeof *start);
             for (int64_t i = 0; i < OUTPUTS * rows; i++)
                 coef[i] = uniform() - 0.5;
             for (int64_t i = 0; i < OUTPUTS * n; i++)
                 start[i] = uniform();
             for (int i = 0; i < 4; i++) {
-                f[i] = room((size_t)(OUTPUTS * n) * sizeof *f[i]);
+                f[i] = buffer((size_t)(OUTPUTS * n) * sizeof *f[i]);
                 memcpy(f[i], start, (size_t)(OUTPUTS * n) * sizeof *start);
             }
 
@@ -528,7 +528,7 @@ static void test_sums(void **unused)
                 run_all(&p, &job);
             }
 
-            const void **k_rows = room((size_t)rows * sizeof *k_rows);
+            const void **k_rows = buffer((size_t)rows * sizeof *k_rows);
             for (int64_t i = 0; i < rows; i++)
                 k_rows[i] = out + (size_t)(i * n) * real;
             for (int o = 0; o < OUTPUTS; o++) { /* from the stored rows, in two ranges */
@@ -566,7 +566,7 @@ static void test_extremes(void **unused)
     for (int k = 0; k < kit_count; k++) {
         const mcr_tile_kit *kit = kits[k].kit;
         double data[8] = {0, 1e-3, 1, 3, 9, 12, 1e4, 1e15};
-        mcr_tile_source source = {.dims = 1, .dense = data, .ld = 1};
+        mcr_tile_source source = {.dims = 1, .dense = data, .ld = 1, .step = 1};
         problem p = {.kit = kit, .dims = 1};
         p.x = pack_side(kit, source, 1, kit->rows);
         p.z = pack_side(kit, source, 8, kit->width);
@@ -626,10 +626,10 @@ static void test_packing(void **unused)
     for (int k = 0; k < kit_count; k++)
         for (int form = 0; form < 16; form++) {
             const mcr_tile_kit *kit = kits[k].kit;
-            mcr_tile_source a = {.dims = D, .dense = dense, .ld = D};
+            mcr_tile_source a = {.dims = D, .dense = dense, .ld = D, .step = 1};
             mcr_tile_source b = {.dims = D, .start = start, .feature = feature, .value = value};
             if (form & 8) {
-                a = (mcr_tile_source){.dims = NEW, .dense = small, .ld = NEW};
+                a = (mcr_tile_source){.dims = NEW, .dense = small, .ld = NEW, .step = 1};
                 b.dims = NEW;
                 b.map = map;
             }
@@ -643,7 +643,7 @@ static void test_packing(void **unused)
                 for (int64_t d = 0; d < a.dims; d++) {
                     double want = 0;
                     if (i < N) {
-                        want = a.dense[(form & 1 ? rows[i] : i) * a.ld + d];
+                        want = ((const double *)a.dense)[(form & 1 ? rows[i] : i) * a.ld + d];
                         want = (want - (form & 2 ? shift[d] : 0)) * (form & 4 ? scale[d] : 1);
                     }
                     double got = get(kit, x.panels, (i / 6 * a.dims + d) * 6 + i % 6);

@@ -326,15 +326,15 @@ static void check_thin(const mcr_vmath *math, int rows, int terms, int cols, boo
 {
     enum { MOST = 21 };
     double from[MOST * MOST], x[MOST * MCR_THIN], y[MOST * MCR_THIN];
-    _Alignas(64) double room[MOST * MOST];
+    _Alignas(64) double buffer[MOST * MOST];
     for (int i = 0; i < MOST * MOST; i++)
         from[i] = (double)((i * 37) % 64) / 64 - 0.5;
     for (int i = 0; i < MOST * MCR_THIN; i++) {
         x[i] = (double)((i * 11) % 32) / 16 - 1;
         y[i] = i;
     }
-    math->from_double(room, from, MOST * MOST);
-    math->thin(y, room, turned ? 1 : MOST, turned ? MOST : 1, rows, terms, x, cols);
+    math->from_double(buffer, from, MOST * MOST);
+    math->thin(y, buffer, turned ? 1 : MOST, turned ? MOST : 1, rows, terms, x, cols);
     for (int i = 0; i < MOST * MCR_THIN; i++) {
         double want = i; /* all of this is exact */
         int r = i / MCR_THIN, c = i % MCR_THIN;

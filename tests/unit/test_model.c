@@ -653,7 +653,7 @@ static void test_score(void **state)
     mcr_data *blobs = sample_data(ctx, "blobs", 30), *moons = sample_data(ctx, "moons", 30), *none;
     mcr_model *model = fit(ctx, "svm", "C=10", "rbf(gamma=1)", blobs);
     double value[30];
-    mcr_metrics metrics;
+    mcr_metrics metrics = MCR_INIT(mcr_metrics);
     mcr_builder *b;
     test_ok(ctx, mcr_predict(ctx, model, blobs, value, NULL, NULL));
     test_ok(ctx, mcr_model_score(ctx, model, blobs, value, &metrics));
@@ -870,7 +870,7 @@ static void test_names_of_targets(void **state)
         {"y,a\n1,2\n", 2, false},
     };
     for (size_t t = 0; t < sizeof tables / sizeof *tables; t++) {
-        mcr_field_info field;
+        mcr_field_info field = MCR_INIT(mcr_field_info);
         test_ok(ctx, read_table(&seen, ctx, tables[t].text, like));
         test_ok(ctx, mcr_data_field_info(seen, 0, &field));
         assert_int_equal(field.cols, tables[t].features);

@@ -326,7 +326,7 @@ static void test_separable(void **context)
     }
 }
 
-/* At most so many support objects: a slow perceptron with the same rule. */
+/* At most so many support vectors: a slow perceptron with the same rule. */
 static void test_budget(void **context)
 {
     mcr *ctx = *context;

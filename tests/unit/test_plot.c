@@ -311,7 +311,7 @@ static void faults_say_what_is_possible(void **state)
 static void every_kind_describes_itself(void **state)
 {
     (void)state;
-    mcr_plot_info info;
+    mcr_plot_info info = MCR_INIT(mcr_plot_info);
     assert_int_equal(mcr_plot_count(), 18);
     for (int64_t i = 0; i < mcr_plot_count(); i++) {
         assert_int_equal(mcr_plot_describe(i, &info), MCR_OK);

@@ -15,7 +15,7 @@
 #include "learner_helpers.h"
 #include "linalg/blas.h"
 
-static double *room(int64_t count)
+static double *buffer(int64_t count)
 {
     double *block = calloc((size_t)count + 1, sizeof *block);
     assert_non_null(block);
@@ -25,7 +25,7 @@ static double *room(int64_t count)
 static double *random_vectors(int64_t n, int64_t d, uint64_t seed)
 {
     mcr_random random = mcr_random_stream(seed, "test", 0);
-    double *x = room(n * d);
+    double *x = buffer(n * d);
     for (int64_t i = 0; i < n; i++)
         for (int64_t j = 0; j < d; j++)
             x[i * d + j] = (double)(j + 1) * mcr_random_normal(&random) + (double)j;
@@ -34,7 +34,7 @@ static double *random_vectors(int64_t n, int64_t d, uint64_t seed)
 
 static double *coordinates(mcr *ctx, const mcr_model *model, const mcr_data *data)
 {
-    double *f = room(mcr_data_count(data) * mcr_model_outputs(model));
+    double *f = buffer(mcr_data_count(data) * mcr_model_outputs(model));
     test_ok(ctx, mcr_transform(ctx, model, data, f));
     return f;
 }
@@ -44,7 +44,7 @@ static double inner(mcr *ctx, const mcr_model *model, const char *expression, co
                     int64_t o, int64_t q)
 {
     int64_t n = mcr_model_support(model);
-    double *a = room(n), *b = room(n), *k = room(n * n), offset, sum = 0;
+    double *a = buffer(n), *b = buffer(n), *k = buffer(n * n), offset, sum = 0;
     int64_t *number = calloc((size_t)n, sizeof *number);
     mcr_kernel *kernel = NULL;
     mcr_gram *gram = NULL;
@@ -380,7 +380,7 @@ static mcr_data *two_fields(mcr *ctx, int64_t n, uint64_t seed)
     mcr_random random = mcr_random_stream(seed, "test", 0);
     mcr_builder *b = NULL;
     mcr_data *data = NULL;
-    double *first = room(2 * n), *second = room(2 * n);
+    double *first = buffer(2 * n), *second = buffer(2 * n);
     for (int64_t i = 0; i < n; i++) {
         double shared = mcr_random_normal(&random);
         first[2 * i] = shared + 0.5 * mcr_random_normal(&random);

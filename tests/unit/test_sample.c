@@ -1,4 +1,4 @@
-/* test_sample.c: made data sets.
+/* test_sample.c: synthetic data sets.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

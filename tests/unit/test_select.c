@@ -188,7 +188,7 @@ static double by_hand(mcr *ctx, const mcr_options *o, const mcr_kernel *kernel,
     int64_t n = mcr_data_count(data), *rows = calloc((size_t)n, sizeof *rows);
     mcr_data *part[2] = {NULL, NULL};
     mcr_model *model = NULL;
-    mcr_metrics m;
+    mcr_metrics m = MCR_INIT(mcr_metrics);
     for (int test = 0; test < 2; test++) {
         int64_t count = mcr_splits_rows(splits, split, test, rows);
         test_ok(ctx, mcr_data_select(&part[test], data, (mcr_rows){rows, 0, count}));
@@ -222,10 +222,10 @@ static void compare(mcr *ctx, const char *learner, const char *options, const ch
     test_ok(ctx, mcr_cv(&r, o, k, data, splits, NULL, NULL));
     for (int64_t s = 0; s < 5; s++)
         want[s] = by_hand(ctx, o, k, data, splits, s, value);
-    test_close_arrays(learner, r->metric[0].split, want, 5, 0);
+    test_close_arrays(learner, r->metric[0]->split, want, 5, 0);
     test_close_arrays(learner, r->value, value, N, 0);
-    test_close_real(learner, r->metric[0].mean, mcr_mean(want, 5), 0);
-    test_close_real(learner, r->metric[0].std, mcr_deviation(want, 5), 0);
+    test_close_real(learner, r->metric[0]->mean, mcr_mean(want, 5), 0);
+    test_close_real(learner, r->metric[0]->std, mcr_deviation(want, 5), 0);
     mcr_cv_free(ctx, r);
     mcr_splits_close(splits);
     mcr_kernel_free(k);
@@ -244,7 +244,7 @@ static void test_cv_by_hand(void **context)
         {"mixed", "rbf(x, gamma=0.1) + normalize(wl(molecule, h=1))"}};
     int64_t judged = 0;
     for (int64_t i = 0; i < mcr_learner_count(); i++) {
-        mcr_learner_info info;
+        mcr_learner_info info = MCR_INIT(mcr_learner_info);
         test_ok(ctx, mcr_learner_describe(i, &info));
         bool plain = strcmp(info.name, "gp") == 0;
         if (info.task == MCR_TRANSFORM || info.task == MCR_DETECT)
@@ -292,7 +292,7 @@ static void test_leave_one_out(void **context)
         assert_int_equal(r->fits, 1);
         for (int64_t s = 0; s < N; s++)
             want[s] = by_hand(ctx, o, k, data, splits, s, value);
-        test_close_arrays("left out", r->metric[0].split, want, N, 1e-9);
+        test_close_arrays("left out", r->metric[0]->split, want, N, 1e-9);
         test_close_arrays("left out", r->value, value, N, 1e-9);
         mcr_cv_free(ctx, r);
         mcr_splits_close(splits);
@@ -366,7 +366,7 @@ static void test_coarse_to_fine(void **context)
     }
     assert_int_equal(r[0]->points, 195);
     assert_true(r[1]->fits * 3 < r[0]->fits);
-    assert_true(r[1]->point[r[1]->best].score > r[0]->point[r[0]->best].score - 0.01);
+    assert_true(r[1]->point[r[1]->best]->score > r[0]->point[r[0]->best]->score - 0.01);
     mcr_tune_free(ctx, r[0]);
     mcr_tune_free(ctx, r[1]);
     mcr_options_close(o);
@@ -376,7 +376,7 @@ static void test_coarse_to_fine(void **context)
 static bool tried_kernel(const mcr_tune_report *r, const char *name)
 {
     for (int64_t p = 0; p < r->points; p++)
-        if (strncmp(r->point[p].kernel, name, strlen(name)) == 0)
+        if (strncmp(r->point[p]->kernel, name, strlen(name)) == 0)
             return true;
     return false;
 }
@@ -441,7 +441,7 @@ static void test_usual_kernels(void **context)
     test_ok(ctx, mcr_tune(&model, &r, o, &search, spirals));
     int64_t straight = 0;
     for (int64_t p = 0; p < r->points; p++)
-        straight += strcmp(r->point[p].kernel, "linear") == 0;
+        straight += strcmp(r->point[p]->kernel, "linear") == 0;
     assert_in_range(straight, 5, 14); /* of 17: the coarse ones, and some around the best */
     mcr_tune_free(ctx, r);
     mcr_model_free(model);
@@ -495,9 +495,9 @@ static void test_weights(void **context)
         search.weights = weights;
         test_ok(ctx, mcr_tune(&model, &r, o, &search, data));
         right[weights] = accuracy_on(ctx, model, fresh);
-        const char *list = strchr(r->point[r->best].kernel, '[');
+        const char *list = strchr(r->point[r->best]->kernel, '[');
         assert_int_equal(list != NULL, weights);
-        assert_string_equal(r->point[r->best].kernel, mcr_model_report(model)->kernel);
+        assert_string_equal(r->point[r->best]->kernel, mcr_model_report(model)->kernel);
         double telling = INFINITY, noise = 0;
         for (int k = 0; weights && k < COLUMNS; k++) {
             char *end;
@@ -522,7 +522,7 @@ static int64_t count_lists(const mcr_tune_report *r)
 {
     int64_t count = 0;
     for (int64_t p = 0; p < r->points; p++)
-        count += strchr(r->point[p].kernel, '[') != NULL;
+        count += strchr(r->point[p]->kernel, '[') != NULL;
     return count;
 }
 
@@ -543,13 +543,14 @@ static void test_chance_has_no_weights(void **context)
             y[i] = (double)mcr_random_below(&random, 2);
         mcr_data *data = dense_data(ctx, OBJECTS, COLUMNS, x, y, NULL);
         mcr_search search = {.size = sizeof search, .kernel = kernel, .kernels = 1, .weights = 1};
-        search.split = (mcr_split_plan){.size = sizeof search.split, .repeats = seed % 2 ? 1 : 5};
+        const mcr_split_plan plan = {.size = sizeof plan, .repeats = seed % 2 ? 1 : 5};
+        search.split = &plan;
         mcr_model *model = NULL;
         mcr_tune_report *r = NULL;
         test_ok(ctx, mcr_tune(&model, &r, o, &search, data));
         assert_true(count_lists(r) >= 8);
-        if (strchr(r->point[r->best].kernel, '['))
-            fail_msg("seed %u: %s", (unsigned)seed, r->point[r->best].kernel);
+        if (strchr(r->point[r->best]->kernel, '['))
+            fail_msg("seed %u: %s", (unsigned)seed, r->point[r->best]->kernel);
         mcr_tune_free(ctx, r);
         mcr_model_free(model);
         mcr_data_free(data);
@@ -735,7 +736,8 @@ static mcr_status tune_once(mcr *ctx, void *arg)
     mcr_tune_report *r = NULL;
     mcr_search search = make_search();
     bool weighs = strcmp(sample, "moons") == 0;
-    search.split.folds = weighs ? 3 : 2;
+    const mcr_split_plan plan = {.size = sizeof plan, .folds = weighs ? 3 : 2};
+    search.split = &plan;
     search.weights = weighs;
     search.kernels = weighs ? 1 : search.kernels;
     mcr_status s = mcr_data_sample(&data, ctx, sample, weighs ? 20 : 16, -1);
@@ -760,14 +762,14 @@ static mcr_status cv_once(mcr *ctx, void *arg)
     mcr_splits *splits = NULL;
     mcr_cv_report *r = NULL;
     mcr_search search = make_search();
-    search.split.folds = 2;
+    const mcr_split_plan plan = {.size = sizeof plan, .folds = 2};
+    search.split = &plan;
     search.kernels = 1;
     mcr_status s = mcr_data_sample(&data, ctx, "moons", 16, -1);
     if (!s)
         s = mcr_options_open(&o, ctx, "svm");
     if (!s)
-        s = mcr_splits_open(&splits, ctx, data,
-                            &(mcr_split_plan){.size = sizeof(mcr_split_plan), .folds = 2});
+        s = mcr_splits_open(&splits, ctx, data, &plan);
     if (!s)
         s = mcr_cv(&r, o, NULL, data, splits, NULL, &search);
     mcr_cv_free(ctx, r);

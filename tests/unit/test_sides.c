@@ -110,7 +110,7 @@ static void check_products(const matrix *m, const mcr_design *d, const int64_t *
 static void test_products(void **state)
 {
     mcr *ctx = *state;
-    int64_t all[ROWS], some[ROWS / 2], room[ROWS / 2];
+    int64_t all[ROWS], some[ROWS / 2], rows[ROWS / 2];
     for (int64_t i = 0; i < ROWS; i++)
         all[i] = i;
     for (int64_t i = 0; i < ROWS / 2; i++)
@@ -124,7 +124,7 @@ static void test_products(void **state)
             assert_int_equal(kept, ROWS * COLS * sizeof(float));
         }
         check_products(m, &d, all);
-        mcr_design part = mcr_design_part(&d, some, ROWS / 2, room);
+        mcr_design part = mcr_design_part(&d, some, ROWS / 2, rows);
         check_products(m, &part, some);
         mcr_design_drop(&d, kept);
         free(m);
@@ -373,7 +373,7 @@ static void test_nystrom(void **state)
                                        "wl(molecule, h=2)", "rbf(x, gamma=1) + wl(molecule, h=1)"};
     mcr *ctx = *state;
     mcr_data *data = sample_data(ctx, "mixed", 60), *moons = sample_data(ctx, "moons", 600);
-    mcr_map_error error;
+    mcr_map_error error = MCR_INIT(mcr_map_error);
     for (int t = 0; t < 4; t++)
         for (int how = 0; how < 3; how++) {
             mcr_map *m = open_near(ctx, many[t], data, MCR_APPROX_NYSTROM, 1000, (mcr_landmarks)how,
@@ -403,7 +403,7 @@ static void test_fourier(void **state)
     mcr_data *data = sample_data(ctx, "moons", 300);
     for (int t = 0; t < 6; t++)
         for (int64_t rank = 200; rank <= 20000; rank *= 10) {
-            mcr_map_error error;
+            mcr_map_error error = MCR_INIT(mcr_map_error);
             mcr_map *m = open_near(ctx, kernel[t], data, MCR_APPROX_RFF, rank, 0, &error);
             assert_int_equal(mcr_map_count(m), rank);
             if (!(error.rms < 2 / sqrt((double)rank)))

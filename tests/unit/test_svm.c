@@ -23,19 +23,19 @@ static void check_report(const mcr_model *model, double kkt, double primal, doub
                          double tolerance, double costs)
 {
     const mcr_report_fit *r = mcr_model_report(model);
-    double room = 1e-6 * fmax(1, fabs(primal)) + 0.5 * tolerance * costs;
+    double slack = 1e-6 * fmax(1, fabs(primal)) + 0.5 * tolerance * costs;
     assert_int_equal(r->stop, MCR_STOP_OPTIMAL);
     assert_true(r->value <= r->tolerance);
     test_close_real("tolerance", r->tolerance, tolerance, 0);
     if (!(kkt <= tolerance * (1 + 1e-6) + 1e-12))
         fail_msg("violation %g, tolerance %g, reported %g", kkt, tolerance, r->value);
     test_close_real("certificate", r->value, kkt, 0.75 * tolerance);
-    test_close_real("primal", r->primal, primal, room);
-    test_close_real("dual", r->dual, dual, room);
-    test_close_real("gap", r->gap, primal - dual, room);
+    test_close_real("primal", r->primal, primal, slack);
+    test_close_real("dual", r->dual, dual, slack);
+    test_close_real("gap", r->gap, primal - dual, slack);
     test_close_real("objective", fabs(r->objective), fabs(r->dual), 0);
     if (primal - dual < -1e-9 * fmax(1, fabs(primal)) ||
-        primal - dual > 2 * tolerance * costs + room)
+        primal - dual > 2 * tolerance * costs + slack)
         fail_msg("the gap is %g for costs %g", primal - dual, costs);
 }
 
@@ -214,7 +214,7 @@ static void test_equal_objects_are_merged(void **state)
         assert_int_equal(of_b->n, count);
         assert_in_range(mcr_model_support(b), 1, DISTINCT);
         double *value = calloc((size_t)count, sizeof *value);
-        mcr_metrics metrics;
+        mcr_metrics metrics = MCR_INIT(mcr_metrics);
         test_ok(ctx, mcr_predict(ctx, b, repeated, value, NULL, NULL));
         if (of_b->task != MCR_DETECT) {
             test_ok(ctx, mcr_model_score(ctx, b, repeated, value, &metrics));
@@ -421,15 +421,15 @@ static void check_nu_svr(mcr *ctx, const char *kernel, double C, double nu, cons
         }
     }
     const mcr_report_fit *r = mcr_model_report(model);
-    double gap = best - (linear - half), room = r->tolerance * total + 1e-6 * fabs(best);
+    double gap = best - (linear - half), slack = r->tolerance * total + 1e-6 * fabs(best);
     assert_int_equal(r->stop, MCR_STOP_OPTIMAL);
     assert_true(r->value <= r->tolerance);
-    if (gap > room || gap < -1e-6 * fmax(1, fabs(best)))
-        fail_msg("gap %g of %g, at most %g expected (epsilon %g)", gap, best, room, epsilon);
+    if (gap > slack || gap < -1e-6 * fmax(1, fabs(best)))
+        fail_msg("gap %g of %g, at most %g expected (epsilon %g)", gap, best, slack, epsilon);
     test_close_real("dual", r->dual, linear - half, 1e-6 * fmax(1, fabs(best)));
     test_close_real("objective", r->objective, -r->dual, 0);
-    if (r->gap < gap - 1e-6 * fmax(1, fabs(best)) || r->gap > room)
-        fail_msg("gap reported %g, found %g, at most %g expected", r->gap, gap, room);
+    if (r->gap < gap - 1e-6 * fmax(1, fabs(best)) || r->gap > slack)
+        fail_msg("gap reported %g, found %g, at most %g expected", r->gap, gap, slack);
     solution_free(&s);
 }
 

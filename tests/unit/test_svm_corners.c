@@ -107,7 +107,7 @@ static void test_l1_objective_is_the_models(void **state)
     problem_free(&p);
 }
 
-/* A fold of four fifths has less room for nu than the whole. */
+/* A fold of four fifths has less space for nu than the whole. */
 static void test_largest_nu_with_probabilities(void **state)
 {
     mcr *ctx = *state;

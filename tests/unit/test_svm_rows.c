@@ -66,7 +66,7 @@ static void compare_grams(mcr *ctx, mcr_gram *a, mcr_gram *b)
 static void compare_passes(mcr *ctx, mcr_gram *a, mcr_gram *b, bool precise)
 {
     enum { LD = (PAIR + MCR_ROW_PAD) / MCR_ROW_PAD * MCR_ROW_PAD };
-    static _Alignas(64) double room[2][6 * LD];
+    static _Alignas(64) double buffer[2][6 * LD];
     int64_t some[] = {0, 89, 90, 136, 3, 91};
     double coef[] = {1, -2, 0.5, 3, -1, 0.25};
     for (int64_t count = 1; count <= 6; count += 5) {
@@ -75,7 +75,7 @@ static void compare_passes(mcr *ctx, mcr_gram *a, mcr_gram *b, bool precise)
         for (int g = 0; g < 2; g++) {
             void *row[6];
             for (int r = 0; r < 6; r++)
-                row[r] = (char *)room[g] + (size_t)(r * LD) * (precise ? 8 : 4);
+                row[r] = (char *)buffer[g] + (size_t)(r * LD) * (precise ? 8 : 4);
             mcr_gram_pass pass = {.x = {some, 0, count},
                                   .precise = precise,
                                   .row = row,
@@ -90,8 +90,8 @@ static void compare_passes(mcr *ctx, mcr_gram *a, mcr_gram *b, bool precise)
             assert_true(fabs(f[0][c] - f[1][c]) <= 8 * tolerance * (8 + fabs(f[1][c])));
             for (int64_t r = 0; r < count; r++) {
                 int64_t at = r * LD + c;
-                double va = precise ? room[0][at] : (double)((float *)room[0])[at];
-                double vb = precise ? room[1][at] : (double)((float *)room[1])[at];
+                double va = precise ? buffer[0][at] : (double)((float *)buffer[0])[at];
+                double vb = precise ? buffer[1][at] : (double)((float *)buffer[1])[at];
                 assert_true(fabs(va - vb) <= tolerance * (1 + fabs(vb)));
             }
         }

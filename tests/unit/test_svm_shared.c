@@ -24,7 +24,7 @@ static double *all_of(mcr *ctx, const mcr_model *model, size_t *size)
     return all;
 }
 
-/* Coefficients so large that each problem goes on in double, with room for a few of them: no number of
+/* Coefficients so large that each problem goes on in double, with space for a few of them: no number of
  * threads makes it fail, or changes a bit. */
 static void test_short_budget(void **state)
 {

@@ -224,7 +224,7 @@ static void ridge_learns_all(void **state)
     mcr_model *model = fit_model(ctx, "ridge", rbf, data, "lambda=0.01 loo=yes");
     const mcr_report_fit *r = mcr_model_report(model);
     double score[N * TARGETS], objective = 0, loo = 0, mse = 0, r2 = 0;
-    mcr_metrics each[TARGETS], mean;
+    mcr_metrics each[TARGETS] = {MCR_INIT(mcr_metrics)}, mean = each[0];
     assert_int_equal(r->targets, TARGETS);
     assert_int_equal(mcr_model_outputs(model), TARGETS);
     test_ok(ctx, mcr_predict(ctx, model, data, NULL, score, NULL));
@@ -264,7 +264,7 @@ static void others_refuse(void **state)
     mcr_data *data = three(ctx, names), *one = one_of(ctx, 1), *other = three(ctx, NULL);
     mcr_model *model = NULL;
     for (int64_t i = 0; i < mcr_learner_count(); i++) {
-        mcr_learner_info info;
+        mcr_learner_info info = MCR_INIT(mcr_learner_info);
         assert_int_equal(mcr_learner_describe(i, &info), MCR_OK);
         if ((info.task != MCR_CLASSIFY && info.task != MCR_REGRESS && info.task != MCR_EITHER) ||
             strcmp(info.name, "ridge") == 0)
@@ -278,7 +278,7 @@ static void others_refuse(void **state)
     mcr_model_free(model);
     /* Comparing. */
     double score[N * TARGETS] = {0};
-    mcr_metrics mean;
+    mcr_metrics mean = MCR_INIT(mcr_metrics);
     model = fit_model(ctx, "ridge", rbf, data, NULL);
     test_fails(ctx, mcr_model_score(ctx, model, one, score, &mean), MCR_BAD_DATA,
                "the model predicts 3 targets, and the data have 1");

@@ -109,7 +109,7 @@ static void leaves_share_what_they_can(void **state)
     free(p.x);
 }
 
-/* Without room in the budget nothing is packed ahead, and nothing else changes. */
+/* Without space in the budget nothing is packed ahead, and nothing else changes. */
 static void budget_changes_no_bit(void **state)
 {
     (void)state;

@@ -110,20 +110,20 @@ static inline void block(const bound_kernel *b, mcr_rows x, mcr_rows z, bool pre
 {
     int64_t ld = z.count + 3;
     size_t real = precise ? sizeof(double) : sizeof(float);
-    void *room = aligned_alloc(64, ((size_t)(x.count * ld) * real + 63) / 64 * 64);
-    memset(room, 0x5a, (size_t)(x.count * ld) * real);
-    mcr_tile tile = {x, z, precise, room, ld, b->scratch};
+    void *buffer = aligned_alloc(64, ((size_t)(x.count * ld) * real + 63) / 64 * 64);
+    memset(buffer, 0x5a, (size_t)(x.count * ld) * real);
+    mcr_tile tile = {x, z, precise, buffer, ld, b->scratch};
     test_ok(b->ctx, mcr_binding_block(b->binding, &tile));
     for (int64_t i = 0; i < x.count; i++) {
         for (int64_t j = 0; j < z.count; j++)
-            k[i * z.count + j] = precise ? ((double *)room)[i * ld + j]
-                                         : (double)((float *)room)[i * ld + j];
+            k[i * z.count + j] = precise ? ((double *)buffer)[i * ld + j]
+                                         : (double)((float *)buffer)[i * ld + j];
         /* Nothing is written behind a row. */
-        const unsigned char *behind = (unsigned char *)room + (size_t)(i * ld + z.count) * real;
+        const unsigned char *behind = (unsigned char *)buffer + (size_t)(i * ld + z.count) * real;
         for (size_t c = 0; c < 3 * real; c++)
             assert_int_equal(behind[c], 0x5a);
     }
-    free(room);
+    free(buffer);
 }
 
 static inline mcr_rows range(int64_t first, int64_t count)

@@ -64,7 +64,7 @@ static int64_t find_name(const mcr_csv_plan *plan, const char *name)
     return found;
 }
 
-static mcr_status refuse_twins(const mcr_csv_maker *m, const char *word, const char *what)
+static mcr_status refuse_repeated(const mcr_csv_maker *m, const char *word, const char *what)
 {
     return mcr_fail_at(m->ctx, MCR_BAD_DATA, m->file, 1,
                        "two columns are called \"%s\": give the %s by its number", word, what);
@@ -77,7 +77,7 @@ static mcr_status find_column(int64_t *out, const mcr_csv_maker *m, const char *
     const mcr_csv_plan *plan = m->plan;
     int64_t found = find_name(plan, word), number;
     if (found == SEVERAL)
-        return refuse_twins(m, word, what);
+        return refuse_repeated(m, word, what);
     const char *end = word + strlen(word);
     if (found < 0 && mcr_parse_int(word, end, &number) == end && number >= 1 &&
         number <= plan->columns)
@@ -133,7 +133,7 @@ static mcr_status find_roles(mcr_csv_maker *m)
         else if (!given && plan->columns == like->columns)
             m->role[r] = like->column[r];
         if (m->role[r] == SEVERAL)
-            return refuse_twins(m, like->name->name[r], target ? "target" : "weights");
+            return refuse_repeated(m, like->name->name[r], target ? "target" : "weights");
     }
     return MCR_OK;
 }

@@ -1,7 +1,7 @@
 /* csv_plan.c: what the columns of a table mean, decided by its first block of lines.
  *
  * A column is numeric if at least half of its cells there (missing ones aside) are numbers; then
- * every cell must be one. That way a bad number is found and told, and does not turn the column into
+ * every cell must be one. That way a bad number is found and reported, and does not turn the column into
  * text behind the user's back.
  *
  * The first line is a header if a cell of it starts like a name above a numeric column, or if it
