@@ -21,6 +21,7 @@
 #include "output.h"
 #include "progress.h"
 #include "report.h"
+#include "tables.h"
 #include "text.h"
 
 typedef struct fit_call {
@@ -102,6 +103,10 @@ static int open_job(fit_job *job)
         bad = cli_fail(c, mcr_model_load(&job->start, c->ctx, job->call->start));
     if (!bad)
         bad = cli_read_words(c, &job->data, 1);
+    if (!bad)
+        cli_tables_remark(c, job->data, NULL);
+    if (!bad && !job->kernel && !job->call->scale && cli_advise_is_mixed(job->data))
+        bad = cli_fail(c, mcr_options_set(job->options, "scale", "standard"));
     if (!bad && !job->kernel)
         bad = cli_advise_kernel(c, &job->kernel, job->data);
     if (!bad)
@@ -243,7 +248,7 @@ static const cli_option options[] = {
      .type = CLI_TEXT,
      .offset = AT(kernel),
      .argument = "KERNEL",
-     .help = "the kernel (default: rbf with gamma = 1 / (features * variance))"},
+     .help = "the kernel (default: rbf; tables of mixed columns: see docs/tables.md)"},
     {.name = "output",
      .letter = 'o',
      .type = CLI_TEXT,

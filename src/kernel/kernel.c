@@ -254,8 +254,8 @@ static void free_parts(mcr *ctx, const mcr_kernel_type *type, void *params, char
     mcr_free(ctx, field);
 }
 
-mcr_status mcr_kernel_new(mcr_kernel **out, mcr *ctx, const mcr_kernel_type *type, void *params,
-                          char *field, mcr_kernel **child, int children)
+static mcr_status new_node(mcr_kernel **out, mcr *ctx, const mcr_kernel_type *type, void *params,
+                           char *field, bool columns, mcr_kernel **child, int children)
 {
     assert((params != NULL) == (type->params != NULL));
     *out = NULL;
@@ -266,6 +266,7 @@ mcr_status mcr_kernel_new(mcr_kernel **out, mcr *ctx, const mcr_kernel_type *typ
         goto done;
     }
     *node = (mcr_kernel){.ctx = ctx, .owners = 1, .type = type, .params = params, .field = field};
+    node->columns = columns;
     status = take_children(node, child, children);
     if (status == MCR_OK && type->check != NULL)
         status = type->check(ctx, params);
@@ -324,6 +325,18 @@ const char *mcr_kernel_word(const mcr_kernel *k, const char *name)
 {
     char *const *text = value_of(k, name, MCR_TEXT);
     return text != NULL ? *text : NULL;
+}
+
+mcr_status mcr_kernel_new(mcr_kernel **out, mcr *ctx, const mcr_kernel_type *type, void *params,
+                          char *field, mcr_kernel **child, int children)
+{
+    return new_node(out, ctx, type, params, field, false, child, children);
+}
+
+mcr_status mcr_kernel_new_columns(mcr_kernel **out, mcr *ctx, const mcr_kernel_type *type,
+                                  void *params, char *list)
+{
+    return new_node(out, ctx, type, params, list, true, NULL, 0);
 }
 
 mcr_kernel *mcr_kernel_retain(const mcr_kernel *kernel)

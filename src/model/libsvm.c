@@ -9,6 +9,8 @@
  */
 #include "model/libsvm.h"
 
+#include "kernel/select.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -602,12 +604,16 @@ static mcr_status put_model(mcr_text *t, mcr *ctx, const mcr_model *m)
                         "LIBSVM has no such model (%s%s); it has svm, nu-svm (one-vs-one), "
                         "one-class, svr and nu-svr",
                         m->learner, f->rule == MCR_RULE_LARGEST ? " one-vs-rest" : "");
-    if (m->scaling)
+    if (m->scaling && m->scaling->fields > 0)
         return mcr_fail(ctx, MCR_BAD_CALL,
                         "LIBSVM's models do not scale: scale the data first (svm-scale), and train "
                         "without --scale");
     mcr_text_format(t, "svm_type %s\n", type_name[type]);
-    mcr_status s = put_kernel(t, ctx, m->kernel);
+    mcr_status s = mcr_selects(m->kernel, m->basis)
+                       ? mcr_fail(ctx, MCR_BAD_CALL,
+                                  "LIBSVM has no kernel like %s: its kernels read all features",
+                                  mcr_kernel_text(m->kernel))
+                       : put_kernel(t, ctx, m->kernel);
     if (s)
         return s;
     mcr_text_format(t, "nr_class %lld\ntotal_sv %lld\nrho",

@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "model/model.h"
+#include "model/table_kernel.h"
 
 #include <math.h>
 #include <string.h>
@@ -218,14 +219,17 @@ static mcr_status default_kernel(mcr_kernel **out, mcr *ctx, const mcr_data *dat
 {
     double gamma;
     mcr_text text;
-    mcr_status s = mcr_default_gamma(&gamma, ctx, data);
-    if (s)
-        return s;
     mcr_text_init(&text, ctx);
-    mcr_text_string(&text, "rbf(gamma=");
-    mcr_text_real(&text, gamma);
-    mcr_text_string(&text, ")");
-    s = text.status ? text.status : mcr_kernel_parse(out, ctx, text.bytes);
+    bool mixed = mcr_table_is_mixed(data);
+    mcr_status s = mixed ? mcr_table_kernel(&text, ctx, data, MCR_TABLE_SUM, 1, 1, 0)
+                         : mcr_default_gamma(&gamma, ctx, data);
+    if (!s && !mixed) {
+        mcr_text_string(&text, "rbf(gamma=");
+        mcr_text_real(&text, gamma);
+        mcr_text_string(&text, ")");
+    }
+    if (!s)
+        s = text.status ? text.status : mcr_kernel_parse(out, ctx, text.bytes);
     mcr_text_free(&text);
     return s;
 }
@@ -470,7 +474,7 @@ mcr_status mcr_train(mcr_model **out, const mcr_training *how)
     mcr_data *data = NULL;
     *out = NULL;
     mcr_status s = how->start ? check_start(options, how->data, how->start) : MCR_OK;
-    if (!s && options->scale && !how->scaled)
+    if (!s && !how->scaled && mcr_scaling_needed(how->data, options->scale))
         s = mcr_scaling_learn(&scaling, how->data, options->scale);
     if (!s)
         s = mcr_scaling_apply(&data, scaling, how->data);
@@ -508,6 +512,34 @@ const char *mcr_model_tuning(const mcr_model *m)
 const mcr_layout *mcr_model_layout(const mcr_model *m)
 {
     return m->layout;
+}
+
+int mcr_model_unseen(mcr *ctx, const mcr_model *m, const mcr_data *data, int64_t k,
+                     const char **name, int64_t *count, const char **word, int64_t *length)
+{
+    (void)ctx;
+    if (!m->scaling || k < 0 || k >= m->scaling->knowns)
+        return 0;
+    const mcr_known *known = &m->scaling->known[k];
+    *name = known->name;
+    *count = *length = 0;
+    *word = NULL;
+    int64_t at = mcr_data_find(data, known->name, strlen(known->name));
+    if (at < 0 || known->words.count == 0 || data->store[at]->kind != MCR_STRINGS)
+        return 1;
+    mcr_field f = mcr_data_field(data, at);
+    for (int64_t i = 0; i < f.count; i++) {
+        const int64_t *start = f.store->start + mcr_field_at(&f, i);
+        const char *own = f.store->bytes + start[0];
+        if ((known->mode >= 0 && start[1] == start[0]) ||
+            mcr_words_find(&known->words, own, (size_t)(start[1] - start[0])) >= 0)
+            continue;
+        if (++*count == 1) {
+            *word = own;
+            *length = start[1] - start[0];
+        }
+    }
+    return 1;
 }
 
 const mcr_report_fit *mcr_model_report(const mcr_model *m)
