@@ -153,9 +153,9 @@ void cli_report_say(const mcr_report_fit *r)
     else
         cli_say("support", "%s", cli_count_text(count, r->support, "object"));
     if (r->why)
-        cli_say("side", "%s: %s", r->side, r->why);
+        cli_say("form", "%s: %s", r->form, r->why);
     else if (r->approx)
-        cli_say("side", "%s by %s, kernel values off by %.2g (root mean square)", r->side,
+        cli_say("form", "%s by %s, kernel values off by %.2g (root mean square)", r->form,
                 r->approx, r->kernel_error[1]);
     if (isfinite(r->objective))
         cli_say("objective", "%.9g", r->objective);
@@ -188,8 +188,8 @@ void cli_report_json(cli_json *j, const mcr_report_fit *r)
     cli_json_real(j, "objective", r->objective);
     cli_json_integer(j, "iterations", r->iterations);
     cli_json_integer(j, "support", r->support);
-    cli_json_text(j, "side", r->side);
-    cli_json_text(j, "side_reason", r->why);
+    cli_json_text(j, "form", r->form);
+    cli_json_text(j, "form_reason", r->why);
     if (r->approx) {
         cli_json_object(j, "approx");
         cli_json_text(j, "kind", r->approx);

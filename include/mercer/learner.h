@@ -84,10 +84,10 @@ typedef struct mcr_report_fit {
     const char *second_kernel; /* of cca: that of the other fields; NULL otherwise */
     int64_t correlations;      /* pairs of coordinates: the k-th of either half */
     const double *correlation;
-    const char *side;       /* "kernel" or "features": what it was computed with */
+    const char *form;       /* "dual" (kernel values) or "primal" (features) */
     const char *why;        /* and why; NULL: there was no choice, or the model is from a file */
     const char *approx;     /* "nystrom" or "rff"; NULL: exact */
-    int64_t map_features;   /* of the feature side */
+    int64_t map_features;   /* of the primal form */
     double kernel_error[3]; /* of an approximate kernel: mean, root mean square, largest */
     const char *remark;     /* what the user should know; NULL: nothing */
     const char *version;    /* of the Mercer that trained it; NULL: another program did */

@@ -136,7 +136,8 @@ static mcr_status set_scale(mcr_options *o, const char *value)
 
 static void print_one(const mcr_param *p, const void *values, mcr_text *to)
 {
-    if (!mcr_params_given(p, values) || mcr_params_is_standard(p, values))
+    if ((p->flags & MCR_OLD_NAME) || !mcr_params_given(p, values) ||
+        mcr_params_is_standard(p, values))
         return;
     mcr_text_format(to, "%s%s=", to->length ? " " : "", p->name);
     mcr_params_print(p, values, to);
