@@ -15,7 +15,7 @@
 #include "progress.h"
 #include "text.h"
 
-enum { MESSAGE_ROOM = 2048 };
+enum { MESSAGE_BYTES = 2048 };
 
 /* Where in a kernel expression a fault is; text NULL: not in one. */
 typedef struct mark {
@@ -94,8 +94,8 @@ static void say(cli *c, const char *prefix, const char *message, const char *fil
     fflush(stdout);
     fprintf(stderr, "%smercer:%s ", cli_style_code(stderr, CLI_BAD),
             cli_style_code(stderr, CLI_PLAIN));
-    cli_put_clean(stderr, prefix, MESSAGE_ROOM);
-    cli_put_clean(stderr, message, MESSAGE_ROOM);
+    cli_put_clean(stderr, prefix, MESSAGE_BYTES);
+    cli_put_clean(stderr, message, MESSAGE_BYTES);
     putc('\n', stderr);
     if (m && m->text)
         show_mark(m);
@@ -105,7 +105,7 @@ static void say(cli *c, const char *prefix, const char *message, const char *fil
 
 int cli_refuse(cli *c, const char *format, ...)
 {
-    char message[MESSAGE_ROOM], prefix[64] = "";
+    char message[MESSAGE_BYTES], prefix[64] = "";
     va_list args;
     va_start(args, format);
     vsnprintf(message, sizeof message, format, args);
@@ -118,7 +118,7 @@ int cli_refuse(cli *c, const char *format, ...)
 
 int cli_fault(cli *c, const char *file, const char *format, ...)
 {
-    char message[MESSAGE_ROOM], prefix[MESSAGE_ROOM] = "";
+    char message[MESSAGE_BYTES], prefix[MESSAGE_BYTES] = "";
     va_list args;
     va_start(args, format);
     vsnprintf(message, sizeof message, format, args);
@@ -159,7 +159,7 @@ int cli_fail(cli *c, mcr_status status)
     char *prefix = strndup(message, (size_t)(bare - message));
     if (!prefix)
         cli_die_memory();
-    char whole[MESSAGE_ROOM];
+    char whole[MESSAGE_BYTES];
     snprintf(whole, sizeof whole, "%s%s", bare, limit_option(bare));
     say(c, prefix, whole, file, line, &m);
     free(prefix);

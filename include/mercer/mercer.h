@@ -12,6 +12,7 @@
 #include <mercer/rows.h>
 #include <mercer/text.h>
 #include <mercer/data.h>
+#include <mercer/borrow.h>
 #include <mercer/kernel.h>
 #include <mercer/features.h>
 #include <mercer/gram.h>

@@ -25,8 +25,8 @@ MCR_API const char *mcr_model_tuning(const mcr_model *model);
 MCR_API int64_t mcr_model_classes(const mcr_model *model);
 MCR_API const char *mcr_model_class_name(const mcr_model *model, int64_t c);
 /* The objects that predictions are made from, and how many decision values there are (two classes: 1;
- * one-vs-one: one a pair; one-vs-rest: one a class; regression: one a target; detection: 1; clusters:
- * one each; otherwise one a coordinate). */
+ * one-vs-one: one per pair; one-vs-rest: one per class; regression: one per target; detection: 1; clusters:
+ * one each; otherwise one per coordinate). */
 MCR_API int64_t mcr_model_support(const mcr_model *model);
 MCR_API int64_t mcr_model_outputs(const mcr_model *model);
 /* What output o decides between: "+1 : -1" (positive: the first named), a class, "value", or of several
@@ -42,6 +42,12 @@ MCR_API int mcr_model_has_std(const mcr_model *model); /* it knows how sure it i
  * number (support values, may be NULL): which training objects they are, from 0; -1 if not known. */
 MCR_API mcr_status mcr_model_coefficients(const mcr_model *model, int64_t o, double *coef,
                                           double *offset, int64_t *number);
+
+/* The objects that predictions are made from, in the order of the coefficients: the support vectors,
+ * as the kernel sees them (scaled, if mcr_model_scales). Borrowed from the model; who
+ * needs them longer retains them. Values come from mcr_data_vector, mcr_data_entries and
+ * mcr_data_string. */
+MCR_API const mcr_data *mcr_model_objects(const mcr_model *model);
 
 /* The same with what they say of the objects. */
 typedef enum mcr_coef_state {
@@ -67,7 +73,7 @@ MCR_API mcr_status mcr_model_dual(mcr *ctx, const mcr_model *model, int64_t o, m
 MCR_API const double *mcr_model_number(const mcr_model *model, const char *name, int64_t *count);
 
 /* The model's objects as explicit features with names (features.h), and output o as a function of them:
- * f(x) = offset + sum over the features of weight phi(x). weight: one a feature. MCR_BAD_CALL if the
+ * f(x) = offset + sum over the features of weight phi(x). weight: one per feature. MCR_BAD_CALL if the
  * kernel has no finite feature map. */
 MCR_API mcr_status mcr_model_features(mcr_features **out, mcr *ctx, const mcr_model *model);
 /* Whether the model scales vectors before it looks at them: the weights are then those of scaled
@@ -211,6 +217,9 @@ MCR_API mcr_status mcr_model_save(mcr *ctx, const mcr_model *model, const char *
 MCR_API mcr_status mcr_model_load(mcr_model **out, mcr *ctx, const char *path);
 MCR_API mcr_status mcr_model_load_memory(mcr_model **out, mcr *ctx, const char *name,
                                          const void *bytes, size_t count);
+/* The same bytes without a file, for mcr_model_load_memory; the caller's: mcr_bytes_free. */
+MCR_API mcr_status mcr_model_save_memory(void **bytes, size_t *count, mcr *ctx,
+                                         const mcr_model *model);
 /* As LIBSVM's svm-train would have written it; MCR_BAD_CALL if LIBSVM has no such model. */
 MCR_API mcr_status mcr_model_save_libsvm(mcr *ctx, const mcr_model *model, const char *path);
 /* 1: the bytes begin like a model file of Mercer or LIBSVM. */

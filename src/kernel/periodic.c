@@ -28,7 +28,7 @@ static const mcr_param params[] = {
      .min = 0,
      .max = INFINITY,
      .flags = MCR_MIN_OPEN | MCR_MAX_OPEN,
-     .help = "the distance after which it repeats; one number, or a list: one a feature"},
+     .help = "the distance after which it repeats; one number, or a list: one per feature"},
     {.name = "length",
      .type = MCR_REALS,
      .offset = offsetof(periodic_params, length),
@@ -36,14 +36,14 @@ static const mcr_param params[] = {
      .min = 0,
      .max = INFINITY,
      .flags = MCR_MIN_OPEN | MCR_MAX_OPEN,
-     .help = "smoothness within a period; one number, or a list: one a feature"},
+     .help = "smoothness within a period; one number, or a list: one per feature"},
     {.name = NULL},
 };
 
 typedef struct circle_job {
     const mcr_field *from;
     mcr_store *to;
-    const double *period; /* one a feature */
+    const double *period; /* one per feature */
 } circle_job;
 
 enum { CHUNK = 256 };
@@ -64,18 +64,16 @@ static mcr_status circle_chunk(void *arg, int64_t item, int worker)
     const mcr_store *from = job->from->store;
     int64_t end = (item + 1) * CHUNK < job->from->count ? (item + 1) * CHUNK : job->from->count;
     for (int64_t i = item * CHUNK; i < end; i++) {
-        int64_t r = mcr_field_at(job->from, i);
-        if (from->kind == MCR_DENSE) {
-            for (int64_t k = 0; k < from->cols; k++)
-                put_on_circle(job->to->dense + 2 * (i * from->cols + k),
-                              from->dense[r * from->cols + k], job->period[k]);
-            continue;
-        }
-        int64_t at = job->to->start[i];
-        for (int64_t e = from->start[r]; e < from->start[r + 1]; e++, at += 2) {
-            job->to->index[at] = 2 * from->index[e];
-            job->to->index[at + 1] = 2 * from->index[e] + 1;
-            put_on_circle(job->to->value + at, from->value[e], job->period[from->index[e]]);
+        mcr_vector x = mcr_field_vector(job->from, i);
+        int64_t at = x.index ? job->to->start[i] : 2 * i * from->cols;
+        double *to = x.index ? job->to->value : job->to->dense;
+        for (int64_t e = 0; e < x.count; e++, at += 2) {
+            int64_t k = mcr_vector_column(&x, e);
+            if (x.index) {
+                job->to->index[at] = (int32_t)(2 * k);
+                job->to->index[at + 1] = (int32_t)(2 * k + 1);
+            }
+            put_on_circle(to + at, mcr_vector_value(&x, e), job->period[k]);
         }
     }
     return MCR_OK;
@@ -168,7 +166,7 @@ static mcr_status bind(mcr_bound *bound, mcr_binding *binding)
     return s ? s : mcr_vectors_offer(bound, &f);
 }
 
-MCR_ALWAYS_PSD(definite, "an rbf kernel of points on circles, one a feature")
+MCR_ALWAYS_PSD(definite, "an rbf kernel of points on circles, one per feature")
 
 /* With t = pi (x_k-z_k)/period_k: 2/length_k^2 sin(2t) t K for the period, 4 sin^2(t)/length_k^2 K
  * for the length; one value for all features gets the sum. */

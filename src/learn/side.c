@@ -45,7 +45,7 @@ static const mcr_store *stored(const mcr_learning *in, mcr_field *field)
     if (strcmp(in->kernel->type->name, "linear") != 0 || mcr_data_fields(in->data) != 1)
         return NULL;
     *field = mcr_data_field(in->data, 0);
-    return field->store->kind == MCR_SPARSE ? field->store : NULL;
+    return field->store->kind == MCR_SPARSE && field->store->value ? field->store : NULL;
 }
 
 /* Features and work of a kernel value, from some of the objects. */

@@ -211,6 +211,19 @@ static uint32_t mix_bytes(uint32_t sum, const void *bytes, size_t count)
     return bytes ? mix(sum, mcr_checksum(bytes, count)) : mix(sum, 0);
 }
 
+/* Values of vectors in a form of the user's own. */
+static uint32_t mix_lent(uint32_t sum, const mcr_store *s)
+{
+    for (int64_t r = 0; s->lent.value && r < s->count; r++) {
+        mcr_vector x = mcr_store_vector(s, r);
+        for (int64_t e = 0; e < x.count; e++) {
+            double entry[2] = {(double)mcr_vector_column(&x, e), mcr_vector_value(&x, e)};
+            sum = mix_bytes(sum, entry, sizeof entry);
+        }
+    }
+    return sum;
+}
+
 static uint32_t mix_data(uint32_t sum, const mcr_data *d)
 {
     size_t n = (size_t)d->count;
@@ -226,6 +239,7 @@ static uint32_t mix_data(uint32_t sum, const mcr_data *d)
         sum = mix_bytes(sum, s->start, sizeof *s->start * (rows + 1));
         sum = mix_bytes(sum, s->index, sizeof *s->index * entries);
         sum = mix_bytes(sum, s->value, sizeof *s->value * entries);
+        sum = mix_lent(sum, s);
         sum = mix_bytes(sum, s->bytes, entries);
         sum = mix_bytes(sum, s->link, s->link ? sizeof *s->link * (entries + 1) : 0);
         sum = mix_bytes(sum, s->adjacent,
