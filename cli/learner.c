@@ -265,8 +265,8 @@ static int set_options(cli *c, mcr_options *options, const char *learner, const 
         const mcr_param *p = find_param(info.params, o->name);
         if (!value)
             continue;
-        bool form = strcmp(o->name, "form") == 0 || strcmp(o->name, "side") == 0 ||
-                    strcmp(o->name, "approx") == 0; /* the learner says why it has none */
+        int form = strcmp(o->name, "form") == 0 || strcmp(o->name, "side") == 0 ||
+                   strcmp(o->name, "approx") == 0; /* the learner says why it has none */
         if (!p && !form) {
             bad = refuse_option(c, learner, o);
         } else if (p && name && strchr(value, ':') &&

@@ -231,11 +231,11 @@ typedef struct mcr_learner_type {
     /* What it cannot do, and why: one table for all (mcr_learner_lacks). NULL: it can. */
     const char *no_primal; /* the primal form: --form primal, --approx */
     const char *no_folds;  /* trainings on folds of one K: cv and tune */
-    bool weights_count; /* a weight of 2 is the same as two objects: equal ones may be merged */
-    bool dense;         /* factorises n x n matrices: BLAS should run its best code */
-    bool no_start;      /* has no use for a model to start from */
-    bool convex;        /* its problem is convex if K is PSD: else the optimum is a local one */
-    bool takes_k;       /* it can use values of K in float */
+    bool weights_count;    /* a weight of 2 is the same as two objects: equal ones may be merged */
+    bool dense;            /* factorises n x n matrices: BLAS should run its best code */
+    bool no_start;         /* has no use for a model to start from */
+    bool convex;           /* its problem is convex if K is PSD: else the optimum is a local one */
+    bool takes_k;          /* it can use values of K in float */
     /* Whether, with these parameters, it can learn on a fold of a K in float (mcr_gram_fold) and tell the
      * decision values of the objects held out (mcr_fitted.held_out) as it goes; NULL: it cannot. */
     bool (*takes_fold)(const void *params);
