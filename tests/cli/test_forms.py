@@ -128,7 +128,7 @@ def test_approximate_models():
             metrics = tap.mercer_json("predict", approx + ".mercer", "r.csv")["metrics"]
             tap.check_near(metrics["accuracy"], out["train"]["accuracy"], 1e-12, approx)
         info = tap.mercer("info", approx + ".mercer").stdout
-        assert "features by " + approx in info, info
+        assert "primal by " + approx in info, info
 
 
 def test_rff_models_refuse_other_columns():
