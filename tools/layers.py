@@ -27,8 +27,8 @@ SEES = {
 # The layer each public header belongs to. The umbrella mercer.h is for users, not for src/.
 PUBLIC = {
     "status": "base", "context": "base", "output": "base", "params": "base", "rows": "base",
-    "text": "base", "data": "data", "borrow": "data", "kernel": "kernel",
-    "extend": "kernel", "features": "kernel", "gram": "gram", "learner": "learn", "model": "model", "select": "select",
+    "text": "base", "facts": "base", "data": "data", "borrow": "data", "arrow": "data", "kernel": "kernel",
+    "extend": "kernel", "features": "kernel", "gram": "gram", "learner": "learn", "learning": "learn", "model": "model", "select": "select",
     "plot": "plot",
 }
 

@@ -155,10 +155,15 @@ void mcr_binding_close(mcr_binding *binding)
 
 mcr_status mcr_binding_prepare(mcr_binding *binding, bool precise)
 {
-    mcr_status status = mcr_vectors_prepare(binding->vectors, precise);
+    mcr_status status = mcr_vectors_prepare(binding->vectors, precise, false);
     if (status == MCR_OK && binding->mixed && !precise)
-        status = mcr_vectors_prepare(binding->vectors, true);
+        status = mcr_vectors_prepare(binding->vectors, true, false);
     return status;
+}
+
+mcr_status mcr_binding_prepare_lists(mcr_binding *binding)
+{
+    return mcr_vectors_prepare(binding->vectors, true, true);
 }
 
 /* ---- tiles -------------------------------------------------------------------------------------*/
@@ -263,6 +268,11 @@ mcr_status mcr_bound_diagonal(const mcr_bound *bound, int side, mcr_rows rows, d
 mcr *mcr_bound_context(const mcr_bound *bound)
 {
     return bound->ctx;
+}
+
+void *mcr_bound_user(const mcr_bound *bound)
+{
+    return bound->kernel->type->user;
 }
 
 const void *mcr_bound_params(const mcr_bound *bound)
