@@ -140,9 +140,9 @@ void cli_report_say(const mcr_report_fit *r)
     else
         cli_say("support", "%s", cli_count_text(count, r->support, "object"));
     if (r->why)
-        cli_say("side", "%s: %s", r->side, r->why);
+        cli_say("form", "%s: %s", r->form, r->why);
     else if (r->approx)
-        cli_say("side", "%s by %s, kernel values off by %.2g (root mean square)", r->side,
+        cli_say("form", "%s by %s, kernel values off by %.2g (root mean square)", r->form,
                 r->approx, r->kernel_error[1]);
     if (isfinite(r->objective))
         cli_say("objective", "%.9g", r->objective);

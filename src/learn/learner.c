@@ -152,7 +152,8 @@ static mcr_status set_scale(mcr_options *o, const char *value)
 
 static void print_one(const mcr_param *p, const void *values, mcr_text *to)
 {
-    if (!mcr_params_given(p, values) || mcr_params_is_standard(p, values))
+    if ((p->flags & MCR_OLD_NAME) || !mcr_params_given(p, values) ||
+        mcr_params_is_standard(p, values))
         return;
     mcr_text_format(to, "%s%s=", to->length ? " " : "", p->name);
     mcr_params_print(p, values, to);
@@ -220,6 +221,33 @@ mcr_status mcr_options_fact(mcr_options *o, int64_t number, mcr_fact *fact)
 
 enum { MOST_PARAMS = 64 };
 
+const char *mcr_learner_lacks(const mcr_learner_type *type, mcr_ability ability)
+{
+    return ability == MCR_CAN_PRIMAL  ? type->no_primal
+           : ability == MCR_CAN_FOLDS ? type->no_folds
+                                      : NULL;
+}
+
+/* Of a learner that has one form: the words for that are understood, others are answered with the
+ * reason. */
+static mcr_status set_only_form(mcr_options *o, const char *name, const char *value)
+{
+    bool approx = strcmp(name, "approx") == 0;
+    static const char *const same[] = {"auto", "dual", "kernel"};
+    for (size_t i = 0; i < sizeof same / sizeof *same && !approx; i++)
+        if (strcmp(value, same[i]) == 0)
+            return MCR_OK;
+    if (approx && strcmp(value, "none") == 0)
+        return MCR_OK;
+    return mcr_fail(o->ctx, MCR_BAD_CALL, "%s has no primal form: %s", o->type->name,
+                    mcr_learner_lacks(o->type, MCR_CAN_PRIMAL));
+}
+
+static bool is_form(const char *name)
+{
+    return strcmp(name, "form") == 0 || strcmp(name, "side") == 0 || strcmp(name, "approx") == 0;
+}
+
 mcr_status mcr_options_set(mcr_options *o, const char *name, const char *value)
 {
     if (strcmp(name, shared_table->name) == 0)
@@ -227,6 +255,8 @@ mcr_status mcr_options_set(mcr_options *o, const char *name, const char *value)
     const mcr_param *p = mcr_params_find(o->type->params, name, strlen(name));
     if (p)
         return mcr_params_set(o->ctx, o->type->name, p, o->params, value, strlen(value));
+    if (is_form(name) && mcr_learner_lacks(o->type, MCR_CAN_PRIMAL))
+        return set_only_form(o, name, value);
     const char *names[MOST_PARAMS + 2] = {NULL};
     for (int i = 0; i < MOST_PARAMS && o->type->params[i].name; i++) {
         names[i] = o->type->params[i].name;

@@ -229,11 +229,14 @@ typedef struct mcr_learner_type {
     size_t params_size;
     mcr_status (*check)(mcr *ctx, const void *params); /* parameters together; NULL: fine */
     mcr_status (*fit)(mcr_fitted **out, const mcr_learning *in);
-    bool weights_count; /* a weight of 2 is the same as two objects: equal ones may be merged */
-    bool dense;         /* factorises n x n matrices: BLAS should run its best code */
-    bool no_start;      /* has no use for a model to start from */
-    bool convex;        /* its problem is convex if K is PSD: else the optimum is a local one */
-    bool takes_k;       /* it can use values of K in float */
+    /* What it cannot do, and why: one table for all (mcr_learner_lacks). NULL: it can. */
+    const char *no_primal; /* the primal form: --form primal, --approx */
+    const char *no_folds;  /* trainings on folds of one K: cv and tune */
+    bool weights_count;    /* a weight of 2 is the same as two objects: equal ones may be merged */
+    bool dense;            /* factorises n x n matrices: BLAS should run its best code */
+    bool no_start;         /* has no use for a model to start from */
+    bool convex;           /* its problem is convex if K is PSD: else the optimum is a local one */
+    bool takes_k;          /* it can use values of K in float */
     /* Whether, with these parameters, it can learn on a fold of a K in float (mcr_gram_fold) and tell the
      * decision values of the objects held out (mcr_fitted.held_out) as it goes; NULL: it cannot. */
     bool (*takes_fold)(const void *params);
@@ -254,6 +257,18 @@ mcr_status mcr_learning_gram(mcr_gram **out, const mcr_learning *in);
 
 /* Runs the learner; objects that occur several times are merged where it allows that. */
 mcr_status mcr_learn(mcr_fitted **out, const mcr_learner_type *type, const mcr_learning *in);
+
+/* How a learner can be run: from kernel values that it computes, from features, on a K that is given, on
+ * folds of a K that trainings share. */
+typedef enum mcr_ability {
+    MCR_CAN_DUAL,
+    MCR_CAN_PRIMAL,
+    MCR_CAN_GIVEN,
+    MCR_CAN_FOLDS,
+    MCR_ABILITIES
+} mcr_ability;
+/* Why not; NULL: it can. */
+const char *mcr_learner_lacks(const mcr_learner_type *type, mcr_ability ability);
 
 /* Built in, or registered in the context. */
 const mcr_learner_type *mcr_learner_find(const mcr *ctx, const char *name);

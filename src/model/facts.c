@@ -33,8 +33,8 @@ static void list_training(mcr_fact_cursor *c, const mcr_report_fit *r)
     mcr_fact_real(c, "objective", r->objective);
     mcr_fact_int(c, "iterations", r->iterations);
     mcr_fact_int(c, "support", r->support);
-    mcr_fact_text(c, "side", r->side);
-    mcr_fact_text(c, "side_reason", r->why);
+    mcr_fact_text(c, "form", r->form);
+    mcr_fact_text(c, "form_reason", r->why);
     if (r->approx) {
         mcr_fact_text(c, "approx.kind", r->approx);
         mcr_fact_int(c, "approx.features", r->map_features);

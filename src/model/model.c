@@ -169,6 +169,7 @@ mcr_status mcr_model_complete(mcr_model *m)
     r->correlation = mcr_fitted_find(f, MCR_EXTRA_CORRELATION, &r->correlations);
     const double *side = mcr_fitted_find(f, MCR_EXTRA_SIDE, &found);
     bool features = side && found == 6;
+    r->form = features ? "primal" : "dual";
     r->side = features ? "features" : "kernel";
     r->why = f->why;
     r->approx = !features || side[0] == 0 ? NULL : side[0] == MCR_APPROX_RFF ? "rff" : "nystrom";

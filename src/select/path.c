@@ -400,7 +400,7 @@ mcr_status mcr_path_run(const mcr_trial_set *set, mcr_path *c)
 
 bool mcr_wants_features(const mcr_options *options)
 {
-    static const char *const name[] = {"side", "approx"};
+    static const char *const name[] = {"form", "approx"};
     for (size_t i = 0; i < sizeof name / sizeof *name; i++) {
         const mcr_param *p = mcr_params_find(options->type->params, name[i], strlen(name[i]));
         if (p && !mcr_params_is_standard(p, options->params))
