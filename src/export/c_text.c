@@ -8,7 +8,6 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/number.h"
@@ -41,13 +40,15 @@ void mcr_c_put(mcr_c_writer *w, const char *format, ...)
 static void print_float(char text[MCR_REAL_TEXT], double value)
 {
     for (int digits = 6; digits <= 9; digits++) {
+        double back = 0;
         snprintf(text, MCR_REAL_TEXT, "%.*g", digits, value);
-        if ((float)strtod(text, NULL) == (float)value)
+        char *comma = strchr(text, ','); /* of another locale */
+        if (comma)
+            *comma = '.';
+        (void)mcr_parse_real(text, text + strlen(text), &back);
+        if ((float)back == (float)value)
             break;
     }
-    char *comma = strchr(text, ',');
-    if (comma)
-        *comma = '.';
 }
 
 static void print_number(mcr_c_writer *w, char text[MCR_REAL_TEXT + 4], double value)

@@ -149,7 +149,7 @@ static mcr_tensor put_voted(mcr_onnx *g, mcr_tensor k)
         all += list[LIVES][i];
     }
     for (int64_t i = 0; i < m; i++)
-        share[i] = list[LIVES][i] / fmax(all, 1);
+        share[i] = list[LIVES][i]; /* whole numbers: sums are exact, and so are ties */
     mcr_onnx_set_int(g, "axis", 1);
     mcr_tensor at = mcr_onnx_2(g, "Gather", k, mcr_onnx_ints(g, object, m));
     at = mcr_onnx_add_axis(g, mcr_onnx_plus(g, at, *bias), 2);
@@ -164,7 +164,8 @@ static mcr_tensor put_voted(mcr_onnx *g, mcr_tensor k)
         vote = mcr_onnx_cast(g, mcr_onnx_2(g, "Equal", best, mcr_onnx_range(g, 0, outputs)),
                              real_type(g));
     }
-    return mcr_onnx_sum(g, mcr_onnx_2(g, "Mul", vote, put_matrix(g, share, m, 1)), 1, false);
+    vote = mcr_onnx_sum(g, mcr_onnx_2(g, "Mul", vote, put_matrix(g, share, m, 1)), 1, false);
+    return mcr_onnx_2(g, "Div", vote, mcr_onnx_number(g, fmax(all, 1)));
 }
 
 /* ---- Gaussian processes ------------------------------------------------------------------------*/

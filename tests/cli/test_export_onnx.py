@@ -103,7 +103,8 @@ def case_of_operator(name, learner, options, target, kernel):
     def run():
         runtime()
         x = exports.fit_vectors(learner, options, kernel, target)
-        check_model(x, 1e-4 if "poly" in kernel else 1e-5, ())  # terms of poly cancel
+        # Terms that are larger than their sum cancel, as they do in any float sum.
+        check_model(x, 1e-3 if target == "number" else 1e-4 if "poly" in kernel else 1e-5, ())
         assert b"ai.onnx.ml" in pathlib.Path("model.onnx").read_bytes()
         assert b"SVM" in pathlib.Path("model.onnx").read_bytes()
     return run
