@@ -188,7 +188,8 @@ def test_indices_out_of_order_agree():
     theirs, ours = libraries()
     prob, param = libsvm.problem(rows, y), libsvm.parameter(kernel_type=libsvm.LINEAR)
     for library in (theirs, ours):
-        tap.check_equal(library.train(prob, param).content.nr_class, 3, "classes")
+        model = library.train(prob, param)
+        tap.check_equal(model.content.nr_class, 3, "classes")
     vectors = [[(j + 1, v) for j, v in enumerate(row)] for row in x]
     model = ours.train(libsvm.problem(vectors, y), libsvm.parameter(gamma=0.3))
     for row in rows:
