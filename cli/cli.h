@@ -155,10 +155,12 @@ void cli_signals_guard(const char *path);
 void cli_signals_unguard(int remove_it);
 /* Signals that end the program wait (hold: 1) until they are let through (0). */
 void cli_signals_hold(int hold);
-/* mcr_data_write and mcr_model_save; a signal that comes meanwhile ends the program behind it. */
+/* mcr_data_write, mcr_model_save and mcr_model_export; a signal that comes meanwhile ends the program behind
+ * it. */
 mcr_status cli_write_data(const mcr_data *data, const char *path, const char *format);
-typedef mcr_status cli_saver(mcr *ctx, const mcr_model *model, const char *path);
-mcr_status cli_save_as(cli *c, cli_saver *save, const mcr_model *model, const char *path);
 mcr_status cli_save_model(cli *c, const mcr_model *model, const char *path);
+mcr_status cli_export_as(cli *c, const mcr_model *model, const char *to,
+                         const mcr_export_options *options, const char *path,
+                         mcr_export_report *report);
 
 #endif
