@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/sized.h"
+#include "kernel/select.h"
 
 static const mcr_export_type *const targets[] = {
 #define EXPORT(name) &mcr_export_##name,
@@ -91,6 +92,28 @@ static mcr_status check_name(mcr *ctx, const char *name)
                                                  name);
 }
 
+static bool names_columns(const mcr_kernel *k, const mcr_data *basis)
+{
+    bool found = k->type->kinds && mcr_selects(k, basis);
+    for (int c = 0; c < k->children && !found; c++)
+        found = names_columns(k->child[c], basis);
+    return found;
+}
+
+/* Columns by name, categories and missing values are known to Mercer's own models alone. */
+static mcr_status check_table(mcr *ctx, const mcr_model *model)
+{
+    const mcr_scaling *s = model->scaling;
+    bool table = names_columns(model->kernel, model->basis);
+    for (int64_t f = 0; s && f < s->fields && !table; f++)
+        table = s->field[f].fill != NULL;
+    return table
+               ? mcr_fail(ctx, MCR_BAD_CALL,
+                          "a model that names columns of a table, or fills missing values, cannot "
+                          "be exported")
+               : MCR_OK;
+}
+
 mcr_status mcr_model_export(mcr *ctx, const mcr_model *model, const char *to,
                             const mcr_export_options *options, const char *path,
                             mcr_export_report *report)
@@ -112,6 +135,8 @@ mcr_status mcr_model_export(mcr *ctx, const mcr_model *model, const char *to,
         s = choose_numbers(numbers, ctx, type, how.numbers);
     if (!s)
         s = check_name(ctx, name);
+    if (!s)
+        s = check_table(ctx, model);
     if (!s)
         s = type->write(&(mcr_exporting){.ctx = ctx,
                                          .model = model,

@@ -289,6 +289,18 @@ done:
     return status;
 }
 
+mcr_status mcr_kernel_new(mcr_kernel **out, mcr *ctx, const mcr_kernel_type *type, void *params,
+                          char *field, mcr_kernel **child, int children)
+{
+    return new_node(out, ctx, type, params, field, false, child, children);
+}
+
+mcr_status mcr_kernel_new_columns(mcr_kernel **out, mcr *ctx, const mcr_kernel_type *type,
+                                  void *params, char *list)
+{
+    return new_node(out, ctx, type, params, list, true, NULL, 0);
+}
+
 /* ---- parameters of a node ----------------------------------------------------------------------*/
 
 /* NULL: it has no such parameter of that type. */
@@ -325,18 +337,6 @@ const char *mcr_kernel_word(const mcr_kernel *k, const char *name)
 {
     char *const *text = value_of(k, name, MCR_TEXT);
     return text != NULL ? *text : NULL;
-}
-
-mcr_status mcr_kernel_new(mcr_kernel **out, mcr *ctx, const mcr_kernel_type *type, void *params,
-                          char *field, mcr_kernel **child, int children)
-{
-    return new_node(out, ctx, type, params, field, false, child, children);
-}
-
-mcr_status mcr_kernel_new_columns(mcr_kernel **out, mcr *ctx, const mcr_kernel_type *type,
-                                  void *params, char *list)
-{
-    return new_node(out, ctx, type, params, list, true, NULL, 0);
 }
 
 mcr_kernel *mcr_kernel_retain(const mcr_kernel *kernel)
