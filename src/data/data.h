@@ -300,7 +300,7 @@ mcr_status mcr_missing_find(mcr_missing *out, mcr *ctx, const char *name); /* NU
 /* The role called so; MCR_ROLE_NONE: unknown. */
 mcr_role mcr_role_find(const char *name, size_t length);
 
-/* An ISO date, with or without a time: days since 1970. False: it is none. */
+/* An ISO date, with or without a time, or a month of a year: days since 1970. False: it is none. */
 bool mcr_date_parse(const char *text, size_t length, double *days);
 /* The columns of a date field: the days, and points on circles for the year, the week and the day. */
 enum { MCR_DATE_PARTS = 7 };

@@ -185,10 +185,13 @@ static bool parse_time(const char **p, const char *end, double *share)
 bool mcr_date_parse(const char *text, size_t length, double *days)
 {
     const char *p = text, *end = text + length;
-    int year, month, day;
+    int year, month, day = 1;
     double share = 0;
-    if (!digits(&p, end, 4, &year) || !literal(&p, end, '-') || !digits(&p, end, 2, &month) ||
-        !literal(&p, end, '-') || !digits(&p, end, 2, &day) || !is_day(year, month, day))
+    if (!digits(&p, end, 4, &year) || !literal(&p, end, '-') || !digits(&p, end, 2, &month))
+        return false;
+    if (p < end && (!literal(&p, end, '-') || !digits(&p, end, 2, &day))) /* a month alone is one */
+        return false;
+    if (!is_day(year, month, day))
         return false;
     if (p < end && (literal(&p, end, 'T') || literal(&p, end, ' ')) && !parse_time(&p, end, &share))
         return false;

@@ -165,7 +165,8 @@ def test_the_verb_works():
 
 def test_the_pieces_in_extending_are_of_the_example():
     """Blank lines and "..." may stand for what is left out."""
-    program = (tap.ROOT / "examples" / "kernel_jaccard.c").read_text()
+    program = "".join((tap.ROOT / "examples" / name).read_text() for name in
+                      ("kernel_jaccard.c", "callback_kernel.c", "own_learner.c"))
     pieces = [code for _, language, code in
               [(0, found[1], found[2])
                for found in FENCE.finditer((tap.ROOT / "docs" / "extending.md").read_text())]
@@ -173,7 +174,7 @@ def test_the_pieces_in_extending_are_of_the_example():
     assert len(pieces) >= 4, "%d pieces" % len(pieces)
     for code in pieces:
         for part in re.split(r"^\s*\.\.\.\n", code, flags=re.M):
-            assert part.strip("\n") in program, "not in examples/kernel_jaccard.c:\n" + part
+            assert part.strip("\n") in program, "not in the examples:\n" + part
 
 
 if __name__ == "__main__":

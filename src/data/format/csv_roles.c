@@ -4,7 +4,7 @@
  *              different words or more and a tenth of the column: then it is text
  *   id         all different, and called id, uuid, key or so (whole numbers, words); or all different codes:
  *              letters, digits and -_.:/#, each with a digit, in ten rows or more
- *   date       ISO dates, with or without a time
+ *   date       ISO dates, with or without a time, and months
  *   set        elements with ; between them, in a third of the values or more
  *   category   words that repeat: at most half as many as rows, and at most 20 or a tenth of the rows
  *   text       all other words
