@@ -20,7 +20,7 @@
 extern "C" {
 #endif
 
-typedef struct mcr_data mcr_data;
+typedef struct mcr_data mcr_data; /* may be shared between threads */
 
 typedef enum mcr_kind { /* bits, so that a kernel can name several */
                         MCR_DENSE = 1,
@@ -38,7 +38,8 @@ typedef enum mcr_targets {
 
 /* ---- reading ---------------------------------------------------------------------------------*/
 
-/* What the columns of a table were: how many, and which of them targets and weights. A model keeps it. */
+/* What the columns of a table were: how many, and which of them targets and weights. A model keeps it.
+ * May be shared between threads. */
 typedef struct mcr_layout mcr_layout;
 
 /* Zero in a field means the default. */
@@ -84,7 +85,7 @@ MCR_API int mcr_data_format_writes(const char *format); /* 1: mcr_data_write wri
 /* ---- building --------------------------------------------------------------------------------*/
 
 /* A builder collects fields for `count` objects; every add copies what it is given. After a failure
- * the builder can only be freed. */
+ * the builder can only be freed. One thread at a time. */
 typedef struct mcr_builder mcr_builder;
 MCR_API mcr_status mcr_builder_open(mcr_builder **out, mcr *ctx, int64_t count);
 MCR_API void mcr_builder_close(mcr_builder *builder);

@@ -11,10 +11,12 @@
 #include <mercer/params.h>
 #include <mercer/rows.h>
 #include <mercer/text.h>
+#include <mercer/blas.h>
 #include <mercer/data.h>
 #include <mercer/kernel.h>
 #include <mercer/features.h>
 #include <mercer/gram.h>
+#include <mercer/map.h>
 #include <mercer/extend.h>
 #include <mercer/learner.h>
 #include <mercer/model.h>
