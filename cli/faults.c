@@ -129,14 +129,36 @@ int cli_fault(cli *c, const char *file, const char *format, ...)
     return 1;
 }
 
-/* The library speaks of limits; these are the words that set them here. */
-static const char *limit_option(const char *message)
+/* The library names concepts; these are the words for them here, by the id of the message. */
+static void put_advice(char *to, size_t most, const char *id)
 {
-    if (strstr(message, "limit for data"))
-        return " (--max-data SIZE)";
-    if (strstr(message, "limit for work"))
-        return " (--max-work SECONDS)";
-    return "";
+    static const char *const words[][2] = {
+        {"memory", "--memory SIZE"},
+        {"data-limit", "--max-data SIZE"},
+        {"work-limit", "--max-work SECONDS"},
+        {"format", "--format NAME"},
+        {"target", "--target COLUMN, or none"},
+        {"precomputed", "--format precomputed reads a file as one"},
+        {"kernel", "-k EXPRESSION"},
+        {"kernel2", "--kernel2 EXPRESSION"},
+        {"kernels", "mercer kernels NAME"},
+        {"learners", "mercer learners lists them"},
+        {"definite", "mercer check"},
+        {"range", "mercer tune"},
+        {"resume", "--resume"},
+        {"no-resume", "without --resume"},
+        {"output", "-o FILE"},
+    };
+    static const char option[] = "option ";
+    to[0] = '\0';
+    for (size_t i = 0; id && i < sizeof words / sizeof *words; i++)
+        if (strcmp(words[i][0], id) == 0)
+            snprintf(to, most, " (%s)", words[i][1]);
+    if (id && strncmp(id, option, sizeof option - 1) == 0) {
+        const char *name = id + sizeof option - 1, *value = strchr(name, '=');
+        int length = value ? (int)(value - name) : (int)strlen(name);
+        snprintf(to, most, " (--%.*s%s%s)", length, name, value ? " " : "", value ? value + 1 : "");
+    }
 }
 
 int cli_fail(cli *c, mcr_status status)
@@ -159,8 +181,9 @@ int cli_fail(cli *c, mcr_status status)
     char *prefix = strndup(message, (size_t)(bare - message));
     if (!prefix)
         cli_die_memory();
-    char whole[MESSAGE_ROOM];
-    snprintf(whole, sizeof whole, "%s%s", bare, limit_option(bare));
+    char whole[MESSAGE_ROOM], advice[128];
+    put_advice(advice, sizeof advice, c->ctx ? mcr_message_id(c->ctx) : NULL);
+    snprintf(whole, sizeof whole, "%s%s", bare, advice);
     say(c, prefix, whole, file, line, &m);
     free(prefix);
     return status == MCR_BAD_CALL ? 2 : 1;

@@ -62,7 +62,7 @@ static void detects_faulty_files(void **state)
         {"f.csv", "1,2\n3\n", "f.csv:2: 1 value, but the first line has 2"},
         {"f.npy", "nonsense", "f.npy: this is no NumPy file"},
         {"f", "what is this\n",
-         "f: cannot tell what format this is; name it with --format: libsvm"},
+         "f: cannot tell what format this is; name it: libsvm"},
         {"f", "\n", "f: cannot tell what format this is"},
         {"f", "", "f: the file is empty"},
         {"f.csv", "", "f.csv: the file is empty"},

@@ -197,7 +197,7 @@ static void refuses(void **state)
            "f.csv:3: column \"a\": \"x?y\" has text behind its closing quote");
     refuse(*state, "y,label\n", "f.csv: there are no objects in the file, only a header");
     refuse(*state, "1\n2\n",
-           "f.csv: no column is left for the data: if none is the target, say --target none");
+           "f.csv: no column is left for the data: if none is the target, say so");
     refuse(*state, "1,5;2,5\n2,5;3,5\n",
            "f.csv: column 1 has decimal commas; numbers are written with a point");
     refuse(*state, "x,a,y\nfoo,1,2\n",

@@ -133,7 +133,7 @@ static void test_faults(void **state)
         {"blob(gamma=", "gamma= needs a value", 5, 5},
         {"dot + blob", "blob: give one of gamma and sigma", 6, 4},
         {"dot + blob(gamma=1, sigma=2) ", "blob: give one of gamma and sigma", 6, 22},
-        {"blob(gamma=1:10:log5)", "ranges such as 1:10:log5 are for `mercer tune`", 11, 9},
+        {"blob(gamma=1:10:log5)", "ranges such as 1:10:log5 are for a search of the best parameters", 11, 9},
         {"blob(gamma=1, scale=[1:2])", "ranges such as", 20, 5},
         {"1:10:log5*dot", "ranges such as", 0, 9},
         {"blob(gamma=1 2)", "expected a comma or \")\" before \"2\"", 13, 1},
