@@ -7,6 +7,8 @@
 #include <math.h>
 #include <string.h>
 
+#include <mercer/map.h>
+
 #include "base/number.h"
 #include "base/params.h"
 #include "base/stream.h"

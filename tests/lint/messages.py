@@ -23,13 +23,29 @@ def program_words(texts, verbs):
     return [text for text in texts if word.search(text)]
 
 
+def last_argument(text, start):
+    """What stands between the last comma of a call and its end; start: behind its parenthesis."""
+    depth, quoted, comma = 1, False, start
+    for at in range(start, len(text)):
+        char = text[at]
+        if char == '"' and text[at - 1] != "\\":
+            quoted = not quoted
+        elif not quoted:
+            depth += (char == "(") - (char == ")")
+            if char == "," and depth == 1:
+                comma = at
+            if depth == 0:
+                return text[comma:at]
+    return ""
+
+
 def unknown_ids(root):
     """Ids that src/ gives and the header does not list, or for which the program has no words."""
     given = set()
     for path in sorted((root / "src").rglob("*.c")):
-        text = re.sub(r"\s+", " ", path.read_text(encoding="utf-8"))
-        for call in re.findall(r"\bmcr_advise\((.*?)\);", text):
-            given |= set(re.findall(r'"([a-z0-9-]+(?: [\w=-]+)?)"(?= ?[):]|$)', call))
+        text = path.read_text(encoding="utf-8")
+        for call in re.finditer(r"\bmcr_advise\(", text):
+            given |= set(re.findall(r'"([^"]+)"', last_argument(text, call.end())))
     known = set(re.findall(r'\{"([a-z0-9-]+)",', (root / "cli/faults.c").read_text(encoding="utf-8")))
     header = (root / "include/mercer/context.h").read_text(encoding="utf-8")
     listed = set(re.findall(r"[a-z0-9-]+", header[header.index("*   memory,"):

@@ -6,12 +6,12 @@
  * Threads. A call uses the threads of its context (mcr_config.threads) by itself. Programs that have
  * threads of their own give each of them a context:
  *   - a context is used by one thread at a time; several contexts are independent;
- *   - data, kernels, layouts, options, models and splits do not change after they were made. Any
- *     number of threads may read one at the same time, each with its own context: train on the same
- *     data, predict with the same model. Counts of owners are atomic. Setting an option or
- *     calibrating a model changes it, and needs it alone;
- *   - every other object (Grams, maps, features, builders, outputs, figures) belongs to one thread
- *     at a time;
+ *   - data, kernels, layouts, models and splits do not change after they were made. Any number of
+ *     threads may read one at the same time, each with its own context: train on the same data,
+ *     predict with the same model. Counts of owners are atomic. Calibrating a model changes it, and
+ *     needs it alone;
+ *   - every other object (options, Grams, maps, features, builders, outputs, figures) works in the
+ *     context that it was made with, and so belongs to one thread at a time;
  *   - an object needs the context that it was made with for its memory: close that one last, and
  *     give it an allocator that several threads may call (the default is one). Where a function has
  *     no context among its arguments, its message goes to that context, too, and can be that of
@@ -116,6 +116,18 @@ MCR_API const char *mcr_message(const mcr *ctx);
 /* Where it was found, if it was in a file: NULL and 0 otherwise. */
 MCR_API const char *mcr_message_file(const mcr *ctx);
 MCR_API int64_t mcr_message_line(const mcr *ctx);
+/* Messages name concepts ("the memory budget"); this says what would help as a short word, so that a
+ * program can add its own words: the option or the command. A static string; NULL: nothing special.
+ *   memory, data-limit, work-limit   raise memory_bytes, data_bytes, work_seconds of mcr_config
+ *   format, target                   set that field of mcr_read_options
+ *   precomputed                      the format of that name reads kernel values
+ *   kernel, kernel2                  give an expression (kernel2: that of the other fields)
+ *   kernels, learners                see what there is
+ *   definite                         test whether it is a kernel: mcr_kernel_check
+ *   range                            ranges are for mcr_tune
+ *   resume, no-resume, output        of mcr_search: set resume, clear it, name another checkpoint
+ *   option NAME, option NAME=VALUE   set that option of the learner */
+MCR_API const char *mcr_message_id(const mcr *ctx);
 
 MCR_API int mcr_threads(const mcr *ctx);
 MCR_API uint64_t mcr_seed(const mcr *ctx);

@@ -39,7 +39,7 @@ MCR_API int64_t mcr_learner_count(void);
 MCR_API mcr_status mcr_learner_describe(int64_t number, mcr_learner_info *info);
 
 /* A learner with its options. Options are set by name and text ("C", "10"); an unknown name or a
- * value out of range is MCR_BAD_CALL. May be shared between threads while none sets an option. */
+ * value out of range is MCR_BAD_CALL. Training works in their context. One thread at a time. */
 typedef struct mcr_options mcr_options;
 MCR_API mcr_status mcr_options_open(mcr_options **out, mcr *ctx, const char *learner);
 MCR_API void mcr_options_close(mcr_options *options); /* NULL allowed */
