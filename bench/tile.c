@@ -150,7 +150,7 @@ static tile_case make_case(const mcr_tile_kit *kit, tile_shape s, tile_form form
     bool sparse = form == FORM_SPARSE || form == FORM_SPARSE_SUM;
     bool sum = form == FORM_SUM || form == FORM_SPARSE_SUM;
     size_t real = (size_t)kit->bytes;
-    mcr_tile_source source = {.dims = s.dims, .dense = data, .ld = s.dims};
+    mcr_tile_source source = {.dims = s.dims, .dense = data, .ld = s.dims, .step = 1};
     int64_t zp = mcr_tile_panels(s.columns, kit->width), xp = mcr_tile_panels(s.rows, kit->rows);
     char *z = aligned((size_t)(zp * kit->width * s.dims) * real);
     char *zn = aligned((size_t)(zp * kit->width) * real);

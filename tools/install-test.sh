@@ -69,6 +69,12 @@ try "and runs" "$work/user"
 try "a program builds against the static library" static_libs
 try "and runs without the shared one" env LD_LIBRARY_PATH= "$work/user-static"
 try "pkg-config and the library agree about the version" same_version
+compat_apart() { # never where a linker or a loader looks by itself
+    local found
+    found=$(find "$libdir" -name 'libsvm*' | sed "s|^$libdir/||" | sort | tr '\n' ' ')
+    [ "$found" = "mercer/libsvm.so.3 mercer/libsvm.so.4 " ] || [ -z "$found" ]
+}
+try "libsvm.so.3 and .4 are in a folder of their own" compat_apart
 program=$(find "$PKG_CONFIG_SYSROOT_DIR" -path '*/bin/mercer')
 if [ -n "$program" ]; then
     try "the installed program runs" env LD_LIBRARY_PATH= "$program" --version

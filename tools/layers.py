@@ -1,7 +1,7 @@
 """layers.py [ROOT]: does each folder include only what stands before it?
 
 Data flows one way, base -> linalg, data -> kernel -> gram -> solve -> learn -> model -> select -> plot,
-and the program uses public headers only. Looks at the #include lines, and at the functions that each
+and the program and compat/ use public headers only. Looks at the #include lines, and at the functions that each
 public header declares: the folder of its layer must define them. Prints what breaks the rule and exits 1
 if anything does.
 
@@ -28,7 +28,7 @@ SEES = {
 # The layer each public header belongs to. The umbrella mercer.h is for users, not for src/.
 PUBLIC = {
     "status": "base", "context": "base", "output": "base", "params": "base", "rows": "base",
-    "text": "base", "blas": "linalg", "data": "data", "kernel": "kernel",
+    "text": "base", "blas": "linalg", "data": "data", "borrow": "data", "kernel": "kernel",
     "extend": "kernel", "features": "kernel", "gram": "gram", "map": "gram",
     "learner": "learn", "model": "model", "select": "select",
     "plot": "plot",
@@ -91,7 +91,7 @@ def library_fault(path, layer, src, angled, name):
 
 
 def user_fault(path, angled, name):
-    """cli/ and examples/: public headers, the system's, their own."""
+    """cli/, compat/ and examples/: public headers, the system's, their own."""
     if angled or (path.parent / name).exists():
         return None
     return 'includes "%s": only <mercer/...>, system headers and its own folder\'s are allowed' % name
@@ -139,7 +139,7 @@ def main(root):
             faults.append("src/%s: a folder that is in no layer" % folder.name)
     rules = [(src / layer, lambda p, a, n, l=layer: library_fault(p, l, src, a, n))
              for layer in SEES]
-    rules += [(root / "cli", user_fault), (root / "examples", user_fault),
+    rules += [(root / "cli", user_fault), (root / "compat", user_fault), (root / "examples", user_fault),
               (root / "include" / "mercer", header_fault)]
     for folder, rule in rules:
         for path in sources(folder):

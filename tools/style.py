@@ -11,7 +11,7 @@ import pathlib
 import re
 import sys
 
-FOLDERS = ["src", "include", "cli", "tests", "examples", "bench", "tools", "docs", "man", "python"]
+FOLDERS = ["src", "include", "cli", "compat", "tests", "examples", "bench", "tools", "docs", "man", "python"]
 TOP = ["meson.build", "meson_options.txt", "check", "quickstart", ".ci/run", "README.md",
        "CONTRIBUTING.md", "CHANGELOG.md"]
 CODE = {".c", ".h", ".py", ".sh", ".build", ".def"}
@@ -25,7 +25,7 @@ def files(root):
             yield root / name
     for folder in FOLDERS:
         for path in sorted((root / folder).rglob("*")):
-            if path.is_file() and not {"corpus", "data", "__pycache__"} & set(path.parts):
+            if path.is_file() and not {"corpus", "data", "__pycache__", ".mypy_cache"} & set(path.parts):
                 yield path
 
 

@@ -157,6 +157,10 @@ MCR_API const char *mcr_data_class_name(const mcr_data *data, int64_t c);
 MCR_API const int32_t *mcr_data_class_of(const mcr_data *data);
 /* Values back, for users and tests. Copies row i of a vector field as dense numbers. */
 MCR_API mcr_status mcr_data_vector(const mcr_data *data, int64_t field, int64_t i, double *values);
+/* The entries of row i that are stored, with rising columns: all columns of a dense vector, nonzeros of
+ * a sparse one. column and value may be NULL: then only *count is set. */
+MCR_API mcr_status mcr_data_entries(const mcr_data *data, int64_t field, int64_t i, int64_t *column,
+                                    double *value, int64_t *count);
 /* Borrowed bytes of string i. */
 MCR_API mcr_status mcr_data_string(const mcr_data *data, int64_t field, int64_t i,
                                    const char **bytes, int64_t *length);

@@ -13,6 +13,7 @@
 #include <mercer/text.h>
 #include <mercer/blas.h>
 #include <mercer/data.h>
+#include <mercer/borrow.h>
 #include <mercer/kernel.h>
 #include <mercer/features.h>
 #include <mercer/gram.h>

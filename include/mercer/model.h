@@ -99,6 +99,12 @@ MCR_API int mcr_model_has_std(const mcr_model *model); /* it knows how sure it i
 MCR_API mcr_status mcr_model_coefficients(const mcr_model *model, int64_t o, double *coef,
                                           double *offset, int64_t *number);
 
+/* The objects that predictions are made from, in the order of the coefficients: the support vectors,
+ * as the kernel sees them (scaled, if mcr_model_scales). Borrowed from the model; who
+ * needs them longer retains them. Values come from mcr_data_vector, mcr_data_entries and
+ * mcr_data_string. */
+MCR_API const mcr_data *mcr_model_objects(const mcr_model *model);
+
 /* The same with what they say of the objects. */
 typedef enum mcr_coef_state {
     MCR_COEF_PLAIN = 0, /* the learner's coefficients have no bounds, or it is 0 */
@@ -267,6 +273,9 @@ MCR_API mcr_status mcr_model_save(mcr *ctx, const mcr_model *model, const char *
 MCR_API mcr_status mcr_model_load(mcr_model **out, mcr *ctx, const char *path);
 MCR_API mcr_status mcr_model_load_memory(mcr_model **out, mcr *ctx, const char *name,
                                          const void *bytes, size_t count);
+/* The same bytes without a file, for mcr_model_load_memory; the caller's: mcr_bytes_free. */
+MCR_API mcr_status mcr_model_save_memory(void **bytes, size_t *count, mcr *ctx,
+                                         const mcr_model *model);
 /* As LIBSVM's svm-train would have written it; MCR_BAD_CALL if LIBSVM has no such model. */
 MCR_API mcr_status mcr_model_save_libsvm(mcr *ctx, const mcr_model *model, const char *path);
 /* 1: the bytes begin like a model file of Mercer or LIBSVM. */

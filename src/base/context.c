@@ -127,6 +127,11 @@ void mcr_close(mcr *ctx)
     config.realloc(config.user, ctx, sizeof *ctx, 0);
 }
 
+void mcr_bytes_free(mcr *ctx, void *bytes)
+{
+    mcr_free(ctx, bytes);
+}
+
 bool mcr_once(mcr *ctx, int *state, bool (*make)(mcr *ctx))
 {
     enum { NOT_YET, YES, NO };

@@ -51,8 +51,7 @@ mcr_status mcr_builder_expect(mcr_builder *b, int64_t count)
     return MCR_OK;
 }
 
-/* The arrays given to the public calls have as many elements as the builder was opened for. */
-static mcr_status expect_known(const mcr_builder *b)
+mcr_status mcr_builder_known(const mcr_builder *b)
 {
     if (b->count < 0)
         return mcr_fail(b->ctx, MCR_BAD_CALL,
@@ -101,7 +100,7 @@ static void *copy_of(mcr *ctx, const void *from, int64_t count, size_t size)
 static mcr_status new_store(mcr_store **out, mcr_builder *b, const char *name, mcr_kind kind)
 {
     *out = NULL;
-    mcr_status status = expect_known(b);
+    mcr_status status = mcr_builder_known(b);
     if (status == MCR_OK)
         status = mcr_store_new(out, b->ctx, name, kind);
     if (status == MCR_OK)
@@ -213,6 +212,14 @@ mcr_status mcr_builder_graphs(mcr_builder *b, const char *name, const int64_t *n
     return take_filled(b, s, status);
 }
 
+mcr_status mcr_store_number(mcr_store *s, const int64_t *id)
+{
+    s->id = mcr_alloc(s->ctx, (size_t)s->count, sizeof *s->id);
+    for (int64_t i = 0; s->id != NULL && i < s->count; i++)
+        s->id[i] = id != NULL ? id[i] : s->count == s->cols ? i : -1;
+    return s->id != NULL ? MCR_OK : MCR_NO_MEMORY;
+}
+
 mcr_status mcr_builder_precomputed(mcr_builder *b, const char *name, const double *values,
                                    int64_t cols, const int64_t *id)
 {
@@ -220,13 +227,8 @@ mcr_status mcr_builder_precomputed(mcr_builder *b, const char *name, const doubl
     mcr_status status = new_store(&s, b, name, MCR_PRECOMPUTED);
     if (status == MCR_OK && (cols > 0 || id == NULL))
         status = copy_dense(s, values, cols, cols);
-    if (status == MCR_OK) {
-        s->id = mcr_alloc(b->ctx, (size_t)b->count, sizeof *s->id);
-        if (s->id == NULL)
-            status = MCR_NO_MEMORY;
-    }
-    for (int64_t i = 0; i < b->count && status == MCR_OK; i++)
-        s->id[i] = id != NULL ? id[i] : b->count == cols ? i : -1;
+    if (status == MCR_OK)
+        status = mcr_store_number(s, id);
     return take_filled(b, s, status);
 }
 
@@ -248,7 +250,7 @@ void mcr_builder_set_targets(mcr_builder *b, mcr_targets kind, double *target, i
 
 mcr_status mcr_builder_targets(mcr_builder *b, const double *values)
 {
-    mcr_status status = expect_known(b);
+    mcr_status status = mcr_builder_known(b);
     if (status != MCR_OK)
         return status;
     for (int64_t i = 0; i < b->count; i++)
@@ -290,7 +292,7 @@ static mcr_status number_targets(mcr_classes **out, mcr *ctx, int64_t count)
 
 static mcr_status check_table(const mcr_builder *b, const double *values, int64_t count)
 {
-    mcr_status status = expect_known(b);
+    mcr_status status = mcr_builder_known(b);
     if (status == MCR_OK && count < 1)
         status = mcr_fail(b->ctx, MCR_BAD_CALL, "a table of %" PRId64 " targets", count);
     for (int64_t i = 0; i < b->count * count && status == MCR_OK; i++)
@@ -335,7 +337,7 @@ mcr_status mcr_builder_target_table(mcr_builder *b, const double *values, int64_
 mcr_status mcr_builder_words(mcr_builder *b, const char *const *words)
 {
     mcr_labels *labels = NULL;
-    mcr_status status = expect_known(b);
+    mcr_status status = mcr_builder_known(b);
     if (status == MCR_OK)
         status = mcr_labels_open(&labels, b->ctx);
     for (int64_t i = 0; i < b->count && status == MCR_OK; i++)
@@ -348,7 +350,7 @@ mcr_status mcr_builder_words(mcr_builder *b, const char *const *words)
 
 mcr_status mcr_builder_weights(mcr_builder *b, const double *weights)
 {
-    mcr_status status = expect_known(b);
+    mcr_status status = mcr_builder_known(b);
     if (status != MCR_OK)
         return status;
     for (int64_t i = 0; i < b->count; i++)

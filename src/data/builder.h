@@ -22,6 +22,11 @@ struct mcr_builder {
     mcr_layout *layout;
 };
 
+/* MCR_BAD_CALL unless the number of objects is known: arrays given to public calls have as many
+ * elements. */
+mcr_status mcr_builder_known(const mcr_builder *builder);
+/* The numbers of the objects of precomputed values, as mcr_builder_precomputed has them; copied. */
+mcr_status mcr_store_number(mcr_store *store, const int64_t *id);
 /* The part called `what` has `count` objects: sets the builder's count or compares. */
 mcr_status mcr_builder_expect(mcr_builder *builder, int64_t count);
 /* Takes over the arrays (replacing earlier targets). */

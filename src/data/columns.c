@@ -124,8 +124,9 @@ static mcr_status gather(mcr_store **out, const mcr_field *field, const mcr_stor
     made->cols = status == MCR_OK ? cols : 0;
     for (int64_t i = 0; i < field->count && status == MCR_OK; i++) {
         int64_t at = mcr_field_at(field, i);
+        mcr_vector x = mcr_store_vector(s, at);
         for (int64_t c = 0; c < cols; c++)
-            made->dense[at * cols + c] = s->dense[at * s->cols + place[c]];
+            made->dense[at * cols + c] = mcr_vector_value(&x, place[c]);
     }
     for (int64_t c = 0; c < cols && status == MCR_OK; c++) {
         made->column[c] = mcr_copy_text(ctx, like->column[c], strlen(like->column[c]));

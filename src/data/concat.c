@@ -95,8 +95,8 @@ static mcr_status join_dense(joint *j)
         for (int64_t i = 0; i < j->part[p].count; i++, row++) {
             const mcr_store *s = j->part[p].store;
             int64_t from = mcr_field_at(&j->part[p], i);
-            memcpy(j->to->dense + row * cols, s->dense + from * cols,
-                   (size_t)cols * sizeof(double));
+            mcr_vector x = mcr_store_vector(s, from);
+            mcr_vector_copy(&x, j->to->dense + row * cols, NULL);
             if (precomputed)
                 j->to->id[row] = s->id != NULL ? s->id[from] : -1;
         }
@@ -136,12 +136,9 @@ static mcr_status join_sparse(joint *j)
         return MCR_NO_MEMORY;
     int64_t row = 0;
     for (int64_t p = 0; p < j->parts; p++) {
-        const mcr_store *s = j->part[p].store;
         for (int64_t i = 0; i < j->part[p].count; i++, row++) {
-            int64_t from = s->start[mcr_field_at(&j->part[p], i)], to = j->to->start[row];
-            size_t length = (size_t)(j->to->start[row + 1] - to);
-            memcpy(j->to->index + to, s->index + from, length * sizeof *s->index);
-            memcpy(j->to->value + to, s->value + from, length * sizeof *s->value);
+            mcr_vector x = mcr_field_vector(&j->part[p], i);
+            mcr_vector_copy(&x, j->to->value + j->to->start[row], j->to->index + j->to->start[row]);
         }
     }
     return MCR_OK;
@@ -260,17 +257,10 @@ static mcr_status join_graphs(joint *j)
 
 /* ---- all fields --------------------------------------------------------------------------------*/
 
-static mcr_status join_field(mcr_builder *b, joint *j, const mcr_data *const *parts, int64_t field)
+/* j->to: the values of j->part, one after the other. */
+static mcr_status join_values(joint *j)
 {
-    const mcr_store *first = parts[0]->store[field];
-    for (int64_t p = 0; p < j->parts; p++) {
-        int64_t i = mcr_data_find(parts[p], first->name, strlen(first->name));
-        if (i < 0 || parts[p]->store[i]->kind != first->kind) {
-            j->part[0] = mcr_data_field(parts[0], field);
-            return fail_field(j, i < 0 ? "is missing in a part" : "is not of the same kind in all");
-        }
-        j->part[p] = mcr_data_field(parts[p], i);
-    }
+    const mcr_store *first = j->part[0].store;
     mcr_status status = mcr_store_new(&j->to, j->ctx, first->name, first->kind);
     if (status != MCR_OK)
         return status;
@@ -282,10 +272,24 @@ static mcr_status join_field(mcr_builder *b, joint *j, const mcr_data *const *pa
     case MCR_STRINGS: status = join_strings(j); break;
     case MCR_GRAPHS: status = join_graphs(j); break;
     }
-    if (status == MCR_OK)
-        return mcr_builder_adopt(b, j->to);
-    mcr_store_free(j->to);
+    if (status != MCR_OK)
+        mcr_store_free(j->to);
     return status;
+}
+
+static mcr_status join_field(mcr_builder *b, joint *j, const mcr_data *const *parts, int64_t field)
+{
+    const mcr_store *first = parts[0]->store[field];
+    for (int64_t p = 0; p < j->parts; p++) {
+        int64_t i = mcr_data_find(parts[p], first->name, strlen(first->name));
+        if (i < 0 || parts[p]->store[i]->kind != first->kind) {
+            j->part[0] = mcr_data_field(parts[0], field);
+            return fail_field(j, i < 0 ? "is missing in a part" : "is not of the same kind in all");
+        }
+        j->part[p] = mcr_data_field(parts[p], i);
+    }
+    mcr_status status = join_values(j);
+    return status == MCR_OK ? mcr_builder_adopt(b, j->to) : status;
 }
 
 static mcr_status join_words(mcr_builder *b, const mcr_data *const *parts, int64_t count)
@@ -398,4 +402,43 @@ mcr_status mcr_data_concat(mcr_data **out, const mcr_data *const *parts, int64_t
         return mcr_builder_finish(out, b);
     mcr_builder_close(b);
     return status;
+}
+
+/* ---- data that borrow nothing ------------------------------------------------------------------*/
+
+static bool borrows(const mcr_data *data)
+{
+    bool any = false;
+    for (int64_t f = 0; f < data->fields; f++)
+        any |= data->store[f]->borrowed;
+    return any;
+}
+
+mcr_status mcr_data_own(mcr_data **out, const mcr_data *data)
+{
+    mcr_data *d = NULL;
+    *out = NULL;
+    if (!borrows(data)) {
+        *out = mcr_data_retain(data);
+        return MCR_OK;
+    }
+    mcr_status status = mcr_data_select(&d, data, (mcr_rows){NULL, 0, data->count});
+    for (int64_t f = 0; f < data->fields && status == MCR_OK; f++) {
+        mcr_field field = mcr_data_field(data, f);
+        joint j = {.ctx = data->ctx, .part = &field, .parts = 1, .count = data->count};
+        status = join_values(&j);
+        if (status == MCR_OK) {
+            mcr_store_free(d->store[f]);
+            d->store[f] = j.to;
+        }
+    }
+    if (status != MCR_OK) {
+        mcr_data_free(d);
+        return status;
+    }
+    mcr_free(d->ctx, d->rows);
+    d->rows = NULL;
+    d->first = 0;
+    *out = d;
+    return MCR_OK;
 }

@@ -14,7 +14,17 @@
 #include "base/context.h"
 #include "base/stream.h"
 
-/* One field's values for all stored objects. Only the members of its kind are set. */
+/* Vectors of the user's that are not stored as mcr_store has them: float values, doubles that do not
+ * stand row by row without gaps, indices of 64 bits. dense, index and value of the store are NULL. */
+typedef struct mcr_lent {
+    const void *value;          /* double, or float if `single`; NULL: the store has them itself */
+    const void *index;          /* sparse: int32_t, or int64_t if `wide` */
+    int64_t row_step, col_step; /* dense: distances in values */
+    bool single, wide;
+} mcr_lent;
+
+/* One field's values for all stored objects. Only the members of its kind are set. Vectors are read
+ * through mcr_store_vector. */
 typedef struct mcr_store {
     mcr *ctx;
     int64_t owners; /* reference count (atomic) */
@@ -41,6 +51,12 @@ typedef struct mcr_store {
     int32_t *link_label; /* beside adjacent, NULL: none */
     char **label_name;   /* graphs: names of node labels where they were words; NULL: numbers */
     int64_t label_names;
+    /* The user's memory (borrow.c): dense, index, value, bytes, and start if `lent_start`, are then
+     * not freed; release is called in the end. */
+    bool borrowed, lent_start;
+    void (*release)(void *user);
+    void *user;
+    mcr_lent lent;
 } mcr_store;
 
 typedef struct mcr_field {
@@ -49,9 +65,74 @@ typedef struct mcr_field {
     int64_t first, count;
 } mcr_field;
 
+/* An object of a field of vectors (or of precomputed values) as it is stored: entry e is
+ * mcr_vector_value(x, e) in column mcr_vector_column(x, e); the columns rise. */
+typedef struct mcr_vector {
+    const void *value;
+    const void *index; /* NULL: column by column */
+    int64_t count, step;
+    bool single, wide;
+} mcr_vector;
+
+static inline double mcr_vector_value(const mcr_vector *x, int64_t e)
+{
+    return x->single ? (double)((const float *)x->value)[e * x->step]
+                     : ((const double *)x->value)[e * x->step];
+}
+
+static inline int64_t mcr_vector_column(const mcr_vector *x, int64_t e)
+{
+    return !x->index ? e
+           : x->wide ? ((const int64_t *)x->index)[e]
+                     : ((const int32_t *)x->index)[e];
+}
+
+/* Whether the values are doubles side by side, at x->value. */
+static inline bool mcr_vector_plain(const mcr_vector *x)
+{
+    return !x->single && x->step == 1;
+}
+
+static inline mcr_vector mcr_store_vector(const mcr_store *s, int64_t row)
+{
+    const mcr_lent *l = &s->lent;
+    if (s->kind == MCR_SPARSE) {
+        int64_t first = s->start[row], count = s->start[row + 1] - first;
+        if (!l->value)
+            return (mcr_vector){s->value + first, s->index + first, count, 1, false, false};
+        return (mcr_vector){
+            (const char *)l->value + (size_t)first * (l->single ? sizeof(float) : sizeof(double)),
+            (const char *)l->index + (size_t)first * (l->wide ? sizeof(int64_t) : sizeof(int32_t)),
+            count,
+            1,
+            l->single,
+            l->wide};
+    }
+    if (!l->value)
+        return (mcr_vector){s->dense + row * s->cols, NULL, s->cols, 1, false, false};
+    int64_t at = row * l->row_step;
+    return (mcr_vector){l->single ? (const void *)((const float *)l->value + at)
+                                  : (const void *)((const double *)l->value + at),
+                        NULL,
+                        s->cols,
+                        l->col_step,
+                        l->single,
+                        false};
+}
+
+/* The values of a vector with all its columns (as many as to has). */
+void mcr_vector_spread(const mcr_vector *x, double *to, int64_t cols);
+/* Its entries, one after the other; column may be NULL. */
+void mcr_vector_copy(const mcr_vector *x, double *value, int32_t *column);
+
 static inline int64_t mcr_field_at(const mcr_field *f, int64_t i)
 {
     return f->rows ? f->rows[i] : f->first + i;
+}
+
+static inline mcr_vector mcr_field_vector(const mcr_field *f, int64_t i)
+{
+    return mcr_store_vector(f->store, mcr_field_at(f, i));
 }
 
 typedef struct mcr_classes { /* a list of names, shared by views */
@@ -101,6 +182,9 @@ int64_t mcr_data_find(const mcr_data *data, const char *name, size_t length);
 /* Objects of a precomputed kernel as a model file holds them: numbers without values, which no kernel
  * can be bound to. */
 bool mcr_data_numbers_only(const mcr_data *data);
+
+/* The same objects, without memory of the user's: copied if there is any, else only retained. */
+mcr_status mcr_data_own(mcr_data **out, const mcr_data *data);
 
 /* The same objects, targets and weights, with the one field `store`, which has a row for each of them. */
 mcr_status mcr_data_with_store(mcr_data **out, const mcr_data *data, mcr_store *store);

@@ -37,8 +37,11 @@ static part run(const void *array, size_t size, int64_t from, int64_t to)
                   array ? size * (size_t)(to - from) : 0};
 }
 
+/* None for vectors in a form of the user's own, which are compared value by value. */
 static int list_parts(const mcr_store *s, int64_t r, part p[PARTS])
 {
+    if (s->lent.value && s->kind != MCR_PRECOMPUTED)
+        return 0;
     switch (s->kind) {
     case MCR_DENSE:
         p[0] = run(s->dense, sizeof *s->dense, r * s->cols, (r + 1) * s->cols);
@@ -73,6 +76,25 @@ static bool same_degrees(const mcr_store *s, int64_t a, int64_t b)
     return true;
 }
 
+/* -0 and 0 differ, as they do where bytes are compared. */
+static uint64_t bits_of(const mcr_vector *x, int64_t e)
+{
+    double value = mcr_vector_value(x, e);
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+static bool same_vector(const mcr_store *s, int64_t a, int64_t b)
+{
+    mcr_vector x = mcr_store_vector(s, a), z = mcr_store_vector(s, b);
+    bool same = x.count == z.count;
+    for (int64_t e = 0; same && e < x.count; e++)
+        same = mcr_vector_column(&x, e) == mcr_vector_column(&z, e) &&
+               bits_of(&x, e) == bits_of(&z, e);
+    return same;
+}
+
 static bool same_value(const mcr_store *s, int64_t a, int64_t b)
 {
     part p[PARTS], q[PARTS];
@@ -82,6 +104,8 @@ static bool same_value(const mcr_store *s, int64_t a, int64_t b)
         (s->kind == MCR_PRECOMPUTED && s->id[a] < 0))
         return false;
     int parts = list_parts(s, a, p);
+    if (parts == 0)
+        return same_vector(s, a, b);
     list_parts(s, b, q);
     for (int i = 0; i < parts; i++)
         if (p[i].count != q[i].count ||
@@ -106,18 +130,32 @@ static bool same_object(const mcr_data *data, int64_t a, int64_t b)
     return true;
 }
 
+static const uint64_t factor = 0x9e3779b97f4a7c15u;
+
+static uint64_t mix_word(uint64_t hash, uint64_t word)
+{
+    hash = (hash ^ word) * factor;
+    return hash ^ hash >> 29;
+}
+
 static uint64_t mix(uint64_t hash, const part *p)
 {
-    const uint64_t factor = 0x9e3779b97f4a7c15u;
     const char *bytes = p->bytes;
     for (size_t at = 0; at < p->count; at += sizeof(uint64_t)) {
         uint64_t word = 0;
         size_t left = p->count - at;
         memcpy(&word, bytes + at, left < sizeof word ? left : sizeof word);
-        hash = (hash ^ word) * factor;
-        hash ^= hash >> 29;
+        hash = mix_word(hash, word);
     }
     return (hash ^ p->count) * factor;
+}
+
+static uint64_t mix_vector(uint64_t hash, const mcr_store *s, int64_t r)
+{
+    mcr_vector x = mcr_store_vector(s, r);
+    for (int64_t e = 0; e < x.count; e++)
+        hash = mix_word(mix_word(hash, (uint64_t)mcr_vector_column(&x, e)), bits_of(&x, e));
+    return hash;
 }
 
 static mcr_status hash_chunk(void *arg, int64_t item, int worker)
@@ -131,6 +169,8 @@ static mcr_status hash_chunk(void *arg, int64_t item, int worker)
             mcr_field field = mcr_data_field(t->data, f);
             part p[PARTS];
             int parts = list_parts(field.store, mcr_field_at(&field, i), p);
+            if (parts == 0)
+                hash = mix_vector(hash, field.store, mcr_field_at(&field, i));
             for (int k = 0; k < parts; k++)
                 hash = mix(hash, &p[k]);
         }

@@ -54,7 +54,8 @@ static mcr_status number_groups(const mcr_data *data, int64_t field, int64_t col
         int64_t r = mcr_field_at(&f, i);
         list[i] = (entry){.at = i};
         if (col >= 0) {
-            list[i].number = f.store->dense[r * f.store->cols + col];
+            mcr_vector x = mcr_store_vector(f.store, r);
+            list[i].number = mcr_vector_value(&x, col);
         } else {
             list[i].bytes = f.store->bytes + f.store->start[r];
             list[i].length = (size_t)(f.store->start[r + 1] - f.store->start[r]);
@@ -76,7 +77,6 @@ static mcr_status without_column(mcr_store **out, const mcr_store *from, int64_t
     if (s)
         return s;
     mcr_store *to = *out;
-    size_t rest = (size_t)(from->cols - col - 1);
     to->count = from->count;
     to->dense = mcr_alloc(from->ctx, (size_t)from->count,
                           (size_t)(from->cols - 1) * sizeof(double));
@@ -84,9 +84,9 @@ static mcr_status without_column(mcr_store **out, const mcr_store *from, int64_t
     s = to->dense && to->column ? MCR_OK : MCR_NO_MEMORY;
     to->cols = s ? 0 : from->cols - 1;
     for (int64_t i = 0; i < from->count && !s; i++) {
-        const double *row = from->dense + i * from->cols;
-        memcpy(to->dense + i * to->cols, row, sizeof *row * (size_t)col);
-        memcpy(to->dense + i * to->cols + col, row + col + 1, sizeof *row * rest);
+        mcr_vector x = mcr_store_vector(from, i);
+        for (int64_t c = 0; c < to->cols; c++)
+            to->dense[i * to->cols + c] = mcr_vector_value(&x, c + (c >= col));
     }
     for (int64_t c = 0; c < to->cols && !s; c++) {
         const char *name = from->column[c + (c >= col)];

@@ -81,7 +81,6 @@ bool mcr_stays_sparse(const mcr_field *f)
 static mcr_status learn_field(mcr_scaled_field *to, mcr *ctx, const mcr_field *f, mcr_scale kind)
 {
     const mcr_store *s = f->store;
-    bool sparse = s->kind == MCR_SPARSE;
     to->cols = s->cols;
     to->shift = mcr_alloc_zero(ctx, (size_t)s->cols, sizeof *to->shift);
     to->factor = mcr_alloc_zero(ctx, (size_t)s->cols, sizeof *to->factor);
@@ -94,11 +93,10 @@ static mcr_status learn_field(mcr_scaled_field *to, mcr *ctx, const mcr_field *f
         c[k] = (column){.low = INFINITY, .high = -INFINITY};
     for (int pass = 0; pass < 2; pass++) {
         for (int64_t i = 0; i < f->count; i++) {
-            int64_t r = mcr_field_at(f, i), first = sparse ? s->start[r] : r * s->cols;
-            int64_t end = sparse ? s->start[r + 1] : first + s->cols;
-            for (int64_t e = first; e < end; e++) {
-                column *of = &c[sparse ? s->index[e] : e - first];
-                double x = sparse ? s->value[e] : s->dense[e];
+            mcr_vector row = mcr_field_vector(f, i);
+            for (int64_t e = 0; e < row.count; e++) {
+                column *of = &c[mcr_vector_column(&row, e)];
+                double x = mcr_vector_value(&row, e);
                 if (pass == 1) {
                     note(of, x);
                 } else {
@@ -229,14 +227,8 @@ static mcr_status make_dense(mcr_store *to, const mcr_store *from, const mcr_sca
         return MCR_NO_MEMORY;
     for (int64_t r = 0; r < from->count; r++) {
         double *row = to->dense + r * by->cols;
-        if (from->kind == MCR_DENSE) {
-            memcpy(row, from->dense + r * by->cols, sizeof *row * (size_t)by->cols);
-        } else {
-            memset(row, 0, sizeof *row * (size_t)by->cols);
-            for (int64_t e = from->start[r]; e < from->start[r + 1]; e++)
-                if (from->index[e] < by->cols) /* of others nothing was learnt */
-                    row[from->index[e]] = from->value[e];
-        }
+        mcr_vector x = mcr_store_vector(from, r);
+        mcr_vector_spread(&x, row, by->cols); /* of columns beyond these nothing was learnt */
         for (int64_t k = 0; k < by->cols; k++)
             row[k] = scaled(by, k, row[k]);
     }
@@ -254,12 +246,13 @@ static mcr_status make_sparse(mcr_store *to, const mcr_store *from, const mcr_sc
         return MCR_NO_MEMORY;
     for (int64_t r = 0; r < from->count; r++) {
         to->start[r] = at;
-        for (int64_t e = from->start[r]; e < from->start[r + 1]; e++) {
-            int32_t k = from->index[e];
+        mcr_vector x = mcr_store_vector(from, r);
+        for (int64_t e = 0; e < x.count; e++) {
+            int64_t k = mcr_vector_column(&x, e);
             if (k >= by->cols || by->factor[k] == 0)
                 continue;
-            to->index[at] = k;
-            to->value[at++] = from->value[e] * by->factor[k];
+            to->index[at] = (int32_t)k;
+            to->value[at++] = mcr_vector_value(&x, e) * by->factor[k];
         }
     }
     to->start[from->count] = at;

@@ -43,12 +43,15 @@ void mcr_store_free(mcr_store *s)
     for (int64_t c = 0; s->column != NULL && c < s->cols; c++)
         mcr_free(ctx, s->column[c]);
     mcr_free(ctx, s->column);
-    mcr_free(ctx, s->dense);
     mcr_free(ctx, s->id);
-    mcr_free(ctx, s->start);
-    mcr_free(ctx, s->index);
-    mcr_free(ctx, s->value);
-    mcr_free(ctx, s->bytes);
+    if (!s->lent_start)
+        mcr_free(ctx, s->start);
+    if (!s->borrowed) {
+        mcr_free(ctx, s->dense);
+        mcr_free(ctx, s->index);
+        mcr_free(ctx, s->value);
+        mcr_free(ctx, s->bytes);
+    }
     mcr_free(ctx, s->link);
     mcr_free(ctx, s->adjacent);
     mcr_free(ctx, s->node_label);
@@ -56,18 +59,50 @@ void mcr_store_free(mcr_store *s)
     for (int64_t i = 0; s->label_name != NULL && i < s->label_names; i++)
         mcr_free(ctx, s->label_name[i]);
     mcr_free(ctx, s->label_name);
+    if (s->release != NULL)
+        s->release(s->user);
     mcr_free(ctx, s);
+}
+
+/* ---- vectors -----------------------------------------------------------------------------------*/
+
+void mcr_vector_spread(const mcr_vector *x, double *to, int64_t cols)
+{
+    if (x->index == NULL && mcr_vector_plain(x) && x->count <= cols) {
+        memcpy(to, x->value, (size_t)x->count * sizeof *to);
+        memset(to + x->count, 0, (size_t)(cols - x->count) * sizeof *to);
+        return;
+    }
+    memset(to, 0, (size_t)cols * sizeof *to);
+    for (int64_t e = 0; e < x->count && mcr_vector_column(x, e) < cols; e++)
+        to[mcr_vector_column(x, e)] = mcr_vector_value(x, e);
+}
+
+void mcr_vector_copy(const mcr_vector *x, double *value, int32_t *column)
+{
+    for (int64_t e = 0; e < x->count; e++)
+        value[e] = mcr_vector_value(x, e);
+    for (int64_t e = 0; column != NULL && e < x->count; e++)
+        column[e] = (int32_t)mcr_vector_column(x, e);
 }
 
 /* ---- invariants ------------------------------------------------------------------------------*/
 
 /* x - x is 0 for finite x and NaN for the others, and sums of it can be taken without a branch. */
-static bool all_finite(const double *x, int64_t count)
+static bool all_finite(const mcr_vector *x)
 {
     double sum = 0;
-    for (int64_t i = 0; i < count; i++)
-        sum += x[i] - x[i];
-    return sum == 0;
+    float single = 0;
+    if (mcr_vector_plain(x))
+        for (int64_t e = 0; e < x->count; e++)
+            sum += ((const double *)x->value)[e] - ((const double *)x->value)[e];
+    else if (x->step == 1)
+        for (int64_t e = 0; e < x->count; e++)
+            single += ((const float *)x->value)[e] - ((const float *)x->value)[e];
+    else
+        for (int64_t e = 0; e < x->count; e++)
+            sum += mcr_vector_value(x, e) - mcr_vector_value(x, e);
+    return sum == 0 && single == 0;
 }
 
 static mcr_status fail_object(const mcr_store *s, int64_t object, const char *what)
@@ -76,14 +111,31 @@ static mcr_status fail_object(const mcr_store *s, int64_t object, const char *wh
                     object + 1, what);
 }
 
+/* Every value of an object must be a finite number; the message names the first that is not. */
+static mcr_status check_finite(const mcr_store *s, int64_t object, const mcr_vector *x)
+{
+    if (all_finite(x))
+        return MCR_OK;
+    int64_t e = 0;
+    while (isfinite(mcr_vector_value(x, e)))
+        e++;
+    return mcr_fail(s->ctx, MCR_BAD_DATA,
+                    "field \"%s\", row %" PRId64 ", column %" PRId64 ": the value is not finite",
+                    s->name, object + 1, mcr_vector_column(x, e) + 1);
+}
+
 static mcr_status check_dense(const mcr_store *s)
 {
     bool numbers_only = s->kind == MCR_PRECOMPUTED && s->id != NULL && s->cols == 0;
     if (s->cols < 1 && !numbers_only)
         return mcr_fail(s->ctx, MCR_BAD_DATA, "field \"%s\" has no columns", s->name);
-    for (int64_t i = 0; i < s->count && !numbers_only; i++)
-        if (!all_finite(s->dense + i * s->cols, s->cols))
-            return fail_object(s, i, "a value is not finite");
+    mcr_status status = MCR_OK;
+    for (int64_t i = 0; i < s->count && !numbers_only && status == MCR_OK; i++) {
+        mcr_vector x = mcr_store_vector(s, i);
+        status = check_finite(s, i, &x);
+    }
+    if (status != MCR_OK)
+        return status;
     if (s->kind != MCR_PRECOMPUTED || s->id == NULL)
         return MCR_OK;
     for (int64_t i = 0; i < s->count; i++)
@@ -109,20 +161,20 @@ static mcr_status check_sparse(const mcr_store *s)
         return mcr_fail(s->ctx, MCR_BAD_DATA,
                         "field \"%s\" has %" PRId64 " columns; 1 to %" PRId32 " are possible",
                         s->name, s->cols, INT32_MAX);
-    for (int64_t i = 0; i < s->count; i++) {
-        int64_t first = s->start[i], last = s->start[i + 1];
-        int32_t before = -1;
-        for (int64_t k = first; k < last; k++) {
-            if (s->index[k] <= before)
+    mcr_status status = MCR_OK;
+    for (int64_t i = 0; i < s->count && status == MCR_OK; i++) {
+        mcr_vector x = mcr_store_vector(s, i);
+        int64_t before = -1;
+        for (int64_t e = 0; e < x.count; e++) {
+            if (mcr_vector_column(&x, e) <= before)
                 return fail_object(s, i, "indices must rise");
-            before = s->index[k];
+            before = mcr_vector_column(&x, e);
         }
         if (before >= s->cols)
             return fail_object(s, i, "an index is too large");
-        if (!all_finite(s->value + first, last - first))
-            return fail_object(s, i, "a value is not finite");
+        status = check_finite(s, i, &x);
     }
-    return MCR_OK;
+    return status;
 }
 
 static mcr_status check_graphs(const mcr_store *s)
@@ -315,8 +367,11 @@ mcr_status mcr_store_features(int32_t **out, int64_t *count, mcr *ctx,
     if (list == NULL)
         return MCR_NO_MEMORY;
     for (int s = 0; s < stores; s++)
-        for (int64_t e = 0; e < store[s]->start[store[s]->count]; e++)
-            list[at++] = store[s]->index[e];
+        for (int64_t i = 0; i < store[s]->count; i++) {
+            mcr_vector x = mcr_store_vector(store[s], i);
+            for (int64_t e = 0; e < x.count; e++)
+                list[at++] = (int32_t)mcr_vector_column(&x, e);
+        }
     qsort(list, (size_t)all, sizeof *list, by_number);
     for (int64_t e = 0; e < all; e++)
         if (e == 0 || list[e] != list[e - 1])
@@ -342,10 +397,12 @@ mcr_status mcr_store_renumber(mcr_store **out, const mcr_store *from, const int3
         return MCR_NO_MEMORY;
     }
     memcpy(to->start, from->start, rows * sizeof *to->start);
-    if (entries > 0)
-        memcpy(to->value, from->value, entries * sizeof *to->value);
+    for (int64_t i = 0; i < from->count; i++) {
+        mcr_vector x = mcr_store_vector(from, i);
+        mcr_vector_copy(&x, to->value + from->start[i], to->index + from->start[i]);
+    }
     for (size_t e = 0; e < entries; e++) {
-        const int32_t *found = bsearch(&from->index[e], feature, (size_t)count, sizeof *feature,
+        const int32_t *found = bsearch(&to->index[e], feature, (size_t)count, sizeof *feature,
                                        by_number);
         assert(found != NULL);
         to->index[e] = (int32_t)(found - feature);

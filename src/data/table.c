@@ -139,15 +139,29 @@ mcr_status mcr_data_vector(const mcr_data *data, int64_t field, int64_t i, doubl
     mcr_field f = mcr_data_field(data, field);
     const mcr_store *s = f.store;
     int64_t row = mcr_field_at(&f, i);
-    if (s->kind == MCR_DENSE || s->kind == MCR_PRECOMPUTED) {
-        memcpy(values, s->dense + row * s->cols, (size_t)s->cols * sizeof *values);
-        return MCR_OK;
-    }
-    if (s->kind != MCR_SPARSE)
+    if (!(s->kind & (MCR_DENSE | MCR_SPARSE | MCR_PRECOMPUTED)))
         return mcr_fail(data->ctx, MCR_BAD_CALL, "field \"%s\" holds no vectors", s->name);
-    memset(values, 0, (size_t)s->cols * sizeof *values);
-    for (int64_t k = s->start[row]; k < s->start[row + 1]; k++)
-        values[s->index[k]] = s->value[k];
+    mcr_vector x = mcr_store_vector(s, row);
+    mcr_vector_spread(&x, values, s->cols);
+    return MCR_OK;
+}
+
+mcr_status mcr_data_entries(const mcr_data *data, int64_t field, int64_t i, int64_t *column,
+                            double *value, int64_t *count)
+{
+    *count = 0;
+    mcr_status status = check_place(data, field, i);
+    if (status != MCR_OK)
+        return status;
+    mcr_field f = mcr_data_field(data, field);
+    if (!(f.store->kind & (MCR_DENSE | MCR_SPARSE | MCR_PRECOMPUTED)))
+        return mcr_fail(data->ctx, MCR_BAD_CALL, "field \"%s\" holds no vectors", f.store->name);
+    mcr_vector x = mcr_field_vector(&f, i);
+    *count = x.count;
+    if (value != NULL)
+        mcr_vector_copy(&x, value, NULL);
+    for (int64_t e = 0; column != NULL && e < x.count; e++)
+        column[e] = mcr_vector_column(&x, e);
     return MCR_OK;
 }
 

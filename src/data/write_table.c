@@ -52,23 +52,16 @@ static void add_pair(mcr_text *to, int64_t index, double value)
 static void row_libsvm(mcr_text *to, const mcr_data *data, int64_t i)
 {
     mcr_field f = mcr_data_field(data, 0);
-    const mcr_store *s = f.store;
-    int64_t row = mcr_field_at(&f, i), last = 0;
+    mcr_vector x = mcr_field_vector(&f, i);
+    int64_t last = 0;
     mcr_writer_target(to, data, i);
-    if (s->kind == MCR_SPARSE) {
-        for (int64_t k = s->start[row]; k < s->start[row + 1]; k++) {
-            last = s->index[k] + 1;
-            add_pair(to, last, s->value[k]);
+    for (int64_t e = 0; e < x.count; e++)
+        if (x.index || mcr_vector_value(&x, e) != 0) {
+            last = mcr_vector_column(&x, e) + 1;
+            add_pair(to, last, mcr_vector_value(&x, e));
         }
-    } else {
-        for (int64_t c = 0; c < s->cols; c++)
-            if (s->dense[row * s->cols + c] != 0) {
-                last = c + 1;
-                add_pair(to, last, s->dense[row * s->cols + c]);
-            }
-    }
-    if (i == 0 && last < s->cols)
-        add_pair(to, s->cols, 0);
+    if (i == 0 && last < f.store->cols)
+        add_pair(to, f.store->cols, 0);
     mcr_text_add(to, "\n", 1);
 }
 
@@ -202,15 +195,13 @@ static void head_table(mcr_text *to, const mcr_data *data, char separator)
 
 static void add_vector(mcr_text *to, const mcr_field *f, int64_t i, char separator)
 {
-    const mcr_store *s = f->store;
-    int64_t row = mcr_field_at(f, i), k = s->kind == MCR_SPARSE ? s->start[row] : 0;
-    for (int64_t c = 0; c < s->cols; c++) {
+    mcr_vector x = mcr_field_vector(f, i);
+    int64_t e = 0;
+    for (int64_t c = 0; c < f->store->cols; c++) {
         if (c > 0)
             mcr_text_add(to, &separator, 1);
-        if (s->kind == MCR_DENSE)
-            mcr_text_real(to, s->dense[row * s->cols + c]);
-        else if (k < s->start[row + 1] && s->index[k] == c)
-            mcr_text_real(to, s->value[k++]);
+        if (e < x.count && mcr_vector_column(&x, e) == c)
+            mcr_text_real(to, mcr_vector_value(&x, e++));
         else
             mcr_text_add(to, "0", 1);
     }

@@ -121,24 +121,25 @@ static bool holds_jsonl(const mcr_data *data, char why[MCR_WHY])
     return true;
 }
 
-static void add_reals(mcr_json_writer *w, const double *x, int64_t count)
+static void add_reals(mcr_json_writer *w, const mcr_vector *x)
 {
     mcr_json_write_array(w);
-    for (int64_t c = 0; c < count; c++)
-        mcr_json_write_real(w, x[c]);
+    for (int64_t e = 0; e < x->count; e++)
+        mcr_json_write_real(w, mcr_vector_value(x, e));
     mcr_json_write_end_array(w);
 }
 
 static void add_sparse(mcr_json_writer *w, const mcr_store *s, int64_t row)
 {
+    mcr_vector x = mcr_store_vector(s, row);
     mcr_json_write_object(w);
     mcr_json_write_key(w, "i");
     mcr_json_write_array(w);
-    for (int64_t k = s->start[row]; k < s->start[row + 1]; k++)
-        mcr_json_write_int(w, s->index[k]);
+    for (int64_t e = 0; e < x.count; e++)
+        mcr_json_write_int(w, mcr_vector_column(&x, e));
     mcr_json_write_end_array(w);
     mcr_json_write_key(w, "v");
-    add_reals(w, s->value + s->start[row], s->start[row + 1] - s->start[row]);
+    add_reals(w, &x);
     mcr_json_write_key(w, "n");
     mcr_json_write_int(w, s->cols);
     mcr_json_write_end_object(w);
@@ -201,11 +202,18 @@ static void add_graph(mcr_json_writer *w, const mcr_store *s, int64_t row)
     mcr_json_write_end_object(w);
 }
 
+static void add_dense(mcr_json_writer *w, const mcr_store *s, int64_t row)
+{
+    mcr_vector x = mcr_store_vector(s, row);
+    add_reals(w, &x);
+}
+
 static void add_kernel_row(mcr_json_writer *w, const mcr_store *s, int64_t row)
 {
+    mcr_vector x = mcr_store_vector(s, row);
     mcr_json_write_object(w);
     mcr_json_write_key(w, "k");
-    add_reals(w, s->dense + row * s->cols, s->cols);
+    add_reals(w, &x);
     mcr_json_write_key(w, "id");
     mcr_json_write_int(w, s->id != NULL ? s->id[row] : -1);
     mcr_json_write_end_object(w);
@@ -232,7 +240,7 @@ static void row_jsonl(mcr_text *to, const mcr_data *data, int64_t i)
         int64_t row = mcr_field_at(&field, i);
         mcr_json_write_key(&w, s->name);
         switch (s->kind) {
-        case MCR_DENSE: add_reals(&w, s->dense + row * s->cols, s->cols); break;
+        case MCR_DENSE: add_dense(&w, s, row); break;
         case MCR_SPARSE: add_sparse(&w, s, row); break;
         case MCR_STRINGS: add_string(&w, mcr_writer_string(data, f, i)); break;
         case MCR_GRAPHS: add_graph(&w, s, row); break;

@@ -134,16 +134,12 @@ enum { CHUNK = 64 };
 static void one_row(const rows_job *j, int64_t t)
 {
     const mcr_map *m = j->m;
-    const mcr_store *s = j->field.store;
-    int64_t r = mcr_field_at(&j->field, mcr_rows_at(j->rows, t));
-    bool sparse = s->kind == MCR_SPARSE;
-    int64_t first = sparse ? s->start[r] : r * s->cols;
-    int64_t end = sparse ? s->start[r + 1] : first + s->cols;
+    mcr_vector x = mcr_field_vector(&j->field, mcr_rows_at(j->rows, t));
     double *angle = j->to + t * j->ld, *other = angle + m->columns;
     j->math->fill(angle, 0, m->columns);
-    for (int64_t e = first; e < end; e++) {
-        double value = sparse ? s->value[e] : s->dense[e];
-        int64_t k = sparse ? s->index[e] : e - first;
+    for (int64_t e = 0; e < x.count; e++) {
+        double value = mcr_vector_value(&x, e);
+        int64_t k = mcr_vector_column(&x, e);
         if (value != 0)
             j->math->add_scaled(angle, value, m->omega + k * m->columns, m->columns);
     }

@@ -4,8 +4,6 @@
  */
 #include "gram/type.h"
 
-#include <string.h>
-
 void mcr_gram_close(mcr_gram *g)
 {
     if (g)
@@ -89,19 +87,18 @@ mcr_status mcr_gram_diagonal(mcr_gram *g, int side, double *k)
 mcr_status mcr_gram_rows_pass(mcr_gram *g, const mcr_gram_pass *pass)
 {
     mcr_status s = mcr_gram_prepare(g, pass->precise);
-    return s || pass->x.count == 0 ? s : g->type->rows(g, pass);
+    if (s || pass->x.count == 0)
+        return s;
+    return (g->type->rows ? g->type->rows : mcr_gram_blocks_pass)(g, pass);
 }
 
 mcr_status mcr_gram_sums(mcr_gram *g, const int64_t *object, bool precise, const double *v,
                          double *f)
 {
     mcr_status s = mcr_gram_prepare(g, precise);
-    if (s || g->type->sums)
-        return s ? s : g->type->sums(g, object, precise, v, f);
-    memset(f, 0, sizeof *f * (size_t)g->cols);
-    return g->type->rows(
-        g, &(mcr_gram_pass){
-               .x = {object, 0, g->cols}, .precise = precise, .coef = v, .f = f, .outputs = 1});
+    if (s)
+        return s;
+    return (g->type->sums ? g->type->sums : mcr_gram_blocks_sums)(g, object, precise, v, f);
 }
 
 /* ---- blocks and matrices -----------------------------------------------------------------------*/
@@ -165,35 +162,12 @@ mcr_status mcr_gram_matrix_until(mcr_gram *g, float *k, int64_t ld, double deadl
     return fill(g, &(mcr_gram_fill){.k = k, .ld = ld, .report = true, .deadline = deadline});
 }
 
-/* ---- products ----------------------------------------------------------------------------------*/
-
-/* K v from blocks of so many rows. */
-static mcr_status multiply_blocks(mcr_gram *g, const double *v, int64_t cols, double *kv)
-{
-    enum { ROWS = 256 };
-    double *k = mcr_alloc(g->ctx, ROWS, (size_t)g->cols * sizeof *k);
-    mcr_status s = k ? MCR_OK : MCR_NO_MEMORY;
-    for (int64_t i = 0; i < g->rows && !s; i += ROWS) {
-        int64_t rows = g->rows - i < ROWS ? g->rows - i : ROWS;
-        s = mcr_gram_block(g, (mcr_rows){NULL, i, rows}, (mcr_rows){NULL, 0, g->cols}, k, g->cols);
-        for (int64_t r = 0; r < rows && !s; r++)
-            for (int64_t o = 0; o < cols; o++) {
-                double sum = 0;
-                for (int64_t j = 0; j < g->cols; j++)
-                    sum += k[r * g->cols + j] * v[j * cols + o];
-                kv[(i + r) * cols + o] = sum;
-            }
-    }
-    mcr_free(g->ctx, k);
-    return s;
-}
-
 mcr_status mcr_gram_multiply(mcr_gram *g, const double *v, int64_t cols, double *kv)
 {
     mcr_status s = mcr_gram_prepare(g, true);
     if (s)
         return s;
-    return (g->type->multiply ? g->type->multiply : multiply_blocks)(g, v, cols, kv);
+    return (g->type->multiply ? g->type->multiply : mcr_gram_blocks_multiply)(g, v, cols, kv);
 }
 
 mcr_status mcr_gram_means(mcr_gram *g, double *mean, double *total)

@@ -38,19 +38,6 @@ static mcr_status take_room(mcr_half *h, const char *what)
     return h->tile && h->x && h->y ? MCR_OK : MCR_NO_MEMORY;
 }
 
-mcr_status mcr_half_open(mcr_half *h, mcr_gram *gram, const char *what)
-{
-    int64_t n = mcr_gram_rows(gram), side = (n + SIDE - 1) / SIDE, lanes = side / TILES_A_LANE;
-    *h = (mcr_half){.ctx = mcr_gram_context(gram), .n = n, .side = side};
-    h->lanes = lanes < 1 ? 1 : least(lanes, MOST_LANES);
-    mcr_status s = take_room(h, what);
-    if (!s)
-        s = mcr_gram_bound_tiles(gram, h->tile);
-    if (s)
-        mcr_half_close(h);
-    return s;
-}
-
 void mcr_half_close(mcr_half *h)
 {
     if (!h->ctx)
@@ -60,6 +47,34 @@ void mcr_half_close(mcr_half *h)
     mcr_free(h->ctx, h->y);
     mcr_budget_give(h->ctx, h->taken);
     *h = (mcr_half){0};
+}
+
+/* Of any Gram. */
+static mcr_status fill_tiles(mcr_half *h, mcr_gram *gram)
+{
+    mcr_status s = MCR_OK;
+    for (int64_t r = 0; r < h->side; r++)
+        for (int64_t c = r; c < h->side && !s; c++) {
+            mcr_rows rows = {NULL, r * SIDE, least(h->n - r * SIDE, SIDE)};
+            mcr_rows cols = {NULL, c * SIDE, least(h->n - c * SIDE, SIDE)};
+            double *tile = h->tile + mcr_half_tile(h->n, r, c);
+            memset(tile, 0, sizeof *tile * MCR_HALF_TILE);
+            s = mcr_gram_block(gram, rows, cols, tile, LD);
+        }
+    return s;
+}
+
+mcr_status mcr_half_open(mcr_half *h, mcr_gram *gram, const char *what)
+{
+    int64_t n = mcr_gram_rows(gram), side = (n + SIDE - 1) / SIDE, lanes = side / TILES_A_LANE;
+    *h = (mcr_half){.ctx = mcr_gram_context(gram), .n = n, .side = side};
+    h->lanes = lanes < 1 ? 1 : least(lanes, MOST_LANES);
+    mcr_status s = take_room(h, what);
+    if (!s)
+        s = mcr_gram_as_bound(gram) ? mcr_gram_bound_tiles(gram, h->tile) : fill_tiles(h, gram);
+    if (s)
+        mcr_half_close(h);
+    return s;
 }
 
 /* ---- products ----------------------------------------------------------------------------------*/

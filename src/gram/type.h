@@ -24,7 +24,6 @@ typedef struct mcr_gram_type {
     /* Rows and columns are within the Gram, and there are some. */
     mcr_status (*block)(mcr_gram *gram, mcr_rows x, mcr_rows z, void *k, int64_t ld, bool precise);
     mcr_status (*diagonal)(mcr_gram *gram, int side, double *k);
-    mcr_status (*rows)(mcr_gram *gram, const mcr_gram_pass *pass);
     mcr_status (*share)(mcr_gram **out, mcr_gram *gram);
     /* Some rows (NULL: all) against some columns (NULL: the same objects, of a symmetric Gram). */
     mcr_status (*select)(mcr_gram **out, mcr_gram *gram, const mcr_rows *x, const mcr_rows *z);
@@ -33,6 +32,7 @@ typedef struct mcr_gram_type {
     /* NULL: nothing to prepare. */
     mcr_status (*prepare)(mcr_gram *gram, bool precise);
     /* NULL: by blocks. */
+    mcr_status (*rows)(mcr_gram *gram, const mcr_gram_pass *pass);
     mcr_status (*matrix)(mcr_gram *gram, const mcr_gram_fill *fill);
     mcr_status (*multiply)(mcr_gram *gram, const double *v, int64_t cols, double *kv);
     mcr_status (*sums)(mcr_gram *gram, const int64_t *object, bool precise, const double *v,
@@ -41,6 +41,12 @@ typedef struct mcr_gram_type {
     bool (*is_slow)(const mcr_gram *gram);
     bool (*is_definite)(const mcr_gram *gram);
 } mcr_gram_type;
+
+/* The same from blocks, for any Gram. */
+mcr_status mcr_gram_blocks_pass(mcr_gram *gram, const mcr_gram_pass *pass);
+mcr_status mcr_gram_blocks_sums(mcr_gram *gram, const int64_t *object, bool precise,
+                                const double *v, double *f);
+mcr_status mcr_gram_blocks_multiply(mcr_gram *gram, const double *v, int64_t cols, double *kv);
 
 struct mcr_gram {
     const mcr_gram_type *type;

@@ -101,12 +101,10 @@ static mcr_status check(mcr *ctx, void *values)
 
 static double norm(const mcr_store *store, int64_t row)
 {
-    bool sparse = store->kind == MCR_SPARSE;
-    const double *v = sparse ? store->value + store->start[row] : store->dense + row * store->cols;
-    int64_t count = sparse ? store->start[row + 1] - store->start[row] : store->cols;
+    mcr_vector x = mcr_store_vector(store, row);
     double sum = 0;
-    for (int64_t i = 0; i < count; i++)
-        sum += v[i] * v[i];
+    for (int64_t e = 0; e < x.count; e++)
+        sum += mcr_vector_value(&x, e) * mcr_vector_value(&x, e);
     return sqrt(sum);
 }
 
@@ -114,11 +112,12 @@ static double entry(const mcr_store *store, int64_t row, int64_t column)
 {
     if (column >= store->cols)
         return 0;
-    if (store->kind != MCR_SPARSE)
-        return store->dense[row * store->cols + column];
-    for (int64_t e = store->start[row]; e < store->start[row + 1]; e++)
-        if (store->index[e] == column)
-            return store->value[e];
+    mcr_vector x = mcr_store_vector(store, row);
+    if (!x.index)
+        return mcr_vector_value(&x, column);
+    for (int64_t e = 0; e < x.count; e++)
+        if (mcr_vector_column(&x, e) == column)
+            return mcr_vector_value(&x, e);
     return 0;
 }
 

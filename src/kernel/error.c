@@ -41,9 +41,9 @@ static void extend(extent *e, const mcr_vectors *v, const mcr_vector *x, double 
     double norm2 = x->index ? m2 : 0, l1 = x->index ? m1 : 0;
     int64_t terms = 0;
     for (int64_t t = 0; t < x->count; t++) {
-        int64_t k = x->index ? x->index[t] : t;
+        int64_t k = mcr_vector_column(x, t);
         double scale = v->scale ? v->scale[k] : 1, m = v->shift ? v->shift[k] * scale : 0;
-        double value = x->value[t] * scale - m;
+        double value = mcr_vector_value(x, t) * scale - m;
         terms += value != 0;
         e->whole &= value == rint(value);
         norm2 += x->index ? value * value - m * m : value * value;

@@ -234,13 +234,9 @@ static mcr_status copy_store(mcr_features *f, int side, const mcr_store *s, cons
 {
     mcr_status st = MCR_OK;
     for (int64_t i = 0; i < f->objects[side] && !st; i++) {
-        int64_t r = field ? mcr_field_at(field, i) : i;
-        bool sparse = s->kind == MCR_SPARSE;
-        int64_t first = sparse ? s->start[r] : r * s->cols;
-        int64_t end = sparse ? s->start[r + 1] : first + s->cols;
-        for (int64_t e = first; e < end && !st; e++)
-            st = mcr_features_put(f, side, sparse ? s->index[e] : e - first,
-                                  sparse ? s->value[e] : s->dense[e]);
+        mcr_vector x = mcr_store_vector(s, field ? mcr_field_at(field, i) : i);
+        for (int64_t e = 0; e < x.count && !st; e++)
+            st = mcr_features_put(f, side, mcr_vector_column(&x, e), mcr_vector_value(&x, e));
         mcr_features_next(f, side);
     }
     return st;

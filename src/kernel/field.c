@@ -153,15 +153,8 @@ int64_t mcr_bound_cols(const mcr_bound *bound)
 
 void mcr_bound_vector(const mcr_bound *bound, int side, int64_t i, double *values)
 {
-    const mcr_store *store = bound->field[side].store;
-    int64_t row = mcr_field_at(&bound->field[side], i), cols = mcr_bound_cols(bound);
-    memset(values, 0, (size_t)cols * sizeof *values);
-    if (store->kind != MCR_SPARSE) {
-        memcpy(values, store->dense + row * store->cols, (size_t)store->cols * sizeof *values);
-        return;
-    }
-    for (int64_t e = store->start[row]; e < store->start[row + 1]; e++)
-        values[store->index[e]] = store->value[e];
+    mcr_vector x = mcr_field_vector(&bound->field[side], i);
+    mcr_vector_spread(&x, values, mcr_bound_cols(bound));
 }
 
 void mcr_bound_string(const mcr_bound *bound, int side, int64_t i, const char **bytes,

@@ -229,20 +229,17 @@ static mcr_status project_chunk(void *arg, int64_t item, int worker)
 {
     (void)worker;
     const project_job *job = arg;
-    const mcr_store *from = job->from->store;
     int64_t rank = job->to->cols, n = job->from->count;
     int64_t end = (item + 1) * CHUNK < n ? (item + 1) * CHUNK : n;
-    bool dense = from->kind == MCR_DENSE;
     for (int64_t i = item * CHUNK; i < end; i++) {
-        int64_t r = mcr_field_at(job->from, i);
-        const double *x = dense ? from->dense + r * from->cols : from->value + from->start[r];
-        int64_t count = dense ? from->cols : from->start[r + 1] - from->start[r];
+        mcr_vector x = mcr_field_vector(job->from, i);
         double *y = job->to->dense + i * rank;
         memset(y, 0, (size_t)rank * sizeof *y);
-        for (int64_t e = 0; e < count; e++) {
-            const double *row = job->l + job->n * (dense ? e : from->index[from->start[r] + e]);
+        for (int64_t e = 0; e < x.count; e++) {
+            const double *row = job->l + job->n * mcr_vector_column(&x, e);
+            double value = mcr_vector_value(&x, e);
             for (int64_t j = 0; j < rank; j++)
-                y[j] += x[e] * row[j];
+                y[j] += value * row[j];
         }
     }
     return MCR_OK;

@@ -65,19 +65,15 @@ typedef struct pass {
 /* Symbol e of the object: its number, and its value in the object. */
 static inline int64_t symbol_at(const pass *p, int64_t e, double *value)
 {
-    const mcr_store *s = p->f->store;
+    mcr_vector x = mcr_store_vector(p->f->store, p->row);
     int64_t constant = p->m->of.c > 0;
     if (e < constant) {
         *value = 1;
         return 0;
     }
-    if (s->kind == MCR_SPARSE) {
-        int64_t at = s->start[p->row] + e - constant;
-        *value = s->value[at];
-        return s->index[at] < p->m->features ? s->index[at] + constant : -1;
-    }
-    *value = s->dense[p->row * s->cols + e - constant];
-    return e - constant < p->m->features ? e : -1;
+    int64_t column = mcr_vector_column(&x, e - constant);
+    *value = mcr_vector_value(&x, e - constant);
+    return column < p->m->features ? column + constant : -1;
 }
 
 /* Monomials that end with symbols of which t are still to be chosen, none behind entry `last`, which stands

@@ -64,18 +64,16 @@ static mcr_status circle_chunk(void *arg, int64_t item, int worker)
     const mcr_store *from = job->from->store;
     int64_t end = (item + 1) * CHUNK < job->from->count ? (item + 1) * CHUNK : job->from->count;
     for (int64_t i = item * CHUNK; i < end; i++) {
-        int64_t r = mcr_field_at(job->from, i);
-        if (from->kind == MCR_DENSE) {
-            for (int64_t k = 0; k < from->cols; k++)
-                put_on_circle(job->to->dense + 2 * (i * from->cols + k),
-                              from->dense[r * from->cols + k], job->period[k]);
-            continue;
-        }
-        int64_t at = job->to->start[i];
-        for (int64_t e = from->start[r]; e < from->start[r + 1]; e++, at += 2) {
-            job->to->index[at] = 2 * from->index[e];
-            job->to->index[at + 1] = 2 * from->index[e] + 1;
-            put_on_circle(job->to->value + at, from->value[e], job->period[from->index[e]]);
+        mcr_vector x = mcr_field_vector(job->from, i);
+        int64_t at = x.index ? job->to->start[i] : 2 * i * from->cols;
+        double *to = x.index ? job->to->value : job->to->dense;
+        for (int64_t e = 0; e < x.count; e++, at += 2) {
+            int64_t k = mcr_vector_column(&x, e);
+            if (x.index) {
+                job->to->index[at] = (int32_t)(2 * k);
+                job->to->index[at + 1] = (int32_t)(2 * k + 1);
+            }
+            put_on_circle(to + at, mcr_vector_value(&x, e), job->period[k]);
         }
     }
     return MCR_OK;

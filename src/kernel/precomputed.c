@@ -73,15 +73,13 @@ static void copy_block(const mcr_field *fx, const mcr_field *fz, const mcr_tile 
 {
     int64_t first = number_of(fz, mcr_rows_at(tile->z, 0));
     for (int64_t i = 0; i < tile->x.count; i++) {
-        const double *from = fx->store->dense +
-                             mcr_field_at(fx, mcr_rows_at(tile->x, i)) * fx->store->cols + first;
-        if (tile->precise) {
-            memcpy(mcr_tile_row(tile, i), from, sizeof *from * (size_t)tile->z.count);
-            continue;
-        }
-        float *to = mcr_tile_row(tile, i);
-        for (int64_t j = 0; j < tile->z.count; j++)
-            to[j] = (float)from[j];
+        mcr_vector from = mcr_field_vector(fx, mcr_rows_at(tile->x, i));
+        double *precise = mcr_tile_row(tile, i);
+        float *single = mcr_tile_row(tile, i);
+        for (int64_t j = 0; tile->precise && j < tile->z.count; j++)
+            precise[j] = mcr_vector_value(&from, first + j);
+        for (int64_t j = 0; !tile->precise && j < tile->z.count; j++)
+            single[j] = (float)mcr_vector_value(&from, first + j);
     }
 }
 
@@ -96,13 +94,12 @@ static mcr_status block(const mcr_bound *bound, const mcr_tile *tile)
     for (int64_t i = 0; i < tile->x.count; i++) {
         void *row = mcr_tile_row(tile, i);
         int64_t x = mcr_rows_at(tile->x, i);
-        int64_t of_x = mcr_field_at(fx, x) * fx->store->cols;
+        mcr_vector of_x = mcr_field_vector(fx, x);
         for (int64_t j = 0; j < tile->z.count; j++) {
             int64_t z = mcr_rows_at(tile->z, j);
-            double k =
-                state->by_x
-                    ? fx->store->dense[of_x + number_of(fz, z)]
-                    : fz->store->dense[mcr_field_at(fz, z) * fz->store->cols + number_of(fx, x)];
+            mcr_vector of_z = mcr_field_vector(fz, z);
+            double k = state->by_x ? mcr_vector_value(&of_x, number_of(fz, z))
+                                   : mcr_vector_value(&of_z, number_of(fx, x));
             if (tile->precise)
                 ((double *)row)[j] = k;
             else
@@ -123,7 +120,8 @@ static mcr_status diagonal(const mcr_bound *bound, int side, mcr_rows rows, doub
                             "precomputed: object %lld is not one of the reference objects, so its "
                             "value with itself is not in the matrix",
                             (long long)x + 1);
-        k[i] = store->dense[mcr_field_at(field, x) * store->cols + number];
+        mcr_vector of = mcr_field_vector(field, x);
+        k[i] = mcr_vector_value(&of, number);
     }
     return MCR_OK;
 }

@@ -337,13 +337,18 @@ mcr_tile_source mcr_vectors_source(const mcr_vectors *v, int side, bool shifted,
         .scale = v->scale,
         .shift = shifted ? v->shift : NULL,
     };
-    if (f->store->kind == MCR_DENSE) {
-        source.dense = f->store->dense;
-        source.ld = f->store->cols;
+    const mcr_store *s = f->store;
+    bool lent = s->lent.value != NULL;
+    source.single = s->lent.single;
+    source.wide = s->lent.wide;
+    if (s->kind == MCR_DENSE) {
+        source.dense = lent ? s->lent.value : s->dense;
+        source.ld = lent ? s->lent.row_step : s->cols;
+        source.step = lent ? s->lent.col_step : 1;
     } else {
-        source.start = f->store->start;
-        source.feature = f->store->index;
-        source.value = f->store->value;
+        source.start = s->start;
+        source.feature = lent ? s->lent.index : s->index;
+        source.value = lent ? s->lent.value : s->value;
     }
     return source;
 }
@@ -361,7 +366,7 @@ enum { OBJECT_CHUNK = 256 };
 static int64_t first_gap(const mcr_vector *x)
 {
     int64_t k = 0;
-    while (k < x->count && x->index[k] == k)
+    while (k < x->count && mcr_vector_column(x, k) == k)
         k++;
     return k;
 }
@@ -370,10 +375,10 @@ static void smallest_of_object(const smallest_job *job, int64_t item, int64_t i)
 {
     mcr_vector x = mcr_vectors_object(job->v, job->side, i);
     for (int64_t e = 0; e < x.count; e++)
-        if (x.value[e] < job->value[item]) {
-            job->value[item] = x.value[e];
+        if (mcr_vector_value(&x, e) < job->value[item]) {
+            job->value[item] = mcr_vector_value(&x, e);
             job->object[item] = i;
-            job->feature[item] = x.index ? x.index[e] : e;
+            job->feature[item] = mcr_vector_column(&x, e);
         }
     if (x.count < job->v->cols && job->value[item] > 0) {
         job->value[item] = 0;
@@ -535,25 +540,34 @@ static double scaled_square(const mcr_vectors *v, int64_t k, double difference)
     return difference * difference;
 }
 
-static double exact_dense(const mcr_vectors *v, const double *x, const double *z)
+static inline double difference(const mcr_vector *x, const mcr_vector *z, int64_t k, bool plain)
+{
+    return plain ? ((const double *)x->value)[k] - ((const double *)z->value)[k]
+                 : mcr_vector_value(x, k) - mcr_vector_value(z, k);
+}
+
+/* plain is a constant where this is called, so that the common loop has no branch. */
+static inline double exact_dense(const mcr_vectors *v, const mcr_vector *x, const mcr_vector *z,
+                                 bool plain)
 {
     double sum[4] = {0};
     int64_t k = 0;
     for (; k + 4 <= v->cols; k += 4)
         for (int64_t q = 0; q < 4; q++)
-            sum[q] += scaled_square(v, k + q, x[k + q] - z[k + q]);
+            sum[q] += scaled_square(v, k + q, difference(x, z, k + q, plain));
     for (; k < v->cols; k++)
-        sum[0] += scaled_square(v, k, x[k] - z[k]);
+        sum[0] += scaled_square(v, k, difference(x, z, k, plain));
     return (sum[0] + sum[1]) + (sum[2] + sum[3]);
 }
 
-static double exact_mixed(const mcr_vectors *v, const double *dense, const mcr_vector *sparse)
+static double exact_mixed(const mcr_vectors *v, const mcr_vector *dense, const mcr_vector *sparse)
 {
     double sum = 0;
     int64_t e = 0;
     for (int64_t k = 0; k < v->cols; k++) {
-        double other = e < sparse->count && sparse->index[e] == k ? sparse->value[e++] : 0;
-        sum += scaled_square(v, k, dense[k] - other);
+        bool has = e < sparse->count && mcr_vector_column(sparse, e) == k;
+        double other = has ? mcr_vector_value(sparse, e++) : 0;
+        sum += scaled_square(v, k, mcr_vector_value(dense, k) - other);
     }
     return sum;
 }
@@ -563,10 +577,11 @@ static double exact_sparse(const mcr_vectors *v, const mcr_vector *a, const mcr_
     double sum = 0;
     int64_t p = 0, q = 0;
     while (p < a->count || q < b->count) {
-        int32_t kp = p < a->count ? a->index[p] : INT32_MAX;
-        int32_t kq = q < b->count ? b->index[q] : INT32_MAX;
-        int32_t k = kp < kq ? kp : kq;
-        double x = kp == k ? a->value[p++] : 0, z = kq == k ? b->value[q++] : 0;
+        int64_t kp = p < a->count ? mcr_vector_column(a, p) : INT32_MAX;
+        int64_t kq = q < b->count ? mcr_vector_column(b, q) : INT32_MAX;
+        int64_t k = kp < kq ? kp : kq;
+        double x = kp == k ? mcr_vector_value(a, p++) : 0;
+        double z = kq == k ? mcr_vector_value(b, q++) : 0;
         sum += scaled_square(v, k, x - z);
     }
     return sum;
@@ -576,11 +591,12 @@ double mcr_vectors_exact(const mcr_vectors *v, int64_t i, int64_t j)
 {
     mcr_vector x = mcr_vectors_object(v, 0, i), z = mcr_vectors_object(v, 1, j);
     if (!x.index && !z.index)
-        return exact_dense(v, x.value, z.value);
+        return mcr_vector_plain(&x) && mcr_vector_plain(&z) ? exact_dense(v, &x, &z, true)
+                                                            : exact_dense(v, &x, &z, false);
     if (!x.index)
-        return exact_mixed(v, x.value, &z);
+        return exact_mixed(v, &x, &z);
     if (!z.index)
-        return exact_mixed(v, z.value, &x);
+        return exact_mixed(v, &z, &x);
     return exact_sparse(v, &x, &z);
 }
 
@@ -592,7 +608,8 @@ static double sum_of_object(const mcr_vectors *v, int side, int64_t i)
     mcr_vector x = mcr_vectors_object(v, side, i);
     double sum = 0;
     for (int64_t e = 0; e < x.count; e++)
-        sum += v->scale ? x.value[e] * v->scale[x.index ? x.index[e] : e] : x.value[e];
+        sum += v->scale ? mcr_vector_value(&x, e) * v->scale[mcr_vector_column(&x, e)]
+                        : mcr_vector_value(&x, e);
     return sum;
 }
 

@@ -29,9 +29,11 @@ static size_t words(const mcr_vectors *v)
 
 static void see(uint64_t *seen, const mcr_vectors *v, int side, int64_t stored)
 {
-    const mcr_store *s = v->side[side].field.store;
-    for (int64_t e = s->start[stored]; e < s->start[stored + 1]; e++)
-        seen[s->index[e] / 64] |= (uint64_t)1 << (s->index[e] % 64);
+    mcr_vector x = mcr_store_vector(v->side[side].field.store, stored);
+    for (int64_t e = 0; e < x.count; e++) {
+        int64_t k = mcr_vector_column(&x, e);
+        seen[k / 64] |= (uint64_t)1 << (k % 64);
+    }
 }
 
 /* The features seen, rising, and forgets them. */

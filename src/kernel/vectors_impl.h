@@ -88,22 +88,9 @@ static inline int64_t mcr_parts(int64_t a, int64_t b)
     return a / b + (a % b != 0);
 }
 
-/* An object as it is stored. */
-typedef struct mcr_vector {
-    const double *value;
-    const int32_t *index; /* NULL: feature by feature */
-    int64_t count;
-} mcr_vector;
-
 static inline mcr_vector mcr_vectors_object(const mcr_vectors *v, int side, int64_t i)
 {
-    const mcr_field *f = &v->side[side].field;
-    const mcr_store *s = f->store;
-    int64_t r = mcr_field_at(f, i);
-    if (s->kind == MCR_DENSE)
-        return (mcr_vector){s->dense + r * s->cols, NULL, s->cols};
-    return (mcr_vector){s->value + s->start[r], s->index + s->start[r],
-                        s->start[r + 1] - s->start[r]};
+    return mcr_field_vector(&v->side[side].field, i);
 }
 /* A source for linalg/tiles; object i of the side is the source's object i + *offset. */
 mcr_tile_source mcr_vectors_source(const mcr_vectors *v, int side, bool shifted, int64_t *offset);

@@ -35,7 +35,7 @@ static int64_t nonzeros(const mcr_vector *x)
 {
     int64_t n = 0;
     for (int64_t e = 0; e < x->count; e++)
-        n += x->value[e] != 0;
+        n += mcr_vector_value(x, e) != 0;
     return n;
 }
 
@@ -74,8 +74,9 @@ static mcr_status mean_union(double *mean, const mcr_vectors *v)
         for (int64_t i = first; i < end; i++) {
             mcr_vector z = mcr_vectors_object(v, 1, i);
             for (int64_t e = 0; e < z.count; e++) {
-                sum += !seen[z.index[e]];
-                seen[z.index[e]] = true;
+                int64_t k = mcr_vector_column(&z, e);
+                sum += !seen[k];
+                seen[k] = true;
             }
         }
     }
@@ -93,7 +94,7 @@ static void sample_mean(const mcr_vectors *v, double *mean)
     for (int64_t t = 0; t < count; t++) {
         mcr_vector z = mcr_vectors_object(v, 1, sampled(f, t, count));
         for (int64_t e = 0; e < z.count; e++)
-            mean[z.index ? z.index[e] : e] += z.value[e];
+            mean[mcr_vector_column(&z, e)] += mcr_vector_value(&z, e);
     }
     for (int64_t k = 0; k < v->cols && count; k++)
         mean[k] /= (double)count;
@@ -111,8 +112,9 @@ static double norm_from(const mcr_vectors *v, const mcr_vector *x, const double 
     if (x->index)
         sum = m2;
     for (int64_t e = 0; e < x->count; e++) {
-        int64_t k = x->index ? x->index[e] : e;
-        double shift = m ? scaled(v, k, m[k]) : 0, d = scaled(v, k, x->value[e]) - shift;
+        int64_t k = mcr_vector_column(x, e);
+        double shift = m ? scaled(v, k, m[k]) : 0;
+        double d = scaled(v, k, mcr_vector_value(x, e)) - shift;
         sum += x->index ? d * d - shift * shift : d * d;
     }
     return sum;
@@ -214,8 +216,8 @@ static mcr_status lift_chunk(void *arg, int64_t item, int worker)
         mcr_vector x = mcr_vectors_object(v, job->side, i);
         double sum = 0;
         for (int64_t e = 0; e < x.count; e++) {
-            int64_t k = x.index ? x.index[e] : e;
-            sum += scaled(v, k, x.value[e]) * scaled(v, k, v->shift[k]);
+            int64_t k = mcr_vector_column(&x, e);
+            sum += scaled(v, k, mcr_vector_value(&x, e)) * scaled(v, k, v->shift[k]);
         }
         v->side[job->side].lift[i] = sum;
     }

@@ -232,10 +232,12 @@ static mcr_status fill(mcr_fitted *f, const cca *p, const params *o, const mcr_k
 static mcr_status open_sides(cca *p, const mcr_learning *in, const mcr_kernel *second)
 {
     const params *o = in->params;
-    const mcr_kernel *kernel[SIDES] = {in->kernel, second};
+    mcr_learning view[SIDES] = {*in, *in};
     mcr_status s = MCR_OK;
+    view[1].kernel = second;
+    view[1].gram = NULL; /* that is the first kernel's */
     for (int side = 0; side < SIDES && !s; side++) {
-        s = mcr_centred_open(&p->side[side], "cca", kernel[side], in->data);
+        s = mcr_centred_open(&p->side[side], "cca", &view[side]);
         p->ridge[side] = o->lambda * p->side[side].total;
         if (!s)
             s = smooth(p, side);

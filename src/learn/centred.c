@@ -47,10 +47,10 @@ static mcr_status centre_row(void *arg, int64_t i, int worker)
     return MCR_OK;
 }
 
-static mcr_status make_matrix(mcr_centred *c, const mcr_kernel *kernel, const mcr_data *data)
+static mcr_status make_matrix(mcr_centred *c, const mcr_learning *in)
 {
     mcr_gram *gram = NULL;
-    mcr_status s = mcr_gram_open(&gram, c->ctx, kernel, data, NULL);
+    mcr_status s = mcr_learning_gram(&gram, in);
     if (!s)
         s = mcr_gram_matrix(gram, c->k.a, c->k.ld);
     mcr_gram_close(gram);
@@ -117,11 +117,10 @@ static void sum_variance(mcr_centred *c, const double *diagonal)
         c->total = 0; /* rounding */
 }
 
-static mcr_status make_half(mcr_centred *c, const mcr_kernel *kernel, const mcr_data *data,
-                            const char *what)
+static mcr_status make_half(mcr_centred *c, const mcr_learning *in, const char *what)
 {
     mcr_gram *gram = NULL;
-    mcr_status s = mcr_gram_open(&gram, c->ctx, kernel, data, NULL);
+    mcr_status s = mcr_learning_gram(&gram, in);
     if (!s)
         s = mcr_half_open(&c->half, gram, what);
     if (!s && !(c->room = mcr_alloc(c->ctx, (size_t)c->n * MCR_THIN, sizeof *c->room)))
@@ -143,13 +142,12 @@ static mcr_status make_half(mcr_centred *c, const mcr_kernel *kernel, const mcr_
     return s;
 }
 
-mcr_status mcr_centred_begin(mcr_centred *c, const char *learner, const mcr_kernel *kernel,
-                             const mcr_data *data)
+mcr_status mcr_centred_begin(mcr_centred *c, const char *learner, const mcr_learning *in)
 {
-    *c = (mcr_centred){.ctx = kernel->ctx, .n = mcr_data_count(data)};
+    *c = (mcr_centred){.ctx = in->ctx, .n = mcr_data_count(in->data)};
     c->root = mcr_alloc(c->ctx, (size_t)c->n, sizeof *c->root);
     c->mean = mcr_alloc(c->ctx, (size_t)c->n, sizeof *c->mean);
-    return c->root && c->mean ? take_shares(c, learner, data) : MCR_NO_MEMORY;
+    return c->root && c->mean ? take_shares(c, learner, in->data) : MCR_NO_MEMORY;
 }
 
 static mcr_status check_total(const mcr_centred *c, const char *learner, const mcr_kernel *kernel)
@@ -168,31 +166,28 @@ mcr_status mcr_centred_total(mcr_centred *c, const char *learner, const mcr_kern
     return check_total(c, learner, kernel);
 }
 
-static mcr_status open_any(mcr_centred *c, const char *learner, const mcr_kernel *kernel,
-                           const mcr_data *data, bool half)
+static mcr_status open_any(mcr_centred *c, const char *learner, const mcr_learning *in, bool half)
 {
     char what[64];
     snprintf(what, sizeof what, "%s: the kernel matrix", learner);
-    mcr_status s = mcr_centred_begin(c, learner, kernel, data);
+    mcr_status s = mcr_centred_begin(c, learner, in);
     if (!s && half)
-        s = make_half(c, kernel, data, what);
+        s = make_half(c, in, what);
     else if (!s)
         s = mcr_square_open(&c->k, c->ctx, c->n, what);
     if (!s && !half)
-        s = make_matrix(c, kernel, data);
-    return s ? s : check_total(c, learner, kernel);
+        s = make_matrix(c, in);
+    return s ? s : check_total(c, learner, in->kernel);
 }
 
-mcr_status mcr_centred_open(mcr_centred *c, const char *learner, const mcr_kernel *kernel,
-                            const mcr_data *data)
+mcr_status mcr_centred_open(mcr_centred *c, const char *learner, const mcr_learning *in)
 {
-    return open_any(c, learner, kernel, data, false);
+    return open_any(c, learner, in, false);
 }
 
-mcr_status mcr_centred_open_half(mcr_centred *c, const char *learner, const mcr_kernel *kernel,
-                                 const mcr_data *data)
+mcr_status mcr_centred_open_half(mcr_centred *c, const char *learner, const mcr_learning *in)
 {
-    return open_any(c, learner, kernel, data, true);
+    return open_any(c, learner, in, true);
 }
 
 void mcr_centred_close(mcr_centred *c)

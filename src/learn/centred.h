@@ -30,20 +30,17 @@ typedef struct mcr_centred {
     double centre, total; /* t; trace of A */
 } mcr_centred;
 
-/* Computes A of the data with a kernel. Fails, in the name of the learner, where there are no objects
+/* Computes A of the objects to learn from. Fails, in the name of the learner, where there are no objects
  * or no weights, where A does not fit into the memory budget, and where it is all 0. */
-mcr_status mcr_centred_open(mcr_centred *centred, const char *learner, const mcr_kernel *kernel,
-                            const mcr_data *data);
+mcr_status mcr_centred_open(mcr_centred *centred, const char *learner, const mcr_learning *in);
 /* The same in half the memory, for those who only multiply by A. */
-mcr_status mcr_centred_open_half(mcr_centred *centred, const char *learner,
-                                 const mcr_kernel *kernel, const mcr_data *data);
+mcr_status mcr_centred_open_half(mcr_centred *centred, const char *learner, const mcr_learning *in);
 /* av = v A for rows of n, after that; arg is the mcr_centred. */
 mcr_status mcr_centred_multiply(void *arg, int64_t rows, const double *v, double *av);
 void mcr_centred_close(mcr_centred *centred); /* also after a failure of open */
 
 /* The shares alone, with room for the means: what both ways to the covariance begin with. */
-mcr_status mcr_centred_begin(mcr_centred *centred, const char *learner, const mcr_kernel *kernel,
-                             const mcr_data *data);
+mcr_status mcr_centred_begin(mcr_centred *centred, const char *learner, const mcr_learning *in);
 /* The whole variance, given K(x_i,x_i) and the means; fails where it is 0 but for rounding. */
 mcr_status mcr_centred_total(mcr_centred *centred, const char *learner, const mcr_kernel *kernel,
                              const double *diagonal);

@@ -12,7 +12,7 @@ mcr_status mcr_spread_open(mcr_spread *x, const char *learner, const mcr_learnin
 {
     *x = (mcr_spread){.ctx = in->ctx, .d = *design};
     x->d.phase = learner;
-    mcr_status s = mcr_centred_begin(&x->c, learner, in->kernel, in->data);
+    mcr_status s = mcr_centred_begin(&x->c, learner, in);
     if (s)
         return s;
     x->m = mcr_alloc(x->ctx, (size_t)x->d.p, sizeof *x->m);

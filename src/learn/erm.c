@@ -285,7 +285,7 @@ static mcr_status open_erm(erm *e, const mcr_learning *in)
     if (!s)
         s = choose_loss(e);
     if (!s)
-        s = mcr_gram_open(&e->gram, in->ctx, in->kernel, in->data, NULL);
+        s = mcr_learning_gram(&e->gram, in);
     if (s)
         return s;
     e->a = mcr_alloc(in->ctx, (size_t)g->n, (size_t)g->outputs * sizeof *e->a);

@@ -247,7 +247,7 @@ static mcr_status run_kernel(mcr_fitted **out, fisher *p, const mcr_learning *in
     const params *o = in->params;
     mcr_centred c = {0};
     p->c = &c;
-    mcr_status s = mcr_centred_open(&c, "fisher", in->kernel, in->data);
+    mcr_status s = mcr_centred_open(&c, "fisher", in);
     if (!s)
         s = take_room(p, in->data);
     if (!s) {

@@ -30,6 +30,7 @@ typedef struct mcr_gp {
     const mcr_gp_params *params;
     const mcr_kernel *given, *start; /* start: with scales to begin from, NULL: the given ones */
     const mcr_data *data;
+    mcr_gram *gram; /* K of the given kernel, where the caller has it; NULL */
     int64_t n, scales;
     double extra;       /* noise, for regression; NAN: the method has no such number */
     mcr_kernel *kernel; /* with the scales of the last value */

@@ -329,6 +329,7 @@ mcr_status mcr_gp_classify(mcr_fitted **out, const mcr_learning *in, const mcr_g
                  .given = in->kernel,
                  .start = in->start_kernel,
                  .data = in->data,
+                 .gram = in->gram,
                  .extra = NAN,
                  .value = value,
                  .prepare = prepare,

@@ -221,6 +221,7 @@ mcr_status mcr_gp_regress(mcr_fitted **out, const mcr_learning *in, const mcr_go
                  .given = in->kernel,
                  .start = in->start_kernel,
                  .data = in->data,
+                 .gram = in->gram,
                  .extra = start_noise(in),
                  .value = value,
                  .prepare = prepare,

@@ -33,7 +33,9 @@ static int64_t variables(const mcr_gp *gp)
 static mcr_status fill_matrix(mcr_gp *gp)
 {
     mcr_gram *gram = NULL;
-    mcr_status s = mcr_gram_open(&gram, gp->ctx, gp->kernel, gp->data, NULL);
+    mcr_status s = gp->gram && !gp->params->optimize
+                       ? mcr_gram_share(&gram, gp->gram)
+                       : mcr_gram_open(&gram, gp->ctx, gp->kernel, gp->data, NULL);
     if (!s)
         s = mcr_gram_matrix_quietly(gram, gp->k.a, gp->k.ld, true);
     mcr_gram_close(gram);

@@ -186,8 +186,7 @@ static mcr_status run(mcr_fitted **out, const mcr_learning *in, const mcr_side *
 {
     mcr_gram *gram = NULL;
     mcr_clusters found = {0};
-    mcr_status s = side->features ? MCR_OK
-                                  : mcr_gram_open(&gram, in->ctx, in->kernel, in->data, NULL);
+    mcr_status s = side->features ? MCR_OK : mcr_learning_gram(&gram, in);
     if (!s)
         s = mcr_cluster(&found, gram, problem);
     if (!s)

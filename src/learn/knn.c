@@ -371,9 +371,10 @@ static mcr_status fill(mcr_fitted *f, const mcr_goal *g, const mcr_learning *in)
     mcr_gram *gram = NULL;
     double *diagonal = NULL;
     mcr_status s = keep_objects(f, g, o);
-    if (!s)
-        s = mcr_data_select(&basis, in->data, (mcr_rows){f->object, 0, f->basis});
-    if (!s)
+    mcr_rows rows = {f->object, 0, f->basis};
+    if (!s && in->gram)
+        s = mcr_gram_select_both(&gram, in->gram, rows);
+    else if (!s && !(s = mcr_data_select(&basis, in->data, rows)))
         s = mcr_gram_open(&gram, in->ctx, in->kernel, basis, NULL);
     if (!s && !(diagonal = mcr_alloc(in->ctx, (size_t)f->basis, sizeof *diagonal)))
         s = MCR_NO_MEMORY;

@@ -7,6 +7,12 @@
 
 #include "learn/learner.h"
 
+mcr_status mcr_learning_gram(mcr_gram **out, const mcr_learning *in)
+{
+    return in->gram ? mcr_gram_share(out, in->gram)
+                    : mcr_gram_open(out, in->ctx, in->kernel, in->data, NULL);
+}
+
 /* A start whose objects are numbered as in the merged data. */
 static mcr_status merge_start(mcr_fitted *merged, const mcr_fitted *start, const int64_t *where,
                               int64_t n)
@@ -117,7 +123,7 @@ static mcr_status check_finite(const mcr_fitted *f, const mcr_learner_type *type
 
 static mcr_status learn(mcr_fitted **out, const mcr_learner_type *type, const mcr_learning *in)
 {
-    if (!type->weights_count || in->k || in->trial)
+    if (!type->weights_count || in->gram)
         return type->fit(out, in);
     int64_t *where = mcr_alloc(in->ctx, (size_t)mcr_data_count(in->data), sizeof *where);
     mcr_data *merged = NULL;

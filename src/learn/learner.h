@@ -151,35 +151,6 @@ mcr_status mcr_fitted_need(const double **out, const mcr_fitted *fitted, const c
 /* Of pairs of coordinates: their correlations on the training data. */
 #define MCR_EXTRA_CORRELATION "correlation"
 
-/* What the trials on one K and one set of training objects have in common beyond K. */
-typedef struct mcr_trial_room {
-    float *k;
-    size_t bytes; /* of k; the search has taken the most it can be from the budget */
-    size_t held;  /* where in k the part of the objects that are held out begins */
-    bool ready;   /* it holds what it should */
-    int64_t told; /* when progress was reported last, in ticks */
-} mcr_trial_room;
-void mcr_trial_room_free(mcr *ctx, mcr_trial_room *room);
-
-/* From row to row of a K of n objects that is padded as trials want it. */
-static inline int64_t mcr_trial_ld(int64_t n)
-{
-    return (n / MCR_ROW_PAD + 1) * MCR_ROW_PAD;
-}
-
-/* One of many trainings that are only compared: all of K is there, in float. Some of its objects are
- * trained on, others are held out, and what is said of them is all that is wanted. */
-typedef struct mcr_trial {
-    int64_t n; /* objects of K */
-    const float *k;
-    int64_t ld;             /* as in mcr_learning */
-    const double *diagonal; /* of k */
-    const int64_t *row;     /* where the training objects stand in K, rising */
-    const int64_t *held;
-    int64_t held_count;
-    mcr_trial_room *room;
-} mcr_trial;
-
 /* What every learner is given. */
 typedef struct mcr_learning {
     mcr *ctx;
@@ -188,12 +159,10 @@ typedef struct mcr_learning {
     const mcr_data *data;
     const mcr_fitted *start;        /* warm start, NULL: none; objects number the same data */
     const mcr_kernel *start_kernel; /* of that model */
-    /* All of K in float where the caller has it (several trainings share it), rows k_ld apart, a multiple
-     * of MCR_ROW_PAD with room for one more row and column, zero beyond the objects; NULL: no. For
-     * learners that say takes_k. */
-    const float *k;
-    int64_t k_ld;
-    const mcr_trial *trial; /* NULL: this is meant to last. For learners that say tries */
+    /* K of the data's objects where the caller has it, as several trainings share it; NULL: it is to be
+     * computed from kernel and data. Learners that say takes_k may get values in float. A fold
+     * (mcr_gram_as_fold) of floats alone: only what is predicted for the objects held out is wanted. */
+    mcr_gram *gram;
     /* Going on with more data: objects before this one are the start's support vectors, there for their
      * kernel values only; their targets mean nothing, and their weights are 0. */
     int64_t first;
@@ -238,6 +207,7 @@ typedef struct mcr_folds {
     mcr *ctx;
     const mcr_kernel *kernel;
     const mcr_data *data;
+    mcr_gram *gram;      /* K of all objects, where the caller has it; NULL */
     const int32_t *fold; /* of each object, 0 .. folds - 1 */
     int64_t folds;
     const void *const *params; /* one per setting, of the learner's table */
@@ -263,10 +233,11 @@ typedef struct mcr_learner_type {
     bool no_start;      /* has no use for a model to start from */
     bool convex;        /* its problem is convex if K is PSD: else the optimum is a local one */
     bool takes_k;       /* it can use values of K in float */
-    /* Whether it can make trials with these parameters; NULL: it cannot. */
-    bool (*tries)(const void *params);
-    /* What the room of a trial holds at most, for any split of the data; NULL: nothing. */
-    mcr_status (*trial_bytes)(size_t *bytes, mcr *ctx, const void *params, const mcr_data *data);
+    /* Whether, with these parameters, it can learn on a fold of a K in float (mcr_gram_fold) and tell the
+     * decision values of the objects held out (mcr_fitted.held_out) as it goes; NULL: it cannot. */
+    bool (*takes_fold)(const void *params);
+    /* What the buffer of a fold holds at most, for any split of the data; NULL: nothing. */
+    mcr_status (*fold_bytes)(size_t *bytes, mcr *ctx, const void *params, const mcr_data *data);
     /* Held-out decision values of all folds at once; NULL: it must be trained fold by fold. */
     mcr_status (*folds)(mcr_folds *plan);
     bool leaves_out;                /* it can tell left_out */
@@ -276,6 +247,9 @@ typedef struct mcr_learner_type {
     bool several_targets;           /* it learns several numbers an object at once */
     const mcr_predictor *predictor; /* NULL: offset + sum of coef K, and the rule */
 } mcr_learner_type;
+
+/* K of the objects to train on: a Gram of the caller's own, to be closed. */
+mcr_status mcr_learning_gram(mcr_gram **out, const mcr_learning *in);
 
 /* Runs the learner; objects that occur several times are merged where it allows that. */
 mcr_status mcr_learn(mcr_fitted **out, const mcr_learner_type *type, const mcr_learning *in);

@@ -200,7 +200,7 @@ static mcr_status fit(mcr_fitted **out, const mcr_learning *in)
         s = mcr_side_open(&side, in, &o->sides,
                           &(mcr_side_work){MCR_WORK_SMOOTH, 1, (double)g.n, (double)g.outputs});
     if (!s && !side.features)
-        s = mcr_gram_open(&gram, in->ctx, in->kernel, in->data, NULL);
+        s = mcr_learning_gram(&gram, in);
     if (!s) {
         a = mcr_alloc(in->ctx, (size_t)g.n, (size_t)g.outputs * sizeof *a);
         f = mcr_alloc(in->ctx, (size_t)g.n, (size_t)g.outputs * sizeof *f);

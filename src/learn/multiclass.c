@@ -64,10 +64,7 @@ void mcr_binary_limits(const mcr_binary *p, mcr_qp *qp)
 {
     qp->cache_bytes = qp->cache_bytes / p->cache_share + 1; /* 0 would be the default */
     qp->seconds = p->deadline > 0 ? fmax(p->deadline - mcr_now(), 1e-3) : 0;
-    qp->k = p->k;
-    qp->k_ld = p->k_ld;
-    memcpy(qp->k_error, p->k_error, sizeof qp->k_error);
-    qp->exact = p->exact;
+    qp->rough = p->rough;
     qp->pool = p->pool;
 }
 
@@ -87,128 +84,176 @@ static void leave_out(mcr_binary *r, mcr_stop stop)
     r->violation = r->primal = r->gap = INFINITY;
 }
 
-static mcr_status solve_one(void *arg, int64_t problem, int worker)
-{
-    job *j = arg;
-    mcr *ctx = j->in->ctx;
-    mcr_binary *r = &j->result[problem];
-    int64_t n = 0;
-    if (r->f) /* one of those that were solved first */
-        return MCR_OK;
-    double *y = mcr_alloc(ctx, (size_t)j->n, sizeof *y);
-    double *weight = mcr_alloc(ctx, (size_t)j->n, sizeof *weight);
-    double *all = mcr_alloc(ctx, (size_t)j->n, sizeof *all);
-    double *start = mcr_alloc(ctx, (size_t)j->n, sizeof *start);
-    int64_t *row = mcr_alloc(ctx, (size_t)j->n, sizeof *row);
-    int64_t *source = mcr_alloc(ctx, (size_t)j->n, sizeof *source);
-    mcr_data *view = NULL;
-    mcr_gram *own = NULL;
+/* One problem while it is solved. */
+typedef struct task {
+    job *j;
+    int64_t number;
+    int worker;
+    bool stopped; /* by the user, before it begins */
+    int64_t n;    /* its objects */
+    int64_t *row; /* which of all */
+    double *y, *weight, *start;
+    int64_t *source;        /* of the features */
+    mcr_data *view;         /* its objects, where they are not all */
+    mcr_gram *own, *stored; /* Grams that are its own */
     mcr_design part;
-    bool features = j->side.features;
-    mcr_status st = y && weight && all && start && row && source ? MCR_OK : MCR_NO_MEMORY;
-    if (st)
-        goto done;
+} task;
+
+/* Which objects, with labels, weights and a start. */
+static mcr_status list_task(task *t)
+{
+    job *j = t->j;
+    mcr *ctx = j->in->ctx;
+    size_t n = (size_t)j->n;
+    double *all = mcr_alloc(ctx, n, sizeof *all);
+    t->y = mcr_alloc(ctx, n, sizeof *t->y);
+    t->weight = mcr_alloc(ctx, n, sizeof *t->weight);
+    t->row = mcr_alloc(ctx, n, sizeof *t->row);
+    t->source = mcr_alloc(ctx, n, sizeof *t->source);
     bool warm = j->in->start && j->in->start->outputs == j->problems &&
                 j->in->start->rule == j->rule;
     if (warm)
-        mcr_multiclass_start(j->in->start, problem, j->n, all);
-    n = list_objects(j, problem, row, y);
-    for (int64_t i = 0; i < n; i++) {
-        weight[i] = j->weight[row[i]];
-        start[i] = warm ? all[row[i]] : 0;
+        t->start = mcr_alloc(ctx, n, sizeof *t->start);
+    mcr_status st = all && t->y && t->weight && t->row && t->source && (t->start || !warm)
+                        ? MCR_OK
+                        : MCR_NO_MEMORY;
+    if (!st && warm)
+        mcr_multiclass_start(j->in->start, t->number, j->n, all);
+    t->n = st ? 0 : list_objects(j, t->number, t->row, t->y);
+    for (int64_t i = 0; i < t->n; i++) {
+        t->weight[i] = j->weight[t->row[i]];
+        if (warm)
+            t->start[i] = all[t->row[i]];
     }
-    if (j->rule == MCR_RULE_PAIRS)
-        st = mcr_data_select(&view, j->in->data, (mcr_rows){row, 0, n});
-    bool stopped = mcr_class_stopped(j);
-    if (!st && j->rule == MCR_RULE_PAIRS && j->across && !stopped)
-        st = mcr_class_pair_gram(&own, j, problem, worker);
-    else if (!st && !j->whole && !j->k && !stopped && !features)
-        st = mcr_gram_open(&own, ctx, j->in->kernel, view ? view : j->in->data, NULL);
-    if (st == MCR_STOPPED) { /* while it was bound: what is solved already stays */
-        __atomic_store_n(&j->stopped, true, __ATOMIC_RELAXED);
-        stopped = true;
-        st = MCR_OK;
-    }
-    if (st)
-        goto done;
+    if (!st && j->rule == MCR_RULE_PAIRS)
+        st = mcr_data_select(&t->view, j->in->data, (mcr_rows){t->row, 0, t->n});
+    mcr_free(ctx, all);
+    return st;
+}
+
+/* K of the problem's objects; *gram is NULL where features are used. */
+static mcr_status open_task_gram(task *t, mcr_gram **gram)
+{
+    job *j = t->j;
+    bool pairs = j->rule == MCR_RULE_PAIRS;
+    mcr_rows rows = {t->row, 0, t->n};
+    mcr_status st = MCR_OK;
+    *gram = NULL;
+    if (t->stopped || j->side.features)
+        return MCR_OK;
+    if (pairs && j->across)
+        st = mcr_class_pair_gram(&t->own, j, t->number, t->worker);
+    else if (j->in->gram)
+        st = pairs ? mcr_gram_select_both(&t->own, j->in->gram, rows)
+                   : mcr_gram_share(&t->own, j->in->gram);
+    else if (!j->whole && !j->k)
+        st = mcr_gram_open(&t->own, j->in->ctx, j->in->kernel, t->view ? t->view : j->in->data,
+                           NULL);
+    *gram = t->own ? t->own : j->k ? j->across[t->worker] : j->whole;
+    if (!st)
+        st = mcr_class_stored(&t->stored, j, t->number, t->worker, rows, *gram);
+    *gram = t->stored ? t->stored : *gram;
+    return st;
+}
+
+static mcr_status open_result(task *t, mcr_binary *r, mcr_gram *gram)
+{
+    const job *j = t->j;
+    mcr *ctx = j->in->ctx;
+    bool features = j->side.features;
     if (features)
-        part = mcr_design_part(&j->side.design, row, n, source);
+        t->part = mcr_design_part(&j->side.design, t->row, t->n, t->source);
     *r = (mcr_binary){
         .ctx = ctx,
-        .gram = own    ? own
-                : j->k ? j->across[worker]
-                       : j->whole,
-        .design = features ? &part : NULL,
+        .gram = gram,
+        .design = features ? &t->part : NULL,
         .w = features ? mcr_alloc_zero(ctx, (size_t)j->side.design.p, sizeof(double)) : NULL,
-        .n = n,
-        .count = mcr_svm_objects(view ? view : j->in->data),
-        .y = y,
-        .weight = weight,
-        .start = warm ? start : NULL,
+        .n = t->n,
+        .count = mcr_svm_objects(t->view ? t->view : j->in->data),
+        .y = t->y,
+        .weight = t->weight,
+        .start = t->start,
         .phase = j->how->learner,
         .cache_share = j->problems > 1 ? SHARES : 1,
         .deadline = j->deadline,
-        .exact = j->exact,
-        .pool = j->pool ? j->pool[worker] : NULL,
-        .coef = mcr_alloc_zero(ctx, (size_t)n, sizeof(double)),
-        .f = mcr_alloc(ctx, (size_t)n, sizeof(double)),
-        .price = j->how->prices ? mcr_alloc_zero(ctx, (size_t)n, sizeof(double)) : NULL,
+        .rough = j->rough,
+        .pool = j->pool ? j->pool[t->worker] : NULL,
+        .coef = mcr_alloc_zero(ctx, (size_t)t->n, sizeof(double)),
+        .f = mcr_alloc(ctx, (size_t)t->n, sizeof(double)),
+        .price = j->how->prices ? mcr_alloc_zero(ctx, (size_t)t->n, sizeof(double)) : NULL,
     };
-    st = r->coef && r->f && (r->w || !features) && (r->price || !j->how->prices) ? MCR_OK
-                                                                                 : MCR_NO_MEMORY;
-    if (!st && (stopped || (j->deadline > 0 && mcr_now() > j->deadline))) {
-        leave_out(r, stopped ? MCR_STOP_INTERRUPTED : MCR_STOP_TIME);
-    } else if (!st) {
-        bool pairs = j->rule == MCR_RULE_PAIRS;
-        if (j->in->k && pairs && j->pair)
-            mcr_class_pick_pair(j, row, n, j->pair[worker]);
-        else if (j->own)
-            st = mcr_class_pair_matrix(j, problem, worker);
-        if (j->pair && (j->own || j->in->k)) {
-            r->k = j->pair[worker];
-            r->k_ld = j->pair_ld;
-        } else if (j->in->k && !pairs) {
-            r->k = j->in->k;
-            r->k_ld = j->in->k_ld;
-        } else if (j->k) {
-            r->k = j->k;
-            r->k_ld = j->k_ld;
-        }
-        for (int precise = 0; precise < 2 && !st && r->k && !j->in->k; precise++)
-            st = mcr_gram_error(j->across[worker], precise, &r->k_error[precise]);
-        if (!st)
-            st = j->how->solve(j->how->params, r);
-        r->k = NULL;
+    bool ok = r->coef && r->f && (r->w || !features) && (r->price || !j->how->prices);
+    return ok ? MCR_OK : MCR_NO_MEMORY;
+}
+
+static mcr_status run_task(task *t, mcr_binary *r)
+{
+    job *j = t->j;
+    if (t->stopped || (j->deadline > 0 && mcr_now() > j->deadline)) {
+        leave_out(r, t->stopped ? MCR_STOP_INTERRUPTED : MCR_STOP_TIME);
+    } else {
+        mcr_status st = j->how->solve(j->how->params, r);
         if (st == MCR_STOPPED && j->problems > 1) { /* while objects were bound again */
             memset(r->coef, 0, sizeof *r->coef * (size_t)r->n);
             leave_out(r, MCR_STOP_INTERRUPTED);
             st = MCR_OK;
         }
-        if (!st && r->stop == MCR_STOP_INTERRUPTED)
+        if (st)
+            return st;
+        if (r->stop == MCR_STOP_INTERRUPTED)
             __atomic_store_n(&j->stopped, true, __ATOMIC_RELAXED);
     }
-    if (!st && j->curve && (r->stop == MCR_STOP_INTERRUPTED || r->stop == MCR_STOP_TIME))
-        __atomic_store_n(&j->uncalibrated, true, __ATOMIC_RELAXED);
-    else if (!st && j->curve)
-        st = mcr_class_calibrate(j, r, view ? view : (mcr_data *)j->in->data, problem);
-done:
-    __atomic_add_fetch(&j->solved, 1, __ATOMIC_RELAXED);
-    r->gram = NULL;
-    r->design = NULL;
-    if (!j->side.map) { /* the coefficients say all */
+    if (!j->curve)
+        return MCR_OK;
+    if (r->stop != MCR_STOP_INTERRUPTED && r->stop != MCR_STOP_TIME)
+        return mcr_class_calibrate(j, r, t->view ? t->view : j->in->data, t->number);
+    __atomic_store_n(&j->uncalibrated, true, __ATOMIC_RELAXED);
+    return MCR_OK;
+}
+
+/* Only results stay: what they point to goes. */
+static void close_task(task *t, mcr_binary *r)
+{
+    mcr *ctx = t->j->in->ctx;
+    if (!t->j->side.map) { /* the coefficients say all */
         mcr_free(ctx, r->w);
         r->w = NULL;
     }
+    r->gram = NULL;
+    r->design = NULL;
     r->y = r->weight = r->start = NULL;
     r->pool = NULL;
-    mcr_gram_close(own);
-    mcr_data_free(view);
-    mcr_free(ctx, y);
-    mcr_free(ctx, weight);
-    mcr_free(ctx, all);
-    mcr_free(ctx, start);
-    mcr_free(ctx, row);
-    mcr_free(ctx, source);
+    mcr_gram_close(t->stored);
+    mcr_gram_close(t->own);
+    mcr_data_free(t->view);
+    void *list[] = {t->y, t->weight, t->start, t->row, t->source};
+    for (size_t i = 0; i < sizeof list / sizeof *list; i++)
+        mcr_free(ctx, list[i]);
+}
+
+static mcr_status solve_one(void *arg, int64_t problem, int worker)
+{
+    job *j = arg;
+    task t = {.j = j, .number = problem, .worker = worker};
+    mcr_binary *r = &j->result[problem];
+    mcr_gram *gram = NULL;
+    if (r->f) /* one of those that were solved first */
+        return MCR_OK;
+    mcr_status st = list_task(&t);
+    t.stopped = mcr_class_stopped(j);
+    if (!st)
+        st = open_task_gram(&t, &gram);
+    if (st == MCR_STOPPED) { /* while it was bound: what is solved already stays */
+        __atomic_store_n(&j->stopped, true, __ATOMIC_RELAXED);
+        t.stopped = true;
+        st = MCR_OK;
+    }
+    if (!st)
+        st = open_result(&t, r, gram);
+    if (!st)
+        st = run_task(&t, r);
+    __atomic_add_fetch(&j->solved, 1, __ATOMIC_RELAXED);
+    close_task(&t, r);
     return st;
 }
 
@@ -286,14 +331,14 @@ static mcr_status solve_all(job *j)
      * taken. What is left of the budget after sharing K of all objects is the same for any number of workers. */
     double left = (double)mcr_budget_left(ctx);
     double needs = features ? mcr_linear_bytes(&j->side.design) : mcr_class_needs(j);
-    j->exact = !j->in->k && (needs < left || !j->k);
+    j->rough = j->in->gram || (j->k && needs >= left);
     if (workers > 1 && is_side_by_side(j, workers)) {
         if (workers * needs <= left)
             return mcr_parallel(ctx, j->problems, solve_one, j);
         if ((j->k || features) && 2 * needs <= left)
             return solve_by_turns(j, (int64_t)(left / needs));
     }
-    if (j->rule != MCR_RULE_PAIRS && !features && !j->k)
+    if (j->rule != MCR_RULE_PAIRS && !features && !j->k && !j->in->gram)
         st = mcr_gram_open(&j->whole, ctx, j->in->kernel, j->in->data, NULL);
     for (int64_t p = 0; p < j->problems && !st; p++)
         st = solve_one(j, p, 0);

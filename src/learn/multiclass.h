@@ -17,17 +17,13 @@ typedef struct mcr_binary {
     int64_t n;
     double count; /* objects by their weight in the data, without that of their class */
     const double *y, *weight;
-    const double *start; /* coefficients to start from, NULL: none */
-    const char *phase;   /* for progress, NULL: none */
-    size_t cache_share;  /* each of several problems gets such a part of the cache */
-    double deadline;     /* of mcr_now(); 0: none */
-    const float *k;      /* all of K, rows k_ld apart; NULL: not computed */
-    int64_t k_ld;
-    mcr_error k_error[2];             /* bounds on its rounding: mcr_gram_error */
-    bool exact;                       /* k is not all that the certificate rests on */
-    bool trial;                       /* K is all there is: mcr_qp_try */
-    const double *diagonal, *start_f; /* of a trial: of k; K times start, NULL: not known */
-    struct mcr_row_pool *pool;        /* memory for rows of K, of the worker; NULL: none */
+    const double *start;       /* coefficients to start from, NULL: none */
+    const char *phase;         /* for progress, NULL: none */
+    size_t cache_share;        /* each of several problems gets such a part of the cache */
+    double deadline;           /* of mcr_now(); 0: none */
+    bool rough;                /* a stored K in float is all that the certificate rests on */
+    const double *start_f;     /* of a Gram of floats: K times start; NULL: not known */
+    struct mcr_row_pool *pool; /* memory for rows of K, of the worker; NULL: none */
     bool fold; /* most of a problem, to calibrate by: options that do not fit it give way */
     /* Filled by the solver; coef is n values, zero at first. */
     double *coef, bias;
@@ -66,10 +62,10 @@ void mcr_binary_go_on(const mcr_binary *problem, int64_t most_steps, mcr_qp *qp)
 void mcr_multiclass_start(const mcr_fitted *start, int64_t o, int64_t n, double *coef);
 
 mcr_status mcr_multiclass_fit(mcr_fitted **out, const mcr_learning *in, const mcr_multiclass *how);
-/* The same for a trial (in->trial). */
-mcr_status mcr_multiclass_try(mcr_fitted **out, const mcr_learning *in, const mcr_multiclass *how);
-/* What the room of a trial holds at most, for any split of the data. */
-mcr_status mcr_multiclass_trial_bytes(size_t *bytes, mcr *ctx, bool one_vs_rest,
-                                      const mcr_data *data);
+/* The same where in->gram is a fold of floats (mcr_gram_is_float): fills held_out. */
+mcr_status mcr_multiclass_fold(mcr_fitted **out, const mcr_learning *in, const mcr_multiclass *how);
+/* What the buffer of a fold holds at most, for any split of the data. */
+mcr_status mcr_multiclass_fold_bytes(size_t *bytes, mcr *ctx, bool one_vs_rest,
+                                     const mcr_data *data);
 
 #endif

@@ -17,8 +17,8 @@ bool mcr_class_stopped(mcr_class_job *j)
     enum { TICKS = 20 }; /* a second */
     double now = mcr_now();
     int64_t tick = (int64_t)(now * TICKS);
-    if ((j->problems > 1 || j->in->trial) && !__atomic_load_n(&j->stopped, __ATOMIC_RELAXED) &&
-        __atomic_exchange_n(&j->told, tick, __ATOMIC_RELAXED) != tick) {
+    if ((j->problems > 1 || j->fold) && !__atomic_load_n(&j->stopped, __ATOMIC_RELAXED) &&
+        __atomic_exchange_n(&j->ticks, tick, __ATOMIC_RELAXED) != tick) {
         int64_t solved = __atomic_load_n(&j->solved, __ATOMIC_RELAXED);
         mcr_progress at = {
             .size = sizeof at,
@@ -39,7 +39,7 @@ bool mcr_class_stopped(mcr_class_job *j)
 typedef struct fold_set {
     const mcr_class_job *j;
     const mcr_binary *of; /* the problem */
-    mcr_data *data;       /* its objects */
+    const mcr_data *data; /* its objects */
     double *share;        /* n x CALIBRATION_FOLDS: which part of an object a fold holds out */
     /* What was held out: decision values, whether positive, and weights. */
     int64_t count;
@@ -88,97 +88,112 @@ static void keep_values(fold_set *s, int fold, const int64_t *held, int64_t coun
     }
 }
 
-/* Trains without one fold and keeps its decision values; *stop: how that ended. */
-static mcr_status hold_out(fold_set *s, int fold, mcr_stop *stop)
+/* One fold: who is trained on, who is held out, and what the solver fills in. */
+typedef struct split {
+    int64_t *row, *held;
+    int64_t in, out;
+    double count; /* objects trained on, by their weight in the data */
+    double *y, *weight, *coef, *f, *w;
+    int64_t *source;
+    mcr_design design[2]; /* of both */
+    mcr_gram *train, *across;
+} split;
+
+static void close_fold(split *o, mcr *ctx)
+{
+    mcr_gram_close(o->train);
+    mcr_gram_close(o->across);
+    void *list[] = {o->row, o->held, o->y, o->weight, o->coef, o->f, o->w, o->source};
+    for (size_t i = 0; i < sizeof list / sizeof *list; i++)
+        mcr_free(ctx, list[i]);
+}
+
+static mcr_status open_fold(split *o, const fold_set *s, int number)
 {
     const mcr_binary *of = s->of;
     mcr *ctx = of->ctx;
-    int64_t n = of->n, in = 0, out = 0, support = 0;
-    double count = 0;
-    int64_t *row = mcr_alloc(ctx, (size_t)n, sizeof *row);
-    int64_t *held = mcr_alloc(ctx, (size_t)n, sizeof *held);
-    double *y = mcr_alloc(ctx, (size_t)n, sizeof *y);
-    double *weight = mcr_alloc(ctx, (size_t)n, sizeof *weight);
-    double *coef = mcr_alloc_zero(ctx, (size_t)n, sizeof *coef);
-    double *f = mcr_alloc_zero(ctx, (size_t)n + MCR_ROW_PAD, sizeof *f);
-    int64_t *source = mcr_alloc(ctx, 2 * (size_t)n, sizeof *source);
-    double *w = mcr_alloc(ctx, of->design ? (size_t)of->design->p : 0, sizeof *w);
-    mcr_data *kept = NULL, *rest = NULL;
-    mcr_gram *train = NULL, *across = NULL;
-    mcr_status st = row && held && y && weight && coef && f && source && w ? MCR_OK : MCR_NO_MEMORY;
-    if (st)
-        goto done;
-    for (int64_t i = 0; i < n; i++) {
-        double share = s->share[i * CALIBRATION_FOLDS + fold];
+    size_t n = (size_t)of->n;
+    o->row = mcr_alloc(ctx, n, sizeof *o->row);
+    o->held = mcr_alloc(ctx, n, sizeof *o->held);
+    o->y = mcr_alloc(ctx, n, sizeof *o->y);
+    o->weight = mcr_alloc(ctx, n, sizeof *o->weight);
+    o->coef = mcr_alloc_zero(ctx, n, sizeof *o->coef);
+    o->f = mcr_alloc_zero(ctx, n + MCR_ROW_PAD, sizeof *o->f);
+    o->source = mcr_alloc(ctx, 2 * n, sizeof *o->source);
+    o->w = mcr_alloc(ctx, of->design ? (size_t)of->design->p : 0, sizeof *o->w);
+    if (!o->row || !o->held || !o->y || !o->weight || !o->coef || !o->f || !o->source || !o->w)
+        return MCR_NO_MEMORY;
+    for (int64_t i = 0; i < of->n; i++) {
+        double share = s->share[i * CALIBRATION_FOLDS + number];
         if (share > 0)
-            held[out++] = i;
+            o->held[o->out++] = i;
         if (share > 1 - 1e-9)
             continue;
-        y[in] = of->y[i];
-        weight[in] = (1 - share) * of->weight[i];
-        count += (1 - share) * count_of(s, i);
-        row[in++] = i;
+        o->y[o->in] = of->y[i];
+        o->weight[o->in] = (1 - share) * of->weight[i];
+        o->count += (1 - share) * count_of(s, i);
+        o->row[o->in++] = i;
     }
-    if ((st = mcr_data_select(&kept, s->data, (mcr_rows){row, 0, in})) ||
-        (st = mcr_data_select(&rest, s->data, (mcr_rows){held, 0, out})) ||
-        (!of->design && (st = mcr_gram_open(&train, ctx, s->j->in->kernel, kept, NULL))))
-        goto done;
+    if (!of->design)
+        return mcr_gram_select_both(&o->train, of->gram, (mcr_rows){o->row, 0, o->in});
+    o->design[0] = mcr_design_part(of->design, o->row, o->in, o->source);
+    o->design[1] = mcr_design_part(of->design, o->held, o->out, o->source + o->in);
+    return MCR_OK;
+}
+
+/* Decision values, without bias, of those held out. */
+static mcr_status apply_fold(split *o, const mcr_binary *of)
+{
+    mcr_rows kept = {o->row, 0, o->in}, held = {o->held, 0, o->out};
+    int64_t support = 0;
+    if (of->design)
+        return mcr_design_multiply(&o->design[1], o->w, 1, o->f);
+    mcr_status st = mcr_gram_select(&o->across, of->gram, kept, held);
+    memset(o->f, 0, sizeof *o->f * (size_t)o->out);
+    for (int64_t i = 0; i < o->in && !st; i++)
+        if (o->coef[i] != 0) {
+            o->row[support] = i;
+            o->coef[support++] = o->coef[i];
+        }
+    return st ? st
+              : mcr_gram_rows_pass(o->across, &(mcr_gram_pass){.x = {o->row, 0, support},
+                                                               .coef = o->coef,
+                                                               .f = o->f,
+                                                               .outputs = 1});
+}
+
+/* Trains without one fold and keeps its decision values; *stop: how that ended. */
+static mcr_status hold_out(fold_set *s, int number, mcr_stop *stop)
+{
+    const mcr_binary *of = s->of;
+    split o = {0};
+    mcr_status st = open_fold(&o, s, number);
     mcr_binary part = *of;
-    mcr_design design[2];
-    if (of->design) {
-        design[0] = mcr_design_part(of->design, row, in, source);
-        design[1] = mcr_design_part(of->design, held, out, source + in);
-        part.design = &design[0];
-        part.w = w;
-    }
-    part.gram = train;
-    part.n = in;
-    part.count = count;
-    part.y = y;
-    part.weight = weight;
-    part.coef = coef;
-    part.f = f;
+    part.gram = o.train;
+    part.design = of->design ? &o.design[0] : NULL;
+    part.w = of->design ? o.w : NULL;
+    part.n = o.in;
+    part.count = o.count;
+    part.y = o.y;
+    part.weight = o.weight;
+    part.coef = o.coef;
+    part.f = o.f;
     part.start = NULL;
     part.price = NULL;
     part.fold = true;
     part.steps = 0;
-    st = s->j->how->solve(s->j->how->params, &part);
-    *stop = part.stop;
-    if (!st && part.design) {
-        st = mcr_design_multiply(&design[1], w, 1, f);
-        if (!st)
-            keep_values(s, fold, held, out, f, part.bias);
-        goto done;
-    }
-    if (st || (st = mcr_gram_open(&across, ctx, s->j->in->kernel, kept, rest)))
-        goto done;
-    memset(f, 0, sizeof *f * (size_t)out);
-    for (int64_t i = 0; i < in; i++)
-        if (coef[i] != 0) {
-            row[support] = i;
-            coef[support++] = coef[i];
-        }
-    st = mcr_gram_rows_pass(
-        across, &(mcr_gram_pass){.x = {row, 0, support}, .coef = coef, .f = f, .outputs = 1});
     if (!st)
-        keep_values(s, fold, held, out, f, part.bias);
-done:
-    mcr_gram_close(train);
-    mcr_gram_close(across);
-    mcr_data_free(kept);
-    mcr_data_free(rest);
-    mcr_free(ctx, row);
-    mcr_free(ctx, held);
-    mcr_free(ctx, y);
-    mcr_free(ctx, weight);
-    mcr_free(ctx, coef);
-    mcr_free(ctx, f);
-    mcr_free(ctx, source);
-    mcr_free(ctx, w);
+        st = s->j->how->solve(s->j->how->params, &part);
+    *stop = part.stop;
+    if (!st)
+        st = apply_fold(&o, of);
+    if (!st)
+        keep_values(s, number, o.held, o.out, o.f, part.bias);
+    close_fold(&o, of->ctx);
     return st;
 }
 
-mcr_status mcr_class_calibrate(mcr_class_job *j, const mcr_binary *of, mcr_data *data,
+mcr_status mcr_class_calibrate(mcr_class_job *j, const mcr_binary *of, const mcr_data *data,
                                int64_t problem)
 {
     mcr *ctx = of->ctx;

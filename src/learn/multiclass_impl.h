@@ -5,6 +5,7 @@
 #ifndef MCR_LEARN_MULTICLASS_IMPL_H
 #define MCR_LEARN_MULTICLASS_IMPL_H
 
+#include "gram/stored.h"
 #include "learn/multiclass.h"
 
 typedef struct mcr_class_job {
@@ -14,13 +15,14 @@ typedef struct mcr_class_job {
     const double *weight;
     mcr_rule rule;
     mcr_side side;
-    mcr_gram *whole; /* of all objects, where problems are solved one after the other */
+    const mcr_fold *fold; /* of many trainings that are only compared; NULL: it is meant to last */
+    mcr_gram *whole;      /* of all objects, where problems are solved one after the other */
     mcr_binary *result;
     double *curve; /* 2 a problem; NULL: no probabilities */
     double began, deadline;
     bool stopped;      /* by the user: what has not begun is left out */
     int64_t solved;    /* problems */
-    int64_t told;      /* when progress was reported last, in ticks */
+    int64_t ticks;     /* when progress was reported last */
     bool uncalibrated; /* a curve is missing for want of time or of decision values */
     /* One-vs-one: objects by class; first of each class, classes + 1 values. A pair has the objects of
      * its first class, then those of its second. */
@@ -36,7 +38,7 @@ typedef struct mcr_class_job {
     double bound; /* bytes of the budget that binding the objects took */
     float *k;     /* one-vs-rest: K of all objects, shared by all problems; NULL: not worth it */
     int64_t k_ld;
-    bool exact; /* certificates are as exact as without a shared K */
+    bool rough; /* certificates are no more exact than a shared K */
 } mcr_class_job;
 
 /* The classes of a problem of one-vs-one, the number of objects of one. */
@@ -54,9 +56,10 @@ void mcr_class_forget_rows(mcr_class_job *j); /* that memory is given back */
 mcr_status mcr_class_pair_gram(mcr_gram **out, const mcr_class_job *j, int64_t problem, int worker);
 /* Computes what pairs share if all are small enough and the budget allows; else j->own is NULL. */
 mcr_status mcr_class_share(mcr_class_job *j);
-/* K of a pair's objects into the worker's room: from what is shared, or out of a K that the caller has. */
-mcr_status mcr_class_pair_matrix(const mcr_class_job *j, int64_t problem, int worker);
-void mcr_class_pick_pair(const mcr_class_job *j, const int64_t *row, int64_t n, float *k);
+/* Where the values of a problem's objects are stored: a Gram of them, of which `exact` knows the values in
+ * double. NULL: they are not. */
+mcr_status mcr_class_stored(mcr_gram **out, const mcr_class_job *j, int64_t problem, int worker,
+                            mcr_rows rows, mcr_gram *exact);
 /* One-vs-rest: whether one K is to be shared by all problems; computes it. */
 bool mcr_class_shares_all(const mcr_class_job *j);
 /* Where time is over or the user has had enough, no problem will begin: K is not complete then. */
@@ -73,7 +76,7 @@ bool mcr_class_stopped(mcr_class_job *j);
 /* The curve of a solved problem's probabilities, from decision values of objects that were held out. Where
  * time is over, the user has had enough or a fold has no solution, they stay as they are: half of the
  * folds would tell the wrong thing. data: the problem's objects. */
-mcr_status mcr_class_calibrate(mcr_class_job *j, const mcr_binary *of, mcr_data *data,
+mcr_status mcr_class_calibrate(mcr_class_job *j, const mcr_binary *of, const mcr_data *data,
                                int64_t problem);
 
 #endif

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/threads.h"
+#include "gram/stored.h"
 #include "gram/view.h"
 #include "learn/multiclass_impl.h"
 #include "linalg/copy.h"
@@ -176,7 +177,7 @@ mcr_status mcr_class_may_be_easy(job *j, bool *easy)
     double left = (double)mcr_budget_left(ctx);
     *easy = false;
     /* The number of workers must not decide. */
-    if (j->in->k || !j->how->share_k || n > MOST_PAIR || j->problems < LEAST_PAIRS ||
+    if (j->in->gram || !j->how->share_k || n > MOST_PAIR || j->problems < LEAST_PAIRS ||
         16 * bytes > left)
         return MCR_OK;
     mcr_status st = bind_classes(j);
@@ -223,7 +224,7 @@ mcr_status mcr_class_share(job *j)
         own += sizeof(float) * (double)mcr_class_size(j, c) * (double)mcr_class_size(j, c);
     j->pair_ld = (n + MCR_ROW_PAD) / MCR_ROW_PAD * MCR_ROW_PAD;
     size_t room = sizeof(float) * (size_t)j->pair_ld * (size_t)j->pair_ld;
-    double bytes = (j->in->k ? 0 : own) + (double)workers * (double)room;
+    double bytes = (j->in->gram ? 0 : own) + (double)workers * (double)room;
     if (n > MOST_PAIR || bytes > 0.25 * (double)mcr_budget_left(ctx))
         return MCR_OK;
     if ((st = mcr_budget_take(ctx, (size_t)bytes, "kernel blocks of classes")))
@@ -233,7 +234,7 @@ mcr_status mcr_class_share(job *j)
     for (int w = 0; w < workers && j->pair; w++)
         if (!(j->pair[w] = mcr_alloc(ctx, room, 1)))
             return MCR_NO_MEMORY;
-    if (!j->pair || j->in->k)
+    if (!j->pair || j->in->gram)
         return j->pair ? MCR_OK : MCR_NO_MEMORY;
     /* One block of memory for all classes: a large one is cheaper to touch. */
     j->own = mcr_alloc_zero(ctx, (size_t)j->classes, sizeof *j->own);
@@ -256,7 +257,7 @@ mcr_status mcr_class_share(job *j)
 bool mcr_class_shares_all(const job *j)
 {
     double n = (double)j->n;
-    return j->how->share_k && j->rule == MCR_RULE_LARGEST && !j->in->k && j->n <= MOST_SHARED &&
+    return j->how->share_k && j->rule == MCR_RULE_LARGEST && !j->in->gram && j->n <= MOST_SHARED &&
            24 * n * n < (double)mcr_budget_left(j->in->ctx);
 }
 
@@ -292,7 +293,7 @@ double mcr_class_needs(const job *j)
     /* Where K is there, all of it in double, should that be needed, in half of what is left; else, and in the
      * folds of a calibration, a working set of some size in a quarter (smo.c). */
     double whole = (double)(n + EDGE), set = (double)((n < SLOTS ? n : SLOTS) + EDGE);
-    bool shared = j->k || j->own || j->in->k;
+    bool shared = j->k || j->own || j->in->gram;
     double bytes = shared ? 2 * sizeof(double) * whole * whole : 0;
     if (!shared || j->curve)
         bytes = fmax(bytes, 8 * sizeof(double) * set * set);
@@ -300,8 +301,8 @@ double mcr_class_needs(const job *j)
     return bytes + (j->curve ? 4 : 2) * j->bound * (double)n / (double)j->n;
 }
 
-/* K of the objects of classes a and b, a's first, into the worker's room. */
-mcr_status mcr_class_pair_matrix(const job *j, int64_t problem, int worker)
+/* K of the objects of classes a and b, a's first, into the worker's buffer. */
+static mcr_status fill_pair(const job *j, int64_t problem, int worker)
 {
     int64_t of[2], ld = j->pair_ld;
     mcr_class_pair(j->classes, problem, &of[0], &of[1]);
@@ -315,24 +316,20 @@ mcr_status mcr_class_pair_matrix(const job *j, int64_t problem, int worker)
     mcr_copy_out_transposed(below, ld, corner, ld, a.count, b.count, sizeof *k);
     for (int64_t i = 0; i < b.count; i++)
         memcpy(below + i * ld + a.count, j->own[of[1]] + i * b.count, sizeof *k * (size_t)b.count);
-    int64_t n = a.count + b.count;
-    for (int64_t i = 0; i < n; i++)
-        memset(k + i * ld + n, 0, sizeof *k * (size_t)(ld - n));
     return MCR_OK;
 }
 
 /* The same out of a K of all objects that the caller has. Where objects stand by class, as those who
  * share a K see to, each row is two runs of it. */
-void mcr_class_pick_pair(const job *j, const int64_t *row, int64_t n, float *k)
+static void pick_pair(const job *j, mcr_rows rows, const float *all, int64_t all_ld, float *k)
 {
-    if (n == 0)
-        return;
-    int64_t run = 1; /* objects of the first class, if both follow each other */
+    int64_t n = rows.count, run = 1; /* objects of the first class, if both follow each other */
+    const int64_t *row = rows.index;
     while (run < n && row[run] == row[run - 1] + 1)
         run++;
-    bool runs = run == n || row[n - 1] - row[run] == n - 1 - run;
+    bool runs = run >= n || row[n - 1] - row[run] == n - 1 - run;
     for (int64_t i = 0; i < n; i++) {
-        const float *from = j->in->k + row[i] * j->in->k_ld;
+        const float *from = all + row[i] * all_ld;
         float *to = k + i * j->pair_ld;
         if (runs) {
             memcpy(to, from + row[0], sizeof *to * (size_t)run);
@@ -342,6 +339,25 @@ void mcr_class_pick_pair(const job *j, const int64_t *row, int64_t n, float *k)
             for (int64_t t = 0; t < n; t++)
                 to[t] = from[row[t]];
         }
-        memset(to + n, 0, sizeof *to * (size_t)(j->pair_ld - n));
     }
+}
+
+mcr_status mcr_class_stored(mcr_gram **out, const job *j, int64_t problem, int worker,
+                            mcr_rows rows, mcr_gram *exact)
+{
+    mcr *ctx = j->in->ctx;
+    int64_t n = rows.count, ld = 0;
+    *out = NULL;
+    if (j->k)
+        return mcr_gram_stored(out, ctx, &(mcr_stored){n, j->k_ld, j->k, .exact = exact});
+    const float *all = j->in->gram ? mcr_gram_values(j->in->gram, &ld) : NULL;
+    if (!j->pair || (!j->own && !all) || n == 0)
+        return MCR_OK;
+    float *k = j->pair[worker];
+    mcr_status st = j->own ? fill_pair(j, problem, worker) : MCR_OK;
+    if (!j->own)
+        pick_pair(j, rows, all, ld, k);
+    for (int64_t i = 0; i < n && !st; i++)
+        memset(k + i * j->pair_ld + n, 0, sizeof *k * (size_t)(j->pair_ld - n));
+    return st ? st : mcr_gram_stored(out, ctx, &(mcr_stored){n, j->pair_ld, k, .exact = exact});
 }

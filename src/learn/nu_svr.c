@@ -48,17 +48,21 @@ static void set_problem(mcr_svm *s, const params *o, const mcr_learning *in, dou
     }
 }
 
-static mcr_status twice(mcr_data **out, mcr *ctx, const mcr_data *data)
+/* K of the objects, each of them twice. */
+static mcr_status twice(mcr_gram **out, const mcr_learning *in)
 {
-    int64_t n = mcr_data_count(data);
-    int64_t *row = mcr_alloc(ctx, 2 * (size_t)n, sizeof *row);
-    *out = NULL;
-    if (!row)
-        return MCR_NO_MEMORY;
-    for (int64_t i = 0; i < n; i++)
+    int64_t n = mcr_data_count(in->data);
+    int64_t *row = mcr_alloc(in->ctx, 2 * (size_t)n, sizeof *row);
+    mcr_data *doubled = NULL;
+    mcr_status st = row ? MCR_OK : MCR_NO_MEMORY;
+    for (int64_t i = 0; i < n && !st; i++)
         row[i] = row[n + i] = i;
-    mcr_status st = mcr_data_select(out, data, (mcr_rows){row, 0, 2 * n});
-    mcr_free(ctx, row);
+    if (!st && in->gram)
+        st = mcr_gram_select_both(out, in->gram, (mcr_rows){row, 0, 2 * n});
+    else if (!st && !(st = mcr_data_select(&doubled, in->data, (mcr_rows){row, 0, 2 * n})))
+        st = mcr_gram_open(out, in->ctx, in->kernel, doubled, NULL);
+    mcr_data_free(doubled);
+    mcr_free(in->ctx, row);
     return st;
 }
 
@@ -102,7 +106,6 @@ static mcr_status fit(mcr_fitted **out, const mcr_learning *in)
     const params *o = in->params;
     int64_t n = mcr_data_count(in->data);
     double total;
-    mcr_data *doubled = NULL;
     mcr_gram *gram = NULL;
     mcr_svm s;
     mcr_status st = mcr_svm_need_numbers(in->ctx, "nu-svr", in->data);
@@ -111,12 +114,9 @@ static mcr_status fit(mcr_fitted **out, const mcr_learning *in)
     if (st)
         return st;
     set_problem(&s, o, in, &total);
-    if (!(st = twice(&doubled, in->ctx, in->data)) &&
-        !(st = mcr_gram_open(&gram, in->ctx, in->kernel, doubled, NULL)) &&
-        !(st = mcr_svm_solve(&s, gram)))
+    if (!(st = twice(&gram, in)) && !(st = mcr_svm_solve(&s, gram)))
         st = finish(out, in, &s, o, total);
     mcr_gram_close(gram);
-    mcr_data_free(doubled);
     mcr_svm_close(&s, in->ctx);
     return st;
 }

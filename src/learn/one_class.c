@@ -48,8 +48,8 @@ static mcr_status fit(mcr_fitted **out, const mcr_learning *in)
         s.b[i] = fmin(left, s.hi[i]);
         left -= s.b[i];
     }
-    if ((st = mcr_gram_open(&gram, in->ctx, in->kernel, in->data, NULL)) ||
-        (st = mcr_svm_solve(&s, gram)) || (st = mcr_svm_finish(out, in, &s, s.b, n, s.bias)))
+    if ((st = mcr_learning_gram(&gram, in)) || (st = mcr_svm_solve(&s, gram)) ||
+        (st = mcr_svm_finish(out, in, &s, s.b, n, s.bias)))
         goto done;
     mcr_fitted *f = *out;
     double square = mcr_svm_square(&s), rho = -s.bias, loss = 0;

@@ -77,7 +77,7 @@ static mcr_status open_whole(mcr_scores *s)
 
 static mcr_status open_kernel(mcr_scores *s, const mcr_learning *in, const mcr_scores_plan *plan)
 {
-    mcr_status st = mcr_gram_open(&s->gram, s->ctx, in->kernel, in->data, NULL);
+    mcr_status st = mcr_learning_gram(&s->gram, in);
     if (!st)
         st = mcr_gram_diagonal(s->gram, 0, s->square);
     s->f = mcr_alloc_zero(s->ctx, (size_t)s->outputs, (size_t)s->n * sizeof *s->f);

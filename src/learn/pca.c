@@ -145,8 +145,7 @@ static mcr_status run_kernel(mcr_fitted **out, pca *p, const mcr_learning *in)
     p->c = &c;
     p->count = p->o->components < n ? p->o->components : n;
     bool whole = mcr_leading_by_lapack(n, p->count);
-    mcr_status s = whole ? mcr_centred_open(&c, "pca", in->kernel, in->data)
-                         : mcr_centred_open_half(&c, "pca", in->kernel, in->data);
+    mcr_status s = whole ? mcr_centred_open(&c, "pca", in) : mcr_centred_open_half(&c, "pca", in);
     if (!s) /* by LAPACK in place of the matrix, else with products alone */
         s = take_room(p, mcr_leading_bytes(n, p->count, true) / sizeof(double));
     mcr_leading problem = problem_of(p, n);

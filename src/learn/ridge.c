@@ -294,7 +294,7 @@ static mcr_status open_ridge(mcr_ridge *r, const mcr_learning *in, bool path)
         for (int64_t o = 0; o < r->goal.outputs; o++)
             r->b[i * r->goal.outputs + o] = r->root[i] * r->goal.y[i * r->goal.outputs + o];
     }
-    return s ? s : mcr_gram_open(&r->gram, r->ctx, in->kernel, in->data, NULL);
+    return s ? s : mcr_learning_gram(&r->gram, in);
 }
 
 static void close_ridge(mcr_ridge *r)

@@ -109,7 +109,9 @@ static mcr_status fill(work *w)
 {
     int64_t n = w->goal.n;
     mcr_gram *gram = NULL;
-    mcr_status s = mcr_gram_open(&gram, w->plan->ctx, w->plan->kernel, w->plan->data, NULL);
+    const mcr_folds *p = w->plan;
+    mcr_status s = p->gram ? mcr_gram_share(&gram, p->gram)
+                           : mcr_gram_open(&gram, p->ctx, p->kernel, p->data, NULL);
     if (!s)
         s = mcr_gram_matrix_quietly(gram, w->g.a, w->g.ld, true);
     mcr_gram_close(gram);

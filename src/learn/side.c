@@ -45,7 +45,7 @@ static const mcr_store *stored(const mcr_learning *in, mcr_field *field)
     if (strcmp(in->kernel->type->name, "linear") != 0 || mcr_data_fields(in->data) != 1)
         return NULL;
     *field = mcr_data_field(in->data, 0);
-    return field->store->kind == MCR_SPARSE ? field->store : NULL;
+    return field->store->kind == MCR_SPARSE && field->store->value ? field->store : NULL;
 }
 
 /* Features and work of a kernel value, from some of the objects. */
@@ -292,7 +292,7 @@ mcr_status mcr_side_open(mcr_side *side, const mcr_learning *in, const mcr_side_
         return make_approximate(side, in, o, work);
     bool features = o->side == MCR_SIDE_FEATURES;
     mcr_status s = MCR_OK;
-    if (o->side == MCR_SIDE_AUTO && mcr_kernel_has_features(in->kernel) &&
+    if (o->side == MCR_SIDE_AUTO && !in->gram && mcr_kernel_has_features(in->kernel) &&
         mcr_data_count(in->data) > 0)
         s = prefers_features(side, in, work, &features);
     if (s || !features)

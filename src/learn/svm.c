@@ -15,6 +15,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "gram/stored.h"
 #include "learn/multiclass.h"
 #include "learn/svm_common.h"
 
@@ -130,22 +131,19 @@ static void certify(const mcr_svm *s, mcr_binary *p)
     memcpy(p->f, s->g, sizeof *p->f * (size_t)p->n);
 }
 
-/* A trial, from what is known of its start. Rounding in set_start is no change worth a row of K. */
-static mcr_status try_it(mcr_svm *s, const mcr_binary *p, double factor)
+/* From a start whose K b is known. Rounding in set_start is no change worth a row of K. */
+static mcr_status solve_from(mcr_svm *s, const mcr_binary *p, double factor)
 {
-    double *from = p->start_f ? mcr_alloc(p->ctx, (size_t)p->n, sizeof *from) : NULL;
-    if (p->start_f && !from)
+    double *from = mcr_alloc(p->ctx, (size_t)p->n, sizeof *from);
+    if (!from)
         return MCR_NO_MEMORY;
-    for (int64_t i = 0; i < p->n && from; i++) {
+    for (int64_t i = 0; i < p->n; i++) {
         double was = factor * p->start[i];
         s->g[i] = factor * p->start_f[i];
         from[i] = fabs(s->b[i] - was) <= 1e-12 * fabs(was) ? s->b[i] : was;
     }
     s->qp.from = from;
-    s->qp.diagonal = p->diagonal;
-    mcr_status st = mcr_qp_try(p->ctx, &s->qp, s->b, s->g, &s->result);
-    if (!st)
-        s->bias = s->qp.no_sum ? 0 : mcr_svm_level(s, 0);
+    mcr_status st = mcr_svm_solve(s, p->gram);
     mcr_free(p->ctx, from);
     return st;
 }
@@ -162,7 +160,7 @@ static mcr_status soft_margin(const params *o, mcr_binary *p, double C)
     mcr_binary_go_on(p, s.qp.most_steps, &s.qp);
     set_bounds(&s, p, C);
     set_start(&s, p, factor, o->bias);
-    st = p->trial    ? try_it(&s, p, factor)
+    st = p->start_f  ? solve_from(&s, p, factor)
          : p->design ? mcr_svm_solve_linear(&s, p->design, p->w)
                      : mcr_svm_solve(&s, p->gram);
     if (!st)
@@ -434,19 +432,21 @@ static mcr_status fit(mcr_fitted **out, const mcr_learning *in)
         .share_k = o->bias && o->limits.tol >= 1e-5, /* else each would need doubles of its own */
         .sides = isinf(o->C) ? NULL : &o->sides,
     };
-    return in->trial ? mcr_multiclass_try(out, in, &how) : mcr_multiclass_fit(out, in, &how);
+    const mcr_fold *fold = in->gram ? mcr_gram_as_fold(in->gram) : NULL;
+    return fold && mcr_gram_is_float(fold->of) ? mcr_multiclass_fold(out, in, &how)
+                                               : mcr_multiclass_fit(out, in, &how);
 }
 
-static bool tries(const void *values)
+static bool takes_fold(const void *values)
 {
     const params *o = values;
     return !isinf(o->C) && !o->probability;
 }
 
-static mcr_status trial_bytes(size_t *bytes, mcr *ctx, const void *values, const mcr_data *data)
+static mcr_status fold_bytes(size_t *bytes, mcr *ctx, const void *values, const mcr_data *data)
 {
     const params *o = values;
-    return mcr_multiclass_trial_bytes(bytes, ctx, o->multiclass == 1, data);
+    return mcr_multiclass_fold_bytes(bytes, ctx, o->multiclass == 1, data);
 }
 
 const mcr_learner_type mcr_learner_svm = {
@@ -460,6 +460,6 @@ const mcr_learner_type mcr_learner_svm = {
     .convex = true,
     .weights_count = true,
     .takes_k = true,
-    .tries = tries,
-    .trial_bytes = trial_bytes,
+    .takes_fold = takes_fold,
+    .fold_bytes = fold_bytes,
 };

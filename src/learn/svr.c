@@ -98,10 +98,9 @@ static mcr_status fit(mcr_fitted **out, const mcr_learning *in)
     if (st)
         return st;
     set_problem(&s, o, in);
-    s.qp.k = in->k;
-    s.qp.k_ld = in->k_ld;
-    if (!(st = mcr_gram_open(&gram, in->ctx, in->kernel, in->data, NULL)) &&
-        !(st = mcr_svm_solve(&s, gram)) && !(st = mcr_svm_finish(out, in, &s, s.b, n, s.bias))) {
+    s.qp.rough = in->gram != NULL;
+    if (!(st = mcr_learning_gram(&gram, in)) && !(st = mcr_svm_solve(&s, gram)) &&
+        !(st = mcr_svm_finish(out, in, &s, s.b, n, s.bias))) {
         (*out)->task = MCR_REGRESS;
         (*out)->rule = MCR_RULE_VALUE;
         certify(*out, &s, o);

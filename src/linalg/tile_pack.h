@@ -25,23 +25,47 @@ INLINE int64_t source_row(const mcr_tile_source *source, int64_t object)
     return source->rows ? source->rows[object] : object;
 }
 
+INLINE double number_at(const void *values, bool single, int64_t at)
+{
+    return single ? (double)((const float *)values)[at] : ((const double *)values)[at];
+}
+
+INLINE int64_t feature_at(const mcr_tile_source *source, int64_t e)
+{
+    return source->wide ? ((const int64_t *)source->feature)[e]
+                        : ((const int32_t *)source->feature)[e];
+}
+
+/* Features k0 .. k1-1 of one object; single and together are constants where this is called. */
+INLINE void pack_run(real *to, int32_t width, const mcr_tile_source *source, int64_t row,
+                     int64_t k0, int64_t k1, bool single, bool together)
+{
+    int64_t at = row * source->ld, step = together ? 1 : source->step;
+    if (!source->shift && !source->scale)
+        for (int64_t k = k0; k < k1; k++)
+            to[k * width] = (real)number_at(source->dense, single, at + k * step);
+    else
+        for (int64_t k = k0; k < k1; k++)
+            to[k * width] = packed_value(source, k,
+                                         number_at(source->dense, single, at + k * step));
+}
+
 /* A transposition, in blocks of features so that the lines written stay in the first cache. */
 static void pack_dense(real *panel, int32_t width, const mcr_tile_source *source, int64_t first,
                        int64_t count)
 {
     enum { BLOCK = 32 };
-    bool plain = !source->shift && !source->scale;
+    bool single = source->single, together = source->step == 1;
     for (int64_t k0 = 0; k0 < source->dims; k0 += BLOCK) {
         int64_t k1 = k0 + BLOCK < source->dims ? k0 + BLOCK : source->dims;
         for (int32_t q = 0; q < count; q++) {
-            const double *row = source->dense + source_row(source, first + q) * source->ld;
-            real *to = panel + q;
-            if (plain)
-                for (int64_t k = k0; k < k1; k++)
-                    to[k * width] = (real)row[k];
+            int64_t row = source_row(source, first + q);
+            if (!single && together)
+                pack_run(panel + q, width, source, row, k0, k1, false, true);
+            else if (together)
+                pack_run(panel + q, width, source, row, k0, k1, true, true);
             else
-                for (int64_t k = k0; k < k1; k++)
-                    to[k * width] = packed_value(source, k, row[k]);
+                pack_run(panel + q, width, source, row, k0, k1, single, false);
         }
         for (int64_t k = k0; k < k1; k++)
             for (int64_t q = count; q < width; q++)
@@ -60,9 +84,10 @@ static void pack_scattered(real *panel, int32_t width, const mcr_tile_source *so
     for (int64_t q = 0; q < count; q++) {
         int64_t row = source_row(source, first + q);
         for (int64_t e = source->start[row]; e < source->start[row + 1]; e++) {
-            int64_t k = source->map ? source->map[source->feature[e]] : source->feature[e];
+            int64_t f = feature_at(source, e), k = source->map ? source->map[f] : f;
             if (k >= 0)
-                panel[k * width + q] = packed_value(source, k, source->value[e]);
+                panel[k * width + q] = packed_value(source, k,
+                                                    number_at(source->value, source->single, e));
         }
     }
 }
@@ -88,14 +113,16 @@ static int64_t pack_sparse(int64_t *start, int32_t *index, void *value_out,
         int64_t row = source_row(source, first + t);
         int64_t begin = source->dense ? 0 : source->start[row];
         int64_t end = source->dense ? source->dims : source->start[row + 1];
-        const double *from = source->dense ? source->dense + row * source->ld : source->value;
+        const void *from = source->dense ? source->dense : source->value;
+        int64_t base = source->dense ? row * source->ld : 0;
+        int64_t step = source->dense ? source->step : 1;
         for (int64_t e = begin; e < end; e++) {
-            int64_t k = source->dense ? e : source->feature[e];
+            int64_t k = source->dense ? e : feature_at(source, e);
             if (source->map && !source->dense)
                 k = source->map[k];
             if (k < 0)
                 continue;
-            real v = packed_value(source, k, from[e]);
+            real v = packed_value(source, k, number_at(from, source->single, base + e * step));
             index[n] = (int32_t)k;
             value[n] = v;
             n += v != 0;

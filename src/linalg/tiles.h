@@ -41,12 +41,13 @@
 typedef struct mcr_tile_source {
     int64_t dims; /* features of a packed object */
 
-    const double *dense; /* row-major, or NULL */
-    int64_t ld;          /* distance of its rows */
+    const void *dense; /* values of all rows, or NULL */
+    int64_t ld, step;  /* distance of its rows, and of the values of a row */
 
-    const int64_t *start;   /* sparse row i: entries start[i] .. start[i + 1] - 1 */
-    const int32_t *feature; /* ascending in a row, from 0 */
-    const double *value;
+    const int64_t *start; /* sparse row i: entries start[i] .. start[i + 1] - 1 */
+    const void *feature;  /* ascending in a row, from 0: int32_t, or int64_t if `wide` */
+    const void *value;
+    bool single, wide;  /* single: the values of either form are float, else double */
     const int32_t *map; /* NULL, or: feature k becomes map[k] < dims, ascending; < 0: left out */
 
     const int64_t *rows; /* object t is row rows[t]; NULL: row t */

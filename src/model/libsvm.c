@@ -523,13 +523,12 @@ static void put_object(mcr_text *t, const mcr_field *f, int64_t i)
         mcr_text_format(t, " 0:%lld", (long long)(s->id ? s->id[r] : r) + 1);
         return;
     }
-    int64_t first = s->kind == MCR_SPARSE ? s->start[r] : 0;
-    int64_t end = s->kind == MCR_SPARSE ? s->start[r + 1] : s->cols;
-    for (int64_t e = first; e < end; e++) {
-        double value = s->kind == MCR_SPARSE ? s->value[e] : s->dense[r * s->cols + e];
+    mcr_vector x = mcr_store_vector(s, r);
+    for (int64_t e = 0; e < x.count; e++) {
+        double value = mcr_vector_value(&x, e);
         if (value == 0)
             continue;
-        mcr_text_format(t, " %lld:", (long long)(s->kind == MCR_SPARSE ? s->index[e] : e) + 1);
+        mcr_text_format(t, " %lld:", (long long)mcr_vector_column(&x, e) + 1);
         mcr_text_real(t, value);
     }
 }

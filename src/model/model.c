@@ -185,21 +185,19 @@ mcr_status mcr_model_complete(mcr_model *m)
 /* Variance of all values of a field of vectors; zeros that a sparse one does not hold count too. */
 static double variance_of(mcr_field f)
 {
-    const mcr_store *s = f.store;
-    bool sparse = s->kind == MCR_SPARSE;
-    double count = (double)f.count * (double)s->cols, sum = 0, squares = 0, mean = 0, stored = 0;
+    double count = (double)f.count * (double)f.store->cols;
+    double sum = 0, squares = 0, mean = 0, stored = 0;
     for (int pass = 0; pass < 2; pass++) {
         for (int64_t i = 0; i < f.count; i++) {
-            int64_t r = mcr_field_at(&f, i), first = sparse ? s->start[r] : r * s->cols;
-            int64_t end = sparse ? s->start[r + 1] : first + s->cols;
-            for (int64_t e = first; e < end; e++) {
-                double x = sparse ? s->value[e] : s->dense[e];
+            mcr_vector of = mcr_field_vector(&f, i);
+            for (int64_t e = 0; e < of.count; e++) {
+                double x = mcr_vector_value(&of, e);
                 if (pass == 0)
                     sum += x;
                 else
                     squares += (x - mean) * (x - mean);
             }
-            stored += pass ? (double)(end - first) : 0;
+            stored += pass ? (double)of.count : 0;
         }
         mean = sum / count;
     }
@@ -324,6 +322,17 @@ static mcr_status keep_targets(mcr_model *m, const mcr_data *data)
     return s;
 }
 
+/* The support vectors; borrowed ones are copied, so that the user may free or change the data. */
+static mcr_status select_basis(mcr_model *m, const mcr_data *data)
+{
+    mcr_data *view = NULL;
+    mcr_status s = mcr_data_select(&view, data, (mcr_rows){m->fitted->object, 0, m->fitted->basis});
+    if (!s)
+        s = mcr_data_own(&m->basis, view);
+    mcr_data_free(view);
+    return s;
+}
+
 static mcr_status assemble(mcr_model *m, const mcr_data *data, int64_t first, bool unscored)
 {
     mcr_status s = MCR_OK;
@@ -338,7 +347,7 @@ static mcr_status assemble(mcr_model *m, const mcr_data *data, int64_t first, bo
         mcr_free(m->ctx, name);
     }
     if (!s)
-        s = mcr_data_select(&m->basis, data, (mcr_rows){m->fitted->object, 0, m->fitted->basis});
+        s = select_basis(m, data);
     if (!s && m->fitted->task == MCR_REGRESS && mcr_model_targets(m) > 1)
         s = mcr_model_name_targets(m, (const char *const *)data->target_names->name);
     if (!s && first == 0)
@@ -472,8 +481,7 @@ mcr_status mcr_train(mcr_model **out, const mcr_training *how)
     mcr_learning with = {.data = data,
                          .start = how->start ? how->start->fitted : NULL,
                          .start_kernel = how->start ? how->start->kernel : NULL,
-                         .k = how->k,
-                         .k_ld = how->k_ld};
+                         .gram = how->gram};
     if (!s)
         s = mcr_model_train(out, options, how->kernel, &with, how->unscored);
     if (!s) {
@@ -596,4 +604,9 @@ mcr_status mcr_model_coefficients(const mcr_model *m, int64_t o, double *coef, d
     for (int64_t i = 0; number && i < f->basis; i++)
         number[i] = f->object[i];
     return MCR_OK;
+}
+
+const mcr_data *mcr_model_objects(const mcr_model *m)
+{
+    return m->basis;
 }

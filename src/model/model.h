@@ -34,9 +34,8 @@ typedef struct mcr_training {
     const mcr_data *data;
     const mcr_model *start; /* NULL: from nothing */
     bool unscored;          /* leave the score on the training objects out */
-    const float *k;         /* as in mcr_learning; NULL: none */
-    int64_t k_ld;
-    bool scaled; /* the data are scaled already, whatever the options say */
+    mcr_gram *gram;         /* as in mcr_learning; NULL: none */
+    bool scaled;            /* the data are scaled already, whatever the options say */
 } mcr_training;
 mcr_status mcr_train(mcr_model **out, const mcr_training *how);
 /* gamma of the default kernel, rbf: 1 / (features * variance of all values), as users of scikit-learn know
@@ -57,6 +56,11 @@ mcr_status mcr_model_name_targets(mcr_model *model, const char *const *name);
 int64_t mcr_model_targets(const mcr_model *model);
 /* Names of the outputs, numbers of the report, after basis, classes and fitted are set. */
 mcr_status mcr_model_complete(mcr_model *model);
+
+/* mcr_predict for objects as the kernel sees them. across: K of the objects it was trained on, by their
+ * numbers, against these, in double; NULL: it is computed. */
+mcr_status mcr_predict_across(mcr *ctx, const mcr_model *model, const mcr_data *data,
+                              mcr_gram *across, double *value, double *score, double *proba);
 
 /* New objects as the kernel sees them: with the model's columns, by their names, and scaled. */
 mcr_status mcr_model_prepare(mcr_data **out, mcr *ctx, const mcr_model *model,

@@ -11,14 +11,21 @@
 
 /* ---- writing -----------------------------------------------------------------------------------*/
 
+static void put_values(mcr_text *t, const mcr_field *f)
+{
+    for (int64_t i = 0; i < f->count; i++) {
+        mcr_vector x = mcr_field_vector(f, i);
+        for (int64_t e = 0; e < x.count; e++)
+            mcr_put_real(t, mcr_vector_value(&x, e));
+    }
+}
+
 /* The count of an array is known before its elements: written first, elements follow one by one. */
 static void put_dense(mcr_text *t, const mcr_field *f)
 {
     int64_t cols = f->store->cols;
     mcr_put_i64(t, f->count * cols);
-    for (int64_t i = 0; i < f->count; i++)
-        for (int64_t k = 0; k < cols; k++)
-            mcr_put_real(t, f->store->dense[mcr_field_at(f, i) * cols + k]);
+    put_values(t, f);
 }
 
 /* start (count + 1 values) of the rows of f, from a store's own start. */
@@ -46,16 +53,15 @@ static int64_t entries(const mcr_field *f)
 
 static void put_sparse(mcr_text *t, const mcr_field *f)
 {
-    const mcr_store *s = f->store;
     put_starts(t, f);
     mcr_put_i64(t, entries(f));
-    for (int64_t i = 0; i < f->count; i++)
-        for (int64_t e = s->start[mcr_field_at(f, i)]; e < s->start[mcr_field_at(f, i) + 1]; e++)
-            mcr_put_u32(t, (uint32_t)s->index[e]);
+    for (int64_t i = 0; i < f->count; i++) {
+        mcr_vector x = mcr_field_vector(f, i);
+        for (int64_t e = 0; e < x.count; e++)
+            mcr_put_u32(t, (uint32_t)mcr_vector_column(&x, e));
+    }
     mcr_put_i64(t, entries(f));
-    for (int64_t i = 0; i < f->count; i++)
-        for (int64_t e = s->start[mcr_field_at(f, i)]; e < s->start[mcr_field_at(f, i) + 1]; e++)
-            mcr_put_real(t, s->value[e]);
+    put_values(t, f);
 }
 
 static void put_strings(mcr_text *t, const mcr_field *f)

@@ -216,7 +216,7 @@ static mcr_status score_quickly(mcr_prediction *w, mcr_gram *gram, const mcr_dat
     return s;
 }
 
-static mcr_status score_block(mcr_prediction *w, const mcr_data *part, bool quickly)
+static mcr_status score_block(mcr_prediction *w, const mcr_data *part, int64_t first, bool quickly)
 {
     const mcr_fitted *f = w->model->fitted;
     if (w->polynomial)
@@ -230,7 +230,9 @@ static mcr_status score_block(mcr_prediction *w, const mcr_data *part, bool quic
             memcpy(w->score + i * f->outputs, f->offset, sizeof *f->offset * (size_t)f->outputs);
         return MCR_OK;
     }
-    mcr_status s = mcr_gram_open(&w->gram, w->ctx, w->model->kernel, w->basis, part);
+    mcr_rows basis = {f->object, 0, f->basis}, columns = {NULL, first, w->count};
+    mcr_status s = w->across ? mcr_gram_select(&w->gram, w->across, basis, columns)
+                             : mcr_gram_open(&w->gram, w->ctx, w->model->kernel, w->basis, part);
     if (!s)
         s = quickly ? score_quickly(w, w->gram, part) : score_gram(w, w->gram, true);
     if (!s && f->second)
@@ -271,7 +273,8 @@ static mcr_status open_predictor(mcr_prediction *w, bool std)
     return s;
 }
 
-static mcr_status open_work(mcr_prediction *w, mcr *ctx, const mcr_model *m, int64_t n, bool std)
+static mcr_status open_work(mcr_prediction *w, mcr *ctx, const mcr_model *m, mcr_gram *across,
+                            int64_t n, bool std)
 {
     const mcr_fitted *f = m->fitted;
     size_t workers = (size_t)mcr_workers(ctx);
@@ -285,6 +288,7 @@ static mcr_status open_work(mcr_prediction *w, mcr *ctx, const mcr_model *m, int
             most = (size_t)f->segment[g].outputs;
     *w = (mcr_prediction){.ctx = ctx,
                           .model = m,
+                          .across = across,
                           .block = (int64_t)block,
                           .basis = m->basis,
                           .segment = f->segment,
@@ -311,7 +315,7 @@ static mcr_status open_work(mcr_prediction *w, mcr *ctx, const mcr_model *m, int
         w->error[o] = MCR_FLOAT_ERROR * sqrt(w->error[o]);
     if (w->predictor) /* it needs the support vectors themselves */
         return open_predictor(w, std);
-    if (f->second)
+    if (f->second || across)
         return MCR_OK;
     mcr_status s = mcr_prediction_collapse(w);
     return s ? s : mcr_prediction_expand(w);
@@ -428,15 +432,15 @@ static mcr_status answer_block(mcr_prediction *w, int64_t first, const wanted *t
 }
 
 static mcr_status predict_ready(mcr *ctx, const mcr_model *m, const mcr_data *data,
-                                const wanted *to)
+                                mcr_gram *across, const wanted *to)
 {
     const mcr_fitted *f = m->fitted;
     int64_t n = mcr_data_count(data);
     mcr_prediction w;
     double began = mcr_now();
-    mcr_status s = open_work(&w, ctx, m, n, to->std != NULL);
+    mcr_status s = open_work(&w, ctx, m, across, n, to->std != NULL);
     /* The bound on float's errors holds for kernels that are positive semidefinite. */
-    bool quickly = !to->score && !to->proba && !f->slope && !f->curve &&
+    bool quickly = !across && !to->score && !to->proba && !f->slope && !f->curve &&
                    f->rule <= MCR_RULE_LARGEST && f->task == MCR_CLASSIFY && !w.predictor &&
                    mcr_kernel_definite(m->kernel, NULL) == MCR_PSD;
     if (quickly && !s && !w.polynomial && !mcr_fourier_is(f))
@@ -446,7 +450,7 @@ static mcr_status predict_ready(mcr *ctx, const mcr_model *m, const mcr_data *da
         w.count = n - first < w.block ? n - first : w.block;
         s = mcr_data_select(&part, data, (mcr_rows){NULL, first, w.count});
         if (!s)
-            s = score_block(&w, part, quickly);
+            s = score_block(&w, part, first, quickly);
         if (!s)
             s = answer_block(&w, first, to);
         mcr_gram_close(w.gram);
@@ -483,7 +487,7 @@ static mcr_status predict(mcr *ctx, const mcr_model *m, const mcr_data *data, co
         mcr_asking(ctx, true);
     mcr_status s = mcr_model_prepare(&ready, ctx, m, data);
     if (!s)
-        s = predict_ready(ctx, m, ready, to);
+        s = predict_ready(ctx, m, ready, NULL, to);
     if (m->loaded)
         mcr_asking(ctx, false);
     mcr_data_free(ready);
@@ -505,6 +509,14 @@ mcr_status mcr_predict(mcr *ctx, const mcr_model *m, const mcr_data *data, doubl
                         "a model of %s gives coordinates and predicts nothing: ask for its scores",
                         m->learner);
     return predict(ctx, m, data, &(wanted){value, score, proba, NULL});
+}
+
+mcr_status mcr_predict_across(mcr *ctx, const mcr_model *m, const mcr_data *data, mcr_gram *across,
+                              double *value, double *score, double *proba)
+{
+    if (!across)
+        return mcr_predict(ctx, m, data, value, score, proba);
+    return predict_ready(ctx, m, data, across, &(wanted){value, score, proba, NULL});
 }
 
 mcr_status mcr_predict_draws(mcr *ctx, const mcr_model *m, const mcr_data *data, int64_t count,

@@ -21,6 +21,7 @@ typedef struct mcr_prediction {
     const mcr_predictor *predictor; /* NULL: the scores and the rule are all */
     void *state;                    /* the predictor's */
     bool opened;
+    mcr_gram *across;      /* of training objects x all new ones, where it is stored; NULL */
     mcr_gram *gram;        /* of the block */
     const mcr_data *basis; /* the model's, or its weight vectors */
     const mcr_segment *segment;

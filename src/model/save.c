@@ -1,15 +1,12 @@
-/* save.c: models to and from their files. The layout of the file is in container.h; what each section
+/* save.c: models to their files, which load.c reads. The layout of the file is in container.h; what each section
  * holds stands here, beside the code that writes it.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/limits.h"
 #include "model/container.h"
-#include "model/libsvm.h"
 #include "model/model.h"
 #include "model/objects.h"
 
@@ -241,15 +238,24 @@ static mcr_status read_back(mcr *ctx, const mcr_text *file, const char *path)
                        "of Mercer, please report it");
 }
 
+/* The whole file, which has been read back once. */
+static mcr_status make_file(mcr_text *file, mcr *ctx, const mcr_model *m, const char *name)
+{
+    mcr_text part;
+    mcr_text_init(&part, ctx);
+    mcr_status s = write_all(file, &part, m);
+    if (!s)
+        s = read_back(ctx, file, name);
+    mcr_text_free(&part);
+    return s;
+}
+
 mcr_status mcr_model_save(mcr *ctx, const mcr_model *m, const char *path)
 {
-    mcr_text file, part;
+    mcr_text file;
     mcr_output *out = NULL;
     mcr_text_init(&file, ctx);
-    mcr_text_init(&part, ctx);
-    mcr_status s = write_all(&file, &part, m);
-    if (!s)
-        s = read_back(ctx, &file, path);
+    mcr_status s = make_file(&file, ctx, m, path);
     if (!s)
         s = mcr_output_open(&out, ctx, path);
     if (!s)
@@ -259,536 +265,21 @@ mcr_status mcr_model_save(mcr *ctx, const mcr_model *m, const char *path)
     else
         mcr_output_abandon(out);
     mcr_text_free(&file);
-    mcr_text_free(&part);
     return s;
 }
 
-/* ---- reading -----------------------------------------------------------------------------------*/
-
-/* Reads `want` reals with their count into `to`. */
-static void get_numbers(mcr_reader *r, double *to, int64_t want)
+mcr_status mcr_model_save_memory(void **bytes, size_t *count, mcr *ctx, const mcr_model *m)
 {
-    int64_t count;
-    double *v = mcr_get_reals(r, &count);
-    if (v && count == want)
-        memcpy(to, v, sizeof *v * (size_t)want);
-    else
-        r->bad = true;
-    mcr_free(r->ctx, v);
-}
-
-static mcr_status get_info(mcr_model **out, const mcr_container *c, const mcr_kernel *kernel)
-{
-    mcr_reader r;
-    mcr_status s = mcr_container_find(c, "INFO", &r);
-    if (s)
-        return s;
-    char *learner = mcr_get_text(&r), *options = mcr_get_text(&r), *version = mcr_get_text(&r);
-    if (!learner || !options || !version)
-        r.bad = true;
-    uint64_t seed = (uint64_t)mcr_get_i64(&r);
-    int64_t n = mcr_get_i64(&r), features = mcr_get_i64(&r);
-    double number[4];
-    get_numbers(&r, number, 4);
-    if (n < 0 || features < 0)
-        r.bad = true;
-    s = mcr_reader_end(&r, c->file, "how it was made");
-    if (!s)
-        s = mcr_model_new(out, c->ctx, kernel, learner, options);
-    if (!s) {
-        mcr_report_fit *report = &(*out)->report;
-        (*out)->version = version;
-        report->version = *version ? version : NULL;
-        report->seed = seed;
-        version = NULL;
-        report->n = n;
-        report->features = features;
-        report->seconds = number[0];
-        report->accuracy = number[1];
-        report->mse = number[2];
-        report->r2 = number[3];
-    }
-    mcr_free(c->ctx, learner);
-    mcr_free(c->ctx, options);
-    mcr_free(c->ctx, version);
-    return s;
-}
-
-static mcr_status get_kernel(mcr_kernel **out, const mcr_container *c, const char tag[4])
-{
-    mcr_reader r;
-    mcr_status s = mcr_container_find(c, tag, &r);
-    if (s)
-        return s;
-    char *text = mcr_get_text(&r);
-    if (!text)
-        r.bad = true;
-    s = mcr_reader_end(&r, c->file, "its kernel");
-    if (!s) {
-        s = mcr_kernel_parse_foreign(out, c->ctx, text);
-        if (s == MCR_BAD_DATA) /* a model holds all it needs */
-            mcr_fail_at(c->ctx, s, c->file, 0,
-                        "the model's kernel names a file, which no model does: it is not loaded");
-        if (s == MCR_BAD_CALL)
-            s = mcr_fail_at(c->ctx, MCR_BAD_DATA, c->file, 0,
-                            "the model's kernel is not known to this Mercer");
-    }
-    mcr_free(c->ctx, text);
-    return s;
-}
-
-static void free_names(mcr *ctx, char **name, int64_t count)
-{
-    for (int64_t i = 0; name && i < count; i++)
-        mcr_free(ctx, name[i]);
-    mcr_free(ctx, name);
-}
-
-/* A section that is a list of names; what: for messages. */
-static mcr_status get_names(char ***out, int64_t *count, mcr_reader *r, const mcr_container *c,
-                            const char *what)
-{
-    *count = mcr_get_count(r, 8);
-    *out = mcr_alloc_zero(c->ctx, (size_t)*count, sizeof **out);
-    if (!*out)
-        return MCR_NO_MEMORY;
-    for (int64_t i = 0; i < *count && !r->bad; i++)
-        if (!((*out)[i] = mcr_get_text(r)))
-            r->bad = true;
-    return mcr_reader_end(r, c->file, what);
-}
-
-static mcr_status get_classes(mcr_model *m, const mcr_container *c)
-{
-    mcr_reader r;
-    char **name = NULL;
-    int64_t count = 0;
-    mcr_status s = mcr_container_find(c, "CLAS", &r);
-    if (!s)
-        s = get_names(&name, &count, &r, c, "its classes");
-    if (!s && count)
-        s = mcr_model_set_classes(m, (const char *const *)name, count);
-    free_names(c->ctx, name, count);
-    return s;
-}
-
-/* After the coefficients. */
-static mcr_status get_targets(mcr_model *m, const mcr_container *c)
-{
-    mcr_reader r;
-    char **name = NULL;
-    int64_t count = 0;
-    if (mcr_model_targets(m) < 2)
-        return MCR_OK;
-    mcr_status s = mcr_container_find(c, "TARG", &r);
-    if (!s)
-        s = get_names(&name, &count, &r, c, "its targets");
-    if (!s && count != m->fitted->outputs)
-        s = mcr_fail_at(c->ctx, MCR_BAD_DATA, c->file, 0,
-                        "the model file is damaged (targets and coefficients do not fit); restore "
-                        "it or train again");
-    if (!s)
-        s = mcr_model_name_targets(m, (const char *const *)name);
-    free_names(c->ctx, name, count);
-    return s;
-}
-
-static bool outputs_fit(const mcr_fitted *f, const mcr_learner_type *type)
-{
-    int64_t k = f->classes;
-    bool classify = f->task == MCR_CLASSIFY;
-    switch (f->rule) {
-    case MCR_RULE_VALUE:
-        return (f->outputs == 1 || (f->outputs > 1 && type && type->several_targets)) && k == 0 &&
-               f->task == MCR_REGRESS;
-    case MCR_RULE_SIGN: return f->outputs == 1 && k == 0 && f->task == MCR_DETECT;
-    case MCR_RULE_BINARY: return f->outputs == 1 && k == 2 && classify;
-    case MCR_RULE_PAIRS: return k > 2 && k < 1000000 && f->outputs == k * (k - 1) / 2 && classify;
-    case MCR_RULE_LARGEST:
-        return f->task == MCR_CLUSTER ? k == 0 && f->outputs > 0
-                                      : k > 2 && f->outputs == k && classify;
-    case MCR_RULE_SOFTMAX: return k > 1 && f->outputs == (k == 2 ? 1 : k) && classify;
-    case MCR_RULE_OWN:
-        return type && type->predictor && (classify ? k > 1 : k == 0 && f->task == MCR_REGRESS);
-    case MCR_RULE_COORDINATES:
-        return k == 0 && f->task == MCR_TRANSFORM && f->outputs > 0 &&
-               !(f->second && f->outputs % 2);
-    }
-    return false;
-}
-
-static bool all_finite(const double *v, int64_t count)
-{
-    for (int64_t i = 0; i < count; i++)
-        if (!isfinite(v[i]))
-            return false;
-    return true;
-}
-
-static void get_segment(mcr_reader *r, mcr_fitted *f)
-{
-    mcr_segment s = {.first = mcr_get_i64(r), .count = mcr_get_i64(r)};
-    int64_t coefs = 0;
-    s.output = mcr_get_i32s(r, &s.outputs);
-    s.coef = mcr_get_reals(r, &coefs);
-    if (s.first < 0 || s.count < 0 || s.first > f->basis - s.count || !s.output || !s.coef ||
-        s.outputs > f->outputs ||
-        (s.count ? coefs / s.count != s.outputs || coefs % s.count : coefs != 0))
-        r->bad = true;
-    for (int64_t o = 0; o < s.outputs && !r->bad; o++)
-        if (s.output[o] < 0 || s.output[o] >= f->outputs)
-            r->bad = true;
-    if (!r->bad && !all_finite(s.coef, coefs))
-        r->bad = true;
-    f->segment[f->segments++] = s;
-}
-
-/* Each object in one segment, in order; with a second kernel, all of them in two. */
-static bool segments_fit(const mcr_fitted *f)
-{
-    int64_t next = 0;
-    if (f->second)
-        return f->segments == 2 && f->segment[0].first == 0 && f->segment[0].count == f->basis &&
-               f->segment[1].first == 0 && f->segment[1].count == f->basis;
-    for (int64_t g = 0; g < f->segments; g++) {
-        if (f->segment[g].first != next)
-            return false;
-        next += f->segment[g].count;
-    }
-    return next == f->basis;
-}
-
-static mcr_status get_coefficients(mcr_model *m, const mcr_container *c)
-{
-    mcr_reader r;
-    mcr_status s = mcr_container_find(c, "COEF", &r);
-    if (!s)
-        s = mcr_fitted_new(&m->fitted, c->ctx, 0);
-    if (s)
-        return s;
-    mcr_fitted *f = m->fitted;
-    mcr_reader second;
-    if (mcr_container_has(c, "KER2", &second) && (s = get_kernel(&f->second, c, "KER2")))
-        return s;
-    mcr_free(c->ctx, f->offset);
-    f->classes = m->classes;
-    f->task = (mcr_task)mcr_get_u32(&r);
-    f->rule = (mcr_rule)mcr_get_u32(&r);
-    f->object = mcr_get_i64s(&r, &f->basis);
-    f->offset = mcr_get_reals(&r, &f->outputs);
-    int64_t segments = mcr_get_count(&r, 32), slopes = 0;
-    if (!r.bad && !outputs_fit(f, m->type))
-        r.bad = true;
-    f->segment = r.bad ? NULL : mcr_alloc_zero(c->ctx, (size_t)segments, sizeof *f->segment);
-    if (!r.bad && !f->segment)
-        r.bad = r.short_of_memory = true;
-    for (int64_t g = 0; g < segments && !r.bad; g++)
-        get_segment(&r, f);
-    if (!r.bad && (!segments_fit(f) || !all_finite(f->offset, f->outputs)))
-        r.bad = true;
-    double *slope = mcr_get_reals(&r, &slopes);
-    if (slopes == 2 * f->outputs && slopes > 0) {
-        f->slope = slope;
-        if (!r.bad && !all_finite(slope, slopes))
-            r.bad = true;
-    } else {
-        mcr_free(c->ctx, slope);
-        if (slopes != 0)
-            r.bad = true;
-    }
-    return mcr_reader_end(&r, c->file, "its coefficients");
-}
-
-static mcr_status get_curves(mcr_model *m, const mcr_container *c)
-{
-    mcr_reader r;
-    int64_t count = 0;
-    if (!mcr_container_has(c, "PROB", &r))
-        return MCR_OK;
-    mcr_fitted *f = m->fitted;
-    f->curve = mcr_get_reals(&r, &count);
-    if (!f->curve || count != 2 * f->outputs || !all_finite(f->curve, count))
-        r.bad = true;
-    for (int64_t o = 0; o < f->outputs && !r.bad; o++)
-        r.bad = !(f->curve[2 * o] > 0);
-    return mcr_reader_end(&r, c->file, "its probabilities");
-}
-
-static mcr_status get_extras(mcr_model *m, const mcr_container *c)
-{
-    mcr_reader r;
-    if (!mcr_container_has(c, "MORE", &r))
-        return MCR_OK;
-    enum { MOST = 1000 }; /* names are looked for one by one */
-    mcr_status s = MCR_OK;
-    int64_t extras = mcr_get_count(&r, 16);
-    if (extras > MOST)
-        r.bad = true;
-    for (int64_t e = 0; e < extras && !r.bad && !s; e++) {
-        int64_t count = 0;
-        char *name = mcr_get_text(&r);
-        double *value = mcr_get_reals(&r, &count);
-        if (!name || !value || !all_finite(value, count))
-            r.bad = true;
-        else
-            s = mcr_fitted_keep(m->fitted, name, value, count);
-        mcr_free(c->ctx, name);
-        mcr_free(c->ctx, value);
-    }
-    return s ? s : mcr_reader_end(&r, c->file, "its numbers");
-}
-
-static void get_scaled_field(mcr_reader *r, mcr_scaling *s)
-{
-    int64_t factors = 0;
-    mcr_scaled_field *f = &s->field[s->fields++];
-    f->name = mcr_get_text(r);
-    uint32_t dense = mcr_get_u32(r);
-    f->shift = mcr_get_reals(r, &f->cols);
-    f->factor = mcr_get_reals(r, &factors);
-    f->dense = dense == 1;
-    if (!f->name || dense > 1 || !f->shift || !f->factor || factors != f->cols ||
-        !all_finite(f->shift, f->cols) || !all_finite(f->factor, factors))
-        r->bad = true;
-}
-
-static mcr_status get_scaling(mcr_model *m, const mcr_container *c)
-{
-    mcr_reader r;
-    if (!mcr_container_has(c, "SCAL", &r))
-        return MCR_OK;
-    int64_t fields = mcr_get_count(&r, 28);
-    mcr_status s = mcr_scaling_open(&m->scaling, c->ctx, fields);
-    for (int64_t f = 0; f < fields && !r.bad && !s; f++)
-        get_scaled_field(&r, m->scaling);
-    return s ? s : mcr_reader_end(&r, c->file, "its scaling");
-}
-
-static int by_number(const void *a, const void *b)
-{
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
-static int by_text(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
-/* Whether the columns and names of the roles (names: 0 or as many) can be; both are sorted. */
-static bool roles_fit(const mcr_layout *l, int64_t *column, const char **name, int64_t names)
-{
-    bool fits = l->columns > 0 && l->targets >= 0 && l->roles < l->columns &&
-                (l->roles - l->targets == 0 || l->roles - l->targets == 1) &&
-                (names == 0 || names == l->roles);
-    qsort(column, (size_t)l->roles, sizeof *column, by_number);
-    qsort(name, (size_t)names, sizeof *name, by_text);
-    for (int64_t r = 0; r < l->roles && fits; r++)
-        fits = column[r] >= 0 && column[r] < l->columns && (r == 0 || column[r] > column[r - 1]);
-    for (int64_t r = 0; r < names && fits; r++)
-        fits = name[r][0] != '\0' && (r == 0 || strcmp(name[r], name[r - 1]) != 0);
-    return fits;
-}
-
-static mcr_status check_layout(const mcr_layout *l, char *const *name, int64_t names,
-                               const mcr_container *c)
-{
-    int64_t *column = mcr_alloc(c->ctx, (size_t)l->roles, sizeof *column);
-    const char **text = mcr_alloc(c->ctx, (size_t)names, sizeof *text);
-    mcr_status s = column && text ? MCR_OK : MCR_NO_MEMORY;
-    for (int64_t r = 0; r < l->roles && !s; r++)
-        column[r] = l->column[r];
-    for (int64_t r = 0; r < names && !s; r++)
-        text[r] = name[r];
-    if (!s && !roles_fit(l, column, text, names))
-        s = mcr_fail_at(c->ctx, MCR_BAD_DATA, c->file, 0,
-                        "the model file is damaged (its table); restore it or train again");
-    mcr_free(c->ctx, column);
-    mcr_free(c->ctx, text);
-    return s;
-}
-
-static mcr_status get_layout(mcr_model *m, const mcr_container *c)
-{
-    mcr_reader r;
-    char **name = NULL;
-    int64_t names = 0;
-    if (!mcr_container_has(c, "TABL", &r))
-        return MCR_OK;
-    mcr_layout l = {.columns = mcr_get_i64(&r)};
-    l.targets = mcr_get_i64(&r);
-    l.usual = mcr_get_u32(&r);
-    l.column = mcr_get_i64s(&r, &l.roles);
-    mcr_status s = get_names(&name, &names, &r, c, "its table");
-    if (!s)
-        s = check_layout(&l, name, names, c);
-    if (!s)
-        s = mcr_layout_new(&m->layout, c->ctx, &l, names ? (const char *const *)name : NULL);
-    free_names(c->ctx, name, names);
-    mcr_free(c->ctx, l.column);
-    return s;
-}
-
-static mcr_status get_tuning(mcr_model *m, const mcr_container *c)
-{
-    mcr_reader r;
-    if (!mcr_container_has(c, "TUNE", &r))
-        return MCR_OK;
-    m->tuning = mcr_get_text(&r);
-    return mcr_reader_end(&r, c->file, "its search");
-}
-
-static mcr_status get_certificate(mcr_model *m, const mcr_container *c)
-{
-    mcr_reader r;
-    mcr_status s = mcr_container_find(c, "CERT", &r);
-    if (s)
-        return s;
-    mcr_fitted *f = m->fitted;
-    m->certificate = mcr_get_text(&r);
-    f->certificate = m->certificate;
-    f->remark = mcr_get_text(&r);
-    f->iterations = mcr_get_i64(&r);
-    uint32_t stop = mcr_get_u32(&r);
-    if (stop > MCR_STOP_LOCAL)
-        r.bad = true;
-    f->stop = r.bad ? MCR_STOP_OPTIMAL : (mcr_stop)stop;
-    double number[6] = {NAN, NAN, NAN, NAN, NAN, NAN};
-    get_numbers(&r, number, 6);
-    f->objective = number[0];
-    f->value = number[1];
-    f->tolerance = number[2];
-    f->primal = number[3];
-    f->dual = number[4];
-    f->gap = number[5];
-    return mcr_reader_end(&r, c->file, "its certificate");
-}
-
-static mcr_status get_basis(mcr_model *m, const mcr_container *c)
-{
-    mcr_reader r;
-    mcr_status s = mcr_container_find(c, "OBJS", &r);
-    if (!s)
-        s = mcr_get_objects(&m->basis, &r, c->file);
-    if (!s && mcr_container_has(c, "COLS", &r)) {
-        mcr_get_columns(&r, m->basis);
-        s = mcr_reader_end(&r, c->file, "its columns");
-    }
-    if (!s && mcr_data_count(m->basis) != m->fitted->basis)
-        s = mcr_fail_at(c->ctx, MCR_BAD_DATA, c->file, 0,
-                        "the model file is damaged (objects and coefficients do not fit); restore "
-                        "it or train again");
-    return s;
-}
-
-/* The model's objects are scaled: each field as its scaling makes it. */
-static mcr_status check_scaling(const mcr_model *m, const mcr_container *c)
-{
-    for (int64_t f = 0; m->scaling && f < m->scaling->fields; f++) {
-        const mcr_scaled_field *by = &m->scaling->field[f];
-        int64_t at = mcr_data_find(m->basis, by->name, strlen(by->name));
-        const mcr_store *store = at < 0 ? NULL : m->basis->store[at];
-        if (store &&
-            (store->kind != (by->dense ? MCR_DENSE : MCR_SPARSE) || store->cols != by->cols))
-            return mcr_fail_at(
-                c->ctx, MCR_BAD_DATA, c->file, 0,
-                "the model file is damaged (objects and scaling do not fit); restore "
-                "it or train again");
-    }
-    return MCR_OK;
-}
-
-static mcr_status read_mercer(mcr_model **out, const mcr_container *c)
-{
-    mcr_kernel *kernel = NULL;
-    mcr_model *m = NULL;
-    mcr_status s = mcr_container_check(c);
-    if (!s)
-        s = get_kernel(&kernel, c, "KERN");
-    if (!s)
-        s = get_info(&m, c, kernel);
-    mcr_kernel_free(kernel);
-    if (!s)
-        s = get_classes(m, c);
-    if (!s)
-        s = get_coefficients(m, c);
-    if (!s)
-        s = get_targets(m, c);
-    if (!s)
-        s = get_curves(m, c);
-    if (!s)
-        s = get_extras(m, c);
-    if (!s)
-        s = get_certificate(m, c);
-    if (!s)
-        s = get_scaling(m, c);
-    if (!s)
-        s = get_tuning(m, c);
-    if (!s)
-        s = get_layout(m, c);
-    if (!s)
-        s = get_basis(m, c);
-    if (!s)
-        s = check_scaling(m, c);
-    if (!s)
-        s = mcr_model_complete(m);
-    if (s)
-        mcr_model_free(m);
-    else
-        *out = m;
-    return s;
-}
-
-int mcr_model_recognise(const void *bytes, size_t count)
-{
-    return (count >= MCR_MODEL_MAGIC_BYTES &&
-            memcmp(bytes, mcr_model_magic, MCR_MODEL_MAGIC_BYTES) == 0) ||
-           mcr_libsvm_recognise(bytes, count);
-}
-
-mcr_status mcr_model_load_memory(mcr_model **out, mcr *ctx, const char *name, const void *bytes,
-                                 size_t count)
-{
-    *out = NULL;
-    mcr_reading_begin(ctx, name, count);
-    mcr_status s = mcr_libsvm_recognise(bytes, count)
-                       ? mcr_libsvm_read(out, ctx, name, bytes, count)
-                       : read_mercer(out, &(mcr_container){ctx, name, bytes, count});
-    mcr_reading_end(ctx);
-    if (!s)
-        (*out)->loaded = true;
-    return s;
-}
-
-/* The whole file, unpacked if it is gzip. */
-static mcr_status slurp(mcr_input *in, mcr_text *to)
-{
-    char window[65536];
-    size_t got = 1;
-    mcr_status s = MCR_OK;
-    while (!s && got) {
-        s = mcr_input_some(in, window, sizeof window, &got);
-        if (!s)
-            mcr_text_add(to, window, got);
-    }
-    return s ? s : to->status;
-}
-
-mcr_status mcr_model_load(mcr_model **out, mcr *ctx, const char *path)
-{
-    *out = NULL;
-    mcr_input *in = NULL;
     mcr_text file;
+    *bytes = NULL;
+    *count = 0;
     mcr_text_init(&file, ctx);
-    mcr_reading_begin(ctx, path, 0);
-    mcr_status s = mcr_input_open(&in, ctx, path);
-    if (!s)
-        s = slurp(in, &file);
-    if (!s)
-        s = mcr_model_load_memory(out, ctx, path, file.bytes ? file.bytes : "",
-                                  (size_t)file.length);
-    mcr_input_close(in);
-    mcr_text_free(&file);
-    mcr_reading_end(ctx);
-    return s;
+    mcr_status s = make_file(&file, ctx, m, "model");
+    if (s) {
+        mcr_text_free(&file);
+        return s;
+    }
+    *bytes = file.bytes;
+    *count = (size_t)file.length;
+    return MCR_OK;
 }

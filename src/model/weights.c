@@ -46,14 +46,9 @@ static mcr_status add_weights(mcr_builder *b, mcr *ctx, const mcr_field_info *in
 /* to += c x, for object i of a field of vectors. */
 static void add_vector(double *to, double c, const mcr_field *f, int64_t i)
 {
-    const mcr_store *s = f->store;
-    int64_t r = mcr_field_at(f, i);
-    if (s->kind == MCR_SPARSE)
-        for (int64_t e = s->start[r]; e < s->start[r + 1]; e++)
-            to[s->index[e]] += c * s->value[e];
-    else
-        for (int64_t k = 0; k < s->cols; k++)
-            to[k] += c * s->dense[r * s->cols + k];
+    mcr_vector x = mcr_field_vector(f, i);
+    for (int64_t e = 0; e < x.count; e++)
+        to[mcr_vector_column(&x, e)] += c * mcr_vector_value(&x, e);
 }
 
 mcr_status mcr_prediction_collapse(mcr_prediction *w)

@@ -173,16 +173,16 @@ static mcr_status run_split(void *arg, int64_t split, int worker)
     const mcr_options *chosen = options ? options : j->options;
     const mcr_trial_set set = {j->ctx, j->data, j->splits, j->metric, j->metrics};
     int64_t test = mcr_splits_rows(j->splits, split, 1, NULL);
-    mcr_chain c = {.kernel = j->search ? kernel : j->kernel,
-                   .options = &chosen,
-                   .count = 1,
-                   .split = split,
-                   .strict = true,
-                   .score = j->score + split * j->metrics};
+    mcr_path c = {.kernel = j->search ? kernel : j->kernel,
+                  .options = &chosen,
+                  .count = 1,
+                  .split = split,
+                  .strict = true,
+                  .score = j->score + split * j->metrics};
     if (!s && !(c.value = j->value[split] = mcr_alloc(j->ctx, (size_t)test, sizeof(double))))
         s = MCR_NO_MEMORY;
     if (!s)
-        s = mcr_chain_run(&set, &c);
+        s = mcr_path_run(&set, &c);
     __atomic_add_fetch(&j->unfinished, c.unfinished, __ATOMIC_RELAXED);
     __atomic_add_fetch(&j->fits, 1, __ATOMIC_RELAXED);
     __atomic_add_fetch(&j->done, 1, __ATOMIC_RELAXED);

@@ -80,9 +80,11 @@ static mcr_status judge_repeat(const mcr_trial_set *set, const mcr_folds *f, int
     return s;
 }
 
-mcr_status mcr_folds_run(const mcr_trial_set *set, const mcr_kernel *kernel,
-                         const mcr_options *const *options, int64_t count, double *score)
+mcr_status mcr_folds_run(const mcr_trial_set *set, const mcr_path *path, double *score)
 {
+    const mcr_kernel *kernel = path->kernel;
+    const mcr_options *const *options = path->options;
+    int64_t count = path->count;
     mcr *ctx = set->ctx;
     int64_t splits = mcr_splits_count(set->splits);
     for (int64_t i = 0; i < count * splits; i++)
@@ -98,6 +100,7 @@ mcr_status mcr_folds_run(const mcr_trial_set *set, const mcr_kernel *kernel,
         mcr_folds f = {.ctx = ctx,
                        .kernel = kernel,
                        .data = set->data,
+                       .gram = path->kept,
                        .params = params,
                        .settings = count,
                        .solved = solved};

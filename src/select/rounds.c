@@ -1,11 +1,11 @@
 /* rounds.c: trying some points of a search, split by split.
  *
- * Points with the same kernel are trained in a chain, each from the solution of the one before. Between
+ * Points with the same kernel are trained in a path, each from the solution of the one before. Between
  * rounds of splits those are left out that cannot win any more, even if they were perfect on all splits
  * that are left. What is tried next depends on complete rounds only: so the result is the same for any
  * number of threads, and for a search that was cut off and resumed.
  *
- * A worker takes a kernel, computes K of all objects, and runs its chains. When there are no more kernels
+ * A worker takes a kernel, computes K of all objects, and runs its paths. When there are no more kernels
  * it helps with those that others have begun.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -93,7 +93,7 @@ static void leave_out(mcr_tried *t, const int64_t *point, int64_t count)
 typedef struct group {
     int64_t first, end; /* points of the batch */
     int64_t next;       /* split of the round that no worker has taken */
-    int owner;          /* worker in whose room K is */
+    int owner;          /* worker in whose space K is */
     int state;          /* of group_state */
     double seconds;     /* that its last round took */
     double *known;      /* its points x all splits: scores that were had from one K; NAN: not */
@@ -110,7 +110,6 @@ typedef struct batch {
     int64_t *order;              /* of the groups: those that take long first */
     int64_t next;                /* place in it that no worker has taken */
     bool stopped;                /* a worker has failed */
-    mcr_kernel *stored;          /* reads K of mcr_tried.shared */
     int64_t first_split, splits; /* of this round */
     int64_t items;               /* before this round */
 } batch;
@@ -146,11 +145,11 @@ static int64_t kernel_of(const mcr_tried *t, int64_t point)
     return point / t->grid->settings;
 }
 
-static mcr_status run_chain(const batch *b, mcr_chain *c, const mcr_data *data)
+static mcr_status run_path(const batch *b, mcr_path *c)
 {
     mcr_tried *t = b->t;
-    const mcr_trial_set set = {t->ctx, data, t->splits, &t->metric, 1};
-    mcr_status s = mcr_chain_run(&set, c);
+    const mcr_trial_set set = {t->ctx, t->data, t->splits, &t->metric, 1};
+    mcr_status s = mcr_path_run(&set, c);
     if (s)
         return s;
     if (c->unfinished)
@@ -160,14 +159,13 @@ static mcr_status run_chain(const batch *b, mcr_chain *c, const mcr_data *data)
     return MCR_OK;
 }
 
-/* One chain: the settings, the points and the scores of a group on a split. */
+/* One path: the settings, the points and the scores of a group on a split. */
 typedef struct item {
     int64_t number; /* among all of the round */
-    mcr_chain chain;
+    mcr_path path;
     const mcr_options **options;
-    int64_t *of, *at;   /* points; their places in the group */
-    mcr_kernel *kernel; /* owned; NULL: there is a shared one */
-    const mcr_data *data;
+    int64_t *of, *at; /* points; their places in the group */
+    mcr_kernel *kernel;
 } item;
 
 static mcr_status open_item(item *it, const batch *b, int64_t number, int worker)
@@ -175,13 +173,14 @@ static mcr_status open_item(item *it, const batch *b, int64_t number, int worker
     mcr_tried *t = b->t;
     const group *g = &b->group[number];
     size_t room = (size_t)(g->end - g->first);
-    const mcr_data *shared = t->shared[kernel_of(t, b->point[g->first])];
-    *it = (item){.data = shared ? shared : t->data};
+    *it = (item){0};
     it->options = mcr_alloc(t->ctx, room, sizeof *it->options);
     it->of = mcr_alloc(t->ctx, room, sizeof *it->of);
     it->at = mcr_alloc(t->ctx, room, sizeof *it->at);
-    mcr_chain *c = &it->chain;
-    *c = (mcr_chain){.options = it->options, .room = t->keeps ? &t->room[worker] : NULL};
+    mcr_path *c = &it->path;
+    *c = (mcr_path){.options = it->options,
+                    .space = t->keeps ? &t->space[worker] : NULL,
+                    .kept = t->kept[kernel_of(t, b->point[g->first])].stored};
     c->score = mcr_alloc(t->ctx, room, sizeof *c->score);
     if (!it->options || !it->of || !it->at || !c->score)
         return MCR_NO_MEMORY;
@@ -191,8 +190,8 @@ static mcr_status open_item(item *it, const batch *b, int64_t number, int worker
             it->at[c->count] = i - g->first;
             it->options[c->count++] = t->setting[setting_of(t, b->point[i])];
         }
-    mcr_status s = shared || !c->count ? MCR_OK : mcr_grid_kernel(&it->kernel, t->grid, it->of[0]);
-    c->kernel = shared ? b->stored : it->kernel;
+    mcr_status s = c->count ? mcr_grid_kernel(&it->kernel, t->grid, it->of[0]) : MCR_OK;
+    c->kernel = it->kernel;
     return s;
 }
 
@@ -202,14 +201,14 @@ static void close_item(mcr *ctx, item *it)
     mcr_free(ctx, it->options);
     mcr_free(ctx, it->of);
     mcr_free(ctx, it->at);
-    mcr_free(ctx, it->chain.score);
+    mcr_free(ctx, it->path.score);
 }
 
-/* Where a worker keeps K of the group it has begun: others may be reading that while its own chains need
- * their room. */
-static mcr_chain_room *stored_by(const batch *b, int worker)
+/* Where a worker keeps K of the group it has begun: others may be reading that while its own paths need
+ * their space. */
+static mcr_path_space *stored_by(const batch *b, int worker)
 {
-    return &b->t->room[b->t->workers + worker];
+    return &b->t->space[b->t->workers + worker];
 }
 
 static mcr_result_key key_of(const batch *b, int64_t number, int64_t split)
@@ -217,19 +216,19 @@ static mcr_result_key key_of(const batch *b, int64_t number, int64_t split)
     return (mcr_result_key){b->t->batch, b->items + number * b->splits + split};
 }
 
-/* K of all objects for the group's chains, into a room of the worker's; only where all splits see the
+/* K of all objects for the group's paths, into a space of the worker's; only where all splits see the
  * same objects, and there is anything left to do. */
-static mcr_status fill_room(batch *b, int64_t number, const item *it, int worker)
+static mcr_status fill_space(batch *b, int64_t number, const item *it, int worker)
 {
     mcr_tried *t = b->t;
-    const mcr_chain *c = &it->chain;
-    const mcr_trial_set set = {t->ctx, it->data, t->splits, &t->metric, 1};
+    const mcr_path *c = &it->path;
+    const mcr_trial_set set = {t->ctx, t->data, t->splits, &t->metric, 1};
     bool wanted = false;
     for (int64_t split = 0; split < b->splits && c->count && !wanted; split++)
         wanted = !mcr_checkpoint_find(t->checkpoint, key_of(b, number, split), c->score, c->count);
-    if (!wanted || c->options[0]->scale || !mcr_chain_tries(&set, c))
+    if (!wanted || c->options[0]->scale || !c->space)
         return MCR_OK;
-    mcr_status s = mcr_chain_room_fill(t->ctx, stored_by(b, worker), c->kernel, it->data);
+    mcr_status s = mcr_path_store(&set, c, stored_by(b, worker));
     /* What cannot be computed shows again when it is trained with. */
     return s == MCR_NO_MEMORY || s == MCR_STOPPED ? s : MCR_OK;
 }
@@ -239,15 +238,14 @@ static mcr_status fill_known(batch *b, int64_t number, const item *it)
 {
     mcr_tried *t = b->t;
     group *g = &b->group[number];
-    const mcr_chain *c = &it->chain;
-    const mcr_trial_set set = {t->ctx, it->data, t->splits, &t->metric, 1};
+    const mcr_path *c = &it->path;
+    const mcr_trial_set set = {t->ctx, t->data, t->splits, &t->metric, 1};
     size_t points = (size_t)(g->end - g->first);
     if (g->known || !c->count || !c->options[0]->type->folds)
         return MCR_OK;
     double *score = mcr_alloc(t->ctx, (size_t)c->count, (size_t)t->count * sizeof *score);
     g->known = mcr_alloc(t->ctx, points, (size_t)t->count * sizeof *g->known);
-    mcr_status s = score && g->known ? mcr_folds_run(&set, c->kernel, c->options, c->count, score)
-                                     : MCR_NO_MEMORY;
+    mcr_status s = score && g->known ? mcr_folds_run(&set, c, score) : MCR_NO_MEMORY;
     for (size_t i = 0; i < points * (size_t)t->count && !s; i++)
         g->known[i] = NAN;
     for (int64_t i = 0; i < c->count && !s; i++)
@@ -257,12 +255,12 @@ static mcr_status fill_known(batch *b, int64_t number, const item *it)
     return s;
 }
 
-/* The settings of a chain whose scores are not known yet. */
+/* The settings of a path whose scores are not known yet. */
 static mcr_status run_unknown(const batch *b, const group *g, const item *it)
 {
     const mcr_tried *t = b->t;
-    const mcr_chain *c = &it->chain;
-    mcr_chain part = *c;
+    const mcr_path *c = &it->path;
+    mcr_path part = *c;
     const mcr_options **options = mcr_alloc(t->ctx, (size_t)c->count, sizeof *options);
     double *score = mcr_alloc(t->ctx, (size_t)c->count, sizeof *score);
     mcr_status s = options && score ? MCR_OK : MCR_NO_MEMORY;
@@ -275,7 +273,7 @@ static mcr_status run_unknown(const batch *b, const group *g, const item *it)
     part.options = options;
     part.score = score;
     if (!s && part.count)
-        s = run_chain(b, &part, it->data);
+        s = run_path(b, &part);
     for (int64_t i = 0, next = 0; i < c->count && !s; i++)
         if (isnan(c->score[i]))
             c->score[i] = score[next++];
@@ -288,12 +286,12 @@ static mcr_status run_split(batch *b, int64_t number, item *it, int64_t split)
 {
     mcr_tried *t = b->t;
     const group *g = &b->group[number];
-    mcr_chain *c = &it->chain;
+    mcr_path *c = &it->path;
     mcr_result_key key = key_of(b, number, split);
     mcr_status s = MCR_OK;
     c->split = b->first_split + split;
     c->failed = c->unfinished = 0;
-    c->stored = g->state == HAS_K ? stored_by(b, g->owner) : NULL;
+    c->stored = g->state == HAS_K ? stored_by(b, g->owner)->stored : NULL;
     if (c->count && !mcr_checkpoint_find(t->checkpoint, key, c->score, c->count)) {
         s = run_unknown(b, g, it);
         if (!s)
@@ -320,7 +318,7 @@ static mcr_status give_up(const batch *b, int64_t number)
     return MCR_OK;
 }
 
-/* Runs the chains of a group that no one has taken; its first worker makes ready what they share. */
+/* Runs the paths of a group that no one has taken; its first worker makes ready what they share. */
 static mcr_status run_group(batch *b, int64_t number, int worker, bool first)
 {
     mcr_tried *t = b->t;
@@ -328,18 +326,19 @@ static mcr_status run_group(batch *b, int64_t number, int worker, bool first)
     double began = mcr_now();
     item it;
     if (first)
-        stored_by(b, worker)->ld = 0;
+        mcr_path_space_empty(stored_by(b, worker));
     mcr_status s = open_item(&it, b, number, worker);
     if (s == MCR_BAD_CALL) {
         s = first ? give_up(b, number) : MCR_OK;
         __atomic_store_n(&g->next, b->splits, __ATOMIC_RELAXED);
     } else if (!s && first)
-        s = fill_room(b, number, &it, worker);
+        s = fill_space(b, number, &it, worker);
     if (!s && first)
         s = fill_known(b, number, &it);
     if (first) {
         g->owner = worker;
-        __atomic_store_n(&g->state, stored_by(b, worker)->ld ? HAS_K : HAS_NONE, __ATOMIC_RELEASE);
+        __atomic_store_n(&g->state, stored_by(b, worker)->stored ? HAS_K : HAS_NONE,
+                         __ATOMIC_RELEASE);
     }
     while (!s && !__atomic_load_n(&b->stopped, __ATOMIC_RELAXED)) {
         int64_t split = __atomic_fetch_add(&g->next, 1, __ATOMIC_RELAXED);
@@ -353,7 +352,7 @@ static mcr_status run_group(batch *b, int64_t number, int worker, bool first)
     return s;
 }
 
-/* All that one worker does in a round. Its number is the item's: there are no more rooms than that. */
+/* All that one worker does in a round. Its number is the item's: there are no more spaces than that. */
 static mcr_status run_worker(void *arg, int64_t number, int thread)
 {
     (void)thread;
@@ -392,7 +391,7 @@ static mcr_status make_settings(mcr_tried *t, const int64_t *point, int64_t coun
  * Where a value costs much (strings, graphs, vectors of many features) all of K is computed once, and
  * all splits read it. That cannot be where vectors are scaled: each split scales in its own way. */
 
-#define DEAR_WORK 400.0 /* multiply-adds of a value: then reading it back is cheaper */
+#define EXPENSIVE_WORK 400.0 /* multiply-adds of a value: then reading it back is cheaper */
 
 static bool has_vectors(const mcr_data *data)
 {
@@ -404,46 +403,24 @@ static bool has_vectors(const mcr_data *data)
 
 /* Kernels on strings and graphs do much of their work when they are bound to data: each training, and
  * each prediction, would do it again. */
-static bool binds_dearly(const mcr_kernel *k)
+static bool binds_expensively(const mcr_kernel *k)
 {
-    bool dear = (k->type->kinds & (MCR_STRINGS | MCR_GRAPHS)) != 0;
-    for (int c = 0; c < k->children && !dear; c++)
-        dear = binds_dearly(k->child[c]);
-    return dear;
+    bool expensive = (k->type->kinds & (MCR_STRINGS | MCR_GRAPHS)) != 0;
+    for (int c = 0; c < k->children && !expensive; c++)
+        expensive = binds_expensively(k->child[c]);
+    return expensive;
 }
 
-/* The same objects, with the values of K as their only field. */
-static mcr_status keep_matrix(mcr_data **out, mcr_gram *gram, const mcr_data *data)
-{
-    int64_t n = mcr_data_count(data);
-    mcr_store *store = NULL;
-    mcr_status s = mcr_store_new(&store, data->ctx, "K", MCR_PRECOMPUTED);
-    if (s)
-        return s;
-    store->count = store->cols = n;
-    store->id = mcr_alloc(data->ctx, (size_t)n, sizeof *store->id);
-    store->dense = mcr_alloc(data->ctx, (size_t)n, (size_t)n * sizeof *store->dense);
-    s = store->id && store->dense ? MCR_OK : MCR_NO_MEMORY;
-    for (int64_t i = 0; i < n && !s; i++)
-        store->id[i] = i;
-    if (!s)
-        s = mcr_gram_matrix_quietly(gram, store->dense, n, true);
-    if (!s)
-        s = mcr_data_with_store(out, data, store);
-    mcr_store_free(store);
-    return s;
-}
-
-/* Whether chains compute K of all objects themselves, once or twice for all splits. */
-static bool chains_do(const mcr_tried *t, const mcr_kernel *kernel)
+/* Whether paths compute K of all objects themselves, once or twice for all splits. */
+static bool paths_do(const mcr_tried *t, const mcr_kernel *kernel)
 {
     const mcr_options *options[2] = {t->grid->options, t->grid->options};
     const mcr_trial_set set = {t->ctx, t->data, t->splits, &t->metric, 1};
-    const mcr_chain c = {.kernel = kernel,
-                         .options = options,
-                         .count = t->grid->settings > 1 ? 2 : 1,
-                         .room = t->keeps ? t->room : NULL};
-    return mcr_chain_tries(&set, &c);
+    const mcr_path c = {.kernel = kernel,
+                        .options = options,
+                        .count = t->grid->settings > 1 ? 2 : 1,
+                        .space = t->keeps ? t->space : NULL};
+    return mcr_path_takes_folds(&set, &c);
 }
 
 static mcr_status share_kernel(batch *b, int64_t which)
@@ -452,11 +429,11 @@ static mcr_status share_kernel(batch *b, int64_t which)
     const mcr_options *options = t->grid->options;
     int64_t n = mcr_data_count(t->data), first = b->point[b->group[which].first];
     int64_t number = kernel_of(t, first);
-    double bytes = (double)n * (double)n * sizeof(double);
+    double bytes = (double)mcr_gram_copy_bytes(n, true);
     bool taken = false;
-    if (t->shared[number] || options->type->own_kernel || mcr_wants_features(options) ||
+    if (t->kept[number].stored || mcr_finds_kernel(options) || mcr_wants_features(options) ||
         ((options->scale || t->grid->scales) && has_vectors(t->data)) ||
-        (double)t->shared_bytes + bytes > MCR_SHARED_PART * (double)mcr_memory_budget(t->ctx))
+        (double)t->kept_bytes + bytes > MCR_SHARED_PART * (double)mcr_memory_budget(t->ctx))
         return MCR_OK;
     mcr_kernel *kernel = NULL;
     mcr_gram *gram = NULL;
@@ -464,15 +441,15 @@ static mcr_status share_kernel(batch *b, int64_t which)
     if (!s)
         s = mcr_gram_open(&gram, t->ctx, kernel, t->data, NULL);
     if (!s && strcmp(kernel->type->name, "precomputed") != 0 &&
-        (binds_dearly(kernel) || mcr_gram_is_slow(gram) ||
-         (mcr_gram_work(gram) > DEAR_WORK && !chains_do(t, kernel)))) {
+        (binds_expensively(kernel) || mcr_gram_is_slow(gram) ||
+         (mcr_gram_work(gram) > EXPENSIVE_WORK && !paths_do(t, kernel)))) {
         s = mcr_budget_take(t->ctx, (size_t)bytes, "kernel values that all splits share");
         taken = !s;
         if (!s)
-            s = keep_matrix(&t->shared[number], gram, t->data);
+            s = mcr_gram_copy(&t->kept[number].stored, gram, true, NULL, &t->kept[number].matrix);
     }
-    if (t->shared[number])
-        t->shared_bytes += (size_t)bytes;
+    if (t->kept[number].stored)
+        t->kept_bytes += (size_t)bytes;
     else if (taken)
         mcr_budget_give(t->ctx, (size_t)bytes);
     mcr_gram_close(gram);
@@ -483,7 +460,7 @@ static mcr_status share_kernel(batch *b, int64_t which)
 
 static mcr_status share_kernels(batch *b)
 {
-    mcr_status s = mcr_kernel_parse(&b->stored, b->t->ctx, "precomputed(K)");
+    mcr_status s = MCR_OK;
     for (int64_t g = 0; g < b->groups && !s; g++)
         s = share_kernel(b, g);
     return s;
@@ -575,7 +552,6 @@ mcr_status mcr_try_points(mcr_tried *t, const int64_t *asked, int64_t asked_coun
             s = share_kernels(&b);
         if (!s)
             s = run_rounds(&b);
-        mcr_kernel_free(b.stored);
         t->batch++;
     }
     if (!s)

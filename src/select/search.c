@@ -189,13 +189,13 @@ mcr_status mcr_tried_add(mcr_tried *t, const char *text, mcr_scale scale)
     if (!resize(t->ctx, &t->score, points * t->count, sizeof *t->score) ||
         !resize(t->ctx, &t->tested, points, sizeof *t->tested) ||
         !resize(t->ctx, &t->state, points, 1) ||
-        !resize(t->ctx, &t->shared, points / g->settings, sizeof *t->shared))
+        !resize(t->ctx, &t->kept, points / g->settings, sizeof *t->kept))
         return MCR_NO_MEMORY;
     for (int64_t i = old * t->count; i < points * t->count; i++)
         t->score[i] = NAN;
     memset(t->tested + old, 0, sizeof *t->tested * (size_t)(points - old));
     memset(t->state + old, 0, (size_t)(points - old));
-    t->shared[old / g->settings] = NULL;
+    t->kept[old / g->settings] = (mcr_path_space){0};
     return mcr_grid_add(g, text, scale);
 }
 
@@ -209,6 +209,19 @@ static uint32_t mix(uint32_t a, uint32_t b)
 static uint32_t mix_bytes(uint32_t sum, const void *bytes, size_t count)
 {
     return bytes ? mix(sum, mcr_checksum(bytes, count)) : mix(sum, 0);
+}
+
+/* Values of vectors in a form of the user's own. */
+static uint32_t mix_lent(uint32_t sum, const mcr_store *s)
+{
+    for (int64_t r = 0; s->lent.value && r < s->count; r++) {
+        mcr_vector x = mcr_store_vector(s, r);
+        for (int64_t e = 0; e < x.count; e++) {
+            double entry[2] = {(double)mcr_vector_column(&x, e), mcr_vector_value(&x, e)};
+            sum = mix_bytes(sum, entry, sizeof entry);
+        }
+    }
+    return sum;
 }
 
 static uint32_t mix_data(uint32_t sum, const mcr_data *d)
@@ -226,6 +239,7 @@ static uint32_t mix_data(uint32_t sum, const mcr_data *d)
         sum = mix_bytes(sum, s->start, sizeof *s->start * (rows + 1));
         sum = mix_bytes(sum, s->index, sizeof *s->index * entries);
         sum = mix_bytes(sum, s->value, sizeof *s->value * entries);
+        sum = mix_lent(sum, s);
         sum = mix_bytes(sum, s->bytes, entries);
         sum = mix_bytes(sum, s->link, s->link ? sizeof *s->link * (entries + 1) : 0);
         sum = mix_bytes(sum, s->adjacent,
@@ -268,7 +282,7 @@ static mcr_status fingerprint(uint32_t *out, const mcr_tried *t, const mcr_searc
     return s;
 }
 
-/* Whether chains keep kernel values depends on the budget, never on threads: there must be room for two
+/* Whether paths keep kernel values depends on the budget, never on threads: there must be room for two
  * workers. Where there is room for fewer than there are threads, fewer are at work at once. All of it is
  * taken here, so that no worker finds it gone. */
 static mcr_status plan_workers(mcr_tried *t)
@@ -281,7 +295,7 @@ static mcr_status plan_workers(mcr_tried *t)
         return MCR_OK;
     /* In order of time the first split trains on fewest; else they are nearly equal. */
     int64_t fewest = mcr_splits_rows(t->splits, 0, 0, NULL);
-    mcr_status s = mcr_chain_room_bytes(&each, t->grid->options, t->data, fewest);
+    mcr_status s = mcr_path_bytes(&each, t->grid->options, t->data, fewest);
     /* Half as much again is for what kernels and solvers take while they work. */
     size_t most = s || each == 0 || left <= others ? 0 : (left - others) / (each + each / 2);
     if (most < FEWEST)
@@ -290,7 +304,7 @@ static mcr_status plan_workers(mcr_tried *t)
         t->workers = (int)most;
     s = mcr_budget_take(t->ctx, each * (size_t)t->workers, "kernel values that trainings share");
     t->keeps = !s;
-    t->kept_bytes = s ? 0 : each * (size_t)t->workers;
+    t->space_bytes = s ? 0 : each * (size_t)t->workers;
     return s;
 }
 
@@ -320,9 +334,9 @@ static mcr_status open_search(mcr_tried *t, const mcr_options *options, const mc
     t->setting = mcr_alloc_zero(t->ctx, 2 * (size_t)t->grid->settings, sizeof *t->setting);
     if ((s = plan_workers(t)))
         return s;
-    t->room = mcr_alloc_zero(t->ctx, 2 * (size_t)t->workers, sizeof *t->room);
-    t->shared = mcr_alloc_zero(t->ctx, points / (size_t)t->grid->settings, sizeof(mcr_data *));
-    if (!t->score || !t->tested || !t->state || !t->setting || !t->room || !t->shared)
+    t->space = mcr_alloc_zero(t->ctx, 2 * (size_t)t->workers, sizeof *t->space);
+    t->kept = mcr_alloc_zero(t->ctx, points / (size_t)t->grid->settings, sizeof *t->kept);
+    if (!t->score || !t->tested || !t->state || !t->setting || !t->space || !t->kept)
         return MCR_NO_MEMORY;
     for (int64_t i = 0; i < t->grid->points * t->count; i++)
         t->score[i] = NAN;
@@ -367,13 +381,13 @@ void mcr_search_close(mcr_tried *t)
     mcr *ctx = t->ctx;
     for (int64_t i = 0; t->setting && i < 2 * t->grid->settings; i++)
         mcr_options_close(t->setting[i]);
-    for (int w = 0; t->room && w < 2 * t->workers; w++)
-        mcr_chain_room_free(ctx, &t->room[w]);
-    for (int64_t k = 0; t->shared && k < t->grid->points / t->grid->settings; k++)
-        mcr_data_free(t->shared[k]);
-    mcr_free(ctx, t->shared);
-    mcr_budget_give(ctx, t->shared_bytes + t->kept_bytes);
-    mcr_free(ctx, t->room);
+    for (int w = 0; t->space && w < 2 * t->workers; w++)
+        mcr_path_space_free(ctx, &t->space[w]);
+    for (int64_t k = 0; t->kept && k < t->grid->points / t->grid->settings; k++)
+        mcr_path_space_free(ctx, &t->kept[k]);
+    mcr_free(ctx, t->kept);
+    mcr_budget_give(ctx, t->kept_bytes + t->space_bytes);
+    mcr_free(ctx, t->space);
     mcr_free(ctx, t->setting);
     mcr_free(ctx, t->score);
     mcr_free(ctx, t->tested);

@@ -9,7 +9,7 @@
 #include "select/grid.h"
 #include "select/select.h"
 
-/* Of the budget: for K of all objects in place of the data (mcr_tried.shared). */
+/* Of the budget: for K of all objects that all splits share (mcr_tried.kept). */
 #define MCR_SHARED_PART 0.4
 
 typedef struct mcr_tried {
@@ -34,13 +34,12 @@ typedef struct mcr_tried {
     int64_t batch;
     double began, expected; /* fits in all, roughly */
     bool covers;
-    int workers;          /* that may be at work at once */
-    bool keeps;           /* chains keep kernel values in rooms */
-    size_t kept_bytes;    /* for which that has been taken from the budget */
-    mcr_chain_room *room; /* two a worker: for its chains, and for K of all objects */
-    mcr_data *
-        *shared; /* of each kernel: K of all objects in place of the data; NULL: not worth it */
-    size_t shared_bytes;
+    int workers;           /* that may be at work at once */
+    bool keeps;            /* paths keep kernel values in spaces */
+    size_t space_bytes;    /* for which that has been taken from the budget */
+    mcr_path_space *space; /* two per worker: for its paths, and for K of all objects */
+    mcr_path_space *kept;  /* of each kernel: K of all objects; stored is NULL: not worth it */
+    size_t kept_bytes;
 } mcr_tried;
 
 /* Tries the points; *best is -1 if none could be trained. */

@@ -7,6 +7,7 @@
 
 #include <mercer/select.h>
 
+#include "gram/stored.h"
 #include "model/model.h"
 
 /* ---- metrics -----------------------------------------------------------------------------------*/
@@ -54,51 +55,48 @@ typedef struct mcr_trial_set {
     int64_t metrics;
 } mcr_trial_set;
 
-/* Memory that the chains of one worker use in turn: pages that were never touched are dear. */
-typedef struct mcr_chain_room {
-    float *k;
-    size_t bytes; /* of k */
-    int64_t ld;   /* of k; 0: it holds nothing */
-    double *diagonal;
-    mcr_trial_room trial;
-} mcr_chain_room;
-void mcr_chain_room_free(mcr *ctx, mcr_chain_room *room);
+/* Memory that the paths of one worker use in turn. Zero at first. */
+typedef struct mcr_path_space {
+    mcr_gram_buffer matrix;
+    mcr_gram *stored; /* K in that; NULL: none */
+    mcr_fold_buffer fold;
+} mcr_path_space;
+void mcr_path_space_empty(mcr_path_space *space);
+void mcr_path_space_free(mcr *ctx, mcr_path_space *space);
 
-/* What the two rooms of a worker hold at most; 0: chains had better do without. It is the caller's to take
+/* What the two spaces of a worker hold at most; 0: paths had better do without. It is the caller's to take
  * from the budget. */
-mcr_status mcr_chain_room_bytes(size_t *bytes, const mcr_options *options, const mcr_data *data,
-                                int64_t fewest);
+mcr_status mcr_path_bytes(size_t *bytes, const mcr_options *options, const mcr_data *data,
+                          int64_t fewest);
 
-/* K of all objects in float, padded as a trial wants it. room->ld is 0 if it is better done without. */
-mcr_status mcr_chain_room_fill(mcr *ctx, mcr_chain_room *room, const mcr_kernel *kernel,
-                               const mcr_data *data);
-
-typedef struct mcr_chain {
+typedef struct mcr_path {
     const mcr_kernel *kernel;          /* NULL: the default */
     const mcr_options *const *options; /* in an order in which neighbours make good starts */
     int64_t count;
     int64_t split;
-    mcr_chain_room *room; /* NULL: no kernel values are kept */
-    const mcr_chain_room
-        *stored; /* holds K of all objects, as all splits see them; NULL: none does */
+    mcr_path_space *space; /* NULL: no kernel values are kept */
+    /* K of all objects as all splits see them, which any thread may read; NULL: none. kept: in double;
+     * stored: as mcr_path_store has it. */
+    mcr_gram *kept, *stored;
     /* Filled: count x metrics; infinite, and the worse way, where training failed. */
     double *score;
     double *value; /* count x test objects, or NULL: predictions */
     bool strict;   /* a setting that cannot be trained ends it */
     int64_t failed, unfinished;
     char message[256]; /* of the first that failed */
-} mcr_chain;
+} mcr_path;
 
-/* Whether all settings can be tried with a K of all objects. */
-bool mcr_chain_tries(const mcr_trial_set *set, const mcr_chain *chain);
-/* Trains and judges all settings of a chain, each from the one before where the learner can. May run
+/* Whether all settings can learn on folds of one K in float of all objects. */
+bool mcr_path_takes_folds(const mcr_trial_set *set, const mcr_path *path);
+/* K of all objects for the paths of one kernel, into space->stored, where that is worth it. */
+mcr_status mcr_path_store(const mcr_trial_set *set, const mcr_path *path, mcr_path_space *space);
+/* Trains and evaluates all settings of a path, each from the one before where the learner can. May run
  * within a parallel loop. */
-mcr_status mcr_chain_run(const mcr_trial_set *set, mcr_chain *chain);
+mcr_status mcr_path_run(const mcr_trial_set *set, mcr_path *path);
 
-/* Scores of settings of one kernel on all splits (count x splits, for the set's first metric) where the
+/* Scores of the settings of a path on all splits (count x splits, for the set's first metric) where the
  * learner can have them from one K of all objects; NAN: it cannot, and the setting must be trained. */
-mcr_status mcr_folds_run(const mcr_trial_set *set, const mcr_kernel *kernel,
-                         const mcr_options *const *options, int64_t count, double *score);
+mcr_status mcr_folds_run(const mcr_trial_set *set, const mcr_path *path, double *score);
 
 /* Whether the options ask for features, so that values of K are of no use. */
 bool mcr_wants_features(const mcr_options *options);

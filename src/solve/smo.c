@@ -77,9 +77,9 @@ static void close_precision(mcr_smo *s)
 static mcr_status fill_whole(mcr_smo *s)
 {
     int64_t n = s->n, ld = s->block.ld;
-    if (s->p->k && !s->precise && (s->trial || !s->p->no_sum)) {
-        s->block.k = s->p->k;
-        s->block.ld = s->p->k_ld;
+    if (s->given && !s->precise && (s->trial || !s->p->no_sum)) {
+        s->block.k = s->given;
+        s->block.ld = s->given_ld;
         return MCR_OK;
     }
     mcr_status st = mcr_budget_take(s->ctx, (size_t)(s->places * ld) * s->real,
@@ -172,34 +172,29 @@ bool mcr_qp_makes_rows(const mcr_gram *gram, int64_t n)
 }
 
 /* Whether the working set is everything. */
-static bool is_whole(mcr *ctx, mcr_gram *gram, const mcr_qp *p, const double *b)
+static bool is_whole(const mcr_smo *s)
 {
+    const mcr_qp *p = s->p;
     int64_t is_free = 0;
-    for (int64_t v = 0; v < p->n && !gram; v++)
-        is_free += b[v] > p->lo[v] && b[v] < p->hi[v] && b[v] != 0;
-    if (!gram)
+    for (int64_t v = 0; v < p->n && s->trial; v++)
+        is_free += s->b[v] > p->lo[v] && s->b[v] < p->hi[v] && s->b[v] != 0;
+    if (s->trial)
         return p->n <= WHOLE_TRIAL || (double)is_free > WHOLE_FREE * (double)p->n;
-    return fits_budget(ctx, p->n) && (p->k || mcr_qp_makes_rows(gram, p->n) ||
-                                      (p->n <= WHOLE_OBJECTS && mcr_gram_is_slow(gram)));
+    return fits_budget(s->ctx, p->n) && (s->given || mcr_qp_makes_rows(s->full, p->n) ||
+                                         (p->n <= WHOLE_OBJECTS && mcr_gram_is_slow(s->full)));
 }
 
-static mcr_status read_diagonal(mcr_smo *s)
-{
-    if (!s->trial)
-        return mcr_gram_diagonal(s->full, 0, s->diagonal);
-    memcpy(s->diagonal, s->p->diagonal, sizeof *s->diagonal * (size_t)s->n);
-    return MCR_OK;
-}
-
-static mcr_status open_solver(mcr_smo *s, mcr *ctx, mcr_gram *gram, const mcr_qp *p, double *b,
+static mcr_status open_solver(mcr_smo *s, mcr_gram *gram, const mcr_qp *p, double *b,
                               mcr_qp_result *result)
 {
-    *s = (mcr_smo){.ctx = ctx, .p = p, .n = p->n, .b = b, .full = gram, .gram = gram};
+    *s = (mcr_smo){
+        .ctx = mcr_gram_context(gram), .p = p, .n = p->n, .b = b, .full = gram, .gram = gram};
+    s->given = mcr_gram_values(gram, &s->given_ld);
+    s->trial = mcr_gram_is_float(gram);
     s->result = result;
     s->groups = p->group ? 2 : 1;
     s->began = s->told = mcr_now();
-    s->whole = is_whole(ctx, gram, p, b);
-    s->trial = !gram;
+    s->whole = is_whole(s);
     s->stored = s->trial && !s->whole;
     int64_t most = s->stored ? MOST_STORED : MCR_SMO_MOST_SLOTS;
     s->slots = s->whole || p->n < most ? p->n : most;
@@ -238,13 +233,14 @@ static mcr_status open_solver(mcr_smo *s, mcr *ctx, mcr_gram *gram, const mcr_qp
     s->coef = mcr_alloc(s->ctx, list, sizeof *s->coef);
     s->there = mcr_alloc_zero(s->ctx, q + 1, 1);
     s->made = mcr_alloc_zero(s->ctx, q, sizeof *s->made);
-    s->error = gram ? mcr_alloc_zero(s->ctx, n, sizeof *s->error) : NULL;
+    s->error = s->trial ? NULL : mcr_alloc_zero(s->ctx, n, sizeof *s->error);
     if (!s->act || !s->g || !s->in || !s->idle || !s->member || !s->age || !s->slot_b ||
         !s->before || !s->slot_lo || !s->slot_hi || !s->slot_group || !s->diagonal ||
         !s->candidate || !s->violator[0] || !s->violator[1] || !s->slot_list || !s->object_list ||
-        !s->new_slot || !s->new_object || !s->coef || !s->there || !s->made || (gram && !s->error))
+        !s->new_slot || !s->new_object || !s->coef || !s->there || !s->made ||
+        (!s->trial && !s->error))
         return MCR_NO_MEMORY;
-    return read_diagonal(s);
+    return mcr_gram_diagonal(s->full, 0, s->diagonal);
 }
 
 /* ---- the rounds --------------------------------------------------------------------------------*/
@@ -448,7 +444,7 @@ static mcr_status look_at_gradient(mcr_smo *s)
  * changes. One of many problems that are only compared is no more exact than the K they share. */
 static mcr_status verify(mcr_smo *s, bool *good)
 {
-    bool rough = s->p->k && !s->p->exact && !s->precise;
+    bool rough = s->given && s->p->rough && !s->precise;
     for (int64_t m = 0; m < s->slots && !s->whole; m++)
         s->member[m] = -1;
     memset(s->in, 0, (size_t)s->n);
@@ -539,21 +535,21 @@ static void give_result(mcr_smo *s, mcr_qp_stop stop, double *g)
             (long long)found, mcr_now() - s->began);
 }
 
-static mcr_status solve(mcr *ctx, mcr_gram *gram, const mcr_qp *p, double *b, double *g,
+mcr_status mcr_qp_solve(mcr_gram *gram, const mcr_qp *p, double *b, double *g,
                         mcr_qp_result *result)
 {
     mcr_smo s;
     *result = (mcr_qp_result){0};
-    mcr_status st = open_solver(&s, ctx, gram, p, b, result);
+    mcr_status st = open_solver(&s, gram, p, b, result);
     bool large = false;
     if (!st)
         st = look_at_diagonal(&s, &large);
     /* A start that floats cannot hold (the solution of a like problem) would only be blurred. */
     if (!st)
-        st = open_precision(&s, gram && (large || rounding(&s, NULL) >= 0.5 * p->tolerance));
+        st = open_precision(&s, !s.trial && (large || rounding(&s, NULL) >= 0.5 * p->tolerance));
     if (!st)
         st = p->from ? mcr_smo_known_gradient(&s, g) : mcr_smo_fresh_gradient(&s);
-    bool can = gram || (floats_can(p) && !large);
+    bool can = !s.trial || (floats_can(p) && !large);
     mcr_qp_stop stop = can ? MCR_QP_OPTIMAL : MCR_QP_STUCK;
     result->violation = INFINITY;
     bool tried = false; /* the other method */
@@ -562,7 +558,7 @@ static mcr_status solve(mcr *ctx, mcr_gram *gram, const mcr_qp *p, double *b, do
         if ((st = s.whole ? whole_rounds(&s, &stop) : rounds(&s, &stop)))
             break;
         bool good = false;
-        if (!gram) {
+        if (s.trial) {
             if ((st = verify_trial(&s, &good)) || good || stop || tries >= MOST_VERIFICATIONS) {
                 stop = good ? MCR_QP_OPTIMAL : stop ? stop : MCR_QP_STUCK;
                 break;
@@ -589,21 +585,10 @@ static mcr_status solve(mcr *ctx, mcr_gram *gram, const mcr_qp *p, double *b, do
             break;
         }
     }
-    if (!st && gram)
+    if (!st && !s.trial)
         st = mcr_smo_final_error(&s);
     if (!st)
         give_result(&s, stop, g);
     close_solver(&s);
     return st;
-}
-
-mcr_status mcr_qp_solve(mcr_gram *gram, const mcr_qp *p, double *b, double *g,
-                        mcr_qp_result *result)
-{
-    return solve(mcr_gram_context(gram), gram, p, b, g, result);
-}
-
-mcr_status mcr_qp_try(mcr *ctx, const mcr_qp *p, double *b, double *g, mcr_qp_result *result)
-{
-    return solve(ctx, NULL, p, b, g, result);
 }

@@ -25,15 +25,11 @@ typedef struct mcr_qp {
     int64_t most_steps;         /* 0: no limit */
     double seconds;             /* 0: no limit */
     size_t cache_bytes;         /* 0: the default, 256 MB */
-    const float *k;             /* all of K where the caller has it, rows k_ld apart; NULL: no */
-    int64_t k_ld;               /* a multiple of MCR_ROW_PAD; the padding is finite */
-    mcr_error k_error[2];       /* with k: of mcr_gram_error in float and double */
-    bool exact;                 /* with k: judged at the end as without it; no: as exact as k is */
+    bool rough;                 /* of a stored Gram: verified against its floats, no more exact */
     struct mcr_row_pool
-        *pool;              /* memory for rows (smo_rows.h) that others used before; NULL: none */
-    const double *diagonal; /* of mcr_qp_try: that of k */
-    const double *from;     /* of mcr_qp_try: K from is in g at the beginning; NULL: it is not */
-    const char *phase;      /* for progress reports; NULL: none are made */
+        *pool;          /* memory for rows (smo_rows.h) that others used before; NULL: none */
+    const double *from; /* of a Gram of floats: K from is in g at the beginning; NULL: not */
+    const char *phase;  /* for progress reports; NULL: none are made */
 } mcr_qp;
 
 typedef enum mcr_qp_stop {
@@ -57,14 +53,12 @@ typedef struct mcr_qp_result {
 
 /* b: a feasible start (warm starts are welcome), then the solution; g (n values): K b at the end,
  * from scratch. The result is deterministic for any number of threads. A limit that is reached is an
- * outcome, not an error: b is feasible in any case. */
+ * outcome, not an error: b is feasible in any case.
+ * Of a Gram that is floats and nothing else (mcr_gram_is_float) the problem is one of many that are
+ * only compared: solved to the tolerance, too, but what floats cannot tell apart ends as stuck;
+ * MCR_NUMERIC if K b is not finite. */
 mcr_status mcr_qp_solve(mcr_gram *gram, const mcr_qp *problem, double *b, double *g,
                         mcr_qp_result *result);
-
-/* The same for one of many problems that are only compared, with problem->k and diagonal as all there is of K: its
- * padding is zero, and there is one row more, of zeros. Solved to the tolerance, too, but what floats
- * cannot tell apart ends as stuck. g at the end is K b, summed in double; MCR_NUMERIC if that is not finite. */
-mcr_status mcr_qp_try(mcr *ctx, const mcr_qp *problem, double *b, double *g, mcr_qp_result *result);
 
 /* Whether so many objects of a Gram are one working set whose rows of K are made when they are used. */
 bool mcr_qp_makes_rows(const mcr_gram *gram, int64_t n);

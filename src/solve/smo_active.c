@@ -122,8 +122,8 @@ mcr_status mcr_smo_add_stored(mcr_smo *s, const double *coef, int64_t count, dou
     if (!row)
         return MCR_NO_MEMORY;
     mcr_status st = s->block.row ? mcr_smo_need_rows(s, s->object_list, count) : MCR_OK;
-    const char *k = s->stored ? (const char *)s->p->k : s->block.k;
-    int64_t ld = s->stored ? s->p->k_ld : s->block.ld;
+    const char *k = s->stored ? (const char *)s->given : s->block.k;
+    int64_t ld = s->stored ? s->given_ld : s->block.ld;
     for (int64_t r = 0; r < count; r++)
         row[r] = s->block.row ? s->block.row[s->object_list[r]]
                               : k + (size_t)(s->object_list[r] * ld) * s->real;

@@ -225,12 +225,6 @@ static mcr_status check_running(mcr_smo *s, check *c)
     return st || count == 0 ? st : compute_zeros(s, c, count, true);
 }
 
-/* Whether the float values are the caller's. */
-static bool uses_given(const mcr_smo *s)
-{
-    return s->whole && s->p->k && s->block.k == (const void *)s->p->k;
-}
-
 /* Where no bound on the rounding of kernel values is known, so much is taken for it. */
 #define UNKNOWN_ERROR 1e-12
 
@@ -238,8 +232,8 @@ static bool uses_given(const mcr_smo *s)
 mcr_status mcr_smo_final_error(mcr_smo *s)
 {
     double size = 0, count = 0;
-    mcr_error r = s->p->k_error[1];
-    mcr_status st = uses_given(s) ? MCR_OK : mcr_gram_error(s->full, true, &r);
+    mcr_error r = {0};
+    mcr_status st = mcr_gram_error(s->full, true, &r);
     for (int64_t v = 0; v < s->n; v++) {
         size += fabs(s->b[v]) * mcr_smo_length(s, v);
         count += s->b[v] != 0;
@@ -256,9 +250,7 @@ mcr_status mcr_smo_exact_gradient(mcr_smo *s)
         return mcr_smo_fresh_gradient(s);
     check c = {0};
     mcr_status st = s->rests || s->whole ? mcr_smo_fresh_gradient(s) : MCR_OK;
-    if (!st && uses_given(s))
-        s->rough = s->p->k_error[0];
-    else if (!st)
+    if (!st)
         st = mcr_smo_count_error(s, s->full);
     if (!st)
         st = open_check(s, &c);

@@ -16,6 +16,7 @@
 #include <math.h>
 
 #include "gram/cache.h"
+#include "gram/stored.h"
 #include "solve/smo.h"
 #include "solve/smo_inner.h"
 #include "solve/smo_rows.h"
@@ -59,8 +60,10 @@ typedef struct mcr_smo {
     double moved;    /* changes of coefficients since, each times the root of K(x,x) */
 
     /* The working set: slot -> active column (-1: empty). */
-    bool whole;                /* it is everything: slot = object */
-    bool trial;                /* the caller's K is all there is */
+    bool whole;         /* it is everything: slot = object */
+    const float *given; /* all of K in float, if the Gram holds it; else NULL */
+    int64_t given_ld;
+    bool trial;                /* those floats are all there is */
     bool stored;               /* so it is, and the set is not everything */
     int64_t cleared;           /* rows of its block */
     int64_t members;           /* in it */

@@ -305,7 +305,7 @@ static mcr_status spread_columns(void *arg, int64_t item, int worker)
 static void gather_row(void *arg, int64_t m)
 {
     mcr_smo *s = arg;
-    const float *from = s->p->k + s->act[s->member[m]] * s->p->k_ld;
+    const float *from = s->given + s->act[s->member[m]] * s->given_ld;
     float *to = (float *)s->k + m * s->block.ld;
     int64_t made = s->made[m] >= s->age[m] ? s->made[m] : -1; /* else it was another's */
     if (made < 0)

@@ -73,7 +73,7 @@ static void refuses_bad_arrays(void **state)
     mcr_builder_close(b)
 
     REFUSED(mcr_builder_dense(b, "d", (double[]){1, NAN}, 1, 1), MCR_BAD_DATA,
-            "field \"d\", object 2: a value is not finite");
+            "field \"d\", row 2, column 1: the value is not finite");
     REFUSED(mcr_builder_dense(b, "d", (double[]){1, 2}, 2, 1), MCR_BAD_CALL, "make no matrix");
     REFUSED(mcr_builder_dense(b, "d", (double[]){1, 2}, 0, 1), MCR_BAD_CALL, "make no matrix");
     REFUSED(mcr_builder_dense(b, "", (double[]){1, 2}, 1, 1), MCR_BAD_CALL, "a field needs a name");

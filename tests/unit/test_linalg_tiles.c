@@ -143,7 +143,7 @@ static problem make_problem(const mcr_tile_kit *kit, int64_t rows, int64_t colum
     p.data = buffer((size_t)(n * dims) * sizeof *p.data);
     for (int64_t i = 0; i < n * dims; i++)
         p.data[i] = uniform() < 0.33 ? 0 : (double)(float)uniform();
-    mcr_tile_source source = {.dims = dims, .dense = p.data, .ld = dims};
+    mcr_tile_source source = {.dims = dims, .dense = p.data, .ld = dims, .step = 1};
     p.x = pack_side(kit, source, rows, kit->rows);
     p.z = pack_side(kit, source, columns, kit->width);
     return p;
@@ -566,7 +566,7 @@ static void test_extremes(void **unused)
     for (int k = 0; k < kit_count; k++) {
         const mcr_tile_kit *kit = kits[k].kit;
         double data[8] = {0, 1e-3, 1, 3, 9, 12, 1e4, 1e15};
-        mcr_tile_source source = {.dims = 1, .dense = data, .ld = 1};
+        mcr_tile_source source = {.dims = 1, .dense = data, .ld = 1, .step = 1};
         problem p = {.kit = kit, .dims = 1};
         p.x = pack_side(kit, source, 1, kit->rows);
         p.z = pack_side(kit, source, 8, kit->width);
@@ -626,10 +626,10 @@ static void test_packing(void **unused)
     for (int k = 0; k < kit_count; k++)
         for (int form = 0; form < 16; form++) {
             const mcr_tile_kit *kit = kits[k].kit;
-            mcr_tile_source a = {.dims = D, .dense = dense, .ld = D};
+            mcr_tile_source a = {.dims = D, .dense = dense, .ld = D, .step = 1};
             mcr_tile_source b = {.dims = D, .start = start, .feature = feature, .value = value};
             if (form & 8) {
-                a = (mcr_tile_source){.dims = NEW, .dense = small, .ld = NEW};
+                a = (mcr_tile_source){.dims = NEW, .dense = small, .ld = NEW, .step = 1};
                 b.dims = NEW;
                 b.map = map;
             }
@@ -643,7 +643,7 @@ static void test_packing(void **unused)
                 for (int64_t d = 0; d < a.dims; d++) {
                     double want = 0;
                     if (i < N) {
-                        want = a.dense[(form & 1 ? rows[i] : i) * a.ld + d];
+                        want = ((const double *)a.dense)[(form & 1 ? rows[i] : i) * a.ld + d];
                         want = (want - (form & 2 ? shift[d] : 0)) * (form & 4 ? scale[d] : 1);
                     }
                     double got = get(kit, x.panels, (i / 6 * a.dims + d) * 6 + i % 6);

@@ -154,7 +154,7 @@ static void test_products(void **state)
         mcr_side_work work = {MCR_WORK_PCA, 1, N, 1};
         test_ok(ctx, mcr_side_open(&side, &in, &o, &work));
         test_ok(ctx, mcr_spread_open(&x, "test", &in, &side.design));
-        test_ok(ctx, mcr_centred_open(&c, "test", k, p.data));
+        test_ok(ctx, mcr_centred_open(&c, "test", &in));
         test_close_real("total", x.c.total, c.total, 1e-12 * c.total);
         test_close_arrays("means", x.c.mean, c.mean, N, 1e-12 * (1 + c.centre));
         int64_t wide = x.d.p;

@@ -6,6 +6,7 @@
 #include "base/context.h"
 #include "base/random.h"
 #include "select_helpers.h"
+#include "gram/stored.h"
 #include "solve/smo.h"
 
 /* Classes in a ring, with some overlap. */
@@ -89,10 +90,11 @@ typedef struct trial {
     float *k;
     double z[MOST], lo[MOST], hi[MOST], b[MOST], g[MOST], diagonal[MOST];
     mcr_qp qp;
+    mcr_gram *gram;
 } trial;
 
 /* Two classes on a line, the last object held out. */
-static trial *make_trial(int64_t n, double C)
+static trial *make_trial(mcr *ctx, int64_t n, double C)
 {
     trial *t = calloc(1, sizeof *t);
     t->k = calloc((size_t)LD * LD, sizeof *t->k);
@@ -107,19 +109,15 @@ static trial *make_trial(int64_t n, double C)
             t->k[i * LD + j] = (float)exp(-d * d);
         }
     }
-    t->qp = (mcr_qp){.n = n,
-                     .z = t->z,
-                     .lo = t->lo,
-                     .hi = t->hi,
-                     .tolerance = 1e-3,
-                     .k = t->k,
-                     .k_ld = LD,
-                     .diagonal = t->diagonal};
+    t->qp = (mcr_qp){.n = n, .z = t->z, .lo = t->lo, .hi = t->hi, .tolerance = 1e-3};
+    test_ok(ctx,
+            mcr_gram_stored(&t->gram, ctx, &(mcr_stored){n, LD, t->k, .diagonal = t->diagonal}));
     return t;
 }
 
 static void free_trial(trial *t)
 {
+    mcr_gram_close(t->gram);
     free(t->k);
     free(t);
 }
@@ -132,9 +130,9 @@ static void test_gradient_of_a_trial(void **context)
     mcr *ctx = *context;
     for (int s = 0; s < 2; s++)
         for (double C = 1e-10; C < 1e5; C *= 1e3) {
-            trial *t = make_trial(sizes[s], C);
+            trial *t = make_trial(ctx, sizes[s], C);
             mcr_qp_result r;
-            test_ok(ctx, mcr_qp_try(ctx, &t->qp, t->b, t->g, &r));
+            test_ok(ctx, mcr_qp_solve(t->gram, &t->qp, t->b, t->g, &r));
             assert_int_equal(r.stop, MCR_QP_OPTIMAL);
             assert_true(r.violation <= t->qp.tolerance);
             double largest = 0;
@@ -158,15 +156,15 @@ static void test_what_floats_cannot_hold(void **context)
     mcr *ctx = *context;
     for (int s = 0; s < 2; s++) {
         mcr_qp_result r;
-        trial *t = make_trial(sizes[s], 1);
+        trial *t = make_trial(ctx, sizes[s], 1);
         for (int64_t i = 0; i < t->qp.n - 1; i++) /* of the object that is held out */
             t->k[i * LD + t->qp.n - 1] = t->k[(t->qp.n - 1) * LD + i] = NAN;
-        test_fails(ctx, mcr_qp_try(ctx, &t->qp, t->b, t->g, &r), MCR_NUMERIC, "not finite");
+        test_fails(ctx, mcr_qp_solve(t->gram, &t->qp, t->b, t->g, &r), MCR_NUMERIC, "not finite");
         free_trial(t);
-        t = make_trial(sizes[s], 1);
+        t = make_trial(ctx, sizes[s], 1);
         for (int64_t i = 0; i < t->qp.n; i++)
             t->diagonal[i] = t->k[i * LD + i] = (float)1e19;
-        test_ok(ctx, mcr_qp_try(ctx, &t->qp, t->b, t->g, &r));
+        test_ok(ctx, mcr_qp_solve(t->gram, &t->qp, t->b, t->g, &r));
         assert_int_equal(r.stop, MCR_QP_STUCK);
         assert_true(r.violation > 0);
         free_trial(t);

@@ -109,6 +109,8 @@ typedef struct mcr_config {
 MCR_API mcr_status mcr_open(mcr **out, const mcr_config *config);
 /* Close after all objects made from it are freed. NULL is allowed. */
 MCR_API void mcr_close(mcr *ctx);
+/* Frees what a call gave the caller as bytes (mcr_model_save_memory). NULL is allowed. */
+MCR_API void mcr_bytes_free(mcr *ctx, void *bytes);
 
 /* The message of the last failure, one line, without newline; "" if there was none. Borrowed: valid
  * until the next call that fails. */

@@ -1,8 +1,8 @@
-/* multiclass_trial.c: two-class problems of trainings that are only compared, from a K that is there.
+/* multiclass_fold.c: two-class problems on a fold of a stored K, of trainings that are only compared.
  *
  * Objects that are held out keep their places in K: a problem of all objects gives them no weight, so that
  * nothing is copied, and their decision values are part of the gradient that the solver has anyway. The
- * problems of pairs of classes are small: K of each pair is copied once for all trials, and so are the
+ * problems of pairs of classes are small: K of each pair is copied once for all trainings on a fold, and so are the
  * columns of the objects that are held out.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -10,24 +10,21 @@
 #include <math.h>
 #include <string.h>
 
+#include "gram/stored.h"
 #include "learn/multiclass_impl.h"
 #include "learn/svm_common.h"
 #include "linalg/tiles.h"
 
 typedef struct job {
     mcr_class_job of;
-    const mcr_trial *trial;
+    const float *k; /* of all objects, training and held out */
+    int64_t total, ld;
     double *weight; /* of each training object */
     /* One problem: as long as K is, or as a pair. */
     int64_t *object;
     double *y, *share, *start, *all, *diagonal;
+    double *own; /* K(x,x) of all objects */
 } job;
-
-void mcr_trial_room_free(mcr *ctx, mcr_trial_room *room)
-{
-    mcr_free(ctx, room->k);
-    *room = (mcr_trial_room){0};
-}
 
 /* ---- K of pairs --------------------------------------------------------------------------------*/
 
@@ -37,13 +34,13 @@ static int64_t pair_size(const job *j, int64_t a, int64_t b)
 }
 
 /* For K of a pair of n objects, and the row of zeros. */
-static size_t pair_room(int64_t n)
+static size_t pair_values(int64_t n)
 {
-    return (size_t)(n + 1) * (size_t)mcr_trial_ld(n);
+    return (size_t)(n + 1) * (size_t)mcr_stored_ld(n);
 }
 
-mcr_status mcr_multiclass_trial_bytes(size_t *bytes, mcr *ctx, bool one_vs_rest,
-                                      const mcr_data *data)
+mcr_status mcr_multiclass_fold_bytes(size_t *bytes, mcr *ctx, bool one_vs_rest,
+                                     const mcr_data *data)
 {
     int64_t n = mcr_data_count(data), classes = mcr_data_classes(data);
     const int32_t *class_of = mcr_data_class_of(data);
@@ -57,7 +54,7 @@ mcr_status mcr_multiclass_trial_bytes(size_t *bytes, mcr *ctx, bool one_vs_rest,
         size[class_of[i]]++;
     for (int64_t a = 0; a < classes; a++)
         for (int64_t b = a + 1; b < classes; b++)
-            *bytes += sizeof(float) * pair_room(size[a] + size[b]);
+            *bytes += sizeof(float) * pair_values(size[a] + size[b]);
     /* Training objects times those held out: most if they are half and half. */
     *bytes += sizeof(float) * (size_t)n * (size_t)(n / 4 + MCR_ROW_PAD);
     mcr_free(ctx, size);
@@ -79,17 +76,17 @@ static int64_t list_pair(const job *j, int64_t a, int64_t b, int64_t *object)
 static void copy_row(const job *j, int64_t i, int64_t c, int64_t at, const size_t *place,
                      float *sorted)
 {
-    const mcr_trial *t = j->trial;
-    const float *from = t->k + t->row[i] * t->ld;
+    const mcr_fold *t = j->of.fold;
+    const float *from = j->k + t->row[i] * j->ld;
     for (int64_t m = 0; m < j->of.n; m++)
         sorted[m] = from[t->row[j->of.member[m]]];
     for (int64_t other = 0; other < j->of.classes; other++) {
         if (other == c)
             continue;
         int64_t of[2] = {other < c ? other : c, other < c ? c : other};
-        int64_t n = pair_size(j, of[0], of[1]), ld = mcr_trial_ld(n);
+        int64_t n = pair_size(j, of[0], of[1]), ld = mcr_stored_ld(n);
         int64_t size = j->of.first[of[0] + 1] - j->of.first[of[0]];
-        float *to = t->room->k + place[mcr_pair_output(j->of.classes, of[0], of[1])];
+        float *to = t->buffer->k + place[mcr_pair_output(j->of.classes, of[0], of[1])];
         to += (other < c ? size + at : at) * ld;
         memcpy(to, sorted + j->of.first[of[0]], sizeof *to * (size_t)size);
         memcpy(to + size, sorted + j->of.first[of[1]], sizeof *to * (size_t)(n - size));
@@ -105,10 +102,10 @@ static mcr_status copy_pairs(const job *j)
     mcr_status s = sorted && place ? MCR_OK : MCR_NO_MEMORY;
     for (int64_t a = 0; a < j->of.classes && !s; a++)
         for (int64_t b = a + 1; b < j->of.classes; b++) {
-            int64_t n = pair_size(j, a, b), ld = mcr_trial_ld(n);
+            int64_t n = pair_size(j, a, b), ld = mcr_stored_ld(n);
             place[mcr_pair_output(j->of.classes, a, b)] = at;
-            memset(j->trial->room->k + at + (size_t)(n * ld), 0, sizeof(float) * (size_t)ld);
-            at += pair_room(n);
+            memset(j->of.fold->buffer->k + at + (size_t)(n * ld), 0, sizeof(float) * (size_t)ld);
+            at += pair_values(n);
         }
     for (int64_t c = 0; c < j->of.classes && !s; c++)
         for (int64_t m = j->of.first[c]; m < j->of.first[c + 1]; m++)
@@ -119,29 +116,29 @@ static mcr_status copy_pairs(const job *j)
 }
 
 /* K of all pairs, one after the other; then K of the training objects (rows) with those held out. */
-static mcr_status make_room(const job *j)
+static mcr_status fill_buffer(const job *j)
 {
     mcr *ctx = j->of.in->ctx;
-    const mcr_trial *t = j->trial;
-    mcr_trial_room *room = t->room;
-    int64_t held = mcr_trial_ld(t->held_count);
+    const mcr_fold *t = j->of.fold;
+    mcr_fold_buffer *room = t->buffer;
+    int64_t held = mcr_stored_ld(t->held_count);
     size_t need, at = 0;
     mcr_status s = MCR_OK;
     if (room->ready)
         return MCR_OK;
     for (int64_t a = 0; a < j->of.classes; a++)
         for (int64_t b = a + 1; b < j->of.classes; b++)
-            at += pair_room(pair_size(j, a, b));
+            at += pair_values(pair_size(j, a, b));
     need = at + (size_t)j->of.n * (size_t)held;
     if (need * sizeof(float) > room->bytes) {
-        mcr_trial_room_free(ctx, room);
+        mcr_fold_buffer_free(ctx, room);
         room->bytes = need * sizeof(float);
         if (!(room->k = mcr_alloc(ctx, need, sizeof(float))))
             return MCR_NO_MEMORY;
     }
     s = copy_pairs(j);
     for (int64_t i = 0; i < j->of.n && !s; i++) {
-        const float *from = t->k + t->row[i] * t->ld;
+        const float *from = j->k + t->row[i] * j->ld;
         float *to = room->k + at + (size_t)(i * held);
         for (int64_t h = 0; h < t->held_count; h++)
             to[h] = from[t->held[h]];
@@ -160,7 +157,6 @@ static mcr_status solve(job *j, int64_t o, int64_t n, double count, const float 
     const mcr_fitted *start = j->of.in->start;
     mcr_binary *r = &j->of.result[o];
     *r = (mcr_binary){.ctx = ctx,
-                      .trial = true,
                       .n = n,
                       .count = count,
                       .y = j->y,
@@ -170,14 +166,17 @@ static mcr_status solve(job *j, int64_t o, int64_t n, double count, const float 
                       .phase = j->of.how->learner,
                       .cache_share = 1,
                       .deadline = j->of.deadline,
-                      .k = k,
-                      .k_ld = ld,
-                      .diagonal = j->of.rule == MCR_RULE_PAIRS ? j->diagonal : j->trial->diagonal,
                       .coef = mcr_alloc_zero(ctx, (size_t)n, sizeof(double)),
                       .f = mcr_alloc_zero(ctx, (size_t)n, sizeof(double))};
     if (!r->coef || !r->f)
         return MCR_NO_MEMORY;
-    return j->of.how->solve(j->of.how->params, r);
+    const double *diagonal = j->of.rule == MCR_RULE_PAIRS ? j->diagonal : j->own;
+    mcr_status s = mcr_gram_stored(&r->gram, ctx, &(mcr_stored){n, ld, k, .diagonal = diagonal});
+    if (!s)
+        s = j->of.how->solve(j->of.how->params, r);
+    mcr_gram_close(r->gram);
+    r->gram = NULL;
+    return s;
 }
 
 static double own_weight(const job *j, int64_t i)
@@ -186,7 +185,7 @@ static double own_weight(const job *j, int64_t i)
     return weight ? weight[i] : 1;
 }
 
-/* Into j->all: the coefficients of a problem's n training objects (NULL: all of them) in the trial before, of
+/* Into j->all: the coefficients of a problem's n training objects (NULL: all of them) in the training before, of
  * which each problem has a segment, in their order. */
 static void read_start(const job *j, int64_t o, const int64_t *object, int64_t n)
 {
@@ -201,11 +200,11 @@ static void read_start(const job *j, int64_t o, const int64_t *object, int64_t n
 /* A problem of all objects: those that are held out have no weight. */
 static mcr_status solve_whole(job *j, int64_t o)
 {
-    const mcr_trial *t = j->trial;
+    const mcr_fold *t = j->of.fold;
     const int32_t *class_of = mcr_data_class_of(j->of.in->data);
     int64_t positive = j->of.rule == MCR_RULE_BINARY ? 1 : o;
     double count = 0;
-    for (int64_t i = 0; i < t->n; i++) {
+    for (int64_t i = 0; i < j->total; i++) {
         j->y[i] = -1;
         j->share[i] = j->start[i] = 0;
     }
@@ -217,7 +216,7 @@ static mcr_status solve_whole(job *j, int64_t o)
         j->start[at] = j->all[i];
         count += own_weight(j, i);
     }
-    return solve(j, o, t->n, count, t->k, t->ld);
+    return solve(j, o, j->total, count, j->k, j->ld);
 }
 
 static mcr_status solve_pair(job *j, int64_t a, int64_t b, const float *k)
@@ -228,11 +227,11 @@ static mcr_status solve_pair(job *j, int64_t a, int64_t b, const float *k)
     for (int64_t i = 0; i < n; i++) {
         j->y[i] = i < j->of.first[a + 1] - j->of.first[a] ? 1 : -1;
         j->share[i] = j->weight[j->object[i]];
-        j->diagonal[i] = j->trial->diagonal[j->trial->row[j->object[i]]];
+        j->diagonal[i] = j->own[j->of.fold->row[j->object[i]]];
         j->start[i] = j->all[j->object[i]];
         count += own_weight(j, j->object[i]);
     }
-    return solve(j, o, n, count, k, mcr_trial_ld(n));
+    return solve(j, o, n, count, k, mcr_stored_ld(n));
 }
 
 /* After a problem, which may be too short to ask the user for itself. What is half tried is of no use. */
@@ -245,14 +244,14 @@ static mcr_status look_at_user(job *j, int64_t o)
 
 static mcr_status solve_all(job *j)
 {
-    mcr_status s = j->of.rule == MCR_RULE_PAIRS ? make_room(j) : MCR_OK;
-    const float *k = j->trial->room->k;
+    mcr_status s = j->of.rule == MCR_RULE_PAIRS ? fill_buffer(j) : MCR_OK;
+    const float *k = j->of.fold->buffer->k;
     for (int64_t o = 0, a = 0, b = 1; o < j->of.problems && !s; o++) {
         if (j->of.rule != MCR_RULE_PAIRS) {
             s = solve_whole(j, o);
         } else {
             s = solve_pair(j, a, b, k);
-            k += pair_room(pair_size(j, a, b));
+            k += pair_values(pair_size(j, a, b));
             a += ++b == j->of.classes;
             b = b == j->of.classes ? a + 1 : b;
         }
@@ -266,7 +265,7 @@ static mcr_status solve_all(job *j)
 
 static mcr_status add_whole(mcr_fitted *f, const job *j)
 {
-    const mcr_trial *t = j->trial;
+    const mcr_fold *t = j->of.fold;
     mcr_status s = MCR_OK;
     for (int64_t i = 0; i < j->of.n; i++)
         j->object[i] = i;
@@ -285,9 +284,9 @@ static mcr_status add_whole(mcr_fitted *f, const job *j)
 static mcr_status judge_pair(mcr_fitted *f, const job *j, int64_t o, int64_t n)
 {
     mcr *ctx = f->ctx;
-    const mcr_trial *t = j->trial;
-    int64_t held = mcr_trial_ld(t->held_count), count = 0;
-    const float *k = t->room->k + t->room->held;
+    const mcr_fold *t = j->of.fold;
+    int64_t held = mcr_stored_ld(t->held_count), count = 0;
+    const float *k = t->buffer->k + t->buffer->held;
     const void **row = mcr_alloc(ctx, (size_t)n, sizeof *row);
     double *sum = mcr_alloc_zero(ctx, (size_t)held, sizeof *sum);
     mcr_status s = row && sum ? MCR_OK : MCR_NO_MEMORY;
@@ -330,7 +329,7 @@ static mcr_status gather(mcr_fitted **out, job *j)
     f->task = MCR_CLASSIFY;
     f->rule = j->of.rule;
     f->classes = j->of.classes;
-    f->held_out = mcr_alloc(ctx, (size_t)j->trial->held_count,
+    f->held_out = mcr_alloc(ctx, (size_t)j->of.fold->held_count,
                             (size_t)j->of.problems * sizeof(double));
     f->sum = mcr_alloc_zero(ctx, (size_t)j->of.problems, sizeof *f->sum);
     s = f->held_out && f->sum ? MCR_OK : MCR_NO_MEMORY;
@@ -357,10 +356,10 @@ static mcr_status gather(mcr_fitted **out, job *j)
 static mcr_status open_job(job *j)
 {
     mcr *ctx = j->of.in->ctx;
-    size_t n = (size_t)j->trial->n;
+    size_t n = (size_t)j->total;
     j->of.began = mcr_now();
-    j->of.told = j->trial->room->told;
-    double **array[] = {&j->weight, &j->y, &j->share, &j->start, &j->all, &j->diagonal};
+    j->of.ticks = j->of.fold->buffer->ticks;
+    double **array[] = {&j->weight, &j->y, &j->share, &j->start, &j->all, &j->diagonal, &j->own};
     bool ok = true;
     for (size_t a = 0; a < sizeof array / sizeof *array; a++)
         ok &= (*array[a] = mcr_alloc(ctx, n, sizeof(double))) != NULL;
@@ -370,34 +369,39 @@ static mcr_status open_job(job *j)
         return MCR_NO_MEMORY;
     if (j->of.how->time_limit > 0)
         j->of.deadline = mcr_now() + j->of.how->time_limit;
-    mcr_status s = mcr_svm_weights(ctx, j->of.how->learner, j->of.in->data, j->of.how->class_weight,
-                                   j->weight);
+    mcr_status s = mcr_gram_diagonal(j->of.fold->of, 0, j->own);
+    if (!s)
+        s = mcr_svm_weights(ctx, j->of.how->learner, j->of.in->data, j->of.how->class_weight,
+                            j->weight);
     return s || j->of.rule != MCR_RULE_PAIRS ? s : mcr_class_list(&j->of);
 }
 
 static void close_job(job *j)
 {
     mcr *ctx = j->of.in->ctx;
-    j->trial->room->told = j->of.told;
+    j->of.fold->buffer->ticks = j->of.ticks;
     for (int64_t o = 0; o < j->of.problems && j->of.result; o++) {
         mcr_free(ctx, j->of.result[o].coef);
         mcr_free(ctx, j->of.result[o].f);
     }
-    void *list[] = {j->weight, j->y,        j->share,     j->start,     j->all,
-                    j->object, j->of.first, j->of.member, j->of.result, j->diagonal};
+    void *list[] = {j->weight,   j->y,         j->share,     j->start,    j->all, j->object,
+                    j->of.first, j->of.member, j->of.result, j->diagonal, j->own};
     for (size_t i = 0; i < sizeof list / sizeof *list; i++)
         mcr_free(ctx, list[i]);
 }
 
-mcr_status mcr_multiclass_try(mcr_fitted **out, const mcr_learning *in, const mcr_multiclass *how)
+mcr_status mcr_multiclass_fold(mcr_fitted **out, const mcr_learning *in, const mcr_multiclass *how)
 {
     *out = NULL;
     mcr_status s = mcr_svm_need_classes(in->ctx, how->learner, in->data);
     if (s)
         return s;
     int64_t k = mcr_data_classes(in->data);
-    job j = {.of = {.in = in, .how = how, .n = mcr_data_count(in->data), .classes = k},
-             .trial = in->trial};
+    const mcr_fold *fold = mcr_gram_as_fold(in->gram);
+    job j = {
+        .of = {.in = in, .how = how, .n = mcr_data_count(in->data), .classes = k, .fold = fold},
+        .total = mcr_gram_rows(fold->of)};
+    j.k = mcr_gram_values(fold->of, &j.ld);
     j.of.rule = k == 2 ? MCR_RULE_BINARY : how->one_vs_rest ? MCR_RULE_LARGEST : MCR_RULE_PAIRS;
     j.of.problems = k == 2 ? 1 : how->one_vs_rest ? k : k * (k - 1) / 2;
     s = open_job(&j);

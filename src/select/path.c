@@ -1,4 +1,4 @@
-/* chain.c: one kernel with several settings of the options, trained and tested on one split.
+/* path.c: a warm-start path: one kernel with several settings of the options, trained and tested on one split.
  *
  * What the settings have in common is done once: the split, the scaling, and kernel values where there
  * are several settings and the learner takes them as they are. Each setting starts from the solution of
@@ -11,19 +11,22 @@
 #include <string.h>
 
 #include "base/params.h"
+#include "gram/stored.h"
 #include "kernel/explicit.h"
 #include "learn/goal.h"
 #include "select/select.h"
 
 typedef struct work {
     const mcr_trial_set *set;
-    mcr_chain *chain;
+    mcr_path *path;
     mcr_data *all, *train, *test; /* as the kernel sees them */
-    bool tries;                   /* with a K of all objects */
-    mcr_trial trial;
-    int64_t *rows[2];   /* of training and of test objects */
-    mcr_fitted *fitted; /* the last one, if it was tried */
-    int64_t k_ld;       /* of the kernel values that all settings share; 0: there are none */
+    int64_t *row[2], count[2];    /* which objects train, and which test */
+    bool folds;                   /* settings learn on a fold of K in float */
+    mcr_gram *own;                /* K of all objects, where it is this path's alone; NULL */
+    mcr_gram *exact;    /* K of the training objects in double, beside floats that settings share */
+    mcr_gram *gram;     /* K of the training objects that all settings share; NULL: none */
+    mcr_gram *across;   /* K of training objects against test objects; NULL: not stored */
+    mcr_fitted *fitted; /* the last one, if it was of a fold */
     bool want_score, want_proba;
     double *value, *score, *proba; /* of the test objects */
     mcr_model *model;              /* the last one */
@@ -45,173 +48,177 @@ static mcr_status sort_by_class(mcr *ctx, const int32_t *class_of, int64_t class
     return MCR_OK;
 }
 
-static mcr_status take_rows(mcr_data **out, const mcr_trial_set *set, const mcr_data *from,
-                            int64_t split, int test, bool by_class)
-{
-    int64_t count = mcr_splits_rows(set->splits, split, test, NULL);
-    int64_t *rows = mcr_alloc(set->ctx, (size_t)count, sizeof *rows);
-    if (!rows)
-        return MCR_NO_MEMORY;
-    mcr_splits_rows(set->splits, split, test, rows);
-    mcr_status s = by_class ? sort_by_class(set->ctx, mcr_data_class_of(from),
-                                            mcr_data_classes(from), rows, count)
-                            : MCR_OK;
-    if (!s)
-        s = mcr_data_select(out, from, (mcr_rows){rows, 0, count});
-    mcr_free(set->ctx, rows);
-    return s;
-}
-
-/* Whether there is any use in computing kernel values for all settings at once. */
-static bool may_share(const mcr_chain *c)
-{
-    return c->room && c->kernel && c->count > 1 && c->options[0]->type->takes_k &&
-           !mcr_wants_features(c->options[0]);
-}
+/* ---- what may be shared ------------------------------------------------------------------------*/
 
 enum { MOST_SHARED = 6000 }; /* objects: with more, the solver's own rows are better */
 
-static size_t bytes_of_k(int64_t n)
+static bool can_share(const mcr_options *options)
 {
-    return sizeof(float) * (size_t)mcr_trial_ld(n) * (size_t)mcr_trial_ld(n);
+    return !mcr_finds_kernel(options) && !mcr_wants_features(options);
 }
 
-mcr_status mcr_chain_room_bytes(size_t *bytes, const mcr_options *options, const mcr_data *data,
-                                int64_t fewest)
+/* Whether there is any use in storing float values of K for all settings. */
+static bool shares_floats(const mcr_path *p)
+{
+    return p->space && p->kernel && p->count > 1 && p->options[0]->type->takes_k &&
+           can_share(p->options[0]);
+}
+
+mcr_status mcr_path_bytes(size_t *bytes, const mcr_options *options, const mcr_data *data,
+                          int64_t fewest)
 {
     const mcr_learner_type *type = options->type;
-    int64_t n = mcr_data_count(data);
+    int64_t n = mcr_data_count(data), most = n < MOST_SHARED ? n : MOST_SHARED;
     mcr_status s = MCR_OK;
     *bytes = 0;
-    if (!type->takes_k || mcr_wants_features(options) || fewest > MOST_SHARED)
+    if (!can_share(options) || fewest > MOST_SHARED)
         return MCR_OK;
-    if (type->trial_bytes && n <= MOST_SHARED)
-        s = type->trial_bytes(bytes, options->ctx, options->params, data);
-    *bytes += 2 * bytes_of_k(n < MOST_SHARED ? n : MOST_SHARED);
+    if (type->takes_k) {
+        if (type->fold_bytes && n <= MOST_SHARED)
+            s = type->fold_bytes(bytes, options->ctx, options->params, data);
+        *bytes += 2 * mcr_gram_copy_bytes(most, false);
+    } else if (type->dense && n <= MOST_SHARED) {
+        *bytes = mcr_gram_copy_bytes(n, true);
+    }
     return s;
 }
 
-bool mcr_chain_tries(const mcr_trial_set *set, const mcr_chain *c)
+bool mcr_path_takes_folds(const mcr_trial_set *set, const mcr_path *p)
 {
     /* With a map features may be the faster way. */
-    bool tries = may_share(c) && !mcr_kernel_has_features(c->kernel) &&
+    bool takes = shares_floats(p) && !mcr_kernel_has_features(p->kernel) &&
                  mcr_data_count(set->data) <= MOST_SHARED;
-    for (int64_t i = 0; i < c->count && tries; i++)
-        tries = c->options[i]->type->tries && c->options[i]->type->tries(c->options[i]->params);
-    for (int64_t m = 0; m < set->metrics && tries; m++)
-        tries = !set->metric[m]->info.proba;
-    return tries;
+    for (int64_t i = 0; i < p->count && takes; i++) {
+        const mcr_learner_type *type = p->options[i]->type;
+        takes = type->takes_fold && type->takes_fold(p->options[i]->params);
+    }
+    for (int64_t m = 0; m < set->metrics && takes; m++)
+        takes = !set->metric[m]->info.proba;
+    return takes;
+}
+
+/* Learners that make a matrix of doubles of K anyway read it from one of all objects. */
+static bool takes_doubles(const mcr_trial_set *set, const mcr_path *p)
+{
+    return p->space && p->kernel && p->count > 1 && p->options[0]->type->dense &&
+           !p->options[0]->type->folds && can_share(p->options[0]) &&
+           !mcr_kernel_has_features(p->kernel) && mcr_data_count(set->data) <= MOST_SHARED;
+}
+
+/* K of the objects into the space; *out is NULL if it is better done without. */
+static mcr_status store(mcr_gram **out, mcr *ctx, mcr_path_space *space, const mcr_path *p,
+                        const mcr_data *data, bool precise)
+{
+    mcr_gram *gram = NULL;
+    *out = NULL;
+    mcr_status s = p->kept ? mcr_gram_share(&gram, p->kept)
+                           : mcr_gram_open(&gram, ctx, p->kernel, data, NULL);
+    if (!s)
+        s = mcr_gram_copy(out, gram, precise, NULL, &space->matrix);
+    mcr_gram_close(gram);
+    return s == MCR_NUMERIC ? MCR_OK : s; /* too large for float: each training sees to it */
+}
+
+mcr_status mcr_path_store(const mcr_trial_set *set, const mcr_path *p, mcr_path_space *space)
+{
+    bool precise = takes_doubles(set, p);
+    mcr_path_space_empty(space);
+    if ((!precise && !mcr_path_takes_folds(set, p)) || (precise && p->kept))
+        return MCR_OK;
+    return store(&space->stored, set->ctx, space, p, set->data, precise);
+}
+
+void mcr_path_space_empty(mcr_path_space *space)
+{
+    mcr_gram_close(space->stored);
+    space->stored = NULL;
+}
+
+void mcr_path_space_free(mcr *ctx, mcr_path_space *space)
+{
+    mcr_path_space_empty(space);
+    mcr_gram_buffer_free(ctx, &space->matrix);
+    mcr_fold_buffer_free(ctx, &space->fold);
+}
+
+/* ---- one split ---------------------------------------------------------------------------------*/
+
+static mcr_status list_rows(work *w, int test, bool by_class)
+{
+    mcr *ctx = w->set->ctx;
+    const mcr_data *data = w->set->data;
+    w->count[test] = mcr_splits_rows(w->set->splits, w->path->split, test, NULL);
+    if (!(w->row[test] = mcr_alloc(ctx, (size_t)w->count[test], sizeof **w->row)))
+        return MCR_NO_MEMORY;
+    mcr_splits_rows(w->set->splits, w->path->split, test, w->row[test]);
+    return by_class ? sort_by_class(ctx, mcr_data_class_of(data), mcr_data_classes(data),
+                                    w->row[test], w->count[test])
+                    : MCR_OK;
 }
 
 /* The objects of the split, scaled by what its training objects show. */
 static mcr_status open_split(work *w)
 {
-    const mcr_options *options = w->chain->options[0];
+    const mcr_options *options = w->path->options[0];
     mcr_data *plain = NULL, **to[2] = {&w->train, &w->test};
     mcr_scaling *scaling = NULL;
     mcr_status s = MCR_OK;
-    if (options->scale)
-        s = take_rows(&plain, w->set, w->set->data, w->chain->split, 0, false);
+    /* The pairs of several classes then find their values in runs. */
+    bool by_class = shares_floats(w->path) && !w->folds && mcr_data_classes(w->set->data) > 2 &&
+                    options->type->task == MCR_CLASSIFY;
+    for (int test = 0; test < 2 && !s; test++)
+        s = list_rows(w, test, by_class && !test);
+    if (!s && options->scale)
+        s = mcr_data_select(&plain, w->set->data, (mcr_rows){w->row[0], 0, w->count[0]});
     if (!s && options->scale)
         s = mcr_scaling_learn(&scaling, plain, options->scale);
     if (!s)
         s = mcr_scaling_apply(&w->all, scaling, w->set->data);
-    /* The pairs of several classes then find their values in runs. */
-    bool by_class = may_share(w->chain) && !w->tries && mcr_data_classes(w->set->data) > 2 &&
-                    options->type->task == MCR_CLASSIFY;
     for (int test = 0; test < 2 && !s; test++)
-        s = take_rows(to[test], w->set, w->all, w->chain->split, test, by_class && !test);
+        s = mcr_data_select(to[test], w->all, (mcr_rows){w->row[test], 0, w->count[test]});
     mcr_scaling_free(scaling);
     mcr_data_free(plain);
     return s;
 }
 
-/* ---- kernel values that all settings share -----------------------------------------------------*/
-
-void mcr_chain_room_free(mcr *ctx, mcr_chain_room *room)
+/* A fold of the K in float of all objects. */
+static mcr_status open_fold(work *w)
 {
-    mcr_free(ctx, room->k);
-    mcr_free(ctx, room->diagonal);
-    mcr_trial_room_free(ctx, &room->trial);
-    *room = (mcr_chain_room){0};
+    mcr_path *p = w->path;
+    mcr_gram *all = p->stored;
+    mcr_status s = MCR_OK;
+    if (!all) {
+        s = store(&w->own, w->set->ctx, p->space, p, w->all, false);
+        all = w->own;
+    }
+    w->folds = all != NULL;
+    p->space->fold.ready = false;
+    const mcr_fold fold = {all, w->row[0], w->row[1], w->count[0], w->count[1], &p->space->fold};
+    return s || !all ? s : mcr_gram_fold(&w->gram, &fold);
 }
 
-static mcr_status make_k(mcr *ctx, mcr_chain_room *room, int64_t ld)
-{
-    size_t bytes = sizeof(float) * (size_t)ld * (size_t)ld;
-    if (bytes <= room->bytes)
-        return MCR_OK;
-    mcr_chain_room_free(ctx, room);
-    room->bytes = bytes;
-    room->k = mcr_alloc(ctx, bytes, 1);
-    room->diagonal = mcr_alloc(ctx, (size_t)ld, sizeof *room->diagonal);
-    return room->k && room->diagonal ? MCR_OK : MCR_NO_MEMORY;
-}
-
-mcr_status mcr_chain_room_fill(mcr *ctx, mcr_chain_room *room, const mcr_kernel *kernel,
-                               const mcr_data *data)
-{
-    int64_t n = mcr_data_count(data), ld = mcr_trial_ld(n);
-    mcr_gram *gram = NULL;
-    room->ld = 0;
-    if (n > MOST_SHARED)
-        return MCR_OK;
-    mcr_status s = make_k(ctx, room, ld);
-    if (!s)
-        s = mcr_gram_open(&gram, ctx, kernel, data, NULL);
-    if (!s)
-        s = mcr_gram_matrix_quietly(gram, room->k, ld, false);
-    for (int64_t i = 0; i < ld && !s; i++)
-        memset(room->k + i * ld + (i < n ? n : 0), 0,
-               sizeof(float) * (size_t)(ld - (i < n ? n : 0)));
-    for (int64_t i = 0; i < n && !s; i++)
-        room->diagonal[i] = (double)room->k[i * ld + i];
-    mcr_gram_close(gram);
-    if (s == MCR_NUMERIC) /* too large for float: each training sees to it */
-        return MCR_OK;
-    room->ld = s ? 0 : ld;
-    return s;
-}
-
-/* What a trial needs beside K. */
-static mcr_status open_trial(work *w)
+/* K of the training objects, and against the test objects, as far as it is stored or worth storing. */
+static mcr_status open_grams(work *w)
 {
     mcr *ctx = w->set->ctx;
-    const mcr_chain *c = w->chain;
-    int64_t count[2];
-    for (int test = 0; test < 2; test++) {
-        count[test] = mcr_splits_rows(w->set->splits, c->split, test, NULL);
-        if (!(w->rows[test] = mcr_alloc(ctx, (size_t)count[test], sizeof(int64_t))))
-            return MCR_NO_MEMORY;
-        mcr_splits_rows(w->set->splits, c->split, test, w->rows[test]);
-    }
-    const mcr_chain_room *from = c->stored ? c->stored : c->room;
-    c->room->trial.ready = false;
-    w->trial = (mcr_trial){.n = mcr_data_count(w->all),
-                           .k = from->k,
-                           .ld = from->ld,
-                           .diagonal = from->diagonal,
-                           .row = w->rows[0],
-                           .held = w->rows[1],
-                           .held_count = count[1],
-                           .room = &c->room->trial};
-    return MCR_OK;
-}
-
-static mcr_status share_k(work *w)
-{
-    mcr_chain *c = w->chain;
+    mcr_path *p = w->path;
+    mcr_rows train = {w->row[0], 0, w->count[0]}, test = {w->row[1], 0, w->count[1]};
+    bool floats = shares_floats(p) && w->count[0] <= MOST_SHARED;
+    mcr_gram *doubles = p->kept ? p->kept : w->folds ? NULL : p->stored;
     mcr_status s = MCR_OK;
-    if (w->tries) {
-        if (!c->stored)
-            s = mcr_chain_room_fill(w->set->ctx, c->room, c->kernel, w->all);
-        w->tries = (c->stored ? c->stored : c->room)->ld > 0;
-        return s || !w->tries ? s : open_trial(w);
+    if (w->folds && ((s = open_fold(w)) || w->folds))
+        return s;
+    if (doubles) {
+        s = mcr_gram_list(&w->exact, doubles, &train, NULL);
+        if (!s)
+            s = mcr_gram_list(&w->across, doubles, &train, &test);
+    } else if (floats) {
+        s = mcr_gram_open(&w->exact, ctx, p->kernel, w->train, NULL);
     }
-    if (!may_share(c))
-        return MCR_OK;
-    s = mcr_chain_room_fill(w->set->ctx, c->room, c->kernel, w->train);
-    w->k_ld = c->room->ld;
+    if (!s && floats) {
+        s = mcr_gram_copy(&w->gram, w->exact, false, w->exact, &p->space->matrix);
+        s = s == MCR_NUMERIC ? MCR_OK : s; /* too large for float */
+    }
     return s;
 }
 
@@ -220,10 +227,10 @@ static mcr_status share_k(work *w)
 static mcr_status open_work(work *w)
 {
     mcr *ctx = w->set->ctx;
-    w->tries = mcr_chain_tries(w->set, w->chain);
+    w->folds = mcr_path_takes_folds(w->set, w->path);
     mcr_status s = open_split(w);
     if (!s)
-        s = share_k(w);
+        s = open_grams(w);
     for (int64_t m = 0; m < w->set->metrics; m++) {
         w->want_score |= w->set->metric[m]->info.score;
         w->want_proba |= w->set->metric[m]->info.proba;
@@ -238,8 +245,12 @@ static void close_work(work *w)
     mcr *ctx = w->set->ctx;
     mcr_model_free(w->model);
     mcr_fitted_free(w->fitted);
-    mcr_free(ctx, w->rows[0]);
-    mcr_free(ctx, w->rows[1]);
+    mcr_gram_close(w->across);
+    mcr_gram_close(w->gram);
+    mcr_gram_close(w->exact);
+    mcr_gram_close(w->own);
+    mcr_free(ctx, w->row[0]);
+    mcr_free(ctx, w->row[1]);
     mcr_data_free(w->all);
     mcr_data_free(w->train);
     mcr_data_free(w->test);
@@ -248,8 +259,8 @@ static void close_work(work *w)
     mcr_free(ctx, w->proba);
 }
 
-/* Room for decision values and probabilities; models of one chain may differ in what they have. */
-static mcr_status make_room(work *w)
+/* Memory for decision values and probabilities; models of one path may differ in what they have. */
+static mcr_status open_scores(work *w)
 {
     const mcr_fitted *f = w->model->fitted;
     mcr *ctx = w->set->ctx;
@@ -283,10 +294,10 @@ static mcr_status judge(work *w, int64_t setting, const mcr_fitted *f, const dou
     };
     for (int64_t m = 0; m < w->set->metrics && !s; m++)
         s = mcr_metric_judge(w->set->metric[m], w->set->ctx, &what,
-                             &w->chain->score[setting * w->set->metrics + m]);
+                             &w->path->score[setting * w->set->metrics + m]);
     int64_t n = mcr_data_count(w->test);
-    if (!s && w->chain->value)
-        memcpy(w->chain->value + setting * n, w->value, sizeof *w->value * (size_t)n);
+    if (!s && w->path->value)
+        memcpy(w->path->value + setting * n, w->value, sizeof *w->value * (size_t)n);
     return s;
 }
 
@@ -298,7 +309,7 @@ static mcr_status interrupted(const work *w)
 /* *done: it was solved. What floats cannot solve is trained as usual. */
 static mcr_status try_setting(work *w, int64_t setting, bool *done)
 {
-    mcr_chain *c = w->chain;
+    mcr_path *c = w->path;
     const mcr_options *options = c->options[setting];
     mcr_fitted *next = NULL;
     mcr_learning in = {.ctx = w->set->ctx,
@@ -306,12 +317,12 @@ static mcr_status try_setting(work *w, int64_t setting, bool *done)
                        .kernel = c->kernel,
                        .data = w->train,
                        .start = w->fitted,
-                       .trial = &w->trial};
+                       .gram = w->gram};
     mcr_status s = options->type->check ? options->type->check(in.ctx, in.params) : MCR_OK;
     if (!s)
         s = mcr_learn(&next, options->type, &in);
     if (s == MCR_OVER_BUDGET || s == MCR_NUMERIC) { /* floats are too small for its sums, perhaps */
-        w->tries = false;
+        w->folds = false;
         return MCR_OK;
     }
     if (s)
@@ -322,17 +333,24 @@ static mcr_status try_setting(work *w, int64_t setting, bool *done)
         return interrupted(w);
     *done = next->stop != MCR_STOP_STUCK;
     c->unfinished += *done && !mcr_stop_is_end(next->stop);
-    for (int64_t i = 0; i < w->trial.held_count && *done; i++)
+    for (int64_t i = 0; i < w->count[1] && *done; i++)
         w->value[i] = mcr_fitted_decide(next, next->held_out + i * next->outputs, NULL, NULL);
     return *done ? judge(w, setting, next, next->held_out, NULL) : MCR_OK;
 }
 
+/* Where a fold of floats was not enough, each training computes K for itself. */
+static mcr_gram *shared_gram(const work *w)
+{
+    bool fold = w->gram && mcr_gram_as_fold(w->gram);
+    return w->gram && !fold ? w->gram : w->across ? w->exact : NULL;
+}
+
 static mcr_status one_setting(work *w, int64_t setting)
 {
-    mcr_chain *c = w->chain;
+    mcr_path *c = w->path;
     const mcr_options *options = c->options[setting];
     bool done = false;
-    mcr_status s = w->tries ? try_setting(w, setting, &done) : MCR_OK;
+    mcr_status s = w->folds ? try_setting(w, setting, &done) : MCR_OK;
     if (s || done)
         return s;
     mcr_model *next = NULL, *start = options->type->no_start ? NULL : w->model;
@@ -340,8 +358,7 @@ static mcr_status one_setting(work *w, int64_t setting)
                                          .kernel = c->kernel,
                                          .data = w->train,
                                          .start = start,
-                                         .k = w->k_ld ? c->room->k : NULL,
-                                         .k_ld = w->k_ld,
+                                         .gram = shared_gram(w),
                                          .unscored = true,
                                          .scaled = true});
     if (s)
@@ -351,15 +368,15 @@ static mcr_status one_setting(work *w, int64_t setting)
     if (next->report.stop == MCR_STOP_INTERRUPTED)
         return interrupted(w);
     c->unfinished += !mcr_stop_is_end(next->report.stop);
-    s = make_room(w);
+    s = open_scores(w);
     if (!s)
-        s = mcr_predict(w->set->ctx, next, w->test, w->value, w->score, w->proba);
+        s = mcr_predict_across(w->set->ctx, next, w->test, w->across, w->value, w->score, w->proba);
     return s ? s : judge(w, setting, next->fitted, w->score, w->proba);
 }
 
-mcr_status mcr_chain_run(const mcr_trial_set *set, mcr_chain *c)
+mcr_status mcr_path_run(const mcr_trial_set *set, mcr_path *c)
 {
-    work w = {.set = set, .chain = c};
+    work w = {.set = set, .path = c};
     mcr_status s = open_work(&w);
     for (int64_t i = 0; i < c->count * set->metrics; i++)
         c->score[i] = NAN;

@@ -1,0 +1,208 @@
+/* kernel.c: kernel values of vectors that are lists of nodes.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "kernel.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+typedef struct svm_node node;
+typedef struct svm_parameter parameter;
+
+static const node nothing = {-1, 0};
+
+/* ---- merging -----------------------------------------------------------------------------------*/
+
+static double merge_dot(const node *x, const node *z)
+{
+    double sum = 0;
+    while (x->index != -1 && z->index != -1) {
+        if (x->index == z->index)
+            sum += x++->value * z++->value;
+        else if (x->index > z->index)
+            z++;
+        else
+            x++;
+    }
+    return sum;
+}
+
+static double squares(const node *x)
+{
+    double sum = 0;
+    for (; x->index != -1; x++)
+        sum += x->value * x->value;
+    return sum;
+}
+
+static double merge_distance(const node *x, const node *z)
+{
+    double sum = 0;
+    while (x->index != -1 && z->index != -1) {
+        double d;
+        if (x->index == z->index)
+            d = x++->value - z++->value;
+        else
+            d = x->index > z->index ? z++->value : x++->value;
+        sum += d * d;
+    }
+    return sum + squares(x) + squares(z);
+}
+
+/* By squaring; degrees below 0 count as 0. */
+static double power(double base, int degree)
+{
+    double result = 1;
+    for (; degree > 0; degree /= 2, base *= base)
+        if (degree % 2)
+            result *= base;
+    return result;
+}
+
+static double finish(const parameter *p, double dot)
+{
+    switch (p->kernel_type) {
+    case POLY: return power(p->gamma * dot + p->coef0, p->degree);
+    case SIGMOID: return tanh(p->gamma * dot + p->coef0);
+    default: return dot;
+    }
+}
+
+double compat_kernel_value(const parameter *p, const node *x, const node *z)
+{
+    x = x ? x : &nothing;
+    z = z ? z : &nothing;
+    if (p->kernel_type == RBF)
+        return exp(-p->gamma * merge_distance(x, z));
+    return finish(p, merge_dot(x, z));
+}
+
+double compat_kernel_constant(const parameter *p)
+{
+    bool fixed = p->kernel_type == POLY && p->degree <= 0;
+    if (p->kernel_type == RBF)
+        return p->gamma == 0 ? 1 : NAN;
+    if (p->kernel_type == POLY || p->kernel_type == SIGMOID)
+        return fixed || p->gamma == 0 ? finish(p, 0) : NAN;
+    return NAN;
+}
+
+/* ---- one object against many -------------------------------------------------------------------*/
+
+/* The range of the indices, if they rise. */
+static bool measure(const node *x, int *low, int *high)
+{
+    *low = *high = 0;
+    if (x->index == -1)
+        return false;
+    *low = *high = x->index;
+    for (x++; x->index != -1; x++) {
+        if (x->index <= *high)
+            return false;
+        *high = x->index;
+    }
+    return true;
+}
+
+void compat_probe_open(compat_probe *probe, const parameter *p, const node *x, int count)
+{
+    *probe = (compat_probe){.param = p, .x = x ? x : &nothing};
+    int low, high;
+    if (p->kernel_type == PRECOMPUTED || !measure(probe->x, &low, &high))
+        return;
+    probe->square = squares(probe->x);
+    int64_t width = (int64_t)high - low + 1;
+    /* Setting a place to zero costs far less than merging two lists. */
+    if (!isfinite(probe->square) || width > 256 * (int64_t)count)
+        return;
+    probe->spread = calloc((size_t)width, sizeof *probe->spread);
+    if (probe->spread == NULL)
+        return;
+    probe->low = (unsigned)low;
+    probe->width = (unsigned)width;
+    for (x = probe->x; x->index != -1; x++)
+        probe->spread[(unsigned)x->index - probe->low] = x->value;
+}
+
+void compat_probe_close(compat_probe *probe)
+{
+    free(probe->spread);
+    probe->spread = NULL;
+}
+
+static inline double spread_at(const compat_probe *probe, int index)
+{
+    unsigned k = (unsigned)index - probe->low;
+    return k < probe->width ? probe->spread[k] : 0;
+}
+
+/* Sum of z_k x_k. false: the indices of z do not rise. Two sums run side by side. */
+static bool spread_dot(const compat_probe *probe, const node *z, double *sum)
+{
+    double even = 0, odd = 0;
+    bool rising = true;
+    if (z->index != -1)
+        for (;; z += 2) {
+            even += z[0].value * spread_at(probe, z[0].index);
+            if (z[1].index == -1)
+                break;
+            rising &= z[1].index > z[0].index;
+            odd += z[1].value * spread_at(probe, z[1].index);
+            if (z[2].index == -1)
+                break;
+            rising &= z[2].index > z[1].index;
+        }
+    *sum = even + odd;
+    return rising;
+}
+
+/* |x - z|^2 = |x|^2 + sum of z_k (z_k - 2 x_k). */
+static bool spread_distance(const compat_probe *probe, const node *z, double *sum)
+{
+    double even = 0, odd = 0;
+    bool rising = true;
+    if (z->index != -1)
+        for (;; z += 2) {
+            even += z[0].value * (z[0].value - 2 * spread_at(probe, z[0].index));
+            if (z[1].index == -1)
+                break;
+            rising &= z[1].index > z[0].index;
+            odd += z[1].value * (z[1].value - 2 * spread_at(probe, z[1].index));
+            if (z[2].index == -1)
+                break;
+            rising &= z[2].index > z[1].index;
+        }
+    *sum = probe->square + (even + odd);
+    /* Where little is left of large terms, the sum of squared differences has the digits. */
+    return rising && *sum > 1e-4 * probe->square && isfinite(*sum);
+}
+
+/* The value at place `at` of the row; 0 where the row is shorter. Looks no further than it must: rows
+ * that end nowhere are the caller's, and LIBSVM reads them. */
+static double entry(compat_probe *probe, double at)
+{
+    if (!(at >= 0 && at < (double)INT_MAX))
+        return 0;
+    unsigned place = (unsigned)at;
+    while (probe->width <= place && probe->x[probe->width].index != -1)
+        probe->width++;
+    return place < probe->width ? probe->x[place].value : 0;
+}
+
+double compat_probe_value(compat_probe *probe, const node *z)
+{
+    const parameter *p = probe->param;
+    double sum;
+    if (p->kernel_type == PRECOMPUTED)
+        return z ? entry(probe, z->value) : 0;
+    if (probe->spread == NULL || z == NULL)
+        return compat_kernel_value(p, probe->x, z);
+    if (p->kernel_type == RBF)
+        return spread_distance(probe, z, &sum) ? exp(-p->gamma * sum)
+                                               : compat_kernel_value(p, probe->x, z);
+    return spread_dot(probe, z, &sum) ? finish(p, sum) : compat_kernel_value(p, probe->x, z);
+}

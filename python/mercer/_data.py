@@ -1,0 +1,278 @@
+"""Python objects as fields of a data set.
+
+A field is a tuple that `_core` understands: its kind, its name, its values. Vectors are the field
+`x`, strings `text`, graphs `graph`; the columns of a DataFrame and the entries of a dict have the
+names that they have there.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, Iterable, Sequence
+
+import numpy as np
+
+
+@dataclasses.dataclass(frozen=True)
+class Objects:
+    """Fields of `count` objects."""
+
+    count: int
+    fields: tuple[Any, ...]
+    columns: int  # features of vectors; 0: there are none
+
+
+def is_sparse(X: Any) -> bool:
+    return hasattr(X, "tocsr") and hasattr(X, "nnz")
+
+
+def is_fields(X: Any) -> bool:
+    """A dict of fields; some sparse matrices are dicts, too."""
+    return isinstance(X, dict) and not is_sparse(X)
+
+
+def is_frame(X: Any) -> bool:
+    """A pandas or polars DataFrame, or another object with columns and the interchange protocol."""
+    return hasattr(X, "columns") and (hasattr(X, "__dataframe__") or hasattr(X, "iloc"))
+
+
+def is_graph(x: Any) -> bool:
+    """A networkx graph, or a dict with the keys "nodes" (a number, or labels) and "edges"."""
+    return (hasattr(x, "nodes") and hasattr(x, "edges")) or (
+        isinstance(x, dict) and "nodes" in x and "edges" in x)
+
+
+def is_text(x: Any) -> bool:
+    return isinstance(x, (str, bytes))
+
+
+def first(X: Any) -> Any:
+    """The first object, or None."""
+    try:
+        return next(iter(X), None)
+    except TypeError:
+        return None
+
+
+def is_structured(X: Any) -> bool:
+    """Whether X holds something other than one matrix of numbers."""
+    if is_fields(X):
+        return True
+    if is_sparse(X):
+        return False
+    if is_frame(X):
+        return any(not numeric(column(X, name)) for name in X.columns)
+    if isinstance(X, np.ndarray):
+        return X.ndim == 1 and X.dtype.kind in "OUS" and (is_text(first(X)) or is_graph(first(X)))
+    return isinstance(X, (list, tuple)) and (is_text(first(X)) or is_graph(first(X)))
+
+
+def count_of(X: Any) -> int:
+    if is_fields(X):
+        return count_of(next(iter(X.values()))) if X else 0
+    if hasattr(X, "shape"):
+        return int(X.shape[0])
+    return len(X)
+
+
+def rows_of(X: Any, rows: Any) -> Any:
+    """Some objects of X, in the form of X."""
+    if is_fields(X):
+        return {name: rows_of(value, rows) for name, value in X.items()}
+    if hasattr(X, "iloc"):
+        return X.iloc[rows]
+    if is_frame(X) or isinstance(X, np.ndarray) or is_sparse(X):
+        return X[rows]
+    return [X[i] for i in rows]
+
+
+# ---- vectors ----------------------------------------------------------------------------------------
+
+
+def dense(name: str, X: Any) -> tuple[Any, ...]:
+    X = np.ascontiguousarray(X, dtype=np.float64)
+    return ("dense", name, X)
+
+
+def sparse(name: str, X: Any) -> tuple[Any, ...]:
+    X = X.tocsr()
+    if not X.has_sorted_indices:
+        X = X.sorted_indices()
+    if not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()
+    return ("sparse", name, X.shape[1], X.indptr.astype(np.int64, copy=False),
+            X.indices.astype(np.int32, copy=False), X.data.astype(np.float64, copy=False))
+
+
+def matrix(name: str, X: Any) -> tuple[Any, ...]:
+    return sparse(name, X) if is_sparse(X) else dense(name, X)
+
+
+def precomputed(name: str, K: Any, square: bool) -> tuple[Any, ...]:
+    K = np.ascontiguousarray(K, dtype=np.float64)
+    ids = np.arange(len(K), dtype=np.int64) if square else np.full(len(K), -1, dtype=np.int64)
+    return ("precomputed", name, K, ids)
+
+
+# ---- strings and graphs -----------------------------------------------------------------------------
+
+
+def strings(name: str, X: Iterable[Any]) -> tuple[Any, ...]:
+    parts = []
+    for x in X:
+        if isinstance(x, str):
+            parts.append(x.encode("utf-8", "surrogateescape"))
+        elif isinstance(x, bytes):
+            parts.append(x)
+        else:
+            raise TypeError(f"field {name!r}: strings or bytes are wanted, not {type(x).__name__}")
+    start = np.zeros(len(parts) + 1, dtype=np.int64)
+    np.cumsum([len(p) for p in parts], out=start[1:])
+    return ("strings", name, start, b"".join(parts) or b"\0")
+
+
+class Labels:
+    """Labels of nodes or edges as small integers: integers as they are, other values by a hash that
+    does not change between runs, so that training and prediction agree."""
+
+    def __init__(self) -> None:
+        self.any = False
+        self.values: list[int] = []
+
+    def add(self, label: Any) -> None:
+        self.any = self.any or label is not None
+        if isinstance(label, (int, np.integer)) and not isinstance(label, bool):
+            self.values.append(int(label))
+        else:
+            import zlib
+            self.values.append(zlib.crc32(repr(label).encode()) & 0x7FFFFFFF)
+
+    def array(self) -> Any:
+        return np.array(self.values, dtype=np.int32) if self.any else None
+
+
+def nodes_and_edges(graph: Any) -> tuple[list[tuple[Any, Any]], list[tuple[Any, Any, Any]]]:
+    """[(node, label)], [(node, node, label)]; a label that is not there is None."""
+    if isinstance(graph, dict):
+        nodes = list(enumerate(graph["nodes"])) if not isinstance(graph["nodes"], int) else [
+            (i, None) for i in range(graph["nodes"])]
+        return nodes, [(e[0], e[1], e[2] if len(e) > 2 else None) for e in graph["edges"]]
+    nodes = [(node, data.get("label")) for node, data in graph.nodes(data=True)]
+    return nodes, [(a, b, data.get("label")) for a, b, data in graph.edges(data=True)]
+
+
+def graphs(name: str, X: Sequence[Any]) -> tuple[Any, ...]:
+    node_start, edge_start = [0], [0]
+    node_label, edge_label, pairs = Labels(), Labels(), []
+    for graph in X:
+        nodes, edges = nodes_and_edges(graph)
+        place = {}
+        for number, (node, label) in enumerate(nodes):
+            place[node] = number
+            node_label.add(label)
+        for a, b, label in edges:
+            pairs.append((place[a], place[b]))
+            edge_label.add(label)
+        node_start.append(len(node_label.values))
+        edge_start.append(len(pairs))
+    edges_array = np.array(pairs, dtype=np.int32).reshape(-1, 2)
+    if not len(pairs):
+        edges_array = np.zeros((0, 2), dtype=np.int32)
+    return ("graphs", name, np.array(node_start, dtype=np.int64), node_label.array(),
+            np.array(edge_start, dtype=np.int64), edges_array, edge_label.array())
+
+
+# ---- tables -----------------------------------------------------------------------------------------
+
+
+def column(X: Any, name: Any) -> Any:
+    """A column of a frame as an array, or as a list of strings."""
+    values = X[name]
+    return values.to_numpy() if hasattr(values, "to_numpy") else np.asarray(values)
+
+
+def numeric(values: Any) -> bool:
+    return bool(values.dtype.kind in "fiub")
+
+
+def words(name: str, values: Any) -> tuple[Any, ...]:
+    """A column of words; what is missing is the empty string."""
+    return strings(name, ["" if v is None or v != v else v if is_text(v) else str(v) for v in values])
+
+
+def field(name: str, X: Any) -> tuple[Any, ...]:
+    """One field from whatever it holds."""
+    if is_sparse(X):
+        return sparse(name, X)
+    if is_frame(X):
+        return dense(name, np.column_stack([column(X, c) for c in X.columns]))
+    if is_text(first(X)):
+        return strings(name, X)
+    if is_graph(first(X)):
+        return graphs(name, X)
+    values = np.asarray(X)
+    if values.dtype.kind in "OUS":
+        return words(name, values)
+    return dense(name, values.reshape(len(values), -1))
+
+
+def frame(X: Any) -> Objects:
+    """A DataFrame: its numbers together are the field x, each column of words is a field."""
+    fields, numbers = [], []
+    for name in X.columns:
+        values = column(X, name)
+        if numeric(values):
+            numbers.append(values)
+        elif is_graph(first(values)):
+            fields.append(graphs(str(name), values))
+        else:
+            fields.append(words(str(name), values))
+    if numbers:
+        fields.insert(0, dense("x", np.column_stack(numbers)))
+    return Objects(count_of(X), tuple(fields), len(numbers))
+
+
+def objects(X: Any, *, check: bool = True) -> Objects:
+    """Any X as fields."""
+    if isinstance(X, Objects):
+        return X
+    if is_fields(X):
+        fields = tuple(field(str(name), value) for name, value in X.items())
+        counts = {count_of(value) for value in X.values()}
+        if len(counts) > 1:
+            raise ValueError(f"Found input variables with inconsistent numbers of samples: "
+                             f"{[count_of(value) for value in X.values()]}")
+        return Objects(counts.pop() if counts else 0, fields, 0)
+    if is_frame(X) and is_structured(X):
+        return frame(X)
+    if is_structured(X):
+        if is_text(first(X)):
+            return Objects(count_of(X), (strings("text", X),), 0)
+        return Objects(count_of(X), (graphs("graph", X),), 0)
+    if check and not is_sparse(X):
+        X = np.asarray(X)
+        if X.ndim != 2:
+            raise ValueError(f"Expected 2D array, got {X.ndim}D array instead")
+    return Objects(X.shape[0], (matrix("x", X),), X.shape[1])
+
+
+def variance(X: Any) -> float:
+    """Variance of all values of a matrix, without a copy of it."""
+    rows, columns = X.shape
+    if rows * columns == 0:
+        return 0.0
+    if is_sparse(X):
+        total = float(X.sum()) / (rows * columns)
+        square = float(np.square(X.data, dtype=np.float64).sum()) / (rows * columns)
+        return float(max(0.0, square - total * total))
+    step = max(1, (1 << 19) // max(1, columns))
+    total = sum(float(X[i:i + step].sum(dtype=np.float64)) for i in range(0, rows, step))
+    mean = total / (rows * columns)
+    square = 0.0
+    for i in range(0, rows, step):
+        away = X[i:i + step].astype(np.float64) - mean
+        square += float(np.einsum("ij,ij->", away, away))
+    return float(square / (rows * columns))

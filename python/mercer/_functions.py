@@ -1,0 +1,145 @@
+"""Functions: kernel matrices, checks, files.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from mercer import _core, _data
+from mercer._base import open_session
+from mercer._kernel import WORDS, Kernel
+
+
+def as_kernel(kernel: Any, X: Any = None) -> Kernel:
+    """A kernel from whatever names one; words have the defaults of scikit-learn's pairwise kernels."""
+    if isinstance(kernel, Kernel):
+        return kernel
+    if callable(kernel):
+        return Kernel("precomputed(function)", {"function": kernel})
+    if kernel in WORDS and "{" in WORDS[kernel]:
+        gamma = 1.0 / X.shape[1] if hasattr(X, "shape") and len(X.shape) == 2 else 1.0
+        return Kernel(WORDS[kernel].format(gamma=repr(gamma), degree="3", coef0="1.0"))
+    return Kernel(kernel)
+
+
+def gram(X: Any, kernel: Any = "linear", Y: Any = None, *, dtype: Any = np.float64,
+         n_jobs: int | None = None) -> Any:
+    """The kernel matrix.
+
+    Parameters
+    ----------
+    X : array-like, sparse matrix, DataFrame, list or dict
+        Objects: rows of the matrix.
+    kernel : str, Kernel or callable, default="linear"
+        The kernel.
+    Y : like X, default=None
+        Columns of the matrix; None: X.
+    dtype : {numpy.float64, numpy.float32}, default=numpy.float64
+        Type of the values; float32 is faster and has 5 to 7 digits.
+    n_jobs : int, default=None
+        Threads; None: all cores.
+
+    Returns
+    -------
+    ndarray of shape (n_samples_X, n_samples_Y)
+        K(x, y).
+
+    Examples
+    --------
+    >>> from mercer import gram
+    >>> gram([[0.0, 0.0], [1.0, 0.0]], "rbf(gamma=1)").round(3)
+    array([[1.   , 0.368],
+           [0.368, 1.   ]])
+    >>> gram(["banana", "bandana"], "spectrum(p=2)")
+    array([[3., 3.],
+           [3., 5.]])
+    """
+    if not _data.is_structured(X) and not _data.is_sparse(X):
+        X = np.asarray(X)
+    k = as_kernel(kernel, X)
+    if k.functions:
+        return function_gram(X, k, Y, n_jobs)
+    x = _data.objects(X)
+    z = None if Y is None else _data.objects(Y if _data.is_structured(Y) or _data.is_sparse(Y)
+                                             else np.asarray(Y))
+    out = np.empty((x.count, x.count if z is None else z.count), dtype=dtype)
+    with open_session(n_jobs=n_jobs) as session:
+        a = session.data(x.count, x.fields)
+        b = None if z is None else session.data(z.count, z.fields)
+        session.gram(k.text, a, b, out)
+    return out
+
+
+def function_gram(X: Any, kernel: Kernel, Y: Any, n_jobs: int | None) -> Any:
+    """The matrix of a kernel that has Python functions in it."""
+    from mercer._base import _has_other_leaves
+    other = X if Y is None else Y
+    n, m = _data.count_of(X), _data.count_of(other)
+    rows = _data.objects(X).fields if _has_other_leaves(kernel) else ()
+    columns = _data.objects(other).fields if rows else ()
+    for name, function in kernel.functions.items():
+        K = np.asarray(function(X, other), dtype=np.float64)
+        rows += (_data.precomputed(name, K, False),)
+        columns += (("precomputed", name, np.empty((m, m)) if False else np.zeros((m, m)),
+                     np.arange(m, dtype=np.int64)),)
+    out = np.empty((n, m))
+    with open_session(n_jobs=n_jobs) as session:
+        session.gram(kernel.text, session.data(n, rows), session.data(m, columns), out)
+    return out
+
+
+def check(kernel: Any, X: Any = None, *, max_objects: int = 0) -> dict[str, Any]:
+    """Whether an expression is a kernel: symmetric and positive semidefinite.
+
+    Parameters
+    ----------
+    kernel : str or Kernel
+        The expression.
+    X : array-like, sparse matrix, DataFrame, list or dict, default=None
+        Objects whose kernel matrix is tested as well.
+    max_objects : int, default=0
+        Objects that are tested at most; 0: as many as take seconds.
+
+    Returns
+    -------
+    dict
+        "valid": "yes", "no" or "unknown"; "reason"; "rules"; "min_eigenvalue"; and
+        "counterexample", where there is one: objects, their kernel matrix, and a vector t with
+        t'Gt < 0.
+
+    Examples
+    --------
+    >>> from mercer import check
+    >>> check("rbf(gamma=1) + linear^2")["valid"]
+    'yes'
+    >>> found = check("-1*linear", [[1.0], [2.0]])
+    >>> found["valid"], found["counterexample"]["value"] < 0
+    ('no', True)
+    """
+    k = as_kernel(kernel, X)
+    with open_session() as session:
+        data = None
+        if X is not None:
+            found = _data.objects(X)
+            data = session.data(found.count, found.fields)
+        result = session.check(k.text, data, max_objects)
+    example = result["counterexample"]
+    if example is not None:
+        size = len(example["objects"])
+        example["gram"] = np.array(example["gram"]).reshape(size, size)
+        example["t"] = np.array(example["t"])
+    return result
+
+
+def learners() -> list[dict[str, Any]]:
+    """The learners of the library with their options."""
+    return _core.learners()
+
+
+def kernels() -> list[dict[str, Any]]:
+    """The kernels of the library with their parameters."""
+    return _core.kernels()

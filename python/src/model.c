@@ -1,0 +1,296 @@
+/* model.c: trained models as Python objects.
+ *
+ * A model is moved from the context of its session to the home context as bytes, the same bytes that
+ * a model file holds. So it owns its support vectors (a change of the training array does not reach
+ * it), keeps no thread, and several threads may ask it for predictions, each through a session.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "core.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+PyTypeObject *core_model_type;
+
+/* ---- bytes -------------------------------------------------------------------------------------*/
+
+static PyObject *read_all(const char *path)
+{
+    FILE *file = fopen(path, "rb");
+    PyObject *made = NULL;
+    if (file && fseek(file, 0, SEEK_END) == 0) {
+        long length = ftell(file);
+        made = length >= 0 ? PyBytes_FromStringAndSize(NULL, length) : NULL;
+        rewind(file);
+        if (made && fread(PyBytes_AsString(made), 1, (size_t)length, file) != (size_t)length)
+            Py_CLEAR(made);
+    }
+    if (file)
+        fclose(file);
+    if (!made && !PyErr_Occurred())
+        PyErr_SetFromErrno(PyExc_OSError);
+    return made;
+}
+
+static PyObject *model_bytes(mcr *ctx, const mcr_model *model)
+{
+    const char *folder = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : P_tmpdir;
+    char path[128];
+    snprintf(path, sizeof path, "%s/mercer-XXXXXX", folder);
+    int handle = mkstemp(path);
+    if (handle < 0)
+        return PyErr_SetFromErrno(PyExc_OSError);
+    close(handle);
+    mcr_status status = mcr_model_save(ctx, model, path);
+    PyObject *made = status == MCR_OK ? read_all(path) : core_raise(status, ctx);
+    unlink(path);
+    return made;
+}
+
+static PyObject *wrap(mcr_model *model, PyObject *report)
+{
+    allocfunc alloc = (allocfunc)PyType_GetSlot(core_model_type, Py_tp_alloc);
+    core_model *made = report ? (core_model *)alloc(core_model_type, 0) : NULL;
+    if (!made) {
+        mcr_model_free(model);
+        Py_XDECREF(report);
+        return NULL;
+    }
+    made->model = model;
+    made->report = report;
+    return (PyObject *)made;
+}
+
+/* report: given up to the model; NULL: that of the loaded model. */
+static PyObject *load(const void *bytes, Py_ssize_t count, PyObject *report)
+{
+    mcr *home = core_home();
+    mcr_model *model = NULL;
+    mcr_status status = home ? mcr_model_load_memory(&model, home, "model", bytes, (size_t)count)
+                             : MCR_OK;
+    if (!model) {
+        Py_XDECREF(report);
+        return home ? core_raise(status, home) : NULL;
+    }
+    return wrap(model, report ? report : core_report(model));
+}
+
+PyObject *core_model_new(mcr *ctx, mcr_model *model)
+{
+    PyObject *report = core_report(model), *bytes = report ? model_bytes(ctx, model) : NULL;
+    mcr_model_free(model);
+    if (!bytes) {
+        Py_XDECREF(report);
+        return NULL;
+    }
+    char *at;
+    Py_ssize_t count;
+    PyBytes_AsStringAndSize(bytes, &at, &count);
+    PyObject *made = load(at, count, report);
+    Py_DECREF(bytes);
+    return made;
+}
+
+/* ---- methods -----------------------------------------------------------------------------------*/
+
+static mcr_model *of(PyObject *self)
+{
+    return ((core_model *)self)->model;
+}
+
+static PyObject *model_to_bytes(PyObject *self, PyObject *none)
+{
+    (void)none;
+    return model_bytes(core_home(), of(self));
+}
+
+static PyObject *model_from_bytes(PyObject *type, PyObject *bytes)
+{
+    (void)type;
+    char *at;
+    Py_ssize_t count;
+    if (PyBytes_AsStringAndSize(bytes, &at, &count) < 0)
+        return NULL;
+    return load(at, count, NULL);
+}
+
+static PyObject *model_save(PyObject *self, PyObject *args)
+{
+    PyObject *path;
+    int libsvm = 0;
+    if (!PyArg_ParseTuple(args, "O&|p", PyUnicode_FSConverter, &path, &libsvm))
+        return NULL;
+    mcr *home = core_home();
+    const char *name = PyBytes_AsString(path);
+    mcr_status status = libsvm ? mcr_model_save_libsvm(home, of(self), name)
+                               : mcr_model_save(home, of(self), name);
+    Py_DECREF(path);
+    if (status != MCR_OK)
+        return core_raise(status, home);
+    Py_RETURN_NONE;
+}
+
+static PyObject *model_load(PyObject *type, PyObject *args)
+{
+    (void)type;
+    PyObject *path;
+    if (!PyArg_ParseTuple(args, "O&", PyUnicode_FSConverter, &path))
+        return NULL;
+    mcr *home = core_home();
+    mcr_model *model = NULL;
+    mcr_status status = mcr_model_load(&model, home, PyBytes_AsString(path));
+    Py_DECREF(path);
+    return status == MCR_OK ? wrap(model, core_report(model)) : core_raise(status, home);
+}
+
+/* The coefficients of an output into arrays of the caller; returns the offset. */
+static PyObject *model_coefficients(PyObject *self, PyObject *args)
+{
+    long long output;
+    PyObject *coef_array, *number_array;
+    if (!PyArg_ParseTuple(args, "LOO", &output, &coef_array, &number_array))
+        return NULL;
+    Py_buffer coef, number;
+    if (PyObject_GetBuffer(coef_array, &coef, PyBUF_WRITABLE | PyBUF_FORMAT) < 0)
+        return NULL;
+    if (PyObject_GetBuffer(number_array, &number, PyBUF_WRITABLE | PyBUF_FORMAT) < 0) {
+        PyBuffer_Release(&coef);
+        return NULL;
+    }
+    int64_t support = mcr_model_support(of(self));
+    double offset = 0;
+    mcr_status status = MCR_BAD_CALL;
+    if (core_format(&coef) == 'd' && core_format(&number) == 'q' &&
+        coef.len == support * (int64_t)sizeof(double) &&
+        number.len == support * (int64_t)sizeof(int64_t))
+        status = mcr_model_coefficients(of(self), output, coef.buf, &offset, number.buf);
+    PyBuffer_Release(&coef);
+    PyBuffer_Release(&number);
+    return status == MCR_OK ? PyFloat_FromDouble(offset) : core_raise(status, core_home());
+}
+
+static PyObject *model_sides(PyObject *self, PyObject *output)
+{
+    int64_t positive = -1, negative = -1, o = PyLong_AsLongLong(output);
+    if (PyErr_Occurred())
+        return NULL;
+    if (o < 0 || o >= mcr_model_outputs(of(self))) {
+        PyErr_SetString(PyExc_IndexError, "the model has no such output");
+        return NULL;
+    }
+    mcr_model_sides(of(self), o, &positive, &negative);
+    return Py_BuildValue("LL", (long long)positive, (long long)negative);
+}
+
+static PyObject *model_number(PyObject *self, PyObject *name)
+{
+    const char *text = PyUnicode_AsUTF8AndSize(name, NULL);
+    int64_t count = 0;
+    const double *value = text ? mcr_model_number(of(self), text, &count) : NULL;
+    if (!text)
+        return NULL;
+    PyObject *list = PyList_New(0);
+    for (int64_t i = 0; value && list && i < count; i++) {
+        PyObject *one = PyFloat_FromDouble(value[i]);
+        if (!one || PyList_Append(list, one) < 0)
+            Py_CLEAR(list);
+        Py_XDECREF(one);
+    }
+    return list;
+}
+
+static PyObject *model_class_names(PyObject *self, PyObject *none)
+{
+    (void)none;
+    PyObject *list = PyList_New(0);
+    for (int64_t c = 0; list && c < mcr_model_classes(of(self)); c++) {
+        PyObject *one = core_string(mcr_model_class_name(of(self), c));
+        if (!one || PyList_Append(list, one) < 0)
+            Py_CLEAR(list);
+        Py_XDECREF(one);
+    }
+    return list;
+}
+
+static PyObject *model_output_name(PyObject *self, PyObject *output)
+{
+    int64_t o = PyLong_AsLongLong(output);
+    if (PyErr_Occurred())
+        return NULL;
+    return core_string(
+        o >= 0 && o < mcr_model_outputs(of(self)) ? mcr_model_output_name(of(self), o) : NULL);
+}
+
+static PyMethodDef methods[] = {
+    {"to_bytes", model_to_bytes, METH_NOARGS, "The bytes of a model file."},
+    {"from_bytes", model_from_bytes, METH_O | METH_CLASS, "A model from the bytes of a file."},
+    {"save", model_save, METH_VARARGS, "save(path, libsvm=False)"},
+    {"load", model_load, METH_VARARGS | METH_CLASS, "load(path): a file of Mercer or LIBSVM"},
+    {"coefficients", model_coefficients, METH_VARARGS,
+     "coefficients(output, coef, number): fills two arrays, returns the offset"},
+    {"sides", model_sides, METH_O, "Classes that an output speaks for: positive, negative."},
+    {"number", model_number, METH_O, "Numbers that the model keeps under a name."},
+    {"class_names", model_class_names, METH_NOARGS, "Names of the classes."},
+    {"output_name", model_output_name, METH_O, "What an output decides between."},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyObject *get_count(PyObject *self, void *which)
+{
+    int64_t (*count)(const mcr_model *) = which == NULL ? mcr_model_support : mcr_model_outputs;
+    return PyLong_FromLongLong(count(of(self)));
+}
+
+static PyObject *get_report(PyObject *self, void *closure)
+{
+    (void)closure;
+    return PyDict_Copy(((core_model *)self)->report);
+}
+
+static PyObject *get_ability(PyObject *self, void *which)
+{
+    static int (*const has[])(const mcr_model *) = {mcr_model_has_probability, mcr_model_has_std,
+                                                    mcr_model_has_interval,
+                                                    mcr_model_has_coordinates};
+    return PyBool_FromLong(has[(size_t)(uintptr_t)which](of(self)));
+}
+
+static PyGetSetDef fields[] = {
+    {"report", get_report, NULL, "How it was made.", NULL},
+    {"support", get_count, NULL, "Number of support vectors.", NULL},
+    {"outputs", get_count, NULL, "Number of decision values.", (void *)1},
+    {"has_probability", get_ability, NULL, NULL, (void *)0},
+    {"has_std", get_ability, NULL, NULL, (void *)1},
+    {"has_interval", get_ability, NULL, NULL, (void *)2},
+    {"has_coordinates", get_ability, NULL, NULL, (void *)3},
+    {NULL, NULL, NULL, NULL, NULL},
+};
+
+static void model_free(PyObject *self)
+{
+    PyTypeObject *type = Py_TYPE(self);
+    mcr_model_free(of(self));
+    Py_CLEAR(((core_model *)self)->report);
+    freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
+    release(self);
+    Py_DECREF(type);
+}
+
+int core_model_add(PyObject *module)
+{
+    PyType_Slot slots[] = {
+        {Py_tp_dealloc, (void *)model_free},
+        {Py_tp_methods, methods},
+        {Py_tp_getset, fields},
+        {Py_tp_doc, "A trained model."},
+        {0, NULL},
+    };
+    PyType_Spec spec = {"mercer._core.Model", sizeof(core_model), 0,
+                        Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots};
+    core_model_type = (PyTypeObject *)PyType_FromSpec(&spec);
+    return core_model_type ? PyModule_AddObjectRef(module, "Model", (PyObject *)core_model_type)
+                           : -1;
+}
