@@ -27,7 +27,7 @@ typedef struct cli_verb {
     const char *name, *summary;
     const char *usage;        /* what follows the name: "DATA [DATA2] -k KERNEL [-o FILE]" */
     const char *about;        /* what it does, in lines as they are printed */
-    const char *examples;     /* commands, one a line; each works after those before it */
+    const char *examples;     /* commands, one per line; each works after those before it */
     unsigned traits;          /* of cli_trait */
     const char *const *words; /* names of the words, NULL-terminated: {"DATA", "DATA2", NULL}; the
                                  last one may be "DATA...": any number of them */

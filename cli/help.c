@@ -11,7 +11,7 @@
 #include "learner.h"
 #include "text.h"
 
-enum { OPTION_WIDTH = 24, LINE_WIDTH = 100, HELP_ROOM = 400 };
+enum { OPTION_WIDTH = 24, LINE_WIDTH = 100, HELP_BYTES = 400 };
 
 /* ---- verbs ------------------------------------------------------------------------------------*/
 
@@ -111,7 +111,7 @@ static void put_wrapped(const char *text)
 
 static void put_option(const cli_option *o)
 {
-    char help[HELP_ROOM];
+    char help[HELP_BYTES];
     char left[64];
     int length = !o->letter   ? snprintf(left, sizeof left, "    --%s", o->name)
                  : o->name[1] ? snprintf(left, sizeof left, "-%c, --%s", o->letter, o->name)
@@ -135,7 +135,7 @@ static void put_option(const cli_option *o)
 static void option_json(cli_json *j, const cli_option *o)
 {
     const char letter[2] = {o->letter, '\0'};
-    char help[HELP_ROOM];
+    char help[HELP_BYTES];
     help_text(help, sizeof help, o);
     cli_json_object(j, NULL);
     cli_json_text(j, "name", o->name);

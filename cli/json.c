@@ -81,7 +81,7 @@ void cli_json_text(cli_json *j, const char *key, const char *text)
 
 void cli_json_real(cli_json *j, const char *key, double value)
 {
-    char text[CLI_NUMBER_ROOM];
+    char text[CLI_NUMBER_BYTES];
     put_key(j, key);
     if (isfinite(value))
         cli_number(text, value);

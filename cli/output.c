@@ -323,7 +323,7 @@ static int put_binary(cli_output *out, const void *value, int64_t rows, int64_t 
 
 static void put_row_text(cli_output *out, const double *value, const float *value_float)
 {
-    char text[CLI_NUMBER_ROOM + 1];
+    char text[CLI_NUMBER_BYTES + 1];
     char separator = out->kind == FILE_CSV ? ',' : '\t';
     int64_t cols = out->table.cols;
     for (int64_t j = 0; j < cols; j++) {

@@ -13,13 +13,13 @@
 
 #include "text.h"
 
-enum { LINE_ROOM = 256, BAR = 24 };
+enum { LINE_BYTES = 256, BAR = 24 };
 
 static const double patience = 0.4; /* seconds before the line first shows */
 static const double between = 0.1;  /* seconds between two drawings */
 
 typedef struct line {
-    char text[LINE_ROOM];
+    char text[LINE_BYTES];
     int length;
 } line;
 
@@ -28,9 +28,9 @@ static void add(line *l, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    int more = vsnprintf(l->text + l->length, (size_t)(LINE_ROOM - l->length), format, args);
+    int more = vsnprintf(l->text + l->length, (size_t)(LINE_BYTES - l->length), format, args);
     va_end(args);
-    l->length = l->length + more < LINE_ROOM ? l->length + more : LINE_ROOM - 1;
+    l->length = l->length + more < LINE_BYTES ? l->length + more : LINE_BYTES - 1;
 }
 
 static void add_bar(line *l, double fraction)

@@ -164,7 +164,7 @@ void cli_report_say(const mcr_report_fit *r)
         say_stop(r);
     say_score(r);
     if (isfinite(r->noise))
-        cli_say("noise", "deviation %.6g, variance %.6g", sqrt(r->noise), r->noise);
+        cli_say("noise", "standard deviation %.6g, variance %.6g", sqrt(r->noise), r->noise);
     say_variances(r);
     say_correlations(r);
     if (r->remark)

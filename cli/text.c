@@ -14,23 +14,23 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-enum { NAME_WIDTH = 11, LINE_ROOM = 4096 };
+enum { NAME_WIDTH = 11, LINE_BYTES = 4096 };
 
 int cli_number(char *text, double value)
 {
     if (fabs(value) < 1e15 && value == floor(value) && !(value == 0 && signbit(value)))
-        return snprintf(text, CLI_NUMBER_ROOM, "%" PRId64, (int64_t)value);
-    int length = snprintf(text, CLI_NUMBER_ROOM, "%.15g", value);
+        return snprintf(text, CLI_NUMBER_BYTES, "%" PRId64, (int64_t)value);
+    int length = snprintf(text, CLI_NUMBER_BYTES, "%.15g", value);
     if (strtod(text, NULL) == value || isnan(value))
         return length;
-    return snprintf(text, CLI_NUMBER_ROOM, "%.17g", value);
+    return snprintf(text, CLI_NUMBER_BYTES, "%.17g", value);
 }
 
 int cli_number_float(char *text, float value)
 {
     int length = 0;
     for (int digits = 6; digits <= 9; digits++) {
-        length = snprintf(text, CLI_NUMBER_ROOM, "%.*g", digits, (double)value);
+        length = snprintf(text, CLI_NUMBER_BYTES, "%.*g", digits, (double)value);
         if (strtof(text, NULL) == value || isnan(value))
             break;
     }
@@ -55,7 +55,7 @@ static void put_name(const char *name)
 
 void cli_say(const char *name, const char *format, ...)
 {
-    char text[LINE_ROOM];
+    char text[LINE_BYTES];
     va_list args;
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
@@ -69,7 +69,7 @@ void cli_say_word(const char *name, cli_style style, const char *word, const cha
 {
     put_name(name);
     printf("%s%s%s: ", cli_style_code(stdout, style), word, cli_style_code(stdout, CLI_PLAIN));
-    cli_put_clean(stdout, rest, LINE_ROOM);
+    cli_put_clean(stdout, rest, LINE_BYTES);
     putchar('\n');
 }
 

@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-enum { CLI_NUMBER_ROOM = 32 };
+enum { CLI_NUMBER_BYTES = 32 };
 
 /* A number that reads back the same, without needless digits; returns its length. The float version
  * reads back the same as a float. */

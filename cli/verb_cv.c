@@ -223,8 +223,8 @@ const cli_verb cli_verb_cv = {
     .about =
         "Cross-validation: the objects are dealt out to folds, and each fold is predicted by a "
         "model\n"
-        "that was trained on the others. Prints each metric's mean, deviation and value on each "
-        "fold.\n"
+        "that was trained on the others. Prints each metric's mean, standard deviation and value\n"
+        "on each fold.\n"
         "Scaling (--scale) is learnt on the training folds only. Where the kernel or an option has "
         "a\n"
         "range, the best value is searched on the training folds alone, as mercer tune does it\n"

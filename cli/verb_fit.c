@@ -259,7 +259,7 @@ static const cli_option options[] = {
      .type = CLI_TEXT,
      .offset = AT(scale),
      .argument = "none|minmax|standard",
-     .help = "bring vectors to 0..1, or to mean 0 and deviation 1; part of the model"},
+     .help = "bring columns to 0..1, or to mean 0 and standard deviation 1"},
     CLI_REQUIRE_OPTION(AT(require)),
     {.name = "resume",
      .type = CLI_TEXT,
@@ -290,10 +290,10 @@ const cli_verb cli_verb_fit = {
     .usage = "LEARNER DATA... [-k KERNEL] [-o MODEL]",
     .about = "Trains LEARNER on the objects of all DATA files together, and says what was found: "
              "support\n"
-             "objects, objective, and a certificate: how far the result is from optimal, computed "
-             "anew at\n"
-             "the end. mercer learners lists the learners; mercer fit LEARNER --help shows the "
-             "options of\n"
+             "vectors, objective, and a certificate: how far the result is from the optimum, "
+             "recomputed\n"
+             "from scratch. mercer learners lists the learners; mercer fit LEARNER --help shows "
+             "the options of\n"
              "one. A limit of time or steps keeps the best model so far, and says so. Ctrl-C keeps "
              "it as\n"
              "well, beside a model that is there (MODEL.interrupted), and ends with status 130.\n"

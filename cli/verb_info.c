@@ -45,7 +45,7 @@ static const char *kind_name(mcr_kind kind)
     return "unknown";
 }
 
-/* What the values take in memory: 8 bytes a number, 4 an index or label, 8 a start of a row. */
+/* What the values take in memory: 8 bytes per number, 4 per index or label, 8 per start of a row. */
 static double field_bytes(const mcr_field_info *f, double n)
 {
     double entries = (double)f->entries, nodes = (double)f->nodes;
@@ -216,9 +216,9 @@ static const char *range_text(char *text, int64_t least, int64_t most, const cha
 static const char *row_text(char *text, int64_t least, int64_t most)
 {
     if (least == most)
-        snprintf(text, 64, "%" PRId64 " a row", least);
+        snprintf(text, 64, "%" PRId64 " per row", least);
     else
-        snprintf(text, 64, "%" PRId64 " to %" PRId64 " a row", least, most);
+        snprintf(text, 64, "%" PRId64 " to %" PRId64 " per row", least, most);
     return text;
 }
 

@@ -24,11 +24,12 @@ typedef struct predict_call {
 } predict_call;
 
 typedef struct predict_job {
-    cli_asking asked; /* its buffer: scores, probabilities, draws, or values and deviations */
+    cli_asking
+        asked; /* its buffer: scores, probabilities, draws, or values and standard deviations */
     const predict_call *call;
     int64_t targets;            /* numbers that are predicted of an object; else 1 */
     double *value;              /* n x targets: class numbers or values */
-    double *std;                /* deviations of a block */
+    double *std;                /* standard deviations of a block */
     double *end[2];             /* of intervals: n values each */
     unsigned char *set;         /* of classes: n x classes */
     const char **word;          /* classes of a block, as words */
@@ -518,7 +519,7 @@ static const cli_option options[] = {
     {.name = "scores",
      .type = CLI_FLAG,
      .offset = AT(scores),
-     .help = "decision values: one for two classes, else one a pair or a class"},
+     .help = "decision values: one for two classes, else one per pair or class"},
     {.name = "proba",
      .type = CLI_FLAG,
      .offset = AT(proba),
@@ -555,7 +556,7 @@ const cli_verb cli_verb_predict = {
     .name = "predict",
     .summary = "what a model says about new objects",
     .usage = "MODEL DATA... [-o FILE] [--scores|--proba|--std|--interval P]",
-    .about = "Predicts the class or the value of each object, one a line; of several targets a "
+    .about = "Predicts the class or the value of each object, one per line; of several targets a "
              "column each.\n"
              "Where the data have targets, the predictions are compared with them: accuracy, or "
              "mse, mae\n"

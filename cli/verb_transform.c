@@ -228,7 +228,7 @@ const cli_verb cli_verb_transform = {
     .summary = "coordinates of objects: principal components, discriminants, ...",
     .usage = "MODEL DATA... [-o FILE] [--preimage [--distance]]",
     .about =
-        "Computes the coordinates of each object in a model of pca, fisher or cca, one a line.\n"
+        "Computes the coordinates of each object in a model of pca, fisher or cca, one per line.\n"
         "--preimage goes back: from the coordinates in a model of pca to a vector that has "
         "them as\n"
         "nearly as possible. What the components do not describe, such as noise, is gone "

@@ -37,10 +37,10 @@ static mcr_status train(mcr_model **out, mcr *ctx, const mcr_data *data)
     return status;
 }
 
-/* How far the result is from the best one, computed anew after training. */
+/* How far the result is from the best one, recomputed after training. */
 static int show_certificate(const mcr_report_fit *r)
 {
-    printf("%s with %s: %lld support objects of %lld\n", r->learner, r->kernel,
+    printf("%s with %s: %lld support vectors of %lld\n", r->learner, r->kernel,
            (long long)r->support, (long long)r->n);
     printf("stopped: %s; %s %.1e, tolerance %.1e\n", mcr_stop_name(r->stop), r->certificate,
            r->value, r->tolerance);
@@ -48,7 +48,7 @@ static int show_certificate(const mcr_report_fit *r)
     return r->stop == MCR_STOP_OPTIMAL && r->value <= r->tolerance;
 }
 
-static mcr_status judge(mcr *ctx, const mcr_model *model, const mcr_data *data, double *accuracy)
+static mcr_status evaluate(mcr *ctx, const mcr_model *model, const mcr_data *data, double *accuracy)
 {
     mcr_metrics metrics = MCR_INIT(mcr_metrics);
     double *value = malloc((size_t)mcr_data_count(data) * sizeof *value);
@@ -80,7 +80,7 @@ int main(void)
     if (!status)
         status = make_moons(&unseen, &other, 2);
     if (!status)
-        status = judge(ctx, model, unseen, &accuracy);
+        status = evaluate(ctx, model, unseen, &accuracy);
     if (status)
         fprintf(stderr, "%s: %s\n", mcr_status_name(status), ctx ? mcr_message(ctx) : "");
     else

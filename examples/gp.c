@@ -1,4 +1,4 @@
-/* gp.c: a Gaussian process from C: scales by the likelihood, values with deviations, and the principal
+/* gp.c: a Gaussian process from C: scales by the likelihood, values with standard deviations, and the principal
  * components of the same objects.
  *
  *     cc gp.c $(pkg-config --cflags --libs mercer) -o gp && ./gp
@@ -36,7 +36,7 @@ static mcr_status show_values(mcr *ctx, const mcr_data *data, const mcr_data *ne
         status = mcr_predict_std(ctx, model, new_ones, value, std);
     }
     for (int i = 0; i < NEW && !status; i++)
-        printf("value %7.4f, deviation %.4f\n", value[i], std[i]);
+        printf("value %7.4f, standard deviation %.4f\n", value[i], std[i]);
     mcr_model_free(model);
     return status;
 }

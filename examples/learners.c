@@ -12,7 +12,7 @@
 
 #include <mercer/mercer.h>
 
-/* Trains on a made data set, with one option. */
+/* Trains on a synthetic data set, with one option. */
 static mcr_status train(mcr_model **out, mcr *ctx, const mcr_data *data, const char *learner,
                         const char *kernel_text, const char *option, const char *value)
 {

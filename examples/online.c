@@ -1,5 +1,5 @@
 /* online.c: learning from a stream from C: a perceptron that goes on with each new part of the data, and
- * never keeps more than 60 support objects.
+ * never keeps more than 60 support vectors.
  *
  *     cc online.c $(pkg-config --cflags --libs mercer) -o online && ./online
  *
@@ -48,7 +48,7 @@ static mcr_status run(mcr *ctx, double *accuracy, int64_t *support)
             status = mcr_predict(ctx, model, part, value, NULL, NULL);
             if (!status)
                 status = mcr_model_score(ctx, model, part, value, &metrics);
-            printf("part %d: accuracy %.3f, %d support objects\n", (int)p + 1, metrics.accuracy,
+            printf("part %d: accuracy %.3f, %d support vectors\n", (int)p + 1, metrics.accuracy,
                    (int)mcr_model_support(model));
         }
         if (!status)

@@ -116,7 +116,7 @@ MCR_API mcr_status mcr_builder_targets(mcr_builder *builder, const double *value
  * called target1, target2, ... */
 MCR_API mcr_status mcr_builder_target_table(mcr_builder *builder, const double *values,
                                             int64_t count, const char *const *names);
-/* Class words, one an object. */
+/* Class words, one per object. */
 MCR_API mcr_status mcr_builder_words(mcr_builder *builder, const char *const *words);
 MCR_API mcr_status mcr_builder_weights(mcr_builder *builder, const double *weights); /* >= 0 */
 /* The data set; the builder is closed by it, also on failure. */
@@ -142,7 +142,7 @@ MCR_API int64_t mcr_data_count(const mcr_data *data);
 MCR_API int64_t mcr_data_fields(const mcr_data *data);
 MCR_API mcr_status mcr_data_field_info(const mcr_data *data, int64_t field, mcr_field_info *info);
 MCR_API mcr_targets mcr_data_target_kind(const mcr_data *data);
-/* Borrowed, one an object; NULL when there are none (for words: the class number). */
+/* Borrowed, one per object; NULL when there are none (for words: the class number). */
 MCR_API const double *mcr_data_targets(const mcr_data *data);
 MCR_API const double *mcr_data_weights(const mcr_data *data);
 /* How many targets an object has: 0, 1 or, where all are numbers, more. mcr_data_targets gives the first
@@ -169,7 +169,7 @@ MCR_API mcr_status mcr_data_string(const mcr_data *data, int64_t field, int64_t 
  * numbering. */
 MCR_API mcr_status mcr_data_select(mcr_data **out, const mcr_data *data, mcr_rows rows);
 /* The same objects without a column that says which of them belong together: a field of strings, or a
- * named column of dense vectors. group: one number an object, equal for equal values. *out is NULL, with
+ * named column of dense vectors. group: one number per object, equal for equal values. *out is NULL, with
  * MCR_OK, if there is no column of that name; MCR_BAD_DATA if nothing else is there. */
 MCR_API mcr_status mcr_data_take_groups(mcr_data **out, const mcr_data *data, const char *column,
                                         int64_t *group);

@@ -61,7 +61,7 @@ typedef struct mcr_report_fit {
     const char *side;       /* "kernel" or "features": what it was computed with */
     const char *why;        /* and why; NULL: there was no choice, or the model is from a file */
     const char *approx;     /* "nystrom" or "rff"; NULL: exact */
-    int64_t map_features;   /* of the feature side */
+    int64_t map_features;   /* of the primal form */
     double kernel_error[3]; /* of an approximate kernel: mean, root mean square, largest */
     const char *remark;     /* what the user should know; NULL: nothing */
     const char *version;    /* of the Mercer that trained it; NULL: another program did */
@@ -81,8 +81,8 @@ MCR_API const char *mcr_model_tuning(const mcr_model *model);
 MCR_API int64_t mcr_model_classes(const mcr_model *model);
 MCR_API const char *mcr_model_class_name(const mcr_model *model, int64_t c);
 /* The objects that predictions are made from, and how many decision values there are (two classes: 1;
- * one-vs-one: one a pair; one-vs-rest: one a class; regression: one a target; detection: 1; clusters:
- * one each; otherwise one a coordinate). */
+ * one-vs-one: one per pair; one-vs-rest: one per class; regression: one per target; detection: 1; clusters:
+ * one each; otherwise one per coordinate). */
 MCR_API int64_t mcr_model_support(const mcr_model *model);
 MCR_API int64_t mcr_model_outputs(const mcr_model *model);
 /* What output o decides between: "+1 : -1" (positive: the first named), a class, "value", or of several
@@ -129,7 +129,7 @@ MCR_API mcr_status mcr_model_dual(mcr *ctx, const mcr_model *model, int64_t o, m
 MCR_API const double *mcr_model_number(const mcr_model *model, const char *name, int64_t *count);
 
 /* The model's objects as explicit features with names (features.h), and output o as a function of them:
- * f(x) = offset + sum over the features of weight phi(x). weight: one a feature. MCR_BAD_CALL if the
+ * f(x) = offset + sum over the features of weight phi(x). weight: one per feature. MCR_BAD_CALL if the
  * kernel has no finite feature map. */
 MCR_API mcr_status mcr_model_features(mcr_features **out, mcr *ctx, const mcr_model *model);
 /* Whether the model scales vectors before it looks at them: the weights are then those of scaled

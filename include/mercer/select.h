@@ -39,7 +39,7 @@ typedef struct mcr_split_plan {
     int64_t repeats; /* default 1: new folds each time */
     int plain;       /* 1: classes are not kept in proportion */
     const int64_t
-        *group; /* one number an object: those with equal ones stay together; NULL: none */
+        *group; /* one number per object: those with equal ones stay together; NULL: none */
 } mcr_split_plan;
 
 typedef struct mcr_splits mcr_splits; /* may be shared between threads */
@@ -68,7 +68,7 @@ typedef struct mcr_search {
     const char *const *option;
     const char *const *range;
     int64_t ranges;
-    /* 1: each kernel is tried with scaling to deviation 1 and with scaling to 0 .. 1, where there are
+    /* 1: each kernel is tried with scaling to standard deviation 1 and with scaling to 0 .. 1, where there are
      * vectors; the option `scale` is then not looked at. */
     int scales;
     const char *metric;          /* NULL: accuracy, mse or adjusted-rand */
@@ -100,7 +100,7 @@ MCR_API const char *mcr_point_state_name(mcr_point_state state);
 typedef struct mcr_point {
     size_t size;                  /* of what the library made */
     const char *kernel, *options; /* as in the search; the options that were searched: "C=10" */
-    double score, std;            /* mean and deviation over the splits that were tested */
+    double score, std;            /* mean and standard deviation over the splits that were tested */
     int64_t splits;
     mcr_point_state state;
 } mcr_point;
@@ -130,7 +130,7 @@ MCR_API mcr_status mcr_tune(mcr_model **out, mcr_tune_report **report, const mcr
 typedef struct mcr_cv_metric {
     size_t size; /* of what the library made */
     const char *name;
-    double mean, std;    /* over the splits: deviation with one degree of freedom less */
+    double mean, std;    /* over the splits: standard deviation with one degree of freedom less */
     const double *split; /* one a split; NAN: not defined there */
 } mcr_cv_metric;
 

@@ -12,7 +12,7 @@
 
 #include <mercer/context.h>
 
-enum { MCR_MESSAGE_MAX = 1024, MCR_FILE_MAX = 512, MCR_MARK_MAX = 512, MCR_BLAS_ROOM = 192 };
+enum { MCR_MESSAGE_MAX = 1024, MCR_FILE_MAX = 512, MCR_MARK_MAX = 512, MCR_BLAS_BYTES = 192 };
 
 struct mcr {
     mcr_config config;    /* complete: defaults filled in */
@@ -41,10 +41,10 @@ struct mcr {
     /* A search made of many trainings reports in their place; see mcr_cover. */
     bool covered;
     mcr_progress cover;
-    struct mcr_pool *pool;                          /* of threads; NULL with one thread */
-    int blas_state;                                 /* of mcr_once */
-    _Alignas(16) unsigned char blas[MCR_BLAS_ROOM]; /* its routines: linalg/fortran.h */
-    const struct mcr_kernel_type **extra_kernels;   /* registered by the user: copies */
+    struct mcr_pool *pool;                           /* of threads; NULL with one thread */
+    int blas_state;                                  /* of mcr_once */
+    _Alignas(16) unsigned char blas[MCR_BLAS_BYTES]; /* its routines: linalg/fortran.h */
+    const struct mcr_kernel_type **extra_kernels;    /* registered by the user: copies */
     int64_t extra_kernel_count;
     struct mcr_function *extra_functions; /* of objects, by mcr_function_register */
     int64_t extra_function_count;

@@ -26,7 +26,7 @@
 
 enum { BUFFER = 256 << 10 };
 #define MARK ".tmp-mercer-"
-enum { NAME_ROOM = sizeof MARK + 8 };
+enum { NAME_BYTES = sizeof MARK + 8 };
 
 struct mcr_output {
     mcr *ctx;
@@ -111,7 +111,7 @@ static void next_name(mcr_output *o)
         o->number = (uint32_t)t.tv_nsec ^ ((uint32_t)getpid() << 8);
     }
     o->number = o->number * 1664525u + 1013904223u;
-    snprintf(o->temporary, strlen(o->target) + NAME_ROOM, "%s" MARK "%08x", o->target,
+    snprintf(o->temporary, strlen(o->target) + NAME_BYTES, "%s" MARK "%08x", o->target,
              (unsigned)o->number);
 }
 
@@ -162,7 +162,7 @@ static int open_named(mcr_output *o)
 
 static mcr_status make_temporary(mcr_output *o, const struct stat *old)
 {
-    o->temporary = mcr_alloc(o->ctx, strlen(o->target) + NAME_ROOM, 1);
+    o->temporary = mcr_alloc(o->ctx, strlen(o->target) + NAME_BYTES, 1);
     if (o->temporary == NULL)
         return MCR_NO_MEMORY;
     remove_left_over(o->target);

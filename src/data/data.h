@@ -159,11 +159,11 @@ struct mcr_data {
     int64_t owners; /* atomic */
     int64_t count;
     int64_t fields;
-    mcr_store **store; /* one a field, counted */
+    mcr_store **store; /* one per field, counted */
     int64_t *rows;     /* row map shared by all fields, owned; NULL: stored rows from `first` on */
     int64_t first;
     mcr_targets target_kind;
-    double *target; /* owned, one an object of this view; NULL: none */
+    double *target; /* owned, one per object of this view; NULL: none */
     double *weight;
     int32_t *class_of; /* NULL when no targets */
     mcr_classes *classes;

@@ -301,7 +301,7 @@ static mcr_status open_mixed(mixed *m, mcr_sample_job *job)
 }
 
 /* Each field shows the class, or with the chance `noise` the other one, for itself. In x the class
- * moves the first two columns by one deviation. */
+ * moves the first two columns by one standard deviation. */
 static void add_mixed(mixed *m, mcr_sample_job *job, int64_t i, bool positive)
 {
     mcr_random *r = &job->random;

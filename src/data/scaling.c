@@ -1,6 +1,6 @@
 /* scaling.c: vectors brought to comparable units, by what the training objects show.
  *
- * x becomes (x - shift) * factor, column by column. minmax: to 0 .. 1; standard: mean 0, deviation 1. A
+ * x becomes (x - shift) * factor, column by column. minmax: to 0 .. 1; standard: mean 0, standard deviation 1. A
  * column that is constant becomes 0, whatever new objects have in it: nothing was learnt about it.
  * Sparse vectors with few entries keep their zeros: they are not shifted (minmax divides by the largest
  * |x|). Those with more than half of all entries are made dense.

@@ -131,7 +131,8 @@ static void add_cell(mcr_text *to, mcr_span s, char separator)
     mcr_csv_field f = {.text = s.bytes, .length = s.length};
     bool quote = mcr_csv_missing(&f) || s.bytes[0] == ' ' || s.bytes[0] == '\t' ||
                  s.bytes[s.length - 1] == ' ' || s.bytes[s.length - 1] == '\t' ||
-                 is_number(s.bytes, s.length);
+                 is_number(s.bytes, s.length) ||
+                 (s.length >= 3 && memcmp(s.bytes, "\xEF\xBB\xBF", 3) == 0); /* a byte order mark */
     for (size_t i = 0; i < s.length && !quote; i++)
         quote = s.bytes[i] == separator || memchr("\"\r\n;,\t", s.bytes[i], 6) != NULL;
     if (!quote) {

@@ -240,8 +240,8 @@ typedef struct counting {
     const mcr_graphs *graphs;
     mcr_graphs_measure *measure;
     void *arg;
-    mcr_tally *tally; /* one a worker */
-    result *result;   /* one a graph */
+    mcr_tally *tally; /* one per worker */
+    result *result;   /* one per graph */
 } counting;
 
 mcr_status mcr_tally_add(mcr_tally *t, const uint32_t *tuple, int64_t length, int64_t times)

@@ -20,7 +20,7 @@ static const mcr_param params[] = {
      .min = 0,
      .max = INFINITY,
      .flags = MCR_MIN_OPEN | MCR_MAX_OPEN,
-     .help = "how fast it falls with the distance; one number, or a list: one a feature"},
+     .help = "how fast it falls with the distance; one number, or a list: one per feature"},
     {.name = NULL},
 };
 

@@ -43,7 +43,7 @@ static const mcr_param params[] = {
      .min = -INFINITY,
      .max = INFINITY,
      .flags = MCR_MIN_OPEN | MCR_MAX_OPEN,
-     .help = "a diagonal Q: one number, or a list: one a feature"},
+     .help = "a diagonal Q: one number, or a list: one per feature"},
     {.name = NULL},
 };
 

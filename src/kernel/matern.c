@@ -32,7 +32,7 @@ static const mcr_param params[] = {
      .min = 0,
      .max = INFINITY,
      .flags = MCR_MIN_OPEN | MCR_MAX_OPEN,
-     .help = "the distance over which values change; one number, or a list: one a feature"},
+     .help = "the distance over which values change; one number, or a list: one per feature"},
     {.name = NULL},
 };
 

@@ -41,7 +41,7 @@ typedef struct listing {
     double others; /* root of how many letters the last one stands for; 0: it is none of them */
     int64_t power[MCR_MISMATCHES_LENGTH_MAX]; /* of base, by place from the left */
     worker *worker;
-    row *row; /* one an object, of x and then of z */
+    row *row; /* one per object, of x and then of z */
 } listing;
 
 /* Adds to all words that agree with this one before `place`, up to `left` mismatches from there on. */

@@ -28,7 +28,7 @@ static const mcr_param params[] = {
      .min = 0,
      .max = INFINITY,
      .flags = MCR_MIN_OPEN | MCR_MAX_OPEN,
-     .help = "the distance after which it repeats; one number, or a list: one a feature"},
+     .help = "the distance after which it repeats; one number, or a list: one per feature"},
     {.name = "length",
      .type = MCR_REALS,
      .offset = offsetof(periodic_params, length),
@@ -36,14 +36,14 @@ static const mcr_param params[] = {
      .min = 0,
      .max = INFINITY,
      .flags = MCR_MIN_OPEN | MCR_MAX_OPEN,
-     .help = "smoothness within a period; one number, or a list: one a feature"},
+     .help = "smoothness within a period; one number, or a list: one per feature"},
     {.name = NULL},
 };
 
 typedef struct circle_job {
     const mcr_field *from;
     mcr_store *to;
-    const double *period; /* one a feature */
+    const double *period; /* one per feature */
 } circle_job;
 
 enum { CHUNK = 256 };
@@ -166,7 +166,7 @@ static mcr_status bind(mcr_bound *bound, mcr_binding *binding)
     return s ? s : mcr_vectors_offer(bound, &f);
 }
 
-MCR_ALWAYS_PSD(definite, "an rbf kernel of points on circles, one a feature")
+MCR_ALWAYS_PSD(definite, "an rbf kernel of points on circles, one per feature")
 
 /* With t = pi (x_k-z_k)/period_k: 2/length_k^2 sin(2t) t K for the period, 4 sin^2(t)/length_k^2 K
  * for the length; one value for all features gets the sum. */

@@ -1,4 +1,4 @@
-/* sum.c: K1 + K2 + ...; features side by side.
+/* sum.c: K1 + K2 + ...; features concatenated.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -296,7 +296,7 @@ mcr_status mcr_vectors_spread(double **scale, const mcr_bound *bound, const char
     if (values->count != 1 && values->count != cols && !(sparse && values->count > cols))
         return mcr_fail(bound->ctx, MCR_BAD_DATA,
                         "%s: %s has %" PRId64 " values, but field \"%s\" has %" PRId64
-                        " features; give one value, or one a feature",
+                        " features; give one value, or one per feature",
                         bound->kernel->type->name, parameter, values->count, x->name, cols);
     *scale = mcr_alloc(bound->ctx, (size_t)cols, sizeof **scale);
     if (!*scale)

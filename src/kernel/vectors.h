@@ -50,13 +50,13 @@ mcr_status mcr_vectors_join(mcr_vectors **out, mcr_bound *bound, mcr_binding *bi
 mcr_status mcr_vectors_join_made(mcr_vectors **out, mcr_bound *bound, mcr_binding *binding,
                                  mcr_store *const store[2], size_t bytes, int needs,
                                  const double *scale, double sharpness);
-/* The same with a scale from a parameter that may have one value a feature: scale_of(value) of each;
+/* The same with a scale from a parameter that may have one value per feature: scale_of(value) of each;
  * one value alone means no scale (it is then for the leaf's own formula). */
 mcr_status mcr_vectors_join_scaled(mcr_vectors **out, mcr_bound *bound, mcr_binding *binding,
                                    int needs, const char *parameter, const mcr_reals *values,
                                    double (*scale_of)(double), double sharpness);
 /* Such a parameter as one value for each feature of the leaf's field; *scale is the caller's.
- * MCR_BAD_DATA: neither one value nor one a feature; the message names kernel and parameter. */
+ * MCR_BAD_DATA: neither one value nor one per feature; the message names kernel and parameter. */
 mcr_status mcr_vectors_spread(double **scale, const mcr_bound *bound, const char *parameter,
                               const mcr_reals *values);
 /* MCR_BAD_DATA, with the kernel's name and the place, if any value is below 0. */

@@ -157,7 +157,7 @@ typedef struct mcr_column_walk {
     int64_t *stored;
     double *scale;            /* wide and scaled: of the segment's features */
     int32_t *feature;         /* wide: the segment's features */
-    uint64_t *seen;           /* wide: a bit a feature, all 0 between segments */
+    uint64_t *seen;           /* wide: one bit per feature, all 0 between segments */
     int32_t *map;             /* wide: a feature's place in the segment, all -1 between */
     mcr_row_pack rows;        /* wide: rows with the segment's features only */
     void *joined;             /* their panels, for sums */
@@ -203,7 +203,7 @@ typedef struct mcr_vectors_pass {
     /* A squared distance below share (|x|^2 + |z|^2) is computed again, if that sum is above
      * least_norm. */
     double share, least_norm;
-    void **pointer; /* space for a pointer a row; only with `row` */
+    void **pointer; /* space for one pointer per row; only with `row` */
     char *stage;    /* space for a stage; NULL: none is needed or it is done in k */
     double *gathered;
 } mcr_vectors_pass;

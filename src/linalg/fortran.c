@@ -12,7 +12,7 @@
 #include "base/limits.h"
 #include "base/system.h"
 
-_Static_assert(sizeof(mcr_fortran) <= MCR_BLAS_ROOM, "the routines fit the context");
+_Static_assert(sizeof(mcr_fortran) <= MCR_BLAS_BYTES, "the routines fit the context");
 
 static const char openblas[] = "libopenblas.so.0";
 

@@ -17,7 +17,7 @@
 
 #include <mercer/context.h>
 
-/* Room for an n x n matrix within the memory budget, not cleared; rows lie ld apart. The message says
+/* Memory for an n x n matrix within the memory budget, not cleared; rows lie ld apart. The message says
  * what needs how much when it does not fit. */
 typedef struct mcr_square {
     mcr *ctx;

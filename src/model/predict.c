@@ -546,8 +546,9 @@ mcr_status mcr_predict_std(mcr *ctx, const mcr_model *m, const mcr_data *data, d
                            double *std)
 {
     if (!mcr_model_has_std(m))
-        return mcr_fail(ctx, MCR_BAD_CALL,
-                        "a model of %s has no deviations: gp, trained on numbers, has them",
-                        m->learner);
+        return mcr_fail(
+            ctx, MCR_BAD_CALL,
+            "a model of %s has no standard deviations: gp, trained on numbers, has them",
+            m->learner);
     return predict(ctx, m, data, &(wanted){value, NULL, NULL, std});
 }

@@ -193,7 +193,7 @@ static mcr_status write_all(mcr_text *file, mcr_text *part, const mcr_model *m)
         mcr_put_section(file, "TARG", part);
         part->length = 0;
     }
-    if (m->fitted->curve) { /* PROB: the curves of probabilities, two numbers an output */
+    if (m->fitted->curve) { /* PROB: the curves of probabilities, two numbers per output */
         mcr_put_reals(part, m->fitted->curve, 2 * m->fitted->outputs);
         mcr_put_section(file, "PROB", part);
         part->length = 0;

@@ -1,6 +1,6 @@
 /* weights.c: models that are weights.
  *
- * A model with a linear kernel is its weight vectors: w = sum of coef x, one an output, which take the
+ * A model with a linear kernel is its weight vectors: w = sum of coef x, one per output, which take the
  * place of the support vectors where that is less work. So is one with a polynomial of low degree:
  * a weight for each monomial (kernel/poly.h).
  *

@@ -82,7 +82,7 @@ static double back(const mcr_plane *plane, int64_t c, double v)
 
 /* ---- values --------------------------------------------------------------------------------- */
 
-/* Room for a vector of the data and of the model: a file of sparse vectors may have fewer or more
+/* Memory for a vector of the data and of the model: a file of sparse vectors may have fewer or more
  * columns than the model. What is not there is 0. */
 static double *row_buffer(mcr_plotting *p, const mcr_plane *plane, const mcr_data *data,
                           int64_t field)

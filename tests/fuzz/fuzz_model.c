@@ -2,7 +2,7 @@
  * not, and is saved in a form that loads as the same model.
  *
  * Hardly any altered container has the right lengths and checksums. So each input is tried as it is
- * and once more with its sections framed anew: then faults behind the checksums are found too.
+ * and once more with its sections framed again: then faults behind the checksums are found too.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -8,7 +8,7 @@ is changed by 1e-3 (with the checksum mended), and judges models of LIBSVM.
 
     python3 certificates_all.py [WORD...]    12 data sets, tolerances from 1e-2 to 1e-8
 
-A test that fails lists every case, one a line.
+A test that fails lists every case, one per line.
 
 SPDX-License-Identifier: Apache-2.0
 """

@@ -21,7 +21,7 @@ RNG = np.random.default_rng(8)
 
 class Graph:
     def __init__(self, labels, edges):
-        """labels: one a node, or their number; edges: {(a, b): label or None}, a <= b."""
+        """labels: one per node, or their number; edges: {(a, b): label or None}, a <= b."""
         self.plain = isinstance(labels, int)
         self.n = labels if self.plain else len(labels)
         self.label = [""] * self.n if self.plain else list(labels)

@@ -1,5 +1,5 @@
 /* Gaussian processes: the likelihood by hand, its slopes against differences, scales of expressions,
- * deviations, and the search for minima that the scales are found with.
+ * standard deviations, and the search for minima that the scales are found with.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -257,7 +257,7 @@ static void test_gorge(void **state)
     test_close(ctx);
 }
 
-/* Likelihood, mean and deviation from the textbook's formulas. */
+/* Likelihood, mean and standard deviation from the textbook's formulas. */
 static void test_regression(void **state)
 {
     (void)state;

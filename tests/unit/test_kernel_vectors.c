@@ -475,7 +475,7 @@ static void periods_far_away_keep_their_digits(void **state)
     mcr_data_free(x);
 }
 
-/* ---- one value a feature -----------------------------------------------------------------------*/
+/* ---- one value per feature -----------------------------------------------------------------------*/
 
 static void scales_may_differ_by_feature(void **state)
 {

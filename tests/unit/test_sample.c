@@ -172,7 +172,7 @@ static void rings_have_their_radii(void **state)
         test_close_real("radius", hypot(x[0], x[1]), mcr_data_targets(data)[i] > 0 ? 1 : 2, 1e-12);
     }
     mcr_data_free(data);
-    /* With noise the squares of the deviations from the circle have the mean noise^2. */
+    /* With noise the squares of the standard deviations from the circle have the mean noise^2. */
     data = make(*state, "rings", 20000, -1);
     double sum = 0;
     for (int64_t i = 0; i < 20000; i++) {

@@ -88,7 +88,7 @@ static void test_splits(void **context)
         assert_int_equal(rows[0], last + 1);
     }
     mcr_splits_close(s);
-    /* Numbers that hardly repeat are dealt by chance: anew with each repeat. */
+    /* Numbers that hardly repeat are dealt by chance: again with each repeat. */
     mcr_data *sinc = sample_data(ctx, "sinc", N);
     int64_t other[N];
     test_ok(ctx, mcr_splits_open(&s, ctx, sinc,

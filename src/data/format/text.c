@@ -135,7 +135,7 @@ static int text_sniff(bool named, const char *bytes, size_t count)
 
 const mcr_format mcr_format_text = {
     .name = "text",
-    .summary = "strings, one a line: label<TAB>string",
+    .summary = "strings, one per line: label<TAB>string",
     .extensions = (const char *const[]){"text", NULL},
     .also = (const char *const[]){"txt", "tsv", NULL},
     .writer = &mcr_writer_text,
