@@ -10,7 +10,7 @@
 
 #include "helpers.h"
 
-enum { N = 120, THREADS = 3, ROUNDS = 3 };
+enum { N = 120, THREADS = 3, ROUNDS = 6 };
 
 typedef struct shared {
     const mcr_data *data;
@@ -22,6 +22,7 @@ typedef struct shared {
 
 typedef struct user {
     const shared *common;
+    pthread_barrier_t *start; /* all begin at once */
     int number;
     const char *fault; /* NULL: none */
 } user;
@@ -72,6 +73,7 @@ static void *work(void *arg)
     mcr *ctx = NULL;
     if (mcr_open(&ctx, &config))
         u->fault = "a context";
+    pthread_barrier_wait(u->start);
     for (int round = 0; round < ROUNDS && !u->fault; round++) {
         u->fault = predict(ctx, u->common);
         if (!u->fault)
@@ -88,13 +90,17 @@ static void share(mcr *ctx, shared *s)
 {
     pthread_t thread[THREADS];
     user users[THREADS];
+    pthread_barrier_t start;
+    assert_int_equal(pthread_barrier_init(&start, NULL, THREADS + 1), 0);
     for (int t = 0; t < THREADS; t++) {
-        users[t] = (user){.common = s, .number = t};
+        users[t] = (user){.common = s, .start = &start, .number = t};
         assert_int_equal(pthread_create(&thread[t], NULL, work, &users[t]), 0);
     }
+    pthread_barrier_wait(&start);
     const char *fault = train(ctx, s);
     for (int t = 0; t < THREADS; t++)
         assert_int_equal(pthread_join(thread[t], NULL), 0);
+    pthread_barrier_destroy(&start);
     for (int t = 0; t < THREADS; t++)
         if (users[t].fault)
             fail_msg("%s: %s", s->learner, users[t].fault);
