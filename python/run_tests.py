@@ -75,6 +75,10 @@ class Tests:
         """our own tests"""
         return self.pytest("--ignore=test_checks.py", ".")
 
+    def swapped(self):
+        """scikit-learn's tests of support vector machines with our classes"""
+        return run(self.python, "sklearn_svm.py", cwd=HERE / "tests").split("\n  ")[0].splitlines()[-1]
+
     def doctests(self):
         """examples in docstrings"""
         return self.pytest("--doctest-modules", "--ignore=" + self.site + "/_core.abi3.so", self.site)
@@ -88,7 +92,7 @@ class Tests:
                    cwd=self.folder / "types").strip().splitlines()[-1]
 
     def parts(self):
-        return [self.wheel, self.install, self.checks, self.own, self.doctests, self.types]
+        return [self.wheel, self.install, self.checks, self.own, self.swapped, self.doctests, self.types]
 
 
 def main():

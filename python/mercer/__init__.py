@@ -22,6 +22,9 @@ _WHERE = {
         "GaussianProcessRegressor", "GaussianProcessClassifier", "KernelKMeans",
         "KernelLogisticRegression", "KernelPerceptron", "Pegasos", "KernelFisher", "KernelCCA",
         "KNeighborsClassifier", "KNeighborsRegressor", "ERM", "Nystroem", "RFF"),
+    "_generic": ("KernelClassifier", "KernelRegressor", "KernelTransformer"),
+    "_select": ("cv", "load", "tune"),
+    "_plot": ("Figure",),
     "_kernel": ("Kernel", "from_callable"),
     "_functions": ("gram", "check", "learners", "kernels"),
 }

@@ -118,7 +118,8 @@ class KernelEstimator(_compat.BaseEstimator):  # type: ignore[misc]
         if "{gamma}" in text:
             if _data.is_structured(X):
                 raise ValueError(f"kernel={word!r} needs a matrix of numbers; name a kernel and its fields")
-            named["gamma"] = value_text(self._gamma_number(X))
+            self._gamma = self._gamma_number(X)
+            named["gamma"] = value_text(self._gamma)
         degree, coef0 = self._value("degree", 3), self._value("coef0")
         named["degree"] = value_text(3 if degree is None else degree)
         named["coef0"] = value_text(float(1 if coef0 is None else coef0))
@@ -169,6 +170,8 @@ class KernelEstimator(_compat.BaseEstimator):  # type: ignore[misc]
             self.feature_names_in_ = np.asarray(X.columns, dtype=object)
 
     def _check_square(self, X: Any) -> None:
+        if self._is_precomputed and _data.is_sparse(X):
+            raise TypeError("Sparse precomputed kernels are not supported.")
         if self._is_precomputed and X.shape[0] != X.shape[1]:
             raise ValueError("Precomputed matrix must be a square matrix. "
                              f"Input is a {X.shape[0]}x{X.shape[1]} matrix.")
@@ -178,7 +181,7 @@ class KernelEstimator(_compat.BaseEstimator):  # type: ignore[misc]
         if self._is_precomputed:
             return _data.Objects(X.shape[0], (_data.precomputed(
                 "k", X.toarray() if _data.is_sparse(X) else X, reference is None),), X.shape[1])
-        found = _data.objects(X)
+        found = _data.objects(X, groups=[] if kernel is None else kernel.groups(X))
         if kernel is None or not kernel.functions:
             return found
         against = X if reference is None else reference
@@ -205,7 +208,8 @@ class KernelEstimator(_compat.BaseEstimator):  # type: ignore[misc]
         if not self._in_order or not isinstance(X, np.ndarray) or X.nbytes > ORDERED_BYTES \
                 or self._is_precomputed:
             return rows
-        parts = [p for p in (X, targets, weights) if p is not None]
+        parts = [p for p in (X, targets[0] if isinstance(targets, tuple) else targets, weights)
+                 if p is not None]
         table = np.ascontiguousarray(np.column_stack(parts)[slice(None) if rows is None else rows],
                                      dtype=np.float64)
         order = np.argsort(table.view([("", np.void, table.shape[1] * 8)])[:, 0], kind="stable")
@@ -217,7 +221,10 @@ class KernelEstimator(_compat.BaseEstimator):  # type: ignore[misc]
             X = _data.rows_of(X, rows)
             if self._is_precomputed:
                 X = X[:, rows]
-            targets = None if targets is None else targets[rows]
+            if isinstance(targets, tuple):
+                targets = (targets[0][rows], targets[1])
+            else:
+                targets = None if targets is None else targets[rows]
             weights = None if weights is None else weights[rows]
         if weights is not None and np.all(weights == 1):
             weights = None
@@ -263,8 +270,9 @@ class KernelEstimator(_compat.BaseEstimator):  # type: ignore[misc]
             _compat.warn_not_converged("Interrupted: the best model so far is kept.")
         elif report["stop"] in ("steps", "time"):
             _compat.warn_not_converged(
-                f"Solver terminated early (max_iter={self._value('max_iter')}, stop: {report['stop']}).  "
-                "Consider pre-processing your data with StandardScaler or MinMaxScaler.")
+                "Solver terminated early "
+                + (f"(max_iter={self._value('max_iter')}).  " if report["stop"] == "steps" else "(time_limit).  ")
+                + "Consider pre-processing your data with StandardScaler or MinMaxScaler.")
 
     # ---- asking -------------------------------------------------------------------------------------
 

@@ -91,20 +91,22 @@ def rows_of(X: Any, rows: Any) -> Any:
 # ---- vectors ----------------------------------------------------------------------------------------
 
 
-def dense(name: str, X: Any) -> tuple[Any, ...]:
-    X = np.ascontiguousarray(X, dtype=np.float64)
-    return ("dense", name, X)
+def dense(name: str, X: Any, columns: Sequence[str] | None = None) -> tuple[Any, ...]:
+    """A matrix of doubles or floats as it is, whatever its order; other numbers as doubles."""
+    X = np.asarray(X)
+    if X.dtype not in (np.float64, np.float32) or not X.dtype.isnative:
+        X = X.astype(np.float64)
+    return ("dense", name, X, None if columns is None else tuple(columns))
 
 
 def sparse(name: str, X: Any) -> tuple[Any, ...]:
+    """A CSR matrix as it is; other formats are converted."""
     X = X.tocsr()
-    if not X.has_sorted_indices:
-        X = X.sorted_indices()
     if not X.has_canonical_format:
         X = X.copy()
         X.sum_duplicates()
-    return ("sparse", name, X.shape[1], X.indptr.astype(np.int64, copy=False),
-            X.indices.astype(np.int32, copy=False), X.data.astype(np.float64, copy=False))
+    values = X.data if X.data.dtype in (np.float64, np.float32) else X.data.astype(np.float64)
+    return ("sparse", name, X.shape[1], X.indptr, X.indices, values)
 
 
 def matrix(name: str, X: Any) -> tuple[Any, ...]:
@@ -112,7 +114,9 @@ def matrix(name: str, X: Any) -> tuple[Any, ...]:
 
 
 def precomputed(name: str, K: Any, square: bool) -> tuple[Any, ...]:
-    K = np.ascontiguousarray(K, dtype=np.float64)
+    K = np.asarray(K)
+    if K.dtype not in (np.float64, np.float32):
+        K = K.astype(np.float64)
     ids = np.arange(len(K), dtype=np.int64) if square else np.full(len(K), -1, dtype=np.int64)
     return ("precomputed", name, K, ids)
 
@@ -219,24 +223,30 @@ def field(name: str, X: Any) -> tuple[Any, ...]:
     return dense(name, values.reshape(len(values), -1))
 
 
-def frame(X: Any) -> Objects:
-    """A DataFrame: its numbers together are the field x, each column of words is a field."""
-    fields, numbers = [], []
+def frame(X: Any, groups: Iterable[str] = ()) -> Objects:
+    """A DataFrame: its numbers together are the field x, each column of words is a field.
+
+    groups: further fields of numbers, named by their columns with commas between them."""
+    fields, numbers, names = [], [], []
     for name in X.columns:
         values = column(X, name)
         if numeric(values):
             numbers.append(values)
+            names.append(str(name))
         elif is_graph(first(values)):
             fields.append(graphs(str(name), values))
         else:
             fields.append(words(str(name), values))
     if numbers:
-        fields.insert(0, dense("x", np.column_stack(numbers)))
+        fields.insert(0, dense("x", np.column_stack(numbers).astype(np.float64), names))
+    for group in groups:
+        chosen = [numbers[names.index(part)] for part in group.split(",")]
+        fields.append(dense(group, np.column_stack(chosen).astype(np.float64)))
     return Objects(count_of(X), tuple(fields), len(numbers))
 
 
-def objects(X: Any, *, check: bool = True) -> Objects:
-    """Any X as fields."""
+def objects(X: Any, *, groups: Iterable[str] = (), check: bool = True) -> Objects:
+    """Any X as fields; groups: see frame."""
     if isinstance(X, Objects):
         return X
     if is_fields(X):
@@ -246,8 +256,8 @@ def objects(X: Any, *, check: bool = True) -> Objects:
             raise ValueError(f"Found input variables with inconsistent numbers of samples: "
                              f"{[count_of(value) for value in X.values()]}")
         return Objects(counts.pop() if counts else 0, fields, 0)
-    if is_frame(X) and is_structured(X):
-        return frame(X)
+    if is_frame(X):
+        return frame(X, groups)
     if is_structured(X):
         if is_text(first(X)):
             return Objects(count_of(X), (strings("text", X),), 0)

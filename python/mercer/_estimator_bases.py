@@ -80,9 +80,9 @@ class NeighborsClassifier(ProbabilityMixin, ClassifierBase):
     def _proba(self, X: Any) -> Any:
         if self._model.has_probability:
             return super()._proba(X)
-        scores = self._predicted(X, score=True)[1]
+        scores = self._scores(X)
         if scores.shape[1] == 1:
-            share = (self._sign() * scores[:, 0] + 1) / 2
+            share = (scores[:, 0] + 1) / 2
             scores = np.column_stack([1 - share, share])
         total = scores.sum(axis=1, keepdims=True)
         found = np.divide(scores, total, out=np.full_like(scores, 1 / scores.shape[1]), where=total > 0)

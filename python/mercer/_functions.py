@@ -63,9 +63,9 @@ def gram(X: Any, kernel: Any = "linear", Y: Any = None, *, dtype: Any = np.float
     k = as_kernel(kernel, X)
     if k.functions:
         return function_gram(X, k, Y, n_jobs)
-    x = _data.objects(X)
+    x = _data.objects(X, groups=k.groups(X))
     z = None if Y is None else _data.objects(Y if _data.is_structured(Y) or _data.is_sparse(Y)
-                                             else np.asarray(Y))
+                                             else np.asarray(Y), groups=k.groups(Y))
     out = np.empty((x.count, x.count if z is None else z.count), dtype=dtype)
     with open_session(n_jobs=n_jobs) as session:
         a = session.data(x.count, x.fields)
@@ -84,8 +84,7 @@ def function_gram(X: Any, kernel: Kernel, Y: Any, n_jobs: int | None) -> Any:
     for name, function in kernel.functions.items():
         K = np.asarray(function(X, other), dtype=np.float64)
         rows += (_data.precomputed(name, K, False),)
-        columns += (("precomputed", name, np.empty((m, m)) if False else np.zeros((m, m)),
-                     np.arange(m, dtype=np.int64)),)
+        columns += (("precomputed", name, np.zeros((m, m)), np.arange(m, dtype=np.int64)),)
     out = np.empty((n, m))
     with open_session(n_jobs=n_jobs) as session:
         session.gram(kernel.text, session.data(n, rows), session.data(m, columns), out)
@@ -124,7 +123,7 @@ def check(kernel: Any, X: Any = None, *, max_objects: int = 0) -> dict[str, Any]
     with open_session() as session:
         data = None
         if X is not None:
-            found = _data.objects(X)
+            found = _data.objects(X, groups=k.groups(X))
             data = session.data(found.count, found.fields)
         result = session.check(k.text, data, max_objects)
     example = result["counterexample"]

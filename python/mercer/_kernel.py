@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
 import itertools
+import re
 from typing import Any, Callable, Union
 
 from mercer import _core
@@ -91,6 +92,16 @@ class Kernel:
 
     def __pow__(self, power: int) -> Kernel:
         return Kernel(f"({self.text})^{int(power)}", self.functions)
+
+    def groups(self, X: Any) -> list[str]:
+        """Fields of the expression that are columns of a table X, or several with commas between them."""
+        if not hasattr(X, "columns"):
+            return []
+        names = {str(c) for c in X.columns}
+        found = {a or b for a, b in re.findall(r'[(,]\s*(?:"([^"]*)"|([A-Za-z_][A-Za-z0-9_]*))\s*(?=[,)])',
+                                               self.text)}
+        return sorted(g for g in found if all(part in names for part in g.split(","))
+                      and all(_is_number(X[part]) for part in g.split(",")))
 
     def __call__(self, X: Any, Y: Any = None) -> Any:
         """The kernel matrix of X, or of X and Y."""
@@ -211,8 +222,14 @@ def arguments(parts: list[str], params: dict[str, Any]) -> str:
     return f"({', '.join(parts)})" if parts else ""
 
 
+def _is_number(values: Any) -> bool:
+    return str(values.dtype).lower().startswith(("int", "float", "uint", "bool"))
+
+
 def leaf(name: str, fields: tuple[str, ...], params: dict[str, Any]) -> Kernel:
-    """A kernel on fields or columns."""
+    """A kernel on fields or columns; several columns make one field."""
+    if len(fields) > 1:
+        fields = (",".join(fields),)
     return Kernel(name + arguments([quoted(f) for f in fields], params))
 
 

@@ -203,8 +203,9 @@ class Discriminant(NamesOutMixin, _compat.TransformerMixin, ClassifierBase):  # 
         return found[:, 1] - found[:, 0] if len(self._present_) == 2 else found
 
     def _after_fit(self, X: Any, codes: Any) -> None:
-        weights = self._rows_
-        Z = self._transformed(X if weights is None else _data.rows_of(X, weights))
+        Z = self._transformed(X)
+        if self._rows_ is not None:
+            Z, codes = Z[self._rows_], codes[self._rows_]
         self._means_ = np.array([Z[codes == c].mean(axis=0) for c in self._present_])
 
 

@@ -102,10 +102,30 @@ class ClassifierBase(_compat.ClassifierMixin, VerifyMixin, KernelEstimator):  # 
             if weights is not None and not np.any(weights > 0):
                 raise ValueError("Invalid input - all samples have zero or negative weights.")
             raise ValueError("Invalid input - all samples with positive weights belong to the same class.")
-        self._train(X, np.searchsorted(self._present_, codes).astype(np.float64), weights)
+        self._train(X, self._class_targets(codes), weights)
         self._codes_: Any = None
-        self._after_fit(X, kept)
+        self._after_fit(X, codes)
         return self
+
+    def _class_targets(self, codes: Any) -> Any:
+        """Classes by number with their names, which the model keeps."""
+        names = tuple(str(c) for c in self.classes_[self._present_])
+        if len(set(names)) < len(names) or "" in names:
+            names = tuple(str(i) for i in range(len(names)))
+        self._names_ = names
+        return np.searchsorted(self._present_, codes).astype(np.int64), names
+
+    def _code_order(self, codes: Any) -> Any:
+        """The order of the library's classes for these objects: ascending for numbers, of first
+        appearance for words."""
+        if self.classes_.dtype.kind in "iuf":
+            return np.arange(len(self.classes_))
+        return np.array(sorted(range(len(self.classes_)), key=lambda c: int(np.argmax(codes == c))))
+
+    def _model_classes(self) -> Any:
+        """For each class of the model, in its order (that of the first appearance for words), its place
+        in classes_ among those that were trained on."""
+        return np.array([self._names_.index(name) for name in self._model.class_names()])
 
     def _after_fit(self, X: Any, codes: Any) -> None:
         pass
@@ -141,7 +161,7 @@ class ClassifierBase(_compat.ClassifierMixin, VerifyMixin, KernelEstimator):  # 
         return factor[codes] if sample_weight is None else sample_weight * factor[codes]
 
     def _targets(self, y: Any) -> Any:
-        return np.searchsorted(self.classes_[self._present_], y).astype(np.float64)
+        return self._class_targets(np.searchsorted(self.classes_, y))
 
     def predict(self, X: Any) -> Any:
         """The class of each object.
@@ -157,7 +177,7 @@ class ClassifierBase(_compat.ClassifierMixin, VerifyMixin, KernelEstimator):  # 
             Their classes.
         """
         value, _, _ = self._predicted(self._ask_X(X), value=True)
-        return self.classes_[self._present_[value.astype(np.intp)]]
+        return self.classes_[self._present_[self._model_classes()[value.astype(np.intp)]]]
 
     def decision_function(self, X: Any) -> Any:
         """Decision values: how much speaks for a class.
@@ -175,7 +195,27 @@ class ClassifierBase(_compat.ClassifierMixin, VerifyMixin, KernelEstimator):  # 
         return self._decide(self._scores(self._ask_X(X)))
 
     def _scores(self, X: Any) -> Any:
-        return self._predicted(X, score=True)[1]
+        """Decision values in the order of classes_: of two classes positive for the second, of pairs
+        positive for the first of them."""
+        scores = self._predicted(X, score=True)[1]
+        places, signs = self._outputs()
+        return scores[:, places] * signs
+
+    def _outputs(self) -> tuple[Any, Any]:
+        """Which output of the model each decision value is, and its sign."""
+        k, outputs = len(self._present_), self._model.outputs
+        order = self._model_classes()
+        if outputs == 1:
+            positive = self._model.sides(0)[0]
+            return np.array([0]), np.array([-1.0 if order[1 if positive < 0 else positive] == 0 else 1.0])
+        if not self._pairwise_outputs:
+            return np.argsort(order) if outputs == k else np.arange(outputs), np.ones(outputs)
+        place = {}
+        for o in range(outputs):
+            first, second = (int(order[c]) for c in self._model.sides(o))
+            place[min(first, second), max(first, second)] = (o, 1.0 if first < second else -1.0)
+        found = [place[i, j] for i in range(k) for j in range(i + 1, k)]
+        return np.array([o for o, _ in found]), np.array([sign for _, sign in found])
 
     @property
     def _pairwise_outputs(self) -> bool:
@@ -183,13 +223,9 @@ class ClassifierBase(_compat.ClassifierMixin, VerifyMixin, KernelEstimator):  # 
         k = len(self._present_)
         return k > 2 and self._model.outputs == k * (k - 1) // 2 and self._model.sides(0)[1] >= 0
 
-    def _sign(self) -> float:
-        """Of two classes: 1 if the output is positive for the second."""
-        return -1.0 if self._model.sides(0)[0] == 0 else 1.0
-
     def _decide(self, scores: Any) -> Any:
         if len(self._present_) == 2 and scores.shape[1] == 1:
-            return self._sign() * scores[:, 0]
+            return scores[:, 0]
         if len(self._present_) == 2 and scores.shape[1] == 2:
             return scores[:, 1] - scores[:, 0]
         if self._pairwise_outputs:
@@ -197,7 +233,7 @@ class ClassifierBase(_compat.ClassifierMixin, VerifyMixin, KernelEstimator):  # 
         return scores
 
     def _proba(self, X: Any) -> Any:
-        proba = self._predicted(X, proba=True)[2]
+        proba = self._predicted(X, proba=True)[2][:, np.argsort(self._model_classes())]
         if len(self._present_) == len(self.classes_):
             return proba
         full = np.zeros((len(proba), len(self.classes_)))
@@ -254,12 +290,13 @@ class SupportMixin:
     _in_order = True
 
     def _numbers(self: Any) -> tuple[Any, Any]:
-        """Training objects of the model's support vectors, and their order here."""
+        """Rows of the model's support vectors in X, and their order here: by class and row."""
         coef = np.empty(self._model.support)
         number = np.empty(self._model.support, dtype=np.int64)
         self._model.coefficients(0, coef, number)
-        order = np.lexsort((number, self._support_codes(number)))
-        return number, order
+        if self._rows_ is not None:
+            number = self._rows_[number]
+        return number, np.lexsort((number, self._support_codes(number)))
 
     def _support_codes(self: Any, number: Any) -> Any:
         return np.zeros(len(number), dtype=np.int64)
@@ -267,7 +304,7 @@ class SupportMixin:
     def _set_support(self: Any, X: Any) -> None:
         number, order = self._numbers()
         number = number[order]
-        self.support_ = (number if self._rows_ is None else self._rows_[number]).astype(np.int32)
+        self.support_ = number.astype(np.int32)
         if self._is_precomputed or self._reference_ is not None:
             self.support_vectors_ = np.empty((0, 0))
         else:
@@ -276,18 +313,29 @@ class SupportMixin:
         if not _data.is_structured(X):
             self.shape_fit_ = X.shape
 
+    def _outputs(self: Any) -> tuple[Any, Any]:
+        return np.arange(self._model.outputs), np.ones(self._model.outputs)
+
     def _output(self: Any, o: int) -> tuple[Any, float]:
-        """Coefficients of an output in the order of support_, and its offset."""
+        """Coefficients of a decision value in the order of support_, and its offset."""
+        places, signs = self._outputs()
         coef = np.empty(self._model.support)
         number = np.empty(self._model.support, dtype=np.int64)
-        offset = self._model.coefficients(o, coef, number)
-        return coef[self._numbers()[1]], offset
+        offset = self._model.coefficients(int(places[o]), coef, number)
+        return signs[o] * coef[self._numbers()[1]], float(signs[o]) * offset
 
     @property
     def dual_coef_(self: Any) -> Any:
         """Coefficients of the support vectors."""
         _compat.check_is_fitted(self)
-        return self._output(0)[0][np.newaxis, :]
+        return self._shaped(self._output(0)[0][np.newaxis, :])
+
+    def _shaped(self: Any, coef: Any) -> Any:
+        """Sparse where the support vectors are, as scikit-learn has it."""
+        if not _data.is_sparse(self.support_vectors_):
+            return coef
+        from scipy.sparse import csr_matrix
+        return csr_matrix(coef)
 
     @property
     def intercept_(self: Any) -> Any:
@@ -301,15 +349,20 @@ class SupportMixin:
         if not (isinstance(self.kernel, str) and self.kernel == "linear"):
             raise AttributeError("coef_ is only available when using a linear kernel")
         _compat.check_is_fitted(self)
-        return self._column_weights()
+        made = self._column_weights()
+        made.flags.writeable = False
+        return made
 
     def _column_weights(self: Any) -> Any:
         made = self.dual_coef_ @ self.support_vectors_
-        return made if isinstance(made, np.ndarray) else np.asarray(made)
+        return made.toarray() if _data.is_sparse(made) else np.asarray(made)
 
 
 class SupportClassifier(SupportMixin, ClassifierBase):
     """SVC and NuSVC."""
+
+    def _outputs(self) -> tuple[Any, Any]:
+        return ClassifierBase._outputs(self)
 
     def _after_fit(self, X: Any, codes: Any) -> None:
         self._codes_ = codes
@@ -326,9 +379,12 @@ class SupportClassifier(SupportMixin, ClassifierBase):
     def dual_coef_(self) -> Any:
         """Coefficients of the support vectors, of shape (n_classes - 1, n_SV), as LIBSVM has them."""
         _compat.check_is_fitted(self)
+        return self._shaped(self._dual())
+
+    def _dual(self) -> Any:
         k = len(self._present_)
         if k == 2:
-            return self._sign() * self._output(0)[0][np.newaxis, :]
+            return self._output(0)[0][np.newaxis, :]
         if not self._pairwise_outputs:
             return np.array([self._output(o)[0] for o in range(self._model.outputs)])
         coef = np.zeros((k - 1, len(self.support_)))
@@ -345,7 +401,7 @@ class SupportClassifier(SupportMixin, ClassifierBase):
         """Offsets of the decision values, one for each pair of classes."""
         _compat.check_is_fitted(self)
         if len(self._present_) == 2:
-            return np.array([self._sign() * self._output(0)[1]])
+            return np.array([self._output(0)[1]])
         return np.array([self._output(o)[1] for o in range(self._model.outputs)])
 
     def _column_weights(self) -> Any:

@@ -1,23 +1,46 @@
-/* data.c: data sets from buffers.
+/* data.c: data sets over the buffers of Python objects, without copies.
  *
  * A field is a tuple that begins with its kind and its name:
- *   ("dense", name, values)                 2-dimensional, double
- *   ("sparse", name, columns, start, index, value)
+ *   ("dense", name, values, columns)        2-dimensional, double or float, any strides; columns: names
+ *   ("sparse", name, count, start, index, value)
  *   ("strings", name, start, bytes)
  *   ("graphs", name, node_start, node_label, edge_start, edge, edge_label)
  *   ("precomputed", name, values, id)
+ *
+ * The buffers are held until the library releases them.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "core.h"
 
+#include <stdlib.h>
 #include <string.h>
+
+enum { MOST_LENT = 5 };
+
+/* Buffers that a field of a data set reads. */
+typedef struct lent {
+    Py_buffer view[MOST_LENT];
+    int views;
+} lent;
+
+/* The library may call this from any thread. */
+static void give_back(void *user)
+{
+    lent *l = user;
+    PyGILState_STATE state = PyGILState_Ensure();
+    for (int i = 0; i < l->views; i++)
+        PyBuffer_Release(&l->view[i]);
+    PyGILState_Release(state);
+    free(l);
+}
 
 typedef struct building {
     job j;
     mcr_builder *builder;
     int64_t count;
     PyObject *field; /* tuple, borrowed */
+    lent *lent;      /* of the field that is being added; NULL: the library has it */
 } building;
 
 static PyObject *part(const building *b, Py_ssize_t at)
@@ -25,72 +48,161 @@ static PyObject *part(const building *b, Py_ssize_t at)
     return at < PyTuple_Size(b->field) ? PyTuple_GetItem(b->field, at) : Py_None;
 }
 
-static void *items(building *b, Py_ssize_t at, const char *format, int64_t count)
+static int type_of(const Py_buffer *view, mcr_number *type)
 {
-    Py_buffer *view = core_view(&b->j, part(b, at), format, 0, count);
-    return view ? view->buf : NULL;
+    static const struct {
+        char format;
+        mcr_number type;
+    } types[] = {{'d', MCR_FLOAT64}, {'f', MCR_FLOAT32}, {'q', MCR_INT64}, {'i', MCR_INT32}};
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+        if (core_format(view) == types[i].format) {
+            *type = types[i].type;
+            return 0;
+        }
+    return -1;
 }
 
-/* A matrix of doubles, row by row; its number of columns. */
-static double *matrix(building *b, Py_ssize_t at, int64_t *cols)
+/* A buffer of the field, held for as long as the library reads it. None: NULL without an exception. */
+static Py_buffer *lend(building *b, Py_ssize_t at, const char *formats, int64_t count)
 {
-    Py_buffer *view = core_view(&b->j, part(b, at), "d", 0, -1);
+    PyObject *object = part(b, at);
+    Py_buffer *view = &b->lent->view[b->lent->views];
+    if (object == Py_None || b->lent->views == MOST_LENT)
+        return NULL;
+    if (PyObject_GetBuffer(object, view, PyBUF_FORMAT | PyBUF_STRIDES) < 0)
+        return NULL;
+    b->lent->views++;
+    if (!strchr(formats, core_format(view)))
+        PyErr_Format(PyExc_TypeError, "a buffer of items \"%s\" is wanted, not of \"%s\"", formats,
+                     view->format ? view->format : "B");
+    else if (count >= 0 && view->len / view->itemsize != count)
+        PyErr_Format(PyExc_ValueError, "a buffer of %lld items is wanted, not of %lld",
+                     (long long)count, (long long)(view->len / view->itemsize));
+    else if (count >= 0 && !PyBuffer_IsContiguous(view, 'C'))
+        PyErr_SetString(PyExc_ValueError, "a contiguous buffer is wanted");
+    else
+        return view;
+    return NULL;
+}
+
+/* The library has the buffers from now on, whatever it says. */
+static void *hand_over(building *b)
+{
+    lent *l = b->lent;
+    b->lent = NULL;
+    return l;
+}
+
+/* ---- fields ------------------------------------------------------------------------------------*/
+
+static int matrix(building *b, mcr_dense_view *to)
+{
+    Py_buffer *view = lend(b, 2, "df", -1);
     if (!view)
-        return NULL;
-    if (view->ndim != 2 || view->shape[0] != b->count || !PyBuffer_IsContiguous(view, 'C')) {
+        return -1;
+    if (view->ndim != 2 || view->shape[0] != b->count || view->strides[0] % view->itemsize != 0 ||
+        view->strides[1] % view->itemsize != 0) {
         PyErr_SetString(PyExc_ValueError, "a matrix with one row for each object is wanted");
-        return NULL;
+        return -1;
     }
-    *cols = view->shape[1];
-    return view->buf;
+    to->values = view->buf;
+    to->cols = view->shape[1];
+    to->row_step = view->strides[0] / view->itemsize;
+    to->col_step = view->strides[1] / view->itemsize;
+    if (view->len == 0)
+        to->row_step = to->col_step = 0;
+    return type_of(view, &to->type);
 }
 
 static mcr_status add_dense(building *b, const char *name)
 {
-    int64_t cols = 0;
-    double *values = matrix(b, 2, &cols);
-    return values ? mcr_builder_dense(b->builder, name, values, cols, cols) : MCR_OK;
+    mcr_dense_view view = MCR_INIT(mcr_dense_view);
+    const char **column = NULL;
+    int64_t columns = 0;
+    if (matrix(b, &view) < 0 || core_texts(&b->j, part(b, 3), &column, &columns) < 0)
+        return MCR_OK;
+    if (column && columns == view.cols)
+        view.column = column;
+    view.release = give_back;
+    view.user = hand_over(b);
+    mcr_status status;
+    Py_BEGIN_ALLOW_THREADS;
+    status = mcr_builder_borrow_dense(b->builder, name, &view);
+    Py_END_ALLOW_THREADS;
+    return status;
 }
 
 static mcr_status add_sparse(building *b, const char *name)
 {
-    int64_t cols = PyLong_AsLongLong(part(b, 2));
-    int64_t *start = PyErr_Occurred() ? NULL : items(b, 3, "q", b->count + 1);
-    int64_t entries = start ? start[b->count] : 0;
-    int32_t *index = start ? items(b, 4, "i", entries) : NULL;
-    double *value = index ? items(b, 5, "d", entries) : NULL;
-    return value ? mcr_builder_sparse(b->builder, name, cols, start, index, value) : MCR_OK;
+    mcr_sparse_view view = MCR_INIT(mcr_sparse_view);
+    view.cols = PyLong_AsLongLong(part(b, 2));
+    Py_buffer *start = PyErr_Occurred() ? NULL : lend(b, 3, "iq", b->count + 1);
+    Py_buffer *index = start ? lend(b, 4, "iq", -1) : NULL;
+    Py_buffer *values = index ? lend(b, 5, "df", index->len / index->itemsize) : NULL;
+    if (!values || type_of(start, &view.start_type) || type_of(index, &view.index_type) ||
+        type_of(values, &view.type))
+        return MCR_OK;
+    int64_t end = core_format(start) == 'q' ? ((int64_t *)start->buf)[b->count]
+                                            : ((int32_t *)start->buf)[b->count];
+    if (end > index->len / index->itemsize) {
+        PyErr_SetString(PyExc_ValueError, "the rows have more entries than there are");
+        return MCR_OK;
+    }
+    view.start = start->buf;
+    view.index = index->buf;
+    view.values = values->buf;
+    view.release = give_back;
+    view.user = hand_over(b);
+    mcr_status status;
+    Py_BEGIN_ALLOW_THREADS;
+    status = mcr_builder_borrow_sparse(b->builder, name, &view);
+    Py_END_ALLOW_THREADS;
+    return status;
 }
 
 static mcr_status add_strings(building *b, const char *name)
 {
-    int64_t *start = items(b, 2, "q", b->count + 1);
-    char *bytes = start ? items(b, 3, "Bbc", -1) : NULL;
-    return bytes ? mcr_builder_strings(b->builder, name, start, bytes) : MCR_OK;
+    mcr_string_view view = MCR_INIT(mcr_string_view);
+    Py_buffer *start = lend(b, 2, "q", b->count + 1);
+    Py_buffer *bytes = start ? lend(b, 3, "Bbc", -1) : NULL;
+    if (!bytes)
+        return MCR_OK;
+    view.start = start->buf;
+    view.start_type = MCR_INT64;
+    view.bytes = bytes->buf;
+    view.release = give_back;
+    view.user = hand_over(b);
+    return mcr_builder_borrow_strings(b->builder, name, &view);
 }
 
 static mcr_status add_graphs(building *b, const char *name)
 {
-    int64_t *node = items(b, 2, "q", b->count + 1), *edge = NULL;
-    int32_t *node_label = node ? items(b, 3, "i", node[b->count]) : NULL;
+    Py_buffer *node = lend(b, 2, "q", b->count + 1), *edge = NULL, *pair = NULL, *label = NULL;
+    Py_buffer *node_label = node ? lend(b, 3, "i", ((int64_t *)node->buf)[b->count]) : NULL;
     if (node && !PyErr_Occurred())
-        edge = items(b, 4, "q", b->count + 1);
-    int32_t *pair = edge ? items(b, 5, "i", 2 * edge[b->count]) : NULL;
-    int32_t *edge_label = pair ? items(b, 6, "i", edge[b->count]) : NULL;
+        edge = lend(b, 4, "q", b->count + 1);
+    if (edge)
+        pair = lend(b, 5, "i", 2 * ((int64_t *)edge->buf)[b->count]);
+    if (pair)
+        label = lend(b, 6, "i", ((int64_t *)edge->buf)[b->count]);
     if (!pair || PyErr_Occurred())
         return MCR_OK;
-    return mcr_builder_graphs(b->builder, name, node, node_label, edge,
-                              (const int32_t(*)[2])(void *)pair, edge_label);
+    return mcr_builder_graphs(b->builder, name, node->buf, node_label ? node_label->buf : NULL,
+                              edge->buf, (const int32_t(*)[2])pair->buf, label ? label->buf : NULL);
 }
 
 static mcr_status add_precomputed(building *b, const char *name)
 {
-    int64_t cols = 0;
-    double *values = matrix(b, 2, &cols);
-    int64_t *id = values ? items(b, 3, "q", b->count) : NULL;
-    if (!values || PyErr_Occurred())
+    mcr_dense_view view = MCR_INIT(mcr_dense_view);
+    if (matrix(b, &view) < 0)
         return MCR_OK;
-    return mcr_builder_precomputed(b->builder, name, values, cols, id);
+    Py_buffer *id = lend(b, 3, "q", b->count);
+    if (PyErr_Occurred())
+        return MCR_OK;
+    const int64_t *number = id ? id->buf : NULL;
+    view.release = give_back;
+    view.user = hand_over(b);
+    return mcr_builder_borrow_precomputed(b->builder, name, &view, number);
 }
 
 static mcr_status add_field(building *b)
@@ -103,8 +215,8 @@ static mcr_status add_field(building *b)
                  {"strings", add_strings},
                  {"graphs", add_graphs},
                  {"precomputed", add_precomputed}};
-    const char *kind = core_text(&b->j, part(b, 0)),
-               *name = kind ? core_text(&b->j, part(b, 1)) : 0;
+    const char *kind = core_text(&b->j, part(b, 0));
+    const char *name = kind ? core_text(&b->j, part(b, 1)) : NULL;
     for (size_t i = 0; name && i < sizeof kinds / sizeof *kinds; i++)
         if (strcmp(kind, kinds[i].kind) == 0)
             return kinds[i].add(b, name);
@@ -114,7 +226,7 @@ static mcr_status add_field(building *b)
     return MCR_OK;
 }
 
-/* Each field is converted with a job of its own: the job holds the buffers until it is closed. */
+/* Each field is added by a job of its own, which holds its texts meanwhile. */
 static int add_fields(building *b, PyObject *fields)
 {
     Py_ssize_t count = PyTuple_Size(fields);
@@ -130,7 +242,10 @@ static int add_fields(building *b, PyObject *fields)
         one->builder = b->builder;
         one->count = b->count;
         one->field = field;
-        mcr_status status = add_field(one);
+        one->lent = calloc(1, sizeof *one->lent);
+        mcr_status status = one->lent ? add_field(one) : MCR_NO_MEMORY;
+        if (one->lent)
+            give_back(one->lent);
         core_job_close(&one->j);
         if (status != MCR_OK)
             core_raise(status, b->j.ctx);
@@ -140,14 +255,33 @@ static int add_fields(building *b, PyObject *fields)
     return 0;
 }
 
+/* ---- targets -----------------------------------------------------------------------------------*/
+
+/* Classes: a tuple of their numbers, one for each object, and their names. */
+static mcr_status add_classes(building *b, PyObject *targets)
+{
+    const char **name = NULL;
+    int64_t count = 0;
+    Py_buffer *code = core_view(&b->j, PyTuple_GetItem(targets, 0), "q", 0, b->count);
+    if (!code || core_texts(&b->j, PyTuple_GetItem(targets, 1), &name, &count) < 0)
+        return MCR_OK;
+    return mcr_builder_coded_targets(b->builder, code->buf, MCR_INT64, 1, name, count);
+}
+
 static int add_targets(building *b, PyObject *targets, PyObject *weights)
 {
-    Py_buffer *y = core_view(&b->j, targets, "d", 0, -1);
     mcr_status status = MCR_OK;
-    if (y && y->ndim == 2)
-        status = mcr_builder_target_table(b->builder, y->buf, y->shape[1], NULL);
-    else if (y)
-        status = mcr_builder_targets(b->builder, y->buf);
+    if (PyTuple_Check(targets) && PyTuple_Size(targets) == 2) {
+        status = add_classes(b, targets);
+    } else {
+        Py_buffer *y = core_view(&b->j, targets, "d", 0, -1);
+        if (y && y->ndim == 2)
+            status = mcr_builder_target_table(b->builder, y->buf, y->shape[1], NULL);
+        else if (y && y->len / y->itemsize == b->count)
+            status = mcr_builder_targets(b->builder, y->buf);
+        else if (y)
+            PyErr_SetString(PyExc_ValueError, "one target for each object is wanted");
+    }
     double *w = status || PyErr_Occurred() ? NULL : core_doubles(&b->j, weights, 0, b->count);
     if (w)
         status = mcr_builder_weights(b->builder, w);
@@ -203,6 +337,6 @@ static PyObject *session_data(PyObject *self, PyObject *args)
 
 PyMethodDef core_data_methods[] = {
     {"data", session_data, METH_VARARGS,
-     "data(count, fields, targets=None, weights=None)\n\nA data set from buffers."},
+     "data(count, fields, targets=None, weights=None)\n\nA data set over buffers."},
     {NULL, NULL, 0, NULL},
 };

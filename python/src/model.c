@@ -8,45 +8,19 @@
  */
 #include "core.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
 PyTypeObject *core_model_type;
 
 /* ---- bytes -------------------------------------------------------------------------------------*/
 
-static PyObject *read_all(const char *path)
-{
-    FILE *file = fopen(path, "rb");
-    PyObject *made = NULL;
-    if (file && fseek(file, 0, SEEK_END) == 0) {
-        long length = ftell(file);
-        made = length >= 0 ? PyBytes_FromStringAndSize(NULL, length) : NULL;
-        rewind(file);
-        if (made && fread(PyBytes_AsString(made), 1, (size_t)length, file) != (size_t)length)
-            Py_CLEAR(made);
-    }
-    if (file)
-        fclose(file);
-    if (!made && !PyErr_Occurred())
-        PyErr_SetFromErrno(PyExc_OSError);
-    return made;
-}
-
 static PyObject *model_bytes(mcr *ctx, const mcr_model *model)
 {
-    const char *folder = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : P_tmpdir;
-    char path[128];
-    snprintf(path, sizeof path, "%s/mercer-XXXXXX", folder);
-    int handle = mkstemp(path);
-    if (handle < 0)
-        return PyErr_SetFromErrno(PyExc_OSError);
-    close(handle);
-    mcr_status status = mcr_model_save(ctx, model, path);
-    PyObject *made = status == MCR_OK ? read_all(path) : core_raise(status, ctx);
-    unlink(path);
+    void *bytes = NULL;
+    size_t count = 0;
+    mcr_status status = mcr_model_save_memory(&bytes, &count, ctx, model);
+    if (status != MCR_OK)
+        return core_raise(status, ctx);
+    PyObject *made = PyBytes_FromStringAndSize(bytes, (Py_ssize_t)count);
+    mcr_bytes_free(ctx, bytes);
     return made;
 }
 
@@ -80,17 +54,19 @@ static PyObject *load(const void *bytes, Py_ssize_t count, PyObject *report)
 
 PyObject *core_model_new(mcr *ctx, mcr_model *model)
 {
-    PyObject *report = core_report(model), *bytes = report ? model_bytes(ctx, model) : NULL;
+    PyObject *report = core_report(model), *made = NULL;
+    void *bytes = NULL;
+    size_t count = 0;
+    mcr_status status = mcr_model_save_memory(&bytes, &count, ctx, model);
     mcr_model_free(model);
-    if (!bytes) {
+    if (status == MCR_OK && report) {
+        made = load(bytes, (Py_ssize_t)count, report);
+    } else {
         Py_XDECREF(report);
-        return NULL;
+        if (status != MCR_OK)
+            core_raise(status, ctx);
     }
-    char *at;
-    Py_ssize_t count;
-    PyBytes_AsStringAndSize(bytes, &at, &count);
-    PyObject *made = load(at, count, report);
-    Py_DECREF(bytes);
+    mcr_bytes_free(ctx, bytes);
     return made;
 }
 
