@@ -155,10 +155,15 @@ void mcr_binding_close(mcr_binding *binding)
 
 mcr_status mcr_binding_prepare(mcr_binding *binding, bool precise)
 {
-    mcr_status status = mcr_vectors_prepare(binding->vectors, precise);
+    mcr_status status = mcr_vectors_prepare(binding->vectors, precise, false);
     if (status == MCR_OK && binding->mixed && !precise)
-        status = mcr_vectors_prepare(binding->vectors, true);
+        status = mcr_vectors_prepare(binding->vectors, true, false);
     return status;
+}
+
+mcr_status mcr_binding_prepare_lists(mcr_binding *binding)
+{
+    return mcr_vectors_prepare(binding->vectors, true, true);
 }
 
 /* ---- tiles -------------------------------------------------------------------------------------*/

@@ -145,6 +145,8 @@ mcr_status mcr_binding_open_listing(mcr_binding **out, mcr *ctx, const mcr_kerne
 void mcr_binding_close(mcr_binding *binding);
 /* Once before tiles of that precision are asked for, from one thread (packs vectors). */
 mcr_status mcr_binding_prepare(mcr_binding *binding, bool precise);
+/* The same for double tiles of few objects: columns are packed when they are used. */
+mcr_status mcr_binding_prepare_lists(mcr_binding *binding);
 
 /* The rounding of values in tiles of that precision. Prepare one of them before; any thread may ask. */
 mcr_status mcr_binding_error(mcr_binding *binding, bool precise, mcr_error *error);

@@ -406,6 +406,8 @@ static double time_limit(const mcr_options *options)
     return limit > 0 && isfinite(limit) ? limit : 0;
 }
 
+#define SCORE_SECONDS 0.2
+
 /* Learners watch their own limits where they can keep the best so far; what they do before and
  * after that (binding a kernel, a last pass, the score) ends by the deadline of the context. */
 static mcr_status learn_in_time(mcr_model *m, const mcr_options *options, const mcr_learning *in,
@@ -415,15 +417,14 @@ static mcr_status learn_in_time(mcr_model *m, const mcr_options *options, const 
     double limit = time_limit(options);
     mcr_deadline_set(ctx, limit);
     mcr_status s = mcr_learn(&m->fitted, options->type, in);
-    if (s == MCR_STOPPED && mcr_deadline_over(ctx))
+    if (s == MCR_STOPPED && limit > 0 && !ctx->user_stopped)
         mcr_fail(ctx, s, "the time limit of %.6g s was over before there was a model to keep",
                  limit);
     if (!s && m->fitted->stop == MCR_STOP_INTERRUPTED && mcr_deadline_over(ctx))
         m->fitted->stop = MCR_STOP_TIME;
     if (!s)
         adopt_kernel(m);
-    mcr_deadline_set(ctx,
-                     limit > 0 ? fmax(1, limit / 10) : 0); /* the score is worth a little more */
+    mcr_deadline_set(ctx, limit > 0 ? SCORE_SECONDS : 0); /* the score is worth a little more */
     if (!s)
         s = assemble(m, in->data, in->first, unscored);
     mcr_deadline_set(ctx, 0);
