@@ -14,7 +14,7 @@ import sys
 def strings(library):
     out = subprocess.run(["readelf", "-p", ".rodata", library], check=True, capture_output=True,
                          text=True, errors="replace").stdout
-    return [line.split("]", 1)[1].strip() for line in out.splitlines() if re.match(r"\s+\[", line)]
+    return re.findall(r"^ +\[ *[0-9a-f]+\]  (.*)$", out, re.M)
 
 
 def program_words(texts, verbs):
