@@ -125,7 +125,7 @@ static void print_json(const fit_job *job)
 {
     cli_json j;
     cli_json_begin(&j, stdout);
-    cli_report_json(&j, mcr_model_report(job->model));
+    cli_report_json(&j, job->model);
     if (job->call->report)
         cli_bounds_json(&j, &job->bounds);
     cli_json_text(&j, "model", job->keep.beside ? job->keep.beside : job->call->output);

@@ -343,7 +343,7 @@ static void model_json(const cli *c, const mcr_model *model, double bytes, doubl
     cli_json_begin(&j, stdout);
     cli_json_text(&j, "file", cli_word(c, 0));
     cli_json_text(&j, "holds", "model");
-    cli_report_json(&j, r);
+    cli_report_json(&j, model);
     cli_json_list(&j, "class_names");
     for (int64_t k = 0; k < mcr_model_classes(model); k++)
         cli_json_text(&j, NULL, mcr_model_class_name(model, k));

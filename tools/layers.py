@@ -28,9 +28,9 @@ SEES = {
 # The layer each public header belongs to. The umbrella mercer.h is for users, not for src/.
 PUBLIC = {
     "status": "base", "context": "base", "output": "base", "params": "base", "rows": "base",
-    "text": "base", "blas": "linalg", "data": "data", "borrow": "data", "kernel": "kernel",
-    "extend": "kernel", "features": "kernel", "gram": "gram", "map": "gram",
-    "learner": "learn", "model": "model", "select": "select",
+    "text": "base", "facts": "base", "blas": "linalg", "data": "data", "borrow": "data",
+    "arrow": "data", "kernel": "kernel", "extend": "kernel", "features": "kernel", "gram": "gram",
+    "map": "gram", "learner": "learn", "learning": "learn", "model": "model", "select": "select",
     "plot": "plot",
 }
 

@@ -270,6 +270,11 @@ mcr *mcr_bound_context(const mcr_bound *bound)
     return bound->ctx;
 }
 
+void *mcr_bound_user(const mcr_bound *bound)
+{
+    return bound->kernel->type->user;
+}
+
 const void *mcr_bound_params(const mcr_bound *bound)
 {
     return bound->kernel->params;

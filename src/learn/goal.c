@@ -24,9 +24,9 @@ static void fill(mcr_goal *g, const mcr_data *data)
 /* More than these, of which most have one object, are no classes. */
 enum { MANY_CLASSES = 100 };
 
-static bool has_task(const char *learner)
+static bool has_task(const mcr *ctx, const char *learner)
 {
-    const mcr_learner_type *type = mcr_learner_find(learner);
+    const mcr_learner_type *type = mcr_learner_find(ctx, learner);
     return type && type->task == MCR_EITHER;
 }
 
@@ -45,7 +45,7 @@ static mcr_status set_task(mcr_goal *g, const mcr_data *data, const char *learne
                                    learner, (long long)targets),
                           "target");
     if (g->task == MCR_CLASSIFY && classes > MANY_CLASSES && classes > g->n / 2) {
-        bool either = has_task(learner);
+        bool either = has_task(g->ctx, learner);
         mcr_status s = mcr_fail(
             g->ctx, MCR_BAD_DATA,
             "%s: %lld classes in %lld objects; are the targets real numbers? Then use %s", learner,

@@ -24,7 +24,7 @@ mcr_status mcr_model_new(mcr_model **out, mcr *ctx, const mcr_kernel *kernel, co
         return MCR_NO_MEMORY;
     m->ctx = ctx;
     m->kernel = mcr_kernel_retain(kernel);
-    m->type = mcr_learner_find(learner);
+    m->type = mcr_learner_find(ctx, learner);
     m->learner = mcr_copy_text(ctx, learner, strlen(learner));
     m->options = mcr_copy_text(ctx, options, strlen(options));
     mcr_report_fit *r = &m->report;
