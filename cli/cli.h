@@ -110,6 +110,9 @@ int cli_fault(cli *c, const char *file, const char *format, ...) CLI_PRINTF(3, 4
 /* What the library said; returns 2 for MCR_BAD_CALL, CLI_INTERRUPTED after Ctrl-C, else 1; 0 for
  * MCR_OK. */
 int cli_fail(cli *c, mcr_status status);
+/* What the library said last, with the program's words for what would help. */
+enum { CLI_MESSAGE = 2048 };
+void cli_message(const cli *c, char to[CLI_MESSAGE]);
 enum { CLI_NOT_OPTIMAL = 3, CLI_INTERRUPTED = 130 }; /* exit statuses beside 0, 1 and 2 */
 /* No memory: says so and ends the program with 1. cli_die_in_json: in an object on standard output
  * as well. */

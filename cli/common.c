@@ -302,7 +302,9 @@ int cli_fail_words(cli *c, mcr_status status, int first)
     int one_file = c->words.count == first + 1;
     if (status != MCR_BAD_DATA || !one_file || mcr_message_file(c->ctx))
         return cli_fail(c, status);
-    return cli_fault(c, cli_word(c, first), "%s", mcr_message(c->ctx));
+    char message[CLI_MESSAGE];
+    cli_message(c, message);
+    return cli_fault(c, cli_word(c, first), "%s", message);
 }
 
 int cli_read_kernel(cli *c, mcr_kernel **out, const char *expression)

@@ -15,8 +15,6 @@
 #include "progress.h"
 #include "text.h"
 
-enum { MESSAGE_BYTES = 2048 };
-
 /* Where in a kernel expression a fault is; text NULL: not in one. */
 typedef struct mark {
     const char *text;
@@ -94,8 +92,8 @@ static void say(cli *c, const char *prefix, const char *message, const char *fil
     fflush(stdout);
     fprintf(stderr, "%smercer:%s ", cli_style_code(stderr, CLI_BAD),
             cli_style_code(stderr, CLI_PLAIN));
-    cli_put_clean(stderr, prefix, MESSAGE_BYTES);
-    cli_put_clean(stderr, message, MESSAGE_BYTES);
+    cli_put_clean(stderr, prefix, CLI_MESSAGE);
+    cli_put_clean(stderr, message, CLI_MESSAGE);
     putc('\n', stderr);
     if (m && m->text)
         show_mark(m);
@@ -105,7 +103,7 @@ static void say(cli *c, const char *prefix, const char *message, const char *fil
 
 int cli_refuse(cli *c, const char *format, ...)
 {
-    char message[MESSAGE_BYTES], prefix[64] = "";
+    char message[CLI_MESSAGE], prefix[64] = "";
     va_list args;
     va_start(args, format);
     vsnprintf(message, sizeof message, format, args);
@@ -118,7 +116,7 @@ int cli_refuse(cli *c, const char *format, ...)
 
 int cli_fault(cli *c, const char *file, const char *format, ...)
 {
-    char message[MESSAGE_BYTES], prefix[MESSAGE_BYTES] = "";
+    char message[CLI_MESSAGE], prefix[CLI_MESSAGE] = "";
     va_list args;
     va_start(args, format);
     vsnprintf(message, sizeof message, format, args);
@@ -129,14 +127,43 @@ int cli_fault(cli *c, const char *file, const char *format, ...)
     return 1;
 }
 
-/* The library speaks of limits; these are the words that set them here. */
-static const char *limit_option(const char *message)
+/* The library names concepts; these are the words for them here, by the id of the message. */
+static void put_advice(char *to, size_t most, const char *id)
 {
-    if (strstr(message, "limit for data"))
-        return " (--max-data SIZE)";
-    if (strstr(message, "limit for work"))
-        return " (--max-work SECONDS)";
-    return "";
+    static const char *const words[][2] = {
+        {"memory", "--memory SIZE"},
+        {"data-limit", "--max-data SIZE"},
+        {"work-limit", "--max-work SECONDS"},
+        {"format", "--format NAME"},
+        {"target", "--target COLUMN, or none"},
+        {"precomputed", "--format precomputed reads a file as one"},
+        {"kernel", "-k EXPRESSION"},
+        {"kernel2", "--kernel2 EXPRESSION"},
+        {"kernels", "mercer kernels NAME"},
+        {"learners", "mercer learners lists them"},
+        {"definite", "mercer check"},
+        {"range", "mercer tune"},
+        {"resume", "--resume"},
+        {"no-resume", "without --resume"},
+        {"output", "-o FILE"},
+    };
+    static const char option[] = "option ";
+    to[0] = '\0';
+    for (size_t i = 0; id && i < sizeof words / sizeof *words; i++)
+        if (strcmp(words[i][0], id) == 0)
+            snprintf(to, most, " (%s)", words[i][1]);
+    if (id && strncmp(id, option, sizeof option - 1) == 0) {
+        const char *name = id + sizeof option - 1, *value = strchr(name, '=');
+        int length = value ? (int)(value - name) : (int)strlen(name);
+        snprintf(to, most, " (--%.*s%s%s)", length, name, value ? " " : "", value ? value + 1 : "");
+    }
+}
+
+void cli_message(const cli *c, char to[CLI_MESSAGE])
+{
+    char advice[128];
+    put_advice(advice, sizeof advice, mcr_message_id(c->ctx));
+    snprintf(to, CLI_MESSAGE, "%s%s", mcr_message(c->ctx), advice);
 }
 
 int cli_fail(cli *c, mcr_status status)
@@ -147,21 +174,21 @@ int cli_fail(cli *c, mcr_status status)
         cli_fault(c, NULL, "interrupted");
         return CLI_INTERRUPTED;
     }
-    const char *message = c->ctx ? mcr_message(c->ctx) : "";
+    char message[CLI_MESSAGE] = "";
+    if (c->ctx)
+        cli_message(c, message);
+    if (!*message)
+        snprintf(message, sizeof message, "%s", mcr_status_name(status));
     const char *file = c->ctx ? mcr_message_file(c->ctx) : NULL;
     int64_t line = file ? mcr_message_line(c->ctx) : 0;
     mark m = {0};
     if (c->ctx)
         m.text = mcr_message_mark(c->ctx, &m.column, &m.length);
-    if (!*message)
-        message = mcr_status_name(status);
     const char *bare = without_place(message, file, line);
     char *prefix = strndup(message, (size_t)(bare - message));
     if (!prefix)
         cli_die_memory();
-    char whole[MESSAGE_BYTES];
-    snprintf(whole, sizeof whole, "%s%s", bare, limit_option(bare));
-    say(c, prefix, whole, file, line, &m);
+    say(c, prefix, bare, file, line, &m);
     free(prefix);
     return status == MCR_BAD_CALL ? 2 : 1;
 }

@@ -1,8 +1,9 @@
 """layers.py [ROOT]: does each folder include only what stands before it?
 
 Data flows one way, base -> linalg, data -> kernel -> gram -> solve -> learn -> model -> select -> plot,
-and the program and compat/ use public headers only. Looks at the #include lines; prints what breaks the rule and
-exits 1 if anything does.
+and the program and compat/ use public headers only. Looks at the #include lines, and at the functions that each
+public header declares: the folder of its layer must define them. Prints what breaks the rule and exits 1
+if anything does.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -28,8 +29,9 @@ SEES = {
 # The layer each public header belongs to. The umbrella mercer.h is for users, not for src/.
 PUBLIC = {
     "status": "base", "context": "base", "output": "base", "params": "base", "rows": "base",
-    "text": "base", "facts": "base", "data": "data", "borrow": "data", "arrow": "data", "kernel": "kernel",
-    "extend": "kernel", "features": "kernel", "gram": "gram", "learner": "learn", "learning": "learn", "model": "model", "select": "select",
+    "text": "base", "facts": "base", "blas": "linalg", "data": "data", "borrow": "data",
+    "arrow": "data", "kernel": "kernel", "extend": "kernel", "features": "kernel", "gram": "gram",
+    "map": "gram", "learner": "learn", "learning": "learn", "model": "model", "select": "select",
     "plot": "plot",
     "export": "export",
 }
@@ -109,8 +111,30 @@ def header_fault(path, angled, name):
     return public_fault(name, PUBLIC[path.stem])
 
 
+# A function begins in column 1, as .clang-format lays it out; its parameters hold no braces.
+FUNCTION = re.compile(r"^[a-z][\w *]*[ *](mcr_\w+)\(([^;{}]*)\)\s*\{", re.M)
+DECLARED = re.compile(r"^MCR_API\b[^;{}(]*?\b(mcr_\w+)\(", re.M)
+
+
+def declaration_faults(root):
+    """Public headers that declare what another layer implements, or what nobody does."""
+    home = {}
+    for layer in SEES:
+        for path in sorted((root / "src" / layer).rglob("*.c")):
+            for found in FUNCTION.finditer(path.read_text(encoding="utf-8")):
+                home[found[1]] = layer
+    for path in sorted((root / "include" / "mercer").glob("*.h")):
+        text = path.read_text(encoding="utf-8")
+        for found in DECLARED.finditer(text):
+            where = home.get(found[1], "no layer")
+            if where != PUBLIC.get(path.stem):
+                yield "%s:%d: of layer %s declares %s, which %s defines" % (
+                    path.relative_to(root), text.count("\n", 0, found.start()) + 1,
+                    PUBLIC.get(path.stem), found[1], where)
+
+
 def main(root):
-    faults, looked = [], 0
+    faults, looked = list(declaration_faults(root)), 0
     src = root / "src"
     for folder in sorted(p for p in src.iterdir() if p.is_dir()):
         if folder.name not in SEES:

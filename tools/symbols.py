@@ -1,6 +1,8 @@
-"""symbols.py LIBMERCER.SO LIBMERCER.A INCLUDE_DIR: what do the libraries export, use and keep?
+"""symbols.py LIBMERCER.SO LIBMERCER.A ROOT: what do the libraries export, use and keep?
 
-  - the shared library exports exactly the functions declared MCR_API in the public headers;
+  - the shared library exports exactly the functions declared MCR_API in the public headers, each with
+    a version (src/mercer.map), and those of earlier releases (tests/abi) with the version of then;
+  - its soname is libmercer.so.0;
   - every global name of the static one starts with mcr_;
   - the library neither exits, prints, traps signals nor calls what depends on the locale or on
     hidden state; only src/base touches the allocator;
@@ -37,8 +39,22 @@ def tool(*call):
 
 
 def exported(shared):
-    rows = (line.split() for line in tool("nm", "-D", "--defined-only", shared).splitlines())
-    return {row[-1].split("@")[0] for row in rows if row}
+    """{name: version} of the library's symbols; the versions themselves are symbols of type A."""
+    rows = (line.split() for line in
+            tool("nm", "-D", "--defined-only", "--with-symbol-versions", shared).splitlines())
+    return {row[-1].split("@")[0]: row[-1].split("@")[-1] if "@" in row[-1] else ""
+            for row in rows if row and row[-2] != "A"}
+
+
+def version_faults(exports, root):
+    nodes = set(re.findall(r"^(MERCER_[0-9.]+) \{", (root / "src/mercer.map").read_text(), re.M))
+    faults = ["%s has the version \"%s\"" % (name, version) for name, version in exports.items()
+              if version not in nodes]
+    for path in sorted((root / "tests/abi").glob("*/symbols")):
+        for name, version in (line.split("@") for line in path.read_text().split()):
+            if exports.get(name) != version:
+                faults.append("%s of %s is %s" % (name, version, exports.get(name, "gone")))
+    return faults
 
 
 def declared(include):
@@ -64,9 +80,16 @@ def members(static):
             yield member, found[1], found[3], found[2]
 
 
-def main(shared, static, include):
+def main(shared, static, root):
     cases = []
-    exports, headers = exported(shared), declared(include)
+    root = pathlib.Path(root)
+    versions, headers = exported(shared), declared(root / "include")
+    exports = set(versions)
+    soname = re.search(r"SONAME.*\[(.*)\]", tool("readelf", "-d", shared))
+    cases.append(("the soname is libmercer.so.0",
+                  [] if soname and soname[1] == "libmercer.so.0" else [str(soname and soname[1])]))
+    cases.append(("symbols have the versions of src/mercer.map and tests/abi",
+                  version_faults(versions, root)))
     cases.append(("exported names start with mcr_",
                   sorted(n for n in exports if not n.startswith("mcr_"))))
     cases.append(("exported names are declared in the public headers", sorted(exports - headers)))

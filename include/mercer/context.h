@@ -1,8 +1,21 @@
 /* context.h: what all calls of one user share: allocator, threads, memory budget, seed, callbacks.
  *
- * The library has no globals. Everything starts from a context; one context may be used by one
- * thread at a time, several contexts are independent. The library never exits, prints, or touches
+ * The library has no globals: everything starts from a context. It never exits, prints, or touches
  * signal handlers.
+ *
+ * Threads. A call uses the threads of its context (mcr_config.threads) by itself. Programs that have
+ * threads of their own give each of them a context:
+ *   - a context is used by one thread at a time; several contexts are independent;
+ *   - data, kernels, layouts, models and splits do not change after they were made. Any number of
+ *     threads may read one at the same time, each with its own context: train on the same data,
+ *     predict with the same model. Counts of owners are atomic. Calibrating a model changes it, and
+ *     needs it alone;
+ *   - every other object (options, Grams, maps, features, builders, outputs, figures) works in the
+ *     context that it was made with, and so belongs to one thread at a time;
+ *   - an object needs the context that it was made with for its memory: close that one last, and
+ *     give it an allocator that several threads may call (the default is one). Where a function has
+ *     no context among its arguments, its message goes to that context, too, and can be that of
+ *     another thread; the status is right.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -22,7 +35,7 @@ extern "C" {
 #define MCR_VERSION_MINOR 1
 #define MCR_VERSION_PATCH 0
 
-typedef struct mcr mcr;
+typedef struct mcr mcr; /* one thread at a time */
 
 /* Structs that may grow in later versions begin with `size`, the bytes that the caller knows of:
  *
@@ -68,8 +81,10 @@ enum { MCR_LOG_DEBUG = 0, MCR_LOG_INFO = 1, MCR_LOG_WARNING = 2 };
 typedef struct mcr_config {
     size_t size; /* sizeof(mcr_config) */
     /* As realloc; new_bytes 0 frees and returns NULL. old_bytes is what was asked for. Must be safe
-     * to call from several threads if `threads` is not 1. */
+     * to call from several threads if `threads` is not 1, or if objects of this context are shared
+     * with others. */
     void *(*realloc)(void *user, void *block, size_t old_bytes, size_t new_bytes);
+    /* Callbacks come from any thread of the context, one at a time. */
     int (*progress)(void *user, const mcr_progress *now); /* nonzero: stop, keep the best so far */
     void (*log)(void *user, int level, const char *line);
     void *user;
@@ -111,17 +126,24 @@ MCR_API const char *mcr_message(const mcr *ctx);
 /* Where it was found, if it was in a file: NULL and 0 otherwise. */
 MCR_API const char *mcr_message_file(const mcr *ctx);
 MCR_API int64_t mcr_message_line(const mcr *ctx);
+/* Messages name concepts ("the memory budget"); this says what would help as a short word, so that a
+ * program can add its own words: the option or the command. A static string; NULL: nothing special.
+ *   memory, data-limit, work-limit   raise memory_bytes, data_bytes, work_seconds of mcr_config
+ *   format, target                   set that field of mcr_read_options
+ *   precomputed                      the format of that name reads kernel values
+ *   kernel, kernel2                  give an expression (kernel2: that of the other fields)
+ *   kernels, learners                see what there is
+ *   definite                         test whether it is a kernel: mcr_kernel_check
+ *   range                            ranges are for mcr_tune
+ *   resume, no-resume, output        of mcr_search: set resume, clear it, name another checkpoint
+ *   option NAME, option NAME=VALUE   set that option of the learner */
+MCR_API const char *mcr_message_id(const mcr *ctx);
 
 MCR_API int mcr_threads(const mcr *ctx);
 MCR_API uint64_t mcr_seed(const mcr *ctx);
 MCR_API size_t mcr_memory_budget(const mcr *ctx);
-/* "0.1.0"; and which code paths run here ("avx2, 2 threads, OpenBLAS ..."). Static strings. */
+/* "0.1.0". A static string. */
 MCR_API const char *mcr_version(void);
-/* OpenBLAS sometimes takes old, slow code on a new processor. Then this is what the variable
- * OPENBLAS_CORETYPE should hold when a program starts; NULL: all is well. The program `mercer`
- * restarts itself with it before it factorises matrices. */
-MCR_API const char *mcr_blas_core_hint(void);
-
 #ifdef __cplusplus
 }
 #endif

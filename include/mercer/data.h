@@ -20,7 +20,7 @@
 extern "C" {
 #endif
 
-typedef struct mcr_data mcr_data;
+typedef struct mcr_data mcr_data; /* may be shared between threads */
 
 typedef enum mcr_kind { /* bits, so that a kernel can name several */
                         MCR_DENSE = 1,
@@ -56,7 +56,8 @@ MCR_API const char *mcr_role_name(mcr_role role);
 
 /* ---- reading ---------------------------------------------------------------------------------*/
 
-/* What the columns of a table were: how many, and which of them targets and weights. A model keeps it. */
+/* What the columns of a table were: how many, and which of them targets and weights. A model keeps it.
+ * May be shared between threads. */
 typedef struct mcr_layout mcr_layout;
 
 /* Zero in a field means the default. */
@@ -128,7 +129,7 @@ MCR_API void mcr_columns_free(mcr *ctx, mcr_column_info *columns, int64_t count)
 /* ---- building --------------------------------------------------------------------------------*/
 
 /* A builder collects fields for `count` objects; every add copies what it is given. After a failure
- * the builder can only be freed. */
+ * the builder can only be freed. One thread at a time. */
 typedef struct mcr_builder mcr_builder;
 MCR_API mcr_status mcr_builder_open(mcr_builder **out, mcr *ctx, int64_t count);
 MCR_API void mcr_builder_close(mcr_builder *builder);

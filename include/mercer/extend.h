@@ -25,7 +25,8 @@ typedef enum mcr_definite {
     MCR_INDEFINITE /* not positive semidefinite for some objects, known in general */
 } mcr_definite;
 
-typedef struct mcr_bound mcr_bound;     /* a node bound to the data of x and z */
+/* A node bound to the data of x and z. After bind it does not change: several threads read it. */
+typedef struct mcr_bound mcr_bound;
 typedef struct mcr_binding mcr_binding; /* what the nodes of one expression share while bound */
 typedef struct mcr_scratch mcr_scratch; /* one worker's temporary memory */
 

@@ -19,7 +19,7 @@ struct mcr_kernel;
 extern "C" {
 #endif
 
-typedef struct mcr_gram mcr_gram;
+typedef struct mcr_gram mcr_gram; /* one thread at a time */
 
 /* K between the objects of x (rows) and of z (columns); z NULL: x with itself, symmetric. Keeps its
  * own references. Packed copies of vectors count against the memory budget. */
@@ -73,6 +73,38 @@ MCR_API mcr_status mcr_gram_distances(mcr_gram *gram, mcr_rows x, mcr_rows z, do
 MCR_API mcr_status mcr_gram_distance_to(mcr_gram *gram, const double *a, double *d);
 MCR_API mcr_status mcr_gram_distance_between(mcr_gram *gram, const double *a, const double *b,
                                              double *d);
+
+/* ---- validity ---------------------------------------------------------------------------------
+ * K is a kernel iff it is symmetric and every Gram matrix is positive semidefinite. */
+
+typedef enum mcr_verdict { MCR_VALID_UNKNOWN = 0, MCR_VALID_YES, MCR_VALID_NO } mcr_verdict;
+
+typedef struct mcr_check_report {
+    size_t size; /* of what the library made */
+    mcr_verdict valid;
+    char *reason;  /* one line */
+    int64_t rules; /* lines: how the closure rules decide, node by node */
+    char **rule;
+    int64_t tested;        /* objects whose Gram matrix was tested; 0: no data */
+    double min_eigenvalue; /* of that Gram matrix; NAN: not computed */
+    double bound;          /* rounding bound that it was held against */
+    /* Counter-example: t'Gt < 0 on these objects (numbers from 0); objects 0: none found. */
+    int64_t objects;
+    int64_t *object;
+    double *gram; /* objects x objects */
+    double *t;
+    double value; /* t'Gt */
+    char **shown; /* each object as text, shortened */
+} mcr_check_report;
+
+/* Decides by the closure rules; with data (may be NULL) tests symmetry, Cauchy-Schwarz and the
+ * smallest eigenvalue on up to max_objects objects (0: a default that takes seconds), and looks for
+ * the smallest counter-example. Without data, an expression that the rules refuse is tried on small
+ * synthetic data. A "no" is an outcome, not an error. */
+MCR_API mcr_status mcr_kernel_check(mcr_check_report **out, mcr *ctx,
+                                    const struct mcr_kernel *kernel, const struct mcr_data *data,
+                                    int64_t max_objects);
+MCR_API void mcr_check_free(mcr *ctx, mcr_check_report *report);
 
 #ifdef __cplusplus
 }

@@ -20,7 +20,7 @@
 extern "C" {
 #endif
 
-typedef struct mcr_kernel mcr_kernel;
+typedef struct mcr_kernel mcr_kernel; /* may be shared between threads */
 
 /* Parses the grammar of docs/kernels.md. A fault is MCR_BAD_CALL; mcr_message_mark() then gives the
  * expression and the place of the fault. */
@@ -46,37 +46,6 @@ typedef struct mcr_kernel_info {
 } mcr_kernel_info;
 MCR_API int64_t mcr_kernel_count(const mcr *ctx);
 MCR_API mcr_status mcr_kernel_describe(const mcr *ctx, int64_t number, mcr_kernel_info *info);
-
-/* ---- validity ---------------------------------------------------------------------------------
- * K is a kernel iff it is symmetric and every Gram matrix is positive semidefinite. */
-
-typedef enum mcr_verdict { MCR_VALID_UNKNOWN = 0, MCR_VALID_YES, MCR_VALID_NO } mcr_verdict;
-
-typedef struct mcr_check_report {
-    size_t size; /* of what the library made */
-    mcr_verdict valid;
-    char *reason;  /* one line */
-    int64_t rules; /* lines: how the closure rules decide, node by node */
-    char **rule;
-    int64_t tested;        /* objects whose Gram matrix was tested; 0: no data */
-    double min_eigenvalue; /* of that Gram matrix; NAN: not computed */
-    double bound;          /* rounding bound that it was held against */
-    /* Counter-example: t'Gt < 0 on these objects (numbers from 0); objects 0: none found. */
-    int64_t objects;
-    int64_t *object;
-    double *gram; /* objects x objects */
-    double *t;
-    double value; /* t'Gt */
-    char **shown; /* each object as text, shortened */
-} mcr_check_report;
-
-/* Decides by the closure rules; with data (may be NULL) tests symmetry, Cauchy-Schwarz and the
- * smallest eigenvalue on up to max_objects objects (0: a default that takes seconds), and looks for
- * the smallest counter-example. Without data, an expression that the rules refuse is tried on small
- * synthetic data. A "no" is an outcome, not an error. */
-MCR_API mcr_status mcr_kernel_check(mcr_check_report **out, mcr *ctx, const mcr_kernel *kernel,
-                                    const mcr_data *data, int64_t max_objects);
-MCR_API void mcr_check_free(mcr *ctx, mcr_check_report *report);
 
 #ifdef __cplusplus
 }

@@ -12,12 +12,14 @@
 #include <mercer/rows.h>
 #include <mercer/text.h>
 #include <mercer/facts.h>
+#include <mercer/blas.h>
 #include <mercer/data.h>
 #include <mercer/borrow.h>
 #include <mercer/arrow.h>
 #include <mercer/kernel.h>
 #include <mercer/features.h>
 #include <mercer/gram.h>
+#include <mercer/map.h>
 #include <mercer/extend.h>
 #include <mercer/learner.h>
 #include <mercer/learning.h>

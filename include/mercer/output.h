@@ -22,7 +22,7 @@
 extern "C" {
 #endif
 
-typedef struct mcr_output mcr_output;
+typedef struct mcr_output mcr_output; /* one thread at a time */
 /* "-" is standard output. */
 MCR_API mcr_status mcr_output_open(mcr_output **out, mcr *ctx, const char *path);
 /* Buffered. After a failure all further calls fail with the same status. */

@@ -1,7 +1,7 @@
 /* params.h: parameters are tables.
  *
- * One table describes the parameters of a kernel, a learner, a sample: it feeds the parser, the
- * command line, --help, `mercer kernels`, model files and the Python classes.
+ * One table describes the parameters of a kernel, a learner, a sample: it feeds the parser,
+ * the options and help of programs and bindings, messages and model files.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

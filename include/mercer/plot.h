@@ -17,7 +17,7 @@
 extern "C" {
 #endif
 
-typedef struct mcr_figure mcr_figure;
+typedef struct mcr_figure mcr_figure; /* one thread at a time */
 
 /* The kinds of figures. Borrowed. */
 typedef struct mcr_plot_info {

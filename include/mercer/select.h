@@ -42,7 +42,7 @@ typedef struct mcr_split_plan {
         *group; /* one number per object: those with equal ones stay together; NULL: none */
 } mcr_split_plan;
 
-typedef struct mcr_splits mcr_splits;
+typedef struct mcr_splits mcr_splits; /* may be shared between threads */
 /* By the context's seed. plan may be NULL. */
 MCR_API mcr_status mcr_splits_open(mcr_splits **out, mcr *ctx, const mcr_data *data,
                                    const mcr_split_plan *plan);

@@ -190,6 +190,11 @@ int64_t mcr_message_line(const mcr *ctx)
     return ctx->line;
 }
 
+const char *mcr_message_id(const mcr *ctx)
+{
+    return ctx->id;
+}
+
 int mcr_threads(const mcr *ctx)
 {
     return ctx->config.threads;
@@ -234,6 +239,11 @@ static void clean(char *text, bool was_cut)
     }
 }
 
+static bool quotes(const char *text, const char *old)
+{
+    return old[0] != '\0' && strstr(text, old) != NULL;
+}
+
 /* Writes "text" or "FILE:LINE: text". The new message is made aside first: an argument may be the
  * old message itself. */
 static mcr_status set_message(mcr *ctx, mcr_status status, const char *file, int64_t line,
@@ -260,12 +270,14 @@ static mcr_status set_message(mcr *ctx, mcr_status status, const char *file, int
 
     mcr_failure *own = mcr_worker_failure();
     if (own != NULL && own->ctx == ctx) {
+        own->id = quotes(text, own->message) ? own->id : NULL;
         memcpy(own->message, text, sizeof text);
         memcpy(own->file, name, sizeof name);
         own->line = file != NULL ? line : 0;
         return status;
     }
     pthread_mutex_lock(&ctx->lock);
+    ctx->id = quotes(text, ctx->message) ? ctx->id : NULL;
     memcpy(ctx->message, text, sizeof text);
     memcpy(ctx->file, name, sizeof name);
     ctx->line = file != NULL ? line : 0;
@@ -290,6 +302,19 @@ mcr_status mcr_fail_at(mcr *ctx, mcr_status status, const char *file, int64_t li
     va_start(args, format);
     set_message(ctx, status, file, line, format, args);
     va_end(args);
+    return status;
+}
+
+mcr_status mcr_advise(mcr *ctx, mcr_status status, const char *id)
+{
+    mcr_failure *own = mcr_worker_failure();
+    if (own != NULL && own->ctx == ctx) {
+        own->id = id;
+        return status;
+    }
+    pthread_mutex_lock(&ctx->lock);
+    ctx->id = id;
+    pthread_mutex_unlock(&ctx->lock);
     return status;
 }
 

@@ -21,6 +21,7 @@ struct mcr {
     char message[MCR_MESSAGE_MAX];
     char file[MCR_FILE_MAX];
     int64_t line;
+    const char *id; /* of the message: what would help; NULL: nothing special */
     /* A fault in a kernel expression: a window of its text and the place in it; "" if the last fault
      * was elsewhere. Set by kernel/scan.c, cleared by every message. */
     char mark_text[MCR_MARK_MAX];
@@ -70,6 +71,9 @@ mcr_status mcr_fail(mcr *ctx, mcr_status status, const char *format, ...) MCR_PR
 /* The same for a fault in a file: the message becomes "FILE:LINE: text" (line 0: "FILE: text"). */
 mcr_status mcr_fail_at(mcr *ctx, mcr_status status, const char *file, int64_t line,
                        const char *format, ...) MCR_PRINTF(5, 6);
+/* After a failure: what would help, by an id of mcr_message_id (a static string). Returns status. A
+ * message that quotes this one keeps the id. */
+mcr_status mcr_advise(mcr *ctx, mcr_status status, const char *id);
 void mcr_log(mcr *ctx, int level, const char *format, ...) MCR_PRINTF(3, 4);
 /* Calls the progress callback, if there is one; true: the user asks to stop. */
 bool mcr_report(mcr *ctx, const mcr_progress *now);

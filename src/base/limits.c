@@ -115,6 +115,7 @@ static void refuse(mcr *ctx, size_t bytes, size_t taken)
                     "proportion: if the file can be trusted, set the limit for data",
                     need, mcr_size_text(ctx->reading.bytes, size));
     }
+    mcr_advise(ctx, MCR_NO_MEMORY, "data-limit");
 }
 
 bool mcr_memory_admit(mcr *ctx, size_t bytes)
@@ -143,16 +144,21 @@ mcr_status mcr_reading_unpacked(mcr *ctx, const char *name, uint64_t packed, uin
     if (ctx->data_limit_given) {
         if (unpacked / UNPACKED_TIMES_LIMIT <= ctx->config.data_bytes)
             return MCR_OK;
-        return mcr_fail_at(ctx, MCR_BAD_DATA, name, 0,
-                           "unpacks to more than %d times the limit for data, which is %s",
-                           UNPACKED_TIMES_LIMIT, mcr_size_text(ctx->config.data_bytes, size));
+        return mcr_advise(
+            ctx,
+            mcr_fail_at(ctx, MCR_BAD_DATA, name, 0,
+                        "unpacks to more than %d times the limit for data, which is %s",
+                        UNPACKED_TIMES_LIMIT, mcr_size_text(ctx->config.data_bytes, size)),
+            "data-limit");
     }
     if (unpacked <= UNPACKED_FREELY || unpacked / UNPACKED_RATIO <= packed)
         return MCR_OK;
-    return mcr_fail_at(ctx, MCR_BAD_DATA, name, 0,
-                       "unpacks to more than %d times its size, as bombs do: if the file can be "
-                       "trusted, set the limit for data",
-                       UNPACKED_RATIO);
+    return mcr_advise(ctx,
+                      mcr_fail_at(ctx, MCR_BAD_DATA, name, 0,
+                                  "unpacks to more than %d times its size, as bombs do: if the "
+                                  "file can be trusted, set the limit for data",
+                                  UNPACKED_RATIO),
+                      "data-limit");
 }
 
 /* ---- work --------------------------------------------------------------------------------------*/
@@ -173,9 +179,10 @@ mcr_status mcr_work_allow(mcr *ctx, double steps, const char *who)
     double seconds = steps / STEPS_A_SECOND / ctx->config.threads;
     if (seconds <= limit)
         return MCR_OK;
-    return mcr_fail(
-        ctx, MCR_OVER_BUDGET,
-        "%s: this would take about %.2g s, and the limit for work is %.6g s: choose smaller "
-        "parameters, use less data, or allow more",
-        who, seconds, limit);
+    return mcr_advise(ctx,
+                      mcr_fail(ctx, MCR_OVER_BUDGET,
+                               "%s: this would take about %.2g s, and the limit for work is %.6g "
+                               "s: choose smaller parameters, use less data, or allow more",
+                               who, seconds, limit),
+                      "work-limit");
 }

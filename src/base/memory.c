@@ -233,11 +233,13 @@ mcr_status mcr_budget_take(mcr *ctx, size_t bytes, const char *what)
     if (fits)
         return MCR_OK;
     char need[MCR_SIZE_TEXT], rest[MCR_SIZE_TEXT], all[MCR_SIZE_TEXT];
-    return mcr_fail(ctx, MCR_OVER_BUDGET,
-                    "%s needs %s, but only %s of the memory budget of %s is left: allow more with "
-                    "--memory (memory_bytes in the library), or use less data",
-                    what, mcr_size_text(bytes, need), mcr_size_text(left, rest),
-                    mcr_size_text(ctx->config.memory_bytes, all));
+    return mcr_advise(ctx,
+                      mcr_fail(ctx, MCR_OVER_BUDGET,
+                               "%s needs %s, but only %s of the memory budget of %s is left: allow "
+                               "more, or use less data",
+                               what, mcr_size_text(bytes, need), mcr_size_text(left, rest),
+                               mcr_size_text(ctx->config.memory_bytes, all)),
+                      "memory");
 }
 
 void mcr_budget_give(mcr *ctx, size_t bytes)

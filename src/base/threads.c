@@ -119,6 +119,7 @@ static void note_failure(loop *l, int64_t item, mcr_status status, const mcr_fai
         memcpy(ctx->message, failure->message, sizeof failure->message);
         memcpy(ctx->file, failure->file, sizeof failure->file);
         ctx->line = failure->line;
+        ctx->id = failure->id;
         ctx->mark_text[0] = '\0';
         pthread_mutex_unlock(&ctx->lock);
     }
@@ -131,6 +132,7 @@ static void serve(loop *l, int worker)
     failure.ctx = l->ctx;
     failure.message[0] = failure.file[0] = '\0';
     failure.line = 0;
+    failure.id = NULL;
     own_failure = &failure;
     while (!atomic_load_explicit(&l->failed, memory_order_relaxed)) {
         int64_t item = atomic_fetch_add_explicit(&l->next, 1, memory_order_relaxed);

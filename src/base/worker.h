@@ -15,6 +15,7 @@ typedef struct mcr_failure {
     char message[MCR_MESSAGE_MAX];
     char file[MCR_FILE_MAX];
     int64_t line;
+    const char *id;
 } mcr_failure;
 
 /* The record of the calling thread; NULL when it is not in a parallel loop. */

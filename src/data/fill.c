@@ -307,11 +307,14 @@ mcr_status mcr_scaling_check(const mcr_data *data)
         for (int64_t i = 0; s->kind == MCR_DENSE && s->holes && i < f.count; i++)
             for (int64_t c = 0; c < s->cols; c++)
                 if (isnan(s->dense[mcr_field_at(&f, i) * s->cols + c]))
-                    return mcr_fail(data->ctx, MCR_BAD_DATA,
-                                    "object %" PRId64 ": the value of \"%.100s\" is missing, and "
-                                    "the model was trained without missing values: train it with a "
-                                    "rule for them (--missing median)",
-                                    i + 1, s->column != NULL ? s->column[c] : s->name);
+                    return mcr_advise(
+                        data->ctx,
+                        mcr_fail(data->ctx, MCR_BAD_DATA,
+                                 "object %" PRId64 ": the value of \"%.100s\" is missing, and the "
+                                 "model was trained without missing values: train it with a rule "
+                                 "for them",
+                                 i + 1, s->column != NULL ? s->column[c] : s->name),
+                        "option missing=median");
     }
     return MCR_OK;
 }

@@ -111,9 +111,11 @@ static mcr_status detect(const mcr_format **out, mcr *ctx, mcr_input *in)
         mcr_text_format(&list, "%s%s", i > 0 ? ", " : "", format_names[i]);
     status = list.status != MCR_OK
                  ? list.status
-                 : mcr_fail_at(ctx, MCR_BAD_DATA, mcr_input_name(in), 0,
-                               "cannot tell what format this is; name it with --format: %s",
-                               list.bytes);
+                 : mcr_advise(ctx,
+                              mcr_fail_at(ctx, MCR_BAD_DATA, mcr_input_name(in), 0,
+                                          "cannot tell what format this is; name it: %s",
+                                          list.bytes),
+                              "format");
     mcr_text_free(&list);
     return status;
 }
@@ -242,12 +244,14 @@ static mcr_status check_lengths(const mcr_data *data, const mcr_read_options *op
         size_t bytes = (size_t)s->cols * BYTES;
         if (s->kind == MCR_SPARSE && s->cols > options->features &&
             !mcr_reading_allows(data->ctx, bytes))
-            return mcr_fail(
-                data->ctx, MCR_BAD_DATA,
-                "the largest index is %lld: vectors of that length take %s each, which is "
-                "out of all proportion to the file: renumber the features, or, if the file "
-                "can be trusted, set the limit for data",
-                (long long)s->cols, mcr_size_text(bytes / 2, size));
+            return mcr_advise(
+                data->ctx,
+                mcr_fail(data->ctx, MCR_BAD_DATA,
+                         "the largest index is %lld: vectors of that length take %s each, which is "
+                         "out of all proportion to the file: renumber the features, or, if the "
+                         "file can be trusted, set the limit for data",
+                         (long long)s->cols, mcr_size_text(bytes / 2, size)),
+                "data-limit");
     }
     return MCR_OK;
 }

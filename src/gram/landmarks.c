@@ -263,9 +263,12 @@ static mcr_status score_pool(const pool *p, mcr *ctx, const mcr_kernel *kernel, 
     for (int64_t i = 0; i < p->n && !s; i += PART)
         s = unexplained(p, gram, &l, i, p->n - i < PART ? p->n - i : PART, room, score);
     if (s == MCR_NUMERIC)
-        s = mcr_fail(ctx, MCR_NUMERIC,
-                     "nystrom: leverage needs a positive semidefinite kernel (mercer check): take "
-                     "other landmarks");
+        s = mcr_advise(
+            ctx,
+            mcr_fail(
+                ctx, MCR_NUMERIC,
+                "nystrom: leverage needs a positive semidefinite kernel: take other landmarks"),
+            "definite");
     mcr_square_close(&l);
     mcr_gram_close(gram);
     mcr_free(ctx, room);

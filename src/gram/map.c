@@ -41,9 +41,11 @@ static mcr_status whiten(mcr_map *m)
     for (int64_t e = 0; e < r && !s; e++)
         m->count += value[e] > least;
     if (!s && m->count == 0)
-        s = mcr_fail(m->ctx, MCR_NUMERIC,
-                     "nystrom: no landmark has a length in feature space: is it a kernel? "
-                     "(mercer check)");
+        s = mcr_advise(
+            m->ctx,
+            mcr_fail(m->ctx, MCR_NUMERIC,
+                     "nystrom: no landmark has a length in feature space: is it a kernel?"),
+            "definite");
     if (!s && !(m->turn = mcr_alloc(m->ctx, (size_t)r, (size_t)m->count * sizeof *m->turn)))
         s = MCR_NO_MEMORY;
     for (int64_t e = r - m->count; e < r && !s; e++) { /* ascending; the largest first here */
@@ -245,10 +247,13 @@ mcr_status mcr_map_data(mcr_data **out, mcr_map *m, const mcr_data *data)
     *out = NULL;
     double bytes = (double)n * (double)p * sizeof(double);
     mcr_status s = bytes > (double)mcr_budget_left(m->ctx)
-                       ? mcr_fail(m->ctx, MCR_OVER_BUDGET,
-                                  "the features of all objects need %.1f GB, which is more than "
-                                  "the budget; raise --memory, or take a smaller rank",
-                                  bytes / 1e9)
+                       ? mcr_advise(
+                             m->ctx,
+                             mcr_fail(m->ctx, MCR_OVER_BUDGET,
+                                      "the features of all objects need %.1f GB, which is more "
+                                      "than the memory budget: allow more, or take a smaller rank",
+                                      bytes / 1e9),
+                             "memory")
                        : MCR_OK;
     double *phi = s ? NULL : mcr_alloc(m->ctx, (size_t)n, (size_t)p * sizeof *phi);
     if (!s && !phi)

@@ -5,7 +5,7 @@
 #ifndef MCR_GRAM_MAP_H
 #define MCR_GRAM_MAP_H
 
-#include <mercer/features.h>
+#include <mercer/map.h>
 
 #include "gram/gram.h"
 #include "kernel/kernel.h"

@@ -117,10 +117,10 @@ mcr_status mcr_features_of(mcr_features **out, const mcr_bound *bound)
     const mcr_kernel *k = bound->kernel;
     *out = NULL;
     if (!k->type->features)
-        return mcr_fail(bound->ctx, MCR_BAD_CALL,
-                        "%.100s has no finite feature map (`mercer kernels NAME` tells "
-                        "whether a kernel has one)",
-                        k->text);
+        return mcr_advise(
+            bound->ctx,
+            mcr_fail(bound->ctx, MCR_BAD_CALL, "%.100s has no finite feature map", k->text),
+            "kernels");
     mcr_status s = make(out, bound);
     if (!s)
         s = k->type->features(bound, *out);
@@ -190,10 +190,12 @@ mcr_status mcr_features_expect(const mcr_features *f, double entries)
     double bytes = entries * (sizeof(int32_t) + sizeof(double));
     if (bytes <= (double)mcr_budget_left(f->ctx))
         return MCR_OK;
-    return mcr_fail(f->ctx, MCR_OVER_BUDGET,
-                    "the explicit features need %.1f GB, which is more than the budget; raise "
-                    "--memory, or use the kernel as it is",
-                    bytes / 1e9);
+    return mcr_advise(f->ctx,
+                      mcr_fail(f->ctx, MCR_OVER_BUDGET,
+                               "the explicit features need %.1f GB, which is more than the memory "
+                               "budget: allow more, or use the kernel as it is",
+                               bytes / 1e9),
+                      "memory");
 }
 
 mcr_status mcr_features_put(mcr_features *f, int side, int64_t feature, double value)

@@ -127,11 +127,11 @@ mcr_status mcr_field_choose(mcr_field *out, mcr *ctx, const char *owner, int kin
         return MCR_OK;
     }
     word_list list = list_fields(data, count > 1 ? kinds : ~0, count == 0);
-    if (count == 0)
-        return mcr_fail(ctx, MCR_BAD_DATA, "%s needs %s, but the data have: %s%s", owner,
-                        wanted_words(kinds), list.length > 0 ? list.text : "no fields",
-                        kinds == MCR_PRECOMPUTED ? " (--format precomputed reads a file as one)"
-                                                 : "");
+    if (count == 0) {
+        mcr_status s = mcr_fail(ctx, MCR_BAD_DATA, "%s needs %s, but the data have: %s", owner,
+                                wanted_words(kinds), list.length > 0 ? list.text : "no fields");
+        return kinds == MCR_PRECOMPUTED ? mcr_advise(ctx, s, "precomputed") : s;
+    }
     const char *first = data->store[found]->name;
     for (int64_t i = data->fields; i-- > 0;)
         if (is_of(data->store[i], kinds))

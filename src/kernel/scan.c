@@ -120,7 +120,10 @@ static bool is_range(mcr_span s)
 
 mcr_status mcr_parser_range_fault(const mcr_parser *p, mcr_span s)
 {
-    return mcr_parser_fault(p, s, "ranges such as 1:10:log5 are for `mercer tune`");
+    return mcr_advise(
+        p->ctx,
+        mcr_parser_fault(p, s, "ranges such as 1:10:log5 are for a search of the best parameters"),
+        "range");
 }
 
 /* ---- what may not stand here -------------------------------------------------------------------*/

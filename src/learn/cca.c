@@ -29,7 +29,7 @@ typedef struct params {
 
 static const mcr_param table[] = {
     {"kernel2", MCR_TEXT, offsetof(params, kernel2), NULL, 0, 0, 0, NULL,
-     "the kernel of the other fields: --kernel2 'rbf(b, gamma=1)'"},
+     "the kernel of the other fields, such as rbf(b, gamma=1)"},
     {"components", MCR_INT, offsetof(params, components), "2", 1, INFINITY, 0, NULL,
      "pairs of coordinates, those of the largest correlation"},
     {"lambda", MCR_REAL, offsetof(params, lambda), "0.1", 0, INFINITY, MCR_MIN_OPEN | MCR_MAX_OPEN,
@@ -84,9 +84,12 @@ static mcr_status smooth(cca *p, int side)
         mcr_shared_mend(n, a, ld, diagonal);
     mcr_free(p->ctx, diagonal);
     return s == MCR_NUMERIC
-               ? mcr_fail(p->ctx, MCR_NUMERIC,
-                          "cca: a kernel is not positive semidefinite on these data, or --lambda "
-                          "is too small for its rounding errors: take a larger one")
+               ? mcr_advise(
+                     p->ctx,
+                     mcr_fail(p->ctx, MCR_NUMERIC,
+                              "cca: a kernel is not positive semidefinite on these data, or lambda "
+                              "is too small for its rounding errors: take a larger one"),
+                     "option lambda")
                : s;
 }
 
@@ -246,9 +249,11 @@ static mcr_status check(mcr *ctx, const void *values)
 {
     const params *o = values;
     return o->kernel2 ? MCR_OK
-                      : mcr_fail(ctx, MCR_BAD_CALL,
-                                 "cca: give the kernel of the other fields, too, such as --kernel2 "
-                                 "'rbf(b, gamma=1)' after -k 'rbf(a, gamma=1)'");
+                      : mcr_advise(ctx,
+                                   mcr_fail(ctx, MCR_BAD_CALL,
+                                            "cca: give the kernel of the other fields, too, such "
+                                            "as rbf(b, gamma=1) after rbf(a, gamma=1)"),
+                                   "kernel2");
 }
 
 static mcr_status fit(mcr_fitted **out, const mcr_learning *in)

@@ -267,11 +267,13 @@ static mcr_status choose_loss(erm *e)
     if (e->kind == LOSS_AUTO)
         e->kind = classify ? LOSS_LOGISTIC : LOSS_SQUARED;
     if (!classify && e->kind <= LOSS_LOGISTIC)
-        return mcr_fail(
-            e->ctx, MCR_BAD_CALL,
-            "erm: this loss is for classes, and the targets are numbers: say --task "
-            "classify if they name classes, or take squared, epsilon, absolute, huber or "
-            "quantile");
+        return mcr_advise(
+            e->ctx,
+            mcr_fail(
+                e->ctx, MCR_BAD_CALL,
+                "erm: this loss is for classes, and the targets are numbers: set task=classify if "
+                "they name classes, or take squared, epsilon, absolute, huber or quantile"),
+            "option task=classify");
     return MCR_OK;
 }
 

@@ -148,9 +148,12 @@ static mcr_status solve(fisher *p)
     mcr_free(ctx, diagonal);
     mcr_free(ctx, r);
     return s == MCR_NUMERIC
-               ? mcr_fail(ctx, MCR_NUMERIC,
-                          "fisher: the kernel is not positive semidefinite on these data, or "
-                          "--lambda is too small for its rounding errors: take a larger one")
+               ? mcr_advise(
+                     ctx,
+                     mcr_fail(ctx, MCR_NUMERIC,
+                              "fisher: the kernel is not positive semidefinite on these data, or "
+                              "lambda is too small for its rounding errors: take a larger one"),
+                     "option lambda")
                : s;
 }
 

@@ -72,11 +72,12 @@ static mcr_status by_factor(state *t)
             t->g[j] += t->wide[j];
     }
     mcr_square_close(&c);
-    return s == MCR_NUMERIC
-               ? mcr_fail(ctx, MCR_NUMERIC,
-                          "fisher: --lambda is too small for the rounding errors of the "
-                          "covariance: take a larger one")
-               : s;
+    return s == MCR_NUMERIC ? mcr_advise(ctx,
+                                         mcr_fail(ctx, MCR_NUMERIC,
+                                                  "fisher: lambda is too small for the rounding "
+                                                  "errors of the covariance: take a larger one"),
+                                         "option lambda")
+                            : s;
 }
 
 /* ---- by products -------------------------------------------------------------------------------*/

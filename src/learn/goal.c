@@ -38,24 +38,29 @@ static mcr_status set_task(mcr_goal *g, const mcr_data *data, const char *learne
                                                                             : MCR_REGRESS;
     int64_t classes = mcr_data_classes(data), targets = mcr_data_target_count(data);
     if (g->task == MCR_CLASSIFY && targets > 1)
-        return mcr_fail(g->ctx, MCR_BAD_DATA,
-                        "%s: the data have %lld targets: several are learned as numbers only; name "
-                        "one of them (--target) to learn its classes",
-                        learner, (long long)targets);
-    if (g->task == MCR_CLASSIFY && classes > MANY_CLASSES && classes > g->n / 2)
-        return mcr_fail(
+        return mcr_advise(g->ctx,
+                          mcr_fail(g->ctx, MCR_BAD_DATA,
+                                   "%s: the data have %lld targets: several are learned as numbers "
+                                   "only; name one of them to learn its classes",
+                                   learner, (long long)targets),
+                          "target");
+    if (g->task == MCR_CLASSIFY && classes > MANY_CLASSES && classes > g->n / 2) {
+        bool either = has_task(g->ctx, learner);
+        mcr_status s = mcr_fail(
             g->ctx, MCR_BAD_DATA,
             "%s: %lld classes in %lld objects; are the targets real numbers? Then use %s", learner,
-            (long long)classes, (long long)g->n,
-            has_task(g->ctx, learner) ? "--task regress" : "ridge or svr");
+            (long long)classes, (long long)g->n, either ? "task=regress" : "ridge or svr");
+        return either ? mcr_advise(g->ctx, s, "option task=regress") : s;
+    }
     if (g->task == MCR_CLASSIFY)
         return mcr_svm_need_classes(g->ctx, learner, data);
     if (class_weight)
-        return mcr_fail(
-            g->ctx, MCR_BAD_CALL,
-            "%s: class-weight is for classes, and the targets are numbers: if they name "
-            "classes, say --task classify",
-            learner);
+        return mcr_advise(g->ctx,
+                          mcr_fail(g->ctx, MCR_BAD_CALL,
+                                   "%s: class-weight is for classes, and the targets are numbers: "
+                                   "if they name classes, set task=classify",
+                                   learner),
+                          "option task=classify");
     return mcr_svm_need_numbers(g->ctx, learner, data);
 }
 

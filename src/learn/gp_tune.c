@@ -232,9 +232,11 @@ mcr_status mcr_gp_tune(mcr_gp *gp)
     mcr_free(gp->ctx, t.given);
     gp->at = NULL;
     if (s == MCR_NUMERIC || (!s && !isfinite(gp->f)))
-        s = mcr_fail(gp->ctx, MCR_NUMERIC,
-                     "gp: the kernel matrix is not positive definite, whatever is added to its "
-                     "diagonal: is the kernel positive semidefinite (mercer check)?");
+        s = mcr_advise(gp->ctx,
+                       mcr_fail(gp->ctx, MCR_NUMERIC,
+                                "gp: the kernel matrix is not positive definite, whatever is added "
+                                "to its diagonal: is the kernel positive semidefinite?"),
+                       "definite");
     return s;
 }
 

@@ -83,10 +83,12 @@ static mcr_status check_targets(const mcr_learner_type *type, const mcr_learning
                   type->task == MCR_EITHER;
     if (targets < 2 || !learns || type->several_targets)
         return MCR_OK;
-    return mcr_fail(in->ctx, MCR_BAD_DATA,
-                    "%s learns one target, and the data have %lld: name one of them (--target), or "
-                    "take ridge, which learns all at once",
-                    type->name, (long long)targets);
+    return mcr_advise(in->ctx,
+                      mcr_fail(in->ctx, MCR_BAD_DATA,
+                               "%s learns one target, and the data have %lld: name one of them, or "
+                               "take ridge, which learns all at once",
+                               type->name, (long long)targets),
+                      "target");
 }
 
 static bool all_finite(const double *v, int64_t count)

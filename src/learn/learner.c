@@ -79,10 +79,11 @@ mcr_status mcr_options_open(mcr_options **out, mcr *ctx, const char *learner)
         for (int i = 0; i < LEARNERS; i++)
             names[i] = learners[i]->name;
         const char *near = mcr_nearest(learner, names);
-        return near ? mcr_fail(ctx, MCR_BAD_CALL, "unknown learner \"%s\" (did you mean \"%s\"?)",
-                               learner, near)
-                    : mcr_fail(ctx, MCR_BAD_CALL,
-                               "unknown learner \"%s\" (`mercer learners` lists them)", learner);
+        return near
+                   ? mcr_fail(ctx, MCR_BAD_CALL, "unknown learner \"%s\" (did you mean \"%s\"?)",
+                              learner, near)
+                   : mcr_advise(ctx, mcr_fail(ctx, MCR_BAD_CALL, "unknown learner \"%s\"", learner),
+                                "learners");
     }
     mcr_options *o = mcr_alloc_zero(ctx, 1, sizeof *o);
     if (!o)

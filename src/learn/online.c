@@ -64,10 +64,12 @@ static mcr_status read_start(mcr_online *o, const mcr_fitted *start)
                         o->plan.learner, (long long)start->classes, (long long)o->classes);
     int64_t count = start->basis * o->outputs, found;
     if (o->scores.side.map || !mcr_fitted_find(start, EXTRA_COEF, &found))
-        return mcr_fail(o->ctx, MCR_BAD_CALL,
-                        "%s: cannot go on with --approx: such models hold weights of features and "
-                        "no objects; train on all data at once",
-                        o->plan.learner);
+        return mcr_advise(o->ctx,
+                          mcr_fail(o->ctx, MCR_BAD_CALL,
+                                   "%s: cannot go on with an approximate kernel: such models hold "
+                                   "weights of features and no objects; train on all data at once",
+                                   o->plan.learner),
+                          "option approx=none");
     mcr_status s = mcr_fitted_need(&coef, start, EXTRA_COEF, count);
     if (!s)
         s = mcr_fitted_need(&sum, start, EXTRA_SUM, count);

@@ -46,7 +46,7 @@ static const mcr_param table[] = {
     {"average", MCR_CHOICE, offsetof(params, average), "uniform", 0, 0, 0, "uniform|weighted|last",
      "the result: mean of all steps, mean with weight t, or the last"},
     {"order", MCR_CHOICE, offsetof(params, order), "shuffle", 0, 0, 0, "given|shuffle|random",
-     "as in the data; shuffled for each pass; or drawn one by one (by --seed)"},
+     "as in the data; shuffled for each pass; or drawn one by one (by the seed)"},
     {"budget", MCR_INT, offsetof(params, budget), NULL, 1, INFINITY, 0, NULL,
      "support vectors, at most: then the one with the least |coefficient| |Phi(x)| goes"},
     {"tol", MCR_REAL, offsetof(params, tol), "0.05", 0, INFINITY, MCR_MIN_OPEN, NULL,

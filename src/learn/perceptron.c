@@ -42,7 +42,7 @@ static const mcr_param table[] = {
     {"variant", MCR_CHOICE, offsetof(params, variant), "last", 0, 0, 0, "last|averaged|voted",
      "what predicts: the last perceptron, the mean of those after each step, or all of them"},
     {"order", MCR_CHOICE, offsetof(params, order), "given", 0, 0, 0, "given|shuffle",
-     "the objects as they stand in the data, or shuffled anew for each pass (by --seed)"},
+     "the objects as they stand in the data, or shuffled for each pass (by the seed)"},
     {"budget", MCR_INT, offsetof(params, budget), NULL, 1, INFINITY, 0, NULL,
      "support vectors, at most: then the one with the least |coefficient| |Phi(x)| goes"},
     MCR_SIDE_PARAMS(params),
@@ -60,10 +60,12 @@ static mcr_status check(mcr *ctx, const void *values)
                         "perceptron: a budget drops objects that voted perceptrons need: take the "
                         "variant last or averaged");
     if (p->sides.approx && (p->variant == VOTED || p->budget != INT64_MIN))
-        return mcr_fail(ctx, MCR_BAD_CALL,
-                        "perceptron: %s works on objects, and a model of --approx holds weights of "
-                        "features: leave one out",
-                        p->variant == VOTED ? "the variant voted" : "a budget");
+        return mcr_advise(ctx,
+                          mcr_fail(ctx, MCR_BAD_CALL,
+                                   "perceptron: %s works on objects, and an approximate model "
+                                   "holds weights of features: leave one out",
+                                   p->variant == VOTED ? "the variant voted" : "a budget"),
+                          "option approx=none");
     return MCR_OK;
 }
 

@@ -200,11 +200,13 @@ static mcr_status solve_somehow(mcr_ridge *r)
         if (s ? s != MCR_NUMERIC : r->residual <= r->options->tol)
             return s;
     }
-    return s ? mcr_fail(r->ctx, MCR_NUMERIC,
-                        "ridge: G + lambda is not positive definite, not even with %.1e on its "
-                        "diagonal: take a larger lambda than %g, or see whether it is a kernel "
-                        "(mercer check)",
-                        r->jitter, r->lambda)
+    return s ? mcr_advise(
+                   r->ctx,
+                   mcr_fail(r->ctx, MCR_NUMERIC,
+                            "ridge: G + lambda is not positive definite, not even with %.1e on its "
+                            "diagonal: take a larger lambda than %g, or see whether it is a kernel",
+                            r->jitter, r->lambda),
+                   "definite")
              : MCR_OK;
 }
 

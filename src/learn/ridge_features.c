@@ -67,10 +67,12 @@ static mcr_status solve_directly(state *t)
     if (!s)
         s = mcr_lapack_cholesky(g->ctx, p, m.a, m.ld, "ridge", NULL);
     if (s == MCR_NUMERIC)
-        s = mcr_fail(g->ctx, MCR_NUMERIC,
-                     "ridge: the matrix of the features is singular to rounding: take a larger "
-                     "lambda than %g, or --form dual",
-                     t->lambda);
+        s = mcr_advise(g->ctx,
+                       mcr_fail(g->ctx, MCR_NUMERIC,
+                                "ridge: the matrix of the features is singular to rounding: take a "
+                                "larger lambda than %g, or form=dual",
+                                t->lambda),
+                       "option form=dual");
     double norm = INFINITY, before;
     memset(t->w, 0, sizeof *t->w * (size_t)(p * g->outputs));
     for (int i = 0; i <= MOST && !s; i++) {

@@ -205,10 +205,12 @@ static mcr_status check_count(const mcr_side *side, double columns)
     double bytes = weight_bytes((double)side->design.p, columns);
     if (bytes <= (double)mcr_budget_left(side->ctx))
         return MCR_OK;
-    return mcr_fail(side->ctx, MCR_OVER_BUDGET,
-                    "%lld features need %.1f GB for weights, which is more than the budget: take "
-                    "--form dual",
-                    (long long)side->design.p, bytes / 1e9);
+    return mcr_advise(side->ctx,
+                      mcr_fail(side->ctx, MCR_OVER_BUDGET,
+                               "%lld features need %.1f GB for weights, which is more than the "
+                               "memory budget: set form=dual",
+                               (long long)side->design.p, bytes / 1e9),
+                      "option form=dual");
 }
 
 static mcr_status make_exact(mcr_side *side, const mcr_learning *in)
@@ -280,8 +282,12 @@ mcr_status mcr_side_open(mcr_side *side, const mcr_learning *in, const mcr_side_
 {
     *side = (mcr_side){.ctx = in->ctx, .data = in->data};
     if (o->approx != MCR_APPROX_NONE && o->side == MCR_SIDE_KERNEL)
-        return mcr_fail(in->ctx, MCR_BAD_CALL,
-                        "--approx makes features, and --form dual is without: leave one out");
+        return mcr_advise(
+            in->ctx,
+            mcr_fail(
+                in->ctx, MCR_BAD_CALL,
+                "an approximate kernel makes features, and form=dual is without: leave one out"),
+            "option approx=none");
     if (o->approx != MCR_APPROX_NONE)
         return make_approximate(side, in, o, work);
     bool features = o->side == MCR_SIDE_FEATURES;
@@ -311,8 +317,9 @@ mcr_status mcr_side_refuse(mcr *ctx, const mcr_side_options *o, const char *lear
 {
     if (o->side != MCR_SIDE_FEATURES && o->approx == MCR_APPROX_NONE)
         return MCR_OK;
-    return mcr_fail(ctx, MCR_BAD_CALL, "%s: %s works with kernel values only: leave out %s",
-                    learner, what, o->approx ? "--approx" : "--form primal");
+    mcr_status s = mcr_fail(ctx, MCR_BAD_CALL, "%s: %s works with kernel values only: leave out %s",
+                            learner, what, o->approx ? "the approximation" : "form=primal");
+    return mcr_advise(ctx, s, o->approx ? "option approx=none" : "option form=dual");
 }
 
 /* ---- the result --------------------------------------------------------------------------------*/

@@ -53,8 +53,9 @@ typedef struct mcr_side_options {
          0,                                                                                        \
          "none|nystrom|rff",                                                                       \
          "features that are near the kernel, for very many objects"},                              \
-        {"rank", MCR_INT, offsetof(S, sides.rank),         "1000", 1, 1e6,                         \
-         0,      NULL,    "how many features --approx has"},                                       \
+        {"rank", MCR_INT, offsetof(S, sides.rank),                                                 \
+         "1000", 1,       1e6,                                                                     \
+         0,      NULL,    "how many features the approximation has"},                              \
     {                                                                                              \
         "landmarks", MCR_CHOICE, offsetof(S, sides.landmarks), "uniform", 0, 0, 0,                 \
             "uniform|kmeans|leverage", "how nystrom chooses its objects"                           \

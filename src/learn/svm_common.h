@@ -27,7 +27,7 @@ typedef struct mcr_svm_limits {
          0,           NULL,    "steps after which the best model so far is kept"},                 \
     {                                                                                              \
         "cache", MCR_REAL, offsetof(S, limits.cache_mb), "256", 0, INFINITY, 0, NULL,              \
-            "kernel rows kept, in MB (within --memory)"                                            \
+            "kernel rows kept, in MB (within the memory budget)"                                   \
     }
 
 /* One problem and its solution. */

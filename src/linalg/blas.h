@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <mercer/blas.h>
 #include <mercer/context.h>
 
 typedef enum mcr_transpose { MCR_AS_IS = 0, MCR_TRANSPOSED = 1 } mcr_transpose;

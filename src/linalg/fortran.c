@@ -70,11 +70,10 @@ mcr_status mcr_fortran_load(const mcr_fortran **out, mcr *ctx)
     size_t left, needed;
     if (__atomic_load_n(&ctx->blas_state, __ATOMIC_ACQUIRE) == 0 && !has_space(&left, &needed)) {
         char a[MCR_SIZE_TEXT], b[MCR_SIZE_TEXT];
-        return mcr_fail(
-            ctx, MCR_NO_MEMORY,
-            "factorising matrices needs %s of address space for BLAS and LAPACK, and the "
-            "limit of this process leaves %s: raise the limit (ulimit -v)",
-            mcr_size_text(needed, b), mcr_size_text(left, a));
+        return mcr_fail(ctx, MCR_NO_MEMORY,
+                        "factorising matrices needs %s of address space for BLAS and LAPACK, and "
+                        "the limit of this process leaves %s: raise the limit",
+                        mcr_size_text(needed, b), mcr_size_text(left, a));
     }
     if (mcr_once(ctx, &ctx->blas_state, load))
         return MCR_OK;

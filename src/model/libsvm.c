@@ -597,17 +597,23 @@ static mcr_status put_model(mcr_text *t, mcr *ctx, const mcr_model *m)
     const mcr_fitted *f = m->fitted;
     int type = type_of(m);
     if (mcr_fourier_is(f))
-        return mcr_fail(ctx, MCR_BAD_CALL,
-                        "LIBSVM has no models on random Fourier features: take --approx nystrom");
+        return mcr_advise(
+            ctx,
+            mcr_fail(
+                ctx, MCR_BAD_CALL,
+                "LIBSVM has no models on random Fourier features: take the approximation nystrom"),
+            "option approx=nystrom");
     if (type < 0 || !mcr_segments_are_libsvm(f))
         return mcr_fail(ctx, MCR_BAD_CALL,
                         "LIBSVM has no such model (%s%s); it has svm, nu-svm (one-vs-one), "
                         "one-class, svr and nu-svr",
                         m->learner, f->rule == MCR_RULE_LARGEST ? " one-vs-rest" : "");
     if (m->scaling && m->scaling->fields > 0)
-        return mcr_fail(ctx, MCR_BAD_CALL,
-                        "LIBSVM's models do not scale: scale the data first (svm-scale), and train "
-                        "without --scale");
+        return mcr_advise(ctx,
+                          mcr_fail(ctx, MCR_BAD_CALL,
+                                   "LIBSVM's models do not scale: scale the data first "
+                                   "(svm-scale), and train without the option scale"),
+                          "option scale=none");
     mcr_text_format(t, "svm_type %s\n", type_name[type]);
     mcr_status s = mcr_selects(m->kernel, m->basis)
                        ? mcr_fail(ctx, MCR_BAD_CALL,

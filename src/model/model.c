@@ -8,6 +8,8 @@
 #include <math.h>
 #include <string.h>
 
+#include <mercer/map.h>
+
 #include "base/number.h"
 #include "base/params.h"
 #include "base/stream.h"
@@ -209,8 +211,11 @@ mcr_status mcr_default_gamma(double *gamma, mcr *ctx, const mcr_data *data)
     mcr_field_info info = MCR_INIT(mcr_field_info);
     if (mcr_data_fields(data) != 1 || mcr_data_field_info(data, 0, &info) ||
         !(info.kind & (MCR_DENSE | MCR_SPARSE)))
-        return mcr_fail(ctx, MCR_BAD_CALL,
-                        "no kernel given (-k): rbf is the default only where the data are vectors");
+        return mcr_advise(
+            ctx,
+            mcr_fail(ctx, MCR_BAD_CALL,
+                     "no kernel given: rbf is the default only where the data are vectors"),
+            "kernel");
     double variance = variance_of(mcr_data_field(data, 0));
     *gamma = variance > 0 ? 1 / ((double)info.cols * variance) : 1;
     return MCR_OK;

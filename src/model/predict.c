@@ -507,9 +507,12 @@ mcr_status mcr_predict(mcr *ctx, const mcr_model *m, const mcr_data *data, doubl
                        double *score, double *proba)
 {
     if (proba && !mcr_model_has_probability(m))
-        return mcr_fail(ctx, MCR_BAD_CALL,
-                        "the model has no probabilities: train it with --probability, or take a "
-                        "learner that has them, such as logistic");
+        return mcr_advise(
+            ctx,
+            mcr_fail(ctx, MCR_BAD_CALL,
+                     "the model has no probabilities: train it with the option probability, or "
+                     "take a learner that has them, such as logistic"),
+            "option probability=yes");
     if (value && m->fitted->rule == MCR_RULE_COORDINATES)
         return mcr_fail(ctx, MCR_BAD_CALL,
                         "a model of %s gives coordinates and predicts nothing: ask for its scores",

@@ -55,9 +55,12 @@ static mcr_status find_field(mcr *ctx, const mcr_model *m, const char **name, in
     const mcr_store *store = NULL;
     mcr_binding *binding = NULL;
     if (mcr_fourier_is(m->fitted))
-        return mcr_fail(ctx, MCR_BAD_CALL,
-                        "a model of random Fourier features has no objects that pre-images could "
-                        "be made of: train it with --approx nystrom, or without");
+        return mcr_advise(
+            ctx,
+            mcr_fail(ctx, MCR_BAD_CALL,
+                     "a model of random Fourier features has no objects that pre-images could be "
+                     "made of: train it with the approximation nystrom, or without"),
+            "option approx=nystrom");
     if (!mcr_fitted_find(m->fitted, MCR_EXTRA_MEAN, &found))
         return mcr_fail(ctx, MCR_BAD_CALL, "a model of %s has no pre-images: pca has them",
                         m->learner);

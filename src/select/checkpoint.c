@@ -145,10 +145,13 @@ static mcr_status read_file(mcr_checkpoint *c, uint32_t fingerprint)
     int64_t whole = 0;
     if (!s &&
         (bytes.length < head.length || memcmp(bytes.bytes, head.bytes, (size_t)head.length) != 0))
-        s = mcr_fail_at(c->ctx, MCR_BAD_DATA, c->path, 0,
-                        "this is not the checkpoint of the same search (data, kernels, options, "
-                        "metric, folds and seed must be the same): remove the file, or write to "
-                        "another model with -o");
+        s = mcr_advise(
+            c->ctx,
+            mcr_fail_at(
+                c->ctx, MCR_BAD_DATA, c->path, 0,
+                "this is not the checkpoint of the same search (data, kernels, options, metric, "
+                "folds and seed must be the same): remove the file, or take another file"),
+            "output");
     for (bool fine = !s; fine && !s;) {
         whole = whole ? whole : head.length;
         const char *line = bytes.bytes + whole;
@@ -195,14 +198,17 @@ mcr_status mcr_checkpoint_open(mcr_checkpoint **out, mcr *ctx, const char *path,
     int flags = O_RDWR | O_APPEND | O_CLOEXEC | (resume ? 0 : O_CREAT | O_EXCL);
     if (!s && (c->file = open(path, flags, 0666)) < 0)
         s = resume && errno == ENOENT
-                ? mcr_fail_at(ctx, MCR_IO, path, 0,
-                              "there is no checkpoint to go on from: start without --resume")
-            : errno == EEXIST
-                ? mcr_fail_at(
-                      ctx, MCR_IO, path, 0,
-                      "a search was cut off here: go on with --resume, or remove the file to "
-                      "begin anew")
-                : failed(c, "cannot be opened");
+                ? mcr_advise(
+                      ctx,
+                      mcr_fail_at(ctx, MCR_IO, path, 0,
+                                  "there is no checkpoint to go on from: start a new search"),
+                      "no-resume")
+            : errno == EEXIST ? mcr_advise(ctx,
+                                           mcr_fail_at(ctx, MCR_IO, path, 0,
+                                                       "a search was cut off here: go on from it, "
+                                                       "or remove the file to begin again"),
+                                           "resume")
+                              : failed(c, "cannot be opened");
     if (!s && resume)
         s = read_file(c, fingerprint);
     mcr_text head;

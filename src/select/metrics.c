@@ -173,10 +173,12 @@ static mcr_status auc(mcr *ctx, const mcr_judged *w, double *out)
         return auc_of_detection(ctx, w, out);
     if (!w->proba &&
         !(w->score && (w->outputs == 1 || w->outputs == w->classes) && w->rule != MCR_RULE_PAIRS))
-        return mcr_fail(ctx, MCR_BAD_CALL,
-                        "auc of %lld classes needs a value for each class: add --probability, or "
-                        "--multiclass ovr",
-                        (long long)w->classes);
+        return mcr_advise(ctx,
+                          mcr_fail(ctx, MCR_BAD_CALL,
+                                   "auc of %lld classes needs a value for each class: train with "
+                                   "the option probability, or with multiclass=ovr",
+                                   (long long)w->classes),
+                          "option multiclass=ovr");
     ranked *r = mcr_alloc(ctx, (size_t)n, sizeof *r);
     if (!r)
         return MCR_NO_MEMORY;
@@ -202,9 +204,12 @@ static mcr_status log_loss(mcr *ctx, const mcr_judged *w, double *out)
     const int32_t *class_of = mcr_data_class_of(w->data);
     *out = NAN;
     if (!w->proba)
-        return mcr_fail(ctx, MCR_BAD_CALL,
-                        "log-loss needs probabilities: add --probability, or take a learner that "
-                        "has them, such as logistic");
+        return mcr_advise(
+            ctx,
+            mcr_fail(ctx, MCR_BAD_CALL,
+                     "log-loss needs probabilities: train with the option probability, or take a "
+                     "learner that has them, such as logistic"),
+            "option probability=yes");
     double sum = 0;
     for (int64_t i = 0; i < n; i++)
         sum -= log(fmax(w->proba[i * w->classes + class_of[i]], 1e-15));

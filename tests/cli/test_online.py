@@ -91,7 +91,7 @@ def test_approximate_features():
         metrics = tap.mercer_json("predict", "m.mercer", whole)["metrics"]
         tap.check_near(metrics["accuracy"], report["train"]["accuracy"], 1e-12, approx)
         done = tap.mercer("fit", "--resume", "m.mercer", files[0], status=2)
-        assert "cannot go on with --approx" in done.stderr, done.stderr
+        assert "cannot go on with an approximate kernel" in done.stderr, done.stderr
     for option in (["--variant", "voted"], ["--budget", "5"]):
         done = tap.mercer("fit", "perceptron", whole, "--approx", "nystrom", *option, status=2)
         assert "leave one out" in done.stderr, done.stderr

@@ -250,8 +250,8 @@ def test_tables_are_read_as_in_training():
     write("part.csv", rows_of([y, a, b]))
     done = predict(model, "part.csv", status=1)
     tap.check_equal(done.stderr, "mercer: part.csv: 3 columns, but the model's training data had 4, 2 "
-                    "of them for targets and weights: say which column is the target (--target, none "
-                    "if there is none)\n")
+                    "of them for targets and weights: say which column is the target, or that none is "
+                    "(--target COLUMN, or none)\n")
     tap.check_equal(predict(model, "part.csv", "--target", 1).stdout, want.stdout)
     # With names the places say nothing.
     write("named.csv", rows_of([y, a, w, b], ["sort", "a", "count", "b"]))

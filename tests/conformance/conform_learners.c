@@ -230,7 +230,7 @@ static void learn(const mcr_learner_info *info, const problem *p, int64_t n, siz
         make_data(ctx, p->sample, n, &training, &others);
         mcr_status status = fit(&model, ctx, info, p->task, p->kernel, training);
         if (status == MCR_OVER_BUDGET && info->dense && memory > 0) {
-            test_fails(ctx, status, MCR_OVER_BUDGET, "--memory");
+            test_fails(ctx, status, MCR_OVER_BUDGET, "memory budget");
             mcr_data_free(training);
             mcr_data_free(others);
             test_close(ctx);

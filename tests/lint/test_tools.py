@@ -57,6 +57,21 @@ def test_layers_refuse_blas_outside_linalg():
     layer_fault({"src/gram/g.c": "#include <cblas.h>\n"}, "only linalg")
 
 
+def test_layers_refuse_headers_that_declare_for_others():
+    body = "mcr_status mcr_fit(int a,\n                   int b)\n{\n    return 0;\n}\n"
+    layer_fault({"src/model/m.c": body, "include/mercer/learner.h": "MCR_API mcr_status mcr_fit(int a,\n"
+                 "                           int b);\n"},
+                "include/mercer/learner.h:1: of layer learn declares mcr_fit, which model defines")
+    pathlib.Path("include/mercer/learner.h").rename("include/mercer/model.h")
+    done = run("layers.py", ".")
+    tap.check_equal(done.returncode, 0, done.stdout)
+
+
+def test_layers_refuse_what_nobody_defines():
+    layer_fault({"include/mercer/data.h": "MCR_API const char *const *mcr_names(void);\n"},
+                "declares mcr_names, which no layer defines")
+
+
 def test_includes_see_through_headers():
     tree({"include/mercer/data.h": "", "src/base/a.h": "", "src/solve/good.c": '#include "base/a.h"\n',
           "src/gram/g.h": "#include <mercer/data.h>\n", "src/solve/bad.c": '#include "gram/g.h"\n'})

@@ -13,6 +13,7 @@
 
 #include "base/context.h"
 #include "base/system.h"
+#include "base/threads.h"
 
 static void fills_in_defaults(void **state)
 {
@@ -121,6 +122,33 @@ static void sets_messages(void **state)
     mcr_fail(ctx, MCR_IO, "again: %s", mcr_message(ctx)); /* the old message as argument */
     assert_string_equal(mcr_message(ctx), "again: a.svm: gone");
     assert_null(mcr_message_file(ctx));
+}
+
+/* What would help stays with a message that quotes the one it was said of, and with no other. */
+static void advises(void **state)
+{
+    mcr *ctx = *state;
+    assert_null(mcr_message_id(ctx));
+    mcr_advise(ctx, mcr_fail(ctx, MCR_OVER_BUDGET, "too much"), "memory");
+    assert_string_equal(mcr_message_id(ctx), "memory");
+    mcr_fail_at(ctx, MCR_OVER_BUDGET, "a.csv", 0, "%s", mcr_message(ctx));
+    assert_string_equal(mcr_message(ctx), "a.csv: too much");
+    assert_string_equal(mcr_message_id(ctx), "memory");
+    mcr_fail(ctx, MCR_BAD_CALL, "something else");
+    assert_null(mcr_message_id(ctx));
+}
+
+static mcr_status fail_item(void *arg, int64_t item, int worker)
+{
+    (void)worker;
+    return item == 3 ? mcr_advise(arg, mcr_fail(arg, MCR_BAD_DATA, "item 3"), "format") : MCR_OK;
+}
+
+static void advises_from_workers(void **state)
+{
+    mcr *ctx = *state;
+    test_fails(ctx, mcr_parallel(ctx, 8, fail_item, ctx), MCR_BAD_DATA, "item 3");
+    assert_string_equal(mcr_message_id(ctx), "format");
 }
 
 static void cleans_messages(void **state)
@@ -243,6 +271,8 @@ int main(void)
         cmocka_unit_test(refuses_bad_configs),
         cmocka_unit_test(opens_without_memory),
         cmocka_unit_test_setup_teardown(sets_messages, test_setup, test_teardown),
+        cmocka_unit_test_setup_teardown(advises, test_setup, test_teardown),
+        cmocka_unit_test_setup_teardown(advises_from_workers, test_setup, test_teardown),
         cmocka_unit_test_setup_teardown(cleans_messages, test_setup, test_teardown),
         cmocka_unit_test_setup_teardown(cuts_long_messages, test_setup, test_teardown),
         cmocka_unit_test(calls_back),

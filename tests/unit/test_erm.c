@@ -95,7 +95,7 @@ static void test_limits(void **context)
     mcr_data *data = sample_data(ctx, "sinc", N);
     mcr_model *model;
     test_fails(ctx, try_fit(&model, ctx, "erm", rbf, data, "loss=hinge"), MCR_BAD_CALL,
-               "--task classify");
+               "task=classify");
     for (int t = 0; t < 2; t++) {
         test_ok(ctx, try_fit(&model, ctx, "erm", rbf, data,
                              t ? "loss=absolute max-steps=3 lambda=1e-4"

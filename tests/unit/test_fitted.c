@@ -155,7 +155,7 @@ static void test_refusals(void **context)
     assert_false(mcr_model_has_std(model));
     test_fails(ctx, mcr_predict_std(ctx, model, data, value, std), MCR_BAD_CALL, "gp");
     test_fails(ctx, mcr_predict(ctx, model, data, NULL, NULL, proba), MCR_BAD_CALL,
-               "--probability");
+               "option probability");
     mcr_data_free(data);
     mcr_model_free(model);
 }

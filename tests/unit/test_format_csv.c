@@ -197,7 +197,7 @@ static void refuses(void **state)
            "f.csv:3: column \"a\": \"x?y\" has text behind its closing quote");
     refuse(*state, "y,label\n", "f.csv: there are no objects in the file, only a header");
     refuse(*state, "1\n2\n",
-           "f.csv: no column is left for the data: if none is the target, say --target none");
+           "f.csv: no column is left for the data: if none is the target, say so");
     refuse(*state, "\"1,5\",2\n\"2,5\",3\n",
            "f.csv: column 1 has commas inside of numbers; write them with a point, and without "
            "separators of thousands");

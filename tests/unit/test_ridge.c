@@ -139,7 +139,7 @@ static void test_singular(void **context)
     test_fails(ctx, try_fit(&model, ctx, "ridge", rbf, data, "lambda=1:0:log5"), MCR_BAD_CALL,
                "range");
     test_fails(ctx, try_fit(&model, ctx, "ridge", rbf, data, "class-weight=balanced"), MCR_BAD_CALL,
-               "--task classify");
+               "task=classify");
     mcr_data_free(data);
     mcr_data_free(blobs);
 }

@@ -155,7 +155,7 @@ static void test_metrics(void **context)
     const mcr_metric *m = NULL;
     double none;
     test_ok(ctx, mcr_metric_choose(&m, ctx, "log-loss", MCR_CLASSIFY));
-    test_fails(ctx, mcr_metric_judge(m, ctx, &what, &none), MCR_BAD_CALL, "--probability");
+    test_fails(ctx, mcr_metric_judge(m, ctx, &what, &none), MCR_BAD_CALL, "option probability");
     what.proba = proba;
     test_close_real("log-loss", judge(ctx, "log-loss", &what), loss, 1e-13);
     test_close_real("auc of probabilities", judge(ctx, "auc", &what), won / pairs, 1e-14);

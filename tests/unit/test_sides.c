@@ -346,7 +346,7 @@ static void test_refusals(void **state)
     test_fails(ctx, try_fit(&m, ctx, "svm", "linear", p.data, "side=features C=inf"), MCR_BAD_CALL,
                "hard margin");
     test_fails(ctx, try_fit(&m, ctx, "svm", "linear", p.data, "side=kernel approx=nystrom"),
-               MCR_BAD_CALL, "--approx");
+               MCR_BAD_CALL, "approximat");
     test_fails(ctx, try_fit(&m, ctx, "svm", "linear", p.data, "approx=rff"), MCR_BAD_CALL,
                "nystrom");
     test_fails(ctx, try_fit(&m, ctx, "ridge", "linear", p.data, "approx=nystrom lambda=0"),

@@ -289,7 +289,7 @@ static void test_no_probabilities(void **state)
     double proba[80];
     assert_false(mcr_model_has_probability(model));
     test_fails(ctx, mcr_predict(ctx, model, p.data, NULL, NULL, proba), MCR_BAD_CALL,
-               "--probability");
+               "option probability");
     mcr_model_free(model);
     problem_free(&p);
 }

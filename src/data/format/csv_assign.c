@@ -195,12 +195,14 @@ static bool take_alike(mcr_csv_maker *m, int64_t usual)
 static mcr_status refuse_unlike(const mcr_csv_maker *m)
 {
     const mcr_layout *like = m->options->like;
-    return mcr_fail_at(m->ctx, MCR_BAD_DATA, m->file, 0,
-                       "%" PRId64 " column%s, but the model's training data had %" PRId64
-                       ", %" PRId64 " of them for targets and weights: say which column is the "
-                       "target (--target, none if there is none)",
-                       m->plan->columns, m->plan->columns == 1 ? "" : "s", like->columns,
-                       like->roles);
+    return mcr_advise(
+        m->ctx,
+        mcr_fail_at(
+            m->ctx, MCR_BAD_DATA, m->file, 0,
+            "%" PRId64 " column%s, but the model's training data had %" PRId64 ", %" PRId64
+            " of them for targets and weights: say which column is the target, or that none is",
+            m->plan->columns, m->plan->columns == 1 ? "" : "s", like->columns, like->roles),
+        "target");
 }
 
 static mcr_status find_target(mcr_csv_maker *m)
@@ -250,16 +252,18 @@ static mcr_status no_data(const mcr_csv_maker *m)
                            "the line is one column and starts with \"#\": there are no comments in "
                            "tables; remove the line");
     if (plan->columns == 1 && !mcr_csv_is_numeric(plan->column))
-        return mcr_fail_at(m->ctx, MCR_BAD_DATA, m->file, 1,
-                           "only one column was found, with %s between columns: the separator must "
-                           "be a comma, a semicolon or a tab (--format tsv)",
-                           plan->separator == '\t'  ? "tabs"
-                           : plan->separator == ';' ? "semicolons"
-                                                    : "commas");
-    return mcr_fail_at(m->ctx, MCR_BAD_DATA, m->file, 0, "no column is left for the data%s",
-                       plan->targets > 0 && m->options->target == NULL
-                           ? ": if none is the target, say --target none"
-                           : "");
+        return mcr_advise(m->ctx,
+                          mcr_fail_at(m->ctx, MCR_BAD_DATA, m->file, 1,
+                                      "only one column was found, with %s between columns: the "
+                                      "separator must be a comma, a semicolon or a tab",
+                                      plan->separator == '\t'  ? "tabs"
+                                      : plan->separator == ';' ? "semicolons"
+                                                               : "commas"),
+                          "format");
+    bool assumed = plan->targets > 0 && m->options->target == NULL;
+    mcr_status s = mcr_fail_at(m->ctx, MCR_BAD_DATA, m->file, 0, "no column is left for the data%s",
+                               assumed ? ": if none is the target, say so" : "");
+    return assumed ? mcr_advise(m->ctx, s, "target") : s;
 }
 
 /* "column=role" of the caller. */

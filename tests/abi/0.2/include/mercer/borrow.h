@@ -1,0 +1,144 @@
+/* borrow.h: data sets over arrays that stay the caller's.
+ *
+ * The calls of data.h copy what they are given. These read it where it is, for programs and bindings
+ * that hold the data already: NumPy arrays, SciPy matrices, columns of strings. Nothing of the size of
+ * the data is allocated; every value is checked once, as in files.
+ *
+ * Several fields, each from one call, make one data set:
+ *
+ *     mcr_builder *b = NULL;
+ *     mcr_dense_view x = MCR_INIT(mcr_dense_view);
+ *     x.values = rows;
+ *     x.type = MCR_FLOAT32;
+ *     x.cols = 100;
+ *     x.release = free_rows;
+ *     x.user = rows;
+ *     status = mcr_builder_open(&b, ctx, n);
+ *     status = mcr_builder_borrow_dense(b, "x", &x);
+ *     status = mcr_builder_number_targets(b, y, MCR_INT32, 1);
+ *     status = mcr_builder_finish(&data, b);
+ *
+ * Ownership: the memory must stay where it is, unchanged, until `release` is called (NULL: it is not).
+ * That happens exactly once: when the last data set or view that reads it is freed, or, if the call
+ * fails, before it returns. The thread that frees calls it. A model keeps a copy of its support
+ * vectors: it needs none of the borrowed memory.
+ *
+ * Arrays are aligned as their type wants. Faults in the arrays are MCR_BAD_DATA with the row, and the
+ * column where there is one; after a failure the builder can only be closed.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef MERCER_BORROW_H
+#define MERCER_BORROW_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <mercer/context.h>
+#include <mercer/data.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What an array holds. Whole numbers beyond 2^53 are refused where they become a double. */
+typedef enum mcr_number {
+    MCR_FLOAT64 = 0, /* double */
+    MCR_FLOAT32,     /* float */
+    MCR_INT64,
+    MCR_INT32,
+    MCR_INT16,
+    MCR_INT8,
+    MCR_UINT64,
+    MCR_UINT32,
+    MCR_UINT16,
+    MCR_UINT8 /* also for bool */
+} mcr_number;
+
+/* ---- fields ------------------------------------------------------------------------------------*/
+
+/* Value (i, k) is values[i * row_step + k * col_step], steps counted in values, of either sign. Row by
+ * row: row_step is the distance of the rows and col_step 1; column by column: 1 and the distance of
+ * the columns. Both 0: row by row without gaps. */
+typedef struct mcr_dense_view {
+    size_t size; /* sizeof(mcr_dense_view) */
+    const void *values;
+    mcr_number type; /* MCR_FLOAT64 or MCR_FLOAT32 */
+    int64_t cols;
+    int64_t row_step, col_step;
+    const char *const *column; /* names of the columns, copied; NULL: none */
+    void (*release)(void *user);
+    void *user;
+} mcr_dense_view;
+MCR_API mcr_status mcr_builder_borrow_dense(mcr_builder *builder, const char *name,
+                                            const mcr_dense_view *view);
+/* The same as values of a precomputed kernel; id as in mcr_builder_precomputed, copied. */
+MCR_API mcr_status mcr_builder_borrow_precomputed(mcr_builder *builder, const char *name,
+                                                  const mcr_dense_view *view, const int64_t *id);
+
+/* Compressed rows: row i has entries start[i] .. start[i+1]-1; columns from 0, rising within a row.
+ * Starts of 32 bits, and those that do not begin with 0, are copied. */
+typedef struct mcr_sparse_view {
+    size_t size; /* sizeof(mcr_sparse_view) */
+    int64_t cols;
+    const void *start, *index, *values;
+    mcr_number start_type, index_type; /* MCR_INT32 or MCR_INT64 */
+    mcr_number type;                   /* MCR_FLOAT64 or MCR_FLOAT32 */
+    void (*release)(void *user);
+    void *user;
+} mcr_sparse_view;
+MCR_API mcr_status mcr_builder_borrow_sparse(mcr_builder *builder, const char *name,
+                                             const mcr_sparse_view *view);
+
+/* String i is bytes[start[i] .. start[i+1]-1]; any bytes. Starts are copied as above. */
+typedef struct mcr_string_view {
+    size_t size; /* sizeof(mcr_string_view) */
+    const void *start;
+    mcr_number start_type; /* MCR_INT32 or MCR_INT64 */
+    const char *bytes;
+    void (*release)(void *user);
+    void *user;
+} mcr_string_view;
+MCR_API mcr_status mcr_builder_borrow_strings(mcr_builder *builder, const char *name,
+                                              const mcr_string_view *view);
+
+/* Graph i has nodes node_start[i] .. node_start[i+1]-1 and edges edge_start[i] ..; edge e joins nodes
+ * tail[e * edge_step] and head[e * edge_step] of its graph, from 0. Pairs one after the other have
+ * head = tail + 1 and edge_step 2; two rows of one array (edge_index) have edge_step 1. Rules as in
+ * mcr_builder_graphs. Kernels read neighbours, not edges: the graphs are turned into these, and the
+ * memory is released before the call returns. */
+typedef struct mcr_graph_view {
+    size_t size; /* sizeof(mcr_graph_view) */
+    const void *node_start, *edge_start, *tail, *head;
+    mcr_number start_type;               /* of both starts: MCR_INT32 or MCR_INT64 */
+    mcr_number edge_type;                /* of tail and head: the same */
+    int64_t edge_step;                   /* 0: 1 */
+    const void *node_label, *edge_label; /* NULL: none */
+    mcr_number label_type;               /* of both: any whole numbers that fit in 32 bits */
+    void (*release)(void *user);
+    void *user;
+} mcr_graph_view;
+MCR_API mcr_status mcr_builder_borrow_graphs(mcr_builder *builder, const char *name,
+                                             const mcr_graph_view *view);
+
+/* ---- targets and weights, one per object; copied ------------------------------------------------*/
+
+/* Value i is values[i * step]. Numbers are targets of regression, and classes where a learner wants
+ * classes. */
+MCR_API mcr_status mcr_builder_number_targets(mcr_builder *builder, const void *values,
+                                              mcr_number type, int64_t step);
+/* Several targets: view->cols numbers for each object, of any type; view->column: their names. */
+MCR_API mcr_status mcr_builder_number_table(mcr_builder *builder, const mcr_dense_view *view);
+MCR_API mcr_status mcr_builder_number_weights(mcr_builder *builder, const void *values,
+                                              mcr_number type, int64_t step);
+/* Class words; words that are all numbers become numbers, as in files. */
+MCR_API mcr_status mcr_builder_string_targets(mcr_builder *builder, const mcr_string_view *view);
+/* The same by number: object i is of class name[code[i * step]], of `count` names. */
+MCR_API mcr_status mcr_builder_coded_targets(mcr_builder *builder, const void *code,
+                                             mcr_number type, int64_t step, const char *const *name,
+                                             int64_t count);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,55 @@
+/* params.h: parameters are tables.
+ *
+ * One table describes the parameters of a kernel, a learner, a sample: it feeds the parser,
+ * the options and help of programs and bindings, messages and model files.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef MERCER_PARAMS_H
+#define MERCER_PARAMS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <mercer/context.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum mcr_param_type {             /* C type of the value at `offset` */
+                              MCR_REAL,   /* double; NAN: not given */
+                              MCR_INT,    /* int64_t; INT64_MIN: not given */
+                              MCR_FLAG,   /* int: 0 or 1, written no | yes */
+                              MCR_CHOICE, /* int: position in `choices` ("presence|count") */
+                              MCR_TEXT,   /* char *, owned by the value struct; NULL: not given */
+                              MCR_REALS /* mcr_reals, owned: one number or [a, b, ...]; count 0: not given */
+} mcr_param_type;
+
+typedef struct mcr_reals {
+    int64_t count;
+    double *values;
+} mcr_reals;
+
+enum {
+    MCR_MIN_OPEN = 1, /* the limit itself is excluded */
+    MCR_MAX_OPEN = 2,
+    MCR_NAMES_FILE = 4, /* the text names a file: refused in kernels that come from a model */
+    MCR_MAY_RANGE = 8   /* the text may be a range of numbers (1e-6:1e3:log20) */
+};
+
+typedef struct mcr_param {
+    const char *name; /* NULL ends a table */
+    mcr_param_type type;
+    size_t offset;        /* of the value in the value struct */
+    const char *standard; /* the default as text; NULL: none */
+    double min, max;      /* for numbers; -INFINITY, INFINITY: no limit */
+    unsigned flags;
+    const char *choices;
+    const char *help; /* one line */
+} mcr_param;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

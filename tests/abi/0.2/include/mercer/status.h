@@ -1,0 +1,37 @@
+/* status.h: how every call that can fail reports it.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef MERCER_STATUS_H
+#define MERCER_STATUS_H
+
+#if defined(__GNUC__)
+#define MCR_API __attribute__((visibility("default")))
+#else
+#define MCR_API
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* MCR_OK is zero. On any other value the out parameters are NULL or unchanged, nothing leaks, and
+ * mcr_message() gives one line that says what is wrong and where. */
+typedef enum mcr_status {
+    MCR_OK = 0,
+    MCR_NO_MEMORY,   /* an allocation failed */
+    MCR_BAD_CALL,    /* an argument, option or kernel expression is off: the caller's words */
+    MCR_BAD_DATA,    /* the data cannot be used: malformed, NaN, one class only, ... */
+    MCR_IO,          /* a file cannot be read or written */
+    MCR_OVER_BUDGET, /* it cannot be done within the memory budget */
+    MCR_NUMERIC,     /* the mathematics does not allow it: singular, not separable, ... */
+    MCR_STOPPED      /* the progress callback asked to stop and there is nothing to keep */
+} mcr_status;
+
+/* A short fixed name ("bad data"); never NULL. */
+MCR_API const char *mcr_status_name(mcr_status status);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
