@@ -99,10 +99,25 @@ static int is_like_gram(const mcr_data *data)
     return like;
 }
 
+int cli_advise_is_mixed(const mcr_data *data)
+{
+    int table = mcr_data_fields(data) > 1, known = 0;
+    for (int64_t i = 0; i < mcr_data_fields(data); i++) {
+        mcr_field_info f = MCR_INIT(mcr_field_info);
+        if (mcr_data_field_info(data, i, &f) != MCR_OK || f.role == MCR_ROLE_NONE)
+            return 0;
+        known |= f.role != MCR_WORDS;
+        table |= f.role != MCR_NUMBER && f.role != MCR_WORDS;
+    }
+    return table && known;
+}
+
 int cli_advise_kernel(cli *c, mcr_kernel **out, const mcr_data *data)
 {
     mcr_field_info f = MCR_INIT(mcr_field_info);
     *out = NULL;
+    if (cli_advise_is_mixed(data))
+        return 0;
     if (mcr_data_fields(data) != 1 || mcr_data_field_info(data, 0, &f) != MCR_OK)
         return refuse_without_kernel(c, data);
     if (f.kind == MCR_PRECOMPUTED)

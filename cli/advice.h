@@ -7,6 +7,9 @@
 
 #include "cli.h"
 
+/* Whether the data are a table with columns of several roles: the library then has a default kernel, which
+ * wants numbers of mean 0 and standard deviation 1. */
+int cli_advise_is_mixed(const mcr_data *data);
 /* The kernel where the call names none: `precomputed` for data that are a kernel matrix; NULL, with
  * status 0, for one field of vectors, where the library has a default (with a remark if they look like a
  * kernel matrix). Else the call is refused, with

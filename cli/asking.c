@@ -8,6 +8,7 @@
 
 #include "advice.h"
 #include "progress.h"
+#include "tables.h"
 
 static const int64_t block_numbers = (int64_t)1 << 22;
 
@@ -30,15 +31,22 @@ int cli_asking_read(cli_asking *a)
     int bad = cli_read_words(a->c, &a->data, 1);
     if (!bad)
         bad = cli_advise_features(a->c, a->report, a->data);
-    if (!bad)
+    if (!bad) {
+        cli_tables_remark(a->c, a->data, a->model);
+        cli_tables_unseen(a->c, a->model, a->data);
         a->n = mcr_data_count(a->data);
+    }
     return bad;
 }
 
 int cli_asking_table(cli_asking *a, const char *prefix, int flat)
 {
-    cli_table table = {
-        .rows = a->n, .cols = a->cols, .names = a->name, .prefix = prefix, .flat = flat};
+    cli_table table = {.rows = a->n,
+                       .cols = a->cols,
+                       .names = a->name,
+                       .prefix = prefix,
+                       .flat = flat,
+                       .objects = a->data};
     return a->path || !a->c->common.json ? cli_output_open(&a->output, a->c, a->path, &table) : 0;
 }
 

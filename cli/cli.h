@@ -17,7 +17,7 @@
 typedef struct cli cli;
 
 enum cli_trait {
-    CLI_READS = 1,      /* reads data: has the options --format --target --weight --class */
+    CLI_READS = 1,      /* reads data: has the options of reading */
     CLI_LAPACK = 2,     /* factorises matrices: worth a start with the right BLAS code */
     CLI_NO_CONTEXT = 4, /* needs nothing of the library: c->ctx is NULL */
     CLI_LEARNS = 8      /* the first word is a learner: has the options of the learners */
@@ -49,7 +49,10 @@ typedef struct cli_common {
 /* The options of every verb that reads data. */
 typedef struct cli_reading {
     const char *format, *target, *weight;
-    cli_list classes;
+    cli_list classes, roles;
+    const char *drop, *only, *id, *keep, *missing;
+    int skip_bad;
+    int raw; /* set by a verb that shows missing values as they are */
     /* Set by a verb that has a model: */
     int64_t features;       /* libsvm: at least so many; 0: as found */
     const mcr_layout *like; /* csv, tsv: the table that the model was trained on; NULL: none */
@@ -126,6 +129,8 @@ double cli_seconds(void); /* monotonic */
 
 /* Reads a data set as the options say. path NULL: from the files of --class. */
 int cli_read_data(cli *c, mcr_data **out, const char *path);
+/* The columns of a table; *count 0: it is none. To be freed by mcr_columns_free. */
+int cli_read_columns(cli *c, mcr_column_info **out, int64_t *count, const char *path);
 /* The files that the words from number `first` on name, one after the other as one data set. */
 int cli_read_words(cli *c, mcr_data **out, int first);
 /* Whether two data sets could be joined, by their first objects alone: names, kinds, columns. */
@@ -150,10 +155,12 @@ void cli_signals_guard(const char *path);
 void cli_signals_unguard(int remove_it);
 /* Signals that end the program wait (hold: 1) until they are let through (0). */
 void cli_signals_hold(int hold);
-/* mcr_data_write and mcr_model_save; a signal that comes meanwhile ends the program behind it. */
+/* mcr_data_write, mcr_model_save and mcr_model_export; a signal that comes meanwhile ends the program behind
+ * it. */
 mcr_status cli_write_data(const mcr_data *data, const char *path, const char *format);
-typedef mcr_status cli_saver(mcr *ctx, const mcr_model *model, const char *path);
-mcr_status cli_save_as(cli *c, cli_saver *save, const mcr_model *model, const char *path);
 mcr_status cli_save_model(cli *c, const mcr_model *model, const char *path);
+mcr_status cli_export_as(cli *c, const mcr_model *model, const char *to,
+                         const mcr_export_options *options, const char *path,
+                         mcr_export_report *report);
 
 #endif

@@ -89,6 +89,40 @@ const cli_option cli_reading_options[] = {
      .offset = AT(classes),
      .argument = "FILE",
      .help = "fasta: a file with the objects of one class; give it once a class"},
+    {.name = "role",
+     .type = CLI_LIST,
+     .offset = AT(roles),
+     .argument = "COLUMN=ROLE",
+     .help = "csv, tsv: number, category, date, text, set, id, group, ignore, ..."},
+    {.name = "drop",
+     .type = CLI_TEXT,
+     .offset = AT(drop),
+     .argument = "COLUMNS",
+     .help = "csv, tsv: columns that are not read: a,b"},
+    {.name = "only",
+     .type = CLI_TEXT,
+     .offset = AT(only),
+     .argument = "COLUMNS",
+     .help = "csv, tsv: the only columns that are features: a,b"},
+    {.name = "id",
+     .type = CLI_TEXT,
+     .offset = AT(id),
+     .argument = "COLUMN",
+     .help = "csv, tsv: the column that names the rows; carried into outputs"},
+    {.name = "missing",
+     .type = CLI_TEXT,
+     .offset = AT(missing),
+     .argument = "RULE",
+     .help = "csv, tsv: error, drop, mean, median, mode or indicator (the default)"},
+    {.name = "keep",
+     .type = CLI_TEXT,
+     .offset = AT(keep),
+     .argument = "COLUMNS",
+     .help = "csv, tsv: columns that predictions are written beside: a,b"},
+    {.name = "skip-bad",
+     .type = CLI_FLAG,
+     .offset = AT(skip_bad),
+     .help = "csv, tsv: leave rows out that cannot be read, and count them"},
     CLI_LAST_OPTION,
 };
 
@@ -136,22 +170,77 @@ const char *cli_word(const cli *c, int i)
     return i < c->words.count ? c->words.word[i] : NULL;
 }
 
-int cli_read_data(cli *c, mcr_data **out, const char *path)
+/* The roles of the call: --role and --id; the list is to be freed. */
+static const char **list_roles(const cli *c, char **id)
 {
-    *out = NULL;
-    if (!path && !c->reading.classes.count)
-        return cli_refuse(c, "DATA is missing (usage: mercer %s %s)", c->verb->name,
-                          c->verb->usage);
-    mcr_read_options options = {
-        .size = sizeof options,
+    int64_t count = c->reading.roles.count;
+    const char **list = cli_alloc((size_t)count + 2, sizeof *list);
+    for (int64_t i = 0; i < count; i++)
+        list[i] = c->reading.roles.item[i];
+    if (c->reading.id) {
+        size_t room = strlen(c->reading.id) + sizeof "=id";
+        *id = cli_alloc(room, 1);
+        snprintf(*id, room, "%s=id", c->reading.id);
+        list[count] = *id;
+    }
+    return list;
+}
+
+static mcr_read_options read_options(const cli *c, const char *const *roles)
+{
+    return (mcr_read_options){
+        .size = sizeof(mcr_read_options),
         .format = c->reading.format,
         .target = c->reading.target,
         .weight = c->reading.weight,
         .class_files = c->reading.classes.item,
         .features = c->reading.features,
         .like = c->reading.like,
+        .roles = roles[0] ? roles : NULL,
+        .drop = c->reading.drop,
+        .only = c->reading.only,
+        .keep = c->reading.keep,
+        .missing = c->reading.missing ? c->reading.missing : "auto",
+        .skip_bad = c->reading.skip_bad,
     };
-    return cli_fail(c, mcr_data_read(out, c->ctx, path, &options));
+}
+
+/* Learners and models fill missing values themselves, each by its own training objects. */
+static int fill(cli *c, mcr_data **data)
+{
+    mcr_data *filled = NULL;
+    if (c->reading.raw || c->reading.like || (c->verb->traits & CLI_LEARNS))
+        return 0;
+    int bad = cli_fail(c, mcr_data_fill(&filled, *data));
+    mcr_data_free(*data);
+    *data = filled;
+    return bad;
+}
+
+int cli_read_data(cli *c, mcr_data **out, const char *path)
+{
+    char *id = NULL;
+    *out = NULL;
+    if (!path && !c->reading.classes.count)
+        return cli_refuse(c, "DATA is missing (usage: mercer %s %s)", c->verb->name,
+                          c->verb->usage);
+    const char **roles = list_roles(c, &id);
+    mcr_read_options options = read_options(c, roles);
+    int bad = cli_fail(c, mcr_data_read(out, c->ctx, path, &options));
+    free(roles);
+    free(id);
+    return bad ? bad : fill(c, out);
+}
+
+int cli_read_columns(cli *c, mcr_column_info **out, int64_t *count, const char *path)
+{
+    char *id = NULL;
+    const char **roles = list_roles(c, &id);
+    mcr_read_options options = read_options(c, roles);
+    int bad = cli_fail(c, mcr_columns_read(out, count, c->ctx, path, &options));
+    free(roles);
+    free(id);
+    return bad;
 }
 
 mcr_status cli_try_join(const mcr_data *a, const mcr_data *b)
@@ -189,15 +278,19 @@ int cli_read_words(cli *c, mcr_data **out, int first)
     if (count <= 1)
         return cli_read_data(c, out, cli_word(c, first));
     mcr_data **part = cli_alloc((size_t)count, sizeof *part);
+    const mcr_layout *like = c->reading.like;
     int bad = 0;
     *out = NULL;
     for (int i = 0; !bad && i < count; i++) {
         bad = cli_read_data(c, &part[i], cli_word(c, first + i));
+        if (!bad && i == 0 && !like) /* the columns of the first file decide for all */
+            c->reading.like = mcr_data_layout(part[0]);
         if (!bad && i > 0)
             bad = check_join(c, part[0], part[i], cli_word(c, first), cli_word(c, first + i));
     }
     if (!bad)
         bad = cli_fail(c, mcr_data_concat(out, (const mcr_data *const *)part, count));
+    c->reading.like = like;
     for (int i = 0; i < count; i++)
         mcr_data_free(part[i]);
     free(part);

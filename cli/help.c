@@ -180,7 +180,8 @@ static int verb_json(cli *c, const cli_verb *verb)
     cli_json_list(&j, "options");
     for (int i = 0; i < count; i++)
         for (const cli_option *o = groups[i].options; o->name; o++)
-            option_json(&j, o);
+            if (o->help) /* else an older name */
+                option_json(&j, o);
     cli_json_end(&j);
     put_lines_json(&j, "examples", examples_of(c, verb));
     cli_json_end(&j);
@@ -199,7 +200,8 @@ int cli_help_verb(cli *c, const cli_verb *verb)
     for (int i = 0; i < count; i++) {
         put_heading(stdout, groups[i].title);
         for (const cli_option *o = groups[i].options; o->name; o++)
-            put_option(o);
+            if (o->help)
+                put_option(o);
     }
     put_heading(stdout, "Examples");
     put_indented(stdout, examples_of(c, verb));
@@ -253,6 +255,8 @@ void cli_help_params(const mcr_param *params)
     char values[128];
     int name = (int)strlen(head[0]), value = (int)strlen(head[1]), standard = (int)strlen(head[2]);
     for (const mcr_param *p = params; p && p->name; p++) {
+        if (p->flags & MCR_OLD_NAME)
+            continue;
         describe_values(values, sizeof values, p);
         int n = (int)strlen(p->name), v = (int)strlen(values);
         int s = p->standard ? (int)strlen(p->standard) : 1;
@@ -263,6 +267,8 @@ void cli_help_params(const mcr_param *params)
     printf("%s%-*s  %-*s  %-*s  meaning%s\n", cli_style_code(stdout, CLI_BOLD), name, head[0],
            value, head[1], standard, head[2], cli_style_code(stdout, CLI_PLAIN));
     for (const mcr_param *p = params; p && p->name; p++) {
+        if (p->flags & MCR_OLD_NAME)
+            continue;
         describe_values(values, sizeof values, p);
         printf("%-*s  %-*s  %-*s  %s\n", name, p->name, value, values, standard,
                p->standard ? p->standard : "-", p->help ? p->help : "");
@@ -286,6 +292,8 @@ void cli_help_params_json(cli_json *j, const mcr_param *params)
         [MCR_CHOICE] = "choice", [MCR_TEXT] = "text",   [MCR_REALS] = "reals"};
     cli_json_list(j, "params");
     for (const mcr_param *p = params; p && p->name; p++) {
+        if (p->flags & MCR_OLD_NAME)
+            continue;
         cli_json_object(j, NULL);
         cli_json_text(j, "name", p->name);
         cli_json_text(j, "type", types[p->type]);

@@ -126,7 +126,7 @@ static const char *const examples[][2] = {
      "mercer predict p.mercer blobs.csv -o classes.txt"},
     {"pegasos", "mercer sample moons -n 500 -o moons.csv\n"
                 "mercer fit pegasos moons.csv -k 'rbf(gamma=2)' -C 10 -o moons.mercer\n"
-                "mercer fit pegasos moons.csv -k 'poly(degree=3, c=1)' --batch 10 --side features\n"
+                "mercer fit pegasos moons.csv -k 'poly(degree=3, c=1)' --batch 10 --form primal\n"
                 "mercer sample moons -n 500 --seed 2 -o more.csv\n"
                 "mercer fit --resume moons.mercer more.csv --passes 1 -o moons.mercer"},
     {"pca", "mercer sample rings -n 300 -o rings.csv\n"
@@ -180,7 +180,7 @@ static cli_option make_option(const mcr_param *p, int at, int with_default)
         .offset = (size_t)at * sizeof(const char *),
         .argument = argument_of(p),
         .standard = with_default ? p->standard : NULL,
-        .help = p->help,
+        .help = p->flags & MCR_OLD_NAME ? NULL : p->help,
     };
 }
 
@@ -265,9 +265,11 @@ static int set_options(cli *c, mcr_options *options, const char *learner, const 
         const mcr_param *p = find_param(info.params, o->name);
         if (!value)
             continue;
-        if (!p) {
+        int form = strcmp(o->name, "form") == 0 || strcmp(o->name, "side") == 0 ||
+                   strcmp(o->name, "approx") == 0; /* the learner says why it has none */
+        if (!p && !form) {
             bad = refuse_option(c, learner, o);
-        } else if (name && strchr(value, ':') &&
+        } else if (p && name && strchr(value, ':') &&
                    (p->type == MCR_REAL || p->type == MCR_INT ||
                     (c->learning.searches && (p->flags & MCR_MAY_RANGE)))) {
             name[*count] = o->name;

@@ -218,8 +218,33 @@ static void put_word(cli_output *out, const char *word)
     putc('"', out->to);
 }
 
+static int64_t count_carried(const cli_output *out)
+{
+    return out->table.objects ? mcr_data_carried(out->table.objects) : 0;
+}
+
+/* What the object of the next row carries. */
+static void put_carried(cli_output *out, char separator)
+{
+    for (int64_t k = 0; k < count_carried(out); k++) {
+        const char *bytes = "";
+        int64_t length = 0;
+        if (mcr_data_carried_text(out->table.objects, k, out->written, &bytes, &length) != MCR_OK)
+            length = 0;
+        char *word = cli_alloc((size_t)length + 1, 1);
+        memcpy(word, bytes, (size_t)length);
+        put_word(out, word);
+        free(word);
+        putc(separator, out->to);
+    }
+}
+
 static void put_names(cli_output *out, char separator)
 {
+    for (int64_t k = 0; k < count_carried(out); k++) {
+        put_word(out, mcr_data_carried_name(out->table.objects, k, NULL));
+        putc(separator, out->to);
+    }
     for (int64_t j = 0; j < out->table.cols; j++) {
         if (j)
             putc(separator, out->to);
@@ -257,7 +282,7 @@ static int put_header(cli_output *out)
         put_npy_header(out);
     } else if (out->kind == FILE_CSV) {
         put_names(out, ',');
-    } else if (out->table.cols > 1) {
+    } else if (out->table.cols + count_carried(out) > 1) {
         fputs("# ", out->to);
         put_names(out, '\t');
     }
@@ -326,6 +351,7 @@ static void put_row_text(cli_output *out, const double *value, const float *valu
     char text[CLI_NUMBER_BYTES + 1];
     char separator = out->kind == FILE_CSV ? ',' : '\t';
     int64_t cols = out->table.cols;
+    put_carried(out, separator);
     for (int64_t j = 0; j < cols; j++) {
         int length = value ? cli_number(text, value[j]) : cli_number_float(text, value_float[j]);
         text[length++] = j + 1 < cols ? separator : '\n';
@@ -375,6 +401,7 @@ int cli_output_words(cli_output *out, const char *const *word, int64_t rows)
     int bad = 0;
     int64_t cols = out->table.cols;
     for (int64_t i = 0; !bad && i < rows; i++) {
+        put_carried(out, out->kind == FILE_CSV ? ',' : '\t');
         for (int64_t j = 0; j < cols; j++) {
             if (j)
                 putc(out->kind == FILE_CSV ? ',' : '\t', out->to);

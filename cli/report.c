@@ -11,19 +11,6 @@
 
 #include "text.h"
 
-const char *cli_task_name(mcr_task task)
-{
-    switch (task) {
-    case MCR_CLASSIFY: return "classification";
-    case MCR_REGRESS: return "regression";
-    case MCR_DETECT: return "detection";
-    case MCR_CLUSTER: return "clustering";
-    case MCR_TRANSFORM: return "transformation";
-    case MCR_EITHER: return "classification or regression";
-    }
-    return "unknown";
-}
-
 static void say_data(const mcr_report_fit *r)
 {
     char n[64], features[64], more[64] = "";
@@ -153,9 +140,9 @@ void cli_report_say(const mcr_report_fit *r)
     else
         cli_say("support", "%s", cli_count_text(count, r->support, "object"));
     if (r->why)
-        cli_say("side", "%s: %s", r->side, r->why);
+        cli_say("form", "%s: %s", r->form, r->why);
     else if (r->approx)
-        cli_say("side", "%s by %s, kernel values off by %.2g (root mean square)", r->side,
+        cli_say("form", "%s by %s, kernel values off by %.2g (root mean square)", r->form,
                 r->approx, r->kernel_error[1]);
     if (isfinite(r->objective))
         cli_say("objective", "%.9g", r->objective);
@@ -171,59 +158,48 @@ void cli_report_say(const mcr_report_fit *r)
         cli_say("remark", "%s", r->remark);
 }
 
-void cli_report_json(cli_json *j, const mcr_report_fit *r)
+static void fact_json(cli_json *j, const char *key, const mcr_fact *f)
 {
-    cli_json_text(j, "learner", r->learner);
-    cli_json_text(j, "options", r->options);
-    cli_json_text(j, "kernel", r->kernel);
-    if (r->second_kernel)
-        cli_json_text(j, "second_kernel", r->second_kernel);
-    cli_json_text(j, "task", cli_task_name(r->task));
-    cli_json_integer(j, "n", r->n);
-    cli_json_integer(j, "features", r->features);
-    cli_json_integer(j, "classes", r->classes);
-    if (r->targets > 1)
-        cli_json_integer(j, "targets", r->targets);
-    cli_json_real(j, "seconds", r->seconds);
-    cli_json_real(j, "objective", r->objective);
-    cli_json_integer(j, "iterations", r->iterations);
-    cli_json_integer(j, "support", r->support);
-    cli_json_text(j, "side", r->side);
-    cli_json_text(j, "side_reason", r->why);
-    if (r->approx) {
-        cli_json_object(j, "approx");
-        cli_json_text(j, "kind", r->approx);
-        cli_json_integer(j, "features", r->map_features);
-        cli_json_real(j, "mean", r->kernel_error[0]);
-        cli_json_real(j, "rms", r->kernel_error[1]);
-        cli_json_real(j, "largest", r->kernel_error[2]);
+    switch (f->type) {
+    case MCR_FACT_TEXT: cli_json_text(j, key, f->text); break;
+    case MCR_FACT_INT: cli_json_integer(j, key, f->integer); break;
+    case MCR_FACT_REAL: cli_json_real(j, key, f->real); break;
+    case MCR_FACT_FLAG: cli_json_flag(j, key, f->integer != 0); break;
+    case MCR_FACT_REALS: cli_json_reals(j, key, f->reals, f->count); break;
+    case MCR_FACT_NONE: cli_json_null(j, key); break;
+    }
+}
+
+/* Facts whose names begin alike, up to a dot, make an object. */
+void cli_report_json(cli_json *j, const mcr_model *model)
+{
+    mcr_fact f = MCR_INIT(mcr_fact);
+    char group[64] = "", last[64] = "";
+    int scored = 0;
+    for (int64_t i = 0; mcr_model_fact(model, i, &f) == MCR_OK && f.group == MCR_FACTS_REPORT;
+         i++) {
+        const char *dot = strchr(f.name, '.');
+        snprintf(group, sizeof group, "%.*s", dot ? (int)(dot - f.name) : 0, f.name);
+        if (*last && strcmp(last, group) != 0)
+            cli_json_end(j);
+        if (*group && strcmp(last, group) != 0)
+            cli_json_object(j, group);
+        fact_json(j, dot ? dot + 1 : f.name, &f);
+        scored |= strcmp(group, "train") == 0;
+        memcpy(last, group, sizeof last);
+    }
+    if (*last)
+        cli_json_end(j);
+    if (!scored) { /* the key is always there */
+        cli_json_object(j, "train");
         cli_json_end(j);
     }
-    cli_json_text(j, "stop", mcr_stop_name(r->stop));
-    cli_json_object(j, "certificate");
-    cli_json_text(j, "kind", r->certificate);
-    cli_json_real(j, "value", r->value);
-    cli_json_real(j, "tolerance", r->tolerance);
-    cli_json_end(j);
-    cli_json_real(j, "primal", r->primal);
-    cli_json_real(j, "dual", r->dual);
-    cli_json_real(j, "gap", r->gap);
-    cli_json_object(j, "train");
-    if (r->task == MCR_CLASSIFY)
-        cli_json_real(j, "accuracy", r->accuracy);
-    if (r->task == MCR_REGRESS) {
-        cli_json_real(j, "mse", r->mse);
-        cli_json_real(j, "r2", r->r2);
-    }
-    cli_json_end(j);
-    cli_json_real(j, "loo", r->loo);
-    if (r->variances) {
-        cli_json_reals(j, "variance", r->variance, r->variances);
-        cli_json_real(j, "total_variance", r->total_variance);
-    }
-    if (isfinite(r->noise))
-        cli_json_real(j, "noise", r->noise);
-    if (r->correlations)
-        cli_json_reals(j, "correlations", r->correlation, r->correlations);
-    cli_json_text(j, "remark", r->remark);
+}
+
+void cli_metrics_json(cli_json *j, const mcr_metrics *metrics)
+{
+    mcr_fact f = MCR_INIT(mcr_fact);
+    for (int64_t i = 0; mcr_metrics_fact(metrics, i, &f) == MCR_OK; i++)
+        if (strcmp(f.name, "n") != 0)
+            fact_json(j, f.name, &f);
 }

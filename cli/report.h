@@ -13,8 +13,7 @@
  * ended, score on the training data. */
 void cli_report_say(const mcr_report_fit *report);
 /* The same as keys of an object. */
-void cli_report_json(cli_json *j, const mcr_report_fit *report);
-/* "classification", "regression", "detection". */
-const char *cli_task_name(mcr_task task);
+void cli_report_json(cli_json *j, const mcr_model *model);
+void cli_metrics_json(cli_json *j, const mcr_metrics *metrics);
 
 #endif

@@ -12,6 +12,7 @@
 
 #include "advice.h"
 #include "learner.h"
+#include "tables.h"
 
 /* ---- options -----------------------------------------------------------------------------------*/
 
@@ -206,6 +207,8 @@ int cli_selection_read(cli *c, cli_selection *s, const cli_splitting *how, mcr_d
 {
     int given = s->search.kernels > 0;
     int bad = cli_read_words(c, data, 1);
+    if (!bad)
+        cli_tables_remark(c, *data, NULL);
     if (!bad && how->positive)
         bad = mark_anomaly(c, how->positive, data);
     else if (!bad)
@@ -217,6 +220,8 @@ int cli_selection_read(cli *c, cli_selection *s, const cli_splitting *how, mcr_d
         bad = cli_advise_kernel(c, kernel, *data);
     /* Vectors whose units are not known are scaled, unless the call says what to do. */
     s->search.scales = !how->scale && !given;
+    if (!bad && !given && !how->scale && !s->searches && cli_advise_is_mixed(*data))
+        bad = cli_fail(c, mcr_options_set(s->options, "scale", "standard"));
     if (!bad)
         cli_advise_targets(c, cli_word(c, 0), *data);
     return bad;

@@ -102,17 +102,22 @@ mcr_status cli_write_data(const mcr_data *data, const char *path, const char *fo
     return s;
 }
 
-mcr_status cli_save_as(cli *c, cli_saver *save, const mcr_model *model, const char *path)
+mcr_status cli_save_model(cli *c, const mcr_model *model, const char *path)
 {
     cli_signals_hold(is_file(path));
-    mcr_status s = save(c->ctx, model, path);
+    mcr_status s = mcr_model_save(c->ctx, model, path);
     cli_signals_hold(0);
     return s;
 }
 
-mcr_status cli_save_model(cli *c, const mcr_model *model, const char *path)
+mcr_status cli_export_as(cli *c, const mcr_model *model, const char *to,
+                         const mcr_export_options *options, const char *path,
+                         mcr_export_report *report)
 {
-    return cli_save_as(c, mcr_model_save, model, path);
+    cli_signals_hold(is_file(path));
+    mcr_status s = mcr_model_export(c->ctx, model, to, options, path, report);
+    cli_signals_hold(0);
+    return s;
 }
 
 int cli_interrupted(void)

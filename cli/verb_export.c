@@ -2,6 +2,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include <ctype.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -12,27 +14,39 @@
 #include "suggest.h"
 
 typedef struct export_call {
-    const char *to, *output;
+    const char *to, *output, *name;
+    int doubles, int8;
 } export_call;
 
-/* One line a form; the order is that of messages. */
-static const struct form {
-    const char *name;
-    mcr_status (*save)(mcr *ctx, const mcr_model *model, const char *path);
-} forms[] = {
-    {"libsvm", mcr_model_save_libsvm},
-};
-enum { FORMS = sizeof forms / sizeof *forms };
+enum { NAME = 61 };
 
-static int refuse_form(cli *c, const char *name)
+/* A name for C from that of a file: "runs/moons-2.mercer" is moons_2. */
+static void make_name(char out[NAME], const char *path)
+{
+    const char *slash = strrchr(path, '/'), *from = slash ? slash + 1 : path;
+    size_t length = strcspn(from, "."), used = 0;
+    if (length > 0 && isdigit((unsigned char)from[0]))
+        out[used++] = '_';
+    for (size_t i = 0; i < length && used + 1 < NAME; i++)
+        out[used++] = isalnum((unsigned char)from[i]) ? from[i] : '_';
+    out[used] = '\0';
+    if (used == 0 || strcmp(path, "-") == 0)
+        snprintf(out, NAME, "model");
+}
+
+static int check_form(cli *c, const char *name)
 {
     char all[128] = "";
     size_t used = 0;
     cli_suggestion near = {name, NULL, 0};
-    for (int i = 0; i < FORMS && used < sizeof all; i++) {
-        cli_suggest(&near, forms[i].name);
-        used += (size_t)snprintf(all + used, sizeof all - used, "%s%s", i ? ", " : "",
-                                 forms[i].name);
+    for (int64_t i = 0; i < mcr_export_count(); i++) {
+        mcr_export_info info = MCR_INIT(mcr_export_info);
+        if (mcr_export_describe(i, &info) || used >= sizeof all)
+            break;
+        if (strcmp(info.name, name) == 0)
+            return 0;
+        cli_suggest(&near, info.name);
+        used += (size_t)snprintf(all + used, sizeof all - used, "%s%s", i ? ", " : "", info.name);
     }
     if (near.nearest)
         return cli_refuse(c, "--to: unknown form \"%s\" (did you mean \"%s\"?)", name,
@@ -40,16 +54,28 @@ static int refuse_form(cli *c, const char *name)
     return cli_refuse(c, "--to: models cannot be written as \"%s\" (there is: %s)", name, all);
 }
 
-static void remark_on_probabilities(cli *c, const mcr_model *model)
+static void remark_on_probabilities(cli *c, const mcr_model *model, const char *to)
 {
-    if (mcr_model_has_probability(model))
+    if (mcr_model_has_probability(model) && strcmp(to, "libsvm") == 0)
         cli_progress_log(c, MCR_LOG_WARNING,
                          "the probabilities are left out; mercer predict takes the most probable "
                          "class where there are any, so some labels may differ (fitted without "
                          "--probability they are the same)");
 }
 
-static void print_done(const cli *c, const export_call *call)
+static void print_bound(const mcr_export_report *r)
+{
+    if (r->error == 0)
+        return;
+    if (!isnan(r->self))
+        printf("int8: scores differ from the model's by at most %.3g\n", r->error * sqrt(r->self));
+    else
+        printf("int8: scores differ from the model's by at most %.3g * sqrt(K(x,x)); that is %.3g "
+               "for the longest support vector\n",
+               r->error, r->error * sqrt(r->largest));
+}
+
+static void print_done(const cli *c, const export_call *call, const mcr_export_report *r)
 {
     const char *path = call->output;
     if (c->common.json) {
@@ -58,32 +84,49 @@ static void print_done(const cli *c, const export_call *call)
         cli_json_text(&j, "model", cli_word(c, 0));
         cli_json_text(&j, "to", call->to);
         cli_json_text(&j, "output", path);
+        if (r->also[0])
+            cli_json_text(&j, "header", r->also);
+        if (r->error > 0) {
+            cli_json_real(&j, "error", r->error);
+            cli_json_real(&j, "self", r->self);
+        }
         cli_json_end(&j);
     } else if (path && strcmp(path, "-") != 0 && !c->common.quiet) {
         printf("%s: %s as a %s model\n", path, cli_word(c, 0), call->to);
+        if (r->also[0])
+            printf("%s: its header\n", r->also);
+        print_bound(r);
     }
 }
 
 static int run(cli *c, const void *values)
 {
     const export_call *call = values;
-    const struct form *form = forms;
     mcr_model *model = NULL;
-    while (form < forms + FORMS && strcmp(form->name, call->to) != 0)
-        form++;
-    if (form == forms + FORMS)
-        return refuse_form(c, call->to);
+    char name[NAME];
+    const char *path = call->output ? call->output : "-";
     if (c->common.json && !call->output)
         return cli_refuse(c, "--json needs -o FILE for the model");
-    int bad = cli_output_check(c, call->output);
+    if (call->doubles && call->int8)
+        return cli_refuse(c, "--double and --int8 exclude each other");
+    make_name(name, call->output && strcmp(path, "-") != 0 ? path : cli_word(c, 0));
+    mcr_export_options options = {.size = sizeof options,
+                                  .name = call->name ? call->name : name,
+                                  .numbers = call->doubles ? "double"
+                                             : call->int8  ? "int8"
+                                                           : NULL};
+    mcr_export_report report = {.size = sizeof report};
+    int bad = check_form(c, call->to);
+    if (!bad)
+        bad = cli_output_check(c, call->output);
     if (!bad)
         bad = cli_fail(c, mcr_model_load(&model, c->ctx, cli_word(c, 0)));
     if (!bad)
-        bad = cli_fail(c, cli_save_as(c, form->save, model, call->output ? call->output : "-"));
+        bad = cli_fail(c, cli_export_as(c, model, call->to, &options, path, &report));
     if (!bad)
-        print_done(c, call);
+        print_done(c, call, &report);
     if (!bad)
-        remark_on_probabilities(c, model);
+        remark_on_probabilities(c, model, call->to);
     mcr_model_free(model);
     return bad;
 }
@@ -96,8 +139,21 @@ static const cli_option options[] = {
      .offset = AT(to),
      .required = 1,
      .argument = "FORM",
-     .help = "libsvm: a model file as svm-train writes it"},
+     .help = "c (and a header), onnx, json, libsvm (as svm-train writes it)"},
     CLI_OUTPUT_OPTION(AT(output), "the file; standard output by default"),
+    {.name = "double",
+     .type = CLI_FLAG,
+     .offset = AT(doubles),
+     .help = "c: numbers are doubles; onnx: no operators in float"},
+    {.name = "int8",
+     .type = CLI_FLAG,
+     .offset = AT(int8),
+     .help = "c: support vectors in 8 bits; a bound on the error is printed"},
+    {.name = "name",
+     .type = CLI_TEXT,
+     .offset = AT(name),
+     .argument = "NAME",
+     .help = "c: what all names begin with; the file's name by default"},
     CLI_LAST_OPTION,
 };
 
@@ -106,13 +162,19 @@ static const char *const words[] = {"MODEL", NULL};
 const cli_verb cli_verb_export = {
     .name = "export",
     .summary = "a model for other programs",
-    .usage = "MODEL --to libsvm [-o FILE]",
+    .usage = "MODEL --to c|onnx|json|libsvm [-o FILE]",
     .about =
-        "Writes a model as another program wants it. LIBSVM has the learners svm, nu-svm,\n"
-        "one-class, svr and nu-svr with the kernels linear, poly, rbf, sigmoid and precomputed;\n"
-        "its own model files are read by every verb that takes a MODEL.",
+        "Writes a model as another program wants it; docs/interop.md says what is lost where.\n"
+        "C: all learners; kernels on vectors and strings and what is made of them.\n"
+        "ONNX: kernels on vectors; support vector machines as operators in float, or with "
+        "--double,\n"
+        "and all other models, in plain double operators (opset 13).\n"
+        "JSON: all that predictions need, in a form that docs/interop.md describes.\n"
+        "LIBSVM: svm, nu-svm, one-class, svr and nu-svr with the kernels linear, poly, rbf,\n"
+        "sigmoid and precomputed; its own model files are read by every verb that takes a MODEL.",
     .examples = "mercer sample moons -n 200 -o moons.svm\n"
                 "mercer fit svm moons.svm -k 'rbf(gamma=2)' -o moons.mercer\n"
+                "mercer export moons.mercer --to c -o moons.c\n"
                 "mercer export moons.mercer --to libsvm -o moons.model\n"
                 "mercer predict moons.model moons.svm --quiet -o again.txt",
     .words = words,

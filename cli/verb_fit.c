@@ -21,6 +21,7 @@
 #include "output.h"
 #include "progress.h"
 #include "report.h"
+#include "tables.h"
 #include "text.h"
 
 typedef struct fit_call {
@@ -102,6 +103,10 @@ static int open_job(fit_job *job)
         bad = cli_fail(c, mcr_model_load(&job->start, c->ctx, job->call->start));
     if (!bad)
         bad = cli_read_words(c, &job->data, 1);
+    if (!bad)
+        cli_tables_remark(c, job->data, NULL);
+    if (!bad && !job->kernel && !job->call->scale && cli_advise_is_mixed(job->data))
+        bad = cli_fail(c, mcr_options_set(job->options, "scale", "standard"));
     if (!bad && !job->kernel)
         bad = cli_advise_kernel(c, &job->kernel, job->data);
     if (!bad)
@@ -125,7 +130,7 @@ static void print_json(const fit_job *job)
 {
     cli_json j;
     cli_json_begin(&j, stdout);
-    cli_report_json(&j, mcr_model_report(job->model));
+    cli_report_json(&j, job->model);
     if (job->call->report)
         cli_bounds_json(&j, &job->bounds);
     cli_json_text(&j, "model", job->keep.beside ? job->keep.beside : job->call->output);
@@ -243,7 +248,7 @@ static const cli_option options[] = {
      .type = CLI_TEXT,
      .offset = AT(kernel),
      .argument = "KERNEL",
-     .help = "the kernel (default: rbf with gamma = 1 / (features * variance))"},
+     .help = "the kernel (default: rbf; tables of mixed columns: see docs/tables.md)"},
     {.name = "output",
      .letter = 'o',
      .type = CLI_TEXT,

@@ -15,6 +15,7 @@
 #include "output.h"
 #include "progress.h"
 #include "report.h"
+#include "tables.h"
 #include "text.h"
 
 enum { CLASSES_SHOWN = 20 };
@@ -182,8 +183,14 @@ static void targets_json(cli_json *j, const mcr_data *data, const target_info *t
     cli_json_end(j);
 }
 
+/* The columns of a table. */
+typedef struct columns {
+    mcr_column_info *list;
+    int64_t count;
+} columns;
+
 static void print_json(const cli *c, const mcr_data *data, const mcr_field_info *field,
-                       const target_info *t, double bytes, double seconds)
+                       const target_info *t, const columns *table, double bytes, double seconds)
 {
     int64_t n = mcr_data_count(data);
     cli_json j;
@@ -195,6 +202,8 @@ static void print_json(const cli *c, const mcr_data *data, const mcr_field_info 
     for (int64_t i = 0; i < mcr_data_fields(data); i++)
         field_json(&j, &field[i], n);
     cli_json_end(&j);
+    if (table->count)
+        cli_columns_json(&j, table->list, table->count);
     targets_json(&j, data, t);
     cli_json_flag(&j, "weights", mcr_data_weights(data) != NULL);
     cli_json_real(&j, "bytes", bytes);
@@ -298,7 +307,7 @@ static void say_targets(const mcr_data *data, const target_info *t)
 }
 
 static void print_summary(const cli *c, const mcr_data *data, const mcr_field_info *field,
-                          const target_info *t, double bytes, double seconds)
+                          const target_info *t, const columns *table, double bytes, double seconds)
 {
     char text[32];
     int64_t n = mcr_data_count(data);
@@ -306,6 +315,8 @@ static void print_summary(const cli *c, const mcr_data *data, const mcr_field_in
     cli_say("objects", "%" PRId64, n);
     for (int64_t i = 0; i < mcr_data_fields(data); i++)
         say_field(i ? "" : "fields", &field[i], n);
+    if (table->count)
+        cli_columns_say(table->list, table->count);
     say_targets(data, t);
     cli_say("weights", "%s", mcr_data_weights(data) ? "yes" : "none");
     cli_say("memory", "%s", cli_bytes_text(text, bytes));
@@ -343,7 +354,7 @@ static void model_json(const cli *c, const mcr_model *model, double bytes, doubl
     cli_json_begin(&j, stdout);
     cli_json_text(&j, "file", cli_word(c, 0));
     cli_json_text(&j, "holds", "model");
-    cli_report_json(&j, r);
+    cli_report_json(&j, model);
     cli_json_list(&j, "class_names");
     for (int64_t k = 0; k < mcr_model_classes(model); k++)
         cli_json_text(&j, NULL, mcr_model_class_name(model, k));
@@ -438,10 +449,14 @@ static int info_of_model(cli *c, const info_call *call)
 static int info_of_data(cli *c)
 {
     mcr_data *data = NULL;
+    columns table = {NULL, 0};
     double start = cli_seconds();
+    c->reading.raw = 1;
     int bad = cli_read_data(c, &data, cli_word(c, 0));
     if (bad)
         return bad;
+    if (cli_word(c, 0) && strcmp(cli_word(c, 0), "-") != 0) /* a pipe is read once */
+        bad = cli_read_columns(c, &table.list, &table.count, cli_word(c, 0));
     double seconds = cli_seconds() - start;
     int64_t n = mcr_data_count(data), fields = mcr_data_fields(data);
     mcr_field_info *field = cli_alloc((size_t)fields, sizeof *field);
@@ -455,9 +470,10 @@ static int info_of_data(cli *c)
     target_info targets = look_at_targets(data);
     cli_progress_clear(c);
     if (!bad && c->common.json)
-        print_json(c, data, field, &targets, bytes, seconds);
+        print_json(c, data, field, &targets, &table, bytes, seconds);
     else if (!bad)
-        print_summary(c, data, field, &targets, bytes, seconds);
+        print_summary(c, data, field, &targets, &table, bytes, seconds);
+    mcr_columns_free(c->ctx, table.list, table.count);
     free(targets.count);
     free(field);
     mcr_data_free(data);
@@ -495,7 +511,8 @@ const cli_verb cli_verb_info = {
     .usage = "FILE",
     .about =
         "Reads and checks a data file, and says what is in it: objects, fields and their kinds,\n"
-        "targets or classes, weights, and the memory it takes. - is standard input.\n"
+        "targets or classes, weights, and the memory it takes; of a table each column with its\n"
+        "role, different values, missing ones and examples. - is standard input.\n"
         "Of a model it shows how it was made: learner, options, kernel, data, certificate.\n"
         "--coefficients shows its dual: the support vectors by their numbers in the training "
         "data,\n"

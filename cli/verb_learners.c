@@ -17,7 +17,7 @@ static void learner_json(cli_json *j, const mcr_learner_info *l)
     cli_json_object(j, NULL);
     cli_json_text(j, "name", l->name);
     cli_json_text(j, "summary", l->summary);
-    cli_json_text(j, "task", cli_task_name(l->task));
+    cli_json_text(j, "task", mcr_task_name(l->task));
     cli_help_params_json(j, l->params);
     cli_json_end(j);
 }

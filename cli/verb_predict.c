@@ -14,6 +14,7 @@
 #include "learner.h"
 #include "output.h"
 #include "progress.h"
+#include "report.h"
 #include "text.h"
 
 typedef struct predict_call {
@@ -357,7 +358,9 @@ static void measure(predict_job *job)
         return;
     }
     job->each = cli_alloc((size_t)job->targets, sizeof *job->each);
-    job->metrics = job->each[0] = MCR_INIT(mcr_metrics);
+    job->metrics = MCR_INIT(mcr_metrics);
+    for (int64_t t = 0; t < job->targets; t++)
+        job->each[t] = job->metrics;
     mcr_status status = job->targets > 1
                             ? mcr_model_score_targets(ctx, a->model, a->data, job->value, job->each,
                                                       &job->metrics)
@@ -401,23 +404,11 @@ static int coverage(const predict_job *job, double *covered, double *size)
     return 1;
 }
 
-static void numbers_json(cli_json *j, const mcr_metrics *m)
-{
-    cli_json_real(j, "mse", m->mse);
-    cli_json_real(j, "mae", m->mae);
-    cli_json_real(j, "r2", m->r2);
-}
-
 static void metrics_json(cli_json *j, const predict_job *job)
 {
     const cli_asking *a = &job->asked;
     cli_json_object(j, "metrics");
-    if (a->report->task == MCR_CLUSTER)
-        cli_json_real(j, "adjusted_rand", job->metrics.rand);
-    else if (a->report->task == MCR_REGRESS)
-        numbers_json(j, &job->metrics);
-    else
-        cli_json_real(j, "accuracy", job->metrics.accuracy);
+    cli_metrics_json(j, &job->metrics);
     double covered, size;
     if (coverage(job, &covered, &size)) {
         cli_json_real(j, "coverage", covered);
@@ -428,7 +419,7 @@ static void metrics_json(cli_json *j, const predict_job *job)
     for (int64_t t = 0; t < job->targets && job->targets > 1; t++) {
         cli_json_object(j, NULL);
         cli_json_text(j, "name", mcr_model_output_name(a->model, t));
-        numbers_json(j, &job->each[t]);
+        cli_metrics_json(j, &job->each[t]);
         cli_json_end(j);
     }
     if (job->targets > 1)

@@ -137,7 +137,7 @@ static void put_json(const tune_job *job, FILE *to)
     cli_json_end(&j);
     cli_json_real(&j, "seconds", r->seconds);
     cli_json_object(&j, "fit");
-    cli_report_json(&j, mcr_model_report(job->model));
+    cli_report_json(&j, job->model);
     cli_json_end(&j);
     cli_json_text(&j, "model", job->call->output);
     cli_json_end(&j);

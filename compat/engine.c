@@ -99,8 +99,9 @@ static mcr_status open_kernel(compat_engine *e)
     return mcr_kernel_parse(&e->kernel, e->ctx, text);
 }
 
-static mcr_status open_context(mcr **ctx)
+static mcr_status open_context(mcr **ctx, int objects)
 {
+    enum { FEW = 256 }; /* objects that are not worth a second thread */
     const char *threads = getenv("OMP_NUM_THREADS");
     mcr_config config = {
         .size = sizeof config,
@@ -109,6 +110,8 @@ static mcr_status open_context(mcr **ctx)
     };
     if (config.threads < 0)
         config.threads = 0;
+    if (objects < FEW)
+        config.threads = 1;
     return mcr_open(ctx, &config);
 }
 
@@ -147,7 +150,7 @@ compat_engine *compat_engine_open(const struct svm_problem *prob, const struct s
     compat_engine *e = calloc(1, sizeof *e);
     if (e)
         *e = (compat_engine){.prob = prob, .param = param};
-    if (!e || open_context(&e->ctx) ||
+    if (!e || open_context(&e->ctx, prob->l) ||
         !compat_pack_open(&e->pack, prob, param->kernel_type == PRECOMPUTED)) {
         compat_warn("out of memory");
         compat_engine_close(e);

@@ -193,6 +193,29 @@ static double entry(compat_probe *probe, double at)
     return place < probe->width ? probe->x[place].value : 0;
 }
 
+/* The sum of squared differences of two vectors with the same indices, as dense data have them. false:
+ * the indices are not the same. */
+static bool lockstep_distance(const node *x, const node *z, double *sum)
+{
+    double even = 0, odd = 0;
+    for (;; x += 2, z += 2) {
+        if (x[0].index != z[0].index)
+            return false;
+        if (x[0].index == -1)
+            break;
+        double d = x[0].value - z[0].value;
+        even += d * d;
+        if (x[1].index != z[1].index)
+            return false;
+        if (x[1].index == -1)
+            break;
+        d = x[1].value - z[1].value;
+        odd += d * d;
+    }
+    *sum = even + odd;
+    return true;
+}
+
 double compat_probe_value(compat_probe *probe, const node *z)
 {
     const parameter *p = probe->param;
@@ -202,7 +225,8 @@ double compat_probe_value(compat_probe *probe, const node *z)
     if (probe->spread == NULL || z == NULL)
         return compat_kernel_value(p, probe->x, z);
     if (p->kernel_type == RBF)
-        return spread_distance(probe, z, &sum) ? exp(-p->gamma * sum)
-                                               : compat_kernel_value(p, probe->x, z);
+        return lockstep_distance(probe->x, z, &sum) || spread_distance(probe, z, &sum)
+                   ? exp(-p->gamma * sum)
+                   : compat_kernel_value(p, probe->x, z);
     return spread_dot(probe, z, &sum) ? finish(p, sum) : compat_kernel_value(p, probe->x, z);
 }

@@ -20,6 +20,7 @@ SEES = {
     "solve": {"base", "linalg", "gram"},
     "learn": {"base", "data", "linalg", "kernel", "gram", "solve"},
     "model": {"base", "data", "linalg", "kernel", "gram", "solve", "learn"},
+    "export": {"base", "data", "linalg", "kernel", "gram", "solve", "learn", "model"},
     "select": {"base", "data", "linalg", "kernel", "gram", "solve", "learn", "model"},
     "plot": {"base", "data", "linalg", "kernel", "gram", "solve", "learn", "model", "select"},
 }
@@ -27,9 +28,10 @@ SEES = {
 # The layer each public header belongs to. The umbrella mercer.h is for users, not for src/.
 PUBLIC = {
     "status": "base", "context": "base", "output": "base", "params": "base", "rows": "base",
-    "text": "base", "data": "data", "borrow": "data", "kernel": "kernel",
-    "extend": "kernel", "features": "kernel", "gram": "gram", "learner": "learn", "model": "model", "select": "select",
+    "text": "base", "facts": "base", "data": "data", "borrow": "data", "arrow": "data", "kernel": "kernel",
+    "extend": "kernel", "features": "kernel", "gram": "gram", "learner": "learn", "learning": "learn", "model": "model", "select": "select",
     "plot": "plot",
+    "export": "export",
 }
 
 # Foreign headers that have one home.

@@ -97,6 +97,14 @@ MCR_API void mcr_close(mcr *ctx);
 /* Frees what a call gave the caller as bytes (mcr_model_save_memory). NULL is allowed. */
 MCR_API void mcr_bytes_free(mcr *ctx, void *bytes);
 
+/* From any thread, also while another one is in a call of this context. Asks what is running to stop, as
+ * a progress callback does by giving back nonzero: the best so far is kept where there is any, else the
+ * call ends with MCR_STOPPED. Stays in force, for later calls too, until it is taken back (wanted 0). */
+MCR_API void mcr_cancel(mcr *ctx, int wanted);
+/* From any thread: the last report of what runs or ran in this context; phase NULL: there was none. For
+ * programs that look from time to time instead of being called. */
+MCR_API mcr_status mcr_progress_last(mcr *ctx, mcr_progress *now);
+
 /* The message of the last failure, one line, without newline; "" if there was none. Borrowed: valid
  * until the next call that fails. */
 MCR_API const char *mcr_message(const mcr *ctx);

@@ -75,11 +75,47 @@ typedef struct mcr_kernel_type {
      * matrices per scale. */
     mcr_status (*gradient)(const mcr_bound *bound, const mcr_tile *tile, const double *d,
                            int64_t ld, double *slope);
+    void *user; /* mcr_bound_user */
 } mcr_kernel_type;
 
 /* The struct is copied; its texts, tables and functions must outlive the context. A name that exists
  * is refused. */
 MCR_API mcr_status mcr_kernel_register(mcr *ctx, const mcr_kernel_type *type);
+
+/* ---- a kernel by one function -------------------------------------------------------------------
+ *
+ * For bindings: no tiles, no binding, only values from objects. */
+
+/* Some objects of a data set: object[0 .. count-1], numbers from 0. The leaf reads field `field`:
+ * mcr_data_vector, mcr_data_entries, mcr_data_string. */
+typedef struct mcr_objects {
+    size_t size; /* of what the library made */
+    const mcr_data *data;
+    int64_t field;
+    const int64_t *object;
+    int64_t count;
+} mcr_objects;
+
+typedef struct mcr_callback {
+    size_t size;                /* sizeof(mcr_callback) */
+    const char *name, *summary; /* copied; a name has up to 63 letters, digits and _ */
+    int kinds;                  /* bits of mcr_kind that it accepts */
+    int indefinite;             /* 1: not known to be positive semidefinite */
+    /* 1: the functions may be called by several threads at once. 0: only the thread that calls the
+     * library calls them; the whole context then computes in that thread from now on. */
+    int thread_safe;
+    /* One of the two. block: k[i * z->count + j] = K(x.i, z.j), for as many as a few thousand values
+     * at once. pair: one value, of object i of x and object j of z. K(x,z) and K(z,x) must be the
+     * same. Another status than MCR_OK ends the call with it. */
+    mcr_status (*block)(void *user, const mcr_objects *x, const mcr_objects *z, double *k);
+    mcr_status (*pair)(void *user, const mcr_data *x, int64_t x_field, int64_t i, const mcr_data *z,
+                       int64_t z_field, int64_t j, double *k);
+    /* Called once, by mcr_close, or before a registration that fails returns; NULL: not wanted. */
+    void (*release)(void *user);
+    void *user;
+} mcr_callback;
+/* Registers the function as a leaf of that name. Models save the name only. */
+MCR_API mcr_status mcr_kernel_callback(mcr *ctx, const mcr_callback *callback);
 
 /* A function of an object, for conformal(K, f=NAME): f(x) K(x,z) f(z). Called once an object while
  * binding; i is the object's number in data. */
@@ -94,6 +130,7 @@ MCR_API mcr_status mcr_message_set(mcr *ctx, mcr_status status, const char *line
 /* ---- inside bind, block, pair ----------------------------------------------------------------*/
 
 MCR_API mcr *mcr_bound_context(const mcr_bound *bound);
+MCR_API void *mcr_bound_user(const mcr_bound *bound);
 MCR_API const void *mcr_bound_params(const mcr_bound *bound);
 MCR_API void *mcr_bound_state(const mcr_bound *bound);
 MCR_API void mcr_bound_set_state(mcr_bound *bound, void *state);

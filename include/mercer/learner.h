@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include <mercer/data.h>
+#include <mercer/facts.h>
 #include <mercer/kernel.h>
 #include <mercer/params.h>
 
@@ -26,6 +27,9 @@ typedef enum mcr_task {
     MCR_TRANSFORM,    /* gives coordinates, and predicts nothing */
     MCR_EITHER        /* of a learner only: classes or numbers, by its option `task` */
 } mcr_task;
+
+/* "classification", "regression", "detection", "clustering", "transformation"; never NULL. */
+MCR_API const char *mcr_task_name(mcr_task task);
 
 /* What there is. Borrowed. */
 typedef struct mcr_learner_info {
@@ -46,6 +50,11 @@ typedef struct mcr_options mcr_options;
 MCR_API mcr_status mcr_options_open(mcr_options **out, mcr *ctx, const char *learner);
 MCR_API void mcr_options_close(mcr_options *options); /* NULL allowed */
 MCR_API mcr_status mcr_options_set(mcr_options *options, const char *name, const char *value);
+/* Every option with its value, in the order of the learner's table, those that all learners have last
+ * (facts.h). One that has neither a value nor a default is MCR_FACT_NONE; a choice is a text. Texts are
+ * borrowed until the next call. mcr_options_of has those that a model was trained with. */
+MCR_API int64_t mcr_options_fact_count(const mcr_options *options);
+MCR_API mcr_status mcr_options_fact(mcr_options *options, int64_t number, mcr_fact *fact);
 
 /* Why training ended. None of them is an error: the model is the best so far. Optimal is what is proved
  * to be: a global optimum, within the tolerance. */
@@ -84,7 +93,8 @@ typedef struct mcr_report_fit {
     const char *second_kernel; /* of cca: that of the other fields; NULL otherwise */
     int64_t correlations;      /* pairs of coordinates: the k-th of either half */
     const double *correlation;
-    const char *side;       /* "kernel" or "features": what it was computed with */
+    const char *form;       /* "dual" (kernel values) or "primal" (features) */
+    const char *side;       /* the same in older words: "kernel" or "features" */
     const char *why;        /* and why; NULL: there was no choice, or the model is from a file */
     const char *approx;     /* "nystrom" or "rff"; NULL: exact */
     int64_t map_features;   /* of the primal form */

@@ -11,14 +11,18 @@
 #include <mercer/params.h>
 #include <mercer/rows.h>
 #include <mercer/text.h>
+#include <mercer/facts.h>
 #include <mercer/data.h>
 #include <mercer/borrow.h>
+#include <mercer/arrow.h>
 #include <mercer/kernel.h>
 #include <mercer/features.h>
 #include <mercer/gram.h>
 #include <mercer/extend.h>
 #include <mercer/learner.h>
+#include <mercer/learning.h>
 #include <mercer/model.h>
+#include <mercer/export.h>
 #include <mercer/select.h>
 #include <mercer/plot.h>
 

@@ -15,9 +15,19 @@ extern "C" {
 MCR_API void mcr_model_free(mcr_model *model); /* NULL allowed */
 /* How it was made. Borrowed. */
 MCR_API const mcr_report_fit *mcr_model_report(const mcr_model *model);
+/* The same one after the other, and more (facts.h). The names of the report are the keys of
+ * `fit --json`: learner options kernel task n features classes seconds objective iterations support stop
+ * certificate.kind certificate.value ... */
+MCR_API int64_t mcr_model_fact_count(const mcr_model *model);
+MCR_API mcr_status mcr_model_fact(const mcr_model *model, int64_t number, mcr_fact *fact);
 /* What the columns of its training data were, to read others like them; NULL: they were no table.
  * Borrowed. */
 MCR_API const mcr_layout *mcr_model_layout(const mcr_model *model);
+/* Category k of the model's table, from 0: its name, how many objects of data have a value in it that no
+ * training object had, and the first such value (borrowed from data, NULL: none). 0: there is no category
+ * k. One lookup per object. */
+MCR_API int mcr_model_unseen(mcr *ctx, const mcr_model *model, const mcr_data *data, int64_t k,
+                             const char **name, int64_t *count, const char **word, int64_t *length);
 /* The table of a model that mcr_tune made, as lines of comma-separated values with a header; NULL: it
  * was not tuned. Borrowed. */
 MCR_API const char *mcr_model_tuning(const mcr_model *model);
@@ -144,6 +154,9 @@ typedef struct mcr_metrics {
     double mse, mae, r2; /* numbers; NAN otherwise */
     double rand;         /* clusters: adjusted Rand index against the classes; NAN otherwise */
 } mcr_metrics;
+/* Those that apply, one after the other (facts.h): n, and accuracy, or mse mae r2, or adjusted_rand. */
+MCR_API int64_t mcr_metrics_fact_count(const mcr_metrics *metrics);
+MCR_API mcr_status mcr_metrics_fact(const mcr_metrics *metrics, int64_t number, mcr_fact *fact);
 /* Compares predicted values with the targets of data. A class that the model does not know counts as
  * wrong. MCR_BAD_DATA when there are no targets of the right kind. */
 MCR_API mcr_status mcr_model_score(mcr *ctx, const mcr_model *model, const mcr_data *data,

@@ -24,7 +24,7 @@ _mercer()
     elif [[ $verb == learners || ($verb =~ ^(fit|cv|tune)$ && $before == "$verb") ]]; then
         words=$(mercer learners 2>/dev/null | sed -n 's/^  \([a-z0-9-]*\) .*/\1/p')
     elif [[ $verb == export && $before == --to ]]; then
-        words=libsvm
+        words="c onnx json libsvm"
     elif [[ $verb == plot && $before == --kind ]]; then
         words="boundary surface band projection clusters gram spectrum roc pr calibration confusion residuals tuning
             path learning importance logo data"

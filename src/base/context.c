@@ -110,6 +110,16 @@ void mcr_extensions_free(mcr *ctx)
         mcr_free(ctx, (void *)ctx->extra_kernels[i]);
     mcr_free(ctx, ctx->extra_kernels);
     mcr_free(ctx, ctx->extra_functions);
+    for (int64_t i = 0; i < ctx->extra_learner_count; i++)
+        mcr_free(ctx, (void *)ctx->extra_learners[i]);
+    mcr_free(ctx, ctx->extra_learners);
+    ctx->extra_learners = NULL;
+    ctx->extra_learner_count = 0;
+    for (int64_t i = 0; i < ctx->kept_count; i++)
+        ctx->kept[i].release(ctx->kept[i].user);
+    mcr_free(ctx, ctx->kept);
+    ctx->kept = NULL;
+    ctx->kept_count = ctx->kept_capacity = 0;
     ctx->extra_kernels = NULL;
     ctx->extra_functions = NULL;
     ctx->extra_kernel_count = ctx->extra_function_count = 0;
@@ -125,6 +135,23 @@ void mcr_close(mcr *ctx)
     pthread_mutex_destroy(&ctx->lock);
     mcr_config config = ctx->config;
     config.realloc(config.user, ctx, sizeof *ctx, 0);
+}
+
+mcr_status mcr_keep_reserve(mcr *ctx)
+{
+    return mcr_reserve(ctx, &ctx->kept, &ctx->kept_capacity, ctx->kept_count + 1,
+                       sizeof *ctx->kept);
+}
+
+void mcr_keep(mcr *ctx, void (*release)(void *user), void *user)
+{
+    ctx->kept[ctx->kept_count++] = (mcr_kept){release, user};
+}
+
+void mcr_threads_one(mcr *ctx)
+{
+    mcr_pool_close(ctx);
+    ctx->config.threads = 1;
 }
 
 void mcr_bytes_free(mcr *ctx, void *bytes)
@@ -294,15 +321,31 @@ bool mcr_deadline_over(const mcr *ctx)
     return ctx->deadline > 0 && !ctx->user_stopped && mcr_now() > ctx->deadline;
 }
 
+void mcr_cancel(mcr *ctx, int wanted)
+{
+    __atomic_store_n(&ctx->cancelled, wanted != 0, __ATOMIC_RELEASE);
+}
+
+mcr_status mcr_progress_last(mcr *ctx, mcr_progress *out)
+{
+    pthread_mutex_lock(&ctx->lock);
+    mcr_progress seen = ctx->seen;
+    pthread_mutex_unlock(&ctx->lock);
+    return MCR_SIZED_WRITE(mcr_progress, out, NULL, &seen);
+}
+
 bool mcr_report(mcr *ctx, const mcr_progress *now)
 {
     bool late = ctx->deadline > 0 && mcr_now() > ctx->deadline;
-    if (ctx->config.progress == NULL)
-        return late;
+    int stop = __atomic_load_n(&ctx->cancelled, __ATOMIC_ACQUIRE);
     pthread_mutex_lock(&ctx->callback_lock);
     mcr_progress sized = ctx->covered ? ctx->cover : *now;
     sized.size = sizeof sized;
-    int stop = ctx->config.progress(ctx->config.user, &sized);
+    pthread_mutex_lock(&ctx->lock);
+    ctx->seen = sized;
+    pthread_mutex_unlock(&ctx->lock);
+    if (ctx->config.progress != NULL && ctx->config.progress(ctx->config.user, &sized) != 0)
+        stop = 1;
     ctx->user_stopped = ctx->user_stopped || stop != 0;
     pthread_mutex_unlock(&ctx->callback_lock);
     return stop != 0 || late;

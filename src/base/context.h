@@ -47,6 +47,12 @@ struct mcr {
     int64_t extra_kernel_count;
     struct mcr_function *extra_functions; /* of objects, by mcr_function_register */
     int64_t extra_function_count;
+    const struct mcr_learner_type **extra_learners; /* by mcr_learner_register */
+    int64_t extra_learner_count;
+    struct mcr_kept *kept; /* by mcr_keep */
+    int64_t kept_count, kept_capacity;
+    int cancelled;     /* atomic: another thread asks to stop */
+    mcr_progress seen; /* the last report; guarded by lock */
 };
 
 /* Forgets what the user has registered. */
@@ -83,6 +89,16 @@ double mcr_now(void); /* seconds, monotonic */
 /* Calls `make` the first time, whichever thread comes first, and from then on returns its result. It
  * may neither allocate nor fail with a message. */
 bool mcr_once(mcr *ctx, int *state, bool (*make)(mcr *ctx));
+
+/* What is to be released when the context is closed. Room is made first, so that adding cannot fail. */
+typedef struct mcr_kept {
+    void (*release)(void *user);
+    void *user;
+} mcr_kept;
+mcr_status mcr_keep_reserve(mcr *ctx);
+void mcr_keep(mcr *ctx, void (*release)(void *user), void *user);
+/* From now on all work is done by the threads that call. Not from within a parallel loop. */
+void mcr_threads_one(mcr *ctx);
 
 /* Memory. Blocks are aligned to 64 bytes and know their size. All return NULL, with the message
  * set, when memory is short or count * size overflows; a count of 0 gives a valid block. */

@@ -49,6 +49,8 @@ typedef struct mcr_text {
 void mcr_text_init(mcr_text *t, mcr *ctx);
 void mcr_text_free(mcr_text *t);
 void mcr_text_add(mcr_text *t, const void *bytes, size_t count);
+/* Appends `count` bytes that the caller fills; NULL: there is no memory for them. */
+char *mcr_text_extend(mcr_text *t, size_t count);
 void mcr_text_string(mcr_text *t, const char *s);
 void mcr_text_real(mcr_text *t, double value); /* shortest round trip */
 void mcr_text_int(mcr_text *t, int64_t value);

@@ -37,14 +37,21 @@ static bool reserve(mcr_text *t, size_t count)
     return t->status == MCR_OK;
 }
 
-void mcr_text_add(mcr_text *t, const void *bytes, size_t count)
+char *mcr_text_extend(mcr_text *t, size_t count)
 {
     if (!reserve(t, count))
-        return;
-    if (count > 0)
-        memcpy(t->bytes + t->length, bytes, count);
+        return NULL;
+    char *to = t->bytes + t->length;
     t->length += (int64_t)count;
-    t->bytes[t->length] = '\0';
+    to[count] = '\0';
+    return to;
+}
+
+void mcr_text_add(mcr_text *t, const void *bytes, size_t count)
+{
+    char *to = mcr_text_extend(t, count);
+    if (to && count > 0)
+        memcpy(to, bytes, count);
 }
 
 void mcr_text_string(mcr_text *t, const char *s)

@@ -38,6 +38,9 @@ void mcr_builder_close(mcr_builder *b)
     mcr_classes_free(ctx, b->target_names);
     mcr_free(ctx, b->table);
     mcr_layout_free(b->layout);
+    for (int64_t i = 0; i < b->carries; i++)
+        mcr_store_free(b->carried[i]);
+    mcr_free(ctx, b->carried);
     mcr_free(ctx, b);
 }
 
@@ -400,6 +403,10 @@ static mcr_status finish(mcr_data **out, mcr_builder *b)
     d->target_names = b->target_names;
     d->table = b->table;
     d->layout = b->layout;
+    d->carried = b->carried;
+    d->carries = b->carries;
+    d->missing = b->missing;
+    d->skips = b->skips;
     mcr_free(b->ctx, b);
     *out = d;
     return MCR_OK;

@@ -20,6 +20,10 @@ struct mcr_builder {
     mcr_classes *target_names; /* of several targets; NULL: one or none */
     double *table;             /* all of them, row by row */
     mcr_layout *layout;
+    mcr_store **carried;
+    int64_t carries, carry_room;
+    mcr_missing missing;
+    mcr_skips skips;
 };
 
 /* MCR_BAD_CALL unless the number of objects is known: arrays given to public calls have as many

@@ -118,6 +118,8 @@ static mcr_status gather(mcr_store **out, const mcr_field *field, const mcr_stor
     if (status != MCR_OK)
         return status;
     made->count = s->count;
+    made->role = s->role;
+    made->holes = s->holes;
     made->dense = mcr_alloc_zero(ctx, (size_t)s->count, (size_t)cols * sizeof *made->dense);
     made->column = mcr_alloc_zero(ctx, (size_t)cols, sizeof *made->column);
     status = made->dense != NULL && made->column != NULL ? MCR_OK : MCR_NO_MEMORY;

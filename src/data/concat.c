@@ -265,6 +265,9 @@ static mcr_status join_values(joint *j)
     if (status != MCR_OK)
         return status;
     j->to->count = j->count;
+    j->to->role = first->role;
+    for (int64_t p = 0; p < j->parts; p++)
+        j->to->holes |= j->part[p].store->holes;
     switch (first->kind) {
     case MCR_DENSE:
     case MCR_PRECOMPUTED: status = join_dense(j); break;
@@ -290,6 +293,47 @@ static mcr_status join_field(mcr_builder *b, joint *j, const mcr_data *const *pa
     }
     mcr_status status = join_values(j);
     return status == MCR_OK ? mcr_builder_adopt(b, j->to) : status;
+}
+
+/* The carried columns that all parts have. */
+static mcr_status join_carried(mcr_builder *b, joint *j, const mcr_data *const *parts)
+{
+    mcr_status status = MCR_OK;
+    for (int64_t c = 0; c < parts[0]->carries && status == MCR_OK; c++) {
+        const mcr_store *first = parts[0]->carried[c];
+        bool all = true;
+        for (int64_t p = 0; p < j->parts && all; p++) {
+            int64_t k = 0;
+            while (k < parts[p]->carries && strcmp(parts[p]->carried[k]->name, first->name) != 0)
+                k++;
+            all = k < parts[p]->carries;
+            if (all)
+                j->part[p] = (mcr_field){parts[p]->carried[k], parts[p]->rows, parts[p]->first,
+                                         parts[p]->count};
+        }
+        if (!all)
+            continue;
+        status = mcr_store_new(&j->to, j->ctx, first->name, MCR_STRINGS);
+        if (status != MCR_OK)
+            break;
+        j->to->count = j->count;
+        j->to->role = first->role;
+        status = join_strings(j);
+        if (status == MCR_OK)
+            status = mcr_builder_carry(b, j->to);
+        else
+            mcr_store_free(j->to);
+    }
+    mcr_skips sum = parts[0]->skips;
+    for (int64_t p = 1; p < j->parts; p++) {
+        sum.dropped += parts[p]->skips.dropped;
+        if (sum.bad == 0)
+            memcpy(sum.why, parts[p]->skips.why, sizeof sum.why);
+        sum.first = sum.bad == 0 ? parts[p]->skips.first : sum.first;
+        sum.bad += parts[p]->skips.bad;
+    }
+    mcr_builder_skips(b, parts[0]->missing, &sum);
+    return status;
 }
 
 static mcr_status join_words(mcr_builder *b, const mcr_data *const *parts, int64_t count)
@@ -396,6 +440,8 @@ mcr_status mcr_data_concat(mcr_data **out, const mcr_data *const *parts, int64_t
         status = join_field(b, &j, parts, f);
     if (status == MCR_OK)
         status = join_targets(b, parts, count, j.count);
+    if (status == MCR_OK)
+        status = join_carried(b, &j, parts);
     mcr_free(ctx, j.part);
     mcr_builder_layout(b, mcr_layout_retain(parts[0]->layout));
     if (status == MCR_OK)

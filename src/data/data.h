@@ -51,6 +51,8 @@ typedef struct mcr_store {
     int32_t *link_label; /* beside adjacent, NULL: none */
     char **label_name;   /* graphs: names of node labels where they were words; NULL: numbers */
     int64_t label_names;
+    mcr_role role; /* of a column of a table */
+    bool holes;    /* dense: numbers may be missing (NAN); strings: empty ones are */
     /* The user's memory (borrow.c): dense, index, value, bytes, and start if `lent_start`, are then
      * not freed; release is called in the end. */
     bool borrowed, lent_start;
@@ -152,7 +154,27 @@ struct mcr_layout {
     mcr_classes *
         name; /* of each role, all different; NULL: no header, or names that do not distinguish them */
     uint32_t usual; /* bit i: a feature had the i-th of the usual names of targets (csv_plan.c) */
+    mcr_role *all;  /* of every column; NULL: not known, or all are numbers and targets */
+    mcr_classes *called; /* every column; NULL: no header */
 };
+
+/* What becomes of missing values; model files know them by their numbers. */
+typedef enum mcr_missing {
+    MCR_MISSING_ERROR,
+    MCR_MISSING_DROP,
+    MCR_MISSING_MEAN,
+    MCR_MISSING_MEDIAN,
+    MCR_MISSING_MODE,
+    MCR_MISSING_INDICATOR, /* the median, and a column that says where */
+    MCR_MISSING_AUTO       /* the same, where values are missing in training */
+} mcr_missing;
+
+/* What a reader has to say of rows that it left out. */
+typedef struct mcr_skips {
+    int64_t dropped;    /* for a missing value */
+    int64_t bad, first; /* rows that cannot be read, and the line of the first */
+    char why[160];
+} mcr_skips;
 
 struct mcr_data {
     mcr *ctx;
@@ -171,8 +193,15 @@ struct mcr_data {
      * first of each row being `target`. Else NULL. */
     mcr_classes *target_names;
     double *table;
-    mcr_layout *layout; /* of the table that it was read from; NULL: of none */
+    mcr_layout *layout;  /* of the table that it was read from; NULL: of none */
+    mcr_store **carried; /* strings, counted: ids, groups, columns to be kept */
+    int64_t carries;
+    mcr_missing missing;
+    mcr_skips skips;
 };
+
+/* Whether a field has missing values, so that they must be filled before a kernel sees them. */
+bool mcr_data_has_holes(const mcr_data *data);
 
 /* Field `i` of the data set as kernels see it. */
 mcr_field mcr_data_field(const mcr_data *data, int64_t i);
@@ -259,9 +288,24 @@ void mcr_classes_free(mcr *ctx, mcr_classes *classes); /* one owner less; NULL a
 /* A copy of `from` with other names; name may be NULL. */
 mcr_status mcr_layout_new(mcr_layout **out, mcr *ctx, const mcr_layout *from,
                           const char *const *name);
+/* The roles of all columns, and their names (NULL: no header); copied. */
+mcr_status mcr_layout_roles(mcr_layout *layout, const mcr_role *role, const char *const *name);
 mcr_layout *mcr_layout_retain(mcr_layout *layout); /* NULL allowed */
 void mcr_layout_free(mcr_layout *layout);          /* one owner less; NULL allowed */
 void mcr_builder_layout(mcr_builder *builder, mcr_layout *layout); /* takes it over */
+/* A column of strings that is carried along; taken over, also on failure. */
+mcr_status mcr_builder_carry(mcr_builder *builder, mcr_store *store);
+void mcr_builder_skips(mcr_builder *builder, mcr_missing missing, const mcr_skips *skips);
+mcr_status mcr_missing_find(mcr_missing *out, mcr *ctx, const char *name); /* NULL: error */
+/* The role called so; MCR_ROLE_NONE: unknown. */
+mcr_role mcr_role_find(const char *name, size_t length);
+
+/* An ISO date, with or without a time, or a month of a year: days since 1970. False: it is none. */
+bool mcr_date_parse(const char *text, size_t length, double *days);
+/* The columns of a date field: the days, and points on circles for the year, the week and the day. */
+enum { MCR_DATE_PARTS = 7 };
+extern const char *const mcr_date_suffix[MCR_DATE_PARTS];
+void mcr_date_parts(double days, double part[MCR_DATE_PARTS]);
 
 /* A format: one file in src/data/format that defines `const mcr_format mcr_format_<name>`, and one
  * line `FORMAT(name)` in formats.def. `sniff` says how sure it is (0 no .. 100 certain) from whether the
@@ -279,6 +323,9 @@ typedef struct mcr_format {
                        const mcr_read_options *options);
     mcr_status (*read_path)(mcr_builder *builder, mcr *ctx, const char *path,
                             const mcr_read_options *options);
+    /* Tables: their columns. NULL: its files have none. */
+    mcr_status (*describe)(mcr_column_info **out, int64_t *count, mcr *ctx, mcr_input *in,
+                           const mcr_read_options *options);
 } mcr_format;
 
 #define FORMAT(name) extern const mcr_format mcr_format_##name;

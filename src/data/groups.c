@@ -78,6 +78,8 @@ static mcr_status without_column(mcr_store **out, const mcr_store *from, int64_t
         return s;
     mcr_store *to = *out;
     to->count = from->count;
+    to->role = from->role;
+    to->holes = from->holes;
     to->dense = mcr_alloc(from->ctx, (size_t)from->count,
                           (size_t)(from->cols - 1) * sizeof(double));
     to->column = mcr_alloc_zero(from->ctx, (size_t)from->cols - 1, sizeof *to->column);

@@ -32,6 +32,15 @@ mcr_status mcr_layout_new(mcr_layout **out, mcr *ctx, const mcr_layout *from,
     return status;
 }
 
+mcr_status mcr_layout_roles(mcr_layout *l, const mcr_role *role, const char *const *name)
+{
+    l->all = mcr_alloc(l->ctx, (size_t)l->columns, sizeof *l->all);
+    if (l->all == NULL)
+        return MCR_NO_MEMORY;
+    memcpy(l->all, role, sizeof *role * (size_t)l->columns);
+    return name != NULL ? mcr_classes_of_names(&l->called, l->ctx, name, l->columns) : MCR_OK;
+}
+
 mcr_layout *mcr_layout_retain(mcr_layout *l)
 {
     if (l != NULL)
@@ -46,5 +55,12 @@ void mcr_layout_free(mcr_layout *l)
     mcr *ctx = l->ctx;
     mcr_free(ctx, l->column);
     mcr_classes_free(ctx, l->name);
+    mcr_classes_free(ctx, l->called);
+    mcr_free(ctx, l->all);
     mcr_free(ctx, l);
+}
+
+const mcr_layout *mcr_data_layout(const mcr_data *data)
+{
+    return data->layout != NULL && data->layout->all != NULL ? data->layout : NULL;
 }

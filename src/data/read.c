@@ -145,10 +145,14 @@ static mcr_status name_file(mcr *ctx, mcr_status status, const char *name)
     return mcr_fail_at(ctx, status, name, 0, "%s", message);
 }
 
-/* Weights that are asked for must not be left out without a word. */
+/* Weights and roles that are asked for must not be left out without a word. */
 static mcr_status check_weight(mcr *ctx, const mcr_format *format, const mcr_read_options *options)
 {
     static const char *const have[] = {"csv", "tsv", "jsonl", NULL};
+    if (format->describe == NULL && (options->roles != NULL || options->drop != NULL ||
+                                     options->only != NULL || options->keep != NULL))
+        return mcr_fail(ctx, MCR_BAD_CALL,
+                        "the format %s has no columns with roles; csv and tsv have", format->name);
     for (int i = 0; have[i] != NULL; i++)
         if (options->weight == NULL || strcmp(format->name, have[i]) == 0)
             return MCR_OK;
@@ -222,6 +226,8 @@ static mcr_status complete(mcr_read_options *options, mcr *ctx, const mcr_read_o
     mcr_status status = MCR_SIZED_READ(mcr_read_options, options, ctx, given);
     if (options->class_files != NULL && options->class_files[0] == NULL)
         options->class_files = NULL;
+    if (options->roles != NULL && options->roles[0] == NULL)
+        options->roles = NULL;
     return status;
 }
 
@@ -276,6 +282,32 @@ mcr_status mcr_data_read(mcr_data **out, mcr *ctx, const char *path, const mcr_r
     mcr_reading_begin(ctx, name, 0);
     status = read_path(b, ctx, path, &options);
     return finish(out, ctx, b, status, name, &options);
+}
+
+mcr_status mcr_columns_read(mcr_column_info **out, int64_t *count, mcr *ctx, const char *path,
+                            const mcr_read_options *given)
+{
+    mcr_read_options options;
+    const mcr_format *format = NULL;
+    mcr_input *in = NULL;
+    *out = NULL;
+    *count = 0;
+    mcr_status status = complete(&options, ctx, given);
+    if (status != MCR_OK || path == NULL || is_directory(path))
+        return status;
+    if (options.format != NULL)
+        status = named_format(&format, ctx, options.format);
+    if (status != MCR_OK || (format != NULL && format->describe == NULL))
+        return status;
+    mcr_reading_begin(ctx, path, 0);
+    status = mcr_input_open(&in, ctx, path);
+    if (status == MCR_OK && format == NULL)
+        status = detect(&format, ctx, in);
+    if (status == MCR_OK && format->describe != NULL)
+        status = format->describe(out, count, ctx, in, &options);
+    mcr_input_close(in);
+    mcr_reading_end(ctx);
+    return status;
 }
 
 mcr_status mcr_data_read_memory(mcr_data **out, mcr *ctx, const char *name, const void *bytes,

@@ -137,24 +137,91 @@ mcr_status mcr_scaling_open(mcr_scaling **out, mcr *ctx, int64_t fields)
     return MCR_NO_MEMORY;
 }
 
+/* Values as they are. */
+static mcr_status learn_nothing(mcr_scaled_field *to, mcr *ctx, int64_t cols)
+{
+    to->cols = cols;
+    to->dense = true;
+    to->shift = mcr_alloc_zero(ctx, (size_t)cols, sizeof *to->shift);
+    to->factor = mcr_alloc(ctx, (size_t)cols, sizeof *to->factor);
+    for (int64_t k = 0; to->factor && k < cols; k++)
+        to->factor[k] = 1;
+    return to->shift && to->factor ? MCR_OK : MCR_NO_MEMORY;
+}
+
+/* What stands for missing values first, then the scale of the filled ones. */
+static mcr_status learn_filled(mcr_scaled_field *to, mcr *ctx, const mcr_field *f,
+                               const mcr_data *data, mcr_scale kind)
+{
+    mcr_store *filled = NULL;
+    mcr_status s = mcr_fill_learn(to, ctx, f, data->missing);
+    if (!s && kind == MCR_SCALE_NONE)
+        return learn_nothing(to, ctx, to->in + to->flags);
+    if (!s)
+        s = mcr_fill_apply(&filled, f->store, to);
+    mcr_field field = {filled, f->rows, f->first, f->count};
+    if (!s)
+        s = learn_field(to, ctx, &field, kind);
+    mcr_store_free(filled);
+    return s;
+}
+
 mcr_status mcr_scaling_learn(mcr_scaling **out, const mcr_data *data, mcr_scale kind)
 {
     mcr *ctx = data->ctx;
     mcr_status s = mcr_scaling_open(out, ctx, data->fields);
     for (int64_t f = 0; f < data->fields && !s; f++) {
         mcr_field field = mcr_data_field(data, f);
-        if (!(field.store->kind & (MCR_DENSE | MCR_SPARSE)) || field.count == 0)
+        bool fills = field.store->kind == MCR_DENSE && field.store->holes;
+        if (!(field.store->kind & (MCR_DENSE | MCR_SPARSE)) || field.count == 0 ||
+            (!kind && !fills))
             continue;
         mcr_scaled_field *to = &(*out)->field[(*out)->fields++];
         to->name = mcr_copy_text(ctx, field.store->name, strlen(field.store->name));
-        s = to->name ? learn_field(to, ctx, &field, kind) : MCR_NO_MEMORY;
+        s = !to->name ? MCR_NO_MEMORY
+            : fills   ? learn_filled(to, ctx, &field, data, kind)
+                      : learn_field(to, ctx, &field, kind);
     }
-    if (!s && (*out)->fields == 0)
+    if (!s)
+        s = mcr_known_learn(*out, data);
+    if (!s && kind && (*out)->fields == 0)
         s = mcr_fail(ctx, MCR_BAD_CALL, "there are no vectors to scale in these data");
     if (s) {
         mcr_scaling_free(*out);
         *out = NULL;
     }
+    return s;
+}
+
+static mcr_status copy_fill(mcr_scaled_field *to, mcr *ctx, const mcr_scaled_field *old)
+{
+    if (!old->fill)
+        return MCR_OK;
+    to->in = old->in;
+    to->flags = old->flags;
+    to->fill = mcr_alloc(ctx, (size_t)old->in, sizeof *to->fill);
+    to->flag = mcr_alloc(ctx, (size_t)old->in, sizeof *to->flag);
+    to->column = old->column ? mcr_alloc_zero(ctx, (size_t)old->in, sizeof *to->column) : NULL;
+    if (!to->fill || !to->flag || !to->column != !old->column)
+        return MCR_NO_MEMORY;
+    memcpy(to->fill, old->fill, sizeof *to->fill * (size_t)old->in);
+    memcpy(to->flag, old->flag, sizeof *to->flag * (size_t)old->flags);
+    for (int64_t c = 0; old->column && c < old->in; c++)
+        if (!(to->column[c] = mcr_copy_text(ctx, old->column[c], strlen(old->column[c]))))
+            return MCR_NO_MEMORY;
+    return MCR_OK;
+}
+
+static mcr_status copy_known(mcr_scaling *to, const mcr_known *old)
+{
+    mcr_known *known;
+    int32_t number;
+    mcr_status s = mcr_known_add(&known, to, old->name);
+    for (int64_t w = 0; w < old->words.count && !s; w++)
+        s = mcr_words_number(&known->words, to->ctx, old->words.word[w], strlen(old->words.word[w]),
+                             &number);
+    if (!s)
+        known->mode = old->mode;
     return s;
 }
 
@@ -177,7 +244,10 @@ mcr_status mcr_scaling_copy(mcr_scaling **out, const mcr_scaling *from)
         }
         memcpy(to->shift, old->shift, sizeof *to->shift * cols);
         memcpy(to->factor, old->factor, sizeof *to->factor * cols);
+        s = copy_fill(to, ctx, old);
     }
+    for (int64_t k = 0; k < from->knowns && !s; k++)
+        s = copy_known(*out, &from->known[k]);
     if (s) {
         mcr_scaling_free(*out);
         *out = NULL;
@@ -193,7 +263,17 @@ void mcr_scaling_free(mcr_scaling *s)
         mcr_free(s->ctx, s->field[f].name);
         mcr_free(s->ctx, s->field[f].shift);
         mcr_free(s->ctx, s->field[f].factor);
+        mcr_free(s->ctx, s->field[f].fill);
+        mcr_free(s->ctx, s->field[f].flag);
+        for (int64_t c = 0; s->field[f].column && c < s->field[f].in; c++)
+            mcr_free(s->ctx, s->field[f].column[c]);
+        mcr_free(s->ctx, s->field[f].column);
     }
+    for (int64_t k = 0; k < s->knowns; k++) {
+        mcr_free(s->ctx, s->known[k].name);
+        mcr_words_free(&s->known[k].words, s->ctx);
+    }
+    mcr_free(s->ctx, s->known);
     mcr_free(s->ctx, s->field);
     mcr_free(s->ctx, s);
 }
@@ -262,6 +342,16 @@ static mcr_status make_sparse(mcr_store *to, const mcr_store *from, const mcr_sc
 static mcr_status scale_store(mcr_store **out, const mcr_store *from, const mcr_scaled_field *by)
 {
     *out = NULL;
+    if (by->fill) {
+        mcr_store *filled = NULL;
+        mcr_scaled_field plain = *by;
+        plain.fill = NULL;
+        mcr_status s = mcr_fill_apply(&filled, from, by);
+        if (!s)
+            s = scale_store(out, filled, &plain);
+        mcr_store_free(filled);
+        return s;
+    }
     if (!(from->kind & (MCR_DENSE | MCR_SPARSE)) ||
         (from->kind == MCR_DENSE && (from->cols != by->cols || !by->dense)))
         return mcr_fail(from->ctx, MCR_BAD_DATA,
@@ -273,10 +363,12 @@ static mcr_status scale_store(mcr_store **out, const mcr_store *from, const mcr_
     if (s)
         return s;
     to->count = from->count;
+    to->role = from->role;
+    to->holes = from->holes;
     s = by->dense ? make_dense(to, from, by) : make_sparse(to, from, by);
     if (!s)
         s = copy_names(to, from);
-    if (!s)
+    if (!s && !to->holes)
         s = mcr_store_check(to); /* no number may have become too large */
     if (s)
         mcr_store_free(to);
@@ -305,6 +397,8 @@ mcr_status mcr_scaling_apply(mcr_data **out, const mcr_scaling *scaling, const m
             view->store[at] = made;
         }
     }
+    if (!s)
+        s = mcr_known_apply(view, scaling);
     if (s)
         mcr_data_free(view);
     else

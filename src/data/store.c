@@ -119,9 +119,12 @@ static mcr_status check_finite(const mcr_store *s, int64_t object, const mcr_vec
     int64_t e = 0;
     while (isfinite(mcr_vector_value(x, e)))
         e++;
+    int64_t column = mcr_vector_column(x, e);
+    const char *name = s->column != NULL ? s->column[column] : "";
     return mcr_fail(s->ctx, MCR_BAD_DATA,
-                    "field \"%s\", row %" PRId64 ", column %" PRId64 ": the value is not finite",
-                    s->name, object + 1, mcr_vector_column(x, e) + 1);
+                    "field \"%s\", row %" PRId64 ", column %" PRId64
+                    "%s%.100s%s: the value is not finite",
+                    s->name, object + 1, column + 1, *name ? " (\"" : "", name, *name ? "\")" : "");
 }
 
 static mcr_status check_dense(const mcr_store *s)

@@ -6,6 +6,7 @@
 
 #include <assert.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,6 +35,9 @@ void mcr_data_free(mcr_data *d)
     mcr_classes_free(ctx, d->target_names);
     mcr_free(ctx, d->table);
     mcr_layout_free(d->layout);
+    for (int64_t i = 0; i < d->carries; i++)
+        mcr_store_free(d->carried[i]);
+    mcr_free(ctx, d->carried);
     mcr_free(ctx, d);
 }
 
@@ -165,6 +169,14 @@ mcr_status mcr_data_entries(const mcr_data *data, int64_t field, int64_t i, int6
     return MCR_OK;
 }
 
+const char *mcr_data_column_name(const mcr_data *data, int64_t field, int64_t column)
+{
+    if (field < 0 || field >= data->fields || column < 0 || column >= data->store[field]->cols)
+        return NULL;
+    const mcr_store *s = data->store[field];
+    return s->column != NULL && s->column[column][0] != '\0' ? s->column[column] : NULL;
+}
+
 mcr_status mcr_data_string(const mcr_data *data, int64_t field, int64_t i, const char **bytes,
                            int64_t *length)
 {
@@ -190,11 +202,23 @@ static void note_length(mcr_field_info *info, int64_t i, int64_t length)
         info->longest = length;
 }
 
+/* Numbers are counted one by one; a date that is missing is one value. */
+static void count_missing(const mcr_field *f, mcr_field_info *info)
+{
+    int64_t step = f->store->role == MCR_DATE ? MCR_DATE_PARTS : 1;
+    for (int64_t i = 0; i < f->count && f->store->holes; i++) {
+        const double *row = f->store->dense + mcr_field_at(f, i) * f->store->cols;
+        for (int64_t c = 0; c < f->store->cols; c += step)
+            info->missing += isnan(row[c]);
+    }
+}
+
 static void describe_strings(const mcr_field *f, mcr_field_info *info)
 {
     bool seen[256] = {false};
     for (int64_t i = 0; i < f->count; i++) {
         const int64_t *start = f->store->start + mcr_field_at(f, i);
+        info->missing += f->store->holes && start[1] == start[0];
         note_length(info, i, start[1] - start[0]);
         info->entries += start[1] - start[0];
         for (int64_t k = start[0]; k < start[1]; k++)
@@ -267,10 +291,10 @@ mcr_status mcr_data_field_info(const mcr_data *data, int64_t field, mcr_field_in
                         data->fields);
     mcr_field f = mcr_data_field(data, field);
     const mcr_store *s = f.store;
-    mcr_field_info info = {.name = s->name, .kind = s->kind, .cols = s->cols};
+    mcr_field_info info = {.name = s->name, .kind = s->kind, .cols = s->cols, .role = s->role};
     mcr_status status = MCR_OK;
     switch (s->kind) {
-    case MCR_DENSE:
+    case MCR_DENSE: count_missing(&f, &info); /* fall through */
     case MCR_PRECOMPUTED: info.entries = data->count * s->cols; break;
     case MCR_SPARSE:
         for (int64_t i = 0; i < f.count; i++) {
@@ -367,6 +391,20 @@ static mcr_status pick_classes(mcr_data *view, const mcr_data *data, mcr_rows ro
     return MCR_OK;
 }
 
+static mcr_status pick_carried(mcr_data *view, const mcr_data *data)
+{
+    view->missing = data->missing;
+    view->skips = data->skips;
+    if (data->carries == 0)
+        return MCR_OK;
+    view->carried = mcr_alloc(data->ctx, (size_t)data->carries, sizeof *view->carried);
+    if (view->carried == NULL)
+        return MCR_NO_MEMORY;
+    for (; view->carries < data->carries; view->carries++)
+        view->carried[view->carries] = mcr_store_retain(data->carried[view->carries]);
+    return MCR_OK;
+}
+
 mcr_status mcr_data_select(mcr_data **out, const mcr_data *data, mcr_rows rows)
 {
     *out = NULL;
@@ -398,6 +436,8 @@ mcr_status mcr_data_select(mcr_data **out, const mcr_data *data, mcr_rows rows)
         status = pick_table(view, data, rows);
     if (status == MCR_OK)
         status = pick_classes(view, data, rows);
+    if (status == MCR_OK)
+        status = pick_carried(view, data);
     if (status != MCR_OK) {
         mcr_data_free(view);
         return status;
@@ -416,6 +456,9 @@ mcr_status mcr_data_with_store(mcr_data **out, const mcr_data *data, mcr_store *
         return status;
     for (int64_t i = 0; i < view->fields; i++)
         mcr_store_free(view->store[i]);
+    for (int64_t i = 0; i < view->carries; i++) /* they go by the row map */
+        mcr_store_free(view->carried[i]);
+    view->carries = 0;
     mcr_free(view->ctx, view->rows);
     view->rows = NULL;
     view->first = 0;

@@ -61,13 +61,13 @@ mcr_status mcr_gram_blocks_pass(mcr_gram *g, const mcr_gram_pass *pass)
     return s;
 }
 
-mcr_status mcr_gram_blocks_sums(mcr_gram *g, const int64_t *object, bool precise, const double *v,
+mcr_status mcr_gram_blocks_sums(mcr_gram *g, mcr_rows object, bool precise, const double *v,
                                 double *f)
 {
-    memset(f, 0, sizeof *f * (size_t)g->cols);
+    memset(f, 0, sizeof *f * (size_t)object.count);
     return mcr_gram_rows_pass(
         g, &(mcr_gram_pass){
-               .x = {object, 0, g->cols}, .precise = precise, .coef = v, .f = f, .outputs = 1});
+               .x = object, .z = object, .precise = precise, .coef = v, .f = f, .outputs = 1});
 }
 
 typedef struct product_job {

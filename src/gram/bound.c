@@ -93,6 +93,7 @@ static mcr_status share(mcr_gram **out, mcr_gram *gram)
         return MCR_NO_MEMORY;
     g->prepared[0] = from->prepared[0];
     g->prepared[1] = from->prepared[1];
+    g->lists = from->lists;
     g->binding = from->binding;
     g->shares = true;
     return hand_out(out, g, open_scratch(g));
@@ -120,6 +121,17 @@ static mcr_status prepare(mcr_gram *gram, bool precise)
     mcr_status s = mcr_binding_prepare(g->binding, precise);
     if (!s)
         g->prepared[precise] = true;
+    return s;
+}
+
+static mcr_status prepare_lists(mcr_gram *gram)
+{
+    mcr_gram_bound *g = (mcr_gram_bound *)gram;
+    if (g->prepared[1] || g->lists)
+        return MCR_OK;
+    mcr_status s = mcr_binding_prepare_lists(g->binding);
+    if (!s)
+        g->lists = true;
     return s;
 }
 
@@ -183,6 +195,7 @@ typedef struct block_job {
     int64_t tile_rows, tile_cols;
     size_t real;
     bool precise;
+    const mcr_vectors_batch *batch; /* of strips */
 } block_job;
 
 static mcr_status block_tile(void *arg, int64_t item, int worker)
@@ -198,6 +211,41 @@ static mcr_status block_tile(void *arg, int64_t item, int worker)
         .scratch = job->gram->scratch[worker],
     };
     return mcr_binding_block(job->gram->binding, &tile);
+}
+
+/* Rows that are packed together. */
+enum { STRIP_ROWS = 10 * MCR_TILE_ROWS };
+
+static mcr_status strip_tile(void *arg, int64_t item, int worker)
+{
+    const block_job *job = arg;
+    int64_t i = item / job->across * job->tile_rows, j = item % job->across * job->tile_cols;
+    mcr_rows z = mcr_rows_part(job->z, j, job->tile_cols);
+    return mcr_vectors_run(job->batch, &(mcr_vectors_job){
+                                           .first = z.first,
+                                           .count = z.count,
+                                           .row_first = i,
+                                           .rows = mcr_rows_part(job->x, i, job->tile_rows).count,
+                                           .k = job->k + (size_t)(i * job->ld + j) * job->real,
+                                           .ld = job->ld,
+                                           .scratch = job->gram->scratch[worker],
+                                       });
+}
+
+/* One vector leaf against columns that follow each other: rows are packed once for all of them. */
+static mcr_status block_strips(const block_job *whole)
+{
+    mcr_status s = MCR_OK;
+    for (int64_t i = 0; i < whole->x.count && !s; i += STRIP_ROWS) {
+        block_job job = *whole;
+        job.x = mcr_rows_part(whole->x, i, STRIP_ROWS);
+        job.k = whole->k + (size_t)(i * whole->ld) * whole->real;
+        s = mcr_gram_bound_batch(&job.batch, job.gram, job.x, job.precise);
+        int64_t down = (job.x.count + job.tile_rows - 1) / job.tile_rows;
+        if (!s)
+            s = mcr_parallel(job.gram->base.ctx, down * job.across, strip_tile, &job);
+    }
+    return s;
 }
 
 static mcr_status block(mcr_gram *gram, mcr_rows x, mcr_rows z, void *k, int64_t ld, bool precise)
@@ -225,6 +273,8 @@ static mcr_status block(mcr_gram *gram, mcr_rows x, mcr_rows z, void *k, int64_t
         .precise = precise,
     };
     int64_t down = (x.count + tile_rows - 1) / tile_rows;
+    if (g->binding->root->fused && !z.index && job.across > 1)
+        return block_strips(&job);
     return mcr_parallel(gram->ctx, down * job.across, block_tile, &job);
 }
 
@@ -281,6 +331,7 @@ static const mcr_gram_type bound_type = {
     .error = error,
     .work = work,
     .prepare = prepare,
+    .prepare_lists = prepare_lists,
     .matrix = mcr_gram_bound_matrix,
     .multiply = mcr_gram_bound_multiply,
     .sums = mcr_gram_bound_sums,

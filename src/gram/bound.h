@@ -13,6 +13,7 @@ typedef struct mcr_gram_bound {
     mcr_kernel *kernel;
     mcr_data *x, *z;  /* z == x when symmetric */
     bool prepared[2]; /* for float and double tiles */
+    bool lists;       /* for double tiles of listed columns */
     mcr_binding *binding;
     mcr_scratch **scratch;              /* one per worker */
     struct mcr_vectors_batch *batch[2]; /* rows packed for passes, by precision; NULL: not yet */
@@ -36,7 +37,7 @@ mcr_status mcr_gram_bound_diagonal(const double **out, mcr_gram_bound *gram);
 /* matrix.c, pass.c, sums.c, multiply.c */
 mcr_status mcr_gram_bound_matrix(mcr_gram *gram, const mcr_gram_fill *fill);
 mcr_status mcr_gram_bound_rows(mcr_gram *gram, const mcr_gram_pass *pass);
-mcr_status mcr_gram_bound_sums(mcr_gram *gram, const int64_t *object, bool precise, const double *v,
+mcr_status mcr_gram_bound_sums(mcr_gram *gram, mcr_rows object, bool precise, const double *v,
                                double *f);
 mcr_status mcr_gram_bound_multiply(mcr_gram *gram, const double *v, int64_t cols, double *kv);
 /* The tiles on and above the diagonal of a symmetric Gram (gram/half.h). */

@@ -29,12 +29,13 @@ static bool is_type(const mcr_kernel *k, const char *name)
 
 mcr_status mcr_map_fourier_check(mcr *ctx, const mcr_kernel *k)
 {
-    if (is_type(k, "rbf") || is_type(k, "laplace") || is_type(k, "matern"))
+    if ((is_type(k, "rbf") || is_type(k, "laplace") || is_type(k, "matern")) && !k->columns)
         return MCR_OK;
-    return mcr_fail(ctx, MCR_BAD_CALL,
-                    "%.100s has no random Fourier features: rbf, laplace and matern have; use "
-                    "--approx nystrom, which works with every kernel",
-                    k->text);
+    return mcr_fail(
+        ctx, MCR_BAD_CALL,
+        "%.100s has no random Fourier features: rbf, laplace and matern of a field have; use "
+        "--approx nystrom, which works with every kernel",
+        k->text);
 }
 
 /* The kernel's parameter that may have one value a feature. */

@@ -35,6 +35,11 @@ mcr_status mcr_gram_prepare(mcr_gram *g, bool precise)
     return g->type->prepare ? g->type->prepare(g, precise) : MCR_OK;
 }
 
+mcr_status mcr_gram_prepare_lists(mcr_gram *g)
+{
+    return g->type->prepare_lists ? g->type->prepare_lists(g) : mcr_gram_prepare(g, true);
+}
+
 bool mcr_gram_is_slow(const mcr_gram *g)
 {
     return g->type->is_slow && g->type->is_slow(g);
@@ -86,18 +91,15 @@ mcr_status mcr_gram_diagonal(mcr_gram *g, int side, double *k)
 
 mcr_status mcr_gram_rows_pass(mcr_gram *g, const mcr_gram_pass *pass)
 {
-    mcr_status s = mcr_gram_prepare(g, pass->precise);
+    bool lists = pass->precise && pass->z.index;
+    mcr_status s = lists ? mcr_gram_prepare_lists(g) : mcr_gram_prepare(g, pass->precise);
     if (s || pass->x.count == 0)
         return s;
     return (g->type->rows ? g->type->rows : mcr_gram_blocks_pass)(g, pass);
 }
 
-mcr_status mcr_gram_sums(mcr_gram *g, const int64_t *object, bool precise, const double *v,
-                         double *f)
+mcr_status mcr_gram_sums(mcr_gram *g, mcr_rows object, bool precise, const double *v, double *f)
 {
-    mcr_status s = mcr_gram_prepare(g, precise);
-    if (s)
-        return s;
     return (g->type->sums ? g->type->sums : mcr_gram_blocks_sums)(g, object, precise, v, f);
 }
 

@@ -25,6 +25,8 @@ mcr *mcr_gram_context(const mcr_gram *gram);
 /* Packs for the precision, once. Everything that computes does it; a Gram that several threads share
  * must be prepared before. */
 mcr_status mcr_gram_prepare(mcr_gram *gram, bool precise);
+/* Prepares for sums of few objects in double, packing no more than these when they are asked for. */
+mcr_status mcr_gram_prepare_lists(mcr_gram *gram);
 /* A block in either precision; k is float * or double *. */
 mcr_status mcr_gram_block_any(mcr_gram *gram, mcr_rows x, mcr_rows z, void *k, int64_t ld,
                               bool precise);
@@ -41,8 +43,8 @@ mcr_status mcr_gram_error(mcr_gram *gram, bool precise, mcr_error *error);
 /* Whole rows of K against all columns, and what is done with them in the same pass. */
 typedef struct mcr_gram_pass {
     mcr_rows x;
-    /* Of a bound Gram: only these columns, which follow each other; row and f begin with the first of
-     * them. count 0: all. */
+    /* Only these columns; row and f begin with the first of them. count 0: all. Of a view they are
+     * listed. */
     mcr_rows z;
     bool precise; /* rows are double, else float */
     /* Where to keep each row (columns rounded up to MCR_ROW_PAD, 64-byte aligned); NULL: nowhere. */
@@ -58,11 +60,10 @@ typedef struct mcr_gram_pass {
 } mcr_gram_pass;
 mcr_status mcr_gram_rows_pass(mcr_gram *gram, const mcr_gram_pass *pass);
 
-/* f = K v for objects that are the Gram's columns (column i is row object[i]) and its rows alike: half
- * of the values are computed, in the precision asked for, and summed in double. The same bits for
- * any number of threads. */
-mcr_status mcr_gram_sums(mcr_gram *gram, const int64_t *object, bool precise, const double *v,
-                         double *f);
+/* f = K v for some objects of a symmetric Gram: half of the values are computed, in the precision
+ * asked for, and summed in double. The same bits for any number of threads. A Gram that several threads
+ * share must be prepared before. */
+mcr_status mcr_gram_sums(mcr_gram *gram, mcr_rows object, bool precise, const double *v, double *f);
 
 /* ---- parts -------------------------------------------------------------------------------------*/
 

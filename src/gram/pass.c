@@ -42,7 +42,7 @@ static mcr_status pass_chunk(void *arg, int64_t item, int worker)
         mcr_tile tile = {
             .x = p->x.index ? (mcr_rows){p->x.index + i, 0, rows}
                             : (mcr_rows){NULL, p->x.first + i, rows},
-            .z = {NULL, job->z.first + j, cols},
+            .z = mcr_rows_part(job->z, j, cols),
             .precise = p->precise,
             .k = k,
             .ld = MCR_TILE_COLS,
@@ -78,6 +78,7 @@ static mcr_status fused_chunk(void *arg, int64_t item, int worker)
     return mcr_vectors_run(job->gram->batch[p->precise],
                            &(mcr_vectors_job){
                                .first = job->z.first + j,
+                               .column = job->z.index,
                                .before = j,
                                .count = n - j < job->cols ? n - j : job->cols,
                                .row = p->row,

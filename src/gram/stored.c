@@ -119,6 +119,12 @@ static mcr_status prepare(mcr_gram *gram, bool precise)
     return exact ? mcr_gram_prepare(exact, true) : MCR_OK;
 }
 
+static mcr_status prepare_lists(mcr_gram *gram)
+{
+    mcr_gram *exact = exact_of((const stored *)gram, true);
+    return exact ? mcr_gram_prepare_lists(exact) : MCR_OK;
+}
+
 /* Values of one row against some columns, in the precision asked for. */
 static void read_row(const mcr_stored *m, int64_t row, mcr_rows z, void *to, bool precise)
 {
@@ -191,8 +197,7 @@ static mcr_status pass_rows(mcr_gram *gram, const mcr_gram_pass *pass)
     return exact ? mcr_gram_rows_pass(exact, pass) : mcr_gram_blocks_pass(gram, pass);
 }
 
-static mcr_status sums(mcr_gram *gram, const int64_t *object, bool precise, const double *v,
-                       double *f)
+static mcr_status sums(mcr_gram *gram, mcr_rows object, bool precise, const double *v, double *f)
 {
     mcr_gram *exact = exact_of((const stored *)gram, precise);
     return exact ? mcr_gram_sums(exact, object, precise, v, f)
@@ -265,6 +270,7 @@ static const mcr_gram_type stored_type = {
     .error = error,
     .work = work,
     .prepare = prepare,
+    .prepare_lists = prepare_lists,
     .multiply = multiply,
     .sums = sums,
     .is_slow = is_slow,

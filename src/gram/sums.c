@@ -2,6 +2,9 @@
  * f_c += T' v_r and f_r += T v_c. Tiles are dealt out to a number of lanes that depends on n alone,
  * each with sums of its own, which are added in order at the end.
  *
+ * Many of a Gram's objects are bound for themselves first. A few are taken from the Gram's own binding:
+ * tiles of few columns, each against all rows up to its last, so that a column is packed once.
+ *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "gram/bound.h"
@@ -14,14 +17,16 @@
 
 /* Rows and columns of a tile; rows of tiles in a strip, which are packed together. */
 enum { SIDE = 192, STRIP = 10, MOST_LANES = 16, LEAST_TILES = 8 };
+enum { FEW = 768, FEW_SIDE = 64 }; /* objects; columns of a tile of these */
 _Static_assert(SIDE % MCR_TILE_ROWS == 0, "tiles start where a batch can be entered");
 
 typedef struct sums_job {
     mcr_gram_bound *gram;
     const mcr_tile_kit *kit;
     const mcr_vectors_batch *batch; /* the strip's rows; NULL: not one vector leaf */
-    const int64_t *object;
+    mcr_rows object;
     int64_t n, tiles; /* a side has so many */
+    int64_t side;     /* columns of a tile */
     int64_t strip;    /* its first row of tiles */
     int64_t lanes;
     bool precise;
@@ -39,38 +44,39 @@ static mcr_status compute(const sums_job *job, int64_t i, int64_t rows, int64_t 
 {
     if (job->batch)
         return mcr_vectors_run(job->batch, &(mcr_vectors_job){
-                                               .first = j,
+                                               .first = job->object.first + j,
                                                .count = cols,
+                                               .column = job->object.index,
                                                .row_first = i - job->strip * SIDE,
                                                .rows = rows,
                                                .k = k,
-                                               .ld = SIDE,
+                                               .ld = job->side,
                                                .scratch = scratch,
                                            });
     return mcr_binding_block(job->gram->binding, &(mcr_tile){
-                                                     .x = {job->object + i, 0, rows},
-                                                     .z = {NULL, j, cols},
+                                                     .x = mcr_rows_part(job->object, i, rows),
+                                                     .z = mcr_rows_part(job->object, j, cols),
                                                      .precise = job->precise,
                                                      .k = k,
-                                                     .ld = SIDE,
+                                                     .ld = job->side,
                                                      .scratch = scratch,
                                                  });
 }
 
-static mcr_status add_tile(const sums_job *job, int64_t r, int64_t c, void *k, double *f,
-                           mcr_scratch *scratch)
+/* Rows i and on against columns j and on, which are among the rows or behind them. */
+static mcr_status add_tile(const sums_job *job, int64_t i, int64_t rows, int64_t j, void *k,
+                           double *f, mcr_scratch *scratch)
 {
-    int64_t i = r * SIDE, j = c * SIDE, rows = least(SIDE, job->n - i),
-            cols = least(SIDE, job->n - j);
-    size_t ld = SIDE * (size_t)job->kit->bytes;
-    const void *row[SIDE];
+    int64_t cols = least(job->side, job->n - j);
+    size_t ld = (size_t)job->side * (size_t)job->kit->bytes;
+    const void *row[FEW];
     mcr_status s = compute(job, i, rows, j, cols, k, scratch);
     if (s)
         return s;
     for (int64_t a = 0; a < rows; a++)
         row[a] = (const char *)k + (size_t)a * ld;
     job->kit->update(f + j, row, job->v + i, rows, 0, cols);
-    for (int64_t a = 0; a < rows && r != c; a++)
+    for (int64_t a = 0; a < rows && i + a < j; a++)
         f[i + a] += job->kit->math->dot(row[a], job->v + j, cols);
     return MCR_OK;
 }
@@ -87,37 +93,82 @@ static mcr_status run_lane(void *arg, int64_t lane, int worker)
     for (int64_t r = job->strip; r < end && !s; r++)
         for (int64_t c = r; c < job->tiles && !s; c++, at++)
             if (at % job->lanes == lane)
-                s = add_tile(job, r, c, k, job->f + lane * job->n, scratch);
+                s = add_tile(job, r * SIDE, least(SIDE, job->n - r * SIDE), c * SIDE, k,
+                             job->f + lane * job->n, scratch);
     mcr_scratch_release(scratch, mark);
     return s;
 }
 
-mcr_status mcr_gram_bound_sums(mcr_gram *gram, const int64_t *object, bool precise, const double *v,
+/* The lane's columns of few objects. */
+static mcr_status run_few(void *arg, int64_t lane, int worker)
+{
+    const sums_job *job = arg;
+    mcr_scratch *scratch = job->gram->scratch[worker];
+    size_t mark = mcr_scratch_mark(scratch);
+    void *k = mcr_scratch_take(scratch, (size_t)(job->kit->bytes * job->side * job->n));
+    mcr_status s = k ? MCR_OK : MCR_NO_MEMORY;
+    for (int64_t c = lane; c < job->tiles && !s; c += job->lanes)
+        s = add_tile(job, 0, least((c + 1) * job->side, job->n), c * job->side, k,
+                     job->f + lane * job->n, scratch);
+    mcr_scratch_release(scratch, mark);
+    return s;
+}
+
+static mcr_status add_all(sums_job *job, bool few)
+{
+    mcr_gram_bound *g = job->gram;
+    mcr_status s = MCR_OK;
+    for (; job->strip < job->tiles && !s; job->strip += few ? job->tiles : STRIP) {
+        mcr_rows rows = few ? job->object
+                            : mcr_rows_part(job->object, job->strip * SIDE, STRIP * SIDE);
+        if (g->binding->root->fused)
+            s = mcr_gram_bound_batch(&job->batch, g, rows, job->precise);
+        if (!s)
+            s = mcr_parallel(g->base.ctx, job->lanes, few ? run_few : run_lane, job);
+    }
+    return s;
+}
+
+/* Objects that are bound for themselves. */
+static mcr_status sums_apart(mcr_gram *gram, mcr_rows object, bool precise, const double *v,
+                             double *f)
+{
+    mcr_gram *part = NULL;
+    mcr_status s = mcr_gram_select_both(&part, gram, object);
+    if (!s)
+        s = mcr_gram_sums(part, (mcr_rows){NULL, 0, object.count}, precise, v, f);
+    mcr_gram_close(part);
+    return s;
+}
+
+mcr_status mcr_gram_bound_sums(mcr_gram *gram, mcr_rows object, bool precise, const double *v,
                                double *f)
 {
     const mcr_tiles *kits = mcr_tiles_best();
     mcr_gram_bound *g = (mcr_gram_bound *)gram;
     mcr *ctx = gram->ctx;
-    int64_t n = gram->cols, tiles = (n + SIDE - 1) / SIDE;
+    int64_t n = object.count;
+    bool whole = n == gram->cols && !object.index;
+    bool few = !whole && n <= FEW && (g->prepared[precise] || (precise && g->lists));
+    if (!whole && !few)
+        return sums_apart(gram, object, precise, v, f);
+    int64_t side = few ? FEW_SIDE : SIDE, tiles = (n + side - 1) / side;
     sums_job job = {.gram = g,
                     .kit = precise ? kits->f64 : kits->f32,
                     .object = object,
                     .n = n,
                     .tiles = tiles,
+                    .side = side,
                     .lanes = least(MOST_LANES, tiles * tiles / LEAST_TILES + 1),
                     .precise = precise,
                     .v = v};
-    mcr_status s = MCR_OK;
+    mcr_status s = few ? MCR_OK : mcr_gram_prepare(gram, precise);
+    if (s)
+        return s;
     job.f = mcr_alloc_zero(ctx, (size_t)(job.lanes * n) + MCR_ROW_PAD, sizeof *job.f);
     if (!job.f)
         return MCR_NO_MEMORY;
-    for (; job.strip < tiles && !s; job.strip += STRIP) {
-        mcr_rows rows = mcr_rows_part((mcr_rows){object, 0, n}, job.strip * SIDE, STRIP * SIDE);
-        if (g->binding->root->fused)
-            s = mcr_gram_bound_batch(&job.batch, g, rows, precise);
-        if (!s)
-            s = mcr_parallel(ctx, job.lanes, run_lane, &job);
-    }
+    s = add_all(&job, few);
     for (int64_t i = 0; i < n && !s; i++) {
         f[i] = 0;
         for (int64_t lane = 0; lane < job.lanes; lane++)

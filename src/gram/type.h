@@ -31,12 +31,13 @@ typedef struct mcr_gram_type {
     double (*work)(const mcr_gram *gram);
     /* NULL: nothing to prepare. */
     mcr_status (*prepare)(mcr_gram *gram, bool precise);
+    /* NULL: as for everything in double. */
+    mcr_status (*prepare_lists)(mcr_gram *gram);
     /* NULL: by blocks. */
     mcr_status (*rows)(mcr_gram *gram, const mcr_gram_pass *pass);
     mcr_status (*matrix)(mcr_gram *gram, const mcr_gram_fill *fill);
     mcr_status (*multiply)(mcr_gram *gram, const double *v, int64_t cols, double *kv);
-    mcr_status (*sums)(mcr_gram *gram, const int64_t *object, bool precise, const double *v,
-                       double *f);
+    mcr_status (*sums)(mcr_gram *gram, mcr_rows object, bool precise, const double *v, double *f);
     /* NULL: not slow; not known to be definite. */
     bool (*is_slow)(const mcr_gram *gram);
     bool (*is_definite)(const mcr_gram *gram);
@@ -44,8 +45,8 @@ typedef struct mcr_gram_type {
 
 /* The same from blocks, for any Gram. */
 mcr_status mcr_gram_blocks_pass(mcr_gram *gram, const mcr_gram_pass *pass);
-mcr_status mcr_gram_blocks_sums(mcr_gram *gram, const int64_t *object, bool precise,
-                                const double *v, double *f);
+mcr_status mcr_gram_blocks_sums(mcr_gram *gram, mcr_rows object, bool precise, const double *v,
+                                double *f);
 mcr_status mcr_gram_blocks_multiply(mcr_gram *gram, const double *v, int64_t cols, double *kv);
 
 struct mcr_gram {

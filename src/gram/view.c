@@ -107,6 +107,23 @@ static mcr_status prepare(mcr_gram *gram, bool precise)
     return s ? s : mcr_gram_prepare(v->exact, true);
 }
 
+/* Of the other Gram's objects. */
+static mcr_status prepare_lists(mcr_gram *gram)
+{
+    return mcr_gram_prepare_lists(((view *)gram)->of);
+}
+
+static mcr_status sums(mcr_gram *gram, mcr_rows object, bool precise, const double *v, double *f)
+{
+    const view *of = (const view *)gram;
+    int64_t *list = NULL;
+    mcr_status s = map_rows(&list, of, object);
+    if (!s)
+        s = mcr_gram_sums(of->of, (mcr_rows){list, 0, object.count}, precise, v, f);
+    mcr_free(gram->ctx, list);
+    return s;
+}
+
 /* ---- blocks and rows ---------------------------------------------------------------------------*/
 
 /* Some of the columns first .. first + count - 1: those of run r; *at: how many of them are before. */
@@ -161,13 +178,31 @@ static mcr_status pass_runs(view *v, const mcr_gram_pass *pass, mcr_rows rows)
     return s;
 }
 
+static mcr_status pass_listed(view *v, const mcr_gram_pass *pass)
+{
+    int64_t *row = NULL, *column = NULL;
+    mcr_status s = map_rows(&row, v, pass->x);
+    if (!s)
+        s = map_rows(&column, v, pass->z);
+    mcr_gram_pass part = *pass;
+    part.x = (mcr_rows){row, 0, pass->x.count};
+    part.z = (mcr_rows){column, 0, pass->z.count};
+    if (!s)
+        s = mcr_gram_rows_pass(v->of, &part);
+    mcr_free(v->base.ctx, row);
+    mcr_free(v->base.ctx, column);
+    return s;
+}
+
 static mcr_status pass_rows(mcr_gram *gram, const mcr_gram_pass *pass)
 {
     view *v = (view *)gram;
-    if (pass->precise)
+    if (pass->precise && !pass->z.index)
         return mcr_gram_rows_pass(v->exact, pass);
     int64_t few[1], *list = NULL;
     mcr_status s = MCR_OK;
+    if (pass->z.index)
+        return pass_listed(v, pass);
     if (pass->x.count == 1)
         few[0] = object_of(v, mcr_rows_at(pass->x, 0));
     else
@@ -228,6 +263,8 @@ static const mcr_gram_type view_type = {
     .error = error,
     .work = work,
     .prepare = prepare,
+    .prepare_lists = prepare_lists,
+    .sums = sums,
     .is_slow = is_slow,
     .is_definite = is_definite,
 };

@@ -10,6 +10,7 @@
 
 #include "kernel/explicit.h"
 #include "kernel/scratch.h"
+#include "kernel/select.h"
 #include "kernel/vectors.h"
 #include "linalg/tiles.h"
 
@@ -57,9 +58,15 @@ static mcr_status choose_fields(mcr_bound *bound)
 
 static mcr_status bind_leaf(mcr_bound *bound)
 {
-    mcr_status status = choose_fields(bound);
-    if (status != MCR_OK)
+    bool selects = mcr_selects(bound->kernel, bound->data[0]);
+    mcr_status status = selects ? mcr_selection_bind(bound) : choose_fields(bound);
+    if (status != MCR_OK || mcr_takes_columns(bound->kernel->type))
         return status;
+    for (int side = 0; side < 2; side++)
+        if (bound->field[side].store->kind == MCR_DENSE && bound->field[side].store->holes)
+            return mcr_fail(bound->ctx, MCR_BAD_DATA,
+                            "%s: values of the field \"%.100s\" may be missing: fill them first",
+                            bound->kernel->type->name, bound->field[side].store->name);
     bool vectors = (bound->field[0].store->kind & VECTORS) != 0;
     bool as_well = (bound->field[1].store->kind & VECTORS) != 0;
     if (vectors != as_well ||
@@ -105,6 +112,7 @@ static void unbind_node(mcr_bound *bound)
     for (int i = 0; i < bound->children; i++)
         unbind_node(bound->child[i]);
     mcr_names_close(bound->names);
+    mcr_selection_close(bound->selection);
     mcr_free(bound->ctx, bound->child);
     mcr_free(bound->ctx, bound);
 }
@@ -144,8 +152,8 @@ void mcr_binding_close(mcr_binding *binding)
     if (binding == NULL)
         return;
     mcr *ctx = binding->ctx;
-    unbind_node(binding->root);
     mcr_vectors_free(binding->vectors);
+    unbind_node(binding->root);
     for (int64_t i = 0; i < binding->blocks; i++)
         mcr_free(ctx, binding->block[i]);
     mcr_free(ctx, binding->block);
@@ -155,10 +163,15 @@ void mcr_binding_close(mcr_binding *binding)
 
 mcr_status mcr_binding_prepare(mcr_binding *binding, bool precise)
 {
-    mcr_status status = mcr_vectors_prepare(binding->vectors, precise);
+    mcr_status status = mcr_vectors_prepare(binding->vectors, precise, false);
     if (status == MCR_OK && binding->mixed && !precise)
-        status = mcr_vectors_prepare(binding->vectors, true);
+        status = mcr_vectors_prepare(binding->vectors, true, false);
     return status;
+}
+
+mcr_status mcr_binding_prepare_lists(mcr_binding *binding)
+{
+    return mcr_vectors_prepare(binding->vectors, true, true);
 }
 
 /* ---- tiles -------------------------------------------------------------------------------------*/
@@ -263,6 +276,11 @@ mcr_status mcr_bound_diagonal(const mcr_bound *bound, int side, mcr_rows rows, d
 mcr *mcr_bound_context(const mcr_bound *bound)
 {
     return bound->ctx;
+}
+
+void *mcr_bound_user(const mcr_bound *bound)
+{
+    return bound->kernel->type->user;
 }
 
 const void *mcr_bound_params(const mcr_bound *bound)

@@ -36,6 +36,31 @@ typedef struct extent_job {
 
 enum { CHUNK = 512 };
 
+/* Beyond 2^53 all doubles are whole. */
+static bool is_whole(double value)
+{
+    return fabs(value) >= 0x1p53 || value == (double)(int64_t)value;
+}
+
+/* Doubles as they are stored. */
+static void extend_plain(extent *e, const mcr_vector *x)
+{
+    const double *value = x->value;
+    double norm2 = 0, l1 = 0;
+    int64_t terms = 0;
+    for (int64_t t = 0; t < x->count; t++) {
+        terms += value[t] != 0;
+        norm2 += value[t] * value[t];
+        l1 += fabs(value[t]);
+    }
+    for (int64_t t = 0; t < x->count && e->whole; t++)
+        e->whole = is_whole(value[t]);
+    e->terms = terms > e->terms ? terms : e->terms;
+    e->norm2 = fmax(e->norm2, norm2);
+    e->l1 = fmax(e->l1, l1);
+}
+
+/* Others; m2, m1: of the shift. */
 static void extend(extent *e, const mcr_vectors *v, const mcr_vector *x, double m2, double m1)
 {
     double norm2 = x->index ? m2 : 0, l1 = x->index ? m1 : 0;
@@ -45,7 +70,7 @@ static void extend(extent *e, const mcr_vectors *v, const mcr_vector *x, double 
         double scale = v->scale ? v->scale[k] : 1, m = v->shift ? v->shift[k] * scale : 0;
         double value = mcr_vector_value(x, t) * scale - m;
         terms += value != 0;
-        e->whole &= value == rint(value);
+        e->whole = e->whole && is_whole(value);
         norm2 += x->index ? value * value - m * m : value * value;
         l1 += x->index ? fabs(value) - fabs(m) : fabs(value);
     }
@@ -76,7 +101,10 @@ static mcr_status extent_chunk(void *arg, int64_t item, int worker)
     extent e = {0, 0, 0, true};
     for (int64_t i = first; i < end; i++) {
         mcr_vector x = mcr_vectors_object(job->v, job->side, i);
-        extend(&e, job->v, &x, m2, m1);
+        if (job->v->scale || job->v->shift || !mcr_vector_plain(&x))
+            extend(&e, job->v, &x, m2, m1);
+        else
+            extend_plain(&e, &x);
     }
     job->of[item] = e;
     return MCR_OK;

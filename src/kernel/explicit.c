@@ -285,6 +285,8 @@ static mcr_status append_side(mcr_features *out, int side, const mcr_features *p
 {
     int64_t n = out->objects[side];
     int64_t had = out->start[side][n], more = part->start[side][n];
+    if (had + more == 0)
+        return MCR_OK;
     mcr_status s = mcr_reserve(out->ctx, &out->index[side], &out->capacity[side][0], had + more,
                                sizeof(int32_t));
     if (!s)

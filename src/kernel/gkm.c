@@ -27,6 +27,7 @@
 #include "kernel/explicit.h"
 #include "kernel/keys.h"
 #include "kernel/mismatches.h"
+#include "kernel/parts.h"
 #include "kernel/patterns.h"
 #include "kernel/vectors.h"
 
@@ -157,6 +158,13 @@ static void find_h(double *h, const gkm_params *p)
         h[d] = p->filter == NONE   ? mcr_choose(p->l - d, p->k)
                : p->filter == FULL ? w[d]
                                    : product_of(p, w, d);
+}
+
+void mcr_gkm_pairs(mcr_mismatches *what, const mcr_kernel *kernel)
+{
+    const gkm_params *p = kernel->params;
+    *what = (mcr_mismatches){.length = p->l, .most = most_of(p), .both_strands = p->strands == 2};
+    find_h(what->h, p);
 }
 
 /* ---- explicit features: gapped words ----------------------------------------------------------*/
@@ -292,14 +300,14 @@ static mcr_status bind(mcr_bound *bound, mcr_binding *binding)
     if (binding->listing && p->filter == NONE)
         return list_gapped(bound, binding);
     mcr_alphabet a = mcr_alphabet_of(bound);
-    mcr_mismatches what = {.length = p->l, .most = most_of(p), .both_strands = p->strands == 2};
+    mcr_mismatches what;
     if (p->strands == 1 && p->filter != NONE && a.count > p->letters)
         return mcr_fail(
             bound->ctx, MCR_BAD_DATA,
             "gkm: the strings have %d different letters: say letters=%d or more (20 for "
             "proteins), or filter=none",
             a.count, a.count);
-    find_h(what.h, p);
+    mcr_gkm_pairs(&what, bound->kernel);
     return mcr_mismatches_bind(bound, &what);
 }
 

@@ -5,10 +5,12 @@
 #include "kernel/kernel.h"
 
 #include <assert.h>
+#include <math.h>
 #include <string.h>
 
 #include "base/params.h"
 #include "base/sized.h"
+#include "kernel/parts.h"
 
 static const mcr_kernel_type *const built_in[] = {
 #define KERNEL(name) &mcr_kernel_##name,
@@ -252,8 +254,8 @@ static void free_parts(mcr *ctx, const mcr_kernel_type *type, void *params, char
     mcr_free(ctx, field);
 }
 
-mcr_status mcr_kernel_new(mcr_kernel **out, mcr *ctx, const mcr_kernel_type *type, void *params,
-                          char *field, mcr_kernel **child, int children)
+static mcr_status new_node(mcr_kernel **out, mcr *ctx, const mcr_kernel_type *type, void *params,
+                           char *field, bool columns, mcr_kernel **child, int children)
 {
     assert((params != NULL) == (type->params != NULL));
     *out = NULL;
@@ -264,6 +266,7 @@ mcr_status mcr_kernel_new(mcr_kernel **out, mcr *ctx, const mcr_kernel_type *typ
         goto done;
     }
     *node = (mcr_kernel){.ctx = ctx, .owners = 1, .type = type, .params = params, .field = field};
+    node->columns = columns;
     status = take_children(node, child, children);
     if (status == MCR_OK && type->check != NULL)
         status = type->check(ctx, params);
@@ -284,6 +287,56 @@ done:
         child[i] = NULL;
     }
     return status;
+}
+
+mcr_status mcr_kernel_new(mcr_kernel **out, mcr *ctx, const mcr_kernel_type *type, void *params,
+                          char *field, mcr_kernel **child, int children)
+{
+    return new_node(out, ctx, type, params, field, false, child, children);
+}
+
+mcr_status mcr_kernel_new_columns(mcr_kernel **out, mcr *ctx, const mcr_kernel_type *type,
+                                  void *params, char *list)
+{
+    return new_node(out, ctx, type, params, list, true, NULL, 0);
+}
+
+/* ---- parameters of a node ----------------------------------------------------------------------*/
+
+/* NULL: it has no such parameter of that type. */
+static const void *value_of(const mcr_kernel *k, const char *name, mcr_param_type type)
+{
+    const mcr_param *p = k->type->params;
+    p = p != NULL ? mcr_params_find(p, name, strlen(name)) : NULL;
+    return p != NULL && p->type == type ? (const char *)k->params + p->offset : NULL;
+}
+
+double mcr_kernel_number(const mcr_kernel *k, const char *name)
+{
+    const double *real = value_of(k, name, MCR_REAL);
+    const int64_t *whole = value_of(k, name, MCR_INT);
+    const mcr_reals *list = value_of(k, name, MCR_REALS);
+    return real != NULL                       ? *real
+           : whole != NULL                    ? (double)*whole
+           : list != NULL && list->count == 1 ? list->values[0]
+                                              : NAN;
+}
+
+const mcr_reals *mcr_kernel_list(const mcr_kernel *k, const char *name)
+{
+    return value_of(k, name, MCR_REALS);
+}
+
+int mcr_kernel_choice(const mcr_kernel *k, const char *name)
+{
+    const int *choice = value_of(k, name, MCR_CHOICE);
+    return choice != NULL ? *choice : -1;
+}
+
+const char *mcr_kernel_word(const mcr_kernel *k, const char *name)
+{
+    char *const *text = value_of(k, name, MCR_TEXT);
+    return text != NULL ? *text : NULL;
 }
 
 mcr_kernel *mcr_kernel_retain(const mcr_kernel *kernel)

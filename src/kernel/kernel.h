@@ -29,6 +29,7 @@ struct mcr_kernel {
     const mcr_kernel_type *type;
     void *params; /* value struct of type->params; NULL if it has none */
     char *field;  /* leaf: the field it names; NULL: the only one of its kind */
+    bool columns; /* field is a list in canonical form: several names, or patterns with * */
     int children;
     mcr_kernel **child; /* counted */
     char *text;         /* canonical form; set for every node */
@@ -54,6 +55,11 @@ mcr_status mcr_kernel_parse_foreign(mcr_kernel **out, mcr *ctx, const char *expr
  * one node; a sum or product of one kernel, or a first power, is that kernel itself. */
 mcr_status mcr_kernel_new(mcr_kernel **out, mcr *ctx, const mcr_kernel_type *type, void *params,
                           char *field, mcr_kernel **child, int children);
+/* The same for a leaf on several columns. */
+mcr_status mcr_kernel_new_columns(mcr_kernel **out, mcr *ctx, const mcr_kernel_type *type,
+                                  void *params, char *list);
+/* A field's name as it stands in expressions: in quotes where it is no plain word. */
+void mcr_kernel_print_field(const char *field, mcr_text *to);
 /* The registry: built-in types in the order of kernels.def, then the context's own. */
 const mcr_kernel_type *mcr_kernel_type_find(const mcr *ctx, const char *name, size_t length);
 const mcr_kernel_type *mcr_kernel_type_at(const mcr *ctx, int64_t number); /* NULL: past the end */
@@ -111,6 +117,7 @@ struct mcr_bound {
     const mcr_store *listed[2];
     int64_t listed_count;
     struct mcr_names *names;
+    struct mcr_selection *selection; /* a leaf on columns (select.h); NULL: on a field */
 };
 
 /* A bound expression: root node, what nodes share, memory that lives as long. */
@@ -145,6 +152,8 @@ mcr_status mcr_binding_open_listing(mcr_binding **out, mcr *ctx, const mcr_kerne
 void mcr_binding_close(mcr_binding *binding);
 /* Once before tiles of that precision are asked for, from one thread (packs vectors). */
 mcr_status mcr_binding_prepare(mcr_binding *binding, bool precise);
+/* The same for double tiles of few objects: columns are packed when they are used. */
+mcr_status mcr_binding_prepare_lists(mcr_binding *binding);
 
 /* The rounding of values in tiles of that precision. Prepare one of them before; any thread may ask. */
 mcr_status mcr_binding_error(mcr_binding *binding, bool precise, mcr_error *error);

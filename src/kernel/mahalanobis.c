@@ -8,6 +8,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "kernel/explicit.h"
+#include "kernel/parts.h"
 #include "kernel/vectors.h"
 
 #include <float.h>
@@ -216,6 +217,28 @@ static int64_t factor(double *l, double *left, const double *q, int64_t n)
     return n;
 }
 
+mcr_status mcr_mahalanobis_factor(double **l, int64_t *n, int64_t *rank, const mcr_kernel *kernel)
+{
+    const mahalanobis_params *p = kernel->params;
+    mcr *ctx = kernel->ctx;
+    *l = NULL;
+    *n = *rank = 0;
+    if (p->diag.count > 0)
+        return MCR_OK;
+    *n = side_of(p->q.count);
+    *l = mcr_alloc_zero(ctx, (size_t)p->q.count, sizeof **l);
+    double *left = mcr_alloc(ctx, (size_t)*n, sizeof *left);
+    mcr_status s = *l && left ? MCR_OK : MCR_NO_MEMORY;
+    if (!s) {
+        *rank = factor(*l, left, p->q.values, *n);
+    } else {
+        mcr_free(ctx, *l);
+        *l = NULL;
+    }
+    mcr_free(ctx, left);
+    return s;
+}
+
 typedef struct project_job {
     const mcr_field *from;
     mcr_store *to;
@@ -292,17 +315,13 @@ static mcr_status join_factored(mcr_vectors **out, mcr_bound *bound, mcr_binding
                                 const mcr_reals *q)
 {
     mcr *ctx = bound->ctx;
-    int64_t n = side_of(q->count);
+    int64_t n = 0, rank = 0;
     mcr_store *store[2] = {NULL, NULL};
-    double *l = NULL, *left = NULL;
+    double *l = NULL;
     size_t bytes = 0;
-    mcr_status s = check_size(bound, n);
-    if (s)
-        return s;
-    l = mcr_alloc_zero(ctx, (size_t)q->count, sizeof *l);
-    left = mcr_alloc(ctx, (size_t)n, sizeof *left);
-    s = l && left ? MCR_OK : MCR_NO_MEMORY;
-    int64_t rank = s ? 0 : factor(l, left, q->values, n);
+    mcr_status s = check_size(bound, side_of(q->count));
+    if (!s)
+        s = mcr_mahalanobis_factor(&l, &n, &rank, bound->kernel);
     for (int side = 0; side < (bound->same ? 1 : 2) && !s; side++)
         s = project(&store[side], &bytes, bound, side, l, n, rank);
     if (s) {
@@ -315,7 +334,6 @@ static mcr_status join_factored(mcr_vectors **out, mcr_bound *bound, mcr_binding
         s = mcr_vectors_join_made(out, bound, binding, store, bytes, MCR_NEEDS_DOT, NULL, 0);
     }
     mcr_free(ctx, l);
-    mcr_free(ctx, left);
     return s;
 }
 

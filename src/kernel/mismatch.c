@@ -13,6 +13,7 @@
 #include "kernel/explicit.h"
 #include "kernel/keys.h"
 #include "kernel/neighbours.h"
+#include "kernel/parts.h"
 #include "kernel/vectors.h"
 
 typedef struct mismatch_params {
@@ -71,12 +72,20 @@ static double within(int64_t k, int64_t m, int64_t letters, int64_t d)
     return sum;
 }
 
+void mcr_mismatch_pairs(mcr_mismatches *what, const mcr_kernel *kernel)
+{
+    const mismatch_params *p = kernel->params;
+    *what = (mcr_mismatches){.length = p->k, .most = 2 * p->m < p->k ? 2 * p->m : p->k};
+    for (int64_t d = 0; d <= what->most; d++)
+        what->h[d] = within(p->k, p->m, p->letters, d);
+}
+
 static mcr_status bind(mcr_bound *bound, mcr_binding *binding)
 {
     const mismatch_params *p = mcr_bound_params(bound);
     bool listed = false;
     mcr_alphabet a = mcr_alphabet_of(bound);
-    mcr_mismatches what = {.length = p->k, .most = 2 * p->m < p->k ? 2 * p->m : p->k};
+    mcr_mismatches what;
     if (a.count > p->letters)
         return mcr_fail(
             bound->ctx, MCR_BAD_DATA,
@@ -87,8 +96,7 @@ static mcr_status bind(mcr_bound *bound, mcr_binding *binding)
     mcr_status s = mcr_neighbours_bind(bound, binding, p->k, p->m, p->letters, &listed);
     if (s || listed)
         return s;
-    for (int64_t d = 0; d <= what.most; d++)
-        what.h[d] = within(p->k, p->m, p->letters, d);
+    mcr_mismatch_pairs(&what, bound->kernel);
     return mcr_mismatches_bind(bound, &what);
 }
 

@@ -2,10 +2,11 @@
  *
  *   expr = term { "+" term }      term = factor { "*" factor }      factor = base [ "^" integer ]
  *   base = number | "(" expr ")" | name [ "(" [arg {"," arg}] ")" ]
- *   arg  = field | name "=" value | expr
+ *   arg  = field | pattern | name "=" value | expr
  *
  * A minus sign belongs to a number, and a power binds tighter than it: -2^2 is -(2^2). A leaf takes
- * a field, a combinator takes kernels. A recursive descent, whose depth is limited; every fault is
+ * a field, a leaf on vectors also several columns or patterns of their names (x_*), a combinator takes
+ * kernels. A recursive descent, whose depth is limited; every fault is
  * marked with its place in the text.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -103,6 +104,7 @@ typedef struct call {
     void *params;
     uint64_t given; /* bits: parameters set so far */
     char *field;
+    bool columns; /* field is a list */
     kernel_list children;
 } call;
 
@@ -176,31 +178,103 @@ static mcr_status parse_parameter(mcr_parser *p, call *c, mcr_span name)
                                            (size_t)(value.end - value.start)));
 }
 
-static mcr_status set_field(mcr_parser *p, call *c, mcr_span s)
+/* A name or pattern more: what was one field becomes a list. */
+static mcr_status add_column(mcr_parser *p, call *c, const char *name, bool pattern)
 {
+    mcr_text list;
+    mcr_text_init(&list, p->ctx);
+    if (c->field != NULL && c->columns)
+        mcr_text_string(&list, c->field);
+    else if (c->field != NULL)
+        mcr_kernel_print_field(c->field, &list);
     if (c->field != NULL)
-        return mcr_parser_fault(p, s, "%s works on one field", c->type->name);
-    c->field = mcr_copy_text(p->ctx, s.start, (size_t)(s.end - s.start));
-    if (c->field == NULL)
-        return MCR_NO_MEMORY;
-    if (*s.start != '"')
-        return MCR_OK;
-    char *to = c->field;
+        mcr_text_string(&list, ", ");
+    if (pattern)
+        mcr_text_string(&list, name);
+    else
+        mcr_kernel_print_field(name, &list);
+    mcr_status status = list.status;
+    char *joined = status == MCR_OK ? mcr_copy_text(p->ctx, list.bytes, (size_t)list.length) : NULL;
+    mcr_text_free(&list);
+    if (status == MCR_OK && joined == NULL)
+        status = MCR_NO_MEMORY;
+    if (status != MCR_OK)
+        return status;
+    mcr_free(p->ctx, c->field);
+    c->field = joined;
+    c->columns = true;
+    return MCR_OK;
+}
+
+/* The name in s, without its quotes; the caller's. */
+static char *plain_field(const mcr_parser *p, mcr_span s)
+{
+    char *name = mcr_copy_text(p->ctx, s.start, (size_t)(s.end - s.start)), *to = name;
+    if (name == NULL || *s.start != '"')
+        return name;
     for (const char *from = s.start + 1; from < s.end - 1; from++) {
         if (*from == '\\')
             from++;
         *to++ = *from;
     }
     *to = '\0';
-    return to > c->field ? MCR_OK : mcr_parser_fault(p, s, "a field's name is empty");
+    return name;
+}
+
+static mcr_status set_field(mcr_parser *p, call *c, mcr_span s, bool pattern)
+{
+    bool several = (c->type->kinds & (MCR_DENSE | MCR_SPARSE)) != 0;
+    if ((c->field != NULL || pattern) && !several)
+        return mcr_parser_fault(p, s, "%s works on one field", c->type->name);
+    char *name = plain_field(p, s);
+    if (name == NULL)
+        return MCR_NO_MEMORY;
+    mcr_status status = MCR_OK;
+    if (name[0] == '\0')
+        status = mcr_parser_fault(p, s, "a field's name is empty");
+    else if (c->field != NULL || pattern)
+        status = add_column(p, c, name, pattern);
+    else
+        c->field = name;
+    if (name != c->field)
+        mcr_free(p->ctx, name);
+    return status;
+}
+
+static bool is_word(const mcr_parser *p, const char *at)
+{
+    return at < p->end && (mcr_kernel_name_valid(at, 1) || is_digit(*at) || *at == '*');
+}
+
+/* Takes a pattern of names: letters, digits, _ and at least one *; false, and nothing is taken, if there
+ * is none. rbf(a*b) is one only where neither a nor b is a kernel. */
+static bool take_pattern(mcr_parser *p, mcr_span *s)
+{
+    *s = (mcr_span){p->at, p->at};
+    const char *star = NULL;
+    for (; is_word(p, s->end); s->end++)
+        star = star == NULL && *s->end == '*' ? s->end : star;
+    mcr_parser behind = *p;
+    behind.at = s->end;
+    skip_space(&behind);
+    if (star == NULL || (peek(&behind) != ',' && peek(&behind) != ')'))
+        return false;
+    if (mcr_kernel_type_find(p->ctx, s->start, (size_t)(star - s->start)) != NULL ||
+        mcr_kernel_type_find(p->ctx, star + 1, (size_t)(s->end - star - 1)) != NULL)
+        return false;
+    p->at = s->end;
+    return true;
 }
 
 /* An argument of a leaf that is not name=value. */
 static mcr_status parse_field(mcr_parser *p, call *c)
 {
-    mcr_span s = mcr_parser_character(p);
+    mcr_span s;
     mcr_status status = MCR_OK;
     const mcr_param *first = c->type->params;
+    if (take_pattern(p, &s))
+        return set_field(p, c, s, true);
+    s = mcr_parser_character(p);
     if (starts_name(p))
         s = mcr_parser_name(p);
     else if (peek(p) == '"')
@@ -217,7 +291,7 @@ static mcr_status parse_field(mcr_parser *p, call *c)
     if (peek(p) == '(' || peek(p) == '+' || peek(p) == '*' || peek(p) == '^')
         return mcr_parser_fault(p, s, "%s works on a field and takes no kernel inside",
                                 c->type->name);
-    return set_field(p, c, s);
+    return set_field(p, c, s, false);
 }
 
 static mcr_status parse_child(mcr_parser *p, call *c)
@@ -349,8 +423,9 @@ static mcr_status finish_call(mcr_parser *p, call *c, mcr_kernel **out)
         snprintf(name, sizeof name, "%s", field);
     c->params = NULL;
     c->field = NULL;
-    mcr_status status = mcr_kernel_new(out, p->ctx, type, params, field, c->children.item,
-                                       (int)c->children.count);
+    mcr_status status = c->columns ? mcr_kernel_new_columns(out, p->ctx, type, params, field)
+                                   : mcr_kernel_new(out, p->ctx, type, params, field,
+                                                    c->children.item, (int)c->children.count);
     if (status == MCR_BAD_CALL && name[0] != '\0')
         return explain_field(p, whole, type->name, name);
     return mcr_parser_place(p, whole, status);

@@ -9,6 +9,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "kernel/gradient.h"
+#include "kernel/parts.h"
 #include "kernel/vectors.h"
 
 #include <inttypes.h>
@@ -49,7 +50,7 @@ typedef struct circle_job {
 enum { CHUNK = 256 };
 
 /* remainder() is exact, so that far away points lose no digits. */
-static void put_on_circle(double to[2], double x, double period)
+void mcr_periodic_circle(double to[2], double x, double period)
 {
     const double pi = 3.14159265358979323846;
     double half = pi * (remainder(x, period) / period);
@@ -73,7 +74,7 @@ static mcr_status circle_chunk(void *arg, int64_t item, int worker)
                 job->to->index[at] = (int32_t)(2 * k);
                 job->to->index[at + 1] = (int32_t)(2 * k + 1);
             }
-            put_on_circle(to + at, mcr_vector_value(&x, e), job->period[k]);
+            mcr_periodic_circle(to + at, mcr_vector_value(&x, e), job->period[k]);
         }
     }
     return MCR_OK;

@@ -49,7 +49,7 @@ static void print_chain(const mcr_kernel *k, const char *joint, int least, mcr_t
     }
 }
 
-static void print_field(const char *field, mcr_text *to)
+void mcr_kernel_print_field(const char *field, mcr_text *to)
 {
     if (mcr_kernel_name_valid(field, strlen(field))) {
         mcr_text_string(to, field);
@@ -70,7 +70,10 @@ static void print_call(const mcr_kernel *k, mcr_text *to)
     mcr_text_string(to, k->type->name);
     if (k->field != NULL) {
         mcr_text_string(to, joint);
-        print_field(k->field, to);
+        if (k->columns)
+            mcr_text_string(to, k->field);
+        else
+            mcr_kernel_print_field(k->field, to);
         joint = ", ";
     }
     for (int i = 0; i < k->children; i++) {

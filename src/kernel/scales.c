@@ -109,7 +109,8 @@ mcr_status mcr_kernel_rescaled(mcr_kernel **out, const mcr_kernel *k, const doub
     if (!s)
         s = copy_params(&params, k, value);
     if (!s) {
-        s = mcr_kernel_new(out, ctx, k->type, params, field, child, k->children);
+        s = k->columns ? mcr_kernel_new_columns(out, ctx, k->type, params, field)
+                       : mcr_kernel_new(out, ctx, k->type, params, field, child, k->children);
         field = NULL;
         made = 0;
     }

@@ -245,14 +245,15 @@ static mcr_status check_products(const mcr_vectors *v, bool precise)
                                   precise);
 }
 
-mcr_status mcr_vectors_prepare(mcr_vectors *list, bool precise)
+mcr_status mcr_vectors_prepare(mcr_vectors *list, bool precise, bool lists)
 {
     for (mcr_vectors *v = list; v; v = v->next) {
         mcr_status s = v->planned ? MCR_OK : mcr_vectors_plan(v);
         if (!s && (v->needs & MCR_NEEDS_DOT))
             s = check_products(v, precise);
-        if (!s && !v->panels[precise].ready)
-            s = mcr_vectors_pack(v, precise);
+        const mcr_vector_panels *panels = &v->panels[precise];
+        if (!s && (!panels->ready || (panels->lists && !lists)))
+            s = mcr_vectors_pack(v, precise, lists);
         if (s)
             return s;
     }

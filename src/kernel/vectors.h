@@ -88,7 +88,8 @@ mcr_status mcr_vectors_diagonal(const mcr_bound *bound, int side, mcr_rows rows,
 
 /* ---- for bind.c --------------------------------------------------------------------------------*/
 
-mcr_status mcr_vectors_prepare(mcr_vectors *list, bool precise);
+/* lists: columns are packed when they are used. */
+mcr_status mcr_vectors_prepare(mcr_vectors *list, bool precise, bool lists);
 /* Multiply-adds of one value of all of them, from the features that are not zero in a sample. */
 double mcr_vectors_work(const mcr_vectors *list);
 void mcr_vectors_free(mcr_vectors *list);
@@ -110,8 +111,9 @@ mcr_status mcr_vectors_batch_fill(mcr_vectors_batch *batch, mcr_rows x);
 void mcr_vectors_batch_close(mcr_vectors_batch *batch); /* NULL allowed */
 
 typedef struct mcr_vectors_job {
-    int64_t first, count; /* columns; fastest if first is a multiple of MCR_ROW_PAD */
-    int64_t before;       /* element of row[r] and of f that belongs to column `first` */
+    int64_t first, count;  /* columns; fastest if first is a multiple of MCR_ROW_PAD */
+    const int64_t *column; /* their numbers, of which `first` is the first; NULL: they follow */
+    int64_t before;        /* element of row[r] and of f that belongs to column `first` */
     /* Rows of the batch: row_first, a multiple of MCR_TILE_ROWS, and how many (0: all from there).
      * row, k and coef start at row_first. */
     int64_t row_first, rows;

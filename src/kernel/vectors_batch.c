@@ -156,7 +156,7 @@ mcr_status mcr_vectors_run(const mcr_vectors_batch *b, const mcr_vectors_job *jo
         .op = b->fused->op,
         .precise = b->precise,
         .kit = mcr_vectors_kit(b->precise),
-        .z = {NULL, job->first, job->count},
+        .z = {job->column ? job->column + job->first : NULL, job->first, job->count},
         .k = job->row ? NULL : job->k,
         .ld = job->ld,
         .row = job->row,

@@ -140,13 +140,25 @@ static mcr_status check_norms(const mcr_vectors *v, const void *norms, bool prec
     return s;
 }
 
-mcr_status mcr_vectors_pack(mcr_vectors *v, bool precise)
+/* They come with the panels again. */
+static void forget_norms(mcr_vectors *v, bool precise)
+{
+    if (v->side[0].norms[precise] != v->side[1].norms[precise])
+        mcr_free(v->ctx, v->side[0].norms[precise]);
+    mcr_free(v->ctx, v->side[1].norms[precise]);
+    v->side[0].norms[precise] = v->side[1].norms[precise] = NULL;
+    v->panels[precise].ready = false;
+}
+
+mcr_status mcr_vectors_pack(mcr_vectors *v, bool precise, bool lists)
 {
     size_t budget = v->budget;
+    if (v->panels[precise].ready)
+        forget_norms(v, precise);
     pack_job job = {.v = v, .to = &v->panels[precise], .kit = mcr_vectors_kit(precise)};
     job.source = mcr_vectors_source(v, 1, true, &job.offset);
     job.panels = mcr_tile_panels(v->side[1].field.count, job.kit->width);
-    mcr_status s = v->wide ? MCR_OK : pack_full(&job);
+    mcr_status s = v->wide || lists ? MCR_OK : pack_full(&job);
     if (!s && !job.norms && (v->needs & MCR_NEEDS_DISTANCE))
         s = mcr_vectors_norms(&job.norms, v, 1, precise, true);
     if (!s && job.norms)
@@ -165,6 +177,7 @@ mcr_status mcr_vectors_pack(mcr_vectors *v, bool precise)
     v->side[1].norms[precise] = job.norms;
     v->side[0].norms[precise] = x_norms;
     job.to->ready = true;
+    job.to->lists = lists;
     return MCR_OK;
 }
 

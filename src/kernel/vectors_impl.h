@@ -33,6 +33,7 @@ typedef struct mcr_vector_side {
 /* All columns, packed in one precision. */
 typedef struct mcr_vector_panels {
     bool ready;
+    bool lists;   /* only lists of columns are wanted so far */
     void *values; /* NULL: packed when needed */
 } mcr_vector_panels;
 
@@ -176,9 +177,10 @@ bool mcr_column_walk_next(mcr_column_walk *walk, mcr_segment *segment);
 const mcr_row_pack *mcr_column_walk_rows(mcr_column_walk *walk, const mcr_segment *segment,
                                          const mcr_row_pack *rows);
 
-/* Packs all columns in one precision if they fit the budget, and takes their norms. Wide ones are
- * packed as they are needed, whatever the budget: that is as fast as reading them from memory. */
-mcr_status mcr_vectors_pack(mcr_vectors *v, bool precise);
+/* Packs all columns in one precision if they fit the budget, and takes their norms. Wide ones, and
+ * those of which only lists are wanted, are packed as they are needed, whatever the budget: for wide ones
+ * that is as fast as reading them from memory. */
+mcr_status mcr_vectors_pack(mcr_vectors *v, bool precise, bool lists);
 
 /* ---- rows against columns ----------------------------------------------------------------------*/
 

@@ -351,6 +351,8 @@ const mcr_learner_type mcr_learner_erm = {
     .params = table,
     .params_size = sizeof(params),
     .fit = fit,
+    .no_primal = "it minimises over the coefficients of objects; ridge and logistic have their "
+                 "losses in the primal",
     .convex = true,
     .weights_count = true,
     .dense = true,

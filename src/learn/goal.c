@@ -24,9 +24,9 @@ static void fill(mcr_goal *g, const mcr_data *data)
 /* More than these, of which most have one object, are no classes. */
 enum { MANY_CLASSES = 100 };
 
-static bool has_task(const char *learner)
+static bool has_task(const mcr *ctx, const char *learner)
 {
-    const mcr_learner_type *type = mcr_learner_find(learner);
+    const mcr_learner_type *type = mcr_learner_find(ctx, learner);
     return type && type->task == MCR_EITHER;
 }
 
@@ -47,7 +47,7 @@ static mcr_status set_task(mcr_goal *g, const mcr_data *data, const char *learne
             g->ctx, MCR_BAD_DATA,
             "%s: %lld classes in %lld objects; are the targets real numbers? Then use %s", learner,
             (long long)classes, (long long)g->n,
-            has_task(learner) ? "--task regress" : "ridge or svr");
+            has_task(g->ctx, learner) ? "--task regress" : "ridge or svr");
     if (g->task == MCR_CLASSIFY)
         return mcr_svm_need_classes(g->ctx, learner, data);
     if (class_weight)

@@ -79,6 +79,7 @@ const mcr_learner_type mcr_learner_gp = {
     .params = table,
     .params_size = sizeof(mcr_gp_params),
     .fit = fit,
+    .no_primal = "its standard deviations need kernel values between the training objects",
     .dense = true,
     .own_kernel = true,
     .leaves_out = true,

@@ -33,6 +33,7 @@ typedef struct mcr_gp {
     mcr_gram *gram; /* K of the given kernel, where the caller has it; NULL */
     int64_t n, scales;
     double extra;       /* noise, for regression; NAN: the method has no such number */
+    bool begun;         /* there is a value: what follows is not cut short, or it would be lost */
     mcr_kernel *kernel; /* with the scales of the last value */
     double *at;         /* their logarithms, and that of extra, while it is looked for them */
     mcr_square k;       /* K of the last value, for the method */
@@ -53,6 +54,12 @@ typedef struct mcr_gp {
     int64_t steps;
     mcr_stop stop;
 } mcr_gp;
+
+/* Under which name a factorisation reports, and may be stopped; NULL: neither. */
+static inline const char *mcr_gp_phase(const mcr_gp *gp)
+{
+    return gp->begun ? NULL : "gp";
+}
 
 /* Finds the scales if the options ask for that, else takes the given ones; then value was called for
  * the best ones last: kernel and all that the method keeps belong to them, and so does K unless scales

@@ -150,7 +150,7 @@ static mcr_status factor(const mcr_gp *gp)
     const laplace *l = gp->method;
     fill_job job = {gp, of_part(l, l->root)};
     mcr_status s = mcr_parallel(gp->ctx, (gp->n + 31) / 32, fill_band, &job);
-    return s ? s : mcr_lapack_cholesky(gp->ctx, gp->n, gp->k.a, gp->k.ld, NULL, NULL);
+    return s ? s : mcr_lapack_cholesky(gp->ctx, gp->n, gp->k.a, gp->k.ld, mcr_gp_phase(gp), NULL);
 }
 
 /* x = W^1/2 B^-1 W^1/2 x */

@@ -44,7 +44,7 @@ static mcr_status factor(mcr_gp *gp)
     for (double share = 1e-12; s == MCR_NUMERIC && share < 2e-6; share *= 100) {
         for (int64_t i = 0; i < n; i++)
             a[i * ld + i] = r->diagonal[i] + noise_of(gp, i);
-        s = mcr_lapack_cholesky(gp->ctx, n, a, ld, NULL, NULL);
+        s = mcr_lapack_cholesky(gp->ctx, n, a, ld, mcr_gp_phase(gp), NULL);
         if (s != MCR_NUMERIC)
             break;
         r->jitter = share * mean;

@@ -37,7 +37,8 @@ static mcr_status fill_matrix(mcr_gp *gp)
                        ? mcr_gram_share(&gram, gp->gram)
                        : mcr_gram_open(&gram, gp->ctx, gp->kernel, gp->data, NULL);
     if (!s)
-        s = mcr_gram_matrix_quietly(gram, gp->k.a, gp->k.ld, true);
+        s = gp->begun ? mcr_gram_matrix_quietly(gram, gp->k.a, gp->k.ld, true)
+                      : mcr_gram_matrix(gram, gp->k.a, gp->k.ld);
     mcr_gram_close(gram);
     return s;
 }
@@ -56,6 +57,7 @@ static mcr_status value_at(void *arg, const double *x, double *f)
         s = fill_matrix(gp);
     if (!s)
         s = gp->value(gp, f);
+    gp->begun = gp->begun || s != MCR_STOPPED;
     if (s == MCR_NUMERIC)
         *f = INFINITY;
     return s == MCR_NUMERIC ? MCR_OK : s;

@@ -433,5 +433,6 @@ const mcr_learner_type mcr_learner_knn = {
     .params = table,
     .params_size = sizeof(params),
     .fit = fit,
+    .no_primal = "it compares distances to objects, and has no weights",
     .predictor = &predictor,
 };

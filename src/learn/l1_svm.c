@@ -292,5 +292,6 @@ const mcr_learner_type mcr_learner_l1_svm = {
     .params = table,
     .params_size = sizeof(params),
     .fit = fit,
+    .no_primal = "its penalty is on the coefficients of objects, and weights of features have none",
     .weights_count = true,
 };

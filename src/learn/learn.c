@@ -134,8 +134,11 @@ static mcr_status learn(mcr_fitted **out, const mcr_learner_type *type, const mc
     return s;
 }
 
-mcr_status mcr_learn(mcr_fitted **out, const mcr_learner_type *type, const mcr_learning *in)
+mcr_status mcr_learn(mcr_fitted **out, const mcr_learner_type *type, const mcr_learning *given)
 {
+    mcr_learning with = *given;
+    const mcr_learning *in = &with;
+    with.type = type;
     *out = NULL;
     mcr_status s = check_targets(type, in);
     if (!s)

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "base/facts.h"
 #include "base/params.h"
 #include "base/sized.h"
 
@@ -27,11 +28,14 @@ const mcr_learner_type *mcr_learner_at(int64_t number)
     return number >= 0 && number < LEARNERS ? learners[number] : NULL;
 }
 
-const mcr_learner_type *mcr_learner_find(const char *name)
+const mcr_learner_type *mcr_learner_find(const mcr *ctx, const char *name)
 {
     for (int i = 0; i < LEARNERS; i++)
         if (strcmp(learners[i]->name, name) == 0)
             return learners[i];
+    for (int64_t i = 0; i < ctx->extra_learner_count; i++)
+        if (strcmp(ctx->extra_learners[i]->name, name) == 0)
+            return ctx->extra_learners[i];
     return NULL;
 }
 
@@ -40,9 +44,8 @@ int64_t mcr_learner_count(void)
     return LEARNERS;
 }
 
-mcr_status mcr_learner_describe(int64_t number, mcr_learner_info *out)
+static mcr_status describe(const mcr_learner_type *t, mcr_learner_info *out)
 {
-    const mcr_learner_type *t = mcr_learner_at(number);
     if (!t)
         return MCR_BAD_CALL;
     const mcr_learner_info info = {
@@ -57,10 +60,20 @@ mcr_status mcr_learner_describe(int64_t number, mcr_learner_info *out)
     return MCR_SIZED_WRITE(mcr_learner_info, out, NULL, &info);
 }
 
+mcr_status mcr_learner_describe(int64_t number, mcr_learner_info *out)
+{
+    return describe(mcr_learner_at(number), out);
+}
+
+mcr_status mcr_learner_lookup(const mcr *ctx, const char *name, mcr_learner_info *out)
+{
+    return describe(mcr_learner_find(ctx, name), out);
+}
+
 mcr_status mcr_options_open(mcr_options **out, mcr *ctx, const char *learner)
 {
     *out = NULL;
-    const mcr_learner_type *type = mcr_learner_find(learner);
+    const mcr_learner_type *type = mcr_learner_find(ctx, learner);
     if (!type) {
         const char *names[LEARNERS + 1] = {NULL};
         for (int i = 0; i < LEARNERS; i++)
@@ -76,6 +89,7 @@ mcr_status mcr_options_open(mcr_options **out, mcr *ctx, const char *learner)
         return MCR_NO_MEMORY;
     o->ctx = ctx;
     o->type = type;
+    mcr_text_init(&o->shown, ctx);
     o->params = mcr_alloc_zero(ctx, 1, type->params_size);
     mcr_status s = o->params ? mcr_params_init(ctx, type->params, o->params) : MCR_NO_MEMORY;
     if (s) {
@@ -93,6 +107,7 @@ void mcr_options_close(mcr_options *o)
         return;
     mcr_params_free(o->ctx, o->type->params, o->params);
     mcr_free(o->ctx, o->params);
+    mcr_text_free(&o->shown);
     mcr_free(o->ctx, o);
 }
 
@@ -103,6 +118,7 @@ mcr_status mcr_options_copy(mcr_options **out, const mcr_options *from)
     if (!*out)
         return MCR_NO_MEMORY;
     **out = *from;
+    mcr_text_init(&(*out)->shown, ctx);
     (*out)->params = mcr_alloc_zero(ctx, 1, from->type->params_size);
     mcr_status s = (*out)->params
                        ? mcr_params_copy(ctx, from->type->params, (*out)->params, from->params)
@@ -136,7 +152,8 @@ static mcr_status set_scale(mcr_options *o, const char *value)
 
 static void print_one(const mcr_param *p, const void *values, mcr_text *to)
 {
-    if (!mcr_params_given(p, values) || mcr_params_is_standard(p, values))
+    if ((p->flags & MCR_OLD_NAME) || !mcr_params_given(p, values) ||
+        mcr_params_is_standard(p, values))
         return;
     mcr_text_format(to, "%s%s=", to->length ? " " : "", p->name);
     mcr_params_print(p, values, to);
@@ -152,7 +169,84 @@ mcr_status mcr_options_print(const mcr_options *o, mcr_text *to)
     return to->status;
 }
 
+/* shown: NULL while facts are only counted. */
+static void list_option(mcr_fact_cursor *c, const mcr_param *p, const void *values, mcr_text *shown)
+{
+    const char *at = (const char *)values + p->offset;
+    if (!mcr_params_given(p, values)) {
+        mcr_fact_none(c, p->name);
+        return;
+    }
+    switch (p->type) {
+    case MCR_REAL: mcr_fact_real(c, p->name, *(const double *)at); break;
+    case MCR_INT: mcr_fact_int(c, p->name, *(const int64_t *)at); break;
+    case MCR_FLAG: mcr_fact_flag(c, p->name, *(const int *)at); break;
+    case MCR_TEXT: mcr_fact_text(c, p->name, *(char *const *)at); break;
+    case MCR_REALS: {
+        const mcr_reals *r = (const mcr_reals *)at;
+        mcr_fact_reals(c, p->name, r->values, r->count);
+        break;
+    }
+    case MCR_CHOICE:
+        if (shown && c->at == c->wanted) {
+            shown->length = 0;
+            mcr_params_print(p, values, shown);
+            mcr_text_add(shown, "", 1);
+        }
+        mcr_fact_text(c, p->name, shown && !shown->status ? shown->bytes : NULL);
+        break;
+    }
+}
+
+static void list_options(mcr_fact_cursor *c, const mcr_options *o, mcr_text *shown)
+{
+    for (const mcr_param *p = o->type->params; p->name; p++)
+        list_option(c, p, o->params, shown);
+    list_option(c, shared_table, &(struct shared){(int)o->scale}, shown);
+}
+
+int64_t mcr_options_fact_count(const mcr_options *o)
+{
+    mcr_fact_cursor c = {.wanted = -1};
+    list_options(&c, o, NULL);
+    return c.at;
+}
+
+mcr_status mcr_options_fact(mcr_options *o, int64_t number, mcr_fact *fact)
+{
+    mcr_fact_cursor c = {.wanted = number};
+    list_options(&c, o, &o->shown);
+    return o->shown.status ? o->shown.status : mcr_fact_give(fact, o->ctx, &c);
+}
+
 enum { MOST_PARAMS = 64 };
+
+const char *mcr_learner_lacks(const mcr_learner_type *type, mcr_ability ability)
+{
+    return ability == MCR_CAN_PRIMAL  ? type->no_primal
+           : ability == MCR_CAN_FOLDS ? type->no_folds
+                                      : NULL;
+}
+
+/* Of a learner that has one form: the words for that are understood, others are answered with the
+ * reason. */
+static mcr_status set_only_form(mcr_options *o, const char *name, const char *value)
+{
+    bool approx = strcmp(name, "approx") == 0;
+    static const char *const same[] = {"auto", "dual", "kernel"};
+    for (size_t i = 0; i < sizeof same / sizeof *same && !approx; i++)
+        if (strcmp(value, same[i]) == 0)
+            return MCR_OK;
+    if (approx && strcmp(value, "none") == 0)
+        return MCR_OK;
+    return mcr_fail(o->ctx, MCR_BAD_CALL, "%s has no primal form: %s", o->type->name,
+                    mcr_learner_lacks(o->type, MCR_CAN_PRIMAL));
+}
+
+static bool is_form(const char *name)
+{
+    return strcmp(name, "form") == 0 || strcmp(name, "side") == 0 || strcmp(name, "approx") == 0;
+}
 
 mcr_status mcr_options_set(mcr_options *o, const char *name, const char *value)
 {
@@ -161,6 +255,8 @@ mcr_status mcr_options_set(mcr_options *o, const char *name, const char *value)
     const mcr_param *p = mcr_params_find(o->type->params, name, strlen(name));
     if (p)
         return mcr_params_set(o->ctx, o->type->name, p, o->params, value, strlen(value));
+    if (is_form(name) && mcr_learner_lacks(o->type, MCR_CAN_PRIMAL))
+        return set_only_form(o, name, value);
     const char *names[MOST_PARAMS + 2] = {NULL};
     for (int i = 0; i < MOST_PARAMS && o->type->params[i].name; i++) {
         names[i] = o->type->params[i].name;
@@ -170,6 +266,19 @@ mcr_status mcr_options_set(mcr_options *o, const char *name, const char *value)
     return near ? mcr_fail(o->ctx, MCR_BAD_CALL, "%s: unknown option \"%s\" (did you mean \"%s\"?)",
                            o->type->name, name, near)
                 : mcr_fail(o->ctx, MCR_BAD_CALL, "%s: unknown option \"%s\"", o->type->name, name);
+}
+
+const char *mcr_task_name(mcr_task task)
+{
+    switch (task) {
+    case MCR_CLASSIFY: return "classification";
+    case MCR_REGRESS: return "regression";
+    case MCR_DETECT: return "detection";
+    case MCR_CLUSTER: return "clustering";
+    case MCR_TRANSFORM: return "transformation";
+    case MCR_EITHER: return "classification or regression";
+    }
+    return "unknown";
 }
 
 const char *mcr_stop_name(mcr_stop stop)

@@ -11,6 +11,7 @@
 #include <stdbool.h>
 
 #include <mercer/learner.h>
+#include <mercer/learning.h>
 
 #include "data/data.h"
 #include "data/scaling.h"
@@ -59,10 +60,11 @@ typedef struct mcr_extra {
 } mcr_extra;
 
 /* f_o(x) = offset_o + sum over segments of coef K(basis, x). */
-typedef struct mcr_fitted {
+struct mcr_fitted {
     mcr *ctx;
     mcr_task task;
     mcr_rule rule;
+    int64_t objects; /* of the training data; set for learners that a program registered */
     int64_t basis;   /* objects */
     int64_t *object; /* their numbers in the training data, rising within a segment */
     int64_t outputs;
@@ -99,7 +101,7 @@ typedef struct mcr_fitted {
     double value, tolerance, primal, dual, gap;
     char *remark; /* owned; NULL: none */
     char *why;    /* owned: kernel values or features, and why; NULL: there was no choice */
-} mcr_fitted;
+};
 
 mcr_status mcr_fitted_new(mcr_fitted **out, mcr *ctx, int64_t outputs);
 void mcr_fitted_free(mcr_fitted *fitted); /* NULL allowed */
@@ -116,10 +118,8 @@ mcr_status mcr_fitted_whole(mcr_fitted **out, mcr *ctx, int64_t n, int64_t outpu
 mcr_status mcr_fitted_add_second(mcr_fitted *fitted, const mcr_kernel *kernel, int64_t outputs,
                                  const double *coef);
 
-/* Keeps a copy of finite numbers under a name (in place of older ones), and finds them again; NULL:
- * there are none of that name. */
-mcr_status mcr_fitted_keep(mcr_fitted *fitted, const char *name, const double *value,
-                           int64_t count);
+/* Numbers kept by mcr_fitted_keep (in place of older ones of the name); NULL: there are none of that
+ * name. */
 const double *mcr_fitted_find(const mcr_fitted *fitted, const char *name, int64_t *count);
 /* The same where exactly `count` numbers must be there: else MCR_BAD_DATA, the model is damaged. */
 mcr_status mcr_fitted_need(const double **out, const mcr_fitted *fitted, const char *name,
@@ -152,9 +152,10 @@ mcr_status mcr_fitted_need(const double **out, const mcr_fitted *fitted, const c
 #define MCR_EXTRA_CORRELATION "correlation"
 
 /* What every learner is given. */
-typedef struct mcr_learning {
+struct mcr_learning {
     mcr *ctx;
-    const void *params; /* of the learner's table */
+    const struct mcr_learner_type *type; /* set by mcr_learn */
+    const void *params;                  /* of the learner's table */
     const mcr_kernel *kernel;
     const mcr_data *data;
     const mcr_fitted *start;        /* warm start, NULL: none; objects number the same data */
@@ -166,7 +167,7 @@ typedef struct mcr_learning {
     /* Going on with more data: objects before this one are the start's support vectors, there for their
      * kernel values only; their targets mean nothing, and their weights are 0. */
     int64_t first;
-} mcr_learning;
+};
 
 /* Predictions that are more than offset + sum of coef K and a rule. A model is opened, asked by blocks
  * of new objects, and closed. */
@@ -228,11 +229,14 @@ typedef struct mcr_learner_type {
     size_t params_size;
     mcr_status (*check)(mcr *ctx, const void *params); /* parameters together; NULL: fine */
     mcr_status (*fit)(mcr_fitted **out, const mcr_learning *in);
-    bool weights_count; /* a weight of 2 is the same as two objects: equal ones may be merged */
-    bool dense;         /* factorises n x n matrices: BLAS should run its best code */
-    bool no_start;      /* has no use for a model to start from */
-    bool convex;        /* its problem is convex if K is PSD: else the optimum is a local one */
-    bool takes_k;       /* it can use values of K in float */
+    /* What it cannot do, and why: one table for all (mcr_learner_lacks). NULL: it can. */
+    const char *no_primal; /* the primal form: --form primal, --approx */
+    const char *no_folds;  /* trainings on folds of one K: cv and tune */
+    bool weights_count;    /* a weight of 2 is the same as two objects: equal ones may be merged */
+    bool dense;            /* factorises n x n matrices: BLAS should run its best code */
+    bool no_start;         /* has no use for a model to start from */
+    bool convex;           /* its problem is convex if K is PSD: else the optimum is a local one */
+    bool takes_k;          /* it can use values of K in float */
     /* Whether, with these parameters, it can learn on a fold of a K in float (mcr_gram_fold) and tell the
      * decision values of the objects held out (mcr_fitted.held_out) as it goes; NULL: it cannot. */
     bool (*takes_fold)(const void *params);
@@ -254,7 +258,20 @@ mcr_status mcr_learning_gram(mcr_gram **out, const mcr_learning *in);
 /* Runs the learner; objects that occur several times are merged where it allows that. */
 mcr_status mcr_learn(mcr_fitted **out, const mcr_learner_type *type, const mcr_learning *in);
 
-const mcr_learner_type *mcr_learner_find(const char *name);
+/* How a learner can be run: from kernel values that it computes, from features, on a K that is given, on
+ * folds of a K that trainings share. */
+typedef enum mcr_ability {
+    MCR_CAN_DUAL,
+    MCR_CAN_PRIMAL,
+    MCR_CAN_GIVEN,
+    MCR_CAN_FOLDS,
+    MCR_ABILITIES
+} mcr_ability;
+/* Why not; NULL: it can. */
+const char *mcr_learner_lacks(const mcr_learner_type *type, mcr_ability ability);
+
+/* Built in, or registered in the context. */
+const mcr_learner_type *mcr_learner_find(const mcr *ctx, const char *name);
 const mcr_learner_type *mcr_learner_at(int64_t number); /* NULL: past the end */
 
 struct mcr_options {
@@ -262,6 +279,7 @@ struct mcr_options {
     const mcr_learner_type *type;
     void *params;
     mcr_scale scale; /* of the data, before the kernel sees them */
+    mcr_text shown;  /* the last fact that is a choice */
 };
 
 mcr_status mcr_options_copy(mcr_options **out, const mcr_options *from);

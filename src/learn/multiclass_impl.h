@@ -32,6 +32,7 @@ typedef struct mcr_class_job {
     mcr_data *sorted;  /* objects by class, each class from a whole panel on */
     mcr_gram **across; /* one a worker */
     float **pair;      /* one a worker: room for a pair's K */
+    int64_t *kept; /* one per worker: the class whose K is there from the pair before; -1: none */
     int64_t pair_ld;
     struct mcr_row_pool **pool; /* one per worker: for rows of pairs that share nothing */
     size_t taken;

@@ -54,6 +54,7 @@ void mcr_class_unshare(job *j)
     mcr_data_free(j->sorted);
     mcr_free(ctx, j->across);
     mcr_free(ctx, j->pair);
+    mcr_free(ctx, j->kept);
     j->own = NULL;
     mcr_class_forget_rows(j);
 }
@@ -114,7 +115,7 @@ static mcr_rows class_rows(const job *j, int64_t c)
     return (mcr_rows){NULL, j->place[c], mcr_class_size(j, c)};
 }
 
-/* A Gram for each worker; precise: doubles may be wanted, too. */
+/* A Gram for each worker. Certificates want some values in double, too: `precise`, of many objects. */
 static mcr_status open_twins(job *j, const mcr_data *data, bool precise)
 {
     mcr *ctx = j->in->ctx;
@@ -128,8 +129,9 @@ static mcr_status open_twins(job *j, const mcr_data *data, bool precise)
             st = mcr_gram_share(&j->across[w], j->across[0]);
         else if (!(st = mcr_gram_open(&j->across[0], ctx, j->in->kernel, data, NULL)))
             st = mcr_gram_prepare(j->across[0], false);
-        if (w == 0 && precise && !st)
-            st = mcr_gram_prepare(j->across[0], true);
+        if (w == 0 && !st)
+            st = precise ? mcr_gram_prepare(j->across[0], true)
+                         : mcr_gram_prepare_lists(j->across[0]);
     }
     j->bound = fmax(left - (double)mcr_budget_left(ctx), 0);
     return st;
@@ -231,11 +233,16 @@ mcr_status mcr_class_share(job *j)
         return st;
     j->taken = (size_t)bytes;
     j->pair = mcr_alloc_zero(ctx, (size_t)workers, sizeof *j->pair);
-    for (int w = 0; w < workers && j->pair; w++)
+    j->kept = mcr_alloc(ctx, (size_t)workers, sizeof *j->kept);
+    if (!j->pair || !j->kept)
+        return MCR_NO_MEMORY;
+    for (int w = 0; w < workers; w++) {
+        j->kept[w] = -1;
         if (!(j->pair[w] = mcr_alloc(ctx, room, 1)))
             return MCR_NO_MEMORY;
-    if (!j->pair || j->in->gram)
-        return j->pair ? MCR_OK : MCR_NO_MEMORY;
+    }
+    if (j->in->gram)
+        return MCR_OK;
     /* One block of memory for all classes: a large one is cheaper to touch. */
     j->own = mcr_alloc_zero(ctx, (size_t)j->classes, sizeof *j->own);
     float *to = j->own ? mcr_alloc(ctx, (size_t)own, 1) : NULL;
@@ -311,8 +318,9 @@ static mcr_status fill_pair(const job *j, int64_t problem, int worker)
     mcr_status st = mcr_gram_block_float(j->across[worker], a, b, corner, ld);
     if (st)
         return st;
-    for (int64_t i = 0; i < a.count; i++)
+    for (int64_t i = 0; i < a.count && j->kept[worker] != of[0]; i++)
         memcpy(k + i * ld, j->own[of[0]] + i * a.count, sizeof *k * (size_t)a.count);
+    j->kept[worker] = of[0];
     mcr_copy_out_transposed(below, ld, corner, ld, a.count, b.count, sizeof *k);
     for (int64_t i = 0; i < b.count; i++)
         memcpy(below + i * ld + a.count, j->own[of[1]] + i * b.count, sizeof *k * (size_t)b.count);

@@ -172,6 +172,7 @@ const mcr_learner_type mcr_learner_nu_svm = {
     .params = table,
     .params_size = sizeof(params),
     .fit = fit,
+    .no_primal = "the solvers for features have one sum to keep, and nu needs two",
     .convex = true,
     .weights_count = true,
     .takes_k = true,

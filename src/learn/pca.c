@@ -322,6 +322,7 @@ const mcr_learner_type mcr_learner_pca = {
     .params = table,
     .params_size = sizeof(params),
     .fit = fit,
+    .no_folds = "its coordinates are nothing that a metric compares",
     .weights_count = true,
     .dense = true,
     .no_start = true,

@@ -69,7 +69,7 @@ static mcr_status solve_directly(state *t)
     if (s == MCR_NUMERIC)
         s = mcr_fail(g->ctx, MCR_NUMERIC,
                      "ridge: the matrix of the features is singular to rounding: take a larger "
-                     "lambda than %g, or --side kernel",
+                     "lambda than %g, or --form dual",
                      t->lambda);
     double norm = INFINITY, before;
     memset(t->w, 0, sizeof *t->w * (size_t)(p * g->outputs));

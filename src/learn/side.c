@@ -207,7 +207,7 @@ static mcr_status check_count(const mcr_side *side, double columns)
         return MCR_OK;
     return mcr_fail(side->ctx, MCR_OVER_BUDGET,
                     "%lld features need %.1f GB for weights, which is more than the budget: take "
-                    "--side kernel",
+                    "--form dual",
                     (long long)side->design.p, bytes / 1e9);
 }
 
@@ -281,7 +281,7 @@ mcr_status mcr_side_open(mcr_side *side, const mcr_learning *in, const mcr_side_
     *side = (mcr_side){.ctx = in->ctx, .data = in->data};
     if (o->approx != MCR_APPROX_NONE && o->side == MCR_SIDE_KERNEL)
         return mcr_fail(in->ctx, MCR_BAD_CALL,
-                        "--approx makes features, and --side kernel is without: leave one out");
+                        "--approx makes features, and --form dual is without: leave one out");
     if (o->approx != MCR_APPROX_NONE)
         return make_approximate(side, in, o, work);
     bool features = o->side == MCR_SIDE_FEATURES;
@@ -312,7 +312,7 @@ mcr_status mcr_side_refuse(mcr *ctx, const mcr_side_options *o, const char *lear
     if (o->side != MCR_SIDE_FEATURES && o->approx == MCR_APPROX_NONE)
         return MCR_OK;
     return mcr_fail(ctx, MCR_BAD_CALL, "%s: %s works with kernel values only: leave out %s",
-                    learner, what, o->approx ? "--approx" : "--side features");
+                    learner, what, o->approx ? "--approx" : "--form primal");
 }
 
 /* ---- the result --------------------------------------------------------------------------------*/

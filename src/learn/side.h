@@ -27,16 +27,23 @@ typedef struct mcr_side_options {
     int64_t rank;
 } mcr_side_options;
 
-#define MCR_SIDE_PARAMS(S)                                                                         \
-    {"side",                                                                                       \
+#define MCR_FORM_PARAMS(S)                                                                         \
+    {"form",                                                                                       \
      MCR_CHOICE,                                                                                   \
      offsetof(S, sides.side),                                                                      \
      "auto",                                                                                       \
      0,                                                                                            \
      0,                                                                                            \
      0,                                                                                            \
-     "auto|kernel|features",                                                                       \
-     "compute with kernel values or with features; auto: the cheaper one"},                        \
+     "auto|dual|primal",                                                                           \
+     "compute with kernel values (dual) or with features (primal); auto: the cheaper one"},        \
+    {                                                                                              \
+        "side", MCR_CHOICE, offsetof(S, sides.side), "auto", 0, 0, MCR_OLD_NAME,                   \
+            "auto|kernel|features", "the older name of form"                                       \
+    }
+
+#define MCR_SIDE_PARAMS(S)                                                                         \
+    MCR_FORM_PARAMS(S),                                                                            \
         {"approx",                                                                                 \
          MCR_CHOICE,                                                                               \
          offsetof(S, sides.approx),                                                                \

@@ -118,6 +118,8 @@ const mcr_learner_type mcr_learner_svr = {
     .params_size = sizeof(params),
     .check = check,
     .fit = fit,
+    .no_primal =
+        "the solvers for features take one class against another, without a tube of width epsilon",
     .convex = true,
     .weights_count = true,
     .takes_k = true,

@@ -29,13 +29,6 @@ static uint64_t fetch(const unsigned char *from, int bytes)
 
 /* ---- writing -----------------------------------------------------------------------------------*/
 
-static void put(mcr_text *t, uint64_t v, int bytes)
-{
-    unsigned char b[8];
-    store(b, v, bytes);
-    mcr_text_add(t, b, (size_t)bytes);
-}
-
 static uint64_t real_bits(double v)
 {
     uint64_t bits;
@@ -43,19 +36,24 @@ static uint64_t real_bits(double v)
     return bits;
 }
 
+/* Space for `count` numbers; NULL where there is none. */
+static unsigned char *extend(mcr_text *t, int64_t count, size_t bytes)
+{
+    return (unsigned char *)mcr_text_extend(t, (size_t)count * bytes);
+}
+
 void mcr_put_u32(mcr_text *t, uint32_t v)
 {
-    put(t, v, 4);
+    unsigned char *to = extend(t, 1, 4);
+    if (to)
+        store(to, v, 4);
 }
 
 void mcr_put_i64(mcr_text *t, int64_t v)
 {
-    put(t, (uint64_t)v, 8);
-}
-
-void mcr_put_real(mcr_text *t, double v)
-{
-    put(t, real_bits(v), 8);
+    unsigned char *to = extend(t, 1, 8);
+    if (to)
+        store(to, (uint64_t)v, 8);
 }
 
 void mcr_put_text(mcr_text *t, const char *text)
@@ -65,25 +63,38 @@ void mcr_put_text(mcr_text *t, const char *text)
         mcr_text_add(t, text, strlen(text));
 }
 
+void mcr_put_i32_run(mcr_text *t, const int32_t *v, int64_t count)
+{
+    unsigned char *to = extend(t, count, 4);
+    for (int64_t i = 0; to && i < count; i++)
+        store(to + 4 * i, (uint32_t)v[i], 4);
+}
+
+void mcr_put_real_run(mcr_text *t, const double *v, int64_t count)
+{
+    unsigned char *to = extend(t, count, 8);
+    for (int64_t i = 0; to && i < count; i++)
+        store(to + 8 * i, real_bits(v[i]), 8);
+}
+
 void mcr_put_i32s(mcr_text *t, const int32_t *v, int64_t count)
 {
     mcr_put_i64(t, count);
-    for (int64_t i = 0; i < count; i++)
-        mcr_put_u32(t, (uint32_t)v[i]);
+    mcr_put_i32_run(t, v, count);
 }
 
 void mcr_put_i64s(mcr_text *t, const int64_t *v, int64_t count)
 {
     mcr_put_i64(t, count);
-    for (int64_t i = 0; i < count; i++)
-        mcr_put_i64(t, v[i]);
+    unsigned char *to = extend(t, count, 8);
+    for (int64_t i = 0; to && i < count; i++)
+        store(to + 8 * i, (uint64_t)v[i], 8);
 }
 
 void mcr_put_reals(mcr_text *t, const double *v, int64_t count)
 {
     mcr_put_i64(t, count);
-    for (int64_t i = 0; i < count; i++)
-        mcr_put_real(t, v[i]);
+    mcr_put_real_run(t, v, count);
 }
 
 void mcr_put_section(mcr_text *file, const char tag[4], const mcr_text *payload)
@@ -124,14 +135,6 @@ int64_t mcr_get_i64(mcr_reader *r)
     return p ? (int64_t)fetch(p, 8) : 0;
 }
 
-static double get_real(mcr_reader *r)
-{
-    uint64_t bits = (uint64_t)mcr_get_i64(r);
-    double v;
-    memcpy(&v, &bits, sizeof v);
-    return v;
-}
-
 int64_t mcr_get_count(mcr_reader *r, size_t size)
 {
     int64_t count = mcr_get_i64(r);
@@ -154,24 +157,29 @@ static void *array(mcr_reader *r, int64_t *count, size_t size)
 int32_t *mcr_get_i32s(mcr_reader *r, int64_t *count)
 {
     int32_t *v = array(r, count, sizeof *v);
-    for (int64_t i = 0; v && i < *count; i++)
-        v[i] = (int32_t)mcr_get_u32(r);
+    const unsigned char *p = v ? take(r, (size_t)*count * 4) : NULL;
+    for (int64_t i = 0; p && i < *count; i++)
+        v[i] = (int32_t)(uint32_t)fetch(p + 4 * i, 4);
     return v;
 }
 
 int64_t *mcr_get_i64s(mcr_reader *r, int64_t *count)
 {
     int64_t *v = array(r, count, sizeof *v);
-    for (int64_t i = 0; v && i < *count; i++)
-        v[i] = mcr_get_i64(r);
+    const unsigned char *p = v ? take(r, (size_t)*count * 8) : NULL;
+    for (int64_t i = 0; p && i < *count; i++)
+        v[i] = (int64_t)fetch(p + 8 * i, 8);
     return v;
 }
 
 double *mcr_get_reals(mcr_reader *r, int64_t *count)
 {
     double *v = array(r, count, sizeof *v);
-    for (int64_t i = 0; v && i < *count; i++)
-        v[i] = get_real(r);
+    const unsigned char *p = v ? take(r, (size_t)*count * 8) : NULL;
+    for (int64_t i = 0; p && i < *count; i++) {
+        uint64_t bits = fetch(p + 8 * i, 8);
+        memcpy(&v[i], &bits, sizeof bits);
+    }
     return v;
 }
 

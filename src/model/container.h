@@ -23,11 +23,13 @@ extern const char mcr_model_magic[MCR_MODEL_MAGIC_BYTES];
 /* Writing: payload into an mcr_text, then the section. Failures stay in the text's status. */
 void mcr_put_u32(mcr_text *t, uint32_t v);
 void mcr_put_i64(mcr_text *t, int64_t v);
-void mcr_put_real(mcr_text *t, double v);
 void mcr_put_text(mcr_text *t, const char *text); /* NULL is kept apart from "" */
 void mcr_put_i32s(mcr_text *t, const int32_t *v, int64_t count);
 void mcr_put_i64s(mcr_text *t, const int64_t *v, int64_t count);
 void mcr_put_reals(mcr_text *t, const double *v, int64_t count);
+/* Numbers alone, without their count: runs of an array whose whole count was put before. */
+void mcr_put_i32_run(mcr_text *t, const int32_t *v, int64_t count);
+void mcr_put_real_run(mcr_text *t, const double *v, int64_t count);
 /* Appends a whole section to `file`. */
 void mcr_put_section(mcr_text *file, const char tag[4], const mcr_text *payload);
 

@@ -37,7 +37,7 @@ mcr_status mcr_model_features(mcr_features **out, mcr *ctx, const mcr_model *m)
 
 int mcr_model_scales(const mcr_model *m)
 {
-    return m->scaling != NULL;
+    return m->scaling != NULL && m->scaling->fields > 0;
 }
 
 mcr_status mcr_model_weights(mcr *ctx, const mcr_model *m, const mcr_features *features, int64_t o,

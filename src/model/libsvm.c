@@ -9,12 +9,14 @@
  */
 #include "model/libsvm.h"
 
+#include "kernel/select.h"
+
 #include <math.h>
 #include <string.h>
 
 #include "base/number.h"
-#include "base/params.h"
 #include "base/stream.h"
+#include "kernel/parts.h"
 #include "model/fourier.h"
 
 static const char *const type_name[] = {"c_svc", "nu_svc", "one_class", "epsilon_svr", "nu_svr"};
@@ -467,21 +469,6 @@ mcr_status mcr_libsvm_read(mcr_model **out, mcr *ctx, const char *name, const vo
 
 /* ---- writing -----------------------------------------------------------------------------------*/
 
-/* A parameter of the kernel as a number; NAN: there is none, or it is a list. */
-static double parameter(const mcr_kernel *k, const char *name)
-{
-    const mcr_param *p = mcr_params_find(k->type->params, name, strlen(name));
-    if (!p)
-        return NAN;
-    const char *at = (const char *)k->params + p->offset;
-    if (p->type == MCR_REAL)
-        return *(const double *)(const void *)at;
-    if (p->type == MCR_INT)
-        return (double)*(const int64_t *)(const void *)at;
-    const mcr_reals *list = (const mcr_reals *)(const void *)at;
-    return p->type == MCR_REALS && list->count == 1 ? list->values[0] : NAN;
-}
-
 static void put_number(mcr_text *t, const char *key, double value)
 {
     mcr_text_format(t, "%s ", key);
@@ -496,16 +483,16 @@ static mcr_status put_kernel(mcr_text *t, mcr *ctx, const mcr_kernel *k)
         mcr_text_format(t, "kernel_type %s\n", name);
     } else if (strcmp(name, "poly") == 0) {
         mcr_text_string(t, "kernel_type polynomial\n");
-        put_number(t, "degree", parameter(k, "degree"));
-        put_number(t, "gamma", parameter(k, "scale"));
-        put_number(t, "coef0", parameter(k, "c"));
-    } else if (strcmp(name, "rbf") == 0 && !isnan(parameter(k, "gamma"))) {
+        put_number(t, "degree", mcr_kernel_number(k, "degree"));
+        put_number(t, "gamma", mcr_kernel_number(k, "scale"));
+        put_number(t, "coef0", mcr_kernel_number(k, "c"));
+    } else if (strcmp(name, "rbf") == 0 && !isnan(mcr_kernel_number(k, "gamma"))) {
         mcr_text_string(t, "kernel_type rbf\n");
-        put_number(t, "gamma", parameter(k, "gamma"));
+        put_number(t, "gamma", mcr_kernel_number(k, "gamma"));
     } else if (strcmp(name, "sigmoid") == 0) {
         mcr_text_string(t, "kernel_type sigmoid\n");
-        put_number(t, "gamma", parameter(k, "a"));
-        put_number(t, "coef0", parameter(k, "b"));
+        put_number(t, "gamma", mcr_kernel_number(k, "a"));
+        put_number(t, "coef0", mcr_kernel_number(k, "b"));
     } else {
         return mcr_fail(ctx, MCR_BAD_CALL,
                         "LIBSVM has no kernel like %s; it has linear, poly, rbf, sigmoid and "
@@ -588,8 +575,7 @@ static void put_counts(mcr_text *t, const mcr_fitted *f)
     mcr_text_string(t, "\n");
 }
 
-/* One segment with one output; or one for each class, with the outputs of its pairs in order. */
-static bool segments_fit(const mcr_fitted *f)
+bool mcr_segments_are_libsvm(const mcr_fitted *f)
 {
     bool many = f->rule == MCR_RULE_PAIRS;
     int64_t k = f->classes;
@@ -613,17 +599,21 @@ static mcr_status put_model(mcr_text *t, mcr *ctx, const mcr_model *m)
     if (mcr_fourier_is(f))
         return mcr_fail(ctx, MCR_BAD_CALL,
                         "LIBSVM has no models on random Fourier features: take --approx nystrom");
-    if (type < 0 || !segments_fit(f))
+    if (type < 0 || !mcr_segments_are_libsvm(f))
         return mcr_fail(ctx, MCR_BAD_CALL,
                         "LIBSVM has no such model (%s%s); it has svm, nu-svm (one-vs-one), "
                         "one-class, svr and nu-svr",
                         m->learner, f->rule == MCR_RULE_LARGEST ? " one-vs-rest" : "");
-    if (m->scaling)
+    if (m->scaling && m->scaling->fields > 0)
         return mcr_fail(ctx, MCR_BAD_CALL,
                         "LIBSVM's models do not scale: scale the data first (svm-scale), and train "
                         "without --scale");
     mcr_text_format(t, "svm_type %s\n", type_name[type]);
-    mcr_status s = put_kernel(t, ctx, m->kernel);
+    mcr_status s = mcr_selects(m->kernel, m->basis)
+                       ? mcr_fail(ctx, MCR_BAD_CALL,
+                                  "LIBSVM has no kernel like %s: its kernels read all features",
+                                  mcr_kernel_text(m->kernel))
+                       : put_kernel(t, ctx, m->kernel);
     if (s)
         return s;
     mcr_text_format(t, "nr_class %lld\ntotal_sv %lld\nrho",

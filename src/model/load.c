@@ -11,6 +11,7 @@
 #include "model/libsvm.h"
 #include "model/model.h"
 #include "model/objects.h"
+#include "model/save_table.h"
 
 /* ---- reading -----------------------------------------------------------------------------------*/
 
@@ -472,11 +473,15 @@ static mcr_status read_mercer(mcr_model **out, const mcr_container *c)
     if (!s)
         s = get_scaling(m, c);
     if (!s)
+        s = mcr_get_fill(m, c);
+    if (!s)
         s = get_tuning(m, c);
     if (!s)
         s = get_layout(m, c);
     if (!s)
         s = get_basis(m, c);
+    if (!s)
+        s = mcr_get_roles(m, c);
     if (!s)
         s = check_scaling(m, c);
     if (!s)

@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "model/model.h"
+#include "model/table_kernel.h"
 
 #include <math.h>
 #include <string.h>
@@ -22,7 +23,7 @@ mcr_status mcr_model_new(mcr_model **out, mcr *ctx, const mcr_kernel *kernel, co
         return MCR_NO_MEMORY;
     m->ctx = ctx;
     m->kernel = mcr_kernel_retain(kernel);
-    m->type = mcr_learner_find(learner);
+    m->type = mcr_learner_find(ctx, learner);
     m->learner = mcr_copy_text(ctx, learner, strlen(learner));
     m->options = mcr_copy_text(ctx, options, strlen(options));
     mcr_report_fit *r = &m->report;
@@ -168,6 +169,7 @@ mcr_status mcr_model_complete(mcr_model *m)
     r->correlation = mcr_fitted_find(f, MCR_EXTRA_CORRELATION, &r->correlations);
     const double *side = mcr_fitted_find(f, MCR_EXTRA_SIDE, &found);
     bool features = side && found == 6;
+    r->form = features ? "primal" : "dual";
     r->side = features ? "features" : "kernel";
     r->why = f->why;
     r->approx = !features || side[0] == 0 ? NULL : side[0] == MCR_APPROX_RFF ? "rff" : "nystrom";
@@ -218,14 +220,17 @@ static mcr_status default_kernel(mcr_kernel **out, mcr *ctx, const mcr_data *dat
 {
     double gamma;
     mcr_text text;
-    mcr_status s = mcr_default_gamma(&gamma, ctx, data);
-    if (s)
-        return s;
     mcr_text_init(&text, ctx);
-    mcr_text_string(&text, "rbf(gamma=");
-    mcr_text_real(&text, gamma);
-    mcr_text_string(&text, ")");
-    s = text.status ? text.status : mcr_kernel_parse(out, ctx, text.bytes);
+    bool mixed = mcr_table_is_mixed(data);
+    mcr_status s = mixed ? mcr_table_kernel(&text, ctx, data, MCR_TABLE_SUM, 1, 1, 0)
+                         : mcr_default_gamma(&gamma, ctx, data);
+    if (!s && !mixed) {
+        mcr_text_string(&text, "rbf(gamma=");
+        mcr_text_real(&text, gamma);
+        mcr_text_string(&text, ")");
+    }
+    if (!s)
+        s = text.status ? text.status : mcr_kernel_parse(out, ctx, text.bytes);
     mcr_text_free(&text);
     return s;
 }
@@ -401,6 +406,8 @@ static double time_limit(const mcr_options *options)
     return limit > 0 && isfinite(limit) ? limit : 0;
 }
 
+#define SCORE_SECONDS 0.2
+
 /* Learners watch their own limits where they can keep the best so far; what they do before and
  * after that (binding a kernel, a last pass, the score) ends by the deadline of the context. */
 static mcr_status learn_in_time(mcr_model *m, const mcr_options *options, const mcr_learning *in,
@@ -410,15 +417,14 @@ static mcr_status learn_in_time(mcr_model *m, const mcr_options *options, const 
     double limit = time_limit(options);
     mcr_deadline_set(ctx, limit);
     mcr_status s = mcr_learn(&m->fitted, options->type, in);
-    if (s == MCR_STOPPED && mcr_deadline_over(ctx))
+    if (s == MCR_STOPPED && limit > 0 && !ctx->user_stopped)
         mcr_fail(ctx, s, "the time limit of %.6g s was over before there was a model to keep",
                  limit);
     if (!s && m->fitted->stop == MCR_STOP_INTERRUPTED && mcr_deadline_over(ctx))
         m->fitted->stop = MCR_STOP_TIME;
     if (!s)
         adopt_kernel(m);
-    mcr_deadline_set(ctx,
-                     limit > 0 ? fmax(1, limit / 10) : 0); /* the score is worth a little more */
+    mcr_deadline_set(ctx, limit > 0 ? SCORE_SECONDS : 0); /* the score is worth a little more */
     if (!s)
         s = assemble(m, in->data, in->first, unscored);
     mcr_deadline_set(ctx, 0);
@@ -469,7 +475,7 @@ mcr_status mcr_train(mcr_model **out, const mcr_training *how)
     mcr_data *data = NULL;
     *out = NULL;
     mcr_status s = how->start ? check_start(options, how->data, how->start) : MCR_OK;
-    if (!s && options->scale && !how->scaled)
+    if (!s && !how->scaled && mcr_scaling_needed(how->data, options->scale))
         s = mcr_scaling_learn(&scaling, how->data, options->scale);
     if (!s)
         s = mcr_scaling_apply(&data, scaling, how->data);
@@ -507,6 +513,34 @@ const char *mcr_model_tuning(const mcr_model *m)
 const mcr_layout *mcr_model_layout(const mcr_model *m)
 {
     return m->layout;
+}
+
+int mcr_model_unseen(mcr *ctx, const mcr_model *m, const mcr_data *data, int64_t k,
+                     const char **name, int64_t *count, const char **word, int64_t *length)
+{
+    (void)ctx;
+    if (!m->scaling || k < 0 || k >= m->scaling->knowns)
+        return 0;
+    const mcr_known *known = &m->scaling->known[k];
+    *name = known->name;
+    *count = *length = 0;
+    *word = NULL;
+    int64_t at = mcr_data_find(data, known->name, strlen(known->name));
+    if (at < 0 || known->words.count == 0 || data->store[at]->kind != MCR_STRINGS)
+        return 1;
+    mcr_field f = mcr_data_field(data, at);
+    for (int64_t i = 0; i < f.count; i++) {
+        const int64_t *start = f.store->start + mcr_field_at(&f, i);
+        const char *own = f.store->bytes + start[0];
+        if ((known->mode >= 0 && start[1] == start[0]) ||
+            mcr_words_find(&known->words, own, (size_t)(start[1] - start[0])) >= 0)
+            continue;
+        if (++*count == 1) {
+            *word = own;
+            *length = start[1] - start[0];
+        }
+    }
+    return 1;
 }
 
 const mcr_report_fit *mcr_model_report(const mcr_model *m)

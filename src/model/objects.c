@@ -15,16 +15,17 @@ static void put_values(mcr_text *t, const mcr_field *f)
 {
     for (int64_t i = 0; i < f->count; i++) {
         mcr_vector x = mcr_field_vector(f, i);
-        for (int64_t e = 0; e < x.count; e++)
-            mcr_put_real(t, mcr_vector_value(&x, e));
+        if (mcr_vector_plain(&x))
+            mcr_put_real_run(t, x.value, x.count);
+        for (int64_t e = 0; e < x.count && !mcr_vector_plain(&x); e++)
+            mcr_put_real_run(t, &(double){mcr_vector_value(&x, e)}, 1);
     }
 }
 
-/* The count of an array is known before its elements: written first, elements follow one by one. */
+/* The count of an array is known before its elements: written first, its rows follow. */
 static void put_dense(mcr_text *t, const mcr_field *f)
 {
-    int64_t cols = f->store->cols;
-    mcr_put_i64(t, f->count * cols);
+    mcr_put_i64(t, f->count * f->store->cols);
     put_values(t, f);
 }
 
@@ -57,7 +58,9 @@ static void put_sparse(mcr_text *t, const mcr_field *f)
     mcr_put_i64(t, entries(f));
     for (int64_t i = 0; i < f->count; i++) {
         mcr_vector x = mcr_field_vector(f, i);
-        for (int64_t e = 0; e < x.count; e++)
+        if (!x.wide)
+            mcr_put_i32_run(t, x.index, x.count);
+        for (int64_t e = 0; e < x.count && x.wide; e++)
             mcr_put_u32(t, (uint32_t)mcr_vector_column(&x, e));
     }
     mcr_put_i64(t, entries(f));
@@ -109,10 +112,10 @@ static void put_graphs(mcr_text *t, const mcr_field *f)
     mcr_put_u32(t, s->node_label != NULL);
     if (s->node_label) {
         mcr_put_i64(t, entries(f));
-        for (int64_t i = 0; i < f->count; i++)
-            for (int64_t v = s->start[mcr_field_at(f, i)]; v < s->start[mcr_field_at(f, i) + 1];
-                 v++)
-                mcr_put_u32(t, (uint32_t)s->node_label[v]);
+        for (int64_t i = 0; i < f->count; i++) {
+            int64_t first = s->start[mcr_field_at(f, i)];
+            mcr_put_i32_run(t, s->node_label + first, s->start[mcr_field_at(f, i) + 1] - first);
+        }
     }
     mcr_put_i64(t, f->count + 1);
     int64_t edges = each_edge(t, f, 3);

@@ -471,11 +471,20 @@ static mcr_status predict_ready(mcr *ctx, const mcr_model *m, const mcr_data *da
 
 mcr_status mcr_model_prepare(mcr_data **out, mcr *ctx, const mcr_model *m, const mcr_data *data)
 {
-    mcr_data *matched = NULL;
+    mcr_data *matched = NULL, *like = NULL;
     *out = NULL;
-    mcr_status s = mcr_data_match(&matched, ctx, data, m->basis);
+    mcr_status s = mcr_scaling_like(&like, m->scaling, m->basis);
+    if (!s)
+        s = mcr_data_match(&matched, ctx, data, like);
     if (!s)
         s = mcr_scaling_apply(out, m->scaling, matched);
+    if (!s)
+        s = mcr_scaling_check(*out);
+    if (s) {
+        mcr_data_free(*out);
+        *out = NULL;
+    }
+    mcr_data_free(like);
     mcr_data_free(matched);
     return s;
 }

@@ -6,9 +6,11 @@
 #include <math.h>
 #include <string.h>
 
+#include "kernel/select.h"
 #include "model/container.h"
 #include "model/model.h"
 #include "model/objects.h"
+#include "model/save_table.h"
 
 /* ---- writing -----------------------------------------------------------------------------------*/
 
@@ -87,6 +89,8 @@ static void mark_fields(const mcr_bound *node, const mcr_data *data, bool *wante
     for (int64_t f = 0; f < data->fields; f++)
         if (data->store[f] == node->field[0].store)
             wanted[f] = true;
+    if (node->selection)
+        mcr_selection_mark(node->selection, data, wanted);
     for (int c = 0; c < node->children; c++)
         mark_fields(node->child[c], data, wanted);
 }
@@ -203,9 +207,13 @@ static mcr_status write_all(mcr_text *file, mcr_text *part, const mcr_model *m)
         mcr_put_section(file, "MORE", part);
         part->length = 0;
     }
-    if (m->scaling) {
+    if (m->scaling && m->scaling->fields > 0) {
         put_scaling(part, m->scaling);
         mcr_put_section(file, "SCAL", part);
+        part->length = 0;
+    }
+    if (m->scaling && mcr_put_fill(part, m->scaling)) {
+        mcr_put_section(file, "FILL", part);
         part->length = 0;
     }
     if (m->tuning) { /* TUNE: the table of the search for its parameters */
@@ -216,6 +224,11 @@ static mcr_status write_all(mcr_text *file, mcr_text *part, const mcr_model *m)
     if (m->layout) {
         put_layout(part, m->layout);
         mcr_put_section(file, "TABL", part);
+        part->length = 0;
+    }
+    if (m->layout && m->layout->all) {
+        mcr_put_roles(part, m->layout);
+        mcr_put_section(file, "ROLE", part);
         part->length = 0;
     }
     mcr_status s = put_basis(file, part, m);

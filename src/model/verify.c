@@ -229,14 +229,6 @@ mcr_status mcr_verify_bind(mcr_verify *v, const mcr_kernel *kernel)
 
 /* ---- the training data -------------------------------------------------------------------------*/
 
-static mcr_status other_data(const mcr_verify *v, const char *what)
-{
-    return mcr_fail(v->ctx, MCR_BAD_DATA,
-                    "these are not the training data of the model: %s; give the same files in the "
-                    "same order, read in the same way",
-                    what);
-}
-
 /* Without what was held out for intervals. */
 static mcr_status leave_out(mcr_data **out, const mcr_verify *v, const mcr_data *data)
 {
@@ -268,7 +260,7 @@ static mcr_status prepare(mcr_verify *v, const mcr_data *given)
         char what[128];
         snprintf(what, sizeof what, "they have %lld objects, and it was trained on %lld",
                  (long long)mcr_data_count(part), (long long)v->model->report.n);
-        s = other_data(v, what);
+        s = mcr_verify_other_data(v, what);
     }
     if (!s)
         s = mcr_scaling_apply(&scaled, v->model->scaling, part);
@@ -303,7 +295,7 @@ static mcr_status read_targets(mcr_verify *v)
     bool known = mcr_data_target_kind(v->data) != MCR_NO_TARGETS;
     mcr_status s = MCR_OK;
     if ((v->fitted->classes || v->fitted->task == MCR_REGRESS) && !known)
-        return other_data(v, "they have no targets");
+        return mcr_verify_other_data(v, "they have no targets");
     if (known && mcr_data_target_kind(v->data) == MCR_REAL_TARGETS) {
         v->target = mcr_alloc(v->ctx, n, sizeof *v->target);
         if (!v->target)
@@ -311,7 +303,7 @@ static mcr_status read_targets(mcr_verify *v)
         memcpy(v->target, mcr_data_targets(v->data), sizeof *v->target * n);
     }
     if (v->fitted->task == MCR_REGRESS && !v->target)
-        return other_data(v, "their targets are words");
+        return mcr_verify_other_data(v, "their targets are words");
     if (!v->fitted->classes)
         return MCR_OK;
     v->class_of = mcr_alloc(v->ctx, n, sizeof *v->class_of);
@@ -319,7 +311,7 @@ static mcr_status read_targets(mcr_verify *v)
     for (int64_t i = 0; i < v->n && !s; i++) {
         v->class_of[i] = (int32_t)match[mcr_data_class_of(v->data)[i]];
         if (v->class_of[i] < 0)
-            s = other_data(v, "there are classes that it does not know");
+            s = mcr_verify_other_data(v, "there are classes that it does not know");
     }
     mcr_free(v->ctx, match);
     return s;
@@ -336,98 +328,6 @@ static mcr_status read_weights(mcr_verify *v)
         v->own[i] = own ? own[i] : 1;
     return mcr_svm_weights(v->ctx, v->model->learner, v->data,
                            v->class_of ? text_option(v, "class-weight") : NULL, v->weight);
-}
-
-/* ---- which object is which ---------------------------------------------------------------------*/
-
-/* Distances that are more than what rounding makes (1e-8: values of other programs' files are rounded). */
-static bool is_same(double across, double a, double b, double blur)
-{
-    double size = fmax(fabs(a), fabs(b));
-    return fabs(a + b - 2 * across) <= blur * fmax(size, DBL_MIN);
-}
-
-enum { TILE = 64 };
-
-/* The model's own objects must be those of the data that they are said to be. */
-static mcr_status compare_basis(mcr_verify *v)
-{
-    int64_t m = v->fitted->basis;
-    mcr_gram *gram = NULL;
-    mcr_data *rows = NULL;
-    double k[TILE * TILE], *own = mcr_alloc(v->ctx, (size_t)m, sizeof *own);
-    mcr_status s = own ? mcr_data_select(&rows, v->data, (mcr_rows){v->basis, 0, m})
-                       : MCR_NO_MEMORY;
-    if (!s)
-        s = mcr_gram_open(&gram, v->ctx, v->model->kernel, v->model->basis, rows);
-    if (!s)
-        s = mcr_gram_diagonal(gram, 0, own);
-    for (int64_t first = 0; first < m && !s; first += TILE) {
-        mcr_rows tile = {NULL, first, m - first < TILE ? m - first : TILE};
-        s = mcr_gram_block(gram, tile, tile, k, TILE);
-        for (int64_t i = 0; i < tile.count && !s; i++)
-            if (!is_same(k[i * TILE + i], own[first + i], v->diagonal[v->basis[first + i]], 1e-8))
-                s = other_data(v,
-                               "a support vector of the model is not the object that it should be");
-    }
-    mcr_gram_close(gram);
-    mcr_data_free(rows);
-    mcr_free(v->ctx, own);
-    return s;
-}
-
-/* Files of LIBSVM do not say which objects the support vectors are: of the classes' objects, in order. */
-static mcr_status find_basis(mcr_verify *v)
-{
-    int64_t m = v->fitted->basis;
-    mcr_gram *gram = NULL;
-    unsigned char *taken = mcr_alloc_zero(v->ctx, (size_t)v->n, 1);
-    double *k = mcr_alloc(v->ctx, (size_t)v->n, sizeof *k);
-    double *own = mcr_alloc(v->ctx, (size_t)m, sizeof *own);
-    mcr_status s = taken && k && own
-                       ? mcr_gram_open(&gram, v->ctx, v->model->kernel, v->model->basis, v->data)
-                       : MCR_NO_MEMORY;
-    if (!s)
-        s = mcr_gram_diagonal(gram, 0, own);
-    for (int64_t b = 0; b < m && !s; b++) {
-        int64_t found = -1;
-        double least = INFINITY;
-        s = mcr_gram_block(gram, (mcr_rows){NULL, b, 1}, (mcr_rows){NULL, 0, v->n}, k, v->n);
-        for (int64_t i = 0; i < v->n && !s; i++) {
-            double d = v->diagonal[i] + own[b] - 2 * k[i];
-            if (!taken[i] && d < least && is_same(k[i], own[b], v->diagonal[i], 1e-6)) {
-                least = d;
-                found = i;
-            }
-        }
-        if (!s && found < 0)
-            s = other_data(v, "a support vector of the model is not among them");
-        if (!s) {
-            taken[found] = 1;
-            v->basis[b] = found;
-        }
-    }
-    mcr_gram_close(gram);
-    mcr_free(v->ctx, taken);
-    mcr_free(v->ctx, k);
-    mcr_free(v->ctx, own);
-    return s;
-}
-
-static mcr_status place_basis(mcr_verify *v)
-{
-    const mcr_fitted *f = v->fitted;
-    v->basis = mcr_alloc(v->ctx, (size_t)f->basis, sizeof *v->basis);
-    if (!v->basis)
-        return MCR_NO_MEMORY;
-    if (!v->options)
-        return find_basis(v);
-    for (int64_t b = 0; b < f->basis; b++) {
-        if (f->object[b] < 0 || f->object[b] >= v->objects)
-            return other_data(v, "it has support vectors beyond their end");
-        v->basis[b] = v->where[f->object[b]];
-    }
-    return f->basis && !v->values ? compare_basis(v) : MCR_OK;
 }
 
 /* ---- the comparison ----------------------------------------------------------------------------*/
@@ -627,7 +527,7 @@ mcr_status mcr_model_verify(mcr *ctx, const mcr_model *model, const mcr_data *da
     if (!s)
         s = mcr_verify_bind(&v, model->kernel);
     if (!s)
-        s = place_basis(&v);
+        s = mcr_verify_place_basis(&v);
     if (!s)
         s = by->run(&v);
     close_verify(&v);

@@ -61,6 +61,11 @@ typedef struct mcr_verify {
     mcr_verification *out;
 } mcr_verify;
 
+/* Finds the model's own objects among those of the data. */
+mcr_status mcr_verify_place_basis(mcr_verify *v);
+/* The message that the data are not those of the training, and why. */
+mcr_status mcr_verify_other_data(const mcr_verify *v, const char *what);
+
 /* An option of the training by its name; NAN: there is no such number. */
 double mcr_verify_option(const mcr_verify *v, const char *name);
 /* The same of a flag or a choice. */

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/threads.h"
+#include "kernel/select.h"
 
 enum { MOST_WEIGHTS = 4 << 20 };
 
@@ -57,7 +58,7 @@ mcr_status mcr_prediction_collapse(mcr_prediction *w)
     const mcr_fitted *f = m->fitted;
     mcr_field_info info = MCR_INIT(mcr_field_info);
     if (strcmp(m->kernel->type->name, "linear") != 0 || mcr_data_fields(m->basis) != 1 ||
-        f->outputs * 2 > f->basis)
+        mcr_selects(m->kernel, m->basis) || f->outputs * 2 > f->basis)
         return MCR_OK;
     mcr_status s = mcr_data_field_info(m->basis, 0, &info);
     if (s || info.cols == 0 || info.cols > MOST_WEIGHTS / f->outputs)
@@ -108,7 +109,7 @@ mcr_status mcr_prediction_expand(mcr_prediction *w)
     enum { SIMD = 8 }; /* kernel values are computed so much faster than monomials */
     const mcr_model *m = w->model;
     const mcr_fitted *f = m->fitted;
-    if (mcr_data_fields(m->basis) != 1 || f->basis == 0)
+    if (mcr_data_fields(m->basis) != 1 || f->basis == 0 || mcr_selects(m->kernel, m->basis))
         return MCR_OK;
     const mcr_field field = mcr_data_field(m->basis, 0);
     const mcr_store *store = field.store;

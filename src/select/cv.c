@@ -206,7 +206,8 @@ static mcr_status leave_out(job *j, bool *known)
                                                 strlen("class-weight"));
     /* What an object would change by leaving (scales, weights, a kernel) it must not have made. */
     if (mcr_finds_kernel(j->options) || !j->options->type->leaves_out || j->search ||
-        j->options->scale || !j->kernel || mcr_wants_features(j->options) ||
+        mcr_scaling_changes(j->data, j->options->scale) || !j->kernel ||
+        mcr_wants_features(j->options) ||
         (by_class && mcr_params_given(by_class, j->options->params)) ||
         !mcr_splits_leave_one_out(j->splits))
         return MCR_OK;

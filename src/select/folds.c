@@ -19,7 +19,8 @@ static bool can(const mcr_trial_set *set, const mcr_options *const *options, int
                mcr_splits_folds(set->splits, 0, &folds) && folds <= MOST_FOLDS &&
                mcr_data_count(set->data) <= MOST_OBJECTS;
     for (int64_t i = 0; i < count && can; i++)
-        can = !options[i]->scale && !mcr_wants_features(options[i]) &&
+        can = !mcr_scaling_changes(set->data, options[i]->scale) &&
+              !mcr_wants_features(options[i]) &&
               (!type->check || !type->check(set->ctx, options[i]->params));
     return can;
 }

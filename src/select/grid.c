@@ -10,6 +10,7 @@
 #include "base/number.h"
 #include "base/params.h"
 #include "base/stream.h"
+#include "model/table_kernel.h"
 
 /* ---- kernels -----------------------------------------------------------------------------------*/
 
@@ -101,7 +102,8 @@ static mcr_status default_on_vectors(mcr_text *to, const vector_kernel *k,
     mcr_scaling *scaling = NULL;
     mcr_data *scaled = NULL;
     double gamma = 1;
-    mcr_status s = scale ? mcr_scaling_learn(&scaling, data, scale) : MCR_OK;
+    mcr_status s = mcr_scaling_needed(data, scale) ? mcr_scaling_learn(&scaling, data, scale)
+                                                   : MCR_OK;
     if (!s)
         s = mcr_scaling_apply(&scaled, scaling, data);
     if (!s)
@@ -164,6 +166,43 @@ static bool has_vectors(const mcr_data *data)
     return false;
 }
 
+/* A template for one way to put the columns of a table together; none where the table has not what it
+ * needs. */
+static mcr_status add_form(mcr_grid *g, const mcr_data *prepared, mcr_table_form form)
+{
+    mcr_text text;
+    bool one = mcr_finds_kernel(g->options);
+    mcr_text_init(&text, g->ctx);
+    mcr_status s = mcr_table_kernel(&text, g->ctx, prepared, form, 16, 16, one ? 0 : 9);
+    if (!s && text.length > 0) {
+        mcr_template *t = &g->template[g->templates++];
+        t->scale = g->scales ? MCR_SCALE_STANDARD : g->options->scale;
+        s = read_template(t, g->ctx, text.bytes);
+    }
+    mcr_text_free(&text);
+    return s;
+}
+
+/* A table of mixed columns: which parts help, and together how. */
+static mcr_status read_forms(mcr_grid *g, const mcr_search *search, const mcr_data *data)
+{
+    mcr_scaling *scaling = NULL;
+    mcr_data *prepared = NULL;
+    g->scales = search->scales && has_vectors(data);
+    mcr_scale scale = g->scales ? MCR_SCALE_STANDARD : g->options->scale;
+    g->template = mcr_alloc_zero(g->ctx, MCR_TABLE_FORMS, sizeof *g->template);
+    mcr_status s = g->template ? MCR_OK : MCR_NO_MEMORY;
+    if (!s && mcr_scaling_needed(data, scale))
+        s = mcr_scaling_learn(&scaling, data, scale);
+    if (!s)
+        s = mcr_scaling_apply(&prepared, scaling, data);
+    for (int form = 0; form < MCR_TABLE_FORMS && !s; form++)
+        s = add_form(g, prepared, (mcr_table_form)form);
+    mcr_scaling_free(scaling);
+    mcr_data_free(prepared);
+    return s;
+}
+
 /* Every kernel with every way of scaling. */
 static mcr_status read_kernels(mcr_grid *g, const mcr_search *search, const mcr_data *data)
 {
@@ -171,6 +210,8 @@ static mcr_status read_kernels(mcr_grid *g, const mcr_search *search, const mcr_
     const char *usual[MOST_DEFAULTS] = {NULL}, *const *kernel = search->kernel;
     int64_t kernels = search->kernels;
     mcr_status s = MCR_OK;
+    if (!kernels && mcr_table_is_mixed(data))
+        return read_forms(g, search, data);
     if (!kernels) {
         kernel = usual;
         kernels = other_defaults(data, usual);

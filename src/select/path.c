@@ -162,15 +162,16 @@ static mcr_status open_split(work *w)
     const mcr_options *options = w->path->options[0];
     mcr_data *plain = NULL, **to[2] = {&w->train, &w->test};
     mcr_scaling *scaling = NULL;
+    bool learns = mcr_scaling_needed(w->set->data, options->scale);
     mcr_status s = MCR_OK;
     /* The pairs of several classes then find their values in runs. */
     bool by_class = shares_floats(w->path) && !w->folds && mcr_data_classes(w->set->data) > 2 &&
                     options->type->task == MCR_CLASSIFY;
     for (int test = 0; test < 2 && !s; test++)
         s = list_rows(w, test, by_class && !test);
-    if (!s && options->scale)
+    if (!s && learns)
         s = mcr_data_select(&plain, w->set->data, (mcr_rows){w->row[0], 0, w->count[0]});
-    if (!s && options->scale)
+    if (!s && learns)
         s = mcr_scaling_learn(&scaling, plain, options->scale);
     if (!s)
         s = mcr_scaling_apply(&w->all, scaling, w->set->data);
@@ -399,7 +400,7 @@ mcr_status mcr_path_run(const mcr_trial_set *set, mcr_path *c)
 
 bool mcr_wants_features(const mcr_options *options)
 {
-    static const char *const name[] = {"side", "approx"};
+    static const char *const name[] = {"form", "approx"};
     for (size_t i = 0; i < sizeof name / sizeof *name; i++) {
         const mcr_param *p = mcr_params_find(options->type->params, name[i], strlen(name[i]));
         if (p && !mcr_params_is_standard(p, options->params))

@@ -226,7 +226,7 @@ static mcr_status fill_space(batch *b, int64_t number, const item *it, int worke
     bool wanted = false;
     for (int64_t split = 0; split < b->splits && c->count && !wanted; split++)
         wanted = !mcr_checkpoint_find(t->checkpoint, key_of(b, number, split), c->score, c->count);
-    if (!wanted || c->options[0]->scale || !c->space)
+    if (!wanted || mcr_scaling_changes(t->data, c->options[0]->scale) || !c->space)
         return MCR_OK;
     mcr_status s = mcr_path_store(&set, c, stored_by(b, worker));
     /* What cannot be computed shows again when it is trained with. */
@@ -433,6 +433,7 @@ static mcr_status share_kernel(batch *b, int64_t which)
     bool taken = false;
     if (t->kept[number].stored || mcr_finds_kernel(options) || mcr_wants_features(options) ||
         ((options->scale || t->grid->scales) && has_vectors(t->data)) ||
+        mcr_data_has_holes(t->data) ||
         (double)t->kept_bytes + bytes > MCR_SHARED_PART * (double)mcr_memory_budget(t->ctx))
         return MCR_OK;
     mcr_kernel *kernel = NULL;

@@ -22,7 +22,7 @@
 typedef mcr_cluster_state state;
 
 /* Rows of K at a time, columns of a worker's item. */
-enum { ROWS = 256, CHUNK = 1024 };
+enum { ROWS = 256, CHUNK = 1024, MOVES_A_LOOK = 16 };
 
 /* ---- rows of K ---------------------------------------------------------------------------------*/
 
@@ -93,6 +93,25 @@ static mcr_status move_chunk(void *arg, int64_t item, int worker)
     return MCR_OK;
 }
 
+/* Whether to end, by time or the user. */
+static bool is_over(state *t, double at, double gain)
+{
+    mcr_progress now = {
+        .size = sizeof now,
+        .phase = t->p->phase,
+        .fraction = NAN,
+        .seconds = mcr_now() - t->began,
+        .step = t->steps,
+        .objective = at,
+        .violation = gain,
+    };
+    if (mcr_report(t->ctx, &now))
+        t->stop = MCR_CLUSTER_INTERRUPTED;
+    else if (t->p->seconds > 0 && now.seconds > t->p->seconds)
+        t->stop = MCR_CLUSTER_TIME;
+    return t->stop != MCR_CLUSTER_OPTIMAL;
+}
+
 /* Object i is in `next` from now on. */
 static void shift(state *t, int64_t i)
 {
@@ -105,7 +124,8 @@ static void shift(state *t, int64_t i)
     t->of[i] = t->next[i];
 }
 
-/* Moves the listed objects from `of` to `next`. */
+/* Moves the listed objects from `of` to `next`; where time is over or the user wants to stop, some of
+ * them. */
 static mcr_status move(state *t, const int64_t *object, int64_t count)
 {
     const double *row[ROWS];
@@ -116,6 +136,8 @@ static mcr_status move(state *t, const int64_t *object, int64_t count)
         return count ? mcr_cluster_features_place(t) : MCR_OK;
     int64_t most = t->design || t->whole ? ROWS : t->rows;
     for (int64_t first = 0; first < count && !s; first += most) {
+        if (first > 0 && !t->uncut && is_over(t, NAN, NAN))
+            break;
         int64_t rows = count - first < most ? count - first : most;
         move_job job = {t, object + first, row, rows};
         s = fetch(t, object + first, rows, row);
@@ -153,6 +175,8 @@ static mcr_status place_all(state *t)
         t->row[i] = i;
     }
     mcr_status s = move(t, t->row, t->n);
+    if (!s && t->stop != MCR_CLUSTER_OPTIMAL && t->of[t->n - 1] < 0)
+        s = mcr_fail(t->ctx, MCR_STOPPED, "interrupted before all objects were in clusters");
     if (!s)
         sum_clusters(t);
     return s;
@@ -295,25 +319,6 @@ static mcr_status seed(state *t, int64_t start)
 
 /* ---- steps -------------------------------------------------------------------------------------*/
 
-/* Whether to end, by steps, time or the user. */
-static bool is_over(state *t, double at, double gain)
-{
-    mcr_progress now = {
-        .size = sizeof now,
-        .phase = t->p->phase,
-        .fraction = NAN,
-        .seconds = mcr_now() - t->began,
-        .step = t->steps,
-        .objective = at,
-        .violation = gain,
-    };
-    if (mcr_report(t->ctx, &now))
-        t->stop = MCR_CLUSTER_INTERRUPTED;
-    else if (t->p->seconds > 0 && now.seconds > t->p->seconds)
-        t->stop = MCR_CLUSTER_TIME;
-    return t->stop != MCR_CLUSTER_OPTIMAL;
-}
-
 static mcr_status nearest_chunk(void *arg, int64_t item, int worker)
 {
     (void)worker;
@@ -408,7 +413,8 @@ static mcr_status sweep(state *t, double least, int64_t *moves, double *gains)
             continue;
         s = move_one(t, i, to);
         *gains += gain;
-        ++*moves;
+        if (++*moves % MOVES_A_LOOK == 0 && !s && is_over(t, NAN, NAN))
+            break;
     }
     return s || !t->design || *moves == 0 ? s : mcr_cluster_features_place(t);
 }
@@ -432,13 +438,17 @@ static mcr_status hartigan(state *t)
     return s;
 }
 
-/* From scratch: the objective, and the largest gain of one more move. */
-static mcr_status judge(state *t, double *at, double *gain)
+/* The objective, and the largest gain of one more move: from scratch, unless time is over; then from the
+ * sums as they are, whose rounding is far below what is printed. */
+static mcr_status judge(state *t, bool first, double *at, double *gain)
 {
     double most = 0;
+    bool late = t->stop == MCR_CLUSTER_TIME || t->stop == MCR_CLUSTER_INTERRUPTED;
     for (int64_t i = 0; i < t->n; i++)
         t->next[i] = t->of[i];
-    mcr_status s = place_all(t);
+    t->uncut = first; /* there would be nothing to keep */
+    mcr_status s = late ? MCR_OK : place_all(t);
+    t->uncut = false;
     *at = s ? NAN : objective(t);
     for (int64_t i = 0; i < t->n && !s; i++) {
         int64_t to;
@@ -464,7 +474,7 @@ static mcr_status run_start(state *t, int64_t start, double *at, double *gain)
         if (!t->stop)
             s = hartigan(t);
         if (!s)
-            s = judge(t, at, gain);
+            s = judge(t, start == 0, at, gain);
         if (t->stop || *gain <= t->p->tolerance)
             break; /* else rounding had gathered in the sums, which are fresh now */
     }
@@ -554,6 +564,10 @@ mcr_status mcr_cluster(mcr_clusters *out, mcr_gram *gram, const mcr_cluster_prob
         double at = NAN, gain = NAN;
         mcr_cluster_stop before = t.stop;
         s = run_start(&t, start, &at, &gain);
+        if (s == MCR_STOPPED && start > 0) { /* the best of the starts before is kept */
+            at = INFINITY;
+            s = MCR_OK;
+        }
         out->starts += !s && t.stop != MCR_CLUSTER_TIME && t.stop != MCR_CLUSTER_INTERRUPTED;
         if (!s && (start == 0 || at < out->objective * (1 - 1e-11))) {
             keep(out, &t, at, gain);

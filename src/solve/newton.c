@@ -350,6 +350,9 @@ static mcr_status settle(state *t, double *a, double *f)
     return s ? s : look(t, a, f);
 }
 
+/* Products with G that bring no optimum: G is too near to singular for doubles. */
+enum { MOST_PRODUCTS = 50000 };
+
 static mcr_status iterate(state *t, double *a, double *f)
 {
     mcr_status s = multiply(t, a, f);
@@ -360,6 +363,10 @@ static mcr_status iterate(state *t, double *a, double *f)
     while (!s && !is_optimal(t) && !is_tired(t) && !is_over(t)) {
         if (t->p->most_steps > 0 && t->result->steps >= t->p->most_steps) {
             t->result->stop = MCR_SMOOTH_STEPS;
+            break;
+        }
+        if (t->result->products > MOST_PRODUCTS) {
+            t->result->stop = MCR_SMOOTH_STUCK;
             break;
         }
         s = t->use_low && t->inner.a ? solve_low(t, f) : conjugate(t, f);

@@ -42,6 +42,7 @@ enum {
 #define STORED_SHARE 0.03 /* the same where all of K is there: solving more is cheap */
 #define INNER_LEAST  0.5  /* of the tolerance: not below */
 #define FLOAT_SLOPES 1e-5 /* of the largest: what differences of floats still mean */
+#define CLOSING      2.0  /* a value of the certificate, in double, takes so many times as long */
 /* All of K at once: up to so many objects, fewer the more a kernel value costs; but where values are
  * slow each should be computed once, and the symmetric ones not at all. Memory that was never touched
  * costs more than what is computed into it, so the limit is low. */
@@ -297,13 +298,21 @@ static mcr_status look_at_diagonal(mcr_smo *s, bool *large)
     return MCR_OK;
 }
 
+double mcr_smo_closing_time(const mcr_smo *s)
+{
+    double support = 0, n = (double)s->n;
+    for (int64_t v = 0; v < s->n; v++)
+        support += s->b[v] != 0;
+    return CLOSING * s->pace * support * n;
+}
+
 /* A limit or the user; MCR_QP_OPTIMAL: none. */
 static mcr_qp_stop look_at_limits(mcr_smo *s, double violation)
 {
     double now = mcr_now();
     if (s->p->most_steps && s->result->steps >= s->p->most_steps)
         return MCR_QP_STEPS;
-    if (s->p->seconds > 0 && now - s->began > s->p->seconds)
+    if (s->p->seconds > 0 && now - s->began + mcr_smo_closing_time(s) > s->p->seconds)
         return MCR_QP_TIME;
     if (s->result->steps >= s->patience)
         return MCR_QP_STUCK;
@@ -369,8 +378,11 @@ static mcr_status rounds(mcr_smo *s, mcr_qp_stop *stop)
             fmax((s->stored ? STORED_SHARE : INNER_SHARE) * violation,
                  INNER_LEAST * s->p->tolerance),
             most);
+        double before_rows = s->work, began = mcr_now();
         if ((st = mcr_smo_take_over(s, &changed, &change)))
             break;
+        if (s->work > before_rows)
+            s->pace = fmax(s->pace, (mcr_now() - began) / (s->work - before_rows));
         /* Rounds that gain nothing, or very long ones that gain no more than rounding: the tolerance
          * is beyond what these numbers can tell apart. */
         double noise = 0;

@@ -64,13 +64,28 @@ double mcr_smo_look(mcr_smo *s)
 
 /* ---- gradient ----------------------------------------------------------------------------------*/
 
-/* f += K(columns of gram, x) change, in batches; object lists x. */
+/* The first gradient: where it and the certificate cannot be had in time, there is nothing to keep. */
+static mcr_status watch_first(mcr_smo *s, double began, int64_t done, int64_t count)
+{
+    double n = (double)s->n, now = mcr_now();
+    s->pace = (now - began) / ((double)done * n);
+    double left = s->pace * (double)(count - done) * n + mcr_smo_closing_time(s);
+    return s->p->seconds > 0 && now - s->began + left > s->p->seconds
+               ? mcr_fail(s->ctx, MCR_STOPPED, "out of time")
+               : MCR_OK;
+}
+
+/* f += K(columns of gram, x) change, in batches; object lists x. first: NULL, or whose first gradient it
+ * is. */
 static mcr_status add_rows(mcr_gram *gram, bool precise, const int64_t *object, const double *coef,
-                           int64_t count, double *f)
+                           int64_t count, mcr_smo *first, double *f)
 {
     mcr_status st = MCR_OK;
+    double began = mcr_now();
     for (int64_t r = 0; r < count && !st; r += BATCH) {
         int64_t m = count - r < BATCH ? count - r : BATCH;
+        if (r > 0 && first && (st = watch_first(first, began, r, count)))
+            break;
         st = mcr_gram_rows_pass(gram, &(mcr_gram_pass){.x = {object + r, 0, m},
                                                        .precise = precise,
                                                        .coef = coef + r,
@@ -114,19 +129,18 @@ static mcr_status add_stored_chunk(void *arg, int64_t item, int worker)
     return MCR_OK;
 }
 
-/* g += K coef from all of K, for the objects listed. */
-mcr_status mcr_smo_add_stored(mcr_smo *s, const double *coef, int64_t count, double *g)
+mcr_status mcr_smo_add_stored(mcr_smo *s, const int64_t *object, const double *coef, int64_t count,
+                              double *g)
 {
     const mcr_tiles *tiles = mcr_tiles_best();
     const void **row = mcr_alloc(s->ctx, (size_t)count, sizeof *row);
     if (!row)
         return MCR_NO_MEMORY;
-    mcr_status st = s->block.row ? mcr_smo_need_rows(s, s->object_list, count) : MCR_OK;
+    mcr_status st = s->block.row ? mcr_smo_need_rows(s, object, count) : MCR_OK;
     const char *k = s->stored ? (const char *)s->given : s->block.k;
     int64_t ld = s->stored ? s->given_ld : s->block.ld;
     for (int64_t r = 0; r < count; r++)
-        row[r] = s->block.row ? s->block.row[s->object_list[r]]
-                              : k + (size_t)(s->object_list[r] * ld) * s->real;
+        row[r] = s->block.row ? s->block.row[object[r]] : k + (size_t)(object[r] * ld) * s->real;
     stored_job job = {s, s->precise ? tiles->f64 : tiles->f32, row, coef, count, g};
     if (!st)
         st = mcr_parallel(s->ctx, (s->n + STORED_COLUMNS - 1) / STORED_COLUMNS, add_stored_chunk,
@@ -174,16 +188,18 @@ mcr_status mcr_smo_fresh_gradient(mcr_smo *s)
     for (int64_t r = 0; r < count; r++)
         s->moved += fabs(s->coef[r]) * mcr_smo_length(s, s->object_list[r]);
     if (s->whole || s->stored)
-        return mcr_smo_add_stored(s, s->coef, count, s->g);
+        return mcr_smo_add_stored(s, s->object_list, s->coef, count, s->g);
     s->result->rows += count;
-    return add_rows(s->full, s->precise, s->object_list, s->coef, count, s->g);
+    return add_rows(s->full, s->precise, s->object_list, s->coef, count,
+                    s->result->rounds == 0 ? s : NULL, s->g);
 }
 
 mcr_status mcr_smo_known_gradient(mcr_smo *s, const double *g)
 {
     all_active(s);
     memcpy(s->g, g, sizeof *g * (size_t)s->n);
-    return mcr_smo_add_stored(s, s->coef, mcr_smo_list_changes(s, s->p->from), s->g);
+    int64_t count = mcr_smo_list_changes(s, s->p->from);
+    return mcr_smo_add_stored(s, s->object_list, s->coef, count, s->g);
 }
 
 /* ---- shrinking ---------------------------------------------------------------------------------*/
@@ -295,7 +311,7 @@ mcr_status mcr_smo_unshrink(mcr_smo *s)
         if (!st)
             st = mcr_smo_count_error(s, columns);
         if (!st)
-            st = add_rows(columns, s->precise, s->object_list, s->coef, count, r->g);
+            st = add_rows(columns, s->precise, s->object_list, s->coef, count, NULL, r->g);
         mcr_gram_close(columns);
         s->result->rows += (int64_t)((double)count * (double)r->count / (double)s->n);
         for (int64_t i = 0; i < r->count && !st; i++)

@@ -16,7 +16,7 @@
 /* Double values take about so many times as long as float ones. */
 #define DOUBLE_COST 2.0
 
-enum { BATCH = 1024 }; /* rows of one pass */
+enum { BATCH = 4096 }; /* rows of one pass: its columns are packed once for all of them */
 
 mcr_status mcr_smo_count_error(mcr_smo *s, mcr_gram *gram)
 {
@@ -31,8 +31,9 @@ mcr_status mcr_smo_count_error(mcr_smo *s, mcr_gram *gram)
 /* Room for what is computed, and what is known of it. */
 typedef struct check {
     int64_t support, zeros; /* coefficients that are not 0, that are */
-    int64_t *object;        /* their objects: the former first */
-    double *coef;           /* of all of these, and the absolute values of the former */
+    int64_t above;          /* 0 */
+    int64_t *object;        /* those above 0 first, then those below, then those at 0 */
+    double *coef;           /* of all of these, and the absolute values of the first two kinds */
     double *f;              /* sums of two outputs */
     double size;            /* of the coefficients, each times the root of K(x,x) */
 } check;
@@ -104,18 +105,19 @@ static mcr_status open_check(mcr_smo *s, check *c)
     c->f = mcr_alloc(s->ctx, 2 * (n + MCR_ROW_PAD), sizeof *c->f);
     if (!c->object || !c->f || !c->coef)
         return MCR_NO_MEMORY;
-    c->support = mcr_smo_list_changes(s, NULL);
-    c->zeros = s->n - c->support;
-    for (int64_t i = 0; i < c->support; i++) {
-        c->object[i] = s->object_list[i];
-        c->coef[i] = s->coef[i];
-        c->coef[s->n + i] = fabs(s->coef[i]);
-        c->size += fabs(s->coef[i]) * mcr_smo_length(s, s->object_list[i]);
+    for (int64_t v = 0; v < s->n; v++) {
+        c->above += s->b[v] > 0;
+        c->support += s->b[v] != 0;
     }
-    int64_t *zero = c->object + c->support;
+    c->zeros = s->n - c->support;
+    int64_t at[3] = {0, c->above, c->support};
     for (int64_t v = 0; v < s->n; v++)
-        if (s->b[v] == 0)
-            *zero++ = v;
+        c->object[at[s->b[v] > 0 ? 0 : s->b[v] < 0 ? 1 : 2]++] = v;
+    for (int64_t i = 0; i < c->support; i++) {
+        c->coef[i] = s->b[c->object[i]];
+        c->coef[s->n + i] = fabs(c->coef[i]);
+        c->size += fabs(c->coef[i]) * mcr_smo_length(s, c->object[i]);
+    }
     return MCR_OK;
 }
 
@@ -129,20 +131,12 @@ static void close_check(mcr_smo *s, check *c)
 /* g of the coefficients that are not 0, and of `more` objects at 0, in double. */
 static mcr_status compute_support(mcr_smo *s, check *c, int64_t more)
 {
-    mcr_gram *gram = NULL;
-    int64_t count = c->support + more, *all = mcr_alloc(s->ctx, (size_t)count, sizeof *all);
-    mcr_status st = all ? mcr_gram_select_both(&gram, s->full, (mcr_rows){c->object, 0, count})
-                        : MCR_NO_MEMORY;
-    for (int64_t i = 0; i < count && !st; i++)
-        all[i] = i;
-    if (!st)
-        st = mcr_gram_sums(gram, all, true, c->coef, c->f);
+    int64_t count = c->support + more;
+    mcr_status st = mcr_gram_sums(s->full, (mcr_rows){c->object, 0, count}, true, c->coef, c->f);
     for (int64_t i = 0; i < count && !st; i++) {
         s->g[c->object[i]] = c->f[i];
         s->error[c->object[i]] = 0;
     }
-    mcr_gram_close(gram);
-    mcr_free(s->ctx, all);
     return st;
 }
 
@@ -151,25 +145,22 @@ static mcr_status compute_support(mcr_smo *s, check *c, int64_t more)
 static mcr_status compute_zeros(mcr_smo *s, check *c, int64_t count, bool precise)
 {
     const int64_t *zero = c->object + c->support, ld = count + MCR_ROW_PAD;
-    mcr_gram *gram = NULL;
-    mcr_error r = {0, 0};
-    mcr_status st = mcr_gram_select(&gram, s->full, (mcr_rows){c->object, 0, c->support},
-                                    (mcr_rows){zero, 0, count});
-    if (!st && !precise)
-        st = mcr_gram_error(gram, false, &r);
+    mcr_error r = s->rough;
     int outputs = !precise && isfinite(r.relative) ? 2 : 1;
+    mcr_status st = MCR_OK;
     memset(c->f, 0, sizeof *c->f * (size_t)ld * (size_t)outputs);
     for (int64_t i = 0; i < c->support && !st; i += BATCH)
-        st = mcr_gram_rows_pass(gram,
-                                &(mcr_gram_pass){
-                                    .x = {NULL, i, c->support - i < BATCH ? c->support - i : BATCH},
-                                    .precise = precise,
-                                    .coef = c->coef + i,
-                                    .f = c->f,
-                                    .outputs = outputs,
-                                    .coef_ld = s->n,
-                                    .f_ld = ld,
-                                });
+        st = mcr_gram_rows_pass(
+            s->full, &(mcr_gram_pass){
+                         .x = mcr_rows_part((mcr_rows){c->object, 0, c->support}, i, BATCH),
+                         .z = {zero, 0, count},
+                         .precise = precise,
+                         .coef = c->coef + i,
+                         .f = c->f,
+                         .outputs = outputs,
+                         .coef_ld = s->n,
+                         .f_ld = ld,
+                     });
     for (int64_t i = 0; i < count && !st; i++) {
         double error = r.absolute * c->size * mcr_smo_length(s, zero[i]);
         s->g[zero[i]] = c->f[i];
@@ -177,25 +168,28 @@ static mcr_status compute_zeros(mcr_smo *s, check *c, int64_t count, bool precis
             error = fmin(error, of_sum(r.relative, c->f[ld + i], c->size));
         s->error[zero[i]] = precise ? 0 : error;
     }
-    mcr_gram_close(gram);
     return st;
 }
 
 /* ---- the two cases -----------------------------------------------------------------------------*/
 
-/* All of K is there in float, and g comes from it. */
+/* All of K is there in float: fresh sums of it, those of coefficients above 0 and of those below apart.
+ * Their difference is g, their sum bounds its error. */
 static mcr_status check_stored(mcr_smo *s, check *c)
 {
     mcr_error r = s->rough;
-    mcr_status st = MCR_OK;
-    if (isfinite(r.relative)) {
-        memset(c->f, 0, sizeof *c->f * (size_t)s->n);
-        st = mcr_smo_add_stored(s, c->coef + s->n, c->support, c->f);
-    }
+    const double *size = c->coef + s->n;
+    double *above = c->f, *below = c->f + s->n + MCR_ROW_PAD;
+    memset(c->f, 0, sizeof *c->f * 2 * (size_t)(s->n + MCR_ROW_PAD));
+    mcr_status st = mcr_smo_add_stored(s, c->object, size, c->above, above);
+    if (!st)
+        st = mcr_smo_add_stored(s, c->object + c->above, size + c->above, c->support - c->above,
+                                below);
     for (int64_t v = 0; v < s->n && !st; v++) {
+        s->g[v] = above[v] - below[v];
         s->error[v] = r.absolute * c->size * mcr_smo_length(s, v);
         if (isfinite(r.relative))
-            s->error[v] = fmin(s->error[v], of_sum(r.relative, c->f[v], c->size));
+            s->error[v] = fmin(s->error[v], of_sum(r.relative, above[v] + below[v], c->size));
     }
     int64_t count = st ? 0 : isfinite(r.absolute) ? list_doubtful(s, c) : c->zeros;
     /* Few of them cost little more where the others are symmetric. */
@@ -249,7 +243,7 @@ mcr_status mcr_smo_exact_gradient(mcr_smo *s)
     if (s->precise)
         return mcr_smo_fresh_gradient(s);
     check c = {0};
-    mcr_status st = s->rests || s->whole ? mcr_smo_fresh_gradient(s) : MCR_OK;
+    mcr_status st = s->rests ? mcr_smo_fresh_gradient(s) : MCR_OK;
     if (!st)
         st = mcr_smo_count_error(s, s->full);
     if (!st)

@@ -95,6 +95,7 @@ typedef struct mcr_smo {
     mcr_qp_result *result;
     int64_t patience; /* steps that it may take without reaching the tolerance */
     double began, told;
+    double pace; /* seconds of a kernel value in a row; 0: not known */
 } mcr_smo;
 
 static inline int mcr_smo_group(const mcr_smo *s, int64_t object)
@@ -146,12 +147,15 @@ static inline double mcr_smo_length(const mcr_smo *s, int64_t object)
 {
     return sqrt(fmax(s->diagonal[object], 0));
 }
-/* g += K times the changes listed in object_list and coef, from a K that is there. */
-mcr_status mcr_smo_add_stored(mcr_smo *s, const double *coef, int64_t count, double *g);
+/* g += K times the coefficients of some objects, from a K that is there. */
+mcr_status mcr_smo_add_stored(mcr_smo *s, const int64_t *object, const double *coef, int64_t count,
+                              double *g);
 void mcr_smo_free_rests(mcr_smo *s);
 /* The same problem by an interior point method, in double, for few objects: its solution goes to b, of
  * which s->b has the sums, if it is *found. */
 mcr_status mcr_smo_interior(mcr_smo *s, double *b, bool *found);
+/* Seconds that the certificate is likely to take. */
+double mcr_smo_closing_time(const mcr_smo *s);
 /* Whether time is over or the user wants to stop. */
 bool mcr_smo_is_over(mcr_smo *s);
 /* Shrinks if it pays. */

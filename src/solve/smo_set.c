@@ -457,7 +457,7 @@ mcr_status mcr_smo_take_over(mcr_smo *s, int64_t *changed, double *change)
     }
     *changed = count;
     s->work += (double)count * (double)s->active;
-    mcr_status st = s->stored ? mcr_smo_add_stored(s, s->coef, count, s->g)
+    mcr_status st = s->stored ? mcr_smo_add_stored(s, s->object_list, s->coef, count, s->g)
                               : mcr_cache_accumulate(s->cache, (mcr_rows){s->object_list, 0, count},
                                                      keep, s->coef, s->g);
     *change += half_change(s);

@@ -137,6 +137,20 @@ def test_verify_judges_models_of_libsvm():
         assert "beyond the tolerance" in found["fault"], (kind, found)
 
 
+def test_verify_tells_equal_objects_of_both_classes_apart():
+    """A file of LIBSVM names no objects: the sign of a coefficient says of which class its object is."""
+    train = shutil.which("svm-train")
+    if not train:
+        tap.skip("svm-train is not there")
+    rows = ["%d 1:%g 2:%g" % (y, i % 5, i % 3) for i in range(30) for y in (1, -1)[:: 1 + (i % 2)]]
+    rows += ["%d 1:%g 2:%g" % (1 if i % 5 > 1 else -1, i % 5, i % 3) for i in range(30)]
+    open("equal.svm", "w").write("\n".join(rows) + "\n")
+    subprocess.run([train, "-q", "-g", "0.5", "-c", "2", "equal.svm", "l.model"], check=True)
+    found = tap.mercer_json("verify", "l.model", "equal.svm", "-C", "2", "--tol", "0.0011",
+                            status=None)
+    assert found["agrees"], found
+
+
 def test_old_models_verify_or_say_why():
     """A model whose file has less than today's: never a wrong verdict."""
     folder = tap.ROOT / "tests" / "models" / "version-1"

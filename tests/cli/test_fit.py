@@ -13,7 +13,7 @@ import tap
 from test_terminal import on_terminal, plain
 
 KEYS = {"learner", "kernel", "n", "features", "classes", "seconds", "objective", "iterations",
-        "support", "side", "stop", "certificate", "train"}
+        "support", "form", "stop", "certificate", "train"}
 
 
 def write(name, text):
@@ -114,8 +114,8 @@ def test_every_learner_fits_and_is_certified():
         assert KEYS <= set(out), KEYS - set(out)
         searched = "--optimize" not in call if entry["name"] == "gp" else entry["name"] == "kmeans"
         ends = "local" if searched else "optimal"
-        tap.check_equal([out["learner"], out["n"], out["side"], out["stop"]],
-                        [entry["name"], 120, "kernel", ends])
+        tap.check_equal([out["learner"], out["n"], out["form"], out["stop"]],
+                        [entry["name"], 120, "dual", ends])
         tap.check_equal(set(out["certificate"]), {"kind", "value", "tolerance"})
         assert out["certificate"]["value"] <= out["certificate"]["tolerance"] <= 0.001, out
         if out["gap"] is not None:

@@ -116,7 +116,7 @@ def test_completion_offers_words():
         return shell(call).stdout.split()
 
     tap.check_equal(offered("mercer", "ge"), ["geometry"])
-    tap.check_equal(offered("mercer", "gram", "d.csv", "--ke"), ["--kernel"])
+    tap.check_equal(offered("mercer", "gram", "d.csv", "--ker"), ["--kernel"])
     assert "moons" in offered("mercer", "sample", "")
     assert "rbf" in offered("mercer", "gram", "d.csv", "-k", "r")
 

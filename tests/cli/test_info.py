@@ -95,7 +95,7 @@ def test_refusals():
     write("empty.csv", "")
     assert "empty.csv" in tap.mercer("info", "empty.csv", status=1).stderr
     write("nan.csv", "a,y\n1,1\nnan,2\n")
-    assert tap.mercer("info", "nan.csv", status=1).stderr.startswith("mercer: nan.csv:3: ")
+    assert tap.mercer("info", "nan.csv", "--missing", "error", status=1).stderr.startswith("mercer: nan.csv:3: ")
     write("d.svm", SVM)
     with gzip.open("cut.svm.gz", "wt") as f:
         f.write(SVM * 1000)

@@ -91,10 +91,8 @@ def test_export_refuses():
     fit("svm", sample("motifs", n=20, file="m.txt"), "-k", "spectrum(p=3)")
     done = tap.mercer("export", "m.mercer", "--to", "libsvm", "-o", "m.model", status=2)
     assert "LIBSVM" in done.stderr and not os.path.exists("m.model"), done.stderr
-    for form in ("c", "onnx"):
-        done = tap.mercer("export", "m.mercer", "--to", form, status=2)
-        tap.check_equal(done.stderr, 'mercer: export: --to: models cannot be written as "%s" '
-                        "(there is: libsvm)\n" % form)
+    done = tap.mercer("export", "m.mercer", "--to", "pickle", status=2)
+    assert done.stderr.startswith('mercer: export: --to: models cannot be written as "pickle" (there is: c, ')
     done = tap.mercer("export", "m.mercer", "--to", "libsvn", status=2)
     assert '(did you mean "libsvm"?)' in done.stderr
     assert "--to FORM is missing" in tap.mercer("export", "m.mercer", status=2).stderr

@@ -85,8 +85,8 @@ def test_approximate_features():
     for approx in ("nystrom", "rff"):
         report = fit("perceptron", whole, "-k", "rbf(gamma=2)", "--approx", approx, "--rank", 60,
                      "--variant", "averaged")
-        tap.check_equal([report["side"], report["approx"]["kind"], report["approx"]["features"]],
-                        ["features", approx, 60])
+        tap.check_equal([report["form"], report["approx"]["kind"], report["approx"]["features"]],
+                        ["primal", approx, 60])
         assert report["train"]["accuracy"] > 0.95, report
         metrics = tap.mercer_json("predict", "m.mercer", whole)["metrics"]
         tap.check_near(metrics["accuracy"], report["train"]["accuracy"], 1e-12, approx)
@@ -128,16 +128,16 @@ def test_what_cannot_go_on_is_refused():
     assert open("m.mercer", "rb").read() == before
 
 
-def test_sides_agree_and_say_so():
+def test_forms_agree_and_say_so():
     file = sample("moons", n=300)
-    told = {}
-    for side in ("kernel", "features", "auto"):
-        told[side] = fit("perceptron", file, "-k", "poly(degree=3, c=1)", "--side", side)
-    tap.check_equal(len({(r["support"], r["iterations"], r["objective"]) for r in told.values()}), 1)
-    tap.check_equal([told[s]["side"] for s in ("kernel", "features")], ["kernel", "features"])
-    assert "trained on kernel values" in told["kernel"]["remark"]
-    assert "trained on 10 explicit features" in told["features"]["remark"]
-    done = tap.mercer("fit", "perceptron", file, "-k", "rbf(gamma=1)", "--side", "features", status=2)
+    found = {}
+    for form in ("dual", "primal", "auto"):
+        found[form] = fit("perceptron", file, "-k", "poly(degree=3, c=1)", "--form", form)
+    tap.check_equal(len({(r["support"], r["iterations"], r["objective"]) for r in found.values()}), 1)
+    tap.check_equal([found[s]["form"] for s in ("dual", "primal")], ["dual", "primal"])
+    assert "trained on kernel values" in found["dual"]["remark"]
+    assert "trained on 10 explicit features" in found["primal"]["remark"]
+    done = tap.mercer("fit", "perceptron", file, "-k", "rbf(gamma=1)", "--form", "primal", status=2)
     assert "no finite feature map" in done.stderr, done.stderr
 
 

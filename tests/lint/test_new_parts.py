@@ -57,7 +57,7 @@ def copy_tree(to):
 def test_the_four_parts_are_there():
     found = list(parts((tap.ROOT / "CONTRIBUTING.md").read_text()))
     tap.check_equal([(path, language) for path, language, _ in found], [
-        ("src/kernel/tanimoto.c", "c"), ("src/kernel/kernels.def", "def"),
+        ("src/kernel/jaccard.c", "c"), ("src/kernel/kernels.def", "def"),
         ("src/learn/means.c", "c"), ("src/learn/learners.def", "def"),
         ("src/data/format/lines.c", "c"), ("src/data/format/formats.def", "def"),
         ("cli/verb_count.c", "c"), ("cli/verbs.def", "def")], "the parts")
@@ -107,24 +107,24 @@ def test_the_kernel_works():
     if not work:
         tap.skip("it was not built")
     pathlib.Path("sets.csv").write_text("a,b,c,y\n1,0,1,1\n1,1,0,1\n0,0,0,0\n0,1,0,0\n")
-    tap.mercer("gram", "sets.csv", "-k", "tanimoto", "-o", "k.csv")
+    tap.mercer("gram", "sets.csv", "-k", "jaccard", "-o", "k.csv")
     rows = [[float(v) for v in line.split(",")]
             for line in pathlib.Path("k.csv").read_text().splitlines()[-4:]]
     wanted = [[1, 1 / 3, 0, 0], [1 / 3, 1, 0, 1 / 2], [0, 0, 0, 0], [0, 1 / 2, 0, 1]]
     for row, expected in zip(rows, wanted):
         for value, right in zip(row, expected):
             tap.check_near(value, right, 1e-15)
-    assert "tanimoto" in [k["name"] for k in tap.mercer_json("kernels")["kernels"]]
-    report = tap.mercer_json("check", "tanimoto(shared=0.5)*linear + 1", "sets.csv")
+    assert "jaccard" in [k["name"] for k in tap.mercer_json("kernels")["kernels"]]
+    report = tap.mercer_json("check", "jaccard(shared=0.5)*linear + 1", "sets.csv")
     tap.check_equal(report["valid"], "yes")
     pathlib.Path("below.csv").write_text("a,b,y\n1,0,1\n1,-1,0\n")
-    bad = tap.mercer("gram", "below.csv", "-k", "tanimoto", status=1).stderr
-    assert "tanimoto" in bad and "negative" in bad, bad
+    bad = tap.mercer("gram", "below.csv", "-k", "jaccard", status=1).stderr
+    assert "jaccard" in bad and "negative" in bad, bad
 
 
 def test_the_kernel_conforms():
-    conform("conform_kernels", "tanimoto")
-    conform("conform_faults", "tanimoto")
+    conform("conform_kernels", "jaccard")
+    conform("conform_faults", "jaccard")
 
 
 def test_the_learner_works():
@@ -165,7 +165,8 @@ def test_the_verb_works():
 
 def test_the_pieces_in_extending_are_of_the_example():
     """Blank lines and "..." may stand for what is left out."""
-    program = (tap.ROOT / "examples" / "kernel_tanimoto.c").read_text()
+    program = "".join((tap.ROOT / "examples" / name).read_text() for name in
+                      ("kernel_jaccard.c", "callback_kernel.c", "own_learner.c"))
     pieces = [code for _, language, code in
               [(0, found[1], found[2])
                for found in FENCE.finditer((tap.ROOT / "docs" / "extending.md").read_text())]
@@ -173,7 +174,7 @@ def test_the_pieces_in_extending_are_of_the_example():
     assert len(pieces) >= 4, "%d pieces" % len(pieces)
     for code in pieces:
         for part in re.split(r"^\s*\.\.\.\n", code, flags=re.M):
-            assert part.strip("\n") in program, "not in examples/kernel_tanimoto.c:\n" + part
+            assert part.strip("\n") in program, "not in the examples:\n" + part
 
 
 if __name__ == "__main__":

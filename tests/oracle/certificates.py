@@ -214,10 +214,10 @@ def test_svm_unscaled():
 
 
 def test_svm_linear():
-    for form in ("kernel", "features"):
-        more = ["-C", "0.001", "--side", form]
+    for form in ("dual", "primal"):
+        more = ["-C", "0.001", "--form", form]
         check_set("heart/heart", "svm", "linear", *more)
-        check_set("adult/a1a", "svm", "linear", "-C", "1", "--side", form)
+        check_set("adult/a1a", "svm", "linear", "-C", "1", "--form", form)
         check_set("svmguide1/svmguide1.gz", "svm", "linear", *more)
 
 

@@ -30,9 +30,9 @@ def test_perceptron_is_scikit_learns():
     for name, passes in (("moons", 1), ("moons", 7), ("xor", 3), ("rings", 5)):
         x, y = sample(name, 400, 3, "d.csv")
         theirs = Perceptron(shuffle=False, tol=None, max_iter=passes).fit(x, y)
-        for side in ("kernel", "features"):
+        for form in ("dual", "primal"):
             report = tap.mercer_json("fit", "perceptron", "d.csv", "-k", "linear", "--passes", passes,
-                                     "--side", side, "-o", "m.mercer")
+                                     "--form", form, "-o", "m.mercer")
             tap.mercer("predict", "m.mercer", "d.csv", "--scores", "-o", "s.npy", "--quiet")
             if report["stop"] == "optimal" and passes > 1:
                 continue  # ours ends early, theirs goes on
@@ -40,16 +40,16 @@ def test_perceptron_is_scikit_learns():
                                        theirs.decision_function(x), rtol=1e-9, atol=1e-9)
 
 
-def test_sides_make_the_same_mistakes():
+def test_forms_make_the_same_mistakes():
     """Votes depend on every mistake and its moment: equal votes, equal mistakes. Data of zeros and ones
     have scores of exactly 0."""
     path = tap.data("adult", "a1a")
     for kernel in ("linear", "poly(degree=2, c=1)"):
         for options in (["--passes", 1], ["--passes", 4, "--bias", "no"], ["--order", "shuffle"]):
             votes = []
-            for side in ("kernel", "features"):
+            for form in ("dual", "primal"):
                 tap.mercer("fit", "perceptron", path, "-k", kernel, "--variant", "voted", *options,
-                           "--side", side, "-o", "m.mercer", "--quiet")
+                           "--form", form, "-o", "m.mercer", "--quiet")
                 tap.mercer("predict", "m.mercer", path, "--scores", "-o", "s.npy", "--quiet")
                 votes.append(np.load("s.npy"))
             assert np.array_equal(*votes), (kernel, options)

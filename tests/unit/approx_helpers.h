@@ -37,7 +37,7 @@ static inline void check_approx_model(mcr *ctx, const char *learner, const char 
     const mcr_report_fit *r = mcr_model_report(m);
     int64_t count = mcr_data_count(data) * mcr_model_outputs(m);
     assert_string_equal(r->approx, name);
-    assert_string_equal(r->side, "features");
+    assert_string_equal(r->form, "primal");
     assert_non_null(strstr(r->certificate, "approximate"));
     assert_int_equal(r->support, approx == MCR_APPROX_NYSTROM ? rank : 0);
     double *score = scores_of(ctx, m, data, NULL);

@@ -237,7 +237,7 @@ static const struct set {
     {"abalone/abalone.gz", MCR_SPARSE, 4177, 8, 0},
     {"cadata/cadata.gz", MCR_SPARSE, 20640, 8, 0},
     {"diabetes-lars/diabetes-lars.csv", MCR_DENSE, 442, 10, 0},
-    {"gp-1d/airline-passengers.csv", MCR_STRINGS, 144, 0, 0},
+    {"gp-1d/airline-passengers.csv", MCR_DENSE, 144, 7, 0}, /* months: parts of a date */
     {"gp-1d/co2-mauna-loa.csv", MCR_DENSE, 468, 1, 0},
     {"housing/housing_scale", MCR_SPARSE, 506, 13, 0},
     {"mpg/mpg", MCR_SPARSE, 392, 7, 0},

@@ -198,8 +198,15 @@ static void refuses(void **state)
     refuse(*state, "y,label\n", "f.csv: there are no objects in the file, only a header");
     refuse(*state, "1\n2\n",
            "f.csv: no column is left for the data: if none is the target, say --target none");
-    refuse(*state, "1,5;2,5\n2,5;3,5\n",
-           "f.csv: column 1 has decimal commas; numbers are written with a point");
+    refuse(*state, "\"1,5\",2\n\"2,5\",3\n",
+           "f.csv: column 1 has commas inside of numbers; write them with a point, and without "
+           "separators of thousands");
+    refuse(*state, "1,500;2\n2,500;3\n",
+           "f.csv: column 1: commas with three digits behind them may be thousands or fractions; "
+           "write numbers with a point and without separators of thousands");
+    refuse(*state, "a;y\n1,5;2\n1.002,5;3\n",
+           "f.csv:3: column \"a\": \"1.002,5\" is not a number: write it without separators of "
+           "thousands, and with a point");
     refuse(*state, "x,a,y\nfoo,1,2\n",
            "f.csv:1: column \"x\" holds text, but \"x\" is what the numeric columns together are "
            "called; rename the column");

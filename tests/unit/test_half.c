@@ -122,10 +122,17 @@ static void test_sums(void **context)
                                                                    .f = wanted,
                                                                    .outputs = 1}));
             f[threads - 1] = vectors(1, n);
-            test_ok(ctx, mcr_gram_sums(part, object, false, v, f[threads - 1]));
+            mcr_rows objects = {object, 0, count};
+            test_ok(ctx, mcr_gram_sums(whole, objects, false, v, f[threads - 1]));
             test_close_relative("float", f[threads - 1], wanted, count, 1e-4);
-            test_ok(ctx, mcr_gram_sums(part, object, true, v, f[threads - 1]));
+            test_ok(ctx, mcr_gram_sums(whole, objects, true, v, f[threads - 1]));
             test_close_relative("double", f[threads - 1], wanted, count, 1e-11);
+            mcr_gram_close(whole);
+            /* Few of them from the binding of all. */
+            whole = gram_of(ctx, cases[t].sample, cases[t].kernel, n);
+            test_ok(ctx, mcr_gram_prepare_lists(whole));
+            test_ok(ctx, mcr_gram_sums(whole, objects, true, v, f[threads - 1]));
+            test_close_relative("lists", f[threads - 1], wanted, count, 1e-11);
             mcr_gram_close(part);
             mcr_gram_close(whole);
             test_close(ctx);

@@ -45,6 +45,10 @@ static void test_canonical(void **state)
         {"dot(\"my field\")", "dot(\"my field\")"},
         {"dot(\"a\\\"b\\\\c\")", "dot(\"a\\\"b\\\\c\")"},
         {"dot(\"2x\")", "dot(\"2x\")"},
+        {"dot(a,b)", "dot(a, b)"},
+        {"dot(\"a\" , x_*,\"c d\")", "dot(a, x_*, \"c d\")"},
+        {"dot(*_sin)", "dot(*_sin)"},
+        {"blob(a,gamma=1,b)", "blob(a, b, gamma=1)"},
         {"dot(gr\xc3\xb6\xc3\x9f"
          "e)",
          "dot(gr\xc3\xb6\xc3\x9f"
@@ -169,8 +173,9 @@ static void test_faults(void **state)
         {"dot = 1", "a parameter stands inside", 4, 1},
         {"dot(exp(dot))", "dot works on a field and takes no kernel inside", 4, 3},
         {"dot(x + y)", "dot works on a field and takes no kernel inside", 4, 1},
-        {"dot(x, y)", "dot works on one field", 7, 1},
-        {"dot(x, \"y\")", "dot works on one field", 7, 3},
+        {"spectrum(x, y)", "spectrum works on one field", 12, 1},
+        {"spectrum(x_*)", "spectrum works on one field", 9, 3},
+        {"dot(dot*x)", "dot works on a field and takes no kernel inside", 4, 3},
         {"blob(4)", "blob: a number needs its name, such as gamma=4", 5, 1},
         {"dot(4)", "expected a field or name=value", 4, 1},
         {"dot(\"\")", "a field's name is empty", 4, 2},

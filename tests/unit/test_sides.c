@@ -212,7 +212,7 @@ static void compare_sides(mcr *ctx, const char *learner, const char *kernel, con
         char text[256];
         snprintf(text, sizeof text, "side=%s %s", side ? "features" : "kernel", options);
         mcr_model *m = fit_model(ctx, learner, kernel, data, text);
-        assert_string_equal(mcr_model_report(m)->side, side ? "features" : "kernel");
+        assert_string_equal(mcr_model_report(m)->form, side ? "primal" : "dual");
         score[side] = scores_of(ctx, m, data, NULL);
         objective[side] = mcr_model_report(m)->objective;
         outputs = mcr_model_outputs(m);
@@ -321,15 +321,15 @@ static void test_planner(void **state)
     problem p = problem_classes(ctx, 30000, 5, 2, 0.1, false, false, 1);
     problem few = problem_classes(ctx, 100, 5, 2, 0.1, false, false, 1);
     mcr_model *m = fit_model(ctx, "svm", "linear", p.data, NULL);
-    assert_string_equal(mcr_model_report(m)->side, "features");
+    assert_string_equal(mcr_model_report(m)->form, "primal");
     assert_non_null(strstr(mcr_model_report(m)->why, "5 features"));
     mcr_model_free(m);
     m = fit_model(ctx, "svm", "linear", few.data, NULL);
-    assert_string_equal(mcr_model_report(m)->side, "kernel");
+    assert_string_equal(mcr_model_report(m)->form, "dual");
     assert_non_null(mcr_model_report(m)->why);
     mcr_model_free(m);
     m = fit_model(ctx, "svm", "rbf(gamma=1)", few.data, NULL);
-    assert_string_equal(mcr_model_report(m)->side, "kernel");
+    assert_string_equal(mcr_model_report(m)->form, "dual");
     assert_null(mcr_model_report(m)->why);
     mcr_model_free(m);
     problem_free(&p);

@@ -21,7 +21,7 @@ static void compare_sides(mcr *ctx, const char *learner, const char *kernel, con
     for (int side = 0; side < 2; side++) {
         snprintf(what, sizeof what, "side=%s %s", side ? "features" : "kernel", options);
         m[side] = fit_model(ctx, learner, kernel, data, what);
-        assert_string_equal(mcr_model_report(m[side])->side, side ? "features" : "kernel");
+        assert_string_equal(mcr_model_report(m[side])->form, side ? "primal" : "dual");
         value[side] = calloc((size_t)n, sizeof **value);
         score[side] = scores_of(ctx, m[side], data, answers ? value[side] : NULL);
     }
@@ -201,18 +201,18 @@ static void test_planner(void **state)
     mcr_data *strings = sample_data(ctx, "motifs", 300);
     for (int t = 0; t < 3; t++) {
         mcr_model *m = fit_model(ctx, learner[t], "linear", p.data, NULL);
-        assert_string_equal(mcr_model_report(m)->side, "features");
+        assert_string_equal(mcr_model_report(m)->form, "primal");
         assert_non_null(strstr(mcr_model_report(m)->why, "5 features"));
         mcr_model_free(m);
         m = fit_model(ctx, learner[t], "linear", few.data, NULL);
-        assert_string_equal(mcr_model_report(m)->side, "kernel");
+        assert_string_equal(mcr_model_report(m)->form, "dual");
         assert_non_null(mcr_model_report(m)->why);
         mcr_model_free(m);
         m = fit_model(ctx, learner[t], "spectrum(p=8)", strings, NULL);
-        assert_string_equal(mcr_model_report(m)->side, "kernel");
+        assert_string_equal(mcr_model_report(m)->form, "dual");
         mcr_model_free(m);
         m = fit_model(ctx, learner[t], "rbf(gamma=1)", few.data, NULL);
-        assert_string_equal(mcr_model_report(m)->side, "kernel");
+        assert_string_equal(mcr_model_report(m)->form, "dual");
         assert_null(mcr_model_report(m)->why);
         mcr_model_free(m);
         test_fails(ctx, try_fit(&m, ctx, learner[t], "rbf(gamma=1)", few.data, "side=features"),

@@ -71,7 +71,7 @@ static void check_gram(mcr *ctx, const fixture *f, mcr_gram *gram, const int64_t
         double few[N + MCR_ROW_PAD] = {0};
         mcr_gram_pass pass = {
             .x = {all, 0, n / 2}, .precise = precise, .coef = f->v, .f = few, .outputs = 1};
-        test_ok(ctx, mcr_gram_sums(gram, all, precise, f->v, sums));
+        test_ok(ctx, mcr_gram_sums(gram, (mcr_rows){all, 0, n}, precise, f->v, sums));
         test_ok(ctx, mcr_gram_rows_pass(gram, &pass));
         for (int64_t j = 0; j < n; j++) {
             double whole = 0, half = 0;

@@ -127,6 +127,11 @@ mcr_status mcr_words_number(mcr_words *words, mcr *ctx, const char *text, size_t
     return MCR_OK;
 }
 
+int32_t mcr_words_find(const mcr_words *words, const char *text, size_t length)
+{
+    return words->slots > 0 ? words->slot[find_slot(words, text, length)] - 1 : -1;
+}
+
 void mcr_words_free(mcr_words *words, mcr *ctx)
 {
     for (int64_t i = 0; i < words->count; i++)

@@ -36,6 +36,8 @@ typedef struct mcr_words {
 /* The word's number, a new one if it was not there. At most 2^31 - 1 words without NUL. */
 mcr_status mcr_words_number(mcr_words *words, mcr *ctx, const char *text, size_t length,
                             int32_t *number);
+/* The word's number, -1: it is not there. */
+int32_t mcr_words_find(const mcr_words *words, const char *text, size_t length);
 void mcr_words_free(mcr_words *words, mcr *ctx);
 uint64_t mcr_bytes_hash(const char *bytes, size_t length); /* FNV-1a */
 

@@ -19,11 +19,22 @@
 #include "data/scan.h"
 #include "data/write.h"
 
+/* A date column as it grows. */
+typedef struct date_column {
+    mcr_store *store;
+    int64_t room;
+} date_column;
+
 typedef struct reader {
     mcr *ctx;
     mcr_blocks blocks;
     const char *file;
     mcr_csv_plan plan;
+    mcr_missing missing;
+    bool skip_bad;
+    mcr_skips skips;
+    date_column *date;
+    mcr_strings *carried;
     mcr_store *dense; /* NULL: no numeric columns */
     int64_t dense_room;
     mcr_strings *text;  /* one a text column */
@@ -62,12 +73,26 @@ static mcr_status fail_missing(reader *r, int64_t column, const mcr_csv_field *f
                        "%s: the value is missing (\"%.*s\")", text, (int)f->length, f->text);
 }
 
+/* "1,234.5": hardly a typing error. */
+static bool has_thousands(const mcr_csv_field *f)
+{
+    size_t digits = 0, marks = 0;
+    for (size_t i = 0; i < f->length; i++) {
+        digits += f->text[i] >= '0' && f->text[i] <= '9';
+        marks += f->text[i] == ',' || f->text[i] == '.' || f->text[i] == '\'' || f->text[i] == ' ';
+    }
+    return marks > 0 && digits > 3 && digits + marks + (f->text[0] == '-') == f->length;
+}
+
 static mcr_status take_number(reader *r, int64_t column, const mcr_csv_field *f, double *value)
 {
     if (mcr_csv_missing(f))
         return fail_missing(r, column, f);
-    if (!mcr_csv_number(f, value))
-        return fail_cell(r, column, f, "is not a number");
+    if (!(r->plan.comma ? mcr_csv_comma_number(f, value) : mcr_csv_number(f, value)))
+        return fail_cell(r, column, f,
+                         has_thousands(f) ? "is not a number: write it without separators of "
+                                            "thousands, and with a point"
+                                          : "is not a number");
     if (!isfinite(*value))
         return fail_cell(r, column, f, "is not finite");
     return MCR_OK;
@@ -88,14 +113,68 @@ static mcr_status plain_text(reader *r, const mcr_csv_field *f, const char **tex
     return MCR_OK;
 }
 
+/* Whether a missing value becomes a hole; else it is refused. */
+static bool leaves_hole(const reader *r, const mcr_csv_field *f)
+{
+    return r->missing > MCR_MISSING_DROP && mcr_csv_missing(f);
+}
+
+static mcr_status take_feature(reader *r, int64_t column, const mcr_csv_field *f, double *value)
+{
+    if (!leaves_hole(r, f))
+        return take_number(r, column, f, value);
+    *value = NAN;
+    r->dense->holes = true;
+    return MCR_OK;
+}
+
 static mcr_status take_text(reader *r, int64_t column, const mcr_csv_field *f, mcr_strings *to)
 {
     const char *text;
     size_t length;
+    if (leaves_hole(r, f) && !f->quoted) {
+        to->store->holes = true;
+        return mcr_strings_add(to, "", 0);
+    }
     if (mcr_csv_missing(f) && !f->quoted)
         return fail_missing(r, column, f);
     mcr_status status = plain_text(r, f, &text, &length);
     return status == MCR_OK ? mcr_strings_add(to, text, length) : status;
+}
+
+static mcr_status take_carried(reader *r, const mcr_csv_field *f, mcr_strings *to)
+{
+    const char *text;
+    size_t length;
+    mcr_status status = plain_text(r, f, &text, &length);
+    return status == MCR_OK ? mcr_strings_add(to, text, length) : status;
+}
+
+static mcr_status fail_date(reader *r, int64_t column, const mcr_csv_field *f)
+{
+    enum { SHOWN = 40 };
+    char text[MCR_CSV_COLUMN_TEXT];
+    return mcr_fail_at(r->ctx, MCR_BAD_DATA, r->file, r->line,
+                       "%s is not a date: row %" PRId64
+                       " has \"%.*s\"; dates are written 2024-12-31 or 2024-12-31 23:59",
+                       mcr_csv_column_text(&r->plan, column, text), r->rows + 1,
+                       f->length > SHOWN ? SHOWN : (int)f->length, f->text);
+}
+
+static mcr_status take_date(reader *r, int64_t column, const mcr_csv_field *f, date_column *to)
+{
+    double days = NAN;
+    if (mcr_csv_missing(f) && !leaves_hole(r, f))
+        return fail_missing(r, column, f);
+    if (mcr_csv_missing(f))
+        to->store->holes = true;
+    else if (!mcr_date_parse(f->text, f->length, &days))
+        return fail_date(r, column, f);
+    mcr_status status = mcr_reserve(r->ctx, &to->store->dense, &to->room,
+                                    (r->rows + 1) * MCR_DATE_PARTS, sizeof(double));
+    if (status == MCR_OK)
+        mcr_date_parts(days, to->store->dense + r->rows * MCR_DATE_PARTS);
+    return status;
 }
 
 static mcr_status take_label(reader *r, int64_t column, const mcr_csv_field *f)
@@ -188,20 +267,50 @@ static mcr_status check_count(reader *r, const char *p, const char *end)
                        found == 1 ? "" : "s", r->plan.columns);
 }
 
+/* Where the cells of a record go, column by column. */
+typedef struct places {
+    double *number;
+    mcr_strings *text, *carried;
+    date_column *date;
+} places;
+
+static mcr_status take_cell(reader *r, int64_t c, const mcr_csv_field *f, places *to)
+{
+    const mcr_csv_column *column = &r->plan.column[c];
+    mcr_status status = column->carried ? take_carried(r, f, to->carried++) : MCR_OK;
+    if (status != MCR_OK)
+        return status;
+    switch (column->role) {
+    case MCR_NUMBER: return take_feature(r, c, f, to->number++);
+    case MCR_CATEGORY:
+    case MCR_WORDS:
+    case MCR_SET: return take_text(r, c, f, to->text++);
+    case MCR_DATE: return take_date(r, c, f, to->date++);
+    case MCR_TARGET: return r->plan.targets > 1 ? take_target(r, c, f) : take_label(r, c, f);
+    case MCR_WEIGHT: return take_weight(r, c, f);
+    case MCR_ID:
+    case MCR_GROUP:
+    case MCR_IGNORED:
+    case MCR_ROLE_NONE: break;
+    }
+    return MCR_OK;
+}
+
 /* One record from p to end. */
 static mcr_status read_record(reader *r, const char *p, const char *end)
 {
     const mcr_csv_plan *plan = &r->plan;
     const char *first = p;
     mcr_status status = MCR_OK;
-    double *number = r->dense != NULL ? r->dense->dense + r->rows * plan->numbers : NULL;
-    mcr_strings *text = r->text;
+    places to = {r->dense != NULL ? r->dense->dense + r->rows * plan->numbers : NULL, r->text,
+                 r->carried, r->date};
     bool last = false;
     int64_t c = 0;
     for (; c < plan->columns && !last && status == MCR_OK; c++) {
-        mcr_csv_role role = plan->column[c].role;
-        if (role == MCR_CSV_NUMBER && scan_number(&p, end, plan->separator, number, &last)) {
-            number++;
+        const mcr_csv_column *column = &plan->column[c];
+        if (column->role == MCR_NUMBER && !column->carried &&
+            scan_number(&p, end, plan->separator, to.number, &last)) {
+            to.number++;
             continue;
         }
         mcr_csv_field f;
@@ -209,14 +318,7 @@ static mcr_status read_record(reader *r, const char *p, const char *end)
         last = state == MCR_CSV_LAST;
         if (state == MCR_CSV_BEHIND)
             return fail_cell(r, c, &f, "has text behind its closing quote");
-        switch (role) {
-        case MCR_CSV_NUMBER: status = take_number(r, c, &f, number++); break;
-        case MCR_CSV_TEXT: status = take_text(r, c, &f, text++); break;
-        case MCR_CSV_TARGET:
-            status = plan->targets > 1 ? take_target(r, c, &f) : take_label(r, c, &f);
-            break;
-        case MCR_CSV_WEIGHT: status = take_weight(r, c, &f); break;
-        }
+        status = take_cell(r, c, &f, &to);
     }
     /* A value too few or too many is also why a value does not fit its column. */
     if (c < plan->columns || !last || status == MCR_BAD_DATA) {
@@ -224,6 +326,58 @@ static mcr_status read_record(reader *r, const char *p, const char *end)
         status = count != MCR_OK ? count : status;
     }
     r->rows++;
+    return status;
+}
+
+/* ---- rows that are left out --------------------------------------------------------------------*/
+
+/* Whether a cell can be read; nothing is kept. */
+static mcr_status try_cell(reader *r, int64_t c, const mcr_csv_field *f)
+{
+    const mcr_csv_column *column = &r->plan.column[c];
+    bool missing = mcr_csv_missing(f), number = column->role == MCR_NUMBER;
+    double value = 0;
+    if (column->role == MCR_TARGET && r->plan.targets == 1)
+        return missing ? fail_missing(r, c, f) : MCR_OK;
+    if (missing && leaves_hole(r, f) && (number || column->role == MCR_DATE))
+        return MCR_OK;
+    if (number || column->role == MCR_WEIGHT || column->role == MCR_TARGET)
+        return take_number(r, c, f, &value);
+    if (column->role == MCR_DATE && !missing && !mcr_date_parse(f->text, f->length, &value))
+        return fail_date(r, c, f);
+    if (missing && !f->quoted && !leaves_hole(r, f) &&
+        (column->role == MCR_DATE || mcr_csv_is_text(column->role)))
+        return fail_missing(r, c, f);
+    return MCR_OK;
+}
+
+/* Tries a record whose faults do not stop the reading; *out: it is left out. */
+static mcr_status try_record(reader *r, const char *p, const char *end, bool *out)
+{
+    mcr_status status = r->skip_bad ? check_count(r, p, end) : MCR_OK;
+    bool last = false, hole = false;
+    for (int64_t c = 0; c < r->plan.columns && !last && status == MCR_OK; c++) {
+        mcr_csv_field f;
+        mcr_csv_state state = mcr_csv_next(&f, &p, end, r->plan.separator);
+        mcr_role role = r->plan.column[c].role;
+        last = state == MCR_CSV_LAST;
+        if (state == MCR_CSV_BEHIND)
+            status = fail_cell(r, c, &f, "has text behind its closing quote");
+        else if (role != MCR_ID && role != MCR_GROUP && role != MCR_IGNORED &&
+                 r->missing == MCR_MISSING_DROP && mcr_csv_missing(&f))
+            hole = true;
+        else if (r->skip_bad)
+            status = try_cell(r, c, &f);
+    }
+    *out = status == MCR_BAD_DATA || (status == MCR_OK && hole);
+    if (status == MCR_BAD_DATA) {
+        if (r->skips.bad++ == 0) {
+            r->skips.first = r->line;
+            snprintf(r->skips.why, sizeof r->skips.why, "%s", mcr_message(r->ctx));
+        }
+        return MCR_OK;
+    }
+    r->skips.dropped += status == MCR_OK && hole;
     return status;
 }
 
@@ -252,10 +406,13 @@ static mcr_status read_records(reader *r, const char *p)
             return mcr_fail_at(r->ctx, MCR_BAD_DATA, r->file, r->blank,
                                "the line is blank; blank lines may stand only at the end");
         } else {
-            if (r->dense != NULL)
+            bool out = false;
+            if (r->skip_bad || r->missing == MCR_MISSING_DROP)
+                status = try_record(r, p, stop, &out);
+            if (status == MCR_OK && !out && r->dense != NULL)
                 status = mcr_reserve(r->ctx, &r->dense->dense, &r->dense_room,
                                      (r->rows + 1) * r->plan.numbers, sizeof(double));
-            if (status == MCR_OK)
+            if (status == MCR_OK && !out)
                 status = read_record(r, p, stop);
         }
         r->line += lines;
@@ -267,6 +424,66 @@ static mcr_status read_records(reader *r, const char *p)
 
 /* ---- the file ----------------------------------------------------------------------------------*/
 
+static mcr_status open_dates(reader *r, int64_t number, const char *name)
+{
+    mcr_store **store = &r->date[number].store;
+    mcr_status status = mcr_store_new(store, r->ctx, name, MCR_DENSE);
+    if (status != MCR_OK)
+        return status;
+    (*store)->role = MCR_DATE;
+    (*store)->column = mcr_alloc_zero(r->ctx, MCR_DATE_PARTS, sizeof *(*store)->column);
+    if ((*store)->column == NULL)
+        return MCR_NO_MEMORY;
+    (*store)->cols = MCR_DATE_PARTS;
+    for (int i = 0; i < MCR_DATE_PARTS; i++) {
+        size_t length = strlen(name), more = strlen(mcr_date_suffix[i]);
+        char *text = mcr_alloc(r->ctx, length + more + 1, 1);
+        if (text == NULL)
+            return MCR_NO_MEMORY;
+        memcpy(text, name, length);
+        memcpy(text + length, mcr_date_suffix[i], more + 1);
+        (*store)->column[i] = text;
+    }
+    return MCR_OK;
+}
+
+static mcr_status open_texts(reader *r)
+{
+    const mcr_csv_plan *plan = &r->plan;
+    mcr_status status = MCR_OK;
+    int64_t text = 0, date = 0, carried = 0;
+    for (int64_t c = 0; c < plan->columns && status == MCR_OK; c++) {
+        const mcr_csv_column *column = &plan->column[c];
+        char number[32];
+        snprintf(number, sizeof number, "column%" PRId64, c + 1);
+        const char *name = column->name != NULL && column->name[0] != '\0' ? column->name : number;
+        if (mcr_csv_is_text(column->role)) {
+            status = mcr_strings_open(&r->text[text], r->ctx, name);
+            if (status == MCR_OK)
+                r->text[text++].store->role = column->role;
+        }
+        if (column->role == MCR_DATE && status == MCR_OK)
+            status = open_dates(r, date++, name);
+        if (column->carried && status == MCR_OK) {
+            status = mcr_strings_open(&r->carried[carried], r->ctx, name);
+            if (status == MCR_OK)
+                r->carried[carried++].store->role = column->role;
+        }
+    }
+    return status;
+}
+
+/* A rule that the caller gave holds for what comes later, also where no value is missing here. */
+static void expect_holes(reader *r)
+{
+    if (r->dense != NULL)
+        r->dense->holes = true;
+    for (int64_t i = 0; i < r->plan.texts; i++)
+        r->text[i].store->holes = true;
+    for (int64_t i = 0; i < r->plan.dates; i++)
+        r->date[i].store->holes = true;
+}
+
 static mcr_status open_columns(reader *r)
 {
     const mcr_csv_plan *plan = &r->plan;
@@ -275,50 +492,50 @@ static mcr_status open_columns(reader *r)
         status = mcr_store_new(&r->dense, r->ctx, "x", MCR_DENSE);
     if (status == MCR_OK && plan->targets == 1)
         status = mcr_labels_open(&r->labels, r->ctx);
-    if (status == MCR_OK) {
-        r->text = mcr_alloc_zero(r->ctx, (size_t)plan->texts, sizeof *r->text);
-        status = r->text != NULL ? MCR_OK : MCR_NO_MEMORY;
-    }
-    int64_t text = 0;
-    for (int64_t c = 0; c < plan->columns && status == MCR_OK; c++) {
-        if (plan->column[c].role != MCR_CSV_TEXT)
-            continue;
-        char number[32];
-        snprintf(number, sizeof number, "column%" PRId64, c + 1);
-        const char *name = plan->column[c].name;
-        status = mcr_strings_open(&r->text[text++], r->ctx,
-                                  name != NULL && name[0] != '\0' ? name : number);
-    }
+    if (status != MCR_OK)
+        return status;
+    if (r->dense != NULL)
+        r->dense->role = MCR_NUMBER;
+    r->text = mcr_alloc_zero(r->ctx, (size_t)plan->texts, sizeof *r->text);
+    r->date = mcr_alloc_zero(r->ctx, (size_t)plan->dates, sizeof *r->date);
+    r->carried = mcr_alloc_zero(r->ctx, (size_t)plan->carried, sizeof *r->carried);
+    if (r->text == NULL || r->date == NULL || r->carried == NULL)
+        return MCR_NO_MEMORY;
+    status = open_texts(r);
+    if (status == MCR_OK && r->missing > MCR_MISSING_DROP && r->missing != MCR_MISSING_AUTO)
+        expect_holes(r);
     return status;
 }
 
-/* The first block grows until it holds enough lines to recognise the columns. */
-static mcr_status read_first_block(reader *r)
+mcr_status mcr_csv_first_block(mcr_blocks *b)
 {
     enum { ENOUGH = 8 };
     for (;;) {
-        mcr_status status = mcr_blocks_next(&r->blocks);
-        if (status != MCR_OK || r->blocks.last)
+        mcr_status status = mcr_blocks_next(b);
+        if (status != MCR_OK || b->last)
             return status;
         int64_t lines = 0;
-        const char *p = r->blocks.bytes, *end = p + r->blocks.count;
+        const char *p = b->bytes, *end = p + b->count;
         for (; p < end && lines < ENOUGH; lines++)
             p = (const char *)memchr(p, '\n', (size_t)(end - p)) + 1;
         if (lines == ENOUGH)
             return MCR_OK;
-        r->blocks.count = 0;
+        b->count = 0;
     }
 }
 
 static mcr_status read_all(reader *r, const mcr_read_options *options, char separator)
 {
-    mcr_status status = read_first_block(r);
+    mcr_status status = mcr_csv_first_block(&r->blocks);
     if (status != MCR_OK)
         return status;
     const char *p = r->blocks.bytes;
     size_t length = r->blocks.count;
     mcr_line_skip_mark(&p, &length);
     status = mcr_csv_plan_make(&r->plan, r->ctx, r->file, p, length, separator, options);
+    if (status == MCR_OK)
+        status = mcr_missing_find(&r->missing, r->ctx, options->missing);
+    r->skip_bad = options->skip_bad;
     if (status == MCR_OK)
         status = open_columns(r);
     if (status != MCR_OK)
@@ -336,8 +553,11 @@ static mcr_status read_all(reader *r, const mcr_read_options *options, char sepa
             status = read_records(r, r->blocks.bytes);
     }
     if (status == MCR_OK && r->rows == 0)
-        status = mcr_fail_at(r->ctx, MCR_BAD_DATA, r->file, 0,
-                             "there are no objects in the file, only a header");
+        status = mcr_fail_at(
+            r->ctx, MCR_BAD_DATA, r->file, 0,
+            r->skips.bad + r->skips.dropped > 0
+                ? "no row of the file is left: all are faulty or have missing values"
+                : "there are no objects in the file, only a header");
     return status;
 }
 
@@ -351,7 +571,7 @@ static mcr_status keep_names(reader *r, mcr_store *s)
     if (s->column == NULL)
         return MCR_NO_MEMORY;
     for (int64_t c = 0; c < r->plan.columns; c++)
-        if (r->plan.column[c].role == MCR_CSV_NUMBER) {
+        if (r->plan.column[c].role == MCR_NUMBER) {
             s->column[to++] = r->plan.column[c].name;
             r->plan.column[c].name = NULL;
         }
@@ -385,6 +605,30 @@ static mcr_status hand_over_targets(reader *r, mcr_builder *b)
     return status;
 }
 
+/* Texts and dates in the order of the table, then what is carried. */
+static mcr_status hand_over_fields(reader *r, mcr_builder *b)
+{
+    mcr_status status = MCR_OK;
+    int64_t text = 0, date = 0;
+    for (int64_t c = 0; c < r->plan.columns && status == MCR_OK; c++) {
+        if (mcr_csv_is_text(r->plan.column[c].role))
+            status = mcr_strings_finish(&r->text[text++], b);
+        if (r->plan.column[c].role == MCR_DATE) {
+            mcr_store *s = r->date[date].store;
+            s->count = r->rows;
+            r->date[date++].store = NULL;
+            status = mcr_builder_adopt(b, s);
+        }
+    }
+    for (int64_t i = 0; i < r->plan.carried && status == MCR_OK; i++) {
+        mcr_store *s = r->carried[i].store;
+        r->carried[i].store = NULL;
+        status = mcr_builder_carry(b, s);
+    }
+    mcr_builder_skips(b, r->missing, &r->skips);
+    return status;
+}
+
 static mcr_status hand_over(reader *r, mcr_builder *b)
 {
     mcr_layout *layout = NULL;
@@ -407,8 +651,8 @@ static mcr_status hand_over(reader *r, mcr_builder *b)
         r->dense = NULL;
         status = mcr_builder_adopt(b, s);
     }
-    for (int64_t i = 0; i < r->plan.texts && status == MCR_OK; i++)
-        status = mcr_strings_finish(&r->text[i], b);
+    if (status == MCR_OK)
+        status = hand_over_fields(r, b);
     if (status == MCR_OK)
         status = hand_over_targets(r, b);
     if (status == MCR_OK && r->weight != NULL)
@@ -428,7 +672,13 @@ mcr_status mcr_csv_read(mcr_builder *b, mcr *ctx, mcr_input *in, const mcr_read_
     mcr_store_free(r.dense);
     for (int64_t i = 0; r.text != NULL && i < r.plan.texts; i++)
         mcr_strings_close(&r.text[i]);
+    for (int64_t i = 0; r.date != NULL && i < r.plan.dates; i++)
+        mcr_store_free(r.date[i].store);
+    for (int64_t i = 0; r.carried != NULL && i < r.plan.carried; i++)
+        mcr_strings_close(&r.carried[i]);
     mcr_free(ctx, r.text);
+    mcr_free(ctx, r.date);
+    mcr_free(ctx, r.carried);
     mcr_labels_close(r.labels);
     mcr_free(ctx, r.target);
     mcr_free(ctx, r.weight);
@@ -440,6 +690,12 @@ mcr_status mcr_csv_read(mcr_builder *b, mcr *ctx, mcr_input *in, const mcr_read_
 static mcr_status read_csv(mcr_builder *b, mcr *ctx, mcr_input *in, const mcr_read_options *options)
 {
     return mcr_csv_read(b, ctx, in, options, 0);
+}
+
+static mcr_status describe(mcr_column_info **out, int64_t *count, mcr *ctx, mcr_input *in,
+                           const mcr_read_options *options)
+{
+    return mcr_csv_describe(out, count, ctx, in, options, 0);
 }
 
 static int sniff(bool named, const char *bytes, size_t count)
@@ -458,4 +714,5 @@ const mcr_format mcr_format_csv = {
     .writer = &mcr_writer_csv,
     .sniff = sniff,
     .read = read_csv,
+    .describe = describe,
 };

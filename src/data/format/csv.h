@@ -7,6 +7,7 @@
 
 #include "data/blocks.h"
 #include "data/data.h"
+#include "data/format/collect.h"
 
 /* ---- records (csv_record.c): RFC 4180, with blanks around fields allowed ------------------------*/
 
@@ -30,37 +31,54 @@ mcr_csv_state mcr_csv_next(mcr_csv_field *field, const char **p, const char *end
 const char *mcr_csv_record(const char *p, const char *end, char separator, int64_t *lines);
 /* The text with quotes single again; `to` has room for field->length bytes. Gives its length. */
 size_t mcr_csv_plain(char *to, const mcr_csv_field *field);
-/* The whole field is a number, with any blanks around it. */
+/* The whole field is a number, with any blanks around it. comma: also one with a decimal comma. */
 bool mcr_csv_number(const mcr_csv_field *field, double *value);
+bool mcr_csv_comma_number(const mcr_csv_field *field, double *value);
 /* Empty, ?, NA, N/A, NaN, null without quotes, or quoted and empty. */
 bool mcr_csv_missing(const mcr_csv_field *field);
 
 /* ---- the plan (csv_plan.c) ---------------------------------------------------------------------*/
 
-typedef enum mcr_csv_role {
-    MCR_CSV_NUMBER, /* a column of the dense field */
-    MCR_CSV_TEXT,   /* a string field */
-    MCR_CSV_TARGET,
-    MCR_CSV_WEIGHT
-} mcr_csv_role;
+/* What the cells of a column in the first block show; missing ones are not counted. */
+typedef struct mcr_csv_sample {
+    mcr_words seen;        /* the different values */
+    int64_t cells, bytes;  /* bytes: their lengths together */
+    int64_t different;     /* of those that are no numbers */
+    int64_t dates, sets;   /* ISO dates; with ';' inside */
+    int64_t spaced, coded; /* with blanks; of letters, digits and -_.:/# with a digit */
+    int64_t whole;         /* integers */
+} mcr_csv_sample;
 
 typedef struct mcr_csv_column {
-    mcr_csv_role role;
+    mcr_role role;
+    mcr_role given;                 /* by the caller, or by the table that this one is like */
     char *name;                     /* NULL: no header */
-    int64_t numbers, words, commas; /* cells seen: numbers, others, others like "1,5" */
+    int64_t numbers, words, commas; /* cells seen: numbers, others, those like "1,5" */
+    int64_t unclear;                /* of the latter those like "1,500" */
     bool usual;   /* the name is that of a target, and no cell below is the same word */
+    bool carried; /* its text goes along with the objects */
     int64_t rank; /* which target it is, from 1; 0: none */
+    mcr_csv_sample sample;
 } mcr_csv_column;
 
 typedef struct mcr_csv_plan {
     char separator;
     bool header;
+    bool comma; /* numbers may have a decimal comma */
     int64_t columns;
     mcr_csv_column *column;
-    int64_t targets;        /* how many; several must be numbers */
-    int64_t weight;         /* its column, -1: none */
-    int64_t numbers, texts; /* how many columns of these roles */
+    int64_t targets; /* how many; several must be numbers */
+    int64_t weight;  /* its column, -1: none */
+    int64_t numbers, texts,
+        dates; /* how many columns of these roles; texts: all kinds of strings */
+    int64_t carried;
 } mcr_csv_plan;
+
+/* A field of strings. */
+static inline bool mcr_csv_is_text(mcr_role role)
+{
+    return role == MCR_CATEGORY || role == MCR_WORDS || role == MCR_SET;
+}
 
 /* Decides everything by the lines of the first block; file is for messages. separator: 0: found. */
 mcr_status mcr_csv_plan_make(mcr_csv_plan *plan, mcr *ctx, const char *file, const char *bytes,
@@ -73,12 +91,28 @@ enum { MCR_CSV_COLUMN_TEXT = 96 };
 const char *mcr_csv_column_text(const mcr_csv_plan *plan, int64_t column,
                                 char text[MCR_CSV_COLUMN_TEXT]);
 
+/* ---- roles (csv_roles.c) -----------------------------------------------------------------------*/
+
+/* Notes a cell that is not missing; number: it is one. */
+mcr_status mcr_csv_sample_add(mcr_csv_column *column, mcr *ctx, const mcr_csv_field *cell,
+                              bool number);
+/* At least half of the cells are numbers, and the others are not many different words. */
+bool mcr_csv_is_numeric(const mcr_csv_column *column);
+/* What the values and the name say. */
+mcr_role mcr_csv_guess(const mcr_csv_column *column, char separator);
+
 /* The likely separator of a text, with the share of its first records that have as many fields as
  * the first one; 0 if no separator occurs in the first record. */
 char mcr_csv_separator(const char *bytes, size_t count, double *share);
 
 /* ---- reading (csv.c), for csv and tsv ----------------------------------------------------------*/
 
+/* The first block grows until it holds enough lines to judge the columns by. */
+mcr_status mcr_csv_first_block(mcr_blocks *blocks);
+
+/* The columns of a table, in one pass of its own (csv_describe.c). */
+mcr_status mcr_csv_describe(mcr_column_info **out, int64_t *count, mcr *ctx, mcr_input *in,
+                            const mcr_read_options *options, char separator);
 mcr_status mcr_csv_read(mcr_builder *builder, mcr *ctx, mcr_input *in,
                         const mcr_read_options *options, char separator);
 

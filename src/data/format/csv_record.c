@@ -124,6 +124,18 @@ bool mcr_csv_number(const mcr_csv_field *f, double *value)
     return p < end && mcr_parse_real(p, end, value) == end;
 }
 
+bool mcr_csv_comma_number(const mcr_csv_field *f, double *value)
+{
+    enum { LONGEST = 64 };
+    char text[LONGEST];
+    const char *comma = f->length < LONGEST ? memchr(f->text, ',', f->length) : NULL;
+    if (comma == NULL || memchr(f->text, '.', f->length) != NULL)
+        return mcr_csv_number(f, value);
+    memcpy(text, f->text, f->length);
+    text[comma - f->text] = '.';
+    return mcr_csv_number(&(mcr_csv_field){.text = text, .length = f->length}, value);
+}
+
 bool mcr_csv_missing(const mcr_csv_field *f)
 {
     static const char *const marks[] = {"?", "NA", "N/A", "#N/A", "NaN", "null"};

@@ -11,6 +11,12 @@ static mcr_status read_tsv(mcr_builder *b, mcr *ctx, mcr_input *in, const mcr_re
     return mcr_csv_read(b, ctx, in, options, '\t');
 }
 
+static mcr_status describe(mcr_column_info **out, int64_t *count, mcr *ctx, mcr_input *in,
+                           const mcr_read_options *options)
+{
+    return mcr_csv_describe(out, count, ctx, in, options, '\t');
+}
+
 static int sniff(bool named, const char *bytes, size_t count)
 {
     double share;
@@ -26,4 +32,5 @@ const mcr_format mcr_format_tsv = {
     .writer = &mcr_writer_tsv,
     .sniff = sniff,
     .read = read_tsv,
+    .describe = describe,
 };

@@ -1,4 +1,4 @@
-"""Kernel values or features: --side, --approx, and mercer features with approximate maps.
+"""Dual or primal form: --form, --approx, and mercer features with approximate maps.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -19,34 +19,46 @@ def check_scores(a, b, limit, what):
             tap.check_near(u, v, limit, what)
 
 
-def test_both_sides_agree():
+def test_both_forms_agree():
     tap.mercer("sample", "blobs", "-n", "300", "-o", "b.csv")
     for learner, options in (("svm", ["--tol", "1e-8"]), ("logistic", ["--tol", "1e-9"]),
                              ("ridge", ["--task", "classify"])):
         for kernel in ("linear", "poly(degree=2, c=1)"):
-            for side in ("kernel", "features"):
-                out = tap.mercer_json("fit", learner, "b.csv", "-k", kernel, "--side", side,
-                                      "-o", side + ".mercer", *options)
-                tap.check_equal((out["side"], out["stop"]), (side, "optimal"))
-            check_scores("kernel.mercer", "features.mercer", 1e-6, "b.csv")
+            for form in ("dual", "primal"):
+                out = tap.mercer_json("fit", learner, "b.csv", "-k", kernel, "--form", form,
+                                      "-o", form + ".mercer", *options)
+                tap.check_equal((out["form"], out["stop"]), (form, "optimal"))
+            check_scores("dual.mercer", "primal.mercer", 1e-6, "b.csv")
 
 
-def test_both_sides_of_coordinates_and_clusters():
+def test_both_forms_of_coordinates_and_clusters():
     for sample, kernel in (("blobs", "linear"), ("blobs", "poly(degree=2, c=1)"),
                            ("motifs", "spectrum(p=4)"), ("molecules", "wl(h=2)")):
         tap.mercer("sample", sample, "-n", "150", "-o", "d.jsonl")
         for learner, verb in (("pca", "transform"), ("fisher", "transform"), ("kmeans", "predict")):
-            for side in ("kernel", "features"):
-                out = tap.mercer_json("fit", learner, "d.jsonl", "-k", kernel, "--side", side, "-o",
+            for form in ("dual", "primal"):
+                out = tap.mercer_json("fit", learner, "d.jsonl", "-k", kernel, "--form", form, "-o",
                                       "m.mercer")
-                tap.check_equal((out["side"], out["stop"]),
-                                (side, "local" if learner == "kmeans" else "optimal"))
-                tap.mercer(verb, "m.mercer", "d.jsonl", "-o", side + ".txt", "--quiet")
-            for a, b in zip(open("kernel.txt"), open("features.txt")):
+                tap.check_equal((out["form"], out["stop"]),
+                                (form, "local" if learner == "kmeans" else "optimal"))
+                tap.mercer(verb, "m.mercer", "d.jsonl", "-o", form + ".txt", "--quiet")
+            for a, b in zip(open("dual.txt"), open("primal.txt")):
                 if a.startswith("#"):
                     continue
                 for u, v in zip(a.split(), b.split()):
                     tap.check_near(float(u), float(v), 1e-6, learner + " " + kernel)
+
+
+def test_the_older_name():
+    """--side kernel|features means --form dual|primal, and no help speaks of it."""
+    tap.mercer("sample", "blobs", "-n", "60", "-o", "b.csv")
+    for old, new in (("kernel", "dual"), ("features", "primal"), ("auto", "dual")):
+        out = tap.mercer_json("fit", "svm", "b.csv", "-k", "linear", "--side", old)
+        tap.check_equal((out["form"], out["options"]), (new, "" if old == "auto" else "form=" + new))
+    for call in (["help", "fit"], ["fit", "svm", "--help"], ["learners", "svm"],
+                 ["learners", "svm", "--json"], ["fit", "svm", "--help", "--json"]):
+        text = tap.mercer(*call).stdout
+        assert "--side" not in text and '"side"' not in text, call
 
 
 def test_many_objects_in_little_memory():
@@ -58,8 +70,8 @@ def test_many_objects_in_little_memory():
             out = tap.mercer_json("fit", learner, "b.csv", "-k", "rbf(gamma=0.5)", "--approx", approx,
                                   "--rank", "40", "--memory", "70M", "-o", "m.mercer", "--quiet",
                                   *options)
-            tap.check_equal((out["side"], out["approx"]["kind"], out["n"]),
-                            ("features", approx, 20000))
+            tap.check_equal((out["form"], out["approx"]["kind"], out["n"]),
+                            ("primal", approx, 20000))
             if learner in ("fisher", "perceptron"):
                 assert out["train"]["accuracy"] > 0.9, out
             if learner != "perceptron":
@@ -73,28 +85,28 @@ def test_many_objects_in_little_memory():
 def test_the_choice_is_told():
     tap.mercer("sample", "friedman", "-n", "20000", "-o", "f.csv")
     text = tap.mercer("fit", "ridge", "f.csv", "-k", "linear + 1", "-o", "f.mercer").stdout
-    assert "side       features: 11 features, 11 of them not 0 in an object; estimated" in text, text
+    assert "form       primal: 11 features, 11 of them not 0 in an object; estimated" in text, text
     out = tap.mercer_json("fit", "ridge", "f.csv", "-k", "linear + 1")
-    tap.check_equal(out["side"], "features")
-    assert "with kernel values" in out["side_reason"], out
+    tap.check_equal(out["form"], "primal")
+    assert "with kernel values" in out["form_reason"], out
     out = tap.mercer_json("info", "f.mercer")
-    tap.check_equal(out["side"], "features")
+    tap.check_equal(out["form"], "primal")
     tap.mercer("sample", "friedman", "-n", "100", "-o", "g.csv")
     out = tap.mercer_json("fit", "ridge", "g.csv", "-k", "linear + 1")
-    tap.check_equal(out["side"], "kernel")
+    tap.check_equal(out["form"], "dual")
     out = tap.mercer_json("fit", "ridge", "g.csv", "-k", "rbf(gamma=1)")
-    tap.check_equal((out["side"], out["side_reason"]), ("kernel", None))
+    tap.check_equal((out["form"], out["form_reason"]), ("dual", None))
 
 
 def test_features_are_refused_where_there_are_none():
     tap.mercer("sample", "moons", "-n", "100", "-o", "m.csv")
     for call, words in (
-            (["svm", "m.csv", "-k", "rbf(gamma=1)", "--side", "features"], "no finite feature map"),
-            (["svm", "m.csv", "-k", "linear", "-C", "inf", "--side", "features"], "hard margin"),
+            (["svm", "m.csv", "-k", "rbf(gamma=1)", "--form", "primal"], "no finite feature map"),
+            (["svm", "m.csv", "-k", "linear", "-C", "inf", "--form", "primal"], "hard margin"),
             (["svm", "m.csv", "-k", "linear", "--approx", "rff"], "random Fourier features"),
-            (["svm", "m.csv", "-k", "linear", "--approx", "nystrom", "--side", "kernel"],
+            (["svm", "m.csv", "-k", "linear", "--approx", "nystrom", "--form", "dual"],
              "leave one out"),
-            (["ridge", "m.csv", "-k", "linear", "--side", "features", "--loo"], "leave-one-out")):
+            (["ridge", "m.csv", "-k", "linear", "--form", "primal", "--loo"], "leave-one-out")):
         done = tap.mercer("fit", *call, status=2)
         assert words in done.stderr, done.stderr
     done = tap.mercer("fit", "svm", "m.csv", "--approx", "fourier", status=2)
@@ -108,15 +120,15 @@ def test_approximate_models():
         for learner in ("svm", "logistic"):
             out = tap.mercer_json("fit", learner, "r.csv", "-k", "rbf(gamma=2)", "--approx", approx,
                                   "--rank", "100", "-o", approx + ".mercer")
-            tap.check_equal((out["side"], out["approx"]["kind"], out["approx"]["features"]),
-                            ("features", approx, 100))
+            tap.check_equal((out["form"], out["approx"]["kind"], out["approx"]["features"]),
+                            ("primal", approx, 100))
             assert "approximate" in out["certificate"]["kind"], out
             assert 0 < out["approx"]["rms"] <= out["approx"]["largest"] < 0.5, out
             assert abs(out["train"]["accuracy"] - exact["train"]["accuracy"]) < 0.02, (out, exact)
             metrics = tap.mercer_json("predict", approx + ".mercer", "r.csv")["metrics"]
             tap.check_near(metrics["accuracy"], out["train"]["accuracy"], 1e-12, approx)
         info = tap.mercer("info", approx + ".mercer").stdout
-        assert "features by " + approx in info, info
+        assert "primal by " + approx in info, info
 
 
 def test_rff_models_refuse_other_columns():

@@ -1,8 +1,8 @@
-/* kernel_tanimoto.c: a kernel of one's own, used in an expression with a support vector machine.
+/* kernel_jaccard.c: a kernel of one's own, used in an expression with a support vector machine.
  *
- *     cc kernel_tanimoto.c $(pkg-config --cflags --libs mercer) -o tanimoto && ./tanimoto
+ *     cc kernel_jaccard.c $(pkg-config --cflags --libs mercer) -o jaccard && ./jaccard
  *
- * The Tanimoto kernel compares vectors of counts, or sets as vectors of 0 and 1: what two objects
+ * The Jaccard kernel compares vectors of counts, or sets as vectors of 0 and 1: what two objects
  * have in common, divided by what either of them has,
  *
  *     K(x,z) = x.z / (x.x + z.z - x.z).
@@ -20,14 +20,14 @@
 
 /* ---- the kernel --------------------------------------------------------------------------------*/
 
-typedef struct tanimoto_params {
+typedef struct jaccard_params {
     double shared;
-} tanimoto_params;
+} jaccard_params;
 
 static const mcr_param params[] = {
     {.name = "shared",
      .type = MCR_REAL,
-     .offset = offsetof(tanimoto_params, shared),
+     .offset = offsetof(jaccard_params, shared),
      .standard = "0",
      .min = 0,
      .max = INFINITY,
@@ -37,14 +37,14 @@ static const mcr_param params[] = {
 };
 
 /* Both sides as dense vectors, and the inner product of each with itself. */
-typedef struct tanimoto_state {
+typedef struct jaccard_state {
     int64_t cols;
     const double *vector[2], *square[2];
-} tanimoto_state;
+} jaccard_state;
 
-static mcr_status bind_side(mcr_bound *bound, tanimoto_state *state, int side)
+static mcr_status bind_side(mcr_bound *bound, jaccard_state *state, int side)
 {
-    const tanimoto_params *p = mcr_bound_params(bound);
+    const jaccard_params *p = mcr_bound_params(bound);
     int64_t n = mcr_bound_count(bound, side), cols = state->cols;
     double *vector = mcr_bound_alloc(bound, (size_t)n, (size_t)cols * sizeof *vector);
     double *square = mcr_bound_alloc(bound, (size_t)n, sizeof *square);
@@ -58,7 +58,7 @@ static mcr_status bind_side(mcr_bound *bound, tanimoto_state *state, int side)
             square[i] += x[k] * x[k];
             if (x[k] < 0)
                 return mcr_message_set(mcr_bound_context(bound), MCR_BAD_DATA,
-                                       "tanimoto: a value is negative; it is for counts and sets");
+                                       "jaccard: a value is negative; it is for counts and sets");
         }
     }
     state->vector[side] = vector;
@@ -69,7 +69,7 @@ static mcr_status bind_side(mcr_bound *bound, tanimoto_state *state, int side)
 static mcr_status bind(mcr_bound *bound, mcr_binding *binding)
 {
     (void)binding;
-    tanimoto_state *state = mcr_bound_alloc(bound, 1, sizeof *state);
+    jaccard_state *state = mcr_bound_alloc(bound, 1, sizeof *state);
     if (!state)
         return MCR_NO_MEMORY;
     state->cols = mcr_bound_cols(bound);
@@ -85,8 +85,8 @@ static mcr_status bind(mcr_bound *bound, mcr_binding *binding)
 /* Two objects without any feature have nothing in common: 0. */
 static double pair(const mcr_bound *bound, int64_t i, int64_t j)
 {
-    const tanimoto_params *p = mcr_bound_params(bound);
-    const tanimoto_state *state = mcr_bound_state(bound);
+    const jaccard_params *p = mcr_bound_params(bound);
+    const jaccard_state *state = mcr_bound_state(bound);
     const double *x = state->vector[0] + i * state->cols, *z = state->vector[1] + j * state->cols;
     double common = p->shared * p->shared;
     for (int64_t k = 0; k < state->cols; k++)
@@ -105,13 +105,13 @@ static mcr_definite definite(const void *values, const mcr_definite *child, int 
     return MCR_PSD;
 }
 
-static const mcr_kernel_type tanimoto = {
+static const mcr_kernel_type jaccard = {
     .size = sizeof(mcr_kernel_type),
-    .name = "tanimoto",
+    .name = "jaccard",
     .summary = "x.z / (x.x + z.z - x.z): what counts or sets have in common",
     .kinds = MCR_DENSE | MCR_SPARSE,
     .params = params,
-    .params_size = sizeof(tanimoto_params),
+    .params_size = sizeof(jaccard_params),
     .definite = definite,
     .bind = bind,
     .pair = pair,
@@ -182,11 +182,11 @@ int main(void)
     int good = 0;
     mcr_status status = mcr_open(&ctx, NULL);
     if (!status)
-        status = mcr_kernel_register(ctx, &tanimoto);
+        status = mcr_kernel_register(ctx, &jaccard);
     if (!status)
         status = make_data(ctx, &training, &others);
     if (!status)
-        status = mcr_kernel_parse(&kernel, ctx, "tanimoto(shared=0.5)^2 + 0.1*linear");
+        status = mcr_kernel_parse(&kernel, ctx, "jaccard(shared=0.5)^2 + 0.1*linear");
     if (!status)
         good = show_check(ctx, kernel, training);
     if (!status)

@@ -1,0 +1,168 @@
+/* tables.c: columns of tables: their roles, what is missing in them.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "tables.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "progress.h"
+#include "text.h"
+
+enum { SHOWN = 4 };
+
+/* ---- remarks -----------------------------------------------------------------------------------*/
+
+static void append(char *text, size_t room, const char *more)
+{
+    size_t used = strlen(text);
+    snprintf(text + used, room - used, "%s%s", used ? ", " : "", more);
+}
+
+/* What is missing in the numbers, column by column. */
+static void count_numbers(const mcr_data *data, int64_t field, int64_t cols, int64_t *missing)
+{
+    double *row = cli_alloc((size_t)cols, sizeof *row);
+    for (int64_t i = 0; i < mcr_data_count(data); i++)
+        for (int64_t c = 0; mcr_data_vector(data, field, i, row) == MCR_OK && c < cols; c++)
+            missing[c] += isnan(row[c]);
+    free(row);
+}
+
+static void add_count(char *text, size_t room, int64_t *columns, int64_t count, const char *name)
+{
+    char one[160];
+    if (count == 0)
+        return;
+    snprintf(one, sizeof one, "%" PRId64 " of %.100s", count, name);
+    if (++*columns <= SHOWN)
+        append(text, room, one);
+    else if (*columns == SHOWN + 1)
+        append(text, room, "...");
+}
+
+/* "12 of age, 3 of city"; *columns: how many of them have holes. */
+static void list_missing(cli *c, const mcr_data *data, char *text, size_t room, int64_t *columns)
+{
+    mcr_field_info f = MCR_INIT(mcr_field_info);
+    for (int64_t k = 0; k < mcr_data_fields(data); k++) {
+        if (mcr_data_field_info(data, k, &f) != MCR_OK || f.missing == 0)
+            continue;
+        if (f.kind != MCR_DENSE || f.role == MCR_DATE) {
+            add_count(text, room, columns, f.missing, f.name);
+            continue;
+        }
+        int64_t *missing = cli_alloc((size_t)f.cols, sizeof *missing);
+        count_numbers(data, k, f.cols, missing);
+        for (int64_t i = 0; i < f.cols; i++) {
+            char number[32], line[256];
+            snprintf(number, sizeof number, "number %" PRId64, i + 1);
+            const char *name = mcr_data_column_name(data, k, i);
+            add_count(text, room, columns, missing[i], name ? name : number);
+            if (missing[i] < mcr_data_count(data))
+                continue;
+            snprintf(line, sizeof line, "column %.100s has no values: it says nothing",
+                     name ? name : number);
+            cli_progress_log(c, MCR_LOG_WARNING, line);
+        }
+        free(missing);
+    }
+}
+
+static const char *rule_text(const char *missing)
+{
+    if (!missing || strcmp(missing, "indicator") == 0 || strcmp(missing, "auto") == 0)
+        return "numbers become the median, with a column that says where; words are a category of "
+               "their own";
+    if (strcmp(missing, "mode") == 0)
+        return "they become the most frequent value";
+    return strcmp(missing, "mean") == 0
+               ? "numbers become the mean, words are a category of their own"
+               : "numbers become the median, words are a category of their own";
+}
+
+void cli_tables_remark(cli *c, const mcr_data *data, const mcr_model *model)
+{
+    char text[1024] = "", line[1400];
+    int64_t columns = 0, at, skipped, dropped = mcr_data_dropped(data);
+    const char *why;
+    if ((skipped = mcr_data_skipped(data, &at, &why)) > 0) {
+        snprintf(line, sizeof line,
+                 "%" PRId64 " row%s left out that cannot be read, the first in line %" PRId64
+                 ": %.160s",
+                 skipped, skipped == 1 ? " is" : "s are", at, why);
+        cli_progress_log(c, MCR_LOG_WARNING, line);
+    }
+    if (dropped > 0) {
+        snprintf(line, sizeof line, "%" PRId64 " row%s with missing values left out", dropped,
+                 dropped == 1 ? " is" : "s are");
+        cli_progress_log(c, MCR_LOG_WARNING, line);
+    }
+    list_missing(c, data, text, sizeof text, &columns);
+    if (columns > 0) {
+        snprintf(line, sizeof line, "missing values: %s: %s (--missing)", text,
+                 model ? "filled as in training" : rule_text(c->reading.missing));
+        cli_progress_log(c, MCR_LOG_WARNING, line);
+    }
+}
+
+void cli_tables_unseen(cli *c, const mcr_model *model, const mcr_data *data)
+{
+    char line[400];
+    const char *name, *word;
+    int64_t count, length;
+    for (int64_t k = 0; mcr_model_unseen(c->ctx, model, data, k, &name, &count, &word, &length);
+         k++) {
+        if (count == 0)
+            continue;
+        snprintf(line, sizeof line,
+                 "%.100s: %" PRId64
+                 " value%s not seen in training, the first is \"%.*s\": equal to "
+                 "no other",
+                 name, count, count == 1 ? " was" : "s were", length < 60 ? (int)length : 60, word);
+        cli_progress_log(c, MCR_LOG_WARNING, line);
+    }
+}
+
+/* ---- columns -----------------------------------------------------------------------------------*/
+
+static int width_of(const mcr_column_info *column, int64_t count)
+{
+    enum { LEAST = 6, MOST = 32 };
+    int width = LEAST;
+    for (int64_t i = 0; i < count; i++) {
+        int length = (int)strlen(column[i].name);
+        width = length > width ? length : width;
+    }
+    return width < MOST ? width : MOST;
+}
+
+void cli_columns_say(const mcr_column_info *column, int64_t count)
+{
+    int width = width_of(column, count);
+    cli_say("columns", "%-*s  %-8s  %9s  %8s  %s", width, "column", "role", "distinct", "missing",
+            "examples");
+    for (int64_t i = 0; i < count; i++)
+        cli_say("", "%-*.*s  %-8s  %9" PRId64 "  %8" PRId64 "  %s", width, width, column[i].name,
+                mcr_role_name(column[i].role), column[i].distinct, column[i].missing,
+                column[i].examples);
+}
+
+void cli_columns_json(cli_json *j, const mcr_column_info *column, int64_t count)
+{
+    cli_json_list(j, "columns");
+    for (int64_t i = 0; i < count; i++) {
+        cli_json_object(j, NULL);
+        cli_json_text(j, "name", column[i].name);
+        cli_json_text(j, "role", mcr_role_name(column[i].role));
+        cli_json_integer(j, "distinct", column[i].distinct);
+        cli_json_integer(j, "missing", column[i].missing);
+        cli_json_text(j, "examples", column[i].examples);
+        cli_json_end(j);
+    }
+    cli_json_end(j);
+}

@@ -1,0 +1,21 @@
+/* tables.h: columns of tables: their roles, what is missing in them.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef CLI_TABLES_H
+#define CLI_TABLES_H
+
+#include "cli.h"
+#include "json.h"
+
+/* Says what was left out and what is missing, one line each, on standard error. model NULL: the values are
+ * filled by what these data show; else by what its training data did. */
+void cli_tables_remark(cli *c, const mcr_data *data, const mcr_model *model);
+/* Categories that the model did not see in training. */
+void cli_tables_unseen(cli *c, const mcr_model *model, const mcr_data *data);
+
+/* The columns of a table, for mercer info. */
+void cli_columns_say(const mcr_column_info *column, int64_t count);
+void cli_columns_json(cli_json *j, const mcr_column_info *column, int64_t count);
+
+#endif

@@ -1,0 +1,16 @@
+/* libsvm.c: a model as LIBSVM's svm-train writes it (model/libsvm.c).
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "export/export.h"
+
+static mcr_status write(const mcr_exporting *e)
+{
+    return mcr_model_save_libsvm(e->ctx, e->model, e->path);
+}
+
+const mcr_export_type mcr_export_libsvm = {
+    .name = "libsvm",
+    .summary = "a model file as svm-train writes it",
+    .write = write,
+};

@@ -1,0 +1,207 @@
+/* save_table.c: what models of tables keep besides: ROLE, the role of each column; FILL, what stands for
+ * missing values, and the categories of the training objects. Models of numbers
+ * alone have no ROLE and no FILL.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "model/save_table.h"
+
+/* ---- writing -----------------------------------------------------------------------------------*/
+
+void mcr_put_roles(mcr_text *t, const mcr_layout *l)
+{
+    mcr_put_i64(t, l->columns);
+    for (int64_t c = 0; c < l->columns; c++)
+        mcr_put_u32(t, (uint32_t)l->all[c]);
+    mcr_put_u32(t, l->called != NULL);
+    for (int64_t c = 0; l->called && c < l->columns; c++)
+        mcr_put_text(t, l->called->name[c]);
+}
+
+static void put_field(mcr_text *t, const mcr_scaled_field *f)
+{
+    mcr_put_u32(t, f->fill != NULL);
+    if (!f->fill)
+        return;
+    mcr_put_reals(t, f->fill, f->in);
+    mcr_put_i64s(t, f->flag, f->flags);
+    mcr_put_u32(t, f->column != NULL);
+    for (int64_t c = 0; f->column && c < f->in; c++)
+        mcr_put_text(t, f->column[c]);
+}
+
+bool mcr_put_fill(mcr_text *t, const mcr_scaling *s)
+{
+    bool any = s->knowns > 0;
+    for (int64_t f = 0; f < s->fields; f++)
+        any |= s->field[f].fill != NULL;
+    if (!any)
+        return false;
+    mcr_put_i64(t, s->fields);
+    for (int64_t f = 0; f < s->fields; f++)
+        put_field(t, &s->field[f]);
+    mcr_put_i64(t, s->knowns);
+    for (int64_t k = 0; k < s->knowns; k++) {
+        const mcr_known *known = &s->known[k];
+        mcr_put_text(t, known->name);
+        mcr_put_i64(t, known->mode);
+        mcr_put_i64(t, known->words.count);
+        for (int64_t w = 0; w < known->words.count; w++)
+            mcr_put_text(t, known->words.word[w]);
+    }
+    return true;
+}
+
+/* ---- reading -----------------------------------------------------------------------------------*/
+
+static mcr_status damaged(const mcr_container *c)
+{
+    return mcr_fail_at(c->ctx, MCR_BAD_DATA, c->file, 0,
+                       "the model file is damaged (its columns); restore it or train again");
+}
+
+static void free_texts(mcr *ctx, char **text, int64_t count)
+{
+    for (int64_t i = 0; text && i < count; i++)
+        mcr_free(ctx, text[i]);
+    mcr_free(ctx, text);
+}
+
+/* `count` texts, the caller's; NULL: the section is damaged, or there is no memory. */
+static char **get_texts(mcr_reader *r, int64_t count)
+{
+    char **text = mcr_alloc_zero(r->ctx, (size_t)count, sizeof *text);
+    for (int64_t i = 0; text && i < count && !r->bad; i++)
+        if (!(text[i] = mcr_get_text(r)))
+            r->bad = true;
+    if (text && !r->bad)
+        return text;
+    r->bad = true;
+    free_texts(r->ctx, text, count);
+    return NULL;
+}
+
+static mcr_status get_roles(mcr_layout *l, const mcr_container *c, mcr_reader *r)
+{
+    int64_t columns = mcr_get_count(r, 4);
+    mcr_role *role = mcr_alloc_zero(c->ctx, (size_t)columns, sizeof *role);
+    if (!role)
+        return MCR_NO_MEMORY;
+    for (int64_t i = 0; i < columns && !r->bad; i++) {
+        role[i] = (mcr_role)mcr_get_u32(r);
+        r->bad = r->bad || mcr_role_name(role[i]) == NULL;
+    }
+    bool named = mcr_get_u32(r) == 1;
+    char **name = named ? get_texts(r, columns) : NULL;
+    mcr_status s = mcr_reader_end(r, c->file, "its columns");
+    if (!s && columns != l->columns)
+        s = damaged(c);
+    if (!s)
+        s = mcr_layout_roles(l, role, (const char *const *)name);
+    free_texts(c->ctx, name, columns);
+    mcr_free(c->ctx, role);
+    return s;
+}
+
+/* The role of the field, as the table's columns had it. */
+static mcr_role role_of(const mcr_layout *l, const mcr_store *s)
+{
+    if (s->kind == MCR_DENSE && strcmp(s->name, "x") == 0)
+        return MCR_NUMBER;
+    for (int64_t c = 0; l->all && c < l->columns; c++) {
+        char number[32];
+        snprintf(number, sizeof number, "column%" PRId64, c + 1);
+        const char *name = l->called && l->called->name[c][0] ? l->called->name[c] : number;
+        if (strcmp(name, s->name) == 0)
+            return l->all[c];
+    }
+    return s->kind == MCR_STRINGS ? MCR_WORDS : MCR_ROLE_NONE;
+}
+
+mcr_status mcr_get_roles(mcr_model *m, const mcr_container *c)
+{
+    mcr_reader r;
+    mcr_status s = MCR_OK;
+    if (mcr_container_has(c, "ROLE", &r))
+        s = m->layout ? get_roles(m->layout, c, &r) : damaged(c);
+    for (int64_t f = 0; m->layout && f < m->basis->fields && !s; f++)
+        m->basis->store[f]->role = role_of(m->layout, m->basis->store[f]);
+    return s;
+}
+
+static bool fill_fits(const mcr_scaled_field *f)
+{
+    bool fits = f->in > 0 && f->dense && f->cols == f->in + f->flags && f->flags <= f->in;
+    for (int64_t c = 0; fits && c < f->in; c++)
+        fits = isfinite(f->fill[c]);
+    for (int64_t k = 0; fits && k < f->flags; k++)
+        fits = f->flag[k] >= 0 && f->flag[k] < f->in && (k == 0 || f->flag[k] > f->flag[k - 1]);
+    return fits;
+}
+
+static void get_field(mcr_reader *r, mcr_scaled_field *f)
+{
+    uint32_t fills = mcr_get_u32(r);
+    if (fills != 1) {
+        r->bad = r->bad || fills != 0;
+        return;
+    }
+    f->fill = mcr_get_reals(r, &f->in);
+    f->flag = mcr_get_i64s(r, &f->flags);
+    bool named = mcr_get_u32(r) == 1;
+    if (r->bad || !f->fill || !f->flag || !fill_fits(f)) {
+        r->bad = true;
+        return;
+    }
+    if (named)
+        f->column = get_texts(r, f->in);
+}
+
+static mcr_status get_known(mcr_reader *r, mcr_scaling *to)
+{
+    char *name = mcr_get_text(r);
+    int64_t mode = mcr_get_i64(r), words = mcr_get_count(r, 4);
+    mcr_known *known = NULL;
+    mcr_status s = MCR_OK;
+    if (!name || mode < -1 || mode >= words)
+        r->bad = true;
+    if (!r->bad)
+        s = mcr_known_add(&known, to, name);
+    for (int64_t w = 0; w < words && !r->bad && !s; w++) {
+        char *word = mcr_get_text(r);
+        int32_t number;
+        if (!word)
+            r->bad = true;
+        else
+            s = mcr_words_number(&known->words, r->ctx, word, strlen(word), &number);
+        mcr_free(r->ctx, word);
+    }
+    if (known)
+        known->mode = mode;
+    if (known && known->words.count != words)
+        r->bad = true;
+    mcr_free(r->ctx, name);
+    return s;
+}
+
+mcr_status mcr_get_fill(mcr_model *m, const mcr_container *c)
+{
+    mcr_reader r;
+    if (!mcr_container_has(c, "FILL", &r))
+        return MCR_OK;
+    int64_t fields = mcr_get_count(&r, 4);
+    mcr_status s = m->scaling ? MCR_OK : mcr_scaling_open(&m->scaling, c->ctx, 0);
+    if (!s && fields != m->scaling->fields)
+        return damaged(c);
+    for (int64_t f = 0; f < fields && !r.bad && !s; f++)
+        get_field(&r, &m->scaling->field[f]);
+    int64_t knowns = mcr_get_count(&r, 20);
+    for (int64_t k = 0; k < knowns && !r.bad && !s; k++)
+        s = get_known(&r, m->scaling);
+    return s ? s : mcr_reader_end(&r, c->file, "its missing values");
+}

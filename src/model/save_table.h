@@ -1,0 +1,19 @@
+/* save_table.h (internal): sections of models of tables.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef MCR_MODEL_SAVE_TABLE_H
+#define MCR_MODEL_SAVE_TABLE_H
+
+#include "model/container.h"
+#include "model/model.h"
+
+/* ROLE, where the layout has roles. */
+void mcr_put_roles(mcr_text *t, const mcr_layout *layout);
+/* FILL; false: there is nothing to write. */
+bool mcr_put_fill(mcr_text *t, const mcr_scaling *scaling);
+/* After the layout and the objects: the roles of both. */
+mcr_status mcr_get_roles(mcr_model *model, const mcr_container *c);
+mcr_status mcr_get_fill(mcr_model *model, const mcr_container *c); /* after the scaling */
+
+#endif

@@ -1,0 +1,226 @@
+"""Tables: roles, columns in kernels, missing values, ids in outputs, refusals.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+import pathlib
+import sys
+
+import tap
+
+sys.path.insert(0, str(tap.ROOT / "tests" / "oracle"))
+import made_tables  # noqa: E402
+
+
+def made(name, rows=200, seed=1):
+    path = "%s%d.csv" % (name, seed)
+    made_tables.write(name, rows, path, seed)
+    return path
+
+
+def roles(path, *options):
+    return {c["name"]: c["role"] for c in tap.mercer_json("info", path, *options)["columns"]}
+
+
+def test_roles_are_guessed_and_changed():
+    path = made("passengers")
+    found = roles(path)
+    tap.check_equal(found, {
+        "passenger_id": "id", "pclass": "number", "name": "text", "sex": "category", "age": "number",
+        "sibsp": "number", "parch": "number", "ticket": "text", "fare": "number", "cabin": "text",
+        "embarked": "category", "bought": "date", "survived": "target"})
+    found = roles(path, "--role", "pclass=category", "--role", "name=id",
+                  "--drop", "ticket,cabin")
+    tap.check_equal([found[c] for c in ("pclass", "name", "ticket", "cabin")],
+                    ["category", "id", "ignore", "ignore"])
+    found = roles(path, "--only", "age,sex", "--id", "name")
+    tap.check_equal(sorted(c for c in found if found[c] in ("number", "category")), ["age", "sex"])
+    tap.check_equal((found["name"], found["fare"]), ("id", "ignore"))
+    lines = tap.mercer("info", path).stdout.splitlines()
+    assert any(line.split()[:4] == ["age", "number", "129", "34"] or line.split()[:2] == ["age", "number"]
+               for line in lines), lines
+
+
+def test_sets_and_codes():
+    rows = ["code,tags,y"] + ["A%03d,%s,%d" % (i, ";".join("abc"[:1 + i % 3]), i % 2) for i in range(30)]
+    pathlib.Path("s.csv").write_text("\n".join(rows) + "\n")
+    tap.check_equal(roles("s.csv"), {"code": "id", "tags": "set", "y": "target"})
+    tap.mercer("gram", "s.csv", "-k", "tanimoto(tags)", "-o", "k.csv")
+    k = [[float(v) for v in line.split(",")] for line in pathlib.Path("k.csv").read_text().splitlines()[1:4]]
+    tap.check_equal(k[0][:3], [1, 0.5, 1 / 3])
+
+
+def test_the_default_kernel_is_a_valid_one():
+    path = made("adult")
+    report = tap.mercer_json("fit", "svm", path, "--target", "income", "-o", "m.mercer")
+    assert report["kernel"].startswith("rbf(number, gamma="), report["kernel"]
+    assert report["kernel"].endswith(" + equal(category)"), report["kernel"]
+    again = tap.mercer_json("fit", "svm", path, "--target", "income", "-k", report["kernel"], "--scale",
+                            "standard")
+    tap.check_equal(again["objective"], report["objective"])
+    err = tap.mercer("fit", "svm", path).stderr
+    assert "missing values: " in err and " of occupation" in err, err
+    assert len(err.splitlines()) == 1, err
+
+
+def test_a_model_reads_tables_as_it_was_trained():
+    train, new = made("passengers"), made("passengers", seed=2)
+    tap.mercer("fit", "svm", train, "-o", "m.mercer", "--role", "pclass=category")
+    tap.mercer("predict", "m.mercer", new, "-o", "a.txt")
+    # Other columns, another order, no target, an unknown port.
+    lines = [line.split(",") for line in pathlib.Path(new).read_text().replace(", ", " ").splitlines()]
+    header = lines[0]
+    order = [header.index(c) for c in reversed(header) if c != "survived"]
+    moved = [[row[i] for i in order] + ["more"] for row in lines]
+    pathlib.Path("moved.csv").write_text("\n".join(",".join(row) for row in moved) + "\n")
+    tap.mercer("predict", "m.mercer", "moved.csv", "-o", "b.txt")
+    tap.check_equal(pathlib.Path("a.txt").read_text(), pathlib.Path("b.txt").read_text())
+    lines[1][header.index("embarked")] = "X"
+    pathlib.Path("port.csv").write_text("\n".join(",".join(row) for row in lines) + "\n")
+    err = tap.mercer("predict", "m.mercer", "port.csv", "-o", "c.txt").stderr
+    assert 'embarked: 1 value was not seen in training, the first is "X"' in err, err
+    gone = [[row[i] for i in order if header[i] != "sex"] for row in lines]
+    pathlib.Path("gone.csv").write_text("\n".join(",".join(row) for row in gone) + "\n")
+    err = tap.mercer("predict", "m.mercer", "gone.csv", status=1).stderr
+    assert 'no column "sex"' in err, err
+
+
+def test_ids_are_no_features():
+    path = made("passengers")
+    text = pathlib.Path(path).read_text().splitlines()
+    other = [text[0]] + ["%d,%s" % (7 * i, line.split(",", 1)[1]) for i, line in enumerate(text[1:])]
+    pathlib.Path("other.csv").write_text("\n".join(other) + "\n")
+    a = tap.mercer_json("fit", "svm", path)
+    b = tap.mercer_json("fit", "svm", "other.csv")
+    tap.check_equal(a["objective"], b["objective"])
+
+
+def test_ids_and_kept_columns_are_written():
+    path = made("passengers")
+    tap.mercer("fit", "svm", path, "-o", "m.mercer")
+    lines = tap.mercer("predict", "m.mercer", path, "--keep", "name,fare", "--quiet").stdout.splitlines()
+    tap.check_equal(lines[0], "# passenger_id\tname\tfare\tlabel")
+    first = pathlib.Path(path).read_text().splitlines()[1]
+    tap.check_equal(lines[1].split("\t")[0], "1")
+    assert lines[1].split("\t")[1] in first and lines[1].split("\t")[2] in first, (lines[1], first)
+    tap.mercer("predict", "m.mercer", path, "--scores", "-o", "s.csv")
+    tap.check_equal(pathlib.Path("s.csv").read_text().splitlines()[0].split(",")[0], "passenger_id")
+
+
+def test_missing_values():
+    rows = ["a,b,c,y", "1,2,u,0", ",3,u,1", "3,?,v,0", "9,5,,1", "4,6,u,0", "5,7,v,1"]
+    pathlib.Path("m.csv").write_text("\n".join(rows) + "\n")
+    err = tap.mercer("fit", "ridge", "m.csv", "--missing", "error", status=1).stderr
+    assert err.startswith('mercer: m.csv:3: column "a": the value is missing'), err
+    err = tap.mercer("info", "m.csv", "--missing", "drop").stdout
+    assert "objects    3" in err, err
+
+    def gram(rule, kernel="linear(a)"):
+        tap.mercer("gram", "m.csv", "--missing", rule, "-k", kernel, "-o", "k.csv")
+        return [[float(v) for v in line.split(",")]
+                for line in pathlib.Path("k.csv").read_text().splitlines()[1:]]
+
+    tap.check_equal(gram("median")[1][1], 16.0)  # of 1 3 4 5 9
+    assert abs(gram("mean")[1][1] - 4.4 ** 2) < 1e-12
+    tap.check_equal(gram("mode")[1][1], 1.0)
+    tap.check_equal(gram("indicator", 'linear("a is missing")')[1][1], 1.0)
+    tap.check_equal(gram("mode", "equal(c)")[3][0], 1.0)  # u is the most frequent word
+    tap.check_equal(gram("median", "equal(c)")[3], [0, 0, 0, 1, 0, 0])
+    err = tap.mercer("fit", "ridge", "m.csv", "--missing", "zero", status=2).stderr
+    assert "error, drop, mean" in err, err
+
+
+def test_a_model_without_holes_says_what_to_do():
+    pathlib.Path("f.csv").write_text("a,y\n1,0\n2,1\n3,0\n")
+    pathlib.Path("h.csv").write_text("a,y\n1,0\n,1\n")
+    tap.mercer("fit", "ridge", "f.csv", "-o", "f.mercer")
+    err = tap.mercer("predict", "f.mercer", "h.csv", status=1).stderr
+    assert 'object 2: the value of "a" is missing' in err and "--missing median" in err, err
+    tap.mercer("fit", "ridge", "f.csv", "--missing", "median", "-o", "f.mercer")
+    out = tap.mercer("predict", "f.mercer", "h.csv", "--quiet").stdout.splitlines()
+    tap.check_equal(len(out), 2)
+
+
+def test_nothing_leaks_from_held_out_rows():
+    """Held-out rows with values that would move the median, the scale and the categories."""
+    base = [[i % 7, "uv"[i % 2], i % 3] for i in range(60)]
+    scores = []
+    for value, word in (("", "w"), ("", "u")):
+        rows = [list(row) for row in base]
+        for i in range(48, 60):
+            rows[i][0], rows[i][1] = value, word
+        rows[0][0] = ""
+        text = "a,c,y\n" + "\n".join(",".join(map(str, r)) for r in rows) + "\n"
+        pathlib.Path("train.csv").write_text("\n".join(text.splitlines()[:49]) + "\n")
+        pathlib.Path("test.csv").write_text("a,c,y\n" + "\n".join(text.splitlines()[49:]) + "\n")
+        tap.mercer("fit", "svr", "train.csv", "-o", "m.mercer")
+        scores.append(tap.mercer_json("info", "m.mercer")["objective"])
+    tap.check_equal(scores[0], scores[1])
+    # In ordered folds the last one is held out: what a cv says of it is what a fit on the others says.
+    for k in ("rbf(number, gamma=0.3) + equal(category)", None):
+        rows = [list(row) for row in base]
+        for i in range(48, 60):
+            rows[i][0] = 1000 + i
+        rows[3][0] = rows[50][0] = ""
+        body = "\n".join(",".join(map(str, r)) for r in rows)
+        pathlib.Path("all.csv").write_text("a,c,y\n" + body + "\n")
+        pathlib.Path("train.csv").write_text("a,c,y\n" + "\n".join(body.splitlines()[:50]) + "\n")
+        pathlib.Path("test.csv").write_text("a,c,y\n" + "\n".join(body.splitlines()[50:]) + "\n")
+        kernel = ["-k", k] if k else []
+        scale = ["--scale", "standard"]
+        got = tap.mercer_json("cv", "ridge", "all.csv", "--folds", "5", "--ordered", "--metric", "mse", *kernel,
+                              *scale)
+        tap.mercer("fit", "ridge", "train.csv", "-o", "m.mercer", *kernel, *scale)
+        alone = tap.mercer_json("predict", "m.mercer", "test.csv", "-o", "p.txt")["metrics"]["mse"]
+        last = got["metrics"]["mse"]["folds"][-1]
+        assert abs(last - alone) <= 1e-9 * max(1, abs(alone)), (last, alone, k)
+
+
+def test_refusals():
+    path = made("adult", 60)
+    cases = [
+        (["--role", "age=date"], "age\" is not a date: row 1 has"),
+        (["--role", "age"], "write column=role"),
+        (["--role", "age=height"], "write column=role"),
+        (["--role", "agee=number"], 'no column "agee" for the role (did you mean "age"?)'),
+        (["--drop", "hour"], "(did you mean \"hours\"?)"),
+        (["--role", "sex=number"], '"Male" is not a number' if "Male" in open(path).read().split("\n")[1]
+         else '"Female" is not a number'),
+        (["--role", "age=id", "--id", "age"], "has two roles"),
+        (["-k", "rbf(age, age, gamma=1)"], 'column "age" is named twice'),
+        (["-k", "rbf(agee, gamma=1)"], '(did you mean "age"?)'),
+        (["-k", "rbf(q_*, gamma=1)"], "no field or column like q_*"),
+        (["-k", "rbf(date, gamma=1)"], "no column of the role date"),
+        (["-k", "ordinal(sex)"], 'order="low;medium;high"'),
+    ]
+    for options, message in cases:
+        done = tap.mercer("fit", "svm", path, *options, status=None)
+        assert done.returncode in (1, 2), (options, done)
+        assert message in done.stderr, (options, done.stderr)
+        assert "Traceback" not in done.stderr
+
+
+def test_rows_that_cannot_be_read():
+    pathlib.Path("bad.csv").write_text("a,b,y\n1,2,0\n3,x,1\n4,5\n6,7,1\n8,9,0\n1,1,1\n")
+    assert tap.mercer("fit", "svm", "bad.csv", status=1).stderr.startswith("mercer: bad.csv:3: ")
+    err = tap.mercer("fit", "svm", "bad.csv", "--skip-bad").stderr
+    assert "2 rows are left out that cannot be read, the first in line 3" in err, err
+
+
+def test_dialects():
+    pathlib.Path("de.csv").write_text("\ufeffgr\u00f6\u00dfe;ort;y\n1,5;\"K\u00f6ln\nam Rhein\";0\n2,25;Ulm;1\n"
+                                      "3,5;Ulm;1\n4,5;Ulm;0\n", encoding="utf-8")
+    report = tap.mercer_json("info", "de.csv")
+    tap.check_equal([c["role"] for c in report["columns"]], ["number", "category", "target"])
+    tap.mercer("gram", "de.csv", "-k", "linear(gr\u00f6\u00dfe)", "-o", "k.csv")
+    assert pathlib.Path("k.csv").read_text().splitlines()[2].split(",")[1] == "5.0625"
+
+
+def test_many_categories():
+    rows = ["v%d,%d,%d" % (i % 5000, i % 9, i % 2) for i in range(60000)]
+    pathlib.Path("many.csv").write_text("c,a,y\n" + "\n".join(rows) + "\n")
+    columns = tap.mercer_json("info", "many.csv")["columns"]
+    tap.check_equal(columns[0]["distinct"], 5000)
+
+
+if __name__ == "__main__":
+    tap.main(globals())
