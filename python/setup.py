@@ -65,7 +65,7 @@ class BuildExtension(build_ext):
         spec = importlib.util.spec_from_file_location("mercer._core", core)
         module = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(module)
-        sys.path.insert(0, str(HERE / "build_tools"))
+        sys.path.insert(0, str(HERE / "codegen"))
         import generate
         generate.write(module.learners(), module.kernels(), core.parent)
 
