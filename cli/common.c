@@ -178,9 +178,9 @@ static const char **list_roles(const cli *c, char **id)
     for (int64_t i = 0; i < count; i++)
         list[i] = c->reading.roles.item[i];
     if (c->reading.id) {
-        size_t room = strlen(c->reading.id) + sizeof "=id";
-        *id = cli_alloc(room, 1);
-        snprintf(*id, room, "%s=id", c->reading.id);
+        size_t capacity = strlen(c->reading.id) + sizeof "=id";
+        *id = cli_alloc(capacity, 1);
+        snprintf(*id, capacity, "%s=id", c->reading.id);
         list[count] = *id;
     }
     return list;

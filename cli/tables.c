@@ -17,10 +17,10 @@ enum { SHOWN = 4 };
 
 /* ---- remarks -----------------------------------------------------------------------------------*/
 
-static void append(char *text, size_t room, const char *more)
+static void append(char *text, size_t capacity, const char *more)
 {
     size_t used = strlen(text);
-    snprintf(text + used, room - used, "%s%s", used ? ", " : "", more);
+    snprintf(text + used, capacity - used, "%s%s", used ? ", " : "", more);
 }
 
 /* What is missing in the numbers, column by column. */
@@ -33,27 +33,29 @@ static void count_numbers(const mcr_data *data, int64_t field, int64_t cols, int
     free(row);
 }
 
-static void add_count(char *text, size_t room, int64_t *columns, int64_t count, const char *name)
+static void add_count(char *text, size_t capacity, int64_t *columns, int64_t count,
+                      const char *name)
 {
     char one[160];
     if (count == 0)
         return;
     snprintf(one, sizeof one, "%" PRId64 " of %.100s", count, name);
     if (++*columns <= SHOWN)
-        append(text, room, one);
+        append(text, capacity, one);
     else if (*columns == SHOWN + 1)
-        append(text, room, "...");
+        append(text, capacity, "...");
 }
 
 /* "12 of age, 3 of city"; *columns: how many of them have holes. */
-static void list_missing(cli *c, const mcr_data *data, char *text, size_t room, int64_t *columns)
+static void list_missing(cli *c, const mcr_data *data, char *text, size_t capacity,
+                         int64_t *columns)
 {
     mcr_field_info f = MCR_INIT(mcr_field_info);
     for (int64_t k = 0; k < mcr_data_fields(data); k++) {
         if (mcr_data_field_info(data, k, &f) != MCR_OK || f.missing == 0)
             continue;
         if (f.kind != MCR_DENSE || f.role == MCR_DATE) {
-            add_count(text, room, columns, f.missing, f.name);
+            add_count(text, capacity, columns, f.missing, f.name);
             continue;
         }
         int64_t *missing = cli_alloc((size_t)f.cols, sizeof *missing);
@@ -62,7 +64,7 @@ static void list_missing(cli *c, const mcr_data *data, char *text, size_t room, 
             char number[32], line[256];
             snprintf(number, sizeof number, "number %" PRId64, i + 1);
             const char *name = mcr_data_column_name(data, k, i);
-            add_count(text, room, columns, missing[i], name ? name : number);
+            add_count(text, capacity, columns, missing[i], name ? name : number);
             if (missing[i] < mcr_data_count(data))
                 continue;
             snprintf(line, sizeof line, "column %.100s has no values: it says nothing",

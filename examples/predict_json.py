@@ -10,7 +10,7 @@ scaling = field.get("scaling")
 dot = lambda a, b: sum(u * v for u, v in zip(a, b))  # noqa: E731
 
 
-def apart(k, name, a, b, f):  # with one number for all columns, or one a column
+def apart(k, name, a, b, f):  # with one number for all columns, or one per column
     by = k["params"][name] if len(k["params"][name]) > 1 else k["params"][name] * len(a)
     return sum(f(u - v, w) for u, v, w in zip(a, b, by))
 

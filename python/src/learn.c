@@ -141,7 +141,7 @@ static mcr_status draws_work(job *j)
 }
 
 /* How many numbers the array `which` must hold; -1: not known here. */
-static int64_t room_of(const ask_job *a, int which)
+static int64_t space_of(const ask_job *a, int which)
 {
     int64_t n = mcr_data_count(a->data);
     if (a->j.work == preimage_work)
@@ -169,7 +169,7 @@ static PyObject *ask(PyObject *self, PyObject *args, mcr_status (*work)(job *), 
     a->level = level;
     a->count = count;
     for (int i = 0; i < 3 && !PyErr_Occurred(); i++)
-        a->out[i] = core_doubles(&a->j, array[i], 1, room_of(a, i));
+        a->out[i] = core_doubles(&a->j, array[i], 1, space_of(a, i));
     if (!PyErr_Occurred() && core_job_run(&a->j) == 0) {
         made = Py_None;
         Py_INCREF(made);

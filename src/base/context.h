@@ -94,7 +94,7 @@ double mcr_now(void); /* seconds, monotonic */
  * may neither allocate nor fail with a message. */
 bool mcr_once(mcr *ctx, int *state, bool (*make)(mcr *ctx));
 
-/* What is to be released when the context is closed. Room is made first, so that adding cannot fail. */
+/* What is to be released when the context is closed. Space is made first, so that adding cannot fail. */
 typedef struct mcr_kept {
     void (*release)(void *user);
     void *user;

@@ -27,23 +27,23 @@ void mcr_blocks_close(mcr_blocks *b)
     *b = (mcr_blocks){0};
 }
 
-/* Makes room for `more` bytes behind those in the buffer. */
-static mcr_status make_room(mcr_blocks *b, mcr_buffer *buffer, size_t more)
+/* Makes space for `more` bytes behind those in the buffer. */
+static mcr_status reserve(mcr_blocks *b, mcr_buffer *buffer, size_t more)
 {
-    if (buffer->end + more <= buffer->room)
+    if (buffer->end + more <= buffer->capacity)
         return MCR_OK;
     char *larger = mcr_resize(b->ctx, buffer->bytes, buffer->end + more + 1, 1);
     if (larger == NULL)
         return MCR_NO_MEMORY;
     buffer->bytes = larger;
-    buffer->room = buffer->end + more;
+    buffer->capacity = buffer->end + more;
     return MCR_OK;
 }
 
 static mcr_status append(mcr_blocks *b, mcr_buffer *buffer, size_t count)
 {
     size_t got;
-    mcr_status status = make_room(b, buffer, count);
+    mcr_status status = reserve(b, buffer, count);
     if (status == MCR_OK)
         status = mcr_input_some(b->in, buffer->bytes + buffer->end, count, &got);
     if (status != MCR_OK)
@@ -79,7 +79,7 @@ static mcr_status join(mcr_blocks *b, size_t rest)
     }
     size_t count = new->end - new->first;
     old->first = old->end - rest;
-    mcr_status status = make_room(b, old, count);
+    mcr_status status = reserve(b, old, count);
     if (status == MCR_OK) {
         memcpy(old->bytes + old->end, new->bytes + new->first, count);
         old->end += count;

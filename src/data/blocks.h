@@ -13,7 +13,7 @@
 
 typedef struct mcr_buffer {
     char *bytes;
-    size_t room; /* bytes + 1 for the added line end are allocated */
+    size_t capacity; /* bytes + 1 for the added line end are allocated */
     size_t first, end;
 } mcr_buffer;
 

@@ -72,7 +72,8 @@ mcr_status mcr_builder_adopt(mcr_builder *b, mcr_store *store)
             status = mcr_fail(b->ctx, MCR_BAD_DATA, "there are two fields called \"%s\"",
                               store->name);
     if (status == MCR_OK)
-        status = mcr_reserve(b->ctx, &b->store, &b->store_room, b->stores + 1, sizeof *b->store);
+        status = mcr_reserve(b->ctx, &b->store, &b->store_capacity, b->stores + 1,
+                             sizeof *b->store);
     if (status != MCR_OK) {
         mcr_store_free(store);
         return status;
@@ -278,13 +279,13 @@ mcr_status mcr_builder_targets(mcr_builder *b, const double *values)
 /* Names of targets that have none: target1, target2, ... */
 static mcr_status number_targets(mcr_classes **out, mcr *ctx, int64_t count)
 {
-    enum { ROOM = 32 };
-    char *text = mcr_alloc(ctx, (size_t)count, ROOM);
+    enum { NAME_BYTES = 32 };
+    char *text = mcr_alloc(ctx, (size_t)count, NAME_BYTES);
     const char **name = mcr_alloc(ctx, (size_t)count, sizeof *name);
     mcr_status status = text != NULL && name != NULL ? MCR_OK : MCR_NO_MEMORY;
     for (int64_t t = 0; t < count && status == MCR_OK; t++) {
-        snprintf(text + t * ROOM, ROOM, "target%" PRId64, t + 1);
-        name[t] = text + t * ROOM;
+        snprintf(text + t * NAME_BYTES, NAME_BYTES, "target%" PRId64, t + 1);
+        name[t] = text + t * NAME_BYTES;
     }
     if (status == MCR_OK)
         status = mcr_classes_of_names(out, ctx, name, count);

@@ -11,7 +11,7 @@ struct mcr_builder {
     mcr *ctx;
     int64_t count; /* objects, -1: not known yet */
     mcr_store **store;
-    int64_t stores, store_room;
+    int64_t stores, store_capacity;
     mcr_targets target_kind;
     double *target; /* NULL for words */
     int32_t *class_of;
@@ -21,7 +21,7 @@ struct mcr_builder {
     double *table;             /* all of them, row by row */
     mcr_layout *layout;
     mcr_store **carried;
-    int64_t carries, carry_room;
+    int64_t carries, carry_capacity;
     mcr_missing missing;
     mcr_skips skips;
 };

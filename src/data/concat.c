@@ -181,7 +181,7 @@ static mcr_status node_label(joint *j, mcr_words *words, const mcr_store *s, int
     return mcr_words_number(words, j->ctx, word, strlen(word), label);
 }
 
-static mcr_status graph_room(joint *j, bool nodes_labelled, bool links_labelled)
+static mcr_status graph_capacity(joint *j, bool nodes_labelled, bool links_labelled)
 {
     int64_t links = 0;
     for (int64_t p = 0; p < j->parts; p++)
@@ -239,7 +239,7 @@ static mcr_status join_graphs(joint *j)
     mcr_words words = {0};
     mcr_status status = join_starts(j);
     if (status == MCR_OK)
-        status = graph_room(j, nodes, links);
+        status = graph_capacity(j, nodes, links);
     int64_t node = 0;
     for (int64_t p = 0; p < j->parts; p++)
         for (int64_t i = 0; i < j->part[p].count && status == MCR_OK; i++)

@@ -150,7 +150,7 @@ enum { MOST_KNOWN = 100000 }; /* of more values nothing is kept: they are hardly
 
 mcr_status mcr_known_add(mcr_known **out, mcr_scaling *s, const char *name)
 {
-    mcr_status status = mcr_reserve(s->ctx, &s->known, &s->known_room, s->knowns + 1,
+    mcr_status status = mcr_reserve(s->ctx, &s->known, &s->known_capacity, s->knowns + 1,
                                     sizeof *s->known);
     if (status != MCR_OK)
         return status;
@@ -161,7 +161,7 @@ mcr_status mcr_known_add(mcr_known **out, mcr_scaling *s, const char *name)
 
 static mcr_status learn_words(mcr_known *to, mcr *ctx, const mcr_field *f, bool mode)
 {
-    int64_t room = 0, *times = NULL;
+    int64_t capacity = 0, *times = NULL;
     mcr_status status = MCR_OK;
     for (int64_t i = 0; i < f->count && status == MCR_OK; i++) {
         const int64_t *start = f->store->start + mcr_field_at(f, i);
@@ -173,7 +173,7 @@ static mcr_status learn_words(mcr_known *to, mcr *ctx, const mcr_field *f, bool 
             continue;
         status = mcr_words_number(&to->words, ctx, word, length, &number);
         if (status == MCR_OK && to->words.count > before && mode) {
-            status = mcr_reserve(ctx, &times, &room, to->words.count, sizeof *times);
+            status = mcr_reserve(ctx, &times, &capacity, to->words.count, sizeof *times);
             if (status == MCR_OK)
                 times[number] = 0;
         }

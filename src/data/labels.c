@@ -20,11 +20,11 @@ struct mcr_labels {
     mcr *ctx;
     int64_t count;
     char *text; /* one after the other */
-    int64_t text_length, text_room;
+    int64_t text_length, text_capacity;
     int64_t *end; /* label i is text[end[i-1] .. end[i]-1] */
-    int64_t end_room;
+    int64_t end_workspace;
     double *value; /* as long as all are numbers, or "nan" and "inf" */
-    int64_t value_room;
+    int64_t value_capacity;
     bool words;        /* one at least is no number */
     int64_t nonfinite; /* first "nan" or "inf" (from 0), -1: none */
 };
@@ -58,12 +58,12 @@ mcr_status mcr_labels_add(mcr_labels *l, const char *text, size_t length)
     if (memchr(text, '\0', length) != NULL)
         return mcr_fail(l->ctx, MCR_BAD_DATA, "object %" PRId64 ": the label holds a NUL byte",
                         l->count + 1);
-    mcr_status status = mcr_reserve(l->ctx, &l->text, &l->text_room,
+    mcr_status status = mcr_reserve(l->ctx, &l->text, &l->text_capacity,
                                     l->text_length + (int64_t)length, sizeof *l->text);
     if (status == MCR_OK)
-        status = mcr_reserve(l->ctx, &l->end, &l->end_room, l->count + 1, sizeof *l->end);
+        status = mcr_reserve(l->ctx, &l->end, &l->end_workspace, l->count + 1, sizeof *l->end);
     if (status == MCR_OK && !l->words)
-        status = mcr_reserve(l->ctx, &l->value, &l->value_room, l->count + 1, sizeof *l->value);
+        status = mcr_reserve(l->ctx, &l->value, &l->value_capacity, l->count + 1, sizeof *l->value);
     if (status != MCR_OK)
         return status;
     double value = 0;
@@ -148,10 +148,10 @@ typedef struct table {
     mcr *ctx;
     int32_t *slot;
     uint64_t mask;
-    int64_t keys, key_room;
+    int64_t keys, key_capacity;
     uint64_t *hash;  /* of each key */
     int64_t *sample; /* an object that has the key */
-    int64_t hash_room;
+    int64_t hash_capacity;
 } table;
 
 static mcr_status table_open(table *t, mcr *ctx)
@@ -195,9 +195,10 @@ static mcr_status table_add(table *t, uint64_t slot, uint64_t hash, int64_t obje
 {
     if (t->keys == INT32_MAX)
         return mcr_fail(t->ctx, MCR_BAD_DATA, "there are more than %d classes", INT32_MAX);
-    mcr_status status = mcr_reserve(t->ctx, &t->hash, &t->hash_room, t->keys + 1, sizeof *t->hash);
+    mcr_status status = mcr_reserve(t->ctx, &t->hash, &t->hash_capacity, t->keys + 1,
+                                    sizeof *t->hash);
     if (status == MCR_OK)
-        status = mcr_reserve(t->ctx, &t->sample, &t->key_room, t->keys + 1, sizeof *t->sample);
+        status = mcr_reserve(t->ctx, &t->sample, &t->key_capacity, t->keys + 1, sizeof *t->sample);
     if (status != MCR_OK)
         return status;
     t->hash[t->keys] = hash;
@@ -223,7 +224,7 @@ static uint64_t hash_text(const char *p, const char *end)
     return mix(h);
 }
 
-/* Room for `count` names in `bytes` bytes, closing NULs included. */
+/* Space for `count` names in `bytes` bytes, closing NULs included. */
 static mcr_status classes_new(mcr_classes **out, mcr *ctx, int64_t count, size_t bytes)
 {
     mcr_classes *c = mcr_alloc_zero(ctx, 1, sizeof *c);

@@ -234,7 +234,7 @@ static mcr_status complete(mcr_read_options *options, mcr *ctx, const mcr_read_o
 }
 
 /* Dense vectors as long as the largest index are made of sparse ones in many places: a scaling,
- * weights, gradients. A file that has room for few numbers does not ask for such lengths. */
+ * weights, gradients. A file that has space for few numbers does not ask for such lengths. */
 static mcr_status check_lengths(const mcr_data *data, const mcr_read_options *options)
 {
     enum { BYTES = 16 }; /* a number and an index */

@@ -53,7 +53,7 @@ mcr_status mcr_builder_carry(mcr_builder *b, mcr_store *store)
 {
     mcr_status status = mcr_builder_expect(b, store->count);
     if (status == MCR_OK)
-        status = mcr_reserve(b->ctx, &b->carried, &b->carry_room, b->carries + 1,
+        status = mcr_reserve(b->ctx, &b->carried, &b->carry_capacity, b->carries + 1,
                              sizeof *b->carried);
     if (status == MCR_OK)
         b->carried[b->carries++] = store;

@@ -36,7 +36,7 @@ typedef struct mcr_scaling {
     mcr *ctx;
     int64_t fields;
     mcr_scaled_field *field; /* those that hold vectors */
-    int64_t knowns, known_room;
+    int64_t knowns, known_capacity;
     mcr_known *known; /* categories */
 } mcr_scaling;
 
@@ -55,7 +55,7 @@ bool mcr_stays_sparse(const mcr_field *field);
 mcr_status mcr_scaling_learn(mcr_scaling **out, const mcr_data *data, mcr_scale kind);
 /* The same data with scaled vectors; scaling NULL: the data themselves. *out is to be freed. */
 mcr_status mcr_scaling_apply(mcr_data **out, const mcr_scaling *scaling, const mcr_data *data);
-/* Room for so many fields, of which there are none yet: for a reader of files. */
+/* Space for so many fields, of which there are none yet: for a reader of files. */
 mcr_status mcr_scaling_open(mcr_scaling **out, mcr *ctx, int64_t fields);
 mcr_status mcr_scaling_copy(mcr_scaling **out, const mcr_scaling *from);
 void mcr_scaling_free(mcr_scaling *scaling); /* NULL allowed */

@@ -62,7 +62,7 @@ mcr_tensor mcr_onnx_plus(mcr_onnx *g, mcr_tensor a, double more);
 /* The places of the largest numbers along an axis. */
 mcr_tensor mcr_onnx_largest(mcr_onnx *g, mcr_tensor a, int64_t axis);
 
-/* The graph's output `name` is the tensor; cols 0: one number an object. */
+/* The graph's output `name` is the tensor; cols 0: one number per object. */
 void mcr_onnx_output(mcr_onnx *g, const char *name, mcr_tensor a, int type, int64_t cols);
 
 /* onnx_kernel.c: the parts of the input, and kernel values. */

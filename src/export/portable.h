@@ -53,7 +53,7 @@ typedef struct mcr_portable {
     int64_t ports, parts, strings;
     mcr_port *port;
     mcr_part *part;
-    int64_t part_room;
+    int64_t part_capacity;
     int64_t inputs, width; /* numbers of the input and of the inner vector */
     int64_t basis;
     bool weights;   /* the basis are weight vectors, one per output */

@@ -26,7 +26,7 @@ static mcr_status add_part(int64_t *out, mcr_portable *p, const mcr_part *like)
         if (p->part[*out].map == MCR_PART_PLAIN && p->part[*out].port == like->port)
             return MCR_OK;
     *out = p->parts;
-    mcr_status s = mcr_reserve(p->ctx, &p->part, &p->part_room, p->parts + 1, sizeof *p->part);
+    mcr_status s = mcr_reserve(p->ctx, &p->part, &p->part_capacity, p->parts + 1, sizeof *p->part);
     if (s)
         return s;
     p->part[p->parts] = *like;

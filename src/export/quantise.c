@@ -100,8 +100,8 @@ static void set_coefficients(const mcr_portable *p, double *v)
             }
 }
 
-static void judge(const mcr_portable *p, const double *v, const double *kv, const double *diagonal,
-                  mcr_export_report *report)
+static void evaluate(const mcr_portable *p, const double *v, const double *kv,
+                     const double *diagonal, mcr_export_report *report)
 {
     int64_t outputs = p->fitted->outputs, n = p->basis;
     double unit = (double)FLT_EPSILON / 2,
@@ -146,7 +146,7 @@ static mcr_status find_bound(const mcr_portable *p, const mcr_quantised *to,
     if (!s)
         s = mcr_gram_diagonal(gram, 0, diagonal);
     if (!s)
-        judge(p, v, kv, diagonal, report);
+        evaluate(p, v, kv, diagonal, report);
     report->self = mcr_portable_self(p->kernel);
     mcr_gram_close(gram);
     mcr_data_free(both);

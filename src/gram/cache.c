@@ -2,7 +2,7 @@
  *
  * Rows live in slabs, taken as they are needed: touching fresh memory can cost more than computing
  * what goes into it. So a slab is taken only when as much has been spent on computing rows again as it
- * costs to touch the slab (rent or buy), unless it is small or the rows are dear. A row gives way to
+ * costs to touch the slab (rent or buy), unless it is small or the rows are expensive. A row is dropped for
  * another when it was not used in the last few calls (a clock hand looks for such a one), so that a
  * working set larger than the cache does not flush it.
  *
@@ -54,7 +54,7 @@ struct mcr_cache {
     int64_t *miss;
     double *miss_coef, *hit_coef;
     void **hit, **place;
-    int64_t room;
+    int64_t capacity;
 };
 
 /* ---- layout ------------------------------------------------------------------------------------*/
@@ -163,7 +163,7 @@ void mcr_cache_close(mcr_cache *c)
     mcr_free(c->ctx, c);
 }
 
-/* ---- finding room ------------------------------------------------------------------------------*/
+/* ---- finding space ------------------------------------------------------------------------------*/
 
 /* One more slab if it pays and the budget and the allocator have it. */
 static bool grow(mcr_cache *c)
@@ -212,9 +212,9 @@ static void settle(mcr_cache *c, int64_t s, int64_t row)
 
 static mcr_status make_lists(mcr_cache *c, int64_t count)
 {
-    if (count <= c->room)
+    if (count <= c->capacity)
         return MCR_OK;
-    int64_t room = count + count / 2;
+    int64_t capacity = count + count / 2;
     struct {
         void **list;
         size_t size;
@@ -224,12 +224,12 @@ static mcr_status make_lists(mcr_cache *c, int64_t count)
                 {(void **)&c->hit, sizeof *c->hit},
                 {(void **)&c->place, sizeof *c->place}};
     for (size_t t = 0; t < sizeof list / sizeof *list; t++) {
-        void *grown = mcr_resize(c->ctx, *list[t].list, (size_t)room, list[t].size);
+        void *grown = mcr_resize(c->ctx, *list[t].list, (size_t)capacity, list[t].size);
         if (!grown)
             return MCR_NO_MEMORY;
         *list[t].list = grown;
     }
-    c->room = room;
+    c->capacity = capacity;
     return MCR_OK;
 }
 
@@ -275,7 +275,7 @@ mcr_status mcr_cache_accumulate(mcr_cache *c, mcr_rows x, int64_t keep, const do
         c->again += c->where[r] < 0 && c->seen[r];
         c->seen[r] = 1;
     }
-    /* Misses that are worth room and find it, then the others. */
+    /* Misses that are worth space and find it, then the others. */
     for (int64_t i = 0; i < keep; i++) {
         int64_t r = mcr_rows_at(x, i);
         if (c->where[r] >= 0)
@@ -345,7 +345,7 @@ static mcr_status narrow_row(void *arg, int64_t item, int worker)
     return MCR_OK;
 }
 
-/* The rows stay where they are, with their old stride: the room behind them is not used again until
+/* The rows stay where they are, with their old stride: the space behind them is not used again until
  * the next reset. */
 mcr_status mcr_cache_narrow(mcr_cache *c, mcr_gram *gram, const int64_t *keep)
 {

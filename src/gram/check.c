@@ -306,7 +306,7 @@ static const char *look(trial *t, int64_t where[2])
     return NULL;
 }
 
-static mcr_status judge(trial *t, mcr_text *reason, bool *broken)
+static mcr_status evaluate(trial *t, mcr_text *reason, bool *broken)
 {
     int64_t where[2];
     const char *odd = look(t, where);
@@ -379,7 +379,7 @@ static mcr_status test_data(mcr *ctx, mcr_check_report *r, const mcr_kernel *ker
     mcr_rows rows = {t.object, 0, t.n};
     s = mcr_gram_block(gram, rows, rows, t.g, t.n);
     if (!s)
-        s = judge(&t, reason, broken);
+        s = evaluate(&t, reason, broken);
     if (!s)
         r->tested = t.n;
 done:
@@ -430,7 +430,7 @@ static mcr_status test_lines(mcr *ctx, mcr_check_report *r, const mcr_kernel *ke
     return s;
 }
 
-/* Without data: small made data with one field of each kind. An expression that does not fit them
+/* Without data: small synthetic data with one field of each kind. An expression that does not fit them
  * is left to the rules. */
 static mcr_status test_made(mcr *ctx, mcr_check_report *r, const mcr_kernel *kernel,
                             mcr_text *reason, bool *broken)

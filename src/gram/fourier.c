@@ -41,7 +41,7 @@ mcr_status mcr_map_fourier_check(mcr *ctx, const mcr_kernel *k)
         "option approx=nystrom");
 }
 
-/* The kernel's parameter that may have one value a feature. */
+/* The kernel's parameter that may have one value per feature. */
 static const mcr_reals *scales_of(const mcr_kernel *k)
 {
     const char *name = is_type(k, "matern") ? "length" : "gamma";
@@ -102,7 +102,7 @@ mcr_status mcr_map_fourier(mcr_map *m, const mcr_data *data)
     m->dims = field.store->cols;
     if (scale->count != 1 && scale->count != m->dims)
         return mcr_fail(m->ctx, MCR_BAD_DATA,
-                        "%s: %lld values for %lld features: give one, or one a feature",
+                        "%s: %lld values for %lld features: give one, or one per feature",
                         m->kernel->type->name, (long long)scale->count, (long long)m->dims);
     size_t bytes = (size_t)m->dims * (size_t)m->columns * sizeof(double);
     s = mcr_budget_take(m->ctx, bytes, "the random frequencies");

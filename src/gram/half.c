@@ -20,9 +20,9 @@ static int64_t least(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-/* ---- room --------------------------------------------------------------------------------------*/
+/* ---- space --------------------------------------------------------------------------------------*/
 
-static mcr_status take_room(mcr_half *h, const char *what)
+static mcr_status take_buffers(mcr_half *h, const char *what)
 {
     size_t tiles = (size_t)(h->side * (h->side + 1) / 2), n = (size_t)h->n * MCR_THIN;
     size_t bytes = 0, more = n * (size_t)(h->lanes + 1) * sizeof(double);
@@ -69,7 +69,7 @@ mcr_status mcr_half_open(mcr_half *h, mcr_gram *gram, const char *what)
     int64_t n = mcr_gram_rows(gram), side = (n + SIDE - 1) / SIDE, lanes = side / TILES_A_LANE;
     *h = (mcr_half){.ctx = mcr_gram_context(gram), .n = n, .side = side};
     h->lanes = lanes < 1 ? 1 : least(lanes, MOST_LANES);
-    mcr_status s = take_room(h, what);
+    mcr_status s = take_buffers(h, what);
     if (!s)
         s = mcr_gram_as_bound(gram) ? mcr_gram_bound_tiles(gram, h->tile) : fill_tiles(h, gram);
     if (s)

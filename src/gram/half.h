@@ -30,7 +30,7 @@ typedef struct mcr_half {
     size_t taken;    /* of the memory budget */
 } mcr_half;
 
-/* K of a symmetric Gram, and room for products, within the memory budget; what: for the message where
+/* K of a symmetric Gram, and space for products, within the memory budget; what: for the message where
  * that is too small. */
 mcr_status mcr_half_open(mcr_half *half, mcr_gram *gram, const char *what);
 void mcr_half_close(mcr_half *half); /* also when it was not opened, if it is zero */

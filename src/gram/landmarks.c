@@ -163,8 +163,8 @@ static mcr_status choose_means(mcr *ctx, const mcr_kernel *kernel, const mcr_dat
     pool p = {0};
     mcr_gram *gram = NULL;
     int64_t wanted = 4 * count > 2000 ? 4 * count : 2000;
-    double room = sqrt((double)mcr_budget_left(ctx) / 8 / sizeof(float));
-    wanted = (double)wanted > room ? (int64_t)room : wanted;
+    double buffer = sqrt((double)mcr_budget_left(ctx) / 8 / sizeof(float));
+    wanted = (double)wanted > buffer ? (int64_t)buffer : wanted;
     mcr_status s = open_pool(&p, ctx, data, wanted > count ? wanted : count);
     means m = {.n = p.n, .clusters = count};
     size_t bytes = (size_t)p.n * (size_t)(p.n + count) * sizeof(float);
@@ -222,10 +222,10 @@ static int by_key(const void *a, const void *b)
 
 /* rest[t] = K(x,x) - k'(K + ridge)^-1 k for objects first + t of the pool; l: the factor. */
 static mcr_status unexplained(const pool *p, mcr_gram *gram, const mcr_square *l, int64_t first,
-                              int64_t count, double *room, double *rest)
+                              int64_t count, double *buffer, double *rest)
 {
     int64_t q = l->n;
-    double *k = room, *x = room + q * count;
+    double *k = buffer, *x = buffer + q * count;
     mcr_status s = mcr_gram_block(gram, (mcr_rows){NULL, 0, q}, (mcr_rows){NULL, first, count}, k,
                                   count);
     (void)p;
@@ -245,8 +245,8 @@ static mcr_status score_pool(const pool *p, mcr *ctx, const mcr_kernel *kernel, 
     enum { PART = 256 };
     mcr_gram *gram = NULL;
     mcr_square l = {0};
-    double *room = mcr_alloc(ctx, (size_t)anchors, 2 * PART * sizeof *room), mean = 0;
-    mcr_status s = room ? mcr_gram_open(&gram, ctx, kernel, p->data, NULL) : MCR_NO_MEMORY;
+    double *buffer = mcr_alloc(ctx, (size_t)anchors, 2 * PART * sizeof *buffer), mean = 0;
+    mcr_status s = buffer ? mcr_gram_open(&gram, ctx, kernel, p->data, NULL) : MCR_NO_MEMORY;
     if (!s)
         s = mcr_gram_diagonal(gram, 0, score);
     if (!s)
@@ -261,7 +261,7 @@ static mcr_status score_pool(const pool *p, mcr *ctx, const mcr_kernel *kernel, 
     if (!s)
         s = mcr_lapack_cholesky(ctx, anchors, l.a, l.ld, NULL, NULL);
     for (int64_t i = 0; i < p->n && !s; i += PART)
-        s = unexplained(p, gram, &l, i, p->n - i < PART ? p->n - i : PART, room, score);
+        s = unexplained(p, gram, &l, i, p->n - i < PART ? p->n - i : PART, buffer, score);
     if (s == MCR_NUMERIC)
         s = mcr_advise(
             ctx,
@@ -271,7 +271,7 @@ static mcr_status score_pool(const pool *p, mcr *ctx, const mcr_kernel *kernel, 
             "definite");
     mcr_square_close(&l);
     mcr_gram_close(gram);
-    mcr_free(ctx, room);
+    mcr_free(ctx, buffer);
     return s;
 }
 

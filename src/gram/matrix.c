@@ -27,7 +27,7 @@ typedef struct matrix_job {
     bool precise;
     bool report;     /* progress, and stops when asked to */
     double deadline; /* stops then, too; 0: never */
-    double began, told;
+    double began, reported;
     int64_t done; /* tiles, by the first worker's knowledge */
 } matrix_job;
 
@@ -76,16 +76,16 @@ static mcr_status compute_tile(const matrix_job *job, mcr_rows x, mcr_rows z, vo
                                                  });
 }
 
-/* Told by one worker of all; `item` of the strip is being computed. */
+/* Reported by one worker of all; `item` of the strip is being computed. */
 static mcr_status tell(matrix_job *job, int64_t item)
 {
     enum { EVERY = 20 }; /* a second */
     double now = mcr_now(), all = (double)job->side_tiles * (double)(job->side_tiles + 1) / 2;
     if (job->deadline > 0 && now > job->deadline)
         return mcr_fail(job->gram->base.ctx, MCR_STOPPED, "out of time");
-    if (!job->report || now - job->told < 1.0 / EVERY)
+    if (!job->report || now - job->reported < 1.0 / EVERY)
         return MCR_OK;
-    job->told = now;
+    job->reported = now;
     mcr_progress at = {
         .size = sizeof at,
         .phase = "gram",
@@ -102,9 +102,9 @@ static mcr_status tell(matrix_job *job, int64_t item)
 static mcr_status matrix_tile(void *arg, int64_t item, int worker)
 {
     matrix_job *job = arg;
-    mcr_status told = worker == 0 ? tell(job, item) : MCR_OK;
-    if (told)
-        return told;
+    mcr_status reported = worker == 0 ? tell(job, item) : MCR_OK;
+    if (reported)
+        return reported;
     mcr_scratch *scratch = job->gram->scratch[worker];
     int64_t r, c;
     strip_tile(job, item, &r, &c);
@@ -175,7 +175,7 @@ static mcr_status run(mcr_gram *gram, const mcr_gram_fill *how, bool half)
         .report = how->report,
         .deadline = how->deadline,
         .began = mcr_now(),
-        .told = mcr_now(),
+        .reported = mcr_now(),
     };
     for (; job.strip < m && !s; job.strip += STRIP) {
         if (g->binding->root->fused)

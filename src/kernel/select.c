@@ -63,7 +63,7 @@ static mcr_status add(mcr_bound *bound, const mcr_store *store, int64_t column)
                             bound->kernel->type->name,
                             column >= 0 ? store->column[column] : mcr_selected_name(s, p));
     }
-    mcr_status status = mcr_reserve(s->ctx, &s->part, &s->room, s->parts + 1, sizeof *s->part);
+    mcr_status status = mcr_reserve(s->ctx, &s->part, &s->capacity, s->parts + 1, sizeof *s->part);
     if (status == MCR_OK)
         s->part[s->parts++] = (mcr_selected){.store = {store}, .column = {column}};
     return status;
@@ -430,7 +430,7 @@ static mcr_status split_fields(mcr_bound *bound)
                             bound->kernel->type->name, whole.store[0]->name);
         s->part[p].column[0] = s->part[p].column[1] = 0;
         for (int64_t c = 1; c < whole.store[0]->cols && status == MCR_OK; c++) {
-            status = mcr_reserve(s->ctx, &s->part, &s->room, s->parts + 1, sizeof *s->part);
+            status = mcr_reserve(s->ctx, &s->part, &s->capacity, s->parts + 1, sizeof *s->part);
             if (status == MCR_OK)
                 s->part[s->parts++] = (mcr_selected){{whole.store[0], whole.store[1]}, {c, c}};
         }

@@ -22,7 +22,7 @@ typedef struct mcr_selected {
 typedef struct mcr_selection {
     mcr *ctx;
     mcr_selected *part;
-    int64_t parts, room;
+    int64_t parts, capacity;
     mcr_store *made[2]; /* the vectors of the columns; NULL: a field as it is */
 } mcr_selection;
 
@@ -36,7 +36,7 @@ void mcr_selection_mark(const mcr_selection *selection, const mcr_data *data, bo
 
 /* A leaf that takes its columns one by one. */
 bool mcr_takes_columns(const mcr_kernel_type *type);
-/* The word of object i in a part; a number becomes its shortest text, in room. */
+/* The word of object i in a part; a number becomes its shortest text, in space. */
 enum { MCR_NUMBER_TEXT = 32 };
 const char *mcr_selected_word(const mcr_bound *bound, int64_t part, int side, int64_t i,
                               char text[MCR_NUMBER_TEXT], size_t *length);

@@ -40,7 +40,7 @@ static int by_number(const void *a, const void *b)
 }
 
 /* The elements of one set, each once, rising; blanks around them do not count. */
-static mcr_status add_set(mcr_store *to, mcr_words *words, int64_t *room, const char *p,
+static mcr_status add_set(mcr_store *to, mcr_words *words, int64_t *capacity, const char *p,
                           const char *end)
 {
     mcr *ctx = to->ctx;
@@ -55,7 +55,7 @@ static mcr_status add_set(mcr_store *to, mcr_words *words, int64_t *room, const 
         while (last > p && last[-1] == ' ')
             last--;
         if (last > p) {
-            s = mcr_reserve(ctx, &to->index, room, at + 1, sizeof *to->index);
+            s = mcr_reserve(ctx, &to->index, capacity, at + 1, sizeof *to->index);
             if (!s)
                 s = mcr_words_number(words, ctx, p, strnlen(p, (size_t)(last - p)), &to->index[at]);
             at++;
@@ -78,16 +78,16 @@ static mcr_status make_sets(mcr_store **out, const mcr_bound *bound, int side, m
 {
     mcr *ctx = bound->ctx;
     const mcr_field *f = &bound->field[side];
-    int64_t room = 0;
+    int64_t capacity = 0;
     mcr_status s = mcr_store_new(out, ctx, f->store->name, MCR_SPARSE);
     if (s)
         return s;
     mcr_store *to = *out;
     to->start = mcr_alloc_zero(ctx, (size_t)f->count + 1, sizeof *to->start);
-    s = to->start ? mcr_reserve(ctx, &to->index, &room, 1, sizeof *to->index) : MCR_NO_MEMORY;
+    s = to->start ? mcr_reserve(ctx, &to->index, &capacity, 1, sizeof *to->index) : MCR_NO_MEMORY;
     for (int64_t i = 0; i < f->count && !s; i++) {
         const int64_t *start = f->store->start + mcr_field_at(f, i);
-        s = add_set(to, words, &room, f->store->bytes + start[0], f->store->bytes + start[1]);
+        s = add_set(to, words, &capacity, f->store->bytes + start[0], f->store->bytes + start[1]);
     }
     int64_t entries = s ? 0 : to->start[f->count];
     to->value = s ? NULL : mcr_alloc(ctx, (size_t)entries, sizeof *to->value);

@@ -50,7 +50,7 @@ typedef struct cca {
     mcr_centred side[SIDES];
     double ridge[SIDES];
     int64_t n, count;
-    double *room;        /* 2 x ROWS x n */
+    double *buffer;      /* 2 x ROWS x n */
     double *value, *u;   /* count, count x n */
     double *coef[SIDES]; /* count x n */
     double *offset;      /* SIDES x count */
@@ -104,7 +104,7 @@ static mcr_status apply(const cca *p, int side, int64_t rows, const double *v, d
 static mcr_status multiply(void *arg, int64_t rows, const double *v, double *av)
 {
     const cca *p = arg;
-    double *one = p->room, *other = p->room + ROWS * p->n;
+    double *one = p->buffer, *other = p->buffer + ROWS * p->n;
     mcr_status s = MCR_OK;
     for (int64_t first = 0; first < rows && !s; first += ROWS) {
         int64_t some = rows - first < ROWS ? rows - first : ROWS;
@@ -141,7 +141,7 @@ static void expand(cca *p, int side, int64_t c, const double *vector, const doub
 static mcr_status make_pair(cca *p, int64_t c)
 {
     int64_t n = p->n;
-    double *u = p->u + c * n, *ru = p->room, *w = ru + n, *qw = w + n;
+    double *u = p->u + c * n, *ru = p->buffer, *w = ru + n, *qw = w + n;
     mcr_centred_choose_sign(u, n);
     mcr_status s = apply(p, 0, 1, u, ru);
     if (!s)
@@ -160,7 +160,7 @@ static mcr_status make_pair(cca *p, int64_t c)
 
 /* ---- training ----------------------------------------------------------------------------------*/
 
-static mcr_status take_room(cca *p)
+static mcr_status take_buffers(cca *p)
 {
     size_t n = (size_t)p->n, count = (size_t)p->count;
     size_t bytes = sizeof(double) * n * (2 * ROWS + 3 * count);
@@ -169,14 +169,14 @@ static mcr_status take_room(cca *p)
     if (s)
         return s;
     p->budget = bytes;
-    p->room = mcr_alloc(p->ctx, 2 * ROWS, n * sizeof *p->room);
+    p->buffer = mcr_alloc(p->ctx, 2 * ROWS, n * sizeof *p->buffer);
     p->value = mcr_alloc(p->ctx, count, sizeof *p->value);
     p->correlation = mcr_alloc(p->ctx, count, sizeof *p->correlation);
     p->offset = mcr_alloc(p->ctx, SIDES * count, sizeof *p->offset);
     p->u = mcr_alloc(p->ctx, count, n * sizeof *p->u);
     for (int side = 0; side < SIDES; side++)
         p->coef[side] = mcr_alloc(p->ctx, count, n * sizeof *p->coef[side]);
-    return p->room && p->value && p->correlation && p->offset && p->u && p->coef[0] && p->coef[1]
+    return p->buffer && p->value && p->correlation && p->offset && p->u && p->coef[0] && p->coef[1]
                ? MCR_OK
                : MCR_NO_MEMORY;
 }
@@ -269,7 +269,7 @@ static mcr_status fit(mcr_fitted **out, const mcr_learning *in)
     if (!s)
         s = open_sides(&p, in, second);
     if (!s)
-        s = take_room(&p);
+        s = take_buffers(&p);
     if (!s)
         s = solve(&p, o, began);
     if (!s)
@@ -278,7 +278,7 @@ static mcr_status fit(mcr_fitted **out, const mcr_learning *in)
         mcr_fitted_free(*out);
         *out = NULL;
     }
-    double *all[] = {p.room, p.value, p.u, p.coef[0], p.coef[1], p.offset, p.correlation};
+    double *all[] = {p.buffer, p.value, p.u, p.coef[0], p.coef[1], p.offset, p.correlation};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         mcr_free(in->ctx, all[i]);
     mcr_budget_give(in->ctx, p.budget);

@@ -88,10 +88,10 @@ mcr_status mcr_centred_multiply(void *arg, int64_t rows, const double *v, double
         int64_t some = rows - first < MCR_THIN ? rows - first : MCR_THIN;
         for (int64_t o = 0; o < some; o++)
             for (int64_t i = 0; i < n; i++)
-                c->room[o * n + i] = c->root[i] * v[(first + o) * n + i];
-        s = mcr_half_multiply(&c->half, some, c->room, av + first * n);
+                c->buffer[o * n + i] = c->root[i] * v[(first + o) * n + i];
+        s = mcr_half_multiply(&c->half, some, c->buffer, av + first * n);
         for (int64_t o = 0; o < some && !s; o++) {
-            const double *u = c->room + o * n;
+            const double *u = c->buffer + o * n;
             double *to = av + (first + o) * n, sum = 0, along = 0;
             for (int64_t i = 0; i < n; i++) {
                 sum += u[i];
@@ -123,18 +123,18 @@ static mcr_status make_half(mcr_centred *c, const mcr_learning *in, const char *
     mcr_status s = mcr_learning_gram(&gram, in);
     if (!s)
         s = mcr_half_open(&c->half, gram, what);
-    if (!s && !(c->room = mcr_alloc(c->ctx, (size_t)c->n * MCR_THIN, sizeof *c->room)))
+    if (!s && !(c->buffer = mcr_alloc(c->ctx, (size_t)c->n * MCR_THIN, sizeof *c->buffer)))
         s = MCR_NO_MEMORY;
     for (int64_t i = 0; i < c->n && !s; i++)
-        c->room[i] = c->root[i] * c->root[i];
+        c->buffer[i] = c->root[i] * c->root[i];
     if (!s)
-        s = mcr_half_multiply(&c->half, 1, c->room, c->mean);
+        s = mcr_half_multiply(&c->half, 1, c->buffer, c->mean);
     for (int64_t i = 0; i < c->n && !s; i++)
-        c->centre += c->room[i] * c->mean[i];
+        c->centre += c->buffer[i] * c->mean[i];
     if (!s)
-        s = mcr_gram_diagonal(gram, 0, c->room);
+        s = mcr_gram_diagonal(gram, 0, c->buffer);
     if (!s)
-        sum_variance(c, c->room);
+        sum_variance(c, c->buffer);
     c->centred = !s && fabs(c->centre) > too_far * c->total;
     if (c->centred)
         s = mcr_half_centre(&c->half, c->root, c->mean, c->centre);
@@ -194,7 +194,7 @@ void mcr_centred_close(mcr_centred *c)
 {
     mcr_square_close(&c->k);
     mcr_half_close(&c->half);
-    mcr_free(c->ctx, c->room);
+    mcr_free(c->ctx, c->buffer);
     mcr_free(c->ctx, c->root);
     mcr_free(c->ctx, c->mean);
     *c = (mcr_centred){0};

@@ -25,7 +25,7 @@ typedef struct mcr_centred {
     mcr_square k;  /* A, both triangles, the same bits; or it is: */
     mcr_half half; /* K, or A if that is `centred` */
     bool centred;
-    double *room;         /* with half: MCR_THIN x n */
+    double *buffer;       /* with half: MCR_THIN x n */
     double *root, *mean;  /* sqrt(p_i), m_i */
     double centre, total; /* t; trace of A */
 } mcr_centred;
@@ -39,7 +39,7 @@ mcr_status mcr_centred_open_half(mcr_centred *centred, const char *learner, cons
 mcr_status mcr_centred_multiply(void *arg, int64_t rows, const double *v, double *av);
 void mcr_centred_close(mcr_centred *centred); /* also after a failure of open */
 
-/* The shares alone, with room for the means: what both ways to the covariance begin with. */
+/* The shares alone, with space for the means: what both ways to the covariance begin with. */
 mcr_status mcr_centred_begin(mcr_centred *centred, const char *learner, const mcr_learning *in);
 /* The whole variance, given K(x_i,x_i) and the means; fails where it is 0 but for rounding. */
 mcr_status mcr_centred_total(mcr_centred *centred, const char *learner, const mcr_kernel *kernel,

@@ -10,7 +10,7 @@
 #define MCR_LEARN_CENTRED_FEATURES_H
 
 #include "learn/centred.h"
-#include "learn/side.h"
+#include "learn/form.h"
 
 typedef struct mcr_spread {
     mcr *ctx;
@@ -40,7 +40,7 @@ mcr_status mcr_spread_times_c(void *arg, int64_t rows, const double *v, double *
 
 /* A fitted of directions w (p x outputs) of an approximate map, with the offsets of their coordinates
  * w.(phi(x) - m). */
-mcr_status mcr_spread_fitted(mcr_fitted **out, const mcr_spread *spread, const mcr_side *side,
+mcr_status mcr_spread_fitted(mcr_fitted **out, const mcr_spread *spread, const mcr_form *side,
                              const double *w, int64_t outputs);
 
 #endif

@@ -31,7 +31,7 @@
 typedef struct params {
     double lambda;
     int64_t components;
-    mcr_side_options sides;
+    mcr_form_options sides;
 } params;
 
 static const mcr_param table[] = {
@@ -39,7 +39,7 @@ static const mcr_param table[] = {
      MCR_MIN_OPEN | MCR_MAX_OPEN, NULL, "regularisation, as a share of the variance"},
     {"components", MCR_INT, offsetof(params, components), NULL, 1, INFINITY, 0, NULL,
      "discriminants (default: one less than there are classes)"},
-    MCR_SIDE_PARAMS(params),
+    MCR_APPROX_PARAMS(params),
     {0},
 };
 
@@ -63,7 +63,7 @@ typedef struct fisher {
 
 /* ---- the problem -------------------------------------------------------------------------------*/
 
-static mcr_status take_room(fisher *p, const mcr_data *data)
+static mcr_status take_buffers(fisher *p, const mcr_data *data)
 {
     mcr *ctx = p->ctx;
     size_t n = (size_t)p->c->n, k = (size_t)mcr_data_classes(data);
@@ -249,7 +249,7 @@ static mcr_status run_kernel(mcr_fitted **out, fisher *p, const mcr_learning *in
     p->c = &c;
     mcr_status s = mcr_centred_open(&c, "fisher", in);
     if (!s)
-        s = take_room(p, in->data);
+        s = take_buffers(p, in->data);
     if (!s) {
         set_classes(p, in->data);
         p->ridge = o->lambda * c.total;
@@ -322,7 +322,7 @@ static mcr_status tell_right(mcr_fitted *f, const fisher *p, const mcr_design *d
 }
 
 static mcr_status make_near(mcr_fitted **out, const fisher *p, const mcr_spread *x,
-                            const mcr_side *side)
+                            const mcr_form *side)
 {
     mcr_status s = mcr_spread_fitted(out, x, side, p->w, p->outputs);
     if (!s)
@@ -331,14 +331,14 @@ static mcr_status make_near(mcr_fitted **out, const fisher *p, const mcr_spread 
 }
 
 static mcr_status run_features(mcr_fitted **out, fisher *p, const mcr_learning *in,
-                               const mcr_side *side)
+                               const mcr_form *side)
 {
     const params *o = in->params;
     mcr_spread x = {0};
     p->c = &x.c;
     mcr_status s = mcr_spread_open(&x, "fisher", in, &side->design);
     if (!s)
-        s = take_room(p, in->data);
+        s = take_buffers(p, in->data);
     if (!s) {
         set_classes(p, in->data);
         p->ridge = o->lambda * x.c.total;
@@ -370,16 +370,16 @@ static mcr_status fit(mcr_fitted **out, const mcr_learning *in)
     mcr *ctx = in->ctx;
     const params *o = in->params;
     fisher p = {.ctx = ctx};
-    mcr_side side = {0};
+    mcr_form side = {0};
     mcr_status s = mcr_svm_need_classes(ctx, "fisher", in->data);
     if (!s)
-        s = mcr_side_open(&side, in, &o->sides,
-                          &(mcr_side_work){MCR_WORK_FISHER, 1, (double)mcr_data_count(in->data),
+        s = mcr_form_open(&side, in, &o->sides,
+                          &(mcr_form_work){MCR_WORK_FISHER, 1, (double)mcr_data_count(in->data),
                                            (double)mcr_data_classes(in->data)});
     if (!s)
         s = side.features ? run_features(out, &p, in, &side) : run_kernel(out, &p, in);
     if (!s)
-        s = mcr_side_tell(&side, *out);
+        s = mcr_form_report(&side, *out);
     if (s) {
         mcr_fitted_free(*out);
         *out = NULL;
@@ -388,7 +388,7 @@ static mcr_status fit(mcr_fitted **out, const mcr_learning *in)
                    p.scale,    p.coef,  p.offset, p.mean, p.g, p.w};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         mcr_free(ctx, all[i]);
-    mcr_side_close(&side);
+    mcr_form_close(&side);
     return s;
 }
 

@@ -160,8 +160,8 @@ static mcr_status by_products(state *t)
 
 /* ---- both --------------------------------------------------------------------------------------*/
 
-/* G = X'H and the residual E - X G - r H, relative as on the kernel side. */
-static mcr_status judge(state *t, double *residual)
+/* G = X'H and the residual E - X G - r H, relative as on the dual form. */
+static mcr_status evaluate(state *t, double *residual)
 {
     mcr_status s = mcr_spread_project(t->x, t->h, t->k, t->g);
     double worst = 0, all = t->x->c.total + t->r;
@@ -191,7 +191,7 @@ mcr_status mcr_fisher_features(const mcr_spread *x, double r, const double *e, i
     if (!s)
         s = mcr_spread_is_direct(&x->d) ? by_factor(&t) : by_products(&t);
     if (!s)
-        s = judge(&t, residual);
+        s = evaluate(&t, residual);
     if (!s) {
         memset(m, 0, sizeof *m * (size_t)(k * k));
         add_squares(g, t.p, k, r, m);

@@ -16,7 +16,7 @@
 #include "learn/centred_features.h"
 
 /* e, h: n x k, with e'e = I; g: p x k; m: k x k, lower triangle and diagonal, r E'H, as r G'G + r^2 H'H,
- * which loses no digits. residual: of the system of H, from scratch, as on the kernel side. */
+ * which loses no digits. residual: of the system of H, from scratch, as on the dual form. */
 mcr_status mcr_fisher_features(const mcr_spread *x, double r, const double *e, int64_t k, double *h,
                                double *g, double *m, double *residual);
 

@@ -243,7 +243,7 @@ static void both_probabilities(const mcr_fitted *f, double score, double *proba)
 
 /* Pairwise coupling: the p that minimises sum_{i<j} (r_ji p_i - r_ij p_j)^2 = p'Qp, with Q_ii the sum
  * of r_ji^2 and Q_ij = -r_ji r_ij (Wu, Lin and Weng, JMLR 5, 2004, second method): each step makes
- * (Qp)_t equal to p'Qp and normalises. q: room for k x k + k. */
+ * (Qp)_t equal to p'Qp and normalises. q: space for k x k + k. */
 static void couple(const mcr_fitted *f, const double *score, double *p, double *q)
 {
     int64_t k = f->classes;

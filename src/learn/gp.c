@@ -16,7 +16,7 @@ static const mcr_param table[] = {
     {"restarts", MCR_INT, offsetof(mcr_gp_params, restarts), "2", 0, 1000, 0, NULL,
      "searches from random values, after that from the given ones"},
     {"standardize", MCR_FLAG, offsetof(mcr_gp_params, standardize), "yes", 0, 0, 0, NULL,
-     "targets minus their mean, over their deviation"},
+     "targets minus their mean, over their standard deviation"},
     {"loo", MCR_FLAG, offsetof(mcr_gp_params, loo), "no", 0, 0, 0, NULL,
      "tell the leave-one-out error, with the scales as they are (numbers)"},
     {"tol", MCR_REAL, offsetof(mcr_gp_params, tol), "1e-5", 0, 1, MCR_MIN_OPEN | MCR_MAX_OPEN, NULL,
@@ -74,7 +74,8 @@ static mcr_status fit(mcr_fitted **out, const mcr_learning *in)
 
 const mcr_learner_type mcr_learner_gp = {
     .name = "gp",
-    .summary = "Gaussian process: numbers with deviations, or classes; finds the kernel's scales",
+    .summary =
+        "Gaussian process: numbers with standard deviations, or classes; finds the kernel's scales",
     .task = MCR_EITHER,
     .params = table,
     .params_size = sizeof(mcr_gp_params),

@@ -41,7 +41,7 @@ typedef struct mcr_gp {
     mcr_status (*value)(struct mcr_gp *gp, double *f);
     /* After value: adds the slope against log of extra to *slope, and makes ready for row; once for
      * each of `parts` likelihoods whose product is the whole. From the second part on K is there
-     * anew. */
+     * again. */
     mcr_status (*prepare)(struct mcr_gp *gp, int64_t part, double *slope);
     int64_t parts;
     /* After prepare: row i of a symmetric matrix D, from column i on, with the slope against a scale

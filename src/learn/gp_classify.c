@@ -28,7 +28,7 @@ typedef struct laplace {
     int64_t part;         /* whose B lies below the diagonal */
     double *a, *f, *root; /* outputs x n: modes, W^1/2 */
     double *own;          /* of K */
-    double *g, *t, *v;    /* n each: gradient, room */
+    double *g, *t, *v;    /* n each: gradient, space */
     double *u;            /* for the slope */
     double *diagonal;     /* of the inverse of B */
     double *partial;      /* n for each chunk of rows */
@@ -292,7 +292,7 @@ static void row(const mcr_gp *gp, int64_t i, double *d)
 
 /* ---- training ----------------------------------------------------------------------------------*/
 
-static mcr_status take_room(laplace *l, mcr *ctx)
+static mcr_status take_buffers(laplace *l, mcr *ctx)
 {
     size_t n = (size_t)l->goal->n, all = n * (size_t)l->goal->outputs;
     l->a = mcr_alloc_zero(ctx, 3 * all, sizeof *l->a);
@@ -336,7 +336,7 @@ mcr_status mcr_gp_classify(mcr_fitted **out, const mcr_learning *in, const mcr_g
                  .row = row,
                  .parts = goal->outputs,
                  .method = &l};
-    mcr_status s = take_room(&l, in->ctx);
+    mcr_status s = take_buffers(&l, in->ctx);
     if (!s)
         s = mcr_gp_tune(&gp);
     if (!s)

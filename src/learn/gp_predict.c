@@ -1,8 +1,8 @@
-/* gp_predict.c: deviations, probabilities and draws of Gaussian processes.
+/* gp_predict.c: standard deviations, probabilities and draws of Gaussian processes.
  *
  * Both need the variance of the latent value, K(x,x) - |L^-1 k|^2, with k the kernel values against
  * the basis (times W^1/2 for classes) and L the factor of K + D (of I + W^1/2 K W^1/2). The factor is
- * made again from the basis: that takes less time than reading n^2 numbers from a file, and no room in
+ * made again from the basis: that takes less time than reading n^2 numbers from a file, and no space in
  * it.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -32,9 +32,10 @@ static mcr_status fill_matrix(posterior *p, mcr *ctx)
     mcr_gram *gram = NULL;
     mcr_status s = MCR_OK;
     if (mcr_data_numbers_only(p->basis))
-        return mcr_fail(ctx, MCR_BAD_DATA,
-                        "gp: deviations and probabilities need the kernel values of the training "
-                        "objects, which a model of a precomputed kernel does not hold");
+        return mcr_fail(
+            ctx, MCR_BAD_DATA,
+            "gp: standard deviations and probabilities need the kernel values of the training "
+            "objects, which a model of a precomputed kernel does not hold");
     if (!p->l.a)
         s = mcr_square_open(&p->l, ctx, mcr_data_count(p->basis),
                             "gp: the kernel matrix of the model");
@@ -58,7 +59,7 @@ static mcr_status factor(posterior *p, mcr *ctx, const double *noise, const doub
             p->l.a[i * ld + j] *= root[i] * root[j];
         p->l.a[i * ld + i] += root ? 1 : noise[i];
     }
-    s = mcr_lapack_cholesky(ctx, n, p->l.a, ld, "deviations", NULL);
+    s = mcr_lapack_cholesky(ctx, n, p->l.a, ld, "standard deviations", NULL);
     p->ready = !s && !root;
     return s;
 }
@@ -95,7 +96,7 @@ static mcr_status some_variances(void *arg, int64_t item, int worker)
     return s;
 }
 
-static mcr_status take_room(posterior *p, mcr *ctx)
+static mcr_status take_buffers(posterior *p, mcr *ctx)
 {
     size_t values = (size_t)p->l.n * COLS;
     if (p->v)
@@ -116,7 +117,7 @@ static mcr_status variances(const mcr_asked *q, const double *root, double *to)
     posterior *p = q->state;
     double *diagonal = mcr_alloc(q->ctx, (size_t)q->count, sizeof *diagonal);
     variance_job job = {.q = q, .diagonal = diagonal, .root = root, .to = to};
-    mcr_status s = diagonal ? take_room(p, q->ctx) : MCR_NO_MEMORY;
+    mcr_status s = diagonal ? take_buffers(p, q->ctx) : MCR_NO_MEMORY;
     if (!s)
         s = mcr_gram_diagonal(q->gram, 1, diagonal);
     for (; job.first < q->count && !s; job.first += COLS) {
@@ -132,7 +133,7 @@ static mcr_status variances(const mcr_asked *q, const double *root, double *to)
     return s;
 }
 
-static mcr_status deviations(const mcr_asked *q)
+static mcr_status deviate(const mcr_asked *q)
 {
     const double *noise, *scale;
     mcr_status s = mcr_fitted_need(&noise, q->fitted, MCR_GP_NOISE, q->fitted->basis);
@@ -153,12 +154,12 @@ static mcr_status deviations(const mcr_asked *q)
  * its error falls exponentially with the step, here to 1e-8. */
 static double mean_logistic(double mean, double variance)
 {
-    double deviation = sqrt(variance), sum = 0, all = 0;
-    double h = fmin(0.25, fmax(1 / fmax(deviation, 1e-3), 1e-3)); /* of 16,000 points at most */
+    double std = sqrt(variance), sum = 0, all = 0;
+    double h = fmin(0.25, fmax(1 / fmax(std, 1e-3), 1e-3)); /* of 16,000 points at most */
     int64_t half = (int64_t)(8 / h);
     for (int64_t t = -half; t <= half; t++) {
         double z = h * (double)t, weight = exp(-0.5 * z * z);
-        sum += weight / (1 + exp(-(mean + deviation * z)));
+        sum += weight / (1 + exp(-(mean + std * z)));
         all += weight;
     }
     return sum / all;
@@ -387,7 +388,7 @@ static mcr_status open(void **state, mcr *ctx, const mcr_fitted *f, const mcr_ke
 
 static mcr_status ask(const mcr_asked *q)
 {
-    return q->fitted->task == MCR_CLASSIFY ? classify(q) : q->std ? deviations(q) : MCR_OK;
+    return q->fitted->task == MCR_CLASSIFY ? classify(q) : q->std ? deviate(q) : MCR_OK;
 }
 
 const mcr_predictor mcr_gp_predictor = {

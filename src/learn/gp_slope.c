@@ -57,7 +57,7 @@ typedef struct contract_job {
     const mcr_gp *gp;
     int64_t first;
     const double *plus, *minus; /* ROWS x (n - first) */
-    double *room;               /* n for each worker */
+    double *buffer;             /* n for each worker */
     double sum[ROWS];
 } contract_job;
 
@@ -66,7 +66,7 @@ static mcr_status contract_row(void *arg, int64_t item, int worker)
     contract_job *job = arg;
     int64_t n = job->gp->n, cols = n - job->first, i = job->first + item;
     const double *plus = job->plus + item * cols + item, *minus = job->minus + item * cols + item;
-    double *d = job->room + worker * n, sum = 0;
+    double *d = job->buffer + worker * n, sum = 0;
     job->gp->row(job->gp, i, d);
     for (int64_t j = 0; j < n - i; j++)
         sum += d[j] * (plus[j] - minus[j]);
@@ -112,8 +112,8 @@ static mcr_status scale_slope(mcr_gp *gp, int64_t j, double step, double *x, dou
     x[j] = before;
     job.plus = block[0];
     job.minus = block[1];
-    job.room = mcr_alloc(ctx, (size_t)mcr_workers(ctx), (size_t)gp->n * sizeof(double));
-    if (!s && !job.room)
+    job.buffer = mcr_alloc(ctx, (size_t)mcr_workers(ctx), (size_t)gp->n * sizeof(double));
+    if (!s && !job.buffer)
         s = MCR_NO_MEMORY;
     if (!s)
         s = contract(&job, gram, block, &sum);
@@ -123,7 +123,7 @@ static mcr_status scale_slope(mcr_gp *gp, int64_t j, double step, double *x, dou
         mcr_kernel_free(kernel[t]);
         mcr_free(ctx, block[t]);
     }
-    mcr_free(ctx, job.room);
+    mcr_free(ctx, job.buffer);
     return s;
 }
 

@@ -205,7 +205,7 @@ mcr_status mcr_gp_tune(mcr_gp *gp)
     gp->scales = mcr_kernel_scales(gp->given, NULL);
     gp->slope = gp->gained = NAN;
     mcr_status s = mcr_square_open(&gp->k, gp->ctx, gp->n, "gp: the kernel matrix");
-    if (!s) /* data that the kernel has no values for are told as such */
+    if (!s) /* data that the kernel has no values for are reported as such */
         s = mean_length(gp, &mean);
     if (s)
         return s;

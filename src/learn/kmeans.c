@@ -9,14 +9,14 @@
 #include <math.h>
 #include <stddef.h>
 
-#include "learn/side.h"
+#include "learn/form.h"
 #include "learn/svm_common.h"
 #include "solve/cluster.h"
 
 typedef struct params {
     int64_t clusters, restarts, max_steps;
     double tol, time_limit;
-    mcr_side_options sides;
+    mcr_form_options sides;
 } params;
 
 static const mcr_param table[] = {
@@ -26,7 +26,7 @@ static const mcr_param table[] = {
      "starts from other seeds; the best is kept"},
     {"tol", MCR_REAL, offsetof(params, tol), "1e-06", 0, INFINITY, MCR_MIN_OPEN, NULL,
      "what moving one object may still gain, as a share of the objective"},
-    MCR_SIDE_PARAMS(params),
+    MCR_APPROX_PARAMS(params),
     {"time-limit", MCR_REAL, offsetof(params, time_limit), NULL, 0, INFINITY, MCR_MIN_OPEN, NULL,
      "seconds after which the best model so far is kept"},
     {"max-steps", MCR_INT, offsetof(params, max_steps), NULL, 1, INFINITY, 0, NULL,
@@ -126,16 +126,16 @@ static mcr_status remark(mcr_fitted *f, const mcr_clusters *found, const mcr_lea
     return s;
 }
 
-static mcr_status add_centres(mcr_fitted *f, const mcr_clusters *found, const mcr_side *side)
+static mcr_status add_centres(mcr_fitted *f, const mcr_clusters *found, const mcr_form *side)
 {
-    mcr_status s = mcr_side_add(side, f, found->centre, f->outputs);
+    mcr_status s = mcr_form_add(side, f, found->centre, f->outputs);
     for (int64_t c = 0; c < f->outputs && !s; c++)
         f->offset[c] = -found->square[c] / 2;
     return s;
 }
 
 static mcr_status finish(mcr_fitted **out, const mcr_clusters *found, const double *weight,
-                         const mcr_learning *in, const mcr_side *side)
+                         const mcr_learning *in, const mcr_form *side)
 {
     static const mcr_stop stops[] = {
         [MCR_CLUSTER_OPTIMAL] = MCR_STOP_OPTIMAL,
@@ -166,7 +166,7 @@ static mcr_status finish(mcr_fitted **out, const mcr_clusters *found, const doub
     if (!s)
         s = remark(f, found, in);
     if (!s)
-        s = mcr_side_tell(side, f);
+        s = mcr_form_report(side, f);
     if (s)
         mcr_fitted_free(f);
     else
@@ -174,14 +174,14 @@ static mcr_status finish(mcr_fitted **out, const mcr_clusters *found, const doub
     return s;
 }
 
-static mcr_side_work work_of(const mcr_learning *in)
+static mcr_form_work work_of(const mcr_learning *in)
 {
     const params *o = in->params;
-    return (mcr_side_work){MCR_WORK_KMEANS, (double)o->restarts, (double)mcr_data_count(in->data),
+    return (mcr_form_work){MCR_WORK_KMEANS, (double)o->restarts, (double)mcr_data_count(in->data),
                            (double)o->clusters};
 }
 
-static mcr_status run(mcr_fitted **out, const mcr_learning *in, const mcr_side *side,
+static mcr_status run(mcr_fitted **out, const mcr_learning *in, const mcr_form *side,
                       const mcr_cluster_problem *problem)
 {
     mcr_gram *gram = NULL;
@@ -204,7 +204,7 @@ static mcr_status fit(mcr_fitted **out, const mcr_learning *in)
 {
     *out = NULL;
     const params *o = in->params;
-    mcr_side side = {0};
+    mcr_form side = {0};
     double *weight = mcr_alloc(in->ctx, (size_t)mcr_data_count(in->data), sizeof *weight);
     mcr_cluster_problem problem = {
         .clusters = o->clusters,
@@ -216,17 +216,17 @@ static mcr_status fit(mcr_fitted **out, const mcr_learning *in)
         .phase = "kmeans",
     };
     int32_t *begin = NULL;
-    mcr_side_work work = work_of(in);
+    mcr_form_work work = work_of(in);
     mcr_status s = weight ? need_objects(in, weight) : MCR_NO_MEMORY;
     if (!s)
         s = read_start(&begin, in, weight);
     problem.begin = begin;
     if (!s)
-        s = mcr_side_open(&side, in, &o->sides, &work);
+        s = mcr_form_open(&side, in, &o->sides, &work);
     problem.design = side.features ? &side.design : NULL;
     if (!s)
         s = run(out, in, &side, &problem);
-    mcr_side_close(&side);
+    mcr_form_close(&side);
     mcr_free(in->ctx, begin);
     mcr_free(in->ctx, weight);
     return s;

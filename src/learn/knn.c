@@ -78,7 +78,7 @@ static void lift(neighbour *heap, int64_t at)
 
 enum { ROWS = 512, COLS = 1024, CHUNK = 16 };
 
-/* What a model holds, and room for COLS new objects. */
+/* What a model holds, and space for COLS new objects. */
 typedef struct lookup {
     mcr *ctx;
     const mcr_fitted *fitted;
@@ -278,7 +278,7 @@ static mcr_status open_lookup(void **out, mcr *ctx, const mcr_fitted *f, const m
 
 /* How far squared distances of near-by objects are below 0, as a share of their lengths: 0 but for
  * rounding if the kernel is one. */
-static mcr_status judge(mcr *ctx, mcr_gram *gram, const double *diagonal, double *worst)
+static mcr_status evaluate(mcr *ctx, mcr_gram *gram, const double *diagonal, double *worst)
 {
     enum { SIDE = 256 };
     int64_t n = mcr_gram_rows(gram);
@@ -383,7 +383,7 @@ static mcr_status fill(mcr_fitted *f, const mcr_goal *g, const mcr_learning *in)
     if (!s)
         s = mcr_fitted_keep(f, "diagonal", diagonal, f->basis);
     if (!s)
-        s = judge(in->ctx, gram, diagonal, &f->value);
+        s = evaluate(in->ctx, gram, diagonal, &f->value);
     f->tolerance = 1e-9; /* what rounding may do */
     f->stop = f->value <= f->tolerance ? MCR_STOP_OPTIMAL : MCR_STOP_STUCK;
     if (!s)

@@ -28,7 +28,7 @@ static mcr_status merge_start(mcr_fitted *merged, const mcr_fitted *start, const
     return MCR_OK;
 }
 
-/* What was found for merged objects, told of all n. */
+/* What was found for merged objects, reported for all n. */
 static mcr_status spread(mcr_fitted *f, const int64_t *where, const int64_t *first, int64_t n)
 {
     unsigned char *right = f->right ? mcr_alloc(f->ctx, (size_t)n, sizeof *right) : NULL;

@@ -80,7 +80,7 @@ struct mcr_fitted {
     int64_t extras;
     mcr_extra *extra;
     /* What the learner knows of its predictions for the training objects, so that they need not be
-     * made again: NULL, or one an object. right: 1 right, 0 wrong, 2 not known. */
+     * made again: NULL, or one per object. right: 1 right, 0 wrong, 2 not known. */
     unsigned char *right;
     double *trained; /* regression: n x outputs, f(x_i) */
     /* n x outputs: decision values of each object if it had been left out, where the learner knows them
@@ -132,7 +132,7 @@ mcr_status mcr_fitted_need(const double **out, const mcr_fitted *fitted, const c
 #define MCR_EXTRA_MEAN     "mean"
 /* The variance of the noise in the targets. */
 #define MCR_EXTRA_NOISE "noise_variance"
-/* Of the feature side: the mcr_approx, how many features, and of an approximate kernel the mean, root mean
+/* Of the primal form: the mcr_approx, how many features, and of an approximate kernel the mean, root mean
  * square and largest error, and the mean of K(x,x). */
 #define MCR_EXTRA_SIDE "side"
 /* Random Fourier features: how many, and the seed (low, high); and the weights, features x outputs. */
@@ -180,7 +180,7 @@ typedef struct mcr_asked {
     /* count x outputs: offset + sum of coef K, in double; may be changed. */
     double *score;
     /* To be filled where they are not NULL. value (count) and proba (count x classes) hold what the
-     * rule says already, unless it is MCR_RULE_OWN; std (count) is the deviation of value. */
+     * rule says already, unless it is MCR_RULE_OWN; std (count) is the standard deviation of value. */
     double *value, *proba, *std;
 } mcr_asked;
 
@@ -190,7 +190,7 @@ typedef struct mcr_predictor {
     unsigned gives;
     /* Whether this model needs it; NULL: all do. */
     bool (*needed)(const mcr_fitted *fitted);
-    /* What is done once, with all that a model holds; std: deviations will be asked for. Extras come
+    /* What is done once, with all that a model holds; std: standard deviations will be asked for. Extras come
      * from files: check their counts (mcr_fitted_need). NULL: nothing; *state is NULL then. */
     mcr_status (*open)(void **state, mcr *ctx, const mcr_fitted *fitted, const mcr_kernel *kernel,
                        const mcr_data *basis, bool std);

@@ -13,7 +13,7 @@
 #include <stddef.h>
 
 #include "learn/goal.h"
-#include "learn/side.h"
+#include "learn/form.h"
 #include "learn/svm_common.h"
 #include "solve/newton.h"
 
@@ -21,7 +21,7 @@ typedef struct params {
     double lambda, tol, time_limit;
     int64_t max_steps;
     char *class_weight;
-    mcr_side_options sides;
+    mcr_form_options sides;
 } params;
 
 static const mcr_param table[] = {
@@ -34,7 +34,7 @@ static const mcr_param table[] = {
      "seconds after which the best model so far is kept"},
     {"max-steps", MCR_INT, offsetof(params, max_steps), NULL, 1, INFINITY, 0, NULL,
      "steps of Newton's method after which the best model so far is kept"},
-    MCR_SIDE_PARAMS(params),
+    MCR_APPROX_PARAMS(params),
     {0},
 };
 
@@ -119,7 +119,7 @@ static double heaviest(const mcr_goal *g)
 }
 
 /* The solution of either side: coefficients, or what an approximate map makes of their weights. */
-static mcr_status make_fitted(mcr_fitted **out, const mcr_goal *g, const mcr_side *side,
+static mcr_status make_fitted(mcr_fitted **out, const mcr_goal *g, const mcr_form *side,
                               const double *a)
 {
     if (!side->map)
@@ -127,14 +127,14 @@ static mcr_status make_fitted(mcr_fitted **out, const mcr_goal *g, const mcr_sid
     double *w = mcr_alloc(g->ctx, (size_t)side->design.p, (size_t)g->outputs * sizeof *w);
     mcr_status s = w ? mcr_design_project(&side->design, a, g->outputs, w) : MCR_NO_MEMORY;
     if (!s)
-        s = mcr_side_goal(out, side, g, w);
+        s = mcr_form_goal(out, side, g, w);
     mcr_free(g->ctx, w);
     return s;
 }
 
 static mcr_status finish(mcr_fitted **out, const mcr_goal *g, const params *o, const double *a,
                          const double *f, const mcr_smooth_result *r, const mcr_learning *in,
-                         mcr_gram *gram, const mcr_side *side)
+                         mcr_gram *gram, const mcr_form *side)
 {
     static const mcr_stop stops[] = {
         [MCR_SMOOTH_OPTIMAL] = MCR_STOP_OPTIMAL, [MCR_SMOOTH_STEPS] = MCR_STOP_STEPS,
@@ -157,7 +157,7 @@ static mcr_status finish(mcr_fitted **out, const mcr_goal *g, const params *o, c
     t->stop = stops[r->stop];
     s = mcr_fitted_remark_definite(t, in->kernel);
     if (!s)
-        s = mcr_side_tell(side, t);
+        s = mcr_form_report(side, t);
     if (!s)
         s = mcr_goal_tell(g, t, f);
     if (!s && gram)
@@ -192,13 +192,13 @@ static mcr_status fit(mcr_fitted **out, const mcr_learning *in)
     const params *o = in->params;
     mcr_goal g;
     mcr_gram *gram = NULL;
-    mcr_side side = {0};
+    mcr_form side = {0};
     mcr_smooth_result result;
     double *a = NULL, *f = NULL;
     mcr_status s = mcr_goal_open(&g, in, "logistic", MCR_TASK_CLASSIFY, o->class_weight);
     if (!s)
-        s = mcr_side_open(&side, in, &o->sides,
-                          &(mcr_side_work){MCR_WORK_SMOOTH, 1, (double)g.n, (double)g.outputs});
+        s = mcr_form_open(&side, in, &o->sides,
+                          &(mcr_form_work){MCR_WORK_SMOOTH, 1, (double)g.n, (double)g.outputs});
     if (!s && !side.features)
         s = mcr_learning_gram(&gram, in);
     if (!s) {
@@ -216,7 +216,7 @@ static mcr_status fit(mcr_fitted **out, const mcr_learning *in)
     mcr_free(in->ctx, a);
     mcr_free(in->ctx, f);
     mcr_gram_close(gram);
-    mcr_side_close(&side);
+    mcr_form_close(&side);
     mcr_goal_close(&g);
     return s;
 }

@@ -2,7 +2,7 @@
  *
  * Two classes are one problem (positive: class 1). More are one problem for each pair (positive: the
  * lower class) or for each class against the rest. Many small problems run side by side, one a
- * worker, as far as there is room for them; few large ones run one after the other with all workers
+ * worker, as far as there is space for them; few large ones run one after the other with all workers
  * inside. The result is the same.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -274,7 +274,7 @@ static mcr_status solve_in_turn(void *arg, int64_t item, int worker)
     return solve_one(t->j, t->first + item, worker);
 }
 
-/* So many at a time as there is room for. */
+/* So many at a time as there is space for. */
 static mcr_status solve_by_turns(job *j, int64_t most)
 {
     mcr_status st = MCR_OK;
@@ -305,10 +305,10 @@ static mcr_status prepare_pairs(job *j)
     if ((st = mcr_class_may_be_easy(j, &easy)))
         return st;
     if (easy) {
-        bool room = mcr_workers(ctx) * mcr_class_needs(j) <= (double)mcr_budget_left(ctx);
-        if (room)
+        bool buffer = mcr_workers(ctx) * mcr_class_needs(j) <= (double)mcr_budget_left(ctx);
+        if (buffer)
             st = mcr_parallel(ctx, FIRST_PAIRS, solve_first, j);
-        for (int64_t p = 0; p < FIRST_PAIRS && !room && !st; p++)
+        for (int64_t p = 0; p < FIRST_PAIRS && !buffer && !st; p++)
             st = solve_first(j, p, 0);
         if (st || mcr_class_is_easy(j))
             return st;
@@ -404,7 +404,7 @@ static mcr_status add_weights(mcr_fitted *f, const job *j)
         for (int64_t k = 0; k < p; k++)
             w[k * j->problems + o] = j->result[o].w[k];
     if (!st)
-        st = mcr_side_add(&j->side, f, w, j->problems);
+        st = mcr_form_add(&j->side, f, w, j->problems);
     mcr_free(f->ctx, w);
     return st;
 }
@@ -512,7 +512,7 @@ static mcr_status gather(mcr_fitted **out, job *j)
     if (!st)
         st = add_remarks(f, j);
     if (!st)
-        st = mcr_side_tell(&j->side, f);
+        st = mcr_form_report(&j->side, f);
     if (st)
         mcr_fitted_free(f);
     else
@@ -523,13 +523,13 @@ static mcr_status gather(mcr_fitted **out, job *j)
 static mcr_status choose_side(job *j)
 {
     bool pairs = j->rule == MCR_RULE_PAIRS;
-    mcr_side_work work = {
+    mcr_form_work work = {
         .kind = mcr_class_shares_all(j) ? MCR_WORK_SVM_SHARED : MCR_WORK_SVM,
         .problems = (double)j->problems,
         .size = pairs ? 2 * (double)j->n / (double)j->classes : (double)j->n,
         .columns = 1,
     };
-    return mcr_side_open(&j->side, j->in, j->how->sides, &work);
+    return mcr_form_open(&j->side, j->in, j->how->sides, &work);
 }
 
 mcr_status mcr_multiclass_fit(mcr_fitted **out, const mcr_learning *in, const mcr_multiclass *how)
@@ -561,7 +561,7 @@ mcr_status mcr_multiclass_fit(mcr_fitted **out, const mcr_learning *in, const mc
         st = solve_all(&j);
     if (!st)
         st = gather(out, &j);
-    mcr_side_close(&j.side);
+    mcr_form_close(&j.side);
     mcr_gram_close(j.whole);
     mcr_class_unshare(&j);
     for (int64_t p = 0; p < j.problems && j.result; p++) {

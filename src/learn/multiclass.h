@@ -5,7 +5,7 @@
 #ifndef MCR_LEARN_MULTICLASS_H
 #define MCR_LEARN_MULTICLASS_H
 
-#include "learn/side.h"
+#include "learn/form.h"
 #include "solve/smo.h"
 
 /* One two-class problem: objects of a Gram, y = +1 or -1, weight >= 0. */
@@ -24,7 +24,7 @@ typedef struct mcr_binary {
     bool rough;                /* a stored K in float is all that the certificate rests on */
     const double *start_f;     /* of a Gram of floats: K times start; NULL: not known */
     struct mcr_row_pool *pool; /* memory for rows of K, of the worker; NULL: none */
-    bool fold; /* most of a problem, to calibrate by: options that do not fit it give way */
+    bool fold; /* most of a problem, to calibrate by: options that do not fit it are dropped */
     /* Filled by the solver; coef is n values, zero at first. */
     double *coef, bias;
     double *f; /* n values, from the solver: f(x_i) without bias */
@@ -49,7 +49,7 @@ typedef struct mcr_multiclass {
     const void *params;
     const char *certificate;
     bool share_k;                  /* problems on the same objects may share a K in float */
-    const mcr_side_options *sides; /* NULL: kernel values only */
+    const mcr_form_options *sides; /* NULL: kernel values only */
     bool prices;                   /* the solver fills in `price`: models keep it */
 } mcr_multiclass;
 

@@ -55,7 +55,7 @@ static double count_of(const fold_set *s, int64_t i)
 
 /* Deals the objects of each side out to the folds in a random order. A weight of 3 is three objects that
  * are equal (they may have been merged): each goes to a fold of its own, or a heavy object would be
- * judged by models that have never seen its like. */
+ * evaluated by models that have never seen its like. */
 static mcr_status deal(fold_set *s, mcr *ctx, uint64_t number)
 {
     int64_t n = s->of->n;

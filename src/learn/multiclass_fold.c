@@ -71,7 +71,7 @@ static int64_t list_pair(const job *j, int64_t a, int64_t b, int64_t *object)
     return n;
 }
 
-/* The row of training object i, number `at` of class c, into K of all its pairs. sorted: room for K of it
+/* The row of training object i, number `at` of class c, into K of all its pairs. sorted: space for K of it
  * with all training objects, by class. */
 static void copy_row(const job *j, int64_t i, int64_t c, int64_t at, const size_t *place,
                      float *sorted)
@@ -120,31 +120,31 @@ static mcr_status fill_buffer(const job *j)
 {
     mcr *ctx = j->of.in->ctx;
     const mcr_fold *t = j->of.fold;
-    mcr_fold_buffer *room = t->buffer;
+    mcr_fold_buffer *buffer = t->buffer;
     int64_t held = mcr_stored_ld(t->held_count);
     size_t need, at = 0;
     mcr_status s = MCR_OK;
-    if (room->ready)
+    if (buffer->ready)
         return MCR_OK;
     for (int64_t a = 0; a < j->of.classes; a++)
         for (int64_t b = a + 1; b < j->of.classes; b++)
             at += pair_values(pair_size(j, a, b));
     need = at + (size_t)j->of.n * (size_t)held;
-    if (need * sizeof(float) > room->bytes) {
-        mcr_fold_buffer_free(ctx, room);
-        room->bytes = need * sizeof(float);
-        if (!(room->k = mcr_alloc(ctx, need, sizeof(float))))
+    if (need * sizeof(float) > buffer->bytes) {
+        mcr_fold_buffer_free(ctx, buffer);
+        buffer->bytes = need * sizeof(float);
+        if (!(buffer->k = mcr_alloc(ctx, need, sizeof(float))))
             return MCR_NO_MEMORY;
     }
     s = copy_pairs(j);
     for (int64_t i = 0; i < j->of.n && !s; i++) {
         const float *from = j->k + t->row[i] * j->ld;
-        float *to = room->k + at + (size_t)(i * held);
+        float *to = buffer->k + at + (size_t)(i * held);
         for (int64_t h = 0; h < t->held_count; h++)
             to[h] = from[t->held[h]];
     }
-    room->held = at;
-    room->ready = !s;
+    buffer->held = at;
+    buffer->ready = !s;
     return s;
 }
 
@@ -280,7 +280,7 @@ static mcr_status add_whole(mcr_fitted *f, const job *j)
     return s;
 }
 
-/* Decision values of a pair for the objects that are held out, from the last part of the room. */
+/* Decision values of a pair for the objects that are held out, from the last part of the space. */
 static mcr_status judge_pair(mcr_fitted *f, const job *j, int64_t o, int64_t n)
 {
     mcr *ctx = f->ctx;

@@ -14,7 +14,7 @@ typedef struct mcr_class_job {
     int64_t n, classes, problems;
     const double *weight;
     mcr_rule rule;
-    mcr_side side;
+    mcr_form side;
     const mcr_fold *fold; /* of many trainings that are only compared; NULL: it is meant to last */
     mcr_gram *whole;      /* of all objects, where problems are solved one after the other */
     mcr_binary *result;
@@ -30,8 +30,8 @@ typedef struct mcr_class_job {
     float **own;       /* K within each class, shared by its pairs; NULL: not worth it */
     int64_t *place;    /* first of each class in `sorted` */
     mcr_data *sorted;  /* objects by class, each class from a whole panel on */
-    mcr_gram **across; /* one a worker */
-    float **pair;      /* one a worker: room for a pair's K */
+    mcr_gram **across; /* one per worker */
+    float **pair;      /* one per worker: space for a pair's K */
     int64_t *kept; /* one per worker: the class whose K is there from the pair before; -1: none */
     int64_t pair_ld;
     struct mcr_row_pool **pool; /* one per worker: for rows of pairs that share nothing */
@@ -63,7 +63,7 @@ mcr_status mcr_class_stored(mcr_gram **out, const mcr_class_job *j, int64_t prob
                             mcr_rows rows, mcr_gram *exact);
 /* One-vs-rest: whether one K is to be shared by all problems; computes it. */
 bool mcr_class_shares_all(const mcr_class_job *j);
-/* Where time is over or the user has had enough, no problem will begin: K is not complete then. */
+/* Where time is over or training is cancelled, no problem will begin: K is not complete then. */
 mcr_status mcr_class_share_all(mcr_class_job *j);
 /* Bytes that must be left for each problem that is solved at the same time as others, for all to take the way
  * they would take alone. */
@@ -75,7 +75,7 @@ void mcr_class_unshare(mcr_class_job *j); /* frees what was shared */
 bool mcr_class_stopped(mcr_class_job *j);
 
 /* The curve of a solved problem's probabilities, from decision values of objects that were held out. Where
- * time is over, the user has had enough or a fold has no solution, they stay as they are: half of the
+ * time is over, training is cancelled or a fold has no solution, they stay as they are: half of the
  * folds would tell the wrong thing. data: the problem's objects. */
 mcr_status mcr_class_calibrate(mcr_class_job *j, const mcr_binary *of, const mcr_data *data,
                                int64_t problem);

@@ -40,7 +40,7 @@ void mcr_class_unshare(job *j)
 {
     mcr *ctx = j->in->ctx;
     mcr_free(ctx, j->own ? j->own[0] : NULL);
-    for (int w = mcr_workers(ctx) - 1; w >= 0; w--) { /* twins before the first */
+    for (int w = mcr_workers(ctx) - 1; w >= 0; w--) { /* copies before the first */
         if (j->across)
             mcr_gram_close(j->across[w]);
         if (j->pair)
@@ -116,7 +116,7 @@ static mcr_rows class_rows(const job *j, int64_t c)
 }
 
 /* A Gram for each worker. Certificates want some values in double, too: `precise`, of many objects. */
-static mcr_status open_twins(job *j, const mcr_data *data, bool precise)
+static mcr_status open_copies(job *j, const mcr_data *data, bool precise)
 {
     mcr *ctx = j->in->ctx;
     mcr_status st = MCR_OK;
@@ -153,7 +153,7 @@ static int64_t largest_pair(const job *j)
 static mcr_status bind_classes(job *j)
 {
     mcr_status st = j->across ? MCR_OK : sort_classes(j);
-    return j->across || st ? st : open_twins(j, j->sorted, false);
+    return j->across || st ? st : open_copies(j, j->sorted, false);
 }
 
 mcr_status mcr_class_pair_gram(mcr_gram **out, const job *j, int64_t problem, int worker)
@@ -225,8 +225,8 @@ mcr_status mcr_class_share(job *j)
     for (int64_t c = 0; c < j->classes; c++)
         own += sizeof(float) * (double)mcr_class_size(j, c) * (double)mcr_class_size(j, c);
     j->pair_ld = (n + MCR_ROW_PAD) / MCR_ROW_PAD * MCR_ROW_PAD;
-    size_t room = sizeof(float) * (size_t)j->pair_ld * (size_t)j->pair_ld;
-    double bytes = (j->in->gram ? 0 : own) + (double)workers * (double)room;
+    size_t capacity = sizeof(float) * (size_t)j->pair_ld * (size_t)j->pair_ld;
+    double bytes = (j->in->gram ? 0 : own) + (double)workers * (double)capacity;
     if (n > MOST_PAIR || bytes > 0.25 * (double)mcr_budget_left(ctx))
         return MCR_OK;
     if ((st = mcr_budget_take(ctx, (size_t)bytes, "kernel blocks of classes")))
@@ -238,7 +238,7 @@ mcr_status mcr_class_share(job *j)
         return MCR_NO_MEMORY;
     for (int w = 0; w < workers; w++) {
         j->kept[w] = -1;
-        if (!(j->pair[w] = mcr_alloc(ctx, room, 1)))
+        if (!(j->pair[w] = mcr_alloc(ctx, capacity, 1)))
             return MCR_NO_MEMORY;
     }
     if (j->in->gram)
@@ -275,7 +275,7 @@ mcr_status mcr_class_share_all(job *j)
     if ((size_t)j->k_ld * sizeof(float) % 4096 == 0)
         j->k_ld += MCR_ROW_PAD;
     size_t bytes = (size_t)j->n * (size_t)j->k_ld * sizeof(float);
-    mcr_status st = open_twins(j, j->in->data, true);
+    mcr_status st = open_copies(j, j->in->data, true);
     if (!st)
         st = mcr_budget_take(ctx, bytes, "the kernel matrix");
     if (st)

@@ -39,12 +39,12 @@ static const mcr_param table[] = {
 /* Fills each class in order up to half of the total; LIBSVM's start. */
 static mcr_status set_start(mcr_svm *s, const mcr_binary *p, double nu)
 {
-    double total = 0, room[2] = {0, 0};
+    double total = 0, buffer[2] = {0, 0};
     for (int64_t i = 0; i < p->n; i++) {
         total += p->weight[i];
-        room[p->y[i] > 0] += p->weight[i];
+        buffer[p->y[i] > 0] += p->weight[i];
     }
-    double each = 0.5 * nu * total, most = fmin(room[0], room[1]);
+    double each = 0.5 * nu * total, most = fmin(buffer[0], buffer[1]);
     if (p->fold)
         each = fmin(each, most);
     double left[2] = {each, each};

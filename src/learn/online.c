@@ -40,7 +40,7 @@ static mcr_status set_classes(mcr_online *o, const mcr_learning *in)
     return MCR_OK;
 }
 
-static mcr_status make_room(mcr_online *o)
+static mcr_status reserve(mcr_online *o)
 {
     size_t n = (size_t)o->n, outputs = (size_t)o->outputs;
     o->weight = mcr_alloc(o->ctx, n, sizeof *o->weight);
@@ -157,7 +157,7 @@ mcr_status mcr_online_open(mcr_online *o, const mcr_learning *in, const mcr_onli
                       .stop = MCR_STOP_STEPS};
     mcr_status s = set_classes(o, in);
     if (!s)
-        s = make_room(o);
+        s = reserve(o);
     if (!s)
         s = mcr_svm_weights(o->ctx, plan->learner, in->data, plan->class_weight, o->weight);
     for (int64_t i = 0; i < o->n && !s; i++) {
@@ -272,13 +272,13 @@ static void gather(const mcr_online *o, const double *from, double *to, int64_t 
     }
 }
 
-static mcr_status keep_state(mcr_fitted *f, const mcr_online *o, double *room)
+static mcr_status keep_state(mcr_fitted *f, const mcr_online *o, double *buffer)
 {
-    gather(o, o->coef, room, f->basis, false);
-    mcr_status s = mcr_fitted_keep(f, EXTRA_COEF, room, f->basis * o->outputs);
-    gather(o, o->sum, room, f->basis, false);
+    gather(o, o->coef, buffer, f->basis, false);
+    mcr_status s = mcr_fitted_keep(f, EXTRA_COEF, buffer, f->basis * o->outputs);
+    gather(o, o->sum, buffer, f->basis, false);
     if (!s)
-        s = mcr_fitted_keep(f, EXTRA_SUM, room, f->basis * o->outputs);
+        s = mcr_fitted_keep(f, EXTRA_SUM, buffer, f->basis * o->outputs);
     return s ? s : mcr_fitted_keep(f, EXTRA_CLOCK, (const double *)&o->clock, CLOCK);
 }
 
@@ -288,18 +288,18 @@ static mcr_status make_fitted(mcr_fitted **out, const mcr_online *o, const doubl
     mcr_fitted *f = NULL;
     for (int64_t i = 0; i < o->n; i++)
         basis += o->used[i];
-    double *room = mcr_alloc(o->ctx, (size_t)basis, (size_t)o->outputs * sizeof *room);
-    mcr_status s = room ? MCR_OK : MCR_NO_MEMORY;
+    double *buffer = mcr_alloc(o->ctx, (size_t)basis, (size_t)o->outputs * sizeof *buffer);
+    mcr_status s = buffer ? MCR_OK : MCR_NO_MEMORY;
     if (!s) {
-        gather(o, coef, room, basis, true);
-        s = mcr_fitted_whole(&f, o->ctx, basis, o->outputs, room);
+        gather(o, coef, buffer, basis, true);
+        s = mcr_fitted_whole(&f, o->ctx, basis, o->outputs, buffer);
     }
     for (int64_t i = 0; i < o->n && !s; i++)
         if (o->used[i])
             f->object[at++] = i;
     if (!s)
-        s = keep_state(f, o, room);
-    mcr_free(o->ctx, room);
+        s = keep_state(f, o, buffer);
+    mcr_free(o->ctx, buffer);
     if (s)
         mcr_fitted_free(f);
     *out = s ? NULL : f;
@@ -309,14 +309,14 @@ static mcr_status make_fitted(mcr_fitted **out, const mcr_online *o, const doubl
 /* The same from an approximate map: weights of its features. */
 static mcr_status make_near(mcr_fitted **out, const mcr_online *o, const double *coef)
 {
-    const mcr_side *side = &o->scores.side;
+    const mcr_form *side = &o->scores.side;
     mcr_fitted *f = NULL;
     double *w = mcr_alloc(o->ctx, (size_t)side->design.p, (size_t)o->outputs * sizeof *w);
     mcr_status s = w ? mcr_design_project(&side->design, coef, o->outputs, w) : MCR_NO_MEMORY;
     if (!s)
         s = mcr_fitted_new(&f, o->ctx, o->outputs);
     if (!s)
-        s = mcr_side_add(side, f, w, o->outputs);
+        s = mcr_form_add(side, f, w, o->outputs);
     mcr_free(o->ctx, w);
     if (s)
         mcr_fitted_free(f);
@@ -328,7 +328,7 @@ static mcr_status make_near(mcr_fitted **out, const mcr_online *o, const double 
 static mcr_status remark(mcr_fitted *f, const mcr_online *o)
 {
     mcr_status s = MCR_OK;
-    const mcr_side *side = &o->scores.side;
+    const mcr_form *side = &o->scores.side;
     if (side->features && !side->why[0])
         s = mcr_fitted_remark(f, "trained on %lld explicit feature%s", (long long)side->design.p,
                               side->design.p == 1 ? "" : "s");
@@ -344,7 +344,7 @@ mcr_status mcr_online_finish(mcr_fitted **out, mcr_online *o,
                              double (*coef_of)(const void *self, int64_t at),
                              mcr_online_ending *ending, void *self)
 {
-    const mcr_side *side = &o->scores.side;
+    const mcr_form *side = &o->scores.side;
     int64_t outputs = o->outputs;
     mcr_fitted *f = NULL;
     double *coef = mcr_alloc(o->ctx, (size_t)o->n, (size_t)outputs * sizeof *coef);
@@ -365,7 +365,7 @@ mcr_status mcr_online_finish(mcr_fitted **out, mcr_online *o,
     if (!s)
         s = remark(f, o);
     if (!s)
-        s = mcr_side_tell(side, f);
+        s = mcr_form_report(side, f);
     mcr_free(o->ctx, coef);
     if (s)
         mcr_fitted_free(f);

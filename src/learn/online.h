@@ -7,12 +7,12 @@
 #define MCR_LEARN_ONLINE_H
 
 #include "base/random.h"
-#include "learn/side.h"
+#include "learn/form.h"
 
 /* ---- scores (online_scores.c) ------------------------------------------------------------------*/
 
 /* f_o(x_i) = sum of coef K(x, x_i) for all objects, kept up to date while coefficients change. On the
- * kernel's side the scores themselves are kept: all of K where there is room, else blocks of coming
+ * kernel's side the scores themselves are kept: all of K where there is space, else blocks of coming
  * objects have their own part of K, and what changed goes to all others at the block's end. On the
  * features' side weight vectors are kept. */
 typedef struct mcr_scores {
@@ -22,7 +22,7 @@ typedef struct mcr_scores {
     bool precise;   /* of kernel values for objects outside of the block */
     double *square; /* n: K(x,x), with the bias */
     double *offset; /* outputs: the weights of the feature 1 */
-    mcr_side side;
+    mcr_form side;
     /* The features' side. */
     double *weight; /* outputs x features */
     double *phi;    /* dense features of the block's objects; NULL: they are sparse */
@@ -39,19 +39,19 @@ typedef struct mcr_scores {
     int64_t *row;      /* objects of the block's rows */
     int32_t *row_of;   /* n: row of an object in the block, -1: none */
     int64_t rows;      /* 0: the block needs no values */
-    int64_t most_rows; /* room for them */
-    double *change;    /* n x outputs: what is to be told all others */
+    int64_t most_rows; /* space for them */
+    double *change;    /* n x outputs: what all others are to learn of */
     int64_t *changed;
     unsigned char *is_changed;
     int64_t changes;
     double *lane; /* coefficients of a pass, by output */
-    int64_t lane_room;
+    int64_t lane_capacity;
 } mcr_scores;
 
 typedef struct mcr_scores_plan {
     int64_t outputs;
     bool bias, precise;
-    const mcr_side_options *sides;
+    const mcr_form_options *sides;
     int64_t passes;   /* about */
     bool often;       /* objects are seen several times: all of K may be worth it */
     int64_t together; /* objects that are scored before any of them changes coefficients */
@@ -137,7 +137,7 @@ typedef mcr_status mcr_online_ending(void *self, mcr_fitted *fitted, const doubl
 mcr_status mcr_online_finish(mcr_fitted **out, mcr_online *o,
                              double (*coef_of)(const void *self, int64_t at),
                              mcr_online_ending *ending, void *self);
-/* Which training objects are right, by the scores f (outputs x n) of what predicts; score: room for
+/* Which training objects are right, by the scores f (outputs x n) of what predicts; score: space for
  * outputs. */
 mcr_status mcr_online_answer(mcr_fitted *fitted, const mcr_online *o, const double *f,
                              double *score);
@@ -153,7 +153,7 @@ typedef struct mcr_votes {
     int64_t *object;
     int32_t *up, *down; /* outputs that got `size` more and less; down -1: none */
     double *size, *at;  /* at: the step */
-    int64_t room[5];
+    int64_t capacity[5];
 } mcr_votes;
 
 mcr_status mcr_votes_add(mcr_votes *v, int64_t object, int32_t up, int32_t down, double size,

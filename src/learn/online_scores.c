@@ -35,7 +35,7 @@ static mcr_status open_features(mcr_scores *s)
     return mcr_design_squares(d, s->square);
 }
 
-/* How many objects a block has, and room for their part of K. */
+/* How many objects a block has, and space for their part of K. */
 static mcr_status open_block(mcr_scores *s, const mcr_scores_plan *plan)
 {
     double most = fmin(BLOCK_BYTES, (double)mcr_budget_left(s->ctx) / 4) / sizeof *s->k;
@@ -104,9 +104,9 @@ mcr_status mcr_scores_open(mcr_scores *s, const mcr_learning *in, const mcr_scor
     s->square = mcr_alloc_zero(s->ctx, (size_t)s->n, sizeof *s->square);
     s->offset = mcr_alloc_zero(s->ctx, (size_t)s->outputs, sizeof *s->offset);
     mcr_status st = s->square && s->offset ? MCR_OK : MCR_NO_MEMORY;
-    mcr_side_work work = {MCR_WORK_ONLINE, (double)plan->passes, (double)s->n, (double)s->outputs};
+    mcr_form_work work = {MCR_WORK_ONLINE, (double)plan->passes, (double)s->n, (double)s->outputs};
     if (!st)
-        st = mcr_side_open(&s->side, in, plan->sides, &work);
+        st = mcr_form_open(&s->side, in, plan->sides, &work);
     if (!st)
         st = s->side.features ? open_features(s) : open_kernel(s, in, plan);
     for (int64_t i = 0; i < s->n && s->bias && !st; i++)
@@ -123,7 +123,7 @@ void mcr_scores_close(mcr_scores *s)
     for (size_t b = 0; b < sizeof block / sizeof *block; b++)
         mcr_free(s->ctx, block[b]);
     mcr_budget_give(s->ctx, s->taken);
-    mcr_side_close(&s->side);
+    mcr_form_close(&s->side);
     mcr_gram_close(s->gram);
     *s = (mcr_scores){0};
 }
@@ -134,7 +134,7 @@ void mcr_scores_close(mcr_scores *s)
 static mcr_status add_rows(mcr_scores *s, const int64_t *object, int64_t count, const double *coef,
                            int64_t lanes, double *f, bool precise)
 {
-    mcr_status st = mcr_reserve(s->ctx, &s->lane, &s->lane_room, lanes * ROWS, sizeof *s->lane);
+    mcr_status st = mcr_reserve(s->ctx, &s->lane, &s->lane_capacity, lanes * ROWS, sizeof *s->lane);
     for (int64_t first = 0; first < count && !st; first += ROWS) {
         int64_t rows = count - first < ROWS ? count - first : ROWS;
         for (int64_t r = 0; r < rows; r++)

@@ -15,7 +15,7 @@
 typedef struct params {
     int64_t components, max_steps;
     double tol, time_limit;
-    mcr_side_options sides;
+    mcr_form_options sides;
 } params;
 
 static const mcr_param table[] = {
@@ -23,7 +23,7 @@ static const mcr_param table[] = {
      "how many, those of the largest variance"},
     {"tol", MCR_REAL, offsetof(params, tol), "1e-10", 0, 1, MCR_MIN_OPEN | MCR_MAX_OPEN, NULL,
      "largest eigen-residual, over the largest eigenvalue"},
-    MCR_SIDE_PARAMS(params),
+    MCR_APPROX_PARAMS(params),
     {"time-limit", MCR_REAL, offsetof(params, time_limit), NULL, 0, INFINITY, MCR_MIN_OPEN, NULL,
      "seconds after which the best model so far is kept"},
     {"max-steps", MCR_INT, offsetof(params, max_steps), NULL, 1, INFINITY, 0, NULL,
@@ -43,11 +43,11 @@ typedef struct pca {
     size_t budget;
 } pca;
 
-/* room: numbers beside what is kept of the components, and that of mcr_leading. */
-static mcr_status take_room(pca *p, double room)
+/* space: numbers beside what is kept of the components, and that of mcr_leading. */
+static mcr_status take_buffers(pca *p, double buffer)
 {
     size_t n = (size_t)p->c->n, count = (size_t)p->count;
-    double bytes = sizeof(double) * ((double)n * (double)count + room);
+    double bytes = sizeof(double) * ((double)n * (double)count + buffer);
     if (bytes > 1e18)
         bytes = 1e18;
     mcr_status s = mcr_budget_take(p->ctx, (size_t)bytes, "pca: eigenvectors");
@@ -147,7 +147,7 @@ static mcr_status run_kernel(mcr_fitted **out, pca *p, const mcr_learning *in)
     bool whole = mcr_leading_by_lapack(n, p->count);
     mcr_status s = whole ? mcr_centred_open(&c, "pca", in) : mcr_centred_open_half(&c, "pca", in);
     if (!s) /* by LAPACK in place of the matrix, else with products alone */
-        s = take_room(p, mcr_leading_bytes(n, p->count, true) / sizeof(double));
+        s = take_buffers(p, mcr_leading_bytes(n, p->count, true) / sizeof(double));
     mcr_leading problem = problem_of(p, n);
     problem.a = c.k.a;
     problem.lda = c.k.ld;
@@ -235,7 +235,7 @@ static mcr_status solve_features(pca *p, mcr_spread *x, double *v, bool near)
 
 /* The components of an approximate map: weights v (p x wanted) of its features. */
 static mcr_status make_near(mcr_fitted **out, const pca *p, const mcr_spread *x,
-                            const mcr_side *side, double *v, int64_t wanted)
+                            const mcr_form *side, double *v, int64_t wanted)
 {
     const mcr_map *m = side->map;
     for (int64_t j = 0; j < x->d.p; j++) /* those that were found */
@@ -260,7 +260,7 @@ static mcr_status make_near(mcr_fitted **out, const pca *p, const mcr_spread *x,
 }
 
 static mcr_status run_features(mcr_fitted **out, pca *p, const mcr_learning *in,
-                               const mcr_side *side)
+                               const mcr_form *side)
 {
     mcr_spread x = {0};
     int64_t n = side->design.n, wide = side->design.p, size = wide < n ? wide : n;
@@ -268,9 +268,9 @@ static mcr_status run_features(mcr_fitted **out, pca *p, const mcr_learning *in,
     p->count = p->o->components < size ? p->o->components : size;
     mcr_status s = mcr_spread_open(&x, "pca", in, &side->design);
     if (!s)
-        s = take_room(p, (double)p->count * (double)(n + 2 * wide) +
-                             mcr_leading_bytes(size, p->count, mcr_spread_is_direct(&x.d)) /
-                                 sizeof(double));
+        s = take_buffers(p, (double)p->count * (double)(n + 2 * wide) +
+                                mcr_leading_bytes(size, p->count, mcr_spread_is_direct(&x.d)) /
+                                    sizeof(double));
     int64_t wanted = p->count;
     double *v = s ? NULL : mcr_alloc(p->ctx, (size_t)wide, (size_t)wanted * sizeof *v);
     if (!s)
@@ -294,14 +294,14 @@ static mcr_status fit(mcr_fitted **out, const mcr_learning *in)
     *out = NULL;
     const params *o = in->params;
     pca p = {.ctx = in->ctx, .o = o, .began = mcr_now()};
-    mcr_side side = {0};
+    mcr_form side = {0};
     int64_t n = mcr_data_count(in->data), most = o->components < n ? o->components : n;
-    mcr_side_work work = {MCR_WORK_PCA, 1, (double)n, (double)most};
-    mcr_status s = mcr_side_open(&side, in, &o->sides, &work);
+    mcr_form_work work = {MCR_WORK_PCA, 1, (double)n, (double)most};
+    mcr_status s = mcr_form_open(&side, in, &o->sides, &work);
     if (!s)
         s = side.features ? run_features(out, &p, in, &side) : run_kernel(out, &p, in);
     if (!s)
-        s = mcr_side_tell(&side, *out);
+        s = mcr_form_report(&side, *out);
     if (s) {
         mcr_fitted_free(*out);
         *out = NULL;
@@ -311,7 +311,7 @@ static mcr_status fit(mcr_fitted **out, const mcr_learning *in)
     mcr_free(in->ctx, p.offset);
     mcr_free(in->ctx, p.sign);
     mcr_free(in->ctx, p.vector);
-    mcr_side_close(&side);
+    mcr_form_close(&side);
     return s;
 }
 

@@ -6,7 +6,7 @@
  * which is, divided by lambda, the problem of svm --bias no. Step t sees `batch` objects with the
  * coefficients a = b / (lambda t); each with y_i f(x_i) < 1 adds y_i / batch to its b_i. The result is the
  * mean of all a. A change d of b_i at step s is in the coefficients of steps s + 1 .. T, so that it counts
- * d (Q_T - Q_s) / lambda with Q_t = 1 + 1/2 + ... + 1/t: two numbers an object, b_i and the sum of
+ * d (Q_T - Q_s) / lambda with Q_t = 1 + 1/2 + ... + 1/t: two numbers per object, b_i and the sum of
  * d Q_s, are all that the mean needs. (weighted: step t counts t times, and Q_t is t.)
  *
  * Weights are factors of the losses. Several classes: one problem each, against the rest, all with the
@@ -32,7 +32,7 @@ typedef struct params {
     int64_t passes, max_steps, batch, budget;
     int average, order;
     char *class_weight;
-    mcr_side_options sides; /* the side alone */
+    mcr_form_options sides; /* the side alone */
 } params;
 
 static const mcr_param table[] = {
@@ -316,7 +316,7 @@ static mcr_status set_problem(run *r)
     return MCR_OK;
 }
 
-static mcr_status make_room(run *r)
+static mcr_status reserve(run *r)
 {
     mcr *ctx = r->o.ctx;
     size_t n = (size_t)r->o.n, outputs = (size_t)r->o.outputs;
@@ -351,7 +351,7 @@ static mcr_status fit(mcr_fitted **out, const mcr_learning *in)
     };
     mcr_status s = mcr_online_open(&r.o, in, &plan);
     if (!s)
-        s = make_room(&r);
+        s = reserve(&r);
     if (!s)
         s = set_problem(&r);
     if (!s)

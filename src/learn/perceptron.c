@@ -31,7 +31,7 @@ typedef struct params {
     int bias, variant, order;
     double time_limit;
     char *class_weight;
-    mcr_side_options sides;
+    mcr_form_options sides;
 } params;
 
 static const mcr_param table[] = {
@@ -45,7 +45,7 @@ static const mcr_param table[] = {
      "the objects as they stand in the data, or shuffled for each pass (by the seed)"},
     {"budget", MCR_INT, offsetof(params, budget), NULL, 1, INFINITY, 0, NULL,
      "support vectors, at most: then the one with the least |coefficient| |Phi(x)| goes"},
-    MCR_SIDE_PARAMS(params),
+    MCR_APPROX_PARAMS(params),
     MCR_CLASS_WEIGHT_PARAM(params),
     {"time-limit", MCR_REAL, offsetof(params, time_limit), NULL, 0, INFINITY, MCR_MIN_OPEN, NULL,
      "seconds after which the model so far is kept"},
@@ -74,7 +74,7 @@ typedef struct run {
     const params *p;
     mcr_votes votes;
     double *mistakes; /* of each pass */
-    int64_t passes, room;
+    int64_t passes, capacity;
     double total;
     double *score, *change; /* outputs */
 } run;
@@ -162,7 +162,7 @@ static mcr_status all_passes(run *r)
 {
     mcr_status s = MCR_OK;
     while (r->passes < r->p->passes && r->o.stop == MCR_STOP_STEPS && !s) {
-        s = mcr_reserve(r->o.ctx, &r->mistakes, &r->room, r->passes + 1, sizeof *r->mistakes);
+        s = mcr_reserve(r->o.ctx, &r->mistakes, &r->capacity, r->passes + 1, sizeof *r->mistakes);
         if (s)
             break;
         s = one_pass(r, &r->mistakes[r->passes]);
@@ -177,12 +177,12 @@ static mcr_status all_passes(run *r)
 /* ---- the result --------------------------------------------------------------------------------*/
 
 /* Of the last perceptron, by fresh scores f (outputs x n). */
-typedef struct judged {
+typedef struct outcome {
     double wrong, visits; /* objects, all that count */
     double margin;        /* the smallest, of a weight vector of length 1 */
     double longest;       /* |Phi(x)|^2 */
     bool even;            /* all weights are 1 */
-} judged;
+} outcome;
 
 static void scores_of(const run *r, const double *f, int64_t i, double *score)
 {
@@ -190,10 +190,10 @@ static void scores_of(const run *r, const double *f, int64_t i, double *score)
         score[c] = f[c * r->o.n + i];
 }
 
-static judged judge(const run *r, const double *f)
+static outcome evaluate(const run *r, const double *f)
 {
     const mcr_online *o = &r->o;
-    judged j = {.margin = INFINITY, .even = true};
+    outcome j = {.margin = INFINITY, .even = true};
     double square = 0;
     for (int64_t i = 0; i < o->n; i++) {
         int64_t other;
@@ -231,7 +231,7 @@ static mcr_status tell_mistakes(mcr_fitted *f, const run *r)
                              r->passes == 1 ? "" : "es", text);
 }
 
-static mcr_status remark(mcr_fitted *f, const run *r, const judged *j)
+static mcr_status remark(mcr_fitted *f, const run *r, const outcome *j)
 {
     mcr_status s = tell_mistakes(f, r);
     if (!s && j->wrong == 0 && j->margin > 0 && j->even && !r->o.resumed && !r->o.dropped) {
@@ -257,7 +257,7 @@ static double coef_of(const void *self, int64_t at)
 
 static mcr_status complete(mcr_fitted *t, run *r, const double *f)
 {
-    judged j = judge(r, f);
+    outcome j = evaluate(r, f);
     t->objective = r->passes ? r->mistakes[r->passes - 1] : NAN;
     t->certificate = "share on the wrong side";
     t->value = j.visits > 0 ? j.wrong / j.visits : NAN;

@@ -24,15 +24,15 @@ mcr_status mcr_votes_add(mcr_votes *v, int64_t object, int32_t up, int32_t down,
                          double at)
 {
     int64_t need = v->count + 1;
-    mcr_status s = mcr_reserve(v->ctx, &v->object, &v->room[0], need, sizeof *v->object);
+    mcr_status s = mcr_reserve(v->ctx, &v->object, &v->capacity[0], need, sizeof *v->object);
     if (!s)
-        s = mcr_reserve(v->ctx, &v->up, &v->room[1], need, sizeof *v->up);
+        s = mcr_reserve(v->ctx, &v->up, &v->capacity[1], need, sizeof *v->up);
     if (!s)
-        s = mcr_reserve(v->ctx, &v->down, &v->room[2], need, sizeof *v->down);
+        s = mcr_reserve(v->ctx, &v->down, &v->capacity[2], need, sizeof *v->down);
     if (!s)
-        s = mcr_reserve(v->ctx, &v->size, &v->room[3], need, sizeof *v->size);
+        s = mcr_reserve(v->ctx, &v->size, &v->capacity[3], need, sizeof *v->size);
     if (!s)
-        s = mcr_reserve(v->ctx, &v->at, &v->room[4], need, sizeof *v->at);
+        s = mcr_reserve(v->ctx, &v->at, &v->capacity[4], need, sizeof *v->at);
     if (s)
         return s;
     v->object[v->count] = object;
@@ -166,12 +166,12 @@ typedef struct vote_job {
     const mcr_asked *asked;
     const double *k; /* basis x ld */
     int64_t first, count, ld;
-    double *room; /* of each worker: CHUNK x (outputs of scores and of votes) */
-    double *few;  /* of each worker: basis x TOGETHER */
+    double *capacity; /* of each worker: CHUNK x (outputs of scores and of votes) */
+    double *few;      /* of each worker: basis x TOGETHER */
 } vote_job;
 
 /* Two classes: each perceptron votes +1 or -1. A few objects at a time, whose scores and votes stay in
- * registers; k: the worker's room for their kernel values, one behind the other. */
+ * registers; k: the worker's space for their kernel values, one behind the other. */
 static void vote_of_two(const vote_job *job, int64_t at, int64_t count, double *restrict k,
                         double *restrict out)
 {
@@ -224,7 +224,8 @@ static mcr_status vote_chunk(void *arg, int64_t item, int worker)
     const state *t = a->state;
     int64_t outputs = a->fitted->outputs, at = item * CHUNK;
     int64_t count = job->count - at < CHUNK ? job->count - at : CHUNK;
-    double *f = job->room + worker * 2 * outputs * CHUNK, *vote = f + outputs * CHUNK, lives = 0;
+    double *f = job->capacity + worker * 2 * outputs * CHUNK, *vote = f + outputs * CHUNK,
+           lives = 0;
     memset(f, 0, sizeof *f * (size_t)(2 * outputs * CHUNK));
     if (outputs == 1)
         vote_of_two(job, at, count, job->few + worker * TOGETHER * a->fitted->basis, vote);
@@ -251,12 +252,12 @@ static mcr_status ask(const mcr_asked *a)
     ld = ld < CHUNK ? CHUNK : ld < a->count ? ld : a->count;
     vote_job job = {.asked = a, .ld = ld};
     double *k = mcr_alloc(a->ctx, (size_t)basis, (size_t)ld * sizeof *k);
-    job.room = mcr_alloc(a->ctx, (size_t)mcr_workers(a->ctx) * 2 * CHUNK,
-                         (size_t)outputs * sizeof *job.room);
+    job.capacity = mcr_alloc(a->ctx, (size_t)mcr_workers(a->ctx) * 2 * CHUNK,
+                             (size_t)outputs * sizeof *job.capacity);
     job.few = mcr_alloc(a->ctx, (size_t)mcr_workers(a->ctx) * TOGETHER,
                         (size_t)basis * sizeof *job.few);
     job.k = k;
-    mcr_status s = k && job.room && job.few ? MCR_OK : MCR_NO_MEMORY;
+    mcr_status s = k && job.capacity && job.few ? MCR_OK : MCR_NO_MEMORY;
     for (; job.first < a->count && !s; job.first += ld) {
         job.count = a->count - job.first < ld ? a->count - job.first : ld;
         s = mcr_gram_block(a->gram, (mcr_rows){NULL, 0, basis},
@@ -265,7 +266,7 @@ static mcr_status ask(const mcr_asked *a)
             s = mcr_parallel(a->ctx, (job.count + CHUNK - 1) / CHUNK, vote_chunk, &job);
     }
     mcr_free(a->ctx, k);
-    mcr_free(a->ctx, job.room);
+    mcr_free(a->ctx, job.capacity);
     mcr_free(a->ctx, job.few);
     return s;
 }

@@ -35,7 +35,7 @@ static const mcr_param table[] = {
      "the leave-one-out error, for twice the time"},
     {"tol", MCR_REAL, offsetof(mcr_ridge_params, tol), "1e-06", 0, INFINITY, MCR_MIN_OPEN, NULL,
      "largest residual of the linear system, relative to the targets"},
-    MCR_SIDE_PARAMS(mcr_ridge_params),
+    MCR_APPROX_PARAMS(mcr_ridge_params),
     {0},
 };
 
@@ -64,7 +64,7 @@ static mcr_status check(mcr *ctx, const void *values)
     mcr_reals lambda;
     mcr_status s = parse_lambda(&lambda, ctx, o);
     if (!s && needs_kernel(o, &lambda))
-        s = mcr_side_refuse(ctx, &o->sides, "ridge",
+        s = mcr_form_refuse(ctx, &o->sides, "ridge",
                             o->loo             ? "the leave-one-out error"
                             : lambda.count > 1 ? "a range of lambda"
                                                : "lambda = 0");
@@ -115,7 +115,7 @@ static mcr_status multiply(mcr_ridge *r, bool *scaled)
 
 /* f = G a and rest = b - (W^1/2 G W^1/2 + lambda + jitter) x; the norm of rest relative to that of b,
  * of the worst column: targets may have any scales. */
-static mcr_status judge(mcr_ridge *r)
+static mcr_status evaluate(mcr_ridge *r)
 {
     int64_t n = r->goal.n, k = r->goal.outputs;
     bool scaled;
@@ -164,7 +164,7 @@ static mcr_status solve(mcr_ridge *r)
     memcpy(r->x, r->b, sizeof *r->x * (size_t)(n * k));
     mcr_status s = apply_factor(r, r->x);
     if (!s)
-        s = judge(r);
+        s = evaluate(r);
     double before = INFINITY;
     r->corrections = 0;
     while (!s && r->residual > 1e-3 * r->options->tol && r->residual < 0.5 * before &&
@@ -175,7 +175,7 @@ static mcr_status solve(mcr_ridge *r)
         for (int64_t i = 0; i < n * k && !s; i++)
             r->x[i] += r->rest[i];
         if (!s)
-            s = judge(r);
+            s = evaluate(r);
     }
     return s;
 }
@@ -229,7 +229,7 @@ static mcr_status fill_quick(mcr_ridge *r)
 }
 
 /* Whether float's rounding is small against lambda: the trace bounds the largest eigenvalue. And values
- * are computed afresh for each residual, which must not be dear. */
+ * are computed afresh for each residual, which must not be expensive. */
 static mcr_status suits_float(const mcr_ridge *r, bool *suits)
 {
     enum { LEAST_N = 1000, LARGEST_CONDITION = 1000000 };
@@ -283,9 +283,9 @@ static mcr_status open_ridge(mcr_ridge *r, const mcr_learning *in, bool path)
     size_t n = (size_t)r->goal.n, all = n * (size_t)r->goal.outputs;
     if (s)
         return s;
-    double **room[] = {&r->diagonal, &r->root, &r->b, &r->x, &r->f, &r->rest};
-    for (size_t a = 0; a < sizeof room / sizeof *room && !s; a++)
-        if (!(*room[a] = mcr_alloc(r->ctx, a < 2 ? n : all, sizeof(double))))
+    double **buffer[] = {&r->diagonal, &r->root, &r->b, &r->x, &r->f, &r->rest};
+    for (size_t a = 0; a < sizeof buffer / sizeof *buffer && !s; a++)
+        if (!(*buffer[a] = mcr_alloc(r->ctx, a < 2 ? n : all, sizeof(double))))
             s = MCR_NO_MEMORY;
     if (!s && (path || r->options->loo) && !(r->inverse = mcr_alloc(r->ctx, n, sizeof *r->inverse)))
         s = MCR_NO_MEMORY;
@@ -387,10 +387,10 @@ static mcr_status run(mcr_fitted **out, mcr_ridge *r, const mcr_reals *lambda, d
 /* ---- from features -----------------------------------------------------------------------------*/
 
 static mcr_status finish_features(mcr_fitted **out, const mcr_goal *g, const mcr_ridge_params *o,
-                                  double lambda, const mcr_side *side, const mcr_ridge_result *r)
+                                  double lambda, const mcr_form *side, const mcr_ridge_result *r)
 {
     mcr_fitted *f = NULL;
-    mcr_status s = side->map ? mcr_side_goal(&f, side, g, r->w) : mcr_goal_fitted(&f, g, r->a);
+    mcr_status s = side->map ? mcr_form_goal(&f, side, g, r->w) : mcr_goal_fitted(&f, g, r->a);
     if (s)
         return s;
     f->objective = 0;
@@ -408,7 +408,7 @@ static mcr_status finish_features(mcr_fitted **out, const mcr_goal *g, const mcr
     if (!s)
         s = mcr_fitted_keep(f, "lambda", &lambda, 1);
     if (!s)
-        s = mcr_side_tell(side, f);
+        s = mcr_form_report(side, f);
     if (s)
         mcr_fitted_free(f);
     else
@@ -417,7 +417,7 @@ static mcr_status finish_features(mcr_fitted **out, const mcr_goal *g, const mcr
 }
 
 static mcr_status run_features(mcr_fitted **out, const mcr_goal *g, const mcr_ridge_params *o,
-                               double lambda, const mcr_side *side)
+                               double lambda, const mcr_form *side)
 {
     size_t all = (size_t)(g->n * g->outputs), wide = (size_t)(side->design.p * g->outputs);
     mcr_ridge_result r = {.a = mcr_alloc(g->ctx, all, sizeof(double)),
@@ -452,24 +452,24 @@ static mcr_status fit(mcr_fitted **out, const mcr_learning *in)
     *out = NULL;
     const mcr_ridge_params *o = in->params;
     mcr_goal g = {0};
-    mcr_side side = {0};
+    mcr_form side = {0};
     mcr_reals lambda;
     mcr_status s = parse_lambda(&lambda, in->ctx, o);
     if (s)
         return s;
     s = mcr_goal_open(&g, in, "ridge", o->task, o->class_weight);
     if (!s && !needs_kernel(o, &lambda))
-        s = mcr_side_open(&side, in, &o->sides,
-                          &(mcr_side_work){MCR_WORK_RIDGE, 1, (double)g.n, (double)g.outputs});
+        s = mcr_form_open(&side, in, &o->sides,
+                          &(mcr_form_work){MCR_WORK_RIDGE, 1, (double)g.n, (double)g.outputs});
     if (!s && side.features)
         s = run_features(out, &g, o, lambda.values[0], &side);
     else if (!s && !(s = run_kernel(out, in, &lambda)))
-        s = mcr_side_tell(&side, *out);
+        s = mcr_form_report(&side, *out);
     if (s) {
         mcr_fitted_free(*out);
         *out = NULL;
     }
-    mcr_side_close(&side);
+    mcr_form_close(&side);
     mcr_goal_close(&g);
     mcr_free(in->ctx, lambda.values);
     return s;

@@ -4,7 +4,7 @@
  *
  * by a Cholesky factor of the p x p matrix, which is summed up over blocks of rows, and corrections of w
  * by its own residual; where there are more features than that is worth, by conjugate gradients (newton.h:
- * the squared loss is one of the smooth ones). The certificate is that of the kernel side, from scratch.
+ * the squared loss is one of the smooth ones). The certificate is that of the dual form, from scratch.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -134,7 +134,7 @@ static mcr_status solve_by_products(state *t)
 
 /* From scratch: w = D'a, f = D w, and the residual of (W^1/2 G W^1/2 + lambda) x = W^1/2 y with
  * a = W^1/2 x, relative to the right side. Objects without weight take no part. */
-static mcr_status judge(state *t)
+static mcr_status evaluate(state *t)
 {
     const mcr_goal *g = t->g;
     double left = 0, all = 0;
@@ -156,14 +156,14 @@ static mcr_status judge(state *t)
 mcr_status mcr_ridge_features(const mcr_goal *goal, const mcr_design *d, double lambda, double tol,
                               mcr_ridge_result *r)
 {
-    mcr_design told = *d;
-    told.phase = "ridge";
-    state t = {goal, &told, lambda, tol, r->a, r->f, NULL, r->w, NULL, 0, 0};
+    mcr_design reporting = *d;
+    reporting.phase = "ridge";
+    state t = {goal, &reporting, lambda, tol, r->a, r->f, NULL, r->w, NULL, 0, 0};
     mcr_status s = open_state(&t);
     if (!s)
         s = d->p <= DIRECT || !d->start ? solve_directly(&t) : solve_by_products(&t);
     if (!s)
-        s = judge(&t);
+        s = evaluate(&t);
     r->residual = t.residual;
     r->steps = t.steps;
     mcr_free(goal->ctx, t.rest);

@@ -6,11 +6,11 @@
 #define MCR_LEARN_RIDGE_FEATURES_H
 
 #include "learn/goal.h"
-#include "learn/side.h"
+#include "learn/form.h"
 
 typedef struct mcr_ridge_result {
     double *a, *f, *w; /* to fill: n x outputs, n x outputs, p x outputs; f = D w, w = D'a */
-    double residual;   /* as on the kernel side */
+    double residual;   /* as on the dual form */
     int64_t steps;
 } mcr_ridge_result;
 

@@ -7,14 +7,14 @@
 
 #include "base/params.h"
 #include "learn/goal.h"
-#include "learn/side.h"
+#include "learn/form.h"
 #include "linalg/lapack.h"
 
 typedef struct mcr_ridge_params {
     char *lambda, *class_weight;
     double tol;
     int task, loo;
-    mcr_side_options sides;
+    mcr_form_options sides;
 } mcr_ridge_params;
 
 typedef struct mcr_ridge {

@@ -24,7 +24,7 @@ typedef struct params {
     double C, lambda;
     int bias, probability, multiclass;
     char *class_weight;
-    mcr_side_options sides;
+    mcr_form_options sides;
 } params;
 
 static const mcr_param table[] = {
@@ -41,7 +41,7 @@ static const mcr_param table[] = {
     {"probability", MCR_FLAG, offsetof(params, probability), "no", 0, 0, 0, NULL,
      "calibrate probabilities on held-out decision values (5 folds)"},
     MCR_SVM_LIMIT_PARAMS(params),
-    MCR_SIDE_PARAMS(params),
+    MCR_APPROX_PARAMS(params),
     {0},
 };
 
@@ -50,7 +50,7 @@ static mcr_status check(mcr *ctx, const void *values)
     const params *p = values;
     if (!isnan(p->C) && !isnan(p->lambda))
         return mcr_fail(ctx, MCR_BAD_CALL, "svm: give C or lambda, not both");
-    return isinf(p->C) ? mcr_side_refuse(ctx, &p->sides, "svm", "the hard margin") : MCR_OK;
+    return isinf(p->C) ? mcr_form_refuse(ctx, &p->sides, "svm", "the hard margin") : MCR_OK;
 }
 
 /* ---- soft margin -------------------------------------------------------------------------------*/
@@ -98,7 +98,7 @@ static void set_start(mcr_svm *s, const mcr_binary *p, double factor_of_start, b
             s->b[i] *= factor;
         rest += s->b[i];
     }
-    /* What rounding left goes to one coefficient that has room for it. */
+    /* What rounding left goes to one coefficient that has space for it. */
     for (int64_t i = 0; i < p->n && rest != 0; i++)
         if (s->b[i] - rest > s->lo[i] && s->b[i] - rest < s->hi[i]) {
             s->b[i] -= rest;

@@ -39,7 +39,7 @@ typedef struct mcr_svm {
     double bias;
 } mcr_svm;
 
-/* Room for n objects: z, lo, hi, b, g zeroed; two groups if `groups` is 2. */
+/* Space for n objects: z, lo, hi, b, g zeroed; two groups if `groups` is 2. */
 mcr_status mcr_svm_open(mcr_svm *svm, mcr *ctx, int64_t n, int groups, const mcr_svm_limits *limits,
                         const char *phase);
 void mcr_svm_close(mcr_svm *svm, mcr *ctx);

@@ -12,12 +12,12 @@
 #include "linalg/blas.h"
 
 enum {
-    ROWS = 256,           /* of an item */
-    SPARSE_ROWS = 4096,   /* the same, where a row is little work: loops of threads are not free */
-    PARTS = 8,            /* of a sum over rows */
-    WEIGH_ROWS = 1024,    /* at least, of a part of D' h D */
-    PART_ROOM = 4 << 20,  /* numbers of all parts together */
-    BLOCK_ROOM = 2 << 20, /* numbers of a dense block */
+    ROWS = 256,         /* of an item */
+    SPARSE_ROWS = 4096, /* the same, where a row is little work: loops of threads are not free */
+    PARTS = 8,          /* of a sum over rows */
+    WEIGH_ROWS = 1024,  /* at least, of a part of D' h D */
+    PART_NUMBERS = 4 << 20,  /* numbers of all parts together */
+    BLOCK_NUMBERS = 2 << 20, /* numbers of a dense block */
     STRIPE = 128,
     WIDE = 8,  /* columns of a sparse product at a time */
     TILE = 192 /* columns */
@@ -41,12 +41,12 @@ static int64_t source(const mcr_design *d, int64_t i)
     return d->row ? d->row[i] : i;
 }
 
-mcr_design mcr_design_part(const mcr_design *d, const int64_t *row, int64_t count, int64_t *room)
+mcr_design mcr_design_part(const mcr_design *d, const int64_t *row, int64_t count, int64_t *buffer)
 {
     mcr_design part = *d;
     for (int64_t i = 0; i < count; i++)
-        room[i] = source(d, row[i]);
-    part.row = room;
+        buffer[i] = source(d, row[i]);
+    part.row = buffer;
     part.n = count;
     return part;
 }
@@ -65,7 +65,7 @@ double mcr_design_entries(const mcr_design *d)
 
 static int64_t block_rows(const mcr_design *d)
 {
-    int64_t rows = BLOCK_ROOM / (d->p > 0 ? d->p : 1);
+    int64_t rows = BLOCK_NUMBERS / (d->p > 0 ? d->p : 1);
     return rows < 64 ? 64 : rows > 8192 ? 8192 : rows;
 }
 
@@ -319,7 +319,7 @@ mcr_status mcr_design_multiply(const mcr_design *d, const double *v, int64_t col
 static int64_t count_parts(const mcr_design *d, int64_t size, int64_t rows)
 {
     int64_t parts = least(PARTS, items(d->n, rows));
-    parts = least(parts, size > 0 ? PART_ROOM / size : PARTS);
+    parts = least(parts, size > 0 ? PART_NUMBERS / size : PARTS);
     return parts > 1 ? parts : 1;
 }
 

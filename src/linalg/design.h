@@ -39,8 +39,8 @@ typedef struct mcr_design {
 } mcr_design;
 
 /* Some of the rows: those listed (numbers of rows of d, which stay the caller's), as source rows in
- * `room` (count values, the caller's, used as long as the part). */
-mcr_design mcr_design_part(const mcr_design *d, const int64_t *row, int64_t count, int64_t *room);
+ * `buffer` (count values, the caller's, used as long as the part). */
+mcr_design mcr_design_part(const mcr_design *d, const int64_t *row, int64_t count, int64_t *buffer);
 
 /* Keeps dense rows as floats, as many as `most` bytes hold; *bytes are taken from the budget. The block
  * function is not called again for these. */

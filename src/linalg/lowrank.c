@@ -156,7 +156,7 @@ typedef struct weigh_job {
     const double *h;
     double *m;
     int64_t ldm;
-    double *room; /* n x STRIP for each worker */
+    double *buffer; /* n x STRIP for each worker */
 } weigh_job;
 
 /* Some rows of L^T diag(h) L. */
@@ -165,7 +165,7 @@ static mcr_status weigh_strip(void *arg, int64_t item, int worker)
     const weigh_job *j = arg;
     const mcr_lowrank *low = j->low;
     int64_t first = item * STRIP, end = first + STRIP < low->rank ? first + STRIP : low->rank;
-    double *scaled = j->room + worker * low->n * STRIP;
+    double *scaled = j->buffer + worker * low->n * STRIP;
     int rows = (int)(end - first), rank = (int)low->rank, n = (int)low->n, ld = (int)low->ld;
     int ldm = (int)j->ldm, strip = STRIP;
     for (int64_t i = 0; i < low->n; i++)
@@ -181,11 +181,11 @@ static mcr_status weigh_strip(void *arg, int64_t item, int worker)
 mcr_status mcr_lowrank_weigh(const mcr_lowrank *low, const double *h, double *m, int64_t ldm)
 {
     weigh_job j = {low, h, m, ldm, NULL};
-    j.room = mcr_alloc(low->ctx, (size_t)mcr_workers(low->ctx) * STRIP,
-                       (size_t)low->n * sizeof *j.room);
-    if (!j.room)
+    j.buffer = mcr_alloc(low->ctx, (size_t)mcr_workers(low->ctx) * STRIP,
+                         (size_t)low->n * sizeof *j.buffer);
+    if (!j.buffer)
         return MCR_NO_MEMORY;
     mcr_status s = mcr_parallel(low->ctx, (low->rank + STRIP - 1) / STRIP, weigh_strip, &j);
-    mcr_free(low->ctx, j.room);
+    mcr_free(low->ctx, j.buffer);
     return s;
 }

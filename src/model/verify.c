@@ -425,12 +425,12 @@ void mcr_verify_objective(mcr_verify *v, mcr_sure found)
 
 /* ---- the call ----------------------------------------------------------------------------------*/
 
-typedef struct judge {
+typedef struct check {
     const char *learner;
     mcr_status (*run)(mcr_verify *v);
-} judge;
+} check;
 
-static const judge judges[] = {
+static const check checks[] = {
     {"svm", mcr_verify_machines},
     {"nu-svm", mcr_verify_machines},
     {"one-class", mcr_verify_machines},
@@ -451,10 +451,10 @@ static const judge judges[] = {
     {NULL, NULL},
 };
 
-static mcr_status find_judge(const judge **out, const mcr_verify *v)
+static mcr_status find_check(const check **out, const mcr_verify *v)
 {
     const mcr_model *m = v->model;
-    const judge *j = judges;
+    const check *j = checks;
     while (j->learner && strcmp(j->learner, m->learner) != 0)
         j++;
     *out = j;
@@ -508,12 +508,12 @@ mcr_status mcr_model_verify(mcr *ctx, const mcr_model *model, const mcr_data *da
                     .fitted = model->fitted,
                     .given = given ? &all : NULL,
                     .out = &found};
-    const judge *by = NULL;
+    const check *by = NULL;
     mcr_status s = MCR_SIZED_CHECK(mcr_verification, ctx, out);
     if (!s)
         s = MCR_SIZED_READ(mcr_verify_given, &all, ctx, given);
     if (!s)
-        s = find_judge(&by, &v);
+        s = find_check(&by, &v);
     if (!s && model->report.version)
         s = mcr_options_of(&v.options, ctx, model);
     if (!s) {

@@ -349,7 +349,7 @@ static void sort_pair(program *p)
     int64_t at = 0;
     if (p->v->fitted->rule != MCR_RULE_PAIRS)
         return;
-    int64_t *row = (int64_t *)(void *)p->all_f; /* room that is filled later; as large */
+    int64_t *row = (int64_t *)(void *)p->all_f; /* space that is filled later; as large */
     for (int side = 1; side >= -1; side -= 2)
         for (int64_t i = 0; i < p->n; i++)
             if (p->y[i] == side)

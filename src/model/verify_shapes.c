@@ -95,10 +95,10 @@ mcr_status mcr_verify_pca(mcr_verify *v)
     const double *variance = NULL;
     int64_t outputs = v->fitted->outputs;
     spread x = {.v = v};
-    double *room = mcr_alloc(v->ctx, 3 * (size_t)v->n, sizeof *room);
-    if (!room)
+    double *buffer = mcr_alloc(v->ctx, 3 * (size_t)v->n, sizeof *buffer);
+    if (!buffer)
         return MCR_NO_MEMORY;
-    double *c = room, *t = room + v->n, *error = t + v->n, worst = 0, slip = 0, sum = 0;
+    double *c = buffer, *t = buffer + v->n, *error = t + v->n, worst = 0, slip = 0, sum = 0;
     mcr_status s = open_spread(&x, v);
     if (!s)
         s = mcr_fitted_need(&variance, v->fitted, MCR_EXTRA_VARIANCE, outputs);
@@ -124,7 +124,7 @@ mcr_status mcr_verify_pca(mcr_verify *v)
         mcr_verify_objective(v, (mcr_sure){sum, DBL_EPSILON * (double)outputs * sum});
     }
     close_spread(&x);
-    mcr_free(v->ctx, room);
+    mcr_free(v->ctx, buffer);
     return s;
 }
 
@@ -136,10 +136,10 @@ mcr_status mcr_verify_fisher(mcr_verify *v)
 {
     int64_t outputs = v->fitted->outputs, n = v->n, classes = v->fitted->classes;
     spread x = {.v = v};
-    double *room = mcr_alloc(v->ctx, 5 * (size_t)n + 2 * (size_t)classes, sizeof *room);
-    if (!room)
+    double *buffer = mcr_alloc(v->ctx, 5 * (size_t)n + 2 * (size_t)classes, sizeof *buffer);
+    if (!buffer)
         return MCR_NO_MEMORY;
-    double *c = room, *t = c + n, *error = t + n, *w = error + n, *f = w + n;
+    double *c = buffer, *t = c + n, *error = t + n, *w = error + n, *f = w + n;
     double *mu = f + n, *part = mu + classes, worst = 0, slip = 0, sum = 0;
     mcr_status s = open_spread(&x, v);
     double ridge = s ? NAN : mcr_verify_option(v, "lambda") * x.total;
@@ -191,7 +191,7 @@ mcr_status mcr_verify_fisher(mcr_verify *v)
         mcr_verify_objective(v, (mcr_sure){sum, 1e-7 * sum});
     }
     close_spread(&x);
-    mcr_free(v->ctx, room);
+    mcr_free(v->ctx, buffer);
     return s;
 }
 
@@ -230,14 +230,14 @@ static void close_wing(wing *w)
 }
 
 /* out = A z, where A_ij = sqrt(p_i p_j) times the centred K: with the wing's kernel bound. */
-static mcr_status apply(const wing *w, const double *z, double *out, double *room, double *error)
+static mcr_status apply(const wing *w, const double *z, double *out, double *buffer, double *error)
 {
     const spread *x = &w->x;
     for (int64_t i = 0; i < x->n; i++)
-        room[i] = sqrt(x->share[i]) * z[i];
-    mcr_status s = mcr_verify_multiply(x->v, room, 1, out, error);
+        buffer[i] = sqrt(x->share[i]) * z[i];
+    mcr_status s = mcr_verify_multiply(x->v, buffer, 1, out, error);
     if (!s)
-        centre(x, room, out, error);
+        centre(x, buffer, out, error);
     for (int64_t i = 0; i < x->n && !s; i++)
         out[i] *= sqrt(x->share[i]);
     return s;
@@ -249,10 +249,10 @@ static mcr_status judge_wing(const wing *own, const double *values, double *fact
 {
     const spread *x = &own->x;
     int64_t n = x->n;
-    double *room = mcr_alloc(x->v->ctx, 4 * (size_t)n, sizeof *room);
-    if (!room)
+    double *buffer = mcr_alloc(x->v->ctx, 4 * (size_t)n, sizeof *buffer);
+    if (!buffer)
         return MCR_NO_MEMORY;
-    double *left = room, *right = left + n, *work = right + n, *error = work + n;
+    double *left = buffer, *right = left + n, *work = right + n, *error = work + n;
     mcr_status s = apply(own, values, left, work, error);
     for (int64_t i = 0; i < n && !s; i++)
         work[i] = sqrt(x->share[i]) * own->t[i]; /* A a */
@@ -275,7 +275,7 @@ static mcr_status judge_wing(const wing *own, const double *values, double *fact
         off += (left[i] - *factor * right[i]) * (left[i] - *factor * right[i]);
     *residual = sqrt(off / fmax(size, DBL_MIN));
     mcr_free(x->v->ctx, twice);
-    mcr_free(x->v->ctx, room);
+    mcr_free(x->v->ctx, buffer);
     return s;
 }
 

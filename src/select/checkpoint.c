@@ -27,9 +27,9 @@ struct mcr_checkpoint {
     char *path;
     int file;
     result *known; /* by key */
-    int64_t results, room;
+    int64_t results, capacity;
     double *value;
-    int64_t values, value_room;
+    int64_t values, value_capacity;
 };
 
 static int by_key(const void *a, const void *b)
@@ -102,12 +102,13 @@ static mcr_status read_result(mcr_checkpoint *c, const char *at, const char *end
     *fine = read_int(&at, end, &r.key.batch) && read_int(&at, end, &r.key.item) &&
             read_int(&at, end, &r.count) && r.count >= 0 && r.count <= end - at;
     if (*fine)
-        s = mcr_reserve(c->ctx, &c->value, &c->value_room, c->values + r.count, sizeof *c->value);
+        s = mcr_reserve(c->ctx, &c->value, &c->value_capacity, c->values + r.count,
+                        sizeof *c->value);
     for (int64_t i = 0; i < r.count && *fine && !s; i++)
         *fine = read_value(&at, end, &c->value[r.first + i]);
     if (s || !*fine)
         return s;
-    s = mcr_reserve(c->ctx, &c->known, &c->room, c->results + 1, sizeof *c->known);
+    s = mcr_reserve(c->ctx, &c->known, &c->capacity, c->results + 1, sizeof *c->known);
     if (!s) {
         c->known[c->results++] = r;
         c->values += r.count;

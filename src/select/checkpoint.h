@@ -20,7 +20,7 @@ typedef struct mcr_result_key {
 } mcr_result_key;
 
 /* resume: the results of an earlier run are read, which must have the same fingerprint. Else the file is
- * begun anew. */
+ * begun again. */
 mcr_status mcr_checkpoint_open(mcr_checkpoint **out, mcr *ctx, const char *path, bool resume,
                                uint32_t fingerprint);
 /* True: the result was there already and is copied. */

@@ -62,7 +62,7 @@ static mcr_status named_metrics(job *j, const char *names, mcr_task task)
     return s;
 }
 
-/* All that judge the task, without those that need what not every learner gives. */
+/* All that score the task, without those that need what not every learner gives. */
 static mcr_status usual_metrics(job *j, mcr_task task)
 {
     mcr_status s = MCR_OK;
@@ -195,7 +195,7 @@ static mcr_status run_split(void *arg, int64_t split, int worker)
 
 /* ---- leaving one out without training again ------------------------------------------------------*/
 
-/* *known: the learner told what it would say of each object without it. */
+/* *known: the learner knows its prediction for each object without it. */
 static mcr_status leave_out(job *j, bool *known)
 {
     mcr *ctx = j->ctx;
@@ -228,7 +228,7 @@ static mcr_status leave_out(job *j, bool *known)
             s = MCR_NO_MEMORY;
         if (!s)
             *j->value[i] = mcr_fitted_decide(f, score, NULL, NULL);
-        mcr_judged what = {.data = one,
+        mcr_scored what = {.data = one,
                            .task = f->task,
                            .rule = f->rule,
                            .classes = f->classes,
@@ -236,7 +236,7 @@ static mcr_status leave_out(job *j, bool *known)
                            .value = j->value[i],
                            .score = score};
         for (int64_t k = 0; k < j->metrics && !s; k++)
-            s = mcr_metric_judge(j->metric[k], ctx, &what, &j->score[i * j->metrics + k]);
+            s = mcr_metric_score(j->metric[k], ctx, &what, &j->score[i * j->metrics + k]);
         mcr_data_free(one);
     }
     if (!s && *known)
@@ -351,7 +351,7 @@ static mcr_status run_all(job *j)
         return s;
     }
     /* A search has enough to do for all threads. */
-    if (!j->search && mcr_side_by_side(j->ctx, j->options->type, mcr_data_count(j->data), j->count))
+    if (!j->search && mcr_run_parallel(j->ctx, j->options->type, mcr_data_count(j->data), j->count))
         s = mcr_parallel(j->ctx, j->count, run_split, j);
     else
         for (int64_t i = 0; i < j->count && !s; i++)

@@ -26,8 +26,8 @@ static bool can(const mcr_trial_set *set, const mcr_options *const *options, int
 }
 
 /* The metric of one setting on one split. */
-static mcr_status judge(const mcr_trial_set *set, const mcr_folds *f, int64_t setting,
-                        int64_t split, double *to)
+static mcr_status evaluate(const mcr_trial_set *set, const mcr_folds *f, int64_t setting,
+                           int64_t split, double *to)
 {
     mcr *ctx = set->ctx;
     int64_t all = mcr_data_count(set->data);
@@ -50,7 +50,7 @@ static mcr_status judge(const mcr_trial_set *set, const mcr_folds *f, int64_t se
                sizeof *score * (size_t)f->outputs);
         value[i] = mcr_fitted_decide(rule, score + i * f->outputs, NULL, NULL);
     }
-    mcr_judged what = {.data = test,
+    mcr_scored what = {.data = test,
                        .task = f->task,
                        .rule = f->rule,
                        .classes = f->classes,
@@ -58,7 +58,7 @@ static mcr_status judge(const mcr_trial_set *set, const mcr_folds *f, int64_t se
                        .value = value,
                        .score = score};
     if (!s)
-        s = mcr_metric_judge(set->metric[0], ctx, &what, to);
+        s = mcr_metric_score(set->metric[0], ctx, &what, to);
     mcr_fitted_free(rule);
     mcr_data_free(test);
     mcr_free(ctx, row);
@@ -76,7 +76,7 @@ static mcr_status judge_repeat(const mcr_trial_set *set, const mcr_folds *f, int
     for (int64_t t = 0; t < f->settings; t++)
         for (int64_t fold = 0; fold < f->folds && f->solved[t] && !s; fold++) {
             int64_t split = repeat * f->folds + fold;
-            s = judge(set, f, t, split, &score[t * splits + split]);
+            s = evaluate(set, f, t, split, &score[t * splits + split]);
         }
     return s;
 }

@@ -76,8 +76,8 @@ static mcr_status read_template(mcr_template *t, mcr *ctx, const char *text)
     return s;
 }
 
-/* What is tried on vectors. The middle of gamma is 1 over the features and their variance, or deviation:
- * laplace adds up deviations, not their squares. So its gamma need not go as far. It goes further down than
+/* What is tried on vectors. The middle of gamma is 1 over the features and their variance, or standard deviation:
+ * laplace adds up standard deviations, not their squares. So its gamma need not go as far. It goes further down than
  * up: a small one makes the kernel the distance itself, which is of use with a large C. */
 typedef struct vector_kernel {
     const char *name;
@@ -300,7 +300,7 @@ static mcr_status read_options(mcr_grid *g, const mcr_search *search)
 
 /* ---- the grid ----------------------------------------------------------------------------------*/
 
-/* Whether what a template has a range of may be a list of numbers, one a column. */
+/* Whether what a template has a range of may be a list of numbers, one per column. */
 static bool takes_list(const mcr_kernel *k, const mcr_template *tm)
 {
     if (tm->axes != 1 || k->children || !k->params)

@@ -27,14 +27,14 @@ typedef struct mcr_template {
     mcr_axis axis[MCR_MOST_AXES];
     int64_t first;   /* point */
     int64_t kernels; /* points without the options */
-    bool list;       /* its only range may be a list of numbers, one a column */
+    bool list;       /* its only range may be a list of numbers, one per column */
 } mcr_template;
 
 typedef struct mcr_grid {
     mcr *ctx;
     const mcr_options *options; /* the caller's: what is not searched */
     bool scales;                /* templates differ in how they scale */
-    bool path;                  /* the learner is told a range of lambda, and chooses itself */
+    bool path;                  /* the learner is given a range of lambda, and chooses itself */
     int64_t templates;
     mcr_template *template;
     int axes; /* of the options */
@@ -54,7 +54,7 @@ mcr_status mcr_grid_add(mcr_grid *grid, const char *text, mcr_scale scale);
 /* Which template a point is of. */
 const mcr_template *mcr_grid_template(const mcr_grid *grid, int64_t point);
 /* The axes of a point: those of its template, then those of the options. Returns how many there are;
- * at (room for 2 MCR_MOST_AXES) becomes the point's place on each, count how long they are. */
+ * at (space for 2 MCR_MOST_AXES) becomes the point's place on each, count how long they are. */
 int mcr_grid_place(const mcr_grid *grid, int64_t point, int64_t *at, int64_t *count);
 
 /* The expression of a point as its template has it, with all that was searched. */

@@ -1,4 +1,4 @@
-/* metrics.c: how predictions are judged.
+/* metrics.c: how predictions are scored.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -17,7 +17,7 @@ typedef struct counts {
     double *is, *said, *right;
 } counts;
 
-static mcr_status count_classes(mcr *ctx, const mcr_judged *w, counts *c)
+static mcr_status count_classes(mcr *ctx, const mcr_scored *w, counts *c)
 {
     size_t k = (size_t)w->classes;
     double *all = mcr_alloc_zero(ctx, 3 * k, sizeof *all);
@@ -35,7 +35,7 @@ static mcr_status count_classes(mcr *ctx, const mcr_judged *w, counts *c)
 }
 
 /* The mean over the classes that occur of the share of their objects that is found. */
-static mcr_status balanced(mcr *ctx, const mcr_judged *w, double *out)
+static mcr_status balanced(mcr *ctx, const mcr_scored *w, double *out)
 {
     counts c;
     mcr_status s = count_classes(ctx, w, &c);
@@ -54,7 +54,7 @@ static mcr_status balanced(mcr *ctx, const mcr_judged *w, double *out)
 }
 
 /* 2 right / (is + said): of two classes that of the second, of more the mean over those that occur. */
-static mcr_status f1(mcr *ctx, const mcr_judged *w, double *out)
+static mcr_status f1(mcr *ctx, const mcr_scored *w, double *out)
 {
     counts c;
     mcr_status s = count_classes(ctx, w, &c);
@@ -105,7 +105,7 @@ static double area(ranked *r, int64_t n)
 }
 
 /* What speaks for class k in object i. */
-static double support_of(const mcr_judged *w, int64_t i, int64_t k)
+static double support_of(const mcr_scored *w, int64_t i, int64_t k)
 {
     if (w->proba)
         return w->proba[i * w->classes + k];
@@ -114,7 +114,7 @@ static double support_of(const mcr_judged *w, int64_t i, int64_t k)
 
 /* Objects by how much speaks for their being what is looked for: of detection, outside; of two classes,
  * the second. To be freed. */
-static mcr_status rank(ranked **out, mcr *ctx, const mcr_judged *w)
+static mcr_status rank(ranked **out, mcr *ctx, const mcr_scored *w)
 {
     int64_t n = mcr_data_count(w->data);
     bool detect = w->task == MCR_DETECT;
@@ -128,7 +128,7 @@ static mcr_status rank(ranked **out, mcr *ctx, const mcr_judged *w)
 
 /* The mean over the positive objects of the share of positive ones among all that rank as high: the area
  * under the curve of precision against recall, without interpolation. */
-static mcr_status average_precision(mcr *ctx, const mcr_judged *w, double *out)
+static mcr_status average_precision(mcr *ctx, const mcr_scored *w, double *out)
 {
     int64_t n = mcr_data_count(w->data);
     ranked *r = NULL;
@@ -154,7 +154,7 @@ static mcr_status average_precision(mcr *ctx, const mcr_judged *w, double *out)
     return MCR_OK;
 }
 
-static mcr_status auc_of_detection(mcr *ctx, const mcr_judged *w, double *out)
+static mcr_status auc_of_detection(mcr *ctx, const mcr_scored *w, double *out)
 {
     ranked *r = NULL;
     mcr_status s = rank(&r, ctx, w);
@@ -164,7 +164,7 @@ static mcr_status auc_of_detection(mcr *ctx, const mcr_judged *w, double *out)
 }
 
 /* Two classes: of the second. More: the mean of each class against the rest. */
-static mcr_status auc(mcr *ctx, const mcr_judged *w, double *out)
+static mcr_status auc(mcr *ctx, const mcr_scored *w, double *out)
 {
     int64_t n = mcr_data_count(w->data);
     const int32_t *class_of = mcr_data_class_of(w->data);
@@ -198,7 +198,7 @@ static mcr_status auc(mcr *ctx, const mcr_judged *w, double *out)
 }
 
 /* Minus the mean logarithm of the probability of the true class, which is taken as 1e-15 at least. */
-static mcr_status log_loss(mcr *ctx, const mcr_judged *w, double *out)
+static mcr_status log_loss(mcr *ctx, const mcr_scored *w, double *out)
 {
     int64_t n = mcr_data_count(w->data);
     const int32_t *class_of = mcr_data_class_of(w->data);
@@ -229,27 +229,27 @@ static const mcr_metric table[] = {
     {{"balanced-accuracy", "mean over the classes of the share that is found", MCR_CLASSIFY, 1, 0,
       0},
      .most = 1,
-     .judge = balanced},
+     .score_of = balanced},
     {{"f1", "2 right / (is + said), of the second class or the mean of more", MCR_CLASSIFY, 1, 0,
       0},
      .most = 1,
-     .judge = f1},
+     .score_of = f1},
     {{"auc", "area under the ROC curve; more classes: mean against the rest", MCR_CLASSIFY, 1, 0,
       1},
      .most = 1,
      .detects = true,
-     .judge = auc},
+     .score_of = auc},
     {{"average-precision", "area under precision against recall, of the second class or outside",
       MCR_CLASSIFY, 1, 0, 1},
      .most = 1,
      .asked = true,
      .detects = true,
-     .judge = average_precision},
+     .score_of = average_precision},
     {{"log-loss", "minus the mean logarithm of the true class's probability", MCR_CLASSIFY, 0, 1,
       0},
      .most = INFINITY,
      .of_one = true,
-     .judge = log_loss},
+     .score_of = log_loss},
     {{"mse", "mean squared error", MCR_REGRESS, 0, 0, 0},
      .most = INFINITY,
      .of_one = true,
@@ -310,19 +310,19 @@ static mcr_status check_marks(mcr *ctx, const mcr_data *data)
     return fine ? MCR_OK
                 : mcr_fail(
                       ctx, MCR_BAD_DATA,
-                      "detection is judged by targets of -1 for an anomaly and +1 for others, and "
+                      "detection is scored by targets of -1 for an anomaly and +1 for others, and "
                       "these are other ones: say which class is the anomaly");
 }
 
-mcr_status mcr_metric_judge(const mcr_metric *m, mcr *ctx, const mcr_judged *w, double *out)
+mcr_status mcr_metric_score(const mcr_metric *m, mcr *ctx, const mcr_scored *w, double *out)
 {
     mcr_metrics all = MCR_INIT(mcr_metrics);
     *out = NAN;
     mcr_status bad = w->task == MCR_DETECT ? check_marks(ctx, w->data) : MCR_OK;
     if (bad)
         return bad;
-    if (m->judge)
-        return m->judge(ctx, w, out);
+    if (m->score_of)
+        return m->score_of(ctx, w, out);
     mcr_status s = mcr_values_score(ctx, w->task, w->outputs, NULL, w->data, w->value, &all);
     *out = s ? NAN : *(const double *)((const char *)&all + m->member);
     if (m->root)
@@ -331,7 +331,7 @@ mcr_status mcr_metric_judge(const mcr_metric *m, mcr *ctx, const mcr_judged *w, 
 }
 
 /* Of detection, accuracy depends on nu as much as on the score: it is the last choice. */
-static bool judges(const mcr_metric *m, mcr_task task)
+static bool suits(const mcr_metric *m, mcr_task task)
 {
     return m->info.task == task || (task == MCR_DETECT && (m->detects || m == &table[0]));
 }
@@ -343,7 +343,7 @@ mcr_status mcr_metric_choose(const mcr_metric **out, mcr *ctx, const char *name,
     int count = 0;
     *out = NULL;
     for (int i = 0; i < METRICS; i++) {
-        if (!judges(&table[i], task))
+        if (!suits(&table[i], task))
             continue;
         bool usual = task != MCR_DETECT || table[i].detects;
         if (!*out && (name ? strcmp(table[i].info.name, name) == 0 : usual))

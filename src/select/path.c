@@ -279,11 +279,11 @@ static mcr_status open_scores(work *w)
 }
 
 /* By what is in w->value. */
-static mcr_status judge(work *w, int64_t setting, const mcr_fitted *f, const double *score,
-                        const double *proba)
+static mcr_status evaluate(work *w, int64_t setting, const mcr_fitted *f, const double *score,
+                           const double *proba)
 {
     mcr_status s = MCR_OK;
-    mcr_judged what = {
+    mcr_scored what = {
         .data = w->test,
         .task = f->task,
         .rule = f->rule,
@@ -294,7 +294,7 @@ static mcr_status judge(work *w, int64_t setting, const mcr_fitted *f, const dou
         .proba = proba,
     };
     for (int64_t m = 0; m < w->set->metrics && !s; m++)
-        s = mcr_metric_judge(w->set->metric[m], w->set->ctx, &what,
+        s = mcr_metric_score(w->set->metric[m], w->set->ctx, &what,
                              &w->path->score[setting * w->set->metrics + m]);
     int64_t n = mcr_data_count(w->test);
     if (!s && w->path->value)
@@ -336,7 +336,7 @@ static mcr_status try_setting(work *w, int64_t setting, bool *done)
     c->unfinished += *done && !mcr_stop_is_end(next->stop);
     for (int64_t i = 0; i < w->count[1] && *done; i++)
         w->value[i] = mcr_fitted_decide(next, next->held_out + i * next->outputs, NULL, NULL);
-    return *done ? judge(w, setting, next, next->held_out, NULL) : MCR_OK;
+    return *done ? evaluate(w, setting, next, next->held_out, NULL) : MCR_OK;
 }
 
 /* Where a fold of floats was not enough, each training computes K for itself. */
@@ -372,7 +372,7 @@ static mcr_status one_setting(work *w, int64_t setting)
     s = open_scores(w);
     if (!s)
         s = mcr_predict_across(w->set->ctx, next, w->test, w->across, w->value, w->score, w->proba);
-    return s ? s : judge(w, setting, next->fitted, w->score, w->proba);
+    return s ? s : evaluate(w, setting, next->fitted, w->score, w->proba);
 }
 
 mcr_status mcr_path_run(const mcr_trial_set *set, mcr_path *c)
@@ -434,7 +434,7 @@ mcr_status mcr_task_of(mcr_task *out, const mcr_options *options, const mcr_data
         return mcr_fail(options->ctx, MCR_BAD_DATA, "the data have no targets to compare with");
     if (mcr_data_target_count(data) > 1)
         return mcr_fail(options->ctx, MCR_BAD_CALL,
-                        "one target is judged, and the data have %lld: name one of them",
+                        "one target is scored, and the data have %lld: name one of them",
                         (long long)mcr_data_target_count(data));
     return MCR_OK;
 }

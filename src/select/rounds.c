@@ -22,7 +22,7 @@
 
 enum { MANY_OBJECTS = 20000, PAUSE = 50000 /* ns, where another worker computes K */ };
 
-bool mcr_side_by_side(mcr *ctx, const mcr_learner_type *type, int64_t n, int64_t items)
+bool mcr_run_parallel(mcr *ctx, const mcr_learner_type *type, int64_t n, int64_t items)
 {
     double matrix = type->dense ? (double)n * (double)n * sizeof(double) * 2 : 0;
     return items > 1 && n <= MANY_OBJECTS &&
@@ -172,16 +172,16 @@ static mcr_status open_item(item *it, const batch *b, int64_t number, int worker
 {
     mcr_tried *t = b->t;
     const group *g = &b->group[number];
-    size_t room = (size_t)(g->end - g->first);
+    size_t capacity = (size_t)(g->end - g->first);
     *it = (item){0};
-    it->options = mcr_alloc(t->ctx, room, sizeof *it->options);
-    it->of = mcr_alloc(t->ctx, room, sizeof *it->of);
-    it->at = mcr_alloc(t->ctx, room, sizeof *it->at);
+    it->options = mcr_alloc(t->ctx, capacity, sizeof *it->options);
+    it->of = mcr_alloc(t->ctx, capacity, sizeof *it->of);
+    it->at = mcr_alloc(t->ctx, capacity, sizeof *it->at);
     mcr_path *c = &it->path;
     *c = (mcr_path){.options = it->options,
                     .space = t->keeps ? &t->space[worker] : NULL,
                     .kept = t->kept[kernel_of(t, b->point[g->first])].stored};
-    c->score = mcr_alloc(t->ctx, room, sizeof *c->score);
+    c->score = mcr_alloc(t->ctx, capacity, sizeof *c->score);
     if (!it->options || !it->of || !it->at || !c->score)
         return MCR_NO_MEMORY;
     for (int64_t i = g->first; i < g->end; i++)
@@ -509,7 +509,7 @@ static mcr_status run_rounds(batch *b)
         b->splits = done ? 1 : first_round(t->count);
         int64_t items = b->groups * b->splits;
         s = order_groups(b);
-        if (!s && mcr_side_by_side(t->ctx, t->grid->options->type, mcr_data_count(t->data), items))
+        if (!s && mcr_run_parallel(t->ctx, t->grid->options->type, mcr_data_count(t->data), items))
             s = mcr_parallel(t->ctx, t->workers, run_worker, b);
         else if (!s)
             s = run_worker(b, 0, 0);

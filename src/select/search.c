@@ -282,8 +282,8 @@ static mcr_status fingerprint(uint32_t *out, const mcr_tried *t, const mcr_searc
     return s;
 }
 
-/* Whether paths keep kernel values depends on the budget, never on threads: there must be room for two
- * workers. Where there is room for fewer than there are threads, fewer are at work at once. All of it is
+/* Whether paths keep kernel values depends on the budget, never on threads: there must be space for two
+ * workers. Where there is space for fewer than there are threads, fewer are at work at once. All of it is
  * taken here, so that no worker finds it gone. */
 static mcr_status plan_workers(mcr_tried *t)
 {

@@ -62,7 +62,7 @@ mcr_status mcr_weigh(mcr_tried *t);
 
 /* Whether several trainings of a learner may run at once, rather than one after the other with all
  * threads inside. */
-bool mcr_side_by_side(mcr *ctx, const mcr_learner_type *type, int64_t n, int64_t items);
+bool mcr_run_parallel(mcr *ctx, const mcr_learner_type *type, int64_t n, int64_t items);
 
 /* The table of a search as comma-separated values. */
 mcr_status mcr_tune_table(mcr_text *to, const mcr_tune_report *report);

@@ -12,15 +12,15 @@
 
 /* ---- metrics -----------------------------------------------------------------------------------*/
 
-/* What there is to judge, of one model on some objects. */
-typedef struct mcr_judged {
+/* What there is to score, of one model on some objects. */
+typedef struct mcr_scored {
     const mcr_data *data; /* the objects, with their targets */
     mcr_task task;
     mcr_rule rule;
     int64_t classes, outputs;
-    const double *value;         /* one an object: class number of the data, number, cluster */
+    const double *value;         /* one per object: class number of the data, number, cluster */
     const double *score, *proba; /* n x outputs, n x classes; NULL: not there */
-} mcr_judged;
+} mcr_scored;
 
 typedef struct mcr_metric {
     struct {
@@ -29,20 +29,20 @@ typedef struct mcr_metric {
         int larger, proba, score;
     } info;             /* see mcr_metric_info */
     double least, most; /* no score is beyond these */
-    bool of_one; /* it can judge one object alone: its mean over all is then what it says of all */
-    mcr_status (*judge)(mcr *ctx, const mcr_judged *what, double *out); /* NULL: by member */
-    size_t member;                                                      /* of mcr_metrics */
-    bool root;                                                          /* of that */
+    bool of_one; /* it can score one object alone: its mean over all is then what it says of all */
+    mcr_status (*score_of)(mcr *ctx, const mcr_scored *what, double *out); /* NULL: by member */
+    size_t member;                                                         /* of mcr_metrics */
+    bool root;                                                             /* of that */
     bool asked;   /* it is left out unless it is asked for by name */
-    bool detects; /* it judges detection, too: how well the score tells outside from inside */
+    bool detects; /* it scores detection, too: how well the score tells outside from inside */
 } mcr_metric;
 
 /* NAN where it is not defined. */
-mcr_status mcr_metric_judge(const mcr_metric *metric, mcr *ctx, const mcr_judged *what,
+mcr_status mcr_metric_score(const mcr_metric *metric, mcr *ctx, const mcr_scored *what,
                             double *out);
 
 const mcr_metric *mcr_metric_at(int64_t number); /* NULL: past the end */
-/* By name, and that it judges the task; else MCR_BAD_CALL. name NULL: the first of the task. */
+/* By name, and that it scores the task; else MCR_BAD_CALL. name NULL: the first of the task. */
 mcr_status mcr_metric_choose(const mcr_metric **out, mcr *ctx, const char *name, mcr_task task);
 
 /* ---- trials: one kernel, several settings of the options, one split -----------------------------*/
@@ -112,7 +112,7 @@ bool mcr_splits_leave_one_out(const mcr_splits *splits);
 /* How often each object is tested. */
 int64_t mcr_splits_repeats(const mcr_splits *splits);
 
-/* Mean and deviation of those that are numbers. */
+/* Mean and standard deviation of those that are numbers. */
 double mcr_mean(const double *v, int64_t count);
 double mcr_deviation(const double *v, int64_t count);
 

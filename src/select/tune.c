@@ -1,4 +1,4 @@
-/* tune.c: the search for parameters, what is told of it, and the model made with the best.
+/* tune.c: the search for parameters, what is reported of it, and the model made with the best.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

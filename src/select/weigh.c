@@ -1,6 +1,6 @@
 /* weigh.c: from the best point of a search on: one value of the kernel's parameter for each column.
  *
- * A parameter such as gamma of rbf may be a list, one number a column: those that tell much get large
+ * A parameter such as gamma of rbf may be a list, one number per column: those that tell much get large
  * ones, those that are noise small ones. There are too many columns for a grid, and the effect of one
  * column on the scores is small beside what chance makes of them. So all columns are changed at once, by
  * the signs of an orthogonal design (Plackett and Burman, 1946): in each run every column goes a step up or
@@ -33,7 +33,7 @@ enum {
 /* What a column's number is multiplied with, or divided by, in a run: e to this power. Fewer columns than
  * MANY go further, so that all of them together change the kernel as much. */
 #define STEP 0.4
-/* How many deviations slopes must be beyond chance; how many standard errors all moves must gain. */
+/* How many standard deviations slopes must be beyond chance; how many standard errors all moves must gain. */
 #define SURE 4.0
 #define GAIN 2.0
 
@@ -46,7 +46,7 @@ typedef struct weighing {
     int64_t cols, runs;
     double step;    /* logarithm */
     int64_t centre; /* point */
-    double *value;  /* of the centre, one a column */
+    double *value;  /* of the centre, one per column */
     double *next;   /* cols: a point that is to be tried */
     double *slope;  /* splits x cols: in the direction that is better */
     double *mean;   /* cols: of the splits' slopes */
@@ -80,7 +80,7 @@ double mcr_weigh_points(const mcr_tried *t)
 }
 
 /* Every point that is added brings all settings of the options with it. */
-static bool has_room(const mcr_grid *g, double points)
+static bool has_space(const mcr_grid *g, double points)
 {
     return (double)g->points + MOST_ROUNDS * points * (double)g->settings <= MCR_MOST_POINTS;
 }
@@ -98,7 +98,7 @@ bool mcr_can_weigh(const mcr_tried *t)
 {
     return has_columns(t->data) && some_take_list(t->grid) && !t->grid->options->type->own_kernel &&
            t->count >= FEWEST_SPLITS && !mcr_splits_leave_one_out(t->splits) &&
-           has_room(t->grid, mcr_weigh_points(t));
+           has_space(t->grid, mcr_weigh_points(t));
 }
 
 /* ---- the design --------------------------------------------------------------------------------*/
@@ -162,7 +162,7 @@ static mcr_status run_design(weighing *w)
     return s ? s : try_whole(w, w->runs);
 }
 
-/* False: a run could not be trained or judged. */
+/* False: a run could not be trained or scored. */
 static bool find_slopes(const weighing *w)
 {
     const mcr_tried *t = w->t;
@@ -198,7 +198,7 @@ static double chance_of_slopes(const weighing *w)
 }
 
 /* Whether the splits agree on a direction: then the mean slopes are larger than chance makes them. Without
- * one the ratio of both is 1, and its deviation about sqrt(2 / columns) (Fisher's F). */
+ * one the ratio of both is 1, and its standard deviation about sqrt(2 / columns) (Fisher's F). */
 static bool agree(const weighing *w, double chance)
 {
     double square = 0, cols = (double)w->cols;
@@ -207,7 +207,7 @@ static bool agree(const weighing *w, double chance)
     return square > chance * (1 + SURE * sqrt(2 / cols));
 }
 
-/* Uphill, at most 1 a column. Slopes are shortened by what is not known of them, and those that chance
+/* Uphill, at most 1 per column. Slopes are shortened by what is not known of them, and those that chance
  * explains are left out (after James and Stein, 1961). */
 static void find_way(const weighing *w, double chance)
 {

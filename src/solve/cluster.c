@@ -154,7 +154,7 @@ static double sum_at(const state *t, int64_t c, int64_t i)
     return t->design ? t->s[i * t->k + c] : t->s[c * t->n + i];
 }
 
-/* Sums of clusters anew where rounding could have gathered: weights and q. */
+/* Sums of clusters again where rounding could have gathered: weights and q. */
 static void sum_clusters(state *t)
 {
     memset(t->weight, 0, sizeof *t->weight * (size_t)t->k);
@@ -440,7 +440,7 @@ static mcr_status hartigan(state *t)
 
 /* The objective, and the largest gain of one more move: from scratch, unless time is over; then from the
  * sums as they are, whose rounding is far below what is printed. */
-static mcr_status judge(state *t, bool first, double *at, double *gain)
+static mcr_status evaluate(state *t, bool first, double *at, double *gain)
 {
     double most = 0;
     bool late = t->stop == MCR_CLUSTER_TIME || t->stop == MCR_CLUSTER_INTERRUPTED;
@@ -474,7 +474,7 @@ static mcr_status run_start(state *t, int64_t start, double *at, double *gain)
         if (!t->stop)
             s = hartigan(t);
         if (!s)
-            s = judge(t, start == 0, at, gain);
+            s = evaluate(t, start == 0, at, gain);
         if (t->stop || *gain <= t->p->tolerance)
             break; /* else rounding had gathered in the sums, which are fresh now */
     }

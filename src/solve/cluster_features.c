@@ -21,12 +21,12 @@ mcr_status mcr_cluster_features_open(mcr_cluster_state *t)
 mcr_status mcr_cluster_features_rows(mcr_cluster_state *t, const int64_t *object, int64_t count,
                                      const double **row)
 {
-    int64_t room[FEW_CANDIDATES];
+    int64_t buffer[FEW_CANDIDATES];
     double unit[FEW_CANDIDATES * FEW_CANDIDATES] = {0};
-    mcr_design some = mcr_design_part(t->design, object, count, room);
+    mcr_design some = mcr_design_part(t->design, object, count, buffer);
     for (int64_t c = 0; c < count; c++)
         unit[c * count + c] = 1;
-    /* M and S hold nothing yet: they are room for the features and for their products. */
+    /* M and S hold nothing yet: they are space for the features and for their products. */
     mcr_status s = mcr_design_project(&some, unit, count, t->sum);
     if (!s)
         s = mcr_design_multiply(t->design, t->sum, count, t->s);
@@ -45,12 +45,12 @@ mcr_status mcr_cluster_features_place(mcr_cluster_state *t)
 }
 
 /* Rows first .. end - 1, of one block. */
-static mcr_design rows_of(const mcr_cluster_state *t, int64_t first, int64_t end, int64_t *room)
+static mcr_design rows_of(const mcr_cluster_state *t, int64_t first, int64_t end, int64_t *buffer)
 {
     int64_t row[MCR_CLUSTER_BLOCK];
     for (int64_t i = first; i < end; i++)
         row[i - first] = i;
-    return mcr_design_part(t->design, row, end - first, room);
+    return mcr_design_part(t->design, row, end - first, buffer);
 }
 
 static int64_t end_of(const mcr_cluster_state *t, int64_t i)
@@ -61,8 +61,8 @@ static int64_t end_of(const mcr_cluster_state *t, int64_t i)
 
 mcr_status mcr_cluster_features_block(mcr_cluster_state *t, int64_t first)
 {
-    int64_t room[MCR_CLUSTER_BLOCK];
-    mcr_design block = rows_of(t, first, end_of(t, first), room);
+    int64_t buffer[MCR_CLUSTER_BLOCK];
+    mcr_design block = rows_of(t, first, end_of(t, first), buffer);
     return mcr_design_multiply(&block, t->sum, t->k, t->s + first * t->k);
 }
 
@@ -78,11 +78,11 @@ static void clear(const mcr_cluster_state *t, int64_t row)
 static mcr_status add_features(mcr_cluster_state *t, int64_t i, int64_t from, int64_t to)
 {
     const mcr_design *d = t->design;
-    int64_t room[1];
+    int64_t buffer[1];
     double w = t->p->weight[i], one = 1;
-    mcr_design own = mcr_design_part(d, &i, 1, room);
+    mcr_design own = mcr_design_part(d, &i, 1, buffer);
     if (d->start) {
-        for (int64_t e = d->start[*room]; e < d->start[*room + 1]; e++) {
+        for (int64_t e = d->start[*buffer]; e < d->start[*buffer + 1]; e++) {
             t->phi[d->index[e]] = d->value[e];
             t->sum[d->index[e] * t->k + to] += w * d->value[e];
             t->sum[d->index[e] * t->k + from] -= w * d->value[e];
@@ -100,12 +100,12 @@ static mcr_status add_features(mcr_cluster_state *t, int64_t i, int64_t from, in
 mcr_status mcr_cluster_features_move(mcr_cluster_state *t, int64_t i, int64_t from, int64_t to)
 {
     const mcr_design *d = t->design;
-    int64_t room[MCR_CLUSTER_BLOCK], end = end_of(t, i);
+    int64_t buffer[MCR_CLUSTER_BLOCK], end = end_of(t, i);
     double w = t->p->weight[i], k[MCR_CLUSTER_BLOCK];
     mcr_status s = add_features(t, i, from, to);
     if (s)
         return s;
-    mcr_design after = rows_of(t, i + 1, end, room);
+    mcr_design after = rows_of(t, i + 1, end, buffer);
     if (after.n > 0)
         s = mcr_design_multiply(&after, t->phi, 1, k);
     for (int64_t j = i + 1; j < end && !s; j++) {

@@ -17,7 +17,7 @@ typedef struct mcr_cluster_state {
     int64_t n, k;
     double *diagonal;
     double total;   /* sum of w_i |K(x_i, x_i)|: the scale of rounding errors */
-    double *values; /* all of K, or room for some rows */
+    double *values; /* all of K, or space for some rows */
     bool whole;
     size_t taken;
     int64_t rows; /* of K at a time, where it is not kept whole */
@@ -34,7 +34,7 @@ typedef struct mcr_cluster_state {
     mcr_cluster_stop stop;
     /* From features. */
     double *sum; /* features x k: sums of w_j phi(x_j) */
-    double *phi; /* features: room for one object */
+    double *phi; /* features: space for one object */
 } mcr_cluster_state;
 
 /* ---- from features (cluster_features.c) --------------------------------------------------------*/

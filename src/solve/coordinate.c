@@ -158,7 +158,7 @@ mcr_status mcr_linear_descent(const mcr_design *d, const mcr_qp *p, double *b, d
 {
     enum { ROUNDS = 400 };
     state t;
-    bool over = false, judged = false;
+    bool over = false, evaluated = false;
     *result = (mcr_qp_result){.stop = MCR_QP_OPTIMAL};
     mcr_status s = open_state(&t, d, p, b, w, result);
     if (!s)
@@ -171,16 +171,16 @@ mcr_status mcr_linear_descent(const mcr_design *d, const mcr_qp *p, double *b, d
         t.bias += off;
         if (over || (last && fabs(off) <= 0.5 * p->tolerance)) {
             s = finish(&t, g);
-            judged = true;
+            evaluated = true;
             if (over || s || result->violation <= p->tolerance)
                 break;
             goal *= 0.25;
         } else {
             goal = fmax(0.5 * p->tolerance, fmin(0.3 * goal, fabs(off)));
-            judged = false;
+            evaluated = false;
         }
     }
-    if (!s && !judged)
+    if (!s && !evaluated)
         s = finish(&t, g);
     if (!s && !over && !(result->violation <= p->tolerance))
         result->stop = MCR_QP_STUCK;

@@ -6,7 +6,7 @@
  * of the bounds, Newton's equations have the matrix DD' + diag(s/x + t/c), which is a diagonal plus p
  * columns: eliminating the coefficients leaves 1 + D' diag(h) D, p x p, h = 1 / (s/x + t/c), and one
  * row for the bias, which is free (Ferris and Munson, SIAM J. Optim. 13, 2002). Some twenty steps,
- * whatever the tolerance and C. What is near a bound at the end is put there, and judged from scratch.
+ * whatever the tolerance and C. What is near a bound at the end is put there, and evaluated from scratch.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -45,7 +45,7 @@ typedef struct state {
     double *w, *u, *edge, *solved_edge, *right; /* p; right: p x 2 */
     double corner;                              /* of the eliminated bias */
     mcr_square m;
-    double *try_b, *try_g, *try_w; /* the last that was judged */
+    double *try_b, *try_g, *try_w; /* the last that was evaluated */
     double *best_b;
     double best;
     double began;
@@ -86,13 +86,13 @@ static mcr_status open_state(state *t, const mcr_design *d, const mcr_qp *p, mcr
 
 static void close_state(state *t)
 {
-    double *room[] = {t->b,      t->s,           t->t,     t->g,     t->h,      t->q,
-                      t->db,     t->ds,          t->dt,    t->du,    t->w,      t->u,
-                      t->edge,   t->solved_edge, t->try_b, t->try_g, t->best_b, t->two,
-                      t->right,  t->try_w,       t->off_s, t->off_t, t->old.db, t->old.ds,
-                      t->old.dt, t->old.du,      t->old.u};
-    for (size_t i = 0; i < sizeof room / sizeof *room; i++)
-        mcr_free(t->ctx, room[i]);
+    double *buffer[] = {t->b,      t->s,           t->t,     t->g,     t->h,      t->q,
+                        t->db,     t->ds,          t->dt,    t->du,    t->w,      t->u,
+                        t->edge,   t->solved_edge, t->try_b, t->try_g, t->best_b, t->two,
+                        t->right,  t->try_w,       t->off_s, t->off_t, t->old.db, t->old.ds,
+                        t->old.dt, t->old.du,      t->old.u};
+    for (size_t i = 0; i < sizeof buffer / sizeof *buffer; i++)
+        mcr_free(t->ctx, buffer[i]);
     mcr_free(t->ctx, t->found);
     mcr_square_close(&t->m);
 }
@@ -328,7 +328,7 @@ static void take_outliers(state *t, int64_t first, int64_t end, double *found)
 }
 
 /* Gondzio's correctors (Comput. Optim. Appl. 6, 1996): a longer step, where a direction that brings the
- * outliers nearer allows it. They need no new factor, and are taken as far as one is dear. */
+ * outliers nearer allows it. They need no new factor, and are taken as far as one is expensive. */
 static mcr_status correct(state *t)
 {
     mcr_status st = MCR_OK;
@@ -413,7 +413,7 @@ static void snap(state *t)
     }
 }
 
-static mcr_status judge(state *t)
+static mcr_status evaluate(state *t)
 {
     mcr_linear_balance(t->p, t->sum, t->try_b);
     mcr_status st = mcr_linear_judge(t->d, t->p, t->try_b, t->try_g, t->try_w, t->result);
@@ -471,14 +471,14 @@ static mcr_status polish(state *t)
         if (!st)
             st = correct_free(t, 1e-9 * square);
         if (!st)
-            st = judge(t);
+            st = evaluate(t);
         if (!st && t->best > 0.9 * before)
             break;
     }
     return st == MCR_NUMERIC ? MCR_OK : st;
 }
 
-/* Worth judging: the gap is small against the objective. */
+/* Worth evaluating: the gap is small against the objective. */
 static bool is_near(const state *t)
 {
     double square = 0, linear = 0;
@@ -499,7 +499,7 @@ static mcr_status iterate(state *t)
         if (is_near(t)) {
             double before = t->best;
             snap(t);
-            st = judge(t);
+            st = evaluate(t);
             if (!st && t->best <= t->p->tolerance) {
                 t->result->stop = MCR_QP_OPTIMAL;
                 break;
@@ -541,7 +541,7 @@ mcr_status mcr_linear_interior(const mcr_design *d, const mcr_qp *p, double *b, 
     if (!st && t.movable > 0) {
         if (isinf(t.best)) { /* ended before it was near */
             snap(&t);
-            st = judge(&t);
+            st = evaluate(&t);
         }
         memcpy(b, t.best_b, sizeof *b * (size_t)t.n);
     } else if (!st) {

@@ -4,7 +4,7 @@
  * of the Ritz pairs that are not yet good enough: without a preconditioner these span the block
  * Krylov space (Saad, Numerical Methods for Large Eigenvalue Problems, 2011, ch. 6 to 8), and no
  * recurrence can lose orthogonality. A V is kept beside V, so a step multiplies A by the new vectors
- * alone: A is read once for a whole block of them, and that is what takes the time. When the room is
+ * alone: A is read once for a whole block of them, and that is what takes the time. When the space is
  * full the best Ritz vectors are the new basis.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -37,7 +37,7 @@ typedef struct krylov {
     int64_t size;           /* of the basis now */
     int64_t pairs;          /* looked at: wanted ones and guards */
     double *v, *av;         /* most x n each: basis, A times basis */
-    double *r;              /* (pairs or kept) x n: residuals, room for rotations */
+    double *r;              /* (pairs or kept) x n: residuals, space for rotations */
     double *h;              /* most x most: V A V' */
     double *y, *theta;      /* its eigenvectors (rows), values, ascending */
     double *s;              /* block x most: small products */
@@ -64,7 +64,7 @@ static void sizes(krylov *k, int64_t n, int64_t count)
 }
 
 /* Rows of n: residuals, the block that joins the basis, and what a restart keeps. */
-static int64_t room_rows(const krylov *k)
+static int64_t buffer_rows(const krylov *k)
 {
     return 2 * (k->pairs + k->block);
 }
@@ -74,7 +74,7 @@ double mcr_leading_bytes(int64_t n, int64_t count, bool matrix)
     krylov k;
     sizes(&k, n, count);
     int64_t rows = mcr_leading_by_lapack(n, count) ? 40 + (matrix ? 0 : n)
-                                                   : 2 * k.most + room_rows(&k);
+                                                   : 2 * k.most + buffer_rows(&k);
     return (double)sizeof(double) * (double)rows * (double)n;
 }
 
@@ -197,16 +197,16 @@ static mcr_status project(krylov *k, int64_t *pairs)
 }
 
 /* The basis becomes the `keep` best Ritz vectors. */
-static mcr_status restart(krylov *k, int64_t keep, double *room)
+static mcr_status restart(krylov *k, int64_t keep, double *buffer)
 {
     double *both[] = {k->v, k->av};
     mcr_status s = MCR_OK;
     for (int t = 0; t < 2 && !s; t++) {
         s = mcr_shared_gemm(k->ctx, MCR_AS_IS, MCR_AS_IS, keep, k->n, k->size, 1,
-                            k->y + (k->size - keep) * k->most, k->most, both[t], k->n, 0, room,
+                            k->y + (k->size - keep) * k->most, k->most, both[t], k->n, 0, buffer,
                             k->n);
         if (!s)
-            memcpy(both[t], room, sizeof *room * (size_t)(keep * k->n));
+            memcpy(both[t], buffer, sizeof *buffer * (size_t)(keep * k->n));
     }
     for (int64_t i = 0; i < keep; i++) {
         memset(k->h + i * k->most, 0, sizeof *k->h * (size_t)k->most);
@@ -286,7 +286,7 @@ static mcr_status iterate(krylov *k, mcr_leading_result *result)
         if (s)
             return s;
         double worst = k->size < wanted ? INFINITY : worst_of(k, wanted);
-        /* A little less than asked for: the certificate is computed anew, with other rounding. */
+        /* A little less than asked for: the certificate is recomputed, with other rounding. */
         double limit = 0.9 * k->p->tolerance * largest_size(k);
         if (worst <= limit) {
             result->stop = MCR_LEADING_DONE;
@@ -308,12 +308,12 @@ static mcr_status iterate(krylov *k, mcr_leading_result *result)
     }
 }
 
-static mcr_status take_room(krylov *k)
+static mcr_status take_buffers(krylov *k)
 {
     size_t n = (size_t)k->n, most = (size_t)k->most;
     k->v = mcr_alloc(k->ctx, most * n, sizeof *k->v);
     k->av = mcr_alloc(k->ctx, most * n, sizeof *k->av);
-    k->r = mcr_alloc(k->ctx, (size_t)room_rows(k) * n, sizeof *k->r);
+    k->r = mcr_alloc(k->ctx, (size_t)buffer_rows(k) * n, sizeof *k->r);
     k->h = mcr_alloc(k->ctx, most * most, sizeof *k->h);
     k->y = mcr_alloc(k->ctx, most * most, sizeof *k->y);
     k->s = mcr_alloc(k->ctx, (size_t)k->block * most, sizeof *k->s);
@@ -323,7 +323,7 @@ static mcr_status take_room(krylov *k)
     return ok ? MCR_OK : MCR_NO_MEMORY;
 }
 
-static void give_room(krylov *k)
+static void give_buffer(krylov *k)
 {
     double *all[] = {k->v, k->av, k->r, k->h, k->y, k->s, k->theta, k->length};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
@@ -351,7 +351,7 @@ static mcr_status by_krylov(mcr *ctx, const mcr_leading *p, double *value, doubl
 {
     krylov k = {.ctx = ctx, .p = p};
     sizes(&k, p->n, p->count);
-    mcr_status s = take_room(&k);
+    mcr_status s = take_buffers(&k);
     if (!s)
         s = iterate(&k, result);
     if (!s && k.size < p->count)
@@ -364,7 +364,7 @@ static mcr_status by_krylov(mcr *ctx, const mcr_leading *p, double *value, doubl
         memcpy(value, k.theta + k.size - p->count, sizeof *value * (size_t)p->count);
         reverse(p->count, p->n, value, vector);
     }
-    give_room(&k);
+    give_buffer(&k);
     return s;
 }
 

@@ -133,7 +133,7 @@ mcr_status mcr_linear_judge(const mcr_design *d, const mcr_qp *p, const double *
 }
 
 /* How far coefficient i can go against the sign of `sum`. */
-static double room_of(const mcr_qp *p, const double *b, int64_t i, double sum, bool free_only)
+static double space_of(const mcr_qp *p, const double *b, int64_t i, double sum, bool free_only)
 {
     if (free_only && (b[i] <= p->lo[i] || b[i] >= p->hi[i]))
         return 0;
@@ -143,23 +143,23 @@ static double room_of(const mcr_qp *p, const double *b, int64_t i, double sum, b
 void mcr_linear_balance(const mcr_qp *p, double wanted, double *b)
 {
     for (int pass = 0; pass < 4 && !p->no_sum; pass++) {
-        double sum = -wanted, room = 0;
+        double sum = -wanted, buffer = 0;
         for (int64_t i = 0; i < p->n; i++)
             sum += b[i];
         bool free_only = true;
         for (int64_t i = 0; i < p->n; i++)
-            room += room_of(p, b, i, sum, true);
-        if (room < 2 * fabs(sum)) {
+            buffer += space_of(p, b, i, sum, true);
+        if (buffer < 2 * fabs(sum)) {
             free_only = false;
-            room = 0;
+            buffer = 0;
             for (int64_t i = 0; i < p->n; i++)
-                room += room_of(p, b, i, sum, false);
+                buffer += space_of(p, b, i, sum, false);
         }
-        if (sum == 0 || !(room > 0))
+        if (sum == 0 || !(buffer > 0))
             return;
-        double share = fmin(fabs(sum) / room, 1);
+        double share = fmin(fabs(sum) / buffer, 1);
         for (int64_t i = 0; i < p->n; i++) {
-            double step = share * room_of(p, b, i, sum, free_only);
+            double step = share * space_of(p, b, i, sum, free_only);
             b[i] = fmin(fmax(b[i] - (sum > 0 ? step : -step), p->lo[i]), p->hi[i]);
         }
     }

@@ -23,9 +23,9 @@
 #include "linalg/lowrank.h"
 
 /* A vector and its product with G. */
-typedef struct twin {
+typedef struct both {
     double *v, *gv;
-} twin;
+} both;
 
 typedef struct state {
     mcr *ctx;
@@ -36,11 +36,11 @@ typedef struct state {
     const mcr_design *design; /* G = D D' in place of the Gram; NULL: not so */
     int64_t rank;             /* of L, or columns of D; 0: neither */
     mcr_lowrank low;          /* rank 0: none */
-    double *low_room;         /* rank x columns */
+    double *low_space;        /* rank x columns */
     mcr_square inner;         /* mu + L' H L, by column and then rank; closed: too large */
     bool use_low;
     int64_t patience; /* products after which an iteration ends; 0: no limit */
-    twin rest, step, residual, direction, curved;
+    both rest, step, residual, direction, curved;
     double *gradient, *trial;
     double loss;
     double began;
@@ -79,8 +79,8 @@ static mcr_status weigh(const state *t, double *h, double *m, int64_t ld)
 
 static mcr_status multiply_low(state *t, const double *v, double *gv)
 {
-    mcr_status s = project(t, v, t->low_room);
-    return s ? s : expand(t, t->low_room, gv);
+    mcr_status s = project(t, v, t->low_space);
+    return s ? s : expand(t, t->low_space, gv);
 }
 
 static mcr_status multiply(state *t, const double *v, double *gv)
@@ -242,15 +242,15 @@ static mcr_status solve_low(state *t, const double *f)
     double *by_column = t->direction.v; /* rank x columns, at most n x columns */
     mcr_status s = fill_inner(t, f);
     if (!s)
-        s = project(t, t->rest.v, t->low_room);
+        s = project(t, t->rest.v, t->low_space);
     for (int64_t i = 0; i < rank * k && !s; i++)
-        by_column[i % k * rank + i / k] = t->low_room[i];
+        by_column[i % k * rank + i / k] = t->low_space[i];
     if (!s)
         s = mcr_lapack_solve(t->ctx, rank * k, 1, t->inner.a, t->inner.ld, by_column, 1);
     for (int64_t i = 0; i < rank * k && !s; i++)
-        t->low_room[i] = by_column[i % k * rank + i / k];
+        t->low_space[i] = by_column[i % k * rank + i / k];
     if (!s)
-        s = expand(t, t->low_room, t->curved.v);
+        s = expand(t, t->low_space, t->curved.v);
     if (s)
         return s;
     t->p->curve(t->p->self, f, t->curved.v, t->step.v);
@@ -289,8 +289,8 @@ static mcr_status use_rank(state *t, int64_t rank)
 {
     enum { DIRECT = 2000 }; /* steps are solved for directly up to so many numbers */
     t->rank = rank;
-    t->low_room = mcr_alloc(t->ctx, (size_t)(rank * t->p->columns), sizeof(double));
-    if (!t->low_room)
+    t->low_space = mcr_alloc(t->ctx, (size_t)(rank * t->p->columns), sizeof(double));
+    if (!t->low_space)
         return MCR_NO_MEMORY;
     mcr_status s = rank * t->p->columns <= DIRECT && rank * t->p->columns <= t->count
                        ? mcr_square_open(&t->inner, t->ctx, rank * t->p->columns, t->p->phase)
@@ -311,11 +311,11 @@ static mcr_status open_state(state *t, mcr_gram *gram, const mcr_design *design,
                  .result = result};
     t->count = n * p->columns;
     t->began = mcr_now();
-    double **room[] = {&t->rest.v,     &t->rest.gv,     &t->step.v,      &t->step.gv,
-                       &t->residual.v, &t->residual.gv, &t->direction.v, &t->direction.gv,
-                       &t->curved.v,   &t->curved.gv,   &t->gradient,    &t->trial};
-    for (size_t i = 0; i < sizeof room / sizeof *room; i++)
-        if (!(*room[i] = mcr_alloc(t->ctx, (size_t)n, (size_t)p->columns * sizeof(double))))
+    double **buffer[] = {&t->rest.v,     &t->rest.gv,     &t->step.v,      &t->step.gv,
+                         &t->residual.v, &t->residual.gv, &t->direction.v, &t->direction.gv,
+                         &t->curved.v,   &t->curved.gv,   &t->gradient,    &t->trial};
+    for (size_t i = 0; i < sizeof buffer / sizeof *buffer; i++)
+        if (!(*buffer[i] = mcr_alloc(t->ctx, (size_t)n, (size_t)p->columns * sizeof(double))))
             return MCR_NO_MEMORY;
     if (design)
         return use_rank(t, design->p);
@@ -327,12 +327,12 @@ static mcr_status open_state(state *t, mcr_gram *gram, const mcr_design *design,
 
 static void close_state(state *t)
 {
-    double *room[] = {t->rest.v,     t->rest.gv,     t->step.v,      t->step.gv,
-                      t->residual.v, t->residual.gv, t->direction.v, t->direction.gv,
-                      t->curved.v,   t->curved.gv,   t->gradient,    t->trial};
-    for (size_t i = 0; i < sizeof room / sizeof *room; i++)
-        mcr_free(t->ctx, room[i]);
-    mcr_free(t->ctx, t->low_room);
+    double *buffer[] = {t->rest.v,     t->rest.gv,     t->step.v,      t->step.gv,
+                        t->residual.v, t->residual.gv, t->direction.v, t->direction.gv,
+                        t->curved.v,   t->curved.gv,   t->gradient,    t->trial};
+    for (size_t i = 0; i < sizeof buffer / sizeof *buffer; i++)
+        mcr_free(t->ctx, buffer[i]);
+    mcr_free(t->ctx, t->low_space);
     mcr_square_close(&t->inner);
     mcr_lowrank_close(&t->low);
     mcr_square_close(&t->all);

@@ -48,7 +48,7 @@ typedef struct mcr_smooth_result {
 
 /* gram NULL: G = D D^T for the design; else design is NULL.
  * a: the start, then the solution; f: G a at the end, from scratch. All of G is kept where the budget has
- * room for it. Deterministic for any number of threads. */
+ * space for it. Deterministic for any number of threads. */
 mcr_status mcr_smooth_solve(mcr_gram *gram, const mcr_design *design, const mcr_smooth *problem,
                             double *a, double *f, mcr_smooth_result *result);
 

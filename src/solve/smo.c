@@ -194,7 +194,7 @@ static mcr_status open_solver(mcr_smo *s, mcr_gram *gram, const mcr_qp *p, doubl
     s->trial = mcr_gram_is_float(gram);
     s->result = result;
     s->groups = p->group ? 2 : 1;
-    s->began = s->told = mcr_now();
+    s->began = s->reported = mcr_now();
     s->whole = is_whole(s);
     s->stored = s->trial && !s->whole;
     int64_t most = s->stored ? MOST_STORED : MCR_SMO_MOST_SLOTS;
@@ -316,9 +316,9 @@ static mcr_qp_stop look_at_limits(mcr_smo *s, double violation)
         return MCR_QP_TIME;
     if (s->result->steps >= s->patience)
         return MCR_QP_STUCK;
-    if (!s->p->phase || now - s->told < 0.05)
+    if (!s->p->phase || now - s->reported < 0.05)
         return MCR_QP_OPTIMAL;
-    s->told = now;
+    s->reported = now;
     mcr_progress at = {
         .size = sizeof at,
         .phase = s->p->phase,
@@ -520,7 +520,7 @@ static mcr_status try_interior(mcr_smo *s, bool *good)
     return st;
 }
 
-/* Whether slopes in float can be told apart to the tolerance. */
+/* Whether slopes in float can be distinguished to the tolerance. */
 static bool floats_can(const mcr_qp *p)
 {
     double most = 0;

@@ -20,7 +20,7 @@ typedef struct mcr_qp {
     const double *z, *lo, *hi;
     double epsilon;
     bool no_sum;                /* no equality constraint */
-    const unsigned char *group; /* 0 or 1 an object; NULL: all in one group */
+    const unsigned char *group; /* 0 or 1 per object; NULL: all in one group */
     double tolerance;           /* largest violation of the optimality conditions */
     int64_t most_steps;         /* 0: no limit */
     double seconds;             /* 0: no limit */

@@ -28,7 +28,7 @@ mcr_status mcr_smo_count_error(mcr_smo *s, mcr_gram *gram)
     return st;
 }
 
-/* Room for what is computed, and what is known of it. */
+/* Space for what is computed, and what is known of it. */
 typedef struct check {
     int64_t support, zeros; /* coefficients that are not 0, that are */
     int64_t above;          /* 0 */

@@ -69,7 +69,7 @@ typedef struct mcr_smo {
     int64_t members;           /* in it */
     unsigned char *there;      /* rows of the block that are made */
     int64_t *made;             /* in which round, if at all */
-    int64_t slots, most_slots; /* there is room for now; at most */
+    int64_t slots, most_slots; /* there is space for now; at most */
     int64_t *member, *age;
     unsigned char *slot_group;
     int64_t wanted; /* size that it should have */
@@ -94,7 +94,7 @@ typedef struct mcr_smo {
     int64_t places; /* slots and the null object, rounded up */
     mcr_qp_result *result;
     int64_t patience; /* steps that it may take without reaching the tolerance */
-    double began, told;
+    double began, reported;
     double pace; /* seconds of a kernel value in a row; 0: not known */
 } mcr_smo;
 
@@ -170,12 +170,12 @@ mcr_status mcr_smo_open_rows(mcr_smo *s);
 void mcr_smo_close_rows(mcr_smo *s);
 mcr_status mcr_smo_need_rows(mcr_smo *s, const int64_t *object, int64_t count);
 
-/* The block, and room for new members' values; what they take for so many slots. */
+/* The block, and space for new members' values; what they take for so many slots. */
 size_t mcr_smo_block_bytes(const mcr_smo *s, int64_t slots);
 mcr_status mcr_smo_open_block(mcr_smo *s);
 /* The working set grows with the number of free coefficients. */
 mcr_status mcr_smo_resize_set(mcr_smo *s);
-/* Renews half of the working set; returns how many members are new. was: room for all slots. */
+/* Renews half of the working set; returns how many members are new. was: space for all slots. */
 int64_t mcr_smo_renew_set(mcr_smo *s, mcr_smo_candidate *was);
 /* K of the new members against all members, into their slots. */
 mcr_status mcr_smo_fill_block(mcr_smo *s, int64_t added);

@@ -125,13 +125,13 @@ INLINE void set_slopes(const mcr_smo_block *s, int64_t m)
 }
 
 /* How far member m may go up (or down), to the next kink or bound; *stop is where that is. */
-INLINE double room_up(const mcr_smo_block *s, int64_t m, double *stop)
+INLINE double space_up(const mcr_smo_block *s, int64_t m, double *stop)
 {
     *stop = kink(s, m) > 0 && s->b[m] < 0 ? 0 : s->hi[m];
     return *stop - s->b[m];
 }
 
-INLINE double room_down(const mcr_smo_block *s, int64_t m, double *stop)
+INLINE double space_down(const mcr_smo_block *s, int64_t m, double *stop)
 {
     *stop = kink(s, m) > 0 && s->b[m] > 0 ? 0 : s->lo[m];
     return s->b[m] - *stop;
@@ -143,7 +143,7 @@ INLINE double move(mcr_smo_block *s, int64_t i, int64_t j, double slope)
     const real *diagonal = s->diagonal, *ki = row_of(s, i);
     double curve = (double)diagonal[i] + (double)diagonal[j] - 2 * (double)ki[j];
     double step = slope / (curve > s->tau ? curve : s->tau), stop_i, stop_j;
-    double most_i = room_up(s, i, &stop_i), most_j = room_down(s, j, &stop_j);
+    double most_i = space_up(s, i, &stop_i), most_j = space_down(s, j, &stop_j);
     double most = most_i < most_j ? most_i : most_j;
     if (step > most)
         step = most;

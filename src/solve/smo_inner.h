@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 /* min 1/2 b'Kb - z'b + epsilon |b|_1 over the members of a working set, lo <= b <= hi, the sum of
- * each group kept. "real" is float or double by the kit. All arrays have room for `members` rounded up
+ * each group kept. "real" is float or double by the kit. All arrays have space for `members` rounded up
  * to MCR_SMO_PAD; places without a member have lo = hi = b. */
 typedef struct mcr_smo_block {
     int64_t members;

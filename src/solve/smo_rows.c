@@ -21,7 +21,7 @@ struct mcr_row_pool {
     mcr *ctx;
     char **chunk;
     size_t *bytes; /* of each */
-    int64_t chunks, room, bytes_room;
+    int64_t chunks, capacity, bytes_capacity;
     size_t row_bytes;
     int64_t at;  /* chunk that is being filled */
     size_t used; /* bytes of it */
@@ -63,8 +63,8 @@ void *mcr_row_pool_take(mcr_row_pool *pool)
     if (pool->at == pool->chunks) {
         size_t bytes = pool->row_bytes > CHUNK_BYTES ? pool->row_bytes : CHUNK_BYTES;
         char *chunk;
-        if (mcr_reserve(pool->ctx, &pool->chunk, &pool->room, pool->chunks + 1, sizeof chunk) ||
-            mcr_reserve(pool->ctx, &pool->bytes, &pool->bytes_room, pool->chunks + 1,
+        if (mcr_reserve(pool->ctx, &pool->chunk, &pool->capacity, pool->chunks + 1, sizeof chunk) ||
+            mcr_reserve(pool->ctx, &pool->bytes, &pool->bytes_capacity, pool->chunks + 1,
                         sizeof bytes) ||
             !(chunk = mcr_alloc(pool->ctx, bytes, 1)))
             return NULL;

@@ -57,7 +57,7 @@ typedef struct state {
     mcr_square m;
 } state;
 
-/* ---- room --------------------------------------------------------------------------------------*/
+/* ---- space --------------------------------------------------------------------------------------*/
 
 static mcr_status open_state(state *t, const mcr_design *d, const mcr_qp *p, mcr_qp_result *r)
 {
@@ -84,11 +84,11 @@ static mcr_status open_state(state *t, const mcr_design *d, const mcr_qp *p, mcr
 
 static void close_state(state *t)
 {
-    void *room[] = {t->z,      t->lo,  t->hi,     t->s,    t->ds,          t->b,
-                    t->change, t->row, t->source, t->list, t->list_source, t->weight,
-                    t->found,  t->w,   t->sum,    t->u,    t->edge,        t->right};
-    for (size_t i = 0; i < sizeof room / sizeof *room; i++)
-        mcr_free(t->ctx, room[i]);
+    void *buffer[] = {t->z,      t->lo,  t->hi,     t->s,    t->ds,          t->b,
+                      t->change, t->row, t->source, t->list, t->list_source, t->weight,
+                      t->found,  t->w,   t->sum,    t->u,    t->edge,        t->right};
+    for (size_t i = 0; i < sizeof buffer / sizeof *buffer; i++)
+        mcr_free(t->ctx, buffer[i]);
     mcr_square_close(&t->m);
 }
 
@@ -366,8 +366,8 @@ static mcr_status take_sample(state *t, int64_t count, uint64_t number)
 
 /* ---- all of it ---------------------------------------------------------------------------------*/
 
-/* The coefficients of all objects, judged. */
-static mcr_status judge(state *t, double *b, double *g, double *w)
+/* The coefficients of all objects, evaluated. */
+static mcr_status evaluate(state *t, double *b, double *g, double *w)
 {
     memcpy(b, t->b, sizeof *b * (size_t)t->d->n);
     mcr_linear_balance(t->p, t->wanted, b);
@@ -447,7 +447,7 @@ static mcr_status solve(state *t, double *b, double *g, double *w)
         if (!over)
             s = descend(t, last, true, &over);
         if (!s)
-            s = judge(t, b, g, w);
+            s = evaluate(t, b, g, w);
         if (s || over || t->result->violation <= t->p->tolerance)
             break;
         last *= 0.5;

@@ -105,12 +105,12 @@ static void test_splits(void **context)
 
 /* ---- metrics -----------------------------------------------------------------------------------*/
 
-static double judge(mcr *ctx, const char *name, const mcr_judged *what)
+static double judge(mcr *ctx, const char *name, const mcr_scored *what)
 {
     const mcr_metric *m = NULL;
     double out = -1;
     test_ok(ctx, mcr_metric_choose(&m, ctx, name, what->task));
-    test_ok(ctx, mcr_metric_judge(m, ctx, what, &out));
+    test_ok(ctx, mcr_metric_score(m, ctx, what, &out));
     return out;
 }
 
@@ -128,7 +128,7 @@ static void test_metrics(void **context)
         value[i] = score[i] > 0;
     }
     data = dense_data(ctx, N, 1, x, target, NULL);
-    mcr_judged what = {.data = data,
+    mcr_scored what = {.data = data,
                        .task = MCR_CLASSIFY,
                        .rule = MCR_RULE_BINARY,
                        .classes = 2,
@@ -155,7 +155,7 @@ static void test_metrics(void **context)
     const mcr_metric *m = NULL;
     double none;
     test_ok(ctx, mcr_metric_choose(&m, ctx, "log-loss", MCR_CLASSIFY));
-    test_fails(ctx, mcr_metric_judge(m, ctx, &what, &none), MCR_BAD_CALL, "option probability");
+    test_fails(ctx, mcr_metric_score(m, ctx, &what, &none), MCR_BAD_CALL, "option probability");
     what.proba = proba;
     test_close_real("log-loss", judge(ctx, "log-loss", &what), loss, 1e-13);
     test_close_real("auc of probabilities", judge(ctx, "auc", &what), won / pairs, 1e-14);

@@ -148,11 +148,11 @@ static void test_products(void **state)
         mcr_spread x;
         test_ok(ctx, mcr_kernel_parse(&k, ctx, "poly(degree=2, c=1)"));
         test_ok(ctx, mcr_features_open(&f, ctx, k, p.data, NULL, 0));
-        mcr_side side;
+        mcr_form side;
         mcr_learning in = {.ctx = ctx, .kernel = k, .data = p.data};
-        mcr_side_options o = {.side = MCR_SIDE_FEATURES, .rank = 1};
-        mcr_side_work work = {MCR_WORK_PCA, 1, N, 1};
-        test_ok(ctx, mcr_side_open(&side, &in, &o, &work));
+        mcr_form_options o = {.side = MCR_FORM_PRIMAL, .rank = 1};
+        mcr_form_work work = {MCR_WORK_PCA, 1, N, 1};
+        test_ok(ctx, mcr_form_open(&side, &in, &o, &work));
         test_ok(ctx, mcr_spread_open(&x, "test", &in, &side.design));
         test_ok(ctx, mcr_centred_open(&c, "test", &in));
         test_close_real("total", x.c.total, c.total, 1e-12 * c.total);
@@ -183,7 +183,7 @@ static void test_products(void **state)
         test_close_real("trace", trace, c.total, 1e-12 * c.total);
         mcr_centred_close(&c);
         mcr_spread_close(&x);
-        mcr_side_close(&side);
+        mcr_form_close(&side);
         mcr_features_close(f);
         mcr_kernel_free(k);
         problem_free(&p);

@@ -12,9 +12,9 @@ mcr_status mcr_strings_open(mcr_strings *s, mcr *ctx, const char *name)
     *s = (mcr_strings){.ctx = ctx};
     mcr_status status = mcr_store_new(&s->store, ctx, name, MCR_STRINGS);
     if (status == MCR_OK)
-        status = mcr_reserve(ctx, &s->store->bytes, &s->byte_room, 1, 1);
+        status = mcr_reserve(ctx, &s->store->bytes, &s->byte_capacity, 1, 1);
     if (status == MCR_OK)
-        status = mcr_reserve(ctx, &s->store->start, &s->start_room, 1, sizeof(int64_t));
+        status = mcr_reserve(ctx, &s->store->start, &s->start_capacity, 1, sizeof(int64_t));
     if (status == MCR_OK)
         s->store->start[0] = 0;
     else
@@ -25,7 +25,7 @@ mcr_status mcr_strings_open(mcr_strings *s, mcr *ctx, const char *name)
 mcr_status mcr_strings_add(mcr_strings *s, const char *bytes, size_t length)
 {
     mcr_store *store = s->store;
-    mcr_status status = mcr_reserve(s->ctx, &store->start, &s->start_room, store->count + 2,
+    mcr_status status = mcr_reserve(s->ctx, &store->start, &s->start_capacity, store->count + 2,
                                     sizeof(int64_t));
     if (status != MCR_OK)
         return status;
@@ -38,8 +38,8 @@ mcr_status mcr_strings_extend(mcr_strings *s, const char *bytes, size_t length, 
 {
     mcr_store *store = s->store;
     int64_t used = store->start[store->count];
-    mcr_status status = mcr_reserve(s->ctx, &store->bytes, &s->byte_room, used + (int64_t)length,
-                                    1);
+    mcr_status status = mcr_reserve(s->ctx, &store->bytes, &s->byte_capacity,
+                                    used + (int64_t)length, 1);
     if (status != MCR_OK)
         return status;
     if (bytes && length > 0)
@@ -114,7 +114,7 @@ mcr_status mcr_words_number(mcr_words *words, mcr *ctx, const char *text, size_t
     if (!words->slot[i]) {
         if (words->count == INT32_MAX - 1)
             return mcr_fail(ctx, MCR_BAD_DATA, "more than 2147483646 different words");
-        status = mcr_reserve(ctx, &words->word, &words->room, words->count + 1, sizeof(char *));
+        status = mcr_reserve(ctx, &words->word, &words->capacity, words->count + 1, sizeof(char *));
         if (status != MCR_OK)
             return status;
         char *copy = mcr_copy_text(ctx, text, length);

@@ -13,12 +13,12 @@
 typedef struct mcr_strings {
     mcr *ctx;
     mcr_store *store;
-    int64_t start_room, byte_room;
+    int64_t start_capacity, byte_capacity;
 } mcr_strings;
 
 mcr_status mcr_strings_open(mcr_strings *s, mcr *ctx, const char *name);
 mcr_status mcr_strings_add(mcr_strings *s, const char *bytes, size_t length);
-/* More bytes for the last string: copied, or (bytes NULL) room that the caller fills at *to. */
+/* More bytes for the last string: copied, or (bytes NULL) space that the caller fills at *to. */
 mcr_status mcr_strings_extend(mcr_strings *s, const char *bytes, size_t length, char **to);
 int64_t mcr_strings_count(const mcr_strings *s);
 /* Hands the field over and closes s (also on failure). */
@@ -28,7 +28,7 @@ void mcr_strings_close(mcr_strings *s); /* also when open failed, or all is zero
 /* Words to numbers, in the order of their first appearance. All zero is an empty one. */
 typedef struct mcr_words {
     char **word; /* NUL-terminated copies */
-    int64_t count, room;
+    int64_t count, capacity;
     int32_t *slot; /* open addressing: number + 1, 0: free; slots is a power of two */
     int64_t slots;
 } mcr_words;

@@ -22,7 +22,7 @@
 /* A date column as it grows. */
 typedef struct date_column {
     mcr_store *store;
-    int64_t room;
+    int64_t capacity;
 } date_column;
 
 typedef struct reader {
@@ -36,18 +36,18 @@ typedef struct reader {
     date_column *date;
     mcr_strings *carried;
     mcr_store *dense; /* NULL: no numeric columns */
-    int64_t dense_room;
+    int64_t dense_capacity;
     mcr_strings *text;  /* one a text column */
     mcr_labels *labels; /* of one target */
     double *target;     /* several, row by row */
-    int64_t target_room;
+    int64_t target_capacity;
     double *weight;
-    int64_t weight_room;
+    int64_t weight_capacity;
     int64_t rows;
     int64_t line;  /* of the record, from 1 */
     int64_t blank; /* line number of a blank line that nothing may follow, 0: none */
     char *scratch;
-    int64_t scratch_room;
+    int64_t scratch_capacity;
 } reader;
 
 /* ---- cells -------------------------------------------------------------------------------------*/
@@ -105,7 +105,8 @@ static mcr_status plain_text(reader *r, const mcr_csv_field *f, const char **tex
     *length = f->length;
     if (!f->doubled)
         return MCR_OK;
-    mcr_status status = mcr_reserve(r->ctx, &r->scratch, &r->scratch_room, (int64_t)f->length, 1);
+    mcr_status status = mcr_reserve(r->ctx, &r->scratch, &r->scratch_capacity, (int64_t)f->length,
+                                    1);
     if (status != MCR_OK)
         return status;
     *text = r->scratch;
@@ -170,7 +171,7 @@ static mcr_status take_date(reader *r, int64_t column, const mcr_csv_field *f, d
         to->store->holes = true;
     else if (!mcr_date_parse(f->text, f->length, &days))
         return fail_date(r, column, f);
-    mcr_status status = mcr_reserve(r->ctx, &to->store->dense, &to->room,
+    mcr_status status = mcr_reserve(r->ctx, &to->store->dense, &to->capacity,
                                     (r->rows + 1) * MCR_DATE_PARTS, sizeof(double));
     if (status == MCR_OK)
         mcr_date_parts(days, to->store->dense + r->rows * MCR_DATE_PARTS);
@@ -200,7 +201,7 @@ static mcr_status take_target(reader *r, int64_t column, const mcr_csv_field *f)
     double value;
     mcr_status status = take_number(r, column, f, &value);
     if (status == MCR_OK)
-        status = mcr_reserve(r->ctx, &r->target, &r->target_room, (r->rows + 1) * cols,
+        status = mcr_reserve(r->ctx, &r->target, &r->target_capacity, (r->rows + 1) * cols,
                              sizeof *r->target);
     if (status == MCR_OK)
         r->target[r->rows * cols + r->plan.column[column].rank - 1] = value;
@@ -214,7 +215,8 @@ static mcr_status take_weight(reader *r, int64_t column, const mcr_csv_field *f)
     if (status == MCR_OK && value < 0)
         status = fail_cell(r, column, f, "is a negative weight");
     if (status == MCR_OK)
-        status = mcr_reserve(r->ctx, &r->weight, &r->weight_room, r->rows + 1, sizeof *r->weight);
+        status = mcr_reserve(r->ctx, &r->weight, &r->weight_capacity, r->rows + 1,
+                             sizeof *r->weight);
     if (status == MCR_OK)
         r->weight[r->rows] = value;
     return status;
@@ -410,7 +412,7 @@ static mcr_status read_records(reader *r, const char *p)
             if (r->skip_bad || r->missing == MCR_MISSING_DROP)
                 status = try_record(r, p, stop, &out);
             if (status == MCR_OK && !out && r->dense != NULL)
-                status = mcr_reserve(r->ctx, &r->dense->dense, &r->dense_room,
+                status = mcr_reserve(r->ctx, &r->dense->dense, &r->dense_capacity,
                                      (r->rows + 1) * r->plan.numbers, sizeof(double));
             if (status == MCR_OK && !out)
                 status = read_record(r, p, stop);

@@ -29,7 +29,7 @@ typedef enum mcr_csv_state {
 mcr_csv_state mcr_csv_next(mcr_csv_field *field, const char **p, const char *end, char separator);
 /* Behind the record at p; NULL: it does not end before `end`. *lines: how many lines it has. */
 const char *mcr_csv_record(const char *p, const char *end, char separator, int64_t *lines);
-/* The text with quotes single again; `to` has room for field->length bytes. Gives its length. */
+/* The text with quotes single again; `to` has space for field->length bytes. Gives its length. */
 size_t mcr_csv_plain(char *to, const mcr_csv_field *field);
 /* The whole field is a number, with any blanks around it. comma: also one with a decimal comma. */
 bool mcr_csv_number(const mcr_csv_field *field, double *value);
@@ -107,7 +107,7 @@ char mcr_csv_separator(const char *bytes, size_t count, double *share);
 
 /* ---- reading (csv.c), for csv and tsv ----------------------------------------------------------*/
 
-/* The first block grows until it holds enough lines to judge the columns by. */
+/* The first block grows until it holds enough lines to recognise the columns. */
 mcr_status mcr_csv_first_block(mcr_blocks *blocks);
 
 /* The columns of a table, in one pass of its own (csv_describe.c). */

@@ -18,7 +18,7 @@ typedef struct mcr_csv_maker {
     mcr_words targets; /* their names, as the caller gave them */
     int64_t *role; /* where each role of the table that this one is like stands; NONE: nowhere */
     char *scratch; /* for names */
-    int64_t scratch_room;
+    int64_t scratch_capacity;
 } mcr_csv_maker;
 
 /* Which of the usual names of targets this is, -1: none. */

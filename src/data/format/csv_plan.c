@@ -46,14 +46,15 @@ void mcr_csv_plan_free(mcr_csv_plan *plan, mcr *ctx)
 
 static mcr_status read_first(mcr_csv_maker *m)
 {
-    int64_t room = 0, columns = 0;
+    int64_t capacity = 0, columns = 0;
     const char *p = m->bytes;
     const char *stop = mcr_csv_record(p, m->end, m->plan->separator, &m->first_lines);
     if (stop == NULL)
         return mcr_fail_at(m->ctx, MCR_BAD_DATA, m->file, 1, "a quote is not closed");
     mcr_csv_state state;
     do {
-        mcr_status status = mcr_reserve(m->ctx, &m->first, &room, columns + 1, sizeof *m->first);
+        mcr_status status = mcr_reserve(m->ctx, &m->first, &capacity, columns + 1,
+                                        sizeof *m->first);
         if (status != MCR_OK)
             return status;
         state = mcr_csv_next(&m->first[columns++], &p, stop, m->plan->separator);
@@ -202,7 +203,7 @@ static mcr_status keep_names(mcr_csv_maker *m)
 {
     for (int64_t c = 0; c < m->plan->columns; c++) {
         const mcr_csv_field *f = &m->first[c];
-        mcr_status status = mcr_reserve(m->ctx, &m->scratch, &m->scratch_room,
+        mcr_status status = mcr_reserve(m->ctx, &m->scratch, &m->scratch_capacity,
                                         (int64_t)f->length + 1, 1);
         if (status != MCR_OK)
             return status;

@@ -40,7 +40,7 @@ typedef struct reader {
     /* Hashes of the headers as long as each is a single word that is not a number. */
     bool only_names;
     uint64_t *name;
-    int64_t name_room;
+    int64_t name_capacity;
 } reader;
 
 static bool is_space(char c)
@@ -89,7 +89,7 @@ static mcr_status note_name(reader *r, const char *header, const char *end, cons
         return MCR_OK;
     }
     int64_t n = mcr_strings_count(&r->strings);
-    mcr_status status = mcr_reserve(r->ctx, &r->name, &r->name_room, n, sizeof *r->name);
+    mcr_status status = mcr_reserve(r->ctx, &r->name, &r->name_capacity, n, sizeof *r->name);
     if (status == MCR_OK)
         r->name[n - 1] = mcr_bytes_hash(header, (size_t)(end - header));
     return status;

@@ -37,7 +37,7 @@ typedef struct reader {
     mcr_json json;
     mcr_words targets; /* their keys */
     mcr_jsonl_field *field;
-    int64_t fields, room;
+    int64_t fields, capacity;
     int64_t count; /* objects */
 } reader;
 
@@ -133,10 +133,10 @@ static mcr_status open_fields(reader *r, const mcr_json_value *object)
     if (status == MCR_OK)
         status = find_weight(r, object, &weight);
     if (status == MCR_OK)
-        status = mcr_reserve(r->ctx, &r->field, &r->room, object->count + 1, sizeof *r->field);
+        status = mcr_reserve(r->ctx, &r->field, &r->capacity, object->count + 1, sizeof *r->field);
     if (status != MCR_OK)
         return status;
-    memset(r->field, 0, (size_t)r->room * sizeof *r->field);
+    memset(r->field, 0, (size_t)r->capacity * sizeof *r->field);
     const mcr_json_value *key = object + 1;
     for (int64_t i = 0; i < object->count; i++, key = mcr_json_next(key + 1)) {
         status = add_field(r, key, weight);

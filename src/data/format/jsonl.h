@@ -46,7 +46,7 @@ typedef struct mcr_jsonl_field {
     mcr_words node_words;
     int node_kind, edge_kind; /* 0: not known yet; see jsonl_value.c */
 
-    int64_t room[6]; /* of the arrays above and in the store; see jsonl_value.c */
+    int64_t capacity[6]; /* of the arrays above and in the store; see jsonl_value.c */
 } mcr_jsonl_field;
 
 /* What a value of the first line makes of its key: number, dense, sparse, strings, graphs or

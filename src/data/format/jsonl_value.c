@@ -6,10 +6,15 @@
 
 #include <string.h>
 
-/* Which entry of field->room belongs to which array. */
-enum { ROOM_DENSE = 0, ROOM_ID = 1 };
-enum { ROOM_START = 0, ROOM_INDEX = 1, ROOM_VALUE = 2 };
-enum { ROOM_NODE_LABEL = 1, ROOM_EDGE_START = 2, ROOM_EDGE = 3, ROOM_EDGE_LABEL = 4 };
+/* Which entry of field->space belongs to which array. */
+enum { CAPACITY_DENSE = 0, CAPACITY_ID = 1 };
+enum { CAPACITY_START = 0, CAPACITY_INDEX = 1, CAPACITY_VALUE = 2 };
+enum {
+    CAPACITY_NODE_LABEL = 1,
+    CAPACITY_EDGE_START = 2,
+    CAPACITY_EDGE = 3,
+    CAPACITY_EDGE_LABEL = 4
+};
 
 /* What the nodes and edges of a field carry; 0: not known yet. */
 enum { PLAIN = 1, NUMBERS = 2, WORDS = 3 };
@@ -122,7 +127,8 @@ static mcr_status add_weight(mcr_jsonl_field *f, const mcr_json *json, const mcr
         return fail_type(json, f->name, v, "a number");
     if (v->number < 0 && f->role == MCR_JSONL_WEIGHT)
         return mcr_json_fail(json, v, "key \"%s\": a weight may not be negative", f->name);
-    mcr_status status = mcr_reserve(json->ctx, &f->weight, &f->room[0], n + 1, sizeof *f->weight);
+    mcr_status status = mcr_reserve(json->ctx, &f->weight, &f->capacity[0], n + 1,
+                                    sizeof *f->weight);
     if (status == MCR_OK)
         f->weight[n] = v->number;
     return status;
@@ -180,7 +186,7 @@ static mcr_status add_number(mcr_jsonl_field *f, const mcr_json *json, const mcr
     int64_t cols = home->store->cols;
     if (v->type != MCR_JSON_NUMBER && v->type != MCR_JSON_TRUE && v->type != MCR_JSON_FALSE)
         return fail_type(json, f->name, v, "a number");
-    mcr_status status = mcr_reserve(json->ctx, &home->store->dense, &home->room[ROOM_DENSE],
+    mcr_status status = mcr_reserve(json->ctx, &home->store->dense, &home->capacity[CAPACITY_DENSE],
                                     (n + 1) * cols, sizeof(double));
     if (status == MCR_OK)
         home->store->dense[n * cols + f->column] = v->type == MCR_JSON_NUMBER
@@ -203,8 +209,8 @@ static mcr_status add_row(mcr_jsonl_field *f, const mcr_json *json, const mcr_js
     if (v->count != s->cols)
         return mcr_json_fail(json, v, "key \"%s\": %lld numbers, but %lld in the first line",
                              f->name, (long long)v->count, (long long)s->cols);
-    mcr_status status = mcr_reserve(json->ctx, &s->dense, &f->room[ROOM_DENSE], (n + 1) * s->cols,
-                                    sizeof(double));
+    mcr_status status = mcr_reserve(json->ctx, &s->dense, &f->capacity[CAPACITY_DENSE],
+                                    (n + 1) * s->cols, sizeof(double));
     if (status != MCR_OK)
         return status;
     double *to = s->dense + n * s->cols;
@@ -228,7 +234,8 @@ static mcr_status add_precomputed(mcr_jsonl_field *f, const mcr_json *json, cons
     if (status == MCR_OK)
         status = add_row(f, json, k, n);
     if (status == MCR_OK)
-        status = mcr_reserve(json->ctx, &f->store->id, &f->room[ROOM_ID], n + 1, sizeof(int64_t));
+        status = mcr_reserve(json->ctx, &f->store->id, &f->capacity[CAPACITY_ID], n + 1,
+                             sizeof(int64_t));
     if (status != MCR_OK)
         return status;
     if (n == 0)
@@ -308,11 +315,14 @@ static mcr_status add_sparse(mcr_jsonl_field *f, const mcr_json *json, const mcr
         status = read_width(f, json, v, width, n);
     int64_t used = s->start[n], need = used + index->count;
     if (status == MCR_OK)
-        status = mcr_reserve(json->ctx, &s->start, &f->room[ROOM_START], n + 2, sizeof(int64_t));
+        status = mcr_reserve(json->ctx, &s->start, &f->capacity[CAPACITY_START], n + 2,
+                             sizeof(int64_t));
     if (status == MCR_OK) /* one more: the arrays are there even if no row has an entry */
-        status = mcr_reserve(json->ctx, &s->index, &f->room[ROOM_INDEX], need + 1, sizeof(int32_t));
+        status = mcr_reserve(json->ctx, &s->index, &f->capacity[CAPACITY_INDEX], need + 1,
+                             sizeof(int32_t));
     if (status == MCR_OK)
-        status = mcr_reserve(json->ctx, &s->value, &f->room[ROOM_VALUE], need + 1, sizeof(double));
+        status = mcr_reserve(json->ctx, &s->value, &f->capacity[CAPACITY_VALUE], need + 1,
+                             sizeof(double));
     const mcr_json_value *i = index + 1, *e = value + 1;
     for (int64_t to = used; status == MCR_OK && to < need; to++) {
         status = add_entry(f, json, i, e, to, to == used);
@@ -385,13 +395,14 @@ static mcr_status add_nodes(mcr_jsonl_field *f, const mcr_json *json, const mcr_
     if (v->type == MCR_JSON_NUMBER && nodes > 0)
         status = check_kind(json, f->name, v, "nodes", &f->node_kind, PLAIN);
     if (status == MCR_OK)
-        status = mcr_reserve(json->ctx, &s->start, &f->room[ROOM_START], n + 2, sizeof(int64_t));
+        status = mcr_reserve(json->ctx, &s->start, &f->capacity[CAPACITY_START], n + 2,
+                             sizeof(int64_t));
     if (status != MCR_OK)
         return status;
     s->start[n + 1] = used + nodes;
     if (v->type == MCR_JSON_NUMBER)
         return MCR_OK;
-    status = mcr_reserve(json->ctx, &s->node_label, &f->room[ROOM_NODE_LABEL], used + nodes,
+    status = mcr_reserve(json->ctx, &s->node_label, &f->capacity[CAPACITY_NODE_LABEL], used + nodes,
                          sizeof(int32_t));
     const mcr_json_value *e = v + 1;
     for (int64_t i = 0; status == MCR_OK && i < nodes; i++, e = mcr_json_next(e))
@@ -436,12 +447,13 @@ static mcr_status add_edges(mcr_jsonl_field *f, const mcr_json *json, const mcr_
     int64_t used = f->edge_start[n], need = used + v->count;
     if (v->type != MCR_JSON_ARRAY)
         return fail_type(json, f->name, v, "an array of edges");
-    mcr_status status = mcr_reserve(json->ctx, &f->edge_start, &f->room[ROOM_EDGE_START], n + 2,
-                                    sizeof(int64_t));
+    mcr_status status = mcr_reserve(json->ctx, &f->edge_start, &f->capacity[CAPACITY_EDGE_START],
+                                    n + 2, sizeof(int64_t));
     if (status == MCR_OK)
-        status = mcr_reserve(json->ctx, &f->edge, &f->room[ROOM_EDGE], need, sizeof *f->edge);
+        status = mcr_reserve(json->ctx, &f->edge, &f->capacity[CAPACITY_EDGE], need,
+                             sizeof *f->edge);
     if (status == MCR_OK)
-        status = mcr_reserve(json->ctx, &f->edge_label, &f->room[ROOM_EDGE_LABEL], need,
+        status = mcr_reserve(json->ctx, &f->edge_label, &f->capacity[CAPACITY_EDGE_LABEL], need,
                              sizeof(int32_t));
     const mcr_json_value *e = v + 1;
     for (int64_t to = used; status == MCR_OK && to < need; to++, e = mcr_json_next(e))
@@ -470,9 +482,9 @@ static mcr_status add_graph(mcr_jsonl_field *f, const mcr_json *json, const mcr_
 /* ---- life of a field ------------------------------------------------------------------------ */
 
 /* The first entry of an array of starts. */
-static mcr_status open_starts(mcr *ctx, int64_t **start, int64_t *room)
+static mcr_status open_starts(mcr *ctx, int64_t **start, int64_t *capacity)
 {
-    mcr_status status = mcr_reserve(ctx, start, room, 1, sizeof **start);
+    mcr_status status = mcr_reserve(ctx, start, capacity, 1, sizeof **start);
     if (status == MCR_OK)
         (*start)[0] = 0;
     return status;
@@ -497,14 +509,14 @@ mcr_status mcr_jsonl_open(mcr_jsonl_field *f, mcr *ctx)
     case MCR_JSONL_SPARSE:
         status = mcr_store_new(&f->store, ctx, f->name, MCR_SPARSE);
         if (status == MCR_OK)
-            status = open_starts(ctx, &f->store->start, &f->room[ROOM_START]);
+            status = open_starts(ctx, &f->store->start, &f->capacity[CAPACITY_START]);
         return status;
     case MCR_JSONL_GRAPHS:
         status = mcr_store_new(&f->store, ctx, f->name, MCR_GRAPHS);
         if (status == MCR_OK)
-            status = open_starts(ctx, &f->store->start, &f->room[ROOM_START]);
+            status = open_starts(ctx, &f->store->start, &f->capacity[CAPACITY_START]);
         if (status == MCR_OK)
-            status = open_starts(ctx, &f->edge_start, &f->room[ROOM_EDGE_START]);
+            status = open_starts(ctx, &f->edge_start, &f->capacity[CAPACITY_EDGE_START]);
         return status;
     }
     return status;

@@ -45,13 +45,13 @@ typedef struct reader {
     mcr_blocks blocks;
     mcr_labels *labels;
     mcr_store *store;
-    int64_t index_room, value_room, start_room;
+    int64_t index_capacity, value_capacity, start_capacity;
     int64_t entries, rows; /* complete */
     int64_t lines;         /* before this block */
     int64_t blank;         /* line number of a blank line that nothing may follow, 0: none */
     int64_t largest;
     row *row; /* of this block */
-    int64_t row_room;
+    int64_t row_capacity;
     chunk chunk[CHUNKS];
     int64_t chunks;
 } reader;
@@ -209,7 +209,7 @@ static mcr_status parse_item(void *arg, int64_t item, int worker)
     return MCR_OK;
 }
 
-static mcr_status make_room(reader *r)
+static mcr_status reserve(reader *r)
 {
     int64_t rows = 0, entries = r->entries;
     for (int64_t i = 0; i < r->chunks; i++) {
@@ -221,14 +221,14 @@ static mcr_status make_room(reader *r)
     }
     /* One place more: the parser writes a value before it knows that it is not zero. */
     mcr_store *s = r->store;
-    mcr_status status = mcr_reserve(r->ctx, &s->index, &r->index_room, entries + 1,
+    mcr_status status = mcr_reserve(r->ctx, &s->index, &r->index_capacity, entries + 1,
                                     sizeof *s->index);
     if (status == MCR_OK)
-        status = mcr_reserve(r->ctx, &s->value, &r->value_room, entries + 1, sizeof *s->value);
+        status = mcr_reserve(r->ctx, &s->value, &r->value_capacity, entries + 1, sizeof *s->value);
     if (status == MCR_OK)
-        status = mcr_reserve(r->ctx, &r->row, &r->row_room, rows, sizeof *r->row);
+        status = mcr_reserve(r->ctx, &r->row, &r->row_capacity, rows, sizeof *r->row);
     if (status == MCR_OK)
-        status = mcr_reserve(r->ctx, &s->start, &r->start_room, r->rows + rows + 1,
+        status = mcr_reserve(r->ctx, &s->start, &r->start_capacity, r->rows + rows + 1,
                              sizeof *s->start);
     return status;
 }
@@ -282,7 +282,7 @@ static mcr_status read_block(reader *r)
     split(r);
     mcr_status status = mcr_parallel(r->ctx, r->chunks, count_item, r);
     if (status == MCR_OK)
-        status = make_room(r);
+        status = reserve(r);
     if (status != MCR_OK)
         return status;
     mcr_status parsed = mcr_parallel(r->ctx, r->chunks + 1, parse_item, r);
@@ -315,7 +315,7 @@ static mcr_status trim(reader *r)
 static mcr_status read_all(reader *r, int64_t features)
 {
     mcr_store *s = r->store;
-    mcr_status status = mcr_reserve(r->ctx, &s->start, &r->start_room, 1, sizeof *s->start);
+    mcr_status status = mcr_reserve(r->ctx, &s->start, &r->start_capacity, 1, sizeof *s->start);
     if (status != MCR_OK)
         return status;
     s->start[0] = 0;

@@ -327,13 +327,13 @@ mcr_status mcr_npy_reals(double **out, const mcr_npy *npy, mcr *ctx, mcr_input *
     if (npy->kind == 'S' || npy->kind == 'U')
         return mcr_fail_at(ctx, MCR_BAD_DATA, mcr_input_name(in), 0,
                            "the array holds text, not numbers");
-    int64_t total = npy->rows * npy->cols, room = 0;
+    int64_t total = npy->rows * npy->cols, capacity = 0;
     double *cells = NULL;
     unsigned char *raw = mcr_alloc(ctx, STEP, (size_t)npy->bytes);
     mcr_status status = raw != NULL ? MCR_OK : MCR_NO_MEMORY;
     for (int64_t done = 0; done < total && status == MCR_OK;) {
         int64_t step = total - done < STEP ? total - done : STEP;
-        status = mcr_reserve(ctx, &cells, &room, done + step, sizeof *cells);
+        status = mcr_reserve(ctx, &cells, &capacity, done + step, sizeof *cells);
         if (status == MCR_OK)
             status = mcr_input_read(in, raw, (size_t)(step * npy->bytes));
         if (status != MCR_OK)

@@ -21,7 +21,7 @@ typedef struct reader {
     mcr_blocks blocks;
     mcr_store *store;
     mcr_labels *labels;
-    int64_t cell_room, id_room;
+    int64_t cell_capacity, id_capacity;
     int64_t rows, cols;
     int64_t line, blank;
 } reader;
@@ -91,8 +91,8 @@ static mcr_status read_cells(reader *r, const char *p, const char *end)
             mcr_svm_explain(&fault, token, end, expected - 1);
             return mcr_svm_fail(&fault, r->ctx, mcr_input_name(r->blocks.in), r->line);
         }
-        mcr_status status = mcr_reserve(r->ctx, &r->store->dense, &r->cell_room, base + expected,
-                                        sizeof *r->store->dense);
+        mcr_status status = mcr_reserve(r->ctx, &r->store->dense, &r->cell_capacity,
+                                        base + expected, sizeof *r->store->dense);
         if (status != MCR_OK)
             return status;
         r->store->dense[base + expected - 1] = value;
@@ -129,7 +129,8 @@ static mcr_status read_line(reader *r, const char *p, const char *end)
     if (status == MCR_OK)
         status = read_cells(r, p, end);
     if (status == MCR_OK)
-        status = mcr_reserve(r->ctx, &r->store->id, &r->id_room, r->rows + 1, sizeof *r->store->id);
+        status = mcr_reserve(r->ctx, &r->store->id, &r->id_capacity, r->rows + 1,
+                             sizeof *r->store->id);
     if (status == MCR_OK)
         r->store->id[r->rows++] = id;
     return status;

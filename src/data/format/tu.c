@@ -26,12 +26,12 @@
 typedef struct reader {
     mcr *ctx;
     mcr_store *store;
-    int64_t start_room;
+    int64_t start_capacity;
     int32_t *graph_of; /* a node's graph, from 0 */
-    int64_t nodes, node_room;
+    int64_t nodes, node_capacity;
     int32_t (*edge)[2]; /* global node numbers from 0, in file order; then local ones by graph */
     int32_t *edge_label;
-    int64_t edges, edge_room;
+    int64_t edges, edge_capacity;
     int64_t *edge_start;
     mcr_labels *labels;
 } reader;
@@ -103,9 +103,10 @@ static mcr_status add_node(reader *r, mcr_input *in, int64_t graph)
                               (long long)s->count + 1, (long long)s->count, (long long)graph);
     if (r->nodes == INT32_MAX)
         return mcr_input_fail(in, "more than 2147483647 nodes");
-    mcr_status status = mcr_reserve(r->ctx, &s->start, &r->start_room, graph + 1, sizeof *s->start);
+    mcr_status status = mcr_reserve(r->ctx, &s->start, &r->start_capacity, graph + 1,
+                                    sizeof *s->start);
     if (status == MCR_OK)
-        status = mcr_reserve(r->ctx, &r->graph_of, &r->node_room, r->nodes + 1,
+        status = mcr_reserve(r->ctx, &r->graph_of, &r->node_capacity, r->nodes + 1,
                              sizeof *r->graph_of);
     if (status != MCR_OK)
         return status;
@@ -155,7 +156,8 @@ static mcr_status add_edge(reader *r, mcr_input *in, const char *p, const char *
     if (graph[0] != graph[1])
         return mcr_input_fail(in, "an edge joins node %lld of graph %d and node %lld of graph %d",
                               (long long)node[0], graph[0] + 1, (long long)node[1], graph[1] + 1);
-    mcr_status status = mcr_reserve(r->ctx, &r->edge, &r->edge_room, r->edges + 1, sizeof *r->edge);
+    mcr_status status = mcr_reserve(r->ctx, &r->edge, &r->edge_capacity, r->edges + 1,
+                                    sizeof *r->edge);
     if (status != MCR_OK)
         return status;
     r->edge[r->edges][0] = (int32_t)(node[0] - 1);
@@ -237,10 +239,10 @@ static mcr_status sort_edges(reader *r)
 {
     mcr *ctx = r->ctx;
     int64_t graphs = r->store->count;
-    size_t room = (size_t)r->edges;
+    size_t capacity = (size_t)r->edges;
     r->edge_start = mcr_alloc_zero(ctx, (size_t)graphs + 2, sizeof *r->edge_start);
-    int32_t(*edge)[2] = mcr_alloc(ctx, room, sizeof *edge);
-    int32_t *label = r->edge_label ? mcr_alloc(ctx, room, sizeof *label) : NULL;
+    int32_t(*edge)[2] = mcr_alloc(ctx, capacity, sizeof *edge);
+    int32_t *label = r->edge_label ? mcr_alloc(ctx, capacity, sizeof *label) : NULL;
     if (!r->edge_start || !edge || (r->edge_label && !label)) {
         mcr_free(ctx, edge);
         mcr_free(ctx, label);
@@ -330,9 +332,9 @@ static mcr_status find_prefix(mcr_text *prefix, mcr *ctx, const char *path)
 {
     DIR *dir = opendir(path);
     if (!dir) {
-        char room[128];
+        char capacity[128];
         return mcr_fail_at(ctx, MCR_IO, path, 0, "cannot be opened: %s",
-                           mcr_system_error(errno, room, sizeof room));
+                           mcr_system_error(errno, capacity, sizeof capacity));
     }
     mcr_status status = MCR_OK;
     struct dirent *entry;

@@ -36,6 +36,24 @@ typedef enum mcr_targets {
     MCR_WORD_TARGETS  /* class words that are not all numbers */
 } mcr_targets;
 
+/* What a column of a table is for. */
+typedef enum mcr_role {
+    MCR_ROLE_NONE = 0, /* not of a table */
+    MCR_NUMBER,        /* a column of the dense field "x" */
+    MCR_CATEGORY,      /* a field of strings: equal or not */
+    MCR_DATE,  /* a dense field: days since 1970, and where in the year, the week and the day */
+    MCR_WORDS, /* a field of strings: text */
+    MCR_SET,   /* a field of strings: elements with ; between them */
+    MCR_ID,    /* carried into every output, never a feature */
+    MCR_TARGET,
+    MCR_WEIGHT,
+    MCR_GROUP,  /* carried; which objects belong together */
+    MCR_IGNORED /* not read; carried where the options say so */
+} mcr_role;
+
+/* "number", "category", "date", "text", "set", "id", "target", "weight", "group", "ignore"; NULL: none. */
+MCR_API const char *mcr_role_name(mcr_role role);
+
 /* ---- reading ---------------------------------------------------------------------------------*/
 
 /* What the columns of a table were: how many, and which of them targets and weights. A model keeps it.
@@ -59,8 +77,20 @@ typedef struct mcr_read_options {
     int64_t features; /* libsvm: at least so many columns (a model's), 0: as found */
     /* csv/tsv: where target or weight are NULL, they are the columns that they were in this table
      * (mcr_model_layout): of the same names, or, without a header, at the same places of as many columns.
-     * A table that has all columns but these has no target. NULL: as said above. */
+     * A table that has all columns but these has no target. NULL: as said above. Where it has roles,
+     * each column has the role that it had there, and columns that it had not are not read. */
     const mcr_layout *like;
+    /* csv/tsv: "column=role", NULL-terminated; NULL: all are guessed (docs/tables.md has the rules). */
+    const char *const *roles;
+    const char *drop; /* csv/tsv: columns not to be read, with commas between them; NULL: none */
+    const char *only; /* csv/tsv: the only columns that are features; NULL: all */
+    const char *keep; /* csv/tsv: columns to be carried along as text, besides; NULL: none */
+    /* csv/tsv: what becomes of missing values. "error" (or NULL): refused; "drop": rows that have one are
+     * left out; "mean", "median", "mode", "indicator": mcr_fit fills them by what the training objects
+     * show (docs/tables.md); "auto": as indicator, where the training objects lack values, and as error in
+     * models of those that lack none. Missing words are the empty string. */
+    const char *missing;
+    int skip_bad; /* csv/tsv: rows that cannot be read are left out and counted */
 } mcr_read_options;
 
 /* Reads a file (or TU directory; "-": standard input), gzip or not. options may be NULL. With
@@ -81,6 +111,20 @@ MCR_API mcr_status mcr_data_read_memory(mcr_data **out, mcr *ctx, const char *na
 MCR_API const char *const *mcr_data_formats(void);
 MCR_API const char *mcr_data_format_summary(const char *format);
 MCR_API int mcr_data_format_writes(const char *format); /* 1: mcr_data_write writes it, too */
+
+/* A column of a table, as `mercer info` shows it. */
+typedef struct mcr_column_info {
+    char *name; /* "column3" where there is no header */
+    mcr_role role;
+    int64_t distinct, missing; /* distinct: counted up to a million */
+    char *examples;            /* up to three of its values, with commas between them */
+} mcr_column_info;
+
+/* The columns of a csv or tsv file, in one pass; the roles are those that mcr_data_read gives them.
+ * *count is 0, with MCR_OK, where the file has another format. */
+MCR_API mcr_status mcr_columns_read(mcr_column_info **out, int64_t *count, mcr *ctx,
+                                    const char *path, const mcr_read_options *options);
+MCR_API void mcr_columns_free(mcr *ctx, mcr_column_info *columns, int64_t count);
 
 /* ---- building --------------------------------------------------------------------------------*/
 
@@ -134,6 +178,8 @@ typedef struct mcr_field_info {
     int64_t shortest, longest; /* strings: bytes; graphs: nodes; sparse: nonzeros a row */
     int64_t alphabet;          /* strings: distinct bytes; graphs: distinct node labels, 0: none */
     int64_t edge_labels;       /* graphs: distinct edge labels, 0: none */
+    mcr_role role;             /* of a table's column; x: MCR_NUMBER; else MCR_ROLE_NONE */
+    int64_t missing;           /* values of a table that are missing */
 } mcr_field_info;
 
 MCR_API mcr_data *mcr_data_retain(const mcr_data *data); /* same object, one more owner */
@@ -157,6 +203,8 @@ MCR_API const char *mcr_data_class_name(const mcr_data *data, int64_t c);
 MCR_API const int32_t *mcr_data_class_of(const mcr_data *data);
 /* Values back, for users and tests. Copies row i of a vector field as dense numbers. */
 MCR_API mcr_status mcr_data_vector(const mcr_data *data, int64_t field, int64_t i, double *values);
+/* The name of a column of a vector field, borrowed; NULL: it has none. */
+MCR_API const char *mcr_data_column_name(const mcr_data *data, int64_t field, int64_t column);
 /* The entries of row i that are stored, with rising columns: all columns of a dense vector, nonzeros of
  * a sparse one. column and value may be NULL: then only *count is set. */
 MCR_API mcr_status mcr_data_entries(const mcr_data *data, int64_t field, int64_t i, int64_t *column,
@@ -164,6 +212,22 @@ MCR_API mcr_status mcr_data_entries(const mcr_data *data, int64_t field, int64_t
 /* Borrowed bytes of string i. */
 MCR_API mcr_status mcr_data_string(const mcr_data *data, int64_t field, int64_t i,
                                    const char **bytes, int64_t *length);
+
+/* The roles of the columns of the table that the data were read from, for other files like it; NULL: it
+ * was no table, or all its columns are numbers, texts, targets and weights. */
+MCR_API const mcr_layout *mcr_data_layout(const mcr_data *data);
+/* Columns that are carried along and are no fields: ids, groups, columns to be kept. */
+MCR_API int64_t mcr_data_carried(const mcr_data *data);
+MCR_API const char *mcr_data_carried_name(const mcr_data *data, int64_t c, mcr_role *role);
+/* Borrowed bytes of object i. */
+MCR_API mcr_status mcr_data_carried_text(const mcr_data *data, int64_t c, int64_t i,
+                                         const char **bytes, int64_t *length);
+/* How many rows were left out by missing="drop", and by skip_bad; *line: the first of the latter. */
+MCR_API int64_t mcr_data_dropped(const mcr_data *data);
+MCR_API int64_t mcr_data_skipped(const mcr_data *data, int64_t *line, const char **why);
+/* The same objects with their missing numbers and words filled by what these objects show, as the options
+ * said when they were read. For kernels without a learner: mcr_fit fills by itself. */
+MCR_API mcr_status mcr_data_fill(mcr_data **out, const mcr_data *data);
 
 /* A view of some rows (repeats allowed); shares storage, O(count). Classes keep the parent's
  * numbering. */

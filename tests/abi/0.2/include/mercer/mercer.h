@@ -24,6 +24,7 @@
 #include <mercer/learner.h>
 #include <mercer/learning.h>
 #include <mercer/model.h>
+#include <mercer/export.h>
 #include <mercer/select.h>
 #include <mercer/plot.h>
 

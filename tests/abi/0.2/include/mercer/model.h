@@ -58,7 +58,8 @@ typedef struct mcr_report_fit {
     const char *second_kernel; /* of cca: that of the other fields; NULL otherwise */
     int64_t correlations;      /* pairs of coordinates: the k-th of either half */
     const double *correlation;
-    const char *side;       /* "kernel" or "features": what it was computed with */
+    const char *form;       /* "dual" (kernel values) or "primal" (features) */
+    const char *side;       /* the same in older words: "kernel" or "features" */
     const char *why;        /* and why; NULL: there was no choice, or the model is from a file */
     const char *approx;     /* "nystrom" or "rff"; NULL: exact */
     int64_t map_features;   /* of the primal form */
@@ -79,6 +80,11 @@ MCR_API mcr_status mcr_model_fact(const mcr_model *model, int64_t number, mcr_fa
 /* What the columns of its training data were, to read others like them; NULL: they were no table.
  * Borrowed. */
 MCR_API const mcr_layout *mcr_model_layout(const mcr_model *model);
+/* Category k of the model's table, from 0: its name, how many objects of data have a value in it that no
+ * training object had, and the first such value (borrowed from data, NULL: none). 0: there is no category
+ * k. One lookup per object. */
+MCR_API int mcr_model_unseen(mcr *ctx, const mcr_model *model, const mcr_data *data, int64_t k,
+                             const char **name, int64_t *count, const char **word, int64_t *length);
 /* The table of a model that mcr_tune made, as lines of comma-separated values with a header; NULL: it
  * was not tuned. Borrowed. */
 MCR_API const char *mcr_model_tuning(const mcr_model *model);

@@ -1,4 +1,4 @@
-/* side.h (internal): kernel values or features: which of the two a learner computes with.
+/* form.h (internal): kernel values or features: which of the two per learner computes with.
  *
  * For a kernel with a finite feature map, K = D D^T with a row of D for each object, and both sides have
  * the same solution: few features and many objects are cheaper with D, many features and few objects
@@ -20,12 +20,12 @@
 #include "learn/goal.h"
 #include "linalg/design.h"
 
-enum { MCR_SIDE_AUTO, MCR_SIDE_KERNEL, MCR_SIDE_FEATURES };
+enum { MCR_FORM_AUTO, MCR_FORM_DUAL, MCR_FORM_PRIMAL };
 
-typedef struct mcr_side_options {
+typedef struct mcr_form_options {
     int side, approx, landmarks; /* approx: an mcr_approx, landmarks: an mcr_landmarks */
     int64_t rank;
-} mcr_side_options;
+} mcr_form_options;
 
 #define MCR_FORM_PARAMS(S)                                                                         \
     {"form",                                                                                       \
@@ -42,7 +42,7 @@ typedef struct mcr_side_options {
             "auto|kernel|features", "the older name of form"                                       \
     }
 
-#define MCR_SIDE_PARAMS(S)                                                                         \
+#define MCR_APPROX_PARAMS(S)                                                                       \
     MCR_FORM_PARAMS(S),                                                                            \
         {"approx",                                                                                 \
          MCR_CHOICE,                                                                               \
@@ -63,7 +63,7 @@ typedef struct mcr_side_options {
 
 /* What is to be solved, for the estimate: so many problems of so many objects each. MCR_WORK_SVM_SHARED:
  * they have the same K, which is computed once. */
-typedef struct mcr_side_work {
+typedef struct mcr_form_work {
     enum {
         MCR_WORK_SVM,
         MCR_WORK_SVM_SHARED,
@@ -76,9 +76,9 @@ typedef struct mcr_side_work {
     } kind;
     double problems, size;
     double columns; /* outputs solved for together; components, clusters */
-} mcr_side_work;
+} mcr_form_work;
 
-typedef struct mcr_side {
+typedef struct mcr_form {
     mcr *ctx;
     bool features;     /* else kernel values */
     mcr_design design; /* of all objects, if features */
@@ -89,30 +89,30 @@ typedef struct mcr_side {
     size_t kept;
     mcr_map_error error;
     char why[320]; /* "": there was nothing to choose */
-} mcr_side;
+} mcr_form;
 
 /* Chooses, and makes the features where they are chosen. Fails if features are asked for and cannot be
  * had. Close it also after a failure. */
-mcr_status mcr_side_open(mcr_side *side, const mcr_learning *in, const mcr_side_options *options,
-                         const mcr_side_work *work);
-void mcr_side_close(mcr_side *side);
+mcr_status mcr_form_open(mcr_form *side, const mcr_learning *in, const mcr_form_options *options,
+                         const mcr_form_work *work);
+void mcr_form_close(mcr_form *side);
 /* For a learner that cannot do something with features: kernel values, unless features are asked for;
  * then MCR_BAD_CALL: "svm: WHAT works with kernel values only: ...". */
-mcr_status mcr_side_refuse(mcr *ctx, const mcr_side_options *options, const char *learner,
+mcr_status mcr_form_refuse(mcr *ctx, const mcr_form_options *options, const char *learner,
                            const char *what);
 
 /* Seconds of either side for projections, clusters and online learners, beside making the features
- * (side_more.c). value: of a kernel value's multiply-adds; room: whether it fits so much memory. p
+ * (side_more.c). value: of a kernel value's multiply-adds; space: whether it fits so much memory. p
  * features, `each` of them not 0 in an object. */
-double mcr_side_kernel_more(const mcr_side_work *work, double value, bool *room, double memory);
-double mcr_side_features_more(const mcr_side_work *work, double p, double each);
+double mcr_form_kernel_more(const mcr_form_work *work, double value, bool *buffer, double memory);
+double mcr_form_features_more(const mcr_form_work *work, double p, double each);
 
 /* A basis for the weights of an approximate map: w is p x outputs. */
-mcr_status mcr_side_add(const mcr_side *side, mcr_fitted *fitted, const double *w, int64_t outputs);
+mcr_status mcr_form_add(const mcr_form *side, mcr_fitted *fitted, const double *w, int64_t outputs);
 /* The same as a new fitted, with task, rule and classes of the goal. */
-mcr_status mcr_side_goal(mcr_fitted **out, const mcr_side *side, const mcr_goal *goal,
+mcr_status mcr_form_goal(mcr_fitted **out, const mcr_form *side, const mcr_goal *goal,
                          const double *w);
 /* Side, reason and measured errors, for the report. */
-mcr_status mcr_side_tell(const mcr_side *side, mcr_fitted *fitted);
+mcr_status mcr_form_report(const mcr_form *side, mcr_fitted *fitted);
 
 #endif

@@ -1,11 +1,11 @@
-/* side.c: kernel values or features.
+/* form.c: kernel values or features.
  *
  * The estimates count multiply-adds, from the data alone, and weigh them with rates that were measured
  * once: so the choice is the same on every machine and for any number of threads.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "learn/side.h"
+#include "learn/form.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -34,7 +34,7 @@ typedef struct estimate {
     double features, each; /* in all, and not 0 in an object */
     double kernel, sparse; /* seconds of either side */
     double bytes;          /* of the features */
-    bool room;             /* the kernel side fits the memory */
+    bool buffer;           /* the dual form fits the memory */
 } estimate;
 
 /* ---- estimates ---------------------------------------------------------------------------------*/
@@ -88,13 +88,13 @@ static mcr_status look(estimate *e, const mcr_learning *in, double *work)
     return s || e->each > MANY ? s : look_at(e, in, SAMPLE, work);
 }
 
-/* Seconds of the kernel side: how many values are computed, and what is done with them. */
-static double kernel_seconds(const mcr_side_work *w, const estimate *e, double work, bool *room,
+/* Seconds of the dual form: how many values are computed, and what is done with them. */
+static double kernel_seconds(const mcr_form_work *w, const estimate *e, double work, bool *buffer,
                              double memory)
 {
     double value = VALUE_SECONDS + TILE_SECONDS * work, n = w->size, all = n * n;
     bool fits = all * sizeof(double) <= memory;
-    *room = fits || w->kind != MCR_WORK_RIDGE;
+    *buffer = fits || w->kind != MCR_WORK_RIDGE;
     /* With fewer features than objects many steps are needed; less so between two of many classes. */
     bool pairs = w->kind == MCR_WORK_SVM && w->problems > 1;
     bool hard = !pairs && e->features < n;
@@ -104,11 +104,11 @@ static double kernel_seconds(const mcr_side_work *w, const estimate *e, double w
     case MCR_WORK_SVM_SHARED: return all * value + w->problems * steps;
     case MCR_WORK_RIDGE: return 0.5 * all * value + all * n / 3 * DENSE_SECONDS;
     case MCR_WORK_SMOOTH: return 0.5 * all * value + 80 * all * (fits ? 2e-10 : value) * w->columns;
-    default: return mcr_side_kernel_more(w, TILE_SECONDS * work, room, memory);
+    default: return mcr_form_kernel_more(w, TILE_SECONDS * work, buffer, memory);
     }
 }
 
-static double feature_seconds(const mcr_side_work *w, const estimate *e, double objects)
+static double feature_seconds(const mcr_form_work *w, const estimate *e, double objects)
 {
     double entries = w->size * e->each, p = e->features, make = objects * e->each * MAKE_SECONDS;
     double weigh = entries < 0.25 * w->size * p ? entries * e->each / 2 * SPARSE_SECONDS
@@ -125,7 +125,7 @@ static double feature_seconds(const mcr_side_work *w, const estimate *e, double 
     case MCR_WORK_RIDGE: return make + (p <= 4096 ? direct : products);
     case MCR_WORK_SMOOTH:
         return make + (p * w->columns <= 2000 ? 8 * w->columns * w->columns * direct : products);
-    default: return make + mcr_side_features_more(w, p, e->each);
+    default: return make + mcr_form_features_more(w, p, e->each);
     }
 }
 
@@ -137,7 +137,7 @@ static double weight_bytes(double features, double columns)
     return features * columns * sizeof(double) * ABOUT;
 }
 
-static mcr_status judge(estimate *e, const mcr_learning *in, const mcr_side_work *w)
+static mcr_status evaluate(estimate *e, const mcr_learning *in, const mcr_form_work *w)
 {
     double work, objects = (double)mcr_data_count(in->data);
     double memory = (double)mcr_budget_left(in->ctx);
@@ -145,7 +145,7 @@ static mcr_status judge(estimate *e, const mcr_learning *in, const mcr_side_work
     mcr_status s = look(e, in, &work);
     if (s)
         return s;
-    e->kernel = kernel_seconds(w, e, work, &e->room, memory);
+    e->kernel = kernel_seconds(w, e, work, &e->buffer, memory);
     e->sparse = feature_seconds(w, e, objects);
     e->bytes = stored(in, &field) ? 0 : objects * e->each * (sizeof(int32_t) + sizeof(double));
     e->bytes += weight_bytes(e->features, w->columns);
@@ -154,7 +154,7 @@ static mcr_status judge(estimate *e, const mcr_learning *in, const mcr_side_work
 
 /* ---- choosing ----------------------------------------------------------------------------------*/
 
-static void say(mcr_side *side, const estimate *e, const char *ending)
+static void say(mcr_form *side, const estimate *e, const char *ending)
 {
     snprintf(side->why, sizeof side->why,
              "%.0f feature%s, %.3g of them not 0 in an object; estimated %.2g s, with kernel "
@@ -163,26 +163,26 @@ static void say(mcr_side *side, const estimate *e, const char *ending)
 }
 
 /* Whether features are worth it; what could not be made for a few objects is not. */
-static mcr_status prefers_features(mcr_side *side, const mcr_learning *in, const mcr_side_work *w,
+static mcr_status prefers_features(mcr_form *side, const mcr_learning *in, const mcr_form_work *w,
                                    bool *prefers)
 {
     estimate e = {0};
-    mcr_status s = judge(&e, in, w);
+    mcr_status s = evaluate(&e, in, w);
     *prefers = false;
     if (s)
         return s == MCR_STOPPED || s == MCR_NO_MEMORY ? s : MCR_OK;
     bool fits = e.bytes <= 0.5 * (double)mcr_budget_left(in->ctx);
-    *prefers = fits && (!e.room || (e.kernel > SMALL_SECONDS && e.sparse < e.kernel));
+    *prefers = fits && (!e.buffer || (e.kernel > SMALL_SECONDS && e.sparse < e.kernel));
     say(side, &e,
         !fits                       ? "; they do not fit the memory"
-        : !e.room                   ? ", which do not fit the memory"
+        : !e.buffer                 ? ", which do not fit the memory"
         : *prefers                  ? ""
         : e.kernel <= SMALL_SECONDS ? ", which is little"
                                     : "");
     return MCR_OK;
 }
 
-static mcr_status use_stored(mcr_side *side, const mcr_field *field)
+static mcr_status use_stored(mcr_form *side, const mcr_field *field)
 {
     const mcr_store *s = field->store;
     side->design = (mcr_design){.ctx = side->ctx,
@@ -200,7 +200,7 @@ static mcr_status use_stored(mcr_side *side, const mcr_field *field)
     return side->row ? MCR_OK : MCR_NO_MEMORY;
 }
 
-static mcr_status check_count(const mcr_side *side, double columns)
+static mcr_status check_count(const mcr_form *side, double columns)
 {
     double bytes = weight_bytes((double)side->design.p, columns);
     if (bytes <= (double)mcr_budget_left(side->ctx))
@@ -213,7 +213,7 @@ static mcr_status check_count(const mcr_side *side, double columns)
                       "option form=dual");
 }
 
-static mcr_status make_exact(mcr_side *side, const mcr_learning *in)
+static mcr_status make_exact(mcr_form *side, const mcr_learning *in)
 {
     mcr_field field;
     side->features = true;
@@ -237,12 +237,12 @@ static mcr_status make_exact(mcr_side *side, const mcr_learning *in)
 static mcr_status map_block(void *self, const int64_t *row, int64_t first, int64_t count,
                             double *to, int64_t ld)
 {
-    const mcr_side *side = self;
+    const mcr_form *side = self;
     return mcr_map_rows(side->map, side->data, (mcr_rows){row, row ? 0 : first, count}, to, ld);
 }
 
-static mcr_status make_approximate(mcr_side *side, const mcr_learning *in,
-                                   const mcr_side_options *o, const mcr_side_work *work)
+static mcr_status make_approximate(mcr_form *side, const mcr_learning *in,
+                                   const mcr_form_options *o, const mcr_form_work *work)
 {
     mcr_map_options how = {.size = sizeof how,
                            .approx = (mcr_approx)o->approx,
@@ -267,21 +267,21 @@ static mcr_status make_approximate(mcr_side *side, const mcr_learning *in,
              "most %.2g, where K(x,x) is %.3g",
              (long long)p, how.approx == MCR_APPROX_RFF ? "random Fourier features" : "nystrom",
              side->error.rms, (long long)side->error.pairs, side->error.largest, side->error.scale);
-    /* Room is left for a few matrices of the solver and a few numbers an object, in some learners for each
+    /* Space is left for a few matrices of the solver and a few numbers per object, in some learners for each
      * column. */
     double each = work->kind < MCR_WORK_PCA ? 20 : 20 + 6 * work->columns;
-    double room = (double)mcr_budget_left(in->ctx) - 64e6 -
-                  sizeof(double) * (4.0 * (double)p * (double)p + each * (double)side->design.n);
-    s = mcr_design_keep(&side->design, room > 0 ? (size_t)room : 0, &side->kept);
+    double buffer = (double)mcr_budget_left(in->ctx) - 64e6 -
+                    sizeof(double) * (4.0 * (double)p * (double)p + each * (double)side->design.n);
+    s = mcr_design_keep(&side->design, buffer > 0 ? (size_t)buffer : 0, &side->kept);
     side->design.phase = NULL; /* solvers tell of their own progress */
     return s;
 }
 
-mcr_status mcr_side_open(mcr_side *side, const mcr_learning *in, const mcr_side_options *o,
-                         const mcr_side_work *work)
+mcr_status mcr_form_open(mcr_form *side, const mcr_learning *in, const mcr_form_options *o,
+                         const mcr_form_work *work)
 {
-    *side = (mcr_side){.ctx = in->ctx, .data = in->data};
-    if (o->approx != MCR_APPROX_NONE && o->side == MCR_SIDE_KERNEL)
+    *side = (mcr_form){.ctx = in->ctx, .data = in->data};
+    if (o->approx != MCR_APPROX_NONE && o->side == MCR_FORM_DUAL)
         return mcr_advise(
             in->ctx,
             mcr_fail(
@@ -290,9 +290,9 @@ mcr_status mcr_side_open(mcr_side *side, const mcr_learning *in, const mcr_side_
             "option approx=none");
     if (o->approx != MCR_APPROX_NONE)
         return make_approximate(side, in, o, work);
-    bool features = o->side == MCR_SIDE_FEATURES;
+    bool features = o->side == MCR_FORM_PRIMAL;
     mcr_status s = MCR_OK;
-    if (o->side == MCR_SIDE_AUTO && !in->gram && mcr_kernel_has_features(in->kernel) &&
+    if (o->side == MCR_FORM_AUTO && !in->gram && mcr_kernel_has_features(in->kernel) &&
         mcr_data_count(in->data) > 0)
         s = prefers_features(side, in, work, &features);
     if (s || !features)
@@ -301,7 +301,7 @@ mcr_status mcr_side_open(mcr_side *side, const mcr_learning *in, const mcr_side_
     return s ? s : check_count(side, work->columns);
 }
 
-void mcr_side_close(mcr_side *side)
+void mcr_form_close(mcr_form *side)
 {
     if (!side->ctx)
         return;
@@ -309,13 +309,13 @@ void mcr_side_close(mcr_side *side)
     mcr_free(side->ctx, side->row);
     mcr_features_close(side->exact);
     mcr_map_close(side->map);
-    *side = (mcr_side){0};
+    *side = (mcr_form){0};
 }
 
-mcr_status mcr_side_refuse(mcr *ctx, const mcr_side_options *o, const char *learner,
+mcr_status mcr_form_refuse(mcr *ctx, const mcr_form_options *o, const char *learner,
                            const char *what)
 {
-    if (o->side != MCR_SIDE_FEATURES && o->approx == MCR_APPROX_NONE)
+    if (o->side != MCR_FORM_PRIMAL && o->approx == MCR_APPROX_NONE)
         return MCR_OK;
     mcr_status s = mcr_fail(ctx, MCR_BAD_CALL, "%s: %s works with kernel values only: leave out %s",
                             learner, what, o->approx ? "the approximation" : "form=primal");
@@ -346,7 +346,7 @@ static mcr_status add_landmarks(const mcr_map *m, mcr_fitted *f, const double *w
     return s;
 }
 
-mcr_status mcr_side_add(const mcr_side *side, mcr_fitted *f, const double *w, int64_t outputs)
+mcr_status mcr_form_add(const mcr_form *side, mcr_fitted *f, const double *w, int64_t outputs)
 {
     const mcr_map *m = side->map;
     if (m->approx != MCR_APPROX_RFF)
@@ -358,12 +358,12 @@ mcr_status mcr_side_add(const mcr_side *side, mcr_fitted *f, const double *w, in
     return s ? s : mcr_fitted_keep(f, MCR_EXTRA_WEIGHTS, w, m->count * outputs);
 }
 
-mcr_status mcr_side_goal(mcr_fitted **out, const mcr_side *side, const mcr_goal *g, const double *w)
+mcr_status mcr_form_goal(mcr_fitted **out, const mcr_form *side, const mcr_goal *g, const double *w)
 {
     mcr_fitted *f = NULL;
     mcr_status s = mcr_fitted_new(&f, g->ctx, g->outputs);
     if (!s)
-        s = mcr_side_add(side, f, w, g->outputs);
+        s = mcr_form_add(side, f, w, g->outputs);
     if (s) {
         mcr_fitted_free(f);
         return s;
@@ -375,18 +375,18 @@ mcr_status mcr_side_goal(mcr_fitted **out, const mcr_side *side, const mcr_goal 
     return MCR_OK;
 }
 
-mcr_status mcr_side_tell(const mcr_side *side, mcr_fitted *f)
+mcr_status mcr_form_report(const mcr_form *side, mcr_fitted *f)
 {
     const mcr_map_error *e = &side->error;
-    double told[] = {side->map ? (double)side->map->approx : 0,
-                     (double)side->design.p,
-                     e->mean,
-                     e->rms,
-                     e->largest,
-                     e->scale};
+    double facts[] = {side->map ? (double)side->map->approx : 0,
+                      (double)side->design.p,
+                      e->mean,
+                      e->rms,
+                      e->largest,
+                      e->scale};
     mcr_free(f->ctx, f->why);
     f->why = side->why[0] ? mcr_copy_text(f->ctx, side->why, strlen(side->why)) : NULL;
     if (side->why[0] && !f->why)
         return MCR_NO_MEMORY;
-    return side->features ? mcr_fitted_keep(f, MCR_EXTRA_SIDE, told, 6) : MCR_OK;
+    return side->features ? mcr_fitted_keep(f, MCR_EXTRA_SIDE, facts, 6) : MCR_OK;
 }
