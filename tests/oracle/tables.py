@@ -72,6 +72,9 @@ def compare(name):
     print("# %s: new rows: scikit-learn %.3f, tune %.3f, fit %.3f; cross-validated %.3f and %.3f (%s)" % (
         name, other.mean(), tuned.mean(), plain.mean(), search.best_score_, report["best"]["score"],
         report["best"]["kernel"]))
+    assert report["best"]["score"] >= search.best_score_, name
+    if ROWS < 500:
+        return  # the choice among several kernels is mostly chance on so few rows
     for what, mine in (("tune", tuned), ("fit", plain)):
         worse, better = (other & ~mine).sum(), (~other & mine).sum()
         assert worse - better <= 2 * np.sqrt(worse + better + 1), (name, what, worse, better)
