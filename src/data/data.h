@@ -100,6 +100,8 @@ static inline mcr_vector mcr_store_vector(const mcr_store *s, int64_t row)
     const mcr_lent *l = &s->lent;
     if (s->kind == MCR_SPARSE) {
         int64_t first = s->start[row], count = s->start[row + 1] - first;
+        if (!l->value && !s->value) /* no entries at all: nothing to offset */
+            return (mcr_vector){NULL, NULL, 0, 1, false, false};
         if (!l->value)
             return (mcr_vector){s->value + first, s->index + first, count, 1, false, false};
         return (mcr_vector){
@@ -110,6 +112,8 @@ static inline mcr_vector mcr_store_vector(const mcr_store *s, int64_t row)
             l->single,
             l->wide};
     }
+    if (!l->value && !s->dense) /* no columns */
+        return (mcr_vector){NULL, NULL, s->cols, 1, false, false};
     if (!l->value)
         return (mcr_vector){s->dense + row * s->cols, NULL, s->cols, 1, false, false};
     int64_t at = row * l->row_step;
