@@ -112,31 +112,31 @@ class Trained:
     """A model of a library, which is freed with this object."""
 
     def __init__(self, library, pointer, keep):
-        self.library, self.pointer, self.keep = library, pointer, keep
+        self.interface, self.pointer, self.keep = library, pointer, keep
         self.content = pointer.contents
 
     def __del__(self):
-        self.library.svm_free_and_destroy_model(byref(self.pointer))
+        self.interface.svm_free_and_destroy_model(byref(self.pointer))
 
     @property
     def pairs(self):
         return self.content.nr_class * (self.content.nr_class - 1) // 2
 
     def predict(self, vector):
-        return self.library.svm_predict(self.pointer, nodes(vector))
+        return self.interface.svm_predict(self.pointer, nodes(vector))
 
     def values(self, vector):
         found = (c_double * max(self.pairs, 1))()
-        self.library.svm_predict_values(self.pointer, nodes(vector), found)
+        self.interface.svm_predict_values(self.pointer, nodes(vector), found)
         return list(found)
 
     def probability(self, vector):
         found = (c_double * max(self.content.nr_class, 2))()
-        label = self.library.svm_predict_probability(self.pointer, nodes(vector), found)
+        label = self.interface.svm_predict_probability(self.pointer, nodes(vector), found)
         return label, list(found)
 
     def save(self, path):
-        return self.library.svm_save_model(str(path).encode(), self.pointer)
+        return self.interface.svm_save_model(str(path).encode(), self.pointer)
 
     def array(self, name, count):
         found = getattr(self.content, name)
