@@ -34,10 +34,11 @@ static int set_search(cli *c, cli_selection *s, const cli_splitting *how)
 {
     if (how->search && strcmp(how->search, "grid") != 0 && strcmp(how->search, "adaptive") != 0)
         return cli_refuse(c, "--search %s: there are grid and adaptive", how->search);
-    if (how->weigh && strcmp(how->weigh, "yes") != 0 && strcmp(how->weigh, "no") != 0)
-        return cli_refuse(c, "--weigh %s: there are yes and no", how->weigh);
+    if (how->relevance && strcmp(how->relevance, "yes") != 0 && strcmp(how->relevance, "no") != 0)
+        return cli_refuse(c, "--relevance %s: there are yes and no", how->relevance);
     s->search.adaptive = how->search ? how->search[0] == 'a' : !s->ranged;
-    s->search.weights = how->weigh ? how->weigh[0] == 'y' : !s->ranged && !s->search.kernels;
+    s->search.relevance = how->relevance ? how->relevance[0] == 'y'
+                                         : !s->ranged && !s->search.kernels;
     return 0;
 }
 

@@ -10,7 +10,7 @@
 typedef struct cli_splitting {
     int64_t folds, repeats;
     int loo, ordered, plain;
-    const char *groups, *metric, *scale, *search, *weigh, *positive;
+    const char *groups, *metric, *scale, *search, *relevance, *positive;
 } cli_splitting;
 
 const char *cli_metric_name(int64_t number); /* NULL: past the last */
@@ -64,11 +64,15 @@ const char *cli_metric_name(int64_t number); /* NULL: past the last */
          .offset = offsetof(S, m.scale),                                                           \
          .argument = "none|minmax|standard",                                                       \
          .help = "scale vectors by what the training objects show"},                               \
-        {.name = "weigh",                                                                          \
+        {.name = "relevance",                                                                      \
          .type = CLI_TEXT,                                                                         \
-         .offset = offsetof(S, m.weigh),                                                           \
+         .offset = offsetof(S, m.relevance),                                                       \
          .argument = "yes|no",                                                                     \
-         .help = "at last, one gamma a column (tune without -k and ranges: yes)"},                 \
+         .help = "finally, one gamma per column (tune without -k and ranges: yes)"},               \
+        {.name = "weigh", /* the older name */                                                     \
+         .type = CLI_TEXT,                                                                         \
+         .offset = offsetof(S, m.relevance),                                                       \
+         .argument = "yes|no"},                                                                    \
     {                                                                                              \
         .name = "search", .type = CLI_TEXT, .offset = offsetof(S, m.search),                       \
         .argument = "grid|adaptive",                                                               \

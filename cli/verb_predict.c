@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "asking.h"
+#include "apply.h"
 #include "cli.h"
 #include "json.h"
 #include "learner.h"
@@ -25,8 +25,8 @@ typedef struct predict_call {
 } predict_call;
 
 typedef struct predict_job {
-    cli_asking
-        asked; /* its buffer: scores, probabilities, draws, or values and standard deviations */
+    cli_apply
+        apply; /* its buffer: scores, probabilities, draws, or values and standard deviations */
     const predict_call *call;
     int64_t targets;            /* numbers that are predicted of an object; else 1 */
     double *value;              /* n x targets: class numbers or values */
@@ -60,12 +60,12 @@ static int wants_interval(const predict_job *job)
 /* Numbers have two ends, classes a flag each. */
 static int wants_set(const predict_job *job)
 {
-    return wants_interval(job) && job->asked.report->task == MCR_CLASSIFY;
+    return wants_interval(job) && job->apply.report->task == MCR_CLASSIFY;
 }
 
 static int check_words(const predict_job *job)
 {
-    const cli_asking *a = &job->asked;
+    const cli_apply *a = &job->apply;
     for (int64_t k = 0; k < mcr_model_classes(a->model); k++)
         if (!job->call->scores && !job->call->proba && !wants_interval(job) &&
             cli_output_is_binary(a->path) && !is_number(mcr_model_class_name(a->model, k)))
@@ -76,7 +76,7 @@ static int check_words(const predict_job *job)
 
 static int check_call(const predict_job *job)
 {
-    const cli_asking *a = &job->asked;
+    const cli_apply *a = &job->apply;
     cli *c = a->c;
     if (job->call->scores + job->call->proba + job->call->std + wants_draws(job) +
             wants_interval(job) >
@@ -123,7 +123,7 @@ static int check_call(const predict_job *job)
 static void name_columns(predict_job *job)
 {
     const predict_call *call = job->call;
-    cli_asking *a = &job->asked;
+    cli_apply *a = &job->apply;
     int outputs = call->scores || job->targets > 1;
     a->cols = outputs               ? mcr_model_outputs(a->model)
               : call->proba         ? mcr_model_classes(a->model)
@@ -152,7 +152,7 @@ static void name_columns(predict_job *job)
 /* Objects that the model was not trained on. */
 static int calibrate(predict_job *job)
 {
-    cli_asking *a = &job->asked;
+    cli_apply *a = &job->apply;
     mcr_data *held = NULL;
     const char *path = job->call->calibration;
     int bad = cli_read_data(a->c, &held, path);
@@ -164,17 +164,17 @@ static int calibrate(predict_job *job)
 
 static int open_job(predict_job *job)
 {
-    cli_asking *a = &job->asked;
+    cli_apply *a = &job->apply;
     int bad = check_call(job);
     if (!bad && job->call->calibration)
         bad = calibrate(job);
     if (!bad)
-        bad = cli_asking_read(a);
+        bad = cli_apply_read(a);
     if (bad)
         return bad;
     job->targets = a->report->targets > 1 ? a->report->targets : 1;
     name_columns(job);
-    return cli_asking_table(a, "draw", a->cols == 1 && !wants_draws(job));
+    return cli_apply_table(a, "draw", a->cols == 1 && !wants_draws(job));
 }
 
 /* ---- predicting -------------------------------------------------------------------------------*/
@@ -182,7 +182,7 @@ static int open_job(predict_job *job)
 static mcr_status compute_interval(predict_job *job, const mcr_data *part, int64_t first,
                                    int64_t rows)
 {
-    const cli_asking *a = &job->asked;
+    const cli_apply *a = &job->apply;
     mcr *ctx = a->c->ctx;
     double level = job->call->interval / 100, *value = job->value + first;
     int64_t k = a->cols;
@@ -207,7 +207,7 @@ static mcr_status compute(void *arg, const mcr_data *part, int64_t first, int64_
 {
     predict_job *job = arg;
     const predict_call *call = job->call;
-    const cli_asking *a = &job->asked;
+    const cli_apply *a = &job->apply;
     mcr *ctx = a->c->ctx;
     double *value = job->value + first * job->targets;
     if (job->targets > 1)
@@ -229,7 +229,7 @@ static mcr_status compute(void *arg, const mcr_data *part, int64_t first, int64_
 
 static int put_classes(const predict_job *job, const double *value, int64_t rows)
 {
-    const cli_asking *a = &job->asked;
+    const cli_apply *a = &job->apply;
     int binary = cli_output_is_binary(a->path), bad = 0;
     for (int64_t i = 0; i < rows; i++)
         job->word[i] = mcr_model_class_name(a->model, (int64_t)value[i]);
@@ -243,7 +243,7 @@ static int put_classes(const predict_job *job, const double *value, int64_t rows
 static int put(void *arg, int64_t first, int64_t rows)
 {
     const predict_job *job = arg;
-    const cli_asking *a = &job->asked;
+    const cli_apply *a = &job->apply;
     const double *value = job->value + first * job->targets;
     int bad = 0;
     if (!a->output)
@@ -263,9 +263,9 @@ static int put(void *arg, int64_t first, int64_t rows)
 
 static int predict(predict_job *job)
 {
-    cli_asking *a = &job->asked;
+    cli_apply *a = &job->apply;
     const predict_call *call = job->call;
-    int64_t at_once = wants_draws(job) ? a->n : cli_asking_block(a); /* draws go together */
+    int64_t at_once = wants_draws(job) ? a->n : cli_apply_block(a); /* draws go together */
     int other = call->scores || call->proba || call->std || wants_draws(job) || wants_interval(job);
     if (!(job->value = cli_alloc_matrix(a->c, a->n, job->targets, sizeof *job->value)))
         return 1;
@@ -280,7 +280,7 @@ static int predict(predict_job *job)
     if (wants_set(job) && !(job->set = cli_alloc_matrix(a->c, a->n, a->cols, 1)))
         return 1;
     job->word = cli_alloc((size_t)at_once, sizeof *job->word);
-    return cli_asking_run(a, at_once, compute, put, job);
+    return cli_apply_run(a, at_once, compute, put, job);
 }
 
 /* ---- how good it is ---------------------------------------------------------------------------*/
@@ -299,7 +299,7 @@ static int is_known(const mcr_model *model, const char *name)
     return 0;
 }
 
-static void warn_of_unknown(const cli_asking *a)
+static void warn_of_unknown(const cli_apply *a)
 {
     const char *first = NULL;
     int64_t unknown = 0;
@@ -334,7 +334,7 @@ static int tells_sides(const mcr_data *data)
 
 static void say_sides(const predict_job *job)
 {
-    const cli_asking *a = &job->asked;
+    const cli_apply *a = &job->apply;
     int64_t outside = 0;
     char text[192];
     for (int64_t i = 0; i < a->n; i++)
@@ -349,7 +349,7 @@ static void say_sides(const predict_job *job)
 /* Targets that cannot be compared are reported, and are no reason to withhold the predictions. */
 static void measure(predict_job *job)
 {
-    const cli_asking *a = &job->asked;
+    const cli_apply *a = &job->apply;
     mcr *ctx = a->c->ctx;
     if (mcr_data_target_kind(a->data) == MCR_NO_TARGETS)
         return;
@@ -377,7 +377,7 @@ static void measure(predict_job *job)
 /* The share of targets within their intervals or sets, and how large these are on average. */
 static int coverage(const predict_job *job, double *covered, double *size)
 {
-    const cli_asking *a = &job->asked;
+    const cli_apply *a = &job->apply;
     int64_t k = a->cols;
     *covered = *size = 0;
     if (!wants_interval(job) || a->n == 0)
@@ -406,7 +406,7 @@ static int coverage(const predict_job *job, double *covered, double *size)
 
 static void metrics_json(cli_json *j, const predict_job *job)
 {
-    const cli_asking *a = &job->asked;
+    const cli_apply *a = &job->apply;
     cli_json_object(j, "metrics");
     cli_metrics_json(j, &job->metrics);
     double covered, size;
@@ -431,7 +431,7 @@ static void print_json(const predict_job *job)
 {
     cli_json j;
     cli_json_begin(&j, stdout);
-    cli_asking_json(&j, &job->asked);
+    cli_apply_json(&j, &job->apply);
     if (job->has_metrics)
         metrics_json(&j, job);
     else
@@ -452,7 +452,7 @@ static const char *r2_text(char text[32], double r2)
 static void say_metrics(const predict_job *job)
 {
     const mcr_metrics *m = &job->metrics;
-    const cli_asking *a = &job->asked;
+    const cli_apply *a = &job->apply;
     mcr_task task = a->report->task;
     char count[64], targets[64] = "", r2[32];
     fflush(stdout);
@@ -481,7 +481,7 @@ static void say_metrics(const predict_job *job)
 static int run(cli *c, const void *values)
 {
     predict_job job = {.call = values};
-    int bad = cli_asking_open(&job.asked, c, job.call->output);
+    int bad = cli_apply_open(&job.apply, c, job.call->output);
     if (!bad)
         bad = open_job(&job);
     if (!bad)
@@ -499,7 +499,7 @@ static int run(cli *c, const void *values)
     free(job.set);
     free(job.value);
     free(job.each);
-    cli_asking_close(&job.asked);
+    cli_apply_close(&job.apply);
     return bad;
 }
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "asking.h"
+#include "apply.h"
 #include "cli.h"
 #include "json.h"
 
@@ -18,7 +18,7 @@ typedef struct transform_call {
 } transform_call;
 
 typedef struct transform_job {
-    cli_asking asked;
+    cli_apply apply;
     const transform_call *call;
     int64_t pairs;     /* of coordinates, from two kernels */
     double (*sums)[5]; /* of each pair: a, b, aa, bb, ab */
@@ -35,13 +35,13 @@ static void number_columns(transform_job *job)
     job->numbers = cli_alloc((size_t)job->features, sizeof *job->numbers);
     for (int64_t j = 0; j < job->features; j++) {
         snprintf(job->numbers[j], sizeof job->numbers[j], "x%" PRId64, j);
-        job->asked.name[j] = job->numbers[j];
+        job->apply.name[j] = job->numbers[j];
     }
 }
 
 static int count_columns(transform_job *job)
 {
-    cli_asking *a = &job->asked;
+    cli_apply *a = &job->apply;
     if (job->call->preimage) {
         int bad = cli_fail(a->c, mcr_preimage_features(a->c->ctx, a->model, &a->cols));
         if (bad || a->cols == 0)
@@ -78,7 +78,7 @@ static int count_columns(transform_job *job)
 
 static void add_pairs(const transform_job *job, int64_t rows)
 {
-    const cli_asking *asked = &job->asked;
+    const cli_apply *asked = &job->apply;
     for (int64_t i = 0; i < rows; i++)
         for (int64_t c = 0; c < job->pairs; c++) {
             double a = asked->buffer[i * asked->cols + c];
@@ -91,7 +91,7 @@ static void add_pairs(const transform_job *job, int64_t rows)
 
 static double correlation(const transform_job *job, int64_t c)
 {
-    const double *s = job->sums[c], n = (double)job->asked.n;
+    const double *s = job->sums[c], n = (double)job->apply.n;
     return (s[4] - s[0] * s[1] / n) / sqrt((s[2] - s[0] * s[0] / n) * (s[3] - s[1] * s[1] / n));
 }
 
@@ -102,7 +102,7 @@ static void say_correlations(const transform_job *job)
     for (int64_t c = 0; c < job->pairs; c++)
         fprintf(stderr, "%s%.6g", c ? ", " : "correlations ", correlation(job, c));
     if (job->pairs)
-        fprintf(stderr, " (%" PRId64 " objects)\n", job->asked.n);
+        fprintf(stderr, " (%" PRId64 " objects)\n", job->apply.n);
 }
 
 /* ---- the work ---------------------------------------------------------------------------------*/
@@ -110,7 +110,7 @@ static void say_correlations(const transform_job *job)
 static mcr_status compute(void *arg, const mcr_data *part, int64_t first, int64_t rows)
 {
     transform_job *job = arg;
-    cli_asking *a = &job->asked;
+    cli_apply *a = &job->apply;
     (void)first;
     if (!job->call->preimage)
         return mcr_transform(a->c->ctx, a->model, part, a->buffer);
@@ -131,7 +131,7 @@ static mcr_status compute(void *arg, const mcr_data *part, int64_t first, int64_
 static int put(void *arg, int64_t first, int64_t rows)
 {
     transform_job *job = arg;
-    const cli_asking *a = &job->asked;
+    const cli_apply *a = &job->apply;
     (void)first;
     add_pairs(job, rows);
     return a->output ? cli_output_rows(a->output, a->buffer, rows, a->cols) : 0;
@@ -139,15 +139,15 @@ static int put(void *arg, int64_t first, int64_t rows)
 
 static int transform(transform_job *job)
 {
-    cli_asking *a = &job->asked;
+    cli_apply *a = &job->apply;
     int bad = count_columns(job);
     if (!bad)
-        bad = cli_asking_read(a);
+        bad = cli_apply_read(a);
     if (!bad)
-        bad = cli_asking_table(a, "x", 0);
+        bad = cli_apply_table(a, "x", 0);
     if (bad)
         return bad;
-    int64_t at_once = cli_asking_block(a);
+    int64_t at_once = cli_apply_block(a);
     a->buffer = cli_alloc_matrix(a->c, at_once, a->cols, sizeof *a->buffer);
     if (a->buffer && job->call->preimage) {
         job->vectors = cli_alloc_matrix(a->c, at_once, job->features + 1, sizeof *job->vectors);
@@ -155,21 +155,21 @@ static int transform(transform_job *job)
             return 1;
         job->distance = job->vectors + at_once * job->features;
     }
-    return a->buffer ? cli_asking_run(a, at_once, compute, put, job) : 1;
+    return a->buffer ? cli_apply_run(a, at_once, compute, put, job) : 1;
 }
 
 static void print_json(const transform_job *job)
 {
     cli_json j;
     cli_json_begin(&j, stdout);
-    cli_asking_json(&j, &job->asked);
-    cli_json_integer(&j, "cols", job->asked.cols);
+    cli_apply_json(&j, &job->apply);
+    cli_json_integer(&j, "cols", job->apply.cols);
     cli_json_flag(&j, "preimage", job->call->preimage);
-    if (job->call->preimage && job->asked.n > 0) {
+    if (job->call->preimage && job->apply.n > 0) {
         cli_json_object(&j, "distance");
         cli_json_real(&j, "min", job->least);
         cli_json_real(&j, "max", job->most);
-        cli_json_real(&j, "mean", job->sum / (double)job->asked.n);
+        cli_json_real(&j, "mean", job->sum / (double)job->apply.n);
         cli_json_end(&j);
     }
     if (job->pairs) {
@@ -187,22 +187,22 @@ static int run(cli *c, const void *values)
     const char *path = job.call->output;
     if (job.call->distance && !job.call->preimage)
         return cli_refuse(c, "--distance is that of pre-images: say --preimage as well");
-    int bad = cli_asking_open(&job.asked, c, path);
+    int bad = cli_apply_open(&job.apply, c, path);
     if (!bad)
         bad = transform(&job);
     if (!bad && c->common.json)
         print_json(&job);
     else if (!bad && path && strcmp(path, "-") != 0 && !c->common.quiet)
-        printf("%s: %" PRId64 " x %" PRId64 "\n", path, job.asked.n, job.asked.cols);
-    if (!bad && job.call->preimage && job.asked.n > 0 && !c->common.json && !c->common.quiet)
+        printf("%s: %" PRId64 " x %" PRId64 "\n", path, job.apply.n, job.apply.cols);
+    if (!bad && job.call->preimage && job.apply.n > 0 && !c->common.json && !c->common.quiet)
         fprintf(stderr, "distances to the projections %.6g to %.6g, mean %.6g\n", job.least,
-                job.most, job.sum / (double)job.asked.n);
+                job.most, job.sum / (double)job.apply.n);
     if (!bad && !c->common.json && !c->common.quiet)
         say_correlations(&job);
     free(job.sums);
     free(job.vectors);
     free(job.numbers);
-    cli_asking_close(&job.asked);
+    cli_apply_close(&job.apply);
     return bad;
 }
 

@@ -212,7 +212,7 @@ static void print_best(const mcr_tune_report *r)
     free(order);
 }
 
-static int was_weighed(const mcr_tune_report *r)
+static int has_relevances(const mcr_tune_report *r)
 {
     for (int64_t p = 0; p < r->points; p++)
         if (strchr(r->point[p]->kernel, '['))
@@ -240,9 +240,9 @@ static void print_summary(const tune_job *job)
     if (r->edge)
         printf("  the best is at an end of the range of %s: a wider one may have better\n",
                r->edge);
-    if (job->call->split.weigh && job->call->split.weigh[0] == 'y' && !was_weighed(r))
-        printf("  --weigh: no weights were tried: that needs a range of gamma or length, 2 to 64 "
-               "columns,\n  ten objects a column, and 3 folds\n");
+    if (job->call->split.relevance && job->call->split.relevance[0] == 'y' && !has_relevances(r))
+        printf("  --relevance: no lists were tried: that needs a range of gamma or length, 2 to 64 "
+               "columns,\n  ten objects per column, and 3 folds\n");
     printf("\n");
     cli_report_say(mcr_model_report(job->model));
     if (job->call->output)
@@ -365,7 +365,8 @@ const cli_verb cli_verb_tune = {
         "C (or lambda, nu, neighbors) has a range, the data are scaled both ways, the search goes\n"
         "from coarse to fine, and at last each column gets a gamma of its own where that is "
         "better\n"
-        "by more than chance (--weigh). Kernel values are shared by all settings of the options, "
+        "by more than chance (--relevance). Kernel values are shared by all settings of the "
+        "options, "
         "and "
         "each\n"
         "training starts from the solution before it. Points that cannot win any more are left "

@@ -59,7 +59,6 @@ typedef struct mcr_report_fit {
     int64_t correlations;      /* pairs of coordinates: the k-th of either half */
     const double *correlation;
     const char *form;       /* "dual" (kernel values) or "primal" (features) */
-    const char *side;       /* the same in older words: "kernel" or "features" */
     const char *why;        /* and why; NULL: there was no choice, or the model is from a file */
     const char *approx;     /* "nystrom" or "rff"; NULL: exact */
     int64_t map_features;   /* of the primal form */

@@ -274,7 +274,7 @@ class KernelEstimator(_compat.BaseEstimator):  # type: ignore[misc]
                 + (f"(max_iter={self._value('max_iter')}).  " if report["stop"] == "steps" else "(time_limit).  ")
                 + "Consider pre-processing your data with StandardScaler or MinMaxScaler.")
 
-    # ---- asking -------------------------------------------------------------------------------------
+    # ---- predicting -------------------------------------------------------------------------------------
 
     def _ask_X(self, X: Any) -> Any:
         _compat.check_is_fitted(self)

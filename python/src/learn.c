@@ -92,7 +92,7 @@ static PyObject *session_fit(PyObject *self, PyObject *args, PyObject *named)
     return made;
 }
 
-/* ---- asking ------------------------------------------------------------------------------------*/
+/* ---- predicting ------------------------------------------------------------------------------------*/
 
 typedef struct ask_job {
     job j;

@@ -30,7 +30,7 @@ struct mcr {
     /* Memory in blocks, and the most there may be now; atomic. See limits.h. */
     size_t taken, limit;
     bool data_limit_given; /* by the user */
-    int asked;             /* above 0: a model is being asked for predictions */
+    int predicting;        /* above 0: between mcr_predicting(ctx, true) and (ctx, false) */
     double deadline;       /* by mcr_now: then reports ask to stop; 0: none */
     bool user_stopped;     /* the user's callback has asked to stop since the deadline was set */
     struct {               /* the file that is being read; depth 0: none */

@@ -164,18 +164,18 @@ mcr_status mcr_reading_unpacked(mcr *ctx, const char *name, uint64_t packed, uin
 /* ---- work --------------------------------------------------------------------------------------*/
 
 static const double STEPS_A_SECOND = 3e8; /* of one thread */
-static const double WORK_SECONDS = 3600, ASKED_SECONDS = 20;
+static const double WORK_SECONDS = 3600, PREDICT_SECONDS = 20;
 
-void mcr_asking(mcr *ctx, bool begins)
+void mcr_predicting(mcr *ctx, bool begins)
 {
-    ctx->asked += begins ? 1 : -1;
+    ctx->predicting += begins ? 1 : -1;
 }
 
 mcr_status mcr_work_allow(mcr *ctx, double steps, const char *who)
 {
     double limit = ctx->config.work_seconds;
     if (!(limit > 0))
-        limit = ctx->asked > 0 ? ASKED_SECONDS : WORK_SECONDS;
+        limit = ctx->predicting > 0 ? PREDICT_SECONDS : WORK_SECONDS;
     double seconds = steps / STEPS_A_SECOND / ctx->config.threads;
     if (seconds <= limit)
         return MCR_OK;

@@ -25,10 +25,10 @@ mcr_status mcr_reading_unpacked(mcr *ctx, const char *name, uint64_t packed, uin
 
 /* Whether work of about so many steps may begin, each a few instructions that no vector unit
  * speeds up, shared by all threads. MCR_OVER_BUDGET, with the time it would take, if the limit for
- * work does not allow it. who: what works, for the message. Between mcr_asking(ctx, true) and
- * (ctx, false) the limit is that for models. */
+ * work does not allow it. who: what works, for the message. Between mcr_predicting(ctx, true)
+ * and (ctx, false) the limit is that for models. */
 mcr_status mcr_work_allow(mcr *ctx, double steps, const char *who);
-void mcr_asking(mcr *ctx, bool begins);
+void mcr_predicting(mcr *ctx, bool begins);
 
 void mcr_limits_open(mcr *ctx); /* once the configuration is complete */
 

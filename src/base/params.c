@@ -431,7 +431,7 @@ const mcr_param *mcr_params_find(const mcr_param *table, const char *name, size_
     return NULL;
 }
 
-/* ---- asking and printing ---- */
+/* ---- queries and printing ---- */
 
 bool mcr_params_given(const mcr_param *p, const void *values)
 {

@@ -11,7 +11,7 @@
  */
 #include <math.h>
 
-#include "learn/svm_common.h"
+#include "learn/svm_problem.h"
 
 typedef struct sample {
     const double *f, *weight;

@@ -133,13 +133,13 @@ mcr_status mcr_spread_times_c(void *arg, int64_t rows, const double *v, double *
 
 /* ---- the result --------------------------------------------------------------------------------*/
 
-mcr_status mcr_spread_fitted(mcr_fitted **out, const mcr_spread *x, const mcr_form *side,
+mcr_status mcr_spread_fitted(mcr_fitted **out, const mcr_spread *x, const mcr_form *form,
                              const double *w, int64_t outputs)
 {
     mcr_fitted *f = NULL;
     mcr_status s = mcr_fitted_new(&f, x->ctx, outputs);
     if (!s)
-        s = mcr_form_add(side, f, w, outputs);
+        s = mcr_form_add(form, f, w, outputs);
     for (int64_t k = 0; k < x->d.p && !s; k++)
         for (int64_t o = 0; o < outputs; o++)
             f->offset[o] -= x->m[k] * w[k * outputs + o];

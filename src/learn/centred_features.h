@@ -40,7 +40,7 @@ mcr_status mcr_spread_times_c(void *arg, int64_t rows, const double *v, double *
 
 /* A fitted of directions w (p x outputs) of an approximate map, with the offsets of their coordinates
  * w.(phi(x) - m). */
-mcr_status mcr_spread_fitted(mcr_fitted **out, const mcr_spread *spread, const mcr_form *side,
+mcr_status mcr_spread_fitted(mcr_fitted **out, const mcr_spread *spread, const mcr_form *form,
                              const double *w, int64_t outputs);
 
 #endif

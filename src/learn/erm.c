@@ -14,7 +14,7 @@
 
 #include "base/context.h"
 #include "learn/goal.h"
-#include "learn/svm_common.h"
+#include "learn/svm_problem.h"
 #include "solve/newton.h"
 #include "solve/smo.h"
 

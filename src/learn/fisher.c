@@ -22,7 +22,7 @@
 
 #include "learn/fisher_features.h"
 #include "learn/goal.h"
-#include "learn/svm_common.h"
+#include "learn/svm_problem.h"
 #include "linalg/shared.h"
 
 #define EXTRA_CLASS "class"
@@ -31,7 +31,7 @@
 typedef struct params {
     double lambda;
     int64_t components;
-    mcr_form_options sides;
+    mcr_form_options form;
 } params;
 
 static const mcr_param table[] = {
@@ -322,21 +322,21 @@ static mcr_status tell_right(mcr_fitted *f, const fisher *p, const mcr_design *d
 }
 
 static mcr_status make_near(mcr_fitted **out, const fisher *p, const mcr_spread *x,
-                            const mcr_form *side)
+                            const mcr_form *form)
 {
-    mcr_status s = mcr_spread_fitted(out, x, side, p->w, p->outputs);
+    mcr_status s = mcr_spread_fitted(out, x, form, p->w, p->outputs);
     if (!s)
         (*out)->offset[0] -= p->middle;
     return s;
 }
 
 static mcr_status run_features(mcr_fitted **out, fisher *p, const mcr_learning *in,
-                               const mcr_form *side)
+                               const mcr_form *form)
 {
     const params *o = in->params;
     mcr_spread x = {0};
     p->c = &x.c;
-    mcr_status s = mcr_spread_open(&x, "fisher", in, &side->design);
+    mcr_status s = mcr_spread_open(&x, "fisher", in, &form->design);
     if (!s)
         s = take_buffers(p, in->data);
     if (!s) {
@@ -352,11 +352,11 @@ static mcr_status run_features(mcr_fitted **out, fisher *p, const mcr_learning *
     if (!s)
         s = make_weights(p, x.d.p);
     if (!s)
-        s = side->map ? make_near(out, p, &x, side)
+        s = form->map ? make_near(out, p, &x, form)
                       : mcr_centred_fitted(out, p->c, p->outputs, p->coef, p->offset);
     if (!s)
         s = complete(*out, p, in->data);
-    if (!s && side->map)
+    if (!s && form->map)
         (*out)->certificate = "relative residual of the approximate problem";
     if (!s)
         s = tell_right(*out, p, &x.d, (*out)->offset, in->data);
@@ -370,16 +370,16 @@ static mcr_status fit(mcr_fitted **out, const mcr_learning *in)
     mcr *ctx = in->ctx;
     const params *o = in->params;
     fisher p = {.ctx = ctx};
-    mcr_form side = {0};
+    mcr_form form = {0};
     mcr_status s = mcr_svm_need_classes(ctx, "fisher", in->data);
     if (!s)
-        s = mcr_form_open(&side, in, &o->sides,
+        s = mcr_form_open(&form, in, &o->form,
                           &(mcr_form_work){MCR_WORK_FISHER, 1, (double)mcr_data_count(in->data),
                                            (double)mcr_data_classes(in->data)});
     if (!s)
-        s = side.features ? run_features(out, &p, in, &side) : run_kernel(out, &p, in);
+        s = form.features ? run_features(out, &p, in, &form) : run_kernel(out, &p, in);
     if (!s)
-        s = mcr_form_report(&side, *out);
+        s = mcr_form_report(&form, *out);
     if (s) {
         mcr_fitted_free(*out);
         *out = NULL;
@@ -388,7 +388,7 @@ static mcr_status fit(mcr_fitted **out, const mcr_learning *in)
                    p.scale,    p.coef,  p.offset, p.mean, p.g, p.w};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         mcr_free(ctx, all[i]);
-    mcr_form_close(&side);
+    mcr_form_close(&form);
     return s;
 }
 
@@ -403,7 +403,7 @@ static bool are_classes(const double *number, int64_t count, int64_t classes)
     return count > 0;
 }
 
-static mcr_status ask(const mcr_asked *q)
+static mcr_status predict(const mcr_query *q)
 {
     int64_t classes, outputs = q->fitted->outputs;
     const double *number = mcr_fitted_find(q->fitted, EXTRA_CLASS, &classes), *mean;
@@ -416,7 +416,7 @@ static mcr_status ask(const mcr_asked *q)
     return s;
 }
 
-static const mcr_predictor predictor = {.block = ask};
+static const mcr_predictor predictor = {.block = predict};
 
 const mcr_learner_type mcr_learner_fisher = {
     .name = "fisher",

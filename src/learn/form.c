@@ -32,7 +32,7 @@ enum { SAMPLE = 200, FEW = 16, MANY = 2000, MOST_COLUMNS = 8000 /* active at a t
 
 typedef struct estimate {
     double features, each; /* in all, and not 0 in an object */
-    double kernel, sparse; /* seconds of either side */
+    double kernel, sparse; /* seconds of either form */
     double bytes;          /* of the features */
     bool buffer;           /* the dual form fits the memory */
 } estimate;
@@ -154,16 +154,16 @@ static mcr_status evaluate(estimate *e, const mcr_learning *in, const mcr_form_w
 
 /* ---- choosing ----------------------------------------------------------------------------------*/
 
-static void say(mcr_form *side, const estimate *e, const char *ending)
+static void say(mcr_form *form, const estimate *e, const char *ending)
 {
-    snprintf(side->why, sizeof side->why,
+    snprintf(form->why, sizeof form->why,
              "%.0f feature%s, %.3g of them not 0 in an object; estimated %.2g s, with kernel "
              "values %.2g s%s",
              e->features, e->features == 1 ? "" : "s", e->each, e->sparse, e->kernel, ending);
 }
 
 /* Whether features are worth it; what could not be made for a few objects is not. */
-static mcr_status prefers_features(mcr_form *side, const mcr_learning *in, const mcr_form_work *w,
+static mcr_status prefers_features(mcr_form *form, const mcr_learning *in, const mcr_form_work *w,
                                    bool *prefers)
 {
     estimate e = {0};
@@ -173,7 +173,7 @@ static mcr_status prefers_features(mcr_form *side, const mcr_learning *in, const
         return s == MCR_STOPPED || s == MCR_NO_MEMORY ? s : MCR_OK;
     bool fits = e.bytes <= 0.5 * (double)mcr_budget_left(in->ctx);
     *prefers = fits && (!e.buffer || (e.kernel > SMALL_SECONDS && e.sparse < e.kernel));
-    say(side, &e,
+    say(form, &e,
         !fits                       ? "; they do not fit the memory"
         : !e.buffer                 ? ", which do not fit the memory"
         : *prefers                  ? ""
@@ -182,10 +182,10 @@ static mcr_status prefers_features(mcr_form *side, const mcr_learning *in, const
     return MCR_OK;
 }
 
-static mcr_status use_stored(mcr_form *side, const mcr_field *field)
+static mcr_status use_stored(mcr_form *form, const mcr_field *field)
 {
     const mcr_store *s = field->store;
-    side->design = (mcr_design){.ctx = side->ctx,
+    form->design = (mcr_design){.ctx = form->ctx,
                                 .n = field->count,
                                 .p = s->cols > 0 ? s->cols : 1,
                                 .start = s->start,
@@ -193,39 +193,39 @@ static mcr_status use_stored(mcr_form *side, const mcr_field *field)
                                 .value = s->value};
     if (!field->rows && field->first == 0)
         return MCR_OK;
-    side->row = mcr_alloc(side->ctx, (size_t)field->count, sizeof *side->row);
-    for (int64_t i = 0; i < field->count && side->row; i++)
-        side->row[i] = mcr_field_at(field, i);
-    side->design.row = side->row;
-    return side->row ? MCR_OK : MCR_NO_MEMORY;
+    form->row = mcr_alloc(form->ctx, (size_t)field->count, sizeof *form->row);
+    for (int64_t i = 0; i < field->count && form->row; i++)
+        form->row[i] = mcr_field_at(field, i);
+    form->design.row = form->row;
+    return form->row ? MCR_OK : MCR_NO_MEMORY;
 }
 
-static mcr_status check_count(const mcr_form *side, double columns)
+static mcr_status check_count(const mcr_form *form, double columns)
 {
-    double bytes = weight_bytes((double)side->design.p, columns);
-    if (bytes <= (double)mcr_budget_left(side->ctx))
+    double bytes = weight_bytes((double)form->design.p, columns);
+    if (bytes <= (double)mcr_budget_left(form->ctx))
         return MCR_OK;
-    return mcr_advise(side->ctx,
-                      mcr_fail(side->ctx, MCR_OVER_BUDGET,
+    return mcr_advise(form->ctx,
+                      mcr_fail(form->ctx, MCR_OVER_BUDGET,
                                "%lld features need %.1f GB for weights, which is more than the "
                                "memory budget: set form=dual",
-                               (long long)side->design.p, bytes / 1e9),
+                               (long long)form->design.p, bytes / 1e9),
                       "option form=dual");
 }
 
-static mcr_status make_exact(mcr_form *side, const mcr_learning *in)
+static mcr_status make_exact(mcr_form *form, const mcr_learning *in)
 {
     mcr_field field;
-    side->features = true;
+    form->features = true;
     if (stored(in, &field))
-        return use_stored(side, &field);
-    mcr_status s = mcr_features_open(&side->exact, in->ctx, in->kernel, in->data, NULL, 0);
+        return use_stored(form, &field);
+    mcr_status s = mcr_features_open(&form->exact, in->ctx, in->kernel, in->data, NULL, 0);
     if (s)
         return s;
     static const int32_t no_index[1];
     static const double no_value[1];
-    const mcr_features *f = side->exact;
-    side->design = (mcr_design){.ctx = in->ctx,
+    const mcr_features *f = form->exact;
+    form->design = (mcr_design){.ctx = in->ctx,
                                 .n = f->objects[0],
                                 .p = f->count > 0 ? f->count : 1,
                                 .start = f->start[0],
@@ -237,51 +237,51 @@ static mcr_status make_exact(mcr_form *side, const mcr_learning *in)
 static mcr_status map_block(void *self, const int64_t *row, int64_t first, int64_t count,
                             double *to, int64_t ld)
 {
-    const mcr_form *side = self;
-    return mcr_map_rows(side->map, side->data, (mcr_rows){row, row ? 0 : first, count}, to, ld);
+    const mcr_form *form = self;
+    return mcr_map_rows(form->map, form->data, (mcr_rows){row, row ? 0 : first, count}, to, ld);
 }
 
-static mcr_status make_approximate(mcr_form *side, const mcr_learning *in,
+static mcr_status make_approximate(mcr_form *form, const mcr_learning *in,
                                    const mcr_form_options *o, const mcr_form_work *work)
 {
     mcr_map_options how = {.size = sizeof how,
                            .approx = (mcr_approx)o->approx,
                            .rank = o->rank,
                            .landmarks = (mcr_landmarks)o->landmarks};
-    side->features = true;
-    mcr_status s = mcr_map_open(&side->map, in->ctx, in->kernel, in->data, &how);
-    side->error = MCR_INIT(mcr_map_error);
+    form->features = true;
+    mcr_status s = mcr_map_open(&form->map, in->ctx, in->kernel, in->data, &how);
+    form->error = MCR_INIT(mcr_map_error);
     if (!s)
-        s = mcr_map_measure(side->map, in->data, &side->error);
+        s = mcr_map_measure(form->map, in->data, &form->error);
     if (s)
         return s;
-    int64_t p = mcr_map_count(side->map);
-    side->design = (mcr_design){.ctx = in->ctx,
+    int64_t p = mcr_map_count(form->map);
+    form->design = (mcr_design){.ctx = in->ctx,
                                 .n = mcr_data_count(in->data),
                                 .p = p,
                                 .block = map_block,
-                                .self = side,
+                                .self = form,
                                 .phase = "features"};
-    snprintf(side->why, sizeof side->why,
+    snprintf(form->why, sizeof form->why,
              "%lld features by %s; kernel values off by %.2g (root mean square of %lld pairs), at "
              "most %.2g, where K(x,x) is %.3g",
              (long long)p, how.approx == MCR_APPROX_RFF ? "random Fourier features" : "nystrom",
-             side->error.rms, (long long)side->error.pairs, side->error.largest, side->error.scale);
+             form->error.rms, (long long)form->error.pairs, form->error.largest, form->error.scale);
     /* Space is left for a few matrices of the solver and a few numbers per object, in some learners for each
      * column. */
     double each = work->kind < MCR_WORK_PCA ? 20 : 20 + 6 * work->columns;
     double buffer = (double)mcr_budget_left(in->ctx) - 64e6 -
-                    sizeof(double) * (4.0 * (double)p * (double)p + each * (double)side->design.n);
-    s = mcr_design_keep(&side->design, buffer > 0 ? (size_t)buffer : 0, &side->kept);
-    side->design.phase = NULL; /* solvers tell of their own progress */
+                    sizeof(double) * (4.0 * (double)p * (double)p + each * (double)form->design.n);
+    s = mcr_design_keep(&form->design, buffer > 0 ? (size_t)buffer : 0, &form->kept);
+    form->design.phase = NULL; /* solvers tell of their own progress */
     return s;
 }
 
-mcr_status mcr_form_open(mcr_form *side, const mcr_learning *in, const mcr_form_options *o,
+mcr_status mcr_form_open(mcr_form *form, const mcr_learning *in, const mcr_form_options *o,
                          const mcr_form_work *work)
 {
-    *side = (mcr_form){.ctx = in->ctx, .data = in->data};
-    if (o->approx != MCR_APPROX_NONE && o->side == MCR_FORM_DUAL)
+    *form = (mcr_form){.ctx = in->ctx, .data = in->data};
+    if (o->approx != MCR_APPROX_NONE && o->form == MCR_FORM_DUAL)
         return mcr_advise(
             in->ctx,
             mcr_fail(
@@ -289,33 +289,33 @@ mcr_status mcr_form_open(mcr_form *side, const mcr_learning *in, const mcr_form_
                 "an approximate kernel makes features, and form=dual is without: leave one out"),
             "option approx=none");
     if (o->approx != MCR_APPROX_NONE)
-        return make_approximate(side, in, o, work);
-    bool features = o->side == MCR_FORM_PRIMAL;
+        return make_approximate(form, in, o, work);
+    bool features = o->form == MCR_FORM_PRIMAL;
     mcr_status s = MCR_OK;
-    if (o->side == MCR_FORM_AUTO && !in->gram && mcr_kernel_has_features(in->kernel) &&
+    if (o->form == MCR_FORM_AUTO && !in->gram && mcr_kernel_has_features(in->kernel) &&
         mcr_data_count(in->data) > 0)
-        s = prefers_features(side, in, work, &features);
+        s = prefers_features(form, in, work, &features);
     if (s || !features)
         return s;
-    s = make_exact(side, in);
-    return s ? s : check_count(side, work->columns);
+    s = make_exact(form, in);
+    return s ? s : check_count(form, work->columns);
 }
 
-void mcr_form_close(mcr_form *side)
+void mcr_form_close(mcr_form *form)
 {
-    if (!side->ctx)
+    if (!form->ctx)
         return;
-    mcr_design_drop(&side->design, side->kept);
-    mcr_free(side->ctx, side->row);
-    mcr_features_close(side->exact);
-    mcr_map_close(side->map);
-    *side = (mcr_form){0};
+    mcr_design_drop(&form->design, form->kept);
+    mcr_free(form->ctx, form->row);
+    mcr_features_close(form->exact);
+    mcr_map_close(form->map);
+    *form = (mcr_form){0};
 }
 
 mcr_status mcr_form_refuse(mcr *ctx, const mcr_form_options *o, const char *learner,
                            const char *what)
 {
-    if (o->side != MCR_FORM_PRIMAL && o->approx == MCR_APPROX_NONE)
+    if (o->form != MCR_FORM_PRIMAL && o->approx == MCR_APPROX_NONE)
         return MCR_OK;
     mcr_status s = mcr_fail(ctx, MCR_BAD_CALL, "%s: %s works with kernel values only: leave out %s",
                             learner, what, o->approx ? "the approximation" : "form=primal");
@@ -346,9 +346,9 @@ static mcr_status add_landmarks(const mcr_map *m, mcr_fitted *f, const double *w
     return s;
 }
 
-mcr_status mcr_form_add(const mcr_form *side, mcr_fitted *f, const double *w, int64_t outputs)
+mcr_status mcr_form_add(const mcr_form *form, mcr_fitted *f, const double *w, int64_t outputs)
 {
-    const mcr_map *m = side->map;
+    const mcr_map *m = form->map;
     if (m->approx != MCR_APPROX_RFF)
         return add_landmarks(m, f, w, outputs);
     double made[] = {(double)m->count, (double)(m->seed & 0xffffffffu), (double)(m->seed >> 32)};
@@ -358,12 +358,12 @@ mcr_status mcr_form_add(const mcr_form *side, mcr_fitted *f, const double *w, in
     return s ? s : mcr_fitted_keep(f, MCR_EXTRA_WEIGHTS, w, m->count * outputs);
 }
 
-mcr_status mcr_form_goal(mcr_fitted **out, const mcr_form *side, const mcr_goal *g, const double *w)
+mcr_status mcr_form_goal(mcr_fitted **out, const mcr_form *form, const mcr_goal *g, const double *w)
 {
     mcr_fitted *f = NULL;
     mcr_status s = mcr_fitted_new(&f, g->ctx, g->outputs);
     if (!s)
-        s = mcr_form_add(side, f, w, g->outputs);
+        s = mcr_form_add(form, f, w, g->outputs);
     if (s) {
         mcr_fitted_free(f);
         return s;
@@ -375,18 +375,18 @@ mcr_status mcr_form_goal(mcr_fitted **out, const mcr_form *side, const mcr_goal 
     return MCR_OK;
 }
 
-mcr_status mcr_form_report(const mcr_form *side, mcr_fitted *f)
+mcr_status mcr_form_report(const mcr_form *form, mcr_fitted *f)
 {
-    const mcr_map_error *e = &side->error;
-    double facts[] = {side->map ? (double)side->map->approx : 0,
-                      (double)side->design.p,
+    const mcr_map_error *e = &form->error;
+    double facts[] = {form->map ? (double)form->map->approx : 0,
+                      (double)form->design.p,
                       e->mean,
                       e->rms,
                       e->largest,
                       e->scale};
     mcr_free(f->ctx, f->why);
-    f->why = side->why[0] ? mcr_copy_text(f->ctx, side->why, strlen(side->why)) : NULL;
-    if (side->why[0] && !f->why)
+    f->why = form->why[0] ? mcr_copy_text(f->ctx, form->why, strlen(form->why)) : NULL;
+    if (form->why[0] && !f->why)
         return MCR_NO_MEMORY;
-    return side->features ? mcr_fitted_keep(f, MCR_EXTRA_SIDE, facts, 6) : MCR_OK;
+    return form->features ? mcr_fitted_keep(f, MCR_EXTRA_FORM, facts, 6) : MCR_OK;
 }

@@ -1,11 +1,11 @@
 /* form.h (internal): kernel values or features: which of the two per learner computes with.
  *
- * For a kernel with a finite feature map, K = D D^T with a row of D for each object, and both sides have
+ * For a kernel with a finite feature map, K = D D^T with a row of D for each object, and both forms have
  * the same solution: few features and many objects are cheaper with D, many features and few objects
  * with K. Either way the result is one coefficient an object (the representer theorem gives them from
  * the weights: of ridge a = residual / lambda, of logistic a = -gradient / mu, of svm they are the dual
- * variables), so that models of both sides are the same kind of model: files, prediction, explanation,
- * export and warm starts know nothing of sides.
+ * variables), so that models of both forms are the same kind of model: files, prediction, explanation,
+ * export and warm starts do not depend on the form.
  *
  * With an approximate map the basis is what the map is made of: Nystroem's landmarks with coefficients
  * T w, again an ordinary model; for random Fourier features there is no such basis, and the weights are
@@ -23,14 +23,14 @@
 enum { MCR_FORM_AUTO, MCR_FORM_DUAL, MCR_FORM_PRIMAL };
 
 typedef struct mcr_form_options {
-    int side, approx, landmarks; /* approx: an mcr_approx, landmarks: an mcr_landmarks */
+    int form, approx, landmarks; /* approx: an mcr_approx, landmarks: an mcr_landmarks */
     int64_t rank;
 } mcr_form_options;
 
 #define MCR_FORM_PARAMS(S)                                                                         \
     {"form",                                                                                       \
      MCR_CHOICE,                                                                                   \
-     offsetof(S, sides.side),                                                                      \
+     offsetof(S, form.form),                                                                       \
      "auto",                                                                                       \
      0,                                                                                            \
      0,                                                                                            \
@@ -38,7 +38,7 @@ typedef struct mcr_form_options {
      "auto|dual|primal",                                                                           \
      "compute with kernel values (dual) or with features (primal); auto: the cheaper one"},        \
     {                                                                                              \
-        "side", MCR_CHOICE, offsetof(S, sides.side), "auto", 0, 0, MCR_OLD_NAME,                   \
+        "side", MCR_CHOICE, offsetof(S, form.form), "auto", 0, 0, MCR_OLD_NAME,                    \
             "auto|kernel|features", "the older name of form"                                       \
     }
 
@@ -46,18 +46,18 @@ typedef struct mcr_form_options {
     MCR_FORM_PARAMS(S),                                                                            \
         {"approx",                                                                                 \
          MCR_CHOICE,                                                                               \
-         offsetof(S, sides.approx),                                                                \
+         offsetof(S, form.approx),                                                                 \
          "none",                                                                                   \
          0,                                                                                        \
          0,                                                                                        \
          0,                                                                                        \
          "none|nystrom|rff",                                                                       \
          "features that are near the kernel, for very many objects"},                              \
-        {"rank", MCR_INT, offsetof(S, sides.rank),                                                 \
+        {"rank", MCR_INT, offsetof(S, form.rank),                                                  \
          "1000", 1,       1e6,                                                                     \
          0,      NULL,    "how many features the approximation has"},                              \
     {                                                                                              \
-        "landmarks", MCR_CHOICE, offsetof(S, sides.landmarks), "uniform", 0, 0, 0,                 \
+        "landmarks", MCR_CHOICE, offsetof(S, form.landmarks), "uniform", 0, 0, 0,                  \
             "uniform|kmeans|leverage", "how nystrom chooses its objects"                           \
     }
 
@@ -93,26 +93,26 @@ typedef struct mcr_form {
 
 /* Chooses, and makes the features where they are chosen. Fails if features are asked for and cannot be
  * had. Close it also after a failure. */
-mcr_status mcr_form_open(mcr_form *side, const mcr_learning *in, const mcr_form_options *options,
+mcr_status mcr_form_open(mcr_form *form, const mcr_learning *in, const mcr_form_options *options,
                          const mcr_form_work *work);
-void mcr_form_close(mcr_form *side);
+void mcr_form_close(mcr_form *form);
 /* For a learner that cannot do something with features: kernel values, unless features are asked for;
  * then MCR_BAD_CALL: "svm: WHAT works with kernel values only: ...". */
 mcr_status mcr_form_refuse(mcr *ctx, const mcr_form_options *options, const char *learner,
                            const char *what);
 
-/* Seconds of either side for projections, clusters and online learners, beside making the features
- * (side_more.c). value: of a kernel value's multiply-adds; space: whether it fits so much memory. p
+/* Seconds of either form for projections, clusters and online learners, beside making the features
+ * (form_more.c). value: of a kernel value's multiply-adds; space: whether it fits so much memory. p
  * features, `each` of them not 0 in an object. */
 double mcr_form_kernel_more(const mcr_form_work *work, double value, bool *buffer, double memory);
 double mcr_form_features_more(const mcr_form_work *work, double p, double each);
 
 /* A basis for the weights of an approximate map: w is p x outputs. */
-mcr_status mcr_form_add(const mcr_form *side, mcr_fitted *fitted, const double *w, int64_t outputs);
+mcr_status mcr_form_add(const mcr_form *form, mcr_fitted *fitted, const double *w, int64_t outputs);
 /* The same as a new fitted, with task, rule and classes of the goal. */
-mcr_status mcr_form_goal(mcr_fitted **out, const mcr_form *side, const mcr_goal *goal,
+mcr_status mcr_form_goal(mcr_fitted **out, const mcr_form *form, const mcr_goal *goal,
                          const double *w);
 /* Side, reason and measured errors, for the report. */
-mcr_status mcr_form_report(const mcr_form *side, mcr_fitted *fitted);
+mcr_status mcr_form_report(const mcr_form *form, mcr_fitted *fitted);
 
 #endif

@@ -1,6 +1,6 @@
-/* form_more.c: what projections, clusters and online learners cost on either side.
+/* form_more.c: what projections, clusters and online learners cost in either form.
  *
- * As in side.c the numbers count what is done, from the sizes alone; the rates were measured once, on two
+ * As in form.c the numbers count what is done, from the sizes alone; the rates were measured once, on two
  * cores, on a1a, a9a, ijcnn1, covtype, sector and sets of strings and graphs.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -16,7 +16,7 @@
 #define ROW_SECONDS    2.5e-9
 #define PASS_SECONDS   1.0e-9
 /* Of a multiply-add: in dense products; in loops over sparse entries, also with several columns; of an entry
- * that is made, beside what side.c counts; of a weight that is cleared and summed up. */
+ * that is made, beside what form.c counts; of a weight that is cleared and summed up. */
 #define DENSE_SECONDS  3.0e-11
 #define ENTRY_SECONDS  2.0e-9
 #define COLUMN_SECONDS 7.0e-10

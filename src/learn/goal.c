@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "learn/svm_common.h"
+#include "learn/svm_problem.h"
 
 static void fill(mcr_goal *g, const mcr_data *data)
 {

@@ -67,7 +67,7 @@ static mcr_status factor(posterior *p, mcr *ctx, const double *noise, const doub
 /* ---- variances ---------------------------------------------------------------------------------*/
 
 typedef struct variance_job {
-    const mcr_asked *q;
+    const mcr_query *q;
     int64_t first, count; /* objects of the block */
     const double *diagonal, *root;
     double *to;
@@ -112,7 +112,7 @@ static mcr_status take_buffers(posterior *p, mcr *ctx)
 }
 
 /* Of the latent values of the block's objects. */
-static mcr_status variances(const mcr_asked *q, const double *root, double *to)
+static mcr_status variances(const mcr_query *q, const double *root, double *to)
 {
     posterior *p = q->state;
     double *diagonal = mcr_alloc(q->ctx, (size_t)q->count, sizeof *diagonal);
@@ -133,7 +133,7 @@ static mcr_status variances(const mcr_asked *q, const double *root, double *to)
     return s;
 }
 
-static mcr_status deviate(const mcr_asked *q)
+static mcr_status deviate(const mcr_query *q)
 {
     const double *noise, *scale;
     mcr_status s = mcr_fitted_need(&noise, q->fitted, MCR_GP_NOISE, q->fitted->basis);
@@ -166,7 +166,7 @@ static double mean_logistic(double mean, double variance)
 }
 
 typedef struct mean_job {
-    const mcr_asked *q;
+    const mcr_query *q;
     int64_t part;
     double *p; /* outputs x count: variances, then probabilities */
 } mean_job;
@@ -181,7 +181,7 @@ static mcr_status mean_of_object(void *arg, int64_t i, int worker)
 }
 
 /* Probability of each output's class against the others. */
-static mcr_status probabilities(const mcr_asked *q, double *p)
+static mcr_status probabilities(const mcr_query *q, double *p)
 {
     const mcr_fitted *f = q->fitted;
     const double *root;
@@ -199,7 +199,7 @@ static mcr_status probabilities(const mcr_asked *q, double *p)
 
 /* Two classes: one output, for the second. More: each class against the others, made to sum to 1; the
  * largest is predicted. */
-static void decide(const mcr_asked *q, const double *p, int64_t i)
+static void decide(const mcr_query *q, const double *p, int64_t i)
 {
     int64_t classes = q->fitted->classes, outputs = q->fitted->outputs, best = 0;
     double sum = 0;
@@ -223,7 +223,7 @@ static double largest(const double *score, int64_t count)
     return (double)best;
 }
 
-static mcr_status classify(const mcr_asked *q)
+static mcr_status classify(const mcr_query *q)
 {
     int64_t outputs = q->fitted->outputs;
     const posterior *own = q->state;
@@ -386,7 +386,7 @@ static mcr_status open(void **state, mcr *ctx, const mcr_fitted *f, const mcr_ke
     return MCR_OK;
 }
 
-static mcr_status ask(const mcr_asked *q)
+static mcr_status predict(const mcr_query *q)
 {
     return q->fitted->task == MCR_CLASSIFY ? classify(q) : q->std ? deviate(q) : MCR_OK;
 }
@@ -395,6 +395,6 @@ const mcr_predictor mcr_gp_predictor = {
     .gives = MCR_GIVES_STD | MCR_GIVES_PROBA,
     .open = open,
     .close = close,
-    .block = ask,
+    .block = predict,
     .draw = draw,
 };

@@ -10,13 +10,13 @@
 #include <stddef.h>
 
 #include "learn/form.h"
-#include "learn/svm_common.h"
+#include "learn/svm_problem.h"
 #include "solve/cluster.h"
 
 typedef struct params {
     int64_t clusters, restarts, max_steps;
     double tol, time_limit;
-    mcr_form_options sides;
+    mcr_form_options form;
 } params;
 
 static const mcr_param table[] = {
@@ -126,16 +126,16 @@ static mcr_status remark(mcr_fitted *f, const mcr_clusters *found, const mcr_lea
     return s;
 }
 
-static mcr_status add_centres(mcr_fitted *f, const mcr_clusters *found, const mcr_form *side)
+static mcr_status add_centres(mcr_fitted *f, const mcr_clusters *found, const mcr_form *form)
 {
-    mcr_status s = mcr_form_add(side, f, found->centre, f->outputs);
+    mcr_status s = mcr_form_add(form, f, found->centre, f->outputs);
     for (int64_t c = 0; c < f->outputs && !s; c++)
         f->offset[c] = -found->square[c] / 2;
     return s;
 }
 
 static mcr_status finish(mcr_fitted **out, const mcr_clusters *found, const double *weight,
-                         const mcr_learning *in, const mcr_form *side)
+                         const mcr_learning *in, const mcr_form *form)
 {
     static const mcr_stop stops[] = {
         [MCR_CLUSTER_OPTIMAL] = MCR_STOP_OPTIMAL,
@@ -151,7 +151,7 @@ static mcr_status finish(mcr_fitted **out, const mcr_clusters *found, const doub
     f->task = MCR_CLUSTER;
     f->rule = MCR_RULE_LARGEST;
     f->objective = found->objective;
-    f->certificate = side->map ? "gain of a move in the approximate problem" : "gain of a move";
+    f->certificate = form->map ? "gain of a move in the approximate problem" : "gain of a move";
     f->value = found->gain;
     f->tolerance = o->tol;
     f->iterations = found->steps;
@@ -161,12 +161,12 @@ static mcr_status finish(mcr_fitted **out, const mcr_clusters *found, const doub
     /* No single move gains anything: other clusters may be better still, unless there is only one. */
     if (f->stop == MCR_STOP_OPTIMAL && o->clusters > 1)
         f->stop = MCR_STOP_LOCAL;
-    s = side->map ? add_centres(f, found, side)
+    s = form->map ? add_centres(f, found, form)
                   : add_clusters(f, found, weight, mcr_data_count(in->data));
     if (!s)
         s = remark(f, found, in);
     if (!s)
-        s = mcr_form_report(side, f);
+        s = mcr_form_report(form, f);
     if (s)
         mcr_fitted_free(f);
     else
@@ -181,16 +181,16 @@ static mcr_form_work work_of(const mcr_learning *in)
                            (double)o->clusters};
 }
 
-static mcr_status run(mcr_fitted **out, const mcr_learning *in, const mcr_form *side,
+static mcr_status run(mcr_fitted **out, const mcr_learning *in, const mcr_form *form,
                       const mcr_cluster_problem *problem)
 {
     mcr_gram *gram = NULL;
     mcr_clusters found = {0};
-    mcr_status s = side->features ? MCR_OK : mcr_learning_gram(&gram, in);
+    mcr_status s = form->features ? MCR_OK : mcr_learning_gram(&gram, in);
     if (!s)
         s = mcr_cluster(&found, gram, problem);
     if (!s)
-        s = finish(out, &found, problem->weight, in, side);
+        s = finish(out, &found, problem->weight, in, form);
     if (!s && gram && (s = mcr_fitted_remark_zero(*out, gram))) {
         mcr_fitted_free(*out);
         *out = NULL;
@@ -204,7 +204,7 @@ static mcr_status fit(mcr_fitted **out, const mcr_learning *in)
 {
     *out = NULL;
     const params *o = in->params;
-    mcr_form side = {0};
+    mcr_form form = {0};
     double *weight = mcr_alloc(in->ctx, (size_t)mcr_data_count(in->data), sizeof *weight);
     mcr_cluster_problem problem = {
         .clusters = o->clusters,
@@ -222,11 +222,11 @@ static mcr_status fit(mcr_fitted **out, const mcr_learning *in)
         s = read_start(&begin, in, weight);
     problem.begin = begin;
     if (!s)
-        s = mcr_form_open(&side, in, &o->sides, &work);
-    problem.design = side.features ? &side.design : NULL;
+        s = mcr_form_open(&form, in, &o->form, &work);
+    problem.design = form.features ? &form.design : NULL;
     if (!s)
-        s = run(out, in, &side, &problem);
-    mcr_form_close(&side);
+        s = run(out, in, &form, &problem);
+    mcr_form_close(&form);
     mcr_free(in->ctx, begin);
     mcr_free(in->ctx, weight);
     return s;

@@ -91,7 +91,7 @@ typedef struct lookup {
     neighbour *heap;   /* COLS x neighbors */
     int64_t *held;     /* in each heap */
     /* of the block */
-    const mcr_asked *to;
+    const mcr_query *to;
     double *own; /* K(x,x) of its objects; NULL: not needed */
     int64_t first, cols, row, rows;
 } lookup;
@@ -177,7 +177,7 @@ static mcr_status vote_chunk(void *arg, int64_t item, int worker)
     return MCR_OK;
 }
 
-static mcr_status ask(const mcr_asked *to)
+static mcr_status predict(const mcr_query *to)
 {
     lookup *u = to->state;
     mcr_status s = MCR_OK;
@@ -311,13 +311,13 @@ static mcr_status leave_out(mcr_fitted *f, const mcr_goal *g, mcr_gram *gram)
     if (!s) {
         lookup *u = state;
         u->among_others = true;
-        s = ask(&(mcr_asked){.ctx = f->ctx,
-                             .fitted = f,
-                             .state = u,
-                             .gram = gram,
-                             .count = f->basis,
-                             .score = score,
-                             .value = value});
+        s = predict(&(mcr_query){.ctx = f->ctx,
+                                 .fitted = f,
+                                 .state = u,
+                                 .gram = gram,
+                                 .count = f->basis,
+                                 .score = score,
+                                 .value = value});
         for (int64_t i = 0; i < f->basis; i++) {
             double e = value[i] - u->target[i];
             sum += u->weight[i] * (f->task == MCR_CLASSIFY ? e != 0 : e * e) / g->total;
@@ -425,7 +425,7 @@ static const mcr_predictor predictor = {
     .gives = MCR_GIVES_PROBA,
     .open = open_lookup,
     .close = close_lookup,
-    .block = ask,
+    .block = predict,
 };
 
 const mcr_learner_type mcr_learner_knn = {

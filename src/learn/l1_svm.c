@@ -24,7 +24,7 @@
 #include <string.h>
 
 #include "learn/multiclass.h"
-#include "learn/svm_common.h"
+#include "learn/svm_problem.h"
 #include "solve/lp.h"
 
 typedef struct params {

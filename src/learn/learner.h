@@ -134,7 +134,7 @@ mcr_status mcr_fitted_need(const double **out, const mcr_fitted *fitted, const c
 #define MCR_EXTRA_NOISE "noise_variance"
 /* Of the primal form: the mcr_approx, how many features, and of an approximate kernel the mean, root mean
  * square and largest error, and the mean of K(x,x). */
-#define MCR_EXTRA_SIDE "side"
+#define MCR_EXTRA_FORM "side"
 /* Random Fourier features: how many, and the seed (low, high); and the weights, features x outputs. */
 #define MCR_EXTRA_FOURIER "fourier"
 #define MCR_EXTRA_WEIGHTS "fourier_weights"
@@ -169,9 +169,9 @@ struct mcr_learning {
     int64_t first;
 };
 
-/* Predictions that are more than offset + sum of coef K and a rule. A model is opened, asked by blocks
- * of new objects, and closed. */
-typedef struct mcr_asked {
+/* Predictions that are more than offset + sum of coef K and a rule. A model is opened, then
+ * queried with blocks of new objects, and closed. */
+typedef struct mcr_query {
     mcr *ctx;
     const mcr_fitted *fitted;
     void *state;    /* from open */
@@ -182,7 +182,7 @@ typedef struct mcr_asked {
     /* To be filled where they are not NULL. value (count) and proba (count x classes) hold what the
      * rule says already, unless it is MCR_RULE_OWN; std (count) is the standard deviation of value. */
     double *value, *proba, *std;
-} mcr_asked;
+} mcr_query;
 
 enum { MCR_GIVES_PROBA = 1, MCR_GIVES_STD = 2 }; /* of classes; of numbers */
 
@@ -195,7 +195,7 @@ typedef struct mcr_predictor {
     mcr_status (*open)(void **state, mcr *ctx, const mcr_fitted *fitted, const mcr_kernel *kernel,
                        const mcr_data *basis, bool std);
     void (*close)(mcr *ctx, void *state); /* NULL with open */
-    mcr_status (*block)(const mcr_asked *asked);
+    mcr_status (*block)(const mcr_query *query);
     /* Functions drawn from what the model believes, at the objects of data: adds to draws (objects x
      * count), which hold the values that it predicts. NULL: it believes in one only. */
     mcr_status (*draw)(mcr *ctx, const mcr_fitted *fitted, const mcr_kernel *kernel,

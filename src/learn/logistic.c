@@ -14,14 +14,14 @@
 
 #include "learn/goal.h"
 #include "learn/form.h"
-#include "learn/svm_common.h"
+#include "learn/svm_problem.h"
 #include "solve/newton.h"
 
 typedef struct params {
     double lambda, tol, time_limit;
     int64_t max_steps;
     char *class_weight;
-    mcr_form_options sides;
+    mcr_form_options form;
 } params;
 
 static const mcr_param table[] = {
@@ -118,23 +118,23 @@ static double heaviest(const mcr_goal *g)
     return most;
 }
 
-/* The solution of either side: coefficients, or what an approximate map makes of their weights. */
-static mcr_status make_fitted(mcr_fitted **out, const mcr_goal *g, const mcr_form *side,
+/* The solution of either form: coefficients, or what an approximate map makes of their weights. */
+static mcr_status make_fitted(mcr_fitted **out, const mcr_goal *g, const mcr_form *form,
                               const double *a)
 {
-    if (!side->map)
+    if (!form->map)
         return mcr_goal_fitted(out, g, a);
-    double *w = mcr_alloc(g->ctx, (size_t)side->design.p, (size_t)g->outputs * sizeof *w);
-    mcr_status s = w ? mcr_design_project(&side->design, a, g->outputs, w) : MCR_NO_MEMORY;
+    double *w = mcr_alloc(g->ctx, (size_t)form->design.p, (size_t)g->outputs * sizeof *w);
+    mcr_status s = w ? mcr_design_project(&form->design, a, g->outputs, w) : MCR_NO_MEMORY;
     if (!s)
-        s = mcr_form_goal(out, side, g, w);
+        s = mcr_form_goal(out, form, g, w);
     mcr_free(g->ctx, w);
     return s;
 }
 
 static mcr_status finish(mcr_fitted **out, const mcr_goal *g, const params *o, const double *a,
                          const double *f, const mcr_smooth_result *r, const mcr_learning *in,
-                         mcr_gram *gram, const mcr_form *side)
+                         mcr_gram *gram, const mcr_form *form)
 {
     static const mcr_stop stops[] = {
         [MCR_SMOOTH_OPTIMAL] = MCR_STOP_OPTIMAL, [MCR_SMOOTH_STEPS] = MCR_STOP_STEPS,
@@ -142,14 +142,14 @@ static mcr_status finish(mcr_fitted **out, const mcr_goal *g, const params *o, c
         [MCR_SMOOTH_STUCK] = MCR_STOP_STUCK,
     };
     mcr_fitted *t = NULL;
-    mcr_status s = make_fitted(&t, g, side, a);
+    mcr_status s = make_fitted(&t, g, form, a);
     if (s)
         return s;
     t->rule = MCR_RULE_SOFTMAX;
     t->objective = t->primal = r->objective;
     t->gap = r->gap;
     t->dual = r->objective - r->gap;
-    t->certificate = side->map ? "error of the identity of the approximate problem"
+    t->certificate = form->map ? "error of the identity of the approximate problem"
                                : "error of the identity";
     t->value = r->rest / heaviest(g);
     t->tolerance = o->tol;
@@ -157,7 +157,7 @@ static mcr_status finish(mcr_fitted **out, const mcr_goal *g, const params *o, c
     t->stop = stops[r->stop];
     s = mcr_fitted_remark_definite(t, in->kernel);
     if (!s)
-        s = mcr_form_report(side, t);
+        s = mcr_form_report(form, t);
     if (!s)
         s = mcr_goal_tell(g, t, f);
     if (!s && gram)
@@ -192,14 +192,14 @@ static mcr_status fit(mcr_fitted **out, const mcr_learning *in)
     const params *o = in->params;
     mcr_goal g;
     mcr_gram *gram = NULL;
-    mcr_form side = {0};
+    mcr_form form = {0};
     mcr_smooth_result result;
     double *a = NULL, *f = NULL;
     mcr_status s = mcr_goal_open(&g, in, "logistic", MCR_TASK_CLASSIFY, o->class_weight);
     if (!s)
-        s = mcr_form_open(&side, in, &o->sides,
+        s = mcr_form_open(&form, in, &o->form,
                           &(mcr_form_work){MCR_WORK_SMOOTH, 1, (double)g.n, (double)g.outputs});
-    if (!s && !side.features)
+    if (!s && !form.features)
         s = mcr_learning_gram(&gram, in);
     if (!s) {
         a = mcr_alloc(in->ctx, (size_t)g.n, (size_t)g.outputs * sizeof *a);
@@ -208,15 +208,15 @@ static mcr_status fit(mcr_fitted **out, const mcr_learning *in)
     }
     if (!s) {
         mcr_smooth problem = state_problem(&g, o);
-        mcr_goal_start(&g, side.map ? NULL : in->start, a);
-        s = mcr_smooth_solve(gram, side.features ? &side.design : NULL, &problem, a, f, &result);
+        mcr_goal_start(&g, form.map ? NULL : in->start, a);
+        s = mcr_smooth_solve(gram, form.features ? &form.design : NULL, &problem, a, f, &result);
     }
     if (!s)
-        s = finish(out, &g, o, a, f, &result, in, gram, &side);
+        s = finish(out, &g, o, a, f, &result, in, gram, &form);
     mcr_free(in->ctx, a);
     mcr_free(in->ctx, f);
     mcr_gram_close(gram);
-    mcr_form_close(&side);
+    mcr_form_close(&form);
     mcr_goal_close(&g);
     return s;
 }

@@ -14,7 +14,7 @@
 
 #include "base/stream.h"
 #include "base/threads.h"
-#include "learn/svm_common.h"
+#include "learn/svm_problem.h"
 
 enum { SHARES = 4 };
 
@@ -139,7 +139,7 @@ static mcr_status open_task_gram(task *t, mcr_gram **gram)
     mcr_rows rows = {t->row, 0, t->n};
     mcr_status st = MCR_OK;
     *gram = NULL;
-    if (t->stopped || j->side.features)
+    if (t->stopped || j->form.features)
         return MCR_OK;
     if (pairs && j->across)
         st = mcr_class_pair_gram(&t->own, j, t->number, t->worker);
@@ -160,14 +160,14 @@ static mcr_status open_result(task *t, mcr_binary *r, mcr_gram *gram)
 {
     const job *j = t->j;
     mcr *ctx = j->in->ctx;
-    bool features = j->side.features;
+    bool features = j->form.features;
     if (features)
-        t->part = mcr_design_part(&j->side.design, t->row, t->n, t->source);
+        t->part = mcr_design_part(&j->form.design, t->row, t->n, t->source);
     *r = (mcr_binary){
         .ctx = ctx,
         .gram = gram,
         .design = features ? &t->part : NULL,
-        .w = features ? mcr_alloc_zero(ctx, (size_t)j->side.design.p, sizeof(double)) : NULL,
+        .w = features ? mcr_alloc_zero(ctx, (size_t)j->form.design.p, sizeof(double)) : NULL,
         .n = t->n,
         .count = mcr_svm_objects(t->view ? t->view : j->in->data),
         .y = t->y,
@@ -215,7 +215,7 @@ static mcr_status run_task(task *t, mcr_binary *r)
 static void close_task(task *t, mcr_binary *r)
 {
     mcr *ctx = t->j->in->ctx;
-    if (!t->j->side.map) { /* the coefficients say all */
+    if (!t->j->form.map) { /* the coefficients say all */
         mcr_free(ctx, r->w);
         r->w = NULL;
     }
@@ -300,7 +300,7 @@ static mcr_status prepare_pairs(job *j)
     mcr *ctx = j->in->ctx;
     bool easy = false;
     mcr_status st = mcr_class_list(j);
-    if (st || j->side.features)
+    if (st || j->form.features)
         return st;
     if ((st = mcr_class_may_be_easy(j, &easy)))
         return st;
@@ -321,7 +321,7 @@ static mcr_status solve_all(job *j)
 {
     mcr *ctx = j->in->ctx;
     int workers = mcr_workers(ctx);
-    bool features = j->side.features;
+    bool features = j->form.features;
     mcr_status st = j->rule == MCR_RULE_PAIRS ? prepare_pairs(j) : MCR_OK;
     if (!st && !features && mcr_class_shares_all(j))
         st = mcr_class_share_all(j);
@@ -330,7 +330,7 @@ static mcr_status solve_all(job *j)
     /* Decided before the first problem begins, so that no problem's way depends on what others have just
      * taken. What is left of the budget after sharing K of all objects is the same for any number of workers. */
     double left = (double)mcr_budget_left(ctx);
-    double needs = features ? mcr_linear_bytes(&j->side.design) : mcr_class_needs(j);
+    double needs = features ? mcr_linear_bytes(&j->form.design) : mcr_class_needs(j);
     j->rough = j->in->gram || (j->k && needs >= left);
     if (workers > 1 && is_side_by_side(j, workers)) {
         if (workers * needs <= left)
@@ -397,14 +397,14 @@ static mcr_status add_whole(mcr_fitted *f, const job *j)
 /* An approximate map: the weights of all problems in terms of what it is made of. */
 static mcr_status add_weights(mcr_fitted *f, const job *j)
 {
-    int64_t p = j->side.design.p;
+    int64_t p = j->form.design.p;
     double *w = mcr_alloc(f->ctx, (size_t)p, (size_t)j->problems * sizeof *w);
     mcr_status st = w ? MCR_OK : MCR_NO_MEMORY;
     for (int64_t o = 0; o < j->problems && !st; o++)
         for (int64_t k = 0; k < p; k++)
             w[k * j->problems + o] = j->result[o].w[k];
     if (!st)
-        st = mcr_form_add(&j->side, f, w, j->problems);
+        st = mcr_form_add(&j->form, f, w, j->problems);
     mcr_free(f->ctx, w);
     return st;
 }
@@ -498,7 +498,7 @@ static mcr_status gather(mcr_fitted **out, job *j)
     }
     if (error > 0)
         mcr_svm_keep_known(f, error);
-    if (j->side.map)
+    if (j->form.map)
         st = add_weights(f, j);
     else if (j->rule == MCR_RULE_PAIRS)
         for (int64_t c = 0; c < j->classes && !st; c++)
@@ -512,7 +512,7 @@ static mcr_status gather(mcr_fitted **out, job *j)
     if (!st)
         st = add_remarks(f, j);
     if (!st)
-        st = mcr_form_report(&j->side, f);
+        st = mcr_form_report(&j->form, f);
     if (st)
         mcr_fitted_free(f);
     else
@@ -529,7 +529,7 @@ static mcr_status choose_side(job *j)
         .size = pairs ? 2 * (double)j->n / (double)j->classes : (double)j->n,
         .columns = 1,
     };
-    return mcr_form_open(&j->side, j->in, j->how->sides, &work);
+    return mcr_form_open(&j->form, j->in, j->how->form, &work);
 }
 
 mcr_status mcr_multiclass_fit(mcr_fitted **out, const mcr_learning *in, const mcr_multiclass *how)
@@ -555,13 +555,13 @@ mcr_status mcr_multiclass_fit(mcr_fitted **out, const mcr_learning *in, const mc
         j.curve[p] = p % 2 ? 0 : 1; /* until it is calibrated */
     if (!st)
         st = mcr_svm_weights(ctx, how->learner, in->data, how->class_weight, weight);
-    if (!st && how->sides)
+    if (!st && how->form)
         st = choose_side(&j);
     if (!st)
         st = solve_all(&j);
     if (!st)
         st = gather(out, &j);
-    mcr_form_close(&j.side);
+    mcr_form_close(&j.form);
     mcr_gram_close(j.whole);
     mcr_class_unshare(&j);
     for (int64_t p = 0; p < j.problems && j.result; p++) {

@@ -48,9 +48,9 @@ typedef struct mcr_multiclass {
     mcr_binary_solver *solve;
     const void *params;
     const char *certificate;
-    bool share_k;                  /* problems on the same objects may share a K in float */
-    const mcr_form_options *sides; /* NULL: kernel values only */
-    bool prices;                   /* the solver fills in `price`: models keep it */
+    bool share_k;                 /* problems on the same objects may share a K in float */
+    const mcr_form_options *form; /* NULL: kernel values only */
+    bool prices;                  /* the solver fills in `price`: models keep it */
 } mcr_multiclass;
 
 /* The problem's share of time and memory, and its K, for the solver. */

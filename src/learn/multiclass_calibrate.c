@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/random.h"
-#include "learn/svm_common.h"
+#include "learn/svm_problem.h"
 
 enum { CALIBRATION_FOLDS = 5 };
 

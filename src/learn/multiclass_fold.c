@@ -12,7 +12,7 @@
 
 #include "gram/stored.h"
 #include "learn/multiclass_impl.h"
-#include "learn/svm_common.h"
+#include "learn/svm_problem.h"
 #include "linalg/tiles.h"
 
 typedef struct job {

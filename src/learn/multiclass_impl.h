@@ -14,7 +14,7 @@ typedef struct mcr_class_job {
     int64_t n, classes, problems;
     const double *weight;
     mcr_rule rule;
-    mcr_form side;
+    mcr_form form;
     const mcr_fold *fold; /* of many trainings that are only compared; NULL: it is meant to last */
     mcr_gram *whole;      /* of all objects, where problems are solved one after the other */
     mcr_binary *result;

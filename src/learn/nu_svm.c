@@ -14,7 +14,7 @@
 #include <stddef.h>
 
 #include "learn/multiclass.h"
-#include "learn/svm_common.h"
+#include "learn/svm_problem.h"
 
 typedef struct params {
     mcr_svm_limits limits;

@@ -10,7 +10,7 @@
 #include <math.h>
 #include <stddef.h>
 
-#include "learn/svm_common.h"
+#include "learn/svm_problem.h"
 
 typedef struct params {
     mcr_svm_limits limits;

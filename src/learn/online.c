@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "learn/goal.h"
-#include "learn/svm_common.h"
+#include "learn/svm_problem.h"
 
 /* Names of the extras that going on needs. */
 #define EXTRA_COEF  "online.coef"
@@ -63,7 +63,7 @@ static mcr_status read_start(mcr_online *o, const mcr_fitted *start)
                         "%s: cannot go on from this model: it has %lld classes, the data %lld",
                         o->plan.learner, (long long)start->classes, (long long)o->classes);
     int64_t count = start->basis * o->outputs, found;
-    if (o->scores.side.map || !mcr_fitted_find(start, EXTRA_COEF, &found))
+    if (o->scores.form.map || !mcr_fitted_find(start, EXTRA_COEF, &found))
         return mcr_advise(o->ctx,
                           mcr_fail(o->ctx, MCR_BAD_CALL,
                                    "%s: cannot go on with an approximate kernel: such models hold "
@@ -309,14 +309,14 @@ static mcr_status make_fitted(mcr_fitted **out, const mcr_online *o, const doubl
 /* The same from an approximate map: weights of its features. */
 static mcr_status make_near(mcr_fitted **out, const mcr_online *o, const double *coef)
 {
-    const mcr_form *side = &o->scores.side;
+    const mcr_form *form = &o->scores.form;
     mcr_fitted *f = NULL;
-    double *w = mcr_alloc(o->ctx, (size_t)side->design.p, (size_t)o->outputs * sizeof *w);
-    mcr_status s = w ? mcr_design_project(&side->design, coef, o->outputs, w) : MCR_NO_MEMORY;
+    double *w = mcr_alloc(o->ctx, (size_t)form->design.p, (size_t)o->outputs * sizeof *w);
+    mcr_status s = w ? mcr_design_project(&form->design, coef, o->outputs, w) : MCR_NO_MEMORY;
     if (!s)
         s = mcr_fitted_new(&f, o->ctx, o->outputs);
     if (!s)
-        s = mcr_form_add(side, f, w, o->outputs);
+        s = mcr_form_add(form, f, w, o->outputs);
     mcr_free(o->ctx, w);
     if (s)
         mcr_fitted_free(f);
@@ -324,15 +324,15 @@ static mcr_status make_near(mcr_fitted **out, const mcr_online *o, const double 
     return s;
 }
 
-/* What the line `side` of a report tells is not said again. */
+/* A remark, unless the report already gives the reason for the form. */
 static mcr_status remark(mcr_fitted *f, const mcr_online *o)
 {
     mcr_status s = MCR_OK;
-    const mcr_form *side = &o->scores.side;
-    if (side->features && !side->why[0])
-        s = mcr_fitted_remark(f, "trained on %lld explicit feature%s", (long long)side->design.p,
-                              side->design.p == 1 ? "" : "s");
-    else if (!side->why[0])
+    const mcr_form *form = &o->scores.form;
+    if (form->features && !form->why[0])
+        s = mcr_fitted_remark(f, "trained on %lld explicit feature%s", (long long)form->design.p,
+                              form->design.p == 1 ? "" : "s");
+    else if (!form->why[0])
         s = mcr_fitted_remark(f, "trained on kernel values");
     if (!s && o->dropped)
         s = mcr_fitted_remark(f, "%lld support vectors were dropped to keep the budget of %lld",
@@ -344,7 +344,7 @@ mcr_status mcr_online_finish(mcr_fitted **out, mcr_online *o,
                              double (*coef_of)(const void *self, int64_t at),
                              mcr_online_ending *ending, void *self)
 {
-    const mcr_form *side = &o->scores.side;
+    const mcr_form *form = &o->scores.form;
     int64_t outputs = o->outputs;
     mcr_fitted *f = NULL;
     double *coef = mcr_alloc(o->ctx, (size_t)o->n, (size_t)outputs * sizeof *coef);
@@ -352,7 +352,7 @@ mcr_status mcr_online_finish(mcr_fitted **out, mcr_online *o,
     for (int64_t c = 0; c < o->n * outputs && !s; c++)
         coef[c] = coef_of(self, c);
     if (!s)
-        s = side->map ? make_near(&f, o, coef) : make_fitted(&f, o, coef);
+        s = form->map ? make_near(&f, o, coef) : make_fitted(&f, o, coef);
     for (int64_t c = 0; c < o->n * outputs && !s && o->scores.bias; c++)
         f->offset[c % outputs] += coef[c];
     if (!s) {
@@ -365,7 +365,7 @@ mcr_status mcr_online_finish(mcr_fitted **out, mcr_online *o,
     if (!s)
         s = remark(f, o);
     if (!s)
-        s = mcr_form_report(side, f);
+        s = mcr_form_report(form, f);
     mcr_free(o->ctx, coef);
     if (s)
         mcr_fitted_free(f);

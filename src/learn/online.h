@@ -11,10 +11,10 @@
 
 /* ---- scores (online_scores.c) ------------------------------------------------------------------*/
 
-/* f_o(x_i) = sum of coef K(x, x_i) for all objects, kept up to date while coefficients change. On the
- * kernel's side the scores themselves are kept: all of K where there is space, else blocks of coming
- * objects have their own part of K, and what changed goes to all others at the block's end. On the
- * features' side weight vectors are kept. */
+/* f_o(x_i) = sum of coef K(x, x_i) for all objects, kept up to date while coefficients change. In the
+ * dual form the scores themselves are kept: all of K where there is space, else blocks of coming
+ * objects have their own part of K, and what changed goes to all others at the block's end. In the
+ * primal form weight vectors are kept. */
 typedef struct mcr_scores {
     mcr *ctx;
     int64_t n, outputs;
@@ -22,11 +22,11 @@ typedef struct mcr_scores {
     bool precise;   /* of kernel values for objects outside of the block */
     double *square; /* n: K(x,x), with the bias */
     double *offset; /* outputs: the weights of the feature 1 */
-    mcr_form side;
-    /* The features' side. */
+    mcr_form form;
+    /* The primal form. */
     double *weight; /* outputs x features */
     double *phi;    /* dense features of the block's objects; NULL: they are sparse */
-    /* The kernel's side. */
+    /* The dual form. */
     mcr_gram *gram;
     double *f; /* outputs x n, without offset */
     bool whole;
@@ -51,7 +51,7 @@ typedef struct mcr_scores {
 typedef struct mcr_scores_plan {
     int64_t outputs;
     bool bias, precise;
-    const mcr_form_options *sides;
+    const mcr_form_options *form;
     int64_t passes;   /* about */
     bool often;       /* objects are seen several times: all of K may be worth it */
     int64_t together; /* objects that are scored before any of them changes coefficients */
@@ -133,7 +133,7 @@ double mcr_online_rounding(const mcr_online *o, int64_t object);
 /* How a learner ends: what it adds to the fitted made of its coefficients (n x outputs). */
 typedef mcr_status mcr_online_ending(void *self, mcr_fitted *fitted, const double *coef);
 /* A fitted with the coefficients coef_of(self, object * outputs + output) and all that going on needs, then
- * `ending`, and the remarks that all have: which side was taken, and what was dropped. */
+ * `ending`, and the remarks that all have: which form was taken, and what was dropped. */
 mcr_status mcr_online_finish(mcr_fitted **out, mcr_online *o,
                              double (*coef_of)(const void *self, int64_t at),
                              mcr_online_ending *ending, void *self);

@@ -21,7 +21,7 @@ enum { BLOCK = 512, LEAST_BLOCK = 16, ROWS = 1024, MOST_OBJECTS = 6000 };
 
 static mcr_status open_features(mcr_scores *s)
 {
-    const mcr_design *d = &s->side.design;
+    const mcr_design *d = &s->form.design;
     s->weight = mcr_alloc_zero(s->ctx, (size_t)s->outputs, (size_t)d->p * sizeof *s->weight);
     if (!s->weight)
         return MCR_NO_MEMORY;
@@ -106,9 +106,9 @@ mcr_status mcr_scores_open(mcr_scores *s, const mcr_learning *in, const mcr_scor
     mcr_status st = s->square && s->offset ? MCR_OK : MCR_NO_MEMORY;
     mcr_form_work work = {MCR_WORK_ONLINE, (double)plan->passes, (double)s->n, (double)s->outputs};
     if (!st)
-        st = mcr_form_open(&s->side, in, plan->sides, &work);
+        st = mcr_form_open(&s->form, in, plan->form, &work);
     if (!st)
-        st = s->side.features ? open_features(s) : open_kernel(s, in, plan);
+        st = s->form.features ? open_features(s) : open_kernel(s, in, plan);
     for (int64_t i = 0; i < s->n && s->bias && !st; i++)
         s->square[i] += 1;
     return st;
@@ -123,7 +123,7 @@ void mcr_scores_close(mcr_scores *s)
     for (size_t b = 0; b < sizeof block / sizeof *block; b++)
         mcr_free(s->ctx, block[b]);
     mcr_budget_give(s->ctx, s->taken);
-    mcr_form_close(&s->side);
+    mcr_form_close(&s->form);
     mcr_gram_close(s->gram);
     *s = (mcr_scores){0};
 }
@@ -169,7 +169,7 @@ static int64_t *list_objects(const mcr_scores *s, const double *coef, int64_t la
 /* weight (lanes x features) += coefficients times the features of an object. */
 static void add_features(const mcr_scores *s, int64_t object, const double *coef)
 {
-    const mcr_design *d = &s->side.design;
+    const mcr_design *d = &s->form.design;
     int64_t r = d->row ? d->row[object] : object;
     const double *phi = s->phi ? s->phi + s->row_of[object] * d->p : NULL;
     for (int64_t o = 0; o < s->outputs; o++) {
@@ -184,7 +184,7 @@ static void add_features(const mcr_scores *s, int64_t object, const double *coef
 /* Of object t of the block. */
 static double feature_score(const mcr_scores *s, const double *weight, int64_t t)
 {
-    const mcr_design *d = &s->side.design;
+    const mcr_design *d = &s->form.design;
     double sum = 0;
     if (s->phi) {
         const double *phi = s->phi + t * d->p;
@@ -205,7 +205,7 @@ static double feature_score(const mcr_scores *s, const double *weight, int64_t t
 
 static mcr_status fresh_features(mcr_scores *s, const double *coef, int64_t lanes, double *f)
 {
-    const mcr_design *d = &s->side.design;
+    const mcr_design *d = &s->form.design;
     double *weight = mcr_alloc(s->ctx, (size_t)lanes, (size_t)d->p * sizeof *weight);
     double *y = mcr_alloc(s->ctx, (size_t)s->n, (size_t)lanes * sizeof *y);
     mcr_status st = weight && y ? mcr_design_project(d, coef, lanes, weight) : MCR_NO_MEMORY;
@@ -244,7 +244,7 @@ static mcr_status fresh_kernel(mcr_scores *s, const double *coef, int64_t lanes,
 mcr_status mcr_scores_fresh(mcr_scores *s, const double *coef, int64_t lanes, double *f,
                             bool precise)
 {
-    mcr_status st = s->side.features ? fresh_features(s, coef, lanes, f)
+    mcr_status st = s->form.features ? fresh_features(s, coef, lanes, f)
                                      : fresh_kernel(s, coef, lanes, f, precise);
     for (int64_t o = 0; o < lanes && s->bias && !st; o++) {
         double sum = 0;
@@ -261,9 +261,9 @@ mcr_status mcr_scores_set(mcr_scores *s, const double *coef)
     memset(s->offset, 0, sizeof *s->offset * (size_t)s->outputs);
     for (int64_t i = 0; i < s->n * s->outputs; i++)
         s->offset[i % s->outputs] += s->bias ? coef[i] : 0;
-    if (!s->side.features)
+    if (!s->form.features)
         return fresh_kernel(s, coef, s->outputs, s->f, true);
-    const mcr_design *d = &s->side.design;
+    const mcr_design *d = &s->form.design;
     double *weight = mcr_alloc(s->ctx, (size_t)s->outputs, (size_t)d->p * sizeof *weight);
     mcr_status st = weight ? mcr_design_project(d, coef, s->outputs, weight) : MCR_NO_MEMORY;
     for (int64_t j = 0; j < d->p && !st; j++)
@@ -286,7 +286,7 @@ static void add_row(mcr_scores *s, int64_t object)
 /* The features of the block's objects. */
 static mcr_status begin_dense(mcr_scores *s)
 {
-    mcr_design block = mcr_design_part(&s->side.design, s->object, s->count, s->row);
+    mcr_design block = mcr_design_part(&s->form.design, s->object, s->count, s->row);
     for (int64_t d = 0; d < s->count; d++)
         s->row_of[s->object[d]] = (int32_t)d;
     return mcr_design_rows(&block, 0, s->count, s->phi);
@@ -300,7 +300,7 @@ mcr_status mcr_scores_begin(mcr_scores *s, const int64_t *object, int64_t count,
     s->rows = 0;
     if (s->phi)
         return begin_dense(s);
-    if (s->side.features || s->whole)
+    if (s->form.features || s->whole)
         return MCR_OK;
     for (int64_t o = 0; o < s->outputs; o++)
         for (int64_t d = 0; d < count; d++)
@@ -319,7 +319,7 @@ void mcr_scores_at(const mcr_scores *s, int64_t d, double *score)
 {
     int64_t i = s->object[d];
     for (int64_t o = 0; o < s->outputs; o++) {
-        double f = s->side.features ? feature_score(s, s->weight + o * s->side.design.p, d)
+        double f = s->form.features ? feature_score(s, s->weight + o * s->form.design.p, d)
                    : s->whole       ? s->f[o * s->n + i]
                                     : s->local[o * s->count + d];
         score[o] = f + s->offset[o];
@@ -336,7 +336,7 @@ void mcr_scores_add(mcr_scores *s, int64_t object, const double *coef)
 {
     for (int64_t o = 0; o < s->outputs && s->bias; o++)
         s->offset[o] += coef[o];
-    if (s->side.features) {
+    if (s->form.features) {
         add_features(s, object, coef);
         return;
     }
@@ -360,7 +360,7 @@ void mcr_scores_add(mcr_scores *s, int64_t object, const double *coef)
 mcr_status mcr_scores_end(mcr_scores *s)
 {
     mcr_status st = MCR_OK;
-    if (s->side.features || s->whole)
+    if (s->form.features || s->whole)
         return st;
     if (s->changes)
         st = add_rows(s, s->changed, s->changes, s->change, s->outputs, s->f, s->precise);

@@ -15,7 +15,7 @@
 typedef struct params {
     int64_t components, max_steps;
     double tol, time_limit;
-    mcr_form_options sides;
+    mcr_form_options form;
 } params;
 
 static const mcr_param table[] = {
@@ -76,7 +76,7 @@ static mcr_leading problem_of(const pca *p, int64_t size)
 
 /* ---- after the eigenvectors --------------------------------------------------------------------*/
 
-/* Those whose variance is not rounding, with a sign that either side finds. */
+/* Those whose variance is not rounding, with a sign that either form finds. */
 static void choose(pca *p)
 {
     int64_t n = p->c->n, found = 0;
@@ -235,13 +235,13 @@ static mcr_status solve_features(pca *p, mcr_spread *x, double *v, bool near)
 
 /* The components of an approximate map: weights v (p x wanted) of its features. */
 static mcr_status make_near(mcr_fitted **out, const pca *p, const mcr_spread *x,
-                            const mcr_form *side, double *v, int64_t wanted)
+                            const mcr_form *form, double *v, int64_t wanted)
 {
-    const mcr_map *m = side->map;
+    const mcr_map *m = form->map;
     for (int64_t j = 0; j < x->d.p; j++) /* those that were found */
         for (int64_t c = 0; c < p->count; c++)
             v[j * p->count + c] = p->sign[c] * v[j * wanted + c];
-    mcr_status s = mcr_spread_fitted(out, x, side, v, p->count);
+    mcr_status s = mcr_spread_fitted(out, x, form, v, p->count);
     if (s || m->approx == MCR_APPROX_RFF)
         return s;
     mcr_fitted *f = *out;
@@ -260,13 +260,13 @@ static mcr_status make_near(mcr_fitted **out, const pca *p, const mcr_spread *x,
 }
 
 static mcr_status run_features(mcr_fitted **out, pca *p, const mcr_learning *in,
-                               const mcr_form *side)
+                               const mcr_form *form)
 {
     mcr_spread x = {0};
-    int64_t n = side->design.n, wide = side->design.p, size = wide < n ? wide : n;
+    int64_t n = form->design.n, wide = form->design.p, size = wide < n ? wide : n;
     p->c = &x.c;
     p->count = p->o->components < size ? p->o->components : size;
-    mcr_status s = mcr_spread_open(&x, "pca", in, &side->design);
+    mcr_status s = mcr_spread_open(&x, "pca", in, &form->design);
     if (!s)
         s = take_buffers(p, (double)p->count * (double)(n + 2 * wide) +
                                 mcr_leading_bytes(size, p->count, mcr_spread_is_direct(&x.d)) /
@@ -274,15 +274,15 @@ static mcr_status run_features(mcr_fitted **out, pca *p, const mcr_learning *in,
     int64_t wanted = p->count;
     double *v = s ? NULL : mcr_alloc(p->ctx, (size_t)wide, (size_t)wanted * sizeof *v);
     if (!s)
-        s = v ? solve_features(p, &x, v, side->map != NULL) : MCR_NO_MEMORY;
+        s = v ? solve_features(p, &x, v, form->map != NULL) : MCR_NO_MEMORY;
     if (!s) {
         choose(p);
-        s = side->map ? make_near(out, p, &x, side, v, wanted) : make_fitted(out, p);
+        s = form->map ? make_near(out, p, &x, form, v, wanted) : make_fitted(out, p);
     }
     if (!s)
         s = complete(*out, p,
-                     side->map ? "eigen-residual of the approximate problem" : certificate);
-    if (!s && !side->map)
+                     form->map ? "eigen-residual of the approximate problem" : certificate);
+    if (!s && !form->map)
         s = keep_mean(*out, p);
     mcr_free(p->ctx, v);
     mcr_spread_close(&x);
@@ -294,14 +294,14 @@ static mcr_status fit(mcr_fitted **out, const mcr_learning *in)
     *out = NULL;
     const params *o = in->params;
     pca p = {.ctx = in->ctx, .o = o, .began = mcr_now()};
-    mcr_form side = {0};
+    mcr_form form = {0};
     int64_t n = mcr_data_count(in->data), most = o->components < n ? o->components : n;
     mcr_form_work work = {MCR_WORK_PCA, 1, (double)n, (double)most};
-    mcr_status s = mcr_form_open(&side, in, &o->sides, &work);
+    mcr_status s = mcr_form_open(&form, in, &o->form, &work);
     if (!s)
-        s = side.features ? run_features(out, &p, in, &side) : run_kernel(out, &p, in);
+        s = form.features ? run_features(out, &p, in, &form) : run_kernel(out, &p, in);
     if (!s)
-        s = mcr_form_report(&side, *out);
+        s = mcr_form_report(&form, *out);
     if (s) {
         mcr_fitted_free(*out);
         *out = NULL;
@@ -311,7 +311,7 @@ static mcr_status fit(mcr_fitted **out, const mcr_learning *in)
     mcr_free(in->ctx, p.offset);
     mcr_free(in->ctx, p.sign);
     mcr_free(in->ctx, p.vector);
-    mcr_form_close(&side);
+    mcr_form_close(&form);
     return s;
 }
 

@@ -32,7 +32,7 @@ typedef struct params {
     int64_t passes, max_steps, batch, budget;
     int average, order;
     char *class_weight;
-    mcr_form_options sides; /* the side alone */
+    mcr_form_options form; /* the form alone */
 } params;
 
 static const mcr_param table[] = {
@@ -341,7 +341,7 @@ static mcr_status fit(mcr_fitted **out, const mcr_learning *in)
     mcr_online_plan plan = {
         .learner = "pegasos",
         .class_weight = p->class_weight,
-        .scores = {.sides = &p->sides,
+        .scores = {.form = &p->form,
                    .passes = p->passes < USUAL_PASSES ? p->passes : USUAL_PASSES,
                    .often = p->passes > 1,
                    .together = p->batch < n ? p->batch : n},

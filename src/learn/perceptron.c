@@ -31,7 +31,7 @@ typedef struct params {
     int bias, variant, order;
     double time_limit;
     char *class_weight;
-    mcr_form_options sides;
+    mcr_form_options form;
 } params;
 
 static const mcr_param table[] = {
@@ -59,7 +59,7 @@ static mcr_status check(mcr *ctx, const void *values)
         return mcr_fail(ctx, MCR_BAD_CALL,
                         "perceptron: a budget drops objects that voted perceptrons need: take the "
                         "variant last or averaged");
-    if (p->sides.approx && (p->variant == VOTED || p->budget != INT64_MIN))
+    if (p->form.approx && (p->variant == VOTED || p->budget != INT64_MIN))
         return mcr_advise(ctx,
                           mcr_fail(ctx, MCR_BAD_CALL,
                                    "perceptron: %s works on objects, and an approximate model "
@@ -332,7 +332,7 @@ static mcr_status fit(mcr_fitted **out, const mcr_learning *in)
         .class_weight = p->class_weight,
         .scores = {.bias = p->bias,
                    .precise = true,
-                   .sides = &p->sides,
+                   .form = &p->form,
                    .passes = p->passes,
                    .often = p->passes > 1},
         .order = p->order,

@@ -163,7 +163,7 @@ static void close_votes(mcr *ctx, void *t)
 }
 
 typedef struct vote_job {
-    const mcr_asked *asked;
+    const mcr_query *query;
     const double *k; /* basis x ld */
     int64_t first, count, ld;
     double *capacity; /* of each worker: CHUNK x (outputs of scores and of votes) */
@@ -175,9 +175,9 @@ typedef struct vote_job {
 static void vote_of_two(const vote_job *job, int64_t at, int64_t count, double *restrict k,
                         double *restrict out)
 {
-    const state *t = job->asked->state;
+    const state *t = job->query->state;
     const double *size = t->list[SIZE], *lives = t->list[LIVES];
-    int64_t basis = job->asked->fitted->basis;
+    int64_t basis = job->query->fitted->basis;
     for (int64_t j0 = 0; j0 < count; j0 += TOGETHER) {
         double f[TOGETHER] = {0}, vote[TOGETHER] = {0};
         int64_t some = count - j0 < TOGETHER ? count - j0 : TOGETHER;
@@ -220,7 +220,7 @@ static void vote_of_many(const state *t, const double *k, int64_t ld, int64_t ou
 static mcr_status vote_chunk(void *arg, int64_t item, int worker)
 {
     const vote_job *job = arg;
-    const mcr_asked *a = job->asked;
+    const mcr_query *a = job->query;
     const state *t = a->state;
     int64_t outputs = a->fitted->outputs, at = item * CHUNK;
     int64_t count = job->count - at < CHUNK ? job->count - at : CHUNK;
@@ -243,14 +243,14 @@ static mcr_status vote_chunk(void *arg, int64_t item, int worker)
     return MCR_OK;
 }
 
-static mcr_status ask(const mcr_asked *a)
+static mcr_status predict(const mcr_query *a)
 {
     int64_t basis = a->fitted->basis, outputs = a->fitted->outputs;
     if (basis == 0)
         return MCR_OK;
     int64_t ld = VALUES / basis / CHUNK * CHUNK;
     ld = ld < CHUNK ? CHUNK : ld < a->count ? ld : a->count;
-    vote_job job = {.asked = a, .ld = ld};
+    vote_job job = {.query = a, .ld = ld};
     double *k = mcr_alloc(a->ctx, (size_t)basis, (size_t)ld * sizeof *k);
     job.capacity = mcr_alloc(a->ctx, (size_t)mcr_workers(a->ctx) * 2 * CHUNK,
                              (size_t)outputs * sizeof *job.capacity);
@@ -275,5 +275,5 @@ const mcr_predictor mcr_votes_predictor = {
     .needed = is_voted,
     .open = open_votes,
     .close = close_votes,
-    .block = ask,
+    .block = predict,
 };

@@ -64,7 +64,7 @@ static mcr_status check(mcr *ctx, const void *values)
     mcr_reals lambda;
     mcr_status s = parse_lambda(&lambda, ctx, o);
     if (!s && needs_kernel(o, &lambda))
-        s = mcr_form_refuse(ctx, &o->sides, "ridge",
+        s = mcr_form_refuse(ctx, &o->form, "ridge",
                             o->loo             ? "the leave-one-out error"
                             : lambda.count > 1 ? "a range of lambda"
                                                : "lambda = 0");
@@ -387,10 +387,10 @@ static mcr_status run(mcr_fitted **out, mcr_ridge *r, const mcr_reals *lambda, d
 /* ---- from features -----------------------------------------------------------------------------*/
 
 static mcr_status finish_features(mcr_fitted **out, const mcr_goal *g, const mcr_ridge_params *o,
-                                  double lambda, const mcr_form *side, const mcr_ridge_result *r)
+                                  double lambda, const mcr_form *form, const mcr_ridge_result *r)
 {
     mcr_fitted *f = NULL;
-    mcr_status s = side->map ? mcr_form_goal(&f, side, g, r->w) : mcr_goal_fitted(&f, g, r->a);
+    mcr_status s = form->map ? mcr_form_goal(&f, form, g, r->w) : mcr_goal_fitted(&f, g, r->a);
     if (s)
         return s;
     f->objective = 0;
@@ -398,7 +398,7 @@ static mcr_status finish_features(mcr_fitted **out, const mcr_goal *g, const mcr
         double e = g->y[i] - r->f[i];
         f->objective += g->weight[i / g->outputs] * e * e + lambda * r->a[i] * r->f[i];
     }
-    f->certificate = side->map ? "relative residual of the approximate problem"
+    f->certificate = form->map ? "relative residual of the approximate problem"
                                : "relative residual";
     f->value = r->residual;
     f->tolerance = o->tol;
@@ -408,7 +408,7 @@ static mcr_status finish_features(mcr_fitted **out, const mcr_goal *g, const mcr
     if (!s)
         s = mcr_fitted_keep(f, "lambda", &lambda, 1);
     if (!s)
-        s = mcr_form_report(side, f);
+        s = mcr_form_report(form, f);
     if (s)
         mcr_fitted_free(f);
     else
@@ -417,17 +417,17 @@ static mcr_status finish_features(mcr_fitted **out, const mcr_goal *g, const mcr
 }
 
 static mcr_status run_features(mcr_fitted **out, const mcr_goal *g, const mcr_ridge_params *o,
-                               double lambda, const mcr_form *side)
+                               double lambda, const mcr_form *form)
 {
-    size_t all = (size_t)(g->n * g->outputs), wide = (size_t)(side->design.p * g->outputs);
+    size_t all = (size_t)(g->n * g->outputs), wide = (size_t)(form->design.p * g->outputs);
     mcr_ridge_result r = {.a = mcr_alloc(g->ctx, all, sizeof(double)),
                           .f = mcr_alloc(g->ctx, all, sizeof(double)),
                           .w = mcr_alloc(g->ctx, wide, sizeof(double))};
     mcr_status s = r.a && r.f && r.w ? MCR_OK : MCR_NO_MEMORY;
     if (!s)
-        s = mcr_ridge_features(g, &side->design, lambda, o->tol, &r);
+        s = mcr_ridge_features(g, &form->design, lambda, o->tol, &r);
     if (!s)
-        s = finish_features(out, g, o, lambda, side, &r);
+        s = finish_features(out, g, o, lambda, form, &r);
     mcr_free(g->ctx, r.a);
     mcr_free(g->ctx, r.f);
     mcr_free(g->ctx, r.w);
@@ -452,24 +452,24 @@ static mcr_status fit(mcr_fitted **out, const mcr_learning *in)
     *out = NULL;
     const mcr_ridge_params *o = in->params;
     mcr_goal g = {0};
-    mcr_form side = {0};
+    mcr_form form = {0};
     mcr_reals lambda;
     mcr_status s = parse_lambda(&lambda, in->ctx, o);
     if (s)
         return s;
     s = mcr_goal_open(&g, in, "ridge", o->task, o->class_weight);
     if (!s && !needs_kernel(o, &lambda))
-        s = mcr_form_open(&side, in, &o->sides,
+        s = mcr_form_open(&form, in, &o->form,
                           &(mcr_form_work){MCR_WORK_RIDGE, 1, (double)g.n, (double)g.outputs});
-    if (!s && side.features)
-        s = run_features(out, &g, o, lambda.values[0], &side);
+    if (!s && form.features)
+        s = run_features(out, &g, o, lambda.values[0], &form);
     else if (!s && !(s = run_kernel(out, in, &lambda)))
-        s = mcr_form_report(&side, *out);
+        s = mcr_form_report(&form, *out);
     if (s) {
         mcr_fitted_free(*out);
         *out = NULL;
     }
-    mcr_form_close(&side);
+    mcr_form_close(&form);
     mcr_goal_close(&g);
     mcr_free(in->ctx, lambda.values);
     return s;

@@ -241,7 +241,7 @@ static bool suits(const work *w, const mcr_ridge_params *o, double *lambda)
     mcr *ctx = w->plan->ctx;
     const mcr_ridge_params *first = w->plan->params[0];
     bool one = !o->loo && !o->class_weight && o->task == first->task &&
-               o->sides.side != MCR_FORM_PRIMAL && o->sides.approx == MCR_APPROX_NONE &&
+               o->form.form != MCR_FORM_PRIMAL && o->form.approx == MCR_APPROX_NONE &&
                !mcr_range_parse(&values, ctx, "ridge", "lambda", o->lambda) && values.count == 1;
     *lambda = one ? values.values[0] : 0;
     mcr_free(ctx, values.values);

@@ -14,7 +14,7 @@ typedef struct mcr_ridge_params {
     char *lambda, *class_weight;
     double tol;
     int task, loo;
-    mcr_form_options sides;
+    mcr_form_options form;
 } mcr_ridge_params;
 
 typedef struct mcr_ridge {

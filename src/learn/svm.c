@@ -17,14 +17,14 @@
 
 #include "gram/stored.h"
 #include "learn/multiclass.h"
-#include "learn/svm_common.h"
+#include "learn/svm_problem.h"
 
 typedef struct params {
     mcr_svm_limits limits;
     double C, lambda;
     int bias, probability, multiclass;
     char *class_weight;
-    mcr_form_options sides;
+    mcr_form_options form;
 } params;
 
 static const mcr_param table[] = {
@@ -50,7 +50,7 @@ static mcr_status check(mcr *ctx, const void *values)
     const params *p = values;
     if (!isnan(p->C) && !isnan(p->lambda))
         return mcr_fail(ctx, MCR_BAD_CALL, "svm: give C or lambda, not both");
-    return isinf(p->C) ? mcr_form_refuse(ctx, &p->sides, "svm", "the hard margin") : MCR_OK;
+    return isinf(p->C) ? mcr_form_refuse(ctx, &p->form, "svm", "the hard margin") : MCR_OK;
 }
 
 /* ---- soft margin -------------------------------------------------------------------------------*/
@@ -427,10 +427,10 @@ static mcr_status fit(mcr_fitted **out, const mcr_learning *in)
         .time_limit = o->limits.time_limit,
         .solve = solve,
         .params = o,
-        .certificate = o->sides.approx ? "KKT violation of the approximate problem"
-                                       : "KKT violation",
+        .certificate = o->form.approx ? "KKT violation of the approximate problem"
+                                      : "KKT violation",
         .share_k = o->bias && o->limits.tol >= 1e-5, /* else each would need doubles of its own */
-        .sides = isinf(o->C) ? NULL : &o->sides,
+        .form = isinf(o->C) ? NULL : &o->form,
     };
     const mcr_fold *fold = in->gram ? mcr_gram_as_fold(in->gram) : NULL;
     return fold && mcr_gram_is_float(fold->of) ? mcr_multiclass_fold(out, in, &how)

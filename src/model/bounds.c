@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "base/sized.h"
-#include "learn/svm_common.h"
+#include "learn/svm_problem.h"
 #include "linalg/lapack.h"
 #include "model/model.h"
 

@@ -28,10 +28,10 @@ mcr_status mcr_model_features(mcr_features **out, mcr *ctx, const mcr_model *m)
                         "shown",
                         m->learner);
     if (m->loaded)
-        mcr_asking(ctx, true);
+        mcr_predicting(ctx, true);
     mcr_status s = mcr_features_open(out, ctx, m->kernel, m->basis, NULL, 1);
     if (m->loaded)
-        mcr_asking(ctx, false);
+        mcr_predicting(ctx, false);
     return s;
 }
 

@@ -169,15 +169,14 @@ mcr_status mcr_model_complete(mcr_model *m)
     const double *noise = mcr_fitted_find(f, MCR_EXTRA_NOISE, &found);
     r->noise = noise && found == 1 ? *noise : NAN;
     r->correlation = mcr_fitted_find(f, MCR_EXTRA_CORRELATION, &r->correlations);
-    const double *side = mcr_fitted_find(f, MCR_EXTRA_SIDE, &found);
-    bool features = side && found == 6;
+    const double *form = mcr_fitted_find(f, MCR_EXTRA_FORM, &found);
+    bool features = form && found == 6;
     r->form = features ? "primal" : "dual";
-    r->side = features ? "features" : "kernel";
     r->why = f->why;
-    r->approx = !features || side[0] == 0 ? NULL : side[0] == MCR_APPROX_RFF ? "rff" : "nystrom";
-    r->map_features = features ? (int64_t)side[1] : 0;
+    r->approx = !features || form[0] == 0 ? NULL : form[0] == MCR_APPROX_RFF ? "rff" : "nystrom";
+    r->map_features = features ? (int64_t)form[1] : 0;
     for (int e = 0; e < 3; e++)
-        r->kernel_error[e] = r->approx ? side[2 + e] : NAN;
+        r->kernel_error[e] = r->approx ? form[2 + e] : NAN;
     r->second_kernel = f->second ? mcr_kernel_text(f->second) : NULL;
     return s;
 }

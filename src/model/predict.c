@@ -410,7 +410,7 @@ static mcr_status answer_block(mcr_prediction *w, int64_t first, const wanted *t
     if (f->rule != MCR_RULE_OWN)
         s = mcr_parallel(w->ctx, (w->count + CHUNK - 1) / CHUNK, decide_chunk, &decide);
     if (!s && w->predictor)
-        s = w->predictor->block(&(mcr_asked){
+        s = w->predictor->block(&(mcr_query){
             .ctx = w->ctx,
             .fitted = f,
             .state = w->state,
@@ -493,12 +493,12 @@ static mcr_status predict(mcr *ctx, const mcr_model *m, const mcr_data *data, co
 {
     mcr_data *ready = NULL;
     if (m->loaded)
-        mcr_asking(ctx, true);
+        mcr_predicting(ctx, true);
     mcr_status s = mcr_model_prepare(&ready, ctx, m, data);
     if (!s)
         s = predict_ready(ctx, m, ready, NULL, to);
     if (m->loaded)
-        mcr_asking(ctx, false);
+        mcr_predicting(ctx, false);
     mcr_data_free(ready);
     return s;
 }

@@ -13,7 +13,7 @@
 
 #include "base/number.h"
 #include "base/sized.h"
-#include "learn/svm_common.h"
+#include "learn/svm_problem.h"
 
 /* ---- options -----------------------------------------------------------------------------------*/
 

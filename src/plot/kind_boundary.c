@@ -29,7 +29,7 @@ typedef struct region {
     const double *said;
 } region;
 
-/* ---- asking the model ----------------------------------------------------------------------- */
+/* ---- predicting --------------------------------------------------------------------------- */
 
 static double sureness(const double *proba, int64_t classes, double f, bool scored)
 {

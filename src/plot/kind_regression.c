@@ -144,14 +144,14 @@ static mcr_status draw_curve(mcr_plotting *p, mcr_plane *plane, bool band)
 
 /* ---- over two columns ----------------------------------------------------------------------- */
 
-typedef struct asking {
+typedef struct query {
     mcr_plotting *p;
     const mcr_plane *plane;
-} asking;
+} query;
 
 static mcr_status ask(void *arg, int64_t count, const double *x, const double *y, double *f)
 {
-    asking *a = arg;
+    query *a = arg;
     mcr_status s = MCR_OK;
     int64_t at_once = mcr_plane_at_once(a->plane);
     for (int64_t first = 0; first < count && !s; first += at_once) {
@@ -219,7 +219,7 @@ static mcr_status add_objects(mcr_plotting *p, mcr_panel *panel, const mcr_plane
 
 static mcr_status draw_surface(mcr_plotting *p, mcr_plane *plane)
 {
-    asking a = {p, plane};
+    query a = {p, plane};
     mcr_grid g = {.cols = COLS,
                   .rows = ROWS,
                   .x0 = plane->low[0],

@@ -242,7 +242,7 @@ static const mcr_metric table[] = {
     {{"average-precision", "area under precision against recall, of the second class or outside",
       MCR_CLASSIFY, 1, 0, 1},
      .most = 1,
-     .asked = true,
+     .by_name = true,
      .detects = true,
      .score_of = average_precision},
     {{"log-loss", "minus the mean logarithm of the true class's probability", MCR_CLASSIFY, 0, 1,

@@ -528,18 +528,18 @@ static mcr_status run_rounds(batch *b)
 }
 
 /* Tries the points that are not known yet. */
-mcr_status mcr_try_points(mcr_tried *t, const int64_t *asked, int64_t asked_count)
+mcr_status mcr_try_points(mcr_tried *t, const int64_t *wanted, int64_t wanted_count)
 {
     mcr *ctx = t->ctx;
     batch b = {.t = t};
-    int64_t *point = mcr_alloc(ctx, (size_t)asked_count, sizeof *point);
-    b.group = mcr_alloc_zero(ctx, (size_t)asked_count + 1, sizeof *b.group);
-    b.order = mcr_alloc(ctx, (size_t)asked_count, sizeof *b.order);
+    int64_t *point = mcr_alloc(ctx, (size_t)wanted_count, sizeof *point);
+    b.group = mcr_alloc_zero(ctx, (size_t)wanted_count + 1, sizeof *b.group);
+    b.order = mcr_alloc(ctx, (size_t)wanted_count, sizeof *b.order);
     mcr_status s = point && b.group && b.order ? MCR_OK : MCR_NO_MEMORY;
-    for (int64_t i = 0; i < asked_count && !s; i++)
-        if (!t->state[asked[i]]) {
-            t->state[asked[i]] = MCR_POINT_DONE + 1;
-            point[b.count++] = asked[i];
+    for (int64_t i = 0; i < wanted_count && !s; i++)
+        if (!t->state[wanted[i]]) {
+            t->state[wanted[i]] = MCR_POINT_DONE + 1;
+            point[b.count++] = wanted[i];
         }
     for (int64_t i = 0; i < b.count && !s; i++)
         if (i == 0 || point[i] / t->grid->settings != point[i - 1] / t->grid->settings)

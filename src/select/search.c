@@ -257,7 +257,7 @@ static mcr_status fingerprint(uint32_t *out, const mcr_tried *t, const mcr_searc
     mcr_status s = mcr_options_print(t->grid->options, &text);
     mcr_text_format(&text, "|%s|%lld", mcr_version(), (long long)t->data->first);
     mcr_text_format(&text, "|%s|%s|%d|%d|%llu|%lld", t->grid->options->type->name,
-                    t->metric->info.name, search->adaptive != 0, search->weights != 0,
+                    t->metric->info.name, search->adaptive != 0, search->relevance != 0,
                     (unsigned long long)mcr_seed(t->ctx), (long long)t->count);
     for (int64_t i = 0; i < t->grid->templates; i++)
         mcr_text_format(&text, "|%d %s", (int)t->grid->template[i].scale,
@@ -346,8 +346,9 @@ static mcr_status open_search(mcr_tried *t, const mcr_options *options, const mc
     t->expected = (double)t->count * (search->adaptive ? fmin((double)t->grid->points,
                                                               60.0 * (double)t->grid->templates)
                                                        : (double)t->grid->points);
-    if (search->weights && mcr_can_weigh(t)) /* one round that gains, one that does not */
-        t->expected += 2 * (double)t->count * mcr_weigh_points(t);
+    if (search->relevance &&
+        mcr_relevance_possible(t)) /* one round that gains, one that does not */
+        t->expected += 2 * (double)t->count * mcr_relevance_points(t);
     return s;
 }
 
@@ -366,8 +367,8 @@ mcr_status mcr_search_run(mcr_tried *t, const mcr_options *options, const mcr_se
     t->covers = mcr_cover(t->ctx, &at);
     s = search->adaptive ? try_coarse_to_fine(t) : try_all(t);
     t->from = t->best;
-    if (!s && t->best >= 0 && search->weights && mcr_can_weigh(t))
-        s = mcr_weigh(t);
+    if (!s && t->best >= 0 && search->relevance && mcr_relevance_possible(t))
+        s = mcr_relevance_search(t);
     if (t->covers)
         mcr_uncover(t->ctx);
     if (!s && t->best < 0)

@@ -54,11 +54,12 @@ mcr_status mcr_try_points(mcr_tried *t, const int64_t *point, int64_t count);
 /* Points that the grid has not: those of one more template. */
 mcr_status mcr_tried_add(mcr_tried *t, const char *text, mcr_scale scale);
 
-/* Whether data, splits and learner allow for one value of the kernel's parameter a column. */
-bool mcr_can_weigh(const mcr_tried *t);
-double mcr_weigh_points(const mcr_tried *t); /* tried in a round */
-/* Looks for better ones from the best point on, if its kernel has such a parameter. */
-mcr_status mcr_weigh(mcr_tried *t);
+/* Relevance of the columns (relevance.c): whether data, splits and learner allow one value of the
+ * kernel's parameter per column. */
+bool mcr_relevance_possible(const mcr_tried *t);
+double mcr_relevance_points(const mcr_tried *t); /* tried in one round */
+/* Searches for such values, starting at the best point, if its kernel has such a parameter. */
+mcr_status mcr_relevance_search(mcr_tried *t);
 
 /* Whether several trainings of a learner may run at once, rather than one after the other with all
  * threads inside. */

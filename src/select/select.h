@@ -33,7 +33,7 @@ typedef struct mcr_metric {
     mcr_status (*score_of)(mcr *ctx, const mcr_scored *what, double *out); /* NULL: by member */
     size_t member;                                                         /* of mcr_metrics */
     bool root;                                                             /* of that */
-    bool asked;   /* it is left out unless it is asked for by name */
+    bool by_name; /* computed only when it is requested by name */
     bool detects; /* it scores detection, too: how well the score tells outside from inside */
 } mcr_metric;
 

@@ -163,7 +163,7 @@ def test_what_is_refused():
             (("tune", "svm", file, "-C", "0:1:3"), "C must be"),
             (("tune", "svm", file, "--metric", "acuracy"), "did you mean"),
             (("tune", "svm", file, "--search", "random"), "grid and adaptive"),
-            (("tune", "svm", file, "--weigh", "maybe"), "yes and no"),
+            (("tune", "svm", file, "--relevance", "maybe"), "yes and no"),
             (("tune", "svm", file, "--resume"), "say -o MODEL"),
             (("tune", "pca", file), "coordinates"),
             (("tune", "svm", file, "-k", "rfb(gamma=0.1:10:log3)"), 'did you mean "rbf"'),
@@ -190,7 +190,7 @@ def board(file, n):
 
 def test_one_gamma_a_column():
     file, words = board("board.csv", 400), ("-k", "rbf(gamma=0.25:4:log5)", "-C", "0.1:10:log3")
-    found = tune("svm", file, *words, "--weigh", "yes", "-o", "m.mercer")
+    found = tune("svm", file, *words, "--relevance", "yes", "-o", "m.mercer")
     best = found["best"]
     gamma = [float(g) for g in best["kernel"].split("[")[1].split("]")[0].split(",")]
     assert len(gamma) == 6 and max(gamma[2:]) < min(gamma[:2]), best
@@ -207,8 +207,8 @@ def test_one_gamma_a_column():
     tap.check_equal(tap.mercer("predict", "own.mercer", new, "--scores").stdout,
                     tap.mercer("predict", "m.mercer", new, "--scores").stdout)
     # Without being asked only where nothing is said of kernel and ranges; never with too few objects.
-    for n, words, weighs in ((60, (), True), (60, ("--weigh", "no"), False), (59, (), False),
-                             (59, ("-k", "rbf(gamma=0.1:10:log3)", "--weigh", "yes"), False)):
+    for n, words, weighs in ((60, (), True), (60, ("--relevance", "no"), False), (60, ("--weigh", "no"), False), (59, (), False),
+                             (59, ("-k", "rbf(gamma=0.1:10:log3)", "--relevance", "yes"), False)):
         table = tune("svm", board("few.csv", n), *words)["table"]
         tap.check_equal(any("[" in point["kernel"] for point in table), weighs)
 
@@ -246,7 +246,7 @@ def test_killed_and_resumed():
 
 
 def test_killed_while_weighing():
-    killed_and_resumed(["tune", "svm", board("board.csv", 500), "-k", "rbf(gamma=1:4:log3)", "-C", "100", "--weigh",
+    killed_and_resumed(["tune", "svm", board("board.csv", 500), "-k", "rbf(gamma=1:4:log3)", "-C", "100", "--relevance",
                         "yes", "--quiet"])
     assert "[" in open("whole.csv").read()
 

@@ -50,7 +50,7 @@ static inline void check_approx_model(mcr *ctx, const char *learner, const char 
     mcr_map *map = open_map(ctx, kernel, data, approx, rank, 0);
     mcr_data *vectors;
     test_ok(ctx, mcr_map_data(&vectors, map, data));
-    snprintf(text, sizeof text, "side=kernel %s", options);
+    snprintf(text, sizeof text, "form=dual %s", options);
     mcr_model *linear = fit_model(ctx, learner, "linear", vectors, text);
     double *other = scores_of(ctx, linear, vectors, NULL);
     test_close_arrays(learner, score, other, count, tolerance);

@@ -103,14 +103,14 @@ static void work_is_limited(void **state)
     test_ok(ctx, mcr_work_allow(ctx, 3e8 * 3600, "k"));
     test_fails(ctx, mcr_work_allow(ctx, 3e8 * 3601, "k"), MCR_OVER_BUDGET,
                "limit for work is 3600 s");
-    mcr_asking(ctx, true);
+    mcr_predicting(ctx, true);
     test_ok(ctx, mcr_work_allow(ctx, 3e8 * 20, "k"));
     test_fails(ctx, mcr_work_allow(ctx, 3e8 * 21, "k"), MCR_OVER_BUDGET, "limit for work is 20 s");
-    mcr_asking(ctx, false);
+    mcr_predicting(ctx, false);
     test_ok(ctx, mcr_work_allow(ctx, 3e8 * 21, "k"));
     mcr_close(ctx);
     ctx = open_with(0, 0, 2);
-    mcr_asking(ctx, true); /* what the user says holds everywhere */
+    mcr_predicting(ctx, true); /* what the user says holds everywhere */
     test_fails(ctx, mcr_work_allow(ctx, 3e8 * 3, "k"), MCR_OVER_BUDGET,
                "k: this would take about 3 s");
     mcr_close(ctx);

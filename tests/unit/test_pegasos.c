@@ -66,9 +66,8 @@ static void test_plain(void **context)
         double *k = all_values(ctx, kernel, data);
         double *a = run_plain(k, sign, weight, N, 0.02, 5, batches ? 7 : 1, weighted);
         snprintf(options, sizeof options,
-                 "lambda=0.02 passes=5 tol=1e-9 order=given batch=%d side=%s average=%s",
-                 batches ? 7 : 1, features ? "features" : "kernel",
-                 weighted ? "weighted" : "uniform");
+                 "lambda=0.02 passes=5 tol=1e-9 order=given batch=%d form=%s average=%s",
+                 batches ? 7 : 1, features ? "primal" : "dual", weighted ? "weighted" : "uniform");
         mcr_model *m = fit_any(ctx, kernel, data, options);
         double *b = all_coefficients(ctx, m, 0, N);
         test_close_relative("coefficients", b, a, N, 1e-11);

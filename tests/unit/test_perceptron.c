@@ -153,10 +153,10 @@ static void test_xor(void **context)
     mcr *ctx = *context;
     const double x[] = {-1, -1, -1, 1, 1, -1, 1, 1}, y[] = {-1, 1, 1, -1};
     mcr_data *data = dense_data(ctx, 4, 2, x, y, NULL);
-    static const char *const sides[] = {"kernel", "features", "auto"};
+    static const char *const forms[] = {"dual", "primal", "auto"};
     for (int t = 0; t < 3; t++) {
         char options[128];
-        snprintf(options, sizeof options, "passes=1 bias=no side=%s", sides[t]);
+        snprintf(options, sizeof options, "passes=1 bias=no form=%s", forms[t]);
         mcr_model *m = fit_any(ctx, "poly(degree=2)", data, options);
         double *a = all_coefficients(ctx, m, 0, 4), weight[3], offset;
         assert_true(a[0] == -1 && a[1] == 1 && a[2] == 0 && a[3] == 0);
@@ -188,8 +188,8 @@ static void test_ordinary(void **context)
         char options[128];
         points p = make_points(ctx, 300, d, k, false, (uint64_t)t + 1);
         plain r = run_plain(&p, 3, bias);
-        snprintf(options, sizeof options, "passes=3 bias=%s side=%s variant=", bias ? "yes" : "no",
-                 features ? "features" : "kernel");
+        snprintf(options, sizeof options, "passes=3 bias=%s form=%s variant=", bias ? "yes" : "no",
+                 features ? "primal" : "dual");
         for (int v = 0; v < 3; v++) {
             static const char *const variants[] = {"last", "averaged", "voted"};
             char all[160];
@@ -225,7 +225,7 @@ static void test_ordinary(void **context)
 
 /* Kernel values and explicit features make the same mistakes in the same order, also where scores are
  * exactly 0; all of K, or blocks of it. */
-static void test_sides(void **context)
+static void test_forms(void **context)
 {
     mcr *ctx = *context;
     static const char *const kernels[] = {"linear", "poly(degree=2, c=1)",
@@ -238,11 +238,11 @@ static void test_sides(void **context)
         points p = make_points(ctx, t < 24 ? 200 : 1300, 2 + t % 4, k, t % 4 < 2,
                                (uint64_t)t + 100);
         snprintf(options, sizeof options,
-                 "variant=voted passes=%d bias=%s order=%s side=", t % 5 ? 4 : 1,
+                 "variant=voted passes=%d bias=%s order=%s form=", t % 5 ? 4 : 1,
                  t % 7 < 4 ? "yes" : "no", t % 6 < 4 ? "given" : "shuffle");
         char first[160], second[160];
-        snprintf(first, sizeof first, "%skernel", options);
-        snprintf(second, sizeof second, "%sfeatures", options);
+        snprintf(first, sizeof first, "%sdual", options);
+        snprintf(second, sizeof second, "%sprimal", options);
         snprintf(what, sizeof what, "%s, case %d (%s)", kernel, t, options);
         mcr_model *a = fit_any(ctx, kernel, p.data, first);
         mcr_model *b = fit_any(ctx, kernel, p.data, second);
@@ -274,9 +274,9 @@ static void test_bias(void **context)
         wide[i * 4 + 3] = 1;
     }
     mcr_data *data = dense_data(ctx, p.n, 4, wide, p.y, NULL);
-    mcr_model *a = fit_any(ctx, "linear", p.data, "variant=voted bias=yes side=kernel");
-    mcr_model *b = fit_any(ctx, "linear", data, "variant=voted bias=no side=kernel");
-    mcr_model *c = fit_any(ctx, "linear + 1", p.data, "variant=voted bias=no side=kernel");
+    mcr_model *a = fit_any(ctx, "linear", p.data, "variant=voted bias=yes form=dual");
+    mcr_model *b = fit_any(ctx, "linear", data, "variant=voted bias=no form=dual");
+    mcr_model *c = fit_any(ctx, "linear + 1", p.data, "variant=voted bias=no form=dual");
     same_mistakes("a column of ones", a, b);
     same_mistakes("a constant", a, c);
     double score[3][1200];
@@ -408,9 +408,9 @@ static void test_more(void **context)
 {
     mcr *ctx = *context;
     static const char *const options[] = {
-        "passes=1 variant=voted side=kernel", "passes=1 variant=averaged side=kernel",
-        "passes=1 variant=last side=features", "passes=1 variant=last side=kernel budget=40",
-        "passes=1 variant=voted side=features bias=no"};
+        "passes=1 variant=voted form=dual", "passes=1 variant=averaged form=dual",
+        "passes=1 variant=last form=primal", "passes=1 variant=last form=dual budget=40",
+        "passes=1 variant=voted form=primal bias=no"};
     for (int t = 0; t < 10; t++) {
         points p = make_points(ctx, 900, 4, t < 5 ? 2 : 3, false, (uint64_t)t + 50);
         const char *kernel = t % 2 ? "poly(degree=2, c=1)" : "linear";
@@ -458,7 +458,7 @@ static void test_refusals(void **context)
                MCR_BAD_CALL, "budget");
     test_fails(ctx, try_fit(&m, ctx, "perceptron", "linear", p.data, "budget=0"), MCR_BAD_CALL,
                "budget");
-    test_fails(ctx, try_fit(&m, ctx, "perceptron", "rbf(gamma=1)", p.data, "side=features"),
+    test_fails(ctx, try_fit(&m, ctx, "perceptron", "rbf(gamma=1)", p.data, "form=primal"),
                MCR_BAD_CALL, "no finite feature map");
     m = fit_any(ctx, "linear", p.data, "passes=2");
     test_ok(ctx, try_fit(&svm, ctx, "svm", "linear", p.data, NULL));
@@ -570,11 +570,11 @@ static void test_memory(void **context)
 {
     (void)context;
     static const char *const calls[][2] = {
-        {"perceptron", "variant=voted passes=2 side=kernel"},
-        {"perceptron", "variant=averaged passes=2 side=features class-weight=balanced"},
-        {"perceptron", "passes=2 side=kernel budget=4"},
-        {"pegasos", "passes=2 side=kernel batch=5"},
-        {"pegasos", "passes=2 side=kernel budget=3"}};
+        {"perceptron", "variant=voted passes=2 form=dual"},
+        {"perceptron", "variant=averaged passes=2 form=primal class-weight=balanced"},
+        {"perceptron", "passes=2 form=dual budget=4"},
+        {"pegasos", "passes=2 form=dual batch=5"},
+        {"pegasos", "passes=2 form=dual budget=3"}};
     for (size_t t = 0; t < sizeof calls / sizeof *calls; t++)
         assert_true(test_sweep_allocations(calls[t][1], run_all, (void *)calls[t]) > 30);
 }
@@ -584,7 +584,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_xor, test_setup, test_teardown),
         cmocka_unit_test_setup_teardown(test_ordinary, test_setup, test_teardown),
-        cmocka_unit_test_setup_teardown(test_sides, test_setup, test_teardown),
+        cmocka_unit_test_setup_teardown(test_forms, test_setup, test_teardown),
         cmocka_unit_test_setup_teardown(test_bias, test_setup, test_teardown),
         cmocka_unit_test_setup_teardown(test_separable, test_setup, test_teardown),
         cmocka_unit_test_setup_teardown(test_budget, test_setup, test_teardown),

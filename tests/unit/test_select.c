@@ -336,7 +336,7 @@ static void test_tables(void **context)
     search.kernel = strings;
     search.kernels = 1;
     check_table(ctx, "logistic", "", &search, motifs);
-    check_table(ctx, "logistic", "side=features", &search, motifs);
+    check_table(ctx, "logistic", "form=primal", &search, motifs);
     search.ranges = 0;
     check_table(ctx, "svm", "tol=1e-8", &search, motifs); /* C has a range of its own */
     mcr_data_free(moons);
@@ -492,7 +492,7 @@ static void test_weights(void **context)
     for (int weights = 0; weights < 2; weights++) {
         mcr_model *model = NULL;
         mcr_tune_report *r = NULL;
-        search.weights = weights;
+        search.relevance = weights;
         test_ok(ctx, mcr_tune(&model, &r, o, &search, data));
         right[weights] = accuracy_on(ctx, model, fresh);
         const char *list = strchr(r->point[r->best]->kernel, '[');
@@ -542,7 +542,7 @@ static void test_chance_has_no_weights(void **context)
         for (int64_t i = 0; i < OBJECTS; i++)
             y[i] = (double)mcr_random_below(&random, 2);
         mcr_data *data = dense_data(ctx, OBJECTS, COLUMNS, x, y, NULL);
-        mcr_search search = {.size = sizeof search, .kernel = kernel, .kernels = 1, .weights = 1};
+        mcr_search search = {.size = sizeof search, .kernel = kernel, .kernels = 1, .relevance = 1};
         const mcr_split_plan plan = {.size = sizeof plan, .repeats = seed % 2 ? 1 : 5};
         search.split = &plan;
         mcr_model *model = NULL;
@@ -568,7 +568,7 @@ static void test_no_weights(void **context)
     mcr_options *o = make_options(ctx, "svm", "C=1");
     for (int i = 0; i < 3; i++) {
         mcr_search search = {
-            .size = sizeof search, .kernel = &kernels[i], .kernels = 1, .weights = 1};
+            .size = sizeof search, .kernel = &kernels[i], .kernels = 1, .relevance = 1};
         mcr_data *data = sample_data(ctx, samples[i], N);
         mcr_model *model = NULL;
         mcr_tune_report *r = NULL;
@@ -657,7 +657,7 @@ static int stop_after(void *user, const mcr_progress *now)
     return --p->left <= 0;
 }
 
-typedef enum how { ALL, FINE, WEIGHED, WAYS } how;
+typedef enum how { ALL, FINE, RELEVANCE, WAYS } how;
 
 /* The table of a search; stop: after so many reports (0: never). */
 static char *run_search(int threads, const char *checkpoint, int resume, int64_t stop, how way)
@@ -669,7 +669,7 @@ static char *run_search(int threads, const char *checkpoint, int resume, int64_t
                                                .threads = threads,
                                                .progress = stop ? stop_after : NULL,
                                                .user = &p}));
-    mcr_data *data = way == WEIGHED ? noisy_data(ctx, 200, 1) : sample_data(ctx, "moons", 400);
+    mcr_data *data = way == RELEVANCE ? noisy_data(ctx, 200, 1) : sample_data(ctx, "moons", 400);
     mcr_options *o = make_options(ctx, "svm", "scale=standard");
     mcr_search search = make_search();
     mcr_model *model = NULL;
@@ -677,8 +677,8 @@ static char *run_search(int threads, const char *checkpoint, int resume, int64_t
     search.checkpoint = checkpoint;
     search.resume = resume;
     search.adaptive = way != ALL;
-    search.weights = way == WEIGHED;
-    search.kernels = way == WEIGHED ? 1 : search.kernels;
+    search.relevance = way == RELEVANCE;
+    search.kernels = way == RELEVANCE ? 1 : search.kernels;
     mcr_status s = mcr_tune(&model, &r, o, &search, data);
     if (stop && s)
         assert_int_equal(s, MCR_STOPPED);
@@ -703,7 +703,7 @@ static void test_cut_off(void **context)
     for (how way = ALL; way < WAYS; way++) {
         char *want = run_search(1, NULL, 0, 0, way), *got = run_search(2, NULL, 0, 0, way);
         assert_string_equal(got, want);
-        assert_int_equal(strchr(want, '[') != NULL, way == WEIGHED);
+        assert_int_equal(strchr(want, '[') != NULL, way == RELEVANCE);
         free(got);
         got = NULL;
         int cuts = 0;
@@ -738,7 +738,7 @@ static mcr_status tune_once(mcr *ctx, void *arg)
     bool weighs = strcmp(sample, "moons") == 0;
     const mcr_split_plan plan = {.size = sizeof plan, .folds = weighs ? 3 : 2};
     search.split = &plan;
-    search.weights = weighs;
+    search.relevance = weighs;
     search.kernels = weighs ? 1 : search.kernels;
     mcr_status s = mcr_data_sample(&data, ctx, sample, weighs ? 20 : 16, -1);
     if (!s)

@@ -76,11 +76,11 @@ typedef struct mcr_search {
     /* 1: not every point of the grid, but from coarse to fine around the best of each kernel that is not
      * far behind the best of all */
     int adaptive;
-    /* 1: then, from the best point on, one value of the kernel's parameter for each column (rbf(gamma=[...])),
-     * where that is a list of numbers with a range (gamma of rbf and laplace, length of matern and rq), the data
-     * are one field of 2 to 64 columns that are not sparse, with ten objects a column or more, and there
-     * are 3 splits or more. */
-    int weights;
+    /* 1: relevance of the columns: starting at the best point, searches for one value of the kernel's
+     * parameter per column (rbf(gamma=[...])). This needs a kernel whose parameter may be a list and
+     * has a range (gamma of rbf and laplace, length of matern and rq), data of one dense field with 2 to
+     * 64 columns and at least ten objects per column, and at least 3 splits. */
+    int relevance;
     /* A file that keeps what is done, so that a search that was cut off can go on (resume 1: from that
      * file, which must be there and of the same search; 0: there must be none). It is the caller's to
      * remove, once the model is safe. */
@@ -110,7 +110,7 @@ typedef struct mcr_tune_report {
     const char *metric;
     int larger; /* is better */
     int64_t points, best, possible;
-    const mcr_point *const *point; /* in the order of the grid, then those with weights */
+    const mcr_point *const *point; /* in the order of the grid, then those with lists */
     int64_t fits;                  /* trainings in all */
     int64_t unfinished;            /* of them ended before they were optimal */
     double seconds;
@@ -121,8 +121,9 @@ typedef struct mcr_tune_report {
 MCR_API void mcr_tune_free(mcr *ctx, mcr_tune_report *report); /* NULL allowed */
 
 /* Tries the points of the search, each by cross-validation, and trains on all data with the best (of
- * equals the first; of those with weights one that is better by more than chance). The model keeps the table. When the progress callback asks to stop: MCR_STOPPED,
- * and the checkpoint has what was done. */
+ * equal points the first; a point with a value per column only if it is better by more than chance).
+ * The model keeps the table. When the progress callback asks to stop, the status is MCR_STOPPED, and
+ * the checkpoint holds what was done. */
 MCR_API mcr_status mcr_tune(mcr_model **out, mcr_tune_report **report, const mcr_options *options,
                             const mcr_search *search, const mcr_data *data);
 /* ---- cross-validation --------------------------------------------------------------------------*/

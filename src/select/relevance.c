@@ -1,16 +1,18 @@
-/* weigh.c: from the best point of a search on: one value of the kernel's parameter for each column.
+/* relevance.c: automatic relevance determination: after a search, one value of the kernel's parameter
+ * per column, starting at the best point.
  *
- * A parameter such as gamma of rbf may be a list, one number per column: those that tell much get large
- * ones, those that are noise small ones. There are too many columns for a grid, and the effect of one
- * column on the scores is small beside what chance makes of them. So all columns are changed at once, by
- * the signs of an orthogonal design (Plackett and Burman, 1946): in each run every column goes a step up or
- * down, in half of the runs each way, and no two columns go together more often than not. Thus every run
- * tells of every column, and the slope of the scores along each is known as well as if all runs had been
- * spent on it alone.
+ * A parameter such as gamma of rbf may be a list with one number per column: relevant columns get
+ * large ones, noise gets small ones. There are too many columns for a grid, and the effect of one
+ * column on the scores is small compared with their random variation. So all columns are changed at
+ * once, by the signs of an orthogonal design (Plackett and Burman, 1946): in each run every column
+ * goes a step up or down, in half of the runs each way, and no two columns go together more often than
+ * not. Thus every run contributes to the slope of every column, and each slope is known as well as if
+ * all runs had been spent on that column alone.
  *
- * What is fitted to chance must not win. The slopes of each fold come from objects that no other fold
- * tests: only if they agree on a direction the centre moves, by columns whose slopes are beyond chance.
- * Repeats test the same objects again: they make slopes smoother, but are no further witnesses.
+ * The search must not fit noise. The slopes of each fold come from objects that no other fold tests:
+ * the centre moves only if the folds agree on a direction, and only along columns whose slopes are
+ * significant. Repeats test the same objects again: they make slopes smoother, but are not
+ * independent.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -37,7 +39,7 @@ enum {
 #define SURE 4.0
 #define GAIN 2.0
 
-typedef struct weighing {
+typedef struct relevance {
     mcr_tried *t;
     const char *text; /* of the template that it starts from, with the range in it */
     size_t at, length;
@@ -52,7 +54,7 @@ typedef struct weighing {
     double *mean;   /* cols: of the splits' slopes */
     double *way;    /* cols: where to go */
     int64_t *point; /* of a batch */
-} weighing;
+} relevance;
 
 /* ---- whether ------------------------------------------------------------------------------------*/
 
@@ -74,7 +76,7 @@ static int64_t count_runs(int64_t cols)
     return runs;
 }
 
-double mcr_weigh_points(const mcr_tried *t)
+double mcr_relevance_points(const mcr_tried *t)
 {
     return (double)(count_runs(mcr_data_field(t->data, 0).store->cols) + SIZES);
 }
@@ -94,11 +96,11 @@ static bool some_take_list(const mcr_grid *g)
     return some;
 }
 
-bool mcr_can_weigh(const mcr_tried *t)
+bool mcr_relevance_possible(const mcr_tried *t)
 {
     return has_columns(t->data) && some_take_list(t->grid) && !t->grid->options->type->own_kernel &&
            t->count >= FEWEST_SPLITS && !mcr_splits_leave_one_out(t->splits) &&
-           has_space(t->grid, mcr_weigh_points(t));
+           has_space(t->grid, mcr_relevance_points(t));
 }
 
 /* ---- the design --------------------------------------------------------------------------------*/
@@ -124,7 +126,7 @@ static double rounded(double x)
 }
 
 /* The point whose numbers are those of w->next. */
-static mcr_status add_point(weighing *w, int64_t *point)
+static mcr_status add_point(relevance *w, int64_t *point)
 {
     mcr_text text;
     mcr_text_init(&text, w->t->ctx);
@@ -142,7 +144,7 @@ static mcr_status add_point(weighing *w, int64_t *point)
 }
 
 /* The first points of w->point, each on all splits. */
-static mcr_status try_whole(weighing *w, int64_t count)
+static mcr_status try_whole(relevance *w, int64_t count)
 {
     w->t->whole = true;
     mcr_status s = mcr_try_points(w->t, w->point, count);
@@ -151,7 +153,7 @@ static mcr_status try_whole(weighing *w, int64_t count)
 }
 
 /* Slopes must be those of all splits: no run is left out before it is complete. */
-static mcr_status run_design(weighing *w)
+static mcr_status run_design(relevance *w)
 {
     mcr_status s = MCR_OK;
     for (int64_t r = 0; r < w->runs && !s; r++) {
@@ -163,7 +165,7 @@ static mcr_status run_design(weighing *w)
 }
 
 /* False: a run could not be trained or scored. */
-static bool find_slopes(const weighing *w)
+static bool find_slopes(const relevance *w)
 {
     const mcr_tried *t = w->t;
     double better = t->metric->info.larger ? 1 : -1;
@@ -187,7 +189,7 @@ static bool find_slopes(const weighing *w)
 
 /* What chance makes of the mean slope of a column, squared: from how the splits differ, which is alike for
  * all columns, as the design is. */
-static double chance_of_slopes(const weighing *w)
+static double chance_of_slopes(const relevance *w)
 {
     double splits = (double)w->t->count, square = 0;
     for (int64_t k = 0; k < w->cols; k++)
@@ -199,7 +201,7 @@ static double chance_of_slopes(const weighing *w)
 
 /* Whether the splits agree on a direction: then the mean slopes are larger than chance makes them. Without
  * one the ratio of both is 1, and its standard deviation about sqrt(2 / columns) (Fisher's F). */
-static bool agree(const weighing *w, double chance)
+static bool agree(const relevance *w, double chance)
 {
     double square = 0, cols = (double)w->cols;
     for (int64_t k = 0; k < w->cols; k++)
@@ -209,7 +211,7 @@ static bool agree(const weighing *w, double chance)
 
 /* Uphill, at most 1 per column. Slopes are shortened by what is not known of them, and those that chance
  * explains are left out (after James and Stein, 1961). */
-static void find_way(const weighing *w, double chance)
+static void find_way(const relevance *w, double chance)
 {
     double most = 0;
     for (int64_t k = 0; k < w->cols; k++) {
@@ -221,7 +223,7 @@ static void find_way(const weighing *w, double chance)
         w->way[k] /= most;
 }
 
-static void step_along(const weighing *w, double size)
+static void step_along(const relevance *w, double size)
 {
     for (int64_t k = 0; k < w->cols; k++)
         w->next[k] = rounded(w->value[k] * exp(w->step * size * w->way[k]));
@@ -229,7 +231,7 @@ static void step_along(const weighing *w, double size)
 
 /* Tries some lengths of the step; of equals the longest, as its direction is known to be good. They need
  * not be better than runs of the design, of which some are by chance. */
-static mcr_status move(weighing *w, bool *moved)
+static mcr_status move(relevance *w, bool *moved)
 {
     static const double size[SIZES] = {1, 2, 4};
     mcr_tried *t = w->t;
@@ -257,7 +259,7 @@ static mcr_status move(weighing *w, bool *moved)
     return s;
 }
 
-static mcr_status one_round(weighing *w, bool *moved)
+static mcr_status one_round(relevance *w, bool *moved)
 {
     *moved = false;
     mcr_status s = run_design(w);
@@ -272,7 +274,7 @@ static mcr_status one_round(weighing *w, bool *moved)
 
 /* Whether the centre is better than the point where it all began, split against split, by more than
  * chance. */
-static mcr_status has_gained(const weighing *w, int64_t start, bool *out)
+static mcr_status has_gained(const relevance *w, int64_t start, bool *out)
 {
     const mcr_tried *t = w->t;
     double better = t->metric->info.larger ? 1 : -1;
@@ -289,7 +291,7 @@ static mcr_status has_gained(const weighing *w, int64_t start, bool *out)
     return MCR_OK;
 }
 
-static mcr_status open_weighing(weighing *w)
+static mcr_status open_search(relevance *w)
 {
     mcr_tried *t = w->t;
     const mcr_template *tm = mcr_grid_template(t->grid, t->best);
@@ -318,7 +320,7 @@ static mcr_status open_weighing(weighing *w)
     return MCR_OK;
 }
 
-static void close_weighing(weighing *w)
+static void close_search(relevance *w)
 {
     mcr *ctx = w->t->ctx;
     mcr_free(ctx, w->value);
@@ -329,19 +331,19 @@ static void close_weighing(weighing *w)
     mcr_free(ctx, w->point);
 }
 
-mcr_status mcr_weigh(mcr_tried *t)
+mcr_status mcr_relevance_search(mcr_tried *t)
 {
-    weighing w = {.t = t};
+    relevance w = {.t = t};
     int64_t start = t->best;
     bool gained = false, moves = true;
     if (!mcr_grid_template(t->grid, start)->list)
         return MCR_OK;
-    mcr_status s = open_weighing(&w);
+    mcr_status s = open_search(&w);
     for (int round = 0; round < MOST_ROUNDS && moves && !s; round++)
         s = one_round(&w, &moves);
     if (!s)
         s = has_gained(&w, start, &gained);
     t->best = gained ? w.centre : start; /* not what is better by chance */
-    close_weighing(&w);
+    close_search(&w);
     return s;
 }

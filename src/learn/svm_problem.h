@@ -1,10 +1,10 @@
-/* svm_common.h (internal): what the support vector machines share: options, bounds, one problem
+/* svm_problem.h (internal): what the support vector machines share: options, bounds, one problem
  * solved, bias, certificate.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef MCR_LEARN_SVM_COMMON_H
-#define MCR_LEARN_SVM_COMMON_H
+#ifndef MCR_LEARN_SVM_PROBLEM_H
+#define MCR_LEARN_SVM_PROBLEM_H
 
 #include "learn/learner.h"
 #include "solve/linear.h"

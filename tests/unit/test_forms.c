@@ -203,18 +203,18 @@ static void test_programs(void **state)
 
 /* ---- learners ----------------------------------------------------------------------------------*/
 
-static void compare_sides(mcr *ctx, const char *learner, const char *kernel, const mcr_data *data,
+static void compare_forms(mcr *ctx, const char *learner, const char *kernel, const mcr_data *data,
                           const char *options)
 {
     double *score[2], objective[2];
     int64_t outputs = 0;
-    for (int side = 0; side < 2; side++) {
+    for (int primal = 0; primal < 2; primal++) {
         char text[256];
-        snprintf(text, sizeof text, "side=%s %s", side ? "features" : "kernel", options);
+        snprintf(text, sizeof text, "form=%s %s", primal ? "primal" : "dual", options);
         mcr_model *m = fit_model(ctx, learner, kernel, data, text);
-        assert_string_equal(mcr_model_report(m)->form, side ? "primal" : "dual");
-        score[side] = scores_of(ctx, m, data, NULL);
-        objective[side] = mcr_model_report(m)->objective;
+        assert_string_equal(mcr_model_report(m)->form, primal ? "primal" : "dual");
+        score[primal] = scores_of(ctx, m, data, NULL);
+        objective[primal] = mcr_model_report(m)->objective;
         outputs = mcr_model_outputs(m);
         mcr_model_free(m);
     }
@@ -242,7 +242,7 @@ static void test_svm(void **state)
         for (size_t o = 0; o < sizeof options / sizeof *options; o++) {
             problem p = problem_classes(ctx, 160, 5, t % 3 == 2 ? 4 : 2, 0.1, t & 1, t & 2,
                                         (uint64_t)t);
-            compare_sides(ctx, "svm", kernels[t % 2], p.data, options[o]);
+            compare_forms(ctx, "svm", kernels[t % 2], p.data, options[o]);
             problem_free(&p);
         }
 }
@@ -261,9 +261,9 @@ static void test_corners(void **state)
                 p.x[i * 3 + k] = 0;
         }
         problem_build(&p, ctx, true);
-        compare_sides(ctx, "svm", "linear", p.data, "C=1");
+        compare_forms(ctx, "svm", "linear", p.data, "C=1");
         if (t == 2)
-            compare_sides(ctx, "logistic", "linear", p.data, "lambda=1");
+            compare_forms(ctx, "logistic", "linear", p.data, "lambda=1");
         problem_free(&p);
     }
 }
@@ -275,11 +275,11 @@ static void test_smooth(void **state)
         problem p = problem_classes(ctx, 140, 5, t % 3 == 2 ? 3 : 2, 0.1, t & 1, t & 2,
                                     (uint64_t)t);
         problem q = problem_numbers(ctx, 140, 4, 0.2, t & 1, (uint64_t)t);
-        compare_sides(ctx, "logistic", kernels[t % 2], p.data, "lambda=0.5 tol=1e-9");
-        compare_sides(ctx, "logistic", kernels[t % 2], p.data, "lambda=0.01 tol=1e-10");
-        compare_sides(ctx, "ridge", kernels[t % 2], q.data, "lambda=1 tol=1e-9");
-        compare_sides(ctx, "ridge", kernels[t % 2], q.data, "lambda=0.001 tol=1e-8");
-        compare_sides(ctx, "ridge", kernels[t % 2], p.data, "lambda=0.1 tol=1e-9 task=classify");
+        compare_forms(ctx, "logistic", kernels[t % 2], p.data, "lambda=0.5 tol=1e-9");
+        compare_forms(ctx, "logistic", kernels[t % 2], p.data, "lambda=0.01 tol=1e-10");
+        compare_forms(ctx, "ridge", kernels[t % 2], q.data, "lambda=1 tol=1e-9");
+        compare_forms(ctx, "ridge", kernels[t % 2], q.data, "lambda=0.001 tol=1e-8");
+        compare_forms(ctx, "ridge", kernels[t % 2], p.data, "lambda=0.1 tol=1e-9 task=classify");
         problem_free(&p);
         problem_free(&q);
     }
@@ -290,9 +290,9 @@ static void test_many_features(void **state)
 {
     mcr *ctx = *state;
     mcr_data *data = sample_data(ctx, "motifs", 120);
-    compare_sides(ctx, "svm", "normalize(spectrum(p=7))", data, "C=10 tol=1e-8");
-    compare_sides(ctx, "logistic", "normalize(spectrum(p=7))", data, "lambda=0.1 tol=1e-9");
-    compare_sides(ctx, "ridge", "normalize(spectrum(p=7))", data,
+    compare_forms(ctx, "svm", "normalize(spectrum(p=7))", data, "C=10 tol=1e-8");
+    compare_forms(ctx, "logistic", "normalize(spectrum(p=7))", data, "lambda=0.1 tol=1e-9");
+    compare_forms(ctx, "ridge", "normalize(spectrum(p=7))", data,
                   "lambda=0.1 tol=1e-9 task=classify");
     mcr_data_free(data);
 }
@@ -303,11 +303,11 @@ static void test_probability(void **state)
     mcr *ctx = *state;
     problem p = problem_classes(ctx, 150, 4, 3, 0.15, false, true, 3);
     double proba[2][450];
-    for (int side = 0; side < 2; side++) {
+    for (int primal = 0; primal < 2; primal++) {
         mcr_model *m = fit_model(ctx, "svm", "linear", p.data,
-                                 side ? "probability=yes tol=1e-8 side=features"
-                                      : "probability=yes tol=1e-8 side=kernel");
-        test_ok(ctx, mcr_predict(ctx, m, p.data, NULL, NULL, proba[side]));
+                                 primal ? "probability=yes tol=1e-8 form=primal"
+                                        : "probability=yes tol=1e-8 form=dual");
+        test_ok(ctx, mcr_predict(ctx, m, p.data, NULL, NULL, proba[primal]));
         mcr_model_free(m);
     }
     test_close_arrays("probabilities", proba[1], proba[0], 450, 1e-5);
@@ -341,17 +341,17 @@ static void test_refusals(void **state)
     mcr *ctx = *state;
     mcr_model *m;
     problem p = problem_classes(ctx, 60, 3, 2, 0.1, false, false, 1);
-    test_fails(ctx, try_fit(&m, ctx, "svm", "rbf(gamma=1)", p.data, "side=features"), MCR_BAD_CALL,
+    test_fails(ctx, try_fit(&m, ctx, "svm", "rbf(gamma=1)", p.data, "form=primal"), MCR_BAD_CALL,
                "no finite feature map");
-    test_fails(ctx, try_fit(&m, ctx, "svm", "linear", p.data, "side=features C=inf"), MCR_BAD_CALL,
+    test_fails(ctx, try_fit(&m, ctx, "svm", "linear", p.data, "form=primal C=inf"), MCR_BAD_CALL,
                "hard margin");
-    test_fails(ctx, try_fit(&m, ctx, "svm", "linear", p.data, "side=kernel approx=nystrom"),
+    test_fails(ctx, try_fit(&m, ctx, "svm", "linear", p.data, "form=dual approx=nystrom"),
                MCR_BAD_CALL, "approximat");
     test_fails(ctx, try_fit(&m, ctx, "svm", "linear", p.data, "approx=rff"), MCR_BAD_CALL,
                "nystrom");
     test_fails(ctx, try_fit(&m, ctx, "ridge", "linear", p.data, "approx=nystrom lambda=0"),
                MCR_BAD_CALL, "lambda = 0");
-    test_fails(ctx, try_fit(&m, ctx, "ridge", "linear", p.data, "side=features loo=yes"),
+    test_fails(ctx, try_fit(&m, ctx, "ridge", "linear", p.data, "form=primal loo=yes"),
                MCR_BAD_CALL, "leave-one-out");
     problem_free(&p);
 }
@@ -436,12 +436,12 @@ static void test_many_objects(void **state)
         problem p = problem_classes(ctx, 9000, 4, 2, 0.1, t == 2, true, 3);
         char words[2][100];
         double dual[2], *score[2];
-        for (int side = 0; side < 2; side++) {
-            snprintf(words[side], sizeof words[side], "%s side=%s", options[t],
-                     side ? "features" : "kernel");
-            mcr_model *m = fit_model(ctx, "svm", "linear", p.data, words[side]);
-            dual[side] = mcr_model_report(m)->dual;
-            score[side] = scores_of(ctx, m, p.data, NULL);
+        for (int primal = 0; primal < 2; primal++) {
+            snprintf(words[primal], sizeof words[primal], "%s form=%s", options[t],
+                     primal ? "primal" : "dual");
+            mcr_model *m = fit_model(ctx, "svm", "linear", p.data, words[primal]);
+            dual[primal] = mcr_model_report(m)->dual;
+            score[primal] = scores_of(ctx, m, p.data, NULL);
             mcr_model_free(m);
         }
         test_close_real("dual", dual[1] / dual[0], 1, 1e-5);
@@ -455,7 +455,7 @@ static void test_many_objects(void **state)
     for (int steps = 1; steps < 14; steps += 4) {
         char words[60];
         mcr_model *m;
-        snprintf(words, sizeof words, "side=features max-steps=%d", steps);
+        snprintf(words, sizeof words, "form=primal max-steps=%d", steps);
         test_ok(ctx, try_fit(&m, ctx, "svm", "linear", p.data, words));
         const mcr_report_fit *r = mcr_model_report(m);
         if (r->stop != MCR_STOP_STEPS)
@@ -493,12 +493,12 @@ static void test_shared(void **state)
 static void test_threads(void **state)
 {
     static const char *const call[][3] = {
-        {"svm", "linear", "side=features"},
-        {"svm", "poly(degree=2, c=1)", "side=features"},
+        {"svm", "linear", "form=primal"},
+        {"svm", "poly(degree=2, c=1)", "form=primal"},
         {"svm", "rbf(gamma=1)", "approx=nystrom rank=50 landmarks=kmeans"},
         {"svm", "rbf(gamma=1)", "approx=rff rank=50"},
         {"ridge", "rbf(gamma=1)", "approx=nystrom rank=50 landmarks=leverage task=classify"},
-        {"logistic", "linear", "side=features"},
+        {"logistic", "linear", "form=primal"},
     };
     (void)state;
     for (size_t t = 0; t < sizeof call / sizeof *call; t++) {
@@ -548,9 +548,9 @@ static mcr_status fit_and_free(mcr *ctx, void *arg)
 static void test_short_memory(void **state)
 {
     static const char *const call[][5] = {
-        {"svm", "linear", "side", "features", NULL},
-        {"ridge", "poly(degree=2, c=1)", "side", "features", NULL},
-        {"logistic", "linear", "side", "features", NULL},
+        {"svm", "linear", "form", "primal", NULL},
+        {"ridge", "poly(degree=2, c=1)", "form", "primal", NULL},
+        {"logistic", "linear", "form", "primal", NULL},
         {"svm", "rbf(gamma=1)", "multiclass", "ovr", NULL},
         {"svm", "rbf(gamma=1)", "approx", "nystrom", "kmeans"},
         {"ridge", "rbf(gamma=1)", "approx", "nystrom", "leverage"},

@@ -1,8 +1,8 @@
-/* svm_common.c: what the support vector machines share.
+/* svm_problem.c: what the support vector machines share.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "learn/svm_common.h"
+#include "learn/svm_problem.h"
 
 #include <math.h>
 #include <string.h>

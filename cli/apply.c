@@ -1,8 +1,8 @@
-/* asking.c: a model and objects, block by block.
+/* apply.c: a model and objects, block by block.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "asking.h"
+#include "apply.h"
 
 #include <stdlib.h>
 
@@ -12,9 +12,9 @@
 
 static const int64_t block_numbers = (int64_t)1 << 22;
 
-int cli_asking_open(cli_asking *a, cli *c, const char *path)
+int cli_apply_open(cli_apply *a, cli *c, const char *path)
 {
-    *a = (cli_asking){.c = c, .path = path};
+    *a = (cli_apply){.c = c, .path = path};
     int bad = cli_output_check_table(c, path);
     if (!bad)
         bad = cli_fail(c, mcr_model_load(&a->model, c->ctx, cli_word(c, 0)));
@@ -26,7 +26,7 @@ int cli_asking_open(cli_asking *a, cli *c, const char *path)
     return 0;
 }
 
-int cli_asking_read(cli_asking *a)
+int cli_apply_read(cli_apply *a)
 {
     int bad = cli_read_words(a->c, &a->data, 1);
     if (!bad)
@@ -39,7 +39,7 @@ int cli_asking_read(cli_asking *a)
     return bad;
 }
 
-int cli_asking_table(cli_asking *a, const char *prefix, int flat)
+int cli_apply_table(cli_apply *a, const char *prefix, int flat)
 {
     cli_table table = {.rows = a->n,
                        .cols = a->cols,
@@ -50,13 +50,13 @@ int cli_asking_table(cli_asking *a, const char *prefix, int flat)
     return a->path || !a->c->common.json ? cli_output_open(&a->output, a->c, a->path, &table) : 0;
 }
 
-int64_t cli_asking_block(const cli_asking *a)
+int64_t cli_apply_block(const cli_apply *a)
 {
     int64_t at_once = 1 + block_numbers / a->cols;
     return at_once < a->n ? at_once : a->n;
 }
 
-static int ask(cli_asking *a, int64_t first, int64_t rows, cli_asking_compute *compute, void *arg)
+static int ask(cli_apply *a, int64_t first, int64_t rows, cli_apply_compute *compute, void *arg)
 {
     mcr_data *part = NULL;
     double start = cli_seconds();
@@ -69,8 +69,8 @@ static int ask(cli_asking *a, int64_t first, int64_t rows, cli_asking_compute *c
     return cli_fail_words(a->c, status, 1);
 }
 
-int cli_asking_run(cli_asking *a, int64_t at_once, cli_asking_compute *compute, cli_asking_put *put,
-                   void *arg)
+int cli_apply_run(cli_apply *a, int64_t at_once, cli_apply_compute *compute, cli_apply_put *put,
+                  void *arg)
 {
     int bad = 0;
     for (int64_t first = 0; !bad && first < a->n; first += at_once) {
@@ -87,7 +87,7 @@ int cli_asking_run(cli_asking *a, int64_t at_once, cli_asking_compute *compute, 
     return bad;
 }
 
-void cli_asking_json(cli_json *j, const cli_asking *a)
+void cli_apply_json(cli_json *j, const cli_apply *a)
 {
     cli_json_integer(j, "n", a->n);
     cli_json_text(j, "model", cli_word(a->c, 0));
@@ -96,7 +96,7 @@ void cli_asking_json(cli_json *j, const cli_asking *a)
     cli_json_real(j, "seconds_total", cli_seconds() - a->c->started);
 }
 
-void cli_asking_close(cli_asking *a)
+void cli_apply_close(cli_apply *a)
 {
     cli_output_discard(a->output);
     free(a->name);

@@ -10,7 +10,7 @@
 /* ---- both sides --------------------------------------------------------------------------------*/
 
 /* Scores and objective to 1e-6, variances; of kmeans and fisher the same answers for every object. */
-static void compare_sides(mcr *ctx, const char *learner, const char *kernel, const mcr_data *data,
+static void compare_forms(mcr *ctx, const char *learner, const char *kernel, const mcr_data *data,
                           const char *options)
 {
     int64_t n = mcr_data_count(data), outputs = 0;
@@ -18,12 +18,12 @@ static void compare_sides(mcr *ctx, const char *learner, const char *kernel, con
     mcr_model *m[2];
     double *score[2], *value[2], size = 1;
     char what[256];
-    for (int side = 0; side < 2; side++) {
-        snprintf(what, sizeof what, "side=%s %s", side ? "features" : "kernel", options);
-        m[side] = fit_model(ctx, learner, kernel, data, what);
-        assert_string_equal(mcr_model_report(m[side])->form, side ? "primal" : "dual");
-        value[side] = calloc((size_t)n, sizeof **value);
-        score[side] = scores_of(ctx, m[side], data, answers ? value[side] : NULL);
+    for (int primal = 0; primal < 2; primal++) {
+        snprintf(what, sizeof what, "form=%s %s", primal ? "primal" : "dual", options);
+        m[primal] = fit_model(ctx, learner, kernel, data, what);
+        assert_string_equal(mcr_model_report(m[primal])->form, primal ? "primal" : "dual");
+        value[primal] = calloc((size_t)n, sizeof **value);
+        score[primal] = scores_of(ctx, m[primal], data, answers ? value[primal] : NULL);
     }
     const mcr_report_fit *a = mcr_model_report(m[0]), *b = mcr_model_report(m[1]);
     snprintf(what, sizeof what, "%s, %s, %s", learner, kernel, options);
@@ -44,10 +44,10 @@ static void compare_sides(mcr *ctx, const char *learner, const char *kernel, con
                           1e-9 * a->total_variance);
         test_close_real("total", b->total_variance, a->total_variance, 1e-9 * a->total_variance);
     }
-    for (int side = 0; side < 2; side++) {
-        mcr_model_free(m[side]);
-        free(score[side]);
-        free(value[side]);
+    for (int primal = 0; primal < 2; primal++) {
+        mcr_model_free(m[primal]);
+        free(score[primal]);
+        free(value[primal]);
     }
 }
 
@@ -61,7 +61,7 @@ enum { CALLS = sizeof calls / sizeof *calls };
 static void compare_all(mcr *ctx, const char *kernel, const mcr_data *data)
 {
     for (int c = 0; c < CALLS; c++)
-        compare_sides(ctx, calls[c][0], kernel, data, calls[c][1]);
+        compare_forms(ctx, calls[c][0], kernel, data, calls[c][1]);
 }
 
 /* Vectors, dense and sparse, with and without weights, of two and more classes. */
@@ -105,26 +105,26 @@ static void test_many_features(void **state)
 {
     mcr *ctx = *state;
     mcr_data *data = sample_data(ctx, "motifs", 420);
-    compare_sides(ctx, "pca", "normalize(spectrum(p=6))", data, "components=4");
-    compare_sides(ctx, "fisher", "normalize(spectrum(p=6))", data, "");
-    compare_sides(ctx, "kmeans", "normalize(spectrum(p=4))", data, "clusters=5 restarts=2");
+    compare_forms(ctx, "pca", "normalize(spectrum(p=6))", data, "components=4");
+    compare_forms(ctx, "fisher", "normalize(spectrum(p=6))", data, "");
+    compare_forms(ctx, "kmeans", "normalize(spectrum(p=4))", data, "clusters=5 restarts=2");
     mcr_data_free(data);
     problem p = problem_classes(ctx, 900, 20, 3, 0.1, true, false, 5);
-    compare_sides(ctx, "pca", "linear", p.data, "components=2");
-    compare_sides(ctx, "pca", "linear + 50", p.data, "components=2");
-    compare_sides(ctx, "fisher", "linear + 50", p.data, "");
-    compare_sides(ctx, "pca", "poly(degree=3, c=1)", p.data, "components=2");
-    compare_sides(ctx, "kmeans", "linear", p.data, "clusters=40 restarts=2");
+    compare_forms(ctx, "pca", "linear", p.data, "components=2");
+    compare_forms(ctx, "pca", "linear + 50", p.data, "components=2");
+    compare_forms(ctx, "fisher", "linear + 50", p.data, "");
+    compare_forms(ctx, "pca", "poly(degree=3, c=1)", p.data, "components=2");
+    compare_forms(ctx, "kmeans", "linear", p.data, "clusters=40 restarts=2");
     problem_free(&p);
 }
 
-/* A model to start from, of the other side. */
+/* A model to start from, of the other form. */
 static void test_start(void **state)
 {
     mcr *ctx = *state;
     problem p = problem_classes(ctx, 200, 4, 3, 0.1, false, true, 9);
-    mcr_model *m = fit_model(ctx, "kmeans", "linear", p.data, "clusters=4 side=kernel"), *next;
-    test_ok(ctx, fit_from(&next, ctx, "kmeans", "clusters=4 side=features restarts=1", "linear",
+    mcr_model *m = fit_model(ctx, "kmeans", "linear", p.data, "clusters=4 form=dual"), *next;
+    test_ok(ctx, fit_from(&next, ctx, "kmeans", "clusters=4 form=primal restarts=1", "linear",
                           p.data, m));
     test_close_real("objective", mcr_model_report(next)->objective, mcr_model_report(m)->objective,
                     1e-9);
@@ -148,12 +148,12 @@ static void test_products(void **state)
         mcr_spread x;
         test_ok(ctx, mcr_kernel_parse(&k, ctx, "poly(degree=2, c=1)"));
         test_ok(ctx, mcr_features_open(&f, ctx, k, p.data, NULL, 0));
-        mcr_form side;
+        mcr_form form;
         mcr_learning in = {.ctx = ctx, .kernel = k, .data = p.data};
-        mcr_form_options o = {.side = MCR_FORM_PRIMAL, .rank = 1};
+        mcr_form_options o = {.form = MCR_FORM_PRIMAL, .rank = 1};
         mcr_form_work work = {MCR_WORK_PCA, 1, N, 1};
-        test_ok(ctx, mcr_form_open(&side, &in, &o, &work));
-        test_ok(ctx, mcr_spread_open(&x, "test", &in, &side.design));
+        test_ok(ctx, mcr_form_open(&form, &in, &o, &work));
+        test_ok(ctx, mcr_spread_open(&x, "test", &in, &form.design));
         test_ok(ctx, mcr_centred_open(&c, "test", &in));
         test_close_real("total", x.c.total, c.total, 1e-12 * c.total);
         test_close_arrays("means", x.c.mean, c.mean, N, 1e-12 * (1 + c.centre));
@@ -183,7 +183,7 @@ static void test_products(void **state)
         test_close_real("trace", trace, c.total, 1e-12 * c.total);
         mcr_centred_close(&c);
         mcr_spread_close(&x);
-        mcr_form_close(&side);
+        mcr_form_close(&form);
         mcr_features_close(f);
         mcr_kernel_free(k);
         problem_free(&p);
@@ -215,10 +215,10 @@ static void test_planner(void **state)
         assert_string_equal(mcr_model_report(m)->form, "dual");
         assert_null(mcr_model_report(m)->why);
         mcr_model_free(m);
-        test_fails(ctx, try_fit(&m, ctx, learner[t], "rbf(gamma=1)", few.data, "side=features"),
+        test_fails(ctx, try_fit(&m, ctx, learner[t], "rbf(gamma=1)", few.data, "form=primal"),
                    MCR_BAD_CALL, "no finite feature map");
         test_fails(ctx,
-                   try_fit(&m, ctx, learner[t], "linear", few.data, "side=kernel approx=nystrom"),
+                   try_fit(&m, ctx, learner[t], "linear", few.data, "form=dual approx=nystrom"),
                    MCR_BAD_CALL, "approximat");
     }
     mcr_data_free(strings);
@@ -234,9 +234,9 @@ static void test_too_many_components(void **state)
     mcr *ctx = NULL;
     assert_int_equal(mcr_open(&ctx, &config), MCR_OK);
     problem p = problem_classes(ctx, 40, 30, 2, 0.1, false, true, 1);
-    static const char *const options[] = {"side=features components=100000",
+    static const char *const options[] = {"form=primal components=100000",
                                           "components=9223372036854775807",
-                                          "side=features components=9223372036854775807"};
+                                          "form=primal components=9223372036854775807"};
     for (int t = 0; t < 3; t++) {
         mcr_model *m = fit_model(ctx, "pca", "linear", p.data, options[t]);
         assert_in_range(mcr_model_outputs(m), 20, 30);
@@ -270,7 +270,7 @@ static void test_preimages(void **state)
     mcr_model *m;
     for (int t = 0; t < 2; t++) {
         m = fit_model(ctx, "pca", "rbf(gamma=0.3)", data,
-                      t ? "components=4 approx=nystrom rank=1000" : "components=4 side=kernel");
+                      t ? "components=4 approx=nystrom rank=1000" : "components=4 form=dual");
         test_ok(ctx, mcr_preimage(ctx, m, data, point[t]));
         mcr_model_free(m);
     }
@@ -286,15 +286,15 @@ static void test_preimages(void **state)
 /* ---- threads, memory ---------------------------------------------------------------------------*/
 
 static const char *const runs[][3] = {
-    {"pca", "linear", "side=features"},
+    {"pca", "linear", "form=primal"},
     {"pca", "rbf(gamma=1)", "approx=nystrom rank=30"},
     {"pca", "rbf(gamma=1)", "approx=rff rank=30"},
-    {"fisher", "poly(degree=2, c=1)", "side=features"},
+    {"fisher", "poly(degree=2, c=1)", "form=primal"},
     {"fisher", "rbf(gamma=1)", "approx=nystrom rank=30 landmarks=leverage"},
     {"fisher", "rbf(gamma=1)", "approx=rff rank=60"},
-    {"kmeans", "poly(degree=2, c=1)", "side=features clusters=3"},
+    {"kmeans", "poly(degree=2, c=1)", "form=primal clusters=3"},
     {"kmeans", "rbf(gamma=1)", "approx=nystrom rank=30 clusters=3 restarts=2"},
-    {"perceptron", "poly(degree=2, c=1)", "side=features"},
+    {"perceptron", "poly(degree=2, c=1)", "form=primal"},
     {"perceptron", "rbf(gamma=1)", "approx=nystrom rank=30 variant=averaged"},
     {"perceptron", "rbf(gamma=1)", "approx=rff rank=30 order=shuffle"},
 };
