@@ -55,6 +55,36 @@ double mcr_gram_work(const mcr_gram *g)
     return g->type->work(g);
 }
 
+size_t mcr_gram_bytes(const mcr_gram *g)
+{
+    return g->type->bytes ? g->type->bytes(g) : 0;
+}
+
+int64_t mcr_gram_width(const mcr_gram *g)
+{
+    return g->type->width ? g->type->width(g) : 0;
+}
+
+mcr_status mcr_gram_expand(mcr_gram *g, mcr_rows x, const double *v, int64_t cols, double *y)
+{
+    return g->type->expand(g, x, v, cols, y);
+}
+
+mcr_status mcr_gram_project(mcr_gram *g, mcr_rows x, const double *a, int64_t cols, double *u)
+{
+    return g->type->project(g, x, a, cols, u);
+}
+
+mcr_status mcr_gram_weighted(mcr_gram *g, mcr_rows x, const double *h, double *m, int64_t ldm)
+{
+    return g->type->weighted(g, x, h, m, ldm);
+}
+
+mcr_status mcr_gram_squares(mcr_gram *g, mcr_rows x, double *square)
+{
+    return g->type->squares(g, x, square);
+}
+
 mcr_status mcr_gram_share(mcr_gram **out, mcr_gram *g)
 {
     *out = NULL;

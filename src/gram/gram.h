@@ -2,8 +2,8 @@
  * products of K, beyond what the public gram.h has.
  *
  * How the values are had is the Gram's business (gram/type.h): computed from a kernel and data
- * (bound.c), or those of some runs of another Gram's objects (view.c). This header shows neither
- * kernels nor data.
+ * (bound.c), in memory (stored.c), products of features (factor.c), or those of some of another Gram's
+ * objects (view.c, list.c). This header shows neither kernels nor data.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -77,11 +77,34 @@ mcr_status mcr_gram_select_both(mcr_gram **out, mcr_gram *gram, mcr_rows objects
 /* K against some of its columns: shares the rows. For solvers whose active set shrinks. */
 mcr_status mcr_gram_restrict(mcr_gram **out, mcr_gram *gram, mcr_rows z);
 
+/* ---- factors -----------------------------------------------------------------------------------
+ *
+ * Of a Gram that is known by a factor, K = D D^T with one row of D per object; x are rows of it. */
+
+/* Columns of D; 0: there is no factor. */
+int64_t mcr_gram_width(const mcr_gram *gram);
+/* y = D v and u = D^T a; v and u are width x cols, y and a rows x cols. */
+mcr_status mcr_gram_expand(mcr_gram *gram, mcr_rows x, const double *v, int64_t cols, double *y);
+mcr_status mcr_gram_project(mcr_gram *gram, mcr_rows x, const double *a, int64_t cols, double *u);
+/* m = D^T diag(h) D, its lower triangle, rows ldm apart; h >= 0. */
+mcr_status mcr_gram_weighted(mcr_gram *gram, mcr_rows x, const double *h, double *m, int64_t ldm);
+/* Squared lengths of the rows. */
+mcr_status mcr_gram_squares(mcr_gram *gram, mcr_rows x, double *square);
+/* Rows with more than such a share of entries are multiplied as dense ones. */
+#define MCR_DENSE_SHARE 0.25
+
+static inline mcr_rows mcr_gram_all(const mcr_gram *gram)
+{
+    return (mcr_rows){NULL, 0, mcr_gram_rows(gram)};
+}
+
 /* ---- cost --------------------------------------------------------------------------------------*/
 
 /* Multiply-adds of one kernel value, roughly: for choosing between ways of computing. Depends on the
  * data alone, never on time. */
 double mcr_gram_work(const mcr_gram *gram);
+/* Memory that the Gram has taken out of the budget. */
+size_t mcr_gram_bytes(const mcr_gram *gram);
 /* Whether a value costs so much that a few of them are worth handing to another worker: tiles of
  * MCR_SLOW_TILE a side then. */
 bool mcr_gram_is_slow(const mcr_gram *gram);

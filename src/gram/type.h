@@ -29,6 +29,7 @@ typedef struct mcr_gram_type {
     mcr_status (*select)(mcr_gram **out, mcr_gram *gram, const mcr_rows *x, const mcr_rows *z);
     mcr_status (*error)(mcr_gram *gram, bool precise, mcr_error *error);
     double (*work)(const mcr_gram *gram);
+    size_t (*bytes)(const mcr_gram *gram); /* NULL: none of its own */
     /* NULL: nothing to prepare. */
     mcr_status (*prepare)(mcr_gram *gram, bool precise);
     /* NULL: as for everything in double. */
@@ -41,6 +42,12 @@ typedef struct mcr_gram_type {
     /* NULL: not slow; not known to be definite. */
     bool (*is_slow)(const mcr_gram *gram);
     bool (*is_definite)(const mcr_gram *gram);
+    /* Of a factor D, K = D D^T, with so many columns; NULL: there is none. */
+    int64_t (*width)(const mcr_gram *gram);
+    mcr_status (*expand)(mcr_gram *gram, mcr_rows x, const double *v, int64_t cols, double *y);
+    mcr_status (*project)(mcr_gram *gram, mcr_rows x, const double *a, int64_t cols, double *u);
+    mcr_status (*weighted)(mcr_gram *gram, mcr_rows x, const double *h, double *m, int64_t ldm);
+    mcr_status (*squares)(mcr_gram *gram, mcr_rows x, double *square);
 } mcr_gram_type;
 
 /* The same from blocks, for any Gram. */

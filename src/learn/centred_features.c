@@ -8,27 +8,27 @@
 enum { DIRECT = 2048 };
 
 mcr_status mcr_spread_open(mcr_spread *x, const char *learner, const mcr_learning *in,
-                           const mcr_design *design)
+                           mcr_gram *gram)
 {
-    *x = (mcr_spread){.ctx = in->ctx, .d = *design};
-    x->d.phase = learner;
+    *x = (mcr_spread){.ctx = in->ctx, .d = gram, .p = mcr_gram_width(gram)};
+    mcr_gram_factor_phase(gram, learner);
     mcr_status s = mcr_centred_begin(&x->c, learner, in);
     if (s)
         return s;
-    x->m = mcr_alloc(x->ctx, (size_t)x->d.p, sizeof *x->m);
+    x->m = mcr_alloc(x->ctx, (size_t)x->p, sizeof *x->m);
     x->share = mcr_alloc(x->ctx, (size_t)x->c.n, sizeof *x->share);
     double *square = mcr_alloc(x->ctx, (size_t)x->c.n, sizeof *square);
     s = x->m && x->share && square ? MCR_OK : MCR_NO_MEMORY;
     for (int64_t i = 0; i < x->c.n && !s; i++)
         x->share[i] = x->c.root[i] * x->c.root[i];
     if (!s)
-        s = mcr_design_project(&x->d, x->share, 1, x->m);
+        s = mcr_gram_project(x->d, mcr_gram_all(x->d), x->share, 1, x->m);
     if (!s)
-        s = mcr_design_multiply(&x->d, x->m, 1, x->c.mean);
-    for (int64_t k = 0; k < x->d.p && !s; k++)
+        s = mcr_gram_expand(x->d, mcr_gram_all(x->d), x->m, 1, x->c.mean);
+    for (int64_t k = 0; k < x->p && !s; k++)
         x->c.centre += x->m[k] * x->m[k];
     if (!s)
-        s = mcr_design_squares(&x->d, square);
+        s = mcr_gram_diagonal(x->d, 0, square);
     if (!s)
         s = mcr_centred_total(&x->c, learner, in->kernel, square);
     mcr_free(x->ctx, square);
@@ -50,8 +50,8 @@ void mcr_spread_close(mcr_spread *x)
 mcr_status mcr_spread_multiply(const mcr_spread *x, const double *v, int64_t cols, double *y)
 {
     double *along = mcr_alloc_zero(x->ctx, (size_t)cols, sizeof *along);
-    mcr_status s = along ? mcr_design_multiply(&x->d, v, cols, y) : MCR_NO_MEMORY;
-    for (int64_t k = 0; k < x->d.p && !s; k++)
+    mcr_status s = along ? mcr_gram_expand(x->d, mcr_gram_all(x->d), v, cols, y) : MCR_NO_MEMORY;
+    for (int64_t k = 0; k < x->p && !s; k++)
         for (int64_t c = 0; c < cols; c++)
             along[c] += x->m[k] * v[k * cols + c];
     for (int64_t i = 0; i < x->c.n && !s; i++)
@@ -71,8 +71,8 @@ mcr_status mcr_spread_project(const mcr_spread *x, const double *a, int64_t cols
         for (int64_t c = 0; c < cols; c++)
             sum[c] += scaled[i * cols + c] = x->c.root[i] * a[i * cols + c];
     if (!s)
-        s = mcr_design_project(&x->d, scaled, cols, u);
-    for (int64_t k = 0; k < x->d.p && !s; k++)
+        s = mcr_gram_project(x->d, mcr_gram_all(x->d), scaled, cols, u);
+    for (int64_t k = 0; k < x->p && !s; k++)
         for (int64_t c = 0; c < cols; c++)
             u[k * cols + c] -= x->m[k] * sum[c];
     mcr_free(x->ctx, scaled);
@@ -82,16 +82,16 @@ mcr_status mcr_spread_project(const mcr_spread *x, const double *a, int64_t cols
 
 mcr_status mcr_spread_matrix(const mcr_spread *x, double *c, int64_t ld)
 {
-    mcr_status s = mcr_design_weigh(&x->d, x->share, c, ld);
-    for (int64_t k = 0; k < x->d.p && !s; k++)
+    mcr_status s = mcr_gram_weighted(x->d, mcr_gram_all(x->d), x->share, c, ld);
+    for (int64_t k = 0; k < x->p && !s; k++)
         for (int64_t l = 0; l <= k; l++)
             c[l * ld + k] = c[k * ld + l] -= x->m[k] * x->m[l];
     return s;
 }
 
-bool mcr_spread_is_direct(const mcr_design *d)
+bool mcr_spread_is_direct(const mcr_spread *x)
 {
-    return d->p <= d->n && (!d->start || d->p <= DIRECT);
+    return x->p <= x->c.n && (!mcr_gram_sparse(x->d) || x->p <= DIRECT);
 }
 
 /* The rows of v as columns. */
@@ -104,7 +104,7 @@ static void turn(const double *v, int64_t rows, int64_t cols, double *to)
 
 static mcr_status times(const mcr_spread *x, int64_t rows, const double *v, double *av, bool wide)
 {
-    int64_t n = x->c.n, p = x->d.p, from = wide ? p : n, to = wide ? n : p;
+    int64_t n = x->c.n, p = x->p, from = wide ? p : n, to = wide ? n : p;
     double *a = mcr_alloc(x->ctx, (size_t)from, (size_t)rows * sizeof *a);
     double *b = mcr_alloc(x->ctx, (size_t)to, (size_t)rows * sizeof *b);
     mcr_status s = a && b ? MCR_OK : MCR_NO_MEMORY;
@@ -140,7 +140,7 @@ mcr_status mcr_spread_fitted(mcr_fitted **out, const mcr_spread *x, const mcr_fo
     mcr_status s = mcr_fitted_new(&f, x->ctx, outputs);
     if (!s)
         s = mcr_form_add(form, f, w, outputs);
-    for (int64_t k = 0; k < x->d.p && !s; k++)
+    for (int64_t k = 0; k < x->p && !s; k++)
         for (int64_t o = 0; o < outputs; o++)
             f->offset[o] -= x->m[k] * w[k * outputs + o];
     if (s) {

@@ -15,14 +15,15 @@
 typedef struct mcr_spread {
     mcr *ctx;
     mcr_centred c; /* shares, means m_i = d_i.m, t = m.m, the whole variance; no matrix */
-    mcr_design d;
+    mcr_gram *d;   /* known by its factor */
+    int64_t p;     /* features */
     double *m;     /* p */
     double *share; /* n: p_i */
 } mcr_spread;
 
 /* Fails, in the name of the learner, as mcr_centred_open does. */
 mcr_status mcr_spread_open(mcr_spread *spread, const char *learner, const mcr_learning *in,
-                           const mcr_design *design);
+                           mcr_gram *gram);
 void mcr_spread_close(mcr_spread *spread); /* also after a failure of open */
 
 /* y = X v and u = X'a; v and u are p x cols, y and a n x cols. */
@@ -32,7 +33,7 @@ mcr_status mcr_spread_project(const mcr_spread *spread, const double *a, int64_t
 mcr_status mcr_spread_matrix(const mcr_spread *spread, double *c, int64_t ld);
 
 /* Whether C is worth making: else products with X take less. */
-bool mcr_spread_is_direct(const mcr_design *design);
+bool mcr_spread_is_direct(const mcr_spread *spread);
 
 /* For mcr_leading: products with A (rows of n) and with C (rows of p); arg is the mcr_spread. */
 mcr_status mcr_spread_times_a(void *arg, int64_t rows, const double *v, double *av);

@@ -158,7 +158,7 @@ static mcr_status solve_smooth(erm *e)
         .seconds = isnan(o->time_limit) ? 0 : o->time_limit,
         .phase = "erm",
     };
-    mcr_status s = mcr_smooth_solve(e->gram, NULL, &problem, e->a, e->f, &result);
+    mcr_status s = mcr_smooth_solve(e->gram, &problem, e->a, e->f, &result);
     e->primal = result.objective;
     e->dual = result.objective - result.gap;
     e->steps = result.steps;
@@ -231,7 +231,7 @@ static mcr_status solve_column(erm *e, int64_t column)
     (void)set_limits(e, &svm, 0);
     for (double tolerance = 1e-3; tolerance > 1e-10; tolerance /= 10) {
         svm.qp.tolerance = tolerance;
-        s = mcr_svm_solve(&svm, e->gram);
+        s = mcr_svm_solve(&svm, e->gram, NULL);
         if (s)
             break;
         steps += svm.result.steps;

@@ -304,13 +304,14 @@ static int64_t nearest(const double *score, const double *mean, int64_t classes,
 }
 
 /* Which training objects are right, so that they need not be predicted. */
-static mcr_status tell_right(mcr_fitted *f, const fisher *p, const mcr_design *d,
-                             const double *offset, const mcr_data *data)
+static mcr_status tell_right(mcr_fitted *f, const fisher *p, mcr_gram *d, const double *offset,
+                             const mcr_data *data)
 {
-    int64_t n = d->n, k = p->outputs;
+    int64_t n = mcr_gram_rows(d), k = p->outputs;
     double *score = mcr_alloc(p->ctx, (size_t)n, (size_t)k * sizeof *score);
     f->right = mcr_alloc(p->ctx, (size_t)n, sizeof *f->right);
-    mcr_status s = score && f->right ? mcr_design_multiply(d, p->w, k, score) : MCR_NO_MEMORY;
+    mcr_status s = score && f->right ? mcr_gram_expand(d, mcr_gram_all(d), p->w, k, score)
+                                     : MCR_NO_MEMORY;
     for (int64_t i = 0; i < n && !s; i++) {
         for (int64_t o = 0; o < k; o++)
             score[i * k + o] += offset[o];
@@ -336,13 +337,13 @@ static mcr_status run_features(mcr_fitted **out, fisher *p, const mcr_learning *
     const params *o = in->params;
     mcr_spread x = {0};
     p->c = &x.c;
-    mcr_status s = mcr_spread_open(&x, "fisher", in, &form->design);
+    mcr_status s = mcr_spread_open(&x, "fisher", in, form->gram);
     if (!s)
         s = take_buffers(p, in->data);
     if (!s) {
         set_classes(p, in->data);
         p->ridge = o->lambda * x.c.total;
-        p->g = mcr_alloc(p->ctx, (size_t)x.d.p, (size_t)p->classes * sizeof *p->g);
+        p->g = mcr_alloc(p->ctx, (size_t)x.p, (size_t)p->classes * sizeof *p->g);
         s = p->g ? mcr_fisher_features(&x, p->ridge, p->e, p->classes, p->h, p->g, p->m,
                                        &p->residual)
                  : MCR_NO_MEMORY;
@@ -350,7 +351,7 @@ static mcr_status run_features(mcr_fitted **out, fisher *p, const mcr_learning *
     if (!s)
         s = discriminate(p, wanted(in, p));
     if (!s)
-        s = make_weights(p, x.d.p);
+        s = make_weights(p, x.p);
     if (!s)
         s = form->map ? make_near(out, p, &x, form)
                       : mcr_centred_fitted(out, p->c, p->outputs, p->coef, p->offset);
@@ -359,7 +360,7 @@ static mcr_status run_features(mcr_fitted **out, fisher *p, const mcr_learning *
     if (!s && form->map)
         (*out)->certificate = "relative residual of the approximate problem";
     if (!s)
-        s = tell_right(*out, p, &x.d, (*out)->offset, in->data);
+        s = tell_right(*out, p, x.d, (*out)->offset, in->data);
     mcr_spread_close(&x);
     return s;
 }

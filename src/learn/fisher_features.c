@@ -184,12 +184,12 @@ static void add_squares(const double *v, int64_t rows, int64_t k, double factor,
 mcr_status mcr_fisher_features(const mcr_spread *x, double r, const double *e, int64_t k, double *h,
                                double *g, double *m, double *residual)
 {
-    state t = {.x = x, .r = r, .e = e, .n = x->c.n, .p = x->d.p, .k = k, .h = h, .g = g};
+    state t = {.x = x, .r = r, .e = e, .n = x->c.n, .p = x->p, .k = k, .h = h, .g = g};
     t.rest = mcr_alloc(x->ctx, (size_t)t.n, (size_t)k * sizeof *t.rest);
     t.wide = mcr_alloc(x->ctx, (size_t)t.p, (size_t)k * sizeof *t.wide);
     mcr_status s = t.rest && t.wide ? MCR_OK : MCR_NO_MEMORY;
     if (!s)
-        s = mcr_spread_is_direct(&x->d) ? by_factor(&t) : by_products(&t);
+        s = mcr_spread_is_direct(x) ? by_factor(&t) : by_products(&t);
     if (!s)
         s = evaluate(&t, residual);
     if (!s) {

@@ -13,6 +13,7 @@
 
 #include "kernel/explicit.h"
 #include "solve/linear.h"
+#include "solve/newton.h"
 
 /* Seconds: of a kernel value, beside its multiply-adds, and of one of these (tiles on two cores); of a
  * multiply-add in a dense factorisation, and in a loop over sparse entries; of making an entry;
@@ -38,15 +39,6 @@ typedef struct estimate {
 } estimate;
 
 /* ---- estimates ---------------------------------------------------------------------------------*/
-
-/* A linear kernel on one sparse field has its features already. */
-static const mcr_store *stored(const mcr_learning *in, mcr_field *field)
-{
-    if (strcmp(in->kernel->type->name, "linear") != 0 || mcr_data_fields(in->data) != 1)
-        return NULL;
-    *field = mcr_data_field(in->data, 0);
-    return field->store->kind == MCR_SPARSE && field->store->value ? field->store : NULL;
-}
 
 /* Features and work of a kernel value, from some of the objects. */
 static mcr_status look_at(estimate *e, const mcr_learning *in, int64_t most, double *work)
@@ -111,8 +103,8 @@ static double kernel_seconds(const mcr_form_work *w, const estimate *e, double w
 static double feature_seconds(const mcr_form_work *w, const estimate *e, double objects)
 {
     double entries = w->size * e->each, p = e->features, make = objects * e->each * MAKE_SECONDS;
-    double weigh = entries < 0.25 * w->size * p ? entries * e->each / 2 * SPARSE_SECONDS
-                                                : entries * p / 2 * DENSE_SECONDS;
+    double weigh = entries < MCR_DENSE_SHARE * w->size * p ? entries * e->each / 2 * SPARSE_SECONDS
+                                                           : entries * p / 2 * DENSE_SECONDS;
     double direct = weigh + p * p * p / 3 * DENSE_SECONDS;
     double products = 120 * entries * SPARSE_SECONDS * w->columns;
     switch (w->kind) {
@@ -124,7 +116,8 @@ static double feature_seconds(const mcr_form_work *w, const estimate *e, double 
                                      p * 1e-8);
     case MCR_WORK_RIDGE: return make + (p <= 4096 ? direct : products);
     case MCR_WORK_SMOOTH:
-        return make + (p * w->columns <= 2000 ? 8 * w->columns * w->columns * direct : products);
+        return make + (p * w->columns <= MCR_SMOOTH_DIRECT ? 8 * w->columns * w->columns * direct
+                                                           : products);
     default: return make + mcr_form_features_more(w, p, e->each);
     }
 }
@@ -141,13 +134,14 @@ static mcr_status evaluate(estimate *e, const mcr_learning *in, const mcr_form_w
 {
     double work, objects = (double)mcr_data_count(in->data);
     double memory = (double)mcr_budget_left(in->ctx);
-    mcr_field field;
     mcr_status s = look(e, in, &work);
     if (s)
         return s;
     e->kernel = kernel_seconds(w, e, work, &e->buffer, memory);
     e->sparse = feature_seconds(w, e, objects);
-    e->bytes = stored(in, &field) ? 0 : objects * e->each * (sizeof(int32_t) + sizeof(double));
+    e->bytes = mcr_gram_features_are_data(in->kernel, in->data)
+                   ? 0
+                   : objects * e->each * (sizeof(int32_t) + sizeof(double));
     e->bytes += weight_bytes(e->features, w->columns);
     return MCR_OK;
 }
@@ -182,63 +176,18 @@ static mcr_status prefers_features(mcr_form *form, const mcr_learning *in, const
     return MCR_OK;
 }
 
-static mcr_status use_stored(mcr_form *form, const mcr_field *field)
-{
-    const mcr_store *s = field->store;
-    form->design = (mcr_design){.ctx = form->ctx,
-                                .n = field->count,
-                                .p = s->cols > 0 ? s->cols : 1,
-                                .start = s->start,
-                                .index = s->index,
-                                .value = s->value};
-    if (!field->rows && field->first == 0)
-        return MCR_OK;
-    form->row = mcr_alloc(form->ctx, (size_t)field->count, sizeof *form->row);
-    for (int64_t i = 0; i < field->count && form->row; i++)
-        form->row[i] = mcr_field_at(field, i);
-    form->design.row = form->row;
-    return form->row ? MCR_OK : MCR_NO_MEMORY;
-}
-
 static mcr_status check_count(const mcr_form *form, double columns)
 {
-    double bytes = weight_bytes((double)form->design.p, columns);
+    int64_t p = mcr_gram_width(form->gram);
+    double bytes = weight_bytes((double)p, columns);
     if (bytes <= (double)mcr_budget_left(form->ctx))
         return MCR_OK;
     return mcr_advise(form->ctx,
                       mcr_fail(form->ctx, MCR_OVER_BUDGET,
                                "%lld features need %.1f GB for weights, which is more than the "
                                "memory budget: set form=dual",
-                               (long long)form->design.p, bytes / 1e9),
+                               (long long)p, bytes / 1e9),
                       "option form=dual");
-}
-
-static mcr_status make_exact(mcr_form *form, const mcr_learning *in)
-{
-    mcr_field field;
-    form->features = true;
-    if (stored(in, &field))
-        return use_stored(form, &field);
-    mcr_status s = mcr_features_open(&form->exact, in->ctx, in->kernel, in->data, NULL, 0);
-    if (s)
-        return s;
-    static const int32_t no_index[1];
-    static const double no_value[1];
-    const mcr_features *f = form->exact;
-    form->design = (mcr_design){.ctx = in->ctx,
-                                .n = f->objects[0],
-                                .p = f->count > 0 ? f->count : 1,
-                                .start = f->start[0],
-                                .index = f->index[0] ? f->index[0] : no_index,
-                                .value = f->value[0] ? f->value[0] : no_value};
-    return MCR_OK;
-}
-
-static mcr_status map_block(void *self, const int64_t *row, int64_t first, int64_t count,
-                            double *to, int64_t ld)
-{
-    const mcr_form *form = self;
-    return mcr_map_rows(form->map, form->data, (mcr_rows){row, row ? 0 : first, count}, to, ld);
 }
 
 static mcr_status make_approximate(mcr_form *form, const mcr_learning *in,
@@ -256,12 +205,9 @@ static mcr_status make_approximate(mcr_form *form, const mcr_learning *in,
     if (s)
         return s;
     int64_t p = mcr_map_count(form->map);
-    form->design = (mcr_design){.ctx = in->ctx,
-                                .n = mcr_data_count(in->data),
-                                .p = p,
-                                .block = map_block,
-                                .self = form,
-                                .phase = "features"};
+    s = mcr_gram_mapped(&form->gram, in->ctx, form->map, in->data);
+    if (s)
+        return s;
     snprintf(form->why, sizeof form->why,
              "%lld features by %s; kernel values off by %.2g (root mean square of %lld pairs), at "
              "most %.2g, where K(x,x) is %.3g",
@@ -271,16 +217,18 @@ static mcr_status make_approximate(mcr_form *form, const mcr_learning *in,
      * column. */
     double each = work->kind < MCR_WORK_PCA ? 20 : 20 + 6 * work->columns;
     double buffer = (double)mcr_budget_left(in->ctx) - 64e6 -
-                    sizeof(double) * (4.0 * (double)p * (double)p + each * (double)form->design.n);
-    s = mcr_design_keep(&form->design, buffer > 0 ? (size_t)buffer : 0, &form->kept);
-    form->design.phase = NULL; /* solvers tell of their own progress */
+                    sizeof(double) *
+                        (4.0 * (double)p * (double)p + each * (double)mcr_data_count(in->data));
+    mcr_gram_factor_phase(form->gram, "features");
+    s = mcr_gram_factor_keep(form->gram, buffer > 0 ? (size_t)buffer : 0);
+    mcr_gram_factor_phase(form->gram, NULL); /* solvers report their own progress */
     return s;
 }
 
 mcr_status mcr_form_open(mcr_form *form, const mcr_learning *in, const mcr_form_options *o,
                          const mcr_form_work *work)
 {
-    *form = (mcr_form){.ctx = in->ctx, .data = in->data};
+    *form = (mcr_form){.ctx = in->ctx};
     if (o->approx != MCR_APPROX_NONE && o->form == MCR_FORM_DUAL)
         return mcr_advise(
             in->ctx,
@@ -297,7 +245,8 @@ mcr_status mcr_form_open(mcr_form *form, const mcr_learning *in, const mcr_form_
         s = prefers_features(form, in, work, &features);
     if (s || !features)
         return s;
-    s = make_exact(form, in);
+    form->features = true;
+    s = mcr_gram_features(&form->gram, in->ctx, in->kernel, in->data);
     return s ? s : check_count(form, work->columns);
 }
 
@@ -305,11 +254,14 @@ void mcr_form_close(mcr_form *form)
 {
     if (!form->ctx)
         return;
-    mcr_design_drop(&form->design, form->kept);
-    mcr_free(form->ctx, form->row);
-    mcr_features_close(form->exact);
+    mcr_gram_close(form->gram);
     mcr_map_close(form->map);
     *form = (mcr_form){0};
+}
+
+mcr_status mcr_form_gram(mcr_form *form, const mcr_learning *in)
+{
+    return form->gram ? MCR_OK : mcr_learning_gram(&form->gram, in);
 }
 
 mcr_status mcr_form_refuse(mcr *ctx, const mcr_form_options *o, const char *learner,
@@ -346,6 +298,13 @@ static mcr_status add_landmarks(const mcr_map *m, mcr_fitted *f, const double *w
     return s;
 }
 
+mcr_status mcr_form_weights(double **w, const mcr_form *form, const double *a, int64_t outputs)
+{
+    mcr_gram *g = form->gram;
+    *w = mcr_alloc(form->ctx, (size_t)mcr_gram_width(g), (size_t)outputs * sizeof **w);
+    return *w ? mcr_gram_project(g, mcr_gram_all(g), a, outputs, *w) : MCR_NO_MEMORY;
+}
+
 mcr_status mcr_form_add(const mcr_form *form, mcr_fitted *f, const double *w, int64_t outputs)
 {
     const mcr_map *m = form->map;
@@ -379,7 +338,7 @@ mcr_status mcr_form_report(const mcr_form *form, mcr_fitted *f)
 {
     const mcr_map_error *e = &form->error;
     double facts[] = {form->map ? (double)form->map->approx : 0,
-                      (double)form->design.p,
+                      form->features ? (double)mcr_gram_width(form->gram) : 0,
                       e->mean,
                       e->rms,
                       e->largest,

@@ -16,9 +16,9 @@
 #ifndef MCR_LEARN_SIDE_H
 #define MCR_LEARN_SIDE_H
 
+#include "gram/factor.h"
 #include "gram/map.h"
 #include "learn/goal.h"
-#include "linalg/design.h"
 
 enum { MCR_FORM_AUTO, MCR_FORM_DUAL, MCR_FORM_PRIMAL };
 
@@ -80,13 +80,9 @@ typedef struct mcr_form_work {
 
 typedef struct mcr_form {
     mcr *ctx;
-    bool features;     /* else kernel values */
-    mcr_design design; /* of all objects, if features */
-    const mcr_data *data;
-    mcr_features *exact;
-    mcr_map *map; /* NULL: exact */
-    int64_t *row;
-    size_t kept;
+    bool features;  /* else kernel values */
+    mcr_gram *gram; /* of all objects: known by its factor, if features; else see mcr_form_gram */
+    mcr_map *map;   /* NULL: exact */
     mcr_map_error error;
     char why[320]; /* "": there was nothing to choose */
 } mcr_form;
@@ -96,6 +92,8 @@ typedef struct mcr_form {
 mcr_status mcr_form_open(mcr_form *form, const mcr_learning *in, const mcr_form_options *options,
                          const mcr_form_work *work);
 void mcr_form_close(mcr_form *form);
+/* With kernel values the Gram is opened when it is wanted: for learners that need one of all objects. */
+mcr_status mcr_form_gram(mcr_form *form, const mcr_learning *in);
 /* For a learner that cannot do something with features: kernel values, unless features are asked for;
  * then MCR_BAD_CALL: "svm: WHAT works with kernel values only: ...". */
 mcr_status mcr_form_refuse(mcr *ctx, const mcr_form_options *options, const char *learner,
@@ -107,6 +105,8 @@ mcr_status mcr_form_refuse(mcr *ctx, const mcr_form_options *options, const char
 double mcr_form_kernel_more(const mcr_form_work *work, double value, bool *buffer, double memory);
 double mcr_form_features_more(const mcr_form_work *work, double p, double each);
 
+/* w = D^T a (p x outputs, to be freed): weights of the features from coefficients (n x outputs). */
+mcr_status mcr_form_weights(double **w, const mcr_form *form, const double *a, int64_t outputs);
 /* A basis for the weights of an approximate map: w is p x outputs. */
 mcr_status mcr_form_add(const mcr_form *form, mcr_fitted *fitted, const double *w, int64_t outputs);
 /* The same as a new fitted, with task, rule and classes of the goal. */

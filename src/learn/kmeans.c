@@ -181,22 +181,20 @@ static mcr_form_work work_of(const mcr_learning *in)
                            (double)o->clusters};
 }
 
-static mcr_status run(mcr_fitted **out, const mcr_learning *in, const mcr_form *form,
+static mcr_status run(mcr_fitted **out, const mcr_learning *in, mcr_form *form,
                       const mcr_cluster_problem *problem)
 {
-    mcr_gram *gram = NULL;
     mcr_clusters found = {0};
-    mcr_status s = form->features ? MCR_OK : mcr_learning_gram(&gram, in);
+    mcr_status s = mcr_form_gram(form, in);
     if (!s)
-        s = mcr_cluster(&found, gram, problem);
+        s = mcr_cluster(&found, form->gram, problem);
     if (!s)
         s = finish(out, &found, problem->weight, in, form);
-    if (!s && gram && (s = mcr_fitted_remark_zero(*out, gram))) {
+    if (!s && !form->features && (s = mcr_fitted_remark_zero(*out, form->gram))) {
         mcr_fitted_free(*out);
         *out = NULL;
     }
     mcr_clusters_close(in->ctx, &found);
-    mcr_gram_close(gram);
     return s;
 }
 
@@ -223,7 +221,6 @@ static mcr_status fit(mcr_fitted **out, const mcr_learning *in)
     problem.begin = begin;
     if (!s)
         s = mcr_form_open(&form, in, &o->form, &work);
-    problem.design = form.features ? &form.design : NULL;
     if (!s)
         s = run(out, in, &form, &problem);
     mcr_form_close(&form);

@@ -124,8 +124,8 @@ static mcr_status make_fitted(mcr_fitted **out, const mcr_goal *g, const mcr_for
 {
     if (!form->map)
         return mcr_goal_fitted(out, g, a);
-    double *w = mcr_alloc(g->ctx, (size_t)form->design.p, (size_t)g->outputs * sizeof *w);
-    mcr_status s = w ? mcr_design_project(&form->design, a, g->outputs, w) : MCR_NO_MEMORY;
+    double *w = NULL;
+    mcr_status s = mcr_form_weights(&w, form, a, g->outputs);
     if (!s)
         s = mcr_form_goal(out, form, g, w);
     mcr_free(g->ctx, w);
@@ -134,7 +134,7 @@ static mcr_status make_fitted(mcr_fitted **out, const mcr_goal *g, const mcr_for
 
 static mcr_status finish(mcr_fitted **out, const mcr_goal *g, const params *o, const double *a,
                          const double *f, const mcr_smooth_result *r, const mcr_learning *in,
-                         mcr_gram *gram, const mcr_form *form)
+                         const mcr_form *form)
 {
     static const mcr_stop stops[] = {
         [MCR_SMOOTH_OPTIMAL] = MCR_STOP_OPTIMAL, [MCR_SMOOTH_STEPS] = MCR_STOP_STEPS,
@@ -160,8 +160,8 @@ static mcr_status finish(mcr_fitted **out, const mcr_goal *g, const params *o, c
         s = mcr_form_report(form, t);
     if (!s)
         s = mcr_goal_tell(g, t, f);
-    if (!s && gram)
-        s = mcr_fitted_remark_zero(t, gram);
+    if (!s && !form->features)
+        s = mcr_fitted_remark_zero(t, form->gram);
     if (s)
         mcr_fitted_free(t);
     else
@@ -191,7 +191,6 @@ static mcr_status fit(mcr_fitted **out, const mcr_learning *in)
     *out = NULL;
     const params *o = in->params;
     mcr_goal g;
-    mcr_gram *gram = NULL;
     mcr_form form = {0};
     mcr_smooth_result result;
     double *a = NULL, *f = NULL;
@@ -199,8 +198,8 @@ static mcr_status fit(mcr_fitted **out, const mcr_learning *in)
     if (!s)
         s = mcr_form_open(&form, in, &o->form,
                           &(mcr_form_work){MCR_WORK_SMOOTH, 1, (double)g.n, (double)g.outputs});
-    if (!s && !form.features)
-        s = mcr_learning_gram(&gram, in);
+    if (!s)
+        s = mcr_form_gram(&form, in);
     if (!s) {
         a = mcr_alloc(in->ctx, (size_t)g.n, (size_t)g.outputs * sizeof *a);
         f = mcr_alloc(in->ctx, (size_t)g.n, (size_t)g.outputs * sizeof *f);
@@ -209,13 +208,12 @@ static mcr_status fit(mcr_fitted **out, const mcr_learning *in)
     if (!s) {
         mcr_smooth problem = state_problem(&g, o);
         mcr_goal_start(&g, form.map ? NULL : in->start, a);
-        s = mcr_smooth_solve(gram, form.features ? &form.design : NULL, &problem, a, f, &result);
+        s = mcr_smooth_solve(form.gram, &problem, a, f, &result);
     }
     if (!s)
-        s = finish(out, &g, o, a, f, &result, in, gram, &form);
+        s = finish(out, &g, o, a, f, &result, in, &form);
     mcr_free(in->ctx, a);
     mcr_free(in->ctx, f);
-    mcr_gram_close(gram);
     mcr_form_close(&form);
     mcr_goal_close(&g);
     return s;

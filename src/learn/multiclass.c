@@ -93,10 +93,8 @@ typedef struct task {
     int64_t n;    /* its objects */
     int64_t *row; /* which of all */
     double *y, *weight, *start;
-    int64_t *source;        /* of the features */
     mcr_data *view;         /* its objects, where they are not all */
     mcr_gram *own, *stored; /* Grams that are its own */
-    mcr_design part;
 } task;
 
 /* Which objects, with labels, weights and a start. */
@@ -109,14 +107,12 @@ static mcr_status list_task(task *t)
     t->y = mcr_alloc(ctx, n, sizeof *t->y);
     t->weight = mcr_alloc(ctx, n, sizeof *t->weight);
     t->row = mcr_alloc(ctx, n, sizeof *t->row);
-    t->source = mcr_alloc(ctx, n, sizeof *t->source);
     bool warm = j->in->start && j->in->start->outputs == j->problems &&
                 j->in->start->rule == j->rule;
     if (warm)
         t->start = mcr_alloc(ctx, n, sizeof *t->start);
-    mcr_status st = all && t->y && t->weight && t->row && t->source && (t->start || !warm)
-                        ? MCR_OK
-                        : MCR_NO_MEMORY;
+    mcr_status st = all && t->y && t->weight && t->row && (t->start || !warm) ? MCR_OK
+                                                                              : MCR_NO_MEMORY;
     if (!st && warm)
         mcr_multiclass_start(j->in->start, t->number, j->n, all);
     t->n = st ? 0 : list_objects(j, t->number, t->row, t->y);
@@ -131,7 +127,7 @@ static mcr_status list_task(task *t)
     return st;
 }
 
-/* K of the problem's objects; *gram is NULL where features are used. */
+/* K of the problem's objects. */
 static mcr_status open_task_gram(task *t, mcr_gram **gram)
 {
     job *j = t->j;
@@ -139,8 +135,13 @@ static mcr_status open_task_gram(task *t, mcr_gram **gram)
     mcr_rows rows = {t->row, 0, t->n};
     mcr_status st = MCR_OK;
     *gram = NULL;
-    if (t->stopped || j->form.features)
+    if (t->stopped)
         return MCR_OK;
+    if (j->form.features) {
+        st = mcr_gram_select_both(&t->own, j->form.gram, rows);
+        *gram = t->own;
+        return st;
+    }
     if (pairs && j->across)
         st = mcr_class_pair_gram(&t->own, j, t->number, t->worker);
     else if (j->in->gram)
@@ -161,13 +162,11 @@ static mcr_status open_result(task *t, mcr_binary *r, mcr_gram *gram)
     const job *j = t->j;
     mcr *ctx = j->in->ctx;
     bool features = j->form.features;
-    if (features)
-        t->part = mcr_design_part(&j->form.design, t->row, t->n, t->source);
     *r = (mcr_binary){
         .ctx = ctx,
         .gram = gram,
-        .design = features ? &t->part : NULL,
-        .w = features ? mcr_alloc_zero(ctx, (size_t)j->form.design.p, sizeof(double)) : NULL,
+        .w = features ? mcr_alloc_zero(ctx, (size_t)mcr_gram_width(j->form.gram), sizeof(double))
+                      : NULL,
         .n = t->n,
         .count = mcr_svm_objects(t->view ? t->view : j->in->data),
         .y = t->y,
@@ -220,13 +219,12 @@ static void close_task(task *t, mcr_binary *r)
         r->w = NULL;
     }
     r->gram = NULL;
-    r->design = NULL;
     r->y = r->weight = r->start = NULL;
     r->pool = NULL;
     mcr_gram_close(t->stored);
     mcr_gram_close(t->own);
     mcr_data_free(t->view);
-    void *list[] = {t->y, t->weight, t->start, t->row, t->source};
+    void *list[] = {t->y, t->weight, t->start, t->row};
     for (size_t i = 0; i < sizeof list / sizeof *list; i++)
         mcr_free(ctx, list[i]);
 }
@@ -330,7 +328,7 @@ static mcr_status solve_all(job *j)
     /* Decided before the first problem begins, so that no problem's way depends on what others have just
      * taken. What is left of the budget after sharing K of all objects is the same for any number of workers. */
     double left = (double)mcr_budget_left(ctx);
-    double needs = features ? mcr_linear_bytes(&j->form.design) : mcr_class_needs(j);
+    double needs = features ? mcr_linear_bytes(j->form.gram) : mcr_class_needs(j);
     j->rough = j->in->gram || (j->k && needs >= left);
     if (workers > 1 && is_side_by_side(j, workers)) {
         if (workers * needs <= left)
@@ -397,7 +395,7 @@ static mcr_status add_whole(mcr_fitted *f, const job *j)
 /* An approximate map: the weights of all problems in terms of what it is made of. */
 static mcr_status add_weights(mcr_fitted *f, const job *j)
 {
-    int64_t p = j->form.design.p;
+    int64_t p = mcr_gram_width(j->form.gram);
     double *w = mcr_alloc(f->ctx, (size_t)p, (size_t)j->problems * sizeof *w);
     mcr_status st = w ? MCR_OK : MCR_NO_MEMORY;
     for (int64_t o = 0; o < j->problems && !st; o++)

@@ -12,8 +12,7 @@
 typedef struct mcr_binary {
     mcr *ctx;
     mcr_gram *gram;
-    const mcr_design *design; /* the objects' features; NULL: kernel values are used */
-    double *w;                /* one weight a feature, to be filled if there is a design */
+    double *w; /* one weight per feature, to be filled; NULL: the Gram has no factor */
     int64_t n;
     double count; /* objects by their weight in the data, without that of their class */
     const double *y, *weight;

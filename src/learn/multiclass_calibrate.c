@@ -94,8 +94,6 @@ typedef struct split {
     int64_t in, out;
     double count; /* objects trained on, by their weight in the data */
     double *y, *weight, *coef, *f, *w;
-    int64_t *source;
-    mcr_design design[2]; /* of both */
     mcr_gram *train, *across;
 } split;
 
@@ -103,7 +101,7 @@ static void close_fold(split *o, mcr *ctx)
 {
     mcr_gram_close(o->train);
     mcr_gram_close(o->across);
-    void *list[] = {o->row, o->held, o->y, o->weight, o->coef, o->f, o->w, o->source};
+    void *list[] = {o->row, o->held, o->y, o->weight, o->coef, o->f, o->w};
     for (size_t i = 0; i < sizeof list / sizeof *list; i++)
         mcr_free(ctx, list[i]);
 }
@@ -119,9 +117,8 @@ static mcr_status open_fold(split *o, const fold_set *s, int number)
     o->weight = mcr_alloc(ctx, n, sizeof *o->weight);
     o->coef = mcr_alloc_zero(ctx, n, sizeof *o->coef);
     o->f = mcr_alloc_zero(ctx, n + MCR_ROW_PAD, sizeof *o->f);
-    o->source = mcr_alloc(ctx, 2 * n, sizeof *o->source);
-    o->w = mcr_alloc(ctx, of->design ? (size_t)of->design->p : 0, sizeof *o->w);
-    if (!o->row || !o->held || !o->y || !o->weight || !o->coef || !o->f || !o->source || !o->w)
+    o->w = mcr_alloc(ctx, (size_t)mcr_gram_width(of->gram), sizeof *o->w);
+    if (!o->row || !o->held || !o->y || !o->weight || !o->coef || !o->f || !o->w)
         return MCR_NO_MEMORY;
     for (int64_t i = 0; i < of->n; i++) {
         double share = s->share[i * CALIBRATION_FOLDS + number];
@@ -134,11 +131,7 @@ static mcr_status open_fold(split *o, const fold_set *s, int number)
         o->count += (1 - share) * count_of(s, i);
         o->row[o->in++] = i;
     }
-    if (!of->design)
-        return mcr_gram_select_both(&o->train, of->gram, (mcr_rows){o->row, 0, o->in});
-    o->design[0] = mcr_design_part(of->design, o->row, o->in, o->source);
-    o->design[1] = mcr_design_part(of->design, o->held, o->out, o->source + o->in);
-    return MCR_OK;
+    return mcr_gram_select_both(&o->train, of->gram, (mcr_rows){o->row, 0, o->in});
 }
 
 /* Decision values, without bias, of those held out. */
@@ -146,8 +139,8 @@ static mcr_status apply_fold(split *o, const mcr_binary *of)
 {
     mcr_rows kept = {o->row, 0, o->in}, held = {o->held, 0, o->out};
     int64_t support = 0;
-    if (of->design)
-        return mcr_design_multiply(&o->design[1], o->w, 1, o->f);
+    if (of->w)
+        return mcr_gram_expand(of->gram, held, o->w, 1, o->f);
     mcr_status st = mcr_gram_select(&o->across, of->gram, kept, held);
     memset(o->f, 0, sizeof *o->f * (size_t)o->out);
     for (int64_t i = 0; i < o->in && !st; i++)
@@ -170,8 +163,7 @@ static mcr_status hold_out(fold_set *s, int number, mcr_stop *stop)
     mcr_status st = open_fold(&o, s, number);
     mcr_binary part = *of;
     part.gram = o.train;
-    part.design = of->design ? &o.design[0] : NULL;
-    part.w = of->design ? o.w : NULL;
+    part.w = of->w ? o.w : NULL;
     part.n = o.in;
     part.count = o.count;
     part.y = o.y;

@@ -114,7 +114,7 @@ static mcr_status fit(mcr_fitted **out, const mcr_learning *in)
     if (st)
         return st;
     set_problem(&s, o, in, &total);
-    if (!(st = twice(&gram, in)) && !(st = mcr_svm_solve(&s, gram)))
+    if (!(st = twice(&gram, in)) && !(st = mcr_svm_solve(&s, gram, NULL)))
         st = finish(out, in, &s, o, total);
     mcr_gram_close(gram);
     mcr_svm_close(&s, in->ctx);

@@ -48,7 +48,7 @@ static mcr_status fit(mcr_fitted **out, const mcr_learning *in)
         s.b[i] = fmin(left, s.hi[i]);
         left -= s.b[i];
     }
-    if ((st = mcr_learning_gram(&gram, in)) || (st = mcr_svm_solve(&s, gram)) ||
+    if ((st = mcr_learning_gram(&gram, in)) || (st = mcr_svm_solve(&s, gram, NULL)) ||
         (st = mcr_svm_finish(out, in, &s, s.b, n, s.bias)))
         goto done;
     mcr_fitted *f = *out;

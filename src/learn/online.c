@@ -311,8 +311,8 @@ static mcr_status make_near(mcr_fitted **out, const mcr_online *o, const double 
 {
     const mcr_form *form = &o->scores.form;
     mcr_fitted *f = NULL;
-    double *w = mcr_alloc(o->ctx, (size_t)form->design.p, (size_t)o->outputs * sizeof *w);
-    mcr_status s = w ? mcr_design_project(&form->design, coef, o->outputs, w) : MCR_NO_MEMORY;
+    double *w = NULL;
+    mcr_status s = mcr_form_weights(&w, form, coef, o->outputs);
     if (!s)
         s = mcr_fitted_new(&f, o->ctx, o->outputs);
     if (!s)
@@ -329,9 +329,10 @@ static mcr_status remark(mcr_fitted *f, const mcr_online *o)
 {
     mcr_status s = MCR_OK;
     const mcr_form *form = &o->scores.form;
+    int64_t p = mcr_gram_width(form->gram);
     if (form->features && !form->why[0])
-        s = mcr_fitted_remark(f, "trained on %lld explicit feature%s", (long long)form->design.p,
-                              form->design.p == 1 ? "" : "s");
+        s = mcr_fitted_remark(f, "trained on %lld explicit feature%s", (long long)p,
+                              p == 1 ? "" : "s");
     else if (!form->why[0])
         s = mcr_fitted_remark(f, "trained on kernel values");
     if (!s && o->dropped)

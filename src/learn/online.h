@@ -24,10 +24,11 @@ typedef struct mcr_scores {
     double *offset; /* outputs: the weights of the feature 1 */
     mcr_form form;
     /* The primal form. */
-    double *weight; /* outputs x features */
-    double *phi;    /* dense features of the block's objects; NULL: they are sparse */
+    int64_t wide;             /* features */
+    const mcr_factor *sparse; /* NULL: they are dense */
+    double *weight;           /* outputs x features */
+    double *phi;              /* dense features of the block's objects; NULL: they are sparse */
     /* The dual form. */
-    mcr_gram *gram;
     double *f; /* outputs x n, without offset */
     bool whole;
     double *k;     /* all of K, or the block's rows x its objects */

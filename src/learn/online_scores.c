@@ -21,18 +21,19 @@ enum { BLOCK = 512, LEAST_BLOCK = 16, ROWS = 1024, MOST_OBJECTS = 6000 };
 
 static mcr_status open_features(mcr_scores *s)
 {
-    const mcr_design *d = &s->form.design;
-    s->weight = mcr_alloc_zero(s->ctx, (size_t)s->outputs, (size_t)d->p * sizeof *s->weight);
+    size_t p = (size_t)mcr_gram_width(s->form.gram);
+    s->wide = (int64_t)p;
+    s->sparse = mcr_gram_sparse(s->form.gram);
+    s->weight = mcr_alloc_zero(s->ctx, (size_t)s->outputs, p * sizeof *s->weight);
     if (!s->weight)
         return MCR_NO_MEMORY;
-    if (!d->start) {
-        s->phi = mcr_alloc(s->ctx, (size_t)s->block, (size_t)d->p * sizeof *s->phi);
-        s->row = mcr_alloc(s->ctx, (size_t)s->block, sizeof *s->row);
+    if (!s->sparse) {
+        s->phi = mcr_alloc(s->ctx, (size_t)s->block, p * sizeof *s->phi);
         s->row_of = mcr_alloc(s->ctx, (size_t)s->n, sizeof *s->row_of);
-        if (!s->phi || !s->row || !s->row_of)
+        if (!s->phi || !s->row_of)
             return MCR_NO_MEMORY;
     }
-    return mcr_design_squares(d, s->square);
+    return mcr_gram_diagonal(s->form.gram, 0, s->square);
 }
 
 /* How many objects a block has, and space for their part of K. */
@@ -72,21 +73,21 @@ static mcr_status open_whole(mcr_scores *s)
         return st;
     }
     s->k = mcr_alloc(s->ctx, (size_t)s->n, (size_t)s->n * sizeof *s->k);
-    return s->k ? mcr_gram_matrix(s->gram, s->k, s->n) : MCR_NO_MEMORY;
+    return s->k ? mcr_gram_matrix(s->form.gram, s->k, s->n) : MCR_NO_MEMORY;
 }
 
 static mcr_status open_kernel(mcr_scores *s, const mcr_learning *in, const mcr_scores_plan *plan)
 {
-    mcr_status st = mcr_learning_gram(&s->gram, in);
+    mcr_status st = mcr_form_gram(&s->form, in);
     if (!st)
-        st = mcr_gram_diagonal(s->gram, 0, s->square);
+        st = mcr_gram_diagonal(s->form.gram, 0, s->square);
     s->f = mcr_alloc_zero(s->ctx, (size_t)s->outputs, (size_t)s->n * sizeof *s->f);
     if (!st && !s->f)
         st = MCR_NO_MEMORY;
     for (int64_t i = 0; i < s->n && !st; i++)
         if (!(fabs(s->square[i]) < 1e15))
             s->precise = true; /* floats might overflow */
-    s->whole = !st && plan->often && (s->n <= MOST_OBJECTS || mcr_gram_is_slow(s->gram)) &&
+    s->whole = !st && plan->often && (s->n <= MOST_OBJECTS || mcr_gram_is_slow(s->form.gram)) &&
                (double)s->n * (double)s->n * sizeof *s->k < (double)mcr_budget_left(s->ctx) / 2;
     if (st)
         return st;
@@ -124,7 +125,6 @@ void mcr_scores_close(mcr_scores *s)
         mcr_free(s->ctx, block[b]);
     mcr_budget_give(s->ctx, s->taken);
     mcr_form_close(&s->form);
-    mcr_gram_close(s->gram);
     *s = (mcr_scores){0};
 }
 
@@ -140,13 +140,13 @@ static mcr_status add_rows(mcr_scores *s, const int64_t *object, int64_t count, 
         for (int64_t r = 0; r < rows; r++)
             for (int64_t o = 0; o < lanes; o++)
                 s->lane[o * ROWS + r] = coef[object[first + r] * lanes + o];
-        st = mcr_gram_rows_pass(s->gram, &(mcr_gram_pass){.x = {object + first, 0, rows},
-                                                          .precise = precise,
-                                                          .coef = s->lane,
-                                                          .coef_ld = ROWS,
-                                                          .f = f,
-                                                          .f_ld = s->n,
-                                                          .outputs = lanes});
+        st = mcr_gram_rows_pass(s->form.gram, &(mcr_gram_pass){.x = {object + first, 0, rows},
+                                                               .precise = precise,
+                                                               .coef = s->lane,
+                                                               .coef_ld = ROWS,
+                                                               .f = f,
+                                                               .f_ld = s->n,
+                                                               .outputs = lanes});
     }
     return st;
 }
@@ -169,12 +169,12 @@ static int64_t *list_objects(const mcr_scores *s, const double *coef, int64_t la
 /* weight (lanes x features) += coefficients times the features of an object. */
 static void add_features(const mcr_scores *s, int64_t object, const double *coef)
 {
-    const mcr_design *d = &s->form.design;
-    int64_t r = d->row ? d->row[object] : object;
-    const double *phi = s->phi ? s->phi + s->row_of[object] * d->p : NULL;
+    const mcr_factor *d = s->sparse;
+    int64_t r = d && d->row ? d->row[object] : object;
+    const double *phi = s->phi ? s->phi + s->row_of[object] * s->wide : NULL;
     for (int64_t o = 0; o < s->outputs; o++) {
-        double *w = s->weight + o * d->p, c = coef[o];
-        for (int64_t j = 0; phi && j < d->p && c != 0; j++)
+        double *w = s->weight + o * s->wide, c = coef[o];
+        for (int64_t j = 0; phi && j < s->wide && c != 0; j++)
             w[j] += c * phi[j];
         for (int64_t e = phi ? 0 : d->start[r]; !phi && e < d->start[r + 1] && c != 0; e++)
             w[d->index[e]] += c * d->value[e];
@@ -184,16 +184,16 @@ static void add_features(const mcr_scores *s, int64_t object, const double *coef
 /* Of object t of the block. */
 static double feature_score(const mcr_scores *s, const double *weight, int64_t t)
 {
-    const mcr_design *d = &s->form.design;
+    const mcr_factor *d = s->sparse;
     double sum = 0;
     if (s->phi) {
-        const double *phi = s->phi + t * d->p;
+        const double *phi = s->phi + t * s->wide;
         double part[4] = {0, 0, 0, 0};
         int64_t j = 0;
-        for (; j + 4 <= d->p; j += 4)
+        for (; j + 4 <= s->wide; j += 4)
             for (int k = 0; k < 4; k++)
                 part[k] += phi[j + k] * weight[j + k];
-        for (; j < d->p; j++)
+        for (; j < s->wide; j++)
             sum += phi[j] * weight[j];
         return sum + (part[0] + part[1]) + (part[2] + part[3]);
     }
@@ -205,12 +205,10 @@ static double feature_score(const mcr_scores *s, const double *weight, int64_t t
 
 static mcr_status fresh_features(mcr_scores *s, const double *coef, int64_t lanes, double *f)
 {
-    const mcr_design *d = &s->form.design;
-    double *weight = mcr_alloc(s->ctx, (size_t)lanes, (size_t)d->p * sizeof *weight);
-    double *y = mcr_alloc(s->ctx, (size_t)s->n, (size_t)lanes * sizeof *y);
-    mcr_status st = weight && y ? mcr_design_project(d, coef, lanes, weight) : MCR_NO_MEMORY;
+    double *weight = NULL, *y = mcr_alloc(s->ctx, (size_t)s->n, (size_t)lanes * sizeof *y);
+    mcr_status st = y ? mcr_form_weights(&weight, &s->form, coef, lanes) : MCR_NO_MEMORY;
     if (!st)
-        st = mcr_design_multiply(d, weight, lanes, y);
+        st = mcr_gram_expand(s->form.gram, mcr_gram_all(s->form.gram), weight, lanes, y);
     for (int64_t o = 0; o < lanes && !st; o++)
         for (int64_t i = 0; i < s->n; i++)
             f[o * s->n + i] = y[i * lanes + o];
@@ -263,12 +261,11 @@ mcr_status mcr_scores_set(mcr_scores *s, const double *coef)
         s->offset[i % s->outputs] += s->bias ? coef[i] : 0;
     if (!s->form.features)
         return fresh_kernel(s, coef, s->outputs, s->f, true);
-    const mcr_design *d = &s->form.design;
-    double *weight = mcr_alloc(s->ctx, (size_t)s->outputs, (size_t)d->p * sizeof *weight);
-    mcr_status st = weight ? mcr_design_project(d, coef, s->outputs, weight) : MCR_NO_MEMORY;
-    for (int64_t j = 0; j < d->p && !st; j++)
+    double *weight = NULL;
+    mcr_status st = mcr_form_weights(&weight, &s->form, coef, s->outputs);
+    for (int64_t j = 0; j < s->wide && !st; j++)
         for (int64_t o = 0; o < s->outputs; o++)
-            s->weight[o * d->p + j] = weight[j * s->outputs + o];
+            s->weight[o * s->wide + j] = weight[j * s->outputs + o];
     mcr_free(s->ctx, weight);
     return st;
 }
@@ -286,10 +283,9 @@ static void add_row(mcr_scores *s, int64_t object)
 /* The features of the block's objects. */
 static mcr_status begin_dense(mcr_scores *s)
 {
-    mcr_design block = mcr_design_part(&s->form.design, s->object, s->count, s->row);
     for (int64_t d = 0; d < s->count; d++)
         s->row_of[s->object[d]] = (int32_t)d;
-    return mcr_design_rows(&block, 0, s->count, s->phi);
+    return mcr_gram_factor_rows(s->form.gram, (mcr_rows){s->object, 0, s->count}, s->phi);
 }
 
 mcr_status mcr_scores_begin(mcr_scores *s, const int64_t *object, int64_t count, bool steady,
@@ -311,15 +307,15 @@ mcr_status mcr_scores_begin(mcr_scores *s, const int64_t *object, int64_t count,
         add_row(s, object[d]);
     for (int64_t d = 0; d < other_count; d++)
         add_row(s, others[d]);
-    return mcr_gram_block(s->gram, (mcr_rows){s->row, 0, s->rows}, (mcr_rows){object, 0, count},
-                          s->k, count);
+    return mcr_gram_block(s->form.gram, (mcr_rows){s->row, 0, s->rows},
+                          (mcr_rows){object, 0, count}, s->k, count);
 }
 
 void mcr_scores_at(const mcr_scores *s, int64_t d, double *score)
 {
     int64_t i = s->object[d];
     for (int64_t o = 0; o < s->outputs; o++) {
-        double f = s->form.features ? feature_score(s, s->weight + o * s->form.design.p, d)
+        double f = s->form.features ? feature_score(s, s->weight + o * s->wide, d)
                    : s->whole       ? s->f[o * s->n + i]
                                     : s->local[o * s->count + d];
         score[o] = f + s->offset[o];

@@ -175,7 +175,7 @@ static mcr_status run_kernel(mcr_fitted **out, pca *p, const mcr_learning *in)
 /* v: p x count, of the eigenvectors of C (count x p); and u of them. */
 static mcr_status find_u(pca *p, const mcr_spread *x, const double *own, double *v)
 {
-    int64_t n = x->c.n, wide = x->d.p, k = p->count;
+    int64_t n = x->c.n, wide = x->p, k = p->count;
     double *y = mcr_alloc(p->ctx, (size_t)n, (size_t)k * sizeof *y);
     for (int64_t c = 0; c < k; c++)
         for (int64_t j = 0; j < wide; j++)
@@ -206,8 +206,8 @@ static mcr_status find_v(const pca *p, const mcr_spread *x, double *v)
 /* Fills p->vector with u, and v (p x count; NULL: not wanted). */
 static mcr_status solve_features(pca *p, mcr_spread *x, double *v, bool near)
 {
-    int64_t n = x->c.n, wide = x->d.p, size = wide <= n ? wide : n;
-    bool direct = mcr_spread_is_direct(&x->d);
+    int64_t n = x->c.n, wide = x->p, size = wide <= n ? wide : n;
+    bool direct = mcr_spread_is_direct(x);
     mcr_square c = {0};
     mcr_status s = direct ? mcr_square_open(&c, p->ctx, wide, "pca: the covariance") : MCR_OK;
     if (!s && direct)
@@ -238,7 +238,7 @@ static mcr_status make_near(mcr_fitted **out, const pca *p, const mcr_spread *x,
                             const mcr_form *form, double *v, int64_t wanted)
 {
     const mcr_map *m = form->map;
-    for (int64_t j = 0; j < x->d.p; j++) /* those that were found */
+    for (int64_t j = 0; j < x->p; j++) /* those that were found */
         for (int64_t c = 0; c < p->count; c++)
             v[j * p->count + c] = p->sign[c] * v[j * wanted + c];
     mcr_status s = mcr_spread_fitted(out, x, form, v, p->count);
@@ -263,13 +263,14 @@ static mcr_status run_features(mcr_fitted **out, pca *p, const mcr_learning *in,
                                const mcr_form *form)
 {
     mcr_spread x = {0};
-    int64_t n = form->design.n, wide = form->design.p, size = wide < n ? wide : n;
+    int64_t n = mcr_gram_rows(form->gram), wide = mcr_gram_width(form->gram),
+            size = wide < n ? wide : n;
     p->c = &x.c;
     p->count = p->o->components < size ? p->o->components : size;
-    mcr_status s = mcr_spread_open(&x, "pca", in, &form->design);
+    mcr_status s = mcr_spread_open(&x, "pca", in, form->gram);
     if (!s)
         s = take_buffers(p, (double)p->count * (double)(n + 2 * wide) +
-                                mcr_leading_bytes(size, p->count, mcr_spread_is_direct(&x.d)) /
+                                mcr_leading_bytes(size, p->count, mcr_spread_is_direct(&x)) /
                                     sizeof(double));
     int64_t wanted = p->count;
     double *v = s ? NULL : mcr_alloc(p->ctx, (size_t)wide, (size_t)wanted * sizeof *v);

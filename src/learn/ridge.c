@@ -419,13 +419,14 @@ static mcr_status finish_features(mcr_fitted **out, const mcr_goal *g, const mcr
 static mcr_status run_features(mcr_fitted **out, const mcr_goal *g, const mcr_ridge_params *o,
                                double lambda, const mcr_form *form)
 {
-    size_t all = (size_t)(g->n * g->outputs), wide = (size_t)(form->design.p * g->outputs);
+    size_t all = (size_t)(g->n * g->outputs),
+           wide = (size_t)(mcr_gram_width(form->gram) * g->outputs);
     mcr_ridge_result r = {.a = mcr_alloc(g->ctx, all, sizeof(double)),
                           .f = mcr_alloc(g->ctx, all, sizeof(double)),
                           .w = mcr_alloc(g->ctx, wide, sizeof(double))};
     mcr_status s = r.a && r.f && r.w ? MCR_OK : MCR_NO_MEMORY;
     if (!s)
-        s = mcr_ridge_features(g, &form->design, lambda, o->tol, &r);
+        s = mcr_ridge_features(g, form->gram, lambda, o->tol, &r);
     if (!s)
         s = finish_features(out, g, o, lambda, form, &r);
     mcr_free(g->ctx, r.a);

@@ -19,7 +19,9 @@ enum { DIRECT = 4096 };
 
 typedef struct state {
     const mcr_goal *g;
-    const mcr_design *d;
+    mcr_gram *d;
+    mcr_rows all;
+    int64_t p; /* features */
     double lambda, tol;
     double *a, *f, *rest; /* n x outputs */
     double *w, *u;        /* p x outputs */
@@ -29,7 +31,7 @@ typedef struct state {
 
 static mcr_status open_state(state *t)
 {
-    size_t all = (size_t)(t->g->n * t->g->outputs), wide = (size_t)(t->d->p * t->g->outputs);
+    size_t all = (size_t)(t->g->n * t->g->outputs), wide = (size_t)(t->p * t->g->outputs);
     mcr *ctx = t->g->ctx;
     t->rest = mcr_alloc(ctx, all, sizeof *t->rest);
     t->u = mcr_alloc(ctx, wide, sizeof *t->u);
@@ -40,13 +42,13 @@ static mcr_status open_state(state *t)
 static mcr_status find_rest(state *t, double *norm)
 {
     const mcr_goal *g = t->g;
-    mcr_status s = mcr_design_multiply(t->d, t->w, g->outputs, t->f);
+    mcr_status s = mcr_gram_expand(t->d, t->all, t->w, g->outputs, t->f);
     for (int64_t i = 0; i < g->n * g->outputs && !s; i++)
         t->rest[i] = g->weight[i / g->outputs] * (g->y[i] - t->f[i]);
     if (!s)
-        s = mcr_design_project(t->d, t->rest, g->outputs, t->u);
+        s = mcr_gram_project(t->d, t->all, t->rest, g->outputs, t->u);
     *norm = 0;
-    for (int64_t k = 0; k < t->d->p * g->outputs && !s; k++) {
+    for (int64_t k = 0; k < t->p * g->outputs && !s; k++) {
         t->u[k] -= t->lambda * t->w[k];
         *norm += t->u[k] * t->u[k];
     }
@@ -58,10 +60,10 @@ static mcr_status solve_directly(state *t)
     enum { MOST = 5 };
     const mcr_goal *g = t->g;
     mcr_square m = {0};
-    int64_t p = t->d->p;
+    int64_t p = t->p;
     mcr_status s = mcr_square_open(&m, g->ctx, p, "ridge: the matrix of the features");
     if (!s)
-        s = mcr_design_weigh(t->d, g->weight, m.a, m.ld);
+        s = mcr_gram_weighted(t->d, t->all, g->weight, m.a, m.ld);
     for (int64_t k = 0; k < p && !s; k++)
         m.a[k * m.ld + k] += t->lambda;
     if (!s)
@@ -127,7 +129,7 @@ static mcr_status solve_by_products(state *t)
                           .phase = "ridge"};
     mcr_smooth_result result;
     memset(t->a, 0, sizeof *t->a * (size_t)(g->n * g->outputs));
-    mcr_status s = mcr_smooth_solve(NULL, t->d, &problem, t->a, t->f, &result);
+    mcr_status s = mcr_smooth_solve(t->d, &problem, t->a, t->f, &result);
     t->steps = s ? 0 : result.products;
     return s;
 }
@@ -138,9 +140,9 @@ static mcr_status evaluate(state *t)
 {
     const mcr_goal *g = t->g;
     double left = 0, all = 0;
-    mcr_status s = mcr_design_project(t->d, t->a, g->outputs, t->w);
+    mcr_status s = mcr_gram_project(t->d, t->all, t->a, g->outputs, t->w);
     if (!s)
-        s = mcr_design_multiply(t->d, t->w, g->outputs, t->f);
+        s = mcr_gram_expand(t->d, t->all, t->w, g->outputs, t->f);
     for (int64_t i = 0; i < g->n * g->outputs && !s; i++) {
         double root = sqrt(g->weight[i / g->outputs]);
         if (root == 0)
@@ -153,15 +155,22 @@ static mcr_status evaluate(state *t)
     return s;
 }
 
-mcr_status mcr_ridge_features(const mcr_goal *goal, const mcr_design *d, double lambda, double tol,
+mcr_status mcr_ridge_features(const mcr_goal *goal, mcr_gram *gram, double lambda, double tol,
                               mcr_ridge_result *r)
 {
-    mcr_design reporting = *d;
-    reporting.phase = "ridge";
-    state t = {goal, &reporting, lambda, tol, r->a, r->f, NULL, r->w, NULL, 0, 0};
+    state t = {.g = goal,
+               .d = gram,
+               .all = mcr_gram_all(gram),
+               .p = mcr_gram_width(gram),
+               .lambda = lambda,
+               .tol = tol,
+               .a = r->a,
+               .f = r->f,
+               .w = r->w};
+    mcr_gram_factor_phase(gram, "ridge");
     mcr_status s = open_state(&t);
     if (!s)
-        s = d->p <= DIRECT || !d->start ? solve_directly(&t) : solve_by_products(&t);
+        s = t.p <= DIRECT || !mcr_gram_sparse(gram) ? solve_directly(&t) : solve_by_products(&t);
     if (!s)
         s = evaluate(&t);
     r->residual = t.residual;

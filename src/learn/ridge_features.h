@@ -15,7 +15,7 @@ typedef struct mcr_ridge_result {
 } mcr_ridge_result;
 
 /* lambda > 0. */
-mcr_status mcr_ridge_features(const mcr_goal *goal, const mcr_design *design, double lambda,
-                              double tol, mcr_ridge_result *result);
+mcr_status mcr_ridge_features(const mcr_goal *goal, mcr_gram *gram, double lambda, double tol,
+                              mcr_ridge_result *result);
 
 #endif

@@ -143,7 +143,7 @@ static mcr_status solve_from(mcr_svm *s, const mcr_binary *p, double factor)
         from[i] = fabs(s->b[i] - was) <= 1e-12 * fabs(was) ? s->b[i] : was;
     }
     s->qp.from = from;
-    mcr_status st = mcr_svm_solve(s, p->gram);
+    mcr_status st = mcr_svm_solve(s, p->gram, NULL);
     mcr_free(p->ctx, from);
     return st;
 }
@@ -160,9 +160,7 @@ static mcr_status soft_margin(const params *o, mcr_binary *p, double C)
     mcr_binary_go_on(p, s.qp.most_steps, &s.qp);
     set_bounds(&s, p, C);
     set_start(&s, p, factor, o->bias);
-    st = p->start_f  ? solve_from(&s, p, factor)
-         : p->design ? mcr_svm_solve_linear(&s, p->design, p->w)
-                     : mcr_svm_solve(&s, p->gram);
+    st = p->start_f ? solve_from(&s, p, factor) : mcr_svm_solve(&s, p->gram, p->w);
     if (!st)
         certify(&s, p);
     mcr_svm_close(&s, p->ctx);

@@ -77,17 +77,10 @@ double mcr_svm_level(const mcr_svm *svm, int group)
     return -(isfinite(low) ? isfinite(high) ? 0.5 * (low + high) : low : high);
 }
 
-mcr_status mcr_svm_solve(mcr_svm *svm, mcr_gram *gram)
+mcr_status mcr_svm_solve(mcr_svm *svm, mcr_gram *gram, double *w)
 {
-    mcr_status s = mcr_qp_solve(gram, &svm->qp, svm->b, svm->g, &svm->result);
-    if (!s)
-        svm->bias = svm->qp.no_sum ? 0 : mcr_svm_level(svm, 0);
-    return s;
-}
-
-mcr_status mcr_svm_solve_linear(mcr_svm *svm, const mcr_design *design, double *w)
-{
-    mcr_status s = mcr_linear_solve(design, &svm->qp, svm->b, svm->g, w, &svm->result);
+    mcr_status s = w ? mcr_linear_solve(gram, &svm->qp, svm->b, svm->g, w, &svm->result)
+                     : mcr_qp_solve(gram, &svm->qp, svm->b, svm->g, &svm->result);
     if (!s)
         svm->bias = svm->qp.no_sum ? 0 : mcr_svm_level(svm, 0);
     return s;

@@ -43,12 +43,11 @@ typedef struct mcr_svm {
 mcr_status mcr_svm_open(mcr_svm *svm, mcr *ctx, int64_t n, int groups, const mcr_svm_limits *limits,
                         const char *phase);
 void mcr_svm_close(mcr_svm *svm, mcr *ctx);
-/* Solves, and sets the bias of each group's free coefficients (bias: their mean for one group). */
-mcr_status mcr_svm_solve(mcr_svm *svm, mcr_gram *gram);
+/* Solves, and sets the bias of each group's free coefficients (bias: their mean for one group). w: one
+ * weight per column of the Gram's factor, to be filled; NULL: from kernel values. */
+mcr_status mcr_svm_solve(mcr_svm *svm, mcr_gram *gram, double *w);
 /* Minus the mean slope of the free coefficients of a group, or the middle of its range. */
 double mcr_svm_level(const mcr_svm *svm, int group);
-/* The same from features; w: one weight each, to be filled. */
-mcr_status mcr_svm_solve_linear(mcr_svm *svm, const mcr_design *design, double *w);
 double mcr_svm_square(const mcr_svm *svm); /* b'Kb */
 /* A number without the decimals that an error of that size leaves unknown. */
 double mcr_svm_known(double value, double error);

@@ -99,7 +99,7 @@ static mcr_status fit(mcr_fitted **out, const mcr_learning *in)
         return st;
     set_problem(&s, o, in);
     s.qp.rough = in->gram != NULL;
-    if (!(st = mcr_learning_gram(&gram, in)) && !(st = mcr_svm_solve(&s, gram)) &&
+    if (!(st = mcr_learning_gram(&gram, in)) && !(st = mcr_svm_solve(&s, gram, NULL)) &&
         !(st = mcr_svm_finish(out, in, &s, s.b, n, s.bias))) {
         (*out)->task = MCR_REGRESS;
         (*out)->rule = MCR_RULE_VALUE;

@@ -54,7 +54,7 @@ static mcr_status open_values(state *t)
 /* Rows of some (at most ROWS; for seeds FEW_CANDIDATES) objects; valid until the next call. */
 static mcr_status fetch(state *t, const int64_t *object, int64_t count, const double **row)
 {
-    if (t->design)
+    if (t->wide)
         return mcr_cluster_features_rows(t, object, count, row);
     for (int64_t r = 0; r < count; r++)
         row[r] = t->values + (t->whole ? object[r] : r) * t->n;
@@ -130,11 +130,11 @@ static mcr_status move(state *t, const int64_t *object, int64_t count)
 {
     const double *row[ROWS];
     mcr_status s = MCR_OK;
-    for (int64_t m = 0; m < count && t->design; m++)
+    for (int64_t m = 0; m < count && t->wide; m++)
         shift(t, object[m]);
-    if (t->design)
+    if (t->wide)
         return count ? mcr_cluster_features_place(t) : MCR_OK;
-    int64_t most = t->design || t->whole ? ROWS : t->rows;
+    int64_t most = t->whole ? ROWS : t->rows;
     for (int64_t first = 0; first < count && !s; first += most) {
         if (first > 0 && !t->uncut && is_over(t, NAN, NAN))
             break;
@@ -151,7 +151,7 @@ static mcr_status move(state *t, const int64_t *object, int64_t count)
 
 static double sum_at(const state *t, int64_t c, int64_t i)
 {
-    return t->design ? t->s[i * t->k + c] : t->s[c * t->n + i];
+    return t->wide ? t->s[i * t->k + c] : t->s[c * t->n + i];
 }
 
 /* Sums of clusters again where rounding could have gathered: weights and q. */
@@ -395,7 +395,7 @@ static mcr_status move_one(state *t, int64_t i, int64_t to)
     t->q[to] += 2 * w * sum_at(t, to, i) + w * w * t->diagonal[i];
     t->q[from] -= 2 * w * sum_at(t, from, i) - w * w * t->diagonal[i];
     t->next[i] = (int32_t)to;
-    if (!t->design)
+    if (!t->wide)
         return move(t, &i, 1);
     shift(t, i);
     return mcr_cluster_features_move(t, i, from, to);
@@ -406,7 +406,7 @@ static mcr_status sweep(state *t, double least, int64_t *moves, double *gains)
     mcr_status s = MCR_OK;
     for (int64_t i = 0; i < t->n && !s; i++) {
         int64_t to = 0;
-        if (t->design && *moves > 0 && i % MCR_CLUSTER_BLOCK == 0)
+        if (t->wide && *moves > 0 && i % MCR_CLUSTER_BLOCK == 0)
             s = mcr_cluster_features_block(t, i); /* later sums are as before the first move */
         double gain = s ? 0 : best_gain(t, i, &to);
         if (!(gain > least))
@@ -416,7 +416,7 @@ static mcr_status sweep(state *t, double least, int64_t *moves, double *gains)
         if (++*moves % MOVES_A_LOOK == 0 && !s && is_over(t, NAN, NAN))
             break;
     }
-    return s || !t->design || *moves == 0 ? s : mcr_cluster_features_place(t);
+    return s || !t->wide || *moves == 0 ? s : mcr_cluster_features_place(t);
 }
 
 /* Hartigan's steps: sweeps over the objects in their order, until a whole one brings nothing. */
@@ -483,17 +483,16 @@ static mcr_status run_start(state *t, int64_t start, double *at, double *gain)
 
 /* ---- all starts --------------------------------------------------------------------------------*/
 
-static int64_t count_objects(const mcr_gram *gram, const mcr_cluster_problem *p)
-{
-    return p->design ? p->design->n : mcr_gram_rows(gram);
-}
-
 static mcr_status open_state(state *t, mcr_gram *gram, const mcr_cluster_problem *p)
 {
-    mcr *ctx = p->design ? p->design->ctx : mcr_gram_context(gram);
-    size_t n = (size_t)count_objects(gram, p), k = (size_t)p->clusters;
-    *t = (state){
-        .ctx = ctx, .gram = gram, .design = p->design, .p = p, .n = (int64_t)n, .k = p->clusters};
+    mcr *ctx = mcr_gram_context(gram);
+    size_t n = (size_t)mcr_gram_rows(gram), k = (size_t)p->clusters;
+    *t = (state){.ctx = ctx,
+                 .gram = gram,
+                 .wide = mcr_gram_width(gram),
+                 .p = p,
+                 .n = (int64_t)n,
+                 .k = p->clusters};
     t->began = mcr_now();
     t->diagonal = mcr_alloc(ctx, n, sizeof *t->diagonal);
     t->of = mcr_alloc(ctx, n, sizeof *t->of);
@@ -507,11 +506,10 @@ static mcr_status open_state(state *t, mcr_gram *gram, const mcr_cluster_problem
     if (!t->diagonal || !t->of || !t->next || !t->s || !t->weight || !t->q || !t->count ||
         !t->near || !t->row)
         return MCR_NO_MEMORY;
-    mcr_status s = t->design ? mcr_design_squares(t->design, t->diagonal)
-                             : mcr_gram_diagonal(gram, 0, t->diagonal);
+    mcr_status s = mcr_gram_diagonal(gram, 0, t->diagonal);
     for (int64_t i = 0; i < t->n && !s; i++)
         t->total += p->weight[i] * fabs(t->diagonal[i]);
-    return s ? s : t->design ? mcr_cluster_features_open(t) : open_values(t);
+    return s ? s : t->wide ? mcr_cluster_features_open(t) : open_values(t);
 }
 
 static void close_state(state *t)
@@ -538,7 +536,7 @@ static void keep(mcr_clusters *out, const state *t, double at, double gain)
     memcpy(out->count, t->count, sizeof *out->count * (size_t)t->k);
     for (int64_t c = 0; c < t->k; c++)
         out->square[c] = t->q[c] / (t->weight[c] * t->weight[c]);
-    for (int64_t e = 0; t->design && e < t->design->p * t->k; e++)
+    for (int64_t e = 0; e < t->wide * t->k; e++)
         out->centre[e] = t->sum[e] / t->weight[e % t->k];
     out->objective = at;
     out->gain = gain;
@@ -547,18 +545,18 @@ static void keep(mcr_clusters *out, const state *t, double at, double gain)
 mcr_status mcr_cluster(mcr_clusters *out, mcr_gram *gram, const mcr_cluster_problem *p)
 {
     state t;
-    mcr *ctx = p->design ? p->design->ctx : mcr_gram_context(gram);
-    size_t n = (size_t)count_objects(gram, p), k = (size_t)p->clusters;
+    mcr *ctx = mcr_gram_context(gram);
+    size_t n = (size_t)mcr_gram_rows(gram), k = (size_t)p->clusters;
     *out = (mcr_clusters){.of = mcr_alloc(ctx, n, sizeof *out->of),
                           .weight = mcr_alloc(ctx, k, sizeof *out->weight),
                           .square = mcr_alloc(ctx, k, sizeof *out->square),
                           .count = mcr_alloc(ctx, k, sizeof *out->count),
                           .objective = INFINITY};
     mcr_status s = open_state(&t, gram, p);
-    if (p->design)
-        out->centre = mcr_alloc(ctx, (size_t)p->design->p, k * sizeof *out->centre);
+    if (!s && t.wide > 0)
+        out->centre = mcr_alloc(ctx, (size_t)t.wide, k * sizeof *out->centre);
     if (!s &&
-        (!out->of || !out->weight || !out->square || !out->count || (p->design && !out->centre)))
+        (!out->of || !out->weight || !out->square || !out->count || (t.wide > 0 && !out->centre)))
         s = MCR_NO_MEMORY;
     for (int64_t start = 0; start < p->starts && !s; start++) {
         double at = NAN, gain = NAN;

@@ -8,10 +8,8 @@
 #define MCR_SOLVE_CLUSTER_H
 
 #include "gram/gram.h"
-#include "linalg/design.h"
 
 typedef struct mcr_cluster_problem {
-    const mcr_design *design; /* features; NULL: kernel values of a Gram */
     int64_t clusters, starts;
     const double *weight; /* n, >= 0, not all 0 */
     const int32_t *begin; /* n clusters that the first start begins with; NULL: all are seeded */
@@ -34,7 +32,7 @@ typedef struct mcr_clusters {
     double *weight; /* of each cluster, > 0 */
     double *square; /* |c|^2 of each cluster */
     int64_t *count; /* objects of each cluster */
-    double *centre; /* features x clusters; NULL with kernel values */
+    double *centre; /* features x clusters, of a Gram with a factor; else NULL */
     int64_t steps;  /* in all starts */
     int64_t starts; /* that were finished */
     /* From scratch, at the end: the objective, and the most that it would fall if one object moved to
@@ -43,8 +41,8 @@ typedef struct mcr_clusters {
     mcr_cluster_stop stop;
 } mcr_clusters;
 
-/* gram: NULL where the problem has features. Both sides draw the same seeds and make the same steps, but
- * for rounding. MCR_BAD_DATA if there are fewer different objects than clusters. Deterministic for any
+/* With a factor of the Gram or without, the same seeds are drawn and the same steps made, but for
+ * rounding. MCR_BAD_DATA if there are fewer different objects than clusters. Deterministic for any
  * number of threads; random numbers come from the context's seed. */
 mcr_status mcr_cluster(mcr_clusters *out, mcr_gram *gram, const mcr_cluster_problem *problem);
 void mcr_clusters_close(mcr *ctx, mcr_clusters *clusters); /* also after a failure */

@@ -11,7 +11,7 @@
 
 mcr_status mcr_cluster_features_open(mcr_cluster_state *t)
 {
-    size_t p = (size_t)t->design->p, k = (size_t)t->k;
+    size_t p = (size_t)t->wide, k = (size_t)t->k;
     t->values = mcr_alloc(t->ctx, FEW_CANDIDATES, (size_t)t->n * sizeof *t->values);
     t->sum = mcr_alloc(t->ctx, p, k * sizeof *t->sum);
     t->phi = mcr_alloc_zero(t->ctx, p, sizeof *t->phi);
@@ -21,15 +21,13 @@ mcr_status mcr_cluster_features_open(mcr_cluster_state *t)
 mcr_status mcr_cluster_features_rows(mcr_cluster_state *t, const int64_t *object, int64_t count,
                                      const double **row)
 {
-    int64_t buffer[FEW_CANDIDATES];
     double unit[FEW_CANDIDATES * FEW_CANDIDATES] = {0};
-    mcr_design some = mcr_design_part(t->design, object, count, buffer);
     for (int64_t c = 0; c < count; c++)
         unit[c * count + c] = 1;
     /* M and S hold nothing yet: they are space for the features and for their products. */
-    mcr_status s = mcr_design_project(&some, unit, count, t->sum);
+    mcr_status s = mcr_gram_project(t->gram, (mcr_rows){object, 0, count}, unit, count, t->sum);
     if (!s)
-        s = mcr_design_multiply(t->design, t->sum, count, t->s);
+        s = mcr_gram_expand(t->gram, mcr_gram_all(t->gram), t->sum, count, t->s);
     for (int64_t c = 0; c < count && !s; c++) {
         row[c] = t->values + c * t->n;
         for (int64_t i = 0; i < t->n; i++)
@@ -40,17 +38,8 @@ mcr_status mcr_cluster_features_rows(mcr_cluster_state *t, const int64_t *object
 
 mcr_status mcr_cluster_features_place(mcr_cluster_state *t)
 {
-    mcr_status s = mcr_design_gather(t->design, t->of, t->p->weight, t->k, t->sum);
-    return s ? s : mcr_design_multiply(t->design, t->sum, t->k, t->s);
-}
-
-/* Rows first .. end - 1, of one block. */
-static mcr_design rows_of(const mcr_cluster_state *t, int64_t first, int64_t end, int64_t *buffer)
-{
-    int64_t row[MCR_CLUSTER_BLOCK];
-    for (int64_t i = first; i < end; i++)
-        row[i - first] = i;
-    return mcr_design_part(t->design, row, end - first, buffer);
+    mcr_status s = mcr_gram_gather(t->gram, t->of, t->p->weight, t->k, t->sum);
+    return s ? s : mcr_gram_expand(t->gram, mcr_gram_all(t->gram), t->sum, t->k, t->s);
 }
 
 static int64_t end_of(const mcr_cluster_state *t, int64_t i)
@@ -61,36 +50,33 @@ static int64_t end_of(const mcr_cluster_state *t, int64_t i)
 
 mcr_status mcr_cluster_features_block(mcr_cluster_state *t, int64_t first)
 {
-    int64_t buffer[MCR_CLUSTER_BLOCK];
-    mcr_design block = rows_of(t, first, end_of(t, first), buffer);
-    return mcr_design_multiply(&block, t->sum, t->k, t->s + first * t->k);
+    mcr_rows block = {NULL, first, end_of(t, first) - first};
+    return mcr_gram_expand(t->gram, block, t->sum, t->k, t->s + first * t->k);
 }
 
 /* phi = 0 again, after a sparse row. */
-static void clear(const mcr_cluster_state *t, int64_t row)
+static void clear(const mcr_cluster_state *t, const mcr_factor *d, int64_t row)
 {
-    const mcr_design *d = t->design;
     for (int64_t e = d->start[row]; e < d->start[row + 1]; e++)
         t->phi[d->index[e]] = 0;
 }
 
 /* The features of object i in t->phi, and the sums that they change. */
-static mcr_status add_features(mcr_cluster_state *t, int64_t i, int64_t from, int64_t to)
+static mcr_status add_features(mcr_cluster_state *t, const mcr_factor *d, int64_t i, int64_t from,
+                               int64_t to)
 {
-    const mcr_design *d = t->design;
-    int64_t buffer[1];
-    double w = t->p->weight[i], one = 1;
-    mcr_design own = mcr_design_part(d, &i, 1, buffer);
-    if (d->start) {
-        for (int64_t e = d->start[*buffer]; e < d->start[*buffer + 1]; e++) {
+    double w = t->p->weight[i];
+    if (d) {
+        int64_t r = d->row ? d->row[i] : i;
+        for (int64_t e = d->start[r]; e < d->start[r + 1]; e++) {
             t->phi[d->index[e]] = d->value[e];
             t->sum[d->index[e] * t->k + to] += w * d->value[e];
             t->sum[d->index[e] * t->k + from] -= w * d->value[e];
         }
         return MCR_OK;
     }
-    mcr_status s = mcr_design_project(&own, &one, 1, t->phi);
-    for (int64_t j = 0; j < d->p && !s; j++) {
+    mcr_status s = mcr_gram_factor_rows(t->gram, (mcr_rows){NULL, i, 1}, t->phi);
+    for (int64_t j = 0; j < t->wide && !s; j++) {
         t->sum[j * t->k + to] += w * t->phi[j];
         t->sum[j * t->k + from] -= w * t->phi[j];
     }
@@ -99,20 +85,20 @@ static mcr_status add_features(mcr_cluster_state *t, int64_t i, int64_t from, in
 
 mcr_status mcr_cluster_features_move(mcr_cluster_state *t, int64_t i, int64_t from, int64_t to)
 {
-    const mcr_design *d = t->design;
-    int64_t buffer[MCR_CLUSTER_BLOCK], end = end_of(t, i);
+    const mcr_factor *sparse = mcr_gram_sparse(t->gram);
+    int64_t end = end_of(t, i);
     double w = t->p->weight[i], k[MCR_CLUSTER_BLOCK];
-    mcr_status s = add_features(t, i, from, to);
+    mcr_status s = add_features(t, sparse, i, from, to);
     if (s)
         return s;
-    mcr_design after = rows_of(t, i + 1, end, buffer);
-    if (after.n > 0)
-        s = mcr_design_multiply(&after, t->phi, 1, k);
+    mcr_rows after = {NULL, i + 1, end - i - 1};
+    if (after.count > 0)
+        s = mcr_gram_expand(t->gram, after, t->phi, 1, k);
     for (int64_t j = i + 1; j < end && !s; j++) {
         t->s[j * t->k + to] += w * k[j - i - 1];
         t->s[j * t->k + from] -= w * k[j - i - 1];
     }
-    if (d->start)
-        clear(t, d->row ? d->row[i] : i);
+    if (sparse)
+        clear(t, sparse, sparse->row ? sparse->row[i] : i);
     return s;
 }

@@ -5,6 +5,7 @@
 #ifndef MCR_SOLVE_CLUSTER_IMPL_H
 #define MCR_SOLVE_CLUSTER_IMPL_H
 
+#include "gram/factor.h"
 #include "solve/cluster.h"
 
 enum { FEW_CANDIDATES = 8, MCR_CLUSTER_BLOCK = 1024 };
@@ -12,7 +13,7 @@ enum { FEW_CANDIDATES = 8, MCR_CLUSTER_BLOCK = 1024 };
 typedef struct mcr_cluster_state {
     mcr *ctx;
     mcr_gram *gram;
-    const mcr_design *design; /* NULL: kernel values */
+    int64_t wide; /* features; 0: kernel values */
     const mcr_cluster_problem *p;
     int64_t n, k;
     double *diagonal;

@@ -22,7 +22,8 @@ enum { MOST_SWEEPS = 100000 }; /* slower than that is stuck */
 
 typedef struct state {
     mcr *ctx;
-    const mcr_design *d;
+    mcr_gram *d;
+    const mcr_factor *rows;
     const mcr_qp *p;
     mcr_qp_result *result;
     double *b, *w, *square;
@@ -33,30 +34,37 @@ typedef struct state {
     double began;
 } state;
 
-static mcr_status open_state(state *t, const mcr_design *d, const mcr_qp *p, double *b, double *w,
+static mcr_status open_state(state *t, mcr_gram *d, const mcr_qp *p, double *b, double *w,
                              mcr_qp_result *r)
 {
-    *t = (state){.ctx = d->ctx, .d = d, .p = p, .result = r, .b = b, .w = w, .began = mcr_now()};
-    t->square = mcr_alloc(t->ctx, (size_t)d->n, sizeof *t->square);
-    t->order = mcr_alloc(t->ctx, (size_t)d->n, sizeof *t->order);
+    *t = (state){.ctx = mcr_gram_context(d),
+                 .d = d,
+                 .rows = mcr_gram_sparse(d),
+                 .p = p,
+                 .result = r,
+                 .b = b,
+                 .w = w,
+                 .began = mcr_now()};
+    t->square = mcr_alloc(t->ctx, (size_t)p->n, sizeof *t->square);
+    t->order = mcr_alloc(t->ctx, (size_t)p->n, sizeof *t->order);
     if (!t->square || !t->order)
         return MCR_NO_MEMORY;
-    mcr_status s = mcr_design_squares(d, t->square);
+    mcr_status s = mcr_gram_squares(d, mcr_gram_all(d), t->square);
     if (!s)
-        s = mcr_design_project(d, b, 1, w);
+        s = mcr_gram_project(d, mcr_gram_all(d), b, 1, w);
     double sum = 0;
-    for (int64_t i = 0; i < d->n && !s; i++) {
+    for (int64_t i = 0; i < p->n && !s; i++) {
         sum += t->square[i];
         t->wanted += b[i];
     }
-    t->rho = p->no_sum ? 0 : sum > 0 ? sum / (double)d->n : 1;
+    t->rho = p->no_sum ? 0 : sum > 0 ? sum / (double)p->n : 1;
     return s;
 }
 
 static void all_active(state *t)
 {
     t->active = 0;
-    for (int64_t i = 0; i < t->d->n; i++)
+    for (int64_t i = 0; i < t->p->n; i++)
         if (t->p->lo[i] < t->p->hi[i])
             t->order[t->active++] = i;
     t->movable = t->active;
@@ -67,7 +75,7 @@ static void all_active(state *t)
 /* One step of coefficient i; false: it may leave. */
 static bool step(state *t, int64_t i)
 {
-    const mcr_design *d = t->d;
+    const mcr_factor *d = t->rows;
     int64_t r = d->row ? d->row[i] : i, first = d->start[r], end = d->start[r + 1];
     const int32_t *index = d->index + first;
     const double *value = d->value + first;
@@ -148,12 +156,12 @@ static mcr_status finish(state *t, double *g)
     mcr_linear_balance(t->p, t->wanted, t->b);
     mcr_status s = mcr_linear_judge(t->d, t->p, t->b, g, t->w, t->result);
     t->sum = -t->wanted;
-    for (int64_t i = 0; i < t->d->n; i++)
+    for (int64_t i = 0; i < t->p->n; i++)
         t->sum += t->b[i];
     return s;
 }
 
-mcr_status mcr_linear_descent(const mcr_design *d, const mcr_qp *p, double *b, double *g, double *w,
+mcr_status mcr_linear_descent(mcr_gram *d, const mcr_qp *p, double *b, double *g, double *w,
                               mcr_qp_result *result)
 {
     enum { ROUNDS = 400 };
@@ -186,7 +194,7 @@ mcr_status mcr_linear_descent(const mcr_design *d, const mcr_qp *p, double *b, d
         result->stop = MCR_QP_STUCK;
     if (!s && result->violation <= p->tolerance)
         result->stop = MCR_QP_OPTIMAL;
-    mcr_free(d->ctx, t.square);
-    mcr_free(d->ctx, t.order);
+    mcr_free(t.ctx, t.square);
+    mcr_free(t.ctx, t.order);
     return s;
 }

@@ -26,10 +26,11 @@ enum { CHUNK = 8192, FOUND = 2 };
 
 typedef struct state {
     mcr *ctx;
-    const mcr_design *d;
+    mcr_gram *d;
+    mcr_rows all;
     const mcr_qp *p;
     mcr_qp_result *result;
-    int64_t n, movable;                /* coefficients; those with lo < hi */
+    int64_t n, wide, movable;          /* coefficients; features; those with lo < hi */
     double *b, *s, *t, *g;             /* g: D w */
     double *h, *q, *db, *ds, *dt, *du; /* du: D u */
     double *off_s, *off_t;             /* products of complementarity that are to go */
@@ -58,12 +59,19 @@ static bool can_move(const state *t, int64_t i)
 
 /* ---- start -------------------------------------------------------------------------------------*/
 
-static mcr_status open_state(state *t, const mcr_design *d, const mcr_qp *p, mcr_qp_result *r)
+static mcr_status open_state(state *t, mcr_gram *d, const mcr_qp *p, mcr_qp_result *r)
 {
-    *t = (state){.ctx = d->ctx, .d = d, .p = p, .result = r, .n = d->n, .began = mcr_now()};
-    size_t n = (size_t)d->n, f = (size_t)d->p;
+    *t = (state){.ctx = mcr_gram_context(d),
+                 .d = d,
+                 .all = mcr_gram_all(d),
+                 .p = p,
+                 .result = r,
+                 .n = p->n,
+                 .wide = mcr_gram_width(d),
+                 .began = mcr_now()};
+    size_t n = (size_t)t->n, f = (size_t)t->wide;
     t->best = INFINITY;
-    double each = mcr_design_entries(d) / (double)(n > 0 ? n : 1);
+    double each = mcr_gram_entries(d) / (double)(n > 0 ? n : 1);
     t->correctors = each > 60 ? 3 : each > 20 ? 2 : 1;
     double **by_object[] = {&t->b,      &t->s,      &t->t,      &t->g,     &t->h,
                             &t->q,      &t->db,     &t->ds,     &t->dt,    &t->du,
@@ -81,7 +89,7 @@ static mcr_status open_state(state *t, const mcr_design *d, const mcr_qp *p, mcr
     t->right = mcr_alloc(t->ctx, f, 2 * sizeof(double));
     if (!t->two || !t->right || !t->found)
         return MCR_NO_MEMORY;
-    return mcr_square_open(&t->m, t->ctx, d->p, p->phase ? p->phase : "svm");
+    return mcr_square_open(&t->m, t->ctx, t->wide, p->phase ? p->phase : "svm");
 }
 
 static void close_state(state *t)
@@ -99,8 +107,8 @@ static void close_state(state *t)
 
 static mcr_status refresh(state *t)
 {
-    mcr_status st = mcr_design_project(t->d, t->b, 1, t->w);
-    return st ? st : mcr_design_multiply(t->d, t->w, 1, t->g);
+    mcr_status st = mcr_gram_project(t->d, t->all, t->b, 1, t->w);
+    return st ? st : mcr_gram_expand(t->d, t->all, t->w, 1, t->g);
 }
 
 /* In the middle of the bounds, with a sum of 0; multipliers of the size of the slopes. */
@@ -174,11 +182,11 @@ static void set_weights(state *t, int64_t first, int64_t end, double *found)
 /* The factor of 1 + D' h D; sum: of h, for the bias's corner. */
 static mcr_status factorise(state *t, double sum)
 {
-    mcr_status st = mcr_design_weigh(t->d, t->h, t->m.a, t->m.ld);
-    for (int64_t k = 0; k < t->d->p && !st; k++)
+    mcr_status st = mcr_gram_weighted(t->d, t->all, t->h, t->m.a, t->m.ld);
+    for (int64_t k = 0; k < t->wide && !st; k++)
         t->m.a[k * t->m.ld + k] += 1;
     if (!st)
-        st = mcr_lapack_cholesky(t->ctx, t->d->p, t->m.a, t->m.ld, NULL, NULL);
+        st = mcr_lapack_cholesky(t->ctx, t->wide, t->m.a, t->m.ld, NULL, NULL);
     t->corner = sum;
     return st;
 }
@@ -210,11 +218,11 @@ static void weigh_right(state *t, int64_t first, int64_t end, double *found)
 /* u, bias and D u for the q that was set. edge: the bias's row is to be solved for as well. */
 static mcr_status solve(state *t, bool edge)
 {
-    int64_t p = t->d->p, cols = edge && !t->p->no_sum ? 2 : 1;
+    int64_t p = t->wide, cols = edge && !t->p->no_sum ? 2 : 1;
     double sum[FOUND];
     t->cols = cols;
     over_all(t, weigh_right, sum);
-    mcr_status st = mcr_design_project(t->d, t->two, cols, t->right);
+    mcr_status st = mcr_gram_project(t->d, t->all, t->two, cols, t->right);
     for (int64_t k = 0; k < p && !st && cols == 2; k++)
         t->edge[k] = t->right[k * 2 + 1];
     if (!st)
@@ -233,7 +241,7 @@ static mcr_status solve(state *t, bool edge)
     t->dbias = t->p->no_sum || !(corner > 0) ? 0 : side / corner;
     for (int64_t k = 0; k < p; k++)
         t->u[k] -= t->dbias * t->solved_edge[k];
-    return mcr_design_multiply(t->d, t->u, 1, t->du);
+    return mcr_gram_expand(t->d, t->all, t->u, 1, t->du);
 }
 
 static double shorter(double step, double at, double change)
@@ -393,7 +401,7 @@ static mcr_status advance(state *t)
         return st;
     over_all(t, move, sum);
     t->mu = sum[0] / (2 * (double)t->movable);
-    for (int64_t k = 0; k < t->d->p; k++)
+    for (int64_t k = 0; k < t->wide; k++)
         t->w[k] += t->step * t->u[k];
     t->bias += t->step * t->dbias;
     return MCR_OK;
@@ -461,7 +469,7 @@ static mcr_status polish(state *t)
 {
     enum { MOST = 6 };
     double square = 0;
-    mcr_status st = mcr_design_squares(t->d, t->h);
+    mcr_status st = mcr_gram_squares(t->d, t->all, t->h);
     for (int64_t i = 0; i < t->n && !st; i++)
         square += t->h[i] / (double)t->n;
     for (int i = 0; i < MOST && !st && t->best > t->p->tolerance; i++) {
@@ -526,13 +534,13 @@ static mcr_status iterate(state *t)
     return st;
 }
 
-mcr_status mcr_linear_interior(const mcr_design *d, const mcr_qp *p, double *b, double *g,
-                               double *w, mcr_qp_result *result)
+mcr_status mcr_linear_interior(mcr_gram *d, const mcr_qp *p, double *b, double *g, double *w,
+                               mcr_qp_result *result)
 {
     state t;
     *result = (mcr_qp_result){.stop = MCR_QP_OPTIMAL};
     mcr_status st = open_state(&t, d, p, result);
-    for (int64_t i = 0; i < d->n; i++)
+    for (int64_t i = 0; i < p->n; i++)
         t.sum += b[i];
     if (!st)
         st = begin(&t);

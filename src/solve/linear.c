@@ -19,7 +19,7 @@ double mcr_linear_newton_work(double n, double p, double entries)
     if (p > MOST)
         return INFINITY;
     double each = n > 0 ? entries / n : 0, sparse = n * each * each / 2;
-    double weigh = entries < 0.25 * n * p ? sparse : n * p * p / 2 / BLAS_GAIN;
+    double weigh = entries < MCR_DENSE_SHARE * n * p ? sparse : n * p * p / 2 / BLAS_GAIN;
     return TIMES * weigh + STEPS * (p * p * p / 3 / BLAS_GAIN + 1.5 * entries + OVERHEAD * n);
 }
 
@@ -46,9 +46,10 @@ static bool is_settled(const mcr_qp *p, double *b)
 
 /* Where the smoothed hinge is stuck: the interior point method, with what is left of time and steps. The
  * better of both solutions is the result. */
-static mcr_status go_on(const mcr_design *d, const mcr_qp *p, double began, double *b, double *g,
-                        double *w, mcr_qp_result *result)
+static mcr_status go_on(mcr_gram *d, const mcr_qp *p, double began, double *b, double *g, double *w,
+                        mcr_qp_result *result)
 {
+    mcr *ctx = mcr_gram_context(d);
     const mcr_qp_result first = *result;
     mcr_qp rest = *p;
     if (p->seconds > 0)
@@ -59,7 +60,7 @@ static mcr_status go_on(const mcr_design *d, const mcr_qp *p, double began, doub
     }
     if (p->most_steps > 0)
         rest.most_steps = p->most_steps > first.steps ? p->most_steps - first.steps : 1;
-    double *kept = mcr_alloc(d->ctx, (size_t)p->n, sizeof *kept);
+    double *kept = mcr_alloc(ctx, (size_t)p->n, sizeof *kept);
     if (!kept)
         return MCR_NO_MEMORY;
     memcpy(kept, b, sizeof *b * (size_t)p->n);
@@ -73,52 +74,56 @@ static mcr_status go_on(const mcr_design *d, const mcr_qp *p, double began, doub
         memcpy(b, kept, sizeof *b * (size_t)p->n);
         s = mcr_linear_judge(d, p, b, g, w, result);
     }
-    mcr_free(d->ctx, kept);
+    mcr_free(ctx, kept);
     return s;
 }
 
-static bool suits_newton(const mcr_design *d)
+static bool suits_newton(const mcr_gram *d)
 {
-    double n = (double)d->n, p = (double)d->p, entries = mcr_design_entries(d);
+    double n = (double)mcr_gram_rows(d), p = (double)mcr_gram_width(d);
+    double entries = mcr_gram_entries(d);
     return mcr_linear_newton_work(n, p, entries) <= mcr_linear_descent_work(n, p, entries);
 }
 
-static double matrix_bytes(const mcr_design *d)
+static double matrix_bytes(const mcr_gram *d)
 {
     enum { EDGE = 16 };
-    return (double)d->p * (double)(d->p + EDGE) * sizeof(double);
+    double p = (double)mcr_gram_width(d);
+    return p * (p + EDGE) * sizeof(double);
 }
 
-double mcr_linear_bytes(const mcr_design *d)
+double mcr_linear_bytes(const mcr_gram *d)
 {
-    return !d->start || suits_newton(d) ? 2 * matrix_bytes(d) : 0;
+    return !mcr_gram_sparse(d) || suits_newton(d) ? 2 * matrix_bytes(d) : 0;
 }
 
-mcr_status mcr_linear_solve(const mcr_design *d, const mcr_qp *p, double *b, double *g, double *w,
+mcr_status mcr_linear_solve(mcr_gram *d, const mcr_qp *p, double *b, double *g, double *w,
                             mcr_qp_result *result)
 {
     *result = (mcr_qp_result){.stop = MCR_QP_OPTIMAL};
     if (is_settled(p, b))
         return mcr_linear_judge(d, p, b, g, w, result);
-    bool few = suits_newton(d) && matrix_bytes(d) <= (double)mcr_budget_left(d->ctx) / 2;
-    if (!few && d->start)
+    double left = (double)mcr_budget_left(mcr_gram_context(d));
+    bool few = suits_newton(d) && matrix_bytes(d) <= left / 2;
+    if (!few && mcr_gram_sparse(d))
         return mcr_linear_descent(d, p, b, g, w, result);
     double began = mcr_now();
     mcr_status s = mcr_linear_smooth(d, p, b, g, w, result);
     return s || result->stop != MCR_QP_STUCK ? s : go_on(d, p, began, b, g, w, result);
 }
 
-mcr_status mcr_linear_judge(const mcr_design *d, const mcr_qp *p, const double *b, double *g,
-                            double *w, mcr_qp_result *r)
+mcr_status mcr_linear_judge(mcr_gram *d, const mcr_qp *p, const double *b, double *g, double *w,
+                            mcr_qp_result *r)
 {
-    mcr_status s = mcr_design_project(d, b, 1, w);
+    mcr_rows all = mcr_gram_all(d);
+    mcr_status s = mcr_gram_project(d, all, b, 1, w);
     if (!s)
-        s = mcr_design_multiply(d, w, 1, g);
+        s = mcr_gram_expand(d, all, w, 1, g);
     double low = p->no_sum ? 0 : INFINITY, high = p->no_sum ? 0 : -INFINITY;
     for (int64_t i = 0; i < p->n && !s; i++) {
         double slope = g[i] - p->z[i];
         if (!isfinite(slope))
-            s = mcr_fail(d->ctx, MCR_NUMERIC,
+            s = mcr_fail(mcr_gram_context(d), MCR_NUMERIC,
                          "%s: the numbers are too large: scale the data or the kernel",
                          p->phase ? p->phase : "svm");
         if (b[i] < p->hi[i] && slope < low)

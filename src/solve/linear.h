@@ -1,5 +1,6 @@
-/* linear.h (internal): the quadratic programs of support vector machines where K = D D^T for a matrix
- * of features D: the same problems, results and certificate as mcr_qp_solve (smo.h), from the other side.
+/* linear.h (internal): the quadratic programs of support vector machines where the Gram is known by a
+ * factor, K = D D^T: the same problems, results and certificate as mcr_qp_solve (smo.h), by products with
+ * D.
  *
  * For epsilon = 0, one group (or no_sum), and finite bounds.
  *
@@ -8,12 +9,12 @@
 #ifndef MCR_SOLVE_LINEAR_H
 #define MCR_SOLVE_LINEAR_H
 
-#include "linalg/design.h"
+#include "gram/factor.h"
 #include "solve/smo.h"
 
 /* b: a feasible start, then the solution; g (n): D D^T b at the end, from scratch; w (p): D^T b. */
-typedef mcr_status mcr_linear_solver(const mcr_design *d, const mcr_qp *problem, double *b,
-                                     double *g, double *w, mcr_qp_result *result);
+typedef mcr_status mcr_linear_solver(mcr_gram *gram, const mcr_qp *problem, double *b, double *g,
+                                     double *w, mcr_qp_result *result);
 
 /* Takes the one of the solvers below that is less work. */
 mcr_linear_solver mcr_linear_solve;
@@ -28,10 +29,10 @@ mcr_linear_solver mcr_linear_descent;
 double mcr_linear_newton_work(double n, double p, double entries);
 double mcr_linear_descent_work(double n, double p, double entries);
 /* Memory of a solution that must be left for it to take the way it takes alone. */
-double mcr_linear_bytes(const mcr_design *d);
+double mcr_linear_bytes(const mcr_gram *gram);
 
 /* w = D^T b, g = D w and the violation, low and high of the result. */
-mcr_status mcr_linear_judge(const mcr_design *d, const mcr_qp *problem, const double *b, double *g,
+mcr_status mcr_linear_judge(mcr_gram *gram, const mcr_qp *problem, const double *b, double *g,
                             double *w, mcr_qp_result *result);
 /* Makes the sum of b what it should be, by a small change of coefficients that are not at a bound (of
  * all, if these have not enough space). */

@@ -19,8 +19,8 @@
 #include <string.h>
 
 #include "base/context.h"
+#include "gram/factor.h"
 #include "linalg/lapack.h"
-#include "linalg/lowrank.h"
 
 /* A vector and its product with G. */
 typedef struct both {
@@ -31,13 +31,13 @@ typedef struct state {
     mcr *ctx;
     mcr_gram *gram;
     const mcr_smooth *p;
-    int64_t count;            /* n x columns */
-    mcr_square all;           /* of G; closed: products are made from the objects */
-    const mcr_design *design; /* G = D D' in place of the Gram; NULL: not so */
-    int64_t rank;             /* of L, or columns of D; 0: neither */
-    mcr_lowrank low;          /* rank 0: none */
-    double *low_space;        /* rank x columns */
-    mcr_square inner;         /* mu + L' H L, by column and then rank; closed: too large */
+    int64_t count;     /* n x columns */
+    mcr_square all;    /* of G; closed: products are made from the objects */
+    mcr_gram *factor;  /* L, G = L L'; the Gram itself where it has one; NULL: none */
+    mcr_gram *low;     /* the same of a low rank, found here */
+    int64_t rank;      /* columns of L */
+    double *low_space; /* rank x columns */
+    mcr_square inner;  /* mu + L' H L, by column and then rank; closed: too large */
     bool use_low;
     int64_t patience; /* products after which an iteration ends; 0: no limit */
     both rest, step, residual, direction, curved;
@@ -47,30 +47,26 @@ typedef struct state {
     mcr_smooth_result *result;
 } state;
 
-/* u = L' v and y = L u; L is D where there is a design. */
+/* u = L' v and y = L u. */
 static mcr_status project(const state *t, const double *v, double *u)
 {
-    return t->design ? mcr_design_project(t->design, v, t->p->columns, u)
-                     : mcr_lowrank_project(&t->low, v, t->p->columns, u);
+    return mcr_gram_project(t->factor, mcr_gram_all(t->factor), v, t->p->columns, u);
 }
 
 static mcr_status expand(const state *t, const double *u, double *y)
 {
-    return t->design ? mcr_design_multiply(t->design, u, t->p->columns, y)
-                     : mcr_lowrank_expand(&t->low, u, t->p->columns, y);
+    return mcr_gram_expand(t->factor, mcr_gram_all(t->factor), u, t->p->columns, y);
 }
 
-/* m = L' diag(h) L; h has one sign. With a design h becomes positive. */
+/* m = L' diag(h) L, both triangles; h has one sign, and becomes positive. */
 static mcr_status weigh(const state *t, double *h, double *m, int64_t ld)
 {
-    if (!t->design)
-        return mcr_lowrank_weigh(&t->low, h, m, ld);
     bool negative = false;
-    for (int64_t i = 0; i < t->design->n; i++) {
+    for (int64_t i = 0; i < mcr_gram_rows(t->factor); i++) {
         negative |= h[i] < 0;
         h[i] = fabs(h[i]);
     }
-    mcr_status s = mcr_design_weigh(t->design, h, m, ld);
+    mcr_status s = mcr_gram_weighted(t->factor, mcr_gram_all(t->factor), h, m, ld);
     for (int64_t k = 0; k < t->rank && !s; k++)
         for (int64_t l = 0; l <= k; l++)
             m[k * ld + l] = m[l * ld + k] = negative ? -m[k * ld + l] : m[k * ld + l];
@@ -284,31 +280,28 @@ static bool advance(state *t, double *a, double *f)
 
 /* ---- all of it ---------------------------------------------------------------------------------*/
 
-/* Products go through L of that rank from now on. */
-static mcr_status use_rank(state *t, int64_t rank)
+/* Products go through the factor from now on. */
+static mcr_status use_factor(state *t, mcr_gram *factor)
 {
-    enum { DIRECT = 2000 }; /* steps are solved for directly up to so many numbers */
+    int64_t rank = mcr_gram_width(factor);
+    t->factor = factor;
     t->rank = rank;
     t->low_space = mcr_alloc(t->ctx, (size_t)(rank * t->p->columns), sizeof(double));
     if (!t->low_space)
         return MCR_NO_MEMORY;
-    mcr_status s = rank * t->p->columns <= DIRECT && rank * t->p->columns <= t->count
+    mcr_status s = rank * t->p->columns <= MCR_SMOOTH_DIRECT && rank * t->p->columns <= t->count
                        ? mcr_square_open(&t->inner, t->ctx, rank * t->p->columns, t->p->phase)
                        : MCR_OK;
     t->use_low = true;
     return s == MCR_OVER_BUDGET ? MCR_OK : s;
 }
 
-static mcr_status open_state(state *t, mcr_gram *gram, const mcr_design *design,
-                             const mcr_smooth *p, mcr_smooth_result *result)
+static mcr_status open_state(state *t, mcr_gram *gram, const mcr_smooth *p,
+                             mcr_smooth_result *result)
 {
-    int64_t n = gram ? mcr_gram_rows(gram) : design->n;
+    int64_t n = mcr_gram_rows(gram);
     *result = (mcr_smooth_result){.stop = MCR_SMOOTH_OPTIMAL};
-    *t = (state){.ctx = gram ? mcr_gram_context(gram) : design->ctx,
-                 .gram = gram,
-                 .design = design,
-                 .p = p,
-                 .result = result};
+    *t = (state){.ctx = mcr_gram_context(gram), .gram = gram, .p = p, .result = result};
     t->count = n * p->columns;
     t->began = mcr_now();
     double **buffer[] = {&t->rest.v,     &t->rest.gv,     &t->step.v,      &t->step.gv,
@@ -317,8 +310,8 @@ static mcr_status open_state(state *t, mcr_gram *gram, const mcr_design *design,
     for (size_t i = 0; i < sizeof buffer / sizeof *buffer; i++)
         if (!(*buffer[i] = mcr_alloc(t->ctx, (size_t)n, (size_t)p->columns * sizeof(double))))
             return MCR_NO_MEMORY;
-    if (design)
-        return use_rank(t, design->p);
+    if (mcr_gram_width(gram) > 0)
+        return use_factor(t, gram);
     if ((double)n * (double)(n + 16) * sizeof(double) > (double)mcr_budget_left(t->ctx))
         return MCR_OK;
     mcr_status s = mcr_square_open(&t->all, t->ctx, n, p->phase);
@@ -334,7 +327,7 @@ static void close_state(state *t)
         mcr_free(t->ctx, buffer[i]);
     mcr_free(t->ctx, t->low_space);
     mcr_square_close(&t->inner);
-    mcr_lowrank_close(&t->low);
+    mcr_gram_close(t->low);
     mcr_square_close(&t->all);
 }
 
@@ -393,10 +386,11 @@ static mcr_status approach(state *t, double *a, double *f)
 {
     enum { PART = 4 }; /* columns are worth it up to such a part of n */
     t->patience = 0;
-    mcr_status s = mcr_lowrank_open(&t->low, &t->all, 1e-12, mcr_gram_rows(t->gram) / PART);
-    if (s || t->low.rank == 0)
+    mcr_status s = mcr_gram_low_rank(&t->low, t->ctx, t->all.n, t->all.a, t->all.ld, 1e-12,
+                                     t->all.n / PART);
+    if (s || !t->low)
         return s;
-    s = use_rank(t, t->low.rank);
+    s = use_factor(t, t->low);
     if (s)
         return s;
     s = iterate(t, a, f);
@@ -426,12 +420,12 @@ static mcr_status polish(state *t, double *a, double *f)
     return s ? s : look(t, a, f);
 }
 
-mcr_status mcr_smooth_solve(mcr_gram *gram, const mcr_design *design, const mcr_smooth *p,
-                            double *a, double *f, mcr_smooth_result *result)
+mcr_status mcr_smooth_solve(mcr_gram *gram, const mcr_smooth *p, double *a, double *f,
+                            mcr_smooth_result *result)
 {
     enum { AGAIN = 3, PATIENCE = 60 };
     state t;
-    mcr_status s = open_state(&t, gram, design, p, result);
+    mcr_status s = open_state(&t, gram, p, result);
     if (!s && t.all.a) {
         t.patience = PATIENCE;
         s = iterate(&t, a, f);

@@ -6,7 +6,7 @@
  * rest' G rest / (2 mu): the gradient is a point of the dual problem, and Fenchel's inequality is an
  * equality there.
  *
- * G is a Gram, or D D^T for a matrix of features D.
+ * Where the Gram has a factor, G = D D^T, steps are found by products with D.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -14,7 +14,9 @@
 #define MCR_SOLVE_NEWTON_H
 
 #include "gram/gram.h"
-#include "linalg/design.h"
+
+/* With a factor, steps are solved for directly up to so many numbers (columns of it times those of a). */
+enum { MCR_SMOOTH_DIRECT = 2000 };
 
 typedef struct mcr_smooth {
     int64_t columns;
@@ -46,10 +48,9 @@ typedef struct mcr_smooth_result {
     double objective, rest, gap; /* rest: largest |mu a + gradient| */
 } mcr_smooth_result;
 
-/* gram NULL: G = D D^T for the design; else design is NULL.
- * a: the start, then the solution; f: G a at the end, from scratch. All of G is kept where the budget has
+/* a: the start, then the solution; f: G a at the end, from scratch. All of G is kept where the budget has
  * space for it. Deterministic for any number of threads. */
-mcr_status mcr_smooth_solve(mcr_gram *gram, const mcr_design *design, const mcr_smooth *problem,
-                            double *a, double *f, mcr_smooth_result *result);
+mcr_status mcr_smooth_solve(mcr_gram *gram, const mcr_smooth *problem, double *a, double *f,
+                            mcr_smooth_result *result);
 
 #endif

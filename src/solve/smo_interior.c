@@ -13,7 +13,7 @@
  */
 #include <string.h>
 
-#include "linalg/design.h"
+#include "gram/factor.h"
 #include "linalg/lapack.h"
 #include "solve/smo_impl.h"
 
@@ -36,24 +36,14 @@ typedef struct interior {
     const mcr_smo *s;
     int64_t n, parts, rank, wide; /* wide: columns of D */
     int groups;
-    part *part, *before; /* before: the last step */
-    mcr_square l, m;     /* rows of D; K before, then the matrix of a step */
-    mcr_design d;
+    part *part, *before;        /* before: the last step */
+    mcr_square l, m;            /* rows of D; K before, then the matrix of a step */
+    mcr_gram *d;                /* the factor, one column more per level */
     double *b, *f, *h, *w;      /* n each: coefficients, D at, right hand side, W */
     double *at, *step, *jacobi; /* wide each: L'b and the levels, their step, its scale */
     double sum[2], rest[2];     /* what the coefficients of a group come to, what they lack */
     double unit, scale;         /* of K; of the gradient */
 } interior;
-
-static mcr_status copy_rows(void *self, const int64_t *row, int64_t first, int64_t count,
-                            double *to, int64_t ld)
-{
-    const interior *t = self;
-    for (int64_t i = 0; i < count; i++)
-        memcpy(to + i * ld, t->l.a + (row ? row[i] : first + i) * t->l.ld,
-               sizeof *to * (size_t)t->wide);
-    return MCR_OK;
-}
 
 /* K = L L', the largest diagonal that is left first; rows of L stay in the order of the objects. */
 static void factor_kernel(interior *t)
@@ -108,12 +98,13 @@ static mcr_status open_interior(interior *t, mcr_smo *s)
     for (int64_t i = 0; i < s->n; i++)
         for (int g = 0; g < t->groups; g++)
             t->l.a[i * t->l.ld + t->rank + g] = mcr_smo_group(s, i) == g ? -1 : 0;
-    t->d = (mcr_design){.ctx = s->ctx, .n = s->n, .p = t->wide, .block = copy_rows, .self = t};
-    return MCR_OK;
+    return mcr_gram_factor(&t->d, s->ctx,
+                           &(mcr_factor){.n = s->n, .p = t->wide, .dense = t->l.a, .ld = t->l.ld});
 }
 
 static void close_interior(interior *t)
 {
+    mcr_gram_close(t->d);
     mcr_square_close(&t->l);
     mcr_square_close(&t->m);
     mcr_free(t->s->ctx, t->part);
@@ -168,9 +159,9 @@ static mcr_status look(interior *t)
         t->b[v->object] += v->sign * v->x;
         t->rest[mcr_smo_group(t->s, v->object)] -= v->sign * v->x;
     }
-    mcr_status st = mcr_design_project(&t->d, t->b, 1, t->step);
+    mcr_status st = mcr_gram_project(t->d, mcr_gram_all(t->d), t->b, 1, t->step);
     memcpy(t->at, t->step, sizeof *t->at * (size_t)t->rank);
-    return st ? st : mcr_design_multiply(&t->d, t->at, 1, t->f);
+    return st ? st : mcr_gram_expand(t->d, mcr_gram_all(t->d), t->at, 1, t->f);
 }
 
 /* Barrier curvatures, and the factor of D' W D + I, its diagonal scaled to 1. */
@@ -183,7 +174,7 @@ static mcr_status factor(interior *t)
         v->curve = v->zl / (v->x - v->low) + v->zu / (v->high - v->x);
         t->w[v->object] += 1 / v->curve;
     }
-    mcr_status st = mcr_design_weigh(&t->d, t->w, t->m.a, ld);
+    mcr_status st = mcr_gram_weighted(t->d, mcr_gram_all(t->d), t->w, t->m.a, ld);
     for (int64_t i = 0; i < p && !st; i++) {
         t->m.a[i * ld + i] += i < t->rank;
         t->jacobi[i] = 1 / sqrt(t->m.a[i * ld + i]);
@@ -209,7 +200,7 @@ static mcr_status take_step(interior *t, double mu, bool corrected)
         v->dl = below / (v->x - v->low) - v->zl; /* what dx adds comes below */
         v->du = above / (v->high - v->x) - v->zu;
     }
-    mcr_status st = mcr_design_project(&t->d, t->h, 1, t->step);
+    mcr_status st = mcr_gram_project(t->d, mcr_gram_all(t->d), t->h, 1, t->step);
     for (int g = 0; g < t->groups; g++)
         t->step[t->rank + g] += t->rest[g];
     for (int64_t i = 0; i < p; i++)
@@ -219,7 +210,7 @@ static mcr_status take_step(interior *t, double mu, bool corrected)
     for (int64_t i = 0; i < p; i++)
         t->step[i] *= t->jacobi[i];
     if (!st)
-        st = mcr_design_multiply(&t->d, t->step, 1, t->h);
+        st = mcr_gram_expand(t->d, mcr_gram_all(t->d), t->step, 1, t->h);
     for (int64_t c = 0; c < t->parts && !st; c++) {
         part *v = &t->part[c];
         v->dx = (v->push - v->sign * t->h[v->object]) / v->curve;

@@ -39,14 +39,15 @@ enum {
 
 typedef struct state {
     mcr *ctx;
-    const mcr_design *d; /* of all objects */
+    mcr_gram *d; /* of all objects */
+    int64_t n, wide;
     const mcr_qp *p;
     mcr_qp_result *result;
     double began, wanted; /* sum of b */
     /* Some of the objects, or all: */
-    mcr_design at;
+    mcr_rows at;
     double *z, *lo, *hi, *s, *ds, *b, *change;
-    int64_t *row, *source;
+    int64_t *row;
     /* Those within the width, or changed: */
     int64_t *list, *list_source, count;
     double *weight;
@@ -59,13 +60,19 @@ typedef struct state {
 
 /* ---- space --------------------------------------------------------------------------------------*/
 
-static mcr_status open_state(state *t, const mcr_design *d, const mcr_qp *p, mcr_qp_result *r)
+static mcr_status open_state(state *t, mcr_gram *d, const mcr_qp *p, mcr_qp_result *r)
 {
-    *t = (state){.ctx = d->ctx, .d = d, .p = p, .result = r, .began = mcr_now()};
-    size_t n = (size_t)d->n, f = (size_t)d->p;
+    *t = (state){.ctx = mcr_gram_context(d),
+                 .d = d,
+                 .n = p->n,
+                 .wide = mcr_gram_width(d),
+                 .p = p,
+                 .result = r,
+                 .began = mcr_now()};
+    size_t n = (size_t)t->n, f = (size_t)t->wide;
     double **by_object[] = {&t->z, &t->lo, &t->hi, &t->s, &t->ds, &t->b, &t->change, &t->weight};
     double **by_feature[] = {&t->w, &t->sum, &t->u, &t->edge};
-    int64_t **lists[] = {&t->row, &t->source, &t->list, &t->list_source};
+    int64_t **lists[] = {&t->row, &t->list, &t->list_source};
     for (size_t i = 0; i < sizeof by_object / sizeof *by_object; i++)
         if (!(*by_object[i] = mcr_alloc(t->ctx, n, sizeof(double))))
             return MCR_NO_MEMORY;
@@ -79,14 +86,14 @@ static mcr_status open_state(state *t, const mcr_design *d, const mcr_qp *p, mcr
     t->found = mcr_alloc(t->ctx, n / CHUNK + 1, FOUND * sizeof(double));
     if (!t->right || !t->found)
         return MCR_NO_MEMORY;
-    return mcr_square_open(&t->m, t->ctx, d->p, p->phase ? p->phase : "svm");
+    return mcr_square_open(&t->m, t->ctx, t->wide, p->phase ? p->phase : "svm");
 }
 
 static void close_state(state *t)
 {
-    void *buffer[] = {t->z,      t->lo,  t->hi,     t->s,    t->ds,          t->b,
-                      t->change, t->row, t->source, t->list, t->list_source, t->weight,
-                      t->found,  t->w,   t->sum,    t->u,    t->edge,        t->right};
+    void *buffer[] = {t->z,      t->lo,  t->hi,   t->s,           t->ds,     t->b,
+                      t->change, t->row, t->list, t->list_source, t->weight, t->found,
+                      t->w,      t->sum, t->u,    t->edge,        t->right};
     for (size_t i = 0; i < sizeof buffer / sizeof *buffer; i++)
         mcr_free(t->ctx, buffer[i]);
     mcr_square_close(&t->m);
@@ -103,7 +110,8 @@ static mcr_status run_chunk(void *arg, int64_t item, int worker)
 {
     (void)worker;
     const chunk_job *j = arg;
-    int64_t first = item * CHUNK, end = first + CHUNK < j->t->at.n ? first + CHUNK : j->t->at.n;
+    int64_t first = item * CHUNK,
+            end = first + CHUNK < j->t->at.count ? first + CHUNK : j->t->at.count;
     double *found = j->t->found + item * FOUND;
     for (int k = 0; k < FOUND; k++)
         found[k] = 0;
@@ -114,7 +122,7 @@ static mcr_status run_chunk(void *arg, int64_t item, int worker)
 /* What the parts found is added up in order. */
 static void over_all(state *t, void (*work)(state *, int64_t, int64_t, double *), double sum[FOUND])
 {
-    int64_t count = (t->at.n + CHUNK - 1) / CHUNK;
+    int64_t count = (t->at.count + CHUNK - 1) / CHUNK;
     chunk_job j = {t, work};
     (void)mcr_parallel(t->ctx, count, run_chunk, &j); /* no part fails */
     for (int k = 0; k < FOUND; k++)
@@ -141,12 +149,19 @@ static void set_best(state *t, int64_t first, int64_t end, double *found)
     }
 }
 
+/* The listed objects, by their number among all. */
+static mcr_rows listed(state *t)
+{
+    for (int64_t k = 0; k < t->count; k++)
+        t->list_source[k] = mcr_rows_at(t->at, t->list[k]);
+    return (mcr_rows){t->list_source, 0, t->count};
+}
+
 /* The weights are changes of the listed coefficients: what they are to D'b. */
 static mcr_status add_changes(state *t)
 {
-    mcr_design part = mcr_design_part(&t->at, t->list, t->count, t->list_source);
-    mcr_status s = t->count ? mcr_design_project(&part, t->weight, 1, t->u) : MCR_OK;
-    for (int64_t k = 0; k < t->d->p && t->count && !s; k++)
+    mcr_status s = t->count ? mcr_gram_project(t->d, listed(t), t->weight, 1, t->u) : MCR_OK;
+    for (int64_t k = 0; k < t->wide && t->count && !s; k++)
         t->sum[k] += t->u[k];
     return s;
 }
@@ -157,7 +172,7 @@ static mcr_status renew(state *t)
     double sum[FOUND];
     over_all(t, set_best, sum);
     t->count = 0;
-    for (int64_t i = 0; i < t->at.n; i++)
+    for (int64_t i = 0; i < t->at.count; i++)
         if (t->change[i] != 0) {
             t->weight[t->count] = t->change[i];
             t->list[t->count++] = i;
@@ -172,7 +187,7 @@ static void pick(state *t, double width, double *error)
 {
     t->count = 0;
     *error = 0;
-    for (int64_t i = 0; i < t->at.n; i++)
+    for (int64_t i = 0; i < t->at.count; i++)
         if (fabs(t->s[i]) < 0.5 * width && t->lo[i] < t->hi[i]) {
             t->list[t->count++] = i;
             *error += (t->hi[i] - t->lo[i]) * width / 8;
@@ -182,16 +197,16 @@ static void pick(state *t, double width, double *error)
 /* The factor of 1 + D' diag D of the list, and the row of the bias; *corner: its last element. */
 static mcr_status factorise(state *t, double *corner)
 {
-    int64_t p = t->d->p;
+    int64_t p = t->wide;
     *corner = 0;
     for (int64_t k = 0; k < t->count; k++) {
         t->weight[k] = (t->hi[t->list[k]] - t->lo[t->list[k]]) / t->h;
         *corner += t->weight[k];
     }
-    mcr_design part = mcr_design_part(&t->at, t->list, t->count, t->list_source);
-    mcr_status s = mcr_design_weigh(&part, t->weight, t->m.a, t->m.ld);
+    mcr_rows part = listed(t);
+    mcr_status s = mcr_gram_weighted(t->d, part, t->weight, t->m.a, t->m.ld);
     if (!s)
-        s = mcr_design_project(&part, t->weight, 1, t->edge);
+        s = mcr_gram_project(t->d, part, t->weight, 1, t->edge);
     for (int64_t k = 0; k < p && !s; k++)
         t->m.a[k * t->m.ld + k] += 1;
     return s ? s : mcr_lapack_cholesky(t->ctx, p, t->m.a, t->m.ld, NULL, NULL);
@@ -215,7 +230,7 @@ static void add_bias(state *t, int64_t first, int64_t end, double *found)
 /* Newton's direction u, dbias, ds; *gain: minus the derivative along it. */
 static mcr_status direct(state *t, double *gain)
 {
-    int64_t p = t->d->p, cols = t->p->no_sum ? 1 : 2;
+    int64_t p = t->wide, cols = t->p->no_sum ? 1 : 2;
     double corner, sum[FOUND];
     mcr_status s = factorise(t, &corner);
     for (int64_t k = 0; k < p && !s; k++) {
@@ -241,7 +256,7 @@ static mcr_status direct(state *t, double *gain)
         t->u[k] = t->right[k * cols] - (cols == 2 ? t->dbias * t->right[k * 2 + 1] : 0);
         *gain += (t->sum[k] - t->w[k]) * t->u[k];
     }
-    s = mcr_design_multiply(&t->at, t->u, 1, t->ds);
+    s = mcr_gram_expand(t->d, t->at, t->u, 1, t->ds);
     if (!s)
         over_all(t, add_bias, sum);
     return s;
@@ -265,7 +280,7 @@ static void search(state *t, double gain)
 {
     enum { MOST = 40 };
     double wu = 0, uu = 0, low = 0, high = INFINITY, sum[FOUND];
-    for (int64_t k = 0; k < t->d->p; k++) {
+    for (int64_t k = 0; k < t->wide; k++) {
         wu += t->w[k] * t->u[k];
         uu += t->u[k] * t->u[k];
     }
@@ -295,7 +310,7 @@ static mcr_status take_step(state *t)
 {
     double sum[FOUND];
     over_all(t, move, sum);
-    for (int64_t k = 0; k < t->d->p; k++)
+    for (int64_t k = 0; k < t->wide; k++)
         t->w[k] += t->step * t->u[k];
     t->bias += t->step * t->dbias;
     t->result->steps++;
@@ -338,7 +353,7 @@ static mcr_status narrow(state *t, double h)
  * the slopes and coefficients for the weights that there are. */
 static mcr_status take_sample(state *t, int64_t count, uint64_t number)
 {
-    int64_t n = t->d->n;
+    int64_t n = t->n;
     double all = 0, some = 0, none[FOUND];
     mcr_random r = mcr_random_stream(mcr_seed(t->ctx), "sample of objects", number);
     for (int64_t i = 0; i < count; i++) {
@@ -355,13 +370,13 @@ static mcr_status take_sample(state *t, int64_t count, uint64_t number)
         t->hi[i] = factor * t->p->hi[t->row[i]];
         t->b[i] = 0;
     }
-    t->at = count < n ? mcr_design_part(t->d, t->row, count, t->source) : *t->d;
-    mcr_status s = mcr_design_multiply(&t->at, t->w, 1, t->s);
+    t->at = count < n ? (mcr_rows){t->row, 0, count} : mcr_gram_all(t->d);
+    mcr_status s = mcr_gram_expand(t->d, t->at, t->w, 1, t->s);
     for (int64_t i = 0; i < count && !s; i++)
         t->s[i] += t->bias - t->z[i];
     if (!s)
         over_all(t, set_best, none);
-    return s ? s : mcr_design_project(&t->at, t->b, 1, t->sum);
+    return s ? s : mcr_gram_project(t->d, t->at, t->b, 1, t->sum);
 }
 
 /* ---- all of it ---------------------------------------------------------------------------------*/
@@ -369,7 +384,7 @@ static mcr_status take_sample(state *t, int64_t count, uint64_t number)
 /* The coefficients of all objects, evaluated. */
 static mcr_status evaluate(state *t, double *b, double *g, double *w)
 {
-    memcpy(b, t->b, sizeof *b * (size_t)t->d->n);
+    memcpy(b, t->b, sizeof *b * (size_t)t->n);
     mcr_linear_balance(t->p, t->wanted, b);
     t->result->violation = INFINITY; /* until it is known */
     return mcr_linear_judge(t->d, t->p, b, g, w, t->result);
@@ -379,7 +394,7 @@ static mcr_status evaluate(state *t, double *b, double *g, double *w)
 static double residual(const state *t)
 {
     double square = 0;
-    for (int64_t k = 0; k < t->d->p; k++)
+    for (int64_t k = 0; k < t->wide; k++)
         square += (t->sum[k] - t->w[k]) * (t->sum[k] - t->w[k]);
     return sqrt(square) * t->reach;
 }
@@ -398,7 +413,7 @@ static mcr_status descend(state *t, double last, bool end, bool *over)
         mcr_log(
             t->ctx, MCR_LOG_DEBUG,
             "smoothed hinge: %lld objects, width %.2g, step %.2g, gain %.2g, error %.2g; %.3f s",
-            (long long)t->at.n, t->h, t->step, gain, error, mcr_now() - t->began);
+            (long long)t->at.count, t->h, t->step, gain, error, mcr_now() - t->began);
         bool last_width = t->h <= last, small = !(gain > 0.1 * error);
         if (s || !small)
             continue;
@@ -414,11 +429,10 @@ static mcr_status descend(state *t, double last, bool end, bool *over)
 /* The longest row of some, twice. */
 static mcr_status measure(state *t)
 {
-    int64_t n = t->d->n, count = n < SAMPLE ? n : SAMPLE;
+    int64_t n = t->n, count = n < SAMPLE ? n : SAMPLE;
     for (int64_t i = 0; i < count; i++)
         t->row[i] = i * n / count;
-    mcr_design part = mcr_design_part(t->d, t->row, count, t->source);
-    mcr_status s = mcr_design_squares(&part, t->s);
+    mcr_status s = mcr_gram_squares(t->d, (mcr_rows){t->row, 0, count}, t->s);
     for (int64_t i = 0; i < count && !s; i++)
         t->reach = fmax(t->reach, 2 * sqrt(t->s[i]));
     return s;
@@ -427,7 +441,7 @@ static mcr_status measure(state *t)
 static mcr_status solve(state *t, double *b, double *g, double *w)
 {
     enum { TRIES = 4 };
-    int64_t n = t->d->n, size = PER_FEATURE * t->d->p;
+    int64_t n = t->n, size = PER_FEATURE * t->wide;
     bool over = false;
     double end = SAMPLE_END;
     mcr_status s = measure(t);
@@ -459,13 +473,13 @@ static mcr_status solve(state *t, double *b, double *g, double *w)
     return s;
 }
 
-mcr_status mcr_linear_smooth(const mcr_design *d, const mcr_qp *p, double *b, double *g, double *w,
+mcr_status mcr_linear_smooth(mcr_gram *d, const mcr_qp *p, double *b, double *g, double *w,
                              mcr_qp_result *result)
 {
     state t;
     *result = (mcr_qp_result){.stop = MCR_QP_OPTIMAL, .violation = INFINITY};
     mcr_status s = open_state(&t, d, p, result);
-    for (int64_t i = 0; i < d->n && !s; i++)
+    for (int64_t i = 0; i < p->n && !s; i++)
         t.wanted += b[i];
     if (!s)
         s = solve(&t, b, g, w);

@@ -5,7 +5,7 @@
  */
 #include "approx_helpers.h"
 
-#include "linalg/design.h"
+#include "gram/factor.h"
 #include "solve/linear.h"
 
 /* ---- products ----------------------------------------------------------------------------------*/
@@ -48,52 +48,104 @@ static mcr_status give_rows(void *self, const int64_t *row, int64_t first, int64
     return MCR_OK;
 }
 
-static mcr_design design_of(mcr *ctx, matrix *m, bool sparse)
+enum { SPARSE, DENSE, MADE, KEPT, KINDS };
+
+static mcr_gram *factor_of(mcr *ctx, matrix *m, int kind)
 {
-    mcr_design d = {.ctx = ctx, .n = ROWS, .p = COLS, .block = give_rows, .self = m};
-    if (sparse) {
-        d.start = m->start;
-        d.index = m->index;
-        d.value = m->value;
+    mcr_factor f = {.n = ROWS, .p = COLS};
+    mcr_gram *gram;
+    if (kind == SPARSE) {
+        f.start = m->start;
+        f.index = m->index;
+        f.value = m->value;
+    } else if (kind == DENSE) {
+        f.dense = m->dense;
+        f.ld = COLS;
+    } else {
+        f.block = give_rows;
+        f.self = m;
     }
-    return d;
+    test_ok(ctx, mcr_gram_factor(&gram, ctx, &f));
+    if (kind == KEPT) {
+        test_ok(ctx, mcr_gram_factor_keep(gram, 1 << 30));
+        assert_int_equal(mcr_gram_bytes(gram), ROWS * COLS * sizeof(float));
+    }
+    return gram;
 }
 
-static void check_products(const matrix *m, const mcr_design *d, const int64_t *row)
+/* Values, diagonal and products with K = D D^T, from the same rows. */
+static void check_values(const matrix *m, mcr_gram *gram, const int64_t *row)
+{
+    enum { FEW = 70 };
+    mcr *ctx = mcr_gram_context(gram);
+    int64_t n = mcr_gram_rows(gram), list[FEW];
+    double *k = calloc((size_t)(FEW * n), sizeof *k), *want = calloc((size_t)(FEW * n), sizeof *k);
+    double *v = calloc((size_t)n, sizeof *v), *kv = calloc((size_t)n, sizeof *v);
+    float *rough = calloc((size_t)(FEW * n), sizeof *rough);
+    for (int64_t i = 0; i < FEW; i++) {
+        list[i] = i * 31 % n;
+        for (int64_t j = 0; j < n; j++)
+            for (int64_t c = 0; c < COLS; c++)
+                want[i * n + j] += m->dense[row[list[i]] * COLS + c] * m->dense[row[j] * COLS + c];
+    }
+    mcr_rows x = {list, 0, FEW}, all = mcr_gram_all(gram);
+    test_ok(ctx, mcr_gram_block(gram, x, all, k, n));
+    test_close_relative("block", k, want, FEW * n, 1e-13);
+    test_ok(ctx, mcr_gram_block_float(gram, x, all, rough, n));
+    for (int64_t i = 0; i < FEW * n; i++)
+        assert_true(rough[i] == (float)k[i]);
+    for (int64_t i = 0; i < n; i++)
+        v[i] = i == list[3] ? 2 : i == list[5] ? -1 : 0;
+    for (int64_t j = 0; j < n; j++)
+        want[j] = 2 * want[3 * n + j] - want[5 * n + j];
+    test_ok(ctx, mcr_gram_multiply(gram, v, 1, kv));
+    test_close_relative("K v", kv, want, n, 1e-12);
+    test_ok(ctx, mcr_gram_diagonal(gram, 0, v));
+    for (int64_t i = 0; i < FEW; i++)
+        test_close_real("K(x,x)", v[list[i]], k[i * n + list[i]], 1e-12);
+    free(k);
+    free(want);
+    free(v);
+    free(kv);
+    free(rough);
+}
+
+/* x: rows of the Gram, which are rows row[] of the matrix. */
+static void check_products(const matrix *m, mcr_gram *gram, mcr_rows x, const int64_t *row)
 {
     enum { WIDE = 3 };
-    mcr *ctx = d->ctx;
+    mcr *ctx = mcr_gram_context(gram);
     double *v = calloc(COLS * WIDE, sizeof *v), *y = calloc(ROWS * WIDE, sizeof *y);
     double *a = calloc(ROWS * WIDE, sizeof *a), *u = calloc(COLS * WIDE, sizeof *u);
     double *want = calloc(ROWS * WIDE, sizeof *want), *h = calloc(ROWS, sizeof *h);
     double w[COLS * COLS], right[COLS * COLS] = {0};
     for (int64_t k = 0; k < COLS * WIDE; k++)
         v[k] = sin((double)k);
-    for (int64_t i = 0; i < d->n * WIDE; i++)
+    for (int64_t i = 0; i < x.count * WIDE; i++)
         a[i] = cos((double)i);
-    for (int64_t i = 0; i < d->n; i++)
+    for (int64_t i = 0; i < x.count; i++)
         h[i] = i % 5 ? 0.1 + 0.01 * (double)(i % 17) : 0;
     for (int64_t cols = 1; cols <= WIDE; cols += 2) {
-        for (int64_t i = 0; i < d->n; i++)
+        for (int64_t i = 0; i < x.count; i++)
             for (int64_t c = 0; c < cols; c++) {
                 want[i * cols + c] = 0;
                 for (int64_t k = 0; k < COLS; k++)
                     want[i * cols + c] += m->dense[row[i] * COLS + k] * v[k * cols + c];
             }
-        test_ok(ctx, mcr_design_multiply(d, v, cols, y));
-        test_close_relative("D v", y, want, d->n * cols, 1e-13);
+        test_ok(ctx, mcr_gram_expand(gram, x, v, cols, y));
+        test_close_relative("D v", y, want, x.count * cols, 1e-13);
         memset(want, 0, sizeof *want * COLS * WIDE);
-        for (int64_t i = 0; i < d->n; i++)
+        for (int64_t i = 0; i < x.count; i++)
             for (int64_t k = 0; k < COLS; k++)
                 for (int64_t c = 0; c < cols; c++)
                     want[k * cols + c] += m->dense[row[i] * COLS + k] * a[i * cols + c];
-        test_ok(ctx, mcr_design_project(d, a, cols, u));
+        test_ok(ctx, mcr_gram_project(gram, x, a, cols, u));
         test_close_relative("D' a", u, want, COLS * cols, 1e-12);
     }
-    test_ok(ctx, mcr_design_weigh(d, h, w, COLS));
+    test_ok(ctx, mcr_gram_weighted(gram, x, h, w, COLS));
     for (int64_t k = 0; k < COLS; k++)
         for (int64_t l = 0; l < COLS; l++) {
-            for (int64_t i = 0; i < d->n && l <= k; i++)
+            for (int64_t i = 0; i < x.count && l <= k; i++)
                 right[k * COLS + l] += h[i] * m->dense[row[i] * COLS + k] *
                                        m->dense[row[i] * COLS + l];
             w[k * COLS + l] = l <= k ? w[k * COLS + l] : 0;
@@ -110,25 +162,74 @@ static void check_products(const matrix *m, const mcr_design *d, const int64_t *
 static void test_products(void **state)
 {
     mcr *ctx = *state;
-    int64_t all[ROWS], some[ROWS / 2], rows[ROWS / 2];
+    int64_t all[ROWS], some[ROWS / 2], part[ROWS / 4], both[ROWS / 4];
     for (int64_t i = 0; i < ROWS; i++)
         all[i] = i;
     for (int64_t i = 0; i < ROWS / 2; i++)
         some[i] = (i * 37 + 5) % ROWS;
-    for (int t = 0; t < 6; t++) {
+    for (int64_t i = 0; i < ROWS / 4; i++) {
+        part[i] = (i * 11 + 2) % (ROWS / 2);
+        both[i] = some[part[i]];
+    }
+    for (int t = 0; t < 2 * KINDS; t++) {
         matrix *m = make_matrix(t % 2 ? 0.9 : 0.2);
-        mcr_design d = design_of(ctx, m, t < 2);
-        size_t kept = 0;
-        if (t >= 4) {
-            test_ok(ctx, mcr_design_keep(&d, 1 << 30, &kept));
-            assert_int_equal(kept, ROWS * COLS * sizeof(float));
-        }
-        check_products(m, &d, all);
-        mcr_design part = mcr_design_part(&d, some, ROWS / 2, rows);
-        check_products(m, &part, some);
-        mcr_design_drop(&d, kept);
+        mcr_gram *gram = factor_of(ctx, m, t / 2), *half;
+        check_products(m, gram, mcr_gram_all(gram), all);
+        check_products(m, gram, (mcr_rows){some, 0, ROWS / 2}, some);
+        check_products(m, gram, (mcr_rows){NULL, 100, 300}, all + 100);
+        check_values(m, gram, all);
+        test_ok(ctx, mcr_gram_select_both(&half, gram, (mcr_rows){some, 0, ROWS / 2}));
+        check_products(m, half, mcr_gram_all(half), some);
+        check_products(m, half, (mcr_rows){part, 0, ROWS / 4}, both);
+        check_values(m, half, some);
+        mcr_gram_close(half);
+        mcr_gram_close(gram);
         free(m);
     }
+}
+
+/* A smooth kernel on the line has a low rank to rounding; the identity has none. */
+static void test_low_rank(void **state)
+{
+    enum { N = 700, COLUMNS = 2, MOST = 60 };
+    mcr *ctx = *state;
+    mcr_gram *low;
+    double v[N * COLUMNS], y[N * COLUMNS], want[N * COLUMNS] = {0}, buffer[N * COLUMNS];
+    double *k = calloc((size_t)N * N, sizeof *k), *l = calloc((size_t)N * MOST, sizeof *l);
+    for (int64_t i = 0; i < N * COLUMNS; i++)
+        v[i] = sin((double)i);
+    for (int64_t i = 0; i < N; i++)
+        for (int64_t j = 0; j < N; j++) {
+            k[i * N + j] = exp(-pow((double)(i - j) / 300, 2));
+            for (int64_t c = 0; c < COLUMNS; c++)
+                want[i * COLUMNS + c] += k[i * N + j] * v[j * COLUMNS + c];
+        }
+    test_ok(ctx, mcr_gram_low_rank(&low, ctx, N, k, N, 1e-13, N / 4));
+    int64_t rank = mcr_gram_width(low);
+    assert_in_range(rank, 5, MOST);
+    mcr_rows all = mcr_gram_all(low);
+    test_ok(ctx, mcr_gram_project(low, all, v, COLUMNS, buffer));
+    test_ok(ctx, mcr_gram_expand(low, all, buffer, COLUMNS, y));
+    test_close_arrays("L L' v", y, want, N * COLUMNS, 1e-9);
+    double inner[MOST * MOST], h[N];
+    for (int64_t i = 0; i < N; i++)
+        h[i] = fabs(v[i]);
+    test_ok(ctx, mcr_gram_weighted(low, all, h, inner, MOST));
+    test_ok(ctx, mcr_gram_factor_rows(low, all, l));
+    for (int64_t r = 0; r < rank; r++)
+        for (int64_t c = 0; c <= r; c++) {
+            double sum = 0;
+            for (int64_t i = 0; i < N; i++)
+                sum += l[i * rank + r] * h[i] * l[i * rank + c];
+            test_close_real("L' diag(h) L", inner[r * MOST + c], sum, 1e-10);
+        }
+    mcr_gram_close(low);
+    for (int64_t i = 0; i < N * N; i++)
+        k[i] = i % (N + 1) == 0;
+    test_ok(ctx, mcr_gram_low_rank(&low, ctx, N, k, N, 1e-13, N / 4));
+    assert_null(low);
+    free(k);
+    free(l);
 }
 
 /* ---- solvers -----------------------------------------------------------------------------------*/
@@ -140,10 +241,8 @@ static void test_programs(void **state)
     for (int t = 0; t < 8; t++) {
         problem p = problem_classes(ctx, 150, 6, 2, 0.15, t & 1, true, (uint64_t)t + 1);
         mcr_kernel *k;
-        mcr_features *f;
-        mcr_gram *gram;
+        mcr_gram *gram, *d;
         test_ok(ctx, mcr_kernel_parse(&k, ctx, t & 2 ? "poly(degree=2, c=1)" : "linear"));
-        test_ok(ctx, mcr_features_open(&f, ctx, k, p.data, NULL, 0));
         test_ok(ctx, mcr_gram_open(&gram, ctx, k, p.data, NULL));
         enum { N = 150 };
         double lo[N], hi[N], z[N], b[4][N] = {{0}}, g[4][N], w[64];
@@ -153,25 +252,7 @@ static void test_programs(void **state)
             lo[i] = z[i] > 0 ? 0 : -most;
             hi[i] = z[i] > 0 ? most : 0;
         }
-        int64_t *start = calloc(N + 1, sizeof *start);
-        int32_t *index = calloc(N * 64, sizeof *index);
-        double *value = calloc(N * 64, sizeof *value);
-        for (int64_t i = 0; i < N; i++) {
-            const int32_t *at;
-            const double *v;
-            int64_t count = mcr_features_row(f, 0, i, &at, &v);
-            for (int64_t e = 0; e < count; e++) {
-                index[start[i] + e] = at[e];
-                value[start[i] + e] = v[e];
-            }
-            start[i + 1] = start[i] + count;
-        }
-        mcr_design d = {.ctx = ctx,
-                        .n = N,
-                        .p = mcr_features_count(f),
-                        .start = start,
-                        .index = index,
-                        .value = value};
+        test_ok(ctx, mcr_gram_features(&d, ctx, k, p.data));
         mcr_qp qp = {
             .n = N, .z = z, .lo = lo, .hi = hi, .no_sum = t == 3 || t == 6, .tolerance = 1e-8};
         mcr_qp_result r;
@@ -179,7 +260,7 @@ static void test_programs(void **state)
         mcr_linear_solver *const solver[] = {NULL, mcr_linear_interior, mcr_linear_descent,
                                              mcr_linear_smooth};
         for (int s = 1; s < 4; s++) {
-            test_ok(ctx, solver[s](&d, &qp, b[s], g[s], w, &r));
+            test_ok(ctx, solver[s](d, &qp, b[s], g[s], w, &r));
             double sum = 0;
             for (int64_t i = 0; i < N; i++) {
                 sum += b[s][i];
@@ -191,11 +272,13 @@ static void test_programs(void **state)
             test_close_real("sum", qp.no_sum ? 0 : sum, 0, 1e-10);
             test_close_arrays("D D' b", g[s], g[0], N, 2e-7);
         }
-        free(start);
-        free(index);
-        free(value);
+        /* SMO takes the values of K from the factor, too. */
+        memset(b[1], 0, sizeof b[1]);
+        test_ok(ctx, mcr_qp_solve(d, &qp, b[1], g[1], &r));
+        assert_int_equal(r.stop, MCR_QP_OPTIMAL);
+        test_close_arrays("K b", g[1], g[0], N, 2e-7);
+        mcr_gram_close(d);
         mcr_gram_close(gram);
-        mcr_features_close(f);
         mcr_kernel_free(k);
         problem_free(&p);
     }
@@ -564,6 +647,7 @@ static void test_short_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_low_rank, test_setup, test_teardown),
         cmocka_unit_test_setup_teardown(test_products, test_setup, test_teardown),
         cmocka_unit_test_setup_teardown(test_programs, test_setup, test_teardown),
         cmocka_unit_test_setup_teardown(test_svm, test_setup, test_teardown),

@@ -153,11 +153,11 @@ static void test_products(void **state)
         mcr_form_options o = {.form = MCR_FORM_PRIMAL, .rank = 1};
         mcr_form_work work = {MCR_WORK_PCA, 1, N, 1};
         test_ok(ctx, mcr_form_open(&form, &in, &o, &work));
-        test_ok(ctx, mcr_spread_open(&x, "test", &in, &form.design));
+        test_ok(ctx, mcr_spread_open(&x, "test", &in, form.gram));
         test_ok(ctx, mcr_centred_open(&c, "test", &in));
         test_close_real("total", x.c.total, c.total, 1e-12 * c.total);
         test_close_arrays("means", x.c.mean, c.mean, N, 1e-12 * (1 + c.centre));
-        int64_t wide = x.d.p;
+        int64_t wide = x.p;
         double v[ROWS * 64], av[ROWS * 64], want[ROWS * 64], matrix[64 * 64], trace = 0;
         for (int64_t i = 0; i < ROWS * 64; i++)
             v[i] = sin((double)i);

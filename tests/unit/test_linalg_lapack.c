@@ -10,7 +10,6 @@
 #include "base/context.h"
 #include "helpers.h"
 #include "linalg/lapack.h"
-#include "linalg/lowrank.h"
 
 static double element(int64_t i, int64_t j)
 {
@@ -147,44 +146,6 @@ static void test_inverse(void **context)
     }
 }
 
-/* A smooth kernel on the line has a low rank to rounding; the identity has none. */
-static void test_low_rank(void **context)
-{
-    enum { N = 700, COLS = 2 };
-    mcr *ctx = *context;
-    mcr_square m;
-    mcr_lowrank low;
-    double v[N * COLS], y[N * COLS], want[N * COLS], buffer[N * COLS];
-    test_ok(ctx, mcr_square_open(&m, ctx, N, "test"));
-    for (int64_t i = 0; i < N; i++)
-        for (int64_t j = 0; j < N; j++)
-            m.a[i * m.ld + j] = exp(-pow((double)(i - j) / 300, 2));
-    for (int64_t i = 0; i < N * COLS; i++)
-        v[i] = sin((double)i);
-    test_ok(ctx, mcr_lowrank_open(&low, &m, 1e-13, N / 4));
-    assert_in_range(low.rank, 5, 60);
-    test_ok(ctx, mcr_square_multiply(&m, v, COLS, want));
-    test_ok(ctx, mcr_lowrank_project(&low, v, COLS, buffer));
-    test_ok(ctx, mcr_lowrank_expand(&low, buffer, COLS, y));
-    test_close_arrays("L L' v", y, want, N * COLS, 1e-9);
-    double inner[60 * 64], sum[60 * 64] = {0};
-    test_ok(ctx, mcr_lowrank_weigh(&low, v, inner, 64));
-    for (int64_t r = 0; r < low.rank; r++)
-        for (int64_t c = 0; c < low.rank; c++) {
-            for (int64_t i = 0; i < N; i++)
-                sum[r * 64 + c] += low.l[i * low.ld + r] * v[i] * low.l[i * low.ld + c];
-            test_close_real("L' diag(h) L", inner[r * 64 + c], sum[r * 64 + c], 1e-10);
-        }
-    mcr_lowrank_close(&low);
-    for (int64_t i = 0; i < N; i++)
-        for (int64_t j = 0; j < N; j++)
-            m.a[i * m.ld + j] = i == j;
-    test_ok(ctx, mcr_lowrank_open(&low, &m, 1e-13, N / 4));
-    assert_int_equal(low.rank, 0);
-    mcr_lowrank_close(&low);
-    mcr_square_close(&m);
-}
-
 static void test_threads(void **context)
 {
     (void)context;
@@ -237,7 +198,6 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_solution, test_setup, test_teardown),
         cmocka_unit_test_setup_teardown(test_products, test_setup, test_teardown),
         cmocka_unit_test_setup_teardown(test_inverse, test_setup, test_teardown),
-        cmocka_unit_test_setup_teardown(test_low_rank, test_setup, test_teardown),
         cmocka_unit_test(test_threads),
         cmocka_unit_test_setup_teardown(test_refusals, test_setup, test_teardown),
     };

@@ -13,11 +13,12 @@ typedef struct program {
     double lo[N], hi[N], z[N], value[N * P];
     int64_t start[N + 1];
     int32_t index[N * P];
-    mcr_design d;
+    mcr_factor d;
+    mcr_gram *gram;
     mcr_qp qp;
 } program;
 
-static void make_program(program *p, mcr *ctx)
+static void make_program(program *p)
 {
     mcr_random r = mcr_random_stream(3, "program", 0);
     for (int64_t i = 0; i < N; i++) {
@@ -30,8 +31,7 @@ static void make_program(program *p, mcr *ctx)
         p->lo[i] = fmin(p->z[i], 0);
         p->hi[i] = fmax(p->z[i], 0);
     }
-    p->d = (mcr_design){
-        .ctx = ctx, .n = N, .p = P, .start = p->start, .index = p->index, .value = p->value};
+    p->d = (mcr_factor){.n = N, .p = P, .start = p->start, .index = p->index, .value = p->value};
     p->qp = (mcr_qp){.n = N, .z = p->z, .lo = p->lo, .hi = p->hi};
 }
 
@@ -42,26 +42,27 @@ static void test_second_solver(void **state)
     program *p = calloc(1, sizeof *p);
     double b[N] = {0}, g[N], w[P], sum = 0;
     mcr_qp_result first, r;
-    make_program(p, ctx);
+    make_program(p);
+    test_ok(ctx, mcr_gram_factor(&p->gram, ctx, &p->d));
     p->qp.tolerance = 1e-17;
-    test_ok(ctx, mcr_linear_smooth(&p->d, &p->qp, b, g, w, &first));
+    test_ok(ctx, mcr_linear_smooth(p->gram, &p->qp, b, g, w, &first));
     assert_int_equal(first.stop, MCR_QP_STUCK);
     assert_true(first.violation < 1e-6 && first.steps > 1);
     for (int more = 0; more < 3; more++) {
         memset(b, 0, sizeof b);
         p->qp.most_steps = first.steps + more;
-        test_ok(ctx, mcr_linear_solve(&p->d, &p->qp, b, g, w, &r));
+        test_ok(ctx, mcr_linear_solve(p->gram, &p->qp, b, g, w, &r));
         assert_int_equal(r.stop, MCR_QP_STEPS);
         assert_int_equal(r.steps, first.steps + more);
         if (!(r.violation <= first.violation))
             fail_msg("%d more steps: violation %g, before %g", more, r.violation, first.violation);
         mcr_qp_result again = r;
-        test_ok(ctx, mcr_linear_judge(&p->d, &p->qp, b, g, w, &again));
+        test_ok(ctx, mcr_linear_judge(p->gram, &p->qp, b, g, w, &again));
         assert_true(again.violation == r.violation);
     }
     memset(b, 0, sizeof b);
     p->qp.most_steps = 0;
-    test_ok(ctx, mcr_linear_solve(&p->d, &p->qp, b, g, w, &r));
+    test_ok(ctx, mcr_linear_solve(p->gram, &p->qp, b, g, w, &r));
     assert_int_equal(r.stop, MCR_QP_STUCK);
     assert_true(r.steps > first.steps && r.violation <= first.violation);
     for (int64_t i = 0; i < N; i++) {
@@ -69,6 +70,7 @@ static void test_second_solver(void **state)
         assert_true(b[i] >= p->lo[i] && b[i] <= p->hi[i]);
     }
     test_close_real("sum", sum, 0, 1e-10);
+    mcr_gram_close(p->gram);
     free(p);
 }
 
@@ -77,15 +79,18 @@ static mcr_status solve_and_free(mcr *ctx, void *arg)
     program *p = arg;
     double b[N] = {0}, g[N], w[P];
     mcr_qp_result r;
-    p->d.ctx = ctx;
-    return mcr_linear_solve(&p->d, &p->qp, b, g, w, &r);
+    mcr_status s = mcr_gram_factor(&p->gram, ctx, &p->d);
+    if (!s)
+        s = mcr_linear_solve(p->gram, &p->qp, b, g, w, &r);
+    mcr_gram_close(p->gram);
+    return s;
 }
 
 static void test_short_memory(void **state)
 {
     (void)state;
     program *p = calloc(1, sizeof *p);
-    make_program(p, NULL);
+    make_program(p);
     p->qp.tolerance = 1e-17;
     test_sweep_allocations("two solvers", solve_and_free, p);
     free(p);

@@ -1,8 +1,8 @@
-/* design.c: products with a matrix of features, sparse or in dense blocks.
+/* factor_products.c: products with the rows of a factor, sparse or in dense blocks.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "linalg/design.h"
+#include "gram/factor_impl.h"
 
 #include <math.h>
 #include <string.h>
@@ -18,13 +18,11 @@ enum {
     WEIGH_ROWS = 1024,  /* at least, of a part of D' h D */
     PART_NUMBERS = 4 << 20,  /* numbers of all parts together */
     BLOCK_NUMBERS = 2 << 20, /* numbers of a dense block */
-    STRIPE = 128,
-    WIDE = 8,  /* columns of a sparse product at a time */
-    TILE = 192 /* columns */
+    STRIPE = 128,            /* columns of D */
+    NARROW = 16,             /* the same of a low rank */
+    WIDE = 8,                /* columns of a sparse product at a time */
+    TILE = 192               /* columns */
 };
-
-/* Rows with more than such a share of entries are faster dense. */
-#define DENSE_SHARE 0.25
 
 static int64_t least(int64_t a, int64_t b)
 {
@@ -36,22 +34,39 @@ static int64_t items(int64_t n, int64_t size)
     return (n + size - 1) / size;
 }
 
-static int64_t source(const mcr_design *d, int64_t i)
+/* Some rows of a factor. */
+typedef struct slice {
+    const mcr_factor_gram *g;
+    mcr_rows x;
+    mcr *ctx;
+    int64_t n, p;
+    /* Of the factor. */
+    const int64_t *row, *start;
+    const int32_t *index;
+    const double *value;
+} slice;
+
+static slice slice_of(const mcr_gram *gram, mcr_rows x)
 {
-    return d->row ? d->row[i] : i;
+    const mcr_factor_gram *g = mcr_gram_as_factor(gram);
+    return (slice){.g = g,
+                   .x = x,
+                   .ctx = gram->ctx,
+                   .n = x.count,
+                   .p = g->of.p,
+                   .row = g->of.row,
+                   .start = g->of.start,
+                   .index = g->of.index,
+                   .value = g->of.value};
 }
 
-mcr_design mcr_design_part(const mcr_design *d, const int64_t *row, int64_t count, int64_t *buffer)
+static int64_t source(const slice *d, int64_t i)
 {
-    mcr_design part = *d;
-    for (int64_t i = 0; i < count; i++)
-        buffer[i] = source(d, row[i]);
-    part.row = buffer;
-    part.n = count;
-    return part;
+    int64_t at = mcr_rows_at(d->x, i);
+    return d->row ? d->row[at] : at;
 }
 
-double mcr_design_entries(const mcr_design *d)
+static double entries(const slice *d)
 {
     double sum = 0;
     if (!d->start)
@@ -63,31 +78,35 @@ double mcr_design_entries(const mcr_design *d)
 
 /* ---- dense blocks ------------------------------------------------------------------------------*/
 
-static int64_t block_rows(const mcr_design *d)
+static int64_t block_rows(const slice *d)
 {
     int64_t rows = BLOCK_NUMBERS / (d->p > 0 ? d->p : 1);
     return rows < 64 ? 64 : rows > 8192 ? 8192 : rows;
 }
 
 typedef struct copy_job {
-    const mcr_design *d;
+    const slice *d;
     int64_t first, count;
     double *to;
     const double *from;
     float *keep;
 } copy_job;
 
-/* Rows as doubles, from kept floats or sparse entries. */
+/* Rows as doubles, from a matrix, kept floats or sparse entries. */
 static mcr_status copy_rows(void *arg, int64_t item, int worker)
 {
     (void)worker;
     const copy_job *j = arg;
-    const mcr_design *d = j->d;
+    const slice *d = j->d;
     for (int64_t t = item * ROWS; t < least((item + 1) * ROWS, j->count); t++) {
         int64_t r = source(d, j->first + t);
         double *to = j->to + t * d->p;
-        if (d->kept) {
-            const float *from = d->kept + r * d->p;
+        if (d->g->of.dense) {
+            memcpy(to, d->g->of.dense + r * d->g->of.ld, sizeof *to * (size_t)d->p);
+            continue;
+        }
+        if (d->g->kept) {
+            const float *from = d->g->kept + r * d->p;
             for (int64_t k = 0; k < d->p; k++)
                 to[k] = (double)from[k];
             continue;
@@ -99,40 +118,57 @@ static mcr_status copy_rows(void *arg, int64_t item, int worker)
     return MCR_OK;
 }
 
-static bool is_kept(const mcr_design *d, int64_t first, int64_t count)
+static bool is_kept(const slice *d, int64_t first, int64_t count)
 {
-    if (!d->kept || !d->row)
-        return d->kept && first + count <= d->kept_rows;
+    if (!d->g->kept)
+        return false;
     for (int64_t t = 0; t < count; t++)
-        if (d->row[first + t] >= d->kept_rows)
+        if (source(d, first + t) >= d->g->kept_rows)
             return false;
     return true;
 }
 
-static bool is_stopped(const mcr_design *d, int64_t first)
+static bool is_stopped(const slice *d, int64_t first)
 {
     mcr_progress now = {.size = sizeof now,
-                        .phase = d->phase,
+                        .phase = d->g->phase,
                         .fraction = (double)first / (double)d->n,
                         .seconds = NAN,
                         .objective = NAN,
                         .violation = NAN};
-    return d->phase && !d->start && mcr_report(d->ctx, &now);
+    return d->g->phase && d->g->of.block && mcr_report(d->ctx, &now);
 }
 
-static mcr_status get_block(const mcr_design *d, int64_t first, int64_t count, double *to)
+/* Rows that are made, by their numbers in the source. */
+static mcr_status make_block(const slice *d, int64_t first, int64_t count, double *to)
+{
+    const mcr_factor *of = &d->g->of;
+    int64_t *row = NULL;
+    if (!d->x.index && !d->row)
+        return of->block(of->self, NULL, d->x.first + first, count, to, d->p);
+    if (!(row = mcr_alloc(d->ctx, (size_t)count, sizeof *row)))
+        return MCR_NO_MEMORY;
+    for (int64_t t = 0; t < count; t++)
+        row[t] = source(d, first + t);
+    mcr_status s = of->block(of->self, row, 0, count, to, d->p);
+    mcr_free(d->ctx, row);
+    return s;
+}
+
+static mcr_status get_block(const slice *d, int64_t first, int64_t count, double *to)
 {
     if (is_stopped(d, first))
         return mcr_fail(d->ctx, MCR_STOPPED, "interrupted");
     copy_job j = {.d = d, .first = first, .count = count, .to = to};
-    if (!d->start && !is_kept(d, first, count))
-        return d->block(d->self, d->row ? d->row + first : NULL, first, count, to, d->p);
+    if (d->g->of.block && !is_kept(d, first, count))
+        return make_block(d, first, count, to);
     return mcr_parallel(d->ctx, items(count, ROWS), copy_rows, &j);
 }
 
-mcr_status mcr_design_rows(const mcr_design *d, int64_t first, int64_t count, double *to)
+mcr_status mcr_gram_factor_rows(mcr_gram *gram, mcr_rows x, double *to)
 {
-    return get_block(d, first, count, to);
+    slice d = slice_of(gram, x);
+    return get_block(&d, 0, x.count, to);
 }
 
 static mcr_status keep_rows(void *arg, int64_t item, int worker)
@@ -146,58 +182,84 @@ static mcr_status keep_rows(void *arg, int64_t item, int worker)
     return MCR_OK;
 }
 
-mcr_status mcr_design_keep(mcr_design *d, size_t most, size_t *bytes)
+mcr_status mcr_gram_factor_keep(mcr_gram *gram, size_t most)
 {
-    size_t each = (size_t)d->p * sizeof(float);
-    int64_t count = least(d->n, (int64_t)(most / (each ? each : 1))), rows = block_rows(d);
-    count = count < d->n ? count / rows * rows : count; /* whole blocks */
-    *bytes = 0;
-    if (d->start || d->kept || d->row || count == 0)
+    mcr_factor_gram *g = mcr_gram_as_factor(gram);
+    slice d = slice_of(gram, mcr_gram_all(gram));
+    size_t each = (size_t)d.p * sizeof(float);
+    int64_t count = least(d.n, (int64_t)(most / (each ? each : 1))), rows = block_rows(&d);
+    count = count < d.n ? count / rows * rows : count; /* whole blocks */
+    if (!g->of.block || g->kept || d.row || count == 0)
         return MCR_OK;
-    mcr_status s = mcr_budget_take(d->ctx, (size_t)count * each, "the features");
+    mcr_status s = mcr_budget_take(d.ctx, (size_t)count * each, "the features");
     if (s)
         return s;
-    float *keep = mcr_alloc(d->ctx, (size_t)count, each);
-    double *block = mcr_alloc(d->ctx, (size_t)(rows * d->p), sizeof *block);
+    float *keep = mcr_alloc(d.ctx, (size_t)count, each);
+    double *block = mcr_alloc(d.ctx, (size_t)(rows * d.p), sizeof *block);
     s = keep && block ? MCR_OK : MCR_NO_MEMORY;
     for (int64_t i = 0; i < count && !s; i += rows) {
-        copy_job j = {d, i, least(rows, count - i), NULL, block, keep};
-        s = get_block(d, i, j.count, block);
+        copy_job j = {&d, i, least(rows, count - i), NULL, block, keep};
+        s = get_block(&d, i, j.count, block);
         if (!s)
-            s = mcr_parallel(d->ctx, items(j.count, ROWS), keep_rows, &j);
+            s = mcr_parallel(d.ctx, items(j.count, ROWS), keep_rows, &j);
     }
-    mcr_free(d->ctx, block);
+    mcr_free(d.ctx, block);
     if (s) {
-        mcr_free(d->ctx, keep);
-        mcr_budget_give(d->ctx, (size_t)count * each);
+        mcr_free(d.ctx, keep);
+        mcr_budget_give(d.ctx, (size_t)count * each);
         return s;
     }
-    d->kept = keep;
-    d->kept_rows = count;
-    *bytes = (size_t)count * each;
+    g->kept = keep;
+    g->kept_rows = count;
+    g->owns_kept = true;
+    g->taken += (size_t)count * each;
     return MCR_OK;
-}
-
-void mcr_design_drop(mcr_design *d, size_t bytes)
-{
-    if (!bytes)
-        return;
-    mcr_free(d->ctx, (float *)d->kept);
-    d->kept = NULL;
-    mcr_budget_give(d->ctx, bytes);
 }
 
 /* ---- D v ---------------------------------------------------------------------------------------*/
 
 typedef struct product_job {
-    const mcr_design *d;
-    const double *v, *block;
-    int64_t cols, first, count;
+    const slice *d;
+    const double *v;
+    int64_t cols;
     double *y;
     const int32_t *group;
     double *part; /* of sums over rows */
     int64_t parts;
+    /* Dense rows: some of them, rows ld apart, and space for as many. */
+    const double *block;
+    double *buffer;
+    int64_t ld, first, count, stripe;
 } product_job;
+
+/* A loop of one item would hand all threads to BLAS. */
+static mcr_status run_items(mcr *ctx, int64_t count, mcr_work *work, void *arg)
+{
+    return count == 1 ? mcr_alone(ctx, work, arg) : mcr_parallel(ctx, count, work, arg);
+}
+
+/* All rows as dense blocks, one after the other: where they are there already, in place. */
+static mcr_status over_blocks(product_job *j, mcr_status (*work)(product_job *j))
+{
+    const slice *d = j->d;
+    const double *dense = d->x.index || d->row ? NULL : d->g->of.dense;
+    int64_t rows = block_rows(d);
+    j->ld = dense ? d->g->of.ld : d->p;
+    j->buffer = mcr_alloc(d->ctx, (size_t)(least(rows, d->n) * d->p), sizeof *j->buffer);
+    mcr_status s = j->buffer ? MCR_OK : MCR_NO_MEMORY;
+    for (j->first = 0; j->first < d->n && !s; j->first += rows) {
+        j->count = least(rows, d->n - j->first);
+        j->block = dense ? dense + (d->x.first + j->first) * j->ld : j->buffer;
+        s = work(j);
+    }
+    mcr_free(d->ctx, j->buffer);
+    return s;
+}
+
+static mcr_status fill_block(product_job *j)
+{
+    return j->block == j->buffer ? get_block(j->d, j->first, j->count, j->buffer) : MCR_OK;
+}
 
 static double sparse_dot(const int32_t *index, const double *value, int64_t count, const double *v)
 {
@@ -228,7 +290,7 @@ static mcr_status multiply_sparse(void *arg, int64_t item, int worker)
 {
     (void)worker;
     const product_job *j = arg;
-    const mcr_design *d = j->d;
+    const slice *d = j->d;
     for (int64_t i = item * SPARSE_ROWS; i < least((item + 1) * SPARSE_ROWS, d->n); i++) {
         int64_t r = source(d, i), first = d->start[r], end = d->start[r + 1];
         double *y = j->y + i * j->cols;
@@ -256,9 +318,10 @@ static mcr_status multiply_dense(void *arg, int64_t item, int worker)
 {
     (void)worker;
     const product_job *j = arg;
-    int64_t p = j->d->p, t = item * ROWS, count = least(ROWS, j->count - t);
-    return mcr_blas_gemm(j->d->ctx, MCR_AS_IS, MCR_AS_IS, count, j->cols, p, 1, j->block + t * p, p,
-                         j->v, j->cols, 0, j->y + (j->first + t) * j->cols, j->cols);
+    int64_t t = item * ROWS, count = least(ROWS, j->count - t);
+    return mcr_blas_gemm(j->d->ctx, MCR_AS_IS, MCR_AS_IS, count, j->cols, j->d->p, 1,
+                         j->block + t * j->ld, j->ld, j->v, j->cols, 0,
+                         j->y + (j->first + t) * j->cols, j->cols);
 }
 
 /* Kept rows need not become doubles first: what takes time is reading them. */
@@ -280,43 +343,32 @@ static mcr_status multiply_kept(void *arg, int64_t item, int worker)
     const product_job *j = arg;
     int64_t p = j->d->p;
     for (int64_t t = item * ROWS; t < least((item + 1) * ROWS, j->count); t++)
-        j->y[j->first + t] = float_dot(j->d->kept + source(j->d, j->first + t) * p, j->v, p);
+        j->y[j->first + t] = float_dot(j->d->g->kept + source(j->d, j->first + t) * p, j->v, p);
     return MCR_OK;
 }
 
-/* A loop of one item would hand all threads to BLAS. */
-static mcr_status run_items(mcr *ctx, int64_t count, mcr_work *work, void *arg)
+static mcr_status multiply_block(product_job *j)
 {
-    return count == 1 ? mcr_alone(ctx, work, arg) : mcr_parallel(ctx, count, work, arg);
+    mcr *ctx = j->d->ctx;
+    if (j->cols == 1 && is_kept(j->d, j->first, j->count) && !is_stopped(j->d, j->first))
+        return mcr_parallel(ctx, items(j->count, ROWS), multiply_kept, j);
+    mcr_status s = fill_block(j);
+    return s ? s : run_items(ctx, items(j->count, ROWS), multiply_dense, j);
 }
 
-mcr_status mcr_design_multiply(const mcr_design *d, const double *v, int64_t cols, double *y)
+mcr_status mcr_factor_expand(mcr_gram *gram, mcr_rows x, const double *v, int64_t cols, double *y)
 {
-    product_job j = {.d = d, .v = v, .cols = cols, .y = y};
-    if (d->start)
-        return mcr_parallel(d->ctx, items(d->n, SPARSE_ROWS), multiply_sparse, &j);
-    int64_t rows = block_rows(d);
-    double *block = mcr_alloc(d->ctx, (size_t)(rows * d->p), sizeof *block);
-    mcr_status s = block ? MCR_OK : MCR_NO_MEMORY;
-    j.block = block;
-    for (j.first = 0; j.first < d->n && !s; j.first += rows) {
-        j.count = least(rows, d->n - j.first);
-        if (cols == 1 && !is_stopped(d, j.first) && is_kept(d, j.first, j.count)) {
-            s = mcr_parallel(d->ctx, items(j.count, ROWS), multiply_kept, &j);
-            continue;
-        }
-        s = get_block(d, j.first, j.count, block);
-        if (!s)
-            s = run_items(d->ctx, items(j.count, ROWS), multiply_dense, &j);
-    }
-    mcr_free(d->ctx, block);
-    return s;
+    slice d = slice_of(gram, x);
+    product_job j = {.d = &d, .v = v, .cols = cols, .y = y};
+    if (d.start)
+        return mcr_parallel(d.ctx, items(d.n, SPARSE_ROWS), multiply_sparse, &j);
+    return over_blocks(&j, multiply_block);
 }
 
 /* ---- D^T a -------------------------------------------------------------------------------------*/
 
 /* Parts, of `rows` or more, of a sum over rows that has `size` numbers. */
-static int64_t count_parts(const mcr_design *d, int64_t size, int64_t rows)
+static int64_t count_parts(const slice *d, int64_t size, int64_t rows)
 {
     int64_t parts = least(PARTS, items(d->n, rows));
     parts = least(parts, size > 0 ? PART_NUMBERS / size : PARTS);
@@ -327,7 +379,7 @@ static mcr_status project_part(void *arg, int64_t item, int worker)
 {
     (void)worker;
     const product_job *j = arg;
-    const mcr_design *d = j->d;
+    const slice *d = j->d;
     double *u = j->part + item * d->p * j->cols;
     int64_t rows = items(d->n, j->parts), end = least((item + 1) * rows, d->n);
     memset(u, 0, sizeof *u * (size_t)(d->p * j->cols));
@@ -350,14 +402,20 @@ static mcr_status project_dense(void *arg, int64_t item, int worker)
 {
     (void)worker;
     const product_job *j = arg;
-    int64_t p = j->d->p, k = item * STRIPE;
-    return mcr_blas_gemm(j->d->ctx, MCR_TRANSPOSED, MCR_AS_IS, least(STRIPE, p - k), j->cols,
-                         j->count, 1, j->block + k, p, j->v + j->first * j->cols, j->cols, 1,
-                         j->y + k * j->cols, j->cols);
+    int64_t k = item * j->stripe;
+    return mcr_blas_gemm(j->d->ctx, MCR_TRANSPOSED, MCR_AS_IS, least(j->stripe, j->d->p - k),
+                         j->cols, j->count, 1, j->block + k, j->ld, j->v + j->first * j->cols,
+                         j->cols, 1, j->y + k * j->cols, j->cols);
+}
+
+static mcr_status project_block(product_job *j)
+{
+    mcr_status s = fill_block(j);
+    return s ? s : run_items(j->d->ctx, items(j->d->p, j->stripe), project_dense, j);
 }
 
 /* y += the parts of a sum over sparse rows. */
-static mcr_status sum_parts(const mcr_design *d, product_job *j, mcr_work *work)
+static mcr_status sum_parts(const slice *d, product_job *j, mcr_work *work)
 {
     int64_t size = d->p * j->cols;
     j->parts = count_parts(d, size, SPARSE_ROWS);
@@ -370,24 +428,14 @@ static mcr_status sum_parts(const mcr_design *d, product_job *j, mcr_work *work)
     return s;
 }
 
-mcr_status mcr_design_project(const mcr_design *d, const double *a, int64_t cols, double *u)
+mcr_status mcr_factor_project(mcr_gram *gram, mcr_rows x, const double *a, int64_t cols, double *u)
 {
-    product_job j = {.d = d, .v = a, .cols = cols, .y = u};
-    memset(u, 0, sizeof *u * (size_t)(d->p * cols));
-    if (d->start)
-        return sum_parts(d, &j, project_part);
-    int64_t rows = block_rows(d);
-    double *block = mcr_alloc(d->ctx, (size_t)(rows * d->p), sizeof *block);
-    mcr_status s = block ? MCR_OK : MCR_NO_MEMORY;
-    j.block = block;
-    for (j.first = 0; j.first < d->n && !s; j.first += rows) {
-        j.count = least(rows, d->n - j.first);
-        s = get_block(d, j.first, j.count, block);
-        if (!s)
-            s = run_items(d->ctx, items(d->p, STRIPE), project_dense, &j);
-    }
-    mcr_free(d->ctx, block);
-    return s;
+    slice d = slice_of(gram, x);
+    product_job j = {.d = &d, .v = a, .cols = cols, .y = u, .stripe = STRIPE};
+    if (d.g->of.dense)
+        j.stripe = NARROW;
+    memset(u, 0, sizeof *u * (size_t)(d.p * cols));
+    return d.start ? sum_parts(&d, &j, project_part) : over_blocks(&j, project_block);
 }
 
 /* ---- sums of rows ------------------------------------------------------------------------------*/
@@ -396,7 +444,7 @@ static mcr_status gather_part(void *arg, int64_t item, int worker)
 {
     (void)worker;
     const product_job *j = arg;
-    const mcr_design *d = j->d;
+    const slice *d = j->d;
     double *u = j->part + item * d->p * j->cols;
     int64_t rows = items(d->n, j->parts), end = least((item + 1) * rows, d->n);
     memset(u, 0, sizeof *u * (size_t)(d->p * j->cols));
@@ -410,27 +458,29 @@ static mcr_status gather_part(void *arg, int64_t item, int worker)
 }
 
 /* A dense row's weight stands in the column of its group. */
-static mcr_status gather_dense(const mcr_design *d, const int32_t *group, const double *weight,
+static mcr_status gather_dense(mcr_gram *gram, const int32_t *group, const double *weight,
                                int64_t groups, double *u)
 {
-    double *a = mcr_alloc_zero(d->ctx, (size_t)d->n, (size_t)groups * sizeof *a);
+    int64_t n = gram->rows;
+    double *a = mcr_alloc_zero(gram->ctx, (size_t)n, (size_t)groups * sizeof *a);
     if (!a)
         return MCR_NO_MEMORY;
-    for (int64_t i = 0; i < d->n; i++)
+    for (int64_t i = 0; i < n; i++)
         a[i * groups + group[i]] = weight[i];
-    mcr_status s = mcr_design_project(d, a, groups, u);
-    mcr_free(d->ctx, a);
+    mcr_status s = mcr_factor_project(gram, mcr_gram_all(gram), a, groups, u);
+    mcr_free(gram->ctx, a);
     return s;
 }
 
-mcr_status mcr_design_gather(const mcr_design *d, const int32_t *group, const double *weight,
-                             int64_t groups, double *u)
+mcr_status mcr_gram_gather(mcr_gram *gram, const int32_t *group, const double *weight,
+                           int64_t groups, double *u)
 {
-    product_job j = {.d = d, .v = weight, .group = group, .cols = groups, .y = u};
-    if (!d->start)
-        return gather_dense(d, group, weight, groups, u);
-    memset(u, 0, sizeof *u * (size_t)(d->p * groups));
-    return sum_parts(d, &j, gather_part);
+    slice d = slice_of(gram, mcr_gram_all(gram));
+    product_job j = {.d = &d, .v = weight, .group = group, .cols = groups, .y = u};
+    if (!d.start)
+        return gather_dense(gram, group, weight, groups, u);
+    memset(u, 0, sizeof *u * (size_t)(d.p * groups));
+    return sum_parts(&d, &j, gather_part);
 }
 
 /* ---- D^T diag(h) D -----------------------------------------------------------------------------*/
@@ -439,7 +489,7 @@ static mcr_status weigh_part(void *arg, int64_t item, int worker)
 {
     (void)worker;
     const product_job *j = arg;
-    const mcr_design *d = j->d;
+    const slice *d = j->d;
     double *m = j->part + item * d->p * d->p;
     int64_t rows = items(d->n, j->parts), end = least((item + 1) * rows, d->n);
     memset(m, 0, sizeof *m * (size_t)(d->p * d->p));
@@ -456,7 +506,7 @@ static mcr_status weigh_part(void *arg, int64_t item, int worker)
     return MCR_OK;
 }
 
-static mcr_status weigh_sparse(const mcr_design *d, product_job *j, double *m, int64_t ldm)
+static mcr_status weigh_sparse(const slice *d, product_job *j, double *m, int64_t ldm)
 {
     int64_t size = d->p * d->p;
     j->parts = count_parts(d, size, WEIGH_ROWS);
@@ -480,76 +530,77 @@ static mcr_status weigh_tile(void *arg, int64_t item, int worker)
     int64_t b = (item - a * (a + 1) / 2) * TILE;
     a *= TILE;
     return mcr_blas_gemm(j->d->ctx, MCR_TRANSPOSED, MCR_AS_IS, least(TILE, p - a),
-                         least(TILE, p - b), j->count, 1, j->block + a, p, j->block + b, p, 1,
+                         least(TILE, p - b), j->count, 1, j->buffer + a, p, j->buffer + b, p, 1,
                          j->y + a * j->cols + b, j->cols);
 }
 
-/* Rows with a weight, times its root; returns how many. */
-static int64_t scale_rows(double *block, const double *h, int64_t count, int64_t p)
+/* Rows with a weight, times its root, to the buffer; j->count: how many. */
+static void scale_rows(product_job *j)
 {
-    int64_t to = 0;
-    for (int64_t t = 0; t < count; t++) {
+    const double *h = j->v + j->first;
+    int64_t to = 0, p = j->d->p;
+    for (int64_t t = 0; t < j->count; t++) {
         double root = sqrt(h[t]);
         if (h[t] == 0)
             continue;
         for (int64_t k = 0; k < p; k++)
-            block[to * p + k] = root * block[t * p + k];
+            j->buffer[to * p + k] = root * j->block[t * j->ld + k];
         to++;
     }
-    return to;
+    j->count = to;
 }
 
-static mcr_status weigh_dense(const mcr_design *d, product_job *j)
+static mcr_status weigh_block(product_job *j)
 {
-    int64_t rows = block_rows(d), side = items(d->p, TILE);
-    double *block = mcr_alloc(d->ctx, (size_t)(rows * d->p), sizeof *block);
-    mcr_status s = block ? MCR_OK : MCR_NO_MEMORY;
-    j->block = block;
-    for (j->first = 0; j->first < d->n && !s; j->first += rows) {
-        j->count = least(rows, d->n - j->first);
-        s = get_block(d, j->first, j->count, block);
-        if (!s)
-            j->count = scale_rows(block, j->v + j->first, j->count, d->p);
-        if (!s && j->count > 0)
-            s = run_items(d->ctx, side * (side + 1) / 2, weigh_tile, j);
+    int64_t side = items(j->d->p, TILE);
+    mcr_status s = fill_block(j);
+    if (!s)
+        scale_rows(j);
+    return s || j->count == 0 ? s : run_items(j->d->ctx, side * (side + 1) / 2, weigh_tile, j);
+}
+
+mcr_status mcr_factor_weighted(mcr_gram *gram, mcr_rows x, const double *h, double *m, int64_t ldm)
+{
+    slice d = slice_of(gram, x);
+    product_job j = {.d = &d, .v = h, .y = m, .cols = ldm};
+    for (int64_t k = 0; k < d.p; k++)
+        memset(m + k * ldm, 0, sizeof *m * (size_t)d.p);
+    if (d.start && entries(&d) < MCR_DENSE_SHARE * (double)d.n * (double)d.p)
+        return weigh_sparse(&d, &j, m, ldm);
+    return over_blocks(&j, weigh_block);
+}
+
+/* ---- lengths -----------------------------------------------------------------------------------*/
+
+static mcr_status square_block(product_job *j)
+{
+    mcr_status s = fill_block(j);
+    for (int64_t t = 0; t < j->count && !s; t++) {
+        double *square = j->y + j->first + t;
+        *square = 0;
+        for (int64_t k = 0; k < j->d->p; k++)
+            *square += j->block[t * j->ld + k] * j->block[t * j->ld + k];
     }
-    mcr_free(d->ctx, block);
     return s;
 }
 
-mcr_status mcr_design_weigh(const mcr_design *d, const double *h, double *m, int64_t ldm)
+mcr_status mcr_factor_squares(mcr_gram *gram, mcr_rows x, double *square)
 {
-    product_job j = {.d = d, .v = h, .y = m, .cols = ldm};
-    for (int64_t k = 0; k < d->p; k++)
-        memset(m + k * ldm, 0, sizeof *m * (size_t)d->p);
-    if (d->start && mcr_design_entries(d) < DENSE_SHARE * (double)d->n * (double)d->p)
-        return weigh_sparse(d, &j, m, ldm);
-    return weigh_dense(d, &j);
-}
-
-mcr_status mcr_design_squares(const mcr_design *d, double *square)
-{
-    int64_t rows = block_rows(d);
-    double *block = NULL;
-    mcr_status s = MCR_OK;
-    for (int64_t i = 0; i < d->n && d->start; i++) {
+    slice d = slice_of(gram, x);
+    product_job j = {.d = &d, .y = square};
+    if (!d.start)
+        return over_blocks(&j, square_block);
+    for (int64_t i = 0; i < d.n; i++) {
+        int64_t r = source(&d, i);
         square[i] = 0;
-        for (int64_t e = d->start[source(d, i)]; e < d->start[source(d, i) + 1]; e++)
-            square[i] += d->value[e] * d->value[e];
+        for (int64_t e = d.start[r]; e < d.start[r + 1]; e++)
+            square[i] += d.value[e] * d.value[e];
     }
-    if (d->start)
-        return MCR_OK;
-    if (!(block = mcr_alloc(d->ctx, (size_t)(rows * d->p), sizeof *block)))
-        return MCR_NO_MEMORY;
-    for (int64_t first = 0; first < d->n && !s; first += rows) {
-        int64_t count = least(rows, d->n - first);
-        s = get_block(d, first, count, block);
-        for (int64_t t = 0; t < count && !s; t++) {
-            square[first + t] = 0;
-            for (int64_t k = 0; k < d->p; k++)
-                square[first + t] += block[t * d->p + k] * block[t * d->p + k];
-        }
-    }
-    mcr_free(d->ctx, block);
-    return s;
+    return MCR_OK;
+}
+
+double mcr_gram_entries(const mcr_gram *gram)
+{
+    slice d = slice_of(gram, mcr_gram_all(gram));
+    return entries(&d);
 }

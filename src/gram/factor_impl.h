@@ -1,0 +1,34 @@
+/* factor_impl.h (internal to factor*.c): a Gram that is known by a factor.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef MCR_GRAM_FACTOR_IMPL_H
+#define MCR_GRAM_FACTOR_IMPL_H
+
+#include "gram/factor.h"
+#include "gram/type.h"
+
+typedef struct mcr_factor_gram {
+    mcr_gram base;
+    mcr_factor of;
+    int64_t *row;      /* owned: of.row of some of the rows; NULL: none */
+    const float *kept; /* the first kept_rows of the source, p apart; NULL: none */
+    int64_t kept_rows;
+    const char *phase;
+    bool owns_kept;
+    size_t taken; /* of the memory budget */
+    /* What the rows are made of, where it is the Gram's own. */
+    void *source;
+    void (*release)(mcr *ctx, void *source);
+} mcr_factor_gram;
+
+/* NULL: it is none. */
+mcr_factor_gram *mcr_gram_as_factor(const mcr_gram *gram);
+
+/* Of the table of functions (factor_products.c). */
+mcr_status mcr_factor_expand(mcr_gram *gram, mcr_rows x, const double *v, int64_t cols, double *y);
+mcr_status mcr_factor_project(mcr_gram *gram, mcr_rows x, const double *a, int64_t cols, double *u);
+mcr_status mcr_factor_weighted(mcr_gram *gram, mcr_rows x, const double *h, double *m, int64_t ldm);
+mcr_status mcr_factor_squares(mcr_gram *gram, mcr_rows x, double *square);
+
+#endif

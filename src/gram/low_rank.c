@@ -1,0 +1,92 @@
+/* low_rank.c: a matrix as a factor of few columns, by pivoted Cholesky (Harbrecht, Peters and Schneider,
+ * 2012): the next column is that of the object whose diagonal is left largest.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <math.h>
+
+#include "base/threads.h"
+#include "gram/factor_impl.h"
+
+enum { BAND = 256 }; /* rows of a worker's item */
+
+typedef struct column_job {
+    mcr *ctx;
+    int64_t n, most, lda;
+    const double *a;
+    double *l;    /* n x most */
+    double *left; /* diagonal of what is left */
+    int64_t pivot, column;
+    double root;
+} column_job;
+
+static mcr_status column_band(void *arg, int64_t item, int worker)
+{
+    (void)worker;
+    const column_job *j = arg;
+    int64_t end = (item + 1) * BAND < j->n ? (item + 1) * BAND : j->n;
+    const double *p = j->l + j->pivot * j->most, *row = j->a + j->pivot * j->lda;
+    for (int64_t i = item * BAND; i < end; i++) {
+        double *l = j->l + i * j->most, sum = row[i];
+        for (int64_t c = 0; c < j->column; c++)
+            sum -= l[c] * p[c];
+        l[j->column] = i == j->pivot ? j->root : sum / j->root;
+        j->left[i] = i == j->pivot ? 0 : fmax(j->left[i] - l[j->column] * l[j->column], 0);
+    }
+    return MCR_OK;
+}
+
+/* Columns until the trace is small; *enough: whether it came to that. */
+static mcr_status reduce(column_job *j, double share, bool *enough)
+{
+    double whole = 0;
+    mcr_status s = MCR_OK;
+    for (int64_t i = 0; i < j->n; i++)
+        whole += j->left[i] = fmax(j->a[i * j->lda + i], 0);
+    for (; !s; j->column++) {
+        double trace = 0;
+        j->pivot = 0;
+        for (int64_t i = 0; i < j->n; i++) {
+            trace += j->left[i];
+            j->pivot = j->left[i] > j->left[j->pivot] ? i : j->pivot;
+        }
+        *enough = trace <= share * whole;
+        if (*enough || j->column == j->most)
+            break;
+        j->root = sqrt(j->left[j->pivot]);
+        s = mcr_parallel(j->ctx, (j->n + BAND - 1) / BAND, column_band, j);
+    }
+    return s;
+}
+
+mcr_status mcr_gram_low_rank(mcr_gram **out, mcr *ctx, int64_t n, const double *a, int64_t ld,
+                             double share, int64_t most)
+{
+    *out = NULL;
+    bool enough = false;
+    size_t bytes = (size_t)n * (size_t)most * sizeof(double);
+    if (most == 0 || bytes > mcr_budget_left(ctx))
+        return MCR_OK;
+    mcr_status s = mcr_budget_take(ctx, bytes, "a matrix of low rank");
+    if (s)
+        return s;
+    column_job j = {.ctx = ctx, .n = n, .most = most, .lda = ld, .a = a};
+    j.left = mcr_alloc(ctx, (size_t)n, sizeof *j.left);
+    j.l = mcr_alloc(ctx, (size_t)n, (size_t)most * sizeof *j.l);
+    s = j.left && j.l ? reduce(&j, share, &enough) : MCR_NO_MEMORY;
+    mcr_free(ctx, j.left);
+    enough = enough && j.column > 0;
+    if (!s && enough)
+        s = mcr_gram_factor(out, ctx,
+                            &(mcr_factor){.n = n, .p = j.column, .dense = j.l, .ld = most});
+    if (s || !enough) {
+        mcr_free(ctx, j.l);
+        mcr_budget_give(ctx, bytes);
+        return s;
+    }
+    mcr_factor_gram *g = (mcr_factor_gram *)*out;
+    g->taken = bytes;
+    g->source = j.l;
+    g->release = mcr_free;
+    return MCR_OK;
+}
