@@ -9,7 +9,9 @@
 #include "engine.h"
 
 #include <float.h>
+#include <limits.h>
 #include <math.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -25,8 +27,10 @@ struct compat_engine {
     mcr *ctx;
     mcr_kernel *kernel;
     compat_pack pack;
-    bool matrix; /* kernel values are computed here */
-    bool broken; /* numbers that no solver can use, or a failure that has been reported */
+    bool matrix;             /* kernel values are computed here */
+    const compat_engine *of; /* whose kernel and pack it borrows; NULL: they are its own */
+    atomic_bool *broken; /* numbers that no solver can use, or a failure that has been reported */
+    atomic_bool own_broken; /* what `broken` of an engine and its branches points to */
 };
 
 const struct svm_problem *compat_engine_problem(const compat_engine *e)
@@ -41,7 +45,7 @@ const struct svm_parameter *compat_engine_parameter(const compat_engine *e)
 
 const compat_pack *compat_engine_vectors(const compat_engine *e)
 {
-    return e->matrix || e->broken ? NULL : &e->pack;
+    return e->matrix || *e->broken ? NULL : &e->pack;
 }
 
 /* LIBSVM takes any number; where a solver cannot, the nearest that it can. */
@@ -57,9 +61,8 @@ double compat_engine_cost(const compat_engine *e)
 
 static void fail(compat_engine *e, const char *what)
 {
-    if (!e->broken)
+    if (!atomic_exchange(e->broken, true))
         compat_warn("%s: the model is empty", what);
-    e->broken = true;
 }
 
 /* ---- opening -----------------------------------------------------------------------------------*/
@@ -99,20 +102,25 @@ static mcr_status open_kernel(compat_engine *e)
     return mcr_kernel_parse(&e->kernel, e->ctx, text);
 }
 
-static mcr_status open_context(mcr **ctx, int objects)
+/* threads 0: all cores. */
+static mcr_status open_context(mcr **ctx, int threads)
 {
-    enum { FEW = 256 }; /* objects that are not worth a second thread */
-    const char *threads = getenv("OMP_NUM_THREADS");
     mcr_config config = {
         .size = sizeof config,
-        .threads = threads ? (int)strtol(threads, NULL, 10) : 0,
+        .threads = threads,
         .work_seconds = 1e15, /* LIBSVM begins whatever it is given */
     };
-    if (config.threads < 0)
-        config.threads = 0;
-    if (objects < FEW)
-        config.threads = 1;
     return mcr_open(ctx, &config);
+}
+
+static int wanted_threads(int objects)
+{
+    enum { FEW = 256 }; /* objects that are not worth a second thread */
+    const char *text = getenv("OMP_NUM_THREADS");
+    long threads = text ? strtol(text, NULL, 10) : 0;
+    if (objects < FEW)
+        return 1;
+    return threads > 0 && threads <= INT_MAX ? (int)threads : 0;
 }
 
 static bool is_used(int kernel)
@@ -149,8 +157,8 @@ compat_engine *compat_engine_open(const struct svm_problem *prob, const struct s
     }
     compat_engine *e = calloc(1, sizeof *e);
     if (e)
-        *e = (compat_engine){.prob = prob, .param = param};
-    if (!e || open_context(&e->ctx, prob->l) ||
+        *e = (compat_engine){.prob = prob, .param = param, .broken = &e->own_broken};
+    if (!e || open_context(&e->ctx, wanted_threads(prob->l)) ||
         !compat_pack_open(&e->pack, prob, param->kernel_type == PRECOMPUTED)) {
         compat_warn("out of memory");
         compat_engine_close(e);
@@ -164,12 +172,38 @@ compat_engine *compat_engine_open(const struct svm_problem *prob, const struct s
     return e;
 }
 
+compat_engine *compat_engine_branch(compat_engine *e)
+{
+    compat_engine *branch = calloc(1, sizeof *branch);
+    if (branch == NULL)
+        return NULL;
+    *branch = (compat_engine){.prob = e->prob,
+                              .param = e->param,
+                              .kernel = e->kernel,
+                              .pack = e->pack,
+                              .matrix = e->matrix,
+                              .of = e,
+                              .broken = e->broken};
+    if (open_context(&branch->ctx, 1)) {
+        compat_engine_close(branch);
+        return NULL;
+    }
+    return branch;
+}
+
+int compat_engine_threads(const compat_engine *e)
+{
+    return mcr_threads(e->ctx);
+}
+
 void compat_engine_close(compat_engine *e)
 {
     if (e == NULL)
         return;
-    compat_pack_close(&e->pack);
-    mcr_kernel_free(e->kernel);
+    if (e->of == NULL) {
+        compat_pack_close(&e->pack);
+        mcr_kernel_free(e->kernel);
+    }
     mcr_close(e->ctx);
     free(e);
 }
@@ -274,7 +308,7 @@ mcr_status compat_engine_fit(mcr_model **out, compat_engine *e, compat_rows trai
                              const double *target, const double *weight, double nu)
 {
     *out = NULL;
-    if (e->broken || train.count == 0)
+    if (*e->broken || train.count == 0)
         return MCR_BAD_DATA;
     mcr_data *data = NULL;
     mcr_options *options = NULL;

@@ -17,6 +17,9 @@ typedef struct compat_engine compat_engine;
 compat_engine *compat_engine_open(const struct svm_problem *prob,
                                   const struct svm_parameter *param);
 void compat_engine_close(compat_engine *e); /* NULL allowed */
+/* The same problem for another thread, with one thread of its own. Borrows from e. NULL: out of memory. */
+compat_engine *compat_engine_branch(compat_engine *e);
+int compat_engine_threads(const compat_engine *e);
 const struct svm_problem *compat_engine_problem(const compat_engine *e);
 const struct svm_parameter *compat_engine_parameter(const compat_engine *e);
 /* The objects as vectors; NULL: kernel values are all that is known of them. */

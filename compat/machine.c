@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "folds.h"
 #include "platt.h"
 #include "text.h"
 
@@ -137,88 +138,113 @@ static mcr_model *fit_two(compat_engine *e, compat_rows train, const double *tar
 
 /* The objects of two classes in random order: y is 1 for the first class. */
 typedef struct pair {
-    compat_engine *e;
     int n;
     int *row;
-    double *y, *f, *weight;
+    double *y, *f; /* f: decision values of those that were held out */
     double factor[2];
-    int *part; /* n objects to train on */
-    double *part_y;
 } pair;
 
-static bool pair_open(pair *p, int n)
+/* Objects to train on. */
+typedef struct part {
+    int count, positive;
+    int *row;
+    double *y, *weight;
+} part;
+
+static bool pair_open(pair *p)
 {
-    size_t size = (size_t)n + 1;
+    size_t size = (size_t)p->n + 1;
     p->row = malloc(size * sizeof *p->row);
-    p->part = malloc(size * sizeof *p->part);
     p->y = malloc(size * sizeof *p->y);
     p->f = malloc(size * sizeof *p->f);
-    p->weight = malloc(size * sizeof *p->weight);
-    p->part_y = malloc(size * sizeof *p->part_y);
-    return p->row && p->part && p->y && p->f && p->weight && p->part_y;
+    return p->row && p->y && p->f;
 }
 
 static void pair_close(pair *p)
 {
     free(p->row);
-    free(p->part);
     free(p->y);
     free(p->f);
-    free(p->weight);
-    free(p->part_y);
 }
 
-/* Decision values of the objects begin .. end - 1 from a machine of all others. */
-static void hold_out(pair *p, int begin, int end)
+/* All objects of the pair but begin .. end - 1. */
+static bool part_open(part *t, const pair *p, int begin, int end)
 {
-    const struct svm_parameter *param = compat_engine_parameter(p->e);
-    int count = 0, positive = 0;
+    size_t size = (size_t)p->n + 1;
+    *t = (part){.row = malloc(size * sizeof *t->row),
+                .y = malloc(size * sizeof *t->y),
+                .weight = malloc(size * sizeof *t->weight)};
+    if (!t->row || !t->y || !t->weight)
+        return false;
     for (int i = 0; i < p->n; i++) {
         if (i >= begin && i < end)
             continue;
-        positive += p->y[i] > 0;
-        p->part[count] = p->row[i];
-        p->part_y[count] = p->y[i] > 0;
-        p->weight[count++] = p->factor[p->y[i] < 0];
+        t->positive += p->y[i] > 0;
+        t->row[t->count] = p->row[i];
+        t->y[t->count] = p->y[i] > 0;
+        t->weight[t->count++] = p->factor[p->y[i] < 0];
     }
-    int negative = count - positive;
-    if (positive == 0 || negative == 0) {
+    return true;
+}
+
+static void part_close(part *t)
+{
+    free(t->row);
+    free(t->y);
+    free(t->weight);
+}
+
+/* Decision values of the objects of a fold from a machine of all others. */
+static bool hold_out(void *arg, compat_engine *e, int fold)
+{
+    pair *p = arg;
+    const struct svm_parameter *param = compat_engine_parameter(e);
+    int begin = (int)((int64_t)fold * p->n / FOLDS),
+        end = (int)(((int64_t)fold + 1) * p->n / FOLDS);
+    part t;
+    bool done = part_open(&t, p, begin, end);
+    int negative = t.count - t.positive;
+    mcr_model *model = NULL;
+    if (done && t.positive > 0 && negative > 0) {
+        bool weighted = param->svm_type == C_SVC && (p->factor[0] != 1 || p->factor[1] != 1);
+        double most = 2.0 * (t.positive < negative ? t.positive : negative) / t.count;
+        compat_rows train = {t.row, t.count}, test = {p->row + begin, end - begin};
+        model = fit_two(e, train, t.y, weighted ? t.weight : NULL, most);
+        if (!model ||
+            (end > begin && compat_engine_predict(e, model, train, test, NULL, p->f + begin)))
+            for (int i = begin; i < end; i++)
+                p->f[i] = NAN;
+    } else {
         for (int i = begin; i < end; i++)
-            p->f[i] = (positive > 0) - (negative > 0);
-        return;
+            p->f[i] = (t.positive > 0) - (negative > 0);
     }
-    bool weighted = param->svm_type == C_SVC && (p->factor[0] != 1 || p->factor[1] != 1);
-    double most = 2.0 * (positive < negative ? positive : negative) / count;
-    compat_rows train = {p->part, count}, test = {p->row + begin, end - begin};
-    mcr_model *model = fit_two(p->e, train, p->part_y, weighted ? p->weight : NULL, most);
-    if (!model ||
-        (end > begin && compat_engine_predict(p->e, model, train, test, NULL, p->f + begin)))
-        for (int i = begin; i < end; i++)
-            p->f[i] = NAN;
     mcr_model_free(model);
+    part_close(&t);
+    return done;
 }
 
 static bool calibrate_pair(compat_machine *m, compat_engine *e, int at)
 {
     int i, j, n = compat_machine_pair(m, at, &i, &j);
     int size = m->classes.first[i + 1] - m->classes.first[i];
-    pair p = {.e = e, .n = n, .factor = {m->factor[i], m->factor[j]}};
+    pair p = {.n = n, .factor = {m->factor[i], m->factor[j]}};
     int *place = malloc(((size_t)n + 1) * sizeof *place);
-    bool done = pair_open(&p, n) && place;
+    int *row = malloc(((size_t)n + 1) * sizeof *row);
+    bool done = pair_open(&p) && place && row;
     for (int t = 0; done && t < n; t++)
         place[t] = t;
     if (done) {
         compat_shuffle(place, n);
-        pair_rows(m, at, p.part);
+        pair_rows(m, at, row);
     }
     for (int t = 0; done && t < n; t++) {
-        p.row[t] = p.part[place[t]];
+        p.row[t] = row[place[t]];
         p.y[t] = place[t] < size ? 1 : -1;
     }
-    for (int64_t fold = 0; done && fold < FOLDS; fold++)
-        hold_out(&p, (int)(fold * n / FOLDS), (int)((fold + 1) * n / FOLDS));
+    done = done && compat_folds_run(e, FOLDS, n, hold_out, &p);
     if (done)
         compat_platt_fit(p.f, p.y, n, m->prob_a + at, m->prob_b + at);
+    free(row);
     free(place);
     pair_close(&p);
     return done;
@@ -237,20 +263,28 @@ static bool calibrate(compat_machine *m, compat_engine *e)
 
 /* ---- training ----------------------------------------------------------------------------------*/
 
-static void report(const compat_machine *m)
+compat_progress compat_machine_progress(const compat_machine *m)
 {
-    int64_t steps = 0, known = 0;
-    double objective = 0;
-    for (int p = 0; p < m->models; p++) {
-        const mcr_report_fit *r = m->model[p] ? mcr_model_report(m->model[p]) : NULL;
-        steps += r ? r->iterations : 0;
-        objective += r ? r->objective : 0;
-        known += r != NULL;
+    compat_progress p = {.one_class = m->classify && m->classes.count == 1};
+    for (int i = 0; i < m->models && m->model; i++) {
+        if (m->model[i] == NULL)
+            continue;
+        const mcr_report_fit *r = mcr_model_report(m->model[i]);
+        p.steps += r->iterations;
+        p.objective += r->objective;
+        p.outputs = compat_machine_outputs(m);
     }
-    if (known)
-        compat_info("optimization finished, #iter = %lld\n", (long long)steps);
-    if (known && compat_machine_outputs(m) > 1)
-        compat_info("obj = %f, the sum of %d problems\n", objective, compat_machine_outputs(m));
+    return p;
+}
+
+void compat_progress_print(const compat_progress *p)
+{
+    if (p->one_class)
+        compat_info("WARNING: training data in only one class. See README for details.\n");
+    if (p->outputs > 0)
+        compat_info("optimization finished, #iter = %lld\n", (long long)p->steps);
+    if (p->outputs > 1)
+        compat_info("obj = %f, the sum of %d problems\n", p->objective, p->outputs);
 }
 
 /* One model per pair: what has no solution, or needs another nu, is then one pair's affair. */
@@ -291,8 +325,6 @@ static bool fit_classes(compat_machine *m, compat_engine *e, bool probability)
     m->target = malloc(((size_t)n + 1) * sizeof *m->target);
     if (m->factor == NULL || m->target == NULL)
         return false;
-    if (m->classes.count == 1)
-        compat_info("WARNING: training data in only one class. See README for details.\n");
     weigh_classes(&m->classes, param, m->factor);
     m->nu = fmin(param->nu, compat_classes_most_nu(&m->classes));
     for (int i = 0; i < n; i++)
@@ -332,9 +364,7 @@ bool compat_machine_fit(compat_machine *m, compat_engine *e, compat_rows train, 
                           .model = calloc(1, sizeof *m->model)};
     if (m->model == NULL)
         return false;
-    bool done = m->classify ? fit_classes(m, e, probability) : fit_numbers(m, e);
-    report(m);
-    return done;
+    return m->classify ? fit_classes(m, e, probability) : fit_numbers(m, e);
 }
 
 void compat_machine_close(compat_machine *m)

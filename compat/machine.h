@@ -6,6 +6,7 @@
 #define COMPAT_MACHINE_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "classes.h"
 #include "engine.h"
@@ -24,9 +25,18 @@ typedef struct compat_machine {
     double *prob_a, *prob_b; /* one per pair; NULL: no probabilities */
 } compat_machine;
 
-/* Trains on some objects of the engine's problem, and prints what LIBSVM would. Borrows the rows.
- * false: out of memory. Close in any case. */
+/* Trains on some objects of the engine's problem. Borrows the rows. false: out of memory. Close in any
+ * case. Without probabilities it neither prints nor draws random numbers. */
 bool compat_machine_fit(compat_machine *m, compat_engine *e, compat_rows train, bool probability);
+/* What LIBSVM prints while it trains. */
+typedef struct compat_progress {
+    bool one_class;
+    int64_t steps;
+    double objective; /* the sum of all outputs */
+    int outputs;      /* 0: nothing was trained */
+} compat_progress;
+compat_progress compat_machine_progress(const compat_machine *m);
+void compat_progress_print(const compat_progress *p);
 void compat_machine_close(compat_machine *m);
 /* Labels or values of other objects. false: out of memory. */
 bool compat_machine_predict(const compat_machine *m, compat_engine *e, compat_rows test,

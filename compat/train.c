@@ -288,6 +288,8 @@ struct svm_model *svm_train(const struct svm_problem *prob, const struct svm_par
     if (done) {
         out->param = *param;
         done = compat_machine_fit(&machine, e, (compat_rows){row, prob->l}, param->probability);
+        compat_progress progress = compat_machine_progress(&machine);
+        compat_progress_print(&progress);
     }
     done = done && convert(out, &machine, e);
     if (done)

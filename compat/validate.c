@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "folds.h"
 #include "machine.h"
 #include "text.h"
 
@@ -47,21 +48,58 @@ static void split_all(split *s)
         s->first[fold] = (int)(fold * s->n / s->folds);
 }
 
-/* Trains on all folds but one and predicts that one. part: n rows, value: n numbers. */
-static bool test_fold(compat_engine *e, const split *s, int fold, bool probability, int *part,
-                      double *value, double *target)
+/* What all folds read, and where each writes its own. */
+typedef struct validation {
+    split split;
+    bool probability;
+    compat_progress *progress; /* one per fold; what each has to print waits for its turn */
+    double *target;
+} validation;
+
+/* Trains on all folds but one and predicts that one. */
+static bool test_fold(void *arg, compat_engine *e, int fold)
 {
+    validation *v = arg;
+    const split *s = &v->split;
     int begin = s->first[fold], end = s->first[fold + 1], count = 0;
-    for (int i = 0; i < s->n; i++)
+    int *part = malloc(((size_t)s->n + 1) * sizeof *part);
+    double *value = malloc(((size_t)s->n + 1) * sizeof *value);
+    bool done = part && value;
+    for (int i = 0; done && i < s->n; i++)
         if (i < begin || i >= end)
             part[count++] = s->row[i];
-    compat_machine machine;
-    bool done = compat_machine_fit(&machine, e, (compat_rows){part, count}, probability);
-    compat_rows test = {s->row + begin, end - begin};
-    done = done && compat_machine_predict(&machine, e, test, value);
+    compat_rows train = {part, count}, test = {s->row + begin, end - begin};
+    compat_machine m = {0};
+    done = done && compat_machine_fit(&m, e, train, v->probability) &&
+           compat_machine_predict(&m, e, test, value);
     for (int i = begin; done && i < end; i++)
-        target[s->row[i]] = value[i - begin];
-    compat_machine_close(&machine);
+        v->target[s->row[i]] = value[i - begin];
+    v->progress[fold] = compat_machine_progress(&m);
+    compat_machine_close(&m);
+    free(part);
+    free(value);
+    return done;
+}
+
+/* Probabilities draw random numbers and print: one fold after the other. */
+static bool test_in_order(validation *v, compat_engine *e)
+{
+    bool done = true;
+    for (int fold = 0; done && fold < v->split.folds; fold++) {
+        done = test_fold(v, e, fold);
+        compat_progress_print(&v->progress[fold]);
+    }
+    return done;
+}
+
+static bool test_folds(validation *v, compat_engine *e)
+{
+    int folds = v->split.folds;
+    if (v->probability)
+        return test_in_order(v, e);
+    bool done = compat_folds_run(e, folds, v->split.n, test_fold, v);
+    for (int fold = 0; fold < folds; fold++)
+        compat_progress_print(&v->progress[fold]);
     return done;
 }
 
@@ -70,24 +108,22 @@ bool compat_validate(compat_engine *e, int folds, bool probability, double *targ
     const struct svm_problem *prob = compat_engine_problem(e);
     int type = compat_engine_parameter(e)->svm_type;
     bool classify = type == C_SVC || type == NU_SVC;
-    size_t n = (size_t)prob->l + 1;
-    split s = {folds, prob->l, malloc(n * sizeof *s.row),
-               malloc(((size_t)folds + 1) * sizeof *s.first)};
-    int *part = malloc(n * sizeof *part);
-    double *value = malloc(n * sizeof *value);
-    bool done = s.row && s.first && part && value;
     if (folds < 1)
-        folds = 0;
-    else if (done && classify && folds < prob->l)
-        done = split_classes(&s, prob->y);
+        return true;
+    validation v = {.split = {folds, prob->l, malloc(((size_t)prob->l + 1) * sizeof(int)),
+                              malloc(((size_t)folds + 1) * sizeof(int))},
+                    .probability = probability && classify,
+                    .progress = calloc((size_t)folds, sizeof *v.progress),
+                    .target = target};
+    bool done = v.split.row && v.split.first && v.progress;
+    if (done && classify && folds < prob->l)
+        done = split_classes(&v.split, prob->y);
     else if (done)
-        split_all(&s);
-    for (int fold = 0; done && fold < folds; fold++)
-        done = test_fold(e, &s, fold, probability && classify, part, value, target);
-    free(s.row);
-    free(s.first);
-    free(part);
-    free(value);
+        split_all(&v.split);
+    done = done && test_folds(&v, e);
+    free(v.progress);
+    free(v.split.row);
+    free(v.split.first);
     return done;
 }
 

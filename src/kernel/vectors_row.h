@@ -21,19 +21,27 @@ static void ROW(lift)(real *k, int64_t n, double x_lift, const double *z_lift, d
         k[j] = (real)((double)k[j] + ((x_lift + z_lift[j]) - shift2));
 }
 
-/* Pairs of which cancellation has left too little, recomputed. */
+/* Whether cancellation has left too little of a pair's distance: 1 or 0. */
+static inline int ROW(is_lost)(real k, real norms, real least, real share)
+{
+    return (norms > least) & (k < norms * share);
+}
+
+/* Pairs of which cancellation has left too little, recomputed. They are few: blocks of a fixed length are
+ * looked through without branches first. */
 static void ROW(correct)(real *k, int64_t n, real x_norm, const real *z_norm,
                          const mcr_vectors_pass *p, int64_t i, int64_t column)
 {
-    enum { BLOCK = 16 };
+    enum { BLOCK = 32 };
     const real least = (real)p->least_norm, share = (real)p->share;
     for (int64_t j0 = 0; j0 < n; j0 += BLOCK) {
         int64_t j1 = j0 + BLOCK < n ? j0 + BLOCK : n;
-        int hit = 0;
-        for (int64_t j = j0; j < j1; j++)
-            hit |= (x_norm + z_norm[j] > least) & (k[j] < (x_norm + z_norm[j]) * share);
+        int hit = j1 - j0 < BLOCK;
+        if (!hit)
+            for (int t = 0; t < BLOCK; t++)
+                hit |= ROW(is_lost)(k[j0 + t], x_norm + z_norm[j0 + t], least, share);
         for (int64_t j = j0; j < j1 && hit; j++)
-            if (x_norm + z_norm[j] > least && k[j] < (x_norm + z_norm[j]) * share)
+            if (ROW(is_lost)(k[j], x_norm + z_norm[j], least, share))
                 k[j] = (real)mcr_vectors_exact(p->v, i, mcr_rows_at(p->z, column + j));
     }
 }

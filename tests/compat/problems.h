@@ -18,7 +18,7 @@
 
 #include "svm.h"
 
-enum { MOST = 120, COLS = 4 };
+enum { MOST = 400, COLS = 4 };
 
 typedef struct problem {
     struct svm_problem prob;

@@ -1,5 +1,5 @@
 /* Several threads train, predict, cross-validate, save and load at once, one of them on a model that all
- * share; every result is that of a thread alone. ThreadSanitizer looks on in ./check --all.
+ * share; every result is that of a thread alone. ThreadSanitizer looks on in ./check.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -34,7 +34,7 @@ static void *run(void *arg)
     char path[40];
     double target[N];
     struct svm_parameter param = make_parameter(C_SVC, RBF);
-    snprintf(path, sizeof path, "thread%d.model", j->number);
+    snprintf(path, sizeof path, "abi%d-thread%d.model", LIBSVM_ABI, j->number);
     for (int round = 0; round < ROUNDS; round++) {
         check_values(j, j->shared);
         struct svm_model *m = svm_train(&j->p->prob, &param);
@@ -75,9 +75,46 @@ static void test_side_by_side(void **state)
     svm_free_and_destroy_model(&m);
 }
 
+/* Predictions of all folds, and the probabilities' coefficients of the first two pairs, by so many threads. */
+static void validate(const problem *p, struct svm_parameter param, const char *threads,
+                     double *target, double *proba)
+{
+    setenv("OMP_NUM_THREADS", threads, 1);
+    srand(1);
+    svm_cross_validation(&p->prob, &param, 5, target);
+    param.probability = param.svm_type != ONE_CLASS;
+    struct svm_model *m = svm_train(&p->prob, &param);
+    memset(proba, 0, 4 * sizeof *proba);
+    if (m->probA && m->probB)
+        memcpy(proba, (double[]){m->probA[0], m->probB[0], m->probA[1], m->probB[1]},
+               4 * sizeof *proba);
+    else if (m->probA)
+        proba[0] = m->probA[0];
+    svm_free_and_destroy_model(&m);
+    unsetenv("OMP_NUM_THREADS");
+}
+
+/* Folds run side by side where there are enough objects: nothing that they compute may show it. */
+static void test_folds_do_not_depend_on_threads(void **state)
+{
+    (void)state;
+    static problem p;
+    static const int type[] = {C_SVC, NU_SVC, EPSILON_SVR, NU_SVR, ONE_CLASS};
+    double one[MOST], three[MOST], proba[2][4];
+    for (size_t t = 0; t < sizeof type / sizeof *type; t++) {
+        make_problem(&p, MOST, 4, type[t] <= NU_SVC ? labels : NULL);
+        struct svm_parameter param = make_parameter(type[t], RBF);
+        validate(&p, param, "1", one, proba[0]);
+        validate(&p, param, "3", three, proba[1]);
+        assert_memory_equal(one, three, sizeof one);
+        assert_memory_equal(proba[0], proba[1], sizeof *proba);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_side_by_side)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_side_by_side),
+                                       cmocka_unit_test(test_folds_do_not_depend_on_threads)};
     svm_set_print_string_function(say_nothing);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
