@@ -280,8 +280,8 @@ typedef struct mcr_bounds {
 MCR_API mcr_status mcr_model_bounds(mcr *ctx, const mcr_model *model, const mcr_data *data,
                                     double delta, mcr_bounds *out);
 
-/* Files: written beside the old one, synced and renamed; read back whole or refused. A LIBSVM model
- * file is recognised and read as it is. */
+/* Files: written beside the old one, synced and renamed; read back whole or refused. Model
+ * files of LIBSVM, and ONNX files of a support vector machine, are recognised and read as they are. */
 MCR_API mcr_status mcr_model_save(mcr *ctx, const mcr_model *model, const char *path);
 MCR_API mcr_status mcr_model_load(mcr_model **out, mcr *ctx, const char *path);
 MCR_API mcr_status mcr_model_load_memory(mcr_model **out, mcr *ctx, const char *name,
@@ -291,7 +291,7 @@ MCR_API mcr_status mcr_model_save_memory(void **bytes, size_t *count, mcr *ctx,
                                          const mcr_model *model);
 /* As LIBSVM's svm-train would have written it; MCR_BAD_CALL if LIBSVM has no such model. */
 MCR_API mcr_status mcr_model_save_libsvm(mcr *ctx, const mcr_model *model, const char *path);
-/* 1: the bytes begin like a model file of Mercer or LIBSVM. */
+/* 1: the bytes begin like a model file of Mercer or LIBSVM, or like an ONNX file. */
 MCR_API int mcr_model_recognise(const void *bytes, size_t count);
 
 #ifdef __cplusplus

@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "model/onnx.h"
+
 enum { IR_VERSION = 7, OPSET = 13, ML_OPSET = 1, NAME = 32 };
 enum { WIRE_VARINT = 0, WIRE_BYTES = 2, WIRE_32 = 5 };
 enum {
@@ -353,7 +355,7 @@ void mcr_onnx_free(mcr_onnx *g)
 
 mcr_status mcr_onnx_finish(mcr_onnx *g, mcr_text *to, const char *name, const char *about)
 {
-    mcr_text graph, opset;
+    mcr_text graph, opset; /* opset: any small message */
     const mcr_text *part[] = {&g->node, &g->constant, &g->value};
     mcr_text_init(&graph, g->ctx);
     mcr_text_init(&opset, g->ctx);
@@ -375,6 +377,9 @@ mcr_status mcr_onnx_finish(mcr_onnx *g, mcr_text *to, const char *name, const ch
     put_text(&opset, 1, "ai.onnx.ml");
     put_int(&opset, 2, ML_OPSET);
     put_message(to, 8, &opset);
+    put_text(&opset, 1, MCR_ONNX_LEARNER);
+    put_text(&opset, 2, g->p->model->learner);
+    put_message(to, 14, &opset);
     if (graph.status || opset.status)
         g->status = MCR_NO_MEMORY;
     mcr_text_free(&graph);

@@ -17,20 +17,14 @@
 #include "base/number.h"
 #include "base/stream.h"
 #include "kernel/parts.h"
+#include "model/foreign.h"
 #include "model/fourier.h"
 
+typedef mcr_foreign header;
+typedef mcr_foreign_vectors vectors;
+
 static const char *const type_name[] = {"c_svc", "nu_svc", "one_class", "epsilon_svr", "nu_svr"};
-static const char *const learner_name[] = {"svm", "nu-svm", "one-class", "svr", "nu-svr"};
 static const char *const kernel_name[] = {"linear", "polynomial", "rbf", "sigmoid", "precomputed"};
-enum {
-    TYPES = 5,
-    KERNELS = 5,
-    POLYNOMIAL = 1,
-    RBF = 2,
-    SIGMOID = 3,
-    PRECOMPUTED = 4,
-    ONE_CLASS = 2
-};
 
 bool mcr_libsvm_recognise(const void *bytes, size_t count)
 {
@@ -39,22 +33,6 @@ bool mcr_libsvm_recognise(const void *bytes, size_t count)
 }
 
 /* ---- reading: the header -----------------------------------------------------------------------*/
-
-typedef struct header {
-    int type, kernel; /* -1: not given */
-    double degree, gamma, coef0;
-    int64_t classes, support;
-    double *rho, *label, *of_class; /* nr_sv */
-    int64_t rhos, labels, of_classes;
-    bool probability;
-} header;
-
-static void free_header(mcr *ctx, header *h)
-{
-    mcr_free(ctx, h->rho);
-    mcr_free(ctx, h->label);
-    mcr_free(ctx, h->of_class);
-}
 
 /* All numbers of the rest of a line. */
 static mcr_status get_list(mcr_input *in, mcr *ctx, const char *p, const char *end, double **list,
@@ -96,11 +74,11 @@ static mcr_status header_line(header *h, mcr_input *in, mcr *ctx, const char *ke
     int64_t count = 0;
 #define KEY(word) (length == sizeof(word) - 1 && memcmp(key, word, sizeof(word) - 1) == 0)
     if (KEY("svm_type")) {
-        h->type = find_word(type_name, TYPES, p, end);
+        h->type = find_word(type_name, MCR_FOREIGN_LEARNERS, p, end);
         return h->type < 0 ? mcr_input_fail(in, "an svm_type that is not known") : MCR_OK;
     }
     if (KEY("kernel_type")) {
-        h->kernel = find_word(kernel_name, KERNELS, p, end);
+        h->kernel = find_word(kernel_name, MCR_FOREIGN_KERNELS, p, end);
         return h->kernel < 0 ? mcr_input_fail(in, "a kernel_type that is not known") : MCR_OK;
     }
     if (KEY("rho"))
@@ -110,7 +88,7 @@ static mcr_status header_line(header *h, mcr_input *in, mcr *ctx, const char *ke
     if (KEY("nr_sv"))
         return get_list(in, ctx, p, end, &h->of_class, &h->of_classes);
     if (KEY("probA") || KEY("probB") || KEY("prob_density_marks")) {
-        h->probability = true;
+        h->remark = "LIBSVM's probability coefficients are not taken over";
         return MCR_OK;
     }
     mcr_status s = get_list(in, ctx, p, end, &one, &count);
@@ -159,7 +137,7 @@ static mcr_status check_header(const header *h, mcr_input *in)
                 return mcr_input_fail(in, "a label stands twice in the model's header");
     if (!classify && h->rhos != 1)
         return mcr_input_fail(in, "one rho is expected in such a model");
-    if (h->kernel == POLYNOMIAL &&
+    if (h->kernel == MCR_FOREIGN_POLY &&
         !(h->degree >= 1 && h->degree <= 1000000 && h->degree == floor(h->degree)))
         return mcr_input_fail(in, "the degree of a polynomial must be a whole number from 1");
     return MCR_OK;
@@ -186,53 +164,7 @@ static mcr_status read_header(header *h, mcr_input *in, mcr *ctx)
     }
 }
 
-static mcr_status make_kernel(mcr_kernel **out, mcr *ctx, const header *h, mcr_input *in)
-{
-    mcr_text t;
-    mcr_text_init(&t, ctx);
-    if (h->kernel == POLYNOMIAL) {
-        mcr_text_format(&t, "poly(degree=%d,c=", (int)h->degree);
-        mcr_text_real(&t, h->coef0);
-        mcr_text_string(&t, ",scale=");
-        mcr_text_real(&t, h->gamma);
-    } else if (h->kernel == RBF) {
-        mcr_text_string(&t, "rbf(gamma=");
-        mcr_text_real(&t, h->gamma);
-    } else if (h->kernel == SIGMOID) {
-        mcr_text_string(&t, "sigmoid(a=");
-        mcr_text_real(&t, h->gamma);
-        mcr_text_string(&t, ",b=");
-        mcr_text_real(&t, h->coef0);
-    } else {
-        mcr_text_format(&t, "%s(", kernel_name[h->kernel]);
-    }
-    mcr_text_string(&t, ")");
-    mcr_status s = t.status ? t.status : mcr_kernel_parse(out, ctx, t.bytes);
-    mcr_text_free(&t);
-    return s == MCR_BAD_CALL
-               ? mcr_input_fail(in, "the kernel's parameters are not possible here (a polynomial "
-                                    "needs gamma > 0 and coef0 >= 0)")
-               : s;
-}
-
 /* ---- reading: the support vectors --------------------------------------------------------------*/
-
-typedef struct vectors {
-    int64_t rows, coefs; /* coefs: a row */
-    double *coef;        /* coefs x support */
-    int64_t *start, entries, index_capacity, value_capacity;
-    int32_t *index;
-    double *value;
-    int64_t cols;
-} vectors;
-
-static void free_vectors(mcr *ctx, vectors *v)
-{
-    mcr_free(ctx, v->coef);
-    mcr_free(ctx, v->start);
-    mcr_free(ctx, v->index);
-    mcr_free(ctx, v->value);
-}
 
 /* Index and value pairs behind the coefficients; indices from 1 (precomputed: one pair 0:number). */
 static mcr_status read_pairs(vectors *v, mcr_input *in, mcr *ctx, const char *p, const char *end,
@@ -305,146 +237,25 @@ static mcr_status read_vectors(vectors *v, const header *h, mcr_input *in, mcr *
             coefs++;
         }
         v->rows++;
-        if ((s = read_pairs(v, in, ctx, line, end, h->kernel == PRECOMPUTED)))
+        if ((s = read_pairs(v, in, ctx, line, end, h->kernel == MCR_FOREIGN_PRECOMPUTED)))
             return s;
     }
     return v->rows == h->support ? MCR_OK
                                  : mcr_input_fail(in, "fewer support vectors than total_sv says");
 }
 
-static mcr_status make_basis(mcr_data **out, mcr *ctx, const vectors *v, const header *h)
-{
-    mcr_builder *b = NULL;
-    mcr_status s = mcr_builder_open(&b, ctx, v->rows);
-    if (s)
-        return s;
-    if (h->kernel == PRECOMPUTED) {
-        int64_t *id = mcr_alloc(ctx, (size_t)v->rows, sizeof *id);
-        for (int64_t i = 0; id && i < v->rows; i++)
-            id[i] = v->start[i] < v->start[i + 1] ? (int64_t)v->value[v->start[i]] - 1 : -1;
-        s = id ? mcr_builder_precomputed(b, "k", NULL, 0, id) : MCR_NO_MEMORY;
-        mcr_free(ctx, id);
-    } else {
-        int32_t none_index = 0;
-        double none_value = 0;
-        s = mcr_builder_sparse(b, "x", v->cols ? v->cols : 1, v->start,
-                               v->index ? v->index : &none_index,
-                               v->value ? v->value : &none_value);
-    }
-    if (s)
-        mcr_builder_close(b);
-    else
-        s = mcr_builder_finish(out, b);
-    return s;
-}
-
-/* ---- reading: the model ------------------------------------------------------------------------*/
-
-/* Coefficients of rows first .. first+count-1, column t of each, output by output. */
-static mcr_status add_rows(mcr_fitted *f, const vectors *v, int64_t first, int64_t count,
-                           const int32_t *output, int64_t outputs)
-{
-    mcr *ctx = f->ctx;
-    mcr_segment s = {first, count, outputs, mcr_alloc(ctx, (size_t)outputs, sizeof *s.output),
-                     mcr_alloc(ctx, (size_t)outputs * (size_t)count, sizeof *s.coef)};
-    f->segment[f->segments++] = s;
-    if (!s.output || !s.coef)
-        return MCR_NO_MEMORY;
-    memcpy(s.output, output, sizeof *output * (size_t)outputs);
-    for (int64_t t = 0; t < outputs; t++)
-        for (int64_t i = 0; i < count; i++)
-            s.coef[t * count + i] = v->coef[(first + i) * v->coefs + t];
-    return MCR_OK;
-}
-
-static mcr_status add_classes(mcr_fitted *f, const vectors *v, const header *h)
-{
-    int64_t k = h->classes, first = 0;
-    int32_t *output = mcr_alloc(f->ctx, (size_t)k, sizeof *output);
-    mcr_status s = output ? MCR_OK : MCR_NO_MEMORY;
-    for (int64_t c = 0; c < k && !s; c++) {
-        for (int64_t t = 0; t < k - 1; t++)
-            output[t] = (int32_t)(t < c ? mcr_pair_output(k, t, c) : mcr_pair_output(k, c, t + 1));
-        s = add_rows(f, v, first, (int64_t)h->of_class[c], output, k - 1);
-        first += (int64_t)h->of_class[c];
-    }
-    mcr_free(f->ctx, output);
-    return s;
-}
-
-static mcr_status make_fitted(mcr_model *m, const vectors *v, const header *h)
-{
-    mcr *ctx = m->ctx;
-    bool classify = h->type < 2, many = classify && h->classes > 2;
-    mcr_status s = mcr_fitted_new(&m->fitted, ctx, h->rhos);
-    if (s)
-        return s;
-    mcr_fitted *f = m->fitted;
-    f->task = classify ? MCR_CLASSIFY : h->type == ONE_CLASS ? MCR_DETECT : MCR_REGRESS;
-    f->rule = many                    ? MCR_RULE_PAIRS
-              : classify              ? MCR_RULE_BINARY
-              : f->task == MCR_DETECT ? MCR_RULE_SIGN
-                                      : MCR_RULE_VALUE;
-    f->classes = classify ? h->classes : 0;
-    f->basis = v->rows;
-    f->object = mcr_alloc(ctx, (size_t)v->rows, sizeof *f->object);
-    f->segment = mcr_alloc_zero(ctx, (size_t)h->classes + 1, sizeof *f->segment);
-    if (!f->object || !f->segment)
-        return MCR_NO_MEMORY;
-    for (int64_t i = 0; i < v->rows; i++)
-        f->object[i] = -1;
-    for (int64_t o = 0; o < h->rhos; o++)
-        f->offset[o] = -h->rho[o];
-    return many ? add_classes(f, v, h) : add_rows(f, v, 0, v->rows, &(int32_t){0}, 1);
-}
-
-static mcr_status name_classes(mcr_model *m, const header *h)
-{
-    int64_t k = h->classes;
-    mcr_status s = MCR_NO_MEMORY;
-    char(*text)[MCR_REAL_TEXT] = mcr_alloc(m->ctx, (size_t)k, sizeof *text);
-    const char **name = mcr_alloc(m->ctx, (size_t)k, sizeof *name);
-    if (text && name) {
-        for (int64_t c = 0; c < k; c++) {
-            mcr_print_real(text[c], h->label[k == 2 ? 1 - c : c]);
-            name[c] = text[c];
-        }
-        s = mcr_model_set_classes(m, name, k);
-    }
-    mcr_free(m->ctx, text);
-    mcr_free(m->ctx, name);
-    return s;
-}
-
 static mcr_status make_model(mcr_model **out, mcr *ctx, const header *h, const vectors *v,
                              mcr_input *in)
 {
     mcr_kernel *kernel = NULL;
-    mcr_model *m = NULL;
-    mcr_status s = make_kernel(&kernel, ctx, h, in);
+    mcr_status s = mcr_foreign_kernel(&kernel, ctx, h);
+    if (s == MCR_BAD_CALL)
+        s = mcr_input_fail(in, "the kernel's parameters are not possible here (a polynomial needs "
+                               "gamma > 0 and coef0 >= 0)");
     if (!s)
-        s = mcr_model_new(&m, ctx, kernel, learner_name[h->type], "");
+        s = mcr_foreign_model(out, ctx, kernel, h, v);
     mcr_kernel_free(kernel);
-    if (!s && h->type < 2)
-        s = name_classes(m, h);
-    if (!s)
-        s = make_fitted(m, v, h);
-    if (!s && h->probability) {
-        static const char text[] = "LIBSVM's probability coefficients are not taken over";
-        if (!(m->fitted->remark = mcr_copy_text(ctx, text, sizeof text - 1)))
-            s = MCR_NO_MEMORY;
-    }
-    if (!s)
-        s = make_basis(&m->basis, ctx, v, h);
-    if (!s)
-        s = mcr_model_complete(m);
-    if (s) {
-        mcr_model_free(m);
-        return s;
-    }
-    m->report.features = v->cols;
-    *out = m;
-    return MCR_OK;
+    return s;
 }
 
 mcr_status mcr_libsvm_read(mcr_model **out, mcr *ctx, const char *name, const void *bytes,
@@ -462,8 +273,7 @@ mcr_status mcr_libsvm_read(mcr_model **out, mcr *ctx, const char *name, const vo
     if (!s)
         s = make_model(out, ctx, &h, &v, in);
     mcr_input_close(in);
-    free_vectors(ctx, &v);
-    free_header(ctx, &h);
+    mcr_foreign_free(ctx, &h, &v);
     return s;
 }
 
@@ -522,8 +332,8 @@ static void put_object(mcr_text *t, const mcr_field *f, int64_t i)
 
 static int type_of(const mcr_model *m)
 {
-    for (int i = 0; i < TYPES; i++)
-        if (strcmp(m->learner, learner_name[i]) == 0)
+    for (int i = 0; i < MCR_FOREIGN_LEARNERS; i++)
+        if (strcmp(m->learner, mcr_foreign_learner[i]) == 0)
             return i;
     return -1;
 }

@@ -11,6 +11,7 @@
 #include "model/libsvm.h"
 #include "model/model.h"
 #include "model/objects.h"
+#include "model/onnx.h"
 #include "model/save_table.h"
 
 /* ---- reading -----------------------------------------------------------------------------------*/
@@ -497,7 +498,7 @@ int mcr_model_recognise(const void *bytes, size_t count)
 {
     return (count >= MCR_MODEL_MAGIC_BYTES &&
             memcmp(bytes, mcr_model_magic, MCR_MODEL_MAGIC_BYTES) == 0) ||
-           mcr_libsvm_recognise(bytes, count);
+           mcr_libsvm_recognise(bytes, count) || mcr_onnx_recognise(bytes, count);
 }
 
 mcr_status mcr_model_load_memory(mcr_model **out, mcr *ctx, const char *name, const void *bytes,
@@ -507,6 +508,8 @@ mcr_status mcr_model_load_memory(mcr_model **out, mcr *ctx, const char *name, co
     mcr_reading_begin(ctx, name, count);
     mcr_status s = mcr_libsvm_recognise(bytes, count)
                        ? mcr_libsvm_read(out, ctx, name, bytes, count)
+                   : mcr_onnx_recognise(bytes, count)
+                       ? mcr_onnx_read(out, ctx, name, bytes, count)
                        : read_mercer(out, &(mcr_container){ctx, name, bytes, count});
     mcr_reading_end(ctx);
     if (!s)

@@ -1,0 +1,54 @@
+/* foreign.h (internal): support vector machines as the files of other programs describe them.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef MCR_MODEL_FOREIGN_H
+#define MCR_MODEL_FOREIGN_H
+
+#include "data/scaling.h"
+#include "model/model.h"
+
+enum { MCR_FOREIGN_ONE_CLASS = 2, MCR_FOREIGN_SVR = 3, MCR_FOREIGN_LEARNERS = 5 };
+extern const char
+    *const mcr_foreign_learner[MCR_FOREIGN_LEARNERS]; /* svm, nu-svm, one-class, svr, nu-svr */
+enum {
+    MCR_FOREIGN_LINEAR,
+    MCR_FOREIGN_POLY,
+    MCR_FOREIGN_RBF,
+    MCR_FOREIGN_SIGMOID,
+    MCR_FOREIGN_PRECOMPUTED,
+    MCR_FOREIGN_KERNELS
+};
+
+typedef struct mcr_foreign {
+    int type, kernel; /* -1: not given */
+    double degree, gamma, coef0;
+    int64_t classes, support;
+    double *rho;   /* subtracted, as in LIBSVM */
+    double *label; /* of the classes, if `name` is NULL */
+    char **name;
+    double *of_class; /* support vectors of each class */
+    int64_t rhos, labels, names, of_classes;
+    const char *remark;   /* of the model, static; NULL: none */
+    mcr_scaling *scaling; /* NULL: none */
+} mcr_foreign;
+
+/* Support vectors, class by class. */
+typedef struct mcr_foreign_vectors {
+    int64_t rows, coefs; /* coefs: of a row */
+    double *coef;        /* rows x coefs */
+    double *dense;       /* rows x cols; NULL: sparse */
+    int64_t *start, entries, index_capacity, value_capacity;
+    int32_t *index;
+    double *value;
+    int64_t cols;
+} mcr_foreign_vectors;
+
+void mcr_foreign_free(mcr *ctx, mcr_foreign *h, mcr_foreign_vectors *v);
+/* MCR_BAD_CALL: its parameters are not possible here. */
+mcr_status mcr_foreign_kernel(mcr_kernel **out, mcr *ctx, const mcr_foreign *h);
+/* The numbers must fit each other. Takes nothing over. */
+mcr_status mcr_foreign_model(mcr_model **out, mcr *ctx, const mcr_kernel *kernel,
+                             const mcr_foreign *h, const mcr_foreign_vectors *v);
+
+#endif

@@ -1,0 +1,20 @@
+/* onnx.h (internal): support vector machines in ONNX files: the operators SVMClassifier and SVMRegressor of
+ * ai.onnx.ml, with scaling in front of them.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef MCR_MODEL_ONNX_H
+#define MCR_MODEL_ONNX_H
+
+#include <stdbool.h>
+
+#include <mercer/model.h>
+
+/* Where Mercer's own files keep the learner, among the properties of the model. */
+#define MCR_ONNX_LEARNER "mercer.learner"
+
+bool mcr_onnx_recognise(const void *bytes, size_t count);
+mcr_status mcr_onnx_read(mcr_model **out, mcr *ctx, const char *name, const void *bytes,
+                         size_t count);
+
+#endif

@@ -1,0 +1,44 @@
+/* protobuf.h (internal): reading messages of protocol buffers: fields with a number, one after the other.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef MCR_MODEL_PROTOBUF_H
+#define MCR_MODEL_PROTOBUF_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Bytes of the file, which must outlive it. */
+typedef struct mcr_span {
+    const unsigned char *at;
+    size_t count;
+} mcr_span;
+
+typedef enum mcr_wire {
+    MCR_WIRE_NUMBER = 0, /* a whole number of any length */
+    MCR_WIRE_64 = 1,
+    MCR_WIRE_BYTES = 2, /* a text, a message or packed numbers */
+    MCR_WIRE_32 = 5,
+} mcr_wire;
+
+typedef struct mcr_proto_field {
+    uint64_t number;
+    mcr_wire wire;
+    uint64_t value; /* of a number, or the bits of 32 or 64 */
+    mcr_span bytes;
+} mcr_proto_field;
+
+/* The next field, which is then no longer part of the message. false: there is none, or (*bad) the rest is no
+ * message. */
+bool mcr_proto_next(mcr_span *message, mcr_proto_field *field, bool *bad);
+/* The next whole number of a packed list; as above. */
+bool mcr_proto_number(mcr_span *packed, uint64_t *value, bool *bad);
+bool mcr_span_is(mcr_span s, const char *text);
+bool mcr_span_equal(mcr_span a, mcr_span b);
+/* Little-endian bits. */
+uint64_t mcr_span_bits(const unsigned char *at, size_t bytes);
+float mcr_float_of(uint64_t bits);
+double mcr_double_of(uint64_t bits);
+
+#endif
