@@ -142,6 +142,8 @@ mcr_status cli_try_join(const mcr_data *a, const mcr_data *b);
 int cli_fail_words(cli *c, mcr_status status, int first);
 /* Word number i, or NULL if there are not so many. */
 const char *cli_word(const cli *c, int i);
+/* Whether a file begins like a model. */
+int cli_is_model(const char *path);
 int cli_read_kernel(cli *c, mcr_kernel **out, const char *expression);
 
 /* ---- the user at the terminal -----------------------------------------------------------------*/

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <time.h>
 
 #define AT(field) offsetof(cli_common, field)
@@ -305,6 +306,19 @@ int cli_fail_words(cli *c, mcr_status status, int first)
     char message[CLI_MESSAGE];
     cli_message(c, message);
     return cli_fault(c, cli_word(c, first), "%s", message);
+}
+
+int cli_is_model(const char *path)
+{
+    unsigned char bytes[512];
+    struct stat at;
+    /* What is read from a pipe is gone: only a file can be looked into. */
+    int regular = path && stat(path, &at) == 0 && S_ISREG(at.st_mode);
+    FILE *file = regular ? fopen(path, "rb") : NULL;
+    size_t count = file ? fread(bytes, 1, sizeof bytes, file) : 0;
+    if (file)
+        fclose(file);
+    return mcr_model_recognise(bytes, count);
 }
 
 int cli_read_kernel(cli *c, mcr_kernel **out, const char *expression)

@@ -223,11 +223,6 @@ int cli_help_version(cli *c)
 
 /* ---- parameters -------------------------------------------------------------------------------*/
 
-static int is_number(const mcr_param *p)
-{
-    return p->type == MCR_REAL || p->type == MCR_INT || p->type == MCR_REALS;
-}
-
 /* "integer from 1 to 5", "number > 0", "presence|count". */
 static void describe_values(char *text, size_t capacity, const mcr_param *p)
 {
@@ -273,38 +268,4 @@ void cli_help_params(const mcr_param *params)
         printf("%-*s  %-*s  %-*s  %s\n", name, p->name, value, values, standard,
                p->standard ? p->standard : "-", p->help ? p->help : "");
     }
-}
-
-static void default_json(cli_json *j, const mcr_param *p)
-{
-    char *end = NULL;
-    double number = p->standard && is_number(p) ? strtod(p->standard, &end) : NAN;
-    if (end && end != p->standard && !*end && isfinite(number))
-        cli_json_real(j, "default", number);
-    else
-        cli_json_text(j, "default", p->standard);
-}
-
-void cli_help_params_json(cli_json *j, const mcr_param *params)
-{
-    static const char *const types[] = {
-        [MCR_REAL] = "real",     [MCR_INT] = "integer", [MCR_FLAG] = "flag",
-        [MCR_CHOICE] = "choice", [MCR_TEXT] = "text",   [MCR_REALS] = "reals"};
-    cli_json_list(j, "params");
-    for (const mcr_param *p = params; p && p->name; p++) {
-        if (p->flags & MCR_OLD_NAME)
-            continue;
-        cli_json_object(j, NULL);
-        cli_json_text(j, "name", p->name);
-        cli_json_text(j, "type", types[p->type]);
-        default_json(j, p);
-        cli_json_real(j, "min", is_number(p) ? p->min : NAN);
-        cli_json_real(j, "max", is_number(p) ? p->max : NAN);
-        cli_json_flag(j, "min_open", is_number(p) && (p->flags & MCR_MIN_OPEN));
-        cli_json_flag(j, "max_open", is_number(p) && (p->flags & MCR_MAX_OPEN));
-        cli_json_text(j, "choices", p->type == MCR_CHOICE ? p->choices : NULL);
-        cli_json_text(j, "help", p->help);
-        cli_json_end(j);
-    }
-    cli_json_end(j);
 }

@@ -16,8 +16,7 @@ int cli_help_overview(cli *c, FILE *to);
 int cli_help_verb(cli *c, const cli_verb *verb);
 int cli_help_version(cli *c);
 
-/* Parameters of a kernel or learner: a table for people, or the list `params` of an object. */
+/* Parameters of a kernel or learner: a table for people. */
 void cli_help_params(const mcr_param *params);
-void cli_help_params_json(cli_json *j, const mcr_param *params);
 
 #endif

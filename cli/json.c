@@ -79,6 +79,15 @@ void cli_json_text(cli_json *j, const char *key, const char *text)
         fputs("null", j->to);
 }
 
+void cli_json_raw(cli_json *j, const char *key, const char *text, size_t length, int verbatim)
+{
+    put_key(j, key);
+    if (verbatim)
+        put(j->to, text, length);
+    else
+        mcr_json_string(put, j->to, text, length);
+}
+
 void cli_json_real(cli_json *j, const char *key, double value)
 {
     char text[CLI_NUMBER_BYTES];

@@ -37,6 +37,9 @@ void cli_json_null(cli_json *j, const char *key);
 void cli_json_reals(cli_json *j, const char *key, const double *value, int64_t count);
 void cli_json_integers(cli_json *j, const char *key, const int64_t *value, int64_t count);
 
+/* Text that is JSON already (verbatim), or that becomes a string: by its length. */
+void cli_json_raw(cli_json *j, const char *key, const char *text, size_t length, int verbatim);
+
 /* A string by itself, in quotes. */
 void cli_json_string(FILE *to, const char *text);
 

@@ -9,6 +9,7 @@
 #include "cli.h"
 #include "help.h"
 #include "json.h"
+#include "registry.h"
 #include "suggest.h"
 #include "text.h"
 
@@ -34,31 +35,6 @@ static int heading_of(const mcr_kernel_info *k)
     return HEADINGS - 1;
 }
 
-static void kernel_json(cli_json *j, const mcr_kernel_info *k)
-{
-    static const struct kind {
-        int bit;
-        const char *name;
-    } kinds[] = {{MCR_DENSE, "dense"},
-                 {MCR_SPARSE, "sparse"},
-                 {MCR_STRINGS, "strings"},
-                 {MCR_GRAPHS, "graphs"},
-                 {MCR_PRECOMPUTED, "precomputed"}};
-    cli_json_object(j, NULL);
-    cli_json_text(j, "name", k->name);
-    cli_json_text(j, "summary", k->summary);
-    cli_json_list(j, "kinds");
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        if (k->kinds & kinds[i].bit)
-            cli_json_text(j, NULL, kinds[i].name);
-    cli_json_end(j);
-    cli_json_flag(j, "combines", k->kinds == 0);
-    cli_json_flag(j, "features", k->has_features);
-    cli_json_flag(j, "indefinite", k->indefinite);
-    cli_help_params_json(j, k->params);
-    cli_json_end(j);
-}
-
 /* All kernels, or the one at `only`. */
 static int print_json(cli *c, int64_t only)
 {
@@ -68,7 +44,7 @@ static int print_json(cli *c, int64_t only)
     for (int64_t i = 0; i < mcr_kernel_count(c->ctx); i++) {
         mcr_kernel_info k = MCR_INIT(mcr_kernel_info);
         if ((only < 0 || i == only) && mcr_kernel_describe(c->ctx, i, &k) == MCR_OK)
-            kernel_json(&j, &k);
+            cli_kernel_json(&j, &k);
     }
     cli_json_end(&j);
     cli_json_end(&j);

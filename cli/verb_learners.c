@@ -8,19 +8,10 @@
 #include "cli.h"
 #include "help.h"
 #include "json.h"
+#include "registry.h"
 #include "report.h"
 #include "suggest.h"
 #include "text.h"
-
-static void learner_json(cli_json *j, const mcr_learner_info *l)
-{
-    cli_json_object(j, NULL);
-    cli_json_text(j, "name", l->name);
-    cli_json_text(j, "summary", l->summary);
-    cli_json_text(j, "task", mcr_task_name(l->task));
-    cli_help_params_json(j, l->params);
-    cli_json_end(j);
-}
 
 /* All learners, or the one called `only`. */
 static void print_json(const char *only)
@@ -31,7 +22,7 @@ static void print_json(const char *only)
     for (int64_t i = 0; i < mcr_learner_count(); i++) {
         mcr_learner_info l = MCR_INIT(mcr_learner_info);
         if (mcr_learner_describe(i, &l) == MCR_OK && (!only || strcmp(l.name, only) == 0))
-            learner_json(&j, &l);
+            cli_learner_json(&j, &l);
     }
     cli_json_end(&j);
     cli_json_end(&j);

@@ -30,23 +30,10 @@ typedef struct plot_job {
 
 /* ---- input ---------------------------------------------------------------------------------- */
 
-static int is_model(const char *path)
-{
-    unsigned char bytes[512];
-    struct stat at;
-    /* What is read from a pipe is gone: only a file can be looked into. */
-    int regular = path && stat(path, &at) == 0 && S_ISREG(at.st_mode);
-    FILE *file = regular ? fopen(path, "rb") : NULL;
-    size_t count = file ? fread(bytes, 1, sizeof bytes, file) : 0;
-    if (file)
-        fclose(file);
-    return mcr_model_recognise(bytes, count);
-}
-
 static int read_input(plot_job *job)
 {
     cli *c = job->c;
-    int first = is_model(cli_word(c, 0)), bad = 0;
+    int first = cli_is_model(cli_word(c, 0)), bad = 0;
     if (first) {
         bad = cli_fail(c, mcr_model_load(&job->model, c->ctx, cli_word(c, 0)));
         if (bad)
@@ -58,7 +45,7 @@ static int read_input(plot_job *job)
                               mcr_model_report(job->model)->kernel);
     }
     for (int i = 1; cli_word(c, i); i++)
-        if (is_model(cli_word(c, i)))
+        if (cli_is_model(cli_word(c, i)))
             return cli_refuse(c,
                               first ? "%s is a model, and so is the first: a picture is of one"
                                     : "%s is a model: name it first",
