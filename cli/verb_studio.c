@@ -33,10 +33,11 @@ static int write_page(cli *c, const studio_call *call)
     if (!bad && cli_word(c, 0))
         bad = cli_refuse(c, "-o writes the page alone: drop the file on it in the browser");
     if (!bad && !page)
-        bad = cli_fault(c, NULL,
-                        "this program was built without the page that works alone "
-                        "(meson setup -Dweb=enabled, which needs emscripten); mercer studio without "
-                        "-o serves it from here");
+        bad = cli_fault(
+            c, NULL,
+            "this program was built without the page that works alone "
+            "(meson setup -Dweb=enabled, which needs emscripten); mercer studio without "
+            "-o serves it from here");
     if (!bad)
         bad = cli_output_text(c, call->output, page, bytes);
     if (!bad && !c->common.quiet && !c->common.json)
@@ -97,7 +98,8 @@ static int serve(cli *c, const studio_call *call, const mcr_data *data, const mc
     how.page = studio_page(&how.page_bytes);
     studio_server *server = studio_server_start(&how, &why);
     if (!server)
-        return cli_fault(c, NULL, "the studio cannot listen on 127.0.0.1 port %d: %s", how.port, why);
+        return cli_fault(c, NULL, "the studio cannot listen on 127.0.0.1 port %d: %s", how.port,
+                         why);
     cli_progress_clear(c);
     cli_signals_listen();
     say_address(c, studio_server_address(server), call->idle);
@@ -114,11 +116,11 @@ static int serve(cli *c, const studio_call *call, const mcr_data *data, const mc
     (void)call;
     (void)data;
     (void)model;
-    return cli_fault(c, NULL,
-                     "this program was built without a server: install libmicrohttpd-dev and build "
-                     "again%s",
-                     studio_page_alone(&(size_t){0}) ? "; -o FILE.html writes a page that needs none"
-                                                     : "");
+    return cli_fault(
+        c, NULL,
+        "this program was built without a server: install libmicrohttpd-dev and build "
+        "again%s",
+        studio_page_alone(&(size_t){0}) ? "; -o FILE.html writes a page that needs none" : "");
 }
 #endif
 
@@ -185,7 +187,8 @@ const cli_verb cli_verb_studio = {
     .summary = "an interactive page: place points, type a kernel, see what a learner makes of it",
     .usage = "[DATA|MODEL] [--port N] [--open] [-o FILE.html]",
     .about =
-        "Serves one page on this machine and prints its address. Points can be placed and dragged,\n"
+        "Serves one page on this machine and prints its address. Points can be placed and "
+        "dragged,\n"
         "files dropped on the page, kernels typed; every learner answers while one looks. Six\n"
         "lessons are part of it. DATA or MODEL are what the page begins with.\n"
         "Only this machine can reach the page, at an address that holds a random token. Ctrl-C\n"

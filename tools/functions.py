@@ -1,4 +1,4 @@
-"""functions.py [--list N] [ROOT]: does every function of src/, cli/ and compat/ fit a screen?
+"""functions.py [--list N] [ROOT]: does every function of src/, cli/, web/ and compat/ fit a screen?
 
 Prints functions of more than 70 lines, from the name to the closing brace, and exits 1 if there are any
 outside the folders of LATER. --list N prints those of more than N lines in all folders, longest first.
@@ -39,7 +39,7 @@ def main():
     cli.add_argument("--list", type=int, metavar="N")
     ask = cli.parse_args()
     found = []
-    for folder in ("src", "cli", "compat"):
+    for folder in ("src", "cli", "web", "compat"):
         for path in sorted((ask.root / folder).rglob("*.[ch]")):
             found += [(lines, path.relative_to(ask.root), first, name)
                       for name, first, lines in functions(path)]

@@ -1,7 +1,7 @@
 """layers.py [ROOT]: does each folder include only what stands before it?
 
 Data flows one way, base -> linalg, data -> kernel -> gram -> solve -> learn -> model -> select -> plot,
-and the program and compat/ use public headers only. Looks at the #include lines, and at the functions that each
+and the program, web/ and compat/ use public headers only. Looks at the #include lines, and at the functions that each
 public header declares: the folder of its layer must define them. Prints what breaks the rule and exits 1
 if anything does.
 
@@ -92,9 +92,18 @@ def library_fault(path, layer, src, angled, name):
     return None
 
 
+# What the program and the studio's engine share: the program's writers of JSON, and the engine's doors.
+SHARED = {
+    "web": {"../cli/json.h", "../cli/registry.h", "../cli/report.h"},
+    "cli": {"../web/page.h", "../web/server.h"},
+}
+
+
 def user_fault(path, angled, name):
-    """cli/, compat/ and examples/: public headers, the system's, their own."""
-    if angled or (path.parent / name).exists():
+    """cli/, web/, compat/ and examples/: public headers, the system's, their own."""
+    if name.startswith("../") and name not in SHARED.get(path.parent.name, set()):
+        return 'includes "%s" of another folder' % name
+    if angled or (path.parent / name).exists() or name == "page_hash.h":
         return None
     return 'includes "%s": only <mercer/...>, system headers and its own folder\'s are allowed' % name
 
@@ -141,7 +150,7 @@ def main(root):
             faults.append("src/%s: a folder that is in no layer" % folder.name)
     rules = [(src / layer, lambda p, a, n, l=layer: library_fault(p, l, src, a, n))
              for layer in SEES]
-    rules += [(root / "cli", user_fault), (root / "compat", user_fault), (root / "examples", user_fault),
+    rules += [(root / "cli", user_fault), (root / "web", user_fault), (root / "compat", user_fault), (root / "examples", user_fault),
               (root / "include" / "mercer", header_fault)]
     for folder, rule in rules:
         for path in sources(folder):

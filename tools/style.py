@@ -11,7 +11,7 @@ import pathlib
 import re
 import sys
 
-FOLDERS = ["src", "include", "cli", "compat", "tests", "examples", "bench", "tools", "docs", "man", "python"]
+FOLDERS = ["src", "include", "cli", "web", "compat", "tests", "examples", "bench", "tools", "docs", "man", "python"]
 TOP = ["meson.build", "meson_options.txt", "check", "quickstart", ".ci/run", "README.md",
        "CONTRIBUTING.md", "CHANGELOG.md"]
 CODE = {".c", ".h", ".py", ".sh", ".build", ".def"}

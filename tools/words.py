@@ -10,7 +10,7 @@ import pathlib
 import re
 import sys
 
-FOLDERS = ["src", "include", "cli", "docs", "man", "examples", "python", "compat"]
+FOLDERS = ["src", "include", "cli", "web", "docs", "man", "examples", "python", "compat"]
 TOP = ["README.md", "CONTRIBUTING.md", "SECURITY.md", "quickstart", "check"]
 SUFFIXES = {".c", ".h", ".def", ".md", ".1", ".py", ".build", ""}
 

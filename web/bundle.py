@@ -2,8 +2,8 @@
 
 The modules stand in the order of web/page/modules.txt, each after those that it imports from. Their
 import and export words are taken out, and all of them share one scope: two of them may not give one name
-to different things. `--worker FILE` puts the engine for a Web Worker in. The page may load nothing: its
-content security policy names the script by its hash.
+to different things. --worker FILE puts the engine for a Web Worker in, --header FILE writes a header with
+the page's hash. The page may load nothing: its content security policy names the script by its hash.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -18,8 +18,8 @@ import sys
 MOST_BYTES = 300_000
 IMPORT = re.compile(r"^import\s+\{([^}]*)\}\s+from\s+'\./([\w.]+)';\n", re.M)
 EXPORT = re.compile(r"^export\s+(?=(?:const|let|function|async function|class)\s)", re.M)
-NAMED = re.compile(r"^export\s+(?:const|let|(?:async )?function|class)\s+(\w+)", re.M)
-TOP = re.compile(r"^(?:export\s+)?(?:const|let|(?:async )?function|class)\s+(\w+)", re.M)
+NAMED = re.compile(r"^export\s+(?:const|let|(?:async )?function|class)\s+([\w$]+)", re.M)
+TOP = re.compile(r"^(?:export\s+)?(?:const|let|(?:async )?function|class)\s+([\w$]+)", re.M)
 
 
 def bundle(modules):
@@ -75,6 +75,7 @@ def page(html, css, script, worker):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--worker")
+    parser.add_argument("--header")
     parser.add_argument("output")
     parser.add_argument("html")
     parser.add_argument("css")
@@ -95,6 +96,9 @@ def main():
         worker = read(call.worker).replace("</script", "<\\/script")
         bare = page(read(call.html), squeeze_css(read(call.css)), script, worker)
     pathlib.Path(call.output).write_text(bare, encoding="utf-8")
+    if call.header:  # compilers do not see that page.c depends on the page: its hash shows it
+        digest = hashlib.sha256(bare.encode()).hexdigest()
+        pathlib.Path(call.header).write_text("/* The page of %d bytes: %s */\n" % (len(bare.encode()), digest))
     return 0
 
 

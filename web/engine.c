@@ -164,8 +164,9 @@ static mcr_status read_options(studio *s, const studio_value *from, mcr_read_opt
 {
     o->format = studio_text(from, "format", NULL);
     o->target = studio_text(from, "target", NULL);
-    if (o->target && (!o->format || (strcmp(o->format, "csv") != 0 && strcmp(o->format, "tsv") != 0 &&
-                                     strcmp(o->format, "jsonl") != 0)))
+    if (o->target &&
+        (!o->format || (strcmp(o->format, "csv") != 0 && strcmp(o->format, "tsv") != 0 &&
+                        strcmp(o->format, "jsonl") != 0)))
         return studio_refuse(s, MCR_BAD_CALL, "a target is for the formats csv, tsv and jsonl");
     return MCR_OK;
 }
@@ -340,8 +341,8 @@ static mcr_status points_json(studio *s, const mcr_data *data)
         return MCR_OK;
     int64_t shown = studio_shown(n, STUDIO_SHOWN), y = cols > 1;
     const studio_value *plane = studio_find(s->call, "columns");
-    if (plane && plane->type == STUDIO_LIST && plane->count == 2 && plane[1].type == STUDIO_NUMBER &&
-        plane[2].type == STUDIO_NUMBER)
+    if (plane && plane->type == STUDIO_LIST && plane->count == 2 &&
+        plane[1].type == STUDIO_NUMBER && plane[2].type == STUDIO_NUMBER)
         y = (int64_t)fmin(fmax(plane[2].number, 0), (double)cols - 1);
     int64_t x = plane && y >= 0 && plane->count == 2 && plane[1].type == STUDIO_NUMBER
                     ? (int64_t)fmin(fmax(plane[1].number, 0), (double)cols - 1)
@@ -376,8 +377,7 @@ static mcr_status data_json(studio *s, const mcr_data *data, const char *name)
     for (int64_t f = 0; f < mcr_data_fields(data); f++)
         field_json(s, data, f);
     cli_json_end(&s->j);
-    cli_json_text(&s->j, "targets",
-                  target ? numbers ? "numbers" : "words" : "none");
+    cli_json_text(&s->j, "targets", target ? numbers ? "numbers" : "words" : "none");
     cli_json_list(&s->j, "classes");
     for (int64_t c = 0; c < mcr_data_classes(data) && c < 64; c++)
         cli_json_text(&s->j, NULL, mcr_data_class_name(data, c));
@@ -462,7 +462,8 @@ static mcr_status answer_sample(studio *s)
 {
     mcr_data *data = NULL;
     const char *name = studio_text(s->call, "name", "");
-    mcr_status status = mcr_data_sample(&data, s->ctx, name, studio_whole(s->call, "n", 0, 0, 20000),
+    mcr_status status = mcr_data_sample(&data, s->ctx, name,
+                                        studio_whole(s->call, "n", 0, 0, 20000),
                                         studio_number(s->call, "noise", -1));
     if (!status)
         status = data_json(s, data, name);

@@ -17,13 +17,13 @@ typedef struct studio studio; /* one thread at a time, but for studio_cancel */
 
 /* Zero in a field means the default. */
 typedef struct studio_config {
-    double seconds;       /* most that one request may take; default 60 */
-    size_t memory_bytes;  /* budget for kernel values; default: the library's */
-    size_t data_bytes;    /* most for data and models; default 1 GB */
-    int threads;          /* default: all cores */
-    const mcr_data *data; /* what the program was called with, retained; NULL: nothing */
-    const mcr_model *model; /* the same; it must live as long as the engine */
-    const char *name;       /* of its file, for the page; borrowed */
+    double seconds;          /* most that one request may take; default 60 */
+    size_t memory_bytes;     /* budget for kernel values; default: the library's */
+    size_t data_bytes;       /* most for data and models; default 1 GB */
+    int threads;             /* default: all cores */
+    const mcr_data *data;    /* what the program was called with, retained; NULL: nothing */
+    const mcr_model *model;  /* the same; it must live as long as the engine */
+    const char *name;        /* of its file, for the page; borrowed */
     int (*stop)(void *user); /* asked from time to time while computing: nonzero ends the request */
     void *user;
 } studio_config;

@@ -33,8 +33,8 @@ enum { STUDIO_SHOWN = 4000, STUDIO_GRAM = 500, STUDIO_GRID = 512 };
 
 typedef mcr_status studio_handler(studio *s);
 studio_handler studio_fit, studio_cv, studio_model, studio_figure; /* machines.c */
-studio_handler studio_gram, studio_check, studio_pair;            /* views.c */
-studio_handler studio_steps;                                      /* steps.c */
+studio_handler studio_gram, studio_check, studio_pair;             /* views.c */
+studio_handler studio_steps;                                       /* steps.c */
 
 /* The message of a failure, and the status back. */
 mcr_status studio_refuse(studio *s, mcr_status status, const char *line);

@@ -137,8 +137,8 @@ mcr_status studio_plane_data(studio *s, const mcr_data *data, studio_plane *plan
 
 /* ---- what a model predicts ----------------------------------------------------------------------*/
 
-static mcr_status classes_json(studio *s, const mcr_model *model, const mcr_data *points, double *value,
-                               int64_t count)
+static mcr_status classes_json(studio *s, const mcr_model *model, const mcr_data *points,
+                               double *value, int64_t count)
 {
     int64_t classes = mcr_model_classes(model);
     unsigned char *byte = malloc((size_t)count);
@@ -159,8 +159,8 @@ static mcr_status classes_json(studio *s, const mcr_model *model, const mcr_data
     return status;
 }
 
-static mcr_status spread_json(studio *s, const mcr_model *model, const mcr_data *points, double *value,
-                              int64_t count)
+static mcr_status spread_json(studio *s, const mcr_model *model, const mcr_data *points,
+                              double *value, int64_t count)
 {
     mcr_status status = mcr_predict_std(s->ctx, model, points, NULL, value);
     if (!status)
@@ -186,8 +186,7 @@ static mcr_status prediction_json(studio *s, const mcr_model *model, const mcr_d
     double *value = malloc((size_t)(count * (outputs + 1)) * sizeof *value), *score = value + count;
     if (!value)
         return studio_refuse(s, MCR_NO_MEMORY, "no memory for the plane");
-    mcr_status status =
-        mcr_predict(s->ctx, model, points, valued ? value : NULL, score, NULL);
+    mcr_status status = mcr_predict(s->ctx, model, points, valued ? value : NULL, score, NULL);
     cli_json_integer(&s->j, "outputs", outputs);
     if (!status && outputs <= MOST_OUTPUTS && task != MCR_CLUSTER)
         status = studio_put_floats(s, "score", score, count * outputs);
@@ -346,8 +345,8 @@ static mcr_status validate(studio *s, const mcr_options *options, const mcr_kern
     plan.folds = studio_whole(s->call, "folds", 5, 2, 20);
     mcr_status status = mcr_splits_open(&splits, s->ctx, data, &plan);
     if (!status)
-        status = mcr_cv(&report, options, kernel, data, splits, studio_text(s->call, "metric", NULL),
-                        NULL);
+        status = mcr_cv(&report, options, kernel, data, splits,
+                        studio_text(s->call, "metric", NULL), NULL);
     if (!status) {
         cli_json_list(&s->j, "metrics");
         for (int64_t m = 0; m < report->metrics; m++) {

@@ -5,6 +5,8 @@
  */
 #include "page.h"
 
+#include "page_hash.h" /* changes with the page */
+
 #define INCLUDE_BYTES(name, file)                                                                  \
     __asm__(".section .rodata\n"                                                                   \
             ".global " #name "\n" #name ":\n"                                                      \
@@ -12,7 +14,7 @@
             ".global " #name "_end\n" #name "_end:\n"                                              \
             ".byte 0\n"                                                                            \
             ".previous\n");                                                                        \
-    extern const char name[] __attribute__((visibility("hidden")));                               \
+    extern const char name[] __attribute__((visibility("hidden")));                                \
     extern const char name##_end[] __attribute__((visibility("hidden")))
 
 INCLUDE_BYTES(studio_page_bytes, PAGE_FILE);

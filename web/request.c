@@ -210,11 +210,11 @@ static char *read_word(studio_request *r, char *at)
 
 static char *read_value(studio_request *r, char *at, int depth)
 {
-    studio_type type = *at == '{'                               ? STUDIO_OBJECT
-                       : *at == '['                             ? STUDIO_LIST
-                       : *at == '"'                             ? STUDIO_TEXT
+    studio_type type = *at == '{'                                 ? STUDIO_OBJECT
+                       : *at == '['                               ? STUDIO_LIST
+                       : *at == '"'                               ? STUDIO_TEXT
                        : *at == '-' || (*at >= '0' && *at <= '9') ? STUDIO_NUMBER
-                                                                : STUDIO_NULL;
+                                                                  : STUDIO_NULL;
     if (type == STUDIO_NULL)
         return read_word(r, at);
     size_t number = add(r, type);

@@ -127,8 +127,8 @@ typedef struct upload {
 static enum MHD_Result answer(struct MHD_Connection *c, unsigned status, const char *type,
                               const char *bytes, size_t count)
 {
-    struct MHD_Response *r =
-        MHD_create_response_from_buffer(count, (void *)(uintptr_t)bytes, MHD_RESPMEM_MUST_COPY);
+    struct MHD_Response *r = MHD_create_response_from_buffer(count, (void *)(uintptr_t)bytes,
+                                                             MHD_RESPMEM_MUST_COPY);
     if (!r)
         return MHD_NO;
     MHD_add_response_header(r, "Content-Type", type);
@@ -206,11 +206,12 @@ static enum MHD_Result compute(studio_server *s, struct MHD_Connection *c, const
     } else if (!p->engine) {
         result = refuse(c, MHD_HTTP_INSUFFICIENT_STORAGE, "no memory");
     } else {
-        const union MHD_ConnectionInfo *info =
-            MHD_get_connection_info(c, MHD_CONNECTION_INFO_CONNECTION_FD);
+        const union MHD_ConnectionInfo *info = MHD_get_connection_info(
+            c, MHD_CONNECTION_INFO_CONNECTION_FD);
         size_t count;
         p->socket = info ? info->connect_fd : -1;
-        const char *bytes = studio_answer(p->engine, body->bytes ? body->bytes : "", body->count, &count);
+        const char *bytes = studio_answer(p->engine, body->bytes ? body->bytes : "", body->count,
+                                          &count);
         result = answer(c, MHD_HTTP_OK, "application/json", bytes, count);
     }
     pthread_mutex_unlock(&p->mutex);

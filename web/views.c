@@ -99,7 +99,8 @@ mcr_status studio_check(studio *s)
 
 enum { MOST_LETTERS = 200, MOST_NODES = 40, MOST_EDGES = 400, MOST_FEATURES = 400 };
 
-static mcr_status two_strings(studio *s, const studio_value *a, const studio_value *b, mcr_builder *to)
+static mcr_status two_strings(studio *s, const studio_value *a, const studio_value *b,
+                              mcr_builder *to)
 {
     char bytes[2 * MOST_LETTERS];
     if (a->count > MOST_LETTERS || b->count > MOST_LETTERS)
@@ -147,7 +148,8 @@ static mcr_status read_graph(studio *s, const studio_value *from, two_graphs *to
     return MCR_OK;
 }
 
-static mcr_status build_graphs(studio *s, const studio_value *a, const studio_value *b, mcr_builder *to)
+static mcr_status build_graphs(studio *s, const studio_value *a, const studio_value *b,
+                               mcr_builder *to)
 {
     two_graphs g = {0};
     mcr_status status = read_graph(s, a, &g, 0);
