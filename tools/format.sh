@@ -9,7 +9,7 @@ if ! command -v clang-format > /dev/null; then
 fi
 # Tracked files where git knows them, else (an unpacked archive) all of them.
 files=$(git ls-files '*.c' '*.h' 2> /dev/null)
-[ -n "$files" ] || files=$(find src include cli compat tests examples bench -name '*.[ch]')
+[ -n "$files" ] || files=$(find src include cli web compat tests examples bench -name '*.[ch]')
 files=$(grep -v '^tests/abi/.*/include/' <<< "$files") # headers of releases stay as they were
 
 # One call for many files: starting the program costs more than its work.
