@@ -172,14 +172,12 @@ static int set_splits(cli *c, cli_selection *s, const cli_splitting *how, mcr_da
     return bad;
 }
 
-/* The targets of detection, by the class that is the anomaly. */
-static int mark_anomaly(cli *c, const char *positive, mcr_data **data)
+int cli_choose_positive(cli *c, const char *positive, mcr_data **data)
 {
     mcr_data *marked = NULL;
-    if (!cli_learner_detects(cli_word(c, 0)))
-        return cli_refuse(c, "--positive: %s does not detect anomalies: one-class does",
-                          cli_word(c, 0));
-    int bad = cli_fail(c, mcr_data_mark(&marked, *data, positive));
+    int bad = cli_fail(c, cli_learner_detects(cli_word(c, 0))
+                              ? mcr_data_mark(&marked, *data, positive)
+                              : mcr_data_choose_positive(&marked, *data, positive));
     if (!bad) {
         mcr_data_free(*data);
         *data = marked;
@@ -211,7 +209,7 @@ int cli_selection_read(cli *c, cli_selection *s, const cli_splitting *how, mcr_d
     if (!bad)
         cli_tables_remark(c, *data, NULL);
     if (!bad && how->positive)
-        bad = mark_anomaly(c, how->positive, data);
+        bad = cli_choose_positive(c, how->positive, data);
     else if (!bad)
         bad = check_marks(c, *data);
     if (!bad)

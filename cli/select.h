@@ -14,6 +14,8 @@ typedef struct cli_splitting {
 } cli_splitting;
 
 const char *cli_metric_name(int64_t number); /* NULL: past the last */
+/* The data with the class that is looked for: of detection the anomaly. */
+int cli_choose_positive(cli *c, const char *positive, mcr_data **data);
 
 /* The options of both verbs; m is a member cli_splitting of the verb's struct S. */
 #define CLI_SPLIT_OPTIONS(S, m)                                                                    \
@@ -58,7 +60,7 @@ const char *cli_metric_name(int64_t number); /* NULL: past the last */
          .type = CLI_TEXT,                                                                         \
          .offset = offsetof(S, m.positive),                                                        \
          .argument = "CLASS",                                                                      \
-         .help = "detection: the class that is the anomaly (default: targets -1)"},                \
+         .help = "the class that precision, recall and curves are of; or the anomaly"},            \
         {.name = "scale",                                                                          \
          .type = CLI_TEXT,                                                                         \
          .offset = offsetof(S, m.scale),                                                           \

@@ -11,6 +11,7 @@
 #include "advice.h"
 #include "cli.h"
 #include "drawing.h"
+#include "evaluate.h"
 #include "json.h"
 #include "output.h"
 #include "progress.h"
@@ -68,52 +69,182 @@ static void close_job(cv_job *job)
 
 /* ---- what comes out ----------------------------------------------------------------------------*/
 
-/* Predictions out of fold: a class as its name, a number as it is. */
-static int write_values(const cv_job *job)
+/* Predictions out of fold as numbers: .npy holds nothing else. */
+static int write_numbers(const cv_job *job)
 {
     const mcr_cv_report *r = job->report;
     const char *path = job->call->output;
-    int words = r->task == MCR_CLASSIFY && !cli_output_is_binary(path);
-    static const char *const title[] = {"prediction"};
-    cli_table table = {.rows = r->n, .cols = 1, .names = title, .flat = 1};
     cli_output *out = NULL;
-    int bad = cli_output_open(&out, job->c, path, &table);
+    int bad = cli_output_open(&out, job->c, path,
+                              &(cli_table){.rows = r->n, .cols = 1, .flat = 1, .prefix = "p"});
     for (int64_t i = 0; i < r->n && !bad; i++) {
         double value = r->value[i];
-        int class = r->task == MCR_CLASSIFY && !isnan(value);
-        const char *word = class ? mcr_data_class_name(job->data, (int64_t)value) : "";
+        const char *word = r->task == MCR_CLASSIFY && !isnan(value)
+                               ? mcr_data_class_name(job->data, (int64_t)value)
+                               : NULL;
         char *end = NULL;
-        if (!words && class && (value = strtod(word, &end), *end))
+        if (word && (value = strtod(word, &end), *end))
             bad = cli_fault(job->c, path, "class \"%.100s\" is a word, and .npy holds numbers only",
                             word);
-        if (bad)
-            break;
-        bad = words ? cli_output_words(out, &word, 1) : cli_output_rows(out, &value, 1, 1);
+        if (!bad)
+            bad = cli_output_rows(out, &value, 1, 1);
     }
     if (bad)
         cli_output_discard(out);
     return bad ? bad : cli_output_commit(out);
 }
 
-static void print_json(const cv_job *job)
+/* The columns of -o: fold, target, prediction, then scores and probabilities as far as they are known. */
+typedef struct cv_table {
+    int64_t cols, classes;
+    char (*title)[128], (*cell)[128];
+    const char **titles, **cells;
+} cv_table;
+
+static void open_table(cv_table *t, const cv_job *job)
+{
+    const mcr_cv_report *r = job->report;
+    t->classes = r->proba ? mcr_data_classes(job->data) : 0;
+    int64_t scores = r->score ? r->outputs : 0, at = 0;
+    t->cols = 3 + scores + t->classes;
+    t->title = cli_alloc((size_t)t->cols, sizeof *t->title);
+    t->cell = cli_alloc((size_t)t->cols, sizeof *t->cell);
+    t->titles = cli_alloc((size_t)t->cols, sizeof *t->titles);
+    t->cells = cli_alloc((size_t)t->cols, sizeof *t->cells);
+    snprintf(t->title[at++], sizeof *t->title, "fold");
+    snprintf(t->title[at++], sizeof *t->title, "target");
+    snprintf(t->title[at++], sizeof *t->title, "prediction");
+    for (int64_t o = 0; o < scores; o++)
+        snprintf(t->title[at++], sizeof *t->title, "score(%.100s)", r->output[o]);
+    for (int64_t k = 0; k < t->classes; k++)
+        snprintf(t->title[at++], sizeof *t->title, "p(%.100s)", mcr_data_class_name(job->data, k));
+    for (at = 0; at < t->cols; at++) {
+        t->titles[at] = t->title[at];
+        t->cells[at] = t->cell[at];
+    }
+}
+
+static void close_table(cv_table *t)
+{
+    free(t->title);
+    free(t->cell);
+    free(t->titles);
+    free(t->cells);
+}
+
+static void number_cell(cv_table *t, int64_t at, double value)
+{
+    t->cell[at][0] = '\0';
+    if (!isnan(value))
+        cli_number(t->cell[at], value);
+}
+
+/* A class by its name, a number as it is; nothing where it is not known. */
+static void value_cell(cv_table *t, int64_t at, const cv_job *job, double value)
+{
+    t->cells[at] = t->cell[at];
+    t->cell[at][0] = '\0';
+    if (isnan(value))
+        return;
+    if (job->report->task == MCR_CLASSIFY)
+        t->cells[at] = mcr_data_class_name(job->data, (int64_t)value);
+    else
+        number_cell(t, at, value);
+}
+
+static void fill_row(cv_table *t, const cv_job *job, int64_t i)
+{
+    const mcr_cv_report *r = job->report;
+    int64_t at = 3, scores = t->cols - 3 - t->classes;
+    int64_t split = r->split[i];
+    t->cell[0][0] = '\0';
+    if (split >= 0)
+        snprintf(t->cell[0], sizeof *t->cell, "%" PRId64, split + 1);
+    value_cell(t, 1, job,
+               r->task == MCR_CLASSIFY ? (double)mcr_data_class_of(job->data)[i]
+                                       : mcr_data_targets(job->data)[i]);
+    value_cell(t, 2, job, r->value[i]);
+    for (int64_t o = 0; o < scores; o++)
+        number_cell(t, at++, r->score[i * scores + o]);
+    for (int64_t k = 0; k < t->classes; k++)
+        number_cell(t, at++, r->proba[i * t->classes + k]);
+}
+
+static int write_values(const cv_job *job)
+{
+    const mcr_cv_report *r = job->report;
+    cv_table t = {0};
+    cli_output *out = NULL;
+    if (cli_output_is_binary(job->call->output))
+        return write_numbers(job);
+    open_table(&t, job);
+    cli_table table = {.rows = r->n, .cols = t.cols, .names = t.titles, .objects = job->data};
+    int bad = cli_output_open(&out, job->c, job->call->output, &table);
+    for (int64_t i = 0; i < r->n && !bad; i++) {
+        fill_row(&t, job, i);
+        bad = cli_output_words(out, t.cells, 1);
+    }
+    close_table(&t);
+    if (bad)
+        cli_output_discard(out);
+    return bad ? bad : cli_output_commit(out);
+}
+
+/* What was predicted of each object when it was tested, against its class. */
+static void open_evaluation(const cv_job *job, cli_evaluation *e, double **value)
+{
+    const mcr_cv_report *r = job->report;
+    const double *weight = mcr_data_weights(job->data);
+    int64_t classes = mcr_data_classes(job->data), tested = 0;
+    double *all = *value = cli_alloc((size_t)(3 * r->n) + 1, sizeof *all);
+    for (int64_t i = 0; i < r->n; i++) {
+        if (r->split[i] < 0)
+            continue;
+        all[tested] = r->value[i];
+        all[r->n + tested] = (double)mcr_data_class_of(job->data)[i];
+        all[2 * r->n + tested++] = weight ? weight[i] : 1;
+    }
+    e->name = cli_alloc((size_t)classes + 1, sizeof *e->name);
+    for (; e->names < classes; e->names++)
+        e->name[e->names] = mcr_data_class_name(job->data, e->names);
+    e->what = (mcr_evaluated){.size = sizeof e->what,
+                              .task = MCR_CLASSIFY,
+                              .n = tested,
+                              .classes = classes,
+                              .outputs = 1,
+                              .positive = r->positive,
+                              .value = all,
+                              .target = all + r->n,
+                              .weight = weight ? all + 2 * r->n : NULL};
+}
+
+static void metrics_json(const mcr_cv_report *r, cli_json *j)
+{
+    cli_json_object(j, "metrics");
+    for (int64_t m = 0; m < r->metrics; m++) {
+        cli_json_object(j, r->metric[m]->name);
+        cli_json_real(j, "mean", r->metric[m]->mean);
+        cli_json_real(j, "std", r->metric[m]->std);
+        cli_json_reals(j, "folds", r->metric[m]->split, r->splits);
+        cli_json_end(j);
+    }
+    cli_json_end(j);
+}
+
+static int print_json(const cv_job *job, const cli_evaluation *e)
 {
     const mcr_cv_report *r = job->report;
     cli_json j;
+    int bad = 0;
     cli_json_begin(&j, stdout);
     cli_json_text(&j, "learner", cli_word(job->c, 0));
     cli_json_text(&j, "kernel", job->kernel ? mcr_kernel_text(job->kernel) : NULL);
     cli_json_integer(&j, "n", r->n);
     cli_json_integer(&j, "folds", r->splits);
     cli_json_real(&j, "seconds", r->seconds);
-    cli_json_object(&j, "metrics");
-    for (int64_t m = 0; m < r->metrics; m++) {
-        cli_json_object(&j, r->metric[m]->name);
-        cli_json_real(&j, "mean", r->metric[m]->mean);
-        cli_json_real(&j, "std", r->metric[m]->std);
-        cli_json_reals(&j, "folds", r->metric[m]->split, r->splits);
-        cli_json_end(&j);
-    }
-    cli_json_end(&j);
+    metrics_json(r, &j);
+    if (r->task == MCR_CLASSIFY)
+        bad = cli_evaluation_json(job->c, &j, e, 0);
     if (r->kernel) {
         cli_json_list(&j, "chosen");
         for (int64_t s = 0; s < r->splits; s++) {
@@ -128,9 +259,10 @@ static void print_json(const cv_job *job)
     cli_json_integer(&j, "unfinished", r->unfinished);
     cli_json_text(&j, "output", job->call->output);
     cli_json_end(&j);
+    return bad;
 }
 
-static void print_summary(const cv_job *job)
+static int print_summary(const cv_job *job, const cli_evaluation *e)
 {
     enum { SHOWN = 10 };
     const mcr_cv_report *r = job->report;
@@ -148,7 +280,31 @@ static void print_summary(const cv_job *job)
     }
     for (int64_t s = 0; r->kernel && s < r->splits && s < SHOWN; s++)
         printf("fold %-3" PRId64 " %s  %s\n", s + 1, r->kernel[s], r->options[s]);
+    const char *positive = r->task == MCR_CLASSIFY ? cli_evaluation_positive(e) : NULL;
+    if (positive)
+        cli_say("positive", "%s (precision, recall, f1, curves and brier are of this class)",
+                positive);
+    int bad = r->task == MCR_CLASSIFY && !job->call->split.metric
+                  ? cli_evaluation_say(job->c, stdout, e, 0)
+                  : 0;
     cli_say("seconds", "%.3g", r->seconds);
+    return bad;
+}
+
+static int print_results(const cv_job *job)
+{
+    cli_evaluation e = {0};
+    double *value = NULL;
+    int bad = 0;
+    if (job->report->task == MCR_CLASSIFY)
+        open_evaluation(job, &e, &value);
+    if (job->c->common.json)
+        bad = print_json(job, &e);
+    else if (!job->c->common.quiet)
+        bad = print_summary(job, &e);
+    cli_evaluation_close(&e);
+    free(value);
+    return bad;
 }
 
 static int run(cli *c, const void *values)
@@ -174,10 +330,8 @@ static int run(cli *c, const void *values)
     if (!bad && job.call->output)
         bad = write_values(&job);
     cli_progress_clear(c);
-    if (!bad && c->common.json)
-        print_json(&job);
-    else if (!bad && !c->common.quiet)
-        print_summary(&job);
+    if (!bad)
+        bad = print_results(&job);
     if (!bad && job.report->unfinished) {
         char text[128];
         fflush(stdout);
@@ -201,7 +355,7 @@ static const cli_option options[] = {
      .offset = AT(kernels),
      .argument = "KERNEL",
      .help = "the kernel; with ranges in it, or given several times: nested"},
-    CLI_OUTPUT_OPTION(AT(output), "each object's prediction from when it was tested"),
+    CLI_OUTPUT_OPTION(AT(output), "id, fold, target, prediction, scores and probabilities"),
     CLI_SPLIT_OPTIONS(cv_call, split),
     {.name = "inner-folds",
      .type = CLI_INT,
@@ -231,7 +385,7 @@ const cli_verb cli_verb_cv = {
         "(nested cross-validation): the figures are then those of the whole procedure.",
     .examples = "mercer sample moons -n 500 -o moons.csv\n"
                 "mercer cv svm moons.csv -k 'rbf(gamma=2)' -C 10\n"
-                "mercer cv svm moons.csv --folds 10 --repeats 3 --metric accuracy,auc --json\n"
+                "mercer cv svm moons.csv --folds 10 --repeats 3 --metric accuracy,roc_auc --json\n"
                 "mercer cv svm moons.csv -k 'rbf(gamma=0.1:10:log3)' -C 1:100:log3 --folds 3\n"
                 "mercer sample sinc -n 200 -o sinc.csv\n"
                 "mercer cv ridge sinc.csv -k 'rbf(gamma=0.5)' --lambda 0.1 --metric r2 -o "

@@ -21,11 +21,12 @@
 #include "output.h"
 #include "progress.h"
 #include "report.h"
+#include "select.h"
 #include "tables.h"
 #include "text.h"
 
 typedef struct fit_call {
-    const char *kernel, *output, *start, *resume, *scale, *report, *require;
+    const char *kernel, *output, *start, *resume, *scale, *report, *require, *positive;
     double calibrate; /* NAN: not given */
     int plot;
 } fit_call;
@@ -54,6 +55,8 @@ static int open_more(fit_job *job)
         return cli_refuse(c, "--calibrate: a model that goes on cannot hold objects out");
     if (job->call->start)
         return cli_refuse(c, "--start is for the same data, --resume for more: give one of them");
+    if (job->call->positive)
+        return cli_refuse(c, "--positive: the model that --resume goes on from has its own");
     if (job->call->scale)
         return cli_refuse(c, "--scale: the model that --resume goes on from has its own scaling");
     int bad = cli_fail(c, mcr_model_load(&job->start, c->ctx, path));
@@ -103,6 +106,8 @@ static int open_job(fit_job *job)
         bad = cli_fail(c, mcr_model_load(&job->start, c->ctx, job->call->start));
     if (!bad)
         bad = cli_read_words(c, &job->data, 1);
+    if (!bad && job->call->positive)
+        bad = cli_choose_positive(c, job->call->positive, &job->data);
     if (!bad)
         cli_tables_remark(c, job->data, NULL);
     if (!bad && !job->kernel && !job->call->scale && cli_advise_is_mixed(job->data))
@@ -276,6 +281,11 @@ static const cli_option options[] = {
      .offset = AT(report),
      .argument = "bounds",
      .help = "svm of two classes: margin, radius and bounds of the error on new data"},
+    {.name = "positive",
+     .type = CLI_TEXT,
+     .offset = AT(positive),
+     .argument = "CLASS",
+     .help = "the class that precision, recall and curves are of; kept in the model"},
     {.name = "calibrate",
      .type = CLI_REAL,
      .offset = AT(calibrate),

@@ -10,6 +10,7 @@
 
 #include "apply.h"
 #include "cli.h"
+#include "evaluate.h"
 #include "json.h"
 #include "learner.h"
 #include "output.h"
@@ -18,7 +19,7 @@
 #include "text.h"
 
 typedef struct predict_call {
-    const char *output, *calibration;
+    const char *output, *calibration, *metric, *positive;
     int scores, proba, std;
     double interval; /* per cent; NAN: not given */
     int64_t sample;  /* INT64_MIN: not given */
@@ -34,7 +35,9 @@ typedef struct predict_job {
     double *end[2];             /* of intervals: n values each */
     unsigned char *set;         /* of classes: n x classes */
     const char **word;          /* classes of a block, as words */
-    mcr_metrics metrics, *each; /* each: of several targets */
+    mcr_metrics metrics, *each; /* of several targets: their means, and each */
+    cli_evaluation evaluation;
+    double *score, *proba; /* of all objects, for metrics; NULL: not wanted */
     int has_metrics;
 } predict_job;
 
@@ -96,6 +99,8 @@ static int check_call(const predict_job *job)
                           "--interval: %s was not calibrated: fit it with --calibrate 0.2, or give "
                           "--calibration FILE with objects that it was not trained on",
                           cli_word(c, 0));
+    if (job->call->positive && a->report->task != MCR_CLASSIFY && a->report->task != MCR_DETECT)
+        return cli_refuse(c, "--positive: %s does not predict classes", cli_word(c, 0));
     if (a->report->task == MCR_TRANSFORM)
         return cli_refuse(c,
                           "%s is a model of %s, which predicts nothing (mercer transform gives "
@@ -162,6 +167,19 @@ static int calibrate(predict_job *job)
     return bad;
 }
 
+/* The targets of detection, by the class that is the anomaly. */
+static int mark_anomaly(predict_job *job)
+{
+    cli_apply *a = &job->apply;
+    mcr_data *marked = NULL;
+    int bad = cli_fail(a->c, mcr_data_mark(&marked, a->data, job->call->positive));
+    if (!bad) {
+        mcr_data_free(a->data);
+        a->data = marked;
+    }
+    return bad;
+}
+
 static int open_job(predict_job *job)
 {
     cli_apply *a = &job->apply;
@@ -170,8 +188,14 @@ static int open_job(predict_job *job)
         bad = calibrate(job);
     if (!bad)
         bad = cli_apply_read(a);
+    if (!bad && job->call->positive && a->report->task == MCR_DETECT)
+        bad = mark_anomaly(job);
+    if (!bad)
+        bad = cli_evaluation_open(&job->evaluation, a->c, a->model, a->data,
+                                  a->report->task == MCR_CLASSIFY ? job->call->positive : NULL);
     if (bad)
         return bad;
+    job->evaluation.metrics = job->call->metric;
     job->targets = a->report->targets > 1 ? a->report->targets : 1;
     name_columns(job);
     return cli_apply_table(a, "draw", a->cols == 1 && !wants_draws(job));
@@ -214,10 +238,15 @@ static mcr_status compute(void *arg, const mcr_data *part, int64_t first, int64_
         return mcr_predict(ctx, a->model, part, NULL, value, NULL);
     if (wants_interval(job))
         return compute_interval(job, part, first, rows);
+    int64_t outputs = mcr_model_outputs(a->model), classes = mcr_model_classes(a->model);
+    double *score = job->score ? job->score + first * outputs : call->scores ? a->buffer : NULL;
+    double *proba = job->proba ? job->proba + first * classes : call->proba ? a->buffer : NULL;
     mcr_status status = call->std ? mcr_predict_std(ctx, a->model, part, value, job->std)
-                                  : mcr_predict(ctx, a->model, part, value,
-                                                call->scores ? a->buffer : NULL,
-                                                call->proba ? a->buffer : NULL);
+                                  : mcr_predict(ctx, a->model, part, value, score, proba);
+    if (status == MCR_OK && job->score && call->scores)
+        memcpy(a->buffer, score, sizeof *score * (size_t)(rows * outputs));
+    if (status == MCR_OK && job->proba && call->proba)
+        memcpy(a->buffer, proba, sizeof *proba * (size_t)(rows * classes));
     if (status == MCR_OK && wants_draws(job))
         status = mcr_predict_draws(ctx, a->model, part, a->cols, a->buffer);
     for (int64_t i = 0; i < rows && job->std && status == MCR_OK; i++) {
@@ -261,6 +290,40 @@ static int put(void *arg, int64_t first, int64_t rows)
     return bad;
 }
 
+/* Scores cost more than decisions, which are made in float wherever that is enough. So metrics of scores are
+ * computed where they are asked for, where scores are wanted anyway, and where there is not much to do. */
+static int keep_scores(predict_job *job)
+{
+    const double little = 2e8; /* multiply-adds */
+    const int64_t most = (int64_t)1 << 25;
+    const cli_apply *a = &job->apply;
+    const predict_call *call = job->call;
+    cli_evaluation *e = &job->evaluation;
+    mcr_task task = a->report->task;
+    int64_t outputs = mcr_model_outputs(a->model), classes = mcr_model_classes(a->model);
+    int has_proba = classes > 0 && mcr_model_has_probability(a->model);
+    double work = (double)a->n * (double)mcr_model_support(a->model) *
+                  (double)(a->report->features + 1);
+    if (!e->what.target || call->std || wants_draws(job) || wants_interval(job) ||
+        (task != MCR_CLASSIFY && task != MCR_DETECT))
+        return 0;
+    if (!cli_evaluation_ranks(e) && (e->metrics || !(call->scores || has_proba || work < little)))
+        return 0;
+    /* One-vs-one has no score for a class. */
+    int64_t positive, negative = 0;
+    mcr_model_sides(a->model, 0, &positive, &negative);
+    int per_class = outputs == 1 || (outputs == classes && negative < 0);
+    if (has_proba && a->n <= most / classes &&
+        !(job->proba = cli_alloc_matrix(a->c, a->n, classes, sizeof *job->proba)))
+        return 1;
+    if (per_class && (!has_proba || outputs == 1) && a->n <= most / outputs &&
+        !(job->score = cli_alloc_matrix(a->c, a->n, outputs, sizeof *job->score)))
+        return 1;
+    e->what.score = job->score;
+    e->what.proba = job->proba;
+    return 0;
+}
+
 static int predict(predict_job *job)
 {
     cli_apply *a = &job->apply;
@@ -278,6 +341,8 @@ static int predict(predict_job *job)
         if (!(job->end[e] = cli_alloc_matrix(a->c, a->n, 1, sizeof **job->end)))
             return 1;
     if (wants_set(job) && !(job->set = cli_alloc_matrix(a->c, a->n, a->cols, 1)))
+        return 1;
+    if (keep_scores(job))
         return 1;
     job->word = cli_alloc((size_t)at_once, sizeof *job->word);
     return cli_apply_run(a, at_once, compute, put, job);
@@ -347,31 +412,39 @@ static void say_sides(const predict_job *job)
 }
 
 /* Targets that cannot be compared are reported, and are no reason to withhold the predictions. */
-static void measure(predict_job *job)
+static int measure(predict_job *job)
 {
     const cli_apply *a = &job->apply;
+    cli_evaluation *e = &job->evaluation;
     mcr *ctx = a->c->ctx;
-    if (mcr_data_target_kind(a->data) == MCR_NO_TARGETS)
-        return;
+    mcr_status status = MCR_OK;
+    if (mcr_data_target_kind(a->data) == MCR_NO_TARGETS || a->n == 0)
+        return e->metrics ? cli_refuse(a->c, "--metric: the data have no targets") : 0;
     if (a->report->task == MCR_DETECT && !tells_sides(a->data)) {
         say_sides(job);
-        return;
+        return 0;
     }
-    job->each = cli_alloc((size_t)job->targets, sizeof *job->each);
-    job->metrics = MCR_INIT(mcr_metrics);
-    for (int64_t t = 0; t < job->targets; t++)
-        job->each[t] = job->metrics;
-    mcr_status status = job->targets > 1
-                            ? mcr_model_score_targets(ctx, a->model, a->data, job->value, job->each,
-                                                      &job->metrics)
-                            : mcr_model_score(ctx, a->model, a->data, job->value, &job->metrics);
+    if (job->targets > 1) {
+        job->each = cli_alloc((size_t)job->targets, sizeof *job->each);
+        job->metrics = MCR_INIT(mcr_metrics);
+        for (int64_t t = 0; t < job->targets; t++)
+            job->each[t] = job->metrics;
+        status = mcr_model_score_targets(ctx, a->model, a->data, job->value, job->each,
+                                         &job->metrics);
+    } else {
+        status = mcr_model_truth(ctx, a->model, a->data, e->target);
+    }
     if (status != MCR_OK) {
         cli_progress_log(a->c, MCR_LOG_WARNING, mcr_message(ctx));
-        return;
+        return 0;
     }
+    e->what.value = job->value;
+    e->what.lower = job->end[0];
+    e->what.upper = job->end[1];
     job->has_metrics = 1;
     if (a->report->task == MCR_CLASSIFY)
         warn_of_unknown(a);
+    return job->targets > 1 ? 0 : cli_evaluation_check(a->c, e);
 }
 
 /* The share of targets within their intervals or sets, and how large these are on average. */
@@ -404,14 +477,19 @@ static int coverage(const predict_job *job, double *covered, double *size)
     return 1;
 }
 
-static void metrics_json(cli_json *j, const predict_job *job)
+static int metrics_json(cli_json *j, const predict_job *job)
 {
     const cli_apply *a = &job->apply;
-    cli_json_object(j, "metrics");
-    cli_metrics_json(j, &job->metrics);
     double covered, size;
+    int bad = 0;
+    cli_json_object(j, "metrics");
+    if (job->targets > 1)
+        cli_metrics_json(j, &job->metrics);
+    else
+        bad = cli_evaluation_json(a->c, j, &job->evaluation, 1);
     if (coverage(job, &covered, &size)) {
-        cli_json_real(j, "coverage", covered);
+        if (wants_set(job))
+            cli_json_real(j, "coverage", covered);
         cli_json_real(j, wants_set(job) ? "set_size" : "interval_width", size);
     }
     if (job->targets > 1)
@@ -425,18 +503,21 @@ static void metrics_json(cli_json *j, const predict_job *job)
     if (job->targets > 1)
         cli_json_end(j);
     cli_json_end(j);
+    return bad;
 }
 
-static void print_json(const predict_job *job)
+static int print_json(const predict_job *job)
 {
     cli_json j;
+    int bad = 0;
     cli_json_begin(&j, stdout);
     cli_apply_json(&j, &job->apply);
     if (job->has_metrics)
-        metrics_json(&j, job);
+        bad = metrics_json(&j, job);
     else
         cli_json_null(&j, "metrics");
     cli_json_end(&j);
+    return bad;
 }
 
 /* Of constant targets there is no share of the variance. */
@@ -448,34 +529,31 @@ static const char *r2_text(char text[32], double r2)
     return text;
 }
 
-/* On standard error: standard output holds the predictions. */
-static void say_metrics(const predict_job *job)
+static void say_targets(const predict_job *job)
 {
     const mcr_metrics *m = &job->metrics;
-    const cli_apply *a = &job->apply;
-    mcr_task task = a->report->task;
-    char count[64], targets[64] = "", r2[32];
-    fflush(stdout);
-    if (job->targets > 1)
-        snprintf(targets, sizeof targets, ", mean of %" PRId64 " targets", job->targets);
-    for (int64_t t = 0; t < job->targets && job->targets > 1; t++)
-        fprintf(stderr, "%s: mse %.6g, mae %.6g, r2 %s\n", mcr_model_output_name(a->model, t),
-                job->each[t].mse, job->each[t].mae, r2_text(r2, job->each[t].r2));
+    char count[64], r2[32];
+    for (int64_t t = 0; t < job->targets; t++)
+        fprintf(stderr, "%s: mse %.6g, mae %.6g, r2 %s\n",
+                mcr_model_output_name(job->apply.model, t), job->each[t].mse, job->each[t].mae,
+                r2_text(r2, job->each[t].r2));
+    fprintf(stderr, "mse %.6g, mae %.6g, r2 %s (%s, mean of %" PRId64 " targets)\n", m->mse, m->mae,
+            r2_text(r2, m->r2), cli_count_text(count, m->n, "object"), job->targets);
+}
+
+/* On standard error: standard output holds the predictions. */
+static int say_metrics(const predict_job *job)
+{
     double covered, size;
+    fflush(stdout);
     if (coverage(job, &covered, &size))
         fprintf(stderr, "%.6g of the targets are in their %s (%g wanted), mean %s %.6g\n", covered,
                 wants_set(job) ? "sets" : "intervals", job->call->interval / 100,
                 wants_set(job) ? "size" : "width", size);
-    if (task == MCR_CLUSTER)
-        fprintf(stderr, "adjusted Rand index %.6g (%s)\n", m->rand,
-                cli_count_text(count, m->n, "object"));
-    else if (task != MCR_REGRESS)
-        fprintf(stderr, "accuracy %.6g (%.0f of %" PRId64 "%s)\n", m->accuracy,
-                m->accuracy * (double)m->n, m->n,
-                task == MCR_DETECT ? "; target +1: inside, -1: outside" : "");
-    else
-        fprintf(stderr, "mse %.6g, mae %.6g, r2 %s (%s%s)\n", m->mse, m->mae, r2_text(r2, m->r2),
-                cli_count_text(count, m->n, "object"), targets);
+    if (job->targets == 1)
+        return cli_evaluation_say(job->apply.c, stderr, &job->evaluation, 1);
+    say_targets(job);
+    return 0;
 }
 
 static int run(cli *c, const void *values)
@@ -487,11 +565,14 @@ static int run(cli *c, const void *values)
     if (!bad)
         bad = predict(&job);
     if (!bad)
-        measure(&job);
+        bad = measure(&job);
     if (!bad && c->common.json)
-        print_json(&job);
+        bad = print_json(&job);
     else if (!bad && job.has_metrics && !c->common.quiet)
-        say_metrics(&job);
+        bad = say_metrics(&job);
+    cli_evaluation_close(&job.evaluation);
+    free(job.score);
+    free(job.proba);
     free(job.word);
     free(job.std);
     free(job.end[0]);
@@ -526,6 +607,7 @@ static const cli_option options[] = {
      .min = 0,
      .max = 100,
      .help = "ends of intervals with P % of new targets; of classes: sets"},
+    CLI_EVALUATION_OPTIONS(predict_call, metric, positive),
     {.name = "calibration",
      .type = CLI_TEXT,
      .offset = AT(calibration),

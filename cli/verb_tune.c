@@ -379,7 +379,7 @@ const cli_verb cli_verb_tune = {
         "mercer tune svm moons.csv -o moons.mercer\n"
         "mercer tune svm moons.csv -k 'rbf(gamma=0.01:100:log5)' -C 0.1:100:log4 --table "
         "points.csv\n"
-        "mercer tune svm moons.csv -k linear -k 'poly(degree=2:3)' -C 1 --metric auc --json\n"
+        "mercer tune svm moons.csv -k linear -k 'poly(degree=2:3)' -C 1 --metric roc_auc --json\n"
         "mercer sample sinc -n 200 -o sinc.csv\n"
         "mercer tune ridge sinc.csv -k 'rbf(gamma=0.1:10:log5)' --lambda 1e-6:1:log7",
     .traits = CLI_READS | CLI_LEARNS,

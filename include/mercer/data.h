@@ -240,6 +240,12 @@ MCR_API mcr_status mcr_data_take_groups(mcr_data **out, const mcr_data *data, co
 /* The same objects with the targets of detection: -1 for those of the class `anomaly`, +1 for all
  * others. MCR_BAD_CALL if there is no class of that name. */
 MCR_API mcr_status mcr_data_mark(mcr_data **out, const mcr_data *data, const char *anomaly);
+/* The same objects with the class that precision, recall, F1 and the curves of two classes speak of.
+ * MCR_BAD_CALL if there is no class of that name. Views keep it. */
+MCR_API mcr_status mcr_data_choose_positive(mcr_data **out, const mcr_data *data, const char *name);
+/* That class, or of two classes the default: of numbers the larger, of words the rarer, on a tie the later
+ * in the alphabet. -1: none was chosen, and there are not two. */
+MCR_API int64_t mcr_data_positive(const mcr_data *data);
 /* One data set after the other (count >= 1), in the context of the first: same fields, kinds and
  * names; dense fields with as many columns, sparse ones take the most. Numbers and words as targets
  * make words; several targets must be as many, under the same names, in all parts; weights are 1

@@ -218,6 +218,15 @@ MCR_API mcr_status mcr_metrics_fact(const mcr_metrics *metrics, int64_t number, 
 MCR_API mcr_status mcr_model_score(mcr *ctx, const mcr_model *model, const mcr_data *data,
                                    const double *value, mcr_metrics *out);
 
+/* The targets of data as the model has them, n numbers: its class numbers, numbers, or for detection what the
+ * data say. Classes that it does not know, in the order of the data, are numbered from mcr_model_classes on;
+ * of clusters: the classes of the data. */
+MCR_API mcr_status mcr_model_truth(mcr *ctx, const mcr_model *model, const mcr_data *data,
+                                   double *target);
+/* The class that precision, recall, F1 and curves speak of: as the training data had it
+ * (mcr_data_positive); -1: none, there are not two. */
+MCR_API int64_t mcr_model_positive(const mcr_model *model);
+
 /* The same of a model of several targets: score (n x outputs) against all targets of data. each: one for
  * every target, with the size set in the first; mean: what they are on average (r2 of the targets that vary). Both may be NULL.
  * MCR_BAD_DATA when the data have other targets. */

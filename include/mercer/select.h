@@ -18,10 +18,47 @@ typedef struct mcr_metric_info {
     const char *name, *summary;
     mcr_task task;    /* what it scores: classes, numbers, clusters */
     int larger;       /* 1: larger is better */
-    int proba, score; /* 1: it needs probabilities; decision values */
+    int proba, score; /* 1: it needs probabilities; decision values, or probabilities */
+    int positive;     /* 1: it speaks of the positive class, where there is one */
+    int intervals;    /* 1: it needs intervals */
 } mcr_metric_info;
 MCR_API int64_t mcr_metric_count(void);
 MCR_API mcr_status mcr_metric_describe(int64_t number, mcr_metric_info *info);
+
+/* Predictions beside what is true. Arrays of the caller; those that may be NULL are only needed by some. */
+typedef struct mcr_evaluated {
+    size_t size; /* sizeof(mcr_evaluated) */
+    mcr_task task;
+    int64_t n;
+    int64_t classes; /* of classification: those that can be predicted */
+    int64_t
+        outputs; /* decision values per object: 1 (of two classes, positive for the second), or one per
+                         class; of clusters: how many there are */
+    int64_t
+        positive; /* the class that precision, recall, F1, curves and brier speak of; -1: none, they are
+                         means over the classes (brier: the sum) */
+    /* n: number of the class, number, -1 (anomaly) or +1 of detection; a class of `classes` or more is one
+     * that cannot be predicted */
+    const double *target;
+    const double *value; /* n: predictions, in the same form */
+    const double *score; /* n x outputs, or NULL */
+    const double
+        *proba; /* n x classes, or NULL: where there is no score, objects are ranked by them */
+    const double *weight;        /* n, or NULL: 1 each */
+    const double *lower, *upper; /* n: ends of intervals, or NULL */
+} mcr_evaluated;
+/* One metric by its name (mcr_metric_describe; NULL: the first of the task). *out is NAN where it is not
+ * defined; MCR_BAD_CALL where it is unknown, or needs what is not there. */
+MCR_API mcr_status mcr_evaluate(mcr *ctx, const char *metric, const mcr_evaluated *what,
+                                double *out);
+/* Weight of the objects by true class (rows) and predicted class; k x k, where k is `classes`, or more if a
+ * target is a class that cannot be predicted. */
+MCR_API mcr_status mcr_confusion(mcr *ctx, const mcr_evaluated *what, double *matrix);
+/* Of each of these classes; support: weight of its objects. */
+typedef struct mcr_class_score {
+    double precision, recall, f1, support;
+} mcr_class_score;
+MCR_API mcr_status mcr_class_scores(mcr *ctx, const mcr_evaluated *what, mcr_class_score *each);
 
 /* ---- splits: which objects train and which test --------------------------------------------------*/
 
@@ -148,10 +185,18 @@ typedef struct mcr_cv_report {
     const char *const *options;
     double seconds;
     int64_t fits; /* trainings in all, with those of searches */
+    /* Of each object when it was first tested; NULL: not known, or not the same in all splits. */
+    int64_t outputs;
+    const double *score;       /* n x outputs; NAN: never tested */
+    const double *proba;       /* n x classes of the data */
+    const int64_t *split;      /* n: in which split; -1: never */
+    const char *const *output; /* what each of the outputs decides between */
+    int64_t positive;          /* the class that metrics speak of (mcr_data_positive); -1: none */
 } mcr_cv_report;
 MCR_API void mcr_cv_free(mcr *ctx, mcr_cv_report *report); /* NULL allowed */
 
-/* Trains and tests on each split. metrics: names, comma-separated; NULL: all that apply. search: looks
+/* Trains and tests on each split. metrics: names, comma-separated; NULL: all that apply to what the models
+ * give. Weights of the data count in training and in metrics. search: looks
  * for the best parameters on each split's training objects alone (nested cross-validation), by
  * search->split; NULL: none, kernel and options are as they are. */
 MCR_API mcr_status mcr_cv(mcr_cv_report **out, const mcr_options *options, const mcr_kernel *kernel,

@@ -1,4 +1,4 @@
-/* anomaly.c: classes as the two sides of detection.
+/* anomaly.c: which class is looked for: the anomalies of detection, the positive class of evaluation.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -53,6 +53,7 @@ mcr_status mcr_data_mark(mcr_data **out, const mcr_data *data, const char *anoma
         view->target[i] = view->class_of[i] == class ? -1 : 1;
     mcr_classes_free(view->ctx, view->classes);
     view->classes = NULL;
+    view->positive = 0;
     view->target_kind = MCR_REAL_TARGETS;
     s = mcr_classes_of_reals(&view->classes, view->ctx, view->target, view->count, view->class_of);
     if (s)
@@ -60,4 +61,33 @@ mcr_status mcr_data_mark(mcr_data **out, const mcr_data *data, const char *anoma
     else
         *out = view;
     return s;
+}
+
+mcr_status mcr_data_choose_positive(mcr_data **out, const mcr_data *data, const char *name)
+{
+    *out = NULL;
+    int64_t class = find_class(data, name);
+    if (class < 0)
+        return no_class(data, name);
+    mcr_status s = mcr_data_select(out, data, (mcr_rows){NULL, 0, data->count});
+    if (!s)
+        (*out)->positive = class + 1;
+    return s;
+}
+
+/* Of words the rarer one is what people look for. */
+int64_t mcr_data_positive(const mcr_data *data)
+{
+    int64_t count[2] = {0, 0};
+    if (data->positive)
+        return data->positive - 1;
+    if (mcr_data_classes(data) != 2)
+        return -1;
+    if (data->target_kind != MCR_WORD_TARGETS)
+        return 1;
+    for (int64_t i = 0; i < data->count; i++)
+        count[data->class_of[i]]++;
+    if (count[0] != count[1])
+        return count[1] < count[0];
+    return strcmp(mcr_data_class_name(data, 1), mcr_data_class_name(data, 0)) > 0;
 }

@@ -193,6 +193,7 @@ struct mcr_data {
     double *weight;
     int32_t *class_of; /* NULL when no targets */
     mcr_classes *classes;
+    int64_t positive; /* 1 + the class that was chosen as positive; 0: none was */
     /* Where there are several targets: their names, and count x names->count numbers, row by row, the
      * first of each row being `target`. Else NULL. */
     mcr_classes *target_names;

@@ -388,6 +388,7 @@ static mcr_status pick_classes(mcr_data *view, const mcr_data *data, mcr_rows ro
     for (int64_t i = 0; i < rows.count; i++)
         view->class_of[i] = data->class_of[place(rows, i)];
     view->classes = mcr_classes_retain(data->classes);
+    view->positive = data->positive;
     return MCR_OK;
 }
 

@@ -148,6 +148,8 @@ mcr_status mcr_fitted_need(const double **out, const mcr_fitted *fitted, const c
  * their nonconformity scores, rising. */
 #define MCR_EXTRA_HELD_OUT  "held_out"
 #define MCR_EXTRA_CONFORMAL "conformal"
+/* The class that metrics of two classes speak of; and the operating point: its kind and value. */
+#define MCR_EXTRA_POSITIVE "positive"
 /* Of pairs of coordinates: their correlations on the training data. */
 #define MCR_EXTRA_CORRELATION "correlation"
 

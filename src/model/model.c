@@ -471,6 +471,18 @@ mcr_status mcr_model_train(mcr_model **out, const mcr_options *options, const mc
     return s;
 }
 
+/* Which class is the rarer is seen in training, not in what is predicted. Of numbers it is the second
+ * anyway. */
+static mcr_status keep_positive(mcr_model *m, const mcr_data *data)
+{
+    double positive = (double)mcr_data_positive(data);
+    if (m->report.task != MCR_CLASSIFY || positive < 0 ||
+        (m->classes == 2 && positive == 1 && !data->positive &&
+         mcr_data_target_kind(data) != MCR_WORD_TARGETS))
+        return MCR_OK;
+    return mcr_fitted_keep(m->fitted, MCR_EXTRA_POSITIVE, &positive, 1);
+}
+
 mcr_status mcr_train(mcr_model **out, const mcr_training *how)
 {
     const mcr_options *options = how->options;
@@ -489,6 +501,12 @@ mcr_status mcr_train(mcr_model **out, const mcr_training *how)
                          .gram = how->gram};
     if (!s)
         s = mcr_model_train(out, options, how->kernel, &with, how->unscored);
+    if (!s)
+        s = keep_positive(*out, how->data);
+    if (s && *out) {
+        mcr_model_free(*out);
+        *out = NULL;
+    }
     if (!s) {
         (*out)->scaling = scaling;
         scaling = NULL;
@@ -602,6 +620,22 @@ void mcr_model_sides(const mcr_model *m, int64_t o, int64_t *positive, int64_t *
         break;
     default: break;
     }
+}
+
+/* Models of other programs, and of earlier versions, do not say which class is the rarer. */
+int64_t mcr_model_positive(const mcr_model *m)
+{
+    int64_t count;
+    const double *kept = mcr_fitted_find(m->fitted, MCR_EXTRA_POSITIVE, &count);
+    if (m->report.task != MCR_CLASSIFY)
+        return -1;
+    if (kept && count == 1 && *kept >= 0 && *kept < (double)m->classes)
+        return (int64_t)*kept;
+    if (m->classes != 2)
+        return -1;
+    bool words = isnan(m->class_value[0]) || isnan(m->class_value[1]);
+    return words ? strcmp(m->class_name[1], m->class_name[0]) > 0
+                 : m->class_value[1] > m->class_value[0];
 }
 
 int mcr_model_has_probability(const mcr_model *m)

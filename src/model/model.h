@@ -46,10 +46,17 @@ mcr_status mcr_default_gamma(double *gamma, mcr *ctx, const mcr_data *data);
 mcr_status mcr_model_new(mcr_model **out, mcr *ctx, const mcr_kernel *kernel, const char *learner,
                          const char *options);
 mcr_status mcr_model_set_classes(mcr_model *model, const char *const *name, int64_t count);
-/* mcr_model_score without a model: of what task and how many clusters the values are; match: the number
- * of each class of the data among them, NULL: the same. */
-mcr_status mcr_values_score(mcr *ctx, mcr_task task, int64_t clusters, const int64_t *match,
-                            const mcr_data *data, const double *value, mcr_metrics *out);
+/* mse, mae and r2 of out->n numbers that stand `step` apart; weight NULL: 1 each. */
+void mcr_numbers_score(const double *y, const double *value, int64_t step, const double *weight,
+                       mcr_metrics *out);
+/* The adjusted Rand index of out->n objects. */
+typedef struct mcr_partition {
+    int64_t clusters, classes;
+    const double *cluster;
+    const int32_t *class_of;    /* or, if it is NULL, */
+    const double *class_number; /* the same as numbers */
+} mcr_partition;
+mcr_status mcr_clusters_score(mcr *ctx, const mcr_partition *p, mcr_metrics *out);
 /* Of a model of several targets, after its fitted is set: one name an output. */
 mcr_status mcr_model_name_targets(mcr_model *model, const char *const *name);
 /* Numbers that it predicts of an object, if it predicts numbers: one output each. */

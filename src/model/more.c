@@ -140,7 +140,12 @@ mcr_status mcr_fit_more(mcr_model **out, const mcr_options *options, const mcr_k
         .data = all, .start = &start, .start_kernel = model->kernel, .first = start.basis};
     if (!s)
         s = mcr_model_train(out, options, model->kernel, &with, false);
-    if (!s && model->scaling && (s = mcr_scaling_copy(&(*out)->scaling, model->scaling))) {
+    double positive = (double)mcr_model_positive(model);
+    if (!s && positive >= 0)
+        s = mcr_fitted_keep((*out)->fitted, MCR_EXTRA_POSITIVE, &positive, 1);
+    if (!s && model->scaling)
+        s = mcr_scaling_copy(&(*out)->scaling, model->scaling);
+    if (s) {
         mcr_model_free(*out);
         *out = NULL;
     }

@@ -37,23 +37,26 @@ static void score_classes(const mcr_data *data, const double *value, const int64
     out->accuracy = (double)right / (double)out->n;
 }
 
-/* Numbers that stand `step` apart. */
-static void score_numbers(const double *y, const double *value, int64_t step, mcr_metrics *out)
+void mcr_numbers_score(const double *y, const double *value, int64_t step, const double *weight,
+                       mcr_metrics *out)
 {
-    double mean = 0, total = 0, squares = 0, sizes = 0, n = (double)out->n, largest = 0;
+    double mean = 0, total = 0, squares = 0, sizes = 0, n = 0, largest = 0;
     int e = 0;
+    for (int64_t i = 0; i < out->n; i++)
+        n += weight ? weight[i] : 1;
     for (int64_t i = 0; i < out->n; i++)
         largest = fmax(largest, fmax(fabs(y[i * step]), fabs(value[i * step])));
     /* Divided by a power of two where squares would overflow or vanish: no other digit changes. */
     if (largest > 1e150 || largest < 1e-150)
         (void)frexp(largest, &e);
     for (int64_t i = 0; i < out->n; i++)
-        mean += ldexp(y[i * step], -e) / n;
+        mean += (weight ? weight[i] : 1) * ldexp(y[i * step], -e) / n;
     for (int64_t i = 0; i < out->n; i++) {
         double target = ldexp(y[i * step], -e), error = target - ldexp(value[i * step], -e);
-        squares += error * error;
-        sizes += fabs(error);
-        total += (target - mean) * (target - mean);
+        double w = weight ? weight[i] : 1;
+        squares += w * error * error;
+        sizes += w * fabs(error);
+        total += w * (target - mean) * (target - mean);
     }
     out->mse = ldexp(squares / n, 2 * e);
     out->mae = ldexp(sizes / n, e);
@@ -72,17 +75,16 @@ static void score_detection(const mcr_data *data, const double *value, mcr_metri
 
 /* The adjusted Rand index (Hubert and Arabie, 1985): pairs that classes and clusters both keep
  * together, 0 as by chance, 1 for the same partition. */
-static mcr_status score_clusters(mcr *ctx, int64_t k, const mcr_data *data, const double *value,
-                                 mcr_metrics *out)
+mcr_status mcr_clusters_score(mcr *ctx, const mcr_partition *p, mcr_metrics *out)
 {
-    int64_t classes = mcr_data_classes(data);
-    const int32_t *class_of = mcr_data_class_of(data);
+    int64_t classes = p->classes, k = p->clusters;
     double *both = mcr_alloc_zero(ctx, (size_t)(k + 1), (size_t)(classes + 1) * sizeof *both);
     if (!both)
         return MCR_NO_MEMORY;
     double pairs[3] = {0, 0, 0}, all = (double)out->n * (double)(out->n - 1) / 2;
     for (int64_t i = 0; i < out->n; i++) { /* the last row and column hold the sums */
-        int64_t c = (int64_t)value[i], t = class_of[i];
+        int64_t c = (int64_t)p->cluster[i];
+        int64_t t = p->class_of ? p->class_of[i] : (int64_t)p->class_number[i];
         both[c * (classes + 1) + t]++;
         both[c * (classes + 1) + classes]++;
         both[k * (classes + 1) + t]++;
@@ -138,7 +140,7 @@ mcr_status mcr_model_score_targets(mcr *ctx, const mcr_model *m, const mcr_data 
     mcr_status s = check_targets(ctx, m, data);
     for (int64_t t = 0; t < count && !s; t++) {
         one = no_metrics(data);
-        score_numbers(mcr_data_target_table(data) + t, score + t, count, &one);
+        mcr_numbers_score(mcr_data_target_table(data) + t, score + t, count, NULL, &one);
         sum.mse += one.mse / (double)count;
         sum.mae += one.mae / (double)count;
         sum.r2 += isnan(one.r2) ? 0 : one.r2;
@@ -153,21 +155,27 @@ mcr_status mcr_model_score_targets(mcr *ctx, const mcr_model *m, const mcr_data 
     return mean && !s ? MCR_SIZED_WRITE(mcr_metrics, mean, ctx, &sum) : s;
 }
 
-mcr_status mcr_values_score(mcr *ctx, mcr_task task, int64_t clusters, const int64_t *match,
-                            const mcr_data *data, const double *value, mcr_metrics *out)
+static mcr_status score_values(mcr *ctx, const mcr_model *m, const int64_t *match,
+                               const mcr_data *data, const double *value, mcr_metrics *out)
 {
     *out = no_metrics(data);
+    mcr_task task = m->report.task;
     mcr_targets kind = mcr_data_target_kind(data);
     if (kind == MCR_NO_TARGETS || out->n == 0)
         return mcr_fail(ctx, MCR_BAD_DATA, "the data have no targets to compare with");
     if (task == MCR_CLUSTER)
-        return score_clusters(ctx, clusters, data, value, out);
+        return mcr_clusters_score(ctx,
+                                  &(mcr_partition){.clusters = m->fitted->outputs,
+                                                   .classes = mcr_data_classes(data),
+                                                   .cluster = value,
+                                                   .class_of = mcr_data_class_of(data)},
+                                  out);
     if (task != MCR_CLASSIFY && kind == MCR_WORD_TARGETS)
         return mcr_fail(ctx, MCR_BAD_DATA, "the targets are words, but the model predicts numbers");
     if (task == MCR_CLASSIFY)
         score_classes(data, value, match, out);
     else if (task == MCR_REGRESS)
-        score_numbers(mcr_data_targets(data), value, 1, out);
+        mcr_numbers_score(mcr_data_targets(data), value, 1, NULL, out);
     else
         score_detection(data, value, out);
     return MCR_OK;
@@ -185,7 +193,31 @@ mcr_status mcr_model_score(mcr *ctx, const mcr_model *m, const mcr_data *data, c
     if (!s && numbers && mcr_data_target_kind(data) != MCR_NO_TARGETS)
         s = check_targets(ctx, m, data);
     if (!s)
-        s = mcr_values_score(ctx, m->report.task, m->fitted->outputs, match, data, value, &found);
+        s = score_values(ctx, m, match, data, value, &found);
     mcr_free(ctx, match);
     return s ? s : MCR_SIZED_WRITE(mcr_metrics, out, ctx, &found);
+}
+
+mcr_status mcr_model_truth(mcr *ctx, const mcr_model *m, const mcr_data *data, double *target)
+{
+    int64_t n = mcr_data_count(data), unknown = m->classes, *match = NULL;
+    if (mcr_data_target_kind(data) == MCR_NO_TARGETS)
+        return mcr_fail(ctx, MCR_BAD_DATA, "the data have no targets to compare with");
+    if (m->report.task == MCR_CLUSTER || m->report.task == MCR_CLASSIFY) {
+        mcr_status s = m->report.task == MCR_CLASSIFY ? mcr_model_match(&match, ctx, m, data)
+                                                      : MCR_OK;
+        for (int64_t c = 0; match && c < mcr_data_classes(data); c++)
+            if (match[c] < 0)
+                match[c] = unknown++;
+        for (int64_t i = 0; i < n && !s; i++) {
+            int64_t class = mcr_data_class_of(data)[i];
+            target[i] = (double)(match ? match[class] : class);
+        }
+        mcr_free(ctx, match);
+        return s;
+    }
+    mcr_status s = check_targets(ctx, m, data);
+    if (!s)
+        memcpy(target, mcr_data_targets(data), sizeof *target * (size_t)n);
+    return s;
 }

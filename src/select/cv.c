@@ -12,7 +12,7 @@
 #include "base/threads.h"
 #include "select/search.h"
 
-enum { MOST_METRICS = 16 };
+enum { MOST_METRICS = 32 };
 
 typedef struct job {
     mcr *ctx;
@@ -24,7 +24,13 @@ typedef struct job {
     const mcr_metric *metric[MOST_METRICS];
     int64_t metrics, count; /* splits */
     double *score;          /* splits x metrics */
-    double **value;         /* predictions of each split's test objects */
+    bool usual;             /* metrics were not asked for: those that cannot be had are left out */
+    int64_t positive;
+    double **value;            /* predictions of each split's test objects */
+    double **scores, **probas; /* their decision values and probabilities; NULL: none */
+    int64_t *outputs;          /* of each split's model */
+    char **output;             /* their names in the first, */
+    int64_t named;             /* and how many; 0: not known */
     char **kernel_text, **options_text;
     int64_t unfinished, fits, done;
     double began;
@@ -62,19 +68,19 @@ static mcr_status named_metrics(job *j, const char *names, mcr_task task)
     return s;
 }
 
-/* All that score the task, without those that need what not every learner gives. */
+/* All that score the task; those that need what a learner does not give are left out in the end. */
 static mcr_status usual_metrics(job *j, mcr_task task)
 {
     mcr_status s = MCR_OK;
     const mcr_metric *m;
+    j->usual = true;
     for (int64_t i = 0; (m = mcr_metric_at(i)) && !s && task == MCR_DETECT; i++)
         if (m->detects && !mcr_splits_leave_one_out(j->splits))
             s = add_metric(j, m->info.name, task);
     if (!s && task == MCR_DETECT)
         return add_metric(j, "accuracy", task);
     for (int64_t i = 0; (m = mcr_metric_at(i)) && !s; i++)
-        if (m->info.task == task && !m->info.proba && !m->by_name &&
-            (!m->info.score || mcr_data_classes(j->data) == 2) &&
+        if (m->info.task == task && !m->intervals &&
             (m->of_one || !mcr_splits_leave_one_out(j->splits)))
             s = add_metric(j, m->info.name, task);
     return s;
@@ -130,6 +136,8 @@ static mcr_status search_split(job *j, int64_t split, mcr_kernel **kernel, mcr_o
         mcr_splits_rows(j->splits, split, 0, rows);
         s = mcr_data_select(&train, j->data, (mcr_rows){rows, 0, count});
     }
+    if (!s) /* the class that is rarer in all data */
+        train->positive = j->positive + 1;
     if (!s)
         s = MCR_SIZED_READ(mcr_split_plan, &plan, ctx, inner.split);
     if (!s)
@@ -163,6 +171,22 @@ static mcr_status search_split(job *j, int64_t split, mcr_kernel **kernel, mcr_o
     return s;
 }
 
+/* What the first model decides between. */
+static mcr_status keep_names(job *j, const mcr_model *m)
+{
+    int64_t outputs = m->fitted->outputs;
+    char **name = mcr_alloc_zero(j->ctx, (size_t)outputs, sizeof *name);
+    mcr_status s = name ? MCR_OK : MCR_NO_MEMORY;
+    for (int64_t o = 0; o < outputs && !s; o++) {
+        const char *text = mcr_model_output_name(m, o);
+        if (!(name[o] = mcr_copy_text(j->ctx, text, strlen(text))))
+            s = MCR_NO_MEMORY;
+    }
+    j->output = name;
+    j->named = name ? outputs : 0;
+    return s;
+}
+
 static mcr_status run_split(void *arg, int64_t split, int worker)
 {
     (void)worker;
@@ -171,18 +195,31 @@ static mcr_status run_split(void *arg, int64_t split, int worker)
     mcr_options *options = NULL;
     mcr_status s = j->search ? search_split(j, split, &kernel, &options) : MCR_OK;
     const mcr_options *chosen = options ? options : j->options;
-    const mcr_trial_set set = {j->ctx, j->data, j->splits, j->metric, j->metrics};
+    const mcr_trial_set set = {.ctx = j->ctx,
+                               .data = j->data,
+                               .splits = j->splits,
+                               .metric = j->metric,
+                               .metrics = j->metrics,
+                               .positive = j->positive,
+                               .lenient = j->usual};
     int64_t test = mcr_splits_rows(j->splits, split, 1, NULL);
     mcr_path c = {.kernel = j->search ? kernel : j->kernel,
                   .options = &chosen,
                   .count = 1,
                   .split = split,
                   .strict = true,
+                  .keep = true,
                   .score = j->score + split * j->metrics};
     if (!s && !(c.value = j->value[split] = mcr_alloc(j->ctx, (size_t)test, sizeof(double))))
         s = MCR_NO_MEMORY;
     if (!s)
         s = mcr_path_run(&set, &c);
+    j->scores[split] = c.scores;
+    j->probas[split] = c.probas;
+    j->outputs[split] = c.model ? c.model->fitted->outputs : 0;
+    if (!s && split == 0 && c.model)
+        s = keep_names(j, c.model);
+    mcr_model_free(c.model);
     __atomic_add_fetch(&j->unfinished, c.unfinished, __ATOMIC_RELAXED);
     __atomic_add_fetch(&j->fits, 1, __ATOMIC_RELAXED);
     __atomic_add_fetch(&j->done, 1, __ATOMIC_RELAXED);
@@ -228,15 +265,19 @@ static mcr_status leave_out(job *j, bool *known)
             s = MCR_NO_MEMORY;
         if (!s)
             *j->value[i] = mcr_fitted_decide(f, score, NULL, NULL);
-        mcr_scored what = {.data = one,
-                           .task = f->task,
-                           .rule = f->rule,
-                           .classes = f->classes,
-                           .outputs = f->outputs,
-                           .value = j->value[i],
-                           .score = score};
-        for (int64_t k = 0; k < j->metrics && !s; k++)
-            s = mcr_metric_score(j->metric[k], ctx, &what, &j->score[i * j->metrics + k]);
+        mcr_evaluated what;
+        double *target = NULL;
+        if (!s)
+            s = mcr_evaluated_open(&what, &target, ctx, f, one, j->positive);
+        if (!s)
+            mcr_evaluated_add(&what, f, j->value[i], score, NULL);
+        for (int64_t k = 0; k < j->metrics && !s; k++) {
+            double *to = &j->score[i * j->metrics + k];
+            *to = NAN;
+            if (!j->usual || mcr_metric_possible(j->metric[k], &what))
+                s = mcr_metric_score(j->metric[k], ctx, &what, to);
+        }
+        mcr_free(ctx, target);
         mcr_data_free(one);
     }
     if (!s && *known)
@@ -249,6 +290,14 @@ static mcr_status leave_out(job *j, bool *known)
 
 /* ---- the report --------------------------------------------------------------------------------*/
 
+static bool is_defined(const job *j, int64_t metric)
+{
+    bool defined = false;
+    for (int64_t s = 0; s < j->count; s++)
+        defined |= !isnan(j->score[s * j->metrics + metric]);
+    return defined;
+}
+
 static mcr_status gather_metrics(mcr_cv_report *r, job *j)
 {
     const mcr_cv_metric **list = mcr_alloc_zero(j->ctx, (size_t)j->metrics,
@@ -256,8 +305,9 @@ static mcr_status gather_metrics(mcr_cv_report *r, job *j)
     r->metric = list;
     if (!list)
         return MCR_NO_MEMORY;
-    for (; r->metrics < j->metrics; r->metrics++) {
-        int64_t m = r->metrics;
+    for (int64_t m = 0; m < j->metrics; m++) {
+        if (j->usual && !is_defined(j, m))
+            continue;
         /* One block: what there is to say, then the values. */
         mcr_cv_metric *metric = mcr_alloc(j->ctx, 1,
                                           sizeof *metric + (size_t)j->count * sizeof(double));
@@ -271,26 +321,60 @@ static mcr_status gather_metrics(mcr_cv_report *r, job *j)
                                   .mean = mcr_mean(split, j->count),
                                   .std = mcr_deviation(split, j->count),
                                   .split = split};
-        list[m] = metric;
+        list[r->metrics++] = metric;
     }
     return MCR_OK;
 }
 
-static mcr_status gather_values(mcr_cv_report *r, const job *j)
+/* Rows of what the splits' models say, if all say the same number of things. */
+static mcr_status gather_rows(const double **out, const job *j, double *const *from, int64_t cols,
+                              const int64_t *first)
+{
+    int64_t n = mcr_data_count(j->data);
+    for (int64_t split = 0; split < j->count; split++)
+        if (!from[split] || cols < 1 || j->outputs[split] != j->outputs[0])
+            return MCR_OK;
+    double *to = mcr_alloc(j->ctx, (size_t)(n * cols), sizeof *to);
+    int64_t *rows = mcr_alloc(j->ctx, (size_t)n, sizeof *rows);
+    *out = to;
+    for (int64_t i = 0; i < n * cols && to; i++)
+        to[i] = NAN;
+    for (int64_t split = 0; split < j->count && to && rows; split++) {
+        int64_t count = mcr_splits_rows(j->splits, split, 1, rows);
+        for (int64_t i = 0; i < count; i++)
+            if (first[rows[i]] == split)
+                memcpy(to + rows[i] * cols, from[split] + i * cols, sizeof *to * (size_t)cols);
+    }
+    mcr_status s = to && rows ? MCR_OK : MCR_NO_MEMORY;
+    mcr_free(j->ctx, rows);
+    return s;
+}
+
+static mcr_status gather_values(mcr_cv_report *r, job *j)
 {
     double *value = mcr_alloc(j->ctx, (size_t)r->n, sizeof *value);
     int64_t *rows = mcr_alloc(j->ctx, (size_t)r->n, sizeof *rows);
+    int64_t *first = mcr_alloc(j->ctx, (size_t)r->n, sizeof *first);
     r->value = value;
-    mcr_status s = value && rows ? MCR_OK : MCR_NO_MEMORY;
-    for (int64_t i = 0; i < r->n && !s; i++)
+    r->split = first;
+    mcr_status s = value && rows && first ? MCR_OK : MCR_NO_MEMORY;
+    for (int64_t i = 0; i < r->n && !s; i++) {
         value[i] = NAN;
+        first[i] = -1;
+    }
     for (int64_t split = 0; split < j->count && !s; split++) {
         int64_t count = mcr_splits_rows(j->splits, split, 1, rows);
         for (int64_t i = 0; i < count; i++)
-            if (isnan(value[rows[i]]))
+            if (first[rows[i]] < 0) {
                 value[rows[i]] = j->value[split][i];
+                first[rows[i]] = split;
+            }
     }
     mcr_free(j->ctx, rows);
+    if (!s && j->named)
+        s = gather_rows(&r->score, j, j->scores, j->outputs[0], first);
+    if (!s && j->named)
+        s = gather_rows(&r->proba, j, j->probas, mcr_data_classes(j->data), first);
     return s;
 }
 
@@ -306,6 +390,12 @@ void mcr_cv_free(mcr *ctx, mcr_cv_report *r)
         if (r->options)
             mcr_free(ctx, (void *)r->options[s]);
     }
+    for (int64_t o = 0; o < r->outputs; o++)
+        mcr_free(ctx, (void *)r->output[o]);
+    mcr_free(ctx, (void *)r->output);
+    mcr_free(ctx, (void *)r->score);
+    mcr_free(ctx, (void *)r->proba);
+    mcr_free(ctx, (void *)r->split);
     mcr_free(ctx, (void *)r->metric);
     mcr_free(ctx, (void *)r->value);
     mcr_free(ctx, (void *)r->kernel);
@@ -328,15 +418,33 @@ static mcr_status open_job(job *j, const char *metrics, mcr_cv_report *r)
         return s;
     j->score = mcr_alloc(ctx, (size_t)(j->count * j->metrics), sizeof *j->score);
     j->value = mcr_alloc_zero(ctx, (size_t)j->count, sizeof *j->value);
+    j->scores = mcr_alloc_zero(ctx, (size_t)j->count, sizeof *j->scores);
+    j->probas = mcr_alloc_zero(ctx, (size_t)j->count, sizeof *j->probas);
+    j->outputs = mcr_alloc_zero(ctx, (size_t)j->count, sizeof *j->outputs);
+    if (!j->score || !j->value || !j->scores || !j->probas || !j->outputs)
+        return MCR_NO_MEMORY;
     if (j->search) {
         j->kernel_text = mcr_alloc_zero(ctx, (size_t)j->count, sizeof *j->kernel_text);
         j->options_text = mcr_alloc_zero(ctx, (size_t)j->count, sizeof *j->options_text);
         r->kernel = (const char *const *)j->kernel_text;
         r->options = (const char *const *)j->options_text;
     }
-    return j->score && j->value && !j->search == !j->kernel_text && !j->search == !j->options_text
-               ? MCR_OK
-               : MCR_NO_MEMORY;
+    return !j->search == !j->kernel_text && !j->search == !j->options_text ? MCR_OK : MCR_NO_MEMORY;
+}
+
+static void close_job(job *j)
+{
+    bool all = j->value && j->scores && j->probas;
+    for (int64_t i = 0; all && i < j->count; i++) {
+        mcr_free(j->ctx, j->value[i]);
+        mcr_free(j->ctx, j->scores[i]);
+        mcr_free(j->ctx, j->probas[i]);
+    }
+    mcr_free(j->ctx, j->value);
+    mcr_free(j->ctx, j->scores);
+    mcr_free(j->ctx, j->probas);
+    mcr_free(j->ctx, j->outputs);
+    mcr_free(j->ctx, j->score);
 }
 
 static mcr_status run_all(job *j)
@@ -385,6 +493,7 @@ mcr_status mcr_cv(mcr_cv_report **out, const mcr_options *options, const mcr_ker
     r->size = sizeof *r;
     r->n = mcr_data_count(data);
     r->splits = j.count;
+    r->positive = j.positive = mcr_data_positive(data);
     s = open_job(&j, metrics, r);
     if (!s)
         s = run_all(&j);
@@ -395,10 +504,9 @@ mcr_status mcr_cv(mcr_cv_report **out, const mcr_options *options, const mcr_ker
     r->unfinished = j.unfinished;
     r->fits = j.fits;
     r->seconds = mcr_now() - j.began;
-    for (int64_t i = 0; j.value && i < j.count; i++)
-        mcr_free(ctx, j.value[i]);
-    mcr_free(ctx, j.value);
-    mcr_free(ctx, j.score);
+    r->output = (const char *const *)j.output;
+    r->outputs = j.named;
+    close_job(&j);
     if (s)
         mcr_cv_free(ctx, r);
     else

@@ -50,15 +50,15 @@ static mcr_status evaluate(const mcr_trial_set *set, const mcr_folds *f, int64_t
                sizeof *score * (size_t)f->outputs);
         value[i] = mcr_fitted_decide(rule, score + i * f->outputs, NULL, NULL);
     }
-    mcr_scored what = {.data = test,
-                       .task = f->task,
-                       .rule = f->rule,
-                       .classes = f->classes,
-                       .outputs = f->outputs,
-                       .value = value,
-                       .score = score};
+    mcr_evaluated what;
+    double *target = NULL;
     if (!s)
+        s = mcr_evaluated_open(&what, &target, ctx, rule, test, set->positive);
+    if (!s) {
+        mcr_evaluated_add(&what, rule, value, score, NULL);
         s = mcr_metric_score(set->metric[0], ctx, &what, to);
+    }
+    mcr_free(ctx, target);
     mcr_fitted_free(rule);
     mcr_data_free(test);
     mcr_free(ctx, row);

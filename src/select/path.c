@@ -236,6 +236,7 @@ static mcr_status open_work(work *w)
         w->want_score |= w->set->metric[m]->info.score;
         w->want_proba |= w->set->metric[m]->info.proba;
     }
+    w->want_score |= w->path->keep;
     if (!s && !(w->value = mcr_alloc(ctx, (size_t)mcr_data_count(w->test), sizeof *w->value)))
         s = MCR_NO_MEMORY;
     return s;
@@ -282,20 +283,19 @@ static mcr_status open_scores(work *w)
 static mcr_status evaluate(work *w, int64_t setting, const mcr_fitted *f, const double *score,
                            const double *proba)
 {
-    mcr_status s = MCR_OK;
-    mcr_scored what = {
-        .data = w->test,
-        .task = f->task,
-        .rule = f->rule,
-        .classes = f->classes,
-        .outputs = f->outputs,
-        .value = w->value,
-        .score = score,
-        .proba = proba,
-    };
-    for (int64_t m = 0; m < w->set->metrics && !s; m++)
-        s = mcr_metric_score(w->set->metric[m], w->set->ctx, &what,
-                             &w->path->score[setting * w->set->metrics + m]);
+    const mcr_trial_set *set = w->set;
+    mcr_evaluated what;
+    double *target = NULL;
+    mcr_status s = mcr_evaluated_open(&what, &target, set->ctx, f, w->test, set->positive);
+    if (!s)
+        mcr_evaluated_add(&what, f, w->value, score, proba);
+    for (int64_t m = 0; m < set->metrics && !s; m++) {
+        double *to = &w->path->score[setting * set->metrics + m];
+        *to = NAN;
+        if (!set->lenient || mcr_metric_possible(set->metric[m], &what))
+            s = mcr_metric_score(set->metric[m], set->ctx, &what, to);
+    }
+    mcr_free(set->ctx, target);
     int64_t n = mcr_data_count(w->test);
     if (!s && w->path->value)
         memcpy(w->path->value + setting * n, w->value, sizeof *w->value * (size_t)n);
@@ -372,7 +372,16 @@ static mcr_status one_setting(work *w, int64_t setting)
     s = open_scores(w);
     if (!s)
         s = mcr_predict_across(w->set->ctx, next, w->test, w->across, w->value, w->score, w->proba);
-    return s ? s : evaluate(w, setting, next->fitted, w->score, w->proba);
+    if (!s)
+        s = evaluate(w, setting, next->fitted, w->score, w->proba);
+    if (!s && c->keep) {
+        c->scores = w->score;
+        c->probas = w->proba;
+        c->model = next;
+        w->score = w->proba = NULL;
+        w->model = NULL;
+    }
+    return s;
 }
 
 mcr_status mcr_path_run(const mcr_trial_set *set, mcr_path *c)

@@ -140,6 +140,16 @@ static int64_t setting_of(const mcr_tried *t, int64_t point)
     return point % t->grid->settings + (second ? t->grid->settings : 0);
 }
 
+static mcr_trial_set trials_of(const mcr_tried *t)
+{
+    return (mcr_trial_set){.ctx = t->ctx,
+                           .data = t->data,
+                           .splits = t->splits,
+                           .metric = &t->metric,
+                           .metrics = 1,
+                           .positive = mcr_data_positive(t->data)};
+}
+
 static int64_t kernel_of(const mcr_tried *t, int64_t point)
 {
     return point / t->grid->settings;
@@ -148,7 +158,7 @@ static int64_t kernel_of(const mcr_tried *t, int64_t point)
 static mcr_status run_path(const batch *b, mcr_path *c)
 {
     mcr_tried *t = b->t;
-    const mcr_trial_set set = {t->ctx, t->data, t->splits, &t->metric, 1};
+    const mcr_trial_set set = trials_of(t);
     mcr_status s = mcr_path_run(&set, c);
     if (s)
         return s;
@@ -222,7 +232,7 @@ static mcr_status fill_space(batch *b, int64_t number, const item *it, int worke
 {
     mcr_tried *t = b->t;
     const mcr_path *c = &it->path;
-    const mcr_trial_set set = {t->ctx, t->data, t->splits, &t->metric, 1};
+    const mcr_trial_set set = trials_of(t);
     bool wanted = false;
     for (int64_t split = 0; split < b->splits && c->count && !wanted; split++)
         wanted = !mcr_checkpoint_find(t->checkpoint, key_of(b, number, split), c->score, c->count);
@@ -239,7 +249,7 @@ static mcr_status fill_known(batch *b, int64_t number, const item *it)
     mcr_tried *t = b->t;
     group *g = &b->group[number];
     const mcr_path *c = &it->path;
-    const mcr_trial_set set = {t->ctx, t->data, t->splits, &t->metric, 1};
+    const mcr_trial_set set = trials_of(t);
     size_t points = (size_t)(g->end - g->first);
     if (g->known || !c->count || !c->options[0]->type->folds)
         return MCR_OK;
@@ -415,7 +425,7 @@ static bool binds_expensively(const mcr_kernel *k)
 static bool paths_do(const mcr_tried *t, const mcr_kernel *kernel)
 {
     const mcr_options *options[2] = {t->grid->options, t->grid->options};
-    const mcr_trial_set set = {t->ctx, t->data, t->splits, &t->metric, 1};
+    const mcr_trial_set set = trials_of(t);
     const mcr_path c = {.kernel = kernel,
                         .options = options,
                         .count = t->grid->settings > 1 ? 2 : 1,

@@ -9,41 +9,7 @@
 
 #include "gram/stored.h"
 #include "model/model.h"
-
-/* ---- metrics -----------------------------------------------------------------------------------*/
-
-/* What there is to score, of one model on some objects. */
-typedef struct mcr_scored {
-    const mcr_data *data; /* the objects, with their targets */
-    mcr_task task;
-    mcr_rule rule;
-    int64_t classes, outputs;
-    const double *value;         /* one per object: class number of the data, number, cluster */
-    const double *score, *proba; /* n x outputs, n x classes; NULL: not there */
-} mcr_scored;
-
-typedef struct mcr_metric {
-    struct {
-        const char *name, *summary;
-        mcr_task task;
-        int larger, proba, score;
-    } info;             /* see mcr_metric_info */
-    double least, most; /* no score is beyond these */
-    bool of_one; /* it can score one object alone: its mean over all is then what it says of all */
-    mcr_status (*score_of)(mcr *ctx, const mcr_scored *what, double *out); /* NULL: by member */
-    size_t member;                                                         /* of mcr_metrics */
-    bool root;                                                             /* of that */
-    bool by_name; /* computed only when it is requested by name */
-    bool detects; /* it scores detection, too: how well the score tells outside from inside */
-} mcr_metric;
-
-/* NAN where it is not defined. */
-mcr_status mcr_metric_score(const mcr_metric *metric, mcr *ctx, const mcr_scored *what,
-                            double *out);
-
-const mcr_metric *mcr_metric_at(int64_t number); /* NULL: past the end */
-/* By name, and that it scores the task; else MCR_BAD_CALL. name NULL: the first of the task. */
-mcr_status mcr_metric_choose(const mcr_metric **out, mcr *ctx, const char *name, mcr_task task);
+#include "select/metrics.h"
 
 /* ---- trials: one kernel, several settings of the options, one split -----------------------------*/
 
@@ -53,6 +19,8 @@ typedef struct mcr_trial_set {
     const mcr_splits *splits;
     const mcr_metric *const *metric;
     int64_t metrics;
+    int64_t positive; /* class; -1: none */
+    bool lenient;     /* a metric that needs what a model does not give is NAN */
 } mcr_trial_set;
 
 /* Memory that the paths of one worker use in turn. Zero at first. */
@@ -81,7 +49,11 @@ typedef struct mcr_path {
     /* Filled: count x metrics; infinite, and the worse way, where training failed. */
     double *score;
     double *value; /* count x test objects, or NULL: predictions */
-    bool strict;   /* a setting that cannot be trained ends it */
+    /* Of a path of one setting: */
+    bool keep;               /* scores, probabilities and the model are wanted, too */
+    double *scores, *probas; /* filled: n x outputs, n x classes, to be freed; NULL: none */
+    mcr_model *model;        /* to be freed */
+    bool strict;             /* a setting that cannot be trained ends it */
     int64_t failed, unfinished;
     char message[256]; /* of the first that failed */
 } mcr_path;

@@ -329,17 +329,16 @@ def test_detection_is_scored_by_ranks():
     assert "say which class is the anomaly" in done.stderr, done.stderr
     got = tap.mercer_json("cv", "one-class", "d.csv", "-k", "rbf(gamma=1)", "--nu", "0.1",
                           "--positive", "1")["metrics"]
-    tap.check_equal(set(got), {"auc", "average-precision", "accuracy"})
-    assert got["auc"]["mean"] > 0.95 and got["average-precision"]["mean"] > 0.7, got
+    tap.check_equal(set(got), {"roc_auc", "average_precision", "accuracy"})
+    assert got["roc_auc"]["mean"] > 0.95 and got["average_precision"]["mean"] > 0.7, got
     wrong = tap.mercer_json("cv", "one-class", "d.csv", "-k", "rbf(gamma=1)", "--nu", "0.1",
                             "--positive", "0")["metrics"]
-    tap.check_near(wrong["auc"]["mean"], 1 - got["auc"]["mean"], 1e-9)
+    tap.check_near(wrong["roc_auc"]["mean"], 1 - got["roc_auc"]["mean"], 1e-9)
     best = tap.mercer_json("tune", "one-class", "d.csv", "-k", "rbf(gamma=0.01:10:log4)", "--nu",
                            "0.05:0.5:2", "--positive", "1")
-    tap.check_equal(best["best"]["metric"], "auc")
+    tap.check_equal(best["best"]["metric"], "roc_auc")
     assert "no class \"7\"" in tap.mercer("cv", "one-class", "d.csv", "--positive", "7",
                                           status=2).stderr
-    assert "does not detect" in tap.mercer("cv", "svm", "d.csv", "--positive", "1", status=2).stderr
 
 
 if __name__ == "__main__":

@@ -105,7 +105,7 @@ static void test_splits(void **context)
 
 /* ---- metrics -----------------------------------------------------------------------------------*/
 
-static double judge(mcr *ctx, const char *name, const mcr_scored *what)
+static double judge(mcr *ctx, const char *name, const mcr_evaluated *what)
 {
     const mcr_metric *m = NULL;
     double out = -1;
@@ -128,13 +128,15 @@ static void test_metrics(void **context)
         value[i] = score[i] > 0;
     }
     data = dense_data(ctx, N, 1, x, target, NULL);
-    mcr_scored what = {.data = data,
-                       .task = MCR_CLASSIFY,
-                       .rule = MCR_RULE_BINARY,
-                       .classes = 2,
-                       .outputs = 1,
-                       .value = value,
-                       .score = score};
+    mcr_evaluated what = {.size = sizeof what,
+                          .task = MCR_CLASSIFY,
+                          .n = N,
+                          .classes = 2,
+                          .outputs = 1,
+                          .positive = 1,
+                          .target = target,
+                          .value = value,
+                          .score = score};
     double pairs = 0, won = 0, hit[2] = {0, 0}, of[2] = {0, 0}, said = 0, loss = 0;
     for (int64_t i = 0; i < N; i++) {
         of[(int)target[i]]++;
@@ -149,7 +151,7 @@ static void test_metrics(void **context)
     }
     test_close_real("auc", judge(ctx, "auc", &what), won / pairs, 1e-14);
     test_close_real("accuracy", judge(ctx, "accuracy", &what), (hit[0] + hit[1]) / N, 1e-14);
-    test_close_real("balanced", judge(ctx, "balanced-accuracy", &what),
+    test_close_real("balanced", judge(ctx, "balanced_accuracy", &what),
                     (hit[0] / of[0] + hit[1] / of[1]) / 2, 1e-14);
     test_close_real("f1", judge(ctx, "f1", &what), 2 * hit[1] / (of[1] + said), 1e-14);
     const mcr_metric *m = NULL;
@@ -157,7 +159,7 @@ static void test_metrics(void **context)
     test_ok(ctx, mcr_metric_choose(&m, ctx, "log-loss", MCR_CLASSIFY));
     test_fails(ctx, mcr_metric_score(m, ctx, &what, &none), MCR_BAD_CALL, "option probability");
     what.proba = proba;
-    test_close_real("log-loss", judge(ctx, "log-loss", &what), loss, 1e-13);
+    test_close_real("log-loss", judge(ctx, "log_loss", &what), loss, 1e-13);
     test_close_real("auc of probabilities", judge(ctx, "auc", &what), won / pairs, 1e-14);
     what.task = MCR_REGRESS;
     what.value = score;

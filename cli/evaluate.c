@@ -1,0 +1,299 @@
+/* evaluate.c: predictions beside what is true.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "evaluate.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "text.h"
+
+enum { MOST_COLUMNS = 12, MOST_ROWS = 50, MOST_IN_JSON = 1000 };
+
+/* ---- what is compared --------------------------------------------------------------------------*/
+
+static int same_class(const char *a, const char *b)
+{
+    char *end_a, *end_b;
+    double x = strtod(a, &end_a), y = strtod(b, &end_b);
+    return strcmp(a, b) == 0 || (end_a != a && end_b != b && !*end_a && !*end_b && x == y);
+}
+
+static int64_t find_class(const cli_evaluation *e, int64_t count, const char *name)
+{
+    for (int64_t k = 0; k < count; k++)
+        if (same_class(e->name[k], name))
+            return k;
+    return -1;
+}
+
+static int choose_positive(cli_evaluation *e, cli *c, const char *positive)
+{
+    if (!positive)
+        return 0;
+    e->what.positive = find_class(e, e->what.classes, positive);
+    return e->what.positive >= 0
+               ? 0
+               : cli_refuse(c, "--positive %s: the model has no such class; it has %s%s%s",
+                            positive, e->name[0], e->what.classes > 1 ? ", " : "",
+                            e->what.classes > 1 ? e->name[1] : "");
+}
+
+int cli_evaluation_open(cli_evaluation *e, cli *c, const mcr_model *model, const mcr_data *data,
+                        const char *positive)
+{
+    mcr_task task = mcr_model_report(model)->task;
+    int64_t n = mcr_data_count(data), k = task == MCR_CLASSIFY ? mcr_model_classes(model) : 0;
+    e->what = (mcr_evaluated){.size = sizeof e->what,
+                              .task = task,
+                              .n = n,
+                              .classes = k,
+                              .outputs = mcr_model_outputs(model),
+                              .positive = mcr_model_positive(model),
+                              .weight = mcr_data_weights(data)};
+    e->name = cli_alloc((size_t)(k + mcr_data_classes(data)) + 1, sizeof *e->name);
+    for (; e->names < k; e->names++)
+        e->name[e->names] = mcr_model_class_name(model, e->names);
+    for (int64_t t = 0; t < mcr_data_classes(data) && k > 0; t++)
+        if (find_class(e, k, mcr_data_class_name(data, t)) < 0)
+            e->name[e->names++] = mcr_data_class_name(data, t);
+    int bad = choose_positive(e, c, positive);
+    if (bad || mcr_data_target_kind(data) == MCR_NO_TARGETS || n == 0)
+        return bad;
+    if (!(e->target = cli_alloc_matrix(c, n, 1, sizeof *e->target)))
+        return 1;
+    if (mcr_model_truth(c->ctx, model, data, e->target) == MCR_OK)
+        e->what.target = e->target;
+    int64_t used = k; /* a view of the data may lack some of its classes */
+    for (int64_t i = 0; i < n && k > 0 && e->what.target; i++)
+        used = (int64_t)e->target[i] < used ? used : (int64_t)e->target[i] + 1;
+    e->names = used < e->names ? used : e->names;
+    return 0;
+}
+
+void cli_evaluation_close(cli_evaluation *e)
+{
+    free(e->name);
+    free(e->target);
+}
+
+const char *cli_evaluation_positive(const cli_evaluation *e)
+{
+    return e->what.positive >= 0 ? e->name[e->what.positive] : NULL;
+}
+
+/* ---- which metrics -----------------------------------------------------------------------------*/
+
+/* The next of a list with commas; NULL: it has ended. */
+static const char *next_name(const char *list, char name[64])
+{
+    size_t length = list ? strcspn(list, ",") : 0;
+    if (!list || !*list)
+        return NULL;
+    snprintf(name, 64, "%.*s", (int)(length < 63 ? length : 63), list);
+    return list + length + (list[length] == ',');
+}
+
+/* As the library has it: roc_auc for auc, and the like. */
+static int is_named(const char *metric, const char *name)
+{
+    size_t i = 0;
+    if (strcmp(name, "auc") == 0)
+        return strcmp(metric, "roc_auc") == 0;
+    while (name[i] && (name[i] == metric[i] || (name[i] == '-' && metric[i] == '_')))
+        i++;
+    return !name[i] && !metric[i];
+}
+
+static int is_wanted(const cli_evaluation *e, const mcr_metric_info *m)
+{
+    char name[64];
+    const char *at = e->metrics;
+    int wanted = !e->metrics;
+    while ((at = next_name(at, name)))
+        wanted |= is_named(m->name, name);
+    return wanted;
+}
+
+static int is_there(const cli_evaluation *e, const mcr_metric_info *m)
+{
+    const mcr_evaluated *w = &e->what;
+    int detects = w->task == MCR_DETECT && (m->score || strcmp(m->name, "accuracy") == 0);
+    return (m->task == w->task || detects) && (!m->proba || w->proba) &&
+           (!m->score || w->score || w->proba) && (!m->intervals || w->lower);
+}
+
+int cli_evaluation_ranks(const cli_evaluation *e)
+{
+    mcr_metric_info m = MCR_INIT(mcr_metric_info);
+    int ranks = 0;
+    for (int64_t i = 0; e->metrics && mcr_metric_describe(i, &m) == MCR_OK; i++)
+        ranks |= is_wanted(e, &m) && (m.score || m.proba);
+    return ranks;
+}
+
+/* The library knows what is wrong with a name, and with what a metric needs. */
+int cli_evaluation_check(cli *c, const cli_evaluation *e)
+{
+    char name[64];
+    double value;
+    const char *at = e->metrics;
+    int bad = 0;
+    while (!bad && (at = next_name(at, name)))
+        bad = cli_fail(c, mcr_evaluate(c->ctx, name, &e->what, &value));
+    return bad;
+}
+
+/* ---- for people --------------------------------------------------------------------------------*/
+
+/* One line of the metrics of one sort: 0 of all classes, 1 of the positive one. */
+static int say_sort(cli *c, FILE *to, const cli_evaluation *e, int sort)
+{
+    mcr_metric_info m = MCR_INIT(mcr_metric_info);
+    int said = 0, bad = 0;
+    for (int64_t i = 0; !bad && mcr_metric_describe(i, &m) == MCR_OK; i++) {
+        double value;
+        int own = m.positive && e->what.positive >= 0;
+        if (!is_there(e, &m) || !is_wanted(e, &m) || own != sort)
+            continue;
+        if ((bad = cli_fail(c, mcr_evaluate(c->ctx, m.name, &e->what, &value))))
+            break;
+        if (!said && sort) {
+            fprintf(to, "positive class ");
+            cli_put_clean(to, e->name[e->what.positive], 60);
+            fprintf(to, ": ");
+        }
+        fprintf(to, isnan(value) ? "%s%s undefined" : "%s%s %.6g", said ? ", " : "", m.name, value);
+        said = 1;
+        if (strcmp(m.name, "accuracy") == 0 && e->what.weight)
+            fprintf(to, " (weighted, %" PRId64 " objects)", e->what.n);
+        else if (strcmp(m.name, "accuracy") == 0)
+            fprintf(to, " (%.0f of %" PRId64 "%s)", value * (double)e->what.n, e->what.n,
+                    e->what.task == MCR_DETECT ? "; target +1: inside, -1: outside" : "");
+    }
+    char count[64];
+    if (said && e->what.task != MCR_CLASSIFY && e->what.task != MCR_DETECT)
+        fprintf(to, " (%s%s)", cli_count_text(count, e->what.n, "object"),
+                e->what.weight ? ", weighted" : "");
+    if (said)
+        fprintf(to, "\n");
+    return bad;
+}
+
+static void put_name(FILE *to, const char *name, int width)
+{
+    int length = (int)strlen(name);
+    int shown = length < width ? length : width;
+    cli_put_clean(to, name, (size_t)shown);
+    fprintf(to, "%*s", width - shown, "");
+}
+
+/* Rows are true classes; the columns of the matrix are left out where there are many. */
+static void say_classes(FILE *to, const cli_evaluation *e, const double *matrix,
+                        const mcr_class_score *each)
+{
+    enum { LEAST = 7, MOST = 20, CELL = 10 };
+    int width = LEAST;
+    int64_t k = e->names, columns = k <= MOST_COLUMNS ? k : 0;
+    for (int64_t c = 0; c < k; c++)
+        width = (int)strlen(e->name[c]) > width ? (int)strlen(e->name[c]) : width;
+    width = width < MOST ? width : MOST;
+    if (columns)
+        fprintf(to, "%-*s  predicted as\n", width, "");
+    fprintf(to, "%-*s", width, columns ? "true" : "class");
+    for (int64_t c = 0; c < columns; c++) {
+        fprintf(to, "  ");
+        int length = (int)strlen(e->name[c]);
+        fprintf(to, "%*s", length < CELL - 2 ? CELL - 2 - length : 0, "");
+        cli_put_clean(to, e->name[c], CELL - 2);
+    }
+    fprintf(to, "  %9s  %7s  %7s  %8s\n", "precision", "recall", "f1", "support");
+    for (int64_t c = 0; c < k && c < MOST_ROWS; c++) {
+        put_name(to, e->name[c], width);
+        for (int64_t p = 0; p < columns; p++)
+            fprintf(to, "%*.6g", CELL, matrix[c * k + p]);
+        fprintf(to, "  %9.4f  %7.4f  %7.4f  %8.6g\n", each[c].precision, each[c].recall, each[c].f1,
+                each[c].support);
+    }
+    if (k > MOST_ROWS)
+        fprintf(to, "... %" PRId64 " more classes (--json has all of them)\n", k - MOST_ROWS);
+}
+
+/* The table of the classes; both to be freed. matrix is NULL where there are very many. */
+static int count_classes(cli *c, const cli_evaluation *e, double **matrix, mcr_class_score **each)
+{
+    int64_t k = e->names;
+    *matrix = k <= MOST_IN_JSON ? cli_alloc((size_t)(k * k), sizeof **matrix) : NULL;
+    *each = cli_alloc((size_t)k, sizeof **each);
+    mcr_evaluated what = e->what;
+    int bad = *matrix ? cli_fail(c, mcr_confusion(c->ctx, &what, *matrix)) : 0;
+    return bad ? bad : cli_fail(c, mcr_class_scores(c->ctx, &what, *each));
+}
+
+int cli_evaluation_say(cli *c, FILE *to, const cli_evaluation *e, int metrics)
+{
+    double *matrix = NULL;
+    mcr_class_score *each = NULL;
+    int bad = metrics ? say_sort(c, to, e, 0) : 0;
+    if (!bad && metrics)
+        bad = say_sort(c, to, e, 1);
+    if (bad || e->metrics || e->what.task != MCR_CLASSIFY)
+        return bad;
+    bad = count_classes(c, e, &matrix, &each);
+    if (!bad)
+        say_classes(to, e, matrix, each);
+    free(matrix);
+    free(each);
+    return bad;
+}
+
+/* ---- for programs ------------------------------------------------------------------------------*/
+
+static void classes_json(cli_json *j, const cli_evaluation *e, const double *matrix,
+                         const mcr_class_score *each)
+{
+    cli_json_list(j, "classes");
+    for (int64_t k = 0; k < e->names; k++) {
+        cli_json_object(j, NULL);
+        cli_json_text(j, "name", e->name[k]);
+        cli_json_real(j, "precision", each[k].precision);
+        cli_json_real(j, "recall", each[k].recall);
+        cli_json_real(j, "f1", each[k].f1);
+        cli_json_real(j, "support", each[k].support);
+        cli_json_end(j);
+    }
+    cli_json_end(j);
+    if (!matrix)
+        return;
+    cli_json_list(j, "confusion");
+    for (int64_t k = 0; k < e->names; k++)
+        cli_json_reals(j, NULL, matrix + k * e->names, e->names);
+    cli_json_end(j);
+}
+
+int cli_evaluation_json(cli *c, cli_json *j, const cli_evaluation *e, int metrics)
+{
+    mcr_metric_info m = MCR_INIT(mcr_metric_info);
+    double *matrix = NULL, value;
+    mcr_class_score *each = NULL;
+    int bad = 0;
+    for (int64_t i = 0; metrics && !bad && mcr_metric_describe(i, &m) == MCR_OK; i++) {
+        if (!is_there(e, &m) || !is_wanted(e, &m))
+            continue;
+        bad = cli_fail(c, mcr_evaluate(c->ctx, m.name, &e->what, &value));
+        if (!bad)
+            cli_json_real(j, m.name, value);
+    }
+    if (bad || e->what.task != MCR_CLASSIFY)
+        return bad;
+    cli_json_text(j, "positive", cli_evaluation_positive(e));
+    bad = count_classes(c, e, &matrix, &each);
+    if (!bad)
+        classes_json(j, e, matrix, each);
+    free(matrix);
+    free(each);
+    return bad;
+}

@@ -1,0 +1,55 @@
+/* evaluate.h: predictions beside what is true: metrics, confusion matrix, scores of each class.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef CLI_EVALUATE_H
+#define CLI_EVALUATE_H
+
+#include "cli.h"
+#include "json.h"
+#include "select.h"
+
+typedef struct cli_evaluation {
+    mcr_evaluated what;
+    const char **name; /* of the classes, with those that the model does not know; owned */
+    int64_t names;
+    const char
+        *metrics;   /* those that are wanted, with commas between them; NULL: all that there are */
+    double *target; /* owned; NULL: the caller's */
+} cli_evaluation;
+
+/* The options of verbs that compare predictions with targets; metric and positive are members of the verb's
+ * struct S. cli_metric_name is in select.h. */
+#define CLI_EVALUATION_OPTIONS(S, metric_, positive_)                                              \
+    {.name = "metric",                                                                             \
+     .type = CLI_TEXT,                                                                             \
+     .offset = offsetof(S, metric_),                                                               \
+     .argument = "NAME",                                                                           \
+     .words = cli_metric_name,                                                                     \
+     .help = "; several with commas between them"},                                                \
+    {                                                                                              \
+        .name = "positive", .type = CLI_TEXT, .offset = offsetof(S, positive_),                    \
+        .argument = "CLASS",                                                                       \
+        .help = "the class that precision, recall and curves are of; or the anomaly"               \
+    }
+
+/* The data against a model: targets, weights, names, positive class (positive NULL: the model's). what.target
+ * is NULL where the targets cannot be compared. Returns the exit status. */
+int cli_evaluation_open(cli_evaluation *e, cli *c, const mcr_model *model, const mcr_data *data,
+                        const char *positive);
+void cli_evaluation_close(cli_evaluation *e);
+
+/* Whether a metric that is wanted is of scores or probabilities. */
+int cli_evaluation_ranks(const cli_evaluation *e);
+/* That all of them exist. */
+int cli_evaluation_check(cli *c, const cli_evaluation *e);
+
+/* Lines for a person: the metrics (unless metrics are printed otherwise: only 0), then a table of the
+ * classes. */
+int cli_evaluation_say(cli *c, FILE *to, const cli_evaluation *e, int metrics);
+/* The positive class, as it is printed beside metrics of it; NULL: none. */
+const char *cli_evaluation_positive(const cli_evaluation *e);
+/* The keys of all metrics that there are, positive, classes and confusion. */
+int cli_evaluation_json(cli *c, cli_json *j, const cli_evaluation *e, int metrics);
+
+#endif

@@ -1,0 +1,365 @@
+/* metrics_classes.c: metrics of classes, and of scores and probabilities for them.
+ *
+ * They are those of scikit-learn, with weights; where it refuses or warns, NAN or 0 as the comments say.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "select/metrics.h"
+
+static double weight_of(const mcr_evaluated *w, int64_t i)
+{
+    return w->weight ? w->weight[i] : 1;
+}
+
+static double total_weight(const mcr_evaluated *w)
+{
+    double sum = 0;
+    for (int64_t i = 0; i < w->n; i++)
+        sum += weight_of(w, i);
+    return sum;
+}
+
+/* ---- decisions ---------------------------------------------------------------------------------*/
+
+mcr_status mcr_metric_accuracy(mcr *ctx, const mcr_evaluated *w, double *out)
+{
+    (void)ctx;
+    double right = 0;
+    for (int64_t i = 0; i < w->n; i++)
+        right += weight_of(w, i) * (w->target[i] == w->value[i]);
+    *out = right / total_weight(w);
+    return MCR_OK;
+}
+
+int64_t mcr_evaluated_classes(const mcr_evaluated *w)
+{
+    int64_t classes = w->classes;
+    for (int64_t i = 0; i < w->n; i++)
+        classes = (int64_t)w->target[i] < classes ? classes : (int64_t)w->target[i] + 1;
+    return classes;
+}
+
+/* Weight of the objects of each class, of those taken for it, and of those rightly so. */
+typedef struct tally {
+    int64_t classes;
+    double *is, *said, *right;
+    double *seen; /* 1: there is an object of the class, or taken for it, whatever its weight */
+} tally;
+
+static mcr_status open_tally(tally *t, mcr *ctx, const mcr_evaluated *w)
+{
+    size_t k = (size_t)mcr_evaluated_classes(w);
+    double *all = mcr_alloc_zero(ctx, 4 * k, sizeof *all);
+    if (!all)
+        return MCR_NO_MEMORY;
+    *t = (tally){(int64_t)k, all, all + k, all + 2 * k, all + 3 * k};
+    for (int64_t i = 0; i < w->n; i++) {
+        int64_t is = (int64_t)w->target[i], said = (int64_t)w->value[i];
+        t->is[is] += weight_of(w, i);
+        t->said[said] += weight_of(w, i);
+        t->right[said] += weight_of(w, i) * (is == said);
+        t->seen[is] = t->seen[said] = 1;
+    }
+    return MCR_OK;
+}
+
+static double share(double part, double of)
+{
+    return of > 0 ? part / of : 0;
+}
+
+static double precision_of(const tally *t, int64_t k)
+{
+    return share(t->right[k], t->said[k]);
+}
+
+static double recall_of(const tally *t, int64_t k)
+{
+    return share(t->right[k], t->is[k]);
+}
+
+static double f1_of(const tally *t, int64_t k)
+{
+    return share(2 * t->right[k], t->is[k] + t->said[k]);
+}
+
+/* Of the positive class; without one the mean over the classes that occur or are predicted. */
+static mcr_status by_class(mcr *ctx, const mcr_evaluated *w, double *out,
+                           double (*of)(const tally *t, int64_t k))
+{
+    tally t;
+    double sum = 0, seen = 0;
+    mcr_status s = open_tally(&t, ctx, w);
+    *out = NAN;
+    if (s)
+        return s;
+    for (int64_t k = 0; k < t.classes; k++)
+        if (w->positive >= 0 ? k == w->positive : t.seen[k] > 0) {
+            sum += of(&t, k);
+            seen++;
+        }
+    *out = seen > 0 ? sum / seen : NAN;
+    mcr_free(ctx, t.is);
+    return MCR_OK;
+}
+
+mcr_status mcr_metric_precision(mcr *ctx, const mcr_evaluated *w, double *out)
+{
+    return by_class(ctx, w, out, precision_of);
+}
+
+mcr_status mcr_metric_recall(mcr *ctx, const mcr_evaluated *w, double *out)
+{
+    return by_class(ctx, w, out, recall_of);
+}
+
+mcr_status mcr_metric_f1(mcr *ctx, const mcr_evaluated *w, double *out)
+{
+    return by_class(ctx, w, out, f1_of);
+}
+
+/* The mean over the classes that occur of the share of their objects that is found. */
+mcr_status mcr_metric_balanced(mcr *ctx, const mcr_evaluated *w, double *out)
+{
+    tally t;
+    double sum = 0, occur = 0;
+    mcr_status s = open_tally(&t, ctx, w);
+    *out = NAN;
+    if (s)
+        return s;
+    for (int64_t k = 0; k < t.classes; k++)
+        if (t.is[k] > 0) {
+            sum += t.right[k] / t.is[k];
+            occur++;
+        }
+    *out = occur > 0 ? sum / occur : NAN;
+    mcr_free(ctx, t.is);
+    return MCR_OK;
+}
+
+/* Matthews' correlation of classes and predictions, for any number of classes (Gorodkin, 2004); 0 where one
+ * of them is constant. */
+mcr_status mcr_metric_mcc(mcr *ctx, const mcr_evaluated *w, double *out)
+{
+    tally t;
+    double n = 0, right = 0, both = 0, is = 0, said = 0;
+    mcr_status s = open_tally(&t, ctx, w);
+    *out = NAN;
+    if (s)
+        return s;
+    for (int64_t k = 0; k < t.classes; k++) {
+        n += t.is[k];
+        right += t.right[k];
+        both += t.is[k] * t.said[k];
+        is += t.is[k] * t.is[k];
+        said += t.said[k] * t.said[k];
+    }
+    double product = (n * n - is) * (n * n - said);
+    *out = product > 0 ? (right * n - both) / sqrt(product) : 0;
+    mcr_free(ctx, t.is);
+    return MCR_OK;
+}
+
+mcr_status mcr_confusion(mcr *ctx, const mcr_evaluated *what, double *matrix)
+{
+    mcr_evaluated w;
+    mcr_status s = mcr_evaluated_read(&w, ctx, what);
+    int64_t k = s ? 0 : mcr_evaluated_classes(&w);
+    if (!s && w.task != MCR_CLASSIFY)
+        s = mcr_fail(ctx, MCR_BAD_CALL, "a confusion matrix is of classes");
+    for (int64_t i = 0; i < k * k && !s; i++)
+        matrix[i] = 0;
+    for (int64_t i = 0; i < w.n && !s; i++)
+        matrix[(int64_t)w.target[i] * k + (int64_t)w.value[i]] += weight_of(&w, i);
+    return s;
+}
+
+mcr_status mcr_class_scores(mcr *ctx, const mcr_evaluated *what, mcr_class_score *each)
+{
+    mcr_evaluated w;
+    tally t = {0};
+    mcr_status s = mcr_evaluated_read(&w, ctx, what);
+    if (!s)
+        s = open_tally(&t, ctx, &w);
+    for (int64_t k = 0; k < t.classes && !s; k++)
+        each[k] = (mcr_class_score){precision_of(&t, k), recall_of(&t, k), f1_of(&t, k), t.is[k]};
+    mcr_free(ctx, t.is);
+    return s;
+}
+
+/* ---- ranking -----------------------------------------------------------------------------------*/
+
+typedef struct ranked {
+    double score, positive, negative; /* the weight is one of the two */
+} ranked;
+
+static int higher_first(const void *a, const void *b)
+{
+    double x = ((const ranked *)a)->score, y = ((const ranked *)b)->score;
+    return (x < y) - (x > y);
+}
+
+/* What speaks for class k in object i. */
+static double support_of(const mcr_evaluated *w, int64_t i, int64_t k)
+{
+    if (w->task == MCR_DETECT)
+        return -w->score[i];
+    if (!w->score)
+        return w->proba[i * w->classes + k];
+    return w->outputs == 1 ? (k ? 1 : -1) * w->score[i] : w->score[i * w->outputs + k];
+}
+
+/* Objects by how much speaks for class k, or for being outside. False: a score is no number. */
+static bool rank(ranked *r, const mcr_evaluated *w, int64_t k)
+{
+    bool numbers = true;
+    for (int64_t i = 0; i < w->n; i++) {
+        bool positive = w->task == MCR_DETECT ? w->target[i] < 0 : (int64_t)w->target[i] == k;
+        double weight = weight_of(w, i);
+        r[i] = (ranked){support_of(w, i, k), positive ? weight : 0, positive ? 0 : weight};
+        numbers &= !isnan(r[i].score);
+    }
+    qsort(r, (size_t)w->n, sizeof *r, higher_first);
+    return numbers;
+}
+
+/* The weight of what has the score of r[i], and where the next lower score begins. */
+static int64_t tied(const ranked *r, int64_t n, int64_t i, double *positive, double *negative)
+{
+    int64_t j = i;
+    *positive = *negative = 0;
+    for (; j < n && r[j].score == r[i].score; j++) {
+        *positive += r[j].positive;
+        *negative += r[j].negative;
+    }
+    return j;
+}
+
+/* The chance that a positive object has a higher score than a negative one; equal ones count half. NAN: one
+ * of the two does not occur. */
+static double area(const ranked *r, int64_t n)
+{
+    double positive = 0, negative = 0, sum = 0, p, q;
+    for (int64_t i = 0; i < n; positive += p, negative += q) {
+        i = tied(r, n, i, &p, &q);
+        sum += q * (positive + 0.5 * p);
+    }
+    return positive > 0 && negative > 0 ? sum / (positive * negative) : NAN;
+}
+
+/* The mean over the positive objects of the share of positive ones among all that rank as high: the area
+ * under the curve of precision against recall, without interpolation. 0: there are no positive ones. */
+static double mean_precision(const ranked *r, int64_t n)
+{
+    double positive = 0, negative = 0, sum = 0, p, q;
+    for (int64_t i = 0; i < n;) {
+        i = tied(r, n, i, &p, &q);
+        positive += p;
+        negative += q;
+        if (p > 0)
+            sum += p * positive / (positive + negative);
+    }
+    return positive > 0 ? sum / positive : 0;
+}
+
+static mcr_status no_scores(mcr *ctx, const mcr_evaluated *w)
+{
+    return mcr_advise(ctx,
+                      mcr_fail(ctx, MCR_BAD_CALL,
+                               "roc_auc and average_precision of %lld classes need a value for "
+                               "each class: train with the option probability, or with "
+                               "multiclass=ovr",
+                               (long long)w->classes),
+                      "option multiclass=ovr");
+}
+
+/* Of the positive class, or outside; else the mean of each class against all others, where it is a number. */
+static mcr_status by_rank(mcr *ctx, const mcr_evaluated *w, double *out,
+                          double (*of)(const ranked *r, int64_t n))
+{
+    bool one = w->task == MCR_DETECT || w->positive >= 0;
+    double sum = 0, defined = 0;
+    *out = NAN;
+    if (!w->score && !w->proba)
+        return no_scores(ctx, w);
+    ranked *r = mcr_alloc(ctx, (size_t)w->n, sizeof *r);
+    if (!r)
+        return MCR_NO_MEMORY;
+    for (int64_t k = 0; k < (one ? 1 : w->classes); k++) {
+        double a = rank(r, w, one ? w->positive : k) ? of(r, w->n) : NAN;
+        if (!isnan(a)) {
+            sum += a;
+            defined++;
+        }
+    }
+    *out = defined > 0 ? sum / defined : NAN;
+    mcr_free(ctx, r);
+    return MCR_OK;
+}
+
+mcr_status mcr_metric_roc_auc(mcr *ctx, const mcr_evaluated *w, double *out)
+{
+    return by_rank(ctx, w, out, area);
+}
+
+mcr_status mcr_metric_average_precision(mcr *ctx, const mcr_evaluated *w, double *out)
+{
+    return by_rank(ctx, w, out, mean_precision);
+}
+
+/* ---- probabilities -----------------------------------------------------------------------------*/
+
+static mcr_status no_probabilities(mcr *ctx, const char *metric)
+{
+    return mcr_advise(
+        ctx,
+        mcr_fail(ctx, MCR_BAD_CALL,
+                 "%s needs probabilities: train with the option probability, or take a learner "
+                 "that has them, such as logistic",
+                 metric),
+        "option probability=yes");
+}
+
+/* Minus the mean logarithm of the probability of the true class. Probabilities of 0 and 1 are moved by the
+ * rounding of doubles, and scaled to the sum 1; a class that the model does not know has the smallest. */
+mcr_status mcr_metric_log_loss(mcr *ctx, const mcr_evaluated *w, double *out)
+{
+    double sum = 0;
+    *out = NAN;
+    if (!w->proba)
+        return no_probabilities(ctx, "log_loss");
+    for (int64_t i = 0; i < w->n; i++) {
+        double all = 0, own = DBL_EPSILON;
+        for (int64_t k = 0; k < w->classes; k++) {
+            double p = w->proba[i * w->classes + k];
+            p = p < DBL_EPSILON ? DBL_EPSILON : p > 1 - DBL_EPSILON ? 1 - DBL_EPSILON : p;
+            own = (double)k == w->target[i] ? p : own;
+            all += p;
+        }
+        sum -= weight_of(w, i) * log(own / all);
+    }
+    *out = sum / total_weight(w);
+    return MCR_OK;
+}
+
+/* Of the positive class the mean square of the probability's error; without one the sum over all classes
+ * (Brier, 1950). */
+mcr_status mcr_metric_brier(mcr *ctx, const mcr_evaluated *w, double *out)
+{
+    double sum = 0;
+    *out = NAN;
+    if (!w->proba)
+        return no_probabilities(ctx, "brier");
+    for (int64_t i = 0; i < w->n; i++)
+        for (int64_t k = 0; k < w->classes; k++) {
+            double error = w->proba[i * w->classes + k] - ((double)k == w->target[i]);
+            if (w->positive < 0 || k == w->positive)
+                sum += weight_of(w, i) * error * error;
+        }
+    *out = sum / total_weight(w);
+    return MCR_OK;
+}
