@@ -15,7 +15,7 @@
 
 typedef struct export_call {
     const char *to, *output, *name;
-    int doubles, int8;
+    int doubles, floats, int8;
 } export_call;
 
 enum { NAME = 61 };
@@ -107,14 +107,15 @@ static int run(cli *c, const void *values)
     const char *path = call->output ? call->output : "-";
     if (c->common.json && !call->output)
         return cli_refuse(c, "--json needs -o FILE for the model");
-    if (call->doubles && call->int8)
-        return cli_refuse(c, "--double and --int8 exclude each other");
+    if (call->doubles + call->floats + call->int8 > 1)
+        return cli_refuse(c, "--double, --float and --int8 exclude each other");
     make_name(name, call->output && strcmp(path, "-") != 0 ? path : cli_word(c, 0));
     mcr_export_options options = {.size = sizeof options,
                                   .name = call->name ? call->name : name,
-                                  .numbers = call->doubles ? "double"
-                                             : call->int8  ? "int8"
-                                                           : NULL};
+                                  .numbers = call->doubles  ? "double"
+                                             : call->floats ? "float"
+                                             : call->int8   ? "int8"
+                                                            : NULL};
     mcr_export_report report = {.size = sizeof report};
     int bad = check_form(c, call->to);
     if (!bad)
@@ -145,6 +146,10 @@ static const cli_option options[] = {
      .type = CLI_FLAG,
      .offset = AT(doubles),
      .help = "c: numbers are doubles; onnx: no operators in float"},
+    {.name = "float",
+     .type = CLI_FLAG,
+     .offset = AT(floats),
+     .help = "onnx: operators in float even where these lose digits (c: the default)"},
     {.name = "int8",
      .type = CLI_FLAG,
      .offset = AT(int8),
@@ -166,9 +171,8 @@ const cli_verb cli_verb_export = {
     .about =
         "Writes a model as another program wants it; docs/interop.md says what is lost where.\n"
         "C: all learners; kernels on vectors and strings and what is made of them.\n"
-        "ONNX: kernels on vectors; support vector machines as operators in float, or with "
-        "--double,\n"
-        "and all other models, in plain double operators (opset 13).\n"
+        "ONNX: kernels on vectors; support vector machines as operators in float where these keep\n"
+        "five digits (--float: always), all else in plain double operators (--double: always).\n"
         "JSON: all that predictions need, in a form that docs/interop.md describes.\n"
         "LIBSVM: svm, nu-svm, one-class, svr and nu-svr with the kernels linear, poly, rbf,\n"
         "sigmoid and precomputed; its own model files are read by every verb that takes a MODEL.",

@@ -1,5 +1,5 @@
-/* onnx.c: a model as an ONNX graph: support vector machines by the operators of ai.onnx.ml, in float; all else,
- * or everything on demand, by plain operators in double.
+/* onnx.c: a model as an ONNX graph: support vector machines by the operators of ai.onnx.ml, in float, where that
+ * keeps enough digits; all else, or everything on demand, by plain operators in double.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -39,19 +39,46 @@ static mcr_status put_graph(mcr_text *to, const mcr_exporting *e, const mcr_port
     return s;
 }
 
+/* Whether the model becomes an operator of ai.onnx.ml. */
+static mcr_status choose(bool *single, const mcr_exporting *e)
+{
+    mcr_portable *p = NULL;
+    *single = false;
+    if (strcmp(e->numbers, "double") == 0)
+        return MCR_OK;
+    mcr_status s = mcr_portable_open(&p, e->ctx, e->model, "ONNX", false);
+    if (!s)
+        s = refuse_strings(p);
+    bool machine = !s && mcr_onnx_is_svm(p);
+    if (!s && machine && strcmp(e->numbers, "float") == 0)
+        *single = true;
+    else if (!s && machine)
+        s = mcr_onnx_float_is_enough(single, p);
+    else if (!s && strcmp(e->numbers, "float") == 0)
+        s = mcr_fail(
+            e->ctx, MCR_BAD_CALL,
+            "ONNX has float operators for svm, nu-svm, one-class, svr and nu-svr with the "
+            "kernels linear, poly, rbf and sigmoid, without probabilities; all other models "
+            "are graphs in double");
+    mcr_portable_close(p);
+    return s;
+}
+
 static mcr_status write(const mcr_exporting *e)
 {
     mcr_portable *p = NULL;
     mcr_text t;
-    bool any = strcmp(e->numbers, "auto") == 0;
+    bool single = false;
     mcr_text_init(&t, e->ctx);
-    mcr_status s = mcr_portable_open(&p, e->ctx, e->model, "ONNX", !any);
+    mcr_status s = choose(&single, e);
+    if (!s)
+        s = mcr_portable_open(&p, e->ctx, e->model, "ONNX", !single);
     if (!s)
         s = refuse_strings(p);
     if (!s)
         e->report->inputs = p->inputs;
     if (!s)
-        s = put_graph(&t, e, p, any && mcr_onnx_is_svm(p));
+        s = put_graph(&t, e, p, single);
     if (!s)
         s = mcr_export_save(e->ctx, &t, e->path);
     mcr_text_free(&t);
@@ -62,6 +89,6 @@ static mcr_status write(const mcr_exporting *e)
 const mcr_export_type mcr_export_onnx = {
     .name = "onnx",
     .summary = "a graph for ONNX runtimes (opset 13)",
-    .numbers = "auto|double",
+    .numbers = "auto|double|float",
     .write = write,
 };

@@ -78,6 +78,8 @@ mcr_tensor mcr_onnx_port(mcr_onnx *g, int64_t port);
 
 /* onnx_svm.c: with the operators of ai.onnx.ml. */
 bool mcr_onnx_is_svm(const mcr_portable *p);
+/* Whether their float arithmetic keeps the scores of such a machine to about 1e-5 of the largest. */
+mcr_status mcr_onnx_float_is_enough(bool *out, const mcr_portable *p);
 void mcr_onnx_svm(mcr_onnx *g);
 /* onnx_decide.c: all others. */
 mcr_status mcr_onnx_decide(mcr_onnx *g, const mcr_onnx_parts *parts);

@@ -30,6 +30,70 @@ bool mcr_onnx_is_svm(const mcr_portable *p)
            p->basis > 0;
 }
 
+/* ---- whether float has enough digits -----------------------------------------------------------*/
+
+static double kernel_value(const mcr_kernel *k, const double *x, const double *z, int64_t width)
+{
+    double dot = 0, distance = 0;
+    for (int64_t c = 0; c < width; c++) {
+        dot += x[c] * z[c];
+        distance += (x[c] - z[c]) * (x[c] - z[c]);
+    }
+    if (k->type == &mcr_kernel_rbf)
+        return exp(-mcr_kernel_number(k, "gamma") * distance);
+    if (k->type == &mcr_kernel_sigmoid)
+        return tanh(mcr_kernel_number(k, "a") * dot + mcr_kernel_number(k, "b"));
+    if (k->type == &mcr_kernel_poly)
+        return pow(mcr_kernel_number(k, "scale") * dot + mcr_kernel_number(k, "c"),
+                   mcr_kernel_number(k, "degree"));
+    return dot;
+}
+
+/* Scores of one object, and the sums of the absolute values of their terms, of all outputs. */
+static void add_terms(const mcr_portable *p, const double *x, double *score, double *size)
+{
+    const mcr_fitted *f = p->fitted;
+    for (int64_t o = 0; o < f->outputs; o++)
+        size[o] = fabs(score[o] = f->offset[o]);
+    for (int64_t s = 0; s < f->segments; s++) {
+        const mcr_segment *g = &f->segment[s];
+        for (int64_t i = 0; i < g->count; i++) {
+            double k = kernel_value(p->kernel, x, p->vector + (g->first + i) * p->width, p->width);
+            for (int64_t t = 0; t < g->outputs; t++) {
+                score[g->output[t]] += g->coef[t * g->count + i] * k;
+                size[g->output[t]] += fabs(g->coef[t * g->count + i] * k);
+            }
+        }
+    }
+}
+
+/* A float sum of terms is off by about the rounding of the largest partial sum; measured on support vectors,
+ * which are the objects at hand. Twice that must stay below 1e-5 of the largest score. */
+mcr_status mcr_onnx_float_is_enough(bool *out, const mcr_portable *p)
+{
+    enum { PROBES = 128 };
+    const double rounding = 0x1p-24, wanted = 5e-6;
+    int64_t outputs = p->fitted->outputs, step = (p->basis + PROBES - 1) / PROBES;
+    double *score = mcr_alloc(p->ctx, 2 * (size_t)outputs, sizeof *score);
+    double largest = 1, size = 0;
+    bool poly = p->kernel->type == &mcr_kernel_poly;
+    double factor = poly ? 1 + mcr_kernel_number(p->kernel, "degree") : 1;
+    if (!score)
+        return MCR_NO_MEMORY;
+    for (int64_t i = 0; i < p->basis; i += step) {
+        add_terms(p, p->vector + i * p->width, score, score + outputs);
+        for (int64_t o = 0; o < outputs; o++) {
+            largest = fmax(largest, fabs(score[o]));
+            size = fmax(size, score[outputs + o]);
+        }
+    }
+    mcr_free(p->ctx, score);
+    *out = size * rounding * factor <= wanted * largest;
+    return MCR_OK;
+}
+
+/* ---- the operators -----------------------------------------------------------------------------*/
+
 static void set_kernel(mcr_onnx *g)
 {
     const mcr_kernel *k = g->p->kernel;

@@ -91,6 +91,17 @@ STRINGS = {
 }
 
 
+# What the quick run has of each: one of each way to compute.
+QUICK = {"poly", "rbf list", "matern 3/2", "chi2", "normalize",  # kernels
+         "svm probability three", "svm scaled", "one-class", "ridge classes", "knn distance", "kmeans",
+         "perceptron voted three", "pca", "gp", "gp three classes",  # learners
+         "ssk normalize", "gkm"}  # strings
+
+
+def chosen(cases):
+    return [name for name in cases if ALL or name in QUICK]
+
+
 def new_count():
     return 10000 if ALL else 300
 

@@ -22,10 +22,18 @@ WARNINGS = ["-std=c99", "-pedantic", "-Wall", "-Wextra", "-Wconversion", "-Wshad
 MAIN = r"""
 #include <stdio.h>
 #include <stdlib.h>
+#ifndef MODEL_TEST /* then the model is above, and declares what it defines */
 #include "model.h"
-int main(void)
+#endif
+int main(int argc, char **argv)
 {
     model_real score[MODEL_OUTPUTS], other[MODEL_CLASSES + 1];
+    (void)argv;
+#ifdef MODEL_TEST
+    if (argc > 1)
+        return model_self_test();
+#endif
+    (void)argc;
 #ifdef STRINGS
     static char line[100000];
     while (fgets(line, sizeof line, stdin)) {
@@ -71,19 +79,38 @@ def compiler():
     return found
 
 
+# The model with its own test and the program above in one call of the compiler.
+BOTH = r"""
+#define main model_self_test
+int model_self_test(void);
+#include "model.c"
+#undef main
+#include "main.c"
+"""
+
+
+def check_own_test(*call):
+    own = subprocess.run(call, capture_output=True, text=True)
+    assert own.returncode == 0, own.stdout
+    assert re.fullmatch(r"model: (\d+) of \1 objects as expected\n", own.stdout), own.stdout
+
+
 def run_exported(stdin, *options, strings=False):
     """Exports model.mercer, compiles it, runs its test; the rows of numbers for the objects."""
     tap.mercer("export", "model.mercer", "--to", "c", "-o", "model.c", "--quiet", *options)
-    subprocess.run([compiler(), *WARNINGS, "-O2", "-DMODEL_TEST", "model.c", "-lm", "-o", "test"], check=True)
-    own = subprocess.run(["./test"], capture_output=True, text=True)
-    assert own.returncode == 0, own.stdout
-    assert re.fullmatch(r"model: (\d+) of \1 objects as expected\n", own.stdout), own.stdout
     header = pathlib.Path("model.h").read_text()
     has = ["-D" + word for word, name in (("PREDICT", "_predict("), ("PROBA", "_proba("), ("STD", "_std("))
            if "model" + name in header.split("#ifndef")[1]]
     pathlib.Path("main.c").write_text(MAIN)
-    subprocess.run([compiler(), *WARNINGS, "-O2", *has, *(["-DSTRINGS"] if strings else []), "model.c",
-                    "main.c", "-lm", "-o", "run"], check=True)
+    pathlib.Path("both.c").write_text(BOTH)
+    flags = [*WARNINGS, "-O2" if exports.ALL else "-O1", *has, *(["-DSTRINGS"] if strings else [])]
+    if exports.ALL or "--int8" in options:  # as it is meant to be compiled
+        subprocess.run([compiler(), *flags, "-DMODEL_TEST", "model.c", "-lm", "-o", "test"], check=True)
+        check_own_test("./test")
+        subprocess.run([compiler(), *flags, "model.c", "main.c", "-lm", "-o", "run"], check=True)
+    else:
+        subprocess.run([compiler(), *flags, "-DMODEL_TEST", "both.c", "-lm", "-o", "run"], check=True)
+        check_own_test("./run", "test")
     done = subprocess.run(["./run"], input=stdin, capture_output=True, check=True)
     return np.array([[float(v) for v in line.split()] for line in done.stdout.decode().splitlines()]), has
 
@@ -332,11 +359,11 @@ def test_arm_runs():
         subprocess.run(["qemu-arm", "./test.arm"], check=True, capture_output=True)
 
 
-for kernel in exports.KERNELS:
+for kernel in exports.chosen(exports.KERNELS):
     globals()["test_kernel_" + kernel] = case_of_kernel(kernel)
-for learner in exports.LEARNERS:
+for learner in exports.chosen(exports.LEARNERS):
     globals()["test_learner_" + learner] = case_of_learner(learner)
-for kernel in exports.STRINGS:
+for kernel in exports.chosen(exports.STRINGS):
     globals()["test_strings_" + kernel] = case_of_strings(kernel)
 
 if __name__ == "__main__":
