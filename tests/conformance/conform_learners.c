@@ -261,12 +261,12 @@ static void learn(const mcr_learner_info *info, const problem *p, int64_t n, siz
 
 typedef mcr_status memory_run(mcr *ctx, const mcr_learner_info *info, void *arg);
 
-/* Fails the nth allocation for every n. Memory for kernel rows is a help, not a need: where one of
+/* Fails the nth allocation for growing n. Memory for kernel rows is a help, not a need: where one of
  * them fails the run may succeed, but then its result must be as good. */
 static void sweep(const char *what, const mcr_learner_info *info, memory_run *run, void *arg)
 {
     int64_t failed = 0, total = INT64_MAX;
-    for (int64_t n = 1; n <= total; n++) {
+    for (int64_t n = 1; n <= total; n = test_sweep_next(n)) {
         mcr *ctx = test_open(1);
         int64_t own = test_live_blocks(ctx);
         test_fail_allocation(ctx, n);

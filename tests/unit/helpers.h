@@ -49,10 +49,12 @@ void test_ok(const mcr *ctx, mcr_status status);
 /* The status is `expected` and the message holds `words`. */
 void test_fails(const mcr *ctx, mcr_status status, mcr_status expected, const char *words);
 
-/* Fails the nth allocation for n = 1, 2, 3, ... until `run` succeeds. Each time run gets a fresh
+/* Fails the nth allocation for n = 1, 2, 3, ... (later ones in strides, see test_sweep_next) until
+ * `run` succeeds. Each time run gets a fresh
  * context (1 thread), must return MCR_NO_MEMORY with a message, and leave nothing behind; the last
  * time it must return MCR_OK. run frees what it makes. Gives the number of allocations of a run. */
 typedef mcr_status test_run(mcr *ctx, void *arg);
+int64_t test_sweep_next(int64_t n);
 int64_t test_sweep_allocations(const char *what, test_run *run, void *arg);
 
 /* A new empty directory under the system's place for temporary files; remove it with its files. */
