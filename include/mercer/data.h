@@ -216,6 +216,9 @@ MCR_API mcr_status mcr_data_string(const mcr_data *data, int64_t field, int64_t 
 /* The roles of the columns of the table that the data were read from, for other files like it; NULL: it
  * was no table, or all its columns are numbers, texts, targets and weights. */
 MCR_API const mcr_layout *mcr_data_layout(const mcr_data *data);
+/* Its columns, with their names (borrowed) and roles; 0 and NULL: they have no names, or no roles. */
+MCR_API int64_t mcr_layout_columns(const mcr_layout *layout);
+MCR_API const char *mcr_layout_column(const mcr_layout *layout, int64_t column, mcr_role *role);
 /* Columns that are carried along and are no fields: ids, groups, columns to be kept. */
 MCR_API int64_t mcr_data_carried(const mcr_data *data);
 MCR_API const char *mcr_data_carried_name(const mcr_data *data, int64_t c, mcr_role *role);

@@ -86,7 +86,8 @@ def docstring(entry, params, table, summary):
                   "        How near the optimum is: kind, value, tolerance, primal, dual, gap.",
                   "    stop_ : str",
                   '        Why training ended: "optimal", "local", "steps", "time", "interrupted" or "stuck".',
-                  "    kernel_ : str", "        The kernel as an expression."]
+                  "    kernel_ : str", "        The kernel as an expression.",
+                  "    roles_ : dict", "        Roles of the columns, where X was a table with more than numbers."]
     lines += ["", "    Examples", "    --------", entry["example"].lstrip("\n"), '    """']
     return "\n".join(lines)
 
@@ -106,7 +107,7 @@ def estimator(entry, learners):
     table = found["params"] if found else []
     params = list(entry["params"]) + more_params(entry, table) + [spec.JOBS]
     if found:
-        params.append(spec.INTERRUPT)
+        params += [spec.INTERRUPT, spec.ROLES, spec.MISSING]
     summary = entry.get("summary") or found["summary"]
     options = {p.name: p.option for p in params if p.option}
     lines = [f"class {entry['name']}({entry['base']}):", docstring(entry, params, table, summary), "",

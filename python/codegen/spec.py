@@ -41,6 +41,13 @@ SEED = P("random_state", None, None, "Any", "Seed of everything that is random; 
 JOBS = P("n_jobs", None, None, "int | None", "Threads; None and -1 are all cores.")
 INTERRUPT = P("on_interrupt", "raise", None, "str",
               "What Ctrl-C does: \"raise\" KeyboardInterrupt, or \"keep\" the best model so far.")
+ROLES = P("roles", None, None, "dict[str, str] | None",
+          "Roles of columns of a DataFrame where the guess is wrong: ``{\"zip\": \"category\"}``; roles are "
+          "\"number\", \"category\", \"date\", \"text\", \"set\", \"id\" and \"ignore\".")
+MISSING = P("missing", None, None, "str | None",
+            "What becomes of missing values: \"median\", \"mean\", \"mode\", \"indicator\" (the median, and a "
+            "column that says where) or \"error\". None: \"indicator\" in tables that have more than numbers, "
+            "else \"error\".")
 TOL = P("tol", 1e-3, "tol", "float")
 STEPS = P("max_iter", -1, "max-steps", "int", "Most steps; -1: no limit.")
 WEIGHTS = P("class_weight", None, None, "Any", "Weights of classes: a dict, or \"balanced\".")

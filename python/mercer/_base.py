@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import threading
 from typing import Any, Iterator
 
 import numpy as np
 
-from mercer import _compat, _core, _data
+from mercer import _compat, _core, _data, _table
 from mercer._kernel import WORDS, Kernel, as_blocks, from_sklearn, value_text
 
 
@@ -65,6 +66,7 @@ class KernelEstimator(_compat.BaseEstimator):  # type: ignore[misc]
     _rows_: Any
     _reference_: Any
     _model: _core.Model
+    roles_: dict[str, str]
     _pairs = False  # a callable kernel takes two objects, not two blocks
 
     # ---- parameters ---------------------------------------------------------------------------------
@@ -72,9 +74,9 @@ class KernelEstimator(_compat.BaseEstimator):  # type: ignore[misc]
     def _value(self, name: str, default: Any = None) -> Any:
         return getattr(self, name, default)
 
-    def _option_texts(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    def _option_texts(self, X: Any = None) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """The learner's options as names and values."""
-        given = dict(self._fixed)
+        given = {**self._fixed, **self._scale_options(X)}
         for name, option in self._options.items():
             value = self._value(name)
             if value is None or (option in ("max-steps", "time-limit") and value < 0):
@@ -115,6 +117,8 @@ class KernelEstimator(_compat.BaseEstimator):  # type: ignore[misc]
         """The expression of a word of scikit-learn."""
         text = WORDS[word]
         named: dict[str, str] = {}
+        if isinstance(X, _table.Table):
+            return self._table_kernel(word, X)
         if "{gamma}" in text:
             if _data.is_structured(X):
                 raise ValueError(f"kernel={word!r} needs a matrix of numbers; name a kernel and its fields")
@@ -125,10 +129,42 @@ class KernelEstimator(_compat.BaseEstimator):  # type: ignore[misc]
         named["coef0"] = value_text(float(1 if coef0 is None else coef0))
         return text.format(**named)
 
+    def _table_kernel(self, word: str, X: _table.Table) -> str:
+        """The same on a table: numbers, dates and categories, which become a 0/1 feature for each value."""
+        columns = ", ".join(X.has("number", "date", "category"))
+        gamma = self._value("gamma")
+        if not columns:
+            raise ValueError(f"kernel={word!r} reads numbers, dates and categories, and the table has none; "
+                             "name a kernel and its columns, such as spectrum(\"text\", p=4)")
+        if "{gamma}" in WORDS[word] and not isinstance(gamma, (int, float)):
+            raise ValueError(f"kernel={word!r} on a table with categories or dates needs a number as gamma, "
+                             f"not {gamma!r}")
+        if word == "rbf" and X.has("category"):
+            numbers = ", ".join(X.has("number", "date"))
+            return (f"rbf({numbers}, gamma={value_text(gamma)}) + " if numbers else "") + "equal(category)"
+        degree, coef0 = self._value("degree", 3), self._value("coef0")
+        text = WORDS[word].format(gamma=value_text(gamma) if gamma is not None else "", degree=value_text(
+            3 if degree is None else degree), coef0=value_text(float(1 if coef0 is None else coef0)))
+        return on_columns(text, columns)
+
+    def _default_for(self, X: Any) -> bool:
+        """Whether the kernel of a table is left to the library, as the program `mercer fit` does."""
+        kernel, gamma = self._value("kernel"), self._value("gamma", "scale")
+        plain = kernel is None or (isinstance(kernel, str) and kernel == "rbf" and (
+            gamma is None or (isinstance(gamma, str) and gamma == "scale")))
+        return plain and isinstance(X, _table.Table)
+
+    def _scale_options(self, X: Any) -> dict[str, str]:
+        """Columns of a table are scaled, unless the kernel is an expression that knows them."""
+        kernel = self._value("kernel")
+        by_word = isinstance(kernel, str) and kernel in WORDS
+        table = isinstance(X, _table.Table) and X.has("number", "date")
+        return {"scale": "standard"} if table and (kernel is None or by_word) else {}
+
     def _resolve_kernel(self, X: Any) -> Kernel | None:
         """The kernel to train with; None: the library's default."""
         kernel = self._value("kernel")
-        if kernel is None:
+        if kernel is None or self._default_for(X):
             return None
         if isinstance(kernel, Kernel):
             return kernel
@@ -148,7 +184,9 @@ class KernelEstimator(_compat.BaseEstimator):  # type: ignore[misc]
     # ---- data ---------------------------------------------------------------------------------------
 
     def _check_X(self, X: Any, *, reset: bool) -> Any:
-        """X as it was given if it is structured, else a checked matrix."""
+        """X as it was given if it is structured, a table if it has columns of its own, else a checked
+        matrix."""
+        X = self._as_table(X, reset)
         if _data.is_structured(X):
             if reset:
                 self._structured_ = True
@@ -161,11 +199,48 @@ class KernelEstimator(_compat.BaseEstimator):  # type: ignore[misc]
         return _compat.validate_data(self, X, reset=reset, accept_sparse="csr", order=None,
                                      dtype=[np.float64, np.float32], accept_large_sparse=False)
 
+    def _as_table(self, X: Any, reset: bool) -> Any:
+        """A DataFrame with more than numbers, or one that has roles or a rule for missing values, as a
+        table; an Arrow table of numbers as a matrix with names. Anything else as it is."""
+        if isinstance(X, (_table.Table, _table.NamedMatrix)):
+            return X
+        roles, missing = self._value("roles"), self._value("missing")
+        if missing is not None and missing not in _table.RULES:
+            raise ValueError(f"missing must be one of {', '.join(_table.RULES)}, not {missing!r}")
+        if not reset:
+            trained = getattr(self, "roles_", None)
+            if trained is not None:
+                return self._like_training(X, trained)
+            return _table.read(X).named_matrix() if _table.is_arrow(X) else X
+        if hasattr(self, "roles_"):
+            del self.roles_
+        asked = bool(roles) or missing is not None
+        if not _table.is_frame(X):
+            if not asked or _data.is_structured(X) or _data.is_sparse(X):
+                return X
+            X = _table.from_matrix(X)
+        elif not asked and hasattr(X, "iloc") and _table.numeric_columns(X):
+            return X
+        made = _table.read(X)
+        if not asked and made.is_numeric:
+            return made.named_matrix()
+        made.assign(roles or {})
+        made.rule = missing or "auto"
+        self.roles_ = made.roles
+        return made
+
+    def _like_training(self, X: Any, roles: dict[str, str]) -> Any:
+        if _table.is_frame(X):
+            return _table.read(X).like(roles)
+        if _data.is_structured(X) or _data.is_sparse(X) or np.ndim(X) != 2 or np.shape(X)[1] != len(roles):
+            raise ValueError("X must be a DataFrame with the columns of the training data: " + ", ".join(roles))
+        return _table.from_matrix(X, roles).like(roles)
+
     def _forget_features(self, X: Any) -> None:
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(self, name):
                 delattr(self, name)
-        if _data.is_frame(X):
+        if _table.is_frame(X):
             self.n_features_in_ = len(X.columns)
             self.feature_names_in_ = np.asarray(X.columns, dtype=object)
 
@@ -181,13 +256,13 @@ class KernelEstimator(_compat.BaseEstimator):  # type: ignore[misc]
         if self._is_precomputed:
             return _data.Objects(X.shape[0], (_data.precomputed(
                 "k", X.toarray() if _data.is_sparse(X) else X, reference is None),), X.shape[1])
-        found = _data.objects(X, groups=[] if kernel is None else kernel.groups(X))
+        found = _data.objects(X, columns=getattr(self, "feature_names_in_", None))
         if kernel is None or not kernel.functions:
             return found
         against = X if reference is None else reference
         values = []
         for name, function in kernel.functions.items():
-            K = np.asarray(function(X, against), dtype=np.float64)
+            K = np.asarray(function(given(X), given(against)), dtype=np.float64)
             if K.shape != (_data.count_of(X), _data.count_of(against)):
                 raise ValueError(f"the kernel function gave a matrix of {K.shape}, not of "
                                  f"{(_data.count_of(X), _data.count_of(against))}")
@@ -241,17 +316,17 @@ class KernelEstimator(_compat.BaseEstimator):  # type: ignore[misc]
         with self._open_session() as session:
             found = self._fields(X, kernel)
             data = session.data(found.count, found.fields, targets, weights)
-            self._model = self._fit_model(session, kernel, data, start=start, more=more, share=share)
+            self._model = self._fit_model(session, kernel, data, X, start=start, more=more, share=share)
             interrupted = session.interrupted
         self._kernel_ = kernel
         self._rows_ = rows
         self._reference_ = X if kernel is not None and kernel.functions else None
         self._set_results(interrupted)
 
-    def _fit_model(self, session: _core.Session, kernel: Kernel | None, data: _core.Data,
+    def _fit_model(self, session: _core.Session, kernel: Kernel | None, data: _core.Data, X: Any = None,
                    **more: Any) -> _core.Model:
         try:
-            return session.fit(self._learner, self._option_texts(),
+            return session.fit(self._learner, self._option_texts(X),
                                None if kernel is None else kernel.text, data, **more)
         except _core.MercerValueError as refused:
             if len(data) == 1:
@@ -405,9 +480,19 @@ class KernelEstimator(_compat.BaseEstimator):  # type: ignore[misc]
         return tags
 
 
+def given(X: Any) -> Any:
+    """X as the user gave it."""
+    return X.source if isinstance(X, _table.Table) else X
+
+
+def on_columns(text: str, columns: str) -> str:
+    """An expression that begins with a leaf, on these columns."""
+    name, rest = re.fullmatch(r"([a-z0-9]+)(.*)", text).groups()  # type: ignore[union-attr]
+    return f"{name}({columns}, {rest[1:]}" if rest.startswith("(") else f"{name}({columns}){rest}"
+
+
 def _has_other_leaves(kernel: Kernel) -> bool:
     """Whether an expression has leaves beside those that are functions."""
-    import re
     names = set(re.findall(r"([a-z][a-z0-9_]*)", kernel.text))
     leaves = {k["name"] for k in _core.kernels() if k["kinds"]} - {"precomputed"}
     return bool(names & leaves)

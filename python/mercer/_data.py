@@ -1,8 +1,8 @@
 """Python objects as fields of a data set.
 
 A field is a tuple that `_core` understands: its kind, its name, its values. Vectors are the field
-`x`, strings `text`, graphs `graph`; the columns of a DataFrame and the entries of a dict have the
-names that they have there.
+`x`, strings `text`, graphs `graph`; the entries of a dict have the names that they have there. Tables
+are in _table.py.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -13,6 +13,8 @@ import dataclasses
 from typing import Any, Iterable, Sequence
 
 import numpy as np
+
+from mercer._table import Table, is_frame, numeric_columns, read
 
 
 @dataclasses.dataclass(frozen=True)
@@ -31,11 +33,6 @@ def is_sparse(X: Any) -> bool:
 def is_fields(X: Any) -> bool:
     """A dict of fields; some sparse matrices are dicts, too."""
     return isinstance(X, dict) and not is_sparse(X)
-
-
-def is_frame(X: Any) -> bool:
-    """A pandas or polars DataFrame, or another object with columns and the interchange protocol."""
-    return hasattr(X, "columns") and (hasattr(X, "__dataframe__") or hasattr(X, "iloc"))
 
 
 def is_graph(x: Any) -> bool:
@@ -63,7 +60,7 @@ def is_structured(X: Any) -> bool:
     if is_sparse(X):
         return False
     if is_frame(X):
-        return any(not numeric(column(X, name)) for name in X.columns)
+        return isinstance(X, Table) or not numeric_columns(X if hasattr(X, "iloc") else read(X))
     if isinstance(X, np.ndarray):
         return X.ndim == 1 and X.dtype.kind in "OUS" and (is_text(first(X)) or is_graph(first(X)))
     return isinstance(X, (list, tuple)) and (is_text(first(X)) or is_graph(first(X)))
@@ -81,9 +78,13 @@ def rows_of(X: Any, rows: Any) -> Any:
     """Some objects of X, in the form of X."""
     if is_fields(X):
         return {name: rows_of(value, rows) for name, value in X.items()}
+    if isinstance(X, Table):
+        return X.take(rows)
     if hasattr(X, "iloc"):
         return X.iloc[rows]
-    if is_frame(X) or isinstance(X, np.ndarray) or is_sparse(X):
+    if is_frame(X):  # of Arrow: pyarrow has take, polars an index, others neither
+        return X.take(rows) if hasattr(X, "take") else X[rows] if hasattr(X, "__getitem__") else read(X).take(rows)
+    if isinstance(X, np.ndarray) or is_sparse(X):
         return X[rows]
     return [X[i] for i in rows]
 
@@ -189,22 +190,7 @@ def graphs(name: str, X: Sequence[Any]) -> tuple[Any, ...]:
             np.array(edge_start, dtype=np.int64), edges_array, edge_label.array())
 
 
-# ---- tables -----------------------------------------------------------------------------------------
-
-
-def column(X: Any, name: Any) -> Any:
-    """A column of a frame as an array, or as a list of strings."""
-    values = X[name]
-    return values.to_numpy() if hasattr(values, "to_numpy") else np.asarray(values)
-
-
-def numeric(values: Any) -> bool:
-    return bool(values.dtype.kind in "fiub")
-
-
-def words(name: str, values: Any) -> tuple[Any, ...]:
-    """A column of words; what is missing is the empty string."""
-    return strings(name, ["" if v is None or v != v else v if is_text(v) else str(v) for v in values])
+# ---- all of them -------------------------------------------------------------------------------------
 
 
 def field(name: str, X: Any) -> tuple[Any, ...]:
@@ -212,41 +198,28 @@ def field(name: str, X: Any) -> tuple[Any, ...]:
     if is_sparse(X):
         return sparse(name, X)
     if is_frame(X):
-        return dense(name, np.column_stack([column(X, c) for c in X.columns]))
+        return dense(name, read(X).matrix())
     if is_text(first(X)):
         return strings(name, X)
     if is_graph(first(X)):
         return graphs(name, X)
     values = np.asarray(X)
     if values.dtype.kind in "OUS":
-        return words(name, values)
+        return strings(name, ["" if v is None or v != v else v if is_text(v) else str(v) for v in values])
     return dense(name, values.reshape(len(values), -1))
 
 
-def frame(X: Any, groups: Iterable[str] = ()) -> Objects:
-    """A DataFrame: its numbers together are the field x, each column of words is a field.
-
-    groups: further fields of numbers, named by their columns with commas between them."""
-    fields, numbers, names = [], [], []
-    for name in X.columns:
-        values = column(X, name)
-        if numeric(values):
-            numbers.append(values)
-            names.append(str(name))
-        elif is_graph(first(values)):
-            fields.append(graphs(str(name), values))
-        else:
-            fields.append(words(str(name), values))
-    if numbers:
-        fields.insert(0, dense("x", np.column_stack(numbers).astype(np.float64), names))
-    for group in groups:
-        chosen = [numbers[names.index(part)] for part in group.split(",")]
-        fields.append(dense(group, np.column_stack(chosen).astype(np.float64)))
-    return Objects(count_of(X), tuple(fields), len(numbers))
+def table(X: Any, roles: dict[str, str] | None = None, missing: str | None = None) -> Table:
+    """A DataFrame as a table, whose columns have the roles that are given or that they show."""
+    made = read(X)
+    if not isinstance(X, Table):
+        made.assign(roles or {})
+        made.rule = missing or "auto"
+    return made
 
 
-def objects(X: Any, *, groups: Iterable[str] = (), check: bool = True) -> Objects:
-    """Any X as fields; groups: see frame."""
+def objects(X: Any, *, columns: Sequence[str] | None = None, check: bool = True) -> Objects:
+    """Any X as fields; columns: the names of a matrix's columns."""
     if isinstance(X, Objects):
         return X
     if is_fields(X):
@@ -257,7 +230,8 @@ def objects(X: Any, *, groups: Iterable[str] = (), check: bool = True) -> Object
                              f"{[count_of(value) for value in X.values()]}")
         return Objects(counts.pop() if counts else 0, fields, 0)
     if is_frame(X):
-        return frame(X, groups)
+        found = table(X)
+        return Objects(found.count, found.fields(), len(found.has("number")))
     if is_structured(X):
         if is_text(first(X)):
             return Objects(count_of(X), (strings("text", X),), 0)
@@ -266,7 +240,8 @@ def objects(X: Any, *, groups: Iterable[str] = (), check: bool = True) -> Object
         X = np.asarray(X)
         if X.ndim != 2:
             raise ValueError(f"Expected 2D array, got {X.ndim}D array instead")
-    return Objects(X.shape[0], (matrix("x", X),), X.shape[1])
+    found_field = sparse("x", X) if is_sparse(X) else dense("x", X, columns)
+    return Objects(X.shape[0], (found_field,), X.shape[1])
 
 
 def variance(X: Any) -> float:

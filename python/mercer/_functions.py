@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from mercer import _core, _data
-from mercer._base import open_session
+from mercer import _core, _data, _table
+from mercer._base import _has_other_leaves, given, open_session
 from mercer._kernel import WORDS, Kernel
 
 
@@ -58,14 +58,12 @@ def gram(X: Any, kernel: Any = "linear", Y: Any = None, *, dtype: Any = np.float
     array([[3., 3.],
            [3., 5.]])
     """
-    if not _data.is_structured(X) and not _data.is_sparse(X):
+    if not (_table.is_frame(X) or _data.is_sparse(X) or _data.is_structured(X)):
         X = np.asarray(X)
     k = as_kernel(kernel, X)
     if k.functions:
         return function_gram(X, k, Y, n_jobs)
-    x = _data.objects(X, groups=k.groups(X))
-    z = None if Y is None else _data.objects(Y if _data.is_structured(Y) or _data.is_sparse(Y)
-                                             else np.asarray(Y), groups=k.groups(Y))
+    x, z = both(X, Y)
     out = np.empty((x.count, x.count if z is None else z.count), dtype=dtype)
     with open_session(n_jobs=n_jobs) as session:
         a = session.data(x.count, x.fields)
@@ -74,15 +72,23 @@ def gram(X: Any, kernel: Any = "linear", Y: Any = None, *, dtype: Any = np.float
     return out
 
 
+def both(X: Any, Y: Any) -> tuple[_data.Objects, _data.Objects | None]:
+    """X and Y as fields; the columns of Y have the roles of those of X."""
+    if not _table.is_frame(X):
+        return _data.objects(X), None if Y is None else _data.objects(Y)
+    table = _data.table(X)
+    other = None if Y is None else _table.read(Y).like(table.roles)
+    return _data.objects(table), None if other is None else _data.objects(other)
+
+
 def function_gram(X: Any, kernel: Kernel, Y: Any, n_jobs: int | None) -> Any:
     """The matrix of a kernel that has Python functions in it."""
-    from mercer._base import _has_other_leaves
     other = X if Y is None else Y
     n, m = _data.count_of(X), _data.count_of(other)
     rows = _data.objects(X).fields if _has_other_leaves(kernel) else ()
     columns = _data.objects(other).fields if rows else ()
     for name, function in kernel.functions.items():
-        K = np.asarray(function(X, other), dtype=np.float64)
+        K = np.asarray(function(given(X), given(other)), dtype=np.float64)
         rows += (_data.precomputed(name, K, False),)
         columns += (("precomputed", name, np.zeros((m, m)), np.arange(m, dtype=np.int64)),)
     out = np.empty((n, m))
@@ -123,7 +129,7 @@ def check(kernel: Any, X: Any = None, *, max_objects: int = 0) -> dict[str, Any]
     with open_session() as session:
         data = None
         if X is not None:
-            found = _data.objects(X, groups=k.groups(X))
+            found = _data.objects(X)
             data = session.data(found.count, found.fields)
         result = session.check(k.text, data, max_objects)
     example = result["counterexample"]

@@ -63,6 +63,10 @@ _PARAMETERS = """
         Threads; None and -1 are all cores.
     on_interrupt : {{"raise", "keep"}}, default="raise"
         What Ctrl-C does.
+    roles : dict or None, default=None
+        Roles of columns of a DataFrame, as of `SVC`.
+    missing : str or None, default=None
+        What becomes of missing values, as of `SVC`.
 """
 
 
@@ -83,7 +87,8 @@ class KernelClassifier(GenericMixin, ClassifierBase):  # type: ignore[misc]
                  options: dict[str, Any] | None = None, degree: int = 3, gamma: Any = "scale",
                  coef0: float = 0.0, class_weight: Any = None, verbose: Any = False,
                  random_state: Any = None, n_jobs: int | None = None,
-                 on_interrupt: str = "raise") -> None:
+                 on_interrupt: str = "raise", roles: dict[str, str] | None = None,
+                 missing: str | None = None) -> None:
         self.learner = learner
         self.kernel = kernel
         self.options = options
@@ -95,6 +100,8 @@ class KernelClassifier(GenericMixin, ClassifierBase):  # type: ignore[misc]
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.on_interrupt = on_interrupt
+        self.roles = roles
+        self.missing = missing
 
     def _has_probability(self) -> bool:
         asked = (self.options or {}).get("probability") in (True, "yes")
@@ -126,7 +133,8 @@ class KernelRegressor(GenericMixin, RegressorBase):  # type: ignore[misc]
     def __init__(self, learner: str = "svr", *, kernel: KernelLike = "rbf",
                  options: dict[str, Any] | None = None, degree: int = 3, gamma: Any = "scale",
                  coef0: float = 0.0, verbose: Any = False, random_state: Any = None,
-                 n_jobs: int | None = None, on_interrupt: str = "raise") -> None:
+                 n_jobs: int | None = None, on_interrupt: str = "raise",
+                 roles: dict[str, str] | None = None, missing: str | None = None) -> None:
         self.learner = learner
         self.kernel = kernel
         self.options = options
@@ -137,6 +145,8 @@ class KernelRegressor(GenericMixin, RegressorBase):  # type: ignore[misc]
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.on_interrupt = on_interrupt
+        self.roles = roles
+        self.missing = missing
 
 
 class KernelTransformer(GenericMixin, NamesOutMixin, _compat.TransformerMixin, VerifyMixin,  # type: ignore[misc]
@@ -156,7 +166,8 @@ class KernelTransformer(GenericMixin, NamesOutMixin, _compat.TransformerMixin, V
     def __init__(self, learner: str = "pca", *, kernel: KernelLike = "rbf",
                  options: dict[str, Any] | None = None, degree: int = 3, gamma: Any = "scale",
                  coef0: float = 0.0, verbose: Any = False, random_state: Any = None,
-                 n_jobs: int | None = None, on_interrupt: str = "raise") -> None:
+                 n_jobs: int | None = None, on_interrupt: str = "raise",
+                 roles: dict[str, str] | None = None, missing: str | None = None) -> None:
         self.learner = learner
         self.kernel = kernel
         self.options = options
@@ -167,6 +178,8 @@ class KernelTransformer(GenericMixin, NamesOutMixin, _compat.TransformerMixin, V
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.on_interrupt = on_interrupt
+        self.roles = roles
+        self.missing = missing
 
     def fit(self, X: Any, y: Any = None) -> Any:
         """Find the coordinates.

@@ -29,7 +29,7 @@ def value_text(value: Any) -> str:
 
 def quoted(name: str) -> str:
     """A field or column as it stands in an expression."""
-    if name.replace("_", "a").isalnum() and not name[0].isdigit() and name.isascii():
+    if re.fullmatch(r"[A-Za-z_*][A-Za-z0-9_*]*", name):
         return name
     return '"' + name.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
@@ -92,16 +92,6 @@ class Kernel:
 
     def __pow__(self, power: int) -> Kernel:
         return Kernel(f"({self.text})^{int(power)}", self.functions)
-
-    def groups(self, X: Any) -> list[str]:
-        """Fields of the expression that are columns of a table X, or several with commas between them."""
-        if not hasattr(X, "columns"):
-            return []
-        names = {str(c) for c in X.columns}
-        found = {a or b for a, b in re.findall(r'[(,]\s*(?:"([^"]*)"|([A-Za-z_][A-Za-z0-9_]*))\s*(?=[,)])',
-                                               self.text)}
-        return sorted(g for g in found if all(part in names for part in g.split(","))
-                      and all(_is_number(X[part]) for part in g.split(",")))
 
     def __call__(self, X: Any, Y: Any = None) -> Any:
         """The kernel matrix of X, or of X and Y."""
@@ -170,6 +160,7 @@ KernelLike = Union[str, Kernel, Callable[..., Any], None]
 # scikit-learn's words: the expression for gamma, degree and coef0.
 WORDS = {
     "linear": "linear",
+    "linear + 1": "linear + 1",
     "rbf": "rbf(gamma={gamma})",
     "poly": "poly(degree={degree}, scale={gamma}, c={coef0})",
     "polynomial": "poly(degree={degree}, scale={gamma}, c={coef0})",
@@ -222,14 +213,8 @@ def arguments(parts: list[str], params: dict[str, Any]) -> str:
     return f"({', '.join(parts)})" if parts else ""
 
 
-def _is_number(values: Any) -> bool:
-    return str(values.dtype).lower().startswith(("int", "float", "uint", "bool"))
-
-
 def leaf(name: str, fields: tuple[str, ...], params: dict[str, Any]) -> Kernel:
-    """A kernel on fields or columns; several columns make one field."""
-    if len(fields) > 1:
-        fields = (",".join(fields),)
+    """A kernel on fields, columns (also patterns such as "x_*") or roles of columns."""
     return Kernel(name + arguments([quoted(f) for f in fields], params))
 
 

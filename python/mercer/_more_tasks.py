@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from mercer import _compat, _core, _data
-from mercer._base import KernelEstimator, open_session
+from mercer._base import KernelEstimator, given, open_session
 from mercer._kernel import Kernel
 from mercer._tasks import ClassifierBase, ProbabilityMixin, RegressorBase, VerifyMixin, check_pair
 
@@ -133,7 +133,7 @@ class Projector(_compat.TransformerMixin, NamesOutMixin, VerifyMixin, KernelEsti
         wants_all = self.n_components is None or self.remove_zero_eig
         self._kept_ = np.flatnonzero(keep) if wants_all else np.arange(len(self.eigenvalues_))
         self.eigenvalues_ = self.eigenvalues_[self._kept_]
-        self.X_fit_ = X
+        self.X_fit_ = given(X)
         return self
 
     @property

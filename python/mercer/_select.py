@@ -12,6 +12,7 @@ import numpy as np
 
 from mercer import _core, _data
 from mercer._kernel import Kernel, value_text
+from mercer._table import Table
 from mercer._tasks import ClassifierBase, check_pair
 
 NAMES = {"svm": "SVC", "nu-svm": "NuSVC", "svr": "SVR", "nu-svr": "NuSVR", "one-class": "OneClassSVM",
@@ -71,7 +72,7 @@ class Prepared:
         return () if kernel is None else tuple(str(k) for k in kernel)
 
     def data(self, session: _core.Session) -> _core.Data:
-        found = _data.objects(self.X)
+        found = _data.objects(self.X, columns=getattr(self.estimator, "feature_names_in_", None))
         return session.data(found.count, found.fields, self.targets, self.weights)
 
 
@@ -128,7 +129,7 @@ def cv(estimator: Any, X: Any, y: Any, *, cv: Any = 5, metrics: Any = None, repe
     made = Prepared(estimator, X, y, sample_weight)
     e = made.estimator
     with e._open_session() as session:
-        report = session.cv(e._learner, e._option_texts(), made.kernels(None), made.data(session),
+        report = session.cv(e._learner, e._option_texts(made.X), made.kernels(None), made.data(session),
                             metric=None if metrics is None else ",".join(metrics),
                             **split_arguments(cv, repeats, groups, stratify))
     found: dict[str, Any] = {name: np.array(values) for name, values in report["metrics"].items()}
@@ -149,7 +150,7 @@ def range_text(value: Any) -> str:
 
 
 def tune(estimator: Any, X: Any, y: Any, *, kernel: Any = None, cv: Any = 5, metric: str | None = None,
-         adaptive: bool = False, scales: bool = False, repeats: int = 1, groups: Any = None,
+         adaptive: bool = False, scales: bool | None = None, repeats: int = 1, groups: Any = None,
          stratify: bool = True, sample_weight: Any = None, **ranges: Any) -> Any:
     """Search kernels and options by cross-validation, and train with the best.
 
@@ -171,8 +172,8 @@ def tune(estimator: Any, X: Any, y: Any, *, kernel: Any = None, cv: Any = 5, met
         What is best; None: accuracy, or mean squared error.
     adaptive : bool, default=False
         From coarse to fine around the best, and not every point.
-    scales : bool, default=False
-        Whether to try scaled columns as well.
+    scales : bool, default=None
+        Whether to try scaled columns as well; None: where X is a table and no kernel is given.
     repeats, groups, stratify, sample_weight
         As of `cv`.
     **ranges
@@ -209,7 +210,7 @@ def tune(estimator: Any, X: Any, y: Any, *, kernel: Any = None, cv: Any = 5, met
             e._learner, (tuple(fixed), tuple(fixed.values())),
             made.kernels(kernel) if kernel is not None else (), made.data(session),
             ranges=(tuple(searched), tuple(searched.values())), metric=metric, adaptive=adaptive,
-            scales=scales, **split_arguments(cv, repeats, groups, stratify))
+            scales=isinstance(made.X, Table) and kernel is None if scales is None else scales, **split_arguments(cv, repeats, groups, stratify))
     return tuned(made, model, report)
 
 
@@ -303,10 +304,23 @@ def load(path: Any) -> Any:
         e._names_ = tuple(names)
     e._flat_ = model.outputs == 1
     e._codes_ = None
-    if report["features"]:
-        e.n_features_in_ = int(report["features"])
     attach(e, model, None, None)
+    columns(e, model)
     return e
+
+
+def columns(e: Any, model: _core.Model) -> None:
+    """What is known of the columns of a model's training data."""
+    found = [(name, role) for name, role in model.columns() if role not in ("target", "weight", "group")]
+    flags = {f"{name} is missing" for name, _ in found}
+    found = [(name, role) for name, role in found if name not in flags]
+    if any(role != "number" for _, role in found):
+        e.roles_, e._structured_ = dict(found), True
+    if found:
+        e.feature_names_in_ = np.array([name for name, _ in found], dtype=object)
+    count = len(found) or int(model.report["features"] or 0)
+    if count:
+        e.n_features_in_ = count
 
 
 def class_values(names: list[str]) -> Any:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from mercer import _compat, _data
-from mercer._base import KernelEstimator
+from mercer._base import KernelEstimator, given
 
 
 def check_pair(estimator: KernelEstimator, X: Any, y: Any, **checks: Any) -> tuple[Any, Any]:
@@ -18,6 +18,7 @@ def check_pair(estimator: KernelEstimator, X: Any, y: Any, **checks: Any) -> tup
     if y is None:
         raise ValueError(f"requires y to be passed, but the target y is None: "
                          f"{type(estimator).__name__}.fit")
+    X = estimator._as_table(X, True)
     if _data.is_structured(X):
         X = estimator._check_X(X, reset=True)
         y = np.asarray(y) if checks.get("multi_output") else _compat.column_or_1d(y, warn=True)
@@ -312,7 +313,7 @@ class SupportMixin:
         if self._is_precomputed or self._reference_ is not None:
             self.support_vectors_ = np.empty((0, 0))
         else:
-            self.support_vectors_ = _data.rows_of(X, self.support_)
+            self.support_vectors_ = _data.rows_of(given(X), self.support_)
         self.fit_status_ = 0 if self.stop_ in ("optimal", "local") else 1
         if not _data.is_structured(X):
             self.shape_fit_ = X.shape
@@ -557,7 +558,7 @@ class RidgeRegressor(RegressorBase):
     _multi_output = True
 
     def _after_fit(self, X: Any) -> None:
-        self.X_fit_ = X
+        self.X_fit_ = given(X)
 
     @property
     def dual_coef_(self) -> Any:

@@ -6,26 +6,23 @@
  *   ("strings", name, start, bytes)
  *   ("graphs", name, node_start, node_label, edge_start, edge, edge_label)
  *   ("precomputed", name, values, id)
+ * or a part of a table (table.c):
+ *   ("missing", rule)                       first: what becomes of missing values
+ *   ("numbers", "x", values, columns)       2-dimensional, any numbers; NAN: missing
+ *   ("dates", name, days)                   doubles: days since 1970; NAN: missing
+ *   ("words", name, role, start, bytes)     strings; empty: missing
+ *   ("columns", "", names, roles)           of all columns
  *
  * The buffers are held until the library releases them.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "core.h"
+#include "fields.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_LENT = 5 };
-
-/* Buffers that a field of a data set reads. */
-typedef struct lent {
-    Py_buffer view[MOST_LENT];
-    int views;
-} lent;
-
-/* The library may call this from any thread. */
-static void give_back(void *user)
+void core_give_back(void *user)
 {
     lent *l = user;
     PyGILState_STATE state = PyGILState_Ensure();
@@ -35,25 +32,19 @@ static void give_back(void *user)
     free(l);
 }
 
-typedef struct building {
-    job j;
-    mcr_builder *builder;
-    int64_t count;
-    PyObject *field; /* tuple, borrowed */
-    lent *lent;      /* of the field that is being added; NULL: the library has it */
-} building;
-
-static PyObject *part(const building *b, Py_ssize_t at)
+PyObject *core_part(const building *b, Py_ssize_t at)
 {
     return at < PyTuple_Size(b->field) ? PyTuple_GetItem(b->field, at) : Py_None;
 }
 
-static int type_of(const Py_buffer *view, mcr_number *type)
+int core_number_type(const Py_buffer *view, mcr_number *type)
 {
     static const struct {
         char format;
         mcr_number type;
-    } types[] = {{'d', MCR_FLOAT64}, {'f', MCR_FLOAT32}, {'q', MCR_INT64}, {'i', MCR_INT32}};
+    } types[] = {{'d', MCR_FLOAT64}, {'f', MCR_FLOAT32}, {'q', MCR_INT64},  {'i', MCR_INT32},
+                 {'h', MCR_INT16},   {'b', MCR_INT8},    {'Q', MCR_UINT64}, {'I', MCR_UINT32},
+                 {'H', MCR_UINT16},  {'B', MCR_UINT8},   {'?', MCR_UINT8}};
     for (size_t i = 0; i < sizeof types / sizeof *types; i++)
         if (core_format(view) == types[i].format) {
             *type = types[i].type;
@@ -62,10 +53,9 @@ static int type_of(const Py_buffer *view, mcr_number *type)
     return -1;
 }
 
-/* A buffer of the field, held for as long as the library reads it. None: NULL without an exception. */
-static Py_buffer *lend(building *b, Py_ssize_t at, const char *formats, int64_t count)
+Py_buffer *core_lend(building *b, Py_ssize_t at, const char *formats, int64_t count)
 {
-    PyObject *object = part(b, at);
+    PyObject *object = core_part(b, at);
     Py_buffer *view = &b->lent->view[b->lent->views];
     if (object == Py_None || b->lent->views == MOST_LENT)
         return NULL;
@@ -85,8 +75,7 @@ static Py_buffer *lend(building *b, Py_ssize_t at, const char *formats, int64_t 
     return NULL;
 }
 
-/* The library has the buffers from now on, whatever it says. */
-static void *hand_over(building *b)
+void *core_hand_over(building *b)
 {
     lent *l = b->lent;
     b->lent = NULL;
@@ -95,9 +84,9 @@ static void *hand_over(building *b)
 
 /* ---- fields ------------------------------------------------------------------------------------*/
 
-static int matrix(building *b, mcr_dense_view *to)
+int core_matrix(building *b, Py_ssize_t at, const char *formats, mcr_dense_view *to)
 {
-    Py_buffer *view = lend(b, 2, "df", -1);
+    Py_buffer *view = core_lend(b, at, formats, -1);
     if (!view)
         return -1;
     if (view->ndim != 2 || view->shape[0] != b->count || view->strides[0] % view->itemsize != 0 ||
@@ -111,7 +100,7 @@ static int matrix(building *b, mcr_dense_view *to)
     to->col_step = view->strides[1] / view->itemsize;
     if (view->len == 0)
         to->row_step = to->col_step = 0;
-    return type_of(view, &to->type);
+    return core_number_type(view, &to->type);
 }
 
 static mcr_status add_dense(building *b, const char *name)
@@ -119,12 +108,13 @@ static mcr_status add_dense(building *b, const char *name)
     mcr_dense_view view = MCR_INIT(mcr_dense_view);
     const char **column = NULL;
     int64_t columns = 0;
-    if (matrix(b, &view) < 0 || core_texts(&b->j, part(b, 3), &column, &columns) < 0)
+    if (core_matrix(b, 2, "df", &view) < 0 ||
+        core_texts(&b->j, core_part(b, 3), &column, &columns) < 0)
         return MCR_OK;
     if (column && columns == view.cols)
         view.column = column;
-    view.release = give_back;
-    view.user = hand_over(b);
+    view.release = core_give_back;
+    view.user = core_hand_over(b);
     mcr_status status;
     Py_BEGIN_ALLOW_THREADS;
     status = mcr_builder_borrow_dense(b->builder, name, &view);
@@ -135,12 +125,12 @@ static mcr_status add_dense(building *b, const char *name)
 static mcr_status add_sparse(building *b, const char *name)
 {
     mcr_sparse_view view = MCR_INIT(mcr_sparse_view);
-    view.cols = PyLong_AsLongLong(part(b, 2));
-    Py_buffer *start = PyErr_Occurred() ? NULL : lend(b, 3, "iq", b->count + 1);
-    Py_buffer *index = start ? lend(b, 4, "iq", -1) : NULL;
-    Py_buffer *values = index ? lend(b, 5, "df", index->len / index->itemsize) : NULL;
-    if (!values || type_of(start, &view.start_type) || type_of(index, &view.index_type) ||
-        type_of(values, &view.type))
+    view.cols = PyLong_AsLongLong(core_part(b, 2));
+    Py_buffer *start = PyErr_Occurred() ? NULL : core_lend(b, 3, "iq", b->count + 1);
+    Py_buffer *index = start ? core_lend(b, 4, "iq", -1) : NULL;
+    Py_buffer *values = index ? core_lend(b, 5, "df", index->len / index->itemsize) : NULL;
+    if (!values || core_number_type(start, &view.start_type) ||
+        core_number_type(index, &view.index_type) || core_number_type(values, &view.type))
         return MCR_OK;
     int64_t end = core_format(start) == 'q' ? ((int64_t *)start->buf)[b->count]
                                             : ((int32_t *)start->buf)[b->count];
@@ -151,8 +141,8 @@ static mcr_status add_sparse(building *b, const char *name)
     view.start = start->buf;
     view.index = index->buf;
     view.values = values->buf;
-    view.release = give_back;
-    view.user = hand_over(b);
+    view.release = core_give_back;
+    view.user = core_hand_over(b);
     mcr_status status;
     Py_BEGIN_ALLOW_THREADS;
     status = mcr_builder_borrow_sparse(b->builder, name, &view);
@@ -163,28 +153,28 @@ static mcr_status add_sparse(building *b, const char *name)
 static mcr_status add_strings(building *b, const char *name)
 {
     mcr_string_view view = MCR_INIT(mcr_string_view);
-    Py_buffer *start = lend(b, 2, "q", b->count + 1);
-    Py_buffer *bytes = start ? lend(b, 3, "Bbc", -1) : NULL;
+    Py_buffer *start = core_lend(b, 2, "q", b->count + 1);
+    Py_buffer *bytes = start ? core_lend(b, 3, "Bbc", -1) : NULL;
     if (!bytes)
         return MCR_OK;
     view.start = start->buf;
     view.start_type = MCR_INT64;
     view.bytes = bytes->buf;
-    view.release = give_back;
-    view.user = hand_over(b);
+    view.release = core_give_back;
+    view.user = core_hand_over(b);
     return mcr_builder_borrow_strings(b->builder, name, &view);
 }
 
 static mcr_status add_graphs(building *b, const char *name)
 {
-    Py_buffer *node = lend(b, 2, "q", b->count + 1), *edge = NULL, *pair = NULL, *label = NULL;
-    Py_buffer *node_label = node ? lend(b, 3, "i", ((int64_t *)node->buf)[b->count]) : NULL;
+    Py_buffer *node = core_lend(b, 2, "q", b->count + 1), *edge = NULL, *pair = NULL, *label = NULL;
+    Py_buffer *node_label = node ? core_lend(b, 3, "i", ((int64_t *)node->buf)[b->count]) : NULL;
     if (node && !PyErr_Occurred())
-        edge = lend(b, 4, "q", b->count + 1);
+        edge = core_lend(b, 4, "q", b->count + 1);
     if (edge)
-        pair = lend(b, 5, "i", 2 * ((int64_t *)edge->buf)[b->count]);
+        pair = core_lend(b, 5, "i", 2 * ((int64_t *)edge->buf)[b->count]);
     if (pair)
-        label = lend(b, 6, "i", ((int64_t *)edge->buf)[b->count]);
+        label = core_lend(b, 6, "i", ((int64_t *)edge->buf)[b->count]);
     if (!pair || PyErr_Occurred())
         return MCR_OK;
     return mcr_builder_graphs(b->builder, name, node->buf, node_label ? node_label->buf : NULL,
@@ -194,14 +184,14 @@ static mcr_status add_graphs(building *b, const char *name)
 static mcr_status add_precomputed(building *b, const char *name)
 {
     mcr_dense_view view = MCR_INIT(mcr_dense_view);
-    if (matrix(b, &view) < 0)
+    if (core_matrix(b, 2, "df", &view) < 0)
         return MCR_OK;
-    Py_buffer *id = lend(b, 3, "q", b->count);
+    Py_buffer *id = core_lend(b, 3, "q", b->count);
     if (PyErr_Occurred())
         return MCR_OK;
     const int64_t *number = id ? id->buf : NULL;
-    view.release = give_back;
-    view.user = hand_over(b);
+    view.release = core_give_back;
+    view.user = core_hand_over(b);
     return mcr_builder_borrow_precomputed(b->builder, name, &view, number);
 }
 
@@ -214,9 +204,14 @@ static mcr_status add_field(building *b)
                  {"sparse", add_sparse},
                  {"strings", add_strings},
                  {"graphs", add_graphs},
-                 {"precomputed", add_precomputed}};
-    const char *kind = core_text(&b->j, part(b, 0));
-    const char *name = kind ? core_text(&b->j, part(b, 1)) : NULL;
+                 {"precomputed", add_precomputed},
+                 {"missing", core_add_missing},
+                 {"numbers", core_add_numbers},
+                 {"dates", core_add_dates},
+                 {"words", core_add_words},
+                 {"columns", core_add_columns}};
+    const char *kind = core_text(&b->j, core_part(b, 0));
+    const char *name = kind ? core_text(&b->j, core_part(b, 1)) : NULL;
     for (size_t i = 0; name && i < sizeof kinds / sizeof *kinds; i++)
         if (strcmp(kind, kinds[i].kind) == 0)
             return kinds[i].add(b, name);
@@ -245,7 +240,7 @@ static int add_fields(building *b, PyObject *fields)
         one->lent = calloc(1, sizeof *one->lent);
         mcr_status status = one->lent ? add_field(one) : MCR_NO_MEMORY;
         if (one->lent)
-            give_back(one->lent);
+            core_give_back(one->lent);
         core_job_close(&one->j);
         if (status != MCR_OK)
             core_raise(status, b->j.ctx);
@@ -338,5 +333,7 @@ static PyObject *session_data(PyObject *self, PyObject *args)
 PyMethodDef core_data_methods[] = {
     {"data", session_data, METH_VARARGS,
      "data(count, fields, targets=None, weights=None)\n\nA data set over buffers."},
+    {"guess_role", core_guess_role, METH_VARARGS,
+     "guess_role(name, count, start, bytes, whole=False): the role of a column of a table."},
     {NULL, NULL, 0, NULL},
 };

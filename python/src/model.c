@@ -200,6 +200,52 @@ static PyObject *model_output_name(PyObject *self, PyObject *output)
         o >= 0 && o < mcr_model_outputs(of(self)) ? mcr_model_output_name(of(self), o) : NULL);
 }
 
+static int add_column(PyObject *list, const char *name, mcr_role role)
+{
+    const char *word = mcr_role_name(role);
+    PyObject *one = Py_BuildValue("(ss)", name, word ? word : "");
+    int bad = !one || PyList_Append(list, one) < 0;
+    Py_XDECREF(one);
+    return bad ? -1 : 0;
+}
+
+/* The columns of a table without a layout: they are numbers and texts. */
+static int add_fields(PyObject *list, const mcr_data *data)
+{
+    int bad = 0;
+    for (int64_t f = 0; f < mcr_data_fields(data) && !bad; f++) {
+        mcr_field_info info = MCR_INIT(mcr_field_info);
+        const char *name;
+        mcr_data_field_info(data, f, &info);
+        if (info.kind == MCR_STRINGS)
+            bad = add_column(list, info.name, MCR_WORDS);
+        for (int64_t c = 0; info.kind == MCR_DENSE && c < info.cols && !bad; c++)
+            if ((name = mcr_data_column_name(data, f, c)))
+                bad = add_column(list, name, MCR_NUMBER);
+    }
+    return bad;
+}
+
+/* [(name, role)] of the table that it was trained on. */
+static PyObject *model_columns(PyObject *self, PyObject *none)
+{
+    (void)none;
+    PyObject *list = PyList_New(0);
+    const mcr_layout *layout = mcr_model_layout(of(self));
+    int64_t count = layout ? mcr_layout_columns(layout) : 0;
+    int bad = 0;
+    for (int64_t c = 0; list && c < count && !bad; c++) {
+        mcr_role role;
+        const char *name = mcr_layout_column(layout, c, &role);
+        bad = add_column(list, name, role);
+    }
+    if (list && count == 0)
+        bad = add_fields(list, mcr_model_objects(of(self)));
+    if (bad)
+        Py_CLEAR(list);
+    return list;
+}
+
 static PyMethodDef methods[] = {
     {"to_bytes", model_to_bytes, METH_NOARGS, "The bytes of a model file."},
     {"from_bytes", model_from_bytes, METH_O | METH_CLASS, "A model from the bytes of a file."},
@@ -210,6 +256,7 @@ static PyMethodDef methods[] = {
     {"sides", model_sides, METH_O, "Classes that an output speaks for: positive, negative."},
     {"number", model_number, METH_O, "Numbers that the model keeps under a name."},
     {"class_names", model_class_names, METH_NOARGS, "Names of the classes."},
+    {"columns", model_columns, METH_NOARGS, "Names and roles of the columns of its table."},
     {"output_name", model_output_name, METH_O, "What an output decides between."},
     {NULL, NULL, 0, NULL},
 };

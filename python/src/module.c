@@ -6,6 +6,9 @@
 
 int core_session_add(PyObject *module);
 int core_model_add(PyObject *module);
+int core_arrow_add(PyObject *module);
+PyObject *core_read_arrow(PyObject *module, PyObject *object);
+PyObject *core_block(PyObject *module, PyObject *args);
 
 static PyObject *version(PyObject *module, PyObject *none)
 {
@@ -37,6 +40,9 @@ static PyMethodDef functions[] = {
     {"learners", core_learners, METH_NOARGS, "The learners with their parameters."},
     {"kernels", core_kernels, METH_NOARGS, "The kernels with their parameters."},
     {"metrics", core_metrics, METH_NOARGS, "The metrics of cross-validation."},
+    {"read_arrow", core_read_arrow, METH_O,
+     "read_arrow(object): the schema and the record batches of an Arrow table."},
+    {"block", core_block, METH_VARARGS, "block(batch, address, count): memory of a record batch."},
     {NULL, NULL, 0, NULL},
 };
 
@@ -52,8 +58,8 @@ PyMODINIT_FUNC PyInit__core(void);
 PyMODINIT_FUNC PyInit__core(void)
 {
     PyObject *module = PyModule_Create(&definition);
-    if (module &&
-        (core_errors_add(module) < 0 || core_session_add(module) < 0 || core_model_add(module) < 0))
+    if (module && (core_errors_add(module) < 0 || core_session_add(module) < 0 ||
+                   core_model_add(module) < 0 || core_arrow_add(module) < 0))
         Py_CLEAR(module);
     return module;
 }

@@ -30,7 +30,7 @@ static mcr_search search_of(const select_job *s)
                          .metric = s->metric,
                          .adaptive = s->adaptive,
                          .scales = s->scales,
-                         .weights = s->columns,
+                         .relevance = s->columns,
                          .split = &s->plan};
     return search;
 }

@@ -64,3 +64,16 @@ const mcr_layout *mcr_data_layout(const mcr_data *data)
 {
     return data->layout != NULL && data->layout->all != NULL ? data->layout : NULL;
 }
+
+int64_t mcr_layout_columns(const mcr_layout *l)
+{
+    return l->all != NULL && l->called != NULL ? l->columns : 0;
+}
+
+const char *mcr_layout_column(const mcr_layout *l, int64_t c, mcr_role *role)
+{
+    if (c < 0 || c >= mcr_layout_columns(l))
+        return NULL;
+    *role = l->all[c];
+    return l->called->name[c];
+}

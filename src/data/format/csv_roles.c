@@ -11,10 +11,14 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "data/format/csv.h"
+#include <mercer/borrow.h>
 
 #include <string.h>
 #include <strings.h>
+
+#include "base/sized.h"
+#include "data/format/csv.h"
+#include "data/numbers.h"
 
 enum { SURE = 10, FEW = 20, SHORT = 40 };
 
@@ -106,4 +110,41 @@ mcr_role mcr_csv_guess(const mcr_csv_column *c, char separator)
     if (2 * distinct <= n && (distinct <= FEW || SURE * distinct <= n) && s->bytes <= SHORT * n)
         return MCR_CATEGORY;
     return MCR_WORDS;
+}
+
+/* ---- of columns that a program holds ------------------------------------------------------------*/
+
+/* String i of the view; false: it ends before it starts. */
+static bool cell_at(mcr_csv_field *f, const mcr_string_view *v, int64_t i)
+{
+    int64_t first = 0, end = 0;
+    bool good = mcr_number_int(&first, v->start, v->start_type, i) &&
+                mcr_number_int(&end, v->start, v->start_type, i + 1) && first >= 0 && end >= first;
+    *f = (mcr_csv_field){.text = good ? v->bytes + first : NULL, .length = (size_t)(end - first)};
+    return good;
+}
+
+mcr_status mcr_role_guess(mcr_role *out, mcr *ctx, const char *name, const mcr_string_view *view,
+                          int64_t count, int whole)
+{
+    mcr_string_view v;
+    mcr_csv_column column = {.name = (char *)name}; /* never written to */
+    *out = MCR_ROLE_NONE;
+    mcr_status status = MCR_SIZED_READ(mcr_string_view, &v, ctx, view);
+    if (status == MCR_OK)
+        status = mcr_number_check(ctx, "starts", v.start, v.start_type, count + 1);
+    for (int64_t i = 0; i < count && status == MCR_OK; i++) {
+        mcr_csv_field cell;
+        if (!cell_at(&cell, &v, i))
+            status = mcr_fail(ctx, MCR_BAD_DATA, "string %lld ends before it starts",
+                              (long long)i + 1);
+        else if (cell.length > 0)
+            status = mcr_csv_sample_add(&column, ctx, &cell, whole != 0);
+    }
+    column.numbers = whole ? column.sample.cells : 0;
+    column.words = whole ? 0 : column.sample.cells;
+    if (status == MCR_OK)
+        *out = whole || column.words > 0 ? mcr_csv_guess(&column, ',') : MCR_WORDS;
+    mcr_words_free(&column.sample.seen, ctx);
+    return status;
 }

@@ -1,0 +1,220 @@
+/* builder_table.c: columns of tables that a program holds, with their roles, as a reader gives them.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <mercer/borrow.h>
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/sized.h"
+#include "data/builder.h"
+#include "data/numbers.h"
+
+mcr_status mcr_builder_missing(mcr_builder *b, const char *rule)
+{
+    mcr_status status = mcr_missing_find(&b->missing, b->ctx, rule);
+    if (status == MCR_OK && b->missing == MCR_MISSING_DROP)
+        status = mcr_fail(b->ctx, MCR_BAD_CALL,
+                          "missing values: the builder keeps all rows; leave those out that have "
+                          "missing values, and do not say \"drop\"");
+    return status;
+}
+
+/* A rule that the caller gave holds for what comes later, also where no value is missing here. */
+static bool expects_holes(const mcr_builder *b)
+{
+    return b->missing > MCR_MISSING_DROP && b->missing != MCR_MISSING_AUTO;
+}
+
+static mcr_status refuse_missing(mcr_builder *b, int64_t row, const char *column)
+{
+    return mcr_advise(b->ctx,
+                      mcr_fail(b->ctx, MCR_BAD_DATA,
+                               "object %" PRId64 ": the value of \"%.100s\" is missing", row + 1,
+                               column),
+                      "option missing=median");
+}
+
+/* ---- numbers -----------------------------------------------------------------------------------*/
+
+/* One row, whose missing values are NAN. */
+static mcr_status copy_row(mcr_store *s, mcr_builder *b, const mcr_dense_view *v, int64_t i)
+{
+    for (int64_t c = 0; c < v->cols; c++) {
+        double *to = &s->dense[i * v->cols + c];
+        bool held = mcr_number_real(to, v->values, v->type, i * v->row_step + c * v->col_step);
+        if (!held || isinf(*to))
+            return mcr_fail(b->ctx, MCR_BAD_DATA, "object %" PRId64 ": the value of \"%.100s\" %s",
+                            i + 1, v->column[c],
+                            held ? "is not finite" : "is too large for a double");
+        if (isnan(*to) && b->missing == MCR_MISSING_ERROR)
+            return refuse_missing(b, i, v->column[c]);
+        s->holes |= isnan(*to) != 0;
+    }
+    return MCR_OK;
+}
+
+static mcr_status copy_numbers(mcr_store *s, mcr_builder *b, const mcr_dense_view *v)
+{
+    size_t cells;
+    if (!mcr_size_mul((size_t)b->count, (size_t)v->cols, &cells))
+        return mcr_fail(b->ctx, MCR_NO_MEMORY, "field \"%s\" is too large", s->name);
+    s->dense = mcr_alloc(b->ctx, cells, sizeof *s->dense);
+    s->column = mcr_alloc_zero(b->ctx, (size_t)v->cols, sizeof *s->column);
+    if (s->dense == NULL || s->column == NULL)
+        return MCR_NO_MEMORY;
+    s->cols = v->cols;
+    for (int64_t c = 0; c < v->cols; c++)
+        if (!(s->column[c] = mcr_copy_text(b->ctx, v->column[c], strlen(v->column[c]))))
+            return MCR_NO_MEMORY;
+    mcr_status status = MCR_OK;
+    for (int64_t i = 0; i < b->count && status == MCR_OK; i++)
+        status = copy_row(s, b, v, i);
+    return status;
+}
+
+static mcr_status check_numbers(mcr_builder *b, mcr_dense_view *v)
+{
+    if (v->cols < 1 || v->cols > INT32_MAX || v->column == NULL)
+        return mcr_fail(b->ctx, MCR_BAD_CALL, "a table has columns, and each has a name");
+    if (v->row_step == 0 && v->col_step == 0) {
+        v->row_step = v->cols;
+        v->col_step = 1;
+    }
+    return mcr_number_check(b->ctx, "numbers", v->values, v->type, b->count);
+}
+
+/* The store is the builder's if all went well, else it is freed. */
+static mcr_status adopt_filled(mcr_builder *b, mcr_store *s, mcr_status filled)
+{
+    if (filled == MCR_OK)
+        return mcr_builder_adopt(b, s);
+    mcr_store_free(s);
+    return filled;
+}
+
+static mcr_status new_column(mcr_store **out, mcr_builder *b, const char *name, mcr_role role)
+{
+    *out = NULL;
+    mcr_status status = mcr_builder_known(b);
+    if (status == MCR_OK)
+        status = mcr_store_new(out, b->ctx, name, MCR_DENSE);
+    if (status == MCR_OK) {
+        (*out)->count = b->count;
+        (*out)->role = role;
+        (*out)->holes = expects_holes(b);
+    }
+    return status;
+}
+
+mcr_status mcr_builder_numbers(mcr_builder *b, const mcr_dense_view *view)
+{
+    mcr_dense_view v;
+    mcr_store *s = NULL;
+    mcr_status status = MCR_SIZED_READ(mcr_dense_view, &v, b->ctx, view);
+    if (status != MCR_OK)
+        return status;
+    status = check_numbers(b, &v);
+    if (status == MCR_OK)
+        status = new_column(&s, b, "x", MCR_NUMBER);
+    if (status == MCR_OK)
+        status = copy_numbers(s, b, &v);
+    if (v.release != NULL)
+        v.release(v.user);
+    return adopt_filled(b, s, status);
+}
+
+/* ---- dates -------------------------------------------------------------------------------------*/
+
+static mcr_status name_parts(mcr_store *s, const char *name)
+{
+    s->column = mcr_alloc_zero(s->ctx, MCR_DATE_PARTS, sizeof *s->column);
+    for (int c = 0; s->column != NULL && c < MCR_DATE_PARTS; c++) {
+        size_t own = strlen(name), more = strlen(mcr_date_suffix[c]);
+        if (!(s->column[c] = mcr_alloc(s->ctx, own + more + 1, 1)))
+            return MCR_NO_MEMORY;
+        memcpy(s->column[c], name, own);
+        memcpy(s->column[c] + own, mcr_date_suffix[c], more + 1);
+    }
+    return s->column != NULL ? MCR_OK : MCR_NO_MEMORY;
+}
+
+static mcr_status fill_dates(mcr_store *s, mcr_builder *b, const double *days)
+{
+    s->cols = MCR_DATE_PARTS;
+    s->dense = mcr_alloc(b->ctx, (size_t)b->count, MCR_DATE_PARTS * sizeof *s->dense);
+    mcr_status status = s->dense != NULL ? name_parts(s, s->name) : MCR_NO_MEMORY;
+    for (int64_t i = 0; i < b->count && status == MCR_OK; i++) {
+        if (isinf(days[i]))
+            return mcr_fail(b->ctx, MCR_BAD_DATA,
+                            "object %" PRId64 ": the date of \"%.100s\" is not finite", i + 1,
+                            s->name);
+        if (isnan(days[i]) && b->missing == MCR_MISSING_ERROR)
+            return refuse_missing(b, i, s->name);
+        s->holes |= isnan(days[i]) != 0;
+        mcr_date_parts(days[i], s->dense + i * MCR_DATE_PARTS);
+    }
+    return status;
+}
+
+mcr_status mcr_builder_dates(mcr_builder *b, const char *name, const double *days)
+{
+    mcr_store *s = NULL;
+    mcr_status status = new_column(&s, b, name, MCR_DATE);
+    return adopt_filled(b, s, status == MCR_OK ? fill_dates(s, b, days) : status);
+}
+
+/* ---- words -------------------------------------------------------------------------------------*/
+
+/* Marks the last field, of strings: empty ones are missing. */
+static mcr_status mark_words(mcr_builder *b, mcr_role role)
+{
+    mcr_store *s = b->store[b->stores - 1];
+    s->role = role;
+    s->holes = expects_holes(b);
+    for (int64_t i = 0; i < s->count; i++) {
+        bool empty = s->start[i + 1] == s->start[i];
+        if (empty && b->missing == MCR_MISSING_ERROR)
+            return refuse_missing(b, i, s->name);
+        s->holes |= empty;
+    }
+    return MCR_OK;
+}
+
+mcr_status mcr_builder_words_column(mcr_builder *b, const char *name, mcr_role role,
+                                    const mcr_string_view *view)
+{
+    if (role != MCR_CATEGORY && role != MCR_WORDS && role != MCR_SET) {
+        const char *word = mcr_role_name(role);
+        if (view->release != NULL)
+            view->release(view->user);
+        return mcr_fail(b->ctx, MCR_BAD_CALL,
+                        "column \"%.100s\": strings cannot have the role %s; category, text and "
+                        "set are possible",
+                        name, word != NULL ? word : "none");
+    }
+    mcr_status status = mcr_builder_borrow_strings(b, name, view);
+    return status == MCR_OK ? mark_words(b, role) : status;
+}
+
+/* ---- the table ---------------------------------------------------------------------------------*/
+
+mcr_status mcr_builder_columns(mcr_builder *b, const char *const *name, const mcr_role *role,
+                               int64_t count)
+{
+    mcr_layout *layout = NULL;
+    mcr_layout from = {.columns = count, .column = &(int64_t){0}};
+    for (int64_t c = 0; c < count; c++)
+        if (mcr_role_name(role[c]) == NULL)
+            return mcr_fail(b->ctx, MCR_BAD_CALL, "column \"%.100s\" has no role", name[c]);
+    mcr_status status = mcr_layout_new(&layout, b->ctx, &from, NULL);
+    if (status == MCR_OK)
+        status = mcr_layout_roles(layout, role, name);
+    if (status == MCR_OK)
+        mcr_builder_layout(b, layout);
+    else
+        mcr_layout_free(layout);
+    return status;
+}
