@@ -2,11 +2,11 @@
  *
  *   bench_gram [n [repeats [threads [case]]]]
  *
- * Prints one JSON object a case. The limit is the time that the case's multiply-adds, exponentials and
- * stores would take one after the other, each at the rate measured in the same run: multiply-adds in
- * registers, exponentials on an array in the first-level cache, streaming stores to the matrix itself.
- * Of the symmetric matrix half is computed and all of it written. `bench/gram` runs this next to
- * scikit-learn.
+ * Prints one JSON object a case. The limit is the time that the case's multiply-adds, exponentials
+ * and stores would take one after the other, each at the rate measured in the same run:
+ * multiply-adds in registers, exponentials on an array in the first-level cache, streaming stores
+ * to the matrix itself. Of the symmetric matrix half is computed and all of it written.
+ * `bench/gram` runs this next to scikit-learn.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -28,7 +28,7 @@
 
 enum { EXP_VALUES = 4096, EXP_PASSES = 4000 };
 
-/* ---- the machine -------------------------------------------------------------------------------*/
+/* ---- the machine ------------------------------------------------------------------------------*/
 
 typedef struct machine {
     mcr *ctx;
@@ -103,7 +103,7 @@ static rates measure(machine *m, int threads)
     return r;
 }
 
-/* ---- the cases ---------------------------------------------------------------------------------*/
+/* ---- the cases --------------------------------------------------------------------------------*/
 
 /* Dense: uniform. Sparse: like a9a, whose 123 features are the values of 14 attributes, of which an
  * object has one each, or none where it is missing. */

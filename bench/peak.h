@@ -1,5 +1,5 @@
-/* peak.h: the multiply-adds that a core does in registers, by instruction set: ten independent chains,
- * which start from different numbers (a compiler merges chains that are equal).
+/* peak.h: the multiply-adds that a core does in registers, by instruction set: ten independent
+ * chains, which start from different numbers (a compiler merges chains that are equal).
  *
  * SPDX-License-Identifier: Apache-2.0
  */

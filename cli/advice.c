@@ -78,8 +78,8 @@ static int refuse_without_kernel(cli *c, const mcr_data *data)
                       has, fields > SHOWN ? ", ..." : "", kernel);
 }
 
-/* Whether vectors could be rows of kernel values: square, symmetric where it is looked at, and with a
- * diagonal that squared lengths can have. */
+/* Whether vectors could be rows of kernel values: square, symmetric where it is looked at, and with
+ * a diagonal that squared lengths can have. */
 static int is_like_gram(const mcr_data *data)
 {
     enum { LOOKED_AT = 500, LEAST = 3 };
@@ -146,7 +146,8 @@ int cli_advise_approx(cli *c, int approx, int rank_given, int landmarks_given)
 
 /* ---- targets ----------------------------------------------------------------------------------*/
 
-/* A learner that does both takes numbers for numbers, but a few whole ones are more often classes. */
+/* A learner that does both takes numbers for numbers, but a few whole ones are more often
+ * classes. */
 static void advise_task(cli *c, const char *learner, const mcr_data *data)
 {
     enum { FEW = 10 };

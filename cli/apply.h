@@ -1,8 +1,8 @@
 /* apply.h: applies a model to data, block by block, and writes the results to a table: what predict
  * and transform share.
  *
- * Results go through one buffer, so that many objects with many numbers each need little memory. All
- * functions return the exit status, after reporting what is wrong.
+ * Results go through one buffer, so that many objects with many numbers each need little memory.
+ * All functions return the exit status, after reporting what is wrong.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -160,8 +160,8 @@ void cli_signals_guard(const char *path);
 void cli_signals_unguard(int remove_it);
 /* Signals that end the program wait (hold: 1) until they are let through (0). */
 void cli_signals_hold(int hold);
-/* mcr_data_write, mcr_model_save and mcr_model_export; a signal that comes meanwhile ends the program behind
- * it. */
+/* mcr_data_write, mcr_model_save and mcr_model_export; a signal that comes meanwhile ends the
+ * program behind it. */
 mcr_status cli_write_data(const mcr_data *data, const char *path, const char *format);
 mcr_status cli_save_model(cli *c, const mcr_model *model, const char *path);
 mcr_status cli_export_as(cli *c, const mcr_model *model, const char *to,

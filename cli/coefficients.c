@@ -48,7 +48,7 @@ static const char *target_text(const dual *d, char *buffer, double target)
     return class ? class : number_text(buffer, target);
 }
 
-/* ---- for people --------------------------------------------------------------------------------*/
+/* ---- for people -------------------------------------------------------------------------------*/
 
 /* What a learner has beside coefficients: names of numbers, and how to call them. */
 static void say_numbers(const mcr_model *model)
@@ -138,7 +138,7 @@ static int print_table(dual *d, const char *path)
     return bad ? bad : cli_output_commit(out);
 }
 
-/* ---- for programs ------------------------------------------------------------------------------*/
+/* ---- for programs -----------------------------------------------------------------------------*/
 
 static void rows_json(cli_json *j, const dual *d)
 {

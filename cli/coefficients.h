@@ -7,8 +7,9 @@
 
 #include "cli.h"
 
-/* Each support vector of each output: object, class or target, coefficient, state, margin, slack; and what the
- * learner has beside them. path: of the table; NULL: standard output. Returns the exit status. */
+/* Each support vector of each output: object, class or target, coefficient, state, margin, slack;
+ * and what the learner has beside them. path: of the table; NULL: standard output. Returns the exit
+ * status. */
 int cli_coefficients(cli *c, const mcr_model *model, const char *path);
 
 #endif

@@ -24,8 +24,8 @@ typedef struct cli_drawing {
 /* Draws on standard output: in colour on a terminal. Returns the exit status. */
 int cli_draw(cli *c, mcr_figure *figure, const cli_drawing *how);
 
-/* Refuses --plot beside --json, and a learning curve of a learner that has none (learner may be NULL),
- * before work is spent. */
+/* Refuses --plot beside --json, and a learning curve of a learner that has none (learner may be
+ * NULL), before work is spent. */
 int cli_draw_check(cli *c, int wanted, const char *learner);
 /* A small learning curve of a learner on data; kernel may be NULL. */
 int cli_draw_learning(cli *c, const mcr_options *options, const mcr_kernel *kernel,

@@ -13,7 +13,7 @@
 
 enum { MOST_COLUMNS = 12, MOST_ROWS = 50, MOST_IN_JSON = 1000 };
 
-/* ---- what is compared --------------------------------------------------------------------------*/
+/* ---- what is compared -------------------------------------------------------------------------*/
 
 static int same_class(const char *a, const char *b)
 {
@@ -85,7 +85,7 @@ const char *cli_evaluation_positive(const cli_evaluation *e)
     return e->what.positive >= 0 ? e->name[e->what.positive] : NULL;
 }
 
-/* ---- which metrics -----------------------------------------------------------------------------*/
+/* ---- which metrics ----------------------------------------------------------------------------*/
 
 /* The next of a list with commas; NULL: it has ended. */
 static const char *next_name(const char *list, char name[64])
@@ -147,7 +147,7 @@ int cli_evaluation_check(cli *c, const cli_evaluation *e)
     return bad;
 }
 
-/* ---- for people --------------------------------------------------------------------------------*/
+/* ---- for people -------------------------------------------------------------------------------*/
 
 /* One line of the metrics of one sort: 0 of all classes, 1 of the positive one. */
 static int say_sort(cli *c, FILE *to, const cli_evaluation *e, int sort)
@@ -250,7 +250,7 @@ int cli_evaluation_say(cli *c, FILE *to, const cli_evaluation *e, int metrics)
     return bad;
 }
 
-/* ---- for programs ------------------------------------------------------------------------------*/
+/* ---- for programs -----------------------------------------------------------------------------*/
 
 static void classes_json(cli_json *j, const cli_evaluation *e, const double *matrix,
                          const mcr_class_score *each)

@@ -18,8 +18,8 @@ typedef struct cli_evaluation {
     double *target; /* owned; NULL: the caller's */
 } cli_evaluation;
 
-/* The options of verbs that compare predictions with targets; metric and positive are members of the verb's
- * struct S. cli_metric_name is in select.h. */
+/* The options of verbs that compare predictions with targets; metric and positive are members of
+ * the verb's struct S. cli_metric_name is in select.h. */
 #define CLI_EVALUATION_OPTIONS(S, metric_, positive_)                                              \
     {.name = "metric",                                                                             \
      .type = CLI_TEXT,                                                                             \
@@ -33,8 +33,8 @@ typedef struct cli_evaluation {
         .help = "the class that precision, recall and curves are of; or the anomaly"               \
     }
 
-/* The data against a model: targets, weights, names, positive class (positive NULL: the model's). what.target
- * is NULL where the targets cannot be compared. Returns the exit status. */
+/* The data against a model: targets, weights, names, positive class (positive NULL: the model's).
+ * what.target is NULL where the targets cannot be compared. Returns the exit status. */
 int cli_evaluation_open(cli_evaluation *e, cli *c, const mcr_model *model, const mcr_data *data,
                         const char *positive);
 void cli_evaluation_close(cli_evaluation *e);
@@ -44,8 +44,8 @@ int cli_evaluation_ranks(const cli_evaluation *e);
 /* That all of them exist. */
 int cli_evaluation_check(cli *c, const cli_evaluation *e);
 
-/* Lines for a person: the metrics (unless metrics are printed otherwise: only 0), then a table of the
- * classes. */
+/* Lines for a person: the metrics (unless metrics are printed otherwise: only 0), then a table of
+ * the classes. */
 int cli_evaluation_say(cli *c, FILE *to, const cli_evaluation *e, int metrics);
 /* The positive class, as it is printed beside metrics of it; NULL: none. */
 const char *cli_evaluation_positive(const cli_evaluation *e);

@@ -1,8 +1,9 @@
-/* learner.h: learners on the command line: every name in a learner's table of parameters is an option.
+/* learner.h: learners on the command line: every name in a learner's table of parameters is an
+ * option.
  *
- * `--tol 1e-6`; a name of one letter also as `-C 10`; a flag alone is yes: `--probability`, `--bias no`.
- * The call is read with the options of all learners, so that they may stand before the learner, and
- * the values go to the library as text, which knows the limits.
+ * `--tol 1e-6`; a name of one letter also as `-C 10`; a flag alone is yes: `--probability`, `--bias
+ * no`. The call is read with the options of all learners, so that they may stand before the
+ * learner, and the values go to the library as text, which knows the limits.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -37,8 +38,8 @@ const char *cli_learner_given(const cli *c, const char *option);
 int cli_learner_options(cli *c, mcr_options **out, const char *learner);
 /* The same in place of those of a model. */
 int cli_learner_set(cli *c, mcr_options *options, const char *learner);
-/* The same where numbers may be ranges ("0.1:100:log7"): those of them that the learner itself does not
- * understand are listed, name and text, with their number. */
+/* The same where numbers may be ranges ("0.1:100:log7"): those of them that the learner itself does
+ * not understand are listed, name and text, with their number. */
 int cli_learner_ranges(cli *c, mcr_options **out, const char *learner, const char **name,
                        const char **range, int64_t *count);
 

@@ -205,8 +205,8 @@ static int run_without_verb(cli *c, int words, char **word)
     return 2;
 }
 
-/* Memory that is given back is soon asked for again, and the system takes longer to clear a page than
- * most computations to fill it: so blocks up to a few MB stay with the program. */
+/* Memory that is given back is soon asked for again, and the system takes longer to clear a page
+ * than most computations to fill it: so blocks up to a few MB stay with the program. */
 static void keep_memory(void)
 {
 #ifdef __GLIBC__

@@ -22,7 +22,8 @@ typedef struct cli_table {
     const char *prefix;
     int single; /* float32 */
     int flat;   /* one column: in .npy an array of one dimension */
-    /* The objects of the rows: their ids and the columns to be kept come first, except in .npy. NULL: none. */
+    /* The objects of the rows: their ids and the columns to be kept come first, except in .npy.
+     * NULL: none. */
     const mcr_data *objects;
 } cli_table;
 

@@ -91,11 +91,12 @@ typedef struct cli_selection {
     int64_t *group;
 } cli_selection;
 
-/* Options of the learner and ranges, as the call says; kernels are the call's expressions. Returns the
- * exit status. */
+/* Options of the learner and ranges, as the call says; kernels are the call's expressions. Returns
+ * the exit status. */
 int cli_selection_open(cli *c, cli_selection *s, const cli_splitting *how, const cli_list *kernels);
-/* The data, and how they are split; a column of groups leaves them. *kernel, if it is not there yet, may
- * become one that the data ask for. To be called after all that can be refused without data. */
+/* The data, and how they are split; a column of groups leaves them. *kernel, if it is not there
+ * yet, may become one that the data ask for. To be called after all that can be refused without
+ * data. */
 int cli_selection_read(cli *c, cli_selection *s, const cli_splitting *how, mcr_data **data,
                        mcr_kernel **kernel);
 void cli_selection_close(cli_selection *s);

@@ -15,7 +15,7 @@
 
 enum { SHOWN = 4 };
 
-/* ---- remarks -----------------------------------------------------------------------------------*/
+/* ---- remarks ----------------------------------------------------------------------------------*/
 
 static void append(char *text, size_t capacity, const char *more)
 {
@@ -130,7 +130,7 @@ void cli_tables_unseen(cli *c, const mcr_model *model, const mcr_data *data)
     }
 }
 
-/* ---- columns -----------------------------------------------------------------------------------*/
+/* ---- columns ----------------------------------------------------------------------------------*/
 
 static int width_of(const mcr_column_info *column, int64_t count)
 {

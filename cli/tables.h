@@ -8,8 +8,8 @@
 #include "cli.h"
 #include "json.h"
 
-/* Says what was left out and what is missing, one line each, on standard error. model NULL: the values are
- * filled by what these data show; else by what its training data did. */
+/* Says what was left out and what is missing, one line each, on standard error. model NULL: the
+ * values are filled by what these data show; else by what its training data did. */
 void cli_tables_remark(cli *c, const mcr_data *data, const mcr_model *model);
 /* Categories that the model did not see in training. */
 void cli_tables_unseen(cli *c, const mcr_model *model, const mcr_data *data);

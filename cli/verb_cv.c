@@ -67,7 +67,7 @@ static void close_job(cv_job *job)
     cli_selection_close(&job->selection);
 }
 
-/* ---- what comes out ----------------------------------------------------------------------------*/
+/* ---- what comes out ---------------------------------------------------------------------------*/
 
 /* Predictions out of fold as numbers: .npy holds nothing else. */
 static int write_numbers(const cv_job *job)
@@ -94,7 +94,8 @@ static int write_numbers(const cv_job *job)
     return bad ? bad : cli_output_commit(out);
 }
 
-/* The columns of -o: fold, target, prediction, then scores and probabilities as far as they are known. */
+/* The columns of -o: fold, target, prediction, then scores and probabilities as far as they are
+ * known. */
 typedef struct cv_table {
     int64_t cols, classes;
     char (*title)[128], (*cell)[128];

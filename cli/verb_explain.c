@@ -27,7 +27,7 @@ typedef struct explanation {
     int64_t *order; /* features by falling weight */
 } explanation;
 
-/* ---- which features ----------------------------------------------------------------------------*/
+/* ---- which features ---------------------------------------------------------------------------*/
 
 typedef struct ranked {
     double weight;
@@ -70,7 +70,7 @@ static int64_t feature_at(const explanation *e, int sign, int64_t i)
     return e->order[sign > 0 ? i : e->count - 1 - i];
 }
 
-/* ---- what an output decides --------------------------------------------------------------------*/
+/* ---- what an output decides -------------------------------------------------------------------*/
 
 static void say_side(const mcr_model *m, int64_t o, int sign)
 {
@@ -89,7 +89,7 @@ static void say_side(const mcr_model *m, int64_t o, int sign)
     printf(":\n");
 }
 
-/* ---- showing -----------------------------------------------------------------------------------*/
+/* ---- showing ----------------------------------------------------------------------------------*/
 
 static void print_output(const explanation *e, int64_t o)
 {

@@ -65,7 +65,7 @@ static void print_summary(const features_call *call, const mcr_kernel *kernel,
     }
 }
 
-/* ---- writing -----------------------------------------------------------------------------------*/
+/* ---- writing ----------------------------------------------------------------------------------*/
 
 /* The format by the ending; other names are LIBSVM files. */
 static const char *format_of(const char *path)
@@ -141,7 +141,7 @@ static int write_vectors(cli *c, const mcr_features *f, const mcr_data *data, co
     return bad;
 }
 
-/* ---- maps that are near the kernel -------------------------------------------------------------*/
+/* ---- maps that are near the kernel ------------------------------------------------------------*/
 
 typedef struct nearby {
     mcr_map *map;
@@ -219,7 +219,7 @@ static int run_near(cli *c, const features_call *call, const mcr_kernel *kernel,
     return bad;
 }
 
-/* ---- the verb ----------------------------------------------------------------------------------*/
+/* ---- the verb ---------------------------------------------------------------------------------*/
 
 static int run_exact(cli *c, const features_call *call, const mcr_kernel *kernel,
                      const mcr_data *data)

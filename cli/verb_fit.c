@@ -45,8 +45,8 @@ typedef struct fit_job {
 
 /* ---- before the work --------------------------------------------------------------------------*/
 
-/* Learner and kernel are the model's, and so are the options, unless the call says otherwise. Another
- * kernel is refused. The word LEARNER may be left out. */
+/* Learner and kernel are the model's, and so are the options, unless the call says otherwise.
+ * Another kernel is refused. The word LEARNER may be left out. */
 static int open_more(fit_job *job)
 {
     cli *c = job->c;

@@ -178,7 +178,8 @@ static int wants_summary(const gram_job *job)
 }
 
 /* A pair of data sets that differ in nothing but the names of their columns: then places would
- * stand for other things than the user means. And what differs in width is reported with the files. */
+ * stand for other things than the user means. And what differs in width is reported with the
+ * files. */
 static int check_pair(const gram_job *job)
 {
     cli *c = job->c;

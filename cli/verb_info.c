@@ -46,7 +46,8 @@ static const char *kind_name(mcr_kind kind)
     return "unknown";
 }
 
-/* What the values take in memory: 8 bytes per number, 4 per index or label, 8 per start of a row. */
+/* What the values take in memory: 8 bytes per number, 4 per index or label, 8 per start of a
+ * row. */
 static double field_bytes(const mcr_field_info *f, double n)
 {
     double entries = (double)f->entries, nodes = (double)f->nodes;

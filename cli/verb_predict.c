@@ -290,8 +290,9 @@ static int put(void *arg, int64_t first, int64_t rows)
     return bad;
 }
 
-/* Scores cost more than decisions, which are made in float wherever that is enough. So metrics of scores are
- * computed where they are asked for, where scores are wanted anyway, and where there is not much to do. */
+/* Scores cost more than decisions, which are made in float wherever that is enough. So metrics of
+ * scores are computed where they are asked for, where scores are wanted anyway, and where there is
+ * not much to do. */
 static int keep_scores(predict_job *job)
 {
     const double little = 2e8; /* multiply-adds */

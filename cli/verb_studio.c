@@ -23,7 +23,7 @@ typedef struct studio_call {
     const char *output;
 } studio_call;
 
-/* ---- as a file ------------------------------------------------------------------------------------*/
+/* ---- as a file --------------------------------------------------------------------------------*/
 
 static int write_page(cli *c, const studio_call *call)
 {
@@ -46,7 +46,7 @@ static int write_page(cli *c, const studio_call *call)
     return bad;
 }
 
-/* ---- as a server ------------------------------------------------------------------------------------*/
+/* ---- as a server ------------------------------------------------------------------------------*/
 
 #ifdef MERCER_STUDIO_SERVER
 static void say_address(cli *c, const char *address, double idle)

@@ -36,7 +36,7 @@ typedef struct tune_job {
     char *checkpoint;
 } tune_job;
 
-/* ---- before the work ---------------------------------------------------------------------------*/
+/* ---- before the work --------------------------------------------------------------------------*/
 
 /* What is done is kept beside the model. */
 static int choose_checkpoint(tune_job *job)
@@ -89,7 +89,7 @@ static void close_job(tune_job *job)
     free(job->checkpoint);
 }
 
-/* ---- what comes out ----------------------------------------------------------------------------*/
+/* ---- what comes out ---------------------------------------------------------------------------*/
 
 static void put_point(cli_json *j, const char *key, const mcr_tune_report *r, int64_t p)
 {
@@ -190,7 +190,8 @@ static void print_point(const mcr_tune_report *r, const mcr_point *p)
            p->options);
 }
 
-/* The best points, one per line; first the one that was chosen, as others may be better by chance. */
+/* The best points, one per line; first the one that was chosen, as others may be better by
+ * chance. */
 static void print_best(const mcr_tune_report *r)
 {
     enum { SHOWN = 8 };

@@ -1,8 +1,8 @@
 /* engine.c: Mercer's solvers on the objects of one problem.
  *
- * The lists of nodes become one sparse matrix whose columns are the indices that occur. Where LIBSVM's
- * kernel is none of Mercer's (rows of a precomputed one, indices that do not rise, rbf with gamma < 0),
- * the values are computed here and handed over as a matrix.
+ * The lists of nodes become one sparse matrix whose columns are the indices that occur. Where
+ * LIBSVM's kernel is none of Mercer's (rows of a precomputed one, indices that do not rise, rbf
+ * with gamma < 0), the values are computed here and handed over as a matrix.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -65,7 +65,7 @@ static void fail(compat_engine *e, const char *what)
         compat_warn("%s: the model is empty", what);
 }
 
-/* ---- opening -----------------------------------------------------------------------------------*/
+/* ---- opening ----------------------------------------------------------------------------------*/
 
 /* Kernels in Mercer's words; false: there is none. In the C locale. */
 static bool write_kernel(const struct svm_parameter *p, char *text, size_t size)
@@ -208,7 +208,7 @@ void compat_engine_close(compat_engine *e)
     free(e);
 }
 
-/* ---- data --------------------------------------------------------------------------------------*/
+/* ---- data -------------------------------------------------------------------------------------*/
 
 static double value_of(const compat_engine *e, int x, int z)
 {
@@ -269,7 +269,7 @@ static mcr_status make_data(mcr_data **out, compat_engine *e, compat_rows x, com
     return s;
 }
 
-/* ---- training ----------------------------------------------------------------------------------*/
+/* ---- training ---------------------------------------------------------------------------------*/
 
 static const char *const learner_name[] = {"svm", "nu-svm", "one-class", "svr", "nu-svr"};
 

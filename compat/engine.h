@@ -17,7 +17,8 @@ typedef struct compat_engine compat_engine;
 compat_engine *compat_engine_open(const struct svm_problem *prob,
                                   const struct svm_parameter *param);
 void compat_engine_close(compat_engine *e); /* NULL allowed */
-/* The same problem for another thread, with one thread of its own. Borrows from e. NULL: out of memory. */
+/* The same problem for another thread, with one thread of its own. Borrows from e. NULL: out of
+ * memory. */
 compat_engine *compat_engine_branch(compat_engine *e);
 int compat_engine_threads(const compat_engine *e);
 const struct svm_problem *compat_engine_problem(const compat_engine *e);
@@ -33,13 +34,14 @@ typedef struct compat_rows {
     int count;
 } compat_rows;
 
-/* Trains on some objects. target: a class number or a value for each; weight: factors of C, NULL: 1.
- * *out is NULL where the problem has no solution of this kind: MCR_OK, and nothing is said. Else, if it
- * fails, a line on standard error says why, once, and all further calls fail silently. */
+/* Trains on some objects. target: a class number or a value for each; weight: factors of C, NULL:
+ * 1. *out is NULL where the problem has no solution of this kind: MCR_OK, and nothing is said.
+ * Else, if it fails, a line on standard error says why, once, and all further calls fail
+ * silently. */
 mcr_status compat_engine_fit(mcr_model **out, compat_engine *e, compat_rows train,
                              const double *target, const double *weight, double nu);
-/* Predictions of a model of the objects `train` for others: value (class numbers or values) and score
- * (count x outputs) may be NULL. */
+/* Predictions of a model of the objects `train` for others: value (class numbers or values) and
+ * score (count x outputs) may be NULL. */
 mcr_status compat_engine_predict(compat_engine *e, const mcr_model *model, compat_rows train,
                                  compat_rows test, double *value, double *score);
 

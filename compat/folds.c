@@ -1,8 +1,8 @@
 /* folds.c: folds side by side, one thread each.
  *
- * A training on a few thousand objects has steps that are too short for several threads: two folds on a core
- * each take less time than one after the other on two. What does not fill all cores at the end runs on all
- * of them, fold by fold.
+ * A training on a few thousand objects has steps that are too short for several threads: two folds
+ * on a core each take less time than one after the other on two. What does not fill all cores at
+ * the end runs on all of them, fold by fold.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -12,8 +12,8 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-/* Objects: with more, the rows that several solvers keep at once would take too much memory, and each
- * solver uses all cores well. */
+/* Objects: with more, the rows that several solvers keep at once would take too much memory, and
+ * each solver uses all cores well. */
 enum { FEWEST = 64, MOST = 8000, MOST_WORKERS = 256 };
 
 typedef struct group {

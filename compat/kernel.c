@@ -15,7 +15,7 @@ typedef struct svm_parameter parameter;
 
 static const node nothing = {-1, 0};
 
-/* ---- merging -----------------------------------------------------------------------------------*/
+/* ---- merging ----------------------------------------------------------------------------------*/
 
 static double merge_dot(const node *x, const node *z)
 {
@@ -91,7 +91,7 @@ double compat_kernel_constant(const parameter *p)
     return NAN;
 }
 
-/* ---- one object against many -------------------------------------------------------------------*/
+/* ---- one object against many ------------------------------------------------------------------*/
 
 /* The range of the indices, if they rise. */
 static bool measure(const node *x, int *low, int *high)
@@ -181,8 +181,8 @@ static bool spread_distance(const compat_probe *probe, const node *z, double *su
     return rising && *sum > 1e-4 * probe->square && isfinite(*sum);
 }
 
-/* The value at place `at` of the row; 0 where the row is shorter. Looks no further than it must: rows
- * that end nowhere are the caller's, and LIBSVM reads them. */
+/* The value at place `at` of the row; 0 where the row is shorter. Looks no further than it must:
+ * rows that end nowhere are the caller's, and LIBSVM reads them. */
 static double entry(compat_probe *probe, double at)
 {
     if (!(at >= 0 && at < (double)INT_MAX))
@@ -193,8 +193,8 @@ static double entry(compat_probe *probe, double at)
     return place < probe->width ? probe->x[place].value : 0;
 }
 
-/* The sum of squared differences of two vectors with the same indices, as dense data have them. false:
- * the indices are not the same. */
+/* The sum of squared differences of two vectors with the same indices, as dense data have them.
+ * false: the indices are not the same. */
 static bool lockstep_distance(const node *x, const node *z, double *sum)
 {
     double even = 0, odd = 0;

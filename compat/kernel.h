@@ -1,7 +1,7 @@
 /* kernel.h: kernel values of vectors that are lists of nodes.
  *
- * Values are those of LIBSVM's formulas, in double, also where indices do not rise: the lists are then
- * merged as LIBSVM merges them.
+ * Values are those of LIBSVM's formulas, in double, also where indices do not rise: the lists are
+ * then merged as LIBSVM merges them.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -18,8 +18,8 @@ double compat_kernel_value(const struct svm_parameter *p, const struct svm_node 
 /* The kernel's value where it does not depend on the objects; NAN: it does. */
 double compat_kernel_constant(const struct svm_parameter *p);
 
-/* One object against many: its values are spread out by index, so that each product is one pass over
- * the other object alone. */
+/* One object against many: its values are spread out by index, so that each product is one pass
+ * over the other object alone. */
 typedef struct compat_probe {
     const struct svm_parameter *param;
     const struct svm_node *x;

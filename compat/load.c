@@ -1,5 +1,5 @@
-/* load.c: svm_load_model: LIBSVM's model files, with every size tested against the file before it is
- * used.
+/* load.c: svm_load_model: LIBSVM's model files, with every size tested against the file before it
+ * is used.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

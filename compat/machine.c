@@ -20,8 +20,8 @@ int compat_machine_outputs(const compat_machine *m)
     return m->classify ? m->classes.count * (m->classes.count - 1) / 2 : 1;
 }
 
-/* Of two classes the first is Mercer's second, which positive values speak for. Of more, positive values
- * speak for the lower class of a pair. */
+/* Of two classes the first is Mercer's second, which positive values speak for. Of more, positive
+ * values speak for the lower class of a pair. */
 static int mercer_class(const compat_machine *m, int c)
 {
     return m->classes.count == 2 ? 1 - c : c;
@@ -85,7 +85,7 @@ void compat_shuffle(int *row, int count)
     }
 }
 
-/* ---- weights -----------------------------------------------------------------------------------*/
+/* ---- weights ----------------------------------------------------------------------------------*/
 
 /* Factors of C, one per class; what is 0 or less becomes next to nothing. */
 static void weigh_classes(const compat_classes *c, const struct svm_parameter *p, double *factor)
@@ -117,10 +117,10 @@ static double *spread_weights(const compat_classes *c, const double *factor, int
     return weight;
 }
 
-/* ---- two classes -------------------------------------------------------------------------------*/
+/* ---- two classes ------------------------------------------------------------------------------*/
 
-/* Trains on objects of two classes. Where nu leaves no margin, larger ones are tried, up to the largest
- * that is feasible. */
+/* Trains on objects of two classes. Where nu leaves no margin, larger ones are tried, up to the
+ * largest that is feasible. */
 static mcr_model *fit_two(compat_engine *e, compat_rows train, const double *target,
                           const double *weight, double most_nu)
 {
@@ -134,7 +134,7 @@ static mcr_model *fit_two(compat_engine *e, compat_rows train, const double *tar
     }
 }
 
-/* ---- probabilities -----------------------------------------------------------------------------*/
+/* ---- probabilities ----------------------------------------------------------------------------*/
 
 /* The objects of two classes in random order: y is 1 for the first class. */
 typedef struct pair {
@@ -261,7 +261,7 @@ static bool calibrate(compat_machine *m, compat_engine *e)
     return done;
 }
 
-/* ---- training ----------------------------------------------------------------------------------*/
+/* ---- training ---------------------------------------------------------------------------------*/
 
 compat_progress compat_machine_progress(const compat_machine *m)
 {
@@ -379,7 +379,7 @@ void compat_machine_close(compat_machine *m)
     free(m->prob_b);
 }
 
-/* ---- prediction --------------------------------------------------------------------------------*/
+/* ---- prediction -------------------------------------------------------------------------------*/
 
 /* Where nothing was learned: NAN decides for the last class. */
 static double unknown(const compat_machine *m)

@@ -18,15 +18,15 @@ typedef struct compat_machine {
     double *target; /* of each training object: Mercer's class or a number; NULL: none */
     double *factor; /* of C, one per class */
     double nu;      /* as it is used */
-    /* One model of all pairs of classes, or (models is the number of pairs) one per pair, trained on its
-     * objects alone. NULL: nothing could be learned, and decision values are NAN. */
+    /* One model of all pairs of classes, or (models is the number of pairs) one per pair, trained
+     * on its objects alone. NULL: nothing could be learned, and decision values are NAN. */
     int models;
     mcr_model **model;
     double *prob_a, *prob_b; /* one per pair; NULL: no probabilities */
 } compat_machine;
 
-/* Trains on some objects of the engine's problem. Borrows the rows. false: out of memory. Close in any
- * case. Without probabilities it neither prints nor draws random numbers. */
+/* Trains on some objects of the engine's problem. Borrows the rows. false: out of memory. Close in
+ * any case. Without probabilities it neither prints nor draws random numbers. */
 bool compat_machine_fit(compat_machine *m, compat_engine *e, compat_rows train, bool probability);
 /* What LIBSVM prints while it trains. */
 typedef struct compat_progress {
@@ -46,8 +46,8 @@ bool compat_machine_predict(const compat_machine *m, compat_engine *e, compat_ro
 int compat_machine_outputs(const compat_machine *m);
 /* The classes i < j of pair p, and how many objects they have. */
 int compat_machine_pair(const compat_machine *m, int p, int *i, int *j);
-/* Coefficients that are not 0, the numbers of their training objects (n of each at most, for n training
- * objects), and rho; returns how many there are. */
+/* Coefficients that are not 0, the numbers of their training objects (n of each at most, for n
+ * training objects), and rho; returns how many there are. */
 int64_t compat_machine_coefficients(const compat_machine *m, int p, double *coef, int64_t *number,
                                     double *rho);
 

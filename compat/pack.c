@@ -11,7 +11,7 @@
 
 typedef struct svm_node node;
 
-/* ---- vectors -----------------------------------------------------------------------------------*/
+/* ---- vectors ----------------------------------------------------------------------------------*/
 
 /* What one pass over all nodes finds. */
 typedef struct survey {
@@ -97,7 +97,7 @@ static bool number_columns(compat_pack *pack, survey found)
     return true;
 }
 
-/* ---- rows of a precomputed kernel --------------------------------------------------------------*/
+/* ---- rows of a precomputed kernel -------------------------------------------------------------*/
 
 static bool read_numbers(compat_pack *pack, const struct svm_problem *prob)
 {
@@ -127,7 +127,7 @@ static bool read_numbers(compat_pack *pack, const struct svm_problem *prob)
     return true;
 }
 
-/* ------------------------------------------------------------------------------------------------*/
+/* -----------------------------------------------------------------------------------------------*/
 
 bool compat_pack_open(compat_pack *pack, const struct svm_problem *prob, bool precomputed)
 {

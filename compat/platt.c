@@ -10,7 +10,7 @@
 
 #include "text.h"
 
-/* ---- two classes -------------------------------------------------------------------------------*/
+/* ---- two classes ------------------------------------------------------------------------------*/
 
 /* log(1 + exp(u)) and 1 / (1 + exp(u)) without overflow. */
 static double log_plus(double u)
@@ -100,7 +100,7 @@ void compat_platt_fit(const double *f, const double *y, int n, double *a, double
     compat_info("Reaching maximal iterations in two-class probability estimates\n");
 }
 
-/* ---- several classes ---------------------------------------------------------------------------*/
+/* ---- several classes --------------------------------------------------------------------------*/
 
 size_t compat_couple_memory(int classes)
 {
@@ -184,7 +184,7 @@ int compat_couple(int classes, const double *value, const double *a, const doubl
     return best;
 }
 
-/* ---- one class ---------------------------------------------------------------------------------*/
+/* ---- one class --------------------------------------------------------------------------------*/
 
 static int by_size(const void *a, const void *b)
 {
@@ -227,7 +227,7 @@ double compat_density(const double *marks, double value)
     return 0;
 }
 
-/* ---- numbers -----------------------------------------------------------------------------------*/
+/* ---- numbers ----------------------------------------------------------------------------------*/
 
 double compat_laplace_fit(const double *residual, int n)
 {

@@ -1,8 +1,8 @@
 /* svm.h: LIBSVM's binary interface, for the library that takes LIBSVM's place.
  *
- * LIBSVM_ABI 3 is that of Debian's libsvm.so.3 (LIBSVM 3.24); 4 that of LIBSVM's own libsvm.so.4 (3.34
- * and later), whose models have one field more. Programs include LIBSVM's header: the names, types and
- * layouts here are the same.
+ * LIBSVM_ABI 3 is that of Debian's libsvm.so.3 (LIBSVM 3.24); 4 that of LIBSVM's own libsvm.so.4
+ * (3.34 and later), whose models have one field more. Programs include LIBSVM's header: the names,
+ * types and layouts here are the same.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -25,8 +25,8 @@ extern "C" {
 enum { C_SVC, NU_SVC, ONE_CLASS, EPSILON_SVR, NU_SVR };
 enum { LINEAR, POLY, RBF, SIGMOID, PRECOMPUTED };
 
-/* A vector is a list of these with rising indices; the index -1 ends it. A row of a precomputed kernel
- * is 0:number 1:K(row, 1) 2:K(row, 2) ..., its own number counted from 1. */
+/* A vector is a list of these with rising indices; the index -1 ends it. A row of a precomputed
+ * kernel is 0:number 1:K(row, 1) 2:K(row, 2) ..., its own number counted from 1. */
 struct svm_node {
     int index;
     double value;

@@ -90,7 +90,7 @@ static bool output_read(output *o, int p, double *rho)
     return share_out(o, objects);
 }
 
-/* ---- which objects are support vectors ---------------------------------------------------------*/
+/* ---- which objects are support vectors --------------------------------------------------------*/
 
 /* place[i]: 1 where object i has a coefficient that is not 0. */
 static bool mark_support(output *o, int outputs, int *place)
@@ -122,7 +122,7 @@ static void list_support(model *out, const compat_machine *m, const struct svm_p
     }
 }
 
-/* ---- coefficients ------------------------------------------------------------------------------*/
+/* ---- coefficients -----------------------------------------------------------------------------*/
 
 static bool fill_coefficients(model *out, output *o, int outputs, const int *place)
 {
@@ -212,7 +212,7 @@ static void summarise(const model *out, const compat_machine *m, const compat_en
         compat_info("Total nSV = %d\n", out->l);
 }
 
-/* ---- probabilities -----------------------------------------------------------------------------*/
+/* ---- probabilities ----------------------------------------------------------------------------*/
 
 /* Residuals of cross-validation, as a Laplace distribution. */
 static bool add_laplace(model *out, compat_engine *e, int n)

@@ -1,10 +1,11 @@
 /* callback_kernel.c: a kernel that is one function of the program's.
  *
- *     cc callback_kernel.c $(pkg-config --cflags --libs mercer) -lm -o callback_kernel && ./callback_kernel
+ *     cc callback_kernel.c $(pkg-config --cflags --libs mercer) -lm -o callback_kernel &&
+ *     ./callback_kernel
  *
- * The function gets two lists of objects and fills a block of values. Under its name it works in every
- * expression, with every learner. It is not declared safe for several threads, so that only the thread
- * that calls the library calls it, as an interpreter such as Python's wants it.
+ * The function gets two lists of objects and fills a block of values. Under its name it works in
+ * every expression, with every learner. It is not declared safe for several threads, so that only
+ * the thread that calls the library calls it, as an interpreter such as Python's wants it.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,5 +1,5 @@
-/* coordinates.c: coordinates of objects from C: principal components and what they leave of a picture of
- * the data, discriminants of classes, what two kinds of fields have in common.
+/* coordinates.c: coordinates of objects from C: principal components and what they leave of a
+ * picture of the data, discriminants of classes, what two kinds of fields have in common.
  *
  *     cc coordinates.c $(pkg-config --cflags --libs mercer) -lm -o coordinates && ./coordinates
  *

@@ -1,5 +1,5 @@
-/* gp.c: a Gaussian process from C: scales by the likelihood, values with standard deviations, and the principal
- * components of the same objects.
+/* gp.c: a Gaussian process from C: scales by the likelihood, values with standard deviations, and
+ * the principal components of the same objects.
  *
  *     cc gp.c $(pkg-config --cflags --libs mercer) -o gp && ./gp
  *

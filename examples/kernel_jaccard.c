@@ -18,7 +18,7 @@
 
 #include <mercer/mercer.h>
 
-/* ---- the kernel --------------------------------------------------------------------------------*/
+/* ---- the kernel -------------------------------------------------------------------------------*/
 
 typedef struct jaccard_params {
     double shared;
@@ -117,7 +117,7 @@ static const mcr_kernel_type jaccard = {
     .pair = pair,
 };
 
-/* ---- its use -----------------------------------------------------------------------------------*/
+/* ---- its use ----------------------------------------------------------------------------------*/
 
 static int show_check(mcr *ctx, const mcr_kernel *kernel, const mcr_data *data)
 {

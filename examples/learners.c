@@ -1,6 +1,6 @@
-/* learners.c: other learners from C: ridge regression that picks its own lambda, and of several targets at
- * once; probabilities of logistic regression, neighbours, another loss, clusters. The calls are the same
- * for all of them; only names and options differ.
+/* learners.c: other learners from C: ridge regression that picks its own lambda, and of several
+ * targets at once; probabilities of logistic regression, neighbours, another loss, clusters. The
+ * calls are the same for all of them; only names and options differ.
  *
  *     cc learners.c $(pkg-config --cflags --libs mercer) -o learners && ./learners
  *

@@ -1,5 +1,5 @@
-/* online.c: learning from a stream from C: a perceptron that goes on with each new part of the data, and
- * never keeps more than 60 support vectors.
+/* online.c: learning from a stream from C: a perceptron that goes on with each new part of the
+ * data, and never keeps more than 60 support vectors.
  *
  *     cc online.c $(pkg-config --cflags --libs mercer) -o online && ./online
  *

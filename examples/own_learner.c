@@ -2,13 +2,13 @@
  *
  *     cc own_learner.c $(pkg-config --cflags --libs mercer) -lm -o own_learner && ./own_learner
  *
- * The simplest kernel classifier: an object belongs to the class whose mean in feature space is nearer.
- * With m1, m0 the means of the two classes,
+ * The simplest kernel classifier: an object belongs to the class whose mean in feature space is
+ * nearer. With m1, m0 the means of the two classes,
  *
  *     f(x) = <m1, x> - <m0, x> - (|m1|^2 - |m0|^2) / 2,
  *
- * which needs values of the kernel only. Options, scores, cross-validation and model files come from
- * Mercer.
+ * which needs values of the kernel only. Options, scores, cross-validation and model files come
+ * from Mercer.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -34,7 +34,8 @@ static const mcr_param params[] = {
     {.name = NULL},
 };
 
-/* coef: 1/n1 for class 1, -1/n0 for class 0; then K coef gives <m1, x_i> - <m0, x_i> for all objects. */
+/* coef: 1/n1 for class 1, -1/n0 for class 0; then K coef gives <m1, x_i> - <m0, x_i> for all
+ * objects. */
 static mcr_status means(double *coef, double *offset, const mcr_learning *in)
 {
     mcr *ctx = mcr_learning_context(in);

@@ -8,8 +8,8 @@
 
 #include <mercer/mercer.h>
 
-/* Trains on half-moons, writes the boundary as SVG into memory and reads the area under the ROC curve
- * off another figure. */
+/* Trains on half-moons, writes the boundary as SVG into memory and reads the area under the ROC
+ * curve off another figure. */
 static mcr_status draw(mcr *ctx, const mcr_model *model, const mcr_data *data)
 {
     mcr_figure *figure = NULL;

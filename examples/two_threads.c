@@ -1,9 +1,10 @@
 /* two_threads.c: two threads predict with one model at the same time.
  *
- *     cc two_threads.c $(pkg-config --cflags --libs mercer) -pthread -o two_threads && ./two_threads
+ *     cc two_threads.c $(pkg-config --cflags --libs mercer) -pthread -o two_threads &&
+ *     ./two_threads
  *
- * Models and data sets do not change, so that threads may share them. A context is for one thread at a
- * time: each thread opens its own, and gives it to the calls that compute.
+ * Models and data sets do not change, so that threads may share them. A context is for one thread
+ * at a time: each thread opens its own, and gives it to the calls that compute.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

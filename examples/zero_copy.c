@@ -2,9 +2,10 @@
  *
  *     cc zero_copy.c $(pkg-config --cflags --libs mercer) -o zero_copy && ./zero_copy 1024
  *
- * Makes so many megabytes of rows of floats (default 64), lends them to a data set, and shows by how
- * much the program's resident memory has grown before training: no more than the targets take. Then a
- * support vector machine is trained on some of the rows, and the memory is freed when the data are.
+ * Makes so many megabytes of rows of floats (default 64), lends them to a data set, and shows by
+ * how much the program's resident memory has grown before training: no more than the targets take.
+ * Then a support vector machine is trained on some of the rows, and the memory is freed when the
+ * data are.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -92,7 +92,8 @@ def library_fault(path, layer, src, angled, name):
     return None
 
 
-# What the program and the studio's engine share: the program's writers of JSON, and the engine's doors.
+# What the program and the studio's engine share: the program's writers of JSON, and the engine's
+# doors.
 SHARED = {
     "web": {"../cli/json.h", "../cli/registry.h", "../cli/report.h"},
     "cli": {"../web/page.h", "../web/server.h"},

@@ -86,7 +86,7 @@ mcr_status studio_refuse(studio *s, mcr_status status, const char *line)
     return mcr_message_set(s->ctx, status, line);
 }
 
-/* ---- numbers ------------------------------------------------------------------------------------*/
+/* ---- numbers ----------------------------------------------------------------------------------*/
 
 mcr_status studio_put_bytes(studio *s, const char *key, const void *bytes, size_t count)
 {
@@ -156,10 +156,10 @@ int64_t studio_shown_object(int64_t r, int64_t shown, int64_t n)
     return shown < n ? (int64_t)((double)r * (double)n / (double)shown) : r;
 }
 
-/* ---- data, kernel, options ------------------------------------------------------------------------*/
+/* ---- data, kernel, options --------------------------------------------------------------------*/
 
-/* The column of the targets may be named for tables and JSON lines only: for matrices it would name a
- * file. */
+/* The column of the targets may be named for tables and JSON lines only: for matrices it would name
+ * a file. */
 static mcr_status read_options(studio *s, const studio_value *from, mcr_read_options *o)
 {
     o->format = studio_text(from, "format", NULL);
@@ -293,7 +293,7 @@ mcr_status studio_options(studio *s, mcr_options **out)
     return status;
 }
 
-/* ---- small requests -----------------------------------------------------------------------------*/
+/* ---- small requests ---------------------------------------------------------------------------*/
 
 static const char *kind_name(mcr_kind kind)
 {
@@ -471,7 +471,7 @@ static mcr_status answer_sample(studio *s)
     return status;
 }
 
-/* ---- answers ------------------------------------------------------------------------------------*/
+/* ---- answers ----------------------------------------------------------------------------------*/
 
 static const struct action {
     const char *name;

@@ -1,8 +1,9 @@
 /* engine.h: the studio's engine: one JSON request in, one JSON answer out.
  *
- * The page asks the same engine everywhere: natively through HTTP (server.h), or compiled to WebAssembly
- * in a worker of the browser (wasm.c). docs/studio.md lists the requests. An engine belongs to one page:
- * it keeps the data and the model that the page asked for last. Nothing in a request opens a file.
+ * The page asks the same engine everywhere: natively through HTTP (server.h), or compiled to
+ * WebAssembly in a worker of the browser (wasm.c). docs/studio.md lists the requests. An engine
+ * belongs to one page: it keeps the data and the model that the page asked for last. Nothing in a
+ * request opens a file.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -33,7 +34,8 @@ studio *studio_open(const studio_config *config);
 void studio_close(studio *s); /* NULL allowed */
 
 /* Answers a request. The bytes (JSON, with a NUL behind them) belong to the engine, until the next
- * request. A request that cannot be read or done is answered, too: {"ok": false, "error": {...}}. */
+ * request. A request that cannot be read or done is answered, too: {"ok": false, "error":
+ * {...}}. */
 const char *studio_answer(studio *s, const char *request, size_t length, size_t *bytes);
 /* From any thread: the running request, and those that come before studio_allow, end soon. */
 void studio_cancel(studio *s);

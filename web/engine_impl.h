@@ -38,8 +38,8 @@ studio_handler studio_steps;                                       /* steps.c */
 
 /* The message of a failure, and the status back. */
 mcr_status studio_refuse(studio *s, mcr_status status, const char *line);
-/* The data that the request brings, those of the last one that did (data absent), or what the program was
- * called with. Borrowed. */
+/* The data that the request brings, those of the last one that did (data absent), or what the
+ * program was called with. Borrowed. */
 mcr_status studio_data(studio *s, const mcr_data **out);
 /* The kernel of the request; *out NULL with MCR_OK: it names none. To be freed. */
 mcr_status studio_kernel(studio *s, mcr_kernel **out);
@@ -50,13 +50,14 @@ mcr_status studio_options(studio *s, mcr_options **out);
 mcr_status studio_put_floats(studio *s, const char *key, const double *value, int64_t count);
 mcr_status studio_put_bytes(studio *s, const char *key, const void *bytes, size_t count);
 
-/* Which objects are shown where there are more than `most`: evenly chosen. Returns how many; object r is
- * studio_shown_object(r, ...). */
+/* Which objects are shown where there are more than `most`: evenly chosen. Returns how many; object
+ * r is studio_shown_object(r, ...). */
 int64_t studio_shown(int64_t n, int64_t most);
 int64_t studio_shown_object(int64_t r, int64_t shown, int64_t n);
 
-/* Points of the plane (or line) that the request asks for, as objects like those of `data`: columns[0] and
- * columns[1] vary, others are at their median. *out NULL with MCR_OK: no plane is asked for. */
+/* Points of the plane (or line) that the request asks for, as objects like those of `data`:
+ * columns[0] and columns[1] vary, others are at their median. *out NULL with MCR_OK: no plane is
+ * asked for. */
 typedef struct studio_plane {
     int64_t nx, ny; /* ny 1: a line */
 } studio_plane;

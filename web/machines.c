@@ -11,7 +11,7 @@
 
 enum { MOST_SUPPORT = 5000, MOST_OUTPUTS = 6, MOST_DRAWS = 8 };
 
-/* ---- the plane ----------------------------------------------------------------------------------*/
+/* ---- the plane --------------------------------------------------------------------------------*/
 
 static int by_value(const void *a, const void *b)
 {
@@ -135,7 +135,7 @@ mcr_status studio_plane_data(studio *s, const mcr_data *data, studio_plane *plan
                          "a plane is shown of data that are one field of up to 2000 numbers");
 }
 
-/* ---- what a model predicts ----------------------------------------------------------------------*/
+/* ---- what a model predicts --------------------------------------------------------------------*/
 
 static mcr_status classes_json(studio *s, const mcr_model *model, const mcr_data *points,
                                double *value, int64_t count)
@@ -214,7 +214,7 @@ static mcr_status plane_json(studio *s, const mcr_model *model, const mcr_data *
     return status;
 }
 
-/* ---- what a model holds -------------------------------------------------------------------------*/
+/* ---- what a model holds -----------------------------------------------------------------------*/
 
 static void output_json(studio *s, const mcr_coefficient *row, int64_t support)
 {
@@ -241,8 +241,8 @@ static void output_json(studio *s, const mcr_coefficient *row, int64_t support)
     cli_json_end(j);
 }
 
-/* Coefficients of each output with the objects that they belong to. Models that predict otherwise have
- * none: that is no fault. */
+/* Coefficients of each output with the objects that they belong to. Models that predict otherwise
+ * have none: that is no fault. */
 static mcr_status support_json(studio *s, const mcr_model *model)
 {
     int64_t support = mcr_model_support(model), outputs = mcr_model_outputs(model);
@@ -334,7 +334,7 @@ mcr_status studio_fit(studio *s)
     return status;
 }
 
-/* ---- cross-validation, files, figures --------------------------------------------------------------*/
+/* ---- cross-validation, files, figures ---------------------------------------------------------*/
 
 static mcr_status validate(studio *s, const mcr_options *options, const mcr_kernel *kernel,
                            const mcr_data *data)

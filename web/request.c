@@ -19,7 +19,8 @@ static int fail(studio_request *r, const char *at, const char *fault)
     return 0;
 }
 
-/* The number of a new value, 0 if there is no memory (value 0 is made first, and is never refused). */
+/* The number of a new value, 0 if there is no memory (value 0 is made first, and is never
+ * refused). */
 static size_t add(studio_request *r, studio_type type)
 {
     if (r->count == r->capacity) {

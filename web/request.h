@@ -1,7 +1,7 @@
 /* request.h: reads the JSON of a request (RFC 8259), strictly.
  *
- * Values lie in one array in the order of the text: what a container holds follows it, and `size` leads
- * past it. An object's members are pairs of a key (a string) and a value.
+ * Values lie in one array in the order of the text: what a container holds follows it, and `size`
+ * leads past it. An object's members are pairs of a key (a string) and a value.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -42,7 +42,8 @@ typedef struct studio_request {
 int studio_request_read(studio_request *request, const char *bytes, size_t length);
 void studio_request_free(studio_request *request);
 
-/* The value of an object's first member of that name; NULL: none, or not an object (NULL is none). */
+/* The value of an object's first member of that name; NULL: none, or not an object (NULL is
+ * none). */
 const studio_value *studio_find(const studio_value *object, const char *key);
 /* The next value beside this one. */
 const studio_value *studio_next(const studio_value *value);

@@ -1,8 +1,8 @@
 /* server.c: HTTP for the studio.
  *
- * One thread per connection. Each page (a name that it makes up) has an engine, and one job at a time: a
- * request that comes while another one of the same page is running ends that one and waits for it. While an
- * engine computes it asks from time to time whether its browser is still there.
+ * One thread per connection. Each page (a name that it makes up) has an engine, and one job at a
+ * time: a request that comes while another one of the same page is running ends that one and waits
+ * for it. While an engine computes it asks from time to time whether its browser is still there.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -55,9 +55,10 @@ static double now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* ---- jobs ---------------------------------------------------------------------------------------*/
+/* ---- jobs -------------------------------------------------------------------------------------*/
 
-/* Asked by the engine: the server ends, the browser has gone, or a newer request of the page waits. */
+/* Asked by the engine: the server ends, the browser has gone, or a newer request of the page
+ * waits. */
 static int should_stop(void *user)
 {
     slot *p = user;
@@ -116,7 +117,7 @@ static void cancel_page(studio_server *s, const char *name)
     pthread_mutex_unlock(&s->mutex);
 }
 
-/* ---- answers ------------------------------------------------------------------------------------*/
+/* ---- answers ----------------------------------------------------------------------------------*/
 
 typedef struct upload {
     char *bytes;
@@ -264,7 +265,7 @@ static enum MHD_Result whole(studio_server *s, struct MHD_Connection *c, const c
     return answer(c, MHD_HTTP_OK, "text/html; charset=utf-8", s->how.page, s->how.page_bytes);
 }
 
-/* ---- libmicrohttpd ------------------------------------------------------------------------------*/
+/* ---- libmicrohttpd ----------------------------------------------------------------------------*/
 
 static void take_bytes(studio_server *s, upload *body, const char *data, size_t count)
 {
@@ -335,7 +336,7 @@ static void on_end(void *user, struct MHD_Connection *c, void **state,
     *state = NULL;
 }
 
-/* ---- life ---------------------------------------------------------------------------------------*/
+/* ---- life -------------------------------------------------------------------------------------*/
 
 static int make_token(studio_server *s)
 {

@@ -1,8 +1,8 @@
 /* server.h: the page and its engine on this machine's own address, by libmicrohttpd.
  *
- * Listens on 127.0.0.1 only. Every address begins with a random token, and the Host header must name
- * this machine and port, so that other pages in the same browser cannot reach it (403 otherwise). The only
- * addresses are the page itself and its requests: no path names a file.
+ * Listens on 127.0.0.1 only. Every address begins with a random token, and the Host header must
+ * name this machine and port, so that other pages in the same browser cannot reach it (403
+ * otherwise). The only addresses are the page itself and its requests: no path names a file.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

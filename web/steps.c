@@ -1,8 +1,8 @@
 /* steps.c: the perceptron, mistake by mistake.
  *
- * The kernel perceptron goes through the objects in their order; where y f(x) <= 0 it adds y K(x, .) to f.
- * With `bias` all objects have one more feature, 1. It is the rule of the learner perceptron with its
- * defaults; here every f on the way can be seen.
+ * The kernel perceptron goes through the objects in their order; where y f(x) <= 0 it adds y K(x,
+ * .) to f. With `bias` all objects have one more feature, 1. It is the rule of the learner
+ * perceptron with its defaults; here every f on the way can be seen.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -13,7 +13,7 @@ static mcr_status need_kernel(studio *s, mcr_kernel **kernel)
     return status || *kernel ? status : studio_refuse(s, MCR_BAD_CALL, "a kernel is needed");
 }
 
-/* ---- the matrix ---------------------------------------------------------------------------------*/
+/* ---- the matrix -------------------------------------------------------------------------------*/
 
 mcr_status studio_gram(studio *s)
 {
@@ -47,7 +47,7 @@ done:
     return status;
 }
 
-/* ---- is it a kernel? ------------------------------------------------------------------------------*/
+/* ---- is it a kernel? --------------------------------------------------------------------------*/
 
 static void check_json(cli_json *j, const mcr_check_report *r)
 {
@@ -95,7 +95,7 @@ mcr_status studio_check(studio *s)
     return status;
 }
 
-/* ---- what two objects share -------------------------------------------------------------------------*/
+/* ---- what two objects share -------------------------------------------------------------------*/
 
 enum { MOST_LETTERS = 200, MOST_NODES = 40, MOST_EDGES = 400, MOST_FEATURES = 400 };
 
@@ -164,8 +164,8 @@ static mcr_status build_graphs(studio *s, const studio_value *a, const studio_va
                               (const int32_t(*)[2])g.edge, NULL);
 }
 
-/* The features that either object has: name, and the values of both. A kernel without a finite map has
- * none. */
+/* The features that either object has: name, and the values of both. A kernel without a finite map
+ * has none. */
 static mcr_status features_json(studio *s, const mcr_kernel *kernel, const mcr_data *data)
 {
     mcr_features *f = NULL;

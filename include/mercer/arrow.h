@@ -3,8 +3,8 @@
  * pyarrow, pandas, polars, DuckDB and others hand over tables as a pair of structs, declared here
  * as in Arrow's specification. Columns become fields:
  *
- *   numbers, booleans, dates, times   together the dense field "x", whose columns have their names; dates
- *                                     in days and times in seconds since 1970
+ *   numbers, booleans, dates, times   together the dense field "x", whose columns have their names;
+ *                                     dates in days and times in seconds since 1970
  *   utf8, binary (also large)         one field of strings each
  *   dictionaries                      like a column of their values
  *   fixed_size_list of float, double  one field of dense vectors each

@@ -55,7 +55,7 @@ typedef enum mcr_number {
     MCR_UINT8 /* also for bool */
 } mcr_number;
 
-/* ---- fields ------------------------------------------------------------------------------------*/
+/* ---- fields -----------------------------------------------------------------------------------*/
 
 /* Value (i, k) is values[i * row_step + k * col_step]. The steps count values, not bytes, and may
  * be negative. Row-major: row_step is the distance between rows and col_step is 1; column-major:
@@ -121,31 +121,35 @@ typedef struct mcr_graph_view {
 MCR_API mcr_status mcr_builder_borrow_graphs(mcr_builder *builder, const char *name,
                                              const mcr_graph_view *view);
 
-/* ---- columns of a table ------------------------------------------------------------------------*/
+/* ---- columns of a table -----------------------------------------------------------------------*/
 
-/* The same that a csv file becomes (docs/tables.md), for programs that hold the columns: fields with roles,
- * whose missing values mcr_fit fills, and which kernels and default kernels name by their roles.
+/* For programs that hold the columns of a table in memory: the same data set as from a csv file
+ * (docs/tables.md), with fields that have roles. mcr_fit fills their missing values, and kernels
+ * can select fields by role.
  *
- * What becomes of missing values (NAN among numbers and dates, empty strings) in the columns that are added
- * afterwards: a rule of mcr_read_options, but not "drop". Without this call they are refused. */
+ * Sets the treatment of missing values (NAN among numbers and dates, empty strings) in columns that
+ * are added afterwards: one of the rules of `missing` in mcr_read_options, except "drop". Without
+ * this call they are refused. */
 MCR_API mcr_status mcr_builder_missing(mcr_builder *builder, const char *rule);
-/* All columns of numbers, of any type: the dense field "x". view->column: their names. Copied. */
+/* Adds all columns of numbers, of any type, as the dense field "x". view->column has their names.
+ * Copied. */
 MCR_API mcr_status mcr_builder_numbers(mcr_builder *builder, const mcr_dense_view *view);
-/* A column of dates, as days since 1970. Copied. */
+/* Adds a column of dates, as days since 1970. Copied. */
 MCR_API mcr_status mcr_builder_dates(mcr_builder *builder, const char *name, const double *days);
-/* A column of strings; role: MCR_CATEGORY, MCR_WORDS or MCR_SET. Borrowed. */
+/* Adds a column of strings; role: MCR_CATEGORY, MCR_WORDS or MCR_SET. Borrowed. */
 MCR_API mcr_status mcr_builder_words_column(mcr_builder *builder, const char *name, mcr_role role,
                                             const mcr_string_view *view);
-/* The names and roles of all columns, also of those that are no fields (MCR_ID, MCR_IGNORED). A model
- * keeps them, and files are read like this table (mcr_model_layout). Copied. */
+/* Sets the names and roles of all columns, including those that are not fields (MCR_ID,
+ * MCR_IGNORED). A model keeps them, so that files can be read with the same layout
+ * (mcr_model_layout). Copied. */
 MCR_API mcr_status mcr_builder_columns(mcr_builder *builder, const char *const *name,
                                        const mcr_role *role, int64_t count);
-/* The role that a column of a csv file with this name and these values would be given; empty strings are
- * missing. whole: 1 where all values are whole numbers, 0 where all are words. */
+/* The role that a column of a csv file with this name and these values would get; empty strings are
+ * missing. whole: 1 if all values are integers, 0 if all are words. */
 MCR_API mcr_status mcr_role_guess(mcr_role *out, mcr *ctx, const char *name,
                                   const mcr_string_view *view, int64_t count, int whole);
 
-/* ---- targets and weights, one per object; copied ------------------------------------------------*/
+/* ---- targets and weights, one per object; copied ----------------------------------------------*/
 
 /* Value i is values[i * step]. Numbers are the targets of regression, or classes for a learner that
  * predicts classes. */

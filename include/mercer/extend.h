@@ -165,8 +165,8 @@ MCR_API mcr_status mcr_features_resize(mcr_features *features, int64_t count);
 MCR_API mcr_status mcr_features_put(mcr_features *features, int side, int64_t feature,
                                     double value);
 MCR_API void mcr_features_next(mcr_features *features, int side);
-/* Temporary memory, 64-byte aligned, valid until mcr_scratch_release(mark); NULL if there is none.
- * */
+/* Temporary memory, 64-byte aligned, valid until mcr_scratch_release(mark); NULL if there is
+ * none. */
 MCR_API size_t mcr_scratch_mark(const mcr_scratch *scratch);
 MCR_API void *mcr_scratch_take(mcr_scratch *scratch, size_t bytes);
 MCR_API void mcr_scratch_release(mcr_scratch *scratch, size_t mark);

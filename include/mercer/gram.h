@@ -51,7 +51,7 @@ MCR_API mcr_status mcr_gram_means(mcr_gram *gram, double *mean, double *total);
 MCR_API mcr_status mcr_gram_center(mcr *ctx, double *k, int64_t rows, int64_t n, int64_t ld,
                                    const double *mean, double total);
 
-/* ---- geometry in feature space, from K alone ---------------------------------------------------*/
+/* ---- geometry in feature space, from K alone --------------------------------------------------*/
 
 typedef struct mcr_geometry {
     size_t size; /* set by the library */

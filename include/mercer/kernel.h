@@ -35,8 +35,8 @@ MCR_API const char *mcr_kernel_text(const mcr_kernel *kernel);
  * expression. */
 MCR_API const char *mcr_message_mark(const mcr *ctx, int64_t *column, int64_t *length);
 
-/* A description of each kernel that exists. Borrowed; kernels registered in this context come last.
- * */
+/* A description of each kernel that exists. Borrowed; kernels registered in this context come
+ * last. */
 typedef struct mcr_kernel_info {
     size_t size; /* sizeof(mcr_kernel_info) */
     const char *name, *summary;

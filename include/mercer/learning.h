@@ -35,7 +35,7 @@ typedef struct mcr_learner_spec {
     mcr_task task;
     const mcr_param *params; /* its options; NULL: none */
     size_t params_size;      /* of the value struct */
-    int weights_count; /* 1: a weight of 2 is the same as two objects, so duplicates may be merged */
+    int weights_count;       /* 1: a weight of 2 means two objects, so duplicates may be merged */
     /* Checks the options together; may be NULL. Its message begins with the learner's name. */
     mcr_status (*check)(mcr *ctx, const void *params);
     /* Trains; makes *out with mcr_fitted_open. The library frees *out, also on failure. */
@@ -50,7 +50,7 @@ MCR_API mcr_status mcr_learner_register(mcr *ctx, const mcr_learner_spec *spec);
 /* A learner by its name, built in or registered in this context; MCR_BAD_CALL if there is none. */
 MCR_API mcr_status mcr_learner_lookup(const mcr *ctx, const char *name, mcr_learner_info *info);
 
-/* ---- inside fit --------------------------------------------------------------------------------*/
+/* ---- inside fit -------------------------------------------------------------------------------*/
 
 MCR_API mcr *mcr_learning_context(const mcr_learning *in);
 MCR_API void *mcr_learning_user(const mcr_learning *in);

@@ -23,7 +23,7 @@ typedef enum mcr_param_type {             /* C type of the value at `offset` */
                               MCR_FLAG,   /* int: 0 or 1, written no | yes */
                               MCR_CHOICE, /* int: position in `choices` ("presence|count") */
                               MCR_TEXT,   /* char *, owned by the value struct; NULL: not given */
-                              MCR_REALS /* mcr_reals, owned: one number or [a, b, ...]; count 0: not given */
+                              MCR_REALS   /* mcr_reals, owned: a number or a list; count 0: none */
 } mcr_param_type;
 
 typedef struct mcr_reals {

@@ -132,7 +132,7 @@ def estimators(learners):
     return "\n".join(lines) + "\n\n\n".join(estimator(entry, learners) for entry in spec.CLASSES) + "\n"
 
 
-# ---- kernels --------------------------------------------------------------------------------------------
+# ---- kernels -------------------------------------------------------------------------------------
 
 
 def kernel_function(kernel):

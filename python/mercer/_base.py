@@ -69,7 +69,7 @@ class KernelEstimator(_compat.BaseEstimator):  # type: ignore[misc]
     roles_: dict[str, str]
     _pairs = False  # a callable kernel takes two objects, not two blocks
 
-    # ---- parameters ---------------------------------------------------------------------------------
+    # ---- parameters ------------------------------------------------------------------------------
 
     def _value(self, name: str, default: Any = None) -> Any:
         return getattr(self, name, default)
@@ -95,7 +95,7 @@ class KernelEstimator(_compat.BaseEstimator):  # type: ignore[misc]
                             verbose=self._value("verbose", 0),
                             keep=self._value("on_interrupt", "raise") == "keep")
 
-    # ---- kernels ------------------------------------------------------------------------------------
+    # ---- kernels ---------------------------------------------------------------------------------
 
     @property
     def _is_precomputed(self) -> bool:
@@ -181,7 +181,7 @@ class KernelEstimator(_compat.BaseEstimator):  # type: ignore[misc]
             return Kernel("precomputed(function)", {"function": as_blocks(function, self._pairs)})
         raise ValueError(f"kernel must be a string, a mercer.Kernel or a function, not {kernel!r}")
 
-    # ---- data ---------------------------------------------------------------------------------------
+    # ---- data ------------------------------------------------------------------------------------
 
     def _check_X(self, X: Any, *, reset: bool) -> Any:
         """X as it was given if it is structured, a table if it has columns of its own, else a checked
@@ -271,7 +271,7 @@ class KernelEstimator(_compat.BaseEstimator):  # type: ignore[misc]
         return _data.Objects(found.count, tuple(values) if only else found.fields + tuple(values),
                              found.columns)
 
-    # ---- training -----------------------------------------------------------------------------------
+    # ---- training --------------------------------------------------------------------------------
 
     def _trained_rows(self, X: Any, targets: Any, weights: Any) -> Any:
         """The rows to train on, those of weight above 0; None: all, as they stand.
@@ -349,7 +349,7 @@ class KernelEstimator(_compat.BaseEstimator):  # type: ignore[misc]
                 + (f"(max_iter={self._value('max_iter')}).  " if report["stop"] == "steps" else "(time_limit).  ")
                 + "Consider pre-processing your data with StandardScaler or MinMaxScaler.")
 
-    # ---- predicting -------------------------------------------------------------------------------------
+    # ---- predicting ------------------------------------------------------------------------------
 
     def _ask_X(self, X: Any) -> Any:
         _compat.check_is_fitted(self)
@@ -389,7 +389,7 @@ class KernelEstimator(_compat.BaseEstimator):  # type: ignore[misc]
             session.transform(self._model, data, to)
         return to
 
-    # ---- beyond scikit-learn --------------------------------------------------------------------------
+    # ---- beyond scikit-learn ---------------------------------------------------------------------
 
     def save(self, path: Any, *, format: str | None = None) -> None:
         """Write the model to a file.
@@ -455,7 +455,7 @@ class KernelEstimator(_compat.BaseEstimator):  # type: ignore[misc]
         from mercer._plot import plot_model
         return plot_model(self, X, y, kind=kind, ax=ax, **more)
 
-    # ---- files and tags -------------------------------------------------------------------------------
+    # ---- files and tags --------------------------------------------------------------------------
 
     def __getstate__(self) -> dict[str, Any]:
         state: dict[str, Any] = dict(super().__getstate__())

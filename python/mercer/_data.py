@@ -89,7 +89,7 @@ def rows_of(X: Any, rows: Any) -> Any:
     return [X[i] for i in rows]
 
 
-# ---- vectors ----------------------------------------------------------------------------------------
+# ---- vectors -------------------------------------------------------------------------------------
 
 
 def dense(name: str, X: Any, columns: Sequence[str] | None = None) -> tuple[Any, ...]:
@@ -122,7 +122,7 @@ def precomputed(name: str, K: Any, square: bool) -> tuple[Any, ...]:
     return ("precomputed", name, K, ids)
 
 
-# ---- strings and graphs -----------------------------------------------------------------------------
+# ---- strings and graphs --------------------------------------------------------------------------
 
 
 def strings(name: str, X: Iterable[Any]) -> tuple[Any, ...]:
@@ -190,7 +190,7 @@ def graphs(name: str, X: Sequence[Any]) -> tuple[Any, ...]:
             np.array(edge_start, dtype=np.int64), edges_array, edge_label.array())
 
 
-# ---- all of them -------------------------------------------------------------------------------------
+# ---- all of them ---------------------------------------------------------------------------------
 
 
 def field(name: str, X: Any) -> tuple[Any, ...]:

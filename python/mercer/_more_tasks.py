@@ -15,7 +15,7 @@ from mercer._kernel import Kernel
 from mercer._tasks import ClassifierBase, ProbabilityMixin, RegressorBase, VerifyMixin, check_pair
 
 
-# ---- clusters -----------------------------------------------------------------------------------------
+# ---- clusters ------------------------------------------------------------------------------------
 
 
 class Clusterer(_compat.ClusterMixin, VerifyMixin, KernelEstimator):  # type: ignore[misc]
@@ -78,7 +78,7 @@ class Clusterer(_compat.ClusterMixin, VerifyMixin, KernelEstimator):  # type: ig
         return self._predicted(self._ask_X(X), value=True)[0].astype(np.int32)
 
 
-# ---- coordinates --------------------------------------------------------------------------------------
+# ---- coordinates ---------------------------------------------------------------------------------
 
 
 class NamesOutMixin:
@@ -310,7 +310,7 @@ def on_field(text: str, field: str) -> str:
     return f"{name}({field}, {rest}"
 
 
-# ---- Gaussian processes -------------------------------------------------------------------------------
+# ---- Gaussian processes --------------------------------------------------------------------------
 
 
 class GaussianMixin:
@@ -414,7 +414,7 @@ class GaussianClassifier(GaussianMixin, ProbabilityMixin, ClassifierBase):
         return len(self.classes_)
 
 
-# ---- explicit features --------------------------------------------------------------------------------
+# ---- explicit features ---------------------------------------------------------------------------
 
 
 class FeatureBase(_compat.TransformerMixin, NamesOutMixin, KernelEstimator):  # type: ignore[misc]

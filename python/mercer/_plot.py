@@ -81,7 +81,7 @@ def plot_model(estimator: Any, X: Any, y: Any, *, kind: str | None, ax: Any, **m
     return figure
 
 
-# ---- matplotlib ---------------------------------------------------------------------------------------
+# ---- matplotlib ----------------------------------------------------------------------------------
 
 
 def draw_on(ax: Any, figure: dict[str, Any]) -> None:

@@ -67,7 +67,7 @@ class VerifyMixin:
         return None if y is None else np.ascontiguousarray(y, dtype=np.float64)
 
 
-# ---- classes ------------------------------------------------------------------------------------------
+# ---- classes -------------------------------------------------------------------------------------
 
 
 class ClassifierBase(_compat.ClassifierMixin, VerifyMixin, KernelEstimator):  # type: ignore[misc]
@@ -286,7 +286,7 @@ class ProbabilityMixin:
         return np.log(self.predict_proba(X))
 
 
-# ---- support vectors ----------------------------------------------------------------------------------
+# ---- support vectors -----------------------------------------------------------------------------
 
 
 class SupportMixin:
@@ -482,7 +482,7 @@ class NuClassifier(SupportClassifier):
     _xfail = {"check_class_weight_classifiers": "weights as unequal as these leave no feasible nu of 0.5"}
 
 
-# ---- numbers ------------------------------------------------------------------------------------------
+# ---- numbers -------------------------------------------------------------------------------------
 
 
 class RegressorBase(_compat.RegressorMixin, VerifyMixin, KernelEstimator):  # type: ignore[misc]
@@ -583,7 +583,7 @@ class RidgeRegressor(RegressorBase):
         return tags
 
 
-# ---- detection ----------------------------------------------------------------------------------------
+# ---- detection -----------------------------------------------------------------------------------
 
 
 class Detector(_compat.OutlierMixin, SupportMixin, VerifyMixin, KernelEstimator):  # type: ignore[misc]

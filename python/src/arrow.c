@@ -1,9 +1,9 @@
 /* arrow.c: tables of other libraries by Arrow's PyCapsule interface.
  *
- * An object with __arrow_c_stream__ or __arrow_c_array__ (polars, pyarrow, DuckDB and others) hands over a
- * capsule. read_arrow gives its record batches as they are: trees of tuples with the addresses of their
- * buffers, which _arrow.py turns into arrays that read the memory in place (block). The batch that owns the
- * memory is released with the last of them.
+ * An object with __arrow_c_stream__ or __arrow_c_array__ (polars, pyarrow, DuckDB and others) hands
+ * over a capsule. read_arrow gives its record batches as they are: trees of tuples with the
+ * addresses of their buffers, which _arrow.py turns into arrays that read the memory in place
+ * (block). The batch that owns the memory is released with the last of them.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -29,7 +29,7 @@ struct ArrowArrayStream {
 
 enum { DEEPEST = 8 };
 
-/* ---- a record batch, and memory inside it -------------------------------------------------------*/
+/* ---- a record batch, and memory inside it -----------------------------------------------------*/
 
 typedef struct batch {
     PyObject_HEAD struct ArrowArray array;
@@ -95,7 +95,7 @@ PyObject *core_block(PyObject *module, PyObject *args)
     return (PyObject *)made;
 }
 
-/* ---- trees -------------------------------------------------------------------------------------*/
+/* ---- trees ------------------------------------------------------------------------------------*/
 
 static PyObject *refuse(const char *text)
 {
@@ -186,7 +186,7 @@ static PyObject *take_batch(struct ArrowArray *array)
     return Py_BuildValue("(NN)", (PyObject *)made, tree);
 }
 
-/* ---- capsules ----------------------------------------------------------------------------------*/
+/* ---- capsules ---------------------------------------------------------------------------------*/
 
 static PyObject *raise_stream(struct ArrowArrayStream *stream)
 {

@@ -1,8 +1,8 @@
 /* core.h: what the files of the extension module mercer._core share.
  *
  * The module is thin: it converts arguments, runs one call of the C library without the interpreter
- * lock, and converts results. It needs nothing but the limited API of Python 3.11 (so that one build
- * serves all later versions) and the buffer protocol (so that it needs no header of NumPy).
+ * lock, and converts results. It needs nothing but the limited API of Python 3.11 (so that one
+ * build serves all later versions) and the buffer protocol (so that it needs no header of NumPy).
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -18,13 +18,14 @@
 
 #include <mercer/mercer.h>
 
-/* ---- errors (errors.c) -------------------------------------------------------------------------*/
+/* ---- errors (errors.c) ------------------------------------------------------------------------*/
 
 int core_errors_add(PyObject *module);
-/* Sets the Python exception for a status and the context's message, which may be NULL; returns NULL. */
+/* Sets the Python exception for a status and the context's message, which may be NULL; returns
+ * NULL. */
 PyObject *core_raise(mcr_status status, const mcr *ctx);
 
-/* ---- sessions (session.c) ----------------------------------------------------------------------*/
+/* ---- sessions (session.c) ---------------------------------------------------------------------*/
 
 /* What the thread that computes and the thread that waits for it share. */
 typedef struct control {
@@ -63,7 +64,7 @@ mcr *core_home(void);
 /* A new Python object for a model of any context; takes the model over, also on failure. */
 PyObject *core_model_new(mcr *ctx, mcr_model *model);
 
-/* ---- jobs (job.c) ------------------------------------------------------------------------------*/
+/* ---- jobs (job.c) -----------------------------------------------------------------------------*/
 
 enum { MOST_HELD = 16, MOST_VIEWS = 8 };
 
@@ -105,11 +106,11 @@ double *core_doubles(job *j, PyObject *object, int writable, int64_t items);
 /* The format of a view: 'd', 'f', 'i', 'q' or another letter. */
 char core_format(const Py_buffer *view);
 
-/* ---- tables and results (tables.c) ---------------------------------------------------------------*/
+/* ---- tables and results (tables.c) ------------------------------------------------------------*/
 
 PyObject *core_number(double x); /* None for NAN */
-/* Sets dict[name] = value and gives up the reference to value; -1 with an exception set, also if value
- * is NULL. */
+/* Sets dict[name] = value and gives up the reference to value; -1 with an exception set, also if
+ * value is NULL. */
 int core_put(PyObject *dict, const char *name, PyObject *value);
 PyObject *core_string(const char *text); /* None for NULL; bytes that are not UTF-8 are replaced */
 PyObject *core_learners(PyObject *module, PyObject *none);
@@ -117,7 +118,7 @@ PyObject *core_kernels(PyObject *module, PyObject *none);
 PyObject *core_metrics(PyObject *module, PyObject *none);
 PyObject *core_report(const mcr_model *model);
 
-/* ---- methods of sessions -----------------------------------------------------------------------*/
+/* ---- methods of sessions ----------------------------------------------------------------------*/
 
 extern PyMethodDef core_data_methods[];   /* data.c */
 extern PyMethodDef core_learn_methods[];  /* learn.c */

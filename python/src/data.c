@@ -1,7 +1,8 @@
 /* data.c: data sets over the buffers of Python objects, without copies.
  *
  * A field is a tuple that begins with its kind and its name:
- *   ("dense", name, values, columns)        2-dimensional, double or float, any strides; columns: names
+ *   ("dense", name, values, columns)        2-dimensional, double or float, any strides;
+ *                                           columns: names
  *   ("sparse", name, count, start, index, value)
  *   ("strings", name, start, bytes)
  *   ("graphs", name, node_start, node_label, edge_start, edge, edge_label)
@@ -82,7 +83,7 @@ void *core_hand_over(building *b)
     return l;
 }
 
-/* ---- fields ------------------------------------------------------------------------------------*/
+/* ---- fields -----------------------------------------------------------------------------------*/
 
 int core_matrix(building *b, Py_ssize_t at, const char *formats, mcr_dense_view *to)
 {
@@ -250,7 +251,7 @@ static int add_fields(building *b, PyObject *fields)
     return 0;
 }
 
-/* ---- targets -----------------------------------------------------------------------------------*/
+/* ---- targets ----------------------------------------------------------------------------------*/
 
 /* Classes: a tuple of their numbers, one for each object, and their names. */
 static mcr_status add_classes(building *b, PyObject *targets)

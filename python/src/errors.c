@@ -38,7 +38,8 @@ int core_errors_add(PyObject *module)
     return file_error ? 0 : -1;
 }
 
-/* The message, and for a fault in a kernel expression the expression with a mark under its place. */
+/* The message, and for a fault in a kernel expression the expression with a mark under its
+ * place. */
 static PyObject *message(mcr_status status, const mcr *ctx)
 {
     const char *text = ctx ? mcr_message(ctx) : "";

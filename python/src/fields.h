@@ -27,8 +27,8 @@ typedef struct building {
 void core_give_back(void *user);
 /* An element of the field's tuple, borrowed; None behind its end. */
 PyObject *core_part(const building *b, Py_ssize_t at);
-/* A buffer of the field, held for as long as the library reads it; any: whatever its items are. None:
- * NULL without an exception. */
+/* A buffer of the field, held for as long as the library reads it; any: whatever its items are.
+ * None: NULL without an exception. */
 Py_buffer *core_lend(building *b, Py_ssize_t at, const char *formats, int64_t count);
 /* The library has the buffers from now on, whatever it says. */
 void *core_hand_over(building *b);

@@ -1,10 +1,11 @@
 /* job.c: calls of the library that release the interpreter lock and can be interrupted.
  *
- * Only the main thread of Python sees signals, and only while it holds the interpreter lock. So where
- * a session watches, the library computes in a thread of its own; the caller's thread sleeps, wakes up
- * every 30 ms, looks for signals and shows progress. After Ctrl-C the library is asked to stop. If it
- * has not come to a place where it can stop within 0.1 s, the job is abandoned: the exception is raised
- * at once, and the thread ends the job, and frees what belongs to it, when it gets there.
+ * Only the main thread of Python sees signals, and only while it holds the interpreter lock. So
+ * where a session watches, the library computes in a thread of its own; the caller's thread sleeps,
+ * wakes up every 30 ms, looks for signals and shows progress. After Ctrl-C the library is asked to
+ * stop. If it has not come to a place where it can stop within 0.1 s, the job is abandoned: the
+ * exception is raised at once, and the thread ends the job, and frees what belongs to it, when it
+ * gets there.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -61,7 +62,7 @@ void core_job_close(job *j)
         destroy(j);
 }
 
-/* ---- running -----------------------------------------------------------------------------------*/
+/* ---- running ----------------------------------------------------------------------------------*/
 
 static void *compute(void *arg)
 {
@@ -179,7 +180,7 @@ int core_job_run(job *j)
     return j->status == MCR_OK ? 0 : -1;
 }
 
-/* ---- arguments ---------------------------------------------------------------------------------*/
+/* ---- arguments --------------------------------------------------------------------------------*/
 
 PyObject *core_hold(job *j, PyObject *object)
 {

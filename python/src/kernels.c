@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- matrices ----------------------------------------------------------------------------------*/
+/* ---- matrices ---------------------------------------------------------------------------------*/
 
 typedef struct gram_job {
     job j;
@@ -75,7 +75,7 @@ static PyObject *session_gram(PyObject *self, PyObject *args)
     return made;
 }
 
-/* ---- validity ----------------------------------------------------------------------------------*/
+/* ---- validity ---------------------------------------------------------------------------------*/
 
 typedef struct check_job {
     job j;
@@ -182,7 +182,7 @@ static PyObject *session_check(PyObject *self, PyObject *args)
     return made;
 }
 
-/* ---- explicit features of a model ----------------------------------------------------------------*/
+/* ---- explicit features of a model -------------------------------------------------------------*/
 
 typedef struct explain_job {
     job j;
@@ -253,7 +253,7 @@ static PyObject *session_explain(PyObject *self, PyObject *args)
     return made;
 }
 
-/* ---- approximate features ------------------------------------------------------------------------*/
+/* ---- approximate features ---------------------------------------------------------------------*/
 
 typedef struct map_job {
     job j;
@@ -284,7 +284,8 @@ static void map_clean(job *j)
     mcr_map_close(((map_job *)j)->map);
 }
 
-/* Random Fourier features of data; the frequencies are those of `like` and of the session's seed. */
+/* Random Fourier features of data; the frequencies are those of `like` and of the session's
+ * seed. */
 static PyObject *session_fourier(PyObject *self, PyObject *args)
 {
     PyObject *expression, *like, *data, *to, *made = NULL;

@@ -16,7 +16,7 @@ static mcr_status open_options(mcr_options **out, mcr *ctx, const char *learner,
     return status;
 }
 
-/* ---- training ----------------------------------------------------------------------------------*/
+/* ---- training ---------------------------------------------------------------------------------*/
 
 typedef struct fit_job {
     job j;
@@ -92,7 +92,7 @@ static PyObject *session_fit(PyObject *self, PyObject *args, PyObject *named)
     return made;
 }
 
-/* ---- predicting ------------------------------------------------------------------------------------*/
+/* ---- predicting -------------------------------------------------------------------------------*/
 
 typedef struct ask_job {
     job j;
@@ -219,7 +219,7 @@ static PyObject *session_draws(PyObject *self, PyObject *args)
     return made;
 }
 
-/* ---- certificates ------------------------------------------------------------------------------*/
+/* ---- certificates -----------------------------------------------------------------------------*/
 
 typedef struct verify_job {
     job j;

@@ -1,8 +1,9 @@
 /* model.c: trained models as Python objects.
  *
- * A model is moved from the context of its session to the home context as bytes, the same bytes that
- * a model file holds. So it owns its support vectors (a change of the training array does not reach
- * it), keeps no thread, and several threads may ask it for predictions, each through a session.
+ * A model is moved from the context of its session to the home context as bytes, the same bytes
+ * that a model file holds. So it owns its support vectors (a change of the training array does not
+ * reach it), keeps no thread, and several threads may ask it for predictions, each through a
+ * session.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -10,7 +11,7 @@
 
 PyTypeObject *core_model_type;
 
-/* ---- bytes -------------------------------------------------------------------------------------*/
+/* ---- bytes ------------------------------------------------------------------------------------*/
 
 static PyObject *model_bytes(mcr *ctx, const mcr_model *model)
 {
@@ -70,7 +71,7 @@ PyObject *core_model_new(mcr *ctx, mcr_model *model)
     return made;
 }
 
-/* ---- methods -----------------------------------------------------------------------------------*/
+/* ---- methods ----------------------------------------------------------------------------------*/
 
 static mcr_model *of(PyObject *self)
 {

@@ -87,7 +87,7 @@ static void select_clean(job *j)
         mcr_cv_free(j->ctx, s->tested);
 }
 
-/* ---- arguments ---------------------------------------------------------------------------------*/
+/* ---- arguments --------------------------------------------------------------------------------*/
 
 static int plan_of(select_job *s, const char *kind, long long folds, long long repeats, int plain,
                    PyObject *group)
@@ -152,7 +152,7 @@ static select_job *parse(PyObject *self, PyObject *args, PyObject *named, mcr_st
     return s;
 }
 
-/* ---- results -----------------------------------------------------------------------------------*/
+/* ---- results ----------------------------------------------------------------------------------*/
 
 static PyObject *point(const mcr_point *p)
 {

@@ -10,12 +10,12 @@
 
 PyTypeObject *core_session_type, *core_data_type;
 
-/* ---- the home context --------------------------------------------------------------------------*/
+/* ---- the home context -------------------------------------------------------------------------*/
 
 static mcr *home;
 
-/* Called with the interpreter lock held. The context has no threads, so that a process may fork, and
- * no limits: what lives in it was let in by a session. */
+/* Called with the interpreter lock held. The context has no threads, so that a process may fork,
+ * and no limits: what lives in it was let in by a session. */
 mcr *core_home(void)
 {
     mcr_config config = {.size = sizeof config,
@@ -29,7 +29,7 @@ mcr *core_home(void)
     return home;
 }
 
-/* ---- sessions ----------------------------------------------------------------------------------*/
+/* ---- sessions ---------------------------------------------------------------------------------*/
 
 static int on_progress(void *user, const mcr_progress *now)
 {
@@ -139,7 +139,7 @@ static Py_ssize_t data_length(PyObject *self)
     return (Py_ssize_t)mcr_data_count(((core_data *)self)->data);
 }
 
-/* ---- types -------------------------------------------------------------------------------------*/
+/* ---- types ------------------------------------------------------------------------------------*/
 
 /* All methods of sessions in one table, which must live as long as the type. */
 static PyMethodDef *session_methods(void)

@@ -1,5 +1,5 @@
-/* tables.c: what there is (learners, kernels, metrics, with their parameters), and reports, as lists
- * and dictionaries.
+/* tables.c: what there is (learners, kernels, metrics, with their parameters), and reports, as
+ * lists and dictionaries.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -29,7 +29,7 @@ int core_put(PyObject *dict, const char *name, PyObject *value)
     return bad;
 }
 
-/* ---- parameters --------------------------------------------------------------------------------*/
+/* ---- parameters -------------------------------------------------------------------------------*/
 
 static const char *type_name(mcr_param_type type)
 {
@@ -151,7 +151,7 @@ PyObject *core_metrics(PyObject *module, PyObject *none)
     return list_of(mcr_metric_count(), metric);
 }
 
-/* ---- reports -----------------------------------------------------------------------------------*/
+/* ---- reports ----------------------------------------------------------------------------------*/
 
 static PyObject *doubles(int64_t count, const double *value)
 {

@@ -22,8 +22,8 @@ struct mcr {
     char file[MCR_FILE_MAX];
     int64_t line;
     const char *id; /* of the message: what would help; NULL: nothing special */
-    /* A fault in a kernel expression: a window of its text and the place in it; "" if the last fault
-     * was elsewhere. Set by kernel/scan.c, cleared by every message. */
+    /* A fault in a kernel expression: a window of its text and the place in it; "" if the last
+     * fault was elsewhere. Set by kernel/scan.c, cleared by every message. */
     char mark_text[MCR_MARK_MAX];
     int64_t mark_column, mark_length;
     size_t budget_used;
@@ -82,19 +82,20 @@ bool mcr_report(mcr *ctx, const mcr_progress *now);
 void mcr_deadline_set(mcr *ctx, double seconds);
 /* Whether that is why they did. */
 bool mcr_deadline_over(const mcr *ctx);
-/* From here to mcr_uncover everything that reports shows `now` instead, which the same caller may set
- * again. False: somebody covers already, whose report stays. */
+/* From here to mcr_uncover everything that reports shows `now` instead, which the same caller may
+ * set again. False: somebody covers already, whose report stays. */
 bool mcr_cover(mcr *ctx, const mcr_progress *now);
 void mcr_cover_set(mcr *ctx, const mcr_progress *now);
 void mcr_uncover(mcr *ctx);
 /* The last message of the calling thread, also within a parallel loop. */
 const char *mcr_last_message(const mcr *ctx);
 double mcr_now(void); /* seconds, monotonic */
-/* Calls `make` the first time, whichever thread comes first, and from then on returns its result. It
- * may neither allocate nor fail with a message. */
+/* Calls `make` the first time, whichever thread comes first, and from then on returns its result.
+ * It may neither allocate nor fail with a message. */
 bool mcr_once(mcr *ctx, int *state, bool (*make)(mcr *ctx));
 
-/* What is to be released when the context is closed. Space is made first, so that adding cannot fail. */
+/* What is to be released when the context is closed. Space is made first, so that adding cannot
+ * fail. */
 typedef struct mcr_kept {
     void (*release)(void *user);
     void *user;

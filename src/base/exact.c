@@ -1,8 +1,8 @@
 /* exact.c: the last resort of reading numbers: exact integers.
  *
- * The decimal is compared with the middle between two neighbouring doubles, both scaled to integers.
- * No more than 767 digits can matter for that comparison being equal; what comes behind 800 only
- * needs to be known as "more than nothing".
+ * The decimal is compared with the middle between two neighbouring doubles, both scaled to
+ * integers. No more than 767 digits can matter for that comparison being equal; what comes behind
+ * 800 only needs to be known as "more than nothing".
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -23,7 +23,8 @@ void mcr_fact_real(mcr_fact_cursor *c, const char *name, double value);
 void mcr_fact_flag(mcr_fact_cursor *c, const char *name, int value);
 void mcr_fact_reals(mcr_fact_cursor *c, const char *name, const double *value, int64_t count);
 
-/* After the list: gives the caller the fact, or MCR_BAD_CALL if there are fewer. ctx may be NULL. */
+/* After the list: gives the caller the fact, or MCR_BAD_CALL if there are fewer. ctx may be
+ * NULL. */
 mcr_status mcr_fact_give(mcr_fact *out, mcr *ctx, const mcr_fact_cursor *c);
 
 #endif

@@ -1,8 +1,8 @@
 /* input.c: reading files, standard input and memory, plain or gzip, by lines or by bytes.
  *
- * Bytes pass from a source (a descriptor or memory), through zlib if they are gzip, into one window.
- * Lines are handed out in place: the window moves only when it runs out, and grows only when a line
- * does not fit.
+ * Bytes pass from a source (a descriptor or memory), through zlib if they are gzip, into one
+ * window. Lines are handed out in place: the window moves only when it runs out, and grows only
+ * when a line does not fit.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -169,7 +169,8 @@ static mcr_status read_some(mcr_input *in, void *to, size_t count, size_t *got)
     return status;
 }
 
-/* Brings more bytes behind those in the window; makes space first. Sets `ended` if none are left. */
+/* Brings more bytes behind those in the window; makes space first. Sets `ended` if none are
+ * left. */
 static mcr_status fill(mcr_input *in)
 {
     if (in->start > 0) {

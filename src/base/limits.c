@@ -161,7 +161,7 @@ mcr_status mcr_reading_unpacked(mcr *ctx, const char *name, uint64_t packed, uin
                       "data-limit");
 }
 
-/* ---- work --------------------------------------------------------------------------------------*/
+/* ---- work -------------------------------------------------------------------------------------*/
 
 static const double STEPS_A_SECOND = 3e8; /* of one thread */
 static const double WORK_SECONDS = 3600, PREDICT_SECONDS = 20;

@@ -26,9 +26,9 @@ typedef struct header {
 
 enum { OVERHEAD = sizeof(header) + ALIGN - 1 };
 
-/* The system gives memory when it is first touched, page by page, and each page takes longer than what
- * is computed into it. So large blocks ask for large pages, where the system has them on demand. A
- * request, which may be ignored. */
+/* The system gives memory when it is first touched, page by page, and each page takes longer than
+ * what is computed into it. So large blocks ask for large pages, where the system has them on
+ * demand. A request, which may be ignored. */
 static void ask_for_large_pages(void *block, size_t bytes)
 {
 #ifdef MADV_HUGEPAGE

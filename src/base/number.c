@@ -1,9 +1,9 @@
 /* number.c: text to numbers, correctly rounded, without locale.
  *
  * Three ways, each for what the one before cannot decide: small decimals are exact in one
- * floating-point operation (Clinger 1990); the rest takes a 64 x 128-bit product with a power of five
- * (Eisel-Lemire; D. Lemire, Number parsing at a gigabyte per second, 2021); more than 19 digits
- * that lie next to the middle of two doubles go to exact integers (exact.c).
+ * floating-point operation (Clinger 1990); the rest takes a 64 x 128-bit product with a power of
+ * five (Eisel-Lemire; D. Lemire, Number parsing at a gigabyte per second, 2021); more than 19
+ * digits that lie next to the middle of two doubles go to exact integers (exact.c).
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -114,8 +114,8 @@ static double round_decimal(const decimal *d)
 
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 /* Takes the digits among the 8 characters at p, without a branch for each: they are moved to the
- * top, as behind zeros, and neighbours are added in pairs: 8 x 1, 4 x 2, 2 x 4, 1 x 8. Returns their
- * count. */
+ * top, as behind zeros, and neighbours are added in pairs: 8 x 1, 4 x 2, 2 x 4, 1 x 8. Returns
+ * their count. */
 static int take_up_to_eight(const char *p, uint64_t *w)
 {
     static const uint64_t tens[] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000};

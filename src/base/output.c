@@ -50,7 +50,7 @@ static mcr_status fail(mcr_output *o, const char *what, int code)
     return o->status;
 }
 
-/* ---- files of dead processes -------------------------------------------------------------------*/
+/* ---- files of dead processes ------------------------------------------------------------------*/
 
 /* Whether name is that of a temporary file for the target called base. */
 static bool is_temporary(const char *name, const char *base, size_t length)
@@ -100,7 +100,7 @@ static void remove_left_over(const char *target)
     closedir(list);
 }
 
-/* ---- opening -----------------------------------------------------------------------------------*/
+/* ---- opening ----------------------------------------------------------------------------------*/
 
 /* The next name for a temporary file, in o->temporary. */
 static void next_name(mcr_output *o)
@@ -283,7 +283,7 @@ mcr_status mcr_output_write(mcr_output *o, const void *bytes, size_t count)
     return MCR_OK;
 }
 
-/* ---- the end -----------------------------------------------------------------------------------*/
+/* ---- the end ----------------------------------------------------------------------------------*/
 
 /* Makes the new name last through a power cut. The file is in its place by now, so a failure here
  * could not be undone; file systems that cannot sync a directory are no reason to complain. */

@@ -83,7 +83,8 @@ static bool span_is(span s, const char *word, size_t length)
     return (size_t)(s.end - s.start) == length && memcmp(s.start, word, length) == 0;
 }
 
-/* Infinity is a word. Digits that come out as infinity were meant as a number, which no double holds. */
+/* Infinity is a word. Digits that come out as infinity were meant as a number, which no double
+ * holds. */
 static bool has_overflowed(span s, double value)
 {
     for (const char *p = s.start; isinf(value) && p < s.end; p++)

@@ -1,6 +1,7 @@
 /* sized.h: structs that cross the public interface and may grow; <mercer/context.h> has the rule.
  *
- * The macros take the struct's type. ctx may be NULL where a call has none: then there is no message.
+ * The macros take the struct's type. ctx may be NULL where a call has none: then there is no
+ * message.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -9,7 +10,8 @@
 
 #include <mercer/context.h>
 
-/* The caller's struct as this version knows it: fields it does not have are 0. from NULL: all are. */
+/* The caller's struct as this version knows it: fields it does not have are 0. from NULL: all
+ * are. */
 #define MCR_SIZED_READ(type, to, ctx, from) mcr_sized_read(to, ctx, from, sizeof(type), #type)
 mcr_status mcr_sized_read(void *to, mcr *ctx, const void *from, size_t known, const char *type);
 

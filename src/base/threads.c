@@ -1,10 +1,11 @@
 /* threads.c: the one parallel loop, on threads that a context keeps.
  *
  * A pool of our own and not an OpenMP region: at the end of a region every thread of the team must
- * have come and gone. When one of them finds its core taken by another program, the region waits for
- * a whole time slice, even if it had nothing left to do (measured: 3 ms for an empty loop instead of
- * 1 us). Here the calling thread works too, and waits at the end only for those that have begun an
- * item. It also spares the forked child a hang in libgomp, and ThreadSanitizer understands it.
+ * have come and gone. When one of them finds its core taken by another program, the region waits
+ * for a whole time slice, even if it had nothing left to do (measured: 3 ms for an empty loop
+ * instead of 1 us). Here the calling thread works too, and waits at the end only for those that
+ * have begun an item. It also spares the forked child a hang in libgomp, and ThreadSanitizer
+ * understands it.
  *
  * Items are handed out in rising order by an atomic counter, so every item below a failed one has
  * begun too: the lowest failed item, its status and its message do not depend on the number of
@@ -328,7 +329,7 @@ mcr_status mcr_alone(mcr *ctx, mcr_work *work, void *arg)
     return l.status;
 }
 
-/* ---- with progress -----------------------------------------------------------------------------*/
+/* ---- with progress ----------------------------------------------------------------------------*/
 
 typedef struct told_loop {
     mcr *ctx;

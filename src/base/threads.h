@@ -16,9 +16,9 @@
  * used threads, all loops run serially. */
 typedef mcr_status mcr_work(void *arg, int64_t item, int worker);
 mcr_status mcr_parallel(mcr *ctx, int64_t items, mcr_work *work, void *arg);
-/* The same for work that takes long: reports progress, `phase` and the share of items that are done, and
- * ends with MCR_STOPPED when the user asks to stop. first, share: where this loop begins in the whole, and
- * how much of it it is. */
+/* The same for work that takes long: reports progress, `phase` and the share of items that are
+ * done, and ends with MCR_STOPPED when the user asks to stop. first, share: where this loop begins
+ * in the whole, and how much of it it is. */
 mcr_status mcr_parallel_told(mcr *ctx, const char *phase, double first, double share, int64_t items,
                              mcr_work *work, void *arg);
 /* Runs work(arg, 0, 0) here, as an item of a loop is run: loops and BLAS calls inside it use one

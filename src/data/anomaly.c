@@ -1,4 +1,5 @@
-/* anomaly.c: which class is looked for: the anomalies of detection, the positive class of evaluation.
+/* anomaly.c: which class is looked for: the anomalies of detection, the positive class of
+ * evaluation.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -13,7 +13,7 @@
 #include "data/arrow_column.h"
 #include "data/builder.h"
 
-/* ---- who holds a batch -------------------------------------------------------------------------*/
+/* ---- who holds a batch ------------------------------------------------------------------------*/
 
 typedef struct holder {
     mcr *ctx;
@@ -50,7 +50,7 @@ static mcr_status hold(holder **out, mcr *ctx, struct ArrowArray *array)
     return MCR_OK;
 }
 
-/* ---- one batch ---------------------------------------------------------------------------------*/
+/* ---- one batch --------------------------------------------------------------------------------*/
 
 typedef struct batch {
     mcr *ctx;
@@ -105,7 +105,7 @@ static mcr_status open_columns(batch *b, const struct ArrowSchema *schema,
     return s;
 }
 
-/* ---- numbers: the field "x" --------------------------------------------------------------------*/
+/* ---- numbers: the field "x" -------------------------------------------------------------------*/
 
 /* Float or double as they stand: no dictionary. */
 static const char *plain_numbers(const mcr_arrow_column *c)
@@ -189,7 +189,7 @@ static mcr_status add_numbers(batch *b)
     return status;
 }
 
-/* ---- other fields, targets ---------------------------------------------------------------------*/
+/* ---- other fields, targets --------------------------------------------------------------------*/
 
 /* Strings of a dictionary, one after the other. */
 static mcr_status copy_strings(batch *b, const mcr_arrow_column *c)

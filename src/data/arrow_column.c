@@ -10,7 +10,7 @@
 
 #include "base/context.h"
 
-/* ---- types -------------------------------------------------------------------------------------*/
+/* ---- types ------------------------------------------------------------------------------------*/
 
 static const struct number_format {
     const char *format; /* all of it, or what it begins with if that ends with ':' */
@@ -121,7 +121,7 @@ static mcr_status set_dictionary(mcr_arrow_column *c, mcr *ctx, const struct Arr
     return set_type(c, ctx, schema->dictionary->format, c->words, &c->words_type, &c->words_bits);
 }
 
-/* ---- nulls -------------------------------------------------------------------------------------*/
+/* ---- nulls ------------------------------------------------------------------------------------*/
 
 static bool bit_at(const void *bits, int64_t at)
 {
@@ -158,7 +158,7 @@ mcr_status mcr_arrow_open(mcr_arrow_column *c, mcr *ctx, const struct ArrowSchem
     return s;
 }
 
-/* ---- values ------------------------------------------------------------------------------------*/
+/* ---- values -----------------------------------------------------------------------------------*/
 
 /* Where row i's value stands: in the column itself, or in its dictionary. */
 static mcr_status find_value(const struct ArrowArray **array, int64_t *at, mcr *ctx,

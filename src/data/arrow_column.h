@@ -27,8 +27,8 @@ typedef struct mcr_arrow_column {
     bool words_bits;
 } mcr_arrow_column;
 
-/* MCR_BAD_CALL for a type that is not supported, MCR_BAD_DATA where the array is not what the schema
- * says or holds a null among `count` rows from `first` on. */
+/* MCR_BAD_CALL for a type that is not supported, MCR_BAD_DATA where the array is not what the
+ * schema says or holds a null among `count` rows from `first` on. */
 mcr_status mcr_arrow_open(mcr_arrow_column *out, mcr *ctx, const struct ArrowSchema *schema,
                           const struct ArrowArray *array, int64_t first, int64_t count);
 /* Row i; MCR_BAD_DATA for a code beyond the dictionary or a number that a double cannot hold. */

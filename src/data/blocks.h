@@ -1,8 +1,8 @@
 /* blocks.h (internal to data): a text file as large blocks of whole lines.
  *
- * For readers that parse in place and in parallel. Each block ends with '\n' (one is added to a last
- * line that has none), so that a scanner needs no other end mark. While one block is parsed, the
- * next can be read ahead by another thread.
+ * For readers that parse in place and in parallel. Each block ends with '\n' (one is added to a
+ * last line that has none), so that a scanner needs no other end mark. While one block is parsed,
+ * the next can be read ahead by another thread.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

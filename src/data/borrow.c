@@ -1,7 +1,7 @@
 /* borrow.c: fields whose values stay in the caller's memory.
  *
- * A store either points at the arrays itself, where they are as the library has its own (doubles row by
- * row, indices of 32 bits), or describes them in `lent`.
+ * A store either points at the arrays itself, where they are as the library has its own (doubles
+ * row by row, indices of 32 bits), or describes them in `lent`.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -14,7 +14,7 @@
 #include "data/builder.h"
 #include "data/numbers.h"
 
-/* ---- what all fields share ---------------------------------------------------------------------*/
+/* ---- what all fields share --------------------------------------------------------------------*/
 
 /* A store that owns nothing of the user's yet. On failure the memory is released. */
 static mcr_status new_store(mcr_store **out, mcr_builder *b, const char *name, mcr_kind kind,
@@ -58,8 +58,8 @@ static mcr_status check_array(const mcr_store *s, const void *values, mcr_number
     return status;
 }
 
-/* start[0 .. count] of the user's: borrowed where they are as the library has them. *first: how many
- * entries stand before those of the first object. */
+/* start[0 .. count] of the user's: borrowed where they are as the library has them. *first: how
+ * many entries stand before those of the first object. */
 static mcr_status take_starts(mcr_store *s, const void *start, mcr_number type, int64_t *first)
 {
     *first = 0;
@@ -96,7 +96,7 @@ static mcr_status copy_columns(mcr_store *s, const char *const *column)
     return s->column != NULL ? MCR_OK : MCR_NO_MEMORY;
 }
 
-/* ---- vectors -----------------------------------------------------------------------------------*/
+/* ---- vectors ----------------------------------------------------------------------------------*/
 
 /* Whether the place of every value can be computed: |count * row_step + cols * col_step| < 2^60. */
 static bool within_reach(const mcr_store *s, int64_t row_step, int64_t col_step)
@@ -199,7 +199,7 @@ mcr_status mcr_builder_borrow_sparse(mcr_builder *b, const char *name, const mcr
     return take_filled(b, s, fill_sparse(s, &v));
 }
 
-/* ---- strings and graphs ------------------------------------------------------------------------*/
+/* ---- strings and graphs -----------------------------------------------------------------------*/
 
 mcr_status mcr_builder_borrow_strings(mcr_builder *b, const char *name, const mcr_string_view *view)
 {
@@ -226,7 +226,8 @@ typedef struct edges {
     int32_t *node_label, *edge_label;
 } edges;
 
-/* Whole numbers of the user's, each at `step` from the last, into every `to_step`-th place of `to`. */
+/* Whole numbers of the user's, each at `step` from the last, into every `to_step`-th place of
+ * `to`. */
 static mcr_status copy_small(mcr *ctx, int32_t *to, int64_t to_step, const char *what,
                              const void *values, mcr_number type, int64_t count, int64_t step)
 {

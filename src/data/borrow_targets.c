@@ -1,4 +1,5 @@
-/* borrow_targets.c: targets and weights from arrays of any type of number, class words by their bytes.
+/* borrow_targets.c: targets and weights from arrays of any type of number, class words by their
+ * bytes.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -82,7 +83,7 @@ mcr_status mcr_builder_number_table(mcr_builder *b, const mcr_dense_view *view)
     return status;
 }
 
-/* ---- class words -------------------------------------------------------------------------------*/
+/* ---- class words ------------------------------------------------------------------------------*/
 
 static mcr_status add_strings(const mcr_builder *b, mcr_labels *labels, const mcr_string_view *v)
 {

@@ -1,4 +1,5 @@
-/* builder_table.c: columns of tables that a program holds, with their roles, as a reader gives them.
+/* builder_table.c: columns of tables that a program holds, with their roles, as a reader gives
+ * them.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -37,7 +38,7 @@ static mcr_status refuse_missing(mcr_builder *b, int64_t row, const char *column
                       "option missing=median");
 }
 
-/* ---- numbers -----------------------------------------------------------------------------------*/
+/* ---- numbers ----------------------------------------------------------------------------------*/
 
 /* One row, whose missing values are NAN. */
 static mcr_status copy_row(mcr_store *s, mcr_builder *b, const mcr_dense_view *v, int64_t i)
@@ -126,7 +127,7 @@ mcr_status mcr_builder_numbers(mcr_builder *b, const mcr_dense_view *view)
     return adopt_filled(b, s, status);
 }
 
-/* ---- dates -------------------------------------------------------------------------------------*/
+/* ---- dates ------------------------------------------------------------------------------------*/
 
 static mcr_status name_parts(mcr_store *s, const char *name)
 {
@@ -166,7 +167,7 @@ mcr_status mcr_builder_dates(mcr_builder *b, const char *name, const double *day
     return adopt_filled(b, s, status == MCR_OK ? fill_dates(s, b, days) : status);
 }
 
-/* ---- words -------------------------------------------------------------------------------------*/
+/* ---- words ------------------------------------------------------------------------------------*/
 
 /* Marks the last field, of strings: empty ones are missing. */
 static mcr_status mark_words(mcr_builder *b, mcr_role role)
@@ -199,7 +200,7 @@ mcr_status mcr_builder_words_column(mcr_builder *b, const char *name, mcr_role r
     return status == MCR_OK ? mark_words(b, role) : status;
 }
 
-/* ---- the table ---------------------------------------------------------------------------------*/
+/* ---- the table --------------------------------------------------------------------------------*/
 
 mcr_status mcr_builder_columns(mcr_builder *b, const char *const *name, const mcr_role *role,
                                int64_t count)

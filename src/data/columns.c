@@ -1,7 +1,7 @@
 /* columns.c: columns of vectors, found by their names.
  *
- * Where a model's training table and new data both have a header, the names say which column is which:
- * not the places, and not how many there are.
+ * Where a model's training table and new data both have a header, the names say which column is
+ * which: not the places, and not how many there are.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -33,7 +33,8 @@ static bool agree(const mcr_store *a, const mcr_store *b)
     return same;
 }
 
-/* The field of data that the field of `like` is compared with, if its columns are others; -1: none. */
+/* The field of data that the field of `like` is compared with, if its columns are others; -1:
+ * none. */
 static int64_t find_other(const mcr_data *data, const mcr_store *like)
 {
     int64_t at = mcr_data_find(data, like->name, strlen(like->name));

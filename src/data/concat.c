@@ -36,8 +36,8 @@ static const char *name_of(const joint *j, int64_t c)
     return "";
 }
 
-/* A file with its columns in another order must not be joined by their places. Of sparse parts each may have
- * its own number of columns. */
+/* A file with its columns in another order must not be joined by their places. Of sparse parts each
+ * may have its own number of columns. */
 static mcr_status join_names(joint *j)
 {
     bool named = false;
@@ -163,7 +163,7 @@ static mcr_status join_strings(joint *j)
     return MCR_OK;
 }
 
-/* ---- graphs ------------------------------------------------------------------------------------*/
+/* ---- graphs -----------------------------------------------------------------------------------*/
 
 /* Labels that are words in any part become words in all: a number its own text. */
 static mcr_status node_label(joint *j, mcr_words *words, const mcr_store *s, int64_t node,
@@ -255,7 +255,7 @@ static mcr_status join_graphs(joint *j)
     return status;
 }
 
-/* ---- all fields --------------------------------------------------------------------------------*/
+/* ---- all fields -------------------------------------------------------------------------------*/
 
 /* j->to: the values of j->part, one after the other. */
 static mcr_status join_values(joint *j)
@@ -450,7 +450,7 @@ mcr_status mcr_data_concat(mcr_data **out, const mcr_data *const *parts, int64_t
     return status;
 }
 
-/* ---- data that borrow nothing ------------------------------------------------------------------*/
+/* ---- data that borrow nothing -----------------------------------------------------------------*/
 
 static bool borrows(const mcr_data *data)
 {

@@ -14,8 +14,9 @@
 #include "base/context.h"
 #include "base/stream.h"
 
-/* Vectors of the user's that are not stored as mcr_store has them: float values, doubles that do not
- * stand row by row without gaps, indices of 64 bits. dense, index and value of the store are NULL. */
+/* Vectors of the user's that are not stored as mcr_store has them: float values, doubles that do
+ * not stand row by row without gaps, indices of 64 bits. dense, index and value of the store are
+ * NULL. */
 typedef struct mcr_lent {
     const void *value;          /* double, or float if `single`; NULL: the store has them itself */
     const void *index;          /* sparse: int32_t, or int64_t if `wide` */
@@ -194,8 +195,8 @@ struct mcr_data {
     int32_t *class_of; /* NULL when no targets */
     mcr_classes *classes;
     int64_t positive; /* 1 + the class that was chosen as positive; 0: none was */
-    /* Where there are several targets: their names, and count x names->count numbers, row by row, the
-     * first of each row being `target`. Else NULL. */
+    /* Where there are several targets: their names, and count x names->count numbers, row by row,
+     * the first of each row being `target`. Else NULL. */
     mcr_classes *target_names;
     double *table;
     mcr_layout *layout;  /* of the table that it was read from; NULL: of none */
@@ -213,14 +214,15 @@ mcr_field mcr_data_field(const mcr_data *data, int64_t i);
 /* Number of the field called name (length bytes), -1: none. */
 int64_t mcr_data_find(const mcr_data *data, const char *name, size_t length);
 
-/* Objects of a precomputed kernel as a model file holds them: numbers without values, which no kernel
- * can be bound to. */
+/* Objects of a precomputed kernel as a model file holds them: numbers without values, which no
+ * kernel can be bound to. */
 bool mcr_data_numbers_only(const mcr_data *data);
 
 /* The same objects, without memory of the user's: copied if there is any, else only retained. */
 mcr_status mcr_data_own(mcr_data **out, const mcr_data *data);
 
-/* The same objects, targets and weights, with the one field `store`, which has a row for each of them. */
+/* The same objects, targets and weights, with the one field `store`, which has a row for each of
+ * them. */
 mcr_status mcr_data_with_store(mcr_data **out, const mcr_data *data, mcr_store *store);
 
 /* A view in which objects with equal values and equal targets are one object with the sum of their
@@ -228,20 +230,20 @@ mcr_status mcr_data_with_store(mcr_data **out, const mcr_data *data, mcr_store *
  * objects occur twice, and, for classify, where a class would be left with fewer than two. */
 mcr_status mcr_data_merge(mcr_data **out, const mcr_data *data, bool classify, int64_t *where);
 
-/* The same objects with the columns that `like` has, in its order, where both name their columns: others
- * are left out. MCR_BAD_DATA if one of them is missing. */
+/* The same objects with the columns that `like` has, in its order, where both name their columns:
+ * others are left out. MCR_BAD_DATA if one of them is missing. */
 mcr_status mcr_data_match(mcr_data **out, mcr *ctx, const mcr_data *data, const mcr_data *like);
 
-/* The objects of old, with class 0 and weight 0, and then those of more: the fields of old, the classes
- * that are named. match: which of them each class of `more` is. */
+/* The objects of old, with class 0 and weight 0, and then those of more: the fields of old, the
+ * classes that are named. match: which of them each class of `more` is. */
 mcr_status mcr_data_extend(mcr_data **out, const mcr_data *old, const mcr_data *more,
                            const char *const *class_name, int64_t classes, const int64_t *match);
 
 /* ---- for readers ---------------------------------------------------------------------------- */
 
-/* An empty store with its name and kind set; a reader fills the arrays (from mcr_alloc) and hands it
- * to mcr_builder_take without a copy. Freed by mcr_store_free (NULL allowed) as long as it was not
- * handed over. */
+/* An empty store with its name and kind set; a reader fills the arrays (from mcr_alloc) and hands
+ * it to mcr_builder_take without a copy. Freed by mcr_store_free (NULL allowed) as long as it was
+ * not handed over. */
 mcr_status mcr_store_new(mcr_store **out, mcr *ctx, const char *name, mcr_kind kind);
 mcr_store *mcr_store_retain(mcr_store *store);
 void mcr_store_free(mcr_store *store); /* one owner less */
@@ -307,17 +309,18 @@ mcr_role mcr_role_find(const char *name, size_t length);
 
 /* An ISO date, with or without a time, or a month of a year: days since 1970. False: it is none. */
 bool mcr_date_parse(const char *text, size_t length, double *days);
-/* The columns of a date field: the days, and points on circles for the year, the week and the day. */
+/* The columns of a date field: the days, and points on circles for the year, the week and the
+ * day. */
 enum { MCR_DATE_PARTS = 7 };
 extern const char *const mcr_date_suffix[MCR_DATE_PARTS];
 void mcr_date_parts(double days, double part[MCR_DATE_PARTS]);
 
 /* A format: one file in src/data/format that defines `const mcr_format mcr_format_<name>`, and one
- * line `FORMAT(name)` in formats.def. `sniff` says how sure it is (0 no .. 100 certain) from whether the
- * file has one of its extensions and from the first bytes, at most 64 KiB (after gunzip). `read` fills the
- * builder (opened with count -1) from the input; it reports faults with mcr_input_fail. A directory
- * format (TU) has read_path instead, given the path.
- * With options->class_files and no path, read gets in = NULL and opens the files itself. */
+ * line `FORMAT(name)` in formats.def. `sniff` says how sure it is (0 no .. 100 certain) from
+ * whether the file has one of its extensions and from the first bytes, at most 64 KiB (after
+ * gunzip). `read` fills the builder (opened with count -1) from the input; it reports faults with
+ * mcr_input_fail. A directory format (TU) has read_path instead, given the path. With
+ * options->class_files and no path, read gets in = NULL and opens the files itself. */
 typedef struct mcr_format {
     const char *name, *summary;
     const char *const *extensions;   /* of its files, NULL-terminated; NULL: none */

@@ -1,8 +1,8 @@
 /* duplicates.c: objects that occur more than once become one object with a larger weight.
  *
- * Tables of few columns or of coarse values hold many rows that are equal (of the 32,561 of the census
- * set a9a, 7,614 repeat another one). A learner to which a weight of 2 means the
- * same as two objects need not see them.
+ * Tables of few columns or of coarse values hold many rows that are equal (of the 32,561 of the
+ * census set a9a, 7,614 repeat another one). A learner to which a weight of 2 means the same as two
+ * objects need not see them.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -179,10 +179,10 @@ static mcr_status hash_chunk(void *arg, int64_t item, int worker)
     return MCR_OK;
 }
 
-/* ---- finding the first of each kind ------------------------------------------------------------*/
+/* ---- finding the first of each kind -----------------------------------------------------------*/
 
-/* where[i]: number of object i among the distinct ones, by first appearance; first[]: their numbers.
- * Returns how many there are; -1: no memory. */
+/* where[i]: number of object i among the distinct ones, by first appearance; first[]: their
+ * numbers. Returns how many there are; -1: no memory. */
 static int64_t number_objects(const search *t, int64_t *where, int64_t *first)
 {
     int64_t n = t->data->count, found = 0;

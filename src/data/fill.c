@@ -1,10 +1,10 @@
 /* fill.c: missing values, filled by what the training objects show; the categories that they have.
  *
  * A number that is missing becomes the mean, the median or the most frequent value (the smallest of
- * several) of its column. With the indicator, another column behind the others is 1 where it was missing
- * and 0 elsewhere, for each column of numbers in which a training object lacks its value. A column of which
- * no training object has a value becomes 0. A missing word is the empty string: a category of its own, or
- * the most frequent one.
+ * several) of its column. With the indicator, another column behind the others is 1 where it was
+ * missing and 0 elsewhere, for each column of numbers in which a training object lacks its value. A
+ * column of which no training object has a value becomes 0. A missing word is the empty string: a
+ * category of its own, or the most frequent one.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -15,7 +15,7 @@
 
 #include "data/scaling.h"
 
-/* ---- numbers -----------------------------------------------------------------------------------*/
+/* ---- numbers ----------------------------------------------------------------------------------*/
 
 static int by_value(const void *a, const void *b)
 {
@@ -144,7 +144,7 @@ mcr_status mcr_fill_apply(mcr_store **out, const mcr_store *from, const mcr_scal
     return status;
 }
 
-/* ---- categories --------------------------------------------------------------------------------*/
+/* ---- categories -------------------------------------------------------------------------------*/
 
 enum { MOST_KNOWN = 100000 }; /* of more values nothing is kept: they are hardly categories */
 
@@ -245,7 +245,7 @@ mcr_status mcr_known_apply(mcr_data *view, const mcr_scaling *s)
     return status;
 }
 
-/* ---- both --------------------------------------------------------------------------------------*/
+/* ---- both -------------------------------------------------------------------------------------*/
 
 bool mcr_scaling_needed(const mcr_data *data, mcr_scale kind)
 {

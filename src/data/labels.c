@@ -1,7 +1,7 @@
 /* labels.c: targets as they stand in files; which classes there are.
  *
- * Labels are collected as text and as numbers at once: whether they are words is known only when the
- * last one was seen.
+ * Labels are collected as text and as numbers at once: whether they are words is known only when
+ * the last one was seen.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,4 +1,5 @@
-/* layout.c: which columns of a table are no features, kept so that another table can be read like it.
+/* layout.c: which columns of a table are no features, kept so that another table can be read like
+ * it.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

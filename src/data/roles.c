@@ -1,4 +1,5 @@
-/* roles.c: what columns of a table are for: the names of roles, columns that are carried along, dates.
+/* roles.c: what columns of a table are for: the names of roles, columns that are carried along,
+ * dates.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -47,7 +48,7 @@ mcr_status mcr_missing_find(mcr_missing *out, mcr *ctx, const char *name)
                     name);
 }
 
-/* ---- columns that are carried along -------------------------------------------------------------*/
+/* ---- columns that are carried along -----------------------------------------------------------*/
 
 mcr_status mcr_builder_carry(mcr_builder *b, mcr_store *store)
 {
@@ -117,7 +118,7 @@ bool mcr_data_has_holes(const mcr_data *data)
     return false;
 }
 
-/* ---- dates -------------------------------------------------------------------------------------*/
+/* ---- dates ------------------------------------------------------------------------------------*/
 
 const char *const mcr_date_suffix[MCR_DATE_PARTS] = {
     "", ".year_sin", ".year_cos", ".week_sin", ".week_cos", ".day_sin", ".day_cos"};
@@ -141,8 +142,8 @@ static bool literal(const char **p, const char *end, char c)
     return there;
 }
 
-/* Days from 1970-01-01 to a date of the Gregorian calendar, by years that begin in March: then the day
- * that is added every four years is the last one. */
+/* Days from 1970-01-01 to a date of the Gregorian calendar, by years that begin in March: then the
+ * day that is added every four years is the last one. */
 static int64_t count_days(int year, int month, int day)
 {
     int64_t y = year - (month <= 2), m = (month + 9) % 12;

@@ -28,8 +28,8 @@ typedef struct mcr_sample_dealer {
 } mcr_sample_dealer;
 int mcr_sample_deal(mcr_sample_dealer *dealer, mcr_random *random);
 
-/* The end of a maker with one store: gives store and targets to the builder if all is well so far, and
- * frees what is left. */
+/* The end of a maker with one store: gives store and targets to the builder if all is well so far,
+ * and frees what is left. */
 mcr_status mcr_sample_finish(mcr_sample_job *job, mcr_status status, mcr_store *store,
                              double *target);
 

@@ -1,9 +1,10 @@
 /* scaling.c: vectors brought to comparable units, by what the training objects show.
  *
- * x becomes (x - shift) * factor, column by column. minmax: to 0 .. 1; standard: mean 0, standard deviation 1. A
- * column that is constant becomes 0, whatever new objects have in it: nothing was learnt about it.
- * Sparse vectors with few entries keep their zeros: they are not shifted (minmax divides by the largest
- * |x|). Those with more than half of all entries are made dense.
+ * x becomes (x - shift) * factor, column by column. minmax: to 0 .. 1; standard: mean 0 and
+ * standard deviation 1. A column that is constant becomes 0, whatever new objects have in it:
+ * nothing was learnt about it. Sparse vectors with few entries keep their zeros: they are not
+ * shifted (minmax divides by the largest |x|). Those with more than half of all entries are made
+ * dense.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -14,7 +15,7 @@
 
 #include "base/stream.h"
 
-/* ---- learning ----------------------------------------------------------------------------------*/
+/* ---- learning ---------------------------------------------------------------------------------*/
 
 /* Values are divided by a power of two, so that neither squares nor differences overflow or vanish,
  * whatever the unit. */
@@ -278,7 +279,7 @@ void mcr_scaling_free(mcr_scaling *s)
     mcr_free(s->ctx, s);
 }
 
-/* ---- applying ----------------------------------------------------------------------------------*/
+/* ---- applying ---------------------------------------------------------------------------------*/
 
 static double scaled(const mcr_scaled_field *by, int64_t k, double x)
 {

@@ -1,6 +1,6 @@
-/* scaling.h (internal): what is done to objects before the kernel sees them, learnt from some objects,
- * applied to others: missing values filled (fill.c), vectors in comparable units (scaling.c), categories
- * known (fill.c).
+/* scaling.h (internal): what is done to objects before the kernel sees them, learnt from some
+ * objects, applied to others: missing values filled (fill.c), vectors in comparable units
+ * (scaling.c), categories known (fill.c).
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -17,8 +17,8 @@ typedef struct mcr_scaled_field {
     bool dense;             /* what comes out */
     int64_t cols;           /* of what comes out */
     double *shift, *factor; /* cols each; shift is 0 for sparse vectors */
-    /* Where values may be missing: what stands for them in each column that comes in, and the columns for
-     * which another one, behind those, says where (1) they were. */
+    /* Where values may be missing: what stands for them in each column that comes in, and the
+     * columns for which another one, behind those, says where (1) they were. */
     double *fill; /* NULL: none may be missing, and `cols` columns come in */
     int64_t in;
     int64_t *flag, flags;
@@ -40,7 +40,8 @@ typedef struct mcr_scaling {
     mcr_known *known; /* categories */
 } mcr_scaling;
 
-/* Whether something is to be learnt: a scale is asked for, or values are missing, or there are categories. */
+/* Whether something is to be learnt: a scale is asked for, or values are missing, or there are
+ * categories. */
 bool mcr_scaling_needed(const mcr_data *data, mcr_scale kind);
 
 /* Whether objects become others by it, so that kernel values depend on what it was learnt from. */
@@ -51,7 +52,8 @@ static inline bool mcr_scaling_changes(const mcr_data *data, mcr_scale kind)
 
 /* Whether vectors have so few entries that scaling leaves them sparse. */
 bool mcr_stays_sparse(const mcr_field *field);
-/* From the objects of data. MCR_BAD_CALL if a scale is asked for and none of its fields holds vectors. */
+/* From the objects of data. MCR_BAD_CALL if a scale is asked for and none of its fields holds
+ * vectors. */
 mcr_status mcr_scaling_learn(mcr_scaling **out, const mcr_data *data, mcr_scale kind);
 /* The same data with scaled vectors; scaling NULL: the data themselves. *out is to be freed. */
 mcr_status mcr_scaling_apply(mcr_data **out, const mcr_scaling *scaling, const mcr_data *data);
@@ -60,7 +62,7 @@ mcr_status mcr_scaling_open(mcr_scaling **out, mcr *ctx, int64_t fields);
 mcr_status mcr_scaling_copy(mcr_scaling **out, const mcr_scaling *from);
 void mcr_scaling_free(mcr_scaling *scaling); /* NULL allowed */
 
-/* ---- missing values and categories (fill.c) ----------------------------------------------------*/
+/* ---- missing values and categories (fill.c) ---------------------------------------------------*/
 
 /* Sets fill, in, flag and the names of `to` by the objects of a dense field. */
 mcr_status mcr_fill_learn(mcr_scaled_field *to, mcr *ctx, const mcr_field *field,

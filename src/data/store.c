@@ -64,7 +64,7 @@ void mcr_store_free(mcr_store *s)
     mcr_free(ctx, s);
 }
 
-/* ---- vectors -----------------------------------------------------------------------------------*/
+/* ---- vectors ----------------------------------------------------------------------------------*/
 
 void mcr_vector_spread(const mcr_vector *x, double *to, int64_t cols)
 {
@@ -217,8 +217,8 @@ mcr_status mcr_store_check(const mcr_store *s)
 
 /* ---- graphs: from an edge list to adjacency -----------------------------------------------------
  *
- * Every edge gives two arcs (a loop gives one). Sorted by head, then by tail, with two stable bucket
- * passes in O(nodes + edges): neighbours rise, and among repeats the first stands first. */
+ * Every edge gives two arcs (a loop gives one). Sorted by head, then by tail, with two stable
+ * bucket passes in O(nodes + edges): neighbours are ascending, and repeats keep their order. */
 
 typedef struct arcs {
     int64_t *first; /* first[v] .. first[v+1]-1: arcs with head v, all nodes numbered through */
@@ -350,7 +350,7 @@ done:
     return status;
 }
 
-/* ---- features that occur -----------------------------------------------------------------------*/
+/* ---- features that occur ----------------------------------------------------------------------*/
 
 static int by_number(const void *a, const void *b)
 {

@@ -192,7 +192,7 @@ mcr_status mcr_data_string(const mcr_data *data, int64_t field, int64_t i, const
     return MCR_OK;
 }
 
-/* ---- what a field holds ------------------------------------------------------------------------*/
+/* ---- what a field holds -----------------------------------------------------------------------*/
 
 static void note_length(mcr_field_info *info, int64_t i, int64_t length)
 {

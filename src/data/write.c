@@ -44,7 +44,7 @@ mcr_span mcr_writer_string(const mcr_data *data, int64_t field, int64_t i)
     return (mcr_span){f.store->bytes + start[0], (size_t)(start[1] - start[0])};
 }
 
-/* ---- choice ------------------------------------------------------------------------------------*/
+/* ---- choice -----------------------------------------------------------------------------------*/
 
 /* No format of that name is written: says which are. */
 static mcr_status unknown(mcr *ctx, const char *name)
@@ -134,7 +134,7 @@ static mcr_status choose(const mcr_format **out, const mcr_data *data, const cha
     return MCR_OK;
 }
 
-/* ---- writing -----------------------------------------------------------------------------------*/
+/* ---- writing ----------------------------------------------------------------------------------*/
 
 static mcr_status flush(mcr_text *text, mcr_output *out)
 {

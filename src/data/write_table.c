@@ -18,7 +18,7 @@ static bool is_number(const char *text, size_t length)
     return length > 0 && mcr_parse_real(text, text + length, &value) == text + length;
 }
 
-/* ---- LIBSVM ------------------------------------------------------------------------------------*/
+/* ---- LIBSVM -----------------------------------------------------------------------------------*/
 
 static bool holds_libsvm(const mcr_data *data, char why[MCR_WHY])
 {
@@ -65,7 +65,7 @@ static void row_libsvm(mcr_text *to, const mcr_data *data, int64_t i)
     mcr_text_add(to, "\n", 1);
 }
 
-/* ---- tables ------------------------------------------------------------------------------------*/
+/* ---- tables -----------------------------------------------------------------------------------*/
 
 static const char target_name[] = "target", weight_name[] = "weight";
 
@@ -153,8 +153,8 @@ static void add_word(mcr_text *to, const char *word, char separator)
     add_cell(to, (mcr_span){word, strlen(word)}, separator);
 }
 
-/* Columns have their names, if none is empty or that of the last columns, and the reader can see that they
- * are names. */
+/* Columns have their names, if none is empty or that of the last columns, and the reader can see
+ * that they are names. */
 static bool has_names(const mcr_store *s)
 {
     bool seen = false;

@@ -29,7 +29,7 @@ static bool words_without(const mcr_data *data, const char *bytes, char why[MCR_
     return true;
 }
 
-/* ---- text lines --------------------------------------------------------------------------------*/
+/* ---- text lines -------------------------------------------------------------------------------*/
 
 static bool holds_text(const mcr_data *data, char why[MCR_WHY])
 {
@@ -57,7 +57,7 @@ static void row_text(mcr_text *to, const mcr_data *data, int64_t i)
     mcr_text_add(to, "\n", 1);
 }
 
-/* ---- FASTA -------------------------------------------------------------------------------------*/
+/* ---- FASTA ------------------------------------------------------------------------------------*/
 
 /* The reader makes letters upper case, and takes blanks and a '*' from the end. */
 static bool is_sequence(mcr_span s)
@@ -101,7 +101,7 @@ static void row_fasta(mcr_text *to, const mcr_data *data, int64_t i)
     mcr_text_add(to, "\n", 1);
 }
 
-/* ---- JSON lines --------------------------------------------------------------------------------*/
+/* ---- JSON lines -------------------------------------------------------------------------------*/
 
 static bool holds_jsonl(const mcr_data *data, char why[MCR_WHY])
 {

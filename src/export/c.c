@@ -1,7 +1,7 @@
 /* c.c: a model as one self-contained file of C99, with a header.
  *
- * Constant arrays and loops, no memory from the heap; of the library only exp, tanh and sqrt. On AVR the
- * arrays stay in flash memory.
+ * Constant arrays and loops, no memory from the heap; of the library only exp, tanh and sqrt. On
+ * AVR the arrays stay in flash memory.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -86,7 +86,7 @@ static void put_about(mcr_c_writer *w, const char *end)
     put_meaning(w);
 }
 
-/* ---- the header --------------------------------------------------------------------------------*/
+/* ---- the header -------------------------------------------------------------------------------*/
 
 static void put_sizes(mcr_c_writer *w)
 {
@@ -107,7 +107,7 @@ static void put_header(mcr_c_writer *w)
     mcr_c_put(w, "\n#ifdef __cplusplus\n}\n#endif\n#endif\n");
 }
 
-/* ---- the file ----------------------------------------------------------------------------------*/
+/* ---- the file ---------------------------------------------------------------------------------*/
 
 static int64_t largest_index(const mcr_portable *p)
 {

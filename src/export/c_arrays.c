@@ -1,4 +1,5 @@
-/* c_arrays.c: the numbers of a model as static const arrays, and how a support vector is loaded from them.
+/* c_arrays.c: the numbers of a model as static const arrays, and how a support vector is loaded
+ * from them.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -7,7 +8,7 @@
 
 #include "export/c_text.h"
 
-/* ---- support vectors ---------------------------------------------------------------------------*/
+/* ---- support vectors --------------------------------------------------------------------------*/
 
 static mcr_status put_dense(mcr_c_writer *w)
 {
@@ -97,7 +98,7 @@ static mcr_status put_strings(mcr_c_writer *w, int64_t string)
     return s ? s : w->status;
 }
 
-/* ---- loading one -------------------------------------------------------------------------------*/
+/* ---- loading one ------------------------------------------------------------------------------*/
 
 static void put_load_vector(mcr_c_writer *w)
 {
@@ -165,7 +166,7 @@ static void put_load(mcr_c_writer *w)
     mcr_c_put(w, "}\n\n");
 }
 
-/* ---- coefficients, scaling ---------------------------------------------------------------------*/
+/* ---- coefficients, scaling --------------------------------------------------------------------*/
 
 /* Segments, by rows: coef[i][t] of the objects, and which outputs they belong to. */
 static mcr_status put_segments(mcr_c_writer *w)

@@ -1,5 +1,5 @@
-/* c_decide.c: from kernel values to scores, predictions, probabilities and standard deviations, as C. The
- * rules are those of learn/fitted.c and of the learners that predict in their own way.
+/* c_decide.c: from kernel values to scores, predictions, probabilities and standard deviations, as
+ * C. The rules are those of learn/fitted.c and of the learners that predict in their own way.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -30,7 +30,7 @@ static bool has_probability(const mcr_portable *p)
     return mcr_model_has_probability(p->model);
 }
 
-/* ---- prototypes --------------------------------------------------------------------------------*/
+/* ---- prototypes -------------------------------------------------------------------------------*/
 
 static void put_prototype(mcr_c_writer *w, const char *type, const char *name, const char *out,
                           const char *end)
@@ -54,7 +54,7 @@ void mcr_c_prototypes(mcr_c_writer *w)
         mcr_c_put(w, "const char *@_label(int number);\n");
 }
 
-/* ---- sums --------------------------------------------------------------------------------------*/
+/* ---- sums -------------------------------------------------------------------------------------*/
 
 static void put_sum(mcr_c_writer *w)
 {
@@ -116,7 +116,7 @@ static void put_open(mcr_c_writer *w)
     mcr_c_put(w, "}\n\n");
 }
 
-/* ---- probabilities from scores -----------------------------------------------------------------*/
+/* ---- probabilities from scores ----------------------------------------------------------------*/
 
 static void put_first_probability(mcr_c_writer *w)
 {
@@ -228,7 +228,7 @@ static void put_probability(mcr_c_writer *w)
                                                    : normalise_text);
 }
 
-/* ---- decisions ---------------------------------------------------------------------------------*/
+/* ---- decisions --------------------------------------------------------------------------------*/
 
 static const char largest_text[] = "static int @_largest(const @_real *v, @_index count)\n{\n"
                                    "    @_index best = 0;\n"
@@ -326,7 +326,7 @@ static mcr_status put_decide(mcr_c_writer *w)
     return w->status;
 }
 
-/* ---- functions of the interface ----------------------------------------------------------------*/
+/* ---- functions of the interface ---------------------------------------------------------------*/
 
 /* Strings that are longer than the tables have no prediction. */
 static void put_limit(mcr_c_writer *w, const char *answer)

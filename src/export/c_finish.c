@@ -1,5 +1,5 @@
-/* c_finish.c: learners whose predictions are more than sums and a rule, as C: neighbours, votes of perceptrons,
- * Gaussian processes.
+/* c_finish.c: learners whose predictions are more than sums and a rule, as C: neighbours, votes of
+ * perceptrons, Gaussian processes.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -8,7 +8,7 @@
 
 #include "export/c_text.h"
 
-/* ---- neighbours and votes ----------------------------------------------------------------------*/
+/* ---- neighbours and votes ---------------------------------------------------------------------*/
 
 mcr_status mcr_c_neighbours(mcr_c_writer *w)
 {
@@ -133,7 +133,7 @@ mcr_status mcr_c_voted(mcr_c_writer *w)
     return w->status;
 }
 
-/* ---- Gaussian processes ------------------------------------------------------------------------*/
+/* ---- Gaussian processes -----------------------------------------------------------------------*/
 
 mcr_status mcr_c_posterior(mcr_c_writer *w)
 {

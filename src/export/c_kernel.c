@@ -1,5 +1,5 @@
-/* c_kernel.c: the kernel as C: helpers that are used, one function for the expression, and what an object
- * brings to it (its lengths in feature space).
+/* c_kernel.c: the kernel as C: helpers that are used, one function for the expression, and what an
+ * object brings to it (its lengths in feature space).
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -61,7 +61,7 @@ int64_t mcr_c_owns(const mcr_portable *p)
     return n.own;
 }
 
-/* ---- helpers -----------------------------------------------------------------------------------*/
+/* ---- helpers ----------------------------------------------------------------------------------*/
 
 typedef enum helper {
     DOT,
@@ -255,7 +255,7 @@ static void put_helpers(mcr_c_writer *w)
             mcr_c_lines(w, helpers[h]);
 }
 
-/* ---- lists, functions of strings ---------------------------------------------------------------*/
+/* ---- lists, functions of strings --------------------------------------------------------------*/
 
 static void put_list(mcr_c_writer *w, const mcr_kernel *k, int64_t number)
 {
@@ -290,7 +290,7 @@ static mcr_status put_lists(mcr_c_writer *w, const mcr_kernel *k, counters *n)
     return s ? s : w->status;
 }
 
-/* ---- the expression ----------------------------------------------------------------------------*/
+/* ---- the expression ---------------------------------------------------------------------------*/
 
 /* HELPER(x->v + F, z->v + F, N[, by]) */
 static void put_pair(mcr_c_writer *w, const char *name, const mcr_kernel *k, const counters *n,
@@ -391,7 +391,7 @@ static void put_value(mcr_c_writer *w, const mcr_kernel *k, counters *n, const c
     count_node(k, n);
 }
 
-/* ---- what an object brings ---------------------------------------------------------------------*/
+/* ---- what an object brings --------------------------------------------------------------------*/
 
 static void put_own(mcr_c_writer *w, const mcr_kernel *k, counters *n)
 {
@@ -421,7 +421,7 @@ static void put_own(mcr_c_writer *w, const mcr_kernel *k, counters *n)
     count_node(k, n);
 }
 
-/* ---- the own numbers of support vectors --------------------------------------------------------*/
+/* ---- the own numbers of support vectors -------------------------------------------------------*/
 
 static mcr_status own_of(mcr_c_writer *w, const mcr_data *data, const double *vector,
                          const mcr_kernel *k, counters *n, double *to)
@@ -490,7 +490,7 @@ mcr_status mcr_c_own_numbers(double **out, mcr_c_writer *w)
     return s;
 }
 
-/* ---- the input ---------------------------------------------------------------------------------*/
+/* ---- the input --------------------------------------------------------------------------------*/
 
 static void put_scaled(mcr_c_writer *w, const mcr_part *part)
 {
@@ -543,7 +543,7 @@ static void put_prepare(mcr_c_writer *w)
     mcr_c_put(w, "}\n\n");
 }
 
-/* ---- all of it ---------------------------------------------------------------------------------*/
+/* ---- all of it --------------------------------------------------------------------------------*/
 
 static void put_function(mcr_c_writer *w, const mcr_kernel *k, const char *name, counters *n)
 {

@@ -127,8 +127,8 @@ static void put_pairs(mcr_c_writer *w, const mcr_mismatches *what, int64_t numbe
     mcr_c_put(w, "        }\n    return sum;\n}\n\n");
 }
 
-/* The recursion of Lodhi and others (2002), letter by letter of a; g[t][j]: of the first j letters of b,
- * subsequences of t letters drawn out to the end. */
+/* The recursion of Lodhi and others (2002), letter by letter of a; g[t][j]: of the first j letters
+ * of b, subsequences of t letters drawn out to the end. */
 static void put_ssk(mcr_c_writer *w, const mcr_kernel *k, int64_t number)
 {
     int64_t p = (int64_t)mcr_kernel_number(k, "p");

@@ -20,7 +20,7 @@ typedef struct trial {
     double tolerance; /* of the scores */
 } trial;
 
-/* ---- objects -----------------------------------------------------------------------------------*/
+/* ---- objects ----------------------------------------------------------------------------------*/
 
 static double raw(const mcr_port *port, int64_t k, double scaled)
 {
@@ -121,7 +121,7 @@ static mcr_status make_data(mcr_c_writer *w, mcr_data **out, const trial *t)
     return s;
 }
 
-/* ---- what is expected --------------------------------------------------------------------------*/
+/* ---- what is expected -------------------------------------------------------------------------*/
 
 static mcr_status largest_self(mcr *ctx, const mcr_kernel *kernel, const mcr_data *data,
                                double *most)
@@ -184,7 +184,7 @@ static mcr_status make_trial(mcr_c_writer *w, trial *t)
     return s;
 }
 
-/* ---- as C --------------------------------------------------------------------------------------*/
+/* ---- as C -------------------------------------------------------------------------------------*/
 
 static void put_string(mcr_c_writer *w, int64_t string, const trial *t)
 {

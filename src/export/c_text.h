@@ -52,8 +52,8 @@ bool mcr_c_has_limit(const mcr_portable *p);
 /* c_decide.c: scores, predictions, probabilities, standard deviations. */
 mcr_status mcr_c_decide(mcr_c_writer *w);
 bool mcr_c_has_label(const mcr_portable *p); /* predict returns an int */
-/* c_finish.c: the function @_finish of neighbours and voted perceptrons; variances and probabilities of
- * Gaussian processes. */
+/* c_finish.c: the function @_finish of neighbours and voted perceptrons; variances and
+ * probabilities of Gaussian processes. */
 mcr_status mcr_c_neighbours(mcr_c_writer *w);
 mcr_status mcr_c_voted(mcr_c_writer *w);
 mcr_status mcr_c_posterior(mcr_c_writer *w);

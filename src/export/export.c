@@ -46,7 +46,7 @@ mcr_status mcr_export_save(mcr *ctx, const mcr_text *text, const char *path)
     return s;
 }
 
-/* ---- what the call says ------------------------------------------------------------------------*/
+/* ---- what the call says -----------------------------------------------------------------------*/
 
 static mcr_status find_target(const mcr_export_type **out, mcr *ctx, const char *name)
 {

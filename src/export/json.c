@@ -1,5 +1,5 @@
-/* json.c: a model as one JSON object: everything that predictions need, by its own name, for programs in any
- * language. docs/interop.md describes it; members are added, never changed.
+/* json.c: a model as one JSON object: everything that predictions need, by its own name, for
+ * programs in any language. docs/interop.md describes it; members are added, never changed.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -51,7 +51,7 @@ static void next_line(mcr_json_writer *w)
     mcr_text_string(w->to, "\n");
 }
 
-/* ---- kernels -----------------------------------------------------------------------------------*/
+/* ---- kernels ----------------------------------------------------------------------------------*/
 
 static void put_choice(mcr_json_writer *w, const char *choices, int number)
 {
@@ -104,7 +104,7 @@ static mcr_status put_kernel(mcr_json_writer *w, const mcr_model *m, const mcr_k
     return s;
 }
 
-/* ---- support vectors ---------------------------------------------------------------------------*/
+/* ---- support vectors --------------------------------------------------------------------------*/
 
 static void put_graph(mcr_json_writer *w, const mcr_store *s, int64_t r)
 {
@@ -251,7 +251,7 @@ static void put_fields(mcr_json_writer *w, const mcr_model *m)
     mcr_json_write_end_array(w);
 }
 
-/* ---- coefficients, decisions -------------------------------------------------------------------*/
+/* ---- coefficients, decisions ------------------------------------------------------------------*/
 
 static void put_segments(mcr_json_writer *w, const mcr_fitted *f)
 {
@@ -336,7 +336,7 @@ static void put_decisions(mcr_json_writer *w, const mcr_model *m)
     mcr_json_write_end_object(w);
 }
 
-/* ---- a model -----------------------------------------------------------------------------------*/
+/* ---- a model ----------------------------------------------------------------------------------*/
 
 static void put_report(mcr_json_writer *w, const mcr_model *m)
 {

@@ -1,5 +1,5 @@
-/* onnx_decide.c: scores, labels, probabilities and standard deviations as ONNX operators. The rules are those
- * of learn/fitted.c and of the learners that predict in their own way.
+/* onnx_decide.c: scores, labels, probabilities and standard deviations as ONNX operators. The rules
+ * are those of learn/fitted.c and of the learners that predict in their own way.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -36,7 +36,7 @@ static mcr_tensor put_matrix(mcr_onnx *g, double *v, int64_t rows, int64_t cols)
     return t;
 }
 
-/* ---- scores ------------------------------------------------------------------------------------*/
+/* ---- scores -----------------------------------------------------------------------------------*/
 
 /* Coefficients of the segments from `first` to `end`, basis x outputs. */
 static mcr_tensor put_coefficients(mcr_onnx *g, int64_t first, int64_t end)
@@ -67,7 +67,7 @@ static mcr_tensor put_scores(mcr_onnx *g, const mcr_onnx_parts *parts, mcr_tenso
     return mcr_onnx_2(g, "Add", sum, offset);
 }
 
-/* ---- neighbours and votes ----------------------------------------------------------------------*/
+/* ---- neighbours and votes ---------------------------------------------------------------------*/
 
 /* Shares of the nearest in the vote, objects x neighbours. */
 static mcr_tensor put_shares(mcr_onnx *g, mcr_tensor distance, mcr_tensor weight)
@@ -168,7 +168,7 @@ static mcr_tensor put_voted(mcr_onnx *g, mcr_tensor k)
     return mcr_onnx_2(g, "Div", vote, mcr_onnx_number(g, fmax(all, 1)));
 }
 
-/* ---- Gaussian processes ------------------------------------------------------------------------*/
+/* ---- Gaussian processes -----------------------------------------------------------------------*/
 
 /* The variance of the latent value of output o, a column. */
 static mcr_tensor put_variance(mcr_onnx *g, const mcr_onnx_parts *parts, mcr_tensor k, int64_t o)
@@ -195,8 +195,8 @@ static mcr_tensor put_logistic(mcr_onnx *g, mcr_tensor a)
     return mcr_onnx_2(g, "Div", mcr_onnx_number(g, 1), mcr_onnx_plus(g, e, 1));
 }
 
-/* The mean of the logistic function of a normal number, as learn/gp_predict.c has it; where variances may be
- * above 16, from more points. */
+/* The mean of the logistic function of a normal number, as learn/gp_predict.c has it; where
+ * variances may be above 16, from more points. */
 static mcr_tensor put_mean_logistic(mcr_onnx *g, mcr_tensor mean, mcr_tensor variance)
 {
     bool few = mcr_portable_self(g->p->kernel) <= 16;
@@ -258,7 +258,7 @@ static mcr_status put_std(mcr_onnx *g, const mcr_onnx_parts *parts, mcr_tensor k
     return MCR_OK;
 }
 
-/* ---- probabilities from scores -----------------------------------------------------------------*/
+/* ---- probabilities from scores ----------------------------------------------------------------*/
 
 /* a f + b of each output, or its slope times f. */
 static mcr_tensor put_odds(mcr_onnx *g, mcr_tensor score)
@@ -303,8 +303,8 @@ static void eliminate(mcr_onnx *g, int64_t k, int64_t j, mcr_tensor *q, mcr_tens
     *y = mcr_onnx_2(g, "Sub", *y, mcr_onnx_2(g, "Mul", factor, own));
 }
 
-/* Pairwise coupling: the p that minimises p'Qp with sum 1 is Q^-1 e over its sum (Wu, Lin and Weng, 2004).
- * Q is positive semidefinite: elimination needs no pivots. */
+/* Pairwise coupling: the p that minimises p'Qp with sum 1 is Q^-1 e over its sum (Wu, Lin and Weng,
+ * 2004). Q is positive semidefinite: elimination needs no pivots. */
 static mcr_tensor put_couple(mcr_onnx *g, mcr_tensor score)
 {
     int64_t k = g->p->fitted->classes, pairs = g->p->fitted->outputs;
@@ -356,7 +356,7 @@ static mcr_tensor put_probability(mcr_onnx *g, mcr_tensor score)
     return f->rule == MCR_RULE_PAIRS ? put_couple(g, score) : put_share(g, put_first(g, score));
 }
 
-/* ---- labels ------------------------------------------------------------------------------------*/
+/* ---- labels -----------------------------------------------------------------------------------*/
 
 bool mcr_onnx_whole_labels(const mcr_model *m)
 {

@@ -1,5 +1,5 @@
-/* onnx_graph.c: writing ONNX graphs. A message of protocol buffers is a list of fields: a number with a type,
- * then a whole number of variable length, four bytes, or a length and so many bytes.
+/* onnx_graph.c: writing ONNX graphs. A message of protocol buffers is a list of fields: a number
+ * with a type, then a whole number of variable length, four bytes, or a length and so many bytes.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -20,7 +20,7 @@ enum {
     ATTRIBUTE_STRINGS = 8
 };
 
-/* ---- protocol buffers --------------------------------------------------------------------------*/
+/* ---- protocol buffers -------------------------------------------------------------------------*/
 
 static void put_varint(mcr_text *t, uint64_t value)
 {
@@ -67,7 +67,7 @@ static void put_tensor_name(mcr_text *t, unsigned field, mcr_tensor a)
     put_text(t, field, name);
 }
 
-/* ---- constants ---------------------------------------------------------------------------------*/
+/* ---- constants --------------------------------------------------------------------------------*/
 
 static mcr_tensor add_constant(mcr_onnx *g, mcr_text *body, int type)
 {
@@ -149,7 +149,7 @@ mcr_tensor mcr_onnx_range(mcr_onnx *g, int64_t from, int64_t count)
     return t;
 }
 
-/* ---- attributes --------------------------------------------------------------------------------*/
+/* ---- attributes -------------------------------------------------------------------------------*/
 
 static void add_attribute(mcr_onnx *g, const char *name, int type, mcr_text *body)
 {
@@ -209,7 +209,7 @@ void mcr_onnx_set_texts(mcr_onnx *g, const char *name, char *const *value, int64
     add_attribute(g, name, ATTRIBUTE_STRINGS, &t);
 }
 
-/* ---- nodes -------------------------------------------------------------------------------------*/
+/* ---- nodes ------------------------------------------------------------------------------------*/
 
 static mcr_tensor add_node(mcr_onnx *g, const char *op, bool ml, const mcr_tensor *in, int inputs,
                            int outputs)
@@ -298,7 +298,7 @@ mcr_tensor mcr_onnx_largest(mcr_onnx *g, mcr_tensor a, int64_t axis)
     return mcr_onnx_1(g, "ArgMax", a);
 }
 
-/* ---- the graph ---------------------------------------------------------------------------------*/
+/* ---- the graph --------------------------------------------------------------------------------*/
 
 /* A tensor of objects x cols, or of objects, with its name. */
 static void add_value(mcr_onnx *g, unsigned field, const char *name, int type, int64_t cols)

@@ -1,7 +1,7 @@
 /* onnx_graph.h (internal): writing ONNX graphs (onnx.proto, ir_version 7, opset 13), bytes by hand.
  *
- * A tensor is a number; 0 is the input. Operators return a new tensor. After a failure the status is set,
- * and further calls do nothing of use.
+ * A tensor is a number; 0 is the input. Operators return a new tensor. After a failure the status
+ * is set, and further calls do nothing of use.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -78,12 +78,14 @@ mcr_tensor mcr_onnx_port(mcr_onnx *g, int64_t port);
 
 /* onnx_svm.c: with the operators of ai.onnx.ml. */
 bool mcr_onnx_is_svm(const mcr_portable *p);
-/* Whether their float arithmetic keeps the scores of such a machine to about 1e-5 of the largest. */
+/* Whether their float arithmetic keeps the scores of such a machine to about 1e-5 of the
+ * largest. */
 mcr_status mcr_onnx_float_is_enough(bool *out, const mcr_portable *p);
 void mcr_onnx_svm(mcr_onnx *g);
 /* onnx_decide.c: all others. */
 mcr_status mcr_onnx_decide(mcr_onnx *g, const mcr_onnx_parts *parts);
-/* The labels of class numbers as the output `label`: whole numbers if all class names are, else words. */
+/* The labels of class numbers as the output `label`: whole numbers if all class names are, else
+ * words. */
 void mcr_onnx_labels(mcr_onnx *g, mcr_tensor number);
 bool mcr_onnx_whole_labels(const mcr_model *model);
 /* The output `label` of detection: 1 where the score is 0 or more, else -1. */

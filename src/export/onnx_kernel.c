@@ -9,11 +9,11 @@
 #include "gram/gram.h"
 #include "kernel/parts.h"
 
-/* Up to so many columns squared distances are sums of squared differences; beyond, they come from inner
- * products, which takes less memory. */
+/* Up to so many columns squared distances are sums of squared differences; beyond, they come from
+ * inner products, which takes less memory. */
 enum { DIFFERENCES = 32 };
 
-/* ---- the input ---------------------------------------------------------------------------------*/
+/* ---- the input --------------------------------------------------------------------------------*/
 
 mcr_tensor mcr_onnx_port(mcr_onnx *g, int64_t number)
 {
@@ -67,7 +67,7 @@ mcr_status mcr_onnx_open_parts(mcr_onnx *g, mcr_onnx_parts *parts)
     return MCR_OK;
 }
 
-/* ---- pairs of vectors --------------------------------------------------------------------------*/
+/* ---- pairs of vectors -------------------------------------------------------------------------*/
 
 typedef struct leaf {
     mcr_onnx *g;
@@ -180,7 +180,7 @@ static mcr_tensor put_chi2(const leaf *l)
     return mcr_onnx_sum(g, mcr_onnx_2(g, "Div", mcr_onnx_2(g, "Mul", d, d), sum), 2, false);
 }
 
-/* ---- lengths in feature space ------------------------------------------------------------------*/
+/* ---- lengths in feature space -----------------------------------------------------------------*/
 
 /* 1 / sqrt(k), 0 where k is 0. */
 static mcr_tensor put_inverse(mcr_onnx *g, mcr_tensor k)
@@ -243,7 +243,7 @@ static mcr_tensor put_support_factor(mcr_onnx *g, const mcr_kernel *k)
     return t;
 }
 
-/* ---- nodes -------------------------------------------------------------------------------------*/
+/* ---- nodes ------------------------------------------------------------------------------------*/
 
 static mcr_tensor put_power(mcr_onnx *g, mcr_tensor a, double degree)
 {
@@ -266,8 +266,8 @@ static mcr_tensor put_matern(mcr_onnx *g, mcr_tensor square, double nu, double l
     return mcr_onnx_2(g, "Mul", more, e);
 }
 
-/* A constant to multiply or add, a row as long as the kernel's: runtimes fuse a product of matrices with a
- * single number, which they round to float. */
+/* A constant to multiply or add, a row as long as the kernel's: runtimes fuse a product of matrices
+ * with a single number, which they round to float. */
 static mcr_tensor put_constant(mcr_onnx *g, double value, bool self)
 {
     int64_t n = self ? 1 : g->p->basis;

@@ -1,6 +1,6 @@
-/* onnx_svm.c: support vector machines as the operators SVMClassifier and SVMRegressor of ai.onnx.ml, which
- * compute in float. For two classes the first of them is the one where the decision value is positive, as in
- * LIBSVM; rho is added, where LIBSVM subtracts it.
+/* onnx_svm.c: support vector machines as the operators SVMClassifier and SVMRegressor of
+ * ai.onnx.ml, which compute in float. For two classes the first of them is the one where the
+ * decision value is positive, as in LIBSVM; rho is added, where LIBSVM subtracts it.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -30,7 +30,7 @@ bool mcr_onnx_is_svm(const mcr_portable *p)
            p->basis > 0;
 }
 
-/* ---- whether float has enough digits -----------------------------------------------------------*/
+/* ---- whether float has enough digits ----------------------------------------------------------*/
 
 static double kernel_value(const mcr_kernel *k, const double *x, const double *z, int64_t width)
 {
@@ -67,8 +67,8 @@ static void add_terms(const mcr_portable *p, const double *x, double *score, dou
     }
 }
 
-/* A float sum of terms is off by about the rounding of the largest partial sum; measured on support vectors,
- * which are the objects at hand. Twice that must stay below 1e-5 of the largest score. */
+/* A float sum of terms is off by about the rounding of the largest partial sum; measured on support
+ * vectors, which are the objects at hand. Twice that must stay below 1e-5 of the largest score. */
 mcr_status mcr_onnx_float_is_enough(bool *out, const mcr_portable *p)
 {
     enum { PROBES = 128 };
@@ -92,7 +92,7 @@ mcr_status mcr_onnx_float_is_enough(bool *out, const mcr_portable *p)
     return MCR_OK;
 }
 
-/* ---- the operators -----------------------------------------------------------------------------*/
+/* ---- the operators ----------------------------------------------------------------------------*/
 
 static void set_kernel(mcr_onnx *g)
 {

@@ -14,7 +14,7 @@
 
 enum { VECTORS = MCR_DENSE | MCR_SPARSE, NAME = MCR_PORTABLE_NAME };
 
-/* ---- which fields ------------------------------------------------------------------------------*/
+/* ---- which fields -----------------------------------------------------------------------------*/
 
 static const mcr_kernel_type *const known[] = {
     &mcr_kernel_linear,   &mcr_kernel_mahalanobis, &mcr_kernel_poly,      &mcr_kernel_rbf,
@@ -161,7 +161,7 @@ int64_t mcr_portable_longest(const mcr_portable *p, int64_t string)
     return longest;
 }
 
-/* ---- the support vectors -----------------------------------------------------------------------*/
+/* ---- the support vectors ----------------------------------------------------------------------*/
 
 static void map_row(const mcr_part *part, int64_t cols, const double *x, double *to)
 {
@@ -238,7 +238,7 @@ mcr_status mcr_portable_data(mcr_data **out, const mcr_portable *p, const double
     return s;
 }
 
-/* ---- linear models are weights -----------------------------------------------------------------*/
+/* ---- linear models are weights ----------------------------------------------------------------*/
 
 static mcr_status copy_segments(mcr_portable *p)
 {
@@ -310,7 +310,7 @@ static mcr_status make_weights(mcr_portable *p)
     return p->segment ? MCR_OK : MCR_NO_MEMORY;
 }
 
-/* ---- a model -----------------------------------------------------------------------------------*/
+/* ---- a model ----------------------------------------------------------------------------------*/
 
 static mcr_status find_finish(mcr_portable *p, const char *target)
 {

@@ -1,10 +1,10 @@
 /* portable.h (internal): a model in the form that other languages can express.
  *
- * The input of a portable model is one vector of numbers (the vector fields that the kernel reads, one after
- * the other, as they stand in files) and strings. It is scaled and mapped to an inner vector of `parts`: a
- * field as it is, its projection (mahalanobis), or its points on circles (periodic). The kernel is rebuilt
- * on the parts, which are called p0, p1, ...; strings are called s0, s1, ... The support vectors are inner
- * vectors; a linear model has its weight vectors instead.
+ * The input of a portable model is one vector of numbers (the vector fields that the kernel reads,
+ * one after the other, as they stand in files) and strings. It is scaled and mapped to an inner
+ * vector of `parts`: a field as it is, its projection (mahalanobis), or its points on circles
+ * (periodic). The kernel is rebuilt on the parts, which are called p0, p1, ...; strings are called
+ * s0, s1, ... The support vectors are inner vectors; a linear model has its weight vectors instead.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -63,8 +63,8 @@ typedef struct mcr_portable {
     mcr_segment *segment;
 } mcr_portable;
 
-/* `target` is for messages: "C", "ONNX". collapse: a linear model becomes its weights. MCR_BAD_CALL where the
- * model cannot be expressed. */
+/* `target` is for messages: "C", "ONNX". collapse: a linear model becomes its weights. MCR_BAD_CALL
+ * where the model cannot be expressed. */
 mcr_status mcr_portable_open(mcr_portable **out, mcr *ctx, const mcr_model *model,
                              const char *target, bool collapse);
 void mcr_portable_close(mcr_portable *p); /* NULL allowed */

@@ -9,7 +9,7 @@
 #include "export/portable.h"
 #include "kernel/parts.h"
 
-/* ---- parts -------------------------------------------------------------------------------------*/
+/* ---- parts ------------------------------------------------------------------------------------*/
 
 static int64_t port_of(const mcr_portable *p, const mcr_field *field)
 {
@@ -71,7 +71,7 @@ static mcr_status add_circle(int64_t *out, mcr_portable *p, const mcr_kernel *k,
     return s;
 }
 
-/* ---- the kernel on the parts -------------------------------------------------------------------*/
+/* ---- the kernel on the parts ------------------------------------------------------------------*/
 
 /* periodic is rbf on the circles: exp(-|a - b|^2 / (2 length^2)). */
 static mcr_status make_circle_kernel(mcr_kernel **out, mcr_portable *p, const mcr_kernel *k,

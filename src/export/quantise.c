@@ -1,10 +1,10 @@
 /* quantise.c: support vectors in eight bits, and how far that moves the scores.
  *
- * A column from low to high is cut into 254 steps; 0 stays 0 where it lies between them. The score of a
- * positive semidefinite kernel is an inner product, f(x) = w.Phi(x) + b, and quantising moves w to w': by
- * Cauchy and Schwarz f moves by at most |w - w'| sqrt(K(x,x)), whatever x is. |w - w'|^2 is v'Kv over both
- * sets of support vectors, with the coefficients and their negatives in v. What float arithmetic adds is
- * bounded by the usual count of roundings.
+ * A column from low to high is cut into 254 steps; 0 stays 0 where it lies between them. The score
+ * of a positive semidefinite kernel is an inner product, f(x) = w.Phi(x) + b, and quantising moves
+ * w to w': by Cauchy and Schwarz f moves by at most |w - w'| sqrt(K(x,x)), whatever x is. |w -
+ * w'|^2 is v'Kv over both sets of support vectors, with the coefficients and their negatives in v.
+ * What float arithmetic adds is bounded by the usual count of roundings.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -45,7 +45,7 @@ static void quantise_column(const mcr_portable *p, mcr_quantised *to, int64_t k)
     }
 }
 
-/* ---- the bound ---------------------------------------------------------------------------------*/
+/* ---- the bound --------------------------------------------------------------------------------*/
 
 double mcr_portable_self(const mcr_kernel *k)
 {
@@ -158,7 +158,7 @@ static mcr_status find_bound(const mcr_portable *p, const mcr_quantised *to,
     return s;
 }
 
-/* ---- a model -----------------------------------------------------------------------------------*/
+/* ---- a model ----------------------------------------------------------------------------------*/
 
 static mcr_status refuse(const mcr_portable *p)
 {

@@ -1,5 +1,5 @@
-/* bound.c: a Gram that computes its values from a kernel and data: blocks are cut into tiles that the
- * workers share out.
+/* bound.c: a Gram that computes its values from a kernel and data: blocks are cut into tiles that
+ * the workers share out.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -155,7 +155,7 @@ static mcr_status error(mcr_gram *gram, bool precise, mcr_error *to)
     return s ? s : mcr_binding_error(g->binding, precise, to);
 }
 
-/* ---- cost --------------------------------------------------------------------------------------*/
+/* ---- cost -------------------------------------------------------------------------------------*/
 
 /* Beside the products of vectors, a node costs about as much as so many of them. */
 enum { NODE_WORK = 8, SLOW_WORK = 20000 };
@@ -185,7 +185,7 @@ static bool is_definite(const mcr_gram *gram)
     return mcr_kernel_definite(((const mcr_gram_bound *)gram)->kernel, NULL) == MCR_PSD;
 }
 
-/* ---- blocks ------------------------------------------------------------------------------------*/
+/* ---- blocks -----------------------------------------------------------------------------------*/
 
 typedef struct block_job {
     mcr_gram_bound *gram;
@@ -278,7 +278,7 @@ static mcr_status block(mcr_gram *gram, mcr_rows x, mcr_rows z, void *k, int64_t
     return mcr_parallel(gram->ctx, down * job.across, block_tile, &job);
 }
 
-/* ---- the diagonal ------------------------------------------------------------------------------*/
+/* ---- the diagonal -----------------------------------------------------------------------------*/
 
 typedef struct diagonal_job {
     const mcr_gram_bound *gram;

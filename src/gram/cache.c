@@ -1,10 +1,10 @@
 /* cache.c: rows of K that are worth keeping.
  *
  * Rows live in slabs, taken as they are needed: touching fresh memory can cost more than computing
- * what goes into it. So a slab is taken only when as much has been spent on computing rows again as it
- * costs to touch the slab (rent or buy), unless it is small or the rows are expensive. A row is dropped for
- * another when it was not used in the last few calls (a clock hand looks for such a one), so that a
- * working set larger than the cache does not flush it.
+ * what goes into it. So a slab is taken only when as much has been spent on computing rows again as
+ * it costs to touch the slab (rent or buy), unless it is small or the rows are expensive. A row is
+ * dropped for another when it was not used in the last few calls (a clock hand looks for such a
+ * one), so that a working set larger than the cache does not flush it.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -18,9 +18,9 @@
 
 enum { SLAB_BYTES = 8 << 20, LEAST_SLABS = 8, FRESH_CALLS = 3, CHUNK = 2048 };
 
-/* What is weighed: nanoseconds of touching a byte for the first time (0.3 to 2.5 were seen), and of one
- * unit of mcr_gram_work. Taken before any row was computed again: FREE_BYTES, or DEAR_BYTES where rows
- * cost nearly as much to compute as to store. */
+/* What is weighed: nanoseconds of touching a byte for the first time (0.3 to 2.5 were seen), and of
+ * one unit of mcr_gram_work. Taken before any row was computed again: FREE_BYTES, or DEAR_BYTES
+ * where rows cost nearly as much to compute as to store. */
 #define TOUCH_COST 1.5
 #define WORK_COST  0.02
 #define FREE_BYTES (1 << 20)
@@ -57,7 +57,7 @@ struct mcr_cache {
     int64_t capacity;
 };
 
-/* ---- layout ------------------------------------------------------------------------------------*/
+/* ---- layout -----------------------------------------------------------------------------------*/
 
 static void *slot_at(const mcr_cache *c, int64_t s)
 {
@@ -163,7 +163,7 @@ void mcr_cache_close(mcr_cache *c)
     mcr_free(c->ctx, c);
 }
 
-/* ---- finding space ------------------------------------------------------------------------------*/
+/* ---- finding space ----------------------------------------------------------------------------*/
 
 /* One more slab if it pays and the budget and the allocator have it. */
 static bool grow(mcr_cache *c)
@@ -233,7 +233,7 @@ static mcr_status make_lists(mcr_cache *c, int64_t count)
     return MCR_OK;
 }
 
-/* ---- accumulate --------------------------------------------------------------------------------*/
+/* ---- accumulate -------------------------------------------------------------------------------*/
 
 typedef struct update_job {
     const mcr_cache *cache;
@@ -320,7 +320,7 @@ mcr_status mcr_cache_accumulate(mcr_cache *c, mcr_rows x, int64_t keep, const do
     return mcr_gram_rows_pass(c->gram, &pass);
 }
 
-/* ---- another Gram ------------------------------------------------------------------------------*/
+/* ---- another Gram -----------------------------------------------------------------------------*/
 
 typedef struct narrow_job {
     const mcr_cache *cache;
@@ -345,8 +345,8 @@ static mcr_status narrow_row(void *arg, int64_t item, int worker)
     return MCR_OK;
 }
 
-/* The rows stay where they are, with their old stride: the space behind them is not used again until
- * the next reset. */
+/* The rows stay where they are, with their old stride: the space behind them is not used again
+ * until the next reset. */
 mcr_status mcr_cache_narrow(mcr_cache *c, mcr_gram *gram, const int64_t *keep)
 {
     c->gram = gram;

@@ -18,8 +18,8 @@ mcr_status mcr_cache_open(mcr_cache **out, mcr_gram *gram, size_t bytes, bool pr
 void mcr_cache_close(mcr_cache *cache); /* NULL allowed */
 
 /* f[j] += sum_i coef[i] K(x.i, z_j), in double: kept rows first, then the others, each in the order
- * of i. Of the first `keep` the missing rows are kept where there is space or where rows have not been
- * used for some calls. x must not repeat a row. */
+ * of i. Of the first `keep` the missing rows are kept where there is space or where rows have not
+ * been used for some calls. x must not repeat a row. */
 mcr_status mcr_cache_accumulate(mcr_cache *cache, mcr_rows x, int64_t keep, const double *coef,
                                 double *f);
 

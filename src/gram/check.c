@@ -38,7 +38,7 @@ typedef struct trial {
     double bound;
 } trial;
 
-/* ---- counter-examples --------------------------------------------------------------------------*/
+/* ---- counter-examples -------------------------------------------------------------------------*/
 
 /* Smallest eigenvalue of G on the objects in `pick`, and its unit vector. *size (may be NULL): the
  * largest absolute eigenvalue, or a bound of it where computing all of them would take long. */
@@ -284,7 +284,7 @@ done:
     return s;
 }
 
-/* ---- the data test -----------------------------------------------------------------------------*/
+/* ---- the data test ----------------------------------------------------------------------------*/
 
 /* NULL: symmetric and finite; else what is wrong. Makes G symmetric within rounding. */
 static const char *look(trial *t, int64_t where[2])
@@ -430,8 +430,8 @@ static mcr_status test_lines(mcr *ctx, mcr_check_report *r, const mcr_kernel *ke
     return s;
 }
 
-/* Without data: small synthetic data with one field of each kind. An expression that does not fit them
- * is left to the rules. */
+/* Without data: small synthetic data with one field of each kind. An expression that does not fit
+ * them is left to the rules. */
 static mcr_status test_made(mcr *ctx, mcr_check_report *r, const mcr_kernel *kernel,
                             mcr_text *reason, bool *broken)
 {
@@ -445,7 +445,7 @@ static mcr_status test_made(mcr *ctx, mcr_check_report *r, const mcr_kernel *ker
     return s || *broken ? s : test_lines(ctx, r, kernel, reason, broken);
 }
 
-/* ---- the verdict -------------------------------------------------------------------------------*/
+/* ---- the verdict ------------------------------------------------------------------------------*/
 
 static mcr_status split_rules(mcr *ctx, mcr_check_report *r, const mcr_text *rules)
 {

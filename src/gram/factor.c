@@ -56,7 +56,7 @@ static int64_t width(const mcr_gram *gram)
     return ((const mcr_factor_gram *)gram)->of.p;
 }
 
-/* ---- values ------------------------------------------------------------------------------------*/
+/* ---- values -----------------------------------------------------------------------------------*/
 
 /* Rows of x become the columns of a product with the rows of z. */
 static mcr_status block(mcr_gram *gram, mcr_rows x, mcr_rows z, void *k, int64_t ld, bool precise)
@@ -114,7 +114,7 @@ static mcr_status error(mcr_gram *gram, bool precise, mcr_error *to)
     return MCR_OK;
 }
 
-/* ---- parts and cost ----------------------------------------------------------------------------*/
+/* ---- parts and cost ---------------------------------------------------------------------------*/
 
 /* Some rows of the same source. */
 static mcr_status select(mcr_gram **out, mcr_gram *gram, const mcr_rows *x, const mcr_rows *z)

@@ -1,12 +1,12 @@
-/* factor.h (internal): a Gram that is known by a factor, K = D D^T, one row of D per object: features of
- * a finite or approximate map, held sparse or made in dense blocks whenever they are wanted, so that n x p
- * numbers need not fit the memory; or a matrix of low rank.
+/* factor.h (internal): a Gram that is known by a factor, K = D D^T, one row of D per object:
+ * features of a finite or approximate map, held sparse or made in dense blocks whenever they are
+ * wanted, so that n x p numbers need not fit the memory; or a matrix of low rank.
  *
- * Any solver can take its values from it as from every other Gram. Those that know what to do with a
- * factor multiply by it (mcr_gram_expand, mcr_gram_project, mcr_gram_weighted in gram.h).
+ * Any solver can take its values from it as from every other Gram. Those that know what to do with
+ * a factor multiply by it (mcr_gram_expand, mcr_gram_project, mcr_gram_weighted in gram.h).
  *
- * All results are the same bits for any number of threads: rows are cut into parts by the sizes alone,
- * and sums over parts are taken in order.
+ * All results are the same bits for any number of threads: rows are cut into parts by the sizes
+ * alone, and sums over parts are taken in order.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -17,15 +17,16 @@
 
 struct mcr_map;
 
-/* Fills to[t * ld ..] with the features of source rows row[t] (NULL: first + t), t < count. May use all
- * threads. */
+/* Fills to[t * ld ..] with the features of source rows row[t] (NULL: first + t), t < count. May use
+ * all threads. */
 typedef mcr_status mcr_factor_block(void *self, const int64_t *row, int64_t first, int64_t count,
                                     double *to, int64_t ld);
 
 typedef struct mcr_factor {
     int64_t n, p;
     const int64_t *row; /* row i is row[i] of the source; NULL: row i */
-    /* Sparse: row r of the source has the entries start[r] .. start[r + 1] - 1, with rising index. */
+    /* Sparse: row r of the source has the entries start[r] .. start[r + 1] - 1, with rising
+     * index. */
     const int64_t *start;
     const int32_t *index;
     const double *value;
@@ -39,25 +40,25 @@ typedef struct mcr_factor {
 
 /* Copies the description; what it points to must outlive the Gram. */
 mcr_status mcr_gram_factor(mcr_gram **out, mcr *ctx, const mcr_factor *factor);
-/* From a feature map of the kernel: exact, or approximate (rows are made by blocks from map and data, which
- * must outlive the Gram). */
+/* From a feature map of the kernel: exact, or approximate (rows are made by blocks from map and
+ * data, which must outlive the Gram). */
 mcr_status mcr_gram_features(mcr_gram **out, mcr *ctx, const struct mcr_kernel *kernel,
                              const struct mcr_data *data);
 mcr_status mcr_gram_mapped(mcr_gram **out, mcr *ctx, struct mcr_map *map,
                            const struct mcr_data *data);
 /* Whether the features of the exact map are the data's own, so that nothing has to be made. */
 bool mcr_gram_features_are_data(const struct mcr_kernel *kernel, const struct mcr_data *data);
-/* From a symmetric positive semidefinite matrix (n x n, rows ld apart), by pivoted Cholesky until the trace
- * of what is left is at most `share` of the whole. If that takes more than `most` columns, or more memory
- * than the budget has, *out is NULL. */
+/* From a symmetric positive semidefinite matrix (n x n, rows ld apart), by pivoted Cholesky until
+ * the trace of what is left is at most `share` of the whole. If that takes more than `most`
+ * columns, or more memory than the budget has, *out is NULL. */
 mcr_status mcr_gram_low_rank(mcr_gram **out, mcr *ctx, int64_t n, const double *a, int64_t ld,
                              double share, int64_t most);
 
-/* Keeps rows that are made by blocks as floats, as many as `most` bytes hold, out of the budget. The block
- * function is not called again for these. */
+/* Keeps rows that are made by blocks as floats, as many as `most` bytes hold, out of the budget.
+ * The block function is not called again for these. */
 mcr_status mcr_gram_factor_keep(mcr_gram *gram, size_t most);
-/* Not NULL: passes over rows that are made by blocks report their progress under this name, and end with
- * MCR_STOPPED if the user asks for that. */
+/* Not NULL: passes over rows that are made by blocks report their progress under this name, and end
+ * with MCR_STOPPED if the user asks for that. */
 void mcr_gram_factor_phase(mcr_gram *gram, const char *phase);
 
 /* The entries of sparse rows, for solvers that go through them one by one; NULL: rows are dense. */

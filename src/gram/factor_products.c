@@ -76,7 +76,7 @@ static double entries(const slice *d)
     return sum;
 }
 
-/* ---- dense blocks ------------------------------------------------------------------------------*/
+/* ---- dense blocks -----------------------------------------------------------------------------*/
 
 static int64_t block_rows(const slice *d)
 {
@@ -216,7 +216,7 @@ mcr_status mcr_gram_factor_keep(mcr_gram *gram, size_t most)
     return MCR_OK;
 }
 
-/* ---- D v ---------------------------------------------------------------------------------------*/
+/* ---- D v --------------------------------------------------------------------------------------*/
 
 typedef struct product_job {
     const slice *d;
@@ -365,7 +365,7 @@ mcr_status mcr_factor_expand(mcr_gram *gram, mcr_rows x, const double *v, int64_
     return over_blocks(&j, multiply_block);
 }
 
-/* ---- D^T a -------------------------------------------------------------------------------------*/
+/* ---- D^T a ------------------------------------------------------------------------------------*/
 
 /* Parts, of `rows` or more, of a sum over rows that has `size` numbers. */
 static int64_t count_parts(const slice *d, int64_t size, int64_t rows)
@@ -438,7 +438,7 @@ mcr_status mcr_factor_project(mcr_gram *gram, mcr_rows x, const double *a, int64
     return d.start ? sum_parts(&d, &j, project_part) : over_blocks(&j, project_block);
 }
 
-/* ---- sums of rows ------------------------------------------------------------------------------*/
+/* ---- sums of rows -----------------------------------------------------------------------------*/
 
 static mcr_status gather_part(void *arg, int64_t item, int worker)
 {
@@ -483,7 +483,7 @@ mcr_status mcr_gram_gather(mcr_gram *gram, const int32_t *group, const double *w
     return sum_parts(&d, &j, gather_part);
 }
 
-/* ---- D^T diag(h) D -----------------------------------------------------------------------------*/
+/* ---- D^T diag(h) D ----------------------------------------------------------------------------*/
 
 static mcr_status weigh_part(void *arg, int64_t item, int worker)
 {
@@ -570,7 +570,7 @@ mcr_status mcr_factor_weighted(mcr_gram *gram, mcr_rows x, const double *h, doub
     return over_blocks(&j, weigh_block);
 }
 
-/* ---- lengths -----------------------------------------------------------------------------------*/
+/* ---- lengths ----------------------------------------------------------------------------------*/
 
 static mcr_status square_block(product_job *j)
 {

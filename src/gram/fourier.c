@@ -1,15 +1,15 @@
 /* fourier.c: random Fourier features (Rahimi and Recht, NIPS 2007) of rbf, laplace and matern.
  *
  * A kernel of x - z is a mixture of cosines: the mean of cos(omega'(x - z)) over random omega. Here
- * cosines and sines of the same frequencies are taken, whose errors are smaller than those of cosines
- * with random phases, and K(x,x) is exact (Sutherland and Schneider, UAI 2015).
+ * cosines and sines of the same frequencies are taken, whose errors are smaller than those of
+ * cosines with random phases, and K(x,x) is exact (Sutherland and Schneider, UAI 2015).
  *
  *   rbf      omega_k = sqrt(2 gamma_k) N(0,1)
  *   laplace  omega_k = gamma_k Cauchy
  *   matern   omega = N(0,1) / length / sqrt(chi^2 / 2 nu): Student's t with 2 nu degrees of freedom
  *
- * The numbers of a column of the data come from a stream of their own: data with more columns have the
- * same numbers for those that both have.
+ * The numbers of a column of the data come from a stream of their own: data with more columns have
+ * the same numbers for those that both have.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -120,7 +120,7 @@ mcr_status mcr_map_fourier(mcr_map *m, const mcr_data *data)
     return s;
 }
 
-/* ---- rows --------------------------------------------------------------------------------------*/
+/* ---- rows -------------------------------------------------------------------------------------*/
 
 typedef struct rows_job {
     const mcr_map *m;

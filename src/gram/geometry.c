@@ -25,7 +25,7 @@ static bool is_negative(double square, double size)
     return square < -1e-9 * size;
 }
 
-/* ---- nearest and farthest pair -----------------------------------------------------------------*/
+/* ---- nearest and farthest pair ----------------------------------------------------------------*/
 
 typedef struct extreme {
     double nearest, farthest; /* squared */
@@ -121,7 +121,7 @@ static mcr_status find_pairs(mcr_gram *g, const double *diagonal, mcr_geometry *
     return s;
 }
 
-/* ---- the whole picture -------------------------------------------------------------------------*/
+/* ---- the whole picture ------------------------------------------------------------------------*/
 
 typedef struct negatives {
     int64_t lengths, to_mean, pairs;
@@ -191,7 +191,7 @@ void mcr_geometry_free(mcr *ctx, mcr_geometry *geo)
     mcr_free(ctx, geo);
 }
 
-/* ---- distances ---------------------------------------------------------------------------------*/
+/* ---- distances --------------------------------------------------------------------------------*/
 
 mcr_status mcr_gram_distances(mcr_gram *g, mcr_rows x, mcr_rows z, double *d, int64_t ld)
 {

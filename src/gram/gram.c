@@ -133,7 +133,7 @@ mcr_status mcr_gram_sums(mcr_gram *g, mcr_rows object, bool precise, const doubl
     return (g->type->sums ? g->type->sums : mcr_gram_blocks_sums)(g, object, precise, v, f);
 }
 
-/* ---- blocks and matrices -----------------------------------------------------------------------*/
+/* ---- blocks and matrices ----------------------------------------------------------------------*/
 
 static mcr_status rows_valid(mcr *ctx, mcr_rows rows, int64_t n, const char *side)
 {

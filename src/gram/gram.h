@@ -2,8 +2,8 @@
  * products of K, beyond what the public gram.h has.
  *
  * How the values are had is the Gram's business (gram/type.h): computed from a kernel and data
- * (bound.c), in memory (stored.c), products of features (factor.c), or those of some of another Gram's
- * objects (view.c, list.c). This header shows neither kernels nor data.
+ * (bound.c), in memory (stored.c), products of features (factor.c), or those of some of another
+ * Gram's objects (view.c, list.c). This header shows neither kernels nor data.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -20,12 +20,13 @@
 
 mcr *mcr_gram_context(const mcr_gram *gram);
 
-/* ---- values ------------------------------------------------------------------------------------*/
+/* ---- values -----------------------------------------------------------------------------------*/
 
-/* Packs for the precision, once. Everything that computes does it; a Gram that several threads share
- * must be prepared before. */
+/* Packs for the precision, once. Everything that computes does it; a Gram that several threads
+ * share must be prepared before. */
 mcr_status mcr_gram_prepare(mcr_gram *gram, bool precise);
-/* Prepares for sums of few objects in double, packing no more than these when they are asked for. */
+/* Prepares for sums of few objects in double, packing no more than these when they are asked
+ * for. */
 mcr_status mcr_gram_prepare_lists(mcr_gram *gram);
 /* A block in either precision; k is float * or double *. */
 mcr_status mcr_gram_block_any(mcr_gram *gram, mcr_rows x, mcr_rows z, void *k, int64_t ld,
@@ -38,7 +39,7 @@ mcr_status mcr_gram_matrix_until(mcr_gram *gram, float *k, int64_t ld, double de
 /* A bound on the rounding of kernel values. */
 mcr_status mcr_gram_error(mcr_gram *gram, bool precise, mcr_error *error);
 
-/* ---- passes over rows --------------------------------------------------------------------------*/
+/* ---- passes over rows -------------------------------------------------------------------------*/
 
 /* Whole rows of K against all columns, and what is done with them in the same pass. */
 typedef struct mcr_gram_pass {
@@ -47,12 +48,13 @@ typedef struct mcr_gram_pass {
      * listed. */
     mcr_rows z;
     bool precise; /* rows are double, else float */
-    /* Where to keep each row (columns rounded up to MCR_ROW_PAD, 64-byte aligned); NULL: nowhere. */
+    /* Where to keep each row (columns rounded up to MCR_ROW_PAD, 64-byte aligned); NULL:
+     * nowhere. */
     void *const *row;
     bool soon; /* rows are read again at once: they stay in the caches */
-    /* f[o * f_ld + j] += sum_i coef[o * coef_ld + i] K(x.i, z_j), o < outputs (0: no sums); in double,
-     * in the order of i; with `rough`, the same coefficients in float, a few dozen at a time may be
-     * summed in float first. */
+    /* f[o * f_ld + j] += sum_i coef[o * coef_ld + i] K(x.i, z_j), o < outputs (0: no sums); in
+     * double, in the order of i; with `rough`, the same coefficients in float, a few dozen at a
+     * time may be summed in float first. */
     const double *coef;
     const float *rough;
     double *f;
@@ -61,14 +63,14 @@ typedef struct mcr_gram_pass {
 mcr_status mcr_gram_rows_pass(mcr_gram *gram, const mcr_gram_pass *pass);
 
 /* f = K v for some objects of a symmetric Gram: half of the values are computed, in the precision
- * asked for, and summed in double. The same bits for any number of threads. A Gram that several threads
- * share must be prepared before. */
+ * asked for, and summed in double. The same bits for any number of threads. A Gram that several
+ * threads share must be prepared before. */
 mcr_status mcr_gram_sums(mcr_gram *gram, mcr_rows object, bool precise, const double *v, double *f);
 
-/* ---- parts -------------------------------------------------------------------------------------*/
+/* ---- parts ------------------------------------------------------------------------------------*/
 
-/* The same Gram for another thread: shares all that was packed, has scratch memory of its own. Prepare
- * the original before; close the copy first. */
+/* The same Gram for another thread: shares all that was packed, has scratch memory of its own.
+ * Prepare the original before; close the copy first. */
 mcr_status mcr_gram_share(mcr_gram **out, mcr_gram *gram);
 /* K of some rows against some columns, as a Gram of its own. */
 mcr_status mcr_gram_select(mcr_gram **out, mcr_gram *gram, mcr_rows x, mcr_rows z);
@@ -98,10 +100,10 @@ static inline mcr_rows mcr_gram_all(const mcr_gram *gram)
     return (mcr_rows){NULL, 0, mcr_gram_rows(gram)};
 }
 
-/* ---- cost --------------------------------------------------------------------------------------*/
+/* ---- cost -------------------------------------------------------------------------------------*/
 
-/* Multiply-adds of one kernel value, roughly: for choosing between ways of computing. Depends on the
- * data alone, never on time. */
+/* Multiply-adds of one kernel value, roughly: for choosing between ways of computing. Depends on
+ * the data alone, never on time. */
 double mcr_gram_work(const mcr_gram *gram);
 /* Memory that the Gram has taken out of the budget. */
 size_t mcr_gram_bytes(const mcr_gram *gram);

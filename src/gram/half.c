@@ -20,7 +20,7 @@ static int64_t least(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-/* ---- space --------------------------------------------------------------------------------------*/
+/* ---- space ------------------------------------------------------------------------------------*/
 
 static mcr_status take_buffers(mcr_half *h, const char *what)
 {
@@ -77,7 +77,7 @@ mcr_status mcr_half_open(mcr_half *h, mcr_gram *gram, const char *what)
     return s;
 }
 
-/* ---- products ----------------------------------------------------------------------------------*/
+/* ---- products ---------------------------------------------------------------------------------*/
 
 typedef struct product {
     mcr_half *h;
@@ -156,7 +156,7 @@ mcr_status mcr_half_multiply(mcr_half *h, int64_t rows, const double *v, double 
     return s;
 }
 
-/* ---- centring ----------------------------------------------------------------------------------*/
+/* ---- centring ---------------------------------------------------------------------------------*/
 
 typedef struct centring {
     mcr_half *h;

@@ -10,8 +10,8 @@
 
 #include "gram/gram.h"
 
-/* Rows and columns of a tile; how far apart its rows lie: an odd number of cache lines, so that a column
- * of it does not meet itself in the first cache. */
+/* Rows and columns of a tile; how far apart its rows lie: an odd number of cache lines, so that a
+ * column of it does not meet itself in the first cache. */
 enum { MCR_HALF_SIDE = 192, MCR_HALF_LD = 200, MCR_HALF_TILE = MCR_HALF_SIDE * MCR_HALF_LD };
 
 /* Where tile (row, col), row <= col, begins. */
@@ -30,8 +30,8 @@ typedef struct mcr_half {
     size_t taken;    /* of the memory budget */
 } mcr_half;
 
-/* K of a symmetric Gram, and space for products, within the memory budget; what: for the message where
- * that is too small. */
+/* K of a symmetric Gram, and space for products, within the memory budget; what: for the message
+ * where that is too small. */
 mcr_status mcr_half_open(mcr_half *half, mcr_gram *gram, const char *what);
 void mcr_half_close(mcr_half *half); /* also when it was not opened, if it is zero */
 /* av = v K for `rows` rows of n. The same bits for any number of threads. */

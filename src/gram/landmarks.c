@@ -10,7 +10,7 @@
 #include "gram/map.h"
 #include "linalg/lapack.h"
 
-/* ---- samples -----------------------------------------------------------------------------------*/
+/* ---- samples ----------------------------------------------------------------------------------*/
 
 /* `count` different numbers below n, in random order. */
 static mcr_status draw(mcr *ctx, const char *name, int64_t n, int64_t count, int64_t *number)
@@ -57,7 +57,7 @@ static void close_pool(pool *p, mcr *ctx)
     mcr_free(ctx, p->object);
 }
 
-/* ---- k-means -----------------------------------------------------------------------------------*/
+/* ---- k-means ----------------------------------------------------------------------------------*/
 
 typedef struct means {
     int64_t n, clusters;
@@ -125,7 +125,8 @@ static void run_means(means *m)
         centre(m);
 }
 
-/* The member nearest to each centre; objects that are none in place of centres that lost all members. */
+/* The member nearest to each centre; objects that are none in place of centres that lost all
+ * members. */
 static void take_nearest(const means *m, int64_t *taken)
 {
     unsigned char *used = (unsigned char *)m->mean; /* no more needed after the distances */
@@ -203,9 +204,9 @@ static mcr_status choose_means(mcr *ctx, const mcr_kernel *kernel, const mcr_dat
 
 /* ---- leverage ----------------------------------------------------------------------------------
  *
- * The share of an object that a random set does not explain, K(x,x) - k'(K + ridge)^-1 k, is the leverage
- * score of ridge regression but for a factor (Alaoui and Mahoney, NIPS 2015; one level of Musco and
- * Musco, NIPS 2017). */
+ * The share of an object that a random set does not explain, K(x,x) - k'(K + ridge)^-1 k, is the
+ * leverage score of ridge regression up to a factor (Alaoui and Mahoney, NIPS 2015; one level of
+ * Musco and Musco, NIPS 2017). */
 
 typedef struct ranked {
     double key;

@@ -1,5 +1,5 @@
-/* low_rank.c: a matrix as a factor of few columns, by pivoted Cholesky (Harbrecht, Peters and Schneider,
- * 2012): the next column is that of the object whose diagonal is left largest.
+/* low_rank.c: a matrix as a factor of few columns, by pivoted Cholesky (Harbrecht, Peters and
+ * Schneider, 2012): the next column is that of the object whose diagonal is left largest.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

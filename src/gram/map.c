@@ -1,8 +1,8 @@
 /* map.c: approximate feature maps: Nystroem's, and what all of them share.
  *
- * Nystroem: with the eigenvectors U and eigenvalues v of K between the landmarks, phi(x) = v^-1/2 U' k(x)
- * is the projection of Phi(x) onto the landmarks' span, in an orthonormal basis. Directions with an
- * eigenvalue that is all but 0 are left out. (Williams and Seeger, NIPS 2000.)
+ * Nystroem: with the eigenvectors U and eigenvalues v of K between the landmarks, phi(x) = v^-1/2
+ * U' k(x) is the projection of Phi(x) onto the landmarks' span, in an orthonormal basis. Directions
+ * with an eigenvalue that is all but 0 are left out. (Williams and Seeger, NIPS 2000.)
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -20,7 +20,7 @@
 /* Eigenvalues below this share of the largest are rounding. */
 #define LEAST_SHARE 1e-11
 
-/* ---- Nystroem ----------------------------------------------------------------------------------*/
+/* ---- Nystroem ---------------------------------------------------------------------------------*/
 
 /* turn = U v^-1/2 of K between the landmarks. */
 static mcr_status whiten(mcr_map *m)
@@ -104,7 +104,7 @@ void mcr_map_coefficients(const mcr_map *m, const double *w, int64_t cols, doubl
         }
 }
 
-/* ---- all maps ----------------------------------------------------------------------------------*/
+/* ---- all maps ---------------------------------------------------------------------------------*/
 
 static mcr_status begin(mcr_map **out, mcr *ctx, const mcr_kernel *kernel, mcr_approx approx)
 {
@@ -181,7 +181,7 @@ mcr_status mcr_map_rows(mcr_map *m, const mcr_data *data, mcr_rows rows, double 
                                        : nystrom_rows(m, data, rows, to, ld);
 }
 
-/* ---- how good it is ----------------------------------------------------------------------------*/
+/* ---- how good it is ---------------------------------------------------------------------------*/
 
 static void compare(mcr_map_error *e, const double *k, const double *near, int64_t n)
 {
@@ -237,7 +237,7 @@ mcr_status mcr_map_measure(mcr_map *m, const mcr_data *data, mcr_map_error *out)
     return s;
 }
 
-/* ---- as data -----------------------------------------------------------------------------------*/
+/* ---- as data ----------------------------------------------------------------------------------*/
 
 mcr_status mcr_map_data(mcr_data **out, mcr_map *m, const mcr_data *data)
 {

@@ -13,8 +13,9 @@
 #include "kernel/vectors.h"
 #include "linalg/copy.h"
 
-/* Square tiles whose side is a multiple of all panel widths, and of the rows at which a batch may be
- * entered; one of doubles is 288 KiB. Smaller where a value is slow. Rows of tiles in a strip. */
+/* Square tiles whose side is a multiple of all panel widths, and of the rows at which a batch may
+ * be entered; one of doubles is 288 KiB. Smaller where a value is slow. Rows of tiles in a
+ * strip. */
 enum { SIDE = 192, STRIP = 10 };
 _Static_assert(SIDE % MCR_TILE_ROWS == 0, "tiles start where a batch can be entered");
 

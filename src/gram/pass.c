@@ -62,7 +62,7 @@ static mcr_status pass_chunk(void *arg, int64_t item, int worker)
     return s;
 }
 
-/* ---- one vector leaf: rows packed once, values never leave the registers -----------------------*/
+/* ---- one vector leaf: rows packed once, values never leave the registers ----------------------*/
 
 /* Columns of one item: enough of them that handing out costs nothing, few enough that their panels
  * stay in the second-level cache while all rows run over them. */

@@ -40,7 +40,7 @@ mcr_status mcr_gram_stored(mcr_gram **out, mcr *ctx, const mcr_stored *m)
     return MCR_OK;
 }
 
-/* ---- copies ------------------------------------------------------------------------------------*/
+/* ---- copies -----------------------------------------------------------------------------------*/
 
 void mcr_gram_buffer_free(mcr *ctx, mcr_gram_buffer *b)
 {
@@ -111,7 +111,7 @@ static mcr_gram *exact_of(const stored *g, bool precise)
     return precise && !g->m.precise ? g->m.exact : NULL;
 }
 
-/* ---- values ------------------------------------------------------------------------------------*/
+/* ---- values -----------------------------------------------------------------------------------*/
 
 static mcr_status prepare(mcr_gram *gram, bool precise)
 {
@@ -219,7 +219,7 @@ static mcr_status error(mcr_gram *gram, bool precise, mcr_error *to)
     return g->m.exact ? mcr_gram_error(g->m.exact, precise, to) : MCR_OK;
 }
 
-/* ---- parts and cost ----------------------------------------------------------------------------*/
+/* ---- parts and cost ---------------------------------------------------------------------------*/
 
 static mcr_status share(mcr_gram **out, mcr_gram *gram)
 {

@@ -8,8 +8,8 @@
 #include "gram/gram.h"
 
 /* A symmetric matrix of kernel values. For solvers that read the values in place (mcr_gram_values)
- * ld is mcr_stored_ld(n) or more, a multiple of MCR_ROW_PAD; what is beyond the columns is 0, and one
- * row of zeros follows the last. */
+ * ld is mcr_stored_ld(n) or more, a multiple of MCR_ROW_PAD; what is beyond the columns is 0, and
+ * one row of zeros follows the last. */
 typedef struct mcr_stored {
     int64_t n, ld;
     const void *k;          /* float *, or double * if `precise` */
@@ -26,12 +26,12 @@ static inline int64_t mcr_stored_ld(int64_t n)
     return (n / MCR_ROW_PAD + 1) * MCR_ROW_PAD;
 }
 
-/* Copies the description, not the matrix: that must outlive the Gram. Any number of threads may read
- * it, each with a Gram of its own (mcr_gram_share). */
+/* Copies the description, not the matrix: that must outlive the Gram. Any number of threads may
+ * read it, each with a Gram of its own (mcr_gram_share). */
 mcr_status mcr_gram_stored(mcr_gram **out, mcr *ctx, const mcr_stored *stored);
 
-/* Memory for one matrix of values after the other: pages that were never touched are expensive. Zero at
- * first. */
+/* Memory for one matrix of values after the other: pages that were never touched are expensive.
+ * Zero at first. */
 typedef struct mcr_gram_buffer {
     void *k;
     size_t bytes; /* of k */
@@ -39,8 +39,8 @@ typedef struct mcr_gram_buffer {
 } mcr_gram_buffer;
 void mcr_gram_buffer_free(mcr *ctx, mcr_gram_buffer *buffer);
 size_t mcr_gram_copy_bytes(int64_t n, bool precise); /* of a copy of n objects */
-/* Computes all of a symmetric Gram into the buffer, which is then in use until `out` is closed; exact:
- * as in mcr_stored. */
+/* Computes all of a symmetric Gram into the buffer, which is then in use until `out` is closed;
+ * exact: as in mcr_stored. */
 mcr_status mcr_gram_copy(mcr_gram **out, mcr_gram *of, bool precise, mcr_gram *exact,
                          mcr_gram_buffer *buffer);
 
@@ -49,8 +49,8 @@ const float *mcr_gram_values(const mcr_gram *gram, int64_t *ld);
 /* Whether the floats of mcr_gram_values are all there is: no value is known better. */
 bool mcr_gram_is_float(const mcr_gram *gram);
 
-/* K of listed rows against listed columns (NULL: the same objects as the rows, of a symmetric Gram).
- * The lists are copied; `of` must outlive the view. */
+/* K of listed rows against listed columns (NULL: the same objects as the rows, of a symmetric
+ * Gram). The lists are copied; `of` must outlive the view. */
 mcr_status mcr_gram_list(mcr_gram **out, mcr_gram *of, const mcr_rows *x, const mcr_rows *z);
 
 /* Memory that trainings on the same fold share. Zero at first. */

@@ -2,8 +2,9 @@
  * f_c += T' v_r and f_r += T v_c. Tiles are dealt out to a number of lanes that depends on n alone,
  * each with sums of its own, which are added in order at the end.
  *
- * Many of a Gram's objects are bound for themselves first. A few are taken from the Gram's own binding:
- * tiles of few columns, each against all rows up to its last, so that a column is packed once.
+ * Many of a Gram's objects are bound for themselves first. A few are taken from the Gram's own
+ * binding: tiles of few columns, each against all rows up to its last, so that a column is packed
+ * once.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

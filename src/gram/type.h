@@ -1,7 +1,7 @@
 /* type.h (internal to src/gram): how one representation of K works.
  *
- * A representation is a struct that begins with mcr_gram and a table of functions. What a table leaves
- * NULL is done by gram.c from blocks, or is not available.
+ * A representation is a struct that begins with mcr_gram and a table of functions. What a table
+ * leaves NULL is done by gram.c from blocks, or is not available.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

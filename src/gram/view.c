@@ -124,9 +124,10 @@ static mcr_status sums(mcr_gram *gram, mcr_rows object, bool precise, const doub
     return s;
 }
 
-/* ---- blocks and rows ---------------------------------------------------------------------------*/
+/* ---- blocks and rows --------------------------------------------------------------------------*/
 
-/* Some of the columns first .. first + count - 1: those of run r; *at: how many of them are before. */
+/* Some of the columns first .. first + count - 1: those of run r; *at: how many of them are
+ * before. */
 static mcr_rows columns_of(const view *v, int r, int64_t first, int64_t count, int64_t *at)
 {
     int64_t begin = r ? v->run[0].count : 0, end = begin + v->run[r].count;
@@ -236,7 +237,7 @@ static mcr_status share(mcr_gram **out, mcr_gram *gram)
     return s;
 }
 
-/* ---- cost --------------------------------------------------------------------------------------*/
+/* ---- cost -------------------------------------------------------------------------------------*/
 
 static double work(const mcr_gram *gram)
 {

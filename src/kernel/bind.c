@@ -16,7 +16,7 @@
 
 enum { VECTORS = MCR_DENSE | MCR_SPARSE };
 
-/* ---- binding -----------------------------------------------------------------------------------*/
+/* ---- binding ----------------------------------------------------------------------------------*/
 
 /* Missing columns of sparse vectors are zeros; a dense vector has all that it has. When a model
  * predicts, x are its objects and z the new ones. */
@@ -174,7 +174,7 @@ mcr_status mcr_binding_prepare_lists(mcr_binding *binding)
     return mcr_vectors_prepare(binding->vectors, true, true);
 }
 
-/* ---- tiles -------------------------------------------------------------------------------------*/
+/* ---- tiles ------------------------------------------------------------------------------------*/
 
 static mcr_status block_by_pairs(const mcr_bound *bound, const mcr_tile *tile)
 {
@@ -227,7 +227,7 @@ mcr_status mcr_binding_block(const mcr_binding *binding, const mcr_tile *tile)
     return status;
 }
 
-/* ---- the diagonal ------------------------------------------------------------------------------*/
+/* ---- the diagonal -----------------------------------------------------------------------------*/
 
 /* A type that has no diagonal of its own: the objects are bound to themselves for once, and the
  * diagonal is read off by single values. */
@@ -271,7 +271,7 @@ mcr_status mcr_bound_diagonal(const mcr_bound *bound, int side, mcr_rows rows, d
     return MCR_OK;
 }
 
-/* ---- for kernel types (extend.h) ----------------------------------------------------------------*/
+/* ---- for kernel types (extend.h) --------------------------------------------------------------*/
 
 mcr *mcr_bound_context(const mcr_bound *bound)
 {

@@ -1,5 +1,5 @@
-/* callback.c: kernels whose values a function of the user's computes from two objects, or two lists of
- * them.
+/* callback.c: kernels whose values a function of the user's computes from two objects, or two lists
+ * of them.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

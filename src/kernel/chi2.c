@@ -1,5 +1,5 @@
-/* chi2.c: exp(-gamma sum_k (x_k-z_k)^2 / (x_k+z_k)) for histograms: vectors without negative values.
- * A feature that both lack adds nothing.
+/* chi2.c: exp(-gamma sum_k (x_k-z_k)^2 / (x_k+z_k)) for histograms: vectors without negative
+ * values. A feature that both lack adds nothing.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

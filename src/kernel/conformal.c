@@ -32,7 +32,7 @@ static const mcr_param params[] = {
     {.name = NULL},
 };
 
-/* ---- what f means ------------------------------------------------------------------------------*/
+/* ---- what f means -----------------------------------------------------------------------------*/
 
 typedef struct function {
     const char *field; /* in front of ":"; NULL: the only vector field */
@@ -97,7 +97,7 @@ static mcr_status check(mcr *ctx, void *values)
     return MCR_OK;
 }
 
-/* ---- its values --------------------------------------------------------------------------------*/
+/* ---- its values -------------------------------------------------------------------------------*/
 
 static double norm(const mcr_store *store, int64_t row)
 {
@@ -191,7 +191,7 @@ static mcr_status bind(mcr_bound *bound, mcr_binding *binding)
     return status;
 }
 
-/* ---- the kernel --------------------------------------------------------------------------------*/
+/* ---- the kernel -------------------------------------------------------------------------------*/
 
 static mcr_definite definite(const void *values, const mcr_definite *child, int children,
                              const char **rule)

@@ -1,5 +1,5 @@
-/* cosine.c: x.z / (|x| |z|), the cosine of the angle between the vectors. A zero vector has the value
- * 0 with all vectors, itself included.
+/* cosine.c: x.z / (|x| |z|), the cosine of the angle between the vectors. A zero vector has the
+ * value 0 with all vectors, itself included.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -3,8 +3,8 @@
  * Bounds have two forms, |computed - K(x,z)| <= r sqrt(K(x,x) K(z,z)), and for kernels without
  * negative values |computed - K(x,z)| <= r K(x,z), which is much less for objects that are far from
  * each other. Sums, products and powers of kernels keep both (Cauchy and Schwarz). They are worst
- * cases, from the standard model of rounding: a sum of n products in turn errs by n u sum |x_k z_k| at
- * most (Higham, Accuracy and Stability of Numerical Algorithms, chapter 3), with u half of the
+ * cases, from the standard model of rounding: a sum of n products in turn errs by n u sum |x_k z_k|
+ * at most (Higham, Accuracy and Stability of Numerical Algorithms, chapter 3), with u half of the
  * distance from 1 to the next number. Kernels that are not listed here have no bound: nothing is
  * assumed of them.
  *
@@ -19,7 +19,7 @@
 /* Terms of second order, and the rounding of the bound itself. */
 #define MORE 1.1
 
-/* ---- vectors -----------------------------------------------------------------------------------*/
+/* ---- vectors ----------------------------------------------------------------------------------*/
 
 /* What the bounds need of the packed objects of both sides. */
 typedef struct extent {
@@ -132,10 +132,10 @@ static mcr_status measure(const mcr_vectors *v, extent *all)
     return s;
 }
 
-/* A squared distance errs by a share of |x|^2 + |z|^2: two norms and a product, each a rounded sum. Pairs
- * for which the rule of vectors_run.c finds that too much are computed again from the differences;
- * for the others the rule's tolerance holds, up to the ratio of the worst case to the error that it
- * expects. */
+/* A squared distance errs by a share of |x|^2 + |z|^2: two norms and a product, each a rounded sum.
+ * Pairs for which the rule of vectors_run.c finds that too much are computed again from the
+ * differences; for the others the rule's tolerance holds, up to the ratio of the worst case to the
+ * error that it expects. */
 static void distance_error(const mcr_vectors *v, const extent *e, double u, bool precise,
                            mcr_error *r)
 {
@@ -192,7 +192,7 @@ static mcr_status leaf_error(const mcr_bound *bound, bool precise, double u, mcr
     return MCR_OK;
 }
 
-/* ---- the tree ----------------------------------------------------------------------------------*/
+/* ---- the tree ---------------------------------------------------------------------------------*/
 
 /* What r becomes in a product of such factors. */
 static double joined(const mcr_kernel_type *type, double largest, double product, double degree,

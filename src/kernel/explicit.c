@@ -11,7 +11,7 @@
 #include "base/json.h"
 #include "kernel/poly.h"
 
-/* ---- names -------------------------------------------------------------------------------------*/
+/* ---- names ------------------------------------------------------------------------------------*/
 
 mcr_status mcr_names_open(mcr_names **out, mcr *ctx)
 {
@@ -67,7 +67,7 @@ const char *mcr_names_at(const mcr_names *n, int64_t i)
     return n->text.bytes + n->begin[i];
 }
 
-/* ---- making a map ------------------------------------------------------------------------------*/
+/* ---- making a map -----------------------------------------------------------------------------*/
 
 static mcr_status make(mcr_features **out, const mcr_bound *bound)
 {
@@ -228,7 +228,7 @@ void mcr_features_next(mcr_features *f, int side)
         f->start[side][row + 1] = f->start[side][row];
 }
 
-/* ---- leaves ------------------------------------------------------------------------------------*/
+/* ---- leaves -----------------------------------------------------------------------------------*/
 
 static mcr_status copy_store(mcr_features *f, int side, const mcr_store *s, const mcr_field *field)
 {
@@ -280,7 +280,7 @@ mcr_status mcr_features_vectors(const mcr_bound *bound, mcr_features *out)
     return s;
 }
 
-/* ---- rules -------------------------------------------------------------------------------------*/
+/* ---- rules ------------------------------------------------------------------------------------*/
 
 /* Both hold the same objects: part's features come behind those of out. */
 static mcr_status append_side(mcr_features *out, int side, const mcr_features *part, int64_t before)
@@ -402,7 +402,7 @@ void mcr_features_scale(mcr_features *f, int side, const double *factor)
             f->value[side][e] *= factor[i];
 }
 
-/* ---- looking -----------------------------------------------------------------------------------*/
+/* ---- looking ----------------------------------------------------------------------------------*/
 
 int64_t mcr_features_count(const mcr_features *f)
 {

@@ -59,8 +59,8 @@ mcr_status mcr_features_vectors(const mcr_bound *bound, mcr_features *out);
 /* Name of a column of a leaf's vectors. */
 void mcr_features_column(mcr_names *names, const mcr_bound *bound, int64_t column);
 
-/* For combinators. append: the features of part behind those there are; scale: each object of a side by
- * its factor. */
+/* For combinators. append: the features of part behind those there are; scale: each object of a
+ * side by its factor. */
 mcr_status mcr_features_append(mcr_features *out, const mcr_features *part);
 void mcr_features_scale(mcr_features *f, int side, const double *factor);
 /* Objects of a side to length 1; zero vectors stay. */

@@ -15,7 +15,7 @@ static bool is_of(const mcr_store *store, int kinds)
     return ((int)store->kind & kinds) != 0;
 }
 
-/* ---- words -------------------------------------------------------------------------------------*/
+/* ---- words ------------------------------------------------------------------------------------*/
 
 static const char *wanted_words(int kinds)
 {
@@ -77,7 +77,7 @@ static word_list list_fields(const mcr_data *data, int kinds, bool with_kinds)
     return list;
 }
 
-/* ---- choosing ----------------------------------------------------------------------------------*/
+/* ---- choosing ---------------------------------------------------------------------------------*/
 
 static mcr_status choose_named(mcr_field *out, mcr *ctx, const char *owner, int kinds,
                                const char *name, const mcr_data *data)
@@ -141,7 +141,7 @@ mcr_status mcr_field_choose(mcr_field *out, mcr *ctx, const char *owner, int kin
                     list.text, owner, quote, first, quote);
 }
 
-/* ---- reading -----------------------------------------------------------------------------------*/
+/* ---- reading ----------------------------------------------------------------------------------*/
 
 int64_t mcr_bound_cols(const mcr_bound *bound)
 {

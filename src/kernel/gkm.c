@@ -127,8 +127,8 @@ static mcr_status check(mcr *ctx, void *values)
     return MCR_OK;
 }
 
-/* The inner product of the estimates from two words that differ in d places; w[e]: the estimate at a
- * distance e. A word has, of the d places, the first one's letter in `first`, the second one's in
+/* The inner product of the estimates from two words that differ in d places; w[e]: the estimate at
+ * a distance e. A word has, of the d places, the first one's letter in `first`, the second one's in
  * `second` and another in the rest; of the other places it differs in e. */
 static double product_of(const gkm_params *p, const double *w, int64_t d)
 {

@@ -1,12 +1,12 @@
-/* graphlet.c: induced subgraphs of p nodes in common (Shervashidze, Vishwanathan, Petri, Mehlhorn and
- * Borgwardt, AISTATS 2009; with node labels Costa and De Grave, ICML 2010).
+/* graphlet.c: induced subgraphs of p nodes in common (Shervashidze, Vishwanathan, Petri, Mehlhorn
+ * and Borgwardt, AISTATS 2009; with node labels Costa and De Grave, ICML 2010).
  *
- * presence: the number of isomorphism classes of induced subgraphs of p nodes that both graphs have;
- * count: the inner product of how many of each they have. Node labels are part of the class, edge
- * labels and self-loops are not. Counts are exact:
- *   - connected subgraphs are enumerated, each once (ESU: Wernicke, 2006), and of graphs whose nodes
- *     are all alike those of up to four nodes are computed from degrees, triangles, four-cycles and
- *     cliques;
+ * presence: the number of isomorphism classes of induced subgraphs of p nodes that both graphs
+ * have; count: the inner product of how many of each they have. Node labels are part of the class,
+ * edge labels and self-loops are not. Counts are exact:
+ *   - connected subgraphs are enumerated, each once (ESU: Wernicke, 2006), and of graphs whose
+ *     nodes are all alike those of up to four nodes are computed from degrees, triangles,
+ *     four-cycles and cliques;
  *   - the others follow from the connected ones (graphlets.c).
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -76,7 +76,7 @@ typedef struct explorer {
     uint64_t *common; /* by node: for the formulas */
 } explorer;
 
-/* ---- connected subgraphs by enumeration --------------------------------------------------------*/
+/* ---- connected subgraphs by enumeration -------------------------------------------------------*/
 
 /* One more subgraph: that of step `earlier` (-1: none) and node v. */
 static mcr_status meet(int32_t *number, explorer *x, int32_t earlier, int32_t v)
@@ -106,9 +106,9 @@ static mcr_status meet(int32_t *number, explorer *x, int32_t earlier, int32_t v)
     return s;
 }
 
-/* Adds each of the first `count` nodes of waiting list `size` in turn to the subgraph of `size` nodes.
- * A node that was added once is not added beside a later one; only nodes that no earlier one of the
- * subgraph has brought come in with a new one. So each connected subgraph is met once. */
+/* Adds each of the first `count` nodes of waiting list `size` in turn to the subgraph of `size`
+ * nodes. A node that was added once is not added beside a later one; only nodes that no earlier one
+ * of the subgraph has brought come in with a new one. So each connected subgraph is met once. */
 static mcr_status extend(explorer *x, int32_t earlier, int size, int64_t count)
 {
     const mcr_graphs *g = x->graphs;
@@ -155,7 +155,7 @@ static mcr_status enumerate(explorer *x, int64_t nodes)
     return s;
 }
 
-/* ---- nodes all alike: formulas -----------------------------------------------------------------*/
+/* ---- nodes all alike: formulas ----------------------------------------------------------------*/
 
 /* Subgraphs that need not be induced. */
 typedef struct shapes {
@@ -189,7 +189,8 @@ static uint64_t close_cliques(const explorer *x, int32_t w)
     return count;
 }
 
-/* Triangles over the edge u v, u's neighbours being marked 1; cliques whose highest nodes these are. */
+/* Triangles over the edge u v, u's neighbours being marked 1; cliques whose highest nodes these
+ * are. */
 static uint64_t close_edge(explorer *x, int32_t v, shapes *t)
 {
     const mcr_graphs *g = x->graphs;
@@ -315,7 +316,7 @@ static mcr_status compute(explorer *x, int64_t nodes)
     return s;
 }
 
-/* ---- the kernel --------------------------------------------------------------------------------*/
+/* ---- the kernel -------------------------------------------------------------------------------*/
 
 static bool all_alike(const mcr_graphs *g, int64_t graph)
 {

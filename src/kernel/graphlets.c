@@ -1,18 +1,19 @@
 /* graphlets.c: isomorphism classes of small graphs, and counts of the disconnected ones.
  *
- * Canonical form: nodes sorted by label, and of all such orders the one with the smallest edge code.
+ * Canonical form: nodes sorted by label, and of all such orders the one with the smallest edge
+ * code.
  *
  * Disconnected classes. A pair (S, R) of an induced subgraph S of class X and a connected one R of
- * class Y has a union U. Either S and R are disjoint and no edge joins them: then U is of class X + Y.
- * Or they touch; how many touching pairs of classes X and Y have a given U as union depends on the
- * class of U alone. So, with N_X for the number of subgraphs of class X,
+ * class Y has a union U. Either S and R are disjoint and no edge joins them: then U is of class X +
+ * Y. Or they touch; how many touching pairs of classes X and Y have a given U as union depends on
+ * the class of U alone. So, with N_X for the number of subgraphs of class X,
  *
  *     pairs that do not touch = N_X N_Y - sum over classes U of N_U (pairs in U that touch)
  *
  * With Y a single node, classes with i + 1 isolated nodes follow from those with at most i: in a
  * touching pair the node is in S or adjacent to it, so U has no more isolated nodes than X. Classes
- * with no isolated node and at most five nodes that are not connected are an edge beside two or three
- * connected nodes: Y is the edge, and all U are connected. Sizes are done in rising order.
+ * with no isolated node and at most five nodes that are not connected are an edge beside two or
+ * three connected nodes: Y is the edge, and all U are connected. Sizes are done in rising order.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -64,7 +65,7 @@ struct mcr_census {
     list touched;                         /* pairs with touch > 0 */
 };
 
-/* ---- small graphs ------------------------------------------------------------------------------*/
+/* ---- small graphs -----------------------------------------------------------------------------*/
 
 static void find_rows(const mcr_graphlet *g, uint32_t row[MCR_GRAPHLET_NODES])
 {
@@ -147,7 +148,7 @@ static mcr_graphlet canonical(const mcr_graphlet *g)
     return c;
 }
 
-/* ---- classes -----------------------------------------------------------------------------------*/
+/* ---- classes ----------------------------------------------------------------------------------*/
 
 mcr_status mcr_census_open(mcr_census **out, mcr *ctx)
 {
@@ -263,7 +264,7 @@ static mcr_status side_by_side(int32_t *sum, mcr_census *c, int32_t number, int3
     return s;
 }
 
-/* ---- touching pairs ----------------------------------------------------------------------------*/
+/* ---- touching pairs ---------------------------------------------------------------------------*/
 
 static mcr_status add_split(mcr_census *c, const mcr_graphlet *u, const uint32_t *row, uint32_t x,
                             uint32_t y)
@@ -332,8 +333,8 @@ static mcr_status touch(mcr_census *c, int32_t number, int kind)
     return s;
 }
 
-/* Pairs of X and Y that do not touch, and the class that they make. Arithmetic modulo 2^64: right if
- * the result fits, whatever the terms are. */
+/* Pairs of X and Y that do not touch, and the class that they make. Arithmetic modulo 2^64: right
+ * if the result fits, whatever the terms are. */
 static mcr_status apart(uint64_t *pairs, int32_t *sum, mcr_census *c, int32_t x, int32_t y)
 {
     int32_t number;
@@ -344,7 +345,7 @@ static mcr_status apart(uint64_t *pairs, int32_t *sum, mcr_census *c, int32_t x,
     return *pairs ? side_by_side(sum, c, number, x, y) : MCR_OK;
 }
 
-/* ---- the disconnected ones ---------------------------------------------------------------------*/
+/* ---- the disconnected ones --------------------------------------------------------------------*/
 
 /* Classes of q nodes: an edge beside q - 2 connected nodes. */
 static mcr_status add_edges(mcr_census *c, int q)

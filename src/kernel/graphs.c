@@ -10,7 +10,7 @@
 #include "kernel/tuples.h"
 #include "kernel/words.h"
 
-/* ---- both sides in one numbering ---------------------------------------------------------------*/
+/* ---- both sides in one numbering --------------------------------------------------------------*/
 
 /* Either both sides have labels or neither has. */
 static mcr_status check_sides(const mcr_bound *bound, const char *what, const void *x,
@@ -212,7 +212,7 @@ void mcr_graphs_close(mcr_graphs *g)
     mcr_free(g->ctx, g);
 }
 
-/* ---- counting graph by graph -------------------------------------------------------------------*/
+/* ---- counting graph by graph ------------------------------------------------------------------*/
 
 /* A worker numbers the patterns that it meets, and remembers how often they come in its graph. */
 struct mcr_tally {

@@ -32,7 +32,7 @@ static inline int64_t mcr_graphs_size(const mcr_graphs *g, int64_t graph)
     return g->start[graph + 1] - g->start[graph];
 }
 
-/* ---- patterns ----------------------------------------------------------------------------------*/
+/* ---- patterns ---------------------------------------------------------------------------------*/
 
 /* Counts of one graph's patterns; a pattern is a tuple. */
 typedef struct mcr_tally mcr_tally;

@@ -20,7 +20,7 @@ static const mcr_kernel_type *const built_in[] = {
 
 enum { BUILT_IN = sizeof built_in / sizeof built_in[0], PARAMS_MAX = 64 };
 
-/* ---- the registry ------------------------------------------------------------------------------*/
+/* ---- the registry -----------------------------------------------------------------------------*/
 
 const mcr_kernel_type *mcr_kernel_type_at(const mcr *ctx, int64_t number)
 {
@@ -159,7 +159,7 @@ mcr_status mcr_message_set(mcr *ctx, mcr_status status, const char *line)
     return mcr_fail(ctx, status, "%s", line);
 }
 
-/* ---- nodes -------------------------------------------------------------------------------------*/
+/* ---- nodes ------------------------------------------------------------------------------------*/
 
 /* The number of children once nodes of the same type are spliced in. */
 static int64_t count_spliced(const mcr_kernel_type *type, mcr_kernel **child, int children)
@@ -301,7 +301,7 @@ mcr_status mcr_kernel_new_columns(mcr_kernel **out, mcr *ctx, const mcr_kernel_t
     return new_node(out, ctx, type, params, list, true, NULL, 0);
 }
 
-/* ---- parameters of a node ----------------------------------------------------------------------*/
+/* ---- parameters of a node ---------------------------------------------------------------------*/
 
 /* NULL: it has no such parameter of that type. */
 static const void *value_of(const mcr_kernel *k, const char *name, mcr_param_type type)

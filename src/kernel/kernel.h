@@ -21,7 +21,7 @@
 #include "kernel/kernels.def"
 #undef KERNEL
 
-/* ---- WHAT: the tree (kernel.c, parse.c, print.c) ---------------------------------------------- */
+/* ---- WHAT: the tree (kernel.c, parse.c, print.c) ---------------------------------------------*/
 
 struct mcr_kernel {
     mcr *ctx;
@@ -66,8 +66,9 @@ const mcr_kernel_type *mcr_kernel_type_at(const mcr *ctx, int64_t number); /* NU
 /* The node's canonical form, from the texts of its children. */
 void mcr_kernel_print(const mcr_kernel *kernel, mcr_text *to);
 /* The closure rules on the tree; adds one line a node to rules (may be NULL), children first: the
- * node's text, the rule, the verdict ("linear: an inner product, PSD"), ended by a newline. A type's
- * `definite` gives the middle part only. Out of memory: unknown, and rules->status says so. */
+ * node's text, the rule, the verdict ("linear: an inner product, PSD"), ended by a newline. A
+ * type's `definite` gives the middle part only. Out of memory: unknown, and rules->status says
+ * so. */
 mcr_definite mcr_kernel_definite(const mcr_kernel *kernel, mcr_text *rules);
 /* `definite` of a type that is positive semi-definite whatever its parameters, and why. */
 #define MCR_ALWAYS_PSD(function, why)                                                              \
@@ -94,7 +95,7 @@ typedef struct mcr_function {
     void *user;
 } mcr_function;
 
-/* ---- HOW: the tree bound to data (bind.c) ------------------------------------------------------ */
+/* ---- HOW: the tree bound to data (bind.c) -----------------------------------------------------*/
 
 struct mcr_bound {
     mcr *ctx;
@@ -108,8 +109,8 @@ struct mcr_bound {
     double
         work; /* of one value beyond that of other nodes, in multiply-adds: what is slow says so */
     mcr_binding *binding;
-    /* A vector leaf whose values linalg/tiles computes in one go says so in its bind: then, alone in
-     * an expression, it is summed without a tile in between. NULL: not so. Lives as long as the
+    /* A vector leaf whose values linalg/tiles computes in one go says so in its bind: then, alone
+     * in an expression, it is summed without a tile in between. NULL: not so. Lives as long as the
      * binding (mcr_bound_alloc). */
     const struct mcr_fused *fused;
     /* A leaf that listed its objects' features (kernel/features.h): the vectors, and their names if
@@ -155,7 +156,8 @@ mcr_status mcr_binding_prepare(mcr_binding *binding, bool precise);
 /* The same for double tiles of few objects: columns are packed when they are used. */
 mcr_status mcr_binding_prepare_lists(mcr_binding *binding);
 
-/* The rounding of values in tiles of that precision. Prepare one of them before; any thread may ask. */
+/* The rounding of values in tiles of that precision. Prepare one of them before; any thread may
+ * ask. */
 mcr_status mcr_binding_error(mcr_binding *binding, bool precise, mcr_error *error);
 
 /* A tile of a node, at most MCR_TILE_ROWS x MCR_TILE_COLS. */
@@ -172,7 +174,7 @@ void mcr_scratch_close(mcr_scratch *scratch);
  * is false at the first use for a tile; who fills the space sets it. */
 void *mcr_scratch_slot(mcr_scratch *scratch, int slot, bool **valid);
 
-/* ---- tiles (tile.c) ----------------------------------------------------------------------------*/
+/* ---- tiles (tile.c) ---------------------------------------------------------------------------*/
 
 const mcr_vmath *mcr_tile_math(const mcr_tile *tile);
 /* A tile for the same objects in scratch memory. */

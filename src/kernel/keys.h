@@ -17,8 +17,8 @@ typedef struct mcr_keys {
 
 mcr_status mcr_keys_alloc(mcr_keys *out, mcr *ctx, int64_t count);
 void mcr_keys_free(mcr *ctx, mcr_keys *keys);
-/* By key; equal keys stay in the order they had. other: space for as many, its contents are lost and
- * the two may have changed places. Radix sort: the time is proportional to count and bits. */
+/* By key; equal keys stay in the order they had. other: space for as many, its contents are lost
+ * and the two may have changed places. Radix sort: the time is proportional to count and bits. */
 void mcr_keys_sort(mcr_keys *keys, mcr_keys *other);
 
 /* The bytes that occur in a leaf's strings, on both sides, numbered from 0 in their order. */
@@ -29,8 +29,9 @@ typedef struct mcr_alphabet {
 } mcr_alphabet;
 mcr_alphabet mcr_alphabet_of(const mcr_bound *bound);
 
-/* One key for each substring of `length` bytes, in the order of objects (x's first, then z's) and of
- * places: substrings are equal if and only if their keys are. Strings that are shorter have none. */
+/* One key for each substring of `length` bytes, in the order of objects (x's first, then z's) and
+ * of places: substrings are equal if and only if their keys are. Strings that are shorter have
+ * none. */
 mcr_status mcr_keys_of_substrings(mcr_keys *out, const mcr_bound *bound, int64_t length);
 
 /* Objects of both sides, an error where a number of them does not fit. */

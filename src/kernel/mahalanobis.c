@@ -48,7 +48,7 @@ static const mcr_param params[] = {
     {.name = NULL},
 };
 
-/* ---- reading and checking Q --------------------------------------------------------------------*/
+/* ---- reading and checking Q -------------------------------------------------------------------*/
 
 static mcr_status read_file(mcr *ctx, mahalanobis_params *p)
 {
@@ -186,7 +186,7 @@ static mcr_status check(mcr *ctx, void *values)
     return s ? s : check_eigenvalues(ctx, p->q.values, n);
 }
 
-/* ---- the factor --------------------------------------------------------------------------------*/
+/* ---- the factor -------------------------------------------------------------------------------*/
 
 /* Q = L L' by Cholesky's method with pivots, which also takes a singular Q: L is n x rank with rows
  * n apart. `left` is space for n numbers. Returns the rank. */

@@ -2,8 +2,8 @@
  *
  * The feature of every possible word is how many words of the string differ from it in at most m
  * places. K is the inner product, so a pair of words that differ in d places counts as often as
- * there are words within m of both. Few words are listed (neighbours.h); many are never looked at, but
- * pairs of words are (mismatches.h).
+ * there are words within m of both. Few words are listed (neighbours.h); many are never looked at,
+ * but pairs of words are (mismatches.h).
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -55,7 +55,8 @@ static mcr_status check(mcr *ctx, void *values)
 }
 
 /* How many words are within m of two that differ in d places: of those d, the word has the first's
- * letter in `first`, the second's in `second`, another in the rest; of the others it differs in e. */
+ * letter in `first`, the second's in `second`, another in the rest; of the others it differs in
+ * e. */
 static double within(int64_t k, int64_t m, int64_t letters, int64_t d)
 {
     double sum = 0, others = 1;

@@ -4,8 +4,9 @@
  * these letters finds all such pairs. Over all sets that leave out i places, a pair that differs in
  * d <= i places is found choose(length - d, i - d) times, so the wanted sum over pairs is a sum of
  * such counts with weights that follow from h by substitution from the largest i down. (The idea of
- * counting by sets of places: Kuksa, Huang and Pavlovic, 2008; Blakely, Collins, Singh and Qi, 2020.)
- * Counts are whole numbers and exact, so the result does not depend on how the sets are shared out.
+ * counting by sets of places: Kuksa, Huang and Pavlovic, 2008; Blakely, Collins, Singh and Qi,
+ * 2020.) Counts are whole numbers and exact, so the result does not depend on how the sets are
+ * shared out.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -32,7 +33,7 @@ static int64_t row_at(int64_t i, int64_t n)
     return i * n - i * (i + 1) / 2;
 }
 
-/* ---- words -------------------------------------------------------------------------------------*/
+/* ---- words ------------------------------------------------------------------------------------*/
 
 /* Letters are numbered, words packed. Sides: x is forward; z is forward, and backwards with
  * both_strands. In the symmetric case one object is both. object = 2 * number + strand. */
@@ -118,7 +119,7 @@ static mcr_status make_words(word_list *out, const mcr_bound *bound, const mcr_m
     return s;
 }
 
-/* ---- one set of places -------------------------------------------------------------------------*/
+/* ---- one set of places ------------------------------------------------------------------------*/
 
 /* An object's words among those that agree: forward ones, and all. */
 typedef struct share {
@@ -179,8 +180,8 @@ static void take_letters(mcr_keys *to, const mcr_keys *from, uint64_t set)
     memcpy(to->object, from->object, sizeof *to->object * (size_t)from->count);
 }
 
-/* Words first .. end - 1 agree. Adds a share for each of their objects and a meeting for each x object
- * among these. */
+/* Words first .. end - 1 agree. Adds a share for each of their objects and a meeting for each x
+ * object among these. */
 static void add_group(const level_job *job, worker *w, int64_t first, int64_t end, int64_t *shares,
                       int64_t *meetings)
 {
@@ -207,8 +208,8 @@ static void add_group(const level_job *job, worker *w, int64_t first, int64_t en
         }
 }
 
-/* The counts of one object. Where the next meetings are is known, where their counts are as well: they
- * are fetched ahead. */
+/* The counts of one object. Where the next meetings are is known, where their counts are as well:
+ * they are fetched ahead. */
 #define COUNT_ROW(type)                                                                            \
     static void count_row_##type(type *row, const meeting *m, const meeting *end,                  \
                                  const share *list)                                                \
@@ -265,7 +266,7 @@ static mcr_status count_set(void *arg, int64_t item, int number)
     return MCR_OK;
 }
 
-/* ---- all sets ----------------------------------------------------------------------------------*/
+/* ---- all sets ---------------------------------------------------------------------------------*/
 
 /* All sets of places that leave out `out` of them, as bits of words. Returns how many. */
 static int64_t list_sets(uint64_t *set, int64_t length, int64_t out, int letter_bits)
@@ -425,7 +426,7 @@ static mcr_status count_pairs(mcr_bound *bound, mismatches_state *state, const w
     return s;
 }
 
-/* ---- binding -----------------------------------------------------------------------------------*/
+/* ---- binding ----------------------------------------------------------------------------------*/
 
 /* All values, and a worker's counts of them. */
 static mcr_status take_memory(mcr_bound *bound, mismatches_state *s)

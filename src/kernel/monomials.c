@@ -1,8 +1,9 @@
 /* monomials.c: polynomials by their monomials.
  *
  * Symbols are 0 for the constant (if c > 0) and then the features. A monomial is a list of `degree`
- * symbols s_1 <= s_2 <= ...; its number is the sum of choose(s_t + t - 1, t), t from 1 on: a numbering
- * without gaps. In the power it stands degree! / (product of the factorials of its exponents) times.
+ * symbols s_1 <= s_2 <= ...; its number is the sum of choose(s_t + t - 1, t), t from 1 on: a
+ * numbering without gaps. In the power it stands degree! / (product of the factorials of its
+ * exponents) times.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -76,9 +77,9 @@ static inline int64_t symbol_at(const pass *p, int64_t e, double *value)
     return column < p->m->features ? column + constant : -1;
 }
 
-/* Monomials that end with symbols of which t are still to be chosen, none behind entry `last`, which stands
- * there `run` times already; product, number and multiplicity of the others are given. The last symbol
- * is chosen first: so the numbers rise. */
+/* Monomials that end with symbols of which t are still to be chosen, none behind entry `last`,
+ * which stands there `run` times already; product, number and multiplicity of the others are given.
+ * The last symbol is chosen first: so the numbers rise. */
 static void visit(pass *p, int64_t t, int64_t last, int64_t run, double product, double number,
                   double times)
 {
@@ -136,7 +137,7 @@ double mcr_monomials_value(const mcr_monomials *m, const double *weight, const m
     return p.sum;
 }
 
-/* ---- as explicit features ----------------------------------------------------------------------*/
+/* ---- as explicit features ---------------------------------------------------------------------*/
 
 /* "x1^2 * x3" from the number: its symbols are found from the last one down. */
 static mcr_status name_monomial(mcr_names *names, const mcr_monomials *m, const mcr_bound *bound,

@@ -1,8 +1,8 @@
 /* neighbours.c: the words within m mismatches of those of a string, counted.
  *
- * Letters that the alphabet has and the strings do not are all alike: one more letter stands for them. A
- * word in which it stands e times is (how many they are)^e words, and has that many times the share in an
- * inner product: its value is multiplied by the root.
+ * Letters that the alphabet has and the strings do not are all alike: one more letter stands for
+ * them. A word in which it stands e times is (how many they are)^e words, and has that many times
+ * the share in an inner product: its value is multiplied by the root.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -17,8 +17,8 @@
 #include "kernel/keys.h"
 #include "kernel/mismatches.h"
 
-/* Words of the alphabet up to which products of listed vectors are faster than comparing words, and up to
- * which they are listed where that is wanted. */
+/* Words of the alphabet up to which products of listed vectors are faster than comparing words, and
+ * up to which they are listed where that is wanted. */
 enum { FAST_WORDS = 4096, MOST_WORDS = 1 << 22 };
 
 /* The entries of one object. */
@@ -44,7 +44,8 @@ typedef struct listing {
     row *row; /* one per object, of x and then of z */
 } listing;
 
-/* Adds to all words that agree with this one before `place`, up to `left` mismatches from there on. */
+/* Adds to all words that agree with this one before `place`, up to `left` mismatches from there
+ * on. */
 static void spread(const listing *l, worker *w, int64_t word, const unsigned char *letter,
                    int64_t place, int64_t left, double value)
 {

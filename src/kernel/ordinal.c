@@ -1,9 +1,9 @@
 /* ordinal.c: categories with an order: 1 - |i - j| / (m - 1) for the places i and j among m values.
  *
- * With a pair of features for each of the m - 1 cuts between two values, one for those below and one for
- * those above it, it is the share of cuts that have both objects on the same side: an inner product.
- * Values that are not in the list are a feature of their own: equal to each other, 0 with all others. Of
- * several columns the mean.
+ * With a pair of features for each of the m - 1 cuts between two values, one for those below and
+ * one for those above it, it is the share of cuts that have both objects on the same side: an inner
+ * product. Values that are not in the list are a feature of their own: equal to each other, 0 with
+ * all others. Of several columns the mean.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -5,9 +5,9 @@
  *   arg  = field | pattern | name "=" value | expr
  *
  * A minus sign belongs to a number, and a power binds tighter than it: -2^2 is -(2^2). A leaf takes
- * a field, a leaf on vectors also several columns or patterns of their names (x_*), a combinator takes
- * kernels. A recursive descent, whose depth is limited; every fault is
- * marked with its place in the text.
+ * a field, a leaf on vectors also several columns or patterns of their names (x_*), a combinator
+ * takes kernels. A recursive descent, whose depth is limited; every fault is marked with its place
+ * in the text.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -30,7 +30,7 @@ typedef struct kernel_list {
 
 static mcr_status parse_expr(mcr_parser *p, mcr_kernel **out);
 
-/* ---- lists of kernels --------------------------------------------------------------------------*/
+/* ---- lists of kernels -------------------------------------------------------------------------*/
 
 static mcr_status list_add(mcr_parser *p, kernel_list *list, mcr_kernel *item)
 {
@@ -50,7 +50,7 @@ static void list_free(mcr_parser *p, kernel_list *list)
     mcr_free(p->ctx, list->item);
 }
 
-/* ---- numbers, values ---------------------------------------------------------------------------*/
+/* ---- numbers, values --------------------------------------------------------------------------*/
 
 /* A node with one parameter: a number or a power. */
 static mcr_status make_simple(mcr_parser *p, mcr_kernel **out, mcr_span s,
@@ -96,7 +96,7 @@ static mcr_status parse_number(mcr_parser *p, mcr_kernel **out)
     return make_simple(p, out, s, &mcr_kernel_constant, s, NULL);
 }
 
-/* ---- calls: name(arguments) --------------------------------------------------------------------*/
+/* ---- calls: name(arguments) -------------------------------------------------------------------*/
 
 typedef struct call {
     const mcr_kernel_type *type;
@@ -246,8 +246,8 @@ static bool is_word(const mcr_parser *p, const char *at)
     return at < p->end && (mcr_kernel_name_valid(at, 1) || is_digit(*at) || *at == '*');
 }
 
-/* Takes a pattern of names: letters, digits, _ and at least one *; false, and nothing is taken, if there
- * is none. rbf(a*b) is one only where neither a nor b is a kernel. */
+/* Takes a pattern of names: letters, digits, _ and at least one *; false, and nothing is taken, if
+ * there is none. rbf(a*b) is one only where neither a nor b is a kernel. */
 static bool take_pattern(mcr_parser *p, mcr_span *s)
 {
     *s = (mcr_span){p->at, p->at};
@@ -453,7 +453,7 @@ static mcr_status parse_call(mcr_parser *p, mcr_kernel **out)
     return status;
 }
 
-/* ---- base, factor, term, expr ------------------------------------------------------------------*/
+/* ---- base, factor, term, expr -----------------------------------------------------------------*/
 
 static mcr_status parse_group(mcr_parser *p, mcr_kernel **out)
 {

@@ -18,8 +18,8 @@ const char *mcr_kernel_word(const mcr_kernel *kernel, const char *name);
 
 /* periodic: the feature x as a point of a circle, minus the point of 0. */
 void mcr_periodic_circle(double to[2], double x, double period);
-/* mahalanobis with a matrix: Q = L L'. *l is n x rank (rows n apart) and the caller's to free. *n = 0:
- * Q is a diagonal, and *l is NULL. */
+/* mahalanobis with a matrix: Q = L L'. *l is n x rank (rows n apart) and the caller's to free. *n =
+ * 0: Q is a diagonal, and *l is NULL. */
 mcr_status mcr_mahalanobis_factor(double **l, int64_t *n, int64_t *rank, const mcr_kernel *kernel);
 /* mismatch and gkm as sums over pairs of words. */
 void mcr_mismatch_pairs(mcr_mismatches *what, const mcr_kernel *kernel);

@@ -1,9 +1,9 @@
-/* periodic.c: exp(-2 sum_k sin^2(pi (x_k-z_k)/period) / length^2), which repeats itself. The sum over
- * the features makes it a product of one-dimensional kernels, so that it is positive semidefinite in
- * any number of dimensions (a sine of |x-z| would not be).
+/* periodic.c: exp(-2 sum_k sin^2(pi (x_k-z_k)/period) / length^2), which repeats itself. The sum
+ * over the features makes it a product of one-dimensional kernels, so that it is positive
+ * semidefinite in any number of dimensions (a sine of |x-z| would not be).
  *
- * Each feature is put on a circle: with t = 2 pi x_k/period it becomes (cos t - 1, sin t). There
- * 4 sin^2(pi (x_k-z_k)/period) is the squared distance, and the kernel is an rbf. A feature that is 0
+ * Each feature is put on a circle: with t = 2 pi x_k/period it becomes (cos t - 1, sin t). There 4
+ * sin^2(pi (x_k-z_k)/period) is the squared distance, and the kernel is an rbf. A feature that is 0
  * becomes (0, 0): sparse vectors stay sparse.
  *
  * SPDX-License-Identifier: Apache-2.0

@@ -1,7 +1,7 @@
 /* poly.h (internal): the parameters of poly, and its features: monomials.
  *
- * (scale x.z + c)^degree is a sum over monomials of the features (and of the constant 1, if c > 0), so
- * a sum of kernels with known objects is one polynomial: one weight a monomial.
+ * (scale x.z + c)^degree is a sum over monomials of the features (and of the constant 1, if c > 0),
+ * so a sum of kernels with known objects is one polynomial: one weight a monomial.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

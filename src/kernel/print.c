@@ -1,7 +1,8 @@
 /* print.c: the canonical text of a node, from the texts of its children.
  *
  * Terms stay in the user's order; parentheses stand only where the grammar needs them; a leaf's
- * field comes first, then the parameters that differ from their defaults, in the order of the table.
+ * field comes first, then the parameters that differ from their defaults, in the order of the
+ * table.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

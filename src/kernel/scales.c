@@ -30,8 +30,8 @@ static double *numbers_of(void *params, const mcr_param *p, int64_t *count)
     return number;
 }
 
-/* Goes through the scales of one node: reads them into `get`, their names into `name`, or sets them from
- * `set`. */
+/* Goes through the scales of one node: reads them into `get`, their names into `name`, or sets them
+ * from `set`. */
 static int64_t visit(const mcr_kernel *node, void *params, double *get, const char **name,
                      const double *set)
 {

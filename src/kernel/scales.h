@@ -1,9 +1,9 @@
 /* scales.h (internal): the scales of an expression as a list of numbers, for learners that look for
  * better ones.
  *
- * A scale is a parameter that may be any positive number and is one: widths, lengths, periods, one for
- * each feature where a list is given, factors. Not what has another limit (nu of matern, lambda of
- * ssk), nor 0. They stand in the order of the expression.
+ * A scale is a parameter that may be any positive number and is one: widths, lengths, periods, one
+ * for each feature where a list is given, factors. Not what has another limit (nu of matern, lambda
+ * of ssk), nor 0. They stand in the order of the expression.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

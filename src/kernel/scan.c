@@ -11,7 +11,7 @@
 #include "base/number.h"
 #include "base/worker.h"
 
-/* ---- faults ------------------------------------------------------------------------------------*/
+/* ---- faults -----------------------------------------------------------------------------------*/
 
 /* Keeps the expression, or a window of a long one, with the place of the fault. */
 static void set_mark(const mcr_parser *p, mcr_span s)
@@ -86,7 +86,7 @@ const char *mcr_parser_suggestion(char *buffer, size_t size, mcr_span word,
     return buffer;
 }
 
-/* ---- letters and words -------------------------------------------------------------------------*/
+/* ---- letters and words ------------------------------------------------------------------------*/
 
 mcr_span mcr_parser_name(mcr_parser *p)
 {
@@ -126,7 +126,7 @@ mcr_status mcr_parser_range_fault(const mcr_parser *p, mcr_span s)
         "range");
 }
 
-/* ---- what may not stand here -------------------------------------------------------------------*/
+/* ---- what may not stand here ------------------------------------------------------------------*/
 
 /* Something other than an operator behind a complete kernel or argument. open: the "(" that is not
  * closed yet, or NULL. */
@@ -181,7 +181,7 @@ mcr_status mcr_parser_minus(mcr_parser *p)
                             name.start);
 }
 
-/* ---- values -------------------------------------------------------------------------------------*/
+/* ---- values -----------------------------------------------------------------------------------*/
 
 /* A quoted text, with its quotes; \" and \\ inside. */
 mcr_status mcr_parser_quoted(mcr_parser *p, mcr_span *s)

@@ -50,7 +50,7 @@ const char *mcr_selected_name(const mcr_selection *s, int64_t part)
                                                             : p->store[0]->name;
 }
 
-/* ---- finding -----------------------------------------------------------------------------------*/
+/* ---- finding ----------------------------------------------------------------------------------*/
 
 static mcr_status add(mcr_bound *bound, const mcr_store *store, int64_t column)
 {
@@ -209,7 +209,7 @@ static mcr_status find_other(mcr_bound *bound, mcr_selected *p)
                           "there is no column \"%.100s\", which the model wants", name);
 }
 
-/* ---- vectors -----------------------------------------------------------------------------------*/
+/* ---- vectors ----------------------------------------------------------------------------------*/
 
 static int64_t width(const mcr_selected *p)
 {
@@ -386,7 +386,7 @@ static mcr_status make_vectors(mcr_bound *bound)
     return status;
 }
 
-/* ---- words -------------------------------------------------------------------------------------*/
+/* ---- words ------------------------------------------------------------------------------------*/
 
 const char *mcr_selected_word(const mcr_bound *bound, int64_t part, int side, int64_t i,
                               char text[MCR_NUMBER_TEXT], size_t *length)
@@ -404,7 +404,7 @@ const char *mcr_selected_word(const mcr_bound *bound, int64_t part, int side, in
     return text;
 }
 
-/* ---- binding -----------------------------------------------------------------------------------*/
+/* ---- binding ----------------------------------------------------------------------------------*/
 
 /* A field as it is, where one name stands for a whole one that the kernel takes. */
 static bool is_whole(const mcr_bound *bound)

@@ -1,10 +1,10 @@
 /* select.h (internal): leaves that work on columns of a table.
  *
- * A leaf may name columns, fields, patterns (x_*) and roles (number, category, date, text, set). What
- * they stand for is found on the first side, in a model its training objects, and then looked up by name
- * on the other one. Numbers of several columns become one field of dense vectors; where categories are
- * among them, each value is a 0/1 feature of its own, and the vectors are sparse. A leaf that takes
- * the columns one by one (equal, ordinal, tanimoto) reads them as words.
+ * A leaf may name columns, fields, patterns (x_*) and roles (number, category, date, text, set).
+ * What they stand for is found on the first side, in a model its training objects, and then looked
+ * up by name on the other one. Numbers of several columns become one field of dense vectors; where
+ * categories are among them, each value is a 0/1 feature of its own, and the vectors are sparse. A
+ * leaf that takes the columns one by one (equal, ordinal, tanimoto) reads them as words.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -128,8 +128,8 @@ static bool of_tree(series *out, const mcr_kernel *k)
     return true;
 }
 
-/* -1: a coefficient from `first` on is below 0 beyond rounding; 1: none is; 0: one cannot be distinguished
- * from 0, though it was not computed as 0. */
+/* -1: a coefficient from `first` on is below 0 beyond rounding; 1: none is; 0: one cannot be
+ * distinguished from 0, though it was not computed as 0. */
 static int signs(const series *s, int first)
 {
     int result = 1;

@@ -1,8 +1,8 @@
 /* shortestpath.c: shortest paths in common (Borgwardt and Kriegel, 2005).
  *
  * A feature is (label, label, length): the unordered labels of two different nodes, and the number
- * of edges on a shortest path between them; without node labels the length alone. Pairs that no path
- * joins do not count. K is the inner product of the counts. All pairs by breadth-first search.
+ * of edges on a shortest path between them; without node labels the length alone. Pairs that no
+ * path joins do not count. K is the inner product of the counts. All pairs by breadth-first search.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

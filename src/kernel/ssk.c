@@ -1,6 +1,6 @@
-/* ssk.c: the string subsequence kernel (Lodhi, Saunders, Shawe-Taylor, Cristianini and Watkins, JMLR 2,
- * 2002): common subsequences of exactly p letters, gaps allowed, each occurrence weighted by lambda to
- * the length that it spans, in both strings.
+/* ssk.c: the string subsequence kernel (Lodhi, Saunders, Shawe-Taylor, Cristianini and Watkins,
+ * JMLR 2, 2002): common subsequences of exactly p letters, gaps allowed, each occurrence weighted
+ * by lambda to the length that it spans, in both strings.
  *
  * One string against several at a time (linalg/subsequence.h).
  *

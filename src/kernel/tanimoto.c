@@ -1,10 +1,10 @@
-/* tanimoto.c: x.z / (x.x + z.z - x.z): what two sets or vectors of counts have in common, divided by what
- * either of them has. Values must not be negative. Strings are sets of elements with ; between them. Two
- * empty ones have the value 1, an empty one and another 0.
+/* tanimoto.c: x.z / (x.x + z.z - x.z): what two sets or vectors of counts have in common, divided
+ * by what either of them has. Values must not be negative. Strings are sets of elements with ;
+ * between them. Two empty ones have the value 1, an empty one and another 0.
  *
- * With s = x.z / (x.x + z.z) it is s / (1 - s) = s + s^2 + ...; |s| is 1/2 at most, and s is a kernel:
- * x.z times the integral of exp(-t x.x) exp(-t z.z) over t > 0. Adding the kernel that is 1 for two empty
- * objects and 0 otherwise leaves it one.
+ * With s = x.z / (x.x + z.z) it is s / (1 - s) = s + s^2 + ...; |s| is 1/2 at most, and s is a
+ * kernel: x.z times the integral of exp(-t x.x) exp(-t z.z) over t > 0. Adding the kernel that is 1
+ * for two empty objects and 0 otherwise leaves it one.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

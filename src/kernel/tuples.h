@@ -14,7 +14,8 @@ typedef struct mcr_tuples mcr_tuples;
 
 mcr_status mcr_tuples_open(mcr_tuples **out, mcr *ctx);
 void mcr_tuples_close(mcr_tuples *tuples); /* NULL allowed */
-/* The number of the tuple, which is added (copied) if it is new: then it is mcr_tuples_count() - 1. */
+/* The number of the tuple, which is added (copied) if it is new: then it is mcr_tuples_count() -
+ * 1. */
 mcr_status mcr_tuples_number(int32_t *number, mcr_tuples *tuples, const uint32_t *tuple,
                              int64_t length);
 int64_t mcr_tuples_count(const mcr_tuples *tuples);

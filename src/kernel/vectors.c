@@ -13,7 +13,7 @@
 #include "base/number.h"
 #include "base/threads.h"
 
-/* ---- joining -----------------------------------------------------------------------------------*/
+/* ---- joining ----------------------------------------------------------------------------------*/
 
 static bool same_field(const mcr_field *a, const mcr_field *b)
 {
@@ -326,7 +326,7 @@ mcr_status mcr_vectors_join_scaled(mcr_vectors **out, mcr_bound *bound, mcr_bind
     return s;
 }
 
-/* ---- objects -----------------------------------------------------------------------------------*/
+/* ---- objects ----------------------------------------------------------------------------------*/
 
 mcr_tile_source mcr_vectors_source(const mcr_vectors *v, int side, bool shifted, int64_t *offset)
 {
@@ -451,7 +451,7 @@ mcr_status mcr_vectors_refuse_negative(const mcr_vectors *v, const mcr_bound *bo
                     bound->kernel->type->name, object + 1, of, text, feature + 1);
 }
 
-/* ---- norms -------------------------------------------------------------------------------------*/
+/* ---- norms ------------------------------------------------------------------------------------*/
 
 typedef struct norms_job {
     const mcr_vectors *v;
@@ -532,7 +532,7 @@ mcr_status mcr_vectors_norms(void **out, const mcr_vectors *v, int side, bool pr
     return s;
 }
 
-/* ---- single pairs ------------------------------------------------------------------------------*/
+/* ---- single pairs -----------------------------------------------------------------------------*/
 
 static double scaled_square(const mcr_vectors *v, int64_t k, double difference)
 {
@@ -601,7 +601,7 @@ double mcr_vectors_exact(const mcr_vectors *v, int64_t i, int64_t j)
     return exact_sparse(v, &x, &z);
 }
 
-/* ---- diagonals ---------------------------------------------------------------------------------*/
+/* ---- diagonals --------------------------------------------------------------------------------*/
 
 /* sum min(x, x), in the order of the features as in the tiles. */
 static double sum_of_object(const mcr_vectors *v, int side, int64_t i)

@@ -33,7 +33,7 @@
 
 typedef struct mcr_vectors mcr_vectors;
 
-/* ---- for leaves --------------------------------------------------------------------------------*/
+/* ---- for leaves -------------------------------------------------------------------------------*/
 
 /* What a leaf asks for: x.z; |x-z|^2; sums over the features of |x-z|; of something else. */
 enum { MCR_NEEDS_DOT = 1, MCR_NEEDS_DISTANCE = 2, MCR_NEEDS_L1 = 4, MCR_NEEDS_PAIR = 8 };
@@ -50,8 +50,8 @@ mcr_status mcr_vectors_join(mcr_vectors **out, mcr_bound *bound, mcr_binding *bi
 mcr_status mcr_vectors_join_made(mcr_vectors **out, mcr_bound *bound, mcr_binding *binding,
                                  mcr_store *const store[2], size_t bytes, int needs,
                                  const double *scale, double sharpness);
-/* The same with a scale from a parameter that may have one value per feature: scale_of(value) of each;
- * one value alone means no scale (it is then for the leaf's own formula). */
+/* The same with a scale from a parameter that may have one value per feature: scale_of(value) of
+ * each; one value alone means no scale (it is then for the leaf's own formula). */
 mcr_status mcr_vectors_join_scaled(mcr_vectors **out, mcr_bound *bound, mcr_binding *binding,
                                    int needs, const char *parameter, const mcr_reals *values,
                                    double (*scale_of)(double), double sharpness);
@@ -63,8 +63,8 @@ mcr_status mcr_vectors_spread(double **scale, const mcr_bound *bound, const char
 mcr_status mcr_vectors_refuse_negative(const mcr_vectors *v, const mcr_bound *bound);
 
 /* How a leaf's values are computed. op: the tile operation with its parameters. map: NULL, or what
- * turns `count` values of one row (real by math->bytes, at most MCR_TILE_COLS) into kernel values, in
- * place; xx: x.x of the row's object; zz: z.z of the columns' objects; these two only after
+ * turns `count` values of one row (real by math->bytes, at most MCR_TILE_COLS) into kernel values,
+ * in place; xx: x.x of the row's object; zz: z.z of the columns' objects; these two only after
  * MCR_TILE_DOT. */
 typedef struct mcr_fused mcr_fused;
 struct mcr_fused {
@@ -78,7 +78,8 @@ struct mcr_fused {
     int32_t order;
 };
 
-/* Ends a leaf's bind: copies `fused` to where the block and diagonal of below and bind.c find it. */
+/* Ends a leaf's bind: copies `fused` to where the block and diagonal of below and bind.c find
+ * it. */
 mcr_status mcr_vectors_offer(mcr_bound *bound, const mcr_fused *fused);
 /* block and diagonal of every leaf that has offered. */
 mcr_status mcr_vectors_block(const mcr_bound *bound, const mcr_tile *tile);
@@ -86,7 +87,7 @@ mcr_status mcr_vectors_block(const mcr_bound *bound, const mcr_tile *tile);
 mcr_status mcr_vectors_tile(const mcr_fused *fused, const mcr_tile *tile);
 mcr_status mcr_vectors_diagonal(const mcr_bound *bound, int side, mcr_rows rows, double *k);
 
-/* ---- for bind.c --------------------------------------------------------------------------------*/
+/* ---- for bind.c -------------------------------------------------------------------------------*/
 
 /* lists: columns are packed when they are used. */
 mcr_status mcr_vectors_prepare(mcr_vectors *list, bool precise, bool lists);
@@ -117,8 +118,8 @@ typedef struct mcr_vectors_job {
     /* Rows of the batch: row_first, a multiple of MCR_TILE_ROWS, and how many (0: all from there).
      * row, k and coef start at row_first. */
     int64_t row_first, rows;
-    /* Where row r goes: row[r]; or k + r * ld, whose first element is column `first`; or nowhere (both
-     * NULL). */
+    /* Where row r goes: row[r]; or k + r * ld, whose first element is column `first`; or nowhere
+     * (both NULL). */
     void *k;
     int64_t ld;
     void *const *row;

@@ -1,9 +1,9 @@
 /* vectors_columns.c: columns in the layout of linalg/tiles, all at once or as they are needed.
  *
- * Wide data: a group of MCR_WIDE_COLUMNS columns holds only the features that its columns have; rows
- * are cut down to them before they meet the group. A feature that one of the two objects lacks adds
- * nothing to a dot product, so that the values are the same bits. For sums of other functions rows
- * and columns are both packed with the features that any of them has.
+ * Wide data: a group of MCR_WIDE_COLUMNS columns holds only the features that its columns have;
+ * rows are cut down to them before they meet the group. A feature that one of the two objects lacks
+ * adds nothing to a dot product, so that the values are the same bits. For sums of other functions
+ * rows and columns are both packed with the features that any of them has.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -20,7 +20,7 @@ enum {
     PANELS_A_TASK = 8
 };
 
-/* ---- features of a group -----------------------------------------------------------------------*/
+/* ---- features of a group ----------------------------------------------------------------------*/
 
 static size_t words(const mcr_vectors *v)
 {
@@ -71,7 +71,7 @@ static void pack_group(void *values, const mcr_vectors *v, const mcr_tile_kit *k
         map[feature[k]] = -1;
 }
 
-/* ---- all at once -------------------------------------------------------------------------------*/
+/* ---- all at once ------------------------------------------------------------------------------*/
 
 typedef struct pack_job {
     mcr_vectors *v;
@@ -181,7 +181,7 @@ mcr_status mcr_vectors_pack(mcr_vectors *v, bool precise, bool lists)
     return MCR_OK;
 }
 
-/* ---- as they are needed ------------------------------------------------------------------------*/
+/* ---- as they are needed -----------------------------------------------------------------------*/
 
 /* The most entries of a segment's columns together, and of `rows`. */
 static int64_t most_features(const mcr_column_walk *walk)
@@ -342,7 +342,7 @@ bool mcr_column_walk_next(mcr_column_walk *walk, mcr_segment *segment)
     return true;
 }
 
-/* ---- rows cut down to a segment's features -----------------------------------------------------*/
+/* ---- rows cut down to a segment's features ----------------------------------------------------*/
 
 static int64_t cut_row(const mcr_row_pack *to, int64_t n, const mcr_row_pack *from, int64_t r,
                        const int32_t *map, bool precise)

@@ -15,7 +15,8 @@
 #include "kernel/vectors.h"
 
 /* Columns of wide data that share one list of features; a multiple of all panel widths. Measured on
- * text with 55,000 features: with 16 the rows are cut down too often, with 128 too much is packed. */
+ * text with 55,000 features: with 16 the rows are cut down too often, with 128 too much is
+ * packed. */
 enum { MCR_WIDE_COLUMNS = 64 };
 
 /* Rows of a pack whose features join those of the columns. */
@@ -108,7 +109,7 @@ double mcr_vectors_exact(const mcr_vectors *v, int64_t i, int64_t j);
 /* vectors_plan.c */
 mcr_status mcr_vectors_plan(mcr_vectors *v);
 
-/* ---- rows --------------------------------------------------------------------------------------*/
+/* ---- rows -------------------------------------------------------------------------------------*/
 
 typedef struct mcr_row_pack {
     int64_t count;
@@ -135,7 +136,7 @@ void mcr_row_pack_fill(mcr_row_pack *pack, void *buffer, const mcr_vectors *v, m
 mcr_row_pack mcr_row_pack_part(const mcr_row_pack *pack, const mcr_tile_kit *kit, int64_t dims,
                                int64_t first, int64_t count);
 
-/* ---- columns -----------------------------------------------------------------------------------*/
+/* ---- columns ----------------------------------------------------------------------------------*/
 
 /* Columns side by side in panels. */
 typedef struct mcr_segment {
@@ -165,8 +166,8 @@ typedef struct mcr_column_walk {
     const mcr_row_pack *join; /* sums on wide data: rows whose features join the columns' */
 } mcr_column_walk;
 
-/* rows: the largest pack that mcr_column_walk_rows will be asked for. What is taken from the scratch
- * is the caller's to release. */
+/* rows: the largest pack that mcr_column_walk_rows will be asked for. What is taken from the
+ * scratch is the caller's to release. */
 mcr_status mcr_column_walk_open(mcr_column_walk *walk, const mcr_vectors *v, mcr_tile_op op,
                                 bool precise, mcr_rows z, const mcr_row_pack *rows,
                                 mcr_scratch *scratch);
@@ -178,11 +179,11 @@ const mcr_row_pack *mcr_column_walk_rows(mcr_column_walk *walk, const mcr_segmen
                                          const mcr_row_pack *rows);
 
 /* Packs all columns in one precision if they fit the budget, and takes their norms. Wide ones, and
- * those of which only lists are wanted, are packed as they are needed, whatever the budget: for wide ones
- * that is as fast as reading them from memory. */
+ * those of which only lists are wanted, are packed as they are needed, whatever the budget: for
+ * wide ones that is as fast as reading them from memory. */
 mcr_status mcr_vectors_pack(mcr_vectors *v, bool precise, bool lists);
 
-/* ---- rows against columns ----------------------------------------------------------------------*/
+/* ---- rows against columns ---------------------------------------------------------------------*/
 
 /* One call: what to compute and where it goes. Outputs are addressed from the first column of z. */
 typedef struct mcr_vectors_pass {
@@ -210,8 +211,8 @@ typedef struct mcr_vectors_pass {
     double *gathered;
 } mcr_vectors_pass;
 
-/* Packs of group_rows rows each (the last may have fewer), one behind the other, against all columns
- * of the pass. */
+/* Packs of group_rows rows each (the last may have fewer), one behind the other, against all
+ * columns of the pass. */
 mcr_status mcr_vectors_run_packs(mcr_vectors_pass *p, const mcr_row_pack *packs, int64_t count,
                                  int64_t group_rows);
 

@@ -85,7 +85,7 @@ static mcr_status mean_union(double *mean, const mcr_vectors *v)
     return MCR_OK;
 }
 
-/* ---- the shift ---------------------------------------------------------------------------------*/
+/* ---- the shift --------------------------------------------------------------------------------*/
 
 static void sample_mean(const mcr_vectors *v, double *mean)
 {
@@ -247,7 +247,7 @@ static mcr_status take_lifts(mcr_vectors *v)
     return MCR_OK;
 }
 
-/* ---- the plan ----------------------------------------------------------------------------------*/
+/* ---- the plan ---------------------------------------------------------------------------------*/
 
 static void forget_shift(mcr_vectors *v)
 {

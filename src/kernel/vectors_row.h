@@ -1,6 +1,6 @@
 /* vectors_row.h: part of vectors_run.c, included for float and for double: steps between a tile of
- * dot products or distances and the kernel value, for one row. `real` is the element type, ROW(name)
- * names a function. All are exactly symmetric in x and z.
+ * dot products or distances and the kernel value, for one row. `real` is the element type,
+ * ROW(name) names a function. All are exactly symmetric in x and z.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -27,8 +27,8 @@ static inline int ROW(is_lost)(real k, real norms, real least, real share)
     return (norms > least) & (k < norms * share);
 }
 
-/* Pairs of which cancellation has left too little, recomputed. They are few: blocks of a fixed length are
- * looked through without branches first. */
+/* Pairs of which cancellation has left too little, recomputed. They are few: blocks of a fixed
+ * length are looked through without branches first. */
 static void ROW(correct)(real *k, int64_t n, real x_norm, const real *z_norm,
                          const mcr_vectors_pass *p, int64_t i, int64_t column)
 {

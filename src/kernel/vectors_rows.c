@@ -15,8 +15,8 @@ mcr_row_form mcr_row_pack_form(const mcr_vectors *v, mcr_tile_op op, bool precis
     return v->wide ? MCR_ROWS_LATER : MCR_ROWS_DENSE;
 }
 
-/* A dense panel costs as much as all its rows, even where only few are there: such rows run as sparse
- * ones that have every feature. The values are the same. */
+/* A dense panel costs as much as all its rows, even where only few are there: such rows run as
+ * sparse ones that have every feature. The values are the same. */
 enum { FEW_ROWS = 4 };
 
 static bool are_few(const mcr_vectors *v, mcr_row_form form, mcr_tile_op op, mcr_rows x)

@@ -37,7 +37,7 @@ static char *at(const void *base, int64_t element, const mcr_tile_kit *kit)
     return (char *)(uintptr_t)base + element * kit->bytes;
 }
 
-/* ---- what there is to do -----------------------------------------------------------------------*/
+/* ---- what there is to do ----------------------------------------------------------------------*/
 
 static void set_bounds(mcr_vectors_pass *p)
 {
@@ -82,7 +82,7 @@ static bool is_dot(mcr_tile_op op)
     return op == MCR_TILE_DOT || op == MCR_TILE_POLY;
 }
 
-/* ---- tiles -------------------------------------------------------------------------------------*/
+/* ---- tiles ------------------------------------------------------------------------------------*/
 
 /* The tile library's call for rows against columns c0 .. c0+count-1 of a segment, c0 at the start
  * of a panel; the caller adds the outputs. */
@@ -333,7 +333,7 @@ mcr_status mcr_vectors_run_packs(mcr_vectors_pass *p, const mcr_row_pack *packs,
     return status;
 }
 
-/* ---- tiles of the engine -----------------------------------------------------------------------*/
+/* ---- tiles of the engine ----------------------------------------------------------------------*/
 
 /* The tile's rows, packed in the scratch in groups, against its columns. */
 static mcr_status run_tile(mcr_vectors_pass *p, mcr_rows x)
@@ -381,7 +381,7 @@ mcr_status mcr_vectors_tile(const mcr_fused *f, const mcr_tile *tile)
     return run_tile(&p, tile->x);
 }
 
-/* ---- products shared by leaves -----------------------------------------------------------------*/
+/* ---- products shared by leaves ----------------------------------------------------------------*/
 
 /* Fills a shared slot by `op` if it is not yet; its rows are MCR_TILE_COLS apart. */
 static mcr_status shared_tile(void **buffer, const mcr_vectors *v, const mcr_tile *tile, int slot,

@@ -5,10 +5,10 @@
  * with the same labels of nodes and edges on the way. With A the adjacency matrix of the product
  * graph, whose nodes are the pairs of nodes with equal labels, that is 1' (I - lambda A)^-1 1.
  *
- * The system is solved by conjugate gradients. A vector is one matrix X for each label: the nodes of
- * the one graph that have it by those of the other. A step of kind s (from a node with label a, over
- * an edge with label e, to a node with label b) adds S X_a T' to Y_b, S and T being the adjacencies of
- * that kind in the two graphs: that costs edges times nodes, not edges times edges.
+ * The system is solved by conjugate gradients. A vector is one matrix X for each label: the nodes
+ * of the one graph that have it by those of the other. A step of kind s (from a node with label a,
+ * over an edge with label e, to a node with label b) adds S X_a T' to Y_b, S and T being the
+ * adjacencies of that kind in the two graphs: that costs edges times nodes, not edges times edges.
  *
  * The sum converges if lambda is below 1 / (r r'), r and r' being the spectral radii of the graphs.
  *
@@ -65,7 +65,7 @@ typedef struct walk_state {
 /* What is near the limit takes many steps; so far and no further. */
 static const double LIMIT = 0.999, ACCURACY = 1e-17;
 
-/* ---- once for each graph -----------------------------------------------------------------------*/
+/* ---- once for each graph ----------------------------------------------------------------------*/
 
 /* A link as it is sorted into its kind. */
 typedef struct link {
@@ -141,8 +141,8 @@ static void make_kinds(const mcr_graphs *g, int64_t i, const workspace *r, walks
     }
 }
 
-/* For any positive x no eigenvalue of A is larger than the largest (Ax)_i / x_i (Collatz). Powers of
- * A + I bring that down to the spectral radius; the least bound met is returned. */
+/* For any positive x no eigenvalue of A is larger than the largest (Ax)_i / x_i (Collatz). Powers
+ * of A + I bring that down to the spectral radius; the least bound met is returned. */
 static double bound_radius(const mcr_graphs *g, int64_t i, const workspace *r)
 {
     enum { ROUNDS = 100 };
@@ -269,7 +269,7 @@ static mcr_status bind(mcr_bound *bound, mcr_binding *binding)
     return status;
 }
 
-/* ---- one pair ----------------------------------------------------------------------------------*/
+/* ---- one pair ---------------------------------------------------------------------------------*/
 
 /* Steps that both graphs have, and where their parts of a vector lie: a row of `from_width` values
  * for each node of the first graph that has the label they come from. */
@@ -285,7 +285,8 @@ typedef struct problem {
     double *r, *p, *q, *row;
 } problem;
 
-/* The order in which two graphs are taken must not depend on which one is x: an order by content. */
+/* The order in which two graphs are taken must not depend on which one is x: an order by
+ * content. */
 static bool swapped(const walk_state *s, const walks *a, const walks *b)
 {
     const int64_t sizes[][2] = {
@@ -393,8 +394,8 @@ static double dot(const double *a, const double *b, int64_t n)
     return (sum[0] + sum[1]) + (sum[2] + sum[3]);
 }
 
-/* 1' (I - lambda A)^-1 1. With r the residuals, step lengths alpha and the start at 0 it is the sum of
- * alpha r.r, and what is missing is at most r.r / (1 - lambda radius). */
+/* 1' (I - lambda A)^-1 1. With r the residuals, step lengths alpha and the start at 0 it is the sum
+ * of alpha r.r, and what is missing is at most r.r / (1 - lambda radius). */
 static mcr_status solve(double *k, mcr *ctx, problem *w, double radius)
 {
     enum { STEPS = 10000 };
@@ -450,7 +451,7 @@ static mcr_status pair_value(double *k, const mcr_bound *bound, int64_t x, int64
     return status;
 }
 
-/* ---- tiles -------------------------------------------------------------------------------------*/
+/* ---- tiles ------------------------------------------------------------------------------------*/
 
 static void put(const mcr_tile *tile, int64_t i, int64_t j, double k)
 {

@@ -1,10 +1,10 @@
 /* wl.c: the Weisfeiler-Lehman subtree kernel (Shervashidze, Schweitzer, van Leeuwen, Mehlhorn and
  * Borgwardt, JMLR 12, 2011).
  *
- * Every node starts with its label (its degree where the graphs have none). h times, each node gets a
- * new label that stands for its own one and the sorted ones of its neighbours, with the edge labels
- * where there are any. K is the inner product of the counts of all labels of all rounds, the first
- * included. Labels that were words in the files are compared as words.
+ * Every node starts with its label (its degree where the graphs have none). h times, each node gets
+ * a new label that stands for its own one and the sorted ones of its neighbours, with the edge
+ * labels where there are any. K is the inner product of the counts of all labels of all rounds, the
+ * first included. Labels that were words in the files are compared as words.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -46,7 +46,7 @@ typedef struct work {
     int32_t *root;
 } work;
 
-/* ---- labels ------------------------------------------------------------------------------------*/
+/* ---- labels -----------------------------------------------------------------------------------*/
 
 static int by_value(const void *a, const void *b)
 {
@@ -113,7 +113,7 @@ static mcr_status relabel(work *w)
     return s;
 }
 
-/* ---- names -------------------------------------------------------------------------------------*/
+/* ---- names ------------------------------------------------------------------------------------*/
 
 /* A name that grows too long is cut, and made unique by the number of its feature. */
 enum { LONGEST_NAME = 200 };
@@ -130,8 +130,8 @@ static mcr_status end_name(mcr_names *n, int64_t begin, int64_t feature)
     return mcr_names_end(n);
 }
 
-/* "C(N,O(C))": the label of a node, then its neighbours, as they were in the round before; "2:N" is a
- * neighbour over an edge with the label 2. */
+/* "C(N,O(C))": the label of a node, then its neighbours, as they were in the round before; "2:N" is
+ * a neighbour over an edge with the label 2. */
 static void put_tree(work *w, mcr_names *to, const uint32_t *tuple, int64_t length, int64_t round)
 {
     const mcr_graphs *g = w->graphs;
@@ -178,7 +178,7 @@ static mcr_status name_round(work *w, int64_t round)
     return s;
 }
 
-/* ---- counts ------------------------------------------------------------------------------------*/
+/* ---- counts -----------------------------------------------------------------------------------*/
 
 /* How many nodes of each graph have each of the new labels, as features behind those there are. */
 static mcr_status count(work *w)

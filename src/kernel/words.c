@@ -8,7 +8,7 @@
 
 #include "kernel/features.h"
 
-/* ---- numbering ---------------------------------------------------------------------------------*/
+/* ---- numbering --------------------------------------------------------------------------------*/
 
 /* Shorter words first: the order does not matter, only that it is one. */
 static int compare(const mcr_word *a, const mcr_word *b)
@@ -63,7 +63,7 @@ mcr_status mcr_words_sort(mcr *ctx, mcr_word *word, int64_t count, int32_t *id, 
     return MCR_OK;
 }
 
-/* ---- counts ------------------------------------------------------------------------------------*/
+/* ---- counts -----------------------------------------------------------------------------------*/
 
 enum { FREE_ENTRIES = 1 << 16 }; /* so few are not worth a look at the budget */
 

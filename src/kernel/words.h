@@ -14,16 +14,17 @@ typedef struct mcr_word {
     int32_t object; /* where it occurs: x objects first, then z objects */
 } mcr_word;
 
-/* Sorts the words, equal ones by object, and numbers them: id[w] (sorted order) counts from 0, equal
- * words have equal numbers. O(n log n) comparisons; no hashing, so the result is the same anywhere. */
+/* Sorts the words, equal ones by object, and numbers them: id[w] (sorted order) counts from 0,
+ * equal words have equal numbers. O(n log n) comparisons; no hashing, so the result is the same
+ * anywhere. */
 mcr_status mcr_words_sort(mcr *ctx, mcr_word *word, int64_t count, int32_t *id, int64_t *distinct);
 
 /* Feature vectors that grow list by list; features of later lists come behind. */
 typedef struct mcr_counts mcr_counts;
 mcr_status mcr_counts_open(mcr_counts **out, mcr_bound *bound);
 void mcr_counts_close(mcr_counts *counts); /* NULL allowed */
-/* Adds, for every object, how often each number occurs in it (presence: 1 where it does). The keys are
- * sorted, equal ones by object. */
+/* Adds, for every object, how often each number occurs in it (presence: 1 where it does). The keys
+ * are sorted, equal ones by object. */
 mcr_status mcr_counts_add_keys(mcr_counts *counts, const mcr_keys *keys, bool presence);
 /* The kernel is the inner product of these vectors: ends a leaf's bind, closes the counts (also on
  * failure). */

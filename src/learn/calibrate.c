@@ -1,11 +1,12 @@
 /* calibrate.c: decision values as probabilities.
  *
- * P(y = 1 | f) = 1 / (1 + exp(-(a f + b))) (Platt, 2000), with a > 0: the order of the decision values is
- * that of the probabilities. The offset b matters where classes have weights: f = 0 is then not where
- * both classes are as probable as each other. Both are fitted by maximum likelihood to decision values
- * of objects that were held out, with Platt's targets (N+ + 1)/(N+ + 2) and 1/(N- + 2) against
- * overfitting: a convex problem in two variables, solved by Newton's method with a line search (Lin, Lin
- * and Weng, 2007). Decision values are divided by their size first, so that no scale is special.
+ * P(y = 1 | f) = 1 / (1 + exp(-(a f + b))) (Platt, 2000), with a > 0: the order of the decision
+ * values is that of the probabilities. The offset b matters where classes have weights: f = 0 is
+ * then not where both classes are as probable as each other. Both are fitted by maximum likelihood
+ * to decision values of objects that were held out, with Platt's targets (N+ + 1)/(N+ + 2) and
+ * 1/(N- + 2) against overfitting: a convex problem in two variables, solved by Newton's method with
+ * a line search (Lin, Lin and Weng, 2007). Decision values are divided by their size first, so that
+ * no scale is special.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -2,9 +2,9 @@
  * (Bach and Jordan, Kernel independent component analysis, 2002; Hardoon, Szedmak and Shawe-Taylor,
  * 2004).
  *
- * With A and B the matrices of centred.h of the two kernels, directions a and b maximise a'A B b under
- * |(A + r I)a| = |(B + q I)b| = 1, where r and q are lambda times the variance of either side. With
- * R = A (A + r I)^-1 and Q = B (B + q I)^-1 these are singular vectors of R Q:
+ * With A and B the matrices of centred.h of the two kernels, directions a and b maximise a'A B b
+ * under |(A + r I)a| = |(B + q I)b| = 1, where r and q are lambda times the variance of either
+ * side. With R = A (A + r I)^-1 and Q = B (B + q I)^-1 these are singular vectors of R Q:
  *
  *   R Q^2 R u = s^2 u,   w = Q R u / s,   a = (A + r I)^-1 u = (u - R u) / r,   b = (w - Q w) / q
  *
@@ -59,7 +59,7 @@ typedef struct cca {
     size_t budget;
 } cca;
 
-/* ---- the matrices ------------------------------------------------------------------------------*/
+/* ---- the matrices -----------------------------------------------------------------------------*/
 
 /* R = I - r (A + r I)^-1 in the place of A, both triangles. */
 static mcr_status smooth(cca *p, int side)
@@ -119,7 +119,7 @@ static mcr_status multiply(void *arg, int64_t rows, const double *v, double *av)
     return s;
 }
 
-/* ---- the directions ----------------------------------------------------------------------------*/
+/* ---- the directions ---------------------------------------------------------------------------*/
 
 static double dot(const double *a, const double *b, int64_t n)
 {
@@ -158,7 +158,7 @@ static mcr_status make_pair(cca *p, int64_t c)
     return MCR_OK;
 }
 
-/* ---- training ----------------------------------------------------------------------------------*/
+/* ---- training ---------------------------------------------------------------------------------*/
 
 static mcr_status take_buffers(cca *p)
 {

@@ -72,8 +72,8 @@ static mcr_status make_matrix(mcr_centred *c, const mcr_learning *in)
 
 /* ---- half of it --------------------------------------------------------------------------------
  *
- * K itself is kept, and centring is a part of products with it: that spares a pass over all of it. Where
- * the mean is so far from the origin that products would lose digits which A has, A is made instead. */
+ * K itself is kept, and products with it are centred: that saves a pass over all of it. Where the
+ * mean is so far from the origin that products would lose digits which A has, A is made instead. */
 
 static const double too_far = 100; /* squared, in units of the variance */
 

@@ -1,13 +1,13 @@
 /* centred.h (internal): the covariance of the objects in feature space, as an n x n matrix.
  *
- * With shares p_i = w_i / sum of w (1/n where there are no weights) the mean is m = sum p_i Phi(x_i).
- * The matrix
+ * With shares p_i = w_i / sum of w (1/n where there are no weights) the mean is m = sum p_i
+ * Phi(x_i). The matrix
  *
  *   A_ij = sqrt(p_i p_j) (K_ij - m_i - m_j + t),   m_i = sum_j p_j K_ij,   t = sum_i p_i m_i
  *
- * has the eigenvalues of the covariance sum p_i (Phi(x_i) - m)(Phi(x_i) - m)'; its trace is the whole
- * variance. A direction in feature space is v = sum_i a_i sqrt(p_i) (Phi(x_i) - m): then v'v = a'Aa,
- * and the variance along it is a'A^2 a.
+ * has the eigenvalues of the covariance sum p_i (Phi(x_i) - m)(Phi(x_i) - m)'; its trace is the
+ * whole variance. A direction in feature space is v = sum_i a_i sqrt(p_i) (Phi(x_i) - m): then v'v
+ * = a'Aa, and the variance along it is a'A^2 a.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -30,8 +30,8 @@ typedef struct mcr_centred {
     double centre, total; /* t; trace of A */
 } mcr_centred;
 
-/* Computes A of the objects to learn from. Fails, in the name of the learner, where there are no objects
- * or no weights, where A does not fit into the memory budget, and where it is all 0. */
+/* Computes A of the objects to learn from. Fails, in the name of the learner, where there are no
+ * objects or no weights, where A does not fit into the memory budget, and where it is all 0. */
 mcr_status mcr_centred_open(mcr_centred *centred, const char *learner, const mcr_learning *in);
 /* The same in half the memory, for those who only multiply by A. */
 mcr_status mcr_centred_open_half(mcr_centred *centred, const char *learner, const mcr_learning *in);
@@ -46,11 +46,12 @@ mcr_status mcr_centred_total(mcr_centred *centred, const char *learner, const mc
                              const double *diagonal);
 
 /* a_i of a direction becomes the coefficients c_i of v = sum_i c_i Phi(x_i), in place; gives the
- * offset of its coordinate v.(Phi(x) - m) = offset + sum_i c_i K(x_i, x). What rounding leaves of the
- * part along the mean is taken out. */
+ * offset of its coordinate v.(Phi(x) - m) = offset + sum_i c_i K(x_i, x). What rounding leaves of
+ * the part along the mean is taken out. */
 double mcr_centred_expand(const mcr_centred *centred, double *a);
 
-/* An eigenvector's sign is nobody's: its largest entry is made positive; gives the factor, 1 or -1. */
+/* An eigenvector's sign is nobody's: its largest entry is made positive; gives the factor, 1 or
+ * -1. */
 double mcr_centred_choose_sign(double *u, int64_t n);
 
 /* How the search for eigenvectors ended, as a reason for the end of training. */

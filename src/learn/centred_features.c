@@ -45,7 +45,7 @@ void mcr_spread_close(mcr_spread *x)
     *x = (mcr_spread){0};
 }
 
-/* ---- products ----------------------------------------------------------------------------------*/
+/* ---- products ---------------------------------------------------------------------------------*/
 
 mcr_status mcr_spread_multiply(const mcr_spread *x, const double *v, int64_t cols, double *y)
 {
@@ -131,7 +131,7 @@ mcr_status mcr_spread_times_c(void *arg, int64_t rows, const double *v, double *
     return times(arg, rows, v, cv, true);
 }
 
-/* ---- the result --------------------------------------------------------------------------------*/
+/* ---- the result -------------------------------------------------------------------------------*/
 
 mcr_status mcr_spread_fitted(mcr_fitted **out, const mcr_spread *x, const mcr_form *form,
                              const double *w, int64_t outputs)

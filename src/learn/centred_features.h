@@ -1,8 +1,8 @@
 /* centred_features.h (internal): the covariance of the objects from their features.
  *
- * With a row of D for each object, m = D'p the mean (p_i the shares) and X the rows sqrt(p_i) (d_i - m),
- * the matrix A of centred.h is X X', and the covariance itself is C = X'X = D' diag(p) D - m m', which
- * has one row a feature. X is never made: D stays as it is, sparse or in blocks.
+ * With a row of D for each object, m = D'p the mean (p_i the shares) and X the rows sqrt(p_i) (d_i
+ * - m), the matrix A of centred.h is X X', and the covariance itself is C = X'X = D' diag(p) D - m
+ * m', which has one row a feature. X is never made: D stays as it is, sparse or in blocks.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -39,8 +39,8 @@ bool mcr_spread_is_direct(const mcr_spread *spread);
 mcr_status mcr_spread_times_a(void *arg, int64_t rows, const double *v, double *av);
 mcr_status mcr_spread_times_c(void *arg, int64_t rows, const double *v, double *cv);
 
-/* A fitted of directions w (p x outputs) of an approximate map, with the offsets of their coordinates
- * w.(phi(x) - m). */
+/* A fitted of directions w (p x outputs) of an approximate map, with the offsets of their
+ * coordinates w.(phi(x) - m). */
 mcr_status mcr_spread_fitted(mcr_fitted **out, const mcr_spread *spread, const mcr_form *form,
                              const double *w, int64_t outputs);
 

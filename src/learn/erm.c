@@ -1,10 +1,12 @@
-/* erm.c: the general problem of the representer theorem: any of several losses, and a penalty on |w|.
+/* erm.c: the general problem of the representer theorem: any of several losses, and a penalty on
+ * |w|.
  *
  *   min  sum w_i loss(y_i, f(x_i)) + lambda |w|^2,   f(x) = w.Phi(x) = sum a_i K(x_i, x)
  *
- * Losses that are smooth go to Newton's method (solve/newton.h). The others are piecewise linear; their
- * dual is the quadratic program of support vector machines (solve/smo.h) with C_i = w_i / (2 lambda) and
- * no bias. Both end with a duality gap. More than two classes are one function each, against the rest.
+ * Losses that are smooth go to Newton's method (solve/newton.h). The others are piecewise linear;
+ * their dual is the quadratic program of support vector machines (solve/smo.h) with C_i = w_i / (2
+ * lambda) and no bias. Both end with a duality gap. More than two classes are one function each,
+ * against the rest.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -60,7 +62,7 @@ static const mcr_param table[] = {
     {0},
 };
 
-/* ---- the losses --------------------------------------------------------------------------------*/
+/* ---- the losses -------------------------------------------------------------------------------*/
 
 typedef struct erm {
     mcr *ctx;
@@ -135,7 +137,7 @@ static void curve(const void *self, const double *f, const double *v, double *hv
         hv[i] = g->weight[i / g->outputs] * loss_at(e, g->y[i], f[i]).second * v[i];
 }
 
-/* ---- smooth ones -------------------------------------------------------------------------------*/
+/* ---- smooth ones ------------------------------------------------------------------------------*/
 
 static mcr_status solve_smooth(erm *e)
 {
@@ -166,7 +168,7 @@ static mcr_status solve_smooth(erm *e)
     return s;
 }
 
-/* ---- piecewise linear ones ---------------------------------------------------------------------*/
+/* ---- piecewise linear ones --------------------------------------------------------------------*/
 
 static void set_problem(const erm *e, mcr_svm *svm, int64_t column)
 {
@@ -215,7 +217,8 @@ static bool set_limits(const erm *e, mcr_svm *svm, int64_t steps)
     return left > 0 && (o->max_steps == INT64_MIN || o->max_steps > steps);
 }
 
-/* One function: the tolerance of the program's conditions is lowered until the gap is small enough. */
+/* One function: the tolerance of the program's conditions is lowered until the gap is small
+ * enough. */
 static mcr_status solve_column(erm *e, int64_t column)
 {
     const params *o = e->options;
@@ -258,7 +261,7 @@ static mcr_status solve_column(erm *e, int64_t column)
     return s;
 }
 
-/* ---- the learner -------------------------------------------------------------------------------*/
+/* ---- the learner ------------------------------------------------------------------------------*/
 
 static mcr_status choose_loss(erm *e)
 {

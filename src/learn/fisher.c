@@ -1,17 +1,18 @@
-/* fisher.c: kernel Fisher discriminants for two and more classes (Mika et al., 1999; Baudat and Anouar,
- * 2000), regularised.
+/* fisher.c: kernel Fisher discriminants for two and more classes (Mika et al., 1999; Baudat and
+ * Anouar, 2000), regularised.
  *
  * Directions v that maximise v'S_B v / v'(S_W + r I)v, with S_B and S_W the covariance between and
- * within the classes, and r = lambda times the whole variance. In the terms of centred.h, with e_c the
- * vector of sqrt(p_i / p_c) on the objects of class c (p_c the share of the class), S_B is made of the
- * products of A with E = (e_1 ...), and S_B + S_W of A^2. All directions are a = H b, where
+ * within the classes, and r = lambda times the whole variance. In the terms of centred.h, with e_c
+ * the vector of sqrt(p_i / p_c) on the objects of class c (p_c the share of the class), S_B is made
+ * of the products of A with E = (e_1 ...), and S_B + S_W of A^2. All directions are a = H b, where
  *
  *   (A + r I) H = E,   M b = u b,   M = E'A H = I - r E'H
  *
- * and u = between / (all + r). M has one row a class: what takes time is one Cholesky factorisation.
- * Directions are scaled to v'(S_W + r I)v = u (1 - u) |b|^2 = 1, so that the classes are round and
- * equally wide in the coordinates, and the nearest class mean is the prediction. The mean of class c
- * has the coordinate u b_c / sqrt(p_c). From features the same H is found otherwise (fisher_features.h).
+ * and u = between / (all + r). M has one row a class: what takes time is one Cholesky
+ * factorisation. Directions are scaled to v'(S_W + r I)v = u (1 - u) |b|^2 = 1, so that the classes
+ * are round and equally wide in the coordinates, and the nearest class mean is the prediction. The
+ * mean of class c has the coordinate u b_c / sqrt(p_c). From features the same H is found otherwise
+ * (fisher_features.h).
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -61,7 +62,7 @@ typedef struct fisher {
     double *g, *w; /* p x classes: X'H; p x outputs: the directions */
 } fisher;
 
-/* ---- the problem -------------------------------------------------------------------------------*/
+/* ---- the problem ------------------------------------------------------------------------------*/
 
 static mcr_status take_buffers(fisher *p, const mcr_data *data)
 {
@@ -157,9 +158,10 @@ static mcr_status solve(fisher *p)
                : s;
 }
 
-/* ---- the directions ----------------------------------------------------------------------------*/
+/* ---- the directions ---------------------------------------------------------------------------*/
 
-/* The sign by which the class with the largest coordinate is positive; of two classes the second. */
+/* The sign by which the class with the largest coordinate is positive; of two classes the
+ * second. */
 static double sign_of(const fisher *p, const double *b)
 {
     double most = 0;
@@ -209,7 +211,7 @@ static mcr_status discriminate(fisher *p, int64_t wanted)
     return s;
 }
 
-/* ---- training ----------------------------------------------------------------------------------*/
+/* ---- training ---------------------------------------------------------------------------------*/
 
 static mcr_status complete(mcr_fitted *f, const fisher *p, const mcr_data *data)
 {
@@ -267,7 +269,7 @@ static mcr_status run_kernel(mcr_fitted **out, fisher *p, const mcr_learning *in
     return s;
 }
 
-/* ---- from features -----------------------------------------------------------------------------*/
+/* ---- from features ----------------------------------------------------------------------------*/
 
 /* w = G b: the directions as weights of the features. */
 static mcr_status make_weights(fisher *p, int64_t wide)
@@ -393,7 +395,7 @@ static mcr_status fit(mcr_fitted **out, const mcr_learning *in)
     return s;
 }
 
-/* ---- prediction: the nearest class mean --------------------------------------------------------*/
+/* ---- prediction: the nearest class mean -------------------------------------------------------*/
 
 /* Numbers of a file may be anything. */
 static bool are_classes(const double *number, int64_t count, int64_t classes)

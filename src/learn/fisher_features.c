@@ -27,7 +27,7 @@ static double largest(const double *v, int64_t count)
     return most;
 }
 
-/* ---- by a factor -------------------------------------------------------------------------------*/
+/* ---- by a factor ------------------------------------------------------------------------------*/
 
 /* H = (E - X G) / r; wide = X'H - G. */
 static mcr_status find_rest(state *t)
@@ -80,7 +80,7 @@ static mcr_status by_factor(state *t)
                             : s;
 }
 
-/* ---- by products -------------------------------------------------------------------------------*/
+/* ---- by products ------------------------------------------------------------------------------*/
 
 static void dots(const double *a, const double *b, int64_t n, int64_t k, double *sum)
 {
@@ -158,7 +158,7 @@ static mcr_status by_products(state *t)
     return s;
 }
 
-/* ---- both --------------------------------------------------------------------------------------*/
+/* ---- both -------------------------------------------------------------------------------------*/
 
 /* G = X'H and the residual E - X G - r H, relative as on the dual form. */
 static mcr_status evaluate(state *t, double *residual)

@@ -4,9 +4,9 @@
  *
  *   H = (E - X G) / r,   (C + r I) G = X'E,   G = X'H
  *
- * by a Cholesky factor of C + r I, which has one row a feature, and corrections of G by its own residual
- * r (X'H - G). With many sparse features, or more features than objects, by conjugate gradients for H
- * with products alone.
+ * by a Cholesky factor of C + r I, which has one row a feature, and corrections of G by its own
+ * residual r (X'H - G). With many sparse features, or more features than objects, by conjugate
+ * gradients for H with products alone.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -15,8 +15,8 @@
 
 #include "learn/centred_features.h"
 
-/* e, h: n x k, with e'e = I; g: p x k; m: k x k, lower triangle and diagonal, r E'H, as r G'G + r^2 H'H,
- * which loses no digits. residual: of the system of H, from scratch, as on the dual form. */
+/* e, h: n x k, with e'e = I; g: p x k; m: k x k, lower triangle and diagonal, r E'H, as r G'G + r^2
+ * H'H, which loses no digits. residual: of the system of H, from scratch, as on the dual form. */
 mcr_status mcr_fisher_features(const mcr_spread *x, double r, const double *e, int64_t k, double *h,
                                double *g, double *m, double *residual);
 

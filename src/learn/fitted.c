@@ -158,7 +158,7 @@ mcr_status mcr_fitted_add_second(mcr_fitted *f, const mcr_kernel *kernel, int64_
     return add_whole(f, f->basis, first, outputs, coef);
 }
 
-/* ---- numbers of the learner's own --------------------------------------------------------------*/
+/* ---- numbers of the learner's own -------------------------------------------------------------*/
 
 static mcr_extra *find_extra(const mcr_fitted *f, const char *name)
 {
@@ -211,7 +211,7 @@ mcr_status mcr_fitted_need(const double **out, const mcr_fitted *f, const char *
                     "the model is damaged (its numbers \"%s\" do not fit); train it again", name);
 }
 
-/* ---- decisions ---------------------------------------------------------------------------------*/
+/* ---- decisions --------------------------------------------------------------------------------*/
 
 static bool is_calibrated(const mcr_fitted *f)
 {
@@ -232,8 +232,8 @@ static double first_probability(const mcr_fitted *f, int64_t o, double score)
     return p < 1e-7 ? 1e-7 : p > 1 - 1e-7 ? 1 - 1e-7 : p;
 }
 
-/* Of two classes: each probability to all its digits, so that different scores stay different. Models
- * with slopes predict as they always have. */
+/* Of two classes: each probability to all its digits, so that different scores stay different.
+ * Models with slopes predict as they always have. */
 static void both_probabilities(const mcr_fitted *f, double score, double *proba)
 {
     double t = f->curve ? log_odds(f, 0, score) : 0;
@@ -241,9 +241,9 @@ static void both_probabilities(const mcr_fitted *f, double score, double *proba)
     proba[0] = f->curve ? 1 / (1 + exp(t)) : 1 - proba[1];
 }
 
-/* Pairwise coupling: the p that minimises sum_{i<j} (r_ji p_i - r_ij p_j)^2 = p'Qp, with Q_ii the sum
- * of r_ji^2 and Q_ij = -r_ji r_ij (Wu, Lin and Weng, JMLR 5, 2004, second method): each step makes
- * (Qp)_t equal to p'Qp and normalises. q: space for k x k + k. */
+/* Pairwise coupling: the p that minimises sum_{i<j} (r_ji p_i - r_ij p_j)^2 = p'Qp, with Q_ii the
+ * sum of r_ji^2 and Q_ij = -r_ji r_ij (Wu, Lin and Weng, JMLR 5, 2004, second method): each step
+ * makes (Qp)_t equal to p'Qp and normalises. q: space for k x k + k. */
 static void couple(const mcr_fitted *f, const double *score, double *p, double *q)
 {
     int64_t k = f->classes;

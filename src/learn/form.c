@@ -1,7 +1,7 @@
 /* form.c: kernel values or features.
  *
- * The estimates count multiply-adds, from the data alone, and weigh them with rates that were measured
- * once: so the choice is the same on every machine and for any number of threads.
+ * The estimates count multiply-adds, from the data alone, and weigh them with rates that were
+ * measured once: so the choice is the same on every machine and for any number of threads.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -15,9 +15,10 @@
 #include "solve/linear.h"
 #include "solve/newton.h"
 
-/* Seconds: of a kernel value, beside its multiply-adds, and of one of these (tiles on two cores); of a
- * multiply-add in a dense factorisation, and in a loop over sparse entries; of making an entry;
- * of a support vector machine's steps, for an object, and where they are many, for a pair of objects. */
+/* Seconds: of a kernel value, beside its multiply-adds, and of one of these (tiles on two cores);
+ * of a multiply-add in a dense factorisation, and in a loop over sparse entries; of making an
+ * entry; of a support vector machine's steps, for an object, and where they are many, for a pair of
+ * objects. */
 #define VALUE_SECONDS  1.5e-10
 #define TILE_SECONDS   1.2e-11
 #define DENSE_SECONDS  2.0e-11
@@ -38,7 +39,7 @@ typedef struct estimate {
     bool buffer;           /* the dual form fits the memory */
 } estimate;
 
-/* ---- estimates ---------------------------------------------------------------------------------*/
+/* ---- estimates --------------------------------------------------------------------------------*/
 
 /* Features and work of a kernel value, from some of the objects. */
 static mcr_status look_at(estimate *e, const mcr_learning *in, int64_t most, double *work)
@@ -87,7 +88,8 @@ static double kernel_seconds(const mcr_form_work *w, const estimate *e, double w
     double value = VALUE_SECONDS + TILE_SECONDS * work, n = w->size, all = n * n;
     bool fits = all * sizeof(double) <= memory;
     *buffer = fits || w->kind != MCR_WORK_RIDGE;
-    /* With fewer features than objects many steps are needed; less so between two of many classes. */
+    /* With fewer features than objects many steps are needed; less so between two of many
+     * classes. */
     bool pairs = w->kind == MCR_WORK_SVM && w->problems > 1;
     bool hard = !pairs && e->features < n;
     double steps = n * fmax(EASY_SECONDS, hard ? HARD_SECONDS * fmin(n, MOST_COLUMNS) : 0);
@@ -122,8 +124,8 @@ static double feature_seconds(const mcr_form_work *w, const estimate *e, double 
     }
 }
 
-/* Weights of the features while problems are solved, a few each. Not by the number of threads, on which
- * the choice must not depend. */
+/* Weights of the features while problems are solved, a few each. Not by the number of threads, on
+ * which the choice must not depend. */
 static double weight_bytes(double features, double columns)
 {
     enum { ABOUT = 8 };
@@ -146,7 +148,7 @@ static mcr_status evaluate(estimate *e, const mcr_learning *in, const mcr_form_w
     return MCR_OK;
 }
 
-/* ---- choosing ----------------------------------------------------------------------------------*/
+/* ---- choosing ---------------------------------------------------------------------------------*/
 
 static void say(mcr_form *form, const estimate *e, const char *ending)
 {
@@ -213,8 +215,8 @@ static mcr_status make_approximate(mcr_form *form, const mcr_learning *in,
              "most %.2g, where K(x,x) is %.3g",
              (long long)p, how.approx == MCR_APPROX_RFF ? "random Fourier features" : "nystrom",
              form->error.rms, (long long)form->error.pairs, form->error.largest, form->error.scale);
-    /* Space is left for a few matrices of the solver and a few numbers per object, in some learners for each
-     * column. */
+    /* Space is left for a few matrices of the solver and a few numbers per object, in some learners
+     * for each column. */
     double each = work->kind < MCR_WORK_PCA ? 20 : 20 + 6 * work->columns;
     double buffer = (double)mcr_budget_left(in->ctx) - 64e6 -
                     sizeof(double) *
@@ -274,7 +276,7 @@ mcr_status mcr_form_refuse(mcr *ctx, const mcr_form_options *o, const char *lear
     return mcr_advise(ctx, s, o->approx ? "option approx=none" : "option form=dual");
 }
 
-/* ---- the result --------------------------------------------------------------------------------*/
+/* ---- the result -------------------------------------------------------------------------------*/
 
 static mcr_status add_landmarks(const mcr_map *m, mcr_fitted *f, const double *w, int64_t outputs)
 {

@@ -1,15 +1,15 @@
 /* form.h (internal): kernel values or features: which of the two per learner computes with.
  *
- * For a kernel with a finite feature map, K = D D^T with a row of D for each object, and both forms have
- * the same solution: few features and many objects are cheaper with D, many features and few objects
- * with K. Either way the result is one coefficient an object (the representer theorem gives them from
- * the weights: of ridge a = residual / lambda, of logistic a = -gradient / mu, of svm they are the dual
- * variables), so that models of both forms are the same kind of model: files, prediction, explanation,
- * export and warm starts do not depend on the form.
+ * For a kernel with a finite feature map, K = D D^T with a row of D for each object, and both forms
+ * have the same solution: few features and many objects are cheaper with D, many features and few
+ * objects with K. Either way the result is one coefficient an object (the representer theorem gives
+ * them from the weights: of ridge a = residual / lambda, of logistic a = -gradient / mu, of svm
+ * they are the dual variables), so that models of both forms are the same kind of model: files,
+ * prediction, explanation, export and warm starts do not depend on the form.
  *
- * With an approximate map the basis is what the map is made of: Nystroem's landmarks with coefficients
- * T w, again an ordinary model; for random Fourier features there is no such basis, and the weights are
- * kept among the model's extras with the seed that the frequencies come from.
+ * With an approximate map the basis is what the map is made of: Nystroem's landmarks with
+ * coefficients T w, again an ordinary model; for random Fourier features there is no such basis,
+ * and the weights are kept among the model's extras with the seed that the frequencies come from.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -61,8 +61,8 @@ typedef struct mcr_form_options {
             "uniform|kmeans|leverage", "how nystrom chooses its objects"                           \
     }
 
-/* What is to be solved, for the estimate: so many problems of so many objects each. MCR_WORK_SVM_SHARED:
- * they have the same K, which is computed once. */
+/* What is to be solved, for the estimate: so many problems of so many objects each.
+ * MCR_WORK_SVM_SHARED: they have the same K, which is computed once. */
 typedef struct mcr_form_work {
     enum {
         MCR_WORK_SVM,
@@ -87,15 +87,16 @@ typedef struct mcr_form {
     char why[320]; /* "": there was nothing to choose */
 } mcr_form;
 
-/* Chooses, and makes the features where they are chosen. Fails if features are asked for and cannot be
- * had. Close it also after a failure. */
+/* Chooses, and makes the features where they are chosen. Fails if features are asked for and cannot
+ * be had. Close it also after a failure. */
 mcr_status mcr_form_open(mcr_form *form, const mcr_learning *in, const mcr_form_options *options,
                          const mcr_form_work *work);
 void mcr_form_close(mcr_form *form);
-/* With kernel values the Gram is opened when it is wanted: for learners that need one of all objects. */
+/* With kernel values the Gram is opened when it is wanted: for learners that need one of all
+ * objects. */
 mcr_status mcr_form_gram(mcr_form *form, const mcr_learning *in);
-/* For a learner that cannot do something with features: kernel values, unless features are asked for;
- * then MCR_BAD_CALL: "svm: WHAT works with kernel values only: ...". */
+/* For a learner that cannot do something with features: kernel values, unless features are asked
+ * for; then MCR_BAD_CALL: "svm: WHAT works with kernel values only: ...". */
 mcr_status mcr_form_refuse(mcr *ctx, const mcr_form_options *options, const char *learner,
                            const char *what);
 

@@ -1,7 +1,7 @@
 /* form_more.c: what projections, clusters and online learners cost in either form.
  *
- * As in form.c the numbers count what is done, from the sizes alone; the rates were measured once, on two
- * cores, on a1a, a9a, ijcnn1, covtype, sector and sets of strings and graphs.
+ * As in form.c the numbers count what is done, from the sizes alone; the rates were measured once,
+ * on two cores, on a1a, a9a, ijcnn1, covtype, sector and sets of strings and graphs.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -10,21 +10,21 @@
 #include "learn/form.h"
 #include "solve/leading.h"
 
-/* Seconds. Of a kernel value in double, made and put into a matrix; in a row that is made for a moment; of
- * one more pass over it in a matrix. */
+/* Seconds. Of a kernel value in double, made and put into a matrix; in a row that is made for a
+ * moment; of one more pass over it in a matrix. */
 #define MATRIX_SECONDS 1.0e-8
 #define ROW_SECONDS    2.5e-9
 #define PASS_SECONDS   1.0e-9
-/* Of a multiply-add: in dense products; in loops over sparse entries, also with several columns; of an entry
- * that is made, beside what form.c counts; of a weight that is cleared and summed up. */
+/* Of a multiply-add: in dense products; in loops over sparse entries, also with several columns; of
+ * an entry that is made, beside what form.c counts; of a weight that is cleared and summed up. */
 #define DENSE_SECONDS  3.0e-11
 #define ENTRY_SECONDS  2.0e-9
 #define COLUMN_SECONDS 7.0e-10
 #define MADE_SECONDS   4.0e-8
 #define WEIGHT_SECONDS 8.0e-9
 
-/* Products of pca's search for eigenvectors, and the vectors of each; conjugate gradients of fisher; steps of
- * k-means from one start; the share of objects that are a perceptron's mistake. */
+/* Products of pca's search for eigenvectors, and the vectors of each; conjugate gradients of
+ * fisher; steps of k-means from one start; the share of objects that are a perceptron's mistake. */
 enum { PRODUCTS = 15, VECTORS = 20, GRADIENTS = 60, STEPS = 20 };
 #define MISTAKES 0.1
 

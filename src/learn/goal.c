@@ -172,8 +172,8 @@ static bool all_zero(const double *v, int64_t n)
     return true;
 }
 
-/* Of a kernel that is one, K(x,x) = 0 for all objects is enough. Another one is multiplied by a vector
- * that no row of other values could be orthogonal to but by chance. */
+/* Of a kernel that is one, K(x,x) = 0 for all objects is enough. Another one is multiplied by a
+ * vector that no row of other values could be orthogonal to but by chance. */
 mcr_status mcr_fitted_remark_zero(mcr_fitted *f, mcr_gram *gram)
 {
     int64_t n = mcr_gram_rows(gram);

@@ -1,5 +1,5 @@
-/* goal.h (internal): what a learner without two-class problems of its own is to reproduce: numbers, or
- * classes as numbers.
+/* goal.h (internal): what a learner without two-class problems of its own is to reproduce: numbers,
+ * or classes as numbers.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -28,15 +28,15 @@ typedef struct mcr_goal {
     mcr_rule rule; /* MCR_RULE_VALUE, MCR_RULE_BINARY, MCR_RULE_LARGEST */
     int64_t n, classes, outputs;
     const int32_t *class_of; /* borrowed from the data; NULL for numbers */
-    /* n x outputs: the numbers, one column a target; two classes: +1 for class 1, else -1; more: one column a class, +1 for
-     * its objects, else -1. */
+    /* n x outputs: the numbers, one column a target; two classes: +1 for class 1, else -1; more:
+     * one column a class, +1 for its objects, else -1. */
     double *y;
     double *weight; /* n: of the objects, times that of their class */
     double total;   /* of the weights, > 0 */
 } mcr_goal;
 
-/* task: of the option. class_weight: NULL, or factors, for classes only. Refuses targets that do not
- * suit, and data without objects. */
+/* task: of the option. class_weight: NULL, or factors, for classes only. Refuses targets that do
+ * not suit, and data without objects. */
 mcr_status mcr_goal_open(mcr_goal *goal, const mcr_learning *in, const char *learner, int task,
                          const char *class_weight);
 void mcr_goal_close(mcr_goal *goal); /* also after a failure of open */

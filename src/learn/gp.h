@@ -14,17 +14,17 @@ typedef struct mcr_gp_params {
     int task, optimize, standardize, loo;
 } mcr_gp_params;
 
-/* Numbers that models keep: variance of the noise of each basis object, jitter included (regression);
- * what targets were divided by. */
+/* Numbers that models keep: variance of the noise of each basis object, jitter included
+ * (regression); what targets were divided by. */
 #define MCR_GP_NOISE "noise"
 #define MCR_GP_SCALE "scale"
 /* Classification: square roots of the curvature of each output's likelihood, outputs x basis. */
 #define MCR_GP_CURVATURE "curvature"
 
-/* ---- the likelihood and its scales (gp_tune.c) -------------------------------------------------*/
+/* ---- the likelihood and its scales (gp_tune.c) ------------------------------------------------*/
 
-/* The search for the scales of a kernel (and one more number, if there is one) that make the data most
- * likely. A method fills in value and gradient for one matrix K of kernel values. */
+/* The search for the scales of a kernel (and one more number, if there is one) that make the data
+ * most likely. A method fills in value and gradient for one matrix K of kernel values. */
 typedef struct mcr_gp {
     mcr *ctx;
     const mcr_gp_params *params;
@@ -44,8 +44,8 @@ typedef struct mcr_gp {
      * again. */
     mcr_status (*prepare)(struct mcr_gp *gp, int64_t part, double *slope);
     int64_t parts;
-    /* After prepare: row i of a symmetric matrix D, from column i on, with the slope against a scale
-     * being the sum of D_ij dK_ij over i <= j. */
+    /* After prepare: row i of a symmetric matrix D, from column i on, with the slope against a
+     * scale being the sum of D_ij dK_ij over i <= j. */
     void (*row)(const struct mcr_gp *gp, int64_t i, double *d);
     void *method;
     /* What was found. */
@@ -61,9 +61,9 @@ static inline const char *mcr_gp_phase(const mcr_gp *gp)
     return gp->begun ? NULL : "gp";
 }
 
-/* Finds the scales if the options ask for that, else takes the given ones; then value was called for
- * the best ones last: kernel and all that the method keeps belong to them, and so does K unless scales
- * were looked for. */
+/* Finds the scales if the options ask for that, else takes the given ones; then value was called
+ * for the best ones last: kernel and all that the method keeps belong to them, and so does K unless
+ * scales were looked for. */
 mcr_status mcr_gp_tune(mcr_gp *gp);
 /* A search ends where its last steps gained less than this share of what the slope must be below.
  */
@@ -75,7 +75,7 @@ mcr_status mcr_gp_slope(mcr_gp *gp, double *g);
 /* The given kernel with other scales, x being their logarithms. */
 mcr_status mcr_gp_kernel_at(mcr_kernel **out, const mcr_gp *gp, const double *x);
 
-/* ---- the methods -------------------------------------------------------------------------------*/
+/* ---- the methods ------------------------------------------------------------------------------*/
 
 mcr_status mcr_gp_classify(mcr_fitted **out, const mcr_learning *in, const mcr_goal *goal);
 mcr_status mcr_gp_regress(mcr_fitted **out, const mcr_learning *in, const mcr_goal *goal);

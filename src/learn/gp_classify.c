@@ -1,12 +1,12 @@
 /* gp_classify.c: Gaussian process classification by Laplace's approximation.
  *
- * Two classes, y = +1 or -1, and the logistic likelihood: the posterior of the latent values f = K a is
- * taken as normal around its mode, which Newton's method finds with
+ * Two classes, y = +1 or -1, and the logistic likelihood: the posterior of the latent values f = K
+ * a is taken as normal around its mode, which Newton's method finds with
  *
  *   g = d log p(y|f),  W = -d^2 log p(y|f),  L L' = B = I + W^1/2 K W^1/2
  *
- * (Rasmussen and Williams, 2006, algorithms 3.1, 3.2 and 5.1). Several classes: one such problem a class
- * against all others, with the same kernel; the likelihood is their product.
+ * (Rasmussen and Williams, 2006, algorithms 3.1, 3.2 and 5.1). Several classes: one such problem a
+ * class against all others, with the same kernel; the likelihood is their product.
  *
  * One n x n matrix: K lies above the diagonal, B and its factor below it.
  *
@@ -35,7 +35,7 @@ typedef struct laplace {
     double residual;      /* largest |g - a| of all parts */
 } laplace;
 
-/* ---- K v from what is above the diagonal -------------------------------------------------------*/
+/* ---- K v from what is above the diagonal ------------------------------------------------------*/
 
 typedef struct product {
     const mcr_gp *gp;
@@ -79,7 +79,7 @@ static mcr_status multiply(const mcr_gp *gp, const double *v, double *kv)
     return s;
 }
 
-/* ---- the mode ----------------------------------------------------------------------------------*/
+/* ---- the mode ---------------------------------------------------------------------------------*/
 
 static double label(const laplace *l, int64_t i)
 {
@@ -224,7 +224,7 @@ static mcr_status find_mode(const mcr_gp *gp, double *residual)
     return s;
 }
 
-/* ---- the likelihood ----------------------------------------------------------------------------*/
+/* ---- the likelihood ---------------------------------------------------------------------------*/
 
 static mcr_status part_value(mcr_gp *gp, double *f)
 {
@@ -290,7 +290,7 @@ static void row(const mcr_gp *gp, int64_t i, double *d)
                    l->g[i] * l->u[j];
 }
 
-/* ---- training ----------------------------------------------------------------------------------*/
+/* ---- training ---------------------------------------------------------------------------------*/
 
 static mcr_status take_buffers(laplace *l, mcr *ctx)
 {

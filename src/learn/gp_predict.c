@@ -1,9 +1,9 @@
 /* gp_predict.c: standard deviations, probabilities and draws of Gaussian processes.
  *
  * Both need the variance of the latent value, K(x,x) - |L^-1 k|^2, with k the kernel values against
- * the basis (times W^1/2 for classes) and L the factor of K + D (of I + W^1/2 K W^1/2). The factor is
- * made again from the basis: that takes less time than reading n^2 numbers from a file, and no space in
- * it.
+ * the basis (times W^1/2 for classes) and L the factor of K + D (of I + W^1/2 K W^1/2). The factor
+ * is made again from the basis: that takes less time than reading n^2 numbers from a file, and no
+ * space in it.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -25,7 +25,7 @@ typedef struct posterior {
     size_t taken;    /* of the budget, for v */
 } posterior;
 
-/* ---- the factor --------------------------------------------------------------------------------*/
+/* ---- the factor -------------------------------------------------------------------------------*/
 
 static mcr_status fill_matrix(posterior *p, mcr *ctx)
 {
@@ -64,7 +64,7 @@ static mcr_status factor(posterior *p, mcr *ctx, const double *noise, const doub
     return s;
 }
 
-/* ---- variances ---------------------------------------------------------------------------------*/
+/* ---- variances --------------------------------------------------------------------------------*/
 
 typedef struct variance_job {
     const mcr_query *q;
@@ -148,10 +148,10 @@ static mcr_status deviate(const mcr_query *q)
     return s;
 }
 
-/* ---- probabilities -----------------------------------------------------------------------------*/
+/* ---- probabilities ----------------------------------------------------------------------------*/
 
-/* The mean of 1 / (1 + exp(-f)) for normal f, by the trapezoidal rule: the integrand is analytic, so
- * its error falls exponentially with the step, here to 1e-8. */
+/* The mean of 1 / (1 + exp(-f)) for normal f, by the trapezoidal rule: the integrand is analytic,
+ * so its error falls exponentially with the step, here to 1e-8. */
 static double mean_logistic(double mean, double variance)
 {
     double std = sqrt(variance), sum = 0, all = 0;
@@ -197,8 +197,8 @@ static mcr_status probabilities(const mcr_query *q, double *p)
     return s;
 }
 
-/* Two classes: one output, for the second. More: each class against the others, made to sum to 1; the
- * largest is predicted. */
+/* Two classes: one output, for the second. More: each class against the others, made to sum to 1;
+ * the largest is predicted. */
 static void decide(const mcr_query *q, const double *p, int64_t i)
 {
     int64_t classes = q->fitted->classes, outputs = q->fitted->outputs, best = 0;
@@ -353,7 +353,7 @@ static mcr_status draw(mcr *ctx, const mcr_fitted *f, const mcr_kernel *kernel,
     return s;
 }
 
-/* ---- the predictor -----------------------------------------------------------------------------*/
+/* ---- the predictor ----------------------------------------------------------------------------*/
 
 static void close(mcr *ctx, void *state)
 {

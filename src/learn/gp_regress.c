@@ -1,11 +1,12 @@
 /* gp_regress.c: Gaussian process regression.
  *
- * With y the targets (standardised), K the kernel values and D the diagonal of the noise, noise / w_i:
+ * With y the targets (standardised), K the kernel values and D the diagonal of the noise, noise /
+ * w_i:
  *
  *   L L' = K + D,   a = (K + D)^-1 y,   log likelihood = -y'a/2 - sum log L_ii - n/2 log(2 pi)
  *
- * and 1/2 (a a' - (K + D)^-1) is its gradient against K. The inverse is made above the diagonal of the
- * one matrix whose lower part holds L. Rasmussen and Williams, 2006, algorithm 2.1 and eq. 5.9.
+ * and 1/2 (a a' - (K + D)^-1) is its gradient against K. The inverse is made above the diagonal of
+ * the one matrix whose lower part holds L. Rasmussen and Williams, 2006, algorithm 2.1 and eq. 5.9.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -30,8 +31,8 @@ static double noise_of(const mcr_gp *gp, int64_t i)
     return gp->extra * r->weight[i] + r->jitter;
 }
 
-/* L below the diagonal. Where rounding makes K + D indefinite, a jitter from 1e-12 to 1e-6 of the mean
- * of K(x,x) is added. K stays above the diagonal. */
+/* L below the diagonal. Where rounding makes K + D indefinite, a jitter from 1e-12 to 1e-6 of the
+ * mean of K(x,x) is added. K stays above the diagonal. */
 static mcr_status factor(mcr_gp *gp)
 {
     regression *r = gp->method;
@@ -89,7 +90,7 @@ static void row(const mcr_gp *gp, int64_t i, double *d)
         d[j - i] = inverse[j] - r->a[i] * r->a[j];
 }
 
-/* ---- training ----------------------------------------------------------------------------------*/
+/* ---- training ---------------------------------------------------------------------------------*/
 
 static void standardise(regression *r, const mcr_goal *goal, bool yes)
 {
@@ -167,8 +168,9 @@ static mcr_status fill(mcr_fitted *f, mcr_gp *gp, regression *r)
     return mcr_gp_finish(f, gp);
 }
 
-/* What would be said of each object without it, the scales being as they are. With C = K + D an object is
- * missed by (C^-1 y)_i / (C^-1)_ii; where a mean is taken off, it is that of the others. */
+/* What would be said of each object without it, the scales being as they are. With C = K + D an
+ * object is missed by (C^-1 y)_i / (C^-1)_ii; where a mean is taken off, it is that of the
+ * others. */
 static mcr_status leave_out(mcr_fitted *f, mcr_gp *gp, const regression *r, const mcr_goal *goal)
 {
     int64_t n = gp->n;

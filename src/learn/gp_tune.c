@@ -23,7 +23,7 @@ static const double widest = 1e8, start_within = 20;
 /* The noise, as a share of the mean of K(x,x). */
 static const double least_noise = 1e-8, most_noise = 1e3;
 
-/* ---- K at some scales --------------------------------------------------------------------------*/
+/* ---- K at some scales -------------------------------------------------------------------------*/
 
 static int64_t variables(const mcr_gp *gp)
 {
@@ -63,7 +63,7 @@ static mcr_status value_at(void *arg, const double *x, double *f)
     return s == MCR_NUMERIC ? MCR_OK : s;
 }
 
-/* ---- the slope ---------------------------------------------------------------------------------*/
+/* ---- the slope --------------------------------------------------------------------------------*/
 
 static mcr_status slope_at(void *arg, double *g)
 {
@@ -84,7 +84,7 @@ static mcr_status slope_at(void *arg, double *g)
     return s;
 }
 
-/* ---- the search --------------------------------------------------------------------------------*/
+/* ---- the search -------------------------------------------------------------------------------*/
 
 static mcr_stop stop_of(mcr_descent_stop stop)
 {

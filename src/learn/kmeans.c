@@ -1,8 +1,9 @@
 /* kmeans.c: k-means in feature space (solve/cluster.h).
  *
- * The centre of cluster c is sum w_i Phi(x_i) / W_c over its objects. An object is nearest to the centre
- * with the largest f_c(x) = sum (w_i / W_c) K(x_i, x) - |c|^2 / 2, which is the model: a segment of
- * the basis for each cluster. From an approximate map the model is the centres themselves.
+ * The centre of cluster c is sum w_i Phi(x_i) / W_c over its objects. An object is nearest to the
+ * centre with the largest f_c(x) = sum (w_i / W_c) K(x_i, x) - |c|^2 / 2, which is the model: a
+ * segment of the basis for each cluster. From an approximate map the model is the centres
+ * themselves.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -51,8 +52,8 @@ static mcr_status need_objects(const mcr_learning *in, double *weight)
     return s;
 }
 
-/* The clusters of a model to start from; NULL with MCR_OK: there are none of use. Each must have an object
- * with a weight, or it would have no centre. */
+/* The clusters of a model to start from; NULL with MCR_OK: there are none of use. Each must have an
+ * object with a weight, or it would have no centre. */
 static mcr_status read_start(int32_t **out, const mcr_learning *in, const double *weight)
 {
     const params *o = in->params;
@@ -158,7 +159,8 @@ static mcr_status finish(mcr_fitted **out, const mcr_clusters *found, const doub
     f->stop = stops[found->stop];
     if (f->stop == MCR_STOP_OPTIMAL && !(f->value <= f->tolerance))
         f->stop = MCR_STOP_STUCK;
-    /* No single move gains anything: other clusters may be better still, unless there is only one. */
+    /* No single move gains anything: other clusters may be better still, unless there is only
+     * one. */
     if (f->stop == MCR_STOP_OPTIMAL && o->clusters > 1)
         f->stop = MCR_STOP_LOCAL;
     s = form->map ? add_centres(f, found, form)

@@ -1,12 +1,12 @@
 /* knn.c: the nearest neighbours in feature space.
  *
- * |Phi(x) - Phi(z)|^2 = K(x,x) + K(z,z) - 2 K(x,z). K(x,x) is the same for all neighbours z of x, so the
- * order of the neighbours needs only K(z,z), which is kept with the model: new objects of a
- * precomputed kernel, which have no K(x,x), have neighbours too. Of neighbours at the same distance the
- * one that comes first in the training data is nearer.
+ * |Phi(x) - Phi(z)|^2 = K(x,x) + K(z,z) - 2 K(x,z). K(x,x) is the same for all neighbours z of x,
+ * so the order of the neighbours needs only K(z,z), which is kept with the model: new objects of a
+ * precomputed kernel, which have no K(x,x), have neighbours too. Of neighbours at the same distance
+ * the one that comes first in the training data is nearer.
  *
- * A model is its objects; predictions go through blocks of K with a heap of the nearest so far for each
- * new object.
+ * A model is its objects; predictions go through blocks of K with a heap of the nearest so far for
+ * each new object.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -37,7 +37,7 @@ static const mcr_param table[] = {
     {0},
 };
 
-/* ---- the nearest of a block --------------------------------------------------------------------*/
+/* ---- the nearest of a block -------------------------------------------------------------------*/
 
 typedef struct neighbour {
     double distance; /* squared, without K(x,x) */
@@ -121,8 +121,8 @@ static mcr_status collect_chunk(void *arg, int64_t item, int worker)
     return MCR_OK;
 }
 
-/* The share of a neighbour in the vote. With votes by distance one at distance 0 is alone with others
- * there, as the limit has it. */
+/* The share of a neighbour in the vote. With votes by distance one at distance 0 is alone with
+ * others there, as the limit has it. */
 static double vote_of(const lookup *u, int64_t i, const neighbour *n, bool exact)
 {
     double w = u->weight[n->object];
@@ -211,7 +211,7 @@ static mcr_status predict(const mcr_query *to)
     return s;
 }
 
-/* ---- a model as a file has it ------------------------------------------------------------------*/
+/* ---- a model as a file has it -----------------------------------------------------------------*/
 
 static void close_lookup(mcr *ctx, void *state)
 {
@@ -274,7 +274,7 @@ static mcr_status open_lookup(void **out, mcr *ctx, const mcr_fitted *f, const m
     return s;
 }
 
-/* ---- the learner -------------------------------------------------------------------------------*/
+/* ---- the learner ------------------------------------------------------------------------------*/
 
 /* How far squared distances of near-by objects are below 0, as a share of their lengths: 0 but for
  * rounding if the kernel is one. */

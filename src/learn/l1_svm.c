@@ -1,5 +1,5 @@
-/* l1_svm.c: the support vector machine with the 1-norm of the coefficients (Mangasarian; Zhu, Rosset,
- * Hastie and Tibshirani, 2003): few support vectors, and any symmetric K will do.
+/* l1_svm.c: the support vector machine with the 1-norm of the coefficients (Mangasarian; Zhu,
+ * Rosset, Hastie and Tibshirani, 2003): few support vectors, and any symmetric K will do.
  *
  *   min sum |a_j| + sum C_i xi_i,   y_i (sum_j a_j K(x_j, x_i) + bias) >= 1 - xi_i,  xi >= 0
  *
@@ -8,12 +8,13 @@
  *   max sum u_i,   |sum_i u_i y_i K(x_j, x_i)| <= 1 for all j,  sum u_i y_i = 0,  0 <= u_i <= C_i
  *
  * by row generation: only some j are in it, and those that are violated most enter. It has as many
- * rows as there are coefficients a_j (the multipliers of these rows) that may differ from 0, few, while
- * the bounds of the u_i cost the simplex method nothing.
+ * rows as there are coefficients a_j (the multipliers of these rows) that may differ from 0, few,
+ * while the bounds of the u_i cost the simplex method nothing.
  *
  * The certificate takes nothing from the linear program but a_j and u_i. The objective is computed
- * from kernel values, with the best bias for them. The duals are made feasible for the whole program: cut to 0 <= u_i <= C_i, the
- * heavier class scaled down so that sum u_i y_i = 0, all scaled so that none of the sums above exceeds
+ * from kernel values, with the best bias for them. The duals are made feasible for the whole
+ * program: cut to 0 <= u_i <= C_i, the heavier class scaled down so that sum u_i y_i = 0, all
+ * scaled so that none of the sums above exceeds
  * 1. Then sum u_i is a lower bound of the optimum, whatever the tolerances of the program.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -90,8 +91,8 @@ static int by_place(const void *a, const void *b)
     return (x->at > y->at) - (x->at < y->at);
 }
 
-/* The bias with the least loss for these decision values: the loss is convex and has a kink for each
- * object, where its margin is 1. */
+/* The bias with the least loss for these decision values: the loss is convex and has a kink for
+ * each object, where its margin is 1. */
 static double best_bias(program *g, double C)
 {
     const mcr_binary *p = g->p;

@@ -44,8 +44,8 @@ static inline int64_t mcr_pair_output(int64_t classes, int64_t a, int64_t b)
     return a * classes - a * (a + 1) / 2 + (b - a - 1);
 }
 
-/* Some of the basis objects with their coefficients: coef[o * count + i] belongs to output output[o]
- * and basis object first + i. */
+/* Some of the basis objects with their coefficients: coef[o * count + i] belongs to output
+ * output[o] and basis object first + i. */
 typedef struct mcr_segment {
     int64_t first, count, outputs;
     int32_t *output;
@@ -72,8 +72,8 @@ struct mcr_fitted {
     int64_t segments;
     mcr_segment *segment;
     int64_t classes; /* of the training data; 0: none */
-    /* Probabilities: of the first class of output o, 1 / (1 + exp(-(a f + b))); the most probable class
-     * is the prediction. NULL: none. */
+    /* Probabilities: of the first class of output o, 1 / (1 + exp(-(a f + b))); the most probable
+     * class is the prediction. NULL: none. */
     double *curve; /* 2 x outputs: a > 0, b */
     /* In files of early models: 1 / (1 + exp(-slope f)), with its own slope for f > 0 and f < 0. */
     double *slope; /* 2 x outputs: above, below; NULL: none */
@@ -83,11 +83,11 @@ struct mcr_fitted {
      * made again: NULL, or one per object. right: 1 right, 0 wrong, 2 not known. */
     unsigned char *right;
     double *trained; /* regression: n x outputs, f(x_i) */
-    /* n x outputs: decision values of each object if it had been left out, where the learner knows them
-     * without training again (option loo); NULL: it does not. */
+    /* n x outputs: decision values of each object if it had been left out, where the learner knows
+     * them without training again (option loo); NULL: it does not. */
     double *left_out;
-    /* Of a trial. held_out: held objects x outputs, decision values; sum: of each output the values of
-     * K b, for the next trial. */
+    /* Of a trial. held_out: held objects x outputs, decision values; sum: of each output the values
+     * of K b, for the next trial. */
     double *held_out, **sum;
     /* For the report. */
     int64_t iterations;
@@ -105,8 +105,9 @@ struct mcr_fitted {
 
 mcr_status mcr_fitted_new(mcr_fitted **out, mcr *ctx, int64_t outputs);
 void mcr_fitted_free(mcr_fitted *fitted); /* NULL allowed */
-/* Adds a segment for outputs output[0..]; coef is outputs x count (row o). Objects whose coefficients
- * are all 0 are left out; with no outputs all are kept, for a learner with a predictor. Copies. */
+/* Adds a segment for outputs output[0..]; coef is outputs x count (row o). Objects whose
+ * coefficients are all 0 are left out; with no outputs all are kept, for a learner with a
+ * predictor. Copies. */
 mcr_status mcr_fitted_add(mcr_fitted *fitted, const int64_t *object, int64_t count,
                           const int32_t *output, int64_t outputs, const double *coef);
 
@@ -118,24 +119,26 @@ mcr_status mcr_fitted_whole(mcr_fitted **out, mcr *ctx, int64_t n, int64_t outpu
 mcr_status mcr_fitted_add_second(mcr_fitted *fitted, const mcr_kernel *kernel, int64_t outputs,
                                  const double *coef);
 
-/* Numbers kept by mcr_fitted_keep (in place of older ones of the name); NULL: there are none of that
- * name. */
+/* Numbers kept by mcr_fitted_keep (in place of older ones of the name); NULL: there are none of
+ * that name. */
 const double *mcr_fitted_find(const mcr_fitted *fitted, const char *name, int64_t *count);
 /* The same where exactly `count` numbers must be there: else MCR_BAD_DATA, the model is damaged. */
 mcr_status mcr_fitted_need(const double **out, const mcr_fitted *fitted, const char *name,
                            int64_t count);
 /* The leave-one-out error is kept under this name. */
 #define MCR_EXTRA_LOO "loo"
-/* Of coordinates: their variances, the variance in all, and the mean's coefficients of the basis. */
+/* Of coordinates: their variances, the variance in all, and the mean's coefficients of the
+ * basis. */
 #define MCR_EXTRA_VARIANCE "variance"
 #define MCR_EXTRA_TOTAL    "total"
 #define MCR_EXTRA_MEAN     "mean"
 /* The variance of the noise in the targets. */
 #define MCR_EXTRA_NOISE "noise_variance"
-/* Of the primal form: the mcr_approx, how many features, and of an approximate kernel the mean, root mean
- * square and largest error, and the mean of K(x,x). */
+/* Of the primal form: the mcr_approx, how many features, and of an approximate kernel the mean,
+ * root mean square and largest error, and the mean of K(x,x). */
 #define MCR_EXTRA_FORM "side"
-/* Random Fourier features: how many, and the seed (low, high); and the weights, features x outputs. */
+/* Random Fourier features: how many, and the seed (low, high); and the weights, features x
+ * outputs. */
 #define MCR_EXTRA_FOURIER "fourier"
 #define MCR_EXTRA_WEIGHTS "fourier_weights"
 /* Targets of the basis objects, numbers or numbers of classes. */
@@ -144,8 +147,8 @@ mcr_status mcr_fitted_need(const double **out, const mcr_fitted *fitted, const c
 #define MCR_EXTRA_PRICES "prices"
 /* The width of the tube that nu-svr found. */
 #define MCR_EXTRA_EPSILON "epsilon"
-/* Objects of the data that were given, by number, that were not trained on but held out for intervals; and
- * their nonconformity scores, rising. */
+/* Objects of the data that were given, by number, that were not trained on but held out for
+ * intervals; and their nonconformity scores, rising. */
 #define MCR_EXTRA_HELD_OUT  "held_out"
 #define MCR_EXTRA_CONFORMAL "conformal"
 /* The class that metrics of two classes speak of; and the operating point: its kind and value. */
@@ -162,12 +165,13 @@ struct mcr_learning {
     const mcr_data *data;
     const mcr_fitted *start;        /* warm start, NULL: none; objects number the same data */
     const mcr_kernel *start_kernel; /* of that model */
-    /* K of the data's objects where the caller has it, as several trainings share it; NULL: it is to be
-     * computed from kernel and data. Learners that say takes_k may get values in float. A fold
-     * (mcr_gram_as_fold) of floats alone: only what is predicted for the objects held out is wanted. */
+    /* K of the data's objects where the caller has it, as several trainings share it; NULL: it is
+     * to be computed from kernel and data. Learners that say takes_k may get values in float. A
+     * fold (mcr_gram_as_fold) of floats alone: only what is predicted for the objects held out is
+     * wanted. */
     mcr_gram *gram;
-    /* Going on with more data: objects before this one are the start's support vectors, there for their
-     * kernel values only; their targets mean nothing, and their weights are 0. */
+    /* Going on with more data: objects before this one are the start's support vectors, there for
+     * their kernel values only; their targets mean nothing, and their weights are 0. */
     int64_t first;
 };
 
@@ -182,7 +186,8 @@ typedef struct mcr_query {
     /* count x outputs: offset + sum of coef K, in double; may be changed. */
     double *score;
     /* To be filled where they are not NULL. value (count) and proba (count x classes) hold what the
-     * rule says already, unless it is MCR_RULE_OWN; std (count) is the standard deviation of value. */
+     * rule says already, unless it is MCR_RULE_OWN; std (count) is the standard deviation of
+     * value. */
     double *value, *proba, *std;
 } mcr_query;
 
@@ -192,20 +197,21 @@ typedef struct mcr_predictor {
     unsigned gives;
     /* Whether this model needs it; NULL: all do. */
     bool (*needed)(const mcr_fitted *fitted);
-    /* What is done once, with all that a model holds; std: standard deviations will be asked for. Extras come
-     * from files: check their counts (mcr_fitted_need). NULL: nothing; *state is NULL then. */
+    /* What is done once, with all that a model holds; std: standard deviations will be asked for.
+     * Extras come from files: check their counts (mcr_fitted_need). NULL: nothing; *state is NULL
+     * then. */
     mcr_status (*open)(void **state, mcr *ctx, const mcr_fitted *fitted, const mcr_kernel *kernel,
                        const mcr_data *basis, bool std);
     void (*close)(mcr *ctx, void *state); /* NULL with open */
     mcr_status (*block)(const mcr_query *query);
-    /* Functions drawn from what the model believes, at the objects of data: adds to draws (objects x
-     * count), which hold the values that it predicts. NULL: it believes in one only. */
+    /* Functions drawn from what the model believes, at the objects of data: adds to draws (objects
+     * x count), which hold the values that it predicts. NULL: it believes in one only. */
     mcr_status (*draw)(mcr *ctx, const mcr_fitted *fitted, const mcr_kernel *kernel,
                        const mcr_data *basis, const mcr_data *data, int64_t count, double *draws);
 } mcr_predictor;
 
-/* Cross-validation from one K of all objects: what training on the complement of each fold says of the
- * fold's objects, for several settings of the options. */
+/* Cross-validation from one K of all objects: what training on the complement of each fold says of
+ * the fold's objects, for several settings of the options. */
 typedef struct mcr_folds {
     mcr *ctx;
     const mcr_kernel *kernel;
@@ -216,14 +222,16 @@ typedef struct mcr_folds {
     const void *const *params; /* one per setting, of the learner's table */
     int64_t settings;
     bool *solved; /* filled, one per setting: false: it must be trained fold by fold */
-    /* Filled; score (settings x objects x outputs) is the caller's to free, also after a failure. */
+    /* Filled; score (settings x objects x outputs) is the caller's to free, also after a
+     * failure. */
     mcr_task task;
     mcr_rule rule;
     int64_t classes, outputs;
     double *score;
 } mcr_folds;
 
-/* One learner: one file, one line LEARNER(name) in learners.def (dashes become underscores in C). */
+/* One learner: one file, one line LEARNER(name) in learners.def (dashes become underscores in
+ * C). */
 typedef struct mcr_learner_type {
     const char *name, *summary;
     mcr_task task;
@@ -239,8 +247,9 @@ typedef struct mcr_learner_type {
     bool no_start;         /* has no use for a model to start from */
     bool convex;           /* its problem is convex if K is PSD: else the optimum is a local one */
     bool takes_k;          /* it can use values of K in float */
-    /* Whether, with these parameters, it can learn on a fold of a K in float (mcr_gram_fold) and tell the
-     * decision values of the objects held out (mcr_fitted.held_out) as it goes; NULL: it cannot. */
+    /* Whether, with these parameters, it can learn on a fold of a K in float (mcr_gram_fold) and
+     * tell the decision values of the objects held out (mcr_fitted.held_out) as it goes; NULL: it
+     * cannot. */
     bool (*takes_fold)(const void *params);
     /* What the buffer of a fold holds at most, for any split of the data; NULL: nothing. */
     mcr_status (*fold_bytes)(size_t *bytes, mcr *ctx, const void *params, const mcr_data *data);
@@ -260,8 +269,8 @@ mcr_status mcr_learning_gram(mcr_gram **out, const mcr_learning *in);
 /* Runs the learner; objects that occur several times are merged where it allows that. */
 mcr_status mcr_learn(mcr_fitted **out, const mcr_learner_type *type, const mcr_learning *in);
 
-/* How a learner can be run: from kernel values that it computes, from features, on a K that is given, on
- * folds of a K that trainings share. */
+/* How a learner can be run: from kernel values that it computes, from features, on a K that is
+ * given, on folds of a K that trainings share. */
 typedef enum mcr_ability {
     MCR_CAN_DUAL,
     MCR_CAN_PRIMAL,
@@ -289,9 +298,9 @@ mcr_status mcr_options_copy(mcr_options **out, const mcr_options *from);
 mcr_status mcr_options_print(const mcr_options *options, mcr_text *to);
 
 bool mcr_fitted_has_probability(const mcr_fitted *fitted, const mcr_predictor *predictor);
-/* The rule (not MCR_RULE_OWN) applied to one object's decision values: class number or value. If
- * it is calibrated, proba (classes) and work (classes^2 + classes) must be given: the predicted class is
- * then the most probable one. */
+/* The rule (not MCR_RULE_OWN) applied to one object's decision values: class number or value. If it
+ * is calibrated, proba (classes) and work (classes^2 + classes) must be given: the predicted class
+ * is then the most probable one. */
 double mcr_fitted_decide(const mcr_fitted *fitted, const double *score, double *proba,
                          double *work);
 

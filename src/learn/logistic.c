@@ -1,11 +1,11 @@
 /* logistic.c: logistic regression for any number of classes: the model of maximum entropy, with a
  * Gaussian prior on its weights.
  *
- *   min  -sum w_i log P(y_i | x_i) + lambda sum_y |w_y|^2,   P(y | x) in proportion to exp(w_y.Phi(x))
+ *   min  -sum w_i log P(y_i | x_i) + lambda sum_y |w_y|^2,  P(y | x) ~ exp(w_y.Phi(x)), normalised
  *
- * At the optimum the coefficients are a_iy = w_i ([y_i = y] - P(y | x_i)) / (2 lambda): how far this is from
- * true is the certificate. Of two classes only f = f_1 - f_0 is kept: w_1 = -w_0 at the optimum, so its
- * penalty is lambda / 2 |w_1 - w_0|^2.
+ * At the optimum the coefficients are a_iy = w_i ([y_i = y] - P(y | x_i)) / (2 lambda): how far
+ * this is from true is the certificate. Of two classes only f = f_1 - f_0 is kept: w_1 = -w_0 at
+ * the optimum, so its penalty is lambda / 2 |w_1 - w_0|^2.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -38,7 +38,7 @@ static const mcr_param table[] = {
     {0},
 };
 
-/* ---- the loss ----------------------------------------------------------------------------------*/
+/* ---- the loss ---------------------------------------------------------------------------------*/
 
 /* Probabilities of one object's classes; returns -log of that of class `own`. */
 static double probabilities(const double *f, int64_t columns, int64_t own, double *p)
@@ -107,7 +107,7 @@ static void curve_of_many(const void *self, const double *f, const double *v, do
     }
 }
 
-/* ---- the learner -------------------------------------------------------------------------------*/
+/* ---- the learner ------------------------------------------------------------------------------*/
 
 /* The heaviest object: what coefficients are measured by. */
 static double heaviest(const mcr_goal *g)

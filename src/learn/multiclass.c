@@ -1,9 +1,9 @@
 /* multiclass.c: classification by two-class problems, and calibrated probabilities.
  *
- * Two classes are one problem (positive: class 1). More are one problem for each pair (positive: the
- * lower class) or for each class against the rest. Many small problems run side by side, one a
- * worker, as far as there is space for them; few large ones run one after the other with all workers
- * inside. The result is the same.
+ * Two classes are one problem (positive: class 1). More are one problem for each pair (positive:
+ * the lower class) or for each class against the rest. Many small problems run side by side, one a
+ * worker, as far as there is space for them; few large ones run one after the other with all
+ * workers inside. The result is the same.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -20,7 +20,7 @@ enum { SHARES = 4 };
 
 typedef mcr_class_job job;
 
-/* ---- which objects, which side -----------------------------------------------------------------*/
+/* ---- which objects, which side ----------------------------------------------------------------*/
 
 /* Lists the objects of a problem with their sides; returns how many there are. */
 static int64_t list_objects(const job *j, int64_t problem, int64_t *row, double *y)
@@ -44,7 +44,7 @@ static int64_t list_objects(const job *j, int64_t problem, int64_t *row, double 
     return n;
 }
 
-/* ---- one problem -------------------------------------------------------------------------------*/
+/* ---- one problem ------------------------------------------------------------------------------*/
 
 void mcr_multiclass_start(const mcr_fitted *start, int64_t o, int64_t n, double *coef)
 {
@@ -291,8 +291,8 @@ static mcr_status solve_first(void *arg, int64_t item, int worker)
     return solve_one(j, item * j->problems / FIRST_PAIRS, worker);
 }
 
-/* One-vs-one: what pairs share, where it pays. Time follows how hard the problems are: a few of them,
- * the same for any number of workers, tell how many rows of K they need. */
+/* One-vs-one: what pairs share, where it pays. Time follows how hard the problems are: a few of
+ * them, the same for any number of workers, tell how many rows of K they need. */
 static mcr_status prepare_pairs(job *j)
 {
     mcr *ctx = j->in->ctx;
@@ -325,8 +325,9 @@ static mcr_status solve_all(job *j)
         st = mcr_class_share_all(j);
     if (st)
         return st;
-    /* Decided before the first problem begins, so that no problem's way depends on what others have just
-     * taken. What is left of the budget after sharing K of all objects is the same for any number of workers. */
+    /* Decided before the first problem begins, so that no problem's way depends on what others have
+     * just taken. What is left of the budget after sharing K of all objects is the same for any
+     * number of workers. */
     double left = (double)mcr_budget_left(ctx);
     double needs = features ? mcr_linear_bytes(j->form.gram) : mcr_class_needs(j);
     j->rough = j->in->gram || (j->k && needs >= left);
@@ -343,7 +344,7 @@ static mcr_status solve_all(job *j)
     return st;
 }
 
-/* ---- putting the results together --------------------------------------------------------------*/
+/* ---- putting the results together -------------------------------------------------------------*/
 
 /* One-vs-one: the objects of a class with their coefficients in its classes - 1 problems. */
 static mcr_status add_class(mcr_fitted *f, const job *j, int64_t c)

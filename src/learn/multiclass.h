@@ -27,8 +27,8 @@ typedef struct mcr_binary {
     /* Filled by the solver; coef is n values, zero at first. */
     double *coef, bias;
     double *f; /* n values, from the solver: f(x_i) without bias */
-    /* Of a solver whose dual variables are not the coefficients: the point of the dual that bounds the
-     * optimum, n values. NULL: not kept. */
+    /* Of a solver whose dual variables are not the coefficients: the point of the dual that bounds
+     * the optimum, n values. NULL: not kept. */
     double *price;
     double objective, primal, dual, gap, violation, tolerance;
     double error; /* of primal and dual, at most */
@@ -54,7 +54,8 @@ typedef struct mcr_multiclass {
 
 /* The problem's share of time and memory, and its K, for the solver. */
 void mcr_binary_limits(const mcr_binary *problem, mcr_qp *qp);
-/* What is left of time and steps (most_steps: in all, 0: no limit) for another call of the solver. */
+/* What is left of time and steps (most_steps: in all, 0: no limit) for another call of the
+ * solver. */
 void mcr_binary_go_on(const mcr_binary *problem, int64_t most_steps, mcr_qp *qp);
 
 /* Coefficients of output o of a fitted model, for all n objects. */

@@ -1,4 +1,5 @@
-/* multiclass_calibrate.c: probabilities of a two-class problem from decision values of held-out objects.
+/* multiclass_calibrate.c: probabilities of a two-class problem from decision values of held-out
+ * objects.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -34,7 +35,7 @@ bool mcr_class_stopped(mcr_class_job *j)
     return __atomic_load_n(&j->stopped, __ATOMIC_RELAXED);
 }
 
-/* ---- decision values of held-out objects -------------------------------------------------------*/
+/* ---- decision values of held-out objects ------------------------------------------------------*/
 
 typedef struct fold_set {
     const mcr_class_job *j;
@@ -53,9 +54,9 @@ static double count_of(const fold_set *s, int64_t i)
     return weight ? weight[i] : 1;
 }
 
-/* Deals the objects of each side out to the folds in a random order. A weight of 3 is three objects that
- * are equal (they may have been merged): each goes to a fold of its own, or a heavy object would be
- * evaluated by models that have never seen its like. */
+/* Deals the objects of each side out to the folds in a random order. A weight of 3 is three objects
+ * that are equal (they may have been merged): each goes to a fold of its own, or a heavy object
+ * would be evaluated by models that have never seen its like. */
 static mcr_status deal(fold_set *s, mcr *ctx, uint64_t number)
 {
     int64_t n = s->of->n;

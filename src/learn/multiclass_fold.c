@@ -1,9 +1,10 @@
-/* multiclass_fold.c: two-class problems on a fold of a stored K, of trainings that are only compared.
+/* multiclass_fold.c: two-class problems on a fold of a stored K, of trainings that are only
+ * compared.
  *
- * Objects that are held out keep their places in K: a problem of all objects gives them no weight, so that
- * nothing is copied, and their decision values are part of the gradient that the solver has anyway. The
- * problems of pairs of classes are small: K of each pair is copied once for all trainings on a fold, and so are the
- * columns of the objects that are held out.
+ * Objects that are held out keep their places in K: a problem of all objects gives them no weight,
+ * so that nothing is copied, and their decision values are part of the gradient that the solver has
+ * anyway. The problems of pairs of classes are small: K of each pair is copied once for all
+ * trainings on a fold, and so are the columns of the objects that are held out.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -26,7 +27,7 @@ typedef struct job {
     double *own; /* K(x,x) of all objects */
 } job;
 
-/* ---- K of pairs --------------------------------------------------------------------------------*/
+/* ---- K of pairs -------------------------------------------------------------------------------*/
 
 static int64_t pair_size(const job *j, int64_t a, int64_t b)
 {
@@ -71,8 +72,8 @@ static int64_t list_pair(const job *j, int64_t a, int64_t b, int64_t *object)
     return n;
 }
 
-/* The row of training object i, number `at` of class c, into K of all its pairs. sorted: space for K of it
- * with all training objects, by class. */
+/* The row of training object i, number `at` of class c, into K of all its pairs. sorted: space for
+ * K of it with all training objects, by class. */
 static void copy_row(const job *j, int64_t i, int64_t c, int64_t at, const size_t *place,
                      float *sorted)
 {
@@ -115,7 +116,8 @@ static mcr_status copy_pairs(const job *j)
     return s;
 }
 
-/* K of all pairs, one after the other; then K of the training objects (rows) with those held out. */
+/* K of all pairs, one after the other; then K of the training objects (rows) with those held
+ * out. */
 static mcr_status fill_buffer(const job *j)
 {
     mcr *ctx = j->of.in->ctx;
@@ -148,7 +150,7 @@ static mcr_status fill_buffer(const job *j)
     return s;
 }
 
-/* ---- one problem -------------------------------------------------------------------------------*/
+/* ---- one problem ------------------------------------------------------------------------------*/
 
 /* n objects with y, share and start set, `count` of them by weight. */
 static mcr_status solve(job *j, int64_t o, int64_t n, double count, const float *k, int64_t ld)
@@ -185,8 +187,8 @@ static double own_weight(const job *j, int64_t i)
     return weight ? weight[i] : 1;
 }
 
-/* Into j->all: the coefficients of a problem's n training objects (NULL: all of them) in the training before, of
- * which each problem has a segment, in their order. */
+/* Into j->all: the coefficients of a problem's n training objects (NULL: all of them) in the
+ * training before, of which each problem has a segment, in their order. */
 static void read_start(const job *j, int64_t o, const int64_t *object, int64_t n)
 {
     const mcr_fitted *start = j->of.in->start;
@@ -234,7 +236,8 @@ static mcr_status solve_pair(job *j, int64_t a, int64_t b, const float *k)
     return solve(j, o, n, count, k, mcr_stored_ld(n));
 }
 
-/* After a problem, which may be too short to ask the user for itself. What is half tried is of no use. */
+/* After a problem, which may be too short to ask the user for itself. What is half tried is of no
+ * use. */
 static mcr_status look_at_user(job *j, int64_t o)
 {
     j->of.solved = o + 1;
@@ -261,7 +264,7 @@ static mcr_status solve_all(job *j)
     return s;
 }
 
-/* ---- putting the results together --------------------------------------------------------------*/
+/* ---- putting the results together -------------------------------------------------------------*/
 
 static mcr_status add_whole(mcr_fitted *f, const job *j)
 {
@@ -351,7 +354,7 @@ static mcr_status gather(mcr_fitted **out, job *j)
     return s;
 }
 
-/* ---- the training ------------------------------------------------------------------------------*/
+/* ---- the training -----------------------------------------------------------------------------*/
 
 static mcr_status open_job(job *j)
 {

@@ -24,8 +24,8 @@ typedef struct mcr_class_job {
     int64_t solved;    /* problems */
     int64_t ticks;     /* when progress was reported last */
     bool uncalibrated; /* a curve is missing for want of time or of decision values */
-    /* One-vs-one: objects by class; first of each class, classes + 1 values. A pair has the objects of
-     * its first class, then those of its second. */
+    /* One-vs-one: objects by class; first of each class, classes + 1 values. A pair has the objects
+     * of its first class, then those of its second. */
     int64_t *member, *first;
     float **own;       /* K within each class, shared by its pairs; NULL: not worth it */
     int64_t *place;    /* first of each class in `sorted` */
@@ -47,9 +47,9 @@ void mcr_class_pair(int64_t classes, int64_t problem, int64_t *a, int64_t *b);
 int64_t mcr_class_size(const mcr_class_job *j, int64_t c);
 /* One-vs-one: fills member and first. */
 mcr_status mcr_class_list(mcr_class_job *j);
-/* *easy: all pairs are so small that a solver makes rows of K when it uses them. Then some of the pairs
- * are solved first, with memory for rows that all of a worker's pairs use, to see whether they need so
- * many that sharing pays: mcr_class_is_easy tells from those that are solved. */
+/* *easy: all pairs are so small that a solver makes rows of K when it uses them. Then some of the
+ * pairs are solved first, with memory for rows that all of a worker's pairs use, to see whether
+ * they need so many that sharing pays: mcr_class_is_easy tells from those that are solved. */
 mcr_status mcr_class_may_be_easy(mcr_class_job *j, bool *easy);
 bool mcr_class_is_easy(const mcr_class_job *j);
 void mcr_class_forget_rows(mcr_class_job *j); /* that memory is given back */
@@ -57,26 +57,26 @@ void mcr_class_forget_rows(mcr_class_job *j); /* that memory is given back */
 mcr_status mcr_class_pair_gram(mcr_gram **out, const mcr_class_job *j, int64_t problem, int worker);
 /* Computes what pairs share if all are small enough and the budget allows; else j->own is NULL. */
 mcr_status mcr_class_share(mcr_class_job *j);
-/* Where the values of a problem's objects are stored: a Gram of them, of which `exact` knows the values in
- * double. NULL: they are not. */
+/* Where the values of a problem's objects are stored: a Gram of them, of which `exact` knows the
+ * values in double. NULL: they are not. */
 mcr_status mcr_class_stored(mcr_gram **out, const mcr_class_job *j, int64_t problem, int worker,
                             mcr_rows rows, mcr_gram *exact);
 /* One-vs-rest: whether one K is to be shared by all problems; computes it. */
 bool mcr_class_shares_all(const mcr_class_job *j);
 /* Where time is over or training is cancelled, no problem will begin: K is not complete then. */
 mcr_status mcr_class_share_all(mcr_class_job *j);
-/* Bytes that must be left for each problem that is solved at the same time as others, for all to take the way
- * they would take alone. */
+/* Bytes that must be left for each problem that is solved at the same time as others, for all to
+ * take the way they would take alone. */
 double mcr_class_needs(const mcr_class_job *j);
 void mcr_class_unshare(mcr_class_job *j); /* frees what was shared */
 
-/* Whether to begin something more, by the user. Problems may be too short to ask for themselves. Called
- * by all workers; one of them asks. */
+/* Whether to begin something more, by the user. Problems may be too short to ask for themselves.
+ * Called by all workers; one of them asks. */
 bool mcr_class_stopped(mcr_class_job *j);
 
-/* The curve of a solved problem's probabilities, from decision values of objects that were held out. Where
- * time is over, training is cancelled or a fold has no solution, they stay as they are: half of the
- * folds would tell the wrong thing. data: the problem's objects. */
+/* The curve of a solved problem's probabilities, from decision values of objects that were held
+ * out. Where time is over, training is cancelled or a fold has no solution, they stay as they are:
+ * half of the folds would tell the wrong thing. data: the problem's objects. */
 mcr_status mcr_class_calibrate(mcr_class_job *j, const mcr_binary *of, const mcr_data *data,
                                int64_t problem);
 

@@ -1,8 +1,8 @@
 /* multiclass_share.c: kernel values that several two-class problems share.
  *
  * K of a pair of classes has four parts: each class with itself, and one with the other, twice. The
- * first are the same in all pairs of a class: they are computed once. One class against the rest has the same
- * K in all problems.
+ * first are the same in all pairs of a class: they are computed once. One class against the rest
+ * has the same K in all problems.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -115,7 +115,8 @@ static mcr_rows class_rows(const job *j, int64_t c)
     return (mcr_rows){NULL, j->place[c], mcr_class_size(j, c)};
 }
 
-/* A Gram for each worker. Certificates want some values in double, too: `precise`, of many objects. */
+/* A Gram for each worker. Certificates want some values in double, too: `precise`, of many
+ * objects. */
 static mcr_status open_copies(job *j, const mcr_data *data, bool precise)
 {
     mcr *ctx = j->in->ctx;
@@ -163,10 +164,11 @@ mcr_status mcr_class_pair_gram(mcr_gram **out, const job *j, int64_t problem, in
     return mcr_gram_view(out, j->across[worker], (mcr_rows[]){class_rows(j, a), class_rows(j, b)});
 }
 
-/* ---- easy pairs --------------------------------------------------------------------------------*/
+/* ---- easy pairs -------------------------------------------------------------------------------*/
 
-/* Values of K that a pair may make alone, as a share of all: beyond, computing and copying all of them
- * takes less time, because most are shared. Making a row takes as long as so many values more. */
+/* Values of K that a pair may make alone, as a share of all: beyond, computing and copying all of
+ * them takes less time, because most are shared. Making a row takes as long as so many values
+ * more. */
 #define EASY_VALUES 0.35
 enum { ROW_VALUES = 300 };
 
@@ -211,7 +213,7 @@ bool mcr_class_is_easy(const job *j)
     return made > 0 && made < EASY_VALUES * all;
 }
 
-/* ---- hard ones ---------------------------------------------------------------------------------*/
+/* ---- hard ones --------------------------------------------------------------------------------*/
 
 /* Computes the shared parts if all pairs are small enough and the budget allows; else leaves j->own
  * NULL. */
@@ -259,8 +261,8 @@ mcr_status mcr_class_share(job *j)
     return st;
 }
 
-/* One-vs-rest: all problems have the same K. It is computed once where it is small enough, in doubles too,
- * should a problem need them. */
+/* One-vs-rest: all problems have the same K. It is computed once where it is small enough, in
+ * doubles too, should a problem need them. */
 bool mcr_class_shares_all(const job *j)
 {
     double n = (double)j->n;
@@ -297,8 +299,8 @@ double mcr_class_needs(const job *j)
 {
     enum { SLOTS = 2048, EDGE = 2 * MCR_ROW_PAD };
     int64_t n = j->rule == MCR_RULE_PAIRS ? largest_pair(j) : j->n;
-    /* Where K is there, all of it in double, should that be needed, in half of what is left; else, and in the
-     * folds of a calibration, a working set of some size in a quarter (smo.c). */
+    /* Where K is there, all of it in double, should that be needed, in half of what is left; else,
+     * and in the folds of a calibration, a working set of some size in a quarter (smo.c). */
     double whole = (double)(n + EDGE), set = (double)((n < SLOTS ? n : SLOTS) + EDGE);
     bool shared = j->k || j->own || j->in->gram;
     double bytes = shared ? 2 * sizeof(double) * whole * whole : 0;
@@ -327,8 +329,8 @@ static mcr_status fill_pair(const job *j, int64_t problem, int worker)
     return MCR_OK;
 }
 
-/* The same out of a K of all objects that the caller has. Where objects stand by class, as those who
- * share a K see to, each row is two runs of it. */
+/* The same out of a K of all objects that the caller has. Where objects stand by class, as those
+ * who share a K see to, each row is two runs of it. */
 static void pick_pair(const job *j, mcr_rows rows, const float *all, int64_t all_ld, float *k)
 {
     int64_t n = rows.count, run = 1; /* objects of the first class, if both follow each other */

@@ -4,9 +4,9 @@
  *
  *   min 1/2 |w|^2 - nu n rho + sum w_i max(0, rho - y_i (w.Phi(x_i) + bias))
  *
- * Its dual has the sum of each class's coefficients fixed to nu n / 2. The result is scaled by 1/rho,
- * as LIBSVM does, so that it is the solution of an svm with C = 1/rho. The tolerance is that of the
- * scaled result: where rho is small, the unscaled problem must be solved to tol * rho.
+ * Its dual has the sum of each class's coefficients fixed to nu n / 2. The result is scaled by
+ * 1/rho, as LIBSVM does, so that it is the solution of an svm with C = 1/rho. The tolerance is that
+ * of the scaled result: where rho is small, the unscaled problem must be solved to tol * rho.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -2,8 +2,8 @@
  *
  *   min 1/2 |w|^2 + C (nu n epsilon + sum max(0, |y_i - w.Phi(x_i) - bias| - epsilon))
  *
- * The dual keeps the sum of the positive and of the negative multipliers at C nu n / 2 each; so every
- * object stands twice, once in each group.
+ * The dual keeps the sum of the positive and of the negative multipliers at C nu n / 2 each; so
+ * every object stands twice, once in each group.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,8 +1,8 @@
 /* online.c: coefficients that change one by one: where they come from, their order, their budget.
  *
- * With a budget of B support vectors the one with the smallest |coef| |Phi(x)| goes when a further one
- * comes, of equal ones the oldest: the least change of the weight vector. What goes is gone from
- * averages, too.
+ * With a budget of B support vectors the one with the smallest |coef| |Phi(x)| goes when a further
+ * one comes, of equal ones the oldest: the least change of the weight vector. What goes is gone
+ * from averages, too.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -21,7 +21,7 @@
 
 enum { CLOCK = sizeof(mcr_clock) / sizeof(double) };
 
-/* ---- opening -----------------------------------------------------------------------------------*/
+/* ---- opening ----------------------------------------------------------------------------------*/
 
 /* More data may have objects of one class only: the model knows the others. */
 static mcr_status set_classes(mcr_online *o, const mcr_learning *in)
@@ -185,7 +185,7 @@ void mcr_online_close(mcr_online *o)
     *o = (mcr_online){0};
 }
 
-/* ---- steps -------------------------------------------------------------------------------------*/
+/* ---- steps ------------------------------------------------------------------------------------*/
 
 void mcr_online_order(mcr_online *o)
 {
@@ -259,7 +259,7 @@ double mcr_online_rounding(const mcr_online *o, int64_t object)
     return 1e-12 * o->size * sqrt(fmax(o->scores.square[object], 0));
 }
 
-/* ---- the result --------------------------------------------------------------------------------*/
+/* ---- the result -------------------------------------------------------------------------------*/
 
 /* The rows (outputs) of the used objects, by output if `turned`. */
 static void gather(const mcr_online *o, const double *from, double *to, int64_t basis, bool turned)

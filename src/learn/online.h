@@ -9,12 +9,12 @@
 #include "base/random.h"
 #include "learn/form.h"
 
-/* ---- scores (online_scores.c) ------------------------------------------------------------------*/
+/* ---- scores (online_scores.c) -----------------------------------------------------------------*/
 
-/* f_o(x_i) = sum of coef K(x, x_i) for all objects, kept up to date while coefficients change. In the
- * dual form the scores themselves are kept: all of K where there is space, else blocks of coming
- * objects have their own part of K, and what changed goes to all others at the block's end. In the
- * primal form weight vectors are kept. */
+/* f_o(x_i) = sum of coef K(x, x_i) for all objects, kept up to date while coefficients change. In
+ * the dual form the scores themselves are kept: all of K where there is space, else blocks of
+ * coming objects have their own part of K, and what changed goes to all others at the block's end.
+ * In the primal form weight vectors are kept. */
 typedef struct mcr_scores {
     mcr *ctx;
     int64_t n, outputs;
@@ -63,20 +63,21 @@ mcr_status mcr_scores_open(mcr_scores *s, const mcr_learning *in, const mcr_scor
 void mcr_scores_close(mcr_scores *s); /* also after a failure of open */
 /* All scores from coefficients, n x outputs. */
 mcr_status mcr_scores_set(mcr_scores *s, const double *coef);
-/* A block of coming objects, at most s->block. steady: none of them needs to see changes made during
- * the block. others: objects that may change, too. */
+/* A block of coming objects, at most s->block. steady: none of them needs to see changes made
+ * during the block. others: objects that may change, too. */
 mcr_status mcr_scores_begin(mcr_scores *s, const int64_t *object, int64_t count, bool steady,
                             const int64_t *others, int64_t other_count);
 /* The scores (outputs) of object d of the block. */
 void mcr_scores_at(const mcr_scores *s, int64_t d, double *score);
-/* Adds to the coefficients of an object of the block, or of the others (not with an approximate map). */
+/* Adds to the coefficients of an object of the block, or of the others (not with an approximate
+ * map). */
 void mcr_scores_add(mcr_scores *s, int64_t object, const double *coef);
 mcr_status mcr_scores_end(mcr_scores *s);
 /* f (lanes x n) from coefficients (n x lanes), from scratch, with the bias; precise: in double. */
 mcr_status mcr_scores_fresh(mcr_scores *s, const double *coef, int64_t lanes, double *f,
                             bool precise);
 
-/* ---- coefficients (online.c) -------------------------------------------------------------------*/
+/* ---- coefficients (online.c) ------------------------------------------------------------------*/
 
 enum { MCR_ORDER_GIVEN, MCR_ORDER_SHUFFLE, MCR_ORDER_RANDOM };
 
@@ -133,21 +134,23 @@ bool mcr_online_is_over(mcr_online *o, double fraction, int64_t step, double obj
 double mcr_online_rounding(const mcr_online *o, int64_t object);
 /* How a learner ends: what it adds to the fitted made of its coefficients (n x outputs). */
 typedef mcr_status mcr_online_ending(void *self, mcr_fitted *fitted, const double *coef);
-/* A fitted with the coefficients coef_of(self, object * outputs + output) and all that going on needs, then
- * `ending`, and the remarks that all have: which form was taken, and what was dropped. */
+/* A fitted with the coefficients coef_of(self, object * outputs + output) and all that going on
+ * needs, then `ending`, and the remarks that all have: which form was taken, and what was
+ * dropped. */
 mcr_status mcr_online_finish(mcr_fitted **out, mcr_online *o,
                              double (*coef_of)(const void *self, int64_t at),
                              mcr_online_ending *ending, void *self);
-/* Which training objects are right, by the scores f (outputs x n) of what predicts; score: space for
- * outputs. */
+/* Which training objects are right, by the scores f (outputs x n) of what predicts; score: space
+ * for outputs. */
 mcr_status mcr_online_answer(mcr_fitted *fitted, const mcr_online *o, const double *f,
                              double *score);
 /* Which of fitted's basis objects an object is; -1: none. To be freed; n numbers. */
 int64_t *mcr_online_places(const mcr_online *o, const mcr_fitted *fitted);
 
-/* ---- voted perceptrons (perceptron_vote.c) -----------------------------------------------------*/
+/* ---- voted perceptrons (perceptron_vote.c) ----------------------------------------------------*/
 
-/* The mistakes in their order: each makes a new perceptron, which votes as often as it was right. */
+/* The mistakes in their order: each makes a new perceptron, which votes as often as it was
+ * right. */
 typedef struct mcr_votes {
     mcr *ctx;
     int64_t count;

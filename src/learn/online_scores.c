@@ -1,9 +1,9 @@
 /* online_scores.c: scores of all objects while coefficients change one by one.
  *
- * A change of one coefficient changes all n scores: a row of K. Rows are cheap by the dozen, so changes
- * are gathered: the next few hundred objects are a block, whose own part of K is computed at its
- * beginning, so that changes are seen there at once; all other objects hear of them at its end, in one
- * pass over the rows that changed. The result is that of single steps.
+ * A change of one coefficient changes all n scores: a row of K. Rows are cheap by the dozen, so
+ * changes are gathered: the next few hundred objects are a block, whose own part of K is computed
+ * at its beginning, so that changes are seen there at once; all other objects hear of them at its
+ * end, in one pass over the rows that changed. The result is that of single steps.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -17,7 +17,7 @@
 enum { BLOCK = 512, LEAST_BLOCK = 16, ROWS = 1024, MOST_OBJECTS = 6000 };
 #define BLOCK_BYTES ((double)(32 << 20))
 
-/* ---- opening -----------------------------------------------------------------------------------*/
+/* ---- opening ----------------------------------------------------------------------------------*/
 
 static mcr_status open_features(mcr_scores *s)
 {
@@ -128,7 +128,7 @@ void mcr_scores_close(mcr_scores *s)
     *s = (mcr_scores){0};
 }
 
-/* ---- many at once ------------------------------------------------------------------------------*/
+/* ---- many at once -----------------------------------------------------------------------------*/
 
 /* f += coefficients (n x lanes) of the listed objects times their rows of K, for all objects. */
 static mcr_status add_rows(mcr_scores *s, const int64_t *object, int64_t count, const double *coef,
@@ -270,7 +270,7 @@ mcr_status mcr_scores_set(mcr_scores *s, const double *coef)
     return st;
 }
 
-/* ---- one by one --------------------------------------------------------------------------------*/
+/* ---- one by one -------------------------------------------------------------------------------*/
 
 static void add_row(mcr_scores *s, int64_t object)
 {

@@ -1,7 +1,7 @@
 /* pca.c: principal components in feature space (Schoelkopf, Smola and Mueller, 1998).
  *
- * A unit vector u with A u = s u, A the matrix of centred.h, gives the component with a = u / sqrt(s):
- * its length is 1, and the variance along it is s.
+ * A unit vector u with A u = s u, A the matrix of centred.h, gives the component with a = u /
+ * sqrt(s): its length is 1, and the variance along it is s.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -74,7 +74,7 @@ static mcr_leading problem_of(const pca *p, int64_t size)
     };
 }
 
-/* ---- after the eigenvectors --------------------------------------------------------------------*/
+/* ---- after the eigenvectors -------------------------------------------------------------------*/
 
 /* Those whose variance is not rounding, with a sign that either form finds. */
 static void choose(pca *p)
@@ -136,7 +136,7 @@ static mcr_status complete(mcr_fitted *f, const pca *p, const char *certificate)
 
 static const char certificate[] = "eigen-residual";
 
-/* ---- from kernel values ------------------------------------------------------------------------*/
+/* ---- from kernel values -----------------------------------------------------------------------*/
 
 static mcr_status run_kernel(mcr_fitted **out, pca *p, const mcr_learning *in)
 {
@@ -169,7 +169,7 @@ static mcr_status run_kernel(mcr_fitted **out, pca *p, const mcr_learning *in)
 
 /* ---- from features -----------------------------------------------------------------------------
  *
- * A unit vector v with C v = s v is the component itself, and u = X v / sqrt(s). Where there are more
+ * A unit vector v with C v = s v is the component itself, and u = X v / sqrt(s). If there are more
  * features than objects, u comes first, and v = X'u / sqrt(s). */
 
 /* v: p x count, of the eigenvectors of C (count x p); and u of them. */

@@ -1,20 +1,21 @@
-/* pegasos.c: the support vector machine without bias by stochastic gradient descent (Shalev-Shwartz,
- * Singer, Srebro and Cotter, 2011), in kernel form.
+/* pegasos.c: the support vector machine without bias by stochastic gradient descent
+ * (Shalev-Shwartz, Singer, Srebro and Cotter, 2011), in kernel form.
  *
  *   min  lambda / 2 |w|^2 + mean of max(0, 1 - y_i w.Phi(x_i)),      lambda = 1 / (C n)
  *
  * which is, divided by lambda, the problem of svm --bias no. Step t sees `batch` objects with the
- * coefficients a = b / (lambda t); each with y_i f(x_i) < 1 adds y_i / batch to its b_i. The result is the
- * mean of all a. A change d of b_i at step s is in the coefficients of steps s + 1 .. T, so that it counts
- * d (Q_T - Q_s) / lambda with Q_t = 1 + 1/2 + ... + 1/t: two numbers per object, b_i and the sum of
- * d Q_s, are all that the mean needs. (weighted: step t counts t times, and Q_t is t.)
+ * coefficients a = b / (lambda t); each with y_i f(x_i) < 1 adds y_i / batch to its b_i. The result
+ * is the mean of all a. A change d of b_i at step s is in the coefficients of steps s + 1 .. T, so
+ * that it counts d (Q_T - Q_s) / lambda with Q_t = 1 + 1/2 + ... + 1/t: two numbers per object, b_i
+ * and the sum of d Q_s, are all that the mean needs. (weighted: step t counts t times, and Q_t is
+ * t.)
  *
- * Weights are factors of the losses. Several classes: one problem each, against the rest, all with the
- * same objects in the same steps.
+ * Weights are factors of the losses. Several classes: one problem each, against the rest, all with
+ * the same objects in the same steps.
  *
- * The certificate is the relative duality gap. The last coefficients, cut off at the limits of the dual,
- * 0 and C, and scaled by the best factor up to 1, are a feasible point there; the best one seen bounds
- * the optimum. (After whole passes without repetition nothing is cut off.)
+ * The certificate is the relative duality gap. The last coefficients, cut off at the limits of the
+ * dual, 0 and C, and scaled by the best factor up to 1, are a feasible point there; the best one
+ * seen bounds the optimum. (After whole passes without repetition nothing is cut off.)
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -89,7 +90,7 @@ typedef struct run {
     double primal, dual; /* where it was looked at last; the best */
 } run;
 
-/* ---- steps -------------------------------------------------------------------------------------*/
+/* ---- steps ------------------------------------------------------------------------------------*/
 
 static double sign_of(const run *r, int64_t i, int64_t output)
 {
@@ -157,7 +158,7 @@ static mcr_status one_pass(run *r)
     return s;
 }
 
-/* ---- where it is -------------------------------------------------------------------------------*/
+/* ---- where it is ------------------------------------------------------------------------------*/
 
 static double last_of(const run *r, int64_t at)
 {
@@ -234,7 +235,8 @@ static bool may_go_on(const run *r)
     return r->passes < r->p->passes && r->o.stop == MCR_STOP_STEPS && !steps_are_over(r);
 }
 
-/* Passes until the gap seems small. It is looked at more and more seldom, as that costs a pass or two. */
+/* Passes until the gap seems small. It is looked at more and more seldom, as that costs a pass or
+ * two. */
 static mcr_status some_passes(run *r)
 {
     mcr_status s = MCR_OK;
@@ -264,7 +266,7 @@ static mcr_status all_passes(run *r)
     return s;
 }
 
-/* ---- the result --------------------------------------------------------------------------------*/
+/* ---- the result -------------------------------------------------------------------------------*/
 
 static mcr_status remark(mcr_fitted *t, const run *r)
 {
@@ -293,8 +295,8 @@ static mcr_status ending(void *self, mcr_fitted *t, const double *coef)
     return s ? s : remark(t, r);
 }
 
-/* With more data, lambda and the kind of mean are those of the start; another C is another weight against
- * it: lambda = 1 / (C n) with the n that the model began with. */
+/* With more data, lambda and the kind of mean are those of the start; another C is another weight
+ * against it: lambda = 1 / (C n) with the n that the model began with. */
 static mcr_status set_problem(run *r)
 {
     mcr_online *o = &r->o;

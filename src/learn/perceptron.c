@@ -2,17 +2,17 @@
  *
  *   if y_i f(x_i) <= 0:  a_i += w_i,   f(x) = sum a_j y_j K(x_j, x) + bias
  *
- * w_i is the object's weight, and the bias is the weight of one more feature, 1, of every object. Of more
- * than two classes each has a function: a mistake adds the object to that of its own class and takes it
- * from that of the class with the largest score among the others. (Rosenblatt, 1958; voted and averaged:
- * Freund and Schapire, 1999.)
+ * w_i is the object's weight, and the bias is the weight of one more feature, 1, of every object.
+ * Of more than two classes each has a function: a mistake adds the object to that of its own class
+ * and takes it from that of the class with the largest score among the others. (Rosenblatt, 1958;
+ * voted and averaged: Freund and Schapire, 1999.)
  *
- * A score of 0 is a mistake. What is 0 but for rounding counts as 0, so that kernel values and explicit
- * features, which round differently, lead to the same mistakes in the same order.
+ * A score of 0 is a mistake. What is 0 but for rounding counts as 0, so that kernel values and
+ * explicit features, which round differently, lead to the same mistakes in the same order.
  *
- * The last perceptron w is certified by fresh scores: the share of objects on its wrong side. Where there
- * are none, the margin of w bounds the mistakes: they were not more than (R / margin)^2, R being the length
- * of the longest object (Novikoff, 1962); for several classes twice that.
+ * The last perceptron w is certified by fresh scores: the share of objects on its wrong side. Where
+ * there are none, the margin of w bounds the mistakes: they were not more than (R / margin)^2, R
+ * being the length of the longest object (Novikoff, 1962); for several classes twice that.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -79,7 +79,7 @@ typedef struct run {
     double *score, *change; /* outputs */
 } run;
 
-/* ---- steps -------------------------------------------------------------------------------------*/
+/* ---- steps ------------------------------------------------------------------------------------*/
 
 /* The class with the largest score among the others; of those equal but for rounding the first. */
 static int64_t rival(const double *score, int64_t outputs, int64_t own, double rounding)
@@ -93,7 +93,8 @@ static int64_t rival(const double *score, int64_t outputs, int64_t own, double r
     return -1;
 }
 
-/* How far an object is on its right side; *other: the class it is held against (two classes: -1). */
+/* How far an object is on its right side; *other: the class it is held against (two classes:
+ * -1). */
 static double margin(const run *r, int64_t i, const double *score, int64_t *other)
 {
     int64_t own = r->o.class_of[i];
@@ -174,7 +175,7 @@ static mcr_status all_passes(run *r)
     return s;
 }
 
-/* ---- the result --------------------------------------------------------------------------------*/
+/* ---- the result -------------------------------------------------------------------------------*/
 
 /* Of the last perceptron, by fresh scores f (outputs x n). */
 typedef struct outcome {
@@ -246,8 +247,8 @@ static mcr_status remark(mcr_fitted *f, const run *r, const outcome *j)
     return s;
 }
 
-/* The coefficient of what predicts. The perceptron after step s holds all changes up to s, so that the
- * mean of T of them counts a change T + 1 - s times. */
+/* The coefficient of what predicts. The perceptron after step s holds all changes up to s, so that
+ * the mean of T of them counts a change T + 1 - s times. */
 static double coef_of(const void *self, int64_t at)
 {
     const run *r = self;

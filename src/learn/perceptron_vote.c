@@ -1,8 +1,9 @@
 /* perceptron_vote.c: voted perceptrons.
  *
- * Each mistake makes a new perceptron, which lives until the next one and has as many votes as steps it
- * lived. They share their kernel values: the score of the k-th is that of the one before it plus one
- * term. So all of them together cost one kernel value a support vector, and an addition a mistake.
+ * Each mistake makes a new perceptron, which lives until the next one and has as many votes as
+ * steps it lived. They share their kernel values: the score of the k-th is that of the one before
+ * it plus one term. So all of them together cost one kernel value a support vector, and an addition
+ * a mistake.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -18,7 +19,7 @@ static const char *const list_name[LISTS] = {"vote.object", "vote.up", "vote.dow
                                              "vote.lives"};
 static const char bias_name[] = "vote.bias";
 
-/* ---- while training ----------------------------------------------------------------------------*/
+/* ---- while training ---------------------------------------------------------------------------*/
 
 mcr_status mcr_votes_add(mcr_votes *v, int64_t object, int32_t up, int32_t down, double size,
                          double at)
@@ -74,7 +75,7 @@ mcr_status mcr_votes_keep(const mcr_votes *v, mcr_fitted *f, const mcr_online *o
     return s;
 }
 
-/* ---- from a model ------------------------------------------------------------------------------*/
+/* ---- from a model -----------------------------------------------------------------------------*/
 
 /* A whole number from `low` to `high`. */
 static bool is_within(double x, double low, double high)
@@ -129,7 +130,7 @@ mcr_status mcr_votes_read(mcr_votes *v, const mcr_fitted *start, const mcr_onlin
     return s;
 }
 
-/* ---- predicting --------------------------------------------------------------------------------*/
+/* ---- predicting -------------------------------------------------------------------------------*/
 
 /* Objects of a worker's item; values of K at a time. */
 enum { CHUNK = 64, TOGETHER = 8, VALUES = 4 << 20 };
@@ -170,8 +171,8 @@ typedef struct vote_job {
     double *few;      /* of each worker: basis x TOGETHER */
 } vote_job;
 
-/* Two classes: each perceptron votes +1 or -1. A few objects at a time, whose scores and votes stay in
- * registers; k: the worker's space for their kernel values, one behind the other. */
+/* Two classes: each perceptron votes +1 or -1. A few objects at a time, whose scores and votes stay
+ * in registers; k: the worker's space for their kernel values, one behind the other. */
 static void vote_of_two(const vote_job *job, int64_t at, int64_t count, double *restrict k,
                         double *restrict out)
 {

@@ -17,7 +17,7 @@ typedef struct registered {
     mcr_learner_spec spec;
 } registered;
 
-/* ---- what a learner is given -------------------------------------------------------------------*/
+/* ---- what a learner is given ------------------------------------------------------------------*/
 
 mcr *mcr_learning_context(const mcr_learning *in)
 {
@@ -57,7 +57,7 @@ int mcr_learning_report(const mcr_learning *in, const mcr_progress *now)
     return mcr_report(in->ctx, &own);
 }
 
-/* ---- what it gives back ------------------------------------------------------------------------*/
+/* ---- what it gives back -----------------------------------------------------------------------*/
 
 mcr_status mcr_fitted_open(mcr_fitted **out, const mcr_learning *in, int64_t outputs)
 {
@@ -170,7 +170,7 @@ static mcr_status fit(mcr_fitted **out, const mcr_learning *in)
     return s;
 }
 
-/* ---- the registry ------------------------------------------------------------------------------*/
+/* ---- the registry -----------------------------------------------------------------------------*/
 
 static const char *spec_fault(const mcr_learner_spec *spec)
 {

@@ -2,18 +2,19 @@
  *
  *   min sum w_i (y_i - w.Phi(x_i))^2 + lambda |w|^2
  *
- * has the solution f(x) = sum a_i K(x_i, x) with (G + lambda W^-1) a = y. It is solved in the symmetric
- * form (W^1/2 G W^1/2 + lambda) x = W^1/2 y, a = W^1/2 x, which also allows weights of 0, by a Cholesky
- * factor below the diagonal of the one matrix there is; G stays above it, for another try if the
- * factor does not exist. Several targets are columns of y and a that share the factor. Classes are
- * numbers +1 and -1, one column a class where there are more than two.
+ * has the solution f(x) = sum a_i K(x_i, x) with (G + lambda W^-1) a = y. It is solved in the
+ * symmetric form (W^1/2 G W^1/2 + lambda) x = W^1/2 y, a = W^1/2 x, which also allows weights of 0,
+ * by a Cholesky factor below the diagonal of the one matrix there is; G stays above it, for another
+ * try if the factor does not exist. Several targets are columns of y and a that share the factor.
+ * Classes are numbers +1 and -1, one column a class where there are more than two.
  *
- * Where lambda is not small against G a factor in float does as well: its solution is corrected by the
- * residual, which is computed from fresh kernel values in double, until that is as small as ever. It
- * takes half of the time and of the memory.
+ * Where lambda is not small against G a factor in float does as well: its solution is corrected by
+ * the residual, which is computed from fresh kernel values in double, until that is as small as
+ * ever. It takes half of the time and of the memory.
  *
- * Leaving out object i changes its residual to e_i = a_i / (G + lambda W^-1)^-1_ii, so one factor gives
- * all leave-one-out errors; and from the eigenvectors of G they follow for any number of lambdas.
+ * Leaving out object i changes its residual to e_i = a_i / (G + lambda W^-1)^-1_ii, so one factor
+ * gives all leave-one-out errors; and from the eigenvectors of G they follow for any number of
+ * lambdas.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -39,7 +40,7 @@ static const mcr_param table[] = {
     {0},
 };
 
-/* ---- lambda ------------------------------------------------------------------------------------*/
+/* ---- lambda -----------------------------------------------------------------------------------*/
 
 static mcr_status parse_lambda(mcr_reals *out, mcr *ctx, const mcr_ridge_params *o)
 {
@@ -72,7 +73,7 @@ static mcr_status check(mcr *ctx, const void *values)
     return s;
 }
 
-/* ---- the matrix --------------------------------------------------------------------------------*/
+/* ---- the matrix -------------------------------------------------------------------------------*/
 
 static mcr_status fill(mcr_ridge *r)
 {
@@ -96,10 +97,10 @@ static mcr_status factorise(mcr_ridge *r)
     return mcr_lapack_cholesky(r->ctx, r->goal.n, r->m.a, r->m.ld, "ridge", NULL);
 }
 
-/* ---- one lambda --------------------------------------------------------------------------------*/
+/* ---- one lambda -------------------------------------------------------------------------------*/
 
-/* f = G a, from fresh kernel values. Where these are slow and all weights are above 0 it is made from the
- * triangle that holds them, and is then f_i root_i. */
+/* f = G a, from fresh kernel values. Where these are slow and all weights are above 0 it is made
+ * from the triangle that holds them, and is then f_i root_i. */
 static mcr_status multiply(mcr_ridge *r, bool *scaled)
 {
     int64_t n = r->goal.n, k = r->goal.outputs;
@@ -113,8 +114,8 @@ static mcr_status multiply(mcr_ridge *r, bool *scaled)
     return mcr_gram_multiply(r->gram, r->rest, k, r->f);
 }
 
-/* f = G a and rest = b - (W^1/2 G W^1/2 + lambda + jitter) x; the norm of rest relative to that of b,
- * of the worst column: targets may have any scales. */
+/* f = G a and rest = b - (W^1/2 G W^1/2 + lambda + jitter) x; the norm of rest relative to that of
+ * b, of the worst column: targets may have any scales. */
 static mcr_status evaluate(mcr_ridge *r)
 {
     int64_t n = r->goal.n, k = r->goal.outputs;
@@ -136,8 +137,8 @@ static mcr_status evaluate(mcr_ridge *r)
     return s;
 }
 
-/* Solves for v (n x outputs) in place by the factor, or by that in float, where each column is brought to
- * a size that float can hold. */
+/* Solves for v (n x outputs) in place by the factor, or by that in float, where each column is
+ * brought to a size that float can hold. */
 static mcr_status apply_factor(mcr_ridge *r, double *v)
 {
     int64_t n = r->goal.n, k = r->goal.outputs;
@@ -157,7 +158,8 @@ static mcr_status apply_factor(mcr_ridge *r, double *v)
     return s;
 }
 
-/* Solves, and corrects the solution by its own residual as long as that helps (iterative refinement). */
+/* Solves, and corrects the solution by its own residual as long as that helps (iterative
+ * refinement). */
 static mcr_status solve(mcr_ridge *r)
 {
     int64_t n = r->goal.n, k = r->goal.outputs, most = r->quick ? 12 : 4;
@@ -180,9 +182,10 @@ static mcr_status solve(mcr_ridge *r)
     return s;
 }
 
-/* Where G + lambda has no factor, or none that is good enough, because it is singular but for rounding,
- * a share of its trace, which bounds its largest eigenvalue, is added to the diagonal: first as little
- * as leaves the residual within the usual tolerance. If more does not help, the kernel is no kernel. */
+/* Where G + lambda has no factor, or none that is good enough, because it is singular but for
+ * rounding, a share of its trace, which bounds its largest eigenvalue, is added to the diagonal:
+ * first as little as leaves the residual within the usual tolerance. If more does not help, the
+ * kernel is no kernel. */
 static mcr_status solve_somehow(mcr_ridge *r)
 {
     static const double share[] = {0, 1e-10, 1e-8};
@@ -210,7 +213,7 @@ static mcr_status solve_somehow(mcr_ridge *r)
              : MCR_OK;
 }
 
-/* ---- in float ----------------------------------------------------------------------------------*/
+/* ---- in float ---------------------------------------------------------------------------------*/
 
 /* W^1/2 G W^1/2 + lambda in float, on and below the diagonal. */
 static mcr_status fill_quick(mcr_ridge *r)
@@ -228,8 +231,8 @@ static mcr_status fill_quick(mcr_ridge *r)
     return s;
 }
 
-/* Whether float's rounding is small against lambda: the trace bounds the largest eigenvalue. And values
- * are computed afresh for each residual, which must not be expensive. */
+/* Whether float's rounding is small against lambda: the trace bounds the largest eigenvalue. And
+ * values are computed afresh for each residual, which must not be expensive. */
 static mcr_status suits_float(const mcr_ridge *r, bool *suits)
 {
     enum { LEAST_N = 1000, LARGEST_CONDITION = 1000000 };
@@ -274,7 +277,7 @@ static mcr_status solve_quickly(mcr_ridge *r, bool *done)
     return s == MCR_NUMERIC ? MCR_OK : s; /* too large for float, or not positive definite in it */
 }
 
-/* ---- the learner -------------------------------------------------------------------------------*/
+/* ---- the learner ------------------------------------------------------------------------------*/
 
 static mcr_status open_ridge(mcr_ridge *r, const mcr_learning *in, bool path)
 {
@@ -384,7 +387,7 @@ static mcr_status run(mcr_fitted **out, mcr_ridge *r, const mcr_reals *lambda, d
     return s;
 }
 
-/* ---- from features -----------------------------------------------------------------------------*/
+/* ---- from features ----------------------------------------------------------------------------*/
 
 static mcr_status finish_features(mcr_fitted **out, const mcr_goal *g, const mcr_ridge_params *o,
                                   double lambda, const mcr_form *form, const mcr_ridge_result *r)

@@ -2,9 +2,10 @@
  *
  *   (D'WD + lambda) w = D'W y,   a = W (y - D w) / lambda
  *
- * by a Cholesky factor of the p x p matrix, which is summed up over blocks of rows, and corrections of w
- * by its own residual; where there are more features than that is worth, by conjugate gradients (newton.h:
- * the squared loss is one of the smooth ones). The certificate is that of the dual form, from scratch.
+ * by a Cholesky factor of the p x p matrix, which is summed up over blocks of rows, and corrections
+ * of w by its own residual; where there are more features than that is worth, by conjugate
+ * gradients (newton.h: the squared loss is one of the smooth ones). The certificate is that of the
+ * dual form, from scratch.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,10 +1,10 @@
 /* ridge_folds.c: what ridge says of held-out objects, for all folds from one factor.
  *
  * With B = (G + lambda)^-1 of all objects and x = B y, training on the complement of a fold S and
- * predicting S leaves the residuals e_S = (B_SS)^-1 x_S: leaving out one object (a_i / B_ii) is the fold
- * of one. So cross-validation costs one factor and one inverse per lambda, whatever the number of folds.
- * For many lambdas one eigendecomposition G = V' diag(value) V serves them all: B_SS = T'T with
- * T = (value + lambda)^-1/2 V_S. Weights enter as in ridge.c, by W^1/2 G W^1/2.
+ * predicting S leaves the residuals e_S = (B_SS)^-1 x_S: leaving out one object (a_i / B_ii) is the
+ * fold of one. So cross-validation costs one factor and one inverse per lambda, whatever the number
+ * of folds. For many lambdas one eigendecomposition G = V' diag(value) V serves them all: B_SS =
+ * T'T with T = (value + lambda)^-1/2 V_S. Weights enter as in ridge.c, by W^1/2 G W^1/2.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -15,8 +15,8 @@
 
 #include "linalg/shared.h"
 
-/* Beyond this ratio of trace(G) to lambda the inverse loses too many digits: such a lambda is left to
- * ordinary trainings. */
+/* Beyond this ratio of trace(G) to lambda the inverse loses too many digits: such a lambda is left
+ * to ordinary trainings. */
 #define LARGEST_CONDITION 1e9
 
 /* An eigendecomposition costs about as much as so many factors with their inverses. */
@@ -25,8 +25,8 @@ enum { MANY = 5 };
 typedef struct work {
     mcr_folds *plan;
     mcr_goal goal;
-    /* W^1/2 G W^1/2; the factor below the diagonal, its inverse above. With many lambdas: V with its
-     * columns by fold; T. */
+    /* W^1/2 G W^1/2; the factor below the diagonal, its inverse above. With many lambdas: V with
+     * its columns by fold; T. */
     mcr_square g, m;
     double *value, *projection; /* with many: eigenvalues, V b */
     double *root, *diagonal;
@@ -153,7 +153,7 @@ static void read_block(work *w, const int64_t *member, int64_t count)
     }
 }
 
-/* ---- many lambdas ------------------------------------------------------------------------------*/
+/* ---- many lambdas -----------------------------------------------------------------------------*/
 
 /* V in place of G, its columns by fold, and the projections of b. */
 static mcr_status decompose(work *w)
@@ -209,7 +209,7 @@ static mcr_status make_block(work *w, int64_t first, int64_t count)
                                w->e, k);
 }
 
-/* ---- all settings ------------------------------------------------------------------------------*/
+/* ---- all settings -----------------------------------------------------------------------------*/
 
 /* Decision values of the fold's objects: y - e. */
 static mcr_status leave_out(work *w, int64_t fold, bool many, double *score)

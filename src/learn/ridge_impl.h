@@ -41,13 +41,15 @@ mcr_status mcr_ridge_folds(mcr_folds *plan);
 
 /* ridge_path.c */
 
-/* What predictions of objects by the others cost: mean square error (also over targets), or share of
- * wrong classes, by weight. x is n x outputs, inverse the diagonal of (W^1/2 G W^1/2 + lambda)^-1. */
+/* What predictions of objects by the others cost: mean square error (also over targets), or share
+ * of wrong classes, by weight. x is n x outputs, inverse the diagonal of (W^1/2 G W^1/2 +
+ * lambda)^-1. */
 double mcr_ridge_left_out(const mcr_goal *g, const double *root, const double *x,
                           const double *inverse);
 /* The decision values behind it, n x outputs; not kept where a weight is 0. */
 mcr_status mcr_ridge_keep_left_out(mcr_fitted *f, const mcr_ridge *r);
-/* Picks lambda from the eigenvalues and eigenvectors of W^1/2 G W^1/2, which take the place of it. */
+/* Picks lambda from the eigenvalues and eigenvectors of W^1/2 G W^1/2, which take the place of
+ * it. */
 mcr_status mcr_ridge_pick_lambda(mcr_ridge *r, const mcr_reals *lambda, double *error);
 /* What was found on the way to lambda, for the report and for plots. */
 mcr_status mcr_ridge_keep_path(mcr_fitted *f, const mcr_reals *lambda, const double *error,

@@ -1,12 +1,14 @@
-/* svm.c: the support vector machine for classification: soft and hard margin, with and without bias.
+/* svm.c: the support vector machine for classification: soft and hard margin, with and without
+ * bias.
  *
  *   min 1/2 |w|^2 + sum C_i max(0, 1 - y_i (w.Phi(x_i) + bias))
  *
  * The hard margin with a bias is solved as the distance between the convex hulls of the two classes
- * (Bennett and Bredensteiner, 2000), a problem that has a solution in any case: a distance of 0 means
- * that the classes cannot be separated. Without a bias the bound C grows until no coefficient is at
- * it. Both verdicts need evidence beyond what rounding may do: that the classes can be separated, a
- * margin; that they cannot, two mixtures of objects that meet. Else the answer is not known.
+ * (Bennett and Bredensteiner, 2000), a problem that has a solution in any case: a distance of 0
+ * means that the classes cannot be separated. Without a bias the bound C grows until no coefficient
+ * is at it. Both verdicts need evidence beyond what rounding may do: that the classes can be
+ * separated, a margin; that they cannot, two mixtures of objects that meet. Else the answer is not
+ * known.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -53,7 +55,7 @@ static mcr_status check(mcr *ctx, const void *values)
     return isinf(p->C) ? mcr_form_refuse(ctx, &p->form, "svm", "the hard margin") : MCR_OK;
 }
 
-/* ---- soft margin -------------------------------------------------------------------------------*/
+/* ---- soft margin ------------------------------------------------------------------------------*/
 
 static void set_bounds(mcr_svm *s, const mcr_binary *p, double C)
 {
@@ -65,8 +67,9 @@ static void set_bounds(mcr_svm *s, const mcr_binary *p, double C)
     }
 }
 
-/* By how much to multiply a start that is the solution for another C: where most of its coefficients are
- * at that C they will be at the new one, too; where they are not, they hardly move. */
+/* By how much to multiply a start that is the solution for another C: where most of its
+ * coefficients are at that C they will be at the new one, too; where they are not, they hardly
+ * move. */
 static double start_factor(const mcr_binary *p, double C)
 {
     double old = 0, support = 0, bound = 0;
@@ -80,8 +83,8 @@ static double start_factor(const mcr_binary *p, double C)
     return C > old && bound > 0.5 * support ? C / old : 1;
 }
 
-/* Coefficients to start from: multiplied by the factor and cut to the bounds; if they then do not sum
- * to 0, those of the heavier side are scaled down. */
+/* Coefficients to start from: multiplied by the factor and cut to the bounds; if they then do not
+ * sum to 0, those of the heavier side are scaled down. */
 static void set_start(mcr_svm *s, const mcr_binary *p, double factor_of_start, bool sum)
 {
     double side[2] = {0, 0};
@@ -167,7 +170,7 @@ static mcr_status soft_margin(const params *o, mcr_binary *p, double C)
     return st;
 }
 
-/* ---- hard margin -------------------------------------------------------------------------------*/
+/* ---- hard margin ------------------------------------------------------------------------------*/
 
 /* Without a bias, in units of 1 / |Phi|^2: beyond, the margin is below what rounding can tell. */
 #define MOST_C 1e16
@@ -175,8 +178,8 @@ static mcr_status soft_margin(const params *o, mcr_binary *p, double C)
 /* Where no bound on the rounding of kernel values is known, so much counts as none. */
 #define UNKNOWN_ERROR 1e-12
 
-/* The largest K(x,x); *error: what rounding may change, at most, in a sum of kernel values in double
- * times coefficients whose absolute values sum to 1. */
+/* The largest K(x,x); *error: what rounding may change, at most, in a sum of kernel values in
+ * double times coefficients whose absolute values sum to 1. */
 static mcr_status measure_scale(mcr_binary *p, double *largest, double *error)
 {
     double *k = mcr_alloc(p->ctx, (size_t)p->n, sizeof *k);
@@ -228,8 +231,8 @@ static double separation(const mcr_svm *s, const mcr_binary *p)
     return low - high;
 }
 
-/* Coefficients and bias for margins of exactly 1 from the hull problem: with levels u > v of the two
- * groups, w is scaled by 2 / (u - v), which is returned. */
+/* Coefficients and bias for margins of exactly 1 from the hull problem: with levels u > v of the
+ * two groups, w is scaled by 2 / (u - v), which is returned. */
 static double scale_to_margin(mcr_svm *s, mcr_binary *p, double upper, double lower)
 {
     double factor = 2 / (upper - lower);
@@ -254,11 +257,12 @@ static void certify_hard(mcr_svm *s, mcr_binary *p, double factor, double tolera
     p->primal = worst > 0 ? 0.5 * square / (worst * worst) : INFINITY;
     p->dual = linear - 0.5 * square;
     p->gap = p->primal - p->dual;
-    /* The coefficients were multiplied by `factor`, and the margin comes from the difference of levels. */
+    /* The coefficients were multiplied by `factor`, and the margin comes from the difference of
+     * levels. */
     p->error = mcr_svm_error(s, 4 * factor * factor, p->primal, p->dual);
     p->objective = -p->dual;
-    /* That there is a margin beyond rounding was shown before; the worst case of the violation is far
-     * above what it can be where objects are near each other and far from the origin. */
+    /* That there is a margin beyond rounding was shown before; the worst case of the violation is
+     * far above what it can be where objects are near each other and far from the origin. */
     p->violation = mcr_svm_known(s->result.violation, factor * s->result.violation_error);
     p->tolerance = tolerance;
     p->stop = s->result.stop == MCR_QP_OPTIMAL ? MCR_STOP_OPTIMAL : mcr_svm_stop(s);
@@ -400,7 +404,7 @@ static mcr_status hard_margin_through_origin(const params *o, mcr_binary *p)
     return st;
 }
 
-/* ---- the learner -------------------------------------------------------------------------------*/
+/* ---- the learner ------------------------------------------------------------------------------*/
 
 static mcr_status solve(const void *values, mcr_binary *p)
 {

@@ -145,7 +145,7 @@ mcr_stop mcr_svm_stop(const mcr_svm *svm)
     return MCR_STOP_STUCK;
 }
 
-/* ---- weights -----------------------------------------------------------------------------------*/
+/* ---- weights ----------------------------------------------------------------------------------*/
 
 static int64_t find_class(const mcr_data *data, const char *name, size_t length)
 {
@@ -229,7 +229,7 @@ mcr_status mcr_svm_weights(mcr *ctx, const char *learner, const mcr_data *data,
     return s;
 }
 
-/* ---- what the data and the kernel must be ------------------------------------------------------*/
+/* ---- what the data and the kernel must be -----------------------------------------------------*/
 
 mcr_status mcr_svm_remark(char **out, mcr *ctx, const mcr_kernel *kernel)
 {
@@ -286,7 +286,7 @@ mcr_status mcr_svm_need_numbers(mcr *ctx, const char *learner, const mcr_data *d
                                 : mcr_fail(ctx, MCR_BAD_DATA, "%s: all weights are 0", learner);
 }
 
-/* ---- one output --------------------------------------------------------------------------------*/
+/* ---- one output -------------------------------------------------------------------------------*/
 
 mcr_status mcr_svm_finish(mcr_fitted **out, const mcr_learning *in, const mcr_svm *svm,
                           const double *b, int64_t n, double bias)

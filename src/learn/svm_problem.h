@@ -43,8 +43,8 @@ typedef struct mcr_svm {
 mcr_status mcr_svm_open(mcr_svm *svm, mcr *ctx, int64_t n, int groups, const mcr_svm_limits *limits,
                         const char *phase);
 void mcr_svm_close(mcr_svm *svm, mcr *ctx);
-/* Solves, and sets the bias of each group's free coefficients (bias: their mean for one group). w: one
- * weight per column of the Gram's factor, to be filled; NULL: from kernel values. */
+/* Solves, and sets the bias of each group's free coefficients (bias: their mean for one group). w:
+ * one weight per column of the Gram's factor, to be filled; NULL: from kernel values. */
 mcr_status mcr_svm_solve(mcr_svm *svm, mcr_gram *gram, double *w);
 /* Minus the mean slope of the free coefficients of a group, or the middle of its range. */
 double mcr_svm_level(const mcr_svm *svm, int group);
@@ -55,7 +55,8 @@ double mcr_svm_known(double value, double error);
 double mcr_svm_known_violation(double value, double error, double tolerance);
 /* The error of the objectives of the problem, times `unit`. */
 double mcr_svm_error(const mcr_svm *svm, double unit, double primal, double dual);
-/* Primal, dual, gap and objective without what an error of that size leaves unknown; NAN: all of it. */
+/* Primal, dual, gap and objective without what an error of that size leaves unknown; NAN: all of
+ * it. */
 void mcr_svm_keep_known(mcr_fitted *fitted, double error);
 mcr_stop mcr_svm_stop(const mcr_svm *svm);
 
@@ -65,7 +66,8 @@ double mcr_svm_objects(const mcr_data *data);
  * weight: n values. Fails if a class is unknown or all weights are 0. */
 mcr_status mcr_svm_weights(mcr *ctx, const char *learner, const mcr_data *data,
                            const char *class_weight, double *weight);
-/* A remark for kernels that the closure rules do not know to be PSD; NULL with MCR_OK: none needed. */
+/* A remark for kernels that the closure rules do not know to be PSD; NULL with MCR_OK: none
+ * needed. */
 mcr_status mcr_svm_remark(char **out, mcr *ctx, const mcr_kernel *kernel);
 /* At least two classes, or a message that tells what there is. */
 mcr_status mcr_svm_need_classes(mcr *ctx, const char *learner, const mcr_data *data);
@@ -77,8 +79,8 @@ mcr_status mcr_svm_need_numbers(mcr *ctx, const char *learner, const mcr_data *d
 mcr_status mcr_svm_finish(mcr_fitted **out, const mcr_learning *in, const mcr_svm *svm,
                           const double *b, int64_t n, double bias);
 
-/* The a > 0 and b of the probability 1 / (1 + exp(-(a f + b))) that fits decision values f to whether
- * the object is of the first class (y = 1) or not (0): calibrate.c. */
+/* The a > 0 and b of the probability 1 / (1 + exp(-(a f + b))) that fits decision values f to
+ * whether the object is of the first class (y = 1) or not (0): calibrate.c. */
 void mcr_calibrate(const double *f, const unsigned char *y, const double *weight, int64_t n,
                    double curve[2]);
 

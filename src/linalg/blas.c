@@ -106,8 +106,8 @@ static mcr_status no_convergence(mcr *ctx, int info)
                     info);
 }
 
-/* By relatively robust representations: slower for all values, but its work space is linear in n and
- * it can stop at the largest ones. */
+/* By relatively robust representations: slower for all values, but its work space is linear in n
+ * and it can stop at the largest ones. */
 mcr_status mcr_blas_eigen_largest(mcr *ctx, int64_t n, double *a, int64_t lda, int64_t count,
                                   double *value, double *vector, int64_t ldv)
 {

@@ -28,9 +28,9 @@ mcr_status mcr_blas_triangle_solve(mcr *ctx, mcr_transpose tl, int64_t n, int64_
 /* All eigenvalues of a symmetric A (its lower triangle is read), ascending. If `vectors`, row i of
  * a becomes the unit eigenvector of value[i]; else a is destroyed. Divide and conquer. */
 mcr_status mcr_blas_eigen(mcr *ctx, int64_t n, double *a, int64_t lda, bool vectors, double *value);
-/* The `count` largest eigenvalues, ascending, with row i of vector (count x n; NULL: not wanted) the
- * unit eigenvector of value[i]. The lower triangle of a is destroyed, with its diagonal; what is
- * above it is neither read nor written. */
+/* The `count` largest eigenvalues, ascending, with row i of vector (count x n; NULL: not wanted)
+ * the unit eigenvector of value[i]. The lower triangle of a is destroyed, with its diagonal; what
+ * is above it is neither read nor written. */
 mcr_status mcr_blas_eigen_largest(mcr *ctx, int64_t n, double *a, int64_t lda, int64_t count,
                                   double *value, double *vector, int64_t ldv);
 

@@ -1,7 +1,7 @@
 /* copy.h (internal): moving tiles out of the cache, as they are and transposed.
  *
- * Elements are float or double (real = 4 or 8 bytes); leading dimensions count elements. Outputs are
- * written past the caches where alignment allows: they are not read again soon.
+ * Elements are float or double (real = 4 or 8 bytes); leading dimensions count elements. Outputs
+ * are written past the caches where alignment allows: they are not read again soon.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

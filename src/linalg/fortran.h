@@ -1,7 +1,7 @@
 /* fortran.h (internal): the routines of BLAS and LAPACK as they are, for the files of this folder.
  *
- * The library that has them is loaded when the first of them is wanted: most of what Mercer does needs
- * none, and loading OpenBLAS takes longer than training a small SVM.
+ * The library that has them is loaded when the first of them is wanted: most of what Mercer does
+ * needs none, and loading OpenBLAS takes longer than training a small SVM.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -51,15 +51,16 @@ typedef struct mcr_fortran {
     void (*set_threads)(int threads);
 } mcr_fortran;
 
-/* The routines, from the library that config.blas names, OpenBLAS or what the system has; loaded when a
- * context first asks. MCR_IO: there is none; the message says what to install. */
+/* The routines, from the library that config.blas names, OpenBLAS or what the system has; loaded
+ * when a context first asks. MCR_IO: there is none; the message says what to install. */
 mcr_status mcr_fortran_load(const mcr_fortran **out, mcr *ctx);
 
-/* How many threads OpenBLAS may use for calls of the calling thread, to whom the number belongs; what
- * it was before. 0 or less, or another library: nothing happens. */
+/* How many threads OpenBLAS may use for calls of the calling thread, to whom the number belongs;
+ * what it was before. 0 or less, or another library: nothing happens. */
 int mcr_fortran_threads(const mcr_fortran *f, int threads);
 
-/* The name of the processor whose code OpenBLAS takes, and how it was made; NULL: another library. */
+/* The name of the processor whose code OpenBLAS takes, and how it was made; NULL: another
+ * library. */
 const char *mcr_fortran_core(const char **config);
 
 #endif

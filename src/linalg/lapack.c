@@ -1,5 +1,6 @@
-/* lapack.c: tiled Cholesky factorisation, solution and inverse (right-looking; for tiles see Buttari,
- * Langou, Kurzak and Dongarra, 2009). How the Fortran routines see row-major matrices: blas.c.
+/* lapack.c: tiled Cholesky factorisation, solution and inverse (right-looking; for tiles see
+ * Buttari, Langou, Kurzak and Dongarra, 2009). How the Fortran routines see row-major matrices:
+ * blas.c.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -20,7 +21,7 @@ enum { BAND = 64 };
 
 static const double unit = 1;
 
-/* ---- space --------------------------------------------------------------------------------------*/
+/* ---- space ------------------------------------------------------------------------------------*/
 
 mcr_status mcr_square_open(mcr_square *square, mcr *ctx, int64_t n, const char *what)
 {
@@ -57,7 +58,7 @@ void mcr_square_close(mcr_square *square)
     *square = (mcr_square){0};
 }
 
-/* ---- product -----------------------------------------------------------------------------------*/
+/* ---- product ----------------------------------------------------------------------------------*/
 
 typedef struct product_job {
     const mcr_square *m;
@@ -97,8 +98,8 @@ mcr_status mcr_square_multiply(const mcr_square *square, const double *v, int64_
     return mcr_parallel(square->ctx, (square->n + BAND - 1) / BAND, product_band, &j);
 }
 
-/* Rows first .. end - 1 of the product: what is right of these rows' square on the diagonal, what is
- * above it, and the square itself. */
+/* Rows first .. end - 1 of the product: what is right of these rows' square on the diagonal, what
+ * is above it, and the square itself. */
 static mcr_status upper_band(void *arg, int64_t item, int worker)
 {
     (void)worker;
@@ -134,7 +135,7 @@ mcr_status mcr_square_multiply_upper(const mcr_square *square, const double *dia
     return mcr_parallel(square->ctx, (square->n + BAND - 1) / BAND, upper_band, &j);
 }
 
-/* ---- factor and solution -----------------------------------------------------------------------*/
+/* ---- factor and solution ----------------------------------------------------------------------*/
 
 static mcr_status report(mcr *ctx, const char *phase, double left, double began)
 {
@@ -163,7 +164,7 @@ static mcr_status report(mcr *ctx, const char *phase, double left, double began)
 #define SOLVE      mcr_lapack_solve_float
 #include "linalg/lapack_factor.h"
 
-/* ---- inverse -----------------------------------------------------------------------------------*/
+/* ---- inverse ----------------------------------------------------------------------------------*/
 
 typedef struct inverse_job {
     const mcr_fortran *f;
@@ -173,8 +174,8 @@ typedef struct inverse_job {
     double *buffer; /* n x STRIP for each worker */
 } inverse_job;
 
-/* Columns first .. first + width - 1 of the inverse, from row `first` on: they depend on the part of L
- * behind them alone. What is above is the mirror of other columns. */
+/* Columns first .. first + width - 1 of the inverse, from row `first` on: they depend on the part
+ * of L behind them alone. What is above is the mirror of other columns. */
 static mcr_status inverse_strip(void *arg, int64_t item, int worker)
 {
     const inverse_job *j = arg;

@@ -1,11 +1,12 @@
-/* lapack.h (internal): factorisations of large symmetric matrices, the same for any number of threads.
+/* lapack.h (internal): factorisations of large symmetric matrices, the same for any number of
+ * threads.
  *
  * LAPACK's own threads change the order of sums. Here a matrix is cut into tiles by its size alone,
- * our threads share out the tiles, and each is one call of BLAS with one thread: the same bits for any
- * number of threads, and both cores busy in the panels too. Matrices are row-major.
+ * our threads share out the tiles, and each is one call of BLAS with one thread: the same bits for
+ * any number of threads, and both cores busy in the panels too. Matrices are row-major.
  *
- * Only the lower triangle and the diagonal are read and written; the strict upper triangle is free for
- * the caller: the matrix itself can stay there while its factor is made below.
+ * Only the lower triangle and the diagonal are read and written; the strict upper triangle is free
+ * for the caller: the matrix itself can stay there while its factor is made below.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -17,8 +18,8 @@
 
 #include <mercer/context.h>
 
-/* Memory for an n x n matrix within the memory budget, not cleared; rows lie ld apart. The message says
- * what needs how much when it does not fit. */
+/* Memory for an n x n matrix within the memory budget, not cleared; rows lie ld apart. The message
+ * says what needs how much when it does not fit. */
 typedef struct mcr_square {
     mcr *ctx;
     const struct mcr_fortran *f; /* what computes with it */
@@ -30,13 +31,14 @@ mcr_status mcr_square_open(mcr_square *square, mcr *ctx, int64_t n, const char *
 void mcr_square_close(mcr_square *square); /* also when it was not opened, if it is zero */
 /* y = A v for all of A; v and y are n x cols. */
 mcr_status mcr_square_multiply(const mcr_square *square, const double *v, int64_t cols, double *y);
-/* The same for a symmetric A of which the strict upper triangle is there, and the diagonal apart. */
+/* The same for a symmetric A of which the strict upper triangle is there, and the diagonal
+ * apart. */
 mcr_status mcr_square_multiply_upper(const mcr_square *square, const double *diagonal,
                                      const double *v, int64_t cols, double *y);
 
-/* A = L L^T in place. MCR_NUMERIC: not positive definite, *minor (may be NULL) is the order of the first
- * leading minor that is not, and what is below the diagonal is lost. Progress is reported under `phase`
- * (NULL: not); MCR_STOPPED if the callback asks for that. */
+/* A = L L^T in place. MCR_NUMERIC: not positive definite, *minor (may be NULL) is the order of the
+ * first leading minor that is not, and what is below the diagonal is lost. Progress is reported
+ * under `phase` (NULL: not); MCR_STOPPED if the callback asks for that. */
 mcr_status mcr_lapack_cholesky(mcr *ctx, int64_t n, double *a, int64_t lda, const char *phase,
                                int64_t *minor);
 /* Solves A X = B in place from the L of mcr_lapack_cholesky; B is n x count, rows ldb apart. */

@@ -1,5 +1,6 @@
-/* lapack_factor.h: a part of lapack.c that is compiled for double and for float: REAL is the type, FN(name)
- * what a function of it is called, BLAS(name) a routine, CHOLESKY and SOLVE the functions of lapack.h.
+/* lapack_factor.h: a part of lapack.c that is compiled for double and for float: REAL is the type,
+ * FN(name) what a function of it is called, BLAS(name) a routine, CHOLESKY and SOLVE the functions
+ * of lapack.h.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

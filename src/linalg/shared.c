@@ -19,7 +19,7 @@ static int64_t parts(int64_t n, int64_t size)
     return (n + size - 1) / size;
 }
 
-/* ---- products ----------------------------------------------------------------------------------*/
+/* ---- products ---------------------------------------------------------------------------------*/
 
 typedef struct gemm_job {
     mcr *ctx;
@@ -66,7 +66,7 @@ void mcr_shared_mend(int64_t n, double *a, int64_t lda, const double *diagonal)
         a[i * lda + i] = diagonal[i];
 }
 
-/* ---- eigenvectors ------------------------------------------------------------------------------*/
+/* ---- eigenvectors -----------------------------------------------------------------------------*/
 
 typedef struct eigen_job {
     mcr *ctx;

@@ -1,8 +1,8 @@
 /* simd_math.h (internal): exponentials and powers of vectors, shared by tile.c and vmath.c.
  *
- * 2^t = 2^n 2^r with n whole and |r| <= 1/2. The polynomials were fitted to the least relative error
- * with their lowest coefficients rounded first; 2^0 is exactly 1. The factor 2^n is added to the
- * exponent bits of the polynomial's value.
+ * 2^t = 2^n 2^r with n whole and |r| <= 1/2. The polynomials were fitted to the least relative
+ * error with their lowest coefficients rounded first; 2^0 is exactly 1. The factor 2^n is added to
+ * the exponent bits of the polynomial's value.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

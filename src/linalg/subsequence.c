@@ -1,8 +1,9 @@
-/* subsequence.c: the string subsequence kernel (Lodhi, Saunders, Shawe-Taylor, Cristianini and Watkins,
- * JMLR 2, 2002), one string against several in the lanes of vectors; see simd.h for how it is compiled.
+/* subsequence.c: the string subsequence kernel (Lodhi, Saunders, Shawe-Taylor, Cristianini and
+ * Watkins, JMLR 2, 2002), one string against several in the lanes of vectors; see simd.h for how it
+ * is compiled.
  *
- * With P_i(k, j) the sum over common subsequences of length i of s[0..k) and t[0..j), each weighted by
- * lambda to the number of letters from its first letter to the end in both strings:
+ * With P_i(k, j) the sum over common subsequences of length i of s[0..k) and t[0..j), each weighted
+ * by lambda to the number of letters from its first letter to the end in both strings:
  *
  *     P_0 = 1,   P_i(k+1, j+1) = lambda P_i(k, j+1) + Q_i(k+1, j+1)
  *     Q_i(k+1, j+1) = lambda Q_i(k+1, j) + [s_k = t_j] lambda^2 P_{i-1}(k, j)
@@ -11,10 +12,10 @@
  * All i of one place are computed together, which keeps several independent chains of sums going.
  *
  * P and Q are kept divided by lambda^(k + j): then P_i(k+1, j+1) = P_i(k, j+1) + Q_i(k+1, j+1), and
- * Q_i(k+1, j+1) = Q_i(k+1, j) + [s_k = t_j] P_{i-1}(k, j), sums without products. So that these powers
- * stay small, k and j are counted from the last multiple of some number. That is also the width of a
- * tile of t along which all of s is taken: its P stays in the first cache; what a letter of s leaves at
- * the end of a tile is carried to the next one.
+ * Q_i(k+1, j+1) = Q_i(k+1, j) + [s_k = t_j] P_{i-1}(k, j), sums without products. So that these
+ * powers stay small, k and j are counted from the last multiple of some number. That is also the
+ * width of a tile of t along which all of s is taken: its P stays in the first cache; what a letter
+ * of s leaves at the end of a tile is carried to the next one.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -28,8 +29,8 @@
 #pragma clang diagnostic ignored "-Wpass-failed" /* in the general case the loops stay loops */
 #endif
 
-/* Powers of lambda that are kept within a tile, and from one scaling of P to the next, in bits: both, and
- * P itself, must fit the exponent. */
+/* Powers of lambda that are kept within a tile, and from one scaling of P to the next, in bits:
+ * both, and P itself, must fit the exponent. */
 enum { SCALE_BITS = BY_REAL(30, 300), EXPONENT_BITS = BY_REAL(120, 1000), ROWS_MOST = 512 };
 
 typedef struct scales {
@@ -73,8 +74,8 @@ INLINE vreal where(vwhole mask, vreal x)
     return (vreal)((vbits)mask & (vbits)x);
 }
 
-/* A letter of s at one letter of t. before[i] is P_{i+1}(k, j): the place to the left, not yet touched by
- * this letter of s. */
+/* A letter of s at one letter of t. before[i] is P_{i+1}(k, j): the place to the left, not yet
+ * touched by this letter of s. */
 INLINE vreal meet(vwhole match, int levels, vreal *p, vreal *q, vreal *before, vreal first,
                   vreal down, vreal sum)
 {
@@ -89,9 +90,9 @@ INLINE vreal meet(vwhole match, int levels, vreal *p, vreal *q, vreal *before, v
     return sum;
 }
 
-/* One letter of s along a tile of t; up: lambda^-k. levels = p - 1: P_1 .. P_levels are kept. carry: Q
- * and P at the left end, then at the right end. Returns the sum of K divided by lambda^(2 + k). Two
- * sums: one would have to wait for itself. */
+/* One letter of s along a tile of t; up: lambda^-k. levels = p - 1: P_1 .. P_levels are kept.
+ * carry: Q and P at the left end, then at the right end. Returns the sum of K divided by lambda^(2
+ * + k). Two sums: one would have to wait for itself. */
 INLINE vreal take_letter(const scales *by, const vwhole *t, vwhole goes, vreal *p, int levels,
                          whole letter, real up, vreal *carry)
 {

@@ -1,4 +1,5 @@
-/* subsequence.h (internal): the recursion of the string subsequence kernel for several strings at once.
+/* subsequence.h (internal): the recursion of the string subsequence kernel for several strings at
+ * once.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -12,10 +13,9 @@ enum { MCR_SUBSEQUENCE_MOST = 64 };
 /* Letters of t that are worked on at a time, at most. */
 enum { MCR_SUBSEQUENCE_TILE = 64 };
 
-/* One string s against strings t that stand in `lanes` lanes, several one after the other in each: every
- * string begins with a tile, and the last tile of each is filled
- * up with a letter that is none. "real" is float or double by the kit that runs it; blocks are 64-byte
- * aligned. */
+/* One string s against strings t that stand in `lanes` lanes, several one after the other in each:
+ * every string begins with a tile, and the last tile of each is filled up with a letter that is
+ * none. "real" is float or double by the kit that runs it; blocks are 64-byte aligned. */
 typedef struct mcr_subsequence_job {
     int64_t p; /* 1 .. MCR_SUBSEQUENCE_MOST */
     double lambda;

@@ -2,10 +2,10 @@
  * compiled, tiles.h for the contract.
  *
  * A micro-tile is MICRO_ROWS rows x MICRO_VECTORS vectors of columns. Its sums stay in registers
- * over all features: a feature costs MICRO_VECTORS loads, MICRO_ROWS broadcasts and their product of
- * multiply-adds (the scheme of Goto and van de Geijn 2008 and of BLIS). The last function (exp, a
- * power, ...) is applied while the tile is still in registers, so that every value is written once
- * and never read back.
+ * over all features: a feature costs MICRO_VECTORS loads, MICRO_ROWS broadcasts and their product
+ * of multiply-adds (the scheme of Goto and van de Geijn 2008 and of BLIS). The last function (exp,
+ * a power, ...) is applied while the tile is still in registers, so that every value is written
+ * once and never read back.
  *
  * Sparse rows take each nonzero against SPARSE_PANELS column panels at a time. Leaving out zero
  * features changes no bit of a sum, so that dense and sparse rows agree exactly.
@@ -20,8 +20,8 @@
 #include "linalg/tile_pack.h"
 
 enum {
-    /* Registers: 16 of 16 or 32 bytes, 32 of 64 bytes; the sums, one feature of the columns, and one
-     * broadcast must fit. */
+    /* Registers: 16 of 16 or 32 bytes, 32 of 64 bytes; the sums, one feature of the columns, and
+     * one broadcast must fit. */
     MICRO_ROWS = MCR_SIMD_BYTES == 64   ? 12
                  : MCR_SIMD_BYTES == 32 ? 6
                                         : 4,
@@ -100,8 +100,8 @@ INLINE void put_row(const sink *s, int64_t r, const vreal value[MICRO_VECTORS])
         UNROLL for (int v = 0; v < MICRO_VECTORS; v++) store(to + v * LANES, value[v]);
 }
 
-/* f += coef' K of n outputs from o on, for rows r0 .. r0 + rows - 1 of a whole panel; K as reals, or as
- * doubles where those are given. */
+/* f += coef' K of n outputs from o on, for rows r0 .. r0 + rows - 1 of a whole panel; K as reals,
+ * or as doubles where those are given. */
 INLINE void sum_outputs(const sink *s, int64_t r0, int64_t rows, int64_t o, int n, const real *tile,
                         int64_t tile_ld, const double *wide)
 {

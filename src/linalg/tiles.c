@@ -67,7 +67,8 @@ const mcr_tiles *mcr_tiles_named(const char *name)
 
 bool mcr_tile_prefers_sparse(const mcr_tile_kit *kit, int64_t dims, double density)
 {
-    /* Four panels are used together; 36 KB leave a common first cache of 32 KB with most of them. */
+    /* Four panels are used together; 36 KB leave a common first cache of 32 KB with most of
+     * them. */
     int64_t panels = 4 * kit->width * kit->bytes;
     bool small = dims <= 36 * 1024 / panels;
     return density < (small ? kit->sparse_below : kit->sparse_below_large);

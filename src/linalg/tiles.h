@@ -7,20 +7,21 @@
  *
  *   columns  panels of `width` columns: panel p holds dims x width values, feature by feature (the
  *            width values of one feature are neighbours). The last panel is padded with zeros.
- *   rows     the same layout with panels of `rows` instead of `width` objects (dense); or compressed
- *            sparse rows (start, index, value), which run against the same column panels.
+ *   rows     the same layout with panels of `rows` instead of `width` objects (dense); or
+ *            compressed sparse rows (start, index, value), used with the same column panels.
  *
  * What callers may rely on:
- *   - A value depends on its two objects only: not on the place in the batch or panel, the number of
- *     threads, dense or sparse form of the row (for the operations that allow it), stored or not.
+ *   - A value depends on its two objects only: not on the place in the batch or panel, the number
+ *     of threads, dense or sparse form of the row (for the operations that allow it), stored or
+ *     not.
  *   - K(x, z) and K(z, x) are the same bits when both sides are packed from the same source.
  *   - Two objects with the same packed values have a squared distance of exactly 0 and an RBF value
  *     of exactly 1, given norms from this module.
  *   - The sums f are taken in row order, in double, each step one multiply-add: one call with many
  *     rows, several calls with fewer, or `update` from stored rows give the same bits.
  *   All that holds within one instruction set; between them values differ by rounding.
- * Not-a-number and infinite inputs give garbage, not hangs. Exponentials that underflow give 0, never
- * a denormal.
+ * Not-a-number and infinite inputs give garbage, not hangs. Exponentials that underflow give 0,
+ * never a denormal.
  *
  * Nothing here allocates, fails or keeps state; all functions may run in many threads at once.
  *

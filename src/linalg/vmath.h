@@ -40,8 +40,8 @@ typedef struct mcr_vmath {
     void (*from_double)(void *a, const double *from, int64_t n);
     double (*dot)(const void *a, const double *b, int64_t n); /* in double, fixed order */
     /* y += A x in double, in the order of the terms: element (i, t) of A, which is rows x terms, is
-     * a[i * next + t * step]; y is rows x MCR_THIN, x is terms x MCR_THIN, and the first `cols` columns
-     * at least are computed. */
+     * a[i * next + t * step]; y is rows x MCR_THIN, x is terms x MCR_THIN, and the first `cols`
+     * columns at least are computed. */
     void (*thin)(double *y, const void *a, int64_t next, int64_t step, int64_t rows, int64_t terms,
                  const double *x, int64_t cols);
 } mcr_vmath;

@@ -1,8 +1,9 @@
 /* bounds.c: what theory says of a support vector machine on new data, from the training data alone.
  *
- * Two classes, f = w.Phi + b. alpha_i = |coefficient|, xi_i = max(0, 1 - y_i f(x_i)). Vapnik 1998 (support
- * vectors, radius and margin), Vapnik and Chapelle 2000 (span), Joachims 2000 (xi-alpha), Bartlett and
- * Mendelson 2002 (Rademacher), Bousquet and Elisseeff 2002 (stability). docs/svm.md has the formulas.
+ * Two classes, f = w.Phi + b. alpha_i = |coefficient|, xi_i = max(0, 1 - y_i f(x_i)). Vapnik 1998
+ * (support vectors, radius and margin), Vapnik and Chapelle 2000 (span), Joachims 2000 (xi-alpha),
+ * Bartlett and Mendelson 2002 (Rademacher), Bousquet and Elisseeff 2002 (stability). docs/svm.md
+ * has the formulas.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -30,7 +31,7 @@ typedef struct machine {
     mcr_bounds *out;
 } machine;
 
-/* ---- the model on its data ---------------------------------------------------------------------*/
+/* ---- the model on its data --------------------------------------------------------------------*/
 
 static mcr_status find_options(machine *t)
 {
@@ -91,7 +92,8 @@ static mcr_status open_machine(machine *t, const mcr_data *data)
     mcr_free(t->ctx, match);
     if (!s)
         s = find_options(t);
-    /* Equal objects share one coefficient, which may be larger than C: they are as one that counts more. */
+    /* Equal objects share one coefficient, which may be larger than C: they are as one that counts
+     * more. */
     for (int64_t i = 0; i < t->n && !s; i++)
         t->weighted |= t->alpha[i] > t->C * (1 + 1e-9);
     return s;
@@ -107,10 +109,11 @@ static void close_machine(machine *t)
     mcr_free(t->ctx, t->diagonal);
 }
 
-/* ---- the ball ----------------------------------------------------------------------------------*/
+/* ---- the ball ---------------------------------------------------------------------------------*/
 
-/* A centre sum a_i Phi(x_i) that moves towards the farthest object (Badoiu and Clarkson, 2003): the radius
- * that reaches all objects is an upper bound at every step, and the least of them is kept. */
+/* A centre sum a_i Phi(x_i) that moves towards the farthest object (Badoiu and Clarkson, 2003): the
+ * radius that reaches all objects is an upper bound at every step, and the least of them is
+ * kept. */
 static mcr_status find_ball(machine *t)
 {
     int64_t n = t->n, steps = (int64_t)(1e8 / (double)(n + 1));
@@ -145,8 +148,8 @@ static mcr_status find_ball(machine *t)
     return s;
 }
 
-/* The least r with c <= K <= c + r for some c. Adding a constant to K changes no machine with a bias, so
- * twice the ball's radius is always enough. */
+/* The least r with c <= K <= c + r for some c. Adding a constant to K changes no machine with a
+ * bias, so twice the ball's radius is always enough. */
 static mcr_status find_range(machine *t)
 {
     enum { ROWS = 64 };
@@ -168,7 +171,7 @@ static mcr_status find_range(machine *t)
     return s;
 }
 
-/* ---- the span ----------------------------------------------------------------------------------*/
+/* ---- the span ---------------------------------------------------------------------------------*/
 
 typedef struct free_set {
     int64_t count, *object;
@@ -270,7 +273,7 @@ static mcr_status count_span(const machine *t, double *wrong)
     return s;
 }
 
-/* ---- the list ----------------------------------------------------------------------------------*/
+/* ---- the list ---------------------------------------------------------------------------------*/
 
 static void add(machine *t, const char *name, const char *formula, double value, bool holds,
                 const char *assumption)

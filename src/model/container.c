@@ -27,7 +27,7 @@ static uint64_t fetch(const unsigned char *from, int bytes)
     return v;
 }
 
-/* ---- writing -----------------------------------------------------------------------------------*/
+/* ---- writing ----------------------------------------------------------------------------------*/
 
 static uint64_t real_bits(double v)
 {
@@ -110,7 +110,7 @@ void mcr_put_section(mcr_text *file, const char tag[4], const mcr_text *payload)
         mcr_put_u32(file, mcr_checksum(file->bytes + start, (size_t)(file->length - start)));
 }
 
-/* ---- reading -----------------------------------------------------------------------------------*/
+/* ---- reading ----------------------------------------------------------------------------------*/
 
 static const unsigned char *take(mcr_reader *r, size_t count)
 {
@@ -224,7 +224,7 @@ mcr_status mcr_reader_end(const mcr_reader *r, const char *file, const char *wha
     return MCR_OK;
 }
 
-/* ---- sections ----------------------------------------------------------------------------------*/
+/* ---- sections ---------------------------------------------------------------------------------*/
 
 mcr_status mcr_container_check(const mcr_container *c)
 {

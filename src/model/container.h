@@ -5,8 +5,8 @@
  *   sections      tag (4 bytes), length (u64), payload, CRC-32 of tag, length and payload (u32)
  *   "END "        a section of length 0 closes the file; nothing follows
  *
- * Numbers are little-endian; reals are IEEE 754 doubles. All lengths are checked before use. Versions
- * above MCR_MODEL_VERSION are refused; those below stay readable.
+ * Numbers are little-endian; reals are IEEE 754 doubles. All lengths are checked before use.
+ * Versions above MCR_MODEL_VERSION are refused; those below stay readable.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -33,7 +33,8 @@ void mcr_put_real_run(mcr_text *t, const double *v, int64_t count);
 /* Appends a whole section to `file`. */
 void mcr_put_section(mcr_text *file, const char tag[4], const mcr_text *payload);
 
-/* Reading from bytes in memory. After a fault all further reads give zeros; test `bad` at the end. */
+/* Reading from bytes in memory. After a fault all further reads give zeros; test `bad` at the
+ * end. */
 typedef struct mcr_reader {
     mcr *ctx;
     const unsigned char *at, *end;

@@ -10,7 +10,7 @@
 #include "base/sized.h"
 #include "model/model.h"
 
-/* ---- models ------------------------------------------------------------------------------------*/
+/* ---- models -----------------------------------------------------------------------------------*/
 
 static void list_origin(mcr_fact_cursor *c, const mcr_report_fit *r)
 {
@@ -120,7 +120,7 @@ mcr_status mcr_model_fact(const mcr_model *m, int64_t number, mcr_fact *fact)
     return mcr_fact_give(fact, m->ctx, &c);
 }
 
-/* ---- scores ------------------------------------------------------------------------------------*/
+/* ---- scores -----------------------------------------------------------------------------------*/
 
 /* Of constant targets there is no r2, but it belongs to the others. */
 static void list_metrics(mcr_fact_cursor *c, const mcr_metrics *m)

@@ -1,10 +1,10 @@
 /* interval.c: intervals and sets of classes that hold new targets with a given probability.
  *
- * A Gaussian process knows the standard deviation of f; that of a new measurement has the noise added.
- * All other models are calibrated by split conformal prediction (Vovk, Gammerman and Shafer, 2005; Lei
- * et al., 2018): objects that were not trained on have scores, |y - f(x)| for numbers and for classes how
- * little speaks for the true one. Of m scores the ceil((m + 1) p)-th bounds that of a new object with
- * probability p at least, if all of them are exchangeable; whatever the model.
+ * A Gaussian process knows the standard deviation of f; that of a new measurement has the noise
+ * added. All other models are calibrated by split conformal prediction (Vovk, Gammerman and Shafer,
+ * 2005; Lei et al., 2018): objects that were not trained on have scores, |y - f(x)| for numbers and
+ * for classes how little speaks for the true one. Of m scores the ceil((m + 1) p)-th bounds that of
+ * a new object with probability p at least, if all of them are exchangeable; whatever the model.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -16,7 +16,7 @@
 #include "learn/goal.h"
 #include "model/model.h"
 
-/* ---- scores ------------------------------------------------------------------------------------*/
+/* ---- scores -----------------------------------------------------------------------------------*/
 
 static mcr_status can_score(mcr *ctx, const mcr_model *m)
 {
@@ -123,7 +123,7 @@ mcr_status mcr_model_calibrate(mcr *ctx, mcr_model *m, const mcr_data *held)
     return s;
 }
 
-/* ---- training with objects held out ------------------------------------------------------------*/
+/* ---- training with objects held out -----------------------------------------------------------*/
 
 /* A share of the objects, of each class if there are classes, in a random order. */
 static void deal(const mcr_data *data, mcr *ctx, double share, bool classes, int64_t *order,
@@ -208,7 +208,7 @@ mcr_status mcr_fit_conformal(mcr_model **out, const mcr_options *options, const 
     return s;
 }
 
-/* ---- intervals ---------------------------------------------------------------------------------*/
+/* ---- intervals --------------------------------------------------------------------------------*/
 
 /* The z that a standard normal number is within -z .. z of with probability `level`. */
 static double normal_width(double level)

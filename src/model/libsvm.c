@@ -32,7 +32,7 @@ bool mcr_libsvm_recognise(const void *bytes, size_t count)
     return count >= sizeof start - 1 && memcmp(bytes, start, sizeof start - 1) == 0;
 }
 
-/* ---- reading: the header -----------------------------------------------------------------------*/
+/* ---- reading: the header ----------------------------------------------------------------------*/
 
 /* All numbers of the rest of a line. */
 static mcr_status get_list(mcr_input *in, mcr *ctx, const char *p, const char *end, double **list,
@@ -164,9 +164,10 @@ static mcr_status read_header(header *h, mcr_input *in, mcr *ctx)
     }
 }
 
-/* ---- reading: the support vectors --------------------------------------------------------------*/
+/* ---- reading: the support vectors -------------------------------------------------------------*/
 
-/* Index and value pairs behind the coefficients; indices from 1 (precomputed: one pair 0:number). */
+/* Index and value pairs behind the coefficients; indices from 1 (precomputed: one pair
+ * 0:number). */
 static mcr_status read_pairs(vectors *v, mcr_input *in, mcr *ctx, const char *p, const char *end,
                              bool precomputed)
 {
@@ -277,7 +278,7 @@ mcr_status mcr_libsvm_read(mcr_model **out, mcr *ctx, const char *name, const vo
     return s;
 }
 
-/* ---- writing -----------------------------------------------------------------------------------*/
+/* ---- writing ----------------------------------------------------------------------------------*/
 
 static void put_number(mcr_text *t, const char *key, double value)
 {

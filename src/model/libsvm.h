@@ -15,8 +15,8 @@ bool mcr_libsvm_recognise(const void *bytes, size_t count); /* begins with "svm_
 mcr_status mcr_libsvm_read(mcr_model **out, mcr *ctx, const char *name, const void *bytes,
                            size_t count);
 
-/* Whether coefficients are laid out as LIBSVM has them: one segment, or one for each class with the outputs of
- * its pairs in order. */
+/* Whether coefficients are laid out as LIBSVM has them: one segment, or one for each class with the
+ * outputs of its pairs in order. */
 bool mcr_segments_are_libsvm(const mcr_fitted *fitted);
 
 #endif

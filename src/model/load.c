@@ -14,7 +14,7 @@
 #include "model/onnx.h"
 #include "model/save_table.h"
 
-/* ---- reading -----------------------------------------------------------------------------------*/
+/* ---- reading ----------------------------------------------------------------------------------*/
 
 /* Reads `want` reals with their count into `to`. */
 static void get_numbers(mcr_reader *r, double *to, int64_t want)

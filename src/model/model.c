@@ -14,7 +14,7 @@
 #include "base/params.h"
 #include "base/stream.h"
 
-/* ---- making ------------------------------------------------------------------------------------*/
+/* ---- making -----------------------------------------------------------------------------------*/
 
 mcr_status mcr_model_new(mcr_model **out, mcr *ctx, const mcr_kernel *kernel, const char *learner,
                          const char *options)
@@ -181,7 +181,7 @@ mcr_status mcr_model_complete(mcr_model *m)
     return s;
 }
 
-/* ---- training ----------------------------------------------------------------------------------*/
+/* ---- training ---------------------------------------------------------------------------------*/
 
 /* Variance of all values of a field of vectors; zeros that a sparse one does not hold count too. */
 static double variance_of(mcr_field f)
@@ -247,8 +247,8 @@ static int64_t count_features(const mcr_data *data)
     return sum;
 }
 
-/* Predicts the training objects, from `first` on, whose outcome the learner does not know, and counts
- * the right ones. */
+/* Predicts the training objects, from `first` on, whose outcome the learner does not know, and
+ * counts the right ones. */
 static mcr_status score_classes(mcr_model *m, const mcr_data *data, int64_t first)
 {
     const mcr_fitted *f = m->fitted;
@@ -471,8 +471,8 @@ mcr_status mcr_model_train(mcr_model **out, const mcr_options *options, const mc
     return s;
 }
 
-/* Which class is the rarer is seen in training, not in what is predicted. Of numbers it is the second
- * anyway. */
+/* Which class is the rarer is seen in training, not in what is predicted. Of numbers it is the
+ * second anyway. */
 static mcr_status keep_positive(mcr_model *m, const mcr_data *data)
 {
     double positive = (double)mcr_data_positive(data);
@@ -525,7 +525,7 @@ mcr_status mcr_fit(mcr_model **out, const mcr_options *options, const mcr_kernel
         out, &(mcr_training){.options = options, .kernel = kernel, .data = data, .start = start});
 }
 
-/* ---- looking -----------------------------------------------------------------------------------*/
+/* ---- looking ----------------------------------------------------------------------------------*/
 
 const char *mcr_model_tuning(const mcr_model *m)
 {

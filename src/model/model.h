@@ -38,8 +38,8 @@ typedef struct mcr_training {
     bool scaled;            /* the data are scaled already, whatever the options say */
 } mcr_training;
 mcr_status mcr_train(mcr_model **out, const mcr_training *how);
-/* gamma of the default kernel, rbf: 1 / (features * variance of all values), as users of scikit-learn know
- * it; MCR_BAD_CALL unless the data are one field of vectors. */
+/* gamma of the default kernel, rbf: 1 / (features * variance of all values), as users of
+ * scikit-learn know it; MCR_BAD_CALL unless the data are one field of vectors. */
 mcr_status mcr_default_gamma(double *gamma, mcr *ctx, const mcr_data *data);
 
 /* A model with everything but basis and fitted still to be set; takes nothing over. */
@@ -64,8 +64,8 @@ int64_t mcr_model_targets(const mcr_model *model);
 /* Names of the outputs, numbers of the report, after basis, classes and fitted are set. */
 mcr_status mcr_model_complete(mcr_model *model);
 
-/* mcr_predict for objects as the kernel sees them. across: K of the objects it was trained on, by their
- * numbers, against these, in double; NULL: it is computed. */
+/* mcr_predict for objects as the kernel sees them. across: K of the objects it was trained on, by
+ * their numbers, against these, in double; NULL: it is computed. */
 mcr_status mcr_predict_across(mcr *ctx, const mcr_model *model, const mcr_data *data,
                               mcr_gram *across, double *value, double *score, double *proba);
 

@@ -7,10 +7,10 @@
 #include "base/params.h"
 #include "model/model.h"
 
-/* ---- options -----------------------------------------------------------------------------------*/
+/* ---- options ----------------------------------------------------------------------------------*/
 
-/* One option of a model's text, "name=value" or "name=\"value\"", into `buffer` as name and value, both
- * ended by zero bytes; returns what is left of the text, NULL: it is not well made. */
+/* One option of a model's text, "name=value" or "name=\"value\"", into `buffer` as name and value,
+ * both ended by zero bytes; returns what is left of the text, NULL: it is not well made. */
 static const char *next_option(const char *text, char *buffer, char **value)
 {
     size_t name = strcspn(text, "=");
@@ -53,7 +53,7 @@ mcr_status mcr_options_of(mcr_options **out, mcr *ctx, const mcr_model *model)
     return s;
 }
 
-/* ---- more data ---------------------------------------------------------------------------------*/
+/* ---- more data --------------------------------------------------------------------------------*/
 
 /* Coefficients of one kernel say nothing in the feature space of another. */
 static mcr_status check_kernel(const mcr_options *options, const mcr_kernel *kernel,

@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-/* ---- writing -----------------------------------------------------------------------------------*/
+/* ---- writing ----------------------------------------------------------------------------------*/
 
 static void put_values(mcr_text *t, const mcr_field *f)
 {
@@ -187,7 +187,7 @@ bool mcr_put_columns(mcr_text *t, const mcr_data *data, const bool *wanted)
     return fields > 0;
 }
 
-/* ---- reading -----------------------------------------------------------------------------------*/
+/* ---- reading ----------------------------------------------------------------------------------*/
 
 /* Starts must begin with 0, rise, and end with `total`. */
 static bool starts_fit(const int64_t *start, int64_t count, int64_t rows, int64_t total)

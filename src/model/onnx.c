@@ -1,8 +1,8 @@
 /* onnx.c: reading support vector machines from ONNX files (onnx.proto, any version).
  *
- * A graph may scale its input (Scaler; Sub, Add, Mul, Div by constants), and then has one SVMClassifier or
- * SVMRegressor. What comes after it may only rename and regroup the results. Anything else changes predictions
- * in a way that a model cannot express, and is refused by name.
+ * A graph may scale its input (Scaler; Sub, Add, Mul, Div by constants), and then has one
+ * SVMClassifier or SVMRegressor. What comes after it may only rename and regroup the results.
+ * Anything else changes predictions in a way that a model cannot express, and is refused by name.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -63,7 +63,7 @@ bool mcr_onnx_recognise(const void *bytes, size_t count)
             b[2] == 0x3a || b[2] == 0x42);
 }
 
-/* ---- the file ----------------------------------------------------------------------------------*/
+/* ---- the file ---------------------------------------------------------------------------------*/
 
 static mcr_status add_node(graph *g, mcr_span body)
 {
@@ -145,7 +145,7 @@ static mcr_status read_file(graph *g, mcr_span body)
     return s ? s : g->bad ? damaged(g) : MCR_OK;
 }
 
-/* ---- attributes --------------------------------------------------------------------------------*/
+/* ---- attributes -------------------------------------------------------------------------------*/
 
 /* The bytes of an attribute; empty: the node has none of this name. */
 static mcr_span attribute(graph *g, const node *n, const char *name)
@@ -230,7 +230,7 @@ static int64_t get_int(graph *g, const node *n, const char *name, int64_t missin
     return missing;
 }
 
-/* ---- constants ---------------------------------------------------------------------------------*/
+/* ---- constants --------------------------------------------------------------------------------*/
 
 static mcr_status read_tensor(graph *g, mcr_span body, numbers *to)
 {
@@ -269,7 +269,7 @@ static mcr_status find_constant(graph *g, mcr_span name, numbers *to, bool *foun
     return MCR_OK;
 }
 
-/* ---- scaling -----------------------------------------------------------------------------------*/
+/* ---- scaling ----------------------------------------------------------------------------------*/
 
 /* What reaches the operator: factor * x + term, column by column. */
 typedef struct affine {
@@ -421,7 +421,7 @@ static mcr_status read_scaling(graph *g, const node *n, mcr_foreign *h, int64_t 
     return s;
 }
 
-/* ---- the operator ------------------------------------------------------------------------------*/
+/* ---- the operator -----------------------------------------------------------------------------*/
 
 static bool is_svm(const node *n)
 {
@@ -541,7 +541,8 @@ static mcr_status read_names(graph *g, const node *n, mcr_foreign *h)
     return s ? s : g->bad ? damaged(g) : MCR_OK;
 }
 
-/* The numbers of classes, labels, vectors and rho must fit each other, and no name may stand twice. */
+/* The numbers of classes, labels, vectors and rho must fit each other, and no name may stand
+ * twice. */
 static mcr_status check_classes(graph *g, const mcr_foreign *h)
 {
     int64_t k = h->labels;

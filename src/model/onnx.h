@@ -1,5 +1,5 @@
-/* onnx.h (internal): support vector machines in ONNX files: the operators SVMClassifier and SVMRegressor of
- * ai.onnx.ml, with scaling in front of them.
+/* onnx.h (internal): support vector machines in ONNX files: the operators SVMClassifier and
+ * SVMRegressor of ai.onnx.ml, with scaling in front of them.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

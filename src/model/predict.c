@@ -1,8 +1,8 @@
 /* predict.c: predictions by blocks of objects.
  *
  * The kernel values of a block against all support vectors are computed once and used for all
- * outputs. Where only the class is wanted they are computed in float first; objects whose decision is
- * closer than float's errors allow are then computed in double, so that the class is the same.
+ * outputs. Where only the class is wanted they are computed in float first; objects whose decision
+ * is closer than float's errors allow are then computed in double, so that the class is the same.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -21,7 +21,7 @@ enum { BLOCK = 16384, LEAST = 1024, BLOCK_LD = BLOCK + 64, ROWS = 1024 };
 enum { SCORES = 1 << 18 };
 enum { CHUNK = MCR_PREDICTION_CHUNK };
 
-/* ---- scores ------------------------------------------------------------------------------------*/
+/* ---- scores -----------------------------------------------------------------------------------*/
 
 typedef struct spread_job {
     mcr_prediction *w;
@@ -111,8 +111,8 @@ static mcr_status largest_value(mcr_prediction *w, mcr_gram *gram, double *large
     return s;
 }
 
-/* Pairs: unsure where a class could win more votes than the winner if every pair that is too close to
- * call went the other way. Votes are as in mcr_fitted_decide: the first of equals wins. */
+/* Pairs: unsure where a class could win more votes than the winner if every pair that is too close
+ * to call went the other way. Votes are as in mcr_fitted_decide: the first of equals wins. */
 static bool votes_unsure(const mcr_prediction *w, const double *score, double largest,
                          int64_t *votes)
 {
@@ -240,7 +240,7 @@ static mcr_status score_block(mcr_prediction *w, const mcr_data *part, int64_t f
     return s;
 }
 
-/* ---- a call ------------------------------------------------------------------------------------*/
+/* ---- a call -----------------------------------------------------------------------------------*/
 
 static void close_work(mcr_prediction *w)
 {
@@ -329,8 +329,8 @@ static bool fit_float(const double *x, size_t n)
     return fit;
 }
 
-/* The coefficients in float, for scores that are only compared; none where one is too large for float, or so
- * small that it would lose digits. */
+/* The coefficients in float, for scores that are only compared; none where one is too large for
+ * float, or so small that it would lose digits. */
 static mcr_status open_rough(mcr_prediction *w)
 {
     size_t all = 0;

@@ -46,8 +46,8 @@ typedef struct mcr_prediction {
 
 /* weights.c: models that are weights. */
 
-/* The weight vectors of a model with a linear kernel on one field; left NULL where they would not be
- * less work than the support vectors. */
+/* The weight vectors of a model with a linear kernel on one field; left NULL where they would not
+ * be less work than the support vectors. */
 mcr_status mcr_prediction_collapse(mcr_prediction *w);
 /* The same for a polynomial; where it is not less work, w->polynomial is left NULL. */
 mcr_status mcr_prediction_expand(mcr_prediction *w);

@@ -32,7 +32,7 @@ mcr_status mcr_transform(mcr *ctx, const mcr_model *m, const mcr_data *data, dou
     return mcr_predict(ctx, m, data, NULL, coordinates, NULL);
 }
 
-/* ---- what the kernel reads ---------------------------------------------------------------------*/
+/* ---- what the kernel reads --------------------------------------------------------------------*/
 
 /* Whether all leaves read one field, of vectors. */
 static bool one_field(const mcr_bound *node, const mcr_store **store)
@@ -118,7 +118,7 @@ static mcr_status copy_vectors(const mcr_images *p, const mcr_data *data, double
     return s;
 }
 
-/* ---- kernel values -----------------------------------------------------------------------------*/
+/* ---- kernel values ----------------------------------------------------------------------------*/
 
 mcr_status mcr_images_values(const mcr_images *p, const double *z, int64_t count, double *k,
                              double *own)
@@ -157,7 +157,7 @@ static mcr_status project(const mcr_images *p, const mcr_data *part)
     return s;
 }
 
-/* ---- the fixed point ---------------------------------------------------------------------------*/
+/* ---- the fixed point --------------------------------------------------------------------------*/
 
 /* The basis object that the kernel finds nearest. */
 static int64_t nearest(const double *k, int64_t n)
@@ -254,7 +254,7 @@ static mcr_status measure(const mcr_images *p)
     return s;
 }
 
-/* ---- a call ------------------------------------------------------------------------------------*/
+/* ---- a call -----------------------------------------------------------------------------------*/
 
 /* All that a call needs beside the caller's arrays, sparse vectors made dense included. */
 static mcr_status take_budget(mcr_images *p)

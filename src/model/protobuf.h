@@ -1,4 +1,5 @@
-/* protobuf.h (internal): reading messages of protocol buffers: fields with a number, one after the other.
+/* protobuf.h (internal): reading messages of protocol buffers: fields with a number, one after the
+ * other.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -29,8 +30,8 @@ typedef struct mcr_proto_field {
     mcr_span bytes;
 } mcr_proto_field;
 
-/* The next field, which is then no longer part of the message. false: there is none, or (*bad) the rest is no
- * message. */
+/* The next field, which is then no longer part of the message. false: there is none, or (*bad) the
+ * rest is no message. */
 bool mcr_proto_next(mcr_span *message, mcr_proto_field *field, bool *bad);
 /* The next whole number of a packed list; as above. */
 bool mcr_proto_number(mcr_span *packed, uint64_t *value, bool *bad);

@@ -1,5 +1,5 @@
-/* save.c: models to their files, which load.c reads. The layout of the file is in container.h; what each section
- * holds stands here, beside the code that writes it.
+/* save.c: models to their files, which load.c reads. The layout of the file is in container.h; what
+ * each section holds stands here, beside the code that writes it.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -12,7 +12,7 @@
 #include "model/objects.h"
 #include "model/save_table.h"
 
-/* ---- writing -----------------------------------------------------------------------------------*/
+/* ---- writing ----------------------------------------------------------------------------------*/
 
 /* INFO: how it was made. */
 static void put_info(mcr_text *t, const mcr_model *m)
@@ -74,7 +74,8 @@ static void put_coefficients(mcr_text *t, const mcr_fitted *f)
     mcr_put_reals(t, f->slope, f->slope ? 2 * f->outputs : 0);
 }
 
-/* MORE: numbers of the learner's own. Models of learners that have none are without this section. */
+/* MORE: numbers of the learner's own. Models of learners that have none are without this
+ * section. */
 static void put_extras(mcr_text *t, const mcr_fitted *f)
 {
     mcr_put_i64(t, f->extras);

@@ -1,6 +1,6 @@
-/* save_table.c: what models of tables keep besides: ROLE, the role of each column; FILL, what stands for
- * missing values, and the categories of the training objects. Models of numbers
- * alone have no ROLE and no FILL.
+/* save_table.c: what models of tables keep besides: ROLE, the role of each column; FILL, what
+ * stands for missing values, and the categories of the training objects. Models of numbers alone
+ * have no ROLE and no FILL.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -11,7 +11,7 @@
 
 #include "model/save_table.h"
 
-/* ---- writing -----------------------------------------------------------------------------------*/
+/* ---- writing ----------------------------------------------------------------------------------*/
 
 void mcr_put_roles(mcr_text *t, const mcr_layout *l)
 {
@@ -57,7 +57,7 @@ bool mcr_put_fill(mcr_text *t, const mcr_scaling *s)
     return true;
 }
 
-/* ---- reading -----------------------------------------------------------------------------------*/
+/* ---- reading ----------------------------------------------------------------------------------*/
 
 static mcr_status damaged(const mcr_container *c)
 {

@@ -1,8 +1,9 @@
 /* table_kernel.c: default kernels for tables of mixed columns.
  *
- * Numbers and the parts of dates go into one rbf, categories into equal, sets into tanimoto, and long texts
- * into a normalised blended spectrum. Ids and ignored columns are no fields, and a column that is constant
- * changes no distance. Which combination is the default, and why, is in docs/tables.md.
+ * Numbers and the parts of dates go into one rbf, categories into equal, sets into tanimoto, and
+ * long texts into a normalised blended spectrum. Ids and ignored columns are no fields, and a
+ * column that is constant changes no distance. Which combination is the default, and why, is in
+ * docs/tables.md.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -91,7 +92,8 @@ static mcr_status inner_products(double *k, mcr *ctx, const mcr_data *some, cons
     return s;
 }
 
-/* 1 over the median of |x - z|^2 > 0 among some hundred objects drawn at random; 1 where all are equal. */
+/* 1 over the median of |x - z|^2 > 0 among some hundred objects drawn at random; 1 where all are
+ * equal. */
 static mcr_status median_gamma(double *gamma, mcr *ctx, const mcr_data *data, const char *columns)
 {
     mcr_random r = mcr_random_stream(mcr_seed(ctx), "median heuristic", 0);

@@ -17,13 +17,13 @@ typedef enum mcr_table_form {
     MCR_TABLE_FORMS
 } mcr_table_form;
 
-/* Whether the data are a table with more than one field of numbers: then the default kernel is one of
- * several parts. */
+/* Whether the data are a table with more than one field of numbers: then the default kernel is one
+ * of several parts. */
 bool mcr_table_is_mixed(const mcr_data *data);
-/* The expression for data whose missing values are filled, with gamma by the median heuristic: 1 over the
- * median of the squared distances, of numbers as they are. below, above, values: a range of gamma from 1
- * over so many times smaller to so many times larger; values 0: gamma alone. The text is empty where the
- * data have not what the form puts together. */
+/* The expression for data whose missing values are filled, with gamma by the median heuristic: 1
+ * over the median of the squared distances, of numbers as they are. below, above, values: a range
+ * of gamma from 1 over so many times smaller to so many times larger; values 0: gamma alone. The
+ * text is empty where the data have not what the form puts together. */
 mcr_status mcr_table_kernel(mcr_text *to, mcr *ctx, const mcr_data *data, mcr_table_form form,
                             double below, double above, int values);
 

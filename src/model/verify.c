@@ -1,5 +1,5 @@
-/* verify.c: recomputing a certificate: the training data as the learner saw them, products with K whose
- * errors are bounded, and the comparison.
+/* verify.c: recomputing a certificate: the training data as the learner saw them, products with K
+ * whose errors are bounded, and the comparison.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -15,7 +15,7 @@
 #include "base/sized.h"
 #include "learn/svm_problem.h"
 
-/* ---- options -----------------------------------------------------------------------------------*/
+/* ---- options ----------------------------------------------------------------------------------*/
 
 static const mcr_param *find_option(const mcr_verify *v, const char *name)
 {
@@ -51,7 +51,7 @@ static const char *text_option(const mcr_verify *v, const char *name)
                                     : NULL;
 }
 
-/* ---- numbers with errors -----------------------------------------------------------------------*/
+/* ---- numbers with errors ----------------------------------------------------------------------*/
 
 mcr_sure mcr_sure_dot(const double *a, const double *b, const double *error, int64_t n)
 {
@@ -168,12 +168,12 @@ mcr_status mcr_verify_multiply(mcr_verify *v, const double *c, int64_t cols, dou
     return s;
 }
 
-/* ---- the error of kernel values ----------------------------------------------------------------*/
+/* ---- the error of kernel values ---------------------------------------------------------------*/
 
 enum { SAMPLE = 256 };
 
-/* Worst cases are known for most kernels. Else float is compared with double on some of the objects;
- * without float (values too large for it): a guess. */
+/* Worst cases are known for most kernels. Else float is compared with double on some of the
+ * objects; without float (values too large for it): a guess. */
 static mcr_status measure_unit(mcr_verify *v, const mcr_kernel *kernel)
 {
     int64_t m = v->n < SAMPLE ? v->n : SAMPLE, *row = mcr_alloc(v->ctx, SAMPLE, sizeof *row);
@@ -227,7 +227,7 @@ mcr_status mcr_verify_bind(mcr_verify *v, const mcr_kernel *kernel)
     return s ? s : measure_unit(v, kernel);
 }
 
-/* ---- the training data -------------------------------------------------------------------------*/
+/* ---- the training data ------------------------------------------------------------------------*/
 
 /* Without what was held out for intervals. */
 static mcr_status leave_out(mcr_data **out, const mcr_verify *v, const mcr_data *data)
@@ -330,7 +330,7 @@ static mcr_status read_weights(mcr_verify *v)
                            v->class_of ? text_option(v, "class-weight") : NULL, v->weight);
 }
 
-/* ---- the comparison ----------------------------------------------------------------------------*/
+/* ---- the comparison ---------------------------------------------------------------------------*/
 
 void mcr_verify_fault(mcr_verify *v, const char *format, ...)
 {
@@ -349,9 +349,9 @@ static double last_digit(double value, int digits)
     return value == 0 ? 0 : pow(10, floor(log10(fabs(value))) - digits + 1);
 }
 
-/* Half of the last digit that a number has in its shortest text: a certificate is rounded to the digits
- * that its own error leaves. A number with few digits need not be a rounded one, so that this counts only
- * as far as it is of the size of the error. */
+/* Half of the last digit that a number has in its shortest text: a certificate is rounded to the
+ * digits that its own error leaves. A number with few digits need not be a rounded one, so that
+ * this counts only as far as it is of the size of the error. */
 static double rounding_of(double printed, double error)
 {
     char text[MCR_REAL_TEXT];
@@ -423,7 +423,7 @@ void mcr_verify_objective(mcr_verify *v, mcr_sure found)
     compare(v, &v->out->objective, "objective", found, 9);
 }
 
-/* ---- the call ----------------------------------------------------------------------------------*/
+/* ---- the call ---------------------------------------------------------------------------------*/
 
 typedef struct check {
     const char *learner;

@@ -4,9 +4,10 @@
  * numbers of its own) and the training data are all there is; kernel values are computed in double,
  * sums are compensated, and every result has a bound on its error.
  *
- * The error of a kernel value is a unit times sqrt(K(x,x) K(z,z)): the worst case, where that is known of
- * the kernel (mcr_gram_error). Else it is measured: float and double values of the same formula differ by
- * float's rounding errors, and double's are 2^29 times smaller; a factor of 16 is added.
+ * The error of a kernel value is a unit times sqrt(K(x,x) K(z,z)): the worst case, where that is
+ * known of the kernel (mcr_gram_error). Else it is measured: float and double values of the same
+ * formula differ by float's rounding errors, and double's are 2^29 times smaller; a factor of 16 is
+ * added.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -73,11 +74,12 @@ int mcr_verify_choice(const mcr_verify *v, const char *name);
 
 /* The coefficients of output o, of all objects of the data (n values). */
 void mcr_verify_coefficients(const mcr_verify *v, int64_t o, double *coef);
-/* f = K c for `cols` vectors c, one after the other, n values each; error: bounds, likewise. second: with
- * the model's second kernel. */
+/* f = K c for `cols` vectors c, one after the other, n values each; error: bounds, likewise.
+ * second: with the model's second kernel. */
 mcr_status mcr_verify_multiply(mcr_verify *v, const double *c, int64_t cols, double *f,
                                double *error);
-/* The kernel values between other objects of the same data; the caller restores gram and lengths. */
+/* The kernel values between other objects of the same data; the caller restores gram and
+ * lengths. */
 mcr_status mcr_verify_bind(mcr_verify *v, const mcr_kernel *kernel);
 
 /* sum of a_i b_i, where b_i is known up to error_i (NULL: exactly). */

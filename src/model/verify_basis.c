@@ -15,7 +15,8 @@ mcr_status mcr_verify_other_data(const mcr_verify *v, const char *what)
                     what);
 }
 
-/* Distances that are more than what rounding makes (1e-8: values of other programs' files are rounded). */
+/* Distances that are more than what rounding makes (1e-8: values of other programs' files are
+ * rounded). */
 static bool is_same(double across, double a, double b, double blur)
 {
     double size = fmax(fabs(a), fabs(b));
@@ -51,7 +52,8 @@ static mcr_status compare_basis(mcr_verify *v)
     return s;
 }
 
-/* The class of a basis object by the sign of its coefficient in output o, where that is not 0; -1: none. */
+/* The class of a basis object by the sign of its coefficient in output o, where that is not 0; -1:
+ * none. */
 static int64_t class_by_sign(const mcr_fitted *f, int64_t o, double coef)
 {
     if (coef == 0 || (f->rule != MCR_RULE_BINARY && f->rule != MCR_RULE_PAIRS))
@@ -80,7 +82,8 @@ static void find_classes(const mcr_fitted *f, int64_t *class_of)
     }
 }
 
-/* Files of LIBSVM do not say which objects the support vectors are: of the classes' objects, in order. */
+/* Files of LIBSVM do not say which objects the support vectors are: of the classes' objects, in
+ * order. */
 static mcr_status find_basis(mcr_verify *v)
 {
     int64_t m = v->fitted->basis;

@@ -1,5 +1,5 @@
-/* verify_losses.c: certificates of learners that minimise a loss: logistic, erm, pegasos, perceptron,
- * ridge, gp.
+/* verify_losses.c: certificates of learners that minimise a loss: logistic, erm, pegasos,
+ * perceptron, ridge, gp.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -10,8 +10,8 @@
 #include "linalg/lapack.h"
 #include "model/verify.h"
 
-/* Coefficients a, K a with bounds on its error, and numbers for the objects: one after the other for each
- * output, n values each. */
+/* Coefficients a, K a with bounds on its error, and numbers for the objects: one after the other
+ * for each output, n values each. */
 typedef struct outputs {
     mcr_verify *v;
     int64_t n, k;
@@ -54,7 +54,7 @@ static void close_outputs(outputs *t)
         mcr_free(t->v->ctx, array[i]);
 }
 
-/* ---- smooth losses -----------------------------------------------------------------------------*/
+/* ---- smooth losses ----------------------------------------------------------------------------*/
 
 typedef enum loss {
     LOSS_AUTO,
@@ -103,7 +103,8 @@ static point loss_at(const mcr_verify *v, loss kind, double y, double f)
     return (point){NAN, NAN, NAN, NAN};
 }
 
-/* primal = sum of losses + mu / 2 a'f, from `losses`; rest = mu a + slopes; gap = rest'K rest / (2 mu). */
+/* primal = sum of losses + mu / 2 a'f, from `losses`; rest = mu a + slopes; gap = rest'K rest / (2
+ * mu). */
 static mcr_status judge_smooth(outputs *t, double mu, mcr_exact_sum losses, double blur,
                                mcr_sure *primal, mcr_sure *gap)
 {
@@ -131,7 +132,8 @@ static void say_gap(mcr_verify *v, mcr_sure primal, mcr_sure gap)
     mcr_verify_dual(v, (mcr_sure){primal.value - gap.value, primal.error + gap.error});
 }
 
-/* The identity: 2 lambda a_iy = w_i ([y_i = y] - P(y | x_i)); of two classes lambda, for one output. */
+/* The identity: 2 lambda a_iy = w_i ([y_i = y] - P(y | x_i)); of two classes lambda, for one
+ * output. */
 static mcr_status judge_logistic(outputs *t)
 {
     mcr_verify *v = t->v;
@@ -170,7 +172,7 @@ static mcr_status judge_logistic(outputs *t)
     return s;
 }
 
-/* ---- erm ---------------------------------------------------------------------------------------*/
+/* ---- erm --------------------------------------------------------------------------------------*/
 
 static bool is_smooth(loss kind)
 {
@@ -248,7 +250,7 @@ mcr_status mcr_verify_losses(mcr_verify *v)
     return s;
 }
 
-/* ---- ridge -------------------------------------------------------------------------------------*/
+/* ---- ridge ------------------------------------------------------------------------------------*/
 
 mcr_status mcr_verify_ridge(mcr_verify *v)
 {
@@ -292,7 +294,7 @@ mcr_status mcr_verify_ridge(mcr_verify *v)
     return s;
 }
 
-/* ---- gp ----------------------------------------------------------------------------------------*/
+/* ---- gp ---------------------------------------------------------------------------------------*/
 
 /* -log likelihood of numbers: y'a/2 + sum log L_ii + n/2 log 2 pi, with L L' = K + D. */
 static mcr_status likelihood(mcr_verify *v, const double *noise, const double *y, const double *a,
@@ -383,12 +385,12 @@ mcr_status mcr_verify_gp(mcr_verify *v)
     return s;
 }
 
-/* ---- pegasos and perceptron --------------------------------------------------------------------*/
+/* ---- pegasos and perceptron -------------------------------------------------------------------*/
 
 enum { CLOCK = 5, CLOCK_STEPS = 0, CLOCK_LAMBDA = 2 };
 
-/* What online learners keep: last coefficients, sums, clock. Models that went on with more data have no
- * certificate over data that they no longer have. */
+/* What online learners keep: last coefficients, sums, clock. Models that went on with more data
+ * have no certificate over data that they no longer have. */
 static mcr_status read_state(const mcr_verify *v, const double **last, const double **sum,
                              const double **clock)
 {
@@ -462,7 +464,8 @@ mcr_status mcr_verify_pegasos(mcr_verify *v)
     return s;
 }
 
-/* What predicts must follow from the counters; each of those is a whole number of object weights. */
+/* What predicts must follow from the counters; each of those is a whole number of object
+ * weights. */
 static void check_counters(mcr_verify *v, const double *last, const double *sum, double steps)
 {
     const mcr_fitted *f = v->fitted;

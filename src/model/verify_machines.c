@@ -1,9 +1,9 @@
 /* verify_machines.c: certificates of support vector machines.
  *
- * Each is a quadratic program min 1/2 b'Kb - z'b + epsilon |b|_1 with bounds, and with the sum of the
- * coefficients of one or two groups fixed, or none. Its optimality conditions are those of LIBSVM: within
- * a group no coefficient can go up at a lower slope than another can go down. The largest difference of
- * slopes that contradicts this is the KKT violation.
+ * Each is a quadratic program min 1/2 b'Kb - z'b + epsilon |b|_1 with bounds, and with the sum of
+ * the coefficients of one or two groups fixed, or none. Its optimality conditions are those of
+ * LIBSVM: within a group no coefficient can go up at a lower slope than another can go down. The
+ * largest difference of slopes that contradicts this is the KKT violation.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -62,9 +62,10 @@ static mcr_status take_output(program *p, int64_t o)
     return s;
 }
 
-/* ---- the conditions ----------------------------------------------------------------------------*/
+/* ---- the conditions ---------------------------------------------------------------------------*/
 
-/* Coefficients are scaled after they were cut to their bounds: a bound is reached up to rounding. */
+/* Coefficients are scaled after they were cut to their bounds: a bound is reached up to
+ * rounding. */
 static bool is_at(double b, double bound)
 {
     return isfinite(bound) && fabs(b - bound) <= 1e-12 * fabs(bound);
@@ -155,7 +156,7 @@ static mcr_sure times(double factor, mcr_sure a)
     return (mcr_sure){factor * a.value, fabs(factor) * a.error};
 }
 
-/* ---- classes -----------------------------------------------------------------------------------*/
+/* ---- classes ----------------------------------------------------------------------------------*/
 
 /* The objects of one two-class problem, with their sides. */
 static void list_objects(program *p, int64_t o)
@@ -236,7 +237,8 @@ static mcr_sure dual_of(const program *p, mcr_sure square)
                       0.5 * square.error + 4 * DBL_EPSILON * linear.size};
 }
 
-/* The hard margin with a bias is the distance of two hulls, scaled: slopes are compared within each. */
+/* The hard margin with a bias is the distance of two hulls, scaled: slopes are compared within
+ * each. */
 static void hull_violation(program *p)
 {
     p->groups = 2;
@@ -309,9 +311,9 @@ static void judge_nu(program *p)
     add(&p->primal, hinge(p, cost, p->y, 1));
 }
 
-/* The 1-norm. The primal is sum |a_j| + sum C_i xi_i. The prices u that the file keeps bound it by their
- * sum, if 0 <= u_i <= C_i, sum u_i y_i = 0 and no |sum_i u_i y_i K_ij| is above 1; what is above is
- * scaled away. */
+/* The 1-norm. The primal is sum |a_j| + sum C_i xi_i. The prices u that the file keeps bound it by
+ * their sum, if 0 <= u_i <= C_i, sum u_i y_i = 0 and no |sum_i u_i y_i K_ij| is above 1; what is
+ * above is scaled away. */
 static mcr_status judge_one_norm(program *p, const double *price)
 {
     double C = mcr_verify_option(p->v, "C"), *cost = p->z, total = 0, worst = 1;
@@ -440,7 +442,7 @@ static mcr_status judge_classes(mcr_verify *v)
     return MCR_OK;
 }
 
-/* ---- one class, numbers ------------------------------------------------------------------------*/
+/* ---- one class, numbers -----------------------------------------------------------------------*/
 
 static void all_objects(program *p)
 {
@@ -533,8 +535,8 @@ static void judge_tube(program *p)
         add(&p->primal, tube(p, p->epsilon));
 }
 
-/* nu-svr: one coefficient b = b+ - b-, and each part has the sum C nu n / 2; epsilon is kept in the model,
- * or follows from where the free coefficients lie. */
+/* nu-svr: one coefficient b = b+ - b-, and each part has the sum C nu n / 2; epsilon is kept in the
+ * model, or follows from where the free coefficients lie. */
 static void judge_nu_tube(program *p)
 {
     const mcr_verify *v = p->v;

@@ -1,9 +1,10 @@
-/* verify_shapes.c: certificates of coordinates, clusters and neighbours: pca, fisher, cca, kmeans, knn.
+/* verify_shapes.c: certificates of coordinates, clusters and neighbours: pca, fisher, cca, kmeans,
+ * knn.
  *
- * With shares p_i of the objects' weights and m the mean in feature space, a coordinate is
- * t(x) = v.(Phi(x) - m) for a direction v = sum_i c_i Phi(x_i) with sum c = 0. The covariance C v is
- * sum_i p_i t_i (Phi(x_i) - m). A direction in the span is 0 iff its products with all Phi(x_i) - m are, so
- * each equation between directions is tested by these products, which K gives.
+ * With shares p_i of the objects' weights and m the mean in feature space, a coordinate is t(x) =
+ * v.(Phi(x) - m) for a direction v = sum_i c_i Phi(x_i) with sum c = 0. The covariance C v is sum_i
+ * p_i t_i (Phi(x_i) - m). A direction in the span is 0 iff its products with all Phi(x_i) - m are,
+ * so each equation between directions is tested by these products, which K gives.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -87,9 +88,10 @@ static mcr_status coordinates(const spread *x, int64_t o, double *c, double *t, 
     return s;
 }
 
-/* ---- pca ---------------------------------------------------------------------------------------*/
+/* ---- pca --------------------------------------------------------------------------------------*/
 
-/* A unit vector u with A u = s u has u_i = sqrt(s) c_i / sqrt(p_i), and (A u)_i = sqrt(s p_i) t_i. */
+/* A unit vector u with A u = s u has u_i = sqrt(s) c_i / sqrt(p_i), and (A u)_i = sqrt(s p_i)
+ * t_i. */
 mcr_status mcr_verify_pca(mcr_verify *v)
 {
     const double *variance = NULL;
@@ -128,10 +130,10 @@ mcr_status mcr_verify_pca(mcr_verify *v)
     return s;
 }
 
-/* ---- fisher ------------------------------------------------------------------------------------*/
+/* ---- fisher -----------------------------------------------------------------------------------*/
 
-/* S_B v = q (S_W + r) v: S_B v has the coefficients p_j mu_j (mu: the mean coordinate of the class), S_W v
- * p_j (t_j - mu_j). The objective is the sum of the q. */
+/* S_B v = q (S_W + r) v: S_B v has the coefficients p_j mu_j (mu: the mean coordinate of the
+ * class), S_W v p_j (t_j - mu_j). The objective is the sum of the q. */
 mcr_status mcr_verify_fisher(mcr_verify *v)
 {
     int64_t outputs = v->fitted->outputs, n = v->n, classes = v->fitted->classes;
@@ -178,8 +180,8 @@ mcr_status mcr_verify_fisher(mcr_verify *v)
         sum += q;
     }
     if (!s) {
-        /* The residual of the directions is not that of the linear system that is printed: both are to be
-         * within the tolerance. */
+        /* The residual of the directions is not that of the linear system that is printed: both are
+         * to be within the tolerance. */
         v->out->value.recomputed = worst;
         v->out->value.error = slip;
         if (!(worst - slip <= v->out->tolerance)) {
@@ -195,7 +197,7 @@ mcr_status mcr_verify_fisher(mcr_verify *v)
     return s;
 }
 
-/* ---- cca ---------------------------------------------------------------------------------------*/
+/* ---- cca --------------------------------------------------------------------------------------*/
 
 /* One side: the values A a of a direction are sqrt(p_i) t_i; (A + r)^2 a and A times any values. */
 typedef struct wing {
@@ -320,7 +322,7 @@ mcr_status mcr_verify_cca(mcr_verify *v)
     return s;
 }
 
-/* ---- kmeans ------------------------------------------------------------------------------------*/
+/* ---- kmeans -----------------------------------------------------------------------------------*/
 
 typedef struct clusters {
     mcr_verify *v;
@@ -421,7 +423,7 @@ mcr_status mcr_verify_kmeans(mcr_verify *v)
     return s;
 }
 
-/* ---- knn ---------------------------------------------------------------------------------------*/
+/* ---- knn --------------------------------------------------------------------------------------*/
 
 /* What a model keeps of its objects is what the data say. */
 static void compare_objects(mcr_verify *v, const double *target, const double *weight,

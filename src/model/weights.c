@@ -1,8 +1,8 @@
 /* weights.c: models that are weights.
  *
- * A model with a linear kernel is its weight vectors: w = sum of coef x, one per output, which take the
- * place of the support vectors where that is less work. So is one with a polynomial of low degree:
- * a weight for each monomial (kernel/poly.h).
+ * A model with a linear kernel is its weight vectors: w = sum of coef x, one per output, which take
+ * the place of the support vectors where that is less work. So is one with a polynomial of low
+ * degree: a weight for each monomial (kernel/poly.h).
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -30,7 +30,7 @@ static int higher_first(const void *a, const void *b)
     return (x < y) - (x > y);
 }
 
-/* ---- predicting --------------------------------------------------------------------------------- */
+/* ---- predicting -------------------------------------------------------------------------------*/
 
 static mcr_status check_scores(const mcr_plotting *p, const answers *a, const char *kind)
 {

@@ -53,7 +53,8 @@ static int character(const unsigned char *at)
         (*at == 0xf0 && at[1] < 0x90) || (*at == 0xf4 && at[1] >= 0x90) ||
         (*at == 0xc2 && at[1] < 0xa0) || (*at == 0xef && at[1] == 0xbf && at[2] >= 0xbe))
         return 0;
-    /* Marks that turn or hide the text after them: U+200B-200F, U+202A-202E, U+2060-206F, U+FEFF. */
+    /* Marks that turn or hide the text after them: U+200B-200F, U+202A-202E, U+2060-206F,
+     * U+FEFF. */
     if (*at == 0xe2 && ((at[1] == 0x80 &&
                          ((at[2] >= 0x8b && at[2] <= 0x8f) || (at[2] >= 0xaa && at[2] <= 0xae))) ||
                         (at[1] == 0x81 && at[2] >= 0xa0 && at[2] <= 0xaf)))

@@ -40,7 +40,7 @@ static int by_key(const void *a, const void *b)
     return (x->item > y->item) - (x->item < y->item);
 }
 
-/* ---- lines -------------------------------------------------------------------------------------*/
+/* ---- lines ------------------------------------------------------------------------------------*/
 
 /* Closes a line with its checksum. */
 static void end_line(mcr_text *t)
@@ -116,7 +116,7 @@ static mcr_status read_result(mcr_checkpoint *c, const char *at, const char *end
     return s;
 }
 
-/* ---- the file ----------------------------------------------------------------------------------*/
+/* ---- the file ---------------------------------------------------------------------------------*/
 
 static void put_head(mcr_text *t, uint32_t fingerprint)
 {

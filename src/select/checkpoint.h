@@ -1,7 +1,7 @@
 /* checkpoint.h (internal): a file that keeps the results of a search as they come.
  *
- * Text, one line a result, each with a checksum; lines are only ever added. A line that was cut off is
- * taken for not written.
+ * Text, one line a result, each with a checksum; lines are only ever added. A line that was cut off
+ * is taken for not written.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -14,13 +14,14 @@
 
 typedef struct mcr_checkpoint mcr_checkpoint;
 
-/* What a result belongs to: the item of the batch of the search, which runs the same way each time. */
+/* What a result belongs to: the item of the batch of the search, which runs the same way each
+ * time. */
 typedef struct mcr_result_key {
     int64_t batch, item;
 } mcr_result_key;
 
-/* resume: the results of an earlier run are read, which must have the same fingerprint. Else the file is
- * begun again. */
+/* resume: the results of an earlier run are read, which must have the same fingerprint. Else the
+ * file is begun again. */
 mcr_status mcr_checkpoint_open(mcr_checkpoint **out, mcr *ctx, const char *path, bool resume,
                                uint32_t fingerprint);
 /* True: the result was there already and is copied. */

@@ -1,5 +1,5 @@
-/* cv.c: cross-validation: each split trains and tests, with the same parameters or with those that a
- * search finds best on its training objects alone.
+/* cv.c: cross-validation: each split trains and tests, with the same parameters or with those that
+ * a search finds best on its training objects alone.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -36,7 +36,7 @@ typedef struct job {
     double began;
 } job;
 
-/* ---- which metrics -----------------------------------------------------------------------------*/
+/* ---- which metrics ----------------------------------------------------------------------------*/
 
 static mcr_status add_metric(job *j, const char *name, mcr_task task)
 {
@@ -86,7 +86,7 @@ static mcr_status usual_metrics(job *j, mcr_task task)
     return s;
 }
 
-/* ---- one split ---------------------------------------------------------------------------------*/
+/* ---- one split --------------------------------------------------------------------------------*/
 
 /* Tells of the progress; true: the user asks to stop. */
 static bool tell(job *j)
@@ -230,7 +230,7 @@ static mcr_status run_split(void *arg, int64_t split, int worker)
     return s;
 }
 
-/* ---- leaving one out without training again ------------------------------------------------------*/
+/* ---- leaving one out without training again ---------------------------------------------------*/
 
 /* *known: the learner knows its prediction for each object without it. */
 static mcr_status leave_out(job *j, bool *known)
@@ -288,7 +288,7 @@ static mcr_status leave_out(job *j, bool *known)
     return s;
 }
 
-/* ---- the report --------------------------------------------------------------------------------*/
+/* ---- the report -------------------------------------------------------------------------------*/
 
 static bool is_defined(const job *j, int64_t metric)
 {
@@ -403,7 +403,7 @@ void mcr_cv_free(mcr *ctx, mcr_cv_report *r)
     mcr_free(ctx, r);
 }
 
-/* ---- the call ----------------------------------------------------------------------------------*/
+/* ---- the call ---------------------------------------------------------------------------------*/
 
 static mcr_status open_job(job *j, const char *metrics, mcr_cv_report *r)
 {

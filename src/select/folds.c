@@ -7,8 +7,8 @@
 
 #include "select/select.h"
 
-/* With more folds than this objects are held out one by one, which learners have other ways for; with more
- * objects two matrices of doubles are too much to begin with. */
+/* With more folds than this objects are held out one by one, which learners have other ways for;
+ * with more objects two matrices of doubles are too much to begin with. */
 enum { MOST_FOLDS = 64, MOST_OBJECTS = 16384 };
 
 static bool can(const mcr_trial_set *set, const mcr_options *const *options, int64_t count)

@@ -12,7 +12,7 @@
 #include "base/stream.h"
 #include "model/table_kernel.h"
 
-/* ---- kernels -----------------------------------------------------------------------------------*/
+/* ---- kernels ----------------------------------------------------------------------------------*/
 
 /* The next range at or after *at: "gamma=1e-3:1e3:log7". False: there is none. */
 static bool find_range(const char *text, size_t *at, size_t *length, const char **name,
@@ -76,9 +76,10 @@ static mcr_status read_template(mcr_template *t, mcr *ctx, const char *text)
     return s;
 }
 
-/* What is tried on vectors. The middle of gamma is 1 over the features and their variance, or standard deviation:
- * laplace adds up standard deviations, not their squares. So its gamma need not go as far. It goes further down than
- * up: a small one makes the kernel the distance itself, which is of use with a large C. */
+/* What is tried on vectors. The middle of gamma is 1 over the features and their variance, or
+ * standard deviation: laplace adds up standard deviations, not their squares. So its gamma need not
+ * go as far. It goes further down than up: a small one makes the kernel the distance itself, which
+ * is of use with a large C. */
 typedef struct vector_kernel {
     const char *name;
     bool squares;        /* of distances are what gamma is multiplied by */
@@ -93,8 +94,8 @@ static const vector_kernel vector_kernels[VECTOR_KERNELS] = {
     {"laplace", false, 64, 16, 11},
 };
 
-/* gamma from nearly linear to nearly the identity, in powers of 2; one in the middle where the learner goes
- * on from there itself. */
+/* gamma from nearly linear to nearly the identity, in powers of 2; one in the middle where the
+ * learner goes on from there itself. */
 static mcr_status default_on_vectors(mcr_text *to, const vector_kernel *k,
                                      const mcr_options *options, const mcr_data *data,
                                      mcr_scale scale)
@@ -148,8 +149,8 @@ static int64_t other_defaults(const mcr_data *data, const char *kernel[MOST_DEFA
     return 0;
 }
 
-/* Kernels for data of one field of vectors. Distances in place of their squares take many times as long
- * between sparse vectors, and between vectors of 0 and 1 they are the same. */
+/* Kernels for data of one field of vectors. Distances in place of their squares take many times as
+ * long between sparse vectors, and between vectors of 0 and 1 they are the same. */
 static int64_t vector_defaults(const mcr_data *data)
 {
     if (data->fields == 0)
@@ -166,8 +167,8 @@ static bool has_vectors(const mcr_data *data)
     return false;
 }
 
-/* A template for one way to put the columns of a table together; none where the table has not what it
- * needs. */
+/* A template for one way to put the columns of a table together; none where the table has not what
+ * it needs. */
 static mcr_status add_form(mcr_grid *g, const mcr_data *prepared, mcr_table_form form)
 {
     mcr_text text;
@@ -239,7 +240,7 @@ static mcr_status read_kernels(mcr_grid *g, const mcr_search *search, const mcr_
     return s;
 }
 
-/* ---- options -----------------------------------------------------------------------------------*/
+/* ---- options ----------------------------------------------------------------------------------*/
 
 static mcr_status add_option(mcr_grid *g, const char *name, const char *range)
 {
@@ -298,7 +299,7 @@ static mcr_status read_options(mcr_grid *g, const mcr_search *search)
     return s || search->ranges ? s : default_options(g);
 }
 
-/* ---- the grid ----------------------------------------------------------------------------------*/
+/* ---- the grid ---------------------------------------------------------------------------------*/
 
 /* Whether what a template has a range of may be a list of numbers, one per column. */
 static bool takes_list(const mcr_kernel *k, const mcr_template *tm)

@@ -1,8 +1,8 @@
 /* grid.h (internal): the points of a search: kernels with ranges in them, options with ranges.
  *
- * A template is a kernel expression some of whose numbers are ranges. A point is a template, a value on
- * each of its axes, and a value on each axis of the options. Points are numbered through: templates one
- * after the other, within one the last axis runs fastest; options come after kernels.
+ * A template is a kernel expression some of whose numbers are ranges. A point is a template, a
+ * value on each of its axes, and a value on each axis of the options. Points are numbered through:
+ * templates one after the other, within one the last axis runs fastest; options come after kernels.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -53,8 +53,9 @@ mcr_status mcr_grid_add(mcr_grid *grid, const char *text, mcr_scale scale);
 
 /* Which template a point is of. */
 const mcr_template *mcr_grid_template(const mcr_grid *grid, int64_t point);
-/* The axes of a point: those of its template, then those of the options. Returns how many there are;
- * at (space for 2 MCR_MOST_AXES) becomes the point's place on each, count how long they are. */
+/* The axes of a point: those of its template, then those of the options. Returns how many there
+ * are; at (space for 2 MCR_MOST_AXES) becomes the point's place on each, count how long they
+ * are. */
 int mcr_grid_place(const mcr_grid *grid, int64_t point, int64_t *at, int64_t *count);
 
 /* The expression of a point as its template has it, with all that was searched. */

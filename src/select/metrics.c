@@ -9,7 +9,7 @@
 
 #include "base/sized.h"
 
-/* ---- the table ---------------------------------------------------------------------------------*/
+/* ---- the table --------------------------------------------------------------------------------*/
 
 enum { LARGER = 1, SMALLER = 0 };
 enum { PLAIN = 0, SCORES = 1, PROBA = 2 }; /* what it needs beside the predictions */
@@ -89,7 +89,7 @@ mcr_status mcr_metric_describe(int64_t number, mcr_metric_info *out)
     return MCR_SIZED_WRITE(mcr_metric_info, out, NULL, &info);
 }
 
-/* ---- choosing ----------------------------------------------------------------------------------*/
+/* ---- choosing ---------------------------------------------------------------------------------*/
 
 /* Of detection, accuracy depends on nu as much as on the score: it is the last choice. */
 static bool suits(const mcr_metric *m, mcr_task task)
@@ -149,7 +149,7 @@ mcr_status mcr_metric_choose(const mcr_metric **out, mcr *ctx, const char *name,
     return no_such_metric(ctx, name, names, list);
 }
 
-/* ---- asking ------------------------------------------------------------------------------------*/
+/* ---- asking -----------------------------------------------------------------------------------*/
 
 /* Inside is +1 and outside -1: other targets may mean anything, and 1 is often the anomaly. */
 static mcr_status check_marks(mcr *ctx, const mcr_evaluated *w)
@@ -242,7 +242,7 @@ mcr_status mcr_evaluate(mcr *ctx, const char *metric, const mcr_evaluated *what,
     return s ? s : mcr_metric_score(m, ctx, &w, out);
 }
 
-/* ---- over splits -------------------------------------------------------------------------------*/
+/* ---- over splits ------------------------------------------------------------------------------*/
 
 double mcr_mean(const double *v, int64_t count)
 {

@@ -37,8 +37,9 @@ const mcr_metric *mcr_metric_at(int64_t number); /* NULL: past the end */
 /* By name, and that it scores the task; else MCR_BAD_CALL. name NULL: the first of the task. */
 mcr_status mcr_metric_choose(const mcr_metric **out, mcr *ctx, const char *name, mcr_task task);
 
-/* Objects of the data that `fitted` was trained or tested with, by the numbers of their classes; values, scores
- * and probabilities are the caller's to add. *target (to be freed) is what the targets point to. */
+/* Objects of the data that `fitted` was trained or tested with, by the numbers of their classes;
+ * values, scores and probabilities are the caller's to add. *target (to be freed) is what the
+ * targets point to. */
 mcr_status mcr_evaluated_open(mcr_evaluated *out, double **target, mcr *ctx,
                               const mcr_fitted *fitted, const mcr_data *data, int64_t positive);
 /* Adds them: scores only where there is one for each class, or one in all. */

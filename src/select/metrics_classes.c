@@ -1,6 +1,7 @@
 /* metrics_classes.c: metrics of classes, and of scores and probabilities for them.
  *
- * They are those of scikit-learn, with weights; where it refuses or warns, NAN or 0 as the comments say.
+ * They are those of scikit-learn, with weights; where it refuses or warns, NAN or 0 as the comments
+ * say.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -23,7 +24,7 @@ static double total_weight(const mcr_evaluated *w)
     return sum;
 }
 
-/* ---- decisions ---------------------------------------------------------------------------------*/
+/* ---- decisions --------------------------------------------------------------------------------*/
 
 mcr_status mcr_metric_accuracy(mcr *ctx, const mcr_evaluated *w, double *out)
 {
@@ -141,8 +142,8 @@ mcr_status mcr_metric_balanced(mcr *ctx, const mcr_evaluated *w, double *out)
     return MCR_OK;
 }
 
-/* Matthews' correlation of classes and predictions, for any number of classes (Gorodkin, 2004); 0 where one
- * of them is constant. */
+/* Matthews' correlation of classes and predictions, for any number of classes (Gorodkin, 2004); 0
+ * where one of them is constant. */
 mcr_status mcr_metric_mcc(mcr *ctx, const mcr_evaluated *w, double *out)
 {
     tally t;
@@ -191,7 +192,7 @@ mcr_status mcr_class_scores(mcr *ctx, const mcr_evaluated *what, mcr_class_score
     return s;
 }
 
-/* ---- ranking -----------------------------------------------------------------------------------*/
+/* ---- ranking ----------------------------------------------------------------------------------*/
 
 typedef struct ranked {
     double score, positive, negative; /* the weight is one of the two */
@@ -239,8 +240,8 @@ static int64_t tied(const ranked *r, int64_t n, int64_t i, double *positive, dou
     return j;
 }
 
-/* The chance that a positive object has a higher score than a negative one; equal ones count half. NAN: one
- * of the two does not occur. */
+/* The chance that a positive object has a higher score than a negative one; equal ones count half.
+ * NAN: one of the two does not occur. */
 static double area(const ranked *r, int64_t n)
 {
     double positive = 0, negative = 0, sum = 0, p, q;
@@ -251,8 +252,9 @@ static double area(const ranked *r, int64_t n)
     return positive > 0 && negative > 0 ? sum / (positive * negative) : NAN;
 }
 
-/* The mean over the positive objects of the share of positive ones among all that rank as high: the area
- * under the curve of precision against recall, without interpolation. 0: there are no positive ones. */
+/* The mean over the positive objects of the share of positive ones among all that rank as high: the
+ * area under the curve of precision against recall, without interpolation. 0: there are no positive
+ * ones. */
 static double mean_precision(const ranked *r, int64_t n)
 {
     double positive = 0, negative = 0, sum = 0, p, q;
@@ -277,7 +279,8 @@ static mcr_status no_scores(mcr *ctx, const mcr_evaluated *w)
                       "option multiclass=ovr");
 }
 
-/* Of the positive class, or outside; else the mean of each class against all others, where it is a number. */
+/* Of the positive class, or outside; else the mean of each class against all others, where it is a
+ * number. */
 static mcr_status by_rank(mcr *ctx, const mcr_evaluated *w, double *out,
                           double (*of)(const ranked *r, int64_t n))
 {
@@ -311,7 +314,7 @@ mcr_status mcr_metric_average_precision(mcr *ctx, const mcr_evaluated *w, double
     return by_rank(ctx, w, out, mean_precision);
 }
 
-/* ---- probabilities -----------------------------------------------------------------------------*/
+/* ---- probabilities ----------------------------------------------------------------------------*/
 
 static mcr_status no_probabilities(mcr *ctx, const char *metric)
 {
@@ -324,8 +327,9 @@ static mcr_status no_probabilities(mcr *ctx, const char *metric)
         "option probability=yes");
 }
 
-/* Minus the mean logarithm of the probability of the true class. Probabilities of 0 and 1 are moved by the
- * rounding of doubles, and scaled to the sum 1; a class that the model does not know has the smallest. */
+/* Minus the mean logarithm of the probability of the true class. Probabilities of 0 and 1 are moved
+ * by the rounding of doubles, and scaled to the sum 1; a class that the model does not know has the
+ * smallest. */
 mcr_status mcr_metric_log_loss(mcr *ctx, const mcr_evaluated *w, double *out)
 {
     double sum = 0;
@@ -346,8 +350,8 @@ mcr_status mcr_metric_log_loss(mcr *ctx, const mcr_evaluated *w, double *out)
     return MCR_OK;
 }
 
-/* Of the positive class the mean square of the probability's error; without one the sum over all classes
- * (Brier, 1950). */
+/* Of the positive class the mean square of the probability's error; without one the sum over all
+ * classes (Brier, 1950). */
 mcr_status mcr_metric_brier(mcr *ctx, const mcr_evaluated *w, double *out)
 {
     double sum = 0;

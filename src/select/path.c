@@ -1,8 +1,9 @@
-/* path.c: a warm-start path: one kernel with several settings of the options, trained and tested on one split.
+/* path.c: a warm-start path: one kernel with several settings of the options, trained and tested on
+ * one split.
  *
- * What the settings have in common is done once: the split, the scaling, and kernel values where there
- * are several settings and the learner takes them as they are. Each setting starts from the solution of
- * the one before.
+ * What the settings have in common is done once: the split, the scaling, and kernel values where
+ * there are several settings and the learner takes them as they are. Each setting starts from the
+ * solution of the one before.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -48,7 +49,7 @@ static mcr_status sort_by_class(mcr *ctx, const int32_t *class_of, int64_t class
     return MCR_OK;
 }
 
-/* ---- what may be shared ------------------------------------------------------------------------*/
+/* ---- what may be shared -----------------------------------------------------------------------*/
 
 enum { MOST_SHARED = 6000 }; /* objects: with more, the solver's own rows are better */
 
@@ -141,7 +142,7 @@ void mcr_path_space_free(mcr *ctx, mcr_path_space *space)
     mcr_fold_buffer_free(ctx, &space->fold);
 }
 
-/* ---- one split ---------------------------------------------------------------------------------*/
+/* ---- one split --------------------------------------------------------------------------------*/
 
 static mcr_status list_rows(work *w, int test, bool by_class)
 {
@@ -198,7 +199,8 @@ static mcr_status open_fold(work *w)
     return s || !all ? s : mcr_gram_fold(&w->gram, &fold);
 }
 
-/* K of the training objects, and against the test objects, as far as it is stored or worth storing. */
+/* K of the training objects, and against the test objects, as far as it is stored or worth
+ * storing. */
 static mcr_status open_grams(work *w)
 {
     mcr *ctx = w->set->ctx;
@@ -223,7 +225,7 @@ static mcr_status open_grams(work *w)
     return s;
 }
 
-/* ---- training and testing ----------------------------------------------------------------------*/
+/* ---- training and testing ---------------------------------------------------------------------*/
 
 static mcr_status open_work(work *w)
 {

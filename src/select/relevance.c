@@ -1,18 +1,18 @@
-/* relevance.c: automatic relevance determination: after a search, one value of the kernel's parameter
- * per column, starting at the best point.
+/* relevance.c: automatic relevance determination: after a search, one value of the kernel's
+ * parameter per column, starting at the best point.
  *
  * A parameter such as gamma of rbf may be a list with one number per column: relevant columns get
  * large ones, noise gets small ones. There are too many columns for a grid, and the effect of one
  * column on the scores is small compared with their random variation. So all columns are changed at
  * once, by the signs of an orthogonal design (Plackett and Burman, 1946): in each run every column
- * goes a step up or down, in half of the runs each way, and no two columns go together more often than
- * not. Thus every run contributes to the slope of every column, and each slope is known as well as if
- * all runs had been spent on that column alone.
+ * goes a step up or down, in half of the runs each way, and no two columns go together more often
+ * than not. Thus every run contributes to the slope of every column, and each slope is known as
+ * well as if all runs had been spent on that column alone.
  *
- * The search must not fit noise. The slopes of each fold come from objects that no other fold tests:
- * the centre moves only if the folds agree on a direction, and only along columns whose slopes are
- * significant. Repeats test the same objects again: they make slopes smoother, but are not
- * independent.
+ * The search must not fit noise. The slopes of each fold come from objects that no other fold
+ * tests: the centre moves only if the folds agree on a direction, and only along columns whose
+ * slopes are significant. Repeats test the same objects again: they make slopes smoother, but are
+ * not independent.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -32,10 +32,11 @@ enum {
     MANY = 16
 };
 
-/* What a column's number is multiplied with, or divided by, in a run: e to this power. Fewer columns than
- * MANY go further, so that all of them together change the kernel as much. */
+/* What a column's number is multiplied with, or divided by, in a run: e to this power. Fewer
+ * columns than MANY go further, so that all of them together change the kernel as much. */
 #define STEP 0.4
-/* How many standard deviations slopes must be beyond chance; how many standard errors all moves must gain. */
+/* How many standard deviations slopes must be beyond chance; how many standard errors all moves
+ * must gain. */
 #define SURE 4.0
 #define GAIN 2.0
 
@@ -56,7 +57,7 @@ typedef struct relevance {
     int64_t *point; /* of a batch */
 } relevance;
 
-/* ---- whether ------------------------------------------------------------------------------------*/
+/* ---- whether ----------------------------------------------------------------------------------*/
 
 static bool has_columns(const mcr_data *data)
 {
@@ -103,10 +104,11 @@ bool mcr_relevance_possible(const mcr_tried *t)
            has_space(t->grid, mcr_relevance_points(t));
 }
 
-/* ---- the design --------------------------------------------------------------------------------*/
+/* ---- the design -------------------------------------------------------------------------------*/
 
-/* Columns of Hadamard's matrix. Those of its second half come first: among them no column is the product
- * of two others, so that what two columns do together is not taken for what a third does. */
+/* Columns of Hadamard's matrix. Those of its second half come first: among them no column is the
+ * product of two others, so that what two columns do together is not taken for what a third
+ * does. */
 static double sign_of(int64_t run, int64_t column, int64_t runs)
 {
     int64_t half = runs / 2, code = column < half ? half + column : column - half + 1;
@@ -185,10 +187,10 @@ static bool find_slopes(const relevance *w)
     return fine;
 }
 
-/* ---- moving ------------------------------------------------------------------------------------*/
+/* ---- moving -----------------------------------------------------------------------------------*/
 
-/* What chance makes of the mean slope of a column, squared: from how the splits differ, which is alike for
- * all columns, as the design is. */
+/* What chance makes of the mean slope of a column, squared: from how the splits differ, which is
+ * alike for all columns, as the design is. */
 static double chance_of_slopes(const relevance *w)
 {
     double splits = (double)w->t->count, square = 0;
@@ -199,8 +201,9 @@ static double chance_of_slopes(const relevance *w)
            ((double)w->cols * (splits - 1) * splits);
 }
 
-/* Whether the splits agree on a direction: then the mean slopes are larger than chance makes them. Without
- * one the ratio of both is 1, and its standard deviation about sqrt(2 / columns) (Fisher's F). */
+/* Whether the splits agree on a direction: then the mean slopes are larger than chance makes them.
+ * Without one the ratio of both is 1, and its standard deviation about sqrt(2 / columns) (Fisher's
+ * F). */
 static bool agree(const relevance *w, double chance)
 {
     double square = 0, cols = (double)w->cols;
@@ -209,8 +212,8 @@ static bool agree(const relevance *w, double chance)
     return square > chance * (1 + SURE * sqrt(2 / cols));
 }
 
-/* Uphill, at most 1 per column. Slopes are shortened by what is not known of them, and those that chance
- * explains are left out (after James and Stein, 1961). */
+/* Uphill, at most 1 per column. Slopes are shortened by what is not known of them, and those that
+ * chance explains are left out (after James and Stein, 1961). */
 static void find_way(const relevance *w, double chance)
 {
     double most = 0;
@@ -229,8 +232,8 @@ static void step_along(const relevance *w, double size)
         w->next[k] = rounded(w->value[k] * exp(w->step * size * w->way[k]));
 }
 
-/* Tries some lengths of the step; of equals the longest, as its direction is known to be good. They need
- * not be better than runs of the design, of which some are by chance. */
+/* Tries some lengths of the step; of equals the longest, as its direction is known to be good. They
+ * need not be better than runs of the design, of which some are by chance. */
 static mcr_status move(relevance *w, bool *moved)
 {
     static const double size[SIZES] = {1, 2, 4};

@@ -1,12 +1,12 @@
 /* rounds.c: trying some points of a search, split by split.
  *
- * Points with the same kernel are trained in a path, each from the solution of the one before. Between
- * rounds of splits those are left out that cannot win any more, even if they were perfect on all splits
- * that are left. What is tried next depends on complete rounds only: so the result is the same for any
- * number of threads, and for a search that was cut off and resumed.
+ * Points with the same kernel are trained in a path, each from the solution of the one before.
+ * Between rounds of splits those are left out that cannot win any more, even if they were perfect
+ * on all splits that are left. What is tried next depends on complete rounds only: so the result is
+ * the same for any number of threads, and for a search that was cut off and resumed.
  *
- * A worker takes a kernel, computes K of all objects, and runs its paths. When there are no more kernels
- * it helps with those that others have begun.
+ * A worker takes a kernel, computes K of all objects, and runs its paths. When there are no more
+ * kernels it helps with those that others have begun.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -29,7 +29,7 @@ bool mcr_run_parallel(mcr *ctx, const mcr_learner_type *type, int64_t n, int64_t
            matrix * mcr_workers(ctx) < 0.5 * (double)mcr_budget_left(ctx);
 }
 
-/* ---- scores ------------------------------------------------------------------------------------*/
+/* ---- scores -----------------------------------------------------------------------------------*/
 
 bool mcr_tried_better(const mcr_tried *t, double a, double b)
 {
@@ -61,8 +61,8 @@ static double sum_with(const mcr_tried *t, int64_t point, double rest)
     return sum;
 }
 
-/* Marks those of the batch that are worse than another point for sure. A NAN (a split on which the metric
- * is not defined) proves nothing. */
+/* Marks those of the batch that are worse than another point for sure. A NAN (a split on which the
+ * metric is not defined) proves nothing. */
 static void leave_out(mcr_tried *t, const int64_t *point, int64_t count)
 {
     const mcr_metric *m = t->metric;
@@ -87,7 +87,7 @@ static void leave_out(mcr_tried *t, const int64_t *point, int64_t count)
     }
 }
 
-/* ---- one batch ---------------------------------------------------------------------------------*/
+/* ---- one batch --------------------------------------------------------------------------------*/
 
 /* The points of one kernel in a batch. */
 typedef struct group {
@@ -214,8 +214,8 @@ static void close_item(mcr *ctx, item *it)
     mcr_free(ctx, it->path.score);
 }
 
-/* Where a worker keeps K of the group it has begun: others may be reading that while its own paths need
- * their space. */
+/* Where a worker keeps K of the group it has begun: others may be reading that while its own paths
+ * need their space. */
 static mcr_path_space *stored_by(const batch *b, int worker)
 {
     return &b->t->space[b->t->workers + worker];
@@ -226,8 +226,8 @@ static mcr_result_key key_of(const batch *b, int64_t number, int64_t split)
     return (mcr_result_key){b->t->batch, b->items + number * b->splits + split};
 }
 
-/* K of all objects for the group's paths, into a space of the worker's; only where all splits see the
- * same objects, and there is anything left to do. */
+/* K of all objects for the group's paths, into a space of the worker's; only where all splits see
+ * the same objects, and there is anything left to do. */
 static mcr_status fill_space(batch *b, int64_t number, const item *it, int worker)
 {
     mcr_tried *t = b->t;
@@ -362,7 +362,8 @@ static mcr_status run_group(batch *b, int64_t number, int worker, bool first)
     return s;
 }
 
-/* All that one worker does in a round. Its number is the item's: there are no more spaces than that. */
+/* All that one worker does in a round. Its number is the item's: there are no more spaces than
+ * that. */
 static mcr_status run_worker(void *arg, int64_t number, int thread)
 {
     (void)thread;
@@ -398,8 +399,9 @@ static mcr_status make_settings(mcr_tried *t, const int64_t *point, int64_t coun
 
 /* ---- kernel values for all splits ----
  *
- * Where a value costs much (strings, graphs, vectors of many features) all of K is computed once, and
- * all splits read it. That cannot be where vectors are scaled: each split scales in its own way. */
+ * If a value is expensive (strings, graphs, vectors of many features), all of K is computed once
+ * and all splits read it. This is impossible if vectors are scaled, since each split scales
+ * differently. */
 
 #define EXPENSIVE_WORK 400.0 /* multiply-adds of a value: then reading it back is cheaper */
 
@@ -411,8 +413,8 @@ static bool has_vectors(const mcr_data *data)
     return false;
 }
 
-/* Kernels on strings and graphs do much of their work when they are bound to data: each training, and
- * each prediction, would do it again. */
+/* Kernels on strings and graphs do much of their work when they are bound to data: each training,
+ * and each prediction, would do it again. */
 static bool binds_expensively(const mcr_kernel *k)
 {
     bool expensive = (k->type->kinds & (MCR_STRINGS | MCR_GRAPHS)) != 0;
@@ -503,8 +505,8 @@ static mcr_status order_groups(batch *b)
     return MCR_OK;
 }
 
-/* Splits of a first round. Before four fifths hardly any point is sure to lose: one must be behind by more
- * than what it could still gain on the others. */
+/* Splits of a first round. Before four fifths hardly any point is sure to lose: one must be behind
+ * by more than what it could still gain on the others. */
 static int64_t first_round(int64_t splits)
 {
     return splits > 1 ? 4 * splits / 5 : splits;

@@ -1,10 +1,10 @@
 /* search.c: trying the points of a grid, all of them or from coarse to fine.
  *
- * From coarse to fine: first a lattice of five or six values an axis, then the neighbours of the best
- * point at half the distance, until it has no better neighbour at distance one; so for each kernel, as
- * long as it is not far behind the best. Scores over log C and log gamma are smooth
- * ridges and plateaus, which such a search finds with a tenth of the trainings, and without a model of the
- * scores that would have to be fitted itself.
+ * From coarse to fine: first a lattice of five or six values an axis, then the neighbours of the
+ * best point at half the distance, until it has no better neighbour at distance one; so for each
+ * kernel, as long as it is not far behind the best. Scores over log C and log gamma are smooth
+ * ridges and plateaus, which such a search finds with a tenth of the trainings, and without a model
+ * of the scores that would have to be fitted itself.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -19,7 +19,7 @@
 
 enum { COARSE_VALUES = 5 };
 
-/* ---- which points ------------------------------------------------------------------------------*/
+/* ---- which points -----------------------------------------------------------------------------*/
 
 static mcr_status try_all(mcr_tried *t)
 {
@@ -129,8 +129,8 @@ static mcr_status refine(mcr_tried *t, lattice *l, int64_t *point)
     return s;
 }
 
-/* Whether a template may still have the best point, by its best so far: not if that is behind by more than
- * twice what chance makes of the scores from split to split. */
+/* Whether a template may still have the best point, by its best so far: not if that is behind by
+ * more than twice what chance makes of the scores from split to split. */
 static bool is_near(const mcr_tried *t, const mcr_template *of)
 {
     int64_t own = best_of(t, of);
@@ -138,8 +138,8 @@ static bool is_near(const mcr_tried *t, const mcr_template *of)
     return !(behind > 2 * mcr_deviation(t->score + t->best * t->count, t->count));
 }
 
-/* All lattices of one fineness before the next: the more is known, the more is left out. The coarse ones
- * alone say too little of what is in between to drop a kernel. */
+/* All lattices of one fineness before the next: the more is known, the more is left out. The coarse
+ * ones alone say too little of what is in between to drop a kernel. */
 static mcr_status try_lattices(mcr_tried *t, lattice *l, int64_t *point)
 {
     int64_t count = t->grid->templates;
@@ -171,7 +171,7 @@ static mcr_status try_coarse_to_fine(mcr_tried *t)
     return s;
 }
 
-/* ---- points beside the grid --------------------------------------------------------------------*/
+/* ---- points beside the grid -------------------------------------------------------------------*/
 
 static bool resize(mcr *ctx, void *block, int64_t count, size_t size)
 {
@@ -199,7 +199,7 @@ mcr_status mcr_tried_add(mcr_tried *t, const char *text, mcr_scale scale)
     return mcr_grid_add(g, text, scale);
 }
 
-/* ---- the search --------------------------------------------------------------------------------*/
+/* ---- the search -------------------------------------------------------------------------------*/
 
 static uint32_t mix(uint32_t a, uint32_t b)
 {
@@ -282,9 +282,9 @@ static mcr_status fingerprint(uint32_t *out, const mcr_tried *t, const mcr_searc
     return s;
 }
 
-/* Whether paths keep kernel values depends on the budget, never on threads: there must be space for two
- * workers. Where there is space for fewer than there are threads, fewer are at work at once. All of it is
- * taken here, so that no worker finds it gone. */
+/* Whether paths keep kernel values depends on the budget, never on threads: there must be space for
+ * two workers. Where there is space for fewer than there are threads, fewer are at work at once.
+ * All of it is taken here, so that no worker finds it gone. */
 static mcr_status plan_workers(mcr_tried *t)
 {
     enum { FEWEST = 2 };

@@ -11,7 +11,7 @@
 #include "model/model.h"
 #include "select/metrics.h"
 
-/* ---- trials: one kernel, several settings of the options, one split -----------------------------*/
+/* ---- trials: one kernel, several settings of the options, one split ---------------------------*/
 
 typedef struct mcr_trial_set {
     mcr *ctx;
@@ -32,8 +32,8 @@ typedef struct mcr_path_space {
 void mcr_path_space_empty(mcr_path_space *space);
 void mcr_path_space_free(mcr *ctx, mcr_path_space *space);
 
-/* What the two spaces of a worker hold at most; 0: paths had better do without. It is the caller's to take
- * from the budget. */
+/* What the two spaces of a worker hold at most; 0: paths had better do without. It is the caller's
+ * to take from the budget. */
 mcr_status mcr_path_bytes(size_t *bytes, const mcr_options *options, const mcr_data *data,
                           int64_t fewest);
 
@@ -43,8 +43,8 @@ typedef struct mcr_path {
     int64_t count;
     int64_t split;
     mcr_path_space *space; /* NULL: no kernel values are kept */
-    /* K of all objects as all splits see them, which any thread may read; NULL: none. kept: in double;
-     * stored: as mcr_path_store has it. */
+    /* K of all objects as all splits see them, which any thread may read; NULL: none. kept: in
+     * double; stored: as mcr_path_store has it. */
     mcr_gram *kept, *stored;
     /* Filled: count x metrics; infinite, and the worse way, where training failed. */
     double *score;
@@ -62,12 +62,13 @@ typedef struct mcr_path {
 bool mcr_path_takes_folds(const mcr_trial_set *set, const mcr_path *path);
 /* K of all objects for the paths of one kernel, into space->stored, where that is worth it. */
 mcr_status mcr_path_store(const mcr_trial_set *set, const mcr_path *path, mcr_path_space *space);
-/* Trains and evaluates all settings of a path, each from the one before where the learner can. May run
- * within a parallel loop. */
+/* Trains and evaluates all settings of a path, each from the one before where the learner can. May
+ * run within a parallel loop. */
 mcr_status mcr_path_run(const mcr_trial_set *set, mcr_path *path);
 
-/* Scores of the settings of a path on all splits (count x splits, for the set's first metric) where the
- * learner can have them from one K of all objects; NAN: it cannot, and the setting must be trained. */
+/* Scores of the settings of a path on all splits (count x splits, for the set's first metric) where
+ * the learner can have them from one K of all objects; NAN: it cannot, and the setting must be
+ * trained. */
 mcr_status mcr_folds_run(const mcr_trial_set *set, const mcr_path *path, double *score);
 
 /* Whether the options ask for features, so that values of K are of no use. */
@@ -75,8 +76,8 @@ bool mcr_wants_features(const mcr_options *options);
 /* Whether the learner looks for the numbers in the kernel itself. */
 bool mcr_finds_kernel(const mcr_options *options);
 
-/* The fold of each object in a repeat: its complement is what is trained on. NULL: splits are not of
- * that kind (order of time). */
+/* The fold of each object in a repeat: its complement is what is trained on. NULL: splits are not
+ * of that kind (order of time). */
 const int32_t *mcr_splits_folds(const mcr_splits *splits, int64_t repeat, int64_t *folds);
 int64_t mcr_splits_objects(const mcr_splits *splits); /* that were dealt out */
 /* Whether every object is a split of its own, in their order. */

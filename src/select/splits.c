@@ -46,7 +46,7 @@ static mcr_status read_plan(mcr_split_plan *to, mcr *ctx, const mcr_data *data,
     return MCR_OK;
 }
 
-/* ---- dealing -----------------------------------------------------------------------------------*/
+/* ---- dealing ----------------------------------------------------------------------------------*/
 
 /* Deals the objects out in a random order, those of one class after the other: each class, and all
  * together, are shared out as evenly as can be. */

@@ -8,7 +8,7 @@
 #include "base/stream.h"
 #include "select/search.h"
 
-/* ---- the report --------------------------------------------------------------------------------*/
+/* ---- the report -------------------------------------------------------------------------------*/
 
 /* Everything a report points to is its own. */
 static mcr_status fill_point(mcr_point *to, const mcr_tried *t, int64_t p)
@@ -46,7 +46,8 @@ static void name_axis(mcr_text *to, const mcr_template *tm, const mcr_axis *axis
     mcr_text_add(to, tm->text + axis->name, axis->name_length);
 }
 
-/* The axes at whose ends the best point is; with weights, at whose ends it was before. Of two values one is at an end in any case. */
+/* The axes at whose ends the best point is; with weights, at whose ends it was before. Of two
+ * values one is at an end in any case. */
 static mcr_status find_edge(const char **out, const mcr_tried *t)
 {
     const mcr_template *tm = mcr_grid_template(t->grid, t->from);
@@ -154,7 +155,7 @@ mcr_status mcr_tune_table(mcr_text *t, const mcr_tune_report *r)
     return t->status;
 }
 
-/* ---- tuning ------------------------------------------------------------------------------------*/
+/* ---- tuning -----------------------------------------------------------------------------------*/
 
 static mcr_status fit_best(mcr_model **out, const mcr_tried *t, const mcr_tune_report *report)
 {

@@ -1,11 +1,11 @@
 /* cluster.c: k-means in feature space.
  *
- * What is kept of a cluster c are the sums S_c(i) = sum of w_j K(x_j, x_i) over its objects, for all i.
- * A move of an object needs one row of K, so rows are computed only for objects that move. (From features
- * they are products with sums of features: cluster_features.c.) A start is
- * seeded by k-means++ (Arthur and Vassilvitskii, 2007; of a few candidates for a seed the best is
- * taken), goes on by Lloyd's steps, which move all objects to their nearest centre at once, and ends
- * with Hartigan's, which move single objects and count how the centres move along: these improve many
+ * What is kept of a cluster c are the sums S_c(i) = sum of w_j K(x_j, x_i) over its objects, for
+ * all i. A move of an object needs one row of K, so rows are computed only for objects that move.
+ * (From features they are products with sums of features: cluster_features.c.) A start is seeded by
+ * k-means++ (Arthur and Vassilvitskii, 2007; of a few candidates for a seed the best is taken),
+ * goes on by Lloyd's steps, which move all objects to their nearest centre at once, and ends with
+ * Hartigan's, which move single objects and count how the centres move along: these improve many
  * results where Lloyd's steps rest.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -24,7 +24,7 @@ typedef mcr_cluster_state state;
 /* Rows of K at a time, columns of a worker's item. */
 enum { ROWS = 256, CHUNK = 1024, MOVES_A_LOOK = 16 };
 
-/* ---- rows of K ---------------------------------------------------------------------------------*/
+/* ---- rows of K --------------------------------------------------------------------------------*/
 
 /* All of K is kept where it takes at most half of the budget, and, if values are quickly computed
  * again, not more than they are worth: starts then share it. */
@@ -35,7 +35,8 @@ static mcr_status open_values(state *t)
     if (!mcr_gram_is_slow(t->gram))
         most = fmin(most, (double)((size_t)2 << 30));
     t->whole = (double)t->n * (double)t->n * sizeof *t->values <= most;
-    /* Else as many rows at a time as a quarter of it holds; the result is the same for any number. */
+    /* Else as many rows at a time as a quarter of it holds; the result is the same for any
+     * number. */
     size_t row = (size_t)t->n * sizeof *t->values,
            some = mcr_budget_left(t->ctx) / 4 / (row + !row);
     t->rows = some < FEW_CANDIDATES ? FEW_CANDIDATES : some > ROWS ? ROWS : (int64_t)some;
@@ -63,7 +64,7 @@ static mcr_status fetch(state *t, const int64_t *object, int64_t count, const do
                                      (mcr_rows){NULL, 0, t->n}, t->values, t->n);
 }
 
-/* ---- moving objects ----------------------------------------------------------------------------*/
+/* ---- moving objects ---------------------------------------------------------------------------*/
 
 typedef struct move_job {
     state *t;
@@ -72,8 +73,8 @@ typedef struct move_job {
     int64_t count;
 } move_job;
 
-/* Adds the rows to the sums of the clusters that get an object and takes them from those that lose it,
- * in the order of the moves. */
+/* Adds the rows to the sums of the clusters that get an object and takes them from those that lose
+ * it, in the order of the moves. */
 static mcr_status move_chunk(void *arg, int64_t item, int worker)
 {
     (void)worker;
@@ -124,8 +125,8 @@ static void shift(state *t, int64_t i)
     t->of[i] = t->next[i];
 }
 
-/* Moves the listed objects from `of` to `next`; where time is over or the user wants to stop, some of
- * them. */
+/* Moves the listed objects from `of` to `next`; where time is over or the user wants to stop, some
+ * of them. */
 static mcr_status move(state *t, const int64_t *object, int64_t count)
 {
     const double *row[ROWS];
@@ -182,7 +183,7 @@ static mcr_status place_all(state *t)
     return s;
 }
 
-/* ---- distances ---------------------------------------------------------------------------------*/
+/* ---- distances --------------------------------------------------------------------------------*/
 
 /* Squared distance of object i to the centre of cluster c. */
 static double distance(const state *t, int64_t i, int64_t c)
@@ -210,8 +211,8 @@ static double gain_of(const state *t, int64_t i, int64_t c)
     return wa * w / (wa - w) * distance(t, i, a) - wc * w / (wc + w) * distance(t, i, c);
 }
 
-/* What rounding could make of a distance of object i. Less than that is no difference, so that kernel
- * values and features, which round differently, choose alike. */
+/* What rounding could make of a distance of object i. Less than that is no difference, so that
+ * kernel values and features, which round differently, choose alike. */
 static double rounding(const state *t, int64_t i, double distance)
 {
     return 1e-13 * (fabs(t->diagonal[i]) + fabs(distance));
@@ -236,7 +237,7 @@ static double scale(const state *t, double at)
     return fmax(at, 1e-9 * t->total);
 }
 
-/* ---- seeds -------------------------------------------------------------------------------------*/
+/* ---- seeds ------------------------------------------------------------------------------------*/
 
 /* The object at which the running sum of weight times distance passes a share of the whole. */
 static int64_t draw(const state *t, mcr_random *random, double sum)
@@ -317,7 +318,7 @@ static mcr_status seed(state *t, int64_t start)
     return s;
 }
 
-/* ---- steps -------------------------------------------------------------------------------------*/
+/* ---- steps ------------------------------------------------------------------------------------*/
 
 static mcr_status nearest_chunk(void *arg, int64_t item, int worker)
 {
@@ -438,8 +439,8 @@ static mcr_status hartigan(state *t)
     return s;
 }
 
-/* The objective, and the largest gain of one more move: from scratch, unless time is over; then from the
- * sums as they are, whose rounding is far below what is printed. */
+/* The objective, and the largest gain of one more move: from scratch, unless time is over; then
+ * from the sums as they are, whose rounding is far below what is printed. */
 static mcr_status evaluate(state *t, bool first, double *at, double *gain)
 {
     double most = 0;
@@ -481,7 +482,7 @@ static mcr_status run_start(state *t, int64_t start, double *at, double *gain)
     return s;
 }
 
-/* ---- all starts --------------------------------------------------------------------------------*/
+/* ---- all starts -------------------------------------------------------------------------------*/
 
 static mcr_status open_state(state *t, mcr_gram *gram, const mcr_cluster_problem *p)
 {

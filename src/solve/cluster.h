@@ -35,8 +35,8 @@ typedef struct mcr_clusters {
     double *centre; /* features x clusters, of a Gram with a factor; else NULL */
     int64_t steps;  /* in all starts */
     int64_t starts; /* that were finished */
-    /* From scratch, at the end: the objective, and the most that it would fall if one object moved to
-     * another cluster (centres included), as a share of it. */
+    /* From scratch, at the end: the objective, and the most that it would fall if one object moved
+     * to another cluster (centres included), as a share of it. */
     double objective, gain;
     mcr_cluster_stop stop;
 } mcr_clusters;

@@ -1,9 +1,9 @@
 /* cluster_features.c: what k-means needs of features: S_c(i) = phi(x_i).M_c, with M_c the sum of
  * w_j phi(x_j) over the objects of a cluster.
  *
- * Lloyd's steps take M and all S from scratch: sums of rows, and a product with the features. Hartigan's steps go through
- * the objects in blocks: S of a block is one product, and a move within it changes M and, by one row of
- * K, S of those that come after it there.
+ * Lloyd's steps take M and all S from scratch: sums of rows, and a product with the features.
+ * Hartigan's steps go through the objects in blocks: S of a block is one product, and a move within
+ * it changes M and, by one row of K, S of those that come after it there.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -38,7 +38,7 @@ typedef struct mcr_cluster_state {
     double *phi; /* features: space for one object */
 } mcr_cluster_state;
 
-/* ---- from features (cluster_features.c) --------------------------------------------------------*/
+/* ---- from features (cluster_features.c) -------------------------------------------------------*/
 
 mcr_status mcr_cluster_features_open(mcr_cluster_state *t);
 /* Rows of K of at most FEW_CANDIDATES and k objects, before anything is placed. */

@@ -1,13 +1,14 @@
-/* coordinate.c: support vector machines with many features and sparse rows, by dual coordinate descent.
+/* coordinate.c: support vector machines with many features and sparse rows, by dual coordinate
+ * descent.
  *
- * One coefficient at a time, in a random order that is new in each sweep; w = D'b is kept, so a step is
- * two passes over one row. Coefficients that are sure to stay at their bound are left out until the
- * others are done (Hsieh, Chang, Lin, Keerthi and Sundararajan, ICML 2008).
+ * One coefficient at a time, in a random order that is new in each sweep; w = D'b is kept, so a
+ * step is two passes over one row. Coefficients that are sure to stay at their bound are left out
+ * until the others are done (Hsieh, Chang, Lin, Keerthi and Sundararajan, ICML 2008).
  *
  * They keep a bias that is penalised with the others. Here the sum of b must be 0, as on the kernel
- * side: the method of multipliers, with the penalty rho / 2 (sum of b)^2, which is one more feature of
- * the value sqrt(rho), and the multiplier, which is the bias. A few rounds are enough, as rho is far above
- * the curvature along the bias where many coefficients are free.
+ * side: the method of multipliers, with the penalty rho / 2 (sum of b)^2, which is one more feature
+ * of the value sqrt(rho), and the multiplier, which is the bias. A few rounds are enough, as rho is
+ * far above the curvature along the bias where many coefficients are free.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -129,8 +130,8 @@ static void sweep(state *t)
     t->result->steps++;
 }
 
-/* Sweeps until all slopes are within `goal`, those of coefficients that were left out only if `all`; *over:
- * a limit was reached. */
+/* Sweeps until all slopes are within `goal`, those of coefficients that were left out only if
+ * `all`; *over: a limit was reached. */
 static void descend(state *t, double goal, bool all, bool *over)
 {
     t->old_high = INFINITY; /* the slopes may have moved with the bias */

@@ -2,11 +2,12 @@
  *
  *   min 1/2 |D'b|^2 - z'b    lo <= b <= hi,  the sum of b kept
  *
- * Primal-dual, with Mehrotra's predictor and corrector. With x = b - lo, c = hi - b and multipliers s, t
- * of the bounds, Newton's equations have the matrix DD' + diag(s/x + t/c), which is a diagonal plus p
- * columns: eliminating the coefficients leaves 1 + D' diag(h) D, p x p, h = 1 / (s/x + t/c), and one
- * row for the bias, which is free (Ferris and Munson, SIAM J. Optim. 13, 2002). Some twenty steps,
- * whatever the tolerance and C. What is near a bound at the end is put there, and evaluated from scratch.
+ * Primal-dual, with Mehrotra's predictor and corrector. With x = b - lo, c = hi - b and multipliers
+ * s, t of the bounds, Newton's equations have the matrix DD' + diag(s/x + t/c), which is a diagonal
+ * plus p columns: eliminating the coefficients leaves 1 + D' diag(h) D, p x p, h = 1 / (s/x + t/c),
+ * and one row for the bias, which is free (Ferris and Munson, SIAM J. Optim. 13, 2002). Some twenty
+ * steps, whatever the tolerance and C. What is near a bound at the end is put there, and evaluated
+ * from scratch.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -57,7 +58,7 @@ static bool can_move(const state *t, int64_t i)
     return t->p->hi[i] > t->p->lo[i];
 }
 
-/* ---- start -------------------------------------------------------------------------------------*/
+/* ---- start ------------------------------------------------------------------------------------*/
 
 static mcr_status open_state(state *t, mcr_gram *d, const mcr_qp *p, mcr_qp_result *r)
 {
@@ -136,7 +137,7 @@ static mcr_status begin(state *t)
     return st;
 }
 
-/* ---- one step ----------------------------------------------------------------------------------*/
+/* ---- one step ---------------------------------------------------------------------------------*/
 
 /* Runs over all objects in parts; what a part found is put together in order. */
 typedef struct chunk_job {
@@ -335,8 +336,9 @@ static void take_outliers(state *t, int64_t first, int64_t end, double *found)
     }
 }
 
-/* Gondzio's correctors (Comput. Optim. Appl. 6, 1996): a longer step, where a direction that brings the
- * outliers nearer allows it. They need no new factor, and are taken as far as one is expensive. */
+/* Gondzio's correctors (Comput. Optim. Appl. 6, 1996): a longer step, where a direction that brings
+ * the outliers nearer allows it. They need no new factor, and are taken as far as one is
+ * expensive. */
 static mcr_status correct(state *t)
 {
     mcr_status st = MCR_OK;
@@ -407,7 +409,7 @@ static mcr_status advance(state *t)
     return MCR_OK;
 }
 
-/* ---- the end -----------------------------------------------------------------------------------*/
+/* ---- the end ----------------------------------------------------------------------------------*/
 
 /* Coefficients that are nearer to a bound than to its multiplier being 0 are put there. */
 static void snap(state *t)

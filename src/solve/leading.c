@@ -3,9 +3,9 @@
  * Rayleigh-Ritz on a growing orthonormal basis V (rows), which each step extends by the residuals
  * of the Ritz pairs that are not yet good enough: without a preconditioner these span the block
  * Krylov space (Saad, Numerical Methods for Large Eigenvalue Problems, 2011, ch. 6 to 8), and no
- * recurrence can lose orthogonality. A V is kept beside V, so a step multiplies A by the new vectors
- * alone: A is read once for a whole block of them, and that is what takes the time. When the space is
- * full the best Ritz vectors are the new basis.
+ * recurrence can lose orthogonality. A V is kept beside V, so a step multiplies A by the new
+ * vectors alone: A is read once for a whole block of them, and that is what takes the time. When
+ * the space is full the best Ritz vectors are the new basis.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -19,10 +19,11 @@
 #include "base/threads.h"
 #include "linalg/shared.h"
 
-/* Vectors of a block: a product with fewer takes as long, as A must be read anyway. Ritz pairs beyond
- * those that are wanted which take part, so that the last one converges as fast. */
+/* Vectors of a block: a product with fewer takes as long, as A must be read anyway. Ritz pairs
+ * beyond those that are wanted which take part, so that the last one converges as fast. */
 enum { LEAST_BLOCK = 16, MOST_BLOCK = 48, GUARDS = 6 };
-/* Below this many objects, or with more than a 12th of all vectors wanted, LAPACK takes less time. */
+/* Below this many objects, or with more than a 12th of all vectors wanted, LAPACK takes less
+ * time. */
 enum { LEAST_OBJECTS = 300, LEAST_RATIO = 12 };
 /* Rows of a product where the method asks for none in particular. */
 enum { ROWS = 64 };
@@ -88,7 +89,7 @@ static mcr_status multiply(mcr *ctx, const mcr_leading *p, int64_t rows, const d
                            p->lda, 0, av, p->n);
 }
 
-/* ---- a step ------------------------------------------------------------------------------------*/
+/* ---- a step -----------------------------------------------------------------------------------*/
 
 /* Row i of r minus its part in V. */
 static mcr_status remove_basis(krylov *k, double *r, int64_t rows)
@@ -116,7 +117,8 @@ static void scale(double *v, int64_t n, double by)
 }
 
 /* The rows of r become orthonormal rows of `to`, fewer where they depend on each other: through the
- * eigenvectors of their Gram matrix (Stathopoulos and Wu, 2002). *rows: how many, before and after. */
+ * eigenvectors of their Gram matrix (Stathopoulos and Wu, 2002). *rows: how many, before and
+ * after. */
 static mcr_status orthonormal_rows(krylov *k, double *r, double *to, int64_t *rows)
 {
     int64_t from = 0, count = 0, b = *rows;
@@ -216,7 +218,7 @@ static mcr_status restart(krylov *k, int64_t keep, double *buffer)
     return s;
 }
 
-/* ---- the whole ---------------------------------------------------------------------------------*/
+/* ---- the whole --------------------------------------------------------------------------------*/
 
 static double largest_size(const krylov *k)
 {

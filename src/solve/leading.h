@@ -37,14 +37,16 @@ typedef struct mcr_leading_result {
     double residual; /* the largest |A v - value v| over the largest |value|, from A as it is */
 } mcr_leading_result;
 
-/* value: count numbers, largest first; vector: count x n, a unit vector a row, orthogonal. Where few
- * of many are wanted, by a block Krylov method that needs space for some n x count; else by LAPACK.
- * The same bits for any number of threads. */
+/* value: count numbers, largest first; vector: count x n, a unit vector a row, orthogonal. Where
+ * few of many are wanted, by a block Krylov method that needs space for some n x count; else by
+ * LAPACK. The same bits for any number of threads. */
 mcr_status mcr_leading_solve(mcr *ctx, const mcr_leading *problem, double *value, double *vector,
                              mcr_leading_result *result);
-/* Whether it is done by LAPACK, which needs the matrix; else products with it are all that is used. */
+/* Whether it is done by LAPACK, which needs the matrix; else products with it are all that is
+ * used. */
 bool mcr_leading_by_lapack(int64_t n, int64_t count);
-/* Bytes of space that the call takes, beside the matrix if there is one (LAPACK makes one if not). */
+/* Bytes of space that the call takes, beside the matrix if there is one (LAPACK makes one if
+ * not). */
 double mcr_leading_bytes(int64_t n, int64_t count, bool matrix);
 
 #endif

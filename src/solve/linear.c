@@ -12,7 +12,8 @@
 /* Multiply-adds of BLAS are so much cheaper than those of loops over sparse entries. */
 #define BLAS_GAIN 12.0
 
-/* The Hessian has the objects near the margin alone: in all steps together each of them a few times. */
+/* The Hessian has the objects near the margin alone: in all steps together each of them a few
+ * times. */
 double mcr_linear_newton_work(double n, double p, double entries)
 {
     enum { STEPS = 70, TIMES = 4, OVERHEAD = 20, MOST = 4096 };
@@ -23,8 +24,8 @@ double mcr_linear_newton_work(double n, double p, double entries)
     return TIMES * weigh + STEPS * (p * p * p / 3 / BLAS_GAIN + 1.5 * entries + OVERHEAD * n);
 }
 
-/* With more features than objects coordinates hardly depend on each other; else many sweeps are needed,
- * or very many. */
+/* With more features than objects coordinates hardly depend on each other; else many sweeps are
+ * needed, or very many. */
 double mcr_linear_descent_work(double n, double p, double entries)
 {
     enum { EASY = 100, HARD = 3000, PASSES = 2, OVERHEAD = 10 };
@@ -44,8 +45,8 @@ static bool is_settled(const mcr_qp *p, double *b)
     return !p->no_sum && !(up && down);
 }
 
-/* Where the smoothed hinge is stuck: the interior point method, with what is left of time and steps. The
- * better of both solutions is the result. */
+/* Where the smoothed hinge is stuck: the interior point method, with what is left of time and
+ * steps. The better of both solutions is the result. */
 static mcr_status go_on(mcr_gram *d, const mcr_qp *p, double began, double *b, double *g, double *w,
                         mcr_qp_result *result)
 {

@@ -1,6 +1,6 @@
-/* linear.h (internal): the quadratic programs of support vector machines where the Gram is known by a
- * factor, K = D D^T: the same problems, results and certificate as mcr_qp_solve (smo.h), by products with
- * D.
+/* linear.h (internal): the quadratic programs of support vector machines where the Gram is known by
+ * a factor, K = D D^T: the same problems, results and certificate as mcr_qp_solve (smo.h), by
+ * products with D.
  *
  * For epsilon = 0, one group (or no_sum), and finite bounds.
  *
@@ -18,8 +18,8 @@ typedef mcr_status mcr_linear_solver(mcr_gram *gram, const mcr_qp *problem, doub
 
 /* Takes the one of the solvers below that is less work. */
 mcr_linear_solver mcr_linear_solve;
-/* Few features: Newton's method on a smoothed hinge. MCR_QP_STUCK where the tolerance is beyond it; the
- * violation is infinite, and b as it was or balanced, if no solution was evaluated. */
+/* Few features: Newton's method on a smoothed hinge. MCR_QP_STUCK where the tolerance is beyond it;
+ * the violation is infinite, and b as it was or balanced, if no solution was evaluated. */
 mcr_linear_solver mcr_linear_smooth;
 /* Few features, tight tolerances: a primal-dual interior point method, one p x p factor a step. */
 mcr_linear_solver mcr_linear_interior;
@@ -34,8 +34,8 @@ double mcr_linear_bytes(const mcr_gram *gram);
 /* w = D^T b, g = D w and the violation, low and high of the result. */
 mcr_status mcr_linear_judge(mcr_gram *gram, const mcr_qp *problem, const double *b, double *g,
                             double *w, mcr_qp_result *result);
-/* Makes the sum of b what it should be, by a small change of coefficients that are not at a bound (of
- * all, if these have not enough space). */
+/* Makes the sum of b what it should be, by a small change of coefficients that are not at a bound
+ * (of all, if these have not enough space). */
 void mcr_linear_balance(const mcr_qp *problem, double wanted, double *b);
 /* Whether to end, by time or the user: then result->stop says so. */
 bool mcr_linear_is_over(mcr *ctx, const mcr_qp *problem, double began, double violation,

@@ -82,8 +82,8 @@ mcr_status mcr_lp_open(mcr_lp **out, mcr *ctx, int64_t columns, const double *co
         return s;
     }
     lp->setLogLevel(lp->model, 0);
-    /* CLP would scale by the geometric mean of a row's or column's entries. Kernel values go down to
-     * 1e-300, which makes such factors absurd and its tolerances mean nothing. */
+    /* CLP would scale by the geometric mean of a row's or column's entries. Kernel values go down
+     * to 1e-300, which makes such factors absurd and its tolerances mean nothing. */
     lp->scaling(lp->model, 0);
     lp->setPrimalTolerance(lp->model, TOLERANCE);
     lp->setDualTolerance(lp->model, TOLERANCE);

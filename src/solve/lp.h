@@ -2,9 +2,10 @@
  *
  *   min cost'x,  lower <= A x <= upper,  low <= x <= high
  *
- * Rows are added one by one, and each solve starts from the last solution, by the dual simplex method:
- * made for programs whose rows are too many to be all there. CLP (coinor-libclp1) is loaded when the first program is opened, so that nothing else
- * depends on it; without it mcr_lp_open says what to install.
+ * Rows are added one by one, and each solve starts from the last solution, by the dual simplex
+ * method: made for programs whose rows are too many to be all there. CLP (coinor-libclp1) is loaded
+ * when the first program is opened, so that nothing else depends on it; without it mcr_lp_open says
+ * what to install.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -21,8 +22,8 @@ mcr_status mcr_lp_open(mcr_lp **out, mcr *ctx, int64_t columns, const double *co
 void mcr_lp_close(mcr_lp *lp); /* NULL allowed */
 /* A row with one value for each column. */
 void mcr_lp_add(mcr_lp *lp, double lower, double upper, const double *value);
-/* Solves; *ended is false when `seconds` (0: no limit) were not enough. x: one value per column, dual:
- * one per row, so that cost - A'dual is the slope of x. Borrowed until the next call. */
+/* Solves; *ended is false when `seconds` (0: no limit) were not enough. x: one value per column,
+ * dual: one per row, so that cost - A'dual is the slope of x. Borrowed until the next call. */
 mcr_status mcr_lp_solve(mcr_lp *lp, double seconds, bool *ended, const double **x,
                         const double **dual);
 

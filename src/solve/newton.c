@@ -1,15 +1,16 @@
 /* newton.c: Newton's method with conjugate gradients.
  *
- * Newton's step d solves (mu + H G) d = -(mu a + gradient), H the Hessian of the loss. The operator is
- * self-adjoint in the inner product <u, v> = u' G v, so conjugate gradients are taken there: small
- * eigenvalues of G all become mu, and the steps needed are few where the spectrum of G falls quickly,
- * as it does for kernels. All vectors are kept together with their products with G, so that one
- * product a step is enough. (Truncated Newton: Nash, 2000; the metric: Chapelle, 2007.)
+ * Newton's step d solves (mu + H G) d = -(mu a + gradient), H the Hessian of the loss. The operator
+ * is self-adjoint in the inner product <u, v> = u' G v, so conjugate gradients are taken there:
+ * small eigenvalues of G all become mu, and the steps needed are few where the spectrum of G falls
+ * quickly, as it does for kernels. All vectors are kept together with their products with G, so
+ * that one product a step is enough. (Truncated Newton: Nash, 2000; the metric: Chapelle, 2007.)
  *
- * A problem that has taken many products is first solved with a low rank in place of G, if G is L L^T to
- * rounding with few columns, as it is for smooth kernels on few features. Newton's step is then found
- * directly, (mu + H L L')^-1 = (1 - H L (mu + L' H L)^-1 L') / mu, or, where that is too large, by
- * products that are many times cheaper. What is left to do from there, mostly nothing, is done with G.
+ * A problem that has taken many products is first solved with a low rank in place of G, if G is L
+ * L^T to rounding with few columns, as it is for smooth kernels on few features. Newton's step is
+ * then found directly, (mu + H L L')^-1 = (1 - H L (mu + L' H L)^-1 L') / mu, or, where that is too
+ * large, by products that are many times cheaper. What is left to do from there, mostly nothing, is
+ * done with G.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -110,7 +111,7 @@ static double largest(const state *t, const double *x)
     return most;
 }
 
-/* ---- where it is -------------------------------------------------------------------------------*/
+/* ---- where it is ------------------------------------------------------------------------------*/
 
 /* Objective, gradient, rest = -(mu a + gradient), and how far that is from the optimum. */
 static mcr_status look(state *t, const double *a, const double *f)
@@ -164,10 +165,10 @@ static bool is_tired(const state *t)
     return t->patience > 0 && t->result->products >= t->patience;
 }
 
-/* ---- the step ----------------------------------------------------------------------------------*/
+/* ---- the step ---------------------------------------------------------------------------------*/
 
-/* step = (mu + H G)^-1 rest, as exactly as it is worth so far from the optimum. Every step of conjugate
- * gradients is one towards a lower objective, so it can end at any time. */
+/* step = (mu + H G)^-1 rest, as exactly as it is worth so far from the optimum. Every step of
+ * conjugate gradients is one towards a lower objective, so it can end at any time. */
 static mcr_status conjugate(state *t, const double *f)
 {
     enum { MOST = 1000 };
@@ -209,8 +210,8 @@ static mcr_status conjugate(state *t, const double *f)
     return MCR_OK;
 }
 
-/* inner = mu + L' H L. H is a columns x columns matrix for each object, whose columns are found one by
- * one; `direction` and `curved` are free here. */
+/* inner = mu + L' H L. H is a columns x columns matrix for each object, whose columns are found one
+ * by one; `direction` and `curved` are free here. */
 static mcr_status fill_inner(state *t, const double *f)
 {
     int64_t k = t->p->columns, n = t->count / k, rank = t->rank;
@@ -278,7 +279,7 @@ static bool advance(state *t, double *a, double *f)
     return false;
 }
 
-/* ---- all of it ---------------------------------------------------------------------------------*/
+/* ---- all of it --------------------------------------------------------------------------------*/
 
 /* Products go through the factor from now on. */
 static mcr_status use_factor(state *t, mcr_gram *factor)
@@ -400,9 +401,9 @@ static mcr_status approach(state *t, double *a, double *f)
     return s;
 }
 
-/* Where G is singular, as with objects that repeat, rest may be large though G rest is 0: f is that of
- * the optimum, but a is not what the identity says. a + rest / mu has the same f, and is. It is taken
- * where that is so. */
+/* Where G is singular, as with objects that repeat, rest may be large though G rest is 0: f is that
+ * of the optimum, but a is not what the identity says. a + rest / mu has the same f, and is. It is
+ * taken where that is so. */
 static mcr_status polish(state *t, double *a, double *f)
 {
     double before = t->result->rest, objective = t->result->objective;

@@ -2,9 +2,9 @@
  *
  *   min  sum_i loss_i(f_i) + mu / 2 sum_c a_c' G a_c,   f = G a,   a and f n x columns
  *
- * At the optimum mu a = -gradient of the loss. For any a, with rest = mu a + gradient, the duality gap is
- * rest' G rest / (2 mu): the gradient is a point of the dual problem, and Fenchel's inequality is an
- * equality there.
+ * At the optimum mu a = -gradient of the loss. For any a, with rest = mu a + gradient, the duality
+ * gap is rest' G rest / (2 mu): the gradient is a point of the dual problem, and Fenchel's
+ * inequality is an equality there.
  *
  * Where the Gram has a factor, G = D D^T, steps are found by products with D.
  *
@@ -15,7 +15,8 @@
 
 #include "gram/gram.h"
 
-/* With a factor, steps are solved for directly up to so many numbers (columns of it times those of a). */
+/* With a factor, steps are solved for directly up to so many numbers (columns of it times those of
+ * a). */
 enum { MCR_SMOOTH_DIRECT = 2000 };
 
 typedef struct mcr_smooth {
@@ -48,8 +49,8 @@ typedef struct mcr_smooth_result {
     double objective, rest, gap; /* rest: largest |mu a + gradient| */
 } mcr_smooth_result;
 
-/* a: the start, then the solution; f: G a at the end, from scratch. All of G is kept where the budget has
- * space for it. Deterministic for any number of threads. */
+/* a: the start, then the solution; f: G a at the end, from scratch. All of G is kept where the
+ * budget has space for it. Deterministic for any number of threads. */
 mcr_status mcr_smooth_solve(mcr_gram *gram, const mcr_smooth *problem, double *a, double *f,
                             mcr_smooth_result *result);
 

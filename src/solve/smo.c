@@ -1,16 +1,16 @@
 /* smo.c: large quadratic programs by working sets.
  *
  * Each round takes a working set of some hundred coefficients (half of it kept from the round
- * before: free ones first, then the newest), solves its own problem with smo_inner.c on its block of
- * K, and then updates the gradient by whole rows of K, but only for coefficients that changed. Rows
- * and gradient are most of the work, so they run through the fused passes of the Gram; a moderate
- * cache keeps rows that come again. Coefficients that stay at a bound leave the active set when
- * that is sure to pay (rent or buy): getting back their gradient costs about as much as has been
- * spent since the last whole gradient. At the end the gradient is computed afresh and the optimality
- * conditions are tested on it; if they fail, the rounds go on from there.
+ * before: free ones first, then the newest), solves its own problem with smo_inner.c on its block
+ * of K, and then updates the gradient by whole rows of K, but only for coefficients that changed.
+ * Rows and gradient are most of the work, so they run through the fused passes of the Gram; a
+ * moderate cache keeps rows that come again. Coefficients that stay at a bound leave the active set
+ * when that is sure to pay (rent or buy): getting back their gradient costs about as much as has
+ * been spent since the last whole gradient. At the end the gradient is computed afresh and the
+ * optimality conditions are tested on it; if they fail, the rounds go on from there.
  *
- * A small problem whose K is cheap is its own working set: rows of K are made when they are first used
- * (smo_rows.c), or all of K is given by the caller, and the inner solver does the rest.
+ * A small problem whose K is cheap is its own working set: rows of K are made when they are first
+ * used (smo_rows.c), or all of K is given by the caller, and the inner solver does the rest.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -28,8 +28,8 @@ enum {
     FRUITLESS_ROUNDS = 3,
     WHOLE_STEPS = 50000, /* between looks at the limits when the working set is everything */
     MOST_VERIFICATIONS = 8,
-    /* Steps, and so many for each object, before few objects get another method, and twice that after
-     * it; steps, or so many for each object, that more of them may take. */
+    /* Steps, and so many for each object, before few objects get another method, and twice that
+     * after it; steps, or so many for each object, that more of them may take. */
     FIRST_PATIENCE = 200000,
     PATIENCE_EACH = 500,
     LAST_PATIENCE = 10000000,
@@ -43,15 +43,15 @@ enum {
 #define INNER_LEAST  0.5  /* of the tolerance: not below */
 #define FLOAT_SLOPES 1e-5 /* of the largest: what differences of floats still mean */
 #define CLOSING      2.0  /* a value of the certificate, in double, takes so many times as long */
-/* All of K at once: up to so many objects, fewer the more a kernel value costs; but where values are
- * slow each should be computed once, and the symmetric ones not at all. Memory that was never touched
- * costs more than what is computed into it, so the limit is low. */
+/* All of K at once: up to so many objects, fewer the more a kernel value costs; but where values
+ * are slow each should be computed once, and the symmetric ones not at all. Memory that was never
+ * touched costs more than what is computed into it, so the limit is low. */
 #define WHOLE_OBJECTS 2560
 #define WHOLE_TRIAL   640 /* of a K that is there: beyond, a part of it in the caches is faster */
 #define WHOLE_FREE    0.2 /* unless so large a share of the coefficients is free */
 #define WHOLE_WORK    (52.0 * WHOLE_OBJECTS)
 
-/* ---- opening and closing -----------------------------------------------------------------------*/
+/* ---- opening and closing ----------------------------------------------------------------------*/
 
 static void close_precision(mcr_smo *s)
 {
@@ -199,8 +199,8 @@ static mcr_status open_solver(mcr_smo *s, mcr_gram *gram, const mcr_qp *p, doubl
     s->stored = s->trial && !s->whole;
     int64_t most = s->stored ? MOST_STORED : MCR_SMO_MOST_SLOTS;
     s->slots = s->whole || p->n < most ? p->n : most;
-    /* Its block of K and that of new members take a quarter of the budget at most. That of a trial is
-     * smaller, and must not depend on what other trials take at the same time. */
+    /* Its block of K and that of new members take a quarter of the budget at most. That of a trial
+     * is smaller, and must not depend on what other trials take at the same time. */
     while (!s->whole && !s->stored && s->slots > LEAST_SLOTS &&
            4 * 2 * sizeof(double) * (double)s->slots * (double)s->slots >
                (double)mcr_budget_left(s->ctx))
@@ -244,11 +244,11 @@ static mcr_status open_solver(mcr_smo *s, mcr_gram *gram, const mcr_qp *p, doubl
     return mcr_gram_diagonal(s->full, 0, s->diagonal);
 }
 
-/* ---- the rounds --------------------------------------------------------------------------------*/
+/* ---- the rounds -------------------------------------------------------------------------------*/
 
 /* What the errors of kernel values are likely to come to in the gradient, where they add up like a
- * random walk over the coefficients; *objective (NULL: not wanted): in the objective. An estimate that
- * only steers the rounds: the certificate does not rest on it. */
+ * random walk over the coefficients; *objective (NULL: not wanted): in the objective. An estimate
+ * that only steers the rounds: the certificate does not rest on it. */
 static double rounding(const mcr_smo *s, double *objective)
 {
     double squares = 0, most = 0, unit = s->precise ? 1e-16 : 1e-7;
@@ -261,9 +261,9 @@ static double rounding(const mcr_smo *s, double *objective)
     return unit * sqrt(squares) * (most * s->largest);
 }
 
-/* What the violation must be for the optimality conditions to hold in spite of rounding, the largest
- * of many errors. With floats half of the tolerance at least: where that is not enough, doubles are
- * taken; with them rounding is the limit. */
+/* What the violation must be for the optimality conditions to hold in spite of rounding, the
+ * largest of many errors. With floats half of the tolerance at least: where that is not enough,
+ * doubles are taken; with them rounding is the limit. */
 static double goal(const mcr_smo *s)
 {
     double tolerance = s->p->tolerance;
@@ -358,8 +358,8 @@ static mcr_status rounds(mcr_smo *s, mcr_qp_stop *stop)
         }
         if ((*stop = look_at_limits(s, violation)))
             break;
-        /* The next round may be the last, where it need not do more than it is asked to and the one before
-         * did about that. */
+        /* The next round may be the last, where it need not do more than it is asked to and the one
+         * before did about that. */
         bool last = INNER_SHARE * violation <= 2 * goal(s) && violation < 3 * INNER_SHARE * before;
         before = violation;
         if (!s->stored && !last && (st = mcr_smo_consider_shrinking(s)))
@@ -383,8 +383,8 @@ static mcr_status rounds(mcr_smo *s, mcr_qp_stop *stop)
             break;
         if (s->work > before_rows)
             s->pace = fmax(s->pace, (mcr_now() - began) / (s->work - before_rows));
-        /* Rounds that gain nothing, or very long ones that gain no more than rounding: the tolerance
-         * is beyond what these numbers can tell apart. */
+        /* Rounds that gain nothing, or very long ones that gain no more than rounding: the
+         * tolerance is beyond what these numbers can tell apart. */
         double noise = 0;
         if (steps == most)
             rounding(s, &noise);
@@ -400,7 +400,8 @@ static mcr_status rounds(mcr_smo *s, mcr_qp_stop *stop)
     return st;
 }
 
-/* The same where the working set is everything: the inner solver alone, with looks at the limits. */
+/* The same where the working set is everything: the inner solver alone, with looks at the
+ * limits. */
 static mcr_status whole_rounds(mcr_smo *s, mcr_qp_stop *stop)
 {
     double before = objective(s);
@@ -452,8 +453,9 @@ static mcr_status look_at_gradient(mcr_smo *s)
 }
 
 /* The gradient as the certificate needs it; *good: it satisfies the conditions. If it does not, the
- * rounds may go on with floats from an exact gradient: these add no more than the errors of what still
- * changes. One of many problems that are only compared is no more exact than the K they share. */
+ * rounds may go on with floats from an exact gradient: these add no more than the errors of what
+ * still changes. One of many problems that are only compared is no more exact than the K they
+ * share. */
 static mcr_status verify(mcr_smo *s, bool *good)
 {
     bool rough = s->given && s->p->rough && !s->precise;
@@ -470,8 +472,9 @@ static mcr_status verify(mcr_smo *s, bool *good)
     return s->whole ? MCR_OK : mcr_cache_reset(s->cache, s->full);
 }
 
-/* The same of a trial. Where the set is everything its gradient was float, which loses what is small beside
- * the slopes, and the next trial would multiply that; that of working sets is double all along. */
+/* The same of a trial. Where the set is everything its gradient was float, which loses what is
+ * small beside the slopes, and the next trial would multiply that; that of working sets is double
+ * all along. */
 static mcr_status verify_trial(mcr_smo *s, bool *good)
 {
     mcr_status st = s->whole ? mcr_smo_fresh_gradient(s) : MCR_OK;
@@ -494,8 +497,8 @@ static int64_t last_patience(int64_t n)
     return n > LAST_PATIENCE / LAST_EACH ? LAST_EACH * n : LAST_PATIENCE;
 }
 
-/* Another method, in double, where steps make no progress: kept if it comes nearer to the optimum. *good:
- * it does so within the tolerance. */
+/* Another method, in double, where steps make no progress: kept if it comes nearer to the optimum.
+ * *good: it does so within the tolerance. */
 static mcr_status try_interior(mcr_smo *s, bool *good)
 {
     double *b = mcr_alloc(s->ctx, (size_t)s->n, sizeof *b), before = s->result->violation;

@@ -52,15 +52,15 @@ typedef struct mcr_qp_result {
 } mcr_qp_result;
 
 /* b: a feasible start (warm starts are welcome), then the solution; g (n values): K b at the end,
- * from scratch. The result is deterministic for any number of threads. A limit that is reached is an
- * outcome, not an error: b is feasible in any case.
- * Of a Gram that is floats and nothing else (mcr_gram_is_float) the problem is one of many that are
- * only compared: solved to the tolerance, too, but what floats cannot tell apart ends as stuck;
- * MCR_NUMERIC if K b is not finite. */
+ * from scratch. The result is deterministic for any number of threads. A limit that is reached is
+ * an outcome, not an error: b is feasible in any case. Of a Gram that is floats and nothing else
+ * (mcr_gram_is_float) the problem is one of many that are only compared: solved to the tolerance,
+ * too, but what floats cannot tell apart ends as stuck; MCR_NUMERIC if K b is not finite. */
 mcr_status mcr_qp_solve(mcr_gram *gram, const mcr_qp *problem, double *b, double *g,
                         mcr_qp_result *result);
 
-/* Whether so many objects of a Gram are one working set whose rows of K are made when they are used. */
+/* Whether so many objects of a Gram are one working set whose rows of K are made when they are
+ * used. */
 bool mcr_qp_makes_rows(const mcr_gram *gram, int64_t n);
 
 #endif

@@ -62,9 +62,10 @@ double mcr_smo_look(mcr_smo *s)
     return violation;
 }
 
-/* ---- gradient ----------------------------------------------------------------------------------*/
+/* ---- gradient ---------------------------------------------------------------------------------*/
 
-/* The first gradient: where it and the certificate cannot be had in time, there is nothing to keep. */
+/* The first gradient: where it and the certificate cannot be had in time, there is nothing to
+ * keep. */
 static mcr_status watch_first(mcr_smo *s, double began, int64_t done, int64_t count)
 {
     double n = (double)s->n, now = mcr_now();
@@ -75,8 +76,8 @@ static mcr_status watch_first(mcr_smo *s, double began, int64_t done, int64_t co
                : MCR_OK;
 }
 
-/* f += K(columns of gram, x) change, in batches; object lists x. first: NULL, or whose first gradient it
- * is. */
+/* f += K(columns of gram, x) change, in batches; object lists x. first: NULL, or whose first
+ * gradient it is. */
 static mcr_status add_rows(mcr_gram *gram, bool precise, const int64_t *object, const double *coef,
                            int64_t count, mcr_smo *first, double *f)
 {
@@ -202,10 +203,10 @@ mcr_status mcr_smo_known_gradient(mcr_smo *s, const double *g)
     return mcr_smo_add_stored(s, s->object_list, s->coef, count, s->g);
 }
 
-/* ---- shrinking ---------------------------------------------------------------------------------*/
+/* ---- shrinking --------------------------------------------------------------------------------*/
 
-/* Counts, for every active column outside the working set, the looks at which it could not have moved;
- * returns how many have stayed long enough. */
+/* Counts, for every active column outside the working set, the looks at which it could not have
+ * moved; returns how many have stayed long enough. */
 static int64_t count_idle(mcr_smo *s)
 {
     int64_t ready = 0;

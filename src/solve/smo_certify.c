@@ -1,10 +1,10 @@
 /* smo_certify.c: the gradient that the certificate rests on.
  *
  * During the rounds the gradient comes from float kernel values. Their rounding has a bound
- * (mcr_gram_error), but it is a worst case and often large beside the tolerance. So at the end whatever
- * it could change is computed again in double: the gradient of all coefficients that are not 0,
- * which is part of both objectives, and that of those at 0 that could set the violation, the bias or
- * a loss. The others are further from that than they may err.
+ * (mcr_gram_error), but it is a worst case and often large beside the tolerance. So at the end
+ * whatever it could change is computed again in double: the gradient of all coefficients that are
+ * not 0, which is part of both objectives, and that of those at 0 that could set the violation, the
+ * bias or a loss. The others are further from that than they may err.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -38,7 +38,7 @@ typedef struct check {
     double size;            /* of the coefficients, each times the root of K(x,x) */
 } check;
 
-/* ---- which coefficients at 0 matter ------------------------------------------------------------*/
+/* ---- which coefficients at 0 matter -----------------------------------------------------------*/
 
 /* For each group: a slope up below, or down above, could matter. */
 typedef struct limits {
@@ -94,7 +94,7 @@ static double of_sum(double relative, double sum, double size)
     return 1.1 * relative * sum + (double)FLT_MIN * size;
 }
 
-/* ---- computing ---------------------------------------------------------------------------------*/
+/* ---- computing --------------------------------------------------------------------------------*/
 
 static mcr_status open_check(mcr_smo *s, check *c)
 {
@@ -171,10 +171,10 @@ static mcr_status compute_zeros(mcr_smo *s, check *c, int64_t count, bool precis
     return st;
 }
 
-/* ---- the two cases -----------------------------------------------------------------------------*/
+/* ---- the two cases ----------------------------------------------------------------------------*/
 
-/* All of K is there in float: fresh sums of it, those of coefficients above 0 and of those below apart.
- * Their difference is g, their sum bounds its error. */
+/* All of K is there in float: fresh sums of it, those of coefficients above 0 and of those below
+ * apart. Their difference is g, their sum bounds its error. */
 static mcr_status check_stored(mcr_smo *s, check *c)
 {
     mcr_error r = s->rough;
@@ -199,8 +199,8 @@ static mcr_status check_stored(mcr_smo *s, check *c)
     return st || !apart ? st : compute_zeros(s, c, count, true);
 }
 
-/* g comes from many float rows. Those at 0: in double where it matters, from the gradient as it stands
- * or, where that would be many, after fresh sums in float, which err less. */
+/* g comes from many float rows. Those at 0: in double where it matters, from the gradient as it
+ * stands or, where that would be many, after fresh sums in float, which err less. */
 static mcr_status check_running(mcr_smo *s, check *c)
 {
     int64_t count = c->zeros;

@@ -23,7 +23,8 @@
 
 enum { MCR_SMO_MOST_SLOTS = 2048 }; /* of a working set */
 
-/* Coefficients that left the active set together: their gradient then, and all coefficients then. */
+/* Coefficients that left the active set together: their gradient then, and all coefficients
+ * then. */
 typedef struct mcr_smo_rest {
     struct mcr_smo_rest *next;
     int64_t count;
@@ -120,7 +121,8 @@ static inline double mcr_smo_slope_down(const mcr_smo *s, int64_t object, double
     return g - s->p->z[object] + (b > 0 ? e : -e);
 }
 
-/* All are active, in one group, and slopes are the same up and down: loops can do without branches. */
+/* All are active, in one group, and slopes are the same up and down: loops can do without
+ * branches. */
 static inline bool mcr_smo_is_plain(const mcr_smo *s)
 {
     return s->active == s->n && s->groups == 1 && s->p->epsilon == 0;
@@ -151,8 +153,8 @@ static inline double mcr_smo_length(const mcr_smo *s, int64_t object)
 mcr_status mcr_smo_add_stored(mcr_smo *s, const int64_t *object, const double *coef, int64_t count,
                               double *g);
 void mcr_smo_free_rests(mcr_smo *s);
-/* The same problem by an interior point method, in double, for few objects: its solution goes to b, of
- * which s->b has the sums, if it is *found. */
+/* The same problem by an interior point method, in double, for few objects: its solution goes to b,
+ * of which s->b has the sums, if it is *found. */
 mcr_status mcr_smo_interior(mcr_smo *s, double *b, bool *found);
 /* Seconds that the certificate is likely to take. */
 double mcr_smo_closing_time(const mcr_smo *s);
@@ -181,8 +183,8 @@ int64_t mcr_smo_renew_set(mcr_smo *s, mcr_smo_candidate *was);
 mcr_status mcr_smo_fill_block(mcr_smo *s, int64_t added);
 /* Solves the working set's problem; s->before keeps the old coefficients. Returns the steps. */
 int64_t mcr_smo_solve_block(mcr_smo *s, double tolerance, int64_t most_steps);
-/* Takes the new coefficients over and brings the gradient up to date; *changed: how many; *change: of
- * the objective. */
+/* Takes the new coefficients over and brings the gradient up to date; *changed: how many; *change:
+ * of the objective. */
 mcr_status mcr_smo_take_over(mcr_smo *s, int64_t *changed, double *change);
 
 #endif

@@ -2,12 +2,12 @@
  * coefficients make no progress: kernels with a huge range of values, nearly singular ones, very
  * large bounds.
  *
- * Mehrotra's predictor and corrector (Wright, Primal-Dual Interior-Point Methods, 1997). The kink at 0
- * of epsilon |b| splits a coefficient into two that are not negative. K, scaled to a largest diagonal
- * of 1, becomes L L' by a Cholesky factorisation with pivots, which finds its rank. With D = [L, -A'],
- * A the sums that are kept, and W the sum of the inverse barrier curvatures of an object, a Newton
- * step solves D' W D + I (without I for the sums): weighted least squares, which singular kernels and
- * constants in their span do not harm.
+ * Mehrotra's predictor and corrector (Wright, Primal-Dual Interior-Point Methods, 1997). The kink
+ * at 0 of epsilon |b| splits a coefficient into two that are not negative. K, scaled to a largest
+ * diagonal of 1, becomes L L' by a Cholesky factorisation with pivots, which finds its rank. With D
+ * = [L, -A'], A the sums that are kept, and W the sum of the inverse barrier curvatures of an
+ * object, a Newton step solves D' W D + I (without I for the sums): weighted least squares, which
+ * singular kernels and constants in their span do not harm.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -185,7 +185,8 @@ static mcr_status factor(interior *t)
     return st ? st : mcr_lapack_cholesky(t->s->ctx, p, t->m.a, ld, NULL, NULL);
 }
 
-/* The step towards products of `mu`; `corrected`: with the terms of second order of the step before. */
+/* The step towards products of `mu`; `corrected`: with the terms of second order of the step
+ * before. */
 static mcr_status take_step(interior *t, double mu, bool corrected)
 {
     int64_t p = t->wide;
@@ -261,8 +262,8 @@ static double largest_rest(const interior *t)
     return most;
 }
 
-/* One step. MCR_NUMERIC: the one before has gone wrong, as rounding takes over in the end, and is taken
- * back. */
+/* One step. MCR_NUMERIC: the one before has gone wrong, as rounding takes over in the end, and is
+ * taken back. */
 static mcr_status iterate(interior *t, double *length, double *mu, double *rest)
 {
     mcr_status st = look(t);
@@ -304,8 +305,8 @@ static mcr_status iterate(interior *t, double *length, double *mu, double *rest)
     return MCR_OK;
 }
 
-/* A variable whose multiplier is larger than its slack goes to the bound; what the sums then lack, free
- * coefficients get in proportion to their own distance from the bounds. */
+/* A variable whose multiplier is larger than its slack goes to the bound; what the sums then lack,
+ * free coefficients get in proportion to their own distance from the bounds. */
 static void round_off(interior *t, double *b)
 {
     const mcr_qp *p = t->s->p;

@@ -1,9 +1,10 @@
-/* smo_rows.c: rows of K that are made when they are first used, where the working set is everything.
+/* smo_rows.c: rows of K that are made when they are first used, where the working set is
+ * everything.
  *
- * An easy problem needs few rows: those of its support vectors and of what was tried on the way. Each
- * is one pass over the columns; it is kept behind the row before it, so that little memory is touched
- * and what is used stays in the caches. Where many rows have been made the rest is likely to follow:
- * then all of K is computed at once, by all workers.
+ * An easy problem needs few rows: those of its support vectors and of what was tried on the way.
+ * Each is one pass over the columns; it is kept behind the row before it, so that little memory is
+ * touched and what is used stays in the caches. Where many rows have been made the rest is likely
+ * to follow: then all of K is computed at once, by all workers.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -13,7 +14,7 @@
 
 #include "solve/smo_impl.h"
 
-/* ---- memory ------------------------------------------------------------------------------------*/
+/* ---- memory -----------------------------------------------------------------------------------*/
 
 enum { CHUNK_BYTES = 1 << 18 };
 
@@ -78,7 +79,7 @@ void *mcr_row_pool_take(mcr_row_pool *pool)
 
 enum { MANY_SHARE = 6 }; /* one row in so many: most will be needed */
 
-/* ---- rows --------------------------------------------------------------------------------------*/
+/* ---- rows -------------------------------------------------------------------------------------*/
 
 /* The listed rows, none of which is there, in one pass. */
 static mcr_status make_rows(mcr_smo *s, const int64_t *object, int64_t count)
@@ -123,8 +124,8 @@ static mcr_status make_all(mcr_smo *s)
     return st;
 }
 
-/* In the middle of the inner solver there is no way to fail: it goes on with zeros, and what comes of it
- * is thrown away. */
+/* In the middle of the inner solver there is no way to fail: it goes on with zeros, and what comes
+ * of it is thrown away. */
 static void make_row(void *arg, int64_t member)
 {
     mcr_smo *s = arg;

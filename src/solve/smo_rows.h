@@ -7,8 +7,8 @@
 
 #include "base/context.h"
 
-/* Memory for rows, which problems that are solved one after the other use again: touching new memory
- * takes longer than computing what goes there. Not for several threads at once. */
+/* Memory for rows, which problems that are solved one after the other use again: touching new
+ * memory takes longer than computing what goes there. Not for several threads at once. */
 typedef struct mcr_row_pool mcr_row_pool;
 mcr_status mcr_row_pool_open(mcr_row_pool **out, mcr *ctx);
 void mcr_row_pool_close(mcr_row_pool *pool); /* NULL allowed */

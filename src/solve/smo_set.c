@@ -1,7 +1,8 @@
 /* smo_set.c: the working set of a round and its block of K.
  *
- * Half of the set is kept from the round before: free coefficients first, then the newest members. The
- * block is kept in slots: new members overwrite old ones, their columns are filled by transposition.
+ * Half of the set is kept from the round before: free coefficients first, then the newest members.
+ * The block is kept in slots: new members overwrite old ones, their columns are filled by
+ * transposition.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -11,7 +12,7 @@
 
 #include "base/threads.h"
 
-/* ---- the working set ---------------------------------------------------------------------------*/
+/* ---- the working set --------------------------------------------------------------------------*/
 
 /* Brings the `k` smallest keys to the front (Hoare's selection). */
 static void smallest_first(mcr_smo_candidate *c, int64_t count, int64_t k)
@@ -46,8 +47,8 @@ static void take_out(mcr_smo *s, int64_t m)
     s->member[m] = -1;
 }
 
-/* Takes `drop` members out: those at a bound before free ones, old ones before new ones. Their slots
- * are listed in slot_list, the columns they held in member order in `was`. */
+/* Takes `drop` members out: those at a bound before free ones, old ones before new ones. Their
+ * slots are listed in slot_list, the columns they held in member order in `was`. */
 static int64_t drop_members(mcr_smo *s, int t, int64_t drop, mcr_smo_candidate *was)
 {
     int64_t count = 0;
@@ -168,7 +169,7 @@ int64_t mcr_smo_renew_set(mcr_smo *s, mcr_smo_candidate *was)
     return added;
 }
 
-/* ---- the block of K ----------------------------------------------------------------------------*/
+/* ---- the block of K ---------------------------------------------------------------------------*/
 
 /* One place for the null object, rounded up. */
 static int64_t places_of(int64_t slots)
@@ -320,8 +321,9 @@ static void gather_row(void *arg, int64_t m)
     s->block.there[m] = 1;
 }
 
-/* Rows of the caller's K are cut to the set when they are used. The null object has zeros. Places without a
- * member have zeros or what a member before them left: finite numbers, which move nothing. */
+/* Rows of the caller's K are cut to the set when they are used. The null object has zeros. Places
+ * without a member have zeros or what a member before them left: finite numbers, which move
+ * nothing. */
 static void open_rows(mcr_smo *s, int64_t used)
 {
     int64_t rows = s->p->no_sum ? s->places : s->slot_list[used - 1] + 1;
@@ -429,15 +431,15 @@ static double half_change(const mcr_smo *s)
     return sum;
 }
 
-/* A coefficient at a bound or at 0 has often come to stay, and its row is not needed again; a free one
- * changes in most rounds. */
+/* A coefficient at a bound or at 0 has often come to stay, and its row is not needed again; a free
+ * one changes in most rounds. */
 static bool is_settled(const mcr_smo *s, int64_t m)
 {
     return s->slot_b[m] <= s->slot_lo[m] || s->slot_b[m] >= s->slot_hi[m] || s->slot_b[m] == 0;
 }
 
-/* Takes the new coefficients over and brings the gradient up to date; *changed: how many; *change: of
- * the objective. */
+/* Takes the new coefficients over and brings the gradient up to date; *changed: how many; *change:
+ * of the objective. */
 mcr_status mcr_smo_take_over(mcr_smo *s, int64_t *changed, double *change)
 {
     int64_t count = 0, keep = 0;

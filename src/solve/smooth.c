@@ -1,18 +1,19 @@
 /* smooth.c: support vector machines with few features, by Newton's method on a smoothed hinge.
  *
- *   min 1/2 |w|^2 + sum over i of max over lo <= b <= hi of  -b s - h / (2 (hi - lo)) (b - middle)^2
+ *   min 1/2 |w|^2 + sum over i of max over lo <= b <= hi of  -b s - h / (2 (hi - lo)) (b -
+ *   middle)^2
  *
- * with the slopes s = Dw + bias - z: the primal problem, with its kinks rounded off over a width of h.
- * The best b is a function of s, straight from hi to lo where |s| < h / 2, and at the optimum w = D'b. So
- * that b is a solution of the original problem whose conditions are violated by h at most: h need not
- * become smaller than the tolerance.
+ * with the slopes s = Dw + bias - z: the primal problem, with its kinks rounded off over a width of
+ * h. The best b is a function of s, straight from hi to lo where |s| < h / 2, and at the optimum w
+ * = D'b. So that b is a solution of the original problem whose conditions are violated by h at
+ * most: h need not become smaller than the tolerance.
  *
- * The Hessian 1 + D' diag D has the objects within the width alone, fewer the smaller h is; a step is one
- * product with D and what changed in D'b. h shrinks as soon as the step was small against the error
- * that it stands for. The line search is exact.
+ * The Hessian 1 + D' diag D has the objects within the width alone, fewer the smaller h is; a step
+ * is one product with D and what changed in D'b. h shrinks as soon as the step was small against
+ * the error that it stands for. The line search is exact.
  *
- * The first weights come from a sample in which each object counts for several; samples grow fourfold, which
- * halves the error, and h with it.
+ * The first weights come from a sample in which each object counts for several; samples grow
+ * fourfold, which halves the error, and h with it.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -58,7 +59,7 @@ typedef struct state {
     mcr_square m;
 } state;
 
-/* ---- space --------------------------------------------------------------------------------------*/
+/* ---- space ------------------------------------------------------------------------------------*/
 
 static mcr_status open_state(state *t, mcr_gram *d, const mcr_qp *p, mcr_qp_result *r)
 {
@@ -99,7 +100,7 @@ static void close_state(state *t)
     mcr_square_close(&t->m);
 }
 
-/* ---- passes over the objects -------------------------------------------------------------------*/
+/* ---- passes over the objects ------------------------------------------------------------------*/
 
 typedef struct chunk_job {
     state *t;
@@ -180,7 +181,7 @@ static mcr_status renew(state *t)
     return add_changes(t);
 }
 
-/* ---- one step ----------------------------------------------------------------------------------*/
+/* ---- one step ---------------------------------------------------------------------------------*/
 
 /* Lists the objects within `width`; *error: what that makes of the objective. */
 static void pick(state *t, double width, double *error)
@@ -317,7 +318,8 @@ static mcr_status take_step(state *t)
     return renew(t);
 }
 
-/* *gain: about twice what the step was to gain; *error: what the width may make of the objective. */
+/* *gain: about twice what the step was to gain; *error: what the width may make of the
+ * objective. */
 static mcr_status advance(state *t, double *gain, double *error)
 {
     pick(t, t->h, error);
@@ -347,10 +349,10 @@ static mcr_status narrow(state *t, double h)
     return s ? s : take_step(t);
 }
 
-/* ---- samples -----------------------------------------------------------------------------------*/
+/* ---- samples ----------------------------------------------------------------------------------*/
 
-/* One object of each of `count` runs of equal length, with bounds in proportion; count = n: all. Then
- * the slopes and coefficients for the weights that there are. */
+/* One object of each of `count` runs of equal length, with bounds in proportion; count = n: all.
+ * Then the slopes and coefficients for the weights that there are. */
 static mcr_status take_sample(state *t, int64_t count, uint64_t number)
 {
     int64_t n = t->n;
@@ -379,7 +381,7 @@ static mcr_status take_sample(state *t, int64_t count, uint64_t number)
     return s ? s : mcr_gram_project(t->d, t->at, t->b, 1, t->sum);
 }
 
-/* ---- all of it ---------------------------------------------------------------------------------*/
+/* ---- all of it --------------------------------------------------------------------------------*/
 
 /* The coefficients of all objects, evaluated. */
 static mcr_status evaluate(state *t, double *b, double *g, double *w)
@@ -399,8 +401,8 @@ static double residual(const state *t)
     return sqrt(square) * t->reach;
 }
 
-/* Steps until the width is `last` and what there is to gain is small against the error that the width
- * stands for, or, if this is the end, until w = D'b, too; *over: a limit was reached. */
+/* Steps until the width is `last` and what there is to gain is small against the error that the
+ * width stands for, or, if this is the end, until w = D'b, too; *over: a limit was reached. */
 static mcr_status descend(state *t, double last, bool end, bool *over)
 {
     enum { MOST = 300, PATIENCE = 8 };

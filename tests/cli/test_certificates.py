@@ -268,7 +268,8 @@ def test_intervals_cover():
         fit(call[0], train, "-k", "rbf(gamma=1)", *call[1:], "--calibrate", "0.4")
         for level in (80, 95):
             got = tap.mercer_json("predict", "m.mercer", new, "--interval", level)["metrics"]
-            # 600 held-out objects: the coverage of such a calibration has a standard deviation of 1.6 % at 80.
+            # 600 held-out objects: the coverage of such a calibration has a standard deviation of
+            # 1.6 % at 80.
             assert abs(got["coverage"] - level / 100) < 0.05, (call, level, got)
     fit("gp", train, "-k", "rbf(gamma=1)", "--restarts", "0")
     got = tap.mercer_json("predict", "m.mercer", new, "--interval", 95)["metrics"]

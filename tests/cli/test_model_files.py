@@ -164,7 +164,8 @@ def test_old_models_of_all_learners_say_the_same():
             for ask, wanted in expected["asks"].items():
                 verb, *options = ask.split()
                 out = tap.mercer(verb, model, data, *options, "--quiet").stdout
-                # Pre-images are iterated to 1e-9; standard deviations are roots of small differences.
+                # Pre-images are iterated to 1e-9; standard deviations are roots of small
+                # differences.
                 tolerance = 1e-6 if "preimage" in ask or "std" in ask else 1e-9
                 check_table(table(out), wanted, name + ": " + ask, tolerance)
             told = tap.mercer_json("info", model)

@@ -67,7 +67,7 @@ def need_cairo():
         tap.skip("no libcairo.so.2")
 
 
-# ---- files ------------------------------------------------------------------------------------------
+# ---- files ---------------------------------------------------------------------------------------
 
 
 def test_every_ending_gives_its_format():
@@ -139,7 +139,7 @@ def test_animation_moves_and_has_a_slider():
     assert 'type="range"' in page and 'max="3"' in page and "<animate" not in page
 
 
-# ---- hostile names ----------------------------------------------------------------------------------
+# ---- hostile names -------------------------------------------------------------------------------
 
 HOSTILE = ['<script>alert(1)</script>', 'a&b"c\'d', 'x\u202e\u0001y', '</svg><b>', ']]>', '%s%n', "Größe µm"]
 
@@ -222,7 +222,7 @@ def test_latin_1_class_names_do_not_break_anything():
     png_rows(read("l.png"))
 
 
-# ---- the terminal -----------------------------------------------------------------------------------
+# ---- the terminal --------------------------------------------------------------------------------
 
 
 def on_terminal(args, answer=b"", env=None):
@@ -326,7 +326,7 @@ def test_a_learning_curve_needs_something_to_learn():
     assert not os.path.exists("p.mercer"), "refused before the work"
 
 
-# ---- faults -----------------------------------------------------------------------------------------
+# ---- faults --------------------------------------------------------------------------------------
 
 
 def refused(words, *args, status=2):

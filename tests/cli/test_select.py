@@ -248,7 +248,8 @@ def test_one_gamma_a_column():
     new = board("new.csv", 100)
     tap.check_equal(tap.mercer("predict", "own.mercer", new, "--scores").stdout,
                     tap.mercer("predict", "m.mercer", new, "--scores").stdout)
-    # Without being asked only where nothing is said of kernel and ranges; never with too few objects.
+    # Without being asked only where nothing is said of kernel and ranges; never with too few
+    # objects.
     for n, words, weighs in ((60, (), True), (60, ("--relevance", "no"), False), (60, ("--weigh", "no"), False), (59, (), False),
                              (59, ("-k", "rbf(gamma=0.1:10:log3)", "--relevance", "yes"), False)):
         table = tune("svm", board("few.csv", n), *words)["table"]

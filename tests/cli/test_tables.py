@@ -155,7 +155,8 @@ def test_nothing_leaks_from_held_out_rows():
         tap.mercer("fit", "svr", "train.csv", "-o", "m.mercer")
         scores.append(tap.mercer_json("info", "m.mercer")["objective"])
     tap.check_equal(scores[0], scores[1])
-    # In ordered folds the last one is held out: what a cv says of it is what a fit on the others says.
+    # In ordered folds the last one is held out: what a cv says of it is what a fit on the others
+    # says.
     for k in ("rbf(number, gamma=0.3) + equal(category)", None):
         rows = [list(row) for row in base]
         for i in range(48, 60):

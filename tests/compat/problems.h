@@ -34,7 +34,8 @@ static inline double draw(uint64_t *state)
     return (double)(*state >> 40) / 16777216;
 }
 
-/* n objects around `classes` corners; y is the class in `label`, or a smooth function (label NULL). */
+/* n objects around `classes` corners; y is the class in `label`, or a smooth function (label
+ * NULL). */
 static inline void make_problem(problem *p, int n, int classes, const int *label)
 {
     uint64_t state = 7;

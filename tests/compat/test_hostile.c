@@ -1,5 +1,5 @@
-/* Callers that break the rules: what is missing, empty, not finite or out of order never ends the host
- * program, and what comes back can be used like any other model.
+/* Callers that break the rules: what is missing, empty, not finite or out of order never ends the
+ * host program, and what comes back can be used like any other model.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -44,7 +44,7 @@ static double plain_value(const struct svm_model *m, const struct svm_node *x, i
     return sum;
 }
 
-/* ---- classes -----------------------------------------------------------------------------------*/
+/* ---- classes ----------------------------------------------------------------------------------*/
 
 static void check_support(const struct svm_model *m, const problem *p)
 {
@@ -197,7 +197,7 @@ static void test_duplicates(void **state)
     }
 }
 
-/* ---- numbers and one class ---------------------------------------------------------------------*/
+/* ---- numbers and one class --------------------------------------------------------------------*/
 
 static void test_numbers(void **state)
 {
@@ -280,7 +280,7 @@ static void test_one_class(void **state)
 #endif
 }
 
-/* ---- probabilities, folds, rows of a matrix ----------------------------------------------------*/
+/* ---- probabilities, folds, rows of a matrix ---------------------------------------------------*/
 
 static void test_probabilities(void **state)
 {
@@ -404,7 +404,7 @@ static void test_indices(void **state)
     }
 }
 
-/* ---- files -------------------------------------------------------------------------------------*/
+/* ---- files ------------------------------------------------------------------------------------*/
 
 static void test_files(void **state)
 {
@@ -492,7 +492,7 @@ static void test_altered_files(void **state)
     svm_free_and_destroy_model(&m);
 }
 
-/* ---- parameters and printing -------------------------------------------------------------------*/
+/* ---- parameters and printing ------------------------------------------------------------------*/
 
 static char printed[4096];
 

@@ -1,5 +1,5 @@
-/* Several threads train, predict, cross-validate, save and load at once, one of them on a model that all
- * share; every result is that of a thread alone. ThreadSanitizer looks on in ./check.
+/* Several threads train, predict, cross-validate, save and load at once, one of them on a model
+ * that all share; every result is that of a thread alone. ThreadSanitizer looks on in ./check.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -75,7 +75,8 @@ static void test_side_by_side(void **state)
     svm_free_and_destroy_model(&m);
 }
 
-/* Predictions of all folds, and the probabilities' coefficients of the first two pairs, by so many threads. */
+/* Predictions of all folds, and the probabilities' coefficients of the first two pairs, by so many
+ * threads. */
 static void validate(const problem *p, struct svm_parameter param, const char *threads,
                      double *target, double *proba)
 {

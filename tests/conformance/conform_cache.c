@@ -1,5 +1,5 @@
-/* conform_cache.c: the row cache against the whole matrix: sums are right whatever fits, other columns,
- * little memory, no memory.
+/* conform_cache.c: the row cache against the whole matrix: sums are right whatever fits, other
+ * columns, little memory, no memory.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -63,7 +63,7 @@ static void expect_sums(const fixture *f, const double *sums, bool precise, mcr_
     }
 }
 
-/* ---- sums --------------------------------------------------------------------------------------*/
+/* ---- sums -------------------------------------------------------------------------------------*/
 
 static void test_accumulate(void **state)
 {
@@ -104,7 +104,7 @@ static void test_accumulate(void **state)
     }
 }
 
-/* ---- other columns -----------------------------------------------------------------------------*/
+/* ---- other columns ----------------------------------------------------------------------------*/
 
 /* Sums of these rows from the cache, whose columns are keep[0 .. count-1]. */
 static void add_up(const fixture *f, mcr_cache *cache, bool precise, mcr_rows x, const double *coef,
@@ -169,9 +169,10 @@ static void test_narrow_and_reset(void **state)
     }
 }
 
-/* ---- anything, in any order --------------------------------------------------------------------*/
+/* ---- anything, in any order -------------------------------------------------------------------*/
 
-/* A random walk: sums over rows of which some are worth keeping; between the walks, other columns. */
+/* A random walk: sums over rows of which some are worth keeping; between the walks, other
+ * columns. */
 static void test_walk(void **state)
 {
     mcr *ctx = *state;
@@ -213,7 +214,7 @@ static void test_walk(void **state)
     }
 }
 
-/* ---- little memory -----------------------------------------------------------------------------*/
+/* ---- little memory ----------------------------------------------------------------------------*/
 
 /* The budget has less than was asked for; all of it is given back. */
 static void test_budget(void **state)
@@ -248,7 +249,7 @@ static void test_budget(void **state)
     close_fixture(&f);
 }
 
-/* ---- no memory ---------------------------------------------------------------------------------*/
+/* ---- no memory --------------------------------------------------------------------------------*/
 
 /* A cache that gets no memory for rows goes on without them: an allocation that fails gives either
  * "no memory" or the right sums, never wrong ones, and a second call after it is right too. */

@@ -1,5 +1,5 @@
-/* conform_check.c: mcr_kernel_check: what the closure rules decide, what the data decide, and that a
- * counter-example is one, and as small as it can be.
+/* conform_check.c: mcr_kernel_check: what the closure rules decide, what the data decide, and that
+ * a counter-example is one, and as small as it can be.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -77,7 +77,8 @@ static void test_rules(void **state)
     assert_int_equal(r->tested, 0);
     assert_int_equal(r->objects, 0);
     assert_true(isnan(r->min_eigenvalue));
-    /* A rule for each node: the leaves, the constant, the product, the sum, each after its parts. */
+    /* A rule for each node: the leaves, the constant, the product, the sum, each after its
+     * parts. */
     assert_int_equal(r->rules, 6);
     assert_true(has_rule(r, "2:", "constant") && has_rule(r, "rbf(gamma=1):", "PSD") &&
                 has_rule(r, "poly(degree=2, c=1):", "PSD") && has_rule(r, "linear:", "PSD"));
@@ -149,12 +150,12 @@ static void test_two_objects(void **state)
     mcr_data_free(two);
 }
 
-/* ---- three objects and more --------------------------------------------------------------------*/
+/* ---- three objects and more -------------------------------------------------------------------*/
 
-/* An object is the number of its corner. The corners of one polygon (three of a triangle) have
- * K = -v with each other, 1 with themselves, and 0 with all others. The smallest eigenvalue of m of
- * them is 1 - (m - 1) v: v is chosen so that it is negative for all corners of a polygon, and not for
- * one less. From polygon `good` on they have 1/4 with each other, and all is well. */
+/* An object is the number of its corner. The corners of one polygon (three of a triangle) have K =
+ * -v with each other, 1 with themselves, and 0 with all others. The smallest eigenvalue of m of
+ * them is 1 - (m - 1) v: v is chosen so that it is negative for all corners of a polygon, and not
+ * for one less. From polygon `good` on they have 1/4 with each other, and all is well. */
 typedef struct polygon_params {
     int64_t corners, good;
 } polygon_params;
@@ -247,7 +248,7 @@ static void test_polygons(void **state)
     }
 }
 
-/* ---- at the edges ------------------------------------------------------------------------------*/
+/* ---- at the edges -----------------------------------------------------------------------------*/
 
 /* Kernels on data that make G nearly or exactly singular are not refused for their rounding. */
 static void test_singular(void **state)
@@ -342,7 +343,7 @@ static void test_precomputed(void **state)
     }
 }
 
-/* ---- memory ------------------------------------------------------------------------------------*/
+/* ---- memory -----------------------------------------------------------------------------------*/
 
 static mcr_status run_check(mcr *ctx, void *arg)
 {

@@ -87,7 +87,7 @@ static const struct {
 };
 enum { FORMULAS = sizeof table / sizeof *table };
 
-/* ---- a leaf ------------------------------------------------------------------------------------*/
+/* ---- a leaf -----------------------------------------------------------------------------------*/
 
 enum { N = 60, SEEN = 25 };
 
@@ -231,9 +231,10 @@ static void works_inside(const zoo_trial *trial)
     close_leaf(&l);
 }
 
-/* ---- several fields ----------------------------------------------------------------------------*/
+/* ---- several fields ---------------------------------------------------------------------------*/
 
-/* On the synthetic data with three fields, each leaf on its field times rbf or spectrum on another. */
+/* On the synthetic data with three fields, each leaf on its field times rbf or spectrum on
+ * another. */
 static void works_beside(const zoo_trial *trial)
 {
     static const struct {
@@ -283,7 +284,7 @@ static void test_several_fields(void **state)
     test_close(ctx);
 }
 
-/* ---- the registry ------------------------------------------------------------------------------*/
+/* ---- the registry -----------------------------------------------------------------------------*/
 
 static void test_all_combinators_are_here(void **state)
 {

@@ -73,7 +73,7 @@ static void survives(const zoo_trial *trial)
     assert_true(test_sweep_allocations(trial->text, run, &copy) > 20);
 }
 
-/* ---- data of the wrong kind --------------------------------------------------------------------*/
+/* ---- data of the wrong kind -------------------------------------------------------------------*/
 
 static void test_wrong_kind(void **state)
 {

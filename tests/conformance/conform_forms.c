@@ -1,6 +1,7 @@
-/* conform_forms.c: every registered learner on every representation of K: from a kernel and data, on a
- * bound Gram, on a matrix in memory, on a fold of one, and from features. Each either gives the solution
- * of the first, the same bits for any number of threads, or is refused with its reason. Prints the table.
+/* conform_forms.c: every registered learner on every representation of K: from a kernel and data,
+ * on a bound Gram, on a matrix in memory, on a fold of one, and from features. Each either gives
+ * the solution of the first, the same bits for any number of threads, or is refused with its
+ * reason. Prints the table.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

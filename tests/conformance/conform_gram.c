@@ -79,7 +79,7 @@ static double largest(const double *v, int64_t count)
     return most;
 }
 
-/* ---- products ----------------------------------------------------------------------------------*/
+/* ---- products ---------------------------------------------------------------------------------*/
 
 static void test_multiply(void **state)
 {
@@ -118,7 +118,7 @@ static void test_multiply(void **state)
     }
 }
 
-/* ---- centring ----------------------------------------------------------------------------------*/
+/* ---- centring ---------------------------------------------------------------------------------*/
 
 static void test_center(void **state)
 {
@@ -149,8 +149,8 @@ static void test_center(void **state)
                 sum += k[i * N + j];
             test_close_real("sum of a centred row", sum, 0, 1e-12 * unit * N);
         }
-        /* New objects are centred by the training means: as if the block stood in the centred Gram of
-         * (x - mean).(z - mean). A wider stride must keep what stands behind the rows. */
+        /* New objects are centred by the training means: as if the block stood in the centred Gram
+         * of (x - mean).(z - mean). A wider stride must keep what stands behind the rows. */
         enum { NEW = 40, LD = N + 3 };
         static double part[NEW * LD], expected[NEW * N];
         for (int64_t i = 0; i < NEW; i++) {
@@ -181,7 +181,7 @@ static void test_center(void **state)
     mcr_kernel_free(linear);
 }
 
-/* ---- geometry ----------------------------------------------------------------------------------*/
+/* ---- geometry ---------------------------------------------------------------------------------*/
 
 static double square(const fixture *f, int64_t i, int64_t j)
 {
@@ -262,7 +262,7 @@ static void test_geometry_edges(void **state)
     close_case(&f);
 }
 
-/* ---- distances ---------------------------------------------------------------------------------*/
+/* ---- distances --------------------------------------------------------------------------------*/
 
 static void test_distances(void **state)
 {
@@ -344,7 +344,7 @@ static void test_plain_geometry(void **state)
     mcr_data_free(all);
 }
 
-/* ---- restriction -------------------------------------------------------------------------------*/
+/* ---- restriction ------------------------------------------------------------------------------*/
 
 static void test_restrict(void **state)
 {
@@ -382,7 +382,7 @@ static void test_restrict(void **state)
     }
 }
 
-/* ---- refusals ----------------------------------------------------------------------------------*/
+/* ---- refusals ---------------------------------------------------------------------------------*/
 
 static void test_refusals(void **state)
 {
@@ -407,8 +407,8 @@ static void test_refusals(void **state)
     close_case(&f);
 }
 
-/* With little memory vectors are packed as they are needed, with the same values; features that must
- * be kept do not fit. What is taken from the budget is given back. */
+/* With little memory vectors are packed as they are needed, with the same values; features that
+ * must be kept do not fit. What is taken from the budget is given back. */
 static void test_budget(void **state)
 {
     mcr *ctx = *state;
@@ -438,7 +438,7 @@ static void test_budget(void **state)
     }
 }
 
-/* ---- memory ------------------------------------------------------------------------------------*/
+/* ---- memory -----------------------------------------------------------------------------------*/
 
 static mcr_status use_all(mcr *ctx, void *arg)
 {

@@ -1,5 +1,5 @@
-/* conform_kernels.c: every registered kernel keeps the rules of rules.h, on all the data it accepts.
- * And the rules can tell: kernels that break one of them are found.
+/* conform_kernels.c: every registered kernel keeps the rules of rules.h, on all the data it
+ * accepts. And the rules can tell: kernels that break one of them are found.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -17,7 +17,7 @@ static void keeps_rules(const zoo_trial *trial)
     test_close(ctx);
 }
 
-/* ---- kernels of a user, good and bad -----------------------------------------------------------*/
+/* ---- kernels of a user, good and bad ----------------------------------------------------------*/
 
 enum { COLS_MOST = 70 }; /* of dense breeds */
 

@@ -1,6 +1,6 @@
-/* conform_learners.c: every registered learner, with its default options, on vectors, strings, graphs
- * and several fields at once: the certificate holds, a saved model is the same model, the number of
- * threads changes nothing, and no allocation is taken for granted.
+/* conform_learners.c: every registered learner, with its default options, on vectors, strings,
+ * graphs and several fields at once: the certificate holds, a saved model is the same model, the
+ * number of threads changes nothing, and no allocation is taken for granted.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -15,7 +15,7 @@
 
 #include "base/context.h"
 
-/* ---- what there is to learn --------------------------------------------------------------------*/
+/* ---- what there is to learn -------------------------------------------------------------------*/
 
 typedef struct problem {
     mcr_task task; /* 0: any */
@@ -140,7 +140,7 @@ static void drop(answer *a)
     free(a->number);
 }
 
-/* ---- one learner on one problem ----------------------------------------------------------------*/
+/* ---- one learner on one problem ---------------------------------------------------------------*/
 
 static void make_data(mcr *ctx, const char *sample, int64_t n, mcr_data **training,
                       mcr_data **others)
@@ -152,7 +152,8 @@ static void make_data(mcr *ctx, const char *sample, int64_t n, mcr_data **traini
     mcr_data_free(all);
 }
 
-/* Clusters and the scales of a Gaussian process are local optima, and no more is promised of them. */
+/* Clusters and the scales of a Gaussian process are local optima, and no more is promised of
+ * them. */
 static mcr_stop end_of(const char *learner, const mcr_report_fit *r)
 {
     bool searched = r->certificate && strstr(r->certificate, "likelihood") != NULL;
@@ -163,7 +164,8 @@ static void expect_certificate(const char *name, const problem *p, int64_t n,
                                const mcr_model *model)
 {
     const mcr_report_fit *r = mcr_model_report(model);
-    /* A perceptron has no objective to minimise: where mistakes are left, it ends after its passes. */
+    /* A perceptron has no objective to minimise: where mistakes are left, it ends after its
+     * passes. */
     bool left = strcmp(name, "perceptron") == 0;
     if (left)
         assert_true(r->value == 0 ? r->stop == MCR_STOP_OPTIMAL : r->stop == MCR_STOP_STEPS);
@@ -257,12 +259,12 @@ static void learn(const mcr_learner_info *info, const problem *p, int64_t n, siz
     }
 }
 
-/* ---- memory ------------------------------------------------------------------------------------*/
+/* ---- memory -----------------------------------------------------------------------------------*/
 
 typedef mcr_status memory_run(mcr *ctx, const mcr_learner_info *info, void *arg);
 
-/* Fails the nth allocation for growing n. Memory for kernel rows is a help, not a need: where one of
- * them fails the run may succeed, but then its result must be as good. */
+/* Fails the nth allocation for growing n. Memory for kernel rows is a help, not a need: where one
+ * of them fails the run may succeed, but then its result must be as good. */
 static void sweep(const char *what, const mcr_learner_info *info, memory_run *run, void *arg)
 {
     int64_t failed = 0, total = INT64_MAX;
@@ -360,7 +362,7 @@ static mcr_status load(mcr *ctx, const mcr_learner_info *info, void *arg)
     return status;
 }
 
-/* ---- what a learner stands on ------------------------------------------------------------------*/
+/* ---- what a learner stands on -----------------------------------------------------------------*/
 
 /* Whether it cannot run here, because a library that it loads is not there (the only files that
  * training reads); `why` then holds the message. */
@@ -378,7 +380,7 @@ static bool cannot_run(const mcr_learner_info *info, char *why, size_t most)
     return status == MCR_IO;
 }
 
-/* ---- all of them -------------------------------------------------------------------------------*/
+/* ---- all of them ------------------------------------------------------------------------------*/
 
 static void test_learner(void **state)
 {

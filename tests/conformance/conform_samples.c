@@ -1,5 +1,5 @@
-/* conform_samples.c: every synthetic data set: as many objects as asked for, the same for the same seed
- * and any number of threads, written and read back without a change, and fit for kernels.
+/* conform_samples.c: every synthetic data set: as many objects as asked for, the same for the same
+ * seed and any number of threads, written and read back without a change, and fit for kernels.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

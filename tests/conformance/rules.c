@@ -1,7 +1,7 @@
 /* rules.c: what every kernel must satisfy, whatever it computes.
  *
- * The matrix that mcr_gram_matrix gives is the reference; it is held against single values (blocks of
- * 1 x 1), and everything else against it. Values from the same bound data must be the same bits,
+ * The matrix that mcr_gram_matrix gives is the reference; it is held against single values (blocks
+ * of 1 x 1), and everything else against it. Values from the same bound data must be the same bits,
  * wherever they stand in a block.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -60,7 +60,7 @@ static void *buffer(int64_t count, size_t size)
     return block;
 }
 
-/* ---- comparing ---------------------------------------------------------------------------------*/
+/* ---- comparing --------------------------------------------------------------------------------*/
 
 int64_t rules_differ(const double *a, int64_t lda, const double *b, int64_t m, int64_t n,
                      const double *dx, const double *dz, double tolerance)
@@ -92,7 +92,7 @@ static bool same(check *c, const char *what, const double *a, const double *b, i
                   (long long)(at % n), a[at], b[at]);
 }
 
-/* ---- the matrix --------------------------------------------------------------------------------*/
+/* ---- the matrix -------------------------------------------------------------------------------*/
 
 static bool symmetric(check *c)
 {
@@ -201,7 +201,8 @@ static bool single_precision(check *c)
     return ok;
 }
 
-/* What rounding can do: to the values, and in the eigensolver (relative to the largest eigenvalue). */
+/* What rounding can do: to the values, and in the eigensolver (relative to the largest
+ * eigenvalue). */
 static bool semidefinite(check *c)
 {
     if (c->trial->indefinite)
@@ -210,7 +211,8 @@ static bool semidefinite(check *c)
     memcpy(a, c->k, sizeof *a * N * N);
     for (int64_t i = 0; i < N; i++)
         most = fmax(most, c->d[i]);
-    /* One thread: those of BLAS wait for each other by spinning, which a busy machine makes long. */
+    /* One thread: those of BLAS wait for each other by spinning, which a busy machine makes
+     * long. */
     mcr *single = test_open(1);
     bool ok = fine(c, mcr_blas_eigen(single, N, a, N, false, value), "eigenvalues");
     test_close(single);
@@ -224,7 +226,7 @@ static bool semidefinite(check *c)
     return ok;
 }
 
-/* ---- objects not seen before -------------------------------------------------------------------*/
+/* ---- objects not seen before ------------------------------------------------------------------*/
 
 /* x and z apart, as training and new objects are: made apart (of another kind, for dense against
  * sparse), or as views. */
@@ -294,7 +296,7 @@ static bool few(check *c)
     return ok;
 }
 
-/* ---- sums --------------------------------------------------------------------------------------*/
+/* ---- sums -------------------------------------------------------------------------------------*/
 
 /* sum_i coef_i K(x_i, z_j) as plain as can be, and what its rounding is measured by. */
 static void plain_sum(const check *c, const int64_t *x, int64_t rows, const double *coef, double *f,
@@ -383,7 +385,7 @@ static bool passes(check *c, bool precise)
     return ok;
 }
 
-/* ---- the text ----------------------------------------------------------------------------------*/
+/* ---- the text ---------------------------------------------------------------------------------*/
 
 /* Inner products of two rows of features. */
 static double product(const mcr_features *f, int64_t i, int side, int64_t j)
@@ -471,7 +473,7 @@ static bool text(check *c)
     return ok;
 }
 
-/* ---- all of it ---------------------------------------------------------------------------------*/
+/* ---- all of it --------------------------------------------------------------------------------*/
 
 bool rules_hold(mcr *ctx, const zoo_trial *trial, char why[RULES_WHY])
 {

@@ -13,7 +13,7 @@
 #include "base/random.h"
 #include "kernel/kernel.h"
 
-/* ---- the breeds --------------------------------------------------------------------------------*/
+/* ---- the breeds -------------------------------------------------------------------------------*/
 
 enum { VECTORS = MCR_DENSE | MCR_SPARSE };
 
@@ -41,7 +41,8 @@ static void *buffer(int64_t count, size_t size)
     return block;
 }
 
-/* Some vectors are zero, some a copy of the one before; lengths are about 2. v is all zero before. */
+/* Some vectors are zero, some a copy of the one before; lengths are about 2. v is all zero
+ * before. */
 static void draw_vector(const zoo_breed *breed, int64_t i, double *v)
 {
     mcr_random r = mcr_random_stream(7, breed->name, (uint64_t)(i % 13 == 7 ? i - 1 : i));
@@ -87,7 +88,8 @@ static mcr_status add_vectors(mcr_builder *b, const zoo_breed *breed, int64_t fi
 
 enum { STRING_MOST = 24, NODES_MOST = 8, EDGES_MOST = 14 };
 
-/* Few letters, so that substrings come again; a NUL and a byte above 127 are letters like others. */
+/* Few letters, so that substrings come again; a NUL and a byte above 127 are letters like
+ * others. */
 static mcr_status add_strings(mcr_builder *b, int64_t first, int64_t count)
 {
     static const char letters[] = {'a', 'c', '\0', '\xe4'};
@@ -194,10 +196,10 @@ mcr_status zoo_data(mcr_data **out, mcr *ctx, const zoo_breed *breed, int64_t fi
     return status;
 }
 
-/* ---- the table ---------------------------------------------------------------------------------*/
+/* ---- the table --------------------------------------------------------------------------------*/
 
-/* What a kernel is tried with. A kernel whose defaults do is tried with these and needs no line; one
- * line "" stands for them beside others. cols: only on vectors of so many columns. */
+/* What a kernel is tried with. A kernel whose defaults do is tried with these and needs no line;
+ * one line "" stands for them beside others. cols: only on vectors of so many columns. */
 static const struct {
     const char *kernel, *params;
     int64_t cols;
@@ -244,7 +246,8 @@ static const struct {
 };
 enum { LINES = sizeof table / sizeof *table };
 
-/* Kernels to put into a combinator: the first knows the breed. Small values, so that exp holds them. */
+/* Kernels to put into a combinator: the first knows the breed. Small values, so that exp holds
+ * them. */
 static const char *inner(const zoo_breed *breed, int number)
 {
     if (number > 0)
@@ -278,7 +281,7 @@ static void write_text(char *text, size_t most, const mcr_kernel_info *info, int
     assert_true(used < most);
 }
 
-/* ---- trials ------------------------------------------------------------------------------------*/
+/* ---- trials -----------------------------------------------------------------------------------*/
 
 mcr *zoo_open(const zoo_trial *trial, int threads)
 {
@@ -293,8 +296,8 @@ void zoo_forget(mcr *ctx)
     mcr_extensions_free(ctx);
 }
 
-/* Whether the expression can be computed on the breed; fails the test with the reason if not, unless
- * it is that the kernel wants no negative values. */
+/* Whether the expression can be computed on the breed; fails the test with the reason if not,
+ * unless it is that the kernel wants no negative values. */
 static bool fits(const zoo_trial *trial, const char *name)
 {
     mcr *ctx = zoo_open(trial, 1);
@@ -372,7 +375,7 @@ void zoo_try(int64_t number, const mcr_kernel_type *extra, zoo_with *with, void 
     test_close(ctx);
 }
 
-/* ---- a test for each kernel --------------------------------------------------------------------*/
+/* ---- a test for each kernel -------------------------------------------------------------------*/
 
 typedef struct numbered {
     int64_t number;

@@ -1,7 +1,7 @@
 /* zoo.h: objects of every kind, made at random, and expressions of every registered kernel on them.
  *
- * Object number i of a breed is always the same, in whatever data set it stands: parts of a data set
- * can be made apart and compared with the whole.
+ * Object number i of a breed is always the same, in whatever data set it stands: parts of a data
+ * set can be made apart and compared with the whole.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -12,9 +12,10 @@
 
 #include <mercer/mercer.h>
 
-/* ---- objects -----------------------------------------------------------------------------------*/
+/* ---- objects ----------------------------------------------------------------------------------*/
 
-/* Every data set has the field "it" of the breed's kind, and the field "other" of 2 dense columns. */
+/* Every data set has the field "it" of the breed's kind, and the field "other" of 2 dense
+ * columns. */
 typedef struct zoo_breed {
     const char *name;
     mcr_kind kind;    /* of x */
@@ -33,7 +34,7 @@ enum { ZOO_MOST = 640 }; /* there are so many objects of a breed */
 mcr_status zoo_data(mcr_data **out, mcr *ctx, const zoo_breed *breed, int64_t first, int64_t count,
                     int side);
 
-/* ---- kernels -----------------------------------------------------------------------------------*/
+/* ---- kernels ----------------------------------------------------------------------------------*/
 
 /* One expression on one breed. */
 typedef struct zoo_trial {
@@ -49,9 +50,9 @@ typedef void zoo_with(const zoo_trial *trial);
 mcr *zoo_open(const zoo_trial *trial, int threads);
 void zoo_forget(mcr *ctx); /* the registered kernels: sweeps of allocations want them gone */
 
-/* Calls `with` for the expressions that the kernel is tried with, on every breed that it accepts: its
- * lines of the table in zoo.c, or else its default parameters. Fails the test if these do not do. The
- * kernel is `extra`, or number `number` of the registry if that is NULL. */
+/* Calls `with` for the expressions that the kernel is tried with, on every breed that it accepts:
+ * its lines of the table in zoo.c, or else its default parameters. Fails the test if these do not
+ * do. The kernel is `extra`, or number `number` of the registry if that is NULL. */
 void zoo_try(int64_t number, const mcr_kernel_type *extra, zoo_with *with, void *user);
 
 /* Runs a test for every registered kernel, named after it, and then those of `more`. For main. The

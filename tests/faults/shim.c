@@ -1,10 +1,10 @@
 /* shim.c: a library for LD_PRELOAD that makes one call of the system or the allocator fail.
  *
- * FAULT names the kind, FAULT_AT which of the calls of that kind, counted from 1 (0: none), FAULT_COUNT a
- * file that gets the number of calls when the program ends.
+ * FAULT names the kind, FAULT_AT which of the calls of that kind, counted from 1 (0: none),
+ * FAULT_COUNT a file that gets the number of calls when the program ends.
  *
- *   alloc        malloc, calloc and realloc return NULL, if the program itself calls them: what the loader
- *                and other libraries do without memory is theirs
+ *   alloc        malloc, calloc and realloc return NULL if the program itself calls them, not the
+ *                loader or other libraries
  *   write-eintr, write-enospc, write-eio, write-short: write fails, or writes half of it
  *   fsync-eio, rename-eio, link-eio, open-emfile, read-eintr, read-eio, read-short
  *   fsync-term, write-term: SIGTERM comes at that call, which then goes on
@@ -109,7 +109,7 @@ static int fails(int code)
     return -1;
 }
 
-/* ---- the allocator -------------------------------------------------------------------------------*/
+/* ---- the allocator ----------------------------------------------------------------------------*/
 
 static int fails_for(const void *caller)
 {
@@ -144,7 +144,7 @@ void *realloc(void *block, size_t bytes)
     return __libc_realloc(block, bytes);
 }
 
-/* ---- files ---------------------------------------------------------------------------------------*/
+/* ---- files ------------------------------------------------------------------------------------*/
 
 /* Standard output and error are left alone: what the program says there is looked at. */
 ssize_t write(int fd, const void *bytes, size_t count)

@@ -1,5 +1,5 @@
-/* fuzz_model.c: model files of Mercer and of LIBSVM. What loads can be looked at, predicts or says why
- * not, and is saved in a form that loads as the same model.
+/* fuzz_model.c: model files of Mercer and of LIBSVM. What loads can be looked at, predicts or says
+ * why not, and is saved in a form that loads as the same model.
  *
  * Hardly any altered container has the right lengths and checksums. So each input is tried as it is
  * and once more with its sections framed again: then faults behind the checksums are found too.
@@ -24,7 +24,7 @@ enum { HEADER = 12, SECTION_HEADER = 12, SECTION_TAIL = 4, PIPE = 1 << 20 };
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count);
 size_t LLVMFuzzerCustomMutator(uint8_t *bytes, size_t count, size_t room, unsigned seed);
 
-/* ---- saving ------------------------------------------------------------------------------------*/
+/* ---- saving -----------------------------------------------------------------------------------*/
 
 typedef mcr_status save_function(mcr *ctx, const mcr_model *model, const char *path);
 
@@ -52,7 +52,7 @@ static uint8_t *save(mcr *ctx, const mcr_model *model, save_function *how, size_
     return NULL;
 }
 
-/* ---- predicting --------------------------------------------------------------------------------*/
+/* ---- predicting -------------------------------------------------------------------------------*/
 
 /* Two objects with a field of every kind; sparse or dense vectors. */
 static mcr_data *objects(mcr *ctx, bool sparse)
@@ -72,7 +72,8 @@ static mcr_data *objects(mcr *ctx, bool sparse)
     return data;
 }
 
-/* What the model says about the objects: outputs x n decision values; NULL where it refuses them. */
+/* What the model says about the objects: outputs x n decision values; NULL where it refuses
+ * them. */
 static double *predict(mcr *ctx, const mcr_model *model, const mcr_data *data)
 {
     size_t n = (size_t)mcr_data_count(data), outputs = (size_t)mcr_model_outputs(model);
@@ -115,7 +116,7 @@ static void compare(mcr *ctx, const mcr_model *a, const mcr_model *b, const mcr_
     free(y);
 }
 
-/* ---- one file ----------------------------------------------------------------------------------*/
+/* ---- one file ---------------------------------------------------------------------------------*/
 
 static mcr_model *load(mcr *ctx, const uint8_t *bytes, size_t count)
 {
@@ -212,7 +213,7 @@ static void check_file(const uint8_t *bytes, size_t count)
     mcr_close(ctx);
 }
 
-/* ---- framing -----------------------------------------------------------------------------------*/
+/* ---- framing ----------------------------------------------------------------------------------*/
 
 static bool is_tag(const uint8_t *at)
 {

@@ -1,5 +1,5 @@
-/* fuzz_studio.c: whatever a request of the studio holds, it is answered with one JSON object, and nothing is
- * read beyond its end.
+/* fuzz_studio.c: whatever a request of the studio holds, it is answered with one JSON object, and
+ * nothing is read beyond its end.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

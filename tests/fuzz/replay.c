@@ -1,4 +1,5 @@
-/* replay.c: a main for the fuzz targets that runs them once on each file of the folders it is given.
+/* replay.c: a main for the fuzz targets that runs them once on each file of the folders it is
+ * given.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -29,7 +29,8 @@ def results(path):
     yield "stack protector", "__stack_chk_fail" in symbols
     yield "FORTIFY", re.search(r"__\w+_chk\b", symbols.replace("__stack_chk_fail", "")) is not None
     if platform.machine() == "x86_64":
-        # The note that says so is missing where the C library's own start files were not built for it.
+        # The note that says so is missing where the C library's own start files were not built for
+        # it.
         code = subprocess.run(["objdump", "-d", path], check=True, capture_output=True, text=True).stdout
         yield "CET: functions begin with endbr64", code.count("endbr64") > 100
 

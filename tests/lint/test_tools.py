@@ -1,4 +1,4 @@
-"""Do the tools that judge the tree see what they should? SPDX-License-Identifier: Apache-2.0"""
+"""Do the tools that check the tree see what they should? SPDX-License-Identifier: Apache-2.0"""
 
 import json
 import pathlib
@@ -100,6 +100,25 @@ def test_functions_that_do_not_fit_a_screen():
 def documents(text):
     pathlib.Path("doc.md").write_text(text)
     return run("docs_examples.py", "doc.md")
+
+
+def style_faults(files):
+    tree({"meson.build": "project('a', version: '0.1.0')\n",
+          "include/mercer/context.h": "/* SPDX-License-Identifier: Apache-2.0 */\n" + "".join(
+              "#define MCR_VERSION_%s %d\n" % part for part in (("MAJOR", 0), ("MINOR", 1), ("PATCH", 0))),
+          **files})
+    return run("style.py", ".").stdout
+
+
+def test_style_sees_wide_lines():
+    licence = "SPDX-License-Identifier: Apache-2.0"
+    narrow = "/* %s%s */\n" % (licence, "a" * (94 - len(licence)))
+    tap.check_equal(style_faults({"src/base/a.c": narrow, "tools/a.py": "# %s\nx = '%s'\n" % (licence, "a" * 110)}),
+                    "style: 0 faults\n")
+    out = style_faults({"src/base/a.c": narrow + " /* %s */\n" % ("a" * 94),
+                        "tools/a.py": "# %s\n# %s\n" % (licence, "a" * 99)})
+    for fault in ("src/base/a.c:2: 101 columns", "tools/a.py:2: 101 columns", "style: 2 faults"):
+        assert fault in out, out
 
 
 def test_documents_wildcards():

@@ -283,7 +283,7 @@ def test_no_margin_is_found():
     assert "not separable" in done.stderr, done.stderr
 
 
-# ---- problems on which steps make no progress -----------------------------------------------------
+# ---- problems on which steps make no progress ----------------------------------------------------
 
 
 def test_collinear_objects():

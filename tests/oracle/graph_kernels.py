@@ -36,7 +36,7 @@ class Graph:
                           for (a, b), bond in self.bond.items() if a <= b]}
 
 
-# ---- the definitions ------------------------------------------------------------------------------
+# ---- the definitions -----------------------------------------------------------------------------
 
 def inner(a, b):
     return sum(times * b[key] for key, times in a.items() if key in b)
@@ -92,7 +92,7 @@ def walk(g, h, decay):
     return np.linalg.solve(np.eye(len(pairs)) - decay * a, np.ones(len(pairs))).sum()
 
 
-# ---- graphs ---------------------------------------------------------------------------------------
+# ---- graphs --------------------------------------------------------------------------------------
 
 def random_graphs(count, labels, bonds):
     graphs = []
@@ -173,7 +173,7 @@ def kernels(p=None):
             yield text + ", mode=count)", of(graphlet, size, only), 0.0
 
 
-# ---- tests ----------------------------------------------------------------------------------------
+# ---- tests ---------------------------------------------------------------------------------------
 
 def test_random_graphs():
     for labels, bonds in itertools.product((False, True), repeat=2):

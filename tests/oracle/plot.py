@@ -93,7 +93,7 @@ def far_from_level(f, at, level, unit):
     return np.abs(f(at) - level) / np.sqrt(slope)
 
 
-# ---- boundary and clusters --------------------------------------------------------------------------
+# ---- boundary and clusters -----------------------------------------------------------------------
 
 
 def test_boundary_lines_and_rings():
@@ -248,7 +248,7 @@ def test_clusters_are_those_of_the_model():
     assert (np.floor(value[rows.ravel(), cols.ravel()]) + 1 == np.load("g.npy")).all()
 
 
-# ---- numbers ----------------------------------------------------------------------------------------
+# ---- numbers -------------------------------------------------------------------------------------
 
 
 def test_surface_of_two_columns_is_ridge_regression():
@@ -327,7 +327,7 @@ def test_residuals_add_up():
     tap.check_near(figure["numbers"]["mse"], np.mean((y - said) ** 2), 1e-4)
 
 
-# ---- kernels ----------------------------------------------------------------------------------------
+# ---- kernels -------------------------------------------------------------------------------------
 
 
 def test_projection_is_kernel_pca():
@@ -392,7 +392,7 @@ def test_spectrum_is_that_of_numpy():
     tap.check_near(figure["numbers"]["participation"], wanted.sum() ** 2 / (wanted ** 2).sum(), 1e-9)
 
 
-# ---- classes ----------------------------------------------------------------------------------------
+# ---- classes -------------------------------------------------------------------------------------
 
 
 def classifier(*more):
@@ -476,7 +476,7 @@ def test_confusion_counts():
     tap.check_near(figure["numbers"]["accuracy"], (y == said).mean(), 1e-12)
 
 
-# ---- curves -----------------------------------------------------------------------------------------
+# ---- curves --------------------------------------------------------------------------------------
 
 
 def test_tuning_map_is_the_table():
@@ -537,7 +537,7 @@ def test_learning_curve_of_learners_whose_curve_is_known():
     assert 0.3 < held.mean() < 0.7, "pure chance stays chance"
 
 
-# ---- what matters -----------------------------------------------------------------------------------
+# ---- what matters --------------------------------------------------------------------------------
 
 
 def test_importance_of_shuffled_columns():
@@ -589,7 +589,7 @@ def test_logo_of_data_is_information():
             tap.check_near(height[position + 1, c], max(bits, 0) * q, 1e-12)
 
 
-# ---- data -------------------------------------------------------------------------------------------
+# ---- data ----------------------------------------------------------------------------------------
 
 
 def test_data_shows_columns_and_counts():

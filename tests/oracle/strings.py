@@ -19,7 +19,7 @@ RNG = np.random.default_rng(5)
 COMPLEMENT = str.maketrans("ACGTacgt", "TGCAtgca")
 
 
-# ---- the definitions ------------------------------------------------------------------------------
+# ---- the definitions -----------------------------------------------------------------------------
 
 def words(s, p):
     return [s[i:i + p] for i in range(len(s) - p + 1)]
@@ -84,7 +84,7 @@ def estimates(l, k, alphabet, truncate):
     return {difference(whole[0], x): product[0, j] for j, x in enumerate(whole)}
 
 
-# ---- against mercer -------------------------------------------------------------------------------
+# ---- against mercer ------------------------------------------------------------------------------
 
 def random_strings(count, longest, alphabet):
     strings = ["".join(RNG.choice(list(alphabet), RNG.integers(0, longest + 1))) for _ in range(count)]

@@ -272,8 +272,8 @@ def same_signs(rho, like):
 #
 # LIBSVM keeps kernel values as floats, and prints an objective made of them. The true objective of
 # its coefficients is nearer to the optimum (the error there is of second order), so this is what is
-# compared. Each object is marked by a zero at an index of its own, which changes no kernel value and
-# comes back in the model file.
+# compared. Each object is marked by a zero at an index of its own, which changes no kernel value
+# and comes back in the model file.
 
 MARK = 10000000
 

@@ -21,8 +21,8 @@ static inline mcr_map *open_map(mcr *ctx, const char *kernel, const mcr_data *da
     return m;
 }
 
-/* The scores of a model with an approximate map are those of a linear model on the map's features, to
- * `tolerance`; a file keeps it, and its report says what it is. */
+/* The scores of a model with an approximate map are those of a linear model on the map's features,
+ * to `tolerance`; a file keeps it, and its report says what it is. */
 static inline void check_approx_model(mcr *ctx, const char *learner, const char *options,
                                       const mcr_data *data, mcr_approx approx, int64_t rank,
                                       double tolerance)

@@ -1,4 +1,5 @@
-/* graph_helpers.h: small graphs and whole matrices, for tests of kernels against slow, obvious code.
+/* graph_helpers.h: small graphs and whole matrices, for tests of kernels against slow, obvious
+ * code.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -27,8 +27,8 @@ int test_teardown(void **state);
 size_t test_live_bytes(mcr *ctx);
 int64_t test_live_blocks(mcr *ctx);
 
-/* The nth allocation of a context from test_open fails, counted from now (0: none does), and whether
- * it has come to that. */
+/* The nth allocation of a context from test_open fails, counted from now (0: none does), and
+ * whether it has come to that. */
 void test_fail_allocation(mcr *ctx, int64_t nth);
 bool test_allocation_failed(mcr *ctx);
 

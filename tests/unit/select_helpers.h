@@ -24,8 +24,8 @@ static inline mcr_search make_search(void)
                         .split = &four_folds};
 }
 
-/* Each point's figure is that of cross-validation with its kernel and options; the best is the best; and
- * the model is the one that fit makes with it. */
+/* Each point's figure is that of cross-validation with its kernel and options; the best is the
+ * best; and the model is the one that fit makes with it. */
 static inline void check_table_within(mcr *ctx, const char *learner, const char *options,
                                       const mcr_search *search, const mcr_data *data,
                                       double tolerance)

@@ -1,5 +1,5 @@
-/* svm_helpers.h: made problems, training, and the optimality conditions computed in the obvious way,
- * for the tests of support vector machines.
+/* svm_helpers.h: made problems, training, and the optimality conditions computed in the obvious
+ * way, for the tests of support vector machines.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -10,7 +10,7 @@
 
 #include "base/random.h"
 
-/* ---- problems ----------------------------------------------------------------------------------*/
+/* ---- problems ---------------------------------------------------------------------------------*/
 
 /* n objects of d numbers with targets and weights, as plain arrays and as data. */
 typedef struct problem {
@@ -122,7 +122,7 @@ static inline double problem_weight(const problem *p, int64_t i)
     return p->weight ? p->weight[i] : 1;
 }
 
-/* ---- training ----------------------------------------------------------------------------------*/
+/* ---- training ---------------------------------------------------------------------------------*/
 
 /* Without a kernel: the default. start may be NULL. */
 static inline mcr_status fit_from(mcr_model **out, mcr *ctx, const char *learner,
@@ -148,7 +148,7 @@ static inline mcr_model *fit(mcr *ctx, const char *learner, const char *options,
     return model;
 }
 
-/* ---- the solution, in the obvious way ----------------------------------------------------------*/
+/* ---- the solution, in the obvious way ---------------------------------------------------------*/
 
 /* Coefficients of all objects, f without bias, and the bias of one output. */
 typedef struct solution {
@@ -170,8 +170,8 @@ static inline double *gram_of(mcr *ctx, const char *kernel, const mcr_data *data
     return k;
 }
 
-/* Equal objects may have been merged: the coefficient of the first is that of all. Gives each its share,
- * by weight. */
+/* Equal objects may have been merged: the coefficient of the first is that of all. Gives each its
+ * share, by weight. */
 static inline void share_coefficients(double *b, const double *k, const mcr_data *data)
 {
     int64_t n = mcr_data_count(data);

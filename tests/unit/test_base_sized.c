@@ -79,7 +79,7 @@ static void test_write(void **context)
     assert_true(new.first.c == 0 && new.guard == 9);
 }
 
-/* ---- through the public interface --------------------------------------------------------------*/
+/* ---- through the public interface -------------------------------------------------------------*/
 
 /* A caller that knows the name of a kernel only. */
 static void test_describe(void **context)

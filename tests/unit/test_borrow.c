@@ -33,7 +33,7 @@ static void count_release(void *user)
     ++*(int *)user;
 }
 
-/* ---- vectors in every form ---------------------------------------------------------------------*/
+/* ---- vectors in every form --------------------------------------------------------------------*/
 
 enum { ROWS, GAPS, BACKWARDS, COLUMNS, DENSE_FORMS };
 
@@ -378,7 +378,7 @@ static void merges_duplicates(void **state)
     mcr_data_free(data);
 }
 
-/* ---- other kinds -------------------------------------------------------------------------------*/
+/* ---- other kinds ------------------------------------------------------------------------------*/
 
 static void reads_precomputed(void **state)
 {
@@ -529,7 +529,7 @@ static void reads_targets(void **state)
     mcr_data_free(data);
 }
 
-/* ---- faults ------------------------------------------------------------------------------------*/
+/* ---- faults -----------------------------------------------------------------------------------*/
 
 static void refuses_faults(void **state)
 {

@@ -1,5 +1,5 @@
-/* Columns of a table from arrays: the same data set, default kernel and model as from a csv file; what is
- * refused; roles that columns of strings are given.
+/* Columns of a table from arrays: the same data set, default kernel and model as from a csv file;
+ * what is refused; roles that columns of strings are given.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -6,7 +6,7 @@
 
 #include <zlib.h>
 
-/* ---- detection -----------------------------------------------------------------------------------*/
+/* ---- detection --------------------------------------------------------------------------------*/
 
 /* The first field's kind, or 0 with the message if the text is refused. */
 static int kind_of(mcr *ctx, const char *name, const char *text, size_t length)
@@ -113,7 +113,7 @@ static void takes_short_options(void **state)
     mcr_data_free(data);
 }
 
-/* ---- gzip ----------------------------------------------------------------------------------------*/
+/* ---- gzip -------------------------------------------------------------------------------------*/
 
 static void write_gzip(const char *path, const char *text, size_t length)
 {
@@ -188,7 +188,7 @@ static void survives_short_memory(void **state)
     test_remove_directory(folder);
 }
 
-/* ---- the real sets ---------------------------------------------------------------------------------*/
+/* ---- the real sets ----------------------------------------------------------------------------*/
 
 /* As README.md of the folder of data sets counts them. cols: largest index, or numeric columns. */
 static const struct set {

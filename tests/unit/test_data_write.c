@@ -29,7 +29,7 @@ static void path_of(char path[512], const char *name)
     snprintf(path, 512, "%s/%s", folder, name);
 }
 
-/* ---- comparing -----------------------------------------------------------------------------------*/
+/* ---- comparing --------------------------------------------------------------------------------*/
 
 static void same_vectors(const mcr_data *a, int64_t f, const mcr_data *b, int64_t g)
 {
@@ -145,7 +145,7 @@ static mcr_data *read_one(mcr *ctx, const char *text, const char *format, const 
     return data;
 }
 
-/* ---- formats -------------------------------------------------------------------------------------*/
+/* ---- formats ----------------------------------------------------------------------------------*/
 
 static const char odd_numbers[] = "0.1 1:0.1 2:1e-300 4:-1.7976931348623157e308\n"
                                   "-3 1:5e-324 3:123456789.123456789 7:0\n"

@@ -64,7 +64,8 @@ static void keeps_models_in_memory(void **state)
     mcr_bytes_free(ctx, NULL);
 }
 
-/* f(x) from support vectors, coefficients and offsets alone, and the vectors are training objects. */
+/* f(x) from support vectors, coefficients and offsets alone, and the vectors are training
+ * objects. */
 static void gives_support_vectors(void **state)
 {
     mcr *ctx = *state;

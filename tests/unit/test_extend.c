@@ -16,7 +16,7 @@
 
 enum { N = 80 };
 
-/* ---- kernels by callback -----------------------------------------------------------------------*/
+/* ---- kernels by callback ----------------------------------------------------------------------*/
 
 typedef struct calls {
     pthread_t caller;
@@ -187,7 +187,7 @@ static void shares_safe_callbacks(void **state)
     test_fails(ctx, mcr_kernel_callback(ctx, &call), MCR_BAD_CALL, "its name must be letters");
 }
 
-/* ---- learners ----------------------------------------------------------------------------------*/
+/* ---- learners ---------------------------------------------------------------------------------*/
 
 typedef struct constant_params {
     double value;
@@ -342,7 +342,7 @@ static void refuses_bad_learners(void **state)
     mcr_data_free(data);
 }
 
-/* ---- stopping from another thread --------------------------------------------------------------*/
+/* ---- stopping from another thread -------------------------------------------------------------*/
 
 static void *stop_it(void *arg)
 {

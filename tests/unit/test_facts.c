@@ -1,5 +1,5 @@
-/* Facts of models, options and scores by enumeration: they are those of the structs, under the names
- * that programs know.
+/* Facts of models, options and scores by enumeration: they are those of the structs, under the
+ * names that programs know.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,5 +1,5 @@
-/* What a learner hands over: numbers of its own, kept in model files, and the rules that turn decision
- * values into predictions.
+/* What a learner hands over: numbers of its own, kept in model files, and the rules that turn
+ * decision values into predictions.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -218,7 +218,7 @@ static void refuses(void **state)
            "f.csv:5: column \"a\": \"x\" is not a number");
 }
 
-/* ---- large files --------------------------------------------------------------------------------*/
+/* ---- large files ------------------------------------------------------------------------------*/
 
 static void reads_across_blocks(void **state)
 {

@@ -178,7 +178,7 @@ static void takes_all_numbers_exactly(void **state)
     }
 }
 
-/* ---- large files: blocks, chunks, threads --------------------------------------------------------*/
+/* ---- large files: blocks, chunks, threads -----------------------------------------------------*/
 
 typedef struct big {
     char *text;

@@ -172,7 +172,7 @@ static void refuses(void **state)
     refuse_text(*state, "f", "\x93NUMPY\x04 ", "npy", NULL, "f: NumPy file version 4 is not known");
 }
 
-/* ---- targets in a second file --------------------------------------------------------------------*/
+/* ---- targets in a second file -----------------------------------------------------------------*/
 
 static void write_file(const char *path, const char *bytes, size_t length)
 {
@@ -249,7 +249,7 @@ static void reads_targets(void **state)
     test_remove_directory(folder);
 }
 
-/* ---- precomputed ---------------------------------------------------------------------------------*/
+/* ---- precomputed ------------------------------------------------------------------------------*/
 
 static void reads_precomputed_matrices(void **state)
 {
@@ -328,7 +328,7 @@ static void refuses_precomputed_lines(void **state)
         refuse_text(*state, "k", cases[i][0], "precomputed", NULL, cases[i][1]);
 }
 
-/* ---- memory --------------------------------------------------------------------------------------*/
+/* ---- memory -----------------------------------------------------------------------------------*/
 
 typedef struct file {
     char *bytes;

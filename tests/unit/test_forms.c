@@ -1,5 +1,5 @@
-/* Kernel values and features are two ways to the same model: products with features, solvers, learners,
- * approximate maps.
+/* Kernel values and features are two ways to the same model: products with features, solvers,
+ * learners, approximate maps.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -8,7 +8,7 @@
 #include "gram/factor.h"
 #include "solve/linear.h"
 
-/* ---- products ----------------------------------------------------------------------------------*/
+/* ---- products ---------------------------------------------------------------------------------*/
 
 enum { ROWS = 700, COLS = 23 };
 
@@ -232,7 +232,7 @@ static void test_low_rank(void **state)
     free(l);
 }
 
-/* ---- solvers -----------------------------------------------------------------------------------*/
+/* ---- solvers ----------------------------------------------------------------------------------*/
 
 /* The solvers on D find what SMO finds on D D'. */
 static void test_programs(void **state)
@@ -284,7 +284,7 @@ static void test_programs(void **state)
     }
 }
 
-/* ---- learners ----------------------------------------------------------------------------------*/
+/* ---- learners ---------------------------------------------------------------------------------*/
 
 static void compare_forms(mcr *ctx, const char *learner, const char *kernel, const mcr_data *data,
                           const char *options)
@@ -439,7 +439,7 @@ static void test_refusals(void **state)
     problem_free(&p);
 }
 
-/* ---- approximate maps --------------------------------------------------------------------------*/
+/* ---- approximate maps -------------------------------------------------------------------------*/
 
 static mcr_map *open_near(mcr *ctx, const char *kernel, const mcr_data *data, mcr_approx approx,
                           int64_t rank, mcr_landmarks how, mcr_map_error *error)
@@ -449,7 +449,8 @@ static mcr_map *open_near(mcr *ctx, const char *kernel, const mcr_data *data, mc
     return m;
 }
 
-/* With all objects as landmarks the kernel is exact; with fewer, better choices are not much worse. */
+/* With all objects as landmarks the kernel is exact; with fewer, better choices are not much
+ * worse. */
 static void test_nystrom(void **state)
 {
     static const char *const many[] = {"rbf(x, gamma=0.5)", "ssk(sequence, p=2)",
@@ -550,7 +551,8 @@ static void test_many_objects(void **state)
     problem_free(&p);
 }
 
-/* One class against the rest: all problems share one K, in float, which tight tolerances do without. */
+/* One class against the rest: all problems share one K, in float, which tight tolerances do
+ * without. */
 static void test_shared(void **state)
 {
     double *score[3];
@@ -601,7 +603,7 @@ static void test_threads(void **state)
     }
 }
 
-/* ---- out of memory -----------------------------------------------------------------------------*/
+/* ---- out of memory ----------------------------------------------------------------------------*/
 
 static mcr_status fit_and_free(mcr *ctx, void *arg)
 {

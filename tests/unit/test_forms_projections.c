@@ -1,5 +1,5 @@
-/* pca, fisher and kmeans from kernel values and from features: the same coordinates, the same clusters;
- * products with centred features; approximate maps.
+/* pca, fisher and kmeans from kernel values and from features: the same coordinates, the same
+ * clusters; products with centred features; approximate maps.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -7,9 +7,10 @@
 
 #include "learn/centred_features.h"
 
-/* ---- both sides --------------------------------------------------------------------------------*/
+/* ---- both sides -------------------------------------------------------------------------------*/
 
-/* Scores and objective to 1e-6, variances; of kmeans and fisher the same answers for every object. */
+/* Scores and objective to 1e-6, variances; of kmeans and fisher the same answers for every
+ * object. */
 static void compare_forms(mcr *ctx, const char *learner, const char *kernel, const mcr_data *data,
                           const char *options)
 {
@@ -99,8 +100,8 @@ static void test_objects(void **state)
     }
 }
 
-/* More features than objects, and so many objects that eigenvectors are found by products; conjugate
- * gradients. A mean far from the origin. */
+/* More features than objects, and so many objects that eigenvectors are found by products;
+ * conjugate gradients. A mean far from the origin. */
 static void test_many_features(void **state)
 {
     mcr *ctx = *state;
@@ -133,7 +134,7 @@ static void test_start(void **state)
     problem_free(&p);
 }
 
-/* ---- products ----------------------------------------------------------------------------------*/
+/* ---- products ---------------------------------------------------------------------------------*/
 
 /* X X' is the matrix of centred.h, and X'X has its trace. */
 static void test_products(void **state)
@@ -190,7 +191,7 @@ static void test_products(void **state)
     }
 }
 
-/* ---- the choice --------------------------------------------------------------------------------*/
+/* ---- the choice -------------------------------------------------------------------------------*/
 
 static void test_planner(void **state)
 {
@@ -226,7 +227,8 @@ static void test_planner(void **state)
     problem_free(&few);
 }
 
-/* There are no more components than objects, whatever was asked for: no memory is wanted for more. */
+/* There are no more components than objects, whatever was asked for: no memory is wanted for
+ * more. */
 static void test_too_many_components(void **state)
 {
     (void)state;
@@ -246,7 +248,7 @@ static void test_too_many_components(void **state)
     mcr_close(ctx);
 }
 
-/* ---- approximate maps --------------------------------------------------------------------------*/
+/* ---- approximate maps -------------------------------------------------------------------------*/
 
 static void test_near_models(void **state)
 {
@@ -283,7 +285,7 @@ static void test_preimages(void **state)
     mcr_data_free(data);
 }
 
-/* ---- threads, memory ---------------------------------------------------------------------------*/
+/* ---- threads, memory --------------------------------------------------------------------------*/
 
 static const char *const runs[][3] = {
     {"pca", "linear", "form=primal"},

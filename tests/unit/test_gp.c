@@ -1,5 +1,5 @@
-/* Gaussian processes: the likelihood by hand, its slopes against differences, scales of expressions,
- * standard deviations, and the search for minima that the scales are found with.
+/* Gaussian processes: the likelihood by hand, its slopes against differences, scales of
+ * expressions, standard deviations, and the search for minima that the scales are found with.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -18,7 +18,7 @@
 #include "linalg/blas.h"
 #include "solve/descent.h"
 
-/* ---- scales ------------------------------------------------------------------------------------*/
+/* ---- scales -----------------------------------------------------------------------------------*/
 
 static void test_scales(void **state)
 {
@@ -60,7 +60,7 @@ static void test_scales_memory(void **state)
     test_sweep_allocations("scales", rescale, NULL);
 }
 
-/* ---- minima ------------------------------------------------------------------------------------*/
+/* ---- minima -----------------------------------------------------------------------------------*/
 
 typedef struct valley {
     double x[2];
@@ -119,7 +119,7 @@ static void test_descent(void **state)
     test_close_arrays("at the limit", x, (double[]){0.5, 0.25}, 2, 1e-7);
 }
 
-/* ---- regression --------------------------------------------------------------------------------*/
+/* ---- regression -------------------------------------------------------------------------------*/
 
 enum { N = 40, D = 2 };
 
@@ -295,8 +295,8 @@ static void test_regression(void **state)
     test_close(ctx);
 }
 
-/* At the scales that are found the likelihood is flat: by differences of the whole likelihood, with one
- * scale a feature. */
+/* At the scales that are found the likelihood is flat: by differences of the whole likelihood, with
+ * one scale a feature. */
 static void test_optimum(void **state)
 {
     (void)state;
@@ -333,8 +333,8 @@ static void test_optimum(void **state)
     test_close(ctx);
 }
 
-/* The slope that the first step of a search reports, against a difference of the likelihood: kernels
- * of several kinds. */
+/* The slope that the first step of a search reports, against a difference of the likelihood:
+ * kernels of several kinds. */
 static void test_slope(void **state)
 {
     (void)state;
@@ -492,7 +492,7 @@ static void test_draws(void **state)
     test_close(ctx);
 }
 
-/* ---- classification ----------------------------------------------------------------------------*/
+/* ---- classification ---------------------------------------------------------------------------*/
 
 static double class_likelihood(mcr *ctx, const mcr_data *data, double factor, double gamma)
 {

@@ -1,6 +1,6 @@
 /* test_graph_kernels.c: graphlet, shortestpath and walk against slow, obvious code: all subsets of
- * nodes and all orders of them, Floyd's algorithm, the product graph and Gauss elimination. wl is in
- * test_strings_graphs.c.
+ * nodes and all orders of them, Floyd's algorithm, the product graph and Gauss elimination. wl is
+ * in test_strings_graphs.c.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -67,7 +67,7 @@ static void expect(mcr *ctx, const char *text, const mcr_data *x, const mcr_data
     free(k);
 }
 
-/* ---- slow and obvious --------------------------------------------------------------------------*/
+/* ---- slow and obvious -------------------------------------------------------------------------*/
 
 typedef struct variant {
     int p, labels;
@@ -220,7 +220,7 @@ static double slow_walk(const graph *g, const graph *h, const variant *k)
     return sum;
 }
 
-/* ---- tests -------------------------------------------------------------------------------------*/
+/* ---- tests ------------------------------------------------------------------------------------*/
 
 enum { N = GRAPHS, M = 9 };
 

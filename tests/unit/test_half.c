@@ -93,7 +93,8 @@ static void test_threads(void **context)
     free(v);
 }
 
-/* Sums over some of the objects on both sides, in either precision, with one thread and with two. */
+/* Sums over some of the objects on both sides, in either precision, with one thread and with
+ * two. */
 static void test_sums(void **context)
 {
     static const struct {

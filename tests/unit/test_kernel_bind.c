@@ -76,7 +76,7 @@ static mcr_data *data_of(mcr *ctx, const world *w, int what)
     return data;
 }
 
-/* ---- which field -------------------------------------------------------------------------------*/
+/* ---- which field ------------------------------------------------------------------------------*/
 
 static void try_bind(mcr *ctx, const char *text, const mcr_data *x, const mcr_data *z,
                      mcr_status expected, const char *words)
@@ -171,7 +171,7 @@ static void test_widths(void **state)
         mcr_data_free(data[i]);
 }
 
-/* ---- values ------------------------------------------------------------------------------------*/
+/* ---- values -----------------------------------------------------------------------------------*/
 
 typedef struct object {
     const double *x;
@@ -412,7 +412,7 @@ static void test_views(void **state)
     mcr_data_free(all);
 }
 
-/* ---- built-in leaves, whose tiles share dot products -------------------------------------------*/
+/* ---- built-in leaves, whose tiles share dot products ------------------------------------------*/
 
 enum { RANDOM_ROWS = 70, RANDOM_COLS = 6 };
 
@@ -480,7 +480,7 @@ static void test_built_in(void **state)
     mcr_data_free(data);
 }
 
-/* ---- large tiles -------------------------------------------------------------------------------*/
+/* ---- large tiles ------------------------------------------------------------------------------*/
 
 enum { MANY = 600, FEW = 300 };
 
@@ -528,7 +528,7 @@ static void test_large_tiles(void **state)
     mcr_data_free(z);
 }
 
-/* ---- a faulty type -----------------------------------------------------------------------------*/
+/* ---- a faulty type ----------------------------------------------------------------------------*/
 
 static double bad_pair(const mcr_bound *b, int64_t i, int64_t j)
 {
@@ -578,7 +578,7 @@ static void test_faulty_type(void **state)
     mcr_data_free(six);
 }
 
-/* ---- scratch -----------------------------------------------------------------------------------*/
+/* ---- scratch ----------------------------------------------------------------------------------*/
 
 static void test_scratch(void **state)
 {
@@ -639,7 +639,7 @@ static void test_scratch(void **state)
     mcr_scratch_close(s);
 }
 
-/* ---- each allocation fails once ----------------------------------------------------------------*/
+/* ---- each allocation fails once ---------------------------------------------------------------*/
 
 static mcr_status bind_run(mcr *ctx, void *arg)
 {

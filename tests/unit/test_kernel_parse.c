@@ -241,7 +241,7 @@ static void test_mark(void **state)
     assert_string_equal(mark + strlen(mark) - 3, "...");
 }
 
-/* ---- limits ------------------------------------------------------------------------------------*/
+/* ---- limits -----------------------------------------------------------------------------------*/
 
 static char *repeated(const char *head, const char *part, int64_t count, const char *middle,
                       const char *tail_part, const char *tail)
@@ -302,7 +302,7 @@ static void test_limits(void **state)
              "too long and too deep");
 }
 
-/* ---- random expressions ------------------------------------------------------------------------*/
+/* ---- random expressions -----------------------------------------------------------------------*/
 
 typedef struct writer {
     char text[8192];
@@ -427,7 +427,7 @@ static void test_damaged(void **state)
     }
 }
 
-/* ---- the registry ------------------------------------------------------------------------------*/
+/* ---- the registry -----------------------------------------------------------------------------*/
 
 static void test_registry(void **state)
 {

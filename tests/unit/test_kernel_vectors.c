@@ -10,7 +10,7 @@
 
 typedef long double real;
 
-/* ---- the formulas ------------------------------------------------------------------------------*/
+/* ---- the formulas -----------------------------------------------------------------------------*/
 
 static real dot(const double *x, const double *z, int64_t d)
 {
@@ -167,7 +167,7 @@ static const formula formulas[] = {
 };
 enum { FORMULAS = sizeof formulas / sizeof *formulas };
 
-/* ---- blocks ------------------------------------------------------------------------------------*/
+/* ---- blocks -----------------------------------------------------------------------------------*/
 
 /* K of all rows and columns by the formula: computed once, looked up by every comparison. */
 static double *all_values(const formula *f, const plain *px, const plain *pz)
@@ -306,7 +306,7 @@ static void blocks_are_right_far_from_the_origin(void **state)
     free(p.x);
 }
 
-/* ---- properties --------------------------------------------------------------------------------*/
+/* ---- properties -------------------------------------------------------------------------------*/
 
 static void same_objects_give_a_symmetric_matrix(void **state)
 {
@@ -375,7 +375,7 @@ static void diagonals_are_those_of_blocks(void **state)
     free(p.x);
 }
 
-/* ---- accuracy ----------------------------------------------------------------------------------*/
+/* ---- accuracy ---------------------------------------------------------------------------------*/
 
 static void check_rbf(mcr *ctx, const plain *p, double gamma, double tolerance, double single)
 {
@@ -475,7 +475,7 @@ static void periods_far_away_keep_their_digits(void **state)
     mcr_data_free(x);
 }
 
-/* ---- one value per feature -----------------------------------------------------------------------*/
+/* ---- one value per feature --------------------------------------------------------------------*/
 
 static void scales_may_differ_by_feature(void **state)
 {
@@ -534,7 +534,7 @@ static void lengths_of_periodic_may_differ(void **state)
     free(p.x);
 }
 
-/* ---- mahalanobis -------------------------------------------------------------------------------*/
+/* ---- mahalanobis ------------------------------------------------------------------------------*/
 
 static void compare_matrix(mcr *ctx, const char *text, const double *q)
 {
@@ -593,7 +593,7 @@ static void mahalanobis_reads_a_file_once(void **state)
     test_remove_directory(folder);
 }
 
-/* ---- words -------------------------------------------------------------------------------------*/
+/* ---- words ------------------------------------------------------------------------------------*/
 
 static void expressions_have_one_canonical_form(void **state)
 {
@@ -791,7 +791,7 @@ static void zero_vectors_have_cosine_zero(void **state)
     }
 }
 
-/* ---- allocation failures -----------------------------------------------------------------------*/
+/* ---- allocation failures ----------------------------------------------------------------------*/
 
 typedef struct sweep {
     const char *text;

@@ -1,5 +1,5 @@
-/* K-means in feature space: the objective from its definition, that no move of an object helps, weights as
- * repeated objects, the textbook picture, what is refused.
+/* K-means in feature space: the objective from its definition, that no move of an object helps,
+ * weights as repeated objects, the textbook picture, what is refused.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,5 +1,5 @@
-/* Nearest neighbours: against sorting all distances, votes by distance, weights, leaving out, more objects
- * than a block.
+/* Nearest neighbours: against sorting all distances, votes by distance, weights, leaving out, more
+ * objects than a block.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -77,7 +77,8 @@ static void test_against_sorting(void **context)
     compare(ctx, "motifs", "normalize(spectrum(p=3))", "neighbors=7 loo=yes task=classify");
 }
 
-/* Shares of the votes are probabilities; weights count, and an object of weight 0 is no neighbour. */
+/* Shares of the votes are probabilities; weights count, and an object of weight 0 is no
+ * neighbour. */
 static void test_votes(void **context)
 {
     mcr *ctx = *context;

@@ -1,5 +1,5 @@
-/* Tiled factorisations: the factor, solutions and the inverse of a matrix of several panels, the upper
- * triangle left alone, the same bits for any number of threads.
+/* Tiled factorisations: the factor, solutions and the inverse of a matrix of several panels, the
+ * upper triangle left alone, the same bits for any number of threads.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

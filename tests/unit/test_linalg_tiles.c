@@ -421,8 +421,8 @@ static void test_place_does_not_matter(void **unused)
         }
 }
 
-/* With coefficients in float: whole panels are off by no more than float's sums of one group of rows
- * allow, and by less than predict.c counts on; double values are summed as ever. */
+/* With coefficients in float: whole panels are off by no more than float's sums of one group of
+ * rows allow, and by less than predict.c counts on; double values are summed as ever. */
 static void test_rough_sums(void **unused)
 {
     (void)unused;

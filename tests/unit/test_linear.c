@@ -1,4 +1,5 @@
-/* Support vector machines with features: what is left of limits and solutions from one solver to the next.
+/* Support vector machines with features: what is left of limits and solutions from one solver to
+ * the next.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -35,7 +36,8 @@ static void make_program(program *p)
     p->qp = (mcr_qp){.n = N, .z = p->z, .lo = p->lo, .hi = p->hi};
 }
 
-/* Where the first solver is stuck, the second has the steps that are left, and the better solution is kept. */
+/* Where the first solver is stuck, the second has the steps that are left, and the better solution
+ * is kept. */
 static void test_second_solver(void **state)
 {
     mcr *ctx = *state;

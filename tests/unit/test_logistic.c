@@ -1,5 +1,5 @@
-/* Logistic regression: the identity of its coefficients, probabilities, weights as repeated objects,
- * limits.
+/* Logistic regression: the identity of its coefficients, probabilities, weights as repeated
+ * objects, limits.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

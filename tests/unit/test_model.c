@@ -34,7 +34,7 @@ static const char *in_folder(const char *name)
     return path;
 }
 
-/* ---- files in memory ---------------------------------------------------------------------------*/
+/* ---- files in memory --------------------------------------------------------------------------*/
 
 typedef struct file {
     unsigned char *bytes;
@@ -132,7 +132,7 @@ static void test_field_of_a_function(void **state)
     mcr_data_free(data);
 }
 
-/* ---- all kinds of models -----------------------------------------------------------------------*/
+/* ---- all kinds of models ----------------------------------------------------------------------*/
 
 /* Targets and weights that are not the last columns. */
 static const char table_text[] =
@@ -335,7 +335,7 @@ static void test_names_of_fields(void **state)
     problem_free(&p);
 }
 
-/* ---- damage ------------------------------------------------------------------------------------*/
+/* ---- damage -----------------------------------------------------------------------------------*/
 
 /* Refused with a message that names the file, or the same model. */
 static void expect_refused(mcr *ctx, const unsigned char *bytes, size_t count, const char *what,
@@ -548,7 +548,7 @@ static void test_versions_and_sections(void **state)
     free(longer.bytes);
 }
 
-/* ---- LIBSVM's files ----------------------------------------------------------------------------*/
+/* ---- LIBSVM's files ---------------------------------------------------------------------------*/
 
 static void test_libsvm_files_altered(void **state)
 {
@@ -626,7 +626,7 @@ static void test_libsvm_files_that_are_wrong(void **state)
     }
 }
 
-/* ---- use ---------------------------------------------------------------------------------------*/
+/* ---- use --------------------------------------------------------------------------------------*/
 
 static void test_other_features(void **state)
 {
@@ -687,7 +687,7 @@ static void test_places_that_cannot_be_written(void **state)
     mcr_data_free(data);
 }
 
-/* ---- tables ------------------------------------------------------------------------------------*/
+/* ---- tables -----------------------------------------------------------------------------------*/
 
 /* Six values by a model that was saved and loaded, of a table that is read like the model's own. */
 static mcr_status ask_table(mcr *ctx, const mcr_data *data, const char *text, double *score,
@@ -885,7 +885,7 @@ static void test_names_of_targets(void **state)
     free(f.bytes);
 }
 
-/* ---- memory ------------------------------------------------------------------------------------*/
+/* ---- memory -----------------------------------------------------------------------------------*/
 
 /* Trains, saves, loads and predicts; frees all. */
 static mcr_status use_all(mcr *ctx, void *arg)

@@ -6,7 +6,7 @@
 
 #include "base/random.h"
 
-/* ---- slow, obvious code ------------------------------------------------------------------------*/
+/* ---- slow, obvious code -----------------------------------------------------------------------*/
 
 /* n objects of d numbers with classes 0 .. k-1, numbers that are whole or not. */
 typedef struct points {
@@ -38,7 +38,8 @@ static void drop_points(points *p)
     mcr_data_free(p->data);
 }
 
-/* The ordinary perceptron on vectors of d numbers and the feature 1: its mistakes in their order. */
+/* The ordinary perceptron on vectors of d numbers and the feature 1: its mistakes in their
+ * order. */
 typedef struct plain {
     int64_t count, *object, *up, *down, steps;
     double *at;
@@ -104,7 +105,7 @@ static void drop_plain(plain *r)
     free(r->mean);
 }
 
-/* ---- what a voted model keeps ------------------------------------------------------------------*/
+/* ---- what a voted model keeps -----------------------------------------------------------------*/
 
 static const double *list_of(const mcr_model *m, const char *name, int64_t *count)
 {
@@ -145,7 +146,7 @@ static mcr_model *fit_any(mcr *ctx, const char *kernel, const mcr_data *data, co
     return m;
 }
 
-/* ---- tests -------------------------------------------------------------------------------------*/
+/* ---- tests ------------------------------------------------------------------------------------*/
 
 /* The worked example: (x.z)^2 on the corners of a square, one pass, errs on the first two only. */
 static void test_xor(void **context)
@@ -177,8 +178,8 @@ static void test_xor(void **context)
     mcr_data_free(data);
 }
 
-/* With linear the mistakes are those of the ordinary perceptron, with and without bias; the last and
- * the averaged weights are its weights, and so are the voted predictions. */
+/* With linear the mistakes are those of the ordinary perceptron, with and without bias; the last
+ * and the averaged weights are its weights, and so are the voted predictions. */
 static void test_ordinary(void **context)
 {
     mcr *ctx = *context;
@@ -223,8 +224,8 @@ static void test_ordinary(void **context)
     }
 }
 
-/* Kernel values and explicit features make the same mistakes in the same order, also where scores are
- * exactly 0; all of K, or blocks of it. */
+/* Kernel values and explicit features make the same mistakes in the same order, also where scores
+ * are exactly 0; all of K, or blocks of it. */
 static void test_forms(void **context)
 {
     mcr *ctx = *context;
@@ -374,7 +375,7 @@ static void test_budget(void **context)
     drop_points(&p);
 }
 
-/* ---- going on ----------------------------------------------------------------------------------*/
+/* ---- going on ---------------------------------------------------------------------------------*/
 
 static mcr_status try_more(mcr_model **out, mcr *ctx, const mcr_model *from, const mcr_data *data,
                            const char *name, const char *value)
@@ -485,7 +486,7 @@ static void test_refusals(void **context)
     drop_points(&three);
 }
 
-/* ---- corners -----------------------------------------------------------------------------------*/
+/* ---- corners ----------------------------------------------------------------------------------*/
 
 static int stop_after(void *user, const mcr_progress *now)
 {

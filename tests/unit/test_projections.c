@@ -65,9 +65,10 @@ static double inner(mcr *ctx, const mcr_model *model, const char *expression, co
     return sum;
 }
 
-/* ---- pca ---------------------------------------------------------------------------------------*/
+/* ---- pca --------------------------------------------------------------------------------------*/
 
-/* With the linear kernel it is the ordinary one: variances are the eigenvalues of the covariance. */
+/* With the linear kernel it is the ordinary one: variances are the eigenvalues of the
+ * covariance. */
 static void test_pca_linear(void **state)
 {
     (void)state;
@@ -259,7 +260,7 @@ static void test_pca_refusals(void **state)
     test_close(ctx);
 }
 
-/* ---- fisher ------------------------------------------------------------------------------------*/
+/* ---- fisher -----------------------------------------------------------------------------------*/
 
 /* Two classes, linear kernel: v is along (S_W + r I)^-1 (m_1 - m_0), and 0 is in the middle. */
 static void test_fisher_linear(void **state)
@@ -313,8 +314,8 @@ static void test_fisher_linear(void **state)
     test_close(ctx);
 }
 
-/* In the coordinates the covariance within classes, with its regularisation, is the identity; and the
- * nearest class mean is what is predicted. */
+/* In the coordinates the covariance within classes, with its regularisation, is the identity; and
+ * the nearest class mean is what is predicted. */
 static void test_fisher_classes(void **state)
 {
     (void)state;
@@ -373,7 +374,7 @@ static void test_fisher_classes(void **state)
     test_close(ctx);
 }
 
-/* ---- cca ---------------------------------------------------------------------------------------*/
+/* ---- cca --------------------------------------------------------------------------------------*/
 
 static mcr_data *two_fields(mcr *ctx, int64_t n, uint64_t seed)
 {
@@ -409,8 +410,8 @@ static double covariance(const double *f, int64_t ld, int64_t a, int64_t b, int6
     return sum;
 }
 
-/* With next to no regularisation: variance 1, pairs not correlated with each other, and correlations
- * as they are told, by either solver. */
+/* With next to no regularisation: variance 1, pairs not correlated with each other, and
+ * correlations as they are told, by either solver. */
 static void test_cca(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* Kernel ridge regression: its linear system, leave-one-out errors against training without each object,
- * the path of lambda, weights as repeated objects, singular matrices.
+/* Kernel ridge regression: its linear system, leave-one-out errors against training without each
+ * object, the path of lambda, weights as repeated objects, singular matrices.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -145,9 +145,9 @@ static void test_singular(void **context)
 }
 
 /* The same bits for any number of threads, also of the path. */
-/* Many objects, where the factor is a float's: the same system is solved, weights of 0 and all, where
- * lambda is large, small, or too small for float; the same bits with one thread and with two; and half of
- * the memory is enough, but not less. */
+/* Many objects, where the factor is a float's: the same system is solved, weights of 0 and all,
+ * where lambda is large, small, or too small for float; the same bits with one thread and with two;
+ * and half of the memory is enough, but not less. */
 static void test_float_factor(void **context)
 {
     enum { MANY = 1100, COLS = 3 };

@@ -1,5 +1,5 @@
-/* Scaling: against plain loops, dense and sparse; part of the model, through files; pre-images back in the
- * data's units.
+/* Scaling: against plain loops, dense and sparse; part of the model, through files; pre-images back
+ * in the data's units.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

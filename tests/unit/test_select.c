@@ -1,5 +1,5 @@
-/* Cross-validation and tuning: splits, metrics against counting, figures against fit and predict by hand,
- * no leaks, threads, a search that is cut off.
+/* Cross-validation and tuning: splits, metrics against counting, figures against fit and predict by
+ * hand, no leaks, threads, a search that is cut off.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -9,7 +9,7 @@
 
 enum { N = 120 };
 
-/* ---- splits ------------------------------------------------------------------------------------*/
+/* ---- splits -----------------------------------------------------------------------------------*/
 
 static void check_partition(mcr *ctx, const mcr_data *data, const mcr_split_plan *plan)
 {
@@ -103,7 +103,7 @@ static void test_splits(void **context)
     mcr_data_free(data);
 }
 
-/* ---- metrics -----------------------------------------------------------------------------------*/
+/* ---- metrics ----------------------------------------------------------------------------------*/
 
 static double judge(mcr *ctx, const char *name, const mcr_evaluated *what)
 {
@@ -181,7 +181,7 @@ static void test_metrics(void **context)
     mcr_data_free(data);
 }
 
-/* ---- figures by hand ---------------------------------------------------------------------------*/
+/* ---- figures by hand --------------------------------------------------------------------------*/
 
 /* The score that fit and predict give on a split. */
 static double by_hand(mcr *ctx, const mcr_options *o, const mcr_kernel *kernel,
@@ -304,7 +304,7 @@ static void test_leave_one_out(void **context)
     }
 }
 
-/* ---- a search ----------------------------------------------------------------------------------*/
+/* ---- a search ---------------------------------------------------------------------------------*/
 
 static void test_tables(void **context)
 {
@@ -405,7 +405,8 @@ static mcr_data *sparse_data(mcr *ctx)
     return data;
 }
 
-/* Without hints: two kernels, but one on vectors that stay sparse. What is far behind is not refined to the end. */
+/* Without hints: two kernels, but one on vectors that stay sparse. What is far behind is not
+ * refined to the end. */
 static void test_usual_kernels(void **context)
 {
     mcr *ctx = *context;
@@ -451,11 +452,12 @@ static void test_usual_kernels(void **context)
     mcr_options_close(o);
 }
 
-/* ---- one gamma a column ------------------------------------------------------------------------*/
+/* ---- one gamma a column -----------------------------------------------------------------------*/
 
 enum { TELLING = 2, COLUMNS = 6 };
 
-/* The first two columns are places on a board of 3 x 3 squares, black or white; the others are noise. */
+/* The first two columns are places on a board of 3 x 3 squares, black or white; the others are
+ * noise. */
 static mcr_data *noisy_data(mcr *ctx, int64_t n, uint32_t seed)
 {
     double *x = calloc((size_t)(n * COLUMNS), sizeof *x), *y = calloc((size_t)n, sizeof *y);
@@ -528,8 +530,8 @@ static int64_t count_lists(const mcr_tune_report *r)
     return count;
 }
 
-/* Where no column tells anything, lists are tried and none is taken, however often the same objects are
- * tested. Blanks around "=" do not matter. */
+/* Where no column tells anything, lists are tried and none is taken, however often the same objects
+ * are tested. Blanks around "=" do not matter. */
 static void test_chance_has_no_weights(void **context)
 {
     mcr *ctx = *context;
@@ -584,10 +586,11 @@ static void test_no_weights(void **context)
     mcr_options_close(o);
 }
 
-/* ---- leaks -------------------------------------------------------------------------------------*/
+/* ---- leaks ------------------------------------------------------------------------------------*/
 
-/* Whatever stands in the objects of one fold, the predictions for the others of that split's model, and
- * the parameters that were chosen for it, are the same: here targets and features are replaced. */
+/* Whatever stands in the objects of one fold, the predictions for the others of that split's model,
+ * and the parameters that were chosen for it, are the same: here targets and features are
+ * replaced. */
 static void test_no_leak(void **context)
 {
     mcr *ctx = *context;
@@ -646,7 +649,7 @@ static void test_no_leak(void **context)
     mcr_data_free(moons);
 }
 
-/* ---- threads, being cut off --------------------------------------------------------------------*/
+/* ---- threads, being cut off -------------------------------------------------------------------*/
 
 typedef struct patience {
     int64_t left;
@@ -789,7 +792,7 @@ static void test_short_of_memory(void **context)
     test_sweep_allocations("nested cv", cv_once, NULL);
 }
 
-/* ---- what is refused ---------------------------------------------------------------------------*/
+/* ---- what is refused --------------------------------------------------------------------------*/
 
 static void test_refusals(void **context)
 {

@@ -1,5 +1,5 @@
-/* test_sharing.c: what several threads may share, as <mercer/context.h> says: data, kernels and models,
- * each thread with a context of its own. ./check runs this with ThreadSanitizer.
+/* test_sharing.c: what several threads may share, as <mercer/context.h> says: data, kernels and
+ * models, each thread with a context of its own. ./check runs this with ThreadSanitizer.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -21,7 +21,7 @@ static void expect(mcr *ctx, const char *text, const mcr_data *x, const mcr_data
     free(k);
 }
 
-/* ---- strings -----------------------------------------------------------------------------------*/
+/* ---- strings ----------------------------------------------------------------------------------*/
 
 typedef struct strings {
     int64_t n, start[64];
@@ -168,7 +168,7 @@ static void test_bad_parameters(void **state)
     }
 }
 
-/* ---- graphs ------------------------------------------------------------------------------------*/
+/* ---- graphs -----------------------------------------------------------------------------------*/
 
 enum { GRAPHS = 30, NODES = 7, EDGES = 12 };
 
@@ -189,8 +189,8 @@ static int by_text(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* What a node sees within `depth` steps, written out in full: its own label, then what its neighbours
- * see one step less far, sorted, each behind the edge's label. From malloc. */
+/* What a node sees within `depth` steps, written out in full: its own label, then what its
+ * neighbours see one step less far, sorted, each behind the edge's label. From malloc. */
 static char *view(const graph *g, int v, int depth, int labels)
 {
     char *seen[NODES], *text = NULL;
@@ -345,7 +345,7 @@ static void test_wl_known(void **state)
     mcr_data_free(data);
 }
 
-/* ---- labels that are words ---------------------------------------------------------------------*/
+/* ---- labels that are words --------------------------------------------------------------------*/
 
 static mcr_data *read_graphs(mcr *ctx, const char *lines)
 {
@@ -422,7 +422,7 @@ static void test_wl_sides(void **state)
     mcr_kernel_free(kernel);
 }
 
-/* ---- ssk over many tiles of letters -------------------------------------------------------------*/
+/* ---- ssk over many tiles of letters -----------------------------------------------------------*/
 
 /* The recursion as it stands in the paper, with all of P and Q. */
 static double subsequences(const char *s, int64_t n, const char *t, int64_t m, int p, double lambda)

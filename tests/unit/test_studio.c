@@ -252,8 +252,8 @@ static void a_request_can_be_stopped(void **state)
     ask_well("{\"do\": \"gram\", \"kernel\": \"linear\", " POINTS "}");
 }
 
-/* 10,000 requests, good and bad: what is in use does not grow with their number. (The allocator keeps some
- * blocks for itself, so that the first thousands do not count.) */
+/* 10,000 requests, good and bad: what is in use does not grow with their number. (The allocator
+ * keeps some blocks for itself, so that the first thousands do not count.) */
 static void memory_stays_flat(void **state)
 {
     static const char *const requests[] = {

@@ -1,7 +1,7 @@
-/* test_svm.c: solutions of support vector machines satisfy their own optimality conditions, computed
- * again in the obvious way in double: feasible, no violation beyond the tolerance, primal and dual as
- * reported. Random problems, weights, kernels; with much memory and with little (other paths of the
- * solver).
+/* test_svm.c: solutions of support vector machines satisfy their own optimality conditions,
+ * computed again in the obvious way in double: feasible, no violation beyond the tolerance, primal
+ * and dual as reported. Random problems, weights, kernels; with much memory and with little (other
+ * paths of the solver).
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -44,7 +44,7 @@ static const char *const kernels[] = {"rbf(gamma=0.7)",     "linear",
                                       "poly(degree=2,c=0)", "laplace(gamma=0.5)"};
 enum { KERNELS = sizeof kernels / sizeof *kernels };
 
-/* ---- svm ---------------------------------------------------------------------------------------*/
+/* ---- svm --------------------------------------------------------------------------------------*/
 
 typedef struct svm_case {
     int64_t n, d;
@@ -184,7 +184,8 @@ static void test_weights_are_repetitions(void **state)
     problem_free(&p);
 }
 
-/* Many equal objects are merged: the same as weights, and what is told of the objects is told of all. */
+/* Many equal objects are merged: the same as weights, and what is told of the objects is told of
+ * all. */
 static void test_equal_objects_are_merged(void **state)
 {
     enum { DISTINCT = 400, MOST = 5 * DISTINCT };
@@ -236,7 +237,7 @@ static void test_equal_objects_are_merged(void **state)
     problem_free(&p);
 }
 
-/* ---- nu-svm, one-class -------------------------------------------------------------------------*/
+/* ---- nu-svm, one-class ------------------------------------------------------------------------*/
 
 static void check_nu_svm(mcr *ctx, const char *kernel, double nu, double tol, const problem *p,
                          const mcr_model *model)
@@ -338,7 +339,7 @@ static void test_largest_nu(void **state)
     problem_free(&p);
 }
 
-/* ---- regression --------------------------------------------------------------------------------*/
+/* ---- regression -------------------------------------------------------------------------------*/
 
 static void check_svr(mcr *ctx, const char *kernel, double C, double epsilon, bool bias, double tol,
                       const problem *p, const mcr_model *model)

@@ -1,5 +1,5 @@
-/* test_svm_corners.c: problems at the edge: classes without weight, weights of 0 on the wrong side, kernel
- * values of all sizes in a linear program, calibration by small folds.
+/* test_svm_corners.c: problems at the edge: classes without weight, weights of 0 on the wrong side,
+ * kernel values of all sizes in a linear program, calibration by small folds.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -75,8 +75,8 @@ static void test_all_weights_0(void **state)
     problem_free(&p);
 }
 
-/* Kernel values from 1e-19 to 1, and costs up to where the tolerances of the linear program show: what
- * is reported is the objective of the model that is returned. */
+/* Kernel values from 1e-19 to 1, and costs up to where the tolerances of the linear program show:
+ * what is reported is the objective of the model that is returned. */
 static void test_l1_objective_is_the_models(void **state)
 {
     mcr *ctx = *state;

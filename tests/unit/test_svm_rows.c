@@ -1,5 +1,5 @@
-/* Rows of K that are made when a solver first uses them, and pairs of classes as views of one Gram: the
- * same solution as otherwise, for any number of threads and with little memory.
+/* Rows of K that are made when a solver first uses them, and pairs of classes as views of one Gram:
+ * the same solution as otherwise, for any number of threads and with little memory.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -17,7 +17,7 @@ static mcr *open_with(int threads, size_t memory)
     return ctx;
 }
 
-/* ---- views -------------------------------------------------------------------------------------*/
+/* ---- views ------------------------------------------------------------------------------------*/
 
 enum { ALL = 300, FIRST = 90, SECOND = 47, PAIR = FIRST + SECOND };
 
@@ -166,7 +166,7 @@ static void test_few_rows(void **state)
     mcr_close(ctx);
 }
 
-/* ---- the solver --------------------------------------------------------------------------------*/
+/* ---- the solver -------------------------------------------------------------------------------*/
 
 typedef struct solved {
     double objective;
@@ -248,7 +248,7 @@ static void test_warm(void **state)
     mcr_close(ctx);
 }
 
-/* ---- pairs of classes --------------------------------------------------------------------------*/
+/* ---- pairs of classes -------------------------------------------------------------------------*/
 
 /* The sum of the objectives of all pairs, each trained alone. */
 static double alone(mcr *ctx, const problem *p, int classes, const char *options, double *gap)
@@ -278,8 +278,8 @@ static double alone(mcr *ctx, const problem *p, int classes, const char *options
     return sum;
 }
 
-/* Easy and hard classes, much and little memory: the pairs' own solutions, the same bits for any number
- * of threads. */
+/* Easy and hard classes, much and little memory: the pairs' own solutions, the same bits for any
+ * number of threads. */
 static void test_pairs(void **state)
 {
     enum { N = 900, CLASSES = 5 };

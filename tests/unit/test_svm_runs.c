@@ -10,7 +10,7 @@ static double objective_of(const mcr_model *model)
     return mcr_model_report(model)->objective;
 }
 
-/* ---- hard margin -------------------------------------------------------------------------------*/
+/* ---- hard margin ------------------------------------------------------------------------------*/
 
 static void test_xor(void **state)
 {
@@ -124,7 +124,7 @@ static void test_hard_margin_stopped_early(void **state)
     problem_free(&p);
 }
 
-/* ---- several classes ---------------------------------------------------------------------------*/
+/* ---- several classes --------------------------------------------------------------------------*/
 
 /* The votes of the pairs, or the largest value, by the obvious rule. */
 static int64_t decide(const double *score, int64_t classes, bool rest)
@@ -225,7 +225,7 @@ static void test_several_classes(void **state)
     problem_free(&p);
 }
 
-/* ---- probabilities -----------------------------------------------------------------------------*/
+/* ---- probabilities ----------------------------------------------------------------------------*/
 
 static void check_probabilities(mcr *ctx, const char *learner, const char *options, int classes,
                                 uint64_t seed)
@@ -294,7 +294,7 @@ static void test_no_probabilities(void **state)
     problem_free(&p);
 }
 
-/* ---- warm starts, threads, memory --------------------------------------------------------------*/
+/* ---- warm starts, threads, memory -------------------------------------------------------------*/
 
 static void test_warm_starts(void **state)
 {
@@ -467,7 +467,7 @@ static void test_growing_set(void **state)
     mcr_close(small);
 }
 
-/* ---- limits ------------------------------------------------------------------------------------*/
+/* ---- limits -----------------------------------------------------------------------------------*/
 
 /* Feasible, and its certificate tells the violation as it is. */
 static void check_stopped(mcr *ctx, const mcr_model *model, const problem *p, mcr_stop stop)
@@ -569,7 +569,7 @@ static void test_interrupted_classes(void **state)
     mcr_close(ctx);
 }
 
-/* ---- what is refused ---------------------------------------------------------------------------*/
+/* ---- what is refused --------------------------------------------------------------------------*/
 
 static void test_bad_calls(void **state)
 {

@@ -24,8 +24,8 @@ static double *all_of(mcr *ctx, const mcr_model *model, size_t *size)
     return all;
 }
 
-/* Coefficients so large that each problem goes on in double, with space for a few of them: no number of
- * threads makes it fail, or changes a bit. */
+/* Coefficients so large that each problem goes on in double, with space for a few of them: no
+ * number of threads makes it fail, or changes a bit. */
 static void test_short_budget(void **state)
 {
     enum { OBJECTS = 400, CLASSES = 6 };
@@ -82,9 +82,10 @@ static void test_probabilities(void **state)
     free(kept);
 }
 
-/* ---- exactness ---------------------------------------------------------------------------------*/
+/* ---- exactness --------------------------------------------------------------------------------*/
 
-/* The objective is that of problems of two classes, trained one by one, and that of the coefficients. */
+/* The objective is that of problems of two classes, trained one by one, and that of the
+ * coefficients. */
 static void test_objective(void **state)
 {
     enum { OBJECTS = 500, CLASSES = 4 };
@@ -115,7 +116,7 @@ static void test_objective(void **state)
     problem_free(&p);
 }
 
-/* ---- stopping ----------------------------------------------------------------------------------*/
+/* ---- stopping ---------------------------------------------------------------------------------*/
 
 /* Long strings of three kinds, whose kernel values take a while. */
 static mcr_data *strings(mcr *ctx)

@@ -10,7 +10,7 @@ enum { N = 30, TARGETS = 3 };
 static const char *const names[TARGETS] = {"a", "b", "c"};
 static const char rbf[] = "rbf(gamma=0.5)";
 
-/* ---- the data set --------------------------------------------------------------------------------*/
+/* ---- the data set -----------------------------------------------------------------------------*/
 
 /* N points of a line with three functions of them. */
 static void fill(double *x, double *y)
@@ -126,7 +126,7 @@ static void joins_tables(void **state)
     mcr_data_free(one);
 }
 
-/* ---- files ---------------------------------------------------------------------------------------*/
+/* ---- files ------------------------------------------------------------------------------------*/
 
 static mcr_data *read_as(mcr *ctx, const char *format, const char *text, const char *target)
 {
@@ -214,7 +214,7 @@ static void survives_short_memory(void **state)
     test_sweep_allocations("jsonl", read_small, jsonl);
 }
 
-/* ---- ridge ---------------------------------------------------------------------------------------*/
+/* ---- ridge ------------------------------------------------------------------------------------*/
 
 /* Each target as if it were alone, and the means of all. */
 static void ridge_learns_all(void **state)

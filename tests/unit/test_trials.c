@@ -1,5 +1,5 @@
-/* Trials: the trainings of a search that are only compared. What they say is what cross-validation says, for
- * any size of C, number of classes, threads and memory; the user can stop them.
+/* Trials: the trainings of a search that are only compared. What they say is what cross-validation
+ * says, for any size of C, number of classes, threads and memory; the user can stop them.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -26,8 +26,8 @@ static mcr_data *ring_data(mcr *ctx, int64_t n, int classes)
     return data;
 }
 
-/* With a small C all that a step changes is below what floats tell apart in the slopes, and each trial starts
- * from the one before. */
+/* With a small C all that a step changes is below what floats tell apart in the slopes, and each
+ * trial starts from the one before. */
 static void test_tiny_to_large_c(void **context)
 {
     mcr *ctx = *context;
@@ -52,8 +52,8 @@ static void test_tiny_to_large_c(void **context)
     mcr_data_free(ring);
 }
 
-/* Ridge has the scores of all folds from one factor, or from one eigendecomposition where there are many
- * lambdas; those that are too small for that are trained fold by fold. */
+/* Ridge has the scores of all folds from one factor, or from one eigendecomposition where there are
+ * many lambdas; those that are too small for that are trained fold by fold. */
 static void test_folds_of_ridge(void **context)
 {
     mcr *ctx = *context;
@@ -82,7 +82,7 @@ static void test_folds_of_ridge(void **context)
     mcr_data_free(classes);
 }
 
-/* ---- one problem -------------------------------------------------------------------------------*/
+/* ---- one problem ------------------------------------------------------------------------------*/
 
 enum { MOST = 704, LD = 768 }; /* objects; K with padding and a row of zeros */
 
@@ -171,7 +171,7 @@ static void test_what_floats_cannot_hold(void **context)
     }
 }
 
-/* ---- the user ----------------------------------------------------------------------------------*/
+/* ---- the user ---------------------------------------------------------------------------------*/
 
 typedef struct patience {
     int64_t calls, most; /* most: 0 is without end */
@@ -232,7 +232,8 @@ static void test_stopped_between_problems(void **context)
                 assert_true(p.calls <= 2);              /* and once more when it ends */
             } else {
                 test_ok(ctx, s);
-                /* After each of 12 chains, and 20 times a second between problems and within them. */
+                /* After each of 12 chains, and 20 times a second between problems and within
+                 * them. */
                 assert_true((double)p.calls <= 12 + 2 + 40 * (mcr_now() - began));
             }
             mcr_search_close(&t);
@@ -244,10 +245,10 @@ static void test_stopped_between_problems(void **context)
     test_remove_directory(folder);
 }
 
-/* ---- threads and memory ------------------------------------------------------------------------*/
+/* ---- threads and memory -----------------------------------------------------------------------*/
 
-/* Whether points are tried, and what is said of them, does not depend on the number of threads; where memory
- * is short, fewer are at work at once. */
+/* Whether points are tried, and what is said of them, does not depend on the number of threads;
+ * where memory is short, fewer are at work at once. */
 static void test_threads_and_memory(void **context)
 {
     (void)context;

@@ -1,6 +1,6 @@
-/* test_verify.c: what is computed from a model and its data: certificates, the dual, bounds, intervals.
- * That the numbers are right is what tests/cli and tests/oracle see to; here every allocation fails in turn,
- * and a wrong certificate is found.
+/* test_verify.c: what is computed from a model and its data: certificates, the dual, bounds,
+ * intervals. That the numbers are right is what tests/cli and tests/oracle see to; here every
+ * allocation fails in turn, and a wrong certificate is found.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

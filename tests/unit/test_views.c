@@ -131,7 +131,7 @@ static void selects_nothing_and_refuses(void **state)
     mcr_data_free(data);
 }
 
-/* ---- joining -------------------------------------------------------------------------------------*/
+/* ---- joining ----------------------------------------------------------------------------------*/
 
 static void joins(void **state)
 {
@@ -227,7 +227,7 @@ static void refuses_to_join(void **state)
     assert_int_equal(mcr_data_concat(&joint, NULL, 0), MCR_BAD_CALL);
 }
 
-/* ---- memory --------------------------------------------------------------------------------------*/
+/* ---- memory -----------------------------------------------------------------------------------*/
 
 static mcr_status select_and_join(mcr *ctx, void *arg)
 {
@@ -250,7 +250,8 @@ static void survives_short_memory(void **state)
     test_sweep_allocations("select and concat", select_and_join, NULL);
 }
 
-/* Copies of the six objects, 200 times, stored again and again: six remain, with every kind of field. */
+/* Copies of the six objects, 200 times, stored again and again: six remain, with every kind of
+ * field. */
 static void merges_equal_objects(void **state)
 {
     enum { COPIES = 200 };

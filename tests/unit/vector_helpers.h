@@ -105,7 +105,8 @@ static inline void unbind_kernel(bound_kernel *b)
     mcr_kernel_free(b->kernel);
 }
 
-/* A block in double or float (given back as double), with rows `pad` elements longer than needed. */
+/* A block in double or float (given back as double), with rows `pad` elements longer than
+ * needed. */
 static inline void block(const bound_kernel *b, mcr_rows x, mcr_rows z, bool precise, double *k)
 {
     int64_t ld = z.count + 3;

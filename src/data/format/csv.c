@@ -50,7 +50,7 @@ typedef struct reader {
     int64_t scratch_capacity;
 } reader;
 
-/* ---- cells -------------------------------------------------------------------------------------*/
+/* ---- cells ------------------------------------------------------------------------------------*/
 
 static mcr_status fail_cell(reader *r, int64_t column, const mcr_csv_field *f, const char *what)
 {
@@ -222,7 +222,7 @@ static mcr_status take_weight(reader *r, int64_t column, const mcr_csv_field *f)
     return status;
 }
 
-/* ---- records -----------------------------------------------------------------------------------*/
+/* ---- records ----------------------------------------------------------------------------------*/
 
 /* A plain number at *p with a separator or line end behind it; *p moves there and beyond. */
 static inline bool scan_number(const char **p, const char *end, char separator, double *value,
@@ -331,7 +331,7 @@ static mcr_status read_record(reader *r, const char *p, const char *end)
     return status;
 }
 
-/* ---- rows that are left out --------------------------------------------------------------------*/
+/* ---- rows that are left out -------------------------------------------------------------------*/
 
 /* Whether a cell can be read; nothing is kept. */
 static mcr_status try_cell(reader *r, int64_t c, const mcr_csv_field *f)
@@ -424,7 +424,7 @@ static mcr_status read_records(reader *r, const char *p)
     return status;
 }
 
-/* ---- the file ----------------------------------------------------------------------------------*/
+/* ---- the file ---------------------------------------------------------------------------------*/
 
 static mcr_status open_dates(reader *r, int64_t number, const char *name)
 {

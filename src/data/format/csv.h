@@ -9,7 +9,7 @@
 #include "data/data.h"
 #include "data/format/collect.h"
 
-/* ---- records (csv_record.c): RFC 4180, with blanks around fields allowed ------------------------*/
+/* ---- records (csv_record.c): RFC 4180, with blanks around fields allowed ----------------------*/
 
 /* A field as it stands: without its quotes, but inner quotes still doubled. */
 typedef struct mcr_csv_field {
@@ -37,7 +37,7 @@ bool mcr_csv_comma_number(const mcr_csv_field *field, double *value);
 /* Empty, ?, NA, N/A, NaN, null without quotes, or quoted and empty. */
 bool mcr_csv_missing(const mcr_csv_field *field);
 
-/* ---- the plan (csv_plan.c) ---------------------------------------------------------------------*/
+/* ---- the plan (csv_plan.c) --------------------------------------------------------------------*/
 
 /* What the cells of a column in the first block show; missing ones are not counted. */
 typedef struct mcr_csv_sample {
@@ -91,7 +91,7 @@ enum { MCR_CSV_COLUMN_TEXT = 96 };
 const char *mcr_csv_column_text(const mcr_csv_plan *plan, int64_t column,
                                 char text[MCR_CSV_COLUMN_TEXT]);
 
-/* ---- roles (csv_roles.c) -----------------------------------------------------------------------*/
+/* ---- roles (csv_roles.c) ----------------------------------------------------------------------*/
 
 /* Notes a cell that is not missing; number: it is one. */
 mcr_status mcr_csv_sample_add(mcr_csv_column *column, mcr *ctx, const mcr_csv_field *cell,
@@ -105,7 +105,7 @@ mcr_role mcr_csv_guess(const mcr_csv_column *column, char separator);
  * the first one; 0 if no separator occurs in the first record. */
 char mcr_csv_separator(const char *bytes, size_t count, double *share);
 
-/* ---- reading (csv.c), for csv and tsv ----------------------------------------------------------*/
+/* ---- reading (csv.c), for csv and tsv ---------------------------------------------------------*/
 
 /* The first block grows until it holds enough lines to recognise the columns. */
 mcr_status mcr_csv_first_block(mcr_blocks *blocks);

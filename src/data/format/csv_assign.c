@@ -1,5 +1,6 @@
-/* csv_assign.c: which column of a table has which role: targets and weights by their names, the others by
- * what the caller says, by the table that this one is like, or by their values (csv_roles.c).
+/* csv_assign.c: which column of a table has which role: targets and weights by their names, the
+ * others by what the caller says, by the table that this one is like, or by their values
+ * (csv_roles.c).
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -115,7 +116,8 @@ static mcr_status find_given(mcr_csv_maker *m)
     return status;
 }
 
-/* Where the roles of the table that this one is like stand here: by their names, or by their places. */
+/* Where the roles of the table that this one is like stand here: by their names, or by their
+ * places. */
 static mcr_status find_roles(mcr_csv_maker *m)
 {
     const mcr_layout *like = m->options->like;
@@ -173,8 +175,8 @@ static int64_t find_usual(const mcr_csv_maker *m)
     return found;
 }
 
-/* Whether the other table says which columns are targets here: by their names, or by their places. Then
- * they are taken. A usual name is believed where the target has got another one. */
+/* Whether the other table says which columns are targets here: by their names, or by their places.
+ * Then they are taken. A usual name is believed where the target has got another one. */
 static bool take_alike(mcr_csv_maker *m, int64_t usual)
 {
     const mcr_csv_plan *plan = m->plan;
@@ -370,7 +372,8 @@ static mcr_role role_there(const mcr_csv_maker *m, int64_t c)
     return MCR_IGNORED;
 }
 
-/* Old models, and those of numbers alone, take their columns by their names: nothing is left out. */
+/* Old models, and those of numbers alone, take their columns by their names: nothing is left
+ * out. */
 static mcr_role choose_role(const mcr_csv_maker *m, int64_t c)
 {
     const mcr_csv_column *column = &m->plan->column[c];

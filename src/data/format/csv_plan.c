@@ -1,8 +1,8 @@
 /* csv_plan.c: what the columns of a table mean, decided by its first block of lines.
  *
  * A column is numeric if at least half of its cells there (missing ones aside) are numbers; then
- * every cell must be one. That way a bad number is found and reported, and does not turn the column into
- * text behind the user's back.
+ * every cell must be one. That way a bad number is found and reported, and does not turn the column
+ * into text behind the user's back.
  *
  * The first line is a header if a cell of it starts like a name above a numeric column, or if it
  * holds the name that the caller gave for the target or the weights, or if all its cells are
@@ -42,7 +42,7 @@ void mcr_csv_plan_free(mcr_csv_plan *plan, mcr *ctx)
     *plan = (mcr_csv_plan){0};
 }
 
-/* ---- columns -----------------------------------------------------------------------------------*/
+/* ---- columns ----------------------------------------------------------------------------------*/
 
 static mcr_status read_first(mcr_csv_maker *m)
 {

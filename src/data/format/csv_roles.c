@@ -1,12 +1,13 @@
 /* csv_roles.c: what a column is for, guessed from the values in the first block and from its name.
  *
- *   number     at least half of the values are numbers (then all must be), unless the others are ten
- *              different words or more and a tenth of the column: then it is text
- *   id         all different, and called id, uuid, key or so (whole numbers, words); or all different codes:
- *              letters, digits and -_.:/#, each with a digit, in ten rows or more
+ *   number     at least half of the values are numbers (then all must be), unless the others are
+ *              ten different words or more and a tenth of the column: then it is text
+ *   id         all different, and called id, uuid, key or so (whole numbers, words); or all
+ *              different codes: letters, digits and -_.:/#, each with a digit, in ten rows or more
  *   date       ISO dates, with or without a time, and months
- *   set        elements with ; between them, in a third of the values or more
- *   category   words that repeat: at most half as many as rows, and at most 20 or a tenth of the rows
+ *   set        elements separated by ; in a third of the values or more
+ *   category   words that repeat: at most half as many as rows, and at most 20 or a tenth of the
+ *              rows
  *   text       all other words
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -112,7 +113,7 @@ mcr_role mcr_csv_guess(const mcr_csv_column *c, char separator)
     return MCR_WORDS;
 }
 
-/* ---- of columns that a program holds ------------------------------------------------------------*/
+/* ---- of columns that a program holds ----------------------------------------------------------*/
 
 /* String i of the view; false: it ends before it starts. */
 static bool cell_at(mcr_csv_field *f, const mcr_string_view *v, int64_t i)

@@ -66,7 +66,7 @@ static bool ends_field(char c)
     return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '#';
 }
 
-/* ---- counting ----------------------------------------------------------------------------------*/
+/* ---- counting ---------------------------------------------------------------------------------*/
 
 static void count_marks(chunk *c)
 {
@@ -105,7 +105,7 @@ static void split(reader *r)
     }
 }
 
-/* ---- parsing -----------------------------------------------------------------------------------*/
+/* ---- parsing ----------------------------------------------------------------------------------*/
 
 /* The pairs at p; entries go to places from *at on. The end of the line (or the comment before it),
  * or NULL with the fault noted. */
@@ -188,7 +188,7 @@ static void parse_chunk(const reader *r, chunk *c)
     c->parsed = true;
 }
 
-/* ---- one block ---------------------------------------------------------------------------------*/
+/* ---- one block --------------------------------------------------------------------------------*/
 
 static mcr_status count_item(void *arg, int64_t item, int worker)
 {
@@ -295,7 +295,7 @@ static mcr_status read_block(reader *r)
     return status != MCR_OK ? status : parsed;
 }
 
-/* ---- the whole file ------------------------------------------------------------------------------*/
+/* ---- the whole file ---------------------------------------------------------------------------*/
 
 static mcr_status trim(reader *r)
 {

@@ -19,7 +19,7 @@ bool mcr_npy_is(const char *bytes, size_t count)
     return count >= sizeof magic && memcmp(bytes, magic, sizeof magic) == 0;
 }
 
-/* ---- the header: the text of a Python dictionary -------------------------------------------------*/
+/* ---- the header: the text of a Python dictionary ----------------------------------------------*/
 
 typedef struct header {
     mcr *ctx;
@@ -224,7 +224,7 @@ mcr_status mcr_npy_open(mcr_npy *npy, mcr *ctx, mcr_input *in)
     return status;
 }
 
-/* ---- elements -----------------------------------------------------------------------------------*/
+/* ---- elements ---------------------------------------------------------------------------------*/
 
 static void swap_bytes(unsigned char *raw, int64_t count, int64_t bytes)
 {
@@ -365,7 +365,7 @@ mcr_status mcr_npy_reals(double **out, const mcr_npy *npy, mcr *ctx, mcr_input *
     return status;
 }
 
-/* ---- targets ------------------------------------------------------------------------------------*/
+/* ---- targets ----------------------------------------------------------------------------------*/
 
 /* One element of text as UTF-8 without the NULs that fill it up; -1: no such character. */
 static int64_t element_text(const mcr_npy *npy, const unsigned char *raw, char *to)

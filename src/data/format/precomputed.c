@@ -1,9 +1,9 @@
 /* precomputed.c: the values of a kernel, one row an object, one column a reference object.
  *
  * Either a NumPy matrix (a square one is the reference objects themselves), or LIBSVM's lines
- * "label 0:id 1:k 2:k ...": id is the object's number among the reference objects, from 1; for other
- * objects it can be anything, also "?". Whether the ids are meant is seen from the values: the
- * columns of the rows' own ids must be a symmetric matrix.
+ * "label 0:id 1:k 2:k ...": id is the object's number among the reference objects, from 1; for
+ * other objects it can be anything, also "?". Whether the ids are meant is seen from the values:
+ * the columns of the rows' own ids must be a symmetric matrix.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

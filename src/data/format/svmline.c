@@ -145,7 +145,7 @@ mcr_status mcr_svm_target(bool *labelled, mcr *ctx, const mcr_read_options *opti
                     options->target);
 }
 
-/* ---- looking ------------------------------------------------------------------------------------*/
+/* ---- looking ----------------------------------------------------------------------------------*/
 
 static bool is_pair(const char *p, const char *end)
 {

@@ -91,7 +91,8 @@ static bool is_entry(const char *p, const char *end)
     return p && p < end && *p == ':';
 }
 
-/* Whether a line is a short word, one tab, and something that is not a number. A string may be empty. */
+/* Whether a line is a short word, one tab, and something that is not a number. A string may be
+ * empty. */
 static bool is_labelled(const char *line, const char *end)
 {
     const char *tab = memchr(line, '\t', (size_t)(end - line));

@@ -1,6 +1,6 @@
-/* program.c: a program of the time of 0.2, compiled with the headers of then, on the library of now.
+/* program.c: a program of version 0.2, compiled with its headers, run on the current library.
  *
- * Each struct that the library fills stands before a guard that must stay as it is.
+ * Each struct that the library fills is followed by a guard that must not change.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,17 +1,18 @@
 /* arrow.h: tables in Arrow's C data interface as data sets.
  *
- * pyarrow, pandas, polars, DuckDB and others hand over tables as a pair of structs, declared here as
- * Arrow's specification has them. Columns become fields:
+ * pyarrow, pandas, polars, DuckDB and others hand over tables as a pair of structs, declared here
+ * as in Arrow's specification. Columns become fields:
  *
- *   numbers, booleans, dates, times   together the dense field "x", under their names; dates in days and
- *                                     times in seconds since 1970
- *   utf8, binary (also large)         a field of strings each
- *   dictionaries                      as their values
- *   fixed_size_list of float, double  a field of dense vectors each
+ *   numbers, booleans, dates, times   together the dense field "x", whose columns have their names;
+ *                                     dates in days and times in seconds since 1970
+ *   utf8, binary (also large)         one field of strings each
+ *   dictionaries                      like a column of their values
+ *   fixed_size_list of float, double  one field of dense vectors each
  *
- * Strings and lists are read where they are. So are numbers where all of these columns are float or all
- * double and stand at equal distances, as those of one matrix do; else they are copied. Nulls are refused
- * with row and column, as missing values in files are.
+ * Strings and lists are read in place. Columns of numbers are read in place if all of them are
+ * float, or all double, and lie at equal distances in memory, as the columns of a matrix do; else
+ * they are copied. Nulls are refused, as missing values in files are; the message has row and
+ * column.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -69,11 +70,12 @@ typedef struct mcr_arrow_options {
     const char *weight; /* the column with the weights; NULL: none */
 } mcr_arrow_options;
 
-/* A data set from the record batches of one table (count >= 1): struct arrays of the type `schema`, which
- * stays the caller's. The batches are taken over, also on failure: their `release` is NULL afterwards,
- * and the library calls the one that was there when the last data set over the memory is freed, from
- * the thread that frees it. Several batches are copied into one. options may be NULL. MCR_BAD_DATA for
- * values that cannot be used, MCR_BAD_CALL for a type of column that is not listed above. */
+/* Makes a data set from the record batches of one table (count >= 1): struct arrays of type
+ * `schema`, which is borrowed during the call. The library takes over the batches, also on failure:
+ * their `release` is NULL afterwards, and the original release function is called when the last
+ * data set over the memory is freed, in the thread that frees it. Several batches are copied into
+ * one. options may be NULL. MCR_BAD_DATA for values that cannot be used, MCR_BAD_CALL for a column
+ * type that is not listed above. */
 MCR_API mcr_status mcr_data_arrow(mcr_data **out, mcr *ctx, const struct ArrowSchema *schema,
                                   struct ArrowArray *batch, int64_t count,
                                   const mcr_arrow_options *options);

@@ -1,21 +1,22 @@
-/* context.h: what all calls of one user share: allocator, threads, memory budget, seed, callbacks.
+/* context.h: the state that calls share: allocator, threads, memory budget, seed, callbacks.
  *
- * The library has no globals: everything starts from a context. It never exits, prints, or touches
- * signal handlers.
+ * The library has no global variables: everything starts from a context. It never exits, prints, or
+ * changes signal handlers.
  *
- * Threads. A call uses the threads of its context (mcr_config.threads) by itself. Programs that have
- * threads of their own give each of them a context:
+ * Threads. A call starts the threads of its context (mcr_config.threads) by itself. A program with
+ * threads of its own gives each of them a context:
  *   - a context is used by one thread at a time; several contexts are independent;
- *   - data, kernels, layouts, models and splits do not change after they were made. Any number of
- *     threads may read one at the same time, each with its own context: train on the same data,
- *     predict with the same model. Counts of owners are atomic. Calibrating a model changes it, and
- *     needs it alone;
- *   - every other object (options, Grams, maps, features, builders, outputs, figures) works in the
+ *   - data, kernels, layouts, models and splits are immutable. Any number of threads may use the
+ *     same one at the same time, each with its own context: train on the same data, predict with
+ *     the same model. Reference counts are atomic. The exception is mcr_model_calibrate, which
+ *     changes the model: no other thread may use the model meanwhile;
+ *   - every other object (options, Grams, maps, features, builders, outputs, figures) uses the
  *     context that it was made with, and so belongs to one thread at a time;
- *   - an object needs the context that it was made with for its memory: close that one last, and
- *     give it an allocator that several threads may call (the default is one). Where a function has
- *     no context among its arguments, its message goes to that context, too, and can be that of
- *     another thread; the status is right.
+ *   - an object takes its memory from the context that it was made with. Close that context last.
+ *     If threads share the object, its allocator must be safe to call from several threads, as the
+ *     default allocator is. A function without a context argument sets the message of the object's
+ *     context. If threads share the object, that message may be another thread's; the returned
+ *     status is always right.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -37,20 +38,22 @@ extern "C" {
 
 typedef struct mcr mcr; /* one thread at a time */
 
-/* Structs that may grow in later versions begin with `size`, the bytes that the caller knows of:
+/* Structs that may grow in later versions begin with `size`, the number of bytes that the caller
+ * knows:
  *
  *     mcr_plot plot = MCR_INIT(mcr_plot);
  *     plot.kind = "roc";
  *
- * One rule holds for all of them, whoever was compiled first, the program or the library:
- *   - given to the library: fields beyond `size` take their defaults, as fields of 0 do. A field that
- *     this version does not know must be 0, else MCR_BAD_CALL;
- *   - filled by the library: no more than `size` bytes are written, `size` stays as it is, and fields
- *     that this version does not know become 0. In an array the size of the first element counts
- *     for all;
- *   - made by the library (reports, progress): `size` says how much of it there is. Fields are only
- *     added at the end.
- * A size that was not set is MCR_BAD_CALL. Structs without `size` never change. */
+ * One rule holds for all of them, whether the program or the library is the newer one:
+ *   - structs passed to the library: fields beyond `size` take their defaults, as fields of 0 do.
+ *     If a field that this version does not know is not 0, the call fails with MCR_BAD_CALL;
+ *   - structs filled by the library: at most `size` bytes are written, `size` itself is unchanged,
+ *     and fields that this version does not know become 0. In an array, the size of the first
+ *     element applies to all elements;
+ *   - structs made by the library (reports, progress): `size` is the number of valid bytes. New
+ *     fields are only added at the end.
+ * A call with a struct whose size is not set fails with MCR_BAD_CALL. Structs without `size` never
+ * change. */
 #ifdef __cplusplus
 #define MCR_INIT(type)                                                                             \
     ([] {                                                                                          \
@@ -62,7 +65,7 @@ typedef struct mcr mcr; /* one thread at a time */
 #define MCR_INIT(type) ((type){.size = sizeof(type)})
 #endif
 
-/* A report from something long. Fields that do not apply are NAN or 0. */
+/* The progress of a long computation. Fields that do not apply are NAN or 0. */
 typedef struct mcr_progress {
     size_t size;           /* sizeof(mcr_progress) of the library */
     const char *phase;     /* "reading", "gram", "svm", ... */
@@ -72,7 +75,7 @@ typedef struct mcr_progress {
     double objective;      /* of a solver */
     double violation;      /* of its optimality condition */
     int64_t active, total; /* size of the active set, and of the whole */
-    double left;           /* seconds to the end, by what has been seen so far; 0: not known */
+    double left;           /* estimated seconds to the end; 0: not known */
 } mcr_progress;
 
 enum { MCR_LOG_DEBUG = 0, MCR_LOG_INFO = 1, MCR_LOG_WARNING = 2 };
@@ -80,61 +83,63 @@ enum { MCR_LOG_DEBUG = 0, MCR_LOG_INFO = 1, MCR_LOG_WARNING = 2 };
 /* Zero in a field (all but size) means the default. */
 typedef struct mcr_config {
     size_t size; /* sizeof(mcr_config) */
-    /* As realloc; new_bytes 0 frees and returns NULL. old_bytes is what was asked for. Must be safe
-     * to call from several threads if `threads` is not 1, or if objects of this context are shared
-     * with others. */
+    /* Works like realloc; new_bytes 0 frees the block and returns NULL. old_bytes is the size that
+     * was requested. Must be safe to call from several threads if `threads` is not 1, or if threads
+     * share objects of this context. */
     void *(*realloc)(void *user, void *block, size_t old_bytes, size_t new_bytes);
-    /* Callbacks come from any thread of the context, one at a time. */
-    int (*progress)(void *user, const mcr_progress *now); /* nonzero: stop, keep the best so far */
+    /* Callbacks are called from any thread of the context, one at a time. A progress callback that
+     * returns nonzero stops the computation, which then returns its best result so far. */
+    int (*progress)(void *user, const mcr_progress *now);
     void (*log)(void *user, int level, const char *line);
     void *user;
     int threads;         /* default: all cores the process may use */
     size_t memory_bytes; /* budget for kernel storage; default: half of the free memory */
     uint64_t seed;       /* default: 1 */
-    /* The file of a library with BLAS and LAPACK, which is loaded when a matrix is first factorised;
-     * borrowed until mcr_close. Default: OpenBLAS, or else the system's. */
+    /* The file of a shared library with BLAS and LAPACK, which is loaded when a matrix is first
+     * factorised; borrowed until mcr_close. Default: OpenBLAS, or else the system's BLAS. */
     const char *blas;
-    /* Most memory that reading data and models may take: more is refused. With memory_bytes and 32
-     * MB it also limits all that the context takes. Default: half of the free memory, and a file
-     * may not cause more than 32 MB and 64 times its size, nor unpack to more than 250 times its
-     * size, unless this is set. */
+    /* The most memory that reading data and models may take; a file that needs more is refused. The
+     * context as a whole may take memory_bytes + data_bytes + 32 MB. Default: half of the free
+     * memory. If this is not set, two more limits hold: a file may not take more than 32 MB + 64
+     * times its size, and may not unpack to more than 250 times its size. */
     size_t data_bytes;
-    /* Most work, in seconds by a rough estimate for this machine, that a kernel may begin; more is
-     * refused with the estimate. Default: 3600, and 20 where a model is asked, which may be
-     * foreign. */
+    /* The longest computation that a kernel may begin, in seconds by a rough estimate for this
+     * machine; a longer one is refused, with the estimate in the message. Default: 3600, and 20
+     * when a model is applied, since the model may come from someone else. */
     double work_seconds;
 } mcr_config;
 
-/* config may be NULL. On failure *out is NULL; then only the status is known. */
+/* config may be NULL. On failure *out is NULL, and there is no message beyond the status. */
 MCR_API mcr_status mcr_open(mcr **out, const mcr_config *config);
-/* Close after all objects made from it are freed. NULL is allowed. */
+/* Free all objects made with the context first. NULL is allowed. */
 MCR_API void mcr_close(mcr *ctx);
-/* Frees what a call gave the caller as bytes (mcr_model_save_memory). NULL is allowed. */
+/* Frees bytes that a call handed to the caller (mcr_model_save_memory). NULL is allowed. */
 MCR_API void mcr_bytes_free(mcr *ctx, void *bytes);
 
-/* From any thread, also while another one is in a call of this context. Asks what is running to stop, as
- * a progress callback does by giving back nonzero: the best so far is kept where there is any, else the
- * call ends with MCR_STOPPED. Stays in force, for later calls too, until it is taken back (wanted 0). */
+/* May be called from any thread, also while another thread is in a call with this context. Asks the
+ * running call to stop, as a progress callback does by returning nonzero: the call returns its best
+ * result so far, or MCR_STOPPED if it has none. The request stays in force, also for later calls,
+ * until it is withdrawn (wanted 0). */
 MCR_API void mcr_cancel(mcr *ctx, int wanted);
-/* From any thread: the last report of what runs or ran in this context; phase NULL: there was none. For
- * programs that look from time to time instead of being called. */
+/* May be called from any thread: the last progress report in this context; its phase is NULL if
+ * there was none. For programs that poll instead of using a callback. */
 MCR_API mcr_status mcr_progress_last(mcr *ctx, mcr_progress *now);
 
 /* The message of the last failure, one line, without newline; "" if there was none. Borrowed: valid
  * until the next call that fails. */
 MCR_API const char *mcr_message(const mcr *ctx);
-/* Where it was found, if it was in a file: NULL and 0 otherwise. */
+/* The file and line of the fault, if it is in a file; else NULL and 0. */
 MCR_API const char *mcr_message_file(const mcr *ctx);
 MCR_API int64_t mcr_message_line(const mcr *ctx);
-/* Messages name concepts ("the memory budget"); this says what would help as a short word, so that a
- * program can add its own words: the option or the command. A static string; NULL: nothing special.
+/* Messages name concepts ("the memory budget"). The id says in a short word what would help, so
+ * that a program can name its own option or command. A static string; NULL: nothing in particular.
  *   memory, data-limit, work-limit   raise memory_bytes, data_bytes, work_seconds of mcr_config
  *   format, target                   set that field of mcr_read_options
- *   precomputed                      the format of that name reads kernel values
- *   kernel, kernel2                  give an expression (kernel2: that of the other fields)
- *   kernels, learners                see what there is
- *   definite                         test whether it is a kernel: mcr_kernel_check
- *   range                            ranges are for mcr_tune
+ *   precomputed                      read kernel values with the format of that name
+ *   kernel, kernel2                  pass an expression (kernel2: the kernel of the other fields)
+ *   kernels, learners                list the kernels or learners that exist
+ *   definite                         test whether the function is a kernel: mcr_kernel_check
+ *   range                            use mcr_tune: only it takes ranges
  *   resume, no-resume, output        of mcr_search: set resume, clear it, name another checkpoint
  *   option NAME, option NAME=VALUE   set that option of the learner */
 MCR_API const char *mcr_message_id(const mcr *ctx);

@@ -1,8 +1,8 @@
 /* gram.h: the Gram matrix as an operator: blocks of K(x_i, z_j), products, centring, geometry.
  *
- * A Gram knows how its values are had: computed from data when they are wanted, stored, or as the
- * product of a feature matrix with its transpose. Who uses one does not see the difference, nor the
- * kernel and the data behind it. Results do not depend on the number of threads.
+ * A Gram hides where its values come from: computed from data on demand, stored, or the product of
+ * a feature matrix with its transpose. Its users see neither the difference nor the kernel and the
+ * data behind it. Results do not depend on the number of threads.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -34,8 +34,8 @@ MCR_API int mcr_gram_symmetric(const mcr_gram *gram); /* z was NULL */
 MCR_API mcr_status mcr_gram_block(mcr_gram *gram, mcr_rows x, mcr_rows z, double *k, int64_t ld);
 MCR_API mcr_status mcr_gram_block_float(mcr_gram *gram, mcr_rows x, mcr_rows z, float *k,
                                         int64_t ld);
-/* The whole matrix. Of a symmetric one half is computed, and the result is exactly symmetric; progress is
- * reported meanwhile, and MCR_STOPPED returned if its callback asks for that. */
+/* The whole matrix. Of a symmetric matrix only one half is computed, so the result is exactly
+ * symmetric. Reports progress; returns MCR_STOPPED when cancelled. */
 MCR_API mcr_status mcr_gram_matrix(mcr_gram *gram, double *k, int64_t ld);
 MCR_API mcr_status mcr_gram_matrix_float(mcr_gram *gram, float *k, int64_t ld);
 /* K(x_i, x_i) for the objects of a side (0: x, 1: z). */
@@ -44,17 +44,17 @@ MCR_API mcr_status mcr_gram_diagonal(mcr_gram *gram, int side, double *k);
  * storing K. */
 MCR_API mcr_status mcr_gram_multiply(mcr_gram *gram, const double *v, int64_t cols, double *kv);
 
-/* Centring in feature space. means: row means of a training Gram (n) and the total mean, matrix-
- * free; center: in place on a block of K(x, training) with the block's own row means taken over all
- * n columns. */
+/* Centring in feature space. mcr_gram_means computes the n row means of a training Gram and the
+ * total mean, without storing K. mcr_gram_center centres a block of K(x, training), which must have
+ * all n columns, in place. */
 MCR_API mcr_status mcr_gram_means(mcr_gram *gram, double *mean, double *total);
 MCR_API mcr_status mcr_gram_center(mcr *ctx, double *k, int64_t rows, int64_t n, int64_t ld,
                                    const double *mean, double total);
 
-/* ---- geometry in feature space, from K alone ---------------------------------------------------*/
+/* ---- geometry in feature space, from K alone --------------------------------------------------*/
 
 typedef struct mcr_geometry {
-    size_t size; /* of what the library made */
+    size_t size; /* set by the library */
     int64_t n;
     double *length;           /* sqrt K(x,x), n */
     double *to_mean;          /* distance of each object to the mean, n */
@@ -68,8 +68,8 @@ MCR_API void mcr_geometry_free(mcr *ctx, mcr_geometry *geometry);
 /* d[i*ld + j] = distance between x_i and z_j. */
 MCR_API mcr_status mcr_gram_distances(mcr_gram *gram, mcr_rows x, mcr_rows z, double *d,
                                       int64_t ld);
-/* Distance of x_i to sum_j a_j Phi(z_j), for all i; and between two combinations of objects of a
- * symmetric Gram. */
+/* The distance between x_i and sum_j a_j Phi(z_j), for all i; and the distance between two linear
+ * combinations of the objects of a symmetric Gram. */
 MCR_API mcr_status mcr_gram_distance_to(mcr_gram *gram, const double *a, double *d);
 MCR_API mcr_status mcr_gram_distance_between(mcr_gram *gram, const double *a, const double *b,
                                              double *d);
@@ -80,14 +80,14 @@ MCR_API mcr_status mcr_gram_distance_between(mcr_gram *gram, const double *a, co
 typedef enum mcr_verdict { MCR_VALID_UNKNOWN = 0, MCR_VALID_YES, MCR_VALID_NO } mcr_verdict;
 
 typedef struct mcr_check_report {
-    size_t size; /* of what the library made */
+    size_t size; /* set by the library */
     mcr_verdict valid;
     char *reason;  /* one line */
-    int64_t rules; /* lines: how the closure rules decide, node by node */
+    int64_t rules; /* lines: how the closure rules decide, one node after the other */
     char **rule;
     int64_t tested;        /* objects whose Gram matrix was tested; 0: no data */
     double min_eigenvalue; /* of that Gram matrix; NAN: not computed */
-    double bound;          /* rounding bound that it was held against */
+    double bound;          /* bound on its rounding error, with which it was compared */
     /* Counter-example: t'Gt < 0 on these objects (numbers from 0); objects 0: none found. */
     int64_t objects;
     int64_t *object;
@@ -97,10 +97,11 @@ typedef struct mcr_check_report {
     char **shown; /* each object as text, shortened */
 } mcr_check_report;
 
-/* Decides by the closure rules; with data (may be NULL) tests symmetry, Cauchy-Schwarz and the
- * smallest eigenvalue on up to max_objects objects (0: a default that takes seconds), and looks for
- * the smallest counter-example. Without data, an expression that the rules refuse is tried on small
- * synthetic data. A "no" is an outcome, not an error. */
+/* Decides by the closure rules. With data (may be NULL) it also tests symmetry, the Cauchy-Schwarz
+ * inequality and the smallest eigenvalue on up to max_objects objects (0: a default that takes
+ * seconds), and searches for the smallest counter-example. Without data, an expression that the
+ * rules cannot confirm is tested on small synthetic data. A verdict of "no" is a result, not an
+ * error. */
 MCR_API mcr_status mcr_kernel_check(mcr_check_report **out, mcr *ctx,
                                     const struct mcr_kernel *kernel, const struct mcr_data *data,
                                     int64_t max_objects);

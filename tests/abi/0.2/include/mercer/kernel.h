@@ -1,8 +1,8 @@
 /* kernel.h: kernels as expressions.
  *
- * `2*poly(degree=3, c=1) + rbf(x, gamma=0.5)`: leaves work on one field of the objects, combinators
- * on other kernels. A kernel is immutable and counted. It says WHAT to compute; a Gram (gram.h)
- * binds it to data and computes.
+ * An expression such as `2*poly(degree=3, c=1) + rbf(x, gamma=0.5)` has leaves, which work on one
+ * field of the objects, and combinators, which work on other kernels. A kernel is immutable and
+ * reference-counted. It describes what to compute; a Gram (gram.h) binds it to data and computes.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -22,20 +22,21 @@ extern "C" {
 
 typedef struct mcr_kernel mcr_kernel; /* may be shared between threads */
 
-/* Parses the grammar of docs/kernels.md. A fault is MCR_BAD_CALL; mcr_message_mark() then gives the
- * expression and the place of the fault. */
+/* Parses an expression; docs/kernels.md has the grammar. A syntax error is MCR_BAD_CALL, and
+ * mcr_message_mark() then returns the expression and the place of the error. */
 MCR_API mcr_status mcr_kernel_parse(mcr_kernel **out, mcr *ctx, const char *expression);
 MCR_API mcr_kernel *mcr_kernel_retain(const mcr_kernel *kernel);
 MCR_API void mcr_kernel_free(mcr_kernel *kernel); /* NULL allowed */
 /* The canonical form, which parses back to the same kernel. Borrowed. */
 MCR_API const char *mcr_kernel_text(const mcr_kernel *kernel);
 
-/* Where the last fault in an expression was: the text (of a long one a part, with dots for the rest),
- * and the column (from 0) and length of the offending part in bytes; NULL when the last fault was not
- * in an expression. */
+/* Where the last error in an expression was: the text (long ones are shortened, with dots), and the
+ * column (from 0) and length of the faulty part in bytes. NULL if the last failure was not in an
+ * expression. */
 MCR_API const char *mcr_message_mark(const mcr *ctx, int64_t *column, int64_t *length);
 
-/* What there is. Borrowed; kernels registered in this context come last. */
+/* A description of each kernel that exists. Borrowed; kernels registered in this context come
+ * last. */
 typedef struct mcr_kernel_info {
     size_t size; /* sizeof(mcr_kernel_info) */
     const char *name, *summary;

@@ -1,9 +1,10 @@
 /* map.h: approximate feature maps.
  *
- * Dense vectors of `rank` numbers with phi(x).phi(z) near K(x,z). Nystroem, for every kernel: the
- * kernel values against `rank` landmarks, made orthonormal. Random Fourier features, for rbf, laplace
- * and matern on vectors: cosines and sines of random frequencies. The same for the same seed and data,
- * whatever the number of threads. features.h has the exact maps.
+ * A map turns objects into dense vectors of `rank` numbers with phi(x).phi(z) near K(x,z). The
+ * Nystroem method works for every kernel: kernel values against `rank` landmarks, made orthonormal.
+ * Random Fourier features work for rbf, laplace and matern on vectors: cosines and sines of random
+ * frequencies. The result depends on the seed and the data only, not on the number of threads.
+ * features.h has the exact maps.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -19,8 +20,9 @@ extern "C" {
 
 typedef enum mcr_approx { MCR_APPROX_NONE = 0, MCR_APPROX_NYSTROM, MCR_APPROX_RFF } mcr_approx;
 
-/* How landmarks are chosen: with equal chances; the objects nearest to the centres of k-means in feature
- * space; by leverage, how little others say about an object. The last two look at a sample. */
+/* How landmarks are chosen: uniformly at random; as the objects nearest to the centres of k-means
+ * in feature space; or at random with probabilities by leverage, which is high for objects that the
+ * others explain badly. The last two use a sample of the objects. */
 typedef enum mcr_landmarks {
     MCR_LANDMARKS_UNIFORM = 0,
     MCR_LANDMARKS_KMEANS,
@@ -30,19 +32,20 @@ typedef enum mcr_landmarks {
 typedef struct mcr_map_options {
     size_t size; /* sizeof(mcr_map_options) */
     mcr_approx approx;
-    int64_t rank; /* wanted: features; of Nystroem, landmarks (no more than objects) */
+    int64_t
+        rank; /* number of features; for Nystroem, of landmarks (at most the number of objects) */
     mcr_landmarks landmarks;
 } mcr_map_options;
 
 typedef struct mcr_map mcr_map; /* one thread at a time */
 
-/* Made for the objects of x; keeps its own references. */
+/* Makes the map from the objects of x; keeps its own references. */
 MCR_API mcr_status mcr_map_open(mcr_map **out, mcr *ctx, const mcr_kernel *kernel,
                                 const mcr_data *x, const mcr_map_options *options);
 MCR_API void mcr_map_close(mcr_map *map); /* NULL allowed */
-/* Features: the rank, or less where the landmarks are not independent. */
+/* The number of features: the rank, or less if the landmarks are linearly dependent. */
 MCR_API int64_t mcr_map_count(const mcr_map *map);
-/* The features of some objects of data, which need not be those of open: to[t * ld ..] for rows.t. */
+/* The features of some objects of any data: those of object t of `rows` begin at to[t * ld]. */
 MCR_API mcr_status mcr_map_rows(mcr_map *map, const mcr_data *data, mcr_rows rows, double *to,
                                 int64_t ld);
 

@@ -1,7 +1,7 @@
-/* params.h: parameters are tables.
+/* params.h: tables that describe parameters.
  *
- * One table describes the parameters of a kernel, a learner, a sample: it feeds the parser,
- * the options and help of programs and bindings, messages and model files.
+ * One table describes the parameters of a kernel, a learner or a synthetic data set. The parser,
+ * the options and help of programs and bindings, messages and model files all use it.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -23,7 +23,7 @@ typedef enum mcr_param_type {             /* C type of the value at `offset` */
                               MCR_FLAG,   /* int: 0 or 1, written no | yes */
                               MCR_CHOICE, /* int: position in `choices` ("presence|count") */
                               MCR_TEXT,   /* char *, owned by the value struct; NULL: not given */
-                              MCR_REALS /* mcr_reals, owned: one number or [a, b, ...]; count 0: not given */
+                              MCR_REALS   /* mcr_reals, owned: a number or a list; count 0: none */
 } mcr_param_type;
 
 typedef struct mcr_reals {
@@ -37,7 +37,7 @@ enum {
     MCR_NAMES_FILE = 4, /* the text names a file: refused in kernels that come from a model */
     MCR_MAY_RANGE = 8,  /* the text may be a range of numbers (1e-6:1e3:log20) */
     MCR_OLD_NAME =
-        16 /* an older name of a parameter of the same offset: understood, never listed */
+        16 /* an older name of the parameter at the same offset: accepted, never listed */
 };
 
 typedef struct mcr_param {

@@ -20,12 +20,12 @@ extern "C" {
 typedef enum mcr_status {
     MCR_OK = 0,
     MCR_NO_MEMORY,   /* an allocation failed */
-    MCR_BAD_CALL,    /* an argument, option or kernel expression is off: the caller's words */
+    MCR_BAD_CALL,    /* an argument, option or kernel expression is wrong */
     MCR_BAD_DATA,    /* the data cannot be used: malformed, NaN, one class only, ... */
     MCR_IO,          /* a file cannot be read or written */
-    MCR_OVER_BUDGET, /* it cannot be done within the memory budget */
-    MCR_NUMERIC,     /* the mathematics does not allow it: singular, not separable, ... */
-    MCR_STOPPED      /* the progress callback asked to stop and there is nothing to keep */
+    MCR_OVER_BUDGET, /* the memory budget or the limit for work is too small */
+    MCR_NUMERIC,     /* the problem has no solution: singular, not separable, ... */
+    MCR_STOPPED      /* cancelled before there was a result */
 } mcr_status;
 
 /* A short fixed name ("bad data"); never NULL. */
