@@ -11,11 +11,12 @@
 #include "cli.h"
 #include "json.h"
 #include "progress.h"
+#include "select.h"
 #include "text.h"
 
 typedef struct explain_call {
-    int64_t top;
-    const char *of;
+    int64_t top, repeats, samples, shap; /* shap INT64_MIN: not given */
+    const char *of, *metric;
 } explain_call;
 
 typedef struct explanation {
@@ -190,16 +191,149 @@ static int show(explanation *e, const explain_call *call)
     return bad;
 }
 
+/* ---- with data: by shuffling, or for one object -------------------------------------------------*/
+
+static int more_first(const void *a, const void *b)
+{
+    const mcr_importance *x = *(const mcr_importance *const *)a,
+                         *y = *(const mcr_importance *const *)b;
+    double p = fabs(x->mean), q = fabs(y->mean);
+    return p != q ? (p < q) - (p > q) : strcmp(x->name, y->name);
+}
+
+static int64_t output_of(const mcr_model *model, const char *name)
+{
+    for (int64_t o = 0; name && o < mcr_model_outputs(model); o++)
+        if (strcmp(name, mcr_model_output_name(model, o)) == 0)
+            return o;
+    return 0;
+}
+
+static void print_importance(const mcr_importance_report *r, const mcr_importance **item,
+                             int64_t count, const mcr_model *model, const explain_call *call)
+{
+    int width = 6;
+    for (int64_t i = 0; i < count; i++)
+        width = (int)strlen(item[i]->name) > width ? (int)strlen(item[i]->name) : width;
+    width = width < 40 ? width : 40;
+    if (r->metric)
+        cli_say("metric", "%s %.6g of %" PRId64 " objects", r->metric, r->base, r->n);
+    else
+        cli_say("output", "%s: %.6g, on average %.6g",
+                mcr_model_output_name(model, output_of(model, call->of)), r->value, r->base);
+    if (r->metric)
+        printf("%-*s  %12s  %25s  %12s\n", width, "column", "lost when", "95 % interval",
+               "sensitivity");
+    if (r->metric)
+        printf("%-*s  %12s\n", width, "", "shuffled");
+    else
+        printf("%-*s  %12s  %25s\n", width, "column", "adds", "95 % interval");
+    for (int64_t i = 0; i < count; i++) {
+        char interval[64], slope[32] = "";
+        snprintf(interval, sizeof interval, "%.4g to %.4g", item[i]->lower, item[i]->upper);
+        if (r->metric && !isnan(item[i]->sensitivity))
+            snprintf(slope, sizeof slope, "%.4g", item[i]->sensitivity);
+        int shown = (int)strlen(item[i]->name) < width ? (int)strlen(item[i]->name) : width;
+        cli_put_clean(stdout, item[i]->name, (size_t)width);
+        printf("%*s  %12.6g  %25s", width - shown, "", item[i]->mean + 0.0, interval);
+        printf(*slope ? "  %12s\n" : "%s\n", slope);
+    }
+}
+
+static void json_importance(const mcr_importance_report *r, const mcr_importance **item,
+                            int64_t count, const mcr_model *model, const explain_call *call)
+{
+    cli_json j;
+    cli_json_begin(&j, stdout);
+    cli_json_text(&j, "learner", mcr_model_report(model)->learner);
+    cli_json_text(&j, "kernel", mcr_model_report(model)->kernel);
+    cli_json_integer(&j, "n", r->n);
+    cli_json_text(&j, "metric", r->metric);
+    cli_json_real(&j, "base", r->base);
+    if (!r->metric) {
+        cli_json_text(&j, "output", mcr_model_output_name(model, output_of(model, call->of)));
+        cli_json_real(&j, "value", r->value);
+    }
+    cli_json_integer(&j, r->metric ? "repeats" : "samples", r->repeats);
+    cli_json_list(&j, r->metric ? "importance" : "shap");
+    for (int64_t i = 0; i < count; i++) {
+        cli_json_object(&j, NULL);
+        cli_json_text(&j, "column", item[i]->name);
+        cli_json_real(&j, "mean", item[i]->mean);
+        cli_json_real(&j, "std", item[i]->std);
+        cli_json_real(&j, "lower", item[i]->lower);
+        cli_json_real(&j, "upper", item[i]->upper);
+        if (r->metric)
+            cli_json_real(&j, "sensitivity", item[i]->sensitivity);
+        cli_json_end(&j);
+    }
+    cli_json_end(&j);
+    cli_json_end(&j);
+}
+
+static int explain_data(cli *c, const mcr_model *model, const explain_call *call)
+{
+    mcr_data *data = NULL;
+    mcr_importance_report *r = NULL;
+    c->reading.features = mcr_model_report(model)->features;
+    c->reading.like = mcr_model_layout(model);
+    int bad = cli_read_words(c, &data, 1);
+    if (!bad)
+        bad = cli_fail_words(c,
+                             call->shap != INT64_MIN
+                                 ? mcr_model_shapley(&r, c->ctx, model, data, call->shap - 1,
+                                                     output_of(model, call->of),
+                                                     call->samples > 0 ? call->samples : 0)
+                                 : mcr_model_importance(&r, c->ctx, model, data, call->metric,
+                                                        call->repeats > 0 ? call->repeats : 0),
+                             1);
+    cli_progress_clear(c);
+    const mcr_importance **item = cli_alloc((size_t)(r ? r->count : 0) + 1, sizeof *item);
+    for (int64_t i = 0; r && i < r->count; i++)
+        item[i] = r->item[i];
+    int64_t count = r && call->top > 0 && call->top < r->count ? call->top : r ? r->count : 0;
+    if (!bad)
+        qsort(item, (size_t)r->count, sizeof *item, more_first);
+    if (!bad && c->common.json)
+        json_importance(r, item, count, model, call);
+    else if (!bad)
+        print_importance(r, item, count, model, call);
+    free(item);
+    mcr_importance_free(c->ctx, r);
+    mcr_data_free(data);
+    return bad;
+}
+
+static int check_call(cli *c, const explain_call *call)
+{
+    int data = c->words.count > 1;
+    if (!data && (call->shap != INT64_MIN || call->metric || call->repeats > 0))
+        return cli_refuse(c, "--shap, --metric and --repeats are for MODEL with DATA");
+    if (call->shap != INT64_MIN && (call->metric || call->repeats > 0))
+        return cli_refuse(c, "--shap explains one object: leave --metric and --repeats out");
+    if (call->shap == INT64_MIN && call->samples > 0)
+        return cli_refuse(c, "--samples is for --shap");
+    return 0;
+}
+
 static int run(cli *c, const void *values)
 {
     const explain_call *call = values;
     mcr_model *model = NULL;
     mcr_features *features = NULL;
+    int refused = check_call(c, call);
+    if (refused)
+        return refused;
     explanation e = {.c = c, .top = call->top > 0 ? call->top : INT64_MAX};
     int bad = cli_fail(c, mcr_model_load(&model, c->ctx, cli_word(c, 0)));
     e.model = model;
     if (!bad && call->of)
         bad = check_output(&e, call);
+    if (!bad && c->words.count > 1) {
+        bad = explain_data(c, model, call);
+        mcr_model_free(model);
+        return bad;
+    }
     if (!bad)
         bad = cli_fail(c, mcr_model_features(&features, c->ctx, model));
     cli_progress_clear(c);
@@ -232,27 +366,69 @@ static const cli_option options[] = {
      .offset = AT(of),
      .argument = "OUTPUT",
      .help = "one output only, by its name: \"b : a\" (without it all are shown)"},
+    {.name = "metric",
+     .type = CLI_TEXT,
+     .offset = AT(metric),
+     .argument = "NAME",
+     .words = cli_metric_name,
+     .help = " (default accuracy, r2): what shuffling makes worse"},
+    {.name = "repeats",
+     .type = CLI_INT,
+     .offset = AT(repeats),
+     .argument = "N",
+     .min = 2,
+     .max = 1e6,
+     .help = "how often each column is shuffled (default 10)"},
+    {.name = "shap",
+     .type = CLI_INT,
+     .offset = AT(shap),
+     .argument = "OBJECT",
+     .min = 1,
+     .max = 9e18,
+     .help = "what each column adds to the decision value of one object, by number"},
+    {.name = "samples",
+     .type = CLI_INT,
+     .offset = AT(samples),
+     .argument = "N",
+     .min = 2,
+     .max = 1e6,
+     .help = "orders of the columns that --shap draws (default 200)"},
     CLI_LAST_OPTION,
 };
 
-static const char *const words[] = {"MODEL", NULL};
+static const char *const words[] = {"MODEL", "DATA...", NULL};
 
 const cli_verb cli_verb_explain = {
     .name = "explain",
-    .summary = "what a model looks for: its features with the largest weights",
-    .usage = "MODEL [--top N] [--of OUTPUT]",
-    .about = "A kernel machine is f(x) = sum of coef K(support vector, x). Where the kernel has an "
-             "explicit\n"
-             "feature map that is f(x) = offset + sum of weight * feature(x), and the weights can "
-             "be read:\n"
-             "substrings of strings, patterns of graphs, columns and their products of vectors. "
-             "Works with\n"
-             "linear, cosine, poly, spectrum, blended, wl, shortestpath, graphlet, and with sums, "
-             "products,\n"
-             "powers and normalize of them (mercer kernels NAME says whether it has one).",
+    .summary = "what a model looks for: weights, importance of columns, single objects",
+    .usage = "MODEL [DATA...] [--top N] [--of OUTPUT] [--shap OBJECT]",
+    .about =
+        "A kernel machine is f(x) = sum of coef K(support vector, x). Where the kernel has an "
+        "explicit\n"
+        "feature map that is f(x) = offset + sum of weight * feature(x), and the weights can "
+        "be read:\n"
+        "substrings of strings, patterns of graphs, columns and their products of vectors. "
+        "Works with\n"
+        "linear, cosine, poly, spectrum, blended, wl, shortestpath, graphlet, and with sums, "
+        "products,\n"
+        "powers and normalize of them (mercer kernels NAME says whether it has one).\n"
+        "With DATA, every kernel will do: each column and field is shuffled among the objects, "
+        "and what\n"
+        "the metric loses is its importance; its sensitivity is the mean size of the slope of "
+        "f, times the\n"
+        "column's standard deviation. Data that were not trained on show what matters for new "
+        "objects.\n"
+        "--shap explains one object: what each of its values adds to f, compared with other "
+        "objects\n"
+        "(Shapley values, by sampling; they sum to the difference).",
     .examples = "mercer sample motifs -n 200 -o motifs.txt\n"
                 "mercer fit svm motifs.txt -k 'spectrum(p=4)' -o motifs.mercer\n"
-                "mercer explain motifs.mercer --top 5",
+                "mercer explain motifs.mercer --top 5\n"
+                "mercer sample moons -n 300 -o moons.csv\n"
+                "mercer fit svm moons.csv -k 'rbf(gamma=2)' -o moons.mercer\n"
+                "mercer explain moons.mercer moons.csv\n"
+                "mercer explain moons.mercer moons.csv --shap 7",
+    .traits = CLI_READS,
     .words = words,
     .min_words = 1,
     .options = options,

@@ -207,6 +207,39 @@ MCR_API mcr_status mcr_cv(mcr_cv_report **out, const mcr_options *options, const
                           const mcr_data *data, const mcr_splits *splits, const char *metrics,
                           const mcr_search *search);
 
+/* ---- what predictions depend on ------------------------------------------------------------------*/
+
+/* A column of numbers, or a whole field (text, category, date, graph). */
+typedef struct mcr_importance {
+    size_t size; /* of what the library made */
+    const char *name;
+    double mean, std;    /* over the repeats or samples */
+    double lower, upper; /* 95 % interval of the mean: how exactly the repeats or samples know it */
+    double
+        sensitivity; /* of a number: mean |df/dx| times its standard deviation; NAN: it is none */
+} mcr_importance;
+typedef struct mcr_importance_report {
+    size_t size;        /* of what the library made */
+    const char *metric; /* NULL: Shapley values */
+    double base;        /* the metric as it is; Shapley values: the mean of f over other objects */
+    double value;       /* Shapley values: f of the object */
+    int64_t n, repeats, count;
+    const mcr_importance *const *item; /* in the order of the data */
+} mcr_importance_report;
+MCR_API void mcr_importance_free(mcr *ctx, mcr_importance_report *report); /* NULL allowed */
+
+/* By how much a metric gets worse when the values of one column or field are shuffled among the objects. For
+ * every kernel; data need targets. Of more than 2,000 objects so many are taken, evenly. metric NULL:
+ * accuracy or r2; repeats 0: 10. By the context's seed. */
+MCR_API mcr_status mcr_model_importance(mcr_importance_report **out, mcr *ctx,
+                                        const mcr_model *model, const mcr_data *data,
+                                        const char *metric, int64_t repeats);
+/* What each column or field adds to output `output` of one object (from 0), compared with objects drawn from
+ * data: Shapley values by sampling. They sum to value - base. samples 0: 200. */
+MCR_API mcr_status mcr_model_shapley(mcr_importance_report **out, mcr *ctx, const mcr_model *model,
+                                     const mcr_data *data, int64_t object, int64_t output,
+                                     int64_t samples);
+
 #ifdef __cplusplus
 }
 #endif
