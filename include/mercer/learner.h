@@ -56,16 +56,6 @@ MCR_API mcr_status mcr_options_set(mcr_options *options, const char *name, const
 MCR_API int64_t mcr_options_fact_count(const mcr_options *options);
 MCR_API mcr_status mcr_options_fact(mcr_options *options, int64_t number, mcr_fact *fact);
 
-/* Why training ended. None of these is an error: the model is the best so far. "Optimal" means that
- * the certificate proves a global optimum within the tolerance. */
-typedef enum mcr_stop {
-    MCR_STOP_OPTIMAL = 0,
-    MCR_STOP_STEPS,
-    MCR_STOP_TIME,
-    MCR_STOP_INTERRUPTED,
-    MCR_STOP_STUCK, /* rounding or a kernel that is not PSD allows no more progress */
-    MCR_STOP_LOCAL  /* within the tolerance, but a better optimum elsewhere is not excluded */
-} mcr_stop;
 /* "optimal", "steps", "time", "interrupted", "stuck", "local". */
 MCR_API const char *mcr_stop_name(mcr_stop stop);
 

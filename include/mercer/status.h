@@ -1,4 +1,4 @@
-/* status.h: how every call that can fail reports it.
+/* status.h: how every call that can fail reports it, and how training ended.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -27,6 +27,17 @@ typedef enum mcr_status {
     MCR_NUMERIC,     /* the problem has no solution: singular, not separable, ... */
     MCR_STOPPED      /* cancelled before there was a result */
 } mcr_status;
+
+/* Why training ended. None of these is an error: the model is the best so far. "Optimal" means that
+ * the certificate proves a global optimum within the tolerance. */
+typedef enum mcr_stop {
+    MCR_STOP_OPTIMAL = 0,
+    MCR_STOP_STEPS,
+    MCR_STOP_TIME,
+    MCR_STOP_INTERRUPTED,
+    MCR_STOP_STUCK, /* rounding or a kernel that is not PSD allows no more progress */
+    MCR_STOP_LOCAL  /* within the tolerance, but a better optimum elsewhere is not excluded */
+} mcr_stop;
 
 /* A short fixed name ("bad data"); never NULL. */
 MCR_API const char *mcr_status_name(mcr_status status);

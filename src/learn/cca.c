@@ -225,7 +225,7 @@ static mcr_status fill(mcr_fitted *f, const cca *p, const params *o, const mcr_k
     f->certificate = "eigen-residual";
     f->value = p->found.residual;
     f->tolerance = o->tol;
-    f->stop = mcr_leading_outcome(p->found.stop);
+    f->stop = p->found.stop;
     return MCR_OK;
 }
 

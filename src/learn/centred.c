@@ -223,18 +223,6 @@ double mcr_centred_choose_sign(double *u, int64_t n)
     return most < 0 ? -1 : 1;
 }
 
-mcr_stop mcr_leading_outcome(mcr_leading_stop stop)
-{
-    switch (stop) {
-    case MCR_LEADING_DONE: return MCR_STOP_OPTIMAL;
-    case MCR_LEADING_STEPS: return MCR_STOP_STEPS;
-    case MCR_LEADING_TIME: return MCR_STOP_TIME;
-    case MCR_LEADING_INTERRUPTED: return MCR_STOP_INTERRUPTED;
-    case MCR_LEADING_STUCK: return MCR_STOP_STUCK;
-    }
-    return MCR_STOP_STUCK;
-}
-
 mcr_status mcr_centred_fitted(mcr_fitted **out, const mcr_centred *c, int64_t outputs,
                               const double *coef, const double *offset)
 {

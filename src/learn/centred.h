@@ -54,9 +54,6 @@ double mcr_centred_expand(const mcr_centred *centred, double *a);
  * -1. */
 double mcr_centred_choose_sign(double *u, int64_t n);
 
-/* How the search for eigenvectors ended, as a reason for the end of training. */
-mcr_stop mcr_leading_outcome(mcr_leading_stop stop);
-
 /* A fitted with one output for each of `outputs` directions (rows of n coefficients). */
 mcr_status mcr_centred_fitted(mcr_fitted **out, const mcr_centred *centred, int64_t outputs,
                               const double *coef, const double *offset);

@@ -141,11 +141,6 @@ static void curve(const void *self, const double *f, const double *v, double *hv
 
 static mcr_status solve_smooth(erm *e)
 {
-    static const mcr_stop stops[] = {
-        [MCR_SMOOTH_OPTIMAL] = MCR_STOP_OPTIMAL, [MCR_SMOOTH_STEPS] = MCR_STOP_STEPS,
-        [MCR_SMOOTH_TIME] = MCR_STOP_TIME,       [MCR_SMOOTH_INTERRUPTED] = MCR_STOP_INTERRUPTED,
-        [MCR_SMOOTH_STUCK] = MCR_STOP_STUCK,
-    };
     const params *o = e->options;
     mcr_smooth_result result;
     mcr_smooth problem = {
@@ -164,7 +159,7 @@ static mcr_status solve_smooth(erm *e)
     e->primal = result.objective;
     e->dual = result.objective - result.gap;
     e->steps = result.steps;
-    e->stop = stops[result.stop];
+    e->stop = result.stop;
     return s;
 }
 
@@ -239,15 +234,15 @@ static mcr_status solve_column(erm *e, int64_t column)
             break;
         steps += svm.result.steps;
         certify(e, &svm, &primal, &dual);
-        if (primal - dual <= o->tol * fabs(primal) || svm.result.stop != MCR_QP_OPTIMAL ||
+        if (primal - dual <= o->tol * fabs(primal) || svm.result.stop != MCR_STOP_OPTIMAL ||
             !set_limits(e, &svm, steps))
             break;
     }
     if (!s) {
         bool fine = primal - dual <= o->tol * fabs(primal);
-        mcr_stop stop = fine                                ? MCR_STOP_OPTIMAL
-                        : svm.result.stop == MCR_QP_OPTIMAL ? MCR_STOP_STUCK
-                                                            : mcr_svm_stop(&svm);
+        mcr_stop stop = fine                                  ? MCR_STOP_OPTIMAL
+                        : svm.result.stop == MCR_STOP_OPTIMAL ? MCR_STOP_STUCK
+                                                              : mcr_svm_stop(&svm);
         e->stop = stop > e->stop ? stop : e->stop;
         e->primal += primal;
         e->dual += dual;
@@ -356,6 +351,7 @@ const mcr_learner_type mcr_learner_erm = {
     .params = table,
     .params_size = sizeof(params),
     .fit = fit,
+    .usual = {"lambda", "1e-6:10:log15"},
     .no_primal = "it minimises over the coefficients of objects; ridge and logistic have their "
                  "losses in the primal",
     .convex = true,

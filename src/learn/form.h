@@ -28,7 +28,7 @@ typedef struct mcr_form_options {
 } mcr_form_options;
 
 #define MCR_FORM_PARAMS(S)                                                                         \
-    {"form",                                                                                       \
+    {MCR_OPTION_FORM,                                                                              \
      MCR_CHOICE,                                                                                   \
      offsetof(S, form.form),                                                                       \
      "auto",                                                                                       \
@@ -38,13 +38,13 @@ typedef struct mcr_form_options {
      "auto|dual|primal",                                                                           \
      "compute with kernel values (dual) or with features (primal); auto: the cheaper one"},        \
     {                                                                                              \
-        "side", MCR_CHOICE, offsetof(S, form.form), "auto", 0, 0, MCR_OLD_NAME,                    \
+        MCR_OPTION_FORM_OLD, MCR_CHOICE, offsetof(S, form.form), "auto", 0, 0, MCR_OLD_NAME,       \
             "auto|kernel|features", "the older name of form"                                       \
     }
 
 #define MCR_APPROX_PARAMS(S)                                                                       \
     MCR_FORM_PARAMS(S),                                                                            \
-        {"approx",                                                                                 \
+        {MCR_OPTION_APPROX,                                                                        \
          MCR_CHOICE,                                                                               \
          offsetof(S, form.approx),                                                                 \
          "none",                                                                                   \

@@ -13,12 +13,12 @@
 enum { MCR_TASK_AUTO, MCR_TASK_CLASSIFY, MCR_TASK_REGRESS };
 #define MCR_TASK_PARAM(S)                                                                          \
     {                                                                                              \
-        "task", MCR_CHOICE, offsetof(S, task), "auto", 0, 0, 0, "auto|classify|regress",           \
+        MCR_OPTION_TASK, MCR_CHOICE, offsetof(S, task), "auto", 0, 0, 0, "auto|classify|regress",  \
             "what is predicted; auto: classes where the targets are words"                         \
     }
 #define MCR_CLASS_WEIGHT_PARAM(S)                                                                  \
     {                                                                                              \
-        "class-weight", MCR_TEXT, offsetof(S, class_weight), NULL, 0, 0, 0, NULL,                  \
+        MCR_OPTION_CLASS_WEIGHT, MCR_TEXT, offsetof(S, class_weight), NULL, 0, 0, 0, NULL,         \
             "factors of the objects' weights by class: 1=2.5,-1=1, or balanced"                    \
     }
 

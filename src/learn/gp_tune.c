@@ -86,19 +86,6 @@ static mcr_status slope_at(void *arg, double *g)
 
 /* ---- the search -------------------------------------------------------------------------------*/
 
-static mcr_stop stop_of(mcr_descent_stop stop)
-{
-    switch (stop) {
-    case MCR_DESCENT_DONE:
-    case MCR_DESCENT_FLAT: return MCR_STOP_LOCAL; /* likelihoods have several maxima */
-    case MCR_DESCENT_STEPS: return MCR_STOP_STEPS;
-    case MCR_DESCENT_TIME: return MCR_STOP_TIME;
-    case MCR_DESCENT_INTERRUPTED: return MCR_STOP_INTERRUPTED;
-    case MCR_DESCENT_STUCK: return MCR_STOP_STUCK;
-    }
-    return MCR_STOP_STUCK;
-}
-
 typedef struct search {
     mcr_gp *gp;
     mcr_descent problem;
@@ -129,13 +116,13 @@ static mcr_status run_all(search *t, double began)
             t->problem.deadline = began + o->time_limit;
         s = mcr_descent_solve(gp->ctx, &t->problem, t->x, &r);
         gp->steps += s ? 0 : r.steps;
-        last = r.stop == MCR_DESCENT_INTERRUPTED || r.stop == MCR_DESCENT_TIME;
+        last = r.stop == MCR_STOP_INTERRUPTED || r.stop == MCR_STOP_TIME;
         if (s || !(r.f < gp->f))
             continue;
         gp->f = r.f;
         gp->slope = r.slope / (double)gp->n;
-        gp->gained = r.stop == MCR_DESCENT_FLAT ? r.gained / (double)gp->n : NAN;
-        gp->stop = stop_of(r.stop);
+        gp->gained = r.flat ? r.gained / (double)gp->n : NAN;
+        gp->stop = r.stop;
         memcpy(t->best, t->x, sizeof *t->x * (size_t)t->problem.n);
     }
     return s;

@@ -138,12 +138,6 @@ static mcr_status add_centres(mcr_fitted *f, const mcr_clusters *found, const mc
 static mcr_status finish(mcr_fitted **out, const mcr_clusters *found, const double *weight,
                          const mcr_learning *in, const mcr_form *form)
 {
-    static const mcr_stop stops[] = {
-        [MCR_CLUSTER_OPTIMAL] = MCR_STOP_OPTIMAL,
-        [MCR_CLUSTER_STEPS] = MCR_STOP_STEPS,
-        [MCR_CLUSTER_TIME] = MCR_STOP_TIME,
-        [MCR_CLUSTER_INTERRUPTED] = MCR_STOP_INTERRUPTED,
-    };
     const params *o = in->params;
     mcr_fitted *f = NULL;
     mcr_status s = mcr_fitted_new(&f, in->ctx, o->clusters);
@@ -156,7 +150,7 @@ static mcr_status finish(mcr_fitted **out, const mcr_clusters *found, const doub
     f->value = found->gain;
     f->tolerance = o->tol;
     f->iterations = found->steps;
-    f->stop = stops[found->stop];
+    f->stop = found->stop;
     if (f->stop == MCR_STOP_OPTIMAL && !(f->value <= f->tolerance))
         f->stop = MCR_STOP_STUCK;
     /* No single move gains anything: other clusters may be better still, unless there is only

@@ -32,7 +32,7 @@ static const mcr_param table[] = {
      "what a neighbour counts: as much as the others, or 1 / distance"},
     MCR_TASK_PARAM(params),
     MCR_CLASS_WEIGHT_PARAM(params),
-    {"loo", MCR_FLAG, offsetof(params, loo), "no", 0, 0, 0, NULL,
+    {MCR_OPTION_LOO, MCR_FLAG, offsetof(params, loo), "no", 0, 0, 0, NULL,
      "the leave-one-out error: neighbours of each object among the others"},
     {0},
 };
@@ -435,6 +435,7 @@ const mcr_learner_type mcr_learner_knn = {
     .params = table,
     .params_size = sizeof(params),
     .fit = fit,
+    .usual = {"neighbors", "1:31:16"},
     .no_primal = "it compares distances to objects, and has no weights",
     .predictor = &predictor,
 };

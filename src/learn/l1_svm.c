@@ -37,7 +37,7 @@ typedef struct params {
 static const mcr_param table[] = {
     {"C", MCR_REAL, offsetof(params, C), "1", 0, INFINITY, MCR_MIN_OPEN | MCR_MAX_OPEN, NULL,
      "cost of a violated margin"},
-    {"class-weight", MCR_TEXT, offsetof(params, class_weight), NULL, 0, 0, 0, NULL,
+    {MCR_OPTION_CLASS_WEIGHT, MCR_TEXT, offsetof(params, class_weight), NULL, 0, 0, 0, NULL,
      "factors of C by class: 1=2.5,-1=1, or balanced"},
     {"multiclass", MCR_CHOICE, offsetof(params, multiclass), "ovo", 0, 0, 0, "ovo|ovr",
      "one problem for each pair of classes, or each class against the rest"},
@@ -293,6 +293,7 @@ const mcr_learner_type mcr_learner_l1_svm = {
     .params = table,
     .params_size = sizeof(params),
     .fit = fit,
+    .usual = {"C", "0.0625:1024:log15"},
     .no_primal = "its penalty is on the coefficients of objects, and weights of features have none",
     .weights_count = true,
 };

@@ -233,7 +233,7 @@ const char *mcr_learner_lacks(const mcr_learner_type *type, mcr_ability ability)
  * reason. */
 static mcr_status set_only_form(mcr_options *o, const char *name, const char *value)
 {
-    bool approx = strcmp(name, "approx") == 0;
+    bool approx = strcmp(name, MCR_OPTION_APPROX) == 0;
     static const char *const same[] = {"auto", "dual", "kernel"};
     for (size_t i = 0; i < sizeof same / sizeof *same && !approx; i++)
         if (strcmp(value, same[i]) == 0)
@@ -246,7 +246,8 @@ static mcr_status set_only_form(mcr_options *o, const char *name, const char *va
 
 static bool is_form(const char *name)
 {
-    return strcmp(name, "form") == 0 || strcmp(name, "side") == 0 || strcmp(name, "approx") == 0;
+    return strcmp(name, MCR_OPTION_FORM) == 0 || strcmp(name, MCR_OPTION_FORM_OLD) == 0 ||
+           strcmp(name, MCR_OPTION_APPROX) == 0;
 }
 
 mcr_status mcr_options_set(mcr_options *o, const char *name, const char *value)

@@ -230,6 +230,21 @@ typedef struct mcr_folds {
     double *score;
 } mcr_folds;
 
+/* Options that several learners have. */
+#define MCR_OPTION_TASK         "task"
+#define MCR_OPTION_CLASS_WEIGHT "class-weight"
+#define MCR_OPTION_LOO          "loo"
+#define MCR_OPTION_FORM         "form"
+#define MCR_OPTION_FORM_OLD     "side"
+#define MCR_OPTION_APPROX       "approx"
+
+/* What a search tries where the caller names no range: values of this option. */
+typedef struct mcr_usual {
+    const char *option, *range; /* NULL: none */
+    const char *instead;        /* not where this option is given; NULL: always */
+    bool own_path; /* the learner itself takes the best of the range, from kernel values only */
+} mcr_usual;
+
 /* One learner: one file, one line LEARNER(name) in learners.def (dashes become underscores in
  * C). */
 typedef struct mcr_learner_type {
@@ -255,11 +270,13 @@ typedef struct mcr_learner_type {
     mcr_status (*fold_bytes)(size_t *bytes, mcr *ctx, const void *params, const mcr_data *data);
     /* Held-out decision values of all folds at once; NULL: it must be trained fold by fold. */
     mcr_status (*folds)(mcr_folds *plan);
-    bool leaves_out;                /* it can tell left_out */
-    bool own_kernel;                /* it looks at the kernel's expression, and may change it */
-    bool coordinates;               /* its outputs are coordinates: mcr_transform gives them */
-    bool online;                    /* can go on with more data: mcr_fit_more */
-    bool several_targets;           /* it learns several numbers an object at once */
+    mcr_usual usual;
+    const char *kernel_search; /* the flag that makes it look for the kernel's scales; NULL: none */
+    bool leaves_out;           /* it can tell left_out (MCR_OPTION_LOO) */
+    bool own_kernel;           /* it looks at the kernel's expression, and may change it */
+    bool coordinates;          /* its outputs are coordinates: mcr_transform gives them */
+    bool online;               /* can go on with more data: mcr_fit_more */
+    bool several_targets;      /* it learns several numbers an object at once */
     const mcr_predictor *predictor; /* NULL: offset + sum of coef K, and the rule */
 } mcr_learner_type;
 

@@ -136,11 +136,6 @@ static mcr_status finish(mcr_fitted **out, const mcr_goal *g, const params *o, c
                          const double *f, const mcr_smooth_result *r, const mcr_learning *in,
                          const mcr_form *form)
 {
-    static const mcr_stop stops[] = {
-        [MCR_SMOOTH_OPTIMAL] = MCR_STOP_OPTIMAL, [MCR_SMOOTH_STEPS] = MCR_STOP_STEPS,
-        [MCR_SMOOTH_TIME] = MCR_STOP_TIME,       [MCR_SMOOTH_INTERRUPTED] = MCR_STOP_INTERRUPTED,
-        [MCR_SMOOTH_STUCK] = MCR_STOP_STUCK,
-    };
     mcr_fitted *t = NULL;
     mcr_status s = make_fitted(&t, g, form, a);
     if (s)
@@ -154,7 +149,7 @@ static mcr_status finish(mcr_fitted **out, const mcr_goal *g, const params *o, c
     t->value = r->rest / heaviest(g);
     t->tolerance = o->tol;
     t->iterations = r->steps;
-    t->stop = stops[r->stop];
+    t->stop = r->stop;
     s = mcr_fitted_remark_definite(t, in->kernel);
     if (!s)
         s = mcr_form_report(form, t);
@@ -226,6 +221,7 @@ const mcr_learner_type mcr_learner_logistic = {
     .params = table,
     .params_size = sizeof(params),
     .fit = fit,
+    .usual = {"lambda", "1e-6:10:log15"},
     .convex = true,
     .weights_count = true,
     .dense = true,

@@ -26,7 +26,7 @@ typedef struct params {
 static const mcr_param table[] = {
     {"nu", MCR_REAL, offsetof(params, nu), "0.5", 0, 1, MCR_MIN_OPEN, NULL,
      "share of margin errors at most, of support vectors at least"},
-    {"class-weight", MCR_TEXT, offsetof(params, class_weight), NULL, 0, 0, 0, NULL,
+    {MCR_OPTION_CLASS_WEIGHT, MCR_TEXT, offsetof(params, class_weight), NULL, 0, 0, 0, NULL,
      "factors of the bounds by class: 1=2.5,-1=1, or balanced"},
     {"multiclass", MCR_CHOICE, offsetof(params, multiclass), "ovo", 0, 0, 0, "ovo|ovr",
      "one problem for each pair of classes, or each class against the rest"},
@@ -96,10 +96,10 @@ static mcr_status solve_scaled(mcr_svm *s, mcr_binary *p, double tol)
             return st;
         p->steps += s->result.steps;
         double needed = tol * half_distance(s);
-        if (s->result.stop != MCR_QP_OPTIMAL || s->result.violation <= needed)
+        if (s->result.stop != MCR_STOP_OPTIMAL || s->result.violation <= needed)
             return MCR_OK;
         if (s->qp.tolerance <= floor) {
-            s->result.stop = MCR_QP_STUCK;
+            s->result.stop = MCR_STOP_STUCK;
             return MCR_OK;
         }
         /* A margin below the violation itself is not known yet. */
@@ -119,7 +119,7 @@ static mcr_status solve(const void *values, mcr_binary *p)
     if ((st = set_start(&s, p, o->nu)) || (st = solve_scaled(&s, p, o->limits.tol)))
         goto done;
     double rho = half_distance(&s), bias = 0.5 * (mcr_svm_level(&s, 1) + mcr_svm_level(&s, 0));
-    bool blurred = s.result.stop == MCR_QP_STUCK && rho <= s.result.violation;
+    bool blurred = s.result.stop == MCR_STOP_STUCK && rho <= s.result.violation;
     if (!(rho > 0) || blurred) {
         st = mcr_fail(p->ctx, MCR_NUMERIC,
                       "nu-svm: the margin is 0 with this kernel and nu = %g; try a larger nu",
@@ -172,6 +172,7 @@ const mcr_learner_type mcr_learner_nu_svm = {
     .params = table,
     .params_size = sizeof(params),
     .fit = fit,
+    .usual = {"nu", "0.01:0.6:log13"},
     .no_primal = "the solvers for features have one sum to keep, and nu needs two",
     .convex = true,
     .weights_count = true,

@@ -123,7 +123,7 @@ static mcr_status complete(mcr_fitted *f, const pca *p, const char *certificate)
     f->certificate = certificate;
     f->value = p->result.residual;
     f->tolerance = p->o->tol;
-    f->stop = mcr_leading_outcome(p->result.stop);
+    f->stop = p->result.stop;
     mcr_status s = mcr_fitted_keep(f, MCR_EXTRA_VARIANCE, p->value, p->count);
     if (!s)
         s = mcr_fitted_keep(f, MCR_EXTRA_TOTAL, &p->c->total, 1);

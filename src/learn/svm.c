@@ -36,7 +36,7 @@ static const mcr_param table[] = {
      NULL, "instead of C: C = 1 / (2 lambda n), n objects by weight"},
     {"bias", MCR_FLAG, offsetof(params, bias), "yes", 0, 0, 0, NULL,
      "no: the boundary goes through the origin of the feature space"},
-    {"class-weight", MCR_TEXT, offsetof(params, class_weight), NULL, 0, 0, 0, NULL,
+    {MCR_OPTION_CLASS_WEIGHT, MCR_TEXT, offsetof(params, class_weight), NULL, 0, 0, 0, NULL,
      "factors of C by class: 1=2.5,-1=1, or balanced"},
     {"multiclass", MCR_CHOICE, offsetof(params, multiclass), "ovo", 0, 0, 0, "ovo|ovr",
      "one problem for each pair of classes, or each class against the rest"},
@@ -265,7 +265,7 @@ static void certify_hard(mcr_svm *s, mcr_binary *p, double factor, double tolera
      * far above what it can be where objects are near each other and far from the origin. */
     p->violation = mcr_svm_known(s->result.violation, factor * s->result.violation_error);
     p->tolerance = tolerance;
-    p->stop = s->result.stop == MCR_QP_OPTIMAL ? MCR_STOP_OPTIMAL : mcr_svm_stop(s);
+    p->stop = s->result.stop == MCR_STOP_OPTIMAL ? MCR_STOP_OPTIMAL : mcr_svm_stop(s);
     if (p->stop == MCR_STOP_OPTIMAL && p->violation > tolerance)
         p->stop = MCR_STOP_STUCK;
     p->bias = s->bias;
@@ -325,8 +325,8 @@ static mcr_status hard_margin(const params *o, mcr_binary *p)
         p->steps += s.result.steps;
         double upper = -mcr_svm_level(&s, 1), lower = -mcr_svm_level(&s, 0);
         double distance2 = mcr_svm_square(&s), needed = 0.5 * o->limits.tol * distance2;
-        bool ended = s.result.stop == MCR_QP_TIME || s.result.stop == MCR_QP_INTERRUPTED ||
-                     s.result.stop == MCR_QP_STEPS;
+        bool ended = s.result.stop == MCR_STOP_TIME || s.result.stop == MCR_STOP_INTERRUPTED ||
+                     s.result.stop == MCR_STOP_STEPS;
         /* The coefficients' absolute values sum to 2. */
         bool apart = separation(&s, p) > 4 * error, meet = distance2 <= 4 * error;
         if (ended || s.qp.tolerance <= needed || s.qp.tolerance <= least) {
@@ -459,6 +459,7 @@ const mcr_learner_type mcr_learner_svm = {
     .params_size = sizeof(params),
     .check = check,
     .fit = fit,
+    .usual = {"C", "0.0625:4096:log17", "lambda"},
     .convex = true,
     .weights_count = true,
     .takes_k = true,

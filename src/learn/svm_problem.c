@@ -134,15 +134,9 @@ void mcr_svm_keep_known(mcr_fitted *f, double error)
 
 mcr_stop mcr_svm_stop(const mcr_svm *svm)
 {
-    switch (svm->result.stop) {
-    case MCR_QP_OPTIMAL: /* where rounding hides more than the tolerance nothing is proved */
-        return svm->result.violation_error > svm->qp.tolerance ? MCR_STOP_STUCK : MCR_STOP_OPTIMAL;
-    case MCR_QP_STEPS: return MCR_STOP_STEPS;
-    case MCR_QP_TIME: return MCR_STOP_TIME;
-    case MCR_QP_INTERRUPTED: return MCR_STOP_INTERRUPTED;
-    case MCR_QP_STUCK: return MCR_STOP_STUCK;
-    }
-    return MCR_STOP_STUCK;
+    /* Where rounding hides more than the tolerance nothing is proved. */
+    bool hidden = svm->result.violation_error > svm->qp.tolerance;
+    return hidden && svm->result.stop == MCR_STOP_OPTIMAL ? MCR_STOP_STUCK : svm->result.stop;
 }
 
 /* ---- weights ----------------------------------------------------------------------------------*/

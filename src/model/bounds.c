@@ -46,7 +46,7 @@ static mcr_status find_options(machine *t)
             lambda = *(const double *)at;
         else if (strcmp(p->name, "bias") == 0)
             t->bias = *(const int *)at;
-        else if (strcmp(p->name, "class-weight") == 0)
+        else if (strcmp(p->name, MCR_OPTION_CLASS_WEIGHT) == 0)
             t->weighted = *(char *const *)at != NULL;
     }
     t->C = !isnan(C) ? C : !isnan(lambda) ? 1 / (2 * lambda * (double)t->n) : 1;

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/threads.h"
+#include "kernel/explicit.h"
 #include "kernel/select.h"
 
 enum { MOST_WEIGHTS = 4 << 20 };
@@ -57,7 +58,7 @@ mcr_status mcr_prediction_collapse(mcr_prediction *w)
     const mcr_model *m = w->model;
     const mcr_fitted *f = m->fitted;
     mcr_field_info info = MCR_INIT(mcr_field_info);
-    if (strcmp(m->kernel->type->name, "linear") != 0 || mcr_data_fields(m->basis) != 1 ||
+    if (m->kernel->type->features != mcr_features_vectors || mcr_data_fields(m->basis) != 1 ||
         mcr_selects(m->kernel, m->basis) || f->outputs * 2 > f->basis)
         return MCR_OK;
     mcr_status s = mcr_data_field_info(m->basis, 0, &info);

@@ -239,8 +239,8 @@ static mcr_status leave_out(job *j, bool *known)
     mcr_options *options = NULL;
     mcr_model *m = NULL;
     *known = false;
-    const mcr_param *by_class = mcr_params_find(j->options->type->params, "class-weight",
-                                                strlen("class-weight"));
+    const mcr_param *by_class = mcr_params_find(j->options->type->params, MCR_OPTION_CLASS_WEIGHT,
+                                                strlen(MCR_OPTION_CLASS_WEIGHT));
     /* What an object would change by leaving (scales, weights, a kernel) it must not have made. */
     if (mcr_finds_kernel(j->options) || !j->options->type->leaves_out || j->search ||
         mcr_scaling_changes(j->data, j->options->scale) || !j->kernel ||
@@ -250,7 +250,7 @@ static mcr_status leave_out(job *j, bool *known)
         return MCR_OK;
     mcr_status s = mcr_options_copy(&options, j->options);
     if (!s)
-        s = mcr_options_set(options, "loo", "yes");
+        s = mcr_options_set(options, MCR_OPTION_LOO, "yes");
     if (!s)
         s = mcr_train(
             &m, &(mcr_training){

@@ -270,25 +270,12 @@ static bool is_given(const mcr_options *o, const char *name)
 /* What nearly always matters, where the caller says nothing of it. */
 static mcr_status default_options(mcr_grid *g)
 {
-    static const struct usual {
-        const char *learner, *option, *range;
-    } usual[] = {
-        {"svm", "C", "0.0625:4096:log17"},       {"svr", "C", "0.0625:4096:log17"},
-        {"l1-svm", "C", "0.0625:1024:log15"},    {"nu-svm", "nu", "0.01:0.6:log13"},
-        {"nu-svr", "C", "0.0625:4096:log17"},    {"one-class", "nu", "0.01:0.5:log9"},
-        {"logistic", "lambda", "1e-6:10:log15"}, {"erm", "lambda", "1e-6:10:log15"},
-        {"knn", "neighbors", "1:31:16"},         {"fisher", "lambda", "1e-8:1:log9"},
-        {"pegasos", "C", "0.0625:64:log6"},
-    };
-    /* It has a path of its own, by the leave-one-out error, but only from kernel values. */
-    g->path = strcmp(g->options->type->name, "ridge") == 0 && !is_given(g->options, "lambda") &&
-              !mcr_wants_features(g->options);
-    for (size_t i = 0; i < sizeof usual / sizeof *usual; i++)
-        if (strcmp(usual[i].learner, g->options->type->name) == 0 &&
-            !is_given(g->options, usual[i].option) &&
-            !(strcmp(usual[i].option, "C") == 0 && is_given(g->options, "lambda")))
-            return add_option(g, usual[i].option, usual[i].range);
-    return MCR_OK;
+    const mcr_usual *usual = &g->options->type->usual;
+    if (!usual->option || is_given(g->options, usual->option) ||
+        (usual->instead && is_given(g->options, usual->instead)))
+        return MCR_OK;
+    g->path = usual->own_path && !mcr_wants_features(g->options);
+    return usual->own_path ? MCR_OK : add_option(g, usual->option, usual->range);
 }
 
 static mcr_status read_options(mcr_grid *g, const mcr_search *search)
@@ -453,7 +440,7 @@ mcr_status mcr_grid_setting(mcr_options **out, const mcr_grid *g, int64_t point)
         return s;
     (*out)->scale = mcr_grid_template(g, point)->scale;
     if (g->path)
-        s = mcr_options_set(*out, "lambda", "1e-6:1e3:log19");
+        s = mcr_options_set(*out, g->options->type->usual.option, g->options->type->usual.range);
     for (int a = 0; a < g->axes && !s; a++) {
         mcr_text number;
         s = value_of(&number, g, a, point);

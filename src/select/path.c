@@ -411,7 +411,7 @@ mcr_status mcr_path_run(const mcr_trial_set *set, mcr_path *c)
 
 bool mcr_wants_features(const mcr_options *options)
 {
-    static const char *const name[] = {"form", "approx"};
+    static const char *const name[] = {MCR_OPTION_FORM, MCR_OPTION_APPROX};
     for (size_t i = 0; i < sizeof name / sizeof *name; i++) {
         const mcr_param *p = mcr_params_find(options->type->params, name[i], strlen(name[i]));
         if (p && !mcr_params_is_standard(p, options->params))
@@ -422,15 +422,16 @@ bool mcr_wants_features(const mcr_options *options)
 
 bool mcr_finds_kernel(const mcr_options *options)
 {
-    const mcr_param *looks = mcr_params_find(options->type->params, "optimize", strlen("optimize"));
-    return looks && *(const int *)((const char *)options->params + looks->offset);
+    const char *name = options->type->kernel_search;
+    const mcr_param *p = name ? mcr_params_find(options->type->params, name, strlen(name)) : NULL;
+    return p && *(const int *)((const char *)options->params + p->offset);
 }
 
 mcr_status mcr_task_of(mcr_task *out, const mcr_options *options, const mcr_data *data)
 {
     *out = options->type->task;
     for (const mcr_param *p = options->type->params; p->name && *out == MCR_EITHER; p++)
-        if (strcmp(p->name, "task") == 0) {
+        if (strcmp(p->name, MCR_OPTION_TASK) == 0) {
             int task = *(const int *)((const char *)options->params + p->offset);
             bool words = mcr_data_target_kind(data) == MCR_WORD_TARGETS;
             *out = task == MCR_TASK_CLASSIFY || (task == MCR_TASK_AUTO && words) ? MCR_CLASSIFY

@@ -11,16 +11,16 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <math.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/stream.h"
 #include "base/threads.h"
 #include "select/search.h"
 
-enum { MANY_OBJECTS = 20000, PAUSE = 50000 /* ns, where another worker computes K */ };
+enum { MANY_OBJECTS = 20000 };
 
 bool mcr_run_parallel(mcr *ctx, const mcr_learner_type *type, int64_t n, int64_t items)
 {
@@ -107,9 +107,11 @@ typedef struct batch {
     int64_t count;
     group *group;
     int64_t groups;
-    int64_t *order;              /* of the groups: those that take long first */
-    int64_t next;                /* place in it that no worker has taken */
-    bool stopped;                /* a worker has failed */
+    int64_t *order;       /* of the groups: those that take long first */
+    int64_t next;         /* place in it that no worker has taken */
+    bool stopped;         /* a worker has failed */
+    pthread_mutex_t lock; /* of the states of groups and `stopped` */
+    pthread_cond_t changed;
     int64_t first_split, splits; /* of this round */
     int64_t items;               /* before this round */
 } batch;
@@ -346,9 +348,12 @@ static mcr_status run_group(batch *b, int64_t number, int worker, bool first)
     if (!s && first)
         s = fill_known(b, number, &it);
     if (first) {
+        pthread_mutex_lock(&b->lock);
         g->owner = worker;
         __atomic_store_n(&g->state, stored_by(b, worker)->stored ? HAS_K : HAS_NONE,
                          __ATOMIC_RELEASE);
+        pthread_cond_broadcast(&b->changed);
+        pthread_mutex_unlock(&b->lock);
     }
     while (!s && !__atomic_load_n(&b->stopped, __ATOMIC_RELAXED)) {
         int64_t split = __atomic_fetch_add(&g->next, 1, __ATOMIC_RELAXED);
@@ -360,6 +365,24 @@ static mcr_status run_group(batch *b, int64_t number, int worker, bool first)
         g->seconds = mcr_now() - began;
     close_item(t->ctx, &it);
     return s;
+}
+
+/* Until the first worker of a group has made ready what its paths share. */
+static void wait_for(batch *b, const group *g)
+{
+    pthread_mutex_lock(&b->lock);
+    while (__atomic_load_n(&g->state, __ATOMIC_ACQUIRE) < HAS_K &&
+           !__atomic_load_n(&b->stopped, __ATOMIC_RELAXED))
+        pthread_cond_wait(&b->changed, &b->lock);
+    pthread_mutex_unlock(&b->lock);
+}
+
+static void stop_all(batch *b)
+{
+    pthread_mutex_lock(&b->lock);
+    __atomic_store_n(&b->stopped, true, __ATOMIC_RELAXED);
+    pthread_cond_broadcast(&b->changed);
+    pthread_mutex_unlock(&b->lock);
 }
 
 /* All that one worker does in a round. Its number is the item's: there are no more spaces than
@@ -374,15 +397,13 @@ static mcr_status run_worker(void *arg, int64_t number, int thread)
         s = run_group(b, b->order[at], worker, true);
     for (int64_t at = 0; at < b->groups && !s; at++) {
         group *g = &b->group[b->order[at]];
-        while (__atomic_load_n(&g->next, __ATOMIC_RELAXED) < b->splits &&
-               __atomic_load_n(&g->state, __ATOMIC_ACQUIRE) < HAS_K &&
-               !__atomic_load_n(&b->stopped, __ATOMIC_RELAXED))
-            nanosleep(&(struct timespec){.tv_nsec = PAUSE}, NULL);
+        if (__atomic_load_n(&g->next, __ATOMIC_RELAXED) < b->splits)
+            wait_for(b, g);
         if (__atomic_load_n(&g->next, __ATOMIC_RELAXED) < b->splits)
             s = run_group(b, b->order[at], worker, false);
     }
     if (s)
-        __atomic_store_n(&b->stopped, true, __ATOMIC_RELAXED);
+        stop_all(b);
     return s;
 }
 
@@ -453,7 +474,7 @@ static mcr_status share_kernel(batch *b, int64_t which)
     mcr_status s = mcr_grid_kernel(&kernel, t->grid, first);
     if (!s)
         s = mcr_gram_open(&gram, t->ctx, kernel, t->data, NULL);
-    if (!s && strcmp(kernel->type->name, "precomputed") != 0 &&
+    if (!s && !(kernel->type->kinds & MCR_PRECOMPUTED) &&
         (binds_expensively(kernel) || mcr_gram_is_slow(gram) ||
          (mcr_gram_work(gram) > EXPENSIVE_WORK && !paths_do(t, kernel)))) {
         s = mcr_budget_take(t->ctx, (size_t)bytes, "kernel values that all splits share");
@@ -543,7 +564,7 @@ static mcr_status run_rounds(batch *b)
 mcr_status mcr_try_points(mcr_tried *t, const int64_t *wanted, int64_t wanted_count)
 {
     mcr *ctx = t->ctx;
-    batch b = {.t = t};
+    batch b = {.t = t, .lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
     int64_t *point = mcr_alloc(ctx, (size_t)wanted_count, sizeof *point);
     b.group = mcr_alloc_zero(ctx, (size_t)wanted_count + 1, sizeof *b.group);
     b.order = mcr_alloc(ctx, (size_t)wanted_count, sizeof *b.order);

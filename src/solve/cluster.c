@@ -107,10 +107,10 @@ static bool is_over(state *t, double at, double gain)
         .violation = gain,
     };
     if (mcr_report(t->ctx, &now))
-        t->stop = MCR_CLUSTER_INTERRUPTED;
+        t->stop = MCR_STOP_INTERRUPTED;
     else if (t->p->seconds > 0 && now.seconds > t->p->seconds)
-        t->stop = MCR_CLUSTER_TIME;
-    return t->stop != MCR_CLUSTER_OPTIMAL;
+        t->stop = MCR_STOP_TIME;
+    return t->stop != MCR_STOP_OPTIMAL;
 }
 
 /* Object i is in `next` from now on. */
@@ -176,7 +176,7 @@ static mcr_status place_all(state *t)
         t->row[i] = i;
     }
     mcr_status s = move(t, t->row, t->n);
-    if (!s && t->stop != MCR_CLUSTER_OPTIMAL && t->of[t->n - 1] < 0)
+    if (!s && t->stop != MCR_STOP_OPTIMAL && t->of[t->n - 1] < 0)
         s = mcr_fail(t->ctx, MCR_STOPPED, "interrupted before all objects were in clusters");
     if (!s)
         sum_clusters(t);
@@ -381,7 +381,7 @@ static mcr_status lloyd(state *t)
         sum_clusters(t);
         t->steps++;
         if (t->p->most_steps && t->steps - last >= t->p->most_steps && moves > 0)
-            t->stop = MCR_CLUSTER_STEPS;
+            t->stop = MCR_STOP_STEPS;
         if (t->stop || is_over(t, objective(t), NAN))
             return s;
     }
@@ -432,7 +432,7 @@ static mcr_status hartigan(state *t)
         sum_clusters(t);
         t->steps++;
         if (t->p->most_steps && t->steps - last >= t->p->most_steps && moves > 0)
-            t->stop = MCR_CLUSTER_STEPS;
+            t->stop = MCR_STOP_STEPS;
         else if (moves > 0)
             (void)is_over(t, at - gains, gains / scale(t, at));
     }
@@ -444,7 +444,7 @@ static mcr_status hartigan(state *t)
 static mcr_status evaluate(state *t, bool first, double *at, double *gain)
 {
     double most = 0;
-    bool late = t->stop == MCR_CLUSTER_TIME || t->stop == MCR_CLUSTER_INTERRUPTED;
+    bool late = t->stop == MCR_STOP_TIME || t->stop == MCR_STOP_INTERRUPTED;
     for (int64_t i = 0; i < t->n; i++)
         t->next[i] = t->of[i];
     t->uncut = first; /* there would be nothing to keep */
@@ -561,18 +561,18 @@ mcr_status mcr_cluster(mcr_clusters *out, mcr_gram *gram, const mcr_cluster_prob
         s = MCR_NO_MEMORY;
     for (int64_t start = 0; start < p->starts && !s; start++) {
         double at = NAN, gain = NAN;
-        mcr_cluster_stop before = t.stop;
+        mcr_stop before = t.stop;
         s = run_start(&t, start, &at, &gain);
         if (s == MCR_STOPPED && start > 0) { /* the best of the starts before is kept */
             at = INFINITY;
             s = MCR_OK;
         }
-        out->starts += !s && t.stop != MCR_CLUSTER_TIME && t.stop != MCR_CLUSTER_INTERRUPTED;
+        out->starts += !s && t.stop != MCR_STOP_TIME && t.stop != MCR_STOP_INTERRUPTED;
         if (!s && (start == 0 || at < out->objective * (1 - 1e-11))) {
             keep(out, &t, at, gain);
             out->stop = t.stop;
         }
-        if (t.stop == MCR_CLUSTER_TIME || t.stop == MCR_CLUSTER_INTERRUPTED) {
+        if (t.stop == MCR_STOP_TIME || t.stop == MCR_STOP_INTERRUPTED) {
             out->stop = t.stop; /* what the other starts would have found is not known */
             break;
         }

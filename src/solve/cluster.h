@@ -20,13 +20,6 @@ typedef struct mcr_cluster_problem {
     const char *phase;  /* for progress and messages */
 } mcr_cluster_problem;
 
-typedef enum mcr_cluster_stop {
-    MCR_CLUSTER_OPTIMAL, /* no move of one object helps: a local optimum, the best of all starts */
-    MCR_CLUSTER_STEPS,
-    MCR_CLUSTER_TIME,
-    MCR_CLUSTER_INTERRUPTED
-} mcr_cluster_stop;
-
 typedef struct mcr_clusters {
     int32_t *of;    /* n: the cluster of each object */
     double *weight; /* of each cluster, > 0 */
@@ -38,7 +31,7 @@ typedef struct mcr_clusters {
     /* From scratch, at the end: the objective, and the most that it would fall if one object moved
      * to another cluster (centres included), as a share of it. */
     double objective, gain;
-    mcr_cluster_stop stop;
+    mcr_stop stop;
 } mcr_clusters;
 
 /* With a factor of the Gram or without, the same seeds are drawn and the same steps made, but for

@@ -32,7 +32,7 @@ typedef struct mcr_cluster_state {
     int64_t steps;
     double began;
     bool uncut; /* moves go on although time is over */
-    mcr_cluster_stop stop;
+    mcr_stop stop;
     /* From features. */
     double *sum; /* features x k: sums of w_j phi(x_j) */
     double *phi; /* features: space for one object */

@@ -168,7 +168,7 @@ mcr_status mcr_linear_descent(mcr_gram *d, const mcr_qp *p, double *b, double *g
     enum { ROUNDS = 400 };
     state t;
     bool over = false, evaluated = false;
-    *result = (mcr_qp_result){.stop = MCR_QP_OPTIMAL};
+    *result = (mcr_qp_result){.stop = MCR_STOP_OPTIMAL};
     mcr_status s = open_state(&t, d, p, b, w, result);
     if (!s)
         all_active(&t);
@@ -192,9 +192,9 @@ mcr_status mcr_linear_descent(mcr_gram *d, const mcr_qp *p, double *b, double *g
     if (!s && !evaluated)
         s = finish(&t, g);
     if (!s && !over && !(result->violation <= p->tolerance))
-        result->stop = MCR_QP_STUCK;
+        result->stop = MCR_STOP_STUCK;
     if (!s && result->violation <= p->tolerance)
-        result->stop = MCR_QP_OPTIMAL;
+        result->stop = MCR_STOP_OPTIMAL;
     mcr_free(t.ctx, t.square);
     mcr_free(t.ctx, t.order);
     return s;

@@ -102,11 +102,11 @@ static bool must_stop(descent *t, mcr_descent_result *r)
                         .objective = t->f,
                         .violation = r->slope};
     if (t->p->phase && mcr_report(t->ctx, &now))
-        r->stop = MCR_DESCENT_INTERRUPTED;
+        r->stop = MCR_STOP_INTERRUPTED;
     else if (t->p->most_steps && r->steps >= t->p->most_steps)
-        r->stop = MCR_DESCENT_STEPS;
+        r->stop = MCR_STOP_STEPS;
     else if (t->p->deadline > 0 && mcr_now() > t->p->deadline)
-        r->stop = MCR_DESCENT_TIME;
+        r->stop = MCR_STOP_TIME;
     else
         return false;
     return true;
@@ -179,7 +179,7 @@ static mcr_status iterate(descent *t, mcr_descent_result *r)
     r->steps = 1;
     if (!s && !isfinite(t->f)) {
         *r = (mcr_descent_result){
-            .stop = MCR_DESCENT_STUCK, .steps = 1, .f = t->f, .slope = NAN, .gained = NAN};
+            .stop = MCR_STOP_STUCK, .steps = 1, .f = t->f, .slope = NAN, .gained = NAN};
         return MCR_OK;
     }
     if (!s)
@@ -190,15 +190,15 @@ static mcr_status iterate(descent *t, mcr_descent_result *r)
         r->f = t->f;
         r->slope = look(t);
         r->gained = gained(t);
-        r->stop = MCR_DESCENT_DONE;
+        r->stop = MCR_STOP_LOCAL;
         if (r->slope <= p->tolerance || must_stop(t, r))
             break;
-        r->stop = MCR_DESCENT_FLAT;
-        if (p->gain > 0 && r->gained <= p->gain)
+        r->flat = p->gain > 0 && r->gained <= p->gain;
+        if (r->flat)
             break;
         aim(t);
         t->past[t->taken % MCR_DESCENT_LOOK] = t->f;
-        r->stop = MCR_DESCENT_STUCK;
+        r->stop = MCR_STOP_STUCK;
         s = search(t, r, &moved);
         if (s || !moved)
             break;

@@ -29,17 +29,9 @@ typedef struct mcr_descent {
     void *arg;
 } mcr_descent;
 
-typedef enum mcr_descent_stop {
-    MCR_DESCENT_DONE,
-    MCR_DESCENT_FLAT, /* the last steps gained too little */
-    MCR_DESCENT_STEPS,
-    MCR_DESCENT_TIME,
-    MCR_DESCENT_INTERRUPTED,
-    MCR_DESCENT_STUCK /* rounding allows no more */
-} mcr_descent_stop;
-
 typedef struct mcr_descent_result {
-    mcr_descent_stop stop;
+    mcr_stop stop; /* MCR_STOP_LOCAL: a minimum, or */
+    bool flat;     /* the last steps gained too little */
     int64_t steps; /* values computed */
     double f, slope;
     double gained; /* by the last MCR_DESCENT_LOOK steps; NAN: there were fewer */

@@ -504,14 +504,14 @@ static mcr_status iterate(state *t)
     enum { MOST = 200, PATIENCE = 12 };
     mcr_status st = MCR_OK;
     int worse = 0;
-    t->result->stop = MCR_QP_STUCK;
+    t->result->stop = MCR_STOP_STUCK;
     for (int i = 0; i < MOST && !st; i++) {
         if (is_near(t)) {
             double before = t->best;
             snap(t);
             st = evaluate(t);
             if (!st && t->best <= t->p->tolerance) {
-                t->result->stop = MCR_QP_OPTIMAL;
+                t->result->stop = MCR_STOP_OPTIMAL;
                 break;
             }
             worse = t->best < 0.9 * before ? 0 : worse + 1;
@@ -528,10 +528,10 @@ static mcr_status iterate(state *t)
     }
     if (st == MCR_NUMERIC && isfinite(t->best)) /* no factor: this is the end */
         st = MCR_OK;
-    if (!st && t->result->stop == MCR_QP_STUCK && isfinite(t->best)) {
+    if (!st && t->result->stop == MCR_STOP_STUCK && isfinite(t->best)) {
         st = polish(t);
         if (t->best <= t->p->tolerance)
-            t->result->stop = MCR_QP_OPTIMAL;
+            t->result->stop = MCR_STOP_OPTIMAL;
     }
     return st;
 }
@@ -540,7 +540,7 @@ mcr_status mcr_linear_interior(mcr_gram *d, const mcr_qp *p, double *b, double *
                                mcr_qp_result *result)
 {
     state t;
-    *result = (mcr_qp_result){.stop = MCR_QP_OPTIMAL};
+    *result = (mcr_qp_result){.stop = MCR_STOP_OPTIMAL};
     mcr_status st = open_state(&t, d, p, result);
     for (int64_t i = 0; i < p->n; i++)
         t.sum += b[i];

@@ -258,11 +258,11 @@ static bool must_stop(const krylov *k, mcr_leading_result *result, double began,
                         .active = k->size,
                         .total = k->n};
     if (p->phase && mcr_report(k->ctx, &now))
-        result->stop = MCR_LEADING_INTERRUPTED;
+        result->stop = MCR_STOP_INTERRUPTED;
     else if (p->most_steps && result->steps >= p->most_steps)
-        result->stop = MCR_LEADING_STEPS;
+        result->stop = MCR_STOP_STEPS;
     else if (p->deadline > 0 && mcr_now() > p->deadline)
-        result->stop = MCR_LEADING_TIME;
+        result->stop = MCR_STOP_TIME;
     else
         return false;
     return true;
@@ -291,7 +291,7 @@ static mcr_status iterate(krylov *k, mcr_leading_result *result)
         /* A little less than asked for: the certificate is recomputed, with other rounding. */
         double limit = 0.9 * k->p->tolerance * largest_size(k);
         if (worst <= limit) {
-            result->stop = MCR_LEADING_DONE;
+            result->stop = MCR_STOP_OPTIMAL;
             return MCR_OK;
         }
         since = worst < 0.9 * best ? 0 : since + 1;
@@ -299,7 +299,7 @@ static mcr_status iterate(krylov *k, mcr_leading_result *result)
         if (must_stop(k, result, began, isfinite(worst) ? worst / largest_size(k) : NAN))
             return MCR_OK;
         if (!added || since > 200) {
-            result->stop = MCR_LEADING_STUCK;
+            result->stop = MCR_STOP_STUCK;
             return MCR_OK;
         }
         rows = choose_residuals(k, pairs, 0.1 * limit);
@@ -408,7 +408,7 @@ static mcr_status write_out(mcr *ctx, const mcr_leading *p, double *a)
 static mcr_status directly(mcr *ctx, const mcr_leading *p, double *value, double *vector,
                            mcr_leading_result *result)
 {
-    *result = (mcr_leading_result){.stop = MCR_LEADING_DONE, .steps = 1};
+    *result = (mcr_leading_result){.stop = MCR_STOP_OPTIMAL, .steps = 1};
     if (!p->multiply)
         return by_lapack(ctx, p, p->a, p->lda, value, vector);
     double *a = mcr_alloc(ctx, (size_t)p->n, (size_t)p->n * sizeof *a);

@@ -23,16 +23,8 @@ typedef struct mcr_leading {
     const char *phase;  /* for progress, NULL: none */
 } mcr_leading;
 
-typedef enum mcr_leading_stop {
-    MCR_LEADING_DONE,
-    MCR_LEADING_STEPS,
-    MCR_LEADING_TIME,
-    MCR_LEADING_INTERRUPTED,
-    MCR_LEADING_STUCK /* rounding allows no more */
-} mcr_leading_stop;
-
 typedef struct mcr_leading_result {
-    mcr_leading_stop stop;
+    mcr_stop stop;
     int64_t steps;   /* products with A; 1: by LAPACK, all at once */
     double residual; /* the largest |A v - value v| over the largest |value|, from A as it is */
 } mcr_leading_result;

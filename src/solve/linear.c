@@ -56,7 +56,7 @@ static mcr_status go_on(mcr_gram *d, const mcr_qp *p, double began, double *b, d
     if (p->seconds > 0)
         rest.seconds = fmax(p->seconds - (mcr_now() - began), 1e-3);
     if (p->most_steps > 0 && isfinite(first.violation) && first.steps >= p->most_steps) {
-        result->stop = MCR_QP_STEPS;
+        result->stop = MCR_STOP_STEPS;
         return MCR_OK;
     }
     if (p->most_steps > 0)
@@ -101,7 +101,7 @@ double mcr_linear_bytes(const mcr_gram *d)
 mcr_status mcr_linear_solve(mcr_gram *d, const mcr_qp *p, double *b, double *g, double *w,
                             mcr_qp_result *result)
 {
-    *result = (mcr_qp_result){.stop = MCR_QP_OPTIMAL};
+    *result = (mcr_qp_result){.stop = MCR_STOP_OPTIMAL};
     if (is_settled(p, b))
         return mcr_linear_judge(d, p, b, g, w, result);
     double left = (double)mcr_budget_left(mcr_gram_context(d));
@@ -110,7 +110,7 @@ mcr_status mcr_linear_solve(mcr_gram *d, const mcr_qp *p, double *b, double *g, 
         return mcr_linear_descent(d, p, b, g, w, result);
     double began = mcr_now();
     mcr_status s = mcr_linear_smooth(d, p, b, g, w, result);
-    return s || result->stop != MCR_QP_STUCK ? s : go_on(d, p, began, b, g, w, result);
+    return s || result->stop != MCR_STOP_STUCK ? s : go_on(d, p, began, b, g, w, result);
 }
 
 mcr_status mcr_linear_judge(mcr_gram *d, const mcr_qp *p, const double *b, double *g, double *w,
@@ -184,11 +184,11 @@ bool mcr_linear_is_over(mcr *ctx, const mcr_qp *p, double began, double violatio
         .violation = violation,
     };
     if (p->phase && mcr_report(ctx, &now))
-        result->stop = MCR_QP_INTERRUPTED;
+        result->stop = MCR_STOP_INTERRUPTED;
     else if (p->seconds > 0 && now.seconds > p->seconds)
-        result->stop = MCR_QP_TIME;
+        result->stop = MCR_STOP_TIME;
     else if (p->most_steps > 0 && result->steps >= p->most_steps)
-        result->stop = MCR_QP_STEPS;
+        result->stop = MCR_STOP_STEPS;
     else
         return false;
     return true;

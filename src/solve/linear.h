@@ -18,8 +18,8 @@ typedef mcr_status mcr_linear_solver(mcr_gram *gram, const mcr_qp *problem, doub
 
 /* Takes the one of the solvers below that is less work. */
 mcr_linear_solver mcr_linear_solve;
-/* Few features: Newton's method on a smoothed hinge. MCR_QP_STUCK where the tolerance is beyond it;
- * the violation is infinite, and b as it was or balanced, if no solution was evaluated. */
+/* Few features: Newton's method on a smoothed hinge. MCR_STOP_STUCK where the tolerance is beyond
+ * it; the violation is infinite, and b as it was or balanced, if no solution was evaluated. */
 mcr_linear_solver mcr_linear_smooth;
 /* Few features, tight tolerances: a primal-dual interior point method, one p x p factor a step. */
 mcr_linear_solver mcr_linear_interior;

@@ -154,10 +154,10 @@ static bool is_over(state *t)
         .violation = r->rest,
     };
     if (mcr_report(t->ctx, &now))
-        r->stop = MCR_SMOOTH_INTERRUPTED;
+        r->stop = MCR_STOP_INTERRUPTED;
     else if (t->p->seconds > 0 && now.seconds > t->p->seconds)
-        r->stop = MCR_SMOOTH_TIME;
-    return r->stop != MCR_SMOOTH_OPTIMAL;
+        r->stop = MCR_STOP_TIME;
+    return r->stop != MCR_STOP_OPTIMAL;
 }
 
 static bool is_tired(const state *t)
@@ -301,7 +301,7 @@ static mcr_status open_state(state *t, mcr_gram *gram, const mcr_smooth *p,
                              mcr_smooth_result *result)
 {
     int64_t n = mcr_gram_rows(gram);
-    *result = (mcr_smooth_result){.stop = MCR_SMOOTH_OPTIMAL};
+    *result = (mcr_smooth_result){.stop = MCR_STOP_OPTIMAL};
     *t = (state){.ctx = mcr_gram_context(gram), .gram = gram, .p = p, .result = result};
     t->count = n * p->columns;
     t->began = mcr_now();
@@ -356,11 +356,11 @@ static mcr_status iterate(state *t, double *a, double *f)
         s = settle(t, a, f);
     while (!s && !is_optimal(t) && !is_tired(t) && !is_over(t)) {
         if (t->p->most_steps > 0 && t->result->steps >= t->p->most_steps) {
-            t->result->stop = MCR_SMOOTH_STEPS;
+            t->result->stop = MCR_STOP_STEPS;
             break;
         }
         if (t->result->products > MOST_PRODUCTS) {
-            t->result->stop = MCR_SMOOTH_STUCK;
+            t->result->stop = MCR_STOP_STUCK;
             break;
         }
         s = t->use_low && t->inner.a ? solve_low(t, f) : conjugate(t, f);
@@ -371,7 +371,7 @@ static mcr_status iterate(state *t, double *a, double *f)
         if (s)
             break;
         if (!advance(t, a, f)) {
-            t->result->stop = t->result->stop ? t->result->stop : MCR_SMOOTH_STUCK;
+            t->result->stop = t->result->stop ? t->result->stop : MCR_STOP_STUCK;
             break;
         }
         t->result->steps++;
@@ -396,8 +396,8 @@ static mcr_status approach(state *t, double *a, double *f)
         return s;
     s = iterate(t, a, f);
     t->use_low = false;
-    if (t->result->stop == MCR_SMOOTH_STUCK)
-        t->result->stop = MCR_SMOOTH_OPTIMAL; /* with G it may go on */
+    if (t->result->stop == MCR_STOP_STUCK)
+        t->result->stop = MCR_STOP_OPTIMAL; /* with G it may go on */
     return s;
 }
 
@@ -430,15 +430,15 @@ mcr_status mcr_smooth_solve(mcr_gram *gram, const mcr_smooth *p, double *a, doub
     if (!s && t.all.a) {
         t.patience = PATIENCE;
         s = iterate(&t, a, f);
-        if (!s && !is_optimal(&t) && result->stop == MCR_SMOOTH_OPTIMAL)
+        if (!s && !is_optimal(&t) && result->stop == MCR_STOP_OPTIMAL)
             s = approach(&t, a, f);
         t.patience = 0;
     }
     /* f is updated along the way; each round begins with a fresh one. */
-    for (int round = 0; round < AGAIN && !s && result->stop == MCR_SMOOTH_OPTIMAL; round++) {
+    for (int round = 0; round < AGAIN && !s && result->stop == MCR_STOP_OPTIMAL; round++) {
         int64_t before = result->steps;
         s = iterate(&t, a, f);
-        if (result->stop != MCR_SMOOTH_OPTIMAL || result->steps == before)
+        if (result->stop != MCR_STOP_OPTIMAL || result->steps == before)
             break;
     }
     if (!s && result->steps > 0) {
@@ -447,12 +447,12 @@ mcr_status mcr_smooth_solve(mcr_gram *gram, const mcr_smooth *p, double *a, doub
             s = look(&t, a, f);
     }
     if (!s && !is_optimal(&t) &&
-        (result->stop == MCR_SMOOTH_OPTIMAL || result->stop == MCR_SMOOTH_STUCK))
+        (result->stop == MCR_STOP_OPTIMAL || result->stop == MCR_STOP_STUCK))
         s = polish(&t, a, f);
     if (!s && is_optimal(&t))
-        result->stop = MCR_SMOOTH_OPTIMAL;
-    else if (!s && result->stop == MCR_SMOOTH_OPTIMAL)
-        result->stop = MCR_SMOOTH_STUCK;
+        result->stop = MCR_STOP_OPTIMAL;
+    else if (!s && result->stop == MCR_STOP_OPTIMAL)
+        result->stop = MCR_STOP_STUCK;
     close_state(&t);
     return s;
 }

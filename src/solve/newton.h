@@ -34,16 +34,8 @@ typedef struct mcr_smooth {
     const char *phase;  /* for progress and messages */
 } mcr_smooth;
 
-typedef enum mcr_smooth_stop {
-    MCR_SMOOTH_OPTIMAL,
-    MCR_SMOOTH_STEPS,
-    MCR_SMOOTH_TIME,
-    MCR_SMOOTH_INTERRUPTED,
-    MCR_SMOOTH_STUCK
-} mcr_smooth_stop;
-
 typedef struct mcr_smooth_result {
-    mcr_smooth_stop stop;
+    mcr_stop stop;
     int64_t steps, products; /* of Newton; of G with n x columns numbers */
     /* From scratch, at the end. */
     double objective, rest, gap; /* rest: largest |mu a + gradient| */

@@ -306,18 +306,18 @@ double mcr_smo_closing_time(const mcr_smo *s)
     return CLOSING * s->pace * support * n;
 }
 
-/* A limit or the user; MCR_QP_OPTIMAL: none. */
-static mcr_qp_stop look_at_limits(mcr_smo *s, double violation)
+/* A limit or the user; MCR_STOP_OPTIMAL: none. */
+static mcr_stop look_at_limits(mcr_smo *s, double violation)
 {
     double now = mcr_now();
     if (s->p->most_steps && s->result->steps >= s->p->most_steps)
-        return MCR_QP_STEPS;
+        return MCR_STOP_STEPS;
     if (s->p->seconds > 0 && now - s->began + mcr_smo_closing_time(s) > s->p->seconds)
-        return MCR_QP_TIME;
+        return MCR_STOP_TIME;
     if (s->result->steps >= s->patience)
-        return MCR_QP_STUCK;
+        return MCR_STOP_STUCK;
     if (!s->p->phase || now - s->reported < 0.05)
-        return MCR_QP_OPTIMAL;
+        return MCR_STOP_OPTIMAL;
     s->reported = now;
     mcr_progress at = {
         .size = sizeof at,
@@ -330,24 +330,24 @@ static mcr_qp_stop look_at_limits(mcr_smo *s, double violation)
         .active = s->active,
         .total = s->n,
     };
-    return mcr_report(s->ctx, &at) ? MCR_QP_INTERRUPTED : MCR_QP_OPTIMAL;
+    return mcr_report(s->ctx, &at) ? MCR_STOP_INTERRUPTED : MCR_STOP_OPTIMAL;
 }
 
 bool mcr_smo_is_over(mcr_smo *s)
 {
-    mcr_qp_stop stop = look_at_limits(s, s->result->violation);
-    return stop == MCR_QP_TIME || stop == MCR_QP_INTERRUPTED;
+    mcr_stop stop = look_at_limits(s, s->result->violation);
+    return stop == MCR_STOP_TIME || stop == MCR_STOP_INTERRUPTED;
 }
 
 /* Rounds until the running gradient satisfies the conditions on the whole set, or a limit. */
-static mcr_status rounds(mcr_smo *s, mcr_qp_stop *stop)
+static mcr_status rounds(mcr_smo *s, mcr_stop *stop)
 {
     mcr_smo_candidate *was = mcr_alloc(s->ctx, (size_t)s->most_slots, sizeof *was);
     mcr_status st = was ? MCR_OK : MCR_NO_MEMORY;
     double sum = 0, lowest = 0; /* changes of the objective so far */
     double before = INFINITY;   /* the violation a round ago */
     int fruitless = 0;
-    *stop = MCR_QP_OPTIMAL;
+    *stop = MCR_STOP_OPTIMAL;
     while (!st) {
         double violation = mcr_smo_look(s), change;
         if (violation <= goal(s)) {
@@ -392,7 +392,7 @@ static mcr_status rounds(mcr_smo *s, mcr_qp_stop *stop)
         fruitless = sum < lowest - noise ? 0 : fruitless + 1;
         lowest = fmin(sum, lowest);
         if ((changed == 0 && added == 0) || fruitless == FRUITLESS_ROUNDS) {
-            *stop = MCR_QP_STUCK;
+            *stop = MCR_STOP_STUCK;
             break;
         }
     }
@@ -402,10 +402,10 @@ static mcr_status rounds(mcr_smo *s, mcr_qp_stop *stop)
 
 /* The same where the working set is everything: the inner solver alone, with looks at the
  * limits. */
-static mcr_status whole_rounds(mcr_smo *s, mcr_qp_stop *stop)
+static mcr_status whole_rounds(mcr_smo *s, mcr_stop *stop)
 {
     double before = objective(s);
-    *stop = MCR_QP_OPTIMAL;
+    *stop = MCR_STOP_OPTIMAL;
     for (;;) {
         double violation = mcr_smo_look(s);
         if (violation <= goal(s) || (*stop = look_at_limits(s, violation)))
@@ -424,7 +424,7 @@ static mcr_status whole_rounds(mcr_smo *s, mcr_qp_stop *stop)
             s->g[v] = g + s->p->z[v] + s->middle[mcr_smo_group(s, v)];
         }
         if (steps < most) { /* at its end: what it says about itself a fresh gradient will settle */
-            *stop = steps == 0 ? MCR_QP_STUCK : MCR_QP_OPTIMAL;
+            *stop = steps == 0 ? MCR_STOP_STUCK : MCR_STOP_OPTIMAL;
             return MCR_OK;
         }
         /* So many steps that their rounding may have carried the gradient away. */
@@ -432,7 +432,7 @@ static mcr_status whole_rounds(mcr_smo *s, mcr_qp_stop *stop)
         double now = objective(s), noise;
         rounding(s, &noise);
         if (!st && !(now < before - noise))
-            *stop = MCR_QP_STUCK;
+            *stop = MCR_STOP_STUCK;
         if (st || *stop)
             return st;
         before = now;
@@ -532,7 +532,7 @@ static bool floats_can(const mcr_qp *p)
     return p->tolerance >= FLOAT_SLOPES * most;
 }
 
-static void give_result(mcr_smo *s, mcr_qp_stop stop, double *g)
+static void give_result(mcr_smo *s, mcr_stop stop, double *g)
 {
     mcr_qp_result *r = s->result;
     int64_t computed = 0, found = 0;
@@ -565,7 +565,7 @@ mcr_status mcr_qp_solve(mcr_gram *gram, const mcr_qp *p, double *b, double *g,
     if (!st)
         st = p->from ? mcr_smo_known_gradient(&s, g) : mcr_smo_fresh_gradient(&s);
     bool can = !s.trial || (floats_can(p) && !large);
-    mcr_qp_stop stop = can ? MCR_QP_OPTIMAL : MCR_QP_STUCK;
+    mcr_stop stop = can ? MCR_STOP_OPTIMAL : MCR_STOP_STUCK;
     result->violation = INFINITY;
     bool tried = false; /* the other method */
     s.patience = p->n <= INTERIOR_OBJECTS ? first_patience(p->n) : last_patience(p->n);
@@ -575,28 +575,28 @@ mcr_status mcr_qp_solve(mcr_gram *gram, const mcr_qp *p, double *b, double *g,
         bool good = false;
         if (s.trial) {
             if ((st = verify_trial(&s, &good)) || good || stop || tries >= MOST_VERIFICATIONS) {
-                stop = good ? MCR_QP_OPTIMAL : stop ? stop : MCR_QP_STUCK;
+                stop = good ? MCR_STOP_OPTIMAL : stop ? stop : MCR_STOP_STUCK;
                 break;
             }
             continue;
         }
         bool too_rough = rounding(&s, NULL) >= 0.5 * p->tolerance;
-        if (!s.precise && (too_rough || stop == MCR_QP_STUCK || tries > MOST_VERIFICATIONS / 2))
+        if (!s.precise && (too_rough || stop == MCR_STOP_STUCK || tries > MOST_VERIFICATIONS / 2))
             st = open_precision(&s, true);
         if (!st)
             st = verify(&s, &good);
-        if (!st && !good && stop == MCR_QP_STUCK && p->n <= INTERIOR_OBJECTS && !tried) {
+        if (!st && !good && stop == MCR_STOP_STUCK && p->n <= INTERIOR_OBJECTS && !tried) {
             tried = true;
             st = try_interior(&s, &good);
             tries = 1;
         }
         if (good) {
-            stop = MCR_QP_OPTIMAL;
+            stop = MCR_STOP_OPTIMAL;
             break;
         }
-        if ((stop && stop != MCR_QP_STUCK) || tries >= MOST_VERIFICATIONS ||
+        if ((stop && stop != MCR_STOP_STUCK) || tries >= MOST_VERIFICATIONS ||
             result->steps >= s.patience) {
-            stop = stop ? stop : MCR_QP_STUCK;
+            stop = stop ? stop : MCR_STOP_STUCK;
             break;
         }
     }

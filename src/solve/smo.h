@@ -32,16 +32,8 @@ typedef struct mcr_qp {
     const char *phase;  /* for progress reports; NULL: none are made */
 } mcr_qp;
 
-typedef enum mcr_qp_stop {
-    MCR_QP_OPTIMAL,
-    MCR_QP_STEPS,
-    MCR_QP_TIME,
-    MCR_QP_INTERRUPTED,
-    MCR_QP_STUCK /* no step makes progress: rounding, or a kernel that is far from PSD */
-} mcr_qp_stop;
-
 typedef struct mcr_qp_result {
-    mcr_qp_stop stop;
+    mcr_stop stop;
     int64_t steps, rounds, rows; /* steps of two coefficients, working sets, kernel rows computed */
     /* From scratch, at the end: fresh kernel rows, sums in double. */
     double violation;

@@ -469,9 +469,9 @@ static mcr_status solve(state *t, double *b, double *g, double *w)
         last *= 0.5;
     }
     if (!s && t->result->violation <= t->p->tolerance)
-        t->result->stop = MCR_QP_OPTIMAL;
+        t->result->stop = MCR_STOP_OPTIMAL;
     else if (!over)
-        t->result->stop = MCR_QP_STUCK;
+        t->result->stop = MCR_STOP_STUCK;
     return s;
 }
 
@@ -479,7 +479,7 @@ mcr_status mcr_linear_smooth(mcr_gram *d, const mcr_qp *p, double *b, double *g,
                              mcr_qp_result *result)
 {
     state t;
-    *result = (mcr_qp_result){.stop = MCR_QP_OPTIMAL, .violation = INFINITY};
+    *result = (mcr_qp_result){.stop = MCR_STOP_OPTIMAL, .violation = INFINITY};
     mcr_status s = open_state(&t, d, p, result);
     for (int64_t i = 0; i < p->n && !s; i++)
         t.wanted += b[i];
@@ -487,7 +487,7 @@ mcr_status mcr_linear_smooth(mcr_gram *d, const mcr_qp *p, double *b, double *g,
         s = solve(&t, b, g, w);
     close_state(&t);
     if (s == MCR_NUMERIC) { /* no factor: the width is too small */
-        result->stop = MCR_QP_STUCK;
+        result->stop = MCR_STOP_STUCK;
         s = MCR_OK;
     }
     return s;

@@ -266,7 +266,7 @@ static void test_programs(void **state)
                 sum += b[s][i];
                 assert_true(b[s][i] >= lo[i] && b[s][i] <= hi[i]);
             }
-            if (r.stop != MCR_QP_OPTIMAL || !(r.violation <= 1e-8))
+            if (r.stop != MCR_STOP_OPTIMAL || !(r.violation <= 1e-8))
                 fail_msg("problem %d, solver %d: stop %d, violation %g, steps %d", t, s, r.stop,
                          r.violation, (int)r.steps);
             test_close_real("sum", qp.no_sum ? 0 : sum, 0, 1e-10);
@@ -275,7 +275,7 @@ static void test_programs(void **state)
         /* SMO takes the values of K from the factor, too. */
         memset(b[1], 0, sizeof b[1]);
         test_ok(ctx, mcr_qp_solve(d, &qp, b[1], g[1], &r));
-        assert_int_equal(r.stop, MCR_QP_OPTIMAL);
+        assert_int_equal(r.stop, MCR_STOP_OPTIMAL);
         test_close_arrays("K b", g[1], g[0], N, 2e-7);
         mcr_gram_close(d);
         mcr_gram_close(gram);

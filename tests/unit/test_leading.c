@@ -106,7 +106,7 @@ static void expect_values(const char *what, const double *spectrum, int64_t n, i
     double *a = with_spectrum(n, spectrum), *before = buffer(n * n);
     memcpy(before, a, sizeof *a * (size_t)(n * n));
     solution s = solve(ctx, a, n, count, tolerance);
-    assert_int_equal(s.result.stop, MCR_LEADING_DONE);
+    assert_int_equal(s.result.stop, MCR_STOP_OPTIMAL);
     test_close_relative(what, s.value, spectrum, count, 1e-11 * fmax(1, fabs(spectrum[0])));
     expect_orthonormal(&s);
     double residual = residual_of(a, &s);
@@ -213,13 +213,13 @@ static void test_stops(void **state)
     mcr_leading p = {.n = MANY, .count = 5, .a = a, .lda = MANY, .tolerance = 1e-12};
     p.most_steps = 3;
     test_ok(ctx, mcr_leading_solve(ctx, &p, value, vector, &result));
-    assert_true(result.stop == MCR_LEADING_STEPS && result.steps == 3);
+    assert_true(result.stop == MCR_STOP_STEPS && result.steps == 3);
     assert_true(result.residual > 1e-12 && result.residual < 1);
     p.most_steps = 0;
     p.phase = "test";
     ctx->config.progress = stop_at_once;
     test_ok(ctx, mcr_leading_solve(ctx, &p, value, vector, &result));
-    assert_int_equal(result.stop, MCR_LEADING_INTERRUPTED);
+    assert_int_equal(result.stop, MCR_STOP_INTERRUPTED);
     p.count = MANY + 1;
     test_fails(ctx, mcr_leading_solve(ctx, &p, value, vector, &result), MCR_BAD_CALL, "501");
     test_close(ctx);

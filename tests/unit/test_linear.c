@@ -48,13 +48,13 @@ static void test_second_solver(void **state)
     test_ok(ctx, mcr_gram_factor(&p->gram, ctx, &p->d));
     p->qp.tolerance = 1e-17;
     test_ok(ctx, mcr_linear_smooth(p->gram, &p->qp, b, g, w, &first));
-    assert_int_equal(first.stop, MCR_QP_STUCK);
+    assert_int_equal(first.stop, MCR_STOP_STUCK);
     assert_true(first.violation < 1e-6 && first.steps > 1);
     for (int more = 0; more < 3; more++) {
         memset(b, 0, sizeof b);
         p->qp.most_steps = first.steps + more;
         test_ok(ctx, mcr_linear_solve(p->gram, &p->qp, b, g, w, &r));
-        assert_int_equal(r.stop, MCR_QP_STEPS);
+        assert_int_equal(r.stop, MCR_STOP_STEPS);
         assert_int_equal(r.steps, first.steps + more);
         if (!(r.violation <= first.violation))
             fail_msg("%d more steps: violation %g, before %g", more, r.violation, first.violation);
@@ -65,7 +65,7 @@ static void test_second_solver(void **state)
     memset(b, 0, sizeof b);
     p->qp.most_steps = 0;
     test_ok(ctx, mcr_linear_solve(p->gram, &p->qp, b, g, w, &r));
-    assert_int_equal(r.stop, MCR_QP_STUCK);
+    assert_int_equal(r.stop, MCR_STOP_STUCK);
     assert_true(r.steps > first.steps && r.violation <= first.violation);
     for (int64_t i = 0; i < N; i++) {
         sum += b[i];

@@ -213,8 +213,8 @@ static void test_rows_made(void **state)
         for (int no_sum = 0; no_sum < 2; no_sum++) {
             problem p = problem_classes(ctx, 700, 4, 2, hard ? 0.4 : 0, false, false, 8);
             solved own = solve(ctx, &p, 2, NULL, no_sum), kept = solve(ctx, &p, 2, pool, no_sum);
-            assert_int_equal(own.result.stop, MCR_QP_OPTIMAL);
-            assert_int_equal(kept.result.stop, MCR_QP_OPTIMAL);
+            assert_int_equal(own.result.stop, MCR_STOP_OPTIMAL);
+            assert_int_equal(kept.result.stop, MCR_STOP_OPTIMAL);
             assert_true(own.result.violation <= 1e-4 && kept.result.violation <= 1e-4);
             assert_true(fabs(own.objective - kept.objective) <= 1e-6 * fabs(own.objective));
             assert_int_equal(own.result.steps, kept.result.steps);

@@ -133,7 +133,7 @@ static void test_gradient_of_a_trial(void **context)
             trial *t = make_trial(ctx, sizes[s], C);
             mcr_qp_result r;
             test_ok(ctx, mcr_qp_solve(t->gram, &t->qp, t->b, t->g, &r));
-            assert_int_equal(r.stop, MCR_QP_OPTIMAL);
+            assert_int_equal(r.stop, MCR_STOP_OPTIMAL);
             assert_true(r.violation <= t->qp.tolerance);
             double largest = 0;
             for (int64_t i = 0; i < t->qp.n; i++)
@@ -165,7 +165,7 @@ static void test_what_floats_cannot_hold(void **context)
         for (int64_t i = 0; i < t->qp.n; i++)
             t->diagonal[i] = t->k[i * LD + i] = (float)1e19;
         test_ok(ctx, mcr_qp_solve(t->gram, &t->qp, t->b, t->g, &r));
-        assert_int_equal(r.stop, MCR_QP_STUCK);
+        assert_int_equal(r.stop, MCR_STOP_STUCK);
         assert_true(r.violation > 0);
         free_trial(t);
     }
