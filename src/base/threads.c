@@ -371,3 +371,43 @@ mcr_status mcr_parallel_told(mcr *ctx, const char *phase, double first, double s
     told_loop l = {ctx, phase, first, share, mcr_now(), items, work, arg, 0, 0};
     return mcr_parallel(ctx, items, told_item, &l);
 }
+
+/* ---- waiting ----------------------------------------------------------------------------------*/
+
+struct mcr_signal {
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+};
+
+mcr_status mcr_signal_open(mcr_signal **out, mcr *ctx)
+{
+    *out = mcr_alloc(ctx, 1, sizeof **out);
+    if (!*out)
+        return MCR_NO_MEMORY;
+    **out = (mcr_signal){PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER};
+    return MCR_OK;
+}
+
+void mcr_signal_close(mcr *ctx, mcr_signal *signal)
+{
+    if (!signal)
+        return;
+    pthread_cond_destroy(&signal->changed);
+    pthread_mutex_destroy(&signal->lock);
+    mcr_free(ctx, signal);
+}
+
+void mcr_signal_wait(mcr_signal *signal, bool (*ready)(const void *arg), const void *arg)
+{
+    pthread_mutex_lock(&signal->lock);
+    while (!ready(arg))
+        pthread_cond_wait(&signal->changed, &signal->lock);
+    pthread_mutex_unlock(&signal->lock);
+}
+
+void mcr_signal_raise(mcr_signal *signal)
+{
+    pthread_mutex_lock(&signal->lock);
+    pthread_cond_broadcast(&signal->changed);
+    pthread_mutex_unlock(&signal->lock);
+}

@@ -5,6 +5,8 @@
 #ifndef MCR_BASE_THREADS_H
 #define MCR_BASE_THREADS_H
 
+#include <stdbool.h>
+
 #include <mercer/context.h>
 
 /* Runs work(arg, item, worker) for item = 0 .. items-1, shared out dynamically among
@@ -25,5 +27,14 @@ mcr_status mcr_parallel_told(mcr *ctx, const char *phase, double first, double s
  * thread. For sums of BLAS that would otherwise depend on the number of threads. */
 mcr_status mcr_alone(mcr *ctx, mcr_work *work, void *arg);
 int mcr_workers(const mcr *ctx);
+
+/* Waiting for what another worker makes ready: conditions are read under one lock, and those who
+ * wait are woken when one may have changed. */
+typedef struct mcr_signal mcr_signal;
+mcr_status mcr_signal_open(mcr_signal **out, mcr *ctx);
+void mcr_signal_close(mcr *ctx, mcr_signal *signal); /* NULL allowed */
+/* Returns once ready(arg); that must be changed before mcr_signal_raise is called. */
+void mcr_signal_wait(mcr_signal *signal, bool (*ready)(const void *arg), const void *arg);
+void mcr_signal_raise(mcr_signal *signal);
 
 #endif

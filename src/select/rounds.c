@@ -11,7 +11,6 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <math.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -107,11 +106,10 @@ typedef struct batch {
     int64_t count;
     group *group;
     int64_t groups;
-    int64_t *order;       /* of the groups: those that take long first */
-    int64_t next;         /* place in it that no worker has taken */
-    bool stopped;         /* a worker has failed */
-    pthread_mutex_t lock; /* of the states of groups and `stopped` */
-    pthread_cond_t changed;
+    int64_t *order;              /* of the groups: those that take long first */
+    int64_t next;                /* place in it that no worker has taken */
+    bool stopped;                /* a worker has failed */
+    mcr_signal *changed;         /* the state of a group, or `stopped` */
     int64_t first_split, splits; /* of this round */
     int64_t items;               /* before this round */
 } batch;
@@ -348,12 +346,10 @@ static mcr_status run_group(batch *b, int64_t number, int worker, bool first)
     if (!s && first)
         s = fill_known(b, number, &it);
     if (first) {
-        pthread_mutex_lock(&b->lock);
         g->owner = worker;
         __atomic_store_n(&g->state, stored_by(b, worker)->stored ? HAS_K : HAS_NONE,
                          __ATOMIC_RELEASE);
-        pthread_cond_broadcast(&b->changed);
-        pthread_mutex_unlock(&b->lock);
+        mcr_signal_raise(b->changed);
     }
     while (!s && !__atomic_load_n(&b->stopped, __ATOMIC_RELAXED)) {
         int64_t split = __atomic_fetch_add(&g->next, 1, __ATOMIC_RELAXED);
@@ -367,22 +363,17 @@ static mcr_status run_group(batch *b, int64_t number, int worker, bool first)
     return s;
 }
 
-/* Until the first worker of a group has made ready what its paths share. */
-static void wait_for(batch *b, const group *g)
-{
-    pthread_mutex_lock(&b->lock);
-    while (__atomic_load_n(&g->state, __ATOMIC_ACQUIRE) < HAS_K &&
-           !__atomic_load_n(&b->stopped, __ATOMIC_RELAXED))
-        pthread_cond_wait(&b->changed, &b->lock);
-    pthread_mutex_unlock(&b->lock);
-}
+/* A group that another worker makes ready. */
+typedef struct awaited {
+    const batch *b;
+    const group *g;
+} awaited;
 
-static void stop_all(batch *b)
+static bool is_ready(const void *arg)
 {
-    pthread_mutex_lock(&b->lock);
-    __atomic_store_n(&b->stopped, true, __ATOMIC_RELAXED);
-    pthread_cond_broadcast(&b->changed);
-    pthread_mutex_unlock(&b->lock);
+    const awaited *w = arg;
+    return __atomic_load_n(&w->g->state, __ATOMIC_ACQUIRE) >= HAS_K ||
+           __atomic_load_n(&w->b->stopped, __ATOMIC_RELAXED);
 }
 
 /* All that one worker does in a round. Its number is the item's: there are no more spaces than
@@ -398,12 +389,14 @@ static mcr_status run_worker(void *arg, int64_t number, int thread)
     for (int64_t at = 0; at < b->groups && !s; at++) {
         group *g = &b->group[b->order[at]];
         if (__atomic_load_n(&g->next, __ATOMIC_RELAXED) < b->splits)
-            wait_for(b, g);
+            mcr_signal_wait(b->changed, is_ready, &(awaited){b, g});
         if (__atomic_load_n(&g->next, __ATOMIC_RELAXED) < b->splits)
             s = run_group(b, b->order[at], worker, false);
     }
-    if (s)
-        stop_all(b);
+    if (s) {
+        __atomic_store_n(&b->stopped, true, __ATOMIC_RELAXED);
+        mcr_signal_raise(b->changed);
+    }
     return s;
 }
 
@@ -564,11 +557,11 @@ static mcr_status run_rounds(batch *b)
 mcr_status mcr_try_points(mcr_tried *t, const int64_t *wanted, int64_t wanted_count)
 {
     mcr *ctx = t->ctx;
-    batch b = {.t = t, .lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
+    batch b = {.t = t};
     int64_t *point = mcr_alloc(ctx, (size_t)wanted_count, sizeof *point);
     b.group = mcr_alloc_zero(ctx, (size_t)wanted_count + 1, sizeof *b.group);
     b.order = mcr_alloc(ctx, (size_t)wanted_count, sizeof *b.order);
-    mcr_status s = point && b.group && b.order ? MCR_OK : MCR_NO_MEMORY;
+    mcr_status s = point && b.group && b.order ? mcr_signal_open(&b.changed, ctx) : MCR_NO_MEMORY;
     for (int64_t i = 0; i < wanted_count && !s; i++)
         if (!t->state[wanted[i]]) {
             t->state[wanted[i]] = MCR_POINT_DONE + 1;
@@ -594,6 +587,7 @@ mcr_status mcr_try_points(mcr_tried *t, const int64_t *wanted, int64_t wanted_co
     for (int64_t g = 0; g < b.groups; g++)
         mcr_free(ctx, b.group[g].known);
     mcr_free(ctx, b.group);
+    mcr_signal_close(ctx, b.changed);
     mcr_free(ctx, b.order);
     return s;
 }
