@@ -10,6 +10,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+#include "arrays.h"
+
 typedef struct svm_node node;
 typedef struct svm_parameter parameter;
 
@@ -216,17 +218,37 @@ static bool lockstep_distance(const node *x, const node *z, double *sum)
     return true;
 }
 
-double compat_probe_value(compat_probe *probe, const node *z)
+/* |x - z|^2 by the fastest way that keeps its digits. */
+static double distance(const compat_probe *probe, const node *z)
+{
+    double sum;
+    if (z == NULL)
+        z = &nothing;
+    if (probe->spread && (lockstep_distance(probe->x, z, &sum) || spread_distance(probe, z, &sum)))
+        return sum;
+    return merge_distance(probe->x, z);
+}
+
+static double product(const compat_probe *probe, const node *z)
+{
+    double sum;
+    if (probe->spread && z && spread_dot(probe, z, &sum))
+        return finish(probe->param, sum);
+    return compat_kernel_value(probe->param, probe->x, z);
+}
+
+void compat_probe_values(compat_probe *probe, struct svm_node *const *z, int count, double *value)
 {
     const parameter *p = probe->param;
-    double sum;
-    if (p->kernel_type == PRECOMPUTED)
-        return z ? entry(probe, z->value) : 0;
-    if (probe->spread == NULL || z == NULL)
-        return compat_kernel_value(p, probe->x, z);
-    if (p->kernel_type == RBF)
-        return lockstep_distance(probe->x, z, &sum) || spread_distance(probe, z, &sum)
-                   ? exp(-p->gamma * sum)
-                   : compat_kernel_value(p, probe->x, z);
-    return spread_dot(probe, z, &sum) ? finish(p, sum) : compat_kernel_value(p, probe->x, z);
+    if (p->kernel_type == PRECOMPUTED) {
+        for (int i = 0; i < count; i++)
+            value[i] = z[i] ? entry(probe, z[i]->value) : 0;
+    } else if (p->kernel_type == RBF) {
+        for (int i = 0; i < count; i++)
+            value[i] = distance(probe, z[i]);
+        compat_exp(value, -p->gamma, count);
+    } else {
+        for (int i = 0; i < count; i++)
+            value[i] = product(probe, z[i]);
+    }
 }

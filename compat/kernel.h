@@ -30,7 +30,8 @@ typedef struct compat_probe {
 /* count: how many values will be asked for. Without memory for the spread form it does without. */
 void compat_probe_open(compat_probe *probe, const struct svm_parameter *p, const struct svm_node *x,
                        int count);
-double compat_probe_value(compat_probe *probe, const struct svm_node *z);
+/* K of the object against `count` others, NULL among them being the zero vector. */
+void compat_probe_values(compat_probe *probe, struct svm_node *const *z, int count, double *value);
 void compat_probe_close(compat_probe *probe);
 
 #endif

@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+#include "arrays.h"
 #include "kernel.h"
 #include "platt.h"
 #include "svm.h"
@@ -26,11 +27,15 @@ static int64_t pairs_of(const model *m)
 
 static double predict_number(const model *m, const struct svm_node *x, double *value)
 {
+    enum { BLOCK = 512 };
+    double sum = 0, k[BLOCK];
     compat_probe probe;
     compat_probe_open(&probe, &m->param, x, m->l);
-    double sum = 0;
-    for (int i = 0; i < m->l; i++)
-        sum += m->sv_coef[0][i] * compat_probe_value(&probe, m->SV[i]);
+    for (int i = 0; i < m->l; i += BLOCK) {
+        int count = m->l - i < BLOCK ? m->l - i : BLOCK;
+        compat_probe_values(&probe, m->SV + i, count, k);
+        sum += compat_dot(m->sv_coef[0] + i, k, count);
+    }
     compat_probe_close(&probe);
     sum -= m->rho[0];
     if (value)
@@ -43,13 +48,8 @@ static double predict_number(const model *m, const struct svm_node *x, double *v
 /* The decision value of classes i < j, whose support vectors begin at a and b. */
 static double decide(const model *m, const double *k, int i, int j, int64_t a, int64_t b)
 {
-    const double *mine = m->sv_coef[j - 1], *theirs = m->sv_coef[i];
-    double sum = 0;
-    for (int64_t t = a; t < a + m->nSV[i]; t++)
-        sum += mine[t] * k[t];
-    for (int64_t t = b; t < b + m->nSV[j]; t++)
-        sum += theirs[t] * k[t];
-    return sum;
+    return compat_dot(m->sv_coef[j - 1] + a, k + a, m->nSV[i]) +
+           compat_dot(m->sv_coef[i] + b, k + b, m->nSV[j]);
 }
 
 /* Every pair of classes votes; of equals the first wins. vote: nr_class zeros. */
@@ -90,8 +90,7 @@ double svm_predict_values(const model *m, const struct svm_node *x, double *dec_
     if (k && vote && m->nr_class > 1) {
         compat_probe probe;
         compat_probe_open(&probe, &m->param, x, m->l);
-        for (int i = 0; i < m->l; i++)
-            k[i] = compat_probe_value(&probe, m->SV[i]);
+        compat_probe_values(&probe, m->SV, m->l, k);
         compat_probe_close(&probe);
         label = predict_class(m, k, vote, dec_values);
     }

@@ -557,6 +557,35 @@ static void test_parameters(void **state)
     assert_int_equal(libsvm_version, LIBSVM_ABI >= 4 ? 337 : 324);
 }
 
+/* The library's own exponential against the C library's, from 1 to what underflows, through a model that is
+ * filled by hand; 13 support vectors, so that vectors and what is left of them are used. */
+static void test_exponentials(void **state)
+{
+    (void)state;
+    enum { L = 13 };
+    struct svm_node sv[L][2], x[] = {{1, 0}, {-1, 0}}, *row[L];
+    double coef[L], *coefs[] = {coef}, rho = 0, value;
+    struct svm_model m = {.param = make_parameter(EPSILON_SVR, RBF), .nr_class = 2, .l = L};
+    m.SV = row;
+    m.sv_coef = coefs;
+    m.rho = &rho;
+    for (int i = 0; i < L; i++) {
+        sv[i][0] = (struct svm_node){1, 0.17 * i};
+        sv[i][1] = (struct svm_node){-1, 0};
+        row[i] = sv[i];
+    }
+    for (int t = 0; t < 2000; t++) {
+        x[0].value = -0.0173 * t;
+        for (int i = 0; i < L; i++) {
+            double d = x[0].value - sv[i][0].value, wanted = exp(-m.param.gamma * (d * d));
+            memset(coef, 0, sizeof coef);
+            coef[i] = 1;
+            svm_predict_values(&m, x, &value);
+            check_near(value, wanted, 1e-15 * wanted + 1e-320);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -567,6 +596,7 @@ int main(void)
         cmocka_unit_test(test_precomputed),   cmocka_unit_test(test_indices),
         cmocka_unit_test(test_files),         cmocka_unit_test(test_altered_files),
         cmocka_unit_test(test_printing),      cmocka_unit_test(test_parameters),
+        cmocka_unit_test(test_exponentials),
     };
     svm_set_print_string_function(say_nothing);
     return cmocka_run_group_tests(tests, NULL, NULL);
