@@ -106,6 +106,49 @@ static void test_few_objects(void **state)
     }
 }
 
+/* |x - z|^2 of lists whose indices need not rise, merged as LIBSVM merges them. */
+static double merged_distance(const struct svm_node *x, const struct svm_node *z)
+{
+    double sum = 0;
+    while (x->index != -1 || z->index != -1) {
+        double d;
+        if (x->index == z->index)
+            d = x++->value - z++->value;
+        else if (z->index == -1 || (x->index != -1 && x->index < z->index))
+            d = x++->value;
+        else
+            d = z++->value;
+        sum += d * d;
+    }
+    return sum;
+}
+
+/* Indices that fall or repeat: trained and predicted on LIBSVM's own values of the kernel. */
+static void test_order_of_indices(void **state)
+{
+    (void)state;
+    problem p;
+    make_problem(&p, 40, 2, labels);
+    struct svm_parameter param = make_parameter(C_SVC, RBF);
+    for (int i = 0; i < 40; i += 3) {
+        struct svm_node first = p.node[i][0];
+        p.node[i][0] = p.node[i][2];
+        p.node[i][2] = first;
+    }
+    p.node[1][2].index = p.node[1][1].index;
+    struct svm_model *m = svm_train(&p.prob, &param);
+    assert_non_null(m);
+    assert_true(m->l > 1);
+    for (int i = 0; i < 40; i++) {
+        double value, wanted = -m->rho[0];
+        for (int t = 0; t < m->l; t++)
+            wanted += m->sv_coef[0][t] * exp(-param.gamma * merged_distance(p.row[i], m->SV[t]));
+        svm_predict_values(m, p.row[i], &value);
+        check_near(value, wanted, 1e-12);
+    }
+    svm_free_and_destroy_model(&m);
+}
+
 /* NAN makes a model that decides for the last class, as in LIBSVM. */
 static void test_not_finite(void **state)
 {
@@ -225,9 +268,9 @@ static void test_random(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_nothing),    cmocka_unit_test(test_few_objects),
-        cmocka_unit_test(test_not_finite), cmocka_unit_test(test_rows_of_a_matrix),
-        cmocka_unit_test(test_random),
+        cmocka_unit_test(test_nothing),          cmocka_unit_test(test_order_of_indices),
+        cmocka_unit_test(test_few_objects),      cmocka_unit_test(test_not_finite),
+        cmocka_unit_test(test_rows_of_a_matrix), cmocka_unit_test(test_random),
     };
     svm_set_print_string_function(say_nothing);
     if (!freopen("/dev/null", "w", stderr))

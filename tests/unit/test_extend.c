@@ -131,6 +131,13 @@ static void trains_by_callback(void **state)
     test_ok(ctx, mcr_options_open(&options, ctx, "svm"));
     test_ok(ctx, mcr_kernel_parse(&kernel, ctx, "own"));
     test_ok(ctx, mcr_fit(&model, options, kernel, data, NULL));
+    /* No other program has the caller's function. */
+    for (int t = 0; t < 3; t++) {
+        static const char *const target[] = {"c", "onnx", "libsvm"};
+        test_fails(ctx, mcr_model_export(ctx, model, target[t], NULL, "/dev/null", NULL),
+                   MCR_BAD_CALL,
+                   t < 2 ? "it is no kernel of Mercer's own" : "LIBSVM has no kernel like own");
+    }
     test_ok(ctx, mcr_model_save_memory(&bytes, &count, ctx, model));
     test_ok(ctx, mcr_model_load_memory(&copy, ctx, "m", bytes, count));
     test_ok(ctx, mcr_predict(ctx, model, data, NULL, f, NULL));
