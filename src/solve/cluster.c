@@ -363,10 +363,12 @@ static void fill_empty(state *t)
     }
 }
 
-/* Lloyd's steps until no object moves. */
+/* Lloyd's steps until no object moves, or they do not help any more: of kernels that are not
+ * positive semidefinite they may go round in circles. */
 static mcr_status lloyd(state *t)
 {
     int64_t moves = 1, last = t->steps;
+    double before = INFINITY;
     mcr_status s = MCR_OK;
     while (moves > 0 && !s) {
         s = mcr_parallel(t->ctx, (t->n + CHUNK - 1) / CHUNK, nearest_chunk, t);
@@ -382,8 +384,10 @@ static mcr_status lloyd(state *t)
         t->steps++;
         if (t->p->most_steps && t->steps - last >= t->p->most_steps && moves > 0)
             t->stop = MCR_STOP_STEPS;
-        if (t->stop || is_over(t, objective(t), NAN))
+        double now = objective(t);
+        if (t->stop || is_over(t, now, NAN) || !(now < before))
             return s;
+        before = now;
     }
     return s;
 }

@@ -10,6 +10,7 @@ import platform
 import shutil
 import subprocess
 
+import exports
 import tap
 from test_fit import sample, write
 
@@ -250,6 +251,13 @@ def test_only_openblas_is_asked_for_its_processor():
     env["MERCER_BLAS"] = "/nowhere/libblas.so"
     done = tap.mercer("fit", "ridge", file, "-o", "r.mercer", env=env, status=1)
     assert "asked" not in done.stderr and "/nowhere/libblas.so: not found" in done.stderr, done.stderr
+
+
+def test_kmeans_ends_with_kernels_that_are_not_positive_semidefinite():
+    exports.write_vectors("train.csv", 60, 1, "none")
+    done = tap.mercer_json("fit", "kmeans", "train.csv", "-k", "sigmoid(a=0.1, b=-1)", "--clusters", "5", "--target", "none",
+                           "-o", "m.mercer", timeout=60)
+    tap.check_equal(done["stop"], "local")
 
 
 if __name__ == "__main__":

@@ -557,8 +557,8 @@ static void test_parameters(void **state)
     assert_int_equal(libsvm_version, LIBSVM_ABI >= 4 ? 337 : 324);
 }
 
-/* The library's own exponential against the C library's, from 1 to what underflows, through a model that is
- * filled by hand; 13 support vectors, so that vectors and what is left of them are used. */
+/* The library's own exponential against the C library's, from 1 to what underflows, through a model
+ * that is filled by hand; 13 support vectors, so that vectors and what is left of them are used. */
 static void test_exponentials(void **state)
 {
     (void)state;
