@@ -1,4 +1,4 @@
-/* fortran.c: loading BLAS and LAPACK.
+/* fortran.c: loading BLAS and LAPACK; where there are none, own.c has what is needed.
  *
  * Libraries stay loaded: they may have threads, and another context finds them ready.
  *
@@ -8,9 +8,11 @@
 
 #include <dlfcn.h>
 #include <stdbool.h>
+#include <string.h>
 
 #include "base/limits.h"
 #include "base/system.h"
+#include "linalg/own.h"
 
 _Static_assert(sizeof(mcr_fortran) <= MCR_BLAS_BYTES, "the routines fit the context");
 
@@ -27,7 +29,12 @@ static bool has_space(size_t *left, size_t *needed)
 
 static void *open_library(const char *file)
 {
+#ifdef __EMSCRIPTEN__
+    (void)file;
+    return NULL;
+#else
     return dlopen(file, RTLD_NOW | RTLD_LOCAL);
+#endif
 }
 
 static bool find(void *library, const char *name, void *to)
@@ -56,11 +63,21 @@ static bool take(mcr_fortran *f, const char *file)
     return all;
 }
 
+/* Mercer's own routines are asked for by this name. */
+static bool is_own(const char *wanted)
+{
+    return wanted && strcmp(wanted, "own") == 0;
+}
+
 static bool load(mcr *ctx)
 {
     mcr_fortran *f = (mcr_fortran *)ctx->blas;
     const char *wanted = ctx->config.blas;
-    return wanted ? take(f, wanted) : take(f, openblas) || take(f, "liblapack.so.3");
+    if (is_own(wanted) || (!wanted && !take(f, openblas) && !take(f, "liblapack.so.3")))
+        mcr_own_routines(f);
+    else if (wanted)
+        return take(f, wanted);
+    return true;
 }
 
 mcr_status mcr_fortran_load(const mcr_fortran **out, mcr *ctx)
@@ -68,7 +85,8 @@ mcr_status mcr_fortran_load(const mcr_fortran **out, mcr *ctx)
     const char *wanted = ctx->config.blas;
     *out = (const mcr_fortran *)ctx->blas;
     size_t left, needed;
-    if (__atomic_load_n(&ctx->blas_state, __ATOMIC_ACQUIRE) == 0 && !has_space(&left, &needed)) {
+    if (__atomic_load_n(&ctx->blas_state, __ATOMIC_ACQUIRE) == 0 && !is_own(wanted) &&
+        !has_space(&left, &needed)) {
         char a[MCR_SIZE_TEXT], b[MCR_SIZE_TEXT];
         return mcr_fail(ctx, MCR_NO_MEMORY,
                         "factorising matrices needs %s of address space for BLAS and LAPACK, and "
@@ -80,7 +98,7 @@ mcr_status mcr_fortran_load(const mcr_fortran **out, mcr *ctx)
     return mcr_fail(ctx, MCR_IO,
                     "%s: not found, or not BLAS and LAPACK, which factorising matrices needs: "
                     "install libopenblas0-openmp",
-                    wanted ? wanted : openblas);
+                    wanted);
 }
 
 int mcr_fortran_threads(const mcr_fortran *f, int threads)

@@ -51,8 +51,9 @@ typedef struct mcr_fortran {
     void (*set_threads)(int threads);
 } mcr_fortran;
 
-/* The routines, from the library that config.blas names, OpenBLAS or what the system has; loaded
- * when a context first asks. MCR_IO: there is none; the message says what to install. */
+/* The routines, from the library that config.blas names, OpenBLAS or what the system has, or else
+ * Mercer's own (own.h); loaded when a context first asks. MCR_IO: the one that is named cannot be
+ * used. */
 mcr_status mcr_fortran_load(const mcr_fortran **out, mcr *ctx);
 
 /* How many threads OpenBLAS may use for calls of the calling thread, to whom the number belongs;
