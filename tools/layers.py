@@ -97,6 +97,7 @@ def library_fault(path, layer, src, angled, name):
 SHARED = {
     "web": {"../cli/json.h", "../cli/registry.h", "../cli/report.h"},
     "cli": {"../web/page.h", "../web/server.h"},
+    "wasm": {"../engine.h"},
 }
 
 
@@ -104,7 +105,7 @@ def user_fault(path, angled, name):
     """cli/, web/, compat/ and examples/: public headers, the system's, their own."""
     if name.startswith("../") and name not in SHARED.get(path.parent.name, set()):
         return 'includes "%s" of another folder' % name
-    if angled or (path.parent / name).exists() or name == "page_hash.h":
+    if angled or (path.parent / name).exists() or name in ("page_hash.h", "alone_hash.h"):
         return None
     return 'includes "%s": only <mercer/...>, system headers and its own folder\'s are allowed' % name
 

@@ -5,7 +5,11 @@
  */
 #include "page.h"
 
-#include "page_hash.h" /* changes with the page */
+/* These change with the pages. */
+#include "page_hash.h"
+#ifdef PAGE_ALONE_FILE
+#include "alone_hash.h"
+#endif
 
 #define INCLUDE_BYTES(name, file)                                                                  \
     __asm__(".section .rodata\n"                                                                   \

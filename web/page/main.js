@@ -33,7 +33,7 @@ function showSamples() {
   );
 }
 function useSample(name) {
-  session.file = null;
+  if (session.file) closeFile();
   state.points = sample(name);
   state.sample = name;
   if (isCurve(name) !== isNumbers()) setLearner(isCurve(name) ? 'gp-numbers' : 'svm');
@@ -45,6 +45,7 @@ function showFile() {
   const f = session.file, box = $('fileinfo');
   box.hidden = !f;
   $('filehint').hidden = !!f;
+  $('planehelp').hidden = !!f;
   if (!f) return;
   const names = f.fields.find((x) => x.columns && x.columns.length)?.columns || [];
   const pick = (which, label) => {
@@ -63,6 +64,7 @@ function showFile() {
 }
 function closeFile() {
   session.file = null;
+  suitKernel(['dense']);
   changed('all');
 }
 // What the engine says of a file becomes what is drawn.
@@ -91,21 +93,26 @@ async function reload() {
 }
 async function openFile(file) {
   if (file.size > 40e6) return toast(`${file.name} is too large for the page: start mercer studio ${file.name}`);
-  const bytes = new Uint8Array(await file.arrayBuffer());
-  const data = { name: file.name, base64: encodeBytes(bytes) };
+  let bytes = new Uint8Array(await file.arrayBuffer());
+  if (bytes[0] === 0x1f && bytes[1] === 0x8b) bytes = new Uint8Array(await new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'))).arrayBuffer());
+  const data = { name: file.name.replace(/\.gz$/, ''), base64: encodeBytes(bytes) };
   session.columns = [0, 1];
   const answer = await ask({ do: 'load', data });
   if (!answer.ok) return toast(answer.error.message);
   takeFile(answer, data, false);
   suitFile();
 }
+// A kernel for other kinds of objects than there are gives way to one that can be used.
+function suitKernel(kinds) {
+  const leaves = calls(state.kernel, kernelNames()).map((c) => session.hello.kernels.find((k) => k.name === c.name)).filter((k) => !k.combines);
+  if (leaves.length && leaves.every((k) => k.kinds.some((kind) => kinds.includes(kind)))) return;
+  state.kernel = kinds.includes('dense') || kinds.includes('sparse') ? 'rbf(gamma=1)' : kinds.includes('strings') ? 'spectrum(p=3)' : kinds.includes('graphs') ? 'wl(h=2)' : 'precomputed';
+}
 // A learner and a kernel that can be used with what the file holds.
 function suitFile() {
   const f = session.file, numbers = f.target.length > 0 && f.classes.length === 0;
-  const kinds = new Set(f.fields.map((x) => x.kind));
   if (numbers !== isNumbers()) setLearner(numbers ? 'ridge-numbers' : f.target.length ? 'svm' : 'pca');
-  if (kinds.has('strings') && !kinds.has('dense')) state.kernel = 'spectrum(p=3)';
-  else if (kinds.has('graphs')) state.kernel = 'wl(h=2)';
+  suitKernel(f.fields.map((x) => x.kind));
   if (!f.extent) state.panel = 'matrix';
   state.view = 'play';
   changed('all');

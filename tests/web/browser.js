@@ -1,0 +1,398 @@
+// browser.js MODULES CHROMIUM MERCER ADDRESS FOLDER [short]: the studio in a real browser, as a person uses it.
+// Prints one line for each check, "ok - name" or "not ok - name: why". FOLDER takes downloads and screenshots.
+// SPDX-License-Identifier: Apache-2.0
+'use strict';
+const { execFileSync } = require('child_process');
+const fs = require('fs');
+const path = require('path');
+const [modules, chromium, mercer, address, folder, short] = process.argv.slice(2);
+const puppeteer = require(path.join(modules, 'puppeteer-core'));
+
+let browser, page, faults = [], failed = 0;
+const wait = (ms) => new Promise((r) => setTimeout(r, ms));
+const status = () => page.$eval('#status', (e) => e.textContent);
+const settled = (seconds = 30) => page.waitForFunction(() => /ms$/.test(document.getElementById('status').textContent) && !document.getElementById('status').classList.contains('bad'), { timeout: 1000 * seconds });
+const kernel = () => page.$eval('#kernel', (e) => e.value);
+
+// What the address of the page holds.
+async function stored() {
+  const hash = await page.evaluate(() => location.hash.slice(1));
+  return JSON.parse(Buffer.from(hash.replace(/-/g, '+').replace(/_/g, '/'), 'base64').toString());
+}
+const count = async () => (await stored()).points.length / 3;
+
+function equal(got, wanted, what) {
+  if (got !== wanted) throw new Error(`${what} is ${got}, expected ${wanted}`);
+}
+function holds(truth, what) {
+  if (!truth) throw new Error(what);
+}
+async function check(name, run) {
+  try {
+    await run();
+    if (faults.length) throw new Error('console: ' + faults.join('; '));
+    console.log('ok - ' + name);
+  } catch (fault) {
+    failed++;
+    console.log(`not ok - ${name}: ${String(fault.message || fault).split('\n')[0]}`);
+    await page.screenshot({ path: path.join(folder, 'failed.png') }).catch(() => {});
+  }
+  faults = [];
+}
+
+async function fresh(hash = '', features = [], width = 1440, height = 900) {
+  if (page) await page.close();
+  page = await browser.newPage();
+  page.on('console', (m) => m.type() === 'error' && faults.push(m.text()));
+  page.on('pageerror', (e) => faults.push(e.message));
+  page.on('request', (r) => !/^(data|blob):/.test(r.url()) && !r.url().startsWith(address.split('#')[0]) && faults.push('asks for ' + r.url()));
+  const link = await page.createCDPSession();
+  await link.send('Page.setDownloadBehavior', { behavior: 'allow', downloadPath: folder });
+  await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: 'light' }, ...features]);
+  await page.setViewport({ width, height });
+  await page.goto(address + hash);
+  await settled();
+}
+async function chip(name) {
+  const buttons = await page.$$('#kernelchips button');
+  for (const b of buttons) if ((await b.evaluate((e) => e.textContent)) === name) return b.click();
+  throw new Error('no chip ' + name);
+}
+async function type(text) {
+  await page.click('#kernel', { clickCount: 3 });
+  await page.keyboard.press('Backspace');
+  await page.type('#kernel', text);
+  await page.keyboard.press('Escape');
+}
+async function plane(x, y) {
+  const box = await (await page.$('#plane')).boundingBox();
+  return [box.x + ((x + 3) / 6) * box.width, box.y + ((3 - y) / 6) * box.height];
+}
+const tab = (name) => page.click('#tab-' + name);
+const panel = (words, seconds = 20) => page.waitForFunction((w) => document.getElementById('panel').textContent.includes(w), { timeout: 1000 * seconds }, words);
+
+async function basics() {
+  await check('rings are separated by one click', async () => {
+    await fresh();
+    holds(!(await status()).startsWith('100 %'), 'a line separates the rings');
+    await chip('rbf');
+    await page.waitForFunction(() => document.getElementById('status').textContent.startsWith('100 % right'), { timeout: 20000 });
+    equal(await kernel(), 'rbf(gamma=1)', 'kernel');
+    await panel('optimal');
+  });
+  await check('a point is placed, dragged, deleted, and all is undone', async () => {
+    const before = await count();
+    await page.mouse.click(...(await plane(0, 0)));
+    equal(await count(), before + 1, 'points');
+    await page.mouse.move(...(await plane(0, 0)));
+    await page.mouse.down();
+    await page.mouse.move(...(await plane(1, 0.5)), { steps: 8 });
+    await page.mouse.up();
+    const points = (await stored()).points.slice(-3);
+    holds(Math.abs(points[0] - 100) < 3 && Math.abs(points[1] - 50) < 3, 'it is at ' + points);
+    await page.keyboard.down('Shift');
+    await page.mouse.click(...(await plane(1, 0.5)));
+    await page.keyboard.up('Shift');
+    equal(await count(), before, 'points');
+    for (let i = 0; i < 3; i++) await page.click('#undo');
+    equal(await count(), before, 'points after undo');
+    await page.click('#redo');
+    equal(await count(), before + 1, 'points after redo');
+  });
+  await check('a mistake in the kernel has a caret', async () => {
+    await type('rbf(gama=1)');
+    await page.waitForFunction(() => document.querySelector('#kernelerror pre')?.textContent.split('\n')[1] === '    ^^^^', { timeout: 10000 });
+    holds((await page.$eval('#kernelerror', (e) => e.textContent)).includes('gamma'), 'it does not name gamma');
+    await type('rbf(gamma=2)');
+    await page.waitForFunction(() => !document.getElementById('kernelerror').textContent, { timeout: 10000 });
+  });
+}
+
+async function machines() {
+  await check('sliders change the kernel', async () => {
+    await fresh();
+    await chip('rbf');
+    await settled();
+    const slider = await page.$('#kernelparams input[type=range]');
+    await slider.focus();
+    for (let i = 0; i < 5; i++) await page.keyboard.press('ArrowRight');
+    const g = +/gamma=([\d.]+)/.exec(await kernel())[1];
+    holds(g > 1, 'gamma is ' + g);
+    await settled();
+  });
+  await check('names and parameters are completed', async () => {
+    await page.click('#kernel', { clickCount: 3 });
+    await page.keyboard.press('Backspace');
+    await page.type('#kernel', 'lap');
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Enter');
+    equal(await kernel(), 'laplace', 'kernel');
+    await page.type('#kernel', '(');
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Enter');
+    holds((await kernel()).startsWith('laplace(gamma='), await kernel());
+    await page.type('#kernel', '2)');
+    await page.keyboard.press('Escape');
+    await settled();
+  });
+  const learners = await page.$$eval('#learner option', (o) => o.map((x) => x.value));
+  holds(learners.length >= 18, 'learners');
+  for (const learner of learners)
+    await check('learner ' + learner, async () => {
+      await page.select('#learner', learner);
+      await wait(50);
+      await page.waitForFunction(() => /ms$|Clp/.test(document.getElementById('status').textContent), { timeout: 60000 });
+      const said = await status();
+      holds(/Clp/.test(said) ? learner === 'l1-svm' : /ms$/.test(said), said);
+    });
+  await check('kernels of every kind', async () => {
+    await page.select('#learner', 'svm');
+    for (const k of ['linear', 'poly(degree=2, c=1)', '0.5*rbf(gamma=1) + linear^2', 'normalize(poly(degree=3, c=1))', 'exp(linear)']) {
+      await type(k);
+      await wait(80);
+      await settled();
+    }
+    await page.click('[data-view=words]');
+    for (const [i, k] of [[1, 3], [5, 0.5]].entries()) {
+      await page.waitForSelector('#pairresult [data-k]');
+      await (await page.$$('#pair .chip'))[i + 1].click();
+      await wait(100);
+      holds(k[1], 'words');
+    }
+    await page.click('[data-view=graphs]');
+    await page.waitForSelector('#pairresult [data-k]');
+    await page.click('[data-view=play]');
+    await settled();
+  });
+  await check('the perceptron goes mistake by mistake', async () => {
+    await page.select('#learner', 'perceptron');
+    await type('rbf(gamma=1)');
+    await wait(500);
+    await settled();
+    await page.waitForSelector('#steps:not([hidden])');
+    const slider = await page.$('#steps input');
+    await slider.focus();
+    await page.keyboard.press('Home');
+    await page.waitForFunction(() => document.getElementById('steps').textContent.includes('before the first mistake'), { timeout: 10000 });
+    await page.keyboard.press('ArrowRight');
+    await page.waitForFunction(() => document.getElementById('steps').textContent.includes('mistake 1 of'), { timeout: 10000 });
+  });
+}
+
+async function insides() {
+  await check('every panel', async () => {
+    await fresh();
+    await chip('rbf');
+    await settled();
+    await tab('matrix');
+    await panel('kernel values');
+    await tab('spectrum');
+    await panel('effective rank');
+    await tab('valid');
+    await panel('It is a kernel');
+    await tab('lift');
+    await panel('One plane separates');
+    await tab('figure');
+    await page.waitForSelector('#panel img', { timeout: 20000 });
+    await page.select('#learner', 'pca');
+    await page.waitForSelector('#panel circle', { timeout: 20000 });
+    await page.select('#learner', 'svm');
+    await chip('sigmoid');
+    await tab('valid');
+    await panel('Counter-example');
+  });
+  await check('tuning fills a heat map, and a cell is taken', async () => {
+    await chip('rbf');
+    await settled();
+    await tab('tune');
+    await page.click('#panel .button.main');
+    await panel('81 of 81', 120);
+    await page.click('#panel .heat .best');
+    await wait(100);
+    await settled();
+    holds(/^100 %|^9\d/.test(await status()), await status());
+  });
+  await check('dragging 300 points takes 50 ms a frame at most', async () => {
+    const points = [];
+    for (let i = 0; i < 300; i++) {
+      const t = i * 2.39996, r = i % 2 ? 0.8 + 0.002 * i : 2 + 0.0015 * i;
+      points.push(Math.round(100 * r * Math.cos(t)), Math.round(100 * r * Math.sin(t)), i % 2);
+    }
+    const state = { ...(await stored()), points, kernel: 'rbf(gamma=1)', learner: 'svm', options: {}, panel: 'certificate', view: 'play' };
+    await fresh('#' + Buffer.from(JSON.stringify(state)).toString('base64').replace(/\+/g, '-').replace(/\//g, '_').replace(/=+$/, ''));
+    const from = [points[0] / 100, points[1] / 100];
+    await page.mouse.move(...(await plane(...from)));
+    await page.mouse.down();
+    const times = [];
+    for (let i = 1; i <= 20; i++) {
+      await page.mouse.move(...(await plane(from[0] - i * 0.08, from[1])));
+      await wait(60);
+      times.push(+/(\d+) ms$/.exec(await status())?.[1] || 0);
+    }
+    await page.mouse.up();
+    times.sort((a, b) => a - b);
+    console.log('# median of a fit with its plane: ' + times[10] + ' ms');
+    holds(times[10] <= 50, times[10] + ' ms');
+  });
+}
+
+async function travels() {
+  await check('the address restores the state', async () => {
+    await fresh();
+    await chip('laplace');
+    await settled();
+    await page.mouse.click(...(await plane(-2.5, 2.5)));
+    await wait(200);
+    await settled();
+    const said = (await status()).replace(/[\d<]+ ms$/, ''), hash = await page.evaluate(() => location.hash), many = await count();
+    await fresh(hash);
+    equal(await count(), many, 'points');
+    equal(await kernel(), 'laplace(gamma=1)', 'kernel');
+    equal((await status()).replace(/[\d<]+ ms$/, ''), said, 'status');
+  });
+  await check('files are read', async () => {
+    const files = {
+      'a.csv': 'u,v,w,label\n' + Array.from({ length: 40 }, (_, i) => `${i % 7},${(i * 3) % 11},${i % 5},${i % 2 ? 'yes' : 'no'}\n`).join(''),
+      'b.svm': Array.from({ length: 30 }, (_, i) => `${i % 2 ? 1 : -1} 1:${i % 7} 2:${(i * 3) % 5}\n`).join(''),
+      'c.fa': Array.from({ length: 12 }, (_, i) => `>s${i} ${i % 2 ? 'pos' : 'neg'}\nACGT${i % 2 ? 'GGCC' : 'TTAA'}ACG\n`).join(''),
+      'd.jsonl': Array.from({ length: 12 }, (_, i) => JSON.stringify({ y: i % 2, x: [i % 3, i % 5] }) + '\n').join(''),
+    };
+    for (const [name, text] of Object.entries(files)) {
+      fs.writeFileSync(path.join(folder, name), text);
+      const input = await page.$('#file');
+      await input.uploadFile(path.join(folder, name));
+      await page.waitForFunction((n) => document.getElementById('fileinfo').textContent.includes(n), { timeout: 10000 }, name);
+      await wait(100);
+      await settled();
+    }
+    await page.click('#fileinfo .button');
+    await settled();
+  });
+  await check('exports give the same model', async () => {
+    await fresh();
+    await chip('rbf');
+    await settled();
+    await tab('take');
+    for (const [what, file] of [['SVG', 'studio.svg'], ['PNG', 'studio.png'], ['CSV', 'points.csv'], ['Model', 'model.mercer']]) {
+      await page.click(`[data-take=${what}]`);
+      for (let i = 0; i < 100 && !fs.existsSync(path.join(folder, file)); i++) await wait(50);
+      holds(fs.existsSync(path.join(folder, file)), 'no ' + file);
+    }
+    await wait(200);
+    holds(fs.readFileSync(path.join(folder, 'studio.svg'), 'utf8').includes('<svg'), 'svg');
+    equal(fs.readFileSync(path.join(folder, 'studio.png')).toString('latin1', 1, 4), 'PNG', 'png');
+    const command = await page.$eval('[data-what=command]', (e) => e.textContent);
+    fs.renameSync(path.join(folder, 'model.mercer'), path.join(folder, 'studio.mercer'));
+    execFileSync('sh', ['-c', command.replace(/^mercer/, '"$0"'), mercer], { cwd: folder });
+    const score = (model) => execFileSync(mercer, ['predict', model, 'points.csv', '--scores', '-o', '-'], { cwd: folder }).toString();
+    const numbers = (text) => text.split('\n').filter((l) => l && l[0] !== '#').map((l) => +l.split('\t').pop());
+    if (await page.evaluate(() => !!document.getElementById('engine'))) {
+      const a = numbers(score('studio.mercer')), b = numbers(score('model.mercer'));
+      const worst = Math.max(...a.map((v, i) => Math.abs(v - b[i])));
+      console.log('# largest difference of decision values between WebAssembly and native: ' + worst);
+      holds(a.length === b.length && worst <= 1e-9, 'values differ by ' + worst);
+    } else {
+      holds(fs.readFileSync(path.join(folder, 'studio.mercer')).equals(fs.readFileSync(path.join(folder, 'model.mercer'))), 'other bytes than ' + command);
+    }
+  });
+}
+
+async function people() {
+  await check('with the keyboard alone', async () => {
+    await fresh();
+    await page.click('#pens button:last-child');
+    equal(await count(), 0, 'points');
+    await page.focus('#plane');
+    for (const [cls, keys] of [['1', ['ArrowLeft', 'ArrowLeft', 'Enter', 'ArrowUp', 'Enter']], ['2', ['ArrowRight', 'ArrowRight', 'ArrowRight', 'ArrowRight', 'Enter', 'ArrowDown', 'Enter']]]) {
+      await page.keyboard.press(cls);
+      for (const k of keys) await page.keyboard.press(k);
+    }
+    equal(await count(), 4, 'points');
+    await settled();
+    await page.keyboard.press('n');
+    await page.keyboard.press('Delete');
+    equal(await count(), 3, 'points');
+    await page.keyboard.down('Control');
+    await page.keyboard.press('z');
+    await page.keyboard.up('Control');
+    equal(await count(), 4, 'points');
+    // Every control can be reached.
+    const reached = new Set();
+    for (let i = 0; i < 90; i++) {
+      await page.keyboard.press('Tab');
+      reached.add(await page.evaluate(() => document.activeElement.id || document.activeElement.className));
+    }
+    for (const id of ['learner', 'kernel', 'plane', 'panel']) holds(reached.has(id), id + ' is not reached');
+  });
+  await check('touch', async () => {
+    await fresh('', [], 375, 800);
+    const before = await count(), [x, y] = await plane(0.1, 0.05);
+    await page.touchscreen.tap(x, y);
+    await wait(100);
+    equal(await count(), before + 1, 'points');
+  });
+  await check('no line is wider than a telephone', async () => {
+    for (const view of ['play', 'lessons', 'words', 'graphs']) {
+      await page.click(`[data-view=${view}]`);
+      await wait(300);
+      const wide = await page.evaluate(() => document.documentElement.scrollWidth);
+      holds(wide <= 375, `${view} is ${wide} pixels wide`);
+      await page.screenshot({ path: path.join(folder, `375-${view}.png`) });
+    }
+  });
+  await check('six lessons, and the first question is answered', async () => {
+    await fresh();
+    await page.click('[data-view=lessons]');
+    for (let i = 6; i >= 1; i--) {
+      await page.click(`.lessons button:nth-child(${i})`);
+      await wait(300);
+      holds((await page.$eval('#lesson h2', (e) => e.textContent)).startsWith(i + '.'), 'lesson ' + i);
+    }
+    await settled();
+    await chip('rbf');
+    await page.waitForSelector('#ask.done', { timeout: 10000 });
+  });
+}
+
+async function accessible() {
+  const axe = fs.readFileSync(path.join(modules, 'axe-core', 'axe.min.js'), 'utf8');
+  for (const theme of ['light', 'dark'])
+    await check('axe finds nothing serious, ' + theme, async () => {
+      await fresh('', [{ name: 'prefers-color-scheme', value: theme }]);
+      await chip('rbf');
+      await settled();
+      await page.evaluate(axe);
+      for (const view of ['play', 'lessons', 'words', 'graphs'])
+        for (const tab of view === 'play' ? ['certificate', 'matrix', 'spectrum', 'valid', 'lift', 'tune', 'take'] : ['']) {
+          await page.click(`[data-view=${view}]`);
+          if (tab) await page.click('#tab-' + tab);
+          await wait(400);
+          const found = await page.evaluate(async () => (await window.axe.run()).violations.filter((v) => ['serious', 'critical'].includes(v.impact)).map((v) => v.id + ': ' + v.nodes.slice(0, 2).map((n) => n.target.join(' ')).join(', ')));
+          holds(found.length === 0, `${view} ${tab}: ${found.join('; ')}`);
+        }
+      await page.click('[data-view=play]');
+      await page.click('#tab-certificate');
+      await page.screenshot({ path: path.join(folder, `1440-${theme}.png`) });
+    });
+}
+
+(async () => {
+  browser = await puppeteer.launch({
+    executablePath: chromium,
+    headless: true,
+    userDataDir: fs.mkdtempSync(path.join(folder, 'profile-')),
+    args: ['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync', ...(address.startsWith('file:') ? ['--allow-file-access-from-files'] : [])],
+  });
+  try {
+    await basics();
+    for (const part of short ? [] : [machines, insides, travels, people, accessible]) {
+      if (!part.length && part === machines) await fresh();
+      await part();
+    }
+  } catch (fault) {
+    failed++;
+    console.log('not ok - ' + fault.message);
+  }
+  await browser.close();
+  process.exit(failed ? 1 : 0);
+})();
