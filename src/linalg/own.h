@@ -1,8 +1,9 @@
-/* own.h (internal): the routines of BLAS and LAPACK that Mercer calls, by its own code: for machines where no
- * library of them can be loaded, such as a browser. Blocked, on one thread, several times slower than OpenBLAS.
+/* own.h (internal): the routines of BLAS and LAPACK that Mercer calls, by its own code: for machines
+ * where no library of them can be loaded, such as a browser. Blocked, on one thread, several times
+ * slower than OpenBLAS.
  *
- * They take the arguments of the Fortran routines, but know only what linalg/ asks for: the upper triangle,
- * no unit diagonals.
+ * They take the arguments of the Fortran routines, but know only what linalg/ asks for: the upper
+ * triangle, no unit diagonals.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,8 +1,9 @@
 /* own_eigen.c: eigenvalues and eigenvectors of symmetric matrices without a LAPACK library.
  *
- * Householder's reduction to a tridiagonal matrix, PANEL columns at a time: what a panel changes in the rest of
- * the matrix is collected as V W^T + W V^T and applied at its end (Dongarra, Sorensen and Hammarling, 1989).
- * Then implicit QL steps with Wilkinson's shift; a rotation combines two columns, which lie one behind the other.
+ * Householder's reduction to a tridiagonal matrix, PANEL columns at a time: what a panel changes
+ * in the rest of the matrix is collected as V W^T + W V^T and applied at its end (Dongarra,
+ * Sorensen and Hammarling, 1989). Then implicit QL steps with Wilkinson's shift; a rotation
+ * combines two columns, which lie one behind the other.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -16,7 +17,8 @@
 
 enum { PANEL = 32, MOST_STEPS = 60 };
 
-/* A symmetric matrix, both triangles, columns n apart; the reflectors take the place of its lower one. */
+/* A symmetric matrix, both triangles, columns n apart; the reflectors take the place of its lower
+ * one. */
 typedef struct symmetric {
     int64_t n;
     double *a;
@@ -165,7 +167,8 @@ static void ql_step(int64_t n, double *d, double *e, double *q, int64_t l, int64
     e[m] = 0;
 }
 
-/* Eigenvalues of the tridiagonal matrix to d; q (n x n, may be NULL) times its vectors. 0: it converged. */
+/* Eigenvalues of the tridiagonal matrix to d; q (n x n, may be NULL) times its vectors. 0: it
+ * converged. */
 static int diagonalise(int64_t n, double *d, double *e, double *q)
 {
     e[n - 1] = 0;
@@ -211,7 +214,8 @@ static double words_for(int64_t n, int vectors)
     return words < INT_MAX ? words : 1;
 }
 
-/* Of the upper triangle of a; values to work's first n numbers, vectors (columns) to *q, inside work. */
+/* Of the upper triangle of a; values to work's first n numbers, vectors (columns) to *q, inside
+ * work. */
 static int solve(int64_t n, const double *a, int64_t lda, int vectors, double *work, double **q)
 {
     symmetric s = {.n = n, .d = work, .e = work + n, .tau = work + 2 * n, .w = work + 3 * n};

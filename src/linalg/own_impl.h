@@ -1,9 +1,9 @@
-/* own_impl.h: a part of own.c that is compiled for double and for float: REAL is the type, FN(name) what a
- * function of it is called.
+/* own_impl.h: a part of own.c that is compiled for double and for float: REAL is the type,
+ * FN(name) what a function of it is called.
  *
- * Matrices are column-major. A product is cut into blocks that fit the caches; both factors are packed into
- * strips of the width of the inner kernel, which the compiler turns into vector instructions (Goto and van de
- * Geijn, 2008). Everything else is written in products of blocks.
+ * Matrices are column-major. A product is cut into blocks that fit the caches; both factors are
+ * packed into strips of the width of the inner kernel, which the compiler turns into vector
+ * instructions (Goto and van de Geijn, 2008). Everything else is written in products of blocks.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -22,7 +22,8 @@ static void FN(inner)(int depth, const REAL *a, const REAL *b, REAL alpha, REAL 
             c[j * ldc + i] += alpha * sum[j][i];
 }
 
-/* Strips of `width` lines, with zeros where there are no more: line i, place l is from[i*line + l*step]. */
+/* Strips of `width` lines, with zeros where there are no more: line i, place l is from[i*line +
+ * l*step]. */
 static void FN(pack)(REAL *to, const REAL *from, int64_t line, int64_t step, int lines, int depth,
                      int width)
 {
@@ -107,7 +108,8 @@ static void FN(left_block)(int64_t n, int64_t count, const REAL *u, int64_t ld, 
         }
 }
 
-/* X U = B (forward) or X U^T = B (backward) in place, for a block of up to SQUARE columns; B is m x n. */
+/* X U = B (forward) or X U^T = B (backward) in place, for a block of up to SQUARE columns; B is m
+ * x n. */
 static void FN(right_block)(int64_t m, int64_t n, const REAL *u, int64_t ld, REAL *b, int64_t ldb,
                             int back)
 {

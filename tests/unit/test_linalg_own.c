@@ -1,5 +1,5 @@
-/* test_linalg_own.c: Mercer's own routines against those of the LAPACK library: the same calls through blas.h
- * and lapack.h in two contexts.
+/* test_linalg_own.c: Mercer's own routines against those of the LAPACK library: the same calls
+ * through blas.h and lapack.h in two contexts.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

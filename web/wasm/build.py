@@ -25,7 +25,7 @@ def compile_one(emcc, root, work, source):
     path, _, more = source.partition("@")
     # clang 14 does not come to an end with the logarithm of vmath.c in vectors of doubles.
     simd = [] if path.endswith("vmath.c") else ["-msimd128"]
-    call = [emcc, *FLAGS, *simd, *[a for a in more.split(",") if a], "-I" + str(root / "web/wasm"),
+    call = [*emcc, *FLAGS, *simd, *[a for a in more.split(",") if a], "-I" + str(root / "web/wasm"),
             "-I" + str(root / "include"), "-I" + str(root / "src"), "-I" + str(root / "cli"), "-c", path]
     name = hashlib.sha256(" ".join(call).encode()).hexdigest()[:24]
     obj, deps = work / (name + ".o"), work / (name + ".d")
@@ -38,14 +38,26 @@ def compile_one(emcc, root, work, source):
     return obj, done.stderr if done.returncode else ""
 
 
+def direct(emcc):
+    """The compiler that emcc calls, with its arguments: starting emcc takes longer than most files do."""
+    try:
+        flags = subprocess.run([emcc, "--cflags"], capture_output=True, text=True, check=True).stdout.split()
+        folder = subprocess.run([os.path.join(os.path.dirname(emcc), "em-config"), "LLVM_ROOT"],
+                                capture_output=True, text=True, check=True).stdout.strip()
+        clang = os.path.join(folder, "clang")
+        return [clang, *flags] if flags and os.path.exists(clang) else [emcc]
+    except (OSError, subprocess.CalledProcessError):
+        return [emcc]
+
+
 def main():
     emcc, root, work, output, *sources = sys.argv[1:]
     root, work = pathlib.Path(root), pathlib.Path(work)
     work.mkdir(parents=True, exist_ok=True)
     os.environ.setdefault("NODE_PATH", "/usr/share/nodejs")
-    objects = []
+    objects, compiler = [], direct(emcc)
     with concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
-        for obj, fault in pool.map(lambda s: compile_one(emcc, root, work, s), sources):
+        for obj, fault in pool.map(lambda s: compile_one(compiler, root, work, s), sources):
             if fault:
                 pool.shutdown(cancel_futures=True)
                 return fault

@@ -51,12 +51,12 @@ uLong compressBound(uLong count)
     return count + 5 * (count / 65535 + 1) + 6;
 }
 
-int compress2(Bytef *to, uLongf *room, const Bytef *from, uLong count, int level)
+int compress2(Bytef *to, uLongf *capacity, const Bytef *from, uLong count, int level)
 {
     unsigned a = 1, b = 0;
     Bytef *at = to;
     (void)level;
-    if (*room < compressBound(count))
+    if (*capacity < compressBound(count))
         return Z_BUF_ERROR;
     *at++ = 0x78;
     *at++ = 0x01;
@@ -78,6 +78,6 @@ int compress2(Bytef *to, uLongf *room, const Bytef *from, uLong count, int level
     }
     for (int shift = 24; shift >= 0; shift -= 8)
         *at++ = (Bytef)((b << 16 | a) >> shift & 255);
-    *room = (uLongf)(at - to);
+    *capacity = (uLongf)(at - to);
     return Z_OK;
 }

@@ -1,5 +1,6 @@
-/* zlib.h: the few names of zlib that Mercer uses, where there is no zlib: in a browser, which unpacks gzip
- * itself. Checksums are real, compressed pictures are stored, and unpacking is refused.
+/* zlib.h: the few names of zlib that Mercer uses, where there is no zlib: in a browser, which
+ * unpacks gzip itself. Checksums are real, compressed pictures are stored, and unpacking is
+ * refused.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -35,6 +36,6 @@ int inflateReset(z_stream *z);
 int inflate(z_stream *z, int flush);
 int inflateEnd(z_stream *z);
 uLong compressBound(uLong count);
-int compress2(Bytef *to, uLongf *room, const Bytef *from, uLong count, int level);
+int compress2(Bytef *to, uLongf *capacity, const Bytef *from, uLong count, int level);
 
 #endif
