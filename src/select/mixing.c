@@ -110,7 +110,8 @@ static char **copy_names(mcr *ctx, char *const *name, int64_t count)
     return to;
 }
 
-/* A field of numbers whose columns come from several objects; `first` is the unit of its first column. */
+/* A field of numbers whose columns come from several objects; `first` is the unit of its first
+ * column. */
 static mcr_status mix_columns(mcr_store **out, const mcr_mixer *m, int64_t first,
                               const mcr_mix *how)
 {

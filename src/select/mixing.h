@@ -1,5 +1,5 @@
-/* mixing.h (internal): objects that are put together from columns and fields of others, for explanations that
- * shuffle, replace or move one of them at a time.
+/* mixing.h (internal): objects that are put together from columns and fields of others, for
+ * explanations that shuffle, replace or move one of them at a time.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -26,8 +26,8 @@ typedef struct mcr_mixer {
 mcr_status mcr_mixer_open(mcr_mixer *m, mcr *ctx, const mcr_data *data, int64_t most);
 void mcr_mixer_close(mcr_mixer *m);
 
-/* n objects: unit u of object i is that of object source[u][i] of the data; source[u] NULL: of `base`[i]. Numbers
- * of unit `moved` have `by` added (moved -1: none). Without targets. */
+/* n objects: unit u of object i is that of object source[u][i] of the data; source[u] NULL: of
+ * `base`[i]. Numbers of unit `moved` have `by` added (moved -1: none). Without targets. */
 typedef struct mcr_mix {
     int64_t n;
     const int64_t *base;
