@@ -126,6 +126,11 @@ static int is_there(const cli_evaluation *e, const mcr_metric_info *m)
            (!m->score || w->score || w->proba) && (!m->intervals || w->lower);
 }
 
+int cli_evaluation_has(const cli_evaluation *e, const mcr_metric_info *metric)
+{
+    return is_there(e, metric) && is_wanted(e, metric);
+}
+
 int cli_evaluation_ranks(const cli_evaluation *e)
 {
     mcr_metric_info m = MCR_INIT(mcr_metric_info);

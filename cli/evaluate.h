@@ -39,6 +39,8 @@ int cli_evaluation_open(cli_evaluation *e, cli *c, const mcr_model *model, const
                         const char *positive);
 void cli_evaluation_close(cli_evaluation *e);
 
+/* Whether a metric can be computed, and is wanted. */
+int cli_evaluation_has(const cli_evaluation *e, const mcr_metric_info *metric);
 /* Whether a metric that is wanted is of scores or probabilities. */
 int cli_evaluation_ranks(const cli_evaluation *e);
 /* That all of them exist. */
