@@ -1,9 +1,9 @@
 /* output.h: tables of numbers in files, by the extension of the name.
  *
- * .npy: NumPy, float64 or float32. .csv: a header line, then one object a line. Anything else, and
- * "-" for standard output: plain text, one object a line, values separated by tabs, a header line
- * that starts with '#' when there is more than one column. Text holds every digit that is needed
- * to read the same numbers back.
+ * .npy: NumPy, float64 or float32. .csv: a header line, then one object per line. Anything else,
+ * and "-" for standard output: plain text, one object per line, values separated by tabs, a header
+ * line that starts with '#' when there is more than one column. Text holds every digit that is
+ * needed to read the same numbers back.
  *
  * A file appears under its name only when it is complete (<mercer/output.h>). A name that is a
  * device or a pipe is written as it is. All functions return the exit status, after saying what is

@@ -121,10 +121,10 @@ static int read_lines(cli *c, const char *path, named *list, int64_t n)
     }
     free(line);
     fclose(file);
-    return count == n
-               ? 0
-               : cli_fault(c, path, "%" PRId64 " lines for %" PRId64 " objects: one word an object",
-                           count, n);
+    return count == n ? 0
+                      : cli_fault(c, path,
+                                  "%" PRId64 " lines for %" PRId64 " objects: one word per object",
+                                  count, n);
 }
 
 /* From a column, which leaves the data, or from a file. */

@@ -49,7 +49,7 @@ int cli_choose_positive(cli *c, const char *positive, mcr_data **data);
          .type = CLI_TEXT,                                                                         \
          .offset = offsetof(S, m.groups),                                                          \
          .argument = "NAME",                                                                       \
-         .help = "keep groups together: a column, or a file with a word a line"},                  \
+         .help = "keep groups together: a column, or a file with a word per line"},                \
         {.name = "metric",                                                                         \
          .type = CLI_TEXT,                                                                         \
          .offset = offsetof(S, m.metric),                                                          \

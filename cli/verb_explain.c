@@ -191,8 +191,7 @@ static int show(explanation *e, const explain_call *call)
     return bad;
 }
 
-/* ---- with data: by shuffling, or for one object
- * ------------------------------------------------- */
+/* ---- with data: by shuffling, or for one object -----------------------------------------------*/
 
 static int more_first(const void *a, const void *b)
 {

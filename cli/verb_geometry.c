@@ -364,7 +364,8 @@ static int run(cli *c, const void *values)
 
 static const cli_option options[] = {
     CLI_KERNEL_OPTION(AT(kernel), 1),
-    CLI_OUTPUT_OPTION(AT(output), "write the distances, one object a line: .npy, .csv, else text"),
+    CLI_OUTPUT_OPTION(AT(output),
+                      "write the distances, one object per line: .npy, .csv, else text"),
     {.name = "distances",
      .type = CLI_FLAG,
      .offset = AT(distances),
@@ -397,7 +398,7 @@ const cli_verb cli_verb_geometry = {
         "counted from 1; under --json from 0, as in arrays. Squares that are negative, because "
         "the\n"
         "kernel is not positive semidefinite, count as 0, with a warning. -o writes two columns,\n"
-        "length and to_mean, one object a line.\n\n"
+        "length and to_mean, one object per line.\n\n"
         "With DATA2: the distances of its objects to the mean of DATA, or of a class of it. An\n"
         "object is novel if it is farther than all but a share of those that the mean is of. -o\n"
         "writes two columns, to_mean and novel (1: it is). With --distances: the matrix of\n"

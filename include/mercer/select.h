@@ -207,8 +207,7 @@ MCR_API mcr_status mcr_cv(mcr_cv_report **out, const mcr_options *options, const
                           const mcr_data *data, const mcr_splits *splits, const char *metrics,
                           const mcr_search *search);
 
-/* ---- what predictions depend on
- * ------------------------------------------------------------------ */
+/* ---- what predictions depend on ---------------------------------------------------------------*/
 
 /* A column of numbers, or a whole field (text, category, date, graph). */
 typedef struct mcr_importance {
@@ -235,8 +234,8 @@ MCR_API void mcr_importance_free(mcr *ctx, mcr_importance_report *report); /* NU
 MCR_API mcr_status mcr_model_importance(mcr_importance_report **out, mcr *ctx,
                                         const mcr_model *model, const mcr_data *data,
                                         const char *metric, int64_t repeats);
-/* What each column or field adds to output `output` of one object (from 0), compared with
- * objects drawn from data: Shapley values by sampling. They sum to value - base. samples 0: 200. */
+/* What each column or field adds to output `output` of one object (from 0), compared with objects
+ * drawn from data: Shapley values by sampling. They sum to value - base. samples 0: 200. */
 MCR_API mcr_status mcr_model_shapley(mcr_importance_report **out, mcr *ctx, const mcr_model *model,
                                      const mcr_data *data, int64_t object, int64_t output,
                                      int64_t samples);

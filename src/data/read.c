@@ -197,7 +197,7 @@ static mcr_status read_path(mcr_builder *b, mcr *ctx, const char *path,
     if (path == NULL && options->class_files == NULL)
         return mcr_fail(ctx, MCR_BAD_CALL, "there is no file to read");
     if (options->class_files != NULL && strcmp(wanted, "fasta") != 0)
-        return mcr_fail(ctx, MCR_BAD_CALL, "one file a class is for the format fasta, not for %s",
+        return mcr_fail(ctx, MCR_BAD_CALL, "one file per class is for the format fasta, not for %s",
                         wanted);
     if (format != NULL)
         status = check_weight(ctx, format, options);

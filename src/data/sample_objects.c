@@ -15,7 +15,7 @@ static const char MOTIF[] = "TGACTCAT";
 enum { MOTIF_LENGTH = sizeof MOTIF - 1, SEQUENCE_MIN = 60, SEQUENCE_MAX = 100 };
 static const char BASES[] = "ACGT";
 
-/* Two bits a letter. */
+/* Two bits per letter. */
 static void draw_bases(mcr_random *r, char *to, int64_t count)
 {
     for (int64_t i = 0; i < count;) {

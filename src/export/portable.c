@@ -29,7 +29,7 @@ static mcr_status refuse_kernel(const mcr_portable *p, const mcr_kernel *k, cons
 {
     const char *why = k->type->kinds & MCR_GRAPHS          ? "it reads graphs"
                       : k->type == &mcr_kernel_precomputed ? "its values come from a matrix"
-                                                           : "it is no kernel of Mercer's own";
+                                                           : "it is not a built-in kernel";
     return mcr_fail(p->ctx, MCR_BAD_CALL,
                     "%s cannot express the kernel %.200s: %s; kernels on vectors and strings, and "
                     "their sums, products, powers, exp and normalize, can be exported",

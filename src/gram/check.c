@@ -392,7 +392,7 @@ done:
 }
 
 /* Points on a line, `step` apart, in a field "x" of one feature: where functions of the inner
- * product or of the distance that are no kernels show it best. */
+ * product or of the distance that are not kernels show it best. */
 static mcr_status make_line(mcr_data **out, mcr *ctx, double step)
 {
     double x[LINE_OBJECTS];

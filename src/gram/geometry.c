@@ -3,7 +3,7 @@
  *   |Phi(x)|^2        = K(x,x)
  *   |Phi(x)-Phi(z)|^2 = K(x,x) + K(z,z) - 2 K(x,z)
  *   |Phi(x)-mean|^2   = K(x,x) + (1/n^2) sum_ij G_ij - (2/n) sum_i K(x,x_i)
- * Squares that come out negative count as 0. Rounding does that, and functions that are no kernels
+ * Squares that come out negative count as 0. Rounding does that, and functions that are not kernels
  * do; where it is more than rounding, the log has a remark.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -36,7 +36,7 @@ typedef struct extreme {
 typedef struct pairs_job {
     mcr_gram *gram;
     const double *diagonal;
-    extreme *of_rows; /* one an item: joined in order afterwards */
+    extreme *of_rows; /* one per item: joined in order afterwards */
 } pairs_job;
 
 enum { ROWS = 64 };

@@ -26,7 +26,7 @@ typedef struct mcr_half {
     int64_t n, side; /* a side has so many tiles */
     int64_t lanes;   /* sums that a product is made of, by n alone */
     double *tile;    /* NULL: closed */
-    double *x, *y;   /* n x MCR_THIN: vectors; their products, once a lane */
+    double *x, *y;   /* n x MCR_THIN: vectors; their products, once per lane */
     size_t taken;    /* of the memory budget */
 } mcr_half;
 

@@ -24,7 +24,7 @@ mcr_status mcr_bound_gradient(const mcr_bound *bound, const mcr_tile *tile, cons
 /* A tile of values in scratch memory, in double: of the node; of its child. */
 mcr_status mcr_gradient_values(mcr_tile *out, const mcr_bound *bound, const mcr_tile *tile);
 /* The same with the squared distances, or the inner products, of a leaf on vectors, as its `fused`
- * has them: of scaled vectors where it has one scale a feature. */
+ * has them: of scaled vectors where it has one scale per feature. */
 mcr_status mcr_gradient_distances(mcr_tile *out, const mcr_bound *bound, const mcr_tile *tile);
 mcr_status mcr_gradient_products(mcr_tile *out, const mcr_bound *bound, const mcr_tile *tile);
 /* For K = exp(-scale * something): the derivative is K log K. */

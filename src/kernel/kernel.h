@@ -65,7 +65,7 @@ const mcr_kernel_type *mcr_kernel_type_find(const mcr *ctx, const char *name, si
 const mcr_kernel_type *mcr_kernel_type_at(const mcr *ctx, int64_t number); /* NULL: past the end */
 /* The node's canonical form, from the texts of its children. */
 void mcr_kernel_print(const mcr_kernel *kernel, mcr_text *to);
-/* The closure rules on the tree; adds one line a node to rules (may be NULL), children first: the
+/* The closure rules on the tree; adds one line per node to rules (may be NULL), children first: the
  * node's text, the rule, the verdict ("linear: an inner product, PSD"), ended by a newline. A
  * type's `definite` gives the middle part only. Out of memory: unknown, and rules->status says
  * so. */

@@ -1,9 +1,9 @@
 /* keys.c: substrings as numbers.
  *
- * Short substrings are packed: so many bits a byte as the alphabet needs. Longer ones are named by
- * doubling (Karp, Miller and Rosenberg, 1972): the pair of the names of a beginning and an end that
- * overlap or meet is a key for the whole, and sorting the keys gives them short names again. No
- * hashing: the result is the same anywhere and cannot collide.
+ * Short substrings are packed: so many bits per byte as the alphabet needs. Longer ones are named
+ * by doubling (Karp, Miller and Rosenberg, 1972): the pair of the names of a beginning and an end
+ * that overlap or meet is a key for the whole, and sorting the keys gives them short names again.
+ * No hashing: the result is the same anywhere and cannot collide.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

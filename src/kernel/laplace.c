@@ -1,5 +1,5 @@
-/* laplace.c: exp(-gamma |x-z|_1), with the sum of the absolute differences. With one gamma a
- * feature it is exp(-sum_k gamma_k |x_k-z_k|).
+/* laplace.c: exp(-gamma |x-z|_1), with the sum of the absolute differences. With one gamma
+ * per feature it is exp(-sum_k gamma_k |x_k-z_k|).
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -3,7 +3,7 @@
  *
  *   nu = 1/2  exp(-r)      nu = 3/2  (1 + r) exp(-r)      nu = 5/2  (1 + r + r^2/3) exp(-r)
  *
- * With one length a feature, each difference is divided by its own length.
+ * With one length per feature, each difference is divided by its own length.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

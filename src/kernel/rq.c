@@ -1,5 +1,6 @@
 /* rq.c: the rational quadratic kernel (1 + |x-z|^2 / (2 alpha length^2))^(-alpha), a mixture of rbf
- * kernels of many widths. With one length a feature, each difference is divided by its own length.
+ * kernels of many widths. With one length per feature, each difference is divided by its own
+ * length.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -43,7 +43,7 @@ void mcr_vectors_batch_close(mcr_vectors_batch *batch)
 }
 
 /* Rows of a group. Groups are packed in parallel. Sparse ones are large, because the column panels
- * pass through the caches once a group; dense ones are taken in chunks by the tiles anyway. */
+ * pass through the caches once per group; dense ones are taken in chunks by the tiles anyway. */
 static int64_t choose_group(const mcr_vectors_batch *b, mcr_rows x)
 {
     enum { ENTRIES = 65536, MOST = 4096 };

@@ -144,7 +144,7 @@ static void put_tree(work *w, mcr_names *to, const uint32_t *tuple, int64_t leng
         mcr_text_string(&to->text, mcr_names_at(w->last_names, tuple[t + step - 1]));
     }
     for (int64_t r = length > 1 ? 1 : round; r > 0;
-         r--) /* alone: once a round, to distinguish them */
+         r--) /* alone: once per round, to distinguish them */
         mcr_text_string(&to->text, length > 1 ? ")" : "()");
 }
 

@@ -2,7 +2,7 @@
  *
  * With a row of D for each object, m = D'p the mean (p_i the shares) and X the rows sqrt(p_i) (d_i
  * - m), the matrix A of centred.h is X X', and the covariance itself is C = X'X = D' diag(p) D - m
- * m', which has one row a feature. X is never made: D stays as it is, sparse or in blocks.
+ * m', which has one row per feature. X is never made: D stays as it is, sparse or in blocks.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

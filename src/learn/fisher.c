@@ -8,7 +8,7 @@
  *
  *   (A + r I) H = E,   M b = u b,   M = E'A H = I - r E'H
  *
- * and u = between / (all + r). M has one row a class: what takes time is one Cholesky
+ * and u = between / (all + r). M has one row per class: what takes time is one Cholesky
  * factorisation. Directions are scaled to v'(S_W + r I)v = u (1 - u) |b|^2 = 1, so that the classes
  * are round and equally wide in the coordinates, and the nearest class mean is the prediction. The
  * mean of class c has the coordinate u b_c / sqrt(p_c). From features the same H is found otherwise

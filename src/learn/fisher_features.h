@@ -4,7 +4,7 @@
  *
  *   H = (E - X G) / r,   (C + r I) G = X'E,   G = X'H
  *
- * by a Cholesky factor of C + r I, which has one row a feature, and corrections of G by its own
+ * by a Cholesky factor of C + r I, which has one row per feature, and corrections of G by its own
  * residual r (X'H - G). With many sparse features, or more features than objects, by conjugate
  * gradients for H with products alone.
  *

@@ -28,8 +28,8 @@ typedef struct mcr_goal {
     mcr_rule rule; /* MCR_RULE_VALUE, MCR_RULE_BINARY, MCR_RULE_LARGEST */
     int64_t n, classes, outputs;
     const int32_t *class_of; /* borrowed from the data; NULL for numbers */
-    /* n x outputs: the numbers, one column a target; two classes: +1 for class 1, else -1; more:
-     * one column a class, +1 for its objects, else -1. */
+    /* n x outputs: the numbers, one column per target; two classes: +1 for class 1, else -1; more:
+     * one column per class, +1 for its objects, else -1. */
     double *y;
     double *weight; /* n: of the objects, times that of their class */
     double total;   /* of the weights, > 0 */

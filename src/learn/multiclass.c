@@ -1,8 +1,8 @@
 /* multiclass.c: classification by two-class problems, and calibrated probabilities.
  *
  * Two classes are one problem (positive: class 1). More are one problem for each pair (positive:
- * the lower class) or for each class against the rest. Many small problems run side by side, one a
- * worker, as far as there is space for them; few large ones run one after the other with all
+ * the lower class) or for each class against the rest. Many small problems run side by side, one
+ * per worker, as far as there is space for them; few large ones run one after the other with all
  * workers inside. The result is the same.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -411,7 +411,7 @@ static mcr_status add_weights(mcr_fitted *f, const job *j)
 /* The training objects that are surely right or wrong. Of several classes, an object that wins all
  * of its own class's pairs has the most votes; others must be predicted. Probabilities decide by a
  * rule of their own. */
-static mcr_status judge_training(mcr_fitted *f, const job *j)
+static mcr_status evaluate_training(mcr_fitted *f, const job *j)
 {
     bool binary = j->rule == MCR_RULE_BINARY && !f->curve;
     bool pairs = j->rule == MCR_RULE_PAIRS && !f->curve;
@@ -505,7 +505,7 @@ static mcr_status gather(mcr_fitted **out, job *j)
     else
         st = add_whole(f, j);
     if (!st)
-        st = judge_training(f, j);
+        st = evaluate_training(f, j);
     if (!st && j->how->prices)
         st = keep_prices(f, j);
     if (!st)

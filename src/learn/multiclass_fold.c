@@ -284,7 +284,7 @@ static mcr_status add_whole(mcr_fitted *f, const job *j)
 }
 
 /* Decision values of a pair for the objects that are held out, from the last part of the space. */
-static mcr_status judge_pair(mcr_fitted *f, const job *j, int64_t o, int64_t n)
+static mcr_status evaluate_pair(mcr_fitted *f, const job *j, int64_t o, int64_t n)
 {
     mcr *ctx = f->ctx;
     const mcr_fold *t = j->of.fold;
@@ -317,7 +317,7 @@ static mcr_status add_pairs(mcr_fitted *f, const job *j)
             int32_t o = (int32_t)mcr_pair_output(j->of.classes, a, b);
             s = mcr_fitted_add(f, j->object, n, &o, 1, j->of.result[o].coef);
             if (!s)
-                s = judge_pair(f, j, o, n);
+                s = evaluate_pair(f, j, o, n);
         }
     return s;
 }

@@ -18,7 +18,7 @@ typedef struct mcr_class_job {
     const mcr_fold *fold; /* of many trainings that are only compared; NULL: it is meant to last */
     mcr_gram *whole;      /* of all objects, where problems are solved one after the other */
     mcr_binary *result;
-    double *curve; /* 2 a problem; NULL: no probabilities */
+    double *curve; /* 2 per problem; NULL: no probabilities */
     double began, deadline;
     bool stopped;      /* by the user: what has not begun is left out */
     int64_t solved;    /* problems */

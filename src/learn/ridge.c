@@ -6,7 +6,7 @@
  * symmetric form (W^1/2 G W^1/2 + lambda) x = W^1/2 y, a = W^1/2 x, which also allows weights of 0,
  * by a Cholesky factor below the diagonal of the one matrix there is; G stays above it, for another
  * try if the factor does not exist. Several targets are columns of y and a that share the factor.
- * Classes are numbers +1 and -1, one column a class where there are more than two.
+ * Classes are numbers +1 and -1, one column per class where there are more than two.
  *
  * Where lambda is not small against G a factor in float does as well: its solution is corrected by
  * the residual, which is computed from fresh kernel values in double, until that is as small as
@@ -185,7 +185,7 @@ static mcr_status solve(mcr_ridge *r)
 /* Where G + lambda has no factor, or none that is good enough, because it is singular but for
  * rounding, a share of its trace, which bounds its largest eigenvalue, is added to the diagonal:
  * first as little as leaves the residual within the usual tolerance. If more does not help, the
- * kernel is no kernel. */
+ * "kernel" is not a kernel. */
 static mcr_status solve_somehow(mcr_ridge *r)
 {
     static const double share[] = {0, 1e-10, 1e-8};

@@ -36,7 +36,7 @@ enum {
     OUTPUTS_AT_ONCE = 12 / PANEL_DOUBLES > 4 ? 4 : 12 / PANEL_DOUBLES,
     ROUGH_OUTPUTS = 5,
     /* Values of K are collected for so many rows before they are added to the outputs: the sums are
-     * then loaded and stored once a group. */
+     * then loaded and stored once per group. */
     GROUP_ROWS = 8 * MICRO_ROWS,
     /* Rows are taken in chunks that stay in the second cache while the column panels pass by. */
     CHUNK_BYTES = 192 * 1024

@@ -339,7 +339,7 @@ static int type_of(const mcr_model *m)
     return -1;
 }
 
-/* One line an object: its coefficients, then its values. */
+/* One line per object: its coefficients, then its values. */
 static void put_rows(mcr_text *t, const mcr_fitted *f, const mcr_field *field, int only)
 {
     for (int64_t g = 0; g < f->segments; g++) {

@@ -57,7 +57,7 @@ typedef struct mcr_partition {
     const double *class_number; /* the same as numbers */
 } mcr_partition;
 mcr_status mcr_clusters_score(mcr *ctx, const mcr_partition *p, mcr_metrics *out);
-/* Of a model of several targets, after its fitted is set: one name an output. */
+/* Of a model of several targets, after its fitted is set: one name per output. */
 mcr_status mcr_model_name_targets(mcr_model *model, const char *const *name);
 /* Numbers that it predicts of an object, if it predicts numbers: one output each. */
 int64_t mcr_model_targets(const mcr_model *model);

@@ -283,7 +283,7 @@ static mcr_status open_images(mcr_images *p)
     p->gaussian = m->kernel->type == &mcr_kernel_rbf;
     p->profile = mcr_profile_of(m->kernel);
     if (p->gaussian && !mcr_profile_number(m->kernel, "gamma", &gamma))
-        p->profile = -1; /* one gamma a feature */
+        p->profile = -1; /* one gamma per feature */
     s = take_budget(p);
     if (s)
         return s;

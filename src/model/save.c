@@ -96,7 +96,7 @@ static void mark_fields(const mcr_bound *node, const mcr_data *data, bool *wante
         mark_fields(node->child[c], data, wanted);
 }
 
-/* The fields that the kernels read: one flag a field, to be freed. */
+/* The fields that the kernels read: one flag per field, to be freed. */
 static mcr_status choose_fields(bool **out, const mcr_model *m)
 {
     mcr_binding *binding = NULL;

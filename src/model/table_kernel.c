@@ -1,7 +1,7 @@
 /* table_kernel.c: default kernels for tables of mixed columns.
  *
  * Numbers and the parts of dates go into one rbf, categories into equal, sets into tanimoto, and
- * long texts into a normalised blended spectrum. Ids and ignored columns are no fields, and a
+ * long texts into a normalised blended spectrum. Ids and ignored columns are not fields, and a
  * column that is constant changes no distance. Which combination is the default, and why, is in
  * docs/tables.md.
  *

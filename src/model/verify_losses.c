@@ -105,8 +105,8 @@ static point loss_at(const mcr_verify *v, loss kind, double y, double f)
 
 /* primal = sum of losses + mu / 2 a'f, from `losses`; rest = mu a + slopes; gap = rest'K rest / (2
  * mu). */
-static mcr_status judge_smooth(outputs *t, double mu, mcr_exact_sum losses, double blur,
-                               mcr_sure *primal, mcr_sure *gap)
+static mcr_status evaluate_smooth(outputs *t, double mu, mcr_exact_sum losses, double blur,
+                                  mcr_sure *primal, mcr_sure *gap)
 {
     int64_t all = t->n * t->k;
     mcr_sure square = mcr_sure_dot(t->a, t->f, t->error, all);
@@ -134,7 +134,7 @@ static void say_gap(mcr_verify *v, mcr_sure primal, mcr_sure gap)
 
 /* The identity: 2 lambda a_iy = w_i ([y_i = y] - P(y | x_i)); of two classes lambda, for one
  * output. */
-static mcr_status judge_logistic(outputs *t)
+static mcr_status evaluate_logistic(outputs *t)
 {
     mcr_verify *v = t->v;
     bool two = t->k == 1;
@@ -164,7 +164,7 @@ static mcr_status judge_logistic(outputs *t)
         }
     }
     mcr_sure primal, gap;
-    mcr_status s = judge_smooth(t, mu, losses, blur, &primal, &gap);
+    mcr_status s = evaluate_smooth(t, mu, losses, blur, &primal, &gap);
     if (!s) {
         mcr_verify_value(v, (mcr_sure){worst / heaviest, slip / heaviest});
         say_gap(v, primal, gap);
@@ -200,7 +200,7 @@ static void check_bounds(outputs *t, loss kind, double lambda, int64_t o)
     }
 }
 
-static mcr_status judge_erm(outputs *t)
+static mcr_status evaluate_erm(outputs *t)
 {
     mcr_verify *v = t->v;
     double lambda = mcr_verify_option(v, "lambda"), blur = 0;
@@ -221,7 +221,7 @@ static mcr_status judge_erm(outputs *t)
     mcr_sure primal, gap;
     mcr_status s = MCR_OK;
     if (is_smooth(kind)) {
-        s = judge_smooth(t, 2 * lambda, losses, blur, &primal, &gap);
+        s = evaluate_smooth(t, 2 * lambda, losses, blur, &primal, &gap);
     } else {
         mcr_sure square = mcr_sure_dot(t->a, t->f, t->error, t->n * t->k);
         primal = (mcr_sure){lambda * square.value + mcr_exact_total(&losses),
@@ -245,7 +245,7 @@ mcr_status mcr_verify_losses(mcr_verify *v)
     outputs t;
     mcr_status s = open_outputs(&t, v);
     if (!s)
-        s = strcmp(v->model->learner, "erm") == 0 ? judge_erm(&t) : judge_logistic(&t);
+        s = strcmp(v->model->learner, "erm") == 0 ? evaluate_erm(&t) : evaluate_logistic(&t);
     close_outputs(&t);
     return s;
 }

@@ -257,7 +257,7 @@ static void hull_violation(program *p)
     }
 }
 
-static void judge_margin(program *p)
+static void evaluate_margin(program *p)
 {
     double C = cost_of(p);
     bool bias = !p->v->options || mcr_verify_choice(p->v, "bias"), hard = isinf(C);
@@ -287,7 +287,7 @@ static void judge_margin(program *p)
 }
 
 /* Scaled by 1 / rho, which follows from the sum of the coefficients, nu n / rho. */
-static void judge_nu(program *p)
+static void evaluate_nu(program *p)
 {
     double nu = mcr_verify_option(p->v, "nu"), total = 0, size = 0;
     for (int64_t i = 0; i < p->n; i++) {
@@ -314,7 +314,7 @@ static void judge_nu(program *p)
 /* The 1-norm. The primal is sum |a_j| + sum C_i xi_i. The prices u that the file keeps bound it by
  * their sum, if 0 <= u_i <= C_i, sum u_i y_i = 0 and no |sum_i u_i y_i K_ij| is above 1; what is
  * above is scaled away. */
-static mcr_status judge_one_norm(program *p, const double *price)
+static mcr_status evaluate_one_norm(program *p, const double *price)
 {
     double C = mcr_verify_option(p->v, "C"), *cost = p->z, total = 0, worst = 1;
     mcr_exact_sum size = {0}, sum = {0};
@@ -365,7 +365,7 @@ static void sort_pair(program *p)
 }
 
 /* The sums over all problems of l1-svm. */
-static mcr_status judge_one_norms(mcr_verify *v)
+static mcr_status evaluate_one_norms(mcr_verify *v)
 {
     int64_t count, at = 0;
     const double *price = mcr_fitted_find(v->fitted, MCR_EXTRA_PRICES, &count);
@@ -386,7 +386,7 @@ static mcr_status judge_one_norms(mcr_verify *v)
         if (!s)
             s = take_output(&p, o);
         if (!s)
-            s = judge_one_norm(&p, price + at);
+            s = evaluate_one_norm(&p, price + at);
         at += p.n;
         add(&primal, p.primal);
         add(&dual, p.dual);
@@ -409,7 +409,7 @@ static mcr_status judge_one_norms(mcr_verify *v)
     return s;
 }
 
-static mcr_status judge_classes(mcr_verify *v)
+static mcr_status evaluate_classes(mcr_verify *v)
 {
     bool nu = v->options && strcmp(v->model->learner, "nu-svm") == 0;
     program p;
@@ -421,9 +421,9 @@ static mcr_status judge_classes(mcr_verify *v)
         if (s)
             break;
         if (nu)
-            judge_nu(&p);
+            evaluate_nu(&p);
         else
-            judge_margin(&p);
+            evaluate_margin(&p);
         if (p.violation.value >= violation.value)
             violation.value = p.violation.value;
         violation.error = fmax(violation.error, p.violation.error);
@@ -462,7 +462,7 @@ static double total_of(const mcr_verify *v)
 }
 
 /* The sum of the coefficients is nu n; rho is minus the offset. */
-static void judge_one_class(program *p)
+static void evaluate_one_class(program *p)
 {
     const mcr_verify *v = p->v;
     double nu = mcr_verify_option(v, "nu"), size = 0;
@@ -511,7 +511,7 @@ static double guess_epsilon(const program *p, double bound)
     return count > 0 ? sum / count : most;
 }
 
-static void judge_tube(program *p)
+static void evaluate_tube(program *p)
 {
     const mcr_verify *v = p->v;
     double C = cost_of(p);
@@ -537,7 +537,7 @@ static void judge_tube(program *p)
 
 /* nu-svr: one coefficient b = b+ - b-, and each part has the sum C nu n / 2; epsilon is kept in the
  * model, or follows from where the free coefficients lie. */
-static void judge_nu_tube(program *p)
+static void evaluate_nu_tube(program *p)
 {
     const mcr_verify *v = p->v;
     int64_t count;
@@ -581,18 +581,18 @@ mcr_status mcr_verify_machines(mcr_verify *v)
     const char *learner = v->model->learner;
     program p;
     if (v->class_of)
-        return strcmp(learner, "l1-svm") == 0 ? judge_one_norms(v) : judge_classes(v);
+        return strcmp(learner, "l1-svm") == 0 ? evaluate_one_norms(v) : evaluate_classes(v);
     mcr_status s = open_program(&p, v);
     if (!s) {
         all_objects(&p);
         s = take_output(&p, 0);
     }
     if (!s && strcmp(learner, "one-class") == 0)
-        judge_one_class(&p);
+        evaluate_one_class(&p);
     else if (!s && strcmp(learner, "nu-svr") == 0 && v->options)
-        judge_nu_tube(&p);
+        evaluate_nu_tube(&p);
     else if (!s)
-        judge_tube(&p);
+        evaluate_tube(&p);
     if (!s) {
         mcr_verify_value(v, p.violation);
         mcr_verify_primal(v, p.primal);

@@ -246,8 +246,8 @@ static mcr_status apply(const wing *w, const double *z, double *out, double *buf
 }
 
 /* Stationary: A (B b) is a multiple of (A + r)^2 a. own: the wing that is bound; values: B b. */
-static mcr_status judge_wing(const wing *own, const double *values, double *factor,
-                             double *residual)
+static mcr_status evaluate_wing(const wing *own, const double *values, double *factor,
+                                double *residual)
 {
     const spread *x = &own->x;
     int64_t n = x->n;
@@ -302,7 +302,8 @@ mcr_status mcr_verify_cca(mcr_verify *v)
         for (int side = 1; side >= 0 && !s; side--) {
             s = mcr_verify_bind(v, kernel[side]);
             if (!s)
-                s = judge_wing(&w[side], values + (1 - side) * n, &factor[side], &residual[side]);
+                s = evaluate_wing(&w[side], values + (1 - side) * n, &factor[side],
+                                  &residual[side]);
         }
         worst = fmax(worst, fmax(residual[0], residual[1]));
         sum += sqrt(fmax(factor[0] * factor[1], 0));
@@ -376,7 +377,7 @@ static double best_gain(const clusters *t, int64_t i)
     return best;
 }
 
-static void judge_clusters(clusters *t)
+static void evaluate_clusters(clusters *t)
 {
     mcr_verify *v = t->v;
     mcr_exact_sum sum = {0};
@@ -416,7 +417,7 @@ mcr_status mcr_verify_kmeans(mcr_verify *v)
         s = mcr_verify_multiply(v, t.c, t.k, t.f, t.error);
     }
     if (!s)
-        judge_clusters(&t);
+        evaluate_clusters(&t);
     void *list[] = {t.of, t.c, t.f, t.error, t.weight, t.count};
     for (size_t i = 0; i < sizeof list / sizeof *list; i++)
         mcr_free(v->ctx, list[i]);

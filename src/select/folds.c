@@ -68,8 +68,8 @@ static mcr_status evaluate(const mcr_trial_set *set, const mcr_folds *f, int64_t
 }
 
 /* All settings and splits of one repeat. */
-static mcr_status judge_repeat(const mcr_trial_set *set, const mcr_folds *f, int64_t repeat,
-                               double *score)
+static mcr_status evaluate_repeat(const mcr_trial_set *set, const mcr_folds *f, int64_t repeat,
+                                  double *score)
 {
     int64_t splits = mcr_splits_count(set->splits);
     mcr_status s = MCR_OK;
@@ -108,7 +108,7 @@ mcr_status mcr_folds_run(const mcr_trial_set *set, const mcr_path *path, double 
         f.fold = mcr_splits_folds(set->splits, r, &f.folds);
         s = options[0]->type->folds(&f);
         if (!s)
-            s = judge_repeat(set, &f, r, score);
+            s = evaluate_repeat(set, &f, r, score);
         mcr_free(ctx, f.score);
     }
     mcr_free(ctx, params);

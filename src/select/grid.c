@@ -130,7 +130,7 @@ static mcr_status default_on_vectors(mcr_text *to, const vector_kernel *k,
 
 enum { MOST_DEFAULTS = 2, DNA_LETTERS = 5 }; /* and N */
 
-/* Kernels for data of one field that are no vectors. */
+/* Kernels for data of one field that are not vectors. */
 static int64_t other_defaults(const mcr_data *data, const char *kernel[MOST_DEFAULTS])
 {
     mcr_field_info info = MCR_INIT(mcr_field_info);

@@ -1,6 +1,6 @@
 /* importance.c: what a model's predictions depend on: by shuffling (Breiman, 2001; Fisher, Rudin
- * and Dominici, 2019), by the slope of f, and for single objects by Shapley values (Strumbelj
- * and Kononenko, 2014).
+ * and Dominici, 2019), by the slope of f, and for single objects by Shapley values (Strumbelj and
+ * Kononenko, 2014).
  *
  * All of them only need predictions, so they work for every kernel and learner.
  *
@@ -30,8 +30,7 @@ typedef struct probe {
     const int64_t **source;   /* of each unit */
 } probe;
 
-/* ---- the metric on changed objects
- * ------------------------------------------------------------- */
+/* ---- the metric on changed objects ------------------------------------------------------------*/
 
 static void close_probe(probe *a)
 {
@@ -124,11 +123,10 @@ static mcr_status evaluate(probe *a, double *out)
     return s;
 }
 
-/* ---- shuffling
- * --------------------------------------------------------------------------------- */
+/* ---- shuffling --------------------------------------------------------------------------------*/
 
-/* Half the width of a 95 % interval of a mean, in standard errors: Student's t of count - 1
- * degrees of freedom. */
+/* Half the width of a 95 % interval of a mean, in standard errors: Student's t of count - 1 degrees
+ * of freedom. */
 static double student(int64_t count)
 {
     static const double t[] = {12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365,
@@ -163,8 +161,7 @@ static mcr_status shuffle_unit(probe *a, int64_t unit, double base, int64_t repe
     return s;
 }
 
-/* ---- slopes
- * ------------------------------------------------------------------------------------ */
+/* ---- slopes -----------------------------------------------------------------------------------*/
 
 /* Standard deviation of a unit of one number; 0: it is none, or does not vary. */
 static double spread(const probe *a, int64_t unit)
@@ -191,8 +188,8 @@ static double spread(const probe *a, int64_t unit)
     return count > 0 ? sqrt(squares / count) : 0;
 }
 
-/* The mean size of the change of f where the number moves by its standard deviation, as its
- * slope has it. */
+/* The mean size of the change of f where the number moves by its standard deviation, as its slope
+ * has it. */
 static mcr_status slope_of(probe *a, int64_t unit, double *out)
 {
     const double step = 1e-4;
@@ -220,8 +217,7 @@ static mcr_status slope_of(probe *a, int64_t unit, double *out)
     return s;
 }
 
-/* ---- reports
- * ----------------------------------------------------------------------------------- */
+/* ---- reports ----------------------------------------------------------------------------------*/
 
 void mcr_importance_free(mcr *ctx, mcr_importance_report *r)
 {
@@ -315,11 +311,10 @@ mcr_status mcr_model_importance(mcr_importance_report **out, mcr *ctx, const mcr
     return finish(out, &a, r, s);
 }
 
-/* ---- single objects
- * ---------------------------------------------------------------------------- */
+/* ---- single objects ---------------------------------------------------------------------------*/
 
-/* One sample: an order of the units and another object; going along, each unit's value becomes
- * that of the explained object, and what f gains is the unit's share. */
+/* One sample: an order of the units and another object; going along, each unit's value becomes that
+ * of the explained object, and what f gains is the unit's share. */
 typedef struct walk {
     int64_t samples, output, object;
     int64_t *order; /* samples x units */

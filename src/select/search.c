@@ -1,6 +1,6 @@
 /* search.c: trying the points of a grid, all of them or from coarse to fine.
  *
- * From coarse to fine: first a lattice of five or six values an axis, then the neighbours of the
+ * From coarse to fine: first a lattice of five or six values per axis, then the neighbours of the
  * best point at half the distance, until it has no better neighbour at distance one; so for each
  * kernel, as long as it is not far behind the best. Scores over log C and log gamma are smooth
  * ridges and plateaus, which such a search finds with a tenth of the trainings, and without a model

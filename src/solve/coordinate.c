@@ -5,8 +5,8 @@
  * step is two passes over one row. Coefficients that are sure to stay at their bound are left out
  * until the others are done (Hsieh, Chang, Lin, Keerthi and Sundararajan, ICML 2008).
  *
- * They keep a bias that is penalised with the others. Here the sum of b must be 0, as on the kernel
- * side: the method of multipliers, with the penalty rho / 2 (sum of b)^2, which is one more feature
+ * They keep a bias that is penalised with the others. Here the sum of b must be 0, as in the dual
+ * form: the method of multipliers, with the penalty rho / 2 (sum of b)^2, which is one more feature
  * of the value sqrt(rho), and the multiplier, which is the bias. A few rounds are enough, as rho is
  * far above the curvature along the bias where many coefficients are free.
  *
@@ -155,7 +155,7 @@ static void descend(state *t, double goal, bool all, bool *over)
 static mcr_status finish(state *t, double *g)
 {
     mcr_linear_balance(t->p, t->wanted, t->b);
-    mcr_status s = mcr_linear_judge(t->d, t->p, t->b, g, t->w, t->result);
+    mcr_status s = mcr_linear_evaluate(t->d, t->p, t->b, g, t->w, t->result);
     t->sum = -t->wanted;
     for (int64_t i = 0; i < t->p->n; i++)
         t->sum += t->b[i];

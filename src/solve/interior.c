@@ -426,7 +426,7 @@ static void snap(state *t)
 static mcr_status evaluate(state *t)
 {
     mcr_linear_balance(t->p, t->sum, t->try_b);
-    mcr_status st = mcr_linear_judge(t->d, t->p, t->try_b, t->try_g, t->try_w, t->result);
+    mcr_status st = mcr_linear_evaluate(t->d, t->p, t->try_b, t->try_g, t->try_w, t->result);
     if (!st && t->result->violation < t->best) {
         t->best = t->result->violation;
         memcpy(t->best_b, t->try_b, sizeof *t->best_b * (size_t)t->n);
@@ -477,7 +477,7 @@ static mcr_status polish(state *t)
     for (int i = 0; i < MOST && !st && t->best > t->p->tolerance; i++) {
         double before = t->best;
         memcpy(t->try_b, t->best_b, sizeof *t->try_b * (size_t)t->n);
-        st = mcr_linear_judge(t->d, t->p, t->try_b, t->try_g, t->try_w, t->result);
+        st = mcr_linear_evaluate(t->d, t->p, t->try_b, t->try_g, t->try_w, t->result);
         if (!st)
             st = correct_free(t, 1e-9 * square);
         if (!st)
@@ -558,7 +558,7 @@ mcr_status mcr_linear_interior(mcr_gram *d, const mcr_qp *p, double *b, double *
         memcpy(b, p->lo, sizeof *b * (size_t)t.n);
     }
     if (!st)
-        st = mcr_linear_judge(d, p, b, g, w, result);
+        st = mcr_linear_evaluate(d, p, b, g, w, result);
     close_state(&t);
     return st;
 }

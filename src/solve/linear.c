@@ -73,7 +73,7 @@ static mcr_status go_on(mcr_gram *d, const mcr_qp *p, double began, double *b, d
         result->steps += first.steps;
     if (none || (!s && first.violation < result->violation)) {
         memcpy(b, kept, sizeof *b * (size_t)p->n);
-        s = mcr_linear_judge(d, p, b, g, w, result);
+        s = mcr_linear_evaluate(d, p, b, g, w, result);
     }
     mcr_free(ctx, kept);
     return s;
@@ -103,7 +103,7 @@ mcr_status mcr_linear_solve(mcr_gram *d, const mcr_qp *p, double *b, double *g, 
 {
     *result = (mcr_qp_result){.stop = MCR_STOP_OPTIMAL};
     if (is_settled(p, b))
-        return mcr_linear_judge(d, p, b, g, w, result);
+        return mcr_linear_evaluate(d, p, b, g, w, result);
     double left = (double)mcr_budget_left(mcr_gram_context(d));
     bool few = suits_newton(d) && matrix_bytes(d) <= left / 2;
     if (!few && mcr_gram_sparse(d))
@@ -113,8 +113,8 @@ mcr_status mcr_linear_solve(mcr_gram *d, const mcr_qp *p, double *b, double *g, 
     return s || result->stop != MCR_STOP_STUCK ? s : go_on(d, p, began, b, g, w, result);
 }
 
-mcr_status mcr_linear_judge(mcr_gram *d, const mcr_qp *p, const double *b, double *g, double *w,
-                            mcr_qp_result *r)
+mcr_status mcr_linear_evaluate(mcr_gram *d, const mcr_qp *p, const double *b, double *g, double *w,
+                               mcr_qp_result *r)
 {
     mcr_rows all = mcr_gram_all(d);
     mcr_status s = mcr_gram_project(d, all, b, 1, w);

@@ -32,8 +32,8 @@ double mcr_linear_descent_work(double n, double p, double entries);
 double mcr_linear_bytes(const mcr_gram *gram);
 
 /* w = D^T b, g = D w and the violation, low and high of the result. */
-mcr_status mcr_linear_judge(mcr_gram *gram, const mcr_qp *problem, const double *b, double *g,
-                            double *w, mcr_qp_result *result);
+mcr_status mcr_linear_evaluate(mcr_gram *gram, const mcr_qp *problem, const double *b, double *g,
+                               double *w, mcr_qp_result *result);
 /* Makes the sum of b what it should be, by a small change of coefficients that are not at a bound
  * (of all, if these have not enough space). */
 void mcr_linear_balance(const mcr_qp *problem, double wanted, double *b);

@@ -389,7 +389,7 @@ static mcr_status evaluate(state *t, double *b, double *g, double *w)
     memcpy(b, t->b, sizeof *b * (size_t)t->n);
     mcr_linear_balance(t->p, t->wanted, b);
     t->result->violation = INFINITY; /* until it is known */
-    return mcr_linear_judge(t->d, t->p, b, g, w, t->result);
+    return mcr_linear_evaluate(t->d, t->p, b, g, w, t->result);
 }
 
 /* How far w = D'b is from being true, in the slopes of an object. */

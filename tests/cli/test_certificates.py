@@ -118,7 +118,7 @@ def test_verify_refuses_other_data():
     assert "for models of LIBSVM" in done.stderr, done.stderr
 
 
-def test_verify_judges_models_of_libsvm():
+def test_verify_evaluates_models_of_libsvm():
     train = shutil.which("svm-train")
     if not train:
         tap.skip("svm-train is not there")

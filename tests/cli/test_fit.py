@@ -86,14 +86,14 @@ def test_help_of_a_learner_has_its_options():
     general = tap.mercer("fit", "--help").stdout
     for entry in learners():
         out = tap.mercer("fit", entry["name"], "--help").stdout
-        told = {o["name"]: o for o in tap.mercer_json("fit", entry["name"], "--help")["options"]}
+        shown = {o["name"]: o for o in tap.mercer_json("fit", entry["name"], "--help")["options"]}
         for p in entry["params"]:
             dashes = "-" if len(p["name"]) == 1 else "--"
             assert re.search(r"^ +(-., )?%s%s " % (dashes, re.escape(p["name"])), out, re.M), p["name"]
             assert p["help"] in out and p["help"] not in general
-            assert p["name"] in told
+            assert p["name"] in shown
             if p["default"] is not None and p["type"] in ("choice", "flag"):
-                tap.check_equal(told[p["name"]]["default"], p["default"])
+                tap.check_equal(shown[p["name"]]["default"], p["default"])
 
 
 # ---- results -----------------------------------------------------------------------------------

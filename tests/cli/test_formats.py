@@ -34,10 +34,10 @@ FILES = [
 ]
 
 
-def check(told, wanted, what):
+def check(shown, wanted, what):
     n, kind, classes = wanted
-    tap.check_equal([told["n"], told["fields"][0]["kind"]], [n, kind], what)
-    found = told["targets"]
+    tap.check_equal([shown["n"], shown["fields"][0]["kind"]], [n, kind], what)
+    found = shown["targets"]
     if classes is None:
         tap.check_equal(found, None, what)
     else:
@@ -72,9 +72,9 @@ def test_graph_set_in_a_folder():
     for part, text in (("A", "1, 2\n2, 1\n3, 4\n4, 3\n"), ("graph_indicator", "1\n1\n2\n2\n"),
                        ("graph_labels", "1\n-1\n"), ("node_labels", "0\n1\n0\n0\n")):
         write("DS/DS_%s.txt" % part, text.encode())
-    told = tap.mercer_json("info", "DS")
-    tap.check_equal(told["n"], 2)
-    field = told["fields"][0]
+    shown = tap.mercer_json("info", "DS")
+    tap.check_equal(shown["n"], 2)
+    field = shown["fields"][0]
     tap.check_equal([field["kind"], field["nodes"], field["entries"], field["node_labels"]],
                     ["graphs", 4, 2, 2])
 
@@ -89,8 +89,8 @@ def test_a_target_of_npy():
 
 def test_target_and_weight_columns():
     write("d.csv", b"y,a,w\n1,5,0.5\n2,6,1\n")
-    told = tap.mercer_json("info", "d.csv", "--target", "y", "--weight", "w")
-    tap.check_equal([told["weights"], told["targets"]["max"]], [True, 2])
+    shown = tap.mercer_json("info", "d.csv", "--target", "y", "--weight", "w")
+    tap.check_equal([shown["weights"], shown["targets"]["max"]], [True, 2])
     tap.check_equal(tap.mercer_json("info", "d.csv", "--target", "2")["targets"]["max"], 6)
     done = tap.mercer("info", "d.csv", "--target", "yy", status=None)
     assert done.returncode in (1, 2) and "yy" in done.stderr, done.stderr

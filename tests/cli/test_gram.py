@@ -102,8 +102,8 @@ def test_blocks_when_memory_is_short():
     tap.mercer(*call, "--center", "-o", "whole.npy")
     tap.mercer(*call, "--center", "-o", "parts.npy", "--memory", "1M")
     near(np.load("parts.npy"), np.load("whole.npy"), 1e-12)
-    told = tap.mercer_json(*call, "--memory", "1M")
-    near(np.array([told["mean"], told["max"]]), np.array([rbf(x, x, 0.3).mean(), 1]), 1e-12)
+    shown = tap.mercer_json(*call, "--memory", "1M")
+    near(np.array([shown["mean"], shown["max"]]), np.array([rbf(x, x, 0.3).mean(), 1]), 1e-12)
 
 
 def test_threads_give_the_same_bytes():

@@ -61,11 +61,11 @@ def test_each_verb_explains_itself():
 
 def test_json_of_the_help_has_the_options():
     for verb in verbs():
-        told = tap.mercer_json("help", verb)
-        tap.check_equal(told["name"], verb)
+        shown = tap.mercer_json("help", verb)
+        tap.check_equal(shown["name"], verb)
         text = tap.mercer("help", verb).stdout
-        tap.check_equal(told["examples"], examples_of(text))
-        for option in told["options"]:
+        tap.check_equal(shown["examples"], examples_of(text))
+        for option in shown["options"]:
             assert "--" + option["name"] in text
             assert option["help"]
 

@@ -278,7 +278,7 @@ def test_metrics_without_variance():
 
 
 def test_class_names_with_line_breaks():
-    """One line an object, whatever its class is called."""
+    """One line per object, whatever its class is called."""
     with open("n.csv", "w") as f:
         f.write('a,y\n1,"p\nq"\n2,r\n3,"p\nq"\n4,"t\tu"\n')
     tap.mercer("fit", "knn", "n.csv", "-k", "linear", "--neighbors", "1", "-o", "n.mercer", "--quiet")

@@ -28,8 +28,8 @@ def test_clusters_are_numbered_from_1():
     done = tap.mercer("predict", "m.mercer", file)
     tap.check_equal(set(done.stdout.split()), {"1", "2", "3"})
     assert done.stderr.startswith("adjusted Rand index 0.8"), done.stderr
-    told = tap.mercer_json("predict", "m.mercer", file)["metrics"]
-    assert set(told) == {"adjusted_rand"} and told["adjusted_rand"] > 0.8, told
+    shown = tap.mercer_json("predict", "m.mercer", file)["metrics"]
+    assert set(shown) == {"adjusted_rand"} and shown["adjusted_rand"] > 0.8, shown
     tap.mercer("predict", "m.mercer", file, "--scores", "-o", "s.csv")
     with open("s.csv") as f:
         rows = list(csv.reader(f))
@@ -99,10 +99,10 @@ def test_several_targets():
     said = done.stderr.splitlines()
     assert said[0].startswith("a: mse ") and said[1].startswith("b: mse "), said
     assert said[2].endswith("(40 objects, mean of 2 targets)"), said
-    told = tap.mercer_json("predict", "m.mercer", "t.csv", "--target", "a,b", "-o", "p.csv")
-    each = told["metrics"]["targets"]
-    tap.check_near(told["metrics"]["mse"], (each[0]["mse"] + each[1]["mse"]) / 2)
-    tap.check_near(told["metrics"]["mse"], report["train"]["mse"], 1e-9)
+    shown = tap.mercer_json("predict", "m.mercer", "t.csv", "--target", "a,b", "-o", "p.csv")
+    each = shown["metrics"]["targets"]
+    tap.check_near(shown["metrics"]["mse"], (each[0]["mse"] + each[1]["mse"]) / 2)
+    tap.check_near(shown["metrics"]["mse"], report["train"]["mse"], 1e-9)
     with open("p.csv") as f:
         rows = list(csv.reader(f))
     tap.check_equal([rows[0], len(rows)], [["a", "b"], 41])
@@ -114,7 +114,7 @@ def test_several_targets():
     data = tap.mercer_json("info", "t.csv", "--target", "a,b")["targets"]
     tap.check_equal([t["name"] for t in data["several"]], ["a", "b"])
     assert "targets    a: numbers, 0 to 6" in tap.mercer("info", "t.csv", "--target", "a,b").stdout
-    # Fewer targets than the model predicts: told, and no reason not to predict.
+    # Fewer targets than the model predicts: reported, and no reason not to predict.
     write("u.csv", "x,b\n1,2\n2,3\n")
     done = tap.mercer("predict", "m.mercer", "u.csv", "--target", "b")
     assert "the model predicts 2 targets, and the data have 1" in done.stderr, done.stderr

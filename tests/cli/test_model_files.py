@@ -145,9 +145,9 @@ def test_old_models_say_the_same():
         if "proba" in expected:
             out = tap.mercer("predict", model, data, "--proba").stdout
             check_table(table(out), expected["proba"], name + " probabilities")
-        told = tap.mercer_json("info", model)
+        shown = tap.mercer_json("info", model)
         for key in ("learner", "kernel", "class_names", "support", "objective", "version"):
-            tap.check_equal(told[key], expected[key], name + " " + key)
+            tap.check_equal(shown[key], expected[key], name + " " + key)
         seen += 1
     assert seen >= 4, "models are missing"
 
@@ -168,9 +168,9 @@ def test_old_models_of_all_learners_say_the_same():
                 # differences.
                 tolerance = 1e-6 if "preimage" in ask or "std" in ask else 1e-9
                 check_table(table(out), wanted, name + ": " + ask, tolerance)
-            told = tap.mercer_json("info", model)
+            shown = tap.mercer_json("info", model)
             for key in ("learner", "kernel", "class_names", "support", "objective", "version"):
-                tap.check_equal(told[key], expected[key], name + " " + key)
+                tap.check_equal(shown[key], expected[key], name + " " + key)
             learners.add(expected["learner"])
     with open(MODELS / "version-1" / "expected.json") as f:
         learners |= {expected["learner"] for expected in json.load(f).values()}

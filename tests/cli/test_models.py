@@ -29,14 +29,14 @@ def test_info_tells_what_fit_told():
     for learner, name in (("svm", "moons"), ("svm", "blobs"), ("svr", "sinc"),
                           ("one-class", "moons")):
         made = fit(learner, sample(name), "--tol", "1e-5", "--seed", 7)
-        told = tap.mercer_json("info", "m.mercer")
-        tap.check_equal([told["file"], told["holds"]], ["m.mercer", "model"])
+        shown = tap.mercer_json("info", "m.mercer")
+        tap.check_equal([shown["file"], shown["holds"]], ["m.mercer", "model"])
         for key in set(made) - {"model", "seconds", "seconds_total"}:
-            tap.check_equal(told[key], made[key], key)
-        tap.check_equal(told["bytes"], os.path.getsize("m.mercer"))
-        tap.check_equal(told["version"], tap.mercer_json("version")["version"])
-        tap.check_equal(told["seed"], 7)
-        tap.check_equal(len(told["class_names"]), told["classes"])
+            tap.check_equal(shown[key], made[key], key)
+        tap.check_equal(shown["bytes"], os.path.getsize("m.mercer"))
+        tap.check_equal(shown["version"], tap.mercer_json("version")["version"])
+        tap.check_equal(shown["seed"], 7)
+        tap.check_equal(len(shown["class_names"]), shown["classes"])
         text = tap.mercer("info", "m.mercer").stdout
         for part in ("learner    %s, tol=1e-05" % learner, "kernel     " + made["kernel"],
                      "stop       optimal", "certified  ", "support    %d" % made["support"]):
@@ -47,8 +47,8 @@ def test_info_names_the_classes():
     write("d.csv", "a,y\n" + "".join("%d,%s\n" % (i, "hot" if i > 9 else "cold")
                                      for i in range(20)))
     fit("svm", "d.csv", "--probability")
-    told = tap.mercer_json("info", "m.mercer")
-    tap.check_equal([told["class_names"], told["probability"], told["outputs"]],
+    shown = tap.mercer_json("info", "m.mercer")
+    tap.check_equal([shown["class_names"], shown["probability"], shown["outputs"]],
                     [["cold", "hot"], True, 1])
     text = tap.mercer("info", "m.mercer").stdout
     assert "classes    cold\n           hot\n" in text, text
@@ -72,8 +72,8 @@ def test_export_and_back():
                 tap.check_near(float(a), float(b), 1e-9)
         else:
             tap.check_equal(got.stdout, want.stdout, learner)
-        told = tap.mercer_json("info", "m.model")
-        tap.check_equal([told["holds"], told["learner"], told["version"], told["seed"]],
+        shown = tap.mercer_json("info", "m.model")
+        tap.check_equal([shown["holds"], shown["learner"], shown["version"], shown["seed"]],
                         ["model", learner, None, None])
 
 

@@ -214,7 +214,7 @@ def test_data_without_targets():
     # The model knows the table that it was trained on.
     done = predict(model, "bare.csv")
     tap.check_equal([done.stdout, done.stderr], [predict(model, file).stdout, ""])
-    # What is no table does not say so.
+    # Data that are not a table do not say so.
     x, y = read_csv(file)
     np.save("x.npy", x)
     np.save("y.npy", y)

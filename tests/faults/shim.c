@@ -235,13 +235,13 @@ int open64(const char *path, int flags, ...)
 }
 
 /* What checked builds (_FORTIFY_SOURCE) call instead. */
-ssize_t __read_chk(int fd, void *bytes, size_t count, size_t room);
+ssize_t __read_chk(int fd, void *bytes, size_t count, size_t capacity);
 int __open_2(const char *path, int flags);
 int __open64_2(const char *path, int flags);
 
-ssize_t __read_chk(int fd, void *bytes, size_t count, size_t room)
+ssize_t __read_chk(int fd, void *bytes, size_t count, size_t capacity)
 {
-    (void)room;
+    (void)capacity;
     return read(fd, bytes, count);
 }
 

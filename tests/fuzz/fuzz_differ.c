@@ -15,7 +15,7 @@
 #include "kernel/kernel.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count);
-size_t LLVMFuzzerCustomMutator(uint8_t *bytes, size_t count, size_t room, unsigned seed);
+size_t LLVMFuzzerCustomMutator(uint8_t *bytes, size_t count, size_t capacity, unsigned seed);
 
 enum { OBJECTS = 5 };
 
@@ -71,9 +71,9 @@ static const char *const words[] = {
     "100000",
 };
 
-size_t LLVMFuzzerCustomMutator(uint8_t *bytes, size_t count, size_t room, unsigned seed)
+size_t LLVMFuzzerCustomMutator(uint8_t *bytes, size_t count, size_t capacity, unsigned seed)
 {
-    return fuzz_mutate_tokens(bytes, count, room, seed, words, sizeof words / sizeof *words);
+    return fuzz_mutate_tokens(bytes, count, capacity, seed, words, sizeof words / sizeof *words);
 }
 
 static mcr_data *objects(mcr *ctx)

@@ -9,9 +9,9 @@
 
 #include "base/json.h"
 
-size_t LLVMFuzzerCustomMutator(uint8_t *bytes, size_t count, size_t room, unsigned seed);
+size_t LLVMFuzzerCustomMutator(uint8_t *bytes, size_t count, size_t capacity, unsigned seed);
 
-size_t LLVMFuzzerCustomMutator(uint8_t *bytes, size_t count, size_t room, unsigned seed)
+size_t LLVMFuzzerCustomMutator(uint8_t *bytes, size_t count, size_t capacity, unsigned seed)
 {
     static const char *const words[] = {
         "{",
@@ -36,7 +36,7 @@ size_t LLVMFuzzerCustomMutator(uint8_t *bytes, size_t count, size_t room, unsign
         "[[[[",
         "]]]]",
     };
-    return fuzz_mutate_tokens(bytes, count, room, seed, words, sizeof words / sizeof *words);
+    return fuzz_mutate_tokens(bytes, count, capacity, seed, words, sizeof words / sizeof *words);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count);

@@ -12,7 +12,7 @@
 #include "kernel/kernel.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count);
-size_t LLVMFuzzerCustomMutator(uint8_t *bytes, size_t count, size_t room, unsigned seed);
+size_t LLVMFuzzerCustomMutator(uint8_t *bytes, size_t count, size_t capacity, unsigned seed);
 
 static const char *const words[] = {
     "rbf(gamma=",
@@ -66,9 +66,9 @@ static const char *const words[] = {
     "100000",
 };
 
-size_t LLVMFuzzerCustomMutator(uint8_t *bytes, size_t count, size_t room, unsigned seed)
+size_t LLVMFuzzerCustomMutator(uint8_t *bytes, size_t count, size_t capacity, unsigned seed)
 {
-    return fuzz_mutate_tokens(bytes, count, room, seed, words, sizeof words / sizeof *words);
+    return fuzz_mutate_tokens(bytes, count, capacity, seed, words, sizeof words / sizeof *words);
 }
 
 static void check_mark(const mcr *ctx, mcr_status status)

@@ -22,7 +22,7 @@
 enum { HEADER = 12, SECTION_HEADER = 12, SECTION_TAIL = 4, PIPE = 1 << 20 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count);
-size_t LLVMFuzzerCustomMutator(uint8_t *bytes, size_t count, size_t room, unsigned seed);
+size_t LLVMFuzzerCustomMutator(uint8_t *bytes, size_t count, size_t capacity, unsigned seed);
 
 /* ---- saving -----------------------------------------------------------------------------------*/
 
@@ -260,21 +260,21 @@ static void check_framed(const uint8_t *bytes, size_t count)
 
 /* One section is altered; lengths and checksums are put right, so that the mutant is read to its
  * end. */
-static size_t mutate_section(uint8_t *bytes, size_t count, size_t room, unsigned seed)
+static size_t mutate_section(uint8_t *bytes, size_t count, size_t capacity, unsigned seed)
 {
     size_t start[64], sections = 0;
     for (size_t at = next_tag(bytes, HEADER, count); at < count && sections < 64;
          at = next_tag(bytes, at + 4, count))
         start[sections++] = at;
     if (sections < 2)
-        return LLVMFuzzerMutate(bytes, count, room);
+        return LLVMFuzzerMutate(bytes, count, capacity);
     size_t which = fuzz_next(&seed) % (sections - 1), at = start[which];
     size_t first = at + SECTION_HEADER, end = start[which + 1] - SECTION_TAIL, rest = count - end;
     static uint8_t tail[1 << 16];
-    if (first > end || rest > sizeof tail || end - first + rest > room)
-        return LLVMFuzzerMutate(bytes, count, room);
+    if (first > end || rest > sizeof tail || end - first + rest > capacity)
+        return LLVMFuzzerMutate(bytes, count, capacity);
     memcpy(tail, bytes + end, rest);
-    size_t length = LLVMFuzzerMutate(bytes + first, end - first, room - first - rest);
+    size_t length = LLVMFuzzerMutate(bytes + first, end - first, capacity - first - rest);
     memcpy(bytes + first + length, tail, rest);
     for (int i = 0; i < 8; i++)
         bytes[at + 4 + (size_t)i] = (uint8_t)((uint64_t)length >> (8 * i));
@@ -284,11 +284,11 @@ static size_t mutate_section(uint8_t *bytes, size_t count, size_t room, unsigned
     return first + length + rest;
 }
 
-size_t LLVMFuzzerCustomMutator(uint8_t *bytes, size_t count, size_t room, unsigned seed)
+size_t LLVMFuzzerCustomMutator(uint8_t *bytes, size_t count, size_t capacity, unsigned seed)
 {
     if (count > HEADER && memcmp(bytes, mcr_model_magic, MCR_MODEL_MAGIC_BYTES) == 0 && seed % 4)
-        return mutate_section(bytes, count, room, seed / 4);
-    return LLVMFuzzerMutate(bytes, count, room);
+        return mutate_section(bytes, count, capacity, seed / 4);
+    return LLVMFuzzerMutate(bytes, count, capacity);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count)

@@ -11,7 +11,7 @@
 #include <string.h>
 
 /* libFuzzer's own; not there, and not called, where the corpus is only replayed. */
-__attribute__((weak)) size_t LLVMFuzzerMutate(uint8_t *bytes, size_t count, size_t room);
+__attribute__((weak)) size_t LLVMFuzzerMutate(uint8_t *bytes, size_t count, size_t capacity);
 
 static inline uint32_t fuzz_next(uint32_t *state)
 {
@@ -42,11 +42,11 @@ static inline size_t fuzz_tokens(fuzz_token *token, size_t most, const uint8_t *
     return tokens;
 }
 
-static inline size_t fuzz_splice(uint8_t *text, size_t count, size_t room, fuzz_token old,
+static inline size_t fuzz_splice(uint8_t *text, size_t count, size_t capacity, fuzz_token old,
                                  const void *new_text, size_t length)
 {
     uint8_t copy[256];
-    if (length > sizeof copy || count - old.length + length > room)
+    if (length > sizeof copy || count - old.length + length > capacity)
         return count;
     memcpy(copy, new_text, length);
     memmove(text + old.at + length, text + old.at + old.length, count - old.at - old.length);
@@ -55,22 +55,22 @@ static inline size_t fuzz_splice(uint8_t *text, size_t count, size_t room, fuzz_
 }
 
 /* Deletes, doubles, exchanges or replaces one token by another or by a word of the dictionary. */
-static inline size_t fuzz_mutate_tokens(uint8_t *text, size_t count, size_t room, uint32_t seed,
+static inline size_t fuzz_mutate_tokens(uint8_t *text, size_t count, size_t capacity, uint32_t seed,
                                         const char *const *words, size_t dictionary)
 {
     static fuzz_token token[1024];
     size_t tokens = fuzz_tokens(token, sizeof token / sizeof *token, text, count);
     if (tokens == 0 || fuzz_next(&seed) % 4 == 0)
-        return LLVMFuzzerMutate(text, count, room);
+        return LLVMFuzzerMutate(text, count, capacity);
     fuzz_token a = token[fuzz_next(&seed) % tokens], b = token[fuzz_next(&seed) % tokens];
     fuzz_token before = {a.at, 0};
     const char *word = words[fuzz_next(&seed) % dictionary];
     switch (fuzz_next(&seed) % 5) {
-    case 0: return fuzz_splice(text, count, room, a, "", 0);
-    case 1: return fuzz_splice(text, count, room, before, text + b.at, b.length);
-    case 2: return fuzz_splice(text, count, room, a, text + b.at, b.length);
-    case 3: return fuzz_splice(text, count, room, before, word, strlen(word));
-    default: return fuzz_splice(text, count, room, a, word, strlen(word));
+    case 0: return fuzz_splice(text, count, capacity, a, "", 0);
+    case 1: return fuzz_splice(text, count, capacity, before, text + b.at, b.length);
+    case 2: return fuzz_splice(text, count, capacity, a, text + b.at, b.length);
+    case 3: return fuzz_splice(text, count, capacity, before, word, strlen(word));
+    default: return fuzz_splice(text, count, capacity, a, word, strlen(word));
     }
 }
 

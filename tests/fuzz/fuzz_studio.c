@@ -12,7 +12,7 @@
 #include "fuzz_mutate.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count);
-size_t LLVMFuzzerCustomMutator(uint8_t *bytes, size_t count, size_t room, unsigned seed);
+size_t LLVMFuzzerCustomMutator(uint8_t *bytes, size_t count, size_t capacity, unsigned seed);
 
 static const char *const words[] = {
     "{\"do\": \"fit\"",
@@ -49,9 +49,9 @@ static const char *const words[] = {
     "\\u0000",
 };
 
-size_t LLVMFuzzerCustomMutator(uint8_t *bytes, size_t count, size_t room, unsigned seed)
+size_t LLVMFuzzerCustomMutator(uint8_t *bytes, size_t count, size_t capacity, unsigned seed)
 {
-    return fuzz_mutate_tokens(bytes, count, room, seed, words, sizeof words / sizeof *words);
+    return fuzz_mutate_tokens(bytes, count, capacity, seed, words, sizeof words / sizeof *words);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count)

@@ -4,7 +4,7 @@ Kernel values are computed here in double from differences, eigenvalues and sums
 program is used but the numbers in its model files (coefficients, offsets, what a learner keeps). A number
 that `fit` prints must not be off by more than its last printed digit, and what it calls optimal must be
 within the tolerance. `mercer verify` must agree with all of these models, must refuse them when a coefficient
-is changed by 1e-3 (with the checksum mended), and judges models of LIBSVM.
+is changed by 1e-3 (with the checksum mended), and evaluates models of LIBSVM.
 
     python3 certificates_all.py [WORD...]    12 data sets, tolerances from 1e-2 to 1e-8
 
@@ -359,7 +359,7 @@ def last_digit(text):
     return 10.0 ** (int(exponent or 0) - len(mantissa.partition(".")[2]))
 
 
-def check(s, learner, judge, options, faults, floor=1e-13):
+def check(s, learner, evaluate, options, faults, floor=1e-13):
     """One model: what is printed, the verdict, and what verify says of it."""
     name = "%s %s %s %s" % (learner, s.name, s.kernel, " ".join(map(str, options)))
     try:
@@ -374,7 +374,7 @@ def check(s, learner, judge, options, faults, floor=1e-13):
             o[key.lstrip("-")] = float(value)
         except ValueError:
             o[key.lstrip("-")] = value
-    true = judge(s, Model("c.mercer", len(s.y)), o)
+    true = evaluate(s, Model("c.mercer", len(s.y)), o)
     said = printed(done.stdout)
     size = max(abs(true.get("primal", 0)), abs(true.get("objective", 0)))
     for key, text in said.items():

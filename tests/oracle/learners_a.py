@@ -168,14 +168,14 @@ def test_ridge_of_several_targets():
     for t in range(3):
         near(got[:, t] / np.abs(y[:, t]).max(), want[:, t] / np.abs(y[:, t]).max(), 1e-8,
              "target %d" % t)
-    told = tap.mercer_json("predict", "m.mercer", "several-new.csv", "--target", "u,v,w")["metrics"]
-    tap.check_equal([t["name"] for t in told["targets"]], ["u", "v", "w"])
+    shown = tap.mercer_json("predict", "m.mercer", "several-new.csv", "--target", "u,v,w")["metrics"]
+    tap.check_equal([t["name"] for t in shown["targets"]], ["u", "v", "w"])
     for key, score in (("mse", sklearn.metrics.mean_squared_error),
                        ("mae", sklearn.metrics.mean_absolute_error), ("r2", sklearn.metrics.r2_score)):
         each = score(y_new, want, multioutput="raw_values")
         for t in range(3):
-            tap.check_near(told["targets"][t][key], each[t], 1e-8, key)
-        tap.check_near(told[key], score(y_new, want), 1e-8, "mean " + key)
+            tap.check_near(shown["targets"][t][key], each[t], 1e-8, key)
+        tap.check_near(shown[key], score(y_new, want), 1e-8, "mean " + key)
     # The same from NumPy's files.
     np.save("x.npy", x)
     np.save("y.npy", y)
@@ -252,9 +252,9 @@ def test_kmeans_scores_by_the_adjusted_rand_index():
     need()
     case = Case("blobs", "linear")
     case.fit("kmeans", "--clusters", 4)
-    told = tap.mercer_json("predict", "m.mercer", case.new, "-o", "c.npy")
+    shown = tap.mercer_json("predict", "m.mercer", case.new, "-o", "c.npy")
     want = sklearn.metrics.adjusted_rand_score(case.y_new, np.load("c.npy"))
-    tap.check_near(told["metrics"]["adjusted_rand"], want, 1e-12)
+    tap.check_near(shown["metrics"]["adjusted_rand"], want, 1e-12)
 
 
 # ---- logistic -----------------------------------------------------------------------------------

@@ -274,7 +274,7 @@ def test_cca_linear():
 
 
 def test_gp_regression():
-    """The same equations: 1e-9 for values, deviations and the likelihood."""
+    """The same equations: 1e-9 for values, standard deviations and the likelihood."""
     need()
     train, new = sample("friedman", 200), sample("friedman", 60, 2)
     x, y = read(train)
@@ -285,11 +285,11 @@ def test_gp_regression():
                          "yes" if standardise else "no")
             other = GaussianProcessRegressor(peer, alpha=0.2, optimizer=None,
                                              normalize_y=standardise).fit(x, y)
-            mean, deviation = other.predict(read(new)[0], return_std=True)
+            mean, std = other.predict(read(new)[0], return_std=True)
             tap.check_near(report["objective"], other.log_marginal_likelihood_value_, 1e-9)
             got = predict(new, "--std")
             check_close(got[:, 0], mean, 1e-9, kernel + ": mean")
-            check_close(got[:, 1], deviation, 1e-8, kernel + ": deviation")
+            check_close(got[:, 1], std, 1e-8, kernel + ": standard deviation")
 
 
 def test_gp_against_kernlab():
@@ -303,7 +303,7 @@ def test_gp_against_kernlab():
                write.csv(cbind(predict(g, z), predict(g, z, type='sdeviation')), 'out.csv',
                          row.names=FALSE)""" % (train, new))
     check_close(predict(new, "--std"), np.genfromtxt("out.csv", delimiter=",", skip_header=1), 1e-7,
-                "mean and deviation")
+                "mean and standard deviation")
 
 
 def test_gp_scales():
@@ -421,7 +421,7 @@ def test_gp_on_mcycle():
 def test_gp_on_co2():
     """A trend, a yearly wave and irregularities explain the series of Mauna Loa, and continue it: trained
     on 1959 to 1992, the log likelihood is 940 to 980; the five years after that are predicted with
-    an r2 of more than 0.9, and nearly all within two deviations."""
+    an r2 of more than 0.9, and nearly all within two standard deviations."""
     lines = tap.data("gp-1d", "co2-mauna-loa.csv").read_text().splitlines()
     open("early.csv", "w").write("\n".join(lines[:409]) + "\n")
     open("late.csv", "w").write("\n".join([lines[0]] + lines[409:]) + "\n")

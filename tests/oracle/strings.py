@@ -270,8 +270,8 @@ def test_bad_input():
                                 ("gkm(l=3, k=4)", "at most l"), ("ssk(p=2, lambda=0)", "lambda"),
                                 ("gkm(l=64, k=3, strands=1, filter=none)", "too long"),
                                 ("gkm(l=5, k=3, letters=20)", "strands=1")):
-        told = tap.mercer("gram", "x.txt", "--format", "text", "-k", kernel, status=None)
-        assert told.returncode in (1, 2) and words_of_it in told.stderr, (kernel, told.stderr)
+        shown = tap.mercer("gram", "x.txt", "--format", "text", "-k", kernel, status=None)
+        assert shown.returncode in (1, 2) and words_of_it in shown.stderr, (kernel, shown.stderr)
 
 
 if __name__ == "__main__":

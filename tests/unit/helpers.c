@@ -88,7 +88,7 @@ void test_close(mcr *ctx)
     pthread_mutex_destroy(&c->lock);
     free(c);
     if (mismatch)
-        fail_msg("the allocator was told another size of a block than it was asked for");
+        fail_msg("the allocator got another size of a block than was requested");
     if (bytes != 0 || blocks != 0)
         fail_msg("%zu bytes in %lld blocks were not freed", bytes, (long long)blocks);
 }

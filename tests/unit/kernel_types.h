@@ -5,7 +5,7 @@
  *   blob       exp(-gamma |x-z|^2) on vectors, with parameters of all kinds
  *   letters    how often a letter of x stands in z, summed over letters; on strings
  *   odd        a leaf that is not a kernel: x1 + z1
- *   twin       a combinator of exactly two kernels: K1 - K2, no rule known
+ *   both       a combinator of exactly two kernels: K1 - K2, no rule known
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -168,9 +168,9 @@ static inline mcr_status twin_block(const mcr_bound *b, const mcr_tile *tile)
     return status;
 }
 
-static const mcr_kernel_type type_twin = {
+static const mcr_kernel_type type_both = {
     .size = sizeof(mcr_kernel_type),
-    .name = "twin",
+    .name = "both",
     .summary = "the difference of two kernels",
     .min_children = 2,
     .max_children = 2,
@@ -181,7 +181,7 @@ static const mcr_kernel_type type_twin = {
 static inline mcr_status register_types(mcr *ctx)
 {
     const mcr_kernel_type *const all[] = {&type_dot, &type_blob, &type_letters, &type_odd,
-                                          &type_twin};
+                                          &type_both};
     mcr_status status = MCR_OK;
     for (size_t i = 0; i < sizeof all / sizeof all[0] && status == MCR_OK; i++)
         status = mcr_kernel_register(ctx, all[i]);

@@ -177,9 +177,9 @@ static void reads_random_decimals(void **state)
 static void decides_ties_exactly(void **state)
 {
     (void)state;
-    enum { ROOM = 4000 };
+    enum { CAPACITY = 4000 };
     mcr_random r = mcr_random_stream(1, "ties", 0);
-    char *text = malloc(ROOM);
+    char *text = malloc(CAPACITY);
     assert_non_null(text);
     for (int i = 0; i < 3000; i++) {
         uint64_t exponent = (uint64_t)mcr_random_below(&r, i % 3 == 0 ? 3 : 2046);
@@ -187,8 +187,8 @@ static void decides_ties_exactly(void **state)
         double low = from_bits(bits);
         /* long double holds the middle exactly */
         long double middle = ((long double)low + (long double)from_bits(bits + 1)) / 2;
-        int length = snprintf(text, ROOM, "%.1100Le", middle);
-        assert_true(length > 0 && length < ROOM);
+        int length = snprintf(text, CAPACITY, "%.1100Le", middle);
+        assert_true(length > 0 && length < CAPACITY);
         char *e = strchr(text, 'e');
         assert_non_null(e);
         check_parse(text);

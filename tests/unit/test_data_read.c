@@ -95,7 +95,7 @@ static void knows_its_formats(void **state)
     options.class_files = (const char *const[]){"a.fa", NULL};
     options.format = "csv";
     test_fails(*state, mcr_data_read(&data, *state, NULL, &options), MCR_BAD_CALL,
-               "one file a class is for the format fasta, not for csv");
+               "one file per class is for the format fasta, not for csv");
     test_fails(*state, mcr_data_read(&data, *state, "/nowhere/f.csv", NULL), MCR_IO,
                "/nowhere/f.csv");
     options = (mcr_read_options){.size = sizeof options, .format = "csv"};

@@ -380,20 +380,116 @@ static void stops_from_another_thread(void **state)
     pthread_join(other, NULL);
     assert_int_equal(mcr_model_report(model)->stop, MCR_STOP_INTERRUPTED);
     mcr_model_free(model);
-    /* It stays until it is taken back: also what is built in stops. */
-    mcr_options *options = NULL;
-    test_ok(ctx, mcr_options_open(&options, ctx, "svr"));
-    mcr_status s = mcr_fit(&model, options, NULL, data, NULL);
-    assert_true(s == MCR_STOPPED ||
-                (s == MCR_OK && mcr_model_report(model)->stop != MCR_STOP_STEPS));
-    if (s == MCR_OK)
-        mcr_model_free(model);
     mcr_cancel(ctx, 0);
-    test_ok(ctx, mcr_fit(&model, options, NULL, data, NULL));
-    assert_int_equal(mcr_model_report(model)->stop, MCR_STOP_OPTIMAL);
+    mcr_data_free(data);
+}
+
+/* A built-in learner reports from inside its solver; the report waits until another thread has
+ * cancelled, so that this does not depend on time. */
+typedef struct meeting {
+    mcr *ctx;
+    const char *phase; /* of the learner */
+    int running, cancelled;
+    int reports; /* after it was cancelled */
+} meeting;
+
+static int wait_for_cancel(void *user, const mcr_progress *now)
+{
+    meeting *m = user;
+    if (strcmp(now->phase, m->phase) != 0)
+        return 0;
+    m->reports += __atomic_load_n(&m->cancelled, __ATOMIC_ACQUIRE);
+    __atomic_store_n(&m->running, 1, __ATOMIC_RELEASE);
+    while (!__atomic_load_n(&m->cancelled, __ATOMIC_ACQUIRE))
+        sched_yield();
+    return 0;
+}
+
+static void *cancel_it(void *arg)
+{
+    meeting *m = arg;
+    mcr_progress now = MCR_INIT(mcr_progress);
+    while (!__atomic_load_n(&m->running, __ATOMIC_ACQUIRE))
+        sched_yield();
+    assert_int_equal(mcr_progress_last(m->ctx, &now), MCR_OK);
+    assert_string_equal(now.phase, m->phase);
+    mcr_cancel(m->ctx, 1);
+    __atomic_store_n(&m->cancelled, 1, __ATOMIC_RELEASE);
+    return NULL;
+}
+
+static mcr_model *fit_built_in(mcr *ctx, const char *learner, const mcr_data *data)
+{
+    mcr_options *options = NULL;
+    mcr_kernel *kernel = NULL;
+    mcr_model *model = NULL;
+    test_ok(ctx, mcr_options_open(&options, ctx, learner));
+    test_ok(ctx, mcr_kernel_parse(&kernel, ctx, "rbf(gamma=1)"));
+    test_ok(ctx, mcr_fit(&model, options, kernel, data, NULL));
+    mcr_kernel_free(kernel);
+    mcr_options_close(options);
+    return model;
+}
+
+/* Where there is nothing to keep yet: objects without a cluster are no model. */
+static void stops_without_a_result(void **state)
+{
+    mcr *ctx = *state;
+    mcr_data *data = NULL;
+    mcr_options *options = NULL;
+    mcr_kernel *kernel = NULL;
+    mcr_model *model = NULL;
+    test_ok(ctx, mcr_data_sample(&data, ctx, "moons", 400, 0.3));
+    test_ok(ctx, mcr_options_open(&options, ctx, "kmeans"));
+    test_ok(ctx, mcr_kernel_parse(&kernel, ctx, "rbf(gamma=1)"));
+    mcr_cancel(ctx, 1);
+    assert_int_equal(mcr_fit(&model, options, kernel, data, NULL), MCR_STOPPED);
+    assert_null(model);
+    mcr_cancel(ctx, 0);
+    test_ok(ctx, mcr_fit(&model, options, kernel, data, NULL));
     mcr_model_free(model);
+    mcr_kernel_free(kernel);
     mcr_options_close(options);
     mcr_data_free(data);
+}
+
+static void stops_built_in_learners(void **state)
+{
+    (void)state;
+    enum { COUNT = 400 };
+    static const char *const learners[] = {"logistic", "erm", "pegasos"};
+    for (int t = 0; t < 3; t++) {
+        meeting m = {.phase = learners[t]};
+        mcr_config config = {.size = sizeof config, .progress = wait_for_cancel, .user = &m};
+        mcr_data *data = NULL;
+        pthread_t other;
+        assert_int_equal(mcr_open(&m.ctx, &config), MCR_OK);
+        test_ok(m.ctx, mcr_data_sample(&data, m.ctx, "moons", COUNT, 0.3));
+        assert_int_equal(pthread_create(&other, NULL, cancel_it, &m), 0);
+        mcr_model *model = fit_built_in(m.ctx, learners[t], data);
+        pthread_join(other, NULL);
+        assert_int_equal(mcr_model_report(model)->stop, MCR_STOP_INTERRUPTED);
+        /* The best so far is a model: with the request withdrawn it predicts. */
+        double value[COUNT];
+        mcr_cancel(m.ctx, 0);
+        test_ok(m.ctx, mcr_predict(m.ctx, model, data, value, NULL, NULL));
+        for (int i = 0; i < COUNT; i++)
+            assert_true(isfinite(value[i]));
+        mcr_model_free(model);
+        /* A request stays in force for later calls, until it is withdrawn. */
+        mcr_cancel(m.ctx, 1);
+        int before = m.reports;
+        model = fit_built_in(m.ctx, learners[t], data);
+        assert_int_equal(mcr_model_report(model)->stop, MCR_STOP_INTERRUPTED);
+        assert_true(m.reports > before);
+        mcr_model_free(model);
+        mcr_cancel(m.ctx, 0);
+        model = fit_built_in(m.ctx, learners[t], data);
+        assert_int_not_equal(mcr_model_report(model)->stop, MCR_STOP_INTERRUPTED);
+        mcr_model_free(model);
+        mcr_data_free(data);
+        mcr_close(m.ctx);
+    }
 }
 
 static mcr_status register_all(mcr *ctx, void *arg)
@@ -444,6 +540,8 @@ int main(void)
         TEST(registers_learners),
         TEST(refuses_bad_learners),
         TEST(stops_from_another_thread),
+        cmocka_unit_test(stops_built_in_learners),
+        TEST(stops_without_a_result),
         cmocka_unit_test(survives_failures),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

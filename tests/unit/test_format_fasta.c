@@ -75,7 +75,7 @@ static void refuses(void **state)
                 ">c1:5\nA\n>c1:9\nA\n>c2\nA\n>c3\nA\n>c4\nA\n>c5\nA\n>c6\nA\n>c7\nA\n", "fasta",
                 NULL,
                 "f.fa: every header is another single word: these are names, not labels; give one "
-                "file a class, or set the target to \"none\"");
+                "file per class, or set the target to \"none\"");
 }
 
 /* The same with one word twice, with numbers, or with second words is labelled. */

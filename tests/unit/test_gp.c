@@ -288,7 +288,7 @@ static void test_regression(void **state)
         for (int i = 0; i < N; i++)
             square -= v[i] * v[i];
         test_close_real("mean", value[t], mean, 1e-10);
-        test_close_real("deviation", std[t], sqrt(square), 1e-10);
+        test_close_real("standard deviation", std[t], sqrt(square), 1e-10);
     }
     mcr_model_free(model);
     mcr_data_free(data);
@@ -296,7 +296,7 @@ static void test_regression(void **state)
 }
 
 /* At the scales that are found the likelihood is flat: by differences of the whole likelihood, with
- * one scale a feature. */
+ * one scale per feature. */
 static void test_optimum(void **state)
 {
     (void)state;
@@ -427,7 +427,7 @@ static void test_start(void **state)
     test_close(ctx);
 }
 
-/* Objects twice, and no noise to speak of: a jitter, which is told, and no NaN. */
+/* Objects twice, and no noise to speak of: a jitter, which is reported, and no NaN. */
 static void test_singular(void **state)
 {
     (void)state;
@@ -479,7 +479,7 @@ static void test_draws(void **state)
                 test_close_real("together", draws[2 * DRAWS + d], draws[DRAWS + d], 1e-3 * std[2]);
         }
         test_close_real("mean of draws", mean, value[i], 0.1 * std[i]);
-        test_close_real("deviation of draws", sqrt(square), std[i], 0.1 * std[i]);
+        test_close_real("standard deviation of draws", sqrt(square), std[i], 0.1 * std[i]);
     }
     mcr_model_free(model);
     words = sample_data(ctx, "moons", 20);

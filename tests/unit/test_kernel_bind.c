@@ -252,7 +252,7 @@ static double user_of(object a, object b)
     return a.dose * 2 * b.dose * 2 * letters_of(a, b);
 }
 
-static double twin_of(object a, object b)
+static double both_of(object a, object b)
 {
     return dot_of(a, b) - letters_of(a, b) + 7;
 }
@@ -282,7 +282,7 @@ static const value_case cases[] = {
     {"conformal(letters, f=x:2)", column_of},
     {"conformal(dot(x), f=dose:1)", dose_of},
     {"conformal(letters, f=double_dose)", user_of},
-    {"twin(dot(x), letters) + 7", twin_of},
+    {"both(dot(x), letters) + 7", both_of},
     {"(2 + 3*-4)*5", numbers_of},
 };
 
@@ -379,7 +379,7 @@ static void test_values(void **state)
         mcr_data_free(x);
         mcr_data_free(z);
     }
-    assert_int_equal(calls, 2 * (NX + NX + NZ + NX + NZ)); /* once an object and side */
+    assert_int_equal(calls, 2 * (NX + NX + NZ + NX + NZ)); /* once per object and side */
 }
 
 /* A view of rows is data like any other. */
@@ -689,7 +689,7 @@ static void test_memory(void **state)
 {
     (void)state;
     static char text[] = "2*dot + exp(0.01*dot)*normalize(dot) + conformal(dot^2, f=2) + "
-                         "twin(dot, blob(gamma=1)) + 1";
+                         "both(dot, blob(gamma=1)) + 1";
     assert_true(test_sweep_allocations("bind", bind_run, text) > 60);
 }
 

@@ -96,7 +96,7 @@ static void test_canonical(void **state)
         {"conformal(dot, f=norm)", "conformal(dot)"},
         {"conformal(f=2, dot)", "conformal(dot, f=2)"},
         {"conformal(dot, f=x:2)", "conformal(dot, f=\"x:2\")"},
-        {"twin(dot, 1+dot)", "twin(dot, 1 + dot)"},
+        {"both(dot, 1+dot)", "both(dot, 1 + dot)"},
         {"dot\n +\tdot", "dot + dot"},
         {"precomputed", "precomputed"},
         {"rbf(sigma=1)", "rbf(gamma=0.5)"},
@@ -186,8 +186,8 @@ static void test_faults(void **state)
         {"normalize()", "normalize needs a kernel inside", 0, 11},
         {"1 + normalize", "normalize needs a kernel inside", 4, 9},
         {"normalize(dot, dot )", "normalize takes at most 1 kernel", 15, 3},
-        {"twin(dot)", "twin needs at least 2 kernels", 0, 9},
-        {"twin(dot, dot, dot)", "twin takes at most 2 kernels", 15, 3},
+        {"both(dot)", "both needs at least 2 kernels", 0, 9},
+        {"both(dot, dot, dot)", "both takes at most 2 kernels", 15, 3},
         {"sum(dot)", "sum needs at least 2 kernels", 0, 8},
         {"constant(2)", "constant takes no kernels", 9, 1},
         {"constant(c=inf)", "constant: c must be a number that is finite", 11, 3},
@@ -435,7 +435,7 @@ static void test_registry(void **state)
     mcr_kernel_info info = MCR_INIT(mcr_kernel_info);
     int64_t count = mcr_kernel_count(ctx);
     test_ok(ctx, mcr_kernel_describe(ctx, count - 1, &info));
-    assert_string_equal(info.name, "twin");
+    assert_string_equal(info.name, "both");
     assert_int_equal(info.indefinite, 1);
     assert_null(info.params[0].name);
     assert_int_equal(mcr_kernel_describe(ctx, count, &info), MCR_BAD_CALL);
@@ -463,7 +463,7 @@ static void test_registry(void **state)
     type.name = "two";
     type.params_size = 8;
     test_fails(ctx, mcr_kernel_register(ctx, &type), MCR_BAD_CALL, "params_size");
-    type = type_twin;
+    type = type_both;
     type.name = "two";
     type.max_children = 1;
     test_fails(ctx, mcr_kernel_register(ctx, &type), MCR_BAD_CALL, "children");

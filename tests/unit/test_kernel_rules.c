@@ -69,7 +69,7 @@ static const rule_case table[] = {
     {"conformal(dot)", P, NULL},
     {"conformal(odd)", U, NULL},
     {"conformal(-1*dot)", U, NULL},
-    {"twin(dot, dot)", U, NULL},
+    {"both(dot, dot)", U, NULL},
     {"precomputed", U, NULL},
     {"dot*letters + 0.5*blob(gamma=1)^2", P, NULL},
 };

@@ -59,7 +59,7 @@ static void test_second_solver(void **state)
         if (!(r.violation <= first.violation))
             fail_msg("%d more steps: violation %g, before %g", more, r.violation, first.violation);
         mcr_qp_result again = r;
-        test_ok(ctx, mcr_linear_judge(p->gram, &p->qp, b, g, w, &again));
+        test_ok(ctx, mcr_linear_evaluate(p->gram, &p->qp, b, g, w, &again));
         assert_true(again.violation == r.violation);
     }
     memset(b, 0, sizeof b);

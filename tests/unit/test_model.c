@@ -846,7 +846,7 @@ static void test_two_contexts(void **state)
     test_close(other);
 }
 
-/* A target that cannot be told apart, and features that are called as targets are. */
+/* Two columns with the name of the target, and features named like targets. */
 static void test_names_of_targets(void **state)
 {
     mcr *ctx = *state;

@@ -411,7 +411,7 @@ static double covariance(const double *f, int64_t ld, int64_t a, int64_t b, int6
 }
 
 /* With next to no regularisation: variance 1, pairs not correlated with each other, and
- * correlations as they are told, by either solver. */
+ * correlations as they are reported, by either solver. */
 static void test_cca(void **state)
 {
     (void)state;

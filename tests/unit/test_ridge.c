@@ -124,7 +124,7 @@ static void test_weights(void **context)
     mcr_data_free(b);
 }
 
-/* A jitter makes a solution of a singular system, and is told. */
+/* A jitter makes a solution of a singular system, and is reported. */
 static void test_singular(void **context)
 {
     mcr *ctx = *context;

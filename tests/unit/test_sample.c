@@ -180,7 +180,7 @@ static void rings_have_their_radii(void **state)
         double off = hypot(x[0], x[1]) - (mcr_data_targets(data)[i] > 0 ? 1 : 2);
         sum += off * off;
     }
-    test_close_real("deviation", sqrt(sum / 20000), 0.1, 0.003);
+    test_close_real("standard deviation", sqrt(sum / 20000), 0.1, 0.003);
     mcr_data_free(data);
 }
 

@@ -105,7 +105,7 @@ static void test_splits(void **context)
 
 /* ---- metrics ----------------------------------------------------------------------------------*/
 
-static double judge(mcr *ctx, const char *name, const mcr_evaluated *what)
+static double evaluate(mcr *ctx, const char *name, const mcr_evaluated *what)
 {
     const mcr_metric *m = NULL;
     double out = -1;
@@ -149,18 +149,18 @@ static void test_metrics(void **context)
                 won += score[i] > score[j] ? 1 : score[i] == score[j] ? 0.5 : 0;
             }
     }
-    test_close_real("auc", judge(ctx, "auc", &what), won / pairs, 1e-14);
-    test_close_real("accuracy", judge(ctx, "accuracy", &what), (hit[0] + hit[1]) / N, 1e-14);
-    test_close_real("balanced", judge(ctx, "balanced_accuracy", &what),
+    test_close_real("auc", evaluate(ctx, "auc", &what), won / pairs, 1e-14);
+    test_close_real("accuracy", evaluate(ctx, "accuracy", &what), (hit[0] + hit[1]) / N, 1e-14);
+    test_close_real("balanced", evaluate(ctx, "balanced_accuracy", &what),
                     (hit[0] / of[0] + hit[1] / of[1]) / 2, 1e-14);
-    test_close_real("f1", judge(ctx, "f1", &what), 2 * hit[1] / (of[1] + said), 1e-14);
+    test_close_real("f1", evaluate(ctx, "f1", &what), 2 * hit[1] / (of[1] + said), 1e-14);
     const mcr_metric *m = NULL;
     double none;
     test_ok(ctx, mcr_metric_choose(&m, ctx, "log-loss", MCR_CLASSIFY));
     test_fails(ctx, mcr_metric_score(m, ctx, &what, &none), MCR_BAD_CALL, "option probability");
     what.proba = proba;
-    test_close_real("log-loss", judge(ctx, "log_loss", &what), loss, 1e-13);
-    test_close_real("auc of probabilities", judge(ctx, "auc", &what), won / pairs, 1e-14);
+    test_close_real("log-loss", evaluate(ctx, "log_loss", &what), loss, 1e-13);
+    test_close_real("auc of probabilities", evaluate(ctx, "auc", &what), won / pairs, 1e-14);
     what.task = MCR_REGRESS;
     what.value = score;
     double squares = 0, sizes = 0, mean = 0, spread = 0;
@@ -171,10 +171,10 @@ static void test_metrics(void **context)
         sizes += fabs(target[i] - score[i]) / N;
         spread += pow(target[i] - mean, 2) / N;
     }
-    test_close_real("mse", judge(ctx, "mse", &what), squares, 1e-12);
-    test_close_real("rmse", judge(ctx, "rmse", &what), sqrt(squares), 1e-12);
-    test_close_real("mae", judge(ctx, "mae", &what), sizes, 1e-12);
-    test_close_real("r2", judge(ctx, "r2", &what), 1 - squares / spread, 1e-12);
+    test_close_real("mse", evaluate(ctx, "mse", &what), squares, 1e-12);
+    test_close_real("rmse", evaluate(ctx, "rmse", &what), sqrt(squares), 1e-12);
+    test_close_real("mae", evaluate(ctx, "mae", &what), sizes, 1e-12);
+    test_close_real("r2", evaluate(ctx, "r2", &what), 1 - squares / spread, 1e-12);
     test_fails(ctx, mcr_metric_choose(&m, ctx, "acuracy", MCR_CLASSIFY), MCR_BAD_CALL,
                "did you mean \"accuracy\"");
     test_fails(ctx, mcr_metric_choose(&m, ctx, "accuracy", MCR_REGRESS), MCR_BAD_CALL, "mse, rmse");
@@ -244,7 +244,7 @@ static void test_cv_by_hand(void **context)
         {"motifs", "normalize(spectrum(p=3))"},
         {"molecules", "normalize(wl(h=2))"},
         {"mixed", "rbf(x, gamma=0.1) + normalize(wl(molecule, h=1))"}};
-    int64_t judged = 0;
+    int64_t evaluated = 0;
     for (int64_t i = 0; i < mcr_learner_count(); i++) {
         mcr_learner_info info = MCR_INIT(mcr_learner_info);
         test_ok(ctx, mcr_learner_describe(i, &info));
@@ -259,9 +259,9 @@ static void test_cv_by_hand(void **context)
                     : plain                 ? "task=classify optimize=no"
                                             : "task=classify",
                     kernels[t][0], kernels[t][1]);
-        judged++;
+        evaluated++;
     }
-    assert_true(judged >= 11);
+    assert_true(evaluated >= 11);
     compare(ctx, "svm", "scale=standard C=10", "blobs", "rbf(gamma=0.5)");
     compare(ctx, "svm", "scale=minmax multiclass=ovr", "blobs", "linear");
     compare(ctx, "ridge", "scale=standard", "sinc", "rbf(gamma=0.5)");
@@ -383,7 +383,7 @@ static bool tried_kernel(const mcr_tune_report *r, const char *name)
     return false;
 }
 
-/* One entry of eight an object, which tells its class. */
+/* One entry of eight per object, which tells its class. */
 static mcr_data *sparse_data(mcr *ctx)
 {
     enum { COLS = 8 };
@@ -484,7 +484,7 @@ static double accuracy_on(mcr *ctx, const mcr_model *model, const mcr_data *data
     return (double)right / (double)n;
 }
 
-/* Columns that are noise get a small gamma, and new objects are told better. */
+/* Columns that are noise get a small gamma, and new objects are classified better. */
 static void test_weights(void **context)
 {
     mcr *ctx = *context;

@@ -184,8 +184,8 @@ static void test_weights_are_repetitions(void **state)
     problem_free(&p);
 }
 
-/* Many equal objects are merged: the same as weights, and what is told of the objects is told of
- * all. */
+/* Many equal objects are merged: the same as weights, and what is reported for the objects is
+ * reported for all. */
 static void test_equal_objects_are_merged(void **state)
 {
     enum { DISTINCT = 400, MOST = 5 * DISTINCT };

@@ -247,7 +247,7 @@ static void test_stopped_between_problems(void **context)
 
 /* ---- threads and memory -----------------------------------------------------------------------*/
 
-/* Whether points are tried, and what is said of them, does not depend on the number of threads;
+/* Whether points are tried, and their scores, does not depend on the number of threads;
  * where memory is short, fewer are at work at once. */
 static void test_threads_and_memory(void **context)
 {

@@ -37,7 +37,7 @@ typedef struct reader {
     mcr_strings *carried;
     mcr_store *dense; /* NULL: no numeric columns */
     int64_t dense_capacity;
-    mcr_strings *text;  /* one a text column */
+    mcr_strings *text;  /* one per text column */
     mcr_labels *labels; /* of one target */
     double *target;     /* several, row by row */
     int64_t target_capacity;

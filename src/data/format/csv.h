@@ -43,7 +43,7 @@ bool mcr_csv_missing(const mcr_csv_field *field);
 typedef struct mcr_csv_sample {
     mcr_words seen;        /* the different values */
     int64_t cells, bytes;  /* bytes: their lengths together */
-    int64_t different;     /* of those that are no numbers */
+    int64_t different;     /* of those that are not numbers */
     int64_t dates, sets;   /* ISO dates; with ';' inside */
     int64_t spaced, coded; /* with blanks; of letters, digits and -_.:/# with a digit */
     int64_t whole;         /* integers */

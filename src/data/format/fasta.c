@@ -2,7 +2,7 @@
  *
  * A record is a header line `>...` and sequence lines until the next header. The label is the part
  * behind "label=" where a word of the header begins so, else the header's last word (which may be
- * its only one). With class files there is one file a class, headers are not looked at, and the
+ * its only one). With class files there is one file per class, headers are not looked at, and the
  * class word is the file's name without directory and extensions, or what stands before '=' in
  * "word=path". With the target "none" there are no labels.
  *
@@ -134,7 +134,7 @@ static mcr_status check_names(reader *r)
             return MCR_OK;
     return mcr_fail_at(r->ctx, MCR_BAD_DATA, mcr_input_name(r->in), 0,
                        "every header is another single word: these are names, not labels; give one "
-                       "file a class, or set the target to \"none\"");
+                       "file per class, or set the target to \"none\"");
 }
 
 /* ---- sequences ------------------------------------------------------------------------------ */
@@ -323,7 +323,7 @@ static int fasta_sniff(bool named, const char *bytes, size_t count)
 
 const mcr_format mcr_format_fasta = {
     .name = "fasta",
-    .summary = "sequences, in upper case: >... label, or one file a class",
+    .summary = "sequences, in upper case: >... label, or one file per class",
     .extensions = extensions,
     .writer = &mcr_writer_fasta,
     .sniff = fasta_sniff,

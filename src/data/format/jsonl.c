@@ -1,4 +1,4 @@
-/* jsonl.c: JSON lines, one object a line; the format that holds every kind of field.
+/* jsonl.c: JSON lines, one object per line; the format that holds every kind of field.
  *
  *   {"y": 1, "x": [1, 2], "sequence": "ACGT", "molecule": {"nodes": ["C", "O"], "edges": [[0, 1]]}}
  *

@@ -1,4 +1,4 @@
-/* libsvm.c: "label index:value index:value ...", one object a line, indices from 1 and rising.
+/* libsvm.c: "label index:value index:value ...", one object per line, indices from 1 and rising.
  *
  * The file comes in blocks of whole lines (blocks.h), each block is cut into chunks at line ends.
  * A first pass counts the colons of each chunk, which is at least the number of its entries; so

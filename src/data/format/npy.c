@@ -1,4 +1,4 @@
-/* npy.c: a NumPy matrix, one row an object, as the dense field "x"; targets in a second file.
+/* npy.c: a NumPy matrix, one row per object, as the dense field "x"; targets in a second file.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -16,7 +16,7 @@ typedef struct mcr_npy {
 } mcr_npy;
 
 bool mcr_npy_is(const char *bytes, size_t count); /* begins like one */
-/* Reads the header. Refused: more than two dimensions, no elements, kinds that are no numbers or
+/* Reads the header. Refused: more than two dimensions, no elements, kinds that are not numbers or
  * text. */
 mcr_status mcr_npy_open(mcr_npy *npy, mcr *ctx, mcr_input *in);
 /* The rest of the file as finite numbers, row by row, from mcr_alloc. Memory grows with what is

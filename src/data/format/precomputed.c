@@ -1,4 +1,4 @@
-/* precomputed.c: the values of a kernel, one row an object, one column a reference object.
+/* precomputed.c: the values of a kernel, one row per object, one column a reference object.
  *
  * Either a NumPy matrix (a square one is the reference objects themselves), or LIBSVM's lines
  * "label 0:id 1:k 2:k ...": id is the object's number among the reference objects, from 1; for
@@ -159,7 +159,7 @@ static mcr_status read_block(reader *r)
 }
 
 /* Ids that are not those of reference objects become "none", all of them: see above. */
-static void judge_ids(reader *r)
+static void evaluate_ids(reader *r)
 {
     mcr_store *s = r->store;
     bool meant = r->rows <= r->cols && (r->rows > 1 || r->cols == 1);
@@ -193,7 +193,7 @@ static mcr_status read_lines(mcr_builder *b, mcr *ctx, mcr_input *in,
         status = mcr_fail_at(ctx, MCR_BAD_DATA, mcr_input_name(in), 0,
                              "there are no objects in the file");
     if (status == MCR_OK) {
-        judge_ids(&r);
+        evaluate_ids(&r);
         r.store->count = r.rows;
         r.store->cols = r.cols;
         status = mcr_builder_adopt(b, r.store);

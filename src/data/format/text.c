@@ -1,4 +1,4 @@
-/* text.c: one string a line, `label<TAB>string`.
+/* text.c: one string per line, `label<TAB>string`.
  *
  * The label ends at the first tab; the string is the rest of the line, tabs included, byte by byte
  * (also NUL and bytes that are not UTF-8), and may be empty. With the target "none" there are no

@@ -1,13 +1,12 @@
 /* tu.c: graph sets in the form of the TU Dortmund collection.
  *
- * A directory with DS_A.txt (one edge "a, b" a line, nodes from 1 through all graphs),
- * DS_graph_indicator.txt (one line a node: its graph, from 1, rising) and DS_graph_labels.txt (one
- * line a graph); DS_node_labels.txt and DS_edge_labels.txt (integers) where there are any. DS is
- * any prefix; each file may be gzip with the extension .gz. Edges are read as a set without
- * direction: most sets list both directions, some list each twice. Where an edge has several
- * labels the first stands. Without graph labels DS_graph_attributes.txt, if it has one column,
- * gives real targets. Other attribute files are not used, which is logged. The field is called
- * "graph".
+ * A directory with DS_A.txt (one edge "a, b" per line, nodes from 1 through all graphs),
+ * DS_graph_indicator.txt (one line per node: its graph, from 1, rising) and DS_graph_labels.txt
+ * (one line per graph); DS_node_labels.txt and DS_edge_labels.txt (integers) where there are any.
+ * DS is any prefix; each file may be gzip with the extension .gz. Edges are read as a set without
+ * direction: most sets list both directions, some list each twice. Where an edge has several labels
+ * the first stands. Without graph labels DS_graph_attributes.txt, if it has one column, gives real
+ * targets. Other attribute files are not used, which is logged. The field is called "graph".
  *
  * SPDX-License-Identifier: Apache-2.0
  */
