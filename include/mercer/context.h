@@ -96,8 +96,8 @@ typedef struct mcr_config {
     size_t memory_bytes; /* budget for kernel storage; default: half of the free memory */
     uint64_t seed;       /* default: 1 */
     /* The file of a shared library with BLAS and LAPACK, which is loaded when a matrix is first
-     * factorised; borrowed until mcr_close. "own": Mercer's own routines, which are slower. Default:
-     * OpenBLAS, or else the system's BLAS, or else Mercer's own routines. */
+     * factorised; borrowed until mcr_close. "own": Mercer's own routines, which are slower.
+     * Default: OpenBLAS, or else the system's BLAS, or else Mercer's own routines. */
     const char *blas;
     /* The most memory that reading data and models may take; a file that needs more is refused. The
      * context as a whole may take memory_bytes + data_bytes + 32 MB. Default: half of the free

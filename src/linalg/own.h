@@ -1,5 +1,5 @@
-/* own.h (internal): the routines of BLAS and LAPACK that Mercer calls, by its own code: for machines
- * where no library of them can be loaded, such as a browser. Blocked, on one thread, several times
+/* own.h (internal): the routines of BLAS and LAPACK that Mercer calls, by its own code. They are
+ * for machines where no BLAS can be loaded, such as a browser. Blocked, on one thread, several times
  * slower than OpenBLAS.
  *
  * They take the arguments of the Fortran routines, but know only what linalg/ asks for: the upper

@@ -136,7 +136,7 @@ static void trains_by_callback(void **state)
         static const char *const target[] = {"c", "onnx", "libsvm"};
         test_fails(ctx, mcr_model_export(ctx, model, target[t], NULL, "/dev/null", NULL),
                    MCR_BAD_CALL,
-                   t < 2 ? "it is no kernel of Mercer's own" : "LIBSVM has no kernel like own");
+                   t < 2 ? "it is not a built-in kernel" : "LIBSVM has no kernel like own");
     }
     test_ok(ctx, mcr_model_save_memory(&bytes, &count, ctx, model));
     test_ok(ctx, mcr_model_load_memory(&copy, ctx, "m", bytes, count));
