@@ -1,6 +1,6 @@
 /* own.h (internal): the routines of BLAS and LAPACK that Mercer calls, by its own code. They are
- * for machines where no BLAS can be loaded, such as a browser. Blocked, on one thread, several times
- * slower than OpenBLAS.
+ * for machines where no BLAS can be loaded, such as a browser. Blocked, on one thread, several
+ * times slower than OpenBLAS.
  *
  * They take the arguments of the Fortran routines, but know only what linalg/ asks for: the upper
  * triangle, no unit diagonals.
