@@ -223,5 +223,40 @@ def test_many_categories():
     tap.check_equal(columns[0]["distinct"], 5000)
 
 
+def test_folds_learn_nothing_from_what_they_test():
+    """Scaling, imputation and categories come from the training folds: the score of an object does not change,
+    but for rounding, when all others of its fold become absurd."""
+    import csv
+    import random
+    r = random.Random(5)
+    rows = []
+    for i in range(90):
+        a, word = r.gauss(0, 1), r.choice(["red", "green", "blue"])
+        y = "yes" if a + (word == "red") + r.gauss(0, .3) > .4 else "no"
+        rows.append(["" if r.random() < .2 else "%.3f" % a, "" if r.random() < .1 else word, "%.3f" % r.gauss(5, 2), y])
+
+    def scores(table, missing):
+        with open("t.csv", "w", newline="") as file:
+            csv.writer(file, lineterminator="\n").writerows([["a", "word", "b", "y"]] + table)
+        tap.mercer("cv", "svm", "t.csv", "-k", "rbf(a, b, gamma=0.3) + equal(word)", "--scale", "standard", "--plain",
+                   "--role", "word=category", "--missing", missing, "-o", "o.csv", "--quiet")
+        with open("o.csv", newline="") as file:
+            return list(csv.DictReader(file))
+
+    for missing in ("indicator", "mean", "median", "mode"):
+        before = scores(rows, missing)
+        name = next(k for k in before[0] if k.startswith("score("))
+        changed = [list(row) for row in rows]
+        kept = next(i for i, line in enumerate(before) if line["fold"] == "2" and rows[i][0] == "")
+        others = [i for i, line in enumerate(before) if line["fold"] == "2" and i != kept]
+        for i in others:
+            changed[i][:3] = ["1e6" if rows[i][0] else "", "martian", "-1e7"]
+        after = scores(changed, missing)
+        tap.check_equal([line["fold"] for line in after], [line["fold"] for line in before])
+        tap.check_near(float(after[kept][name]), float(before[kept][name]), 1e-12, missing)
+        # The check can fail: objects of other folds were trained with them.
+        assert any(abs(float(after[i][name]) - float(before[i][name])) > .01 for i, line in enumerate(before) if line["fold"] != "2")
+
+
 if __name__ == "__main__":
     tap.main(globals())
