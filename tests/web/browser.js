@@ -141,7 +141,7 @@ async function machines() {
     await check('learner ' + learner, async () => {
       await page.select('#learner', learner);
       await wait(50);
-      await page.waitForFunction(() => /ms$|Clp/.test(document.getElementById('status').textContent), { timeout: 60000 });
+      await page.waitForFunction(() => /ms$|CLP/.test(document.getElementById('status').textContent), { timeout: 60000 });
       const said = await status();
       holds(/clp/i.test(said) ? learner === 'l1-svm' : /ms$/.test(said), said);
     });
