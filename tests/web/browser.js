@@ -141,7 +141,7 @@ async function machines() {
     await check('learner ' + learner, async () => {
       await page.select('#learner', learner);
       await wait(50);
-      await page.waitForFunction(() => /ms$|CLP/.test(document.getElementById('status').textContent), { timeout: 60000 });
+      await page.waitForFunction((clp) => (clp ? /ms$|CLP/ : /ms$/).test(document.getElementById('status').textContent), { timeout: 60000 }, learner === 'l1-svm');
       const said = await status();
       holds(/clp/i.test(said) ? learner === 'l1-svm' : /ms$/.test(said), said);
     });
@@ -271,6 +271,9 @@ async function travels() {
   await check('exports give the same model', async () => {
     await fresh();
     await chip('rbf');
+    // Iterative solvers stop within their tolerance, at other digits on other machines; a linear system does not.
+    if (address.startsWith('file:')) await page.select('#learner', 'ridge');
+    await wait(200);
     await settled();
     await tab('take');
     for (const [what, file] of [['SVG', 'studio.svg'], ['PNG', 'studio.png'], ['CSV', 'points.csv'], ['Model', 'model.mercer']]) {
@@ -284,7 +287,7 @@ async function travels() {
     const command = await page.$eval('[data-what=command]', (e) => e.textContent);
     fs.renameSync(path.join(folder, 'model.mercer'), path.join(folder, 'studio.mercer'));
     execFileSync('sh', ['-c', command.replace(/^mercer/, '"$0"'), mercer], { cwd: folder });
-    const score = (model) => execFileSync(mercer, ['predict', model, 'points.csv', '--scores', '-o', '-'], { cwd: folder }).toString();
+    const score = (model) => execFileSync(mercer, ['predict', model, 'points.csv', '--scores', '-o', '-'], { cwd: folder, stdio: ['ignore', 'pipe', 'ignore'] }).toString();
     const numbers = (text) => text.split('\n').filter((l) => l && l[0] !== '#').map((l) => +l.split('\t').pop());
     if (await page.evaluate(() => !!document.getElementById('engine'))) {
       const a = numbers(score('studio.mercer')), b = numbers(score('model.mercer'));
