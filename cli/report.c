@@ -24,36 +24,59 @@ static void say_data(const mcr_report_fit *r)
             r->features ? cli_count_text(features, r->features, "feature") : "", more);
 }
 
-/* Three digits at most, and no zeros at the end: a number is rounded to what is known of it. */
-static const char *short_text(char text[32], double value)
+/* How many of so many digits rounding has left; 0: none. */
+static int known_digits(double value, double error, int most)
 {
-    char digits[32];
-    snprintf(digits, sizeof digits, value == 0 ? "%.0f" : "%.2e", value);
-    char *e = strchr(digits, 'e'), *end = e;
-    while (e && end > digits && end[-1] == '0')
-        end--;
-    if (e && end > digits && end[-1] == '.')
-        end--;
-    if (e)
-        snprintf(text, 32, "%.*s%s", (int)(end - digits), digits, e);
+    if (!(error > 0))
+        return most;
+    if (!(fabs(value) > error))
+        return 0;
+    double known = floor(log10(fabs(value))) - ceil(log10(error)) + 1;
+    return known < 0 ? 0 : known < most ? (int)known : most;
+}
+
+/* A number that is not negative, with three digits at most; where none is known, a bound on it. */
+static const char *short_text(char *text, double value, double error)
+{
+    int digits = known_digits(value, error, 3);
+    if (value == 0 && digits > 0) {
+        snprintf(text, 32, "0");
+    } else if (digits > 0) {
+        snprintf(text, 32, "%.*e", digits - 1, value);
+    } else {
+        double unit = pow(10, floor(log10(value + error)));
+        snprintf(text, 32, "< %.0e", (floor((value + error) / unit) + 1) * unit);
+    }
+    return text;
+}
+
+/* An objective, with the digits that are known. */
+static const char *known_text(char *text, double value, double error)
+{
+    int digits = known_digits(value, error, 9);
+    if (digits > 0)
+        snprintf(text, 32, "%.*g", digits, value);
+    else if (value >= 0)
+        return short_text(text, value, error);
     else
-        snprintf(text, 32, "%s", digits);
+        snprintf(text, 32, "unknown");
     return text;
 }
 
 /* Of several problems some may not have been begun: then sums over the others say nothing. */
 static void say_certificate(const mcr_report_fit *r)
 {
-    char text[32];
+    char text[32], dual[32], gap[32];
     if (r->certificate && isinf(r->value)) {
         cli_say("certified", "no: a part of the problem was not begun");
         return;
     }
     if (r->certificate && isfinite(r->value))
-        cli_say("certified", "%s %s, tolerance %.2g", r->certificate, short_text(text, r->value),
-                r->tolerance);
+        cli_say("certified", "%s %s, tolerance %.2g", r->certificate, short_text(text, r->value, r->value_error), r->tolerance);
     if (isfinite(r->primal) && isfinite(r->dual))
-        cli_say("", "primal %.9g, dual %.9g, gap %s", r->primal, r->dual, short_text(text, r->gap));
+        cli_say("", "primal %s, dual %s, gap %s", known_text(text, r->primal, r->objective_error),
+                known_text(dual, r->dual, r->objective_error),
+                short_text(gap, r->gap, r->objective_error));
 }
 
 static void say_stop(const mcr_report_fit *r)
@@ -145,7 +168,7 @@ void cli_report_say(const mcr_report_fit *r)
         cli_say("form", "%s by %s, kernel values off by %.2g (root mean square)", r->form,
                 r->approx, r->kernel_error[1]);
     if (isfinite(r->objective))
-        cli_say("objective", "%.9g", r->objective);
+        cli_say("objective", "%s", known_text(count, r->objective, r->objective_error));
     say_certificate(r);
     if (r->n > 0)
         say_stop(r);

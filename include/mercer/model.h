@@ -66,6 +66,9 @@ typedef struct mcr_report_fit {
     const char *remark;     /* something the user should know; NULL: nothing */
     const char *version;    /* of the Mercer that trained it; NULL: trained by another program */
     uint64_t seed;
+    /* What rounding may have changed, at most: in value; in objective, primal, dual and gap. 0:
+     * nothing that shows. */
+    double value_error, objective_error;
 } mcr_report_fit;
 
 MCR_API void mcr_model_free(mcr_model *model); /* NULL allowed */

@@ -155,7 +155,12 @@ static mcr_status error(mcr_gram *gram, bool precise, mcr_error *to)
     return s ? s : mcr_binding_error(g->binding, precise, to);
 }
 
-/* ---- cost -------------------------------------------------------------------------------------*/
+static mcr_status extended(mcr_gram *gram, mcr_extended *to)
+{
+    return mcr_binding_extended(((mcr_gram_bound *)gram)->binding, to);
+}
+
+/* ---- cost -------------------------------------------------------------------------------------- */
 
 /* Beside the products of vectors, a node costs about as much as so many of them. */
 enum { NODE_WORK = 8, SLOW_WORK = 20000 };
@@ -329,6 +334,7 @@ static const mcr_gram_type bound_type = {
     .share = share,
     .select = select,
     .error = error,
+    .extended = extended,
     .work = work,
     .prepare = prepare,
     .prepare_lists = prepare_lists,

@@ -4,6 +4,8 @@
  */
 #include "gram/type.h"
 
+#include <math.h>
+
 void mcr_gram_close(mcr_gram *g)
 {
     if (g)
@@ -107,6 +109,12 @@ mcr_status mcr_gram_select_both(mcr_gram **out, mcr_gram *g, mcr_rows objects)
 {
     *out = NULL;
     return g->type->select(out, g, &objects, NULL);
+}
+
+mcr_status mcr_gram_extended(mcr_gram *g, mcr_extended *to)
+{
+    to->share = INFINITY;
+    return g->symmetric && g->type->extended ? g->type->extended(g, to) : MCR_OK;
 }
 
 mcr_status mcr_gram_error(mcr_gram *g, bool precise, mcr_error *error)

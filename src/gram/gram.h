@@ -38,6 +38,8 @@ mcr_status mcr_gram_matrix_until(mcr_gram *gram, float *k, int64_t ld, double de
 
 /* A bound on the rounding of kernel values. */
 mcr_status mcr_gram_error(mcr_gram *gram, bool precise, mcr_error *error);
+/* K a of a symmetric Gram in extended precision (kernel.h); to->object is not used. */
+mcr_status mcr_gram_extended(mcr_gram *gram, mcr_extended *to);
 
 /* ---- passes over rows -------------------------------------------------------------------------*/
 

@@ -28,6 +28,8 @@ typedef struct mcr_gram_type {
     /* Some rows (NULL: all) against some columns (NULL: the same objects, of a symmetric Gram). */
     mcr_status (*select)(mcr_gram **out, mcr_gram *gram, const mcr_rows *x, const mcr_rows *z);
     mcr_status (*error)(mcr_gram *gram, bool precise, mcr_error *error);
+    /* NULL: not available. */
+    mcr_status (*extended)(mcr_gram *gram, mcr_extended *to);
     double (*work)(const mcr_gram *gram);
     size_t (*bytes)(const mcr_gram *gram); /* NULL: none of its own */
     /* NULL: nothing to prepare. */

@@ -98,6 +98,20 @@ static mcr_status error(mcr_gram *gram, bool precise, mcr_error *to)
     return mcr_gram_error(precise && v->exact ? v->exact : v->of, precise, to);
 }
 
+static mcr_status extended(mcr_gram *gram, mcr_extended *to)
+{
+    const view *v = (const view *)gram;
+    int64_t *object = NULL;
+    mcr_extended of = *to;
+    mcr_status s = map_rows(&object, v, (mcr_rows){NULL, 0, to->n});
+    of.object = object;
+    if (!s)
+        s = v->of->type->extended(v->of, &of);
+    to->share = of.share;
+    mcr_free(gram->ctx, object);
+    return s;
+}
+
 static mcr_status prepare(mcr_gram *gram, bool precise)
 {
     view *v = (view *)gram;
@@ -262,6 +276,7 @@ static const mcr_gram_type view_type = {
     .share = share,
     .select = select,
     .error = error,
+    .extended = extended,
     .work = work,
     .prepare = prepare,
     .prepare_lists = prepare_lists,

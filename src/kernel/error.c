@@ -139,6 +139,10 @@ static mcr_status measure(const mcr_vectors *v, extent *all)
 static void distance_error(const mcr_vectors *v, const extent *e, double u, bool precise,
                            mcr_error *r)
 {
+    if (u == MCR_EXTENDED_UNIT) { /* t in exp(-t) is a sum of squares of differences */
+        r->absolute = MORE * ((double)e->terms * 2 + 8) * u / exp(1) + 8 * u;
+        return;
+    }
     double m2, m1;
     measure_shift(v, &m2, &m1);
     double terms = 2 * (double)e->terms + 10, norms = 2 * e->norm2;
@@ -237,6 +241,11 @@ static mcr_status node_error(const mcr_bound *bound, bool precise, double u, mcr
     r->absolute = joined(type, largest[0], product[0], degree, bound->children, u);
     r->relative = joined(type, largest[1], product[1], degree, bound->children, u);
     return MCR_OK;
+}
+
+mcr_status mcr_binding_extended_error(mcr_binding *binding, mcr_error *r)
+{
+    return node_error(binding->root, true, MCR_EXTENDED_UNIT, r);
 }
 
 mcr_status mcr_binding_error(mcr_binding *binding, bool precise, mcr_error *r)

@@ -160,6 +160,9 @@ mcr_status mcr_binding_prepare_lists(mcr_binding *binding);
  * ask. */
 mcr_status mcr_binding_error(mcr_binding *binding, bool precise, mcr_error *error);
 
+mcr_status mcr_binding_extended(mcr_binding *binding, mcr_extended *to);
+mcr_status mcr_binding_extended_error(mcr_binding *binding, mcr_error *error);
+
 /* A tile of a node, at most MCR_TILE_ROWS x MCR_TILE_COLS. */
 mcr_status mcr_bound_block(const mcr_bound *bound, const mcr_tile *tile);
 /* A tile of any size. Products that leaves share are forgotten from one part of it to the next. */

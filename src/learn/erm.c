@@ -74,6 +74,7 @@ typedef struct erm {
     double began;
     /* The outcome; sums over the outputs. */
     double primal, dual;
+    double error; /* of them, at most */
     int64_t steps;
     mcr_stop stop;
 } erm;
@@ -190,14 +191,15 @@ static void set_problem(const erm *e, mcr_svm *svm, int64_t column)
 /* Primal and dual value, in units of the problem with lambda. */
 static void certify(const erm *e, const mcr_svm *svm, double *primal, double *dual)
 {
-    double square = mcr_svm_square(svm), linear = 0, size = 0, sum = 0;
+    double square = mcr_svm_square(svm), sum = 0;
+    long double linear = 0, size = 0; /* terms of either sign may be much larger than their sum */
     for (int64_t i = 0; i < svm->qp.n; i++) {
-        linear += svm->b[i] * svm->z[i];
+        linear += (long double)svm->b[i] * (long double)svm->z[i];
         size += fabs(svm->b[i]);
         sum += e->goal.weight[i] * loss_at(e, svm->z[i], svm->g[i]).value;
     }
     *primal = e->options->lambda * square + sum;
-    *dual = e->options->lambda * (2 * (linear - svm->qp.epsilon * size) - square);
+    *dual = (double)(e->options->lambda * (2 * (linear - svm->qp.epsilon * size) - square));
 }
 
 /* What is left of steps and time; false: nothing. */
@@ -245,6 +247,7 @@ static mcr_status solve_column(erm *e, int64_t column)
                                                               : mcr_svm_stop(&svm);
         e->stop = stop > e->stop ? stop : e->stop;
         e->primal += primal;
+        e->error += mcr_svm_error(&svm, 2 * o->lambda, primal, dual);
         e->dual += dual;
         e->steps += steps;
         for (int64_t i = 0; i < g->n; i++) {
@@ -322,6 +325,18 @@ static mcr_status finish(mcr_fitted **out, const erm *e, const mcr_kernel *kerne
         s = mcr_goal_tell(&e->goal, t, e->f);
     if (!s)
         s = mcr_fitted_remark_zero(t, e->gram);
+    if (!s && is_smooth(e->kind)) {
+        s = mcr_known_smooth(t, e->gram,
+                             &(mcr_known_loss){.a = e->a,
+                                               .n = e->goal.n,
+                                               .outputs = e->goal.outputs,
+                                               .mu = 2 * e->options->lambda,
+                                               .bend = 2,
+                                               .relative = true});
+    } else {
+        t->objective_error = e->error;
+        t->value_error = e->primal != 0 ? e->error / fabs(e->primal) : e->error;
+    }
     if (s)
         mcr_fitted_free(t);
     else

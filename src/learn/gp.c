@@ -36,12 +36,14 @@ mcr_status mcr_gp_finish(mcr_fitted *f, mcr_gp *gp)
     if (!isnan(gp->slope)) {
         f->certificate = "slope of the likelihood";
         f->value = gp->slope;
+        f->value_error = 0;
         f->tolerance = gp->params->tol;
         f->stop = gp->stop;
     }
     if (!isnan(gp->gained)) {
         f->certificate = "gain of the last 5 steps per object";
         f->value = gp->gained;
+        f->value_error = 0;
         f->tolerance = MCR_GP_FLAT * gp->params->tol;
     }
     f->kernel = mcr_kernel_retain(gp->kernel);

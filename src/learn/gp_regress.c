@@ -10,6 +10,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -165,6 +166,8 @@ static mcr_status fill(mcr_fitted *f, mcr_gp *gp, regression *r)
     f->certificate = "relative residual";
     f->value = r->residual;
     f->tolerance = 1e-10;
+    /* Kernel values, and sums of n products, relative to n times the largest of these. */
+    f->value_error = 1e-12 + DBL_EPSILON * (double)n;
     return mcr_gp_finish(f, gp);
 }
 

@@ -145,6 +145,13 @@ mcr_status mcr_learn(mcr_fitted **out, const mcr_learner_type *type, const mcr_l
     mcr_status s = check_targets(type, in);
     if (!s)
         s = learn(out, type, in);
+    mcr_fitted *f = *out;
+    /* Where rounding hides more than the tolerance nothing is proved. */
+    if (!s && f && f->stop == MCR_STOP_OPTIMAL && f->value_error > f->tolerance)
+        f->stop = MCR_STOP_STUCK;
+    if (!s && f && (f->value_error > 0 || f->objective_error > 0))
+        s = mcr_fitted_keep(f, MCR_EXTRA_ERRORS,
+                            (const double[]){f->value_error, f->objective_error}, 2);
     if (!s && *out && (s = check_finite(*out, type))) {
         mcr_fitted_free(*out);
         *out = NULL;

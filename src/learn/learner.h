@@ -99,6 +99,9 @@ struct mcr_fitted {
     mcr_kernel *second;
     const char *certificate; /* static text */
     double value, tolerance, primal, dual, gap;
+    /* What rounding may have changed, at most: in the value, and in objective, primal, dual and
+     * gap. 0: nothing that shows. */
+    double value_error, objective_error;
     char *remark; /* owned; NULL: none */
     char *why;    /* owned: kernel values or features, and why; NULL: there was no choice */
 };
@@ -110,6 +113,21 @@ void mcr_fitted_free(mcr_fitted *fitted); /* NULL allowed */
  * predictor. Copies. */
 mcr_status mcr_fitted_add(mcr_fitted *fitted, const int64_t *object, int64_t count,
                           const int32_t *output, int64_t outputs, const double *coef);
+
+/* known.c: bounds on what rounding changes in G a (a and error are n x outputs). share: that of
+ * mcr_gram_extended, or NAN where kernel values and sums are double. */
+mcr_status mcr_known_products(mcr_gram *gram, const double *a, int64_t n, int64_t outputs,
+                              double share, double *error);
+/* The errors of the certificate of a smooth loss with the penalty mu / 2 |w|^2. bend: a bound on
+ * its second derivative. relative: the value is the gap as a share of the objective, else the
+ * error of the identity mu a = -gradient. */
+typedef struct mcr_known_loss {
+    const double *a; /* n x outputs */
+    int64_t n, outputs;
+    double mu, bend;
+    bool relative;
+} mcr_known_loss;
+mcr_status mcr_known_smooth(mcr_fitted *fitted, mcr_gram *gram, const mcr_known_loss *loss);
 
 /* A fitted whose basis is all n objects, also those with coefficients of 0; coef is outputs x n. */
 mcr_status mcr_fitted_whole(mcr_fitted **out, mcr *ctx, int64_t n, int64_t outputs,
@@ -125,6 +143,8 @@ const double *mcr_fitted_find(const mcr_fitted *fitted, const char *name, int64_
 /* The same where exactly `count` numbers must be there: else MCR_BAD_DATA, the model is damaged. */
 mcr_status mcr_fitted_need(const double **out, const mcr_fitted *fitted, const char *name,
                            int64_t count);
+/* Where it is not 0, what rounding may have changed: in the value, and in the objectives. */
+#define MCR_EXTRA_ERRORS "errors"
 /* The leave-one-out error is kept under this name. */
 #define MCR_EXTRA_LOO "loo"
 /* Of coordinates: their variances, the variance in all, and the mean's coefficients of the
@@ -147,6 +167,9 @@ mcr_status mcr_fitted_need(const double **out, const mcr_fitted *fitted, const c
 #define MCR_EXTRA_PRICES "prices"
 /* The width of the tube that nu-svr found. */
 #define MCR_EXTRA_EPSILON "epsilon"
+/* nu-svr: of each object, what its two multipliers have in common beyond their difference, the
+ * coefficient; not kept where it is 0 for all. */
+#define MCR_EXTRA_COMMON "common"
 /* Objects of the data that were given, by number, that were not trained on but held out for
  * intervals; and their nonconformity scores, rising. */
 #define MCR_EXTRA_HELD_OUT  "held_out"

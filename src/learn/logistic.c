@@ -157,6 +157,13 @@ static mcr_status finish(mcr_fitted **out, const mcr_goal *g, const params *o, c
         s = mcr_goal_tell(g, t, f);
     if (!s && !form->features)
         s = mcr_fitted_remark_zero(t, form->gram);
+    if (!s && !form->features)
+        s = mcr_known_smooth(t, form->gram,
+                             &(mcr_known_loss){.a = a,
+                                               .n = g->n,
+                                               .outputs = g->outputs,
+                                               .mu = g->outputs == 1 ? o->lambda : 2 * o->lambda,
+                                               .bend = 0.25});
     if (s)
         mcr_fitted_free(t);
     else

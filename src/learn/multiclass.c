@@ -491,12 +491,13 @@ static mcr_status gather(mcr_fitted **out, job *j)
         f->gap += r->gap;
         f->iterations += r->steps;
         f->value = fmax(f->value, r->violation);
+        f->value_error = fmax(f->value_error, r->violation_error);
         f->tolerance = p == 0 ? r->tolerance : fmax(f->tolerance, r->tolerance);
         if (r->stop > f->stop)
             f->stop = r->stop;
     }
     if (error > 0)
-        mcr_svm_keep_known(f, error);
+        mcr_svm_keep_error(f, error);
     if (j->form.map)
         st = add_weights(f, j);
     else if (j->rule == MCR_RULE_PAIRS)

@@ -31,7 +31,7 @@ typedef struct mcr_binary {
      * the optimum, n values. NULL: not kept. */
     double *price;
     double objective, primal, dual, gap, violation, tolerance;
-    double error; /* of primal and dual, at most */
+    double error, violation_error; /* of primal and dual, and of the violation, at most */
     int64_t steps;
     int64_t rows; /* of K, computed by the solver in its last call */
     mcr_stop stop;

@@ -140,8 +140,8 @@ static mcr_status solve(const void *values, mcr_binary *p)
     p->gap = p->primal - p->dual;
     p->error = mcr_svm_error(&s, scale, p->primal, p->dual);
     p->objective = -p->dual;
-    p->violation = mcr_svm_known_violation(s.result.violation / rho, s.result.violation_error / rho,
-                                           o->limits.tol);
+    p->violation = s.result.violation / rho;
+    p->violation_error = s.result.violation_error / rho;
     p->tolerance = o->limits.tol;
     p->stop = mcr_svm_stop(&s);
 done:

@@ -73,12 +73,17 @@ static mcr_status finish(mcr_fitted **out, const mcr_learning *in, mcr_svm *s, c
     int64_t n = s->qp.n / 2;
     double above = mcr_svm_level(s, 0), below = mcr_svm_level(s, 1);
     double bias = 0.5 * (above + below), epsilon = 0.5 * (above - below);
-    double square = mcr_svm_square(s), linear = 0, loss = 0, tube = fmax(epsilon, 0);
+    double square = mcr_svm_square(s), loss = 0, tube = fmax(epsilon, 0), common = 0;
+    double *both = s->b + n; /* what the two multipliers of an object have in common */
+    long double linear = 0;
     for (int64_t i = 0; i < n; i++) {
         /* Each of the two is exact where its own error may cost something. */
         double over = s->z[i] - s->g[i] - bias, under = bias + s->g[n + i] - s->z[i];
-        s->b[i] += s->b[n + i];
-        linear += s->b[i] * s->z[i];
+        double up = s->b[i], down = -s->b[n + i];
+        s->b[i] = up - down;
+        both[i] = fmin(up, down);
+        common = fmax(common, both[i]);
+        linear += (long double)s->b[i] * (long double)s->z[i];
         loss += s->hi[i] * fmax(0, fmax(over, under) - tube);
     }
     mcr_status st = mcr_svm_finish(out, in, s, s->b, n, bias);
@@ -88,11 +93,13 @@ static mcr_status finish(mcr_fitted **out, const mcr_learning *in, mcr_svm *s, c
     f->task = MCR_REGRESS;
     f->rule = MCR_RULE_VALUE;
     f->primal = 0.5 * square + o->nu * total * tube + loss;
-    f->dual = linear - 0.5 * square;
+    f->dual = (double)(linear - 0.5 * square);
     f->gap = f->primal - f->dual;
     f->objective = -f->dual;
-    mcr_svm_keep_known(f, mcr_svm_error(s, 1, f->primal, f->dual));
+    mcr_svm_keep_error(f, mcr_svm_error(s, 1, f->primal, f->dual));
     st = mcr_fitted_keep(f, MCR_EXTRA_EPSILON, &epsilon, 1);
+    if (!st && common > 0)
+        st = mcr_fitted_keep(f, MCR_EXTRA_COMMON, both, n);
     if (st) {
         mcr_fitted_free(f);
         *out = NULL;

@@ -61,7 +61,7 @@ static mcr_status fit(mcr_fitted **out, const mcr_learning *in)
     f->dual = -0.5 * square;
     f->gap = f->primal - f->dual;
     f->objective = -f->dual;
-    mcr_svm_keep_known(f, mcr_svm_error(&s, 1, f->primal, f->dual));
+    mcr_svm_keep_error(f, mcr_svm_error(&s, 1, f->primal, f->dual));
 done:
     mcr_gram_close(gram);
     mcr_svm_close(&s, in->ctx);

@@ -12,6 +12,10 @@
  * the residual, which is computed from fresh kernel values in double, until that is as small as
  * ever. It takes half of the time and of the memory.
  *
+ * Where G + lambda is singular to rounding, a jitter is added for the factor alone. The
+ * certificate stays that of the problem asked for: its residual r where that is small, else its
+ * gradient, G r, which is 0 at a minimum even if no solution of the system exists.
+ *
  * Leaving out object i changes its residual to e_i = a_i / (G + lambda W^-1)^-1_ii, so one factor
  * gives all leave-one-out errors; and from the eigenvectors of G they follow for any number of
  * lambdas.
@@ -20,6 +24,7 @@
  */
 #include "learn/ridge_impl.h"
 
+#include <float.h>
 #include <math.h>
 #include <stddef.h>
 #include <string.h>
@@ -99,41 +104,65 @@ static mcr_status factorise(mcr_ridge *r)
 
 /* ---- one lambda -------------------------------------------------------------------------------*/
 
-/* f = G a, from fresh kernel values. Where these are slow and all weights are above 0 it is made
- * from the triangle that holds them, and is then f_i root_i. */
-static mcr_status multiply(mcr_ridge *r, bool *scaled)
+/* y = G W^1/2 v, from fresh kernel values; v and y are n x outputs, y must not be part. Where
+ * values are slow and all weights are above 0 it is made from the triangle that holds them, and is
+ * then y_i root_i. */
+static mcr_status multiply(mcr_ridge *r, const double *v, double *part, double *y, bool *scaled)
 {
     int64_t n = r->goal.n, k = r->goal.outputs;
     *scaled = mcr_gram_is_slow(r->gram);
     for (int64_t i = 0; i < n && *scaled; i++)
         *scaled = r->root[i] > 0;
     if (*scaled)
-        return mcr_square_multiply_upper(&r->m, r->diagonal, r->x, k, r->f);
+        return mcr_square_multiply_upper(&r->m, r->diagonal, v, k, y);
     for (int64_t i = 0; i < n * k; i++)
-        r->rest[i] = r->root[i / k] * r->x[i];
-    return mcr_gram_multiply(r->gram, r->rest, k, r->f);
+        part[i] = r->root[i / k] * v[i];
+    return mcr_gram_multiply(r->gram, part, k, y);
 }
 
-/* f = G a and rest = b - (W^1/2 G W^1/2 + lambda + jitter) x; the norm of rest relative to that of
- * b, of the worst column: targets may have any scales. */
+/* The norm of column o of v (n x outputs). */
+static double norm_of(const mcr_ridge *r, const double *v, int64_t o)
+{
+    double sum = 0;
+    for (int64_t at = o; at < r->goal.n * r->goal.outputs; at += r->goal.outputs)
+        sum += v[at] * v[at];
+    return sqrt(sum);
+}
+
+/* The largest ratio of the norms of columns: targets may have any scales. */
+static double worst_ratio(const mcr_ridge *r, const double *v, const double *unit)
+{
+    double worst = 0;
+    for (int64_t o = 0; o < r->goal.outputs; o++) {
+        double all = norm_of(r, unit, o), own = norm_of(r, v, o) / (all > 0 ? all : 1);
+        if (isnan(own) || own > worst)
+            worst = own;
+    }
+    return worst;
+}
+
+/* f = G a and rest = b - (W^1/2 G W^1/2 + lambda) x; the norm of rest relative to that of b. */
 static mcr_status evaluate(mcr_ridge *r)
 {
     int64_t n = r->goal.n, k = r->goal.outputs;
     bool scaled;
-    mcr_status s = multiply(r, &scaled);
-    r->residual = 0;
-    for (int64_t o = 0; o < k && !s; o++) {
-        double left = 0, all = 0;
-        for (int64_t i = 0, at = o; i < n; i++, at += k) {
-            r->f[at] = scaled ? r->f[at] / r->root[i] : r->f[at];
-            r->rest[at] = r->b[at] - r->root[i] * r->f[at] - (r->lambda + r->jitter) * r->x[at];
-            left += r->rest[at] * r->rest[at];
-            all += r->b[at] * r->b[at];
-        }
-        double own = all > 0 ? sqrt(left / all) : sqrt(left);
-        if (isnan(own) || own > r->residual)
-            r->residual = own;
+    mcr_status s = multiply(r, r->x, r->rest, r->f, &scaled);
+    for (int64_t at = 0; at < n * k && !s; at++) {
+        double root = r->root[at / k];
+        r->f[at] = scaled ? r->f[at] / root : r->f[at];
+        r->rest[at] = r->b[at] - root * r->f[at] - r->lambda * r->x[at];
     }
+    r->residual = s ? NAN : worst_ratio(r, r->rest, r->b);
+    return s;
+}
+
+/* y = W^1/2 G W^1/2 v */
+static mcr_status multiply_weighted(mcr_ridge *r, const double *v, double *part, double *y)
+{
+    bool scaled;
+    mcr_status s = multiply(r, v, part, y, &scaled);
+    for (int64_t at = 0; at < r->goal.n * r->goal.outputs && !s && !scaled; at++)
+        y[at] *= r->root[at / r->goal.outputs];
     return s;
 }
 
@@ -182,13 +211,64 @@ static mcr_status solve(mcr_ridge *r)
     return s;
 }
 
+/* x += (A + j)^-1 A (A + j)^-1 rest, where A = W^1/2 G W^1/2 + lambda and j is the jitter: what
+ * has no part in G would otherwise be divided by j, and the coefficients would be all rounding. */
+static mcr_status add_smooth(mcr_ridge *r)
+{
+    mcr_status s = apply_factor(r, r->rest);
+    if (!s)
+        s = multiply_weighted(r, r->rest, r->slope, r->unit);
+    if (!s)
+        s = apply_factor(r, r->unit);
+    for (int64_t i = 0; i < r->goal.n * r->goal.outputs && !s; i++)
+        r->x[i] += r->unit[i];
+    return s ? s : evaluate(r);
+}
+
+/* The gradient, W^1/2 G W^1/2 rest, relative to that at 0. */
+static mcr_status evaluate_slope(mcr_ridge *r)
+{
+    size_t all = (size_t)(r->goal.n * r->goal.outputs);
+    double *part = r->slope + all;
+    mcr_status s = multiply_weighted(r, r->rest, part, r->slope);
+    if (!s)
+        s = multiply_weighted(r, r->b, part, r->unit);
+    r->gradient = s ? NAN : worst_ratio(r, r->slope, r->unit);
+    return s;
+}
+
+/* With the factor of G + lambda + jitter: the problem without jitter, as well as that goes. */
+static mcr_status solve_singular(mcr_ridge *r)
+{
+    enum { MOST = 4 };
+    size_t all = (size_t)(r->goal.n * r->goal.outputs);
+    if (!r->slope) {
+        r->slope = mcr_alloc(r->ctx, 2 * all, sizeof *r->slope);
+        r->unit = mcr_alloc(r->ctx, all, sizeof *r->unit);
+    }
+    mcr_status s = r->slope && r->unit ? MCR_OK : MCR_NO_MEMORY;
+    memset(r->x, 0, sizeof *r->x * all);
+    memcpy(r->rest, r->b, sizeof *r->rest * all);
+    double before = INFINITY;
+    r->gradient = INFINITY;
+    for (r->corrections = 0; !s && r->corrections < MOST; r->corrections++) {
+        s = add_smooth(r);
+        if (!s)
+            s = evaluate_slope(r);
+        if (s || fmin(r->residual, r->gradient) <= r->options->tol || r->gradient > 0.5 * before)
+            break;
+        before = r->gradient;
+    }
+    return s;
+}
+
 /* Where G + lambda has no factor, or none that is good enough, because it is singular but for
  * rounding, a share of its trace, which bounds its largest eigenvalue, is added to the diagonal:
  * first as little as leaves the residual within the usual tolerance. If more does not help, the
  * "kernel" is not a kernel. */
 static mcr_status solve_somehow(mcr_ridge *r)
 {
-    static const double share[] = {0, 1e-10, 1e-8};
+    static const double share[] = {0, 1e-13, 1e-12, 1e-10, 1e-8};
     double trace = 0;
     mcr_status s = MCR_OK;
     for (int64_t i = 0; i < r->goal.n; i++)
@@ -197,10 +277,11 @@ static mcr_status solve_somehow(mcr_ridge *r)
         if (t > 0)
             mcr_shared_mend(r->goal.n, r->m.a, r->m.ld, r->diagonal);
         r->jitter = share[t] * trace;
+        r->gradient = INFINITY;
         s = factorise(r);
         if (!s)
-            s = solve(r);
-        if (s ? s != MCR_NUMERIC : r->residual <= r->options->tol)
+            s = t > 0 ? solve_singular(r) : solve(r);
+        if (s ? s != MCR_NUMERIC : fmin(r->residual, r->gradient) <= r->options->tol)
             return s;
     }
     return s ? mcr_advise(
@@ -270,6 +351,7 @@ static mcr_status solve_quickly(mcr_ridge *r, bool *done)
     if (!s)
         s = solve(r);
     *done = !s && r->residual <= r->options->tol;
+    r->gradient = INFINITY;
     mcr_free(r->ctx, r->quick);
     mcr_free(r->ctx, r->part);
     r->quick = r->part = NULL;
@@ -310,39 +392,150 @@ static void close_ridge(mcr_ridge *r)
     mcr_free(r->ctx, r->x);
     mcr_free(r->ctx, r->f);
     mcr_free(r->ctx, r->rest);
+    mcr_free(r->ctx, r->slope);
+    mcr_free(r->ctx, r->unit);
     mcr_free(r->ctx, r->inverse);
     mcr_goal_close(&r->goal);
+}
+
+/* The error of the value, of which rounding in products with G is the cause: of the residual, or
+ * of its product with G, whose largest eigenvalue the trace bounds. */
+static double value_error(const mcr_ridge *r, bool solved, const double *error)
+{
+    const mcr_goal *g = &r->goal;
+    int64_t k = g->outputs;
+    double trace = solved ? 1 : 0, worst = 0;
+    for (int64_t i = 0; i < g->n && !solved; i++)
+        trace += fabs(r->diagonal[i]);
+    for (int64_t o = 0; o < k; o++) {
+        double near = 0, unit = norm_of(r, solved ? r->b : r->unit, o);
+        for (int64_t i = 0, at = o; i < g->n; i++, at += k) {
+            double slip = error[at] + DBL_EPSILON * (fabs(g->y[at]) + fabs(r->f[at]));
+            near += g->weight[i] * slip * slip;
+        }
+        worst = fmax(worst, trace * sqrt(near) / (unit > 0 ? unit : 1));
+    }
+    return worst;
+}
+
+static double objective_error(const mcr_ridge *r, const double *a, const double *error,
+                              double objective)
+{
+    const mcr_goal *g = &r->goal;
+    double sum = DBL_EPSILON * sqrt((double)g->n) * fabs(objective);
+    for (int64_t at = 0; at < g->n * g->outputs; at++) {
+        double w = g->weight[at / g->outputs], e = g->y[at] - r->f[at];
+        double slip = error[at] + DBL_EPSILON * (fabs(g->y[at]) + fabs(r->f[at]));
+        sum += (2 * w * (fabs(e) + slip) + r->lambda * fabs(a[at])) * slip;
+    }
+    return sum;
+}
+
+/* y + low = G W^1/2 v in extended precision; part has W^1/2 v. *share: of the error, INFINITY: not
+ * done. */
+static mcr_status multiply_extended(mcr_ridge *r, const double *v, double *part, double *y,
+                                    double *low, double *share)
+{
+    int64_t k = r->goal.outputs;
+    mcr_extended to = {.n = r->goal.n, .outputs = k, .a = part, .f = y, .low = low};
+    for (int64_t at = 0; at < r->goal.n * k; at++)
+        part[at] = r->root[at / k] * v[at];
+    mcr_status s = mcr_gram_extended(r->gram, &to);
+    *share = to.share;
+    return s;
+}
+
+/* f, the residual and the gradient once more, where double leaves the verdict in doubt. */
+static mcr_status evaluate_extended(mcr_ridge *r, bool solved, double *share)
+{
+    int64_t k = r->goal.outputs, all = r->goal.n * k;
+    double *part = mcr_alloc(r->ctx, 3 * (size_t)all, sizeof *part);
+    if (!part)
+        return MCR_NO_MEMORY;
+    double *f = part + all, *low = f + all;
+    mcr_status s = multiply_extended(r, r->x, part, f, low, share);
+    for (int64_t at = 0; at < all && !s && isfinite(*share); at++) {
+        long double root = r->root[at / k];
+        r->f[at] = f[at];
+        r->rest[at] = (double)((long double)r->b[at] - root * (long double)f[at] -
+                               root * (long double)low[at] -
+                               (long double)r->lambda * (long double)r->x[at]);
+    }
+    if (!s && isfinite(*share))
+        r->residual = worst_ratio(r, r->rest, r->b);
+    if (!s && isfinite(*share) && !solved) {
+        s = multiply_extended(r, r->rest, part, f, low, share);
+        for (int64_t at = 0; at < all; at++)
+            r->slope[at] = r->root[at / k] * f[at];
+        r->gradient = worst_ratio(r, r->slope, r->unit);
+    }
+    mcr_free(r->ctx, part);
+    return s;
+}
+
+/* What rounding may change, in *error for each product and in the value; in extended precision
+ * where double leaves too much unknown. */
+static mcr_status know(mcr_ridge *r, bool solved, double *error, double *unsure)
+{
+    enum { DOUBT = 10 };
+    int64_t n = r->goal.n, k = r->goal.outputs;
+    double share = NAN, *a = mcr_alloc(r->ctx, (size_t)(n * k), sizeof *a);
+    mcr_status s = a ? MCR_OK : MCR_NO_MEMORY;
+    for (int64_t at = 0; at < n * k && !s; at++)
+        a[at] = r->root[at / k] * r->x[at];
+    if (!s)
+        s = mcr_known_products(r->gram, a, n, k, share, error);
+    *unsure = s ? NAN : value_error(r, solved, error);
+    if (!s && DOUBT * *unsure > r->options->tol) {
+        s = evaluate_extended(r, solved, &share);
+        if (!s && isfinite(share)) {
+            s = mcr_known_products(r->gram, a, n, k, share, error);
+            *unsure = value_error(r, solved, error);
+        }
+    }
+    mcr_free(r->ctx, a);
+    return s;
 }
 
 static mcr_status finish(mcr_fitted **out, mcr_ridge *r)
 {
     const mcr_goal *g = &r->goal;
     mcr_fitted *f = NULL;
-    double objective = 0;
-    for (int64_t i = 0; i < g->n * g->outputs; i++) {
+    bool solved = r->jitter == 0 || r->residual <= r->options->tol;
+    double objective = 0, unsure = 0;
+    double *error = mcr_alloc(r->ctx, (size_t)(g->n * g->outputs), sizeof *error);
+    mcr_status s = error ? know(r, solved, error, &unsure) : MCR_NO_MEMORY;
+    for (int64_t i = 0; i < g->n * g->outputs && !s; i++) {
         double a = r->root[i / g->outputs] * r->x[i], e = g->y[i] - r->f[i];
         objective += g->weight[i / g->outputs] * e * e + r->lambda * a * r->f[i];
         r->rest[i] = a;
     }
-    mcr_status s = mcr_goal_fitted(&f, g, r->rest);
-    if (s)
+    if (!s)
+        s = mcr_goal_fitted(&f, g, r->rest);
+    if (s) {
+        mcr_free(r->ctx, error);
         return s;
+    }
     f->objective = objective;
-    f->certificate = "relative residual";
-    f->value = r->residual;
+    f->objective_error = objective_error(r, r->rest, error, objective);
+    f->value_error = unsure;
+    mcr_free(r->ctx, error);
+    f->certificate = solved ? "relative residual" : "relative gradient";
+    f->value = solved ? r->residual : r->gradient;
     f->tolerance = r->options->tol;
-    f->stop = r->residual <= r->options->tol ? MCR_STOP_OPTIMAL : MCR_STOP_STUCK;
+    f->stop = f->value <= r->options->tol ? MCR_STOP_OPTIMAL : MCR_STOP_STUCK;
     f->iterations = 1 + r->corrections;
-    s = mcr_goal_tell(g, f, r->f);
+    if (!s)
+        s = mcr_goal_tell(g, f, r->f);
     if (!s)
         s = mcr_fitted_remark_zero(f, r->gram);
     if (!s)
         s = mcr_fitted_keep(f, "lambda", &r->lambda, 1);
     if (!s && r->jitter > 0)
-        s = mcr_fitted_keep(f, "jitter", &r->jitter, 1);
-    if (!s && r->jitter > 0)
-        s = mcr_fitted_remark(
-            f, "G + lambda is singular to rounding: %.1e was added to its diagonal", r->jitter);
+        s = mcr_fitted_remark(f,
+                              "G + lambda is singular to rounding: %.1e was added to its diagonal "
+                              "on the way; the relative residual is %.1e",
+                              r->jitter, r->residual);
     if (s)
         mcr_fitted_free(f);
     else
@@ -368,10 +561,14 @@ static mcr_status run(mcr_fitted **out, mcr_ridge *r, const mcr_reals *lambda, d
     }
     if (!s && !done)
         s = solve_somehow(r);
-    if (!s && r->options->loo && !path)
-        s = mcr_lapack_inverse(r->ctx, r->goal.n, r->m.a, r->m.ld, false, r->inverse);
     if (!s)
         s = finish(out, r);
+    if (!s && r->jitter > 0 && (path || r->options->loo)) { /* of the system with the jitter */
+        memcpy(r->x, r->b, sizeof *r->x * (size_t)(r->goal.n * r->goal.outputs));
+        s = apply_factor(r, r->x);
+    }
+    if (!s && r->options->loo && !path)
+        s = mcr_lapack_inverse(r->ctx, r->goal.n, r->m.a, r->m.ld, false, r->inverse);
     if (!s && path) {
         s = mcr_ridge_keep_path(*out, lambda, error, r);
     } else if (!s && r->options->loo) {

@@ -32,7 +32,10 @@ typedef struct mcr_ridge {
     double *f;        /* n x outputs: G a */
     double *rest;     /* n x outputs: what is left of b */
     double *inverse;  /* n: diagonal of the inverse, if asked for */
+    double *slope;    /* 2 n x outputs: where G + lambda is singular, its gradient */
+    double *unit;     /* n x outputs: that at 0 */
     double lambda, jitter, residual;
+    double gradient; /* relative to that at 0; INFINITY: not needed */
     int64_t corrections;
 } mcr_ridge;
 

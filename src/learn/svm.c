@@ -123,8 +123,8 @@ static void certify(const mcr_svm *s, mcr_binary *p)
     p->gap = p->primal - p->dual;
     p->error = mcr_svm_error(s, 1, p->primal, p->dual);
     p->objective = -p->dual;
-    p->violation = mcr_svm_known_violation(s->result.violation, s->result.violation_error,
-                                           s->qp.tolerance);
+    p->violation = s->result.violation;
+    p->violation_error = s->result.violation_error;
     p->tolerance = s->qp.tolerance;
     p->steps += s->result.steps;
     p->rows = s->result.rows;
@@ -261,9 +261,8 @@ static void certify_hard(mcr_svm *s, mcr_binary *p, double factor, double tolera
      * levels. */
     p->error = mcr_svm_error(s, 4 * factor * factor, p->primal, p->dual);
     p->objective = -p->dual;
-    /* That there is a margin beyond rounding was shown before; the worst case of the violation is
-     * far above what it can be where objects are near each other and far from the origin. */
-    p->violation = mcr_svm_known(s->result.violation, factor * s->result.violation_error);
+    p->violation = s->result.violation;
+    p->violation_error = factor * s->result.violation_error;
     p->tolerance = tolerance;
     p->stop = s->result.stop == MCR_STOP_OPTIMAL ? MCR_STOP_OPTIMAL : mcr_svm_stop(s);
     if (p->stop == MCR_STOP_OPTIMAL && p->violation > tolerance)

@@ -88,29 +88,10 @@ mcr_status mcr_svm_solve(mcr_svm *svm, mcr_gram *gram, double *w)
 
 double mcr_svm_square(const mcr_svm *svm)
 {
-    double sum = 0;
+    long double sum = 0;
     for (int64_t i = 0; i < svm->qp.n; i++)
-        sum += svm->b[i] * svm->g[i];
-    return sum;
-}
-
-double mcr_svm_known(double value, double error)
-{
-    if (!(error > 0) || !isfinite(value) || !isfinite(error))
-        return value;
-    double digits = ceil(log10(error)), unit = pow(10, fabs(digits));
-    /* Powers of ten from 1 up are exact, and so is what is divided by them to the last bit. */
-    double known = digits < 0 ? rint(value * unit) / unit : rint(value / unit) * unit;
-    return isfinite(known) ? known : value;
-}
-
-double mcr_svm_known_violation(double value, double error, double tolerance)
-{
-    double most = value + error;
-    if (!(error > fmax(tolerance, value)) || !isfinite(most))
-        return mcr_svm_known(value, error);
-    double unit = pow(10, floor(log10(most)));
-    return ceil(most / unit) * unit;
+        sum += (long double)svm->b[i] * (long double)svm->g[i];
+    return (double)sum;
 }
 
 double mcr_svm_error(const mcr_svm *svm, double unit, double primal, double dual)
@@ -120,16 +101,10 @@ double mcr_svm_error(const mcr_svm *svm, double unit, double primal, double dual
            (double)svm->qp.n * 1e-16 * (fabs(primal) + fabs(dual));
 }
 
-void mcr_svm_keep_known(mcr_fitted *f, double error)
+void mcr_svm_keep_error(mcr_fitted *f, double error)
 {
-    double *number[] = {&f->primal, &f->dual, &f->objective};
-    f->gap = fmax(mcr_svm_known(f->primal - f->dual, error), 0);
-    for (size_t i = 0; i < sizeof number / sizeof *number; i++) {
-        double value = *number[i];
-        *number[i] = fabs(value) < error && error > 0.5 ? NAN : mcr_svm_known(value, error);
-    }
-    if (isnan(f->primal) || isnan(f->dual))
-        f->gap = NAN;
+    f->gap = fmax(f->primal - f->dual, 0);
+    f->objective_error = error;
 }
 
 mcr_stop mcr_svm_stop(const mcr_svm *svm)
@@ -304,8 +279,8 @@ mcr_status mcr_svm_finish(mcr_fitted **out, const mcr_learning *in, const mcr_sv
         f->offset[0] = bias;
         f->iterations = svm->result.steps;
         f->certificate = "KKT violation";
-        f->value = mcr_svm_known_violation(svm->result.violation, svm->result.violation_error,
-                                           svm->qp.tolerance);
+        f->value = svm->result.violation;
+        f->value_error = svm->result.violation_error;
         f->tolerance = svm->qp.tolerance;
         f->stop = mcr_svm_stop(svm);
         *out = f;

@@ -49,15 +49,10 @@ mcr_status mcr_svm_solve(mcr_svm *svm, mcr_gram *gram, double *w);
 /* Minus the mean slope of the free coefficients of a group, or the middle of its range. */
 double mcr_svm_level(const mcr_svm *svm, int group);
 double mcr_svm_square(const mcr_svm *svm); /* b'Kb */
-/* A number without the decimals that an error of that size leaves unknown. */
-double mcr_svm_known(double value, double error);
-/* The same for a violation; where its error is beyond the tolerance, a bound on it of one digit. */
-double mcr_svm_known_violation(double value, double error, double tolerance);
 /* The error of the objectives of the problem, times `unit`. */
 double mcr_svm_error(const mcr_svm *svm, double unit, double primal, double dual);
-/* Primal, dual, gap and objective without what an error of that size leaves unknown; NAN: all of
- * it. */
-void mcr_svm_keep_known(mcr_fitted *fitted, double error);
+/* The gap of primal and dual, and what all of them may err by. */
+void mcr_svm_keep_error(mcr_fitted *fitted, double error);
 mcr_stop mcr_svm_stop(const mcr_svm *svm);
 
 /* How many objects there are, each counted by its weight. */

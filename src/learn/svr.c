@@ -72,17 +72,18 @@ static void set_problem(mcr_svm *s, const params *o, const mcr_learning *in)
 
 static void certify(mcr_fitted *f, const mcr_svm *s, const params *o)
 {
-    double square = mcr_svm_square(s), linear = 0, size = 0, loss = 0;
+    double square = mcr_svm_square(s), loss = 0;
+    long double linear = 0, size = 0; /* terms of either sign may be much larger than their sum */
     for (int64_t i = 0; i < s->qp.n; i++) {
-        linear += s->b[i] * s->z[i];
+        linear += (long double)s->b[i] * (long double)s->z[i];
         size += fabs(s->b[i]);
         loss += s->hi[i] * fmax(0, fabs(s->z[i] - s->g[i] - s->bias) - o->epsilon);
     }
     f->primal = 0.5 * square + loss;
-    f->dual = linear - o->epsilon * size - 0.5 * square;
+    f->dual = (double)(linear - o->epsilon * size - 0.5 * square);
     f->gap = f->primal - f->dual;
     f->objective = -f->dual;
-    mcr_svm_keep_known(f, mcr_svm_error(s, 1, f->primal, f->dual));
+    mcr_svm_keep_error(f, mcr_svm_error(s, 1, f->primal, f->dual));
 }
 
 static mcr_status fit(mcr_fitted **out, const mcr_learning *in)

@@ -173,4 +173,16 @@ typedef struct mcr_error {
     double absolute, relative;
 } mcr_error;
 
+/* K a of a symmetric binding in extended precision (extended.c): f + low, n x outputs like a. It
+ * errs by share sum_j |a_j| sqrt(K(j,j)) sqrt(K(i,i)) at most; share INFINITY: not computed,
+ * because the kernel, the compiler or the time that it would take do not allow it. */
+typedef struct mcr_extended {
+    const int64_t *object; /* their numbers in the binding; NULL: all, in order */
+    int64_t n, outputs;
+    const double *a;
+    double *f, *low;
+    double share; /* filled */
+} mcr_extended;
+#define MCR_EXTENDED_UNIT 0x1p-64 /* of rounding */
+
 #endif

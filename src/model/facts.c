@@ -46,9 +46,11 @@ static void list_training(mcr_fact_cursor *c, const mcr_report_fit *r)
     mcr_fact_text(c, "certificate.kind", r->certificate);
     mcr_fact_real(c, "certificate.value", r->value);
     mcr_fact_real(c, "certificate.tolerance", r->tolerance);
+    mcr_fact_real(c, "certificate.error", r->value_error);
     mcr_fact_real(c, "primal", r->primal);
     mcr_fact_real(c, "dual", r->dual);
     mcr_fact_real(c, "gap", r->gap);
+    mcr_fact_real(c, "objective_error", r->objective_error);
 }
 
 static void list_results(mcr_fact_cursor *c, const mcr_report_fit *r)
@@ -77,7 +79,7 @@ static void list_numbers(mcr_fact_cursor *c, const mcr_model *m)
     for (int64_t e = 0; e < m->fitted->extras; e++) {
         const mcr_extra *x = &m->fitted->extra[e];
         if (strcmp(x->name, MCR_EXTRA_LOO) == 0 || strcmp(x->name, MCR_EXTRA_VARIANCE) == 0 ||
-            strcmp(x->name, MCR_EXTRA_POSITIVE) == 0)
+            strcmp(x->name, MCR_EXTRA_POSITIVE) == 0 || strcmp(x->name, MCR_EXTRA_ERRORS) == 0)
             continue;
         if (x->count == 1)
             mcr_fact_real(c, x->name, x->value[0]);

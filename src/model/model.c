@@ -163,6 +163,9 @@ mcr_status mcr_model_complete(mcr_model *m)
     r->gap = f->gap;
     r->remark = f->remark;
     r->loo = loo && found == 1 ? *loo : NAN;
+    const double *errors = mcr_fitted_find(f, MCR_EXTRA_ERRORS, &found);
+    r->value_error = errors && found == 2 ? errors[0] : 0;
+    r->objective_error = errors && found == 2 ? errors[1] : 0;
     r->variance = mcr_fitted_find(f, MCR_EXTRA_VARIANCE, &r->variances);
     const double *total = mcr_fitted_find(f, MCR_EXTRA_TOTAL, &found);
     r->total_variance = total && found == 1 ? *total : NAN;

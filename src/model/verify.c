@@ -141,6 +141,32 @@ static mcr_status multiply(product *p, int64_t *row, double *k)
     return s;
 }
 
+/* In extended precision, where that can be had. */
+static mcr_status extend(mcr_verify *v, const double *c, int64_t cols, double *f, double *error)
+{
+    int64_t n = v->n;
+    double *buffer = mcr_alloc(v->ctx, 3 * (size_t)n, (size_t)cols * sizeof *buffer);
+    if (!buffer)
+        return MCR_NO_MEMORY;
+    double *a = buffer, *high = a + n * cols, *low = high + n * cols;
+    for (int64_t i = 0; i < n * cols; i++)
+        a[i] = c[i % cols * n + i / cols];
+    mcr_extended to = {.n = n, .outputs = cols, .a = a, .f = high, .low = low};
+    mcr_status s = mcr_gram_extended(v->gram, &to);
+    for (int64_t o = 0; o < cols && !s && isfinite(to.share); o++) {
+        double size = 0;
+        for (int64_t i = 0; i < n; i++)
+            size += fabs(c[o * n + i]) * v->length[i];
+        for (int64_t i = 0; i < n; i++) {
+            f[o * n + i] = high[i * cols + o];
+            error[o * n + i] = to.share * size * v->length[i] +
+                               0.5 * DBL_EPSILON * fabs(high[i * cols + o]);
+        }
+    }
+    mcr_free(v->ctx, buffer);
+    return s;
+}
+
 mcr_status mcr_verify_multiply(mcr_verify *v, const double *c, int64_t cols, double *f,
                                double *error)
 {
@@ -165,7 +191,7 @@ mcr_status mcr_verify_multiply(mcr_verify *v, const double *c, int64_t cols, dou
     mcr_free(v->ctx, row);
     mcr_free(v->ctx, k);
     mcr_free(v->ctx, p.rest);
-    return s;
+    return s ? s : extend(v, c, cols, f, error);
 }
 
 /* ---- the error of kernel values ---------------------------------------------------------------*/
@@ -349,23 +375,10 @@ static double last_digit(double value, int digits)
     return value == 0 ? 0 : pow(10, floor(log10(fabs(value))) - digits + 1);
 }
 
-/* Half of the last digit that a number has in its shortest text: a certificate is rounded to the
- * digits that its own error leaves. A number with few digits need not be a rounded one, so that
- * this counts only as far as it is of the size of the error. */
-static double rounding_of(double printed, double error)
-{
-    char text[MCR_REAL_TEXT];
-    const char *end = text + mcr_print_real(text, printed);
-    const char *point = strchr(text, '.'), *exponent = strchr(text, 'e');
-    int64_t decimals = point ? (int64_t)strcspn(point + 1, "e") : 0;
-    double power = 0;
-    if (exponent)
-        (void)mcr_parse_real(exponent + 1, end, &power);
-    double unit = pow(10, power - (double)decimals);
-    return fmin(0.5 * unit, 256 * error);
-}
-
-static void compare(mcr_verify *v, mcr_verified *to, const char *what, mcr_sure found, int digits)
+/* own: what the model says that it may err by; it counts only as far as it is of the size of the
+ * error found. */
+static void compare(mcr_verify *v, mcr_verified *to, const char *what, mcr_sure found, int digits,
+                    double own)
 {
     to->recomputed = found.value;
     to->error = found.error;
@@ -374,7 +387,7 @@ static void compare(mcr_verify *v, mcr_verified *to, const char *what, mcr_sure 
         return;
     double off = fabs(to->printed - found.value);
     double allowed = last_digit(to->printed, digits) + found.error +
-                     rounding_of(to->printed, found.error);
+                     fmin(own, 256 * found.error);
     to->agrees = to->printed == found.value || off <= allowed;
     if (!to->agrees)
         mcr_verify_fault(v, "%s is %.9g by the model, and %.9g recomputed (within %.1e)", what,
@@ -386,17 +399,7 @@ void mcr_verify_value(mcr_verify *v, mcr_sure found)
 {
     mcr_verification *o = v->out;
     mcr_stop stop = v->fitted->stop;
-    /* Where rounding hid the violation, a bound is printed, and nothing is called optimal. */
-    bool bound = stop == MCR_STOP_STUCK && o->value.printed >= found.value - found.error &&
-                 last_digit(o->value.printed, 1) >= 0.1 * o->value.printed &&
-                 rounding_of(o->value.printed, INFINITY) >= 0.05 * o->value.printed;
-    if (bound) {
-        o->value.recomputed = found.value;
-        o->value.error = found.error;
-        o->value.agrees = 1;
-    } else {
-        compare(v, &o->value, o->kind, found, 3);
-    }
+    compare(v, &o->value, o->kind, found, 3, v->model->report.value_error);
     bool ended = mcr_stop_is_end(stop) || !v->options;
     if (ended && !(found.value - found.error <= o->tolerance))
         mcr_verify_fault(v, "%s is %.3g, beyond the tolerance %.3g", o->kind, found.value,
@@ -405,22 +408,22 @@ void mcr_verify_value(mcr_verify *v, mcr_sure found)
 
 void mcr_verify_primal(mcr_verify *v, mcr_sure found)
 {
-    compare(v, &v->out->primal, "primal", found, 9);
+    compare(v, &v->out->primal, "primal", found, 9, v->model->report.objective_error);
 }
 
 void mcr_verify_dual(mcr_verify *v, mcr_sure found)
 {
-    compare(v, &v->out->dual, "dual", found, 9);
+    compare(v, &v->out->dual, "dual", found, 9, v->model->report.objective_error);
 }
 
 void mcr_verify_gap(mcr_verify *v, mcr_sure found)
 {
-    compare(v, &v->out->gap, "gap", found, 3);
+    compare(v, &v->out->gap, "gap", found, 3, v->model->report.objective_error);
 }
 
 void mcr_verify_objective(mcr_verify *v, mcr_sure found)
 {
-    compare(v, &v->out->objective, "objective", found, 9);
+    compare(v, &v->out->objective, "objective", found, 9, v->model->report.objective_error);
 }
 
 /* ---- the call ---------------------------------------------------------------------------------*/

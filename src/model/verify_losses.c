@@ -252,43 +252,93 @@ mcr_status mcr_verify_losses(mcr_verify *v)
 
 /* ---- ridge ------------------------------------------------------------------------------------*/
 
+/* Of each column: |v| and a bound on its error, from those of its values. */
+static mcr_sure norm_of(const double *v, const double *error, int64_t n)
+{
+    mcr_exact_sum sum = {0};
+    double blur = 0;
+    for (int64_t i = 0; i < n; i++) {
+        mcr_exact_add(&sum, v[i] * v[i]);
+        blur += error[i] * error[i];
+    }
+    double norm = sqrt(mcr_exact_total(&sum));
+    return (mcr_sure){norm, sqrt(blur) + 4 * DBL_EPSILON * norm};
+}
+
+/* What is left of the system, W^1/2 (y - f) - lambda W^-1/2 a, into rest; the objective. */
+static mcr_sure residual_of(const mcr_verify *v, outputs *t, double lambda)
+{
+    mcr_exact_sum sum = {0};
+    double blur = 0;
+    for (int64_t at = 0; at < t->n * t->k; at++) {
+        double w = v->weight[at % t->n], root = sqrt(w), e = t->y[at] - t->f[at];
+        double x = w > 0 ? t->a[at] / root : 0;
+        t->rest[at] = root * e - lambda * x;
+        t->rest_error[at] = root * (t->error[at] +
+                                    2 * DBL_EPSILON * (fabs(t->f[at]) + fabs(t->y[at]))) +
+                            4 * DBL_EPSILON * lambda * fabs(x);
+        mcr_exact_add(&sum, w * e * e);
+        mcr_exact_add(&sum, lambda * t->a[at] * t->f[at]);
+        blur += 2 * fabs(e) * w * t->error[at] + lambda * fabs(t->a[at]) * t->error[at];
+    }
+    return (mcr_sure){mcr_exact_total(&sum), blur + 8 * DBL_EPSILON * sum.size};
+}
+
+/* u = W^1/2 G W^1/2 u of all columns, and the error that it has; before: of u. */
+static mcr_status multiply_weighted(mcr_verify *v, outputs *t, double *u, double *error,
+                                    const double *before)
+{
+    int64_t n = t->n, all = t->n * t->k;
+    for (int64_t at = 0; at < all; at++)
+        u[at] *= sqrt(v->weight[at % n]);
+    mcr_status s = mcr_verify_multiply(v, u, t->k, t->rest_f, error);
+    for (int64_t o = 0; o < t->k && !s; o++) {
+        double size = 0;
+        for (int64_t i = 0; i < n && before; i++)
+            size += sqrt(v->weight[i]) * before[o * n + i] * v->length[i];
+        for (int64_t i = 0; i < n; i++) {
+            double root = sqrt(v->weight[i]);
+            u[o * n + i] = root * t->rest_f[o * n + i];
+            error[o * n + i] = root * (error[o * n + i] + size * v->length[i]);
+        }
+    }
+    return s;
+}
+
+/* The residual of (W^1/2 G W^1/2 + lambda) x = W^1/2 y relative to its right-hand side, or both
+ * times W^1/2 G W^1/2: the gradient relative to that at 0. */
 mcr_status mcr_verify_ridge(mcr_verify *v)
 {
-    int64_t one, more;
+    int64_t one;
     const double *lambda = mcr_fitted_find(v->fitted, "lambda", &one);
-    const double *jitter = mcr_fitted_find(v->fitted, "jitter", &more);
     outputs t;
     mcr_status s = open_outputs(&t, v);
     if (!s && one != 1)
         s = mcr_fail(v->ctx, MCR_BAD_DATA,
                      "the model is damaged (it has no lambda); train it again");
-    double worst = 0, slip = 0, objective = 0, blur = 0;
+    mcr_sure objective = {0, 0}, worst = {0, 0};
+    if (!s)
+        objective = residual_of(v, &t, *lambda);
+    for (int64_t at = 0; at < t.n * t.k && !s; at++) { /* f and its error are no longer needed */
+        t.f[at] = sqrt(v->weight[at % t.n]) * t.y[at];
+        t.error[at] = DBL_EPSILON * fabs(t.f[at]);
+    }
+    if (!s && strstr(v->out->kind, "gradient")) {
+        memcpy(t.y, t.rest_error, sizeof *t.y * (size_t)(t.n * t.k));
+        s = multiply_weighted(v, &t, t.rest, t.rest_error, t.y);
+        if (!s)
+            s = multiply_weighted(v, &t, t.f, t.error, NULL);
+    }
     for (int64_t o = 0; o < t.k && !s; o++) {
-        mcr_exact_sum left = {0}, all = {0}, sum = {0};
-        double own = 0;
-        for (int64_t i = 0; i < t.n; i++) {
-            int64_t at = o * t.n + i;
-            double w = v->weight[i], root = sqrt(w), e = t.y[at] - t.f[at];
-            double x = w > 0 ? t.a[at] / root : 0;
-            double rest = root * e - (*lambda + (more == 1 ? *jitter : 0)) * x;
-            double near = root * (t.error[at] + 2 * DBL_EPSILON * (fabs(t.f[at]) + fabs(t.y[at]))) +
-                          4 * DBL_EPSILON * *lambda * fabs(x);
-            mcr_exact_add(&left, rest * rest);
-            mcr_exact_add(&all, w * t.y[at] * t.y[at]);
-            mcr_exact_add(&sum, w * e * e + *lambda * t.a[at] * t.f[at]);
-            own += near * near;
-            blur += 2 * fabs(e) * w * t.error[at] + *lambda * fabs(t.a[at]) * t.error[at];
-        }
-        double size = mcr_exact_total(&all), residual = sqrt(mcr_exact_total(&left));
-        size = size > 0 ? sqrt(size) : 1;
-        worst = fmax(worst, residual / size);
-        slip = fmax(slip, sqrt(own) / size);
-        objective += mcr_exact_total(&sum);
-        blur += 8 * DBL_EPSILON * sum.size;
+        mcr_sure left = norm_of(t.rest + o * t.n, t.rest_error + o * t.n, t.n);
+        mcr_sure all = norm_of(t.f + o * t.n, t.error + o * t.n, t.n);
+        double size = all.value > 0 ? all.value : 1;
+        worst.value = fmax(worst.value, left.value / size);
+        worst.error = fmax(worst.error, (left.error + left.value * all.error / size) / size);
     }
     if (!s) {
-        mcr_verify_value(v, (mcr_sure){worst, slip});
-        mcr_verify_objective(v, (mcr_sure){objective, blur});
+        mcr_verify_value(v, worst);
+        mcr_verify_objective(v, objective);
     }
     close_outputs(&t);
     return s;
@@ -507,6 +557,13 @@ mcr_status mcr_verify_perceptron(mcr_verify *v)
         }
     if (!s)
         s = mcr_verify_multiply(v, t.rest, t.k, t.rest_f, t.rest_error);
+    for (int64_t o = 0; o < t.k && !s; o++) { /* the learner's own rounding, in double */
+        double size = 0;
+        for (int64_t i = 0; i < t.n; i++)
+            size += fabs(t.rest[o * t.n + i]) * v->length[i];
+        for (int64_t i = 0; i < t.n; i++)
+            t.rest_error[o * t.n + i] = v->unit * size * v->length[i];
+    }
     for (int64_t i = 0; i < t.n && !s; i++) {
         double own = t.rest_f[i] + bias[0], most = -INFINITY, near = t.rest_error[i];
         for (int64_t o = 0; o < t.k && t.k > 1; o++) {

@@ -535,37 +535,47 @@ static void evaluate_tube(program *p)
         add(&p->primal, tube(p, p->epsilon));
 }
 
-/* nu-svr: one coefficient b = b+ - b-, and each part has the sum C nu n / 2; epsilon is kept in the
- * model, or follows from where the free coefficients lie. */
+/* nu-svr: one coefficient b = b+ - b-, and each part has the sum C nu n / 2; what both parts have
+ * in common (nothing at an optimum with epsilon > 0) and epsilon are kept in the model. */
 static void evaluate_nu_tube(program *p)
 {
     const mcr_verify *v = p->v;
     int64_t count;
     const double *kept = mcr_fitted_find(v->fitted, MCR_EXTRA_EPSILON, &count);
+    int64_t commons;
+    const double *common = mcr_fitted_find(v->fitted, MCR_EXTRA_COMMON, &commons);
+    if (commons != p->n)
+        common = NULL;
     double C = mcr_verify_option(v, "C"), nu = mcr_verify_option(v, "nu"), part[2] = {0, 0};
     double total = C * total_of(v), low[2] = {INFINITY, INFINITY}, high[2] = {-INFINITY, -INFINITY};
     double blur = 0;
     for (int64_t i = 0; i < p->n; i++) {
-        double b = p->b[i], slope;
+        double b = p->b[i], slope, more = common ? common[i] : 0;
+        double above = fmax(b, 0) + more, below = fmax(-b, 0) + more;
         p->z[i] = v->target[i];
         p->hi[i] = C * v->own[i];
         p->lo[i] = -p->hi[i];
         slope = p->g[i] - p->z[i];
-        part[b < 0] += fabs(b);
+        part[0] += above;
+        part[1] += below;
+        if (more < 0 || above > p->hi[i] * (1 + 1e-9) || below > p->hi[i] * (1 + 1e-9))
+            mcr_verify_fault(p->v, "the multipliers of object %lld are beyond their bounds",
+                             (long long)i + 1);
         blur = fmax(blur, p->error[i] + 2 * DBL_EPSILON * (fabs(p->g[i]) + fabs(p->z[i])));
-        if (!is_at(b, p->hi[i]))
+        if (!is_at(above, p->hi[i]))
             low[0] = fmin(low[0], slope);
-        if (b > 0)
+        if (above > 0)
             high[0] = fmax(high[0], slope);
-        if (b < 0)
+        if (below > 0)
             low[1] = fmin(low[1], slope);
-        if (!is_at(b, p->lo[i]))
+        if (!is_at(below, p->hi[i]))
             high[1] = fmax(high[1], slope);
     }
     check_feasible(p, (const double[]){0, 0});
-    if (part[0] > 0.5 * nu * total * (1 + 1e-9) || part[1] > 0.5 * nu * total * (1 + 1e-9))
-        mcr_verify_fault(p->v, "the positive coefficients sum to %.9g, and the limit is %.9g",
-                         part[0], 0.5 * nu * total);
+    for (int t = 0; t < 2; t++)
+        if (fabs(part[t] - 0.5 * nu * total) > 1e-9 * nu * total)
+            mcr_verify_fault(p->v, "the multipliers of one side sum to %.9g, and should sum to %.9g",
+                             part[t], 0.5 * nu * total);
     p->violation = (mcr_sure){fmax(0, fmax(high[0] - low[0], high[1] - low[1])), 2 * blur};
     double epsilon = count == 1 ? *kept : guess_epsilon(p, C);
     mcr_sure square = square_of(p);

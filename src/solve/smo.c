@@ -602,6 +602,8 @@ mcr_status mcr_qp_solve(mcr_gram *gram, const mcr_qp *p, double *b, double *g,
     }
     if (!st && !s.trial)
         st = mcr_smo_final_error(&s);
+    if (stop == MCR_STOP_OPTIMAL && !s.trial && result->violation > p->tolerance)
+        stop = MCR_STOP_STUCK; /* extended precision has shown more */
     if (!st)
         give_result(&s, stop, g);
     close_solver(&s);

@@ -222,6 +222,31 @@ static mcr_status check_running(mcr_smo *s, check *c)
 /* Where no bound on the rounding of kernel values is known, so much is taken for it. */
 #define UNKNOWN_ERROR 1e-12
 
+/* Where rounding in double hides more than so large a share of the tolerance, the gradient is
+ * computed in extended precision. */
+#define DOUBT 0.01
+
+/* The gradient once more, in extended precision; what is unknown then. */
+static mcr_status extend_gradient(mcr_smo *s, double size)
+{
+    double *f = mcr_alloc(s->ctx, 2 * (size_t)s->n, sizeof *f), largest = 0, sum = 0;
+    mcr_extended to = {.n = s->n, .outputs = 1, .a = s->b, .f = f, .low = f ? f + s->n : NULL};
+    mcr_status st = f ? mcr_gram_extended(s->full, &to) : MCR_NO_MEMORY;
+    if (!st && isfinite(to.share)) {
+        for (int64_t v = 0; v < s->n; v++) {
+            s->g[v] = f[v];
+            largest = fmax(largest, fabs(f[v]));
+            sum += fabs(s->b[v] * f[v]);
+        }
+        s->result->violation = mcr_smo_look(s);
+        s->result->square_error = to.share * size * size + DBL_EPSILON * sum;
+        s->result->violation_error = 2 * (to.share * size * sqrt(s->largest) +
+                                          DBL_EPSILON * largest);
+    }
+    mcr_free(s->ctx, f);
+    return st;
+}
+
 /* What rounding in double may change in the end. */
 mcr_status mcr_smo_final_error(mcr_smo *s)
 {
@@ -235,6 +260,8 @@ mcr_status mcr_smo_final_error(mcr_smo *s)
     double share = (isfinite(r.absolute) ? r.absolute : UNKNOWN_ERROR) + 0.5 * DBL_EPSILON * count;
     s->result->square_error = share * size * size;
     s->result->violation_error = 2 * share * size * sqrt(s->largest);
+    if (!st && s->active == s->n && s->result->violation_error > DOUBT * s->p->tolerance)
+        st = extend_gradient(s, size);
     return st;
 }
 

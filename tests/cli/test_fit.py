@@ -116,7 +116,7 @@ def test_every_learner_fits_and_is_certified():
         ends = "local" if searched else "optimal"
         tap.check_equal([out["learner"], out["n"], out["form"], out["stop"]],
                         [entry["name"], 120, "dual", ends])
-        tap.check_equal(set(out["certificate"]), {"kind", "value", "tolerance"})
+        tap.check_equal(set(out["certificate"]), {"kind", "value", "tolerance", "error"})
         assert out["certificate"]["value"] <= out["certificate"]["tolerance"] <= 0.001, out
         if out["gap"] is not None:
             tap.check_near(out["gap"], out["primal"] - out["dual"], 1e-9)

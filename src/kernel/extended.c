@@ -1,0 +1,178 @@
+/* extended.c: kernel values in extended precision, for certificates that double leaves in doubt.
+ *
+ * Values of single pairs, from differences and sums in long double, where that has 64 bits or
+ * more. Slow, so it is for few objects, and for the kernels whose formula is a line: dot products,
+ * polynomials, Gaussian and Laplacian ones, and sums, products, powers and normalisations of
+ * these.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <float.h>
+#include <math.h>
+
+#include "base/threads.h"
+#include "kernel/vectors_impl.h"
+
+#define MOST_WORK 1e9 /* features of pairs: about a second */
+
+/* ---- single pairs ------------------------------------------------------------------------------ */
+
+typedef enum pair_sum { SUM_PRODUCTS, SUM_SQUARES, SUM_ABSOLUTE } pair_sum;
+
+static inline long double term(pair_sum kind, long double x, long double z)
+{
+    return kind == SUM_PRODUCTS  ? x * z
+           : kind == SUM_SQUARES ? (x - z) * (x - z)
+                                 : fabsl(x - z);
+}
+
+static long double sum_pair(const mcr_vectors *v, int64_t i, int64_t j, pair_sum kind)
+{
+    mcr_vector x = mcr_vectors_object(v, 0, i), z = mcr_vectors_object(v, v->same ? 0 : 1, j);
+    long double sum = 0;
+    if (!x.index && !z.index && mcr_vector_plain(&x) && mcr_vector_plain(&z)) {
+        const double *a = x.value, *b = z.value;
+        for (int64_t e = 0; e < x.count && e < z.count; e++)
+            sum += term(kind, a[e], b[e]);
+        return sum;
+    }
+    for (int64_t e = 0, g = 0; e < x.count || g < z.count;) {
+        int64_t p = e < x.count ? mcr_vector_column(&x, e) : INT64_MAX;
+        int64_t q = g < z.count ? mcr_vector_column(&z, g) : INT64_MAX;
+        double a = p <= q ? mcr_vector_value(&x, e) : 0, b = q <= p ? mcr_vector_value(&z, g) : 0;
+        sum += term(kind, a, b);
+        e += p <= q;
+        g += q <= p;
+    }
+    return sum;
+}
+
+static long double power_of(long double value, int64_t degree)
+{
+    long double power = 1;
+    for (; degree > 0; degree /= 2, value *= value)
+        power *= degree % 2 ? value : 1;
+    return power;
+}
+
+static long double leaf_value(const mcr_fused *f, int64_t i, int64_t j)
+{
+    switch (f->op) {
+    case MCR_TILE_DOT: return sum_pair(f->v, i, j, SUM_PRODUCTS);
+    case MCR_TILE_POLY:
+        return power_of((long double)f->scale * sum_pair(f->v, i, j, SUM_PRODUCTS) +
+                            (long double)f->offset,
+                        f->degree);
+    case MCR_TILE_RBF: return expl(-(long double)f->gamma * sum_pair(f->v, i, j, SUM_SQUARES));
+    default: return expl(-(long double)f->gamma * sum_pair(f->v, i, j, SUM_ABSOLUTE));
+    }
+}
+
+static long double value_of(const mcr_bound *b, int64_t i, int64_t j)
+{
+    double constant;
+    if (b->fused)
+        return leaf_value(b->fused, i, j);
+    if (mcr_kernel_is_constant(b->kernel, &constant))
+        return constant;
+    long double first = value_of(b->child[0], i, j);
+    if (b->kernel->type == &mcr_kernel_power)
+        return power_of(first, mcr_kernel_degree(b->kernel));
+    if (b->kernel->type == &mcr_kernel_normalize) {
+        long double size = sqrtl(value_of(b->child[0], i, i) * value_of(b->child[0], j, j));
+        return size > 0 ? first / size : 0;
+    }
+    for (int c = 1; c < b->children; c++) {
+        long double next = value_of(b->child[c], i, j);
+        first = b->kernel->type == &mcr_kernel_sum ? first + next : first * next;
+    }
+    return first;
+}
+
+/* Whether the values are known here; *work: of one of them. */
+static bool suits(const mcr_bound *b, double *work)
+{
+    const mcr_kernel_type *type = b->kernel->type;
+    double constant;
+    if (b->fused) {
+        mcr_tile_op op = b->fused->op;
+        *work += 64 + (double)b->fused->v->cols;
+        return !b->fused->map && !b->fused->v->scale &&
+               (op == MCR_TILE_DOT || op == MCR_TILE_POLY || op == MCR_TILE_RBF ||
+                op == MCR_TILE_EXP_L1);
+    }
+    if (mcr_kernel_is_constant(b->kernel, &constant))
+        return true;
+    bool fine = type == &mcr_kernel_sum || type == &mcr_kernel_product ||
+                type == &mcr_kernel_power || type == &mcr_kernel_normalize;
+    for (int c = 0; c < b->children && fine; c++)
+        fine = suits(b->child[c], work);
+    return fine && b->children > 0;
+}
+
+/* ---- sums -------------------------------------------------------------------------------------- */
+
+typedef struct extended_job {
+    const mcr_bound *root;
+    const mcr_extended *to;
+    const int64_t *used; /* objects with coefficients */
+    int64_t count;
+} extended_job;
+
+static mcr_status sum_row(void *arg, int64_t i, int worker)
+{
+    (void)worker;
+    const extended_job *job = arg;
+    const mcr_extended *to = job->to;
+    enum { MOST = 64 };
+    long double sum[MOST];
+    int64_t row = to->object ? to->object[i] : i;
+    for (int64_t first = 0; first < to->outputs; first += MOST) {
+        int64_t k = to->outputs - first < MOST ? to->outputs - first : MOST;
+        for (int64_t o = 0; o < k; o++)
+            sum[o] = 0;
+        for (int64_t u = 0; u < job->count; u++) {
+            int64_t j = job->used[u];
+            long double value = value_of(job->root, row, to->object ? to->object[j] : j);
+            for (int64_t o = 0; o < k; o++)
+                sum[o] += value * (long double)to->a[j * to->outputs + first + o];
+        }
+        for (int64_t o = 0; o < k; o++) {
+            double high = (double)sum[o];
+            to->f[i * to->outputs + first + o] = high;
+            to->low[i * to->outputs + first + o] = (double)(sum[o] - (long double)high);
+        }
+    }
+    return MCR_OK;
+}
+
+mcr_status mcr_binding_extended(mcr_binding *binding, mcr_extended *to)
+{
+    const mcr_bound *root = binding->root;
+    double work = 0;
+    to->share = INFINITY;
+    if (LDBL_MANT_DIG < 64 || !root->same || !suits(root, &work))
+        return MCR_OK;
+    int64_t *used = mcr_alloc(binding->ctx, (size_t)to->n, sizeof *used), count = 0;
+    if (!used)
+        return MCR_NO_MEMORY;
+    for (int64_t i = 0; i < to->n; i++) {
+        bool any = false;
+        for (int64_t o = 0; o < to->outputs; o++)
+            any |= to->a[i * to->outputs + o] != 0;
+        used[count] = i;
+        count += any;
+    }
+    extended_job job = {root, to, used, count};
+    mcr_status s = MCR_OK;
+    mcr_error r = {INFINITY, INFINITY};
+    if (work * (double)count * (double)to->n <= MOST_WORK)
+        s = mcr_binding_extended_error(binding, &r);
+    if (!s && isfinite(r.absolute)) {
+        s = mcr_parallel(binding->ctx, to->n, sum_row, &job);
+        /* Products and sums, and what f and low leave. */
+        to->share = r.absolute + ((double)count + 4) * MCR_EXTENDED_UNIT;
+    }
+    mcr_free(binding->ctx, used);
+    return s;
+}

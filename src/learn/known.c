@@ -1,0 +1,59 @@
+/* known.c: what rounding leaves of the numbers of a certificate.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <float.h>
+#include <math.h>
+
+#include "learn/learner.h"
+
+/* Where no bound on the rounding of kernel values is known, so much is taken for it. */
+#define UNKNOWN_ERROR 1e-12
+
+mcr_status mcr_known_products(mcr_gram *gram, const double *a, int64_t n, int64_t outputs,
+                              double share, double *error)
+{
+    mcr *ctx = mcr_gram_context(gram);
+    mcr_error r = {0, 0};
+    double *length = mcr_alloc(ctx, (size_t)n, sizeof *length);
+    mcr_status s = length ? mcr_gram_diagonal(gram, 0, length) : MCR_NO_MEMORY;
+    if (!s)
+        s = mcr_gram_error(gram, true, &r);
+    if (isnan(share))
+        share = (isfinite(r.absolute) ? r.absolute : UNKNOWN_ERROR) +
+                0.5 * DBL_EPSILON * (double)n;
+    for (int64_t i = 0; i < n && !s; i++)
+        length[i] = sqrt(fabs(length[i]));
+    for (int64_t o = 0; o < outputs && !s; o++) {
+        double size = 0;
+        for (int64_t i = 0; i < n; i++)
+            size += fabs(a[i * outputs + o]) * length[i];
+        for (int64_t i = 0; i < n; i++)
+            error[i * outputs + o] = share * size * length[i];
+    }
+    mcr_free(ctx, length);
+    return s;
+}
+
+mcr_status mcr_known_smooth(mcr_fitted *f, mcr_gram *gram, const mcr_known_loss *loss)
+{
+    int64_t all = loss->n * loss->outputs;
+    double *error = mcr_alloc(f->ctx, (size_t)all, sizeof *error), most = 0, sum = 0;
+    mcr_status s = error
+                       ? mcr_known_products(gram, loss->a, loss->n, loss->outputs, NAN, error)
+                       : MCR_NO_MEMORY;
+    for (int64_t i = 0; i < all && !s; i++) {
+        /* The gradient of the loss is about -mu a. */
+        double steep = loss->mu * fabs(loss->a[i]);
+        most = fmax(most, loss->bend * error[i] + 4 * DBL_EPSILON * steep);
+        sum += 2 * steep * error[i];
+    }
+    if (!s) {
+        f->value_error = loss->relative ? sum / fmax(fabs(f->objective), DBL_MIN) : most;
+        f->objective_error = sum + DBL_EPSILON * sqrt((double)all) * fabs(f->objective);
+        if (loss->relative)
+            f->value_error += DBL_EPSILON * sqrt((double)all);
+    }
+    mcr_free(f->ctx, error);
+    return s;
+}
