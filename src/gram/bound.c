@@ -160,7 +160,7 @@ static mcr_status extended(mcr_gram *gram, mcr_extended *to)
     return mcr_binding_extended(((mcr_gram_bound *)gram)->binding, to);
 }
 
-/* ---- cost -------------------------------------------------------------------------------------- */
+/* ---- cost -------------------------------------------------------------------------------------*/
 
 /* Beside the products of vectors, a node costs about as much as so many of them. */
 enum { NODE_WORK = 8, SLOW_WORK = 20000 };

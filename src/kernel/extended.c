@@ -21,9 +21,7 @@ typedef enum pair_sum { SUM_PRODUCTS, SUM_SQUARES, SUM_ABSOLUTE } pair_sum;
 
 static inline long double term(pair_sum kind, long double x, long double z)
 {
-    return kind == SUM_PRODUCTS  ? x * z
-           : kind == SUM_SQUARES ? (x - z) * (x - z)
-                                 : fabsl(x - z);
+    return kind == SUM_PRODUCTS ? x * z : kind == SUM_SQUARES ? (x - z) * (x - z) : fabsl(x - z);
 }
 
 static long double sum_pair(const mcr_vectors *v, int64_t i, int64_t j, pair_sum kind)

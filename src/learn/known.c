@@ -20,8 +20,7 @@ mcr_status mcr_known_products(mcr_gram *gram, const double *a, int64_t n, int64_
     if (!s)
         s = mcr_gram_error(gram, true, &r);
     if (isnan(share))
-        share = (isfinite(r.absolute) ? r.absolute : UNKNOWN_ERROR) +
-                0.5 * DBL_EPSILON * (double)n;
+        share = (isfinite(r.absolute) ? r.absolute : UNKNOWN_ERROR) + 0.5 * DBL_EPSILON * (double)n;
     for (int64_t i = 0; i < n && !s; i++)
         length[i] = sqrt(fabs(length[i]));
     for (int64_t o = 0; o < outputs && !s; o++) {
@@ -39,9 +38,8 @@ mcr_status mcr_known_smooth(mcr_fitted *f, mcr_gram *gram, const mcr_known_loss 
 {
     int64_t all = loss->n * loss->outputs;
     double *error = mcr_alloc(f->ctx, (size_t)all, sizeof *error), most = 0, sum = 0;
-    mcr_status s = error
-                       ? mcr_known_products(gram, loss->a, loss->n, loss->outputs, NAN, error)
-                       : MCR_NO_MEMORY;
+    mcr_status s = error ? mcr_known_products(gram, loss->a, loss->n, loss->outputs, NAN, error)
+                         : MCR_NO_MEMORY;
     for (int64_t i = 0; i < all && !s; i++) {
         /* The gradient of the loss is about -mu a. */
         double steep = loss->mu * fabs(loss->a[i]);

@@ -386,8 +386,7 @@ static void compare(mcr_verify *v, mcr_verified *to, const char *what, mcr_sure 
     if (isnan(to->printed) || isnan(found.value))
         return;
     double off = fabs(to->printed - found.value);
-    double allowed = last_digit(to->printed, digits) + found.error +
-                     fmin(own, 256 * found.error);
+    double allowed = last_digit(to->printed, digits) + found.error + fmin(own, 256 * found.error);
     to->agrees = to->printed == found.value || off <= allowed;
     if (!to->agrees)
         mcr_verify_fault(v, "%s is %.9g by the model, and %.9g recomputed (within %.1e)", what,

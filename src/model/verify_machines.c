@@ -574,7 +574,7 @@ static void evaluate_nu_tube(program *p)
     check_feasible(p, (const double[]){0, 0});
     for (int t = 0; t < 2; t++)
         if (fabs(part[t] - 0.5 * nu * total) > 1e-9 * nu * total)
-            mcr_verify_fault(p->v, "the multipliers of one side sum to %.9g, and should sum to %.9g",
+            mcr_verify_fault(p->v, "the multipliers of a kind sum to %.9g, and should sum to %.9g",
                              part[t], 0.5 * nu * total);
     p->violation = (mcr_sure){fmax(0, fmax(high[0] - low[0], high[1] - low[1])), 2 * blur};
     double epsilon = count == 1 ? *kept : guess_epsilon(p, C);

@@ -240,8 +240,8 @@ static mcr_status extend_gradient(mcr_smo *s, double size)
         }
         s->result->violation = mcr_smo_look(s);
         s->result->square_error = to.share * size * size + DBL_EPSILON * sum;
-        s->result->violation_error = 2 * (to.share * size * sqrt(s->largest) +
-                                          DBL_EPSILON * largest);
+        s->result->violation_error = 2 *
+                                     (to.share * size * sqrt(s->largest) + DBL_EPSILON * largest);
     }
     mcr_free(s->ctx, f);
     return st;
