@@ -233,7 +233,8 @@ def tube(s, m, o):
 def nu_tube(s, m, o):
     b, bias, n, C, nu = m.coef[0], m.offset[0], len(s.y), o.get("C", 1.0), o["nu"]
     g, e = s.k @ b, m.extra["epsilon"][0]
-    # Both multipliers of each object: their difference is the coefficient. Equal objects are one to the
+    above, below = np.maximum(total, 0) + common, np.maximum(-total, 0) + common
+    slope = (g - s.y)[merged]
     # learner, and the file keeps what its multipliers have in common once.
     first = np.unique(s.group, return_index=True)[1]
     merged = np.sort(first)
