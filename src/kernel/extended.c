@@ -15,7 +15,7 @@
 
 #define MOST_WORK 1e9 /* features of pairs: about a second */
 
-/* ---- single pairs ------------------------------------------------------------------------------ */
+/* ---- single pairs ----------------------------------------------------------------------------*/
 
 typedef enum pair_sum { SUM_PRODUCTS, SUM_SQUARES, SUM_ABSOLUTE } pair_sum;
 
@@ -108,7 +108,7 @@ static bool suits(const mcr_bound *b, double *work)
     return fine && b->children > 0;
 }
 
-/* ---- sums -------------------------------------------------------------------------------------- */
+/* ---- sums ------------------------------------------------------------------------------------*/
 
 typedef struct extended_job {
     const mcr_bound *root;

@@ -233,14 +233,14 @@ def tube(s, m, o):
 def nu_tube(s, m, o):
     b, bias, n, C, nu = m.coef[0], m.offset[0], len(s.y), o.get("C", 1.0), o["nu"]
     g, e = s.k @ b, m.extra["epsilon"][0]
-    above, below = np.maximum(total, 0) + common, np.maximum(-total, 0) + common
-    slope = (g - s.y)[merged]
-    # learner, and the file keeps what its multipliers have in common once.
+    # Both multipliers of each object: their difference is the coefficient. Equal objects are one to
+    # the learner, and the file keeps what its multipliers have in common once.
     first = np.unique(s.group, return_index=True)[1]
     merged = np.sort(first)
     total, most = (v[merged] for v in s.pooled(b, np.full(n, C)))
     common = m.extra.get("common", np.zeros(len(merged)))
-    above, below, slope = np.maximum(total, 0) + common, np.maximum(-total, 0) + common, (g - s.y)[merged]
+    above, below = np.maximum(total, 0) + common, np.maximum(-total, 0) + common
+    slope = (g - s.y)[merged]
     assert abs(above.sum() - C * nu * n / 2) < 1e-9 * C * nu * n, above.sum()
     below_most, above_most = below < most * (1 - 1e-12), above < most * (1 - 1e-12)
     value = max(spread_of(slope, slope, above_most, above > 0),
