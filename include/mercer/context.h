@@ -146,6 +146,9 @@ MCR_API int64_t mcr_message_line(const mcr *ctx);
 MCR_API const char *mcr_message_id(const mcr *ctx);
 
 MCR_API int mcr_threads(const mcr *ctx);
+/* Ends the threads that the context has started. From now on its work is done by the threads that
+ * call: for contexts that live on because models or data in them do. Not from a callback. */
+MCR_API void mcr_stop_threads(mcr *ctx);
 MCR_API uint64_t mcr_seed(const mcr *ctx);
 MCR_API size_t mcr_memory_budget(const mcr *ctx);
 /* "0.1.0". A static string. */

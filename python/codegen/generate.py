@@ -51,7 +51,7 @@ def annotation(kind, default):
 
 def more_params(entry, table):
     """Options of the learner that the spec does not name."""
-    used = {p.option for p in entry["params"]} | set(entry.get("skip", [])) | {"class-weight", "kernel2"}
+    used = {p.option for p in entry["params"]} | set(entry.get("skip", [])) | {"class-weight", "kernel2", "side"}
     return [spec.P(python_name(p["name"]), default_of(p), p["name"], TYPES[p["type"]])
             for p in table if p["name"] not in used]
 

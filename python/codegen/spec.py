@@ -222,7 +222,7 @@ CLASSES = [
     >>> X, y = load_iris(return_X_y=True)
     >>> KernelPerceptron(max_iter=500, variant="averaged").fit(X, y).score(X, y) > 0.9
     True"""),
-    dict(name="Pegasos", learner="pegasos", base="OnlineClassifier", module="_estimator_bases",
+    dict(name="Pegasos", learner="pegasos", base="ShuffledClassifier", module="_estimator_bases",
          params=[P("C", 1.0, "C", "float")] + kernel("rbf") + [
              P("max_iter", 1000, "passes", "int"), P("tol", 0.05, "tol", "float"), WEIGHTS, SEED],
          skip=["lambda"],

@@ -91,6 +91,8 @@ class KernelEstimator(_compat.BaseEstimator):  # type: ignore[misc]
         return {}
 
     def _open_session(self) -> contextlib.AbstractContextManager[_core.Session]:
+        if self._value("on_interrupt", "raise") not in ("raise", "keep"):
+            raise ValueError(f"on_interrupt must be 'raise' or 'keep', not {self.on_interrupt!r}")
         return open_session(n_jobs=self._value("n_jobs"), random_state=self._value("random_state"),
                             verbose=self._value("verbose", 0),
                             keep=self._value("on_interrupt", "raise") == "keep")
@@ -121,7 +123,8 @@ class KernelEstimator(_compat.BaseEstimator):  # type: ignore[misc]
             return self._table_kernel(word, X)
         if "{gamma}" in text:
             if _data.is_structured(X):
-                raise ValueError(f"kernel={word!r} needs a matrix of numbers; name a kernel and its fields")
+                raise ValueError(f"kernel={word!r} needs a matrix of numbers. Name a kernel for these objects, such "
+                                 "as 'spectrum(p=3)' for strings or 'wl(h=3)' for graphs")
             self._gamma = self._gamma_number(X)
             named["gamma"] = value_text(self._gamma)
         degree, coef0 = self._value("degree", 3), self._value("coef0")

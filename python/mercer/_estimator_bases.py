@@ -69,6 +69,16 @@ class OnlineClassifier(ClassifierBase):
         return self
 
 
+class ShuffledClassifier(OnlineClassifier):
+    """Pegasos: where objects are shuffled or drawn anyway, their order in X is of no importance."""
+
+    _xfail = {}
+
+    @property
+    def _in_order(self) -> bool:  # type: ignore[override]
+        return bool(self.order != "given")
+
+
 class NeighborsClassifier(ProbabilityMixin, ClassifierBase):
     """KNeighborsClassifier."""
 

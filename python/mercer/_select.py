@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from mercer import _core, _data
-from mercer._kernel import Kernel, value_text
+from mercer._kernel import WORDS, Kernel, value_text
 from mercer._table import Table
 from mercer._tasks import ClassifierBase, check_pair
 
@@ -149,6 +149,16 @@ def range_text(value: Any) -> str:
     raise ValueError(f"a range is a text such as '0.1:100:log4' or (first, last, count), not {value!r}")
 
 
+def gamma_range(e: Any, gamma: Any, X: Any) -> str:
+    """The kernel of an estimator's word, with a range of gamma."""
+    word = e._value("kernel")
+    if isinstance(X, Table) or not isinstance(word, str) or "{gamma}" not in WORDS.get(word, ""):
+        raise ValueError("gamma can be searched where X is a matrix and the kernel is a word such as 'rbf'; else "
+                         "write the range into the kernel: kernel='rbf(gamma=1e-3:10:log5)'")
+    return str(WORDS[word].format(gamma=range_text(gamma), degree=value_text(e.degree),
+                                  coef0=value_text(float(e.coef0))))
+
+
 def tune(estimator: Any, X: Any, y: Any, *, kernel: Any = None, cv: Any = 5, metric: str | None = None,
          adaptive: bool = False, scales: bool | None = None, repeats: int = 1, groups: Any = None,
          stratify: bool = True, sample_weight: Any = None, **ranges: Any) -> Any:
@@ -177,7 +187,7 @@ def tune(estimator: Any, X: Any, y: Any, *, kernel: Any = None, cv: Any = 5, met
     repeats, groups, stratify, sample_weight
         As of `cv`.
     **ranges
-        Parameters of the estimator: text such as ``"0.1:100:log4"``, or (first, last, count).
+        Parameters of the estimator, and gamma: text such as ``"0.1:100:log4"``, or (first, last, count).
 
     Returns
     -------
@@ -196,6 +206,8 @@ def tune(estimator: Any, X: Any, y: Any, *, kernel: Any = None, cv: Any = 5, met
     """
     made = Prepared(estimator, X, y, sample_weight)
     e = made.estimator
+    if "gamma" in ranges and kernel is None:
+        kernel = gamma_range(e, ranges.pop("gamma"), made.X)
     unknown = [name for name in ranges if name not in e._options]
     if unknown:
         raise ValueError(f"{type(e).__name__} has no option {unknown[0]!r} to search; it has "

@@ -53,16 +53,18 @@ typedef struct core_data {
 } core_data;
 
 typedef struct core_model {
-    PyObject_HEAD mcr_model *model; /* in the home context */
-    PyObject *report;               /* dict: how it was made */
+    PyObject_HEAD mcr_model *model;
+    PyObject *report; /* dict: how it was made */
+    PyObject *owner;  /* the session whose context it is in; NULL: the home context */
 } core_model;
 
 extern PyTypeObject *core_session_type, *core_data_type, *core_model_type;
 
 /* The context that models live in: one per process, without threads, never closed. */
 mcr *core_home(void);
-/* A new Python object for a model of any context; takes the model over, also on failure. */
-PyObject *core_model_new(mcr *ctx, mcr_model *model);
+/* A new Python object for a model of a session; takes the model over, also on failure. The session
+ * computes with one thread afterwards. */
+PyObject *core_model_new(session *from, mcr_model *model);
 
 /* ---- jobs (job.c) -----------------------------------------------------------------------------*/
 

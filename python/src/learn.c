@@ -86,7 +86,7 @@ static PyObject *session_fit(PyObject *self, PyObject *args, PyObject *named)
         core_job_run(&f->j) == 0) {
         mcr_model *model = f->model;
         f->model = NULL;
-        made = core_model_new(f->j.ctx, model);
+        made = core_model_new(f->j.session, model);
     }
     core_job_close(&f->j);
     return made;

@@ -1,13 +1,16 @@
 /* model.c: trained models as Python objects.
  *
- * A model is moved from the context of its session to the home context as bytes, the same bytes
- * that a model file holds. So it owns its support vectors (a change of the training array does not
- * reach it), keeps no thread, and several threads may ask it for predictions, each through a
- * session.
+ * A model owns its support vectors (a change of the training array does not reach it), and several
+ * threads may ask it for predictions, each through a session of its own. Models of support vector
+ * machines stay in the context that they were trained in, which lives as long as they do, without
+ * threads. Others may keep more than predictions need (the factors of a Gaussian process): they are
+ * moved to the home context as bytes, the same that a model file holds.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "core.h"
+
+#include <string.h>
 
 PyTypeObject *core_model_type;
 
@@ -53,21 +56,48 @@ static PyObject *load(const void *bytes, Py_ssize_t count, PyObject *report)
     return wrap(model, report ? report : core_report(model));
 }
 
-PyObject *core_model_new(mcr *ctx, mcr_model *model)
+/* The model as bytes, and from these in the home context. */
+static PyObject *move_home(mcr *ctx, mcr_model *model, PyObject *report)
 {
-    PyObject *report = core_report(model), *made = NULL;
     void *bytes = NULL;
     size_t count = 0;
+    PyObject *made = NULL;
     mcr_status status = mcr_model_save_memory(&bytes, &count, ctx, model);
     mcr_model_free(model);
-    if (status == MCR_OK && report) {
+    if (status == MCR_OK) {
         made = load(bytes, (Py_ssize_t)count, report);
     } else {
-        Py_XDECREF(report);
-        if (status != MCR_OK)
-            core_raise(status, ctx);
+        Py_DECREF(report);
+        core_raise(status, ctx);
     }
     mcr_bytes_free(ctx, bytes);
+    return made;
+}
+
+static int is_support_machine(const mcr_model *model)
+{
+    static const char *const names[] = {"svm", "nu-svm", "svr", "nu-svr", "one-class"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(mcr_model_report(model)->learner, names[i]) == 0)
+            return 1;
+    return 0;
+}
+
+PyObject *core_model_new(session *from, mcr_model *model)
+{
+    PyObject *report = core_report(model);
+    mcr_stop_threads(from->ctx);
+    if (!report) {
+        mcr_model_free(model);
+        return NULL;
+    }
+    if (!is_support_machine(model))
+        return move_home(from->ctx, model, report);
+    PyObject *made = wrap(model, report);
+    if (made) {
+        Py_INCREF((PyObject *)from);
+        ((core_model *)made)->owner = (PyObject *)from;
+    }
     return made;
 }
 
@@ -296,8 +326,9 @@ static PyGetSetDef fields[] = {
 static void model_free(PyObject *self)
 {
     PyTypeObject *type = Py_TYPE(self);
-    mcr_model_free(of(self));
+    mcr_model_free(of(self)); /* before its context */
     Py_CLEAR(((core_model *)self)->report);
+    Py_CLEAR(((core_model *)self)->owner);
     freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
     release(self);
     Py_DECREF(type);

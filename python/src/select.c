@@ -180,7 +180,7 @@ static PyObject *session_tune(PyObject *self, PyObject *args, PyObject *named)
     if (s && core_job_run(&s->j) == 0 && (table = points(s->tuned)) != NULL) {
         mcr_model *model = s->model;
         s->model = NULL;
-        PyObject *best = core_model_new(s->j.ctx, model);
+        PyObject *best = core_model_new(s->j.session, model);
         if (best)
             made = Py_BuildValue(
                 "N{s:s,s:N,s:L,s:L,s:L,s:d,s:N,s:N}", best, "metric", s->tuned->metric, "larger",

@@ -148,7 +148,7 @@ void mcr_keep(mcr *ctx, void (*release)(void *user), void *user)
     ctx->kept[ctx->kept_count++] = (mcr_kept){release, user};
 }
 
-void mcr_threads_one(mcr *ctx)
+void mcr_stop_threads(mcr *ctx)
 {
     mcr_pool_close(ctx);
     ctx->config.threads = 1;

@@ -102,8 +102,6 @@ typedef struct mcr_kept {
 } mcr_kept;
 mcr_status mcr_keep_reserve(mcr *ctx);
 void mcr_keep(mcr *ctx, void (*release)(void *user), void *user);
-/* From now on all work is done by the threads that call. Not from within a parallel loop. */
-void mcr_threads_one(mcr *ctx);
 
 /* Memory. Blocks are aligned to 64 bytes and know their size. All return NULL, with the message
  * set, when memory is short or count * size overflows; a count of 0 gives a valid block. */

@@ -155,6 +155,6 @@ mcr_status mcr_kernel_callback(mcr *ctx, const mcr_callback *given)
     }
     mcr_keep(ctx, release, c);
     if (!call.thread_safe)
-        mcr_threads_one(ctx);
+        mcr_stop_threads(ctx);
     return MCR_OK;
 }
