@@ -78,6 +78,9 @@ void cli_evaluation_close(cli_evaluation *e)
 {
     free(e->name);
     free(e->target);
+    free(e->value);
+    free(e->confusion);
+    free(e->each);
 }
 
 const char *cli_evaluation_positive(const cli_evaluation *e)
@@ -152,20 +155,39 @@ int cli_evaluation_check(cli *c, const cli_evaluation *e)
     return bad;
 }
 
+int cli_evaluation_compute(cli *c, cli_evaluation *e, int metrics)
+{
+    mcr_metric_info m = MCR_INIT(mcr_metric_info);
+    int64_t count = 0, k = e->names;
+    int bad = 0;
+    while (mcr_metric_describe(count, &m) == MCR_OK)
+        count++;
+    if (metrics)
+        e->value = cli_alloc((size_t)count, sizeof *e->value);
+    for (int64_t i = 0; metrics && !bad && mcr_metric_describe(i, &m) == MCR_OK; i++)
+        if (is_there(e, &m) && is_wanted(e, &m))
+            bad = cli_fail(c, mcr_evaluate(c->ctx, m.name, &e->what, &e->value[i]));
+    if (bad || e->what.task != MCR_CLASSIFY)
+        return bad;
+    e->confusion = k <= MOST_IN_JSON ? cli_alloc((size_t)(k * k), sizeof *e->confusion) : NULL;
+    e->each = cli_alloc((size_t)k, sizeof *e->each);
+    if (e->confusion)
+        bad = cli_fail(c, mcr_confusion(c->ctx, &e->what, e->confusion));
+    return bad ? bad : cli_fail(c, mcr_class_scores(c->ctx, &e->what, e->each));
+}
+
 /* ---- for people -------------------------------------------------------------------------------*/
 
 /* One line of the metrics of one sort: 0 of all classes, 1 of the positive one. */
-static int say_sort(cli *c, FILE *to, const cli_evaluation *e, int sort)
+static void say_sort(FILE *to, const cli_evaluation *e, int sort)
 {
     mcr_metric_info m = MCR_INIT(mcr_metric_info);
-    int said = 0, bad = 0;
-    for (int64_t i = 0; !bad && mcr_metric_describe(i, &m) == MCR_OK; i++) {
-        double value;
+    int said = 0;
+    for (int64_t i = 0; mcr_metric_describe(i, &m) == MCR_OK; i++) {
+        double value = e->value[i];
         int own = m.positive && e->what.positive >= 0;
         if (!is_there(e, &m) || !is_wanted(e, &m) || own != sort)
             continue;
-        if ((bad = cli_fail(c, mcr_evaluate(c->ctx, m.name, &e->what, &value))))
-            break;
         if (!said && sort) {
             fprintf(to, "positive class ");
             cli_put_clean(to, e->name[e->what.positive], 60);
@@ -185,7 +207,6 @@ static int say_sort(cli *c, FILE *to, const cli_evaluation *e, int sort)
                 e->what.weight ? ", weighted" : "");
     if (said)
         fprintf(to, "\n");
-    return bad;
 }
 
 static void put_name(FILE *to, const char *name, int width)
@@ -227,32 +248,12 @@ static void say_classes(FILE *to, const cli_evaluation *e, const double *matrix,
         fprintf(to, "... %" PRId64 " more classes (--json has all of them)\n", k - MOST_ROWS);
 }
 
-/* The table of the classes; both to be freed. matrix is NULL where there are very many. */
-static int count_classes(cli *c, const cli_evaluation *e, double **matrix, mcr_class_score **each)
+void cli_evaluation_say(FILE *to, const cli_evaluation *e)
 {
-    int64_t k = e->names;
-    *matrix = k <= MOST_IN_JSON ? cli_alloc((size_t)(k * k), sizeof **matrix) : NULL;
-    *each = cli_alloc((size_t)k, sizeof **each);
-    mcr_evaluated what = e->what;
-    int bad = *matrix ? cli_fail(c, mcr_confusion(c->ctx, &what, *matrix)) : 0;
-    return bad ? bad : cli_fail(c, mcr_class_scores(c->ctx, &what, *each));
-}
-
-int cli_evaluation_say(cli *c, FILE *to, const cli_evaluation *e, int metrics)
-{
-    double *matrix = NULL;
-    mcr_class_score *each = NULL;
-    int bad = metrics ? say_sort(c, to, e, 0) : 0;
-    if (!bad && metrics)
-        bad = say_sort(c, to, e, 1);
-    if (bad || e->metrics || e->what.task != MCR_CLASSIFY)
-        return bad;
-    bad = count_classes(c, e, &matrix, &each);
-    if (!bad)
-        say_classes(to, e, matrix, each);
-    free(matrix);
-    free(each);
-    return bad;
+    for (int sort = 0; sort < 2 && e->value; sort++)
+        say_sort(to, e, sort);
+    if (e->each && !e->metrics)
+        say_classes(to, e, e->confusion, e->each);
 }
 
 /* ---- for programs -----------------------------------------------------------------------------*/
@@ -279,26 +280,14 @@ static void classes_json(cli_json *j, const cli_evaluation *e, const double *mat
     cli_json_end(j);
 }
 
-int cli_evaluation_json(cli *c, cli_json *j, const cli_evaluation *e, int metrics)
+void cli_evaluation_json(cli_json *j, const cli_evaluation *e)
 {
     mcr_metric_info m = MCR_INIT(mcr_metric_info);
-    double *matrix = NULL, value;
-    mcr_class_score *each = NULL;
-    int bad = 0;
-    for (int64_t i = 0; metrics && !bad && mcr_metric_describe(i, &m) == MCR_OK; i++) {
-        if (!is_there(e, &m) || !is_wanted(e, &m))
-            continue;
-        bad = cli_fail(c, mcr_evaluate(c->ctx, m.name, &e->what, &value));
-        if (!bad)
-            cli_json_real(j, m.name, value);
-    }
-    if (bad || e->what.task != MCR_CLASSIFY)
-        return bad;
+    for (int64_t i = 0; e->value && mcr_metric_describe(i, &m) == MCR_OK; i++)
+        if (is_there(e, &m) && is_wanted(e, &m))
+            cli_json_real(j, m.name, e->value[i]);
+    if (!e->each)
+        return;
     cli_json_text(j, "positive", cli_evaluation_positive(e));
-    bad = count_classes(c, e, &matrix, &each);
-    if (!bad)
-        classes_json(j, e, matrix, each);
-    free(matrix);
-    free(each);
-    return bad;
+    classes_json(j, e, e->confusion, e->each);
 }

@@ -16,6 +16,10 @@ typedef struct cli_evaluation {
     const char
         *metrics;   /* those that are wanted, with commas between them; NULL: all that there are */
     double *target; /* owned; NULL: the caller's */
+    /* By cli_evaluation_compute, owned: each metric by its number, and the classes. */
+    double *value;
+    double *confusion; /* NULL: there are very many classes */
+    mcr_class_score *each;
 } cli_evaluation;
 
 /* The options of verbs that compare predictions with targets; metric and positive are members of
@@ -46,12 +50,14 @@ int cli_evaluation_ranks(const cli_evaluation *e);
 /* That all of them exist. */
 int cli_evaluation_check(cli *c, const cli_evaluation *e);
 
-/* Lines for a person: the metrics (unless metrics are printed otherwise: only 0), then a table of
- * the classes. */
-int cli_evaluation_say(cli *c, FILE *to, const cli_evaluation *e, int metrics);
+/* Computes all that is printed; then nothing can fail in the middle of an object. Metrics are left
+ * out where the caller has its own (metrics 0). Returns the exit status. */
+int cli_evaluation_compute(cli *c, cli_evaluation *e, int metrics);
+/* Lines for a person: the metrics, then a table of the classes. */
+void cli_evaluation_say(FILE *to, const cli_evaluation *e);
 /* The positive class, as it is printed beside metrics of it; NULL: none. */
 const char *cli_evaluation_positive(const cli_evaluation *e);
 /* The keys of all metrics that there are, positive, classes and confusion. */
-int cli_evaluation_json(cli *c, cli_json *j, const cli_evaluation *e, int metrics);
+void cli_evaluation_json(cli_json *j, const cli_evaluation *e);
 
 #endif

@@ -232,11 +232,10 @@ static void metrics_json(const mcr_cv_report *r, cli_json *j)
     cli_json_end(j);
 }
 
-static int print_json(const cv_job *job, const cli_evaluation *e)
+static void print_json(const cv_job *job, const cli_evaluation *e)
 {
     const mcr_cv_report *r = job->report;
     cli_json j;
-    int bad = 0;
     cli_json_begin(&j, stdout);
     cli_json_text(&j, "learner", cli_word(job->c, 0));
     cli_json_text(&j, "kernel", job->kernel ? mcr_kernel_text(job->kernel) : NULL);
@@ -245,7 +244,7 @@ static int print_json(const cv_job *job, const cli_evaluation *e)
     cli_json_real(&j, "seconds", r->seconds);
     metrics_json(r, &j);
     if (r->task == MCR_CLASSIFY)
-        bad = cli_evaluation_json(job->c, &j, e, 0);
+        cli_evaluation_json(&j, e);
     if (r->kernel) {
         cli_json_list(&j, "chosen");
         for (int64_t s = 0; s < r->splits; s++) {
@@ -260,10 +259,9 @@ static int print_json(const cv_job *job, const cli_evaluation *e)
     cli_json_integer(&j, "unfinished", r->unfinished);
     cli_json_text(&j, "output", job->call->output);
     cli_json_end(&j);
-    return bad;
 }
 
-static int print_summary(const cv_job *job, const cli_evaluation *e)
+static void print_summary(const cv_job *job, const cli_evaluation *e)
 {
     enum { SHOWN = 10 };
     const mcr_cv_report *r = job->report;
@@ -285,11 +283,9 @@ static int print_summary(const cv_job *job, const cli_evaluation *e)
     if (positive)
         cli_say("positive", "%s (precision, recall, f1, curves and brier are of this class)",
                 positive);
-    int bad = r->task == MCR_CLASSIFY && !job->call->split.metric
-                  ? cli_evaluation_say(job->c, stdout, e, 0)
-                  : 0;
+    if (!job->call->split.metric)
+        cli_evaluation_say(stdout, e);
     cli_say("seconds", "%.3g", r->seconds);
-    return bad;
 }
 
 static int print_results(const cv_job *job)
@@ -297,12 +293,14 @@ static int print_results(const cv_job *job)
     cli_evaluation e = {0};
     double *value = NULL;
     int bad = 0;
-    if (job->report->task == MCR_CLASSIFY)
+    if (job->report->task == MCR_CLASSIFY) {
         open_evaluation(job, &e, &value);
-    if (job->c->common.json)
-        bad = print_json(job, &e);
-    else if (!job->c->common.quiet)
-        bad = print_summary(job, &e);
+        bad = cli_evaluation_compute(job->c, &e, 0);
+    }
+    if (!bad && job->c->common.json)
+        print_json(job, &e);
+    else if (!bad && !job->c->common.quiet)
+        print_summary(job, &e);
     cli_evaluation_close(&e);
     free(value);
     return bad;

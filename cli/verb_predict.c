@@ -478,16 +478,15 @@ static int coverage(const predict_job *job, double *covered, double *size)
     return 1;
 }
 
-static int metrics_json(cli_json *j, const predict_job *job)
+static void metrics_json(cli_json *j, const predict_job *job)
 {
     const cli_apply *a = &job->apply;
     double covered, size;
-    int bad = 0;
     cli_json_object(j, "metrics");
     if (job->targets > 1)
         cli_metrics_json(j, &job->metrics);
     else
-        bad = cli_evaluation_json(a->c, j, &job->evaluation, 1);
+        cli_evaluation_json(j, &job->evaluation);
     if (coverage(job, &covered, &size)) {
         if (wants_set(job))
             cli_json_real(j, "coverage", covered);
@@ -504,21 +503,18 @@ static int metrics_json(cli_json *j, const predict_job *job)
     if (job->targets > 1)
         cli_json_end(j);
     cli_json_end(j);
-    return bad;
 }
 
-static int print_json(const predict_job *job)
+static void print_json(const predict_job *job)
 {
     cli_json j;
-    int bad = 0;
     cli_json_begin(&j, stdout);
     cli_apply_json(&j, &job->apply);
     if (job->has_metrics)
-        bad = metrics_json(&j, job);
+        metrics_json(&j, job);
     else
         cli_json_null(&j, "metrics");
     cli_json_end(&j);
-    return bad;
 }
 
 /* Of constant targets there is no share of the variance. */
@@ -543,7 +539,7 @@ static void say_targets(const predict_job *job)
 }
 
 /* On standard error: standard output holds the predictions. */
-static int say_metrics(const predict_job *job)
+static void say_metrics(const predict_job *job)
 {
     double covered, size;
     fflush(stdout);
@@ -552,9 +548,9 @@ static int say_metrics(const predict_job *job)
                 wants_set(job) ? "sets" : "intervals", job->call->interval / 100,
                 wants_set(job) ? "size" : "width", size);
     if (job->targets == 1)
-        return cli_evaluation_say(job->apply.c, stderr, &job->evaluation, 1);
-    say_targets(job);
-    return 0;
+        cli_evaluation_say(stderr, &job->evaluation);
+    else
+        say_targets(job);
 }
 
 static int run(cli *c, const void *values)
@@ -567,10 +563,12 @@ static int run(cli *c, const void *values)
         bad = predict(&job);
     if (!bad)
         bad = measure(&job);
+    if (!bad && job.has_metrics && job.targets == 1)
+        bad = cli_evaluation_compute(c, &job.evaluation, 1);
     if (!bad && c->common.json)
-        bad = print_json(&job);
+        print_json(&job);
     else if (!bad && job.has_metrics && !c->common.quiet)
-        bad = say_metrics(&job);
+        say_metrics(&job);
     cli_evaluation_close(&job.evaluation);
     free(job.score);
     free(job.proba);

@@ -429,13 +429,15 @@ static int run(cli *c, const void *values)
     cli_progress_clear(c);
     if (!bad)
         bad = cli_output_text(c, job.call->output, job.page, job.size);
+    if (!bad && c->common.json)
+        bad = cli_evaluation_compute(c, &job.of[0].evaluation, 1);
     if (!bad && c->common.json) {
         cli_json j;
         cli_json_begin(&j, stdout);
         cli_json_integer(&j, "n", job.n);
         cli_json_integer(&j, "models", job.models);
         cli_json_object(&j, "metrics");
-        bad = cli_evaluation_json(c, &j, &job.of[0].evaluation, 1);
+        cli_evaluation_json(&j, &job.of[0].evaluation);
         cli_json_end(&j);
         cli_json_text(&j, "output", job.call->output);
         cli_json_end(&j);

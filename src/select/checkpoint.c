@@ -129,7 +129,10 @@ static mcr_status failed(const mcr_checkpoint *c, const char *what)
     return mcr_fail_at(c->ctx, MCR_IO, c->path, 0, "%s: %s", what, strerror(errno));
 }
 
-/* Reads what is there, and cuts off a line that was not finished. */
+static mcr_status write_all(const mcr_checkpoint *c, const mcr_text *t);
+
+/* Reads what is there, and cuts off a line that was not finished; also the first, when the run ended
+ * while it was written. */
 static mcr_status read_file(mcr_checkpoint *c, uint32_t fingerprint)
 {
     mcr_text bytes, head;
@@ -144,8 +147,8 @@ static mcr_status read_file(mcr_checkpoint *c, uint32_t fingerprint)
     if (!s)
         s = head.status;
     int64_t whole = 0;
-    if (!s &&
-        (bytes.length < head.length || memcmp(bytes.bytes, head.bytes, (size_t)head.length) != 0))
+    bool begun = bytes.length < head.length;
+    if (!s && memcmp(bytes.bytes, head.bytes, (size_t)(begun ? bytes.length : head.length)) != 0)
         s = mcr_advise(
             c->ctx,
             mcr_fail_at(
@@ -153,7 +156,7 @@ static mcr_status read_file(mcr_checkpoint *c, uint32_t fingerprint)
                 "this is not the checkpoint of the same search (data, kernels, options, metric, "
                 "folds and seed must be the same): remove the file, or take another file"),
             "output");
-    for (bool fine = !s; fine && !s;) {
+    for (bool fine = !s && !begun; fine && !s;) {
         whole = whole ? whole : head.length;
         const char *line = bytes.bytes + whole;
         const char *end = memchr(line, '\n', (size_t)(bytes.length - whole));
@@ -166,6 +169,8 @@ static mcr_status read_file(mcr_checkpoint *c, uint32_t fingerprint)
     }
     if (!s && (ftruncate(c->file, whole) != 0 || lseek(c->file, 0, SEEK_END) < 0))
         s = failed(c, "cannot be written");
+    if (!s && begun)
+        s = write_all(c, &head);
     if (!s && c->results)
         qsort(c->known, (size_t)c->results, sizeof *c->known, by_key);
     mcr_text_free(&bytes);
