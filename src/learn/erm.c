@@ -328,6 +328,7 @@ static mcr_status finish(mcr_fitted **out, const erm *e, const mcr_kernel *kerne
     if (!s && is_smooth(e->kind)) {
         s = mcr_known_smooth(t, e->gram,
                              &(mcr_known_loss){.a = e->a,
+                                               .f = e->f,
                                                .n = e->goal.n,
                                                .outputs = e->goal.outputs,
                                                .mu = 2 * e->options->lambda,

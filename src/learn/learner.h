@@ -122,7 +122,7 @@ mcr_status mcr_known_products(mcr_gram *gram, const double *a, int64_t n, int64_
  * its second derivative. relative: the value is the gap as a share of the objective, else the
  * error of the identity mu a = -gradient. */
 typedef struct mcr_known_loss {
-    const double *a; /* n x outputs */
+    const double *a, *f; /* n x outputs; f = G a, as the certificate took it */
     int64_t n, outputs;
     double mu, bend;
     bool relative;

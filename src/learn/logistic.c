@@ -160,6 +160,7 @@ static mcr_status finish(mcr_fitted **out, const mcr_goal *g, const params *o, c
     if (!s && !form->features)
         s = mcr_known_smooth(t, form->gram,
                              &(mcr_known_loss){.a = a,
+                                               .f = f,
                                                .n = g->n,
                                                .outputs = g->outputs,
                                                .mu = g->outputs == 1 ? o->lambda : 2 * o->lambda,

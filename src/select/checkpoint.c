@@ -131,8 +131,8 @@ static mcr_status failed(const mcr_checkpoint *c, const char *what)
 
 static mcr_status write_all(const mcr_checkpoint *c, const mcr_text *t);
 
-/* Reads what is there, and cuts off a line that was not finished; also the first, when the run ended
- * while it was written. */
+/* Reads what is there, and cuts off a line that was not finished; also the first, when the run
+ * ended while it was written. */
 static mcr_status read_file(mcr_checkpoint *c, uint32_t fingerprint)
 {
     mcr_text bytes, head;

@@ -282,6 +282,18 @@ def killed_and_resumed(words):
     assert open("one.mercer", "rb").read() == whole
 
 
+def test_killed_before_anything_was_written():
+    """A checkpoint that ends in its first line is one without results."""
+    words = ["tune", "svm", sample(n=60), "-k", "rbf(gamma=0.1:10:log3)", "--quiet"]
+    tap.mercer(*words, "-o", "whole.mercer")
+    for begun in ("", "mercer-sea"):
+        with open("begun.mercer.tuning", "w") as f:
+            f.write(begun)
+        tap.mercer(*words, "-o", "begun.mercer", "--resume")
+        assert open("begun.mercer", "rb").read() == open("whole.mercer", "rb").read()
+        assert not os.path.exists("begun.mercer.tuning")
+
+
 def test_killed_and_resumed():
     """Kill -9 at several moments, then --resume: the same table and the same model, byte for byte."""
     killed_and_resumed(["tune", "svm", sample(n=600), "-k", "rbf(gamma=0.01:100:log9)", "-C", "0.1:1e4:log9",
