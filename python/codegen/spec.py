@@ -137,7 +137,7 @@ CLASSES = [
     >>> X, y = load_iris(return_X_y=True)
     >>> RidgeClassifier(kernel="rbf").fit(X, y).score(X, y) > 0.9
     True"""),
-    dict(name="KernelPCA", learner="pca", base="Projector", module="_more_tasks", positional=1,
+    dict(name="KernelPCA", learner="pca", base="Projector", module="_transformers", positional=1,
          params=[P("n_components", None, None, "int | None", "How many components; None: all that are not zero.")]
          + kernel("linear", None, 1.0, True) + [
              P("alpha", 1.0, None, "float", "Penalty of the ridge regression of inverse_transform."),
@@ -152,7 +152,7 @@ CLASSES = [
     >>> X, _ = load_iris(return_X_y=True)
     >>> KernelPCA(2, kernel="rbf", gamma=0.1).fit_transform(X).shape
     (150, 2)"""),
-    dict(name="GaussianProcessRegressor", learner="gp", base="GaussianRegressor", module="_more_tasks",
+    dict(name="GaussianProcessRegressor", learner="gp", base="GaussianRegressor", module="_gaussian",
          positional=1,
          params=[P("kernel", None, None, "KernelLike",
                    "A Mercer expression, a `mercer.Kernel`, a kernel of sklearn.gaussian_process, or None: rbf "
@@ -174,7 +174,7 @@ CLASSES = [
     >>> mean, std = gp.predict(X, return_std=True)
     >>> bool(abs(mean - np.sin(X[:, 0])).max() < 0.01)
     True"""),
-    dict(name="GaussianProcessClassifier", learner="gp", base="GaussianClassifier", module="_more_tasks",
+    dict(name="GaussianProcessClassifier", learner="gp", base="GaussianClassifier", module="_gaussian",
          positional=1,
          params=[P("kernel", None, None, "KernelLike",
                    "A Mercer expression, a `mercer.Kernel`, a kernel of sklearn.gaussian_process, or None: rbf "
@@ -191,7 +191,7 @@ CLASSES = [
     >>> X, y = load_iris(return_X_y=True)
     >>> GaussianProcessClassifier().fit(X, y).score(X, y) > 0.95
     True"""),
-    dict(name="KernelKMeans", learner="kmeans", base="Clusterer", module="_more_tasks", positional=1,
+    dict(name="KernelKMeans", learner="kmeans", base="Clusterer", module="_transformers", positional=1,
          params=[P("n_clusters", 8, "clusters", "int")] + kernel("rbf") + [
              P("n_init", 10, "restarts", "int"), P("max_iter", 300, "max-steps", "int"),
              P("tol", 1e-6, "tol", "float"), VERBOSE, SEED],
@@ -232,7 +232,7 @@ CLASSES = [
     >>> X, y = load_iris(return_X_y=True)
     >>> Pegasos().fit(X, y).score(X, y) > 0.9
     True"""),
-    dict(name="KernelFisher", learner="fisher", base="Discriminant", module="_more_tasks",
+    dict(name="KernelFisher", learner="fisher", base="Discriminant", module="_transformers",
          params=[P("n_components", None, "components", "int | None")] + kernel("rbf")
          + [P("alpha", 1e-3, "lambda", "float")],
          example="""
@@ -241,7 +241,7 @@ CLASSES = [
     >>> X, y = load_iris(return_X_y=True)
     >>> KernelFisher().fit(X, y).transform(X).shape
     (150, 2)"""),
-    dict(name="KernelCCA", learner="cca", base="Correlator", module="_more_tasks", positional=1,
+    dict(name="KernelCCA", learner="cca", base="Correlator", module="_transformers", positional=1,
          params=[P("n_components", 2, None, "int", "Pairs of coordinates.")] + kernel("rbf", None, 1.0) + [
              P("kernel2", None, None, "KernelLike", "The kernel of Y; None: that of X."),
              P("alpha", 0.1, "lambda", "float"), P("tol", 0, "tol", "float")],
@@ -288,7 +288,7 @@ CLASSES = [
     >>> high = ERM(loss="quantile", quantile=0.9, alpha=0.01).fit(X, np.sin(X[:, 0]))
     >>> high.predict(X).shape
     (50,)"""),
-    dict(name="Nystroem", learner=None, base="LandmarkFeatures", module="_more_tasks", positional=1,
+    dict(name="Nystroem", learner=None, base="LandmarkFeatures", module="_transformers", positional=1,
          summary="Nystroem: features from the kernel values against some of the objects",
          params=kernel("rbf", None, 1.0, True) + [
              P("n_components", 100, None, "int", "Number of landmarks."), SEED],
@@ -298,7 +298,7 @@ CLASSES = [
     >>> X, _ = load_iris(return_X_y=True)
     >>> Nystroem(n_components=10, random_state=0).fit_transform(X).shape
     (150, 10)"""),
-    dict(name="RFF", learner=None, base="FourierFeatures", module="_more_tasks",
+    dict(name="RFF", learner=None, base="FourierFeatures", module="_transformers",
          summary="Random Fourier features: cosines and sines whose inner products are near an rbf, laplace or "
                  "matern kernel",
          params=kernel("rbf") + [P("n_components", 100, None, "int", "Number of features, an even number."), SEED],

@@ -9,7 +9,7 @@ from typing import Any
 
 from mercer import _compat, _core, _data
 from mercer._kernel import KernelLike, value_text
-from mercer._more_tasks import NamesOutMixin
+from mercer._transformers import NamesOutMixin
 from mercer._tasks import ClassifierBase, RegressorBase, VerifyMixin
 from mercer._base import KernelEstimator
 

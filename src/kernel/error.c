@@ -223,8 +223,8 @@ static mcr_status node_error(const mcr_bound *bound, bool precise, double u, mcr
             *r = (mcr_error){u, u};
         return MCR_OK;
     }
-    bool chain = type == &mcr_kernel_sum || type == &mcr_kernel_product;
-    if (!chain && type != &mcr_kernel_power && type != &mcr_kernel_normalize)
+    bool combines = type == &mcr_kernel_sum || type == &mcr_kernel_product;
+    if (!combines && type != &mcr_kernel_power && type != &mcr_kernel_normalize)
         return MCR_OK;
     for (int c = 0; c < bound->children; c++) {
         mcr_error of;

@@ -188,7 +188,7 @@ mcr_status mcr_tile_scale(const mcr_tile *tile, const double *sx, const double *
 bool mcr_tile_outside(const mcr_tile *tile, double low, double high, int64_t *x, int64_t *z);
 mcr_tile mcr_tile_part(const mcr_tile *tile, int64_t i, int64_t rows, int64_t j, int64_t cols);
 
-/* Sums and products (chain.c). */
+/* Sums and products (combine.c). */
 mcr_status mcr_chain_block(const mcr_bound *bound, const mcr_tile *tile, bool product);
 mcr_status mcr_chain_diagonal(const mcr_bound *bound, int side, mcr_rows rows, double *k,
                               bool product);

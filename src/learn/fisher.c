@@ -324,10 +324,10 @@ static mcr_status tell_right(mcr_fitted *f, const fisher *p, mcr_gram *d, const 
     return s;
 }
 
-static mcr_status make_near(mcr_fitted **out, const fisher *p, const mcr_spread *x,
+static mcr_status make_near(mcr_fitted **out, const fisher *p, const mcr_covariance *x,
                             const mcr_form *form)
 {
-    mcr_status s = mcr_spread_fitted(out, x, form, p->w, p->outputs);
+    mcr_status s = mcr_covariance_fitted(out, x, form, p->w, p->outputs);
     if (!s)
         (*out)->offset[0] -= p->middle;
     return s;
@@ -337,9 +337,9 @@ static mcr_status run_features(mcr_fitted **out, fisher *p, const mcr_learning *
                                const mcr_form *form)
 {
     const params *o = in->params;
-    mcr_spread x = {0};
+    mcr_covariance x = {0};
     p->c = &x.c;
-    mcr_status s = mcr_spread_open(&x, "fisher", in, form->gram);
+    mcr_status s = mcr_covariance_open(&x, "fisher", in, form->gram);
     if (!s)
         s = take_buffers(p, in->data);
     if (!s) {
@@ -363,7 +363,7 @@ static mcr_status run_features(mcr_fitted **out, fisher *p, const mcr_learning *
         (*out)->certificate = "relative residual of the approximate problem";
     if (!s)
         s = tell_right(*out, p, x.d, (*out)->offset, in->data);
-    mcr_spread_close(&x);
+    mcr_covariance_close(&x);
     return s;
 }
 

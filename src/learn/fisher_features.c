@@ -11,7 +11,7 @@
 #include "base/context.h"
 
 typedef struct state {
-    const mcr_spread *x;
+    const mcr_covariance *x;
     double r;
     const double *e;
     int64_t n, p, k;
@@ -32,11 +32,11 @@ static double largest(const double *v, int64_t count)
 /* H = (E - X G) / r; wide = X'H - G. */
 static mcr_status find_rest(state *t)
 {
-    mcr_status s = mcr_spread_multiply(t->x, t->g, t->k, t->h);
+    mcr_status s = mcr_covariance_multiply(t->x, t->g, t->k, t->h);
     for (int64_t i = 0; i < t->n * t->k && !s; i++)
         t->h[i] = (t->e[i] - t->h[i]) / t->r;
     if (!s)
-        s = mcr_spread_project(t->x, t->h, t->k, t->wide);
+        s = mcr_covariance_project(t->x, t->h, t->k, t->wide);
     for (int64_t j = 0; j < t->p * t->k && !s; j++)
         t->wide[j] -= t->g[j];
     return s;
@@ -50,13 +50,13 @@ static mcr_status by_factor(state *t)
     double off = INFINITY;
     mcr_status s = mcr_square_open(&c, ctx, t->p, "fisher: the covariance");
     if (!s)
-        s = mcr_spread_matrix(t->x, c.a, c.ld);
+        s = mcr_covariance_matrix(t->x, c.a, c.ld);
     for (int64_t j = 0; j < t->p && !s; j++)
         c.a[j * c.ld + j] += t->r;
     if (!s)
         s = mcr_lapack_cholesky(ctx, t->p, c.a, c.ld, "fisher", NULL);
     if (!s)
-        s = mcr_spread_project(t->x, t->e, t->k, t->g);
+        s = mcr_covariance_project(t->x, t->e, t->k, t->g);
     if (!s)
         s = mcr_lapack_solve(ctx, t->p, t->k, c.a, c.ld, t->g, t->k);
     for (int i = 0; i < MOST && !s; i++) {
@@ -93,9 +93,9 @@ static void dots(const double *a, const double *b, int64_t n, int64_t k, double 
 /* to = (A + r I) v. */
 static mcr_status times(state *t, const double *v, double *to)
 {
-    mcr_status s = mcr_spread_project(t->x, v, t->k, t->wide);
+    mcr_status s = mcr_covariance_project(t->x, v, t->k, t->wide);
     if (!s)
-        s = mcr_spread_multiply(t->x, t->wide, t->k, to);
+        s = mcr_covariance_multiply(t->x, t->wide, t->k, to);
     for (int64_t i = 0; i < t->n * t->k && !s; i++)
         to[i] += t->r * v[i];
     return s;
@@ -163,10 +163,10 @@ static mcr_status by_products(state *t)
 /* G = X'H and the residual E - X G - r H, relative as on the dual form. */
 static mcr_status evaluate(state *t, double *residual)
 {
-    mcr_status s = mcr_spread_project(t->x, t->h, t->k, t->g);
+    mcr_status s = mcr_covariance_project(t->x, t->h, t->k, t->g);
     double worst = 0, all = t->x->c.total + t->r;
     if (!s)
-        s = mcr_spread_multiply(t->x, t->g, t->k, t->rest);
+        s = mcr_covariance_multiply(t->x, t->g, t->k, t->rest);
     for (int64_t i = 0; i < t->n * t->k && !s; i++)
         worst = fmax(worst, fabs(t->e[i] - t->rest[i] - t->r * t->h[i]));
     *residual = worst / fmax(largest(t->h, t->n * t->k) * all, DBL_MIN);
@@ -181,15 +181,15 @@ static void add_squares(const double *v, int64_t rows, int64_t k, double factor,
                 m[c * k + d] += factor * v[i * k + c] * v[i * k + d];
 }
 
-mcr_status mcr_fisher_features(const mcr_spread *x, double r, const double *e, int64_t k, double *h,
-                               double *g, double *m, double *residual)
+mcr_status mcr_fisher_features(const mcr_covariance *x, double r, const double *e, int64_t k,
+                               double *h, double *g, double *m, double *residual)
 {
     state t = {.x = x, .r = r, .e = e, .n = x->c.n, .p = x->p, .k = k, .h = h, .g = g};
     t.rest = mcr_alloc(x->ctx, (size_t)t.n, (size_t)k * sizeof *t.rest);
     t.wide = mcr_alloc(x->ctx, (size_t)t.p, (size_t)k * sizeof *t.wide);
     mcr_status s = t.rest && t.wide ? MCR_OK : MCR_NO_MEMORY;
     if (!s)
-        s = mcr_spread_is_direct(x) ? by_factor(&t) : by_products(&t);
+        s = mcr_covariance_is_direct(x) ? by_factor(&t) : by_products(&t);
     if (!s)
         s = evaluate(&t, residual);
     if (!s) {

@@ -98,7 +98,7 @@ static double kernel_seconds(const mcr_form_work *w, const estimate *e, double w
     case MCR_WORK_SVM_SHARED: return all * value + w->problems * steps;
     case MCR_WORK_RIDGE: return 0.5 * all * value + all * n / 3 * DENSE_SECONDS;
     case MCR_WORK_SMOOTH: return 0.5 * all * value + 80 * all * (fits ? 2e-10 : value) * w->columns;
-    default: return mcr_form_kernel_more(w, TILE_SECONDS * work, buffer, memory);
+    default: return mcr_form_dual_cost(w, TILE_SECONDS * work, buffer, memory);
     }
 }
 
@@ -120,7 +120,7 @@ static double feature_seconds(const mcr_form_work *w, const estimate *e, double 
     case MCR_WORK_SMOOTH:
         return make + (p * w->columns <= MCR_SMOOTH_DIRECT ? 8 * w->columns * w->columns * direct
                                                            : products);
-    default: return make + mcr_form_features_more(w, p, e->each);
+    default: return make + mcr_form_primal_cost(w, p, e->each);
     }
 }
 

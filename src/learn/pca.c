@@ -9,7 +9,7 @@
 #include <math.h>
 #include <stddef.h>
 
-#include "learn/centred_features.h"
+#include "learn/covariance.h"
 #include "learn/goal.h"
 
 typedef struct params {
@@ -173,14 +173,14 @@ static mcr_status run_kernel(mcr_fitted **out, pca *p, const mcr_learning *in)
  * features than objects, u comes first, and v = X'u / sqrt(s). */
 
 /* v: p x count, of the eigenvectors of C (count x p); and u of them. */
-static mcr_status find_u(pca *p, const mcr_spread *x, const double *own, double *v)
+static mcr_status find_u(pca *p, const mcr_covariance *x, const double *own, double *v)
 {
     int64_t n = x->c.n, wide = x->p, k = p->count;
     double *y = mcr_alloc(p->ctx, (size_t)n, (size_t)k * sizeof *y);
     for (int64_t c = 0; c < k; c++)
         for (int64_t j = 0; j < wide; j++)
             v[j * k + c] = own[c * wide + j];
-    mcr_status s = y ? mcr_spread_multiply(x, v, k, y) : MCR_NO_MEMORY;
+    mcr_status s = y ? mcr_covariance_multiply(x, v, k, y) : MCR_NO_MEMORY;
     for (int64_t c = 0; c < k && !s; c++)
         for (int64_t i = 0; i < n; i++)
             p->vector[c * n + i] = p->value[c] > 0 ? y[i * k + c] / sqrt(p->value[c]) : 0;
@@ -189,7 +189,7 @@ static mcr_status find_u(pca *p, const mcr_spread *x, const double *own, double 
 }
 
 /* v of the eigenvectors of A, which are in p->vector. */
-static mcr_status find_v(const pca *p, const mcr_spread *x, double *v)
+static mcr_status find_v(const pca *p, const mcr_covariance *x, double *v)
 {
     int64_t n = x->c.n, k = p->count;
     double *y = mcr_alloc(p->ctx, (size_t)n, (size_t)k * sizeof *y);
@@ -198,24 +198,24 @@ static mcr_status find_v(const pca *p, const mcr_spread *x, double *v)
         for (int64_t i = 0; i < n; i++)
             y[i * k + c] = p->value[c] > 0 ? p->vector[c * n + i] / sqrt(p->value[c]) : 0;
     if (!s)
-        s = mcr_spread_project(x, y, k, v);
+        s = mcr_covariance_project(x, y, k, v);
     mcr_free(p->ctx, y);
     return s;
 }
 
 /* Fills p->vector with u, and v (p x count; NULL: not wanted). */
-static mcr_status solve_features(pca *p, mcr_spread *x, double *v, bool near)
+static mcr_status solve_features(pca *p, mcr_covariance *x, double *v, bool near)
 {
     int64_t n = x->c.n, wide = x->p, size = wide <= n ? wide : n;
-    bool direct = mcr_spread_is_direct(x);
+    bool direct = mcr_covariance_is_direct(x);
     mcr_square c = {0};
     mcr_status s = direct ? mcr_square_open(&c, p->ctx, wide, "pca: the covariance") : MCR_OK;
     if (!s && direct)
-        s = mcr_spread_matrix(x, c.a, c.ld);
+        s = mcr_covariance_matrix(x, c.a, c.ld);
     mcr_leading problem = problem_of(p, size);
     problem.a = c.a;
     problem.lda = c.ld;
-    problem.multiply = direct ? NULL : size == n ? mcr_spread_times_a : mcr_spread_times_c;
+    problem.multiply = direct ? NULL : size == n ? mcr_covariance_times_a : mcr_covariance_times_c;
     problem.arg = x;
     if (size == n && !direct) {
         s = s ? s : mcr_leading_solve(p->ctx, &problem, p->value, p->vector, &p->result);
@@ -234,14 +234,14 @@ static mcr_status solve_features(pca *p, mcr_spread *x, double *v, bool near)
 }
 
 /* The components of an approximate map: weights v (p x wanted) of its features. */
-static mcr_status make_near(mcr_fitted **out, const pca *p, const mcr_spread *x,
+static mcr_status make_near(mcr_fitted **out, const pca *p, const mcr_covariance *x,
                             const mcr_form *form, double *v, int64_t wanted)
 {
     const mcr_map *m = form->map;
     for (int64_t j = 0; j < x->p; j++) /* those that were found */
         for (int64_t c = 0; c < p->count; c++)
             v[j * p->count + c] = p->sign[c] * v[j * wanted + c];
-    mcr_status s = mcr_spread_fitted(out, x, form, v, p->count);
+    mcr_status s = mcr_covariance_fitted(out, x, form, v, p->count);
     if (s || m->approx == MCR_APPROX_RFF)
         return s;
     mcr_fitted *f = *out;
@@ -262,15 +262,15 @@ static mcr_status make_near(mcr_fitted **out, const pca *p, const mcr_spread *x,
 static mcr_status run_features(mcr_fitted **out, pca *p, const mcr_learning *in,
                                const mcr_form *form)
 {
-    mcr_spread x = {0};
+    mcr_covariance x = {0};
     int64_t n = mcr_gram_rows(form->gram), wide = mcr_gram_width(form->gram),
             size = wide < n ? wide : n;
     p->c = &x.c;
     p->count = p->o->components < size ? p->o->components : size;
-    mcr_status s = mcr_spread_open(&x, "pca", in, form->gram);
+    mcr_status s = mcr_covariance_open(&x, "pca", in, form->gram);
     if (!s)
         s = take_buffers(p, (double)p->count * (double)(n + 2 * wide) +
-                                mcr_leading_bytes(size, p->count, mcr_spread_is_direct(&x)) /
+                                mcr_leading_bytes(size, p->count, mcr_covariance_is_direct(&x)) /
                                     sizeof(double));
     int64_t wanted = p->count;
     double *v = s ? NULL : mcr_alloc(p->ctx, (size_t)wide, (size_t)wanted * sizeof *v);
@@ -286,7 +286,7 @@ static mcr_status run_features(mcr_fitted **out, pca *p, const mcr_learning *in,
     if (!s && !form->map)
         s = keep_mean(*out, p);
     mcr_free(p->ctx, v);
-    mcr_spread_close(&x);
+    mcr_covariance_close(&x);
     return s;
 }
 

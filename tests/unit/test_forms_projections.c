@@ -5,7 +5,7 @@
  */
 #include "approx_helpers.h"
 
-#include "learn/centred_features.h"
+#include "learn/covariance.h"
 
 /* ---- both sides -------------------------------------------------------------------------------*/
 
@@ -146,7 +146,7 @@ static void test_products(void **state)
         mcr_kernel *k;
         mcr_features *f;
         mcr_centred c;
-        mcr_spread x;
+        mcr_covariance x;
         test_ok(ctx, mcr_kernel_parse(&k, ctx, "poly(degree=2, c=1)"));
         test_ok(ctx, mcr_features_open(&f, ctx, k, p.data, NULL, 0));
         mcr_form form;
@@ -154,7 +154,7 @@ static void test_products(void **state)
         mcr_form_options o = {.form = MCR_FORM_PRIMAL, .rank = 1};
         mcr_form_work work = {MCR_WORK_PCA, 1, N, 1};
         test_ok(ctx, mcr_form_open(&form, &in, &o, &work));
-        test_ok(ctx, mcr_spread_open(&x, "test", &in, form.gram));
+        test_ok(ctx, mcr_covariance_open(&x, "test", &in, form.gram));
         test_ok(ctx, mcr_centred_open(&c, "test", &in));
         test_close_real("total", x.c.total, c.total, 1e-12 * c.total);
         test_close_arrays("means", x.c.mean, c.mean, N, 1e-12 * (1 + c.centre));
@@ -162,7 +162,7 @@ static void test_products(void **state)
         double v[ROWS * 64], av[ROWS * 64], want[ROWS * 64], matrix[64 * 64], trace = 0;
         for (int64_t i = 0; i < ROWS * 64; i++)
             v[i] = sin((double)i);
-        test_ok(ctx, mcr_spread_times_a(&x, ROWS, v, av));
+        test_ok(ctx, mcr_covariance_times_a(&x, ROWS, v, av));
         for (int64_t r = 0; r < ROWS; r++)
             for (int64_t i = 0; i < N; i++) {
                 want[r * N + i] = 0;
@@ -170,8 +170,8 @@ static void test_products(void **state)
                     want[r * N + i] += c.k.a[i * c.k.ld + j] * v[r * N + j];
             }
         test_close_arrays("A v", av, want, ROWS * N, 1e-12 * (1 + c.total));
-        test_ok(ctx, mcr_spread_matrix(&x, matrix, wide));
-        test_ok(ctx, mcr_spread_times_c(&x, ROWS, v, av));
+        test_ok(ctx, mcr_covariance_matrix(&x, matrix, wide));
+        test_ok(ctx, mcr_covariance_times_c(&x, ROWS, v, av));
         for (int64_t i = 0; i < wide; i++)
             trace += matrix[i * wide + i];
         for (int64_t r = 0; r < ROWS; r++)
@@ -183,7 +183,7 @@ static void test_products(void **state)
         test_close_arrays("C v", av, want, ROWS * wide, 1e-12 * (1 + c.total));
         test_close_real("trace", trace, c.total, 1e-12 * c.total);
         mcr_centred_close(&c);
-        mcr_spread_close(&x);
+        mcr_covariance_close(&x);
         mcr_form_close(&form);
         mcr_features_close(f);
         mcr_kernel_free(k);

@@ -1,4 +1,4 @@
-/* chain.c: the values of sums and products, which differ in one operation only.
+/* combine.c: the values of sums and products, which differ in one operation only.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,16 +1,16 @@
-/* centred_features.c: the covariance of the objects from their features.
+/* covariance.c: the covariance of the objects from their features.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "learn/centred_features.h"
+#include "learn/covariance.h"
 
 /* Sparse features: up to so many make a matrix. */
 enum { DIRECT = 2048 };
 
-mcr_status mcr_spread_open(mcr_spread *x, const char *learner, const mcr_learning *in,
-                           mcr_gram *gram)
+mcr_status mcr_covariance_open(mcr_covariance *x, const char *learner, const mcr_learning *in,
+                               mcr_gram *gram)
 {
-    *x = (mcr_spread){.ctx = in->ctx, .d = gram, .p = mcr_gram_width(gram)};
+    *x = (mcr_covariance){.ctx = in->ctx, .d = gram, .p = mcr_gram_width(gram)};
     mcr_gram_factor_phase(gram, learner);
     mcr_status s = mcr_centred_begin(&x->c, learner, in);
     if (s)
@@ -35,19 +35,20 @@ mcr_status mcr_spread_open(mcr_spread *x, const char *learner, const mcr_learnin
     return s;
 }
 
-void mcr_spread_close(mcr_spread *x)
+void mcr_covariance_close(mcr_covariance *x)
 {
     if (!x->ctx)
         return;
     mcr_free(x->ctx, x->m);
     mcr_free(x->ctx, x->share);
     mcr_centred_close(&x->c);
-    *x = (mcr_spread){0};
+    *x = (mcr_covariance){0};
 }
 
 /* ---- products ---------------------------------------------------------------------------------*/
 
-mcr_status mcr_spread_multiply(const mcr_spread *x, const double *v, int64_t cols, double *y)
+mcr_status mcr_covariance_multiply(const mcr_covariance *x, const double *v, int64_t cols,
+                                   double *y)
 {
     double *along = mcr_alloc_zero(x->ctx, (size_t)cols, sizeof *along);
     mcr_status s = along ? mcr_gram_expand(x->d, mcr_gram_all(x->d), v, cols, y) : MCR_NO_MEMORY;
@@ -61,7 +62,7 @@ mcr_status mcr_spread_multiply(const mcr_spread *x, const double *v, int64_t col
     return s;
 }
 
-mcr_status mcr_spread_project(const mcr_spread *x, const double *a, int64_t cols, double *u)
+mcr_status mcr_covariance_project(const mcr_covariance *x, const double *a, int64_t cols, double *u)
 {
     int64_t n = x->c.n;
     double *scaled = mcr_alloc(x->ctx, (size_t)n, (size_t)cols * sizeof *scaled);
@@ -80,7 +81,7 @@ mcr_status mcr_spread_project(const mcr_spread *x, const double *a, int64_t cols
     return s;
 }
 
-mcr_status mcr_spread_matrix(const mcr_spread *x, double *c, int64_t ld)
+mcr_status mcr_covariance_matrix(const mcr_covariance *x, double *c, int64_t ld)
 {
     mcr_status s = mcr_gram_weighted(x->d, mcr_gram_all(x->d), x->share, c, ld);
     for (int64_t k = 0; k < x->p && !s; k++)
@@ -89,7 +90,7 @@ mcr_status mcr_spread_matrix(const mcr_spread *x, double *c, int64_t ld)
     return s;
 }
 
-bool mcr_spread_is_direct(const mcr_spread *x)
+bool mcr_covariance_is_direct(const mcr_covariance *x)
 {
     return x->p <= x->c.n && (!mcr_gram_sparse(x->d) || x->p <= DIRECT);
 }
@@ -102,7 +103,8 @@ static void turn(const double *v, int64_t rows, int64_t cols, double *to)
             to[c * rows + r] = v[r * cols + c];
 }
 
-static mcr_status times(const mcr_spread *x, int64_t rows, const double *v, double *av, bool wide)
+static mcr_status times(const mcr_covariance *x, int64_t rows, const double *v, double *av,
+                        bool wide)
 {
     int64_t n = x->c.n, p = x->p, from = wide ? p : n, to = wide ? n : p;
     double *a = mcr_alloc(x->ctx, (size_t)from, (size_t)rows * sizeof *a);
@@ -110,10 +112,10 @@ static mcr_status times(const mcr_spread *x, int64_t rows, const double *v, doub
     mcr_status s = a && b ? MCR_OK : MCR_NO_MEMORY;
     if (!s) {
         turn(v, rows, from, a);
-        s = wide ? mcr_spread_multiply(x, a, rows, b) : mcr_spread_project(x, a, rows, b);
+        s = wide ? mcr_covariance_multiply(x, a, rows, b) : mcr_covariance_project(x, a, rows, b);
     }
     if (!s)
-        s = wide ? mcr_spread_project(x, b, rows, a) : mcr_spread_multiply(x, b, rows, a);
+        s = wide ? mcr_covariance_project(x, b, rows, a) : mcr_covariance_multiply(x, b, rows, a);
     if (!s)
         turn(a, from, rows, av);
     mcr_free(x->ctx, a);
@@ -121,20 +123,20 @@ static mcr_status times(const mcr_spread *x, int64_t rows, const double *v, doub
     return s;
 }
 
-mcr_status mcr_spread_times_a(void *arg, int64_t rows, const double *v, double *av)
+mcr_status mcr_covariance_times_a(void *arg, int64_t rows, const double *v, double *av)
 {
     return times(arg, rows, v, av, false);
 }
 
-mcr_status mcr_spread_times_c(void *arg, int64_t rows, const double *v, double *cv)
+mcr_status mcr_covariance_times_c(void *arg, int64_t rows, const double *v, double *cv)
 {
     return times(arg, rows, v, cv, true);
 }
 
 /* ---- the result -------------------------------------------------------------------------------*/
 
-mcr_status mcr_spread_fitted(mcr_fitted **out, const mcr_spread *x, const mcr_form *form,
-                             const double *w, int64_t outputs)
+mcr_status mcr_covariance_fitted(mcr_fitted **out, const mcr_covariance *x, const mcr_form *form,
+                                 const double *w, int64_t outputs)
 {
     mcr_fitted *f = NULL;
     mcr_status s = mcr_fitted_new(&f, x->ctx, outputs);

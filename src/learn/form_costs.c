@@ -1,4 +1,4 @@
-/* form_more.c: what projections, clusters and online learners cost in either form.
+/* form_costs.c: what projections, clusters and online learners cost in either form.
  *
  * As in form.c the numbers count what is done, from the sizes alone; the rates were measured once,
  * on two cores, on a1a, a9a, ijcnn1, covtype, sector and sets of strings and graphs.
@@ -41,16 +41,16 @@ static double leading(double n, double count)
                : PRODUCTS * VECTORS * n * n * DENSE_SECONDS;
 }
 
-double mcr_form_kernel_more(const mcr_form_work *w, double value, bool *buffer, double memory)
+double mcr_form_dual_cost(const mcr_form_work *w, double value, bool *fits, double memory)
 {
     double n = w->size, all = n * n, bytes = all * sizeof(double), half = 0.5 * all * value;
     bool kept;
     switch (w->kind) {
     case MCR_WORK_PCA:
-        *buffer = bytes / 2 <= memory;
+        *fits = bytes / 2 <= memory;
         return half + all * MATRIX_SECONDS + leading(n, w->columns);
     case MCR_WORK_FISHER:
-        *buffer = bytes <= memory;
+        *fits = bytes <= memory;
         return half + all * MATRIX_SECONDS + all * n / 3 * DENSE_SECONDS;
     case MCR_WORK_KMEANS: /* objects are placed twice in a start, and move about as often */
         kept = bytes <= fmin(memory / 2, 2e9);
@@ -65,7 +65,7 @@ double mcr_form_kernel_more(const mcr_form_work *w, double value, bool *buffer, 
     }
 }
 
-double mcr_form_features_more(const mcr_form_work *w, double p, double each)
+double mcr_form_primal_cost(const mcr_form_work *w, double p, double each)
 {
     double n = w->size, entries = n * each, make = entries * MADE_SECONDS, both = 2 * entries;
     bool direct = p <= 2048 && p <= n;

@@ -1,4 +1,4 @@
-/* more.c: going on from a model with more data.
+/* update.c: going on from a model with more data.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
