@@ -30,11 +30,11 @@ typedef struct cli_evaluation {
      .offset = offsetof(S, metric_),                                                               \
      .argument = "NAME",                                                                           \
      .words = cli_metric_name,                                                                     \
-     .help = "; several with commas between them"},                                                \
+     .help = "; separate several with commas"},                                                    \
     {                                                                                              \
         .name = "positive", .type = CLI_TEXT, .offset = offsetof(S, positive_),                    \
         .argument = "CLASS",                                                                       \
-        .help = "the class that precision, recall and curves are of; or the anomaly"               \
+        .help = "the positive class for precision, recall and curves; or the anomaly"              \
     }
 
 /* The data against a model: targets, weights, names, positive class (positive NULL: the model's).

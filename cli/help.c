@@ -76,7 +76,7 @@ int cli_help_overview(cli *c, FILE *to)
         fprintf(to, "  %-10s %s\n", cli_verbs[i]->name, cli_verbs[i]->summary);
     put_heading(to, "Examples");
     put_indented(to, first_steps);
-    fprintf(to, "\nmercer help VERB says more about one of them.\n");
+    fprintf(to, "\nmercer help VERB explains one of them.\n");
     return 0;
 }
 

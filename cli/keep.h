@@ -21,7 +21,7 @@ typedef struct cli_keeping {
 #define CLI_REQUIRE_OPTION(at)                                                                     \
     {                                                                                              \
         .name = "require", .type = CLI_TEXT, .offset = at, .argument = "optimal",                  \
-        .help = "a model that is not optimal is not kept; the exit status is then 3"               \
+        .help = "do not save a model that is not optimal; the exit status is then 3"               \
     }
 
 /* Before the work: whether the words are right. */

@@ -25,52 +25,52 @@ int cli_choose_positive(cli *c, const char *positive, mcr_data **data);
      .argument = "N",                                                                              \
      .min = 2,                                                                                     \
      .max = 1e6,                                                                                   \
-     .help = "parts that are tested in turn (default 5)"},                                         \
+     .help = "number of folds (default 5)"},                                                       \
         {.name = "repeats",                                                                        \
          .type = CLI_INT,                                                                          \
          .offset = offsetof(S, m.repeats),                                                         \
          .argument = "N",                                                                          \
          .min = 1,                                                                                 \
          .max = 1e6,                                                                               \
-         .help = "repeat it N times, with new folds each time"},                                   \
+         .help = "repeat the cross-validation N times, with new folds each time"},                 \
         {.name = "loo",                                                                            \
          .type = CLI_FLAG,                                                                         \
          .offset = offsetof(S, m.loo),                                                             \
-         .help = "leave one out: each object is a fold"},                                          \
+         .help = "leave-one-out: each object is a fold"},                                          \
         {.name = "ordered",                                                                        \
          .type = CLI_FLAG,                                                                         \
          .offset = offsetof(S, m.ordered),                                                         \
-         .help = "objects stand in order of time: train only on what came before"},                \
+         .help = "objects are in order of time: train only on earlier objects"},                   \
         {.name = "plain",                                                                          \
          .type = CLI_FLAG,                                                                         \
          .offset = offsetof(S, m.plain),                                                           \
-         .help = "do not keep the classes of each fold in proportion"},                            \
+         .help = "do not stratify the folds by class"},                                            \
         {.name = "groups",                                                                         \
          .type = CLI_TEXT,                                                                         \
          .offset = offsetof(S, m.groups),                                                          \
          .argument = "NAME",                                                                       \
-         .help = "keep groups together: a column, or a file with a word per line"},                \
+         .help = "keep groups in one fold: a column, or a file with one word per line"},           \
         {.name = "metric",                                                                         \
          .type = CLI_TEXT,                                                                         \
          .offset = offsetof(S, m.metric),                                                          \
          .argument = "NAME",                                                                       \
          .words = cli_metric_name,                                                                 \
-         .help = "; several with commas between them"},                                            \
+         .help = "; separate several with commas"},                                                \
         {.name = "positive",                                                                       \
          .type = CLI_TEXT,                                                                         \
          .offset = offsetof(S, m.positive),                                                        \
          .argument = "CLASS",                                                                      \
-         .help = "the class that precision, recall and curves are of; or the anomaly"},            \
+         .help = "the positive class for precision, recall and curves; or the anomaly"},           \
         {.name = "scale",                                                                          \
          .type = CLI_TEXT,                                                                         \
          .offset = offsetof(S, m.scale),                                                           \
          .argument = "none|minmax|standard",                                                       \
-         .help = "scale vectors by what the training objects show"},                               \
+         .help = "scale vectors; the scaling is learnt from the training objects"},                \
         {.name = "relevance",                                                                      \
          .type = CLI_TEXT,                                                                         \
          .offset = offsetof(S, m.relevance),                                                       \
          .argument = "yes|no",                                                                     \
-         .help = "finally, one gamma per column (tune without -k and ranges: yes)"},               \
+         .help = "fit one gamma per column at the end (tune without -k and ranges: yes)"},         \
         {.name = "weigh", /* the older name */                                                     \
          .type = CLI_TEXT,                                                                         \
          .offset = offsetof(S, m.relevance),                                                       \
@@ -78,7 +78,7 @@ int cli_choose_positive(cli *c, const char *positive, mcr_data **data);
     {                                                                                              \
         .name = "search", .type = CLI_TEXT, .offset = offsetof(S, m.search),                       \
         .argument = "grid|adaptive",                                                               \
-        .help = "all points of the ranges, or from coarse to fine around the best"                 \
+        .help = "try all points of the ranges, or search from coarse to fine"                      \
     }
 
 typedef struct cli_selection {

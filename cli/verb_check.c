@@ -123,7 +123,7 @@ static const cli_option options[] = {
      .argument = "N",
      .min = 1,
      .max = 1e9,
-     .help = "test at most so many objects of DATA (default: 500)"},
+     .help = "test at most this many objects of DATA (default: 500)"},
     CLI_LAST_OPTION,
 };
 
@@ -131,15 +131,14 @@ static const char *const words[] = {"KERNEL", "DATA", NULL};
 
 const cli_verb cli_verb_check = {
     .name = "check",
-    .summary = "is it a kernel? rule by rule, with a counter-example where it is not",
+    .summary = "is it a kernel? rule by rule, with a counter-example if it is not",
     .usage = "KERNEL [DATA]",
-    .about =
-        "Decides by the closure rules whether KERNEL is a kernel: symmetric, with positive\n"
-        "semidefinite Gram matrices. With DATA it also tests the Gram matrix of these objects, "
-        "and\n"
-        "where it fails shows the fewest objects it can find, their matrix G and a vector t with\n"
-        "t'Gt < 0. Objects are counted from 1, under --json from 0. A verdict is a result: the\n"
-        "exit status is 0 for yes, no and unknown.",
+    .about = "Decides by the closure rules whether KERNEL is a kernel, that is, symmetric with\n"
+             "positive semidefinite Gram matrices. With DATA it also tests the Gram matrix of\n"
+             "these objects. If the test fails, it shows a counter-example with as few objects\n"
+             "as it can find: their matrix G and a vector t with t'Gt < 0. Objects are\n"
+             "numbered from 1, with --json from 0. Every verdict is a result: the exit status\n"
+             "is 0 for yes, no and unknown.",
     .examples = "mercer check '2*rbf(gamma=0.5) + poly(degree=2, c=1)'\n"
                 "mercer check '-1*linear'\n"
                 "mercer sample rings -o rings.csv\n"

@@ -353,7 +353,7 @@ static const cli_option options[] = {
      .type = CLI_LIST,
      .offset = AT(kernels),
      .argument = "KERNEL",
-     .help = "the kernel; with ranges in it, or given several times: nested"},
+     .help = "the kernel; with ranges, or if given several times, the search is nested"},
     CLI_OUTPUT_OPTION(AT(output), "id, fold, target, prediction, scores and probabilities"),
     CLI_SPLIT_OPTIONS(cv_call, split),
     {.name = "inner-folds",
@@ -362,7 +362,7 @@ static const cli_option options[] = {
      .argument = "N",
      .min = 2,
      .max = 1e6,
-     .help = "nested: folds of the search within each training part (default 5)"},
+     .help = "nested search: number of folds within each training part (default 5)"},
     CLI_PLOT_OPTION(AT(plot), "draw a learning curve: errors against the number of objects"),
     CLI_LAST_OPTION,
 };
@@ -371,17 +371,15 @@ static const char *const words[] = {"LEARNER", "DATA...", NULL};
 
 const cli_verb cli_verb_cv = {
     .name = "cv",
-    .summary = "how good a learner is on objects it has not seen",
+    .summary = "cross-validation: how well a learner predicts objects it has not seen",
     .usage = "LEARNER DATA... [-k KERNEL] [--folds N] [-o FILE]",
-    .about =
-        "Cross-validation: the objects are dealt out to folds, and each fold is predicted by a "
-        "model\n"
-        "that was trained on the others. Prints each metric's mean, standard deviation and value\n"
-        "on each fold.\n"
-        "Scaling (--scale) is learnt on the training folds only. Where the kernel or an option has "
-        "a\n"
-        "range, the best value is searched on the training folds alone, as mercer tune does it\n"
-        "(nested cross-validation): the figures are then those of the whole procedure.",
+    .about = "Cross-validation: splits the objects into folds, and predicts each fold with a\n"
+             "model trained on the others. Prints each metric's mean, standard deviation and\n"
+             "value on each fold.\n"
+             "Scaling (--scale) is learnt on the training folds only. If the kernel or an\n"
+             "option has a range, the best value is chosen on the training folds alone, as in\n"
+             "mercer tune (nested cross-validation); the metrics then describe the whole\n"
+             "procedure, including the search.",
     .examples = "mercer sample moons -n 500 -o moons.csv\n"
                 "mercer cv svm moons.csv -k 'rbf(gamma=2)' -C 10\n"
                 "mercer cv svm moons.csv --folds 10 --repeats 3 --metric accuracy,roc_auc --json\n"

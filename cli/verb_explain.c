@@ -360,18 +360,18 @@ static const cli_option options[] = {
      .argument = "N",
      .standard = "10",
      .max = 9e18,
-     .help = "features of each sign that are shown; 0: all"},
+     .help = "how many features of each sign to show; 0: all"},
     {.name = "of",
      .type = CLI_TEXT,
      .offset = AT(of),
      .argument = "OUTPUT",
-     .help = "one output only, by its name: \"b : a\" (without it all are shown)"},
+     .help = "show only the output with this name, e.g. \"b : a\" (default: all)"},
     {.name = "metric",
      .type = CLI_TEXT,
      .offset = AT(metric),
      .argument = "NAME",
      .words = cli_metric_name,
-     .help = " (default accuracy, r2): what shuffling makes worse"},
+     .help = " (default accuracy, r2): the metric for importance"},
     {.name = "repeats",
      .type = CLI_INT,
      .offset = AT(repeats),
@@ -385,14 +385,14 @@ static const cli_option options[] = {
      .argument = "OBJECT",
      .min = 1,
      .max = 9e18,
-     .help = "what each column adds to the decision value of one object, by number"},
+     .help = "show what each column adds to the decision value of this object (from 1)"},
     {.name = "samples",
      .type = CLI_INT,
      .offset = AT(samples),
      .argument = "N",
      .min = 2,
      .max = 1e6,
-     .help = "orders of the columns that --shap draws (default 200)"},
+     .help = "random orders of the columns for --shap (default 200)"},
     CLI_LAST_OPTION,
 };
 
@@ -400,27 +400,22 @@ static const char *const words[] = {"MODEL", "DATA...", NULL};
 
 const cli_verb cli_verb_explain = {
     .name = "explain",
-    .summary = "what a model looks for: weights, importance of columns, single objects",
+    .summary = "what a model uses: weights, importance of columns, single objects",
     .usage = "MODEL [DATA...] [--top N] [--of OUTPUT] [--shap OBJECT]",
-    .about =
-        "A kernel machine is f(x) = sum of coef K(support vector, x). Where the kernel has an "
-        "explicit\n"
-        "feature map that is f(x) = offset + sum of weight * feature(x), and the weights can "
-        "be read:\n"
-        "substrings of strings, patterns of graphs, columns and their products of vectors. "
-        "Works with\n"
-        "linear, cosine, poly, spectrum, blended, wl, shortestpath, graphlet, and with sums, "
-        "products,\n"
-        "powers and normalize of them (mercer kernels NAME says whether it has one).\n"
-        "With DATA, every kernel will do: each column and field is shuffled among the objects, "
-        "and what\n"
-        "the metric loses is its importance; its sensitivity is the mean size of the slope of "
-        "f, times the\n"
-        "column's standard deviation. Data that were not trained on show what matters for new "
-        "objects.\n"
-        "--shap explains one object: what each of its values adds to f, compared with other "
-        "objects\n"
-        "(Shapley values, by sampling; they sum to the difference).",
+    .about = "A kernel machine is f(x) = sum of coef K(support vector, x). If the kernel has\n"
+             "an explicit feature map, this equals f(x) = offset + sum of weight * feature(x),\n"
+             "and the weights can be shown: of substrings, of patterns in graphs, of columns\n"
+             "and their products. This works with linear, cosine, poly, spectrum, blended, wl,\n"
+             "shortestpath and graphlet, and with sums, products, powers and normalize of them\n"
+             "(mercer kernels NAME shows whether a kernel has a feature map).\n"
+             "With DATA, any kernel works: each column and field is shuffled among the\n"
+             "objects, and its importance is how much worse the metric becomes. Its\n"
+             "sensitivity is the mean absolute slope of f times the standard deviation of the\n"
+             "column. Use data that the model was not trained on to see what matters for new\n"
+             "objects.\n"
+             "--shap explains one object: what each of its values adds to f, compared with\n"
+             "other objects (Shapley values, estimated by sampling; they sum to the\n"
+             "difference).",
     .examples = "mercer sample motifs -n 200 -o motifs.txt\n"
                 "mercer fit svm motifs.txt -k 'spectrum(p=4)' -o motifs.mercer\n"
                 "mercer explain motifs.mercer --top 5\n"

@@ -141,24 +141,24 @@ static const cli_option options[] = {
      .required = 1,
      .argument = "FORM",
      .help = "c (and a header), onnx, json, libsvm (as svm-train writes it)"},
-    CLI_OUTPUT_OPTION(AT(output), "the file; standard output by default"),
+    CLI_OUTPUT_OPTION(AT(output), "output file (default: standard output)"),
     {.name = "double",
      .type = CLI_FLAG,
      .offset = AT(doubles),
-     .help = "c: numbers are doubles; onnx: no operators in float"},
+     .help = "c: use double instead of float; onnx: use no operators in float"},
     {.name = "float",
      .type = CLI_FLAG,
      .offset = AT(floats),
-     .help = "onnx: operators in float even where these lose digits (c: the default)"},
+     .help = "onnx: use operators in float even if they lose digits (c: the default)"},
     {.name = "int8",
      .type = CLI_FLAG,
      .offset = AT(int8),
-     .help = "c: support vectors in 8 bits; a bound on the error is printed"},
+     .help = "c: store support vectors in 8 bits; a bound on the error is printed"},
     {.name = "name",
      .type = CLI_TEXT,
      .offset = AT(name),
      .argument = "NAME",
-     .help = "c: what all names begin with; the file's name by default"},
+     .help = "c: prefix of all names (default: the name of the file)"},
     CLI_LAST_OPTION,
 };
 
@@ -166,16 +166,19 @@ static const char *const words[] = {"MODEL", NULL};
 
 const cli_verb cli_verb_export = {
     .name = "export",
-    .summary = "a model for other programs",
+    .summary = "write a model for other programs: C, ONNX, JSON, LIBSVM",
     .usage = "MODEL --to c|onnx|json|libsvm [-o FILE]",
-    .about =
-        "Writes a model as another program wants it; docs/interop.md says what is lost where.\n"
-        "C: all learners; kernels on vectors and strings and what is made of them.\n"
-        "ONNX: kernels on vectors; support vector machines as operators in float where these keep\n"
-        "five digits (--float: always), all else in plain double operators (--double: always).\n"
-        "JSON: all that predictions need, in a form that docs/interop.md describes.\n"
-        "LIBSVM: svm, nu-svm, one-class, svr and nu-svr with the kernels linear, poly, rbf,\n"
-        "sigmoid and precomputed; its own model files are read by every verb that takes a MODEL.",
+    .about = "Writes a model in the format of another program; docs/interop.md lists the\n"
+             "limits of each format.\n"
+             "C: all learners, with kernels on vectors and strings and combinations of them.\n"
+             "ONNX: kernels on vectors. Support vector machines use the standard operators in\n"
+             "float if these keep five digits (--float: always); other models use plain\n"
+             "operators in double (--double: always).\n"
+             "JSON: everything that predictions need, in a form that docs/interop.md\n"
+             "describes.\n"
+             "LIBSVM: svm, nu-svm, one-class, svr and nu-svr with the kernels linear, poly,\n"
+             "rbf, sigmoid and precomputed. Every verb that takes a MODEL also reads LIBSVM's\n"
+             "model files.",
     .examples = "mercer sample moons -n 200 -o moons.svm\n"
                 "mercer fit svm moons.svm -k 'rbf(gamma=2)' -o moons.mercer\n"
                 "mercer export moons.mercer --to c -o moons.c\n"

@@ -283,20 +283,20 @@ static const cli_option options[] = {
      .argument = "HOW",
      .standard = "none",
      .choices = "none|nystrom|rff",
-     .help = "features that are near the kernel"},
+     .help = "features that approximate the kernel"},
     {.name = "rank",
      .type = CLI_INT,
      .offset = AT(rank),
      .argument = "R",
      .min = 1,
      .max = 1e6,
-     .help = "how many features --approx has (default: 100)"},
+     .help = "number of features for --approx (default: 100)"},
     {.name = "landmarks",
      .type = CLI_CHOICE,
      .offset = AT(landmarks),
      .argument = "HOW",
      .choices = "uniform|kmeans|leverage",
-     .help = "how nystrom chooses its objects (default: uniform)"},
+     .help = "how nystrom chooses its landmarks (default: uniform)"},
     CLI_LAST_OPTION,
 };
 
@@ -306,16 +306,13 @@ const cli_verb cli_verb_features = {
     .name = "features",
     .summary = "the explicit feature map of a kernel: objects as vectors",
     .usage = "DATA... -k KERNEL [-o FILE] [--names N] [--approx HOW]",
-    .about = "Writes the objects as vectors phi(x) with K(x,z) = phi(x).phi(z), for the kernels "
-             "that have\n"
-             "such a map with finitely many features (mercer kernels NAME says whether it has "
-             "one): a\n"
-             "linear model on these vectors is the same machine as one with the kernel on the "
+    .about = "Writes the objects as vectors phi(x) with K(x,z) = phi(x).phi(z), for kernels\n"
+             "with a finite feature map (mercer kernels NAME shows whether a kernel has one).\n"
+             "A linear model on these vectors is the same as a model with the kernel on the\n"
              "objects.\n"
-             "With --approx the vectors have R numbers, and their inner products are near the "
-             "kernel: how\n"
-             "near is measured on a sample of pairs. Files have the targets, too; .npy the numbers "
-             "alone.",
+             "With --approx the vectors have R features, and their inner products approximate\n"
+             "the kernel; the error is measured on a sample of pairs. Files also contain the\n"
+             "targets, except .npy, which has the numbers alone.",
     .examples = "mercer sample motifs -n 200 -o motifs.txt\n"
                 "mercer features motifs.txt -k 'spectrum(p=3)' --names 5 -o motifs.svm\n"
                 "mercer fit svm motifs.svm -k linear -o linear.mercer\n"

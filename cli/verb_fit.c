@@ -259,40 +259,40 @@ static const cli_option options[] = {
      .type = CLI_TEXT,
      .offset = AT(output),
      .argument = "MODEL",
-     .help = "where the model goes; without it there is only the summary"},
+     .help = "write the model to this file; without it only a summary is printed"},
     {.name = "start",
      .type = CLI_TEXT,
      .offset = AT(start),
      .argument = "MODEL",
-     .help = "go on from a model of the same learner and data"},
+     .help = "continue from a model of the same learner and data"},
     {.name = "scale",
      .type = CLI_TEXT,
      .offset = AT(scale),
      .argument = "none|minmax|standard",
-     .help = "bring columns to 0..1, or to mean 0 and standard deviation 1"},
+     .help = "scale columns to 0..1, or to mean 0 and standard deviation 1"},
     CLI_REQUIRE_OPTION(AT(require)),
     {.name = "resume",
      .type = CLI_TEXT,
      .offset = AT(resume),
      .argument = "MODEL",
-     .help = "go on from a model of perceptron or pegasos with more data"},
+     .help = "continue training a model of perceptron or pegasos with more data"},
     {.name = "report",
      .type = CLI_TEXT,
      .offset = AT(report),
      .argument = "bounds",
-     .help = "svm of two classes: margin, radius and bounds of the error on new data"},
+     .help = "svm with two classes: margin, radius and bounds on the error on new data"},
     {.name = "positive",
      .type = CLI_TEXT,
      .offset = AT(positive),
      .argument = "CLASS",
-     .help = "the class that precision, recall and curves are of; kept in the model"},
+     .help = "the positive class for precision, recall and curves; stored in the model"},
     {.name = "calibrate",
      .type = CLI_REAL,
      .offset = AT(calibrate),
      .argument = "SHARE",
      .min = 0,
      .max = 1,
-     .help = "hold this share of the objects out of training, for predict --interval"},
+     .help = "hold out this share of the objects from training, for predict --interval"},
     CLI_PLOT_OPTION(AT(plot), "draw a learning curve: errors against the number of objects"),
     CLI_LAST_OPTION,
 };
@@ -301,20 +301,18 @@ static const char *const words[] = {"LEARNER", "DATA...", NULL};
 
 const cli_verb cli_verb_fit = {
     .name = "fit",
-    .summary = "train a learner; a summary with the certificate",
+    .summary = "train a learner, and print a summary with the certificate",
     .usage = "LEARNER DATA... [-k KERNEL] [-o MODEL]",
-    .about = "Trains LEARNER on the objects of all DATA files together, and says what was found: "
-             "support\n"
-             "vectors, objective, and a certificate: how far the result is from the optimum, "
-             "recomputed\n"
-             "from scratch. mercer learners lists the learners; mercer fit LEARNER --help shows "
-             "the options of\n"
-             "one. A limit of time or steps keeps the best model so far, and says so. Ctrl-C keeps "
-             "it as\n"
-             "well, beside a model that is there (MODEL.interrupted), and ends with status 130.\n"
-             "With --resume a model of perceptron or pegasos goes on with more data; learner and "
-             "kernel are\n"
-             "the model's, and options where the call does not say otherwise.",
+    .about = "Trains LEARNER on the objects of all DATA files together, and prints a summary:\n"
+             "support vectors, objective, and a certificate, which shows how far the result is\n"
+             "from the optimum and is recomputed from scratch. mercer learners lists the\n"
+             "learners; mercer fit LEARNER --help shows the options of one.\n"
+             "A limit of time or steps keeps the best model so far, with a warning. Ctrl-C\n"
+             "keeps it, too: if MODEL exists already, the new model goes beside it\n"
+             "(MODEL.interrupted). The exit status is then 130.\n"
+             "--resume continues training a model of perceptron or pegasos with more data. The\n"
+             "learner, the kernel and all options that the call does not give are taken from\n"
+             "the model.",
     .examples = "mercer sample moons -n 500 -o moons.csv\n"
                 "mercer fit svm moons.csv -k 'rbf(gamma=2)' -C 10 -o moons.mercer\n"
                 "mercer fit svm moons.csv --class-weight balanced --probability -o p.mercer\n"

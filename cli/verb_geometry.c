@@ -369,7 +369,7 @@ static const cli_option options[] = {
     {.name = "distances",
      .type = CLI_FLAG,
      .offset = AT(distances),
-     .help = "the matrix of distances between all objects of DATA, or to those of DATA2"},
+     .help = "matrix of distances between all objects of DATA, or to those of DATA2"},
     {.name = "mean-of",
      .type = CLI_TEXT,
      .offset = AT(mean_of),
@@ -382,7 +382,7 @@ static const cli_option options[] = {
      .min = 0,
      .max = 1,
      .standard = "0.05",
-     .help = "with DATA2: share of DATA beyond the threshold"},
+     .help = "with DATA2: share of DATA that counts as novel"},
     CLI_LAST_OPTION,
 };
 
@@ -392,17 +392,17 @@ const cli_verb cli_verb_geometry = {
     .name = "geometry",
     .summary = "lengths, distances, distances to the mean in feature space",
     .usage = "DATA [DATA2] -k KERNEL [--distances] [-o FILE]",
-    .about =
-        "Measures the objects of DATA in the feature space of the kernel: their lengths, their\n"
-        "distances to the mean, the variance, the nearest and the farthest pair. Objects are\n"
-        "counted from 1; under --json from 0, as in arrays. Squares that are negative, because "
-        "the\n"
-        "kernel is not positive semidefinite, count as 0, with a warning. -o writes two columns,\n"
-        "length and to_mean, one object per line.\n\n"
-        "With DATA2: the distances of its objects to the mean of DATA, or of a class of it. An\n"
-        "object is novel if it is farther than all but a share of those that the mean is of. -o\n"
-        "writes two columns, to_mean and novel (1: it is). With --distances: the matrix of\n"
-        "distances, a row for each object of DATA, a column for each of DATA2 (or of DATA).",
+    .about = "Measures the objects of DATA in the feature space of the kernel: their lengths,\n"
+             "their distances to the mean, the variance, the nearest and the farthest pair.\n"
+             "Objects are numbered from 1, with --json from 0. Squared distances that are\n"
+             "negative because the kernel is not positive semidefinite are set to 0, with a\n"
+             "warning. -o writes two columns, length and to_mean, one object per line.\n\n"
+             "With DATA2, the distances of its objects to the mean of DATA, or of one class of\n"
+             "DATA, are computed. An object is novel if it is farther from the mean than all\n"
+             "but a share of the objects that define the mean. -o writes two columns, to_mean\n"
+             "and novel (1 if the object is novel).\n"
+             "--distances computes the matrix of distances, with one row per object of DATA\n"
+             "and one column per object of DATA2 (or of DATA).",
     .examples = "mercer sample rings -n 100 -o rings.csv\n"
                 "mercer geometry rings.csv -k 'rbf(gamma=1)'\n"
                 "mercer geometry rings.csv -k 'poly(degree=2, c=1)' -o lengths.csv\n"

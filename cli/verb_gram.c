@@ -331,11 +331,11 @@ static const cli_option options[] = {
     {.name = "center",
      .type = CLI_FLAG,
      .offset = AT(center),
-     .help = "centre in feature space, by the means of the objects of the columns"},
+     .help = "centre in feature space, by the mean of the objects of the columns"},
     {.name = "float",
      .type = CLI_FLAG,
      .offset = AT(single),
-     .help = "numbers with 7 digits: half the size and faster"},
+     .help = "single precision: 7 digits, half the size, faster"},
     CLI_LAST_OPTION,
 };
 
@@ -345,12 +345,12 @@ const cli_verb cli_verb_gram = {
     .name = "gram",
     .summary = "the kernel matrix",
     .usage = "DATA [DATA2] -k KERNEL [-o FILE.npy] [--center]",
-    .about =
-        "Computes the kernel matrix of the objects in DATA. With DATA2 the rows are the objects "
-        "of\n"
-        "DATA and the columns those of DATA2: new objects against training objects.\n"
-        "Without -o the matrix goes to standard output as text; on a terminal, a summary instead.\n"
-        "--center subtracts the mean in feature space; with DATA2 that is the mean of DATA2.",
+    .about = "Computes the kernel matrix of the objects in DATA. With DATA2 the rows are the\n"
+             "objects of DATA and the columns are the objects of DATA2, as in new objects\n"
+             "against training objects.\n"
+             "Without -o the matrix is written to standard output as text; on a terminal, a\n"
+             "summary is printed instead. --center subtracts the mean in feature space; with\n"
+             "DATA2 this is the mean of DATA2.",
     .examples =
         "mercer sample moons -n 100 -o moons.csv\n"
         "mercer gram moons.csv -k 'rbf(gamma=2)' -o gram.npy\n"

@@ -499,8 +499,8 @@ static const cli_option options[] = {
     {.name = "coefficients",
      .type = CLI_FLAG,
      .offset = offsetof(info_call, coefficients),
-     .help = "of a model: each support vector's coefficient, margin and slack"},
-    CLI_OUTPUT_OPTION(offsetof(info_call, output), "where that table goes: .csv or text"),
+     .help = "models: list the coefficient, margin and slack of each support vector"},
+    CLI_OUTPUT_OPTION(offsetof(info_call, output), "write that table to this file: .csv or text"),
     CLI_LAST_OPTION,
 };
 
@@ -508,19 +508,19 @@ static const char *const words[] = {"FILE", NULL};
 
 const cli_verb cli_verb_info = {
     .name = "info",
-    .summary = "what a data or model file holds",
+    .summary = "describe the contents of a data or model file",
     .usage = "FILE",
-    .about =
-        "Reads and checks a data file, and says what is in it: objects, fields and their kinds,\n"
-        "targets or classes, weights, and the memory it takes; of a table each column with its\n"
-        "role, different values, missing ones and examples. - is standard input.\n"
-        "Of a model it shows how it was made: learner, options, kernel, data, certificate.\n"
-        "--coefficients shows its dual: the support vectors by their numbers in the training "
-        "data,\n"
-        "from 1, with coefficient, whether it is at its bound, margin y f(x) (of numbers y - f(x)) "
-        "and\n"
-        "slack; offset or rho, |w| and the width of the margin, and what else the learner found:\n"
-        "epsilon, mistakes, the spectrum.",
+    .about = "Reads and checks a data file, and describes its contents: objects, fields and\n"
+             "their kinds, targets or classes, weights, and the memory they take. For a table\n"
+             "it lists each column with its role, its numbers of distinct and missing values,\n"
+             "and examples. - is standard input.\n"
+             "For a model it shows how it was trained: learner, options, kernel, data,\n"
+             "certificate.\n"
+             "--coefficients shows the dual solution: each support vector by its number in the\n"
+             "training data, from 1, with its coefficient, whether that is at its bound, its\n"
+             "margin y f(x) (for regression y - f(x)) and its slack; also the offset or rho,\n"
+             "|w|, the width of the margin, and other results of the learner such as epsilon,\n"
+             "mistakes or the spectrum.",
     .examples = "mercer sample molecules -n 50 -o molecules.jsonl\n"
                 "mercer info molecules.jsonl\n"
                 "mercer sample blobs -n 100 -o blobs.csv\n"

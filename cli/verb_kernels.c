@@ -71,7 +71,7 @@ static int print_list(cli *c)
                    k.indefinite ? " (not always PSD)" : "");
         }
     }
-    puts("\nmercer kernels NAME shows the parameters of one.");
+    puts("\nmercer kernels NAME shows the parameters of one kernel.");
     return 0;
 }
 
@@ -105,7 +105,7 @@ static void print_one(const mcr_kernel_info *k)
             : leaf        ? "yes"
                           : "yes, as long as its parts are and no number in it is negative");
     cli_say("features", "%s",
-            !k->has_features ? "no explicit map is offered"
+            !k->has_features ? "no explicit feature map"
             : leaf           ? "explicit and finite"
                              : "explicit and finite, if those of its parts are");
     if (!k->params || !k->params->name) {
@@ -151,11 +151,11 @@ static const char *const words[] = {"NAME", NULL};
 
 const cli_verb cli_verb_kernels = {
     .name = "kernels",
-    .summary = "the kernels there are, with parameters and defaults",
+    .summary = "list the kernels, with parameters and defaults",
     .usage = "[NAME]",
-    .about =
-        "Lists the kernels, or shows one with its parameters. Kernels combine: sums, products,\n"
-        "powers and functions of kernels are kernels, e.g. '2*rbf(gamma=1) * linear + 1'.",
+    .about = "Lists the kernels, or shows one with its parameters. Kernels can be combined:\n"
+             "sums, products, powers and functions of kernels are kernels, e.g.\n"
+             "'2*rbf(gamma=1) * linear + 1'.",
     .examples = "mercer kernels\n"
                 "mercer kernels rbf\n"
                 "mercer kernels poly --json",

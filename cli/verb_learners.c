@@ -53,7 +53,7 @@ static void print_list(void)
             printf("  %-*s  %s\n", width, l.name, l.summary);
         }
     }
-    puts("\nmercer learners NAME shows the options of one.");
+    puts("\nmercer learners NAME shows the options of one learner.");
 }
 
 static void print_one(const mcr_learner_info *l)
@@ -113,7 +113,7 @@ static const char *const words[] = {"NAME", NULL};
 
 const cli_verb cli_verb_learners = {
     .name = "learners",
-    .summary = "the learners there are, with options and defaults",
+    .summary = "list the learners, with options and defaults",
     .usage = "[NAME]",
     .about = "Lists the learners, or shows one with its options. Every learner works with every\n"
              "kernel, on every kind of object.",

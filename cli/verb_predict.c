@@ -598,14 +598,14 @@ static const cli_option options[] = {
     {.name = "std",
      .type = CLI_FLAG,
      .offset = AT(std),
-     .help = "the value and its standard deviation, where the model knows it (gp)"},
+     .help = "the value and its standard deviation (models of gp)"},
     {.name = "interval",
      .type = CLI_REAL,
      .offset = AT(interval),
      .argument = "P",
      .min = 0,
      .max = 100,
-     .help = "ends of intervals with P % of new targets; of classes: sets"},
+     .help = "intervals that cover P % of new targets; for classes, prediction sets"},
     CLI_EVALUATION_OPTIONS(predict_call, metric, positive),
     {.name = "calibration",
      .type = CLI_TEXT,
@@ -618,7 +618,7 @@ static const cli_option options[] = {
      .argument = "N",
      .min = 1,
      .max = 1e6,
-     .help = "N functions drawn from what a model of gp believes, a column each"},
+     .help = "N functions drawn from the posterior of a model of gp, one column each"},
     CLI_LAST_OPTION,
 };
 
@@ -626,20 +626,16 @@ static const char *const words[] = {"MODEL", "DATA...", NULL};
 
 const cli_verb cli_verb_predict = {
     .name = "predict",
-    .summary = "what a model says about new objects",
+    .summary = "predict new objects with a model",
     .usage = "MODEL DATA... [-o FILE] [--scores|--proba|--std|--interval P]",
-    .about = "Predicts the class or the value of each object, one per line; of several targets a "
-             "column each.\n"
-             "Where the data have targets, the predictions are compared with them: accuracy, or "
-             "mse, mae\n"
-             "and r2 (of several targets each, and the means), on standard error.\n"
-             "MODEL is a file of mercer fit, or a model file of LIBSVM. A table is read as in "
-             "training: its\n"
-             "columns are found by their names, or without a header by their places, and targets "
-             "may be\n"
-             "missing; --target and --weight say otherwise. Under --json the predictions are "
-             "written\n"
-             "only with -o.",
+    .about = "Predicts the class or the value of each object, one per line; with several\n"
+             "targets there is one column per target. If the data have targets, the\n"
+             "predictions are compared with them, and the accuracy, or mse, mae and r2 (of\n"
+             "each target and their means), are printed on standard error.\n"
+             "MODEL is a file written by mercer fit, or a model file of LIBSVM. A table is\n"
+             "read as in training: its columns are matched by name, or by position if there is\n"
+             "no header, and targets may be missing; --target and --weight choose other\n"
+             "columns. With --json the predictions are written only if -o is given.",
     .examples = "mercer sample moons -n 500 -o moons.csv\n"
                 "mercer fit svm moons.csv -k 'rbf(gamma=2)' --probability -o moons.mercer\n"
                 "mercer sample moons -n 200 --seed 2 -o new.csv\n"

@@ -457,12 +457,12 @@ static const cli_option options[] = {
      .offset = AT(output),
      .required = 1,
      .argument = "FILE.html",
-     .help = "where the page goes"},
+     .help = "write the page to this file"},
     CLI_EVALUATION_OPTIONS(report_call, metric, positive),
     {.name = "learning",
      .type = CLI_FLAG,
      .offset = AT(learning),
-     .help = "with a learning curve, which trains on parts of DATA"},
+     .help = "add a learning curve, which trains on parts of DATA"},
     {.name = "repeats",
      .type = CLI_INT,
      .offset = AT(repeats),
@@ -477,13 +477,14 @@ static const char *const words[] = {"MODEL", "MODEL|DATA...", NULL};
 
 const cli_verb cli_verb_report = {
     .name = "report",
-    .summary = "one page with metrics and pictures of a model, or of two",
+    .summary = "write a page with metrics and pictures of one or two models",
     .usage = "MODEL [MODEL] DATA... -o FILE.html",
-    .about =
-        "Writes one HTML page that needs nothing else: the data, the model with its certificate,\n"
-        "metrics, confusion matrix, ROC and precision-recall curves, calibration, residuals,\n"
-        "a histogram of the scores, importance of columns with intervals, the hardest objects.\n"
-        "Of two models the metrics are compared: McNemar's test, and the paired bootstrap.",
+    .about = "Writes a self-contained HTML page: the data, the model with its certificate,\n"
+             "metrics, confusion matrix, ROC and precision-recall curves, calibration,\n"
+             "residuals, a histogram of the scores, the importance of the columns with\n"
+             "intervals, and the hardest objects.\n"
+             "With two models, their metrics are compared by McNemar's test and the paired\n"
+             "bootstrap.",
     .examples = "mercer sample moons -n 400 --noise 0.3 -o moons.csv\n"
                 "mercer fit svm moons.csv -k 'rbf(gamma=2)' --probability -o moons.mercer\n"
                 "mercer fit svm moons.csv -k linear -o line.mercer\n"

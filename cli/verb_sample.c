@@ -109,14 +109,14 @@ static const cli_option options[] = {
      .argument = "N",
      .min = 1,
      .max = 1e9,
-     .help = "how many objects (default: what suits the set)"},
+     .help = "how many objects (default: depends on the set)"},
     {.name = "noise",
      .type = CLI_REAL,
      .offset = AT(noise),
      .argument = "X",
      .min = 0,
      .max = INFINITY,
-     .help = "how noisy (default: what suits the set)"},
+     .help = "how noisy (default: depends on the set)"},
     CLI_OUTPUT_OPTION(AT(output),
                       "where to write: .csv, .svm, .jsonl, ... (default: standard output)"),
     {.name = "format",
@@ -134,9 +134,8 @@ const cli_verb cli_verb_sample = {
     .name = "sample",
     .summary = "synthetic data: moons, rings, xor, DNA motifs, molecules, ...",
     .usage = "[NAME] [-n N] [--noise X] [--seed S] [-o FILE]",
-    .about =
-        "Makes a data set and writes it; without NAME, lists the sets there are. The same call\n"
-        "gives the same data.",
+    .about = "Generates a data set and writes it; without NAME, lists the available sets. The\n"
+             "same call gives the same data.",
     .examples = "mercer sample\n"
                 "mercer sample moons -n 100 -o moons.csv\n"
                 "mercer sample rings --noise 0.2 --seed 7 --format libsvm",

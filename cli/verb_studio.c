@@ -158,7 +158,7 @@ static const cli_option options[] = {
      .argument = "N",
      .min = 1,
      .max = 65535,
-     .help = "where to listen on 127.0.0.1 (default: any port that is free)"},
+     .help = "port to listen on at 127.0.0.1 (default: any free port)"},
     {.name = "open", .type = CLI_FLAG, .offset = AT(open), .help = "open the page in a browser"},
     {.name = "idle",
      .type = CLI_REAL,
@@ -167,7 +167,7 @@ static const cli_option options[] = {
      .standard = "60",
      .min = 0,
      .max = 1e6,
-     .help = "end after so long without a request"},
+     .help = "exit after this time without a request"},
     {.name = "limit",
      .type = CLI_REAL,
      .offset = AT(limit),
@@ -175,7 +175,7 @@ static const cli_option options[] = {
      .standard = "60",
      .min = 0.01,
      .max = 86400,
-     .help = "most that one request of the page may take"},
+     .help = "time limit for one request of the page"},
     CLI_OUTPUT_OPTION(AT(output), "write the page as one file that needs no server"),
     CLI_LAST_OPTION,
 };
@@ -184,15 +184,15 @@ static const char *const words[] = {"DATA|MODEL", "DATA...", NULL};
 
 const cli_verb cli_verb_studio = {
     .name = "studio",
-    .summary = "an interactive page: place points, type a kernel, see what a learner makes of it",
+    .summary =
+        "an interactive page: place points, type a kernel, see what a learner does with them",
     .usage = "[DATA|MODEL] [--port N] [--open] [-o FILE.html]",
-    .about =
-        "Serves one page on this machine and prints its address. Points can be placed and "
-        "dragged,\n"
-        "files dropped on the page, kernels typed; every learner answers while one looks. Six\n"
-        "lessons are part of it. DATA or MODEL are what the page begins with.\n"
-        "Only this machine can reach the page, at an address that holds a random token. Ctrl-C\n"
-        "ends the studio. docs/studio.md shows what it can do.",
+    .about = "Serves one page on this machine and prints its address. Points can be placed and\n"
+             "dragged, files can be dropped on the page, kernels can be typed, and every\n"
+             "learner shows its result at once. The page includes six lessons. It starts with\n"
+             "DATA or MODEL, if given.\n"
+             "Only this machine can reach the page, at an address that contains a random\n"
+             "token. Ctrl-C ends the studio. docs/studio.md shows what it can do.",
     .examples = "mercer sample rings -o rings.csv\n"
                 "mercer studio rings.csv --idle 0.01",
     .traits = CLI_READS | CLI_LAPACK,

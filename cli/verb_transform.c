@@ -213,11 +213,11 @@ static const cli_option options[] = {
     {.name = "distance",
      .type = CLI_FLAG,
      .offset = AT(distance),
-     .help = "with --preimage: one more column, how far from the projection each is"},
+     .help = "with --preimage: add a column with the distance to the projection"},
     {.name = "preimage",
      .type = CLI_FLAG,
      .offset = AT(preimage),
-     .help = "vectors instead: the pre-images of the components of a pca"},
+     .help = "write pre-images instead of coordinates (models of pca)"},
     CLI_LAST_OPTION,
 };
 
@@ -227,17 +227,15 @@ const cli_verb cli_verb_transform = {
     .name = "transform",
     .summary = "coordinates of objects: principal components, discriminants, ...",
     .usage = "MODEL DATA... [-o FILE] [--preimage [--distance]]",
-    .about =
-        "Computes the coordinates of each object in a model of pca, fisher or cca, one per line.\n"
-        "--preimage goes back: from the coordinates in a model of pca to a vector that has "
-        "them as\n"
-        "nearly as possible. What the components do not describe, such as noise, is gone "
-        "then.\n"
-        "--distance says how near: one more column, the distance to the projection in feature\n"
-        "space.\n"
-        "A model of cca gives two coordinates for each pair; their correlations on DATA go to\n"
-        "standard error. A table is read as in training, see mercer help predict. Under --json\n"
-        "coordinates are written only with -o.",
+    .about = "Computes the coordinates of each object in a model of pca, fisher or cca, one\n"
+             "object per line.\n"
+             "--preimage goes back from the coordinates in a model of pca to a vector whose\n"
+             "coordinates are as close as possible. This removes what the components do not\n"
+             "describe, such as noise. --distance adds a column with the distance to the\n"
+             "projection in feature space.\n"
+             "A model of cca gives two coordinates for each pair; their correlations on DATA\n"
+             "are printed on standard error. A table is read as in training; see mercer help\n"
+             "predict. With --json the coordinates are written only if -o is given.",
     .examples = "mercer sample rings -n 300 -o rings.csv\n"
                 "mercer fit pca rings.csv -k 'rbf(gamma=1)' --components 3 -o rings.mercer\n"
                 "mercer transform rings.mercer rings.csv -o coordinates.csv\n"

@@ -324,13 +324,13 @@ static const cli_option options[] = {
      .type = CLI_LIST,
      .offset = AT(kernels),
      .argument = "KERNEL",
-     .help = "a kernel, numbers may be ranges; several to choose from"},
+     .help = "a kernel whose numbers may be ranges; repeat it to choose among several"},
     {.name = "output",
      .letter = 'o',
      .type = CLI_TEXT,
      .offset = AT(output),
      .argument = "MODEL",
-     .help = "where the model goes, which holds the table, too"},
+     .help = "write the model to this file, including the table of all points"},
     {.name = "table",
      .type = CLI_TEXT,
      .offset = AT(table),
@@ -342,11 +342,11 @@ static const cli_option options[] = {
      .type = CLI_TEXT,
      .offset = AT(checkpoint),
      .argument = "FILE",
-     .help = "keeps what is done (default: MODEL.tuning); removed at the end"},
+     .help = "file for completed points (default: MODEL.tuning); removed at the end"},
     {.name = "resume",
      .type = CLI_FLAG,
      .offset = AT(resume),
-     .help = "go on with a search that was cut off, from its checkpoint"},
+     .help = "continue an interrupted search from its checkpoint"},
     CLI_PLOT_OPTION(AT(plot), "draw the scores over the parameters"),
     CLI_LAST_OPTION,
 };
@@ -355,26 +355,19 @@ static const char *const words[] = {"LEARNER", "DATA...", NULL};
 
 const cli_verb cli_verb_tune = {
     .name = "tune",
-    .summary = "look for the best parameters, then train with them",
+    .summary = "search for the best parameters, then train with them",
     .usage = "LEARNER DATA... [-k KERNEL-WITH-RANGES] [-o MODEL]",
-    .about =
-        "Tries points of the ranges in kernels and options by cross-validation, and trains on all "
-        "data\n"
-        "with the best. A range is 1e-3:1e3:log7 (7 values, equal ratios), 0:1:5 (5 values, equal\n"
-        "distances) or 2:4 (by ones). Without any the kernels are rbf and laplace with ranges of "
-        "gamma,\n"
-        "C (or lambda, nu, neighbors) has a range, the data are scaled both ways, the search goes\n"
-        "from coarse to fine, and at last each column gets a gamma of its own where that is "
-        "better\n"
-        "by more than chance (--relevance). Kernel values are shared by all settings of the "
-        "options, "
-        "and "
-        "each\n"
-        "training starts from the solution before it. Points that cannot win any more are left "
-        "out.\n"
-        "What is done is kept in a file beside the model: after Ctrl-C, or worse, the same call "
-        "with\n"
-        "--resume goes on, and ends with the same result.",
+    .about = "Evaluates points of the ranges in kernels and options by cross-validation, and\n"
+             "trains on all data with the best one. A range is 1e-3:1e3:log7 (7 values, equal\n"
+             "ratios), 0:1:5 (5 values, equal distances) or 2:4 (in steps of 1).\n"
+             "If there is no range, the kernels are rbf and laplace with ranges of gamma, C\n"
+             "(or lambda, nu, neighbors) has a range, both ways of scaling are tried, and the\n"
+             "search goes from coarse to fine. As a last step, each column gets its own gamma\n"
+             "if that is better by more than chance (--relevance).\n"
+             "All settings of the options share kernel values, and each training starts from\n"
+             "the previous solution. Points that can no longer win are dropped.\n"
+             "Completed points are stored in a file beside the model: after Ctrl-C or a crash,\n"
+             "the same call with --resume continues the search and gives the same result.",
     .examples =
         "mercer sample moons -n 500 -o moons.csv\n"
         "mercer tune svm moons.csv -o moons.mercer\n"

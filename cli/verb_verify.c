@@ -142,21 +142,21 @@ static const cli_option options[] = {
      .argument = "COST",
      .min = 0,
      .max = INFINITY,
-     .help = "C of a model of LIBSVM (default: the largest coefficient)"},
+     .help = "C of a LIBSVM model (default: the largest coefficient)"},
     {.name = "epsilon",
      .type = CLI_REAL,
      .offset = AT(epsilon),
      .argument = "E",
      .min = 0,
      .max = INFINITY,
-     .help = "likewise (default: by the free coefficients)"},
+     .help = "epsilon of a LIBSVM model (default: from the free coefficients)"},
     {.name = "tol",
      .type = CLI_REAL,
      .offset = AT(tol),
      .argument = "T",
      .min = 0,
      .max = INFINITY,
-     .help = "likewise (default 0.001)"},
+     .help = "tolerance of a LIBSVM model (default 0.001)"},
     CLI_LAST_OPTION,
 };
 
@@ -166,21 +166,16 @@ const cli_verb cli_verb_verify = {
     .name = "verify",
     .summary = "recompute a model's certificate from its training data",
     .usage = "MODEL DATA...",
-    .about =
-        "Recomputes what mercer fit printed about a model: primal and dual objective, their gap "
-        "and "
-        "the\n"
-        "largest violation of the optimality conditions, or the residual, eigen-residual or "
-        "identity\n"
-        "that certifies the learner. Only the model file and the training data are used, with "
-        "kernel\n"
-        "values in double and compensated sums; nothing is shared with the solvers. Each number "
-        "has a\n"
-        "bound on its error. The exit status is 1 if a number differs by more than its last "
-        "printed\n"
-        "digit, or if the verdict does not hold. Give the training data as they were given to "
-        "fit.\n"
-        "MODEL may be a file of LIBSVM's svm-train: it is checked against LIBSVM's tolerance.",
+    .about = "Recomputes the numbers that mercer fit printed about a model: the primal and\n"
+             "dual objective, their gap, and the largest violation of the optimality\n"
+             "conditions, or the residual, eigen-residual or identity that certifies the\n"
+             "learner. Only the model file and the training data are used, with kernel values\n"
+             "in double and compensated sums; nothing is shared with the solvers. Each number\n"
+             "has a bound on its error. The exit status is 1 if a number differs by more than\n"
+             "its last printed digit, or if the verdict does not hold. Give the training data\n"
+             "as they were given to fit.\n"
+             "MODEL may be a file written by LIBSVM's svm-train; it is checked against\n"
+             "LIBSVM's tolerance.",
     .examples = "mercer sample moons -n 500 -o moons.csv\n"
                 "mercer fit svm moons.csv -k 'rbf(gamma=2)' -C 10 -o moons.mercer\n"
                 "mercer verify moons.mercer moons.csv\n"

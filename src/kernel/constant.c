@@ -98,7 +98,7 @@ static mcr_status gradient(const mcr_bound *bound, const mcr_tile *tile, const d
 const mcr_kernel_type mcr_kernel_constant = {
     .size = sizeof(mcr_kernel_type),
     .name = "constant",
-    .summary = "the same value c for all objects; a number alone means it",
+    .summary = "the same value c for all objects; a plain number means the same",
     .params = params,
     .params_size = sizeof(constant_params),
     .check = check,

@@ -1,4 +1,4 @@
-/* equal.c: whether categories are equal: 1, else rho; of several columns the mean.
+/* equal.c: whether categories are equal: 1, else rho; the mean over several columns.
  *
  * K(x,z) = rho + (1 - rho)/m sum_c [x_c = z_c] over m columns is the inner product of the features
  * sqrt(rho), and sqrt((1 - rho)/m) for each column and value: a kernel for 0 <= rho <= 1. A value
@@ -122,7 +122,7 @@ MCR_ALWAYS_PSD(definite, "an inner product of 0/1 features, one for each value o
 const mcr_kernel_type mcr_kernel_equal = {
     .size = sizeof(mcr_kernel_type),
     .name = "equal",
-    .summary = "1 for equal categories, else rho; of several columns the mean",
+    .summary = "1 for equal categories, else rho; the mean over several columns",
     .kinds = MCR_DENSE | MCR_STRINGS,
     .params = params,
     .params_size = sizeof(equal_params),

@@ -58,8 +58,9 @@ static const mcr_param params[] = {
      .offset = offsetof(gkm_params, d),
      .min = 0,
      .max = MCR_MISMATCHES_LENGTH_MAX,
-     .help = "pairs of words that differ in more places are left out; default: none. ls-gkm has 3: "
-             "faster, and not always positive semidefinite"},
+     .help =
+         "pairs of words that differ in more places are ignored; default: no limit. ls-gkm has 3: "
+         "faster, and not always positive semidefinite"},
     {.name = "filter",
      .type = MCR_CHOICE,
      .offset = offsetof(gkm_params, filter),

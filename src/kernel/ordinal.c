@@ -136,7 +136,7 @@ MCR_ALWAYS_PSD(definite, "an inner product: the share of cuts with both on the s
 const mcr_kernel_type mcr_kernel_ordinal = {
     .size = sizeof(mcr_kernel_type),
     .name = "ordinal",
-    .summary = "1 - the distance of two values in their order, of categories that have one",
+    .summary = "1 - the distance between the ranks of two values, for ordered categories",
     .kinds = MCR_DENSE | MCR_STRINGS,
     .params = params,
     .params_size = sizeof(ordinal_params),

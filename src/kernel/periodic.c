@@ -209,7 +209,7 @@ static mcr_status gradient(const mcr_bound *bound, const mcr_tile *tile, const d
 const mcr_kernel_type mcr_kernel_periodic = {
     .size = sizeof(mcr_kernel_type),
     .name = "periodic",
-    .summary = "exp(-2 sum sin^2(pi (x-z)/period)/length^2), over the features: repeats itself",
+    .summary = "exp(-2 sum sin^2(pi (x-z)/period)/length^2), summed over the features",
     .kinds = MCR_DENSE | MCR_SPARSE,
     .params = params,
     .params_size = sizeof(periodic_params),

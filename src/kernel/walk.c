@@ -33,7 +33,7 @@ static const mcr_param params[] = {
      .min = 0,
      .max = 1,
      .flags = MCR_MAX_OPEN,
-     .help = "what a step more is worth; below 1 / (largest eigenvalue of the graphs)^2"},
+     .help = "weight per step; below 1 / (largest eigenvalue of the graphs)^2"},
     {.name = NULL},
 };
 
@@ -498,7 +498,7 @@ MCR_ALWAYS_PSD(definite, "a sum of inner products of counts of walks")
 const mcr_kernel_type mcr_kernel_walk = {
     .size = sizeof(mcr_kernel_type),
     .name = "walk",
-    .summary = "walks of any length that two graphs have in common, a step more worth lambda",
+    .summary = "walks of any length that two graphs have in common, weighted by lambda per step",
     .kinds = MCR_GRAPHS,
     .params = params,
     .params_size = sizeof(walk_params),

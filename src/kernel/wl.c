@@ -26,7 +26,7 @@ static const mcr_param params[] = {
      .standard = "3",
      .min = 0,
      .max = 100,
-     .help = "rounds of relabelling: how far a node sees"},
+     .help = "rounds of relabelling, the radius of the neighbourhoods"},
     {.name = NULL},
 };
 

@@ -31,7 +31,7 @@ static const mcr_param table[] = {
     {"kernel2", MCR_TEXT, offsetof(params, kernel2), NULL, 0, 0, 0, NULL,
      "the kernel of the other fields, such as rbf(b, gamma=1)"},
     {"components", MCR_INT, offsetof(params, components), "2", 1, INFINITY, 0, NULL,
-     "pairs of coordinates, those of the largest correlation"},
+     "number of pairs of coordinates, in order of correlation"},
     {"lambda", MCR_REAL, offsetof(params, lambda), "0.1", 0, INFINITY, MCR_MIN_OPEN | MCR_MAX_OPEN,
      NULL, "regularisation, as a share of the variance"},
     {"tol", MCR_REAL, offsetof(params, tol), "1e-10", 0, 1, MCR_MIN_OPEN | MCR_MAX_OPEN, NULL,

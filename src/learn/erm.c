@@ -42,7 +42,7 @@ typedef struct params {
 static const mcr_param table[] = {
     {"loss", MCR_CHOICE, offsetof(params, loss), "auto", 0, 0, 0,
      "auto|hinge|squared-hinge|logistic|squared|epsilon|absolute|huber|quantile",
-     "what an error costs; auto: logistic for classes, squared for numbers"},
+     "the loss function; auto: logistic for classes, squared for numbers"},
     {"lambda", MCR_REAL, offsetof(params, lambda), "0.5", 0, INFINITY, MCR_MIN_OPEN | MCR_MAX_OPEN,
      NULL, "weight of |w|^2 against the sum of the losses"},
     {"epsilon", MCR_REAL, offsetof(params, epsilon), "0.1", 0, INFINITY, MCR_MAX_OPEN, NULL,
@@ -362,7 +362,7 @@ static mcr_status fit(mcr_fitted **out, const mcr_learning *in)
 
 const mcr_learner_type mcr_learner_erm = {
     .name = "erm",
-    .summary = "any of eight losses with a penalty: the representer theorem's problem",
+    .summary = "regularised risk minimisation with any of eight losses",
     .task = MCR_EITHER,
     .params = table,
     .params_size = sizeof(params),

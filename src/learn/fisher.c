@@ -39,7 +39,7 @@ static const mcr_param table[] = {
     {"lambda", MCR_REAL, offsetof(params, lambda), "0.001", 0, INFINITY,
      MCR_MIN_OPEN | MCR_MAX_OPEN, NULL, "regularisation, as a share of the variance"},
     {"components", MCR_INT, offsetof(params, components), NULL, 1, INFINITY, 0, NULL,
-     "discriminants (default: one less than there are classes)"},
+     "number of discriminants (default: the number of classes minus 1)"},
     MCR_APPROX_PARAMS(params),
     {0},
 };
@@ -423,7 +423,7 @@ static const mcr_predictor predictor = {.block = predict};
 
 const mcr_learner_type mcr_learner_fisher = {
     .name = "fisher",
-    .summary = "Fisher discriminants: coordinates that tell classes apart; the nearest class mean",
+    .summary = "Fisher discriminants: coordinates that separate classes; nearest class mean",
     .task = MCR_CLASSIFY,
     .params = table,
     .params_size = sizeof(params),

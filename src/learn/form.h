@@ -52,13 +52,13 @@ typedef struct mcr_form_options {
          0,                                                                                        \
          0,                                                                                        \
          "none|nystrom|rff",                                                                       \
-         "features that are near the kernel, for very many objects"},                              \
+         "features that approximate the kernel, for very many objects"},                           \
         {"rank", MCR_INT, offsetof(S, form.rank),                                                  \
          "1000", 1,       1e6,                                                                     \
          0,      NULL,    "how many features the approximation has"},                              \
     {                                                                                              \
         "landmarks", MCR_CHOICE, offsetof(S, form.landmarks), "uniform", 0, 0, 0,                  \
-            "uniform|kmeans|leverage", "how nystrom chooses its objects"                           \
+            "uniform|kmeans|leverage", "how nystrom chooses its landmarks"                         \
     }
 
 /* What is to be solved, for the estimate: so many problems of so many objects each.

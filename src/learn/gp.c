@@ -12,19 +12,19 @@ static const mcr_param table[] = {
     {"noise", MCR_REAL, offsetof(mcr_gp_params, noise), "0.1", 0, INFINITY,
      MCR_MIN_OPEN | MCR_MAX_OPEN, NULL, "variance of the noise; where the search begins"},
     {"optimize", MCR_FLAG, offsetof(mcr_gp_params, optimize), "yes", 0, 0, 0, NULL,
-     "look for the most likely scales of the kernel and noise"},
+     "choose the scales of the kernel and the noise by maximum likelihood"},
     {"restarts", MCR_INT, offsetof(mcr_gp_params, restarts), "2", 0, 1000, 0, NULL,
-     "searches from random values, after that from the given ones"},
+     "additional searches from random values"},
     {"standardize", MCR_FLAG, offsetof(mcr_gp_params, standardize), "yes", 0, 0, 0, NULL,
-     "targets minus their mean, over their standard deviation"},
+     "standardise targets to mean 0 and standard deviation 1"},
     {MCR_OPTION_LOO, MCR_FLAG, offsetof(mcr_gp_params, loo), "no", 0, 0, 0, NULL,
-     "tell the leave-one-out error, with the scales as they are (numbers)"},
+     "compute the leave-one-out error at the final scales (regression only)"},
     {"tol", MCR_REAL, offsetof(mcr_gp_params, tol), "1e-5", 0, 1, MCR_MIN_OPEN | MCR_MAX_OPEN, NULL,
      "largest slope of the log likelihood per object"},
     {"time-limit", MCR_REAL, offsetof(mcr_gp_params, time_limit), NULL, 0, INFINITY, MCR_MIN_OPEN,
      NULL, "seconds after which the best model so far is kept"},
     {"max-steps", MCR_INT, offsetof(mcr_gp_params, max_steps), NULL, 1, INFINITY, 0, NULL,
-     "likelihoods of a search after which the best so far is kept"},
+     "largest number of likelihood evaluations per search; then the best so far is kept"},
     {0},
 };
 
@@ -76,8 +76,8 @@ static mcr_status fit(mcr_fitted **out, const mcr_learning *in)
 
 const mcr_learner_type mcr_learner_gp = {
     .name = "gp",
-    .summary =
-        "Gaussian process: numbers with standard deviations, or classes; finds the kernel's scales",
+    .summary = "Gaussian process: regression with standard deviations, or classes; fits the "
+               "kernel's scales",
     .task = MCR_EITHER,
     .params = table,
     .params_size = sizeof(mcr_gp_params),

@@ -24,14 +24,14 @@ static const mcr_param table[] = {
     {"clusters", MCR_INT, offsetof(params, clusters), "8", 1, 1000000, 0, NULL,
      "how many clusters"},
     {"restarts", MCR_INT, offsetof(params, restarts), "10", 1, 1000000, 0, NULL,
-     "starts from other seeds; the best is kept"},
+     "random starts; the best result is kept"},
     {"tol", MCR_REAL, offsetof(params, tol), "1e-06", 0, INFINITY, MCR_MIN_OPEN, NULL,
-     "what moving one object may still gain, as a share of the objective"},
+     "largest gain of moving one object, as a share of the objective"},
     MCR_APPROX_PARAMS(params),
     {"time-limit", MCR_REAL, offsetof(params, time_limit), NULL, 0, INFINITY, MCR_MIN_OPEN, NULL,
      "seconds after which the best model so far is kept"},
     {"max-steps", MCR_INT, offsetof(params, max_steps), NULL, 1, INFINITY, 0, NULL,
-     "sweeps over the objects after which a start ends"},
+     "largest number of sweeps over the objects per start"},
     {0},
 };
 

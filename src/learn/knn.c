@@ -27,13 +27,13 @@ enum { VOTE_UNIFORM, VOTE_DISTANCE };
 
 static const mcr_param table[] = {
     {"neighbors", MCR_INT, offsetof(params, neighbors), "5", 1, 1000000, 0, NULL,
-     "how many neighbours are asked"},
+     "how many neighbours are used"},
     {"vote", MCR_CHOICE, offsetof(params, vote), "uniform", 0, 0, 0, "uniform|distance",
-     "what a neighbour counts: as much as the others, or 1 / distance"},
+     "weight of a neighbour: equal for all, or 1 / distance"},
     MCR_TASK_PARAM(params),
     MCR_CLASS_WEIGHT_PARAM(params),
     {MCR_OPTION_LOO, MCR_FLAG, offsetof(params, loo), "no", 0, 0, 0, NULL,
-     "the leave-one-out error: neighbours of each object among the others"},
+     "compute the leave-one-out error"},
     {0},
 };
 
@@ -430,7 +430,7 @@ static const mcr_predictor predictor = {
 
 const mcr_learner_type mcr_learner_knn = {
     .name = "knn",
-    .summary = "the nearest neighbours by the distance in feature space",
+    .summary = "nearest neighbours by distance in feature space",
     .task = MCR_EITHER,
     .params = table,
     .params_size = sizeof(params),

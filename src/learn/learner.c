@@ -138,7 +138,7 @@ static const struct shared {
 } no_scaling = {0};
 static const mcr_param shared_table[] = {
     {"scale", MCR_CHOICE, offsetof(struct shared, scale), "none", 0, 0, 0, "none|minmax|standard",
-     "bring vectors to 0..1, or to mean 0 and standard deviation 1"},
+     "scale vectors to 0..1, or to mean 0 and standard deviation 1"},
     {0},
 };
 

@@ -29,7 +29,7 @@ static const mcr_param table[] = {
      NULL, "weight of |w|^2 against the log likelihood"},
     MCR_CLASS_WEIGHT_PARAM(params),
     {"tol", MCR_REAL, offsetof(params, tol), "1e-06", 0, INFINITY, MCR_MIN_OPEN, NULL,
-     "largest difference between 2 lambda a coefficient and its [y_i = y] - P"},
+     "largest difference between 2 lambda times a coefficient and [y_i = y] - P"},
     {"time-limit", MCR_REAL, offsetof(params, time_limit), NULL, 0, INFINITY, MCR_MIN_OPEN, NULL,
      "seconds after which the best model so far is kept"},
     {"max-steps", MCR_INT, offsetof(params, max_steps), NULL, 1, INFINITY, 0, NULL,

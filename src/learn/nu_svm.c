@@ -25,7 +25,7 @@ typedef struct params {
 
 static const mcr_param table[] = {
     {"nu", MCR_REAL, offsetof(params, nu), "0.5", 0, 1, MCR_MIN_OPEN, NULL,
-     "share of margin errors at most, of support vectors at least"},
+     "upper bound on the share of margin errors, lower bound on that of support vectors"},
     {MCR_OPTION_CLASS_WEIGHT, MCR_TEXT, offsetof(params, class_weight), NULL, 0, 0, 0, NULL,
      "factors of the bounds by class: 1=2.5,-1=1, or balanced"},
     {"multiclass", MCR_CHOICE, offsetof(params, multiclass), "ovo", 0, 0, 0, "ovo|ovr",
@@ -167,7 +167,7 @@ static mcr_status fit(mcr_fitted **out, const mcr_learning *in)
 
 const mcr_learner_type mcr_learner_nu_svm = {
     .name = "nu-svm",
-    .summary = "support vector machine with nu, a share of errors, instead of C",
+    .summary = "support vector machine with nu, a bound on the share of errors, instead of C",
     .task = MCR_CLASSIFY,
     .params = table,
     .params_size = sizeof(params),

@@ -21,7 +21,7 @@ static const mcr_param table[] = {
     {"C", MCR_REAL, offsetof(params, C), "1", 0, INFINITY, MCR_MIN_OPEN | MCR_MAX_OPEN, NULL,
      "cost of an error beyond epsilon"},
     {"nu", MCR_REAL, offsetof(params, nu), "0.5", 0, 1, MCR_MIN_OPEN, NULL,
-     "share of errors beyond epsilon at most, of support vectors at least"},
+     "upper bound on the share of errors beyond epsilon, lower bound on that of support vectors"},
     MCR_SVM_LIMIT_PARAMS(params),
     {0},
 };
@@ -130,7 +130,7 @@ static mcr_status fit(mcr_fitted **out, const mcr_learning *in)
 
 const mcr_learner_type mcr_learner_nu_svr = {
     .name = "nu-svr",
-    .summary = "support vector regression that chooses epsilon, by a share nu",
+    .summary = "support vector regression that chooses epsilon, given a share nu of errors",
     .task = MCR_REGRESS,
     .params = table,
     .params_size = sizeof(params),

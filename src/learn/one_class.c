@@ -19,7 +19,7 @@ typedef struct params {
 
 static const mcr_param table[] = {
     {"nu", MCR_REAL, offsetof(params, nu), "0.5", 0, 1, MCR_MIN_OPEN, NULL,
-     "share of objects outside at most, of support vectors at least"},
+     "upper bound on the share of objects outside, lower bound on that of support vectors"},
     MCR_SVM_LIMIT_PARAMS(params),
     {0},
 };

@@ -20,7 +20,7 @@ typedef struct params {
 
 static const mcr_param table[] = {
     {"components", MCR_INT, offsetof(params, components), "2", 1, INFINITY, 0, NULL,
-     "how many, those of the largest variance"},
+     "number of components, in order of variance"},
     {"tol", MCR_REAL, offsetof(params, tol), "1e-10", 0, 1, MCR_MIN_OPEN | MCR_MAX_OPEN, NULL,
      "largest eigen-residual, over the largest eigenvalue"},
     MCR_APPROX_PARAMS(params),

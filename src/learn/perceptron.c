@@ -36,15 +36,16 @@ typedef struct params {
 
 static const mcr_param table[] = {
     {"passes", MCR_INT, offsetof(params, passes), "10", 1, 1000000000, 0, NULL,
-     "passes over the objects, at most: one without a mistake is the last"},
+     "largest number of passes over the objects; a pass without a mistake is the last"},
     {"bias", MCR_FLAG, offsetof(params, bias), "yes", 0, 0, 0, NULL,
-     "one more feature, 1, in all objects"},
+     "add a constant feature 1 to all objects"},
     {"variant", MCR_CHOICE, offsetof(params, variant), "last", 0, 0, 0, "last|averaged|voted",
-     "what predicts: the last perceptron, the mean of those after each step, or all of them"},
+     "predict with the last weights, their mean over all steps, or a vote of all of them"},
     {"order", MCR_CHOICE, offsetof(params, order), "given", 0, 0, 0, "given|shuffle",
-     "the objects as they stand in the data, or shuffled for each pass (by the seed)"},
+     "visit objects in the order of the data, or shuffled before each pass (by the seed)"},
     {"budget", MCR_INT, offsetof(params, budget), NULL, 1, INFINITY, 0, NULL,
-     "support vectors, at most: then the one with the least |coefficient| |Phi(x)| goes"},
+     "largest number of support vectors; beyond it, the smallest |coefficient| |Phi(x)| is "
+     "removed"},
     MCR_APPROX_PARAMS(params),
     MCR_CLASS_WEIGHT_PARAM(params),
     {"time-limit", MCR_REAL, offsetof(params, time_limit), NULL, 0, INFINITY, MCR_MIN_OPEN, NULL,

@@ -34,11 +34,11 @@
 
 static const mcr_param table[] = {
     {"lambda", MCR_TEXT, offsetof(mcr_ridge_params, lambda), "1", 0, 0, MCR_MAY_RANGE, NULL,
-     "weight of |w|^2; of a range (1e-6:1e3:log20) the best is taken"},
+     "weight of |w|^2; from a range (1e-6:1e3:log20) the best value is chosen"},
     MCR_TASK_PARAM(mcr_ridge_params),
     MCR_CLASS_WEIGHT_PARAM(mcr_ridge_params),
     {MCR_OPTION_LOO, MCR_FLAG, offsetof(mcr_ridge_params, loo), "no", 0, 0, 0, NULL,
-     "the leave-one-out error, for twice the time"},
+     "compute the leave-one-out error, in about twice the time"},
     {"tol", MCR_REAL, offsetof(mcr_ridge_params, tol), "1e-06", 0, INFINITY, MCR_MIN_OPEN, NULL,
      "largest residual of the linear system, relative to the targets"},
     MCR_APPROX_PARAMS(mcr_ridge_params),
