@@ -171,31 +171,54 @@ static mcr_status read_options(studio *s, const studio_value *from, mcr_read_opt
     return MCR_OK;
 }
 
+/* The text or base64 of `from`; NULL with a message: it has none. */
+static const studio_value *data_value(studio *s, const studio_value *from)
+{
+    const studio_value *text = studio_find(from, "text"), *coded = studio_find(from, "base64");
+    if (text && text->type == STUDIO_TEXT)
+        return text;
+    if (coded && coded->type == STUDIO_TEXT)
+        return coded;
+    studio_refuse(s, MCR_BAD_CALL, "data need a text, or base64");
+    return NULL;
+}
+
+/* The bytes that `v` of `from` stands for; *plain is to be freed. */
+static mcr_status data_bytes(studio *s, const studio_value *from, const studio_value *v,
+                             const char **bytes, size_t *count, unsigned char **plain)
+{
+    *plain = NULL;
+    *bytes = v->text;
+    *count = v->count;
+    if (v != studio_find(from, "base64"))
+        return MCR_OK;
+    *plain = malloc(v->count + 1);
+    if (!*plain)
+        return studio_refuse(s, MCR_NO_MEMORY, "no memory for the data");
+    *count = read_base64(v->text, v->count, *plain);
+    *bytes = (const char *)*plain;
+    return *count == SIZE_MAX ? studio_refuse(s, MCR_BAD_CALL, "that is not base64") : MCR_OK;
+}
+
 /* Reads what the request brings and keeps the text, so that the same data are not read again. */
 static mcr_status read_data(studio *s, const studio_value *from)
 {
-    const studio_value *text = studio_find(from, "text"), *coded = studio_find(from, "base64");
     const char *name = studio_text(from, "name", "data"), *bytes;
     mcr_read_options o = MCR_INIT(mcr_read_options);
     mcr_status status = read_options(s, from, &o);
-    unsigned char *plain = NULL;
+    unsigned char *plain;
+    size_t count;
     if (status)
         return status;
-    if ((!text || text->type != STUDIO_TEXT) && (!coded || coded->type != STUDIO_TEXT))
-        return studio_refuse(s, MCR_BAD_CALL, "data need a text, or base64");
-    const studio_value *v = text && text->type == STUDIO_TEXT ? text : coded;
+    const studio_value *v = data_value(s, from);
+    if (!v)
+        return MCR_BAD_CALL;
     if (s->data && s->data_count == v->count && memcmp(s->data_text, v->text, v->count) == 0)
         return MCR_OK;
-    size_t count = v->count;
-    bytes = v->text;
-    if (v == coded) {
-        plain = malloc(count + 1);
-        count = plain ? read_base64(v->text, v->count, plain) : SIZE_MAX;
-        bytes = (const char *)plain;
-    }
     mcr_data *data = NULL;
-    status = count == SIZE_MAX ? studio_refuse(s, MCR_BAD_CALL, "that is not base64")
-                               : mcr_data_read_memory(&data, s->ctx, name, bytes, count, &o);
+    status = data_bytes(s, from, v, &bytes, &count, &plain);
+    if (!status)
+        status = mcr_data_read_memory(&data, s->ctx, name, bytes, count, &o);
     free(plain);
     char *kept = status ? NULL : malloc(v->count + 1);
     if (!status && !kept)
@@ -393,12 +416,55 @@ static mcr_status data_json(studio *s, const mcr_data *data, const char *name)
     return points_json(s, data);
 }
 
+static void model_json(studio *s, const mcr_model *model)
+{
+    const mcr_report_fit *r = mcr_model_report(model);
+    cli_json *j = &s->j;
+    cli_json_object(j, "model");
+    cli_json_text(j, "learner", r->learner);
+    cli_json_text(j, "kernel", r->kernel);
+    cli_json_text(j, "options", r->options);
+    cli_json_text(j, "task", r->task == MCR_REGRESS ? "regress" : NULL);
+    cli_json_integer(j, "support", r->support);
+    cli_json_integer(j, "features", r->features);
+    cli_json_integer(j, "classes", r->classes);
+    cli_json_end(j);
+}
+
+/* A model instead of data: says what it is. *found 0: the bytes are none. */
+static mcr_status load_model(studio *s, const studio_value *from, int *found)
+{
+    const studio_value *v = from && from->type == STUDIO_OBJECT ? data_value(s, from) : NULL;
+    const char *bytes, *name = studio_text(from, "name", "model");
+    unsigned char *plain;
+    size_t count;
+    mcr_model *model = NULL;
+    *found = 0;
+    if (!v)
+        return MCR_OK;
+    mcr_status status = data_bytes(s, from, v, &bytes, &count, &plain);
+    *found = !status && mcr_model_recognise(bytes, count);
+    if (*found)
+        status = mcr_model_load_memory(&model, s->ctx, name, bytes, count);
+    free(plain);
+    if (model) {
+        cli_json_text(&s->j, "name", name);
+        model_json(s, model);
+    }
+    mcr_model_free(model);
+    return status;
+}
+
 static mcr_status answer_load(studio *s)
 {
+    const studio_value *from = studio_find(s->call, "data");
     const mcr_data *data;
-    mcr_status status = studio_data(s, &data);
-    return status ? status
-                  : data_json(s, data, studio_text(studio_find(s->call, "data"), "name", ""));
+    int found;
+    mcr_status status = load_model(s, from, &found);
+    if (status || found)
+        return status;
+    status = studio_data(s, &data);
+    return status ? status : data_json(s, data, studio_text(from, "name", ""));
 }
 
 static mcr_status answer_hello(studio *s)
@@ -437,14 +503,8 @@ static mcr_status answer_hello(studio *s)
         status = data_json(s, s->config.data, s->config.name);
         cli_json_end(j);
     }
-    if (s->config.model) {
-        const mcr_report_fit *r = mcr_model_report(s->config.model);
-        cli_json_object(j, "model");
-        cli_json_text(j, "learner", r->learner);
-        cli_json_text(j, "kernel", r->kernel);
-        cli_json_text(j, "options", r->options);
-        cli_json_end(j);
-    }
+    if (s->config.model)
+        model_json(s, s->config.model);
     return status;
 }
 

@@ -193,6 +193,35 @@ static void mistakes_are_those_of_the_learner(void **state)
     assert_int_equal((int64_t)total, mistakes);
 }
 
+/* A model in the place of data is recognised, Mercer's own and LIBSVM's; a damaged one is not
+ * accepted. */
+static void a_model_is_recognised(void **state)
+{
+    char request[8192];
+    const studio_value *model;
+    (void)state;
+    ask_well("{\"do\": \"fit\", \"learner\": \"svm\", \"kernel\": \"rbf(gamma=2)\", "
+             "\"options\": {\"C\": \"3\"}, " POINTS "}");
+    const char *bytes = studio_text(ask_well("{\"do\": \"model\"}"), "base64", "");
+    assert_in_range(strlen(bytes), 100, sizeof request - 100);
+    snprintf(request, sizeof request,
+             "{\"do\": \"load\", \"data\": {\"name\": \"m\", \"base64\": \"%s\"}}", bytes);
+    model = studio_find(ask_well(request), "model");
+    assert_string_equal(studio_text(model, "learner", ""), "svm");
+    assert_string_equal(studio_text(model, "kernel", ""), "rbf(gamma=2)");
+    assert_string_equal(studio_text(model, "options", ""), "C=3");
+    char *at = request + strlen(request) - 60;
+    *at = *at == 'A' ? 'B' : 'A';
+    refused(request, "damaged");
+    model = studio_find(ask_well("{\"do\": \"load\", \"data\": {\"name\": \"libsvm\", \"text\": "
+                                 "\"svm_type c_svc\\nkernel_type rbf\\ngamma 0.5\\nnr_class 2\\n"
+                                 "total_sv 2\\nrho 0\\nlabel 1 -1\\nnr_sv 1 1\\nSV\\n"
+                                 "1 1:1 2:0.5 \\n-1 1:-1 \\n\"}}"),
+                        "model");
+    assert_string_equal(studio_text(model, "kernel", ""), "rbf(gamma=0.5)");
+    test_close_real("support", studio_number(model, "support", 0), 2, 0);
+}
+
 static void two_words_share_substrings(void **state)
 {
     (void)state;
@@ -295,6 +324,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(faults_in_kernels_have_a_place, setup, teardown),
         cmocka_unit_test_setup_teardown(every_learner_trains, setup, teardown),
         cmocka_unit_test_setup_teardown(mistakes_are_those_of_the_learner, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_model_is_recognised, setup, teardown),
         cmocka_unit_test_setup_teardown(two_words_share_substrings, setup, teardown),
         cmocka_unit_test_setup_teardown(a_non_kernel_has_a_counterexample, setup, teardown),
         cmocka_unit_test_setup_teardown(a_request_can_be_stopped, setup, teardown),

@@ -268,6 +268,36 @@ async function travels() {
     await page.click('#fileinfo .button');
     await settled();
   });
+  await check('a file is dropped', async () => {
+    await fresh();
+    const text = fs.readFileSync(path.join(folder, 'a.csv'), 'utf8');
+    const hidden = () => page.$eval('#drop', (e) => e.hidden);
+    const send = (name) => page.evaluate((kind, words) => {
+      const transfer = new DataTransfer();
+      transfer.items.add(new File([words], 'dropped.csv'));
+      document.body.dispatchEvent(new DragEvent(kind, { dataTransfer: transfer, bubbles: true, cancelable: true }));
+    }, name, text);
+    await send('dragover');
+    equal(await hidden(), false, 'the veil is hidden');
+    await send('drop');
+    equal(await hidden(), true, 'the veil is hidden');
+    await page.waitForFunction(() => /dropped.csv: 40 objects/.test(document.getElementById('fileinfo').textContent), { timeout: 10000 });
+    await settled();
+  });
+  await check('a model is recognised', async () => {
+    await fresh();
+    fs.writeFileSync(path.join(folder, 'm.model'), 'svm_type c_svc\nkernel_type rbf\ngamma 0.5\nnr_class 2\ntotal_sv 2\nrho 0\nlabel 1 -1\nnr_sv 1 1\nSV\n1 1:1 2:0.5 \n-1 1:-1 \n');
+    fs.writeFileSync(path.join(folder, 'five.csv'), 'x,y\n0,0\n1,0.5\n2,1.5\n3,2\n4,4\n');
+    execFileSync(mercer, ['fit', 'ridge', 'five.csv', '-k', 'laplace(gamma=2)', '--lambda', '0.25', '--task', 'regress', '-o', 'five.mercer'], { cwd: folder, stdio: 'ignore' });
+    for (const [name, learner, expression] of [['m.model', 'svm', 'rbf(gamma=0.5)'], ['five.mercer', 'ridge-numbers', 'laplace(gamma=2)']]) {
+      await (await page.$('#file')).uploadFile(path.join(folder, name));
+      await page.waitForFunction((n) => document.getElementById('modelinfo').textContent.includes(n + ' is a model'), { timeout: 10000 }, name);
+      await settled();
+      equal(await kernel(), expression, 'kernel');
+      equal(await page.$eval('#learner', (e) => e.value), learner, 'learner');
+    }
+    equal((await stored()).options.lambda, '0.25', 'lambda');
+  });
   await check('exports give the same model', async () => {
     await fresh();
     await chip('rbf');
@@ -298,6 +328,40 @@ async function travels() {
       holds(fs.readFileSync(path.join(folder, 'studio.mercer')).equals(fs.readFileSync(path.join(folder, 'model.mercer'))), 'other bytes than ' + command);
     }
   });
+}
+
+// The Python code of the panel, run where the package can be imported (MERCER_PYTHON names the interpreter), says
+// what the model of the command line says.
+async function python() {
+  const interpreter = process.env.MERCER_PYTHON || '/usr/bin/python3';
+  try {
+    execFileSync(interpreter, ['-c', 'import mercer'], { stdio: 'ignore' });
+  } catch (fault) {
+    return console.log('# the Python code is not run: no module mercer');
+  }
+  for (const [learner, expression] of [['svm', 'rbf(gamma=1)'], ['logistic', 'laplace(gamma=1)'], ['svr', 'rbf(gamma=1)'], ['gp-numbers', 'matern(length=1)'], ['pca', 'poly(degree=2, c=1)']])
+    await check('Python code of ' + learner, async () => {
+      await fresh();
+      await page.select('#learner', learner);
+      await type(expression);
+      await wait(300);
+      await settled();
+      await tab('take');
+      for (const old of ['points.csv', 'model.mercer']) fs.rmSync(path.join(folder, old), { force: true });
+      await page.click('[data-take=CSV]');
+      for (let i = 0; i < 100 && !fs.existsSync(path.join(folder, 'points.csv')); i++) await wait(50);
+      await wait(100);
+      const [command, code] = [await page.$eval('[data-what=command]', (e) => e.textContent), await page.$eval('[data-what=code]', (e) => e.textContent)];
+      execFileSync('sh', ['-c', command.replace(/^mercer/, '"$0"'), mercer], { cwd: folder, stdio: 'ignore' });
+      const transforms = learner === 'pca';
+      const said = execFileSync(interpreter, ['-c', `${code}\nfor row in model.${transforms ? 'transform' : 'predict'}(X): print(*np.atleast_1d(row))`], { cwd: folder }).toString().trim().split('\n');
+      const kept = execFileSync(mercer, [transforms ? 'transform' : 'predict', 'model.mercer', 'points.csv', '-o', '-'], { cwd: folder, stdio: ['ignore', 'pipe', 'ignore'] }).toString().trim().split('\n').filter((l) => l[0] !== '#');
+      equal(said.length, kept.length, 'rows');
+      said.forEach((row, i) => {
+        const [a, b] = [row.split(/\s+/)[0], kept[i].split(/[\s,]+/)[0]];
+        holds(a === b || Math.abs(a - b) <= 1e-9 * Math.max(1, Math.abs(b)), `row ${i + 1}: ${row}, but ${kept[i]}`);
+      });
+    });
 }
 
 async function people() {
@@ -388,7 +452,7 @@ async function accessible() {
   });
   try {
     await basics();
-    for (const part of short ? [] : [machines, insides, travels, people, accessible]) {
+    for (const part of short ? [] : [machines, insides, travels, python, people, accessible]) {
       if (!part.length && part === machines) await fresh();
       await part();
     }

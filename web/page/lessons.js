@@ -39,7 +39,7 @@ const LESSONS = [
       `Few kernels need a proof of their own. Sums and products of kernels are kernels, so are positive multiples, polynomials with positive coefficients and ${m('exp(K)')}; and ${m('f(x)K(x,z)f(z)')} for any function. From ${m('x·z')} alone these rules make the Gaussian ${m('exp(−γ|x−z|²)')}.`,
       `The hyperbolic tangent here is not one of them. Under <i>Valid?</i> stands a counter-example: a point or two and weights with ${m('tᵀGt &lt; 0')}. Distances in such a space would be square roots of negative numbers.`,
     ],
-    ask: 'Make a kernel from at least two others with + or *, one that the rules accept.',
+    ask: 'Type a kernel made from two others with + or *, such as linear + poly(degree=3), one that the rules accept.',
     set: { sample: 'moons', learner: 'svm', options: { C: '1' }, kernel: 'sigmoid(a=1, b=-1)', panel: 'valid' },
     goal: () => (/[+*]/.test(state.kernel) && !/sigmoid|-/.test(state.kernel.replace(/e-\d/g, '')) && accuracy() != null ? 'A kernel again, by the rules of closure: see them one by one under Valid?' : ''),
   },
@@ -115,6 +115,10 @@ export function openLesson(n) {
 export function showLesson() {
   const box = $('lesson'), on = state.view === 'lessons';
   box.hidden = !on;
+  // The lessons ask for kernels more than for data: the field is then the first below the text.
+  const card = $('kernelcard'), home = card.parentElement;
+  if (on && box.nextElementSibling !== card) box.after(card);
+  if (!on && home.lastElementChild !== card) home.append(card);
   document.body.classList.toggle('withlesson', on);
   if (!on) return;
   const n = state.lesson, lesson = LESSONS[n];

@@ -52,7 +52,7 @@ async function lift() {
       const at = project(end);
       g.fillStyle = colour('muted');
       g.font = '24px system-ui, sans-serif';
-      g.fillText(name, at[0] + 6, at[1]);
+      g.fillText(name, Math.min(at[0] + 6, 710 - g.measureText(name).width), Math.max(at[1], 24));
     }
     if (plane) drawPlane(g, project, plane, most);
     state.points.map((p) => [project(map(p[0], p[1])), p[2]]).sort((a, b) => a[0][2] - b[0][2]).forEach(([at, c]) => {

@@ -43,6 +43,7 @@ function useSample(name) {
 
 function showFile() {
   const f = session.file, box = $('fileinfo');
+  $('modelinfo').replaceChildren(session.modelnote || '');
   box.hidden = !f;
   $('filehint').hidden = !!f;
   $('planehelp').hidden = !!f;
@@ -99,8 +100,31 @@ async function openFile(file) {
   session.columns = [0, 1];
   const answer = await ask({ do: 'load', data });
   if (!answer.ok) return toast(answer.error.message);
+  if (answer.model) return openModel(answer);
   takeFile(answer, data, false);
   suitFile();
+}
+// Learner, kernel and options of a model become those of the page.
+function useModel(model) {
+  const all = choices().flatMap((g) => g.list).map((c) => c.id), numbers = model.learner + '-numbers';
+  const id = model.task === 'regress' && all.includes(numbers) ? numbers : model.learner;
+  if (!all.includes(id)) return false;
+  const other = setLearner(id);
+  if (model.kernel) state.kernel = model.kernel;
+  state.options = {};
+  for (const part of (model.options || '').split(' ')) if (part.includes('=')) state.options[part.split('=')[0]] = part.slice(part.indexOf('=') + 1);
+  if (other && !session.file) {
+    state.sample = isNumbers() ? 'wave' : 'moons';
+    state.points = sample(state.sample);
+  }
+  return true;
+}
+function openModel({ name, model }) {
+  const known = useModel(model), parts = [model.learner, model.kernel && 'kernel ' + model.kernel, model.options, model.features > 0 && model.features + ' features', model.classes > 1 && model.classes + ' classes', model.support > 0 && model.support + ' support vectors'];
+  session.modelnote = el('p', { class: 'hint' }, el('b', {}, name), ` is a model: ${parts.filter(Boolean).join(', ')}. `, known ? 'Its learner, kernel and options are now used for the data of this page.' : 'The page has no such learner.');
+  state.view = 'play';
+  changed('all');
+  remember();
 }
 // A kernel for other kinds of objects than there are gives way to one that can be used.
 function suitKernel(kinds) {
@@ -135,6 +159,7 @@ function showLearner() {
   $('options').replaceChildren(...controls(info.params, values, set, ['task', 'cache', 'time-limit', 'kernel2']));
 }
 $('learner').addEventListener('change', () => {
+  session.modelnote = null;
   const other = setLearner($('learner').value);
   if (choice().name === 'kmeans' && !state.options.clusters) state.options.clusters = '2';
   if (other && state.sample && !session.file) {
@@ -305,6 +330,16 @@ function showStatus() {
   box.textContent = parts.join(' · ');
 }
 
+// Where a line is not enough, what to try next.
+function showNudge() {
+  const accuracy = session.fit && !session.error ? session.fit.report.train?.accuracy : null;
+  const wanted = state.view === 'play' && choice().task === 'classes' && state.kernel.trim() === 'linear' && accuracy != null && accuracy < 0.9;
+  if ($('nudge').hidden === !wanted) return;
+  $('nudge').hidden = !wanted;
+  const offer = (text) => el('button', { type: 'button', class: 'button', onclick: () => setKernel(text) }, /^\w+/.exec(text)[0]);
+  $('nudge').replaceChildren(...(wanted ? ['A straight line does not separate these points. Try another kernel:', offer(KERNELS[2]), offer(KERNELS[1])] : []));
+}
+
 function showTabs() {
   if (!PANELS.includes(state.panel)) state.panel = 'certificate';
   $('tabs').replaceChildren(...PANELS.map((name) => el('button', { type: 'button', role: 'tab', id: 'tab-' + name, 'aria-selected': String(state.panel === name), 'aria-controls': 'panel', tabindex: state.panel === name ? 0 : -1, onclick: () => openPanel(name) }, titles[name])));
@@ -361,6 +396,7 @@ onChange((what, rough) => {
   if (what === 'fit') {
     draw();
     showStatus();
+    showNudge();
     showKernelError(session.error);
     if (!rough) offerSteps();
     checkLesson();
@@ -439,12 +475,7 @@ async function begin() {
     state.points = sample('rings');
     state.sample = 'rings';
     state.kernel = 'linear';
-    if (session.hello.model) {
-      const given = session.hello.model;
-      if (choices().some((g) => g.list.some((c) => c.id === given.learner))) state.learner = given.learner;
-      state.kernel = given.kernel;
-      for (const part of (given.options || '').split(' ')) if (part.includes('=')) state.options[part.split('=')[0]] = part.slice(part.indexOf('=') + 1);
-    }
+    if (session.hello.model) useModel(session.hello.model);
     if (session.hello.given) {
       takeFile(session.hello.given, null, true);
       if (!session.hello.model) state.kernel = 'rbf(gamma=1)';

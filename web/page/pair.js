@@ -69,7 +69,7 @@ async function showWords() {
       return el('tr', {}, el('td', {}, pick), el('td', {}, short(f.a)), el('td', {}, short(f.b)), el('td', {}, short(f.a * f.b)));
     });
     const table = el('table', {}, el('thead', {}, el('tr', {}, ...['shared', 'in the first', 'in the second', 'adds'].map((t) => el('th', { scope: 'col' }, t)))), el('tbody', {}, ...rows));
-    result.replaceChildren(letters(pair.words[0], picked), letters(pair.words[1], picked), summary(answer.k), features ? (shared.length ? table : el('p', { class: 'hint' }, 'They share nothing: the kernel is 0.')) : el('p', { class: 'hint' }, 'This kernel has no list of features that is finite.'));
+    result.replaceChildren(letters(pair.words[0], picked), letters(pair.words[1], picked), summary(answer.k), features ? (shared.length ? el('div', {}, el('p', { class: 'hint' }, 'Choose a shared part to see where it stands in the words.'), table) : el('p', { class: 'hint' }, 'They share nothing: the kernel is 0.')) : el('p', { class: 'hint' }, 'This kernel has no list of features that is finite.'));
   };
   draw();
 }
@@ -77,7 +77,7 @@ async function showWords() {
 const WORD_KERNELS = ['spectrum(p=2)', 'spectrum(p=3)', 'blended(p=3)', 'mismatch(k=3, m=1)', 'ssk(p=2, lambda=0.5)', 'ssk(p=3, lambda=0.5)'];
 function wordsView() {
   const box = (i) => {
-    const input = el('input', { type: 'text', value: state.pair.words[i], maxlength: 60, 'aria-label': i ? 'Second word' : 'First word' });
+    const input = el('input', { type: 'text', value: state.pair.words[i], maxlength: 60 });
     input.addEventListener('input', () => {
       state.pair.words[i] = input.value;
       showWords();
@@ -85,19 +85,21 @@ function wordsView() {
     input.addEventListener('change', remember);
     return input;
   };
-  root.replaceChildren(el('div', { class: 'card panel' }, el('h2', {}, 'Two words and what they share'), el('p', { class: 'hint' }, 'A kernel on strings counts shared parts. Change a letter and see what it costs.'), el('div', { class: 'two' }, box(0), box(1)), kernelRow(WORD_KERNELS, 'kernel', showWords), el('div', { id: 'pairresult' })));
+  root.replaceChildren(el('div', { class: 'card panel' }, el('h2', {}, 'Two words and what they share'), el('p', { class: 'hint' }, 'A kernel on strings counts shared parts. Change a letter and see what it costs.'), el('div', { class: 'two' }, el('label', { class: 'named' }, 'First word', box(0)), el('label', { class: 'named' }, 'Second word', box(1))), kernelRow(WORD_KERNELS, 'kernel', showWords), el('div', { id: 'pairresult' })));
   showWords();
 }
 
 function kernelRow(kernels, key, show) {
-  const input = el('input', { type: 'text', value: state.pair[key], 'aria-label': 'Kernel', style: 'font-family:ui-monospace,monospace' });
-  input.addEventListener('change', () => {
-    state.pair[key] = input.value;
+  const input = el('input', { type: 'text', value: state.pair[key], style: 'font-family:ui-monospace,monospace' });
+  const use = (text) => {
+    input.value = state.pair[key] = text;
+    chips.forEach((b, i) => b.setAttribute('aria-pressed', String(kernels[i] === text)));
     remember();
     show();
-  });
-  const chips = kernels.map((k) => el('button', { type: 'button', class: 'chip', onclick: () => { input.value = state.pair[key] = k; remember(); show(); } }, k));
-  return el('div', {}, el('div', { class: 'chips', style: 'margin-top:10px' }, ...chips), input);
+  };
+  input.addEventListener('change', () => use(input.value));
+  const chips = kernels.map((k) => el('button', { type: 'button', class: 'chip', 'aria-pressed': String(k === state.pair[key]), onclick: () => use(k) }, k));
+  return el('div', {}, el('label', { class: 'named' }, 'Kernel', input), el('div', { class: 'chips', style: 'margin-top:8px' }, ...chips));
 }
 
 // ---- graphs ----------------------------------------------------------------------------------------

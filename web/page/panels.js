@@ -153,7 +153,7 @@ async function validity() {
     mark(c.objects);
     nodes.push(
       el('h3', {}, 'Counter-example'),
-      el('p', {}, `These ${n === 1 ? 'is an object' : n + ' objects'} (ringed in the picture) and weights t with tᵀGt below zero; a square of a length cannot be.`),
+      el('p', {}, `${n === 1 ? 'One object' : n + ' objects'} (ringed in the picture) and weights t with tᵀGt below zero, which a squared length cannot be.`),
       el('table', { class: 'matrix' }, el('tbody', {}, ...c.objects.map((o, i) => el('tr', {}, ...c.objects.map((_, j) => el('td', {}, short(c.gram[i * n + j]))), el('td', { style: 'background:none' }, 't = ' + short(c.t[i])))))),
       el('p', {}, 'tᵀGt = ', el('b', { class: 'no' }, short(c.value))),
       el('pre', {}, c.shown.join('\n')),
@@ -200,7 +200,11 @@ async function figure() {
 export const views = { certificate, matrix, spectrum, valid: validity, coordinates, figure };
 export const titles = { certificate: 'Certificate', matrix: 'Kernel matrix', spectrum: 'Spectrum', valid: 'Valid?', coordinates: 'Coordinates', lift: 'Lift', tune: 'Tune', figure: 'Figures', take: 'Share' };
 
+let shown = '';
 export function showPanel() {
+  // Another panel's content must not stand under this one's name while the engine computes.
+  if (shown !== state.panel) $('panel').replaceChildren(el('p', { class: 'hint' }, 'Computing …'));
+  shown = state.panel;
   if (!['valid', 'matrix', 'certificate', 'coordinates'].includes(state.panel)) mark([]);
   if (views[state.panel]) views[state.panel]();
 }

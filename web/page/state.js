@@ -6,7 +6,7 @@ export const state = {
   pair: { words: ['statistics', 'statues'], kernel: 'spectrum(p=3)', graphs: null, graphKernel: 'graphlet(p=3)' },
 };
 // What is not part of a link: the file that is looked at, the class that a click places.
-export const session = { pen: 0, file: null, hello: null, fit: null, columns: [0, 1] };
+export const session = { pen: 0, file: null, hello: null, fit: null, columns: [0, 1], modelnote: null };
 
 const listeners = [];
 export const onChange = (f) => listeners.push(f);
