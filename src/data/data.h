@@ -246,6 +246,9 @@ mcr_status mcr_data_extend(mcr_data **out, const mcr_data *old, const mcr_data *
  * not handed over. */
 mcr_status mcr_store_new(mcr_store **out, mcr *ctx, const char *name, mcr_kind kind);
 mcr_store *mcr_store_retain(mcr_store *store);
+/* The names of the columns, if `from` has them; columns beyond its own are named "". On failure
+ * some may be NULL: free `to`. */
+mcr_status mcr_store_copy_names(mcr_store *to, const mcr_store *from);
 void mcr_store_free(mcr_store *store); /* one owner less */
 /* MCR_BAD_DATA with the object's number if an invariant of its kind does not hold. */
 mcr_status mcr_store_check(const mcr_store *store);

@@ -287,19 +287,6 @@ static double scaled(const mcr_scaled_field *by, int64_t k, double x)
     return isfinite(d) ? d * by->factor[k] : x * by->factor[k] - by->shift[k] * by->factor[k];
 }
 
-static mcr_status copy_names(mcr_store *to, const mcr_store *from)
-{
-    if (!from->column)
-        return MCR_OK;
-    to->column = mcr_alloc_zero(to->ctx, (size_t)to->cols, sizeof *to->column);
-    for (int64_t c = 0; to->column && c < to->cols; c++) {
-        const char *name = c < from->cols ? from->column[c] : "";
-        if (!(to->column[c] = mcr_copy_text(to->ctx, name, strlen(name))))
-            return MCR_NO_MEMORY;
-    }
-    return to->column ? MCR_OK : MCR_NO_MEMORY;
-}
-
 static mcr_status make_dense(mcr_store *to, const mcr_store *from, const mcr_scaled_field *by)
 {
     to->cols = by->cols;
@@ -368,7 +355,7 @@ static mcr_status scale_store(mcr_store **out, const mcr_store *from, const mcr_
     to->holes = from->holes;
     s = by->dense ? make_dense(to, from, by) : make_sparse(to, from, by);
     if (!s)
-        s = copy_names(to, from);
+        s = mcr_store_copy_names(to, from);
     if (!s && !to->holes)
         s = mcr_store_check(to); /* no number may have become too large */
     if (s)

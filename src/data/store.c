@@ -34,6 +34,19 @@ mcr_store *mcr_store_retain(mcr_store *store)
     return store;
 }
 
+mcr_status mcr_store_copy_names(mcr_store *to, const mcr_store *from)
+{
+    if (!from->column)
+        return MCR_OK;
+    to->column = mcr_alloc_zero(to->ctx, (size_t)to->cols, sizeof *to->column);
+    for (int64_t c = 0; to->column && c < to->cols; c++) {
+        const char *name = c < from->cols ? from->column[c] : "";
+        if (!(to->column[c] = mcr_copy_text(to->ctx, name, strlen(name))))
+            return MCR_NO_MEMORY;
+    }
+    return to->column ? MCR_OK : MCR_NO_MEMORY;
+}
+
 void mcr_store_free(mcr_store *s)
 {
     if (s == NULL || __atomic_sub_fetch(&s->owners, 1, __ATOMIC_ACQ_REL) > 0)

@@ -383,7 +383,7 @@ static mcr_status walk_all(probe *a, walk *w, mcr_importance_report *r)
 {
     int64_t units = a->mixer.units, at_once = 1 + AT_ONCE / (units + 1);
     mcr_status s = MCR_OK;
-    w->order = mcr_alloc(a->ctx, (size_t)(w->samples * units), sizeof *w->order);
+    w->order = mcr_alloc(a->ctx, (size_t)w->samples, (size_t)units * sizeof *w->order);
     w->other = mcr_alloc(a->ctx, (size_t)w->samples, sizeof *w->other);
     w->sum = mcr_alloc_zero(a->ctx, 2 * (size_t)units, sizeof *w->sum);
     if (!w->order || !w->other || !w->sum)

@@ -184,6 +184,8 @@ mcr_status mcr_class_scores(mcr *ctx, const mcr_evaluated *what, mcr_class_score
     mcr_evaluated w;
     tally t = {0};
     mcr_status s = mcr_evaluated_read(&w, ctx, what);
+    if (!s && w.task != MCR_CLASSIFY)
+        s = mcr_fail(ctx, MCR_BAD_CALL, "precision and recall are of classes");
     if (!s)
         s = open_tally(&t, ctx, &w);
     for (int64_t k = 0; k < t.classes && !s; k++)
@@ -287,6 +289,9 @@ static mcr_status by_rank(mcr *ctx, const mcr_evaluated *w, double *out,
     bool one = w->task == MCR_DETECT || w->positive >= 0;
     double sum = 0, defined = 0;
     *out = NAN;
+    if (w->task == MCR_DETECT && !w->score)
+        return mcr_fail(ctx, MCR_BAD_CALL,
+                        "roc_auc and average_precision of detection need decision values");
     if (!w->score && !w->proba)
         return no_scores(ctx, w);
     ranked *r = mcr_alloc(ctx, (size_t)w->n, sizeof *r);

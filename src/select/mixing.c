@@ -4,16 +4,14 @@
  */
 #include "select/mixing.h"
 
-#include <string.h>
-
 /* Above this, columns of a sparse field are one unit: written out they would be too large. */
 enum { MOST_SPARSE = 300 };
 
 /* Numbers are changed column by column, the parts of a date together. */
 static bool by_columns(const mcr_store *s)
 {
-    return s->role != MCR_DATE && s->cols > 1 &&
-           (s->kind == MCR_DENSE || (s->kind == MCR_SPARSE && s->cols <= MOST_SPARSE));
+    return s->role != MCR_DATE && ((s->kind == MCR_DENSE && s->cols > 1) ||
+                                   (s->kind == MCR_SPARSE && s->cols <= MOST_SPARSE));
 }
 
 static mcr_status add_unit(mcr_mixer *m, int64_t field, int64_t column)
@@ -101,15 +99,6 @@ static int64_t source_of(const mcr_mix *how, int64_t unit, int64_t i)
     return how->source && how->source[unit] ? how->source[unit][i] : how->base[i];
 }
 
-static char **copy_names(mcr *ctx, char *const *name, int64_t count)
-{
-    char **to = mcr_alloc_zero(ctx, (size_t)count, sizeof *to);
-    for (int64_t i = 0; to && i < count; i++)
-        if (!(to[i] = mcr_copy_text(ctx, name[i], strlen(name[i]))))
-            break;
-    return to;
-}
-
 /* A field of numbers whose columns come from several objects; `first` is the unit of its first
  * column. */
 static mcr_status mix_columns(mcr_store **out, const mcr_mixer *m, int64_t first,
@@ -132,8 +121,7 @@ static mcr_status mix_columns(mcr_store **out, const mcr_mixer *m, int64_t first
     s->role = from->role;
     s->holes = from->holes;
     s->dense = mcr_alloc(m->ctx, (size_t)how->n, (size_t)cols * sizeof *s->dense);
-    s->column = from->column ? copy_names(m->ctx, from->column, cols) : NULL;
-    status = s->dense && !s->column == !from->column ? MCR_OK : MCR_NO_MEMORY;
+    status = s->dense ? mcr_store_copy_names(s, from) : MCR_NO_MEMORY;
     for (int64_t i = 0; i < how->n && !status; i++)
         for (int64_t c = 0, last = -1; c < cols; c++) {
             int64_t source = source_of(how, first + c, i);
