@@ -15,17 +15,23 @@ enum { MOST_COLUMNS = 12, MOST_ROWS = 50, MOST_IN_JSON = 1000 };
 
 /* ---- what is compared -------------------------------------------------------------------------*/
 
-static int same_class(const char *a, const char *b)
+static int is_decimal(const char *text)
 {
-    char *end_a, *end_b;
-    double x = strtod(a, &end_a), y = strtod(b, &end_b);
-    return strcmp(a, b) == 0 || (end_a != a && end_b != b && !*end_a && !*end_b && x == y);
+    char *end;
+    (void)strtod(text, &end);
+    return *text && !*end && !text[strspn(text, "0123456789+-.eE")];
+}
+
+int cli_same_class(const char *a, const char *b)
+{
+    return strcmp(a, b) == 0 ||
+           (is_decimal(a) && is_decimal(b) && strtod(a, NULL) == strtod(b, NULL));
 }
 
 static int64_t find_class(const cli_evaluation *e, int64_t count, const char *name)
 {
     for (int64_t k = 0; k < count; k++)
-        if (same_class(e->name[k], name))
+        if (cli_same_class(e->name[k], name))
             return k;
     return -1;
 }
@@ -40,6 +46,21 @@ static int choose_positive(cli_evaluation *e, cli *c, const char *positive)
                : cli_refuse(c, "--positive %s: the model has no such class; it has %s%s%s",
                             positive, e->name[0], e->what.classes > 1 ? ", " : "",
                             e->what.classes > 1 ? e->name[1] : "");
+}
+
+/* The library decides which classes the model does not know; the matrix is as large as it says. A
+ * view of the data may lack some of the classes. */
+static void name_targets(cli_evaluation *e, const mcr_data *data)
+{
+    int64_t known = e->what.classes, used = known;
+    for (int64_t i = 0; i < e->what.n; i++)
+        used = (int64_t)e->target[i] < used ? used : (int64_t)e->target[i] + 1;
+    while (e->names < used)
+        e->name[e->names++] = "";
+    e->names = used;
+    for (int64_t i = 0; i < e->what.n; i++)
+        if (e->target[i] >= (double)known)
+            e->name[(int64_t)e->target[i]] = mcr_data_class_name(data, mcr_data_class_of(data)[i]);
 }
 
 int cli_evaluation_open(cli_evaluation *e, cli *c, const mcr_model *model, const mcr_data *data,
@@ -67,10 +88,8 @@ int cli_evaluation_open(cli_evaluation *e, cli *c, const mcr_model *model, const
         return 1;
     if (mcr_model_truth(c->ctx, model, data, e->target) == MCR_OK)
         e->what.target = e->target;
-    int64_t used = k; /* a view of the data may lack some of its classes */
-    for (int64_t i = 0; i < n && k > 0 && e->what.target; i++)
-        used = (int64_t)e->target[i] < used ? used : (int64_t)e->target[i] + 1;
-    e->names = used < e->names ? used : e->names;
+    if (k > 0 && e->what.target)
+        name_targets(e, data);
     return 0;
 }
 

@@ -37,6 +37,9 @@ typedef struct cli_evaluation {
         .help = "the positive class for precision, recall and curves; or the anomaly"              \
     }
 
+/* Whether two names are of one class: equal texts, or decimal numbers of equal value. */
+int cli_same_class(const char *a, const char *b);
+
 /* The data against a model: targets, weights, names, positive class (positive NULL: the model's).
  * what.target is NULL where the targets cannot be compared. Returns the exit status. */
 int cli_evaluation_open(cli_evaluation *e, cli *c, const mcr_model *model, const mcr_data *data,

@@ -98,8 +98,7 @@ void cli_page_picture(FILE *to, const char *name, const char *svg, size_t count)
     fprintf(to, "</figure>\n");
 }
 
-/* ---- drawings
- * ---------------------------------------------------------------------------------- */
+/* ---- drawings ---------------------------------------------------------------------------------*/
 
 enum { BINS = 30, WIDTH = 640, HEIGHT = 260, LEFT = 50, BOTTOM = 30, TOP = 30 };
 

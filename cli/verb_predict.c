@@ -351,16 +351,10 @@ static int predict(predict_job *job)
 
 /* ---- how good it is ---------------------------------------------------------------------------*/
 
-static int is_same_class(const char *a, const char *b)
-{
-    return strcmp(a, b) == 0 ||
-           (is_number(a) && is_number(b) && strtod(a, NULL) == strtod(b, NULL));
-}
-
 static int is_known(const mcr_model *model, const char *name)
 {
     for (int64_t k = 0; k < mcr_model_classes(model); k++)
-        if (is_same_class(mcr_model_class_name(model, k), name))
+        if (cli_same_class(mcr_model_class_name(model, k), name))
             return 1;
     return 0;
 }
@@ -461,8 +455,8 @@ static int coverage(const predict_job *job, double *covered, double *size)
         for (int64_t c = 0; c < k && wants_set(job); c++) {
             *size += job->set[i * k + c];
             if (mcr_data_class_of(a->data) &&
-                is_same_class(mcr_model_class_name(a->model, c),
-                              mcr_data_class_name(a->data, mcr_data_class_of(a->data)[i])))
+                cli_same_class(mcr_model_class_name(a->model, c),
+                               mcr_data_class_name(a->data, mcr_data_class_of(a->data)[i])))
                 own = c;
         }
         if (wants_set(job)) {

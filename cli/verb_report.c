@@ -47,8 +47,7 @@ typedef struct report_job {
     size_t size;
 } report_job;
 
-/* ---- input
- * ------------------------------------------------------------------------------------- */
+/* ---- input ------------------------------------------------------------------------------------*/
 
 static int read_models(report_job *job)
 {
@@ -136,8 +135,7 @@ static void close_job(report_job *job)
     mcr_data_free(job->data);
 }
 
-/* ---- data and model
- * ---------------------------------------------------------------------------- */
+/* ---- data and model ---------------------------------------------------------------------------*/
 
 static void put_fields(const report_job *job)
 {
@@ -190,8 +188,7 @@ static void put_model(const report_job *job, const subject *s)
                      r->dual);
 }
 
-/* ---- how good it is
- * ---------------------------------------------------------------------------- */
+/* ---- how good it is ---------------------------------------------------------------------------*/
 
 static int put_metrics(const report_job *job)
 {
@@ -288,8 +285,7 @@ static int put_importance(const report_job *job, const subject *s)
     return cli_fail(job->c, status);
 }
 
-/* ---- hardest objects
- * --------------------------------------------------------------------------- */
+/* ---- hardest objects --------------------------------------------------------------------------*/
 
 typedef struct hard {
     double loss;
@@ -368,8 +364,7 @@ static void put_hardest(const report_job *job, const subject *s)
     free(list);
 }
 
-/* ---- the page
- * ---------------------------------------------------------------------------------- */
+/* ---- the page ---------------------------------------------------------------------------------*/
 
 static int put_subject(const report_job *job, const subject *s)
 {

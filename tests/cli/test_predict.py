@@ -328,6 +328,12 @@ def test_targets_that_do_not_fit():
     tap.check_equal([sum(map(float, row[1:5])) for row in rows], [float(row[-1]) for row in rows])
     write("as_real.csv", "x1,x2,y\n" + "".join("%r,%r,%.1f\n" % (*r, t) for r, t in zip(x.tolist(), y)))
     tap.check_equal(predict(model, "as_real.csv").stderr, predict(model, file).stderr)
+    write("words.csv", "a,y\n1,16\n2,b\n3,16\n4,b\n")
+    write("hexadecimal.csv", "a,y\n1,0x10\n2,b\n3,0x10\n4,c\n") # no number, so not the class 16
+    found = tap.mercer_json("predict", fitted("svm", "words.csv", model="w.mercer"),
+                            "hexadecimal.csv")["metrics"]
+    tap.check_equal([c["name"] for c in found["classes"]], ["16", "b", "0x10", "c"])
+    tap.check_equal([sum(row) for row in found["confusion"]], [0, 1, 2, 1])
     curve = fitted("svr", sample("sinc", n=40), model="s.mercer")
     write("words.csv", "1,cat\n2,dog\n")
     done = predict(curve, "words.csv")
