@@ -53,7 +53,8 @@ typedef struct mcr mcr; /* one thread at a time */
  *   - structs made by the library (reports, progress): `size` is the number of valid bytes. New
  *     fields are only added at the end.
  * A call with a struct whose size is not set fails with MCR_BAD_CALL. Structs without `size` never
- * change. */
+ * change. ISO C does not let MCR_INIT initialise a static object: write {.size = sizeof(mcr_plot)}
+ * there. */
 #ifdef __cplusplus
 #define MCR_INIT(type)                                                                             \
     ([] {                                                                                          \
@@ -67,7 +68,7 @@ typedef struct mcr mcr; /* one thread at a time */
 
 /* The progress of a long computation. Fields that do not apply are NAN or 0. */
 typedef struct mcr_progress {
-    size_t size;           /* sizeof(mcr_progress) of the library */
+    size_t size;           /* sizeof(mcr_progress) */
     const char *phase;     /* "reading", "gram", "svm", ... */
     double fraction;       /* 0 to 1 where the end is known, else NAN */
     double seconds;        /* since the phase began */

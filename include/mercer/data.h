@@ -133,11 +133,11 @@ MCR_API void mcr_columns_free(mcr *ctx, mcr_column_info *columns, int64_t count)
 
 /* ---- building --------------------------------------------------------------------------------*/
 
-/* A builder collects fields for `count` objects; every add copies what it is given. After a failure
- * the builder can only be freed. One thread at a time. */
+/* A builder collects fields for `count` objects. The functions here copy what they are given; those
+ * of borrow.h do not. After a failure the builder can only be closed. One thread at a time. */
 typedef struct mcr_builder mcr_builder;
 MCR_API mcr_status mcr_builder_open(mcr_builder **out, mcr *ctx, int64_t count);
-MCR_API void mcr_builder_close(mcr_builder *builder);
+MCR_API void mcr_builder_close(mcr_builder *builder); /* NULL allowed */
 /* Row-major, ld >= cols. Values must be finite. */
 MCR_API mcr_status mcr_builder_dense(mcr_builder *builder, const char *name, const double *values,
                                      int64_t cols, int64_t ld);

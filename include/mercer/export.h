@@ -13,7 +13,7 @@ extern "C" {
 
 /* A description of each target. Borrowed. */
 typedef struct mcr_export_info {
-    size_t size;
+    size_t size; /* sizeof(mcr_export_info) */
     const char *name, *summary;
     /* The number types that it supports, "float|double|int8"; the first is the default. NULL: there
      * is no choice. */

@@ -126,8 +126,8 @@ typedef mcr_status mcr_object_function(void *user, const mcr_data *data, int64_t
 MCR_API mcr_status mcr_function_register(mcr *ctx, const char *name, mcr_object_function *function,
                                          void *user);
 
-/* For check, bind, block and functions of objects: sets the message of a failure (one line that
- * says what to do) and returns status. */
+/* For check, bind, block, callbacks, functions of objects and fit of learning.h: sets the message
+ * of a failure (one line that says what to do) and returns status. */
 MCR_API mcr_status mcr_message_set(mcr *ctx, mcr_status status, const char *line);
 
 /* ---- inside bind, block, pair ----------------------------------------------------------------*/

@@ -32,8 +32,7 @@ typedef enum mcr_landmarks {
 typedef struct mcr_map_options {
     size_t size; /* sizeof(mcr_map_options) */
     mcr_approx approx;
-    int64_t
-        rank; /* number of features; for Nystroem, of landmarks (at most the number of objects) */
+    int64_t rank; /* features; for Nystroem, landmarks (at most the number of objects) */
     mcr_landmarks landmarks;
 } mcr_map_options;
 

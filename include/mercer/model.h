@@ -297,6 +297,8 @@ MCR_API mcr_status mcr_model_bounds(mcr *ctx, const mcr_model *model, const mcr_
  * ONNX files of a support vector machine are recognised and read, too. */
 MCR_API mcr_status mcr_model_save(mcr *ctx, const mcr_model *model, const char *path);
 MCR_API mcr_status mcr_model_load(mcr_model **out, mcr *ctx, const char *path);
+/* The same from the bytes of a file, which are needed only during the call. name: for messages; may
+ * be NULL. */
 MCR_API mcr_status mcr_model_load_memory(mcr_model **out, mcr *ctx, const char *name,
                                          const void *bytes, size_t count);
 /* The bytes of a model file, for mcr_model_load_memory. The caller frees them with

@@ -52,9 +52,10 @@ typedef struct mcr_evaluated {
 MCR_API mcr_status mcr_evaluate(mcr *ctx, const char *metric, const mcr_evaluated *what,
                                 double *out);
 /* The confusion matrix: total weight of the objects by true class (rows) and predicted class. It is
- * k x k, where k is `classes`, or more if a target is a class that cannot be predicted. */
+ * k x k, where k is `classes`, or the largest target + 1 if that is more. MCR_BAD_CALL for other
+ * tasks than classification. */
 MCR_API mcr_status mcr_confusion(mcr *ctx, const mcr_evaluated *what, double *matrix);
-/* Of each of these classes; support: weight of its objects. */
+/* The same for each of these k classes; support: weight of its objects. */
 typedef struct mcr_class_score {
     double precision, recall, f1, support;
 } mcr_class_score;
@@ -108,7 +109,7 @@ typedef struct mcr_search {
     /* 1: vectors are tried with scaling to standard deviation 1 and with scaling to 0 .. 1, for
      * each kernel; the option `scale` is then ignored. */
     int scales;
-    const char *metric;          /* NULL: accuracy, mse or adjusted-rand */
+    const char *metric;          /* NULL: accuracy, mse or adjusted_rand */
     const mcr_split_plan *split; /* NULL: the defaults */
     /* 1: does not try every point of the grid, but refines from coarse to fine around the best
      * point of each kernel, as long as it is not far behind the best of all. */
@@ -211,15 +212,14 @@ MCR_API mcr_status mcr_cv(mcr_cv_report **out, const mcr_options *options, const
 
 /* A column of numbers, or a whole field (text, category, date, graph). */
 typedef struct mcr_importance {
-    size_t size; /* of what the library made */
+    size_t size; /* set by the library */
     const char *name;
     double mean, std;    /* over the repeats or samples */
     double lower, upper; /* 95 % interval of the mean: how exactly the repeats or samples know it */
-    double
-        sensitivity; /* of a number: mean |df/dx| times its standard deviation; NAN: it is none */
+    double sensitivity;  /* mean |df/dx| times the standard deviation of x; NAN: not a number */
 } mcr_importance;
 typedef struct mcr_importance_report {
-    size_t size;        /* of what the library made */
+    size_t size;        /* set by the library */
     const char *metric; /* NULL: Shapley values */
     double base;        /* the metric as it is; Shapley values: the mean of f over other objects */
     double value;       /* Shapley values: f of the object */
@@ -229,13 +229,15 @@ typedef struct mcr_importance_report {
 MCR_API void mcr_importance_free(mcr *ctx, mcr_importance_report *report); /* NULL allowed */
 
 /* By how much a metric gets worse when the values of one column or field are shuffled among the
- * objects. For every kernel; data need targets. Of more than 2,000 objects so many are taken,
- * evenly. metric NULL: accuracy or r2; repeats 0: 10. By the context's seed. */
+ * objects. For every kernel; data need targets. Of more than 2,000 objects, 2,000 are used, spread
+ * evenly. metric NULL: accuracy or r2; repeats below 1: 10. Determined by the context's seed.
+ * MCR_STOPPED when cancelled. */
 MCR_API mcr_status mcr_model_importance(mcr_importance_report **out, mcr *ctx,
                                         const mcr_model *model, const mcr_data *data,
                                         const char *metric, int64_t repeats);
 /* What each column or field adds to output `output` of one object (from 0), compared with objects
- * drawn from data: Shapley values by sampling. They sum to value - base. samples 0: 200. */
+ * drawn from data: Shapley values by sampling. They sum to value - base. samples below 1:
+ * 200. Determined by the context's seed. MCR_STOPPED when cancelled. */
 MCR_API mcr_status mcr_model_shapley(mcr_importance_report **out, mcr *ctx, const mcr_model *model,
                                      const mcr_data *data, int64_t object, int64_t output,
                                      int64_t samples);
