@@ -367,7 +367,7 @@ const mcr_learner_type mcr_learner_erm = {
     .params = table,
     .params_size = sizeof(params),
     .fit = fit,
-    .usual = {"lambda", "1e-6:10:log15"},
+    .usual = {.option = "lambda", .range = "1e-6:10:log15"},
     .no_primal = "it minimises over the coefficients of objects; ridge and logistic have their "
                  "losses in the primal",
     .convex = true,

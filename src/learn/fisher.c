@@ -428,7 +428,7 @@ const mcr_learner_type mcr_learner_fisher = {
     .params = table,
     .params_size = sizeof(params),
     .fit = fit,
-    .usual = {"lambda", "1e-8:1:log9"},
+    .usual = {.option = "lambda", .range = "1e-8:1:log9"},
     .weights_count = true,
     .dense = true,
     .no_start = true,

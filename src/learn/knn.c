@@ -435,7 +435,7 @@ const mcr_learner_type mcr_learner_knn = {
     .params = table,
     .params_size = sizeof(params),
     .fit = fit,
-    .usual = {"neighbors", "1:31:16"},
+    .usual = {.option = "neighbors", .range = "1:31:16"},
     .no_primal = "it compares distances to objects, and has no weights",
     .predictor = &predictor,
 };

@@ -229,7 +229,7 @@ const mcr_learner_type mcr_learner_logistic = {
     .params = table,
     .params_size = sizeof(params),
     .fit = fit,
-    .usual = {"lambda", "1e-6:10:log15"},
+    .usual = {.option = "lambda", .range = "1e-6:10:log15"},
     .convex = true,
     .weights_count = true,
     .dense = true,

@@ -172,7 +172,7 @@ const mcr_learner_type mcr_learner_nu_svm = {
     .params = table,
     .params_size = sizeof(params),
     .fit = fit,
-    .usual = {"nu", "0.01:0.6:log13"},
+    .usual = {.option = "nu", .range = "0.01:0.6:log13"},
     .no_primal = "the solvers for features have one sum to keep, and nu needs two",
     .convex = true,
     .weights_count = true,

@@ -135,7 +135,7 @@ const mcr_learner_type mcr_learner_nu_svr = {
     .params = table,
     .params_size = sizeof(params),
     .fit = fit,
-    .usual = {"C", "0.0625:4096:log17"},
+    .usual = {.option = "C", .range = "0.0625:4096:log17"},
     .no_primal = "the solvers for features have one sum to keep, and nu needs two",
     .convex = true,
     .weights_count = true,

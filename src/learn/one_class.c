@@ -75,7 +75,7 @@ const mcr_learner_type mcr_learner_one_class = {
     .params = table,
     .params_size = sizeof(params),
     .fit = fit,
-    .usual = {"nu", "0.01:0.5:log9"},
+    .usual = {.option = "nu", .range = "0.01:0.5:log9"},
     .no_primal = "the sum of its coefficients is fixed, which the solvers for features do not have",
     .convex = true,
     .weights_count = true,

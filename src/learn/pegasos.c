@@ -377,7 +377,7 @@ const mcr_learner_type mcr_learner_pegasos = {
     .params_size = sizeof(params),
     .check = check,
     .fit = fit,
-    .usual = {"C", "0.0625:64:log6", "lambda"},
+    .usual = {.option = "C", .range = "0.0625:64:log6", .instead = "lambda"},
     .convex = true,
     .online = true,
 };

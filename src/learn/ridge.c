@@ -684,7 +684,7 @@ const mcr_learner_type mcr_learner_ridge = {
     .params_size = sizeof(mcr_ridge_params),
     .check = check,
     .fit = fit,
-    .usual = {"lambda", "1e-6:1e3:log19", .own_path = true},
+    .usual = {.option = "lambda", .range = "1e-6:1e3:log19", .own_path = true},
     .leaves_out = true,
     .folds = mcr_ridge_folds,
     .dense = true,

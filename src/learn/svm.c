@@ -458,7 +458,7 @@ const mcr_learner_type mcr_learner_svm = {
     .params_size = sizeof(params),
     .check = check,
     .fit = fit,
-    .usual = {"C", "0.0625:4096:log17", "lambda"},
+    .usual = {.option = "C", .range = "0.0625:4096:log17", .instead = "lambda"},
     .convex = true,
     .weights_count = true,
     .takes_k = true,

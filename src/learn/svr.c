@@ -119,7 +119,7 @@ const mcr_learner_type mcr_learner_svr = {
     .params_size = sizeof(params),
     .check = check,
     .fit = fit,
-    .usual = {"C", "0.0625:4096:log17", "lambda"},
+    .usual = {.option = "C", .range = "0.0625:4096:log17", .instead = "lambda"},
     .no_primal =
         "the solvers for features take one class against another, without a tube of width epsilon",
     .convex = true,
