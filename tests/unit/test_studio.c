@@ -291,8 +291,7 @@ static void memory_stays_flat(void **state)
         "\"ny\": 8}, " POINTS "}",
         "{\"do\": \"fit\", \"learner\": \"svm\", \"kernel\": \"rbf(gama=1)\"}",
         "{\"do\": \"gram\", \"kernel\": \"poly(degree=2)\"}",
-        "{\"do\": \"pair\", \"a\": \"statistics\", \"b\": \"statues\", \"kernel\": "
-        "\"spectrum(p=3)\"}",
+        "{\"do\": \"pair\", \"a\": \"stats\", \"b\": \"state\", \"kernel\": \"spectrum(p=3)\"}",
         "{\"do\": \"steps\", \"kernel\": \"linear\", \"at\": 3, \"plane\": {\"nx\": 4, \"ny\": 4}}",
         "{\"do\": \"sample\", \"name\": \"rings\", \"n\": 20}",
         "{\"do\": \"load\", \"data\": {\"name\": \"a.csv\", \"text\": \"a,b\\n1,\\n\"}}",
