@@ -67,7 +67,9 @@ MCR_API mcr_status mcr_fitted_open(mcr_fitted **out, const mcr_learning *in, int
 /* Sets the coefficients of all outputs (outputs x objects, row by row) and the offsets; objects
  * whose coefficients are all 0 are not support vectors. Call it once. */
 MCR_API mcr_status mcr_fitted_set(mcr_fitted *fitted, const double *coef, const double *offset);
-/* Keeps finite numbers in the model under a name: see mcr_model_number and facts.h. */
+/* Keeps finite numbers in the model under a name: see mcr_model_number and facts.h. A second call
+ * with the same name replaces them. Names that built-in learners use (loo, variance, target, ...)
+ * keep their meaning: reports and predictions read them. */
 MCR_API mcr_status mcr_fitted_keep(mcr_fitted *fitted, const char *name, const double *value,
                                    int64_t count);
 

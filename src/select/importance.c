@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "base/random.h"
-#include "base/sized.h"
 #include "base/stream.h"
 #include "select/mixing.h"
 #include "select/select.h"
