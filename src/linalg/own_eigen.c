@@ -171,11 +171,18 @@ static void ql_step(int64_t n, double *d, double *e, double *q, int64_t l, int64
  * converged. */
 static int diagonalise(int64_t n, double *d, double *e, double *q)
 {
+    double norm = 0;
     e[n - 1] = 0;
+    for (int64_t i = 0; i < n; i++)
+        norm = fmax(norm, fabs(d[i]) + fabs(e[i]));
+    /* Where the rank is low, most of the matrix is rounding: numbers below the last digit of the
+     * largest ones, whose ratios need not converge. */
+    double least = DBL_EPSILON * norm / 4;
     for (int64_t l = 0; l < n; l++)
         for (int steps = 0;; steps++) {
             int64_t m = l;
-            while (m + 1 < n && fabs(e[m]) > DBL_EPSILON * (fabs(d[m]) + fabs(d[m + 1])))
+            while (m + 1 < n &&
+                   fabs(e[m]) > fmax(least, DBL_EPSILON * (fabs(d[m]) + fabs(d[m + 1]))))
                 m++;
             if (m == l)
                 break;

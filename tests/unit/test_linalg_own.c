@@ -222,6 +222,33 @@ static void eigenvalues_and_vectors(void **context)
     }
 }
 
+/* Kernel matrices of few features: all but `rank` eigenvalues are rounding. */
+static void eigenvalues_of_low_rank(void **context)
+{
+    enum { n = 90 };
+    (void)context;
+    for (int64_t rank = 1; rank <= 8; rank++) {
+        double *x = make(n * rank), *a = make(n * n), *b, *c;
+        double u[n], v[n];
+        for (int64_t i = 0; i < n * n; i++) {
+            a[i] = 0;
+            for (int64_t k = 0; k < rank; k++)
+                a[i] += x[i / n * rank + k] * x[i % n * rank + k];
+        }
+        b = copy(a, n * n);
+        c = copy(a, n * n);
+        test_ok(library, mcr_blas_eigen(library, n, b, n, true, u));
+        test_ok(own, mcr_blas_eigen(own, n, c, n, true, v));
+        for (int i = 0; i < n; i++)
+            test_close_real("eigenvalue", v[i], u[i], 1e-13 * u[n - 1]);
+        check_vectors(n, a, c, v, n);
+        free(x);
+        free(a);
+        free(b);
+        free(c);
+    }
+}
+
 /* Equal eigenvalues, a diagonal matrix, zeros, and numbers far apart. */
 static void eigenvalues_of_special_matrices(void **context)
 {
@@ -256,6 +283,7 @@ int main(void)
         cmocka_unit_test(cholesky_refuses),
         cmocka_unit_test(cholesky_in_float),
         cmocka_unit_test(eigenvalues_and_vectors),
+        cmocka_unit_test(eigenvalues_of_low_rank),
         cmocka_unit_test(eigenvalues_of_special_matrices),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
