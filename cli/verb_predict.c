@@ -381,7 +381,7 @@ static void warn_of_unknown(const cli_apply *a)
 }
 
 /* Inside is +1 and outside -1. Other targets may mean anything: 1 is often the anomaly. */
-static int tells_sides(const mcr_data *data)
+static int has_sides(const mcr_data *data)
 {
     const double *target = mcr_data_targets(data);
     if (mcr_data_target_kind(data) != MCR_REAL_TARGETS)
@@ -415,7 +415,7 @@ static int measure(predict_job *job)
     mcr_status status = MCR_OK;
     if (mcr_data_target_kind(a->data) == MCR_NO_TARGETS || a->n == 0)
         return e->metrics ? cli_refuse(a->c, "--metric: the data have no targets") : 0;
-    if (a->report->task == MCR_DETECT && !tells_sides(a->data)) {
+    if (a->report->task == MCR_DETECT && !has_sides(a->data)) {
         say_sides(job);
         return 0;
     }

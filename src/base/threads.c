@@ -331,7 +331,7 @@ mcr_status mcr_alone(mcr *ctx, mcr_work *work, void *arg)
 
 /* ---- with progress ----------------------------------------------------------------------------*/
 
-typedef struct told_loop {
+typedef struct reported_loop {
     mcr *ctx;
     const char *phase;
     double first, share, began;
@@ -339,12 +339,12 @@ typedef struct told_loop {
     mcr_work *work;
     void *arg;
     atomic_int_least64_t done, tick; /* tick: when something was said last */
-} told_loop;
+} reported_loop;
 
-static mcr_status told_item(void *arg, int64_t item, int worker)
+static mcr_status reported_item(void *arg, int64_t item, int worker)
 {
     enum { TICKS = 20 }; /* a second */
-    told_loop *l = arg;
+    reported_loop *l = arg;
     double now = mcr_now();
     int64_t tick = (int64_t)((now - l->began) * TICKS);
     int_least64_t last = atomic_load(&l->tick);
@@ -365,11 +365,11 @@ static mcr_status told_item(void *arg, int64_t item, int worker)
     return status;
 }
 
-mcr_status mcr_parallel_told(mcr *ctx, const char *phase, double first, double share, int64_t items,
-                             mcr_work *work, void *arg)
+mcr_status mcr_parallel_reported(mcr *ctx, const char *phase, double first, double share,
+                                 int64_t items, mcr_work *work, void *arg)
 {
-    told_loop l = {ctx, phase, first, share, mcr_now(), items, work, arg, 0, 0};
-    return mcr_parallel(ctx, items, told_item, &l);
+    reported_loop l = {ctx, phase, first, share, mcr_now(), items, work, arg, 0, 0};
+    return mcr_parallel(ctx, items, reported_item, &l);
 }
 
 /* ---- waiting ----------------------------------------------------------------------------------*/

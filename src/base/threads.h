@@ -21,8 +21,8 @@ mcr_status mcr_parallel(mcr *ctx, int64_t items, mcr_work *work, void *arg);
 /* The same for work that takes long: reports progress, `phase` and the share of items that are
  * done, and ends with MCR_STOPPED when the user asks to stop. first, share: where this loop begins
  * in the whole, and how much of it it is. */
-mcr_status mcr_parallel_told(mcr *ctx, const char *phase, double first, double share, int64_t items,
-                             mcr_work *work, void *arg);
+mcr_status mcr_parallel_reported(mcr *ctx, const char *phase, double first, double share,
+                                 int64_t items, mcr_work *work, void *arg);
 /* Runs work(arg, 0, 0) here, as an item of a loop is run: loops and BLAS calls inside it use one
  * thread. For sums of BLAS that would otherwise depend on the number of threads. */
 mcr_status mcr_alone(mcr *ctx, mcr_work *work, void *arg);

@@ -370,7 +370,8 @@ mcr_status mcr_graphs_count(mcr_bound *bound, mcr_binding *binding, const mcr_gr
         s = mcr_tuples_open(&c.tally[w].tuples, ctx);
     }
     if (!s)
-        s = mcr_parallel_told(ctx, bound->kernel->type->name, 0, 1, graphs->count, count_graph, &c);
+        s = mcr_parallel_reported(ctx, bound->kernel->type->name, 0, 1, graphs->count, count_graph,
+                                  &c);
     if (!s)
         s = join_found(bound, binding, &c, workers, name, presence);
     for (int w = 0; w < workers && c.tally; w++) {

@@ -349,8 +349,8 @@ static mcr_status add_level(level_job *job, mcr *ctx, mismatches_state *state, i
         memset(job->worker[w].count, 0, size * (size_t)values);
         memset(job->worker[w].diagonal, 0, sizeof(double) * (size_t)job->list->objects);
     }
-    mcr_status s = mcr_parallel_told(ctx, job->phase, job->done, job->share * (double)sets, sets,
-                                     count_set, job);
+    mcr_status s = mcr_parallel_reported(ctx, job->phase, job->done, job->share * (double)sets,
+                                         sets, count_set, job);
     job->done += job->share * (double)sets;
     for (int64_t i = 0; i < values && !s; i++) {
         double sum = 0;

@@ -148,7 +148,7 @@ static mcr_status list_all(listing *l, mcr_bound *bound, mcr_binding *binding, i
         s = l->worker[w].value && l->worker[w].met ? MCR_OK : MCR_NO_MEMORY;
     }
     if (!s)
-        s = mcr_parallel_told(ctx, "mismatch", 0, 1, objects, list_object, l);
+        s = mcr_parallel_reported(ctx, "mismatch", 0, 1, objects, list_object, l);
     if (!s)
         s = offer(l, bound, binding, objects, words);
     for (int w = 0; w < workers && l->worker; w++) {

@@ -322,7 +322,7 @@ static mcr_status finish(mcr_fitted **out, const erm *e, const mcr_kernel *kerne
     s = is_smooth(e->kind) ? mcr_fitted_remark_definite(t, kernel)
                            : mcr_svm_remark(&t->remark, e->ctx, kernel);
     if (!s)
-        s = mcr_goal_tell(&e->goal, t, e->f);
+        s = mcr_goal_report(&e->goal, t, e->f);
     if (!s)
         s = mcr_fitted_remark_zero(t, e->gram);
     if (!s && is_smooth(e->kind)) {

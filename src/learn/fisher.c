@@ -306,8 +306,8 @@ static int64_t nearest(const double *score, const double *mean, int64_t classes,
 }
 
 /* Which training objects are right, so that they need not be predicted. */
-static mcr_status tell_right(mcr_fitted *f, const fisher *p, mcr_gram *d, const double *offset,
-                             const mcr_data *data)
+static mcr_status keep_accuracy(mcr_fitted *f, const fisher *p, mcr_gram *d, const double *offset,
+                                const mcr_data *data)
 {
     int64_t n = mcr_gram_rows(d), k = p->outputs;
     double *score = mcr_alloc(p->ctx, (size_t)n, (size_t)k * sizeof *score);
@@ -362,7 +362,7 @@ static mcr_status run_features(mcr_fitted **out, fisher *p, const mcr_learning *
     if (!s && form->map)
         (*out)->certificate = "relative residual of the approximate problem";
     if (!s)
-        s = tell_right(*out, p, x.d, (*out)->offset, in->data);
+        s = keep_accuracy(*out, p, x.d, (*out)->offset, in->data);
     mcr_covariance_close(&x);
     return s;
 }

@@ -148,7 +148,7 @@ mcr_status mcr_goal_fitted(mcr_fitted **out, const mcr_goal *g, const double *co
     return s;
 }
 
-mcr_status mcr_goal_tell(const mcr_goal *g, mcr_fitted *fitted, const double *f)
+mcr_status mcr_goal_report(const mcr_goal *g, mcr_fitted *fitted, const double *f)
 {
     size_t all = (size_t)(g->n * g->outputs);
     if (g->task == MCR_REGRESS) {

@@ -49,7 +49,7 @@ void mcr_goal_start(const mcr_goal *goal, const mcr_fitted *start, double *coef)
 mcr_status mcr_goal_fitted(mcr_fitted **out, const mcr_goal *goal, const double *coef);
 
 /* Tells the fitted what f (n x outputs, of the training objects) says of them. */
-mcr_status mcr_goal_tell(const mcr_goal *goal, mcr_fitted *fitted, const double *f);
+mcr_status mcr_goal_report(const mcr_goal *goal, mcr_fitted *fitted, const double *f);
 
 /* Where the kernel is not known to be positive semidefinite the remark says so. */
 mcr_status mcr_fitted_remark_definite(mcr_fitted *fitted, const mcr_kernel *kernel);

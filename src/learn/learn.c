@@ -29,7 +29,8 @@ static mcr_status merge_start(mcr_fitted *merged, const mcr_fitted *start, const
 }
 
 /* What was found for merged objects, reported for all n. */
-static mcr_status spread(mcr_fitted *f, const int64_t *where, const int64_t *first, int64_t n)
+static mcr_status keep_duplicates(mcr_fitted *f, const int64_t *where, const int64_t *first,
+                                  int64_t n)
 {
     unsigned char *right = f->right ? mcr_alloc(f->ctx, (size_t)n, sizeof *right) : NULL;
     int64_t k = f->outputs;
@@ -66,7 +67,7 @@ static mcr_status learn_merged(mcr_fitted **out, const mcr_learner_type *type,
     }
     if (!s)
         s = type->fit(out, &part);
-    if (!s && (s = spread(*out, where, first, n))) {
+    if (!s && (s = keep_duplicates(*out, where, first, n))) {
         mcr_fitted_free(*out);
         *out = NULL;
     }

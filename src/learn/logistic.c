@@ -154,7 +154,7 @@ static mcr_status finish(mcr_fitted **out, const mcr_goal *g, const params *o, c
     if (!s)
         s = mcr_form_report(form, t);
     if (!s)
-        s = mcr_goal_tell(g, t, f);
+        s = mcr_goal_report(g, t, f);
     if (!s && !form->features)
         s = mcr_fitted_remark_zero(t, form->gram);
     if (!s && !form->features)

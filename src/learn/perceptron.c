@@ -215,7 +215,7 @@ static outcome evaluate(const run *r, const double *f)
     return j;
 }
 
-static mcr_status tell_mistakes(mcr_fitted *f, const run *r)
+static mcr_status keep_mistakes(mcr_fitted *f, const run *r)
 {
     enum { SHOWN = 6 };
     char text[256] = "";
@@ -235,7 +235,7 @@ static mcr_status tell_mistakes(mcr_fitted *f, const run *r)
 
 static mcr_status remark(mcr_fitted *f, const run *r, const outcome *j)
 {
-    mcr_status s = tell_mistakes(f, r);
+    mcr_status s = keep_mistakes(f, r);
     if (!s && j->wrong == 0 && j->margin > 0 && j->even && !r->o.resumed && !r->o.dropped) {
         double bound = (r->o.outputs > 1 ? 2 : 1) * j->longest / (j->margin * j->margin);
         s = mcr_fitted_remark(f,

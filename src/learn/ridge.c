@@ -526,7 +526,7 @@ static mcr_status finish(mcr_fitted **out, mcr_ridge *r)
     f->stop = f->value <= r->options->tol ? MCR_STOP_OPTIMAL : MCR_STOP_STUCK;
     f->iterations = 1 + r->corrections;
     if (!s)
-        s = mcr_goal_tell(g, f, r->f);
+        s = mcr_goal_report(g, f, r->f);
     if (!s)
         s = mcr_fitted_remark_zero(f, r->gram);
     if (!s)
@@ -604,7 +604,7 @@ static mcr_status finish_features(mcr_fitted **out, const mcr_goal *g, const mcr
     f->tolerance = o->tol;
     f->stop = r->residual <= o->tol ? MCR_STOP_OPTIMAL : MCR_STOP_STUCK;
     f->iterations = r->steps;
-    s = mcr_goal_tell(g, f, r->f);
+    s = mcr_goal_report(g, f, r->f);
     if (!s)
         s = mcr_fitted_keep(f, "lambda", &lambda, 1);
     if (!s)

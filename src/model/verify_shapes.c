@@ -14,7 +14,7 @@
 
 #include "model/verify.h"
 
-typedef struct spread {
+typedef struct centred {
     mcr_verify *v;
     int64_t n;
     double *share; /* p_i */
@@ -22,11 +22,11 @@ typedef struct spread {
     double centre; /* m.m */
     double total;  /* variance */
     double blur;   /* error of a product with m */
-} spread;
+} centred;
 
-static mcr_status open_spread(spread *x, mcr_verify *v)
+static mcr_status open_centred(centred *x, mcr_verify *v)
 {
-    *x = (spread){.v = v, .n = v->n};
+    *x = (centred){.v = v, .n = v->n};
     size_t n = (size_t)v->n;
     double sum = 0, *error = mcr_alloc(v->ctx, n, sizeof *error);
     x->share = mcr_alloc(v->ctx, n, sizeof *x->share);
@@ -48,14 +48,14 @@ static mcr_status open_spread(spread *x, mcr_verify *v)
     return s;
 }
 
-static void close_spread(spread *x)
+static void close_centred(centred *x)
 {
     mcr_free(x->v->ctx, x->share);
     mcr_free(x->v->ctx, x->mean);
 }
 
 /* Products of sum_i c_i (Phi(x_i) - m) with all Phi(x_j) - m, in place of K c; error likewise. */
-static void centre(const spread *x, const double *c, double *f, double *error)
+static void centre(const centred *x, const double *c, double *f, double *error)
 {
     double sum = 0, along = 0, size = 0;
     for (int64_t i = 0; i < x->n; i++) {
@@ -70,7 +70,7 @@ static void centre(const spread *x, const double *c, double *f, double *error)
 }
 
 /* t of output o: coefficients c, coordinates t and their errors (n each). */
-static mcr_status coordinates(const spread *x, int64_t o, double *c, double *t, double *error)
+static mcr_status coordinates(const centred *x, int64_t o, double *c, double *t, double *error)
 {
     mcr_verify *v = x->v;
     double sum = 0, size = 0;
@@ -96,12 +96,12 @@ mcr_status mcr_verify_pca(mcr_verify *v)
 {
     const double *variance = NULL;
     int64_t outputs = v->fitted->outputs;
-    spread x = {.v = v};
+    centred x = {.v = v};
     double *buffer = mcr_alloc(v->ctx, 3 * (size_t)v->n, sizeof *buffer);
     if (!buffer)
         return MCR_NO_MEMORY;
     double *c = buffer, *t = buffer + v->n, *error = t + v->n, worst = 0, slip = 0, sum = 0;
-    mcr_status s = open_spread(&x, v);
+    mcr_status s = open_centred(&x, v);
     if (!s)
         s = mcr_fitted_need(&variance, v->fitted, MCR_EXTRA_VARIANCE, outputs);
     for (int64_t o = 0; o < outputs && !s; o++) {
@@ -125,7 +125,7 @@ mcr_status mcr_verify_pca(mcr_verify *v)
         mcr_verify_value(v, (mcr_sure){worst, slip});
         mcr_verify_objective(v, (mcr_sure){sum, DBL_EPSILON * (double)outputs * sum});
     }
-    close_spread(&x);
+    close_centred(&x);
     mcr_free(v->ctx, buffer);
     return s;
 }
@@ -137,13 +137,13 @@ mcr_status mcr_verify_pca(mcr_verify *v)
 mcr_status mcr_verify_fisher(mcr_verify *v)
 {
     int64_t outputs = v->fitted->outputs, n = v->n, classes = v->fitted->classes;
-    spread x = {.v = v};
+    centred x = {.v = v};
     double *buffer = mcr_alloc(v->ctx, 5 * (size_t)n + 2 * (size_t)classes, sizeof *buffer);
     if (!buffer)
         return MCR_NO_MEMORY;
     double *c = buffer, *t = c + n, *error = t + n, *w = error + n, *f = w + n;
     double *mu = f + n, *part = mu + classes, worst = 0, slip = 0, sum = 0;
-    mcr_status s = open_spread(&x, v);
+    mcr_status s = open_centred(&x, v);
     double ridge = s ? NAN : mcr_verify_option(v, "lambda") * x.total;
     for (int64_t o = 0; o < outputs && !s; o++) {
         double between = 0, within = 0, square = 0, size = 0, left = 0, near = 0;
@@ -192,7 +192,7 @@ mcr_status mcr_verify_fisher(mcr_verify *v)
         }
         mcr_verify_objective(v, (mcr_sure){sum, 1e-7 * sum});
     }
-    close_spread(&x);
+    close_centred(&x);
     mcr_free(v->ctx, buffer);
     return s;
 }
@@ -201,7 +201,7 @@ mcr_status mcr_verify_fisher(mcr_verify *v)
 
 /* One side: the values A a of a direction are sqrt(p_i) t_i; (A + r)^2 a and A times any values. */
 typedef struct wing {
-    spread x;
+    centred x;
     double ridge;
     double *c, *t, *error; /* of the pair */
 } wing;
@@ -211,7 +211,7 @@ static mcr_status open_wing(wing *w, mcr_verify *v, const mcr_kernel *kernel)
     size_t n = (size_t)v->n;
     mcr_status s = mcr_verify_bind(v, kernel);
     if (!s)
-        s = open_spread(&w->x, v);
+        s = open_centred(&w->x, v);
     else
         w->x.v = v;
     w->ridge = mcr_verify_option(v, "lambda") * w->x.total;
@@ -227,14 +227,14 @@ static void close_wing(wing *w)
 {
     if (w->x.v) {
         mcr_free(w->x.v->ctx, w->c);
-        close_spread(&w->x);
+        close_centred(&w->x);
     }
 }
 
 /* out = A z, where A_ij = sqrt(p_i p_j) times the centred K: with the wing's kernel bound. */
 static mcr_status apply(const wing *w, const double *z, double *out, double *buffer, double *error)
 {
-    const spread *x = &w->x;
+    const centred *x = &w->x;
     for (int64_t i = 0; i < x->n; i++)
         buffer[i] = sqrt(x->share[i]) * z[i];
     mcr_status s = mcr_verify_multiply(x->v, buffer, 1, out, error);
@@ -249,7 +249,7 @@ static mcr_status apply(const wing *w, const double *z, double *out, double *buf
 static mcr_status evaluate_wing(const wing *own, const double *values, double *factor,
                                 double *residual)
 {
-    const spread *x = &own->x;
+    const centred *x = &own->x;
     int64_t n = x->n;
     double *buffer = mcr_alloc(x->v->ctx, 4 * (size_t)n, sizeof *buffer);
     if (!buffer)

@@ -322,7 +322,8 @@ static mcr_status follow(course *c, errors *e)
     }
     for (int64_t k = 0; k < e->count && !s; k++) {
         e->trained[k] = mcr_mean(trained[k], REPEATS);
-        set_held_out(e, k, mcr_mean(tested[k], REPEATS), mcr_deviation(tested[k], REPEATS));
+        set_held_out(e, k, mcr_mean(tested[k], REPEATS),
+                     mcr_standard_deviation(tested[k], REPEATS));
     }
     return s;
 }

@@ -319,7 +319,7 @@ static mcr_status gather_metrics(mcr_cv_report *r, job *j)
         *metric = (mcr_cv_metric){.size = sizeof *metric,
                                   .name = j->metric[m]->info.name,
                                   .mean = mcr_mean(split, j->count),
-                                  .std = mcr_deviation(split, j->count),
+                                  .std = mcr_standard_deviation(split, j->count),
                                   .split = split};
         list[r->metrics++] = metric;
     }

@@ -152,7 +152,7 @@ static mcr_status shuffle_unit(probe *a, int64_t unit, double base, int64_t repe
     }
     a->source[unit] = NULL;
     to->mean = s ? NAN : mcr_mean(loss, repeats);
-    to->std = s ? NAN : mcr_deviation(loss, repeats);
+    to->std = s ? NAN : mcr_standard_deviation(loss, repeats);
     double half = student(repeats) * to->std / sqrt((double)repeats);
     to->lower = to->mean - half;
     to->upper = to->mean + half;

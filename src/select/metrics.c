@@ -255,7 +255,7 @@ double mcr_mean(const double *v, int64_t count)
     return used > 0 ? sum / used : NAN;
 }
 
-double mcr_deviation(const double *v, int64_t count)
+double mcr_standard_deviation(const double *v, int64_t count)
 {
     double mean = mcr_mean(v, count), sum = 0, used = 0;
     for (int64_t i = 0; i < count; i++)

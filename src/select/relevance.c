@@ -288,7 +288,7 @@ static mcr_status has_gained(const relevance *w, int64_t start, bool *out)
         gain[split] = better *
                       (t->score[w->centre * t->count + split] - t->score[start * t->count + split]);
     double tests = (double)(t->count / mcr_splits_repeats(t->splits));
-    double error = mcr_deviation(gain, t->count) / sqrt(tests);
+    double error = mcr_standard_deviation(gain, t->count) / sqrt(tests);
     *out = mcr_mean(gain, t->count) > GAIN * error;
     mcr_free(t->ctx, gain);
     return MCR_OK;

@@ -135,7 +135,7 @@ static bool is_near(const mcr_tried *t, const mcr_template *of)
 {
     int64_t own = best_of(t, of);
     double behind = own < 0 ? 0 : fabs(mcr_tried_mean(t, t->best) - mcr_tried_mean(t, own));
-    return !(behind > 2 * mcr_deviation(t->score + t->best * t->count, t->count));
+    return !(behind > 2 * mcr_standard_deviation(t->score + t->best * t->count, t->count));
 }
 
 /* All lattices of one fineness before the next: the more is known, the more is left out. The coarse

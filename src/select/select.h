@@ -87,7 +87,7 @@ int64_t mcr_splits_repeats(const mcr_splits *splits);
 
 /* Mean and standard deviation of those that are numbers. */
 double mcr_mean(const double *v, int64_t count);
-double mcr_deviation(const double *v, int64_t count);
+double mcr_standard_deviation(const double *v, int64_t count);
 
 /* The task of a learner with its options on these data. */
 mcr_status mcr_task_of(mcr_task *out, const mcr_options *options, const mcr_data *data);

@@ -28,7 +28,7 @@ static mcr_status fill_point(mcr_point *to, const mcr_tried *t, int64_t p)
     to->state = (mcr_point_state)(t->state[p] - 1);
     to->splits = t->tested[p];
     to->score = mcr_mean(t->score + p * t->count, t->tested[p]);
-    to->std = mcr_deviation(t->score + p * t->count, t->tested[p]);
+    to->std = mcr_standard_deviation(t->score + p * t->count, t->tested[p]);
     if (!isfinite(to->score))
         to->score = to->std = NAN;
     mcr_text_free(&kernel);

@@ -55,7 +55,7 @@ def test_sides():
     assert "higher:" in text and "x1^3" in text, text
 
 
-def test_scaled_columns_are_told():
+def test_scaled_columns_are_reported():
     with open("f.csv", "w") as f:
         f.write("len,wid,kind\n1000,2,a\n2000,1,b\n1500,2.5,a\n1800,0.5,b\n")
     for scale in ("none", "standard"):

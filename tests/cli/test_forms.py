@@ -82,7 +82,7 @@ def test_many_objects_in_little_memory():
                 assert found["adjusted_rand"] > 0.9, found
 
 
-def test_the_choice_is_told():
+def test_the_choice_is_reported():
     tap.mercer("sample", "friedman", "-n", "20000", "-o", "f.csv")
     text = tap.mercer("fit", "ridge", "f.csv", "-k", "linear + 1", "-o", "f.mercer").stdout
     assert "form       primal: 11 features, 11 of them not 0 in an object; estimated" in text, text

@@ -83,7 +83,7 @@ def test_what_a_model_does_not_have():
                                                 status=2).stderr
 
 
-def test_needed_memory_is_told():
+def test_needed_memory_is_reported():
     done = tap.mercer("fit", "ridge", sample("sinc", n=400), "--memory", "1M", status=1)
     assert "ridge: the kernel matrix needs 1.2 MB" in done.stderr, done.stderr
     assert "--memory" in done.stderr

@@ -25,7 +25,7 @@ def test_a_constant_kernel_is_kept():
         assert len(said) == 9 and set(said) <= {"a", "b"}, said
 
 
-def test_info_tells_what_fit_told():
+def test_info_shows_what_fit_reported():
     for learner, name in (("svm", "moons"), ("svm", "blobs"), ("svr", "sinc"),
                           ("one-class", "moons")):
         made = fit(learner, sample(name), "--tol", "1e-5", "--seed", 7)

@@ -141,7 +141,7 @@ def test_forms_agree_and_say_so():
     assert "no finite feature map" in done.stderr, done.stderr
 
 
-def test_a_limit_is_told():
+def test_a_limit_is_reported():
     file = sample("moons", n=200)
     done = tap.mercer("fit", "perceptron", file, "-k", "linear", "--passes", 2, "-o", "m.mercer")
     assert "allow more (--passes) (with --start m.mercer it goes on" in done.stderr, done.stderr

@@ -172,7 +172,7 @@ def test_nested():
     assert all("gamma" in c["kernel"] and c["options"].startswith("C=") for c in found["chosen"]), found
 
 
-def test_a_best_point_at_the_edge_is_told():
+def test_a_best_point_at_the_edge_is_reported():
     file = sample(n=60)
     at_end = tap.mercer("tune", "svm", file, "-k", "rbf(gamma=1e-6:1e-4:log3)", "-C", "1e-4:1e-2:log3")
     assert "at an end of the range of gamma, C: a wider one" in at_end.stdout, at_end.stdout

@@ -130,7 +130,7 @@ def test_precomputed_kernels():
     refused("one field of vectors", "transform", pca, *words, "--preimage")
 
 
-def test_too_little_memory_is_told():
+def test_too_little_memory_is_reported():
     file = sample("moons", n=500)
     for learner, more in (("pca", ()), ("fisher", ()), ("gp", ()), ("cca", ("--kernel2", "linear"))):
         done = tap.mercer("fit", learner, file, "-k", "rbf(gamma=1)", *more, "--memory", "1M",

@@ -227,7 +227,7 @@ static void compare(mcr *ctx, const char *learner, const char *options, const ch
     test_close_arrays(learner, r->metric[0]->split, want, 5, 0);
     test_close_arrays(learner, r->value, value, N, 0);
     test_close_real(learner, r->metric[0]->mean, mcr_mean(want, 5), 0);
-    test_close_real(learner, r->metric[0]->std, mcr_deviation(want, 5), 0);
+    test_close_real(learner, r->metric[0]->std, mcr_standard_deviation(want, 5), 0);
     mcr_cv_free(ctx, r);
     mcr_splits_close(splits);
     mcr_kernel_free(k);
