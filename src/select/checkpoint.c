@@ -148,7 +148,8 @@ static mcr_status read_file(mcr_checkpoint *c, uint32_t fingerprint)
         s = head.status;
     int64_t whole = 0;
     bool begun = bytes.length < head.length;
-    if (!s && memcmp(bytes.bytes, head.bytes, (size_t)(begun ? bytes.length : head.length)) != 0)
+    if (!s && bytes.length > 0 &&
+        memcmp(bytes.bytes, head.bytes, (size_t)(begun ? bytes.length : head.length)) != 0)
         s = mcr_advise(
             c->ctx,
             mcr_fail_at(
