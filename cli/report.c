@@ -159,10 +159,10 @@ void cli_report_say(const mcr_report_fit *r)
     if (r->n > 0)
         say_data(r);
     if (r->n > 0)
-        cli_say("support", "%s (%.3g %%)", cli_count_text(count, r->support, "object"),
+        cli_say("support", "%s (%.3g %%)", cli_count_text(count, r->support, "vector"),
                 100 * (double)r->support / (double)r->n);
     else
-        cli_say("support", "%s", cli_count_text(count, r->support, "object"));
+        cli_say("support", "%s", cli_count_text(count, r->support, "vector"));
     if (r->why)
         cli_say("form", "%s: %s", r->form, r->why);
     else if (r->approx)
