@@ -15,6 +15,9 @@
 /* Several tiles, and several chunks of columns in passes (which take 512 at once). */
 enum { N = 530, ROWS = 80, COLS = 2 };
 
+/* Every row of a pass is an object of these, too: several tiles, one chunk. */
+enum { BRIEF = 160 };
+
 /* All that a Gram gives, one behind the other. */
 typedef struct result {
     double matrix[N * N], product[N * COLS], diagonal[N], sums[N], cached[N], mean[N], total;
@@ -22,13 +25,13 @@ typedef struct result {
     double geometry[2 * N + 4];
 } result;
 
-static void add_passes(mcr *ctx, mcr_gram *gram, result *out)
+static void add_passes(mcr *ctx, mcr_gram *gram, int64_t n, result *out)
 {
-    int64_t x[ROWS];
+    int64_t x[ROWS], step = n / ROWS;
     double coef[ROWS];
     mcr_random r = mcr_random_stream(2, "threads", 0);
     for (int64_t i = 0; i < ROWS; i++) {
-        x[i] = i * 6 + mcr_random_below(&r, 6);
+        x[i] = i * step + mcr_random_below(&r, step);
         coef[i] = mcr_random_normal(&r);
     }
     mcr_gram_pass pass = {
@@ -46,6 +49,7 @@ static void add_passes(mcr *ctx, mcr_gram *gram, result *out)
 static result *compute(const zoo_trial *trial, int threads)
 {
     mcr *ctx = zoo_open(trial, threads);
+    const int64_t n = test_brief() ? BRIEF : N;
     mcr_kernel *kernel = NULL;
     mcr_data *data = NULL;
     mcr_gram *gram = NULL;
@@ -54,24 +58,24 @@ static result *compute(const zoo_trial *trial, int threads)
     double *v = calloc(N * COLS, sizeof *v);
     assert_true(out != NULL && v != NULL);
     mcr_random r = mcr_random_stream(2, "v", 0);
-    for (int64_t i = 0; i < N * COLS; i++)
+    for (int64_t i = 0; i < n * COLS; i++)
         v[i] = mcr_random_normal(&r);
     test_ok(ctx, mcr_kernel_parse(&kernel, ctx, trial->text));
-    test_ok(ctx, zoo_data(&data, ctx, trial->breed, 0, N, 0));
+    test_ok(ctx, zoo_data(&data, ctx, trial->breed, 0, n, 0));
     test_ok(ctx, mcr_gram_open(&gram, ctx, kernel, data, NULL));
-    test_ok(ctx, mcr_gram_matrix(gram, out->matrix, N));
-    test_ok(ctx, mcr_gram_matrix_float(gram, out->single, N));
+    test_ok(ctx, mcr_gram_matrix(gram, out->matrix, n));
+    test_ok(ctx, mcr_gram_matrix_float(gram, out->single, n));
     test_ok(ctx, mcr_gram_multiply(gram, v, COLS, out->product));
     test_ok(ctx, mcr_gram_diagonal(gram, 0, out->diagonal));
     test_ok(ctx, mcr_gram_means(gram, out->mean, &out->total));
-    add_passes(ctx, gram, out);
+    add_passes(ctx, gram, n, out);
     test_ok(ctx, mcr_gram_geometry(&geometry, gram));
-    memcpy(out->geometry, geometry->length, sizeof(double) * N);
-    memcpy(out->geometry + N, geometry->to_mean, sizeof(double) * N);
+    memcpy(out->geometry, geometry->length, sizeof(double) * (size_t)n);
+    memcpy(out->geometry + N, geometry->to_mean, sizeof(double) * (size_t)n);
     out->geometry[2 * N] = geometry->nearest;
     out->geometry[2 * N + 1] = geometry->farthest;
-    out->geometry[2 * N + 2] = (double)(geometry->nearest_pair[0] * N + geometry->nearest_pair[1]);
-    out->geometry[2 * N + 3] = (double)(geometry->farthest_pair[0] * N +
+    out->geometry[2 * N + 2] = (double)(geometry->nearest_pair[0] * n + geometry->nearest_pair[1]);
+    out->geometry[2 * N + 3] = (double)(geometry->farthest_pair[0] * n +
                                         geometry->farthest_pair[1]);
     mcr_geometry_free(ctx, geometry);
     mcr_gram_close(gram);

@@ -213,21 +213,27 @@ void test_fails(const mcr *ctx, mcr_status status, mcr_status expected, const ch
 
 /* Sanitizers make each run ten times as slow. */
 #if defined(__SANITIZE_ADDRESS__)
-#define SWEEP_WHOLE 32
+#define SANITIZED true
 #elif defined(__has_feature)
 #if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define SWEEP_WHOLE 32
+#define SANITIZED true
 #endif
 #endif
-#ifndef SWEEP_WHOLE
-#define SWEEP_WHOLE 256
+#ifndef SANITIZED
+#define SANITIZED false
 #endif
+
+bool test_brief(void)
+{
+    return SANITIZED && getenv("MERCER_ALL") == NULL;
+}
 
 /* The allocation that fails after the nth: every one of the first, then a growing stride, so that a
  * sweep is not quadratic in what it allocates; ./check --all takes every one. */
 int64_t test_sweep_next(int64_t n)
 {
-    return n < SWEEP_WHOLE || getenv("MERCER_ALL") != NULL ? n + 1 : n + 1 + n / 32;
+    int64_t whole = SANITIZED ? 32 : 256;
+    return n < whole || getenv("MERCER_ALL") != NULL ? n + 1 : n + 1 + n / 32;
 }
 
 int64_t test_sweep_allocations(const char *what, test_run *run, void *arg)

@@ -49,6 +49,10 @@ void test_ok(const mcr *ctx, mcr_status status);
 /* The status is `expected` and the message holds `words`. */
 void test_fails(const mcr *ctx, mcr_status status, mcr_status expected, const char *words);
 
+/* With sanitizers, outside ./check --all: a test that has run whole without them takes fewer or
+ * smaller cases. */
+bool test_brief(void);
+
 /* Fails the nth allocation for n = 1, 2, 3, ... (later ones in strides, see test_sweep_next) until
  * `run` succeeds. Each time run gets a fresh
  * context (1 thread), must return MCR_NO_MEMORY with a message, and leave nothing behind; the last
