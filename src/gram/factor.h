@@ -48,11 +48,10 @@ mcr_status mcr_gram_mapped(mcr_gram **out, mcr *ctx, struct mcr_map *map,
                            const struct mcr_data *data);
 /* Whether the features of the exact map are the data's own, so that nothing has to be made. */
 bool mcr_gram_features_are_data(const struct mcr_kernel *kernel, const struct mcr_data *data);
-/* From a symmetric positive semidefinite matrix (n x n, rows ld apart), by pivoted Cholesky until
- * the trace of what is left is at most `share` of the whole. If that takes more than `most`
+/* From a positive semidefinite Gram that is kept whole in double, by pivoted Cholesky until the
+ * trace of what is left is at most `share` of the whole. If that takes more than `most`
  * columns, or more memory than the budget has, *out is NULL. */
-mcr_status mcr_gram_low_rank(mcr_gram **out, mcr *ctx, int64_t n, const double *a, int64_t ld,
-                             double share, int64_t most);
+mcr_status mcr_gram_low_rank(mcr_gram **out, mcr_gram *kept, double share, int64_t most);
 
 /* Keeps rows that are made by blocks as floats, as many as `most` bytes hold, out of the budget.
  * The block function is not called again for these. */

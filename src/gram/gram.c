@@ -2,6 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "base/threads.h"
 #include "gram/type.h"
 
 #include <math.h>
@@ -79,7 +80,22 @@ mcr_status mcr_gram_project(mcr_gram *g, mcr_rows x, const double *a, int64_t co
 
 mcr_status mcr_gram_weighted(mcr_gram *g, mcr_rows x, const double *h, double *m, int64_t ldm)
 {
-    return g->type->weighted(g, x, h, m, ldm);
+    if (h)
+        return g->type->weighted(g, x, h, m, ldm);
+    double *ones = mcr_alloc(g->ctx, (size_t)x.count, sizeof *ones);
+    for (int64_t i = 0; i < x.count && ones; i++)
+        ones[i] = 1;
+    mcr_status s = ones ? g->type->weighted(g, x, ones, m, ldm) : MCR_NO_MEMORY;
+    mcr_free(g->ctx, ones);
+    return s;
+}
+
+mcr_status mcr_gram_fill_weighted(mcr_gram *g, mcr_system *to, mcr_rows x, const double *h)
+{
+    mcr_status s = mcr_gram_weighted(g, x, h, to->a, to->ld);
+    if (!s)
+        mcr_system_filled(to);
+    return s;
 }
 
 mcr_status mcr_gram_squares(mcr_gram *g, mcr_rows x, double *square)
@@ -195,6 +211,33 @@ mcr_status mcr_gram_matrix_float(mcr_gram *g, float *k, int64_t ld)
 mcr_status mcr_gram_matrix_quietly(mcr_gram *g, void *k, int64_t ld, bool precise)
 {
     return fill(g, &(mcr_gram_fill){.k = k, .ld = ld, .precise = precise});
+}
+
+typedef struct scale_job {
+    mcr_system *to;
+    const double *root;
+} scale_job;
+
+static mcr_status scale_row(void *arg, int64_t i, int worker)
+{
+    (void)worker;
+    const scale_job *job = arg;
+    double *row = job->to->a + i * job->to->ld;
+    for (int64_t j = 0; j < job->to->n; j++)
+        row[j] *= job->root[i] * job->root[j];
+    return MCR_OK;
+}
+
+mcr_status mcr_gram_fill_system(mcr_gram *g, mcr_system *to, const double *root, bool report)
+{
+    scale_job job = {to, root};
+    mcr_status s = fill(
+        g, &(mcr_gram_fill){.k = to->a, .ld = to->ld, .precise = true, .report = report});
+    if (!s && root)
+        s = mcr_parallel(g->ctx, to->n, scale_row, &job);
+    if (!s)
+        mcr_system_filled(to);
+    return s;
 }
 
 mcr_status mcr_gram_matrix_until(mcr_gram *g, float *k, int64_t ld, double deadline)

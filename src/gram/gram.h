@@ -16,6 +16,7 @@
 
 #include "base/context.h"
 #include "base/rows.h"
+#include "linalg/system.h"
 #include "linalg/tiles.h"
 
 mcr *mcr_gram_context(const mcr_gram *gram);
@@ -35,6 +36,9 @@ mcr_status mcr_gram_block_any(mcr_gram *gram, mcr_rows x, mcr_rows z, void *k, i
 mcr_status mcr_gram_matrix_quietly(mcr_gram *gram, void *k, int64_t ld, bool precise);
 /* mcr_gram_matrix_float that also ends with MCR_STOPPED at the deadline, of mcr_now(); 0: none. */
 mcr_status mcr_gram_matrix_until(mcr_gram *gram, float *k, int64_t ld, double deadline);
+
+/* Fills a system with root_i K_ij root_j (root NULL: K) of a symmetric Gram; `report`: progress. */
+mcr_status mcr_gram_fill_system(mcr_gram *gram, mcr_system *to, const double *root, bool report);
 
 /* A bound on the rounding of kernel values. */
 mcr_status mcr_gram_error(mcr_gram *gram, bool precise, mcr_error *error);
@@ -90,8 +94,10 @@ int64_t mcr_gram_width(const mcr_gram *gram);
 /* y = D v and u = D^T a; v and u are width x cols, y and a rows x cols. */
 mcr_status mcr_gram_expand(mcr_gram *gram, mcr_rows x, const double *v, int64_t cols, double *y);
 mcr_status mcr_gram_project(mcr_gram *gram, mcr_rows x, const double *a, int64_t cols, double *u);
-/* m = D^T diag(h) D, its lower triangle, rows ldm apart; h >= 0. */
+/* m = D^T diag(h) D, its lower triangle, rows ldm apart; h >= 0; NULL: D^T D. */
 mcr_status mcr_gram_weighted(mcr_gram *gram, mcr_rows x, const double *h, double *m, int64_t ldm);
+/* The same into a system. */
+mcr_status mcr_gram_fill_weighted(mcr_gram *gram, mcr_system *to, mcr_rows x, const double *h);
 /* Squared lengths of the rows. */
 mcr_status mcr_gram_squares(mcr_gram *gram, mcr_rows x, double *square);
 /* Rows with more than such a share of entries are multiplied as dense ones. */

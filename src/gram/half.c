@@ -1,19 +1,40 @@
-/* half.c: products with half a symmetric matrix.
+/* half.c: a symmetric Gram kept as the tiles on and above its diagonal.
  *
- * Tile (r, c) gives y_r += T x_c and y_c += T' x_r. Tiles are dealt out to a number of lanes that
- * depends on n alone; each lane has sums of its own, which are added in order at the end.
+ * In products tile (r, c) gives y_r += T x_c and y_c += T' x_r. Tiles are dealt out to a number of
+ * lanes that depends on n alone; each lane has sums of its own, which are added in order at the
+ * end.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "gram/half.h"
 
+#include <float.h>
 #include <string.h>
 
 #include "base/threads.h"
 #include "gram/bound.h"
+#include "gram/stored.h"
 #include "linalg/tiles.h"
 
 enum { SIDE = MCR_HALF_SIDE, LD = MCR_HALF_LD, MOST_LANES = 16, TILES_A_LANE = 4, CHUNK = 512 };
+
+typedef struct half {
+    mcr_gram base;
+    int64_t side;  /* a side has so many tiles */
+    int64_t lanes; /* sums that a product is made of, by n alone */
+    double *tile, *diagonal;
+    double *x, *y; /* n x MCR_THIN: vectors; their products, once per lane */
+    bool shares;   /* tiles and diagonal are another's */
+    bool definite; /* known to be so */
+    size_t taken;  /* of the memory budget */
+} half;
+
+static const mcr_gram_type half_type;
+
+bool mcr_gram_is_half(const mcr_gram *gram)
+{
+    return gram->type == &half_type;
+}
 
 static int64_t least(int64_t a, int64_t b)
 {
@@ -22,81 +43,150 @@ static int64_t least(int64_t a, int64_t b)
 
 /* ---- space ------------------------------------------------------------------------------------*/
 
-static mcr_status take_buffers(mcr_half *h, const char *what)
+static mcr_status take_buffers(half *h, const char *what)
 {
-    size_t tiles = (size_t)(h->side * (h->side + 1) / 2), n = (size_t)h->n * MCR_THIN;
+    mcr *ctx = h->base.ctx;
+    size_t tiles = (size_t)(h->side * (h->side + 1) / 2), n = (size_t)h->base.rows * MCR_THIN;
     size_t bytes = 0, more = n * (size_t)(h->lanes + 1) * sizeof(double);
-    if (!mcr_size_mul(tiles, sizeof(double) * MCR_HALF_TILE, &bytes) || bytes > SIZE_MAX - more)
+    if (h->shares)
+        bytes = 0;
+    else if (!mcr_size_mul(tiles, sizeof(double) * MCR_HALF_TILE, &bytes) ||
+             bytes > SIZE_MAX - more)
         bytes = SIZE_MAX - more;
-    mcr_status s = mcr_budget_take(h->ctx, bytes + more, what);
+    mcr_status s = mcr_budget_take(ctx, bytes + more, what);
     if (s)
         return s;
     h->taken = bytes + more;
-    h->tile = mcr_alloc(h->ctx, tiles, sizeof(double) * MCR_HALF_TILE);
-    h->x = mcr_alloc(h->ctx, n, sizeof *h->x);
-    h->y = mcr_alloc(h->ctx, n * (size_t)h->lanes, sizeof *h->y);
-    return h->tile && h->x && h->y ? MCR_OK : MCR_NO_MEMORY;
+    if (!h->shares) {
+        h->tile = mcr_alloc(ctx, tiles, sizeof(double) * MCR_HALF_TILE);
+        h->diagonal = mcr_alloc(ctx, (size_t)h->base.rows, sizeof *h->diagonal);
+    }
+    h->x = mcr_alloc(ctx, n, sizeof *h->x);
+    h->y = mcr_alloc(ctx, n * (size_t)h->lanes, sizeof *h->y);
+    return h->tile && h->diagonal && h->x && h->y ? MCR_OK : MCR_NO_MEMORY;
 }
 
-void mcr_half_close(mcr_half *h)
+static void close_half(mcr_gram *gram)
 {
-    if (!h->ctx)
-        return;
-    mcr_free(h->ctx, h->tile);
-    mcr_free(h->ctx, h->x);
-    mcr_free(h->ctx, h->y);
-    mcr_budget_give(h->ctx, h->taken);
-    *h = (mcr_half){0};
+    half *h = (half *)gram;
+    if (!h->shares) {
+        mcr_free(gram->ctx, h->tile);
+        mcr_free(gram->ctx, h->diagonal);
+    }
+    mcr_free(gram->ctx, h->x);
+    mcr_free(gram->ctx, h->y);
+    mcr_budget_give(gram->ctx, h->taken);
+    mcr_free(gram->ctx, h);
 }
 
 /* Of any Gram. */
-static mcr_status fill_tiles(mcr_half *h, mcr_gram *gram)
+static mcr_status fill_tiles(const half *h, mcr_gram *of)
 {
+    int64_t n = h->base.rows;
     mcr_status s = MCR_OK;
     for (int64_t r = 0; r < h->side; r++)
         for (int64_t c = r; c < h->side && !s; c++) {
-            mcr_rows rows = {NULL, r * SIDE, least(h->n - r * SIDE, SIDE)};
-            mcr_rows cols = {NULL, c * SIDE, least(h->n - c * SIDE, SIDE)};
-            double *tile = h->tile + mcr_half_tile(h->n, r, c);
+            mcr_rows rows = {NULL, r * SIDE, least(n - r * SIDE, SIDE)};
+            mcr_rows cols = {NULL, c * SIDE, least(n - c * SIDE, SIDE)};
+            double *tile = h->tile + mcr_half_tile(n, r, c);
             memset(tile, 0, sizeof *tile * MCR_HALF_TILE);
-            s = mcr_gram_block(gram, rows, cols, tile, LD);
+            s = mcr_gram_block(of, rows, cols, tile, LD);
         }
     return s;
 }
 
-mcr_status mcr_half_open(mcr_half *h, mcr_gram *gram, const char *what)
+/* Space for products with tiles that are there, or for these as well. */
+static mcr_status new_half(half **out, mcr *ctx, int64_t n, const half *from, const char *what)
 {
-    int64_t n = mcr_gram_rows(gram), side = (n + SIDE - 1) / SIDE, lanes = side / TILES_A_LANE;
-    *h = (mcr_half){.ctx = mcr_gram_context(gram), .n = n, .side = side};
+    int64_t side = (n + SIDE - 1) / SIDE, lanes = side / TILES_A_LANE;
+    *out = NULL;
+    half *h = mcr_alloc_zero(ctx, 1, sizeof *h);
+    if (!h)
+        return MCR_NO_MEMORY;
+    if (from)
+        *h = *from;
+    h->base = (mcr_gram){.type = &half_type, .ctx = ctx, .rows = n, .cols = n, .symmetric = true};
+    h->side = side;
     h->lanes = lanes < 1 ? 1 : least(lanes, MOST_LANES);
+    h->shares = from != NULL;
+    h->x = h->y = NULL;
+    h->taken = 0;
     mcr_status s = take_buffers(h, what);
-    if (!s)
-        s = mcr_gram_as_bound(gram) ? mcr_gram_bound_tiles(gram, h->tile) : fill_tiles(h, gram);
     if (s)
-        mcr_half_close(h);
+        close_half(&h->base);
+    else
+        *out = h;
     return s;
+}
+
+mcr_status mcr_gram_keep_half(mcr_gram **out, mcr_gram *of, const char *what)
+{
+    half *h;
+    *out = NULL;
+    mcr_status s = new_half(&h, of->ctx, of->rows, NULL, what);
+    if (s)
+        return s;
+    h->definite = mcr_gram_is_definite(of);
+    s = mcr_gram_as_bound(of) ? mcr_gram_bound_tiles(of, h->tile) : fill_tiles(h, of);
+    if (!s)
+        s = mcr_gram_diagonal(of, 0, h->diagonal);
+    if (s)
+        close_half(&h->base);
+    else
+        *out = &h->base;
+    return s;
+}
+
+/* ---- values -----------------------------------------------------------------------------------*/
+
+static double value_at(const half *h, int64_t i, int64_t j)
+{
+    int64_t r = i < j ? i : j, c = i < j ? j : i;
+    return h->tile[mcr_half_tile(h->base.rows, r / SIDE, c / SIDE) + r % SIDE * LD + c % SIDE];
+}
+
+static mcr_status block(mcr_gram *gram, mcr_rows x, mcr_rows z, void *k, int64_t ld, bool precise)
+{
+    const half *h = (const half *)gram;
+    for (int64_t i = 0; i < x.count; i++)
+        for (int64_t j = 0; j < z.count; j++) {
+            double value = value_at(h, mcr_rows_at(x, i), mcr_rows_at(z, j));
+            if (precise)
+                ((double *)k)[i * ld + j] = value;
+            else
+                ((float *)k)[i * ld + j] = (float)value;
+        }
+    return MCR_OK;
+}
+
+static mcr_status diagonal(mcr_gram *gram, int side, double *k)
+{
+    (void)side; /* both are the same */
+    memcpy(k, ((const half *)gram)->diagonal, sizeof *k * (size_t)gram->rows);
+    return MCR_OK;
 }
 
 /* ---- products ---------------------------------------------------------------------------------*/
 
 typedef struct product {
-    mcr_half *h;
+    half *h;
     const mcr_vmath *math;
-    int64_t rows; /* vectors of this turn, at most MCR_THIN */
+    int64_t first, rows; /* vectors of this turn, at most MCR_THIN */
+    int64_t cols;        /* of all turns */
     const double *v;
-    double *av;
+    double *kv;
 } product;
 
-/* Vectors side by side, those that are missing 0. */
-static mcr_status turn_chunk(void *arg, int64_t item, int worker)
+/* The vectors of this turn, those that are missing 0. */
+static mcr_status take_chunk(void *arg, int64_t item, int worker)
 {
     (void)worker;
     const product *p = arg;
-    int64_t n = p->h->n, end = least((item + 1) * CHUNK, n);
+    int64_t n = p->h->base.rows, end = least((item + 1) * CHUNK, n);
     for (int64_t i = item * CHUNK; i < end; i++) {
         double *x = p->h->x + i * MCR_THIN;
         for (int64_t o = 0; o < MCR_THIN; o++)
-            x[o] = o < p->rows ? p->v[o * n + i] : 0;
+            x[o] = o < p->rows ? p->v[i * p->cols + p->first + o] : 0;
     }
     return MCR_OK;
 }
@@ -105,8 +195,8 @@ static mcr_status run_lane(void *arg, int64_t lane, int worker)
 {
     (void)worker;
     const product *p = arg;
-    const mcr_half *h = p->h;
-    int64_t n = h->n, at = 0;
+    const half *h = p->h;
+    int64_t n = h->base.rows, at = 0;
     double *y = h->y + lane * n * MCR_THIN;
     memset(y, 0, sizeof *y * (size_t)(n * MCR_THIN));
     for (int64_t r = 0; r < h->side; r++)
@@ -128,30 +218,31 @@ static mcr_status sum_chunk(void *arg, int64_t item, int worker)
 {
     (void)worker;
     const product *p = arg;
-    int64_t n = p->h->n, end = least((item + 1) * CHUNK, n);
+    int64_t n = p->h->base.rows, end = least((item + 1) * CHUNK, n);
     for (int64_t i = item * CHUNK; i < end; i++) {
         double *sum = p->h->y + i * MCR_THIN;
         for (int64_t lane = 1; lane < p->h->lanes; lane++)
             for (int64_t o = 0; o < MCR_THIN; o++)
                 sum[o] += p->h->y[(lane * n + i) * MCR_THIN + o];
         for (int64_t o = 0; o < p->rows; o++)
-            p->av[o * n + i] = sum[o];
+            p->kv[i * p->cols + p->first + o] = sum[o];
     }
     return MCR_OK;
 }
 
-mcr_status mcr_half_multiply(mcr_half *h, int64_t rows, const double *v, double *av)
+static mcr_status multiply(mcr_gram *gram, const double *v, int64_t cols, double *kv)
 {
-    int64_t chunks = (h->n + CHUNK - 1) / CHUNK;
+    half *h = (half *)gram;
+    int64_t chunks = (gram->rows + CHUNK - 1) / CHUNK;
     mcr_status s = MCR_OK;
-    for (int64_t first = 0; first < rows && !s; first += MCR_THIN) {
-        product p = {h, mcr_tiles_best()->f64->math, least(MCR_THIN, rows - first),
-                     v + first * h->n, av + first * h->n};
-        s = mcr_parallel(h->ctx, chunks, turn_chunk, &p);
+    for (int64_t first = 0; first < cols && !s; first += MCR_THIN) {
+        product p = {h, mcr_tiles_best()->f64->math, first, least(MCR_THIN, cols - first), cols, v,
+                     kv};
+        s = mcr_parallel(gram->ctx, chunks, take_chunk, &p);
         if (!s)
-            s = mcr_parallel(h->ctx, h->lanes, run_lane, &p);
+            s = mcr_parallel(gram->ctx, h->lanes, run_lane, &p);
         if (!s)
-            s = mcr_parallel(h->ctx, chunks, sum_chunk, &p);
+            s = mcr_parallel(gram->ctx, chunks, sum_chunk, &p);
     }
     return s;
 }
@@ -159,7 +250,7 @@ mcr_status mcr_half_multiply(mcr_half *h, int64_t rows, const double *v, double 
 /* ---- centring ---------------------------------------------------------------------------------*/
 
 typedef struct centring {
-    mcr_half *h;
+    half *h;
     const double *root, *mean;
     double centre;
 } centring;
@@ -169,10 +260,11 @@ static mcr_status centre_row(void *arg, int64_t r, int worker)
 {
     (void)worker;
     const centring *job = arg;
-    mcr_half *h = job->h;
+    half *h = job->h;
+    int64_t n = h->base.rows;
     for (int64_t c = r; c < h->side; c++) {
-        double *tile = h->tile + mcr_half_tile(h->n, r, c);
-        int64_t rows = least(SIDE, h->n - r * SIDE), cols = least(SIDE, h->n - c * SIDE);
+        double *tile = h->tile + mcr_half_tile(n, r, c);
+        int64_t rows = least(SIDE, n - r * SIDE), cols = least(SIDE, n - c * SIDE);
         const double *root = job->root + c * SIDE, *mean = job->mean + c * SIDE;
         for (int64_t i = 0; i < rows; i++) {
             double own = job->mean[r * SIDE + i], scale = job->root[r * SIDE + i];
@@ -185,8 +277,62 @@ static mcr_status centre_row(void *arg, int64_t r, int worker)
     return MCR_OK;
 }
 
-mcr_status mcr_half_centre(mcr_half *h, const double *root, const double *mean, double centre)
+mcr_status mcr_gram_half_centre(mcr_gram *gram, const double *root, const double *mean,
+                                double centre)
 {
+    half *h = (half *)gram;
     centring job = {h, root, mean, centre};
-    return mcr_parallel(h->ctx, h->side, centre_row, &job);
+    return mcr_parallel(gram->ctx, h->side, centre_row, &job);
 }
+
+/* ---- parts and cost ---------------------------------------------------------------------------*/
+
+static mcr_status share(mcr_gram **out, mcr_gram *gram)
+{
+    half *h;
+    mcr_status s = new_half(&h, gram->ctx, gram->rows, (const half *)gram, "vectors of products");
+    *out = s ? NULL : &h->base;
+    return s;
+}
+
+static mcr_status select(mcr_gram **out, mcr_gram *gram, const mcr_rows *x, const mcr_rows *z)
+{
+    return mcr_gram_list(out, gram, x, z);
+}
+
+/* The values are what K is. */
+static mcr_status error(mcr_gram *gram, bool precise, mcr_error *to)
+{
+    (void)gram;
+    *to = (mcr_error){.relative = precise ? 0 : (double)FLT_EPSILON};
+    return MCR_OK;
+}
+
+static double work(const mcr_gram *gram)
+{
+    (void)gram;
+    return 1;
+}
+
+static size_t bytes(const mcr_gram *gram)
+{
+    return ((const half *)gram)->taken;
+}
+
+static bool is_definite(const mcr_gram *gram)
+{
+    return ((const half *)gram)->definite;
+}
+
+static const mcr_gram_type half_type = {
+    .close = close_half,
+    .block = block,
+    .diagonal = diagonal,
+    .share = share,
+    .select = select,
+    .error = error,
+    .work = work,
+    .bytes = bytes,
+    .multiply = multiply,
+    .is_definite = is_definite,
+};

@@ -8,7 +8,6 @@
 
 #include "base/random.h"
 #include "gram/map.h"
-#include "linalg/lapack.h"
 
 /* ---- samples ----------------------------------------------------------------------------------*/
 
@@ -222,7 +221,7 @@ static int by_key(const void *a, const void *b)
 }
 
 /* rest[t] = K(x,x) - k'(K + ridge)^-1 k for objects first + t of the pool; l: the factor. */
-static mcr_status unexplained(const pool *p, mcr_gram *gram, const mcr_square *l, int64_t first,
+static mcr_status unexplained(const pool *p, mcr_gram *gram, const mcr_system *l, int64_t first,
                               int64_t count, double *buffer, double *rest)
 {
     int64_t q = l->n;
@@ -232,7 +231,7 @@ static mcr_status unexplained(const pool *p, mcr_gram *gram, const mcr_square *l
     (void)p;
     if (!s) {
         memcpy(x, k, sizeof *x * (size_t)(q * count));
-        s = mcr_lapack_solve(l->ctx, q, count, l->a, l->ld, x, count);
+        s = mcr_system_solve(l, count, x);
     }
     for (int64_t i = 0; i < q && !s; i++)
         for (int64_t t = 0; t < count; t++)
@@ -245,22 +244,22 @@ static mcr_status score_pool(const pool *p, mcr *ctx, const mcr_kernel *kernel, 
 {
     enum { PART = 256 };
     mcr_gram *gram = NULL;
-    mcr_square l = {0};
+    mcr_system l = {0};
     double *buffer = mcr_alloc(ctx, (size_t)anchors, 2 * PART * sizeof *buffer), mean = 0;
     mcr_status s = buffer ? mcr_gram_open(&gram, ctx, kernel, p->data, NULL) : MCR_NO_MEMORY;
     if (!s)
         s = mcr_gram_diagonal(gram, 0, score);
     if (!s)
-        s = mcr_square_open(&l, ctx, anchors, "kernel values for landmarks");
+        s = mcr_system_open(&l, ctx, anchors, "kernel values for landmarks");
     mcr_rows some = {NULL, 0, anchors};
     if (!s)
         s = mcr_gram_block(gram, some, some, l.a, l.ld);
     for (int64_t i = 0; i < anchors && !s; i++)
         mean += score[i] / (double)anchors;
-    for (int64_t i = 0; i < anchors && !s; i++)
-        l.a[i * l.ld + i] += 0.01 * mean;
-    if (!s)
-        s = mcr_lapack_cholesky(ctx, anchors, l.a, l.ld, NULL, NULL);
+    if (!s) {
+        mcr_system_filled(&l);
+        s = mcr_system_factor(&l, 0.01 * mean, NULL, NULL);
+    }
     for (int64_t i = 0; i < p->n && !s; i += PART)
         s = unexplained(p, gram, &l, i, p->n - i < PART ? p->n - i : PART, buffer, score);
     if (s == MCR_NUMERIC)
@@ -270,7 +269,7 @@ static mcr_status score_pool(const pool *p, mcr *ctx, const mcr_kernel *kernel, 
                 ctx, MCR_NUMERIC,
                 "nystrom: leverage needs a positive semidefinite kernel: take other landmarks"),
             "definite");
-    mcr_square_close(&l);
+    mcr_system_close(&l);
     mcr_gram_close(gram);
     mcr_free(ctx, buffer);
     return s;

@@ -7,6 +7,7 @@
 
 #include "base/threads.h"
 #include "gram/factor_impl.h"
+#include "gram/stored.h"
 
 enum { BAND = 256 }; /* rows of a worker's item */
 
@@ -59,11 +60,13 @@ static mcr_status reduce(column_job *j, double share, bool *enough)
     return s;
 }
 
-mcr_status mcr_gram_low_rank(mcr_gram **out, mcr *ctx, int64_t n, const double *a, int64_t ld,
-                             double share, int64_t most)
+mcr_status mcr_gram_low_rank(mcr_gram **out, mcr_gram *kept, double share, int64_t most)
 {
     *out = NULL;
     bool enough = false;
+    mcr *ctx = kept->ctx;
+    int64_t n = kept->rows, ld;
+    const double *a = mcr_gram_doubles(kept, &ld);
     size_t bytes = (size_t)n * (size_t)most * sizeof(double);
     if (most == 0 || bytes > mcr_budget_left(ctx))
         return MCR_OK;

@@ -14,7 +14,6 @@
 #include "base/random.h"
 #include "base/sized.h"
 #include "kernel/explicit.h"
-#include "linalg/lapack.h"
 #include "linalg/shared.h"
 
 /* Eigenvalues below this share of the largest are rounding. */
@@ -27,14 +26,14 @@ static mcr_status whiten(mcr_map *m)
 {
     int64_t r = m->landmarks;
     mcr_gram *gram = NULL;
-    mcr_square k = {0};
+    mcr_system k = {0};
     double *value = mcr_alloc(m->ctx, (size_t)r, sizeof *value);
     mcr_status s = value ? mcr_gram_open(&gram, m->ctx, m->kernel, m->landmark, NULL)
                          : MCR_NO_MEMORY;
     if (!s)
-        s = mcr_square_open(&k, m->ctx, r, "the landmarks' kernel values");
+        s = mcr_system_open(&k, m->ctx, r, "the landmarks' kernel values");
     if (!s)
-        s = mcr_gram_matrix_quietly(gram, k.a, k.ld, true);
+        s = mcr_gram_fill_system(gram, &k, NULL, false);
     if (!s)
         s = mcr_shared_eigen(m->ctx, r, k.a, k.ld, value);
     double least = s ? 0 : LEAST_SHARE * fmax(value[r - 1], 0);
@@ -53,7 +52,7 @@ static mcr_status whiten(mcr_map *m)
         for (int64_t i = 0; i < r; i++)
             m->turn[i * m->count + c] = k.a[e * k.ld + i] / sqrt(value[e]);
     }
-    mcr_square_close(&k);
+    mcr_system_close(&k);
     mcr_gram_close(gram);
     mcr_free(m->ctx, value);
     return s;

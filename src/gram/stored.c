@@ -11,12 +11,15 @@
 #include <string.h>
 
 #include "base/threads.h"
+#include "gram/half.h"
 #include "gram/type.h"
+#include "linalg/shared.h"
 
 typedef struct stored {
     mcr_gram base;
     mcr_stored m;
-    bool owns; /* m.exact */
+    bool owns;       /* m.exact */
+    mcr_system kept; /* the matrix, where it is the Gram's own; closed: it is not */
 } stored;
 
 static const mcr_gram_type stored_type;
@@ -84,9 +87,28 @@ mcr_status mcr_gram_copy(mcr_gram **out, mcr_gram *of, bool precise, mcr_gram *e
              : mcr_gram_stored(out, ctx, &(mcr_stored){n, ld, b->k, precise, b->diagonal, exact});
 }
 
+mcr_status mcr_gram_keep(mcr_gram **out, mcr_gram *of, const char *what)
+{
+    mcr_system k;
+    *out = NULL;
+    mcr_status s = mcr_system_open(&k, of->ctx, of->rows, what);
+    if (!s)
+        s = mcr_gram_matrix(of, k.a, k.ld);
+    if (!s)
+        s = mcr_gram_stored(
+            out, of->ctx,
+            &(mcr_stored){.n = k.n, .ld = k.ld, .k = k.a, .precise = true, .exact = of});
+    if (s)
+        mcr_system_close(&k);
+    else
+        ((stored *)*out)->kept = k;
+    return s;
+}
+
 static void close_stored(mcr_gram *gram)
 {
     stored *g = (stored *)gram;
+    mcr_system_close(&g->kept);
     if (g->owns)
         mcr_gram_close(g->m.exact);
     mcr_free(gram->ctx, g);
@@ -97,6 +119,13 @@ const float *mcr_gram_values(const mcr_gram *gram, int64_t *ld)
     const stored *g = as_stored(gram);
     *ld = g ? g->m.ld : 0;
     return g && !g->m.precise ? g->m.k : NULL;
+}
+
+const double *mcr_gram_doubles(const mcr_gram *gram, int64_t *ld)
+{
+    const stored *g = as_stored(gram);
+    *ld = g ? g->m.ld : 0;
+    return g && g->m.precise ? g->m.k : NULL;
 }
 
 bool mcr_gram_is_float(const mcr_gram *gram)
@@ -206,7 +235,10 @@ static mcr_status sums(mcr_gram *gram, mcr_rows object, bool precise, const doub
 
 static mcr_status multiply(mcr_gram *gram, const double *v, int64_t cols, double *kv)
 {
-    mcr_gram *exact = exact_of((const stored *)gram, true);
+    const stored *g = (const stored *)gram;
+    mcr_gram *exact = exact_of(g, true);
+    if (g->kept.a)
+        return mcr_shared_multiply(gram->ctx, gram->rows, g->kept.a, g->kept.ld, v, cols, kv);
     return exact ? mcr_gram_multiply(exact, v, cols, kv)
                  : mcr_gram_blocks_multiply(gram, v, cols, kv);
 }

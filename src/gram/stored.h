@@ -44,6 +44,15 @@ size_t mcr_gram_copy_bytes(int64_t n, bool precise); /* of a copy of n objects *
 mcr_status mcr_gram_copy(mcr_gram **out, mcr_gram *of, bool precise, mcr_gram *exact,
                          mcr_gram_buffer *buffer);
 
+/* All of a symmetric Gram in double, computed once and kept within the memory budget, for solvers
+ * that multiply by it: whole, or the tiles on and above the diagonal alone (half.c), which is half
+ * of the memory and of what a product has to read. `of` must outlive a whole one; what: for the
+ * message where the budget is too small. Progress is reported. */
+mcr_status mcr_gram_keep(mcr_gram **out, mcr_gram *of, const char *what);
+mcr_status mcr_gram_keep_half(mcr_gram **out, mcr_gram *of, const char *what);
+/* All of K in double if the Gram holds it, rows *ld apart; else NULL. */
+const double *mcr_gram_doubles(const mcr_gram *gram, int64_t *ld);
+
 /* All of K in float if the Gram holds it, rows *ld apart; else NULL. */
 const float *mcr_gram_values(const mcr_gram *gram, int64_t *ld);
 /* Whether the floats of mcr_gram_values are all there is: no value is known better. */

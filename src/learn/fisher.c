@@ -2,17 +2,18 @@
  * Anouar, 2000), regularised.
  *
  * Directions v that maximise v'S_B v / v'(S_W + r I)v, with S_B and S_W the covariance between and
- * within the classes, and r = lambda times the whole variance. In the terms of centred.h, with e_c
- * the vector of sqrt(p_i / p_c) on the objects of class c (p_c the share of the class), S_B is made
- * of the products of A with E = (e_1 ...), and S_B + S_W of A^2. All directions are a = H b, where
+ * within the classes, and r = lambda times the whole variance. In the terms of gram/centred.h, with
+ * e_c the vector of sqrt(p_i / p_c) on the objects of class c (p_c the share of the class), S_B is
+ * made of the products of A with E = (e_1 ...), and S_B + S_W of A^2. All directions are a = H b,
+ * where
  *
  *   (A + r I) H = E,   M b = u b,   M = E'A H = I - r E'H
  *
  * and u = between / (all + r). M has one row per class: what takes time is one Cholesky
  * factorisation. Directions are scaled to v'(S_W + r I)v = u (1 - u) |b|^2 = 1, so that the classes
  * are round and equally wide in the coordinates, and the nearest class mean is the prediction. The
- * mean of class c has the coordinate u b_c / sqrt(p_c). From features the same H is found otherwise
- * (fisher_features.h).
+ * mean of class c has the coordinate u b_c / sqrt(p_c). From features the same H is found by a
+ * smaller factor (solve/shifted.h), with G = X'H.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -21,10 +22,11 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "learn/fisher_features.h"
+#include "learn/directions.h"
 #include "learn/goal.h"
 #include "learn/svm_problem.h"
 #include "linalg/shared.h"
+#include "solve/shifted.h"
 
 #define EXTRA_CLASS "class"
 #define EXTRA_MEANS "means"
@@ -46,7 +48,7 @@ static const mcr_param table[] = {
 
 typedef struct fisher {
     mcr *ctx;
-    mcr_centred *c;
+    mcr_directions d;
     int64_t classes;        /* of those that have objects */
     int64_t *class_at;      /* their numbers */
     int64_t *place;         /* of each object's class among them */
@@ -59,7 +61,8 @@ typedef struct fisher {
     double middle;                /* of two classes */
     double *coef, *offset, *mean; /* outputs x n, outputs, classes x outputs */
     /* From features only: */
-    double *g, *w; /* p x classes: X'H; p x outputs: the directions */
+    int64_t wide;  /* how many there are; else 0 */
+    double *g, *w; /* wide x classes: G; wide x outputs: the directions */
 } fisher;
 
 /* ---- the problem ------------------------------------------------------------------------------*/
@@ -67,7 +70,8 @@ typedef struct fisher {
 static mcr_status take_buffers(fisher *p, const mcr_data *data)
 {
     mcr *ctx = p->ctx;
-    size_t n = (size_t)p->c->n, k = (size_t)mcr_data_classes(data);
+    size_t n = (size_t)p->d.n, k = (size_t)mcr_data_classes(data);
+    p->g = mcr_alloc(ctx, (size_t)p->wide, k * sizeof *p->g);
     p->class_at = mcr_alloc(ctx, k, sizeof *p->class_at);
     p->place = mcr_alloc(ctx, n, sizeof *p->place);
     p->share = mcr_alloc_zero(ctx, k, sizeof *p->share);
@@ -80,7 +84,7 @@ static mcr_status take_buffers(fisher *p, const mcr_data *data)
     p->offset = mcr_alloc(ctx, k, sizeof *p->offset);
     p->mean = mcr_alloc(ctx, k * k, sizeof *p->mean);
     return p->class_at && p->place && p->share && p->e && p->h && p->m && p->value && p->scale &&
-                   p->coef && p->offset && p->mean
+                   p->coef && p->offset && p->mean && p->g
                ? MCR_OK
                : MCR_NO_MEMORY;
 }
@@ -89,11 +93,12 @@ static mcr_status take_buffers(fisher *p, const mcr_data *data)
 static void set_classes(fisher *p, const mcr_data *data)
 {
     const int32_t *class_of = mcr_data_class_of(data);
-    int64_t n = p->c->n;
+    const double *root = mcr_gram_roots(p->d.gram);
+    int64_t n = p->d.n;
     for (int64_t c = 0; c < mcr_data_classes(data); c++) {
         double share = 0;
         for (int64_t i = 0; i < n; i++)
-            share += class_of[i] == c ? p->c->root[i] * p->c->root[i] : 0;
+            share += class_of[i] == c ? root[i] * root[i] : 0;
         for (int64_t i = 0; i < n; i++)
             if (class_of[i] == c)
                 p->place[i] = share > 0 ? p->classes : -1;
@@ -104,14 +109,29 @@ static void set_classes(fisher *p, const mcr_data *data)
     }
     for (int64_t i = 0; i < n; i++)
         if (p->place[i] >= 0)
-            p->e[i * p->classes + p->place[i]] = p->c->root[i] / sqrt(p->share[p->place[i]]);
+            p->e[i * p->classes + p->place[i]] = root[i] / sqrt(p->share[p->place[i]]);
 }
 
-/* r E'H: symmetric but for rounding. */
+static void add_squares(const double *v, int64_t rows, int64_t k, double factor, double *m)
+{
+    for (int64_t i = 0; i < rows; i++)
+        for (int64_t c = 0; c < k; c++)
+            for (int64_t d = 0; d <= c; d++)
+                m[c * k + d] += factor * v[i * k + c] * v[i * k + d];
+}
+
+/* r E'H, lower triangle and diagonal: symmetric but for rounding; from features as r G'G + r^2 H'H,
+ * which loses no digits. */
 static mcr_status make_m(fisher *p)
 {
     int64_t k = p->classes;
-    mcr_status s = mcr_shared_gemm(p->ctx, MCR_TRANSPOSED, MCR_AS_IS, k, k, p->c->n, p->ridge, p->e,
+    if (p->wide > 0) {
+        memset(p->m, 0, sizeof *p->m * (size_t)(k * k));
+        add_squares(p->g, p->wide, k, p->ridge, p->m);
+        add_squares(p->h, p->d.n, k, p->ridge * p->ridge, p->m);
+        return MCR_OK;
+    }
+    mcr_status s = mcr_shared_gemm(p->ctx, MCR_TRANSPOSED, MCR_AS_IS, k, k, p->d.n, p->ridge, p->e,
                                    k, p->h, k, 0, p->m, k);
     for (int64_t c = 0; c < k && !s; c++)
         for (int64_t d = 0; d < c; d++)
@@ -119,43 +139,27 @@ static mcr_status make_m(fisher *p)
     return s;
 }
 
-/* H, and its relative residual from A, which the factorisation leaves above the diagonal. */
-static mcr_status solve(fisher *p)
+/* H, G, and r E'H. */
+static mcr_status solve(fisher *p, double lambda)
 {
-    mcr *ctx = p->ctx;
-    int64_t n = p->c->n, k = p->classes, ld = p->c->k.ld;
-    double *a = p->c->k.a, worst = 0, size = 0;
-    double *diagonal = mcr_alloc(ctx, (size_t)n, sizeof *diagonal);
-    double *r = mcr_alloc(ctx, (size_t)(n * k), sizeof *r);
-    mcr_status s = diagonal && r ? MCR_OK : MCR_NO_MEMORY;
-    for (int64_t i = 0; i < n && !s; i++)
-        diagonal[i] = a[i * ld + i] += p->ridge;
-    if (!s) {
-        memcpy(p->h, p->e, sizeof *p->h * (size_t)(n * k));
-        memcpy(r, p->e, sizeof *r * (size_t)(n * k));
-        s = mcr_lapack_cholesky(ctx, n, a, ld, "fisher", NULL);
-    }
+    mcr_shifted t;
+    mcr_status s = mcr_shifted_open(
+        &t, p->d.gram, "fisher", p->wide ? "fisher: the covariance" : "fisher: the kernel matrix");
     if (!s)
-        s = mcr_lapack_solve(ctx, n, k, a, ld, p->h, k);
+        s = mcr_directions_centre(&p->d);
     if (!s) {
-        mcr_shared_mend(n, a, ld, diagonal);
-        s = mcr_shared_gemm(ctx, MCR_AS_IS, MCR_AS_IS, n, k, n, -1, a, ld, p->h, k, 1, r, k);
+        p->ridge = lambda * p->d.c->total;
+        s = mcr_shifted_solve(&t, p->ridge, p->e, p->classes, p->d.c->total + p->ridge, p->h, p->g,
+                              &p->residual);
     }
-    for (int64_t i = 0; i < n * k && !s; i++) {
-        worst = fmax(worst, fabs(r[i]));
-        size = fmax(size, fabs(p->h[i]) * (p->c->total + p->ridge));
-    }
-    p->residual = worst / fmax(size, DBL_MIN);
-    mcr_free(ctx, diagonal);
-    mcr_free(ctx, r);
-    return s == MCR_NUMERIC
-               ? mcr_advise(
-                     ctx,
-                     mcr_fail(ctx, MCR_NUMERIC,
-                              "fisher: the kernel is not positive semidefinite on these data, or "
-                              "lambda is too small for its rounding errors: take a larger one"),
-                     "option lambda")
-               : s;
+    mcr_shifted_close(&t);
+    if (s == MCR_NUMERIC)
+        s = mcr_advise(p->ctx,
+                       mcr_fail(p->ctx, MCR_NUMERIC,
+                                "fisher: the kernel is not positive semidefinite on these data, or "
+                                "lambda is too small for its rounding errors: take a larger one"),
+                       "option lambda");
+    return s ? s : make_m(p);
 }
 
 /* ---- the directions ---------------------------------------------------------------------------*/
@@ -175,7 +179,7 @@ static double sign_of(const fisher *p, const double *b)
 
 static void make_direction(fisher *p, int64_t o)
 {
-    int64_t n = p->c->n, k = p->classes;
+    int64_t n = p->d.n, k = p->classes;
     const double *b = p->m + o * k;
     double rest = fmax(p->value[o], DBL_EPSILON), u = 1 - p->value[o];
     double scale = p->scale[o] = sign_of(p, b) / sqrt(u * rest), *coef = p->coef + o * n;
@@ -184,7 +188,7 @@ static void make_direction(fisher *p, int64_t o)
         for (int64_t c = 0; c < k; c++)
             coef[i] += scale * p->h[i * k + c] * b[c];
     }
-    p->offset[o] = mcr_centred_expand(p->c, coef);
+    p->offset[o] = mcr_directions_expand(&p->d, coef);
     for (int64_t c = 0; c < k; c++)
         p->mean[c * p->outputs + o] = scale * u * b[c] / sqrt(p->share[c]);
 }
@@ -224,7 +228,8 @@ static mcr_status complete(mcr_fitted *f, const fisher *p, const mcr_data *data)
     f->objective = 0;
     for (int64_t o = 0; o < p->outputs; o++)
         f->objective += (1 - p->value[o]) / fmax(p->value[o], DBL_EPSILON);
-    f->certificate = "relative residual";
+    if (!f->certificate)
+        f->certificate = "relative residual";
     f->value = p->residual;
     f->tolerance = 1e-9;
     f->stop = p->residual <= f->tolerance ? MCR_STOP_OPTIMAL : MCR_STOP_STUCK;
@@ -238,45 +243,14 @@ static mcr_status complete(mcr_fitted *f, const fisher *p, const mcr_data *data)
     return s;
 }
 
-static int64_t wanted(const mcr_learning *in, const fisher *p)
-{
-    const params *o = in->params;
-    return o->components == INT64_MIN ? p->classes : o->components;
-}
-
-static mcr_status run_kernel(mcr_fitted **out, fisher *p, const mcr_learning *in)
-{
-    const params *o = in->params;
-    mcr_centred c = {0};
-    p->c = &c;
-    mcr_status s = mcr_centred_open(&c, "fisher", in);
-    if (!s)
-        s = take_buffers(p, in->data);
-    if (!s) {
-        set_classes(p, in->data);
-        p->ridge = o->lambda * c.total;
-        s = solve(p);
-    }
-    if (!s)
-        s = make_m(p);
-    if (!s)
-        s = discriminate(p, wanted(in, p));
-    if (!s)
-        s = mcr_centred_fitted(out, p->c, p->outputs, p->coef, p->offset);
-    if (!s)
-        s = complete(*out, p, in->data);
-    mcr_centred_close(&c);
-    return s;
-}
-
 /* ---- from features ----------------------------------------------------------------------------*/
 
 /* w = G b: the directions as weights of the features. */
-static mcr_status make_weights(fisher *p, int64_t wide)
+static mcr_status make_weights(fisher *p)
 {
     int64_t k = p->classes;
-    p->w = mcr_alloc(p->ctx, (size_t)wide, (size_t)p->outputs * sizeof *p->w);
-    for (int64_t j = 0; j < wide && p->w; j++)
+    p->w = mcr_alloc(p->ctx, (size_t)p->wide, (size_t)p->outputs * sizeof *p->w);
+    for (int64_t j = 0; j < p->wide && p->w; j++)
         for (int64_t o = 0; o < p->outputs; o++) {
             double sum = 0;
             for (int64_t c = 0; c < k; c++)
@@ -324,46 +298,40 @@ static mcr_status keep_accuracy(mcr_fitted *f, const fisher *p, mcr_gram *d, con
     return s;
 }
 
-static mcr_status make_near(mcr_fitted **out, const fisher *p, const mcr_covariance *x,
-                            const mcr_form *form)
+static mcr_status make_near(mcr_fitted **out, const fisher *p, const mcr_form *form)
 {
-    mcr_status s = mcr_covariance_fitted(out, x, form, p->w, p->outputs);
-    if (!s)
+    mcr_status s = mcr_directions_mapped(out, &p->d, form, p->w, p->outputs);
+    if (!s) {
         (*out)->offset[0] -= p->middle;
+        (*out)->certificate = "relative residual of the approximate problem";
+    }
     return s;
 }
 
-static mcr_status run_features(mcr_fitted **out, fisher *p, const mcr_learning *in,
-                               const mcr_form *form)
+/* ---- both forms -------------------------------------------------------------------------------*/
+
+static mcr_status run(mcr_fitted **out, fisher *p, const mcr_learning *in, const mcr_form *form)
 {
     const params *o = in->params;
-    mcr_covariance x = {0};
-    p->c = &x.c;
-    mcr_status s = mcr_covariance_open(&x, "fisher", in, form->gram);
+    p->wide = form->features ? mcr_gram_width(form->gram) : 0;
+    mcr_status s = mcr_directions_open(&p->d, "fisher", in, form, false);
     if (!s)
         s = take_buffers(p, in->data);
     if (!s) {
         set_classes(p, in->data);
-        p->ridge = o->lambda * x.c.total;
-        p->g = mcr_alloc(p->ctx, (size_t)x.p, (size_t)p->classes * sizeof *p->g);
-        s = p->g ? mcr_fisher_features(&x, p->ridge, p->e, p->classes, p->h, p->g, p->m,
-                                       &p->residual)
-                 : MCR_NO_MEMORY;
+        s = solve(p, o->lambda);
     }
     if (!s)
-        s = discriminate(p, wanted(in, p));
+        s = discriminate(p, o->components == INT64_MIN ? p->classes : o->components);
+    if (!s && form->features)
+        s = make_weights(p);
     if (!s)
-        s = make_weights(p, x.p);
-    if (!s)
-        s = form->map ? make_near(out, p, &x, form)
-                      : mcr_centred_fitted(out, p->c, p->outputs, p->coef, p->offset);
+        s = form->map ? make_near(out, p, form)
+                      : mcr_directions_fitted(out, &p->d, p->outputs, p->coef, p->offset);
     if (!s)
         s = complete(*out, p, in->data);
-    if (!s && form->map)
-        (*out)->certificate = "relative residual of the approximate problem";
-    if (!s)
-        s = keep_accuracy(*out, p, x.d, (*out)->offset, in->data);
-    mcr_covariance_close(&x);
+    if (!s && form->features)
+        s = keep_accuracy(*out, p, form->gram, (*out)->offset, in->data);
     return s;
 }
 
@@ -380,7 +348,7 @@ static mcr_status fit(mcr_fitted **out, const mcr_learning *in)
                           &(mcr_form_work){MCR_WORK_FISHER, 1, (double)mcr_data_count(in->data),
                                            (double)mcr_data_classes(in->data)});
     if (!s)
-        s = form.features ? run_features(out, &p, in, &form) : run_kernel(out, &p, in);
+        s = run(out, &p, in, &form);
     if (!s)
         s = mcr_form_report(&form, *out);
     if (s) {
@@ -391,6 +359,7 @@ static mcr_status fit(mcr_fitted **out, const mcr_learning *in)
                    p.scale,    p.coef,  p.offset, p.mean, p.g, p.w};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         mcr_free(ctx, all[i]);
+    mcr_directions_close(&p.d);
     mcr_form_close(&form);
     return s;
 }

@@ -6,7 +6,7 @@
 #define MCR_LEARN_GP_H
 
 #include "learn/goal.h"
-#include "linalg/lapack.h"
+#include "linalg/system.h"
 
 typedef struct mcr_gp_params {
     double noise, tol, time_limit;
@@ -36,7 +36,7 @@ typedef struct mcr_gp {
     bool begun;         /* there is a value: what follows is not cut short, or it would be lost */
     mcr_kernel *kernel; /* with the scales of the last value */
     double *at;         /* their logarithms, and that of extra, while it is looked for them */
-    mcr_square k;       /* K of the last value, for the method */
+    mcr_system k;       /* K of the last value, for the method */
     /* -log likelihood from K, INFINITY where there is none; may destroy K. */
     mcr_status (*value)(struct mcr_gp *gp, double *f);
     /* After value: adds the slope against log of extra to *slope, and makes ready for row; once for

@@ -17,6 +17,7 @@
 
 #include "base/threads.h"
 #include "learn/gp.h"
+#include "linalg/lapack.h"
 
 enum { MOST_ROUNDS = 100, CHUNK = 256 };
 
@@ -27,7 +28,6 @@ typedef struct laplace {
     const mcr_goal *goal;
     int64_t part;         /* whose B lies below the diagonal */
     double *a, *f, *root; /* outputs x n: modes, W^1/2 */
-    double *own;          /* of K */
     double *g, *t, *v;    /* n each: gradient, space */
     double *u;            /* for the slope */
     double *diagonal;     /* of the inverse of B */
@@ -52,7 +52,7 @@ static mcr_status multiply_chunk(void *arg, int64_t item, int worker)
     memset(out, 0, sizeof *out * (size_t)n);
     for (int64_t i = first; i < end; i++) {
         const double *k = job->gp->k.a + i * job->gp->k.ld;
-        double sum = l->own[i] * job->v[i];
+        double sum = job->gp->k.diagonal[i] * job->v[i];
         for (int64_t j = i + 1; j < n; j++) {
             sum += k[j] * job->v[j];
             out[j] += k[j] * job->v[i];
@@ -131,7 +131,6 @@ static mcr_status fill_band(void *arg, int64_t item, int worker)
     (void)worker;
     enum { SIDE = 32 };
     const fill_job *job = arg;
-    const laplace *l = job->gp->method;
     int64_t n = job->gp->n, ld = job->gp->k.ld, first = item * SIDE;
     int64_t end = first + SIDE < n ? first + SIDE : n;
     double *k = job->gp->k.a;
@@ -141,7 +140,7 @@ static mcr_status fill_band(void *arg, int64_t item, int worker)
             for (int64_t j = j0; j < j0 + SIDE && j < i; j++)
                 k[i * ld + j] = root[i] * k[j * ld + i] * root[j];
     for (int64_t i = first; i < end; i++)
-        k[i * ld + i] = 1 + root[i] * l->own[i] * root[i];
+        k[i * ld + i] = 1 + root[i] * job->gp->k.diagonal[i] * root[i];
     return MCR_OK;
 }
 
@@ -160,7 +159,7 @@ static mcr_status apply_r(const mcr_gp *gp, double *x)
     const double *root = of_part(l, l->root);
     for (int64_t i = 0; i < gp->n; i++)
         x[i] *= root[i];
-    mcr_status s = mcr_lapack_solve(gp->ctx, gp->n, 1, gp->k.a, gp->k.ld, x, 1);
+    mcr_status s = mcr_system_solve(&gp->k, 1, x);
     for (int64_t i = 0; i < gp->n; i++)
         x[i] *= root[i];
     return s;
@@ -234,7 +233,7 @@ static mcr_status part_value(mcr_gp *gp, double *f)
     l->residual = fmax(l->residual, residual);
     *f -= log_posterior(l, of_part(l, l->a), of_part(l, l->f));
     for (int64_t i = 0; i < gp->n && !s; i++)
-        *f += log(gp->k.a[i * gp->k.ld + i]);
+        *f += mcr_system_log(&gp->k, i);
     return s;
 }
 
@@ -244,8 +243,6 @@ static mcr_status value(mcr_gp *gp, double *f)
     mcr_status s = MCR_OK;
     *f = 0;
     l->residual = 0;
-    for (int64_t i = 0; i < gp->n; i++)
-        l->own[i] = gp->k.a[i * gp->k.ld + i];
     for (l->part = 0; l->part < gp->parts && !s; l->part++)
         s = part_value(gp, f);
     l->part = 0;
@@ -264,7 +261,7 @@ static mcr_status prepare(mcr_gp *gp, int64_t part, double *slope)
     look(l);
     mcr_status s = factor(gp);
     if (!s)
-        s = mcr_lapack_inverse(gp->ctx, gp->n, gp->k.a, gp->k.ld, false, l->diagonal);
+        s = mcr_system_inverse(&gp->k, false, l->diagonal);
     for (int64_t i = 0; i < gp->n && !s; i++) {
         double w = root[i] * root[i], third = -w * (1 - 2 / (1 + exp(-f[i])));
         l->u[i] = w > 0 ? 0.5 * (1 - l->diagonal[i]) / w * third : 0;
@@ -275,7 +272,7 @@ static mcr_status prepare(mcr_gp *gp, int64_t part, double *slope)
         s = apply_r(gp, l->v);
     for (int64_t i = 0; i < gp->n && !s; i++)
         l->u[i] -= l->v[i];
-    return s ? s : mcr_lapack_inverse(gp->ctx, gp->n, gp->k.a, gp->k.ld, true, l->diagonal);
+    return s ? s : mcr_system_inverse(&gp->k, true, l->diagonal);
 }
 
 /* Of -log likelihood; pairs count twice. */
@@ -296,15 +293,15 @@ static mcr_status take_buffers(laplace *l, mcr *ctx)
 {
     size_t n = (size_t)l->goal->n, all = n * (size_t)l->goal->outputs;
     l->a = mcr_alloc_zero(ctx, 3 * all, sizeof *l->a);
-    l->own = mcr_alloc(ctx, 6 * n, sizeof *l->own);
+    l->g = mcr_alloc(ctx, 5 * n, sizeof *l->g);
     l->partial = mcr_alloc(ctx, (size_t)chunks(l->goal->n), n * sizeof *l->partial);
-    if (!l->a || !l->own || !l->partial)
+    if (!l->a || !l->g || !l->partial)
         return MCR_NO_MEMORY;
     l->f = l->a + all;
     l->root = l->f + all;
-    double **array[] = {&l->g, &l->t, &l->v, &l->u, &l->diagonal};
+    double **array[] = {&l->t, &l->v, &l->u, &l->diagonal};
     for (size_t i = 0; i < sizeof array / sizeof *array; i++)
-        *array[i] = l->own + (i + 1) * n;
+        *array[i] = l->g + (i + 1) * n;
     return MCR_OK;
 }
 
@@ -347,7 +344,7 @@ mcr_status mcr_gp_classify(mcr_fitted **out, const mcr_learning *in, const mcr_g
     }
     mcr_gp_close(&gp);
     mcr_free(in->ctx, l.a);
-    mcr_free(in->ctx, l.own);
+    mcr_free(in->ctx, l.g);
     mcr_free(in->ctx, l.partial);
     return s;
 }

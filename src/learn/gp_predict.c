@@ -19,7 +19,7 @@ enum { COLS = 512, WORKER_COLS = 64 };
 typedef struct posterior {
     const mcr_kernel *kernel;
     const mcr_data *basis;
-    mcr_square l;    /* opened when first needed */
+    mcr_system l;    /* opened when first needed */
     bool ready;      /* it holds the factor that is wanted, which does not change */
     double *v, *own; /* n x COLS, COLS; opened when first needed */
     size_t taken;    /* of the budget, for v */
@@ -27,7 +27,7 @@ typedef struct posterior {
 
 /* ---- the factor -------------------------------------------------------------------------------*/
 
-static mcr_status fill_matrix(posterior *p, mcr *ctx)
+static mcr_status fill_matrix(posterior *p, mcr *ctx, const double *root)
 {
     mcr_gram *gram = NULL;
     mcr_status s = MCR_OK;
@@ -37,12 +37,12 @@ static mcr_status fill_matrix(posterior *p, mcr *ctx)
             "gp: standard deviations and probabilities need the kernel values of the training "
             "objects, which a model of a precomputed kernel does not hold");
     if (!p->l.a)
-        s = mcr_square_open(&p->l, ctx, mcr_data_count(p->basis),
+        s = mcr_system_open(&p->l, ctx, mcr_data_count(p->basis),
                             "gp: the kernel matrix of the model");
     if (!s)
         s = mcr_gram_open(&gram, ctx, p->kernel, p->basis, NULL);
     if (!s)
-        s = mcr_gram_matrix_quietly(gram, p->l.a, p->l.ld, true);
+        s = mcr_gram_fill_system(gram, &p->l, root, false);
     mcr_gram_close(gram);
     return s;
 }
@@ -50,16 +50,10 @@ static mcr_status fill_matrix(posterior *p, mcr *ctx)
 /* root NULL: of K + D, D the noise; else of I + W^1/2 K W^1/2. */
 static mcr_status factor(posterior *p, mcr *ctx, const double *noise, const double *root)
 {
-    mcr_status s = p->ready ? MCR_OK : fill_matrix(p, ctx);
+    mcr_status s = p->ready ? MCR_OK : fill_matrix(p, ctx, root);
     if (s || p->ready)
         return s;
-    int64_t n = p->l.n, ld = p->l.ld;
-    for (int64_t i = 0; i < n; i++) {
-        for (int64_t j = 0; j <= i && root; j++)
-            p->l.a[i * ld + j] *= root[i] * root[j];
-        p->l.a[i * ld + i] += root ? 1 : noise[i];
-    }
-    s = mcr_lapack_cholesky(ctx, n, p->l.a, ld, "standard deviations", NULL);
+    s = mcr_system_factor(&p->l, 1, root ? NULL : noise, "standard deviations");
     p->ready = !s && !root;
     return s;
 }
@@ -84,8 +78,7 @@ static mcr_status some_variances(void *arg, int64_t item, int worker)
     for (int64_t i = 0; i < n && job->root; i++)
         for (int64_t c = 0; c < cols; c++)
             v[i * COLS + c] *= job->root[i];
-    mcr_status s = mcr_blas_triangle_solve(job->q->ctx, MCR_AS_IS, n, cols, p->l.a, p->l.ld, v,
-                                           COLS);
+    mcr_status s = mcr_system_solve_lower(&p->l, cols, v, COLS);
     for (int64_t c = 0; c < cols; c++)
         own[c] = job->diagonal[job->first + from + c];
     for (int64_t i = 0; i < n && !s; i++)
@@ -246,7 +239,6 @@ static mcr_status classify(const mcr_query *q)
  * factorised, and its factor times normal numbers is added to the mean. */
 
 typedef struct solve_job {
-    mcr *ctx;
     const posterior *p;
     double *v; /* n x m */
     int64_t m;
@@ -258,11 +250,10 @@ static mcr_status solve_columns(void *arg, int64_t item, int worker)
     const solve_job *job = arg;
     int64_t from = item * WORKER_COLS;
     int64_t cols = job->m - from < WORKER_COLS ? job->m - from : WORKER_COLS;
-    return mcr_blas_triangle_solve(job->ctx, MCR_AS_IS, job->p->l.n, cols, job->p->l.a,
-                                   job->p->l.ld, job->v + from, job->m);
+    return mcr_system_solve_lower(&job->p->l, cols, job->v + from, job->m);
 }
 
-static mcr_status covariance(const posterior *p, mcr *ctx, const mcr_data *data, mcr_square *c)
+static mcr_status covariance(const posterior *p, mcr *ctx, const mcr_data *data, mcr_system *c)
 {
     int64_t n = p->l.n, m = c->n;
     mcr_gram *gram = NULL, *own = NULL;
@@ -277,8 +268,8 @@ static mcr_status covariance(const posterior *p, mcr *ctx, const mcr_data *data,
     if (!s)
         s = mcr_gram_open(&own, ctx, p->kernel, data, NULL);
     if (!s)
-        s = mcr_gram_matrix_quietly(own, c->a, c->ld, true);
-    solve_job job = {ctx, p, v, m};
+        s = mcr_gram_fill_system(own, c, NULL, false);
+    solve_job job = {p, v, m};
     int64_t items = (m + WORKER_COLS - 1) / WORKER_COLS;
     if (!s)
         s = items == 1 ? mcr_alone(ctx, solve_columns, &job)
@@ -295,23 +286,19 @@ static mcr_status covariance(const posterior *p, mcr *ctx, const mcr_data *data,
 
 /* A covariance has directions without variance as a rule: a jitter, as small as will do, takes the
  * place of what rounding makes of them. */
-static mcr_status factor_covariance(mcr *ctx, mcr_square *c)
+static mcr_status factor_covariance(mcr_system *c)
 {
-    double *diagonal = mcr_alloc(ctx, (size_t)c->n, sizeof *diagonal), most = 0;
-    mcr_status s = diagonal ? MCR_NUMERIC : MCR_NO_MEMORY;
-    for (int64_t i = 0; i < c->n && s == MCR_NUMERIC; i++)
-        most = fmax(most, diagonal[i] = fmax(c->a[i * c->ld + i], 0));
-    for (double share = 1e-14; share < 1e-5 && s == MCR_NUMERIC; share *= 10) {
-        mcr_shared_mend(c->n, c->a, c->ld, diagonal);
-        for (int64_t i = 0; i < c->n; i++)
-            c->a[i * c->ld + i] += share * most + 1e-300;
-        s = mcr_lapack_cholesky(ctx, c->n, c->a, c->ld, "draws", NULL);
-    }
-    mcr_free(ctx, diagonal);
+    double most = 0;
+    mcr_status s = MCR_NUMERIC;
+    mcr_system_filled(c);
+    for (int64_t i = 0; i < c->n; i++)
+        most = fmax(most, c->diagonal[i] = fmax(c->diagonal[i], 0));
+    for (double share = 1e-14; share < 1e-5 && s == MCR_NUMERIC; share *= 10)
+        s = mcr_system_factor(c, share * most + 1e-300, NULL, "draws");
     return s;
 }
 
-static void add_draws(mcr *ctx, const mcr_square *c, double scale, int64_t count, double *z,
+static void add_draws(mcr *ctx, const mcr_system *c, double scale, int64_t count, double *z,
                       double *draws)
 {
     for (int64_t d = 0; d < count; d++) {
@@ -331,7 +318,7 @@ static mcr_status draw(mcr *ctx, const mcr_fitted *f, const mcr_kernel *kernel,
                        const mcr_data *basis, const mcr_data *data, int64_t count, double *draws)
 {
     posterior p = {.kernel = kernel, .basis = basis};
-    mcr_square c = {0};
+    mcr_system c = {0};
     const double *noise, *scale;
     double *z = mcr_alloc(ctx, (size_t)mcr_data_count(data), sizeof *z);
     mcr_status s = z ? mcr_fitted_need(&noise, f, MCR_GP_NOISE, f->basis) : MCR_NO_MEMORY;
@@ -340,15 +327,15 @@ static mcr_status draw(mcr *ctx, const mcr_fitted *f, const mcr_kernel *kernel,
     if (!s)
         s = factor(&p, ctx, noise, NULL);
     if (!s)
-        s = mcr_square_open(&c, ctx, mcr_data_count(data), "gp: the covariance of the objects");
+        s = mcr_system_open(&c, ctx, mcr_data_count(data), "gp: the covariance of the objects");
     if (!s)
         s = covariance(&p, ctx, data, &c);
     if (!s)
-        s = factor_covariance(ctx, &c);
+        s = factor_covariance(&c);
     if (!s)
         add_draws(ctx, &c, *scale, count, z, draws);
-    mcr_square_close(&c);
-    mcr_square_close(&p.l);
+    mcr_system_close(&c);
+    mcr_system_close(&p.l);
     mcr_free(ctx, z);
     return s;
 }
@@ -358,7 +345,7 @@ static mcr_status draw(mcr *ctx, const mcr_fitted *f, const mcr_kernel *kernel,
 static void close(mcr *ctx, void *state)
 {
     posterior *p = state;
-    mcr_square_close(&p->l);
+    mcr_system_close(&p->l);
     mcr_free(ctx, p->v);
     mcr_free(ctx, p->own);
     mcr_budget_give(ctx, p->taken);

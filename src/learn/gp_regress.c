@@ -15,12 +15,11 @@
 #include <string.h>
 
 #include "learn/gp.h"
-#include "linalg/shared.h"
 
 typedef struct regression {
     double *y, *a, *rest;
     double *weight;   /* of the noise: 1 / w_i */
-    double *diagonal; /* of K, later of the inverse */
+    double *diagonal; /* of the inverse */
     double jitter;
     double residual; /* |y - (K + D) a| over |K + D| |a| */
     double mean, scale;
@@ -37,20 +36,18 @@ static double noise_of(const mcr_gp *gp, int64_t i)
 static mcr_status factor(mcr_gp *gp)
 {
     regression *r = gp->method;
-    double *a = gp->k.a, mean = 0;
-    int64_t n = gp->n, ld = gp->k.ld;
+    double mean = 0, *noise = r->rest;
+    int64_t n = gp->n;
     mcr_status s = MCR_NUMERIC;
     for (int64_t i = 0; i < n; i++)
-        mean += fabs(r->diagonal[i] = a[i * ld + i]) / (double)n;
+        mean += fabs(gp->k.diagonal[i]) / (double)n;
     r->jitter = 0;
     for (double share = 1e-12; s == MCR_NUMERIC && share < 2e-6; share *= 100) {
         for (int64_t i = 0; i < n; i++)
-            a[i * ld + i] = r->diagonal[i] + noise_of(gp, i);
-        s = mcr_lapack_cholesky(gp->ctx, n, a, ld, mcr_gp_phase(gp), NULL);
-        if (s != MCR_NUMERIC)
-            break;
-        r->jitter = share * mean;
-        mcr_shared_mend(n, a, ld, r->diagonal);
+            noise[i] = noise_of(gp, i);
+        s = mcr_system_factor(&gp->k, 0, noise, mcr_gp_phase(gp));
+        if (s == MCR_NUMERIC)
+            r->jitter = share * mean;
     }
     return s;
 }
@@ -62,12 +59,12 @@ static mcr_status value(mcr_gp *gp, double *f)
     mcr_status s = factor(gp);
     memcpy(r->a, r->y, sizeof *r->a * (size_t)n);
     if (!s)
-        s = mcr_lapack_solve(gp->ctx, n, 1, gp->k.a, gp->k.ld, r->a, 1);
+        s = mcr_system_solve(&gp->k, 1, r->a);
     if (s)
         return s;
     *f = 0.5 * (double)n * log(2 * 3.14159265358979323846);
     for (int64_t i = 0; i < n; i++)
-        *f += 0.5 * r->y[i] * r->a[i] + log(gp->k.a[i * gp->k.ld + i]);
+        *f += 0.5 * r->y[i] * r->a[i] + mcr_system_log(&gp->k, i);
     return isfinite(*f) ? MCR_OK : mcr_fail(gp->ctx, MCR_NUMERIC, "gp: no finite likelihood");
 }
 
@@ -75,7 +72,7 @@ static mcr_status prepare(mcr_gp *gp, int64_t part, double *slope)
 {
     (void)part;
     const regression *r = gp->method;
-    mcr_status s = mcr_lapack_inverse(gp->ctx, gp->n, gp->k.a, gp->k.ld, true, r->diagonal);
+    mcr_status s = mcr_system_inverse(&gp->k, true, r->diagonal);
     for (int64_t i = 0; i < gp->n && !s; i++)
         *slope -= 0.5 * (r->a[i] * r->a[i] - r->diagonal[i]) * gp->extra * r->weight[i];
     return s;
@@ -115,7 +112,7 @@ static void certify(const mcr_gp *gp, regression *r)
     int64_t n = gp->n, ld = gp->k.ld;
     double worst = 0, most = 0, size = 0, *rest = r->rest;
     for (int64_t i = 0; i < n; i++) {
-        double own = r->diagonal[i] + noise_of(gp, i);
+        double own = gp->k.diagonal[i] + noise_of(gp, i);
         size = fmax(size, fabs(own));
         most = fmax(most, fabs(r->a[i]));
         rest[i] = r->y[i] - own * r->a[i];
@@ -186,9 +183,9 @@ static mcr_status leave_out(mcr_fitted *f, mcr_gp *gp, const regression *r, cons
         return MCR_NO_MEMORY;
     for (int64_t i = 0; i < n; i++)
         ones[i] = 1;
-    mcr_status s = mcr_lapack_solve(gp->ctx, n, 1, gp->k.a, gp->k.ld, ones, 1);
+    mcr_status s = mcr_system_solve(&gp->k, 1, ones);
     if (!s)
-        s = mcr_lapack_inverse(gp->ctx, n, gp->k.a, gp->k.ld, false, r->diagonal);
+        s = mcr_system_inverse(&gp->k, false, r->diagonal);
     for (int64_t i = 0; i < n && !s; i++) {
         double y = goal->y[i], w = goal->weight[i], others = goal->total - w;
         double mean = !gp->params->standardize ? 0

@@ -37,8 +37,7 @@ static mcr_status fill_matrix(mcr_gp *gp)
                        ? mcr_gram_share(&gram, gp->gram)
                        : mcr_gram_open(&gram, gp->ctx, gp->kernel, gp->data, NULL);
     if (!s)
-        s = gp->begun ? mcr_gram_matrix_quietly(gram, gp->k.a, gp->k.ld, true)
-                      : mcr_gram_matrix(gram, gp->k.a, gp->k.ld);
+        s = mcr_gram_fill_system(gram, &gp->k, NULL, !gp->begun);
     mcr_gram_close(gram);
     return s;
 }
@@ -191,7 +190,7 @@ mcr_status mcr_gp_tune(mcr_gp *gp)
     gp->n = mcr_data_count(gp->data);
     gp->scales = mcr_kernel_scales(gp->given, NULL);
     gp->slope = gp->gained = NAN;
-    mcr_status s = mcr_square_open(&gp->k, gp->ctx, gp->n, "gp: the kernel matrix");
+    mcr_status s = mcr_system_open(&gp->k, gp->ctx, gp->n, "gp: the kernel matrix");
     if (!s) /* data that the kernel has no values for are reported as such */
         s = mean_length(gp, &mean);
     if (s)
@@ -229,7 +228,7 @@ mcr_status mcr_gp_tune(mcr_gp *gp)
 
 void mcr_gp_close(mcr_gp *gp)
 {
-    mcr_square_close(&gp->k);
+    mcr_system_close(&gp->k);
     mcr_kernel_free(gp->kernel);
     gp->kernel = NULL;
 }

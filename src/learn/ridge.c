@@ -30,7 +30,7 @@
 #include <string.h>
 
 #include "learn/ridge_features.h"
-#include "linalg/shared.h"
+#include "linalg/lapack.h"
 
 static const mcr_param table[] = {
     {"lambda", MCR_TEXT, offsetof(mcr_ridge_params, lambda), "1", 0, 0, MCR_MAY_RANGE, NULL,
@@ -82,24 +82,13 @@ static mcr_status check(mcr *ctx, const void *values)
 
 static mcr_status fill(mcr_ridge *r)
 {
-    mcr_status s = mcr_gram_matrix(r->gram, r->m.a, r->m.ld);
     bool weighted = false;
     for (int64_t i = 0; i < r->goal.n; i++)
         weighted |= r->root[i] != 1;
-    for (int64_t i = 0; i < r->goal.n && !s; i++) {
-        double *row = r->m.a + i * r->m.ld;
-        for (int64_t j = 0; j < r->goal.n && weighted; j++)
-            row[j] *= r->root[i] * r->root[j];
-        r->diagonal[i] = row[i];
-    }
+    mcr_status s = mcr_gram_fill_system(r->gram, &r->m, weighted ? r->root : NULL, true);
+    if (!s)
+        memcpy(r->diagonal, r->m.diagonal, sizeof *r->diagonal * (size_t)r->goal.n);
     return s;
-}
-
-static mcr_status factorise(mcr_ridge *r)
-{
-    for (int64_t i = 0; i < r->goal.n; i++)
-        r->m.a[i * r->m.ld + i] = r->diagonal[i] + r->lambda + r->jitter;
-    return mcr_lapack_cholesky(r->ctx, r->goal.n, r->m.a, r->m.ld, "ridge", NULL);
 }
 
 /* ---- one lambda -------------------------------------------------------------------------------*/
@@ -114,7 +103,7 @@ static mcr_status multiply(mcr_ridge *r, const double *v, double *part, double *
     for (int64_t i = 0; i < n && *scaled; i++)
         *scaled = r->root[i] > 0;
     if (*scaled)
-        return mcr_square_multiply_upper(&r->m, r->diagonal, v, k, y);
+        return mcr_system_multiply(&r->m, v, k, y);
     for (int64_t i = 0; i < n * k; i++)
         part[i] = r->root[i / k] * v[i];
     return mcr_gram_multiply(r->gram, part, k, y);
@@ -172,7 +161,7 @@ static mcr_status apply_factor(mcr_ridge *r, double *v)
 {
     int64_t n = r->goal.n, k = r->goal.outputs;
     if (!r->quick)
-        return mcr_lapack_solve(r->ctx, n, k, r->m.a, r->m.ld, v, k);
+        return mcr_system_solve(&r->m, k, v);
     double *size = r->diagonal; /* k <= n values, no longer needed there */
     for (int64_t o = 0; o < k; o++) {
         size[o] = 0;
@@ -274,11 +263,9 @@ static mcr_status solve_somehow(mcr_ridge *r)
     for (int64_t i = 0; i < r->goal.n; i++)
         trace += fabs(r->diagonal[i]);
     for (size_t t = 0; t < sizeof share / sizeof *share; t++) {
-        if (t > 0)
-            mcr_shared_mend(r->goal.n, r->m.a, r->m.ld, r->diagonal);
         r->jitter = share[t] * trace;
         r->gradient = INFINITY;
-        s = factorise(r);
+        s = mcr_system_factor(&r->m, r->lambda + r->jitter, NULL, "ridge");
         if (!s)
             s = t > 0 ? solve_singular(r) : solve(r);
         if (s ? s != MCR_NUMERIC : fmin(r->residual, r->gradient) <= r->options->tol)
@@ -384,7 +371,7 @@ static mcr_status open_ridge(mcr_ridge *r, const mcr_learning *in, bool path)
 
 static void close_ridge(mcr_ridge *r)
 {
-    mcr_square_close(&r->m);
+    mcr_system_close(&r->m);
     mcr_gram_close(r->gram);
     mcr_free(r->ctx, r->diagonal);
     mcr_free(r->ctx, r->root);
@@ -551,7 +538,7 @@ static mcr_status run(mcr_fitted **out, mcr_ridge *r, const mcr_reals *lambda, d
     if (!path && !r->options->loo)
         s = solve_quickly(r, &done);
     if (!s && !done)
-        s = mcr_square_open(&r->m, r->ctx, r->goal.n, "ridge: the kernel matrix");
+        s = mcr_system_open(&r->m, r->ctx, r->goal.n, "ridge: the kernel matrix");
     if (!s && !done)
         s = fill(r);
     if (!s && path) {
@@ -568,7 +555,7 @@ static mcr_status run(mcr_fitted **out, mcr_ridge *r, const mcr_reals *lambda, d
         s = apply_factor(r, r->x);
     }
     if (!s && r->options->loo && !path)
-        s = mcr_lapack_inverse(r->ctx, r->goal.n, r->m.a, r->m.ld, false, r->inverse);
+        s = mcr_system_inverse(&r->m, false, r->inverse);
     if (!s && path) {
         s = mcr_ridge_keep_path(*out, lambda, error, r);
     } else if (!s && r->options->loo) {

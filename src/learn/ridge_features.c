@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "learn/ridge_features.h"
-#include "linalg/lapack.h"
+#include "linalg/system.h"
 #include "solve/newton.h"
 
 enum { DIRECT = 4096 };
@@ -60,15 +60,13 @@ static mcr_status solve_directly(state *t)
 {
     enum { MOST = 5 };
     const mcr_goal *g = t->g;
-    mcr_square m = {0};
+    mcr_system m = {0};
     int64_t p = t->p;
-    mcr_status s = mcr_square_open(&m, g->ctx, p, "ridge: the matrix of the features");
+    mcr_status s = mcr_system_open(&m, g->ctx, p, "ridge: the matrix of the features");
     if (!s)
-        s = mcr_gram_weighted(t->d, t->all, g->weight, m.a, m.ld);
-    for (int64_t k = 0; k < p && !s; k++)
-        m.a[k * m.ld + k] += t->lambda;
+        s = mcr_gram_fill_weighted(t->d, &m, t->all, g->weight);
     if (!s)
-        s = mcr_lapack_cholesky(g->ctx, p, m.a, m.ld, "ridge", NULL);
+        s = mcr_system_factor(&m, t->lambda, NULL, "ridge");
     if (s == MCR_NUMERIC)
         s = mcr_advise(g->ctx,
                        mcr_fail(g->ctx, MCR_NUMERIC,
@@ -83,14 +81,14 @@ static mcr_status solve_directly(state *t)
         s = find_rest(t, &norm);
         if (s || norm == 0 || norm > 0.25 * before) /* no more can be had */
             break;
-        s = mcr_lapack_solve(g->ctx, p, g->outputs, m.a, m.ld, t->u, g->outputs);
+        s = mcr_system_solve(&m, g->outputs, t->u);
         for (int64_t k = 0; k < p * g->outputs && !s; k++)
             t->w[k] += t->u[k];
         t->steps++;
     }
     for (int64_t i = 0; i < g->n * g->outputs && !s; i++)
         t->a[i] = t->rest[i] / t->lambda;
-    mcr_square_close(&m);
+    mcr_system_close(&m);
     return s;
 }
 

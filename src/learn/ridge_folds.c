@@ -13,6 +13,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "linalg/lapack.h"
 #include "linalg/shared.h"
 
 /* Beyond this ratio of trace(G) to lambda the inverse loses too many digits: such a lambda is left
@@ -27,7 +28,7 @@ typedef struct work {
     mcr_goal goal;
     /* W^1/2 G W^1/2; the factor below the diagonal, its inverse above. With many lambdas: V with
      * its columns by fold; T. */
-    mcr_square g, m;
+    mcr_system g, m;
     double *value, *projection; /* with many: eigenvalues, V b */
     double *root, *diagonal;
     double *b, *x; /* n x outputs */
@@ -83,15 +84,15 @@ static mcr_status open_work(work *w)
             w->b[i * w->goal.outputs + o] = w->root[i] * w->goal.y[i * w->goal.outputs + o];
     }
     if (!s)
-        s = mcr_square_open(&w->g, p->ctx, w->goal.n, "ridge: the kernel matrix");
-    return s ? s : mcr_square_open(&w->m, p->ctx, w->goal.n, "ridge: the kernel matrix");
+        s = mcr_system_open(&w->g, p->ctx, w->goal.n, "ridge: the kernel matrix");
+    return s ? s : mcr_system_open(&w->m, p->ctx, w->goal.n, "ridge: the kernel matrix");
 }
 
 static void close_work(work *w)
 {
     mcr *ctx = w->plan->ctx;
-    mcr_square_close(&w->g);
-    mcr_square_close(&w->m);
+    mcr_system_close(&w->g);
+    mcr_system_close(&w->m);
     mcr_free(ctx, w->root);
     mcr_free(ctx, w->diagonal);
     mcr_free(ctx, w->b);
@@ -107,38 +108,30 @@ static void close_work(work *w)
 
 static mcr_status fill(work *w)
 {
-    int64_t n = w->goal.n;
     mcr_gram *gram = NULL;
     const mcr_folds *p = w->plan;
     mcr_status s = p->gram ? mcr_gram_share(&gram, p->gram)
                            : mcr_gram_open(&gram, p->ctx, p->kernel, p->data, NULL);
     if (!s)
-        s = mcr_gram_matrix_quietly(gram, w->g.a, w->g.ld, true);
+        s = mcr_gram_fill_system(gram, &w->g, w->root, false);
     mcr_gram_close(gram);
-    for (int64_t i = 0; i < n && !s; i++) {
-        double *row = w->g.a + i * w->g.ld;
-        for (int64_t j = 0; j < n; j++)
-            row[j] *= w->root[i] * w->root[j];
-        w->trace += fabs(row[i]);
-    }
+    for (int64_t i = 0; i < w->goal.n && !s; i++)
+        w->trace += fabs(w->g.diagonal[i]);
     return s;
 }
 
 /* x = B b, and B: its diagonal, and above the diagonal of m. */
 static mcr_status invert(work *w, double lambda)
 {
-    mcr *ctx = w->plan->ctx;
     int64_t n = w->goal.n, k = w->goal.outputs;
-    for (int64_t i = 0; i < n; i++) {
-        double *row = w->m.a + i * w->m.ld;
-        memcpy(row, w->g.a + i * w->g.ld, sizeof *row * (size_t)(i + 1));
-        row[i] += lambda;
-    }
-    mcr_status s = mcr_lapack_cholesky(ctx, n, w->m.a, w->m.ld, NULL, NULL);
+    for (int64_t i = 0; i < n; i++)
+        memcpy(w->m.a + i * w->m.ld, w->g.a + i * w->g.ld, sizeof *w->m.a * (size_t)(i + 1));
+    mcr_system_filled(&w->m);
+    mcr_status s = mcr_system_factor(&w->m, lambda, NULL, NULL);
     memcpy(w->x, w->b, sizeof *w->x * (size_t)(n * k));
     if (!s)
-        s = mcr_lapack_solve(ctx, n, k, w->m.a, w->m.ld, w->x, k);
-    return s ? s : mcr_lapack_inverse(ctx, n, w->m.a, w->m.ld, true, w->diagonal);
+        s = mcr_system_solve(&w->m, k, w->x);
+    return s ? s : mcr_system_inverse(&w->m, true, w->diagonal);
 }
 
 /* B_SS and x_S of a fold from the inverse. */
@@ -160,12 +153,8 @@ static mcr_status decompose(work *w)
 {
     mcr *ctx = w->plan->ctx;
     int64_t n = w->goal.n, k = w->goal.outputs;
-    size_t bytes = 2 * (size_t)n * (size_t)n * sizeof(double);
-    mcr_status s = mcr_budget_take(ctx, bytes, "ridge: the eigenvectors of the kernel matrix");
-    if (s)
-        return s;
-    s = mcr_shared_eigen(ctx, n, w->g.a, w->g.ld, w->value);
-    mcr_budget_give(ctx, bytes);
+    mcr_status s = mcr_system_eigen(&w->g, "ridge: the eigenvectors of the kernel matrix",
+                                    w->value);
     if (!s)
         s = mcr_shared_gemm(ctx, MCR_AS_IS, MCR_AS_IS, n, k, n, 1, w->g.a, w->g.ld, w->b, k, 0,
                             w->projection, k);

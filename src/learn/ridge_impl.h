@@ -8,7 +8,7 @@
 #include "base/params.h"
 #include "learn/goal.h"
 #include "learn/form.h"
-#include "linalg/lapack.h"
+#include "linalg/system.h"
 
 typedef struct mcr_ridge_params {
     char *lambda, *class_weight;
@@ -22,7 +22,7 @@ typedef struct mcr_ridge {
     const mcr_ridge_params *options;
     mcr_goal goal;
     mcr_gram *gram;
-    mcr_square m; /* W^1/2 G W^1/2 above the diagonal, the factor below */
+    mcr_system m; /* W^1/2 G W^1/2 above the diagonal, the factor below */
     float *quick; /* or the factor in float, rows quick_ld apart; NULL: not */
     float *part;  /* n x outputs, for solutions in float */
     int64_t quick_ld;

@@ -106,16 +106,11 @@ static mcr_status walk_path(mcr_ridge *r, const double *value, const double *pro
 mcr_status mcr_ridge_pick_lambda(mcr_ridge *r, const mcr_reals *lambda, double *error)
 {
     int64_t n = r->goal.n, k = r->goal.outputs;
-    size_t bytes = 2 * (size_t)n * (size_t)n * sizeof(double);
     double *value = mcr_alloc(r->ctx, (size_t)n, sizeof *value);
     double *projection = mcr_alloc(r->ctx, (size_t)n, (size_t)k * sizeof *projection);
     mcr_status s = value && projection ? MCR_OK : MCR_NO_MEMORY;
     if (!s)
-        s = mcr_budget_take(r->ctx, bytes, "ridge: the eigenvectors for a path of lambda");
-    if (!s) {
-        s = mcr_shared_eigen(r->ctx, n, r->m.a, r->m.ld, value);
-        mcr_budget_give(r->ctx, bytes);
-    }
+        s = mcr_system_eigen(&r->m, "ridge: the eigenvectors for a path of lambda", value);
     if (!s)
         s = mcr_shared_gemm(r->ctx, MCR_AS_IS, MCR_AS_IS, n, k, n, 1, r->m.a, r->m.ld, r->b, k, 0,
                             projection, k);

@@ -18,24 +18,6 @@
 
 #include <mercer/context.h>
 
-/* Memory for an n x n matrix within the memory budget, not cleared; rows lie ld apart. The message
- * says what needs how much when it does not fit. */
-typedef struct mcr_square {
-    mcr *ctx;
-    const struct mcr_fortran *f; /* what computes with it */
-    int64_t n, ld;
-    double *a; /* NULL: closed */
-    size_t taken;
-} mcr_square;
-mcr_status mcr_square_open(mcr_square *square, mcr *ctx, int64_t n, const char *what);
-void mcr_square_close(mcr_square *square); /* also when it was not opened, if it is zero */
-/* y = A v for all of A; v and y are n x cols. */
-mcr_status mcr_square_multiply(const mcr_square *square, const double *v, int64_t cols, double *y);
-/* The same for a symmetric A of which the strict upper triangle is there, and the diagonal
- * apart. */
-mcr_status mcr_square_multiply_upper(const mcr_square *square, const double *diagonal,
-                                     const double *v, int64_t cols, double *y);
-
 /* A = L L^T in place. MCR_NUMERIC: not positive definite, *minor (may be NULL) is the order of the
  * first leading minor that is not, and what is below the diagonal is lost. Progress is reported
  * under `phase` (NULL: not); MCR_STOPPED if the callback asks for that. */

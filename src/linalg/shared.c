@@ -5,6 +5,7 @@
 #include "linalg/shared.h"
 
 #include "base/threads.h"
+#include "linalg/fortran.h"
 
 /* The tiles of a product. */
 enum { GEMM_ROWS = 256, GEMM_COLS = 512 };
@@ -51,6 +52,39 @@ mcr_status mcr_shared_gemm(mcr *ctx, mcr_transpose ta, mcr_transpose tb, int64_t
     int64_t tiles = parts(m, GEMM_ROWS) * parts(n, GEMM_COLS);
     /* A loop of one item would hand all threads to BLAS. */
     return tiles == 1 ? mcr_alone(ctx, gemm_tile, &job) : mcr_parallel(ctx, tiles, gemm_tile, &job);
+}
+
+typedef struct product_job {
+    const mcr_fortran *f;
+    int64_t n, lda, cols;
+    const double *a, *v;
+    double *y;
+} product_job;
+
+enum { BAND = 64 }; /* rows of a worker's item */
+
+static mcr_status product_band(void *arg, int64_t item, int worker)
+{
+    (void)worker;
+    const product_job *j = arg;
+    const double none = 0, unit = 1, *a = j->a + item * BAND * j->lda;
+    double *y = j->y + item * BAND * j->cols;
+    int rows = (int)least(BAND, j->n - item * BAND), n = (int)j->n, cols = (int)j->cols;
+    int ld = (int)j->lda, one = 1, before = mcr_fortran_threads(j->f, 1);
+    if (cols == 1)
+        j->f->dgemv("T", &n, &rows, &unit, a, &ld, j->v, &one, &none, y, &one, 1);
+    else
+        j->f->dgemm("N", "N", &cols, &rows, &n, &unit, j->v, &cols, a, &ld, &none, y, &cols, 1, 1);
+    (void)mcr_fortran_threads(j->f, before);
+    return MCR_OK;
+}
+
+mcr_status mcr_shared_multiply(mcr *ctx, int64_t n, const double *a, int64_t lda, const double *v,
+                               int64_t cols, double *y)
+{
+    product_job j = {.n = n, .lda = lda, .cols = cols, .a = a, .v = v, .y = y};
+    mcr_status s = mcr_fortran_load(&j.f, ctx);
+    return s ? s : mcr_parallel(ctx, parts(n, BAND), product_band, &j);
 }
 
 /* In squares that fit the first cache, so that neither side strides through memory. */

@@ -16,6 +16,10 @@ mcr_status mcr_shared_gemm(mcr *ctx, mcr_transpose ta, mcr_transpose tb, int64_t
                            int64_t k, double alpha, const double *a, int64_t lda, const double *b,
                            int64_t ldb, double beta, double *c, int64_t ldc);
 
+/* y = A v for an n x n matrix A; v and y are n x cols. */
+mcr_status mcr_shared_multiply(mcr *ctx, int64_t n, const double *a, int64_t lda, const double *v,
+                               int64_t cols, double *y);
+
 /* A symmetric matrix again, after a factorisation wrote below its diagonal: what is above it is
  * mirrored, and the diagonal (n values) put back. */
 void mcr_shared_mend(int64_t n, double *a, int64_t lda, const double *diagonal);

@@ -13,7 +13,6 @@
 
 #include "base/sized.h"
 #include "learn/svm_problem.h"
-#include "linalg/lapack.h"
 #include "model/model.h"
 
 enum { MOST_FREE = 6000, MOST_PAIRS = 6000 };
@@ -175,7 +174,7 @@ static mcr_status find_range(machine *t)
 
 typedef struct free_set {
     int64_t count, *object;
-    mcr_square k;   /* K of the free support vectors, factored */
+    mcr_system k;   /* K of the free support vectors, factored */
     double *u, sum; /* K^-1 1, and 1'K^-1 1 */
 } free_set;
 
@@ -194,19 +193,19 @@ static mcr_status open_free(free_set *g, const machine *t)
             g->object[g->count++] = i;
     int64_t m = g->count;
     g->u = mcr_alloc(t->ctx, (size_t)m, sizeof *g->u);
-    mcr_status s = g->u ? mcr_square_open(&g->k, t->ctx, m, "bounds: the free support vectors")
+    mcr_status s = g->u ? mcr_system_open(&g->k, t->ctx, m, "bounds: the free support vectors")
                         : MCR_NO_MEMORY;
     mcr_rows rows = {g->object, 0, m};
     if (!s)
         s = mcr_gram_block(t->gram, rows, rows, g->k.a, g->k.ld);
-    for (int64_t i = 0; i < m && !s; i++) {
-        g->k.a[i * g->k.ld + i] += 1e-10 * t->kappa2; /* duplicates make it singular */
+    for (int64_t i = 0; i < m && !s; i++)
         g->u[i] = 1;
+    if (!s) {
+        mcr_system_filled(&g->k);
+        s = mcr_system_factor(&g->k, 1e-10 * t->kappa2, NULL, NULL); /* for duplicates */
     }
     if (!s)
-        s = mcr_lapack_cholesky(t->ctx, m, g->k.a, g->k.ld, NULL, NULL);
-    if (!s)
-        s = mcr_lapack_solve(t->ctx, m, 1, g->k.a, g->k.ld, g->u, 1);
+        s = mcr_system_solve(&g->k, 1, g->u);
     for (int64_t i = 0; i < m && !s; i++)
         g->sum += g->u[i];
     return s;
@@ -214,7 +213,7 @@ static mcr_status open_free(free_set *g, const machine *t)
 
 static void close_free(free_set *g, const machine *t)
 {
-    mcr_square_close(&g->k);
+    mcr_system_close(&g->k);
     mcr_free(t->ctx, g->object);
     mcr_free(t->ctx, g->u);
 }
@@ -230,7 +229,7 @@ static mcr_status span_at_bound(const machine *t, const free_set *g, int64_t i, 
                      : MCR_NO_MEMORY;
     if (!s) {
         memcpy(x, k, sizeof *x * (size_t)m);
-        s = mcr_lapack_solve(t->ctx, m, 1, g->k.a, g->k.ld, x, 1);
+        s = mcr_system_solve(&g->k, 1, x);
     }
     for (int64_t j = 0; j < m && !s; j++) {
         dot += k[j] * x[j];
@@ -250,7 +249,7 @@ static mcr_status count_span(const machine *t, double *wrong)
     if (!s && !inverse)
         s = MCR_NO_MEMORY;
     if (!s && g.count)
-        s = mcr_lapack_inverse(t->ctx, g.count, g.k.a, g.k.ld, false, inverse);
+        s = mcr_system_inverse(&g.k, false, inverse);
     *wrong = 0;
     for (int64_t j = 0; j < g.count && !s; j++) {
         int64_t i = g.object[j];

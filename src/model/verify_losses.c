@@ -7,7 +7,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "linalg/lapack.h"
 #include "model/verify.h"
 
 /* Coefficients a, K a with bounds on its error, and numbers for the objects: one after the other
@@ -350,22 +349,20 @@ mcr_status mcr_verify_ridge(mcr_verify *v)
 static mcr_status likelihood(mcr_verify *v, const double *noise, const double *y, const double *a,
                              mcr_sure *out)
 {
-    mcr_square m = {0};
+    mcr_system m = {0};
     int64_t n = v->n;
-    mcr_status s = mcr_square_open(&m, v->ctx, n, "verify: the kernel matrix");
+    mcr_status s = mcr_system_open(&m, v->ctx, n, "verify: the kernel matrix");
     if (!s)
-        s = mcr_gram_matrix(v->gram, m.a, m.ld);
-    for (int64_t i = 0; i < n && !s; i++)
-        m.a[i * m.ld + i] += noise[i];
+        s = mcr_gram_fill_system(v->gram, &m, NULL, true);
     if (!s)
-        s = mcr_lapack_cholesky(v->ctx, n, m.a, m.ld, NULL, NULL);
+        s = mcr_system_factor(&m, 0, noise, NULL);
     mcr_exact_sum sum = {0};
     mcr_exact_add(&sum, 0.5 * (double)n * log(2 * 3.14159265358979323846));
     for (int64_t i = 0; i < n && !s; i++) {
         mcr_exact_add(&sum, 0.5 * y[i] * a[i]);
-        mcr_exact_add(&sum, log(m.a[i * m.ld + i]));
+        mcr_exact_add(&sum, mcr_system_log(&m, i));
     }
-    mcr_square_close(&m);
+    mcr_system_close(&m);
     *out = (mcr_sure){mcr_exact_total(&sum), 1e-9 * sum.size};
     return s == MCR_NUMERIC ? mcr_fail(v->ctx, MCR_NUMERIC,
                                        "K + noise is not positive definite: the likelihood of this "

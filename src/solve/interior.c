@@ -16,7 +16,7 @@
 
 #include "base/context.h"
 #include "base/threads.h"
-#include "linalg/lapack.h"
+#include "linalg/system.h"
 #include "solve/linear.h"
 
 /* A step goes 0.995 of the way to where the first number would be 0. */
@@ -46,7 +46,7 @@ typedef struct state {
     double *found;                              /* of the parts of the objects */
     double *w, *u, *edge, *solved_edge, *right; /* p; right: p x 2 */
     double corner;                              /* of the eliminated bias */
-    mcr_square m;
+    mcr_system m;
     double *try_b, *try_g, *try_w; /* the last that was evaluated */
     double *best_b;
     double best;
@@ -90,7 +90,7 @@ static mcr_status open_state(state *t, mcr_gram *d, const mcr_qp *p, mcr_qp_resu
     t->right = mcr_alloc(t->ctx, f, 2 * sizeof(double));
     if (!t->two || !t->right || !t->found)
         return MCR_NO_MEMORY;
-    return mcr_square_open(&t->m, t->ctx, t->wide, p->phase ? p->phase : "svm");
+    return mcr_system_open(&t->m, t->ctx, t->wide, p->phase ? p->phase : "svm");
 }
 
 static void close_state(state *t)
@@ -103,7 +103,7 @@ static void close_state(state *t)
     for (size_t i = 0; i < sizeof buffer / sizeof *buffer; i++)
         mcr_free(t->ctx, buffer[i]);
     mcr_free(t->ctx, t->found);
-    mcr_square_close(&t->m);
+    mcr_system_close(&t->m);
 }
 
 static mcr_status refresh(state *t)
@@ -183,11 +183,9 @@ static void set_weights(state *t, int64_t first, int64_t end, double *found)
 /* The factor of 1 + D' h D; sum: of h, for the bias's corner. */
 static mcr_status factorise(state *t, double sum)
 {
-    mcr_status st = mcr_gram_weighted(t->d, t->all, t->h, t->m.a, t->m.ld);
-    for (int64_t k = 0; k < t->wide && !st; k++)
-        t->m.a[k * t->m.ld + k] += 1;
+    mcr_status st = mcr_gram_fill_weighted(t->d, &t->m, t->all, t->h);
     if (!st)
-        st = mcr_lapack_cholesky(t->ctx, t->wide, t->m.a, t->m.ld, NULL, NULL);
+        st = mcr_system_factor(&t->m, 1, NULL, NULL);
     t->corner = sum;
     return st;
 }
@@ -227,7 +225,7 @@ static mcr_status solve(state *t, bool edge)
     for (int64_t k = 0; k < p && !st && cols == 2; k++)
         t->edge[k] = t->right[k * 2 + 1];
     if (!st)
-        st = mcr_lapack_solve(t->ctx, p, cols, t->m.a, t->m.ld, t->right, cols);
+        st = mcr_system_solve(&t->m, cols, t->right);
     if (st)
         return st;
     double corner = t->corner, side = sum[0] + sum[1] - t->sum;

@@ -454,3 +454,14 @@ mcr_status mcr_leading_solve(mcr *ctx, const mcr_leading *p, double *value, doub
                                                          : by_krylov(ctx, p, value, vector, result);
     return s ? s : certify(ctx, p, value, vector, result);
 }
+
+double mcr_leading_choose_sign(double *u, int64_t n)
+{
+    double most = 0;
+    for (int64_t i = 0; i < n; i++)
+        if (fabs(u[i]) > fabs(most) * (1 + 1e-9))
+            most = u[i];
+    for (int64_t i = 0; i < n && most < 0; i++)
+        u[i] = -u[i];
+    return most < 0 ? -1 : 1;
+}

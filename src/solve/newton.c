@@ -21,7 +21,8 @@
 
 #include "base/context.h"
 #include "gram/factor.h"
-#include "linalg/lapack.h"
+#include "gram/stored.h"
+#include "linalg/system.h"
 
 /* A vector and its product with G. */
 typedef struct both {
@@ -33,12 +34,12 @@ typedef struct state {
     mcr_gram *gram;
     const mcr_smooth *p;
     int64_t count;     /* n x columns */
-    mcr_square all;    /* of G; closed: products are made from the objects */
+    mcr_gram *kept;    /* G in memory; NULL: products are made from the objects */
     mcr_gram *factor;  /* L, G = L L'; the Gram itself where it has one; NULL: none */
     mcr_gram *low;     /* the same of a low rank, found here */
     int64_t rank;      /* columns of L */
     double *low_space; /* rank x columns */
-    mcr_square inner;  /* mu + L' H L, by column and then rank; closed: too large */
+    mcr_system inner;  /* mu + L' H L, by column and then rank; closed: too large */
     bool use_low;
     int64_t patience; /* products after which an iteration ends; 0: no limit */
     both rest, step, residual, direction, curved;
@@ -85,8 +86,7 @@ static mcr_status multiply(state *t, const double *v, double *gv)
     t->result->products++;
     if (t->use_low)
         return multiply_low(t, v, gv);
-    return t->all.a ? mcr_square_multiply(&t->all, v, t->p->columns, gv)
-                    : mcr_gram_multiply(t->gram, v, t->p->columns, gv);
+    return mcr_gram_multiply(t->kept ? t->kept : t->gram, v, t->p->columns, gv);
 }
 
 static double dot(const state *t, const double *x, const double *y)
@@ -227,9 +227,9 @@ static mcr_status fill_inner(state *t, const double *f)
                       t->inner.ld);
         }
     }
-    for (int64_t i = 0; i < t->inner.n && !s; i++)
-        t->inner.a[i * t->inner.ld + i] += t->p->mu;
-    return s ? s : mcr_lapack_cholesky(t->ctx, t->inner.n, t->inner.a, t->inner.ld, NULL, NULL);
+    if (!s)
+        mcr_system_filled(&t->inner);
+    return s ? s : mcr_system_factor(&t->inner, t->p->mu, NULL, NULL);
 }
 
 /* The step with the low rank, directly. */
@@ -243,7 +243,7 @@ static mcr_status solve_low(state *t, const double *f)
     for (int64_t i = 0; i < rank * k && !s; i++)
         by_column[i % k * rank + i / k] = t->low_space[i];
     if (!s)
-        s = mcr_lapack_solve(t->ctx, rank * k, 1, t->inner.a, t->inner.ld, by_column, 1);
+        s = mcr_system_solve(&t->inner, 1, by_column);
     for (int64_t i = 0; i < rank * k && !s; i++)
         t->low_space[i] = by_column[i % k * rank + i / k];
     if (!s)
@@ -291,7 +291,7 @@ static mcr_status use_factor(state *t, mcr_gram *factor)
     if (!t->low_space)
         return MCR_NO_MEMORY;
     mcr_status s = rank * t->p->columns <= MCR_SMOOTH_DIRECT && rank * t->p->columns <= t->count
-                       ? mcr_square_open(&t->inner, t->ctx, rank * t->p->columns, t->p->phase)
+                       ? mcr_system_open(&t->inner, t->ctx, rank * t->p->columns, t->p->phase)
                        : MCR_OK;
     t->use_low = true;
     return s == MCR_OVER_BUDGET ? MCR_OK : s;
@@ -315,8 +315,7 @@ static mcr_status open_state(state *t, mcr_gram *gram, const mcr_smooth *p,
         return use_factor(t, gram);
     if ((double)n * (double)(n + 16) * sizeof(double) > (double)mcr_budget_left(t->ctx))
         return MCR_OK;
-    mcr_status s = mcr_square_open(&t->all, t->ctx, n, p->phase);
-    return s ? s : mcr_gram_matrix(gram, t->all.a, t->all.ld);
+    return mcr_gram_keep(&t->kept, gram, p->phase);
 }
 
 static void close_state(state *t)
@@ -327,9 +326,9 @@ static void close_state(state *t)
     for (size_t i = 0; i < sizeof buffer / sizeof *buffer; i++)
         mcr_free(t->ctx, buffer[i]);
     mcr_free(t->ctx, t->low_space);
-    mcr_square_close(&t->inner);
+    mcr_system_close(&t->inner);
     mcr_gram_close(t->low);
-    mcr_square_close(&t->all);
+    mcr_gram_close(t->kept);
 }
 
 /* Where G does not see what is left (objects that are 0, or equal ones), conjugate gradients do not
@@ -365,7 +364,7 @@ static mcr_status iterate(state *t, double *a, double *f)
         }
         s = t->use_low && t->inner.a ? solve_low(t, f) : conjugate(t, f);
         if (s == MCR_NUMERIC && t->inner.a) { /* mu is too small for a factor */
-            mcr_square_close(&t->inner);
+            mcr_system_close(&t->inner);
             s = conjugate(t, f);
         }
         if (s)
@@ -387,8 +386,7 @@ static mcr_status approach(state *t, double *a, double *f)
 {
     enum { PART = 4 }; /* columns are worth it up to such a part of n */
     t->patience = 0;
-    mcr_status s = mcr_gram_low_rank(&t->low, t->ctx, t->all.n, t->all.a, t->all.ld, 1e-12,
-                                     t->all.n / PART);
+    mcr_status s = mcr_gram_low_rank(&t->low, t->kept, 1e-12, mcr_gram_rows(t->gram) / PART);
     if (s || !t->low)
         return s;
     s = use_factor(t, t->low);
@@ -427,7 +425,7 @@ mcr_status mcr_smooth_solve(mcr_gram *gram, const mcr_smooth *p, double *a, doub
     enum { AGAIN = 3, PATIENCE = 60 };
     state t;
     mcr_status s = open_state(&t, gram, p, result);
-    if (!s && t.all.a) {
+    if (!s && t.kept) {
         t.patience = PATIENCE;
         s = iterate(&t, a, f);
         if (!s && !is_optimal(&t) && result->stop == MCR_STOP_OPTIMAL)

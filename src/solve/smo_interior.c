@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "gram/factor.h"
-#include "linalg/lapack.h"
+#include "linalg/system.h"
 #include "solve/smo_impl.h"
 
 enum { MOST_ITERATIONS = 100, MOST_SHORT = 4 };
@@ -37,12 +37,14 @@ typedef struct interior {
     int64_t n, parts, rank, wide; /* wide: columns of D */
     int groups;
     part *part, *before;        /* before: the last step */
-    mcr_square l, m;            /* rows of D; K before, then the matrix of a step */
+    double *l;                  /* rows of D, m.ld apart */
+    mcr_system m;               /* K before, then the matrix of a step */
     mcr_gram *d;                /* the factor, one column more per level */
     double *b, *f, *h, *w;      /* n each: coefficients, D at, right hand side, W */
     double *at, *step, *jacobi; /* wide each: L'b and the levels, their step, its scale */
     double sum[2], rest[2];     /* what the coefficients of a group come to, what they lack */
     double unit, scale;         /* of K; of the gradient */
+    size_t taken;               /* of the memory budget, for l */
 } interior;
 
 /* K = L L', the largest diagonal that is left first; rows of L stay in the order of the objects. */
@@ -58,9 +60,9 @@ static void factor_kernel(interior *t)
         if (!(left[best] > RANK))
             break;
         double root = sqrt(left[best]);
-        const double *pivot = t->l.a + best * t->l.ld;
+        const double *pivot = t->l + best * t->m.ld;
         for (int64_t i = 0; i < t->n; i++) {
-            double *row = t->l.a + i * t->l.ld, sum = t->m.a[best * t->m.ld + i];
+            double *row = t->l + i * t->m.ld, sum = t->m.a[best * t->m.ld + i];
             for (int64_t j = 0; j < k; j++)
                 sum -= row[j] * pivot[j];
             row[k] = i == best ? root : left[i] > 0 ? sum / root : 0;
@@ -83,9 +85,12 @@ static mcr_status open_interior(interior *t, mcr_smo *s)
     double **rest[] = {&t->f, &t->h, &t->w, &t->at, &t->step, &t->jacobi};
     for (size_t a = 0; a < sizeof rest / sizeof *rest; a++)
         *rest[a] = t->b + (a + 1) * (n + 2);
-    mcr_status st = mcr_square_open(&t->l, s->ctx, s->n + 2, "the factor of the kernel matrix");
+    mcr_status st = mcr_system_open(&t->m, s->ctx, s->n + 2, "the kernel matrix");
     if (!st)
-        st = mcr_square_open(&t->m, s->ctx, s->n + 2, "the kernel matrix");
+        st = mcr_budget_take(s->ctx, t->m.taken, "the factor of the kernel matrix");
+    t->taken = st ? 0 : t->m.taken;
+    if (!st && !(t->l = mcr_alloc(s->ctx, t->taken, 1)))
+        st = MCR_NO_MEMORY;
     if (!st)
         st = mcr_gram_matrix_quietly(s->full, t->m.a, t->m.ld, true);
     if (st)
@@ -97,16 +102,17 @@ static mcr_status open_interior(interior *t, mcr_smo *s)
     t->wide = t->rank + t->groups;
     for (int64_t i = 0; i < s->n; i++)
         for (int g = 0; g < t->groups; g++)
-            t->l.a[i * t->l.ld + t->rank + g] = mcr_smo_group(s, i) == g ? -1 : 0;
+            t->l[i * t->m.ld + t->rank + g] = mcr_smo_group(s, i) == g ? -1 : 0;
     return mcr_gram_factor(&t->d, s->ctx,
-                           &(mcr_factor){.n = s->n, .p = t->wide, .dense = t->l.a, .ld = t->l.ld});
+                           &(mcr_factor){.n = s->n, .p = t->wide, .dense = t->l, .ld = t->m.ld});
 }
 
 static void close_interior(interior *t)
 {
     mcr_gram_close(t->d);
-    mcr_square_close(&t->l);
-    mcr_square_close(&t->m);
+    mcr_free(t->s->ctx, t->l);
+    mcr_budget_give(t->s->ctx, t->taken);
+    mcr_system_close(&t->m);
     mcr_free(t->s->ctx, t->part);
     mcr_free(t->s->ctx, t->before);
     mcr_free(t->s->ctx, t->b);
@@ -182,7 +188,9 @@ static mcr_status factor(interior *t)
     for (int64_t i = 0; i < p && !st; i++)
         for (int64_t j = 0; j <= i; j++)
             t->m.a[i * ld + j] *= t->jacobi[i] * t->jacobi[j];
-    return st ? st : mcr_lapack_cholesky(t->s->ctx, p, t->m.a, ld, NULL, NULL);
+    t->m.n = p;
+    mcr_system_filled(&t->m);
+    return st ? st : mcr_system_factor(&t->m, 0, NULL, NULL);
 }
 
 /* The step towards products of `mu`; `corrected`: with the terms of second order of the step
@@ -207,7 +215,7 @@ static mcr_status take_step(interior *t, double mu, bool corrected)
     for (int64_t i = 0; i < p; i++)
         t->step[i] *= t->jacobi[i];
     if (!st)
-        st = mcr_lapack_solve(t->s->ctx, p, 1, t->m.a, t->m.ld, t->step, 1);
+        st = mcr_system_solve(&t->m, 1, t->step);
     for (int64_t i = 0; i < p; i++)
         t->step[i] *= t->jacobi[i];
     if (!st)

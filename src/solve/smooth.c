@@ -23,7 +23,7 @@
 #include "base/context.h"
 #include "base/random.h"
 #include "base/threads.h"
-#include "linalg/lapack.h"
+#include "linalg/system.h"
 #include "solve/linear.h"
 
 enum {
@@ -56,7 +56,7 @@ typedef struct state {
     double h, bias, dbias, step;
     double reach;                       /* length of a row, at most or nearly so */
     double *w, *sum, *u, *edge, *right; /* p; sum: D'b; right: p x 2 */
-    mcr_square m;
+    mcr_system m;
 } state;
 
 /* ---- space ------------------------------------------------------------------------------------*/
@@ -87,7 +87,7 @@ static mcr_status open_state(state *t, mcr_gram *d, const mcr_qp *p, mcr_qp_resu
     t->found = mcr_alloc(t->ctx, n / CHUNK + 1, FOUND * sizeof(double));
     if (!t->right || !t->found)
         return MCR_NO_MEMORY;
-    return mcr_square_open(&t->m, t->ctx, t->wide, p->phase ? p->phase : "svm");
+    return mcr_system_open(&t->m, t->ctx, t->wide, p->phase ? p->phase : "svm");
 }
 
 static void close_state(state *t)
@@ -97,7 +97,7 @@ static void close_state(state *t)
                       t->w,      t->sum, t->u,    t->edge,        t->right};
     for (size_t i = 0; i < sizeof buffer / sizeof *buffer; i++)
         mcr_free(t->ctx, buffer[i]);
-    mcr_square_close(&t->m);
+    mcr_system_close(&t->m);
 }
 
 /* ---- passes over the objects ------------------------------------------------------------------*/
@@ -198,19 +198,16 @@ static void pick(state *t, double width, double *error)
 /* The factor of 1 + D' diag D of the list, and the row of the bias; *corner: its last element. */
 static mcr_status factorise(state *t, double *corner)
 {
-    int64_t p = t->wide;
     *corner = 0;
     for (int64_t k = 0; k < t->count; k++) {
         t->weight[k] = (t->hi[t->list[k]] - t->lo[t->list[k]]) / t->h;
         *corner += t->weight[k];
     }
     mcr_rows part = listed(t);
-    mcr_status s = mcr_gram_weighted(t->d, part, t->weight, t->m.a, t->m.ld);
+    mcr_status s = mcr_gram_fill_weighted(t->d, &t->m, part, t->weight);
     if (!s)
         s = mcr_gram_project(t->d, part, t->weight, 1, t->edge);
-    for (int64_t k = 0; k < p && !s; k++)
-        t->m.a[k * t->m.ld + k] += 1;
-    return s ? s : mcr_lapack_cholesky(t->ctx, p, t->m.a, t->m.ld, NULL, NULL);
+    return s ? s : mcr_system_factor(&t->m, 1, NULL, NULL);
 }
 
 static void add_coefficients(state *t, int64_t first, int64_t end, double *found)
@@ -240,7 +237,7 @@ static mcr_status direct(state *t, double *gain)
             t->right[k * 2 + 1] = t->edge[k];
     }
     if (!s)
-        s = mcr_lapack_solve(t->ctx, p, cols, t->m.a, t->m.ld, t->right, cols);
+        s = mcr_system_solve(&t->m, cols, t->right);
     if (s)
         return s;
     over_all(t, add_coefficients, sum);

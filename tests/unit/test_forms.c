@@ -6,6 +6,7 @@
 #include "approx_helpers.h"
 
 #include "gram/factor.h"
+#include "gram/stored.h"
 #include "solve/linear.h"
 
 /* ---- products ---------------------------------------------------------------------------------*/
@@ -193,7 +194,7 @@ static void test_low_rank(void **state)
 {
     enum { N = 700, COLUMNS = 2, MOST = 60 };
     mcr *ctx = *state;
-    mcr_gram *low;
+    mcr_gram *low, *kept;
     double v[N * COLUMNS], y[N * COLUMNS], want[N * COLUMNS] = {0}, buffer[N * COLUMNS];
     double *k = calloc((size_t)N * N, sizeof *k), *l = calloc((size_t)N * MOST, sizeof *l);
     for (int64_t i = 0; i < N * COLUMNS; i++)
@@ -204,7 +205,9 @@ static void test_low_rank(void **state)
             for (int64_t c = 0; c < COLUMNS; c++)
                 want[i * COLUMNS + c] += k[i * N + j] * v[j * COLUMNS + c];
         }
-    test_ok(ctx, mcr_gram_low_rank(&low, ctx, N, k, N, 1e-13, N / 4));
+    mcr_stored stored = {.n = N, .ld = N, .k = k, .precise = true};
+    test_ok(ctx, mcr_gram_stored(&kept, ctx, &stored));
+    test_ok(ctx, mcr_gram_low_rank(&low, kept, 1e-13, N / 4));
     int64_t rank = mcr_gram_width(low);
     assert_in_range(rank, 5, MOST);
     mcr_rows all = mcr_gram_all(low);
@@ -226,8 +229,9 @@ static void test_low_rank(void **state)
     mcr_gram_close(low);
     for (int64_t i = 0; i < N * N; i++)
         k[i] = i % (N + 1) == 0;
-    test_ok(ctx, mcr_gram_low_rank(&low, ctx, N, k, N, 1e-13, N / 4));
+    test_ok(ctx, mcr_gram_low_rank(&low, kept, 1e-13, N / 4));
     assert_null(low);
+    mcr_gram_close(kept);
     free(k);
     free(l);
 }

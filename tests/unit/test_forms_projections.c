@@ -5,7 +5,7 @@
  */
 #include "approx_helpers.h"
 
-#include "learn/covariance.h"
+#include "learn/directions.h"
 
 /* ---- both sides -------------------------------------------------------------------------------*/
 
@@ -136,17 +136,67 @@ static void test_start(void **state)
 
 /* ---- products ---------------------------------------------------------------------------------*/
 
+/* Rows of A add up to 0, weighted by the roots of the shares; both triangles are the same bits. */
+static void expect_centred(const double *a, int64_t n, const double *root, double size)
+{
+    for (int64_t i = 0; i < n; i++) {
+        double sum = 0;
+        for (int64_t j = 0; j < n; j++) {
+            sum += root[j] * a[i * n + j];
+            assert_true(a[i * n + j] == a[j * n + i]);
+        }
+        test_close_real("a row", sum, 0, size);
+    }
+}
+
+static void multiply_plainly(const double *a, int64_t n, const double *v, int64_t cols, double *av)
+{
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t c = 0; c < cols; c++) {
+            av[i * cols + c] = 0;
+            for (int64_t j = 0; j < n; j++)
+                av[i * cols + c] += a[i * n + j] * v[j * cols + c];
+        }
+}
+
+/* X'HX of all rows and of some, by products with X; its trace is the whole variance. */
+static void expect_covariance(mcr *ctx, mcr_gram *gram, const double *v, double total)
+{
+    enum { MOST = 64 };
+    int64_t n = mcr_gram_rows(gram), wide = mcr_gram_width(gram), row[] = {3, 17, 4};
+    double c[MOST * MOST], x[MOST], cv[MOST], h[MOST], trace = 0;
+    assert_in_range(wide, 1, MOST);
+    mcr_rows some[] = {mcr_gram_all(gram), {row, 0, 3}};
+    for (int t = 0; t < 2; t++) {
+        for (int64_t i = 0; i < n; i++)
+            h[i] = t ? 0.5 + (double)i : 1;
+        test_ok(ctx, mcr_gram_weighted(gram, some[t], t ? h : NULL, c, wide));
+        for (int64_t i = 0; i < wide; i++)
+            for (int64_t j = i + 1; j < wide; j++)
+                c[i * wide + j] = c[j * wide + i];
+        test_ok(ctx, mcr_gram_expand(gram, some[t], v, 1, x));
+        for (int64_t i = 0; i < some[t].count; i++)
+            x[i] *= h[i];
+        test_ok(ctx, mcr_gram_project(gram, some[t], x, 1, cv));
+        double want[MOST];
+        multiply_plainly(c, wide, v, 1, want);
+        test_close_arrays("X'HX v", cv, want, wide, 1e-12 * (1 + total));
+        for (int64_t i = 0; i < wide && t == 0; i++)
+            trace += c[i * wide + i];
+    }
+    test_close_real("trace", trace, total, 1e-12 * total);
+}
+
 /* X X' is the matrix of centred.h, and X'X has its trace. */
 static void test_products(void **state)
 {
-    enum { N = 60, ROWS = 3 };
+    enum { N = 60, COLS = 3 };
     mcr *ctx = *state;
     for (int t = 0; t < 4; t++) {
         problem p = problem_classes(ctx, N, 5, 2, 0.3, t & 1, t & 2, (uint64_t)t);
         mcr_kernel *k;
         mcr_features *f;
-        mcr_centred c;
-        mcr_covariance x;
+        mcr_directions dual, primal;
         test_ok(ctx, mcr_kernel_parse(&k, ctx, "poly(degree=2, c=1)"));
         test_ok(ctx, mcr_features_open(&f, ctx, k, p.data, NULL, 0));
         mcr_form form;
@@ -154,36 +204,40 @@ static void test_products(void **state)
         mcr_form_options o = {.form = MCR_FORM_PRIMAL, .rank = 1};
         mcr_form_work work = {MCR_WORK_PCA, 1, N, 1};
         test_ok(ctx, mcr_form_open(&form, &in, &o, &work));
-        test_ok(ctx, mcr_covariance_open(&x, "test", &in, form.gram));
-        test_ok(ctx, mcr_centred_open(&c, "test", &in));
-        test_close_real("total", x.c.total, c.total, 1e-12 * c.total);
-        test_close_arrays("means", x.c.mean, c.mean, N, 1e-12 * (1 + c.centre));
-        int64_t wide = x.p;
-        double v[ROWS * 64], av[ROWS * 64], want[ROWS * 64], matrix[64 * 64], trace = 0;
-        for (int64_t i = 0; i < ROWS * 64; i++)
+        test_ok(ctx, mcr_directions_open(&primal, "test", &in, &form, false));
+        test_ok(ctx, mcr_directions_open(&dual, "test", &in, NULL, t >= 2));
+        double a[N * N], diagonal[N], v[64 * COLS], av[64 * COLS], want[64 * COLS], back[64 * COLS];
+        test_ok(ctx, mcr_gram_matrix(dual.gram, a, N)); /* in one go, the first time */
+        test_ok(ctx, mcr_directions_centre(&primal));
+        test_ok(ctx, mcr_directions_centre(&dual));
+        double total = dual.c->total, size = 1e-12 * (1 + total);
+        test_close_real("total", primal.c->total, total, 1e-12 * total);
+        test_close_arrays("means", primal.c->mean, dual.c->mean, N, 1e-12 * (1 + dual.c->middle));
+        expect_centred(a, N, dual.c->root, size);
+        for (int64_t i = 0; i < 64 * COLS; i++)
             v[i] = sin((double)i);
-        test_ok(ctx, mcr_covariance_times_a(&x, ROWS, v, av));
-        for (int64_t r = 0; r < ROWS; r++)
-            for (int64_t i = 0; i < N; i++) {
-                want[r * N + i] = 0;
-                for (int64_t j = 0; j < N; j++)
-                    want[r * N + i] += c.k.a[i * c.k.ld + j] * v[r * N + j];
-            }
-        test_close_arrays("A v", av, want, ROWS * N, 1e-12 * (1 + c.total));
-        test_ok(ctx, mcr_covariance_matrix(&x, matrix, wide));
-        test_ok(ctx, mcr_covariance_times_c(&x, ROWS, v, av));
-        for (int64_t i = 0; i < wide; i++)
-            trace += matrix[i * wide + i];
-        for (int64_t r = 0; r < ROWS; r++)
-            for (int64_t i = 0; i < wide; i++) {
-                want[r * wide + i] = 0;
-                for (int64_t j = 0; j < wide; j++)
-                    want[r * wide + i] += matrix[i * wide + j] * v[r * wide + j];
-            }
-        test_close_arrays("C v", av, want, ROWS * wide, 1e-12 * (1 + c.total));
-        test_close_real("trace", trace, c.total, 1e-12 * c.total);
-        mcr_centred_close(&c);
-        mcr_covariance_close(&x);
+        multiply_plainly(a, N, v, COLS, want);
+        mcr_gram *gram[] = {dual.gram, primal.gram};
+        for (int g = 0; g < 2; g++) {
+            mcr_gram *shared = NULL;
+            test_ok(ctx, mcr_gram_multiply(gram[g], v, COLS, av));
+            test_close_arrays("A v", av, want, N * COLS, size);
+            test_ok(ctx, mcr_gram_share(&shared, gram[g]));
+            test_ok(ctx, mcr_gram_multiply(shared, v, COLS, back));
+            assert_memory_equal(av, back, sizeof *av * N * COLS);
+            mcr_gram_close(shared);
+            test_ok(ctx, mcr_gram_diagonal(gram[g], 0, diagonal));
+            for (int64_t i = 0; i < N; i++)
+                test_close_real("diagonal", diagonal[i], a[i * N + i], size);
+            float few[3 * N];
+            test_ok(ctx, mcr_gram_block_float(gram[g], (mcr_rows){NULL, 5, 3},
+                                              (mcr_rows){NULL, 0, N}, few, N));
+            for (int64_t i = 0; i < 3 * N; i++)
+                test_close_real("block", (double)few[i], a[5 * N + i], 1e-6 * (1 + total));
+        }
+        expect_covariance(ctx, primal.gram, v, total);
+        mcr_directions_close(&dual);
+        mcr_directions_close(&primal);
         mcr_form_close(&form);
         mcr_features_close(f);
         mcr_kernel_free(k);

@@ -5,6 +5,7 @@
 #include "learner_helpers.h"
 
 #include "gram/half.h"
+#include "gram/stored.h"
 
 static mcr_gram *gram_of(mcr *ctx, const char *sample, const char *text, int64_t n)
 {
@@ -31,29 +32,32 @@ static double *vectors(int64_t rows, int64_t n)
 static void compare(mcr *ctx, const char *sample, const char *kernel, int64_t n, int64_t rows)
 {
     mcr_gram *gram = gram_of(ctx, sample, kernel, n);
-    mcr_half half = {0};
+    mcr_gram *half = NULL;
     double *k = calloc((size_t)(n * n), sizeof *k), *v = vectors(rows, n);
     double *got = calloc((size_t)(rows * n), sizeof *got), *wanted = vectors(rows, n);
     assert_true(k && got);
     test_ok(ctx, mcr_gram_matrix(gram, k, n));
-    test_ok(ctx, mcr_half_open(&half, gram, "test"));
+    test_ok(ctx, mcr_gram_keep_half(&half, gram, "test"));
+    mcr_gram_close(gram); /* not needed any more */
+    for (int64_t i = 0; i < n; i++) {
+        double row[1000];
+        test_ok(ctx, mcr_gram_block(half, (mcr_rows){NULL, i, 1}, mcr_gram_all(half), row, n));
+        assert_memory_equal(row, k + i * n, sizeof *row * (size_t)n);
+    }
     for (int64_t i = 0; i < n; i++)
-        for (int64_t j = i; j < n; j++) {
-            int64_t r = i / MCR_HALF_SIDE, c = j / MCR_HALF_SIDE;
-            const double *tile = half.tile + mcr_half_tile(n, r, c);
-            assert_true(k[i * n + j] == tile[i % MCR_HALF_SIDE * MCR_HALF_LD + j % MCR_HALF_SIDE]);
-        }
-    test_ok(ctx, mcr_half_multiply(&half, rows, v, got));
-    for (int64_t o = 0; o < rows; o++)
-        for (int64_t i = 0; i < n; i++) {
-            wanted[o * n + i] = 0;
+        for (int64_t o = 0; o < rows; o++) {
+            wanted[i * rows + o] = 0;
             for (int64_t j = 0; j < n; j++)
-                wanted[o * n + i] += k[i * n + j] * v[o * n + j];
+                wanted[i * rows + o] += k[i * n + j] * v[j * rows + o];
         }
+    test_ok(ctx, mcr_gram_multiply(half, v, rows, got));
     test_close_arrays(kernel, got, wanted, rows * n, 1e-8);
-    mcr_half_close(&half);
-    mcr_half_close(&half);
-    mcr_gram_close(gram);
+    mcr_gram *shared = NULL;
+    test_ok(ctx, mcr_gram_share(&shared, half));
+    test_ok(ctx, mcr_gram_multiply(shared, v, rows, wanted));
+    assert_memory_equal(got, wanted, sizeof *got * (size_t)(rows * n));
+    mcr_gram_close(shared);
+    mcr_gram_close(half);
     free(k);
     free(v);
     free(got);
@@ -79,11 +83,11 @@ static void test_threads(void **context)
     for (int t = 0; t < 2; t++) {
         mcr *ctx = test_open(t + 1);
         mcr_gram *gram = gram_of(ctx, "friedman", "rbf(gamma=0.5)", N);
-        mcr_half half = {0};
+        mcr_gram *half = NULL;
         got[t] = vectors(ROWS, N);
-        test_ok(ctx, mcr_half_open(&half, gram, "test"));
-        test_ok(ctx, mcr_half_multiply(&half, ROWS, v, got[t]));
-        mcr_half_close(&half);
+        test_ok(ctx, mcr_gram_keep_half(&half, gram, "test"));
+        test_ok(ctx, mcr_gram_multiply(half, v, ROWS, got[t]));
+        mcr_gram_close(half);
         mcr_gram_close(gram);
         test_close(ctx);
     }
@@ -178,13 +182,13 @@ static void test_budget(void **context)
 {
     mcr *ctx = *context;
     mcr_gram *gram = gram_of(ctx, "friedman", "rbf(gamma=0.5)", 1000);
-    mcr_half half = {0};
+    mcr_gram *half = NULL;
     size_t before = ctx->config.memory_bytes;
     ctx->config.memory_bytes = 4 << 20;
-    test_fails(ctx, mcr_half_open(&half, gram, "pca: the kernel matrix"), MCR_OVER_BUDGET,
+    test_fails(ctx, mcr_gram_keep_half(&half, gram, "pca: the kernel matrix"), MCR_OVER_BUDGET,
                "pca: the kernel matrix needs");
     ctx->config.memory_bytes = before;
-    mcr_half_close(&half);
+    assert_null(half);
     mcr_gram_close(gram);
 }
 

@@ -10,6 +10,8 @@
 #include "base/context.h"
 #include "helpers.h"
 #include "linalg/lapack.h"
+#include "linalg/shared.h"
+#include "linalg/system.h"
 
 static double element(int64_t i, int64_t j)
 {
@@ -17,14 +19,14 @@ static double element(int64_t i, int64_t j)
 }
 
 /* Lower triangle and diagonal; what is above must not be read. */
-static void fill(mcr_square *m)
+static void fill(mcr_system *m)
 {
     for (int64_t i = 0; i < m->n; i++)
         for (int64_t j = 0; j < m->n; j++)
             m->a[i * m->ld + j] = j <= i ? element(i, j) : 1e9 + (double)j;
 }
 
-static void expect_upper(const mcr_square *m)
+static void expect_upper(const mcr_system *m)
 {
     for (int64_t i = 0; i < m->n; i++)
         for (int64_t j = i + 1; j < m->n; j++)
@@ -38,8 +40,8 @@ static void test_factor(void **context)
 {
     for (int t = 0; t < SIZES; t++) {
         int64_t n = sizes[t];
-        mcr_square m;
-        test_ok(*context, mcr_square_open(&m, *context, n, "test"));
+        mcr_system m;
+        test_ok(*context, mcr_system_open(&m, *context, n, "test"));
         fill(&m);
         test_ok(*context, mcr_lapack_cholesky(*context, n, m.a, m.ld, NULL, NULL));
         expect_upper(&m);
@@ -50,7 +52,7 @@ static void test_factor(void **context)
                     sum += m.a[i * m.ld + k] * m.a[j * m.ld + k];
                 test_close_real("L L'", sum, element(i, j), 1e-13);
             }
-        mcr_square_close(&m);
+        mcr_system_close(&m);
     }
 }
 
@@ -60,10 +62,10 @@ static void test_solution(void **context)
     for (int t = 0; t < SIZES; t++)
         for (int64_t count = 1; count <= MOST; count += 2) {
             int64_t n = sizes[t];
-            mcr_square m;
+            mcr_system m;
             double *x = calloc((size_t)(n * count), sizeof *x);
             double *b = calloc((size_t)(n * count), sizeof *b);
-            test_ok(*context, mcr_square_open(&m, *context, n, "test"));
+            test_ok(*context, mcr_system_open(&m, *context, n, "test"));
             fill(&m);
             for (int64_t i = 0; i < n * count; i++)
                 x[i] = sin((double)(i + 1));
@@ -74,7 +76,7 @@ static void test_solution(void **context)
             test_ok(*context, mcr_lapack_cholesky(*context, n, m.a, m.ld, "test", NULL));
             test_ok(*context, mcr_lapack_solve(*context, n, count, m.a, m.ld, b, count));
             test_close_arrays("A x = b", b, x, n * count, 1e-11);
-            mcr_square_close(&m);
+            mcr_system_close(&m);
             free(x);
             free(b);
         }
@@ -85,30 +87,29 @@ static void test_products(void **context)
     for (int t = 0; t < SIZES; t++)
         for (int64_t cols = 1; cols <= 3; cols += 2) {
             int64_t n = sizes[t];
-            mcr_square m;
-            double *v = calloc((size_t)(n * cols), sizeof *v), *d = calloc((size_t)n, sizeof *d);
+            mcr_system m;
+            double *v = calloc((size_t)(n * cols), sizeof *v);
             double *y = calloc((size_t)(n * cols), sizeof *y);
             double *want = calloc((size_t)(n * cols), sizeof *want);
-            test_ok(*context, mcr_square_open(&m, *context, n, "test"));
+            test_ok(*context, mcr_system_open(&m, *context, n, "test"));
             for (int64_t i = 0; i < n * cols; i++)
                 v[i] = cos((double)i);
             for (int64_t i = 0; i < n; i++)
                 for (int64_t j = 0; j < n; j++) {
                     m.a[i * m.ld + j] = element(i, j);
-                    d[i] = element(i, i);
                     for (int64_t c = 0; c < cols; c++)
                         want[i * cols + c] += element(i, j) * v[j * cols + c];
                 }
-            test_ok(*context, mcr_square_multiply(&m, v, cols, y));
+            test_ok(*context, mcr_shared_multiply(*context, n, m.a, m.ld, v, cols, y));
             test_close_arrays("A v", y, want, n * cols, 1e-11);
+            mcr_system_filled(&m);
             for (int64_t i = 0; i < n; i++)
                 for (int64_t j = 0; j <= i; j++)
                     m.a[i * m.ld + j] = NAN;
-            test_ok(*context, mcr_square_multiply_upper(&m, d, v, cols, y));
+            test_ok(*context, mcr_system_multiply(&m, v, cols, y));
             test_close_arrays("A v from its upper triangle", y, want, n * cols, 1e-11);
-            mcr_square_close(&m);
+            mcr_system_close(&m);
             free(v);
-            free(d);
             free(y);
             free(want);
         }
@@ -118,10 +119,10 @@ static void test_inverse(void **context)
 {
     for (int t = 0; t < SIZES; t++) {
         int64_t n = sizes[t];
-        mcr_square m;
+        mcr_system m;
         double *d = calloc((size_t)n, sizeof *d), *again = calloc((size_t)n, sizeof *again);
         double *row = calloc((size_t)n, sizeof *row);
-        test_ok(*context, mcr_square_open(&m, *context, n, "test"));
+        test_ok(*context, mcr_system_open(&m, *context, n, "test"));
         fill(&m);
         test_ok(*context, mcr_lapack_cholesky(*context, n, m.a, m.ld, NULL, NULL));
         test_ok(*context, mcr_lapack_inverse(*context, n, m.a, m.ld, false, d));
@@ -139,10 +140,53 @@ static void test_inverse(void **context)
             memset(d, 0, sizeof *d * (size_t)n);
             test_close_arrays("A^-1 A = 1", row, d, n, 1e-11);
         }
-        mcr_square_close(&m);
+        mcr_system_close(&m);
         free(row);
         free(d);
         free(again);
+    }
+}
+
+/* A system: another shift after one that was too small, its solution, logarithm and eigenvalues
+ * against each other. */
+static void test_system(void **context)
+{
+    for (int t = 1; t < SIZES; t++) {
+        int64_t n = sizes[t];
+        mcr_system m;
+        double *x = calloc((size_t)n, sizeof *x), *b = calloc((size_t)n, sizeof *b);
+        double *value = calloc((size_t)n, sizeof *value), logs = 0, wanted = 0;
+        test_ok(*context, mcr_system_open(&m, *context, n, "test"));
+        for (int64_t i = 0; i < n; i++)
+            for (int64_t j = 0; j < n; j++)
+                m.a[i * m.ld + j] = element(i, j);
+        mcr_system_filled(&m);
+        assert_int_equal(mcr_system_factor(&m, -1, NULL, NULL), MCR_NUMERIC);
+        test_ok(*context, mcr_system_factor(&m, 0.5, NULL, NULL));
+        for (int64_t i = 0; i < n; i++) {
+            x[i] = b[i] = sin((double)i);
+            logs += 2 * mcr_system_log(&m, i);
+        }
+        test_ok(*context, mcr_system_solve(&m, 1, x));
+        test_ok(*context, mcr_system_multiply(&m, x, 1, value));
+        for (int64_t i = 0; i < n; i++)
+            value[i] += 0.5 * x[i];
+        test_close_arrays("(A + r) x = b", value, b, n, 1e-11);
+        mcr_system_restore(&m);
+        for (int64_t i = 0; i < n; i += 1 + n / 37)
+            for (int64_t j = 0; j < n; j += 1 + n / 41)
+                assert_true(m.a[i * m.ld + j] == element(i, j));
+        if (n < 500) { /* sum of log eigenvalues */
+            test_ok(*context, mcr_system_eigen(&m, "test", value));
+            for (int64_t i = 0; i < n; i++)
+                wanted += log(value[i] + 0.5);
+            test_close_real("log det", logs, wanted, 1e-9 * (double)n);
+        }
+        mcr_system_close(&m);
+        mcr_system_close(&m);
+        free(x);
+        free(b);
+        free(value);
     }
 }
 
@@ -153,9 +197,9 @@ static void test_threads(void **context)
     double *first = calloc((size_t)N * N, sizeof *first);
     for (int threads = 1; threads <= 3; threads++) {
         mcr *ctx = test_open(threads);
-        mcr_square m;
+        mcr_system m;
         double d[N];
-        test_ok(ctx, mcr_square_open(&m, ctx, N, "test"));
+        test_ok(ctx, mcr_system_open(&m, ctx, N, "test"));
         fill(&m);
         test_ok(ctx, mcr_lapack_cholesky(ctx, N, m.a, m.ld, NULL, NULL));
         test_ok(ctx, mcr_lapack_inverse(ctx, N, m.a, m.ld, true, d));
@@ -164,7 +208,7 @@ static void test_threads(void **context)
                 memcpy(first + i * N, m.a + i * m.ld, sizeof *first * N);
             assert_memory_equal(first + i * N, m.a + i * m.ld, sizeof *first * N);
         }
-        mcr_square_close(&m);
+        mcr_system_close(&m);
         test_close(ctx);
     }
     free(first);
@@ -173,21 +217,21 @@ static void test_threads(void **context)
 static void test_refusals(void **context)
 {
     mcr *ctx = *context;
-    mcr_square m;
+    mcr_system m;
     int64_t minor;
-    test_ok(ctx, mcr_square_open(&m, ctx, 600, "test"));
+    test_ok(ctx, mcr_system_open(&m, ctx, 600, "test"));
     fill(&m);
     m.a[411 * m.ld + 411] = -1;
     test_fails(ctx, mcr_lapack_cholesky(ctx, 600, m.a, m.ld, NULL, &minor), MCR_NUMERIC,
                "order 412");
     assert_int_equal(minor, 412);
-    mcr_square_close(&m);
+    mcr_system_close(&m);
     ctx->config.memory_bytes = 1 << 20;
-    test_fails(ctx, mcr_square_open(&m, ctx, 1000, "this test"), MCR_OVER_BUDGET,
+    test_fails(ctx, mcr_system_open(&m, ctx, 1000, "this test"), MCR_OVER_BUDGET,
                "this test needs 8.0 MB");
     assert_null(m.a);
-    mcr_square_close(&m);
-    test_fails(ctx, mcr_square_open(&m, ctx, INT64_C(1) << 40, "this test"), MCR_BAD_CALL,
+    mcr_system_close(&m);
+    test_fails(ctx, mcr_system_open(&m, ctx, INT64_C(1) << 40, "this test"), MCR_BAD_CALL,
                "too large");
 }
 
@@ -197,6 +241,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_factor, test_setup, test_teardown),
         cmocka_unit_test_setup_teardown(test_solution, test_setup, test_teardown),
         cmocka_unit_test_setup_teardown(test_products, test_setup, test_teardown),
+        cmocka_unit_test_setup_teardown(test_system, test_setup, test_teardown),
         cmocka_unit_test_setup_teardown(test_inverse, test_setup, test_teardown),
         cmocka_unit_test(test_threads),
         cmocka_unit_test_setup_teardown(test_refusals, test_setup, test_teardown),

@@ -1,0 +1,416 @@
+/* centred.c: a Gram whose objects are centred in feature space.
+ *
+ * Products with A are made of products with K, or with its factor: that saves a pass over all
+ * values. Where the mean is so far from the origin that they would lose digits which A has, A is
+ * made instead, if K is kept.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "gram/centred.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/threads.h"
+#include "gram/half.h"
+#include "gram/stored.h"
+#include "gram/type.h"
+
+static const double too_far = 100; /* squared, in units of the variance */
+
+typedef struct centred {
+    mcr_gram base;
+    mcr_gram *of;
+    mcr_centre c;
+    double *share, *root, *mean, *diagonal; /* n each; diagonal: of K */
+    double *features;
+    bool known;    /* what the centre is */
+    bool in_place; /* `of` is A */
+    bool owns;
+} centred;
+
+static const mcr_gram_type centred_type;
+
+static void close_centred(mcr_gram *gram)
+{
+    centred *g = (centred *)gram;
+    if (g->owns)
+        mcr_gram_close(g->of);
+    mcr_free(gram->ctx, g->share);
+    mcr_free(gram->ctx, g->features);
+    mcr_free(gram->ctx, g);
+}
+
+mcr_status mcr_gram_centred(mcr_gram **out, mcr_gram *of, const double *share)
+{
+    *out = NULL;
+    size_t n = (size_t)of->rows;
+    centred *g = mcr_alloc_zero(of->ctx, 1, sizeof *g);
+    if (!g)
+        return MCR_NO_MEMORY;
+    g->base = *of;
+    g->base.type = &centred_type;
+    g->of = of;
+    g->share = mcr_alloc(of->ctx, n, 4 * sizeof *g->share);
+    if (!g->share) {
+        close_centred(&g->base);
+        return MCR_NO_MEMORY;
+    }
+    g->root = g->share + n;
+    g->mean = g->root + n;
+    g->diagonal = g->mean + n;
+    for (size_t i = 0; i < n; i++) {
+        g->root[i] = sqrt(share[i]);
+        g->share[i] = g->root[i] * g->root[i];
+    }
+    *out = &g->base;
+    return MCR_OK;
+}
+
+/* ---- the centre -------------------------------------------------------------------------------*/
+
+/* From the means and the diagonal of K. */
+static void sum_up(centred *g)
+{
+    double before = 0; /* the trace without centring */
+    g->c = (mcr_centre){.root = g->root, .mean = g->mean, .features = g->features};
+    for (int64_t k = 0; k < mcr_gram_width(g->of); k++)
+        g->c.middle += g->features[k] * g->features[k];
+    for (int64_t i = 0; i < g->base.rows && !g->features; i++)
+        g->c.middle += g->share[i] * g->mean[i];
+    for (int64_t i = 0; i < g->base.rows; i++) {
+        before += g->share[i] * fabs(g->diagonal[i]);
+        g->c.total += g->share[i] * (g->diagonal[i] - 2 * g->mean[i] + g->c.middle);
+    }
+    if (!(g->c.total > 1e-14 * before))
+        g->c.total = 0;
+    g->known = true;
+}
+
+static mcr_status find_centre(centred *g)
+{
+    mcr_gram *of = g->of;
+    mcr_rows all = mcr_gram_all(of);
+    int64_t width = mcr_gram_width(of);
+    bool half = mcr_gram_is_half(of);
+    mcr_status s = MCR_OK;
+    if (g->known)
+        return MCR_OK;
+    if (width > 0) {
+        g->features = mcr_alloc(of->ctx, (size_t)width, sizeof *g->features);
+        s = g->features ? mcr_gram_project(of, all, g->share, 1, g->features) : MCR_NO_MEMORY;
+        if (!s)
+            s = mcr_gram_expand(of, all, g->features, 1, g->mean);
+    } else {
+        s = half ? mcr_gram_multiply(of, g->share, 1, g->mean)
+                 : mcr_gram_blocks_multiply(of, g->share, 1, g->mean);
+    }
+    if (!s)
+        s = mcr_gram_diagonal(of, 0, g->diagonal);
+    if (s)
+        return s;
+    sum_up(g);
+    g->in_place = half && fabs(g->c.middle) > too_far * g->c.total;
+    return g->in_place ? mcr_gram_half_centre(of, g->root, g->mean, g->c.middle) : MCR_OK;
+}
+
+mcr_status mcr_gram_centre(mcr_gram *gram, const mcr_centre **centre)
+{
+    *centre = &((centred *)gram)->c;
+    return find_centre((centred *)gram);
+}
+
+const double *mcr_gram_roots(const mcr_gram *gram)
+{
+    return ((const centred *)gram)->root;
+}
+
+/* ---- values -----------------------------------------------------------------------------------*/
+
+typedef struct values_job {
+    centred *g;
+    mcr_rows x, z;
+    double *k;
+    int64_t ld;
+} values_job;
+
+static mcr_status mean_row(void *arg, int64_t i, int worker)
+{
+    (void)worker;
+    const values_job *job = arg;
+    const double *row = job->k + i * job->ld;
+    double sum = 0;
+    for (int64_t j = 0; j < job->z.count; j++)
+        sum += job->g->share[j] * row[j];
+    job->g->mean[i] = sum;
+    job->g->diagonal[i] = row[i];
+    return MCR_OK;
+}
+
+/* In an order of operations that gives both triangles the same bits. */
+static mcr_status centre_row(void *arg, int64_t t, int worker)
+{
+    (void)worker;
+    const values_job *job = arg;
+    const centred *g = job->g;
+    int64_t i = mcr_rows_at(job->x, t);
+    double *row = job->k + t * job->ld;
+    for (int64_t c = 0; c < job->z.count; c++) {
+        int64_t j = mcr_rows_at(job->z, c);
+        row[c] = g->root[i] * g->root[j] * (row[c] - (g->mean[i] + g->mean[j]) + g->c.middle);
+    }
+    return MCR_OK;
+}
+
+static mcr_status block(mcr_gram *gram, mcr_rows x, mcr_rows z, void *k, int64_t ld, bool precise)
+{
+    centred *g = (centred *)gram;
+    double *d = precise ? k : mcr_alloc(gram->ctx, (size_t)x.count, (size_t)z.count * sizeof *d);
+    values_job job = {g, x, z, d, precise ? ld : z.count};
+    mcr_status s = d ? find_centre(g) : MCR_NO_MEMORY;
+    if (!s)
+        s = mcr_gram_block(g->of, x, z, d, job.ld);
+    if (!s && !g->in_place)
+        s = mcr_parallel(gram->ctx, x.count, centre_row, &job);
+    for (int64_t i = 0; i < x.count && !s && !precise; i++)
+        for (int64_t j = 0; j < z.count; j++)
+            ((float *)k)[i * ld + j] = (float)d[i * job.ld + j];
+    if (!precise)
+        mcr_free(gram->ctx, d);
+    return s;
+}
+
+/* The means come out of the matrix, if they are not known: its values are computed once. */
+static mcr_status matrix(mcr_gram *gram, const mcr_gram_fill *how)
+{
+    centred *g = (centred *)gram;
+    mcr_rows all = mcr_gram_all(gram);
+    values_job job = {g, all, all, how->k, how->ld};
+    if (!how->precise || g->known || g->in_place || mcr_gram_width(gram) > 0 ||
+        mcr_gram_is_half(g->of) || !g->of->type->matrix)
+        return block(gram, all, all, how->k, how->ld, how->precise);
+    mcr_status s = g->of->type->matrix(g->of, how);
+    if (!s)
+        s = mcr_parallel(gram->ctx, gram->rows, mean_row, &job);
+    if (!s) {
+        sum_up(g);
+        s = mcr_parallel(gram->ctx, gram->rows, centre_row, &job);
+    }
+    return s;
+}
+
+static mcr_status squares(mcr_gram *gram, mcr_rows x, double *square)
+{
+    centred *g = (centred *)gram;
+    mcr_status s = find_centre(g);
+    for (int64_t t = 0; t < x.count && !s; t++) {
+        int64_t i = mcr_rows_at(x, t);
+        square[t] = g->share[i] * (g->diagonal[i] - 2 * g->mean[i] + g->c.middle);
+    }
+    return s;
+}
+
+static mcr_status diagonal(mcr_gram *gram, int side, double *k)
+{
+    (void)side; /* both are the same */
+    return squares(gram, mcr_gram_all(gram), k);
+}
+
+/* ---- the factor -------------------------------------------------------------------------------*/
+
+static int64_t width(const mcr_gram *gram)
+{
+    return mcr_gram_width(((const centred *)gram)->of);
+}
+
+static mcr_status expand(mcr_gram *gram, mcr_rows x, const double *v, int64_t cols, double *y)
+{
+    centred *g = (centred *)gram;
+    double *along = mcr_alloc_zero(gram->ctx, (size_t)cols, sizeof *along);
+    mcr_status s = along ? find_centre(g) : MCR_NO_MEMORY;
+    if (!s)
+        s = mcr_gram_expand(g->of, x, v, cols, y);
+    for (int64_t k = 0; k < width(gram) && !s; k++)
+        for (int64_t c = 0; c < cols; c++)
+            along[c] += g->features[k] * v[k * cols + c];
+    for (int64_t t = 0; t < x.count && !s; t++)
+        for (int64_t c = 0; c < cols; c++)
+            y[t * cols + c] = g->root[mcr_rows_at(x, t)] * (y[t * cols + c] - along[c]);
+    mcr_free(gram->ctx, along);
+    return s;
+}
+
+static mcr_status project(mcr_gram *gram, mcr_rows x, const double *a, int64_t cols, double *u)
+{
+    centred *g = (centred *)gram;
+    double *scaled = mcr_alloc(gram->ctx, (size_t)x.count, (size_t)cols * sizeof *scaled);
+    double *sum = mcr_alloc_zero(gram->ctx, (size_t)cols, sizeof *sum);
+    mcr_status s = scaled && sum ? find_centre(g) : MCR_NO_MEMORY;
+    for (int64_t t = 0; t < x.count && !s; t++)
+        for (int64_t c = 0; c < cols; c++)
+            sum[c] += scaled[t * cols + c] = g->root[mcr_rows_at(x, t)] * a[t * cols + c];
+    if (!s)
+        s = mcr_gram_project(g->of, x, scaled, cols, u);
+    for (int64_t k = 0; k < width(gram) && !s; k++)
+        for (int64_t c = 0; c < cols; c++)
+            u[k * cols + c] -= g->features[k] * sum[c];
+    mcr_free(gram->ctx, scaled);
+    mcr_free(gram->ctx, sum);
+    return s;
+}
+
+/* X'HX = D'WD - u m' - m u' + s m m', with W = H diag(p), u = D'W 1 and s the sum of W; of all
+ * objects and H = 1 that is D'WD - m m'. */
+static mcr_status weighted(mcr_gram *gram, mcr_rows x, const double *h, double *m, int64_t ldm)
+{
+    centred *g = (centred *)gram;
+    int64_t p = width(gram);
+    double *w = mcr_alloc(gram->ctx, (size_t)x.count, sizeof *w), sum = 0;
+    double *u = mcr_alloc(gram->ctx, (size_t)p, sizeof *u);
+    mcr_status s = w && u ? find_centre(g) : MCR_NO_MEMORY;
+    bool plain = x.count == gram->rows && !x.index;
+    for (int64_t t = 0; t < x.count && !s; t++) {
+        plain = plain && h[t] == 1;
+        sum += w[t] = h[t] * g->share[mcr_rows_at(x, t)];
+    }
+    if (!s)
+        s = mcr_gram_weighted(g->of, x, w, m, ldm);
+    if (!s && !plain)
+        s = mcr_gram_project(g->of, x, w, 1, u);
+    const double *f = g->features;
+    for (int64_t k = 0; k < p && !s; k++)
+        for (int64_t l = 0; l <= k; l++)
+            m[k * ldm + l] -= plain ? f[k] * f[l] : u[k] * f[l] + f[k] * u[l] - sum * f[k] * f[l];
+    mcr_free(gram->ctx, w);
+    mcr_free(gram->ctx, u);
+    return s;
+}
+
+/* ---- products ---------------------------------------------------------------------------------*/
+
+static mcr_status multiply_factor(mcr_gram *gram, const double *v, int64_t cols, double *kv)
+{
+    double *u = mcr_alloc(gram->ctx, (size_t)width(gram), (size_t)cols * sizeof *u);
+    mcr_status s = u ? project(gram, mcr_gram_all(gram), v, cols, u) : MCR_NO_MEMORY;
+    if (!s)
+        s = expand(gram, mcr_gram_all(gram), u, cols, kv);
+    mcr_free(gram->ctx, u);
+    return s;
+}
+
+static mcr_status multiply(mcr_gram *gram, const double *v, int64_t cols, double *kv)
+{
+    centred *g = (centred *)gram;
+    int64_t n = gram->rows;
+    if (width(gram) > 0)
+        return multiply_factor(gram, v, cols, kv);
+    mcr_status s = find_centre(g);
+    if (s || g->in_place)
+        return s ? s : mcr_gram_multiply(g->of, v, cols, kv);
+    double *u = mcr_alloc(gram->ctx, (size_t)n, (size_t)cols * sizeof *u);
+    double *sum = mcr_alloc_zero(gram->ctx, (size_t)cols, 2 * sizeof *sum);
+    double *along = sum ? sum + cols : NULL;
+    s = u && sum ? MCR_OK : MCR_NO_MEMORY;
+    for (int64_t i = 0; i < n && !s; i++)
+        for (int64_t o = 0; o < cols; o++) {
+            u[i * cols + o] = g->root[i] * v[i * cols + o];
+            sum[o] += u[i * cols + o];
+            along[o] += g->mean[i] * u[i * cols + o];
+        }
+    if (!s)
+        s = mcr_gram_multiply(g->of, u, cols, kv);
+    for (int64_t i = 0; i < n && !s; i++)
+        for (int64_t o = 0; o < cols; o++)
+            kv[i * cols + o] = g->root[i] * (kv[i * cols + o] - g->mean[i] * sum[o] +
+                                             (g->c.middle * sum[o] - along[o]));
+    mcr_free(gram->ctx, u);
+    mcr_free(gram->ctx, sum);
+    return s;
+}
+
+/* ---- parts and cost ---------------------------------------------------------------------------*/
+
+static mcr_status share(mcr_gram **out, mcr_gram *gram)
+{
+    const centred *g = (const centred *)gram;
+    mcr_gram *of = NULL;
+    mcr_status s = find_centre((centred *)gram);
+    if (!s && g->in_place)
+        return mcr_gram_share(out, g->of);
+    if (!s)
+        s = mcr_gram_share(&of, g->of);
+    if (!s)
+        s = mcr_gram_centred(out, of, g->share);
+    if (s) {
+        mcr_gram_close(of);
+        return s;
+    }
+    centred *copy = (centred *)*out;
+    size_t n = (size_t)gram->rows, p = (size_t)width(gram);
+    copy->owns = true;
+    memcpy(copy->mean, g->mean, sizeof *g->mean * 2 * n); /* and the diagonal */
+    if (p > 0 && !(copy->features = mcr_alloc(gram->ctx, p, sizeof *copy->features))) {
+        mcr_gram_close(*out);
+        *out = NULL;
+        return MCR_NO_MEMORY;
+    }
+    if (p > 0)
+        memcpy(copy->features, g->features, sizeof *g->features * p);
+    sum_up(copy);
+    return MCR_OK;
+}
+
+static mcr_status select(mcr_gram **out, mcr_gram *gram, const mcr_rows *x, const mcr_rows *z)
+{
+    return mcr_gram_list(out, gram, x, z);
+}
+
+/* Four values of K, and each share is 1 at most. */
+static mcr_status error(mcr_gram *gram, bool precise, mcr_error *to)
+{
+    mcr_status s = mcr_gram_error(((const centred *)gram)->of, precise, to);
+    to->absolute *= 4;
+    to->relative *= 4;
+    return s;
+}
+
+static mcr_status prepare(mcr_gram *gram, bool precise)
+{
+    (void)precise; /* centred in double */
+    return mcr_gram_prepare(((const centred *)gram)->of, true);
+}
+
+static double work(const mcr_gram *gram)
+{
+    return mcr_gram_work(((const centred *)gram)->of);
+}
+
+static bool is_slow(const mcr_gram *gram)
+{
+    return mcr_gram_is_slow(((const centred *)gram)->of);
+}
+
+static bool is_definite(const mcr_gram *gram)
+{
+    return mcr_gram_is_definite(((const centred *)gram)->of);
+}
+
+static const mcr_gram_type centred_type = {
+    .close = close_centred,
+    .block = block,
+    .diagonal = diagonal,
+    .share = share,
+    .select = select,
+    .error = error,
+    .work = work,
+    .prepare = prepare,
+    .matrix = matrix,
+    .multiply = multiply,
+    .is_slow = is_slow,
+    .is_definite = is_definite,
+    .width = width,
+    .expand = expand,
+    .project = project,
+    .weighted = weighted,
+    .squares = squares,
+};

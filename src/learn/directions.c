@@ -1,0 +1,124 @@
+/* directions.c: directions in feature space.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "learn/directions.h"
+
+#include <math.h>
+#include <stdio.h>
+
+static mcr_status find_shares(const mcr_directions *d, const mcr_data *data, double *share)
+{
+    const double *weight = mcr_data_weights(data);
+    double sum = 0;
+    for (int64_t i = 0; i < d->n; i++)
+        sum += weight ? weight[i] : 1;
+    for (int64_t i = 0; i < d->n; i++)
+        share[i] = (weight ? weight[i] : 1) / sum;
+    return sum > 0 ? MCR_OK
+                   : mcr_fail(d->ctx, MCR_BAD_DATA, "%s: %s", d->learner,
+                              d->n ? "all weights are 0" : "there are no objects");
+}
+
+static mcr_status keep_half(mcr_directions *d)
+{
+    char what[64];
+    mcr_gram *gram = d->own;
+    snprintf(what, sizeof what, "%s: the kernel matrix", d->learner);
+    mcr_status s = mcr_gram_keep_half(&d->own, gram, what);
+    mcr_gram_close(gram);
+    return s;
+}
+
+mcr_status mcr_directions_open(mcr_directions *d, const char *learner, const mcr_learning *in,
+                               const mcr_form *form, bool half)
+{
+    *d = (mcr_directions){
+        .ctx = in->ctx, .learner = learner, .kernel = in->kernel, .n = mcr_data_count(in->data)};
+    bool features = form && form->features;
+    double *share = mcr_alloc(d->ctx, (size_t)d->n, sizeof *share);
+    mcr_status s = share ? find_shares(d, in->data, share) : MCR_NO_MEMORY;
+    if (!s && features)
+        mcr_gram_factor_phase(form->gram, learner);
+    else if (!s)
+        s = mcr_learning_gram(&d->own, in);
+    if (!s && half && !features)
+        s = keep_half(d);
+    if (!s)
+        s = mcr_gram_centred(&d->gram, features ? form->gram : d->own, share);
+    mcr_free(d->ctx, share);
+    return s;
+}
+
+void mcr_directions_close(mcr_directions *d)
+{
+    mcr_gram_close(d->gram);
+    mcr_gram_close(d->own);
+    *d = (mcr_directions){0};
+}
+
+mcr_status mcr_directions_centre(mcr_directions *d)
+{
+    mcr_status s = mcr_gram_centre(d->gram, &d->c);
+    return s || d->c->total > 0 ? s
+                                : mcr_fail(d->ctx, MCR_BAD_DATA,
+                                           "%s: all objects are the same to the kernel %s: there "
+                                           "is no variance",
+                                           d->learner, mcr_kernel_text(d->kernel));
+}
+
+double mcr_directions_expand(const mcr_directions *d, double *a)
+{
+    const double *root = d->c->root;
+    double sum = 0, offset = 0;
+    for (int64_t i = 0; i < d->n; i++)
+        sum += a[i] *= root[i];
+    for (int64_t i = 0; i < d->n; i++) {
+        a[i] -= sum * root[i] * root[i];
+        offset -= a[i] * d->c->mean[i];
+    }
+    return offset;
+}
+
+mcr_status mcr_directions_fitted(mcr_fitted **out, const mcr_directions *d, int64_t outputs,
+                                 const double *coef, const double *offset)
+{
+    mcr_fitted *f = NULL;
+    int64_t *object = mcr_alloc(d->ctx, (size_t)d->n, sizeof *object);
+    int32_t *output = mcr_alloc(d->ctx, (size_t)outputs, sizeof *output);
+    mcr_status s = object && output ? mcr_fitted_new(&f, d->ctx, outputs) : MCR_NO_MEMORY;
+    for (int64_t i = 0; i < d->n && !s; i++)
+        object[i] = i;
+    for (int64_t o = 0; o < outputs && !s; o++) {
+        output[o] = (int32_t)o;
+        f->offset[o] = offset[o];
+    }
+    if (!s)
+        s = mcr_fitted_add(f, object, d->n, output, outputs, coef);
+    mcr_free(d->ctx, object);
+    mcr_free(d->ctx, output);
+    if (s) {
+        mcr_fitted_free(f);
+        f = NULL;
+    }
+    *out = f;
+    return s;
+}
+
+mcr_status mcr_directions_mapped(mcr_fitted **out, const mcr_directions *d, const mcr_form *form,
+                                 const double *w, int64_t outputs)
+{
+    mcr_fitted *f = NULL;
+    mcr_status s = mcr_fitted_new(&f, d->ctx, outputs);
+    if (!s)
+        s = mcr_form_add(form, f, w, outputs);
+    for (int64_t k = 0; k < mcr_gram_width(form->gram) && !s; k++)
+        for (int64_t o = 0; o < outputs; o++)
+            f->offset[o] -= d->c->features[k] * w[k * outputs + o];
+    if (s) {
+        mcr_fitted_free(f);
+        f = NULL;
+    }
+    *out = f;
+    return s;
+}

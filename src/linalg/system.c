@@ -1,0 +1,160 @@
+/* system.c: a symmetric positive definite system of equations.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "linalg/system.h"
+
+#include <limits.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/context.h"
+#include "base/threads.h"
+#include "linalg/fortran.h"
+#include "linalg/lapack.h"
+#include "linalg/shared.h"
+
+mcr_status mcr_system_open(mcr_system *y, mcr *ctx, int64_t n, const char *what)
+{
+    *y = (mcr_system){.ctx = ctx, .n = n, .ld = (n + 7) / 8 * 8};
+    if (n > INT_MAX - 16)
+        return mcr_fail(ctx, MCR_BAD_CALL,
+                        "%s: a matrix of %lld x %lld values is too large for the BLAS library; use "
+                        "fewer objects",
+                        what, (long long)n, (long long)n);
+    if (y->ld % 512 == 0)
+        y->ld += 8; /* rows a power of two apart would share cache sets */
+    const mcr_fortran *f;
+    size_t bytes = 0;
+    if (!mcr_size_mul((size_t)n, (size_t)y->ld * sizeof(double), &bytes))
+        bytes = SIZE_MAX;
+    mcr_status s = mcr_fortran_load(&f, ctx);
+    if (!s)
+        s = mcr_budget_take(ctx, bytes, what);
+    if (s)
+        return s;
+    y->taken = bytes;
+    y->a = mcr_alloc(ctx, (size_t)n, (size_t)y->ld * sizeof(double));
+    y->diagonal = mcr_alloc(ctx, (size_t)n, sizeof *y->diagonal);
+    if (y->a && y->diagonal)
+        return MCR_OK;
+    mcr_system_close(y);
+    return MCR_NO_MEMORY;
+}
+
+void mcr_system_close(mcr_system *y)
+{
+    if (!y->ctx)
+        return;
+    mcr_free(y->ctx, y->a);
+    mcr_free(y->ctx, y->diagonal);
+    mcr_budget_give(y->ctx, y->taken);
+    *y = (mcr_system){0};
+}
+
+void mcr_system_filled(mcr_system *y)
+{
+    for (int64_t i = 0; i < y->n; i++)
+        y->diagonal[i] = y->a[i * y->ld + i];
+    y->factored = false;
+}
+
+/* ---- by a factor ------------------------------------------------------------------------------*/
+
+void mcr_system_restore(mcr_system *y)
+{
+    if (y->factored)
+        mcr_shared_mend(y->n, y->a, y->ld, y->diagonal);
+    y->factored = false;
+}
+
+mcr_status mcr_system_factor(mcr_system *y, double shift, const double *each, const char *phase)
+{
+    mcr_system_restore(y);
+    for (int64_t i = 0; i < y->n; i++)
+        y->a[i * y->ld + i] = y->diagonal[i] + (each ? each[i] : shift);
+    y->factored = true;
+    return mcr_lapack_cholesky(y->ctx, y->n, y->a, y->ld, phase, NULL);
+}
+
+mcr_status mcr_system_solve(const mcr_system *y, int64_t count, double *b)
+{
+    return mcr_lapack_solve(y->ctx, y->n, count, y->a, y->ld, b, count);
+}
+
+mcr_status mcr_system_solve_lower(const mcr_system *y, int64_t count, double *b, int64_t ldb)
+{
+    return mcr_blas_triangle_solve(y->ctx, MCR_AS_IS, y->n, count, y->a, y->ld, b, ldb);
+}
+
+double mcr_system_log(const mcr_system *y, int64_t i)
+{
+    return log(y->a[i * y->ld + i]);
+}
+
+mcr_status mcr_system_inverse(mcr_system *y, bool whole, double *diagonal)
+{
+    return mcr_lapack_inverse(y->ctx, y->n, y->a, y->ld, whole, diagonal);
+}
+
+/* ---- products ---------------------------------------------------------------------------------*/
+
+enum { BAND = 64 }; /* rows of a worker's item */
+
+typedef struct product_job {
+    const mcr_system *of;
+    const mcr_fortran *f;
+    const double *v;
+    int64_t cols;
+    double *y;
+} product_job;
+
+/* Rows first .. end - 1 of the product: what is right of these rows' square on the diagonal, what
+ * is above it, and the square itself. */
+static mcr_status product_band(void *arg, int64_t item, int worker)
+{
+    (void)worker;
+    const product_job *j = arg;
+    const double unit = 1, *a = j->of->a;
+    int64_t n = j->of->n, ld = j->of->ld, first = item * BAND;
+    int64_t end = first + BAND < n ? first + BAND : n;
+    int rows = (int)(end - first), cols = (int)j->cols, ild = (int)ld;
+    int right = (int)(n - end), above = (int)first;
+    double *y = j->y + first * j->cols;
+    memset(y, 0, sizeof *y * (size_t)((end - first) * j->cols));
+    int before = mcr_fortran_threads(j->f, 1);
+    if (right > 0)
+        j->f->dgemm("N", "N", &cols, &rows, &right, &unit, j->v + end * j->cols, &cols,
+                    a + first * ld + end, &ild, &unit, y, &cols, 1, 1);
+    if (above > 0)
+        j->f->dgemm("N", "T", &cols, &rows, &above, &unit, j->v, &cols, a + first, &ild, &unit, y,
+                    &cols, 1, 1);
+    (void)mcr_fortran_threads(j->f, before);
+    for (int64_t r = first; r < end; r++)
+        for (int64_t c = first; c < end; c++) {
+            double value = r == c ? j->of->diagonal[r] : r < c ? a[r * ld + c] : a[c * ld + r];
+            for (int64_t o = 0; o < j->cols; o++)
+                j->y[r * j->cols + o] += value * j->v[c * j->cols + o];
+        }
+    return MCR_OK;
+}
+
+mcr_status mcr_system_multiply(const mcr_system *of, const double *v, int64_t cols, double *y)
+{
+    product_job j = {of, NULL, v, cols, y};
+    mcr_status s = mcr_fortran_load(&j.f, of->ctx);
+    return s ? s : mcr_parallel(of->ctx, (of->n + BAND - 1) / BAND, product_band, &j);
+}
+
+/* ---- eigenvectors -----------------------------------------------------------------------------*/
+
+mcr_status mcr_system_eigen(mcr_system *y, const char *what, double *value)
+{
+    size_t bytes = 2 * (size_t)y->n * (size_t)y->n * sizeof(double); /* of LAPACK */
+    mcr_status s = mcr_budget_take(y->ctx, bytes, what);
+    if (s)
+        return s;
+    s = mcr_shared_eigen(y->ctx, y->n, y->a, y->ld, value);
+    mcr_budget_give(y->ctx, bytes);
+    return s;
+}
