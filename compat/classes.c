@@ -83,6 +83,11 @@ bool compat_classes_open(compat_classes *c, const double *y, const int *row, int
     return true;
 }
 
+int compat_classes_number(const compat_classes *c, int number)
+{
+    return c->count == 2 ? 1 - number : number;
+}
+
 void compat_classes_close(compat_classes *c)
 {
     free(c->label);

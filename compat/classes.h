@@ -20,6 +20,9 @@ typedef struct compat_classes {
 /* row: which objects of y; NULL: the first n. Members are places in row. false: out of memory. */
 bool compat_classes_open(compat_classes *c, const double *y, const int *row, int n);
 void compat_classes_close(compat_classes *c);
+/* The number of a class among Mercer's. Of two classes the first is Mercer's second, which positive
+ * values speak for. Of more, positive values speak for the lower class of a pair. */
+int compat_classes_number(const compat_classes *c, int number);
 /* Whether nu is feasible for every pair, and the largest that is. */
 bool compat_classes_allow(const compat_classes *c, double nu);
 double compat_classes_most_nu(const compat_classes *c);

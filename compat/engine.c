@@ -18,6 +18,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <mercer/borrow.h>
+
+#include "classes.h"
 #include "kernel.h"
 #include "text.h"
 
@@ -27,8 +30,10 @@ struct compat_engine {
     mcr *ctx;
     mcr_kernel *kernel;
     compat_pack pack;
+    double *target;          /* of each object, as training on all of them has it; NULL: none */
+    mcr_data *whole;         /* all objects, which parts are views of; NULL: not in matrix form */
     bool matrix;             /* kernel values are computed here */
-    const compat_engine *of; /* whose kernel and pack it borrows; NULL: they are its own */
+    const compat_engine *of; /* whose kernel, pack and targets it borrows; NULL: they are its own */
     atomic_bool *broken; /* numbers that no solver can use, or a failure that has been reported */
     atomic_bool own_broken; /* what `broken` of an engine and its branches points to */
 };
@@ -149,6 +154,61 @@ static const char *find_fault(const compat_engine *e)
     return e->pack.fault;
 }
 
+/* Class numbers or values; nothing where there are none. */
+static mcr_status open_targets(compat_engine *e)
+{
+    int n = e->prob->l, type = e->param->svm_type;
+    if (n == 0 || type == ONE_CLASS)
+        return MCR_OK;
+    if ((e->target = malloc((size_t)n * sizeof *e->target)) == NULL)
+        return MCR_NO_MEMORY;
+    if (has_targets(type)) {
+        memcpy(e->target, e->prob->y, (size_t)n * sizeof *e->target);
+        return MCR_OK;
+    }
+    compat_classes c = {0};
+    if (!compat_classes_open(&c, e->prob->y, NULL, n))
+        return MCR_NO_MEMORY;
+    for (int i = 0; i < n; i++)
+        e->target[i] = compat_classes_number(&c, c.of[i]);
+    compat_classes_close(&c);
+    return MCR_OK;
+}
+
+/* The pack and the targets, in place: folds are then views of one data set. */
+static mcr_status open_whole(compat_engine *e)
+{
+    mcr_builder *builder = NULL;
+    mcr_sparse_view x = MCR_INIT(mcr_sparse_view);
+    x.cols = e->pack.cols;
+    x.start = e->pack.start;
+    x.index = e->pack.index;
+    x.values = e->pack.value;
+    x.start_type = MCR_INT64;
+    x.index_type = MCR_INT32;
+    mcr_status s = mcr_builder_open(&builder, e->ctx, e->prob->l);
+    if (!s)
+        s = mcr_builder_borrow_sparse(builder, "x", &x);
+    if (!s && e->target)
+        s = mcr_builder_targets(builder, e->target);
+    if (!s)
+        return mcr_builder_finish(&e->whole, builder);
+    mcr_builder_close(builder);
+    return s;
+}
+
+/* What an engine that has a context needs besides. */
+static void prepare(compat_engine *e)
+{
+    mcr_status s = e->of ? MCR_OK : open_kernel(e);
+    if (!s && !e->of && !e->matrix)
+        s = open_targets(e);
+    if (!s && !e->matrix)
+        s = open_whole(e);
+    if (s)
+        fail(e, s == MCR_NO_MEMORY ? "out of memory" : mcr_message(e->ctx));
+}
+
 compat_engine *compat_engine_open(const struct svm_problem *prob, const struct svm_parameter *param)
 {
     if (prob == NULL || param == NULL || prob->l < 0 || (prob->l > 0 && !(prob->x && prob->y))) {
@@ -167,8 +227,8 @@ compat_engine *compat_engine_open(const struct svm_problem *prob, const struct s
     const char *fault = find_fault(e);
     if (fault)
         fail(e, fault);
-    else if (open_kernel(e))
-        fail(e, mcr_message(e->ctx));
+    else
+        prepare(e);
     return e;
 }
 
@@ -181,6 +241,7 @@ compat_engine *compat_engine_branch(compat_engine *e)
                               .param = e->param,
                               .kernel = e->kernel,
                               .pack = e->pack,
+                              .target = e->target,
                               .matrix = e->matrix,
                               .of = e,
                               .broken = e->broken};
@@ -188,6 +249,8 @@ compat_engine *compat_engine_branch(compat_engine *e)
         compat_engine_close(branch);
         return NULL;
     }
+    if (!*e->broken)
+        prepare(branch);
     return branch;
 }
 
@@ -200,8 +263,10 @@ void compat_engine_close(compat_engine *e)
 {
     if (e == NULL)
         return;
+    mcr_data_free(e->whole);
     if (e->of == NULL) {
         compat_pack_close(&e->pack);
+        free(e->target);
         mcr_kernel_free(e->kernel);
     }
     mcr_close(e->ctx);
@@ -251,10 +316,41 @@ static mcr_status add_vectors(compat_engine *e, mcr_builder *builder, compat_row
     return s;
 }
 
+/* Whether some objects have the targets that they have among all: they have none, or no class is
+ * missing, which would give others its number. */
+static bool keeps_targets(const compat_engine *e, compat_rows x, const double *target)
+{
+    if (target == NULL)
+        return true;
+    double most = 0, most_here = 0;
+    for (int i = 0; i < e->prob->l; i++)
+        most = fmax(most, e->target[i]);
+    for (int i = 0; i < x.count; i++) {
+        if (target[i] != e->target[x.row[i]])
+            return false;
+        most_here = fmax(most_here, target[i]);
+    }
+    return has_targets(e->param->svm_type) || most == most_here;
+}
+
+static mcr_status select_data(mcr_data **out, const compat_engine *e, compat_rows x)
+{
+    int64_t *row = malloc(((size_t)x.count + 1) * sizeof *row);
+    if (row == NULL)
+        return MCR_NO_MEMORY;
+    for (int i = 0; i < x.count; i++)
+        row[i] = x.row[i];
+    mcr_status s = mcr_data_select(out, e->whole, (mcr_rows){row, 0, x.count});
+    free(row);
+    return s;
+}
+
 /* The objects x; in matrix form against those of z. */
 static mcr_status make_data(mcr_data **out, compat_engine *e, compat_rows x, compat_rows z,
                             const double *target, const double *weight)
 {
+    if (e->whole && !weight && keeps_targets(e, x, target))
+        return select_data(out, e, x);
     mcr_builder *builder = NULL;
     mcr_status s = mcr_builder_open(&builder, e->ctx, x.count);
     if (!s)

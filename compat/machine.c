@@ -20,13 +20,6 @@ int compat_machine_outputs(const compat_machine *m)
     return m->classify ? m->classes.count * (m->classes.count - 1) / 2 : 1;
 }
 
-/* Of two classes the first is Mercer's second, which positive values speak for. Of more, positive
- * values speak for the lower class of a pair. */
-static int mercer_class(const compat_machine *m, int c)
-{
-    return m->classes.count == 2 ? 1 - c : c;
-}
-
 int compat_machine_pair(const compat_machine *m, int p, int *i, int *j)
 {
     int others = m->classes.count - 1;
@@ -328,7 +321,7 @@ static bool fit_classes(compat_machine *m, compat_engine *e, bool probability)
     weigh_classes(&m->classes, param, m->factor);
     m->nu = fmin(param->nu, compat_classes_most_nu(&m->classes));
     for (int i = 0; i < n; i++)
-        m->target[i] = mercer_class(m, m->classes.of[i]);
+        m->target[i] = compat_classes_number(&m->classes, m->classes.of[i]);
     if (probability && !calibrate(m, e))
         return false;
     if (m->classes.count < 2)
@@ -462,7 +455,7 @@ bool compat_machine_predict(const compat_machine *m, compat_engine *e, compat_ro
             if (s)
                 target[t] = unknown(m);
             else if (m->classify)
-                target[t] = m->classes.label[mercer_class(m, (int)target[t])];
+                target[t] = m->classes.label[compat_classes_number(&m->classes, (int)target[t])];
         return true;
     }
     size_t outputs = (size_t)compat_machine_outputs(m);

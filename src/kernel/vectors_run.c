@@ -17,14 +17,18 @@
 enum { STAGE_ROWS = 48, STAGE_COLS = 256 };
 
 #define real      float
+#define bits      uint32_t
 #define ROW(name) name##_f32
 #include "kernel/vectors_row.h"
 #undef real
+#undef bits
 #undef ROW
 #define real      double
+#define bits      uint64_t
 #define ROW(name) name##_f64
 #include "kernel/vectors_row.h"
 #undef real
+#undef bits
 #undef ROW
 
 static double real_at(const void *a, int64_t i, bool precise)
