@@ -77,3 +77,34 @@ FOR_EACH_MACHINE double compat_dot(const double *a, const double *b, int n)
             sum[t] += sum[t + width];
     return sum[0];
 }
+
+/* ---- panels -----------------------------------------------------------------------------------*/
+
+enum { WIDE = 8, WIDES = 4 }; /* 32 sums in registers */
+typedef double wide __attribute__((vector_size(WIDE * sizeof(double))));
+
+FOR_EACH_MACHINE void compat_panel_dots(const double *panel, const int *column, const double *value,
+                                        int count, double *out)
+{
+    wide sum[WIDES] = {{0}}, z[WIDES];
+    for (int k = 0; k < count; k++) {
+        memcpy(z, panel + (size_t)column[k] * WIDE * WIDES, sizeof z);
+        for (int t = 0; t < WIDES; t++)
+            sum[t] += value[k] * z[t];
+    }
+    memcpy(out, sum, sizeof sum);
+}
+
+FOR_EACH_MACHINE void compat_panel_distances(const double *panel, const double *value, int count,
+                                             double plus, double *out)
+{
+    wide sum[WIDES] = {{0}}, z[WIDES];
+    for (int k = 0; k < count; k++) {
+        memcpy(z, panel + (size_t)k * WIDE * WIDES, sizeof z);
+        for (int t = 0; t < WIDES; t++)
+            sum[t] += (value[k] - z[t]) * (value[k] - z[t]);
+    }
+    for (int t = 0; t < WIDES; t++)
+        sum[t] += plus;
+    memcpy(out, sum, sizeof sum);
+}

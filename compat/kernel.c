@@ -110,16 +110,18 @@ static bool measure(const node *x, int *low, int *high)
     return true;
 }
 
-void compat_probe_open(compat_probe *probe, const parameter *p, const node *x, int count)
+void compat_probe_open(compat_probe *probe, const struct svm_model *m, const node *x)
 {
-    *probe = (compat_probe){.param = p, .x = x ? x : &nothing};
+    const parameter *p = &m->param;
+    *probe = (compat_probe){.param = p, .x = x ? x : &nothing, .others = m->SV, .count = m->l};
+    compat_packed_open(&probe->packed, compat_panels_of(m), probe->x, p->kernel_type);
     int low, high;
-    if (p->kernel_type == PRECOMPUTED || !measure(probe->x, &low, &high))
+    if (probe->packed.value || p->kernel_type == PRECOMPUTED || !measure(probe->x, &low, &high))
         return;
     probe->square = squares(probe->x);
     int64_t width = (int64_t)high - low + 1;
     /* Setting a place to zero costs far less than merging two lists. */
-    if (!isfinite(probe->square) || width > 256 * (int64_t)count)
+    if (!isfinite(probe->square) || width > 256 * (int64_t)m->l)
         return;
     probe->spread = calloc((size_t)width, sizeof *probe->spread);
     if (probe->spread == NULL)
@@ -134,6 +136,7 @@ void compat_probe_close(compat_probe *probe)
 {
     free(probe->spread);
     probe->spread = NULL;
+    compat_packed_close(&probe->packed);
 }
 
 static inline double spread_at(const compat_probe *probe, int index)
@@ -237,18 +240,37 @@ static double product(const compat_probe *probe, const node *z)
     return compat_kernel_value(probe->param, probe->x, z);
 }
 
-void compat_probe_values(compat_probe *probe, struct svm_node *const *z, int count, double *value)
+/* Distances, or kernel values for other kernels. */
+static void values_of_nodes(compat_probe *probe, double *value)
+{
+    int type = probe->param->kernel_type;
+    for (int i = 0; i < probe->count; i++) {
+        const node *z = probe->others[i];
+        if (type == PRECOMPUTED)
+            value[i] = z ? entry(probe, z->value) : 0;
+        else
+            value[i] = type == RBF ? distance(probe, z) : product(probe, z);
+    }
+}
+
+static void values_of_panels(compat_probe *probe, double *value)
+{
+    int type = probe->param->kernel_type;
+    compat_packed_values(&probe->packed, type, value);
+    for (int i = 0; i < probe->count; i++)
+        if (type != RBF)
+            value[i] = finish(probe->param, value[i]);
+        else if (value[i] < 0)
+            value[i] = merge_distance(probe->x, probe->others[i]);
+}
+
+void compat_probe_values(compat_probe *probe, double *value)
 {
     const parameter *p = probe->param;
-    if (p->kernel_type == PRECOMPUTED) {
-        for (int i = 0; i < count; i++)
-            value[i] = z[i] ? entry(probe, z[i]->value) : 0;
-    } else if (p->kernel_type == RBF) {
-        for (int i = 0; i < count; i++)
-            value[i] = distance(probe, z[i]);
-        compat_exp(value, -p->gamma, count);
-    } else {
-        for (int i = 0; i < count; i++)
-            value[i] = product(probe, z[i]);
-    }
+    if (probe->packed.value)
+        values_of_panels(probe, value);
+    else
+        values_of_nodes(probe, value);
+    if (p->kernel_type == RBF)
+        compat_exp(value, -p->gamma, probe->count);
 }

@@ -10,6 +10,7 @@
 
 #include <stddef.h>
 
+#include "panels.h"
 #include "svm.h"
 
 /* K(x, z) of a kernel that is not precomputed. NULL is the zero vector. */
@@ -26,12 +27,15 @@ typedef struct compat_probe {
     double *spread;      /* NULL: lists are merged */
     unsigned low, width; /* of the spread form; precomputed: entries that are known to be there */
     double square;
+    struct svm_node *const *others;
+    int count;
+    compat_packed packed; /* if the others are */
 } compat_probe;
-/* count: how many values will be asked for. Without memory for the spread form it does without. */
-void compat_probe_open(compat_probe *probe, const struct svm_parameter *p, const struct svm_node *x,
-                       int count);
-/* K of the object against `count` others, NULL among them being the zero vector. */
-void compat_probe_values(compat_probe *probe, struct svm_node *const *z, int count, double *value);
+/* The others are the support vectors of the model, NULL among them being the zero vector. Without
+ * memory for the spread form it does without. */
+void compat_probe_open(compat_probe *probe, const struct svm_model *m, const struct svm_node *x);
+/* K of the object against all of them. */
+void compat_probe_values(compat_probe *probe, double *value);
 void compat_probe_close(compat_probe *probe);
 
 #endif

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "file.h"
+#include "panels.h"
 #include "svm.h"
 #include "text.h"
 
@@ -247,6 +248,8 @@ static bool read_vectors(reader *r)
         node += count;
         r->at = line < r->end ? line + 1 : r->end;
     }
+    if (m->l > 0)
+        compat_panels_add(m, (size_t)(node - m->SV[0]) * sizeof *node);
     return true;
 }
 

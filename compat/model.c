@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "panels.h"
 #include "svm.h"
 
 int libsvm_version = LIBSVM_VERSION;
@@ -15,8 +16,10 @@ void svm_free_model_content(struct svm_model *m)
 {
     if (m == NULL)
         return;
-    if (m->free_sv && m->l > 0 && m->SV)
+    if (m->free_sv && m->l > 0 && m->SV) {
+        compat_panels_forget(m);
         free(m->SV[0]);
+    }
     for (int i = 0; m->sv_coef && i < m->nr_class - 1; i++)
         free(m->sv_coef[i]);
     free(m->SV);

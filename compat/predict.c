@@ -25,19 +25,24 @@ static int64_t pairs_of(const model *m)
     return m->nr_class > 1 ? (int64_t)m->nr_class * (m->nr_class - 1) / 2 : 0;
 }
 
+/* K of the object against all support vectors; NULL: out of memory. */
+static double *kernel_values(const model *m, const struct svm_node *x)
+{
+    double *k = malloc(((size_t)m->l + 1) * sizeof *k);
+    if (k == NULL)
+        return NULL;
+    compat_probe probe;
+    compat_probe_open(&probe, m, x);
+    compat_probe_values(&probe, k);
+    compat_probe_close(&probe);
+    return k;
+}
+
 static double predict_number(const model *m, const struct svm_node *x, double *value)
 {
-    enum { BLOCK = 512 };
-    double sum = 0, k[BLOCK];
-    compat_probe probe;
-    compat_probe_open(&probe, &m->param, x, m->l);
-    for (int i = 0; i < m->l; i += BLOCK) {
-        int count = m->l - i < BLOCK ? m->l - i : BLOCK;
-        compat_probe_values(&probe, m->SV + i, count, k);
-        sum += compat_dot(m->sv_coef[0] + i, k, count);
-    }
-    compat_probe_close(&probe);
-    sum -= m->rho[0];
+    double *k = kernel_values(m, x);
+    double sum = k ? compat_dot(m->sv_coef[0], k, m->l) - m->rho[0] : NAN;
+    free(k);
     if (value)
         *value = sum;
     if (m->param.svm_type == ONE_CLASS)
@@ -84,16 +89,11 @@ double svm_predict_values(const model *m, const struct svm_node *x, double *dec_
         return 0;
     if (m->nr_class > 1 && (m->nSV == NULL || m->rho == NULL || m->sv_coef == NULL))
         return 0;
-    double *k = malloc(((size_t)m->l + 1) * sizeof *k);
+    double *k = m->nr_class > 1 ? kernel_values(m, x) : NULL;
     int *vote = calloc((size_t)m->nr_class, sizeof *vote);
     double label = m->label[0];
-    if (k && vote && m->nr_class > 1) {
-        compat_probe probe;
-        compat_probe_open(&probe, &m->param, x, m->l);
-        compat_probe_values(&probe, m->SV, m->l, k);
-        compat_probe_close(&probe);
+    if (k && vote)
         label = predict_class(m, k, vote, dec_values);
-    }
     free(k);
     free(vote);
     return label;
