@@ -1,7 +1,7 @@
 /* panels.h: the support vectors of a model from a file, packed for prediction.
  *
- * LIBSVM's interface predicts one object at a time, from lists of nodes. The same numbers feature by
- * feature, for several support vectors at once, are what vector instructions can use.
+ * LIBSVM's interface predicts one object at a time, from lists of nodes. The same numbers feature
+ * by feature, for several support vectors at once, are what vector instructions can use.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -35,8 +35,8 @@ typedef struct compat_packed {
 void compat_packed_open(compat_packed *x, const compat_panels *panels, const struct svm_node *node,
                         int kernel);
 void compat_packed_close(compat_packed *x);
-/* |x - z|^2, or x.z for other kernels than rbf, of all support vectors. A distance that cancellation
- * has left too little of is negative. */
+/* |x - z|^2, or x.z for other kernels than rbf, of all support vectors. A distance that
+ * cancellation has left too little of is negative. */
 void compat_packed_values(const compat_packed *x, int kernel, double *value);
 
 #endif
