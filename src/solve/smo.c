@@ -42,6 +42,7 @@ enum {
 #define STORED_SHARE 0.03 /* the same where all of K is there: solving more is cheap */
 #define INNER_LEAST  0.5  /* of the tolerance: not below */
 #define FLOAT_SLOPES 1e-5 /* of the largest: what differences of floats still mean */
+#define FLOAT_END    1e-7 /* of the largest: below that steps with floats never end */
 #define CLOSING      2.0  /* a value of the certificate, in double, takes so many times as long */
 /* All of K at once: up to so many objects, fewer the more a kernel value costs; but where values
  * are slow each should be computed once, and the symmetric ones not at all. Memory that was never
@@ -523,13 +524,21 @@ static mcr_status try_interior(mcr_smo *s, bool *good)
     return st;
 }
 
-/* Whether slopes in float can be distinguished to the tolerance. */
-static bool floats_can(const mcr_qp *p)
+/* Whether the tolerance is at least this share of the largest slope: for floats. */
+static bool floats_can(const mcr_qp *p, double share)
 {
     double most = 0;
     for (int64_t v = 0; v < p->n; v++)
         most = fmax(most, fabs(p->z[v]));
-    return p->tolerance >= FLOAT_SLOPES * most;
+    return p->tolerance >= share * most;
+}
+
+/* Whether to begin with doubles: values that floats cannot hold, a start (the solution of a like
+ * problem) that they would only blur, or a tolerance that they cannot reach. */
+static bool begins_precise(const mcr_smo *s, bool large)
+{
+    return large || rounding(s, NULL) >= 0.5 * s->p->tolerance ||
+           (s->whole && !floats_can(s->p, FLOAT_END));
 }
 
 static void give_result(mcr_smo *s, mcr_stop stop, double *g)
@@ -559,12 +568,11 @@ mcr_status mcr_qp_solve(mcr_gram *gram, const mcr_qp *p, double *b, double *g,
     bool large = false;
     if (!st)
         st = look_at_diagonal(&s, &large);
-    /* A start that floats cannot hold (the solution of a like problem) would only be blurred. */
     if (!st)
-        st = open_precision(&s, !s.trial && (large || rounding(&s, NULL) >= 0.5 * p->tolerance));
+        st = open_precision(&s, !s.trial && begins_precise(&s, large));
     if (!st)
         st = p->from ? mcr_smo_known_gradient(&s, g) : mcr_smo_fresh_gradient(&s);
-    bool can = !s.trial || (floats_can(p) && !large);
+    bool can = !s.trial || (floats_can(p, FLOAT_SLOPES) && !large);
     mcr_stop stop = can ? MCR_STOP_OPTIMAL : MCR_STOP_STUCK;
     result->violation = INFINITY;
     bool tried = false; /* the other method */

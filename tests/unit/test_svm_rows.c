@@ -313,6 +313,22 @@ static void test_pairs(void **state)
         }
 }
 
+/* A tolerance that floats cannot reach: doubles from the start, not after many steps in vain. */
+static void test_tight(void **state)
+{
+    (void)state;
+    mcr *ctx = open_with(1, 0);
+    problem p = problem_classes(ctx, 120, 2, 2, 0.1, false, false, 5);
+    mcr_model *model = fit(ctx, "svm", "tol=1e-10", "rbf(gamma=1)", p.data);
+    const mcr_report_fit *r = mcr_model_report(model);
+    assert_int_equal(r->stop, MCR_STOP_OPTIMAL);
+    assert_true(r->value <= 1e-10);
+    assert_in_range(r->iterations, 1, 20000);
+    mcr_model_free(model);
+    problem_free(&p);
+    mcr_close(ctx);
+}
+
 static mcr_status fit_pairs(mcr *ctx, void *arg)
 {
     (void)arg;
@@ -354,6 +370,7 @@ int main(void)
         cmocka_unit_test(test_view),      cmocka_unit_test(test_few_rows),
         cmocka_unit_test(test_rows_made), cmocka_unit_test(test_warm),
         cmocka_unit_test(test_pairs),     cmocka_unit_test(test_no_memory),
+        cmocka_unit_test(test_tight),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
