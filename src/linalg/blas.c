@@ -16,9 +16,18 @@
 #include "base/threads.h"
 #include "linalg/fortran.h"
 
+/* Eigenproblems up to this size have one thread: more gain nothing there on an idle machine, and
+ * wait for each other hundreds of times as long on a busy one. */
+enum { ONE_THREAD = 512 };
+
 static int take_threads(const mcr_fortran *f, mcr *ctx)
 {
     return mcr_fortran_threads(f, mcr_workers(ctx));
+}
+
+static int take_eigen_threads(const mcr_fortran *f, mcr *ctx, int64_t n)
+{
+    return n <= ONE_THREAD ? mcr_fortran_threads(f, 1) : take_threads(f, ctx);
 }
 
 static void give_threads(const mcr_fortran *f, int before)
@@ -125,7 +134,7 @@ mcr_status mcr_blas_eigen_largest(mcr *ctx, int64_t n, double *a, int64_t lda, i
     const char *job = vector ? "V" : "N", *range = count == n ? "A" : "I";
     double *work = NULL, *all = mcr_alloc(ctx, (size_t)n, sizeof *all);
     int *support = mcr_alloc(ctx, (size_t)(2 * n), sizeof *support), *whole = NULL;
-    int threads = take_threads(f, ctx);
+    int threads = take_eigen_threads(f, ctx, n);
     s = MCR_NO_MEMORY;
     if (!all || !support)
         goto done;
@@ -175,7 +184,7 @@ mcr_status mcr_blas_eigen(mcr *ctx, int64_t n, double *a, int64_t lda, bool vect
     const char *job = vectors ? "V" : "N";
     double *work = NULL;
     int *whole = NULL;
-    int threads = take_threads(f, ctx);
+    int threads = take_eigen_threads(f, ctx, n);
     f->dsyevd(job, "U", &in, a, &ila, value, &size, &query, &whole_words, &query, &info, 1, 1);
     words = (int)size;
     work = mcr_alloc(ctx, (size_t)words, sizeof *work);
