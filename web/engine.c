@@ -60,11 +60,13 @@ void studio_close(studio *s)
     if (!s)
         return;
     mcr_model_free(s->model);
+    mcr_model_free(s->shown);
     mcr_data_free(s->data);
     mcr_data_free((mcr_data *)s->config.data);
     mcr_close(s->ctx);
     studio_request_free(&s->request);
     free(s->data_text);
+    free(s->shown_text);
     free(s->answer);
     free(s);
 }
@@ -171,8 +173,7 @@ static mcr_status read_options(studio *s, const studio_value *from, mcr_read_opt
     return MCR_OK;
 }
 
-/* The text or base64 of `from`; NULL with a message: it has none. */
-static const studio_value *data_value(studio *s, const studio_value *from)
+const studio_value *studio_file(studio *s, const studio_value *from)
 {
     const studio_value *text = studio_find(from, "text"), *coded = studio_find(from, "base64");
     if (text && text->type == STUDIO_TEXT)
@@ -183,8 +184,7 @@ static const studio_value *data_value(studio *s, const studio_value *from)
     return NULL;
 }
 
-/* The bytes that `v` of `from` stands for; *plain is to be freed. */
-static mcr_status data_bytes(studio *s, const studio_value *from, const studio_value *v,
+mcr_status studio_file_bytes(studio *s, const studio_value *from, const studio_value *v,
                              const char **bytes, size_t *count, unsigned char **plain)
 {
     *plain = NULL;
@@ -210,13 +210,13 @@ static mcr_status read_data(studio *s, const studio_value *from)
     size_t count;
     if (status)
         return status;
-    const studio_value *v = data_value(s, from);
+    const studio_value *v = studio_file(s, from);
     if (!v)
         return MCR_BAD_CALL;
     if (s->data && s->data_count == v->count && memcmp(s->data_text, v->text, v->count) == 0)
         return MCR_OK;
     mcr_data *data = NULL;
-    status = data_bytes(s, from, v, &bytes, &count, &plain);
+    status = studio_file_bytes(s, from, v, &bytes, &count, &plain);
     if (!status)
         status = mcr_data_read_memory(&data, s->ctx, name, bytes, count, &o);
     free(plain);
@@ -239,9 +239,12 @@ static mcr_status read_data(studio *s, const studio_value *from)
 mcr_status studio_data(studio *s, const mcr_data **out)
 {
     const studio_value *from = studio_find(s->call, "data");
-    int given = from && from->type == STUDIO_TEXT && strcmp(from->text, "given") == 0;
-    mcr_status status = from && !given ? read_data(s, from) : MCR_OK;
+    const char *word = studio_text(s->call, "data", "");
+    int given = strcmp(word, "given") == 0;
     *out = NULL;
+    if (strcmp(word, "model") == 0)
+        return studio_model_objects(s, out);
+    mcr_status status = from && !given ? read_data(s, from) : MCR_OK;
     if (status)
         return status;
     *out = s->data && !given ? s->data : s->config.data;
@@ -356,8 +359,7 @@ static int64_t vector_field(const mcr_data *data, int64_t *cols)
     return -1;
 }
 
-/* Values of two columns, of the objects that are shown. */
-static mcr_status points_json(studio *s, const mcr_data *data)
+mcr_status studio_points_json(studio *s, const mcr_data *data)
 {
     int64_t cols = 0, field = vector_field(data, &cols), n = mcr_data_count(data);
     if (field < 0 || cols > 100000)
@@ -388,18 +390,23 @@ static mcr_status points_json(studio *s, const mcr_data *data)
     return status;
 }
 
+void studio_fields_json(studio *s, const mcr_data *data, const char *name)
+{
+    cli_json_text(&s->j, "name", name);
+    cli_json_integer(&s->j, "n", mcr_data_count(data));
+    cli_json_list(&s->j, "fields");
+    for (int64_t f = 0; f < mcr_data_fields(data); f++)
+        field_json(s, data, f);
+    cli_json_end(&s->j);
+}
+
 static mcr_status data_json(studio *s, const mcr_data *data, const char *name)
 {
     int64_t n = mcr_data_count(data), shown = studio_shown(n, STUDIO_SHOWN);
     const double *target = mcr_data_targets(data);
     const int32_t *class = mcr_data_class_of(data);
     int numbers = mcr_data_target_kind(data) == MCR_REAL_TARGETS;
-    cli_json_text(&s->j, "name", name);
-    cli_json_integer(&s->j, "n", n);
-    cli_json_list(&s->j, "fields");
-    for (int64_t f = 0; f < mcr_data_fields(data); f++)
-        field_json(s, data, f);
-    cli_json_end(&s->j);
+    studio_fields_json(s, data, name);
     cli_json_text(&s->j, "targets", target ? numbers ? "numbers" : "words" : "none");
     cli_json_list(&s->j, "classes");
     for (int64_t c = 0; c < mcr_data_classes(data) && c < 64; c++)
@@ -413,46 +420,7 @@ static mcr_status data_json(studio *s, const mcr_data *data, const char *name)
     for (int64_t r = 0; r < shown && class; r++)
         cli_json_integer(&s->j, NULL, class[studio_shown_object(r, shown, n)]);
     cli_json_end(&s->j);
-    return points_json(s, data);
-}
-
-static void model_json(studio *s, const mcr_model *model)
-{
-    const mcr_report_fit *r = mcr_model_report(model);
-    cli_json *j = &s->j;
-    cli_json_object(j, "model");
-    cli_json_text(j, "learner", r->learner);
-    cli_json_text(j, "kernel", r->kernel);
-    cli_json_text(j, "options", r->options);
-    cli_json_text(j, "task", r->task == MCR_REGRESS ? "regress" : NULL);
-    cli_json_integer(j, "support", r->support);
-    cli_json_integer(j, "features", r->features);
-    cli_json_integer(j, "classes", r->classes);
-    cli_json_end(j);
-}
-
-/* A model instead of data: says what it is. *found 0: the bytes are none. */
-static mcr_status load_model(studio *s, const studio_value *from, int *found)
-{
-    const studio_value *v = from && from->type == STUDIO_OBJECT ? data_value(s, from) : NULL;
-    const char *bytes, *name = studio_text(from, "name", "model");
-    unsigned char *plain;
-    size_t count;
-    mcr_model *model = NULL;
-    *found = 0;
-    if (!v)
-        return MCR_OK;
-    mcr_status status = data_bytes(s, from, v, &bytes, &count, &plain);
-    *found = !status && mcr_model_recognise(bytes, count);
-    if (*found)
-        status = mcr_model_load_memory(&model, s->ctx, name, bytes, count);
-    free(plain);
-    if (model) {
-        cli_json_text(&s->j, "name", name);
-        model_json(s, model);
-    }
-    mcr_model_free(model);
-    return status;
+    return studio_points_json(s, data);
 }
 
 static mcr_status answer_load(studio *s)
@@ -460,7 +428,7 @@ static mcr_status answer_load(studio *s)
     const studio_value *from = studio_find(s->call, "data");
     const mcr_data *data;
     int found;
-    mcr_status status = load_model(s, from, &found);
+    mcr_status status = studio_load_model(s, from, &found);
     if (status || found)
         return status;
     status = studio_data(s, &data);
@@ -503,8 +471,8 @@ static mcr_status answer_hello(studio *s)
         status = data_json(s, s->config.data, s->config.name);
         cli_json_end(j);
     }
-    if (s->config.model)
-        model_json(s, s->config.model);
+    if (s->config.model && !status)
+        status = studio_given_model(s);
     return status;
 }
 
@@ -541,6 +509,7 @@ static const struct action {
     {"load", answer_load},   {"fit", studio_fit},     {"cv", studio_cv},
     {"gram", studio_gram},   {"check", studio_check}, {"pair", studio_pair},
     {"steps", studio_steps}, {"model", studio_model}, {"figure", studio_figure},
+    {"show", studio_show},
 };
 
 static int begin(studio *s)

@@ -24,6 +24,9 @@ struct studio {
     size_t data_count;
     const char *data_name; /* "points.csv": for messages */
     mcr_model *model;      /* of the last fit */
+    mcr_model *shown;      /* of the last request that brought a model file */
+    char *shown_text;
+    size_t shown_count;
     double deadline;
     atomic_int cancelled;
 };
@@ -32,15 +35,35 @@ struct studio {
 enum { STUDIO_SHOWN = 4000, STUDIO_GRAM = 500, STUDIO_GRID = 512 };
 
 typedef mcr_status studio_handler(studio *s);
-studio_handler studio_fit, studio_cv, studio_model, studio_figure; /* machines.c */
-studio_handler studio_gram, studio_check, studio_pair;             /* views.c */
-studio_handler studio_steps;                                       /* steps.c */
+studio_handler studio_fit, studio_show, studio_cv, studio_model, studio_figure; /* machines.c */
+studio_handler studio_gram, studio_check, studio_pair;                          /* views.c */
+studio_handler studio_steps;                                                    /* steps.c */
 
 /* The message of a failure, and the status back. */
 mcr_status studio_refuse(studio *s, mcr_status status, const char *line);
 /* The data that the request brings, those of the last one that did (data absent), or what the
  * program was called with. Borrowed. */
 mcr_status studio_data(studio *s, const mcr_data **out);
+/* A file within a request: its text or base64; NULL with a message: it has none. */
+const studio_value *studio_file(studio *s, const studio_value *from);
+/* The bytes that `v` of `from` stands for; *plain is to be freed. */
+mcr_status studio_file_bytes(studio *s, const studio_value *from, const studio_value *v,
+                             const char **bytes, size_t *count, unsigned char **plain);
+
+/* model_file.c: the model file that the request brings, or that of the program's call; NULL with
+ * MCR_OK: neither. Borrowed. */
+mcr_status studio_model_file(studio *s, const mcr_model **out);
+/* Its support vectors, as data. */
+mcr_status studio_model_objects(studio *s, const mcr_data **out);
+/* Describes the model that `from` is; *found 0: it is none. */
+mcr_status studio_load_model(studio *s, const studio_value *from, int *found);
+/* Describes the model of the program's call. */
+mcr_status studio_given_model(studio *s);
+
+/* Name, count and fields of data; values of two columns, of the objects that are shown. */
+void studio_fields_json(studio *s, const mcr_data *data, const char *name);
+mcr_status studio_points_json(studio *s, const mcr_data *data);
+
 /* The kernel of the request; *out NULL with MCR_OK: it names none. To be freed. */
 mcr_status studio_kernel(studio *s, mcr_kernel **out);
 /* Learner and options of the request. To be closed. */

@@ -241,9 +241,9 @@ static void output_json(studio *s, const mcr_coefficient *row, int64_t support)
     cli_json_end(j);
 }
 
-/* Coefficients of each output with the objects that they belong to. Models that predict otherwise
- * have none: that is no fault. */
-static mcr_status support_json(studio *s, const mcr_model *model)
+/* Coefficients of each output with the objects that they belong to; own: the objects are the
+ * support vectors themselves. Models that predict otherwise have none: that is no fault. */
+static mcr_status support_json(studio *s, const mcr_model *model, int own)
 {
     int64_t support = mcr_model_support(model), outputs = mcr_model_outputs(model);
     mcr_coefficient *row = NULL;
@@ -263,6 +263,8 @@ static mcr_status support_json(studio *s, const mcr_model *model)
         cli_json_text(&s->j, "name", mcr_model_output_name(model, o));
         cli_json_real(&s->j, "offset", offset);
         cli_json_real(&s->j, "square", square);
+        for (int64_t i = 0; i < support && own; i++)
+            row[i].object = i;
         output_json(s, row, support);
         cli_json_end(&s->j);
     }
@@ -291,7 +293,7 @@ static mcr_status train_json(studio *s, const mcr_model *model, const mcr_data *
     return status;
 }
 
-static mcr_status model_json(studio *s, const mcr_model *model, const mcr_data *data)
+static mcr_status model_json(studio *s, const mcr_model *model, const mcr_data *data, int own)
 {
     cli_json *j = &s->j;
     cli_json_object(j, "report");
@@ -302,7 +304,7 @@ static mcr_status model_json(studio *s, const mcr_model *model, const mcr_data *
     for (int64_t c = 0; c < mcr_model_classes(model); c++)
         cli_json_text(j, NULL, mcr_model_class_name(model, c));
     cli_json_end(j);
-    mcr_status status = support_json(s, model);
+    mcr_status status = support_json(s, model, own);
     if (!status)
         status = train_json(s, model, data);
     return status ? status : plane_json(s, model, data);
@@ -322,7 +324,7 @@ mcr_status studio_fit(studio *s)
     if (!status)
         status = mcr_fit(&model, options, kernel, data, NULL);
     if (!status)
-        status = model_json(s, model, data);
+        status = model_json(s, model, data, 0);
     if (!status) {
         mcr_model_free(s->model);
         s->model = model;
@@ -332,6 +334,46 @@ mcr_status studio_fit(studio *s)
     mcr_options_close(options);
     mcr_kernel_free(kernel);
     return status;
+}
+
+/* What is right of a model's predictions for data with targets. */
+static mcr_status score_json(studio *s, const mcr_model *model, const mcr_data *data)
+{
+    mcr_metrics m = MCR_INIT(mcr_metrics);
+    mcr_task task = mcr_model_report(model)->task;
+    if (!mcr_data_targets(data) || (task != MCR_CLASSIFY && task != MCR_REGRESS))
+        return MCR_OK;
+    double *value = malloc((size_t)(mcr_data_count(data) + 1) * sizeof *value);
+    if (!value)
+        return studio_refuse(s, MCR_NO_MEMORY, "no memory for the predictions");
+    mcr_status status = mcr_predict(s->ctx, model, data, value, NULL, NULL);
+    if (!status)
+        status = mcr_model_score(s->ctx, model, data, value, &m);
+    free(value);
+    if (status)
+        return status == MCR_BAD_DATA ? MCR_OK : status; /* targets of another kind */
+    cli_json_object(&s->j, "score");
+    cli_json_real(&s->j, "accuracy", m.accuracy);
+    cli_json_real(&s->j, "mse", m.mse);
+    cli_json_real(&s->j, "r2", m.r2);
+    cli_json_end(&s->j);
+    return MCR_OK;
+}
+
+/* A model from a file, as it is: with data, or with its own support vectors. */
+mcr_status studio_show(studio *s)
+{
+    const mcr_model *model;
+    const mcr_data *data = NULL;
+    int own = strcmp(studio_text(s->call, "data", ""), "model") == 0;
+    mcr_status status = studio_model_file(s, &model);
+    if (!status && !model)
+        status = studio_refuse(s, MCR_BAD_CALL, "a model is needed");
+    if (!status)
+        status = studio_data(s, &data);
+    if (!status && !own)
+        status = score_json(s, model, data);
+    return status ? status : model_json(s, model, data, own);
 }
 
 /* ---- cross-validation, files, figures ---------------------------------------------------------*/
@@ -426,7 +468,9 @@ mcr_status studio_figure(studio *s)
         status = studio_kernel(s, &kernel);
     plot.kind = studio_text(s->call, "kind", NULL);
     plot.kernel = kernel;
-    if (!studio_flag(s->call, "bare"))
+    if (!status && !studio_flag(s->call, "bare"))
+        status = studio_model_file(s, &plot.model);
+    if (!plot.model && !studio_flag(s->call, "bare"))
         plot.model = s->model;
     if (!status)
         status = draw(s, &plot);

@@ -3,7 +3,7 @@
 import { el, plain } from './util.js';
 
 // Those that come first; all others are behind "more".
-const FIRST = ['C', 'nu', 'epsilon', 'lambda', 'gamma', 'degree', 'c', 'noise', 'neighbors', 'clusters', 'components', 'loss', 'optimize', 'passes', 'bias', 'probability', 'variant', 'vote', 'multiclass'];
+const FIRST = ['kernel2', 'C', 'nu', 'epsilon', 'lambda', 'gamma', 'degree', 'c', 'noise', 'neighbors', 'clusters', 'components', 'loss', 'optimize', 'passes', 'bias', 'probability', 'variant', 'vote', 'multiclass'];
 const SECOND = ['lambda', 'sigma', 'width', 'beta']; // other names for what C and gamma say, unless given
 
 let serial = 0;
@@ -21,6 +21,7 @@ function sliderRange(p) {
     const low = p.min ?? 0;
     return { low, high: Math.min(p.max ?? Infinity, Math.max(low + 9, base * 2, 10)), log: base >= 100 };
   }
+  if (p.min_open && base < 0.01) return { low: Math.min(base, 1e-10), high: 0.1, log: true };
   if (p.max != null && p.max <= 1) return { low: p.min_open ? 0.01 : p.min ?? 0, high: p.max_open ? 0.99 : p.max, log: false };
   if (p.min === 0 && (p.min_open || p.name === 'epsilon' ? p.min_open : false)) return { low: base / 1000, high: base * 1000, log: true };
   if (p.min === 0) return { low: 0, high: Math.max(2, base * 10), log: false };

@@ -13,7 +13,7 @@ const LESSONS = [
   {
     title: 'A line is not enough',
     text: [
-      `A perceptron and a support vector machine draw one straight line. The four clouds here are labelled like the table of <i>exclusive or</i>: equal signs blue, unequal signs orange. Whatever line you imagine, about half of the points are on the wrong side.`,
+      `A perceptron and a support vector machine draw one straight line. The four clouds here are labelled like the table of <i>exclusive or</i>: equal signs blue, unequal signs orange. Whatever line you imagine, at least one cloud is on the wrong side of it.`,
       `The way out is to look at the points through other features. Add the product ${m('x₁x₂')} as a coordinate and the classes fall apart: it is positive for one and negative for the other. The same trick separates ${m('|x| &lt; 2')} from ${m('|x| ≥ 2')} on a line, by the feature ${m('x²')}.`,
       `A <b>kernel</b> gives the inner product in the space of features, ${m('K(x, z) = Φ(x)·Φ(z)')}, without going there. For ${m('(x·z)²')} the features are all products of two coordinates: look at them under <i>Lift</i>.`,
     ],

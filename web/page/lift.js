@@ -11,7 +11,7 @@ const map = (x, y) => [x * x, Math.SQRT2 * x * y, y * y];
 
 // Weights of the separating plane in the space of the map, from the coefficients of a model of poly(degree=2).
 async function separator() {
-  const answer = await ask({ do: 'fit', learner: 'svm', options: { C: state.options.C || '100' }, kernel: 'poly(degree=2)', data: dataNow() }, 'panel');
+  const answer = await ask({ do: 'fit', learner: 'svm', options: { C: state.options.C || '100', tol: '1e-6' }, kernel: 'poly(degree=2)', data: dataNow() }, 'panel');
   if (!answer || !answer.ok || answer.outputs.length !== 1) return null;
   const o = answer.outputs[0], w = [0, 0, 0];
   o.object.forEach((i, k) => {
@@ -30,7 +30,7 @@ async function lift() {
   const project = ([a, b, c]) => {
     const x = a / most - 0.5, y = b / most / Math.SQRT2, z = c / most - 0.5;
     const u = Math.cos(turn) * x - Math.sin(turn) * z, v = Math.sin(turn) * x + Math.cos(turn) * z;
-    return [360 + 330 * u, 345 - 330 * (Math.cos(tilt) * y - Math.sin(tilt) * v), Math.sin(tilt) * y + Math.cos(tilt) * v];
+    return [360 + 300 * u, 345 - 300 * (Math.cos(tilt) * y - Math.sin(tilt) * v), Math.sin(tilt) * y + Math.cos(tilt) * v];
   };
   const paint = () => {
     const g = canvas.getContext('2d');

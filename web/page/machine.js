@@ -14,7 +14,7 @@ export function choices() {
   return [
     { title: 'Classes', list: of('classes', ['svm', 'nu-svm', 'logistic', 'perceptron', 'pegasos', 'l1-svm', both('gp', 'classify'), both('ridge', 'classify'), both('erm', 'classify'), both('knn', 'classify')]) },
     { title: 'Numbers', list: of('numbers', ['svr', 'nu-svr', both('ridge', 'regress'), both('gp', 'regress'), both('erm', 'regress'), both('knn', 'regress')]) },
-    { title: 'Structure', list: of('structure', ['one-class', 'kmeans', 'pca', 'fisher']) },
+    { title: 'Structure', list: of('structure', ['one-class', 'kmeans', 'pca', 'fisher', 'cca']) },
   ];
 }
 export function choice() {
@@ -24,12 +24,30 @@ export function choice() {
 export const isNumbers = () => choice().task === 'numbers';
 export const learnerInfo = () => session.hello.learners.find((l) => l.name === choice().name);
 
-// Options as the engine takes them.
-export function optionsNow() {
+export const kernelNames = () => new Set(session.hello.kernels.map((k) => k.name));
+// The model of a file that is drawn as it is; null: the page trains.
+export const shownModel = () => (session.file ? session.file.model : null);
+
+// The points of a page are solved far beyond what can be seen, so that the native engine, WebAssembly, and the
+// command and code that are exported all come to the same model. A large C makes that slow, and worthless. '': the
+// learner's own tolerance.
+const TIGHT = ['svm', 'nu-svm', 'one-class', 'svr', 'nu-svr', 'logistic', 'erm'];
+export function tolerance() {
+  if (session.file || !TIGHT.includes(choice().name)) return '';
+  const C = state.options.C === 'inf' ? Infinity : +(state.options.C || 1);
+  return C > 100 ? '1e-6' : '1e-10';
+}
+
+// Options that were chosen; and all, as the engine and the program take them.
+export function chosenOptions() {
   const known = new Set(learnerInfo().params.map((p) => p.name));
   const options = { ...choice().fixed };
   for (const [k, v] of Object.entries(state.options)) if (known.has(k) && v !== '') options[k] = v;
   return options;
+}
+export function optionsNow() {
+  const options = chosenOptions(), tol = tolerance();
+  return tol && !options.tol ? { ...options, tol } : options;
 }
 
 export function csv() {
@@ -39,8 +57,13 @@ export function csv() {
 }
 
 export function dataNow() {
-  if (session.file) return session.file.given ? 'given' : session.file.data;
+  if (session.file) return session.file.data || 'model';
   return { name: 'points.csv', text: csv() };
+}
+
+// The data of a request, with the model of the file where one is drawn.
+export function source() {
+  return { data: dataNow(), ...(shownModel() ? { model: shownModel().file } : {}) };
 }
 
 // The part of the plane that is drawn.
@@ -51,7 +74,7 @@ export function extent() {
 export function planeNow(size) {
   if (session.file && !session.file.extent) return undefined;
   const e = extent();
-  if (isNumbers() && !session.file) return { x: e.x, y: e.y, nx: 241, ny: 1, draws: choice().name === 'gp' ? 3 : 0 };
+  if (isNumbers() && (!session.file || session.file.cols === 1)) return { x: e.x, y: e.y, nx: 241, ny: 1, draws: choice().name === 'gp' ? 3 : 0 };
   return { x: e.x, y: e.y, nx: size, ny: size, column: session.columns[0], row: session.columns[1] };
 }
 
@@ -70,6 +93,7 @@ export function notYet() {
 }
 
 export function fitRequest(size) {
+  if (shownModel()) return { do: 'show', ...source(), plane: planeNow(size) };
   return { do: 'fit', learner: choice().name, options: optionsNow(), kernel: state.kernel, data: dataNow(), plane: planeNow(size) };
 }
 

@@ -1,14 +1,15 @@
 // main.js: puts the page together.
 // SPDX-License-Identifier: Apache-2.0
-import { $, el, svg, short, toast, colour, classColour, forgetColours, decodeFloats, encodeBytes, dark } from './util.js';
+import { $, el, svg, short, colour, classColour, forgetColours, dark } from './util.js';
 import { ask } from './engine.js';
 import { state, session, onChange, changed, remember, undo, redo, canUndo, canRedo, fromAddress } from './state.js';
 import { calls, withParameter } from './expression.js';
-import { control, controls } from './controls.js';
+import { controls } from './controls.js';
 import { sample, sampleNames, isCurve } from './samples.js';
-import { CLASSES, choices, choice, isNumbers, learnerInfo, optionsNow, refit, setLearner } from './machine.js';
+import { CLASSES, choices, choice, isNumbers, kernelNames, learnerInfo, refit, setLearner, shownModel, tolerance } from './machine.js';
+import { closeFile, openFile, showFile, suitFile, suitViews, takeFile, useModel } from './files.js';
 import { draw, shape } from './plane.js';
-import { showPanel, titles } from './panels.js';
+import { showPanel, stopOf, titles } from './panels.js';
 import { offerSteps } from './steps.js';
 import { showPair } from './pair.js';
 import { checkLesson, lessonView, openLesson, showLesson } from './lessons.js';
@@ -41,107 +42,6 @@ function useSample(name) {
   remember();
 }
 
-function showFile() {
-  const f = session.file, box = $('fileinfo');
-  $('modelinfo').replaceChildren(session.modelnote || '');
-  box.hidden = !f;
-  $('filehint').hidden = !!f;
-  $('planehelp').hidden = !!f;
-  if (!f) return;
-  const names = f.fields.find((x) => x.columns && x.columns.length)?.columns || [];
-  const pick = (which, label) => {
-    const menu = el('select', { 'aria-label': label }, ...names.map((n, i) => el('option', { value: i, selected: session.columns[which] === i }, n || 'column ' + (i + 1))));
-    menu.addEventListener('change', () => {
-      session.columns[which] = +menu.value;
-      reload();
-    });
-    return menu;
-  };
-  box.replaceChildren(
-    el('p', {}, el('b', {}, f.name), `: ${f.n} objects, ${f.fields.map((x) => `${x.name} (${x.kind}${x.cols ? ' × ' + x.cols : ''})`).join(', ')}${f.classes.length > 1 && f.classes.length < 20 ? `, ${f.classes.length} classes` : ''}`),
-    names.length > 2 ? el('div', { class: 'two' }, pick(0, 'Column to the right'), pick(1, 'Column upwards')) : '',
-    el('div', { class: 'row' }, el('button', { type: 'button', class: 'button', onclick: closeFile }, 'Back to points')),
-  );
-}
-function closeFile() {
-  session.file = null;
-  suitKernel(['dense']);
-  changed('all');
-}
-// What the engine says of a file becomes what is drawn.
-function takeFile(answer, data, given) {
-  const f = { name: answer.name, n: answer.n, fields: answer.fields, classes: answer.targets === 'words' || answer.classes.length <= 10 ? answer.classes : [], target: answer.target, class: answer.class, data, given };
-  if (answer.x) {
-    f.px = decodeFloats(answer.x);
-    f.py = decodeFloats(answer.y);
-    f.cols = answer.fields.find((x) => x.cols > 0).cols;
-    const range = (v) => {
-      let a = Infinity, b = -Infinity;
-      for (const x of v) [a, b] = [Math.min(a, x), Math.max(b, x)];
-      const pad = 0.06 * (b - a) || 1;
-      return [a - pad, b + pad];
-    };
-    if (answer.fields.length === 1) f.extent = { x: range(f.px), y: range(f.cols === 1 ? f.target : f.py) };
-  }
-  session.file = f;
-}
-async function reload() {
-  const f = session.file;
-  const answer = await ask({ do: 'load', data: f.given ? 'given' : f.data, columns: session.columns });
-  if (!answer.ok) return toast(answer.error.message);
-  takeFile({ ...answer, name: f.name }, f.data, f.given);
-  changed('points');
-}
-async function openFile(file) {
-  if (file.size > 40e6) return toast(`${file.name} is too large for the page: start mercer studio ${file.name}`);
-  let bytes = new Uint8Array(await file.arrayBuffer());
-  if (bytes[0] === 0x1f && bytes[1] === 0x8b) bytes = new Uint8Array(await new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'))).arrayBuffer());
-  const data = { name: file.name.replace(/\.gz$/, ''), base64: encodeBytes(bytes) };
-  session.columns = [0, 1];
-  const answer = await ask({ do: 'load', data });
-  if (!answer.ok) return toast(answer.error.message);
-  if (answer.model) return openModel(answer);
-  takeFile(answer, data, false);
-  suitFile();
-}
-// Learner, kernel and options of a model become those of the page.
-function useModel(model) {
-  const all = choices().flatMap((g) => g.list).map((c) => c.id), numbers = model.learner + '-numbers';
-  const id = model.task === 'regress' && all.includes(numbers) ? numbers : model.learner;
-  if (!all.includes(id)) return false;
-  const other = setLearner(id);
-  if (model.kernel) state.kernel = model.kernel;
-  state.options = {};
-  for (const part of (model.options || '').split(' ')) if (part.includes('=')) state.options[part.split('=')[0]] = part.slice(part.indexOf('=') + 1);
-  if (other && !session.file) {
-    state.sample = isNumbers() ? 'wave' : 'moons';
-    state.points = sample(state.sample);
-  }
-  return true;
-}
-function openModel({ name, model }) {
-  const known = useModel(model), parts = [model.learner, model.kernel && 'kernel ' + model.kernel, model.options, model.features > 0 && model.features + ' features', model.classes > 1 && model.classes + ' classes', model.support > 0 && model.support + ' support vectors'];
-  session.modelnote = el('p', { class: 'hint' }, el('b', {}, name), ` is a model: ${parts.filter(Boolean).join(', ')}. `, known ? 'Its learner, kernel and options are now used for the data of this page.' : 'The page has no such learner.');
-  state.view = 'play';
-  changed('all');
-  remember();
-}
-// A kernel for other kinds of objects than there are gives way to one that can be used.
-function suitKernel(kinds) {
-  const leaves = calls(state.kernel, kernelNames()).map((c) => session.hello.kernels.find((k) => k.name === c.name)).filter((k) => !k.combines);
-  if (leaves.length && leaves.every((k) => k.kinds.some((kind) => kinds.includes(kind)))) return;
-  state.kernel = kinds.includes('dense') || kinds.includes('sparse') ? 'rbf(gamma=1)' : kinds.includes('strings') ? 'spectrum(p=3)' : kinds.includes('graphs') ? 'wl(h=2)' : 'precomputed';
-}
-// A learner and a kernel that can be used with what the file holds.
-function suitFile() {
-  const f = session.file, numbers = f.target.length > 0 && f.classes.length === 0;
-  if (numbers !== isNumbers()) setLearner(numbers ? 'ridge-numbers' : f.target.length ? 'svm' : 'pca');
-  suitKernel(f.fields.map((x) => x.kind));
-  if (!f.extent) state.panel = 'matrix';
-  state.view = 'play';
-  changed('all');
-}
-
 // ---- learner ---------------------------------------------------------------------------------------
 
 function showLearner() {
@@ -156,24 +56,23 @@ function showLearner() {
     if (!rough) remember();
   };
   const values = { ...state.options };
-  $('options').replaceChildren(...controls(info.params, values, set, ['task', 'cache', 'time-limit', 'kernel2']));
+  $('options').replaceChildren(...controls(info.params.map((p) => (p.name === 'tol' && tolerance() ? { ...p, default: tolerance() } : p)), values, set, ['task', 'cache', 'time-limit']));
 }
 $('learner').addEventListener('change', () => {
-  session.modelnote = null;
   const other = setLearner($('learner').value);
+  suitViews();
   if (choice().name === 'kmeans' && !state.options.clusters) state.options.clusters = '2';
   if (other && state.sample && !session.file) {
     state.sample = isNumbers() ? 'wave' : 'moons';
     state.points = sample(state.sample);
   }
-  if (['pca', 'fisher'].includes(choice().name)) state.panel = 'coordinates';
+  if (['pca', 'fisher', 'cca'].includes(choice().name)) state.panel = 'coordinates';
   changed('all');
   remember();
 });
 
 // ---- kernel ----------------------------------------------------------------------------------------
 
-const kernelNames = () => new Set(session.hello.kernels.map((k) => k.name));
 function showKernel() {
   if (document.activeElement !== $('kernel')) $('kernel').value = state.kernel;
   $('kernelchips').replaceChildren(...KERNELS.map((k) => el('button', { type: 'button', 'aria-pressed': String(state.kernel === k), onclick: () => setKernel(k) }, /^\w+/.exec(k)[0])));
@@ -205,7 +104,7 @@ function showKernelParams() {
       changed('fitonly', rough);
       if (!rough) remember();
     };
-    nodes.push(...controls(info.params, values, set, ['file', 'q', 'diag']));
+    nodes.push(...controls(info.params.map((p) => (p.name === 'tol' && tolerance() ? { ...p, default: tolerance() } : p)), values, set, ['file', 'q', 'diag']));
   });
   $('kernelparams').replaceChildren(...nodes);
 }
@@ -321,11 +220,12 @@ function showStatus() {
     box.textContent = '';
     return;
   }
-  const r = fit.report, t = r.train || {}, parts = [];
+  const r = fit.report, t = fit.score || r.train || {}, parts = [];
+  if (shownModel()) parts.push('the model ' + shownModel().name + (fit.score ? ' on these data' : ''));
   if (t.accuracy != null) parts.push(`${(100 * t.accuracy).toFixed(t.accuracy === 1 ? 0 : 1)} % right`);
   if (t.r2 != null) parts.push('R² ' + short(t.r2, 3));
   if (r.support != null && fit.outputs.length && ['svm', 'nu-svm', 'svr', 'nu-svr', 'one-class', 'l1-svm'].includes(r.learner)) parts.push(`${r.support} support vectors`);
-  if (r.certificate && r.certificate.kind) parts.push((r.stop === 'optimal' ? 'certified: ' : r.stop + ': ') + `${r.certificate.kind} ${short(r.certificate.value, 2)}`);
+  if (r.certificate && r.certificate.kind) parts.push(({ optimal: 'certified', local: 'local optimum', rounding: 'at the limit of rounding' }[stopOf(r)] || r.stop) + `: ` + `${r.certificate.kind} ${short(r.certificate.value, 2)}`);
   parts.push(`${fit.milliseconds < 1 ? '<1' : Math.round(fit.milliseconds)} ms`);
   box.textContent = parts.join(' · ');
 }
@@ -411,6 +311,8 @@ onChange((what, rough) => {
     showKernel();
     if (showView()) return undefined;
   }
+  // Another learner, kernel or parameter: that is not the model of the file any more.
+  if (shownModel() && (what === 'machine' || what === 'fitonly')) return rough ? undefined : closeFile();
   if (what === 'machine') {
     showLearner();
     showKernel();
@@ -475,10 +377,11 @@ async function begin() {
     state.points = sample('rings');
     state.sample = 'rings';
     state.kernel = 'linear';
-    if (session.hello.model) useModel(session.hello.model);
-    if (session.hello.given) {
-      takeFile(session.hello.given, null, true);
-      if (!session.hello.model) state.kernel = 'rbf(gamma=1)';
+    const { given, model, objects } = session.hello, shown = given || (objects && objects.fields && objects);
+    if (model) useModel(model);
+    if (shown) {
+      takeFile(shown, given ? 'given' : null, model ? { ...model, file: 'given' } : null);
+      if (!model) state.kernel = 'rbf(gamma=1)';
       suitFile();
       remember();
       return;

@@ -74,7 +74,7 @@ async function showWords() {
   draw();
 }
 
-const WORD_KERNELS = ['spectrum(p=2)', 'spectrum(p=3)', 'blended(p=3)', 'mismatch(k=3, m=1)', 'ssk(p=2, lambda=0.5)', 'ssk(p=3, lambda=0.5)'];
+const WORD_KERNELS = ['spectrum(p=2)', 'spectrum(p=2, mode=count)', 'spectrum(p=3)', 'blended(p=3)', 'mismatch(k=3, m=1)', 'ssk(p=2, lambda=0.5)', 'ssk(p=3, lambda=0.5)'];
 function wordsView() {
   const box = (i) => {
     const input = el('input', { type: 'text', value: state.pair.words[i], maxlength: 60 });
@@ -108,13 +108,13 @@ const START = [
   { nodes: [[60, 150, 0], [150, 50, 0], [240, 150, 0], [330, 60, 0]], edges: [[0, 1], [1, 2], [0, 2], [2, 3]] },
   { nodes: [[60, 70, 0], [170, 60, 0], [180, 200, 0], [60, 210, 0], [310, 130, 0]], edges: [[0, 1], [1, 2], [2, 3], [3, 0], [1, 4]] },
 ];
-const GRAPH_KERNELS = ['graphlet(p=3)', 'graphlet(p=4)', 'shortestpath', 'wl(h=1)', 'wl(h=2)', 'walk(lambda=0.1)'];
+const GRAPH_KERNELS = ['graphlet(p=3, mode=count)', 'graphlet(p=4, mode=count)', 'graphlet(p=3)', 'shortestpath', 'wl(h=1)', 'wl(h=2)', 'walk(lambda=0.1)'];
 
 // Groups of nodes whose edges among themselves look like the feature "1-2 1-3 2-3"; a node without an edge
 // may be part of it ("1-2" among three).
 function groups(graph, feature, p) {
-  const wanted = feature === '' ? [] : feature.split(' ').map((e) => e.split('-').map(Number));
-  if (!wanted.every((e) => e.length === 2 && e.every((v) => v >= 1 && v <= p)) || graph.nodes.length > 12) return [];
+  const wanted = edgesOf(feature);
+  if (!wanted || !wanted.every((e) => e.every((v) => v >= 1 && v <= p)) || graph.nodes.length > 12) return [];
   const linked = new Set(graph.edges.map(([a, b]) => Math.min(a, b) + '-' + Math.max(a, b)));
   const has = (a, b) => linked.has(Math.min(a, b) + '-' + Math.max(a, b)), found = [];
   const orders = permutations(p);
@@ -129,6 +129,11 @@ function groups(graph, feature, p) {
   };
   go(0, []);
   return found;
+}
+// The edges of a feature "1-2 1-3" or "no edges"; null: it is of another kind.
+function edgesOf(feature) {
+  if (feature === 'no edges') return [];
+  return /^\d-\d( \d-\d)*$/.test(feature) ? feature.split(' ').map((e) => e.split('-').map(Number)) : null;
 }
 function permutations(n) {
   if (n === 1) return [[0]];
@@ -219,9 +224,14 @@ function edited(focus = -1) {
   if (focus >= 0) root.querySelectorAll('.graph')[focus].focus();
 }
 
-function tiny(name) {
-  const edges = /^[\d\- ]+$/.test(name) ? name.split(' ').map((e) => e.split('-').map(Number)) : null;
-  return edges && edges.every((e) => e.length === 2 && e[0] && e[1]) ? edges.map((e) => e.join('–')).join(' ') : name;
+// A small subgraph as a picture, other features as their name.
+function tiny(name, p) {
+  const edges = edgesOf(name);
+  if (!edges) return name;
+  const at = (v) => [14 - 9 * Math.sin((2 * Math.PI * (v - 1)) / p), 13 - 9 * Math.cos((2 * Math.PI * (v - 1)) / p)];
+  const line = ([a, b]) => svg('line', { x1: at(a)[0], y1: at(a)[1], x2: at(b)[0], y2: at(b)[1], stroke: 'currentColor', 'stroke-width': 2 });
+  const dot = (_, i) => svg('circle', { cx: at(i + 1)[0], cy: at(i + 1)[1], r: 3, fill: classColour(0) });
+  return svg('svg', { viewBox: '0 0 28 26', width: 34, height: 31, role: 'img', 'aria-label': edges.length ? 'edges ' + name : name }, ...edges.map(line), ...Array.from({ length: p }, dot));
 }
 
 async function showGraphs() {
@@ -232,7 +242,7 @@ async function showGraphs() {
   if (!answer.ok) return result.replaceChildren(el('p', { class: 'error' }, answer.error.message));
   const features = answer.features || [], p = +(/p=(\d)/.exec(state.pair.graphKernel)?.[1] || 3), graphlets = /^graphlet/.test(state.pair.graphKernel);
   const rows = features.filter((f) => f.a || f.b).sort((f, g) => g.a * g.b - f.a * f.b).slice(0, 30).map((f) => {
-    const pick = el('button', { type: 'button', class: 'chip' }, tiny(f.name));
+    const pick = el('button', { type: 'button', class: 'chip' }, graphlets ? tiny(f.name, p) : f.name);
     const light = (yes) => () => {
       lit = yes && graphlets ? [groups(a, f.name, p), groups(b, f.name, p)] : [[], []];
       $('graphs2').replaceChildren(graphPicture(0), graphPicture(1));
@@ -243,7 +253,7 @@ async function showGraphs() {
     pick.addEventListener('blur', light(false));
     return el('tr', {}, el('td', {}, pick), el('td', {}, short(f.a)), el('td', {}, short(f.b)), el('td', {}, short(f.a * f.b)));
   });
-  result.replaceChildren(summary(answer.k), rows.length ? el('table', {}, el('thead', {}, el('tr', {}, ...['part', 'in the first', 'in the second', 'adds'].map((t) => el('th', { scope: 'col' }, t)))), el('tbody', {}, ...rows)) : el('p', { class: 'hint' }, 'This kernel has no list of features that is finite: it counts walks of any length.'), el('p', { class: 'hint' }, graphlets ? `Parts of ${p} nodes with all edges among them; 1–2 1–3 is a path, 1–2 1–3 2–3 a triangle. Point at one to see where it is.` : ''));
+  result.replaceChildren(summary(answer.k), rows.length ? el('table', {}, el('thead', {}, el('tr', {}, ...['part', 'in the first', 'in the second', 'adds'].map((t) => el('th', { scope: 'col' }, t)))), el('tbody', {}, ...rows)) : el('p', { class: 'hint' }, 'This kernel has no list of features that is finite: it counts walks of any length.'), el('p', { class: 'hint' }, graphlets ? `Parts of ${p} nodes with all edges among them. Point at one to see where it is.` : ''));
 }
 
 function graphsView() {

@@ -3,7 +3,7 @@
 import { $, el, svg, short, colour, classColour, heat, decodeFloats } from './util.js';
 import { ask } from './engine.js';
 import { state, session } from './state.js';
-import { choice, dataNow } from './machine.js';
+import { choice, source } from './machine.js';
 import { mark, shownPoints } from './plane.js';
 
 const panel = $('panel');
@@ -35,14 +35,18 @@ const STOPS = {
   steps: ['stopped by the number of steps', 'The best so far.'],
   time: ['stopped by the time', 'The best so far.'],
   interrupted: ['interrupted', 'The best so far.'],
+  rounding: ['as exact as rounding allows', 'The tolerance is finer than numbers of 16 digits can show.'],
   stuck: ['stuck', 'No progress is possible: rounding, or a function that is not a kernel.'],
 };
+
+// How training ended. A tolerance below what rounding leaves is no reason to worry.
+export const stopOf = (r) => (r.stop === 'stuck' && r.certificate && r.certificate.value < 1e-6 ? 'rounding' : r.stop);
 
 function certificate() {
   const fit = session.fit;
   if (!fit || fit.stale) return fill(el('p', { class: 'hint' }, session.why || 'What the solver proved about its solution will stand here.'));
-  const r = fit.report, c = r.certificate || {}, t = r.train || {};
-  const proved = r.stop === 'optimal';
+  const r = fit.report, c = r.certificate || {}, t = fit.score || r.train || {};
+  const proved = r.stop === 'optimal', stop = stopOf(r);
   const rows = [
     ['certified', c.kind ? `${c.kind} ${short(c.value, 3)} (tolerance ${short(c.tolerance, 3)})` : null],
     ['primal objective', c.primal != null ? short(c.primal, 7) : null],
@@ -50,17 +54,17 @@ function certificate() {
     ['gap', c.gap != null ? short(c.gap, 3) : null],
     ['support vectors', r.support != null ? `${r.support} of ${r.n}` : null],
     ['steps', r.iterations != null ? String(r.iterations) : null],
-    ['training accuracy', t.accuracy != null ? (100 * t.accuracy).toFixed(1) + ' %' : null],
+    [fit.score ? 'accuracy on these data' : 'training accuracy', t.accuracy != null ? (100 * t.accuracy).toFixed(1) + ' %' : null],
     ['mean squared error', t.mse != null ? short(t.mse) : null],
     ['R²', t.r2 != null ? short(t.r2) : null],
     ['margin 1/|w|', fit.outputs.length === 1 && fit.outputs[0].square > 0 && fit.task === 'classification' ? short(1 / Math.sqrt(fit.outputs[0].square)) : null],
-    ['kernel', r.kernel],
+    ['kernel', r.kernel && r.kernel.replace(/\d+\.\d{6,}/g, (v) => String(+(+v).toPrecision(6)))],
     ['form', r.form ? r.form : null],
   ];
   const chart = fit.outputs.length === 1 ? bars(fit.outputs[0]) : null;
   fill(
-    el('p', { class: 'verdict ' + (proved ? 'yes' : '') }, STOPS[r.stop] ? STOPS[r.stop][0] : r.stop || ''),
-    el('p', { class: 'hint' }, STOPS[r.stop] ? STOPS[r.stop][1] : ''),
+    el('p', { class: 'verdict ' + (proved ? 'yes' : '') }, STOPS[stop] ? STOPS[stop][0] : stop || ''),
+    el('p', { class: 'hint' }, STOPS[stop] ? STOPS[stop][1] : ''),
     table(rows),
     chart ? el('h3', {}, 'Coefficients of the support vectors') : '',
     chart || '',
@@ -73,7 +77,7 @@ function certificate() {
 
 let showDistance = false;
 async function matrix() {
-  const answer = await ask({ do: 'gram', kernel: state.kernel, data: dataNow() }, 'panel');
+  const answer = await ask({ do: 'gram', kernel: state.kernel, ...source() }, 'panel');
   if (!answer || state.panel !== 'matrix') return;
   if (!answer.ok) return trouble(answer);
   const n = answer.n, k = decodeFloats(answer.k), points = shownPoints();
@@ -117,7 +121,7 @@ async function matrix() {
 // ---- spectrum --------------------------------------------------------------------------------------
 
 async function spectrum() {
-  const answer = await ask({ do: 'figure', kind: 'spectrum', format: 'json', bare: true, kernel: state.kernel, data: dataNow() }, 'panel');
+  const answer = await ask({ do: 'figure', kind: 'spectrum', format: 'json', bare: true, kernel: state.kernel, ...source() }, 'panel');
   if (!answer || state.panel !== 'spectrum') return;
   if (!answer.ok) return trouble(answer);
   const line = answer.figure.panels[0].marks.find((m) => m.type === 'line' && m.name === 'eigenvalues') || answer.figure.panels[0].marks[0];
@@ -141,7 +145,7 @@ async function spectrum() {
 // ---- is it a kernel? -------------------------------------------------------------------------------
 
 async function validity() {
-  const answer = await ask({ do: 'check', kernel: state.kernel, data: dataNow() }, 'panel');
+  const answer = await ask({ do: 'check', kernel: state.kernel, ...source() }, 'panel');
   if (!answer || state.panel !== 'valid') return;
   if (!answer.ok) return trouble(answer);
   const words = { yes: '✓ It is a kernel', no: '✗ Not a kernel', unknown: '? Not decided' }[answer.valid];
@@ -168,9 +172,10 @@ async function validity() {
 
 export function coordinates() {
   const fit = session.fit;
-  if (!fit || fit.stale || !fit.scores || fit.task !== 'transformation') return fill(el('p', { class: 'hint' }, 'Choose pca or fisher as the learner: their coordinates are drawn here.'));
-  const points = shownPoints(), many = fit.scores.length / points.length;
-  const xs = points.map((_, i) => fit.scores[i * many]), ys = points.map((_, i) => (many > 1 ? fit.scores[i * many + 1] : 0));
+  if (!fit || fit.stale || !fit.scores || fit.task !== 'transformation') return fill(el('p', { class: 'hint' }, 'Choose pca, fisher or cca as the learner: their coordinates are drawn here.'));
+  // cca has the coordinates of the first kernel, then those of the second: the pair that belongs together is drawn.
+  const points = shownPoints(), many = fit.scores.length / points.length, pairs = fit.report.correlations, other = pairs ? many / 2 : 1;
+  const xs = points.map((_, i) => fit.scores[i * many]), ys = points.map((_, i) => (many > 1 ? fit.scores[i * many + other] : 0));
   const range = (v) => {
     const a = Math.min(...v), b = Math.max(...v), pad = 0.06 * (b - a) || 1;
     return [a - pad, b + pad];
@@ -179,7 +184,7 @@ export function coordinates() {
   const chart = svg('svg', { viewBox: '0 0 340 340', class: 'chart', role: 'img', 'aria-label': 'The points in the first two coordinates of feature space', style: 'background:var(--field)' });
   points.forEach((p, i) => chart.append(svg('circle', { cx: (340 * (xs[i] - x0)) / (x1 - x0), cy: 340 - (340 * (ys[i] - y0)) / (y1 - y0), r: 5, fill: classColour(p.c), stroke: colour('field'), onpointerenter: () => mark([i]), onpointerleave: () => mark([]) })));
   const r = fit.report, variance = r.variance && r.total_variance ? r.variance.map((v) => (100 * v) / r.total_variance) : null;
-  fill(chart, el('p', { class: 'heatx' }, el('span', {}, 'first coordinate →'), el('span', {}, many > 1 ? 'second ↑' : '')), variance ? el('p', { class: 'hint' }, `Share of the variance: ${variance.map((v) => v.toFixed(1) + ' %').join(', ')}. The colours of the plane are the first coordinate.`) : '');
+  fill(chart, el('p', { class: 'heatx' }, el('span', {}, pairs ? 'first kernel →' : 'first coordinate →'), el('span', {}, pairs ? 'second kernel ↑' : many > 1 ? 'second ↑' : '')), pairs ? el('p', { class: 'hint' }, `Correlations of the pairs: ${pairs.map((v) => short(v, 3)).join(', ')}. The first pair is drawn; the colours of the plane are its first coordinate.`) : '', variance ? el('p', { class: 'hint' }, `Share of the variance: ${variance.map((v) => v.toFixed(1) + ' %').join(', ')}. The colours of the plane are the first coordinate.`) : '');
 }
 
 // ---- a figure of the library ------------------------------------------------------------------------
@@ -191,7 +196,7 @@ async function figure() {
     session.kind = menu.value;
     figure();
   });
-  const answer = await ask({ do: 'figure', kind: session.kind || undefined, data: dataNow(), kernel: session.fit ? undefined : state.kernel, theme: document.documentElement.dataset.theme, width: 720 }, 'panel');
+  const answer = await ask({ do: 'figure', kind: session.kind || undefined, ...source(), kernel: session.fit ? undefined : state.kernel, theme: document.documentElement.dataset.theme, width: 720 }, 'panel');
   if (!answer || state.panel !== 'figure') return;
   const picture = answer.ok ? el('img', { alt: 'figure: ' + answer.kind, style: 'width:100%', src: 'data:image/svg+xml;base64,' + btoa(unescape(encodeURIComponent(answer.figure))) }) : el('p', { class: 'hint' }, answer.error.message);
   fill(el('div', { class: 'row' }, menu), picture);

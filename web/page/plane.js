@@ -181,7 +181,8 @@ function roles(fit, count) {
   if (fit.train)
     fit.train.forEach((v, i) => {
       if (i >= count) return;
-      if (fit.task === 'classification' && !session.file) role[i].wrong = classOf(fit.classes[v]) !== state.points[i][2];
+      const truth = session.file ? session.file.class[i] : state.points[i][2];
+      if (fit.task === 'classification' && truth != null) role[i].wrong = classOf(fit.classes[v]) !== truth;
       if (fit.task === 'clustering') role[i].cluster = v;
     });
   return role;

@@ -3,7 +3,7 @@
 
 export const state = {
   view: 'play', lesson: 0, panel: 'certificate', points: [], learner: 'svm', options: {}, kernel: 'rbf(gamma=1)', sample: '',
-  pair: { words: ['statistics', 'statues'], kernel: 'spectrum(p=3)', graphs: null, graphKernel: 'graphlet(p=3)' },
+  pair: { words: ['statistics', 'statues'], kernel: 'spectrum(p=3)', graphs: null, graphKernel: 'graphlet(p=3, mode=count)' },
 };
 // What is not part of a link: the file that is looked at, the class that a click places.
 export const session = { pen: 0, file: null, hello: null, fit: null, columns: [0, 1], modelnote: null };

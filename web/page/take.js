@@ -3,7 +3,7 @@
 import { $, el, toast, download, decodeBytes } from './util.js';
 import { ask } from './engine.js';
 import { state, session, address } from './state.js';
-import { choice, csv, fitRequest, isNumbers, optionsNow } from './machine.js';
+import { choice, csv, fitRequest, isNumbers, optionsNow, shownModel } from './machine.js';
 import { pictureSvg } from './plane.js';
 import { views } from './panels.js';
 
@@ -12,20 +12,30 @@ const fileName = () => (session.file ? session.file.name : 'points.csv');
 
 // Options that are not said otherwise: what the engine was asked.
 export function commandLine() {
+  if (shownModel()) return `mercer predict ${quote(shownModel().name)} ${session.file.data ? quote(session.file.name) : 'DATA'} -o -`;
   const flags = Object.entries(optionsNow()).map(([k, v]) => (k.length === 1 ? `-${k} ${v}` : v === 'yes' && ['probability', 'loo'].includes(k) ? `--${k}` : `--${k} ${quote(v)}`));
   return ['mercer fit', choice().name, quote(fileName()), '-k', quote(state.kernel), ...flags, '-o model.mercer'].join(' ');
 }
 
+// The estimator: those that keep their own names for options, or any learner by its name.
+const OWN = { kmeans: 'KernelKMeans', 'one-class': 'OneClassSVM', fisher: 'KernelFisher' };
+const NAMES = { clusters: 'n_clusters', restarts: 'n_init', 'max-steps': 'max_iter', components: 'n_components', lambda: 'alpha' };
+function estimator() {
+  const name = choice().name, options = Object.entries(optionsNow()), kernel = JSON.stringify(state.kernel);
+  const number = (v) => (v === 'yes' ? 'True' : v === 'no' ? 'False' : Number.isFinite(+v) ? v : JSON.stringify(v));
+  if (OWN[name]) return [OWN[name], `${OWN[name]}(kernel=${kernel}${options.map(([k, v]) => `, ${NAMES[k] || k.replace(/-/g, '_')}=${number(v)}`).join('')})`];
+  const which = choice().task === 'structure' ? 'KernelTransformer' : isNumbers() ? 'KernelRegressor' : 'KernelClassifier';
+  return [which, `${which}("${name}", kernel=${kernel}, options={${options.map(([k, v]) => `"${k}": ${JSON.stringify(v)}`).join(', ')}})`];
+}
 export function pythonCode() {
-  const transforms = choice().task === 'structure' && ['pca', 'fisher'].includes(choice().name);
-  const which = transforms ? 'KernelTransformer' : isNumbers() ? 'KernelRegressor' : choice().name === 'kmeans' ? 'KernelKMeans' : choice().name === 'one-class' ? 'OneClassSVM' : 'KernelClassifier';
-  const options = Object.entries(optionsNow());
-  const data = isNumbers() ? 'X, y = table[:, :1].astype(float), table[:, 1].astype(float)' : 'X, y = table[:, :2].astype(float), table[:, 2].astype(str)';
-  const generic = ['KernelTransformer', 'KernelRegressor', 'KernelClassifier'].includes(which);
-  const words = options.map(([k, v]) => `"${k}": "${v}"`).join(', ');
-  const number = (v) => (v === 'yes' ? 'True' : v === 'no' ? 'False' : Number.isFinite(+v) ? v : `"${v}"`);
-  const call = generic ? `${which}("${choice().name}", kernel="${state.kernel}", options={${words}})` : `${which}(kernel="${state.kernel}"${options.map(([k, v]) => `, ${{ clusters: 'n_clusters' }[k] || k.replace(/-/g, '_')}=${number(v)}`).join('')})`;
-  return `import numpy as np\nfrom mercer import ${which}\n\ntable = np.genfromtxt("${fileName()}", delimiter=",", dtype=str, skip_header=1)\n${data}\nmodel = ${call}\nmodel.fit(X${choice().task === 'structure' && choice().name !== 'fisher' ? '' : ', y'})`;
+  const trained = ['import mercer', '', `model = mercer.load("${shownModel() ? shownModel().name : 'model.mercer'}")`];
+  if (shownModel()) return trained.join('\n');
+  if (session.file) return ['# after the command above', ...trained].join('\n');
+  const [which, call] = estimator(), labelled = choice().task !== 'structure' || choice().name === 'fisher';
+  // These two sort the rows of a plain matrix, and would end at another model.
+  const ordered = ['kmeans', 'one-class'].includes(choice().name);
+  const data = ordered ? 'X = {"x": table[["x1", "x2"]].to_numpy()}  # a field: its rows keep their order' : isNumbers() ? 'X, y = table[["x"]], table["y"]' : `X${labelled ? ', y' : ''} = table[["x1", "x2"]]${labelled ? ', table["class"]' : ''}`;
+  return `import pandas as pd\nfrom mercer import ${which}\n\ntable = pd.read_csv("points.csv")\n${data}\nmodel = ${call}\nmodel.fit(X${labelled ? ', y' : ''})`;
 }
 
 async function png() {
@@ -60,8 +70,8 @@ function take() {
     el('h3', {}, 'This state as a link'),
     el('div', { class: 'row' }, el('button', { type: 'button', class: 'button main', onclick: () => copy(link, 'Link') }, 'Copy link'), el('span', { class: 'hint' }, session.file ? 'The file itself is not part of it.' : `${state.points.length} points, learner and kernel are in it.`)),
     el('h3', {}, 'Files'),
-    el('div', { class: 'row' }, button('SVG', () => download('studio.svg', pictureSvg(), 'image/svg+xml')), button('PNG', png), session.file ? '' : button('CSV', () => download('points.csv', csv(), 'text/csv')), button('Model', modelFile)),
-    ...block('The same model on the command line', commandLine(), 'command'),
+    el('div', { class: 'row' }, button('SVG', () => download('studio.svg', pictureSvg(), 'image/svg+xml')), button('PNG', png), session.file ? '' : button('CSV', () => download('points.csv', csv(), 'text/csv')), shownModel() ? '' : button('Model', modelFile)),
+    ...block(shownModel() ? 'This model on the command line' : 'The same model on the command line', commandLine(), 'command'),
     ...block('and in Python', pythonCode(), 'code'),
   );
 }

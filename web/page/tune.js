@@ -4,7 +4,7 @@ import { $, el, short, plain, heat } from './util.js';
 import { ask, forget } from './engine.js';
 import { state, session, changed, remember } from './state.js';
 import { calls, withParameter } from './expression.js';
-import { choice, dataNow, learnerInfo, notYet, optionsNow } from './machine.js';
+import { choice, chosenOptions, dataNow, learnerInfo, notYet, shownModel } from './machine.js';
 import { views } from './panels.js';
 
 const CELLS = 9;
@@ -31,7 +31,7 @@ function learnerAxis() {
 }
 
 function tune() {
-  const x = kernelAxis(), y = learnerAxis(), why = notYet();
+  const x = kernelAxis(), y = learnerAxis(), why = shownModel() ? 'This is a model as it is: train on data to tune.' : notYet();
   if (why || !x || !y || choice().task === 'structure') return $('panel').replaceChildren(el('p', { class: 'hint' }, why || 'Tuning needs a kernel with a positive parameter, such as rbf(gamma=1), and a learner with C, lambda, nu or noise.'));
   const mine = ++run, xs = Array.from({ length: CELLS }, (_, i) => +(x.now * 10 ** (-2 + 0.5 * i)).toPrecision(2));
   const grid = el('div', { class: 'heat', style: `grid-template-columns:repeat(${CELLS},1fr)`, role: 'group', 'aria-label': 'Cross-validated score for each pair of values' });
@@ -55,7 +55,7 @@ function tune() {
     const smaller = choice().task === 'numbers', metric = smaller ? 'mse' : 'accuracy', done = [];
     for (const at of cells) {
       if (mine !== run || state.panel !== 'tune') return forget('tune');
-      const answer = await ask({ do: 'cv', learner: choice().name, options: { ...optionsNow(), [y.name]: String(y.values[at.r]) }, kernel: x.set(xs[at.c]), data: dataNow(), metric }, 'tune');
+      const answer = await ask({ do: 'cv', learner: choice().name, options: { ...chosenOptions(), [y.name]: String(y.values[at.r]) }, kernel: x.set(xs[at.c]), data: dataNow(), metric }, 'tune');
       if (!answer) return;
       at.score = answer.ok ? answer.metrics[0].mean : NaN;
       if (answer.ok) done.push(at.score);
