@@ -1,6 +1,7 @@
 """The studio in a real browser: one look with chromium alone; with MERCER_ALL=1 every check of tests/web/browser.js,
 natively and, where it was built, as WebAssembly. puppeteer-core and axe-core come from npm, or from the folder that
-MERCER_NODE_MODULES names.
+MERCER_NODE_MODULES names; the package for Python, which runs the exported code, is built, or MERCER_PYTHON names an
+interpreter that has it.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -10,6 +11,7 @@ import pathlib
 import re
 import shutil
 import subprocess
+import sys
 import tempfile
 
 import tap
@@ -44,6 +46,24 @@ def modules():
     return os.path.join(home, "node_modules")
 
 
+def package():
+    """An interpreter with the package of this build; None: it cannot be built here."""
+    if os.environ.get("MERCER_PYTHON"):
+        return os.environ["MERCER_PYTHON"]
+    if not os.environ.get("MERCER_ALL"):
+        return None
+    sys.path.insert(0, str(tap.ROOT / "python"))
+    import run_tests
+    made = run_tests.Tests(os.path.dirname(os.path.abspath(tap.MERCER)), tempfile.mkdtemp(prefix="mercer-python-"))
+    try:
+        made.wheel()
+        made.install()
+    except (OSError, run_tests.Failed) as fault:
+        print("# no package for Python: " + str(fault).splitlines()[-1])
+        return None
+    return str(made.python)
+
+
 def browse(address, *more):
     done = subprocess.run(["node", str(tap.ROOT / "tests" / "web" / "browser.js"), modules(), chromium(), tap.MERCER,
                            address, os.getcwd(), *more], capture_output=True, text=True, timeout=1500)
@@ -69,6 +89,9 @@ def test_the_page_works_in_chromium():
 
 def test_everything_in_a_browser():
     modules()
+    python = package()
+    if python:
+        os.environ["MERCER_PYTHON"] = python
     with test_studio.studio() as s:
         browse(s.address)
 
