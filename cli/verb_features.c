@@ -162,8 +162,11 @@ static void print_near_json(const cli *c, const features_call *call, const mcr_k
     cli_json_begin(&j, stdout);
     cli_json_integer(&j, "n", mcr_data_count(data));
     cli_json_text(&j, "kernel", mcr_kernel_text(kernel));
-    cli_json_text(&j, "approx", call->approx == MCR_APPROX_RFF ? "rff" : "nystrom");
-    if (call->approx == MCR_APPROX_NYSTROM)
+    cli_json_text(&j, "approx",
+                  call->approx == MCR_APPROX_RFF      ? "rff"
+                  : call->approx == MCR_APPROX_FALKON ? "falkon"
+                                                      : "nystrom");
+    if (call->approx != MCR_APPROX_RFF)
         cli_json_text(&j, "landmarks", landmarks[landmarks_of(call)]);
     cli_json_integer(&j, "features", mcr_map_count(m->map));
     cli_json_object(&j, "error");
@@ -282,7 +285,7 @@ static const cli_option options[] = {
      .offset = AT(approx),
      .argument = "HOW",
      .standard = "none",
-     .choices = "none|nystrom|rff",
+     .choices = "none|nystrom|rff|falkon",
      .help = "features that approximate the kernel"},
     {.name = "rank",
      .type = CLI_INT,
@@ -296,7 +299,7 @@ static const cli_option options[] = {
      .offset = AT(landmarks),
      .argument = "HOW",
      .choices = "uniform|kmeans|leverage",
-     .help = "how nystrom chooses its landmarks (default: uniform)"},
+     .help = "how nystrom and falkon choose landmarks (default: uniform)"},
     CLI_LAST_OPTION,
 };
 

@@ -18,7 +18,14 @@
 extern "C" {
 #endif
 
-typedef enum mcr_approx { MCR_APPROX_NONE = 0, MCR_APPROX_NYSTROM, MCR_APPROX_RFF } mcr_approx;
+/* Falkon's map spans the same space as Nystroem's. Its basis comes from a Cholesky factor, which
+ * many landmarks need: learners that train with it never make the vectors, only products. */
+typedef enum mcr_approx {
+    MCR_APPROX_NONE = 0,
+    MCR_APPROX_NYSTROM,
+    MCR_APPROX_RFF,
+    MCR_APPROX_FALKON
+} mcr_approx;
 
 /* How landmarks are chosen: uniformly at random; as the objects nearest to the centres of k-means
  * in feature space; or at random with probabilities by leverage, which is high for objects that the

@@ -154,6 +154,9 @@ static mcr_status share(mcr_gram **out, mcr_gram *gram)
 
 static double work(const mcr_gram *gram)
 {
+    const mcr_factor_gram *g = (const mcr_factor_gram *)gram;
+    if (g->of.work > 0)
+        return g->of.work;
     return mcr_gram_entries(gram) / (double)(gram->rows > 0 ? gram->rows : 1);
 }
 

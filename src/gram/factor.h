@@ -16,6 +16,7 @@
 #include "gram/gram.h"
 
 struct mcr_map;
+struct mcr_round;
 
 /* Fills to[t * ld ..] with the features of source rows row[t] (NULL: first + t), t < count. May use
  * all threads. */
@@ -36,6 +37,10 @@ typedef struct mcr_factor {
     /* Or dense and made when they are wanted: */
     mcr_factor_block *block;
     void *self;
+    /* Products with rows that are made, without making them: u = D^T a(D c) as in round.h, x by
+     * numbers of the source. NULL: from the rows. */
+    mcr_status (*round)(void *self, struct mcr_round *round);
+    double work; /* multiply-adds of such a product per row; 0: as many as entries */
 } mcr_factor;
 
 /* Copies the description; what it points to must outlive the Gram. */
@@ -46,12 +51,26 @@ mcr_status mcr_gram_features(mcr_gram **out, mcr *ctx, const struct mcr_kernel *
                              const struct mcr_data *data);
 mcr_status mcr_gram_mapped(mcr_gram **out, mcr *ctx, struct mcr_map *map,
                            const struct mcr_data *data);
+/* The features of a map of landmarks, never stored (restricted.c): products with D = K_nm T are
+ * passes over kernel values against the landmarks. If all of these fit into `most` bytes as floats,
+ * they are kept, for passes that need not be precise. */
+mcr_status mcr_gram_restricted(mcr_gram **out, mcr *ctx, struct mcr_map *map,
+                               const struct mcr_data *data, size_t most);
+/* Its landmarks, by their numbers among all objects; none of other Grams. */
+mcr_rows mcr_gram_landmarks(const mcr_gram *gram);
+/* Whether the floats are kept. */
+bool mcr_gram_restricted_keeps(const mcr_gram *gram);
 /* Whether the features of the exact map are the data's own, so that nothing has to be made. */
 bool mcr_gram_features_are_data(const struct mcr_kernel *kernel, const struct mcr_data *data);
 /* From a positive semidefinite Gram that is kept whole in double, by pivoted Cholesky until the
  * trace of what is left is at most `share` of the whole. If that takes more than `most`
  * columns, or more memory than the budget has, *out is NULL. */
 mcr_status mcr_gram_low_rank(mcr_gram **out, mcr_gram *kept, double share, int64_t most);
+
+/* The objects that such a factorisation chooses, as numbers that rise: the others are explained by
+ * them. order: space for n. */
+mcr_status mcr_gram_pivots(mcr *ctx, int64_t n, const double *a, int64_t ld, double share,
+                           int64_t *order, int64_t *count);
 
 /* Keeps rows that are made by blocks as floats, as many as `most` bytes hold, out of the budget.
  * The block function is not called again for these. */

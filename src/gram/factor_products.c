@@ -360,6 +360,8 @@ mcr_status mcr_factor_expand(mcr_gram *gram, mcr_rows x, const double *v, int64_
 {
     slice d = slice_of(gram, x);
     product_job j = {.d = &d, .v = v, .cols = cols, .y = y};
+    if (d.g->of.round)
+        return mcr_factor_expand_round(d.g, x, v, cols, y);
     if (d.start)
         return mcr_parallel(d.ctx, items(d.n, SPARSE_ROWS), multiply_sparse, &j);
     return over_blocks(&j, multiply_block);
@@ -432,6 +434,8 @@ mcr_status mcr_factor_project(mcr_gram *gram, mcr_rows x, const double *a, int64
 {
     slice d = slice_of(gram, x);
     product_job j = {.d = &d, .v = a, .cols = cols, .y = u, .stripe = STRIPE};
+    if (d.g->of.round)
+        return mcr_factor_project_round(d.g, x, a, cols, u);
     if (d.g->of.dense)
         j.stripe = NARROW;
     memset(u, 0, sizeof *u * (size_t)(d.p * cols));

@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <math.h>
+#include <stdlib.h>
 
 #include "base/threads.h"
 #include "gram/factor_impl.h"
@@ -19,6 +20,7 @@ typedef struct column_job {
     double *left; /* diagonal of what is left */
     int64_t pivot, column;
     double root;
+    int64_t *order; /* pivots, one after the other; NULL: not wanted */
 } column_job;
 
 static mcr_status column_band(void *arg, int64_t item, int worker)
@@ -55,6 +57,8 @@ static mcr_status reduce(column_job *j, double share, bool *enough)
         if (*enough || j->column == j->most)
             break;
         j->root = sqrt(j->left[j->pivot]);
+        if (j->order)
+            j->order[j->column] = j->pivot;
         s = mcr_parallel(j->ctx, (j->n + BAND - 1) / BAND, column_band, j);
     }
     return s;
@@ -92,4 +96,33 @@ mcr_status mcr_gram_low_rank(mcr_gram **out, mcr_gram *kept, double share, int64
     g->source = j.l;
     g->release = mcr_free;
     return MCR_OK;
+}
+
+static int by_number(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+mcr_status mcr_gram_pivots(mcr *ctx, int64_t n, const double *a, int64_t ld, double share,
+                           int64_t *order, int64_t *count)
+{
+    bool enough;
+    column_job j = {.ctx = ctx, .n = n, .most = n, .lda = ld, .a = a, .order = order};
+    size_t bytes = (size_t)n * (size_t)n * sizeof *j.l;
+    *count = 0;
+    mcr_status s = mcr_budget_take(ctx, bytes, "a factor of the landmarks' kernel values");
+    if (s)
+        return s;
+    j.left = mcr_alloc(ctx, (size_t)n, sizeof *j.left);
+    j.l = mcr_alloc(ctx, (size_t)n, (size_t)n * sizeof *j.l);
+    s = j.left && j.l ? reduce(&j, share, &enough) : MCR_NO_MEMORY;
+    if (!s) {
+        *count = j.column;
+        qsort(order, (size_t)j.column, sizeof *order, by_number);
+    }
+    mcr_free(ctx, j.left);
+    mcr_free(ctx, j.l);
+    mcr_budget_give(ctx, bytes);
+    return s;
 }

@@ -13,6 +13,8 @@
 
 #include "base/random.h"
 #include "base/sized.h"
+#include "base/threads.h"
+#include "gram/factor.h"
 #include "kernel/explicit.h"
 #include "linalg/shared.h"
 
@@ -58,6 +60,121 @@ static mcr_status whiten(mcr_map *m)
     return s;
 }
 
+/* ---- Falkon -----------------------------------------------------------------------------------
+ *
+ * The same span with T = L^-T, K = L L' between the landmarks: a Cholesky factor takes a fraction
+ * of the time of eigenvectors. Landmarks that depend on others are left out. */
+
+/* *clear: no landmark is all but explained by those before it. */
+static mcr_status factorise(mcr_system *k, bool *clear)
+{
+    double largest = 0, smallest = INFINITY;
+    for (int64_t i = 0; i < k->n; i++)
+        largest = fmax(largest, k->diagonal[i]);
+    mcr_status s = mcr_system_factor(k, 0, NULL, NULL);
+    for (int64_t i = 0; i < k->n && !s; i++)
+        smallest = fmin(smallest, k->a[i * k->ld + i] * k->a[i * k->ld + i]);
+    *clear = !s && smallest > LEAST_SHARE * largest;
+    return s;
+}
+
+/* Leaves out landmarks that the others explain but for a share of the trace. */
+static mcr_status take_independent(mcr_map *m, mcr_system *k, double share)
+{
+    int64_t count = 0, *order = mcr_alloc(m->ctx, (size_t)m->landmarks, sizeof *order);
+    mcr_data *some = NULL;
+    mcr_system_restore(k);
+    mcr_status s = order ? mcr_gram_pivots(m->ctx, k->n, k->a, k->ld, share, order, &count)
+                         : MCR_NO_MEMORY;
+    if (!s && count == 0)
+        s = mcr_advise(
+            m->ctx,
+            mcr_fail(m->ctx, MCR_NUMERIC,
+                     "falkon: no landmark has a length in feature space: is it a kernel?"),
+            "definite");
+    if (!s)
+        s = mcr_data_select(&some, m->landmark, (mcr_rows){order, 0, count});
+    for (int64_t i = 0; i < count && !s; i++)
+        m->object[i] = m->object[order[i]]; /* both rise, so order[i] >= i */
+    if (!s) {
+        mcr_data_free(m->landmark);
+        m->landmark = some;
+        m->landmarks = count;
+    }
+    mcr_free(m->ctx, order);
+    return s;
+}
+
+typedef struct invert_job {
+    const mcr_map *m;
+    const mcr_system *l;
+} invert_job;
+
+enum { STRIPE = 64 }; /* columns */
+
+/* Some columns of L^-T, which end at the diagonal. */
+static mcr_status invert_stripe(void *arg, int64_t item, int worker)
+{
+    (void)worker;
+    const invert_job *j = arg;
+    int64_t r = j->m->count, first = item * STRIPE;
+    int64_t end = first + STRIPE < r ? first + STRIPE : r;
+    return mcr_blas_triangle_solve(j->m->ctx, MCR_TRANSPOSED, end, end - first, j->l->a, j->l->ld,
+                                   j->m->turn + first, r);
+}
+
+static mcr_status invert(mcr_map *m, const mcr_system *l)
+{
+    int64_t r = m->count = m->landmarks, stripes = (r + STRIPE - 1) / STRIPE;
+    invert_job j = {m, l};
+    m->turn = mcr_alloc_zero(m->ctx, (size_t)r, (size_t)r * sizeof *m->turn);
+    for (int64_t i = 0; i < r && m->turn; i++)
+        m->turn[i * r + i] = 1;
+    if (!m->turn)
+        return MCR_NO_MEMORY;
+    return stripes == 1 ? mcr_alone(m->ctx, invert_stripe, &j)
+                        : mcr_parallel(m->ctx, stripes, invert_stripe, &j);
+}
+
+/* One try with the landmarks there are; *done: else some were left out, for another. */
+static mcr_status try_span(mcr_map *m, bool first, double share, bool *done)
+{
+    mcr_gram *gram = NULL;
+    mcr_system k = {0};
+    mcr_status s = mcr_gram_open(&gram, m->ctx, m->kernel, m->landmark, NULL);
+    if (!s)
+        s = mcr_system_open(&k, m->ctx, m->landmarks, "the landmarks' kernel values");
+    if (!s)
+        s = mcr_gram_fill_system(gram, &k, NULL, false);
+    if (!s) {
+        s = factorise(&k, done);
+        *done = !s && (*done || !first);
+        if (*done)
+            s = invert(m, &k);
+        else if (!s || s == MCR_NUMERIC)
+            s = take_independent(m, &k, share);
+    }
+    mcr_system_close(&k);
+    mcr_gram_close(gram);
+    return s;
+}
+
+static mcr_status span(mcr_map *m)
+{
+    bool done = false;
+    mcr_status s = MCR_OK;
+    double share = LEAST_SHARE;
+    for (; share < 1e-4 && !s && !done; share *= 10)
+        s = try_span(m, share == LEAST_SHARE, share, &done);
+    if (!s && !done)
+        s = mcr_advise(m->ctx,
+                       mcr_fail(m->ctx, MCR_NUMERIC,
+                                "falkon: the landmarks' kernel matrix is not positive definite: is "
+                                "it a kernel?"),
+                       "definite");
+    return s;
+}
+
 static mcr_status open_nystrom(mcr_map *m, const mcr_data *x, const mcr_map_options *o)
 {
     int64_t n = mcr_data_count(x);
@@ -68,7 +185,9 @@ static mcr_status open_nystrom(mcr_map *m, const mcr_data *x, const mcr_map_opti
                              : MCR_NO_MEMORY;
     if (!s)
         s = mcr_data_select(&m->landmark, x, (mcr_rows){m->object, 0, m->landmarks});
-    return s ? s : whiten(m);
+    if (s)
+        return s;
+    return m->approx == MCR_APPROX_FALKON ? span(m) : whiten(m);
 }
 
 static mcr_status nystrom_rows(const mcr_map *m, const mcr_data *data, mcr_rows rows, double *to,
@@ -137,7 +256,7 @@ mcr_status mcr_map_open(mcr_map **out, mcr *ctx, const mcr_kernel *kernel, const
         return mcr_map_open_seeded(out, ctx, kernel, x, o.rank, mcr_seed(ctx));
     if (o.rank < 1 || mcr_data_count(x) < 1)
         return mcr_fail(ctx, MCR_BAD_CALL, "nystrom: needs a rank of at least 1, and objects");
-    s = begin(out, ctx, kernel, MCR_APPROX_NYSTROM);
+    s = begin(out, ctx, kernel, o.approx == MCR_APPROX_FALKON ? o.approx : MCR_APPROX_NYSTROM);
     return end(out, s ? s : open_nystrom(*out, x, &o));
 }
 

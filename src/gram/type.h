@@ -50,6 +50,8 @@ typedef struct mcr_gram_type {
     mcr_status (*project)(mcr_gram *gram, mcr_rows x, const double *a, int64_t cols, double *u);
     mcr_status (*weighted)(mcr_gram *gram, mcr_rows x, const double *h, double *m, int64_t ldm);
     mcr_status (*squares)(mcr_gram *gram, mcr_rows x, double *square);
+    /* Adds up numbers over the processes that share the rows; NULL: there is one. */
+    mcr_status (*total)(mcr_gram *gram, double *sum, int64_t count);
 } mcr_gram_type;
 
 /* The same from blocks, for any Gram. */

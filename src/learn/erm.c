@@ -117,25 +117,29 @@ static bend loss_at(const erm *e, double y, double f)
     return (bend){0, 0, 0};
 }
 
-static double loss_and_gradient(const void *self, const double *f, double *gradient)
+static double loss_and_gradient(const void *self, int64_t first, int64_t count, const double *f,
+                                double *gradient)
 {
     const erm *e = self;
     const mcr_goal *g = &e->goal;
+    const double *y = g->y + first * g->outputs, *weight = g->weight + first;
     double sum = 0;
-    for (int64_t i = 0; i < g->n * g->outputs; i++) {
-        bend b = loss_at(e, g->y[i], f[i]);
-        sum += g->weight[i / g->outputs] * b.value;
-        gradient[i] = g->weight[i / g->outputs] * b.first;
+    for (int64_t i = 0; i < count * g->outputs; i++) {
+        bend b = loss_at(e, y[i], f[i]);
+        sum += weight[i / g->outputs] * b.value;
+        gradient[i] = weight[i / g->outputs] * b.first;
     }
     return sum;
 }
 
-static void curve(const void *self, const double *f, const double *v, double *hv)
+static void curve(const void *self, int64_t first, int64_t count, const double *f, const double *v,
+                  double *hv)
 {
     const erm *e = self;
     const mcr_goal *g = &e->goal;
-    for (int64_t i = 0; i < g->n * g->outputs; i++)
-        hv[i] = g->weight[i / g->outputs] * loss_at(e, g->y[i], f[i]).second * v[i];
+    const double *y = g->y + first * g->outputs, *weight = g->weight + first;
+    for (int64_t i = 0; i < count * g->outputs; i++)
+        hv[i] = weight[i / g->outputs] * loss_at(e, y[i], f[i]).second * v[i];
 }
 
 /* ---- smooth ones ------------------------------------------------------------------------------*/

@@ -192,6 +192,34 @@ static mcr_status check_count(const mcr_form *form, double columns)
                       "option form=dual");
 }
 
+/* What the budget has beside a few matrices of the solver and a few numbers per object, in some
+ * learners for each column. */
+static size_t spare_bytes(const mcr_learning *in, const mcr_form_work *work, int64_t p)
+{
+    double each = work->kind < MCR_WORK_PCA ? 20 : 20 + 6 * work->columns;
+    double spare = (double)mcr_budget_left(in->ctx) - 64e6 -
+                   sizeof(double) *
+                       (4.0 * (double)p * (double)p + each * (double)mcr_data_count(in->data));
+    return spare > 0 ? (size_t)spare : 0;
+}
+
+/* Features that are never made: products by passes over kernel values. */
+static mcr_status make_restricted(mcr_form *form, const mcr_learning *in, const mcr_form_work *work)
+{
+    int64_t p = mcr_map_count(form->map);
+    mcr_status s = mcr_gram_restricted(&form->gram, in->ctx, form->map, in->data,
+                                       spare_bytes(in, work, p));
+    if (s)
+        return s;
+    snprintf(form->why, sizeof form->why,
+             "%lld landmarks by falkon, kernel values %s; off by %.2g (root mean square of %lld "
+             "pairs), at most %.2g, where K(x,x) is %.3g",
+             (long long)p,
+             mcr_gram_restricted_keeps(form->gram) ? "kept as floats" : "computed in each pass",
+             form->error.rms, (long long)form->error.pairs, form->error.largest, form->error.scale);
+    return MCR_OK;
+}
+
 static mcr_status make_approximate(mcr_form *form, const mcr_learning *in,
                                    const mcr_form_options *o, const mcr_form_work *work)
 {
@@ -206,6 +234,8 @@ static mcr_status make_approximate(mcr_form *form, const mcr_learning *in,
         s = mcr_map_measure(form->map, in->data, &form->error);
     if (s)
         return s;
+    if (how.approx == MCR_APPROX_FALKON)
+        return make_restricted(form, in, work);
     int64_t p = mcr_map_count(form->map);
     s = mcr_gram_mapped(&form->gram, in->ctx, form->map, in->data);
     if (s)
@@ -215,14 +245,8 @@ static mcr_status make_approximate(mcr_form *form, const mcr_learning *in,
              "most %.2g, where K(x,x) is %.3g",
              (long long)p, how.approx == MCR_APPROX_RFF ? "random Fourier features" : "nystrom",
              form->error.rms, (long long)form->error.pairs, form->error.largest, form->error.scale);
-    /* Space is left for a few matrices of the solver and a few numbers per object, in some learners
-     * for each column. */
-    double each = work->kind < MCR_WORK_PCA ? 20 : 20 + 6 * work->columns;
-    double buffer = (double)mcr_budget_left(in->ctx) - 64e6 -
-                    sizeof(double) *
-                        (4.0 * (double)p * (double)p + each * (double)mcr_data_count(in->data));
     mcr_gram_factor_phase(form->gram, "features");
-    s = mcr_gram_factor_keep(form->gram, buffer > 0 ? (size_t)buffer : 0);
+    s = mcr_gram_factor_keep(form->gram, spare_bytes(in, work, p));
     mcr_gram_factor_phase(form->gram, NULL); /* solvers report their own progress */
     return s;
 }

@@ -51,14 +51,14 @@ typedef struct mcr_form_options {
          0,                                                                                        \
          0,                                                                                        \
          0,                                                                                        \
-         "none|nystrom|rff",                                                                       \
+         "none|nystrom|rff|falkon",                                                                \
          "features that approximate the kernel, for very many objects"},                           \
         {"rank", MCR_INT, offsetof(S, form.rank),                                                  \
          "1000", 1,       1e6,                                                                     \
-         0,      NULL,    "how many features the approximation has"},                              \
+         0,      NULL,    "how many features (nystrom, falkon: landmarks) the approximation has"}, \
     {                                                                                              \
         "landmarks", MCR_CHOICE, offsetof(S, form.landmarks), "uniform", 0, 0, 0,                  \
-            "uniform|kmeans|leverage", "how nystrom chooses its landmarks"                         \
+            "uniform|kmeans|leverage", "how nystrom and falkon choose landmarks"                   \
     }
 
 /* What is to be solved, for the estimate: so many problems of so many objects each.

@@ -157,6 +157,8 @@ mcr_status mcr_fitted_need(const double **out, const mcr_fitted *fitted, const c
 /* Of the primal form: the mcr_approx, how many features, and of an approximate kernel the mean,
  * root mean square and largest error, and the mean of K(x,x). */
 #define MCR_EXTRA_FORM "side"
+/* Of a restricted problem: bounds on |f - f*|, for the optimum f*, and on the gradient. */
+#define MCR_EXTRA_DISTANCE "distance"
 /* Random Fourier features: how many, and the seed (low, high); and the weights, features x
  * outputs. */
 #define MCR_EXTRA_FOURIER "fourier"

@@ -14,6 +14,7 @@
 
 #include "learn/goal.h"
 #include "learn/form.h"
+#include "learn/restricted.h"
 #include "learn/svm_problem.h"
 #include "solve/newton.h"
 
@@ -59,33 +60,37 @@ static double sigmoid(double f)
     return f >= 0 ? 1 / (1 + exp(-f)) : exp(f) / (1 + exp(f));
 }
 
-static double loss_of_two(const void *self, const double *f, double *gradient)
+static double loss_of_two(const void *self, int64_t first, int64_t count, const double *f,
+                          double *gradient)
 {
     const mcr_goal *g = self;
     double sum = 0;
-    for (int64_t i = 0; i < g->n; i++) {
-        double w = g->weight[i], margin = g->y[i] * f[i];
+    for (int64_t i = 0; i < count; i++) {
+        double w = g->weight[first + i], y = g->y[first + i], margin = y * f[i];
         sum += w * (margin > 0 ? log1p(exp(-margin)) : log1p(exp(margin)) - margin);
-        gradient[i] = -w * g->y[i] * sigmoid(-margin);
+        gradient[i] = -w * y * sigmoid(-margin);
     }
     return sum;
 }
 
-static void curve_of_two(const void *self, const double *f, const double *v, double *hv)
+static void curve_of_two(const void *self, int64_t first, int64_t count, const double *f,
+                         const double *v, double *hv)
 {
     const mcr_goal *g = self;
-    for (int64_t i = 0; i < g->n; i++)
-        hv[i] = g->weight[i] * sigmoid(f[i]) * sigmoid(-f[i]) * v[i];
+    for (int64_t i = 0; i < count; i++)
+        hv[i] = g->weight[first + i] * sigmoid(f[i]) * sigmoid(-f[i]) * v[i];
 }
 
-static double loss_of_many(const void *self, const double *f, double *gradient)
+static double loss_of_many(const void *self, int64_t first, int64_t count, const double *f,
+                           double *gradient)
 {
     const mcr_goal *g = self;
     double sum = 0;
-    for (int64_t i = 0; i < g->n; i++) {
-        double *p = gradient + i * g->outputs, w = g->weight[i];
-        sum += w * probabilities(f + i * g->outputs, g->outputs, g->class_of[i], p);
-        p[g->class_of[i]] -= 1;
+    for (int64_t i = 0; i < count; i++) {
+        double *p = gradient + i * g->outputs, w = g->weight[first + i];
+        int32_t own = g->class_of[first + i];
+        sum += w * probabilities(f + i * g->outputs, g->outputs, own, p);
+        p[own] -= 1;
         for (int64_t c = 0; c < g->outputs; c++)
             p[c] *= w;
     }
@@ -93,17 +98,18 @@ static double loss_of_many(const void *self, const double *f, double *gradient)
 }
 
 /* w (diag(p) - p p') v for each object; hv holds p meanwhile. */
-static void curve_of_many(const void *self, const double *f, const double *v, double *hv)
+static void curve_of_many(const void *self, int64_t first, int64_t count, const double *f,
+                          const double *v, double *hv)
 {
     const mcr_goal *g = self;
-    for (int64_t i = 0; i < g->n; i++) {
+    for (int64_t i = 0; i < count; i++) {
         double *p = hv + i * g->outputs, mean = 0;
         const double *u = v + i * g->outputs;
         (void)probabilities(f + i * g->outputs, g->outputs, 0, p);
         for (int64_t c = 0; c < g->outputs; c++)
             mean += p[c] * u[c];
         for (int64_t c = 0; c < g->outputs; c++)
-            p[c] *= g->weight[i] * (u[c] - mean);
+            p[c] *= g->weight[first + i] * (u[c] - mean);
     }
 }
 
@@ -189,34 +195,57 @@ static mcr_smooth state_problem(const mcr_goal *g, const params *o)
     };
 }
 
+/* On the span of landmarks; the tolerance is that of the relative gap. */
+static mcr_status fit_restricted(mcr_fitted **out, const mcr_goal *g, const params *o,
+                                 const mcr_learning *in, const mcr_form *form)
+{
+    mcr_smooth problem = state_problem(g, o);
+    problem.gap = o->tol;
+    mcr_status s = mcr_restricted_fit(out, g, form, &problem);
+    if (s)
+        return s;
+    (*out)->rule = MCR_RULE_SOFTMAX;
+    s = mcr_fitted_remark_definite(*out, in->kernel);
+    if (s) {
+        mcr_fitted_free(*out);
+        *out = NULL;
+    }
+    return s;
+}
+
+/* With all kernel values, or with features. */
+static mcr_status fit_whole(mcr_fitted **out, const mcr_goal *g, const params *o,
+                            const mcr_learning *in, mcr_form *form)
+{
+    mcr_smooth_result result;
+    size_t all = (size_t)(g->n * g->outputs);
+    double *a = mcr_alloc(in->ctx, all, sizeof *a), *f = mcr_alloc(in->ctx, all, sizeof *f);
+    mcr_status s = a && f ? mcr_form_gram(form, in) : MCR_NO_MEMORY;
+    if (!s) {
+        mcr_smooth problem = state_problem(g, o);
+        mcr_goal_start(g, form->map ? NULL : in->start, a);
+        s = mcr_smooth_solve(form->gram, &problem, a, f, &result);
+    }
+    if (!s)
+        s = finish(out, g, o, a, f, &result, in, form);
+    mcr_free(in->ctx, a);
+    mcr_free(in->ctx, f);
+    return s;
+}
+
 static mcr_status fit(mcr_fitted **out, const mcr_learning *in)
 {
     *out = NULL;
     const params *o = in->params;
     mcr_goal g;
     mcr_form form = {0};
-    mcr_smooth_result result;
-    double *a = NULL, *f = NULL;
     mcr_status s = mcr_goal_open(&g, in, "logistic", MCR_TASK_CLASSIFY, o->class_weight);
     if (!s)
         s = mcr_form_open(&form, in, &o->form,
                           &(mcr_form_work){MCR_WORK_SMOOTH, 1, (double)g.n, (double)g.outputs});
     if (!s)
-        s = mcr_form_gram(&form, in);
-    if (!s) {
-        a = mcr_alloc(in->ctx, (size_t)g.n, (size_t)g.outputs * sizeof *a);
-        f = mcr_alloc(in->ctx, (size_t)g.n, (size_t)g.outputs * sizeof *f);
-        s = a && f ? MCR_OK : MCR_NO_MEMORY;
-    }
-    if (!s) {
-        mcr_smooth problem = state_problem(&g, o);
-        mcr_goal_start(&g, form.map ? NULL : in->start, a);
-        s = mcr_smooth_solve(form.gram, &problem, a, f, &result);
-    }
-    if (!s)
-        s = finish(out, &g, o, a, f, &result, in, &form);
-    mcr_free(in->ctx, a);
-    mcr_free(in->ctx, f);
+        s = mcr_form_is_restricted(&form) ? fit_restricted(out, &g, o, in, &form)
+                                          : fit_whole(out, &g, o, in, &form);
     mcr_form_close(&form);
     mcr_goal_close(&g);
     return s;

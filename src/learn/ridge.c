@@ -29,6 +29,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "learn/restricted.h"
 #include "learn/ridge_features.h"
 #include "linalg/lapack.h"
 
@@ -622,6 +623,14 @@ static mcr_status run_features(mcr_fitted **out, const mcr_goal *g, const mcr_ri
     return s;
 }
 
+static mcr_status run_restricted(mcr_fitted **out, const mcr_goal *g, const mcr_ridge_params *o,
+                                 double lambda, const mcr_form *form)
+{
+    mcr_smooth problem = mcr_ridge_squared(g, lambda, o->tol);
+    mcr_status s = mcr_restricted_fit(out, g, form, &problem);
+    return s ? s : mcr_fitted_keep(*out, "lambda", &lambda, 1);
+}
+
 static mcr_status run_kernel(mcr_fitted **out, const mcr_learning *in, const mcr_reals *lambda)
 {
     mcr_ridge r = {0};
@@ -649,7 +658,9 @@ static mcr_status fit(mcr_fitted **out, const mcr_learning *in)
     if (!s && !needs_kernel(o, &lambda))
         s = mcr_form_open(&form, in, &o->form,
                           &(mcr_form_work){MCR_WORK_RIDGE, 1, (double)g.n, (double)g.outputs});
-    if (!s && form.features)
+    if (!s && mcr_form_is_restricted(&form))
+        s = run_restricted(out, &g, o, lambda.values[0], &form);
+    else if (!s && form.features)
         s = run_features(out, &g, o, lambda.values[0], &form);
     else if (!s && !(s = run_kernel(out, in, &lambda)))
         s = mcr_form_report(&form, *out);

@@ -92,24 +92,40 @@ static mcr_status solve_directly(state *t)
     return s;
 }
 
-static double squared_loss(const void *self, const double *f, double *gradient)
+static double squared_loss(const void *self, int64_t first, int64_t count, const double *f,
+                           double *gradient)
 {
     const mcr_goal *g = self;
+    const double *y = g->y + first * g->outputs, *weight = g->weight + first;
     double sum = 0;
-    for (int64_t i = 0; i < g->n * g->outputs; i++) {
-        double w = g->weight[i / g->outputs], e = g->y[i] - f[i];
+    for (int64_t i = 0; i < count * g->outputs; i++) {
+        double w = weight[i / g->outputs], e = y[i] - f[i];
         sum += w * e * e;
         gradient[i] = -2 * w * e;
     }
     return sum;
 }
 
-static void squared_curve(const void *self, const double *f, const double *v, double *hv)
+static void squared_curve(const void *self, int64_t first, int64_t count, const double *f,
+                          const double *v, double *hv)
 {
     const mcr_goal *g = self;
     (void)f;
-    for (int64_t i = 0; i < g->n * g->outputs; i++)
-        hv[i] = 2 * g->weight[i / g->outputs] * v[i];
+    for (int64_t i = 0; i < count * g->outputs; i++)
+        hv[i] = 2 * g->weight[first + i / g->outputs] * v[i];
+}
+
+mcr_smooth mcr_ridge_squared(const mcr_goal *goal, double lambda, double tol)
+{
+    return (mcr_smooth){.columns = goal->outputs,
+                        .mu = 2 * lambda,
+                        .loss = squared_loss,
+                        .curve = squared_curve,
+                        .self = goal,
+                        .quadratic = true,
+                        .identity = INFINITY,
+                        .gap = tol,
+                        .phase = "ridge"};
 }
 
 static mcr_status solve_by_products(state *t)
@@ -118,14 +134,8 @@ static mcr_status solve_by_products(state *t)
     double largest = 0;
     for (int64_t i = 0; i < g->n * g->outputs; i++)
         largest = fmax(largest, fabs(g->weight[i / g->outputs] * g->y[i]));
-    mcr_smooth problem = {.columns = g->outputs,
-                          .mu = 2 * t->lambda,
-                          .loss = squared_loss,
-                          .curve = squared_curve,
-                          .self = g,
-                          .identity = 1e-2 * t->tol * largest,
-                          .gap = INFINITY,
-                          .phase = "ridge"};
+    mcr_smooth problem = mcr_ridge_squared(g, t->lambda, INFINITY);
+    problem.identity = 1e-2 * t->tol * largest;
     mcr_smooth_result result;
     memset(t->a, 0, sizeof *t->a * (size_t)(g->n * g->outputs));
     mcr_status s = mcr_smooth_solve(t->d, &problem, t->a, t->f, &result);

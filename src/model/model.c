@@ -176,7 +176,10 @@ mcr_status mcr_model_complete(mcr_model *m)
     bool features = form && found == 6;
     r->form = features ? "primal" : "dual";
     r->why = f->why;
-    r->approx = !features || form[0] == 0 ? NULL : form[0] == MCR_APPROX_RFF ? "rff" : "nystrom";
+    r->approx = !features || form[0] == 0      ? NULL
+                : form[0] == MCR_APPROX_RFF    ? "rff"
+                : form[0] == MCR_APPROX_FALKON ? "falkon"
+                                               : "nystrom";
     r->map_features = features ? (int64_t)form[1] : 0;
     for (int e = 0; e < 3; e++)
         r->kernel_error[e] = r->approx ? form[2 + e] : NAN;

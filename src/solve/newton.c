@@ -111,13 +111,24 @@ static double largest(const state *t, const double *x)
     return most;
 }
 
+/* The loss of all objects at f, with its gradient. */
+static double loss_at(const state *t, const double *f)
+{
+    return t->p->loss(t->p->self, 0, t->count / t->p->columns, f, t->gradient);
+}
+
+static void curve_at(const state *t, const double *f, const double *v, double *hv)
+{
+    t->p->curve(t->p->self, 0, t->count / t->p->columns, f, v, hv);
+}
+
 /* ---- where it is ------------------------------------------------------------------------------*/
 
 /* Objective, gradient, rest = -(mu a + gradient), and how far that is from the optimum. */
 static mcr_status look(state *t, const double *a, const double *f)
 {
     mcr_smooth_result *r = t->result;
-    t->loss = t->p->loss(t->p->self, f, t->gradient);
+    t->loss = loss_at(t, f);
     for (int64_t i = 0; i < t->count; i++)
         t->rest.v[i] = -(t->p->mu * a[i] + t->gradient[i]);
     mcr_status s = multiply(t, t->rest.v, t->rest.gv);
@@ -183,7 +194,7 @@ static mcr_status conjugate(state *t, const double *f)
     memcpy(t->direction.v, t->rest.v, bytes);
     memcpy(t->direction.gv, t->rest.gv, bytes);
     for (int i = 0; i < MOST && square > 0; i++) {
-        t->p->curve(t->p->self, f, t->direction.gv, t->curved.v);
+        curve_at(t, f, t->direction.gv, t->curved.v);
         mcr_status s = multiply(t, t->curved.v, t->curved.gv);
         if (s)
             return s;
@@ -219,7 +230,7 @@ static mcr_status fill_inner(state *t, const double *f)
     for (int64_t c = 0; c < k && !s; c++) {
         for (int64_t i = 0; i < t->count; i++)
             t->direction.v[i] = i % k == c;
-        t->p->curve(t->p->self, f, t->direction.v, t->curved.v);
+        curve_at(t, f, t->direction.v, t->curved.v);
         for (int64_t o = c; o < k && !s; o++) { /* the lower triangle */
             for (int64_t i = 0; i < n; i++)
                 t->direction.gv[i] = t->curved.v[i * k + o];
@@ -250,7 +261,7 @@ static mcr_status solve_low(state *t, const double *f)
         s = expand(t, t->low_space, t->curved.v);
     if (s)
         return s;
-    t->p->curve(t->p->self, f, t->curved.v, t->step.v);
+    curve_at(t, f, t->curved.v, t->step.v);
     for (int64_t i = 0; i < t->count; i++)
         t->step.v[i] = (t->rest.v[i] - t->step.v[i]) / t->p->mu;
     return multiply(t, t->step.v, t->step.gv);
@@ -267,7 +278,7 @@ static bool advance(state *t, double *a, double *f)
     for (int i = 0; i < HALVES && slope < 0; i++, share /= 2) {
         for (int64_t j = 0; j < t->count; j++)
             t->trial[j] = f[j] + share * t->step.gv[j];
-        double loss = t->p->loss(t->p->self, t->trial, t->gradient);
+        double loss = loss_at(t, t->trial);
         double now = loss + base + t->p->mu * (share * cross + share * share * bend / 2);
         /* Close to the optimum what is gained drowns in rounding. */
         if (now <= at + 1e-4 * share * slope + 1e-14 * fabs(at)) {

@@ -22,11 +22,15 @@ enum { MCR_SMOOTH_DIRECT = 2000 };
 typedef struct mcr_smooth {
     int64_t columns;
     double mu; /* > 0 */
-    /* The loss at f, and its gradient (n x columns). */
-    double (*loss)(const void *self, const double *f, double *gradient);
-    /* hv = (generalised) Hessian of the loss at f, times v. */
-    void (*curve)(const void *self, const double *f, const double *v, double *hv);
+    /* Of `count` objects from `first` on, where the arrays begin (count x columns): the loss at f,
+     * and its gradient. */
+    double (*loss)(const void *self, int64_t first, int64_t count, const double *f,
+                   double *gradient);
+    /* hv = (generalised) Hessian of their loss at f, times v; not in place. */
+    void (*curve)(const void *self, int64_t first, int64_t count, const double *f, const double *v,
+                  double *hv);
     const void *self;
+    bool quadratic;     /* the Hessian is the same everywhere (used by falkon.h) */
     double identity;    /* largest |mu a + gradient| that is optimal */
     double gap;         /* largest gap that is optimal, as a share of the objective */
     int64_t most_steps; /* of Newton's method; 0: no limit */

@@ -66,7 +66,7 @@ def test_many_objects_in_little_memory():
     tap.mercer("sample", "blobs", "-n", "20000", "-o", "b.csv")
     for learner, options in (("pca", []), ("fisher", []), ("perceptron", ["--passes", "2"]),
                              ("kmeans", ["--clusters", "3", "--restarts", "2"])):
-        for approx in ("nystrom", "rff"):
+        for approx in ("nystrom", "rff", "falkon"):
             out = tap.mercer_json("fit", learner, "b.csv", "-k", "rbf(gamma=0.5)", "--approx", approx,
                                   "--rank", "40", "--memory", "70M", "-o", "m.mercer", "--quiet",
                                   *options)
@@ -177,9 +177,9 @@ def test_features_near_a_kernel():
 def test_options_without_effect_are_refused():
     tap.mercer("sample", "moons", "-n", "40", "-o", "m.csv")
     for verb, *call in (["fit", "svm"], ["cv", "ridge"], ["features", "-k", "linear"]):
-        for options, said in ((["--rank", "10"], "there is none: say --approx nystrom or"),
+        for options, said in ((["--rank", "10"], "there is none: say --approx nystrom,"),
                               (["--approx", "none", "--rank", "10"], "there is none"),
-                              (["--landmarks", "kmeans"], "--landmarks are those of --approx nystrom:"),
+                              (["--landmarks", "kmeans"], "--landmarks are those of --approx nystrom and falkon:"),
                               (["--approx", "rff", "--landmarks", "uniform"], "and rff has none")):
             done = tap.mercer(verb, *call, "m.csv", *options, status=2)
             assert said in done.stderr and done.stderr.count("\n") == 1, done.stderr

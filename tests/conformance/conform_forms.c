@@ -177,6 +177,34 @@ static void test_representations(void **state)
     mcr_close(alone);
 }
 
+/* Every approximation works, or is refused with the reason that the learner gives. */
+static void check_approx(mcr *ctx, const mcr_learner_type *type)
+{
+    static const char *const approx[] = {"nystrom", "rff", "falkon"};
+    mcr_kernel *kernel = NULL;
+    mcr_data *data = NULL;
+    test_ok(ctx, mcr_kernel_parse(&kernel, ctx, "rbf(gamma=1)"));
+    test_ok(ctx, mcr_data_sample(&data, ctx, sample_of(type), ALL, -1));
+    for (size_t a = 0; a < sizeof approx / sizeof *approx; a++) {
+        mcr_options *options = NULL;
+        mcr_model *m = NULL;
+        test_ok(ctx, mcr_options_open(&options, ctx, type->name));
+        mcr_status s = mcr_options_set(options, "approx", approx[a]);
+        if (!s) {
+            test_ok(ctx, mcr_options_set(options, "rank", "20"));
+            test_ok(ctx, mcr_fit(&m, options, kernel, data, NULL));
+            assert_string_equal(mcr_model_report(m)->approx, approx[a]);
+        } else {
+            assert_int_equal(s, MCR_BAD_CALL);
+        }
+        printf("# %-11s %-8s %s\n", type->name, approx[a], s ? mcr_message(ctx) : "works");
+        mcr_model_free(m);
+        mcr_options_close(options);
+    }
+    mcr_data_free(data);
+    mcr_kernel_free(kernel);
+}
+
 /* --form primal works, or is refused with the table's reason. */
 static void check_primal(mcr *ctx, const mcr_learner_type *type)
 {
@@ -235,6 +263,7 @@ static void test_table(void **state)
     int64_t learners = 0;
     for (; (type = mcr_learner_at(learners)); learners++) {
         check_primal(ctx, type);
+        check_approx(ctx, type);
         check_folds(ctx, type);
         for (int a = 0; a < MCR_ABILITIES; a++) {
             const char *lacks = mcr_learner_lacks(type, (mcr_ability)a);

@@ -504,13 +504,14 @@ static void test_fourier(void **state)
 
 static void test_near_models(void **state)
 {
+    static const mcr_approx approx[] = {MCR_APPROX_NYSTROM, MCR_APPROX_RFF, MCR_APPROX_FALKON};
     static const char *const learner[] = {"svm", "ridge", "logistic"};
-    static const char *const option[] = {"C=5 tol=1e-6", "lambda=0.1 task=classify", "lambda=0.1"};
+    static const char *const option[] = {"C=5 tol=1e-6", "lambda=0.1 task=classify tol=1e-9",
+                                         "lambda=0.1 tol=1e-9"};
     mcr *ctx = *state;
     mcr_data *data = sample_data(ctx, "blobs", 300);
-    for (int t = 0; t < 6; t++)
-        check_approx_model(ctx, learner[t % 3], option[t % 3], data,
-                           t < 3 ? MCR_APPROX_NYSTROM : MCR_APPROX_RFF, 40, 2e-4);
+    for (int t = 0; t < 9; t++)
+        check_approx_model(ctx, learner[t % 3], option[t % 3], data, approx[t / 3], 40, 2e-4);
     mcr_data_free(data);
 }
 
@@ -586,6 +587,9 @@ static void test_threads(void **state)
         {"svm", "poly(degree=2, c=1)", "form=primal"},
         {"svm", "rbf(gamma=1)", "approx=nystrom rank=50 landmarks=kmeans"},
         {"svm", "rbf(gamma=1)", "approx=rff rank=50"},
+        {"svm", "rbf(gamma=1)", "approx=falkon rank=50"},
+        {"ridge", "rbf(gamma=1)", "approx=falkon rank=50 task=classify"},
+        {"logistic", "rbf(gamma=1)", "approx=falkon rank=50"},
         {"ridge", "rbf(gamma=1)", "approx=nystrom rank=50 landmarks=leverage task=classify"},
         {"logistic", "linear", "form=primal"},
     };
@@ -644,6 +648,7 @@ static void test_short_memory(void **state)
         {"svm", "rbf(gamma=1)", "approx", "nystrom", "kmeans"},
         {"ridge", "rbf(gamma=1)", "approx", "nystrom", "leverage"},
         {"logistic", "rbf(gamma=1)", "approx", "rff", NULL},
+        {"logistic", "rbf(gamma=1)", "approx", "falkon", NULL},
     };
     (void)state;
     for (size_t t = 0; t < sizeof call / sizeof *call; t++)

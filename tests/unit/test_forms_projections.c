@@ -309,10 +309,12 @@ static void test_near_models(void **state)
     static const char *const learner[] = {"pca", "fisher", "kmeans"};
     static const char *const option[] = {"components=2", "", "clusters=3"};
     mcr *ctx = *state;
+    static const mcr_approx approx[] = {MCR_APPROX_NYSTROM, MCR_APPROX_FALKON, MCR_APPROX_RFF,
+                                        MCR_APPROX_RFF};
     mcr_data *data = sample_data(ctx, "blobs", 400);
-    for (int t = 0; t < 9; t++) /* the last three: more features than objects */
-        check_approx_model(ctx, learner[t % 3], option[t % 3], data,
-                           t < 3 ? MCR_APPROX_NYSTROM : MCR_APPROX_RFF, t < 6 ? 40 : 600, 2e-5);
+    for (int t = 0; t < 12; t++) /* the last three: more features than objects */
+        check_approx_model(ctx, learner[t % 3], option[t % 3], data, approx[t / 3],
+                           t < 9 ? 40 : 600, 2e-5);
     mcr_data_free(data);
 }
 
@@ -352,6 +354,8 @@ static const char *const runs[][3] = {
     {"kmeans", "rbf(gamma=1)", "approx=nystrom rank=30 clusters=3 restarts=2"},
     {"perceptron", "poly(degree=2, c=1)", "form=primal"},
     {"perceptron", "rbf(gamma=1)", "approx=nystrom rank=30 variant=averaged"},
+    {"perceptron", "rbf(gamma=1)", "approx=falkon rank=30"},
+    {"kmeans", "rbf(gamma=1)", "approx=falkon rank=30 clusters=3 restarts=2"},
     {"perceptron", "rbf(gamma=1)", "approx=rff rank=30 order=shuffle"},
 };
 enum { RUNS = sizeof runs / sizeof *runs };

@@ -1,0 +1,90 @@
+/* factor_round.c: through a factor and back, u = D^T a(D c).
+ *
+ * Of a factor that has products without rows, its own. Of others two products with the work
+ * between them, where all of y and a are kept.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <string.h>
+
+#include "gram/factor_impl.h"
+#include "gram/round.h"
+
+/* Rows of the source that rows of the Gram stand for. *list is to be freed. */
+static mcr_status source_rows(const mcr_factor_gram *g, mcr_rows x, mcr_rows *to, int64_t **list)
+{
+    *list = NULL;
+    *to = x;
+    if (!g->of.row)
+        return MCR_OK;
+    if (!(*list = mcr_alloc(g->base.ctx, (size_t)x.count, sizeof **list)))
+        return MCR_NO_MEMORY;
+    for (int64_t i = 0; i < x.count; i++)
+        (*list)[i] = g->of.row[mcr_rows_at(x, i)];
+    *to = (mcr_rows){*list, 0, x.count};
+    return MCR_OK;
+}
+
+static mcr_status run_round(const mcr_factor_gram *g, mcr_round *r)
+{
+    int64_t *list;
+    mcr_rows rows, own = r->x;
+    mcr_status s = source_rows(g, own, &rows, &list);
+    r->x = rows;
+    if (!s)
+        s = g->of.round(g->of.self, r);
+    r->x = own;
+    mcr_free(g->base.ctx, list);
+    return s;
+}
+
+mcr_status mcr_factor_expand_round(const mcr_factor_gram *g, mcr_rows x, const double *v,
+                                   int64_t cols, double *y)
+{
+    return run_round(g, &(mcr_round){.x = x, .precise = true, .outputs = cols, .c = v, .y = y});
+}
+
+typedef struct given {
+    const double *a;
+    int64_t cols;
+} given;
+
+static double take_given(const void *self, int64_t first, int64_t count, const double *y, double *a)
+{
+    const given *g = self;
+    (void)y;
+    memcpy(a, g->a + first * g->cols, sizeof *a * (size_t)(count * g->cols));
+    return 0;
+}
+
+mcr_status mcr_factor_project_round(const mcr_factor_gram *g, mcr_rows x, const double *a,
+                                    int64_t cols, double *u)
+{
+    given from = {a, cols};
+    return run_round(
+        g,
+        &(mcr_round){
+            .x = x, .precise = true, .outputs = cols, .work = take_given, .self = &from, .u = u});
+}
+
+mcr_status mcr_gram_factor_round(mcr_gram *gram, mcr_round *r)
+{
+    const mcr_factor_gram *g = mcr_gram_as_factor(gram);
+    if (g && g->of.round)
+        return run_round(g, r);
+    mcr *ctx = gram->ctx;
+    size_t all = (size_t)(r->x.count * r->outputs);
+    double *y = mcr_alloc_zero(ctx, all, sizeof *y);
+    double *a = r->work ? mcr_alloc(ctx, all, sizeof *a) : y;
+    mcr_status s = y && a ? MCR_OK : MCR_NO_MEMORY;
+    if (!s && r->c)
+        s = mcr_gram_expand(gram, r->x, r->c, r->outputs, y);
+    if (!s && r->y)
+        memcpy(r->y, y, sizeof *y * all);
+    r->sum = !s && r->work ? r->work(r->self, 0, r->x.count, y, a) : 0;
+    if (!s && r->u)
+        s = mcr_gram_project(gram, r->x, a, r->outputs, r->u);
+    mcr_free(ctx, a == y ? NULL : a);
+    mcr_free(ctx, y);
+    return s;
+}

@@ -1,0 +1,181 @@
+/* round.c: through K and back, block by block.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "gram/round.h"
+
+#include <string.h>
+
+#include "base/threads.h"
+#include "gram/bound.h"
+
+enum {
+    BLOCK_BYTES = 3 << 18,  /* of kernel values: they stay in the second-level cache */
+    MOST_ROWS = 96,         /* of a block */
+    MOST_PARTS = 64,        /* of a pass */
+    PART_ROWS = 512,        /* of a part, at least */
+    PART_NUMBERS = 4 << 20, /* of all parts together */
+    FEW_ROWS = 12           /* a block has a multiple of these: what tiles compute at a time */
+};
+
+typedef struct round_job {
+    mcr_gram_bound *bound; /* NULL: blocks come from the Gram's table */
+    mcr_gram *gram;
+    const mcr_round *r;
+    const mcr_tile_kit *kit;
+    const double *ct; /* c, output by output */
+    int64_t cols, ld, rows;
+    int64_t parts, part_rows;
+    double *u, *sum; /* of each part, output by output */
+} round_job;
+
+static int64_t least(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Values of some rows: those that are kept where they are, or computed into k. */
+static mcr_status get_rows(const round_job *j, mcr_rows x, void *k, mcr_scratch *scratch,
+                           const void **row)
+{
+    const mcr_round *r = j->r;
+    size_t real = (size_t)j->kit->bytes;
+    mcr_status s = MCR_OK;
+    bool kept = r->kept && !r->precise;
+    for (int64_t i = 0; i < x.count && kept; i++) {
+        int64_t at = mcr_rows_at(x, i);
+        kept = at < r->kept_rows;
+        row[i] = r->kept + at * r->kept_ld;
+    }
+    if (kept)
+        return MCR_OK;
+    for (int64_t i = 0; i < x.count; i++)
+        row[i] = (const char *)k + (size_t)(i * j->ld) * real;
+    if (!j->bound)
+        return mcr_gram_block_any(j->gram, x, (mcr_rows){NULL, 0, j->cols}, k, j->ld, r->precise);
+    for (int64_t c = 0; c < j->cols && !s; c += MCR_TILE_COLS) {
+        mcr_tile tile = {
+            .x = x,
+            .z = {NULL, c, least(MCR_TILE_COLS, j->cols - c)},
+            .precise = r->precise,
+            .k = (char *)k + (size_t)c * real,
+            .ld = j->ld,
+            .scratch = scratch,
+        };
+        s = mcr_binding_block(j->bound->binding, &tile);
+    }
+    return s;
+}
+
+/* One block: y = K c, a, u += K'a. */
+static mcr_status run_block(const round_job *j, int64_t part, int64_t first, void *k, double *space,
+                            mcr_scratch *scratch)
+{
+    const mcr_round *r = j->r;
+    int64_t count = least(j->rows, r->x.count - first), o, i, outputs = r->outputs;
+    mcr_rows x = mcr_rows_part(r->x, first, least(count, (part + 1) * j->part_rows - first));
+    double *y = space, *a = y + MOST_ROWS * outputs, *at = a + MOST_ROWS * outputs;
+    const void *row[MOST_ROWS];
+    count = x.count;
+    mcr_status s = get_rows(j, x, k, scratch, row);
+    if (s)
+        return s;
+    memset(y, 0, sizeof *y * (size_t)(count * outputs));
+    for (i = 0; i < count && r->c; i++)
+        for (o = 0; o < outputs; o++)
+            y[i * outputs + o] = j->kit->math->dot(row[i], j->ct + o * j->cols, j->cols);
+    if (r->y)
+        memcpy(r->y + first * outputs, y, sizeof *y * (size_t)(count * outputs));
+    if (r->work)
+        j->sum[part] += r->work(r->self, first, count, y, a);
+    for (o = 0; o < outputs && r->u; o++) {
+        for (i = 0; i < count; i++)
+            at[i] = r->work ? a[i * outputs + o] : y[i * outputs + o];
+        j->kit->update(j->u + (part * outputs + o) * j->cols, row, at, count, 0, j->cols);
+    }
+    return s;
+}
+
+static mcr_status run_part(void *arg, int64_t part, int worker)
+{
+    const round_job *j = arg;
+    mcr *ctx = j->gram->ctx;
+    size_t numbers = (size_t)(MOST_ROWS * (2 * j->r->outputs + 1));
+    double *space = mcr_alloc(ctx, numbers, sizeof *space);
+    void *k = mcr_alloc(ctx, (size_t)(j->rows * j->ld), (size_t)j->kit->bytes);
+    mcr_scratch *scratch = j->bound ? j->bound->scratch[worker] : NULL;
+    mcr_status s = space && k ? MCR_OK : MCR_NO_MEMORY;
+    int64_t end = least((part + 1) * j->part_rows, j->r->x.count);
+    for (int64_t i = part * j->part_rows; i < end && !s; i += j->rows)
+        s = run_block(j, part, i, k, space, scratch);
+    mcr_free(ctx, space);
+    mcr_free(ctx, k);
+    return s;
+}
+
+/* Sizes of blocks and parts, from the numbers of rows, columns and outputs alone. */
+static void set_sizes(round_job *j)
+{
+    int64_t n = j->r->x.count, size = j->cols * j->r->outputs;
+    int64_t rows = BLOCK_BYTES / (j->ld * j->kit->bytes) / FEW_ROWS * FEW_ROWS;
+    j->rows = rows < FEW_ROWS ? FEW_ROWS : least(rows, MOST_ROWS);
+    j->parts = least(MOST_PARTS, (n + PART_ROWS - 1) / PART_ROWS);
+    j->parts = least(j->parts, size > 0 ? PART_NUMBERS / size : MOST_PARTS);
+    j->parts = j->parts > 1 ? j->parts : 1;
+    int64_t each = (n + j->parts - 1) / j->parts;
+    j->part_rows = (each + j->rows - 1) / j->rows * j->rows;
+    j->parts = (n + j->part_rows - 1) / j->part_rows;
+}
+
+static void add_parts(const round_job *j, mcr_round *r)
+{
+    for (int64_t c = 0; c < j->cols && r->u; c++)
+        for (int64_t o = 0; o < r->outputs; o++) {
+            double sum = 0;
+            for (int64_t p = 0; p < j->parts; p++)
+                sum += j->u[(p * r->outputs + o) * j->cols + c];
+            r->u[c * r->outputs + o] = sum;
+        }
+    for (int64_t p = 0; p < j->parts; p++)
+        r->sum += j->sum[p];
+}
+
+mcr_status mcr_gram_round(mcr_gram *g, mcr_round *r)
+{
+    const mcr_tiles *tiles = mcr_tiles_best();
+    round_job j = {.bound = mcr_gram_as_bound(g),
+                   .gram = g,
+                   .r = r,
+                   .kit = r->precise ? tiles->f64 : tiles->f32,
+                   .cols = g->cols,
+                   .ld = (g->cols / MCR_ROW_PAD + 1) * MCR_ROW_PAD};
+    r->sum = 0;
+    mcr_status s = mcr_gram_prepare(g, r->precise);
+    if (s || r->x.count == 0)
+        return s;
+    set_sizes(&j);
+    size_t size = (size_t)(j.cols * r->outputs);
+    double *ct = mcr_alloc(g->ctx, size, sizeof *ct);
+    j.u = r->u ? mcr_alloc_zero(g->ctx, (size_t)j.parts, size * sizeof *j.u) : NULL;
+    j.sum = mcr_alloc_zero(g->ctx, (size_t)j.parts, sizeof *j.sum);
+    s = ct && (!r->u || j.u) && j.sum ? MCR_OK : MCR_NO_MEMORY;
+    for (int64_t c = 0; c < j.cols && r->c && !s; c++)
+        for (int64_t o = 0; o < r->outputs; o++)
+            ct[o * j.cols + c] = r->c[c * r->outputs + o];
+    j.ct = ct;
+    for (int64_t p = 0; p < j.parts && !s && !j.bound; p++)
+        s = run_part(&j, p, 0); /* blocks of other Grams use all threads */
+    if (!s && j.bound)
+        s = mcr_parallel(g->ctx, j.parts, run_part, &j);
+    if (!s)
+        add_parts(&j, r);
+    mcr_free(g->ctx, ct);
+    mcr_free(g->ctx, j.u);
+    mcr_free(g->ctx, j.sum);
+    return s;
+}
+
+mcr_status mcr_gram_total(mcr_gram *g, double *sum, int64_t count)
+{
+    return g->type->total ? g->type->total(g, sum, count) : MCR_OK;
+}

@@ -1,0 +1,44 @@
+/* round.h (internal): through K and back in one pass, u = K^T a(K c), without keeping K.
+ *
+ * Conjugate gradients, gradients of losses and residuals of restricted problems are all of this
+ * kind: each block of rows is computed once, multiplied by c, changed, and multiplied back while it
+ * is in the cache. Rows are cut into parts by their number alone, each part has sums of its own,
+ * and these are added in order: the same bits for any number of threads.
+ *
+ * A Gram whose rows are spread over several processes makes its own part of the pass and adds up u
+ * and sum over all of them; y stays where the rows are. mcr_gram_total adds up other numbers.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef MCR_GRAM_ROUND_H
+#define MCR_GRAM_ROUND_H
+
+#include "gram/gram.h"
+
+/* What `count` objects, from place `first` of the pass on, make of y: a, both count x outputs and
+ * apart in memory. Returns what is to be added up, a loss. Runs in several threads at once. */
+typedef double mcr_round_work(const void *self, int64_t first, int64_t count, const double *y,
+                              double *a);
+
+typedef struct mcr_round {
+    mcr_rows x;
+    bool precise; /* kernel values in double */
+    int64_t outputs;
+    const double *c; /* columns x outputs; NULL: y is 0 and need not be computed */
+    mcr_round_work *work;
+    const void *self;
+    double *y; /* x.count x outputs, to be filled with K c; NULL: not wanted */
+    double *u; /* columns x outputs, to be filled; NULL: there is no way back */
+    double sum;
+    /* The first kept_rows rows of K in float, where the caller has them; used unless `precise`. */
+    const float *kept;
+    int64_t kept_rows, kept_ld;
+} mcr_round;
+
+mcr_status mcr_gram_round(mcr_gram *gram, mcr_round *round);
+/* The same for the factor of K = D D^T in place of K: u = D^T a(D c); columns are those of D. */
+mcr_status mcr_gram_factor_round(mcr_gram *gram, mcr_round *round);
+/* Adds up numbers over all processes that share the Gram's rows; here there is one. */
+mcr_status mcr_gram_total(mcr_gram *gram, double *sum, int64_t count);
+
+#endif

@@ -1,0 +1,64 @@
+/* restricted.c: a smooth loss on the span of landmarks.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "learn/restricted.h"
+
+#include <math.h>
+
+#include "solve/falkon.h"
+
+bool mcr_form_is_restricted(const mcr_form *form)
+{
+    return form->map && form->map->approx == MCR_APPROX_FALKON;
+}
+
+static mcr_status finish(mcr_fitted **out, const mcr_goal *g, const mcr_form *form,
+                         const mcr_smooth *problem, const double *w, const double *f,
+                         const mcr_falkon_result *r)
+{
+    mcr_fitted *t = NULL;
+    double distance[] = {r->distance, r->gradient};
+    mcr_status s = mcr_form_goal(&t, form, g, w);
+    if (s)
+        return s;
+    t->objective = t->primal = r->objective;
+    t->gap = r->gap;
+    t->dual = r->objective - r->gap;
+    t->certificate = "relative gap of the restricted problem";
+    t->value = r->gap / fmax(fabs(r->objective), 1e-300);
+    t->tolerance = problem->gap;
+    t->iterations = r->passes;
+    t->stop = r->stop;
+    s = mcr_goal_report(g, t, f);
+    if (!s)
+        s = mcr_form_report(form, t);
+    if (!s)
+        s = mcr_fitted_keep(t, MCR_EXTRA_DISTANCE, distance, 2);
+    if (!s)
+        s = mcr_fitted_remark(t,
+                              "f is within %.2g sqrt(K(x,x)) of the optimum on these landmarks, at "
+                              "every x; preconditioned by %lld objects",
+                              r->distance, (long long)r->sample);
+    if (s)
+        mcr_fitted_free(t);
+    else
+        *out = t;
+    return s;
+}
+
+mcr_status mcr_restricted_fit(mcr_fitted **out, const mcr_goal *g, const mcr_form *form,
+                              const mcr_smooth *problem)
+{
+    size_t all = (size_t)(g->n * g->outputs);
+    size_t wide = (size_t)(mcr_gram_width(form->gram) * g->outputs);
+    double *w = mcr_alloc(g->ctx, wide, sizeof *w), *f = mcr_alloc(g->ctx, all, sizeof *f);
+    mcr_falkon_result r;
+    *out = NULL;
+    mcr_status s = w && f ? mcr_falkon_solve(form->gram, problem, w, f, &r) : MCR_NO_MEMORY;
+    if (!s)
+        s = finish(out, g, form, problem, w, f, &r);
+    mcr_free(g->ctx, w);
+    mcr_free(g->ctx, f);
+    return s;
+}

@@ -1,0 +1,34 @@
+/* conjugate.h (internal): preconditioned conjugate gradients on an operator that the caller
+ * supplies: a Gram here, rows spread over several processes elsewhere.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef MCR_SOLVE_CONJUGATE_H
+#define MCR_SOLVE_CONJUGATE_H
+
+#include <stdbool.h>
+
+#include "base/context.h"
+
+typedef struct mcr_conjugate {
+    mcr *ctx;
+    int64_t size;
+    /* av = A v, symmetric and positive definite; z = M r, near to A^-1 r, and positive definite
+     * too. */
+    mcr_status (*apply)(void *self, const double *v, double *av);
+    mcr_status (*precondition)(void *self, const double *r, double *z);
+    /* After each step: x += length times direction; NULL: nobody wants to know. */
+    void (*stepped)(void *self, double length);
+    /* Whether to end early; norm: of the residual. */
+    bool (*over)(void *self, double norm);
+    void *self;
+    double enough; /* it ends when the norm of the residual is at most that */
+    int64_t most;  /* steps */
+} mcr_conjugate;
+
+/* Solves A x = b from x = 0. *norm: of the residual as the recursion has it; *steps are added to. A
+ * direction without curvature, by rounding, ends it with what there is. */
+mcr_status mcr_conjugate_solve(const mcr_conjugate *c, const double *b, double *x, double *norm,
+                               int64_t *steps);
+
+#endif

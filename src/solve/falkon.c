@@ -1,0 +1,482 @@
+/* falkon.c: Newton's method with conjugate gradients, preconditioned by a sample of the rows.
+ *
+ * Rudi, Carratino and Rosasco (NIPS 2017) precondition with the landmarks' own rows; with weights
+ * that is Marteau-Ferey, Bach and Rudi (NeurIPS 2019) for losses other than the squared one. Here
+ * the sample is as large as is worth its time beside passes over all rows: with several times as
+ * many rows as columns the preconditioned Hessian is near to 1, and each step gains most of a
+ * digit. The sample's own problem, solved directly, is the start.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "solve/falkon.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/random.h"
+#include "gram/factor.h"
+#include "gram/round.h"
+#include "linalg/system.h"
+#include "solve/conjugate.h"
+
+enum { PART = 1024 }; /* rows whose losses are evaluated at a time */
+
+typedef struct state {
+    mcr *ctx;
+    mcr_gram *gram;
+    const mcr_smooth *p;
+    int64_t n, width, columns, size; /* size: width x columns */
+    double *w, *f;                   /* n x columns: f = D w */
+    double *g, *step;                /* size: the gradient, a Newton step */
+    double *df, *dp;                 /* n x columns: D step, and D times a direction */
+    mcr_gram *sample;                /* some rows of D */
+    int64_t samples;
+    int64_t *row;  /* their numbers */
+    double *share; /* how many rows each of them stands for */
+    double *dense; /* their features, where these are kept; NULL: not */
+    size_t taken;
+    double *h, *sf, *sg; /* of the sample: weights; samples x columns */
+    mcr_system m;        /* the preconditioner */
+    bool rough;          /* passes of conjugate gradients take floats */
+    double began;
+    mcr_falkon_result *r;
+} state;
+
+static double dot(int64_t n, const double *x, const double *y)
+{
+    double sum = 0;
+    for (int64_t i = 0; i < n; i++)
+        sum += x[i] * y[i];
+    return sum;
+}
+
+/* Whether to end, by time or the user. */
+static bool is_over(state *t)
+{
+    mcr_falkon_result *r = t->r;
+    mcr_progress now = {
+        .size = sizeof now,
+        .phase = t->p->phase,
+        .fraction = NAN,
+        .seconds = mcr_now() - t->began,
+        .step = r->passes,
+        .objective = r->objective,
+        .violation = r->gap / fabs(r->objective),
+    };
+    if (mcr_report(t->ctx, &now))
+        r->stop = MCR_STOP_INTERRUPTED;
+    else if (t->p->seconds > 0 && now.seconds > t->p->seconds)
+        r->stop = MCR_STOP_TIME;
+    return r->stop != MCR_STOP_OPTIMAL;
+}
+
+/* ---- the sample -------------------------------------------------------------------------------*/
+
+/* As many rows as cost about two passes over all: their features and the matrix take 3 p^2
+ * multiply-adds per row, and a kernel value some beside its own work. */
+static int64_t choose_size(const state *t)
+{
+    enum { LEAST = 2, MOST = 200, VALUE = 16 };
+    double p = (double)t->width, pass = (double)t->n * (mcr_gram_work(t->gram) + VALUE * p);
+    double rows = fmin(fmax(2 * pass / (3 * p * p), LEAST * p), MOST * p);
+    return rows < (double)t->n ? (int64_t)rows : t->n;
+}
+
+/* One row of each of as many strata, which stands for its stratum: no list of all rows is
+ * needed. Then rows that stand for themselves. */
+static void draw_rows(state *t, int64_t strata, mcr_rows own)
+{
+    mcr_random r = mcr_random_stream(mcr_seed(t->ctx), "sample", 0);
+    for (int64_t i = 0; i < strata; i++) {
+        int64_t first = (int64_t)((double)i / (double)strata * (double)t->n);
+        int64_t end = (int64_t)((double)(i + 1) / (double)strata * (double)t->n);
+        t->row[i] = first + (end > first + 1 ? mcr_random_below(&r, end - first) : 0);
+        t->share[i] = (double)t->n / (double)strata;
+    }
+    for (int64_t i = 0; i < own.count; i++) {
+        t->row[strata + i] = mcr_rows_at(own, i);
+        t->share[strata + i] = 1;
+    }
+}
+
+/* The landmarks themselves are among the sample: they are the only ones that far directions are
+ * sure to be seen by. */
+static mcr_status open_sample(state *t)
+{
+    int64_t strata = choose_size(t);
+    mcr_rows own = strata < t->n ? mcr_gram_landmarks(t->gram) : (mcr_rows){NULL, 0, 0};
+    t->samples = t->r->sample = strata + own.count;
+    size_t count = (size_t)t->samples, bytes = count * (size_t)t->width * sizeof(double);
+    t->row = mcr_alloc(t->ctx, count, sizeof *t->row);
+    t->share = mcr_alloc(t->ctx, count, sizeof *t->share);
+    t->h = mcr_alloc(t->ctx, count, sizeof *t->h);
+    t->sf = mcr_alloc(t->ctx, count, (size_t)t->columns * sizeof *t->sf);
+    t->sg = mcr_alloc(t->ctx, count, 2 * (size_t)t->columns * sizeof *t->sg);
+    if (!t->row || !t->share || !t->h || !t->sf || !t->sg)
+        return MCR_NO_MEMORY;
+    draw_rows(t, strata, own);
+    mcr_rows rows = {t->row, 0, t->samples};
+    if (bytes > mcr_budget_left(t->ctx) / 4)
+        return mcr_gram_select_both(&t->sample, t->gram, rows);
+    mcr_status s = mcr_budget_take(t->ctx, bytes, t->p->phase);
+    if (s)
+        return s;
+    t->taken = bytes;
+    t->dense = mcr_alloc(t->ctx, count, (size_t)t->width * sizeof *t->dense);
+    s = t->dense ? mcr_gram_factor_rows(t->gram, rows, t->dense) : MCR_NO_MEMORY;
+    return s ? s
+             : mcr_gram_factor(
+                   &t->sample, t->ctx,
+                   &(mcr_factor){
+                       .n = t->samples, .p = t->width, .dense = t->dense, .ld = t->width});
+}
+
+/* The loss of the sample at f, which stands for all; its gradient goes to t->sg. */
+static double sample_loss(state *t, const double *f)
+{
+    double sum = 0;
+    for (int64_t i = 0; i < t->samples; i++) {
+        int64_t at = i * t->columns;
+        sum += t->share[i] * t->p->loss(t->p->self, t->row[i], 1, f + at, t->sg + at);
+        for (int64_t c = 0; c < t->columns; c++)
+            t->sg[at + c] *= t->share[i];
+    }
+    return sum;
+}
+
+/* m = mu + the sample's Hessian at f (samples x columns), one for all columns. */
+static mcr_status factorise(state *t, const double *f)
+{
+    int64_t k = t->columns;
+    double *unit = t->sg, *hv = t->sg + k;
+    for (int64_t i = 0; i < t->samples; i++) {
+        t->h[i] = 0;
+        for (int64_t c = 0; c < k; c++) {
+            memset(unit, 0, sizeof *unit * (size_t)k);
+            unit[c] = 1;
+            t->p->curve(t->p->self, t->row[i], 1, f + i * k, unit, hv);
+            t->h[i] += t->share[i] * fmax(hv[c], 0) / (double)k;
+        }
+    }
+    mcr_status s = mcr_gram_fill_weighted(t->sample, &t->m, mcr_gram_all(t->sample), t->h);
+    return s ? s : mcr_system_factor(&t->m, t->p->mu, NULL, NULL);
+}
+
+static mcr_status precondition(void *self, const double *r, double *z)
+{
+    state *t = self;
+    memcpy(z, r, sizeof *z * (size_t)t->size);
+    return mcr_system_solve(&t->m, t->columns, z);
+}
+
+/* How far along the step the sample's objective falls enough; 0: nowhere. */
+static double sample_length(state *t, double objective, double slope, const double *df,
+                            double *trial)
+{
+    enum { HALVES = 30 };
+    double length = 1;
+    for (int i = 0; i < HALVES; i++, length /= 2) {
+        double square = 0;
+        for (int64_t k = 0; k < t->size; k++) {
+            double w = t->w[k] + length * t->step[k];
+            square += w * w;
+        }
+        for (int64_t k = 0; k < t->samples * t->columns; k++)
+            trial[k] = t->sf[k] + length * df[k];
+        double now = sample_loss(t, trial) + t->p->mu / 2 * square;
+        if (now <= objective + 1e-4 * length * slope)
+            return length;
+    }
+    return 0;
+}
+
+/* Newton's method on the sample's own problem: the start, and the preconditioner there. */
+static mcr_status solve_sample(state *t)
+{
+    enum { MOST = 20 };
+    size_t all = (size_t)(t->samples * t->columns);
+    mcr_rows rows = mcr_gram_all(t->sample);
+    double *df = mcr_alloc(t->ctx, 2 * all, sizeof *df);
+    mcr_status s = df ? MCR_OK : MCR_NO_MEMORY;
+    memset(t->w, 0, sizeof *t->w * (size_t)t->size);
+    memset(t->sf, 0, sizeof *t->sf * all);
+    for (int i = 0; i < MOST && !s; i++) {
+        double objective = sample_loss(t, t->sf) + t->p->mu / 2 * dot(t->size, t->w, t->w);
+        s = mcr_gram_project(t->sample, rows, t->sg, t->columns, t->g);
+        for (int64_t k = 0; k < t->size && !s; k++)
+            t->g[k] = -(t->g[k] + t->p->mu * t->w[k]);
+        if (!s)
+            s = factorise(t, t->sf);
+        if (!s)
+            s = precondition(t, t->g, t->step);
+        double slope = s ? 0 : -dot(t->size, t->g, t->step);
+        if (!s)
+            s = mcr_gram_expand(t->sample, rows, t->step, t->columns, df);
+        double length = s ? 0 : sample_length(t, objective, slope, df, df + all);
+        for (int64_t k = 0; k < t->size && !s; k++)
+            t->w[k] += length * t->step[k];
+        for (size_t k = 0; k < all && !s; k++)
+            t->sf[k] += length * df[k];
+        /* The sample's optimum is as far from that of all as a share of its own objective. */
+        if (t->p->quadratic || length == 0 || -slope <= 1e-4 * fabs(objective) || is_over(t))
+            break;
+    }
+    mcr_free(t->ctx, df);
+    return s;
+}
+
+/* ---- all rows ---------------------------------------------------------------------------------*/
+
+static double add_loss(const void *self, int64_t first, int64_t count, const double *y, double *a)
+{
+    const state *t = self;
+    return t->p->loss(t->p->self, first, count, y, a);
+}
+
+/* f = D w, the gradient, and what they say of the optimum. */
+static mcr_status evaluate(state *t)
+{
+    mcr_falkon_result *r = t->r;
+    double mu = t->p->mu;
+    mcr_round pass = {.x = mcr_gram_all(t->gram),
+                      .precise = true,
+                      .outputs = t->columns,
+                      .c = t->w,
+                      .work = add_loss,
+                      .self = t,
+                      .y = t->f,
+                      .u = t->g};
+    mcr_status s = mcr_gram_factor_round(t->gram, &pass);
+    r->passes++;
+    for (int64_t k = 0; k < t->size && !s; k++)
+        t->g[k] += mu * t->w[k];
+    r->objective = pass.sum + mu / 2 * dot(t->size, t->w, t->w);
+    r->gradient = s ? NAN : sqrt(dot(t->size, t->g, t->g));
+    r->gap = r->gradient * r->gradient / (2 * mu);
+    r->distance = r->gradient / mu;
+    if (!s && !isfinite(r->objective + r->gradient))
+        s = mcr_fail(t->ctx, MCR_NUMERIC,
+                     "%s: the numbers are too large: scale the data or the kernel, or take a "
+                     "larger lambda",
+                     t->p->phase);
+    return s;
+}
+
+static double bend(const void *self, int64_t first, int64_t count, const double *y, double *a)
+{
+    const state *t = self;
+    t->p->curve(t->p->self, first, count, t->f + first * t->columns, y, a);
+    return 0;
+}
+
+/* hv = (D'HD + mu) v */
+static mcr_status apply(void *self, const double *v, double *hv)
+{
+    state *t = self;
+    mcr_round pass = {.x = mcr_gram_all(t->gram),
+                      .precise = !t->rough,
+                      .outputs = t->columns,
+                      .c = v,
+                      .work = bend,
+                      .self = t,
+                      .y = t->dp,
+                      .u = hv};
+    mcr_status s = mcr_gram_factor_round(t->gram, &pass);
+    t->r->passes++;
+    for (int64_t k = 0; k < t->size && !s; k++)
+        hv[k] += t->p->mu * v[k];
+    return s;
+}
+
+static void stepped(void *self, double length)
+{
+    state *t = self;
+    for (int64_t i = 0; i < t->n * t->columns && t->df; i++)
+        t->df[i] += length * t->dp[i];
+}
+
+static bool over(void *self, double norm)
+{
+    (void)norm;
+    return is_over(self);
+}
+
+/* The loss of all rows at f + length D step. */
+static mcr_status loss_along(state *t, double length, double *buffer, double *sum)
+{
+    int64_t k = t->columns;
+    double *trial = buffer, *gradient = buffer + PART * k;
+    *sum = 0;
+    for (int64_t j = 0; j < t->n; j += PART) {
+        int64_t count = j + PART < t->n ? PART : t->n - j;
+        for (int64_t e = 0; e < count * k; e++)
+            trial[e] = t->f[j * k + e] + length * t->df[j * k + e];
+        *sum += t->p->loss(t->p->self, j, count, trial, gradient);
+    }
+    return mcr_gram_total(t->gram, sum, 1);
+}
+
+/* How far along the step the objective falls enough; 0: nowhere. */
+static mcr_status find_length(state *t, double *length)
+{
+    enum { HALVES = 40 };
+    double mu = t->p->mu, at = t->r->objective, square = dot(t->size, t->step, t->step), sum;
+    double cross = dot(t->size, t->w, t->step), slope = dot(t->size, t->g, t->step);
+    double base = mu / 2 * dot(t->size, t->w, t->w);
+    double *buffer = mcr_alloc(t->ctx, PART, 2 * (size_t)t->columns * sizeof *buffer);
+    mcr_status s = buffer ? MCR_OK : MCR_NO_MEMORY;
+    bool found = false;
+    *length = 2;
+    for (int i = 0; i < HALVES && !s && !found; i++) {
+        *length /= 2;
+        s = loss_along(t, *length, buffer, &sum);
+        double now = sum + base + mu * (*length * cross + *length * *length * square / 2);
+        /* Close to the optimum what is gained drowns in rounding. */
+        found = now <= at + 1e-4 * *length * slope + 1e-14 * fabs(at);
+    }
+    *length = found ? *length : 0;
+    mcr_free(t->ctx, buffer);
+    return s;
+}
+
+/* Floats are good for a few steps, or for none where mu is small against their rounding. */
+static mcr_status find_step(state *t, int64_t *steps)
+{
+    enum { MOST = 500, MOST_ROUGH = 8 };
+    double target = sqrt(2 * t->p->mu * t->p->gap * fabs(t->r->objective));
+    double share = t->rough ? 1e-2 : t->p->quadratic ? 0 : 0.05, norm;
+    mcr_conjugate c = {.ctx = t->ctx,
+                       .size = t->size,
+                       .apply = apply,
+                       .precondition = precondition,
+                       .stepped = stepped,
+                       .over = over,
+                       .self = t,
+                       .enough = fmax(0.7 * target, share * t->r->gradient),
+                       .most = t->rough ? MOST_ROUGH : MOST};
+    double *minus = mcr_alloc(t->ctx, (size_t)t->size, sizeof *minus);
+    if (!minus)
+        return MCR_NO_MEMORY;
+    for (int64_t k = 0; k < t->size; k++)
+        minus[k] = -t->g[k];
+    if (t->df)
+        memset(t->df, 0, sizeof *t->df * (size_t)(t->n * t->columns));
+    *steps = 0;
+    mcr_status s = mcr_conjugate_solve(&c, minus, t->step, &norm, steps);
+    mcr_free(t->ctx, minus);
+    return s;
+}
+
+/* The preconditioner at the present f, where conjugate gradients have become slow. */
+static mcr_status renew(state *t)
+{
+    for (int64_t i = 0; i < t->samples; i++)
+        memcpy(t->sf + i * t->columns, t->f + t->row[i] * t->columns,
+               sizeof *t->sf * (size_t)t->columns);
+    return factorise(t, t->sf);
+}
+
+/* A step that went up, by the rounding of floats, is taken back. */
+static mcr_status take_back(state *t, double length)
+{
+    for (int64_t k = 0; k < t->size; k++)
+        t->w[k] -= length * t->step[k];
+    t->rough = false;
+    return evaluate(t);
+}
+
+/* One step of Newton's method, and where it leads. */
+static mcr_status advance(state *t, int64_t *steps)
+{
+    enum { SLOW = 8 };
+    double length = 1, objective = t->r->objective, gradient = t->r->gradient;
+    bool rough = t->rough;
+    mcr_status s = !t->p->quadratic && *steps > SLOW ? renew(t) : MCR_OK;
+    if (!s)
+        s = find_step(t, steps);
+    if (!s && !t->p->quadratic)
+        s = find_length(t, &length);
+    for (int64_t k = 0; k < t->size && !s; k++)
+        t->w[k] += length * t->step[k];
+    t->r->steps++;
+    if (!s)
+        s = evaluate(t);
+    if (!s && rough && t->r->objective > objective)
+        return take_back(t, length);
+    t->rough = rough && t->r->gradient <= 0.2 * gradient; /* else they have given what they can */
+    return s;
+}
+
+static mcr_status iterate(state *t)
+{
+    enum { PATIENCE = 3 };
+    int64_t steps = 0, in_vain = 0;
+    mcr_falkon_result *r = t->r;
+    mcr_status s = evaluate(t);
+    while (!s && !(r->gap <= t->p->gap * fabs(r->objective)) && !is_over(t)) {
+        double before = r->gradient;
+        if (t->p->most_steps > 0 && r->steps >= t->p->most_steps) {
+            r->stop = MCR_STOP_STEPS;
+            break;
+        }
+        if (in_vain == PATIENCE) {
+            r->stop = MCR_STOP_STUCK;
+            break;
+        }
+        bool rough = t->rough;
+        s = advance(t, &steps);
+        in_vain = !rough && r->gradient > 0.5 * before ? in_vain + 1 : 0;
+    }
+    return s;
+}
+
+static mcr_status open_state(state *t)
+{
+    size_t all = (size_t)(t->n * t->columns) * (t->p->quadratic ? 0 : 1);
+    t->g = mcr_alloc(t->ctx, (size_t)t->size, sizeof *t->g);
+    t->step = mcr_alloc(t->ctx, (size_t)t->size, sizeof *t->step);
+    if (!t->g || !t->step)
+        return MCR_NO_MEMORY;
+    if (all && (!(t->df = mcr_alloc(t->ctx, all, sizeof *t->df)) ||
+                !(t->dp = mcr_alloc(t->ctx, all, sizeof *t->dp))))
+        return MCR_NO_MEMORY;
+    mcr_status s = mcr_system_open(&t->m, t->ctx, t->width, t->p->phase);
+    return s ? s : open_sample(t);
+}
+
+static void close_state(state *t)
+{
+    void *list[] = {t->g, t->step, t->df, t->dp, t->row, t->share, t->h, t->sf, t->sg};
+    mcr_gram_close(t->sample);
+    mcr_free(t->ctx, t->dense);
+    mcr_budget_give(t->ctx, t->taken);
+    for (size_t i = 0; i < sizeof list / sizeof *list; i++)
+        mcr_free(t->ctx, list[i]);
+    mcr_system_close(&t->m);
+}
+
+mcr_status mcr_falkon_solve(mcr_gram *gram, const mcr_smooth *p, double *w, double *f,
+                            mcr_falkon_result *r)
+{
+    int64_t width = mcr_gram_width(gram);
+    *r = (mcr_falkon_result){.stop = MCR_STOP_OPTIMAL, .objective = NAN, .gap = NAN};
+    state t = {.ctx = mcr_gram_context(gram),
+               .gram = gram,
+               .p = p,
+               .n = mcr_gram_rows(gram),
+               .width = width,
+               .columns = p->columns,
+               .size = width * p->columns,
+               .w = w,
+               .f = f,
+               .rough = mcr_gram_landmarks(gram).count > 0, /* of others floats are no gain */
+               .began = mcr_now(),
+               .r = r};
+    mcr_status s = open_state(&t);
+    if (!s)
+        s = solve_sample(&t);
+    if (!s)
+        s = iterate(&t);
+    close_state(&t);
+    return s;
+}

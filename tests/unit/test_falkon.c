@@ -1,0 +1,320 @@
+/* test_falkon.c: passes through K and back, conjugate gradients, problems on the span
+ * of landmarks.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "approx_helpers.h"
+
+#include <math.h>
+
+#include "gram/factor.h"
+#include "gram/round.h"
+#include "solve/conjugate.h"
+#include "solve/falkon.h"
+
+enum { N = 700, M = 30 };
+
+/* ---- passes -----------------------------------------------------------------------------------*/
+
+/* a = y^2 + 1, and the sum of y. */
+static double square_plus_one(const void *self, int64_t first, int64_t count, const double *y,
+                              double *a)
+{
+    const int64_t *outputs = self;
+    double sum = 0;
+    (void)first;
+    for (int64_t i = 0; i < count * *outputs; i++) {
+        a[i] = y[i] * y[i] + 1;
+        sum += y[i];
+    }
+    return sum;
+}
+
+typedef struct pass {
+    double y[2 * N], u[2 * M], sum;
+} pass;
+
+static void run_pass(mcr *ctx, pass *p, int64_t outputs, bool precise, mcr_rows x, const double *c)
+{
+    mcr_data *data = sample_data(ctx, "friedman", N), *some;
+    mcr_kernel *kernel;
+    mcr_gram *g;
+    test_ok(ctx, mcr_kernel_parse(&kernel, ctx, "rbf(gamma=0.5) + 0.1*linear"));
+    test_ok(ctx, mcr_data_select(&some, data, (mcr_rows){NULL, 0, M}));
+    test_ok(ctx, mcr_gram_open(&g, ctx, kernel, data, some));
+    mcr_round r = {.x = x,
+                   .precise = precise,
+                   .outputs = outputs,
+                   .c = c,
+                   .work = square_plus_one,
+                   .self = &outputs,
+                   .y = p->y,
+                   .u = p->u};
+    test_ok(ctx, mcr_gram_round(g, &r));
+    p->sum = r.sum;
+    mcr_gram_close(g);
+    mcr_kernel_free(kernel);
+    mcr_data_free(some);
+    mcr_data_free(data);
+}
+
+/* Against plain loops over the values; the same bits with other numbers of threads. */
+static void test_passes(void **state)
+{
+    mcr *ctx = *state;
+    static double k[N * M], c[2 * M];
+    static int64_t list[N / 3];
+    mcr_data *data = sample_data(ctx, "friedman", N), *some;
+    mcr_kernel *kernel;
+    mcr_gram *g;
+    test_ok(ctx, mcr_kernel_parse(&kernel, ctx, "rbf(gamma=0.5) + 0.1*linear"));
+    test_ok(ctx, mcr_data_select(&some, data, (mcr_rows){NULL, 0, M}));
+    test_ok(ctx, mcr_gram_open(&g, ctx, kernel, data, some));
+    test_ok(ctx, mcr_gram_matrix(g, k, M));
+    for (int i = 0; i < 2 * M; i++)
+        c[i] = sin(i);
+    for (int64_t i = 0; i < N / 3; i++)
+        list[i] = 3 * i + 1;
+    for (int t = 0; t < 8; t++) {
+        int64_t outputs = 1 + t % 2;
+        bool precise = t / 2 % 2;
+        mcr_rows x = t < 4 ? (mcr_rows){NULL, 0, N} : (mcr_rows){list, 0, N / 3};
+        static pass got, alone;
+        double u[2 * M] = {0}, sum = 0;
+        run_pass(ctx, &got, outputs, precise, x, c);
+        for (int64_t i = 0; i < x.count; i++)
+            for (int64_t o = 0; o < outputs; o++) {
+                const double *row = k + mcr_rows_at(x, i) * M;
+                double y = 0;
+                for (int64_t j = 0; j < M; j++)
+                    y += row[j] * c[j * outputs + o];
+                test_close_real("y", got.y[i * outputs + o], y, precise ? 1e-12 : 1e-4);
+                sum += y;
+                for (int64_t j = 0; j < M; j++)
+                    u[j * outputs + o] += row[j] * (y * y + 1);
+            }
+        test_close_arrays("u", got.u, u, M * outputs, precise ? 1e-9 : 1.0);
+        test_close_real("sum", got.sum, sum, precise ? 1e-9 : 1e-1);
+        mcr *one = test_open(1);
+        run_pass(one, &alone, outputs, precise, x, c);
+        test_close(one);
+        assert_memory_equal(got.u, alone.u, sizeof(double) * (size_t)(M * outputs));
+        assert_true(got.sum == alone.sum);
+    }
+    mcr_gram_close(g);
+    mcr_kernel_free(kernel);
+    mcr_data_free(some);
+    mcr_data_free(data);
+}
+
+/* ---- conjugate gradients ----------------------------------------------------------------------*/
+
+enum { SIZE = 12 };
+
+static mcr_status hilbert(void *self, const double *v, double *av)
+{
+    (void)self;
+    for (int i = 0; i < SIZE; i++) {
+        av[i] = v[i];
+        for (int j = 0; j < SIZE; j++)
+            av[i] += v[j] / (i + j + 1);
+    }
+    return MCR_OK;
+}
+
+static mcr_status nothing(void *self, const double *r, double *z)
+{
+    (void)self;
+    memcpy(z, r, sizeof *z * SIZE);
+    return MCR_OK;
+}
+
+static void test_conjugate(void **state)
+{
+    double x[SIZE], want[SIZE], b[SIZE], norm;
+    int64_t steps = 0;
+    for (int i = 0; i < SIZE; i++)
+        want[i] = cos(i);
+    hilbert(NULL, want, b);
+    mcr_conjugate c = {.ctx = *state,
+                       .size = SIZE,
+                       .apply = hilbert,
+                       .precondition = nothing,
+                       .enough = 1e-13,
+                       .most = 100};
+    test_ok(*state, mcr_conjugate_solve(&c, b, x, &norm, &steps));
+    test_close_arrays("x", x, want, SIZE, 1e-12);
+    assert_true(steps > 2 && steps <= SIZE && norm <= 1e-13);
+}
+
+/* ---- restricted problems ----------------------------------------------------------------------*/
+
+static mcr_map *open_falkon(mcr *ctx, mcr_gram **g, const mcr_data *data, int64_t rank, size_t most)
+{
+    mcr_map *map = open_map(ctx, "rbf(gamma=0.3)", data, MCR_APPROX_FALKON, rank, 0);
+    test_ok(ctx, mcr_gram_restricted(g, ctx, map, data, most));
+    return map;
+}
+
+/* Products of D are those of the map's features, for some rows and parts of the Gram too. */
+static void test_products(void **state)
+{
+    mcr *ctx = *state;
+    mcr_data *data = sample_data(ctx, "friedman", N);
+    mcr_gram *g, *part;
+    mcr_map *map = open_falkon(ctx, &g, data, M, 0);
+    static double phi[N * M], v[M], y[N], want[N], u[M], back[M];
+    static int64_t list[N / 2];
+    test_ok(ctx, mcr_map_rows(map, data, (mcr_rows){NULL, 0, N}, phi, M));
+    assert_int_equal(mcr_gram_width(g), M);
+    for (int64_t i = 0; i < M; i++)
+        v[i] = sin((double)i);
+    for (int64_t i = 0; i < N / 2; i++)
+        list[i] = 2 * i + 1;
+    test_ok(ctx, mcr_gram_select_both(&part, g, (mcr_rows){list, 0, N / 2}));
+    for (int t = 0; t < 2; t++) {
+        mcr_gram *of = t ? part : g;
+        int64_t n = mcr_gram_rows(of);
+        test_ok(ctx, mcr_gram_expand(of, mcr_gram_all(of), v, 1, y));
+        test_ok(ctx, mcr_gram_project(of, mcr_gram_all(of), y, 1, u));
+        memset(back, 0, sizeof back);
+        for (int64_t i = 0; i < n; i++) {
+            const double *row = phi + (t ? list[i] : i) * M;
+            want[i] = 0;
+            for (int64_t k = 0; k < M; k++)
+                want[i] += row[k] * v[k];
+            for (int64_t k = 0; k < M; k++)
+                back[k] += row[k] * want[i];
+        }
+        test_close_arrays("D v", y, want, n, 1e-10);
+        test_close_arrays("D'D v", u, back, M, 1e-8);
+    }
+    assert_int_equal(mcr_gram_landmarks(g).count, M);
+    assert_int_equal(mcr_gram_landmarks(part).count, 0);
+    mcr_gram_close(part);
+    mcr_gram_close(g);
+    mcr_map_close(map);
+    mcr_data_free(data);
+}
+
+/* Landmarks that are equal to others are left out, and the map's features still give K. */
+static void test_dependent(void **state)
+{
+    mcr *ctx = *state;
+    enum { FEW = 60 };
+    double x[FEW][2], k[FEW * FEW], phi[FEW * FEW];
+    for (int i = 0; i < FEW; i++) {
+        x[i][0] = sin(i % 20);
+        x[i][1] = cos(3 * (i % 20));
+    }
+    mcr_builder *b;
+    mcr_data *data;
+    mcr_kernel *kernel;
+    mcr_gram *g;
+    test_ok(ctx, mcr_builder_open(&b, ctx, FEW));
+    test_ok(ctx, mcr_builder_dense(b, "x", &x[0][0], 2, 2));
+    test_ok(ctx, mcr_builder_finish(&data, b));
+    mcr_map *map = open_map(ctx, "rbf(gamma=3)", data, MCR_APPROX_FALKON, FEW, 0);
+    int64_t p = mcr_map_count(map);
+    assert_int_equal(p, 20);
+    test_ok(ctx, mcr_kernel_parse(&kernel, ctx, "rbf(gamma=3)"));
+    test_ok(ctx, mcr_gram_open(&g, ctx, kernel, data, NULL));
+    test_ok(ctx, mcr_gram_matrix(g, k, FEW));
+    test_ok(ctx, mcr_map_rows(map, data, (mcr_rows){NULL, 0, FEW}, phi, p));
+    for (int i = 0; i < FEW; i++)
+        for (int j = 0; j < FEW; j++) {
+            double sum = 0;
+            for (int64_t c = 0; c < p; c++)
+                sum += phi[i * p + c] * phi[j * p + c];
+            test_close_real("phi.phi", sum, k[i * FEW + j], 1e-9);
+        }
+    mcr_gram_close(g);
+    mcr_kernel_free(kernel);
+    mcr_map_close(map);
+    mcr_data_free(data);
+}
+
+typedef struct targets {
+    const double *y;
+    bool hinge; /* the squared hinge of signs, else the squared loss */
+} targets;
+
+static double loss(const void *self, int64_t first, int64_t count, const double *f,
+                   double *gradient)
+{
+    const targets *t = self;
+    double sum = 0;
+    for (int64_t i = 0; i < count; i++) {
+        double y = t->y[first + i], e = t->hinge ? fmax(1 - y * f[i], 0) : f[i] - y;
+        sum += e * e;
+        gradient[i] = t->hinge ? -2 * y * e : 2 * e;
+    }
+    return sum;
+}
+
+static void curve(const void *self, int64_t first, int64_t count, const double *f, const double *v,
+                  double *hv)
+{
+    const targets *t = self;
+    for (int64_t i = 0; i < count; i++)
+        hv[i] = t->hinge && t->y[first + i] * f[i] >= 1 ? 0 : 2 * v[i];
+}
+
+/* At the solution the gradient is 0, the certificate holds, with values kept or not, and with few
+ * objects in the sample. */
+static void test_solver(void **state)
+{
+    mcr *ctx = *state;
+    enum { MANY = 9000 };
+    mcr_data *data = sample_data(ctx, "friedman", MANY);
+    static double y[MANY], f[MANY], w[M], first[2][M], gradient[MANY], u[M];
+    const double *table = mcr_data_target_table(data);
+    for (int t = 0; t < 4; t++) {
+        mcr_gram *g;
+        mcr_map *map = open_falkon(ctx, &g, data, M, t % 2 ? (size_t)1 << 30 : 0);
+        targets with = {y, t >= 2};
+        for (int64_t i = 0; i < MANY; i++)
+            y[i] = t < 2 ? table[i] : table[i] > 14 ? 1 : -1;
+        mcr_smooth p = {.columns = 1,
+                        .mu = 1e-3,
+                        .loss = loss,
+                        .curve = curve,
+                        .self = &with,
+                        .quadratic = t < 2,
+                        .gap = 1e-12,
+                        .phase = "test"};
+        mcr_falkon_result r;
+        assert_int_equal(mcr_gram_restricted_keeps(g), t % 2);
+        test_ok(ctx, mcr_falkon_solve(g, &p, w, f, &r));
+        assert_int_equal(r.stop, MCR_STOP_OPTIMAL);
+        assert_true(r.gap <= 1e-12 * r.objective && r.sample < MANY);
+        double square = 0, objective = loss(&with, 0, MANY, f, gradient);
+        test_ok(ctx, mcr_gram_project(g, mcr_gram_all(g), gradient, 1, u));
+        for (int k = 0; k < M; k++) {
+            u[k] += p.mu * w[k];
+            square += u[k] * u[k];
+            objective += p.mu / 2 * w[k] * w[k];
+        }
+        test_close_real("objective", r.objective, objective, 1e-9 * objective);
+        test_close_real("gradient", r.gradient, sqrt(square), 1e-6 * sqrt(objective));
+        if (t % 2 == 0)
+            memcpy(first[t / 2], w, sizeof w);
+        else
+            test_close_arrays("floats kept", w, first[t / 2], M, 1e-2);
+        mcr_gram_close(g);
+        mcr_map_close(map);
+    }
+    mcr_data_free(data);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_passes, test_setup, test_teardown),
+        cmocka_unit_test_setup_teardown(test_conjugate, test_setup, test_teardown),
+        cmocka_unit_test_setup_teardown(test_products, test_setup, test_teardown),
+        cmocka_unit_test_setup_teardown(test_dependent, test_setup, test_teardown),
+        cmocka_unit_test_setup_teardown(test_solver, test_setup, test_teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
