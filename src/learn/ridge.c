@@ -100,7 +100,7 @@ static mcr_status fill(mcr_ridge *r)
 static mcr_status multiply(mcr_ridge *r, const double *v, double *part, double *y, bool *scaled)
 {
     int64_t n = r->goal.n, k = r->goal.outputs;
-    *scaled = mcr_gram_is_slow(r->gram);
+    *scaled = r->m.a && mcr_gram_is_slow(r->gram);
     for (int64_t i = 0; i < n && *scaled; i++)
         *scaled = r->root[i] > 0;
     if (*scaled)
@@ -512,9 +512,14 @@ static mcr_status finish(mcr_fitted **out, mcr_ridge *r)
     f->value = solved ? r->residual : r->gradient;
     f->tolerance = r->options->tol;
     f->stop = f->value <= r->options->tol ? MCR_STOP_OPTIMAL : MCR_STOP_STUCK;
-    f->iterations = 1 + r->corrections;
+    f->iterations = r->products ? r->products : 1 + r->corrections;
     if (!s)
         s = mcr_goal_report(g, f, r->f);
+    if (!s && r->products)
+        s = mcr_fitted_remark(f,
+                              "the kernel matrix does not fit the memory: conjugate gradients with "
+                              "%lld products, preconditioned by %lld landmarks",
+                              (long long)r->products, (long long)r->landmarks);
     if (!s)
         s = mcr_fitted_remark_zero(f, r->gram);
     if (!s)
@@ -531,12 +536,26 @@ static mcr_status finish(mcr_fitted **out, mcr_ridge *r)
     return s;
 }
 
-static mcr_status run(mcr_fitted **out, mcr_ridge *r, const mcr_reals *lambda, double *error)
+/* Where the kernel matrix does not fit the memory. */
+static mcr_status solve_large(mcr_ridge *r, const mcr_learning *in, bool *done)
+{
+    *done = !in->gram && mcr_ridge_is_large(r);
+    if (!*done)
+        return MCR_OK;
+    mcr_status s = mcr_ridge_conjugate(r, in);
+    r->gradient = INFINITY;
+    return s ? s : evaluate(r);
+}
+
+static mcr_status run(mcr_fitted **out, mcr_ridge *r, const mcr_learning *in,
+                      const mcr_reals *lambda, double *error)
 {
     bool path = lambda->count > 1, done = false;
     mcr_status s = MCR_OK;
     r->lambda = lambda->values[0];
     if (!path && !r->options->loo)
+        s = solve_large(r, in, &done);
+    if (!s && !done && !path && !r->options->loo)
         s = solve_quickly(r, &done);
     if (!s && !done)
         s = mcr_system_open(&r->m, r->ctx, r->goal.n, "ridge: the kernel matrix");
@@ -637,7 +656,7 @@ static mcr_status run_kernel(mcr_fitted **out, const mcr_learning *in, const mcr
     double *error = mcr_alloc(in->ctx, (size_t)lambda->count, sizeof *error);
     mcr_status s = error ? open_ridge(&r, in, lambda->count > 1) : MCR_NO_MEMORY;
     if (!s)
-        s = run(out, &r, lambda, error);
+        s = run(out, &r, in, lambda, error);
     if (r.ctx)
         close_ridge(&r);
     mcr_free(in->ctx, error);

@@ -37,7 +37,15 @@ typedef struct mcr_ridge {
     double lambda, jitter, residual;
     double gradient; /* relative to that at 0; INFINITY: not needed */
     int64_t corrections;
+    int64_t products, landmarks; /* of conjugate gradients; 0: not used */
 } mcr_ridge;
+
+/* ridge_large.c */
+
+/* Whether neither form of the kernel matrix fits the memory, and the kernel is one. */
+bool mcr_ridge_is_large(const mcr_ridge *r);
+/* x for one lambda, without the kernel matrix. */
+mcr_status mcr_ridge_conjugate(mcr_ridge *r, const mcr_learning *in);
 
 /* ridge_folds.c: of mcr_learner_type. */
 mcr_status mcr_ridge_folds(mcr_folds *plan);

@@ -144,10 +144,9 @@ static void test_singular(void **context)
     mcr_data_free(blobs);
 }
 
-/* The same bits for any number of threads, also of the path. */
 /* Many objects, where the factor is a float's: the same system is solved, weights of 0 and all,
  * where lambda is large, small, or too small for float; the same bits with one thread and with two;
- * and half of the memory is enough, but not less. */
+ * half of the memory is enough for one lambda, and for several not. */
 static void test_float_factor(void **context)
 {
     enum { MANY = 1100, COLS = 3 };
@@ -188,9 +187,8 @@ static void test_float_factor(void **context)
             mcr_model *none = NULL;
             ctx->config.memory_bytes = MANY * MANY * 6;
             mcr_model_free(fit_model(ctx, "ridge", rbf, data, lambdas[0]));
-            ctx->config.memory_bytes = MANY * MANY * 3;
-            test_fails(ctx, try_fit(&none, ctx, "ridge", rbf, data, lambdas[0]), MCR_OVER_BUDGET,
-                       "ridge: the kernel matrix needs");
+            test_fails(ctx, try_fit(&none, ctx, "ridge", rbf, data, "lambda=0.1:1:log2"),
+                       MCR_OVER_BUDGET, "ridge: the kernel matrix needs");
         }
         mcr_data_free(data);
         test_close(ctx);
@@ -201,6 +199,42 @@ static void test_float_factor(void **context)
     free(kept);
 }
 
+/* Where the kernel matrix does not fit the memory, by products: the same solution, with weights,
+ * several classes and equal bits for any number of threads; or what is asked for needs the
+ * matrix. */
+static void test_large(void **context)
+{
+    enum { MANY = 1500 };
+    static const char *const options[] = {"lambda=0.1 tol=1e-9", "lambda=1 tol=1e-9 task=classify"};
+    (void)context;
+    for (int t = 0; t < 2; t++) {
+        double f[3][3 * MANY];
+        for (int run = 0; run < 3; run++) {
+            mcr *ctx = test_open(run == 1 ? 1 : 2);
+            mcr_data *data = sample_data(ctx, t ? "blobs" : "friedman", MANY);
+            mcr_model *none = NULL;
+            if (run)
+                ctx->config.memory_bytes = MANY * MANY * 3;
+            mcr_model *model = fit_model(ctx, "ridge", rbf, data, options[t]);
+            const mcr_report_fit *r = mcr_model_report(model);
+            assert_int_equal(r->stop, MCR_STOP_OPTIMAL);
+            assert_int_equal(r->remark && strstr(r->remark, "conjugate gradients"), run > 0);
+            double *score = scores_of(ctx, model, data, NULL);
+            memcpy(f[run], score, sizeof(double) * MANY * (t ? 3 : 1));
+            free(score);
+            if (run)
+                test_fails(ctx, try_fit(&none, ctx, "ridge", rbf, data, "lambda=0.1 loo=yes"),
+                           MCR_OVER_BUDGET, "ridge: the kernel matrix needs");
+            mcr_model_free(model);
+            mcr_data_free(data);
+            test_close(ctx);
+        }
+        test_close_arrays("by products", f[1], f[0], MANY * (t ? 3 : 1), 1e-7);
+        assert_memory_equal(f[1], f[2], sizeof(double) * MANY * (t ? 3 : 1));
+    }
+}
+
+/* The same bits for any number of threads, also of the path. */
 static void test_threads(void **context)
 {
     enum { MANY = 300 };
@@ -229,6 +263,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_weights, test_setup, test_teardown),
         cmocka_unit_test_setup_teardown(test_singular, test_setup, test_teardown),
         cmocka_unit_test(test_float_factor),
+        cmocka_unit_test(test_large),
         cmocka_unit_test(test_threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
