@@ -20,13 +20,11 @@ static const double too_far = 100; /* squared, in units of the variance */
 
 typedef struct centred {
     mcr_gram base;
-    mcr_gram *of;
     mcr_centre c;
     double *share, *root, *mean, *diagonal; /* n each; diagonal: of K */
     double *features;
     bool known;    /* what the centre is */
     bool in_place; /* `of` is A */
-    bool owns;
 } centred;
 
 static const mcr_gram_type centred_type;
@@ -34,8 +32,6 @@ static const mcr_gram_type centred_type;
 static void close_centred(mcr_gram *gram)
 {
     centred *g = (centred *)gram;
-    if (g->owns)
-        mcr_gram_close(g->of);
     mcr_free(gram->ctx, g->share);
     mcr_free(gram->ctx, g->features);
     mcr_free(gram->ctx, g);
@@ -50,7 +46,7 @@ mcr_status mcr_gram_centred(mcr_gram **out, mcr_gram *of, const double *share)
         return MCR_NO_MEMORY;
     g->base = *of;
     g->base.type = &centred_type;
-    g->of = of;
+    g->base.of = of;
     g->share = mcr_alloc(of->ctx, n, 4 * sizeof *g->share);
     if (!g->share) {
         close_centred(&g->base);
@@ -74,7 +70,7 @@ static void sum_up(centred *g)
 {
     double before = 0; /* the trace without centring */
     g->c = (mcr_centre){.root = g->root, .mean = g->mean, .features = g->features};
-    for (int64_t k = 0; k < mcr_gram_width(g->of); k++)
+    for (int64_t k = 0; k < mcr_gram_width(g->base.of); k++)
         g->c.middle += g->features[k] * g->features[k];
     for (int64_t i = 0; i < g->base.rows && !g->features; i++)
         g->c.middle += g->share[i] * g->mean[i];
@@ -89,7 +85,7 @@ static void sum_up(centred *g)
 
 static mcr_status find_centre(centred *g)
 {
-    mcr_gram *of = g->of;
+    mcr_gram *of = g->base.of;
     mcr_rows all = mcr_gram_all(of);
     int64_t width = mcr_gram_width(of);
     bool half = mcr_gram_is_half(of);
@@ -169,7 +165,7 @@ static mcr_status block(mcr_gram *gram, mcr_rows x, mcr_rows z, void *k, int64_t
     values_job job = {g, x, z, d, precise ? ld : z.count};
     mcr_status s = d ? find_centre(g) : MCR_NO_MEMORY;
     if (!s)
-        s = mcr_gram_block(g->of, x, z, d, job.ld);
+        s = mcr_gram_block(g->base.of, x, z, d, job.ld);
     if (!s && !g->in_place)
         s = mcr_parallel(gram->ctx, x.count, centre_row, &job);
     for (int64_t i = 0; i < x.count && !s && !precise; i++)
@@ -187,9 +183,9 @@ static mcr_status matrix(mcr_gram *gram, const mcr_gram_fill *how)
     mcr_rows all = mcr_gram_all(gram);
     values_job job = {g, all, all, how->k, how->ld};
     if (!how->precise || g->known || g->in_place || mcr_gram_width(gram) > 0 ||
-        mcr_gram_is_half(g->of) || !g->of->type->matrix)
+        mcr_gram_is_half(g->base.of) || !g->base.of->type->matrix)
         return block(gram, all, all, how->k, how->ld, how->precise);
-    mcr_status s = g->of->type->matrix(g->of, how);
+    mcr_status s = g->base.of->type->matrix(g->base.of, how);
     if (!s)
         s = mcr_parallel(gram->ctx, gram->rows, mean_row, &job);
     if (!s) {
@@ -220,7 +216,7 @@ static mcr_status diagonal(mcr_gram *gram, int side, double *k)
 
 static int64_t width(const mcr_gram *gram)
 {
-    return mcr_gram_width(((const centred *)gram)->of);
+    return mcr_gram_width(gram->of);
 }
 
 static mcr_status expand(mcr_gram *gram, mcr_rows x, const double *v, int64_t cols, double *y)
@@ -229,7 +225,7 @@ static mcr_status expand(mcr_gram *gram, mcr_rows x, const double *v, int64_t co
     double *along = mcr_alloc_zero(gram->ctx, (size_t)cols, sizeof *along);
     mcr_status s = along ? find_centre(g) : MCR_NO_MEMORY;
     if (!s)
-        s = mcr_gram_expand(g->of, x, v, cols, y);
+        s = mcr_gram_expand(g->base.of, x, v, cols, y);
     for (int64_t k = 0; k < width(gram) && !s; k++)
         for (int64_t c = 0; c < cols; c++)
             along[c] += g->features[k] * v[k * cols + c];
@@ -250,7 +246,7 @@ static mcr_status project(mcr_gram *gram, mcr_rows x, const double *a, int64_t c
         for (int64_t c = 0; c < cols; c++)
             sum[c] += scaled[t * cols + c] = g->root[mcr_rows_at(x, t)] * a[t * cols + c];
     if (!s)
-        s = mcr_gram_project(g->of, x, scaled, cols, u);
+        s = mcr_gram_project(g->base.of, x, scaled, cols, u);
     for (int64_t k = 0; k < width(gram) && !s; k++)
         for (int64_t c = 0; c < cols; c++)
             u[k * cols + c] -= g->features[k] * sum[c];
@@ -274,9 +270,9 @@ static mcr_status weighted(mcr_gram *gram, mcr_rows x, const double *h, double *
         sum += w[t] = h[t] * g->share[mcr_rows_at(x, t)];
     }
     if (!s)
-        s = mcr_gram_weighted(g->of, x, w, m, ldm);
+        s = mcr_gram_weighted(g->base.of, x, w, m, ldm);
     if (!s && !plain)
-        s = mcr_gram_project(g->of, x, w, 1, u);
+        s = mcr_gram_project(g->base.of, x, w, 1, u);
     const double *f = g->features;
     for (int64_t k = 0; k < p && !s; k++)
         for (int64_t l = 0; l <= k; l++)
@@ -306,7 +302,7 @@ static mcr_status multiply(mcr_gram *gram, const double *v, int64_t cols, double
         return multiply_factor(gram, v, cols, kv);
     mcr_status s = find_centre(g);
     if (s || g->in_place)
-        return s ? s : mcr_gram_multiply(g->of, v, cols, kv);
+        return s ? s : mcr_gram_multiply(g->base.of, v, cols, kv);
     double *u = mcr_alloc(gram->ctx, (size_t)n, (size_t)cols * sizeof *u);
     double *sum = mcr_alloc_zero(gram->ctx, (size_t)cols, 2 * sizeof *sum);
     double *along = sum ? sum + cols : NULL;
@@ -318,7 +314,7 @@ static mcr_status multiply(mcr_gram *gram, const double *v, int64_t cols, double
             along[o] += g->mean[i] * u[i * cols + o];
         }
     if (!s)
-        s = mcr_gram_multiply(g->of, u, cols, kv);
+        s = mcr_gram_multiply(g->base.of, u, cols, kv);
     for (int64_t i = 0; i < n && !s; i++)
         for (int64_t o = 0; o < cols; o++)
             kv[i * cols + o] = g->root[i] * (kv[i * cols + o] - g->mean[i] * sum[o] +
@@ -328,47 +324,12 @@ static mcr_status multiply(mcr_gram *gram, const double *v, int64_t cols, double
     return s;
 }
 
-/* ---- parts and cost ---------------------------------------------------------------------------*/
-
-static mcr_status share(mcr_gram **out, mcr_gram *gram)
-{
-    const centred *g = (const centred *)gram;
-    mcr_gram *of = NULL;
-    mcr_status s = find_centre((centred *)gram);
-    if (!s && g->in_place)
-        return mcr_gram_share(out, g->of);
-    if (!s)
-        s = mcr_gram_share(&of, g->of);
-    if (!s)
-        s = mcr_gram_centred(out, of, g->share);
-    if (s) {
-        mcr_gram_close(of);
-        return s;
-    }
-    centred *copy = (centred *)*out;
-    size_t n = (size_t)gram->rows, p = (size_t)width(gram);
-    copy->owns = true;
-    memcpy(copy->mean, g->mean, sizeof *g->mean * 2 * n); /* and the diagonal */
-    if (p > 0 && !(copy->features = mcr_alloc(gram->ctx, p, sizeof *copy->features))) {
-        mcr_gram_close(*out);
-        *out = NULL;
-        return MCR_NO_MEMORY;
-    }
-    if (p > 0)
-        memcpy(copy->features, g->features, sizeof *g->features * p);
-    sum_up(copy);
-    return MCR_OK;
-}
-
-static mcr_status select(mcr_gram **out, mcr_gram *gram, const mcr_rows *x, const mcr_rows *z)
-{
-    return mcr_gram_list(out, gram, x, z);
-}
+/* ---- the table --------------------------------------------------------------------------------*/
 
 /* Four values of K, and each share is 1 at most. */
 static mcr_status error(mcr_gram *gram, bool precise, mcr_error *to)
 {
-    mcr_status s = mcr_gram_error(((const centred *)gram)->of, precise, to);
+    mcr_status s = mcr_gram_error(gram->of, precise, to);
     to->absolute *= 4;
     to->relative *= 4;
     return s;
@@ -377,37 +338,18 @@ static mcr_status error(mcr_gram *gram, bool precise, mcr_error *to)
 static mcr_status prepare(mcr_gram *gram, bool precise)
 {
     (void)precise; /* centred in double */
-    return mcr_gram_prepare(((const centred *)gram)->of, true);
-}
-
-static double work(const mcr_gram *gram)
-{
-    return mcr_gram_work(((const centred *)gram)->of);
-}
-
-static bool is_slow(const mcr_gram *gram)
-{
-    return mcr_gram_is_slow(((const centred *)gram)->of);
-}
-
-static bool is_definite(const mcr_gram *gram)
-{
-    return mcr_gram_is_definite(((const centred *)gram)->of);
+    mcr_status s = mcr_gram_prepare(gram->of, true);
+    return s ? s : find_centre((centred *)gram);
 }
 
 static const mcr_gram_type centred_type = {
     .close = close_centred,
     .block = block,
     .diagonal = diagonal,
-    .share = share,
-    .select = select,
     .error = error,
-    .work = work,
     .prepare = prepare,
     .matrix = matrix,
     .multiply = multiply,
-    .is_slow = is_slow,
-    .is_definite = is_definite,
     .width = width,
     .expand = expand,
     .project = project,

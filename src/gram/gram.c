@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "base/threads.h"
+#include "gram/stored.h"
 #include "gram/type.h"
 
 #include <math.h>
@@ -35,7 +36,9 @@ int mcr_gram_symmetric(const mcr_gram *g)
 
 mcr_status mcr_gram_prepare(mcr_gram *g, bool precise)
 {
-    return g->type->prepare ? g->type->prepare(g, precise) : MCR_OK;
+    return g->type->prepare ? g->type->prepare(g, precise)
+           : g->of          ? mcr_gram_prepare(g->of, precise)
+                            : MCR_OK;
 }
 
 mcr_status mcr_gram_prepare_lists(mcr_gram *g)
@@ -45,17 +48,17 @@ mcr_status mcr_gram_prepare_lists(mcr_gram *g)
 
 bool mcr_gram_is_slow(const mcr_gram *g)
 {
-    return g->type->is_slow && g->type->is_slow(g);
+    return g->type->is_slow ? g->type->is_slow(g) : g->of && mcr_gram_is_slow(g->of);
 }
 
 bool mcr_gram_is_definite(const mcr_gram *g)
 {
-    return g->type->is_definite && g->type->is_definite(g);
+    return g->type->is_definite ? g->type->is_definite(g) : g->of && mcr_gram_is_definite(g->of);
 }
 
 double mcr_gram_work(const mcr_gram *g)
 {
-    return g->type->work(g);
+    return g->type->work ? g->type->work(g) : g->of ? mcr_gram_work(g->of) : 1;
 }
 
 size_t mcr_gram_bytes(const mcr_gram *g)
@@ -106,25 +109,28 @@ mcr_status mcr_gram_squares(mcr_gram *g, mcr_rows x, double *square)
 mcr_status mcr_gram_share(mcr_gram **out, mcr_gram *g)
 {
     *out = NULL;
-    return g->type->share(out, g);
+    return g->type->share ? g->type->share(out, g) : mcr_gram_list(out, g, NULL, NULL);
+}
+
+mcr_status mcr_gram_some(mcr_gram **out, mcr_gram *g, const mcr_rows *x, const mcr_rows *z)
+{
+    *out = NULL;
+    return (g->type->select ? g->type->select : mcr_gram_list)(out, g, x, z);
 }
 
 mcr_status mcr_gram_restrict(mcr_gram **out, mcr_gram *g, mcr_rows z)
 {
-    *out = NULL;
-    return g->type->select(out, g, NULL, &z);
+    return mcr_gram_some(out, g, NULL, &z);
 }
 
 mcr_status mcr_gram_select(mcr_gram **out, mcr_gram *g, mcr_rows x, mcr_rows z)
 {
-    *out = NULL;
-    return g->type->select(out, g, &x, &z);
+    return mcr_gram_some(out, g, &x, &z);
 }
 
 mcr_status mcr_gram_select_both(mcr_gram **out, mcr_gram *g, mcr_rows objects)
 {
-    *out = NULL;
-    return g->type->select(out, g, &objects, NULL);
+    return mcr_gram_some(out, g, &objects, NULL);
 }
 
 mcr_status mcr_gram_extended(mcr_gram *g, mcr_extended *to)
@@ -135,7 +141,10 @@ mcr_status mcr_gram_extended(mcr_gram *g, mcr_extended *to)
 
 mcr_status mcr_gram_error(mcr_gram *g, bool precise, mcr_error *error)
 {
-    return g->type->error(g, precise, error);
+    *error = (mcr_error){0};
+    return g->type->error ? g->type->error(g, precise, error)
+           : g->of        ? mcr_gram_error(g->of, precise, error)
+                          : MCR_OK;
 }
 
 mcr_status mcr_gram_diagonal(mcr_gram *g, int side, double *k)

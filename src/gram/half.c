@@ -8,7 +8,6 @@
  */
 #include "gram/half.h"
 
-#include <float.h>
 #include <string.h>
 
 #include "base/threads.h"
@@ -24,7 +23,6 @@ typedef struct half {
     int64_t lanes; /* sums that a product is made of, by n alone */
     double *tile, *diagonal;
     double *x, *y; /* n x MCR_THIN: vectors; their products, once per lane */
-    bool shares;   /* tiles and diagonal are another's */
     bool definite; /* known to be so */
     size_t taken;  /* of the memory budget */
 } half;
@@ -48,19 +46,14 @@ static mcr_status take_buffers(half *h, const char *what)
     mcr *ctx = h->base.ctx;
     size_t tiles = (size_t)(h->side * (h->side + 1) / 2), n = (size_t)h->base.rows * MCR_THIN;
     size_t bytes = 0, more = n * (size_t)(h->lanes + 1) * sizeof(double);
-    if (h->shares)
-        bytes = 0;
-    else if (!mcr_size_mul(tiles, sizeof(double) * MCR_HALF_TILE, &bytes) ||
-             bytes > SIZE_MAX - more)
+    if (!mcr_size_mul(tiles, sizeof(double) * MCR_HALF_TILE, &bytes) || bytes > SIZE_MAX - more)
         bytes = SIZE_MAX - more;
     mcr_status s = mcr_budget_take(ctx, bytes + more, what);
     if (s)
         return s;
     h->taken = bytes + more;
-    if (!h->shares) {
-        h->tile = mcr_alloc(ctx, tiles, sizeof(double) * MCR_HALF_TILE);
-        h->diagonal = mcr_alloc(ctx, (size_t)h->base.rows, sizeof *h->diagonal);
-    }
+    h->tile = mcr_alloc(ctx, tiles, sizeof(double) * MCR_HALF_TILE);
+    h->diagonal = mcr_alloc(ctx, (size_t)h->base.rows, sizeof *h->diagonal);
     h->x = mcr_alloc(ctx, n, sizeof *h->x);
     h->y = mcr_alloc(ctx, n * (size_t)h->lanes, sizeof *h->y);
     return h->tile && h->diagonal && h->x && h->y ? MCR_OK : MCR_NO_MEMORY;
@@ -69,10 +62,8 @@ static mcr_status take_buffers(half *h, const char *what)
 static void close_half(mcr_gram *gram)
 {
     half *h = (half *)gram;
-    if (!h->shares) {
-        mcr_free(gram->ctx, h->tile);
-        mcr_free(gram->ctx, h->diagonal);
-    }
+    mcr_free(gram->ctx, h->tile);
+    mcr_free(gram->ctx, h->diagonal);
     mcr_free(gram->ctx, h->x);
     mcr_free(gram->ctx, h->y);
     mcr_budget_give(gram->ctx, h->taken);
@@ -95,39 +86,21 @@ static mcr_status fill_tiles(const half *h, mcr_gram *of)
     return s;
 }
 
-/* Space for products with tiles that are there, or for these as well. */
-static mcr_status new_half(half **out, mcr *ctx, int64_t n, const half *from, const char *what)
-{
-    int64_t side = (n + SIDE - 1) / SIDE, lanes = side / TILES_A_LANE;
-    *out = NULL;
-    half *h = mcr_alloc_zero(ctx, 1, sizeof *h);
-    if (!h)
-        return MCR_NO_MEMORY;
-    if (from)
-        *h = *from;
-    h->base = (mcr_gram){.type = &half_type, .ctx = ctx, .rows = n, .cols = n, .symmetric = true};
-    h->side = side;
-    h->lanes = lanes < 1 ? 1 : least(lanes, MOST_LANES);
-    h->shares = from != NULL;
-    h->x = h->y = NULL;
-    h->taken = 0;
-    mcr_status s = take_buffers(h, what);
-    if (s)
-        close_half(&h->base);
-    else
-        *out = h;
-    return s;
-}
-
 mcr_status mcr_gram_keep_half(mcr_gram **out, mcr_gram *of, const char *what)
 {
-    half *h;
+    int64_t n = of->rows, side = (n + SIDE - 1) / SIDE, lanes = side / TILES_A_LANE;
     *out = NULL;
-    mcr_status s = new_half(&h, of->ctx, of->rows, NULL, what);
-    if (s)
-        return s;
+    half *h = mcr_alloc_zero(of->ctx, 1, sizeof *h);
+    if (!h)
+        return MCR_NO_MEMORY;
+    h->base = (mcr_gram){
+        .type = &half_type, .ctx = of->ctx, .rows = n, .cols = n, .symmetric = true};
+    h->side = side;
+    h->lanes = lanes < 1 ? 1 : least(lanes, MOST_LANES);
     h->definite = mcr_gram_is_definite(of);
-    s = mcr_gram_as_bound(of) ? mcr_gram_bound_tiles(of, h->tile) : fill_tiles(h, of);
+    mcr_status s = take_buffers(h, what);
+    if (!s)
+        s = mcr_gram_as_bound(of) ? mcr_gram_bound_tiles(of, h->tile) : fill_tiles(h, of);
     if (!s)
         s = mcr_gram_diagonal(of, 0, h->diagonal);
     if (s)
@@ -285,35 +258,6 @@ mcr_status mcr_gram_half_centre(mcr_gram *gram, const double *root, const double
     return mcr_parallel(gram->ctx, h->side, centre_row, &job);
 }
 
-/* ---- parts and cost ---------------------------------------------------------------------------*/
-
-static mcr_status share(mcr_gram **out, mcr_gram *gram)
-{
-    half *h;
-    mcr_status s = new_half(&h, gram->ctx, gram->rows, (const half *)gram, "vectors of products");
-    *out = s ? NULL : &h->base;
-    return s;
-}
-
-static mcr_status select(mcr_gram **out, mcr_gram *gram, const mcr_rows *x, const mcr_rows *z)
-{
-    return mcr_gram_list(out, gram, x, z);
-}
-
-/* The values are what K is. */
-static mcr_status error(mcr_gram *gram, bool precise, mcr_error *to)
-{
-    (void)gram;
-    *to = (mcr_error){.relative = precise ? 0 : (double)FLT_EPSILON};
-    return MCR_OK;
-}
-
-static double work(const mcr_gram *gram)
-{
-    (void)gram;
-    return 1;
-}
-
 static size_t bytes(const mcr_gram *gram)
 {
     return ((const half *)gram)->taken;
@@ -328,10 +272,6 @@ static const mcr_gram_type half_type = {
     .close = close_half,
     .block = block,
     .diagonal = diagonal,
-    .share = share,
-    .select = select,
-    .error = error,
-    .work = work,
     .bytes = bytes,
     .multiply = multiply,
     .is_definite = is_definite,

@@ -12,8 +12,7 @@
 
 typedef struct list {
     mcr_gram base;
-    mcr_gram *of;
-    bool owns;       /* of */
+    bool owns;       /* base.of */
     int64_t *row[2]; /* of rows and of columns; the same if symmetric */
     mcr_fold fold;   /* of is NULL: it is none */
     int64_t *held;   /* owned */
@@ -29,7 +28,7 @@ static void close_list(mcr_gram *gram)
     mcr_free(gram->ctx, g->row[0]);
     mcr_free(gram->ctx, g->held);
     if (g->owns)
-        mcr_gram_close(g->of);
+        mcr_gram_close(g->base.of);
     mcr_free(gram->ctx, g);
 }
 
@@ -51,10 +50,10 @@ mcr_status mcr_gram_list(mcr_gram **out, mcr_gram *of, const mcr_rows *x, const 
         return MCR_NO_MEMORY;
     g->base = (mcr_gram){.type = &list_type,
                          .ctx = of->ctx,
+                         .of = of,
                          .rows = rows.count,
                          .cols = cols.count,
                          .symmetric = !z};
-    g->of = of;
     mcr_status s = copy_rows(&g->row[0], of->ctx, rows);
     if (!s && z)
         s = copy_rows(&g->row[1], of->ctx, cols);
@@ -120,7 +119,7 @@ static mcr_status block(mcr_gram *gram, mcr_rows x, mcr_rows z, void *k, int64_t
     if (!s)
         s = translate(&cols, &made[1], g, 1, z);
     if (!s)
-        s = mcr_gram_block_any(g->of, rows, cols, k, ld, precise);
+        s = mcr_gram_block_any(g->base.of, rows, cols, k, ld, precise);
     mcr_free(gram->ctx, made[0]);
     mcr_free(gram->ctx, made[1]);
     return s;
@@ -129,9 +128,9 @@ static mcr_status block(mcr_gram *gram, mcr_rows x, mcr_rows z, void *k, int64_t
 static mcr_status diagonal(mcr_gram *gram, int side, double *k)
 {
     const list *g = (const list *)gram;
-    int64_t n = side ? g->of->cols : g->of->rows, count = side ? gram->cols : gram->rows;
+    int64_t n = side ? g->base.of->cols : g->base.of->rows, count = side ? gram->cols : gram->rows;
     double *all = mcr_alloc(gram->ctx, (size_t)n, sizeof *all);
-    mcr_status s = all ? mcr_gram_diagonal(g->of, side, all) : MCR_NO_MEMORY;
+    mcr_status s = all ? mcr_gram_diagonal(g->base.of, side, all) : MCR_NO_MEMORY;
     for (int64_t i = 0; i < count && !s; i++)
         k[i] = all[g->row[side][i]];
     mcr_free(gram->ctx, all);
@@ -143,7 +142,7 @@ static mcr_status share(mcr_gram **out, mcr_gram *gram)
     const list *g = (const list *)gram;
     mcr_gram *of = NULL;
     mcr_rows x = {g->row[0], 0, gram->rows}, z = {g->row[1], 0, gram->cols};
-    mcr_status s = mcr_gram_share(&of, g->of);
+    mcr_status s = mcr_gram_share(&of, g->base.of);
     if (!s)
         s = mcr_gram_list(out, of, &x, gram->symmetric ? NULL : &z);
     if (s)
@@ -163,36 +162,10 @@ static mcr_status select(mcr_gram **out, mcr_gram *gram, const mcr_rows *x, cons
     if (!s && z)
         s = translate(&cols, &made[1], g, 1, *z);
     if (!s)
-        s = mcr_gram_list(out, g->of, &rows, z ? &cols : NULL);
+        s = mcr_gram_list(out, g->base.of, &rows, z ? &cols : NULL);
     mcr_free(gram->ctx, made[0]);
     mcr_free(gram->ctx, made[1]);
     return s;
-}
-
-/* What holds for all objects holds for some. */
-static mcr_status error(mcr_gram *gram, bool precise, mcr_error *to)
-{
-    return mcr_gram_error(((const list *)gram)->of, precise, to);
-}
-
-static mcr_status prepare(mcr_gram *gram, bool precise)
-{
-    return mcr_gram_prepare(((const list *)gram)->of, precise);
-}
-
-static double work(const mcr_gram *gram)
-{
-    return mcr_gram_work(((const list *)gram)->of);
-}
-
-static bool is_slow(const mcr_gram *gram)
-{
-    return mcr_gram_is_slow(((const list *)gram)->of);
-}
-
-static bool is_definite(const mcr_gram *gram)
-{
-    return mcr_gram_is_definite(((const list *)gram)->of);
 }
 
 static const mcr_gram_type list_type = {
@@ -201,9 +174,4 @@ static const mcr_gram_type list_type = {
     .diagonal = diagonal,
     .share = share,
     .select = select,
-    .error = error,
-    .work = work,
-    .prepare = prepare,
-    .is_slow = is_slow,
-    .is_definite = is_definite,
 };

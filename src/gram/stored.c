@@ -36,8 +36,12 @@ mcr_status mcr_gram_stored(mcr_gram **out, mcr *ctx, const mcr_stored *m)
     if (!g)
         return MCR_NO_MEMORY;
     assert(!m->exact || mcr_gram_rows(m->exact) == m->n);
-    g->base = (mcr_gram){
-        .type = &stored_type, .ctx = ctx, .rows = m->n, .cols = m->n, .symmetric = true};
+    g->base = (mcr_gram){.type = &stored_type,
+                         .ctx = ctx,
+                         .of = m->exact,
+                         .rows = m->n,
+                         .cols = m->n,
+                         .symmetric = true};
     g->m = *m;
     *out = &g->base;
     return MCR_OK;
@@ -243,15 +247,7 @@ static mcr_status multiply(mcr_gram *gram, const double *v, int64_t cols, double
                  : mcr_gram_blocks_multiply(gram, v, cols, kv);
 }
 
-/* Without another Gram the values are what K is. */
-static mcr_status error(mcr_gram *gram, bool precise, mcr_error *to)
-{
-    const stored *g = (const stored *)gram;
-    *to = (mcr_error){0};
-    return g->m.exact ? mcr_gram_error(g->m.exact, precise, to) : MCR_OK;
-}
-
-/* ---- parts and cost ---------------------------------------------------------------------------*/
+/* ---- parts ------------------------------------------------------------------------------------*/
 
 static mcr_status share(mcr_gram **out, mcr_gram *gram)
 {
@@ -271,25 +267,7 @@ static mcr_status share(mcr_gram **out, mcr_gram *gram)
 static mcr_status select(mcr_gram **out, mcr_gram *gram, const mcr_rows *x, const mcr_rows *z)
 {
     mcr_gram *exact = ((const stored *)gram)->m.exact;
-    return exact ? exact->type->select(out, exact, x, z) : mcr_gram_list(out, gram, x, z);
-}
-
-static double work(const mcr_gram *gram)
-{
-    const stored *g = (const stored *)gram;
-    return g->m.exact ? mcr_gram_work(g->m.exact) : 1;
-}
-
-static bool is_slow(const mcr_gram *gram)
-{
-    const stored *g = (const stored *)gram;
-    return g->m.exact && mcr_gram_is_slow(g->m.exact);
-}
-
-static bool is_definite(const mcr_gram *gram)
-{
-    const stored *g = (const stored *)gram;
-    return g->m.exact && mcr_gram_is_definite(g->m.exact);
+    return exact ? mcr_gram_some(out, exact, x, z) : mcr_gram_list(out, gram, x, z);
 }
 
 static const mcr_gram_type stored_type = {
@@ -299,12 +277,8 @@ static const mcr_gram_type stored_type = {
     .rows = pass_rows,
     .share = share,
     .select = select,
-    .error = error,
-    .work = work,
     .prepare = prepare,
     .prepare_lists = prepare_lists,
     .multiply = multiply,
     .sums = sums,
-    .is_slow = is_slow,
-    .is_definite = is_definite,
 };

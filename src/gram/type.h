@@ -24,16 +24,22 @@ typedef struct mcr_gram_type {
     /* Rows and columns are within the Gram, and there are some. */
     mcr_status (*block)(mcr_gram *gram, mcr_rows x, mcr_rows z, void *k, int64_t ld, bool precise);
     mcr_status (*diagonal)(mcr_gram *gram, int side, double *k);
+    /* NULL: a list of all objects. */
     mcr_status (*share)(mcr_gram **out, mcr_gram *gram);
-    /* Some rows (NULL: all) against some columns (NULL: the same objects, of a symmetric Gram). */
+    /* Some rows (NULL: all) against some columns (NULL: the same objects, of a symmetric Gram).
+     * NULL: a list. */
     mcr_status (*select)(mcr_gram **out, mcr_gram *gram, const mcr_rows *x, const mcr_rows *z);
+    /* From here on NULL: as `of`, if there is one. Else the values are what K is, */
     mcr_status (*error)(mcr_gram *gram, bool precise, mcr_error *error);
+    double (*work)(const mcr_gram *gram); /* 1, */
+    /* nothing to prepare, */
+    mcr_status (*prepare)(mcr_gram *gram, bool precise);
+    /* not slow; not known to be definite. */
+    bool (*is_slow)(const mcr_gram *gram);
+    bool (*is_definite)(const mcr_gram *gram);
     /* NULL: not available. */
     mcr_status (*extended)(mcr_gram *gram, mcr_extended *to);
-    double (*work)(const mcr_gram *gram);
     size_t (*bytes)(const mcr_gram *gram); /* NULL: none of its own */
-    /* NULL: nothing to prepare. */
-    mcr_status (*prepare)(mcr_gram *gram, bool precise);
     /* NULL: as for everything in double. */
     mcr_status (*prepare_lists)(mcr_gram *gram);
     /* NULL: by blocks. */
@@ -41,9 +47,6 @@ typedef struct mcr_gram_type {
     mcr_status (*matrix)(mcr_gram *gram, const mcr_gram_fill *fill);
     mcr_status (*multiply)(mcr_gram *gram, const double *v, int64_t cols, double *kv);
     mcr_status (*sums)(mcr_gram *gram, mcr_rows object, bool precise, const double *v, double *f);
-    /* NULL: not slow; not known to be definite. */
-    bool (*is_slow)(const mcr_gram *gram);
-    bool (*is_definite)(const mcr_gram *gram);
     /* Of a factor D, K = D D^T, with so many columns; NULL: there is none. */
     int64_t (*width)(const mcr_gram *gram);
     mcr_status (*expand)(mcr_gram *gram, mcr_rows x, const double *v, int64_t cols, double *y);
@@ -54,6 +57,8 @@ typedef struct mcr_gram_type {
     mcr_status (*total)(mcr_gram *gram, double *sum, int64_t count);
 } mcr_gram_type;
 
+/* `select` of the table, or what takes its place. */
+mcr_status mcr_gram_some(mcr_gram **out, mcr_gram *gram, const mcr_rows *x, const mcr_rows *z);
 /* The same from blocks, for any Gram. */
 mcr_status mcr_gram_blocks_pass(mcr_gram *gram, const mcr_gram_pass *pass);
 mcr_status mcr_gram_blocks_sums(mcr_gram *gram, mcr_rows object, bool precise, const double *v,
@@ -63,6 +68,7 @@ mcr_status mcr_gram_blocks_multiply(mcr_gram *gram, const double *v, int64_t col
 struct mcr_gram {
     const mcr_gram_type *type;
     mcr *ctx;
+    mcr_gram *of; /* the one that it is a view of, or that knows its values better; NULL: none */
     int64_t rows, cols;
     bool symmetric; /* the same objects on both sides */
 };

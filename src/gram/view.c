@@ -13,8 +13,7 @@
 
 typedef struct view {
     mcr_gram base;
-    mcr_gram *of;
-    bool owns; /* of */
+    bool owns; /* base.of */
     mcr_rows run[MCR_VIEW_RUNS];
     mcr_gram *exact; /* the same objects bound for themselves; NULL: not yet */
 } view;
@@ -26,7 +25,7 @@ static void close_view(mcr_gram *gram)
     view *v = (view *)gram;
     mcr_gram_close(v->exact);
     if (v->owns)
-        mcr_gram_close(v->of);
+        mcr_gram_close(v->base.of);
     mcr_free(gram->ctx, v);
 }
 
@@ -37,11 +36,10 @@ mcr_status mcr_gram_view(mcr_gram **out, mcr_gram *of, const mcr_rows run[MCR_VI
     view *v = mcr_alloc_zero(of->ctx, 1, sizeof *v);
     if (!v)
         return MCR_NO_MEMORY;
-    v->base = (mcr_gram){.type = &view_type, .ctx = of->ctx, .symmetric = true};
+    v->base = (mcr_gram){.type = &view_type, .ctx = of->ctx, .of = of, .symmetric = true};
     for (int r = 0; r < MCR_VIEW_RUNS; r++)
         v->base.rows += run[r].count;
     v->base.cols = v->base.rows;
-    v->of = of;
     for (int r = 0; r < MCR_VIEW_RUNS; r++)
         v->run[r] = run[r];
     *out = &v->base;
@@ -67,7 +65,7 @@ static mcr_status select_rows(mcr_data **out, const view *v, mcr_rows rows)
     int64_t *list = NULL;
     mcr_status s = map_rows(&list, v, rows);
     if (!s)
-        s = mcr_data_select(out, mcr_gram_as_bound(v->of)->x, (mcr_rows){list, 0, rows.count});
+        s = mcr_data_select(out, mcr_gram_as_bound(v->base.of)->x, (mcr_rows){list, 0, rows.count});
     mcr_free(v->base.ctx, list);
     return s;
 }
@@ -80,7 +78,7 @@ static mcr_status bind_again(mcr_gram **out, const view *v, const mcr_rows *x, c
     if (!s && z)
         s = select_rows(&columns, v, *z);
     if (!s)
-        s = mcr_gram_open(out, v->base.ctx, mcr_gram_as_bound(v->of)->kernel, rows, columns);
+        s = mcr_gram_open(out, v->base.ctx, mcr_gram_as_bound(v->base.of)->kernel, rows, columns);
     mcr_data_free(rows);
     mcr_data_free(columns);
     return s;
@@ -95,7 +93,7 @@ static mcr_status select(mcr_gram **out, mcr_gram *gram, const mcr_rows *x, cons
 static mcr_status error(mcr_gram *gram, bool precise, mcr_error *to)
 {
     const view *v = (const view *)gram;
-    return mcr_gram_error(precise && v->exact ? v->exact : v->of, precise, to);
+    return mcr_gram_error(precise && v->exact ? v->exact : v->base.of, precise, to);
 }
 
 static mcr_status extended(mcr_gram *gram, mcr_extended *to)
@@ -106,7 +104,7 @@ static mcr_status extended(mcr_gram *gram, mcr_extended *to)
     mcr_status s = map_rows(&object, v, (mcr_rows){NULL, 0, to->n});
     of.object = object;
     if (!s)
-        s = v->of->type->extended(v->of, &of);
+        s = v->base.of->type->extended(v->base.of, &of);
     to->share = of.share;
     mcr_free(gram->ctx, object);
     return s;
@@ -116,7 +114,7 @@ static mcr_status prepare(mcr_gram *gram, bool precise)
 {
     view *v = (view *)gram;
     if (!precise)
-        return mcr_gram_prepare(v->of, false);
+        return mcr_gram_prepare(v->base.of, false);
     mcr_status s = v->exact ? MCR_OK : bind_again(&v->exact, v, NULL, NULL);
     return s ? s : mcr_gram_prepare(v->exact, true);
 }
@@ -124,7 +122,7 @@ static mcr_status prepare(mcr_gram *gram, bool precise)
 /* Of the other Gram's objects. */
 static mcr_status prepare_lists(mcr_gram *gram)
 {
-    return mcr_gram_prepare_lists(((view *)gram)->of);
+    return mcr_gram_prepare_lists(gram->of);
 }
 
 static mcr_status sums(mcr_gram *gram, mcr_rows object, bool precise, const double *v, double *f)
@@ -133,7 +131,7 @@ static mcr_status sums(mcr_gram *gram, mcr_rows object, bool precise, const doub
     int64_t *list = NULL;
     mcr_status s = map_rows(&list, of, object);
     if (!s)
-        s = mcr_gram_sums(of->of, (mcr_rows){list, 0, object.count}, precise, v, f);
+        s = mcr_gram_sums(of->base.of, (mcr_rows){list, 0, object.count}, precise, v, f);
     mcr_free(gram->ctx, list);
     return s;
 }
@@ -160,11 +158,11 @@ static mcr_status block(mcr_gram *gram, mcr_rows x, mcr_rows z, void *k, int64_t
     s = map_rows(&row, v, x);
     mcr_rows rows = {row, 0, x.count};
     if (!s && z.index && !(s = map_rows(&column, v, z)))
-        s = mcr_gram_block_any(v->of, rows, (mcr_rows){column, 0, z.count}, k, ld, false);
+        s = mcr_gram_block_any(v->base.of, rows, (mcr_rows){column, 0, z.count}, k, ld, false);
     for (int r = 0; r < MCR_VIEW_RUNS && !s && !z.index; r++) {
         int64_t at;
         mcr_rows columns = columns_of(v, r, z.first, z.count, &at);
-        s = mcr_gram_block_any(v->of, rows, columns, (float *)k + at, ld, false);
+        s = mcr_gram_block_any(v->base.of, rows, columns, (float *)k + at, ld, false);
     }
     mcr_free(gram->ctx, row);
     mcr_free(gram->ctx, column);
@@ -187,7 +185,7 @@ static mcr_status pass_runs(view *v, const mcr_gram_pass *pass, mcr_rows rows)
         part.row = row;
         part.f = pass->f ? pass->f + done : NULL;
         if (part.z.count > 0)
-            s = mcr_gram_rows_pass(v->of, &part);
+            s = mcr_gram_rows_pass(v->base.of, &part);
     }
     mcr_free(ctx, row);
     return s;
@@ -203,7 +201,7 @@ static mcr_status pass_listed(view *v, const mcr_gram_pass *pass)
     part.x = (mcr_rows){row, 0, pass->x.count};
     part.z = (mcr_rows){column, 0, pass->z.count};
     if (!s)
-        s = mcr_gram_rows_pass(v->of, &part);
+        s = mcr_gram_rows_pass(v->base.of, &part);
     mcr_free(v->base.ctx, row);
     mcr_free(v->base.ctx, column);
     return s;
@@ -233,7 +231,7 @@ static mcr_status diagonal(mcr_gram *gram, int side, double *k)
     (void)side; /* both are the same */
     const view *v = (const view *)gram;
     const double *all = NULL;
-    mcr_status s = mcr_gram_bound_diagonal(&all, mcr_gram_as_bound(v->of));
+    mcr_status s = mcr_gram_bound_diagonal(&all, mcr_gram_as_bound(v->base.of));
     for (int64_t i = 0; i < gram->rows && !s; i++)
         k[i] = all[object_of(v, i)];
     return s;
@@ -243,29 +241,12 @@ static mcr_status share(mcr_gram **out, mcr_gram *gram)
 {
     const view *v = (const view *)gram;
     mcr_gram *of = NULL;
-    mcr_status s = mcr_gram_share(&of, v->of);
+    mcr_status s = mcr_gram_share(&of, v->base.of);
     if (!s && !(s = mcr_gram_view(out, of, v->run)))
         ((view *)*out)->owns = true;
     else
         mcr_gram_close(of);
     return s;
-}
-
-/* ---- cost -------------------------------------------------------------------------------------*/
-
-static double work(const mcr_gram *gram)
-{
-    return mcr_gram_work(((const view *)gram)->of);
-}
-
-static bool is_slow(const mcr_gram *gram)
-{
-    return mcr_gram_is_slow(((const view *)gram)->of);
-}
-
-static bool is_definite(const mcr_gram *gram)
-{
-    return mcr_gram_is_definite(((const view *)gram)->of);
 }
 
 static const mcr_gram_type view_type = {
@@ -277,10 +258,7 @@ static const mcr_gram_type view_type = {
     .select = select,
     .error = error,
     .extended = extended,
-    .work = work,
     .prepare = prepare,
     .prepare_lists = prepare_lists,
     .sums = sums,
-    .is_slow = is_slow,
-    .is_definite = is_definite,
 };

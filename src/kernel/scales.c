@@ -30,9 +30,9 @@ static double *numbers_of(void *params, const mcr_param *p, int64_t *count)
     return number;
 }
 
-/* Goes through the scales of one node: reads them into `get`, their names into `name`, or sets them
- * from `set`. */
-static int64_t visit(const mcr_kernel *node, void *params, double *get, const char **name,
+/* Goes through the scales of one node: reads them into `get`, what they are into `which`, or sets
+ * them from `set`. */
+static int64_t visit(const mcr_kernel *node, void *params, double *get, const mcr_param **which,
                      const double *set)
 {
     int64_t found = 0;
@@ -46,8 +46,8 @@ static int64_t visit(const mcr_kernel *node, void *params, double *get, const ch
                 continue;
             if (get)
                 get[found] = number[i];
-            if (name)
-                name[found] = p->name;
+            if (which)
+                which[found] = p;
             if (set)
                 number[i] = set[found];
             found++;
@@ -56,11 +56,11 @@ static int64_t visit(const mcr_kernel *node, void *params, double *get, const ch
     return found;
 }
 
-static int64_t list(const mcr_kernel *kernel, double *value, const char **name)
+static int64_t list(const mcr_kernel *kernel, double *value, const mcr_param **which)
 {
-    int64_t found = visit(kernel, kernel->params, value, name, NULL);
+    int64_t found = visit(kernel, kernel->params, value, which, NULL);
     for (int c = 0; c < kernel->children; c++)
-        found += list(kernel->child[c], value ? value + found : NULL, name ? name + found : NULL);
+        found += list(kernel->child[c], value ? value + found : NULL, which ? which + found : NULL);
     return found;
 }
 
@@ -69,9 +69,9 @@ int64_t mcr_kernel_scales(const mcr_kernel *kernel, double *value)
     return list(kernel, value, NULL);
 }
 
-void mcr_kernel_scale_names(const mcr_kernel *kernel, const char **name)
+void mcr_kernel_scale_params(const mcr_kernel *kernel, const mcr_param **param)
 {
-    (void)list(kernel, NULL, name);
+    (void)list(kernel, NULL, param);
 }
 
 /* The node's own parameters with new scales. */

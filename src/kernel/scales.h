@@ -14,8 +14,8 @@
 
 /* How many there are; value (may be NULL) gets them. */
 int64_t mcr_kernel_scales(const mcr_kernel *kernel, double *value);
-/* What they are called in their kernels: "gamma", "period". */
-void mcr_kernel_scale_names(const mcr_kernel *kernel, const char **name);
+/* Which parameters of their kernels they are. */
+void mcr_kernel_scale_params(const mcr_kernel *kernel, const mcr_param **param);
 /* The same expression with other scales, as many, all positive and finite. */
 mcr_status mcr_kernel_rescaled(mcr_kernel **out, const mcr_kernel *kernel, const double *value);
 

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "base/context.h"
+#include "learn/form.h"
 #include "learn/goal.h"
 #include "learn/svm_problem.h"
 #include "solve/newton.h"
@@ -37,6 +38,7 @@ typedef struct params {
     int64_t max_steps;
     int loss, task;
     char *class_weight;
+    mcr_form_options form;
 } params;
 
 static const mcr_param table[] = {
@@ -59,6 +61,7 @@ static const mcr_param table[] = {
      "seconds after which the best model so far is kept"},
     {"max-steps", MCR_INT, offsetof(params, max_steps), NULL, 1, INFINITY, 0, NULL,
      "steps after which the best model so far is kept"},
+    MCR_APPROX_PARAMS(params),
     {0},
 };
 
@@ -372,8 +375,7 @@ const mcr_learner_type mcr_learner_erm = {
     .params_size = sizeof(params),
     .fit = fit,
     .usual = {.option = "lambda", .range = "1e-6:10:log15"},
-    .no_primal = "it minimises over the coefficients of objects; ridge and logistic have their "
-                 "losses in the primal",
+    .form = offsetof(params, form),
     .convex = true,
     .weights_count = true,
     .dense = true,

@@ -25,16 +25,24 @@ mcr_status mcr_fitted_new(mcr_fitted **out, mcr *ctx, int64_t outputs)
     return MCR_OK;
 }
 
-void mcr_fitted_free(mcr_fitted *f)
+void mcr_fitted_clear(mcr_fitted *f)
 {
-    if (!f)
-        return;
     for (int64_t s = 0; s < f->segments; s++) {
         mcr_free(f->ctx, f->segment[s].output);
         mcr_free(f->ctx, f->segment[s].coef);
     }
     mcr_free(f->ctx, f->segment);
     mcr_free(f->ctx, f->object);
+    f->segment = NULL;
+    f->object = NULL;
+    f->segments = f->basis = 0;
+}
+
+void mcr_fitted_free(mcr_fitted *f)
+{
+    if (!f)
+        return;
+    mcr_fitted_clear(f);
     mcr_free(f->ctx, f->offset);
     mcr_free(f->ctx, f->slope);
     mcr_free(f->ctx, f->curve);

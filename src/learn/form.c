@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "kernel/explicit.h"
+#include "learn/ridge_features.h"
 #include "solve/linear.h"
 #include "solve/newton.h"
 
@@ -116,7 +117,7 @@ static double feature_seconds(const mcr_form_work *w, const estimate *e, double 
                                           mcr_linear_descent_work(w->size, p, entries)) *
                                          SPARSE_SECONDS +
                                      p * 1e-8);
-    case MCR_WORK_RIDGE: return make + (p <= 4096 ? direct : products);
+    case MCR_WORK_RIDGE: return make + (p <= MCR_RIDGE_DIRECT ? direct : products);
     case MCR_WORK_SMOOTH:
         return make + (p * w->columns <= MCR_SMOOTH_DIRECT ? 8 * w->columns * w->columns * direct
                                                            : products);
@@ -266,8 +267,8 @@ mcr_status mcr_form_open(mcr_form *form, const mcr_learning *in, const mcr_form_
         return make_approximate(form, in, o, work);
     bool features = o->form == MCR_FORM_PRIMAL;
     mcr_status s = MCR_OK;
-    if (o->form == MCR_FORM_AUTO && !in->gram && mcr_kernel_has_features(in->kernel) &&
-        mcr_data_count(in->data) > 0)
+    if (o->form == MCR_FORM_AUTO && work->kind != MCR_WORK_VALUES && !in->gram &&
+        mcr_kernel_has_features(in->kernel) && mcr_data_count(in->data) > 0)
         s = prefers_features(form, in, work, &features);
     if (s || !features)
         return s;
@@ -358,6 +359,28 @@ mcr_status mcr_form_goal(mcr_fitted **out, const mcr_form *form, const mcr_goal 
     f->classes = g->classes;
     *out = f;
     return MCR_OK;
+}
+
+mcr_status mcr_form_rebase(const mcr_form *form, mcr_fitted *f)
+{
+    int64_t n = mcr_gram_rows(form->gram), k = f->outputs;
+    double *w = NULL, *a = mcr_alloc_zero(f->ctx, (size_t)n, (size_t)k * sizeof *a);
+    mcr_status s = a ? MCR_OK : MCR_NO_MEMORY;
+    for (int64_t g = 0; g < f->segments && !s; g++) {
+        const mcr_segment *t = &f->segment[g];
+        for (int64_t o = 0; o < t->outputs; o++)
+            for (int64_t i = 0; i < t->count; i++)
+                a[f->object[t->first + i] * k + t->output[o]] += t->coef[o * t->count + i];
+    }
+    if (!s)
+        s = mcr_form_weights(&w, form, a, k);
+    if (!s) {
+        mcr_fitted_clear(f);
+        s = mcr_form_add(form, f, w, k);
+    }
+    mcr_free(f->ctx, a);
+    mcr_free(f->ctx, w);
+    return s;
 }
 
 mcr_status mcr_form_report(const mcr_form *form, mcr_fitted *f)

@@ -72,7 +72,8 @@ typedef struct mcr_form_work {
         MCR_WORK_PCA,
         MCR_WORK_FISHER,
         MCR_WORK_KMEANS, /* problems: starts */
-        MCR_WORK_ONLINE  /* problems: passes */
+        MCR_WORK_ONLINE, /* problems: passes */
+        MCR_WORK_VALUES  /* with kernel values, unless features are asked for */
     } kind;
     double problems, size;
     double columns; /* outputs solved for together; components, clusters */
@@ -113,7 +114,9 @@ mcr_status mcr_form_add(const mcr_form *form, mcr_fitted *fitted, const double *
 /* The same as a new fitted, with task, rule and classes of the goal. */
 mcr_status mcr_form_goal(mcr_fitted **out, const mcr_form *form, const mcr_goal *goal,
                          const double *w);
-/* Side, reason and measured errors, for the report. */
+/* The basis of a fitted that was found on the Gram of an approximate map becomes the map's. */
+mcr_status mcr_form_rebase(const mcr_form *form, mcr_fitted *fitted);
+/* Form, reason and measured errors, for the report. */
 mcr_status mcr_form_report(const mcr_form *form, mcr_fitted *fitted);
 
 #endif

@@ -8,7 +8,9 @@
 #include <math.h>
 
 #include "learn/form.h"
+#include "learn/online.h"
 #include "solve/leading.h"
+#include "solve/shifted.h"
 
 /* Seconds. Of a kernel value in double, made and put into a matrix; in a row that is made for a
  * moment; of one more pass over it in a matrix. */
@@ -57,7 +59,7 @@ double mcr_form_dual_cost(const mcr_form_work *w, double value, bool *fits, doub
         return kept ? half + all * MATRIX_SECONDS + 4 * w->problems * all * PASS_SECONDS
                     : 4 * w->problems * all * (ROW_SECONDS + value);
     default:
-        kept = w->problems > 1 && n <= 6000 && bytes <= memory / 2;
+        kept = w->problems > 1 && n <= MCR_ONLINE_KEPT && bytes <= memory / 2;
         return kept ? half + all * MATRIX_SECONDS +
                           MISTAKES * w->problems * all * PASS_SECONDS * w->columns
                     : MISTAKES * w->problems * all *
@@ -68,9 +70,9 @@ double mcr_form_dual_cost(const mcr_form_work *w, double value, bool *fits, doub
 double mcr_form_primal_cost(const mcr_form_work *w, double p, double each)
 {
     double n = w->size, entries = n * each, make = entries * MADE_SECONDS, both = 2 * entries;
-    bool direct = p <= 2048 && p <= n;
-    double factor = each < 0.25 * p ? entries * each * COLUMN_SECONDS
-                                    : n * p * p / 2 * DENSE_SECONDS;
+    bool direct = p <= MCR_DIRECT_FEATURES && p <= n;
+    double factor = each < MCR_DENSE_SHARE * p ? entries * each * COLUMN_SECONDS
+                                               : n * p * p / 2 * DENSE_SECONDS;
     factor += p * p * WEIGHT_SECONDS;
     switch (w->kind) {
     case MCR_WORK_PCA:

@@ -130,18 +130,18 @@ static mcr_status scale_slope(mcr_gp *gp, int64_t j, double step, double *x, dou
 static mcr_status by_differences(mcr_gp *gp, double *g)
 {
     double *x = mcr_alloc(gp->ctx, (size_t)gp->scales, sizeof *x);
-    const char **name = mcr_alloc(gp->ctx, (size_t)gp->scales, sizeof *name);
-    mcr_status s = x && name ? MCR_OK : MCR_NO_MEMORY;
+    const mcr_param **of = mcr_alloc(gp->ctx, (size_t)gp->scales, sizeof *of);
+    mcr_status s = x && of ? MCR_OK : MCR_NO_MEMORY;
     if (!s) {
         mcr_kernel_scales(gp->kernel, x);
-        mcr_kernel_scale_names(gp->kernel, name);
+        mcr_kernel_scale_params(gp->kernel, of);
     }
     for (int64_t j = 0; j < gp->scales && !s; j++)
         x[j] = log(x[j]);
     for (int64_t j = 0; j < gp->scales && !s; j++)
-        s = scale_slope(gp, j, strcmp(name[j], "period") == 0 ? period_step : usual_step, x, &g[j]);
+        s = scale_slope(gp, j, of[j]->flags & MCR_PERIOD ? period_step : usual_step, x, &g[j]);
     mcr_free(gp->ctx, x);
-    mcr_free(gp->ctx, name);
+    mcr_free(gp->ctx, of);
     return s;
 }
 

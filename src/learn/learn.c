@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "learn/learner.h"
+#include "learn/form.h"
 
 mcr_status mcr_learning_gram(mcr_gram **out, const mcr_learning *in)
 {
@@ -137,6 +137,44 @@ static mcr_status learn(mcr_fitted **out, const mcr_learner_type *type, const mc
     return s;
 }
 
+/* What a learner certifies on the Gram of an approximate map. */
+static const char *approximate(const char *certificate)
+{
+    static const char *const known[][2] = {
+        {"KKT violation", "KKT violation of the approximate problem"},
+        {"relative gap", "relative gap of the approximate problem"},
+    };
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (certificate && strcmp(certificate, known[i][0]) == 0)
+            return known[i][1];
+    return certificate;
+}
+
+/* A learner that knows nothing of forms, on the Gram of the features where these are asked for. */
+static mcr_status learn_form(mcr_fitted **out, const mcr_learner_type *type, const mcr_learning *in)
+{
+    const mcr_form_options *o = (const void *)((const char *)in->params + type->form);
+    mcr_form form = {0};
+    mcr_learning part = *in;
+    mcr_form_work work = {MCR_WORK_VALUES, 1, (double)mcr_data_count(in->data), 1};
+    mcr_status s = mcr_form_open(&form, in, o, &work);
+    part.gram = form.gram;
+    if (!s)
+        s = form.features ? type->fit(out, &part) : learn(out, type, in);
+    if (!s && form.map) {
+        s = mcr_form_rebase(&form, *out);
+        (*out)->certificate = approximate((*out)->certificate);
+    }
+    if (!s && form.features)
+        s = mcr_form_report(&form, *out);
+    if (s) {
+        mcr_fitted_free(*out);
+        *out = NULL;
+    }
+    mcr_form_close(&form);
+    return s;
+}
+
 mcr_status mcr_learn(mcr_fitted **out, const mcr_learner_type *type, const mcr_learning *given)
 {
     mcr_learning with = *given;
@@ -145,7 +183,7 @@ mcr_status mcr_learn(mcr_fitted **out, const mcr_learner_type *type, const mcr_l
     *out = NULL;
     mcr_status s = check_targets(type, in);
     if (!s)
-        s = learn(out, type, in);
+        s = type->form ? learn_form(out, type, in) : learn(out, type, in);
     mcr_fitted *f = *out;
     /* Where rounding hides more than the tolerance nothing is proved. */
     if (!s && f && f->stop == MCR_STOP_OPTIMAL && f->value_error > f->tolerance)

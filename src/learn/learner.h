@@ -114,6 +114,8 @@ void mcr_fitted_free(mcr_fitted *fitted); /* NULL allowed */
 mcr_status mcr_fitted_add(mcr_fitted *fitted, const int64_t *object, int64_t count,
                           const int32_t *output, int64_t outputs, const double *coef);
 
+void mcr_fitted_clear(mcr_fitted *fitted); /* no basis, no segments */
+
 /* known.c: bounds on what rounding changes in G a (a and error are n x outputs). share: that of
  * mcr_gram_extended, or NAN where kernel values and sums are double. */
 mcr_status mcr_known_products(mcr_gram *gram, const double *a, int64_t n, int64_t outputs,
@@ -281,12 +283,15 @@ typedef struct mcr_learner_type {
     mcr_status (*fit)(mcr_fitted **out, const mcr_learning *in);
     /* What it cannot do, and why: one table for all (mcr_learner_lacks). NULL: it can. */
     const char *no_primal; /* the primal form: --form primal, --approx */
-    const char *no_folds;  /* trainings on folds of one K: cv and tune */
-    bool weights_count;    /* a weight of 2 is the same as two objects: equal ones may be merged */
-    bool dense;            /* factorises n x n matrices: BLAS should run its best code */
-    bool no_start;         /* has no use for a model to start from */
-    bool convex;           /* its problem is convex if K is PSD: else the optimum is a local one */
-    bool takes_k;          /* it can use values of K in float */
+    /* Where in its parameters the options of the form are, if it leaves the form to mcr_learn; 0:
+     * it has one form, or sees to it itself. */
+    size_t form;
+    const char *no_folds; /* trainings on folds of one K: cv and tune */
+    bool weights_count;   /* a weight of 2 is the same as two objects: equal ones may be merged */
+    bool dense;           /* factorises n x n matrices: BLAS should run its best code */
+    bool no_start;        /* has no use for a model to start from */
+    bool convex;          /* its problem is convex if K is PSD: else the optimum is a local one */
+    bool takes_k;         /* it can use values of K in float */
     /* Whether, with these parameters, it can learn on a fold of a K in float (mcr_gram_fold) and
      * tell the decision values of the objects held out (mcr_fitted.held_out) as it goes; NULL: it
      * cannot. */

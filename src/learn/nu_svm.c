@@ -21,6 +21,7 @@ typedef struct params {
     double nu;
     int probability, multiclass;
     char *class_weight;
+    mcr_form_options form;
 } params;
 
 static const mcr_param table[] = {
@@ -33,6 +34,7 @@ static const mcr_param table[] = {
     {"probability", MCR_FLAG, offsetof(params, probability), "no", 0, 0, 0, NULL,
      "calibrate probabilities on held-out decision values (5 folds)"},
     MCR_SVM_LIMIT_PARAMS(params),
+    MCR_APPROX_PARAMS(params),
     {0},
 };
 
@@ -173,7 +175,7 @@ const mcr_learner_type mcr_learner_nu_svm = {
     .params_size = sizeof(params),
     .fit = fit,
     .usual = {.option = "nu", .range = "0.01:0.6:log13"},
-    .no_primal = "the solvers for features have one sum to keep, and nu needs two",
+    .form = offsetof(params, form),
     .convex = true,
     .weights_count = true,
     .takes_k = true,

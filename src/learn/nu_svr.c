@@ -10,11 +10,13 @@
 #include <math.h>
 #include <stddef.h>
 
+#include "learn/form.h"
 #include "learn/svm_problem.h"
 
 typedef struct params {
     mcr_svm_limits limits;
     double C, nu;
+    mcr_form_options form;
 } params;
 
 static const mcr_param table[] = {
@@ -23,6 +25,7 @@ static const mcr_param table[] = {
     {"nu", MCR_REAL, offsetof(params, nu), "0.5", 0, 1, MCR_MIN_OPEN, NULL,
      "upper bound on the share of errors beyond epsilon, lower bound on that of support vectors"},
     MCR_SVM_LIMIT_PARAMS(params),
+    MCR_APPROX_PARAMS(params),
     {0},
 };
 
@@ -136,7 +139,7 @@ const mcr_learner_type mcr_learner_nu_svr = {
     .params_size = sizeof(params),
     .fit = fit,
     .usual = {.option = "C", .range = "0.0625:4096:log17"},
-    .no_primal = "the solvers for features have one sum to keep, and nu needs two",
+    .form = offsetof(params, form),
     .convex = true,
     .weights_count = true,
 };

@@ -10,17 +10,20 @@
 #include <math.h>
 #include <stddef.h>
 
+#include "learn/form.h"
 #include "learn/svm_problem.h"
 
 typedef struct params {
     mcr_svm_limits limits;
     double nu;
+    mcr_form_options form;
 } params;
 
 static const mcr_param table[] = {
     {"nu", MCR_REAL, offsetof(params, nu), "0.5", 0, 1, MCR_MIN_OPEN, NULL,
      "upper bound on the share of objects outside, lower bound on that of support vectors"},
     MCR_SVM_LIMIT_PARAMS(params),
+    MCR_APPROX_PARAMS(params),
     {0},
 };
 
@@ -76,7 +79,7 @@ const mcr_learner_type mcr_learner_one_class = {
     .params_size = sizeof(params),
     .fit = fit,
     .usual = {.option = "nu", .range = "0.01:0.5:log9"},
-    .no_primal = "the sum of its coefficients is fixed, which the solvers for features do not have",
+    .form = offsetof(params, form),
     .convex = true,
     .weights_count = true,
 };

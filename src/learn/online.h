@@ -15,6 +15,7 @@
  * the dual form the scores themselves are kept: all of K where there is space, else blocks of
  * coming objects have their own part of K, and what changed goes to all others at the block's end.
  * In the primal form weight vectors are kept. */
+enum { MCR_ONLINE_KEPT = 6000 }; /* objects, at most, where all of K is kept; more if it is slow */
 typedef struct mcr_scores {
     mcr *ctx;
     int64_t n, outputs;

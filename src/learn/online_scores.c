@@ -14,7 +14,7 @@
 
 /* Objects of a block; rows of a pass; from how many on all of K is made again and again, if that is
  * quickly done. */
-enum { BLOCK = 512, LEAST_BLOCK = 16, ROWS = 1024, MOST_OBJECTS = 6000 };
+enum { BLOCK = 512, LEAST_BLOCK = 16, ROWS = 1024 };
 #define BLOCK_BYTES ((double)(32 << 20))
 
 /* ---- opening ----------------------------------------------------------------------------------*/
@@ -87,7 +87,7 @@ static mcr_status open_kernel(mcr_scores *s, const mcr_learning *in, const mcr_s
     for (int64_t i = 0; i < s->n && !st; i++)
         if (!(fabs(s->square[i]) < 1e15))
             s->precise = true; /* floats might overflow */
-    s->whole = !st && plan->often && (s->n <= MOST_OBJECTS || mcr_gram_is_slow(s->form.gram)) &&
+    s->whole = !st && plan->often && (s->n <= MCR_ONLINE_KEPT || mcr_gram_is_slow(s->form.gram)) &&
                (double)s->n * (double)s->n * sizeof *s->k < (double)mcr_budget_left(s->ctx) / 2;
     if (st)
         return st;

@@ -16,8 +16,6 @@
 #include "linalg/system.h"
 #include "solve/newton.h"
 
-enum { DIRECT = 4096 };
-
 typedef struct state {
     const mcr_goal *g;
     mcr_gram *d;
@@ -179,7 +177,8 @@ mcr_status mcr_ridge_features(const mcr_goal *goal, mcr_gram *gram, double lambd
     mcr_gram_factor_phase(gram, "ridge");
     mcr_status s = open_state(&t);
     if (!s)
-        s = t.p <= DIRECT || !mcr_gram_sparse(gram) ? solve_directly(&t) : solve_by_products(&t);
+        s = t.p <= MCR_RIDGE_DIRECT || !mcr_gram_sparse(gram) ? solve_directly(&t)
+                                                              : solve_by_products(&t);
     if (!s)
         s = evaluate(&t);
     r->residual = t.residual;

@@ -15,6 +15,9 @@ typedef struct mcr_ridge_result {
     int64_t steps;
 } mcr_ridge_result;
 
+/* Sparse features: up to so many make a matrix. */
+enum { MCR_RIDGE_DIRECT = 4096 };
+
 /* lambda > 0. */
 mcr_status mcr_ridge_features(const mcr_goal *goal, mcr_gram *gram, double lambda, double tol,
                               mcr_ridge_result *result);

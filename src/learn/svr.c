@@ -10,12 +10,14 @@
 #include <math.h>
 #include <stddef.h>
 
+#include "learn/form.h"
 #include "learn/svm_problem.h"
 
 typedef struct params {
     mcr_svm_limits limits;
     double C, lambda, epsilon;
     int bias;
+    mcr_form_options form;
 } params;
 
 static const mcr_param table[] = {
@@ -28,6 +30,7 @@ static const mcr_param table[] = {
     {"bias", MCR_FLAG, offsetof(params, bias), "yes", 0, 0, 0, NULL,
      "no: the function goes through the origin of the feature space"},
     MCR_SVM_LIMIT_PARAMS(params),
+    MCR_APPROX_PARAMS(params),
     {0},
 };
 
@@ -120,8 +123,7 @@ const mcr_learner_type mcr_learner_svr = {
     .check = check,
     .fit = fit,
     .usual = {.option = "C", .range = "0.0625:4096:log17", .instead = "lambda"},
-    .no_primal =
-        "the solvers for features take one class against another, without a tube of width epsilon",
+    .form = offsetof(params, form),
     .convex = true,
     .weights_count = true,
     .takes_k = true,

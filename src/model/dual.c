@@ -58,7 +58,7 @@ static int state_of(const mcr_model *m, double coef, double bound, double slack)
     double blur = fmax(fmax(m->fitted->value, m->fitted->tolerance), 0);
     if (isnan(bound) || coef == 0)
         return MCR_COEF_PLAIN;
-    bool weighted = strstr(m->options, "class-weight") != NULL;
+    bool weighted = strstr(m->options, MCR_OPTION_CLASS_WEIGHT) != NULL;
     return (fabs(coef) >= (1 - 1e-9) * bound && !weighted) || slack > 2 * blur ? MCR_COEF_BOUND
                                                                                : MCR_COEF_FREE;
 }

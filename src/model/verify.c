@@ -353,7 +353,7 @@ static mcr_status read_weights(mcr_verify *v)
     for (int64_t i = 0; i < v->n; i++)
         v->own[i] = own ? own[i] : 1;
     return mcr_svm_weights(v->ctx, v->model->learner, v->data,
-                           v->class_of ? text_option(v, "class-weight") : NULL, v->weight);
+                           v->class_of ? text_option(v, MCR_OPTION_CLASS_WEIGHT) : NULL, v->weight);
 }
 
 /* ---- the comparison ---------------------------------------------------------------------------*/

@@ -396,7 +396,7 @@ static mcr_status gp_of_numbers(mcr_verify *v, outputs *t)
         mcr_verify_fault(v,
                          "the coefficients do not solve (K + noise) a = y: relative residual %.3g",
                          residual.value);
-    if (!mcr_verify_choice(v, "optimize") || strstr(v->out->kind, "residual"))
+    if (!mcr_verify_choice(v, v->model->type->kernel_search) || strstr(v->out->kind, "residual"))
         mcr_verify_value(v, residual);
     s = likelihood(v, noise, t->y, t->a, &objective);
     if (!s)

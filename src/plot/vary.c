@@ -71,11 +71,11 @@ static bool has_option(const mcr_options *options, const char *name)
     return mcr_params_find(options->type->params, name, strlen(name)) != NULL;
 }
 
-/* gp looks for the numbers itself unless it is stopped. */
+/* A learner that looks for the numbers of the kernel itself is kept from it. */
 static mcr_status keep_still(mcr_options *options, const char *name)
 {
-    return name && has_option(options, "optimize") ? mcr_options_set(options, "optimize", "no")
-                                                   : MCR_OK;
+    const char *search = options->type->kernel_search;
+    return name && search ? mcr_options_set(options, search, "no") : MCR_OK;
 }
 
 mcr_status mcr_plot_vary(mcr_plotting *p, const char *name, double value, mcr_options **options,

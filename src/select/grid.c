@@ -295,8 +295,7 @@ static bool takes_list(const mcr_kernel *k, const mcr_template *tm)
         return false;
     const mcr_axis *axis = &tm->axis[0];
     const mcr_param *p = mcr_params_find(k->type->params, tm->text + axis->name, axis->name_length);
-    /* A period is no measure of how much a column tells. */
-    return p && p->type == MCR_REALS && p->min >= 0 && strcmp(p->name, "period") != 0 &&
+    return p && p->type == MCR_REALS && p->min >= 0 && !(p->flags & MCR_PERIOD) &&
            ((const mcr_reals *)((const char *)k->params + p->offset))->count == 1;
 }
 

@@ -231,6 +231,53 @@ static void check_primal(mcr *ctx, const mcr_learner_type *type)
     mcr_options_close(options);
 }
 
+/* Decision values on all objects. */
+static double *scores_with(mcr *ctx, const mcr_learner_type *type, const mcr_data *data,
+                           const char *const option[][2], size_t options, int64_t *count)
+{
+    mcr_options *o = NULL;
+    mcr_kernel *kernel = NULL;
+    mcr_model *m = NULL;
+    test_ok(ctx, mcr_options_open(&o, ctx, type->name));
+    test_ok(ctx, mcr_options_set(o, "tol", "1e-6"));
+    for (size_t i = 0; i < options; i++)
+        test_ok(ctx, mcr_options_set(o, option[i][0], option[i][1]));
+    test_ok(ctx, mcr_kernel_parse(&kernel, ctx, "rbf(gamma=1)"));
+    test_ok(ctx, mcr_fit(&m, o, kernel, data, NULL));
+    *count = mcr_data_count(data) * mcr_model_outputs(m);
+    double *score = calloc((size_t)*count, sizeof *score);
+    test_ok(ctx, mcr_predict(ctx, m, data, NULL, score, NULL));
+    mcr_model_free(m);
+    mcr_kernel_free(kernel);
+    mcr_options_close(o);
+    return score;
+}
+
+/* With all objects as landmarks the approximation is exact, and with a few features it is near: a
+ * learner that leaves the form to mcr_learn says the same then. */
+static void check_all_landmarks(mcr *ctx, const mcr_learner_type *type)
+{
+    static const char *const all[][2] = {{"approx", "nystrom"}, {"rank", "100"}};
+    static const char *const many[][2] = {{"approx", "rff"}, {"rank", "4000"}};
+    mcr_data *data = NULL;
+    int64_t n, m;
+    if (!type->form)
+        return;
+    test_ok(ctx, mcr_data_sample(&data, ctx, sample_of(type), ALL, -1));
+    double *want = scores_with(ctx, type, data, NULL, 0, &n), size = 0;
+    double *got = scores_with(ctx, type, data, all, 2, &m);
+    assert_int_equal(n, m);
+    for (int64_t i = 0; i < n; i++)
+        size = fmax(size, fabs(want[i]));
+    test_close_arrays(type->name, got, want, n, 1e-3 * size);
+    free(got);
+    got = scores_with(ctx, type, data, many, 2, &m);
+    test_close_arrays(type->name, got, want, n, 0.2 * size);
+    free(got);
+    free(want);
+    mcr_data_free(data);
+}
+
 /* cv trains on folds, or is refused. */
 static void check_folds(mcr *ctx, const mcr_learner_type *type)
 {
@@ -264,6 +311,7 @@ static void test_table(void **state)
     for (; (type = mcr_learner_at(learners)); learners++) {
         check_primal(ctx, type);
         check_approx(ctx, type);
+        check_all_landmarks(ctx, type);
         check_folds(ctx, type);
         for (int a = 0; a < MCR_ABILITIES; a++) {
             const char *lacks = mcr_learner_lacks(type, (mcr_ability)a);
