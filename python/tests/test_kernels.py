@@ -202,6 +202,26 @@ def test_online():
     assert clf.score(A, y) > 0.9
 
 
+def test_gram_into_an_array():
+    """Arrays that begin anywhere, of both types; what does not fit is refused."""
+    K = gram(X, "rbf(gamma=0.3)")
+    for dtype, tolerance in ((np.float64, 1e-15), (np.float32, 1e-5)):
+        for first in range(4):
+            memory = np.full(first + K.size + 5, -1, dtype=dtype)
+            out = memory[first:first + K.size].reshape(K.shape)
+            assert gram(X, "rbf(gamma=0.3)", out=out) is out
+            np.testing.assert_allclose(out, K, atol=tolerance)
+            assert (memory[:first] == -1).all() and (memory[first + K.size:] == -1).all()
+    out = np.empty((3, len(X)))
+    gram(X[:3], lambda a, b: a @ b.T, X, out=out)
+    np.testing.assert_allclose(out, X[:3] @ X.T)
+    for bad in (np.empty((2, 2)), np.empty(K.shape[::-1] + (1,)), np.empty(K.shape, order="F")):
+        with pytest.raises(ValueError, match="C order"):
+            gram(X, "rbf(gamma=0.3)", out=bad)
+    with pytest.raises(TypeError, match="float64 or float32"):
+        gram(X, "rbf(gamma=0.3)", out=np.empty(K.shape, dtype=int))
+
+
 def test_no_leak():
     """Resident memory after many fits and predictions; MERCER_ALL=1 makes it 10,000 cycles."""
     import os
@@ -239,4 +259,4 @@ after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 print(after - before)
 """
     grown = int(subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout)
-    assert grown < rows * 100 * 4 / 1024 / 2, f"{grown} KB more for an array of {rows * 400 // 1024} KB"
+    assert grown < rows * 100 * 4 / 1024 / 5, f"{grown} KB more for an array of {rows * 400 // 1024} KB"

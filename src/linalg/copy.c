@@ -1,13 +1,13 @@
 /* copy.c: moving tiles out of the cache.
  *
- * Streaming stores pay when whole cache lines are written: rows are copied line by line, and a tile
- * is transposed in squares of one cache line. Plain C elsewhere than on x86-64.
+ * Streaming stores pay when whole cache lines are written: rows are copied line by line. A tile is
+ * transposed in squares of one cache line, a few rows of the result at a time, which are then
+ * copied like others: the caller's matrix may begin anywhere. Plain C elsewhere than on x86-64.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "linalg/copy.h"
 
-#include <stdbool.h>
 #include <string.h>
 
 #if defined(__SSE2__)
@@ -15,11 +15,6 @@
 #endif
 
 enum { LINE = 64 };
-
-static bool aligned(const void *p, size_t to)
-{
-    return (uintptr_t)p % to == 0;
-}
 
 /* One cache line, `to` aligned to it. */
 static inline void stream_line(void *to, const void *from)
@@ -45,8 +40,8 @@ static inline void stream_end(void)
 #endif
 }
 
-void mcr_copy_out(void *to, int64_t to_ld, const void *from, int64_t from_ld, int64_t rows,
-                  int64_t cols, size_t real)
+static void copy_rows(void *to, int64_t to_ld, const void *from, int64_t from_ld, int64_t rows,
+                      int64_t cols, size_t real)
 {
     size_t bytes = (size_t)cols * real;
     for (int64_t i = 0; i < rows; i++) {
@@ -61,92 +56,141 @@ void mcr_copy_out(void *to, int64_t to_ld, const void *from, int64_t from_ld, in
             stream_line(t + b, f + b);
         memcpy(t + b, f + b, bytes - b);
     }
+}
+
+void mcr_copy_out(void *to, int64_t to_ld, const void *from, int64_t from_ld, int64_t rows,
+                  int64_t cols, size_t real)
+{
+    copy_rows(to, to_ld, from, from_ld, rows, cols, real);
     stream_end();
 }
 
-static void transpose_plain(char *to, int64_t to_ld, const char *from, int64_t from_ld,
-                            int64_t rows, int64_t cols, size_t real)
+/* ---- transposing ------------------------------------------------------------------------------*/
+
+/* 4 x 4 floats. */
+static inline void transpose_f32(float *to, int64_t to_ld, const float *from, int64_t from_ld)
 {
-    for (int64_t j = 0; j < cols; j++)
-        for (int64_t i = 0; i < rows; i++)
-            memcpy(to + (size_t)(j * to_ld + i) * real, from + (size_t)(i * from_ld + j) * real,
-                   real);
+#if defined(__SSE2__)
+    __m128 a = _mm_loadu_ps(from), b = _mm_loadu_ps(from + from_ld);
+    __m128 c = _mm_loadu_ps(from + 2 * from_ld), d = _mm_loadu_ps(from + 3 * from_ld);
+    _MM_TRANSPOSE4_PS(a, b, c, d);
+    _mm_storeu_ps(to, a);
+    _mm_storeu_ps(to + to_ld, b);
+    _mm_storeu_ps(to + 2 * to_ld, c);
+    _mm_storeu_ps(to + 3 * to_ld, d);
+#else
+    for (int64_t p = 0; p < 4; p++)
+        for (int64_t q = 0; q < 4; q++)
+            to[q * to_ld + p] = from[p * from_ld + q];
+#endif
 }
 
-/* A square of one line a side: 16 x 16 floats or 8 x 8 doubles, `to` rows aligned to a line. */
+/* 2 x 2 doubles. */
+static inline void transpose_f64(double *to, int64_t to_ld, const double *from, int64_t from_ld)
+{
+#if defined(__SSE2__)
+    __m128d a = _mm_loadu_pd(from), b = _mm_loadu_pd(from + from_ld);
+    _mm_storeu_pd(to, _mm_unpacklo_pd(a, b));
+    _mm_storeu_pd(to + to_ld, _mm_unpackhi_pd(a, b));
+#else
+    for (int64_t p = 0; p < 2; p++)
+        for (int64_t q = 0; q < 2; q++)
+            to[q * to_ld + p] = from[p * from_ld + q];
+#endif
+}
+
+/* Squares of one line a side: 16 x 16 floats or 8 x 8 doubles. */
 static void transpose_square_f32(float *to, int64_t to_ld, const float *from, int64_t from_ld)
 {
-    _Alignas(LINE) float t[16][16];
     for (int64_t i = 0; i < 16; i += 4)
-        for (int64_t j = 0; j < 16; j += 4) {
-            const float *f = from + i * from_ld + j;
-#if defined(__SSE2__)
-            __m128 a = _mm_loadu_ps(f), b = _mm_loadu_ps(f + from_ld);
-            __m128 c = _mm_loadu_ps(f + 2 * from_ld), d = _mm_loadu_ps(f + 3 * from_ld);
-            _MM_TRANSPOSE4_PS(a, b, c, d);
-            _mm_store_ps(&t[j][i], a);
-            _mm_store_ps(&t[j + 1][i], b);
-            _mm_store_ps(&t[j + 2][i], c);
-            _mm_store_ps(&t[j + 3][i], d);
-#else
-            for (int64_t p = 0; p < 4; p++)
-                for (int64_t q = 0; q < 4; q++)
-                    t[j + q][i + p] = f[p * from_ld + q];
-#endif
-        }
-    for (int64_t j = 0; j < 16; j++)
-        stream_line(to + j * to_ld, t[j]);
+        for (int64_t j = 0; j < 16; j += 4)
+            transpose_f32(to + j * to_ld + i, to_ld, from + i * from_ld + j, from_ld);
 }
 
 static void transpose_square_f64(double *to, int64_t to_ld, const double *from, int64_t from_ld)
 {
-    _Alignas(LINE) double t[8][8];
     for (int64_t i = 0; i < 8; i += 2)
-        for (int64_t j = 0; j < 8; j += 2) {
-            const double *f = from + i * from_ld + j;
-#if defined(__SSE2__)
-            __m128d a = _mm_loadu_pd(f), b = _mm_loadu_pd(f + from_ld);
-            _mm_store_pd(&t[j][i], _mm_unpacklo_pd(a, b));
-            _mm_store_pd(&t[j + 1][i], _mm_unpackhi_pd(a, b));
-#else
-            for (int64_t p = 0; p < 2; p++)
-                for (int64_t q = 0; q < 2; q++)
-                    t[j + q][i + p] = f[p * from_ld + q];
-#endif
-        }
-    for (int64_t j = 0; j < 8; j++)
-        stream_line(to + j * to_ld, t[j]);
+        for (int64_t j = 0; j < 8; j += 2)
+            transpose_f64(to + j * to_ld + i, to_ld, from + i * from_ld + j, from_ld);
+}
+
+/* Any size. */
+static void transpose_plain(void *to, int64_t to_ld, const void *from, int64_t from_ld,
+                            int64_t rows, int64_t cols, size_t real)
+{
+    for (int64_t j = 0; j < cols; j++)
+        for (int64_t i = 0; i < rows; i++)
+            if (real == sizeof(float))
+                ((float *)to)[j * to_ld + i] = ((const float *)from)[i * from_ld + j];
+            else
+                ((double *)to)[j * to_ld + i] = ((const double *)from)[i * from_ld + j];
+}
+
+static char *element(void *a, int64_t at, size_t real)
+{
+    return (char *)a + (size_t)at * real;
+}
+
+static const char *element_of(const void *a, int64_t at, size_t real)
+{
+    return (const char *)a + (size_t)at * real;
+}
+
+/* One square of at most a line a side. */
+static void transpose(void *to, int64_t to_ld, const void *from, int64_t from_ld, int64_t rows,
+                      int64_t cols, size_t real)
+{
+    const int64_t side = (int64_t)(LINE / real);
+    if (rows < side || cols < side)
+        transpose_plain(to, to_ld, from, from_ld, rows, cols, real);
+    else if (real == sizeof(float))
+        transpose_square_f32(to, to_ld, from, from_ld);
+    else
+        transpose_square_f64(to, to_ld, from, from_ld);
+}
+
+static int64_t at_most(int64_t count, int64_t most)
+{
+    return count < most ? count : most;
 }
 
 void mcr_copy_out_transposed(void *to, int64_t to_ld, const void *from, int64_t from_ld,
                              int64_t rows, int64_t cols, size_t real)
 {
+    enum { RUN = 256 }; /* elements of a row of the result that are made at a time */
+    _Alignas(LINE) char strip[LINE * RUN];
     const int64_t side = (int64_t)(LINE / real);
-    int64_t whole_rows = rows / side * side, whole_cols = cols / side * side;
-    if (!aligned(to, LINE) || (size_t)to_ld * real % LINE != 0)
-        whole_rows = whole_cols = 0;
-    for (int64_t j = 0; j < whole_cols; j += side)
-        for (int64_t i = 0; i < whole_rows; i += side) {
-            if (real == sizeof(float))
-                transpose_square_f32((float *)to + j * to_ld + i, to_ld,
-                                     (const float *)from + i * from_ld + j, from_ld);
-            else
-                transpose_square_f64((double *)to + j * to_ld + i, to_ld,
-                                     (const double *)from + i * from_ld + j, from_ld);
+    for (int64_t j = 0; j < cols; j += side)
+        for (int64_t i = 0; i < rows; i += RUN) {
+            int64_t width = at_most(cols - j, side), run = at_most(rows - i, RUN);
+            for (int64_t p = 0; p < run; p += side)
+                transpose(element(strip, p, real), RUN,
+                          element_of(from, (i + p) * from_ld + j, real), from_ld,
+                          at_most(run - p, side), width, real);
+            copy_rows(element(to, j * to_ld + i, real), to_ld, strip, RUN, width, run, real);
         }
     stream_end();
-    char *t = to;
-    const char *f = from;
-    transpose_plain(t + (size_t)whole_rows * real, to_ld, f + (size_t)(whole_rows * from_ld) * real,
-                    from_ld, rows - whole_rows, whole_cols, real);
-    transpose_plain(t + (size_t)(whole_cols * to_ld) * real, to_ld, f + (size_t)whole_cols * real,
-                    from_ld, rows, cols - whole_cols, real);
+}
+
+/* One element above the diagonal onto the one below. */
+static inline void mirror_one(void *a, int64_t i, int64_t j, int64_t ld, size_t real)
+{
+    if (real == sizeof(float))
+        ((float *)a)[j * ld + i] = ((float *)a)[i * ld + j];
+    else
+        ((double *)a)[j * ld + i] = ((double *)a)[i * ld + j];
 }
 
 void mcr_mirror(void *a, int64_t n, int64_t ld, size_t real)
 {
-    char *p = a;
-    for (int64_t i = 1; i < n; i++)
-        for (int64_t j = 0; j < i; j++)
-            memcpy(p + (size_t)(i * ld + j) * real, p + (size_t)(j * ld + i) * real, real);
+    const int64_t side = (int64_t)(LINE / real);
+    for (int64_t i0 = 0; i0 < n; i0 += side) {
+        int64_t rows = at_most(n - i0, side);
+        for (int64_t i = i0; i < i0 + rows; i++)
+            for (int64_t j = i + 1; j < i0 + rows; j++)
+                mirror_one(a, i, j, ld, real);
+        for (int64_t j = i0 + side; j < n; j += side)
+            transpose(element(a, j * ld + i0, real), ld, element_of(a, i0 * ld + j, real), ld, rows,
+                      at_most(n - j, side), real);
+    }
 }
