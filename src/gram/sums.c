@@ -18,7 +18,7 @@
 
 /* Rows and columns of a tile; rows of tiles in a strip, which are packed together. */
 enum { SIDE = 192, STRIP = 10, MOST_LANES = 16, LEAST_TILES = 8 };
-enum { FEW = 768, FEW_SIDE = 64 }; /* objects; columns of a tile of these */
+enum { FEW = 768, FEW_SIDE = 32 }; /* objects; columns of a tile of these */
 _Static_assert(SIDE % MCR_TILE_ROWS == 0, "tiles start where a batch can be entered");
 
 typedef struct sums_job {

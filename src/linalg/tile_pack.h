@@ -73,9 +73,25 @@ static void pack_dense(real *panel, int32_t width, const mcr_tile_source *source
     }
 }
 
+/* Rows of a list lie apart in memory: asks for those of an object before it is packed. */
+INLINE void expect_row(const mcr_tile_source *source, int64_t object)
+{
+    enum { LINE = 64, MOST = 4 };
+    int64_t row = source_row(source, object), first = source->start[row];
+    int64_t count = source->start[row + 1] - first, index = source->wide ? 8 : 4;
+    int64_t number = source->single ? 4 : 8;
+    const char *feature = (const char *)source->feature + first * index;
+    const char *value = (const char *)source->value + first * number;
+    for (int64_t at = 0; at < count * index && at < MOST * LINE; at += LINE)
+        __builtin_prefetch(feature + at);
+    for (int64_t at = 0; at < count * number && at < MOST * LINE; at += LINE)
+        __builtin_prefetch(value + at);
+}
+
 static void pack_scattered(real *panel, int32_t width, const mcr_tile_source *source, int64_t first,
                            int64_t count)
 {
+    enum { AHEAD = 4 };
     memset(panel, 0, (size_t)source->dims * (size_t)width * sizeof *panel);
     if (source->shift)
         for (int64_t k = 0; k < source->dims; k++)
@@ -83,6 +99,8 @@ static void pack_scattered(real *panel, int32_t width, const mcr_tile_source *so
                 panel[k * width + q] = packed_value(source, k, 0);
     for (int64_t q = 0; q < count; q++) {
         int64_t row = source_row(source, first + q);
+        if (source->rows && q + AHEAD < count)
+            expect_row(source, first + q + AHEAD);
         for (int64_t e = source->start[row]; e < source->start[row + 1]; e++) {
             int64_t f = feature_at(source, e), k = source->map ? source->map[f] : f;
             if (k >= 0)

@@ -199,8 +199,8 @@ static mcr_status check_stored(mcr_smo *s, check *c)
     return st || !apart ? st : compute_zeros(s, c, count, true);
 }
 
-/* g comes from many float rows. Those at 0: in double where it matters, from the gradient as it
- * stands or, where that would be many, after fresh sums in float, which err less. */
+/* g comes from many float rows. Those at 0: in double where it matters, by the gradient as it
+ * stands or, where those are many, by fresh sums of them in float, which err less. */
 static mcr_status check_running(mcr_smo *s, check *c)
 {
     int64_t count = c->zeros;
@@ -212,7 +212,7 @@ static mcr_status check_running(mcr_smo *s, check *c)
     if (!st && isfinite(s->rough.absolute)) {
         count = list_doubtful(s, c);
         if (DOUBLE_COST * (double)count > (double)c->zeros) {
-            st = compute_zeros(s, c, c->zeros, false);
+            st = compute_zeros(s, c, count, false);
             count = st ? 0 : list_doubtful(s, c);
         }
     }
