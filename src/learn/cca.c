@@ -114,8 +114,30 @@ static mcr_status solve(cca *p, const params *o, double began)
     return s;
 }
 
-static mcr_status fill(mcr_fitted *f, const cca *p, const params *o, const mcr_kernel *second)
+/* What rounding changes in R and Q, which is what it changes in A and B over r and q. */
+static mcr_status find_errors(mcr_fitted *f, const cca *p, const mcr_learning *in,
+                              const mcr_kernel *second)
 {
+    mcr_learning view[SIDES] = {*in, *in};
+    double sum = 0, blur = 0;
+    mcr_status s = MCR_OK;
+    view[1].kernel = second;
+    view[1].gram = NULL;
+    for (int side = 0; side < SIDES && !s; side++) {
+        double total = p->side[side].c->total;
+        s = mcr_known_covariance(&view[side], total + p->side[side].c->middle, &blur);
+        sum += blur / (p->problem.lambda * total);
+    }
+    f->as_computed = true;
+    f->value_error = 2 * sum / p->problem.value[0];
+    f->objective_error = (double)p->count * sum;
+    return s;
+}
+
+static mcr_status fill(mcr_fitted *f, const cca *p, const mcr_learning *in,
+                       const mcr_kernel *second)
+{
+    const params *o = in->params;
     mcr_status s = mcr_fitted_add_second(f, second, p->count, p->problem.direction[1]);
     if (!s)
         s = mcr_fitted_keep(f, MCR_EXTRA_CORRELATION, p->problem.correlation, p->count);
@@ -123,6 +145,8 @@ static mcr_status fill(mcr_fitted *f, const cca *p, const params *o, const mcr_k
         s = mcr_fitted_remark(f, "only %lld pair%s a correlation; %lld were asked for",
                               (long long)p->count, p->count == 1 ? " has" : "s have",
                               (long long)o->components);
+    if (!s)
+        s = find_errors(f, p, in, second);
     if (s)
         return s;
     memcpy(f->offset, p->offset, sizeof *f->offset * (size_t)(SIDES * p->count));
@@ -167,7 +191,7 @@ static mcr_status fit(mcr_fitted **out, const mcr_learning *in)
         s = solve(&p, o, began);
     if (!s)
         s = mcr_fitted_whole(out, in->ctx, p.n, p.count, p.problem.direction[0]);
-    if (!s && (s = fill(*out, &p, o, second))) {
+    if (!s && (s = fill(*out, &p, in, second))) {
         mcr_fitted_free(*out);
         *out = NULL;
     }

@@ -217,17 +217,26 @@ static mcr_status discriminate(fisher *p, int64_t wanted)
 
 /* ---- training ---------------------------------------------------------------------------------*/
 
-static mcr_status complete(mcr_fitted *f, const fisher *p, const mcr_data *data)
+static mcr_status complete(mcr_fitted *f, const fisher *p, const mcr_learning *in)
 {
+    double blur = 0;
+    mcr_status s = mcr_known_covariance(in, p->d.c->total + p->d.c->middle, &blur);
+    if (s)
+        return s;
     double *number = mcr_alloc(p->ctx, (size_t)p->classes, sizeof *number);
-    mcr_status s = number ? MCR_OK : MCR_NO_MEMORY;
+    s = number ? MCR_OK : MCR_NO_MEMORY;
     f->task = MCR_CLASSIFY;
     f->rule = MCR_RULE_OWN;
-    f->classes = mcr_data_classes(data);
+    f->classes = mcr_data_classes(in->data);
     f->iterations = 1;
     f->objective = 0;
-    for (int64_t o = 0; o < p->outputs; o++)
-        f->objective += (1 - p->value[o]) / fmax(p->value[o], DBL_EPSILON);
+    for (int64_t o = 0; o < p->outputs; o++) { /* 1 - u changes by r H'(dA)H, |H| <= 1 / r */
+        double rest = fmax(p->value[o], DBL_EPSILON);
+        f->objective += (1 - p->value[o]) / rest;
+        f->objective_error += blur / p->ridge / (rest * rest);
+    }
+    f->as_computed = true;
+    f->value_error = blur * sqrt((double)p->d.n) / (p->d.c->total + p->ridge);
     if (!f->certificate)
         f->certificate = "relative residual";
     f->value = p->residual;
@@ -329,7 +338,7 @@ static mcr_status run(mcr_fitted **out, fisher *p, const mcr_learning *in, const
         s = form->map ? make_near(out, p, form)
                       : mcr_directions_fitted(out, &p->d, p->outputs, p->coef, p->offset);
     if (!s)
-        s = complete(*out, p, in->data);
+        s = complete(*out, p, in);
     if (!s && form->features)
         s = keep_accuracy(*out, p, form->gram, (*out)->offset, in->data);
     return s;

@@ -12,6 +12,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -305,6 +306,31 @@ static mcr_status take_buffers(laplace *l, mcr *ctx)
     return MCR_OK;
 }
 
+/* What rounding may change: a slope at the mode changes by W <= w / 4 times the error of f, the
+ * likelihood by a'(dK)a and the trace of W^1/2 (dK) W^1/2. */
+static mcr_status find_errors(mcr_fitted *f, const mcr_gp *gp)
+{
+    const laplace *l = gp->method;
+    mcr_gram *gram = NULL;
+    double *error = mcr_alloc(gp->ctx, (size_t)gp->n, sizeof *error), size = fabs(gp->f);
+    mcr_status s = error ? mcr_gram_open(&gram, gp->ctx, gp->kernel, gp->data, NULL)
+                         : MCR_NO_MEMORY;
+    for (int64_t part = 0; part < gp->parts && !s; part++) {
+        const double *a = l->a + part * gp->n, *root = l->root + part * gp->n;
+        s = mcr_known_products(gram, a, gp->n, 1, NAN, error);
+        for (int64_t i = 0; i < gp->n && !s; i++) {
+            double w = l->goal->weight[i];
+            f->value_error = fmax(f->value_error, w * (0.25 * error[i] + 2 * DBL_EPSILON));
+            f->objective_error += fabs(a[i]) * error[i];
+            size += (double)gp->n * root[i] * root[i] * fabs(gp->k.diagonal[i]);
+        }
+    }
+    f->objective_error += DBL_EPSILON * size;
+    mcr_gram_close(gram);
+    mcr_free(gp->ctx, error);
+    return s;
+}
+
 static mcr_status fill(mcr_fitted *f, mcr_gp *gp)
 {
     const laplace *l = gp->method;
@@ -315,6 +341,8 @@ static mcr_status fill(mcr_fitted *f, mcr_gp *gp)
     f->value = l->residual;
     f->tolerance = 10 * tolerance;
     mcr_status s = mcr_fitted_keep(f, MCR_GP_CURVATURE, l->root, gp->parts * gp->n);
+    if (!s)
+        s = find_errors(f, gp);
     return s ? s : mcr_gp_finish(f, gp);
 }
 

@@ -278,12 +278,17 @@ static mcr_status open_lookup(void **out, mcr *ctx, const mcr_fitted *f, const m
 
 /* How far squared distances of near-by objects are below 0, as a share of their lengths: 0 but for
  * rounding if the kernel is one. */
-static mcr_status evaluate(mcr *ctx, mcr_gram *gram, const double *diagonal, double *worst)
+static mcr_status evaluate(mcr *ctx, mcr_gram *gram, const double *diagonal, double *worst,
+                           double *error)
 {
     enum { SIDE = 256 };
     int64_t n = mcr_gram_rows(gram);
     double *k = mcr_alloc(ctx, SIDE, SIDE * sizeof *k);
     mcr_status s = k ? MCR_OK : MCR_NO_MEMORY;
+    mcr_error r = {0, 0};
+    if (!s)
+        s = mcr_gram_error(gram, true, &r);
+    *error = isfinite(r.absolute + r.relative) ? 2 * (r.absolute + r.relative) : 0;
     *worst = 0;
     for (int64_t first = 0; first < n && !s; first += SIDE) {
         int64_t count = n - first < SIDE ? n - first : SIDE;
@@ -383,7 +388,7 @@ static mcr_status fill(mcr_fitted *f, const mcr_goal *g, const mcr_learning *in)
     if (!s)
         s = mcr_fitted_keep(f, "diagonal", diagonal, f->basis);
     if (!s)
-        s = evaluate(in->ctx, gram, diagonal, &f->value);
+        s = evaluate(in->ctx, gram, diagonal, &f->value, &f->value_error);
     f->tolerance = 1e-9; /* what rounding may do */
     f->stop = f->value <= f->tolerance ? MCR_STOP_OPTIMAL : MCR_STOP_STUCK;
     if (!s)

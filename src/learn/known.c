@@ -34,6 +34,28 @@ mcr_status mcr_known_products(mcr_gram *gram, const double *a, int64_t n, int64_
     return s;
 }
 
+/* Sums of the linear algebra libraries run over blocks: the error of n terms grows with the length
+ * of a block and the number of blocks. */
+static double sum_error(int64_t n)
+{
+    enum { BLOCK = 512 };
+    return 0.5 * DBL_EPSILON * (n < BLOCK ? (double)n : BLOCK + (double)n / BLOCK);
+}
+
+mcr_status mcr_known_covariance(const mcr_learning *in, double trace, double *blur)
+{
+    enum { TERMS = 4 }; /* K_ij, two means and the mean of the means */
+    mcr_gram *gram = NULL;
+    mcr_error r = {0, 0};
+    mcr_status s = mcr_learning_gram(&gram, in);
+    if (!s)
+        s = mcr_gram_error(gram, true, &r);
+    double unit = isfinite(r.absolute + r.relative) ? r.absolute + r.relative : UNKNOWN_ERROR;
+    *blur = TERMS * (unit + sum_error(mcr_data_count(in->data))) * fabs(trace);
+    mcr_gram_close(gram);
+    return s;
+}
+
 static void set_errors(mcr_fitted *f, const mcr_known_loss *loss, const double *error)
 {
     int64_t all = loss->n * loss->outputs;

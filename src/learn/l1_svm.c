@@ -159,6 +159,26 @@ static mcr_status certify(program *g, double C, const double *dual)
     return MCR_OK;
 }
 
+/* What rounding may change: in decision values the loss, in prices the scale of the duals. */
+static mcr_status find_errors(program *g, double C)
+{
+    mcr_binary *p = g->p;
+    double largest = 0, loss = 0, *error = mcr_alloc(p->ctx, 2 * (size_t)p->n, sizeof *error);
+    for (int64_t i = 0; i < p->n; i++)
+        g->v[2 * i + 1] = p->price[i] * p->y[i];
+    mcr_status s = error ? mcr_known_products(p->gram, g->v, p->n, 2, NAN, error) : MCR_NO_MEMORY;
+    for (int64_t i = 0; i < p->n && !s; i++) {
+        loss += C * p->weight[i] * error[2 * i];
+        largest = fmax(largest, error[2 * i + 1]);
+    }
+    if (!s) {
+        p->error = loss + p->dual * largest + (double)p->n * 1e-16 * (p->primal + p->dual);
+        p->violation_error = p->error / fmax(p->primal, 1e-300);
+    }
+    mcr_free(p->ctx, error);
+    return s;
+}
+
 /* Brings in the coefficients that would gain most; *entered: how many. */
 static mcr_status enter_worst(program *g, double least, int64_t *entered)
 {
@@ -251,6 +271,8 @@ static mcr_status solve(const void *values, mcr_binary *p)
         mcr_lp_add(g.lp, 0, 0, p->y);
         s = generate(&g, o);
     }
+    if (!s && p->price)
+        s = find_errors(&g, o->C);
     p->tolerance = o->tol;
     mcr_lp_close(g.lp);
     mcr_free(ctx, g.object);

@@ -186,7 +186,7 @@ mcr_status mcr_learn(mcr_fitted **out, const mcr_learner_type *type, const mcr_l
         s = type->form ? learn_form(out, type, in) : learn(out, type, in);
     mcr_fitted *f = *out;
     /* Where rounding hides more than the tolerance nothing is proved. */
-    if (!s && f && f->stop == MCR_STOP_OPTIMAL && f->value_error > f->tolerance)
+    if (!s && f && f->stop == MCR_STOP_OPTIMAL && f->value_error > f->tolerance && !f->as_computed)
         f->stop = MCR_STOP_STUCK;
     if (!s && f && (f->value_error > 0 || f->objective_error > 0))
         s = mcr_fitted_keep(f, MCR_EXTRA_ERRORS,

@@ -102,6 +102,9 @@ struct mcr_fitted {
     /* What rounding may have changed, at most: in the value, and in objective, primal, dual and
      * gap. 0: nothing that shows. */
     double value_error, objective_error;
+    /* The certificate is a residual with the kernel matrix as it was computed: what rounding may
+     * add is reported and does not change the verdict. */
+    bool as_computed;
     char *remark; /* owned; NULL: none */
     char *why;    /* owned: kernel values or features, and why; NULL: there was no choice */
 };
@@ -120,6 +123,9 @@ void mcr_fitted_clear(mcr_fitted *fitted); /* no basis, no segments */
  * mcr_gram_extended, or NAN where kernel values and sums are double. */
 mcr_status mcr_known_products(mcr_gram *gram, const double *a, int64_t n, int64_t outputs,
                               double share, double *error);
+/* A bound on the norm of what rounding changes in the covariance matrix of the objects (centred.h),
+ * given its trace before the mean is subtracted. */
+mcr_status mcr_known_covariance(const mcr_learning *in, double trace, double *blur);
 /* The errors of the certificate of a smooth loss with the penalty mu / 2 |w|^2. bend: a bound on
  * its second derivative. relative: the value is the gap as a share of the objective, else the
  * error of the identity mu a = -gradient. */

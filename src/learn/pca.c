@@ -104,8 +104,13 @@ static mcr_status keep_mean(mcr_fitted *f, const pca *p)
     return s;
 }
 
-static mcr_status complete(mcr_fitted *f, const pca *p, const char *certificate)
+static mcr_status complete(mcr_fitted *f, const pca *p, const char *certificate,
+                           const mcr_learning *in)
 {
+    double blur = 0;
+    mcr_status s = mcr_known_covariance(in, p->d.c->total + p->d.c->middle, &blur);
+    if (s)
+        return s;
     f->task = MCR_TRANSFORM;
     f->rule = MCR_RULE_COORDINATES;
     f->iterations = p->result.steps;
@@ -114,9 +119,12 @@ static mcr_status complete(mcr_fitted *f, const pca *p, const char *certificate)
         f->objective += p->value[c];
     f->certificate = certificate;
     f->value = p->result.residual;
+    f->as_computed = true;
+    f->value_error = blur / p->value[0];
+    f->objective_error = (double)p->count * blur;
     f->tolerance = p->o->tol;
     f->stop = p->result.stop;
-    mcr_status s = mcr_fitted_keep(f, MCR_EXTRA_VARIANCE, p->value, p->count);
+    s = mcr_fitted_keep(f, MCR_EXTRA_VARIANCE, p->value, p->count);
     if (!s)
         s = mcr_fitted_keep(f, MCR_EXTRA_TOTAL, &p->d.c->total, 1);
     if (!s && p->count < p->o->components)
@@ -181,7 +189,8 @@ static mcr_status run(mcr_fitted **out, pca *p, const mcr_learning *in, const mc
     }
     if (!s)
         s = complete(*out, p,
-                     form->map ? "eigen-residual of the approximate problem" : "eigen-residual");
+                     form->map ? "eigen-residual of the approximate problem" : "eigen-residual",
+                     in);
     return s || form->map ? s : keep_mean(*out, p);
 }
 

@@ -245,8 +245,9 @@ static mcr_status apply(const wing *w, const double *z, double *out, double *buf
     return s;
 }
 
-/* Stationary: A (B b) is a multiple of (A + r)^2 a. own: the wing that is bound; values: B b. */
-static mcr_status evaluate_wing(const wing *own, const double *values, double *factor,
+/* Stationary: A (B b) is a multiple of (A + r)^2 a. own: the wing that is bound; values: B b;
+ * square: |(A + r) a|^2. */
+static mcr_status evaluate_wing(const wing *own, const double *values, double *square,
                                 double *residual)
 {
     const centred *x = &own->x;
@@ -264,17 +265,18 @@ static mcr_status evaluate_wing(const wing *own, const double *values, double *f
     double *twice = s ? NULL : mcr_alloc(x->v->ctx, 3 * (size_t)n, sizeof *twice);
     if (!s)
         s = twice ? apply(own, aa, right, twice, twice + n) : MCR_NO_MEMORY;
-    double cross = 0, square = 0, size = 0, off = 0;
+    double cross = 0, length = 0, size = 0, off = 0;
+    *square = 0;
     for (int64_t i = 0; i < n && !s; i++) {
         double root = sqrt(x->share[i]), a = root > 0 ? own->c[i] / root : 0;
         right[i] += 2 * own->ridge * aa[i] + own->ridge * own->ridge * a;
         cross += left[i] * right[i];
-        square += right[i] * right[i];
+        length += right[i] * right[i];
         size += left[i] * left[i];
+        *square += a * right[i];
     }
-    *factor = cross / square;
     for (int64_t i = 0; i < n && !s; i++)
-        off += (left[i] - *factor * right[i]) * (left[i] - *factor * right[i]);
+        off += (left[i] - cross / length * right[i]) * (left[i] - cross / length * right[i]);
     *residual = sqrt(off / fmax(size, DBL_MIN));
     mcr_free(x->v->ctx, twice);
     mcr_free(x->v->ctx, buffer);
@@ -291,7 +293,7 @@ mcr_status mcr_verify_cca(mcr_verify *v)
     for (int side = 0; side < 2 && !s; side++)
         s = open_wing(&w[side], v, kernel[side]);
     for (int64_t o = 0; o < pairs && !s; o++) {
-        double factor[2] = {0, 0}, residual[2] = {0, 0};
+        double square[2] = {0, 0}, residual[2] = {0, 0}, both = 0;
         for (int side = 0; side < 2 && !s; side++) {
             s = mcr_verify_bind(v, kernel[side]);
             if (!s)
@@ -302,11 +304,13 @@ mcr_status mcr_verify_cca(mcr_verify *v)
         for (int side = 1; side >= 0 && !s; side--) {
             s = mcr_verify_bind(v, kernel[side]);
             if (!s)
-                s = evaluate_wing(&w[side], values + (1 - side) * n, &factor[side],
+                s = evaluate_wing(&w[side], values + (1 - side) * n, &square[side],
                                   &residual[side]);
         }
         worst = fmax(worst, fmax(residual[0], residual[1]));
-        sum += sqrt(fmax(factor[0] * factor[1], 0));
+        for (int64_t i = 0; i < n && !s; i++)
+            both += values[i] * values[n + i];
+        sum += both / sqrt(fmax(square[0] * square[1], DBL_MIN));
     }
     if (!s) { /* what is printed is the residual of another form of the same equations */
         v->out->value.recomputed = worst;
