@@ -406,8 +406,8 @@ static mcr_status gp_of_numbers(mcr_verify *v, outputs *t)
     return s;
 }
 
-/* Laplace's approximation of the likelihood of classes: at the mode, less sum log L_ii of L L' = I +
- * W^1/2 K W^1/2, for each output. */
+/* Laplace's approximation of the likelihood of classes: at the mode, less sum log L_ii of L L' = I
+ * + W^1/2 K W^1/2, for each output. */
 static mcr_status laplace(mcr_verify *v, const outputs *t)
 {
     mcr_system m = {0};
