@@ -1,188 +1,54 @@
 /* form.c: kernel values or features.
  *
- * The estimates count multiply-adds, from the data alone, and weigh them with rates that were
- * measured once: so the choice is the same on every machine and for any number of threads.
- *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "learn/form.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "kernel/explicit.h"
-#include "learn/ridge_features.h"
-#include "solve/linear.h"
-#include "solve/newton.h"
-
-/* Seconds: of a kernel value, beside its multiply-adds, and of one of these (tiles on two cores);
- * of a multiply-add in a dense factorisation, and in a loop over sparse entries; of making an
- * entry; of a support vector machine's steps, for an object, and where they are many, for a pair of
- * objects. */
-#define VALUE_SECONDS  1.5e-10
-#define TILE_SECONDS   1.2e-11
-#define DENSE_SECONDS  2.0e-11
-#define SPARSE_SECONDS 6.0e-10
-#define MAKE_SECONDS   1.0e-8
-#define EASY_SECONDS   5.0e-6
-#define HARD_SECONDS   5.5e-9
+#include "learn/plan.h"
 
 /* Kernel values are taken where they take less than this in any case. */
 #define SMALL_SECONDS 0.01
 
-enum { SAMPLE = 200, FEW = 16, MANY = 2000, MOST_COLUMNS = 8000 /* active at a time */ };
-
-typedef struct estimate {
-    double features, each; /* in all, and not 0 in an object */
-    double kernel, sparse; /* seconds of either form */
-    double bytes;          /* of the features */
-    bool buffer;           /* the dual form fits the memory */
-} estimate;
-
-/* ---- estimates --------------------------------------------------------------------------------*/
-
-/* Features and work of a kernel value, from some of the objects. */
-static mcr_status look_at(estimate *e, const mcr_learning *in, int64_t most, double *work)
-{
-    int64_t n = mcr_data_count(in->data), m = n < most ? n : most, entries = 0, row[SAMPLE];
-    mcr_data *part = NULL;
-    mcr_features *f = NULL;
-    mcr_gram *gram = NULL;
-    for (int64_t i = 0; i < m; i++)
-        row[i] = i * n / m;
-    mcr_status s = mcr_data_select(&part, in->data, (mcr_rows){row, 0, m});
-    if (!s)
-        s = mcr_gram_open(&gram, in->ctx, in->kernel, part, NULL);
-    if (!s)
-        s = mcr_features_open(&f, in->ctx, in->kernel, part, NULL, 0);
-    for (int64_t i = 0; i < m && !s; i++) {
-        const int32_t *index;
-        const double *value;
-        entries += mcr_features_row(f, 0, i, &index, &value);
-    }
-    if (!s) {
-        *work = mcr_gram_work(gram);
-        e->each = (double)entries / (double)(m > 0 ? m : 1);
-        e->features = (double)mcr_features_count(f);
-        /* Of strings and graphs, other objects have other features. */
-        if (!in->data->store[0]->cols)
-            e->features *= sqrt((double)n / (double)(m > 0 ? m : 1));
-    }
-    mcr_gram_close(gram);
-    mcr_features_close(f);
-    mcr_data_free(part);
-    return s;
-}
-
-/* A few tell enough where each has very many features. */
-static mcr_status look(estimate *e, const mcr_learning *in, double *work)
-{
-    mcr_status s = look_at(e, in, FEW, work);
-    return s || e->each > MANY ? s : look_at(e, in, SAMPLE, work);
-}
-
-/* Seconds of the dual form: how many values are computed, and what is done with them. */
-static double kernel_seconds(const mcr_form_work *w, const estimate *e, double work, bool *buffer,
-                             double memory)
-{
-    double value = VALUE_SECONDS + TILE_SECONDS * work, n = w->size, all = n * n;
-    bool fits = all * sizeof(double) <= memory;
-    *buffer = fits || w->kind != MCR_WORK_RIDGE;
-    /* With fewer features than objects many steps are needed; less so between two of many
-     * classes. */
-    bool pairs = w->kind == MCR_WORK_SVM && w->problems > 1;
-    bool hard = !pairs && e->features < n;
-    double steps = n * fmax(EASY_SECONDS, hard ? HARD_SECONDS * fmin(n, MOST_COLUMNS) : 0);
-    switch (w->kind) {
-    case MCR_WORK_SVM: return w->problems * (2 * all * value + steps);
-    case MCR_WORK_SVM_SHARED: return all * value + w->problems * steps;
-    case MCR_WORK_RIDGE: return 0.5 * all * value + all * n / 3 * DENSE_SECONDS;
-    case MCR_WORK_SMOOTH: return 0.5 * all * value + 80 * all * (fits ? 2e-10 : value) * w->columns;
-    default: return mcr_form_dual_cost(w, TILE_SECONDS * work, buffer, memory);
-    }
-}
-
-static double feature_seconds(const mcr_form_work *w, const estimate *e, double objects)
-{
-    double entries = w->size * e->each, p = e->features, make = objects * e->each * MAKE_SECONDS;
-    double weigh = entries < MCR_DENSE_SHARE * w->size * p ? entries * e->each / 2 * SPARSE_SECONDS
-                                                           : entries * p / 2 * DENSE_SECONDS;
-    double direct = weigh + p * p * p / 3 * DENSE_SECONDS;
-    double products = 120 * entries * SPARSE_SECONDS * w->columns;
-    switch (w->kind) {
-    case MCR_WORK_SVM:
-    case MCR_WORK_SVM_SHARED:
-        return make + w->problems * (fmin(mcr_linear_newton_work(w->size, p, entries),
-                                          mcr_linear_descent_work(w->size, p, entries)) *
-                                         SPARSE_SECONDS +
-                                     p * 1e-8);
-    case MCR_WORK_RIDGE: return make + (p <= MCR_RIDGE_DIRECT ? direct : products);
-    case MCR_WORK_SMOOTH:
-        return make + (p * w->columns <= MCR_SMOOTH_DIRECT ? 8 * w->columns * w->columns * direct
-                                                           : products);
-    default: return make + mcr_form_primal_cost(w, p, e->each);
-    }
-}
-
-/* Weights of the features while problems are solved, a few each. Not by the number of threads, on
- * which the choice must not depend. */
-static double weight_bytes(double features, double columns)
-{
-    enum { ABOUT = 8 };
-    return features * columns * sizeof(double) * ABOUT;
-}
-
-static mcr_status evaluate(estimate *e, const mcr_learning *in, const mcr_form_work *w)
-{
-    double work, objects = (double)mcr_data_count(in->data);
-    double memory = (double)mcr_budget_left(in->ctx);
-    mcr_status s = look(e, in, &work);
-    if (s)
-        return s;
-    e->kernel = kernel_seconds(w, e, work, &e->buffer, memory);
-    e->sparse = feature_seconds(w, e, objects);
-    e->bytes = mcr_gram_features_are_data(in->kernel, in->data)
-                   ? 0
-                   : objects * e->each * (sizeof(int32_t) + sizeof(double));
-    e->bytes += weight_bytes(e->features, w->columns);
-    return MCR_OK;
-}
-
 /* ---- choosing ---------------------------------------------------------------------------------*/
 
-static void say(mcr_form *form, const estimate *e, const char *ending)
+static void say(mcr_form *form, const mcr_plan *e, const char *ending)
 {
     snprintf(form->why, sizeof form->why,
              "%.0f feature%s, %.3g of them not 0 in an object; estimated %.2g s, with kernel "
              "values %.2g s%s",
-             e->features, e->features == 1 ? "" : "s", e->each, e->sparse, e->kernel, ending);
+             e->features, e->features == 1 ? "" : "s", e->each, e->seconds[true], e->seconds[false],
+             ending);
 }
 
 /* Whether features are worth it; what could not be made for a few objects is not. */
 static mcr_status prefers_features(mcr_form *form, const mcr_learning *in, const mcr_form_work *w,
                                    bool *prefers)
 {
-    estimate e = {0};
-    mcr_status s = evaluate(&e, in, w);
+    mcr_plan e = {0};
+    mcr_status s = mcr_plan_make(&e, in, w);
     *prefers = false;
     if (s)
         return s == MCR_STOPPED || s == MCR_NO_MEMORY ? s : MCR_OK;
     bool fits = e.bytes <= 0.5 * (double)mcr_budget_left(in->ctx);
-    *prefers = fits && (!e.buffer || (e.kernel > SMALL_SECONDS && e.sparse < e.kernel));
+    bool little = e.seconds[false] <= SMALL_SECONDS;
+    *prefers = fits && (!e.fits[false] || (!little && e.seconds[true] < e.seconds[false]));
     say(form, &e,
-        !fits                       ? "; they do not fit the memory"
-        : !e.buffer                 ? ", which do not fit the memory"
-        : *prefers                  ? ""
-        : e.kernel <= SMALL_SECONDS ? ", which is little"
-                                    : "");
+        !fits            ? "; they do not fit the memory"
+        : !e.fits[false] ? ", which do not fit the memory"
+        : *prefers       ? ""
+        : little         ? ", which is little"
+                         : "");
     return MCR_OK;
 }
 
 static mcr_status check_count(const mcr_form *form, double columns)
 {
     int64_t p = mcr_gram_width(form->gram);
-    double bytes = weight_bytes((double)p, columns);
+    double bytes = mcr_plan_weight_bytes((double)p, columns);
     if (bytes <= (double)mcr_budget_left(form->ctx))
         return MCR_OK;
     return mcr_advise(form->ctx,

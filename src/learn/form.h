@@ -101,12 +101,6 @@ mcr_status mcr_form_gram(mcr_form *form, const mcr_learning *in);
 mcr_status mcr_form_refuse(mcr *ctx, const mcr_form_options *options, const char *learner,
                            const char *what);
 
-/* Seconds of either form for projections, clusters and online learners, beside making the features
- * (form_costs.c). value: multiply-adds per kernel value; *fits: whether the dual form fits into so
- * much memory. p features, `each` of them not 0 in an object. */
-double mcr_form_dual_cost(const mcr_form_work *work, double value, bool *fits, double memory);
-double mcr_form_primal_cost(const mcr_form_work *work, double p, double each);
-
 /* w = D^T a (p x outputs, to be freed): weights of the features from coefficients (n x outputs). */
 mcr_status mcr_form_weights(double **w, const mcr_form *form, const double *a, int64_t outputs);
 /* A basis for the weights of an approximate map: w is p x outputs. */
