@@ -42,6 +42,12 @@ int cli_learner_can_resume(const char *name)
     return find_learner(name, &info) && info.can_resume;
 }
 
+int cli_learner_can_choose(const char *name)
+{
+    mcr_learner_info info = MCR_INIT(mcr_learner_info);
+    return find_learner(name, &info) && info.can_choose;
+}
+
 int cli_learner_detects(const char *name)
 {
     mcr_learner_info info = MCR_INIT(mcr_learner_info);

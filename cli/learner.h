@@ -20,6 +20,8 @@ int cli_learner_task(const char *name);
 int cli_learner_can_start(const char *name);
 /* 1: it can go on with more data. */
 int cli_learner_can_resume(const char *name);
+/* 1: a small search can choose its kernel and options. */
+int cli_learner_can_choose(const char *name);
 /* 1: it has an option of this name. */
 int cli_learner_has(const char *name, const char *option);
 /* 1: it separates objects that resemble the training objects from others. */

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "advice.h"
+#include "choose.h"
 #include "cli.h"
 #include "drawing.h"
 #include "evaluate.h"
@@ -48,6 +49,12 @@ static int open_job(cv_job *job)
         bad = cli_output_check_table(c, call->output);
     if (!bad)
         bad = cli_selection_read(c, s, &call->split, &job->data, &job->kernel);
+    /* What fit would choose, it chooses on the training objects of each split. */
+    if (!bad && !s->searches && !call->plot &&
+        cli_choose_is_wanted(c, cli_word(c, 0), call->kernels.count > 0, job->data)) {
+        s->search.quick = s->searches = 1;
+        s->search.metric = NULL;
+    }
     if (!bad)
         bad = cli_fail(c, mcr_splits_open(&job->splits, c->ctx, job->data, &s->split));
     /* The search within each training part has folds of its own. */
@@ -314,7 +321,7 @@ static int run(cli *c, const void *values)
         bad = open_job(&job);
     const mcr_search *search = job.selection.searches ? &job.selection.search : NULL;
     const char *metric = job.call->split.metric;
-    if (!bad && search && metric && strchr(metric, ','))
+    if (!bad && search && !search->quick && metric && strchr(metric, ','))
         bad = cli_refuse(c, "--metric %s: a search needs one metric", metric);
     if (!bad && search && job.call->plot)
         bad = cli_refuse(c, "--plot draws the learning curve of one setting, not of a search: "

@@ -13,6 +13,7 @@
 
 #include "advice.h"
 #include "bounds.h"
+#include "choose.h"
 #include "cli.h"
 #include "drawing.h"
 #include "json.h"
@@ -38,8 +39,10 @@ typedef struct fit_job {
     mcr_kernel *kernel; /* NULL: the library's default */
     mcr_data *data;
     mcr_model *start, *model;
-    mcr_bounds bounds; /* with --report bounds */
-    int first_file;    /* the word that names it */
+    int chooses;             /* kernel and options */
+    mcr_tune_report *choice; /* how */
+    mcr_bounds bounds;       /* with --report bounds */
+    int first_file;          /* the word that names it */
     cli_keeping keep;
 } fit_job;
 
@@ -110,6 +113,8 @@ static int open_job(fit_job *job)
         bad = cli_choose_positive(c, job->call->positive, &job->data);
     if (!bad)
         cli_tables_remark(c, job->data, NULL);
+    job->chooses = !bad && !job->call->start && isnan(job->call->calibrate) &&
+                   cli_choose_is_wanted(c, cli_word(c, 0), job->kernel != NULL, job->data);
     if (!bad && !job->kernel && !job->call->scale && cli_advise_is_mixed(job->data))
         bad = cli_fail(c, mcr_options_set(job->options, "scale", "standard"));
     if (!bad && !job->kernel)
@@ -122,6 +127,7 @@ static int open_job(fit_job *job)
 static void close_job(fit_job *job)
 {
     cli_keep_close(&job->keep);
+    mcr_tune_free(job->c->ctx, job->choice);
     mcr_model_free(job->model);
     mcr_model_free(job->start);
     mcr_data_free(job->data);
@@ -136,6 +142,8 @@ static void print_json(const fit_job *job)
     cli_json j;
     cli_json_begin(&j, stdout);
     cli_report_json(&j, job->model);
+    if (job->choice)
+        cli_choose_json(&j, job->choice);
     if (job->call->report)
         cli_bounds_json(&j, &job->bounds);
     cli_json_text(&j, "model", job->keep.beside ? job->keep.beside : job->call->output);
@@ -150,6 +158,8 @@ static void print_summary(const fit_job *job)
     struct stat file;
     char size[32];
     cli_report_say(r);
+    if (job->choice)
+        cli_choose_say(job->choice, r->n);
     if (job->call->report)
         cli_bounds_say(&job->bounds);
     cli_say("seconds", "%.3g (%.3g with reading)", r->seconds, cli_seconds() - job->c->started);
@@ -197,9 +207,20 @@ static void warn(const fit_job *job)
     cli_progress_warn(job->c, text);
 }
 
+/* The model of the best point, which is then as if the call had said it. */
+static int choose(fit_job *job)
+{
+    mcr_search search = {.size = sizeof search, .scales = !job->call->scale, .quick = 1};
+    int bad = cli_fail_words(
+        job->c, mcr_tune(&job->model, &job->choice, job->options, &search, job->data), 1);
+    return bad ? bad : cli_choose_take(job->c, job->choice, job->options, &job->kernel);
+}
+
 static int train(fit_job *job)
 {
     cli *c = job->c;
+    if (job->chooses)
+        return choose(job);
     if (job->call->resume)
         return cli_fail_words(
             c, mcr_fit_more(&job->model, job->options, job->kernel, job->data, job->start),

@@ -234,8 +234,7 @@ static void print_summary(const tune_job *job)
            r->metric, r->points, r->possible, r->fits, r->seconds);
     print_best(r);
     if (beaten)
-        printf("  %" PRId64 " points were left out before all folds: they could not win any more\n",
-               beaten);
+        printf("  %" PRId64 " points were left out before all folds: they were behind\n", beaten);
     if (failed)
         printf("  %" PRId64 " points could not be trained\n", failed);
     if (r->edge)

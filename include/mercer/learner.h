@@ -38,6 +38,7 @@ typedef struct mcr_learner_info {
     int dense;               /* 1: it factorises matrices of all n x n kernel values */
     int can_start;           /* 1: it can start from a model (warm start) */
     int can_resume;          /* 1: it can continue with more data: mcr_fit_more */
+    int can_choose;          /* 1: mcr_search.quick can choose its kernel and options */
 } mcr_learner_info;
 MCR_API int64_t mcr_learner_count(void);
 MCR_API mcr_status mcr_learner_describe(int64_t number, mcr_learner_info *info);

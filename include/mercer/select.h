@@ -124,11 +124,16 @@ typedef struct mcr_search {
      * file must not exist. The caller removes the file once the model is saved. */
     const char *checkpoint;
     int resume;
+    /* 1: a small search, for data of several columns and no kernels, ranges or options of the
+     * caller: few values of gamma and C, on about a thousand objects drawn at random. After each of
+     * the first splits, only the better third of the points goes on. `adaptive` and `relevance` are
+     * ignored. MCR_BAD_CALL if the learner has no such search (mcr_learner_info.can_choose). */
+    int quick;
 } mcr_search;
 
 typedef enum mcr_point_state {
     MCR_POINT_DONE = 0,
-    MCR_POINT_BEATEN, /* not tested on all splits, because it could not become the best */
+    MCR_POINT_BEATEN, /* not tested on all splits, because it was behind */
     MCR_POINT_FAILED  /* training failed */
 } mcr_point_state;
 
@@ -155,6 +160,7 @@ typedef struct mcr_tune_report {
     /* The parameters ("C, gamma") whose best value is the first or last of its range, so that a
      * wider range may be better; NULL: none. */
     const char *edge;
+    int64_t objects; /* that were searched on: of a quick search perhaps not all */
 } mcr_tune_report;
 MCR_API void mcr_tune_free(mcr *ctx, mcr_tune_report *report); /* NULL allowed */
 

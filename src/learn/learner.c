@@ -56,6 +56,7 @@ static mcr_status describe(const mcr_learner_type *t, mcr_learner_info *out)
         .dense = t->dense,
         .can_start = !t->no_start,
         .can_resume = t->online,
+        .can_choose = t->usual.quick != NULL,
     };
     return MCR_SIZED_WRITE(mcr_learner_info, out, NULL, &info);
 }

@@ -274,6 +274,8 @@ typedef struct mcr_folds {
 /* What a search tries where the caller names no range: values of this option. */
 typedef struct mcr_usual {
     const char *option, *range; /* NULL: none */
+    const char *table;          /* the range for tables of mixed columns; NULL: the same */
+    const char *quick;          /* the range of a quick search; NULL: the learner has none */
     const char *instead;        /* not where this option is given; NULL: always */
     bool own_path; /* the learner itself takes the best of the range, from kernel values only */
 } mcr_usual;

@@ -458,7 +458,11 @@ const mcr_learner_type mcr_learner_svm = {
     .params_size = sizeof(params),
     .check = check,
     .fit = fit,
-    .usual = {.option = "C", .range = "0.0625:4096:log17", .instead = "lambda"},
+    .usual = {.option = "C",
+              .range = "0.0625:4096:log17",
+              .table = "0.0625:256:log13", /* their scales are known, and a large C is slow */
+              .quick = "0.25:256:log6",
+              .instead = "lambda"},
     .convex = true,
     .weights_count = true,
     .takes_k = true,

@@ -130,7 +130,8 @@ typedef struct range {
     int values;
 } range;
 
-/* rbf(columns, gamma=...), with two digits: the heuristic is not better than that. */
+/* rbf(columns, gamma=...), with two digits: the heuristic is not better than that. Ranges begin at
+ * a power of 2: their values then have few digits, too. */
 static mcr_status put_rbf(mcr_text *to, mcr *ctx, const mcr_data *data, const char *columns,
                           const range *of)
 {
@@ -138,13 +139,16 @@ static mcr_status put_rbf(mcr_text *to, mcr *ctx, const mcr_data *data, const ch
     mcr_status s = median_gamma(&gamma, ctx, data, columns);
     if (s)
         return s;
-    double unit = pow(10, floor(log10(gamma)) - 1);
-    gamma = round(gamma / unit) * unit;
+    double power = exp2(round(log2(gamma)));
     mcr_text_format(to, "rbf(%s, gamma=", columns);
-    if (of->values == 0)
+    if (of->values == 0) {
         mcr_text_format(to, "%.2g", gamma);
-    else
-        mcr_text_format(to, "%.2g:%.2g:log%d", gamma / of->below, gamma * of->above, of->values);
+    } else {
+        mcr_text_real(to, power / of->below);
+        mcr_text_string(to, ":");
+        mcr_text_real(to, power * of->above);
+        mcr_text_format(to, ":log%d", of->values);
+    }
     mcr_text_string(to, ")");
     return to->status;
 }
@@ -165,13 +169,13 @@ static void put_others(mcr_text *to, const mcr_data *data, const char *joint)
 }
 
 static mcr_status put_joint(mcr_text *to, mcr *ctx, const mcr_data *data, const parts *p,
-                            const range *of)
+                            bool dates, const range *of)
 {
     mcr_status s = put_rbf(to, ctx, data,
-                           p->numbers && p->dates ? "number, date, category"
-                           : p->dates             ? "date, category"
-                           : p->numbers           ? "number, category"
-                                                  : "category",
+                           p->numbers && dates ? "number, date, category"
+                           : dates             ? "date, category"
+                           : p->numbers        ? "number, category"
+                                               : "category",
                            of);
     put_others(to, data, " + ");
     return s;
@@ -201,7 +205,11 @@ mcr_status mcr_table_kernel(mcr_text *to, mcr *ctx, const mcr_data *data, mcr_ta
         break;
     case MCR_TABLE_JOINT:
         if (p.categories)
-            s = put_joint(to, ctx, data, &p, &of);
+            s = put_joint(to, ctx, data, &p, p.dates, &of);
+        break;
+    case MCR_TABLE_UNDATED:
+        if (p.categories && p.dates)
+            s = put_joint(to, ctx, data, &p, false, &of);
         break;
     case MCR_TABLE_NUMBERS:
         if (numbers && (p.categories || others))

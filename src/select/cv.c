@@ -104,20 +104,6 @@ static bool tell(job *j)
     return mcr_report(j->ctx, &at);
 }
 
-/* The groups of a plan for some of the objects. */
-static mcr_status pick_groups(int64_t **out, mcr *ctx, const int64_t *group, const int64_t *rows,
-                              int64_t count)
-{
-    *out = NULL;
-    if (!group)
-        return MCR_OK;
-    if (!(*out = mcr_alloc(ctx, (size_t)count, sizeof **out)))
-        return MCR_NO_MEMORY;
-    for (int64_t i = 0; i < count; i++)
-        (*out)[i] = group[rows[i]];
-    return MCR_OK;
-}
-
 /* The best parameters on a split's training objects. */
 static mcr_status search_split(job *j, int64_t split, mcr_kernel **kernel, mcr_options **options)
 {
@@ -141,7 +127,7 @@ static mcr_status search_split(job *j, int64_t split, mcr_kernel **kernel, mcr_o
     if (!s)
         s = MCR_SIZED_READ(mcr_split_plan, &plan, ctx, inner.split);
     if (!s)
-        s = pick_groups(&group, ctx, plan.group, rows, count);
+        s = mcr_pick_groups(&group, ctx, plan.group, rows, count);
     plan.group = group;
     inner.split = &plan;
     inner.checkpoint = NULL;

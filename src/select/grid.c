@@ -169,12 +169,13 @@ static bool has_vectors(const mcr_data *data)
 
 /* A template for one way to put the columns of a table together; none where the table has not what
  * it needs. */
-static mcr_status add_form(mcr_grid *g, const mcr_data *prepared, mcr_table_form form)
+static mcr_status add_form(mcr_grid *g, const mcr_data *prepared, mcr_table_form form, bool quick)
 {
     mcr_text text;
     bool one = mcr_finds_kernel(g->options);
     mcr_text_init(&text, g->ctx);
-    mcr_status s = mcr_table_kernel(&text, g->ctx, prepared, form, 16, 16, one ? 0 : 9);
+    mcr_status s = quick ? mcr_table_kernel(&text, g->ctx, prepared, form, 64, 4, 5)
+                         : mcr_table_kernel(&text, g->ctx, prepared, form, 16, 16, one ? 0 : 9);
     if (!s && text.length > 0) {
         mcr_template *t = &g->template[g->templates++];
         t->scale = g->scales ? MCR_SCALE_STANDARD : g->options->scale;
@@ -189,6 +190,7 @@ static mcr_status read_forms(mcr_grid *g, const mcr_search *search, const mcr_da
 {
     mcr_scaling *scaling = NULL;
     mcr_data *prepared = NULL;
+    g->forms = true;
     g->scales = search->scales && has_vectors(data);
     mcr_scale scale = g->scales ? MCR_SCALE_STANDARD : g->options->scale;
     g->template = mcr_alloc_zero(g->ctx, MCR_TABLE_FORMS, sizeof *g->template);
@@ -198,7 +200,8 @@ static mcr_status read_forms(mcr_grid *g, const mcr_search *search, const mcr_da
     if (!s)
         s = mcr_scaling_apply(&prepared, scaling, data);
     for (int form = 0; form < MCR_TABLE_FORMS && !s; form++)
-        s = add_form(g, prepared, (mcr_table_form)form);
+        if (!search->quick || (form != MCR_TABLE_NUMBERS && form != MCR_TABLE_WORDS))
+            s = add_form(g, prepared, (mcr_table_form)form, search->quick);
     mcr_scaling_free(scaling);
     mcr_data_free(prepared);
     return s;
@@ -268,14 +271,17 @@ static bool is_given(const mcr_options *o, const char *name)
 }
 
 /* What nearly always matters, where the caller says nothing of it. */
-static mcr_status default_options(mcr_grid *g)
+static mcr_status default_options(mcr_grid *g, bool quick)
 {
     const mcr_usual *usual = &g->options->type->usual;
     if (!usual->option || is_given(g->options, usual->option) ||
         (usual->instead && is_given(g->options, usual->instead)))
         return MCR_OK;
     g->path = usual->own_path && !mcr_wants_features(g->options);
-    return usual->own_path ? MCR_OK : add_option(g, usual->option, usual->range);
+    const char *range = quick                      ? usual->quick
+                        : g->forms && usual->table ? usual->table
+                                                   : usual->range;
+    return usual->own_path ? MCR_OK : add_option(g, usual->option, range);
 }
 
 static mcr_status read_options(mcr_grid *g, const mcr_search *search)
@@ -283,7 +289,7 @@ static mcr_status read_options(mcr_grid *g, const mcr_search *search)
     mcr_status s = MCR_OK;
     for (int64_t r = 0; r < search->ranges && !s; r++)
         s = add_option(g, search->option[r], search->range[r]);
-    return s || search->ranges ? s : default_options(g);
+    return s || search->ranges ? s : default_options(g, search->quick);
 }
 
 /* ---- the grid ---------------------------------------------------------------------------------*/

@@ -34,6 +34,7 @@ typedef struct mcr_grid {
     mcr *ctx;
     const mcr_options *options; /* the caller's: what is not searched */
     bool scales;                /* templates differ in how they scale */
+    bool forms;                 /* templates are forms of a table of mixed columns */
     bool path;                  /* the learner is given a range of lambda, and chooses itself */
     int64_t templates;
     mcr_template *template;

@@ -15,11 +15,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/params.h"
 #include "base/stream.h"
 #include "base/threads.h"
 #include "select/search.h"
 
-enum { MANY_OBJECTS = 20000 };
+enum { MANY_OBJECTS = 20000, HEATS = 2 /* splits after which two thirds are left out */ };
 
 bool mcr_run_parallel(mcr *ctx, const mcr_learner_type *type, int64_t n, int64_t items)
 {
@@ -84,6 +85,46 @@ static void leave_out(mcr_tried *t, const int64_t *point, int64_t count)
         else if (t->tested[p] < t->count && isinf(sum_with(t, p, 0)))
             t->state[p] = MCR_POINT_FAILED + 1;
     }
+}
+
+/* A point and how it did so far. */
+typedef struct racer {
+    int64_t point;
+    double sum; /* of its scores, larger is better; NAN: not defined on some split */
+} racer;
+
+/* What is not known is not dropped; of equal ones the first stays. */
+static int ahead_first(const void *a, const void *b)
+{
+    const racer *x = a, *y = b;
+    if (isnan(x->sum) != isnan(y->sum))
+        return isnan(x->sum) ? -1 : 1;
+    if (x->sum != y->sum && !isnan(x->sum))
+        return x->sum > y->sum ? -1 : 1;
+    return (x->point > y->point) - (x->point < y->point);
+}
+
+/* Successive halving (Jamieson and Talwalkar, 2016): of the points that are left in a batch, only
+ * the better third goes on, but some always do. */
+static mcr_status keep_third(mcr_tried *t, const int64_t *point, int64_t count)
+{
+    enum { LEAST = 5 };
+    racer *list = mcr_alloc(t->ctx, (size_t)count, sizeof *list);
+    int64_t left = 0;
+    if (!list)
+        return MCR_NO_MEMORY;
+    for (int64_t i = 0; i < count; i++) {
+        int64_t p = point[i];
+        double sum = sum_with(t, p, 0);
+        if (t->state[p] == MCR_POINT_DONE + 1 && t->tested[p] < t->count)
+            list[left++] = (racer){p, t->metric->info.larger ? sum : -sum};
+    }
+    qsort(list, (size_t)left, sizeof *list, ahead_first);
+    int64_t stays = (left + 2) / 3 > LEAST ? (left + 2) / 3 : LEAST;
+    for (int64_t i = stays; i < left; i++)
+        t->state[list[i].point] = MCR_POINT_BEATEN + 1;
+    mcr_free(t->ctx, list);
+    return MCR_OK;
 }
 
 /* ---- one batch --------------------------------------------------------------------------------*/
@@ -400,6 +441,15 @@ static mcr_status run_worker(void *arg, int64_t number, int thread)
     return s;
 }
 
+/* Where a large C takes long, an early end decides nearly the same. */
+static mcr_status limit_steps(mcr_options *options)
+{
+    static const char name[] = "max-steps";
+    const mcr_param *p = mcr_params_find(options->type->params, name, strlen(name));
+    return p && !mcr_params_given(p, options->params) ? mcr_options_set(options, name, "20000")
+                                                      : MCR_OK;
+}
+
 static mcr_status make_settings(mcr_tried *t, const int64_t *point, int64_t count)
 {
     mcr_status s = MCR_OK;
@@ -407,6 +457,10 @@ static mcr_status make_settings(mcr_tried *t, const int64_t *point, int64_t coun
         int64_t setting = setting_of(t, point[i]);
         if (!t->setting[setting])
             s = mcr_grid_setting(&t->setting[setting], t->grid, point[i]);
+        else
+            continue;
+        if (!s && t->quick)
+            s = limit_steps(t->setting[setting]);
     }
     return s;
 }
@@ -521,9 +575,9 @@ static mcr_status order_groups(batch *b)
 
 /* Splits of a first round. Before four fifths hardly any point is sure to lose: one must be behind
  * by more than what it could still gain on the others. */
-static int64_t first_round(int64_t splits)
+static int64_t first_round(const mcr_tried *t)
 {
-    return splits > 1 ? 4 * splits / 5 : splits;
+    return t->races ? 1 : t->count > 1 ? 4 * t->count / 5 : t->count;
 }
 
 static mcr_status run_rounds(batch *b)
@@ -532,7 +586,7 @@ static mcr_status run_rounds(batch *b)
     mcr_status s = MCR_OK;
     for (int64_t done = 0; done < t->count && !s; done += b->splits) {
         b->first_split = done;
-        b->splits = done ? 1 : first_round(t->count);
+        b->splits = done ? 1 : first_round(t);
         int64_t items = b->groups * b->splits;
         s = order_groups(b);
         if (!s && mcr_run_parallel(t->ctx, t->grid->options->type, mcr_data_count(t->data), items))
@@ -545,6 +599,8 @@ static mcr_status run_rounds(batch *b)
                 t->tested[b->point[i]] = (int32_t)(done + b->splits);
         if (!s)
             leave_out(t, b->point, b->count);
+        if (!s && t->races && done + b->splits <= HEATS)
+            s = keep_third(t, b->point, b->count);
     }
     for (int64_t i = 0; i < b->count && !s; i++)
         if (t->state[b->point[i]] == MCR_POINT_DONE + 1 &&

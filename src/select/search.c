@@ -18,6 +18,7 @@
 #include "base/threads.h"
 
 enum { COARSE_VALUES = 5 };
+enum { MANY = 500 }; /* objects: of fewer, one split says too little to leave points out */
 
 /* ---- which points -----------------------------------------------------------------------------*/
 
@@ -138,16 +139,33 @@ static bool is_near(const mcr_tried *t, const mcr_template *of)
     return !(behind > 2 * mcr_standard_deviation(t->score + t->best * t->count, t->count));
 }
 
+/* The coarse lattices: those of a table's forms race against each other, and a form none of whose
+ * points comes through is not refined. */
+static mcr_status try_coarse(mcr_tried *t, lattice *l, int64_t *point)
+{
+    int64_t count = 0;
+    mcr_status s = MCR_OK;
+    for (int64_t i = 0; i < t->grid->templates && !s; i++) {
+        l[i] = coarse(t, &t->grid->template[i]);
+        count += list_lattice(t, l[i].of, l[i].start, l[i].stride, point + count);
+        if (t->grid->forms)
+            continue;
+        s = mcr_try_points(t, point, count);
+        count = 0;
+    }
+    t->races = t->grid->forms && mcr_data_count(t->data) >= MANY;
+    if (!s && count)
+        s = mcr_try_points(t, point, count);
+    t->races = false;
+    return s;
+}
+
 /* All lattices of one fineness before the next: the more is known, the more is left out. The coarse
  * ones alone say too little of what is in between to drop a kernel. */
 static mcr_status try_lattices(mcr_tried *t, lattice *l, int64_t *point)
 {
     int64_t count = t->grid->templates;
-    mcr_status s = MCR_OK;
-    for (int64_t i = 0; i < count && !s; i++) {
-        l[i] = coarse(t, &t->grid->template[i]);
-        s = mcr_try_points(t, point, list_lattice(t, l[i].of, l[i].start, l[i].stride, point));
-    }
+    mcr_status s = try_coarse(t, l, point);
     for (bool finer = true; finer && !s;) {
         finer = false;
         for (int64_t i = 0; i < count && !s; i++)
@@ -256,8 +274,8 @@ static mcr_status fingerprint(uint32_t *out, const mcr_tried *t, const mcr_searc
     mcr_text_init(&text, t->ctx);
     mcr_status s = mcr_options_print(t->grid->options, &text);
     mcr_text_format(&text, "|%s|%lld", mcr_version(), (long long)t->data->first);
-    mcr_text_format(&text, "|%s|%s|%d|%d|%llu|%lld", t->grid->options->type->name,
-                    t->metric->info.name, search->adaptive != 0, search->relevance != 0,
+    mcr_text_format(&text, "|%s|%s|%d|%d|%d|%llu|%lld", t->grid->options->type->name,
+                    t->metric->info.name, search->adaptive != 0, search->relevance != 0, t->races,
                     (unsigned long long)mcr_seed(t->ctx), (long long)t->count);
     for (int64_t i = 0; i < t->grid->templates; i++)
         mcr_text_format(&text, "|%d %s", (int)t->grid->template[i].scale,
@@ -308,6 +326,35 @@ static mcr_status plan_workers(mcr_tried *t)
     return s;
 }
 
+/* Of many objects about a thousand, with the classes in the same proportions: what a fold of that
+ * size would test. *group: theirs. */
+static mcr_status draw_objects(mcr_tried *t, const mcr_search *search, int64_t **group)
+{
+    enum { WANTED = 1000, ALL = 1500 };
+    int64_t n = mcr_data_count(t->all), count = 0, *rows = NULL;
+    mcr_split_plan plan = MCR_INIT(mcr_split_plan);
+    mcr_splits *shares = NULL;
+    if (n <= ALL)
+        return MCR_OK;
+    plan.folds = (n + WANTED / 2) / WANTED;
+    mcr_status s = mcr_splits_open(&shares, t->ctx, t->all, &plan);
+    if (!s && !(rows = mcr_alloc(t->ctx, (size_t)n, sizeof *rows)))
+        s = MCR_NO_MEMORY;
+    if (!s) {
+        count = mcr_splits_rows(shares, 0, 1, rows);
+        s = mcr_data_select(&t->some, t->all, (mcr_rows){rows, 0, count});
+    }
+    if (!s) {
+        t->some->positive = mcr_data_positive(t->all) + 1;
+        t->data = t->some;
+        s = mcr_pick_groups(group, t->ctx, search->split ? search->split->group : NULL, rows,
+                            count);
+    }
+    mcr_splits_close(shares);
+    mcr_free(t->ctx, rows);
+    return s;
+}
+
 static mcr_status open_search(mcr_tried *t, const mcr_options *options, const mcr_search *search)
 {
     mcr_task task;
@@ -352,15 +399,41 @@ static mcr_status open_search(mcr_tried *t, const mcr_options *options, const mc
     return s;
 }
 
+/* Of a quick search: its data, and all that follows from being one. */
+static mcr_status open_quick(mcr_tried *t, const mcr_options *options, mcr_search *search)
+{
+    mcr_split_plan plan;
+    int64_t *group = NULL;
+    if (!options->type->usual.quick || search->kernels || search->ranges)
+        return mcr_fail(t->ctx, MCR_BAD_CALL,
+                        "%s: a quick search chooses kernel and options itself, for svm and svr",
+                        options->type->name);
+    mcr_status s = MCR_SIZED_READ(mcr_split_plan, &plan, t->ctx, search->split);
+    if (!s)
+        s = draw_objects(t, search, &group);
+    if (group)
+        plan.group = group;
+    search->adaptive = search->relevance = 0;
+    search->split = &plan;
+    t->quick = true;
+    t->races = mcr_data_count(t->data) >= MANY;
+    if (!s)
+        s = open_search(t, options, search);
+    search->split = NULL;
+    mcr_free(t->ctx, group);
+    return s;
+}
+
 mcr_status mcr_search_run(mcr_tried *t, const mcr_options *options, const mcr_search *given,
                           const mcr_data *data)
 {
-    *t = (mcr_tried){.ctx = options->ctx, .data = data, .best = -1, .began = mcr_now()};
+    *t = (mcr_tried){
+        .ctx = options->ctx, .data = data, .all = data, .best = -1, .began = mcr_now()};
     mcr_search full;
     mcr_status s = MCR_SIZED_READ(mcr_search, &full, t->ctx, given);
     const mcr_search *search = &full;
     if (!s)
-        s = open_search(t, options, search);
+        s = full.quick ? open_quick(t, options, &full) : open_search(t, options, search);
     if (s)
         return s;
     mcr_progress at = {.size = sizeof at, .phase = "tune", .objective = NAN, .violation = NAN};
@@ -396,5 +469,6 @@ void mcr_search_close(mcr_tried *t)
     mcr_checkpoint_close(t->checkpoint);
     mcr_splits_close(t->splits);
     mcr_grid_close(t->grid);
+    mcr_data_free(t->some);
     *t = (mcr_tried){0};
 }

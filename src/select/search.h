@@ -14,7 +14,8 @@
 
 typedef struct mcr_tried {
     mcr *ctx;
-    const mcr_data *data;
+    const mcr_data *data, *all; /* what is searched on, and what the caller has */
+    mcr_data *some;             /* data, if these are not all; else NULL */
     mcr_grid *grid;
     mcr_splits *splits;
     const mcr_metric *metric;
@@ -23,6 +24,8 @@ typedef struct mcr_tried {
     int32_t *tested;      /* splits of each point */
     unsigned char *state; /* of mcr_point_state + 1; 0: not asked for */
     bool whole;           /* points are tested on all splits, even if they cannot win */
+    bool quick;           /* trainings have a limit of steps */
+    bool races;           /* only the better third of a batch goes on after a split */
     int64_t best;         /* point; -1: none */
     int64_t from;         /* the best before it got weights */
     int64_t fits, unfinished;

@@ -92,4 +92,8 @@ double mcr_standard_deviation(const double *v, int64_t count);
 /* The task of a learner with its options on these data. */
 mcr_status mcr_task_of(mcr_task *out, const mcr_options *options, const mcr_data *data);
 
+/* The groups of a plan for some of the objects; NULL if it has none. */
+mcr_status mcr_pick_groups(int64_t **out, mcr *ctx, const int64_t *groups, const int64_t *rows,
+                           int64_t count);
+
 #endif

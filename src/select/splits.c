@@ -237,3 +237,16 @@ int64_t mcr_splits_rows(const mcr_splits *s, int64_t split, int test, int64_t *r
     }
     return count;
 }
+
+mcr_status mcr_pick_groups(int64_t **out, mcr *ctx, const int64_t *groups, const int64_t *rows,
+                           int64_t count)
+{
+    *out = NULL;
+    if (!groups)
+        return MCR_OK;
+    if (!(*out = mcr_alloc(ctx, (size_t)count, sizeof **out)))
+        return MCR_NO_MEMORY;
+    for (int64_t i = 0; i < count; i++)
+        (*out)[i] = groups[rows[i]];
+    return MCR_OK;
+}

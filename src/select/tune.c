@@ -83,6 +83,7 @@ static mcr_status make_report(mcr_tune_report **out, const mcr_tried *t)
     r->larger = t->metric->info.larger;
     r->possible = t->grid->searched;
     r->fits = t->fits;
+    r->objects = mcr_data_count(t->data);
     r->unfinished = t->unfinished;
     if (!list || !point) {
         mcr_free(t->ctx, point);
@@ -167,7 +168,7 @@ static mcr_status fit_best(mcr_model **out, const mcr_tried *t, const mcr_tune_r
     if (!s)
         s = mcr_grid_setting(&options, t->grid, t->best);
     if (!s)
-        s = mcr_train(out, &(mcr_training){.options = options, .kernel = kernel, .data = t->data});
+        s = mcr_train(out, &(mcr_training){.options = options, .kernel = kernel, .data = t->all});
     if (!s)
         s = mcr_tune_table(&table, report);
     if (!s && !((*out)->tuning = mcr_copy_text(t->ctx, table.bytes, (size_t)table.length)))

@@ -51,12 +51,47 @@ def test_sets_and_codes():
 
 def test_the_default_kernel_is_a_valid_one():
     path = made("adult")
-    report = tap.mercer_json("fit", "svm", path, "--target", "income", "-o", "m.mercer")
+    report = tap.mercer_json("fit", "logistic", path, "--target", "income", "-o", "m.mercer")
     assert report["kernel"].startswith("rbf(number, gamma="), report["kernel"]
     assert report["kernel"].endswith(" + equal(category)"), report["kernel"]
-    again = tap.mercer_json("fit", "svm", path, "--target", "income", "-k", report["kernel"], "--scale",
+    again = tap.mercer_json("fit", "logistic", path, "--target", "income", "-k", report["kernel"], "--scale",
                             "standard")
     tap.check_equal(again["objective"], report["objective"])
+
+
+def test_fit_chooses_for_a_table():
+    path = made("adult", 300)
+    report = tap.mercer_json("fit", "svm", path, "--target", "income", "-o", "m.mercer")
+    chosen = report["chosen"]
+    tap.check_equal(chosen["kernel"], report["kernel"])
+    assert chosen["points"] == 90 and chosen["objects"] == 300, chosen
+    same = ["-k", chosen["kernel"], "-C", repr(chosen["options"]["C"]), "--scale", chosen["options"]["scale"]]
+    again = tap.mercer_json("fit", "svm", path, "--target", "income", *same)
+    tap.check_equal(again["objective"], report["objective"])
+    assert "chosen" not in again
+    # Its score is that of cv with the same folds.
+    cv = tap.mercer_json("cv", "svm", path, "--target", "income", *same)
+    tap.check_near(cv["metrics"]["accuracy"]["mean"], chosen["score"], 1e-12)
+    threads = tap.mercer_json("fit", "svm", path, "--target", "income", "--threads", "1")
+    tap.check_equal(threads["chosen"]["score"], chosen["score"])
+    tap.check_equal(threads["kernel"], report["kernel"])
+    for given in (["-C", "1"], ["-k", "rbf(number, gamma=0.1)"], ["--lambda", "0.01"]):
+        assert "chosen" not in tap.mercer_json("fit", "svm", path, "--target", "income", *given), given
+    # cv chooses on the training objects of each fold; several metrics are possible.
+    nested = tap.mercer_json("cv", "svm", path, "--target", "income", "--metric", "accuracy,f1", "--folds", "3")
+    tap.check_equal(len(nested["chosen"]), 3)
+
+
+def test_a_choice_on_many_objects_takes_some_of_them():
+    path = made("adult", 4000)
+    chosen = tap.mercer_json("fit", "svm", path, "--target", "income")["chosen"]
+    assert chosen["fits"] <= 90 + 30 + 3 * 10, chosen
+    words = tap.mercer("fit", "svm", path, "--target", "income").stdout
+    assert "chosen     -k '" in words and "5 folds of 1000 objects, drawn from all 4000" in words, words
+
+
+def test_warnings_of_a_table_are_one_line():
+    path = made("adult")
     err = tap.mercer("fit", "svm", path).stderr
     assert "missing values: " in err and " of occupation" in err, err
     assert len(err.splitlines()) == 1, err
@@ -235,23 +270,26 @@ def test_folds_learn_nothing_from_what_they_test():
         y = "yes" if a + (word == "red") + r.gauss(0, .3) > .4 else "no"
         rows.append(["" if r.random() < .2 else "%.3f" % a, "" if r.random() < .1 else word, "%.3f" % r.gauss(5, 2), y])
 
-    def scores(table, missing):
+    fixed = ["-k", "rbf(a, b, gamma=0.3) + equal(word)", "--scale", "standard"]
+
+    def scores(table, missing, options):
         with open("t.csv", "w", newline="") as file:
             csv.writer(file, lineterminator="\n").writerows([["a", "word", "b", "y"]] + table)
-        tap.mercer("cv", "svm", "t.csv", "-k", "rbf(a, b, gamma=0.3) + equal(word)", "--scale", "standard", "--plain",
-                   "--role", "word=category", "--missing", missing, "-o", "o.csv", "--quiet")
+        tap.mercer("cv", "svm", "t.csv", "--plain", "--role", "word=category", "--missing", missing, "-o", "o.csv",
+                   "--quiet", *options)
         with open("o.csv", newline="") as file:
             return list(csv.DictReader(file))
 
-    for missing in ("indicator", "mean", "median", "mode"):
-        before = scores(rows, missing)
+    cases = [(missing, fixed) for missing in ("indicator", "mean", "median", "mode")]
+    for missing, options in cases + [("indicator", [])]:  # without options, the kernel is chosen, too
+        before = scores(rows, missing, options)
         name = next(k for k in before[0] if k.startswith("score("))
         changed = [list(row) for row in rows]
         kept = next(i for i, line in enumerate(before) if line["fold"] == "2" and rows[i][0] == "")
         others = [i for i, line in enumerate(before) if line["fold"] == "2" and i != kept]
         for i in others:
             changed[i][:3] = ["1e6" if rows[i][0] else "", "martian", "-1e7"]
-        after = scores(changed, missing)
+        after = scores(changed, missing, options)
         tap.check_equal([line["fold"] for line in after], [line["fold"] for line in before])
         tap.check_near(float(after[kept][name]), float(before[kept][name]), 1e-12, missing)
         # The check can fail: objects of other folds were trained with them.

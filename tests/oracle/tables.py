@@ -68,13 +68,17 @@ def compare(name):
         return report, np.array([w.split("\t")[-1] for w in lines]) == new[target].astype(str).values
 
     report, tuned = right("tune", "svm", "train.csv", "--target", target)
-    _, plain = right("fit", "svm", "train.csv", "--target", target)
-    print("# %s: new rows: scikit-learn %.3f, tune %.3f, fit %.3f; cross-validated %.3f and %.3f (%s)" % (
+    chosen, plain = right("fit", "svm", "train.csv", "--target", target)
+    print("# %s: new rows: scikit-learn %.3f, tune %.3f, fit %.3f; cross-validated %.3f, %.3f and %.3f (%s)" % (
         name, other.mean(), tuned.mean(), plain.mean(), search.best_score_, report["best"]["score"],
-        report["best"]["kernel"]))
-    assert report["best"]["score"] >= search.best_score_, name
+        chosen["chosen"]["score"], chosen["kernel"]))
+    least = search.best_score_
+    if ROWS < 500:  # the choice among several kernels, in other folds, is mostly chance on so few rows
+        least -= np.sqrt(least * (1 - least) / ROWS)
+    assert report["best"]["score"] >= least, name
+    assert chosen["chosen"]["score"] >= least, name
     if ROWS < 500:
-        return  # the choice among several kernels is mostly chance on so few rows
+        return
     for what, mine in (("tune", tuned), ("fit", plain)):
         worse, better = (other & ~mine).sum(), (~other & mine).sum()
         assert worse - better <= 2 * np.sqrt(worse + better + 1), (name, what, worse, better)

@@ -1,0 +1,21 @@
+/* choose.h: kernel and options that are chosen for a table if the call says nothing of them.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef CLI_CHOOSE_H
+#define CLI_CHOOSE_H
+
+#include "cli.h"
+#include "json.h"
+
+/* Whether a small search chooses (mcr_search.quick): no kernel is given, the data are a table of
+ * mixed columns with enough objects, and the learner's C is not given. */
+int cli_choose_is_wanted(const cli *c, const char *learner, int kernel_given, const mcr_data *data);
+/* Sets options and kernel to those of the best point. */
+int cli_choose_take(cli *c, const mcr_tune_report *report, mcr_options *options,
+                    mcr_kernel **kernel);
+/* What was chosen for n objects, as the options of a call. */
+void cli_choose_say(const mcr_tune_report *report, int64_t n);
+void cli_choose_json(cli_json *j, const mcr_tune_report *report);
+
+#endif
