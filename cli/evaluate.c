@@ -310,3 +310,28 @@ void cli_evaluation_json(cli_json *j, const cli_evaluation *e)
     cli_json_text(j, "positive", cli_evaluation_positive(e));
     classes_json(j, e, e->confusion, e->each);
 }
+
+/* ---- thresholds -------------------------------------------------------------------------------*/
+
+void cli_evaluation_say_threshold(FILE *to, const mcr_model *model)
+{
+    mcr_threshold t = MCR_INIT(mcr_threshold);
+    if (mcr_model_threshold(model, &t) != MCR_OK || isnan(t.value))
+        return;
+    fprintf(to, "threshold  %.6g of the %s for class ", t.value,
+            t.probability ? "probability" : "decision value");
+    cli_put_clean(to, mcr_model_class_name(model, mcr_model_positive(model)), 60);
+    fprintf(to, "\n");
+}
+
+void cli_evaluation_threshold_json(cli_json *j, const mcr_model *model)
+{
+    mcr_threshold t = MCR_INIT(mcr_threshold);
+    if (mcr_model_threshold(model, &t) != MCR_OK || isnan(t.value))
+        return;
+    cli_json_object(j, "threshold");
+    cli_json_real(j, "value", t.value);
+    cli_json_text(j, "of", t.probability ? "probability" : "score");
+    cli_json_text(j, "positive", mcr_model_class_name(model, mcr_model_positive(model)));
+    cli_json_end(j);
+}

@@ -63,4 +63,8 @@ const char *cli_evaluation_positive(const cli_evaluation *e);
 /* The keys of all metrics that there are, positive, classes and confusion. */
 void cli_evaluation_json(cli_json *j, const cli_evaluation *e);
 
+/* The threshold of a model, if it has one: "threshold  0.31 of the decision value for yes". */
+void cli_evaluation_say_threshold(FILE *to, const mcr_model *model);
+void cli_evaluation_threshold_json(cli_json *j, const mcr_model *model);
+
 #endif

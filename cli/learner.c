@@ -248,6 +248,15 @@ const char *cli_learner_given(const cli *c, const char *option)
     return NULL;
 }
 
+int cli_learner_balance(cli *c, mcr_options *options, const char *learner)
+{
+    if (!cli_learner_has(learner, "class-weight"))
+        return cli_refuse(c, "--balance: %s has no weights of classes", learner);
+    if (cli_learner_given(c, "class-weight"))
+        return cli_refuse(c, "--balance is --class-weight balanced: give one of them");
+    return cli_fail(c, mcr_options_set(options, "class-weight", "balanced"));
+}
+
 /* After the options are set: so the word is one of those that --approx may have. */
 static int check_approx(cli *c)
 {

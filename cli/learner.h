@@ -34,6 +34,8 @@ const char *cli_learner_examples(const char *name);
  * defaults, for --help. */
 void cli_learner_open(cli *c, const char *learner);
 void cli_learner_close(cli *c); /* also when it was not opened */
+/* --balance: short for --class-weight balanced. */
+int cli_learner_balance(cli *c, mcr_options *options, const char *learner);
 /* What the call says of an option, as text; NULL: nothing. */
 const char *cli_learner_given(const cli *c, const char *option);
 /* The library's options for a learner, as the call says them. Returns the exit status. */

@@ -52,6 +52,8 @@ int cli_selection_open(cli *c, cli_selection *s, const cli_splitting *how, const
     s->range = cli_alloc(most + 1, sizeof *s->range);
     int bad = cli_learner_ranges(c, &s->options, cli_word(c, 0), s->option, s->range,
                                  &s->search.ranges);
+    if (!bad && how->balance)
+        bad = cli_learner_balance(c, s->options, cli_word(c, 0));
     if (!bad && how->scale)
         bad = cli_fail(c, mcr_options_set(s->options, "scale", how->scale));
     s->ranged = s->search.ranges > 0;

@@ -9,7 +9,7 @@
 
 typedef struct cli_splitting {
     int64_t folds, repeats;
-    int loo, ordered, plain;
+    int loo, ordered, plain, balance;
     const char *groups, *metric, *scale, *search, *relevance, *positive;
 } cli_splitting;
 
@@ -45,6 +45,10 @@ int cli_choose_positive(cli *c, const char *positive, mcr_data **data);
          .type = CLI_FLAG,                                                                         \
          .offset = offsetof(S, m.plain),                                                           \
          .help = "do not stratify the folds by class"},                                            \
+        {.name = "balance",                                                                        \
+         .type = CLI_FLAG,                                                                         \
+         .offset = offsetof(S, m.balance),                                                         \
+         .help = "errors of rare classes cost more (--class-weight balanced)"},                    \
         {.name = "groups",                                                                         \
          .type = CLI_TEXT,                                                                         \
          .offset = offsetof(S, m.groups),                                                          \

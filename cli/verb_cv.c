@@ -21,7 +21,7 @@
 
 typedef struct cv_call {
     cli_list kernels;
-    const char *output;
+    const char *output, *threshold;
     cli_splitting split;
     int64_t inner;
     int plot;
@@ -327,8 +327,8 @@ static int run(cli *c, const void *values)
         bad = cli_refuse(c, "--plot draws the learning curve of one setting, not of a search: "
                             "mercer tune --plot draws a search");
     if (!bad) {
-        mcr_status s = mcr_cv(&job.report, job.selection.options, job.kernel, job.data, job.splits,
-                              metric, search);
+        mcr_status s = mcr_cv_threshold(&job.report, job.selection.options, job.kernel, job.data,
+                                        job.splits, metric, search, job.call->threshold);
         bad = !search             ? cli_advise_fit(c, s, job.kernel, job.data)
               : s == MCR_BAD_CALL ? cli_fail(c, s)
                                   : cli_fail_words(c, s, 1);
@@ -363,6 +363,11 @@ static const cli_option options[] = {
      .help = "the kernel; with ranges, or if given several times, the search is nested"},
     CLI_OUTPUT_OPTION(AT(output), "id, fold, target, prediction, scores and probabilities"),
     CLI_SPLIT_OPTIONS(cv_call, split),
+    {.name = "threshold",
+     .type = CLI_TEXT,
+     .offset = AT(threshold),
+     .argument = "RULE",
+     .help = "two classes: 0.3, cost:FN=10,FP=1 or fpr:0.01, learnt on the training folds"},
     {.name = "inner-folds",
      .type = CLI_INT,
      .offset = AT(inner),

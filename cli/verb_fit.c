@@ -16,6 +16,7 @@
 #include "choose.h"
 #include "cli.h"
 #include "drawing.h"
+#include "evaluate.h"
 #include "json.h"
 #include "keep.h"
 #include "learner.h"
@@ -27,9 +28,9 @@
 #include "text.h"
 
 typedef struct fit_call {
-    const char *kernel, *output, *start, *resume, *scale, *report, *require, *positive;
+    const char *kernel, *output, *start, *resume, *scale, *report, *require, *positive, *threshold;
     double calibrate; /* NAN: not given */
-    int plot;
+    int plot, balance;
 } fit_call;
 
 typedef struct fit_job {
@@ -58,6 +59,10 @@ static int open_more(fit_job *job)
         return cli_refuse(c, "--calibrate: a model that goes on cannot hold objects out");
     if (job->call->start)
         return cli_refuse(c, "--start is for the same data, --resume for more: give one of them");
+    if (job->call->balance)
+        return cli_refuse(c, "--balance: the model that --resume goes on from has its own options");
+    if (job->call->threshold)
+        return cli_refuse(c, "--threshold: a model that goes on has no folds to learn it from");
     if (job->call->positive)
         return cli_refuse(c, "--positive: the model that --resume goes on from has its own");
     if (job->call->scale)
@@ -97,6 +102,8 @@ static int open_job(fit_job *job)
     if (job->call->resume)
         return open_more(job);
     int bad = cli_learner_options(c, &job->options, cli_word(c, 0));
+    if (!bad && job->call->balance)
+        bad = cli_learner_balance(c, job->options, cli_word(c, 0));
     if (!bad && job->call->start && !isnan(job->call->calibrate))
         bad = cli_refuse(c, "--calibrate trains on a part of the data: leave --start out");
     if (!bad && job->call->scale)
@@ -144,6 +151,7 @@ static void print_json(const fit_job *job)
     cli_report_json(&j, job->model);
     if (job->choice)
         cli_choose_json(&j, job->choice);
+    cli_evaluation_threshold_json(&j, job->model);
     if (job->call->report)
         cli_bounds_json(&j, &job->bounds);
     cli_json_text(&j, "model", job->keep.beside ? job->keep.beside : job->call->output);
@@ -160,6 +168,7 @@ static void print_summary(const fit_job *job)
     cli_report_say(r);
     if (job->choice)
         cli_choose_say(job->choice, r->n);
+    cli_evaluation_say_threshold(stdout, job->model);
     if (job->call->report)
         cli_bounds_say(&job->bounds);
     cli_say("seconds", "%.3g (%.3g with reading)", r->seconds, cli_seconds() - job->c->started);
@@ -216,6 +225,17 @@ static int choose(fit_job *job)
     return bad ? bad : cli_choose_take(job->c, job->choice, job->options, &job->kernel);
 }
 
+/* On out-of-fold scores of the training data. */
+static int learn_threshold(fit_job *job)
+{
+    return job->call->threshold
+               ? cli_fail_words(
+                     job->c,
+                     mcr_threshold_learn(job->model, job->options, job->data, job->call->threshold),
+                     1)
+               : 0;
+}
+
 static int train(fit_job *job)
 {
     cli *c = job->c;
@@ -246,6 +266,8 @@ static int run(cli *c, const void *values)
         bad = open_job(&job);
     if (!bad)
         bad = train(&job);
+    if (!bad)
+        bad = learn_threshold(&job);
     if (!bad && job.call->report)
         bad = cli_fail(c, mcr_model_bounds(c->ctx, job.model, job.data, 0.05, &job.bounds));
     if (!bad)
@@ -307,6 +329,15 @@ static const cli_option options[] = {
      .offset = AT(positive),
      .argument = "CLASS",
      .help = "the positive class for precision, recall and curves; stored in the model"},
+    {.name = "balance",
+     .type = CLI_FLAG,
+     .offset = AT(balance),
+     .help = "errors of rare classes cost more (--class-weight balanced)"},
+    {.name = "threshold",
+     .type = CLI_TEXT,
+     .offset = AT(threshold),
+     .argument = "RULE",
+     .help = "two classes: 0.3, cost:FN=10,FP=1 or fpr:0.01, learnt on folds; stored"},
     {.name = "calibrate",
      .type = CLI_REAL,
      .offset = AT(calibrate),

@@ -11,6 +11,7 @@
 
 #include "cli.h"
 #include "coefficients.h"
+#include "evaluate.h"
 #include "json.h"
 #include "output.h"
 #include "progress.h"
@@ -368,6 +369,7 @@ static void model_json(const cli *c, const mcr_model *model, double bytes, doubl
     if (r->targets > 1)
         cli_json_end(&j);
     cli_json_flag(&j, "probability", mcr_model_has_probability(model));
+    cli_evaluation_threshold_json(&j, model);
     cli_json_text(&j, "tuning", mcr_model_tuning(model));
     cli_json_text(&j, "version", r->version);
     if (r->version)
@@ -417,6 +419,7 @@ static void model_summary(const cli *c, const mcr_model *model, double bytes)
         cli_say(t ? "" : "targets", "%s", mcr_model_output_name(model, t));
     if (classes)
         cli_say("proba", "%s", mcr_model_has_probability(model) ? "yes" : "no");
+    cli_evaluation_say_threshold(stdout, model);
     if (mcr_model_tuning(model))
         say_tuning(mcr_model_tuning(model));
     if (isfinite(r->seconds))

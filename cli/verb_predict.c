@@ -19,7 +19,7 @@
 #include "text.h"
 
 typedef struct predict_call {
-    const char *output, *calibration, *metric, *positive;
+    const char *output, *calibration, *metric, *positive, *threshold;
     int scores, proba, std;
     double interval; /* per cent; NAN: not given */
     int64_t sample;  /* INT64_MIN: not given */
@@ -92,8 +92,16 @@ static int check_call(const predict_job *job)
     if (wants_interval(job) && !(percent >= 1 && percent < 100))
         return cli_refuse(c, "--interval %g: it must be at least 1 and less than 100 (per cent)",
                           percent);
-    if (job->call->calibration && !wants_interval(job))
-        return cli_refuse(c, "--calibration is for --interval");
+    if (job->call->calibration && !wants_interval(job) && !job->call->threshold)
+        return cli_refuse(c, "--calibration is for --interval and --threshold");
+    if (job->call->threshold && !job->call->calibration &&
+        mcr_threshold_learns(job->call->threshold) &&
+        !(job->call->threshold[0] == 'c' && mcr_model_has_probability(a->model)))
+        return cli_refuse(
+            c,
+            "--threshold %s is learnt: say it to fit, or give --calibration FILE with "
+            "objects that %s was not trained on",
+            job->call->threshold, cli_word(c, 0));
     if (wants_interval(job) && !job->call->calibration && !mcr_model_has_interval(a->model))
         return cli_refuse(c,
                           "--interval: %s was not calibrated: fit it with --calibrate 0.2, or give "
@@ -160,9 +168,11 @@ static int calibrate(predict_job *job)
     cli_apply *a = &job->apply;
     mcr_data *held = NULL;
     const char *path = job->call->calibration;
-    int bad = cli_read_data(a->c, &held, path);
-    if (!bad)
+    int bad = path ? cli_read_data(a->c, &held, path) : 0;
+    if (!bad && wants_interval(job))
         bad = cli_fail(a->c, mcr_model_calibrate(a->c->ctx, a->model, held));
+    if (!bad && job->call->threshold)
+        bad = cli_fail(a->c, mcr_threshold_choose(a->c->ctx, a->model, held, job->call->threshold));
     mcr_data_free(held);
     return bad;
 }
@@ -184,7 +194,7 @@ static int open_job(predict_job *job)
 {
     cli_apply *a = &job->apply;
     int bad = check_call(job);
-    if (!bad && job->call->calibration)
+    if (!bad && (job->call->calibration || job->call->threshold))
         bad = calibrate(job);
     if (!bad)
         bad = cli_apply_read(a);
@@ -504,6 +514,7 @@ static void print_json(const predict_job *job)
     cli_json j;
     cli_json_begin(&j, stdout);
     cli_apply_json(&j, &job->apply);
+    cli_evaluation_threshold_json(&j, job->apply.model);
     if (job->has_metrics)
         metrics_json(&j, job);
     else
@@ -541,6 +552,7 @@ static void say_metrics(const predict_job *job)
         fprintf(stderr, "%.6g of the targets are in their %s (%g wanted), mean %s %.6g\n", covered,
                 wants_set(job) ? "sets" : "intervals", job->call->interval / 100,
                 wants_set(job) ? "size" : "width", size);
+    cli_evaluation_say_threshold(stderr, job->apply.model);
     if (job->targets == 1)
         cli_evaluation_say(stderr, &job->evaluation);
     else
@@ -601,11 +613,16 @@ static const cli_option options[] = {
      .max = 100,
      .help = "intervals that cover P % of new targets; for classes, prediction sets"},
     CLI_EVALUATION_OPTIONS(predict_call, metric, positive),
+    {.name = "threshold",
+     .type = CLI_TEXT,
+     .offset = AT(threshold),
+     .argument = "RULE",
+     .help = "two classes: 0.3, cost:FN=10,FP=1 or fpr:0.01, in place of the model's"},
     {.name = "calibration",
      .type = CLI_TEXT,
      .offset = AT(calibration),
      .argument = "FILE",
-     .help = "objects with targets that the model was not trained on, for --interval"},
+     .help = "objects with targets, not of training, for --interval and --threshold"},
     {.name = "sample",
      .type = CLI_INT,
      .offset = AT(sample),

@@ -224,6 +224,17 @@ MCR_API mcr_status mcr_model_score(mcr *ctx, const mcr_model *model, const mcr_d
  * know are numbered from mcr_model_classes on, in the order of the data. */
 MCR_API mcr_status mcr_model_truth(mcr *ctx, const mcr_model *model, const mcr_data *data,
                                    double *target);
+/* The operating point of a model of two classes: an object is of the positive class if its decision
+ * value for that class (the sign is that of the positive class) is above the threshold, or if its
+ * probability of that class is at least the threshold. Models save it, and mcr_predict uses it. */
+typedef struct mcr_threshold {
+    size_t size;     /* sizeof(mcr_threshold) */
+    double value;    /* NAN: the model has none */
+    int probability; /* 1: a probability, 0: a decision value */
+} mcr_threshold;
+MCR_API mcr_status mcr_model_threshold(const mcr_model *model, mcr_threshold *out);
+MCR_API mcr_status mcr_model_set_threshold(mcr *ctx, mcr_model *model,
+                                           const mcr_threshold *threshold);
 /* The positive class for precision, recall, F1 and curves: that of the training data
  * (mcr_data_positive); -1: none, since there are not two classes. */
 MCR_API int64_t mcr_model_positive(const mcr_model *model);

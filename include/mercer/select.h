@@ -214,6 +214,30 @@ MCR_API mcr_status mcr_cv(mcr_cv_report **out, const mcr_options *options, const
                           const mcr_data *data, const mcr_splits *splits, const char *metrics,
                           const mcr_search *search);
 
+/* The same with a threshold (below) that is learnt on the training objects of each split. rule
+ * NULL: none. */
+MCR_API mcr_status mcr_cv_threshold(mcr_cv_report **out, const mcr_options *options,
+                                    const mcr_kernel *kernel, const mcr_data *data,
+                                    const mcr_splits *splits, const char *metrics,
+                                    const mcr_search *search, const char *rule);
+
+/* ---- thresholds -------------------------------------------------------------------------------*/
+
+/* Rules for the threshold of a model of two classes (mcr_model_threshold):
+ *   "0.3"              a probability, if the model has them, else a decision value
+ *   "cost:FN=10,FP=1"  the least cost of missed positives and false alarms
+ *   "fpr:0.01"         most positives, with at most this share of the negatives as false alarms
+ * Learns it from out-of-fold scores: 5 folds of the data that the model was trained on, with the
+ * same options. */
+MCR_API mcr_status mcr_threshold_learn(mcr_model *model, const mcr_options *options,
+                                       const mcr_data *data, const char *rule);
+/* From objects that the model was not trained on. held NULL: a number needs none, and cost needs
+ * none if the model has probabilities; else MCR_BAD_CALL. */
+MCR_API mcr_status mcr_threshold_choose(mcr *ctx, mcr_model *model, const mcr_data *held,
+                                        const char *rule);
+/* 1: the rule needs scores. */
+MCR_API int mcr_threshold_learns(const char *rule);
+
 /* ---- what predictions depend on ---------------------------------------------------------------*/
 
 /* A column of numbers, or a whole field (text, category, date, graph). */

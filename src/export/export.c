@@ -100,6 +100,18 @@ static bool names_columns(const mcr_kernel *k, const mcr_data *basis)
     return found;
 }
 
+static mcr_status check_threshold(mcr *ctx, const mcr_model *model)
+{
+    mcr_threshold t = MCR_INIT(mcr_threshold);
+    mcr_status s = mcr_model_threshold(model, &t);
+    return s || isnan(t.value)
+               ? s
+               : mcr_fail(ctx, MCR_BAD_CALL,
+                          "a model with a threshold cannot be exported: compare its scores with "
+                          "%g in your program",
+                          t.value);
+}
+
 /* Columns by name, categories and missing values are known to Mercer's own models alone. */
 static mcr_status check_table(mcr *ctx, const mcr_model *model)
 {
@@ -137,6 +149,8 @@ mcr_status mcr_model_export(mcr *ctx, const mcr_model *model, const char *to,
         s = check_name(ctx, name);
     if (!s)
         s = check_table(ctx, model);
+    if (!s)
+        s = check_threshold(ctx, model);
     if (!s)
         s = type->write(&(mcr_exporting){.ctx = ctx,
                                          .model = model,

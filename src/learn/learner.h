@@ -186,6 +186,8 @@ mcr_status mcr_fitted_need(const double **out, const mcr_fitted *fitted, const c
 #define MCR_EXTRA_CONFORMAL "conformal"
 /* The class that metrics of two classes speak of; and the operating point: its kind and value. */
 #define MCR_EXTRA_POSITIVE "positive"
+/* From which value on an object is of the positive class; 1: a probability, 0: a decision value. */
+#define MCR_EXTRA_THRESHOLD "threshold"
 /* Of pairs of coordinates: their correlations on the training data. */
 #define MCR_EXTRA_CORRELATION "correlation"
 

@@ -79,7 +79,8 @@ static void list_numbers(mcr_fact_cursor *c, const mcr_model *m)
     for (int64_t e = 0; e < m->fitted->extras; e++) {
         const mcr_extra *x = &m->fitted->extra[e];
         if (strcmp(x->name, MCR_EXTRA_LOO) == 0 || strcmp(x->name, MCR_EXTRA_VARIANCE) == 0 ||
-            strcmp(x->name, MCR_EXTRA_POSITIVE) == 0 || strcmp(x->name, MCR_EXTRA_ERRORS) == 0)
+            strcmp(x->name, MCR_EXTRA_POSITIVE) == 0 || strcmp(x->name, MCR_EXTRA_ERRORS) == 0 ||
+            strcmp(x->name, MCR_EXTRA_THRESHOLD) == 0)
             continue;
         if (x->count == 1)
             mcr_fact_real(c, x->name, x->value[0]);
@@ -100,6 +101,11 @@ static void list_model(mcr_fact_cursor *c, const mcr_model *m)
     mcr_fact_int(c, "outputs", m->fitted->outputs);
     if (mcr_model_positive(m) >= 0)
         mcr_fact_text(c, "positive", m->class_name[mcr_model_positive(m)]);
+    mcr_threshold t = MCR_INIT(mcr_threshold);
+    if (mcr_model_threshold(m, &t) == MCR_OK && !isnan(t.value)) {
+        mcr_fact_real(c, "threshold", t.value);
+        mcr_fact_text(c, "threshold_of", t.probability ? "probability" : "score");
+    }
     mcr_fact_flag(c, "probability", mcr_model_has_probability(m));
     mcr_fact_flag(c, "std", mcr_model_has_std(m));
     mcr_fact_flag(c, "coordinates", mcr_model_has_coordinates(m));

@@ -69,6 +69,13 @@ mcr_status mcr_model_complete(mcr_model *model);
 mcr_status mcr_predict_across(mcr *ctx, const mcr_model *model, const mcr_data *data,
                               mcr_gram *across, double *value, double *score, double *proba);
 
+/* Whether a threshold would be one of its decision value; and that it may have one. */
+bool mcr_model_decides_by_score(const mcr_model *model);
+mcr_status mcr_model_check_threshold(mcr *ctx, const mcr_model *model);
+/* Decisions of n objects by a threshold; score or proba, as it says. */
+void mcr_threshold_decide(const mcr_model *model, const mcr_threshold *t, const double *score,
+                          const double *proba, int64_t n, double *value);
+
 /* New objects as the kernel sees them: with the model's columns, by their names, and scaled. */
 mcr_status mcr_model_prepare(mcr_data **out, mcr *ctx, const mcr_model *model,
                              const mcr_data *data);

@@ -431,8 +431,8 @@ static mcr_status answer_block(mcr_prediction *w, int64_t first, const wanted *t
     return s;
 }
 
-static mcr_status predict_ready(mcr *ctx, const mcr_model *m, const mcr_data *data,
-                                mcr_gram *across, const wanted *to)
+static mcr_status predict_blocks(mcr *ctx, const mcr_model *m, const mcr_data *data,
+                                 mcr_gram *across, const wanted *to)
 {
     const mcr_fitted *f = m->fitted;
     int64_t n = mcr_data_count(data);
@@ -466,6 +466,30 @@ static mcr_status predict_ready(mcr *ctx, const mcr_model *m, const mcr_data *da
             s = mcr_fail(ctx, MCR_STOPPED, "interrupted");
     }
     close_work(&w);
+    return s;
+}
+
+/* A threshold decides by the score or the probability, whether these are wanted or not. */
+static mcr_status predict_ready(mcr *ctx, const mcr_model *m, const mcr_data *data,
+                                mcr_gram *across, const wanted *to)
+{
+    mcr_threshold t = MCR_INIT(mcr_threshold);
+    mcr_status s = mcr_model_threshold(m, &t);
+    if (s || isnan(t.value) || !to->value)
+        return s ? s : predict_blocks(ctx, m, data, across, to);
+    wanted all = *to;
+    int64_t n = mcr_data_count(data);
+    double *own = mcr_alloc(ctx, (size_t)n + 1, 2 * sizeof *own);
+    if (!own)
+        return MCR_NO_MEMORY;
+    if (t.probability && !all.proba)
+        all.proba = own;
+    if (!t.probability && !all.score)
+        all.score = own;
+    s = predict_blocks(ctx, m, data, across, &all);
+    if (!s)
+        mcr_threshold_decide(m, &t, all.score, all.proba, n, to->value);
+    mcr_free(ctx, own);
     return s;
 }
 

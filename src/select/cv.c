@@ -21,6 +21,7 @@ typedef struct job {
     const mcr_data *data;
     const mcr_splits *splits;
     const mcr_search *search;
+    const char *threshold; /* its rule; NULL: none */
     const mcr_metric *metric[MOST_METRICS];
     int64_t metrics, count; /* splits */
     double *score;          /* splits x metrics */
@@ -194,6 +195,7 @@ static mcr_status run_split(void *arg, int64_t split, int worker)
                   .count = 1,
                   .split = split,
                   .strict = true,
+                  .threshold = j->threshold,
                   .keep = true,
                   .score = j->score + split * j->metrics};
     if (!s && !(c.value = j->value[split] = mcr_alloc(j->ctx, (size_t)test, sizeof(double))))
@@ -229,7 +231,7 @@ static mcr_status leave_out(job *j, bool *known)
                                                 strlen(MCR_OPTION_CLASS_WEIGHT));
     /* What an object would change by leaving (scales, weights, a kernel) it must not have made. */
     if (mcr_finds_kernel(j->options) || !j->options->type->leaves_out || j->search ||
-        mcr_scaling_changes(j->data, j->options->scale) || !j->kernel ||
+        j->threshold || mcr_scaling_changes(j->data, j->options->scale) || !j->kernel ||
         mcr_wants_features(j->options) ||
         (by_class && mcr_params_given(by_class, j->options->params)) ||
         !mcr_splits_leave_one_out(j->splits))
@@ -459,6 +461,14 @@ mcr_status mcr_cv(mcr_cv_report **out, const mcr_options *options, const mcr_ker
                   const mcr_data *data, const mcr_splits *splits, const char *metrics,
                   const mcr_search *search)
 {
+    return mcr_cv_threshold(out, options, kernel, data, splits, metrics, search, NULL);
+}
+
+mcr_status mcr_cv_threshold(mcr_cv_report **out, const mcr_options *options,
+                            const mcr_kernel *kernel, const mcr_data *data,
+                            const mcr_splits *splits, const char *metrics, const mcr_search *search,
+                            const char *rule)
+{
     mcr *ctx = options->ctx;
     *out = NULL;
     mcr_search full;
@@ -471,6 +481,7 @@ mcr_status mcr_cv(mcr_cv_report **out, const mcr_options *options, const mcr_ker
              .data = data,
              .splits = splits,
              .search = search ? &full : NULL,
+             .threshold = rule,
              .count = mcr_splits_count(splits),
              .began = mcr_now()};
     mcr_cv_report *r = mcr_alloc_zero(ctx, 1, sizeof *r);

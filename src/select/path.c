@@ -348,6 +348,19 @@ static mcr_gram *shared_gram(const work *w)
     return w->gram && !fold ? w->gram : w->across ? w->exact : NULL;
 }
 
+/* On folds of the training objects, which are scaled already. */
+static mcr_status learn_threshold(work *w, mcr_model *model, const mcr_options *options)
+{
+    mcr_options *plain = NULL;
+    mcr_status s = mcr_options_copy(&plain, options);
+    if (!s) {
+        plain->scale = MCR_SCALE_NONE;
+        s = mcr_threshold_learn(model, plain, w->train, w->path->threshold);
+    }
+    mcr_options_close(plain);
+    return s;
+}
+
 static mcr_status one_setting(work *w, int64_t setting)
 {
     mcr_path *c = w->path;
@@ -372,6 +385,8 @@ static mcr_status one_setting(work *w, int64_t setting)
         return interrupted(w);
     c->unfinished += !mcr_stop_is_end(next->report.stop);
     s = open_scores(w);
+    if (!s && c->threshold)
+        s = learn_threshold(w, next, options);
     if (!s)
         s = mcr_predict_across(w->set->ctx, next, w->test, w->across, w->value, w->score, w->proba);
     if (!s)

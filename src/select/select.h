@@ -50,6 +50,7 @@ typedef struct mcr_path {
     double *score;
     double *value; /* count x test objects, or NULL: predictions */
     /* Of a path of one setting: */
+    const char *threshold;   /* the rule of one, learnt on the training objects; NULL: none */
     bool keep;               /* scores, probabilities and the model are wanted, too */
     double *scores, *probas; /* filled: n x outputs, n x classes, to be freed; NULL: none */
     mcr_model *model;        /* to be freed */

@@ -281,7 +281,9 @@ def test_folds_learn_nothing_from_what_they_test():
             return list(csv.DictReader(file))
 
     cases = [(missing, fixed) for missing in ("indicator", "mean", "median", "mode")]
-    for missing, options in cases + [("indicator", [])]:  # without options, the kernel is chosen, too
+    cases += [("indicator", []),  # without options, the kernel is chosen, too
+              ("indicator", fixed + ["--threshold", "cost:FN=3,FP=1"])]
+    for missing, options in cases:
         before = scores(rows, missing, options)
         name = next(k for k in before[0] if k.startswith("score("))
         changed = [list(row) for row in rows]
@@ -292,6 +294,7 @@ def test_folds_learn_nothing_from_what_they_test():
         after = scores(changed, missing, options)
         tap.check_equal([line["fold"] for line in after], [line["fold"] for line in before])
         tap.check_near(float(after[kept][name]), float(before[kept][name]), 1e-12, missing)
+        tap.check_equal(after[kept]["prediction"], before[kept]["prediction"])
         # The check can fail: objects of other folds were trained with them.
         assert any(abs(float(after[i][name]) - float(before[i][name])) > .01 for i, line in enumerate(before) if line["fold"] != "2")
 
