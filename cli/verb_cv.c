@@ -367,7 +367,7 @@ static const cli_option options[] = {
      .type = CLI_TEXT,
      .offset = AT(threshold),
      .argument = "RULE",
-     .help = "two classes: 0.3, cost:FN=10,FP=1 or fpr:0.01, learnt on the training folds"},
+     .help = "two classes: 0.3, cost:FN=10,FP=1 or fpr:0.01, learnt on training folds"},
     {.name = "inner-folds",
      .type = CLI_INT,
      .offset = AT(inner),
