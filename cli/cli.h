@@ -132,6 +132,10 @@ double cli_seconds(void); /* monotonic */
 
 /* Reads a data set as the options say. path NULL: from the files of --class. */
 int cli_read_data(cli *c, mcr_data **out, const char *path);
+/* The same from bytes of a larger file; a fault is said by `fault`. */
+typedef struct cli_stream cli_stream;
+int cli_read_part(cli *c, mcr_data **out, const char *name, const char *bytes, size_t count,
+                  int (*fault)(cli_stream *arg, mcr_status status), cli_stream *arg);
 /* The columns of a table; *count 0: it is none. To be freed by mcr_columns_free. */
 int cli_read_columns(cli *c, mcr_column_info **out, int64_t *count, const char *path);
 /* The files that the words from number `first` on name, one after the other as one data set. */

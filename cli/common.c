@@ -233,6 +233,19 @@ int cli_read_data(cli *c, mcr_data **out, const char *path)
     return bad ? bad : fill(c, out);
 }
 
+int cli_read_part(cli *c, mcr_data **out, const char *name, const char *bytes, size_t count,
+                  int (*fault)(cli_stream *arg, mcr_status status), cli_stream *arg)
+{
+    char *id = NULL;
+    *out = NULL;
+    const char **roles = list_roles(c, &id);
+    mcr_read_options options = read_options(c, roles);
+    mcr_status status = mcr_data_read_memory(out, c->ctx, name, bytes, count, &options);
+    free(roles);
+    free(id);
+    return status == MCR_OK ? 0 : fault(arg, status);
+}
+
 int cli_read_columns(cli *c, mcr_column_info **out, int64_t *count, const char *path)
 {
     char *id = NULL;

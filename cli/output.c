@@ -25,6 +25,7 @@ struct cli_output {
     file_kind kind;
     cli_table table;
     int64_t written;     /* rows so far */
+    int64_t before;      /* of them, those of objects before table.objects */
     mcr_output *file;    /* behind `to`; NULL: standard output */
     int standard_output; /* to is stdout */
 };
@@ -229,7 +230,8 @@ static void put_carried(cli_output *out, char separator)
     for (int64_t k = 0; k < count_carried(out); k++) {
         const char *bytes = "";
         int64_t length = 0;
-        if (mcr_data_carried_text(out->table.objects, k, out->written, &bytes, &length) != MCR_OK)
+        if (mcr_data_carried_text(out->table.objects, k, out->written - out->before, &bytes,
+                                  &length) != MCR_OK)
             length = 0;
         char *word = cli_alloc((size_t)length + 1, 1);
         memcpy(word, bytes, (size_t)length);
@@ -412,6 +414,13 @@ int cli_output_words(cli_output *out, const char *const *word, int64_t rows)
         bad = ferror(out->to) ? fault(out) : look_up(out);
     }
     return bad;
+}
+
+int cli_output_continue(cli_output *out, const mcr_data *objects)
+{
+    out->table.objects = objects;
+    out->before = out->written;
+    return fflush(out->to) ? fault(out) : 0;
 }
 
 /* ---- the end ----------------------------------------------------------------------------------*/

@@ -53,6 +53,9 @@ int cli_output_rows(cli_output *out, const double *value, int64_t rows, int64_t 
 int cli_output_rows_float(cli_output *out, const float *value, int64_t rows, int64_t ld);
 /* The next rows of a table of words, rows x cols; not for .npy. */
 int cli_output_words(cli_output *out, const char *const *word, int64_t rows);
+/* The rows that follow are of these objects. What was written so far is handed on, if it goes to
+ * standard output or a pipe. */
+int cli_output_continue(cli_output *out, const mcr_data *objects);
 /* Completes the file; the output is freed also on failure. */
 int cli_output_commit(cli_output *out);
 /* Leaves no file. NULL is allowed. */

@@ -28,8 +28,9 @@ static void count_numbers(const mcr_data *data, int64_t field, int64_t cols, int
 {
     double *row = cli_alloc((size_t)cols, sizeof *row);
     for (int64_t i = 0; i < mcr_data_count(data); i++)
-        for (int64_t c = 0; mcr_data_vector(data, field, i, row) == MCR_OK && c < cols; c++)
-            missing[c] += isnan(row[c]);
+        if (mcr_data_vector(data, field, i, row) == MCR_OK)
+            for (int64_t c = 0; c < cols; c++)
+                missing[c] += isnan(row[c]);
     free(row);
 }
 
@@ -87,18 +88,34 @@ static const char *rule_text(const char *missing)
                : "numbers become the median, words are a category of their own";
 }
 
+void cli_tables_say_skipped(cli *c, int64_t skipped, int64_t at, const char *why)
+{
+    char line[400];
+    snprintf(line, sizeof line,
+             "%" PRId64 " row%s left out that cannot be read, the first in line %" PRId64
+             ": %.160s",
+             skipped, skipped == 1 ? " is" : "s are", at, why);
+    cli_progress_log(c, MCR_LOG_WARNING, line);
+}
+
+int64_t cli_tables_missing(const mcr_data *data)
+{
+    int64_t sum = 0;
+    for (int64_t k = 0; k < mcr_data_fields(data); k++) {
+        mcr_field_info f = MCR_INIT(mcr_field_info);
+        if (mcr_data_field_info(data, k, &f) == MCR_OK)
+            sum += f.missing;
+    }
+    return sum;
+}
+
 void cli_tables_remark(cli *c, const mcr_data *data, const mcr_model *model)
 {
     char text[1024] = "", line[1400];
     int64_t columns = 0, at, skipped, dropped = mcr_data_dropped(data);
     const char *why;
-    if ((skipped = mcr_data_skipped(data, &at, &why)) > 0) {
-        snprintf(line, sizeof line,
-                 "%" PRId64 " row%s left out that cannot be read, the first in line %" PRId64
-                 ": %.160s",
-                 skipped, skipped == 1 ? " is" : "s are", at, why);
-        cli_progress_log(c, MCR_LOG_WARNING, line);
-    }
+    if ((skipped = mcr_data_skipped(data, &at, &why)) > 0)
+        cli_tables_say_skipped(c, skipped, at, why);
     if (dropped > 0) {
         snprintf(line, sizeof line, "%" PRId64 " row%s with missing values left out", dropped,
                  dropped == 1 ? " is" : "s are");
@@ -112,22 +129,25 @@ void cli_tables_remark(cli *c, const mcr_data *data, const mcr_model *model)
     }
 }
 
-void cli_tables_unseen(cli *c, const mcr_model *model, const mcr_data *data)
+void cli_tables_say_unseen(cli *c, const char *name, int64_t count, const char *word,
+                           int64_t length)
 {
     char line[400];
+    snprintf(line, sizeof line,
+             "%.100s: %" PRId64 " value%s not seen in training, the first is \"%.*s\": equal to "
+             "no other",
+             name, count, count == 1 ? " was" : "s were", length < 60 ? (int)length : 60, word);
+    cli_progress_log(c, MCR_LOG_WARNING, line);
+}
+
+void cli_tables_unseen(cli *c, const mcr_model *model, const mcr_data *data)
+{
     const char *name, *word;
     int64_t count, length;
     for (int64_t k = 0; mcr_model_unseen(c->ctx, model, data, k, &name, &count, &word, &length);
-         k++) {
-        if (count == 0)
-            continue;
-        snprintf(line, sizeof line,
-                 "%.100s: %" PRId64
-                 " value%s not seen in training, the first is \"%.*s\": equal to "
-                 "no other",
-                 name, count, count == 1 ? " was" : "s were", length < 60 ? (int)length : 60, word);
-        cli_progress_log(c, MCR_LOG_WARNING, line);
-    }
+         k++)
+        if (count > 0)
+            cli_tables_say_unseen(c, name, count, word, length);
 }
 
 /* ---- columns ----------------------------------------------------------------------------------*/

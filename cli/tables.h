@@ -14,6 +14,13 @@ void cli_tables_remark(cli *c, const mcr_data *data, const mcr_model *model);
 /* Categories that the model did not see in training. */
 void cli_tables_unseen(cli *c, const mcr_model *model, const mcr_data *data);
 
+void cli_tables_say_unseen(cli *c, const char *name, int64_t count, const char *word,
+                           int64_t length);
+/* Rows that cannot be read, the first of them in line `at`. */
+void cli_tables_say_skipped(cli *c, int64_t skipped, int64_t at, const char *why);
+/* Values that are missing. */
+int64_t cli_tables_missing(const mcr_data *data);
+
 /* The columns of a table, for mercer info. */
 void cli_columns_say(const mcr_column_info *column, int64_t count);
 void cli_columns_json(cli_json *j, const mcr_column_info *column, int64_t count);

@@ -14,32 +14,11 @@
 #include "json.h"
 #include "learner.h"
 #include "output.h"
+#include "predict.h"
 #include "progress.h"
 #include "report.h"
+#include "stream.h"
 #include "text.h"
-
-typedef struct predict_call {
-    const char *output, *calibration, *metric, *positive, *threshold;
-    int scores, proba, std;
-    double interval; /* per cent; NAN: not given */
-    int64_t sample;  /* INT64_MIN: not given */
-} predict_call;
-
-typedef struct predict_job {
-    cli_apply
-        apply; /* its buffer: scores, probabilities, draws, or values and standard deviations */
-    const predict_call *call;
-    int64_t targets;            /* numbers that are predicted of an object; else 1 */
-    double *value;              /* n x targets: class numbers or values */
-    double *std;                /* standard deviations of a block */
-    double *end[2];             /* of intervals: n values each */
-    unsigned char *set;         /* of classes: n x classes */
-    const char **word;          /* classes of a block, as words */
-    mcr_metrics metrics, *each; /* of several targets: their means, and each */
-    cli_evaluation evaluation;
-    double *score, *proba; /* of all objects, for metrics; NULL: not wanted */
-    int has_metrics;
-} predict_job;
 
 /* ---- before the work --------------------------------------------------------------------------*/
 
@@ -133,7 +112,7 @@ static int check_call(const predict_job *job)
     return check_words(job);
 }
 
-static void name_columns(predict_job *job)
+void cli_predict_name(predict_job *job)
 {
     const predict_call *call = job->call;
     cli_apply *a = &job->apply;
@@ -207,7 +186,7 @@ static int open_job(predict_job *job)
         return bad;
     job->evaluation.metrics = job->call->metric;
     job->targets = a->report->targets > 1 ? a->report->targets : 1;
-    name_columns(job);
+    cli_predict_name(job);
     return cli_apply_table(a, "draw", a->cols == 1 && !wants_draws(job));
 }
 
@@ -237,7 +216,7 @@ static mcr_status compute_interval(predict_job *job, const mcr_data *part, int64
     return s;
 }
 
-static mcr_status compute(void *arg, const mcr_data *part, int64_t first, int64_t rows)
+mcr_status cli_predict_compute(void *arg, const mcr_data *part, int64_t first, int64_t rows)
 {
     predict_job *job = arg;
     const predict_call *call = job->call;
@@ -279,7 +258,7 @@ static int put_classes(const predict_job *job, const double *value, int64_t rows
     return binary ? bad : cli_output_words(a->output, job->word, rows);
 }
 
-static int put(void *arg, int64_t first, int64_t rows)
+int cli_predict_put(void *arg, int64_t first, int64_t rows)
 {
     const predict_job *job = arg;
     const cli_apply *a = &job->apply;
@@ -356,7 +335,16 @@ static int predict(predict_job *job)
     if (keep_scores(job))
         return 1;
     job->word = cli_alloc((size_t)at_once, sizeof *job->word);
-    return cli_apply_run(a, at_once, compute, put, job);
+    return cli_apply_run(a, at_once, cli_predict_compute, cli_predict_put, job);
+}
+
+static int can_stream(const predict_job *job)
+{
+    const cli_apply *a = &job->apply;
+    return a->c->words.count == 2 && !cli_output_is_binary(a->path) && !job->call->metric &&
+           !job->call->std && !wants_draws(job) && !wants_interval(job) &&
+           a->report->targets <= 1 && !(job->call->positive && a->report->task == MCR_DETECT) &&
+           cli_stream_is_wanted(a->c, cli_word(a->c, 1));
 }
 
 /* ---- how good it is ---------------------------------------------------------------------------*/
@@ -562,12 +550,18 @@ static void say_metrics(const predict_job *job)
 static int run(cli *c, const void *values)
 {
     predict_job job = {.call = values};
+    cli_seen so_far = {0};
     int bad = cli_apply_open(&job.apply, c, job.call->output);
+    int streams = !bad && can_stream(&job);
+    if (!bad && streams)
+        bad = check_call(&job);
+    if (!bad && streams && (job.call->calibration || job.call->threshold))
+        bad = calibrate(&job);
     if (!bad)
-        bad = open_job(&job);
-    if (!bad)
+        bad = streams ? cli_predict_stream(&job, &so_far) : open_job(&job);
+    if (!bad && !streams)
         bad = predict(&job);
-    if (!bad)
+    if (!bad && !streams)
         bad = measure(&job);
     if (!bad && job.has_metrics && job.targets == 1)
         bad = cli_evaluation_compute(c, &job.evaluation, 1);
@@ -585,6 +579,9 @@ static int run(cli *c, const void *values)
     free(job.set);
     free(job.value);
     free(job.each);
+    free(so_far.value);
+    free(so_far.target);
+    free(so_far.weight);
     cli_apply_close(&job.apply);
     return bad;
 }

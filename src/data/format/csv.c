@@ -19,10 +19,19 @@
 #include "data/scan.h"
 #include "data/write.h"
 
+/* A day, and what mcr_date_parts says of it: days repeat, and sines take long. */
+typedef struct known_day {
+    bool known;
+    double days, part[MCR_DATE_PARTS];
+} known_day;
+
+enum { KNOWN_DAYS = 1024 };
+
 /* A date column as it grows. */
 typedef struct date_column {
     mcr_store *store;
     int64_t capacity;
+    known_day *day; /* KNOWN_DAYS, by the day's number */
 } date_column;
 
 typedef struct reader {
@@ -162,6 +171,26 @@ static mcr_status fail_date(reader *r, int64_t column, const mcr_csv_field *f)
                        f->length > SHOWN ? SHOWN : (int)f->length, f->text);
 }
 
+/* The parts of a date; those of whole days are looked up. */
+static mcr_status put_date(reader *r, double days, date_column *to)
+{
+    double *part = to->store->dense + r->rows * MCR_DATE_PARTS;
+    if (!(fabs(days) < 1e9) || days != floor(days)) {
+        mcr_date_parts(days, part);
+        return MCR_OK;
+    }
+    if (to->day == NULL && (to->day = mcr_alloc_zero(r->ctx, KNOWN_DAYS, sizeof *to->day)) == NULL)
+        return MCR_NO_MEMORY;
+    known_day *k = &to->day[(uint64_t)(int64_t)days % KNOWN_DAYS];
+    if (!k->known || k->days != days) {
+        mcr_date_parts(days, k->part);
+        k->known = true;
+        k->days = days;
+    }
+    memcpy(part, k->part, sizeof k->part);
+    return MCR_OK;
+}
+
 static mcr_status take_date(reader *r, int64_t column, const mcr_csv_field *f, date_column *to)
 {
     double days = NAN;
@@ -174,7 +203,7 @@ static mcr_status take_date(reader *r, int64_t column, const mcr_csv_field *f, d
     mcr_status status = mcr_reserve(r->ctx, &to->store->dense, &to->capacity,
                                     (r->rows + 1) * MCR_DATE_PARTS, sizeof(double));
     if (status == MCR_OK)
-        mcr_date_parts(days, to->store->dense + r->rows * MCR_DATE_PARTS);
+        status = put_date(r, days, to);
     return status;
 }
 
@@ -674,8 +703,10 @@ mcr_status mcr_csv_read(mcr_builder *b, mcr *ctx, mcr_input *in, const mcr_read_
     mcr_store_free(r.dense);
     for (int64_t i = 0; r.text != NULL && i < r.plan.texts; i++)
         mcr_strings_close(&r.text[i]);
-    for (int64_t i = 0; r.date != NULL && i < r.plan.dates; i++)
+    for (int64_t i = 0; r.date != NULL && i < r.plan.dates; i++) {
         mcr_store_free(r.date[i].store);
+        mcr_free(ctx, r.date[i].day);
+    }
     for (int64_t i = 0; r.carried != NULL && i < r.plan.carried; i++)
         mcr_strings_close(&r.carried[i]);
     mcr_free(ctx, r.text);

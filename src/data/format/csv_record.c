@@ -141,6 +141,8 @@ bool mcr_csv_missing(const mcr_csv_field *f)
     static const char *const marks[] = {"?", "NA", "N/A", "#N/A", "NaN", "null"};
     if (f->length == 0)
         return true;
+    if (f->length > 4 || !strchr("?nN#", f->text[0])) /* nearly always */
+        return false;
     for (size_t i = 0; i < sizeof marks / sizeof *marks && !f->quoted; i++)
         if (strlen(marks[i]) == f->length && strncasecmp(f->text, marks[i], f->length) == 0)
             return true;
