@@ -99,6 +99,24 @@ static void model_json(studio *s, const mcr_model *model, const char *name)
     cli_json_end(j);
 }
 
+/* Targets that the file does not have: of two classes by the sign of the coefficient, of numbers
+ * what the model says itself. */
+static void guess_targets(const mcr_model *model, mcr_coefficient *row, int64_t n)
+{
+    int64_t positive = -1, negative = -1;
+    int numbers = mcr_model_report(model)->task == MCR_REGRESS;
+    if (mcr_model_outputs(model) == 1 && mcr_model_classes(model) == 2)
+        mcr_model_sides(model, 0, &positive, &negative);
+    for (int64_t i = 0; i < n; i++) {
+        if (isfinite(row[i].target))
+            continue;
+        if (positive >= 0 && negative >= 0)
+            row[i].target = (double)(row[i].coef > 0 ? positive : negative);
+        else if (numbers)
+            row[i].target = row[i].value;
+    }
+}
+
 /* Targets of the support vectors, where the model knows them. */
 static mcr_status targets_json(studio *s, const mcr_model *model)
 {
@@ -110,6 +128,8 @@ static mcr_status targets_json(studio *s, const mcr_model *model)
         return studio_refuse(s, MCR_NO_MEMORY, "no memory for the coefficients");
     mcr_status status = n > 0 ? mcr_model_dual(s->ctx, model, 0, row, &offset, &square) : MCR_OK;
     int known = status == MCR_OK;
+    if (known)
+        guess_targets(model, row, n);
     for (int64_t i = 0; i < n && known; i++)
         known = isfinite(row[i].target);
     cli_json_text(&s->j, "targets", !known ? "none" : classes ? "words" : "numbers");

@@ -247,6 +247,15 @@ static void a_model_file_is_shown(void **state)
                     0);
     answer = ask_well("{\"do\": \"load\", \"data\": \"model\", " MODEL "}");
     assert_true(studio_number(answer, "n", 0) == 2);
+    const char *const file = MODEL;
+    char request[1024];
+    snprintf(request, sizeof request, "{\"do\": \"load\", \"data\": %s}", strchr(file, '{'));
+    answer = ask_well(request);
+    const studio_value *class = studio_find(answer, "class"),
+                       *name = studio_find(answer, "classes");
+    assert_int_equal(class->count, 2); /* by the signs of the coefficients */
+    assert_string_equal(name[1 + (int)class[1].number].text, "1");
+    assert_string_equal(name[1 + (int)class[2].number].text, "-1");
     refused("{\"do\": \"show\", " POINTS "}", "a model is needed");
     refused("{\"do\": \"show\", \"model\": {\"text\": \"x\"}, " POINTS "}", "not a model file");
     refused("{\"do\": \"show\", \"model\": \"given\", " POINTS "}", "no model was given");

@@ -8,8 +8,8 @@ import { controls } from './controls.js';
 import { sample, sampleNames, isCurve } from './samples.js';
 import { CLASSES, choices, choice, isNumbers, kernelNames, learnerInfo, refit, setLearner, shownModel, tolerance } from './machine.js';
 import { closeFile, openFile, showFile, suitFile, suitViews, takeFile, useModel } from './files.js';
-import { draw, shape } from './plane.js';
-import { showPanel, stopOf, titles } from './panels.js';
+import { draw, mark, shape } from './plane.js';
+import { hasCoordinates, showPanel, stopOf, titles } from './panels.js';
 import { offerSteps } from './steps.js';
 import { showPair } from './pair.js';
 import { checkLesson, lessonView, openLesson, showLesson } from './lessons.js';
@@ -66,7 +66,9 @@ $('learner').addEventListener('change', () => {
     state.sample = isNumbers() ? 'wave' : 'moons';
     state.points = sample(state.sample);
   }
-  if (['pca', 'fisher', 'cca'].includes(choice().name)) state.panel = 'coordinates';
+  mark([]);
+  if (hasCoordinates()) state.panel = 'coordinates';
+  else if (state.panel === 'coordinates') state.panel = 'certificate';
   changed('all');
   remember();
 });
@@ -225,7 +227,8 @@ function showStatus() {
   if (t.accuracy != null) parts.push(`${(100 * t.accuracy).toFixed(t.accuracy === 1 ? 0 : 1)} % right`);
   if (t.r2 != null) parts.push('R² ' + short(t.r2, 3));
   if (r.support != null && fit.outputs.length && ['svm', 'nu-svm', 'svr', 'nu-svr', 'one-class', 'l1-svm'].includes(r.learner)) parts.push(`${r.support} support vectors`);
-  if (r.certificate && r.certificate.kind) parts.push(({ optimal: 'certified', local: 'local optimum', rounding: 'at the limit of rounding' }[stopOf(r)] || r.stop) + `: ` + `${r.certificate.kind} ${short(r.certificate.value, 2)}`);
+  if (r.certificate && r.certificate.kind) parts.push(({ optimal: 'certified', local: 'local optimum', rounding: 'at the limit of rounding', steps: 'not at the end' }[stopOf(r)] || r.stop) + `: ` + `${r.certificate.kind} ${short(r.certificate.value, 2)}`);
+  if (!r.certificate && r.stop) parts.push(r.stop);
   parts.push(`${fit.milliseconds < 1 ? '<1' : Math.round(fit.milliseconds)} ms`);
   box.textContent = parts.join(' · ');
 }
@@ -293,6 +296,11 @@ onChange((what, rough) => {
   $('undo').disabled = !canUndo();
   $('redo').disabled = !canRedo();
   if (what === 'pens') return showPens();
+  if (what === 'step') {
+    draw();
+    showStatus();
+    return later(true);
+  }
   if (what === 'fit') {
     draw();
     showStatus();

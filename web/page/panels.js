@@ -3,7 +3,7 @@
 import { $, el, svg, short, colour, classColour, heat, decodeFloats } from './util.js';
 import { ask } from './engine.js';
 import { state, session } from './state.js';
-import { choice, source } from './machine.js';
+import { choice, shownModel, source } from './machine.js';
 import { mark, shownPoints } from './plane.js';
 
 const panel = $('panel');
@@ -36,6 +36,7 @@ const STOPS = {
   time: ['stopped by the time', 'The best so far.'],
   interrupted: ['interrupted', 'The best so far.'],
   rounding: ['as exact as rounding allows', 'The tolerance is finer than numbers of 16 digits can show.'],
+  unknown: ['no certificate', 'Another program trained this model: mercer verify needs its training data.'],
   stuck: ['stuck', 'No progress is possible: rounding, or a function that is not a kernel.'],
 };
 
@@ -46,14 +47,15 @@ function certificate() {
   const fit = session.fit;
   if (!fit || fit.stale) return fill(el('p', { class: 'hint' }, session.why || 'What the solver proved about its solution will stand here.'));
   const r = fit.report, c = r.certificate || {}, t = fit.score || r.train || {};
-  const proved = r.stop === 'optimal', stop = stopOf(r);
+  // Models of other programs bring no certificate.
+  const stop = c.kind ? stopOf(r) : shownModel() ? 'unknown' : r.stop, proved = stop === 'optimal';
   const rows = [
     ['certified', c.kind ? `${c.kind} ${short(c.value, 3)} (tolerance ${short(c.tolerance, 3)})` : null],
     ['primal objective', c.primal != null ? short(c.primal, 7) : null],
     ['dual objective', c.dual != null ? short(c.dual, 7) : null],
     ['gap', c.gap != null ? short(c.gap, 3) : null],
-    ['support vectors', r.support != null ? `${r.support} of ${r.n}` : null],
-    ['steps', r.iterations != null ? String(r.iterations) : null],
+    ['support vectors', r.support != null ? String(r.support) + (r.n > 0 ? ` of ${r.n}` : '') : null],
+    ['steps', r.iterations > 0 ? String(r.iterations) : null],
     [fit.score ? 'accuracy on these data' : 'training accuracy', t.accuracy != null ? (100 * t.accuracy).toFixed(1) + ' %' : null],
     ['mean squared error', t.mse != null ? short(t.mse) : null],
     ['R²', t.r2 != null ? short(t.r2) : null],
@@ -170,9 +172,10 @@ async function validity() {
 
 // ---- coordinates of pca and fisher ------------------------------------------------------------------
 
+export const hasCoordinates = () => ['pca', 'fisher', 'cca'].includes(choice().name);
 export function coordinates() {
   const fit = session.fit;
-  if (!fit || fit.stale || !fit.scores || fit.task !== 'transformation') return fill(el('p', { class: 'hint' }, 'Choose pca, fisher or cca as the learner: their coordinates are drawn here.'));
+  if (!fit || fit.stale || !fit.scores || !hasCoordinates()) return fill(el('p', { class: 'hint' }, 'Choose pca, fisher or cca as the learner: their coordinates are drawn here.'));
   // cca has the coordinates of the first kernel, then those of the second: the pair that belongs together is drawn.
   const points = shownPoints(), many = fit.scores.length / points.length, pairs = fit.report.correlations, other = pairs ? many / 2 : 1;
   const xs = points.map((_, i) => fit.scores[i * many]), ys = points.map((_, i) => (many > 1 ? fit.scores[i * many + other] : 0));

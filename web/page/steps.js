@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import { $, el } from './util.js';
 import { ask } from './engine.js';
-import { state, session } from './state.js';
+import { state, session, changed } from './state.js';
 import { choice, dataNow, decodePlane, fitRequest, optionsNow, planeNow } from './machine.js';
-import { draw, mark } from './plane.js';
+import { mark } from './plane.js';
 
 const bar = $('steps');
 let at = 0, most = 0, playing = 0, trail = null, track = null, say = null;
@@ -19,7 +19,10 @@ async function showPerceptron() {
   trail = answer;
   most = answer.mistakes;
   track.max = most;
+  // What is right and certified belongs to the end, not to a step on the way.
+  if (at < most) session.fit = { ...session.fit, report: { ...session.fit.report, train: {}, certificate: null, support: null, stop: `after ${at} of ${most} mistakes` } };
   session.fit = { ...session.fit, outputs: [], train: null, stale: false, plane: answer.plane };
+  changed('step');
   mark(at > 0 ? [answer.object[at - 1]] : []);
   say.textContent = at === 0 ? `before the first mistake, f = 0` : `mistake ${at} of ${most}: f gets ± K(x, ·) of the ringed point` + (at === most ? (answer.separated ? '; then a pass without a mistake: done' : '; the passes are over, it would go on') : '');
 }
@@ -32,7 +35,7 @@ async function showTrained() {
   if (!answer.ok) return (say.textContent = answer.error.message);
   decodePlane(answer);
   session.fit = answer;
-  draw();
+  changed('step');
   say.textContent = choice().name === 'kmeans' ? `after ${many} ${many === 1 ? 'sweep' : 'sweeps'} over the points, from one start` : `after ${many} ${many === 1 ? 'step' : 'steps'} of one random point each`;
 }
 

@@ -32,7 +32,7 @@ export function short(value, digits = 4) {
   if (value === 0) return '0';
   const size = Math.abs(value);
   const text = size < 1e-3 || size >= 1e6 ? value.toExponential(digits - 2) : String(+value.toPrecision(digits));
-  return text.replace('e-', 'e−').replace(/^-/, '−');
+  return text.replace(/\.0+e/, 'e').replace('e-', 'e−').replace(/^-/, '−');
 }
 
 // As an expression writes it.
