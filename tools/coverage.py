@@ -18,13 +18,24 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 
 
+def apart(notes):
+    """Batches in which no name occurs twice: gcov names its report after the object file, and code that
+    is compiled for several instruction sets has several of one name."""
+    batches = collections.defaultdict(list)
+    seen = collections.Counter()
+    for path in notes:
+        batches[seen[path.name]].append(str(path.resolve()))
+        seen[path.name] += 1
+    return batches.values()
+
+
 def read(build):
     """{file: {line: count}}, {file: {(line, branch): count}}"""
     lines, branches = (collections.defaultdict(lambda: collections.defaultdict(int)) for _ in "ab")
-    notes = [str(p.resolve()) for p in pathlib.Path(build).rglob("*.gcda")]
+    notes = sorted(pathlib.Path(build).rglob("*.gcda"), key=lambda p: p.name)
     with tempfile.TemporaryDirectory() as folder:
-        for first in range(0, len(notes), 50):
-            subprocess.run(["gcov", "--json-format", "--branch-probabilities"] + notes[first:first + 50],
+        for batch in apart(notes):
+            subprocess.run(["gcov", "--json-format", "--branch-probabilities"] + batch,
                            cwd=folder, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
             for path in pathlib.Path(folder).glob("*.gcov.json.gz"):
                 with gzip.open(path) as f:
