@@ -221,10 +221,6 @@ bool mcr_data_numbers_only(const mcr_data *data);
 /* The same objects, without memory of the user's: copied if there is any, else only retained. */
 mcr_status mcr_data_own(mcr_data **out, const mcr_data *data);
 
-/* The same objects, targets and weights, with the one field `store`, which has a row for each of
- * them. */
-mcr_status mcr_data_with_store(mcr_data **out, const mcr_data *data, mcr_store *store);
-
 /* A view in which objects with equal values and equal targets are one object with the sum of their
  * weights; where[i] is the number of object i in it, by first appearance. *out is NULL where few
  * objects occur twice, and, for classify, where a class would be left with fewer than two. */

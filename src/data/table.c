@@ -446,33 +446,3 @@ mcr_status mcr_data_select(mcr_data **out, const mcr_data *data, mcr_rows rows)
     *out = view;
     return MCR_OK;
 }
-
-mcr_status mcr_data_with_store(mcr_data **out, const mcr_data *data, mcr_store *store)
-{
-    mcr_data *view = NULL;
-    assert(store->count == data->count);
-    mcr_status status = mcr_data_select(&view, data, (mcr_rows){NULL, 0, data->count});
-    *out = NULL;
-    if (status != MCR_OK)
-        return status;
-    for (int64_t i = 0; i < view->fields; i++)
-        mcr_store_free(view->store[i]);
-    for (int64_t i = 0; i < view->carries; i++) /* they go by the row map */
-        mcr_store_free(view->carried[i]);
-    view->carries = 0;
-    mcr_free(view->ctx, view->rows);
-    view->rows = NULL;
-    view->first = 0;
-    view->fields = 0;
-    mcr_store **stores = mcr_alloc(view->ctx, 1, sizeof(mcr_store *));
-    if (stores == NULL) {
-        mcr_data_free(view);
-        return MCR_NO_MEMORY;
-    }
-    mcr_free(view->ctx, view->store);
-    stores[0] = mcr_store_retain(store);
-    view->store = stores;
-    view->fields = 1;
-    *out = view;
-    return MCR_OK;
-}

@@ -242,11 +242,6 @@ mcr_tensor mcr_onnx_2(mcr_onnx *g, const char *op, mcr_tensor a, mcr_tensor b)
     return add_node(g, op, false, (const mcr_tensor[]){a, b}, 2, 1);
 }
 
-mcr_tensor mcr_onnx_3(mcr_onnx *g, const char *op, mcr_tensor a, mcr_tensor b, mcr_tensor c)
-{
-    return add_node(g, op, false, (const mcr_tensor[]){a, b, c}, 3, 1);
-}
-
 mcr_tensor mcr_onnx_ml(mcr_onnx *g, const char *op, mcr_tensor a, int outputs)
 {
     return add_node(g, op, true, &a, 1, outputs);

@@ -46,7 +46,6 @@ void mcr_onnx_set_texts(mcr_onnx *g, const char *name, char *const *value, int64
 /* ---- nodes */
 mcr_tensor mcr_onnx_1(mcr_onnx *g, const char *op, mcr_tensor a);
 mcr_tensor mcr_onnx_2(mcr_onnx *g, const char *op, mcr_tensor a, mcr_tensor b);
-mcr_tensor mcr_onnx_3(mcr_onnx *g, const char *op, mcr_tensor a, mcr_tensor b, mcr_tensor c);
 /* Of ai.onnx.ml, with one or two outputs: the second is the returned one plus 1. */
 mcr_tensor mcr_onnx_ml(mcr_onnx *g, const char *op, mcr_tensor a, int outputs);
 /* The `count` first along an axis: values; their places are the returned tensor plus 1. */

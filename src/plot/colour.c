@@ -68,8 +68,3 @@ uint32_t mcr_ramp_colour(const mcr_mark *m, double v, bool dark)
     }
     return 0xff000000u | mcr_ramp_rgb(m->ramp, t);
 }
-
-bool mcr_rgb_is_light(uint32_t rgb)
-{
-    return 0.299 * (rgb >> 16 & 255) + 0.587 * (rgb >> 8 & 255) + 0.114 * (rgb & 255) > 140;
-}

@@ -14,8 +14,6 @@ uint32_t mcr_ink_rgb(mcr_ink ink, bool dark);
 uint32_t mcr_ramp_colour(const mcr_mark *m, double v, bool dark);
 /* A colour of the ramps for quantities, at 0 <= t <= 1: 0xRRGGBB. */
 uint32_t mcr_ramp_rgb(mcr_ramp ramp, double t);
-/* Whether black text reads better than white on this colour. */
-bool mcr_rgb_is_light(uint32_t rgb);
 /* a over b, with opacity 0 .. 1. */
 uint32_t mcr_rgb_mix(uint32_t a, uint32_t b, double opacity);
 
