@@ -12,6 +12,8 @@
 #include <sys/stat.h>
 #include <time.h>
 
+#include "learner.h"
+
 #define AT(field) offsetof(cli_common, field)
 
 const cli_option cli_common_options[] = {
@@ -172,6 +174,15 @@ const char *cli_word(const cli *c, int i)
 }
 
 /* The roles of the call: --role and --id; the list is to be freed. */
+/* Whether a matrix that is too large may be read in blocks: models that are applied, and training
+ * with an approximation. */
+static int may_stay_on_disk(const cli *c)
+{
+    const char *approx = cli_learner_given(c, "approx");
+    return strcmp(c->verb->name, "predict") == 0 || strcmp(c->verb->name, "transform") == 0 ||
+           (strcmp(c->verb->name, "fit") == 0 && approx && strcmp(approx, "none") != 0);
+}
+
 static const char **list_roles(const cli *c, char **id)
 {
     int64_t count = c->reading.roles.count;
@@ -203,6 +214,7 @@ static mcr_read_options read_options(const cli *c, const char *const *roles)
         .keep = c->reading.keep,
         .missing = c->reading.missing ? c->reading.missing : "auto",
         .skip_bad = c->reading.skip_bad,
+        .on_disk = may_stay_on_disk(c),
     };
 }
 

@@ -96,6 +96,10 @@ typedef struct mcr_read_options {
      * string. */
     const char *missing;
     int skip_bad; /* csv/tsv: 1: rows that cannot be read are skipped and counted */
+    /* npy: 1: a matrix that takes more than a third of the memory budget stays in its file, which
+     * must not change. Approximate models can be trained on such data, and all models can predict;
+     * what needs the values in memory is refused. */
+    int on_disk;
 } mcr_read_options;
 
 /* Reads a file (or TU directory; "-": standard input), compressed with gzip or not. options may be

@@ -299,6 +299,15 @@ void mcr_input_close(mcr_input *in)
     mcr_free(in->ctx, in);
 }
 
+int mcr_input_place(const mcr_input *in, int64_t *offset)
+{
+    off_t at = in->fd < 0 || in->gzip || !in->owns_fd ? -1 : lseek(in->fd, 0, SEEK_CUR);
+    if (at < 0)
+        return -1;
+    *offset = (int64_t)at - (int64_t)(in->end - in->start);
+    return in->fd;
+}
+
 const char *mcr_input_name(const mcr_input *in)
 {
     return in->name;

@@ -60,6 +60,7 @@ typedef struct mcr_store {
     void (*release)(void *user);
     void *user;
     mcr_lent lent;
+    struct mcr_disk *disk; /* dense: the values stay in a file (disk.h); NULL: in memory */
 } mcr_store;
 
 typedef struct mcr_field {
@@ -220,6 +221,12 @@ bool mcr_data_numbers_only(const mcr_data *data);
 
 /* The same objects, without memory of the user's: copied if there is any, else only retained. */
 mcr_status mcr_data_own(mcr_data **out, const mcr_data *data);
+
+/* Whether values stay in a file; a view of some objects whose values are in memory; and the refusal
+ * of what cannot do with such views ("scaling"). */
+bool mcr_data_on_disk(const mcr_data *data);
+mcr_status mcr_data_load(mcr_data **out, const mcr_data *data, mcr_rows rows);
+mcr_status mcr_data_need_memory(const mcr_data *data, const char *what);
 
 /* A view in which objects with equal values and equal targets are one object with the sum of their
  * weights; where[i] is the number of object i in it, by first appearance. *out is NULL where few

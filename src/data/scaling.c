@@ -170,7 +170,10 @@ static mcr_status learn_filled(mcr_scaled_field *to, mcr *ctx, const mcr_field *
 mcr_status mcr_scaling_learn(mcr_scaling **out, const mcr_data *data, mcr_scale kind)
 {
     mcr *ctx = data->ctx;
-    mcr_status s = mcr_scaling_open(out, ctx, data->fields);
+    *out = NULL;
+    mcr_status s = kind ? mcr_data_need_memory(data, "scaling") : MCR_OK;
+    if (!s)
+        s = mcr_scaling_open(out, ctx, data->fields);
     for (int64_t f = 0; f < data->fields && !s; f++) {
         mcr_field field = mcr_data_field(data, f);
         bool fills = field.store->kind == MCR_DENSE && field.store->holes;
@@ -373,7 +376,9 @@ mcr_status mcr_scaling_apply(mcr_data **out, const mcr_scaling *scaling, const m
         return MCR_OK;
     }
     mcr_data *view = NULL;
-    mcr_status s = mcr_data_select(&view, data, (mcr_rows){NULL, 0, mcr_data_count(data)});
+    mcr_status s = mcr_data_need_memory(data, "scaling");
+    if (!s)
+        s = mcr_data_select(&view, data, (mcr_rows){NULL, 0, mcr_data_count(data)});
     for (int64_t f = 0; f < scaling->fields && !s; f++) {
         const mcr_scaled_field *by = &scaling->field[f];
         int64_t at = mcr_data_find(view, by->name, strlen(by->name));

@@ -145,6 +145,8 @@ mcr_status mcr_data_vector(const mcr_data *data, int64_t field, int64_t i, doubl
     int64_t row = mcr_field_at(&f, i);
     if (!(s->kind & (MCR_DENSE | MCR_SPARSE | MCR_PRECOMPUTED)))
         return mcr_fail(data->ctx, MCR_BAD_CALL, "field \"%s\" holds no vectors", s->name);
+    if ((status = mcr_data_need_memory(data, "a look at single values")) != MCR_OK)
+        return status;
     mcr_vector x = mcr_store_vector(s, row);
     mcr_vector_spread(&x, values, s->cols);
     return MCR_OK;

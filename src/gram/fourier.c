@@ -163,6 +163,14 @@ static mcr_status rows_chunk(void *arg, int64_t item, int worker)
 mcr_status mcr_map_fourier_rows(const mcr_map *m, const mcr_data *data, mcr_rows rows, double *to,
                                 int64_t ld)
 {
+    if (mcr_data_on_disk(data)) {
+        mcr_data *part = NULL;
+        mcr_status loaded = mcr_data_load(&part, data, rows);
+        if (!loaded)
+            loaded = mcr_map_fourier_rows(m, part, (mcr_rows){NULL, 0, rows.count}, to, ld);
+        mcr_data_free(part);
+        return loaded;
+    }
     rows_job j = {.m = m, .rows = rows, .to = to, .ld = ld};
     mcr_status s = choose_field(&j.field, m, data);
     if (!s && j.field.store->cols > m->dims)

@@ -47,7 +47,7 @@ static mcr_status open_pool(pool *p, mcr *ctx, const mcr_data *data, int64_t n)
     p->n = n < all ? n : all;
     p->object = mcr_alloc(ctx, (size_t)p->n, sizeof *p->object);
     mcr_status s = p->object ? draw(ctx, "landmarks", all, p->n, p->object) : MCR_NO_MEMORY;
-    return s ? s : mcr_data_select(&p->data, data, (mcr_rows){p->object, 0, p->n});
+    return s ? s : mcr_data_load(&p->data, data, (mcr_rows){p->object, 0, p->n});
 }
 
 static void close_pool(pool *p, mcr *ctx)

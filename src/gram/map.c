@@ -184,7 +184,7 @@ static mcr_status open_nystrom(mcr_map *m, const mcr_data *x, const mcr_map_opti
                                                     m->landmarks, m->object)
                              : MCR_NO_MEMORY;
     if (!s)
-        s = mcr_data_select(&m->landmark, x, (mcr_rows){m->object, 0, m->landmarks});
+        s = mcr_data_load(&m->landmark, x, (mcr_rows){m->object, 0, m->landmarks});
     if (s)
         return s;
     return m->approx == MCR_APPROX_FALKON ? span(m) : whiten(m);
@@ -197,7 +197,7 @@ static mcr_status nystrom_rows(const mcr_map *m, const mcr_data *data, mcr_rows 
     mcr_gram *gram = NULL;
     int64_t r = m->landmarks;
     double *k = mcr_alloc(m->ctx, (size_t)rows.count, (size_t)r * sizeof *k);
-    mcr_status s = k ? mcr_data_select(&part, data, rows) : MCR_NO_MEMORY;
+    mcr_status s = k ? mcr_data_load(&part, data, rows) : MCR_NO_MEMORY;
     if (!s)
         s = mcr_gram_open(&gram, m->ctx, m->kernel, part, m->landmark);
     if (!s)
@@ -333,7 +333,7 @@ mcr_status mcr_map_measure(mcr_map *m, const mcr_data *data, mcr_map_error *out)
     for (int64_t i = 0; i < n && !s; i++)
         row[i] = all <= MOST ? i : mcr_random_below(&r, all);
     if (!s)
-        s = mcr_data_select(&part, data, (mcr_rows){row, 0, n});
+        s = mcr_data_load(&part, data, (mcr_rows){row, 0, n});
     if (!s)
         s = mcr_gram_open(&gram, ctx, m->kernel, part, NULL);
     if (!s)

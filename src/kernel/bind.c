@@ -121,6 +121,11 @@ static mcr_status open_binding(mcr_binding **out, mcr *ctx, const mcr_kernel *ke
                                const mcr_data *x, const mcr_data *z, bool listing, bool named)
 {
     *out = NULL;
+    mcr_status fits = mcr_data_need_memory(x, "the kernel");
+    if (fits == MCR_OK && z != NULL)
+        fits = mcr_data_need_memory(z, "the kernel");
+    if (fits != MCR_OK)
+        return fits;
     mcr_binding *binding = mcr_alloc_zero(ctx, 1, sizeof *binding);
     if (binding == NULL)
         return MCR_NO_MEMORY;

@@ -46,9 +46,10 @@ mcr_status mcr_known_covariance(const mcr_learning *in, double trace, double *bl
 {
     enum { TERMS = 4 }; /* K_ij, two means and the mean of the means */
     mcr_gram *gram = NULL;
-    mcr_error r = {0, 0};
-    mcr_status s = mcr_learning_gram(&gram, in);
-    if (!s)
+    mcr_error r = {INFINITY, INFINITY}; /* of objects in a file no bound is known */
+    bool in_memory = !mcr_data_on_disk(in->data);
+    mcr_status s = in_memory ? mcr_learning_gram(&gram, in) : MCR_OK;
+    if (!s && in_memory)
         s = mcr_gram_error(gram, true, &r);
     double unit = isfinite(r.absolute + r.relative) ? r.absolute + r.relative : UNKNOWN_ERROR;
     *blur = TERMS * (unit + sum_error(mcr_data_count(in->data))) * fabs(trace);

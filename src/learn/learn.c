@@ -124,7 +124,7 @@ static mcr_status check_finite(const mcr_fitted *f, const mcr_learner_type *type
 
 static mcr_status learn(mcr_fitted **out, const mcr_learner_type *type, const mcr_learning *in)
 {
-    if (!type->weights_count || in->gram)
+    if (!type->weights_count || in->gram || mcr_data_on_disk(in->data))
         return type->fit(out, in);
     int64_t *where = mcr_alloc(in->ctx, (size_t)mcr_data_count(in->data), sizeof *where);
     mcr_data *merged = NULL;

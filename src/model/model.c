@@ -336,7 +336,7 @@ static mcr_status keep_targets(mcr_model *m, const mcr_data *data)
 static mcr_status select_basis(mcr_model *m, const mcr_data *data)
 {
     mcr_data *view = NULL;
-    mcr_status s = mcr_data_select(&view, data, (mcr_rows){m->fitted->object, 0, m->fitted->basis});
+    mcr_status s = mcr_data_load(&view, data, (mcr_rows){m->fitted->object, 0, m->fitted->basis});
     if (!s)
         s = mcr_data_own(&m->basis, view);
     mcr_data_free(view);

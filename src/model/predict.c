@@ -448,7 +448,7 @@ static mcr_status predict_blocks(mcr *ctx, const mcr_model *m, const mcr_data *d
     for (int64_t first = 0; first < n && !s; first += w.block) {
         mcr_data *part = NULL;
         w.count = n - first < w.block ? n - first : w.block;
-        s = mcr_data_select(&part, data, (mcr_rows){NULL, first, w.count});
+        s = mcr_data_load(&part, data, (mcr_rows){NULL, first, w.count});
         if (!s)
             s = score_block(&w, part, first, quickly);
         if (!s)

@@ -45,6 +45,9 @@ mcr_status mcr_plot_make(mcr_plotting *p, const char *kind)
     static const char *const aliases[][2] = {{"learning-curve", "learning"},
                                              {"learning curve", "learning"}};
     const char *names[TYPES + 1] = {NULL};
+    mcr_status fits = p->data ? mcr_data_need_memory(p->data, "the picture") : MCR_OK;
+    if (fits)
+        return fits;
     for (size_t i = 0; i < sizeof aliases / sizeof *aliases; i++)
         if (strcmp(kind, aliases[i][0]) == 0)
             kind = aliases[i][1];

@@ -4,7 +4,15 @@
  */
 #include "data/format/npy.h"
 
+#include "data/disk.h"
 #include "data/format/collect.h"
+
+/* More than a third of the memory, so that there is space to work. */
+static bool is_large(const mcr_npy *npy, mcr *ctx)
+{
+    double bytes = (double)npy->rows * (double)npy->cols * sizeof(double);
+    return bytes > (double)mcr_budget_left(ctx) / 3;
+}
 
 static mcr_status read_npy(mcr_builder *b, mcr *ctx, mcr_input *in, const mcr_read_options *options)
 {
@@ -13,7 +21,14 @@ static mcr_status read_npy(mcr_builder *b, mcr *ctx, mcr_input *in, const mcr_re
     mcr_status status = mcr_npy_open(&npy, ctx, in);
     if (status == MCR_OK)
         status = mcr_store_new(&store, ctx, "x", MCR_DENSE);
-    if (status == MCR_OK)
+    if (status == MCR_OK && options->on_disk && is_large(&npy, ctx))
+        status = mcr_npy_disk(&store->disk, &npy, ctx, in);
+    if (status == MCR_OK && store->disk != NULL) {
+        store->borrowed = true;
+        store->release = mcr_disk_close;
+        store->user = store->disk;
+    }
+    if (status == MCR_OK && store->disk == NULL)
         status = mcr_npy_reals(&store->dense, &npy, ctx, in);
     if (status != MCR_OK) {
         mcr_store_free(store);

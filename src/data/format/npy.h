@@ -22,6 +22,10 @@ mcr_status mcr_npy_open(mcr_npy *npy, mcr *ctx, mcr_input *in);
 /* The rest of the file as finite numbers, row by row, from mcr_alloc. Memory grows with what is
  * read, not with what the header promises; a Fortran-ordered matrix is held twice for a while. */
 mcr_status mcr_npy_reals(double **out, const mcr_npy *npy, mcr *ctx, mcr_input *in);
+/* The same for values that stay in the file: checks them all, and keeps none. *disk is NULL if they
+ * cannot stay there (another byte order, type or order of values, a compressed file): nothing was
+ * read then. */
+mcr_status mcr_npy_disk(struct mcr_disk **disk, const mcr_npy *npy, mcr *ctx, mcr_input *in);
 /* Reads the file options->target as the targets of `count` objects; nothing if that is NULL or
  * "none". */
 mcr_status mcr_npy_target(mcr_builder *builder, mcr *ctx, const mcr_read_options *options,

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/number.h"
+#include "data/disk.h"
 
 static const char magic[] = {'\x93', 'N', 'U', 'M', 'P', 'Y'};
 
@@ -362,6 +363,38 @@ mcr_status mcr_npy_reals(double **out, const mcr_npy *npy, mcr *ctx, mcr_input *
         mcr_free(ctx, cells);
     else
         *out = cells;
+    return status;
+}
+
+mcr_status mcr_npy_disk(mcr_disk **disk, const mcr_npy *npy, mcr *ctx, mcr_input *in)
+{
+    *disk = NULL;
+    bool plain = npy->kind == 'f' && (npy->bytes == 4 || npy->bytes == 8) && !npy->swapped &&
+                 (!npy->fortran || npy->cols == 1);
+    mcr_status status = plain ? mcr_disk_open(disk, ctx, in, npy->cols, npy->bytes == 4) : MCR_OK;
+    if (status != MCR_OK || *disk == NULL)
+        return status;
+    int64_t total = npy->rows * npy->cols;
+    unsigned char *raw = mcr_alloc(ctx, STEP, (size_t)npy->bytes);
+    double *cells = mcr_alloc(ctx, STEP, sizeof *cells);
+    status = raw != NULL && cells != NULL ? MCR_OK : MCR_NO_MEMORY;
+    for (int64_t done = 0; done < total && status == MCR_OK; done += STEP) {
+        int64_t step = total - done < STEP ? total - done : STEP;
+        status = mcr_input_read(in, raw, (size_t)(step * npy->bytes));
+        if (status == MCR_OK)
+            convert(cells, raw, step, npy);
+        for (int64_t i = 0; i < step && status == MCR_OK; i++)
+            if (!isfinite(cells[i]))
+                status = fail_value(npy, ctx, in, done + i);
+    }
+    if (status == MCR_OK)
+        status = at_end(ctx, in);
+    mcr_free(ctx, raw);
+    mcr_free(ctx, cells);
+    if (status != MCR_OK) {
+        mcr_disk_close(*disk);
+        *disk = NULL;
+    }
     return status;
 }
 

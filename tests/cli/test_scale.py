@@ -1,0 +1,61 @@
+"""Data larger than the memory: matrices that stay in their file while models are trained and applied.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+
+import tap
+
+try:
+    import numpy as np
+except ImportError:
+    np = None
+
+N = 6000
+
+
+def write():
+    if np is None:
+        tap.skip("NumPy is not there")
+    r = np.random.default_rng(1)
+    x = r.random((N, 20))
+    np.save("x.npy", x.astype(np.float32))
+    np.save("y.npy", np.sin(7 * x[:, 0]) + x[:, 1])
+    np.save("c.npy", np.where(x[:, 0] > x[:, 1], 1, -1))
+
+
+def fit(memory, learner, *options):
+    out = tap.mercer_json("fit", learner, "x.npy", "-k", "rbf(gamma=0.5)", "--rank", 40, "--memory",
+                          memory, "-o", "m.mercer", "--quiet", *options)
+    verb = "transform" if learner == "pca" else "predict"
+    tap.mercer(verb, "m.mercer", "x.npy", "--memory", memory, "-o", "p.npy", "--quiet")
+    return out, np.load("p.npy")
+
+
+def test_models_of_data_in_a_file():
+    """The data are 960 KB as doubles: a third of 2 MB is less."""
+    write()
+    for learner, *options in (["ridge", "--target", "y.npy", "--approx", "falkon"],
+                              ["ridge", "--target", "y.npy", "--approx", "nystrom"],
+                              ["ridge", "--target", "y.npy", "--approx", "rff"],
+                              ["logistic", "--target", "c.npy", "--approx", "falkon"],
+                              ["svm", "--target", "c.npy", "--approx", "nystrom"],
+                              ["pca", "--components", "2", "--approx", "nystrom"],
+                              ["kmeans", "--clusters", "2", "--restarts", "1", "--approx", "nystrom"]):
+        want, p = fit("1G", learner, *options)
+        got, q = fit("2M", learner, *options)
+        tap.check_near(got["objective"], want["objective"], 1e-5 * abs(want["objective"]), learner)
+        if learner in ("ridge", "pca"):
+            assert np.abs(np.abs(p) - np.abs(q)).max() < 1e-4, learner
+        else:
+            assert (p == q).mean() > 0.999, learner
+
+
+def test_what_needs_memory_is_refused():
+    write()
+    done = tap.mercer("fit", "ridge", "x.npy", "--target", "y.npy", "-k", "rbf(gamma=1)", "--approx",
+                      "falkon", "--rank", 40, "--scale", "standard", "--memory", "2M", status=1)
+    assert "memory" in done.stderr and done.stderr.count("\n") == 1, done.stderr
+
+
+if __name__ == "__main__":
+    tap.main(globals())

@@ -1,0 +1,124 @@
+/* test_disk.c: matrices that stay in their file.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "svm_helpers.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "data/data.h"
+
+enum { N = 5000, COLS = 7 };
+
+static float value_of(int64_t i, int64_t c)
+{
+    return (float)sin((double)(i * COLS + c));
+}
+
+/* A matrix of floats as NumPy writes it. */
+static void write_npy(const char *path, int64_t rows)
+{
+    char header[128];
+    FILE *file = fopen(path, "wb");
+    assert_non_null(file);
+    static const char begin[] = {'\x93', 'N', 'U', 'M', 'P', 'Y', 1, 0, 118, 0};
+    memset(header, ' ', sizeof header);
+    memcpy(header, begin, sizeof begin);
+    int length = snprintf(header + 10, 110,
+                          "{'descr': '<f4', 'fortran_order': False, 'shape': (%d, %d), }",
+                          (int)rows, COLS);
+    header[10 + length] = ' ';
+    header[127] = '\n';
+    assert_int_equal(fwrite(header, 1, sizeof header, file), sizeof header);
+    for (int64_t i = 0; i < rows * COLS; i++) {
+        float value = value_of(i / COLS, i % COLS);
+        assert_int_equal(fwrite(&value, sizeof value, 1, file), 1);
+    }
+    assert_int_equal(fclose(file), 0);
+}
+
+static mcr_data *read_npy(mcr *ctx, const char *path, int on_disk)
+{
+    mcr_data *data = NULL;
+    mcr_read_options how = MCR_INIT(mcr_read_options);
+    how.on_disk = on_disk;
+    test_ok(ctx, mcr_data_read(&data, ctx, path, &how));
+    return data;
+}
+
+/* Rows are loaded as they are in the file, by runs and by lists; a third of the memory decides. */
+static void test_rows(void **state)
+{
+    static const int64_t list[] = {4999, 0, 1, 2, 17};
+    mcr *ctx = *state;
+    char folder[256], path[300];
+    test_make_directory(folder);
+    snprintf(path, sizeof path, "%s/x.npy", folder);
+    write_npy(path, N);
+    mcr_data *data = read_npy(ctx, path, 1), *part = NULL, *all = NULL;
+    assert_false(mcr_data_on_disk(data)); /* there is memory enough */
+    mcr_data_free(data);
+    ctx->config.memory_bytes = N * COLS * sizeof(double) * 2;
+    data = read_npy(ctx, path, 0);
+    assert_false(mcr_data_on_disk(data)); /* nobody asked for it */
+    mcr_data_free(data);
+    data = read_npy(ctx, path, 1);
+    assert_true(mcr_data_on_disk(data));
+    assert_int_equal(mcr_data_count(data), N);
+    const mcr_rows rows[] = {{list, 0, 5}, {NULL, 100, 2000}};
+    for (int t = 0; t < 2; t++) {
+        test_ok(ctx, mcr_data_load(&part, data, rows[t]));
+        assert_false(mcr_data_on_disk(part));
+        for (int64_t i = 0; i < rows[t].count; i++)
+            for (int64_t c = 0; c < COLS; c++)
+                assert_true(part->store[0]->dense[i * COLS + c] ==
+                            (double)value_of(mcr_rows_at(rows[t], i), c));
+        mcr_data_free(part);
+    }
+    /* Views are on disk as well; what needs values in memory is refused. */
+    mcr_kernel *kernel;
+    mcr_gram *gram = NULL;
+    test_ok(ctx, mcr_data_select(&all, data, (mcr_rows){NULL, 0, N}));
+    assert_true(mcr_data_on_disk(all));
+    test_ok(ctx, mcr_kernel_parse(&kernel, ctx, "rbf(gamma=1)"));
+    test_fails(ctx, mcr_gram_open(&gram, ctx, kernel, all, NULL), MCR_OVER_BUDGET,
+               "the kernel needs them in memory");
+    mcr_kernel_free(kernel);
+    mcr_data_free(all);
+    mcr_data_free(data);
+    test_remove_directory(folder);
+}
+
+/* A file that is cut or written to while it is used is noticed. */
+static void test_changes(void **state)
+{
+    mcr *ctx = *state;
+    char folder[256], path[300];
+    test_make_directory(folder);
+    snprintf(path, sizeof path, "%s/x.npy", folder);
+    ctx->config.memory_bytes = N * COLS * sizeof(double) * 2;
+    for (int t = 0; t < 2; t++) {
+        write_npy(path, N);
+        mcr_data *data = read_npy(ctx, path, 1), *part = NULL;
+        if (t)
+            write_npy(path, N + 1);
+        else
+            assert_int_equal(truncate(path, 1000), 0);
+        test_fails(ctx, mcr_data_load(&part, data, (mcr_rows){NULL, 0, 10}), MCR_BAD_DATA,
+                   "the file was changed while it was used");
+        assert_null(part);
+        mcr_data_free(data);
+    }
+    test_remove_directory(folder);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_rows, test_setup, test_teardown),
+        cmocka_unit_test_setup_teardown(test_changes, test_setup, test_teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
