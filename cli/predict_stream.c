@@ -49,15 +49,17 @@ static int compare_part(predict_job *job, cli_seen *so_far)
         int64_t total = so_far->compared + more;
         so_far->value = longer(so_far->value, total);
         so_far->target = longer(so_far->target, total);
-        so_far->weight = longer(so_far->weight, total);
+        so_far->weighted |= weight != NULL;
+        if (so_far->weighted)
+            so_far->weight = longer(so_far->weight, total);
         for (int64_t i = 0; i < more; i++) {
             int64_t at = so_far->compared + i;
             int unknown = a->report->task == MCR_CLASSIFY && truth[i] >= (double)k;
             so_far->unknown += unknown;
             so_far->value[at] = job->value[i];
             so_far->target[at] = unknown ? (double)k : truth[i];
-            so_far->weight[at] = weight ? weight[i] : 1;
-            so_far->weighted |= weight != NULL;
+            if (weight)
+                so_far->weight[at] = weight[i];
         }
         so_far->compared = total;
     }

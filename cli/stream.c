@@ -22,7 +22,7 @@
 #include "progress.h"
 #include "tables.h"
 
-enum { PART = 4 << 20, LONG_RECORD = 1 << 20, MOST_UNSEEN = 64 };
+enum { PART = 1 << 20, LONG_RECORD = 1 << 18, MOST_UNSEEN = 64 };
 
 /* Values of one column that were not seen in training. */
 typedef struct unseen {

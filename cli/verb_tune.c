@@ -51,7 +51,9 @@ static int choose_checkpoint(tune_job *job)
         snprintf(job->checkpoint, capacity, "%s.tuning", call->output);
         search->checkpoint = job->checkpoint;
     }
-    search->resume = call->resume;
+    /* One that is there is of an interrupted search: the same call goes on with it. */
+    search->resume = call->resume ||
+                     (search->checkpoint && stat(search->checkpoint, &(struct stat){0}) == 0);
     return call->resume && !search->checkpoint
                ? cli_refuse(job->c,
                             "--resume: the checkpoint stands beside the model: say -o MODEL, "
@@ -289,8 +291,7 @@ static int run(cli *c, const void *values)
         mcr_status s = mcr_tune(&job.model, &job.report, job.selection.options, search, job.data);
         bad = s == MCR_BAD_CALL ? cli_fail(c, s) : cli_fail_words(c, s, 1);
         if (s == MCR_STOPPED && search->checkpoint)
-            fprintf(stderr,
-                    "mercer: what is done is kept in %s: the same call with --resume goes on\n",
+            fprintf(stderr, "mercer: what is done is kept in %s: the same call goes on\n",
                     search->checkpoint);
     }
     if (!bad)
@@ -345,7 +346,7 @@ static const cli_option options[] = {
     {.name = "resume",
      .type = CLI_FLAG,
      .offset = AT(resume),
-     .help = "continue an interrupted search from its checkpoint"},
+     .help = "continue an interrupted search; there must be one"},
     CLI_PLOT_OPTION(AT(plot), "draw the scores over the parameters"),
     CLI_LAST_OPTION,
 };
@@ -366,7 +367,7 @@ const cli_verb cli_verb_tune = {
              "All settings of the options share kernel values, and each training starts from\n"
              "the previous solution. Points that can no longer win are dropped.\n"
              "Completed points are stored in a file beside the model: after Ctrl-C or a crash,\n"
-             "the same call with --resume continues the search and gives the same result.",
+             "the same call continues the search and gives the same result.",
     .examples =
         "mercer sample moons -n 500 -o moons.csv\n"
         "mercer tune svm moons.csv -o moons.mercer\n"

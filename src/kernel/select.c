@@ -189,6 +189,8 @@ static mcr_status find_other(mcr_bound *bound, mcr_selected *p)
     const char *name = p->column[0] >= 0 ? x->column[p->column[0]] : x->name;
     p->column[1] = p->column[0];
     p->store[1] = z;
+    if (z == NULL && p->column[0] < 0 && x->column != NULL && x->cols > 0)
+        name = x->column[0]; /* the user knows columns, not the field of numbers */
     if (z == NULL || (z->kind != x->kind && !(z->kind & x->kind & VECTORS)))
         return mcr_fail(bound->ctx, MCR_BAD_DATA,
                         "there is no column \"%.100s\", which the model wants", name);

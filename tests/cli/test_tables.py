@@ -2,6 +2,7 @@
 
 SPDX-License-Identifier: Apache-2.0
 """
+import os
 import pathlib
 import sys
 
@@ -249,6 +250,54 @@ def test_dialects():
     tap.check_equal([c["role"] for c in report["columns"]], ["number", "category", "target"])
     tap.mercer("gram", "de.csv", "-k", "linear(gr\u00f6\u00dfe)", "-o", "k.csv")
     assert pathlib.Path("k.csv").read_text().splitlines()[2].split(",")[1] == "5.0625"
+
+
+def one_line(*call, status):
+    done = tap.mercer(*call, status=status)
+    lines = [x for x in done.stderr.splitlines() if not x.startswith(" ")]
+    tap.check_equal(len(lines), 1, done.stderr)
+    return lines[0]
+
+
+def test_bad_input_is_one_clear_line():
+    good = "a,c,d,y\n" + "".join("%d,%s,2024-01-%02d,%d\n" % (i, "uv"[i % 2], i + 1, i % 2) for i in range(20))
+    pathlib.Path("good.csv").write_text(good)
+    tap.mercer("fit", "svm", "good.csv", "-o", "m.mercer", "--quiet")
+    pathlib.Path("twice.csv").write_text(good.replace("a,c,d,y", "a,c,a,y"))
+    assert 'twice.csv:1: column "a" is there twice, as columns 1 and 3' in one_line("fit", "svm", "twice.csv", status=1)
+    # A role that does not fit, with the row.
+    bad = good.splitlines()
+    bad[7] = "6,u,soon,0"
+    pathlib.Path("bad.csv").write_text("\n".join(bad) + "\n")
+    line = one_line("fit", "svm", "bad.csv", "--role", "d=date", status=1)
+    assert 'column "d" is not a date: row 7 has "soon"' in line, line
+    line = one_line("fit", "svm", "good.csv", "--role", "c=number", status=1)
+    assert 'good.csv:2: column "c": "u" is not a number' in line, line
+    # A category that training did not have.
+    pathlib.Path("new.csv").write_text(good.replace(",v,", ",w,"))
+    line = one_line("predict", "m.mercer", "new.csv", "--target", "none", "-o", "p.txt", status=0)
+    assert 'c: 10 values were not seen in training, the first is "w": equal to no other' in line, line
+    tap.check_equal(len(pathlib.Path("p.txt").read_text().split()), 20)
+    # A column that is not there.
+    for column, name in ((0, "a"), (1, "c"), (2, "d")):
+        rows = [",".join(v for k, v in enumerate(x.split(",")) if k != column) for x in good.splitlines()]
+        pathlib.Path("less.csv").write_text("\n".join(rows) + "\n")
+        line = one_line("predict", "m.mercer", "less.csv", status=1)
+        assert 'less.csv: there is no column "%s' % name in line and "which the model wants" in line, line
+    # A column without values.
+    empty = "\n".join([good.splitlines()[0]] + [x[x.index(","):] for x in good.splitlines()[1:]])
+    pathlib.Path("empty.csv").write_text(empty + "\n")
+    done = tap.mercer("fit", "svm", "empty.csv", "--role", "a=number")
+    assert "column a has no values: it says nothing" in done.stderr, done.stderr
+
+
+def test_a_million_categories():
+    n = 1000000 if os.environ.get("MERCER_ALL") else 100000
+    with open("many.csv", "w") as out:
+        out.write("c,a,y\n")
+        out.writelines("v%d,%d,%d\n" % (i, i % 9, i % 2) for i in range(n))
+    columns = tap.mercer_json("info", "many.csv", "--role", "c=category")["columns"]
+    tap.check_equal((columns[0]["role"], columns[0]["distinct"]), ("category", n))
 
 
 def test_many_categories():

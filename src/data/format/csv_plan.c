@@ -14,6 +14,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -199,6 +200,38 @@ static bool is_header(const mcr_csv_maker *m)
     return usual && all_different_words(m);
 }
 
+typedef struct named_column {
+    const char *name;
+    int64_t number;
+} named_column;
+
+static int by_name(const void *a, const void *b)
+{
+    const named_column *x = a, *y = b;
+    int order = strcmp(x->name, y->name);
+    return order ? order : (x->number > y->number) - (x->number < y->number);
+}
+
+/* Names are how kernels, options and models refer to columns; columns without one are not. */
+static mcr_status refuse_repeated(const mcr_csv_maker *m)
+{
+    int64_t n = m->plan->columns;
+    named_column *list = mcr_alloc(m->ctx, (size_t)n + 1, sizeof *list);
+    mcr_status status = list ? MCR_OK : MCR_NO_MEMORY;
+    for (int64_t c = 0; c < n && list; c++)
+        list[c] = (named_column){m->plan->column[c].name, c + 1};
+    if (list)
+        qsort(list, (size_t)n, sizeof *list, by_name);
+    for (int64_t c = 1; c < n && status == MCR_OK; c++)
+        if (list[c].name[0] && strcmp(list[c].name, list[c - 1].name) == 0)
+            status = mcr_fail_at(m->ctx, MCR_BAD_DATA, m->file, 1,
+                                 "column \"%.100s\" is there twice, as columns %" PRId64
+                                 " and %" PRId64 ": rename one of them",
+                                 list[c].name, list[c - 1].number, list[c].number);
+    mcr_free(m->ctx, list);
+    return status;
+}
+
 static mcr_status keep_names(mcr_csv_maker *m)
 {
     for (int64_t c = 0; c < m->plan->columns; c++) {
@@ -215,7 +248,7 @@ static mcr_status keep_names(mcr_csv_maker *m)
         if (m->plan->column[c].name == NULL)
             return MCR_NO_MEMORY;
     }
-    return MCR_OK;
+    return refuse_repeated(m);
 }
 
 mcr_status mcr_csv_plan_make(mcr_csv_plan *plan, mcr *ctx, const char *file, const char *bytes,
