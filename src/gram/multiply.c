@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "base/context.h"
 #include "base/threads.h"
 #include "linalg/tiles.h"
 
@@ -43,7 +44,10 @@ static mcr_status multiply_rows(void *arg, int64_t item, int worker)
             .ld = MCR_TILE_COLS,
             .scratch = scratch,
         };
-        s = mcr_binding_block(job->gram->binding, &tile);
+        if (mcr_deadline_over(job->gram->base.ctx))
+            s = mcr_fail(job->gram->base.ctx, MCR_STOPPED, "interrupted");
+        else
+            s = mcr_binding_block(job->gram->binding, &tile);
         for (int64_t r = 0; r < rows && !s; r++)
             for (int64_t o = 0; o < job->outputs; o++)
                 kv[r * job->outputs + o] += job->math->dot(k + r * MCR_TILE_COLS,

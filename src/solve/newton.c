@@ -46,6 +46,7 @@ typedef struct state {
     double *gradient, *trial;
     double loss;
     double began;
+    double product; /* seconds of the last one */
     mcr_smooth_result *result;
 } state;
 
@@ -83,10 +84,13 @@ static mcr_status multiply_low(state *t, const double *v, double *gv)
 
 static mcr_status multiply(state *t, const double *v, double *gv)
 {
+    double began = mcr_now();
     t->result->products++;
-    if (t->use_low)
-        return multiply_low(t, v, gv);
-    return mcr_gram_multiply(t->kept ? t->kept : t->gram, v, t->p->columns, gv);
+    mcr_status s = t->use_low
+                       ? multiply_low(t, v, gv)
+                       : mcr_gram_multiply(t->kept ? t->kept : t->gram, v, t->p->columns, gv);
+    t->product = mcr_now() - began;
+    return s;
 }
 
 static double dot(const state *t, const double *x, const double *y)
@@ -151,7 +155,7 @@ static bool is_optimal(const state *t)
            (isinf(t->p->gap) || r->gap <= t->p->gap * fabs(r->objective));
 }
 
-/* Whether to end, by time or the user. */
+/* Whether to end, by time or the user. Three more products make the certificate. */
 static bool is_over(state *t)
 {
     mcr_smooth_result *r = t->result;
@@ -166,7 +170,7 @@ static bool is_over(state *t)
     };
     if (mcr_report(t->ctx, &now))
         r->stop = MCR_STOP_INTERRUPTED;
-    else if (t->p->seconds > 0 && now.seconds > t->p->seconds)
+    else if (t->p->seconds > 0 && now.seconds + 3.3 * t->product > t->p->seconds)
         r->stop = MCR_STOP_TIME;
     return r->stop != MCR_STOP_OPTIMAL;
 }
@@ -267,8 +271,8 @@ static mcr_status solve_low(state *t, const double *f)
     return multiply(t, t->step.v, t->step.gv);
 }
 
-/* Goes along the step as far as the objective falls enough; false: nowhere. */
-static bool advance(state *t, double *a, double *f)
+/* Goes along the step as far as the objective falls enough, a share of it; false: nowhere. */
+static bool advance(state *t, double *a, double *f, double *went)
 {
     enum { HALVES = 40 };
     double slope = -dot(t, t->rest.v, t->step.gv), cross = dot(t, t->step.v, f);
@@ -284,6 +288,7 @@ static bool advance(state *t, double *a, double *f)
         if (now <= at + 1e-4 * share * slope + 1e-14 * fabs(at)) {
             add(t, a, share, t->step.v);
             memcpy(f, t->trial, sizeof *f * (size_t)t->count);
+            *went = share;
             return true;
         }
     }
@@ -357,11 +362,32 @@ static mcr_status settle(state *t, double *a, double *f)
 /* Products with G that bring no optimum: G is too near to singular for doubles. */
 enum { MOST_PRODUCTS = 50000 };
 
+/* The state after a step. Where there is no time for it, back to the last one that is known. */
+static mcr_status look_or_return(state *t, double share, double *a, double *f)
+{
+    mcr_smooth_result last = *t->result;
+    mcr_status s = look(t, a, f);
+    if (s != MCR_STOPPED)
+        return s;
+    last.products = t->result->products;
+    *t->result = last;
+    add(t, a, -share, t->step.v);
+    add(t, f, -share, t->step.gv);
+    t->result->steps--;
+    return s;
+}
+
 static mcr_status iterate(state *t, double *a, double *f)
 {
-    mcr_status s = multiply(t, a, f);
+    double share = 0;
+    mcr_status s = MCR_OK;
+    if (largest(t, a) > 0)
+        s = multiply(t, a, f);
+    else
+        memset(f, 0, sizeof *f * (size_t)t->count);
     if (!s)
         s = look(t, a, f);
+    bool known = !s;
     if (!s)
         s = settle(t, a, f);
     while (!s && !is_optimal(t) && !is_tired(t) && !is_over(t)) {
@@ -380,14 +406,18 @@ static mcr_status iterate(state *t, double *a, double *f)
         }
         if (s)
             break;
-        if (!advance(t, a, f)) {
+        if (!advance(t, a, f, &share)) {
             t->result->stop = t->result->stop ? t->result->stop : MCR_STOP_STUCK;
             break;
         }
         t->result->steps++;
-        s = look(t, a, f);
+        s = look_or_return(t, share, a, f);
         if (!s)
             s = settle(t, a, f);
+    }
+    if (s == MCR_STOPPED && known) { /* the last state is a model */
+        t->result->stop = MCR_STOP_INTERRUPTED;
+        s = MCR_OK;
     }
     return s;
 }
@@ -430,6 +460,21 @@ static mcr_status polish(state *t, double *a, double *f)
     return s ? s : look(t, a, f);
 }
 
+/* f from scratch, and what follows from it. After the time limit the last state stays. */
+static mcr_status refresh(state *t, const double *a, double *f)
+{
+    mcr_smooth_result last = *t->result;
+    mcr_status s = multiply(t, a, t->trial);
+    if (!s) {
+        memcpy(f, t->trial, sizeof *f * (size_t)t->count);
+        s = look(t, a, f);
+    }
+    if (s != MCR_STOPPED || last.stop == MCR_STOP_OPTIMAL)
+        return s;
+    *t->result = last;
+    return MCR_OK;
+}
+
 mcr_status mcr_smooth_solve(mcr_gram *gram, const mcr_smooth *p, double *a, double *f,
                             mcr_smooth_result *result)
 {
@@ -450,11 +495,8 @@ mcr_status mcr_smooth_solve(mcr_gram *gram, const mcr_smooth *p, double *a, doub
         if (result->stop != MCR_STOP_OPTIMAL || result->steps == before)
             break;
     }
-    if (!s && result->steps > 0) {
-        s = multiply(&t, a, f);
-        if (!s)
-            s = look(&t, a, f);
-    }
+    if (!s && result->steps > 0)
+        s = refresh(&t, a, f);
     if (!s && !is_optimal(&t) &&
         (result->stop == MCR_STOP_OPTIMAL || result->stop == MCR_STOP_STUCK))
         s = polish(&t, a, f);

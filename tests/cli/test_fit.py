@@ -453,6 +453,20 @@ def test_time_limit():
     assert "not optimal" in quiet.stderr and quiet.stdout, quiet  # a warning is no progress
 
 
+def test_time_limit_within_a_product():
+    """One product with K takes longer than the limit: no model, or one whose certificate holds."""
+    file = sample("moons", n=6000, noise=0.5)
+    for learner in (["logistic", "--form", "dual"], ["erm", "--loss", "squared-hinge", "--task", "classify"]):
+        done = tap.mercer("fit", *learner, file, "-k", "rbf(gamma=2)", "--memory", "64M", "--time-limit",
+                          "0.05", "-o", "limit.mercer", "--quiet", status=None)
+        if done.returncode:
+            assert "before there was a model" in done.stderr, done.stderr
+            assert not os.path.exists("limit.mercer")
+        else:
+            tap.mercer("verify", "limit.mercer", file)
+            os.remove("limit.mercer")
+
+
 def test_interrupt_keeps_the_best_so_far():
     file = sample("moons", n=6000, noise=0.9)
     status, text = on_terminal("fit", "svm", file, *HARD, "-o", "m.mercer",
