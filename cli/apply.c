@@ -9,6 +9,7 @@
 #include "advice.h"
 #include "progress.h"
 #include "tables.h"
+#include "team.h"
 
 static const int64_t block_numbers = (int64_t)1 << 22;
 
@@ -34,8 +35,12 @@ int cli_apply_read(cli_apply *a)
     if (!bad) {
         cli_tables_remark(a->c, a->data, a->model);
         cli_tables_unseen(a->c, a->model, a->data);
-        a->n = mcr_data_count(a->data);
+        a->n = a->all = mcr_data_count(a->data);
     }
+    double all = (double)a->n;
+    if (!bad && cli_team_of_rows(a->c))
+        bad = cli_fail(a->c, a->c->team->sum(a->c, &all, 1));
+    a->all = (int64_t)all;
     return bad;
 }
 
@@ -89,7 +94,7 @@ int cli_apply_run(cli_apply *a, int64_t at_once, cli_apply_compute *compute, cli
 
 void cli_apply_json(cli_json *j, const cli_apply *a)
 {
-    cli_json_integer(j, "n", a->n);
+    cli_json_integer(j, "n", a->all);
     cli_json_text(j, "model", cli_word(a->c, 0));
     cli_json_text(j, "output", a->path);
     cli_json_real(j, "seconds", a->seconds);

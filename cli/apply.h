@@ -20,6 +20,7 @@ typedef struct cli_apply {
     const mcr_report_fit *report;
     mcr_data *data;
     int64_t n, cols;
+    int64_t all;       /* objects; of several processes, those of all of them */
     const char **name; /* of the columns, owned; NULL: prefix and a number */
     double *buffer;    /* results of a block: the caller's, freed by close; may be NULL */
     cli_output *output;

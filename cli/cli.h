@@ -10,6 +10,8 @@
 #ifndef CLI_CLI_H
 #define CLI_CLI_H
 
+#include <stdio.h>
+
 #include <mercer/mercer.h>
 
 #include "options.h"
@@ -82,12 +84,18 @@ struct cli {
     cli_learning learning;
     cli_words words;
     mcr *ctx;
+    const struct cli_team *team; /* of processes; NULL: this is the only one */
     cli_meter meter;
     double started; /* cli_seconds() at the start of the program */
 };
 
 extern const cli_option cli_common_options[];
 extern const cli_option cli_reading_options[];
+
+/* The program: runs the call of argv; returns the exit status. */
+int cli_run(int argc, char **argv, const struct cli_team *team);
+/* Starts the program again where BLAS would take the code of an older processor; see run.c. */
+void cli_restart_for_blas(char **argv);
 
 /* All verbs, NULL-terminated; and one by its name, NULL: unknown. */
 extern const cli_verb *const cli_verbs[];

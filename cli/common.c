@@ -13,6 +13,7 @@
 #include <time.h>
 
 #include "learner.h"
+#include "team.h"
 
 #define AT(field) offsetof(cli_common, field)
 
@@ -298,9 +299,29 @@ static int check_join(cli *c, const mcr_data *a, const mcr_data *b, const char *
                      array ? ")" : "");
 }
 
+/* Of several processes each reads its own rows. */
+static int read_spread(cli *c, mcr_data **out, int first)
+{
+    char *id = NULL;
+    int count = c->words.count - first;
+    *out = NULL;
+    if (count < 1 && !c->reading.classes.count)
+        return cli_refuse(c, "DATA is missing (usage: mercer %s %s)", c->verb->name,
+                          c->verb->usage);
+    const char **roles = list_roles(c, &id);
+    mcr_read_options options = read_options(c, roles);
+    const char *const *path = (const char *const *)c->words.word + first;
+    int bad = cli_fail(c, c->team->read(c, out, path, count > 0 ? count : 0, &options));
+    free(roles);
+    free(id);
+    return bad;
+}
+
 int cli_read_words(cli *c, mcr_data **out, int first)
 {
     int count = c->words.count - first;
+    if (cli_team_of_rows(c))
+        return read_spread(c, out, first);
     if (count <= 1)
         return cli_read_data(c, out, cli_word(c, first));
     mcr_data **part = cli_alloc((size_t)count, sizeof *part);

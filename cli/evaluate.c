@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "team.h"
 #include "text.h"
 
 enum { MOST_COLUMNS = 12, MOST_ROWS = 50, MOST_IN_JSON = 1000 };
@@ -82,7 +83,7 @@ int cli_evaluation_open(cli_evaluation *e, cli *c, const mcr_model *model, const
         if (find_class(e, k, mcr_data_class_name(data, t)) < 0)
             e->name[e->names++] = mcr_data_class_name(data, t);
     int bad = choose_positive(e, c, positive);
-    if (bad || mcr_data_target_kind(data) == MCR_NO_TARGETS || n == 0)
+    if (bad || mcr_data_target_kind(data) == MCR_NO_TARGETS || (n == 0 && !cli_team_of_rows(c)))
         return bad;
     if (!(e->target = cli_alloc_matrix(c, n, 1, sizeof *e->target)))
         return 1;

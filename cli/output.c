@@ -15,6 +15,7 @@
 
 #include "json.h"
 #include "progress.h"
+#include "team.h"
 #include "text.h"
 
 typedef enum file_kind { FILE_TEXT, FILE_CSV, FILE_NPY } file_kind;
@@ -28,6 +29,10 @@ struct cli_output {
     int64_t before;      /* of them, those of objects before table.objects */
     mcr_output *file;    /* behind `to`; NULL: standard output */
     int standard_output; /* to is stdout */
+    /* Of several processes: this is one whose rows the first one writes; what it has so far. */
+    int aside;
+    char *bytes;
+    size_t count;
 };
 
 static int ends_with(const char *text, const char *end)
@@ -304,15 +309,27 @@ int cli_output_open(cli_output **to, cli *c, const char *path, const cli_table *
     out->c = c;
     out->table = *table;
     out->standard_output = is_standard_output(path);
-    if (out->standard_output) {
+    const cli_team *team = cli_team_of_rows(c);
+    double rows = (double)table->rows;
+    if (team)
+        bad = cli_fail(c, team->sum(c, &rows, 1));
+    out->table.rows = (int64_t)rows;
+    out->aside = team && team->rank > 0;
+    out->kind = out->standard_output      ? FILE_TEXT
+                : ends_with(path, ".npy") ? FILE_NPY
+                : ends_with(path, ".csv") ? FILE_CSV
+                                          : FILE_TEXT;
+    if (bad) {
+        out->standard_output = 1;
+    } else if (out->aside) {
+        if (!(out->to = open_memstream(&out->bytes, &out->count)))
+            cli_die_memory();
+    } else if (out->standard_output) {
         out->to = stdout;
     } else {
-        out->kind = ends_with(path, ".npy")   ? FILE_NPY
-                    : ends_with(path, ".csv") ? FILE_CSV
-                                              : FILE_TEXT;
         bad = open_file(out, path);
     }
-    if (!bad)
+    if (!bad && !out->aside)
         bad = put_header(out);
     if (bad)
         cli_output_discard(out);
@@ -425,9 +442,25 @@ int cli_output_continue(cli_output *out, const mcr_data *objects)
 
 /* ---- the end ----------------------------------------------------------------------------------*/
 
+/* The rows of all processes, in the order of these. */
+static int collect(cli_output *out)
+{
+    const cli_team *team = cli_team_of_rows(out->c);
+    if (!team)
+        return 0;
+    if (out->aside && fflush(out->to) != 0)
+        cli_die_memory();
+    int bad = cli_fail(out->c, team->collect(out->c, out->bytes, out->count, out->to));
+    return !bad && !out->aside && ferror(out->to) ? fault(out) : bad;
+}
+
 int cli_output_commit(cli_output *out)
 {
-    int bad = 0;
+    int bad = collect(out);
+    if (bad || out->aside) {
+        cli_output_discard(out);
+        return bad;
+    }
     if (out->standard_output) {
         bad = fflush(stdout) ? fault(out) : 0;
         free(out);
@@ -448,8 +481,9 @@ void cli_output_discard(cli_output *out)
 {
     if (!out)
         return;
-    if (!out->standard_output && out->to)
+    if (out->to && (out->aside || !out->standard_output))
         fclose(out->to);
+    free(out->bytes);
     if (out->file) {
         mcr_output_abandon(out->file);
         cli_signals_unguard(0);

@@ -28,6 +28,7 @@ typedef struct predict_job {
     mcr_metrics metrics, *each; /* of several targets: their means, and each */
     cli_evaluation evaluation;
     double *score, *proba; /* of all objects, for metrics; NULL: not wanted */
+    double *weight;        /* the same, where several processes have them; else the data's */
     int has_metrics;
 } predict_job;
 

@@ -72,7 +72,7 @@ static int predict_part(predict_job *job, cli_stream *stream, cli_seen *so_far, 
 {
     cli_apply *a = &job->apply;
     int bad = 0;
-    a->n = mcr_data_count(a->data);
+    a->n = a->all = mcr_data_count(a->data);
     cli_stream_count(stream, a->model, a->data);
     fit_part(job, capacity);
     if (!a->output && so_far->n == 0)
@@ -95,7 +95,7 @@ static void take_seen(predict_job *job, cli_seen *so_far)
 {
     cli_evaluation *e = &job->evaluation;
     int64_t k = mcr_model_classes(job->apply.model);
-    job->apply.n = so_far->n;
+    job->apply.n = job->apply.all = so_far->n;
     e->what.n = so_far->compared;
     e->what.target = so_far->target;
     e->what.value = so_far->value;

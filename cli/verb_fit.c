@@ -29,6 +29,7 @@
 
 typedef struct fit_call {
     const char *kernel, *output, *start, *resume, *scale, *report, *require, *positive, *threshold;
+    const char *checkpoint;
     double calibrate; /* NAN: not given */
     int plot, balance;
 } fit_call;
@@ -261,6 +262,10 @@ static int run(cli *c, const void *values)
     job.keep = (cli_keeping){.path = path, .require = job.call->require};
     int bad = cli_keep_check(c, &job.keep);
     if (!bad)
+        bad = cli_output_check_place(c, job.call->checkpoint);
+    if (!bad && job.call->checkpoint)
+        bad = cli_fail(c, mcr_checkpoint_file(c->ctx, job.call->checkpoint));
+    if (!bad)
         bad = cli_draw_check(c, job.call->plot, cli_word(c, 0));
     if (!bad)
         bad = open_job(&job);
@@ -345,6 +350,11 @@ static const cli_option options[] = {
      .min = 0,
      .max = 1,
      .help = "hold out this share of the objects from training, for predict --interval"},
+    {.name = "checkpoint",
+     .type = CLI_TEXT,
+     .offset = AT(checkpoint),
+     .argument = "FILE",
+     .help = "with --approx falkon: keep each step here, and continue from it if it exists"},
     CLI_PLOT_OPTION(AT(plot), "draw a learning curve: errors against the number of objects"),
     CLI_LAST_OPTION,
 };

@@ -18,6 +18,7 @@
 #include "progress.h"
 #include "report.h"
 #include "stream.h"
+#include "team.h"
 #include "text.h"
 
 /* ---- before the work --------------------------------------------------------------------------*/
@@ -64,6 +65,8 @@ static int check_call(const predict_job *job)
             wants_interval(job) >
         1)
         return cli_refuse(c, "--scores, --proba, --std, --interval and --sample: give one of them");
+    if (cli_team_of_rows(c) && (wants_draws(job) || wants_interval(job)))
+        return cli_refuse(c, "--interval and --sample are for one process: run mercer");
     double percent = job->call->interval;
     if (wants_interval(job) && percent > 0 && percent < 1)
         return cli_refuse(c, "--interval %g: it is in per cent; did you mean %g?", percent,
@@ -292,7 +295,7 @@ static int keep_scores(predict_job *job)
     mcr_task task = a->report->task;
     int64_t outputs = mcr_model_outputs(a->model), classes = mcr_model_classes(a->model);
     int has_proba = classes > 0 && mcr_model_has_probability(a->model);
-    double work = (double)a->n * (double)mcr_model_support(a->model) *
+    double work = (double)a->all * (double)mcr_model_support(a->model) *
                   (double)(a->report->features + 1);
     if (!e->what.target || call->std || wants_draws(job) || wants_interval(job) ||
         (task != MCR_CLASSIFY && task != MCR_DETECT))
@@ -303,10 +306,10 @@ static int keep_scores(predict_job *job)
     int64_t positive, negative = 0;
     mcr_model_sides(a->model, 0, &positive, &negative);
     int per_class = outputs == 1 || (outputs == classes && negative < 0);
-    if (has_proba && a->n <= most / classes &&
+    if (has_proba && a->all <= most / classes &&
         !(job->proba = cli_alloc_matrix(a->c, a->n, classes, sizeof *job->proba)))
         return 1;
-    if (per_class && (!has_proba || outputs == 1) && a->n <= most / outputs &&
+    if (per_class && (!has_proba || outputs == 1) && a->all <= most / outputs &&
         !(job->score = cli_alloc_matrix(a->c, a->n, outputs, sizeof *job->score)))
         return 1;
     e->what.score = job->score;
@@ -341,8 +344,8 @@ static int predict(predict_job *job)
 static int can_stream(const predict_job *job)
 {
     const cli_apply *a = &job->apply;
-    return a->c->words.count == 2 && !cli_output_is_binary(a->path) && !job->call->metric &&
-           !job->call->std && !wants_draws(job) && !wants_interval(job) &&
+    return !cli_team_of_rows(a->c) && a->c->words.count == 2 && !cli_output_is_binary(a->path) &&
+           !job->call->metric && !job->call->std && !wants_draws(job) && !wants_interval(job) &&
            a->report->targets <= 1 && !(job->call->positive && a->report->task == MCR_DETECT) &&
            cli_stream_is_wanted(a->c, cli_word(a->c, 1));
 }
@@ -404,6 +407,39 @@ static void say_sides(const predict_job *job)
     cli_progress_log(a->c, MCR_LOG_WARNING, text);
 }
 
+/* Of several processes: the results of all, for the metrics. */
+static int gather(predict_job *job)
+{
+    cli_apply *a = &job->apply;
+    cli_evaluation *e = &job->evaluation;
+    cli *c = a->c;
+    double names = (double)e->names;
+    struct {
+        double **number;
+        int64_t cols;
+    } list[] = {{&job->value, job->targets},
+                {&e->target, 1},
+                {&job->score, mcr_model_outputs(a->model)},
+                {&job->proba, mcr_model_classes(a->model)},
+                {&job->weight, 1}};
+    if (e->what.weight) {
+        job->weight = cli_alloc((size_t)a->n, sizeof *job->weight);
+        memcpy(job->weight, e->what.weight, sizeof *job->weight * (size_t)a->n);
+    }
+    mcr_status status = c->team->largest(c, &names, 1);
+    for (size_t i = 0; i < sizeof list / sizeof *list && status == MCR_OK; i++)
+        if (*list[i].number)
+            status = c->team->gather(c, list[i].number, a->n * list[i].cols);
+    for (; e->names < (int64_t)names && status == MCR_OK; e->names++)
+        e->name[e->names] = e->name[e->names] ? e->name[e->names] : "";
+    e->what.target = e->what.target ? e->target : NULL;
+    e->what.score = job->score;
+    e->what.proba = job->proba;
+    e->what.weight = job->weight;
+    e->what.n = a->n = a->all;
+    return cli_fail(c, status);
+}
+
 /* Targets that cannot be compared are reported, and are no reason to withhold the predictions. */
 static int measure(predict_job *job)
 {
@@ -417,6 +453,11 @@ static int measure(predict_job *job)
         say_sides(job);
         return 0;
     }
+    if (job->targets > 1 && cli_team_of_rows(a->c)) {
+        cli_progress_log(a->c, MCR_LOG_WARNING,
+                         "several targets: several processes do not compare them");
+        return 0;
+    }
     if (job->targets > 1) {
         job->each = cli_alloc((size_t)job->targets, sizeof *job->each);
         job->metrics = MCR_INIT(mcr_metrics);
@@ -424,8 +465,10 @@ static int measure(predict_job *job)
             job->each[t] = job->metrics;
         status = mcr_model_score_targets(ctx, a->model, a->data, job->value, job->each,
                                          &job->metrics);
-    } else {
+    } else if (!cli_team_of_rows(a->c)) {
         status = mcr_model_truth(ctx, a->model, a->data, e->target);
+    } else if (!e->what.target) {
+        return 0;
     }
     if (status != MCR_OK) {
         cli_progress_log(a->c, MCR_LOG_WARNING, mcr_message(ctx));
@@ -561,6 +604,8 @@ static int run(cli *c, const void *values)
         bad = streams ? cli_predict_stream(&job, &so_far) : open_job(&job);
     if (!bad && !streams)
         bad = predict(&job);
+    if (!bad && cli_team_of_rows(c))
+        bad = gather(&job);
     if (!bad && !streams)
         bad = measure(&job);
     if (!bad && job.has_metrics && job.targets == 1)
@@ -572,6 +617,7 @@ static int run(cli *c, const void *values)
     cli_evaluation_close(&job.evaluation);
     free(job.score);
     free(job.proba);
+    free(job.weight);
     free(job.word);
     free(job.std);
     free(job.end[0]);

@@ -11,6 +11,7 @@
 #include "apply.h"
 #include "cli.h"
 #include "json.h"
+#include "team.h"
 
 typedef struct transform_call {
     const char *output;
@@ -91,7 +92,7 @@ static void add_pairs(const transform_job *job, int64_t rows)
 
 static double correlation(const transform_job *job, int64_t c)
 {
-    const double *s = job->sums[c], n = (double)job->apply.n;
+    const double *s = job->sums[c], n = (double)job->apply.all;
     return (s[4] - s[0] * s[1] / n) / sqrt((s[2] - s[0] * s[0] / n) * (s[3] - s[1] * s[1] / n));
 }
 
@@ -102,7 +103,7 @@ static void say_correlations(const transform_job *job)
     for (int64_t c = 0; c < job->pairs; c++)
         fprintf(stderr, "%s%.6g", c ? ", " : "correlations ", correlation(job, c));
     if (job->pairs)
-        fprintf(stderr, " (%" PRId64 " objects)\n", job->apply.n);
+        fprintf(stderr, " (%" PRId64 " objects)\n", job->apply.all);
 }
 
 /* ---- the work ---------------------------------------------------------------------------------*/
@@ -137,6 +138,21 @@ static int put(void *arg, int64_t first, int64_t rows)
     return a->output ? cli_output_rows(a->output, a->buffer, rows, a->cols) : 0;
 }
 
+/* What is reported of the objects of all processes. */
+static int sum_up(transform_job *job)
+{
+    cli *c = job->apply.c;
+    double end[2] = {-job->least, job->most};
+    mcr_status status = c->team->largest(c, end, 2);
+    if (status == MCR_OK)
+        status = c->team->sum(c, &job->sum, 1);
+    if (status == MCR_OK && job->pairs)
+        status = c->team->sum(c, job->sums[0], 5 * job->pairs);
+    job->least = -end[0];
+    job->most = end[1];
+    return cli_fail(c, status);
+}
+
 static int transform(transform_job *job)
 {
     cli_apply *a = &job->apply;
@@ -155,7 +171,8 @@ static int transform(transform_job *job)
             return 1;
         job->distance = job->vectors + at_once * job->features;
     }
-    return a->buffer ? cli_apply_run(a, at_once, compute, put, job) : 1;
+    bad = a->buffer ? cli_apply_run(a, at_once, compute, put, job) : 1;
+    return bad || !cli_team_of_rows(a->c) ? bad : sum_up(job);
 }
 
 static void print_json(const transform_job *job)
@@ -165,11 +182,11 @@ static void print_json(const transform_job *job)
     cli_apply_json(&j, &job->apply);
     cli_json_integer(&j, "cols", job->apply.cols);
     cli_json_flag(&j, "preimage", job->call->preimage);
-    if (job->call->preimage && job->apply.n > 0) {
+    if (job->call->preimage && job->apply.all > 0) {
         cli_json_object(&j, "distance");
         cli_json_real(&j, "min", job->least);
         cli_json_real(&j, "max", job->most);
-        cli_json_real(&j, "mean", job->sum / (double)job->apply.n);
+        cli_json_real(&j, "mean", job->sum / (double)job->apply.all);
         cli_json_end(&j);
     }
     if (job->pairs) {
@@ -193,10 +210,10 @@ static int run(cli *c, const void *values)
     if (!bad && c->common.json)
         print_json(&job);
     else if (!bad && path && strcmp(path, "-") != 0 && !c->common.quiet)
-        printf("%s: %" PRId64 " x %" PRId64 "\n", path, job.apply.n, job.apply.cols);
-    if (!bad && job.call->preimage && job.apply.n > 0 && !c->common.json && !c->common.quiet)
+        printf("%s: %" PRId64 " x %" PRId64 "\n", path, job.apply.all, job.apply.cols);
+    if (!bad && job.call->preimage && job.apply.all > 0 && !c->common.json && !c->common.quiet)
         fprintf(stderr, "distances to the projections %.6g to %.6g, mean %.6g\n", job.least,
-                job.most, job.sum / (double)job.apply.n);
+                job.most, job.sum / (double)job.apply.all);
     if (!bad && !c->common.json && !c->common.quiet)
         say_correlations(&job);
     free(job.sums);

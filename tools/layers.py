@@ -110,6 +110,14 @@ def user_fault(path, angled, name):
     return 'includes "%s": only <mercer/...>, system headers and its own folder\'s are allowed' % name
 
 
+# mpi/ is the only folder that knows of several machines.
+FOREIGN = re.compile(r"^(mpi|petsc\w*|slepc\w*)\.h$")
+
+
+def foreign_fault(path, angled, name):
+    return "includes <%s>, which only mpi/ may" % name if FOREIGN.match(name) else None
+
+
 def header_fault(path, angled, name):
     if not angled:
         return 'includes "%s"; public headers include each other as <mercer/...>' % name
@@ -154,6 +162,7 @@ def main(root):
              for layer in SEES]
     rules += [(root / "cli", user_fault), (root / "web", user_fault), (root / "compat", user_fault), (root / "examples", user_fault),
               (root / "include" / "mercer", header_fault)]
+    rules += [(root / folder, foreign_fault) for folder in ("src", "cli", "web", "compat", "include")]
     for folder, rule in rules:
         for path in sources(folder):
             looked += 1

@@ -146,6 +146,12 @@ MCR_API int64_t mcr_message_line(const mcr *ctx);
  *   option NAME, option NAME=VALUE   set that option of the learner */
 MCR_API const char *mcr_message_id(const mcr *ctx);
 
+/* From now on long trainings keep what they have in this file after each step, and begin with what
+ * it holds; NULL: they do not. The result has the same certificate either way. ridge and logistic
+ * with approx=falkon do so; others refuse. Of the same training on the same data; another one is
+ * refused. The file stays when the training is done. */
+MCR_API mcr_status mcr_checkpoint_file(mcr *ctx, const char *path);
+
 MCR_API int mcr_threads(const mcr *ctx);
 /* Ends the threads that the context has started. From now on its work is done by the threads that
  * call: for contexts that live on because models or data in them do. Not from a callback. */

@@ -130,6 +130,7 @@ void mcr_close(mcr *ctx)
     if (ctx == NULL)
         return;
     mcr_pool_close(ctx);
+    mcr_free(ctx, ctx->checkpoint);
     mcr_extensions_free(ctx);
     pthread_mutex_destroy(&ctx->callback_lock);
     pthread_mutex_destroy(&ctx->lock);

@@ -210,6 +210,10 @@ struct mcr_data {
 /* Whether a field has missing values, so that they must be filled before a kernel sees them. */
 bool mcr_data_has_holes(const mcr_data *data);
 
+/* Objects by their numbers among those of all processes that share the rows (base/team.h): a view
+ * where there is one process, else a copy in each of them. */
+mcr_status mcr_data_pick(mcr_data **out, const mcr_data *data, mcr_rows rows);
+
 /* Field `i` of the data set as kernels see it. */
 mcr_field mcr_data_field(const mcr_data *data, int64_t i);
 /* Number of the field called name (length bytes), -1: none. */

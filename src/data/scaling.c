@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "base/stream.h"
+#include "base/team.h"
 
 /* ---- learning ---------------------------------------------------------------------------------*/
 
@@ -55,6 +56,47 @@ static void note_zeros(column *c, double zeros)
     c->high = fmax(c->high, 0);
 }
 
+/* The ranges of all processes' values. */
+static mcr_status share_ranges(mcr *ctx, column *c, int64_t cols)
+{
+    double *end = mcr_alloc(ctx, (size_t)cols, 2 * sizeof *end);
+    for (int64_t k = 0; k < cols && end; k++) {
+        end[2 * k] = -c[k].low;
+        end[2 * k + 1] = c[k].high;
+    }
+    mcr_status s = end ? mcr_team_largest(ctx, end, 2 * cols) : MCR_NO_MEMORY;
+    for (int64_t k = 0; k < cols && !s; k++) {
+        c[k].low = -end[2 * k];
+        c[k].high = end[2 * k + 1];
+    }
+    mcr_free(ctx, end);
+    return s;
+}
+
+/* Means and squares of all processes' values, from those of each. */
+static mcr_status share_moments(mcr *ctx, column *c, int64_t cols)
+{
+    double *sum = mcr_alloc(ctx, (size_t)cols, 2 * sizeof *sum);
+    for (int64_t k = 0; k < cols && sum; k++) {
+        sum[2 * k] = c[k].seen;
+        sum[2 * k + 1] = c[k].seen * c[k].mean;
+    }
+    mcr_status s = sum ? mcr_team_sum(ctx, sum, 2 * cols) : MCR_NO_MEMORY;
+    for (int64_t k = 0; k < cols && !s; k++) {
+        double seen = sum[2 * k], mean = seen > 0 ? sum[2 * k + 1] / seen : 0;
+        double off = c[k].mean - mean;
+        sum[k] = c[k].squares + c[k].seen * off * off;
+        c[k].seen = seen;
+        c[k].mean = mean;
+    }
+    if (!s)
+        s = mcr_team_sum(ctx, sum, cols);
+    for (int64_t k = 0; k < cols && !s; k++)
+        c[k].squares = sum[k];
+    mcr_free(ctx, sum);
+    return s;
+}
+
 /* False: the column's values are so near to each other that no number brings them apart. */
 static bool set_column(mcr_scaled_field *to, int64_t k, const column *c, mcr_scale kind)
 {
@@ -68,7 +110,7 @@ static bool set_column(mcr_scaled_field *to, int64_t k, const column *c, mcr_sca
     return isfinite(to->factor[k]) && (constant || to->factor[k] > 0);
 }
 
-bool mcr_stays_sparse(const mcr_field *f)
+static double count_entries(const mcr_field *f)
 {
     const mcr_store *s = f->store;
     double entries = 0;
@@ -76,7 +118,13 @@ bool mcr_stays_sparse(const mcr_field *f)
         int64_t r = mcr_field_at(f, i);
         entries += (double)(s->start[r + 1] - s->start[r]);
     }
-    return s->kind == MCR_SPARSE && entries <= 0.5 * (double)f->count * (double)s->cols;
+    return entries;
+}
+
+bool mcr_stays_sparse(const mcr_field *f)
+{
+    return f->store->kind == MCR_SPARSE &&
+           count_entries(f) <= 0.5 * (double)f->count * (double)f->store->cols;
 }
 
 static mcr_status learn_field(mcr_scaled_field *to, mcr *ctx, const mcr_field *f, mcr_scale kind)
@@ -92,7 +140,9 @@ static mcr_status learn_field(mcr_scaled_field *to, mcr *ctx, const mcr_field *f
     }
     for (int64_t k = 0; k < s->cols; k++)
         c[k] = (column){.low = INFINITY, .high = -INFINITY};
-    for (int pass = 0; pass < 2; pass++) {
+    bool team = mcr_team_of_rows(ctx) != NULL;
+    mcr_status status = MCR_OK;
+    for (int pass = 0; pass < 2 && status == MCR_OK; pass++) {
         for (int64_t i = 0; i < f->count; i++) {
             mcr_vector row = mcr_field_vector(f, i);
             for (int64_t e = 0; e < row.count; e++) {
@@ -106,13 +156,17 @@ static mcr_status learn_field(mcr_scaled_field *to, mcr *ctx, const mcr_field *f
                 }
             }
         }
+        if (team)
+            status = pass ? share_moments(ctx, c, s->cols) : share_ranges(ctx, c, s->cols);
         for (int64_t k = 0; k < s->cols && pass == 0; k++)
             set_unit(&c[k]);
     }
-    to->dense = !mcr_stays_sparse(f);
-    mcr_status status = MCR_OK;
+    double count[2] = {(double)f->count, count_entries(f)};
+    if (status == MCR_OK)
+        status = mcr_team_sum(ctx, count, 2);
+    to->dense = s->kind != MCR_SPARSE || count[1] > 0.5 * count[0] * (double)s->cols;
     for (int64_t k = 0; k < s->cols && status == MCR_OK; k++) {
-        note_zeros(&c[k], (double)f->count - c[k].seen);
+        note_zeros(&c[k], count[0] - c[k].seen);
         if (!set_column(to, k, &c[k], kind))
             status = mcr_fail(
                 ctx, MCR_NUMERIC,
@@ -170,6 +224,7 @@ static mcr_status learn_filled(mcr_scaled_field *to, mcr *ctx, const mcr_field *
 mcr_status mcr_scaling_learn(mcr_scaling **out, const mcr_data *data, mcr_scale kind)
 {
     mcr *ctx = data->ctx;
+    bool team = mcr_team_of_rows(ctx) != NULL;
     *out = NULL;
     mcr_status s = kind ? mcr_data_need_memory(data, "scaling") : MCR_OK;
     if (!s)
@@ -177,9 +232,15 @@ mcr_status mcr_scaling_learn(mcr_scaling **out, const mcr_data *data, mcr_scale 
     for (int64_t f = 0; f < data->fields && !s; f++) {
         mcr_field field = mcr_data_field(data, f);
         bool fills = field.store->kind == MCR_DENSE && field.store->holes;
-        if (!(field.store->kind & (MCR_DENSE | MCR_SPARSE)) || field.count == 0 ||
+        if (!(field.store->kind & (MCR_DENSE | MCR_SPARSE)) || (field.count == 0 && !team) ||
             (!kind && !fills))
             continue;
+        if (team && fills) {
+            s = mcr_fail(ctx, MCR_BAD_DATA,
+                         "values are missing, and cannot be filled where rows are spread over "
+                         "several processes: fill them before");
+            break;
+        }
         mcr_scaled_field *to = &(*out)->field[(*out)->fields++];
         to->name = mcr_copy_text(ctx, field.store->name, strlen(field.store->name));
         s = !to->name ? MCR_NO_MEMORY

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/sized.h"
+#include "base/team.h"
 
 mcr_data *mcr_data_retain(const mcr_data *data)
 {
@@ -447,4 +448,10 @@ mcr_status mcr_data_select(mcr_data **out, const mcr_data *data, mcr_rows rows)
     }
     *out = view;
     return MCR_OK;
+}
+
+mcr_status mcr_data_pick(mcr_data **out, const mcr_data *data, mcr_rows rows)
+{
+    mcr_team *team = mcr_team_of_rows(data->ctx);
+    return team ? team->objects(team, out, data, rows) : mcr_data_load(out, data, rows);
 }

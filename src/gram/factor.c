@@ -22,7 +22,13 @@ mcr_status mcr_gram_factor(mcr_gram **out, mcr *ctx, const mcr_factor *of)
     if (!g)
         return MCR_NO_MEMORY;
     g->base = (mcr_gram){
-        .type = &factor_type, .ctx = ctx, .rows = of->n, .cols = of->n, .symmetric = true};
+        .type = &factor_type,
+        .ctx = ctx,
+        .rows = of->n,
+        .cols = of->n,
+        .symmetric = true,
+        .spread = of->spread,
+    };
     g->of = *of;
     *out = &g->base;
     return MCR_OK;

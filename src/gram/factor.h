@@ -41,6 +41,9 @@ typedef struct mcr_factor {
      * numbers of the source. NULL: from the rows. */
     mcr_status (*round)(void *self, struct mcr_round *round);
     double work; /* multiply-adds of such a product per row; 0: as many as entries */
+    /* These are some of the rows; other processes have the others, and products with D^T are added
+     * up over all of them. */
+    bool spread;
 } mcr_factor;
 
 /* Copies the description; what it points to must outlive the Gram. */

@@ -67,11 +67,9 @@ mcr_status mcr_factor_project_round(const mcr_factor_gram *g, mcr_rows x, const 
             .x = x, .precise = true, .outputs = cols, .work = take_given, .self = &from, .u = u});
 }
 
-mcr_status mcr_gram_factor_round(mcr_gram *gram, mcr_round *r)
+/* By two products. */
+static mcr_status run_products(mcr_gram *gram, mcr_round *r)
 {
-    const mcr_factor_gram *g = mcr_gram_as_factor(gram);
-    if (g && g->of.round)
-        return run_round(g, r);
     mcr *ctx = gram->ctx;
     size_t all = (size_t)(r->x.count * r->outputs);
     double *y = mcr_alloc_zero(ctx, all, sizeof *y);
@@ -83,8 +81,33 @@ mcr_status mcr_gram_factor_round(mcr_gram *gram, mcr_round *r)
         memcpy(r->y, y, sizeof *y * all);
     r->sum = !s && r->work ? r->work(r->self, 0, r->x.count, y, a) : 0;
     if (!s && r->u)
-        s = mcr_gram_project(gram, r->x, a, r->outputs, r->u);
+        s = gram->type->project(gram, r->x, a, r->outputs, r->u);
     mcr_free(ctx, a == y ? NULL : a);
     mcr_free(ctx, y);
     return s;
+}
+
+/* u and the sum over all processes, in one message. */
+static mcr_status total_round(mcr_gram *gram, mcr_round *r)
+{
+    int64_t size = r->u ? mcr_gram_width(gram) * r->outputs : 0;
+    double *all = mcr_alloc(gram->ctx, (size_t)size + 1, sizeof *all);
+    if (!all)
+        return MCR_NO_MEMORY;
+    if (size)
+        memcpy(all, r->u, sizeof *all * (size_t)size);
+    all[size] = r->sum;
+    mcr_status s = mcr_gram_total(gram, all, size + 1);
+    if (size)
+        memcpy(r->u, all, sizeof *all * (size_t)size);
+    r->sum = all[size];
+    mcr_free(gram->ctx, all);
+    return s;
+}
+
+mcr_status mcr_gram_factor_round(mcr_gram *gram, mcr_round *r)
+{
+    const mcr_factor_gram *g = mcr_gram_as_factor(gram);
+    mcr_status s = g && g->of.round ? run_round(g, r) : run_products(gram, r);
+    return s || !gram->spread ? s : total_round(gram, r);
 }

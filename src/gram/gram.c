@@ -7,6 +7,9 @@
 #include "gram/type.h"
 
 #include <math.h>
+#include <string.h>
+
+#include "gram/round.h"
 
 void mcr_gram_close(mcr_gram *g)
 {
@@ -78,19 +81,40 @@ mcr_status mcr_gram_expand(mcr_gram *g, mcr_rows x, const double *v, int64_t col
 
 mcr_status mcr_gram_project(mcr_gram *g, mcr_rows x, const double *a, int64_t cols, double *u)
 {
-    return g->type->project(g, x, a, cols, u);
+    mcr_status s = g->type->project(g, x, a, cols, u);
+    return s ? s : mcr_gram_total(g, u, mcr_gram_width(g) * cols);
+}
+
+/* A symmetric matrix, of which the lower half travels, some rows at a time. */
+static mcr_status total_square(mcr_gram *g, double *m, int64_t ldm)
+{
+    enum { NUMBERS = 1 << 20 };
+    int64_t p = mcr_gram_width(g), most = p > NUMBERS ? p : NUMBERS;
+    double *part = mcr_alloc(g->ctx, (size_t)most, sizeof *part);
+    mcr_status s = part ? MCR_OK : MCR_NO_MEMORY;
+    for (int64_t i = 0, end; i < p && !s; i = end) {
+        int64_t count = 0, at = 0;
+        for (end = i; end < p && count + end + 1 <= most; end++) {
+            memcpy(part + count, m + end * ldm, sizeof *part * (size_t)(end + 1));
+            count += end + 1;
+        }
+        s = mcr_gram_total(g, part, count);
+        for (int64_t r = i; r < end && !s; at += ++r)
+            for (int64_t c = 0; c <= r; c++)
+                m[r * ldm + c] = m[c * ldm + r] = part[at + c];
+    }
+    mcr_free(g->ctx, part);
+    return s;
 }
 
 mcr_status mcr_gram_weighted(mcr_gram *g, mcr_rows x, const double *h, double *m, int64_t ldm)
 {
-    if (h)
-        return g->type->weighted(g, x, h, m, ldm);
-    double *ones = mcr_alloc(g->ctx, (size_t)x.count, sizeof *ones);
+    double *ones = h ? NULL : mcr_alloc(g->ctx, (size_t)x.count, sizeof *ones);
     for (int64_t i = 0; i < x.count && ones; i++)
         ones[i] = 1;
-    mcr_status s = ones ? g->type->weighted(g, x, ones, m, ldm) : MCR_NO_MEMORY;
+    mcr_status s = h || ones ? g->type->weighted(g, x, h ? h : ones, m, ldm) : MCR_NO_MEMORY;
     mcr_free(g->ctx, ones);
-    return s;
+    return s || !g->spread ? s : total_square(g, m, ldm);
 }
 
 mcr_status mcr_gram_fill_weighted(mcr_gram *g, mcr_system *to, mcr_rows x, const double *h)

@@ -7,26 +7,60 @@
 #include <string.h>
 
 #include "base/random.h"
+#include "base/team.h"
 #include "gram/map.h"
 
 /* ---- samples ----------------------------------------------------------------------------------*/
 
+/* The places of a shuffled list 0, 1, ... where another number stands: only these are kept, so that
+ * a few can be drawn from very many. */
+typedef struct moves {
+    int64_t capacity, *place, *number; /* place -1: free */
+} moves;
+
+static int64_t find_place(const moves *m, int64_t place)
+{
+    uint64_t at = (uint64_t)place * 0x9e3779b97f4a7c15u >> 20;
+    for (;; at++) {
+        int64_t slot = (int64_t)(at & (uint64_t)(m->capacity - 1));
+        if (m->place[slot] < 0 || m->place[slot] == place)
+            return slot;
+    }
+}
+
+static int64_t number_at(const moves *m, int64_t place)
+{
+    int64_t slot = find_place(m, place);
+    return m->place[slot] < 0 ? place : m->number[slot];
+}
+
+static void move(moves *m, int64_t place, int64_t number)
+{
+    int64_t slot = find_place(m, place);
+    m->place[slot] = place;
+    m->number[slot] = number;
+}
+
 /* `count` different numbers below n, in random order. */
 static mcr_status draw(mcr *ctx, const char *name, int64_t n, int64_t count, int64_t *number)
 {
-    int64_t *all = mcr_alloc(ctx, (size_t)n, sizeof *all);
-    if (!all)
-        return MCR_NO_MEMORY;
     mcr_random r = mcr_random_stream(mcr_seed(ctx), name, 0);
-    for (int64_t i = 0; i < n; i++)
-        all[i] = i;
-    for (int64_t i = 0; i < count; i++) {
+    moves m = {.capacity = 16};
+    while (m.capacity < 2 * count)
+        m.capacity *= 2;
+    m.place = mcr_alloc(ctx, (size_t)m.capacity, sizeof *m.place);
+    m.number = mcr_alloc(ctx, (size_t)m.capacity, sizeof *m.number);
+    bool fine = m.place && m.number;
+    for (int64_t i = 0; i < m.capacity && fine; i++)
+        m.place[i] = -1;
+    for (int64_t i = 0; i < count && fine; i++) {
         int64_t at = i + mcr_random_below(&r, n - i);
-        number[i] = all[at];
-        all[at] = all[i];
+        number[i] = number_at(&m, at);
+        move(&m, at, number_at(&m, i));
     }
-    mcr_free(ctx, all);
-    return MCR_OK;
+    mcr_free(ctx, m.place);
+    mcr_free(ctx, m.number);
+    return fine ? MCR_OK : MCR_NO_MEMORY;
 }
 
 static int by_number(const void *a, const void *b)
@@ -43,11 +77,14 @@ typedef struct pool {
 
 static mcr_status open_pool(pool *p, mcr *ctx, const mcr_data *data, int64_t n)
 {
-    int64_t all = mcr_data_count(data);
+    int64_t first, all;
+    mcr_status s = mcr_team_place(ctx, mcr_data_count(data), &first, &all);
+    if (s)
+        return s;
     p->n = n < all ? n : all;
     p->object = mcr_alloc(ctx, (size_t)p->n, sizeof *p->object);
-    mcr_status s = p->object ? draw(ctx, "landmarks", all, p->n, p->object) : MCR_NO_MEMORY;
-    return s ? s : mcr_data_load(&p->data, data, (mcr_rows){p->object, 0, p->n});
+    s = p->object ? draw(ctx, "landmarks", all, p->n, p->object) : MCR_NO_MEMORY;
+    return s ? s : mcr_data_pick(&p->data, data, (mcr_rows){p->object, 0, p->n});
 }
 
 static void close_pool(pool *p, mcr *ctx)
@@ -302,13 +339,20 @@ static mcr_status choose_leverage(mcr *ctx, const mcr_kernel *kernel, const mcr_
     return s;
 }
 
+static mcr_status draw_uniformly(mcr *ctx, const mcr_data *data, int64_t count, int64_t *object)
+{
+    int64_t first, all;
+    mcr_status s = mcr_team_place(ctx, mcr_data_count(data), &first, &all);
+    return s ? s : draw(ctx, "landmarks", all, count, object);
+}
+
 mcr_status mcr_landmarks_choose(mcr *ctx, const mcr_kernel *kernel, const mcr_data *data,
                                 mcr_landmarks how, int64_t count, int64_t *object)
 {
     mcr_status s = how == MCR_LANDMARKS_KMEANS ? choose_means(ctx, kernel, data, count, object)
                    : how == MCR_LANDMARKS_LEVERAGE
                        ? choose_leverage(ctx, kernel, data, count, object)
-                       : draw(ctx, "landmarks", mcr_data_count(data), count, object);
+                       : draw_uniformly(ctx, data, count, object);
     if (!s)
         qsort(object, (size_t)count, sizeof *object, by_number);
     return s;

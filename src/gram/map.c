@@ -13,6 +13,7 @@
 
 #include "base/random.h"
 #include "base/sized.h"
+#include "base/team.h"
 #include "base/threads.h"
 #include "gram/factor.h"
 #include "kernel/explicit.h"
@@ -177,14 +178,17 @@ static mcr_status span(mcr_map *m)
 
 static mcr_status open_nystrom(mcr_map *m, const mcr_data *x, const mcr_map_options *o)
 {
-    int64_t n = mcr_data_count(x);
+    int64_t first, n;
+    mcr_status s = mcr_team_place(m->ctx, mcr_data_count(x), &first, &n);
+    if (s)
+        return s;
     m->landmarks = o->rank < n ? o->rank : n;
     m->object = mcr_alloc(m->ctx, (size_t)m->landmarks, sizeof *m->object);
-    mcr_status s = m->object ? mcr_landmarks_choose(m->ctx, m->kernel, x, o->landmarks,
-                                                    m->landmarks, m->object)
-                             : MCR_NO_MEMORY;
+    s = m->object
+            ? mcr_landmarks_choose(m->ctx, m->kernel, x, o->landmarks, m->landmarks, m->object)
+            : MCR_NO_MEMORY;
     if (!s)
-        s = mcr_data_load(&m->landmark, x, (mcr_rows){m->object, 0, m->landmarks});
+        s = mcr_data_pick(&m->landmark, x, (mcr_rows){m->object, 0, m->landmarks});
     if (s)
         return s;
     return m->approx == MCR_APPROX_FALKON ? span(m) : whiten(m);
@@ -254,7 +258,7 @@ mcr_status mcr_map_open(mcr_map **out, mcr *ctx, const mcr_kernel *kernel, const
         return s;
     if (o.approx == MCR_APPROX_RFF)
         return mcr_map_open_seeded(out, ctx, kernel, x, o.rank, mcr_seed(ctx));
-    if (o.rank < 1 || mcr_data_count(x) < 1)
+    if (o.rank < 1 || (mcr_data_count(x) < 1 && !mcr_team_of_rows(ctx)))
         return mcr_fail(ctx, MCR_BAD_CALL, "nystrom: needs a rank of at least 1, and objects");
     s = begin(out, ctx, kernel, o.approx == MCR_APPROX_FALKON ? o.approx : MCR_APPROX_NYSTROM);
     return end(out, s ? s : open_nystrom(*out, x, &o));
@@ -320,8 +324,12 @@ static void compare(mcr_map_error *e, const double *k, const double *near, int64
 mcr_status mcr_map_measure(mcr_map *m, const mcr_data *data, mcr_map_error *out)
 {
     enum { MOST = 256 };
-    int64_t all = mcr_data_count(data), n = all < MOST ? all : MOST, p = m->count;
     mcr *ctx = m->ctx;
+    int64_t first, all;
+    mcr_status s = mcr_team_place(ctx, mcr_data_count(data), &first, &all);
+    if (s)
+        return s;
+    int64_t n = all < MOST ? all : MOST, p = m->count;
     mcr_map_error error = MCR_INIT(mcr_map_error);
     int64_t *row = mcr_alloc(ctx, (size_t)n, sizeof *row);
     double *k = mcr_alloc(ctx, (size_t)(n * n), 2 * sizeof *k);
@@ -329,11 +337,11 @@ mcr_status mcr_map_measure(mcr_map *m, const mcr_data *data, mcr_map_error *out)
     mcr_data *part = NULL;
     mcr_gram *gram = NULL;
     mcr_random r = mcr_random_stream(mcr_seed(ctx), "pairs", 0);
-    mcr_status s = row && k && phi ? MCR_OK : MCR_NO_MEMORY;
+    s = row && k && phi ? MCR_OK : MCR_NO_MEMORY;
     for (int64_t i = 0; i < n && !s; i++)
         row[i] = all <= MOST ? i : mcr_random_below(&r, all);
     if (!s)
-        s = mcr_data_load(&part, data, (mcr_rows){row, 0, n});
+        s = mcr_data_pick(&part, data, (mcr_rows){row, 0, n});
     if (!s)
         s = mcr_gram_open(&gram, ctx, m->kernel, part, NULL);
     if (!s)

@@ -10,6 +10,7 @@
  */
 #include <string.h>
 
+#include "base/team.h"
 #include "gram/factor_impl.h"
 #include "gram/map.h"
 #include "gram/round.h"
@@ -161,6 +162,7 @@ mcr_status mcr_gram_restricted(mcr_gram **out, mcr *ctx, mcr_map *map, const mcr
                                           .block = make_rows,
                                           .self = t,
                                           .round = through,
+                                          .spread = mcr_team_of_rows(ctx) != NULL,
                                           .work = (double)map->landmarks * work});
     if (s) {
         release(ctx, t);

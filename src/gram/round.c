@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "base/team.h"
 #include "base/threads.h"
 #include "gram/bound.h"
 
@@ -149,12 +150,14 @@ mcr_status mcr_gram_round(mcr_gram *g, mcr_round *r)
                    .kit = r->precise ? tiles->f64 : tiles->f32,
                    .cols = g->cols,
                    .ld = (g->cols / MCR_ROW_PAD + 1) * MCR_ROW_PAD};
+    size_t size = (size_t)(j.cols * r->outputs);
     r->sum = 0;
     mcr_status s = mcr_gram_prepare(g, r->precise);
+    if (!s && r->x.count == 0 && r->u)
+        memset(r->u, 0, sizeof *r->u * size);
     if (s || r->x.count == 0)
         return s;
     set_sizes(&j);
-    size_t size = (size_t)(j.cols * r->outputs);
     double *ct = mcr_alloc(g->ctx, size, sizeof *ct);
     j.u = r->u ? mcr_alloc_zero(g->ctx, (size_t)j.parts, size * sizeof *j.u) : NULL;
     j.sum = mcr_alloc_zero(g->ctx, (size_t)j.parts, sizeof *j.sum);
@@ -175,7 +178,12 @@ mcr_status mcr_gram_round(mcr_gram *g, mcr_round *r)
     return s;
 }
 
+bool mcr_gram_is_spread(const mcr_gram *g)
+{
+    return g->spread;
+}
+
 mcr_status mcr_gram_total(mcr_gram *g, double *sum, int64_t count)
 {
-    return g->type->total ? g->type->total(g, sum, count) : MCR_OK;
+    return g->spread ? mcr_team_sum(g->ctx, sum, count) : MCR_OK;
 }

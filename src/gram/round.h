@@ -5,8 +5,9 @@
  * is in the cache. Rows are cut into parts by their number alone, each part has sums of its own,
  * and these are added in order: the same bits for any number of threads.
  *
- * A Gram whose rows are spread over several processes makes its own part of the pass and adds up u
- * and sum over all of them; y stays where the rows are. mcr_gram_total adds up other numbers.
+ * Where rows are spread over several processes (base/team.h), each makes its own part of the pass
+ * of a factor, and u and sum are added up over all of them; y stays where the rows are.
+ * mcr_gram_total adds up other numbers.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -40,5 +41,6 @@ mcr_status mcr_gram_round(mcr_gram *gram, mcr_round *round);
 mcr_status mcr_gram_factor_round(mcr_gram *gram, mcr_round *round);
 /* Adds up numbers over all processes that share the Gram's rows; here there is one. */
 mcr_status mcr_gram_total(mcr_gram *gram, double *sum, int64_t count);
+bool mcr_gram_is_spread(const mcr_gram *gram);
 
 #endif

@@ -53,8 +53,6 @@ typedef struct mcr_gram_type {
     mcr_status (*project)(mcr_gram *gram, mcr_rows x, const double *a, int64_t cols, double *u);
     mcr_status (*weighted)(mcr_gram *gram, mcr_rows x, const double *h, double *m, int64_t ldm);
     mcr_status (*squares)(mcr_gram *gram, mcr_rows x, double *square);
-    /* Adds up numbers over the processes that share the rows; NULL: there is one. */
-    mcr_status (*total)(mcr_gram *gram, double *sum, int64_t count);
 } mcr_gram_type;
 
 /* `select` of the table, or what takes its place. */
@@ -71,6 +69,7 @@ struct mcr_gram {
     mcr_gram *of; /* the one that it is a view of, or that knows its values better; NULL: none */
     int64_t rows, cols;
     bool symmetric; /* the same objects on both sides */
+    bool spread;    /* these are some of the rows; other processes have the others */
 };
 
 #endif

@@ -7,8 +7,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/resume.h"
+#include "base/team.h"
 #include "kernel/explicit.h"
 #include "learn/plan.h"
+#include "learn/restricted.h"
 
 /* Kernel values are taken where they take less than this in any case. */
 #define SMALL_SECONDS 0.01
@@ -79,9 +82,9 @@ static mcr_status make_restricted(mcr_form *form, const mcr_learning *in, const 
     if (s)
         return s;
     snprintf(form->why, sizeof form->why,
-             "%lld landmarks by falkon, kernel values %s; off by %.2g (root mean square of %lld "
+             "%lld landmarks by %s, kernel values %s; off by %.2g (root mean square of %lld "
              "pairs), at most %.2g, where K(x,x) is %.3g",
-             (long long)p,
+             (long long)p, form->map->approx == MCR_APPROX_FALKON ? "falkon" : "nystrom",
              mcr_gram_restricted_keeps(form->gram) ? "kept as floats" : "computed in each pass",
              form->error.rms, (long long)form->error.pairs, form->error.largest, form->error.scale);
     return MCR_OK;
@@ -101,7 +104,7 @@ static mcr_status make_approximate(mcr_form *form, const mcr_learning *in,
         s = mcr_map_measure(form->map, in->data, &form->error);
     if (s)
         return s;
-    if (how.approx == MCR_APPROX_FALKON)
+    if (mcr_form_is_restricted(form))
         return make_restricted(form, in, work);
     int64_t p = mcr_map_count(form->map);
     s = mcr_gram_mapped(&form->gram, in->ctx, form->map, in->data);
@@ -129,6 +132,19 @@ mcr_status mcr_form_open(mcr_form *form, const mcr_learning *in, const mcr_form_
                 in->ctx, MCR_BAD_CALL,
                 "an approximate kernel makes features, and form=dual is without: leave one out"),
             "option approx=none");
+    if (mcr_team_of_rows(in->ctx) && o->approx != MCR_APPROX_FALKON &&
+        o->approx != MCR_APPROX_NYSTROM)
+        return mcr_advise(in->ctx,
+                          mcr_fail(in->ctx, MCR_BAD_CALL,
+                                   "%s: rows that are spread over several processes need an "
+                                   "approximate kernel: approx=falkon or approx=nystrom",
+                                   in->type->name),
+                          "option approx=falkon");
+    if (mcr_resume_wanted(in->ctx) && o->approx != MCR_APPROX_FALKON && !mcr_team_of_rows(in->ctx))
+        return mcr_advise(in->ctx,
+                          mcr_fail(in->ctx, MCR_BAD_CALL,
+                                   "%s keeps a checkpoint with approx=falkon only", in->type->name),
+                          "option approx=falkon");
     if (o->approx != MCR_APPROX_NONE)
         return make_approximate(form, in, o, work);
     bool features = o->form == MCR_FORM_PRIMAL;

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/team.h"
 #include "learn/svm_problem.h"
 
 static void fill(mcr_goal *g, const mcr_data *data)
@@ -44,7 +45,8 @@ static mcr_status set_task(mcr_goal *g, const mcr_data *data, const char *learne
                                    "only; name one of them to learn its classes",
                                    learner, (long long)targets),
                           "target");
-    if (g->task == MCR_CLASSIFY && classes > MANY_CLASSES && classes > g->n / 2) {
+    if (g->task == MCR_CLASSIFY && classes > MANY_CLASSES && classes > g->n / 2 &&
+        !mcr_team_of_rows(g->ctx)) {
         bool either = has_task(g->ctx, learner);
         mcr_status s = mcr_fail(
             g->ctx, MCR_BAD_DATA,
@@ -88,7 +90,7 @@ mcr_status mcr_goal_open(mcr_goal *g, const mcr_learning *in, const char *learne
     s = mcr_svm_weights(g->ctx, learner, in->data, class_weight, g->weight);
     for (int64_t i = 0; i < g->n && !s; i++)
         g->total += g->weight[i];
-    return s;
+    return s ? s : mcr_team_sum(g->ctx, &g->total, 1);
 }
 
 void mcr_goal_close(mcr_goal *g)

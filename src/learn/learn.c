@@ -5,10 +5,21 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/resume.h"
+#include "base/team.h"
 #include "learn/form.h"
 
 mcr_status mcr_learning_gram(mcr_gram **out, const mcr_learning *in)
 {
+    *out = NULL;
+    if (mcr_team_of_rows(in->ctx))
+        return mcr_advise(in->ctx,
+                          mcr_fail(in->ctx, MCR_BAD_CALL,
+                                   "%s: kernel values of all pairs of objects are not to be had "
+                                   "where rows are spread over several processes: approximate the "
+                                   "kernel",
+                                   in->type ? in->type->name : "learner"),
+                          "option approx=falkon");
     return in->gram ? mcr_gram_share(out, in->gram)
                     : mcr_gram_open(out, in->ctx, in->kernel, in->data, NULL);
 }
@@ -124,7 +135,7 @@ static mcr_status check_finite(const mcr_fitted *f, const mcr_learner_type *type
 
 static mcr_status learn(mcr_fitted **out, const mcr_learner_type *type, const mcr_learning *in)
 {
-    if (!type->weights_count || in->gram || mcr_data_on_disk(in->data))
+    if (!type->weights_count || in->gram || mcr_data_on_disk(in->data) || mcr_team_of_rows(in->ctx))
         return type->fit(out, in);
     int64_t *where = mcr_alloc(in->ctx, (size_t)mcr_data_count(in->data), sizeof *where);
     mcr_data *merged = NULL;
@@ -182,6 +193,15 @@ mcr_status mcr_learn(mcr_fitted **out, const mcr_learner_type *type, const mcr_l
     with.type = type;
     *out = NULL;
     mcr_status s = check_targets(type, in);
+    if (!s && mcr_team_of_rows(in->ctx) && !type->spreads)
+        s = mcr_fail(in->ctx, MCR_BAD_CALL,
+                     "%s cannot be trained where rows are spread over several processes: ridge and "
+                     "logistic can",
+                     type->name);
+    if (!s && mcr_resume_wanted(in->ctx) && !type->spreads)
+        s = mcr_fail(in->ctx, MCR_BAD_CALL,
+                     "%s keeps no checkpoint: ridge and logistic with approx=falkon do",
+                     type->name);
     if (!s)
         s = type->form ? learn_form(out, type, in) : learn(out, type, in);
     mcr_fitted *f = *out;

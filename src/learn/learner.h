@@ -301,7 +301,8 @@ typedef struct mcr_learner_type {
     bool dense;           /* factorises n x n matrices: BLAS should run its best code */
     bool no_start;        /* has no use for a model to start from */
     bool convex;          /* its problem is convex if K is PSD: else the optimum is a local one */
-    bool takes_k;         /* it can use values of K in float */
+    bool spreads; /* can be trained where rows are spread over several processes (base/team.h) */
+    bool takes_k; /* it can use values of K in float */
     /* Whether, with these parameters, it can learn on a fold of a K in float (mcr_gram_fold) and
      * tell the decision values of the objects held out (mcr_fitted.held_out) as it goes; NULL: it
      * cannot. */

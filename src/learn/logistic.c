@@ -261,5 +261,6 @@ const mcr_learner_type mcr_learner_logistic = {
     .usual = {.option = "lambda", .range = "1e-6:10:log15"},
     .convex = true,
     .weights_count = true,
+    .spreads = true,
     .dense = true,
 };

@@ -6,11 +6,14 @@
 
 #include <math.h>
 
+#include "base/team.h"
 #include "solve/falkon.h"
 
 bool mcr_form_is_restricted(const mcr_form *form)
 {
-    return form->map && form->map->approx == MCR_APPROX_FALKON;
+    mcr_approx approx = form->map ? form->map->approx : MCR_APPROX_NONE;
+    return approx == MCR_APPROX_FALKON ||
+           (approx == MCR_APPROX_NYSTROM && mcr_team_of_rows(form->ctx));
 }
 
 static mcr_status finish(mcr_fitted **out, const mcr_goal *g, const mcr_form *form,

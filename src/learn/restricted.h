@@ -8,7 +8,8 @@
 #include "learn/form.h"
 #include "solve/newton.h"
 
-/* Whether the learner is to do so. */
+/* Whether the learner is to do so: with falkon, and with nystrom, which spans the same space, where
+ * rows are spread over several processes. */
 bool mcr_form_is_restricted(const mcr_form *form);
 /* Solves the problem to problem->gap of the objective, and makes a model of it; its certificate is
  * the relative gap of the restricted problem. Task, rule and classes are the goal's. */

@@ -706,4 +706,5 @@ const mcr_learner_type mcr_learner_ridge = {
     .folds = mcr_ridge_folds,
     .dense = true,
     .several_targets = true,
+    .spreads = true,
 };

@@ -82,6 +82,12 @@ static bool is_over(void *self, double norm)
     return mcr_report(t->ctx, &now);
 }
 
+static mcr_status over(void *self, double norm, bool *yes)
+{
+    *yes = is_over(self, norm);
+    return MCR_OK;
+}
+
 /* Landmarks whose matrix takes about as long as two products, within a third of the memory. */
 static int64_t choose_rank(const state *t)
 {
@@ -129,7 +135,7 @@ static mcr_status solve_one(state *t, double *step)
                            .size = t->n,
                            .apply = apply,
                            .precondition = precondition,
-                           .over = is_over,
+                           .over = over,
                            .self = t,
                            .enough = fmax(0.5 * wanted, t->rough ? 1e-3 * norm : 0),
                            .most = t->rough ? MOST_ROUGH : MOST};

@@ -7,6 +7,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/team.h"
 #include "base/number.h"
 
 /* Some problems have no end in sight (C of 1e9 on noise): about a minute of steps, or a thousand
@@ -173,6 +174,9 @@ mcr_status mcr_svm_weights(mcr *ctx, const char *learner, const mcr_data *data,
     double total = 0;
     for (int64_t i = 0; i < n; i++)
         total += weight[i] = sample ? sample[i] : 1;
+    mcr_status s = mcr_team_sum(ctx, &total, 1);
+    if (s)
+        return s;
     if (!(total > 0))
         return mcr_fail(ctx, MCR_BAD_DATA, "%s: all weights are 0", learner);
     if (!class_weight)
@@ -180,13 +184,13 @@ mcr_status mcr_svm_weights(mcr *ctx, const char *learner, const mcr_data *data,
     double *factor = mcr_alloc(ctx, (size_t)classes, sizeof *factor);
     if (!factor)
         return MCR_NO_MEMORY;
-    mcr_status s = MCR_OK;
     bool balanced = strcmp(class_weight, "balanced") == 0;
     for (int64_t c = 0; c < classes; c++)
         factor[c] = balanced ? 0 : 1;
     if (balanced) {
         for (int64_t i = 0; i < n; i++)
             factor[class_of[i]] += weight[i];
+        s = mcr_team_sum(ctx, factor, classes);
         for (int64_t c = 0; c < classes; c++)
             factor[c] = factor[c] > 0 ? total / ((double)classes * factor[c]) : 1;
     } else {
@@ -220,6 +224,8 @@ mcr_status mcr_svm_need_classes(mcr *ctx, const char *learner, const mcr_data *d
     const int32_t *class_of = mcr_data_class_of(data);
     for (int64_t i = 1; i < n; i++)
         seen += class_of[i] != class_of[0];
+    if (mcr_team_of_rows(ctx)) /* others have other objects: the list of classes is that of all */
+        seen = classes > 1;
     if (!seen && n == 1)
         return mcr_fail(ctx, MCR_BAD_DATA,
                         "%s: there is one object, of class \"%s\"; two classes or more are needed",
@@ -245,6 +251,8 @@ mcr_status mcr_svm_need_numbers(mcr *ctx, const char *learner, const mcr_data *d
                         mcr_data_class_name(data, 0));
     if (mcr_data_target_kind(data) == MCR_NO_TARGETS)
         return mcr_fail(ctx, MCR_BAD_DATA, "%s: the data have no targets", learner);
+    if (mcr_team_of_rows(ctx))
+        return MCR_OK; /* weights are summed up where they are needed */
     if (mcr_data_count(data) < 1)
         return mcr_fail(ctx, MCR_BAD_DATA, "%s: there are no objects", learner);
     const double *weight = mcr_data_weights(data);

@@ -13,6 +13,7 @@
 #include "base/number.h"
 #include "base/params.h"
 #include "base/stream.h"
+#include "base/team.h"
 
 /* ---- making -----------------------------------------------------------------------------------*/
 
@@ -190,11 +191,12 @@ mcr_status mcr_model_complete(mcr_model *m)
 /* ---- training ---------------------------------------------------------------------------------*/
 
 /* Variance of all values of a field of vectors; zeros that a sparse one does not hold count too. */
-static double variance_of(mcr_field f)
+static mcr_status variance_of(mcr *ctx, mcr_field f, double *variance)
 {
     double count = (double)f.count * (double)f.store->cols;
     double sum = 0, squares = 0, mean = 0, stored = 0;
-    for (int pass = 0; pass < 2; pass++) {
+    mcr_status s = mcr_team_sum(ctx, &count, 1);
+    for (int pass = 0; pass < 2 && !s; pass++) {
         for (int64_t i = 0; i < f.count; i++) {
             mcr_vector of = mcr_field_vector(&f, i);
             for (int64_t e = 0; e < of.count; e++) {
@@ -206,9 +208,12 @@ static double variance_of(mcr_field f)
             }
             stored += pass ? (double)of.count : 0;
         }
-        mean = sum / count;
+        double all[] = {sum, squares, stored};
+        s = mcr_team_sum(ctx, all, 3);
+        mean = all[0] / count;
+        *variance = (all[1] + (count - all[2]) * mean * mean) / count;
     }
-    return (squares + (count - stored) * mean * mean) / count;
+    return s;
 }
 
 mcr_status mcr_default_gamma(double *gamma, mcr *ctx, const mcr_data *data)
@@ -221,9 +226,10 @@ mcr_status mcr_default_gamma(double *gamma, mcr *ctx, const mcr_data *data)
             mcr_fail(ctx, MCR_BAD_CALL,
                      "no kernel given: rbf is the default only where the data are vectors"),
             "kernel");
-    double variance = variance_of(mcr_data_field(data, 0));
+    double variance = 0;
+    mcr_status s = variance_of(ctx, mcr_data_field(data, 0), &variance);
     *gamma = variance > 0 ? 1 / ((double)info.cols * variance) : 1;
-    return MCR_OK;
+    return s;
 }
 
 static mcr_status default_kernel(mcr_kernel **out, mcr *ctx, const mcr_data *data)
@@ -275,16 +281,51 @@ static mcr_status score_classes(mcr_model *m, const mcr_data *data, int64_t firs
         s = mcr_predict(m->ctx, m, part, value, NULL, NULL);
     for (int64_t i = 0; i < open && !s; i++)
         right += value[i] == (double)mcr_data_class_of(part)[i];
+    double count[] = {(double)right, (double)(n - first)};
     if (!s)
-        m->report.accuracy = (double)right / (double)(n - first);
+        s = mcr_team_sum(m->ctx, count, 2);
+    if (!s)
+        m->report.accuracy = count[0] / count[1];
     mcr_data_free(part);
     mcr_free(m->ctx, row);
     mcr_free(m->ctx, value);
     return s;
 }
 
+/* Of rows that are spread over several processes: from sums over all of them. */
+static mcr_status score_spread(mcr_model *m, const mcr_data *data)
+{
+    int64_t n = mcr_data_count(data), k = mcr_model_targets(m), vary = 0;
+    const double *y = mcr_data_target_table(data), *f = m->fitted->trained;
+    double mse = 0, r2 = 0;
+    mcr_status s = MCR_OK;
+    for (int64_t t = 0; t < k && !s; t++) {
+        double sum[2] = {(double)n, 0}, square[2] = {0, 0};
+        for (int64_t i = 0; i < n; i++)
+            sum[1] += y[i * k + t];
+        s = mcr_team_sum(m->ctx, sum, 2);
+        for (int64_t i = 0; i < n; i++) {
+            double error = y[i * k + t] - f[i * k + t], off = y[i * k + t] - sum[1] / sum[0];
+            square[0] += error * error;
+            square[1] += off * off;
+        }
+        if (!s)
+            s = mcr_team_sum(m->ctx, square, 2);
+        mse += square[0] / sum[0] / (double)k;
+        r2 += square[1] > 0 ? 1 - square[0] / square[1] : 0;
+        vary += square[1] > 0;
+    }
+    if (!s) {
+        m->report.mse = mse;
+        m->report.r2 = vary > 0 ? r2 / (double)vary : NAN;
+    }
+    return s;
+}
+
 static mcr_status score_values(mcr_model *m, const mcr_data *data)
 {
+    if (mcr_team_of_rows(m->ctx))
+        return score_spread(m, data);
     double *value = m->fitted->trained;
     bool several = mcr_model_targets(m) > 1;
     mcr_metrics metrics = MCR_INIT(mcr_metrics);
@@ -316,7 +357,7 @@ static mcr_status score_training(mcr_model *m, const mcr_data *data, int64_t fir
 }
 
 /* What the objects of the basis should have been: slacks and margins follow. */
-static mcr_status keep_targets(mcr_model *m, const mcr_data *data)
+static mcr_status keep_targets(mcr_model *m)
 {
     const mcr_fitted *f = m->fitted;
     bool classes = f->task == MCR_CLASSIFY, numbers = f->task == MCR_REGRESS;
@@ -324,8 +365,7 @@ static mcr_status keep_targets(mcr_model *m, const mcr_data *data)
         return MCR_OK;
     double *target = mcr_alloc(m->ctx, (size_t)f->basis, sizeof *target);
     for (int64_t i = 0; i < f->basis && target; i++)
-        target[i] = classes ? mcr_data_class_of(data)[f->object[i]]
-                            : mcr_data_targets(data)[f->object[i]];
+        target[i] = classes ? mcr_data_class_of(m->basis)[i] : mcr_data_targets(m->basis)[i];
     mcr_status s = target ? mcr_fitted_keep(m->fitted, MCR_EXTRA_TARGET, target, f->basis)
                           : MCR_NO_MEMORY;
     mcr_free(m->ctx, target);
@@ -336,7 +376,7 @@ static mcr_status keep_targets(mcr_model *m, const mcr_data *data)
 static mcr_status select_basis(mcr_model *m, const mcr_data *data)
 {
     mcr_data *view = NULL;
-    mcr_status s = mcr_data_load(&view, data, (mcr_rows){m->fitted->object, 0, m->fitted->basis});
+    mcr_status s = mcr_data_pick(&view, data, (mcr_rows){m->fitted->object, 0, m->fitted->basis});
     if (!s)
         s = mcr_data_own(&m->basis, view);
     mcr_data_free(view);
@@ -346,7 +386,7 @@ static mcr_status select_basis(mcr_model *m, const mcr_data *data)
 static mcr_status assemble(mcr_model *m, const mcr_data *data, int64_t first, bool unscored)
 {
     mcr_status s = MCR_OK;
-    int64_t k = m->fitted->classes;
+    int64_t k = m->fitted->classes, at;
     if (k > 0) {
         const char **name = mcr_alloc(m->ctx, (size_t)k, sizeof *name);
         if (!name)
@@ -361,10 +401,11 @@ static mcr_status assemble(mcr_model *m, const mcr_data *data, int64_t first, bo
     if (!s && m->fitted->task == MCR_REGRESS && mcr_model_targets(m) > 1)
         s = mcr_model_name_targets(m, (const char *const *)data->target_names->name);
     if (!s && first == 0)
-        s = keep_targets(m, data);
+        s = keep_targets(m);
     if (!s)
         s = mcr_model_complete(m);
-    m->report.n = mcr_data_count(data);
+    if (!s)
+        s = mcr_team_place(m->ctx, mcr_data_count(data), &at, &m->report.n);
     m->report.features = count_features(data);
     m->report.version = mcr_version();
     m->report.seed = mcr_seed(m->ctx);

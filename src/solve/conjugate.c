@@ -7,6 +7,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/team.h"
+
 static double dot(int64_t n, const double *x, const double *y)
 {
     double sum = 0;
@@ -19,10 +21,14 @@ mcr_status mcr_conjugate_solve(const mcr_conjugate *c, const double *b, double *
                                int64_t *steps)
 {
     int64_t n = c->size;
+    mcr_team *team = mcr_team_of_rows(c->ctx);
+    if (team && team->conjugate)
+        return team->conjugate(team, c, b, x, norm, steps);
     double *r = mcr_alloc(c->ctx, (size_t)n, 4 * sizeof *r);
     double *z = r + n, *p = z + n, *ap = p + n;
     if (!r)
         return MCR_NO_MEMORY;
+    bool over = false;
     memset(x, 0, sizeof *x * (size_t)n);
     memcpy(r, b, sizeof *r * (size_t)n);
     *norm = sqrt(dot(n, r, r));
@@ -43,7 +49,9 @@ mcr_status mcr_conjugate_solve(const mcr_conjugate *c, const double *b, double *
         if (c->stepped)
             c->stepped(c->self, length);
         *norm = sqrt(dot(n, r, r));
-        if (c->over && c->over(c->self, *norm))
+        if (c->over)
+            s = c->over(c->self, *norm, &over);
+        if (s || over)
             break;
         s = c->precondition(c->self, r, z);
         square = s ? 0 : dot(n, r, z);

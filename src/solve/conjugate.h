@@ -20,7 +20,7 @@ typedef struct mcr_conjugate {
     /* After each step: x += length times direction; NULL: nobody wants to know. */
     void (*stepped)(void *self, double length);
     /* Whether to end early; norm: of the residual. */
-    bool (*over)(void *self, double norm);
+    mcr_status (*over)(void *self, double norm, bool *yes);
     void *self;
     double enough; /* it ends when the norm of the residual is at most that */
     int64_t most;  /* steps */

@@ -11,9 +11,12 @@
 #include "solve/falkon.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/random.h"
+#include "base/resume.h"
+#include "base/team.h"
 #include "gram/factor.h"
 #include "gram/round.h"
 #include "linalg/system.h"
@@ -26,6 +29,7 @@ typedef struct state {
     mcr_gram *gram;
     const mcr_smooth *p;
     int64_t n, width, columns, size; /* size: width x columns */
+    int64_t first, all;              /* the first row's number among those of all processes */
     double *w, *f;                   /* n x columns: f = D w */
     double *g, *step;                /* size: the gradient, a Newton step */
     double *df, *dp;                 /* n x columns: D step, and D times a direction */
@@ -50,8 +54,8 @@ static double dot(int64_t n, const double *x, const double *y)
     return sum;
 }
 
-/* Whether to end, by time or the user. */
-static bool is_over(state *t)
+/* Whether to end, by time or the user. If one of several processes does, all do. */
+static mcr_status is_over(state *t, bool *yes)
 {
     mcr_falkon_result *r = t->r;
     mcr_progress now = {
@@ -63,11 +67,14 @@ static bool is_over(state *t)
         .objective = r->objective,
         .violation = r->gap / fabs(r->objective),
     };
-    if (mcr_report(t->ctx, &now))
+    double why[2] = {mcr_report(t->ctx, &now), t->p->seconds > 0 && now.seconds > t->p->seconds};
+    mcr_status s = mcr_gram_total(t->gram, why, 2);
+    if (!s && why[0] > 0)
         r->stop = MCR_STOP_INTERRUPTED;
-    else if (t->p->seconds > 0 && now.seconds > t->p->seconds)
+    else if (!s && why[1] > 0)
         r->stop = MCR_STOP_TIME;
-    return r->stop != MCR_STOP_OPTIMAL;
+    *yes = r->stop != MCR_STOP_OPTIMAL;
+    return s;
 }
 
 /* ---- the sample -------------------------------------------------------------------------------*/
@@ -77,9 +84,18 @@ static bool is_over(state *t)
 static int64_t choose_size(const state *t)
 {
     enum { LEAST = 2, MOST = 200, VALUE = 16 };
-    double p = (double)t->width, pass = (double)t->n * (mcr_gram_work(t->gram) + VALUE * p);
+    double p = (double)t->width, pass = (double)t->all * (mcr_gram_work(t->gram) + VALUE * p);
     double rows = fmin(fmax(2 * pass / (3 * p * p), LEAST * p), MOST * p);
-    return rows < (double)t->n ? (int64_t)rows : t->n;
+    return rows < (double)t->all ? (int64_t)rows : t->all;
+}
+
+/* Where rows are spread, those of others are left to them. */
+static void take_row(state *t, int64_t row, double share)
+{
+    if (row < t->first || row >= t->first + t->n)
+        return;
+    t->row[t->samples] = row - t->first;
+    t->share[t->samples++] = share;
 }
 
 /* One row of each of as many strata, which stands for its stratum: no list of all rows is
@@ -88,15 +104,13 @@ static void draw_rows(state *t, int64_t strata, mcr_rows own)
 {
     mcr_random r = mcr_random_stream(mcr_seed(t->ctx), "sample", 0);
     for (int64_t i = 0; i < strata; i++) {
-        int64_t first = (int64_t)((double)i / (double)strata * (double)t->n);
-        int64_t end = (int64_t)((double)(i + 1) / (double)strata * (double)t->n);
-        t->row[i] = first + (end > first + 1 ? mcr_random_below(&r, end - first) : 0);
-        t->share[i] = (double)t->n / (double)strata;
+        int64_t first = (int64_t)((double)i / (double)strata * (double)t->all);
+        int64_t end = (int64_t)((double)(i + 1) / (double)strata * (double)t->all);
+        int64_t row = first + (end > first + 1 ? mcr_random_below(&r, end - first) : 0);
+        take_row(t, row, (double)t->all / (double)strata);
     }
-    for (int64_t i = 0; i < own.count; i++) {
-        t->row[strata + i] = mcr_rows_at(own, i);
-        t->share[strata + i] = 1;
-    }
+    for (int64_t i = 0; i < own.count; i++)
+        take_row(t, mcr_rows_at(own, i), 1);
 }
 
 /* The landmarks themselves are among the sample: they are the only ones that far directions are
@@ -104,9 +118,11 @@ static void draw_rows(state *t, int64_t strata, mcr_rows own)
 static mcr_status open_sample(state *t)
 {
     int64_t strata = choose_size(t);
-    mcr_rows own = strata < t->n ? mcr_gram_landmarks(t->gram) : (mcr_rows){NULL, 0, 0};
-    t->samples = t->r->sample = strata + own.count;
-    size_t count = (size_t)t->samples, bytes = count * (size_t)t->width * sizeof(double);
+    mcr_rows own = strata < t->all ? mcr_gram_landmarks(t->gram) : (mcr_rows){NULL, 0, 0};
+    t->r->sample = strata + own.count;
+    /* Of strata that are spread, those that begin or end elsewhere may be counted twice. */
+    double each = (double)t->n / (double)t->all * (double)strata + 2 + (double)own.count;
+    size_t count = (size_t)fmin(each, (double)t->r->sample);
     t->row = mcr_alloc(t->ctx, count, sizeof *t->row);
     t->share = mcr_alloc(t->ctx, count, sizeof *t->share);
     t->h = mcr_alloc(t->ctx, count, sizeof *t->h);
@@ -116,6 +132,8 @@ static mcr_status open_sample(state *t)
         return MCR_NO_MEMORY;
     draw_rows(t, strata, own);
     mcr_rows rows = {t->row, 0, t->samples};
+    count = (size_t)t->samples;
+    size_t bytes = count * (size_t)t->width * sizeof(double);
     if (bytes > mcr_budget_left(t->ctx) / 4)
         return mcr_gram_select_both(&t->sample, t->gram, rows);
     mcr_status s = mcr_budget_take(t->ctx, bytes, t->p->phase);
@@ -125,14 +143,16 @@ static mcr_status open_sample(state *t)
     t->dense = mcr_alloc(t->ctx, count, (size_t)t->width * sizeof *t->dense);
     s = t->dense ? mcr_gram_factor_rows(t->gram, rows, t->dense) : MCR_NO_MEMORY;
     return s ? s
-             : mcr_gram_factor(
-                   &t->sample, t->ctx,
-                   &(mcr_factor){
-                       .n = t->samples, .p = t->width, .dense = t->dense, .ld = t->width});
+             : mcr_gram_factor(&t->sample, t->ctx,
+                               &(mcr_factor){.n = t->samples,
+                                             .p = t->width,
+                                             .dense = t->dense,
+                                             .ld = t->width,
+                                             .spread = mcr_gram_is_spread(t->gram)});
 }
 
 /* The loss of the sample at f, which stands for all; its gradient goes to t->sg. */
-static double sample_loss(state *t, const double *f)
+static mcr_status sample_loss(state *t, const double *f, double *loss)
 {
     double sum = 0;
     for (int64_t i = 0; i < t->samples; i++) {
@@ -141,7 +161,8 @@ static double sample_loss(state *t, const double *f)
         for (int64_t c = 0; c < t->columns; c++)
             t->sg[at + c] *= t->share[i];
     }
-    return sum;
+    *loss = sum;
+    return mcr_gram_total(t->gram, loss, 1);
 }
 
 /* m = mu + the sample's Hessian at f (samples x columns), one for all columns. */
@@ -170,24 +191,26 @@ static mcr_status precondition(void *self, const double *r, double *z)
 }
 
 /* How far along the step the sample's objective falls enough; 0: nowhere. */
-static double sample_length(state *t, double objective, double slope, const double *df,
-                            double *trial)
+static mcr_status sample_length(state *t, double objective, double slope, const double *df,
+                                double *trial, double *length)
 {
     enum { HALVES = 30 };
-    double length = 1;
-    for (int i = 0; i < HALVES; i++, length /= 2) {
-        double square = 0;
+    mcr_status s = MCR_OK;
+    *length = 1;
+    for (int i = 0; i < HALVES && !s; i++, *length /= 2) {
+        double square = 0, loss = 0;
         for (int64_t k = 0; k < t->size; k++) {
-            double w = t->w[k] + length * t->step[k];
+            double w = t->w[k] + *length * t->step[k];
             square += w * w;
         }
         for (int64_t k = 0; k < t->samples * t->columns; k++)
-            trial[k] = t->sf[k] + length * df[k];
-        double now = sample_loss(t, trial) + t->p->mu / 2 * square;
-        if (now <= objective + 1e-4 * length * slope)
-            return length;
+            trial[k] = t->sf[k] + *length * df[k];
+        s = sample_loss(t, trial, &loss);
+        if (!s && loss + t->p->mu / 2 * square <= objective + 1e-4 * *length * slope)
+            return MCR_OK;
     }
-    return 0;
+    *length = 0;
+    return s;
 }
 
 /* Newton's method on the sample's own problem: the start, and the preconditioner there. */
@@ -200,9 +223,13 @@ static mcr_status solve_sample(state *t)
     mcr_status s = df ? MCR_OK : MCR_NO_MEMORY;
     memset(t->w, 0, sizeof *t->w * (size_t)t->size);
     memset(t->sf, 0, sizeof *t->sf * all);
-    for (int i = 0; i < MOST && !s; i++) {
-        double objective = sample_loss(t, t->sf) + t->p->mu / 2 * dot(t->size, t->w, t->w);
-        s = mcr_gram_project(t->sample, rows, t->sg, t->columns, t->g);
+    bool done = false;
+    for (int i = 0; i < MOST && !s && !done; i++) {
+        double objective = 0, length = 0;
+        s = sample_loss(t, t->sf, &objective);
+        objective += t->p->mu / 2 * dot(t->size, t->w, t->w);
+        if (!s)
+            s = mcr_gram_project(t->sample, rows, t->sg, t->columns, t->g);
         for (int64_t k = 0; k < t->size && !s; k++)
             t->g[k] = -(t->g[k] + t->p->mu * t->w[k]);
         if (!s)
@@ -212,14 +239,16 @@ static mcr_status solve_sample(state *t)
         double slope = s ? 0 : -dot(t->size, t->g, t->step);
         if (!s)
             s = mcr_gram_expand(t->sample, rows, t->step, t->columns, df);
-        double length = s ? 0 : sample_length(t, objective, slope, df, df + all);
+        if (!s)
+            s = sample_length(t, objective, slope, df, df + all, &length);
         for (int64_t k = 0; k < t->size && !s; k++)
             t->w[k] += length * t->step[k];
         for (size_t k = 0; k < all && !s; k++)
             t->sf[k] += length * df[k];
         /* The sample's optimum is as far from that of all as a share of its own objective. */
-        if (t->p->quadratic || length == 0 || -slope <= 1e-4 * fabs(objective) || is_over(t))
-            break;
+        done = t->p->quadratic || length == 0 || -slope <= 1e-4 * fabs(objective);
+        if (!s && !done)
+            s = is_over(t, &done);
     }
     mcr_free(t->ctx, df);
     return s;
@@ -295,10 +324,10 @@ static void stepped(void *self, double length)
         t->df[i] += length * t->dp[i];
 }
 
-static bool over(void *self, double norm)
+static mcr_status over(void *self, double norm, bool *yes)
 {
     (void)norm;
-    return is_over(self);
+    return is_over(self, yes);
 }
 
 /* The loss of all rows at f + length D step. */
@@ -342,7 +371,8 @@ static mcr_status find_length(state *t, double *length)
 /* Floats are good for a few steps, or for none where mu is small against their rounding. */
 static mcr_status find_step(state *t, int64_t *steps)
 {
-    enum { MOST = 500, MOST_ROUGH = 8 };
+    enum { MOST = 500, MOST_ROUGH = 8, MOST_KEPT = 25 };
+    int64_t most = mcr_resume_wanted(t->ctx) ? MOST_KEPT : MOST; /* each step is kept */
     double target = sqrt(2 * t->p->mu * t->p->gap * fabs(t->r->objective));
     double share = t->rough ? 1e-2 : t->p->quadratic ? 0 : 0.05, norm;
     mcr_conjugate c = {.ctx = t->ctx,
@@ -353,7 +383,7 @@ static mcr_status find_step(state *t, int64_t *steps)
                        .over = over,
                        .self = t,
                        .enough = fmax(0.7 * target, share * t->r->gradient),
-                       .most = t->rough ? MOST_ROUGH : MOST};
+                       .most = t->rough ? MOST_ROUGH : most};
     double *minus = mcr_alloc(t->ctx, (size_t)t->size, sizeof *minus);
     if (!minus)
         return MCR_NO_MEMORY;
@@ -407,13 +437,48 @@ static mcr_status advance(state *t, int64_t *steps)
     return s;
 }
 
+/* What the problem is, for its checkpoint. */
+static void describe(const state *t, char text[160])
+{
+    snprintf(text, 160, "%s: %lld objects, %lld landmarks, mu %.17g, seed %llu", t->p->phase,
+             (long long)t->all, (long long)t->width, t->p->mu,
+             (unsigned long long)mcr_seed(t->ctx));
+}
+
+/* Begins where an earlier run has ended, if there was one. */
+static mcr_status resume(state *t)
+{
+    char text[160];
+    bool found;
+    describe(t, text);
+    double *w = mcr_alloc(t->ctx, (size_t)t->size, sizeof *w);
+    mcr_status s = w ? mcr_resume_load(t->ctx, text, w, t->size, &found) : MCR_NO_MEMORY;
+    if (!s && found)
+        memcpy(t->w, w, sizeof *w * (size_t)t->size);
+    mcr_free(t->ctx, w);
+    return s;
+}
+
+static mcr_status keep(state *t)
+{
+    char text[160];
+    describe(t, text);
+    return mcr_resume_save(t->ctx, text, t->w, t->size);
+}
+
 static mcr_status iterate(state *t)
 {
     enum { PATIENCE = 3 };
     int64_t steps = 0, in_vain = 0;
     mcr_falkon_result *r = t->r;
-    mcr_status s = evaluate(t);
-    while (!s && !(r->gap <= t->p->gap * fabs(r->objective)) && !is_over(t)) {
+    bool ended = false;
+    mcr_status s = mcr_resume_wanted(t->ctx) ? resume(t) : MCR_OK;
+    if (!s)
+        s = evaluate(t);
+    while (!s && !(r->gap <= t->p->gap * fabs(r->objective))) {
+        s = is_over(t, &ended);
+        if (s || ended)
+            break;
         double before = r->gradient;
         if (t->p->most_steps > 0 && r->steps >= t->p->most_steps) {
             r->stop = MCR_STOP_STEPS;
@@ -425,6 +490,8 @@ static mcr_status iterate(state *t)
         }
         bool rough = t->rough;
         s = advance(t, &steps);
+        if (!s && mcr_resume_wanted(t->ctx))
+            s = keep(t);
         in_vain = !rough && r->gradient > 0.5 * before ? in_vain + 1 : 0;
     }
     return s;
@@ -464,6 +531,7 @@ mcr_status mcr_falkon_solve(mcr_gram *gram, const mcr_smooth *p, double *w, doub
                .gram = gram,
                .p = p,
                .n = mcr_gram_rows(gram),
+               .all = mcr_gram_rows(gram),
                .width = width,
                .columns = p->columns,
                .size = width * p->columns,
@@ -472,7 +540,9 @@ mcr_status mcr_falkon_solve(mcr_gram *gram, const mcr_smooth *p, double *w, doub
                .rough = mcr_gram_landmarks(gram).count > 0, /* of others floats are no gain */
                .began = mcr_now(),
                .r = r};
-    mcr_status s = open_state(&t);
+    mcr_status s = mcr_gram_is_spread(gram) ? mcr_team_place(t.ctx, t.n, &t.first, &t.all) : MCR_OK;
+    if (!s)
+        s = open_state(&t);
     if (!s)
         s = solve_sample(&t);
     if (!s)

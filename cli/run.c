@@ -1,0 +1,236 @@
+/* run.c: finds the verb, reads the call, opens the library, runs the verb.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
+
+#include "cli.h"
+#include "help.h"
+#include "learner.h"
+#include "progress.h"
+#include "suggest.h"
+#include "team.h"
+
+#define VERB(name) extern const cli_verb cli_verb_##name;
+#include "verbs.def"
+#undef VERB
+
+const cli_verb *const cli_verbs[] = {
+#define VERB(name) &cli_verb_##name,
+#include "verbs.def"
+#undef VERB
+    NULL};
+
+const cli_verb *cli_verb_find(const char *name)
+{
+    for (int i = 0; cli_verbs[i]; i++)
+        if (strcmp(cli_verbs[i]->name, name) == 0)
+            return cli_verbs[i];
+    return NULL;
+}
+
+int cli_verb_groups(const cli_verb *verb, cli *c, void *values, cli_group *groups)
+{
+    int count = 0;
+    if (verb->options)
+        groups[count++] = (cli_group){"Options", verb->options, values};
+    if (c->learning.options)
+        groups[count++] = (cli_group){c->learning.title, c->learning.options, c->learning.values};
+    if (verb->traits & CLI_READS)
+        groups[count++] = (cli_group){"Reading data", cli_reading_options, &c->reading};
+    groups[count++] = (cli_group){"Common options", cli_common_options, &c->common};
+    return count;
+}
+
+/* Whether one of two words stands before a "--". */
+static int has_word(int argc, char **argv, const char *word, const char *other)
+{
+    for (int i = 0; i < argc && strcmp(argv[i], "--") != 0; i++)
+        if (strcmp(argv[i], word) == 0 || (other && strcmp(argv[i], other) == 0))
+            return 1;
+    return 0;
+}
+
+/* The place of the verb: the first word, after common options if there are any; argc if there is no
+ * word; -1 after saying that an option is unknown. */
+static int find_verb(cli *c, int argc, char **argv)
+{
+    for (int i = 0; i < argc; i++) {
+        if (!cli_option_is(argv[i]))
+            return i;
+        const cli_option *option = cli_option_find(cli_common_options, argv[i]);
+        if (option)
+            i += cli_option_takes_next(option, argv[i]);
+        else if (!has_word(1, argv + i, "--help", "-h") &&
+                 !has_word(1, argv + i, "--version", "-V")) {
+            cli_refuse(c,
+                       "unknown option \"%s\" (options of a verb stand after it: see mercer help)",
+                       argv[i]);
+            return -1;
+        }
+    }
+    return argc;
+}
+
+static int refuse_verb(cli *c, const char *word)
+{
+    cli_suggestion near = {word, NULL, 0};
+    for (int i = 0; cli_verbs[i]; i++)
+        cli_suggest(&near, cli_verbs[i]->name);
+    if (near.nearest)
+        return cli_refuse(c, "unknown verb \"%s\" (did you mean \"%s\"?)", word, near.nearest);
+    return cli_refuse(c, "unknown verb \"%s\" (see mercer help)", word);
+}
+
+/* OpenBLAS reads the name of the processor's code when it is loaded, so where it is mistaken only a
+ * new start helps. The guard makes it one. */
+void cli_restart_for_blas(char **argv)
+{
+    static const char guard[] = "MERCER_RESTARTED";
+    /* MERCER_BLAS: another library, which would not be asked and need not be OpenBLAS */
+    if (getenv(guard) || getenv("OPENBLAS_CORETYPE") || getenv("MERCER_BLAS"))
+        return;
+    const char *core = mcr_blas_core_hint();
+    if (!core || setenv(guard, "1", 1) != 0 || setenv("OPENBLAS_CORETYPE", core, 1) != 0)
+        return;
+    execv("/proc/self/exe", argv); /* returns only on failure: then go on, slower */
+}
+
+/* Whether the call factorises matrices. */
+static int needs_blas(const cli *c, int argc, char **argv)
+{
+    for (int i = 0; i < argc; i++) /* of any learner */
+        if (strncmp(argv[i], "--approx", 8) == 0)
+            return 1;
+    return (c->verb->traits & CLI_LAPACK) || ((c->verb->traits & CLI_LEARNS) && cli_word(c, 0) &&
+                                              cli_learner_is_dense(cli_word(c, 0)));
+}
+
+static int open_library(cli *c)
+{
+    mcr_config config = {
+        .size = sizeof config,
+        .progress = cli_progress_report,
+        .log = cli_progress_log,
+        .user = c,
+        .threads = c->common.threads > 0 ? (int)c->common.threads : 0,
+        .memory_bytes = c->common.memory_bytes,
+        .data_bytes = c->common.data_bytes,
+        .work_seconds = c->common.work_seconds > 0 ? c->common.work_seconds : 0,
+        .seed = c->common.seed,
+        .blas = getenv("MERCER_BLAS"),
+    };
+    cli_progress_open(c);
+    return cli_fail(c, mcr_open(&c->ctx, &config));
+}
+
+static int run(cli *c, int argc, char **argv, char **all)
+{
+    void *values = cli_alloc(1, c->verb->values_size);
+    cli_group groups[CLI_GROUPS];
+    if (c->verb->traits & CLI_LEARNS)
+        cli_learner_open(c, NULL);
+    int count = cli_verb_groups(c->verb, c, values, groups);
+    int bad = cli_options_parse(c, groups, count, argc, argv, &c->words);
+    if (!bad) {
+        if (!c->team && needs_blas(c, argc, argv))
+            cli_restart_for_blas(all);
+        cli_signals_install(c);
+        if (!(c->verb->traits & CLI_NO_CONTEXT))
+            bad = open_library(c);
+        if (!bad && c->team && c->ctx)
+            bad = c->team->open(c);
+    }
+    if (!bad)
+        bad = c->verb->run(c, values);
+    mcr_close(c->ctx);
+    cli_options_free(groups, count, &c->words);
+    cli_learner_close(c);
+    free(values);
+    return bad;
+}
+
+/* What could not be written is lost: say so, unless the reader went away. */
+static int finish_output(cli *c, int status)
+{
+    errno = 0;
+    int bad = fflush(stdout) != 0 || ferror(stdout);
+    if (!bad)
+        return status;
+    c->json_asked = 0;
+    if (errno != EPIPE)
+        cli_fault(c, "standard output", "%s", errno ? strerror(errno) : "cannot be written");
+    return status ? status : 1;
+}
+
+/* `mercer fit svm --help` shows the options of that learner, too. */
+static int help(cli *c, int argc, char **argv)
+{
+    for (int i = 0; (c->verb->traits & CLI_LEARNS) && !c->learning.options && i < argc; i++)
+        if (cli_learner_exists(argv[i]))
+            cli_learner_open(c, argv[i]);
+    int status = cli_help_verb(c, c->verb);
+    cli_learner_close(c);
+    return status;
+}
+
+static int run_verb(cli *c, int at, int words, char **word, char **all)
+{
+    c->verb = cli_verb_find(word[at]);
+    if (!c->verb)
+        return refuse_verb(c, word[at]);
+    char **rest = cli_alloc((size_t)words, sizeof *rest);
+    memcpy(rest, word, (size_t)at * sizeof *rest);
+    memcpy(rest + at, word + at + 1, (size_t)(words - at - 1) * sizeof *rest);
+    int status = has_word(words - 1, rest, "--help", "-h") ? help(c, words - 1, rest)
+                                                           : run(c, words - 1, rest, all);
+    free(rest);
+    return status;
+}
+
+static int run_without_verb(cli *c, int words, char **word)
+{
+    if (has_word(words, word, "--version", "-V"))
+        return cli_help_version(c);
+    if (has_word(words, word, "--help", "-h"))
+        return cli_help_overview(c, stdout);
+    if (c->json_asked)
+        return cli_refuse(c, "the verb is missing (see mercer help)");
+    cli_help_overview(c, stderr);
+    return 2;
+}
+
+/* Memory that is given back is soon asked for again, and the system takes longer to clear a page
+ * than most computations to fill it: so blocks up to a few MB stay with the program. */
+static void keep_memory(void)
+{
+#ifdef __GLIBC__
+    enum { KEPT = 64 << 20, MAPPED = 4 << 20 };
+    mallopt(M_TRIM_THRESHOLD, KEPT);
+    mallopt(M_MMAP_THRESHOLD, MAPPED);
+#endif
+}
+
+int cli_run(int argc, char **argv, const cli_team *team)
+{
+    keep_memory();
+    cli c = {.started = cli_seconds(), .team = team};
+    char **word = argv + 1;
+    int words = argc > 0 ? argc - 1 : 0;
+    c.json_asked = has_word(words, word, "--json", NULL);
+    if (c.json_asked)
+        cli_die_in_json();
+    int at = find_verb(&c, words, word);
+    int status = at < 0       ? 2
+                 : at < words ? run_verb(&c, at, words, word, argv)
+                              : run_without_verb(&c, words, word);
+    return finish_output(&c, status);
+}

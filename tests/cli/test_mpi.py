@@ -1,0 +1,208 @@
+"""mercer-mpi on 1, 2, 3 and 4 ranks against mercer: the same answers, faults in one rank, nothing half-written.
+
+By default a few runs, for seconds; MERCER_ALL=1 (./check --all) has more ranks for every case.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+
+import json
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import time
+
+import tap
+
+ALL = bool(os.environ.get("MERCER_ALL"))
+PROGRAM = os.environ.get("MERCER_MPI")
+FALKON = ["-k", "rbf(gamma=0.5)", "--approx", "falkon", "--rank", "60"]
+
+
+def command(ranks, *args):
+    if not PROGRAM or not shutil.which("mpirun"):
+        tap.skip("mercer-mpi is not built: it needs libopenmpi-dev and libpetsc-real-dev")
+    return ["mpirun", "-q", "--bind-to", "none", "--oversubscribe", "--allow-run-as-root", "-n", str(ranks), PROGRAM,
+            *map(str, args)]
+
+
+def mpi(ranks, *args, status=0):
+    done = subprocess.run(command(ranks, *args), capture_output=True, text=True, timeout=100,
+                          stdin=subprocess.DEVNULL)
+    assert done.returncode == status, "exit status %d, expected %d: %s\n%s\n%s" % (
+        done.returncode, status, " ".join(map(str, args)), done.stdout[-2000:], done.stderr[-2000:])
+    return done
+
+
+def numbers(path):
+    return [[float(v) for v in line.replace(",", " ").split()] for line in open(path) if line[0] in "-0123456789"]
+
+
+def check_same(a, b, limit=1e-8):
+    """Two files of numbers, relative to the largest of them."""
+    a, b = numbers(a), numbers(b)
+    tap.check_equal(len(a), len(b), "rows")
+    most = max(abs(v) for row in b for v in row)
+    for x, y in zip(a, b):
+        tap.check_equal(len(x), len(y), "columns")
+        for u, v in zip(x, y):
+            assert abs(u - v) <= limit * most, (u, v)
+
+
+def compare(learner, data, ranks, *options, more=("--scores",)):
+    """Trains with one process and with several; predicts with several what one predicts."""
+    one = tap.mercer_json("fit", learner, data, *options, "-o", "one.mercer")
+    tap.mercer("predict", "one.mercer", data, *more, "-o", "one.csv", "--quiet")
+    for p in ranks:
+        out = json.loads(mpi(p, "fit", learner, data, *options, "-o", "p.mercer", "--json").stdout)
+        for key in ("n", "classes", "support", "stop", "kernel", "learner"):
+            tap.check_equal(out[key], one[key], key)
+        tap.check_near(out["objective"], one["objective"], 1e-8, "objective")
+        for key in ("mse", "r2", "accuracy"):
+            if one.get(key) is not None:
+                tap.check_near(out[key], one[key], 1e-8, key)
+        tap.mercer("predict", "p.mercer", data, *more, "-o", "p.csv", "--quiet")
+        check_same("p.csv", "one.csv")
+        mpi(p, "predict", "one.mercer", data, *more, "-o", "q.csv", "--quiet")
+        check_same("q.csv", "one.csv", 1e-12)
+
+
+def test_ridge():
+    tap.mercer("sample", "friedman", "-n", "700", "-o", "f.csv")
+    compare("ridge", "f.csv", (1, 2, 3, 4), *FALKON, "--lambda", "0.01", "--tol", "1e-10", more=())
+
+
+def test_logistic_of_words():
+    """Classes that are words, some of them in the rows of one rank only; scaled columns, balanced weights."""
+    tap.mercer("sample", "blobs", "-n", "400", "--seed", "3", "-o", "b.csv")
+    lines = open("b.csv").read().splitlines()
+    rows = sorted(line.rpartition(",")[0] + ",class" + line.rpartition(",")[2] for line in lines[1:])
+    rows.sort(key=lambda line: line.rpartition(",")[2])
+    pathlib.Path("w.csv").write_text("\n".join([lines[0]] + rows) + "\n")
+    compare("logistic", "w.csv", (1, 2, 3, 4) if ALL else (3,), "--scale", "standard", "--class-weight", "balanced",
+            *FALKON, "--lambda", "0.1", "--tol", "1e-12")
+
+
+def test_nystrom_and_the_default_kernel():
+    """Nystroem's span is solved by falkon's steps there; sparse vectors, weights of columns as in one place."""
+    tap.mercer("sample", "friedman", "-n", "500", "-o", "f.csv")
+    rows = [line.split(",") for line in open("f.csv").read().splitlines()[1:]]
+    with open("f.libsvm", "w") as out:
+        for i, row in enumerate(rows):
+            print(row[-1], *("%d:%s" % (k + 1, v) for k, v in enumerate(row[:-1]) if k < 9 or i == 450), file=out)
+    options = ["--approx", "nystrom", "--rank", "40", "--lambda", "0.1", "--landmarks", "leverage"]
+    one = tap.mercer_json("fit", "ridge", "f.libsvm", *options, "-o", "one.mercer")
+    tap.mercer("predict", "one.mercer", "f.libsvm", "-o", "one.csv", "--quiet")
+    for p in (2, 4) if ALL else (2,):
+        out = json.loads(mpi(p, "fit", "ridge", "f.libsvm", *options, "--tol", "1e-13", "-o", "p.mercer",
+                             "--json").stdout)
+        tap.check_equal(out["approx"]["kind"], "nystrom")
+        gamma, wanted = (float(o["kernel"].split("=")[1][:-1]) for o in (out, one))
+        tap.check_near(gamma, wanted, 1e-10, "gamma")
+        tap.mercer("predict", "p.mercer", "f.libsvm", "-o", "p.csv", "--quiet")
+        check_same("p.csv", "one.csv", 1e-5)
+
+
+def test_predictions_in_order():
+    """Several files, more ranks than rows, tables with ids, arrays of NumPy, metrics of all rows."""
+    tap.mercer("sample", "blobs", "-n", "200", "-o", "b.csv")
+    tap.mercer("fit", "svm", "b.csv", "-k", "rbf(gamma=1)", "-o", "m.mercer")
+    lines = open("b.csv").read().splitlines()
+    parts = [[lines[0] + ",name"] + [line + ",r%d" % i for i, line in enumerate(lines) if i % 3 == k and i]
+             for k in range(3)]
+    for k, part in enumerate(parts):
+        pathlib.Path("part%d.csv" % k).write_text("\n".join(part[:3 if k == 1 else None]) + "\n")
+    files = ["part%d.csv" % k for k in range(3)]
+    wanted = tap.mercer("predict", "m.mercer", *files, "--id", "name", "-o", "one.csv")
+    for p in (2, 3, 4) if ALL else (4,):
+        names = ["part[0-9].csv"] if p == 4 else files
+        got = mpi(p, "predict", "m.mercer", *names, "--id", "name", "-o", "p.csv")
+        tap.check_equal(open("p.csv").read(), open("one.csv").read())
+        tap.check_equal(got.stderr, wanted.stderr, "metrics")
+    pathlib.Path("few.csv").write_text("\n".join(lines[:3]) + "\n")
+    tap.check_equal(mpi(4, "predict", "m.mercer", "few.csv", "--quiet").stdout,
+                    tap.mercer("predict", "m.mercer", "few.csv", "--quiet").stdout)
+    tap.mercer("predict", "m.mercer", "b.csv", "--scores", "-o", "one.npy", "--quiet")
+    mpi(3, "predict", "m.mercer", "b.csv", "--scores", "-o", "p.npy", "--quiet")
+    one, several = (open(name, "rb").read() for name in ("one.npy", "p.npy"))
+    tap.check_equal((len(several), several[:128]), (len(one), one[:128]))
+
+
+def one_line(done, *words):
+    text = done.stderr.strip()
+    assert text.count("\n") == 0 and all(w in text for w in words), done.stderr
+
+
+def test_faults():
+    """One line from one rank, the status of mercer, and no file."""
+    tap.mercer("sample", "friedman", "-n", "3500", "-o", "f.csv")
+    lines = open("f.csv").read().splitlines()
+    lines[3400] = "0.5,what"
+    pathlib.Path("bad.csv").write_text("\n".join(lines) + "\n")
+    fit = ["fit", "ridge", "bad.csv", *FALKON, "-o", "m.mercer"]
+    one_line(mpi(3, *fit, status=1), "rank 2", "bad.csv:3401")
+    one_line(mpi(2, "fit", "svr", "f.csv", status=2), "svr", "spread")
+    one_line(mpi(2, "fit", "ridge", "f.csv", "-k", "linear", status=2), "--approx falkon")
+    one_line(mpi(2, "info", "f.csv", status=2), "run mercer for info")
+    one_line(mpi(2, "fit", "ridge", "nothing.csv", *FALKON, status=1), "nothing.csv", "No such file")
+    one_line(mpi(2, "fit", "ridge", "f.csv", *FALKON, "--timeout", "soon", status=2), "--timeout", "soon")
+    call = command(1, "fit", "ridge", "f.csv", *FALKON, "-o", "m.mercer")
+    done = subprocess.run(call + [":", "-n", "1", *call[call.index(PROGRAM):], "--seed", "7"], capture_output=True,
+                          text=True, timeout=100)
+    one_line(done, "different words")
+    assert not os.path.exists("m.mercer")
+
+
+def children(pid):
+    """Ranks under an mpirun, as soon as they are there."""
+    for _ in range(600):
+        found = subprocess.run(["ps", "-o", "pid=,args=", "--ppid", str(pid)], capture_output=True, text=True).stdout
+        ranks = [int(line.split()[0]) for line in found.splitlines() if PROGRAM in line]
+        if len(ranks) > 1:
+            return ranks
+        time.sleep(0.05)
+    raise AssertionError("no ranks: " + found)
+
+
+def test_a_rank_that_dies():
+    tap.mercer("sample", "friedman", "-n", "20000", "-o", "f.csv")
+    call = command(2, "fit", "ridge", "f.csv", "-k", "rbf(gamma=0.5)", "--approx", "falkon", "--rank", "1500", "--tol",
+                   "1e-14", "-o", "m.mercer")
+    call.remove("-q")
+    job = subprocess.Popen(call, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, stdin=subprocess.DEVNULL)
+    os.kill(children(job.pid)[1], signal.SIGKILL)
+    out, err = job.communicate(timeout=100)
+    assert job.returncode != 0, out
+    assert "signal 9" in err or "aborted" in err or "lost" in err, err
+    assert not [name for name in os.listdir(".") if name.startswith("m.mercer")], os.listdir(".")
+
+
+def test_checkpoint_on_other_ranks():
+    """Killed in the middle on 3 ranks, and finished on 2 and on one: the same model to 1e-8."""
+    tap.mercer("sample", "friedman", "-n", "5000", "-o", "f.csv")
+    fit = ["fit", "ridge", "f.csv", "-k", "rbf(gamma=0.2)", "--approx", "falkon", "--rank", "200", "--lambda", "1e-5",
+           "--tol", "1e-13", "--quiet"]
+    tap.mercer(*fit, "-o", "one.mercer")
+    tap.mercer("predict", "one.mercer", "f.csv", "-o", "one.csv", "--quiet")
+    call = command(3, *fit, "--checkpoint", "c", "-o", "p.mercer")
+    job = subprocess.Popen(call, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL)
+    ranks = children(job.pid)
+    while job.poll() is None and not os.path.exists("c"):
+        time.sleep(0.01)
+    if job.poll() is None:
+        os.kill(ranks[1], signal.SIGKILL)
+    job.wait(timeout=100)
+    tap.check_equal(open("c", "rb").readline(), b"mercer checkpoint\n")
+    for p in (2, 0):
+        shutil.copy("c", "d")
+        more = ["--checkpoint", "d", "-o", "p.mercer"]
+        mpi(p, *fit, *more) if p else tap.mercer(*fit, *more)
+        tap.mercer("predict", "p.mercer", "f.csv", "-o", "p.csv", "--quiet")
+        check_same("p.csv", "one.csv", 1e-7)
+    one_line(mpi(2, *fit, "--seed", "9", "--checkpoint", "c", status=1), "c: this is no checkpoint of this training")
+    tap.mercer("fit", "svm", "f.csv", "--checkpoint", "c", status=2)
+
+
+if __name__ == "__main__":
+    tap.main(globals())
