@@ -354,7 +354,7 @@ static const cli_option options[] = {
      .type = CLI_TEXT,
      .offset = AT(checkpoint),
      .argument = "FILE",
-     .help = "with --approx falkon: keep each step here, and continue from it if it exists"},
+     .help = "--approx falkon: keep each step here; continue if it exists"},
     CLI_PLOT_OPTION(AT(plot), "draw a learning curve: errors against the number of objects"),
     CLI_LAST_OPTION,
 };
