@@ -54,7 +54,7 @@ static mcr_status take_buffers(cca *p)
     mcr_correlate *o = &p->problem;
     size_t n = (size_t)p->n, count = (size_t)p->count;
     size_t bytes = 2 * sizeof(double) * n * count + (size_t)mcr_correlate_bytes(p->n, p->count);
-    mcr_status s = mcr_budget_take(p->ctx, bytes, "cca: directions");
+    mcr_status s = mcr_budget_take(p->ctx, bytes, "cca: the matrix of directions");
     if (s)
         return s;
     p->budget = bytes;

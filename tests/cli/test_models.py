@@ -151,7 +151,7 @@ def test_names_of_columns_are_kept():
         tap.check_equal(out.split(), ["b", "a"])
     for header, said in (("age,size", 'other.csv: there is no column "height", which the model wants'),
                          ("a,b,c", 'there is no column "age"'),
-                         ("height,age,height", 'two columns are called "height"')):
+                         ("height,age,height", 'column "height" is there twice, as columns 1 and 3')):
         columns = header.count(",") + 1
         with open("other.csv", "w") as out:
             out.write(header + "\n" + ",".join(["1", "2", "3"][:columns]) + "\n")
@@ -171,8 +171,8 @@ def test_missing_columns_are_named():
     tap.check_equal(done.stderr, 'mercer: ay.csv: there is no column "b", which the model wants: add '
                     "it, or, if it is there under another name, call it that\n")
     done = tap.mercer("predict", "m.mercer", put("yy.csv", "a,y,b,y", "1,1,1,1"), status=1)
-    tap.check_equal(done.stderr, 'mercer: yy.csv:1: two columns are called "y": give the target by its '
-                    "number\n")
+    tap.check_equal(done.stderr, 'mercer: yy.csv:1: column "y" is there twice, as columns 2 and 4: '
+                    "rename one of them\n")
     # The column of row numbers that pandas writes has no name.
     put("pandas.csv", ",a,b,y", "0,1,2,1", "1,2,1,-1", "2,3,5,1", "3,5,3,-1")
     tap.mercer("fit", "svm", "pandas.csv", "-k", "linear", "-o", "m.mercer", "--quiet")

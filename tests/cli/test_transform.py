@@ -132,10 +132,12 @@ def test_precomputed_kernels():
 
 def test_too_little_memory_is_reported():
     file = sample("moons", n=500)
-    for learner, more in (("pca", ()), ("fisher", ()), ("gp", ()), ("cca", ("--kernel2", "linear"))):
+    for learner, what, more in (("pca", "the kernel matrix", ()), ("fisher", "the kernel matrix", ()),
+                                ("gp", "the kernel matrix", ()),
+                                ("cca", "the matrix of directions", ("--kernel2", "linear"))):
         done = tap.mercer("fit", learner, file, "-k", "rbf(gamma=1)", *more, "--memory", "1M",
                           status=1)
-        assert "%s: the kernel matrix needs" % learner in done.stderr, done.stderr
+        assert "%s: %s needs" % (learner, what) in done.stderr, done.stderr
 
 
 def test_probabilities_do_not_depend_on_threads():

@@ -210,9 +210,10 @@ static void refuses(void **state)
     refuse(*state, "x,a,y\nfoo,1,2\n",
            "f.csv:1: column \"x\" holds text, but \"x\" is what the numeric columns together are "
            "called; rename the column");
-    refuse(*state, "s,s,y\nfoo,bar,2\n", "f.csv: there are two fields called \"s\"");
+    refuse(*state, "s,s,y\nfoo,bar,2\n",
+           "f.csv:1: column \"s\" is there twice, as columns 1 and 2: rename one of them");
     refuse_text(*state, "f.csv", "a,a,y\n1,1,2\n", "csv", "a",
-                "f.csv:1: two columns are called \"a\": give the target by its number");
+                "f.csv:1: column \"a\" is there twice, as columns 1 and 2: rename one of them");
     /* Line numbers count lines inside quotes. */
     refuse(*state, "s,a,y\n\"1\n2\n3\",1,2\nfoo,x,3\nbar,5,6\n",
            "f.csv:5: column \"a\": \"x\" is not a number");

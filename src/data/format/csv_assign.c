@@ -53,22 +53,15 @@ static mcr_status no_column(const mcr_csv_maker *m, const char *word, const char
     return status;
 }
 
-enum { NONE = -1, SEVERAL = -2 };
+enum { NONE = -1 };
 
-/* The column of that name, if there is one only. */
+/* The column of that name: names are there once. */
 static int64_t find_name(const mcr_csv_plan *plan, const char *name)
 {
-    int64_t found = NONE;
-    for (int64_t c = 0; plan->header && c < plan->columns && found != SEVERAL; c++)
+    for (int64_t c = 0; plan->header && c < plan->columns; c++)
         if (strcmp(plan->column[c].name, name) == 0)
-            found = found == NONE ? c : SEVERAL;
-    return found;
-}
-
-static mcr_status refuse_repeated(const mcr_csv_maker *m, const char *word, const char *what)
-{
-    return mcr_fail_at(m->ctx, MCR_BAD_DATA, m->file, 1,
-                       "two columns are called \"%s\": give the %s by its number", word, what);
+            return c;
+    return NONE;
 }
 
 /* A column by its name or, failing that, by its number from 1. */
@@ -77,8 +70,6 @@ static mcr_status find_column(int64_t *out, const mcr_csv_maker *m, const char *
 {
     const mcr_csv_plan *plan = m->plan;
     int64_t found = find_name(plan, word), number;
-    if (found == SEVERAL)
-        return refuse_repeated(m, word, what);
     const char *end = word + strlen(word);
     if (found < 0 && mcr_parse_int(word, end, &number) == end && number >= 1 &&
         number <= plan->columns)
@@ -134,8 +125,6 @@ static mcr_status find_roles(mcr_csv_maker *m)
             m->role[r] = find_name(plan, like->name->name[r]);
         else if (!given && plan->columns == like->columns)
             m->role[r] = like->column[r];
-        if (m->role[r] == SEVERAL)
-            return refuse_repeated(m, like->name->name[r], target ? "target" : "weights");
     }
     return MCR_OK;
 }
