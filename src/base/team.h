@@ -18,8 +18,6 @@
 
 struct mcr_data;
 struct mcr_conjugate;
-struct mcr_leading;
-struct mcr_leading_result;
 
 typedef struct mcr_team mcr_team;
 struct mcr_team {
@@ -31,12 +29,9 @@ struct mcr_team {
     /* Objects by their numbers among those of all processes, with targets and weights, in all. */
     mcr_status (*objects)(mcr_team *team, struct mcr_data **out, const struct mcr_data *data,
                           mcr_rows rows);
-    /* In place of the library's own loops; NULL: these. See solve/conjugate.h and
-     * solve/leading.h. */
+    /* In place of the library's own loop; NULL: that one. See solve/conjugate.h. */
     mcr_status (*conjugate)(mcr_team *team, const struct mcr_conjugate *problem, const double *b,
                             double *x, double *norm, int64_t *steps);
-    mcr_status (*leading)(mcr_team *team, mcr *ctx, const struct mcr_leading *problem,
-                          double *value, double *vector, struct mcr_leading_result *result);
 };
 
 /* Outlives the context's last use of it; NULL: there is one process. */
