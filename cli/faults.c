@@ -135,6 +135,7 @@ static void put_advice(char *to, size_t most, const char *id)
         {"data-limit", "--max-data SIZE"},
         {"work-limit", "--max-work SECONDS"},
         {"format", "--format NAME"},
+        {"array", "--only NAME, --target NAME"},
         {"target", "--target COLUMN, or none"},
         {"precomputed", "--format precomputed reads a file as one"},
         {"kernel", "-k EXPRESSION"},

@@ -65,12 +65,13 @@ typedef struct mcr_layout mcr_layout;
 /* Zero in a field means the default. */
 typedef struct mcr_read_options {
     size_t size;        /* sizeof(mcr_read_options) */
-    const char *format; /* "libsvm csv tsv npy text fasta tu jsonl precomputed"; NULL: detected */
+    const char *format; /* "libsvm csv tsv npy npz text fasta tu jsonl precomputed"; NULL: found */
     /* csv/tsv: the target column, by name or number from 1; jsonl: the key; npy and precomputed
-     * matrices: a second .npy file; "none": no target. NULL, in csv/tsv: a column named target,
-     * label, class or y (tried in this order, ignoring case), else the last one. Several targets
-     * must be numbers: columns or keys separated by commas ("a,b"), or a file with several
-     * columns. */
+     * matrices: a second .npy file; npz: an array (NULL: y, Y, target, label or labels, if there is
+     * one); "none": no target. NULL, in csv/tsv: a column named target, label, class or y (tried in
+     * this order, ignoring case), else the last one.
+     * Several targets must be numbers: columns or keys separated by commas ("a,b"), or a file or
+     * array with several columns. */
     const char *target;
     const char *weight; /* csv/tsv: a column as above; jsonl: the key; NULL: none ("weight") */
     /* fasta: one file per class; NULL-terminated list of paths. The class names are the file names
@@ -87,7 +88,9 @@ typedef struct mcr_read_options {
      * rules). */
     const char *const *roles;
     const char *drop; /* csv/tsv: columns that are not read, separated by commas; NULL: none */
-    const char *only; /* csv/tsv: the only columns that are features; NULL: all */
+    /* csv/tsv: the only columns that are features; NULL: all. npz: the array of the objects; NULL:
+     * X, x or data, else the only one besides the targets. */
+    const char *only;
     const char *keep; /* csv/tsv: further columns that are copied to outputs as text; NULL: none */
     /* csv/tsv: the treatment of missing values. "error" (or NULL): refused; "drop": rows with
      * missing values are dropped; "mean", "median", "mode", "indicator": mcr_fit fills them with

@@ -40,6 +40,10 @@ struct mcr_input {
     uint64_t packed, unpacked; /* bytes through zlib */
     char *raw;                 /* compressed bytes on their way; not used for memory */
 
+    bool in_archive; /* a member of an archive, with what it must unpack to, and did so far */
+    uint64_t size, given;
+    uint32_t sum, given_sum;
+
     char *window; /* space + 1 bytes: the last stays free for the byte behind a line */
     size_t capacity, start, end;
     bool ended; /* nothing will come into the window any more */
@@ -107,7 +111,8 @@ static mcr_status feed(mcr_input *in)
 
 static mcr_status damaged(mcr_input *in, const char *what)
 {
-    return mcr_fail_at(in->ctx, MCR_BAD_DATA, in->name, 0, "damaged gzip: %s", what);
+    return mcr_fail_at(in->ctx, MCR_BAD_DATA, in->name, 0, "damaged %s: %s",
+                       in->in_archive ? "archive" : "gzip", what);
 }
 
 /* Behind a member: another one, zeros (tapes and some tools pad with them), or nothing. */
@@ -119,12 +124,12 @@ static mcr_status next_member(mcr_input *in)
             return status;
         if (in->z.avail_in == 0)
             return MCR_OK;
-        if (*in->z.next_in != 0)
+        if (*in->z.next_in != 0 || in->in_archive)
             break;
         in->z.next_in++;
         in->z.avail_in--;
     }
-    if (*in->z.next_in != 0x1f)
+    if (in->in_archive || *in->z.next_in != 0x1f)
         return damaged(in, "there is something else behind its end");
     if (inflateReset(&in->z) != Z_OK)
         return damaged(in, "it cannot be continued");
@@ -135,8 +140,6 @@ static mcr_status next_member(mcr_input *in)
 static mcr_status read_gzip(mcr_input *in, void *to, size_t count, size_t *got)
 {
     *got = 0;
-    if (count > UINT_MAX)
-        count = UINT_MAX;
     in->z.next_out = to;
     in->z.avail_out = (uInt)count;
     while (in->z.avail_out > 0) {
@@ -160,12 +163,29 @@ static mcr_status read_gzip(mcr_input *in, void *to, size_t count, size_t *got)
     return mcr_reading_unpacked(in->ctx, in->name, in->packed - in->z.avail_in, in->unpacked);
 }
 
+/* Compares what a member of an archive gives with what the archive says; count 0: its end. */
+static mcr_status check_member(mcr_input *in, const void *bytes, size_t count)
+{
+    if (count > 0)
+        in->given_sum = (uint32_t)crc32(in->given_sum, bytes, (uInt)count);
+    in->given += count;
+    if (in->given > in->size || (count == 0 && in->given < in->size))
+        return damaged(in, "it has not the size that it should have");
+    if (count == 0 && in->given_sum != in->sum)
+        return damaged(in, "its checksum is wrong");
+    return MCR_OK;
+}
+
 /* ---- the window ---- */
 
 static mcr_status read_some(mcr_input *in, void *to, size_t count, size_t *got)
 {
+    if (count > UINT_MAX)
+        count = UINT_MAX;
     mcr_status status = in->gzip ? read_gzip(in, to, count, got) : read_raw(in, to, count, got);
     mcr_reading_bytes(in->ctx, *got);
+    if (status == MCR_OK && in->in_archive)
+        status = check_member(in, to, *got);
     return status;
 }
 
@@ -197,17 +217,10 @@ static mcr_status fill(mcr_input *in)
     return MCR_OK;
 }
 
-/* Looks at the first two bytes. If they say gzip, what was read becomes zlib's input. */
-static mcr_status detect_gzip(mcr_input *in)
+/* Unpacks what the source has from here on; the first bytes of it are in the window already. bits:
+ * zlib's, which say what it is. */
+static mcr_status open_zlib(mcr_input *in, int bits)
 {
-    while (in->end < 2 && !in->ended) {
-        mcr_status status = fill(in);
-        if (status != MCR_OK)
-            return status;
-    }
-    if (in->end < 2 || (unsigned char)in->window[0] != 0x1f || (unsigned char)in->window[1] != 0x8b)
-        return MCR_OK;
-    /* What is in the window is compressed: it goes before what the source still has. */
     in->raw = mcr_alloc(in->ctx, WINDOW, 1);
     if (in->raw == NULL)
         return MCR_NO_MEMORY;
@@ -218,12 +231,25 @@ static mcr_status detect_gzip(mcr_input *in)
     in->z.next_in = (const Bytef *)in->raw;
     in->z.avail_in = (uInt)in->end;
     in->packed = in->end;
-    if (inflateInit2(&in->z, 15 + 16) != Z_OK)
+    if (inflateInit2(&in->z, bits) != Z_OK)
         return mcr_fail(in->ctx, MCR_NO_MEMORY, "out of memory for gzip");
     in->gzip = in->inflate_ready = in->member_open = true;
     in->start = in->end = 0;
     in->ended = false;
     return MCR_OK;
+}
+
+/* Looks at the first two bytes. If they say gzip, what was read becomes zlib's input. */
+static mcr_status detect_gzip(mcr_input *in)
+{
+    while (in->end < 2 && !in->ended) {
+        mcr_status status = fill(in);
+        if (status != MCR_OK)
+            return status;
+    }
+    if (in->end < 2 || (unsigned char)in->window[0] != 0x1f || (unsigned char)in->window[1] != 0x8b)
+        return MCR_OK;
+    return open_zlib(in, 15 + 16);
 }
 
 /* ---- opening ---- */
@@ -247,7 +273,10 @@ static mcr_status start(mcr_input **out, mcr *ctx, const char *name, const mcr_i
     in->window = mcr_alloc(ctx, in->capacity + 1, 1);
     if (in->window == NULL)
         goto done;
-    status = detect_gzip(in);
+    if (in->in_archive)
+        status = in->gzip ? open_zlib(in, -15) : MCR_OK;
+    else
+        status = detect_gzip(in);
 done:
     if (status == MCR_OK)
         *out = in;
@@ -282,6 +311,19 @@ mcr_status mcr_input_memory(mcr_input **out, mcr *ctx, const char *name, const v
 {
     *out = NULL;
     mcr_input source = {.fd = -1, .memory = bytes, .memory_left = count};
+    return start(out, ctx, name, &source);
+}
+
+mcr_status mcr_input_member(mcr_input **out, mcr *ctx, const char *name, const mcr_member *member)
+{
+    *out = NULL;
+    mcr_input source = {.fd = -1,
+                        .memory = member->bytes,
+                        .memory_left = member->count,
+                        .gzip = member->deflated,
+                        .in_archive = true,
+                        .size = member->size,
+                        .sum = member->sum};
     return start(out, ctx, name, &source);
 }
 

@@ -20,6 +20,16 @@ mcr_status mcr_input_open(mcr_input **out, mcr *ctx, const char *path);
 /* Over bytes in memory (fuzzers, tests, sniffing); name is for messages. Bytes are borrowed. */
 mcr_status mcr_input_memory(mcr_input **out, mcr *ctx, const char *name, const void *bytes,
                             size_t count);
+/* A member of an archive that is in memory: stored, or deflated (RFC 1951). What it unpacks to must
+ * have the given size and CRC-32; this is checked when the end is reached. Bytes are borrowed. */
+typedef struct mcr_member {
+    const void *bytes;
+    size_t count; /* as it stands in the archive */
+    bool deflated;
+    uint64_t size;
+    uint32_t sum;
+} mcr_member;
+mcr_status mcr_input_member(mcr_input **out, mcr *ctx, const char *name, const mcr_member *member);
 void mcr_input_close(mcr_input *in);
 const char *mcr_input_name(const mcr_input *in);
 /* The next line without its end ("\n" or "\r\n"; the last line needs none). *line is borrowed until

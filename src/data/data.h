@@ -335,6 +335,7 @@ typedef struct mcr_format {
     const char *name, *summary;
     const char *const *extensions;   /* of its files, NULL-terminated; NULL: none */
     const char *const *also;         /* more of them that files to be read may have; NULL: none */
+    bool picks;                      /* options->only names the part that is read */
     const struct mcr_writer *writer; /* NULL: it is not written; see write.h */
     int (*sniff)(bool named, const char *bytes, size_t count);
     mcr_status (*read)(mcr_builder *builder, mcr *ctx, mcr_input *in,

@@ -151,8 +151,9 @@ static mcr_status name_file(mcr *ctx, mcr_status status, const char *name)
 static mcr_status check_weight(mcr *ctx, const mcr_format *format, const mcr_read_options *options)
 {
     static const char *const have[] = {"csv", "tsv", "jsonl", NULL};
-    if (format->describe == NULL && (options->roles != NULL || options->drop != NULL ||
-                                     options->only != NULL || options->keep != NULL))
+    if (format->describe == NULL &&
+        (options->roles != NULL || options->drop != NULL || options->keep != NULL ||
+         (options->only != NULL && !format->picks)))
         return mcr_fail(ctx, MCR_BAD_CALL,
                         "the format %s has no columns with roles; csv and tsv have", format->name);
     for (int i = 0; have[i] != NULL; i++)

@@ -19,12 +19,19 @@ def npy(values):
     return out.getvalue()
 
 
+def npz(**arrays):
+    out = io.BytesIO()
+    np.savez_compressed(out, **arrays)
+    return out.getvalue()
+
+
 # name of the file, --format, bytes, (number of objects, kind of the first field, classes or None)
 FILES = [
     ("d.svm", "libsvm", b"+1 1:0.5 3:1\n-1 2:2\n", (2, "sparse", ["-1", "1"])),
     ("d.csv", "csv", b"a,b,class\n1,2,cat\n3,4,dog\n5,6,cat\n", (3, "dense", ["cat", "dog"])),
     ("d.tsv", "tsv", b"a\tb\tclass\n1\t2\tcat\n3\t4\tdog\n", (2, "dense", ["cat", "dog"])),
     ("d.npy", "npy", npy(np.eye(3)), (3, "dense", None)),
+    ("d.npz", "npz", npz(X=np.eye(3), y=np.array(["a", "b", "a"])), (3, "dense", ["a", "b"])),
     ("d.txt", "text", b"spam\tbuy now\nham\thello you\n", (2, "strings", ["spam", "ham"])),
     ("d.fa", "fasta", b">one a\nACGT\n>two b\nAC\nGG\n", (2, "strings", ["a", "b"])),
     ("d.jsonl", "jsonl", b'{"y": "p", "x": [1, 2]}\n{"y": "q", "x": [3, 4]}\n',

@@ -14,7 +14,8 @@ static bool is_large(const mcr_npy *npy, mcr *ctx)
     return bytes > (double)mcr_budget_left(ctx) / 3;
 }
 
-static mcr_status read_npy(mcr_builder *b, mcr *ctx, mcr_input *in, const mcr_read_options *options)
+mcr_status mcr_npy_field(mcr_builder *b, mcr *ctx, mcr_input *in, const mcr_read_options *options,
+                         int64_t *rows)
 {
     mcr_npy npy;
     mcr_store *store = NULL;
@@ -36,8 +37,15 @@ static mcr_status read_npy(mcr_builder *b, mcr *ctx, mcr_input *in, const mcr_re
     }
     store->count = npy.rows;
     store->cols = npy.cols;
-    status = mcr_builder_adopt(b, store);
-    return status == MCR_OK ? mcr_npy_target(b, ctx, options, npy.rows) : status;
+    *rows = npy.rows;
+    return mcr_builder_adopt(b, store);
+}
+
+static mcr_status read_npy(mcr_builder *b, mcr *ctx, mcr_input *in, const mcr_read_options *options)
+{
+    int64_t rows;
+    mcr_status status = mcr_npy_field(b, ctx, in, options, &rows);
+    return status == MCR_OK ? mcr_npy_target(b, ctx, options, rows) : status;
 }
 
 static int sniff(bool named, const char *bytes, size_t count)

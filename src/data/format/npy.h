@@ -26,6 +26,11 @@ mcr_status mcr_npy_reals(double **out, const mcr_npy *npy, mcr *ctx, mcr_input *
  * cannot stay there (another byte order, type or order of values, a compressed file): nothing was
  * read then. */
 mcr_status mcr_npy_disk(struct mcr_disk **disk, const mcr_npy *npy, mcr *ctx, mcr_input *in);
+/* A whole array as the dense field "x", one row per object. */
+mcr_status mcr_npy_field(mcr_builder *builder, mcr *ctx, mcr_input *in,
+                         const mcr_read_options *options, int64_t *rows);
+/* A whole array as the targets of `count` objects. */
+mcr_status mcr_npy_targets(mcr_builder *builder, mcr *ctx, mcr_input *in, int64_t count);
 /* Reads the file options->target as the targets of `count` objects; nothing if that is NULL or
  * "none". */
 mcr_status mcr_npy_target(mcr_builder *builder, mcr *ctx, const mcr_read_options *options,

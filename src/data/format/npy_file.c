@@ -463,7 +463,7 @@ static mcr_status read_words(mcr_builder *b, const mcr_npy *npy, mcr *ctx, mcr_i
     return status;
 }
 
-static mcr_status read_target(mcr_builder *b, mcr *ctx, mcr_input *in, int64_t count)
+mcr_status mcr_npy_targets(mcr_builder *b, mcr *ctx, mcr_input *in, int64_t count)
 {
     mcr_npy npy;
     mcr_status status = mcr_npy_open(&npy, ctx, in);
@@ -492,7 +492,7 @@ mcr_status mcr_npy_target(mcr_builder *b, mcr *ctx, const mcr_read_options *opti
     mcr_input *in;
     mcr_status status = mcr_input_open(&in, ctx, options->target);
     if (status == MCR_OK)
-        status = read_target(b, ctx, in, count);
+        status = mcr_npy_targets(b, ctx, in, count);
     mcr_input_close(in);
     return status;
 }
