@@ -45,32 +45,31 @@ typedef struct limits {
     double up[2], down[2];
 } limits;
 
+/* The lowest slope up is not above `low`, the highest slope down not below `high`. The bias lies
+ * between the slopes of free coefficients, or in the middle of these two. Once no object that errs
+ * is within the limits, both are slopes without an error, and the limits are final. */
 static limits find_limits(const mcr_smo *s)
 {
     double low[2], high[2];
     limits of;
     for (int t = 0; t < 2; t++) {
-        low[t] = of.down[t] = s->p->no_sum ? 0 : INFINITY;
-        high[t] = of.up[t] = s->p->no_sum ? 0 : -INFINITY;
+        low[t] = s->p->no_sum ? 0 : INFINITY;
+        high[t] = s->p->no_sum ? 0 : -INFINITY;
     }
     for (int64_t v = 0; v < s->n; v++) {
         int t = mcr_smo_group(s, v);
-        double up = mcr_smo_slope_up(s, v, s->g[v]), down = mcr_smo_slope_down(s, v, s->g[v]);
-        /* The lowest slope up is not above `low`, the highest slope down not below `high`. */
-        low[t] = fmin(low[t], up + s->error[v]);
-        high[t] = fmax(high[t], down - s->error[v]);
-        of.up[t] = fmax(of.up[t], down + s->error[v]);
-        of.down[t] = fmin(of.down[t], up - s->error[v]);
+        low[t] = fmin(low[t], mcr_smo_slope_up(s, v, s->g[v]) + s->error[v]);
+        high[t] = fmax(high[t], mcr_smo_slope_down(s, v, s->g[v]) - s->error[v]);
     }
-    /* The bias lies between the slopes of free coefficients, or in the middle of the extremes. */
     for (int t = 0; t < 2; t++) {
-        of.up[t] = fmax(of.up[t], low[t]);
-        of.down[t] = fmin(of.down[t], high[t]);
+        of.up[t] = fmax(low[t], high[t]);
+        of.down[t] = fmin(low[t], high[t]);
     }
     return of;
 }
 
-/* Brings the objects at 0 whose gradient matters to the front; returns how many there are. */
+/* Brings the objects at 0 whose gradient errs and could matter to the front; returns how many there
+ * are. */
 static int64_t list_doubtful(const mcr_smo *s, check *c)
 {
     int64_t count = 0, *zero = c->object + c->support;
@@ -79,7 +78,7 @@ static int64_t list_doubtful(const mcr_smo *s, check *c)
         int64_t v = zero[i];
         int t = mcr_smo_group(s, v);
         double up = mcr_smo_slope_up(s, v, s->g[v]), down = mcr_smo_slope_down(s, v, s->g[v]);
-        if (up - s->error[v] > of.up[t] && down + s->error[v] < of.down[t])
+        if (s->error[v] == 0 || (up - s->error[v] > of.up[t] && down + s->error[v] < of.down[t]))
             continue;
         zero[i] = zero[count];
         zero[count++] = v;
@@ -171,6 +170,17 @@ static mcr_status compute_zeros(mcr_smo *s, check *c, int64_t count, bool precis
     return st;
 }
 
+/* The first `count` objects at 0 in double, then those that matter now that these are known. */
+static mcr_status compute_doubtful(mcr_smo *s, check *c, int64_t count)
+{
+    mcr_status st = MCR_OK;
+    while (count > 0 && !st) {
+        st = compute_zeros(s, c, count, true);
+        count = st ? 0 : list_doubtful(s, c);
+    }
+    return st;
+}
+
 /* ---- the two cases ----------------------------------------------------------------------------*/
 
 /* All of K is there in float: fresh sums of it, those of coefficients above 0 and of those below
@@ -196,7 +206,9 @@ static mcr_status check_stored(mcr_smo *s, check *c)
     bool apart = count > c->support;
     if (!st)
         st = compute_support(s, c, apart ? 0 : count);
-    return st || !apart ? st : compute_zeros(s, c, count, true);
+    if (!st && !apart)
+        count = list_doubtful(s, c);
+    return st ? st : compute_doubtful(s, c, count);
 }
 
 /* g comes from many float rows. Those at 0: in double where it matters, by the gradient as it
@@ -216,7 +228,7 @@ static mcr_status check_running(mcr_smo *s, check *c)
             count = st ? 0 : list_doubtful(s, c);
         }
     }
-    return st || count == 0 ? st : compute_zeros(s, c, count, true);
+    return st ? st : compute_doubtful(s, c, count);
 }
 
 /* Where no bound on the rounding of kernel values is known, so much is taken for it. */
