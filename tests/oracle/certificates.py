@@ -317,6 +317,16 @@ def test_hopeless_problems_end():
         report["certificate"]["value"] <= report["certificate"]["tolerance"]), report
 
 
+def test_searches_among_hopeless_problems_end():
+    """Tiny nu and gamma, and a large C: points of a search may be stuck, all of them end."""
+    for path, call in (("heart/heart_scale", ["nu-svm", "-k", "rbf(gamma=1e-6:1:log3)", "--nu",
+                                              "0.001:0.4:log3"]),
+                       ("mpg/mpg_scale", ["svr", "-k", "rbf(gamma=0.01:1:log2)", "-C", "1e6"])):
+        found = tap.mercer_json("tune", call[0], open_set(path), *call[1:])
+        tap.check_equal(found["evaluated"], found["possible"], call[0])
+        assert np.isfinite(found["best"]["score"]), found["best"]
+
+
 def test_l1_svm_with_nothing_to_gain():
     """So small a gamma that no coefficient pays: the optimum is the bias alone."""
     path = open_set("heart/heart_scale")
