@@ -85,15 +85,18 @@ static mcr_status through(void *self, mcr_round *r)
     const restricted *t = self;
     const mcr_map *m = t->map;
     int64_t rows = m->landmarks, p = m->count, k = r->outputs;
-    double *c = mcr_alloc(t->ctx, (size_t)(rows * k), 3 * sizeof *c), *u = c + rows * k;
+    double *c = mcr_alloc(t->ctx, (size_t)(rows * k), 3 * sizeof *c);
+    if (!c)
+        return MCR_NO_MEMORY;
+    double *u = c + rows * k;
     mcr_round inner = *r;
     inner.c = r->c ? c : NULL;
     inner.u = r->u ? u : NULL;
     inner.kept = t->kept;
     inner.kept_rows = t->kept ? mcr_data_count(t->data) : 0;
     inner.kept_ld = t->ld;
-    mcr_status s = c ? MCR_OK : MCR_NO_MEMORY;
-    if (!s && r->c)
+    mcr_status s = MCR_OK;
+    if (r->c)
         s = mcr_shared_gemm(t->ctx, MCR_AS_IS, MCR_AS_IS, rows, k, p, 1, m->turn, p, r->c, k, 0, c,
                             k);
     if (!s)

@@ -25,9 +25,9 @@ mcr_status mcr_conjugate_solve(const mcr_conjugate *c, const double *b, double *
     if (team && team->conjugate)
         return team->conjugate(team, c, b, x, norm, steps);
     double *r = mcr_alloc(c->ctx, (size_t)n, 4 * sizeof *r);
-    double *z = r + n, *p = z + n, *ap = p + n;
     if (!r)
         return MCR_NO_MEMORY;
+    double *z = r + n, *p = z + n, *ap = p + n;
     bool over = false;
     memset(x, 0, sizeof *x * (size_t)n);
     memcpy(r, b, sizeof *r * (size_t)n);
