@@ -443,6 +443,7 @@ static mcr_status draw(studio *s, mcr_plot *plot)
     mcr_figure *figure = NULL;
     mcr_draw how = MCR_INIT(mcr_draw);
     how.width = (int)studio_whole(s->call, "width", 640, 100, 4000);
+    how.height = (int)studio_whole(s->call, "height", 0, 0, 4000);
     how.theme = strcmp(theme, "dark") == 0    ? MCR_THEME_DARK
                 : strcmp(theme, "light") == 0 ? MCR_THEME_LIGHT
                                               : MCR_THEME_AUTO;

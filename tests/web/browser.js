@@ -40,7 +40,7 @@ async function check(name, run) {
   faults = [];
 }
 
-async function fresh(hash = '', features = [], width = 1440, height = 900) {
+async function fresh(hash = '', features = [], width = 1440, height = 900, more = {}) {
   if (page) await page.close();
   page = await browser.newPage();
   page.on('console', (m) => m.type() === 'error' && faults.push(m.text()));
@@ -49,7 +49,7 @@ async function fresh(hash = '', features = [], width = 1440, height = 900) {
   const link = await page.createCDPSession();
   await link.send('Page.setDownloadBehavior', { behavior: 'allow', downloadPath: folder });
   await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: 'light' }, ...features]);
-  await page.setViewport({ width, height });
+  await page.setViewport({ width, height, ...more });
   await page.goto(address + hash);
   await settled();
 }
@@ -115,6 +115,106 @@ async function basics() {
     holds((await page.$eval('#kernelerror', (e) => e.textContent)).includes('gamma'), 'it does not name gamma');
     await type('rbf(gamma=2)');
     await page.waitForFunction(() => !document.getElementById('kernelerror').textContent, { timeout: 10000 });
+  });
+}
+
+async function fingers() {
+  const touch = { hasTouch: true, isMobile: true };
+  const swipe = async (from, to) => {
+    await page.touchscreen.touchStart(...from);
+    for (let i = 1; i <= 8; i++) await page.touchscreen.touchMove(from[0] + ((to[0] - from[0]) * i) / 8, from[1] + ((to[1] - from[1]) * i) / 8);
+    await page.touchscreen.touchEnd();
+    await wait(300);
+  };
+  await check('a finger scrolls, taps and drags', async () => {
+    await fresh('', [], 375, 812, touch);
+    const before = await count();
+    await swipe(await plane(0.1, 0), await plane(0.1, 2.6));
+    equal(await count(), before, 'points after a swipe');
+    holds((await page.evaluate(() => scrollY)) > 50, 'the page does not scroll');
+    await page.evaluate(() => scrollTo(0, 0));
+    await wait(100);
+    await page.touchscreen.tap(...(await plane(0, 0)));
+    await wait(100);
+    equal(await count(), before + 1, 'points after a tap');
+    await swipe(await plane(0, 0), await plane(0.5, 6));
+    const [x, y] = (await stored()).points.slice(-3);
+    holds(Math.abs(x - 50) < 4 && y > 250 && y < 290, `dragged to ${x}, ${y}`);
+    equal(await page.evaluate(() => scrollY), 0, 'scrolled by dragging');
+  });
+  await check('held sideways, the picture fits the screen', async () => {
+    await fresh('', [], 740, 375, touch);
+    const box = await (await page.$('#plane')).boundingBox();
+    holds(box.height <= 375 && box.height > 200, 'height ' + box.height);
+  });
+}
+
+async function works() {
+  await check('placing and dragging is one step; panels are none', async () => {
+    await fresh();
+    const before = await count();
+    await page.mouse.move(...(await plane(0, 0)));
+    await page.mouse.down();
+    await page.mouse.move(...(await plane(0.5, 0.3)), { steps: 4 });
+    await page.mouse.up();
+    await tab('matrix');
+    await panel('kernel values');
+    await page.click('#undo');
+    equal(await count(), before, 'points after undo');
+    equal((await stored()).panel, 'matrix', 'panel');
+    holds(await page.$eval('#undo', (e) => e.disabled), 'there is more to undo');
+  });
+  await check('lessons and playground keep their own work', async () => {
+    await page.mouse.click(...(await plane(0, 0)));
+    const before = await count();
+    await chip('laplace');
+    await settled();
+    await page.evaluate(() => [...document.querySelectorAll('#pens button')].find((b) => b.textContent === 'Erase').click());
+    await page.click('[data-view=lessons]');
+    await page.waitForFunction(() => document.getElementById('kernel').value === 'linear', { timeout: 5000 });
+    holds(await page.$eval('#undo', (e) => e.disabled), 'a lesson begins with something to undo');
+    equal(await page.$eval('#pens [aria-pressed=true]', (e) => e.textContent), 'Class A', 'pen');
+    await chip('poly');
+    await page.click('[data-view=play]');
+    equal(await kernel(), 'laplace(gamma=1)', 'kernel of the playground');
+    equal(await count(), before, 'points of the playground');
+    await page.click('[data-view=lessons]');
+    equal(await kernel(), 'poly(degree=2, c=1)', 'kernel of the lesson');
+    await page.evaluate(() => [...document.querySelectorAll('#lesson button')].find((b) => b.textContent === 'Begin again').click());
+    equal(await kernel(), 'linear', 'kernel at the beginning');
+  });
+  await check('the figure is of the current model, in its colours', async () => {
+    await fresh();
+    await page.click('#samples button:nth-child(3)');
+    await chip('rbf');
+    await settled();
+    await tab('lift');
+    await panel('Drag to turn');
+    await tab('figure');
+    await page.waitForSelector('#panel img', { timeout: 20000 });
+    const figure = Buffer.from((await page.$eval('#panel img', (e) => e.src)).split(',')[1], 'base64').toString();
+    holds(/<desc>svm, rbf\(gamma=1\)/.test(figure), /<desc>.*/.exec(figure)[0]);
+    holds(figure.indexOf('>A<') < figure.indexOf('>B<'), 'class B has the first colour');
+    const unit = (anchor, way) => ['0', '1'].map((v) => +new RegExp(`<text x="([\\d.]+)" y="([\\d.]+)"[^>]*text-anchor="${anchor}">${v}<`).exec(figure)[way]).reduce((a, b) => Math.abs(a - b));
+    holds(Math.abs(unit('middle', 1) / unit('end', 2) - 1) < 0.01, 'a unit to the right is not as long as one upwards');
+  });
+  await check('the certificate has primal, dual and gap; knn has no proof', async () => {
+    await tab('certificate');
+    await panel('primal objective');
+    await panel('dual objective');
+    await panel('gap');
+    await page.select('#learner', 'knn');
+    await panel('nothing to solve');
+    holds(!/below 0|support vectors/.test((await page.$eval('#panel', (e) => e.textContent)) + (await status())), await status());
+  });
+  await check('the button of a kernel stays marked, a mistake is in the status line', async () => {
+    const pressed = () => page.$$eval('#kernelchips [aria-pressed=true]', (b) => b.map((e) => e.textContent).join());
+    await type('rbf(gamma=2.5)');
+    equal(await pressed(), 'rbf', 'marked');
+    await type('rbf(gama=1)');
+    await page.waitForFunction(() => /gama|gamma/.test(document.getElementById('status').textContent), { timeout: 5000 });
+    await type('rbf(gamma=1) + linear');
+    equal(await pressed(), '', 'marked');
   });
 }
 
@@ -651,7 +751,7 @@ async function accessible() {
   });
   try {
     await basics();
-    for (const part of [machines, insides, travels, python, people, lessons, accessible]) if (!only || part.name === only) await part();
+    for (const part of [fingers, works, machines, insides, travels, python, people, lessons, accessible]) if (!only || part.name === only) await part();
   } catch (fault) {
     failed++;
     console.log('not ok - ' + fault.message);

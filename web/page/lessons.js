@@ -1,7 +1,7 @@
 // lessons.js: six lessons: text beside the live picture, and one question each, answered by moving something.
 // SPDX-License-Identifier: Apache-2.0
 import { $, el } from './util.js';
-import { state, session, changed, remember } from './state.js';
+import { state, session, changed, goTo, remember } from './state.js';
 import { sample } from './samples.js';
 
 const m = (text) => `<span class="math">${text}</span>`;
@@ -103,12 +103,10 @@ const LESSONS = [
 const reached = new Set();
 export const lessonView = (n) => LESSONS[n].view || 'play';
 
-export function openLesson(n) {
-  const { set, view } = LESSONS[n];
-  state.lesson = n;
-  session.file = null;
-  if (session.fit) session.fit.stale = true; // it answers nothing here
-  if (set.sample) {
+// A lesson that was left goes on where it was; again: from its beginning.
+export function openLesson(n, again = false) {
+  const { set } = LESSONS[n], known = goTo('lessons', n) && !again;
+  if (set.sample && !known) {
     state.points = sample(set.sample);
     state.sample = set.sample;
     state.learner = set.learner;
@@ -116,10 +114,9 @@ export function openLesson(n) {
     state.kernel = set.kernel;
     state.panel = set.panel;
   }
-  if (set.pair) Object.assign(state.pair, structuredClone(set.pair));
+  if (set.pair && !known) Object.assign(state.pair, structuredClone(set.pair));
   remember();
   changed('all');
-  return view;
 }
 
 export function showLesson() {
@@ -144,7 +141,7 @@ export function showLesson() {
     el('h2', {}, `${n + 1}. ${lesson.title}`),
     ...paragraphs,
     el('div', { class: 'ask', id: 'ask', role: 'status' }, el('b', {}, 'Try it'), lesson.ask),
-    el('div', { class: 'row' }, el('button', { type: 'button', class: 'button', onclick: () => openLesson(n) }, 'Begin again'), n + 1 < LESSONS.length ? el('button', { type: 'button', class: 'button main', onclick: () => openLesson(n + 1) }, 'Next lesson') : ''),
+    el('div', { class: 'row' }, el('button', { type: 'button', class: 'button', onclick: () => openLesson(n, true) }, 'Begin again'), n + 1 < LESSONS.length ? el('button', { type: 'button', class: 'button main', onclick: () => openLesson(n + 1) }, 'Next lesson') : ''),
   );
   checkLesson();
 }

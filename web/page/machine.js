@@ -50,10 +50,11 @@ export function optionsNow() {
   return tol && !options.tol ? { ...options, tol } : options;
 }
 
-export function csv() {
+export function csv(sorted = false) {
   const two = (v) => String(Math.round(v * 100) / 100);
   if (isNumbers()) return 'x,y\n' + state.points.map((p) => two(p[0]) + ',' + two(p[1]) + '\n').join('');
-  return 'x1,x2,class\n' + state.points.map((p) => two(p[0]) + ',' + two(p[1]) + ',' + CLASSES[p[2]] + '\n').join('');
+  const points = sorted ? [...state.points].sort((a, b) => a[2] - b[2]) : state.points;
+  return 'x1,x2,class\n' + points.map((p) => two(p[0]) + ',' + two(p[1]) + ',' + CLASSES[p[2]] + '\n').join('');
 }
 
 export function dataNow() {

@@ -2,13 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import { $, el, svg, short, colour, classColour, forgetColours, dark } from './util.js';
 import { ask } from './engine.js';
-import { state, session, onChange, changed, remember, undo, redo, canUndo, canRedo, fromAddress } from './state.js';
+import { state, session, onChange, changed, remember, undo, redo, canUndo, canRedo, fromAddress, goTo } from './state.js';
 import { calls, withParameter } from './expression.js';
 import { controls } from './controls.js';
 import { sample, sampleNames, isCurve } from './samples.js';
 import { CLASSES, choices, choice, isNumbers, kernelNames, learnerInfo, refit, setLearner, shownModel, tolerance } from './machine.js';
 import { closeFile, openFile, showFile, suitFile, suitViews, takeFile, useModel } from './files.js';
-import { draw, mark, shape } from './plane.js';
+import { draw, forgetHand, legend, mark, shape } from './plane.js';
 import { hasCoordinates, showPanel, stopOf, titles } from './panels.js';
 import { offerSteps } from './steps.js';
 import { showPair } from './pair.js';
@@ -75,9 +75,15 @@ $('learner').addEventListener('change', () => {
 
 // ---- kernel ----------------------------------------------------------------------------------------
 
+// Marks the button of the kernel, whatever its parameters are.
+function markKernel() {
+  const found = calls(state.kernel, kernelNames()), whole = found.length === 1 && state.kernel.trim() === state.kernel.slice(found[0].from, found[0].to);
+  $('kernelchips').querySelectorAll('button').forEach((b) => b.setAttribute('aria-pressed', String(whole && found[0].name === b.textContent)));
+}
 function showKernel() {
   if (document.activeElement !== $('kernel')) $('kernel').value = state.kernel;
-  $('kernelchips').replaceChildren(...KERNELS.map((k) => el('button', { type: 'button', 'aria-pressed': String(state.kernel === k), onclick: () => setKernel(k) }, /^\w+/.exec(k)[0])));
+  $('kernelchips').replaceChildren(...KERNELS.map((k) => el('button', { type: 'button', onclick: () => setKernel(k) }, /^\w+/.exec(k)[0])));
+  markKernel();
   showKernelParams();
 }
 function showKernelParams() {
@@ -102,7 +108,7 @@ function showKernelParams() {
         }
       state.kernel = text;
       $('kernel').value = text;
-      $('kernelchips').querySelectorAll('button').forEach((b, i) => b.setAttribute('aria-pressed', String(KERNELS[i] === text)));
+      markKernel();
       changed('fitonly', rough);
       if (!rough) remember();
     };
@@ -167,6 +173,7 @@ $('kernel').addEventListener('input', () => {
   state.kernel = $('kernel').value;
   openList();
   showKernelParams();
+  markKernel();
   changed('fitonly', true);
 });
 $('kernel').addEventListener('change', remember);
@@ -206,16 +213,18 @@ function clearPoints() {
   state.points = [];
   state.sample = '';
   if (session.pen < 0) session.pen = 0;
+  forgetHand();
   changed('points');
   showPens();
   remember();
 }
 
 function showStatus() {
+  $('legend').replaceChildren(...legend().flatMap((words, i) => [i ? ' · ' : '', el('span', { class: 'whole' }, words)]));
   const box = $('status'), fit = session.fit, error = session.error;
   box.classList.toggle('bad', !!error);
   if (error) {
-    box.textContent = error.expression != null ? 'The kernel has a mistake: see beside it.' : (error.late ? 'Stopped: it took longer than allowed. ' : '') + error.message;
+    box.textContent = error.expression != null ? 'The kernel has a mistake: ' + error.message.replace(/^kernel: /, '') : (error.late ? 'Stopped: it took longer than allowed. ' : '') + error.message;
     return;
   }
   if (!fit) {
@@ -227,10 +236,10 @@ function showStatus() {
   if (t.accuracy != null) parts.push(`${(100 * t.accuracy).toFixed(t.accuracy === 1 ? 0 : 1)} % right`);
   if (t.r2 != null) parts.push('R² ' + short(t.r2, 3));
   if (r.support != null && fit.outputs.length && ['svm', 'nu-svm', 'svr', 'nu-svr', 'one-class', 'l1-svm'].includes(r.learner)) parts.push(`${r.support} support vectors`);
-  if (r.certificate && r.certificate.kind) parts.push(({ optimal: 'certified', local: 'local optimum', rounding: 'at the limit of rounding', steps: 'not at the end' }[stopOf(r)] || r.stop) + `: ` + `${r.certificate.kind} ${short(r.certificate.value, 2)}`);
+  if (r.learner === 'knn') parts.push('nothing to solve');
+  else if (r.certificate && r.certificate.kind) parts.push(({ optimal: 'certified', local: 'local optimum', rounding: 'at the limit of rounding', steps: 'not at the end' }[stopOf(r)] || r.stop) + `: ` + `${r.certificate.kind} ${short(r.certificate.value, 2)}`);
   if (!r.certificate && r.stop) parts.push(r.stop);
-  parts.push(`${fit.milliseconds < 1 ? '<1' : Math.round(fit.milliseconds)} ms`);
-  box.textContent = parts.join(' · ');
+  box.replaceChildren(parts.map((p) => p + ' · ').join(''), el('span', { class: 'whole' }, `${fit.milliseconds < 1 ? '<1' : Math.round(fit.milliseconds)} ms`));
 }
 
 // Where a line is not enough, what to try next.
@@ -275,12 +284,10 @@ function showView() {
 }
 document.querySelectorAll('.views button').forEach((b) =>
   b.addEventListener('click', () => {
-    state.view = b.dataset.view;
-    if (state.view === 'lessons') openLesson(state.lesson);
-    else {
-      changed('all');
-      remember();
-    }
+    if (b.dataset.view === 'lessons') return openLesson(state.lesson);
+    goTo(b.dataset.view);
+    remember();
+    return changed('all');
   }),
 );
 
@@ -295,6 +302,7 @@ function later(rough) {
 onChange((what, rough) => {
   $('undo').disabled = !canUndo();
   $('redo').disabled = !canRedo();
+  if (what === 'past') return undefined;
   if (what === 'pens') return showPens();
   if (what === 'step') {
     draw();
@@ -311,6 +319,7 @@ onChange((what, rough) => {
     return later(rough);
   }
   if (what === 'all') {
+    forgetHand();
     showSamples();
     showFile();
     showPens();
@@ -357,7 +366,9 @@ addEventListener('keydown', (e) => {
   else undo();
 });
 addEventListener('hashchange', () => {
-  if (fromAddress(location.hash)) changed('all');
+  if (!fromAddress(location.hash)) return;
+  remember();
+  changed('all');
 });
 $('choose').addEventListener('click', () => $('file').click());
 $('file').addEventListener('change', () => $('file').files[0] && openFile($('file').files[0]));

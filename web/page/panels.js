@@ -3,7 +3,7 @@
 import { $, el, svg, short, colour, classColour, heat, decodeFloats } from './util.js';
 import { ask } from './engine.js';
 import { state, session } from './state.js';
-import { choice, shownModel, source } from './machine.js';
+import { choice, csv, fitRequest, learnerInfo, shownModel, source } from './machine.js';
 import { mark, shownPoints } from './plane.js';
 
 const panel = $('panel');
@@ -37,29 +37,34 @@ const STOPS = {
   interrupted: ['interrupted', 'The best so far.'],
   rounding: ['as exact as rounding allows', 'The tolerance is finer than numbers of 16 digits can show.'],
   unknown: ['no certificate', 'Another program trained this model: mercer verify needs its training data.'],
+  stored: ['nothing to solve', 'This learner keeps all points and looks for the nearest ones: there is no optimum to prove.'],
   stuck: ['stuck', 'No progress is possible: rounding, or a function that is not a kernel.'],
 };
 
 // How training ended. A tolerance below what rounding leaves is no reason to worry.
 export const stopOf = (r) => (r.stop === 'stuck' && r.certificate && r.certificate.value < 1e-6 ? 'rounding' : r.stop);
 
+// Whether coefficients stand at the bound C.
+const hasBound = (fit) => learnerInfo().params.some((p) => p.name === 'C') && fit.outputs.some((o) => o.state.includes(2));
+
 function certificate() {
   const fit = session.fit;
   if (!fit || fit.stale) return fill(el('p', { class: 'hint' }, session.why || 'What the solver proved about its solution will stand here.'));
   const r = fit.report, c = r.certificate || {}, t = fit.score || r.train || {};
   // Models of other programs bring no certificate.
-  const stop = c.kind ? stopOf(r) : shownModel() ? 'unknown' : r.stop, proved = stop === 'optimal';
+  const stored = r.learner === 'knn', strip = ['svm', 'nu-svm', 'pegasos', 'l1-svm'].includes(r.learner);
+  const stop = stored ? 'stored' : c.kind ? stopOf(r) : shownModel() ? 'unknown' : r.stop, proved = stop === 'optimal';
   const rows = [
-    ['certified', c.kind ? `${c.kind} ${short(c.value, 3)} (tolerance ${short(c.tolerance, 3)})` : null],
-    ['primal objective', c.primal != null ? short(c.primal, 7) : null],
-    ['dual objective', c.dual != null ? short(c.dual, 7) : null],
-    ['gap', c.gap != null ? short(c.gap, 3) : null],
-    ['support vectors', r.support != null ? String(r.support) + (r.n > 0 ? ` of ${r.n}` : '') : null],
-    ['steps', r.iterations > 0 ? String(r.iterations) : null],
+    ['certified', c.kind && !stored ? `${c.kind} ${short(c.value, 3)} (tolerance ${short(c.tolerance, 3)})` : null],
+    ['primal objective', r.primal != null ? short(r.primal, 7) : null],
+    ['dual objective', r.dual != null ? short(r.dual, 7) : null],
+    ['gap', r.gap != null ? short(r.gap, 3) : null],
+    [stored ? 'points kept' : 'support vectors', r.support != null ? String(r.support) + (r.n > 0 ? ` of ${r.n}` : '') : null],
+    ['steps', r.iterations > 0 && !stored ? String(r.iterations) : null],
     [fit.score ? 'accuracy on these data' : 'training accuracy', t.accuracy != null ? (100 * t.accuracy).toFixed(1) + ' %' : null],
     ['mean squared error', t.mse != null ? short(t.mse) : null],
     ['R²', t.r2 != null ? short(t.r2) : null],
-    ['margin 1/|w|', fit.outputs.length === 1 && fit.outputs[0].square > 0 && fit.task === 'classification' ? short(1 / Math.sqrt(fit.outputs[0].square)) : null],
+    ['margin 1/|w|', fit.outputs.length === 1 && fit.outputs[0].square > 0 && strip && t.accuracy === 1 ? short(1 / Math.sqrt(fit.outputs[0].square)) : null],
     ['kernel', r.kernel && r.kernel.replace(/\d+\.\d{6,}/g, (v) => String(+(+v).toPrecision(6)))],
     ['form', r.form ? r.form : null],
   ];
@@ -70,7 +75,7 @@ function certificate() {
     table(rows),
     chart ? el('h3', {}, 'Coefficients of the support vectors') : '',
     chart || '',
-    chart ? el('p', { class: 'hint' }, (fit.task === 'classification' ? 'Bar up or down: which class it speaks for. Pale: at its bound C. ' : '') + 'Point at a bar to see its point.') : '',
+    chart ? el('p', { class: 'hint' }, (fit.task === 'classification' ? 'Bar up or down: which class it speaks for. ' : '') + (hasBound(fit) ? 'Pale: at its bound C. ' : '') + 'Point at a bar to see its point.') : '',
     r.remark ? el('p', { class: 'hint' }, r.remark) : '',
   );
 }
@@ -192,6 +197,19 @@ export function coordinates() {
 
 // ---- a figure of the library ------------------------------------------------------------------------
 
+// The height at which a unit to the right is as long as a unit upwards, in a figure with regions of the plane of the
+// points; 0: it has none. From the places of the numbers beside its axes.
+function evenHeight(text) {
+  const root = new DOMParser().parseFromString(text, 'image/svg+xml').documentElement, image = root.querySelector('image');
+  if (session.file || !image) return 0;
+  const scale = (anchor, way) => {
+    const ticks = [...root.querySelectorAll(`text[text-anchor=${anchor}]`)].map((t) => [+t.textContent.replace('−', '-'), +t.getAttribute(way)]).filter((t) => Number.isFinite(t[0]));
+    return ticks.length > 1 ? Math.abs((ticks[1][1] - ticks[0][1]) / (ticks[1][0] - ticks[0][0])) : NaN;
+  };
+  const ratio = scale('middle', 'x') / scale('end', 'y'), height = +root.getAttribute('height') + image.getAttribute('height') * (ratio - 1);
+  return Math.abs(ratio - 1) > 0.005 && height > 200 && height < 2000 ? Math.round(height) : 0;
+}
+
 async function figure() {
   const kinds = ['boundary', 'roc', 'calibration', 'confusion', 'residuals', 'projection', 'gram', 'learning', 'path', 'importance', 'data'];
   const menu = el('select', { 'aria-label': 'Kind of figure' }, el('option', { value: '' }, 'what suits'), ...kinds.map((k) => el('option', { value: k, selected: k === session.kind }, k)));
@@ -199,7 +217,15 @@ async function figure() {
     session.kind = menu.value;
     figure();
   });
-  const answer = await ask({ do: 'figure', kind: session.kind || undefined, ...source(), kernel: session.fit ? undefined : state.kernel, theme: document.documentElement.dataset.theme, width: 720 }, 'panel');
+  // Other panels train models of their own: the figure is always that of the current one. Points are sorted by class,
+  // so that class A has the first colour, as in the picture; where their order changes the model, they stay.
+  const from = session.file ? source() : { data: { name: 'points.csv', text: csv(!['perceptron', 'pegasos', 'kmeans'].includes(choice().name)) } };
+  const fit = session.fit && !shownModel() ? await ask({ ...fitRequest(2), ...from, plane: undefined }, 'panel') : { ok: true };
+  if (!fit || state.panel !== 'figure') return;
+  const request = { do: 'figure', kind: session.kind || undefined, ...from, kernel: session.fit ? undefined : state.kernel, theme: document.documentElement.dataset.theme, width: 720 };
+  let answer = fit.ok ? await ask(request, 'panel') : fit;
+  // Another height moves the limits of the axes a little: a second or third try is right.
+  for (let i = 0, height; i < 3 && answer && answer.ok && (height = evenHeight(answer.figure)); i++) answer = await ask({ ...request, height }, 'panel');
   if (!answer || state.panel !== 'figure') return;
   const picture = answer.ok ? el('img', { alt: 'figure: ' + answer.kind, style: 'width:100%', src: 'data:image/svg+xml;base64,' + btoa(unescape(encodeURIComponent(answer.figure))) }) : el('p', { class: 'hint' }, answer.error.message);
   fill(el('div', { class: 'row' }, menu), picture);

@@ -2,10 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import { $, el, svg, short, colour, rgb, classColour, diverging } from './util.js';
 import { state, session, changed, remember } from './state.js';
-import { CLASSES, choice, extent, isNumbers } from './machine.js';
+import { CLASSES, choice, extent, isNumbers, learnerInfo } from './machine.js';
 
 const canvas = $('plane');
-let width = 0, hover = -1, held = -1, chosen = -1, cross = null, marked = [], moved = false;
+const MARGINS = ['svm', 'nu-svm', 'pegasos', 'l1-svm'];
+let width = 0, hover = -1, held = -1, chosen = -1, cross = null, marked = [], moved = false, touched = null;
 
 export function mark(objects) {
   marked = objects;
@@ -131,8 +132,7 @@ function lines(fit) {
   for (const v of p.score) [least, largest] = [Math.min(least, v), Math.max(largest, v)];
   if (!(largest - least > 1e-4 * Math.max(Math.abs(least), Math.abs(largest)))) return list;
   if (fit.task === 'classification' && p.outputs === 1) {
-    const margins = ['svm', 'nu-svm', 'pegasos', 'l1-svm'].includes(choice().name);
-    if (margins) for (const level of [-1, 1]) list.push([contour(p.score, p.nx, p.ny, level), text, 1.2, [5, 5]]);
+    if (MARGINS.includes(choice().name)) for (const level of [-1, 1]) list.push([contour(p.score, p.nx, p.ny, level), text, 1.2, [5, 5]]);
     list.push([contour(p.score, p.nx, p.ny, 0), text, 2.4, []]);
   } else if (fit.task === 'detection') {
     list.push([contour(p.score, p.nx, p.ny, 0), text, 2.4, []]);
@@ -204,6 +204,24 @@ export function shape(context, c, x, y, r) {
     context.lineTo(x - 1.25 * r, y);
     context.closePath();
   }
+}
+
+// What the lines and signs of the picture mean.
+export function legend() {
+  const fit = session.fit, list = [];
+  if (!fit || session.error || !fit.plane) return list;
+  const name = choice().name, role = roles(fit, shownPoints().length), flat = fit.plane.ny > 1;
+  const drawn = lines(fit).filter((l) => l[0].length), levels = fit.task === 'regression' || fit.task === 'transformation';
+  if (drawn.some((l) => !l[3].length)) list.push(levels ? 'lines: equal values' : 'line: f = 0');
+  if (drawn.some((l) => l[3].length)) list.push('dashed: margin f = ±1');
+  if (!flat && name === 'svr') list.push('dashed: tube ± ε');
+  if (fit.plane.std && !flat) list.push('band: ± 1 and 2 standard deviations');
+  if (fit.plane.draws) list.push('thin: functions drawn from it');
+  if (fit.task === 'clustering') list.push('colours: clusters');
+  if (role.some((r) => r.support)) list.push('ring: support vector');
+  if (role.some((r) => r.support === 'bound')) list.push('dashed ring: at bound' + (learnerInfo().params.some((p) => p.name === 'C') ? ' C' : ''));
+  if (role.some((r) => r.wrong)) list.push('×: wrong class');
+  return list;
 }
 
 function axes(g) {
@@ -370,19 +388,25 @@ function near(x, y, reach) {
   return best;
 }
 
-const clip = (v) => Math.round(100 * Math.min(Math.max(v, -2.98), 2.98)) / 100;
+// Whole points, with a ring around them, stay inside the frame.
+const clip = (v) => Math.round(100 * Math.min(Math.max(v, -2.85), 2.85)) / 100;
 const editable = () => !session.file;
+const REACH = 22; // of a finger, in pixels
 
-export function place(x, y) {
+function place(x, y) {
   state.points.push([clip(x), clip(y), session.pen < 0 ? 0 : session.pen]);
   state.sample = '';
   changed('points');
-  remember();
 }
-export function removePoint(i) {
+// Other points: none of them is under the hand.
+export function forgetHand() {
+  hover = chosen = held = -1;
+  touched = null;
+}
+function removePoint(i) {
   state.points.splice(i, 1);
   state.sample = '';
-  hover = chosen = -1;
+  forgetHand();
   changed('points');
   remember();
 }
@@ -394,20 +418,31 @@ function where(event) {
 
 canvas.addEventListener('pointerdown', (event) => {
   if (!editable() || event.button > 0) return;
-  const [x, y] = where(event), at = near(x, y, event.pointerType === 'touch' ? 22 : 12);
-  canvas.setPointerCapture(event.pointerId);
-  canvas.focus({ preventScroll: true });
+  const [x, y] = where(event), finger = event.pointerType === 'touch', at = near(x, y, finger ? REACH : 12);
   cross = null;
   moved = false;
+  // A finger may only want to scroll: what it does here is decided when it is lifted.
+  if (finger && (at < 0 || session.pen < 0)) {
+    touched = event.isPrimary ? [x, y, at] : null;
+    return;
+  }
+  canvas.setPointerCapture(event.pointerId);
+  canvas.focus({ preventScroll: true });
   if (at >= 0 && (session.pen < 0 || event.shiftKey)) return removePoint(at);
   if (at >= 0) {
     held = at;
   } else if (session.pen >= 0) {
     place(toX(x), toY(y));
     held = state.points.length - 1;
+    moved = true;
   }
   event.preventDefault();
 });
+// On a point a finger drags, elsewhere it scrolls.
+canvas.addEventListener('touchstart', (event) => {
+  const finger = event.touches[0];
+  if (editable() && session.pen >= 0 && event.touches.length === 1 && near(...where(finger), REACH) >= 0) event.preventDefault();
+}, { passive: false });
 canvas.addEventListener('pointermove', (event) => {
   const [x, y] = where(event);
   $('readout').textContent = `${short(toX(x), 3)}, ${short(toY(y), 3)}`;
@@ -419,6 +454,10 @@ canvas.addEventListener('pointermove', (event) => {
       state.sample = '';
       changed('points', true);
     }
+    return;
+  }
+  if (event.pointerType === 'touch') {
+    if (touched && Math.hypot(x - touched[0], y - touched[1]) > 10) touched = null;
     return;
   }
   const at = editable() ? near(x, y, 12) : -1;
@@ -436,9 +475,27 @@ function letGo() {
     changed('points');
   }
 }
-canvas.addEventListener('pointerup', letGo);
-canvas.addEventListener('pointercancel', letGo);
-canvas.addEventListener('pointerleave', () => ($('readout').textContent = ''));
+canvas.addEventListener('pointerup', () => {
+  const tap = touched;
+  touched = null;
+  letGo();
+  if (!tap) return;
+  if (tap[2] >= 0) removePoint(tap[2]);
+  else if (session.pen >= 0) {
+    place(toX(tap[0]), toY(tap[1]));
+    remember();
+  }
+});
+canvas.addEventListener('pointercancel', () => {
+  touched = null;
+  letGo();
+});
+canvas.addEventListener('pointerleave', () => {
+  $('readout').textContent = '';
+  if (hover < 0) return;
+  hover = -1;
+  draw();
+});
 canvas.addEventListener('contextmenu', (event) => {
   if (!editable()) return;
   event.preventDefault();
@@ -472,6 +529,7 @@ canvas.addEventListener('keydown', (event) => {
   } else if (event.key === 'Enter' || event.key === ' ') {
     cross = cross || [0, 0];
     place(cross[0], cross[1]);
+    remember();
   } else if (event.key.toLowerCase() === 'n' && state.points.length) {
     chosen = (chosen + (event.shiftKey ? state.points.length - 1 : 1)) % state.points.length;
     sayPoint(chosen);

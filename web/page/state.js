@@ -10,16 +10,18 @@ export const session = { pen: 0, file: null, hello: null, fit: null, columns: [0
 
 const listeners = [];
 export const onChange = (f) => listeners.push(f);
-// what: 'points', 'machine', 'view', 'panel', 'pair' or 'all'; rough: more will follow at once (dragging).
+// what: 'past', 'points', 'machine', 'view', 'panel', 'pair' or 'all'; rough: more will follow at once (dragging).
 export function changed(what, rough = false) {
   for (const f of listeners) f(what, rough);
 }
 
 // Points as whole hundredths keep links short.
-function pack() {
-  const s = { ...state, points: state.points.flatMap((p) => [Math.round(p[0] * 100), Math.round(p[1] * 100), p[2]]) };
+function pack(more = {}) {
+  const s = { ...state, points: state.points.flatMap((p) => [Math.round(p[0] * 100), Math.round(p[1] * 100), p[2]]), ...more };
   return JSON.stringify(s);
 }
+// What can be undone: data and settings, not what is looked at.
+const content = () => pack({ view: undefined, lesson: undefined, panel: undefined });
 function unpack(text) {
   const s = JSON.parse(text);
   if (!Array.isArray(s.points) || typeof s.kernel !== 'string' || typeof s.learner !== 'string') throw new Error('not a state');
@@ -44,26 +46,48 @@ export function fromAddress(hash) {
   }
 }
 
-const past = [], future = [];
-let present = '';
+// Every view and every lesson has its own work, and its own past.
+const works = {};
+function work() {
+  return (works[state.view === 'lessons' ? 'lesson ' + state.lesson : state.view] ??= { past: [], future: [], present: '', file: null });
+}
 export function remember() {
-  const now = pack();
-  if (now === present) return;
-  if (present) past.push(present);
-  if (past.length > 200) past.shift();
-  present = now;
-  future.length = 0;
+  const now = content(), w = work();
   history.replaceState(null, '', address());
+  if (now === w.present) return;
+  if (w.present) w.past.push(w.present);
+  if (w.past.length > 200) w.past.shift();
+  w.present = now;
+  w.future.length = 0;
+  changed('past');
 }
 function travel(from, to) {
   if (!from.length) return;
-  to.push(present);
-  present = from.pop();
-  unpack(present);
+  const w = work();
+  to.push(w.present);
+  w.present = from.pop();
+  unpack(w.present);
   history.replaceState(null, '', address());
   changed('all');
 }
-export const undo = () => travel(past, future);
-export const redo = () => travel(future, past);
-export const canUndo = () => past.length > 0;
-export const canRedo = () => future.length > 0;
+export const undo = () => travel(work().past, work().future);
+export const redo = () => travel(work().future, work().past);
+export const canUndo = () => work().past.length > 0;
+export const canRedo = () => work().future.length > 0;
+
+// Goes to another view. True: what was there before is there again.
+export function goTo(view, lesson = state.lesson) {
+  remember();
+  Object.assign(work(), { file: session.file, columns: session.columns, panel: state.panel });
+  state.view = view;
+  state.lesson = lesson;
+  const w = work();
+  session.file = w.file;
+  session.columns = w.columns || [0, 1];
+  session.pen = 0;
+  if (session.fit) session.fit.stale = true; // it answers nothing here
+  if (!w.present) return false;
+  unpack(w.present);
+  state.panel = w.panel;
+  return true;
+}

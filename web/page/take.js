@@ -11,11 +11,14 @@ const quote = (text) => (/^[\w.,:=+-]+$/.test(text) ? text : "'" + text.replace(
 const fileName = () => (session.file ? session.file.name : 'points.csv');
 
 // Options that are not said otherwise: what the engine was asked.
-export function commandLine() {
-  if (shownModel()) return `mercer predict ${quote(shownModel().name)} ${session.file.data ? quote(session.file.name) : 'DATA'} -o -`;
+function commandParts() {
+  if (shownModel()) return [`mercer predict ${quote(shownModel().name)} ${session.file.data ? quote(session.file.name) : 'DATA'}`, '-o -'];
   const flags = Object.entries(optionsNow()).map(([k, v]) => (k.length === 1 ? `-${k} ${v}` : v === 'yes' && ['probability', 'loo'].includes(k) ? `--${k}` : `--${k} ${quote(v)}`));
-  return ['mercer fit', choice().name, quote(fileName()), '-k', quote(state.kernel), ...flags, '-o model.mercer'].join(' ');
+  return ['mercer fit', choice().name, quote(fileName()), '-k ' + quote(state.kernel), ...flags, '-o model.mercer'];
 }
+export const commandLine = () => commandParts().join(' ');
+// Lines are broken between options, not inside one; only what is longer than a line is broken anywhere.
+const unbroken = (parts) => parts.flatMap((p, i) => [i ? ' ' : '', p.length < 40 ? el('span', { class: 'whole' }, p) : p]);
 
 // The estimator: those that keep their own names for options, or any learner by its name.
 const OWN = { kmeans: 'KernelKMeans', 'one-class': 'OneClassSVM', fisher: 'KernelFisher' };
@@ -59,8 +62,8 @@ async function copy(text, what) {
   }
 }
 
-function block(title, text, what) {
-  return [el('h3', {}, title), el('pre', { class: 'code', 'data-what': what, tabindex: 0 }, text), el('button', { type: 'button', class: 'button', onclick: () => copy(text, what) }, 'Copy ' + what)];
+function block(title, text, what, shown = [text]) {
+  return [el('h3', {}, title), el('pre', { class: 'code', 'data-what': what, tabindex: 0 }, ...shown), el('button', { type: 'button', class: 'button', onclick: () => copy(text, what) }, 'Copy ' + what)];
 }
 
 function take() {
@@ -71,7 +74,7 @@ function take() {
     el('div', { class: 'row' }, el('button', { type: 'button', class: 'button main', onclick: () => copy(link, 'Link') }, 'Copy link'), el('span', { class: 'hint' }, session.file ? 'The file itself is not part of it.' : `${state.points.length} points, learner and kernel are in it.`)),
     el('h3', {}, 'Files'),
     el('div', { class: 'row' }, button('SVG', () => download('studio.svg', pictureSvg(), 'image/svg+xml')), button('PNG', png), session.file ? '' : button('CSV', () => download('points.csv', csv(), 'text/csv')), shownModel() ? '' : button('Model', modelFile)),
-    ...block(shownModel() ? 'This model on the command line' : 'The same model on the command line', commandLine(), 'command'),
+    ...block(shownModel() ? 'This model on the command line' : 'The same model on the command line', commandLine(), 'command', unbroken(commandParts())),
     ...block('and in Python', pythonCode(), 'code'),
   );
 }
