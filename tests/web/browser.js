@@ -207,6 +207,20 @@ async function works() {
     await panel('nothing to solve');
     holds(!/below 0|support vectors/.test((await page.$eval('#panel', (e) => e.textContent)) + (await status())), await status());
   });
+  await check('points under the hand, and lines that stay whole', async () => {
+    await fresh();
+    const [x, y] = (await stored()).points.slice(0, 2).map((v) => v / 100), look = () => page.evaluate(() => document.getElementById('plane').toDataURL());
+    await wait(300);
+    const before = await look();
+    await page.mouse.move(...(await plane(x, y)));
+    holds(before !== (await look()), 'the point under the hand looks like the others');
+    await page.mouse.move(5, 5);
+    equal(before === (await look()), true, 'the picture is as before');
+    equal(await page.$eval('#status .whole', (e) => e.textContent.split(' ')[1]), 'ms', 'kept together');
+    holds((await page.$eval('#legend', (e) => e.textContent)).includes('ring: support vector'), 'no legend');
+    await tab('take');
+    equal(await page.$$eval('[data-what=command] .whole', (e) => e.map((s) => s.textContent).find((s) => s.startsWith('--tol'))), '--tol 1e-10', 'option');
+  });
   await check('the button of a kernel stays marked, a mistake is in the status line', async () => {
     const pressed = () => page.$$eval('#kernelchips [aria-pressed=true]', (b) => b.map((e) => e.textContent).join());
     await type('rbf(gamma=2.5)');

@@ -4,7 +4,7 @@ import { $, el, svg, short, colour, classColour, heat, decodeFloats } from './ut
 import { ask } from './engine.js';
 import { state, session } from './state.js';
 import { choice, csv, fitRequest, learnerInfo, shownModel, source } from './machine.js';
-import { mark, shownPoints } from './plane.js';
+import { MARGINS, mark, shownPoints } from './plane.js';
 
 const panel = $('panel');
 const fill = (...nodes) => panel.replaceChildren(...nodes);
@@ -52,7 +52,7 @@ function certificate() {
   if (!fit || fit.stale) return fill(el('p', { class: 'hint' }, session.why || 'What the solver proved about its solution will stand here.'));
   const r = fit.report, c = r.certificate || {}, t = fit.score || r.train || {};
   // Models of other programs bring no certificate.
-  const stored = r.learner === 'knn', strip = ['svm', 'nu-svm', 'pegasos', 'l1-svm'].includes(r.learner);
+  const stored = r.learner === 'knn';
   const stop = stored ? 'stored' : c.kind ? stopOf(r) : shownModel() ? 'unknown' : r.stop, proved = stop === 'optimal';
   const rows = [
     ['certified', c.kind && !stored ? `${c.kind} ${short(c.value, 3)} (tolerance ${short(c.tolerance, 3)})` : null],
@@ -64,7 +64,7 @@ function certificate() {
     [fit.score ? 'accuracy on these data' : 'training accuracy', t.accuracy != null ? (100 * t.accuracy).toFixed(1) + ' %' : null],
     ['mean squared error', t.mse != null ? short(t.mse) : null],
     ['R²', t.r2 != null ? short(t.r2) : null],
-    ['margin 1/|w|', fit.outputs.length === 1 && fit.outputs[0].square > 0 && strip && t.accuracy === 1 ? short(1 / Math.sqrt(fit.outputs[0].square)) : null],
+    ['margin 1/|w|', fit.outputs.length === 1 && fit.outputs[0].square > 0 && MARGINS.includes(r.learner) && t.accuracy === 1 ? short(1 / Math.sqrt(fit.outputs[0].square)) : null],
     ['kernel', r.kernel && r.kernel.replace(/\d+\.\d{6,}/g, (v) => String(+(+v).toPrecision(6)))],
     ['form', r.form ? r.form : null],
   ];

@@ -5,7 +5,7 @@ import { state, session, changed, remember } from './state.js';
 import { CLASSES, choice, extent, isNumbers, learnerInfo } from './machine.js';
 
 const canvas = $('plane');
-const MARGINS = ['svm', 'nu-svm', 'pegasos', 'l1-svm'];
+export const MARGINS = ['svm', 'nu-svm', 'pegasos', 'l1-svm'];
 let width = 0, hover = -1, held = -1, chosen = -1, cross = null, marked = [], moved = false, touched = null;
 
 export function mark(objects) {
