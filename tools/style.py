@@ -14,6 +14,7 @@ import sys
 FOLDERS = ["src", "include", "cli", "web", "compat", "tests", "examples", "bench", "tools", "docs", "man", "python"]
 TOP = ["meson.build", "meson_options.txt", "check", "quickstart", ".ci/run", "README.md",
        "CONTRIBUTING.md", "CHANGELOG.md"]
+SKIPPED = {"build", "corpus", "data", "__pycache__", ".mypy_cache", "mercer.egg-info"}
 CODE = {".c", ".h", ".py", ".sh", ".build", ".def"}
 NOTES = re.compile(r"\b(" + "|".join(["TO" + "DO", "FIX" + "ME", "XX" + "X", "HA" + "CK"]) + r")\b")
 MOST_LINES, MOST_COLUMNS = 800, 100
@@ -25,7 +26,7 @@ def files(root):
             yield root / name
     for folder in FOLDERS:
         for path in sorted((root / folder).rglob("*")):
-            if path.is_file() and not {"corpus", "data", "__pycache__", ".mypy_cache"} & set(path.parts):
+            if path.is_file() and not SKIPPED & set(path.relative_to(root).parts):
                 yield path
 
 

@@ -13,7 +13,7 @@ import re
 import sys
 
 FOLDERS = ["src", "include", "cli", "web", "docs", "man", "examples", "python", "compat", "tests"]
-SKIPPED = {"__pycache__", "corpus", "models"}  # and headers of releases, which stay as they were
+SKIPPED = {"__pycache__", "build", "corpus", "models"}  # and headers of releases, which stay as they were
 TOP = ["README.md", "CONTRIBUTING.md", "SECURITY.md", "quickstart", "check"]
 SUFFIXES = {".c", ".h", ".def", ".md", ".1", ".py", ".build", ""}
 
@@ -57,8 +57,9 @@ def files(root):
             yield root / name
     for folder in FOLDERS:
         for path in sorted((root / folder).rglob("*")):
-            kept = "abi" in path.parts and "include" in path.parts
-            if path.is_file() and path.suffix in SUFFIXES and not SKIPPED & set(path.parts) and not kept:
+            parts = set(path.relative_to(root).parts)
+            kept = {"abi", "include"} <= parts
+            if path.is_file() and path.suffix in SUFFIXES and not SKIPPED & parts and not kept:
                 yield path
 
 

@@ -347,16 +347,4 @@ typedef struct mcr_format {
                            const mcr_read_options *options);
 } mcr_format;
 
-#define FORMAT(name) extern const mcr_format mcr_format_##name;
-#include "data/format/formats.def"
-#undef FORMAT
-#define FORMAT(name) +1
-enum {
-    MCR_FORMATS = 0
-#include "data/format/formats.def"
-};
-#undef FORMAT
-
-const mcr_format *mcr_format_at(int number); /* NULL: past the end */
-
 #endif

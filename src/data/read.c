@@ -12,6 +12,7 @@
 #include "base/limits.h"
 #include "base/sized.h"
 #include "data/format/collect.h"
+#include "data/format/formats.h"
 
 enum { SNIFF_BYTES = 1 << 16 };
 

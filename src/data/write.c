@@ -2,6 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "data/format/formats.h"
 #include "data/write.h"
 
 #include <stdarg.h>

@@ -9,6 +9,7 @@
 
 #include "export/c_text.h"
 #include "gram/gram.h"
+#include "kernel/built_in.h"
 #include "kernel/parts.h"
 
 /* Numbers of what nodes own, counted in the order of a walk that visits children first. */

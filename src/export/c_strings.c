@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "export/c_text.h"
+#include "kernel/built_in.h"
 #include "kernel/parts.h"
 
 static bool holds(const mcr_kernel *k, const mcr_kernel_type *type)

@@ -7,6 +7,7 @@
 
 #include "export/onnx_graph.h"
 #include "gram/gram.h"
+#include "kernel/built_in.h"
 #include "kernel/parts.h"
 
 /* Up to so many columns squared distances are sums of squared differences; beyond, they come from

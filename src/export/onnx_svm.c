@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "export/onnx_graph.h"
+#include "kernel/built_in.h"
 #include "kernel/parts.h"
 #include "model/libsvm.h"
 

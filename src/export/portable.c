@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernel/built_in.h"
 #include "kernel/parts.h"
 #include "model/fourier.h"
 

@@ -7,6 +7,7 @@
 
 #include "base/params.h"
 #include "export/portable.h"
+#include "kernel/built_in.h"
 #include "kernel/parts.h"
 
 /* ---- parts ------------------------------------------------------------------------------------*/

@@ -13,6 +13,7 @@
 
 #include "export/portable.h"
 #include "gram/gram.h"
+#include "kernel/built_in.h"
 #include "kernel/parts.h"
 
 enum { MOST = 127 };

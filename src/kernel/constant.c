@@ -2,6 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "kernel/built_in.h"
 #include "kernel/explicit.h"
 #include "kernel/kernel.h"
 

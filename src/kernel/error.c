@@ -14,6 +14,7 @@
 #include <math.h>
 
 #include "base/threads.h"
+#include "kernel/built_in.h"
 #include "kernel/vectors_impl.h"
 
 /* Terms of second order, and the rounding of the bound itself. */

@@ -3,6 +3,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "kernel/built_in.h"
 #include "kernel/explicit.h"
 
 #include <math.h>

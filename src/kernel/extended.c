@@ -11,6 +11,7 @@
 #include <math.h>
 
 #include "base/threads.h"
+#include "kernel/built_in.h"
 #include "kernel/vectors_impl.h"
 
 #define MOST_WORK 1e9 /* features of pairs: about a second */

@@ -16,11 +16,6 @@
 #include "data/data.h"
 #include "linalg/tiles.h"
 
-/* The built-in types: one `const mcr_kernel_type mcr_kernel_NAME` a line of kernels.def. */
-#define KERNEL(name) extern const mcr_kernel_type mcr_kernel_##name;
-#include "kernel/kernels.def"
-#undef KERNEL
-
 /* ---- WHAT: the tree (kernel.c, parse.c, print.c) ---------------------------------------------*/
 
 struct mcr_kernel {

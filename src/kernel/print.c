@@ -6,6 +6,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "kernel/built_in.h"
 #include "kernel/kernel.h"
 
 #include <math.h>

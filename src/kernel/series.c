@@ -3,6 +3,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "kernel/built_in.h"
 #include "kernel/series.h"
 
 #include <float.h>

@@ -12,6 +12,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "kernel/built_in.h"
 #include "kernel/profile.h"
 #include "linalg/shared.h"
 #include "model/fourier.h"

@@ -11,6 +11,7 @@
 
 #include <mercer/data.h>
 
+#include "data/format/formats.h"
 #include "data/write.h"
 
 /* A context with a small budget, so that a file that claims to be huge is refused. */

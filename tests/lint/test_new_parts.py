@@ -1,8 +1,9 @@
 """Does CONTRIBUTING.md tell the truth about adding a kernel, a learner, a reader and a verb?
 
-Takes the files and registry lines that it shows, adds them to a copy of the tree, builds the program
-and the conformance tests there (without optimisation: that is quick) and uses the new parts. Also
-holds the pieces of code in docs/extending.md against the example program that they explain.
+Takes the files and registry lines that it shows, adds them to a copy of the tree and of what was
+built from it, builds the program and the conformance tests there (only what includes a registry is
+compiled again) and uses the new parts. Also holds the pieces of code in docs/extending.md against
+the example program that they explain.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -21,6 +22,7 @@ TARGETS = ["mercer"] + ["tests/conformance/conform_" + name
                         for name in ("kernels", "faults", "learners")]
 FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.M | re.S)
 NAMED = re.compile(r"`((?:src|cli)/[\w/.]+)`")
+BUILD = pathlib.Path(tap.MERCER).resolve().parent
 work = None  # the folder of the copy, once it is built
 
 
@@ -43,15 +45,17 @@ def run(*call, folder=None, **more):
 
 
 def copy_tree(to):
-    """All but what is hidden, what was built, and seeds for fuzzing."""
-    left_out = shutil.ignore_patterns("corpus", "__pycache__")
+    """All but what is hidden and seeds for fuzzing. Times of files are kept: ninja goes by them."""
+    left_out = shutil.ignore_patterns("corpus", "__pycache__", "build")
     for path in tap.ROOT.iterdir():
         if path.name.startswith((".", "build")) or (path / "build.ninja").exists():
             continue
         if path.is_dir():
             shutil.copytree(path, to / path.name, ignore=left_out)
         else:
-            shutil.copy(path, to / path.name)
+            shutil.copy2(path, to / path.name)
+    shutil.copytree(BUILD, to / "build", symlinks=True,
+                    ignore=shutil.ignore_patterns("*work*", "meson-logs", "fuzz-*", "*.sock"))
 
 
 def test_the_four_parts_are_there():
@@ -75,8 +79,7 @@ def test_they_build_without_a_warning():
             else:
                 with open(tree / path, "a", encoding="utf-8") as registry:
                     registry.write(code)
-        run("meson", "setup", tree / "build", tree, "-Dbuildtype=plain", "-Dwerror=true",
-            "-Dtests=enabled", "-Dexamples=false", "-Dbench=false")
+        run("meson", "setup", "--reconfigure", tree / "build", tree, "-Dwerror=true")
         run("ninja", "-C", tree / "build", "-j2", *TARGETS)
         run(sys.executable, tap.ROOT / "tools" / "layers.py", tree)
     except BaseException:
