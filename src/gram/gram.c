@@ -6,6 +6,7 @@
 #include "gram/stored.h"
 #include "gram/type.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -169,6 +170,32 @@ mcr_status mcr_gram_error(mcr_gram *g, bool precise, mcr_error *error)
     return g->type->error ? g->type->error(g, precise, error)
            : g->of        ? mcr_gram_error(g->of, precise, error)
                           : MCR_OK;
+}
+
+mcr_status mcr_gram_product_error(mcr_gram *gram, const double *a, int64_t outputs, double share,
+                                  double *error)
+{
+    int64_t n = gram->rows;
+    mcr *ctx = gram->ctx;
+    mcr_error r = {0, 0};
+    double *length = mcr_alloc(ctx, (size_t)n, sizeof *length);
+    mcr_status s = length ? mcr_gram_diagonal(gram, 0, length) : MCR_NO_MEMORY;
+    if (!s)
+        s = mcr_gram_error(gram, true, &r);
+    if (isnan(share))
+        share = (isfinite(r.absolute) ? r.absolute : MCR_UNKNOWN_ERROR) +
+                0.5 * DBL_EPSILON * (double)n;
+    for (int64_t i = 0; i < n && !s; i++)
+        length[i] = sqrt(fabs(length[i]));
+    for (int64_t o = 0; o < outputs && !s; o++) {
+        double size = 0;
+        for (int64_t i = 0; i < n; i++)
+            size += fabs(a[i * outputs + o]) * length[i];
+        for (int64_t i = 0; i < n; i++)
+            error[i * outputs + o] = share * size * length[i];
+    }
+    mcr_free(ctx, length);
+    return s;
 }
 
 mcr_status mcr_gram_diagonal(mcr_gram *g, int side, double *k)

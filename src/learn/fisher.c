@@ -143,15 +143,18 @@ static mcr_status make_m(fisher *p)
 static mcr_status solve(fisher *p, double lambda)
 {
     mcr_shifted t;
-    mcr_status s = mcr_shifted_open(
-        &t, p->d.gram, "fisher", p->wide ? "fisher: the covariance" : "fisher: the kernel matrix");
+    mcr_status s = mcr_shifted_open(&t, p->d.gram, NULL, mcr_shifted_is_direct(p->d.gram), "fisher",
+                                    p->wide ? "fisher: the covariance"
+                                            : "fisher: the kernel matrix");
     if (!s)
         s = mcr_directions_centre(&p->d);
     if (!s) {
         p->ridge = lambda * p->d.c->total;
-        s = mcr_shifted_solve(&t, p->ridge, p->e, p->classes, p->d.c->total + p->ridge, p->h, p->g,
-                              &p->residual);
+        s = mcr_shifted_solve(&t, p->ridge, p->e, p->classes, p->h);
     }
+    if (!s)
+        s = mcr_shifted_check(&t, p->ridge, p->e, p->classes, p->d.c->total + p->ridge, p->h, p->g,
+                              &p->residual);
     mcr_shifted_close(&t);
     if (s == MCR_NUMERIC)
         s = mcr_advise(p->ctx,

@@ -317,7 +317,7 @@ static mcr_status find_errors(mcr_fitted *f, const mcr_gp *gp)
                          : MCR_NO_MEMORY;
     for (int64_t part = 0; part < gp->parts && !s; part++) {
         const double *a = l->a + part * gp->n, *root = l->root + part * gp->n;
-        s = mcr_known_products(gram, a, gp->n, 1, NAN, error);
+        s = mcr_gram_product_error(gram, a, 1, NAN, error);
         for (int64_t i = 0; i < gp->n && !s; i++) {
             double w = l->goal->weight[i];
             f->value_error = fmax(f->value_error, w * (0.25 * error[i] + 2 * DBL_EPSILON));

@@ -7,33 +7,6 @@
 
 #include "learn/learner.h"
 
-/* Where no bound on the rounding of kernel values is known, so much is taken for it. */
-#define UNKNOWN_ERROR 1e-12
-
-mcr_status mcr_known_products(mcr_gram *gram, const double *a, int64_t n, int64_t outputs,
-                              double share, double *error)
-{
-    mcr *ctx = mcr_gram_context(gram);
-    mcr_error r = {0, 0};
-    double *length = mcr_alloc(ctx, (size_t)n, sizeof *length);
-    mcr_status s = length ? mcr_gram_diagonal(gram, 0, length) : MCR_NO_MEMORY;
-    if (!s)
-        s = mcr_gram_error(gram, true, &r);
-    if (isnan(share))
-        share = (isfinite(r.absolute) ? r.absolute : UNKNOWN_ERROR) + 0.5 * DBL_EPSILON * (double)n;
-    for (int64_t i = 0; i < n && !s; i++)
-        length[i] = sqrt(fabs(length[i]));
-    for (int64_t o = 0; o < outputs && !s; o++) {
-        double size = 0;
-        for (int64_t i = 0; i < n; i++)
-            size += fabs(a[i * outputs + o]) * length[i];
-        for (int64_t i = 0; i < n; i++)
-            error[i * outputs + o] = share * size * length[i];
-    }
-    mcr_free(ctx, length);
-    return s;
-}
-
 /* Sums of the linear algebra libraries run over blocks: the error of n terms grows with the length
  * of a block and the number of blocks. */
 static double sum_error(int64_t n)
@@ -51,7 +24,7 @@ mcr_status mcr_known_covariance(const mcr_learning *in, double trace, double *bl
     mcr_status s = in_memory ? mcr_learning_gram(&gram, in) : MCR_OK;
     if (!s && in_memory)
         s = mcr_gram_error(gram, true, &r);
-    double unit = isfinite(r.absolute + r.relative) ? r.absolute + r.relative : UNKNOWN_ERROR;
+    double unit = isfinite(r.absolute + r.relative) ? r.absolute + r.relative : MCR_UNKNOWN_ERROR;
     *blur = TERMS * (unit + sum_error(mcr_data_count(in->data))) * fabs(trace);
     mcr_gram_close(gram);
     return s;
@@ -84,7 +57,7 @@ static mcr_status look_closer(mcr_fitted *f, mcr_gram *gram, const mcr_known_los
         .n = loss->n, .outputs = loss->outputs, .a = loss->a, .f = exact, .low = low};
     mcr_status s = exact ? mcr_gram_extended(gram, &to) : MCR_NO_MEMORY;
     if (!s && isfinite(to.share)) {
-        s = mcr_known_products(gram, loss->a, loss->n, loss->outputs, to.share, error);
+        s = mcr_gram_product_error(gram, loss->a, loss->outputs, to.share, error);
         for (int64_t i = 0; i < all && !s; i++)
             error[i] += fabs(loss->f[i] - exact[i] - low[i]);
         if (!s)
@@ -97,7 +70,7 @@ static mcr_status look_closer(mcr_fitted *f, mcr_gram *gram, const mcr_known_los
 mcr_status mcr_known_smooth(mcr_fitted *f, mcr_gram *gram, const mcr_known_loss *loss)
 {
     double *error = mcr_alloc(f->ctx, (size_t)(loss->n * loss->outputs), sizeof *error);
-    mcr_status s = error ? mcr_known_products(gram, loss->a, loss->n, loss->outputs, NAN, error)
+    mcr_status s = error ? mcr_gram_product_error(gram, loss->a, loss->outputs, NAN, error)
                          : MCR_NO_MEMORY;
     if (!s)
         set_errors(f, loss, error);

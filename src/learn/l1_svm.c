@@ -166,7 +166,7 @@ static mcr_status find_errors(program *g, double C)
     double largest = 0, loss = 0, *error = mcr_alloc(p->ctx, 2 * (size_t)p->n, sizeof *error);
     for (int64_t i = 0; i < p->n; i++)
         g->v[2 * i + 1] = p->price[i] * p->y[i];
-    mcr_status s = error ? mcr_known_products(p->gram, g->v, p->n, 2, NAN, error) : MCR_NO_MEMORY;
+    mcr_status s = error ? mcr_gram_product_error(p->gram, g->v, 2, NAN, error) : MCR_NO_MEMORY;
     for (int64_t i = 0; i < p->n && !s; i++) {
         loss += C * p->weight[i] * error[2 * i];
         largest = fmax(largest, error[2 * i + 1]);

@@ -119,12 +119,8 @@ mcr_status mcr_fitted_add(mcr_fitted *fitted, const int64_t *object, int64_t cou
 
 void mcr_fitted_clear(mcr_fitted *fitted); /* no basis, no segments */
 
-/* known.c: bounds on what rounding changes in G a (a and error are n x outputs). share: that of
- * mcr_gram_extended, or NAN where kernel values and sums are double. */
-mcr_status mcr_known_products(mcr_gram *gram, const double *a, int64_t n, int64_t outputs,
-                              double share, double *error);
-/* A bound on the norm of what rounding changes in the covariance matrix of the objects (centred.h),
- * given its trace before the mean is subtracted. */
+/* known.c: a bound on the norm of what rounding changes in the covariance matrix of the objects
+ * (centred.h), given its trace before the mean is subtracted. */
 mcr_status mcr_known_covariance(const mcr_learning *in, double trace, double *blur);
 /* The errors of the certificate of a smooth loss with the penalty mu / 2 |w|^2. bend: a bound on
  * its second derivative. relative: the value is the gap as a share of the objective, else the

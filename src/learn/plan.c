@@ -13,11 +13,11 @@
 #include <math.h>
 
 #include "learn/online.h"
-#include "learn/ridge_features.h"
 #include "solve/leading.h"
 #include "solve/linear.h"
 #include "solve/newton.h"
 #include "solve/shifted.h"
+#include "solve/squares.h"
 
 /* Seconds. Of a kernel value, beside its multiply-adds, and of one of these (tiles on two cores);
  * of one in double, made and put into a matrix; in a row that is made for a moment; of one more
@@ -197,7 +197,7 @@ static double products(const sizes *z)
 
 static double ridge_features(const sizes *z)
 {
-    return make(z) + (z->p <= MCR_RIDGE_DIRECT ? direct(z) : products(z));
+    return make(z) + (z->p <= MCR_SQUARES_DIRECT ? direct(z) : products(z));
 }
 
 static double newton_features(const sizes *z)

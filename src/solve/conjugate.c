@@ -9,55 +9,129 @@
 
 #include "base/team.h"
 
-static double dot(int64_t n, const double *x, const double *y)
+typedef struct state {
+    const mcr_conjugate *c;
+    int64_t n, k;
+    double *x, *r, *z, *p, *ap; /* n x k: solution, residual, M r, direction, A p */
+    /* Of each column: r'z, length of the step, norm of r, and when that is small enough. */
+    double *square, *length, *norm, *enough;
+} state;
+
+static void dots(const state *t, const double *a, const double *b, double *sum)
 {
-    double sum = 0;
-    for (int64_t i = 0; i < n; i++)
-        sum += x[i] * y[i];
-    return sum;
+    memset(sum, 0, sizeof *sum * (size_t)t->k);
+    for (int64_t i = 0; i < t->n; i++)
+        for (int64_t o = 0; o < t->k; o++)
+            sum[o] += a[i * t->k + o] * b[i * t->k + o];
+}
+
+/* Whether all columns are done; the largest norm of their residuals. */
+static bool is_done(state *t, double *largest)
+{
+    bool done = true;
+    dots(t, t->r, t->r, t->norm);
+    *largest = 0;
+    for (int64_t o = 0; o < t->k; o++) {
+        t->norm[o] = sqrt(t->norm[o]);
+        *largest = fmax(*largest, t->norm[o]);
+        done &= t->norm[o] <= t->enough[o];
+    }
+    return done;
+}
+
+/* z, and the next directions. */
+static mcr_status turn(state *t)
+{
+    mcr_status s = t->c->precondition ? t->c->precondition(t->c->self, t->r, t->z) : MCR_OK;
+    if (s)
+        return s;
+    dots(t, t->r, t->z, t->length); /* r'z now, and then how much of the last direction stays */
+    for (int64_t o = 0; o < t->k; o++) {
+        double now = t->length[o];
+        t->length[o] = t->square[o] > 0 ? now / t->square[o] : 0;
+        t->square[o] = now;
+    }
+    for (int64_t i = 0; i < t->n; i++)
+        for (int64_t o = 0; o < t->k; o++) {
+            int64_t at = i * t->k + o;
+            t->p[at] = t->z[at] + t->length[o] * t->p[at];
+        }
+    return MCR_OK;
+}
+
+/* A step in all columns that are not done; *moved: there was one. */
+static mcr_status step(state *t, bool *moved)
+{
+    mcr_status s = t->c->apply(t->c->self, t->p, t->ap);
+    *moved = false;
+    if (s)
+        return s;
+    dots(t, t->p, t->ap, t->length);
+    for (int64_t o = 0; o < t->k; o++) {
+        bool moves = t->norm[o] > t->enough[o] && t->square[o] > 0 && t->length[o] > 0;
+        t->length[o] = moves ? t->square[o] / t->length[o] : 0;
+        *moved |= moves;
+    }
+    for (int64_t i = 0; i < t->n; i++)
+        for (int64_t o = 0; o < t->k; o++) {
+            int64_t at = i * t->k + o;
+            t->x[at] += t->length[o] * t->p[at];
+            t->r[at] -= t->length[o] * t->ap[at];
+        }
+    return MCR_OK;
+}
+
+static mcr_status iterate(state *t, double *norm, int64_t *steps)
+{
+    const mcr_conjugate *c = t->c;
+    bool done = is_done(t, norm), moved = true;
+    mcr_status s = MCR_OK;
+    for (int64_t o = 0; o < t->k && c->relative; o++)
+        t->enough[o] *= t->norm[o];
+    if (c->relative)
+        done = is_done(t, norm);
+    for (int64_t i = 0; i < c->most && !done && !s; i++) {
+        s = turn(t);
+        if (!s)
+            s = step(t, &moved);
+        if (s || !moved)
+            break;
+        ++*steps;
+        if (c->stepped)
+            c->stepped(c->self, t->length[0]);
+        bool over = false;
+        done = is_done(t, norm);
+        if (c->over)
+            s = c->over(c->self, *norm, &over);
+        done |= over;
+    }
+    return s;
 }
 
 mcr_status mcr_conjugate_solve(const mcr_conjugate *c, const double *b, double *x, double *norm,
                                int64_t *steps)
 {
-    int64_t n = c->size;
+    state t = {.c = c, .n = c->size, .k = c->columns > 1 ? c->columns : 1, .x = x};
     mcr_team *team = mcr_team_of_rows(c->ctx);
-    if (team && team->conjugate)
+    if (team && team->conjugate && t.k == 1)
         return team->conjugate(team, c, b, x, norm, steps);
-    double *r = mcr_alloc(c->ctx, (size_t)n, 4 * sizeof *r);
-    if (!r)
+    int64_t all = t.n * t.k;
+    double *buffer = mcr_alloc_zero(c->ctx, (size_t)(4 * (all + t.k)), sizeof *buffer);
+    if (!buffer)
         return MCR_NO_MEMORY;
-    double *z = r + n, *p = z + n, *ap = p + n;
-    bool over = false;
-    memset(x, 0, sizeof *x * (size_t)n);
-    memcpy(r, b, sizeof *r * (size_t)n);
-    *norm = sqrt(dot(n, r, r));
-    mcr_status s = c->precondition(c->self, r, z);
-    memcpy(p, z, sizeof *p * (size_t)n);
-    double square = s ? 0 : dot(n, r, z);
-    for (int64_t i = 0; i < c->most && !s && *norm > c->enough && square > 0; i++) {
-        s = c->apply(c->self, p, ap);
-        double bend = s ? 0 : dot(n, p, ap);
-        if (!(bend > 0))
-            break;
-        double length = square / bend, before = square;
-        for (int64_t k = 0; k < n; k++) {
-            x[k] += length * p[k];
-            r[k] -= length * ap[k];
-        }
-        ++*steps;
-        if (c->stepped)
-            c->stepped(c->self, length);
-        *norm = sqrt(dot(n, r, r));
-        if (c->over)
-            s = c->over(c->self, *norm, &over);
-        if (s || over)
-            break;
-        s = c->precondition(c->self, r, z);
-        square = s ? 0 : dot(n, r, z);
-        for (int64_t k = 0; k < n; k++)
-            p[k] = z[k] + square / before * p[k];
-    }
-    mcr_free(c->ctx, r);
+    t.r = buffer;
+    t.p = t.r + all;
+    t.ap = t.p + all;
+    t.z = c->precondition ? t.ap + all : t.r;
+    t.square = t.ap + 2 * all;
+    t.length = t.square + t.k;
+    t.norm = t.length + t.k;
+    t.enough = t.norm + t.k;
+    for (int64_t o = 0; o < t.k; o++)
+        t.enough[o] = c->enough;
+    memset(x, 0, sizeof *x * (size_t)all);
+    memcpy(t.r, b, sizeof *b * (size_t)all);
+    mcr_status s = iterate(&t, norm, steps);
+    mcr_free(c->ctx, buffer);
     return s;
 }

@@ -13,21 +13,23 @@
 typedef struct mcr_conjugate {
     mcr *ctx;
     int64_t size;
+    int64_t columns; /* systems that are solved side by side: vectors are size x columns; 0: one */
     /* av = A v, symmetric and positive definite; z = M r, near to A^-1 r, and positive definite
-     * too. */
+     * too; NULL: M = 1. */
     mcr_status (*apply)(void *self, const double *v, double *av);
     mcr_status (*precondition)(void *self, const double *r, double *z);
-    /* After each step: x += length times direction; NULL: nobody wants to know. */
+    /* After each step, of one column: x += length times direction; NULL: nobody wants to know. */
     void (*stepped)(void *self, double length);
-    /* Whether to end early; norm: of the residual. */
+    /* Whether to end early; norm: of the residual, the largest of all columns. */
     mcr_status (*over)(void *self, double norm, bool *yes);
     void *self;
-    double enough; /* it ends when the norm of the residual is at most that */
+    double enough; /* a column is done when the norm of its residual is at most that, */
+    bool relative; /* or at most that share of the norm of b */
     int64_t most;  /* steps */
 } mcr_conjugate;
 
 /* Solves A x = b from x = 0. *norm: of the residual as the recursion has it; *steps are added to. A
- * direction without curvature, by rounding, ends it with what there is. */
+ * direction without curvature, by rounding, ends a column with what there is. */
 mcr_status mcr_conjugate_solve(const mcr_conjugate *c, const double *b, double *x, double *norm,
                                int64_t *steps);
 

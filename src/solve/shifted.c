@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "linalg/shared.h"
+#include "solve/conjugate.h"
 
 bool mcr_shifted_is_direct(const mcr_gram *gram)
 {
@@ -17,18 +18,32 @@ bool mcr_shifted_is_direct(const mcr_gram *gram)
     return p <= mcr_gram_rows(gram) && (!sparse || p <= MCR_DIRECT_FEATURES);
 }
 
-mcr_status mcr_shifted_open(mcr_shifted *t, mcr_gram *gram, const char *phase, const char *what)
+/* D' diag(root)^2 D */
+static mcr_status fill_features(mcr_shifted *t)
 {
-    mcr *ctx = mcr_gram_context(gram);
+    mcr *ctx = mcr_gram_context(t->gram);
+    mcr_rows all = mcr_gram_all(t->gram);
+    double *h = t->root ? mcr_alloc(ctx, (size_t)all.count, sizeof *h) : NULL;
+    if (t->root && !h)
+        return MCR_NO_MEMORY;
+    for (int64_t i = 0; i < all.count && h; i++)
+        h[i] = t->root[i] * t->root[i];
+    mcr_status s = mcr_gram_fill_weighted(t->gram, &t->system, all, h);
+    mcr_free(ctx, h);
+    return s;
+}
+
+mcr_status mcr_shifted_open(mcr_shifted *t, mcr_gram *gram, const double *root, bool direct,
+                            const char *phase, const char *what)
+{
     int64_t n = mcr_gram_rows(gram), p = mcr_gram_width(gram);
-    *t = (mcr_shifted){.gram = gram, .phase = phase, .width = p};
-    if (p > 0 && !mcr_shifted_is_direct(gram))
+    *t = (mcr_shifted){.gram = gram, .root = root, .phase = phase, .width = p, .tol = 1e-13};
+    if (p > 0 && !direct)
         return MCR_OK;
-    mcr_status s = mcr_system_open(&t->system, ctx, p > 0 ? p : n, what);
+    mcr_status s = mcr_system_open(&t->system, mcr_gram_context(gram), p > 0 ? p : n, what);
     if (s)
         return s;
-    return p > 0 ? mcr_gram_fill_weighted(gram, &t->system, mcr_gram_all(gram), NULL)
-                 : mcr_gram_fill_system(gram, &t->system, NULL, true);
+    return p > 0 ? fill_features(t) : mcr_gram_fill_system(gram, &t->system, root, true);
 }
 
 void mcr_shifted_close(mcr_shifted *t)
@@ -38,13 +53,15 @@ void mcr_shifted_close(mcr_shifted *t)
 
 typedef struct state {
     mcr *ctx;
+    mcr_shifted *of;
     mcr_gram *gram;
     mcr_rows all;
     double r;
     const double *b;
     int64_t n, p, k;
-    double *x, *w;
-    double *rest, *wide; /* n x k, p x k */
+    double *x, *w;       /* n x k, p x k */
+    double *part, *wide; /* n x k, p x k */
+    double began;
 } state;
 
 static double largest(const double *v, int64_t count)
@@ -55,27 +72,34 @@ static double largest(const double *v, int64_t count)
     return most;
 }
 
-/* ---- by a factor of K + r ---------------------------------------------------------------------*/
-
-/* rest: the residual, from K, which the factorisation leaves above the diagonal. */
-static mcr_status by_values(state *t, mcr_system *y, const char *phase)
+/* to = diag(root) v; the same array is allowed. */
+static void scale(const state *t, const double *v, double *to)
 {
-    int64_t n = t->n, k = t->k;
-    memcpy(t->x, t->b, sizeof *t->x * (size_t)(n * k));
-    memcpy(t->rest, t->b, sizeof *t->rest * (size_t)(n * k));
-    mcr_status s = mcr_system_factor(y, t->r, NULL, phase);
-    if (!s)
-        s = mcr_system_solve(y, k, t->x);
-    if (s)
-        return s;
-    mcr_system_restore(y);
-    for (int64_t i = 0; i < n; i++)
-        y->a[i * y->ld + i] += t->r;
-    s = mcr_shared_gemm(t->ctx, MCR_AS_IS, MCR_AS_IS, n, k, n, -1, y->a, y->ld, t->x, k, 1, t->rest,
-                        k);
-    for (int64_t i = 0; i < n; i++)
-        y->a[i * y->ld + i] = y->diagonal[i];
+    for (int64_t i = 0; i < t->n * t->k; i++)
+        to[i] = t->of->root[i / t->k] * v[i];
+}
+
+/* diag(root) v, in `part` if that is another vector. */
+static const double *scaled(const state *t, const double *v)
+{
+    if (!t->of->root)
+        return v;
+    scale(t, v, t->part);
+    return t->part;
+}
+
+/* y = D v and u = D'a */
+static mcr_status expand(const state *t, const double *v, double *y)
+{
+    mcr_status s = mcr_gram_expand(t->gram, t->all, v, t->k, y);
+    if (!s && t->of->root)
+        scale(t, y, y);
     return s;
+}
+
+static mcr_status project(const state *t, const double *a, double *u)
+{
+    return mcr_gram_project(t->gram, t->all, scaled(t, a), t->k, u);
 }
 
 /* ---- by a factor of D'D + r -------------------------------------------------------------------*/
@@ -83,26 +107,27 @@ static mcr_status by_values(state *t, mcr_system *y, const char *phase)
 /* X = (B - D W) / r; wide = D'X - W. */
 static mcr_status find_rest(state *t)
 {
-    mcr_status s = mcr_gram_expand(t->gram, t->all, t->w, t->k, t->x);
+    mcr_status s = expand(t, t->w, t->x);
     for (int64_t i = 0; i < t->n * t->k && !s; i++)
         t->x[i] = (t->b[i] - t->x[i]) / t->r;
     if (!s)
-        s = mcr_gram_project(t->gram, t->all, t->x, t->k, t->wide);
+        s = project(t, t->x, t->wide);
     for (int64_t j = 0; j < t->p * t->k && !s; j++)
         t->wide[j] -= t->w[j];
     return s;
 }
 
-static mcr_status by_features(state *t, mcr_system *y, const char *phase)
+static mcr_status by_features(state *t)
 {
     enum { MOST = 4 };
+    mcr_system *y = &t->of->system;
     double off = INFINITY;
-    mcr_status s = mcr_system_factor(y, t->r, NULL, phase);
+    mcr_status s = mcr_system_factor(y, t->r, NULL, t->of->phase);
     if (!s)
-        s = mcr_gram_project(t->gram, t->all, t->b, t->k, t->w);
+        s = project(t, t->b, t->w);
     if (!s)
         s = mcr_system_solve(y, t->k, t->w);
-    for (int i = 0; i < MOST && !s; i++) {
+    for (t->of->steps = 1; t->of->steps <= MOST && !s; t->of->steps++) {
         s = find_rest(t);
         double now = s ? 0 : largest(t->wide, t->p * t->k);
         if (s || now <= 4 * DBL_EPSILON * largest(t->w, t->p * t->k) || now > 0.25 * off)
@@ -119,112 +144,117 @@ static mcr_status by_features(state *t, mcr_system *y, const char *phase)
 
 /* ---- by products ------------------------------------------------------------------------------*/
 
-static void dots(const double *a, const double *b, int64_t n, int64_t k, double *sum)
+static mcr_status apply(void *self, const double *v, double *av)
 {
-    memset(sum, 0, sizeof *sum * (size_t)k);
-    for (int64_t i = 0; i < n; i++)
-        for (int64_t c = 0; c < k; c++)
-            sum[c] += a[i * k + c] * b[i * k + c];
-}
-
-/* One step for all columns; those that are done stay. */
-static mcr_status step(state *t, double *d, double *ad, double *square, double *work, double least)
-{
-    int64_t n = t->n, k = t->k;
-    double *next = work + k;
-    mcr_status s = mcr_gram_multiply(t->gram, d, k, ad);
-    if (s)
-        return s;
-    for (int64_t i = 0; i < n * k; i++)
-        ad[i] += t->r * d[i];
-    dots(d, ad, n, k, work);
-    for (int64_t c = 0; c < k; c++)
-        work[c] = square[c] > least && work[c] > 0 ? square[c] / work[c] : 0;
-    for (int64_t i = 0; i < n; i++)
-        for (int64_t c = 0; c < k; c++) {
-            t->x[i * k + c] += work[c] * d[i * k + c];
-            t->rest[i * k + c] -= work[c] * ad[i * k + c];
-        }
-    dots(t->rest, t->rest, n, k, next);
-    for (int64_t i = 0; i < n; i++)
-        for (int64_t c = 0; c < k; c++)
-            d[i * k + c] = t->rest[i * k + c] +
-                           (square[c] > 0 ? next[c] / square[c] : 0) * d[i * k + c];
-    memcpy(square, next, sizeof *square * (size_t)k);
-    return MCR_OK;
-}
-
-static mcr_status by_products(state *t, const char *phase)
-{
-    enum { MOST = 5000 };
-    mcr *ctx = t->ctx;
-    size_t all = (size_t)(t->n * t->k), k = (size_t)t->k;
-    double *d = mcr_alloc(ctx, all, sizeof *d), *ad = mcr_alloc(ctx, all, sizeof *ad);
-    double *square = mcr_alloc(ctx, k, 3 * sizeof *square), began = mcr_now(), least = 0;
-    mcr_status s = d && ad && square ? MCR_OK : MCR_NO_MEMORY;
-    if (!s) {
-        memset(t->x, 0, sizeof *t->x * all);
-        memcpy(t->rest, t->b, sizeof *d * all);
-        memcpy(d, t->b, sizeof *d * all);
-        dots(d, d, t->n, t->k, square);
-        least = 1e-26 * fmax(largest(square, t->k), DBL_MIN);
-    }
-    for (int64_t i = 0; i < MOST && !s && largest(square, t->k) > least; i++) {
-        mcr_progress now = {.size = sizeof now,
-                            .phase = phase,
-                            .fraction = NAN,
-                            .seconds = mcr_now() - began,
-                            .step = i,
-                            .objective = NAN,
-                            .violation = sqrt(largest(square, t->k))};
-        s = mcr_report(ctx, &now) ? mcr_fail(ctx, MCR_STOPPED, "interrupted")
-                                  : step(t, d, ad, square, square + k, least);
-    }
-    mcr_free(ctx, d);
-    mcr_free(ctx, ad);
-    mcr_free(ctx, square);
+    const state *t = self;
+    mcr_status s = mcr_gram_multiply(t->gram, scaled(t, v), t->k, av);
+    if (!s && t->of->root)
+        scale(t, av, av);
+    for (int64_t i = 0; i < t->n * t->k && !s; i++)
+        av[i] += t->r * v[i];
     return s;
+}
+
+static mcr_status over(void *self, double norm, bool *yes)
+{
+    const state *t = self;
+    mcr_progress now = {.size = sizeof now,
+                        .phase = t->of->phase,
+                        .fraction = NAN,
+                        .seconds = mcr_now() - t->began,
+                        .step = t->of->steps,
+                        .objective = NAN,
+                        .violation = norm};
+    *yes = mcr_report(t->ctx, &now);
+    return *yes ? mcr_fail(t->ctx, MCR_STOPPED, "interrupted") : MCR_OK;
+}
+
+static mcr_status by_products(state *t)
+{
+    mcr_conjugate c = {.ctx = t->ctx,
+                       .size = t->n,
+                       .columns = t->k,
+                       .apply = apply,
+                       .over = over,
+                       .self = t,
+                       .enough = t->of->tol,
+                       .relative = true,
+                       .most = 5000};
+    double norm;
+    t->began = mcr_now();
+    t->of->steps = 0;
+    return mcr_conjugate_solve(&c, t->b, t->x, &norm, &t->of->steps);
 }
 
 /* ---- all of it --------------------------------------------------------------------------------*/
 
-/* W = D'X and the residual B - D W - r X. */
-static mcr_status evaluate(state *t)
+static mcr_status open_state(state *t, mcr_shifted *of, double r, const double *b, int64_t cols)
 {
-    mcr_status s = mcr_gram_project(t->gram, t->all, t->x, t->k, t->w);
-    if (!s)
-        s = mcr_gram_expand(t->gram, t->all, t->w, t->k, t->rest);
-    for (int64_t i = 0; i < t->n * t->k && !s; i++)
-        t->rest[i] = t->b[i] - t->rest[i] - t->r * t->x[i];
+    *t = (state){.ctx = mcr_gram_context(of->gram),
+                 .of = of,
+                 .gram = of->gram,
+                 .all = mcr_gram_all(of->gram),
+                 .r = r,
+                 .b = b,
+                 .n = mcr_gram_rows(of->gram),
+                 .p = of->width,
+                 .k = cols};
+    t->part = mcr_alloc(t->ctx, (size_t)t->n, (size_t)cols * sizeof *t->part);
+    return t->part ? MCR_OK : MCR_NO_MEMORY;
+}
+
+mcr_status mcr_shifted_solve(mcr_shifted *of, double r, const double *b, int64_t cols, double *x)
+{
+    state t;
+    mcr_status s = open_state(&t, of, r, b, cols);
+    t.x = x;
+    if (!s && t.p > 0 && of->system.a) {
+        t.w = mcr_alloc(t.ctx, (size_t)t.p, 2 * (size_t)cols * sizeof *t.w);
+        t.wide = t.w ? t.w + t.p * cols : NULL;
+        s = t.w ? by_features(&t) : MCR_NO_MEMORY;
+    } else if (!s && t.p > 0) {
+        s = by_products(&t);
+    } else if (!s) {
+        memcpy(x, b, sizeof *x * (size_t)(t.n * cols));
+        s = mcr_system_factor(&of->system, r, NULL, of->phase);
+        if (!s)
+            s = mcr_system_solve(&of->system, cols, x);
+    }
+    mcr_free(t.ctx, t.w);
+    mcr_free(t.ctx, t.part);
     return s;
 }
 
-mcr_status mcr_shifted_solve(mcr_shifted *shifted, double r, const double *b, int64_t cols,
-                             double size, double *x, double *w, double *residual)
+/* rest = B - (K + r) X with K, which the factorisation leaves above the diagonal. */
+static mcr_status rest_of_values(const state *t, const double *x, double *rest)
 {
-    mcr_gram *gram = shifted->gram;
-    state t = {.ctx = mcr_gram_context(gram),
-               .gram = gram,
-               .all = mcr_gram_all(gram),
-               .r = r,
-               .b = b,
-               .n = mcr_gram_rows(gram),
-               .p = shifted->width,
-               .k = cols,
-               .x = x,
-               .w = w};
-    t.rest = mcr_alloc(t.ctx, (size_t)t.n, (size_t)cols * sizeof *t.rest);
-    t.wide = mcr_alloc(t.ctx, (size_t)t.p + 1, (size_t)cols * sizeof *t.wide);
-    mcr_status s = t.rest && t.wide ? MCR_OK : MCR_NO_MEMORY;
-    if (!s)
-        s = t.p == 0            ? by_values(&t, &shifted->system, shifted->phase)
-            : shifted->system.a ? by_features(&t, &shifted->system, shifted->phase)
-                                : by_products(&t, shifted->phase);
+    mcr_system *y = &t->of->system;
+    memcpy(rest, t->b, sizeof *rest * (size_t)(t->n * t->k));
+    mcr_system_restore(y);
+    for (int64_t i = 0; i < t->n; i++)
+        y->a[i * y->ld + i] += t->r;
+    mcr_status s = mcr_shared_gemm(t->ctx, MCR_AS_IS, MCR_AS_IS, t->n, t->k, t->n, -1, y->a, y->ld,
+                                   x, t->k, 1, rest, t->k);
+    for (int64_t i = 0; i < t->n; i++)
+        y->a[i * y->ld + i] = y->diagonal[i];
+    return s;
+}
+
+mcr_status mcr_shifted_check(mcr_shifted *of, double r, const double *b, int64_t cols, double size,
+                             const double *x, double *w, double *residual)
+{
+    state t;
+    mcr_status s = open_state(&t, of, r, b, cols);
+    if (!s && t.p == 0)
+        s = rest_of_values(&t, x, t.part);
     if (!s && t.p > 0)
-        s = evaluate(&t);
+        s = project(&t, x, w);
+    if (!s && t.p > 0)
+        s = expand(&t, w, t.part);
+    for (int64_t i = 0; i < t.n * cols && t.p > 0 && !s; i++)
+        t.part[i] = b[i] - t.part[i] - r * x[i];
     if (!s)
-        *residual = largest(t.rest, t.n * cols) / fmax(largest(x, t.n * cols) * size, DBL_MIN);
-    mcr_free(t.ctx, t.rest);
-    mcr_free(t.ctx, t.wide);
+        *residual = largest(t.part, t.n * cols) / fmax(largest(x, t.n * cols) * size, DBL_MIN);
+    mcr_free(t.ctx, t.part);
     return s;
 }

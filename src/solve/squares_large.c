@@ -1,10 +1,10 @@
-/* ridge_large.c: ridge regression where the kernel matrix does not fit the memory.
+/* squares_large.c: least squares where the kernel matrix does not fit the memory.
  *
- *   (W^1/2 G W^1/2 + lambda) x = W^1/2 y
+ *   (W^1/2 K W^1/2 + lambda) x = W^1/2 y
  *
- * by conjugate gradients. Products with G compute its values in tiles, half of them, in float
+ * by conjugate gradients. Products with K compute its values in tiles, half of them, in float
  * as long as that is enough: what floats leave is corrected by residuals in double. The
- * preconditioner is the same system with G restricted to landmarks, G ~ D D', by Woodbury's
+ * preconditioner is the same system with K near to D D', of landmarks, by Woodbury's
  * identity (as in Gardner et al., NeurIPS 2018, with landmarks in place of pivots: products of
  * matrices instead of one column after the other).
  *
@@ -13,17 +13,14 @@
 #include <math.h>
 #include <string.h>
 
-#include "gram/factor.h"
-#include "gram/map.h"
-#include "learn/ridge_impl.h"
 #include "solve/conjugate.h"
+#include "solve/squares.h"
 
 typedef struct state {
     mcr *ctx;
-    mcr_ridge *r;
-    int64_t n, width;
-    mcr_map *map;
-    mcr_gram *d;       /* D, rows kept as floats as far as the memory goes */
+    mcr_squares *q;
+    int64_t n;
+    mcr_gram *d;       /* D */
     mcr_system inner;  /* lambda + D'WD */
     double *u;         /* width */
     double *part, *kv; /* n */
@@ -35,12 +32,12 @@ typedef struct state {
 /* kv = (W^1/2 G W^1/2 + lambda) v */
 static mcr_status multiply(state *t, const double *v, double *kv, bool precise)
 {
-    const double *root = t->r->root;
+    const double *root = t->q->root;
     for (int64_t i = 0; i < t->n; i++)
         t->part[i] = root[i] * v[i];
-    mcr_status s = mcr_gram_sums(t->r->gram, (mcr_rows){NULL, 0, t->n}, precise, t->part, kv);
+    mcr_status s = mcr_gram_sums(t->q->gram, (mcr_rows){NULL, 0, t->n}, precise, t->part, kv);
     for (int64_t i = 0; i < t->n && !s; i++)
-        kv[i] = root[i] * kv[i] + t->r->lambda * v[i];
+        kv[i] = root[i] * kv[i] + t->q->lambda * v[i];
     t->products++;
     return s;
 }
@@ -56,7 +53,7 @@ static mcr_status precondition(void *self, const double *r, double *z)
 {
     state *t = self;
     mcr_rows all = mcr_gram_all(t->d);
-    const double *root = t->r->root;
+    const double *root = t->q->root;
     for (int64_t i = 0; i < t->n; i++)
         t->part[i] = root[i] * r[i];
     mcr_status s = mcr_gram_project(t->d, all, t->part, 1, t->u);
@@ -65,7 +62,7 @@ static mcr_status precondition(void *self, const double *r, double *z)
     if (!s)
         s = mcr_gram_expand(t->d, all, t->u, 1, t->part);
     for (int64_t i = 0; i < t->n && !s; i++)
-        z[i] = (r[i] - root[i] * t->part[i]) / t->r->lambda;
+        z[i] = (r[i] - root[i] * t->part[i]) / t->q->lambda;
     return s;
 }
 
@@ -88,33 +85,6 @@ static mcr_status over(void *self, double norm, bool *yes)
     return MCR_OK;
 }
 
-/* Landmarks whose matrix takes about as long as two products, within a third of the memory. */
-static int64_t choose_rank(const state *t)
-{
-    enum { LEAST = 100, MOST = 5000, VALUE = 16 };
-    double n = (double)t->n, work = mcr_gram_work(t->r->gram) + VALUE;
-    double memory = (double)mcr_budget_left(t->ctx) / 3;
-    double rank = fmin(sqrt(n * work / 3), memory / (n * sizeof(float)));
-    rank = fmin(fmin(fmax(rank, LEAST), MOST), n);
-    return (int64_t)rank;
-}
-
-static mcr_status open_preconditioner(state *t, const mcr_learning *in)
-{
-    mcr_map_options how = {.size = sizeof how, .approx = MCR_APPROX_FALKON, .rank = choose_rank(t)};
-    mcr_status s = mcr_map_open(&t->map, t->ctx, in->kernel, in->data, &how);
-    if (!s)
-        s = mcr_gram_mapped(&t->d, t->ctx, t->map, in->data);
-    if (!s)
-        s = mcr_gram_factor_keep(t->d, mcr_budget_left(t->ctx) / 2);
-    t->width = s ? 0 : mcr_gram_width(t->d);
-    if (!s)
-        s = mcr_system_open(&t->inner, t->ctx, t->width, "ridge: the preconditioner");
-    if (!s)
-        s = mcr_gram_fill_weighted(t->d, &t->inner, mcr_gram_all(t->d), t->r->goal.weight);
-    return s ? s : mcr_system_factor(&t->inner, t->r->lambda, NULL, NULL);
-}
-
 static double norm_of(const state *t, const double *v)
 {
     double sum = 0;
@@ -127,7 +97,7 @@ static double norm_of(const state *t, const double *v)
 static mcr_status solve_one(state *t, double *step)
 {
     enum { MOST = 1000, MOST_ROUGH = 60 };
-    double wanted = 0.5 * t->r->options->tol * norm_of(t, t->b), norm = norm_of(t, t->b), left;
+    double wanted = 0.5 * t->q->tol * norm_of(t, t->b), norm = norm_of(t, t->b), left;
     mcr_status s = MCR_OK;
     memset(t->x, 0, sizeof *t->x * (size_t)t->n);
     while (!s && norm > wanted && !is_over(t, norm)) {
@@ -160,39 +130,51 @@ static mcr_status solve_one(state *t, double *step)
     return s;
 }
 
-bool mcr_ridge_is_large(const mcr_ridge *r)
+bool mcr_squares_is_large(const mcr_squares *q, double lambda)
 {
-    double n = (double)r->goal.n;
-    return n * (n + 16) * sizeof(float) > (double)mcr_budget_left(r->ctx) && r->lambda > 0 &&
-           mcr_gram_is_definite(r->gram);
+    double n = (double)q->n;
+    return n * (n + 16) * sizeof(float) > (double)mcr_budget_left(q->ctx) && lambda > 0 &&
+           mcr_gram_is_definite(q->gram);
 }
 
-mcr_status mcr_ridge_conjugate(mcr_ridge *r, const mcr_learning *in)
+/* Within a third of the memory. */
+int64_t mcr_squares_rank(const mcr_squares *q)
 {
-    int64_t k = r->goal.outputs;
-    state t = {.ctx = r->ctx, .r = r, .n = r->goal.n, .rough = true};
-    double *buffer = mcr_alloc(r->ctx, (size_t)t.n, 5 * sizeof *buffer), *step = buffer;
-    mcr_status s = buffer ? open_preconditioner(&t, in) : MCR_NO_MEMORY;
+    enum { LEAST = 100, MOST = 5000, VALUE = 16 };
+    double n = (double)q->n, work = mcr_gram_work(q->gram) + VALUE;
+    double memory = (double)mcr_budget_left(q->ctx) / 3;
+    double rank = fmin(sqrt(n * work / 3), memory / (n * sizeof(float)));
+    rank = fmin(fmin(fmax(rank, LEAST), MOST), n);
+    return (int64_t)rank;
+}
+
+mcr_status mcr_squares_conjugate(mcr_squares *q)
+{
+    int64_t k = q->outputs, width = mcr_gram_width(q->near);
+    state t = {.ctx = q->ctx, .q = q, .n = q->n, .d = q->near};
+    double *step = mcr_alloc(q->ctx, (size_t)(5 * t.n + width), sizeof *step);
+    if (!step)
+        return MCR_NO_MEMORY;
+    mcr_status s = mcr_system_open(&t.inner, t.ctx, width, "ridge: the preconditioner");
+    if (!s)
+        s = mcr_gram_fill_weighted(t.d, &t.inner, mcr_gram_all(t.d), q->weight);
+    if (!s)
+        s = mcr_system_factor(&t.inner, q->lambda, NULL, NULL);
     t.part = step + t.n;
     t.kv = t.part + t.n;
     t.b = t.kv + t.n;
     t.x = t.b + t.n;
-    if (!s && !(t.u = mcr_alloc(r->ctx, (size_t)t.width, sizeof *t.u)))
-        s = MCR_NO_MEMORY;
+    t.u = t.x + t.n;
     for (int64_t o = 0; o < k && !s; o++) {
         for (int64_t i = 0; i < t.n; i++)
-            t.b[i] = r->b[i * k + o];
+            t.b[i] = q->b[i * k + o];
         t.rough = true;
         s = solve_one(&t, step);
         for (int64_t i = 0; i < t.n && !s; i++)
-            r->x[i * k + o] = t.x[i];
+            q->x[i * k + o] = t.x[i];
     }
-    r->products = t.products;
-    r->landmarks = t.width;
-    mcr_free(r->ctx, t.u);
-    mcr_free(r->ctx, buffer);
+    q->steps = t.products;
+    mcr_free(q->ctx, step);
     mcr_system_close(&t.inner);
-    mcr_gram_close(t.d);
-    mcr_map_close(t.map);
     return s;
 }
