@@ -21,6 +21,16 @@
 
 enum { CLOCK = sizeof(mcr_clock) / sizeof(double) };
 
+mcr_status mcr_online_refuse_approx(mcr *ctx, const char *learner, const char *what)
+{
+    return mcr_advise(ctx,
+                      mcr_fail(ctx, MCR_BAD_CALL,
+                               "%s: %s works on objects, and an approximate model holds weights of "
+                               "features: leave one out",
+                               learner, what),
+                      "option approx=none");
+}
+
 /* ---- opening ----------------------------------------------------------------------------------*/
 
 /* More data may have objects of one class only: the model knows the others. */

@@ -119,6 +119,8 @@ typedef struct mcr_online {
     mcr_stop stop;
 } mcr_online;
 
+/* For what goes by objects, where the kernel is approximate: "LEARNER: WHAT works on objects". */
+mcr_status mcr_online_refuse_approx(mcr *ctx, const char *learner, const char *what);
 /* Targets, weights, scores; and the coefficients of a start. */
 mcr_status mcr_online_open(mcr_online *o, const mcr_learning *in, const mcr_online_plan *plan);
 void mcr_online_close(mcr_online *o); /* also after a failure of open */

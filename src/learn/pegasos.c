@@ -33,7 +33,7 @@ typedef struct params {
     int64_t passes, max_steps, batch, budget;
     int average, order;
     char *class_weight;
-    mcr_form_options form; /* the form alone */
+    mcr_form_options form;
 } params;
 
 static const mcr_param table[] = {
@@ -53,7 +53,7 @@ static const mcr_param table[] = {
      "removed"},
     {"tol", MCR_REAL, offsetof(params, tol), "0.05", 0, INFINITY, MCR_MIN_OPEN, NULL,
      "duality gap, as a share of the objective"},
-    MCR_FORM_PARAMS(params),
+    MCR_APPROX_PARAMS(params),
     MCR_CLASS_WEIGHT_PARAM(params),
     {"time-limit", MCR_REAL, offsetof(params, time_limit), NULL, 0, INFINITY, MCR_MIN_OPEN, NULL,
      "seconds after which the model so far is kept"},
@@ -70,7 +70,9 @@ static mcr_status check(mcr *ctx, const void *values)
             ctx, MCR_BAD_CALL,
             "pegasos: C and lambda are two ways to say the same: give one of them (a model "
             "that goes on has the one that it began with)");
-    return MCR_OK;
+    return p->form.approx && p->budget != INT64_MIN
+               ? mcr_online_refuse_approx(ctx, "pegasos", "a budget")
+               : MCR_OK;
 }
 
 /* What the clock holds beside the steps. */
@@ -288,7 +290,8 @@ static mcr_status ending(void *self, mcr_fitted *t, const double *coef)
     t->objective = t->primal = r->primal / r->lambda;
     t->dual = same ? r->dual / r->lambda : NAN;
     t->gap = same ? t->primal - t->dual : NAN;
-    t->certificate = "relative gap";
+    t->certificate = o->scores.form.map ? "relative gap of the approximate problem"
+                                        : "relative gap";
     t->value = same ? fmax(0, (r->primal - r->dual) / r->primal) : NAN;
     t->tolerance = r->p->tol;
     t->iterations = (int64_t)o->clock.steps;

@@ -61,12 +61,8 @@ static mcr_status check(mcr *ctx, const void *values)
                         "perceptron: a budget drops objects that voted perceptrons need: take the "
                         "variant last or averaged");
     if (p->form.approx && (p->variant == VOTED || p->budget != INT64_MIN))
-        return mcr_advise(ctx,
-                          mcr_fail(ctx, MCR_BAD_CALL,
-                                   "perceptron: %s works on objects, and an approximate model "
-                                   "holds weights of features: leave one out",
-                                   p->variant == VOTED ? "the variant voted" : "a budget"),
-                          "option approx=none");
+        return mcr_online_refuse_approx(ctx, "perceptron",
+                                        p->variant == VOTED ? "the variant voted" : "a budget");
     return MCR_OK;
 }
 

@@ -363,8 +363,9 @@ static void fill_empty(state *t)
     }
 }
 
-/* Lloyd's steps until no object moves, or they do not help any more: of kernels that are not
- * positive semidefinite they may go round in circles. */
+/* Lloyd's steps until no object moves, or they help no more than a tenth of one move that counts:
+ * of very many objects a few move for hundreds of steps. (Of kernels that are not positive
+ * semidefinite they may go round in circles.) */
 static mcr_status lloyd(state *t)
 {
     int64_t moves = 1, last = t->steps;
@@ -385,7 +386,8 @@ static mcr_status lloyd(state *t)
         if (t->p->most_steps && t->steps - last >= t->p->most_steps && moves > 0)
             t->stop = MCR_STOP_STEPS;
         double now = objective(t);
-        if (t->stop || is_over(t, now, NAN) || !(now < before))
+        if (t->stop || is_over(t, now, NAN) ||
+            !(before - now > 0.1 * t->p->tolerance * scale(t, now)))
             return s;
         before = now;
     }

@@ -34,8 +34,10 @@ typedef struct mcr_cluster_state {
     bool uncut; /* moves go on although time is over */
     mcr_stop stop;
     /* From features. */
-    double *sum; /* features x k: sums of w_j phi(x_j) */
-    double *phi; /* features: space for one object */
+    const mcr_factor *sparse; /* NULL: dense */
+    double *sum;              /* features x k: sums of w_j phi(x_j) */
+    double *phi;  /* space for the features of one object, or of those of a block if dense */
+    int64_t held; /* the first object of the block that phi holds; -1: none */
 } mcr_cluster_state;
 
 /* ---- from features (cluster_features.c) -------------------------------------------------------*/

@@ -50,6 +50,40 @@ def test_models_of_data_in_a_file():
             assert (p == q).mean() > 0.999, learner
 
 
+FEW = 600
+SETTINGS = {"kmeans": ["--clusters", 2, "--restarts", 1], "erm": ["--task", "classify"],
+            "nu-svm": ["--nu", 0.9], "pca": ["--components", 2]}
+
+
+def test_every_learner_by_the_registry():
+    """Every learner takes each approximation, from memory and from a file, or gives its reason."""
+    write()
+    np.save("few.npy", np.load("x.npy")[:FEW])
+    for name in ("y", "c"):
+        np.save(f"few-{name}.npy", np.load(f"{name}.npy")[:FEW])
+    learners = tap.mercer_json("learners")["learners"]
+    taken = 0
+    for learner in learners:
+        name, task = learner["name"], learner["task"]
+        target = [] if task in ("clustering", "transformation", "detection") and name != "fisher" \
+            else ["--target", "few-y.npy" if "regression" in task and name != "erm" else "few-c.npy"]
+        has = any(p["name"] == "approx" for p in learner["params"])
+        taken += has
+        for approx in ("nystrom", "rff", "falkon"):
+            call = ["fit", name, "few.npy", *target, "-k", "rbf(gamma=0.1)", "--approx", approx,
+                    "-o", "m.mercer"]
+            if not has:
+                done = tap.mercer(*call, status=2)
+                assert f"{name} has no primal form: " in done.stderr, done.stderr
+                continue
+            call += ["--rank", 40, *SETTINGS.get(name, [])]
+            want = tap.mercer_json(*call, "--memory", "1G")
+            got = tap.mercer_json(*call, "--memory", "200K")
+            tap.check_near(got["objective"], want["objective"], 2e-4 * abs(want["objective"]),
+                           f"{name} {approx}")
+    assert taken == 13 and len(learners) == 17, (taken, len(learners))
+
+
 def test_what_needs_memory_is_refused():
     write()
     done = tap.mercer("fit", "ridge", "x.npy", "--target", "y.npy", "-k", "rbf(gamma=1)", "--approx",

@@ -188,6 +188,33 @@ static void test_more(void **context)
     mcr_data_free(data);
 }
 
+/* With all objects as landmarks the approximation is exact: the same steps, the same function. */
+static void test_approximate(void **context)
+{
+    mcr *ctx = *context;
+    enum { N = 200 };
+    mcr_data *data = sample_data(ctx, "moons", N);
+    mcr_model *m = fit_any(ctx, "rbf(gamma=0.1)", data, "passes=5 form=dual"), *a = NULL;
+    static const char *const approx[] = {"nystrom", "falkon"};
+    double score[2][N];
+    test_ok(ctx, mcr_predict(ctx, m, data, NULL, score[0], NULL));
+    for (int t = 0; t < 2; t++) {
+        char text[64];
+        snprintf(text, sizeof text, "passes=5 approx=%s rank=200", approx[t]);
+        a = fit_any(ctx, "rbf(gamma=0.1)", data, text);
+        const mcr_report_fit *r = mcr_model_report(a);
+        assert_string_equal(r->certificate, "relative gap of the approximate problem");
+        assert_true(r->iterations == mcr_model_report(m)->iterations);
+        test_ok(ctx, mcr_predict(ctx, a, data, NULL, score[1], NULL));
+        test_close_arrays("scores", score[1], score[0], N, 1e-4);
+        mcr_model_free(a);
+    }
+    test_fails(ctx, try_fit(&a, ctx, "pegasos", "rbf(gamma=1)", data, "approx=rff budget=5"),
+               MCR_BAD_CALL, "pegasos: a budget works on objects");
+    mcr_model_free(m);
+    mcr_data_free(data);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -195,6 +222,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_gap, test_setup, test_teardown),
         cmocka_unit_test(test_threads),
         cmocka_unit_test_setup_teardown(test_more, test_setup, test_teardown),
+        cmocka_unit_test_setup_teardown(test_approximate, test_setup, test_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
