@@ -98,8 +98,7 @@ static int serve(cli *c, const studio_call *call, const mcr_data *data, const mc
     how.page = studio_page(&how.page_bytes);
     studio_server *server = studio_server_start(&how, &why);
     if (!server)
-        return cli_fault(c, NULL, "the studio cannot listen on 127.0.0.1 port %d: %s", how.port,
-                         why);
+        return cli_fault(c, NULL, "the studio cannot start: %s", why);
     cli_progress_clear(c);
     cli_signals_listen();
     say_address(c, studio_server_address(server), call->idle);

@@ -9,6 +9,7 @@
 #include "server.h"
 
 #include <arpa/inet.h>
+#include <dlfcn.h>
 #include <errno.h>
 #include <microhttpd.h>
 #include <netinet/in.h>
@@ -23,6 +24,26 @@
 
 enum { PAGES = 8, NAME = 32, TOKEN = 32, ADDRESS = 128, CONNECTIONS = 64, WAITING = 4 };
 static const size_t most_body = (size_t)64 << 20;
+
+/* The functions of libmicrohttpd that are used. It is loaded when a server starts: with it come ten
+ * libraries, which no other verb needs. */
+#define HTTP_FUNCTIONS                                                                             \
+    HTTP(add_response_header)                                                                      \
+    HTTP(create_response_from_buffer)                                                              \
+    HTTP(destroy_response)                                                                         \
+    HTTP(get_connection_info)                                                                      \
+    HTTP(get_daemon_info)                                                                          \
+    HTTP(lookup_connection_value)                                                                  \
+    HTTP(queue_response)                                                                           \
+    HTTP(start_daemon)                                                                             \
+    HTTP(stop_daemon)
+
+typedef struct http {
+    void *library;
+#define HTTP(name) __typeof__(MHD_##name) *name;
+    HTTP_FUNCTIONS
+#undef HTTP
+} http;
 
 /* A page and its engine. name "": free. */
 typedef struct slot {
@@ -39,6 +60,7 @@ typedef struct slot {
 
 struct studio_server {
     studio_serving how;
+    http http;
     struct MHD_Daemon *daemon;
     char token[TOKEN + 1], address[ADDRESS], host[2][64];
     pthread_mutex_t mutex; /* of what follows */
@@ -125,31 +147,32 @@ typedef struct upload {
     int refused; /* status that it will be answered with; 0: none */
 } upload;
 
-static enum MHD_Result answer(struct MHD_Connection *c, unsigned status, const char *type,
-                              const char *bytes, size_t count)
+static enum MHD_Result answer(const studio_server *s, struct MHD_Connection *c, unsigned status,
+                              const char *type, const char *bytes, size_t count)
 {
-    struct MHD_Response *r = MHD_create_response_from_buffer(count, (void *)(uintptr_t)bytes,
-                                                             MHD_RESPMEM_MUST_COPY);
+    struct MHD_Response *r = s->http.create_response_from_buffer(count, (void *)(uintptr_t)bytes,
+                                                                 MHD_RESPMEM_MUST_COPY);
     if (!r)
         return MHD_NO;
-    MHD_add_response_header(r, "Content-Type", type);
-    MHD_add_response_header(r, "Cache-Control", "no-store");
-    MHD_add_response_header(r, "X-Content-Type-Options", "nosniff");
-    MHD_add_response_header(r, "X-Frame-Options", "DENY");
-    MHD_add_response_header(r, "Referrer-Policy", "no-referrer");
-    MHD_add_response_header(r, "Cross-Origin-Resource-Policy", "same-origin");
+    s->http.add_response_header(r, "Content-Type", type);
+    s->http.add_response_header(r, "Cache-Control", "no-store");
+    s->http.add_response_header(r, "X-Content-Type-Options", "nosniff");
+    s->http.add_response_header(r, "X-Frame-Options", "DENY");
+    s->http.add_response_header(r, "Referrer-Policy", "no-referrer");
+    s->http.add_response_header(r, "Cross-Origin-Resource-Policy", "same-origin");
     if (status == MHD_HTTP_METHOD_NOT_ALLOWED)
-        MHD_add_response_header(r, "Allow", "GET, POST");
-    enum MHD_Result queued = MHD_queue_response(c, status, r);
-    MHD_destroy_response(r);
+        s->http.add_response_header(r, "Allow", "GET, POST");
+    enum MHD_Result queued = s->http.queue_response(c, status, r);
+    s->http.destroy_response(r);
     return queued;
 }
 
-static enum MHD_Result refuse(struct MHD_Connection *c, unsigned status, const char *why)
+static enum MHD_Result refuse(const studio_server *s, struct MHD_Connection *c, unsigned status,
+                              const char *why)
 {
     char line[160];
     int length = snprintf(line, sizeof line, "%u %s\n", status, why);
-    return answer(c, status, "text/plain", line, (size_t)length);
+    return answer(s, c, status, "text/plain", line, (size_t)length);
 }
 
 /* As long for equal texts as for others of that length. */
@@ -161,15 +184,15 @@ static int same(const char *a, const char *b, size_t length)
     return differ == 0;
 }
 
-static const char *header(struct MHD_Connection *c, const char *name)
+static const char *header(const studio_server *s, struct MHD_Connection *c, const char *name)
 {
-    return MHD_lookup_connection_value(c, MHD_HEADER_KIND, name);
+    return s->http.lookup_connection_value(c, MHD_HEADER_KIND, name);
 }
 
 /* What follows the token in the path; NULL: the request is not from the studio's own page. */
 static const char *entrance(studio_server *s, struct MHD_Connection *c, const char *path)
 {
-    const char *host = header(c, "Host"), *origin = header(c, "Origin");
+    const char *host = header(s, c, "Host"), *origin = header(s, c, "Origin");
     int known = 0, mine = !origin;
     for (int i = 0; i < 2; i++) {
         known |= host && strcmp(host, s->host[i]) == 0;
@@ -186,7 +209,7 @@ static enum MHD_Result compute(studio_server *s, struct MHD_Connection *c, const
 {
     slot *p = take_page(s, name);
     if (!p)
-        return refuse(c, MHD_HTTP_TOO_MANY_REQUESTS, "too many requests at once");
+        return refuse(s, c, MHD_HTTP_TOO_MANY_REQUESTS, "too many requests at once");
     pthread_mutex_lock(&s->mutex);
     unsigned long number = p->calls;
     pthread_mutex_unlock(&s->mutex);
@@ -203,17 +226,17 @@ static enum MHD_Result compute(studio_server *s, struct MHD_Connection *c, const
         p->engine = studio_open(&config);
     }
     if (late) {
-        result = refuse(c, MHD_HTTP_CONFLICT, "a newer request took its place");
+        result = refuse(s, c, MHD_HTTP_CONFLICT, "a newer request took its place");
     } else if (!p->engine) {
-        result = refuse(c, MHD_HTTP_INSUFFICIENT_STORAGE, "no memory");
+        result = refuse(s, c, MHD_HTTP_INSUFFICIENT_STORAGE, "no memory");
     } else {
-        const union MHD_ConnectionInfo *info = MHD_get_connection_info(
+        const union MHD_ConnectionInfo *info = s->http.get_connection_info(
             c, MHD_CONNECTION_INFO_CONNECTION_FD);
         size_t count;
         p->socket = info ? info->connect_fd : -1;
         const char *bytes = studio_answer(p->engine, body->bytes ? body->bytes : "", body->count,
                                           &count);
-        result = answer(c, MHD_HTTP_OK, "application/json", bytes, count);
+        result = answer(s, c, MHD_HTTP_OK, "application/json", bytes, count);
     }
     pthread_mutex_unlock(&p->mutex);
     leave_page(s, p);
@@ -221,9 +244,9 @@ static enum MHD_Result compute(studio_server *s, struct MHD_Connection *c, const
 }
 
 /* Letters and digits only; "" otherwise. */
-static const char *page_name(struct MHD_Connection *c)
+static const char *page_name(const studio_server *s, struct MHD_Connection *c)
 {
-    const char *name = MHD_lookup_connection_value(c, MHD_GET_ARGUMENT_KIND, "page");
+    const char *name = s->http.lookup_connection_value(c, MHD_GET_ARGUMENT_KIND, "page");
     size_t length = name ? strlen(name) : 0;
     if (length == 0 || length > NAME ||
         strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789") != length)
@@ -234,20 +257,20 @@ static const char *page_name(struct MHD_Connection *c)
 static enum MHD_Result post(studio_server *s, struct MHD_Connection *c, const char *what,
                             const upload *body)
 {
-    const char *type = header(c, "Content-Type"), *name = page_name(c);
+    const char *type = header(s, c, "Content-Type"), *name = page_name(s, c);
     if (body->refused)
-        return refuse(c, (unsigned)body->refused, "the request is too large");
+        return refuse(s, c, (unsigned)body->refused, "the request is too large");
     if (!type || strncmp(type, "application/json", 16) != 0)
-        return refuse(c, MHD_HTTP_UNSUPPORTED_MEDIA_TYPE, "JSON is needed");
+        return refuse(s, c, MHD_HTTP_UNSUPPORTED_MEDIA_TYPE, "JSON is needed");
     if (!*name)
-        return refuse(c, MHD_HTTP_BAD_REQUEST, "which page?");
+        return refuse(s, c, MHD_HTTP_BAD_REQUEST, "which page?");
     if (strcmp(what, "api") == 0)
         return compute(s, c, name, body);
     if (strcmp(what, "cancel") == 0) {
         cancel_page(s, name);
-        return answer(c, MHD_HTTP_OK, "application/json", "{}", 2);
+        return answer(s, c, MHD_HTTP_OK, "application/json", "{}", 2);
     }
-    return refuse(c, MHD_HTTP_NOT_FOUND, "there is nothing here");
+    return refuse(s, c, MHD_HTTP_NOT_FOUND, "there is nothing here");
 }
 
 static enum MHD_Result whole(studio_server *s, struct MHD_Connection *c, const char *path,
@@ -255,14 +278,14 @@ static enum MHD_Result whole(studio_server *s, struct MHD_Connection *c, const c
 {
     const char *what = entrance(s, c, path);
     if (!what)
-        return refuse(c, MHD_HTTP_FORBIDDEN, "this is not the studio's own page");
+        return refuse(s, c, MHD_HTTP_FORBIDDEN, "this is not the studio's own page");
     if (strcmp(method, "POST") == 0)
         return post(s, c, what, body);
     if (strcmp(method, "GET") != 0)
-        return refuse(c, MHD_HTTP_METHOD_NOT_ALLOWED, "GET and POST only");
+        return refuse(s, c, MHD_HTTP_METHOD_NOT_ALLOWED, "GET and POST only");
     if (*what)
-        return refuse(c, MHD_HTTP_NOT_FOUND, "there is nothing here");
-    return answer(c, MHD_HTTP_OK, "text/html; charset=utf-8", s->how.page, s->how.page_bytes);
+        return refuse(s, c, MHD_HTTP_NOT_FOUND, "there is nothing here");
+    return answer(s, c, MHD_HTTP_OK, "text/html; charset=utf-8", s->how.page, s->how.page_bytes);
 }
 
 /* ---- libmicrohttpd ----------------------------------------------------------------------------*/
@@ -307,7 +330,7 @@ static enum MHD_Result on_request(void *user, struct MHD_Connection *c, const ch
     if (!body) {
         /* Before the body is read: whoever may not ask need not send it. */
         if (!entrance(s, c, path))
-            return refuse(c, MHD_HTTP_FORBIDDEN, "this is not the studio's own page");
+            return refuse(s, c, MHD_HTTP_FORBIDDEN, "this is not the studio's own page");
         body = calloc(1, sizeof *body);
         *state = body;
         if (body)
@@ -338,6 +361,21 @@ static void on_end(void *user, struct MHD_Connection *c, void **state,
 
 /* ---- life -------------------------------------------------------------------------------------*/
 
+/* NULL, or why not. */
+static const char *load(http *h)
+{
+    h->library = dlopen("libmicrohttpd.so.12", RTLD_NOW | RTLD_LOCAL);
+    if (!h->library)
+        return "it needs libmicrohttpd, which is not installed: install libmicrohttpd12";
+#define HTTP(name)                                                                                 \
+    *(void **)&h->name = dlsym(h->library, "MHD_" #name);                                          \
+    if (!h->name)                                                                                  \
+        return "this libmicrohttpd has no MHD_" #name ": install a newer one";
+    HTTP_FUNCTIONS
+#undef HTTP
+    return NULL;
+}
+
 static int make_token(studio_server *s)
 {
     unsigned char random[TOKEN / 2];
@@ -361,20 +399,23 @@ static void release(studio_server *s)
         pthread_mutex_destroy(&s->page[i].mutex);
     }
     pthread_mutex_destroy(&s->mutex);
+    if (s->http.library)
+        dlclose(s->http.library);
     free(s);
 }
 
 /* The port that the system chose. */
-static int port_of(struct MHD_Daemon *daemon)
+static int port_of(const studio_server *s)
 {
-    const union MHD_DaemonInfo *info = MHD_get_daemon_info(daemon, MHD_DAEMON_INFO_BIND_PORT);
+    const union MHD_DaemonInfo *info = s->http.get_daemon_info(s->daemon,
+                                                               MHD_DAEMON_INFO_BIND_PORT);
     return info ? info->port : 0;
 }
 
 studio_server *studio_server_start(const studio_serving *how, const char **why)
 {
     studio_server *s = calloc(1, sizeof *s);
-    *why = "no memory";
+    *why = "there is no memory";
     if (!s)
         return NULL;
     s->how = *how;
@@ -389,21 +430,23 @@ studio_server *studio_server_start(const studio_serving *how, const char **why)
     struct sockaddr_in here = {.sin_family = AF_INET,
                                .sin_port = htons((uint16_t)how->port),
                                .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    *why = "no random numbers for the token";
-    if (make_token(s)) {
-        s->daemon = MHD_start_daemon(
+    *why = load(&s->http);
+    if (!*why && !make_token(s))
+        *why = "there are no random numbers for its address";
+    if (!*why) {
+        s->daemon = s->http.start_daemon(
             MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_THREAD_PER_CONNECTION | MHD_USE_POLL,
             (uint16_t)how->port, NULL, NULL, on_request, s, MHD_OPTION_SOCK_ADDR,
             (struct sockaddr *)&here, MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS,
             MHD_OPTION_CONNECTION_TIMEOUT, 120u, MHD_OPTION_NOTIFY_COMPLETED, on_end, s,
             MHD_OPTION_END);
-        *why = "the port is taken, or may not be used";
+        *why = "its port at 127.0.0.1 is taken, or may not be used";
     }
     if (!s->daemon) {
         release(s);
         return NULL;
     }
-    int port = port_of(s->daemon);
+    int port = port_of(s);
     snprintf(s->host[0], sizeof s->host[0], "127.0.0.1:%d", port);
     snprintf(s->host[1], sizeof s->host[1], "localhost:%d", port);
     snprintf(s->address, sizeof s->address, "http://%s/%s/", s->host[0], s->token);
@@ -415,7 +458,7 @@ void studio_server_stop(studio_server *s)
     if (!s)
         return;
     atomic_store(&s->ending, 1);
-    MHD_stop_daemon(s->daemon);
+    s->http.stop_daemon(s->daemon);
     release(s);
 }
 

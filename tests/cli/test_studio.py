@@ -213,8 +213,21 @@ def test_calls_that_are_off():
     taken.bind(("127.0.0.1", 0))
     taken.listen()
     done = tap.mercer("studio", "--port", str(taken.getsockname()[1]), "--idle", "0.001", status=1)
-    assert "listen" in done.stderr or "without a server" in done.stderr, done.stderr
+    assert "port" in done.stderr or "without a server" in done.stderr, done.stderr
     taken.close()
+
+
+def test_a_missing_libmicrohttpd_is_said():
+    with open("libmicrohttpd.so.12", "w"):
+        pass
+    done = tap.mercer("studio", "--idle", "0.001", env={"LD_LIBRARY_PATH": os.getcwd()}, status=1)
+    assert "install libmicrohttpd" in done.stderr and done.stderr.count("\n") == 1, done.stderr
+
+
+def test_other_verbs_load_no_server():
+    libraries = subprocess.run(["ldd", tap.MERCER], capture_output=True, text=True).stdout
+    assert "libc." in libraries or "not a dynamic" in libraries, libraries
+    assert "microhttpd" not in libraries and "gnutls" not in libraries, libraries
 
 
 if __name__ == "__main__":
