@@ -125,8 +125,32 @@ static mcr_status extent_chunk(void *arg, int64_t item, int worker)
     return MCR_OK;
 }
 
-static mcr_status measure(const mcr_vectors *v, extent *all)
+/* Distances of shifted vectors: their norms are enough, and are there already. A norm in float errs
+ * by the rounding of its sum. */
+static bool measure_norms(const mcr_vectors *v, extent *all)
 {
+    double largest = 0, unit = 0;
+    for (int side = 0; side < (v->same ? 1 : 2); side++) {
+        void *const *norms = v->side[side].norms;
+        int64_t n = v->side[side].field.count;
+        if (!norms[0] && !norms[1])
+            return false;
+        unit = fmax(unit, norms[1] ? DBL_EPSILON : (double)FLT_EPSILON);
+        for (int64_t i = 0; i < n; i++) {
+            double norm = norms[1] ? ((const double *)norms[1])[i]
+                                   : (double)((const float *)norms[0])[i];
+            largest = norm > largest ? norm : largest;
+        }
+    }
+    double share = ((double)v->cols + 4) * unit;
+    *all = (extent){.terms = v->cols, .norm2 = largest * (1 + 2 * share)};
+    return share < 0.01 && largest <= DBL_MAX;
+}
+
+static mcr_status measure(const mcr_vectors *v, bool norms, extent *all)
+{
+    if (norms && v->shift && measure_norms(v, all))
+        return MCR_OK;
     *all = (extent){0, 0, 0, true};
     mcr_status s = MCR_OK;
     for (int side = 0; side < (v->same ? 1 : 2) && !s; side++) {
@@ -182,7 +206,7 @@ static mcr_status leaf_error(const mcr_bound *bound, bool precise, double u, mcr
     extent e;
     if (f->map && !known_map)
         return MCR_OK;
-    mcr_status s = measure(f->v, &e);
+    mcr_status s = measure(f->v, mcr_tile_op_uses_norms(f->op), &e);
     if (s)
         return s;
     bool exact = e.whole && !f->v->scale && e.norm2 * u < 1;

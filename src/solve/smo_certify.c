@@ -58,8 +58,10 @@ static limits find_limits(const mcr_smo *s)
     }
     for (int64_t v = 0; v < s->n; v++) {
         int t = mcr_smo_group(s, v);
-        low[t] = fmin(low[t], mcr_smo_slope_up(s, v, s->g[v]) + s->error[v]);
-        high[t] = fmax(high[t], mcr_smo_slope_down(s, v, s->g[v]) - s->error[v]);
+        double up = mcr_smo_slope_up(s, v, s->g[v]) + s->error[v];
+        double down = mcr_smo_slope_down(s, v, s->g[v]) - s->error[v];
+        low[t] = up < low[t] ? up : low[t];
+        high[t] = down > high[t] ? down : high[t];
     }
     for (int t = 0; t < 2; t++) {
         of.up[t] = fmax(low[t], high[t]);
@@ -76,9 +78,11 @@ static int64_t list_doubtful(const mcr_smo *s, check *c)
     limits of = find_limits(s);
     for (int64_t i = 0; i < c->zeros; i++) {
         int64_t v = zero[i];
+        if (s->error[v] == 0)
+            continue;
         int t = mcr_smo_group(s, v);
         double up = mcr_smo_slope_up(s, v, s->g[v]), down = mcr_smo_slope_down(s, v, s->g[v]);
-        if (s->error[v] == 0 || (up - s->error[v] > of.up[t] && down + s->error[v] < of.down[t]))
+        if (up - s->error[v] > of.up[t] && down + s->error[v] < of.down[t])
             continue;
         zero[i] = zero[count];
         zero[count++] = v;
@@ -189,6 +193,7 @@ static mcr_status check_stored(mcr_smo *s, check *c)
 {
     mcr_error r = s->rough;
     const double *size = c->coef + s->n;
+    bool relative = isfinite(r.relative);
     double *above = c->f, *below = c->f + s->n + MCR_ROW_PAD;
     memset(c->f, 0, sizeof *c->f * 2 * (size_t)(s->n + MCR_ROW_PAD));
     mcr_status st = mcr_smo_add_stored(s, c->object, size, c->above, above);
@@ -196,10 +201,10 @@ static mcr_status check_stored(mcr_smo *s, check *c)
         st = mcr_smo_add_stored(s, c->object + c->above, size + c->above, c->support - c->above,
                                 below);
     for (int64_t v = 0; v < s->n && !st; v++) {
+        double error = r.absolute * c->size * mcr_smo_length(s, v);
+        double other = relative ? of_sum(r.relative, above[v] + below[v], c->size) : INFINITY;
         s->g[v] = above[v] - below[v];
-        s->error[v] = r.absolute * c->size * mcr_smo_length(s, v);
-        if (isfinite(r.relative))
-            s->error[v] = fmin(s->error[v], of_sum(r.relative, above[v] + below[v], c->size));
+        s->error[v] = other < error ? other : error;
     }
     int64_t count = st ? 0 : isfinite(r.absolute) ? list_doubtful(s, c) : c->zeros;
     /* Few of them cost little more where the others are symmetric. */

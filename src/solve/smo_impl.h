@@ -147,7 +147,8 @@ mcr_status mcr_smo_count_error(mcr_smo *s, mcr_gram *gram);
 /* Root of K(x,x). */
 static inline double mcr_smo_length(const mcr_smo *s, int64_t object)
 {
-    return sqrt(fmax(s->diagonal[object], 0));
+    double square = s->diagonal[object];
+    return square > 0 ? sqrt(square) : 0;
 }
 /* g += K times the coefficients of some objects, from a K that is there. */
 mcr_status mcr_smo_add_stored(mcr_smo *s, const int64_t *object, const double *coef, int64_t count,
