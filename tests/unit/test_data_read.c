@@ -137,12 +137,13 @@ static void reads_gzip_alike(void **state)
     test_ok(*state, read_text(&plain, *state, "f.svm", text, length, NULL, NULL));
     test_ok(*state, mcr_data_read(&packed, *state, path, NULL));
     assert_int_equal(mcr_data_count(packed), ROWS);
-    assert_int_equal(field_info(packed, 0).entries, field_info(plain, 0).entries);
+    mcr_field_info info = field_info(plain, 0);
+    assert_int_equal(field_info(packed, 0).entries, info.entries);
     for (int64_t i = 0; i < ROWS; i++) {
         double x[60], z[60];
         assert_int_equal(mcr_data_vector(plain, 0, i, x), MCR_OK);
         assert_int_equal(mcr_data_vector(packed, 0, i, z), MCR_OK);
-        assert_memory_equal(x, z, (size_t)field_info(plain, 0).cols * sizeof *x);
+        assert_memory_equal(x, z, (size_t)info.cols * sizeof *x);
     }
     assert_memory_equal(mcr_data_targets(plain), mcr_data_targets(packed), ROWS * sizeof(double));
     mcr_data_free(plain);

@@ -105,12 +105,12 @@ static void test_objects(void **state)
 static void test_many_features(void **state)
 {
     mcr *ctx = *state;
-    mcr_data *data = sample_data(ctx, "motifs", 420);
+    mcr_data *data = sample_data(ctx, "motifs", test_brief() ? 200 : 420);
     compare_forms(ctx, "pca", "normalize(spectrum(p=6))", data, "components=4");
     compare_forms(ctx, "fisher", "normalize(spectrum(p=6))", data, "");
     compare_forms(ctx, "kmeans", "normalize(spectrum(p=4))", data, "clusters=5 restarts=2");
     mcr_data_free(data);
-    problem p = problem_classes(ctx, 900, 20, 3, 0.1, true, false, 5);
+    problem p = problem_classes(ctx, test_brief() ? 400 : 900, 20, 3, 0.1, true, false, 5);
     compare_forms(ctx, "pca", "linear", p.data, "components=2");
     compare_forms(ctx, "pca", "linear + 50", p.data, "components=2");
     compare_forms(ctx, "fisher", "linear + 50", p.data, "");
@@ -251,9 +251,9 @@ static void test_planner(void **state)
 {
     static const char *const learner[] = {"pca", "fisher", "kmeans"};
     mcr *ctx = *state;
-    problem p = problem_classes(ctx, 8000, 5, 2, 0.1, false, false, 1);
+    problem p = problem_classes(ctx, test_brief() ? 3000 : 8000, 5, 2, 0.1, false, false, 1);
     problem few = problem_classes(ctx, 100, 5, 2, 0.1, false, false, 1);
-    mcr_data *strings = sample_data(ctx, "motifs", 300);
+    mcr_data *strings = sample_data(ctx, "motifs", test_brief() ? 100 : 300);
     for (int t = 0; t < 3; t++) {
         mcr_model *m = fit_model(ctx, learner[t], "linear", p.data, NULL);
         assert_string_equal(mcr_model_report(m)->form, "primal");

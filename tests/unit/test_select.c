@@ -316,7 +316,7 @@ static void test_tables(void **context)
     check_table(ctx, "svm", "tol=1e-8 scale=standard", &search, blobs);
     check_table(ctx, "svm", "tol=1e-8 multiclass=ovr bias=no", &search, blobs);
     /* What floats can solve is tried on a K of all objects; of many objects by working sets. */
-    mcr_data *many = sample_data(ctx, "spirals", 900);
+    mcr_data *many = sample_data(ctx, "spirals", test_brief() ? 500 : 900);
     check_table(ctx, "svm", "tol=3e-5", &search, many);
     check_table(ctx, "svm", "tol=3e-5 bias=no class-weight=balanced", &search, many);
     check_table(ctx, "svm", "tol=3e-5 scale=minmax", &search, moons);
