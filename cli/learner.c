@@ -263,8 +263,8 @@ static int check_approx(cli *c)
     const char *word = cli_learner_given(c, "approx");
     int approx = !word || strcmp(word, "none") == 0 ? MCR_APPROX_NONE
                  : strcmp(word, "rff") == 0         ? MCR_APPROX_RFF
-                 : strcmp(word, "falkon") == 0      ? MCR_APPROX_FALKON
-                                                    : MCR_APPROX_NYSTROM;
+                 : strcmp(word, "nystrom") == 0     ? MCR_APPROX_NYSTROM
+                                                    : MCR_APPROX_FALKON; /* or auto */
     return cli_advise_approx(c, approx, cli_learner_given(c, "rank") != NULL,
                              cli_learner_given(c, "landmarks") != NULL);
 }

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "cli.h"
 #include "json.h"
@@ -78,22 +79,24 @@ static const char *text_of(char *buffer, size_t size, const char *format, double
 static void print_table(const mcr_model *model, const mcr_verification *v)
 {
     const mcr_report_fit *r = mcr_model_report(model);
+    enum { WIDE = 28 };
     row number[NUMBERS];
     char a[32], b[32], e[32];
     list_numbers(number, v);
+    int wide = (int)strlen(v->kind) > WIDE ? (int)strlen(v->kind) : WIDE;
     cli_say("learner", "%s", r->learner);
     cli_say("kernel", "%s", r->kernel);
-    printf("\n%-28s %16s %16s %10s\n", "", "printed", "recomputed", "error <");
+    printf("\n%-*s %16s %16s %10s\n", wide, "", "printed", "recomputed", "error <");
     for (int i = 0; i < NUMBERS; i++) {
         const mcr_verified *n = number[i].number;
         if (isnan(n->printed) && isnan(n->recomputed))
             continue;
-        printf("%-28s %16s %16s %10s%s\n", number[i].name,
+        printf("%-*s %16s %16s %10s%s\n", wide, number[i].name,
                text_of(a, sizeof a, number[i].format, n->printed),
                text_of(b, sizeof b, number[i].format, n->recomputed),
                text_of(e, sizeof e, "%.2e", n->error), n->agrees ? "" : "  differs");
     }
-    printf("%-28s %16.2g\n\n", "tolerance", v->tolerance);
+    printf("%-*s %16.2g\n\n", wide, "tolerance", v->tolerance);
     bool open = isnan(v->value.recomputed) && !isnan(v->value.printed);
     cli_say_word("verdict", v->agrees ? CLI_GOOD : CLI_BAD, v->agrees ? "agrees" : "disagrees",
                  !v->agrees ? v->fault

@@ -82,9 +82,10 @@ static mcr_status make_restricted(mcr_form *form, const mcr_learning *in, const 
     if (s)
         return s;
     snprintf(form->why, sizeof form->why,
-             "%lld landmarks by %s, kernel values %s; off by %.2g (root mean square of %lld "
+             "%lld landmarks by %s%s, kernel values %s; off by %.2g (root mean square of %lld "
              "pairs), at most %.2g, where K(x,x) is %.3g",
              (long long)p, form->map->approx == MCR_APPROX_FALKON ? "falkon" : "nystrom",
+             form->chosen ? " (chosen for data of this size; approx=none is exact)" : "",
              mcr_gram_restricted_keeps(form->gram) ? "kept as floats" : "computed in each pass",
              form->error.rms, (long long)form->error.pairs, form->error.largest, form->error.scale);
     return MCR_OK;
@@ -121,10 +122,20 @@ static mcr_status make_approximate(mcr_form *form, const mcr_learning *in,
     return s;
 }
 
-mcr_status mcr_form_open(mcr_form *form, const mcr_learning *in, const mcr_form_options *o,
-                         const mcr_form_work *work)
+bool mcr_form_is_exact(const mcr_form_options *o, const mcr_learning *in)
 {
-    *form = (mcr_form){.ctx = in->ctx};
+    if (o->approx != MCR_APPROX_AUTO)
+        return o->approx == MCR_APPROX_NONE;
+    if (o->form != MCR_FORM_AUTO || in->gram || mcr_kernel_definite(in->kernel, NULL) != MCR_PSD)
+        return true;
+    if (mcr_team_of_rows(in->ctx) || mcr_data_on_disk(in->data))
+        return false;
+    return mcr_data_count(in->data) <= MCR_MANY_OBJECTS || mcr_kernel_has_features(in->kernel);
+}
+
+/* Fails if the approximation cannot be had where it is asked for. */
+static mcr_status check_approx(const mcr_learning *in, const mcr_form_options *o)
+{
     if (o->approx != MCR_APPROX_NONE && o->form == MCR_FORM_DUAL)
         return mcr_advise(
             in->ctx,
@@ -145,10 +156,20 @@ mcr_status mcr_form_open(mcr_form *form, const mcr_learning *in, const mcr_form_
                           mcr_fail(in->ctx, MCR_BAD_CALL,
                                    "%s keeps a checkpoint with approx=falkon only", in->type->name),
                           "option approx=falkon");
-    if (o->approx != MCR_APPROX_NONE)
-        return make_approximate(form, in, o, work);
+    return MCR_OK;
+}
+
+mcr_status mcr_form_open(mcr_form *form, const mcr_learning *in, const mcr_form_options *options,
+                         const mcr_form_work *work)
+{
+    mcr_form_options resolved = *options, *o = &resolved;
+    *form = (mcr_form){.ctx = in->ctx, .chosen = options->approx == MCR_APPROX_AUTO};
+    if (o->approx == MCR_APPROX_AUTO)
+        o->approx = mcr_form_is_exact(options, in) ? MCR_APPROX_NONE : MCR_APPROX_FALKON;
+    mcr_status s = check_approx(in, o);
+    if (s || o->approx != MCR_APPROX_NONE)
+        return s ? s : make_approximate(form, in, o, work);
     bool features = o->form == MCR_FORM_PRIMAL;
-    mcr_status s = MCR_OK;
     if (o->form == MCR_FORM_AUTO && work->kind != MCR_WORK_VALUES && !in->gram &&
         mcr_kernel_has_features(in->kernel) && mcr_data_count(in->data) > 0)
         s = prefers_features(form, in, work, &features);
@@ -176,11 +197,12 @@ mcr_status mcr_form_gram(mcr_form *form, const mcr_learning *in)
 mcr_status mcr_form_refuse(mcr *ctx, const mcr_form_options *o, const char *learner,
                            const char *what)
 {
-    if (o->form != MCR_FORM_PRIMAL && o->approx == MCR_APPROX_NONE)
+    bool asked = o->approx != MCR_APPROX_NONE && o->approx != MCR_APPROX_AUTO;
+    if (o->form != MCR_FORM_PRIMAL && !asked)
         return MCR_OK;
     mcr_status s = mcr_fail(ctx, MCR_BAD_CALL, "%s: %s works with kernel values only: leave out %s",
-                            learner, what, o->approx ? "the approximation" : "form=primal");
-    return mcr_advise(ctx, s, o->approx ? "option approx=none" : "option form=dual");
+                            learner, what, asked ? "the approximation" : "form=primal");
+    return mcr_advise(ctx, s, asked ? "option approx=none" : "option form=dual");
 }
 
 /* ---- the result -------------------------------------------------------------------------------*/

@@ -23,7 +23,7 @@
 enum { MCR_FORM_AUTO, MCR_FORM_DUAL, MCR_FORM_PRIMAL };
 
 typedef struct mcr_form_options {
-    int form, approx, landmarks; /* approx: an mcr_approx, landmarks: an mcr_landmarks */
+    int form, approx, landmarks; /* approx: an mcr_approx, or auto; landmarks: an mcr_landmarks */
     int64_t rank;
 } mcr_form_options;
 
@@ -42,17 +42,20 @@ typedef struct mcr_form_options {
             "auto|kernel|features", "the older name of form"                                       \
     }
 
+/* Of learners that have a solver for it (restricted.h), falkon is chosen for more than so many
+ * objects, and for those that stay in their file. */
+enum { MCR_APPROX_AUTO = MCR_APPROX_FALKON + 1, MCR_MANY_OBJECTS = 200000 };
+
 #define MCR_APPROX_PARAMS(S)                                                                       \
+    MCR_APPROX_PARAMS_OF(S, "none", "none|nystrom|rff|falkon",                                     \
+                         "features that approximate the kernel, for very many objects")
+#define MCR_APPROX_AUTO_PARAMS(S)                                                                  \
+    MCR_APPROX_PARAMS_OF(S, "auto", "none|nystrom|rff|falkon|auto",                                \
+                         "features that approximate the kernel; auto: falkon for more than "       \
+                         "200,000 objects, unless the kernel has a finite feature map")
+#define MCR_APPROX_PARAMS_OF(S, USUAL, CHOICES, HELP)                                              \
     MCR_FORM_PARAMS(S),                                                                            \
-        {MCR_OPTION_APPROX,                                                                        \
-         MCR_CHOICE,                                                                               \
-         offsetof(S, form.approx),                                                                 \
-         "none",                                                                                   \
-         0,                                                                                        \
-         0,                                                                                        \
-         0,                                                                                        \
-         "none|nystrom|rff|falkon",                                                                \
-         "features that approximate the kernel, for very many objects"},                           \
+        {MCR_OPTION_APPROX, MCR_CHOICE, offsetof(S, form.approx), USUAL, 0, 0, 0, CHOICES, HELP},  \
         {"rank", MCR_INT, offsetof(S, form.rank),                                                  \
          "1000", 1,       1e6,                                                                     \
          0,      NULL,    "how many features (nystrom, falkon: landmarks) the approximation has"}, \
@@ -82,6 +85,7 @@ typedef struct mcr_form_work {
 typedef struct mcr_form {
     mcr *ctx;
     bool features;  /* else kernel values */
+    bool chosen;    /* the approximation was not asked for by its name */
     mcr_gram *gram; /* of all objects: known by its factor, if features; else see mcr_form_gram */
     mcr_map *map;   /* NULL: exact */
     mcr_map_error error;
@@ -96,6 +100,8 @@ void mcr_form_close(mcr_form *form);
 /* With kernel values the Gram is opened when it is wanted: for learners that need one of all
  * objects. */
 mcr_status mcr_form_gram(mcr_form *form, const mcr_learning *in);
+/* Whether kernel values are exact: no approximation is asked for, or falkon is not chosen. */
+bool mcr_form_is_exact(const mcr_form_options *options, const mcr_learning *in);
 /* For a learner that cannot do something with features: kernel values, unless features are asked
  * for; then MCR_BAD_CALL: "svm: WHAT works with kernel values only: ...". */
 mcr_status mcr_form_refuse(mcr *ctx, const mcr_form_options *options, const char *learner,

@@ -35,7 +35,7 @@ static const mcr_param table[] = {
      "seconds after which the best model so far is kept"},
     {"max-steps", MCR_INT, offsetof(params, max_steps), NULL, 1, INFINITY, 0, NULL,
      "steps of Newton's method after which the best model so far is kept"},
-    MCR_APPROX_PARAMS(params),
+    MCR_APPROX_AUTO_PARAMS(params),
     {0},
 };
 

@@ -46,7 +46,7 @@ static const mcr_param table[] = {
      "compute the leave-one-out error, in about twice the time"},
     {"tol", MCR_REAL, offsetof(mcr_ridge_params, tol), "1e-06", 0, INFINITY, MCR_MIN_OPEN, NULL,
      "largest residual of the linear system, relative to the targets"},
-    MCR_APPROX_PARAMS(mcr_ridge_params),
+    MCR_APPROX_AUTO_PARAMS(mcr_ridge_params),
     {0},
 };
 
@@ -366,8 +366,9 @@ static bool suits(const mcr_folds *p, double trace, const mcr_ridge_params *o, d
 {
     mcr_reals values = {0, NULL};
     const mcr_ridge_params *first = p->params[0];
+    const mcr_learning in = {.ctx = p->ctx, .kernel = p->kernel, .data = p->data, .gram = p->gram};
     bool one = !o->loo && !o->class_weight && o->task == first->task &&
-               o->form.form != MCR_FORM_PRIMAL && o->form.approx == MCR_APPROX_NONE &&
+               o->form.form != MCR_FORM_PRIMAL && mcr_form_is_exact(&o->form, &in) &&
                !mcr_range_parse(&values, p->ctx, "ridge", "lambda", o->lambda) && values.count == 1;
     *lambda = one ? values.values[0] : 0;
     mcr_free(p->ctx, values.values);

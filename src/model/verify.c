@@ -455,8 +455,13 @@ static const check checks[] = {
 
 static mcr_status find_check(const check **out, const mcr_verify *v)
 {
+    static const check restricted = {"", mcr_verify_restricted};
     const mcr_model *m = v->model;
     const check *j = checks;
+    if (v->fitted->certificate && strstr(v->fitted->certificate, "restricted problem")) {
+        *out = &restricted;
+        return MCR_OK;
+    }
     while (j->learner && strcmp(j->learner, m->learner) != 0)
         j++;
     *out = j;
@@ -466,7 +471,8 @@ static mcr_status find_check(const check **out, const mcr_verify *v)
     if (m->report.approx)
         return mcr_fail(v->ctx, MCR_BAD_CALL,
                         "the certificate of this model is that of an approximate problem (%s), of "
-                        "which the file keeps no dual variables: it cannot be recomputed",
+                        "which the file keeps no dual variables: it cannot be recomputed (that of "
+                        "ridge and logistic with approx=falkon can)",
                         m->report.approx);
     return MCR_OK;
 }

@@ -85,6 +85,13 @@ mcr_status mcr_verify_bind(mcr_verify *v, const mcr_kernel *kernel);
 /* sum of a_i b_i, where b_i is known up to error_i (NULL: exactly). */
 mcr_sure mcr_sure_dot(const double *a, const double *b, const double *error, int64_t n);
 
+/* What output o should be for an object: two classes are one output, numbers are what they are. */
+double mcr_verify_goal(const mcr_verify *v, int64_t o, int64_t i);
+/* Adds the loss of logistic regression at f (outputs x n), which is known up to `error`; slope: its
+ * derivatives, slip: their errors. Returns the error of the sum. */
+double mcr_verify_logistic(const mcr_verify *v, const double *f, const double *error, double *slope,
+                           double *slip, mcr_exact_sum *losses);
+
 /* Compares what the model says with what was found. */
 void mcr_verify_value(mcr_verify *v, mcr_sure found); /* of the certificate */
 void mcr_verify_primal(mcr_verify *v, mcr_sure found);
@@ -100,6 +107,7 @@ mcr_status mcr_verify_losses(mcr_verify *v);   /* logistic, erm */
 mcr_status mcr_verify_pegasos(mcr_verify *v);
 mcr_status mcr_verify_perceptron(mcr_verify *v);
 mcr_status mcr_verify_ridge(mcr_verify *v);
+mcr_status mcr_verify_restricted(mcr_verify *v); /* ridge, logistic on the span of landmarks */
 mcr_status mcr_verify_gp(mcr_verify *v);
 mcr_status mcr_verify_pca(mcr_verify *v);
 mcr_status mcr_verify_fisher(mcr_verify *v);

@@ -17,13 +17,12 @@ typedef struct outputs {
     double *a, *f, *error, *y, *rest, *rest_f, *rest_error;
 } outputs;
 
-/* Two classes are one output; numbers are what they are. */
-static double goal_of(const outputs *t, int64_t o, int64_t i)
+double mcr_verify_goal(const mcr_verify *v, int64_t o, int64_t i)
 {
-    const mcr_verify *v = t->v;
+    int64_t k = v->fitted->outputs;
     if (v->class_of)
-        return v->class_of[i] == (t->k == 1 ? 1 : o) ? 1 : -1;
-    return t->k == 1 ? v->target[i] : mcr_data_target_table(v->data)[i * t->k + o];
+        return v->class_of[i] == (k == 1 ? 1 : o) ? 1 : -1;
+    return k == 1 ? v->target[i] : mcr_data_target_table(v->data)[i * k + o];
 }
 
 static mcr_status open_outputs(outputs *t, mcr_verify *v)
@@ -41,7 +40,7 @@ static mcr_status open_outputs(outputs *t, mcr_verify *v)
     for (int64_t o = 0; o < t->k; o++) {
         mcr_verify_coefficients(v, o, t->a + o * t->n);
         for (int64_t i = 0; i < t->n && (v->class_of || v->target); i++)
-            t->y[o * t->n + i] = goal_of(t, o, i);
+            t->y[o * t->n + i] = mcr_verify_goal(v, o, i);
     }
     return mcr_verify_multiply(v, t->a, t->k, t->f, t->error);
 }
@@ -133,36 +132,47 @@ static void say_gap(mcr_verify *v, mcr_sure primal, mcr_sure gap)
     mcr_verify_dual(v, (mcr_sure){primal.value - gap.value, primal.error + gap.error});
 }
 
+double mcr_verify_logistic(const mcr_verify *v, const double *f, const double *error, double *slope,
+                           double *slip, mcr_exact_sum *losses)
+{
+    int64_t n = v->n, k = v->fitted->outputs;
+    bool two = k == 1;
+    double blur = 0;
+    for (int64_t i = 0; i < n; i++) {
+        double most = two ? fmax(f[i], 0) : -INFINITY, sum = two ? exp(-most) : 0, near = 0;
+        for (int64_t o = 0; o < k && !two; o++)
+            most = fmax(most, f[o * n + i]);
+        for (int64_t o = 0; o < k; o++) {
+            sum += exp(f[o * n + i] - most);
+            near = fmax(near, error[o * n + i]);
+        }
+        double own = two ? (v->class_of[i] ? f[i] : 0) : f[v->class_of[i] * n + i];
+        mcr_exact_add(losses, v->weight[i] * (log(sum) + most - own));
+        blur += 2 * v->weight[i] * (near + 4 * DBL_EPSILON * (1 + fabs(most)));
+        for (int64_t o = 0; o < k; o++) {
+            double is = v->class_of[i] == (two ? 1 : o) ? 1 : 0;
+            slope[o * n + i] = -v->weight[i] * (is - exp(f[o * n + i] - most) / sum);
+            slip[o * n + i] = v->weight[i] * (near + 8 * DBL_EPSILON);
+        }
+    }
+    return blur;
+}
+
 /* The identity: 2 lambda a_iy = w_i ([y_i = y] - P(y | x_i)); of two classes lambda, for one
  * output. */
 static mcr_status evaluate_logistic(outputs *t)
 {
     mcr_verify *v = t->v;
-    bool two = t->k == 1;
-    double mu = (two ? 1 : 2) * mcr_verify_option(v, "lambda"), worst = 0, slip = 0, heaviest = 0;
+    double mu = (t->k == 1 ? 1 : 2) * mcr_verify_option(v, "lambda");
+    double worst = 0, slip = 0, heaviest = 0;
     mcr_exact_sum losses = {0};
-    double blur = 0;
-    for (int64_t i = 0; i < t->n; i++) {
-        double most = two ? fmax(t->f[i], 0) : -INFINITY, sum = two ? exp(-most) : 0, near = 0;
+    double blur = mcr_verify_logistic(v, t->f, t->error, t->rest, t->rest_error, &losses);
+    for (int64_t i = 0; i < t->n; i++)
         heaviest = fmax(heaviest, v->weight[i]);
-        for (int64_t o = 0; o < t->k && !two; o++)
-            most = fmax(most, t->f[o * t->n + i]);
-        for (int64_t o = 0; o < t->k; o++) {
-            sum += exp(t->f[o * t->n + i] - most);
-            near = fmax(near, t->error[o * t->n + i]);
-        }
-        double own = two ? (v->class_of[i] ? t->f[i] : 0) : t->f[v->class_of[i] * t->n + i];
-        mcr_exact_add(&losses, v->weight[i] * (log(sum) + most - own));
-        blur += 2 * v->weight[i] * (near + 4 * DBL_EPSILON * (1 + fabs(most)));
-        for (int64_t o = 0; o < t->k; o++) {
-            int64_t at = o * t->n + i;
-            double p = exp(t->f[at] - most) / sum;
-            double is = v->class_of[i] == (two ? 1 : o) ? 1 : 0;
-            t->rest[at] = mu * t->a[at] - v->weight[i] * (is - p);
-            worst = fmax(worst, fabs(t->rest[at]));
-            slip = fmax(slip, v->weight[i] * (near + 8 * DBL_EPSILON) +
-                                  4 * DBL_EPSILON * mu * fabs(t->a[at]));
-        }
+    for (int64_t at = 0; at < t->n * t->k; at++) {
+        t->rest[at] += mu * t->a[at];
+        worst = fmax(worst, fabs(t->rest[at]));
+        slip = fmax(slip, t->rest_error[at] + 4 * DBL_EPSILON * mu * fabs(t->a[at]));
     }
     mcr_sure primal, gap;
     mcr_status s = evaluate_smooth(t, mu, losses, blur, &primal, &gap);

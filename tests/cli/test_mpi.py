@@ -143,7 +143,7 @@ def test_faults():
     fit = ["fit", "ridge", "bad.csv", *FALKON, "-o", "m.mercer"]
     one_line(mpi(3, *fit, status=1), "rank 2", "bad.csv:3401")
     one_line(mpi(2, "fit", "svr", "f.csv", status=2), "svr", "spread")
-    one_line(mpi(2, "fit", "ridge", "f.csv", "-k", "linear", status=2), "--approx falkon")
+    one_line(mpi(2, "fit", "ridge", "f.csv", "-k", "linear", "--approx", "none", status=2), "--approx falkon")
     one_line(mpi(2, "info", "f.csv", status=2), "run mercer for info")
     one_line(mpi(2, "fit", "ridge", "nothing.csv", *FALKON, status=1), "nothing.csv", "No such file")
     one_line(mpi(2, "fit", "ridge", "f.csv", *FALKON, "--timeout", "soon", status=2), "--timeout", "soon")

@@ -82,6 +82,10 @@ def test_every_learner_by_the_registry():
             tap.check_near(got["objective"], want["objective"], 2e-4 * abs(want["objective"]),
                            f"{name} {approx}")
     assert taken == 13 and len(learners) == 17, (taken, len(learners))
+    # What stays in its file is approximated, if the choice is left to the learner.
+    got = tap.mercer_json("fit", "ridge", "few.npy", "--target", "few-y.npy", "-k", "rbf(gamma=0.1)",
+                          "--approx", "auto", "--rank", 40, "--memory", "200K")
+    tap.check_equal(got["approx"]["kind"], "falkon")
 
 
 def test_what_needs_memory_is_refused():

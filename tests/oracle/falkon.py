@@ -89,6 +89,12 @@ def test_the_gap_bounds_the_distance():
         gap = out["certificate"]["value"] * out["objective"]
         assert -1e-9 * best <= above <= gap * (1 + 1e-6) + 1e-9 * best, (tol, above, gap)
         assert gap <= tol * out["objective"], (tol, gap)
+        # verify recomputes it: |gradient|^2 / (2 mu) on the span, mu = 2 lambda.
+        found = tap.mercer_json("verify", "m.mercer", "f.csv")
+        c = np.linalg.lstsq(nm, f.reshape(-1), rcond=None)[0]
+        u = mm @ (2e-3 * c) - 2 * nm.T @ (y - f.reshape(-1))
+        want = u @ np.linalg.solve(mm, u) / 4e-3
+        tap.check_near(found["recomputed"]["gap"], want, 1e-3 * want + 1e-7, "verify")
 
 
 def test_classes_by_ridge_and_logistic():

@@ -9,6 +9,7 @@
 
 #include "gram/factor.h"
 #include "gram/round.h"
+#include "learn/form.h"
 #include "solve/conjugate.h"
 #include "solve/falkon.h"
 
@@ -307,9 +308,36 @@ static void test_solver(void **state)
     mcr_data_free(data);
 }
 
+/* Of very many objects falkon is chosen, and the report says so; approx=none, another form or few
+ * objects: exact. */
+static void test_choice(void **state)
+{
+    mcr *ctx = *state;
+    static const char *const learner[] = {"ridge", "logistic"}, *const sample[] = {"sinc", "moons"};
+    for (int t = 0; t < 2; t++) {
+        mcr_data *data = sample_data(ctx, sample[t], MCR_MANY_OBJECTS + 1), *few = NULL;
+        mcr_model *m = fit_model(ctx, learner[t], "rbf(gamma=1)", data, "rank=5");
+        assert_string_equal(mcr_model_report(m)->approx, "falkon");
+        assert_non_null(strstr(mcr_model_report(m)->why, "chosen for data of this size"));
+        assert_string_equal(mcr_model_report(m)->certificate,
+                            "relative gap of the restricted problem");
+        mcr_model_free(m);
+        m = fit_model(ctx, learner[t], "linear", data, "lambda=1"); /* few features: exact */
+        assert_null(mcr_model_report(m)->approx);
+        mcr_model_free(m);
+        test_ok(ctx, mcr_data_select(&few, data, (mcr_rows){NULL, 0, 50}));
+        m = fit_model(ctx, learner[t], "rbf(gamma=1)", few, NULL);
+        assert_null(mcr_model_report(m)->approx);
+        mcr_model_free(m);
+        mcr_data_free(few);
+        mcr_data_free(data);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_choice, test_setup, test_teardown),
         cmocka_unit_test_setup_teardown(test_passes, test_setup, test_teardown),
         cmocka_unit_test_setup_teardown(test_conjugate, test_setup, test_teardown),
         cmocka_unit_test_setup_teardown(test_products, test_setup, test_teardown),
