@@ -43,6 +43,8 @@ enum {
 #define INNER_LEAST  0.5  /* of the tolerance: not below */
 #define FLOAT_SLOPES 1e-5 /* of the largest: what differences of floats still mean */
 #define FLOAT_END    1e-7 /* of the largest: below that steps with floats never end */
+#define TOO_ROUGH    0.5  /* of the tolerance: rounding from which on doubles are needed */
+#define FLOAT_NOISE  4.0  /* times the rounding: a violation that may be nothing else */
 #define CLOSING      2.0  /* a value of the certificate, in double, takes so many times as long */
 /* All of K at once: up to so many objects, fewer the more a kernel value costs; but where values
  * are slow each should be computed once, and the symmetric ones not at all. Memory that was never
@@ -250,16 +252,26 @@ static mcr_status open_solver(mcr_smo *s, mcr_gram *gram, const mcr_qp *p, doubl
 /* What the errors of kernel values are likely to come to in the gradient, where they add up like a
  * random walk over the coefficients; *objective (NULL: not wanted): in the objective. An estimate
  * that only steers the rounds: the certificate does not rest on it. */
-static double rounding(const mcr_smo *s, double *objective)
+static double rounding_of(const mcr_smo *s, const double *b, int64_t n, double *objective)
 {
     double squares = 0, most = 0, unit = s->precise ? 1e-16 : 1e-7;
-    for (int64_t v = 0; v < s->n; v++)
-        most = fmax(most, fabs(s->b[v]));
-    for (int64_t v = 0; v < s->n && most > 0; v++)
-        squares += (s->b[v] / most) * (s->b[v] / most);
+    for (int64_t v = 0; v < n; v++)
+        most = fmax(most, fabs(b[v]));
+    for (int64_t v = 0; v < n && most > 0; v++)
+        squares += (b[v] / most) * (b[v] / most);
     if (objective)
         *objective = unit * squares * most * (most * s->largest);
     return unit * sqrt(squares) * (most * s->largest);
+}
+
+static double rounding(const mcr_smo *s, double *objective)
+{
+    return rounding_of(s, s->b, s->n, objective);
+}
+
+bool mcr_smo_is_rough(const mcr_smo *s, const double *b, int64_t n)
+{
+    return rounding_of(s, b, n, NULL) >= TOO_ROUGH * s->p->tolerance;
 }
 
 /* What the violation must be for the optimality conditions to hold in spite of rounding, the
@@ -315,6 +327,8 @@ static mcr_stop look_at_limits(mcr_smo *s, double violation)
         return MCR_STOP_STEPS;
     if (s->p->seconds > 0 && now - s->began + mcr_smo_closing_time(s) > s->p->seconds)
         return MCR_STOP_TIME;
+    if (s->interrupted)
+        return MCR_STOP_INTERRUPTED;
     if (s->result->steps >= s->patience)
         return MCR_STOP_STUCK;
     if (!s->p->phase || now - s->reported < 0.05)
@@ -331,7 +345,8 @@ static mcr_stop look_at_limits(mcr_smo *s, double violation)
         .active = s->active,
         .total = s->n,
     };
-    return mcr_report(s->ctx, &at) ? MCR_STOP_INTERRUPTED : MCR_STOP_OPTIMAL;
+    s->interrupted = mcr_report(s->ctx, &at) != 0;
+    return s->interrupted ? MCR_STOP_INTERRUPTED : MCR_STOP_OPTIMAL;
 }
 
 bool mcr_smo_is_over(mcr_smo *s)
@@ -359,6 +374,10 @@ static mcr_status rounds(mcr_smo *s, mcr_stop *stop)
         }
         if ((*stop = look_at_limits(s, violation)))
             break;
+        /* Floats cannot tell more; doubles go on. */
+        double noise = s->trial || s->precise ? 0 : rounding(s, NULL);
+        if (noise >= TOO_ROUGH * s->p->tolerance && violation <= FLOAT_NOISE * noise)
+            break;
         /* The next round may be the last, where it need not do more than it is asked to and the one
          * before did about that. */
         bool last = INNER_SHARE * violation <= 2 * goal(s) && violation < 3 * INNER_SHARE * before;
@@ -377,8 +396,10 @@ static mcr_status rounds(mcr_smo *s, mcr_stop *stop)
         int64_t steps = mcr_smo_solve_block(
             s,
             fmax((s->stored ? STORED_SHARE : INNER_SHARE) * violation,
-                 INNER_LEAST * s->p->tolerance),
+                 INNER_LEAST * fmax(s->p->tolerance, noise)),
             most);
+        if ((st = s->row_status))
+            break;
         double before_rows = s->work, began = mcr_now();
         if ((st = mcr_smo_take_over(s, &changed, &change)))
             break;
@@ -386,11 +407,11 @@ static mcr_status rounds(mcr_smo *s, mcr_stop *stop)
             s->pace = fmax(s->pace, (mcr_now() - began) / (s->work - before_rows));
         /* Rounds that gain nothing, or very long ones that gain no more than rounding: the
          * tolerance is beyond what these numbers can tell apart. */
-        double noise = 0;
+        double least = 0;
         if (steps == most)
-            rounding(s, &noise);
+            rounding(s, &least);
         sum += change;
-        fruitless = sum < lowest - noise ? 0 : fruitless + 1;
+        fruitless = sum < lowest - least ? 0 : fruitless + 1;
         lowest = fmin(sum, lowest);
         if ((changed == 0 && added == 0) || fruitless == FRUITLESS_ROUNDS) {
             *stop = MCR_STOP_STUCK;
@@ -537,8 +558,7 @@ static bool floats_can(const mcr_qp *p, double share)
  * problem) that they would only blur, or a tolerance that they cannot reach. */
 static bool begins_precise(const mcr_smo *s, bool large)
 {
-    return large || rounding(s, NULL) >= 0.5 * s->p->tolerance ||
-           (s->whole && !floats_can(s->p, FLOAT_END));
+    return large || mcr_smo_is_rough(s, s->b, s->n) || (s->whole && !floats_can(s->p, FLOAT_END));
 }
 
 static void give_result(mcr_smo *s, mcr_stop stop, double *g)
@@ -588,7 +608,7 @@ mcr_status mcr_qp_solve(mcr_gram *gram, const mcr_qp *p, double *b, double *g,
             }
             continue;
         }
-        bool too_rough = rounding(&s, NULL) >= 0.5 * p->tolerance;
+        bool too_rough = mcr_smo_is_rough(&s, s.b, s.n);
         if (!s.precise && (too_rough || stop == MCR_STOP_STUCK || tries > MOST_VERIFICATIONS / 2))
             st = open_precision(&s, true);
         if (!st)

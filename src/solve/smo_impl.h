@@ -6,7 +6,8 @@
  * smo_interior.c  small problems on which steps make no progress
  * smo_set.c     the working set and its block of K
  * smo_rows.c    rows of K made when they are used, where the set is everything
- * smo_inner.c   the working set's own problem
+ * smo_newton.c  the working set's own problem: when all free coefficients step at once
+ * smo_inner.c   ... and steps of two coefficients
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -82,8 +83,10 @@ typedef struct mcr_smo {
     double *diagonal; /* K(x,x) of all objects */
     double largest;   /* absolute value there */
     mcr_smo_run *run;
-    mcr_row_pool *pool;    /* of rows that are made when they are used (block.row) */
-    mcr_status row_status; /* of those */
+    double rent;        /* for steps of two since the last Newton step (smo_newton.c) */
+    double newton;      /* how many times its price the next one must be worth; 0: there was none */
+    mcr_row_pool *pool; /* of rows that are made when they are used (block.row) */
+    mcr_status row_status; /* of those, and of Newton steps */
     int64_t single_rows;   /* made one by one */
 
     mcr_smo_candidate *candidate, *violator[2]; /* those that could go up, down */
@@ -96,7 +99,8 @@ typedef struct mcr_smo {
     mcr_qp_result *result;
     int64_t patience; /* steps that it may take without reaching the tolerance */
     double began, reported;
-    double pace; /* seconds of a kernel value in a row; 0: not known */
+    bool interrupted; /* by the user */
+    double pace;      /* seconds of a kernel value in a row; 0: not known */
 } mcr_smo;
 
 static inline int mcr_smo_group(const mcr_smo *s, int64_t object)
@@ -159,6 +163,9 @@ void mcr_smo_free_rests(mcr_smo *s);
 mcr_status mcr_smo_interior(mcr_smo *s, double *b, bool *found);
 /* Seconds that the certificate is likely to take. */
 double mcr_smo_closing_time(const mcr_smo *s);
+/* Whether rounding of the kernel values is likely to be more in the gradient of these coefficients
+ * than the tolerance allows for. */
+bool mcr_smo_is_rough(const mcr_smo *s, const double *b, int64_t n);
 /* Whether time is over or the user wants to stop. */
 bool mcr_smo_is_over(mcr_smo *s);
 /* Shrinks if it pays. */
@@ -184,6 +191,9 @@ int64_t mcr_smo_renew_set(mcr_smo *s, mcr_smo_candidate *was);
 mcr_status mcr_smo_fill_block(mcr_smo *s, int64_t added);
 /* Solves the working set's problem; s->before keeps the old coefficients. Returns the steps. */
 int64_t mcr_smo_solve_block(mcr_smo *s, double tolerance, int64_t most_steps);
+/* Steps of two coefficients, and of all free ones, on the block as it stands, to its tolerance or
+ * its most_steps. */
+mcr_status mcr_smo_run_block(mcr_smo *s, int64_t *steps);
 /* Takes the new coefficients over and brings the gradient up to date; *changed: how many; *change:
  * of the objective. */
 mcr_status mcr_smo_take_over(mcr_smo *s, int64_t *changed, double *change);

@@ -410,7 +410,9 @@ int64_t mcr_smo_solve_block(mcr_smo *s, double tolerance, int64_t most_steps)
     /* As LIBSVM takes it for kernels that are not PSD, but small beside small values, too. */
     s->block.tau = 1e-12 * fmin(s->largest, 1);
     s->block.most_steps = most_steps;
-    int64_t steps = s->run(&s->block);
+    int64_t steps;
+    mcr_status st = mcr_smo_run_block(s, &steps);
+    s->row_status = s->row_status ? s->row_status : st;
     s->result->steps += steps;
     return steps;
 }

@@ -1,5 +1,5 @@
 /* test_svm_corners.c: problems at the edge: classes without weight, weights of 0 on the wrong side,
- * kernel values of all sizes in a linear program, calibration by small folds.
+ * kernel values of all sizes in a linear program, calibration by small folds, wide bounds.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -141,6 +141,49 @@ static void test_steps_of_folds(void **state)
     problem_free(&p);
 }
 
+/* Wide bounds: many coefficients are free and depend on each other. With Newton steps a few
+ * thousand steps are enough. The optimality conditions are computed here. */
+static void test_wide_bounds(void **state)
+{
+    static const struct {
+        int64_t n;
+        const char *learner, *options;
+        double C, epsilon;
+        bool bias;
+        int64_t steps;
+    } list[] = {
+        {600, "svm", "C=1e5", 1e5, 0, true, 40000},
+        {600, "svm", "C=1e4 bias=no", 1e4, 0, false, 40000},
+        {600, "svr", "C=1e5 epsilon=0.1", 1e5, 0.1, true, 60000},
+        {2600, "svm", "C=1e4", 1e4, 0, true, 200000}, /* working sets are parts of it */
+    };
+    mcr *ctx = *state;
+    for (size_t t = 0; t < sizeof list / sizeof *list; t++) {
+        bool numbers = list[t].epsilon > 0;
+        problem p = numbers ? problem_numbers(ctx, list[t].n, 3, 0.3, false, 4)
+                            : problem_classes(ctx, list[t].n, 3, 2, 0.2, false, false, 4);
+        mcr_model *model = fit(ctx, list[t].learner, list[t].options, "rbf(gamma=0.3)", p.data);
+        const mcr_report_fit *r = mcr_model_report(model);
+        assert_int_equal(r->stop, MCR_STOP_OPTIMAL);
+        if (r->iterations > list[t].steps)
+            fail_msg("%s: %lld steps", list[t].options, (long long)r->iterations);
+        solution s = solution_of(ctx, model, 0, "rbf(gamma=0.3)", p.data);
+        double *lo = calloc((size_t)p.n, sizeof *lo), *hi = calloc((size_t)p.n, sizeof *hi);
+        for (int64_t i = 0; i < p.n; i++) {
+            lo[i] = numbers || p.y[i] < 0 ? -list[t].C : 0;
+            hi[i] = numbers || p.y[i] > 0 ? list[t].C : 0;
+        }
+        check_feasible(&s, lo, hi, 0, list[t].bias);
+        double kkt = violation_of(&s, p.y, lo, hi, list[t].epsilon, list[t].bias, NULL, 0);
+        assert_true(kkt < 1.01e-3);
+        free(lo);
+        free(hi);
+        solution_free(&s);
+        mcr_model_free(model);
+        problem_free(&p);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -152,6 +195,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_largest_nu_with_probabilities, test_setup,
                                         test_teardown),
         cmocka_unit_test_setup_teardown(test_steps_of_folds, test_setup, test_teardown),
+        cmocka_unit_test_setup_teardown(test_wide_bounds, test_setup, test_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
