@@ -106,28 +106,18 @@ static void standardise(regression *r, const mcr_goal *goal, bool yes)
 }
 
 /* From K, which value() left above the diagonal. */
-static void certify(const mcr_gp *gp, regression *r)
+static mcr_status certify(const mcr_gp *gp, regression *r)
 {
-    const double *k = gp->k.a;
-    int64_t n = gp->n, ld = gp->k.ld;
-    double worst = 0, most = 0, size = 0, *rest = r->rest;
-    for (int64_t i = 0; i < n; i++) {
-        double own = gp->k.diagonal[i] + noise_of(gp, i);
-        size = fmax(size, fabs(own));
+    double worst = 0, most = 0, size = 0;
+    mcr_status s = mcr_system_multiply(&gp->k, r->a, 1, r->rest);
+    for (int64_t i = 0; i < gp->n && !s; i++) {
+        double noise = noise_of(gp, i);
+        size = fmax(size, fabs(gp->k.diagonal[i] + noise));
         most = fmax(most, fabs(r->a[i]));
-        rest[i] = r->y[i] - own * r->a[i];
+        worst = fmax(worst, fabs(r->y[i] - r->rest[i] - noise * r->a[i]));
     }
-    for (int64_t i = 0; i < n; i++) {
-        double sum = 0;
-        for (int64_t j = i + 1; j < n; j++) {
-            sum += k[i * ld + j] * r->a[j];
-            rest[j] -= k[i * ld + j] * r->a[i];
-        }
-        rest[i] -= sum;
-    }
-    for (int64_t i = 0; i < n; i++)
-        worst = fmax(worst, fabs(rest[i]));
-    r->residual = most > 0 ? worst / (most * size * (double)n) : 0;
+    r->residual = most > 0 ? worst / (most * size * (double)gp->n) : 0;
+    return s;
 }
 
 static mcr_status fill(mcr_fitted *f, mcr_gp *gp, regression *r)
@@ -159,13 +149,13 @@ static mcr_status fill(mcr_fitted *f, mcr_gp *gp, regression *r)
     f->rule = MCR_RULE_VALUE;
     f->offset[0] = r->mean;
     if (isnan(gp->slope)) /* else the slope is what is certified */
-        certify(gp, r);
+        s = certify(gp, r);
     f->certificate = "relative residual";
     f->value = r->residual;
     f->tolerance = 1e-10;
     /* Kernel values, and sums of n products, relative to n times the largest of these. */
     f->value_error = 1e-12 + DBL_EPSILON * (double)n;
-    return mcr_gp_finish(f, gp);
+    return s ? s : mcr_gp_finish(f, gp);
 }
 
 /* What would be said of each object without it, the scales being as they are. With C = K + D an
