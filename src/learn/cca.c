@@ -20,6 +20,7 @@ typedef struct params {
     char *kernel2;
     int64_t components, max_steps;
     double lambda, tol, time_limit;
+    mcr_form_options form;
 } params;
 
 static const mcr_param table[] = {
@@ -35,6 +36,7 @@ static const mcr_param table[] = {
      "seconds after which the best model so far is kept"},
     {"max-steps", MCR_INT, offsetof(params, max_steps), NULL, 1, INFINITY, 0, NULL,
      "steps after which the best model so far is kept"},
+    MCR_FORM_PARAMS(params),
     {0},
 };
 
@@ -42,6 +44,7 @@ enum { SIDES = 2 };
 
 typedef struct cca {
     mcr *ctx;
+    mcr_form form[SIDES];
     mcr_directions side[SIDES];
     mcr_correlate problem;
     int64_t n, count;
@@ -70,12 +73,18 @@ static mcr_status take_buffers(cca *p)
 
 static mcr_status open_sides(cca *p, const mcr_learning *in, const mcr_kernel *second)
 {
+    const params *o = in->params;
+    /* As for fisher, a matrix of the objects or of the features is factored. */
+    const mcr_form_work work = {MCR_WORK_FISHER, 1, (double)p->n, (double)p->count};
     mcr_learning view[SIDES] = {*in, *in};
     mcr_status s = MCR_OK;
     view[1].kernel = second;
     view[1].gram = NULL; /* that is the first kernel's */
-    for (int side = 0; side < SIDES && !s; side++)
-        s = mcr_directions_open(&p->side[side], "cca", &view[side], NULL, false);
+    for (int side = 0; side < SIDES && !s; side++) {
+        s = mcr_form_open(&p->form[side], &view[side], &o->form, &work);
+        if (!s)
+            s = mcr_directions_open(&p->side[side], "cca", &view[side], &p->form[side], false);
+    }
     return s;
 }
 
@@ -147,6 +156,8 @@ static mcr_status fill(mcr_fitted *f, const cca *p, const mcr_learning *in,
                               (long long)o->components);
     if (!s)
         s = find_errors(f, p, in, second);
+    if (!s)
+        s = mcr_form_report(&p->form[0], f);
     if (s)
         return s;
     memcpy(f->offset, p->offset, sizeof *f->offset * (size_t)(SIDES * p->count));
@@ -200,8 +211,10 @@ static mcr_status fit(mcr_fitted **out, const mcr_learning *in)
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         mcr_free(in->ctx, all[i]);
     mcr_budget_give(in->ctx, p.budget);
-    for (int side = 0; side < SIDES; side++)
+    for (int side = 0; side < SIDES; side++) {
         mcr_directions_close(&p.side[side]);
+        mcr_form_close(&p.form[side]);
+    }
     mcr_kernel_free(second);
     return s;
 }
@@ -214,8 +227,8 @@ const mcr_learner_type mcr_learner_cca = {
     .params_size = sizeof(params),
     .check = check,
     .fit = fit,
+    .no_approx = "landmarks of one kernel are no basis for the other, and a model has one basis",
     .no_folds = "its coordinates are nothing that a metric compares",
-    .no_primal = "each of its views is regularised by the spectrum of its kernel matrix",
     .dense = true,
     .own_kernel = true,
     .no_start = true,

@@ -83,7 +83,9 @@ const mcr_learner_type mcr_learner_gp = {
     .params_size = sizeof(mcr_gp_params),
     .fit = fit,
     .kernel_search = "optimize",
-    .no_primal = "its standard deviations need kernel values between the training objects",
+    .no_primal =
+        "its search for scales needs the slopes of kernel values, and its standard deviations "
+        "need those between the training objects",
     .dense = true,
     .own_kernel = true,
     .leaves_out = true,

@@ -230,8 +230,8 @@ const char *mcr_learner_lacks(const mcr_learner_type *type, mcr_ability ability)
                                       : NULL;
 }
 
-/* Of a learner that has one form: the words for that are understood, others are answered with the
- * reason. */
+/* Of a learner that has one form, or no approximations: the words for that are understood, others
+ * are answered with the reason. */
 static mcr_status set_only_form(mcr_options *o, const char *name, const char *value)
 {
     bool approx = strcmp(name, MCR_OPTION_APPROX) == 0;
@@ -241,8 +241,9 @@ static mcr_status set_only_form(mcr_options *o, const char *name, const char *va
             return MCR_OK;
     if (approx && strcmp(value, "none") == 0)
         return MCR_OK;
-    return mcr_fail(o->ctx, MCR_BAD_CALL, "%s has no primal form: %s", o->type->name,
-                    mcr_learner_lacks(o->type, MCR_CAN_PRIMAL));
+    const char *form = mcr_learner_lacks(o->type, MCR_CAN_PRIMAL);
+    return mcr_fail(o->ctx, MCR_BAD_CALL, "%s has no %s: %s", o->type->name,
+                    form ? "primal form" : "approximation", form ? form : o->type->no_approx);
 }
 
 static bool is_form(const char *name)
@@ -258,7 +259,7 @@ mcr_status mcr_options_set(mcr_options *o, const char *name, const char *value)
     const mcr_param *p = mcr_params_find(o->type->params, name, strlen(name));
     if (p)
         return mcr_params_set(o->ctx, o->type->name, p, o->params, value, strlen(value));
-    if (is_form(name) && mcr_learner_lacks(o->type, MCR_CAN_PRIMAL))
+    if (is_form(name) && (mcr_learner_lacks(o->type, MCR_CAN_PRIMAL) || o->type->no_approx))
         return set_only_form(o, name, value);
     const char *names[MOST_PARAMS + 2] = {NULL};
     for (int i = 0; i < MOST_PARAMS && o->type->params[i].name; i++) {

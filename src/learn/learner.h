@@ -289,6 +289,7 @@ typedef struct mcr_learner_type {
     mcr_status (*fit)(mcr_fitted **out, const mcr_learning *in);
     /* What it cannot do, and why: one table for all (mcr_learner_lacks). NULL: it can. */
     const char *no_primal; /* the primal form: --form primal, --approx */
+    const char *no_approx; /* has that form, but not for approximate features */
     /* Where in its parameters the options of the form are, if it leaves the form to mcr_learn; 0:
      * it has one form, or sees to it itself. */
     size_t form;

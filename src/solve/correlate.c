@@ -7,6 +7,7 @@
 #include <math.h>
 
 #include "linalg/shared.h"
+#include "solve/shifted.h"
 
 enum { VIEWS = 2, ROWS = 64 };
 
@@ -17,16 +18,33 @@ typedef struct state {
     mcr *ctx;
     mcr_correlate *p;
     int64_t n;
-    mcr_system view[VIEWS]; /* R, Q: both triangles */
+    mcr_system view[VIEWS]; /* R, Q: both triangles; or the factor of X'X + r */
+    int64_t width[VIEWS];   /* of a view that is known by its features X, A = X X'; else 0 */
     double ridge[VIEWS];
     double *u;      /* count x n */
     double *buffer; /* 2 x ROWS x n */
+    double *turned; /* 2 x n x ROWS: columns in place of rows, and their features */
 } state;
+
+/* The factor of X'X + r. */
+static mcr_status factor_features(state *t, int view)
+{
+    mcr_system *y = &t->view[view];
+    mcr_gram *gram = t->p->gram[view];
+    mcr_status s = mcr_system_open(y, t->ctx, t->width[view], t->p->what);
+    if (!s)
+        s = mcr_gram_fill_weighted(gram, y, mcr_gram_all(gram), NULL);
+    for (int64_t j = 0; j < y->n && !s; j++)
+        t->ridge[view] += t->p->lambda * y->diagonal[j];
+    return s ? s : mcr_system_factor(y, t->ridge[view], NULL, t->p->how.phase);
+}
 
 /* R = I - r (A + r)^-1. */
 static mcr_status smooth(state *t, int view)
 {
     mcr_system *y = &t->view[view];
+    if (t->width[view] > 0)
+        return factor_features(t, view);
     double r = 0, *diagonal = mcr_alloc(t->ctx, (size_t)t->n, sizeof *diagonal);
     mcr_status s = diagonal ? mcr_system_open(y, t->ctx, t->n, t->p->what) : MCR_NO_MEMORY;
     if (!s)
@@ -49,10 +67,33 @@ static mcr_status smooth(state *t, int view)
     return s;
 }
 
+/* The same by features: R = X (X'X + r)^-1 X'. */
+static mcr_status apply_features(const state *t, int view, int64_t rows, const double *v,
+                                 double *out)
+{
+    mcr_gram *gram = t->p->gram[view];
+    mcr_rows all = mcr_gram_all(gram);
+    double *column = t->turned, *feature = column + ROWS * t->n;
+    for (int64_t i = 0; i < t->n; i++)
+        for (int64_t c = 0; c < rows; c++)
+            column[i * rows + c] = v[c * t->n + i];
+    mcr_status s = mcr_gram_project(gram, all, column, rows, feature);
+    if (!s)
+        s = mcr_system_solve(&t->view[view], rows, feature);
+    if (!s)
+        s = mcr_gram_expand(gram, all, feature, rows, column);
+    for (int64_t i = 0; i < t->n && !s; i++)
+        for (int64_t c = 0; c < rows; c++)
+            out[c * t->n + i] = column[i * rows + c];
+    return s;
+}
+
 /* out = v R (or v Q), rows x n. */
 static mcr_status apply(const state *t, int view, int64_t rows, const double *v, double *out)
 {
     const mcr_system *y = &t->view[view];
+    if (t->width[view] > 0)
+        return apply_features(t, view, rows, v, out);
     return mcr_shared_gemm(t->ctx, MCR_AS_IS, MCR_AS_IS, rows, t->n, t->n, 1, v, t->n, y->a, y->ld,
                            0, out, t->n);
 }
@@ -114,7 +155,7 @@ static mcr_status make_pair(const state *t, int64_t c)
 
 double mcr_correlate_bytes(int64_t n, int64_t count)
 {
-    return sizeof(double) * (double)n * (double)(2 * ROWS + count) +
+    return sizeof(double) * (double)n * (double)(4 * ROWS + count) +
            mcr_leading_bytes(n, count, false);
 }
 
@@ -126,14 +167,20 @@ mcr_status mcr_correlate_solve(mcr_correlate *p)
     problem.n = t.n;
     problem.multiply = multiply;
     problem.arg = &t;
-    mcr_status s = smooth(&t, 0);
-    if (!s)
-        s = smooth(&t, 1);
+    mcr_status s = MCR_OK;
+    for (int view = 0; view < VIEWS && !s; view++) {
+        mcr_gram *gram = p->gram[view];
+        bool features = mcr_gram_width(gram) > 0 && mcr_shifted_is_direct(gram);
+        t.width[view] = features ? mcr_gram_width(gram) : 0;
+        s = smooth(&t, view);
+    }
     t.buffer = s ? NULL : mcr_alloc(ctx, 2 * ROWS, (size_t)t.n * sizeof *t.buffer);
     t.u = s ? NULL : mcr_alloc(ctx, (size_t)problem.count, (size_t)t.n * sizeof *t.u);
+    t.turned = s ? NULL : mcr_alloc(ctx, 2 * ROWS, (size_t)t.n * sizeof *t.turned);
     if (!s)
-        s = t.buffer && t.u ? mcr_leading_solve(ctx, &problem, p->value, t.u, &p->result)
-                            : MCR_NO_MEMORY;
+        s = t.buffer && t.u && t.turned
+                ? mcr_leading_solve(ctx, &problem, p->value, t.u, &p->result)
+                : MCR_NO_MEMORY;
     /* What is left of the variance when all directions that have some are taken. */
     p->found = 0;
     while (!s && p->found < problem.count && p->value[p->found] > least)
@@ -143,6 +190,7 @@ mcr_status mcr_correlate_solve(mcr_correlate *p)
     for (int view = 0; view < VIEWS; view++)
         mcr_system_close(&t.view[view]);
     mcr_free(ctx, t.buffer);
+    mcr_free(ctx, t.turned);
     mcr_free(ctx, t.u);
     return s;
 }

@@ -6,6 +6,8 @@
  *
  *   R Q^2 R u = s^2 u,   w = Q R u / s,   a = (A + r)^-1 u = (u - R u) / r,   b = (w - Q w) / q
  *
+ * Of a Gram with a factor, A = X X', R = X (X'X + r)^-1 X' is applied by products with X.
+ *
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef MCR_SOLVE_CORRELATE_H

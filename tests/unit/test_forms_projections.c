@@ -1,4 +1,4 @@
-/* pca, fisher and kmeans from kernel values and from features: the same coordinates, the same
+/* pca, fisher, cca and kmeans from kernel values and from features: the same coordinates, the same
  * clusters; products with centred features; approximate maps.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -15,7 +15,7 @@ static void compare_forms(mcr *ctx, const char *learner, const char *kernel, con
                           const char *options)
 {
     int64_t n = mcr_data_count(data), outputs = 0;
-    bool answers = strcmp(learner, "pca") != 0;
+    bool answers = strcmp(learner, "pca") != 0 && strcmp(learner, "cca") != 0;
     mcr_model *m[2];
     double *score[2], *value[2], size = 1;
     char what[256];
@@ -74,6 +74,8 @@ static void test_vectors(void **state)
         problem p = problem_classes(ctx, 120 + 7 * t, 5, 2 + t % 3, 0.1, t & 1, t & 2,
                                     (uint64_t)t + 1);
         compare_all(ctx, kernels[t % 3], p.data);
+        compare_forms(ctx, "cca", kernels[t % 3], p.data,
+                      "kernel2=poly(degree=2,c=1) components=2 lambda=0.01");
         problem_free(&p);
     }
 }
@@ -108,6 +110,7 @@ static void test_many_features(void **state)
     mcr_data *data = sample_data(ctx, "motifs", test_brief() ? 200 : 420);
     compare_forms(ctx, "pca", "normalize(spectrum(p=6))", data, "components=4");
     compare_forms(ctx, "fisher", "normalize(spectrum(p=6))", data, "");
+    compare_forms(ctx, "cca", "normalize(spectrum(p=6))", data, "kernel2=spectrum(p=2)");
     compare_forms(ctx, "kmeans", "normalize(spectrum(p=4))", data, "clusters=5 restarts=2");
     mcr_data_free(data);
     problem p = problem_classes(ctx, test_brief() ? 400 : 900, 20, 3, 0.1, true, false, 5);
