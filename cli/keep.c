@@ -59,7 +59,7 @@ int cli_keep_model(cli *c, const mcr_model *model, cli_keeping *keep)
     struct stat there;
     const char *path = keep->path;
     int bad = cli_keep_refused(c, model, keep);
-    if (bad || !path || (c->team && c->team->rank > 0))
+    if (bad || !path || !cli_is_first(c))
         return bad;
     if (mcr_model_report(model)->stop == MCR_STOP_INTERRUPTED && strcmp(path, "-") != 0 &&
         stat(path, &there) == 0 && S_ISREG(there.st_mode) && !is_earlier(c, model, path)) {

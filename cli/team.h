@@ -31,4 +31,10 @@ static inline const cli_team *cli_team_of_rows(const cli *c)
     return c->team && c->team->spread ? c->team : NULL;
 }
 
+/* Whether this process writes what all have. */
+static inline int cli_is_first(const cli *c)
+{
+    return !c->team || c->team->rank == 0;
+}
+
 #endif

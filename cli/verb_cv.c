@@ -17,6 +17,7 @@
 #include "output.h"
 #include "progress.h"
 #include "select.h"
+#include "team.h"
 #include "text.h"
 
 typedef struct cv_call {
@@ -333,7 +334,7 @@ static int run(cli *c, const void *values)
               : s == MCR_BAD_CALL ? cli_fail(c, s)
                                   : cli_fail_words(c, s, 1);
     }
-    if (!bad && job.call->output)
+    if (!bad && job.call->output && cli_is_first(c))
         bad = write_values(&job);
     cli_progress_clear(c);
     if (!bad)

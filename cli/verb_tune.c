@@ -17,6 +17,7 @@
 #include "progress.h"
 #include "report.h"
 #include "select.h"
+#include "team.h"
 #include "text.h"
 
 typedef struct tune_call {
@@ -296,10 +297,10 @@ static int run(cli *c, const void *values)
     }
     if (!bad)
         bad = cli_keep_model(c, job.model, &keep);
-    if (!bad && job.selection.search.checkpoint)
-        remove(job.selection.search.checkpoint);
-    if (!bad && job.call->table)
+    if (!bad && job.call->table && cli_is_first(c))
         bad = write_table(&job);
+    if (!bad && job.selection.search.checkpoint && cli_is_first(c))
+        remove(job.selection.search.checkpoint);
     cli_progress_clear(c);
     if (!bad && c->common.json)
         put_json(&job, stdout);

@@ -8,7 +8,9 @@
  */
 #include <fcntl.h>
 #include <glob.h>
+#include <math.h>
 #include <petscksp.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -169,15 +171,20 @@ static bool has_option(const call *k, const char *const *list)
 static int check_call(const call *k)
 {
     static const char *const spread[] = {"fit", "predict", "transform", NULL};
+    static const char *const tasks[] = {"cv", "tune", NULL};
     static const char *const others[] = {"help", "version", NULL};
+    static const char *const pictures[] = {"--report", "--plot", NULL};
     static const char *const alone[] = {"--calibrate", "--calibration", "--start",
                                         "--resume",    "--report",      "--plot",
                                         "--threshold", "--balance",     NULL};
     team.spread = job.team.spread = is_one_of(k->verb, spread);
+    job.tasks = is_one_of(k->verb, tasks);
     if (k->wrong)
         return refuse("--timeout: a number of seconds is needed, not ", k->wrong);
-    if (k->verb && !team.spread && !is_one_of(k->verb, others))
-        return refuse("it runs fit, predict and transform; run mercer for ", k->verb);
+    if (k->verb && !team.spread && !job.tasks && !is_one_of(k->verb, others))
+        return refuse("it runs fit, predict, transform, cv and tune; run mercer for ", k->verb);
+    if (job.tasks && has_option(k, pictures))
+        return refuse("--report and --plot are for one process: run mercer", "");
     if (team.spread && has_option(k, alone))
         return refuse(
             "--calibrate, --calibration, --start, --resume, --report, --plot, --threshold "
@@ -267,7 +274,7 @@ static int run(call *k)
     set_threads(k);
     if (job.team.rank > 0)
         set_aside();
-    bool alone = !k->verb || !team.spread;
+    bool alone = !k->verb || !(team.spread || job.tasks);
     int status = alone && job.team.rank > 0 ? 0 : cli_run(k->argc, k->argv, alone ? NULL : &team);
     if (job.team.rank > 0 && status)
         last_line(why);
@@ -276,6 +283,26 @@ static int run(call *k)
     if (all && !status && !known && job.team.rank == 0)
         fprintf(stderr, "mercer-mpi: rank %d: %s\n", job.failed, job.why);
     return status ? status : all;
+}
+
+/* Ranks that do not all come to the beginning: MPI itself would wait for ever. */
+static void not_met(int number)
+{
+    static const char text[] = "mercer-mpi: the ranks have not met within the time limit "
+                               "(--timeout SECONDS): is one of them stopped?\n";
+    (void)number;
+    if (write(STDERR_FILENO, text, sizeof text - 1) < 0)
+        _exit(2);
+    _exit(1);
+}
+
+/* The first rank reports it; mpirun ends the others then. */
+static void limit_beginning(double seconds)
+{
+    const char *rank = getenv("OMPI_COMM_WORLD_RANK");
+    bool first = !rank || strcmp(rank, "0") == 0;
+    signal(SIGALRM, not_met);
+    alarm((unsigned)fmin(seconds, 1e6) + (first ? 1 : 3));
 }
 
 int main(int argc, char **argv)
@@ -290,8 +317,10 @@ int main(int argc, char **argv)
     setenv("MERCER_RESTARTED", "1", 1);
     int none = 1;
     char *name[] = {argv[0], NULL}, **names = name;
+    limit_beginning(k.timeout);
     if (PetscInitialize(&none, &names, NULL, help))
         return 1;
+    alarm(0);
     PetscPushErrorHandler(PetscReturnErrorHandler, NULL);
     ranks_open(&job, k.timeout);
     team.rank = job.team.rank;

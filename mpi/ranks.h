@@ -18,6 +18,7 @@
 
 typedef struct ranks {
     mcr_team team; /* as the library sees it */
+    bool tasks;    /* trainings are spread, not rows */
     MPI_Comm comm;
     double limit;   /* seconds that an exchange may wait */
     bool ended;     /* a rank has failed: there are no more exchanges */

@@ -9,6 +9,7 @@
 #include "base/params.h"
 #include "base/sized.h"
 #include "base/stream.h"
+#include "base/team.h"
 #include "base/threads.h"
 #include "select/search.h"
 
@@ -35,6 +36,7 @@ typedef struct job {
     char **kernel_text, **options_text;
     int64_t unfinished, fits, done;
     double began;
+    mcr_team *team; /* processes that share the splits; NULL: one */
 } job;
 
 /* ---- which metrics ----------------------------------------------------------------------------*/
@@ -180,6 +182,8 @@ static mcr_status run_split(void *arg, int64_t split, int worker)
     job *j = arg;
     mcr_kernel *kernel = NULL;
     mcr_options *options = NULL;
+    if (j->team && split % j->team->count != j->team->rank)
+        return MCR_OK;
     mcr_status s = j->search ? search_split(j, split, &kernel, &options) : MCR_OK;
     const mcr_options *chosen = options ? options : j->options;
     const mcr_trial_set set = {.ctx = j->ctx,
@@ -273,6 +277,67 @@ static mcr_status leave_out(job *j, bool *known)
     j->fits += *known;
     mcr_model_free(m);
     mcr_options_close(options);
+    return s;
+}
+
+/* ---- several processes ------------------------------------------------------------------------*/
+
+/* Numbers of one split, which one process has; *x is made where there are none. */
+static mcr_status share_array(job *j, double **x, int64_t count)
+{
+    if (!*x && !(*x = mcr_alloc_zero(j->ctx, (size_t)count, sizeof **x)))
+        return MCR_NO_MEMORY;
+    return mcr_team_share(j->ctx, *x, count);
+}
+
+static mcr_status share_words(job *j, char **text)
+{
+    enum { MOST = 4096 };
+    char *buffer = mcr_alloc_zero(j->ctx, MOST, 1);
+    if (!buffer)
+        return MCR_NO_MEMORY;
+    if (*text)
+        strncpy(buffer, *text, MOST - 1);
+    mcr_status s = mcr_team_share_text(j->ctx, buffer, MOST);
+    if (!s && !*text && !(*text = mcr_copy_text(j->ctx, buffer, strlen(buffer))))
+        s = MCR_NO_MEMORY;
+    mcr_free(j->ctx, buffer);
+    return s;
+}
+
+/* What a split's process has found. */
+static mcr_status share_split(job *j, int64_t split)
+{
+    int64_t test = mcr_splits_rows(j->splits, split, 1, NULL), classes = mcr_data_classes(j->data);
+    bool own = split % j->team->count == j->team->rank;
+    double *score = j->score + split * j->metrics;
+    double has[3] = {own ? (double)j->outputs[split] : 0, j->scores[split] != NULL,
+                     j->probas[split] != NULL};
+    for (int64_t m = 0; m < j->metrics && !own; m++)
+        score[m] = 0;
+    mcr_status s = mcr_team_share(j->ctx, score, j->metrics);
+    if (!s)
+        s = mcr_team_share(j->ctx, has, 3);
+    if (!s)
+        s = share_array(j, &j->value[split], test);
+    j->outputs[split] = (int64_t)has[0];
+    if (!s && has[1] > 0)
+        s = share_array(j, &j->scores[split], test * j->outputs[split]);
+    if (!s && has[2] > 0)
+        s = share_array(j, &j->probas[split], test * classes);
+    if (!s && j->search)
+        s = share_words(j, &j->kernel_text[split]);
+    return s || !j->search ? s : share_words(j, &j->options_text[split]);
+}
+
+static mcr_status share_splits(job *j)
+{
+    double count[2] = {(double)j->fits, (double)j->unfinished};
+    mcr_status s = mcr_team_share(j->ctx, count, 2);
+    for (int64_t split = 0; split < j->count && !s; split++)
+        s = share_split(j, split);
+    j->fits = (int64_t)count[0];
+    j->unfinished = (int64_t)count[1];
     return s;
 }
 
@@ -446,15 +511,20 @@ static mcr_status run_all(job *j)
             mcr_uncover(j->ctx);
         return s;
     }
+    /* Each process trains alone; searches within splits are its own. */
+    if (j->team)
+        mcr_team_set(j->ctx, NULL);
     /* A search has enough to do for all threads. */
     if (!j->search && mcr_run_parallel(j->ctx, j->options->type, mcr_data_count(j->data), j->count))
         s = mcr_parallel(j->ctx, j->count, run_split, j);
     else
         for (int64_t i = 0; i < j->count && !s; i++)
             s = run_split(j, i, 0);
+    if (j->team)
+        mcr_team_set(j->ctx, j->team);
     if (covers)
         mcr_uncover(j->ctx);
-    return s;
+    return s || !j->team ? s : share_splits(j);
 }
 
 mcr_status mcr_cv(mcr_cv_report **out, const mcr_options *options, const mcr_kernel *kernel,
@@ -483,7 +553,8 @@ mcr_status mcr_cv_threshold(mcr_cv_report **out, const mcr_options *options,
              .search = search ? &full : NULL,
              .threshold = rule,
              .count = mcr_splits_count(splits),
-             .began = mcr_now()};
+             .began = mcr_now(),
+             .team = mcr_team_of_tasks(ctx)};
     mcr_cv_report *r = mcr_alloc_zero(ctx, 1, sizeof *r);
     if (!r)
         return MCR_NO_MEMORY;
@@ -491,7 +562,9 @@ mcr_status mcr_cv_threshold(mcr_cv_report **out, const mcr_options *options,
     r->n = mcr_data_count(data);
     r->splits = j.count;
     r->positive = j.positive = mcr_data_positive(data);
-    s = open_job(&j, metrics, r);
+    s = j.team ? mcr_team_check_data(ctx, mcr_search_mix(0, data)) : MCR_OK;
+    if (!s)
+        s = open_job(&j, metrics, r);
     if (!s)
         s = run_all(&j);
     if (!s)

@@ -6,7 +6,8 @@
  * the same for any number of threads, and for a search that was cut off and resumed.
  *
  * A worker takes a kernel, computes K of all objects, and runs its paths. When there are no more
- * kernels it helps with those that others have begun.
+ * kernels it helps with those that others have begun. Of several processes (base/team.h) each runs
+ * some of the paths; scores are shared at the end of a round.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -17,6 +18,7 @@
 
 #include "base/params.h"
 #include "base/stream.h"
+#include "base/team.h"
 #include "base/threads.h"
 #include "select/search.h"
 
@@ -27,104 +29,6 @@ bool mcr_run_parallel(mcr *ctx, const mcr_learner_type *type, int64_t n, int64_t
     double matrix = type->dense ? (double)n * (double)n * sizeof(double) * 2 : 0;
     return items > 1 && n <= MANY_OBJECTS &&
            matrix * mcr_workers(ctx) < 0.5 * (double)mcr_budget_left(ctx);
-}
-
-/* ---- scores -----------------------------------------------------------------------------------*/
-
-bool mcr_tried_better(const mcr_tried *t, double a, double b)
-{
-    return t->metric->info.larger ? a > b : a < b;
-}
-
-double mcr_tried_mean(const mcr_tried *t, int64_t point)
-{
-    return mcr_mean(t->score + point * t->count, t->count);
-}
-
-static void choose_best(mcr_tried *t)
-{
-    t->best = -1;
-    for (int64_t p = 0; p < t->grid->points; p++)
-        if (t->state[p] == MCR_POINT_DONE + 1 && isfinite(mcr_tried_mean(t, p)) &&
-            (t->best < 0 || mcr_tried_better(t, mcr_tried_mean(t, p), mcr_tried_mean(t, t->best))))
-            t->best = p;
-}
-
-/* Sum over the splits, those that were not tested taken as `rest`. */
-static double sum_with(const mcr_tried *t, int64_t point, double rest)
-{
-    double sum = rest * (double)(t->count - t->tested[point]);
-    if (t->count == t->tested[point])
-        sum = 0;
-    for (int64_t s = 0; s < t->tested[point]; s++)
-        sum += t->score[point * t->count + s];
-    return sum;
-}
-
-/* Marks those of the batch that are worse than another point for sure. A NAN (a split on which the
- * metric is not defined) proves nothing. */
-static void leave_out(mcr_tried *t, const int64_t *point, int64_t count)
-{
-    const mcr_metric *m = t->metric;
-    double good = m->info.larger ? m->most : m->least, bad = m->info.larger ? m->least : m->most;
-    double sure = NAN; /* what the best will reach at least */
-    for (int64_t p = 0; p < t->grid->points; p++) {
-        if (!t->state[p] || t->state[p] == MCR_POINT_BEATEN + 1 || !t->tested[p])
-            continue;
-        double sum = sum_with(t, p, bad);
-        if (isnan(sure) || mcr_tried_better(t, sum, sure))
-            sure = sum;
-    }
-    for (int64_t i = 0; i < count; i++) {
-        int64_t p = point[i];
-        double most = sum_with(t, p, good);
-        double margin = 1e-12 * (double)t->count * fmax(1, fabs(sure)); /* sums are rounded */
-        if (!t->whole && t->tested[p] < t->count && isfinite(sure) &&
-            mcr_tried_better(t, sure, most) && fabs(sure - most) > margin)
-            t->state[p] = MCR_POINT_BEATEN + 1;
-        else if (t->tested[p] < t->count && isinf(sum_with(t, p, 0)))
-            t->state[p] = MCR_POINT_FAILED + 1;
-    }
-}
-
-/* A point and how it did so far. */
-typedef struct racer {
-    int64_t point;
-    double sum; /* of its scores, larger is better; NAN: not defined on some split */
-} racer;
-
-/* What is not known is not dropped; of equal ones the first stays. */
-static int ahead_first(const void *a, const void *b)
-{
-    const racer *x = a, *y = b;
-    if (isnan(x->sum) != isnan(y->sum))
-        return isnan(x->sum) ? -1 : 1;
-    if (x->sum != y->sum && !isnan(x->sum))
-        return x->sum > y->sum ? -1 : 1;
-    return (x->point > y->point) - (x->point < y->point);
-}
-
-/* Successive halving (Jamieson and Talwalkar, 2016): of the points that are left in a batch, only
- * the better third goes on, but some always do. */
-static mcr_status keep_third(mcr_tried *t, const int64_t *point, int64_t count)
-{
-    enum { LEAST = 5 };
-    racer *list = mcr_alloc(t->ctx, (size_t)count, sizeof *list);
-    int64_t left = 0;
-    if (!list)
-        return MCR_NO_MEMORY;
-    for (int64_t i = 0; i < count; i++) {
-        int64_t p = point[i];
-        double sum = sum_with(t, p, 0);
-        if (t->state[p] == MCR_POINT_DONE + 1 && t->tested[p] < t->count)
-            list[left++] = (racer){p, t->metric->info.larger ? sum : -sum};
-    }
-    qsort(list, (size_t)left, sizeof *list, ahead_first);
-    int64_t stays = (left + 2) / 3 > LEAST ? (left + 2) / 3 : LEAST;
-    for (int64_t i = stays; i < left; i++)
-        t->state[list[i].point] = MCR_POINT_BEATEN + 1;
-    mcr_free(t->ctx, list);
-    return MCR_OK;
 }
 
 /* ---- one batch --------------------------------------------------------------------------------*/
@@ -153,6 +57,7 @@ typedef struct batch {
     mcr_signal *changed;         /* the state of a group, or `stopped` */
     int64_t first_split, splits; /* of this round */
     int64_t items;               /* before this round */
+    double *had; /* of the paths of this round: 1 for those of the checkpoint; NULL: one process */
 } batch;
 
 /* Tells of the progress; true: the user asks to stop. */
@@ -262,6 +167,27 @@ static mcr_path_space *stored_by(const batch *b, int worker)
     return &b->t->space[b->t->workers + worker];
 }
 
+/* Whether a path is for this process: whole kernels, where there are enough of them. What the
+ * checkpoint has is for the one that reads it. */
+static bool is_own(const batch *b, int64_t number, int64_t split)
+{
+    const mcr_team *team = mcr_team_of_tasks(b->t->ctx);
+    int64_t path = number * b->splits + split;
+    if (!team)
+        return true;
+    if (b->had && b->had[path] > 0)
+        return team->rank == 0;
+    return mcr_team_owns(b->t->ctx, b->groups >= team->count ? number : path);
+}
+
+static bool has_own(const batch *b, int64_t number)
+{
+    for (int64_t split = 0; split < b->splits; split++)
+        if (is_own(b, number, split))
+            return true;
+    return false;
+}
+
 static mcr_result_key key_of(const batch *b, int64_t number, int64_t split)
 {
     return (mcr_result_key){b->t->batch, b->items + number * b->splits + split};
@@ -343,13 +269,14 @@ static mcr_status run_split(batch *b, int64_t number, item *it, int64_t split)
     c->split = b->first_split + split;
     c->failed = c->unfinished = 0;
     c->stored = g->state == HAS_K ? stored_by(b, g->owner)->stored : NULL;
-    if (c->count && !mcr_checkpoint_find(t->checkpoint, key, c->score, c->count)) {
+    bool own = is_own(b, number, split);
+    if (own && c->count && !mcr_checkpoint_find(t->checkpoint, key, c->score, c->count)) {
         s = run_unknown(b, g, it);
         if (!s)
             s = mcr_checkpoint_add(t->checkpoint, key, c->score, c->count);
     }
     for (int64_t i = 0; i < c->count && !s; i++)
-        t->score[it->of[i] * t->count + c->split] = c->score[i];
+        t->score[it->of[i] * t->count + c->split] = own ? c->score[i] : 0;
     __atomic_add_fetch(&t->fits, c->count, __ATOMIC_RELAXED);
     return tell(t) && !s ? mcr_fail(t->ctx, MCR_STOPPED, "interrupted") : s;
 }
@@ -382,9 +309,9 @@ static mcr_status run_group(batch *b, int64_t number, int worker, bool first)
     if (s == MCR_BAD_CALL) {
         s = first ? give_up(b, number) : MCR_OK;
         __atomic_store_n(&g->next, b->splits, __ATOMIC_RELAXED);
-    } else if (!s && first)
+    } else if (!s && first && has_own(b, number))
         s = fill_space(b, number, &it, worker);
-    if (!s && first)
+    if (!s && first && has_own(b, number))
         s = fill_known(b, number, &it);
     if (first) {
         g->owner = worker;
@@ -573,6 +500,93 @@ static mcr_status order_groups(batch *b)
     return MCR_OK;
 }
 
+/* ---- several processes ------------------------------------------------------------------------*/
+
+/* The scores of a group on a split: of the points that are not left out. Copied from t->score if
+ * `to`, else into it; returns how many there are. */
+static int64_t copy_scores(const batch *b, int64_t number, int64_t split, double *value, bool to)
+{
+    const mcr_tried *t = b->t;
+    int64_t count = 0;
+    for (int64_t i = b->group[number].first; i < b->group[number].end; i++) {
+        double *at = &t->score[b->point[i] * t->count + b->first_split + split];
+        if (t->state[b->point[i]] != MCR_POINT_DONE + 1)
+            continue;
+        if (to)
+            value[count++] = *at;
+        else
+            *at = value[count++];
+    }
+    return count;
+}
+
+/* Which paths of the round the checkpoint has, in the process that reads it: so all know. */
+static mcr_status share_known(batch *b, double *value)
+{
+    mcr_tried *t = b->t;
+    int64_t items = b->groups * b->splits;
+    b->had = mcr_alloc_zero(t->ctx, (size_t)items, sizeof *b->had);
+    if (!b->had)
+        return MCR_NO_MEMORY;
+    for (int64_t i = 0; i < items; i++) {
+        int64_t number = i / b->splits, split = i % b->splits;
+        int64_t count = copy_scores(b, number, split, value, true);
+        b->had[i] = mcr_checkpoint_find(t->checkpoint, key_of(b, number, split), value, count);
+    }
+    return mcr_team_share(t->ctx, b->had, items);
+}
+
+/* All scores of the round in all processes; those of others go into the checkpoint now. */
+static mcr_status share_scores(batch *b, double *value, int64_t unfinished)
+{
+    mcr_tried *t = b->t;
+    int64_t at = 0, items = b->groups * b->splits;
+    for (int64_t i = 0; i < items; i++)
+        at += copy_scores(b, i / b->splits, i % b->splits, value + at, true);
+    value[at] = (double)(t->unfinished - unfinished);
+    mcr_status s = mcr_team_share(t->ctx, value, at + 1);
+    t->unfinished = unfinished + (int64_t)value[at];
+    at = 0;
+    for (int64_t i = 0; i < items && !s; i++) {
+        int64_t number = i / b->splits, split = i % b->splits;
+        int64_t count = copy_scores(b, number, split, value + at, false);
+        if (!(b->had[i] > 0) && !is_own(b, number, split) && count)
+            s = mcr_checkpoint_add(t->checkpoint, key_of(b, number, split), value + at, count);
+        at += count;
+    }
+    if (!s)
+        s = mcr_team_share_text(t->ctx, t->message, sizeof t->message);
+    return s;
+}
+
+static mcr_status run_round(batch *b)
+{
+    mcr_tried *t = b->t;
+    if (mcr_run_parallel(t->ctx, t->grid->options->type, mcr_data_count(t->data),
+                         b->groups * b->splits))
+        return mcr_parallel(t->ctx, t->workers, run_worker, b);
+    return run_worker(b, 0, 0);
+}
+
+/* A round, of which each process runs its part. */
+static mcr_status run_shared(batch *b)
+{
+    mcr_tried *t = b->t;
+    if (!mcr_team_of_tasks(t->ctx))
+        return run_round(b);
+    int64_t unfinished = t->unfinished;
+    double *value = mcr_alloc(t->ctx, (size_t)(b->count * b->splits) + 1, sizeof *value);
+    mcr_status s = value ? share_known(b, value) : MCR_NO_MEMORY;
+    if (!s)
+        s = run_round(b);
+    if (!s)
+        s = share_scores(b, value, unfinished);
+    mcr_free(t->ctx, b->had);
+    mcr_free(t->ctx, value);
+    b->had = NULL;
+    return s;
+}
+
 /* Splits of a first round. Before four fifths hardly any point is sure to lose: one must be behind
  * by more than what it could still gain on the others. */
 static int64_t first_round(const mcr_tried *t)
@@ -589,18 +603,16 @@ static mcr_status run_rounds(batch *b)
         b->splits = done ? 1 : first_round(t);
         int64_t items = b->groups * b->splits;
         s = order_groups(b);
-        if (!s && mcr_run_parallel(t->ctx, t->grid->options->type, mcr_data_count(t->data), items))
-            s = mcr_parallel(t->ctx, t->workers, run_worker, b);
-        else if (!s)
-            s = run_worker(b, 0, 0);
+        if (!s)
+            s = run_shared(b);
         b->items += items;
         for (int64_t i = 0; i < b->count && !s; i++)
             if (t->state[b->point[i]] == MCR_POINT_DONE + 1)
                 t->tested[b->point[i]] = (int32_t)(done + b->splits);
         if (!s)
-            leave_out(t, b->point, b->count);
+            mcr_tried_leave_out(t, b->point, b->count);
         if (!s && t->races && done + b->splits <= HEATS)
-            s = keep_third(t, b->point, b->count);
+            s = mcr_tried_keep_third(t, b->point, b->count);
     }
     for (int64_t i = 0; i < b->count && !s; i++)
         if (t->state[b->point[i]] == MCR_POINT_DONE + 1 &&
@@ -638,7 +650,7 @@ mcr_status mcr_try_points(mcr_tried *t, const int64_t *wanted, int64_t wanted_co
         t->batch++;
     }
     if (!s)
-        choose_best(t);
+        mcr_tried_choose(t);
     mcr_free(ctx, point);
     for (int64_t g = 0; g < b.groups; g++)
         mcr_free(ctx, b.group[g].known);

@@ -15,6 +15,7 @@
 
 #include "base/sized.h"
 #include "base/stream.h"
+#include "base/team.h"
 #include "base/threads.h"
 
 enum { COARSE_VALUES = 5 };
@@ -242,7 +243,7 @@ static uint32_t mix_lent(uint32_t sum, const mcr_store *s)
     return sum;
 }
 
-static uint32_t mix_data(uint32_t sum, const mcr_data *d)
+uint32_t mcr_search_mix(uint32_t sum, const mcr_data *d)
 {
     size_t n = (size_t)d->count;
     sum = mix_bytes(sum, d->target, sizeof *d->target * n);
@@ -295,7 +296,7 @@ static mcr_status fingerprint(uint32_t *out, const mcr_tried *t, const mcr_searc
         mcr_free(t->ctx, rows);
     }
     s = s ? s : text.status;
-    *out = s ? 0 : mix_data(mcr_checksum(text.bytes, (size_t)text.length), t->data);
+    *out = s ? 0 : mcr_search_mix(mcr_checksum(text.bytes, (size_t)text.length), t->data);
     mcr_text_free(&text);
     return s;
 }
@@ -387,7 +388,13 @@ static mcr_status open_search(mcr_tried *t, const mcr_options *options, const mc
         return MCR_NO_MEMORY;
     for (int64_t i = 0; i < t->grid->points * t->count; i++)
         t->score[i] = NAN;
-    if (search->checkpoint && !(s = fingerprint(&print, t, search)))
+    const mcr_team *team = mcr_team_of_tasks(t->ctx);
+    if (search->checkpoint || team)
+        s = fingerprint(&print, t, search);
+    if (!s)
+        s = mcr_team_check_data(t->ctx, print);
+    if (!s && search->checkpoint &&
+        (!team || team->rank == 0)) /* who reads and writes it for all */
         s = mcr_checkpoint_open(&t->checkpoint, t->ctx, search->checkpoint, search->resume, print);
     /* From coarse to fine there are some 36 points, and twice 8 or more around the best. */
     t->expected = (double)t->count * (search->adaptive ? fmin((double)t->grid->points,

@@ -52,6 +52,13 @@ void mcr_search_close(mcr_tried *tried);
 
 bool mcr_tried_better(const mcr_tried *t, double a, double b);
 double mcr_tried_mean(const mcr_tried *t, int64_t point);
+/* Sets t->best among the points that were tested on all splits. */
+void mcr_tried_choose(mcr_tried *t);
+/* Marks those of some points that are worse than another one for sure. */
+void mcr_tried_leave_out(mcr_tried *t, const int64_t *point, int64_t count);
+/* Successive halving (Jamieson and Talwalkar, 2016): of the points that are left, only the better
+ * third goes on, but some always do. */
+mcr_status mcr_tried_keep_third(mcr_tried *t, const int64_t *point, int64_t count);
 /* Tries the points, rising, that are not known yet. */
 mcr_status mcr_try_points(mcr_tried *t, const int64_t *point, int64_t count);
 /* Points that the grid has not: those of one more template. */
@@ -67,6 +74,9 @@ mcr_status mcr_relevance_search(mcr_tried *t);
 /* Whether several trainings of a learner may run at once, rather than one after the other with all
  * threads inside. */
 bool mcr_run_parallel(mcr *ctx, const mcr_learner_type *type, int64_t n, int64_t items);
+
+/* A checksum that is of the data, too. */
+uint32_t mcr_search_mix(uint32_t sum, const mcr_data *data);
 
 /* The table of a search as comma-separated values. */
 mcr_status mcr_tune_table(mcr_text *to, const mcr_tune_report *report);

@@ -204,5 +204,94 @@ def test_checkpoint_on_other_ranks():
     tap.mercer("fit", "svm", "f.csv", "--checkpoint", "c", status=2)
 
 
+def steady(text):
+    """A report without what differs from run to run."""
+    def drop(key, value):
+        return "seconds" in key or key in ("output", "model") and isinstance(value, str)
+    return json.loads(text, object_pairs_hook=lambda pairs: {k: v for k, v in pairs if not drop(k, v)})
+
+
+def same_tasks(ranks, *call):
+    """cv and tune: the same report and the same files, byte by byte."""
+    one = steady(tap.mercer(*call, "-o", "one", "--json").stdout)
+    for p in ranks:
+        got = steady(mpi(p, *call, "-o", "several", "--json").stdout)
+        tap.check_equal(got, one, " ".join(call))
+        if call[0] == "cv":
+            tap.check_equal(open("several").read(), open("one").read())
+        assert not os.path.exists("several.tuning")
+
+
+def test_folds_and_points():
+    """Trainings are spread over the ranks: folds, nested searches, grids, from coarse to fine."""
+    tap.mercer("sample", "moons", "-n", "300", "--noise", "0.3", "-o", "m.csv")
+    tap.mercer("sample", "sinc", "-n", "100", "-o", "s.csv")
+    rbf = ["-k", "rbf(gamma=0.1:10:log3)"]
+    same_tasks((1, 2, 3, 4) if ALL else (4,), "cv", "svm", "m.csv", "-k", "rbf(gamma=2)", "-C", "10")
+    same_tasks((1, 2, 3, 4) if ALL else (3,), "tune", "ridge", "s.csv", *rbf, "--lambda", "1e-3:1:log3")
+    if ALL:
+        same_tasks((2, 3), "cv", "svm", "m.csv", *rbf, "-C", "1:100:log3", "--folds", "4")
+        same_tasks((2, 4), "tune", "svm", "m.csv")
+        same_tasks((2,), "cv", "ridge", "s.csv", "-k", "rbf(gamma=1)", "--loo")
+    one_line(mpi(2, "tune", "svm", "m.csv", "--memory", "1K", status=1), "--memory")
+    one_line(mpi(2, "cv", "svm", "m.csv", "--plot", status=2), "run mercer")
+
+
+def test_ranks_with_other_data():
+    """Not the same file for all ranks, as if it had been changed in the meantime."""
+    for folder in ("a", "b"):
+        os.mkdir(folder)
+        tap.mercer("sample", "moons", "-n", "100", "--seed", len(os.listdir(".")), "-o", folder + "/m.csv")
+    call = command(1, "cv", "svm", "m.csv")
+    first, second = ([*call[:-4], "--wdir", folder, *call[-4:]] for folder in ("a", "b"))
+    done = subprocess.run(first + [":"] + second[second.index("-n"):], capture_output=True, text=True, timeout=100)
+    tap.check_equal(done.returncode, 1)
+    one_line(done, "have not read the same data")
+
+
+def test_a_search_that_is_killed():
+    """Killed on 3 ranks and continued on 2 and on one: the table of a search that was not."""
+    tap.mercer("sample", "moons", "-n", "700", "--noise", "0.3", "-o", "m.csv")
+    tune = ["tune", "svm", "m.csv", "-k", "rbf(gamma=0.01:100:log9)", "-C", "0.1:1000:log9", "--quiet"]
+    tap.mercer(*tune, "--table", "one.csv")
+    job = subprocess.Popen(command(3, *tune, "-o", "p.mercer"), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                           stdin=subprocess.DEVNULL)
+    ranks = children(job.pid)
+    while job.poll() is None and not (os.path.exists("p.mercer.tuning") and
+                                      open("p.mercer.tuning", "rb").read().count(b"\n") > 3):
+        time.sleep(0.002)
+    if job.poll() is None:
+        os.kill(ranks[1], signal.SIGKILL)
+    job.wait(timeout=100)
+    if not os.path.exists("p.mercer.tuning"):
+        tap.skip("the search had ended before it could be killed")
+    for p in (2, 0):
+        shutil.copy("p.mercer.tuning", "d")
+        more = ["--checkpoint", "d", "--resume", "--table", "p.csv"]
+        mpi(p, *tune, *more) if p else tap.mercer(*tune, *more)
+        tap.check_equal(open("p.csv").read(), open("one.csv").read())
+
+
+def test_a_rank_that_hangs():
+    """One that is stopped is given up after --timeout seconds, in one line."""
+    tap.mercer("sample", "friedman", "-n", "20000", "-o", "f.csv")
+    call = command(2, "fit", "ridge", "f.csv", "-k", "rbf(gamma=0.5)", "--approx", "falkon", "--rank", "1500", "--tol",
+                   "1e-14", "--timeout", "2", "-o", "m.mercer", "--checkpoint", "c")
+    for early in (True, False) if ALL else (False,):
+        job = subprocess.Popen(call, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                               stdin=subprocess.DEVNULL)
+        stopped = children(job.pid)[1]
+        while job.poll() is None and not early and not os.path.exists("c"):
+            time.sleep(0.01)
+        os.kill(stopped, signal.SIGSTOP)
+        try:
+            err = job.communicate(timeout=30)[1]
+        finally:
+            if os.path.exists("/proc/%d" % stopped):
+                os.kill(stopped, signal.SIGCONT)
+        assert job.returncode != 0 and err.count("--timeout SECONDS") == 1, err
+        assert not os.path.exists("m.mercer")
+
+
 if __name__ == "__main__":
     tap.main(globals())

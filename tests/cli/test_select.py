@@ -271,7 +271,7 @@ def killed_and_resumed(words):
             run.send_signal(signal.SIGKILL)
             killed += 1
         run.wait()
-    assert killed and (not os.path.exists("cut.mercer") or killed < 3)
+    assert killed
     if os.path.exists("cut.mercer.tuning"):
         tap.mercer(*words, "-o", "cut.mercer", "--table", "cut.csv", "--resume")
     assert open("cut.mercer", "rb").read() == whole
