@@ -75,8 +75,9 @@ static mcr_status finish(mcr_fitted **out, const mcr_learning *in, mcr_svm *s, c
 {
     int64_t n = s->qp.n / 2;
     double above = mcr_svm_level(s, 0), below = mcr_svm_level(s, 1);
-    double bias = 0.5 * (above + below), epsilon = 0.5 * (above - below);
-    double square = mcr_svm_square(s), loss = 0, tube = fmax(epsilon, 0), common = 0;
+    /* At nu = 1 the levels may cross, within the tolerance: the tube is then empty. */
+    double bias = 0.5 * (above + below), epsilon = fmax(0.5 * (above - below), 0);
+    double square = mcr_svm_square(s), loss = 0, common = 0;
     double *both = s->b + n; /* what the two multipliers of an object have in common */
     long double linear = 0;
     for (int64_t i = 0; i < n; i++) {
@@ -87,7 +88,7 @@ static mcr_status finish(mcr_fitted **out, const mcr_learning *in, mcr_svm *s, c
         both[i] = fmin(up, down);
         common = fmax(common, both[i]);
         linear += (long double)s->b[i] * (long double)s->z[i];
-        loss += s->hi[i] * fmax(0, fmax(over, under) - tube);
+        loss += s->hi[i] * fmax(0, fmax(over, under) - epsilon);
     }
     mcr_status st = mcr_svm_finish(out, in, s, s->b, n, bias);
     if (st)
@@ -95,7 +96,7 @@ static mcr_status finish(mcr_fitted **out, const mcr_learning *in, mcr_svm *s, c
     mcr_fitted *f = *out;
     f->task = MCR_REGRESS;
     f->rule = MCR_RULE_VALUE;
-    f->primal = 0.5 * square + o->nu * total * tube + loss;
+    f->primal = 0.5 * square + o->nu * total * epsilon + loss;
     f->dual = (double)(linear - 0.5 * square);
     f->gap = f->primal - f->dual;
     f->objective = -f->dual;

@@ -376,9 +376,9 @@ static double last_digit(double value, int digits)
 }
 
 /* own: what the model says that it may err by; it counts only as far as it is of the size of the
- * error found. */
+ * error found, or does not matter. */
 static void compare(mcr_verify *v, mcr_verified *to, const char *what, mcr_sure found, int digits,
-                    double own)
+                    double own, double matters)
 {
     to->recomputed = found.value;
     to->error = found.error;
@@ -386,7 +386,8 @@ static void compare(mcr_verify *v, mcr_verified *to, const char *what, mcr_sure 
     if (isnan(to->printed) || isnan(found.value))
         return;
     double off = fabs(to->printed - found.value);
-    double allowed = last_digit(to->printed, digits) + found.error + fmin(own, 256 * found.error);
+    double allowed = last_digit(to->printed, digits) + found.error +
+                     fmin(own, fmax(256 * found.error, matters));
     to->agrees = to->printed == found.value || off <= allowed;
     if (!to->agrees)
         mcr_verify_fault(v, "%s is %.9g by the model, and %.9g recomputed (within %.1e)", what,
@@ -398,7 +399,7 @@ void mcr_verify_value(mcr_verify *v, mcr_sure found)
 {
     mcr_verification *o = v->out;
     mcr_stop stop = v->fitted->stop;
-    compare(v, &o->value, o->kind, found, 3, v->model->report.value_error);
+    compare(v, &o->value, o->kind, found, 3, v->model->report.value_error, 1e-6 * o->tolerance);
     bool ended = mcr_stop_is_end(stop) || !v->options;
     if (ended && !(found.value - found.error <= o->tolerance))
         mcr_verify_fault(v, "%s is %.3g, beyond the tolerance %.3g", o->kind, found.value,
@@ -407,22 +408,22 @@ void mcr_verify_value(mcr_verify *v, mcr_sure found)
 
 void mcr_verify_primal(mcr_verify *v, mcr_sure found)
 {
-    compare(v, &v->out->primal, "primal", found, 9, v->model->report.objective_error);
+    compare(v, &v->out->primal, "primal", found, 9, v->model->report.objective_error, 0);
 }
 
 void mcr_verify_dual(mcr_verify *v, mcr_sure found)
 {
-    compare(v, &v->out->dual, "dual", found, 9, v->model->report.objective_error);
+    compare(v, &v->out->dual, "dual", found, 9, v->model->report.objective_error, 0);
 }
 
 void mcr_verify_gap(mcr_verify *v, mcr_sure found)
 {
-    compare(v, &v->out->gap, "gap", found, 3, v->model->report.objective_error);
+    compare(v, &v->out->gap, "gap", found, 3, v->model->report.objective_error, 0);
 }
 
 void mcr_verify_objective(mcr_verify *v, mcr_sure found)
 {
-    compare(v, &v->out->objective, "objective", found, 9, v->model->report.objective_error);
+    compare(v, &v->out->objective, "objective", found, 9, v->model->report.objective_error, 0);
 }
 
 /* ---- the call ---------------------------------------------------------------------------------*/

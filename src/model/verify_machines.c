@@ -577,12 +577,12 @@ static void evaluate_nu_tube(program *p)
             mcr_verify_fault(p->v, "the multipliers of a kind sum to %.9g, and should sum to %.9g",
                              part[t], 0.5 * nu * total);
     p->violation = (mcr_sure){fmax(0, fmax(high[0] - low[0], high[1] - low[1])), 2 * blur};
-    double epsilon = count == 1 ? *kept : guess_epsilon(p, C);
+    double epsilon = fmax(count == 1 ? *kept : guess_epsilon(p, C), 0);
     mcr_sure square = square_of(p);
     p->epsilon = 0;
     p->dual = dual_of(p, square);
     p->primal = times(0.5, square);
-    add(&p->primal, (mcr_sure){nu * total * fmax(epsilon, 0), 0});
+    add(&p->primal, (mcr_sure){nu * total * epsilon, 0});
     add(&p->primal, tube(p, epsilon));
 }
 
