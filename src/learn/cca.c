@@ -133,9 +133,8 @@ static mcr_status find_errors(mcr_fitted *f, const cca *p, const mcr_learning *i
     view[1].kernel = second;
     view[1].gram = NULL;
     for (int side = 0; side < SIDES && !s; side++) {
-        double total = p->side[side].c->total;
-        s = mcr_known_covariance(&view[side], total + p->side[side].c->middle, &blur);
-        sum += blur / (p->problem.lambda * total);
+        s = mcr_directions_error(&p->side[side], &view[side], &blur);
+        sum += blur / (p->problem.lambda * p->side[side].c->total);
     }
     f->as_computed = true;
     f->value_error = 2 * sum / p->problem.value[0];

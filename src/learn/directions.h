@@ -31,6 +31,10 @@ void mcr_directions_close(mcr_directions *directions);
 /* The centre and the whole variance; fails where that is 0. */
 mcr_status mcr_directions_centre(mcr_directions *directions);
 
+/* A bound on the norm of what rounding changes in A; after mcr_directions_centre. */
+mcr_status mcr_directions_error(const mcr_directions *directions, const mcr_learning *in,
+                                double *error);
+
 /* a_i of a direction becomes the coefficients c_i of v = sum_i c_i Phi(x_i), in place; gives the
  * offset of its coordinate v.(Phi(x) - m) = offset + sum_i c_i K(x_i, x). What rounding leaves of
  * the part along the mean is taken out. */

@@ -223,7 +223,7 @@ static mcr_status discriminate(fisher *p, int64_t wanted)
 static mcr_status complete(mcr_fitted *f, const fisher *p, const mcr_learning *in)
 {
     double blur = 0;
-    mcr_status s = mcr_known_covariance(in, p->d.c->total + p->d.c->middle, &blur);
+    mcr_status s = mcr_directions_error(&p->d, in, &blur);
     if (s)
         return s;
     double *number = mcr_alloc(p->ctx, (size_t)p->classes, sizeof *number);

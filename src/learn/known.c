@@ -7,29 +7,6 @@
 
 #include "learn/learner.h"
 
-/* Sums of the linear algebra libraries run over blocks: the error of n terms grows with the length
- * of a block and the number of blocks. */
-static double sum_error(int64_t n)
-{
-    enum { BLOCK = 512 };
-    return 0.5 * DBL_EPSILON * (n < BLOCK ? (double)n : BLOCK + (double)n / BLOCK);
-}
-
-mcr_status mcr_known_covariance(const mcr_learning *in, double trace, double *blur)
-{
-    enum { TERMS = 4 }; /* K_ij, two means and the mean of the means */
-    mcr_gram *gram = NULL;
-    mcr_error r = {INFINITY, INFINITY}; /* of objects in a file no bound is known */
-    bool in_memory = !mcr_data_on_disk(in->data);
-    mcr_status s = in_memory ? mcr_learning_gram(&gram, in) : MCR_OK;
-    if (!s && in_memory)
-        s = mcr_gram_error(gram, true, &r);
-    double unit = isfinite(r.absolute + r.relative) ? r.absolute + r.relative : MCR_UNKNOWN_ERROR;
-    *blur = TERMS * (unit + sum_error(mcr_data_count(in->data))) * fabs(trace);
-    mcr_gram_close(gram);
-    return s;
-}
-
 static void set_errors(mcr_fitted *f, const mcr_known_loss *loss, const double *error)
 {
     int64_t all = loss->n * loss->outputs;

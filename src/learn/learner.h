@@ -119,12 +119,9 @@ mcr_status mcr_fitted_add(mcr_fitted *fitted, const int64_t *object, int64_t cou
 
 void mcr_fitted_clear(mcr_fitted *fitted); /* no basis, no segments */
 
-/* known.c: a bound on the norm of what rounding changes in the covariance matrix of the objects
- * (centred.h), given its trace before the mean is subtracted. */
-mcr_status mcr_known_covariance(const mcr_learning *in, double trace, double *blur);
-/* The errors of the certificate of a smooth loss with the penalty mu / 2 |w|^2. bend: a bound on
- * its second derivative. relative: the value is the gap as a share of the objective, else the
- * error of the identity mu a = -gradient. */
+/* known.c: the errors of the certificate of a smooth loss with the penalty mu / 2 |w|^2. bend: a
+ * bound on its second derivative. relative: the value is the gap as a share of the objective,
+ * else the error of the identity mu a = -gradient. */
 typedef struct mcr_known_loss {
     const double *a, *f; /* n x outputs; f = G a, as the certificate took it */
     int64_t n, outputs;

@@ -108,7 +108,7 @@ static mcr_status complete(mcr_fitted *f, const pca *p, const char *certificate,
                            const mcr_learning *in)
 {
     double blur = 0;
-    mcr_status s = mcr_known_covariance(in, p->d.c->total + p->d.c->middle, &blur);
+    mcr_status s = mcr_directions_error(&p->d, in, &blur);
     if (s)
         return s;
     f->task = MCR_TRANSFORM;
