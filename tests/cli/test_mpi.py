@@ -293,5 +293,17 @@ def test_a_rank_that_hangs():
         assert not os.path.exists("m.mercer")
 
 
+def test_the_job_for_slurm():
+    """The script, with mpirun in place of srun: options, a model, no checkpoint left."""
+    tap.mercer("sample", "friedman", "-n", "300", "-o", "part-1.csv")
+    call = command(2)
+    done = subprocess.run([str(tap.ROOT / "mpi" / "slurm.sh")], capture_output=True, text=True, timeout=100,
+                          env=dict(os.environ, LAUNCH=" ".join(call[:-1]), PROGRAM=PROGRAM, MEMORY="1G",
+                                   OPTIONS="-k rbf(gamma=0.5) --approx falkon --rank 30"), stdin=subprocess.DEVNULL)
+    tap.check_equal(done.returncode, 0, done.stderr)
+    tap.check_equal(tap.mercer_json("info", "model.mercer")["learner"], "ridge")
+    tap.check_equal(sorted(os.listdir(".")), ["model.mercer", "part-1.csv"])
+
+
 if __name__ == "__main__":
     tap.main(globals())
