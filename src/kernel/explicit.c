@@ -454,7 +454,9 @@ static mcr_status name_columns(mcr_store *s, const mcr_features *f)
     s->column = mcr_alloc_zero(f->ctx, (size_t)s->cols, sizeof *s->column);
     mcr_status status = s->column ? MCR_OK : MCR_NO_MEMORY;
     for (int64_t c = 0; c < s->cols && !status; c++) {
-        const char *name = c < f->count ? mcr_features_name(f, c) : "none";
+        const char *name = c < f->count ? mcr_features_name(f, c) : NULL;
+        if (!name)
+            name = "none";
         if (!(s->column[c] = mcr_copy_text(f->ctx, name, strlen(name))))
             status = MCR_NO_MEMORY;
     }

@@ -291,8 +291,9 @@ static void copy_norms(const mcr_column_walk *walk, const mcr_segment *s)
     size_t real = (size_t)walk->kit->bytes;
     int64_t padded = mcr_tile_panels(s->count, walk->kit->width) * walk->kit->width;
     char *to = walk->norms;
+    const char *from = walk->v->side[1].norms[walk->precise];
     for (int64_t c = 0; c < s->count; c++)
-        memcpy(to + (size_t)c * real, packed_norms(walk, mcr_rows_at(walk->z, s->at + c)), real);
+        memcpy(to + (size_t)c * real, from + (size_t)mcr_rows_at(walk->z, s->at + c) * real, real);
     memset(to + (size_t)s->count * real, 0, (size_t)(padded - s->count) * real);
 }
 

@@ -186,8 +186,9 @@ double *mcr_get_reals(mcr_reader *r, int64_t *count)
 char *mcr_get_bytes(mcr_reader *r, int64_t *count)
 {
     char *v = array(r, count, 1);
-    if (v)
-        memcpy(v, take(r, (size_t)*count), (size_t)*count);
+    const unsigned char *p = v ? take(r, (size_t)*count) : NULL;
+    if (p)
+        memcpy(v, p, (size_t)*count);
     return v;
 }
 
