@@ -145,6 +145,7 @@ def test_faults():
     one_line(mpi(2, "fit", "svr", "f.csv", status=2), "svr", "spread")
     one_line(mpi(2, "fit", "ridge", "f.csv", "-k", "linear", "--approx", "none", status=2), "--approx falkon")
     one_line(mpi(2, "info", "f.csv", status=2), "run mercer for info")
+    one_line(mpi(2, "fit", "ridge", "f.csv", *FALKON, "--memory", "10K", status=1), "landmarks", "--memory")
     one_line(mpi(2, "fit", "ridge", "nothing.csv", *FALKON, status=1), "nothing.csv", "No such file")
     one_line(mpi(2, "fit", "ridge", "f.csv", *FALKON, "--timeout", "soon", status=2), "--timeout", "soon")
     call = command(1, "fit", "ridge", "f.csv", *FALKON, "-o", "m.mercer")
@@ -242,11 +243,14 @@ def test_ranks_with_other_data():
     for folder in ("a", "b"):
         os.mkdir(folder)
         tap.mercer("sample", "moons", "-n", "100", "--seed", len(os.listdir(".")), "-o", folder + "/m.csv")
-    call = command(1, "cv", "svm", "m.csv")
-    first, second = ([*call[:-4], "--wdir", folder, *call[-4:]] for folder in ("a", "b"))
-    done = subprocess.run(first + [":"] + second[second.index("-n"):], capture_output=True, text=True, timeout=100)
-    tap.check_equal(done.returncode, 1)
-    one_line(done, "have not read the same data")
+    for words, said in ((["cv", "svm", "m.csv"], "have not read the same data"),
+                        (["fit", "logistic", "m.csv", *FALKON], "m.csv: the file is not the same in all ranks")):
+        call = command(1, *words)
+        at = call.index(PROGRAM)
+        first, second = ([*call[:at], "--wdir", folder, *call[at:]] for folder in ("a", "b"))
+        done = subprocess.run(first + [":"] + second[second.index("-n"):], capture_output=True, text=True, timeout=100)
+        tap.check_equal(done.returncode, 1)
+        one_line(done, said)
 
 
 def test_a_search_that_is_killed():
