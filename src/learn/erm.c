@@ -10,6 +10,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include <float.h>
 #include <math.h>
 #include <stddef.h>
 #include <string.h>
@@ -146,6 +147,43 @@ static void curve(const void *self, int64_t first, int64_t count, const double *
 }
 
 /* ---- smooth ones ------------------------------------------------------------------------------*/
+
+/* The conjugate of the loss at u, which is moved to where it is finite. */
+static double conjugate_at(const erm *e, double y, double *u)
+{
+    double v = fmax(-*u * y, 0), most = e->options->delta;
+    switch (e->kind) {
+    case LOSS_SQUARED_HINGE: *u = -v * y; return v * (v / 4 - 1);
+    case LOSS_LOGISTIC:
+        v = fmin(v, 1);
+        *u = -v * y;
+        return (v > 0 ? v * log(v) : 0) + (v < 1 ? (1 - v) * log1p(-v) : 0);
+    case LOSS_HUBER: *u = fmin(fmax(*u, -most), most); return *u * (*u / 2 + y);
+    default: return *u * (*u / 4 + y);
+    }
+}
+
+/* sum of w (loss(f) + conjugate(u) - u f) with w u = -2 lambda a, plus lambda |move|^2. */
+static double coefficient_gap(const void *self, const double *root, const double *error,
+                              double *slip)
+{
+    const erm *e = self;
+    const mcr_goal *g = &e->goal;
+    double sum = 0, moved = 0, lambda = e->options->lambda;
+    *slip = 0;
+    for (int64_t i = 0; i < g->n * g->outputs; i++) {
+        double w = g->weight[i / g->outputs];
+        if (w == 0)
+            continue;
+        double before = -2 * lambda * e->a[i] / w, u = before, other = conjugate_at(e, g->y[i], &u);
+        bend b = loss_at(e, g->y[i], e->f[i]);
+        sum += w * (b.value + other - u * e->f[i]);
+        moved += w * fabs(u - before) / (2 * lambda) * root[i / g->outputs];
+        *slip += w * (fabs(b.first - u) + error[i]) * error[i] +
+                 4 * DBL_EPSILON * w * (b.value + fabs(other) + fabs(u * e->f[i]));
+    }
+    return fmax(sum, 0) + lambda * moved * moved;
+}
 
 static mcr_status solve_smooth(erm *e)
 {
@@ -340,7 +378,9 @@ static mcr_status finish(mcr_fitted **out, const erm *e, const mcr_kernel *kerne
                                                .outputs = e->goal.outputs,
                                                .mu = 2 * e->options->lambda,
                                                .bend = 2,
-                                               .relative = true});
+                                               .relative = true,
+                                               .gap = coefficient_gap,
+                                               .self = e});
     } else {
         t->objective_error = e->error;
         t->value_error = e->primal != 0 ? e->error / fabs(e->primal) : e->error;

@@ -127,6 +127,10 @@ typedef struct mcr_known_loss {
     int64_t n, outputs;
     double mu, bend;
     bool relative;
+    /* The gap with the coefficients as the point of the dual problem, and what errors of f and
+     * rounding make of it; root: sqrt(K_ii). NULL: only the gradient is one. */
+    double (*gap)(const void *self, const double *root, const double *error, double *slip);
+    const void *self;
 } mcr_known_loss;
 mcr_status mcr_known_smooth(mcr_fitted *fitted, mcr_gram *gram, const mcr_known_loss *loss);
 

@@ -78,6 +78,7 @@ static mcr_status finish(mcr_fitted **out, const mcr_learning *in, mcr_svm *s, c
     /* At nu = 1 the levels may cross, within the tolerance: the tube is then empty. */
     double bias = 0.5 * (above + below), epsilon = fmax(0.5 * (above - below), 0);
     double square = mcr_svm_square(s), loss = 0, common = 0;
+    double error = mcr_svm_error(s, 1, square, square);
     double *both = s->b + n; /* what the two multipliers of an object have in common */
     long double linear = 0;
     for (int64_t i = 0; i < n; i++) {
@@ -100,7 +101,7 @@ static mcr_status finish(mcr_fitted **out, const mcr_learning *in, mcr_svm *s, c
     f->dual = (double)(linear - 0.5 * square);
     f->gap = f->primal - f->dual;
     f->objective = -f->dual;
-    mcr_svm_keep_error(f, mcr_svm_error(s, 1, f->primal, f->dual));
+    mcr_svm_keep_error(f, error + (double)n * 1e-16 * (fabs(f->primal) + fabs(f->dual)));
     st = mcr_fitted_keep(f, MCR_EXTRA_EPSILON, &epsilon, 1);
     if (!st && common > 0)
         st = mcr_fitted_keep(f, MCR_EXTRA_COMMON, both, n);

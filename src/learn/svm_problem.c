@@ -95,10 +95,30 @@ double mcr_svm_square(const mcr_svm *svm)
     return (double)sum;
 }
 
+/* Of the losses of objects that are not at their bounds: each has the weight of its bound, not of
+ * its coefficient. Only those near the margin have a loss that is not certain to be 0. */
+static double free_loss_error(const mcr_svm *svm)
+{
+    bool two = svm->group != NULL;
+    double each = svm->result.violation_error, near = fmax(2 * svm->qp.tolerance, each), sum = 0;
+    double level[2] = {svm->bias, two ? mcr_svm_level(svm, 1) : 0};
+    if (two)
+        level[0] = mcr_svm_level(svm, 0);
+    for (int64_t i = 0; i < svm->qp.n; i++) {
+        double most = fmax(fabs(svm->lo[i]), fabs(svm->hi[i])), b = svm->b[i];
+        double miss = fabs(svm->z[i] - svm->g[i] - level[two ? svm->group[i] : 0]);
+        bool counts = b != 0 || fabs(miss - svm->qp.epsilon) <= near;
+        if (isfinite(most) && fabs(b) < most && counts)
+            sum += most;
+    }
+    return sum * each;
+}
+
 double mcr_svm_error(const mcr_svm *svm, double unit, double primal, double dual)
 {
-    /* The loss adds as much as the square at most; the sums are those of n numbers. */
-    return unit * 1.5 * svm->result.square_error +
+    /* The loss of objects at their bounds adds as much as the square at most; the sums are those of
+     * n numbers. */
+    return unit * (1.5 * svm->result.square_error + free_loss_error(svm)) +
            (double)svm->qp.n * 1e-16 * (fabs(primal) + fabs(dual));
 }
 

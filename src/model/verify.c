@@ -408,22 +408,26 @@ void mcr_verify_value(mcr_verify *v, mcr_sure found)
 
 void mcr_verify_primal(mcr_verify *v, mcr_sure found)
 {
-    compare(v, &v->out->primal, "primal", found, 9, v->model->report.objective_error, 0);
+    compare(v, &v->out->primal, "primal", found, 9, v->model->report.objective_error,
+            1e-6 * fabs(found.value));
 }
 
 void mcr_verify_dual(mcr_verify *v, mcr_sure found)
 {
-    compare(v, &v->out->dual, "dual", found, 9, v->model->report.objective_error, 0);
+    compare(v, &v->out->dual, "dual", found, 9, v->model->report.objective_error,
+            1e-6 * fabs(found.value));
 }
 
 void mcr_verify_gap(mcr_verify *v, mcr_sure found)
 {
-    compare(v, &v->out->gap, "gap", found, 3, v->model->report.objective_error, 0);
+    compare(v, &v->out->gap, "gap", found, 3, v->model->report.objective_error,
+            1e-6 * fabs(found.value));
 }
 
 void mcr_verify_objective(mcr_verify *v, mcr_sure found)
 {
-    compare(v, &v->out->objective, "objective", found, 9, v->model->report.objective_error, 0);
+    compare(v, &v->out->objective, "objective", found, 9, v->model->report.objective_error,
+            1e-6 * fabs(found.value));
 }
 
 /* ---- the call ---------------------------------------------------------------------------------*/

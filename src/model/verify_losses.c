@@ -211,6 +211,47 @@ static void check_bounds(outputs *t, loss kind, double lambda, int64_t o)
     }
 }
 
+/* The conjugate of the loss at u, cut to where it is finite. */
+static double conjugate_at(const mcr_verify *v, loss kind, double y, double *u)
+{
+    double delta = mcr_verify_option(v, "delta"), p;
+    if (kind == LOSS_SQUARED_HINGE)
+        *u = y > 0 ? fmin(*u, 0) : fmax(*u, 0);
+    if (kind == LOSS_LOGISTIC)
+        *u = y > 0 ? fmax(fmin(*u, 0), -1) : fmin(fmax(*u, 0), 1);
+    if (kind == LOSS_HUBER)
+        *u = fmax(-delta, fmin(delta, *u));
+    p = fabs(*u);
+    switch (kind) {
+    case LOSS_SQUARED_HINGE: return p * p / 4 - p;
+    case LOSS_LOGISTIC: return (p > 0 ? p * log(p) : 0) + (p < 1 ? (1 - p) * log1p(-p) : 0);
+    case LOSS_HUBER: return p * p / 2 + *u * y;
+    default: return p * p / 4 + *u * y;
+    }
+}
+
+/* The gap with the coefficients as the point of the dual problem, u = -2 lambda a / w for each
+ * object: sum of w (loss + conjugate loss - u f), plus lambda |w|^2 of what the cuts moved. */
+static mcr_sure coefficient_gap(const outputs *t, loss kind, double lambda)
+{
+    mcr_exact_sum sum = {0};
+    double blur = 0, moved = 0;
+    for (int64_t at = 0; at < t->n * t->k; at++) {
+        int64_t i = at % t->n;
+        double w = t->v->weight[i], f = t->f[at];
+        if (w == 0)
+            continue;
+        double whole = -2 * lambda * t->a[at] / w, u = whole;
+        double other = conjugate_at(t->v, kind, t->y[at], &u);
+        point p = loss_at(t->v, kind, t->y[at], f);
+        mcr_exact_add(&sum, w * (p.value + other - u * f));
+        moved += w * fabs(u - whole) / (2 * lambda) * sqrt(fmax(t->v->diagonal[i], 0));
+        blur += w * (fabs(p.slope - u) + p.bend * t->error[at]) * t->error[at] +
+                8 * DBL_EPSILON * w * (p.value + fabs(other) + fabs(u * f));
+    }
+    return (mcr_sure){fmax(mcr_exact_total(&sum), 0) + lambda * moved * moved, blur};
+}
+
 static mcr_status evaluate_erm(outputs *t)
 {
     mcr_verify *v = t->v;
@@ -233,6 +274,11 @@ static mcr_status evaluate_erm(outputs *t)
     mcr_status s = MCR_OK;
     if (is_smooth(kind)) {
         s = evaluate_smooth(t, 2 * lambda, losses, blur, &primal, &gap);
+        /* Both points of the dual problem prove something; the model's number is of one of them. */
+        mcr_sure other = coefficient_gap(t, kind, lambda);
+        double printed = v->out->gap.printed;
+        if (fabs(other.value - printed) < fabs(gap.value - printed))
+            gap = other;
     } else {
         mcr_sure square = mcr_sure_dot(t->a, t->f, t->error, t->n * t->k);
         primal = (mcr_sure){lambda * square.value + mcr_exact_total(&losses),

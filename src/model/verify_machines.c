@@ -103,10 +103,10 @@ static void find_violation(program *p)
     p->violation = (mcr_sure){worst, fmax(error, 2 * blur)};
 }
 
-/* Bounds and sums, up to rounding. */
-static void check_feasible(program *p, const double *sum)
+/* Bounds and sums, up to rounding; size: of numbers that the coefficients are differences of. */
+static void check_feasible(program *p, const double *sum, double size)
 {
-    double size = 0, got[2] = {0, 0};
+    double got[2] = {0, 0};
     for (int64_t i = 0; i < p->n; i++) {
         double b = p->b[i], most = fmax(fabs(p->lo[i]), fabs(p->hi[i]));
         size += fabs(b);
@@ -263,7 +263,7 @@ static void evaluate_margin(program *p)
     bool bias = !p->v->options || mcr_verify_choice(p->v, "bias"), hard = isinf(C);
     p->groups = bias ? 1 : 0;
     set_bounds(p, C);
-    check_feasible(p, (const double[]){0, 0});
+    check_feasible(p, (const double[]){0, 0}, 0);
     if (hard && bias)
         hull_violation(p);
     else
@@ -302,7 +302,7 @@ static void evaluate_nu(program *p)
         p->lo[i] = p->y[i] > 0 ? 0 : -cost[i];
         p->hi[i] = p->y[i] > 0 ? cost[i] : 0;
     }
-    check_feasible(p, (const double[]){-0.5 * size, 0.5 * size});
+    check_feasible(p, (const double[]){-0.5 * size, 0.5 * size}, 0);
     find_violation(p);
     mcr_sure square = square_of(p);
     p->dual = times(-0.5, square);
@@ -471,7 +471,7 @@ static void evaluate_one_class(program *p)
         size += p->b[i];
     }
     double fixed = v->options ? nu * total_of(v) : size;
-    check_feasible(p, &fixed);
+    check_feasible(p, &fixed, 0);
     find_violation(p);
     mcr_sure square = square_of(p);
     p->dual = times(-0.5, square);
@@ -526,7 +526,7 @@ static void evaluate_tube(program *p)
     p->epsilon = v->options                              ? mcr_verify_option(v, "epsilon")
                  : v->given && !isnan(v->given->epsilon) ? v->given->epsilon
                                                          : guess_epsilon(p, guess);
-    check_feasible(p, (const double[]){0, 0});
+    check_feasible(p, (const double[]){0, 0}, 0);
     find_violation(p);
     mcr_sure square = square_of(p);
     p->dual = dual_of(p, square);
@@ -571,7 +571,7 @@ static void evaluate_nu_tube(program *p)
         if (!is_at(below, p->hi[i]))
             high[1] = fmax(high[1], slope);
     }
-    check_feasible(p, (const double[]){0, 0});
+    check_feasible(p, (const double[]){0, 0}, nu * total);
     for (int t = 0; t < 2; t++)
         if (fabs(part[t] - 0.5 * nu * total) > 1e-9 * nu * total)
             mcr_verify_fault(p->v, "the multipliers of a kind sum to %.9g, and should sum to %.9g",
