@@ -15,6 +15,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define ZLIB_CONST
@@ -348,6 +349,13 @@ int mcr_input_place(const mcr_input *in, int64_t *offset)
         return -1;
     *offset = (int64_t)at - (int64_t)(in->end - in->start);
     return in->fd;
+}
+
+double mcr_input_size(const mcr_input *in)
+{
+    struct stat about;
+    bool plain = in->owns_fd && !in->gzip && fstat(in->fd, &about) == 0 && S_ISREG(about.st_mode);
+    return plain ? (double)about.st_size : 0;
 }
 
 const char *mcr_input_name(const mcr_input *in)

@@ -46,6 +46,8 @@ mcr_status mcr_input_read(mcr_input *in, void *to, size_t count);
 mcr_status mcr_input_some(mcr_input *in, void *to, size_t count, size_t *got);
 /* The descriptor of a plain file, and the offset of the present position in it; -1: it is none. */
 int mcr_input_place(const mcr_input *in, int64_t *offset);
+/* How many bytes a plain file has, as far as the system says; 0: not known. */
+double mcr_input_size(const mcr_input *in);
 /* mcr_fail_at with this input's name and current line. */
 mcr_status mcr_input_fail(mcr_input *in, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

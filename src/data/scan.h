@@ -53,4 +53,20 @@ static inline const char *mcr_scan_real(const char *p, const char *end, double *
     return p;
 }
 
+/* How often a byte stands from p to end. */
+static inline int64_t mcr_count_bytes(const char *p, const char *end, char byte)
+{
+    int64_t count = 0;
+    while (p < end) {
+        /* Sums of bytes, so that the compiler can use its widest vectors. */
+        ptrdiff_t step = end - p < 255 ? end - p : 255;
+        uint8_t n = 0;
+        for (ptrdiff_t i = 0; i < step; i++)
+            n = (uint8_t)(n + (p[i] == byte));
+        count += n;
+        p += step;
+    }
+    return count;
+}
+
 #endif

@@ -274,6 +274,111 @@ static void reads_wide_rows_and_long_cells(void **state)
     free(text);
 }
 
+/* ---- threads ----------------------------------------------------------------------------------*/
+
+enum { PIECES_ROWS = 20000, PIECES_LINE = 80 };
+
+/* About 1 MB: numbers with holes, dates, categories; quotes: also with line ends inside. faulty:
+ * rows that cannot be read, the first of which is row 15,000. */
+static char *write_pieces(bool quotes, bool faulty)
+{
+    char *text = malloc((PIECES_ROWS + 2) * PIECES_LINE), *p = text;
+    p += sprintf(p, "id,a,d,s,y\n");
+    for (int i = 1; i <= PIECES_ROWS; i++) {
+        p += sprintf(p, "K%d,", i);
+        p += faulty && (i == 15000 || i == 15001 || i == 19000) ? sprintf(p, "x")
+             : i % 11 == 0                                      ? sprintf(p, "?")
+                                                                : sprintf(p, "%d.%d", i, i % 7);
+        p += i % 13 == 0 ? sprintf(p, ",NA,") : sprintf(p, ",20%02d-03-%02d,", i % 50, 1 + i % 28);
+        p += quotes && i % 3 == 0 ? sprintf(p, "\"two\n\"\"lines\"\" %d\"", i % 4)
+             : i % 17 == 0        ? sprintf(p, "?")
+                                  : sprintf(p, "a word of more than sixteen bytes");
+        p += sprintf(p, ",%s\n", i % 2 ? "yes" : "no");
+    }
+    sprintf(p, "\n\n");
+    return text;
+}
+
+static void same_objects(const mcr_data *one, const mcr_data *other)
+{
+    assert_int_equal(mcr_data_count(one), mcr_data_count(other));
+    assert_int_equal(mcr_data_fields(one), mcr_data_fields(other));
+    for (int64_t f = 0; f < mcr_data_fields(one); f++)
+        for (int64_t i = 0; i < mcr_data_count(one); i++) {
+            const char *bytes;
+            int64_t length;
+            if (field_info(one, f).kind == MCR_STRINGS) {
+                assert_int_equal(mcr_data_string(one, f, i, &bytes, &length), MCR_OK);
+                same_string(other, f, i, bytes, (size_t)length);
+            } else {
+                double x[8] = {0}, z[8] = {0};
+                assert_int_equal(mcr_data_vector(one, f, i, x), MCR_OK);
+                assert_int_equal(mcr_data_vector(other, f, i, z), MCR_OK);
+                assert_memory_equal(x, z, sizeof x);
+            }
+        }
+    assert_memory_equal(mcr_data_class_of(one), mcr_data_class_of(other),
+                        (size_t)mcr_data_count(one) * sizeof(int32_t));
+}
+
+/* The same objects, with one thread and with several; what was put in comes out. */
+static void threads_change_nothing(void **state)
+{
+    (void)state;
+    mcr_read_options options = {.size = sizeof options, .format = "csv", .missing = "auto"};
+    for (int quotes = 0; quotes < 2; quotes++) {
+        char *text = write_pieces(quotes, false);
+        mcr *ctx[2] = {test_open(1), test_open(3)};
+        mcr_data *data[2];
+        for (int i = 0; i < 2; i++)
+            test_ok(ctx[i], mcr_data_read_memory(&data[i], ctx[i], "f", text, strlen(text),
+                                                 &options));
+        assert_int_equal(mcr_data_count(data[0]), PIECES_ROWS);
+        double x;
+        test_ok(ctx[0], mcr_data_vector(data[0], 0, 14999, &x));
+        assert_true(x == 15000 + 15000 % 7 / 10.0);
+        expect_text(data[1], 2, 15998,
+                    quotes ? "two\n\"lines\" 3" : "a word of more than sixteen bytes");
+        same_objects(data[0], data[1]);
+        for (int i = 0; i < 2; i++) {
+            mcr_data_free(data[i]);
+            test_close(ctx[i]);
+        }
+        free(text);
+    }
+}
+
+/* Of several faults the first one is reported, and rows that are skipped leave no gap. */
+static void threads_find_the_first_fault(void **state)
+{
+    (void)state;
+    mcr_read_options options = {.size = sizeof options, .format = "csv", .missing = "auto"};
+    for (int quotes = 0; quotes < 2; quotes++)
+        for (int threads = 1; threads < 4; threads++) {
+            char *text = write_pieces(quotes, true);
+            mcr *ctx = test_open(threads);
+            mcr_data *data;
+            options.skip_bad = 0;
+            assert_int_equal(mcr_data_read_memory(&data, ctx, "f", text, strlen(text), &options),
+                             MCR_BAD_DATA);
+            assert_string_equal(mcr_message(ctx),
+                                quotes ? "f:20000: column \"a\": \"x\" is not a number"
+                                       : "f:15001: column \"a\": \"x\" is not a number");
+            options.skip_bad = 1;
+            int64_t line;
+            test_ok(ctx, mcr_data_read_memory(&data, ctx, "f", text, strlen(text), &options));
+            assert_int_equal(mcr_data_count(data), PIECES_ROWS - 3);
+            assert_int_equal(mcr_data_skipped(data, &line, NULL), 3);
+            assert_int_equal(line, quotes ? 20000 : 15001);
+            double x;
+            test_ok(ctx, mcr_data_vector(data, 0, PIECES_ROWS - 4, &x));
+            assert_true(x == PIECES_ROWS + PIECES_ROWS % 7 / 10.0);
+            mcr_data_free(data);
+            test_close(ctx);
+            free(text);
+        }
+}
+
 static mcr_status read_small(mcr *ctx, void *arg)
 {
     mcr_read_options options = {.size = sizeof options, .format = "csv", .weight = "w"};
@@ -286,7 +391,7 @@ static mcr_status read_small(mcr *ctx, void *arg)
 static void survives_short_memory(void **state)
 {
     (void)state;
-    char text[] = "a,s,w,t,y\n1,\"fo\"\"o\",2,p,good\n3,bar,4,q,bad\n";
+    char text[] = "a,s,w,t,d,y\n1,\"fo\"\"o\",2,p,2024-01-02,good\n3,bar,4,q,2024-05-06,\"b\"\"d\"\n";
     test_sweep_allocations("csv", read_small, text);
 }
 
@@ -302,6 +407,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(refuses, test_setup, test_teardown),
         cmocka_unit_test_setup_teardown(reads_across_blocks, test_setup, test_teardown),
         cmocka_unit_test_setup_teardown(reads_wide_rows_and_long_cells, test_setup, test_teardown),
+        cmocka_unit_test(threads_change_nothing),
+        cmocka_unit_test(threads_find_the_first_fault),
         cmocka_unit_test(survives_short_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

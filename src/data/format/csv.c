@@ -3,8 +3,9 @@
  * several of numbers.
  *
  * csv_plan.c decides by the first block what the columns are; then one pass over the file fills
- * them. Numbers are scanned in place; only what is not a plain number goes through the fields of
- * csv_record.c.
+ * them. Each block is cut into chunks of whole records, which are read at once (csv_rows.c); then
+ * the texts that they found are appended, each column by itself. Where the cuts are does not depend
+ * on the number of threads, and of several faults the first one in the file is reported.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -15,32 +16,26 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/limits.h"
+#include "base/threads.h"
 #include "data/format/collect.h"
+#include "data/format/csv_rows.h"
 #include "data/scan.h"
 #include "data/write.h"
 
-/* A day, and what mcr_date_parts says of it: days repeat, and sines take long. */
-typedef struct known_day {
-    bool known;
-    double days, part[MCR_DATE_PARTS];
-} known_day;
-
-enum { KNOWN_DAYS = 1024 };
+enum { CHUNKS = 16, CHUNK_MIN = 64 << 10 };
 
 /* A date column as it grows. */
 typedef struct date_column {
     mcr_store *store;
     int64_t capacity;
-    known_day *day; /* KNOWN_DAYS, by the day's number */
 } date_column;
 
 typedef struct reader {
     mcr *ctx;
     mcr_blocks blocks;
-    const char *file;
     mcr_csv_plan plan;
-    mcr_missing missing;
-    bool skip_bad;
+    mcr_csv_rows to;
     mcr_skips skips;
     date_column *date;
     mcr_strings *carried;
@@ -48,409 +43,367 @@ typedef struct reader {
     int64_t dense_capacity;
     mcr_strings *text;  /* one per text column */
     mcr_labels *labels; /* of one target */
-    double *target;     /* several, row by row */
-    int64_t target_capacity;
-    double *weight;
-    int64_t weight_capacity;
+    int64_t target_capacity, weight_capacity, cell_capacity;
+    double size, bytes; /* of the file, 0: not known; of what was read */
     int64_t rows;
-    int64_t line;  /* of the record, from 1 */
-    int64_t blank; /* line number of a blank line that nothing may follow, 0: none */
-    char *scratch;
-    int64_t scratch_capacity;
+    int64_t line, record; /* of the next record, from 1 */
+    int64_t blank;        /* line number of a blank line that nothing may follow, 0: none */
+    int64_t open;         /* line number of a record that does not end in the file, 0: none */
+    mcr_csv_chunk chunk[CHUNKS];
+    int64_t chunks;
 } reader;
 
-/* ---- cells ------------------------------------------------------------------------------------*/
+/* ---- pieces of a block ------------------------------------------------------------------------*/
 
-static mcr_status fail_cell(reader *r, int64_t column, const mcr_csv_field *f, const char *what)
+static void add_chunk(reader *r, const char *from, const char *to)
 {
-    enum { SHOWN = 40 };
-    char text[MCR_CSV_COLUMN_TEXT];
-    return mcr_fail_at(r->ctx, MCR_BAD_DATA, r->file, r->line, "%s: \"%.*s%s\" %s",
-                       mcr_csv_column_text(&r->plan, column, text),
-                       f->length > SHOWN ? SHOWN : (int)f->length, f->text,
-                       f->length > SHOWN ? "..." : "", what);
+    r->chunk[r->chunks++] = (mcr_csv_chunk){.from = from, .to = to};
 }
 
-static mcr_status fail_missing(reader *r, int64_t column, const mcr_csv_field *f)
+static size_t chunk_size(size_t bytes)
 {
-    char text[MCR_CSV_COLUMN_TEXT];
-    mcr_csv_column_text(&r->plan, column, text);
-    if (f->length == 0)
-        return mcr_fail_at(r->ctx, MCR_BAD_DATA, r->file, r->line, "%s: the value is missing",
-                           text);
-    return mcr_fail_at(r->ctx, MCR_BAD_DATA, r->file, r->line,
-                       "%s: the value is missing (\"%.*s\")", text, (int)f->length, f->text);
+    return bytes / CHUNKS > CHUNK_MIN ? bytes / CHUNKS : CHUNK_MIN;
 }
 
-/* "1,234.5": hardly a typing error. */
-static bool has_thousands(const mcr_csv_field *f)
+/* At line ends. */
+static void split_lines(reader *r, const char *p, const char *end)
 {
-    size_t digits = 0, marks = 0;
-    for (size_t i = 0; i < f->length; i++) {
-        digits += f->text[i] >= '0' && f->text[i] <= '9';
-        marks += f->text[i] == ',' || f->text[i] == '.' || f->text[i] == '\'' || f->text[i] == ' ';
+    size_t size = chunk_size((size_t)(end - p));
+    r->chunks = 0;
+    while (p < end) {
+        const char *to = end;
+        if (r->chunks < CHUNKS - 1 && (size_t)(end - p) > size)
+            to = (const char *)memchr(p + size - 1, '\n', (size_t)(end - p) - size + 1) + 1;
+        add_chunk(r, p, to);
+        p = to;
     }
-    return marks > 0 && digits > 3 && digits + marks + (f->text[0] == '-') == f->length;
 }
 
-static mcr_status take_number(reader *r, int64_t column, const mcr_csv_field *f, double *value)
+/* At the ends of records, which may have line ends inside. What begins a record that does not end
+ * here is left for the next block. */
+static void split_records(reader *r, const char *p, const char *end)
 {
-    if (mcr_csv_missing(f))
-        return fail_missing(r, column, f);
-    if (!(r->plan.comma ? mcr_csv_comma_number(f, value) : mcr_csv_number(f, value)))
-        return fail_cell(r, column, f,
-                         has_thousands(f) ? "is not a number: write it without separators of "
-                                            "thousands, and with a point"
-                                          : "is not a number");
-    if (!isfinite(*value))
-        return fail_cell(r, column, f, "is not finite");
-    return MCR_OK;
-}
-
-/* The text of a field, without doubled quotes; borrowed until the next call. */
-static mcr_status plain_text(reader *r, const mcr_csv_field *f, const char **text, size_t *length)
-{
-    *text = f->text;
-    *length = f->length;
-    if (!f->doubled)
-        return MCR_OK;
-    mcr_status status = mcr_reserve(r->ctx, &r->scratch, &r->scratch_capacity, (int64_t)f->length,
-                                    1);
-    if (status != MCR_OK)
-        return status;
-    *text = r->scratch;
-    *length = mcr_csv_plain(r->scratch, f);
-    return MCR_OK;
-}
-
-/* Whether a missing value becomes a hole; else it is refused. */
-static bool leaves_hole(const reader *r, const mcr_csv_field *f)
-{
-    return r->missing > MCR_MISSING_DROP && mcr_csv_missing(f);
-}
-
-static mcr_status take_feature(reader *r, int64_t column, const mcr_csv_field *f, double *value)
-{
-    if (!leaves_hole(r, f))
-        return take_number(r, column, f, value);
-    *value = NAN;
-    r->dense->holes = true;
-    return MCR_OK;
-}
-
-static mcr_status take_text(reader *r, int64_t column, const mcr_csv_field *f, mcr_strings *to)
-{
-    const char *text;
-    size_t length;
-    if (leaves_hole(r, f) && !f->quoted) {
-        to->store->holes = true;
-        return mcr_strings_add(to, "", 0);
-    }
-    if (mcr_csv_missing(f) && !f->quoted)
-        return fail_missing(r, column, f);
-    mcr_status status = plain_text(r, f, &text, &length);
-    return status == MCR_OK ? mcr_strings_add(to, text, length) : status;
-}
-
-static mcr_status take_carried(reader *r, const mcr_csv_field *f, mcr_strings *to)
-{
-    const char *text;
-    size_t length;
-    mcr_status status = plain_text(r, f, &text, &length);
-    return status == MCR_OK ? mcr_strings_add(to, text, length) : status;
-}
-
-static mcr_status fail_date(reader *r, int64_t column, const mcr_csv_field *f)
-{
-    enum { SHOWN = 40 };
-    char text[MCR_CSV_COLUMN_TEXT];
-    return mcr_fail_at(r->ctx, MCR_BAD_DATA, r->file, r->line,
-                       "%s is not a date: row %" PRId64
-                       " has \"%.*s\"; dates are written 2024-12-31 or 2024-12-31 23:59",
-                       mcr_csv_column_text(&r->plan, column, text), r->rows + 1,
-                       f->length > SHOWN ? SHOWN : (int)f->length, f->text);
-}
-
-/* The parts of a date; those of whole days are looked up. */
-static mcr_status put_date(reader *r, double days, date_column *to)
-{
-    double *part = to->store->dense + r->rows * MCR_DATE_PARTS;
-    if (!(fabs(days) < 1e9) || days != floor(days)) {
-        mcr_date_parts(days, part);
-        return MCR_OK;
-    }
-    if (to->day == NULL && (to->day = mcr_alloc_zero(r->ctx, KNOWN_DAYS, sizeof *to->day)) == NULL)
-        return MCR_NO_MEMORY;
-    known_day *k = &to->day[(uint64_t)(int64_t)days % KNOWN_DAYS];
-    if (!k->known || k->days != days) {
-        mcr_date_parts(days, k->part);
-        k->known = true;
-        k->days = days;
-    }
-    memcpy(part, k->part, sizeof k->part);
-    return MCR_OK;
-}
-
-static mcr_status take_date(reader *r, int64_t column, const mcr_csv_field *f, date_column *to)
-{
-    double days = NAN;
-    if (mcr_csv_missing(f) && !leaves_hole(r, f))
-        return fail_missing(r, column, f);
-    if (mcr_csv_missing(f))
-        to->store->holes = true;
-    else if (!mcr_date_parse(f->text, f->length, &days))
-        return fail_date(r, column, f);
-    mcr_status status = mcr_reserve(r->ctx, &to->store->dense, &to->capacity,
-                                    (r->rows + 1) * MCR_DATE_PARTS, sizeof(double));
-    if (status == MCR_OK)
-        status = put_date(r, days, to);
-    return status;
-}
-
-static mcr_status take_label(reader *r, int64_t column, const mcr_csv_field *f)
-{
-    const char *text;
-    size_t length;
-    if (mcr_csv_missing(f))
-        return fail_missing(r, column, f);
-    if (memchr(f->text, '\0', f->length) != NULL)
-        return fail_cell(r, column, f, "holds a NUL byte");
-    mcr_status status = plain_text(r, f, &text, &length);
-    if (status == MCR_OK)
-        status = mcr_labels_add(r->labels, text, length);
-    if (status == MCR_OK && mcr_labels_not_finite(r->labels) == r->rows && !f->quoted)
-        status = fail_cell(r, column, f, "is not finite");
-    return status;
-}
-
-/* One of several targets. */
-static mcr_status take_target(reader *r, int64_t column, const mcr_csv_field *f)
-{
-    int64_t cols = r->plan.targets;
-    double value;
-    mcr_status status = take_number(r, column, f, &value);
-    if (status == MCR_OK)
-        status = mcr_reserve(r->ctx, &r->target, &r->target_capacity, (r->rows + 1) * cols,
-                             sizeof *r->target);
-    if (status == MCR_OK)
-        r->target[r->rows * cols + r->plan.column[column].rank - 1] = value;
-    return status;
-}
-
-static mcr_status take_weight(reader *r, int64_t column, const mcr_csv_field *f)
-{
-    double value;
-    mcr_status status = take_number(r, column, f, &value);
-    if (status == MCR_OK && value < 0)
-        status = fail_cell(r, column, f, "is a negative weight");
-    if (status == MCR_OK)
-        status = mcr_reserve(r->ctx, &r->weight, &r->weight_capacity, r->rows + 1,
-                             sizeof *r->weight);
-    if (status == MCR_OK)
-        r->weight[r->rows] = value;
-    return status;
-}
-
-/* ---- records ----------------------------------------------------------------------------------*/
-
-/* A plain number at *p with a separator or line end behind it; *p moves there and beyond. */
-static inline bool scan_number(const char **p, const char *end, char separator, double *value,
-                               bool *last)
-{
-    const char *q = *p;
-    while (*q == ' ')
-        q++;
-    q = mcr_scan_real(q, end, value);
-    if (q == NULL || !isfinite(*value))
-        return false;
-    while (*q == ' ')
-        q++;
-    if (*q == separator) {
-        *last = false;
-        *p = q + 1;
-        return true;
-    }
-    if (*q == '\r' && q[1] == '\n')
-        q++;
-    if (*q != '\n')
-        return false;
-    *last = true;
-    *p = q + 1;
-    return true;
-}
-
-/* MCR_BAD_DATA if the record has another number of fields than the first line. */
-static mcr_status check_count(reader *r, const char *p, const char *end)
-{
-    mcr_csv_field f;
-    int64_t found = 1;
-    for (;; found++) {
-        mcr_csv_state state = mcr_csv_next(&f, &p, end, r->plan.separator);
-        if (state == MCR_CSV_BEHIND)
-            return MCR_OK;
-        if (state == MCR_CSV_LAST)
+    size_t size = chunk_size((size_t)(end - p));
+    r->chunks = 0;
+    const char *from = p;
+    int64_t line = r->line, first = line, records = 0, lines;
+    while (p < end) {
+        const char *stop = mcr_csv_record(p, end, r->plan.separator, &lines);
+        if (stop != NULL) {
+            line += lines;
+            records++;
+        }
+        bool full = (size_t)((stop != NULL ? stop : p) - from) >= size && r->chunks < CHUNKS - 1;
+        p = stop != NULL ? stop : p;
+        if (p > from && (full || stop == NULL || p == end)) {
+            add_chunk(r, from, p);
+            r->chunk[r->chunks - 1].line = first;
+            r->chunk[r->chunks - 1].record = r->record;
+            r->chunk[r->chunks - 1].records = records;
+            r->chunk[r->chunks - 1].quotes = true;
+            r->record += records;
+            records = 0;
+            from = p;
+            first = line;
+        }
+        if (stop == NULL)
             break;
     }
-    if (found == r->plan.columns)
-        return MCR_OK;
-    return mcr_fail_at(r->ctx, MCR_BAD_DATA, r->file, r->line,
-                       "%" PRId64 " value%s, but the first line has %" PRId64, found,
-                       found == 1 ? "" : "s", r->plan.columns);
+    r->line = line;
+    r->open = p < end && r->blocks.last ? line : 0;
+    r->blocks.count = (size_t)(p - r->blocks.bytes);
 }
 
-/* Where the cells of a record go, column by column. */
-typedef struct places {
-    double *number;
-    mcr_strings *text, *carried;
-    date_column *date;
-} places;
-
-static mcr_status take_cell(reader *r, int64_t c, const mcr_csv_field *f, places *to)
+/* Counts the lines of a chunk, and looks for quotes. */
+static mcr_status count_item(void *arg, int64_t item, int worker)
 {
-    const mcr_csv_column *column = &r->plan.column[c];
-    mcr_status status = column->carried ? take_carried(r, f, to->carried++) : MCR_OK;
-    if (status != MCR_OK)
-        return status;
-    switch (column->role) {
-    case MCR_NUMBER: return take_feature(r, c, f, to->number++);
-    case MCR_CATEGORY:
-    case MCR_WORDS:
-    case MCR_SET: return take_text(r, c, f, to->text++);
-    case MCR_DATE: return take_date(r, c, f, to->date++);
-    case MCR_TARGET: return r->plan.targets > 1 ? take_target(r, c, f) : take_label(r, c, f);
-    case MCR_WEIGHT: return take_weight(r, c, f);
-    case MCR_ID:
-    case MCR_GROUP:
-    case MCR_IGNORED:
-    case MCR_ROLE_NONE: break;
-    }
+    mcr_csv_chunk *c = &((reader *)arg)->chunk[item];
+    (void)worker;
+    c->records = mcr_count_bytes(c->from, c->to, '\n');
+    c->quotes = memchr(c->from, '"', (size_t)(c->to - c->from)) != NULL;
     return MCR_OK;
 }
 
-/* One record from p to end. */
-static mcr_status read_record(reader *r, const char *p, const char *end)
+/* Cuts the block from p on into chunks that know their lines. */
+static mcr_status split(reader *r, const char *p)
+{
+    const char *end = r->blocks.bytes + r->blocks.count;
+    bool quotes = false;
+    r->open = 0;
+    split_lines(r, p, end);
+    mcr_status status = mcr_parallel(r->ctx, r->chunks, count_item, r);
+    for (int64_t i = 0; i < r->chunks; i++)
+        quotes = quotes || r->chunk[i].quotes;
+    if (quotes) {
+        split_records(r, p, end);
+    } else {
+        for (int64_t i = 0; i < r->chunks; i++) {
+            r->chunk[i].line = r->line;
+            r->chunk[i].record = r->record;
+            r->line += r->chunk[i].records;
+            r->record += r->chunk[i].records;
+        }
+    }
+    for (int64_t i = 0; i < r->chunks && status == MCR_OK; i++)
+        if (r->chunk[i].to - r->chunk[i].from > INT32_MAX)
+            status = mcr_fail_at(r->ctx, MCR_BAD_DATA, r->to.file, r->chunk[i].line,
+                                 "a row is longer than 2 GiB");
+    return status;
+}
+
+/* Space for so many texts, if they are as long as those before. */
+static mcr_status reserve_texts(mcr_strings *to, int64_t rows)
+{
+    mcr_store *s = to->store;
+    double bytes = s->count > 0 ? (double)s->start[s->count] / (double)s->count * (double)rows : 0;
+    mcr_status status = mcr_reserve(to->ctx, &s->start, &to->start_capacity, rows + 1,
+                                    sizeof *s->start);
+    return status == MCR_OK ? mcr_reserve(to->ctx, &s->bytes, &to->byte_capacity, (int64_t)bytes, 1)
+                            : status;
+}
+
+/* So many rows the file has by what was read of it, if it is a plain one and they may be had; else
+ * `rows`. Blocks that need not grow are not copied. */
+static int64_t expect_rows(reader *r, int64_t rows)
 {
     const mcr_csv_plan *plan = &r->plan;
-    const char *first = p;
+    r->bytes += (double)r->blocks.count;
+    double ratio = 1.02 * r->size / r->bytes, all = ceil((double)rows * ratio);
+    double row = sizeof(double) * (double)(plan->numbers + plan->dates * MCR_DATE_PARTS +
+                                           plan->targets + 2 * r->to.cells);
+    if (!(ratio > 1 && all * row < 1e15) || !mcr_reading_allows(r->ctx, (size_t)(2 * all * row)))
+        return rows;
+    return (int64_t)all;
+}
+
+/* Space for all rows of the block. */
+static mcr_status reserve_rows(reader *r)
+{
+    const mcr_csv_plan *plan = &r->plan;
+    int64_t end = r->rows;
+    for (int64_t i = 0; i < r->chunks; i++) {
+        r->chunk[i].first = end;
+        end += r->chunk[i].records;
+    }
     mcr_status status = MCR_OK;
-    places to = {r->dense != NULL ? r->dense->dense + r->rows * plan->numbers : NULL, r->text,
-                 r->carried, r->date};
-    bool last = false;
-    int64_t c = 0;
-    for (; c < plan->columns && !last && status == MCR_OK; c++) {
-        const mcr_csv_column *column = &plan->column[c];
-        if (column->role == MCR_NUMBER && !column->carried &&
-            scan_number(&p, end, plan->separator, to.number, &last)) {
-            to.number++;
-            continue;
-        }
-        mcr_csv_field f;
-        mcr_csv_state state = mcr_csv_next(&f, &p, end, plan->separator);
-        last = state == MCR_CSV_LAST;
-        if (state == MCR_CSV_BEHIND)
-            return fail_cell(r, c, &f, "has text behind its closing quote");
-        status = take_cell(r, c, &f, &to);
+    const int64_t rows = expect_rows(r, end);
+    for (int64_t i = 0; i < plan->texts + plan->carried && status == MCR_OK; i++)
+        status = reserve_texts(i < plan->texts ? &r->text[i] : &r->carried[i - plan->texts], rows);
+    if (status == MCR_OK && r->dense != NULL)
+        status = mcr_reserve(r->ctx, &r->dense->dense, &r->dense_capacity, rows * plan->numbers,
+                             sizeof(double));
+    for (int64_t d = 0; d < plan->dates && status == MCR_OK; d++) {
+        mcr_store *s = r->date[d].store;
+        status = mcr_reserve(r->ctx, &s->dense, &r->date[d].capacity, rows * MCR_DATE_PARTS,
+                             sizeof(double));
+        r->to.date[d] = s->dense;
     }
-    /* A value too few or too many is also why a value does not fit its column. */
-    if (c < plan->columns || !last || status == MCR_BAD_DATA) {
-        mcr_status count = check_count(r, first, end);
-        status = count != MCR_OK ? count : status;
-    }
-    r->rows++;
+    if (status == MCR_OK && plan->targets > 1)
+        status = mcr_reserve(r->ctx, &r->to.target, &r->target_capacity, rows * plan->targets,
+                             sizeof(double));
+    if (status == MCR_OK && plan->weight >= 0)
+        status = mcr_reserve(r->ctx, &r->to.weight, &r->weight_capacity, rows, sizeof(double));
+    if (status == MCR_OK)
+        status = mcr_reserve(r->ctx, &r->to.cell, &r->cell_capacity,
+                             (end - r->rows) * r->to.cells, sizeof(mcr_csv_cell));
+    r->to.number = r->dense != NULL ? r->dense->dense : NULL;
+    r->to.first = r->rows;
     return status;
 }
 
-/* ---- rows that are left out -------------------------------------------------------------------*/
-
-/* Whether a cell can be read; nothing is kept. */
-static mcr_status try_cell(reader *r, int64_t c, const mcr_csv_field *f)
+/* The next block is read while the last chunk of this one is: a fault in a row comes before one of
+ * what follows it. */
+static mcr_status read_item(void *arg, int64_t item, int worker)
 {
-    const mcr_csv_column *column = &r->plan.column[c];
-    bool missing = mcr_csv_missing(f), number = column->role == MCR_NUMBER;
-    double value = 0;
-    if (column->role == MCR_TARGET && r->plan.targets == 1)
-        return missing ? fail_missing(r, c, f) : MCR_OK;
-    if (missing && leaves_hole(r, f) && (number || column->role == MCR_DATE))
-        return MCR_OK;
-    if (number || column->role == MCR_WEIGHT || column->role == MCR_TARGET)
-        return take_number(r, c, f, &value);
-    if (column->role == MCR_DATE && !missing && !mcr_date_parse(f->text, f->length, &value))
-        return fail_date(r, c, f);
-    if (missing && !f->quoted && !leaves_hole(r, f) &&
-        (column->role == MCR_DATE || mcr_csv_is_text(column->role)))
-        return fail_missing(r, c, f);
+    reader *r = arg;
+    if (item == r->chunks)
+        return mcr_blocks_read_ahead(&r->blocks);
+    return mcr_csv_rows_read(&r->to, &r->chunk[item], worker);
+}
+
+/* Blank lines may stand only at the end. A fault behind such a line comes later. */
+static mcr_status check_blank(reader *r)
+{
+    for (int64_t i = 0; i < r->chunks; i++) {
+        const mcr_csv_chunk *c = &r->chunk[i];
+        int64_t line = r->blank > 0 && c->content ? r->blank : c->followed ? c->blank : 0;
+        if (line > 0)
+            return mcr_fail_at(r->ctx, MCR_BAD_DATA, r->to.file, line,
+                               "the line is blank; blank lines may stand only at the end");
+        if (r->blank == 0)
+            r->blank = c->blank;
+        if (!c->done)
+            break;
+    }
     return MCR_OK;
 }
 
-/* Tries a record whose faults do not stop the reading; *out: it is left out. */
-static mcr_status try_record(reader *r, const char *p, const char *end, bool *out)
+/* ---- texts ------------------------------------------------------------------------------------*/
+
+static inline const mcr_csv_cell *cell_of(const reader *r, const mcr_csv_chunk *c, int64_t row,
+                                          int64_t k)
 {
-    mcr_status status = r->skip_bad ? check_count(r, p, end) : MCR_OK;
-    bool last = false, hole = false;
-    for (int64_t c = 0; c < r->plan.columns && !last && status == MCR_OK; c++) {
-        mcr_csv_field f;
-        mcr_csv_state state = mcr_csv_next(&f, &p, end, r->plan.separator);
-        mcr_role role = r->plan.column[c].role;
-        last = state == MCR_CSV_LAST;
-        if (state == MCR_CSV_BEHIND)
-            status = fail_cell(r, c, &f, "has text behind its closing quote");
-        else if (role != MCR_ID && role != MCR_GROUP && role != MCR_IGNORED &&
-                 r->missing == MCR_MISSING_DROP && mcr_csv_missing(&f))
-            hole = true;
-        else if (r->skip_bad)
-            status = try_cell(r, c, &f);
-    }
-    *out = status == MCR_BAD_DATA || (status == MCR_OK && hole);
-    if (status == MCR_BAD_DATA) {
-        if (r->skips.bad++ == 0) {
-            r->skips.first = r->line;
-            snprintf(r->skips.why, sizeof r->skips.why, "%s", mcr_message(r->ctx));
+    return r->to.cell + (c->first - r->to.first + row) * r->to.cells + k;
+}
+
+/* Behind the text, which is copied without its doubled quotes. SHORT bytes may be written. */
+enum { SHORT = 16 };
+
+static inline char *copy_cell(char *to, const mcr_csv_chunk *c, const mcr_csv_cell *cell)
+{
+    const char *from = c->from + cell->at;
+    if (cell->doubled)
+        return to + mcr_csv_plain(to, &(mcr_csv_field){.text = from,
+                                                       .length = cell->length,
+                                                       .doubled = true});
+    if (cell->length <= SHORT && c->to - from >= SHORT)
+        memcpy(to, from, SHORT); /* a fixed number of bytes needs no call */
+    else
+        memcpy(to, from, cell->length);
+    return to + cell->length;
+}
+
+/* Appends column k of the cells to its strings. */
+static mcr_status append_texts(const reader *r, int64_t k, mcr_strings *to)
+{
+    mcr_store *s = to->store;
+    int64_t bytes = s->start[s->count] + SHORT;
+    for (int64_t i = 0; i < r->chunks; i++)
+        for (int64_t row = 0; row < r->chunk[i].rows; row++)
+            bytes += cell_of(r, &r->chunk[i], row, k)->length;
+    mcr_status status = mcr_reserve(r->ctx, &s->bytes, &to->byte_capacity, bytes, 1);
+    if (status != MCR_OK)
+        return status;
+    char *end = s->bytes + s->start[s->count];
+    for (int64_t i = 0; i < r->chunks; i++)
+        for (int64_t row = 0; row < r->chunk[i].rows; row++) {
+            const mcr_csv_cell *cell = cell_of(r, &r->chunk[i], row, k);
+            if (cell->at == MCR_CSV_HOLE)
+                s->holes = true;
+            else
+                end = copy_cell(end, &r->chunk[i], cell);
+            s->start[++s->count] = end - s->bytes;
         }
-        return MCR_OK;
+    return MCR_OK;
+}
+
+static int64_t target_column(const mcr_csv_plan *plan)
+{
+    int64_t c = 0;
+    while (plan->column[c].role != MCR_TARGET)
+        c++;
+    return c;
+}
+
+/* Labels are numbers if all of them are: then none may be "nan". */
+static mcr_status add_label(reader *r, const mcr_csv_chunk *c, const mcr_csv_cell *cell)
+{
+    mcr_csv_field f = {.text = c->from + cell->at, .length = cell->length, .doubled = cell->doubled};
+    int64_t finite = mcr_labels_not_finite(r->labels);
+    mcr_status status;
+    if (f.doubled) {
+        char *plain = mcr_alloc(r->ctx, f.length, 1);
+        if (plain == NULL)
+            return MCR_NO_MEMORY;
+        status = mcr_labels_add(r->labels, plain, mcr_csv_plain(plain, &f));
+        mcr_free(r->ctx, plain);
+    } else {
+        status = mcr_labels_add(r->labels, f.text, f.length);
     }
-    r->skips.dropped += status == MCR_OK && hole;
+    bool quoted = f.text > c->from && f.text[-1] == '"';
+    if (status == MCR_OK && finite < 0 && mcr_labels_not_finite(r->labels) >= 0 && !quoted)
+        status = mcr_csv_fail_cell(&r->to, c->line + mcr_count_bytes(c->from, f.text, '\n'),
+                                   target_column(&r->plan), &f, "is not finite");
     return status;
 }
 
-static bool is_blank_line(const char *p)
+static mcr_status append_labels(reader *r)
 {
-    while (*p == ' ' || *p == '\t' || *p == '\r')
-        p++;
-    return *p == '\n';
+    mcr_status status = MCR_OK;
+    for (int64_t i = 0; i < r->chunks && status == MCR_OK; i++)
+        for (int64_t row = 0; row < r->chunk[i].rows && status == MCR_OK; row++)
+            status = add_label(r, &r->chunk[i],
+                               cell_of(r, &r->chunk[i], row, r->to.cells - 1));
+    return status;
+}
+
+/* Each column of cells by itself. */
+static mcr_status append_item(void *arg, int64_t item, int worker)
+{
+    reader *r = arg;
+    (void)worker;
+    if (item < r->plan.texts)
+        return append_texts(r, item, &r->text[item]);
+    if (item < r->plan.texts + r->plan.carried)
+        return append_texts(r, item, &r->carried[item - r->plan.texts]);
+    return append_labels(r);
+}
+
+/* ---- a block ----------------------------------------------------------------------------------*/
+
+static void move_rows(double *values, int64_t cols, int64_t to, const mcr_csv_chunk *c)
+{
+    if (values != NULL)
+        memmove(values + to * cols, values + c->first * cols,
+                (size_t)(c->rows * cols) * sizeof *values);
+}
+
+/* Closes the gaps that rows which were left out have made, and counts these. */
+static void join_chunks(reader *r)
+{
+    for (int64_t i = 0; i < r->chunks; i++) {
+        const mcr_csv_chunk *c = &r->chunk[i];
+        if (c->first > r->rows && c->rows > 0) {
+            move_rows(r->to.number, r->plan.numbers, r->rows, c);
+            move_rows(r->to.target, r->plan.targets, r->rows, c);
+            move_rows(r->to.weight, 1, r->rows, c);
+            for (int64_t d = 0; d < r->plan.dates; d++)
+                move_rows(r->to.date[d], MCR_DATE_PARTS, r->rows, c);
+        }
+        r->rows += c->rows;
+        if (c->number_holes)
+            r->dense->holes = true;
+        if (r->skips.bad == 0 && c->skips.bad > 0) {
+            r->skips.first = c->skips.first;
+            memcpy(r->skips.why, c->skips.why, sizeof r->skips.why);
+        }
+        r->skips.bad += c->skips.bad;
+        r->skips.dropped += c->skips.dropped;
+    }
+}
+
+/* A column of dates has holes if one of the rows from `first` on has. */
+static void find_date_holes(reader *r, int64_t first)
+{
+    bool any = false;
+    for (int64_t i = 0; i < r->chunks; i++)
+        any = any || r->chunk[i].date_holes;
+    for (int64_t d = 0; d < r->plan.dates && any; d++)
+        for (int64_t row = first; row < r->rows && !r->date[d].store->holes; row++)
+            r->date[d].store->holes = isnan(r->to.date[d][row * MCR_DATE_PARTS]);
 }
 
 /* All records of a block from p on; those that end in it. */
 static mcr_status read_records(reader *r, const char *p)
 {
-    const char *end = r->blocks.bytes + r->blocks.count;
-    mcr_status status = MCR_OK;
-    while (p < end && status == MCR_OK) {
-        int64_t lines;
-        const char *stop = mcr_csv_record(p, end, r->plan.separator, &lines);
-        if (stop == NULL && r->blocks.last)
-            return mcr_fail_at(r->ctx, MCR_BAD_DATA, r->file, r->line, "a quote is not closed");
-        if (stop == NULL)
-            break;
-        if (is_blank_line(p)) {
-            r->blank = r->blank == 0 ? r->line : r->blank;
-        } else if (r->blank > 0) {
-            return mcr_fail_at(r->ctx, MCR_BAD_DATA, r->file, r->blank,
-                               "the line is blank; blank lines may stand only at the end");
-        } else {
-            bool out = false;
-            if (r->skip_bad || r->missing == MCR_MISSING_DROP)
-                status = try_record(r, p, stop, &out);
-            if (status == MCR_OK && !out && r->dense != NULL)
-                status = mcr_reserve(r->ctx, &r->dense->dense, &r->dense_capacity,
-                                     (r->rows + 1) * r->plan.numbers, sizeof(double));
-            if (status == MCR_OK && !out)
-                status = read_record(r, p, stop);
-        }
-        r->line += lines;
-        p = stop;
-    }
-    r->blocks.count = (size_t)(p - r->blocks.bytes);
-    return status;
+    const int64_t first = r->rows;
+    mcr_status status = split(r, p);
+    if (status == MCR_OK)
+        status = reserve_rows(r);
+    if (status != MCR_OK)
+        return status;
+    status = mcr_parallel(r->ctx, r->chunks + 1, read_item, r);
+    mcr_status blank = check_blank(r);
+    if (blank != MCR_OK || status != MCR_OK)
+        return blank != MCR_OK ? blank : status;
+    status = mcr_parallel(r->ctx, r->to.cells, append_item, r);
+    if (status != MCR_OK)
+        return status;
+    join_chunks(r);
+    find_date_holes(r, first);
+    if (r->open > 0)
+        return mcr_fail_at(r->ctx, MCR_BAD_DATA, r->to.file, r->open, "a quote is not closed");
+    return MCR_OK;
 }
 
 /* ---- the file ---------------------------------------------------------------------------------*/
@@ -532,8 +485,16 @@ static mcr_status open_columns(reader *r)
     r->carried = mcr_alloc_zero(r->ctx, (size_t)plan->carried, sizeof *r->carried);
     if (r->text == NULL || r->date == NULL || r->carried == NULL)
         return MCR_NO_MEMORY;
+    r->to.plan = plan;
+    r->to.cells = plan->texts + plan->carried + (plan->targets == 1);
+    r->to.date = mcr_alloc_zero(r->ctx, (size_t)plan->dates, sizeof *r->to.date);
+    if (plan->dates > 0)
+        r->to.day = mcr_alloc_zero(r->ctx, (size_t)mcr_workers(r->ctx) * MCR_CSV_DAYS,
+                                   sizeof *r->to.day);
+    if (r->to.date == NULL || (plan->dates > 0 && r->to.day == NULL))
+        return MCR_NO_MEMORY;
     status = open_texts(r);
-    if (status == MCR_OK && r->missing > MCR_MISSING_DROP && r->missing != MCR_MISSING_AUTO)
+    if (status == MCR_OK && r->to.missing > MCR_MISSING_DROP && r->to.missing != MCR_MISSING_AUTO)
         expect_holes(r);
     return status;
 }
@@ -563,15 +524,15 @@ static mcr_status read_all(reader *r, const mcr_read_options *options, char sepa
     const char *p = r->blocks.bytes;
     size_t length = r->blocks.count;
     mcr_line_skip_mark(&p, &length);
-    status = mcr_csv_plan_make(&r->plan, r->ctx, r->file, p, length, separator, options);
+    status = mcr_csv_plan_make(&r->plan, r->ctx, r->to.file, p, length, separator, options);
     if (status == MCR_OK)
-        status = mcr_missing_find(&r->missing, r->ctx, options->missing);
-    r->skip_bad = options->skip_bad;
+        status = mcr_missing_find(&r->to.missing, r->ctx, options->missing);
+    r->to.skip_bad = options->skip_bad;
     if (status == MCR_OK)
         status = open_columns(r);
     if (status != MCR_OK)
         return status;
-    r->line = 1;
+    r->line = r->record = 1;
     if (r->plan.header) {
         int64_t lines;
         p = mcr_csv_record(p, p + length, r->plan.separator, &lines);
@@ -585,7 +546,7 @@ static mcr_status read_all(reader *r, const mcr_read_options *options, char sepa
     }
     if (status == MCR_OK && r->rows == 0)
         status = mcr_fail_at(
-            r->ctx, MCR_BAD_DATA, r->file, 0,
+            r->ctx, MCR_BAD_DATA, r->to.file, 0,
             r->skips.bad + r->skips.dropped > 0
                 ? "no row of the file is left: all are faulty or have missing values"
                 : "there are no objects in the file, only a header");
@@ -630,7 +591,7 @@ static mcr_status hand_over_targets(reader *r, mcr_builder *b)
                                                                   : number + t * NUMBER;
     }
     if (status == MCR_OK)
-        status = mcr_builder_target_table(b, r->target, plan->targets, name);
+        status = mcr_builder_target_table(b, r->to.target, plan->targets, name);
     mcr_free(r->ctx, name);
     mcr_free(r->ctx, number);
     return status;
@@ -656,7 +617,7 @@ static mcr_status hand_over_fields(reader *r, mcr_builder *b)
         r->carried[i].store = NULL;
         status = mcr_builder_carry(b, s);
     }
-    mcr_builder_skips(b, r->missing, &r->skips);
+    mcr_builder_skips(b, r->to.missing, &r->skips);
     return status;
 }
 
@@ -686,16 +647,17 @@ static mcr_status hand_over(reader *r, mcr_builder *b)
         status = hand_over_fields(r, b);
     if (status == MCR_OK)
         status = hand_over_targets(r, b);
-    if (status == MCR_OK && r->weight != NULL)
-        status = mcr_builder_weights(b, r->weight);
+    if (status == MCR_OK && r->to.weight != NULL)
+        status = mcr_builder_weights(b, r->to.weight);
     return status;
 }
 
 mcr_status mcr_csv_read(mcr_builder *b, mcr *ctx, mcr_input *in, const mcr_read_options *options,
                         char separator)
 {
-    reader r = {.ctx = ctx, .file = mcr_input_name(in)};
+    reader r = {.ctx = ctx, .to = {.ctx = ctx, .file = mcr_input_name(in)}};
     mcr_blocks_open(&r.blocks, ctx, in);
+    r.size = mcr_input_size(in);
     mcr_status status = read_all(&r, options, separator);
     if (status == MCR_OK)
         status = hand_over(&r, b);
@@ -703,19 +665,19 @@ mcr_status mcr_csv_read(mcr_builder *b, mcr *ctx, mcr_input *in, const mcr_read_
     mcr_store_free(r.dense);
     for (int64_t i = 0; r.text != NULL && i < r.plan.texts; i++)
         mcr_strings_close(&r.text[i]);
-    for (int64_t i = 0; r.date != NULL && i < r.plan.dates; i++) {
+    for (int64_t i = 0; r.date != NULL && i < r.plan.dates; i++)
         mcr_store_free(r.date[i].store);
-        mcr_free(ctx, r.date[i].day);
-    }
     for (int64_t i = 0; r.carried != NULL && i < r.plan.carried; i++)
         mcr_strings_close(&r.carried[i]);
     mcr_free(ctx, r.text);
     mcr_free(ctx, r.date);
     mcr_free(ctx, r.carried);
     mcr_labels_close(r.labels);
-    mcr_free(ctx, r.target);
-    mcr_free(ctx, r.weight);
-    mcr_free(ctx, r.scratch);
+    mcr_free(ctx, r.to.target);
+    mcr_free(ctx, r.to.weight);
+    mcr_free(ctx, r.to.cell);
+    mcr_free(ctx, r.to.date);
+    mcr_free(ctx, r.to.day);
     mcr_csv_plan_free(&r.plan, ctx);
     return status;
 }

@@ -56,6 +56,30 @@ static mcr_csv_state quoted(mcr_csv_field *f, const char **p, const char *end, c
     return step(p);
 }
 
+/* The bytes of `word` that are `byte`: their highest bits, and perhaps some of higher bytes. */
+static inline uint64_t find_byte(uint64_t word, unsigned char byte)
+{
+    const uint64_t ones = 0x0101010101010101u;
+    uint64_t x = word ^ ones * byte;
+    return (x - ones) & ~x & ones << 7;
+}
+
+/* The first separator or '\n' from q on; the text ends with '\n' before end. */
+static inline const char *find_end(const char *q, const char *end, char separator)
+{
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    for (uint64_t word; end - q >= 8; q += 8) {
+        memcpy(&word, q, sizeof word);
+        uint64_t found = find_byte(word, (unsigned char)separator) | find_byte(word, '\n');
+        if (found != 0)
+            return q + __builtin_ctzll(found) / 8;
+    }
+#endif
+    while (*q != separator && *q != '\n')
+        q++;
+    return q;
+}
+
 mcr_csv_state mcr_csv_next(mcr_csv_field *f, const char **p, const char *end, char separator)
 {
     const char *q = *p;
@@ -66,8 +90,8 @@ mcr_csv_state mcr_csv_next(mcr_csv_field *f, const char **p, const char *end, ch
         return quoted(f, p, end, separator);
     }
     const char *from = q;
-    while (*q != separator && !at_line_end(q))
-        q++;
+    q = find_end(q, end, separator);
+    q -= *q == '\n' && q > from && q[-1] == '\r';
     *p = q;
     while (q > from && is_blank(q[-1], separator))
         q--;
@@ -141,7 +165,8 @@ bool mcr_csv_missing(const mcr_csv_field *f)
     static const char *const marks[] = {"?", "NA", "N/A", "#N/A", "NaN", "null"};
     if (f->length == 0)
         return true;
-    if (f->length > 4 || !strchr("?nN#", f->text[0])) /* nearly always */
+    const char c = f->text[0];
+    if (f->length > 4 || (c != '?' && c != 'n' && c != 'N' && c != '#')) /* nearly always */
         return false;
     for (size_t i = 0; i < sizeof marks / sizeof *marks && !f->quoted; i++)
         if (strlen(marks[i]) == f->length && strncasecmp(f->text, marks[i], f->length) == 0)
