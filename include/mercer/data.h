@@ -65,7 +65,8 @@ typedef struct mcr_layout mcr_layout;
 /* Zero in a field means the default. */
 typedef struct mcr_read_options {
     size_t size;        /* sizeof(mcr_read_options) */
-    const char *format; /* "libsvm csv tsv npy npz text fasta tu jsonl precomputed"; NULL: found */
+    const char *format; /* "libsvm csv tsv npy npz text fasta tu jsonl precomputed sqlite"; NULL:
+                         * found */
     /* csv/tsv: the target column, by name or number from 1; jsonl: the key; npy and precomputed
      * matrices: a second .npy file; npz: an array (NULL: y, Y, target, label or labels, if there is
      * one); "none": no target. NULL, in csv/tsv: a column named target, label, class or y (tried in
@@ -105,14 +106,15 @@ typedef struct mcr_read_options {
     int on_disk;
 } mcr_read_options;
 
-/* Reads a file (or TU directory; "-": standard input), compressed with gzip or not. options may be
- * NULL. With class_files, path may be NULL. The whole file is checked: a fault is MCR_BAD_DATA with
- * file and line. Cost: one pass, memory for the data itself plus a bounded window; LIBSVM files are
- * parsed by all threads, and the result does not depend on their number. csv/tsv: a column is
- * numeric if at least half of its values in the first 256 KB are numbers (then all must be), else
- * text. A value that is empty, ?, NA, N/A, NaN or null without quotes is missing; in quotes it is
- * text. libsvm: zeros are not stored; '#' starts a comment. Blank lines are allowed only at the
- * end. */
+/* Reads a file (or TU directory; "-": standard input), compressed with gzip or not. Of an SQLite
+ * database: "data.sqlite:table" or "data.sqlite:SELECT ..."; the only table needs no name. options
+ * may be NULL. With class_files, path may be NULL. The whole file is checked: a fault is
+ * MCR_BAD_DATA with file and line. Cost: one pass, memory for the data itself plus a bounded
+ * window; tables and LIBSVM files are parsed by all threads, and the result does not depend on
+ * their number. csv/tsv: a column is numeric if at least half of its values in the first 256 KB are
+ * numbers (then all must be), else text. A value that is empty, ?, NA, N/A, NaN or null without
+ * quotes is missing; in quotes it is text. libsvm: zeros are not stored; '#' starts a comment.
+ * Blank lines are allowed only at the end. */
 MCR_API mcr_status mcr_data_read(mcr_data **out, mcr *ctx, const char *path,
                                  const mcr_read_options *options);
 /* The same from bytes in memory; name is used in messages and to detect the format by extension. */

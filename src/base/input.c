@@ -34,7 +34,8 @@ struct mcr_input {
     bool owns_fd;
     const char *memory;
     size_t memory_left;
-    bool raw_end; /* of the source; or of all gzip members */
+    mcr_source source; /* .read NULL: none */
+    bool raw_end;      /* of the source; or of all gzip members */
 
     bool gzip, member_open, inflate_ready;
     z_stream z;
@@ -59,6 +60,11 @@ static mcr_status read_raw(mcr_input *in, void *to, size_t count, size_t *got)
     *got = 0;
     if (in->raw_end || count == 0)
         return MCR_OK;
+    if (in->source.read != NULL) {
+        mcr_status status = in->source.read(in->source.arg, to, count, got);
+        in->raw_end = status != MCR_OK || *got == 0;
+        return status;
+    }
     if (in->fd < 0) {
         size_t n = count < in->memory_left ? count : in->memory_left;
         if (n > 0)
@@ -255,7 +261,7 @@ static mcr_status detect_gzip(mcr_input *in)
 
 /* ---- opening ---- */
 
-/* Takes over source->fd in every case. */
+/* Takes over source->fd and source->source in every case. */
 static mcr_status start(mcr_input **out, mcr *ctx, const char *name, const mcr_input *source)
 {
     mcr_status status = MCR_NO_MEMORY;
@@ -263,6 +269,8 @@ static mcr_status start(mcr_input **out, mcr *ctx, const char *name, const mcr_i
     if (in == NULL) {
         if (source->owns_fd)
             close(source->fd);
+        if (source->source.close != NULL)
+            source->source.close(source->source.arg);
         return MCR_NO_MEMORY;
     }
     *in = *source;
@@ -276,6 +284,8 @@ static mcr_status start(mcr_input **out, mcr *ctx, const char *name, const mcr_i
         goto done;
     if (in->in_archive)
         status = in->gzip ? open_zlib(in, -15) : MCR_OK;
+    else if (in->source.read != NULL)
+        status = MCR_OK;
     else
         status = detect_gzip(in);
 done:
@@ -328,6 +338,13 @@ mcr_status mcr_input_member(mcr_input **out, mcr *ctx, const char *name, const m
     return start(out, ctx, name, &source);
 }
 
+mcr_status mcr_input_source(mcr_input **out, mcr *ctx, const char *name, const mcr_source *given)
+{
+    *out = NULL;
+    mcr_input source = {.fd = -1, .source = *given};
+    return start(out, ctx, name, &source);
+}
+
 void mcr_input_close(mcr_input *in)
 {
     if (in == NULL)
@@ -336,6 +353,8 @@ void mcr_input_close(mcr_input *in)
         inflateEnd(&in->z);
     if (in->owns_fd)
         close(in->fd);
+    if (in->source.close != NULL)
+        in->source.close(in->source.arg);
     mcr_free(in->ctx, in->raw);
     mcr_free(in->ctx, in->window);
     mcr_free(in->ctx, in->name);

@@ -30,6 +30,14 @@ typedef struct mcr_member {
     uint32_t sum;
 } mcr_member;
 mcr_status mcr_input_member(mcr_input **out, mcr *ctx, const char *name, const mcr_member *member);
+/* What another reader makes as it is asked for it; name is for messages. */
+typedef struct mcr_source {
+    void *arg;
+    /* Up to count bytes, count > 0; *got = 0 at the end only. */
+    mcr_status (*read)(void *arg, char *to, size_t count, size_t *got);
+    void (*close)(void *arg); /* called once, also if opening fails */
+} mcr_source;
+mcr_status mcr_input_source(mcr_input **out, mcr *ctx, const char *name, const mcr_source *source);
 void mcr_input_close(mcr_input *in);
 const char *mcr_input_name(const mcr_input *in);
 /* The next line without its end ("\n" or "\r\n"; the last line needs none). *line is borrowed until

@@ -13,6 +13,7 @@
 #include "base/sized.h"
 #include "data/format/collect.h"
 #include "data/format/formats.h"
+#include "data/format/sqlite.h"
 
 enum { SNIFF_BYTES = 1 << 16 };
 
@@ -151,18 +152,20 @@ static mcr_status name_file(mcr *ctx, mcr_status status, const char *name)
 /* Weights and roles that are asked for must not be left out without a word. */
 static mcr_status check_weight(mcr *ctx, const mcr_format *format, const mcr_read_options *options)
 {
-    static const char *const have[] = {"csv", "tsv", "jsonl", NULL};
+    static const char *const have[] = {"csv", "tsv", "sqlite", "jsonl", NULL};
     if (format->describe == NULL &&
         (options->roles != NULL || options->drop != NULL || options->keep != NULL ||
          (options->only != NULL && !format->picks)))
         return mcr_fail(ctx, MCR_BAD_CALL,
-                        "the format %s has no columns with roles; csv and tsv have", format->name);
+                        "the format %s has no columns with roles; csv, tsv and sqlite have",
+                        format->name);
     for (int i = 0; have[i] != NULL; i++)
         if (options->weight == NULL || strcmp(format->name, have[i]) == 0)
             return MCR_OK;
-    return mcr_fail(ctx, MCR_BAD_CALL,
-                    "weight \"%.100s\": the format %s has no weights; csv, tsv and jsonl have",
-                    options->weight, format->name);
+    return mcr_fail(
+        ctx, MCR_BAD_CALL,
+        "weight \"%.100s\": the format %s has no weights; csv, tsv, sqlite and jsonl have",
+        options->weight, format->name);
 }
 
 static mcr_status read_input(mcr_builder *b, mcr *ctx, const mcr_format *format, mcr_input *in,
@@ -181,6 +184,16 @@ static mcr_status read_input(mcr_builder *b, mcr *ctx, const mcr_format *format,
     if (status == MCR_OK)
         status = check_weight(ctx, format, options);
     return status == MCR_OK ? format->read(b, ctx, in, options) : status;
+}
+
+/* Opens a file, or a table of a database, whose format is known then. */
+static mcr_status open_path(mcr_input **in, mcr *ctx, const char *path, const mcr_format **format)
+{
+    const bool unknown = *format == NULL || *format == &mcr_format_sqlite;
+    if (!unknown || strcmp(path, "-") == 0 || !mcr_sqlite_is(path))
+        return mcr_input_open(in, ctx, path);
+    *format = &mcr_format_sqlite;
+    return mcr_sqlite_input(in, ctx, path);
 }
 
 /* Fills b from wherever the data are: a directory, class files, a file. */
@@ -218,7 +231,7 @@ static mcr_status read_path(mcr_builder *b, mcr *ctx, const char *path,
         return status == MCR_OK ? format->read_path(b, ctx, path, options) : status;
     }
     mcr_input *in = NULL;
-    status = mcr_input_open(&in, ctx, path);
+    status = open_path(&in, ctx, path, &format);
     if (status == MCR_OK)
         status = read_input(b, ctx, format, in, options);
     mcr_input_close(in);
@@ -306,7 +319,7 @@ mcr_status mcr_columns_read(mcr_column_info **out, int64_t *count, mcr *ctx, con
     if (status != MCR_OK || (format != NULL && format->describe == NULL))
         return status;
     mcr_reading_begin(ctx, path, 0);
-    status = mcr_input_open(&in, ctx, path);
+    status = open_path(&in, ctx, path, &format);
     if (status == MCR_OK && format == NULL)
         status = detect(&format, ctx, in);
     if (status == MCR_OK && format->describe != NULL)

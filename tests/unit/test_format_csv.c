@@ -331,8 +331,8 @@ static void threads_change_nothing(void **state)
         mcr *ctx[2] = {test_open(1), test_open(3)};
         mcr_data *data[2];
         for (int i = 0; i < 2; i++)
-            test_ok(ctx[i], mcr_data_read_memory(&data[i], ctx[i], "f", text, strlen(text),
-                                                 &options));
+            test_ok(ctx[i],
+                    mcr_data_read_memory(&data[i], ctx[i], "f", text, strlen(text), &options));
         assert_int_equal(mcr_data_count(data[0]), PIECES_ROWS);
         double x;
         test_ok(ctx[0], mcr_data_vector(data[0], 0, 14999, &x));
@@ -391,7 +391,8 @@ static mcr_status read_small(mcr *ctx, void *arg)
 static void survives_short_memory(void **state)
 {
     (void)state;
-    char text[] = "a,s,w,t,d,y\n1,\"fo\"\"o\",2,p,2024-01-02,good\n3,bar,4,q,2024-05-06,\"b\"\"d\"\n";
+    char text[] =
+        "a,s,w,t,d,y\n1,\"fo\"\"o\",2,p,2024-01-02,good\n3,bar,4,q,2024-05-06,\"b\"\"d\"\n";
     test_sweep_allocations("csv", read_small, text);
 }
 

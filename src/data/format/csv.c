@@ -204,8 +204,8 @@ static mcr_status reserve_rows(reader *r)
     if (status == MCR_OK && plan->weight >= 0)
         status = mcr_reserve(r->ctx, &r->to.weight, &r->weight_capacity, rows, sizeof(double));
     if (status == MCR_OK)
-        status = mcr_reserve(r->ctx, &r->to.cell, &r->cell_capacity,
-                             (end - r->rows) * r->to.cells, sizeof(mcr_csv_cell));
+        status = mcr_reserve(r->ctx, &r->to.cell, &r->cell_capacity, (end - r->rows) * r->to.cells,
+                             sizeof(mcr_csv_cell));
     r->to.number = r->dense != NULL ? r->dense->dense : NULL;
     r->to.first = r->rows;
     return status;
@@ -253,9 +253,8 @@ static inline char *copy_cell(char *to, const mcr_csv_chunk *c, const mcr_csv_ce
 {
     const char *from = c->from + cell->at;
     if (cell->doubled)
-        return to + mcr_csv_plain(to, &(mcr_csv_field){.text = from,
-                                                       .length = cell->length,
-                                                       .doubled = true});
+        return to + mcr_csv_plain(to, &(mcr_csv_field){
+                                          .text = from, .length = cell->length, .doubled = true});
     if (cell->length <= SHORT && c->to - from >= SHORT)
         memcpy(to, from, SHORT); /* a fixed number of bytes needs no call */
     else
@@ -298,7 +297,8 @@ static int64_t target_column(const mcr_csv_plan *plan)
 /* Labels are numbers if all of them are: then none may be "nan". */
 static mcr_status add_label(reader *r, const mcr_csv_chunk *c, const mcr_csv_cell *cell)
 {
-    mcr_csv_field f = {.text = c->from + cell->at, .length = cell->length, .doubled = cell->doubled};
+    mcr_csv_field f = {
+        .text = c->from + cell->at, .length = cell->length, .doubled = cell->doubled};
     int64_t finite = mcr_labels_not_finite(r->labels);
     mcr_status status;
     if (f.doubled) {
@@ -322,8 +322,7 @@ static mcr_status append_labels(reader *r)
     mcr_status status = MCR_OK;
     for (int64_t i = 0; i < r->chunks && status == MCR_OK; i++)
         for (int64_t row = 0; row < r->chunk[i].rows && status == MCR_OK; row++)
-            status = add_label(r, &r->chunk[i],
-                               cell_of(r, &r->chunk[i], row, r->to.cells - 1));
+            status = add_label(r, &r->chunk[i], cell_of(r, &r->chunk[i], row, r->to.cells - 1));
     return status;
 }
 

@@ -80,7 +80,9 @@ static inline bool mcr_csv_is_text(mcr_role role)
     return role == MCR_CATEGORY || role == MCR_WORDS || role == MCR_SET;
 }
 
-/* Decides everything by the lines of the first block; file is for messages. separator: 0: found. */
+/* Decides everything by the lines of the first block; file is for messages. separator: 0: found;
+ * MCR_CSV_MADE: rows that another reader makes, with commas, below a header. */
+enum { MCR_CSV_MADE = 1 };
 mcr_status mcr_csv_plan_make(mcr_csv_plan *plan, mcr *ctx, const char *file, const char *bytes,
                              size_t count, char separator, const mcr_read_options *options);
 void mcr_csv_plan_free(mcr_csv_plan *plan, mcr *ctx);

@@ -16,6 +16,8 @@ typedef struct describer {
     mcr_csv_plan plan;
     mcr_words *seen; /* one per column */
     int64_t *missing;
+    char *scratch; /* a text without doubled quotes */
+    int64_t capacity;
 } describer;
 
 static mcr_status note_cell(describer *d, int64_t c, const mcr_csv_field *f)
@@ -27,7 +29,13 @@ static mcr_status note_cell(describer *d, int64_t c, const mcr_csv_field *f)
     }
     if (d->seen[c].count >= MOST || memchr(f->text, '\0', f->length) != NULL)
         return MCR_OK;
-    return mcr_words_number(&d->seen[c], d->ctx, f->text, f->length, &at);
+    if (!f->doubled)
+        return mcr_words_number(&d->seen[c], d->ctx, f->text, f->length, &at);
+    mcr_status status = mcr_reserve(d->ctx, &d->scratch, &d->capacity, (int64_t)f->length, 1);
+    if (status == MCR_OK)
+        status = mcr_words_number(&d->seen[c], d->ctx, d->scratch, mcr_csv_plain(d->scratch, f),
+                                  &at);
+    return status;
 }
 
 /* The records of a block from p on. */
@@ -130,6 +138,7 @@ mcr_status mcr_csv_describe(mcr_column_info **out, int64_t *count, mcr *ctx, mcr
         mcr_words_free(&d.seen[c], ctx);
     mcr_free(ctx, d.seen);
     mcr_free(ctx, d.missing);
+    mcr_free(ctx, d.scratch);
     mcr_blocks_close(&d.blocks);
     mcr_csv_plan_free(&d.plan, ctx);
     return status;

@@ -254,7 +254,8 @@ static mcr_status keep_names(mcr_csv_maker *m)
 mcr_status mcr_csv_plan_make(mcr_csv_plan *plan, mcr *ctx, const char *file, const char *bytes,
                              size_t count, char separator, const mcr_read_options *options)
 {
-    *plan = (mcr_csv_plan){.separator = separator};
+    const bool made = separator == MCR_CSV_MADE;
+    *plan = (mcr_csv_plan){.separator = made ? ',' : separator};
     double share;
     if (separator == 0)
         plan->separator = mcr_csv_separator(bytes, count, &share);
@@ -271,7 +272,7 @@ mcr_status mcr_csv_plan_make(mcr_csv_plan *plan, mcr *ctx, const char *file, con
         status = read_first(&m);
     if (status == MCR_OK) {
         status = count_cells(&m);
-        plan->header = is_header(&m);
+        plan->header = made || is_header(&m);
     }
     if (status == MCR_OK)
         status = find_commas(&m);

@@ -52,7 +52,7 @@ typedef struct mcr_csv_chunk {
     /* what was found */
     int64_t rows;
     bool number_holes, date_holes;
-    int64_t blank; /* line number of a blank line that nothing may follow, 0: none */
+    int64_t blank;          /* line number of a blank line that nothing may follow, 0: none */
     bool content, followed; /* a row; one behind the blank line */
     bool done;
     mcr_skips skips;

@@ -1,0 +1,431 @@
+/* sqlite.c: tables and queries of SQLite databases, as rows of text that the reader of tables takes.
+ *
+ * The library is loaded when the first database is opened, and is never linked: its few functions
+ * are declared here as its manual has them. It stays loaded. A database is opened for reading, and
+ * only reading is allowed in queries.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "data/format/sqlite.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+#include "data/format/collect.h"
+#include "data/format/csv.h"
+
+static const char MAGIC[] = "SQLite format 3"; /* with its NUL */
+
+/* Constants of sqlite3.h. */
+enum {
+    SQL_OK = 0,
+    SQL_ROW = 100,
+    SQL_DONE = 101,
+    SQL_OPEN_READONLY = 1,
+    SQL_INTEGER = 1,
+    SQL_FLOAT = 2,
+    SQL_BLOB = 4,
+    SQL_NULL = 5,
+    SQL_DENY = 1,
+    SQL_FUNCTION = 31,
+    SQL_READ = 20,
+    SQL_SELECT = 21,
+    SQL_RECURSIVE = 33
+};
+
+typedef int authorizer(void *user, int action, const char *a, const char *b, const char *c,
+                       const char *d);
+
+/* What is used of SQLite. Handles are void *. */
+typedef struct sqlite {
+    int (*open_v2)(const char *path, void **db, int flags, const char *vfs);
+    int (*close)(void *db);
+    const char *(*errmsg)(void *db);
+    int (*set_authorizer)(void *db, authorizer *function, void *user);
+    void (*progress_handler)(void *db, int steps, int (*function)(void *user), void *user);
+    int (*prepare_v2)(void *db, const char *sql, int bytes, void **statement, const char **rest);
+    int (*step)(void *statement);
+    int (*finalize)(void *statement);
+    int (*column_count)(void *statement);
+    const char *(*column_name)(void *statement, int column);
+    int (*column_type)(void *statement, int column);
+    int64_t (*column_int64)(void *statement, int column);
+    double (*column_double)(void *statement, int column);
+    const unsigned char *(*column_text)(void *statement, int column);
+    int (*column_bytes)(void *statement, int column);
+} sqlite;
+
+#define MEMBER(name)                                                                               \
+    {                                                                                              \
+        "sqlite3_" #name, offsetof(sqlite, name)                                                   \
+    }
+
+static const struct {
+    const char *name;
+    size_t at;
+} members[] = {
+    MEMBER(open_v2),          MEMBER(close),       MEMBER(errmsg),       MEMBER(set_authorizer),
+    MEMBER(progress_handler), MEMBER(prepare_v2),  MEMBER(step),         MEMBER(finalize),
+    MEMBER(column_count),     MEMBER(column_name), MEMBER(column_type),  MEMBER(column_int64),
+    MEMBER(column_double),    MEMBER(column_text), MEMBER(column_bytes),
+};
+
+/* A query that is being read. */
+typedef struct rows {
+    mcr *ctx;
+    sqlite call;
+    char *file; /* of the database */
+    void *db, *statement;
+    mcr_text text; /* rows on their way */
+    int64_t given; /* bytes of it that were taken */
+    int64_t row;
+    bool ended;
+    double began;
+} rows;
+
+static mcr_status load(sqlite *call, mcr *ctx, const char *file)
+{
+    void *library = dlopen("libsqlite3.so.0", RTLD_NOW | RTLD_LOCAL);
+    for (size_t i = 0; library != NULL && i < sizeof members / sizeof *members; i++) {
+        void *function = dlsym(library, members[i].name);
+        if (function == NULL)
+            library = NULL;
+        memcpy((char *)call + members[i].at, &function, sizeof function);
+    }
+    if (library != NULL)
+        return MCR_OK;
+    return mcr_fail_at(ctx, MCR_BAD_CALL, file, 0,
+                       "this is an SQLite database, and libsqlite3 is not installed: install it "
+                       "(libsqlite3-0), or write the table as CSV");
+}
+
+/* ---- which database, and what of it -----------------------------------------------------------*/
+
+static bool has_magic(const char *path, size_t length)
+{
+    char name[4096], bytes[sizeof MAGIC];
+    if (length == 0 || length >= sizeof name)
+        return false;
+    memcpy(name, path, length);
+    name[length] = '\0';
+    int fd = open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0)
+        return false;
+    bool is = read(fd, bytes, sizeof bytes) == (ssize_t)sizeof bytes &&
+              memcmp(bytes, MAGIC, sizeof bytes) == 0;
+    close(fd);
+    return is;
+}
+
+/* How long the database's path is; 0: the path is of another file. */
+static size_t database_length(const char *path)
+{
+    for (const char *p = strchr(path, ':'); p != NULL; p = strchr(p + 1, ':'))
+        if (has_magic(path, (size_t)(p - path)))
+            return (size_t)(p - path);
+    return has_magic(path, strlen(path)) ? strlen(path) : 0;
+}
+
+bool mcr_sqlite_is(const char *path)
+{
+    return database_length(path) > 0;
+}
+
+static mcr_status fail_query(rows *r)
+{
+    return mcr_fail_at(r->ctx, MCR_BAD_DATA, r->file, 0, "SQLite: %.200s", r->call.errmsg(r->db));
+}
+
+static mcr_status prepare(rows *r, const char *sql)
+{
+    const char *rest = NULL;
+    if (r->call.prepare_v2(r->db, sql, -1, &r->statement, &rest) != SQL_OK)
+        return fail_query(r);
+    rest += strspn(rest, " \t\r\n;");
+    if (*rest != '\0')
+        return mcr_fail_at(r->ctx, MCR_BAD_CALL, r->file, 0, "one query at a time, not \"%.60s\"",
+                           rest);
+    if (r->statement == NULL || r->call.column_count(r->statement) == 0)
+        return mcr_fail_at(r->ctx, MCR_BAD_CALL, r->file, 0, "the query gives no columns");
+    return MCR_OK;
+}
+
+static bool is_query(const char *text)
+{
+    text += strspn(text, " \t\r\n");
+    return strncasecmp(text, "select ", 7) == 0 || strncasecmp(text, "with ", 5) == 0;
+}
+
+/* In quotes, those inside doubled, as both SQL and CSV want it. */
+static void add_quoted(mcr_text *t, const char *text, size_t length)
+{
+    mcr_text_string(t, "\"");
+    for (size_t i = 0; i < length;) {
+        const char *quote = memchr(text + i, '"', length - i);
+        size_t n = quote != NULL ? (size_t)(quote - text) + 1 - i : length - i;
+        mcr_text_add(t, text + i, n);
+        if (quote != NULL)
+            mcr_text_string(t, "\"");
+        i += n;
+    }
+    mcr_text_string(t, "\"");
+}
+
+/* Names in quotes, so that any name is one. */
+static mcr_status prepare_table(rows *r, const char *name)
+{
+    mcr_text sql;
+    mcr_text_init(&sql, r->ctx);
+    mcr_text_string(&sql, "SELECT * FROM ");
+    add_quoted(&sql, name, strlen(name));
+    mcr_status status = sql.status == MCR_OK ? prepare(r, sql.bytes) : sql.status;
+    mcr_text_free(&sql);
+    return status;
+}
+
+/* The only table there is; of several, one must be named. */
+static mcr_status prepare_only(rows *r)
+{
+    enum { NAMES_SHOWN = 8 };
+    mcr_text list, name;
+    int64_t tables = 0;
+    mcr_text_init(&list, r->ctx);
+    mcr_text_init(&name, r->ctx);
+    mcr_status status = prepare(r, "SELECT name FROM sqlite_master WHERE type IN ('table', 'view')"
+                                   " AND name NOT LIKE 'sqlite_%' ORDER BY name");
+    while (status == MCR_OK && r->call.step(r->statement) == SQL_ROW) {
+        const char *text = (const char *)r->call.column_text(r->statement, 0);
+        if (text == NULL)
+            continue;
+        if (tables++ == 0)
+            mcr_text_string(&name, text);
+        if (tables <= NAMES_SHOWN)
+            mcr_text_format(&list, "%s%.60s", tables > 1 ? ", " : "", text);
+    }
+    r->call.finalize(r->statement);
+    r->statement = NULL;
+    if (status == MCR_OK && name.status != MCR_OK)
+        status = name.status;
+    if (status == MCR_OK && tables == 1)
+        status = prepare_table(r, name.bytes);
+    else if (status == MCR_OK)
+        status = mcr_fail_at(r->ctx, MCR_BAD_CALL, r->file, 0,
+                             tables == 0 ? "the database has no tables%.0s"
+                                         : "which table? write FILE:TABLE; there are: %s",
+                             list.bytes != NULL ? list.bytes : "");
+    mcr_text_free(&list);
+    mcr_text_free(&name);
+    return status;
+}
+
+/* ---- rows as text -----------------------------------------------------------------------------*/
+
+/* Texts that are plain need no quotes: "?" and "NA" are missing, as in a file. */
+static void add_text(mcr_text *t, const char *text, size_t length)
+{
+    bool plain = length > 0 && text[0] != ' ' && text[0] != '\t' && text[length - 1] != ' ' &&
+                 text[length - 1] != '\t' && text[0] != '"';
+    for (size_t i = 0; i < length && plain; i++)
+        plain = text[i] != ',' && text[i] != '\n' && text[i] != '\r';
+    if (plain)
+        mcr_text_add(t, text, length);
+    else if (length > 0)
+        add_quoted(t, text, length);
+}
+
+static mcr_status add_cell(rows *r, int c)
+{
+    const sqlite *call = &r->call;
+    const char *text;
+    switch (call->column_type(r->statement, c)) {
+    case SQL_NULL: return MCR_OK;
+    case SQL_INTEGER: mcr_text_int(&r->text, call->column_int64(r->statement, c)); return MCR_OK;
+    case SQL_FLOAT: mcr_text_real(&r->text, call->column_double(r->statement, c)); return MCR_OK;
+    case SQL_BLOB:
+        return mcr_fail_at(r->ctx, MCR_BAD_DATA, r->file, 0,
+                           "column \"%.60s\", row %lld holds bytes (a BLOB), not text or a number: "
+                           "leave the column out by a query",
+                           call->column_name(r->statement, c), (long long)r->row);
+    default: break;
+    }
+    text = (const char *)call->column_text(r->statement, c);
+    if (text == NULL)
+        return mcr_fail(r->ctx, MCR_NO_MEMORY, "out of memory in SQLite");
+    add_text(&r->text, text, (size_t)call->column_bytes(r->statement, c));
+    return MCR_OK;
+}
+
+static mcr_status add_row(rows *r)
+{
+    int got = r->call.step(r->statement), columns = r->call.column_count(r->statement);
+    mcr_status status = MCR_OK;
+    r->ended = got == SQL_DONE;
+    if (r->ended)
+        return MCR_OK;
+    if (got != SQL_ROW)
+        return fail_query(r);
+    r->row++;
+    for (int c = 0; c < columns && status == MCR_OK; c++) {
+        if (c > 0)
+            mcr_text_string(&r->text, ",");
+        status = add_cell(r, c);
+    }
+    /* A row of one missing value is no blank line. */
+    if (columns == 1 && r->text.length > 0 && r->text.bytes[r->text.length - 1] == '\n')
+        mcr_text_string(&r->text, "\"\"");
+    mcr_text_string(&r->text, "\n");
+    return status != MCR_OK ? status : r->text.status;
+}
+
+static mcr_status read_rows(void *arg, char *to, size_t count, size_t *got)
+{
+    rows *r = arg;
+    mcr_status status = MCR_OK;
+    if (r->given == r->text.length && !r->ended) {
+        r->text.length = r->given = 0;
+        while (r->text.length < (int64_t)count && !r->ended && status == MCR_OK)
+            status = add_row(r);
+    }
+    size_t left = (size_t)(r->text.length - r->given);
+    *got = status != MCR_OK ? 0 : left < count ? left : count;
+    if (*got > 0)
+        memcpy(to, r->text.bytes + r->given, *got);
+    r->given += (int64_t)*got;
+    return status;
+}
+
+static void close_rows(void *arg)
+{
+    rows *r = arg;
+    mcr *ctx = r->ctx;
+    if (r->statement != NULL)
+        r->call.finalize(r->statement);
+    if (r->db != NULL)
+        r->call.close(r->db);
+    mcr_text_free(&r->text);
+    mcr_free(ctx, r->file);
+    mcr_free(ctx, r);
+}
+
+/* ---- opening ----------------------------------------------------------------------------------*/
+
+static int allow(void *user, int action, const char *a, const char *b, const char *c, const char *d)
+{
+    (void)user;
+    (void)a;
+    (void)c;
+    (void)d;
+    bool loads = action == SQL_FUNCTION && b != NULL && strcasecmp(b, "load_extension") == 0;
+    return action == SQL_SELECT || action == SQL_READ || action == SQL_RECURSIVE ||
+                   (action == SQL_FUNCTION && !loads)
+               ? SQL_OK
+               : SQL_DENY;
+}
+
+/* A query may take long before its first row. */
+static int ask_to_stop(void *user)
+{
+    rows *r = user;
+    mcr_progress now = {.size = sizeof now,
+                        .phase = "reading",
+                        .fraction = NAN,
+                        .seconds = mcr_now() - r->began,
+                        .objective = NAN,
+                        .violation = NAN};
+    return mcr_report(r->ctx, &now);
+}
+
+static mcr_status open_rows(rows *r, const char *path, size_t length)
+{
+    enum { STEPS = 1000000 }; /* of SQLite's machine: a few ms */
+    mcr_status status = load(&r->call, r->ctx, r->file);
+    if (status != MCR_OK)
+        return status;
+    if (r->call.open_v2(r->file, &r->db, SQL_OPEN_READONLY, NULL) != SQL_OK)
+        return r->db != NULL ? fail_query(r) : mcr_fail(r->ctx, MCR_NO_MEMORY, "out of memory");
+    r->call.set_authorizer(r->db, allow, NULL);
+    r->call.progress_handler(r->db, STEPS, ask_to_stop, r);
+    const char *what = path[length] == ':' ? path + length + 1 : "";
+    status = *what == '\0'    ? prepare_only(r)
+             : is_query(what) ? prepare(r, what)
+                              : prepare_table(r, what);
+    int columns = status == MCR_OK ? r->call.column_count(r->statement) : 0;
+    for (int c = 0; c < columns; c++) {
+        const char *name = r->call.column_name(r->statement, c);
+        if (c > 0)
+            mcr_text_string(&r->text, ",");
+        add_quoted(&r->text, name != NULL ? name : "", name != NULL ? strlen(name) : 0);
+    }
+    mcr_text_string(&r->text, "\n");
+    return status != MCR_OK ? status : r->text.status;
+}
+
+mcr_status mcr_sqlite_input(mcr_input **out, mcr *ctx, const char *path)
+{
+    size_t length = database_length(path);
+    *out = NULL;
+    rows *r = mcr_alloc_zero(ctx, 1, sizeof *r);
+    if (r == NULL)
+        return MCR_NO_MEMORY;
+    r->ctx = ctx;
+    r->began = mcr_now();
+    mcr_text_init(&r->text, ctx);
+    r->file = mcr_copy_text(ctx, path, length);
+    mcr_status status = r->file != NULL ? open_rows(r, path, length) : MCR_NO_MEMORY;
+    if (status == MCR_OK)
+        return mcr_input_source(out, ctx, r->file,
+                                &(mcr_source){.arg = r, .read = read_rows, .close = close_rows});
+    close_rows(r);
+    return status;
+}
+
+/* ---- the format -------------------------------------------------------------------------------*/
+
+/* A database on standard input, or compressed, cannot be opened. */
+static mcr_status refuse_raw(mcr *ctx, mcr_input *in)
+{
+    const char *bytes;
+    size_t count;
+    mcr_status status = mcr_input_peek(in, sizeof MAGIC, &bytes, &count);
+    if (status == MCR_OK && count == sizeof MAGIC && memcmp(bytes, MAGIC, count) == 0)
+        status = mcr_fail_at(ctx, MCR_BAD_DATA, mcr_input_name(in), 0,
+                             "an SQLite database is read from a file of its own, not from a pipe "
+                             "or an archive");
+    return status;
+}
+
+static mcr_status read_sqlite(mcr_builder *b, mcr *ctx, mcr_input *in,
+                              const mcr_read_options *options)
+{
+    mcr_status status = refuse_raw(ctx, in);
+    return status == MCR_OK ? mcr_csv_read(b, ctx, in, options, MCR_CSV_MADE) : status;
+}
+
+static mcr_status describe(mcr_column_info **out, int64_t *count, mcr *ctx, mcr_input *in,
+                           const mcr_read_options *options)
+{
+    mcr_status status = refuse_raw(ctx, in);
+    return status == MCR_OK ? mcr_csv_describe(out, count, ctx, in, options, MCR_CSV_MADE) : status;
+}
+
+static int sniff(bool named, const char *bytes, size_t count)
+{
+    (void)named;
+    return count >= sizeof MAGIC && memcmp(bytes, MAGIC, sizeof MAGIC) == 0 ? 100 : 0;
+}
+
+const mcr_format mcr_format_sqlite = {
+    .name = "sqlite",
+    .summary = "table or query of an SQLite database: data.sqlite:TABLE, data.sqlite:'SELECT ...'",
+    .extensions = (const char *const[]){"sqlite", "sqlite3", "db", NULL},
+    .sniff = sniff,
+    .read = read_sqlite,
+    .describe = describe,
+};
