@@ -74,6 +74,7 @@ typedef struct cli_meter {
     int visible, drawn;
     double first, span; /* the running call is this part of the whole */
     double last_drawn;
+    const char *only; /* Ctrl-C ends this phase, and what follows goes on; NULL: it ends all */
 } cli_meter;
 
 struct cli {

@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -58,13 +59,16 @@ static void draw(const cli *c, const mcr_progress *now)
         double fraction = c->meter.first + c->meter.span * now->fraction;
         add_bar(&l, fraction < 0 ? 0 : fraction > 1 ? 1 : fraction);
     }
-    if (now->step > 0)
+    bool search = now->phase && strcmp(now->phase, "tune") == 0;
+    if (search)
+        add(&l, "  %" PRId64 " of about %" PRId64 " points", now->active, now->total);
+    else if (now->step > 0)
         add(&l, "  step %" PRId64, now->step);
     if (isfinite(now->objective) && now->objective != 0)
-        add(&l, "  objective %.6g", now->objective);
+        add(&l, search ? "  best %.4g" : "  objective %.6g", now->objective);
     if (isfinite(now->violation) && now->violation != 0)
         add(&l, "  violation %.3g", now->violation);
-    if (now->total > 0 && now->active > 0)
+    if (!search && now->total > 0 && now->active > 0)
         add(&l, "  active %" PRId64 "/%" PRId64, now->active, now->total);
     add_seconds(&l, cli_seconds() - c->started);
     if (now->left > 0) {
@@ -87,7 +91,8 @@ int cli_progress_report(void *user, const mcr_progress *now)
         c->meter.last_drawn = time;
         c->meter.drawn = 1;
     }
-    return cli_interrupted();
+    bool ends = !c->meter.only || (now->phase && strcmp(now->phase, c->meter.only) == 0);
+    return ends && cli_interrupted();
 }
 
 void cli_progress_log(void *user, int level, const char *text)

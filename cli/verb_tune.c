@@ -139,6 +139,10 @@ static void put_json(const tune_job *job, FILE *to)
         put_point(&j, NULL, r, p);
     cli_json_end(&j);
     cli_json_real(&j, "seconds", r->seconds);
+    cli_json_text(&j, "stopped",
+                  r->stopped == MCR_STOP_TIME ? "time"
+                  : r->stopped                ? "interrupted"
+                                              : NULL);
     cli_json_object(&j, "fit");
     cli_report_json(&j, job->model);
     cli_json_end(&j);
@@ -265,10 +269,28 @@ static int draw(const tune_job *job)
     return bad;
 }
 
+/* A search that did not come to its end. */
+static void warn_stopped(const tune_job *job)
+{
+    const mcr_tune_report *r = job->report;
+    const char *checkpoint = job->selection.search.checkpoint;
+    char text[512];
+    if (!r->stopped)
+        return;
+    snprintf(text, sizeof text,
+             "%s after %" PRId64 " points: the model is the best so far%s%.300s%s",
+             r->stopped == MCR_STOP_TIME ? "the time of --time-limit was over" : "interrupted",
+             r->points, checkpoint ? "; what is done is kept in " : "",
+             checkpoint ? checkpoint : "", checkpoint ? ": the same call goes on" : "");
+    fflush(stdout);
+    cli_progress_warn(job->c, text);
+}
+
 static void warn(const tune_job *job)
 {
     char text[192];
     const mcr_tune_report *r = job->report;
+    warn_stopped(job);
     if (!r->unfinished)
         return;
     fflush(stdout);
@@ -288,7 +310,9 @@ static int run(cli *c, const void *values)
     if (!bad)
         bad = open_job(&job);
     if (!bad) {
-        const mcr_search *search = &job.selection.search;
+        mcr_search *search = &job.selection.search;
+        search->best_so_far = 1;
+        c->meter.only = "tune";
         mcr_status s = mcr_tune(&job.model, &job.report, job.selection.options, search, job.data);
         bad = s == MCR_BAD_CALL ? cli_fail(c, s) : cli_fail_words(c, s, 1);
         if (s == MCR_STOPPED && search->checkpoint)
@@ -299,7 +323,7 @@ static int run(cli *c, const void *values)
         bad = cli_keep_model(c, job.model, &keep);
     if (!bad && job.call->table && cli_is_first(c))
         bad = write_table(&job);
-    if (!bad && job.selection.search.checkpoint && cli_is_first(c))
+    if (!bad && job.selection.search.checkpoint && !job.report->stopped && cli_is_first(c))
         remove(job.selection.search.checkpoint);
     cli_progress_clear(c);
     if (!bad && c->common.json)
@@ -308,7 +332,8 @@ static int run(cli *c, const void *values)
         print_summary(&job);
     if (!bad) {
         warn(&job);
-        bad = cli_keep_status(job.model);
+        bad = job.report->stopped == MCR_STOP_INTERRUPTED ? CLI_INTERRUPTED
+                                                          : cli_keep_status(job.model);
     }
     cli_keep_close(&keep);
     if (!bad && job.call->plot)
@@ -368,7 +393,9 @@ const cli_verb cli_verb_tune = {
              "All settings of the options share kernel values, and each training starts from\n"
              "the previous solution. Points that can no longer win are dropped.\n"
              "Completed points are stored in a file beside the model: after Ctrl-C or a crash,\n"
-             "the same call continues the search and gives the same result.",
+             "the same call continues the search and gives the same result. After Ctrl-C, or\n"
+             "when --time-limit is over, the model is trained with the best point so far; a\n"
+             "second Ctrl-C ends at once.",
     .examples =
         "mercer sample moons -n 500 -o moons.csv\n"
         "mercer tune svm moons.csv -o moons.mercer\n"

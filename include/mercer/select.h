@@ -129,6 +129,10 @@ typedef struct mcr_search {
      * the first splits, only the better third of the points goes on. `adaptive` and `relevance` are
      * ignored. MCR_BAD_CALL if the learner has no such search (mcr_learner_info.can_choose). */
     int quick;
+    /* 1: if the progress callback asks to stop, the model is trained with the best point so far,
+     * and stopped of the report says so. The callback is then asked again, for that training. The
+     * option time-limit of the learner has the same effect, for the search as a whole. */
+    int best_so_far;
 } mcr_search;
 
 typedef enum mcr_point_state {
@@ -161,13 +165,15 @@ typedef struct mcr_tune_report {
      * wider range may be better; NULL: none. */
     const char *edge;
     int64_t objects; /* that were searched on: of a quick search perhaps not all */
+    /* Why not all points were tried: MCR_STOP_INTERRUPTED, MCR_STOP_TIME; else 0. */
+    mcr_stop stopped;
 } mcr_tune_report;
 MCR_API void mcr_tune_free(mcr *ctx, mcr_tune_report *report); /* NULL allowed */
 
 /* Tries the points of the search, each by cross-validation, and trains on all data with the best
  * (of equal points the first; a point with a value per column only if it is better by more than
  * chance). The model keeps the table. When the progress callback asks to stop, the status is
- * MCR_STOPPED, and the checkpoint holds what was done. */
+ * MCR_STOPPED (unless best_so_far), and the checkpoint holds what was done. */
 MCR_API mcr_status mcr_tune(mcr_model **out, mcr_tune_report **report, const mcr_options *options,
                             const mcr_search *search, const mcr_data *data);
 

@@ -338,7 +338,9 @@ void mcr_log(mcr *ctx, int level, const char *format, ...)
 
 void mcr_deadline_set(mcr *ctx, double seconds)
 {
-    ctx->deadline = seconds > 0 && !ctx->covered ? mcr_now() + seconds : 0;
+    if (ctx->covered) /* that of the whole holds */
+        return;
+    ctx->deadline = seconds > 0 ? mcr_now() + seconds : 0;
     ctx->user_stopped = false;
 }
 

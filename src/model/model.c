@@ -445,8 +445,7 @@ static void adopt_kernel(mcr_model *m)
     m->report.kernel = mcr_kernel_text(m->kernel);
 }
 
-/* Seconds that the options allow; 0: no limit. */
-static double time_limit(const mcr_options *options)
+double mcr_time_limit(const mcr_options *options)
 {
     const mcr_param *p = options->type->params
                              ? mcr_params_find(options->type->params, "time-limit", 10)
@@ -465,7 +464,7 @@ static mcr_status learn_in_time(mcr_model *m, const mcr_options *options, const 
                                 bool unscored)
 {
     mcr *ctx = in->ctx;
-    double limit = time_limit(options);
+    double limit = mcr_time_limit(options);
     mcr_deadline_set(ctx, limit);
     mcr_status s = mcr_learn(&m->fitted, options->type, in);
     if (s == MCR_STOPPED && limit > 0 && !ctx->user_stopped)

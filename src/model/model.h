@@ -38,6 +38,8 @@ typedef struct mcr_training {
     bool scaled;            /* the data are scaled already, whatever the options say */
 } mcr_training;
 mcr_status mcr_train(mcr_model **out, const mcr_training *how);
+/* Seconds that the option time-limit allows; 0: no limit. */
+double mcr_time_limit(const mcr_options *options);
 /* gamma of the default kernel, rbf: 1 / (features * variance of all values), as users of
  * scikit-learn know it; MCR_BAD_CALL unless the data are one field of vectors. */
 mcr_status mcr_default_gamma(double *gamma, mcr *ctx, const mcr_data *data);

@@ -61,6 +61,50 @@ typedef struct batch {
 } batch;
 
 /* Tells of the progress; true: the user asks to stop. */
+/* The mean of the splits of a point that are tested, from the first on; *count: how many. */
+static double mean_so_far(const mcr_tried *t, int64_t point, int64_t *count)
+{
+    double sum = 0, score;
+    for (*count = 0; *count < t->count; ++*count) {
+        __atomic_load(&t->score[point * t->count + *count], &score, __ATOMIC_RELAXED);
+        if (!isfinite(score))
+            break;
+        sum += score;
+    }
+    return sum / (double)*count;
+}
+
+int64_t mcr_tried_leading(const mcr_tried *t)
+{
+    int64_t best = -1, most = 0, count;
+    double mean = NAN;
+    for (int64_t p = 0; p < t->grid->points; p++) {
+        double own = mean_so_far(t, p, &count);
+        if (count > most || (count == most && count > 0 && mcr_tried_better(t, own, mean))) {
+            best = p;
+            most = count;
+            mean = own;
+        }
+    }
+    return best;
+}
+
+/* Looked for ten times a second: there may be many points. */
+static double best_so_far(mcr_tried *t, double passed)
+{
+    const double between = 0.1;
+    double seen, best;
+    __atomic_load(&t->seen, &seen, __ATOMIC_RELAXED);
+    if (passed - seen > between) {
+        __atomic_store(&t->seen, &passed, __ATOMIC_RELAXED);
+        int64_t point = mcr_tried_leading(t), count;
+        best = point >= 0 ? mean_so_far(t, point, &count) : NAN;
+        __atomic_store(&t->so_far, &best, __ATOMIC_RELAXED);
+    }
+    __atomic_load(&t->so_far, &best, __ATOMIC_RELAXED);
+    return best;
+}
+
 static bool tell(mcr_tried *t)
 {
     double done = (double)__atomic_load_n(&t->fits, __ATOMIC_RELAXED),
@@ -71,8 +115,10 @@ static bool tell(mcr_tried *t)
                        .fraction = part,
                        .seconds = passed,
                        .step = (int64_t)done,
-                       .objective = NAN,
+                       .objective = best_so_far(t, passed),
                        .violation = NAN,
+                       .active = (int64_t)done / t->count,
+                       .total = (int64_t)fmax(t->expected, done) / t->count,
                        .left = part > 0.02 ? passed * (1 - part) / part : 0};
     if (t->covers)
         mcr_cover_set(t->ctx, &at);
@@ -275,8 +321,10 @@ static mcr_status run_split(batch *b, int64_t number, item *it, int64_t split)
         if (!s)
             s = mcr_checkpoint_add(t->checkpoint, key, c->score, c->count);
     }
-    for (int64_t i = 0; i < c->count && !s; i++)
-        t->score[it->of[i] * t->count + c->split] = own ? c->score[i] : 0;
+    for (int64_t i = 0; i < c->count && !s; i++) {
+        double score = own ? c->score[i] : 0;
+        __atomic_store(&t->score[it->of[i] * t->count + c->split], &score, __ATOMIC_RELAXED);
+    }
     __atomic_add_fetch(&t->fits, c->count, __ATOMIC_RELAXED);
     return tell(t) && !s ? mcr_fail(t->ctx, MCR_STOPPED, "interrupted") : s;
 }

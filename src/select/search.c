@@ -431,11 +431,45 @@ static mcr_status open_quick(mcr_tried *t, const mcr_options *options, mcr_searc
     return s;
 }
 
+/* A search that was stopped: the points that were tested, and the best of them. Those of a batch
+ * that was not finished have their scores, but no state. */
+static mcr_status keep_leading(mcr_tried *t, const mcr_search *search, mcr_status s)
+{
+    bool late = mcr_deadline_over(t->ctx);
+    /* Of several processes each knows only a part of the scores. */
+    if (s != MCR_STOPPED || !(late || search->best_so_far) || mcr_team_of_tasks(t->ctx))
+        return s;
+    int64_t best = mcr_tried_leading(t);
+    if (best < 0)
+        return late ? mcr_fail(t->ctx, MCR_STOPPED,
+                               "the time limit was over before a point was tested: allow more")
+                    : s;
+    for (int64_t p = 0; p < t->grid->points; p++) {
+        int32_t tested = 0;
+        while (tested < t->count && isfinite(t->score[p * t->count + tested]))
+            tested++;
+        if (t->state[p] == 1 + MCR_POINT_FAILED)
+            continue;
+        t->tested[p] = tested;
+        t->state[p] = tested == 0          ? 0
+                      : tested == t->count ? 1 + MCR_POINT_DONE
+                                           : 1 + MCR_POINT_BEATEN;
+    }
+    t->state[best] = 1 + MCR_POINT_DONE;
+    t->best = best;
+    t->stopped = late ? MCR_STOP_TIME : MCR_STOP_INTERRUPTED;
+    return MCR_OK;
+}
+
 mcr_status mcr_search_run(mcr_tried *t, const mcr_options *options, const mcr_search *given,
                           const mcr_data *data)
 {
-    *t = (mcr_tried){
-        .ctx = options->ctx, .data = data, .all = data, .best = -1, .began = mcr_now()};
+    *t = (mcr_tried){.ctx = options->ctx,
+                     .data = data,
+                     .all = data,
+                     .best = -1,
+                     .began = mcr_now(),
+                     .so_far = NAN};
     mcr_search full;
     mcr_status s = MCR_SIZED_READ(mcr_search, &full, t->ctx, given);
     const mcr_search *search = &full;
@@ -444,13 +478,18 @@ mcr_status mcr_search_run(mcr_tried *t, const mcr_options *options, const mcr_se
     if (s)
         return s;
     mcr_progress at = {.size = sizeof at, .phase = "tune", .objective = NAN, .violation = NAN};
+    mcr_deadline_set(t->ctx, mcr_time_limit(options));
     t->covers = mcr_cover(t->ctx, &at);
     s = search->adaptive ? try_coarse_to_fine(t) : try_all(t);
     t->from = t->best;
     if (!s && t->best >= 0 && search->relevance && mcr_relevance_possible(t))
         s = mcr_relevance_search(t);
+    s = keep_leading(t, search, s);
+    if (t->stopped)
+        t->from = t->best;
     if (t->covers)
         mcr_uncover(t->ctx);
+    mcr_deadline_set(t->ctx, 0);
     if (!s && t->best < 0)
         s = mcr_fail(t->ctx, MCR_NUMERIC, "none of the %lld points could be trained: %s",
                      (long long)t->grid->points, t->message);

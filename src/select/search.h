@@ -36,6 +36,9 @@ typedef struct mcr_tried {
     mcr_checkpoint *checkpoint;
     int64_t batch;
     double began, expected; /* fits in all, roughly */
+    double seen;            /* when the best so far was looked for last, and what it was */
+    double so_far;
+    mcr_stop stopped; /* why not all points were tried */
     bool covers;
     int workers;           /* that may be at work at once */
     bool keeps;            /* paths keep kernel values in spaces */
@@ -59,6 +62,8 @@ void mcr_tried_leave_out(mcr_tried *t, const int64_t *point, int64_t count);
 /* Successive halving (Jamieson and Talwalkar, 2016): of the points that are left, only the better
  * third goes on, but some always do. */
 mcr_status mcr_tried_keep_third(mcr_tried *t, const int64_t *point, int64_t count);
+/* The best of the points that are tested on most splits; -1: none is. */
+int64_t mcr_tried_leading(const mcr_tried *t);
 /* Tries the points, rising, that are not known yet. */
 mcr_status mcr_try_points(mcr_tried *t, const int64_t *point, int64_t count);
 /* Points that the grid has not: those of one more template. */

@@ -85,6 +85,7 @@ static mcr_status make_report(mcr_tune_report **out, const mcr_tried *t)
     r->fits = t->fits;
     r->objects = mcr_data_count(t->data);
     r->unfinished = t->unfinished;
+    r->stopped = t->stopped;
     if (!list || !point) {
         mcr_free(t->ctx, point);
         return MCR_NO_MEMORY;

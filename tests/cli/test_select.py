@@ -281,6 +281,48 @@ def killed_and_resumed(words):
     assert open("one.mercer", "rb").read() == whole
 
 
+def stopped_search(more, how):
+    """A search that is stopped, and the same call again: its table is that of a search in one go."""
+    words = ["tune", "svm", sample(n=500), "-k", "rbf(gamma=0.01:1000:log15)", "-C", "0.01:1e5:log15"]
+    run = subprocess.Popen([tap.MERCER] + words + more + ["-o", "cut.mercer", "--json"], stdout=subprocess.PIPE,
+                           stderr=subprocess.PIPE, text=True)
+    if how == "interrupted":
+        while not (os.path.exists("cut.mercer.tuning") and os.path.getsize("cut.mercer.tuning") > 500):
+            if run.poll() is not None:
+                break
+            time.sleep(0.005)
+        run.send_signal(signal.SIGINT)
+    out, err = run.communicate(timeout=100)
+    if run.returncode == 0 and how == "interrupted":
+        tap.skip("too fast to be interrupted")
+    found = json.loads(out)
+    if found["stopped"] is None:
+        tap.skip("too fast to be stopped")
+    tap.check_equal((run.returncode, found["stopped"]), (130 if how == "interrupted" else 0, how))
+    assert "the model is the best so far" in err and "the same call goes on" in err, err
+    tested = [p for p in found["table"] if p["folds"] > 0]
+    assert 0 < len(tested) == found["evaluated"], found["evaluated"]
+    most = max(p["folds"] for p in tested)
+    best = max(p["score"] for p in tested if p["folds"] == most)
+    tap.check_near(found["best"]["score"], best, 1e-12)
+    tap.check_equal(tap.mercer_json("info", "cut.mercer")["kernel"], found["best"]["kernel"])
+    assert os.path.exists("cut.mercer.tuning")
+    whole = tap.mercer_json(*words, "-o", "whole.mercer")
+    again = tap.mercer_json(*words, "-o", "cut.mercer") if not more else None
+    if again:
+        tap.check_equal((again["table"], again["stopped"]), (whole["table"], None))
+        assert open("cut.mercer", "rb").read() == open("whole.mercer", "rb").read()
+        assert not os.path.exists("cut.mercer.tuning")
+
+
+def test_interrupted_keeps_the_best_so_far():
+    stopped_search([], "interrupted")
+
+
+def test_time_limit_is_of_the_whole_search():
+    stopped_search(["--time-limit", "0.3"], "time")
+
+
 def test_killed_before_anything_was_written():
     """A checkpoint that ends in its first line is one without results."""
     words = ["tune", "svm", sample(n=60), "-k", "rbf(gamma=0.1:10:log3)", "--quiet"]
