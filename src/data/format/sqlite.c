@@ -20,6 +20,7 @@
 
 #include "data/format/collect.h"
 #include "data/format/csv.h"
+#include "data/format/formats.h"
 
 static const char MAGIC[] = "SQLite format 3"; /* with its NUL */
 
