@@ -5,7 +5,7 @@
 #ifndef MCR_LEARN_MULTICLASS_IMPL_H
 #define MCR_LEARN_MULTICLASS_IMPL_H
 
-#include "gram/stored.h"
+#include "gram/pairs.h"
 #include "learn/multiclass.h"
 
 typedef struct mcr_class_job {
@@ -27,13 +27,10 @@ typedef struct mcr_class_job {
     /* One-vs-one: objects by class; first of each class, classes + 1 values. A pair has the objects
      * of its first class, then those of its second. */
     int64_t *member, *first;
-    float **own;       /* K within each class, shared by its pairs; NULL: not worth it */
-    int64_t *place;    /* first of each class in `sorted` */
-    mcr_data *sorted;  /* objects by class, each class from a whole panel on */
-    mcr_gram **across; /* one per worker */
-    float **pair;      /* one per worker: space for a pair's K */
-    int64_t *kept; /* one per worker: the class whose K is there from the pair before; -1: none */
-    int64_t pair_ld;
+    int64_t *place;             /* first of each class in `sorted` */
+    mcr_data *sorted;           /* objects by class, each class from a whole panel on */
+    mcr_gram **across;          /* one per worker */
+    mcr_gram_pairs *pairs;      /* K of pairs; NULL: not worth it */
     struct mcr_row_pool **pool; /* one per worker: for rows of pairs that share nothing */
     size_t taken;
     double bound; /* bytes of the budget that binding the objects took */
@@ -55,7 +52,8 @@ bool mcr_class_is_easy(const mcr_class_job *j);
 void mcr_class_forget_rows(mcr_class_job *j); /* that memory is given back */
 /* K of a pair as a view of all objects, which are bound (j->across). */
 mcr_status mcr_class_pair_gram(mcr_gram **out, const mcr_class_job *j, int64_t problem, int worker);
-/* Computes what pairs share if all are small enough and the budget allows; else j->own is NULL. */
+/* Computes what pairs share if all are small enough and the budget allows; else j->pairs is
+ * NULL. */
 mcr_status mcr_class_share(mcr_class_job *j);
 /* Where the values of a problem's objects are stored: a Gram of them, of which `exact` knows the
  * values in double. NULL: they are not. */

@@ -1,8 +1,7 @@
 /* multiclass_share.c: kernel values that several two-class problems share.
  *
- * K of a pair of classes has four parts: each class with itself, and one with the other, twice. The
- * first are the same in all pairs of a class: they are computed once. One class against the rest
- * has the same K in all problems.
+ * Pairs of classes share the blocks of each class (gram/pairs.h), or rows that are computed when
+ * they are used. One class against the rest has the same K in all problems.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -10,10 +9,8 @@
 #include <string.h>
 
 #include "base/threads.h"
-#include "gram/stored.h"
 #include "gram/view.h"
 #include "learn/multiclass_impl.h"
-#include "linalg/copy.h"
 #include "solve/smo_rows.h"
 
 typedef mcr_class_job job;
@@ -39,23 +36,16 @@ int64_t mcr_class_size(const job *j, int64_t c)
 void mcr_class_unshare(job *j)
 {
     mcr *ctx = j->in->ctx;
-    mcr_free(ctx, j->own ? j->own[0] : NULL);
-    for (int w = mcr_workers(ctx) - 1; w >= 0; w--) { /* copies before the first */
-        if (j->across)
-            mcr_gram_close(j->across[w]);
-        if (j->pair)
-            mcr_free(ctx, j->pair[w]);
-    }
-    mcr_free(ctx, j->own);
+    mcr_gram_pairs_close(j->pairs);
+    for (int w = mcr_workers(ctx) - 1; j->across && w >= 0; w--) /* copies before the first */
+        mcr_gram_close(j->across[w]);
     mcr_free(ctx, j->k);
     mcr_free(ctx, j->member);
     mcr_free(ctx, j->first);
     mcr_free(ctx, j->place);
     mcr_data_free(j->sorted);
     mcr_free(ctx, j->across);
-    mcr_free(ctx, j->pair);
-    mcr_free(ctx, j->kept);
-    j->own = NULL;
+    j->pairs = NULL;
     mcr_class_forget_rows(j);
 }
 
@@ -215,49 +205,31 @@ bool mcr_class_is_easy(const job *j)
 
 /* ---- hard ones --------------------------------------------------------------------------------*/
 
-/* Computes the shared parts if all pairs are small enough and the budget allows; else leaves j->own
- * NULL. */
+/* Computes the shared parts if all pairs are small enough and the budget allows; else leaves
+ * j->pairs NULL. */
 mcr_status mcr_class_share(job *j)
 {
     mcr *ctx = j->in->ctx;
-    int workers = mcr_workers(ctx);
     int64_t n = largest_pair(j);
     double own = 0;
     mcr_status st;
-    for (int64_t c = 0; c < j->classes; c++)
+    for (int64_t c = 0; c < j->classes && !j->in->gram; c++)
         own += sizeof(float) * (double)mcr_class_size(j, c) * (double)mcr_class_size(j, c);
-    j->pair_ld = (n + MCR_ROW_PAD) / MCR_ROW_PAD * MCR_ROW_PAD;
-    size_t capacity = sizeof(float) * (size_t)j->pair_ld * (size_t)j->pair_ld;
-    double bytes = (j->in->gram ? 0 : own) + (double)workers * (double)capacity;
+    double bytes = own + (double)mcr_workers(ctx) * (double)mcr_gram_pairs_space(n);
     if (n > MOST_PAIR || bytes > 0.25 * (double)mcr_budget_left(ctx))
         return MCR_OK;
     if ((st = mcr_budget_take(ctx, (size_t)bytes, "kernel blocks of classes")))
         return st;
     j->taken = (size_t)bytes;
-    j->pair = mcr_alloc_zero(ctx, (size_t)workers, sizeof *j->pair);
-    j->kept = mcr_alloc(ctx, (size_t)workers, sizeof *j->kept);
-    if (!j->pair || !j->kept)
-        return MCR_NO_MEMORY;
-    for (int w = 0; w < workers; w++) {
-        j->kept[w] = -1;
-        if (!(j->pair[w] = mcr_alloc(ctx, capacity, 1)))
-            return MCR_NO_MEMORY;
-    }
     if (j->in->gram)
-        return MCR_OK;
-    /* One block of memory for all classes: a large one is cheaper to touch. */
-    j->own = mcr_alloc_zero(ctx, (size_t)j->classes, sizeof *j->own);
-    float *to = j->own ? mcr_alloc(ctx, (size_t)own, 1) : NULL;
-    if (!to)
-        return MCR_NO_MEMORY;
-    j->own[0] = to;
-    st = bind_classes(j);
-    for (int64_t c = 0; c < j->classes && !st; c++) {
-        mcr_rows rows = class_rows(j, c);
-        j->own[c] = to;
-        st = mcr_gram_block_float(j->across[0], rows, rows, to, rows.count);
-        to += rows.count * rows.count;
-    }
+        return mcr_gram_pairs_open(&j->pairs, ctx, n, NULL, NULL, 0);
+    mcr_rows *rows = mcr_alloc(ctx, (size_t)j->classes, sizeof *rows);
+    st = rows ? bind_classes(j) : MCR_NO_MEMORY;
+    for (int64_t c = 0; c < j->classes && !st; c++)
+        rows[c] = class_rows(j, c);
+    if (!st)
+        st = mcr_gram_pairs_open(&j->pairs, ctx, n, j->across[0], rows, j->classes);
+    mcr_free(ctx, rows);
     return st;
 }
 
@@ -302,7 +274,7 @@ double mcr_class_needs(const job *j)
     /* Where K is there, all of it in double, should that be needed, in half of what is left; else,
      * and in the folds of a calibration, a working set of some size in a quarter (smo.c). */
     double whole = (double)(n + EDGE), set = (double)((n < SLOTS ? n : SLOTS) + EDGE);
-    bool shared = j->k || j->own || j->in->gram;
+    bool shared = j->k || j->pairs || j->in->gram;
     double bytes = shared ? 2 * sizeof(double) * whole * whole : 0;
     if (!shared || j->curve)
         bytes = fmax(bytes, 8 * sizeof(double) * set * set);
@@ -310,64 +282,18 @@ double mcr_class_needs(const job *j)
     return bytes + (j->curve ? 4 : 2) * j->bound * (double)n / (double)j->n;
 }
 
-/* K of the objects of classes a and b, a's first, into the worker's buffer. */
-static mcr_status fill_pair(const job *j, int64_t problem, int worker)
-{
-    int64_t of[2], ld = j->pair_ld;
-    mcr_class_pair(j->classes, problem, &of[0], &of[1]);
-    mcr_rows a = class_rows(j, of[0]), b = class_rows(j, of[1]);
-    float *k = j->pair[worker], *corner = k + a.count, *below = k + a.count * ld;
-    mcr_status st = mcr_gram_block_float(j->across[worker], a, b, corner, ld);
-    if (st)
-        return st;
-    for (int64_t i = 0; i < a.count && j->kept[worker] != of[0]; i++)
-        memcpy(k + i * ld, j->own[of[0]] + i * a.count, sizeof *k * (size_t)a.count);
-    j->kept[worker] = of[0];
-    mcr_copy_out_transposed(below, ld, corner, ld, a.count, b.count, sizeof *k);
-    for (int64_t i = 0; i < b.count; i++)
-        memcpy(below + i * ld + a.count, j->own[of[1]] + i * b.count, sizeof *k * (size_t)b.count);
-    return MCR_OK;
-}
-
-/* The same out of a K of all objects that the caller has. Where objects stand by class, as those
- * who share a K see to, each row is two runs of it. */
-static void pick_pair(const job *j, mcr_rows rows, const float *all, int64_t all_ld, float *k)
-{
-    int64_t n = rows.count, run = 1; /* objects of the first class, if both follow each other */
-    const int64_t *row = rows.index;
-    while (run < n && row[run] == row[run - 1] + 1)
-        run++;
-    bool runs = run >= n || row[n - 1] - row[run] == n - 1 - run;
-    for (int64_t i = 0; i < n; i++) {
-        const float *from = all + row[i] * all_ld;
-        float *to = k + i * j->pair_ld;
-        if (runs) {
-            memcpy(to, from + row[0], sizeof *to * (size_t)run);
-            if (run < n)
-                memcpy(to + run, from + row[run], sizeof *to * (size_t)(n - run));
-        } else {
-            for (int64_t t = 0; t < n; t++)
-                to[t] = from[row[t]];
-        }
-    }
-}
-
 mcr_status mcr_class_stored(mcr_gram **out, const job *j, int64_t problem, int worker,
                             mcr_rows rows, mcr_gram *exact)
 {
-    mcr *ctx = j->in->ctx;
-    int64_t n = rows.count, ld = 0;
+    int64_t a, b, ld;
     *out = NULL;
     if (j->k)
-        return mcr_gram_stored(out, ctx, &(mcr_stored){n, j->k_ld, j->k, .exact = exact});
-    const float *all = j->in->gram ? mcr_gram_values(j->in->gram, &ld) : NULL;
-    if (!j->pair || (!j->own && !all) || n == 0)
+        return mcr_gram_stored(out, j->in->ctx,
+                               &(mcr_stored){rows.count, j->k_ld, j->k, .exact = exact});
+    if (!j->pairs || rows.count == 0 || (j->in->gram && !mcr_gram_values(j->in->gram, &ld)))
         return MCR_OK;
-    float *k = j->pair[worker];
-    mcr_status st = j->own ? fill_pair(j, problem, worker) : MCR_OK;
-    if (!j->own)
-        pick_pair(j, rows, all, ld, k);
-    for (int64_t i = 0; i < n && !st; i++)
-        memset(k + i * j->pair_ld + n, 0, sizeof *k * (size_t)(j->pair_ld - n));
-    return st ? st : mcr_gram_stored(out, ctx, &(mcr_stored){n, j->pair_ld, k, .exact = exact});
+    if (j->in->gram)
+        return mcr_gram_pairs_read(out, j->pairs, rows, worker, j->in->gram, exact);
+    mcr_class_pair(j->classes, problem, &a, &b);
+    return mcr_gram_pairs_stored(out, j->pairs, a, b, worker, j->across[worker], exact);
 }
