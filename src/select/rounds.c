@@ -60,7 +60,6 @@ typedef struct batch {
     double *had; /* of the paths of this round: 1 for those of the checkpoint; NULL: one process */
 } batch;
 
-/* Tells of the progress; true: the user asks to stop. */
 /* The mean of the splits of a point that are tested, from the first on; *count: how many. */
 static double mean_so_far(const mcr_tried *t, int64_t point, int64_t *count)
 {
@@ -105,6 +104,7 @@ static double best_so_far(mcr_tried *t, double passed)
     return best;
 }
 
+/* Tells of the progress; true: the user asks to stop. */
 static bool tell(mcr_tried *t)
 {
     double done = (double)__atomic_load_n(&t->fits, __ATOMIC_RELAXED),
