@@ -436,9 +436,14 @@ static mcr_status open_quick(mcr_tried *t, const mcr_options *options, mcr_searc
 static mcr_status keep_leading(mcr_tried *t, const mcr_search *search, mcr_status s)
 {
     bool late = mcr_deadline_over(t->ctx);
-    /* Of several processes each knows only a part of the scores. */
-    if (s != MCR_STOPPED || !(late || search->best_so_far) || mcr_team_of_tasks(t->ctx))
+    if (s != MCR_STOPPED || !(late || search->best_so_far))
         return s;
+    /* Of several processes each knows only a part of the scores. */
+    if (mcr_team_of_tasks(t->ctx))
+        return late ? mcr_fail(t->ctx, MCR_STOPPED,
+                               "the time limit was over: a search on several processes has no best "
+                               "so far, but goes on from its checkpoint")
+                    : s;
     int64_t best = mcr_tried_leading(t);
     if (best < 0)
         return late ? mcr_fail(t->ctx, MCR_STOPPED,
