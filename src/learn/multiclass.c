@@ -185,16 +185,23 @@ static mcr_status open_result(task *t, mcr_binary *r, mcr_gram *gram)
     return ok ? MCR_OK : MCR_NO_MEMORY;
 }
 
+/* Why a problem was left out: a solver that sees that its time is too short also says that it was
+ * stopped. */
+static mcr_stop reason(const job *j)
+{
+    return j->deadline > 0 && !j->in->ctx->user_stopped ? MCR_STOP_TIME : MCR_STOP_INTERRUPTED;
+}
+
 static mcr_status run_task(task *t, mcr_binary *r)
 {
     job *j = t->j;
     if (t->stopped || (j->deadline > 0 && mcr_now() > j->deadline)) {
-        leave_out(r, t->stopped ? MCR_STOP_INTERRUPTED : MCR_STOP_TIME);
+        leave_out(r, reason(j));
     } else {
         mcr_status st = j->how->solve(j->how->params, r);
-        if (st == MCR_STOPPED && j->problems > 1) { /* while objects were bound again */
+        if (st == MCR_STOPPED && j->problems > 1) { /* before its first gradient was there */
             memset(r->coef, 0, sizeof *r->coef * (size_t)r->n);
-            leave_out(r, MCR_STOP_INTERRUPTED);
+            leave_out(r, reason(j));
             st = MCR_OK;
         }
         if (st)
@@ -242,7 +249,8 @@ static mcr_status solve_one(void *arg, int64_t problem, int worker)
     if (!st)
         st = open_task_gram(&t, &gram);
     if (st == MCR_STOPPED) { /* while it was bound: what is solved already stays */
-        __atomic_store_n(&j->stopped, true, __ATOMIC_RELAXED);
+        if (reason(j) == MCR_STOP_INTERRUPTED)
+            __atomic_store_n(&j->stopped, true, __ATOMIC_RELAXED);
         t.stopped = true;
         st = MCR_OK;
     }

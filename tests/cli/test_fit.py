@@ -467,6 +467,18 @@ def test_time_limit_within_a_product():
             os.remove("limit.mercer")
 
 
+def test_time_limit_before_the_first_gradient():
+    """Each pair of classes needs rows of K before its first step: a limit is no interruption."""
+    file = sample("blobs", n=15000)
+    done = tap.mercer("fit", "nu-svm", file, "-k", "rbf(gamma=2)", "--nu", "0.9", "--time-limit", "0.1",
+                      "--json", "--quiet", status=None)
+    assert done.returncode in (0, 1), done
+    if done.returncode == 0:
+        assert json.loads(done.stdout)["stop"] in ("time", "optimal"), done.stdout
+    else:
+        assert "before there was a model" in done.stderr, done.stderr
+
+
 def test_interrupt_keeps_the_best_so_far():
     file = sample("moons", n=6000, noise=0.9)
     status, text = on_terminal("fit", "svm", file, *HARD, "-o", "m.mercer",
