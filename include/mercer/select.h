@@ -112,7 +112,9 @@ typedef struct mcr_search {
     const char *metric;          /* NULL: accuracy, mse or adjusted_rand */
     const mcr_split_plan *split; /* NULL: the defaults */
     /* 1: does not try every point of the grid, but refines from coarse to fine around the best
-     * point of each kernel, as long as it is not far behind the best of all. */
+     * point of each kernel, as long as it is not far behind the best of all. Without kernels and
+     * ranges, a search in folds of 3,000 objects or more begins with some of them; the best points
+     * are tested again, and refined, on all. The report has what was tested on all. */
     int adaptive;
     /* 1: relevance of the columns: starting at the best point, searches for one value of the
      * kernel's parameter per column (rbf(gamma=[...])). This needs a kernel whose parameter may be

@@ -4,7 +4,9 @@
  * best point at half the distance, until it has no better neighbour at distance one; so for each
  * kernel, as long as it is not far behind the best. Scores over log C and log gamma are smooth
  * ridges and plateaus, which such a search finds with a tenth of the trainings, and without a model
- * of the scores that would have to be fitted itself.
+ * of the scores that would have to be fitted itself. Where there are many objects, and the search
+ * chooses kernels and ranges, all this is done with some of them, and the best points are compared
+ * and refined on all.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -20,6 +22,10 @@
 
 enum { COARSE_VALUES = 5 };
 enum { MANY = 500 }; /* objects: of fewer, one split says too little to leave points out */
+enum { QUICK_OBJECTS = 1000 };
+/* A search that chooses for itself begins with so many objects, so many of each class, and leaves
+ * so many of the best points, and the best of each kernel, to all of them. */
+enum { FEW_OBJECTS = 1200, FEW_EACH = 60, FINALISTS = 6 };
 
 /* ---- which points -----------------------------------------------------------------------------*/
 
@@ -218,7 +224,7 @@ mcr_status mcr_tried_add(mcr_tried *t, const char *text, mcr_scale scale)
     return mcr_grid_add(g, text, scale);
 }
 
-/* ---- the search -------------------------------------------------------------------------------*/
+/* ---- fingerprint ------------------------------------------------------------------------------*/
 
 static uint32_t mix(uint32_t a, uint32_t b)
 {
@@ -274,7 +280,7 @@ static mcr_status fingerprint(uint32_t *out, const mcr_tried *t, const mcr_searc
     mcr_text text;
     mcr_text_init(&text, t->ctx);
     mcr_status s = mcr_options_print(t->grid->options, &text);
-    mcr_text_format(&text, "|%s|%lld", mcr_version(), (long long)t->data->first);
+    mcr_text_format(&text, "|%s|%lld|%d", mcr_version(), (long long)t->data->first, FEW_OBJECTS);
     mcr_text_format(&text, "|%s|%s|%d|%d|%d|%llu|%lld", t->grid->options->type->name,
                     t->metric->info.name, search->adaptive != 0, search->relevance != 0, t->races,
                     (unsigned long long)mcr_seed(t->ctx), (long long)t->count);
@@ -327,17 +333,17 @@ static mcr_status plan_workers(mcr_tried *t)
     return s;
 }
 
-/* Of many objects about a thousand, with the classes in the same proportions: what a fold of that
+/* About `wanted` of many objects, with the classes in the same proportions: what a fold of that
  * size would test. *group: theirs. */
-static mcr_status draw_objects(mcr_tried *t, const mcr_search *search, int64_t **group)
+static mcr_status draw_objects(mcr_tried *t, const mcr_search *search, int64_t wanted,
+                               int64_t **group)
 {
-    enum { WANTED = 1000, ALL = 1500 };
     int64_t n = mcr_data_count(t->all), count = 0, *rows = NULL;
     mcr_split_plan plan = MCR_INIT(mcr_split_plan);
     mcr_splits *shares = NULL;
-    if (n <= ALL)
+    if (n <= wanted + wanted / 2)
         return MCR_OK;
-    plan.folds = (n + WANTED / 2) / WANTED;
+    plan.folds = (n + wanted / 2) / wanted;
     mcr_status s = mcr_splits_open(&shares, t->ctx, t->all, &plan);
     if (!s && !(rows = mcr_alloc(t->ctx, (size_t)n, sizeof *rows)))
         s = MCR_NO_MEMORY;
@@ -406,6 +412,114 @@ static mcr_status open_search(mcr_tried *t, const mcr_options *options, const mc
     return s;
 }
 
+/* ---- some of the objects first ----------------------------------------------------------------*/
+
+static int64_t few_objects(const mcr_tried *t)
+{
+    int64_t each = FEW_EACH * mcr_data_classes(t->all);
+    return each > FEW_OBJECTS ? each : FEW_OBJECTS;
+}
+
+/* Whether the search begins with some of the objects: one that chooses kernels and ranges for
+ * itself, on many objects, in folds. */
+static bool begins_with_few(const mcr_tried *t, const mcr_search *search,
+                            const mcr_split_plan *plan)
+{
+    return search->adaptive && !search->kernels && !search->ranges && !t->grid->forms &&
+           plan->kind == MCR_SPLIT_FOLDS && !plan->group &&
+           mcr_data_count(t->all) >= 5 * few_objects(t) / 2;
+}
+
+/* The best points, rising: some of all, and the best of each template that is not far behind. */
+static int64_t list_finalists(const mcr_tried *t, int64_t *point)
+{
+    int64_t count = 0;
+    for (int64_t p = 0; p < t->grid->points; p++) {
+        int64_t ahead = 0;
+        bool done = t->state[p] == MCR_POINT_DONE + 1;
+        const mcr_template *of = mcr_grid_template(t->grid, p);
+        for (int64_t q = 0; q < t->grid->points && done; q++)
+            ahead += t->state[q] == MCR_POINT_DONE + 1 &&
+                     (mcr_tried_better(t, mcr_tried_mean(t, q), mcr_tried_mean(t, p)) ||
+                      (q < p && mcr_tried_mean(t, q) == mcr_tried_mean(t, p)));
+        if (done && (ahead < FINALISTS || (best_of(t, of) == p && is_near(t, of))))
+            point[count++] = p;
+    }
+    return count;
+}
+
+/* As if nothing had been tried; spaces have values of other objects. */
+static void forget(mcr_tried *t)
+{
+    for (int64_t i = 0; i < t->grid->points * t->count; i++)
+        t->score[i] = NAN;
+    memset(t->tested, 0, sizeof *t->tested * (size_t)t->grid->points);
+    memset(t->state, 0, (size_t)t->grid->points);
+    for (int w = 0; w < 2 * t->workers; w++)
+        mcr_path_space_free(t->ctx, &t->space[w]);
+    for (int64_t k = 0; k < t->grid->points / t->grid->settings; k++)
+        mcr_path_space_free(t->ctx, &t->kept[k]);
+    mcr_budget_give(t->ctx, t->kept_bytes);
+    t->kept_bytes = 0;
+    t->best = -1;
+}
+
+/* The search on some of the objects; the points that are left go to `point`. None, where these
+ * objects cannot be split like all of them. */
+static mcr_status try_few(mcr_tried *t, const mcr_search *search, const mcr_split_plan *plan,
+                          int64_t *point, int64_t *count)
+{
+    mcr_splits *all = t->splits;
+    int64_t *group = NULL;
+    mcr_status s = draw_objects(t, search, few_objects(t), &group);
+    t->splits = NULL;
+    if (!s)
+        s = mcr_splits_open(&t->splits, t->ctx, t->data, plan);
+    if (!s && mcr_splits_count(t->splits) == t->count)
+        s = try_coarse_to_fine(t);
+    *count = s || t->best < 0 ? 0 : list_finalists(t, point);
+    mcr_splits_close(t->splits);
+    t->splits = all;
+    t->data = t->all;
+    mcr_free(t->ctx, group);
+    forget(t);
+    return s == MCR_NO_MEMORY || s == MCR_STOPPED ? s : MCR_OK;
+}
+
+/* The finalists on all objects, then better neighbours of the best of each kernel that is not far
+ * behind, until there are none. */
+static mcr_status try_finalists(mcr_tried *t, int64_t *point, int64_t count)
+{
+    mcr_status s = mcr_try_points(t, point, count);
+    for (int64_t i = 0; i < t->grid->templates && !s && t->best >= 0; i++) {
+        lattice l = {.of = &t->grid->template[i], .axes = 2 * MCR_MOST_AXES};
+        for (int a = 0; a < l.axes; a++)
+            l.stride[a] = 2;
+        if (best_of(t, l.of) >= 0 && is_near(t, l.of))
+            s = refine(t, &l, point);
+    }
+    return s;
+}
+
+static mcr_status try_few_first(mcr_tried *t, const mcr_search *search)
+{
+    mcr_split_plan plan;
+    int64_t count = 0;
+    int64_t *point = mcr_alloc(t->ctx, (size_t)t->grid->points, sizeof *point);
+    mcr_status s = point ? MCR_SIZED_READ(mcr_split_plan, &plan, t->ctx, search->split)
+                         : MCR_NO_MEMORY;
+    if (!s && begins_with_few(t, search, &plan))
+        s = try_few(t, search, &plan, point, &count);
+    if (!s && count)
+        s = try_finalists(t, point, count);
+    else if (!s)
+        s = try_coarse_to_fine(t);
+    mcr_free(t->ctx, point);
+    return s;
+}
+
+/* ---- the search -------------------------------------------------------------------------------*/
+
 /* Of a quick search: its data, and all that follows from being one. */
 static mcr_status open_quick(mcr_tried *t, const mcr_options *options, mcr_search *search)
 {
@@ -417,7 +531,7 @@ static mcr_status open_quick(mcr_tried *t, const mcr_options *options, mcr_searc
                         options->type->name);
     mcr_status s = MCR_SIZED_READ(mcr_split_plan, &plan, t->ctx, search->split);
     if (!s)
-        s = draw_objects(t, search, &group);
+        s = draw_objects(t, search, QUICK_OBJECTS, &group);
     if (group)
         plan.group = group;
     search->adaptive = search->relevance = 0;
@@ -485,7 +599,7 @@ mcr_status mcr_search_run(mcr_tried *t, const mcr_options *options, const mcr_se
     mcr_progress at = {.size = sizeof at, .phase = "tune", .objective = NAN, .violation = NAN};
     mcr_deadline_set(t->ctx, mcr_time_limit(options));
     t->covers = mcr_cover(t->ctx, &at);
-    s = search->adaptive ? try_coarse_to_fine(t) : try_all(t);
+    s = search->adaptive ? try_few_first(t, search) : try_all(t);
     t->from = t->best;
     if (!s && t->best >= 0 && search->relevance && mcr_relevance_possible(t))
         s = mcr_relevance_search(t);

@@ -405,6 +405,46 @@ static mcr_data *sparse_data(mcr *ctx)
     return data;
 }
 
+/* Many objects: the search begins with some of them, but what it reports, and chooses by, was
+ * tested on all. */
+static void test_many_objects(void **context)
+{
+    mcr *ctx = *context;
+    mcr_search search = {.size = sizeof search, .adaptive = 1};
+    mcr_options *o = make_options(ctx, "knn", "task=classify");
+    mcr_data *data = sample_data(ctx, "moons", 3000);
+    mcr_tune_report *r = NULL;
+    mcr_model *model = NULL;
+    test_ok(ctx, mcr_tune(&model, &r, o, &search, data));
+    int64_t tested = 0;
+    for (int64_t p = 0; p < r->points; p++)
+        tested += r->point[p]->splits;
+    assert_int_equal(r->objects, 3000);
+    assert_true(r->fits > 2 * tested);
+    const mcr_point *best = r->point[r->best];
+    assert_true(best->state == MCR_POINT_DONE && best->splits == 5);
+    for (int64_t p = 0; p < r->points; p++)
+        assert_true(r->point[p]->state != MCR_POINT_DONE || r->point[p]->score <= best->score);
+    char options[128];
+    snprintf(options, sizeof options, "task=classify %s", best->options);
+    mcr_options *chosen = make_options(ctx, "knn", options);
+    mcr_kernel *kernel = NULL;
+    mcr_cv_report *cv = NULL;
+    test_ok(ctx, mcr_kernel_parse(&kernel, ctx, best->kernel));
+    mcr_splits *splits = NULL;
+    test_ok(ctx, mcr_splits_open(&splits, ctx, data, NULL));
+    test_ok(ctx, mcr_cv(&cv, chosen, kernel, data, splits, "accuracy", NULL));
+    mcr_splits_close(splits);
+    test_close_real("accuracy", best->score, cv->metric[0]->mean, 1e-12);
+    mcr_cv_free(ctx, cv);
+    mcr_kernel_free(kernel);
+    mcr_options_close(chosen);
+    mcr_options_close(o);
+    mcr_tune_free(ctx, r);
+    mcr_model_free(model);
+    mcr_data_free(data);
+}
+
 /* Without hints: two kernels, but one on vectors that stay sparse. What is far behind is not
  * refined to the end. */
 static void test_usual_kernels(void **context)
@@ -839,6 +879,7 @@ int main(void)
         TEST(test_tables),
         TEST(test_leave_one_out),
         TEST(test_coarse_to_fine),
+        TEST(test_many_objects),
         TEST(test_usual_kernels),
         TEST(test_weights),
         TEST(test_chance_has_no_weights),
