@@ -177,17 +177,24 @@ static void put_bar(FILE *to, const mcr_importance *item, double low, double spa
             fmin(zero, at), fabs(at - zero), from, fmax(end - from, 0.3));
 }
 
+const mcr_importance **cli_page_order(const mcr_importance_report *r)
+{
+    const mcr_importance **item = cli_alloc((size_t)r->count + 1, sizeof *item);
+    for (int64_t i = 0; i < r->count; i++)
+        item[i] = r->item[i];
+    qsort(item, (size_t)r->count, sizeof *item, more_first);
+    return item;
+}
+
 void cli_page_importance(FILE *to, const mcr_importance_report *r)
 {
     enum { SHOWN = 30 };
-    const mcr_importance **item = cli_alloc((size_t)r->count + 1, sizeof *item);
+    const mcr_importance **item = cli_page_order(r);
     double low = 0, high = 0;
     for (int64_t i = 0; i < r->count; i++) {
-        item[i] = r->item[i];
         low = fmin(low, fmin(item[i]->lower, item[i]->mean));
         high = fmax(high, fmax(item[i]->upper, item[i]->mean));
     }
-    qsort(item, (size_t)r->count, sizeof *item, more_first);
     fprintf(to,
             "<p>What %s (%.5g of %" PRId64 " objects) loses when the values of one column are "
             "shuffled, %" PRId64 " times, with 95 %% intervals.</p>\n",

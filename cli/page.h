@@ -20,6 +20,8 @@ void cli_page_row(FILE *to, const char *name, const char *format, ...)
 void cli_page_picture(FILE *to, const char *name, const char *svg, size_t count);
 /* How the scores of each class are spread; one score per object. */
 void cli_page_histogram(FILE *to, const cli_evaluation *e);
+/* The columns, the most important first; to be freed. */
+const mcr_importance **cli_page_order(const mcr_importance_report *r);
 /* A bar with its interval for each column, the most important first. */
 void cli_page_importance(FILE *to, const mcr_importance_report *r);
 void cli_page_end(FILE *to);

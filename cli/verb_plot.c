@@ -271,6 +271,7 @@ const cli_verb cli_verb_plot = {
         "  path         errors along C, lambda or --along NAME=RANGE\n"
         "  learning     errors against the number of training objects\n"
         "  importance   columns by shuffling (with DATA), or features by weight\n"
+        "  dependence   the mean prediction over the values of one column (--x)\n"
         "  logo         sequence motifs of a model on strings, or of DATA of one length\n"
         "  data         columns against one another, and histograms\n"
         "PNG and PDF need libcairo2. --json prints the figure's data.",

@@ -23,7 +23,7 @@ typedef struct report_call {
     int64_t repeats;
 } report_call;
 
-enum { MOST_MODELS = 2, HARDEST = 10, MOST_ROWS = 20 };
+enum { MOST_MODELS = 2, HARDEST = 10, MOST_ROWS = 20, DEPENDENCES = 4, NEAREST = 3 };
 /* Pixels of a picture: its text can still be read on a telephone. */
 enum { NARROW = 480 };
 
@@ -231,19 +231,23 @@ static int put_metrics(const report_job *job)
 }
 
 /* A picture of a kind, where it can be drawn; others are not worth a fault. */
-static int put_picture(const report_job *job, const subject *s, const char *kind)
+static int put_picture(const report_job *job, const subject *s, const char *kind,
+                       const char *column, const char *id)
 {
     mcr_figure *figure = NULL;
     const char *bytes;
     size_t count;
-    mcr_status status = mcr_figure_open(
-        &figure, job->c->ctx,
-        &(mcr_plot){.size = sizeof(mcr_plot), .kind = kind, .model = s->model, .data = job->data});
+    mcr_status status = mcr_figure_open(&figure, job->c->ctx,
+                                        &(mcr_plot){.size = sizeof(mcr_plot),
+                                                    .kind = kind,
+                                                    .model = s->model,
+                                                    .data = job->data,
+                                                    .x = column});
     if (status == MCR_OK)
         status = mcr_figure_draw(
             figure, "svg", &(mcr_draw){.size = sizeof(mcr_draw), .width = NARROW}, &bytes, &count);
     if (status == MCR_OK)
-        cli_page_picture(job->to, kind, bytes, count);
+        cli_page_picture(job->to, id, bytes, count);
     mcr_figure_close(figure);
     return status == MCR_BAD_CALL || status == MCR_BAD_DATA ? 0 : cli_fail(job->c, status);
 }
@@ -256,12 +260,28 @@ static int put_pictures(const report_job *job, const subject *s)
     const char *const *kind = classes ? of_classes : of_numbers;
     fprintf(job->to, "<div class=\"pictures\">\n");
     for (; *kind && !bad; kind++)
-        bad = put_picture(job, s, *kind);
+        bad = put_picture(job, s, *kind, NULL, *kind);
     if (!bad && job->call->learning)
-        bad = put_picture(job, s, "learning");
+        bad = put_picture(job, s, "learning", NULL, "learning");
     if (!bad && s->score && s->evaluation.what.outputs == 1)
         cli_page_histogram(job->to, &s->evaluation);
     fprintf(job->to, "</div>\n");
+    return bad;
+}
+
+/* How predictions depend on the most important columns; those of no use are left out. */
+static int put_dependences(const report_job *job, const subject *s, const mcr_importance_report *r)
+{
+    const mcr_importance **item = cli_page_order(r);
+    int bad = 0;
+    fprintf(job->to, "<div class=\"pictures\">\n");
+    for (int64_t i = 0; i < r->count && i < DEPENDENCES && item[i]->mean > 0 && !bad; i++) {
+        char id[32];
+        snprintf(id, sizeof id, "dependence%d", (int)i + 1);
+        bad = put_picture(job, s, "dependence", item[i]->name, id);
+    }
+    fprintf(job->to, "</div>\n");
+    free(item);
     return bad;
 }
 
@@ -279,10 +299,13 @@ static int put_importance(const report_job *job, const subject *s)
         fprintf(job->to, ".</p>\n");
         return 0;
     }
-    if (status == MCR_OK)
+    int bad = cli_fail(job->c, status);
+    if (!bad) {
         cli_page_importance(job->to, r);
+        bad = put_dependences(job, s, r);
+    }
     mcr_importance_free(ctx, r);
-    return cli_fail(job->c, status);
+    return bad;
 }
 
 /* ---- hardest objects --------------------------------------------------------------------------*/
@@ -338,19 +361,57 @@ static void put_id(const report_job *job, int64_t i)
         }
 }
 
-static void put_hardest(const report_job *job, const subject *s)
+/* "12: yes (0.41)": the training object, its target, and how far it is. */
+static int put_nearest(const report_job *job, const subject *s, const mcr_coefficient *row,
+                       int64_t i)
 {
+    int64_t support[NEAREST], found = 0;
+    double distance[NEAREST];
+    mcr_status status = mcr_model_nearest(job->c->ctx, s->model, job->data, i, NEAREST, support,
+                                          distance, &found);
+    for (int64_t k = 0; k < found && status == MCR_OK; k++) {
+        const mcr_coefficient *of = &row[support[k]];
+        fprintf(job->to, k > 0 ? ", " : "");
+        if (of->object >= 0)
+            fprintf(job->to, "%" PRId64 ": ", of->object + 1);
+        if (isfinite(of->target) && s->evaluation.what.task == MCR_CLASSIFY)
+            cli_page_text(job->to, mcr_model_class_name(s->model, (int64_t)of->target));
+        else if (isfinite(of->target))
+            fprintf(job->to, "%.6g", of->target);
+        fprintf(job->to, " (%.3g)", distance[k]);
+    }
+    return cli_fail(job->c, status);
+}
+
+/* The support vectors with their targets; NULL: the model has none, or they are not known. */
+static mcr_coefficient *read_support(const report_job *job, const subject *s)
+{
+    int64_t count = mcr_model_support(s->model);
+    double offset, square;
+    mcr_coefficient *row = count > 0 ? cli_alloc((size_t)count, sizeof *row) : NULL;
+    if (row && mcr_model_dual(job->c->ctx, s->model, 0, row, &offset, &square) != MCR_OK) {
+        free(row);
+        row = NULL;
+    }
+    return row;
+}
+
+static int put_hardest(const report_job *job, const subject *s)
+{
+    mcr_coefficient *row = read_support(job, s);
+    int bad = 0;
     hard *list = cli_alloc((size_t)job->n + 1, sizeof *list);
     for (int64_t i = 0; i < job->n; i++)
         list[i] = (hard){loss_of(s, i), i};
     qsort(list, (size_t)job->n, sizeof *list, harder_first);
     fprintf(job->to,
             "<table class=\"numbers\"><tr><th>object</th><th>target</th><th>prediction</th>"
-            "<th>%s</th></tr>\n",
+            "<th>%s</th>%s</tr>\n",
             s->evaluation.what.task == MCR_REGRESS ? "error"
             : s->proba                             ? "1 - probability of the target"
-                                                   : "score against the target");
-    for (int64_t k = 0; k < HARDEST && k < job->n; k++) {
+                                                   : "score against the target",
+            row ? "<th>nearest support vectors (distance)</th>" : "");
+    for (int64_t k = 0; k < HARDEST && k < job->n && !bad; k++) {
         int64_t i = list[k].object;
         fprintf(job->to, "<tr><td>");
         put_id(job, i);
@@ -358,10 +419,18 @@ static void put_hardest(const report_job *job, const subject *s)
         put_value(job, s, s->evaluation.what.target[i]);
         fprintf(job->to, "</td><td>");
         put_value(job, s, s->value[i]);
-        fprintf(job->to, "</td><td>%.5g</td></tr>\n", list[k].loss);
+        fprintf(job->to, "</td><td>%.5g</td>", list[k].loss);
+        if (row) {
+            fprintf(job->to, "<td>");
+            bad = put_nearest(job, s, row, i);
+            fprintf(job->to, "</td>");
+        }
+        fprintf(job->to, "</tr>\n");
     }
     fprintf(job->to, "</table>\n");
     free(list);
+    free(row);
+    return bad;
 }
 
 /* ---- the page ---------------------------------------------------------------------------------*/
@@ -378,8 +447,7 @@ static int put_subject(const report_job *job, const subject *s)
     if (bad)
         return bad;
     cli_page_section(to, "Hardest objects");
-    put_hardest(job, s);
-    return 0;
+    return put_hardest(job, s);
 }
 
 static int put_page(report_job *job)
@@ -458,6 +526,10 @@ static const cli_option options[] = {
      .type = CLI_FLAG,
      .offset = AT(learning),
      .help = "add a learning curve, which trains on parts of DATA"},
+    {.name = "learning-curve",
+     .type = CLI_FLAG,
+     .offset = AT(learning),
+     .help = "the same as --learning"},
     {.name = "repeats",
      .type = CLI_INT,
      .offset = AT(repeats),
@@ -477,7 +549,8 @@ const cli_verb cli_verb_report = {
     .about = "Writes a self-contained HTML page: the data, the model with its certificate,\n"
              "metrics, confusion matrix, ROC and precision-recall curves, calibration,\n"
              "residuals, a histogram of the scores, the importance of the columns with\n"
-             "intervals, and the hardest objects.\n"
+             "intervals, how predictions depend on the most important ones, and the hardest\n"
+             "objects with their nearest support vectors.\n"
              "With two models, their metrics are compared by McNemar's test and the paired\n"
              "bootstrap.",
     .examples = "mercer sample moons -n 400 --noise 0.3 -o moons.csv\n"

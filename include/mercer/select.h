@@ -279,6 +279,13 @@ MCR_API mcr_status mcr_model_importance(mcr_importance_report **out, mcr *ctx,
 MCR_API mcr_status mcr_model_shapley(mcr_importance_report **out, mcr *ctx, const mcr_model *model,
                                      const mcr_data *data, int64_t object, int64_t output,
                                      int64_t samples);
+/* The support vectors that are nearest to one object of data (from 0) in the space of the kernel,
+ * nearest first: their places among the support vectors, and the distances
+ * sqrt(K(x, x) + K(z, z) - 2 K(x, z)); at most count, *found of them. MCR_BAD_CALL if the model has
+ * none. */
+MCR_API mcr_status mcr_model_nearest(mcr *ctx, const mcr_model *model, const mcr_data *data,
+                                     int64_t object, int64_t count, int64_t *support,
+                                     double *distance, int64_t *found);
 
 #ifdef __cplusplus
 }

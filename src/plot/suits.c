@@ -124,6 +124,12 @@ static bool importance(const mcr_plotting *p)
     return can;
 }
 
+/* Without a column it is not known. */
+static bool dependence(const mcr_plotting *p)
+{
+    return is_of(p, CLASSIFY | REGRESS) && p->data && p->how->x;
+}
+
 static bool logo(const mcr_plotting *p)
 {
     if (p->model)

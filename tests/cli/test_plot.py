@@ -17,8 +17,8 @@ import zlib
 import tap
 
 KINDS = {"boundary", "surface", "band", "projection", "clusters", "gram", "spectrum", "roc", "pr",
-         "calibration", "confusion", "residuals", "tuning", "path", "learning", "importance", "logo",
-         "data"}
+         "calibration", "confusion", "residuals", "tuning", "path", "learning", "importance",
+         "dependence", "logo", "data"}
 
 
 def moons(*more):

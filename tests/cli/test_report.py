@@ -80,7 +80,7 @@ def test_page():
     rows = [list(map(float, line.split(","))) for line in pathlib.Path("p.csv").read_text().splitlines()[1:]]
     targets = [line.split(",")[-1] for line in pathlib.Path("new.csv").read_text().splitlines()[1:]]
     loss = [1 - row[float(t) > 0] for row, t in zip(rows, targets)]
-    at = len(page.cells) - 40
+    at = len(page.cells) - 50
     tap.check_equal(page.cells[at], str(1 + max(range(300), key=loss.__getitem__)))
     tap.check_equal(page.cells[at + 3], "%.5g" % max(loss))
 
@@ -157,7 +157,7 @@ def test_in_a_browser():
         pathlib.Path("r.html").read_text().replace("</body>", MEASURE + "</body>"))
     for width in (375, 1440):
         seen = browse("measured.html", width)
-        tap.check_equal([name for name, *_ in seen["pictures"]], ["confusion", "roc", "pr", "calibration", "scores"])
+        tap.check_equal([name for name, *_ in seen["pictures"]], ["confusion", "roc", "pr", "calibration", "scores", "dependence1", "dependence2"])
         assert seen["wide"] <= seen["window"], "wider than the window: %r" % seen
         for name, wide, high in seen["pictures"]:
             assert wide >= min(width, 500) - 60 and high >= 100, (name, wide, high)

@@ -303,11 +303,12 @@ static void same_objects(const mcr_data *one, const mcr_data *other)
 {
     assert_int_equal(mcr_data_count(one), mcr_data_count(other));
     assert_int_equal(mcr_data_fields(one), mcr_data_fields(other));
-    for (int64_t f = 0; f < mcr_data_fields(one); f++)
+    for (int64_t f = 0; f < mcr_data_fields(one); f++) {
+        const mcr_kind kind = field_info(one, f).kind;
         for (int64_t i = 0; i < mcr_data_count(one); i++) {
             const char *bytes;
             int64_t length;
-            if (field_info(one, f).kind == MCR_STRINGS) {
+            if (kind == MCR_STRINGS) {
                 assert_int_equal(mcr_data_string(one, f, i, &bytes, &length), MCR_OK);
                 same_string(other, f, i, bytes, (size_t)length);
             } else {
@@ -317,6 +318,7 @@ static void same_objects(const mcr_data *one, const mcr_data *other)
                 assert_memory_equal(x, z, sizeof x);
             }
         }
+    }
     assert_memory_equal(mcr_data_class_of(one), mcr_data_class_of(other),
                         (size_t)mcr_data_count(one) * sizeof(int32_t));
 }

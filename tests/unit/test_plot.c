@@ -312,12 +312,12 @@ static void every_kind_describes_itself(void **state)
 {
     (void)state;
     mcr_plot_info info = MCR_INIT(mcr_plot_info);
-    assert_int_equal(mcr_plot_count(), 18);
+    assert_int_equal(mcr_plot_count(), 19);
     for (int64_t i = 0; i < mcr_plot_count(); i++) {
         assert_int_equal(mcr_plot_describe(i, &info), MCR_OK);
         assert_true(info.name[0] && info.summary[0] && info.needs[0]);
     }
-    assert_int_equal(mcr_plot_describe(18, &info), MCR_BAD_CALL);
+    assert_int_equal(mcr_plot_describe(19, &info), MCR_BAD_CALL);
     assert_string_equal(mcr_figure_format("a/b.htm"), "html");
     assert_null(mcr_figure_format("picture"));
 }
@@ -340,6 +340,8 @@ static mcr_status draw_all(mcr *ctx, void *arg)
     size_t count;
     mcr_status s = fit(&model, &data, ctx, with->learner, with->sample, with->n, with->kernel);
     mcr_plot plot = {.size = sizeof plot, .model = model, .data = data, .kind = with->kind};
+    if (strcmp(with->kind, "dependence") == 0)
+        plot.x = "x1";
     if (!s)
         s = mcr_figure_open(&f, ctx, &plot);
     for (size_t i = 0; i < sizeof formats / sizeof *formats && !s; i++)
@@ -360,6 +362,7 @@ static void nothing_leaks_when_memory_is_short(void **state)
         {"svm", "moons", "rbf(gamma=2)", "data", 8},
         {"pca", "moons", "rbf(gamma=2)", "projection", 8},
         {"svm", "moons", "linear", "importance", 8},
+        {"svm", "moons", "linear", "dependence", 6},
         {"svm", "motifs", "spectrum(p=3)", "logo", 6},
         {"svm", "moons", "rbf(gamma=2)", "boundary", 8},
         {"kmeans", "moons", "rbf(gamma=2)", "gram", 8},
