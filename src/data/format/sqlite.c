@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "data/format/collect.h"
@@ -116,7 +117,10 @@ static bool has_magic(const char *path, size_t length)
         return false;
     memcpy(name, path, length);
     name[length] = '\0';
-    int fd = open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    struct stat about;
+    if (stat(name, &about) != 0 || !S_ISREG(about.st_mode)) /* to open a pipe would empty it */
+        return false;
+    int fd = open(name, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return false;
     bool is = read(fd, bytes, sizeof bytes) == (ssize_t)sizeof bytes &&
