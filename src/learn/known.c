@@ -38,7 +38,8 @@ static mcr_status look_closer(mcr_fitted *f, mcr_gram *gram, const mcr_known_los
                               const double *root, double *error)
 {
     int64_t all = loss->n * loss->outputs;
-    double *exact = mcr_alloc(f->ctx, 2 * (size_t)all, sizeof *exact), *low = exact + all;
+    double *exact = mcr_alloc(f->ctx, 2 * (size_t)all, sizeof *exact);
+    double *low = exact ? exact + all : NULL;
     mcr_extended to = {
         .n = loss->n, .outputs = loss->outputs, .a = loss->a, .f = exact, .low = low};
     mcr_status s = exact ? mcr_gram_extended(gram, &to) : MCR_NO_MEMORY;
@@ -75,7 +76,8 @@ static void take_coefficients(mcr_fitted *f, const mcr_known_loss *loss, const d
 mcr_status mcr_known_smooth(mcr_fitted *f, mcr_gram *gram, const mcr_known_loss *loss)
 {
     int64_t all = loss->n * loss->outputs;
-    double *error = mcr_alloc(f->ctx, (size_t)(all + loss->n), sizeof *error), *root = error + all;
+    double *error = mcr_alloc(f->ctx, (size_t)(all + loss->n), sizeof *error);
+    double *root = error ? error + all : NULL;
     mcr_status s = error ? mcr_gram_product_error(gram, loss->a, loss->outputs, NAN, error)
                          : MCR_NO_MEMORY;
     if (!s)

@@ -369,7 +369,7 @@ mcr_status mcr_csv_rows_read(const mcr_csv_rows *rows, mcr_csv_chunk *chunk, int
     reader r = {.to = rows,
                 .plan = rows->plan,
                 .chunk = chunk,
-                .day = rows->day + (int64_t)worker * MCR_CSV_DAYS,
+                .day = rows->day ? rows->day + (int64_t)worker * MCR_CSV_DAYS : NULL,
                 .line = chunk->line,
                 .record = chunk->record,
                 .row = chunk->first};
