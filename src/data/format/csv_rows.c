@@ -262,8 +262,10 @@ static mcr_status read_record(reader *r, const char **at)
     const mcr_csv_plan *plan = r->plan;
     const char *p = *at, *end = r->chunk->to;
     mcr_status status = MCR_OK;
-    mcr_csv_cell *cell = r->to->cell + (r->row - r->to->first) * r->to->cells;
-    places to = {r->to->number + r->row * plan->numbers, cell, cell + plan->texts, r->to->date};
+    /* Tables without numbers, or without texts, have no arrays of them. */
+    mcr_csv_cell *cell = r->to->cell ? r->to->cell + (r->row - r->to->first) * r->to->cells : NULL;
+    places to = {r->to->number ? r->to->number + r->row * plan->numbers : NULL, cell,
+                 cell ? cell + plan->texts : NULL, r->to->date};
     bool last = false;
     int64_t c = 0;
     for (; c < plan->columns && !last && status == MCR_OK; c++) {
