@@ -39,7 +39,7 @@ static const size_t most_body = (size_t)64 << 20;
     HTTP(stop_daemon)
 
 typedef struct http {
-    void *library;
+    void *handle;
 #define HTTP(name) __typeof__(MHD_##name) *name;
     HTTP_FUNCTIONS
 #undef HTTP
@@ -364,11 +364,11 @@ static void on_end(void *user, struct MHD_Connection *c, void **state,
 /* NULL, or why not. */
 static const char *load(http *h)
 {
-    h->library = dlopen("libmicrohttpd.so.12", RTLD_NOW | RTLD_LOCAL);
-    if (!h->library)
+    h->handle = dlopen("libmicrohttpd.so.12", RTLD_NOW | RTLD_LOCAL);
+    if (!h->handle)
         return "it needs libmicrohttpd, which is not installed: install libmicrohttpd12";
 #define HTTP(name)                                                                                 \
-    *(void **)&h->name = dlsym(h->library, "MHD_" #name);                                          \
+    *(void **)&h->name = dlsym(h->handle, "MHD_" #name);                                           \
     if (!h->name)                                                                                  \
         return "this libmicrohttpd has no MHD_" #name ": install a newer one";
     HTTP_FUNCTIONS
@@ -399,8 +399,8 @@ static void release(studio_server *s)
         pthread_mutex_destroy(&s->page[i].mutex);
     }
     pthread_mutex_destroy(&s->mutex);
-    if (s->http.library)
-        dlclose(s->http.library);
+    if (s->http.handle)
+        dlclose(s->http.handle);
     free(s);
 }
 
