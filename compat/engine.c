@@ -22,12 +22,14 @@
 
 #include "classes.h"
 #include "kernel.h"
+#include "pool.h"
 #include "text.h"
 
 struct compat_engine {
     const struct svm_problem *prob;
     const struct svm_parameter *param;
     mcr *ctx;
+    compat_pool *pool; /* large blocks of all contexts of an engine and its branches */
     mcr_kernel *kernel;
     compat_pack pack;
     double *target;          /* of each object, as training on all of them has it; NULL: none */
@@ -108,14 +110,16 @@ static mcr_status open_kernel(compat_engine *e)
 }
 
 /* threads 0: all cores. */
-static mcr_status open_context(mcr **ctx, int threads)
+static mcr_status open_context(compat_engine *e, int threads)
 {
     mcr_config config = {
         .size = sizeof config,
         .threads = threads,
+        .realloc = compat_pool_realloc,
+        .user = e->pool,
         .work_seconds = 1e15, /* LIBSVM begins whatever it is given */
     };
-    return mcr_open(ctx, &config);
+    return mcr_open(&e->ctx, &config);
 }
 
 static int wanted_threads(int objects)
@@ -218,7 +222,7 @@ compat_engine *compat_engine_open(const struct svm_problem *prob, const struct s
     compat_engine *e = calloc(1, sizeof *e);
     if (e)
         *e = (compat_engine){.prob = prob, .param = param, .broken = &e->own_broken};
-    if (!e || open_context(&e->ctx, wanted_threads(prob->l)) ||
+    if (!e || !(e->pool = compat_pool_open()) || open_context(e, wanted_threads(prob->l)) ||
         !compat_pack_open(&e->pack, prob, param->kernel_type == PRECOMPUTED)) {
         compat_warn("out of memory");
         compat_engine_close(e);
@@ -239,13 +243,14 @@ compat_engine *compat_engine_branch(compat_engine *e)
         return NULL;
     *branch = (compat_engine){.prob = e->prob,
                               .param = e->param,
+                              .pool = e->pool,
                               .kernel = e->kernel,
                               .pack = e->pack,
                               .target = e->target,
                               .matrix = e->matrix,
                               .of = e,
                               .broken = e->broken};
-    if (open_context(&branch->ctx, 1)) {
+    if (open_context(branch, 1)) {
         compat_engine_close(branch);
         return NULL;
     }
@@ -270,6 +275,8 @@ void compat_engine_close(compat_engine *e)
         mcr_kernel_free(e->kernel);
     }
     mcr_close(e->ctx);
+    if (e->of == NULL)
+        compat_pool_close(e->pool);
     free(e);
 }
 
