@@ -135,7 +135,9 @@ int cli_progress_say(cli *c, const char *phase, double fraction)
 
 void cli_progress_clear(cli *c)
 {
-    if (c->meter.drawn)
+    if (c->meter.drawn) {
         fputs("\r\033[K", stderr);
+        fflush(stderr);
+    }
     c->meter.drawn = 0;
 }

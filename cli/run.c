@@ -222,6 +222,8 @@ static void keep_memory(void)
 int cli_run(int argc, char **argv, const cli_team *team)
 {
     keep_memory();
+    static char line[4096]; /* messages leave as whole lines, also where several programs write */
+    setvbuf(stderr, line, _IOLBF, sizeof line);
     cli c = {.started = cli_seconds(), .team = team};
     char **word = argv + 1;
     int words = argc > 0 ? argc - 1 : 0;
