@@ -92,7 +92,10 @@ static void print_done(const cli *c, const export_call *call, const mcr_export_r
         }
         cli_json_end(&j);
     } else if (path && strcmp(path, "-") != 0 && !c->common.quiet) {
-        printf("%s: %s as a %s model\n", path, cli_word(c, 0), call->to);
+        printf("%s: %s exported as ", path, cli_word(c, 0));
+        for (const char *form = call->to; *form; form++)
+            putchar(toupper((unsigned char)*form));
+        putchar('\n');
         if (r->also[0])
             printf("%s: its header\n", r->also);
         print_bound(r);

@@ -63,7 +63,7 @@ def test_export_and_back():
         file = sample(name, n=80)
         fit(learner, file, *options)
         done = tap.mercer("export", "m.mercer", "--to", "libsvm", "-o", "m.model")
-        tap.check_equal(done.stdout, "m.model: m.mercer as a libsvm model\n")
+        tap.check_equal(done.stdout, "m.model: m.mercer exported as LIBSVM\n")
         with open("m.model") as f:
             tap.check_equal(tap.mercer("export", "m.mercer", "--to", "libsvm").stdout, f.read())
         want, got = (tap.mercer("predict", m, file) for m in ("m.mercer", "m.model"))
