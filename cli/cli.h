@@ -52,12 +52,13 @@ typedef struct cli_common {
 typedef struct cli_reading {
     const char *format, *target, *weight;
     cli_list classes, roles;
-    const char *drop, *only, *id, *keep, *missing;
+    const char *drop, *only, *id, *keep, *missing, *join;
     int skip_bad;
     int raw; /* set by a verb that shows missing values as they are */
     /* Set by a verb that has a model: */
     int64_t features;       /* libsvm: at least so many; 0: as found */
     const mcr_layout *like; /* csv, tsv: the table that the model was trained on; NULL: none */
+    mcr_join *joined;       /* the table of --join, once it was read */
 } cli_reading;
 
 /* The options of the learners; see learner.h. */

@@ -13,6 +13,7 @@
 #include <time.h>
 
 #include "learner.h"
+#include "tables.h"
 #include "team.h"
 
 #define AT(field) offsetof(cli_common, field)
@@ -113,6 +114,11 @@ const cli_option cli_reading_options[] = {
      .offset = AT(id),
      .argument = "COLUMN",
      .help = "csv, tsv: the column that names the rows; copied to outputs"},
+    {.name = "join",
+     .type = CLI_TEXT,
+     .offset = AT(join),
+     .argument = "FILE",
+     .help = "a table with more columns of the same objects, found by their ids"},
     {.name = "missing",
      .type = CLI_TEXT,
      .offset = AT(missing),
@@ -174,7 +180,6 @@ const char *cli_word(const cli *c, int i)
     return i < c->words.count ? c->words.word[i] : NULL;
 }
 
-/* The roles of the call: --role and --id; the list is to be freed. */
 /* Whether a matrix that is too large may be read in blocks: models that are applied, and training
  * with an approximation. */
 static int may_stay_on_disk(const cli *c)
@@ -184,6 +189,7 @@ static int may_stay_on_disk(const cli *c)
            (strcmp(c->verb->name, "fit") == 0 && approx && strcmp(approx, "none") != 0);
 }
 
+/* The roles of the call: --role and --id; the list is to be freed. */
 static const char **list_roles(const cli *c, char **id)
 {
     int64_t count = c->reading.roles.count;
@@ -216,7 +222,16 @@ static mcr_read_options read_options(const cli *c, const char *const *roles)
         .missing = c->reading.missing ? c->reading.missing : "auto",
         .skip_bad = c->reading.skip_bad,
         .on_disk = may_stay_on_disk(c),
+        .join = c->reading.joined,
     };
+}
+
+/* The table of --join is read once, for all files and parts of files. */
+static int open_join(cli *c)
+{
+    if (!c->reading.join || c->reading.joined)
+        return 0;
+    return cli_fail(c, mcr_join_open(&c->reading.joined, c->ctx, c->reading.join, c->reading.id));
 }
 
 /* Learners and models fill missing values themselves, each by its own training objects. */
@@ -238,9 +253,12 @@ int cli_read_data(cli *c, mcr_data **out, const char *path)
     if (!path && !c->reading.classes.count)
         return cli_refuse(c, "DATA is missing (usage: mercer %s %s)", c->verb->name,
                           c->verb->usage);
+    int bad = open_join(c);
+    if (bad)
+        return bad;
     const char **roles = list_roles(c, &id);
     mcr_read_options options = read_options(c, roles);
-    int bad = cli_fail(c, mcr_data_read(out, c->ctx, path, &options));
+    bad = cli_fail(c, mcr_data_read(out, c->ctx, path, &options));
     free(roles);
     free(id);
     return bad ? bad : fill(c, out);
@@ -251,6 +269,9 @@ int cli_read_part(cli *c, mcr_data **out, const char *name, const char *bytes, s
 {
     char *id = NULL;
     *out = NULL;
+    int bad = open_join(c);
+    if (bad)
+        return bad;
     const char **roles = list_roles(c, &id);
     mcr_read_options options = read_options(c, roles);
     mcr_status status = mcr_data_read_memory(out, c->ctx, name, bytes, count, &options);
@@ -262,9 +283,12 @@ int cli_read_part(cli *c, mcr_data **out, const char *name, const char *bytes, s
 int cli_read_columns(cli *c, mcr_column_info **out, int64_t *count, const char *path)
 {
     char *id = NULL;
+    int bad = open_join(c);
+    if (bad)
+        return bad;
     const char **roles = list_roles(c, &id);
     mcr_read_options options = read_options(c, roles);
-    int bad = cli_fail(c, mcr_columns_read(out, count, c->ctx, path, &options));
+    bad = cli_fail(c, mcr_columns_read(out, count, c->ctx, path, &options));
     free(roles);
     free(id);
     return bad;
@@ -308,6 +332,8 @@ static int read_spread(cli *c, mcr_data **out, int first)
     if (count < 1 && !c->reading.classes.count)
         return cli_refuse(c, "DATA is missing (usage: mercer %s %s)", c->verb->name,
                           c->verb->usage);
+    if (c->reading.join)
+        return cli_refuse(c, "--join is not for processes that share the rows of a file");
     const char **roles = list_roles(c, &id);
     mcr_read_options options = read_options(c, roles);
     const char *const *path = (const char *const *)c->words.word + first;
@@ -317,13 +343,10 @@ static int read_spread(cli *c, mcr_data **out, int first)
     return bad;
 }
 
-int cli_read_words(cli *c, mcr_data **out, int first)
+/* Several files, one after the other. */
+static int read_several(cli *c, mcr_data **out, int first)
 {
     int count = c->words.count - first;
-    if (cli_team_of_rows(c))
-        return read_spread(c, out, first);
-    if (count <= 1)
-        return cli_read_data(c, out, cli_word(c, first));
     mcr_data **part = cli_alloc((size_t)count, sizeof *part);
     const mcr_layout *like = c->reading.like;
     int bad = 0;
@@ -341,6 +364,17 @@ int cli_read_words(cli *c, mcr_data **out, int first)
     for (int i = 0; i < count; i++)
         mcr_data_free(part[i]);
     free(part);
+    return bad;
+}
+
+int cli_read_words(cli *c, mcr_data **out, int first)
+{
+    if (cli_team_of_rows(c))
+        return read_spread(c, out, first);
+    int bad = c->words.count - first <= 1 ? cli_read_data(c, out, cli_word(c, first))
+                                          : read_several(c, out, first);
+    if (!bad)
+        cli_tables_say_unmatched(c);
     return bad;
 }
 

@@ -137,6 +137,8 @@ static void put_advice(char *to, size_t most, const char *id)
         {"format", "--format NAME"},
         {"array", "--only NAME, --target NAME"},
         {"target", "--target COLUMN, or none"},
+        {"join", "--join FILE"},
+        {"key", "--id COLUMN"},
         {"precomputed", "--format precomputed reads a file as one"},
         {"kernel", "-k EXPRESSION"},
         {"kernel2", "--kernel2 EXPRESSION"},

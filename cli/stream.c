@@ -58,7 +58,11 @@ int cli_stream_is_wanted(const cli *c, const char *path)
     const off_t large = (off_t)32 << 20;
     struct stat at;
     const char *format = c->reading.format;
-    if (!path || !c->reading.like || (format && strcmp(format, "csv") && strcmp(format, "tsv")))
+    int beside = 0;
+    if (c->reading.like)
+        mcr_layout_key(c->reading.like, &beside);
+    if (!path || !c->reading.like || beside ||
+        (format && strcmp(format, "csv") && strcmp(format, "tsv")))
         return 0;
     if (strcmp(path, "-") == 0)
         return 1;
@@ -255,6 +259,7 @@ void cli_stream_count(cli_stream *s, const mcr_model *model, const mcr_data *dat
 void cli_stream_remark(cli_stream *s)
 {
     char line[512];
+    cli_tables_say_unmatched(s->c);
     if (s->skipped)
         cli_tables_say_skipped(s->c, s->skipped, s->at, s->why);
     if (s->missing) {

@@ -109,6 +109,21 @@ int64_t cli_tables_missing(const mcr_data *data)
     return sum;
 }
 
+void cli_tables_say_unmatched(cli *c)
+{
+    char line[600];
+    const char *first;
+    int64_t objects,
+        count = c->reading.joined ? mcr_join_unmatched(c->reading.joined, &objects, &first) : 0;
+    if (count == 0)
+        return;
+    snprintf(line, sizeof line,
+             "%" PRId64 " of %" PRId64 " objects %s no row in %.200s, the first is \"%.64s\": what "
+             "it adds is missing there",
+             count, objects, count == 1 ? "has" : "have", c->reading.join, first);
+    cli_progress_log(c, MCR_LOG_WARNING, line);
+}
+
 void cli_tables_remark(cli *c, const mcr_data *data, const mcr_model *model)
 {
     char text[1024] = "", line[1400];

@@ -459,6 +459,7 @@ static int info_of_data(cli *c)
     int bad = cli_read_data(c, &data, cli_word(c, 0));
     if (bad)
         return bad;
+    cli_tables_say_unmatched(c);
     if (cli_word(c, 0) && strcmp(cli_word(c, 0), "-") != 0) /* a pipe is read once */
         bad = cli_read_columns(c, &table.list, &table.count, cli_word(c, 0));
     double seconds = cli_seconds() - start;

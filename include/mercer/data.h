@@ -62,6 +62,9 @@ MCR_API const char *mcr_role_name(mcr_role role);
  * data. May be shared between threads. */
 typedef struct mcr_layout mcr_layout;
 
+/* A table whose columns are added to other objects by their names. One thread at a time. */
+typedef struct mcr_join mcr_join;
+
 /* Zero in a field means the default. */
 typedef struct mcr_read_options {
     size_t size;        /* sizeof(mcr_read_options) */
@@ -104,7 +107,23 @@ typedef struct mcr_read_options {
      * must not change. Approximate models can be trained on such data, and all models can predict;
      * what needs the values in memory is refused. */
     int on_disk;
+    /* csv, tsv, sqlite, fasta, tu, jsonl: the columns of this table are added to each object: those
+     * of the row that has its key. Objects without such a row get missing values. If `like` is NULL
+     * and no object has one, that is MCR_BAD_DATA. NULL: none. */
+    mcr_join *join;
 } mcr_read_options;
+
+/* Reads a table (csv, tsv, sqlite; with a header) to be joined. Its key is the column called `key`,
+ * which must have each value once, and is text: 1 and 1.0 differ. The key of the objects is the
+ * column or field of the same name; fasta: the first word of the header; tu: the number of the
+ * graph, from 1. key NULL: the only column that both tables have; for objects that are no rows of a
+ * table, the only column that has the role id. The key is an id, unless options->roles says
+ * otherwise. To be closed after the last mcr_data_read with it; the data do not need it. */
+MCR_API mcr_status mcr_join_open(mcr_join **out, mcr *ctx, const char *path, const char *key);
+MCR_API void mcr_join_close(mcr_join *join); /* NULL allowed */
+/* How many of the *objects that were read with it have no row in it; *first: the key of the first
+ * of these, cut to 63 bytes, borrowed; NULL: none. */
+MCR_API int64_t mcr_join_unmatched(const mcr_join *join, int64_t *objects, const char **first);
 
 /* Reads a file (or TU directory; "-": standard input), compressed with gzip or not. Of an SQLite
  * database: "data.sqlite:table" or "data.sqlite:SELECT ..."; the only table needs no name. options
@@ -236,6 +255,9 @@ MCR_API const mcr_layout *mcr_data_layout(const mcr_data *data);
  * roles. */
 MCR_API int64_t mcr_layout_columns(const mcr_layout *layout);
 MCR_API const char *mcr_layout_column(const mcr_layout *layout, int64_t column, mcr_role *role);
+/* The column by which a table was joined (mcr_join_open), borrowed; NULL: none was. *beside: 1 if
+ * that was to objects that are no rows of a table. */
+MCR_API const char *mcr_layout_key(const mcr_layout *layout, int *beside);
 /* Columns that are not fields but are copied to outputs: ids, groups, columns to keep. */
 MCR_API int64_t mcr_data_carried(const mcr_data *data);
 MCR_API const char *mcr_data_carried_name(const mcr_data *data, int64_t c, mcr_role *role);

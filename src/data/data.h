@@ -162,6 +162,8 @@ struct mcr_layout {
     uint32_t usual; /* bit i: a feature had the i-th of the usual names of targets (csv_plan.c) */
     mcr_role *all;  /* of every column; NULL: not known, or all are numbers and targets */
     mcr_classes *called; /* every column; NULL: no header */
+    char *joined;        /* the key by which another table was joined; NULL: none was */
+    bool beside;         /* to objects that are no rows of a table */
 };
 
 /* What becomes of missing values; model files know them by their numbers. */
@@ -307,6 +309,8 @@ mcr_status mcr_layout_new(mcr_layout **out, mcr *ctx, const mcr_layout *from,
                           const char *const *name);
 /* The roles of all columns, and their names (NULL: no header); copied. */
 mcr_status mcr_layout_roles(mcr_layout *layout, const mcr_role *role, const char *const *name);
+/* That a table was joined by this column; copied. */
+mcr_status mcr_layout_join(mcr_layout *layout, const char *key, bool beside);
 mcr_layout *mcr_layout_retain(mcr_layout *layout); /* NULL allowed */
 void mcr_layout_free(mcr_layout *layout);          /* one owner less; NULL allowed */
 void mcr_builder_layout(mcr_builder *builder, mcr_layout *layout); /* takes it over */
@@ -346,5 +350,10 @@ typedef struct mcr_format {
     mcr_status (*describe)(mcr_column_info **out, int64_t *count, mcr *ctx, mcr_input *in,
                            const mcr_read_options *options);
 } mcr_format;
+
+/* Opens a file that must be a table: csv, tsv or sqlite; and the separator of such a format, as
+ * mcr_csv_read takes it. */
+mcr_status mcr_table_open(mcr_input **in, mcr *ctx, const char *path, char *separator);
+char mcr_table_separator(const mcr_format *format);
 
 #endif

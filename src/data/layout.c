@@ -42,6 +42,17 @@ mcr_status mcr_layout_roles(mcr_layout *l, const mcr_role *role, const char *con
     return name != NULL ? mcr_classes_of_names(&l->called, l->ctx, name, l->columns) : MCR_OK;
 }
 
+mcr_status mcr_layout_join(mcr_layout *l, const char *key, bool beside)
+{
+    char *copy = mcr_copy_text(l->ctx, key, strlen(key));
+    if (copy == NULL)
+        return MCR_NO_MEMORY;
+    mcr_free(l->ctx, l->joined);
+    l->joined = copy;
+    l->beside = beside;
+    return MCR_OK;
+}
+
 mcr_layout *mcr_layout_retain(mcr_layout *l)
 {
     if (l != NULL)
@@ -58,6 +69,7 @@ void mcr_layout_free(mcr_layout *l)
     mcr_classes_free(ctx, l->name);
     mcr_classes_free(ctx, l->called);
     mcr_free(ctx, l->all);
+    mcr_free(ctx, l->joined);
     mcr_free(ctx, l);
 }
 
@@ -77,4 +89,10 @@ const char *mcr_layout_column(const mcr_layout *l, int64_t c, mcr_role *role)
         return NULL;
     *role = l->all[c];
     return l->called->name[c];
+}
+
+const char *mcr_layout_key(const mcr_layout *l, int *beside)
+{
+    *beside = l->beside;
+    return l->joined;
 }

@@ -12,8 +12,10 @@
 #include "base/limits.h"
 #include "base/sized.h"
 #include "data/format/collect.h"
+#include "data/format/csv.h"
 #include "data/format/formats.h"
 #include "data/format/sqlite.h"
+#include "data/join.h"
 
 enum { SNIFF_BYTES = 1 << 16 };
 
@@ -153,19 +155,50 @@ static mcr_status name_file(mcr *ctx, mcr_status status, const char *name)
 static mcr_status check_weight(mcr *ctx, const mcr_format *format, const mcr_read_options *options)
 {
     static const char *const have[] = {"csv", "tsv", "sqlite", "jsonl", NULL};
-    if (format->describe == NULL &&
+    if (format->describe == NULL && options->join == NULL &&
         (options->roles != NULL || options->drop != NULL || options->keep != NULL ||
          (options->only != NULL && !format->picks)))
         return mcr_fail(ctx, MCR_BAD_CALL,
                         "the format %s has no columns with roles; csv, tsv and sqlite have",
                         format->name);
     for (int i = 0; have[i] != NULL; i++)
-        if (options->weight == NULL || strcmp(format->name, have[i]) == 0)
+        if (options->weight == NULL || options->join != NULL || strcmp(format->name, have[i]) == 0)
             return MCR_OK;
     return mcr_fail(
         ctx, MCR_BAD_CALL,
         "weight \"%.100s\": the format %s has no weights; csv, tsv, sqlite and jsonl have",
         options->weight, format->name);
+}
+
+/* A model whose training objects had a joined table needs it also where none of its columns can be
+ * in the file itself. */
+static mcr_status check_join(mcr *ctx, const mcr_format *format, const char *file,
+                             const mcr_read_options *o)
+{
+    if (format->describe != NULL || o->join != NULL || o->like == NULL || !o->like->beside)
+        return MCR_OK;
+    return mcr_advise(ctx,
+                      mcr_fail_at(ctx, MCR_BAD_CALL, file, 0,
+                                  "the model was trained with a table that was joined by column "
+                                  "\"%.100s\": it is needed here, too",
+                                  o->like->joined),
+                      "join");
+}
+
+/* Fills b by the reader of the format; in NULL: it reads from path, or from class files. */
+static mcr_status read_by(mcr_builder *b, mcr *ctx, const mcr_format *format, mcr_input *in,
+                          const char *path, const mcr_read_options *options)
+{
+    const char *file = path != NULL ? path : options->class_files ? options->class_files[0] : NULL;
+    mcr_status status = check_weight(ctx, format, options);
+    if (status == MCR_OK)
+        status = check_join(ctx, format, file, options);
+    if (status != MCR_OK)
+        return status;
+    if (options->join != NULL)
+        return mcr_join_read(b, ctx, format, in, path, options);
+    return format->read_path != NULL ? format->read_path(b, ctx, path, options)
+                                     : format->read(b, ctx, in, options);
 }
 
 static mcr_status read_input(mcr_builder *b, mcr *ctx, const mcr_format *format, mcr_input *in,
@@ -181,9 +214,7 @@ static mcr_status read_input(mcr_builder *b, mcr *ctx, const mcr_format *format,
     if (status == MCR_OK && format->read == NULL)
         status = mcr_fail(ctx, MCR_BAD_CALL, "%s: the format %s is a directory", mcr_input_name(in),
                           format->name);
-    if (status == MCR_OK)
-        status = check_weight(ctx, format, options);
-    return status == MCR_OK ? format->read(b, ctx, in, options) : status;
+    return status == MCR_OK ? read_by(b, ctx, format, in, mcr_input_name(in), options) : status;
 }
 
 /* Opens a file, or a table of a database, whose format is known then. */
@@ -194,6 +225,29 @@ static mcr_status open_path(mcr_input **in, mcr *ctx, const char *path, const mc
         return mcr_input_open(in, ctx, path);
     *format = &mcr_format_sqlite;
     return mcr_sqlite_input(in, ctx, path);
+}
+
+char mcr_table_separator(const mcr_format *format)
+{
+    return format == &mcr_format_sqlite ? (char)MCR_CSV_MADE : format == &mcr_format_tsv ? '\t' : 0;
+}
+
+mcr_status mcr_table_open(mcr_input **in, mcr *ctx, const char *path, char *separator)
+{
+    const mcr_format *format = NULL;
+    *in = NULL;
+    if (is_directory(path))
+        return mcr_fail_at(ctx, MCR_IO, path, 0, "this is a directory, not a table");
+    mcr_status status = open_path(in, ctx, path, &format);
+    if (status == MCR_OK && format == NULL)
+        status = detect(&format, ctx, *in);
+    if (status == MCR_OK && format->describe == NULL)
+        status = mcr_fail_at(ctx, MCR_BAD_DATA, path, 0,
+                             "this is %s, but only a table (csv, tsv, sqlite) can be joined",
+                             format->name);
+    if (status == MCR_OK)
+        *separator = mcr_table_separator(format);
+    return status;
 }
 
 /* Fills b from wherever the data are: a directory, class files, a file. */
@@ -219,17 +273,15 @@ static mcr_status read_path(mcr_builder *b, mcr *ctx, const char *path,
     if (status != MCR_OK)
         return status;
     if (path == NULL)
-        return format->read(b, ctx, NULL, options);
+        return read_by(b, ctx, format, NULL, NULL, options);
     if (is_directory(path)) {
         if (format == NULL)
             format = directory_format();
         if (format == NULL || format->read_path == NULL)
             return mcr_fail_at(ctx, MCR_IO, path, 0, "this is a directory");
     }
-    if (format != NULL && format->read_path != NULL) {
-        status = check_weight(ctx, format, options);
-        return status == MCR_OK ? format->read_path(b, ctx, path, options) : status;
-    }
+    if (format != NULL && format->read_path != NULL)
+        return read_by(b, ctx, format, NULL, path, options);
     mcr_input *in = NULL;
     status = open_path(&in, ctx, path, &format);
     if (status == MCR_OK)
@@ -323,7 +375,8 @@ mcr_status mcr_columns_read(mcr_column_info **out, int64_t *count, mcr *ctx, con
     if (status == MCR_OK && format == NULL)
         status = detect(&format, ctx, in);
     if (status == MCR_OK && format->describe != NULL)
-        status = format->describe(out, count, ctx, in, &options);
+        status = options.join != NULL ? mcr_join_describe(out, count, ctx, format, in, &options)
+                                      : format->describe(out, count, ctx, in, &options);
     mcr_input_close(in);
     mcr_reading_end(ctx);
     return status;

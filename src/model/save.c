@@ -152,6 +152,23 @@ static void put_layout(mcr_text *t, const mcr_layout *l)
         mcr_put_text(t, l->name->name[r]);
 }
 
+static void put_table(mcr_text *file, mcr_text *part, const mcr_layout *l)
+{
+    put_layout(part, l);
+    mcr_put_section(file, "TABL", part);
+    part->length = 0;
+    if (l->all) {
+        mcr_put_roles(part, l);
+        mcr_put_section(file, "ROLE", part);
+        part->length = 0;
+    }
+    if (l->joined) {
+        mcr_put_join(part, l);
+        mcr_put_section(file, "JOIN", part);
+        part->length = 0;
+    }
+}
+
 /* COLS: names of columns, where a file had them; OBJS: the objects. */
 static mcr_status put_basis(mcr_text *file, mcr_text *part, const mcr_model *m)
 {
@@ -222,16 +239,8 @@ static mcr_status write_all(mcr_text *file, mcr_text *part, const mcr_model *m)
         mcr_put_section(file, "TUNE", part);
         part->length = 0;
     }
-    if (m->layout) {
-        put_layout(part, m->layout);
-        mcr_put_section(file, "TABL", part);
-        part->length = 0;
-    }
-    if (m->layout && m->layout->all) {
-        mcr_put_roles(part, m->layout);
-        mcr_put_section(file, "ROLE", part);
-        part->length = 0;
-    }
+    if (m->layout)
+        put_table(file, part, m->layout);
     mcr_status s = put_basis(file, part, m);
     if (s)
         return s;

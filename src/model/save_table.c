@@ -1,6 +1,6 @@
 /* save_table.c: what models of tables keep besides: ROLE, the role of each column; FILL, what
  * stands for missing values, and the categories of the training objects. Models of numbers alone
- * have no ROLE and no FILL.
+ * have no ROLE and no FILL. JOIN: the column by which another table was joined to the objects.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -21,6 +21,12 @@ void mcr_put_roles(mcr_text *t, const mcr_layout *l)
     mcr_put_u32(t, l->called != NULL);
     for (int64_t c = 0; l->called && c < l->columns; c++)
         mcr_put_text(t, l->called->name[c]);
+}
+
+void mcr_put_join(mcr_text *t, const mcr_layout *l)
+{
+    mcr_put_text(t, l->joined);
+    mcr_put_u32(t, l->beside);
 }
 
 static void put_field(mcr_text *t, const mcr_scaled_field *f)
@@ -108,6 +114,17 @@ static mcr_status get_roles(mcr_layout *l, const mcr_container *c, mcr_reader *r
     return s;
 }
 
+static mcr_status get_join(mcr_layout *l, const mcr_container *c, mcr_reader *r)
+{
+    char *key = mcr_get_text(r);
+    bool beside = mcr_get_u32(r) == 1;
+    mcr_status s = mcr_reader_end(r, c->file, "its columns");
+    if (!s)
+        s = key && l->called ? mcr_layout_join(l, key, beside) : damaged(c);
+    mcr_free(c->ctx, key);
+    return s;
+}
+
 /* The role of the field, as the table's columns had it. */
 static mcr_role role_of(const mcr_layout *l, const mcr_store *s)
 {
@@ -129,6 +146,8 @@ mcr_status mcr_get_roles(mcr_model *m, const mcr_container *c)
     mcr_status s = MCR_OK;
     if (mcr_container_has(c, "ROLE", &r))
         s = m->layout ? get_roles(m->layout, c, &r) : damaged(c);
+    if (!s && mcr_container_has(c, "JOIN", &r))
+        s = m->layout ? get_join(m->layout, c, &r) : damaged(c);
     for (int64_t f = 0; m->layout && f < m->basis->fields && !s; f++)
         m->basis->store[f]->role = role_of(m->layout, m->basis->store[f]);
     return s;

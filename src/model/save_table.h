@@ -10,6 +10,8 @@
 
 /* ROLE, where the layout has roles. */
 void mcr_put_roles(mcr_text *t, const mcr_layout *layout);
+/* JOIN, where a table was joined. */
+void mcr_put_join(mcr_text *t, const mcr_layout *layout);
 /* FILL; false: there is nothing to write. */
 bool mcr_put_fill(mcr_text *t, const mcr_scaling *scaling);
 /* After the layout and the objects: the roles of both. */

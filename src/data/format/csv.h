@@ -31,6 +31,8 @@ mcr_csv_state mcr_csv_next(mcr_csv_field *field, const char **p, const char *end
 const char *mcr_csv_record(const char *p, const char *end, char separator, int64_t *lines);
 /* The text with quotes single again; `to` has space for field->length bytes. Gives its length. */
 size_t mcr_csv_plain(char *to, const mcr_csv_field *field);
+/* Appends a text in quotes, those inside doubled, as both CSV and SQL want it. */
+void mcr_csv_quote(mcr_text *to, const char *text, size_t length);
 /* The whole field is a number, with any blanks around it. comma: also one with a decimal comma. */
 bool mcr_csv_number(const mcr_csv_field *field, double *value);
 bool mcr_csv_comma_number(const mcr_csv_field *field, double *value);
@@ -72,6 +74,7 @@ typedef struct mcr_csv_plan {
     int64_t numbers, texts,
         dates; /* how many columns of these roles; texts: all kinds of strings */
     int64_t carried;
+    bool joined; /* columns of another table are among them: the names say which */
 } mcr_csv_plan;
 
 /* A field of strings. */
@@ -85,6 +88,10 @@ static inline bool mcr_csv_is_text(mcr_role role)
 enum { MCR_CSV_MADE = 1 };
 mcr_status mcr_csv_plan_make(mcr_csv_plan *plan, mcr *ctx, const char *file, const char *bytes,
                              size_t count, char separator, const mcr_read_options *options);
+/* A table whose first line must be a header: separator, decimal comma, names and samples of the
+ * columns, but no roles. */
+mcr_status mcr_csv_plan_scan(mcr_csv_plan *plan, mcr *ctx, const char *file, const char *bytes,
+                             size_t count, char separator);
 void mcr_csv_plan_free(mcr_csv_plan *plan, mcr *ctx);
 /* What is kept of it; before the names of columns are handed over. */
 mcr_status mcr_csv_plan_layout(mcr_layout **out, mcr *ctx, const mcr_csv_plan *plan);

@@ -403,11 +403,36 @@ static mcr_status set_roles(mcr_csv_maker *m)
     return status;
 }
 
+/* The features of a model that was trained with a joined table must all be in this one, if no table
+ * is joined to it. */
+static mcr_status check_joined(const mcr_csv_maker *m)
+{
+    const mcr_layout *like = m->options->like;
+    if (like == NULL || like->joined == NULL || m->options->join != NULL || !m->plan->header)
+        return MCR_OK;
+    for (int64_t c = 0; c < mcr_layout_columns(like); c++) {
+        const mcr_role role = like->all[c];
+        bool feature = role == MCR_NUMBER || role == MCR_DATE || mcr_csv_is_text(role);
+        if (feature && find_name(m->plan, like->called->name[c]) == NONE)
+            return mcr_advise(m->ctx,
+                              mcr_fail_at(m->ctx, MCR_BAD_DATA, m->file, 1,
+                                          "there is no column \"%.100s\", which the model wants: "
+                                          "it was trained on this table and another one, joined by "
+                                          "column \"%.100s\"",
+                                          like->called->name[c], like->joined),
+                              "join");
+    }
+    return MCR_OK;
+}
+
 mcr_status mcr_csv_assign(mcr_csv_maker *m)
 {
     mcr_csv_plan *plan = m->plan;
     plan->weight = -1;
-    mcr_status status = take_words(m);
+    plan->joined = m->options->join != NULL;
+    mcr_status status = check_joined(m);
+    if (status == MCR_OK)
+        status = take_words(m);
     const mcr_layout *like = m->options->like;
     if (status == MCR_OK && like != NULL)
         status = find_roles(m);
@@ -425,7 +450,7 @@ mcr_status mcr_csv_assign(mcr_csv_maker *m)
 /* Where all columns are numbers, texts, targets and weights, the names of the fields say enough. */
 static mcr_status keep_roles(mcr_layout *l, const mcr_csv_plan *plan)
 {
-    bool plain = true;
+    bool plain = !plan->joined;
     mcr_role *role = mcr_alloc(l->ctx, (size_t)plan->columns, sizeof *role);
     const char **name = mcr_alloc(l->ctx, (size_t)plan->columns, sizeof *name);
     mcr_status status = role != NULL && name != NULL ? MCR_OK : MCR_NO_MEMORY;

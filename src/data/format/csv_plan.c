@@ -251,42 +251,68 @@ static mcr_status keep_names(mcr_csv_maker *m)
     return refuse_repeated(m);
 }
 
-mcr_status mcr_csv_plan_make(mcr_csv_plan *plan, mcr *ctx, const char *file, const char *bytes,
-                             size_t count, char separator, const mcr_read_options *options)
+/* Separator, header, names, and what stands in the columns. */
+static mcr_status scan(mcr_csv_maker *m, bool header)
 {
-    const bool made = separator == MCR_CSV_MADE;
-    *plan = (mcr_csv_plan){.separator = made ? ',' : separator};
+    mcr_csv_plan *plan = m->plan;
+    mcr_status status = mcr_target_names(&m->targets, m->ctx, m->options);
+    if (status == MCR_OK)
+        status = read_first(m);
+    if (status == MCR_OK) {
+        status = count_cells(m);
+        plan->header = header || is_header(m);
+    }
+    if (status == MCR_OK)
+        status = find_commas(m);
+    if (status == MCR_OK && plan->header)
+        status = keep_names(m);
+    for (int64_t c = 0; c < plan->columns && status == MCR_OK && !plan->header; c++)
+        status = count_cell(m, c, &m->first[c]);
+    return status;
+}
+
+static mcr_csv_maker open_maker(mcr_csv_plan *plan, mcr *ctx, const char *file, const char *bytes,
+                                size_t count, char separator, const mcr_read_options *options)
+{
     double share;
+    *plan = (mcr_csv_plan){.separator = separator == MCR_CSV_MADE ? ',' : separator};
     if (separator == 0)
         plan->separator = mcr_csv_separator(bytes, count, &share);
     if (plan->separator == 0)
         plan->separator = ',';
-    mcr_csv_maker m = {.plan = plan,
-                       .ctx = ctx,
-                       .file = file,
-                       .options = options,
-                       .bytes = bytes,
-                       .end = bytes + count};
-    mcr_status status = mcr_target_names(&m.targets, ctx, options);
-    if (status == MCR_OK)
-        status = read_first(&m);
-    if (status == MCR_OK) {
-        status = count_cells(&m);
-        plan->header = made || is_header(&m);
-    }
-    if (status == MCR_OK)
-        status = find_commas(&m);
-    if (status == MCR_OK && plan->header)
-        status = keep_names(&m);
-    for (int64_t c = 0; c < plan->columns && status == MCR_OK && !plan->header; c++)
-        status = count_cell(&m, c, &m.first[c]);
+    return (mcr_csv_maker){.plan = plan,
+                           .ctx = ctx,
+                           .file = file,
+                           .options = options,
+                           .bytes = bytes,
+                           .end = bytes + count};
+}
+
+static mcr_status close_maker(mcr_csv_maker *m, mcr_status status)
+{
+    mcr_words_free(&m->targets, m->ctx);
+    mcr_free(m->ctx, m->first);
+    mcr_free(m->ctx, m->role);
+    mcr_free(m->ctx, m->scratch);
+    if (status != MCR_OK)
+        mcr_csv_plan_free(m->plan, m->ctx);
+    return status;
+}
+
+mcr_status mcr_csv_plan_make(mcr_csv_plan *plan, mcr *ctx, const char *file, const char *bytes,
+                             size_t count, char separator, const mcr_read_options *options)
+{
+    mcr_csv_maker m = open_maker(plan, ctx, file, bytes, count, separator, options);
+    mcr_status status = scan(&m, separator == MCR_CSV_MADE);
     if (status == MCR_OK)
         status = mcr_csv_assign(&m);
-    mcr_words_free(&m.targets, ctx);
-    mcr_free(ctx, m.first);
-    mcr_free(ctx, m.role);
-    mcr_free(ctx, m.scratch);
-    if (status != MCR_OK)
-        mcr_csv_plan_free(plan, ctx);
-    return status;
+    return close_maker(&m, status);
+}
+
+mcr_status mcr_csv_plan_scan(mcr_csv_plan *plan, mcr *ctx, const char *file, const char *bytes,
+                             size_t count, char separator)
+{
+    const mcr_read_options options = MCR_INIT(mcr_read_options);
+    mcr_csv_maker m = open_maker(plan, ctx, file, bytes, count, separator, &options);
+    return close_maker(&m, scan(&m, true));
 }

@@ -123,6 +123,20 @@ const char *mcr_csv_record(const char *p, const char *end, char separator, int64
     }
 }
 
+void mcr_csv_quote(mcr_text *t, const char *text, size_t length)
+{
+    mcr_text_string(t, "\"");
+    for (size_t i = 0; i < length;) {
+        const char *quote = memchr(text + i, '"', length - i);
+        size_t n = quote != NULL ? (size_t)(quote - text) + 1 - i : length - i;
+        mcr_text_add(t, text + i, n);
+        if (quote != NULL)
+            mcr_text_string(t, "\"");
+        i += n;
+    }
+    mcr_text_string(t, "\"");
+}
+
 size_t mcr_csv_plain(char *to, const mcr_csv_field *f)
 {
     if (!f->doubled) {

@@ -22,6 +22,7 @@
 
 #include "base/number.h"
 #include "data/format/collect.h"
+#include "data/join.h"
 #include "data/write.h"
 
 /* More sequences than this whose headers are all single words, all different, are names. */
@@ -34,6 +35,7 @@ typedef struct reader {
     mcr_input *in;
     mcr_strings strings;
     mcr_labels *labels; /* NULL: target "none" */
+    mcr_join *join;     /* that wants the names; NULL: none */
     const char *word;   /* class of the whole file, NULL: labels in headers */
     size_t word_length;
     int64_t header_line; /* of the open record; 0: none */
@@ -95,10 +97,22 @@ static mcr_status note_name(reader *r, const char *header, const char *end, cons
     return status;
 }
 
+/* The first word is the name of the sequence. */
+static mcr_status give_name(const reader *r, const char *p, const char *end)
+{
+    trim(&p, &end);
+    const char *stop = p;
+    while (stop < end && !is_space(*stop))
+        stop++;
+    return mcr_join_name(r->join, p, (size_t)(stop - p));
+}
+
 static mcr_status read_header(reader *r, const char *p, const char *end)
 {
     const char *label = r->word, *label_end = r->word ? r->word + r->word_length : NULL;
     mcr_status status = mcr_strings_add(&r->strings, NULL, 0);
+    if (status == MCR_OK && r->join)
+        status = give_name(r, p, end);
     r->header_line = mcr_input_line_number(r->in);
     if (status != MCR_OK || !r->labels)
         return status;
@@ -289,7 +303,7 @@ static mcr_status read_classes(reader *r, const char *const *files)
 static mcr_status fasta_read(mcr_builder *builder, mcr *ctx, mcr_input *in,
                              const mcr_read_options *options)
 {
-    reader r = {.ctx = ctx, .in = in, .only_names = true};
+    reader r = {.ctx = ctx, .in = in, .only_names = true, .join = options ? options->join : NULL};
     const char *const *files = options ? options->class_files : NULL;
     if (files && in)
         return mcr_fail(ctx, MCR_BAD_CALL,

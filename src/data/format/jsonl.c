@@ -24,6 +24,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "data/format/jsonl.h"
+#include "data/join.h"
 #include "data/write.h"
 
 #include <string.h>
@@ -34,6 +35,7 @@ typedef struct reader {
     mcr *ctx;
     mcr_input *in;
     const mcr_read_options *options;
+    mcr_join *join; /* that wants the names; NULL: none */
     mcr_json json;
     mcr_words targets; /* their keys */
     mcr_jsonl_field *field;
@@ -98,7 +100,10 @@ static mcr_status add_field(reader *r, const mcr_json_value *key, const char *we
         field->role = r->targets.count > 1 ? MCR_JSONL_TARGETS : MCR_JSONL_TARGET;
     else if (weight && strcmp(field->name, weight) == 0)
         field->role = MCR_JSONL_WEIGHT;
-    else
+    else if (r->join && strcmp(field->name, mcr_join_key(r->join)) == 0) {
+        field->role = MCR_JSONL_NAME;
+        field->join = r->join;
+    } else
         return mcr_jsonl_classify(&r->json, field->name, key + 1, &field->role);
     return MCR_OK;
 }
@@ -258,7 +263,7 @@ static mcr_status finish_targets(reader *r, mcr_builder *builder)
 
 static mcr_status finish_fields(reader *r, mcr_builder *builder)
 {
-    bool data = false;
+    bool data = r->join != NULL;
     for (int64_t i = 0; i < r->fields; i++)
         data = data || r->field[i].role >= MCR_JSONL_NUMBER;
     if (!data)
@@ -278,7 +283,7 @@ static mcr_status finish_fields(reader *r, mcr_builder *builder)
 static mcr_status jsonl_read(mcr_builder *builder, mcr *ctx, mcr_input *in,
                              const mcr_read_options *options)
 {
-    reader r = {.ctx = ctx, .in = in, .options = options};
+    reader r = {.ctx = ctx, .in = in, .options = options, .join = options ? options->join : NULL};
     mcr_json_init(&r.json, ctx);
     mcr_status status = read_lines(&r);
     if (status == MCR_OK)

@@ -13,6 +13,7 @@ typedef enum mcr_jsonl_role {
     MCR_JSONL_TARGET,
     MCR_JSONL_TARGETS, /* one of several, a number */
     MCR_JSONL_WEIGHT,
+    MCR_JSONL_NAME,   /* by which a table is joined */
     MCR_JSONL_NUMBER, /* a column of a dense field that several keys share */
     MCR_JSONL_DENSE,
     MCR_JSONL_SPARSE,
@@ -35,6 +36,7 @@ typedef struct mcr_jsonl_field {
     mcr_store *store;    /* all but target, weight, strings */
     mcr_strings strings; /* strings */
     mcr_labels *labels;  /* target */
+    mcr_join *join;      /* name: the table that wants it */
     bool words;          /* target: strings */
     double *weight;      /* weight; one of several targets */
     bool named; /* precomputed: with ids; sparse: with "n"; number: the store has the key's name */

@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+#include "data/join.h"
+
 /* Which entry of field->space belongs to which array. */
 enum { CAPACITY_DENSE = 0, CAPACITY_ID = 1 };
 enum { CAPACITY_START = 0, CAPACITY_INDEX = 1, CAPACITY_VALUE = 2 };
@@ -496,6 +498,7 @@ mcr_status mcr_jsonl_open(mcr_jsonl_field *f, mcr *ctx)
     switch (f->role) {
     case MCR_JSONL_TARGET: return mcr_labels_open(&f->labels, ctx);
     case MCR_JSONL_TARGETS:
+    case MCR_JSONL_NAME:
     case MCR_JSONL_WEIGHT: return MCR_OK;
     case MCR_JSONL_STRINGS: return mcr_strings_open(&f->strings, ctx, f->name);
     case MCR_JSONL_DENSE: return mcr_store_new(&f->store, ctx, f->name, MCR_DENSE);
@@ -522,6 +525,15 @@ mcr_status mcr_jsonl_open(mcr_jsonl_field *f, mcr *ctx)
     return status;
 }
 
+/* A word, or a number as it stands in the text. */
+static mcr_status add_name(const mcr_jsonl_field *f, const mcr_json *json, const mcr_json_value *v)
+{
+    if (v->type != MCR_JSON_STRING && v->type != MCR_JSON_NUMBER)
+        return mcr_json_fail(json, v, "key \"%s\" names the object: it must be a word or a number",
+                             f->name);
+    return mcr_join_name(f->join, v->text, (size_t)v->count);
+}
+
 mcr_status mcr_jsonl_add(mcr_jsonl_field *f, const mcr_json *json, const mcr_json_value *v,
                          int64_t n)
 {
@@ -529,6 +541,7 @@ mcr_status mcr_jsonl_add(mcr_jsonl_field *f, const mcr_json *json, const mcr_jso
     case MCR_JSONL_TARGET: return add_target(f, json, v, n);
     case MCR_JSONL_TARGETS:
     case MCR_JSONL_WEIGHT: return add_weight(f, json, v, n);
+    case MCR_JSONL_NAME: return add_name(f, json, v);
     case MCR_JSONL_NUMBER: return add_number(f, json, v, n);
     case MCR_JSONL_DENSE: return add_row(f, json, v, n);
     case MCR_JSONL_SPARSE: return add_sparse(f, json, v, n);
@@ -574,6 +587,7 @@ mcr_status mcr_jsonl_finish(mcr_jsonl_field *f, mcr_builder *builder, int64_t n)
         status = mcr_builder_labels(builder, f->labels);
         f->labels = NULL;
         return status;
+    case MCR_JSONL_NAME: return MCR_OK;
     case MCR_JSONL_TARGETS: return MCR_OK; /* they are handed over together */
     case MCR_JSONL_WEIGHT: return mcr_builder_weights(builder, f->weight);
     case MCR_JSONL_STRINGS: return mcr_strings_finish(&f->strings, builder);

@@ -168,28 +168,13 @@ static bool is_query(const char *text)
     return strncasecmp(text, "select ", 7) == 0 || strncasecmp(text, "with ", 5) == 0;
 }
 
-/* In quotes, those inside doubled, as both SQL and CSV want it. */
-static void add_quoted(mcr_text *t, const char *text, size_t length)
-{
-    mcr_text_string(t, "\"");
-    for (size_t i = 0; i < length;) {
-        const char *quote = memchr(text + i, '"', length - i);
-        size_t n = quote != NULL ? (size_t)(quote - text) + 1 - i : length - i;
-        mcr_text_add(t, text + i, n);
-        if (quote != NULL)
-            mcr_text_string(t, "\"");
-        i += n;
-    }
-    mcr_text_string(t, "\"");
-}
-
 /* Names in quotes, so that any name is one. */
 static mcr_status prepare_table(rows *r, const char *name)
 {
     mcr_text sql;
     mcr_text_init(&sql, r->ctx);
     mcr_text_string(&sql, "SELECT * FROM ");
-    add_quoted(&sql, name, strlen(name));
+    mcr_csv_quote(&sql, name, strlen(name));
     mcr_status status = sql.status == MCR_OK ? prepare(r, sql.bytes) : sql.status;
     mcr_text_free(&sql);
     return status;
@@ -242,7 +227,7 @@ static void add_text(mcr_text *t, const char *text, size_t length)
     if (plain)
         mcr_text_add(t, text, length);
     else if (length > 0)
-        add_quoted(t, text, length);
+        mcr_csv_quote(t, text, length);
 }
 
 static mcr_status add_cell(rows *r, int c)
@@ -366,7 +351,7 @@ static mcr_status open_rows(rows *r, const char *path, size_t length)
         const char *name = r->call.column_name(r->statement, c);
         if (c > 0)
             mcr_text_string(&r->text, ",");
-        add_quoted(&r->text, name != NULL ? name : "", name != NULL ? strlen(name) : 0);
+        mcr_csv_quote(&r->text, name != NULL ? name : "", name != NULL ? strlen(name) : 0);
     }
     mcr_text_string(&r->text, "\n");
     return status != MCR_OK ? status : r->text.status;
