@@ -137,11 +137,11 @@ int cli_advise_approx(cli *c, int approx, int rank_given, int landmarks_given)
 {
     if (rank_given && approx == MCR_APPROX_NONE)
         return cli_refuse(c, "--rank says how many features --approx has, and there is none: say "
-                             "--approx nystrom, falkon or rff, or leave it out");
+                             "--approx nystrom, falkon or rff (gp: sgpr), or leave it out");
     if (landmarks_given && approx != MCR_APPROX_NYSTROM && approx != MCR_APPROX_FALKON)
         return cli_refuse(
             c,
-            "--landmarks are those of --approx nystrom and falkon%s: say so, or leave "
+            "--landmarks are those of --approx nystrom and falkon (gp: sgpr)%s: say so, or leave "
             "it out",
             approx == MCR_APPROX_RFF ? ", and rff has none" : "");
     return 0;

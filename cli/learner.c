@@ -264,7 +264,7 @@ static int check_approx(cli *c)
     int approx = !word || strcmp(word, "none") == 0 ? MCR_APPROX_NONE
                  : strcmp(word, "rff") == 0         ? MCR_APPROX_RFF
                  : strcmp(word, "nystrom") == 0     ? MCR_APPROX_NYSTROM
-                                                    : MCR_APPROX_FALKON; /* or auto */
+                                                    : MCR_APPROX_FALKON; /* or auto, sgpr */
     return cli_advise_approx(c, approx, cli_learner_given(c, "rank") != NULL,
                              cli_learner_given(c, "landmarks") != NULL);
 }

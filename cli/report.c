@@ -74,7 +74,12 @@ static void say_certificate(const mcr_report_fit *r)
     if (r->certificate && isfinite(r->value))
         cli_say("certified", "%s %s, tolerance %.2g", r->certificate,
                 short_text(text, r->value, r->value_error), r->tolerance);
-    if (isfinite(r->primal) && isfinite(r->dual))
+    if (r->approx && strcmp(r->approx, "sgpr") == 0)
+        cli_say("", "log likelihood between %s and %s, gap %s",
+                known_text(dual, r->dual, r->objective_error),
+                known_text(text, r->primal, r->objective_error),
+                short_text(gap, r->gap, r->objective_error));
+    else if (isfinite(r->primal) && isfinite(r->dual))
         cli_say("", "primal %s, dual %s, gap %s", known_text(text, r->primal, r->objective_error),
                 known_text(dual, r->dual, r->objective_error),
                 short_text(gap, r->gap, r->objective_error));

@@ -157,7 +157,7 @@ static int landmarks_of(const features_call *call)
 static void print_near_json(const cli *c, const features_call *call, const mcr_kernel *kernel,
                             const mcr_data *data, const nearby *m)
 {
-    static const char *const landmarks[] = {"uniform", "kmeans", "leverage"};
+    static const char *const landmarks[] = {"uniform", "kmeans", "leverage", "greedy"};
     cli_json j;
     cli_json_begin(&j, stdout);
     cli_json_integer(&j, "n", mcr_data_count(data));
@@ -298,7 +298,7 @@ static const cli_option options[] = {
      .type = CLI_CHOICE,
      .offset = AT(landmarks),
      .argument = "HOW",
-     .choices = "uniform|kmeans|leverage",
+     .choices = "uniform|kmeans|leverage|greedy",
      .help = "how nystrom and falkon choose landmarks (default: uniform)"},
     CLI_LAST_OPTION,
 };

@@ -28,12 +28,14 @@ typedef enum mcr_approx {
 } mcr_approx;
 
 /* How landmarks are chosen: uniformly at random; as the objects nearest to the centres of k-means
- * in feature space; or at random with probabilities by leverage, which is high for objects that the
- * others explain badly. The last two use a sample of the objects. */
+ * in feature space; at random with probabilities by leverage, which is high for objects that the
+ * others explain badly; or greedily, each the one that those before it explain worst. The last
+ * three use a sample of the objects. */
 typedef enum mcr_landmarks {
     MCR_LANDMARKS_UNIFORM = 0,
     MCR_LANDMARKS_KMEANS,
-    MCR_LANDMARKS_LEVERAGE
+    MCR_LANDMARKS_LEVERAGE,
+    MCR_LANDMARKS_GREEDY
 } mcr_landmarks;
 
 typedef struct mcr_map_options {

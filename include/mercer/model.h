@@ -60,7 +60,7 @@ typedef struct mcr_report_fit {
     const double *correlation;
     const char *form;       /* "dual" (kernel values) or "primal" (features) */
     const char *why;        /* the reason; NULL: there was no choice, or the model is from a file */
-    const char *approx;     /* "nystrom" or "rff"; NULL: exact */
+    const char *approx;     /* "nystrom", "rff", "falkon" or "sgpr"; NULL: exact */
     int64_t map_features;   /* of the primal form */
     double kernel_error[3]; /* of an approximate kernel: mean, root mean square, largest */
     const char *remark;     /* something the user should know; NULL: nothing */

@@ -3,6 +3,9 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "export/portable.h"
+
+#include <string.h>
+
 #include "gram/gram.h"
 #include "learn/gp.h"
 
@@ -18,15 +21,30 @@ static mcr_status factor(const mcr_portable *p, mcr_system *l, const double *noi
     return s ? s : mcr_system_factor(l, 1, root ? NULL : noise, NULL);
 }
 
+/* A sparse process keeps it. */
+static mcr_status copy_posterior(double **out, const mcr_portable *p)
+{
+    int64_t n = p->fitted->basis, count = n * (n + 1) / 2;
+    const double *kept;
+    mcr_status s = mcr_fitted_need(&kept, p->fitted, MCR_GP_POSTERIOR, count);
+    if (!s && !(*out = mcr_alloc(p->ctx, (size_t)count + 1, sizeof **out)))
+        s = MCR_NO_MEMORY;
+    if (!s)
+        memcpy(*out, kept, sizeof *kept * (size_t)count);
+    return s;
+}
+
 mcr_status mcr_portable_posterior(double **out, const mcr_portable *p, int64_t o)
 {
     const mcr_fitted *f = p->fitted;
-    int64_t n = f->basis;
+    int64_t n = f->basis, sparse;
     const double *noise = NULL, *root = NULL;
     mcr_system l = {0};
     size_t bytes = (size_t)n * (size_t)n * sizeof(double);
     double *inverse = NULL, *a = NULL;
     *out = NULL;
+    if (mcr_fitted_find(f, MCR_GP_SPARSE, &sparse))
+        return copy_posterior(out, p);
     mcr_status s = f->classes ? mcr_fitted_need(&root, f, MCR_GP_CURVATURE, f->outputs * n)
                               : mcr_fitted_need(&noise, f, MCR_GP_NOISE, n);
     if (root)

@@ -346,14 +346,43 @@ static mcr_status draw_uniformly(mcr *ctx, const mcr_data *data, int64_t count, 
     return s ? s : draw(ctx, "landmarks", all, count, object);
 }
 
-mcr_status mcr_landmarks_choose(mcr *ctx, const mcr_kernel *kernel, const mcr_data *data,
-                                mcr_landmarks how, int64_t count, int64_t *object)
+/* ---- greedy -----------------------------------------------------------------------------------*/
+
+/* From a sample, as large as a quarter of the memory allows. */
+static mcr_status choose_greedily(mcr *ctx, const mcr_kernel *kernel, const mcr_data *data,
+                                  int64_t *count, int64_t *object)
 {
-    mcr_status s = how == MCR_LANDMARKS_KMEANS ? choose_means(ctx, kernel, data, count, object)
-                   : how == MCR_LANDMARKS_LEVERAGE
-                       ? choose_leverage(ctx, kernel, data, count, object)
-                       : draw_uniformly(ctx, data, count, object);
+    pool p = {0};
+    mcr_gram *gram = NULL;
+    int64_t wanted = 20 * *count > 20000 ? 20 * *count : 20000;
+    double fits = (double)mcr_budget_left(ctx) / 4 / sizeof(double) / (double)*count;
+    wanted = (double)wanted > fits ? (int64_t)fits : wanted;
+    mcr_status s = open_pool(&p, ctx, data, wanted > *count ? wanted : *count);
     if (!s)
-        qsort(object, (size_t)count, sizeof *object, by_number);
+        s = mcr_gram_open(&gram, ctx, kernel, p.data, NULL);
+    if (!s)
+        s = mcr_landmarks_greedy(gram, count, object);
+    for (int64_t i = 0; i < *count && !s; i++)
+        object[i] = p.object[object[i]];
+    mcr_gram_close(gram);
+    close_pool(&p, ctx);
+    if (!s && *count == 0)
+        s = mcr_advise(ctx,
+                       mcr_fail(ctx, MCR_NUMERIC,
+                                "greedy: no object has a length in feature space: is it a kernel?"),
+                       "definite");
+    return s;
+}
+
+mcr_status mcr_landmarks_choose(mcr *ctx, const mcr_kernel *kernel, const mcr_data *data,
+                                mcr_landmarks how, int64_t *count, int64_t *object)
+{
+    mcr_status s = how == MCR_LANDMARKS_KMEANS ? choose_means(ctx, kernel, data, *count, object)
+                   : how == MCR_LANDMARKS_LEVERAGE
+                       ? choose_leverage(ctx, kernel, data, *count, object)
+                   : how == MCR_LANDMARKS_GREEDY ? choose_greedily(ctx, kernel, data, count, object)
+                                                 : draw_uniformly(ctx, data, *count, object);
+    if (!s)
+        qsort(object, (size_t)*count, sizeof *object, by_number);
     return s;
 }

@@ -185,7 +185,7 @@ static mcr_status open_nystrom(mcr_map *m, const mcr_data *x, const mcr_map_opti
     m->landmarks = o->rank < n ? o->rank : n;
     m->object = mcr_alloc(m->ctx, (size_t)m->landmarks, sizeof *m->object);
     s = m->object
-            ? mcr_landmarks_choose(m->ctx, m->kernel, x, o->landmarks, m->landmarks, m->object)
+            ? mcr_landmarks_choose(m->ctx, m->kernel, x, o->landmarks, &m->landmarks, m->object)
             : MCR_NO_MEMORY;
     if (!s)
         s = mcr_data_pick(&m->landmark, x, (mcr_rows){m->object, 0, m->landmarks});
@@ -277,6 +277,42 @@ mcr_status mcr_map_open_seeded(mcr_map **out, mcr *ctx, const mcr_kernel *kernel
     (*out)->columns = (rank + 1) / 2;
     (*out)->count = 2 * (*out)->columns;
     return end(out, mcr_map_fourier(*out, data));
+}
+
+static mcr_status span_all(mcr_map *m, double share)
+{
+    mcr_gram *gram = NULL;
+    mcr_system k = {0};
+    double mean = 0;
+    mcr_status s = mcr_gram_open(&gram, m->ctx, m->kernel, m->landmark, NULL);
+    if (!s)
+        s = mcr_system_open(&k, m->ctx, m->landmarks, "the landmarks' kernel values");
+    if (!s)
+        s = mcr_gram_fill_system(gram, &k, NULL, false);
+    for (int64_t i = 0; i < m->landmarks && !s; i++)
+        mean += k.diagonal[i] / (double)m->landmarks;
+    if (!s)
+        s = mcr_system_factor(&k, share * mean, NULL, NULL);
+    if (!s)
+        s = invert(m, &k);
+    mcr_system_close(&k);
+    mcr_gram_close(gram);
+    return s;
+}
+
+mcr_status mcr_map_open_at(mcr_map **out, mcr *ctx, const mcr_kernel *kernel, const mcr_data *x,
+                           mcr_rows object, double share)
+{
+    mcr_status s = begin(out, ctx, kernel, MCR_APPROX_FALKON);
+    if (s)
+        return s;
+    mcr_map *m = *out;
+    m->landmarks = object.count;
+    m->object = mcr_alloc(ctx, (size_t)object.count, sizeof *m->object);
+    for (int64_t i = 0; i < object.count && m->object; i++)
+        m->object[i] = mcr_rows_at(object, i);
+    s = m->object ? mcr_data_pick(&m->landmark, x, object) : MCR_NO_MEMORY;
+    return end(out, s ? s : span_all(m, share));
 }
 
 void mcr_map_close(mcr_map *m)

@@ -28,9 +28,17 @@ struct mcr_map {
     size_t taken;    /* of the budget */
 };
 
-/* Numbers of `count` objects of data, rising (gram/landmarks.c). */
+/* Numbers of *count objects of data, rising (gram/landmarks.c); fewer of them, if those explain
+ * all others. */
 mcr_status mcr_landmarks_choose(mcr *ctx, const mcr_kernel *kernel, const mcr_data *data,
-                                mcr_landmarks how, int64_t count, int64_t *object);
+                                mcr_landmarks how, int64_t *count, int64_t *object);
+/* Greedily, from all objects of a symmetric Gram, in the order in which they are found
+ * (gram/greedy.c). */
+mcr_status mcr_landmarks_greedy(mcr_gram *gram, int64_t *count, int64_t *object);
+/* Falkon's map with these landmarks, whether they depend on each other or not: `share` of the mean
+ * of K(x,x) is added to the diagonal of K between them. */
+mcr_status mcr_map_open_at(mcr_map **out, mcr *ctx, const mcr_kernel *kernel, const mcr_data *x,
+                           mcr_rows object, double share);
 /* Random Fourier features of the seed for data with so many columns (gram/fourier.c). */
 mcr_status mcr_map_fourier(mcr_map *map, const mcr_data *data);
 mcr_status mcr_map_fourier_rows(const mcr_map *map, const mcr_data *data, mcr_rows rows, double *to,

@@ -45,6 +45,8 @@ typedef struct mcr_form_options {
 /* Of learners that have a solver for it (restricted.h), falkon is chosen for more than so many
  * objects, and for those that stay in their file. */
 enum { MCR_APPROX_AUTO = MCR_APPROX_FALKON + 1, MCR_MANY_OBJECTS = 200000 };
+/* What only models know: a sparse Gaussian process (gp_sparse.c). */
+enum { MCR_APPROX_SGPR = MCR_APPROX_AUTO + 1 };
 
 #define MCR_APPROX_PARAMS(S)                                                                       \
     MCR_APPROX_PARAMS_OF(S, "none", "none|nystrom|rff|falkon",                                     \
@@ -61,7 +63,7 @@ enum { MCR_APPROX_AUTO = MCR_APPROX_FALKON + 1, MCR_MANY_OBJECTS = 200000 };
          0,      NULL,    "how many features (nystrom, falkon: landmarks) the approximation has"}, \
     {                                                                                              \
         "landmarks", MCR_CHOICE, offsetof(S, form.landmarks), "uniform", 0, 0, 0,                  \
-            "uniform|kmeans|leverage", "how nystrom and falkon choose landmarks"                   \
+            "uniform|kmeans|leverage|greedy", "how nystrom and falkon choose landmarks"            \
     }
 
 /* What is to be solved, for the estimate: so many problems of so many objects each.

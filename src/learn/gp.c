@@ -19,6 +19,13 @@ static const mcr_param table[] = {
      "standardise targets to mean 0 and standard deviation 1"},
     {MCR_OPTION_LOO, MCR_FLAG, offsetof(mcr_gp_params, loo), "no", 0, 0, 0, NULL,
      "compute the leave-one-out error at the final scales (regression only)"},
+    {MCR_OPTION_APPROX, MCR_CHOICE, offsetof(mcr_gp_params, approx), "none", 0, 0, 0, "none|sgpr",
+     "sgpr: a sparse process on landmarks, whose likelihood is bounded from both sides "
+     "(regression only)"},
+    {"rank", MCR_INT, offsetof(mcr_gp_params, rank), "500", 1, 1e6, 0, NULL,
+     "how many landmarks sgpr has"},
+    {"landmarks", MCR_CHOICE, offsetof(mcr_gp_params, landmarks), "greedy", 0, 0, 0,
+     "uniform|kmeans|leverage|greedy", "how sgpr chooses landmarks"},
     {"tol", MCR_REAL, offsetof(mcr_gp_params, tol), "1e-5", 0, 1, MCR_MIN_OPEN | MCR_MAX_OPEN, NULL,
      "largest slope of the log likelihood per object"},
     {"time-limit", MCR_REAL, offsetof(mcr_gp_params, time_limit), NULL, 0, INFINITY, MCR_MIN_OPEN,
@@ -28,13 +35,13 @@ static const mcr_param table[] = {
     {0},
 };
 
-mcr_status mcr_gp_finish(mcr_fitted *f, mcr_gp *gp)
+mcr_status mcr_gp_finish(mcr_fitted *f, mcr_gp *gp, const mcr_data *data)
 {
     f->objective = -gp->f;
     f->iterations = gp->steps;
     f->stop = f->value <= f->tolerance ? MCR_STOP_OPTIMAL : MCR_STOP_STUCK;
     if (!isnan(gp->slope)) {
-        f->certificate = "slope of the likelihood";
+        f->certificate = gp->own ? "slope of the lower bound" : "slope of the likelihood";
         f->value = gp->slope;
         f->value_error = 0;
         f->tolerance = gp->params->tol;
@@ -48,11 +55,25 @@ mcr_status mcr_gp_finish(mcr_fitted *f, mcr_gp *gp)
     }
     f->kernel = mcr_kernel_retain(gp->kernel);
     mcr_gram *gram = NULL;
-    mcr_status s = mcr_gram_open(&gram, gp->ctx, gp->kernel, gp->data, NULL);
+    mcr_status s = mcr_gram_open(&gram, gp->ctx, gp->kernel, data, NULL);
     if (!s)
         s = mcr_fitted_remark_zero(f, gram);
     mcr_gram_close(gram);
     return s;
+}
+
+/* Fails for what needs the matrix of all objects. */
+static mcr_status check_sparse(const mcr_learning *in, const mcr_goal *goal)
+{
+    const mcr_gp_params *o = in->params;
+    const char *what = goal->task == MCR_CLASSIFY ? "gp for classes" : o->loo ? "gp: loo" : NULL;
+    return what ? mcr_advise(in->ctx,
+                             mcr_fail(in->ctx, MCR_BAD_CALL,
+                                      "%s needs the kernel matrix of all objects: leave out "
+                                      "approx=sgpr",
+                                      what),
+                             "option approx=none")
+                : MCR_OK;
 }
 
 static mcr_status fit(mcr_fitted **out, const mcr_learning *in)
@@ -60,10 +81,18 @@ static mcr_status fit(mcr_fitted **out, const mcr_learning *in)
     *out = NULL;
     const mcr_gp_params *o = in->params;
     mcr_goal goal;
-    mcr_status s = mcr_goal_open(&goal, in, "gp", o->task, NULL);
+    mcr_status s = o->approx == MCR_GP_EXACT
+                       ? mcr_data_need_memory(in->data, "gp without approx=sgpr")
+                       : MCR_OK;
+    if (s)
+        return s;
+    s = mcr_goal_open(&goal, in, "gp", o->task, NULL);
+    if (!s && o->approx == MCR_GP_SGPR)
+        s = check_sparse(in, &goal);
     if (!s)
-        s = goal.task == MCR_CLASSIFY ? mcr_gp_classify(out, in, &goal)
-                                      : mcr_gp_regress(out, in, &goal);
+        s = goal.task == MCR_CLASSIFY  ? mcr_gp_classify(out, in, &goal)
+            : o->approx == MCR_GP_SGPR ? mcr_gp_regress_sparsely(out, in, &goal)
+                                       : mcr_gp_regress(out, in, &goal);
     if (!s && o->loo && goal.task == MCR_CLASSIFY)
         s = mcr_fitted_remark(*out, "the leave-one-out error of gp is there for numbers only");
     if (s) {
@@ -85,7 +114,7 @@ const mcr_learner_type mcr_learner_gp = {
     .kernel_search = "optimize",
     .no_primal =
         "its search for scales needs the slopes of kernel values, and its standard deviations "
-        "need those between the training objects",
+        "need those between the training objects (approx=sgpr is a sparse process)",
     .dense = true,
     .own_kernel = true,
     .leaves_out = true,

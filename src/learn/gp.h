@@ -12,16 +12,40 @@ typedef struct mcr_gp_params {
     double noise, tol, time_limit;
     int64_t restarts, max_steps;
     int task, optimize, standardize, loo;
+    int approx, landmarks; /* MCR_GP_EXACT, MCR_GP_SGPR; an mcr_landmarks */
+    int64_t rank;
 } mcr_gp_params;
+
+enum { MCR_GP_EXACT, MCR_GP_SGPR };
 
 /* Numbers that models keep: variance of the noise of each basis object, jitter included
  * (regression); what targets were divided by. */
 #define MCR_GP_NOISE "noise"
 #define MCR_GP_SCALE "scale"
+/* Of a sparse process, whose basis is its landmarks: the jitter of their kernel matrix as a share
+ * of the mean of its diagonal, the variance of the noise of standardised targets, both bounds of the
+ * log likelihood, what rounding may change in them; and the lower triangle, row by row, of R with
+ * which the variance is K(x,x) - |R k|^2. */
+#define MCR_GP_SPARSE    "sparse"
+#define MCR_GP_POSTERIOR "posterior"
+enum { MCR_GP_SPARSE_COUNT = 5 };
+#define MCR_SPARSE_JITTER 1e-8
 /* Classification: square roots of the curvature of each output's likelihood, outputs x basis. */
 #define MCR_GP_CURVATURE "curvature"
 
 /* ---- the likelihood and its scales (gp_tune.c) ------------------------------------------------*/
+
+struct mcr_gp;
+
+/* A method without a matrix of all objects: it computes for gp->kernel and gp->extra by itself,
+ * from landmarks that are chosen where a search begins. */
+typedef struct mcr_gp_own {
+    mcr_status (*choose)(struct mcr_gp *gp);
+    mcr_status (*value)(struct mcr_gp *gp, double *f);
+    mcr_status (*slope)(struct mcr_gp *gp, double *g); /* after value; adds to zeros */
+    void (*keep)(struct mcr_gp *gp); /* the landmarks there are belong to the best value so far */
+    void (*restore)(struct mcr_gp *gp); /* and are wanted again */
+} mcr_gp_own;
 
 /* The search for the scales of a kernel (and one more number, if there is one) that make the data
  * most likely. A method fills in value and gradient for one matrix K of kernel values. */
@@ -47,6 +71,7 @@ typedef struct mcr_gp {
     /* After prepare: row i of a symmetric matrix D, from column i on, with the slope against a
      * scale being the sum of D_ij dK_ij over i <= j. */
     void (*row)(const struct mcr_gp *gp, int64_t i, double *d);
+    const mcr_gp_own *own; /* in place of all that; NULL: as above */
     void *method;
     /* What was found. */
     double f, slope; /* -log likelihood; largest slope left, over n */
@@ -74,15 +99,24 @@ void mcr_gp_close(mcr_gp *gp);
 mcr_status mcr_gp_slope(mcr_gp *gp, double *g);
 /* The given kernel with other scales, x being their logarithms. */
 mcr_status mcr_gp_kernel_at(mcr_kernel **out, const mcr_gp *gp, const double *x);
+/* Kernel and extra of the logarithms x. */
+mcr_status mcr_gp_set(mcr_gp *gp, const double *x);
 
 /* ---- the methods ------------------------------------------------------------------------------*/
 
 mcr_status mcr_gp_classify(mcr_fitted **out, const mcr_learning *in, const mcr_goal *goal);
 mcr_status mcr_gp_regress(mcr_fitted **out, const mcr_learning *in, const mcr_goal *goal);
 
+mcr_status mcr_gp_regress_sparsely(mcr_fitted **out, const mcr_learning *in, const mcr_goal *goal);
+
 extern const mcr_predictor mcr_gp_predictor; /* gp_predict.c */
 
-/* Fills a fitted: stop, certificate and so on, and the kernel. */
-mcr_status mcr_gp_finish(mcr_fitted *fitted, mcr_gp *gp);
+/* Targets for regression: with mean 0 and standard deviation 1, if yes. */
+void mcr_gp_standardise(const mcr_goal *goal, bool yes, double *y, double *mean, double *scale);
+/* The noise to begin with: that of the model to start from, if there is one. */
+double mcr_gp_start_noise(const mcr_learning *in);
+
+/* Fills a fitted: stop, certificate and so on, and the kernel. data: some of the objects. */
+mcr_status mcr_gp_finish(mcr_fitted *fitted, mcr_gp *gp, const mcr_data *data);
 
 #endif

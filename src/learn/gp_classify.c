@@ -68,7 +68,7 @@ static mcr_status fill(mcr_fitted *f, mcr_gp *gp, int64_t classes)
     mcr_status s = mcr_fitted_keep(f, MCR_GP_CURVATURE, l->root, gp->parts * gp->n);
     if (!s)
         s = find_errors(f, gp);
-    return s ? s : mcr_gp_finish(f, gp);
+    return s ? s : mcr_gp_finish(f, gp, gp->data);
 }
 
 mcr_status mcr_gp_classify(mcr_fitted **out, const mcr_learning *in, const mcr_goal *goal)

@@ -3,7 +3,7 @@
  * Both need the variance of the latent value, K(x,x) - |L^-1 k|^2, with k the kernel values against
  * the basis (times W^1/2 for classes) and L the factor of K + D (of I + W^1/2 K W^1/2). The factor
  * is made again from the basis: that takes less time than reading n^2 numbers from a file, and no
- * space in it.
+ * space in it. A sparse process has few landmarks and keeps what takes the place of L^-1.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -21,9 +21,17 @@ typedef struct posterior {
     const mcr_data *basis;
     mcr_system l;    /* opened when first needed */
     bool ready;      /* it holds the factor that is wanted, which does not change */
+    bool sparse;     /* it holds R of a sparse process, to be multiplied by */
     double *v, *own; /* n x COLS, COLS; opened when first needed */
-    size_t taken;    /* of the budget, for v */
+    double *rv;      /* n x COLS: R v */
+    size_t taken;    /* of the budget, for v and rv */
 } posterior;
+
+static bool is_sparse(const mcr_fitted *f)
+{
+    int64_t count;
+    return mcr_fitted_find(f, MCR_GP_SPARSE, &count) != NULL;
+}
 
 /* ---- the factor -------------------------------------------------------------------------------*/
 
@@ -58,6 +66,44 @@ static mcr_status factor(posterior *p, mcr *ctx, const double *noise, const doub
     return s;
 }
 
+/* R of a sparse process, with its zeros above the diagonal. */
+static mcr_status unpack(posterior *p, mcr *ctx, const mcr_fitted *f)
+{
+    int64_t m = f->basis;
+    const double *packed;
+    mcr_status s = p->ready ? MCR_OK
+                            : mcr_fitted_need(&packed, f, MCR_GP_POSTERIOR, m * (m + 1) / 2);
+    if (s || p->ready)
+        return s;
+    s = mcr_system_open(&p->l, ctx, m, "gp: the posterior of the model");
+    for (int64_t i = 0; i < m && !s; i++)
+        for (int64_t j = 0; j < m; j++)
+            p->l.a[i * p->l.ld + j] = j <= i ? *packed++ : 0;
+    p->ready = !s;
+    return s;
+}
+
+/* What the variances of regression need. */
+static mcr_status prepare(posterior *p, mcr *ctx, const mcr_fitted *f, const double **scale)
+{
+    const double *noise;
+    mcr_status s = mcr_fitted_need(scale, f, MCR_GP_SCALE, 1);
+    if (s || p->sparse)
+        return s ? s : unpack(p, ctx, f);
+    s = mcr_fitted_need(&noise, f, MCR_GP_NOISE, f->basis);
+    return s ? s : factor(p, ctx, noise, NULL);
+}
+
+/* L^-1 v, or R v, of some columns; *out is where it is. */
+static mcr_status solve_some(const posterior *p, int64_t cols, double *v, double *rv, int64_t ld,
+                             double **out)
+{
+    *out = p->sparse ? rv : v;
+    return p->sparse ? mcr_blas_gemm(p->l.ctx, MCR_AS_IS, MCR_AS_IS, p->l.n, cols, p->l.n, 1,
+                                     p->l.a, p->l.ld, v, ld, 0, rv, ld)
+                     : mcr_system_solve_lower(&p->l, cols, v, ld);
+}
+
 /* ---- variances --------------------------------------------------------------------------------*/
 
 typedef struct variance_job {
@@ -78,12 +124,13 @@ static mcr_status some_variances(void *arg, int64_t item, int worker)
     for (int64_t i = 0; i < n && job->root; i++)
         for (int64_t c = 0; c < cols; c++)
             v[i * COLS + c] *= job->root[i];
-    mcr_status s = mcr_system_solve_lower(&p->l, cols, v, COLS);
+    double *u;
+    mcr_status s = solve_some(p, cols, v, p->sparse ? p->rv + from : NULL, COLS, &u);
     for (int64_t c = 0; c < cols; c++)
         own[c] = job->diagonal[job->first + from + c];
     for (int64_t i = 0; i < n && !s; i++)
         for (int64_t c = 0; c < cols; c++)
-            own[c] -= v[i * COLS + c] * v[i * COLS + c];
+            own[c] -= u[i * COLS + c] * u[i * COLS + c];
     for (int64_t c = 0; c < cols && !s; c++)
         job->to[job->first + from + c] = fmax(own[c], 0);
     return s;
@@ -91,15 +138,16 @@ static mcr_status some_variances(void *arg, int64_t item, int worker)
 
 static mcr_status take_buffers(posterior *p, mcr *ctx)
 {
-    size_t values = (size_t)p->l.n * COLS;
+    size_t values = (size_t)p->l.n * COLS, all = p->sparse ? 2 * values : values;
     if (p->v)
         return MCR_OK;
-    mcr_status s = mcr_budget_take(ctx, values * sizeof *p->v,
+    mcr_status s = mcr_budget_take(ctx, all * sizeof *p->v,
                                    "gp: kernel values of a block of objects");
     if (s)
         return s;
-    p->taken = values * sizeof *p->v;
-    p->v = mcr_alloc(ctx, values, sizeof *p->v);
+    p->taken = all * sizeof *p->v;
+    p->v = mcr_alloc(ctx, all, sizeof *p->v);
+    p->rv = p->v ? p->v + (all - values) : NULL;
     p->own = mcr_alloc(ctx, COLS, sizeof *p->own);
     return p->v && p->own ? MCR_OK : MCR_NO_MEMORY;
 }
@@ -128,12 +176,8 @@ static mcr_status variances(const mcr_query *q, const double *root, double *to)
 
 static mcr_status deviate(const mcr_query *q)
 {
-    const double *noise, *scale;
-    mcr_status s = mcr_fitted_need(&noise, q->fitted, MCR_GP_NOISE, q->fitted->basis);
-    if (!s)
-        s = mcr_fitted_need(&scale, q->fitted, MCR_GP_SCALE, 1);
-    if (!s)
-        s = factor(q->state, q->ctx, noise, NULL);
+    const double *scale;
+    mcr_status s = prepare(q->state, q->ctx, q->fitted, &scale);
     if (!s)
         s = variances(q, NULL, q->std);
     for (int64_t i = 0; i < q->count && !s; i++)
@@ -240,7 +284,7 @@ static mcr_status classify(const mcr_query *q)
 
 typedef struct solve_job {
     const posterior *p;
-    double *v; /* n x m */
+    double *v, *rv; /* n x m */
     int64_t m;
 } solve_job;
 
@@ -250,18 +294,19 @@ static mcr_status solve_columns(void *arg, int64_t item, int worker)
     const solve_job *job = arg;
     int64_t from = item * WORKER_COLS;
     int64_t cols = job->m - from < WORKER_COLS ? job->m - from : WORKER_COLS;
-    return mcr_system_solve_lower(&job->p->l, cols, job->v + from, job->m);
+    double *out;
+    return solve_some(job->p, cols, job->v + from, job->rv ? job->rv + from : NULL, job->m, &out);
 }
 
 static mcr_status covariance(const posterior *p, mcr *ctx, const mcr_data *data, mcr_system *c)
 {
     int64_t n = p->l.n, m = c->n;
     mcr_gram *gram = NULL, *own = NULL;
-    size_t bytes = (size_t)n * (size_t)m * sizeof(double);
+    size_t bytes = (size_t)n * (size_t)m * sizeof(double) * (p->sparse ? 2 : 1);
     mcr_status s = mcr_budget_take(ctx, bytes, "gp: kernel values of the objects");
     if (s)
         return s;
-    double *v = mcr_alloc(ctx, (size_t)n, (size_t)m * sizeof *v);
+    double *v = mcr_alloc(ctx, bytes, 1), *rv = v && p->sparse ? v + n * m : NULL;
     s = v ? mcr_gram_open(&gram, ctx, p->kernel, p->basis, data) : MCR_NO_MEMORY;
     if (!s)
         s = mcr_gram_block(gram, (mcr_rows){NULL, 0, n}, (mcr_rows){NULL, 0, m}, v, m);
@@ -269,13 +314,14 @@ static mcr_status covariance(const posterior *p, mcr *ctx, const mcr_data *data,
         s = mcr_gram_open(&own, ctx, p->kernel, data, NULL);
     if (!s)
         s = mcr_gram_fill_system(own, c, NULL, false);
-    solve_job job = {p, v, m};
+    solve_job job = {p, v, rv, m};
     int64_t items = (m + WORKER_COLS - 1) / WORKER_COLS;
     if (!s)
         s = items == 1 ? mcr_alone(ctx, solve_columns, &job)
                        : mcr_parallel(ctx, items, solve_columns, &job);
+    const double *u = rv ? rv : v;
     if (!s)
-        s = mcr_shared_gemm(ctx, MCR_TRANSPOSED, MCR_AS_IS, m, m, n, -1, v, m, v, m, 1, c->a,
+        s = mcr_shared_gemm(ctx, MCR_TRANSPOSED, MCR_AS_IS, m, m, n, -1, u, m, u, m, 1, c->a,
                             c->ld);
     mcr_gram_close(gram);
     mcr_gram_close(own);
@@ -317,15 +363,11 @@ static void add_draws(mcr *ctx, const mcr_system *c, double scale, int64_t count
 static mcr_status draw(mcr *ctx, const mcr_fitted *f, const mcr_kernel *kernel,
                        const mcr_data *basis, const mcr_data *data, int64_t count, double *draws)
 {
-    posterior p = {.kernel = kernel, .basis = basis};
+    posterior p = {.kernel = kernel, .basis = basis, .sparse = is_sparse(f)};
     mcr_system c = {0};
-    const double *noise, *scale;
+    const double *scale;
     double *z = mcr_alloc(ctx, (size_t)mcr_data_count(data), sizeof *z);
-    mcr_status s = z ? mcr_fitted_need(&noise, f, MCR_GP_NOISE, f->basis) : MCR_NO_MEMORY;
-    if (!s)
-        s = mcr_fitted_need(&scale, f, MCR_GP_SCALE, 1);
-    if (!s)
-        s = factor(&p, ctx, noise, NULL);
+    mcr_status s = z ? prepare(&p, ctx, f, &scale) : MCR_NO_MEMORY;
     if (!s)
         s = mcr_system_open(&c, ctx, mcr_data_count(data), "gp: the covariance of the objects");
     if (!s)
@@ -361,14 +403,17 @@ static mcr_status open(void **state, mcr *ctx, const mcr_fitted *f, const mcr_ke
         return mcr_fail(ctx, MCR_BAD_DATA,
                         "the model is damaged (classes and outputs do not fit); train it again");
     const double *found;
-    mcr_status s = f->classes ? mcr_fitted_need(&found, f, MCR_GP_CURVATURE, f->outputs * f->basis)
-                              : mcr_fitted_need(&found, f, MCR_GP_NOISE, f->basis);
+    bool sparse = is_sparse(f);
+    int64_t m = f->basis;
+    mcr_status s = f->classes ? mcr_fitted_need(&found, f, MCR_GP_CURVATURE, f->outputs * m)
+                   : sparse   ? mcr_fitted_need(&found, f, MCR_GP_POSTERIOR, m * (m + 1) / 2)
+                              : mcr_fitted_need(&found, f, MCR_GP_NOISE, m);
     if (s)
         return s;
     posterior *p = mcr_alloc_zero(ctx, 1, sizeof *p);
     if (!p)
         return MCR_NO_MEMORY;
-    *p = (posterior){.kernel = kernel, .basis = basis};
+    *p = (posterior){.kernel = kernel, .basis = basis, .sparse = sparse && !f->classes};
     *state = p;
     return MCR_OK;
 }

@@ -90,19 +90,19 @@ static void row(const mcr_gp *gp, int64_t i, double *d)
 
 /* ---- training ---------------------------------------------------------------------------------*/
 
-static void standardise(regression *r, const mcr_goal *goal, bool yes)
+void mcr_gp_standardise(const mcr_goal *goal, bool yes, double *y, double *mean, double *scale)
 {
     double square = 0;
-    r->mean = 0;
-    r->scale = 1;
+    *mean = 0;
+    *scale = 1;
     for (int64_t i = 0; i < goal->n && yes; i++)
-        r->mean += goal->weight[i] * goal->y[i] / goal->total;
+        *mean += goal->weight[i] * goal->y[i] / goal->total;
     for (int64_t i = 0; i < goal->n; i++)
-        square += goal->weight[i] * (goal->y[i] - r->mean) * (goal->y[i] - r->mean) / goal->total;
+        square += goal->weight[i] * (goal->y[i] - *mean) * (goal->y[i] - *mean) / goal->total;
     if (yes && square > 0)
-        r->scale = sqrt(square);
+        *scale = sqrt(square);
     for (int64_t i = 0; i < goal->n; i++)
-        r->y[i] = (goal->y[i] - r->mean) / r->scale;
+        y[i] = (goal->y[i] - *mean) / *scale;
 }
 
 /* From K, which value() left above the diagonal. */
@@ -155,7 +155,7 @@ static mcr_status fill(mcr_fitted *f, mcr_gp *gp, regression *r)
     f->tolerance = 1e-10;
     /* Kernel values, and sums of n products, relative to n times the largest of these. */
     f->value_error = 1e-12 + DBL_EPSILON * (double)n;
-    return s ? s : mcr_gp_finish(f, gp);
+    return s ? s : mcr_gp_finish(f, gp, gp->data);
 }
 
 /* What would be said of each object without it, the scales being as they are. With C = K + D an
@@ -188,8 +188,7 @@ static mcr_status leave_out(mcr_fitted *f, mcr_gp *gp, const regression *r, cons
     return s ? s : mcr_fitted_keep(f, MCR_EXTRA_LOO, &error, 1);
 }
 
-/* That of the model to start from, if there is one. */
-static double start_noise(const mcr_learning *in)
+double mcr_gp_start_noise(const mcr_learning *in)
 {
     const mcr_gp_params *o = in->params;
     int64_t counts[2] = {0, 0};
@@ -214,7 +213,7 @@ mcr_status mcr_gp_regress(mcr_fitted **out, const mcr_learning *in, const mcr_go
                  .start = in->start_kernel,
                  .data = in->data,
                  .gram = in->gram,
-                 .extra = start_noise(in),
+                 .extra = mcr_gp_start_noise(in),
                  .value = value,
                  .prepare = prepare,
                  .row = row,
@@ -227,7 +226,7 @@ mcr_status mcr_gp_regress(mcr_fitted **out, const mcr_learning *in, const mcr_go
     r.diagonal = r.weight + n;
     r.rest = r.diagonal + n;
     double *coef = r.rest + n;
-    standardise(&r, goal, o->standardize);
+    mcr_gp_standardise(goal, o->standardize, r.y, &r.mean, &r.scale);
     for (size_t i = 0; i < n; i++)
         r.weight[i] = 1 / fmax(goal->weight[i], 1e-12);
     mcr_status s = mcr_gp_tune(&gp);

@@ -42,20 +42,32 @@ static mcr_status fill_matrix(mcr_gp *gp)
     return s;
 }
 
+mcr_status mcr_gp_set(mcr_gp *gp, const double *x)
+{
+    mcr_kernel_free(gp->kernel);
+    mcr_status s = mcr_gp_kernel_at(&gp->kernel, gp, x);
+    if (!isnan(gp->extra))
+        gp->extra = exp(x[gp->scales]);
+    return s;
+}
+
+static mcr_status evaluate(mcr_gp *gp, double *f)
+{
+    if (gp->own)
+        return gp->own->value(gp, f);
+    mcr_status s = fill_matrix(gp);
+    return s ? s : gp->value(gp, f);
+}
+
 /* Where a kernel has no values for the scales (too large for numbers), nothing is likely. */
 static mcr_status value_at(void *arg, const double *x, double *f)
 {
     mcr_gp *gp = arg;
     *f = INFINITY;
     memcpy(gp->at, x, sizeof *x * (size_t)variables(gp));
-    mcr_kernel_free(gp->kernel);
-    mcr_status s = mcr_gp_kernel_at(&gp->kernel, gp, x);
-    if (!isnan(gp->extra))
-        gp->extra = exp(x[gp->scales]);
+    mcr_status s = mcr_gp_set(gp, x);
     if (!s)
-        s = fill_matrix(gp);
-    if (!s)
-        s = gp->value(gp, f);
+        s = evaluate(gp, f);
     gp->begun = gp->begun || s != MCR_STOPPED;
     if (s == MCR_NUMERIC)
         *f = INFINITY;
@@ -70,6 +82,8 @@ static mcr_status slope_at(void *arg, double *g)
     double own = 0;
     mcr_status s = MCR_OK;
     memset(g, 0, sizeof *g * (size_t)variables(gp));
+    if (gp->own)
+        return gp->own->slope(gp, g);
     for (int64_t part = 0; part < gp->parts && !s; part++) {
         if (part > 0)
             s = fill_matrix(gp);
@@ -101,28 +115,52 @@ static void choose_start(const search *t, int64_t run)
     }
 }
 
+/* From x to a minimum, which is kept if it is the best so far. */
+static mcr_status descend(search *t, mcr_descent_result *r)
+{
+    mcr_gp *gp = t->gp;
+    mcr_status s = gp->own ? mcr_gp_set(gp, t->x) : MCR_OK;
+    if (!s && gp->own)
+        s = gp->own->choose(gp);
+    if (!s)
+        s = mcr_descent_solve(gp->ctx, &t->problem, t->x, r);
+    if (s)
+        return s;
+    gp->steps += r->steps;
+    if (!(r->f < gp->f))
+        return MCR_OK;
+    gp->f = r->f;
+    gp->slope = r->slope / (double)gp->n;
+    gp->gained = r->flat ? r->gained / (double)gp->n : NAN;
+    gp->stop = r->stop;
+    memcpy(t->best, t->x, sizeof *t->x * (size_t)t->problem.n);
+    if (gp->own)
+        gp->own->keep(gp);
+    return MCR_OK;
+}
+
+/* Landmarks are chosen for the scales that a search begins with: they are chosen again for those
+ * that it found, as long as that gains something. */
 static mcr_status run_all(search *t, double began)
 {
+    enum { MOST_ROUNDS = 4 };
     mcr_gp *gp = t->gp;
     const mcr_gp_params *o = gp->params;
     mcr_status s = MCR_OK;
     bool last = false;
     gp->f = INFINITY;
+    if (!isnan(o->time_limit))
+        t->problem.deadline = began + o->time_limit;
     for (int64_t run = 0; run <= o->restarts && !s && !last; run++) {
-        mcr_descent_result r;
+        bool again = true;
         choose_start(t, run);
-        if (!isnan(o->time_limit))
-            t->problem.deadline = began + o->time_limit;
-        s = mcr_descent_solve(gp->ctx, &t->problem, t->x, &r);
-        gp->steps += s ? 0 : r.steps;
-        last = r.stop == MCR_STOP_INTERRUPTED || r.stop == MCR_STOP_TIME;
-        if (s || !(r.f < gp->f))
-            continue;
-        gp->f = r.f;
-        gp->slope = r.slope / (double)gp->n;
-        gp->gained = r.flat ? r.gained / (double)gp->n : NAN;
-        gp->stop = r.stop;
-        memcpy(t->best, t->x, sizeof *t->x * (size_t)t->problem.n);
+        for (int round = 0; round < (gp->own ? MOST_ROUNDS : 1) && again && !s && !last; round++) {
+            mcr_descent_result r;
+            double before = gp->f;
+            s = descend(t, &r);
+            last = !s && (r.stop == MCR_STOP_INTERRUPTED || r.stop == MCR_STOP_TIME);
+            again = !s && r.f < before - o->tol * (double)gp->n;
+        }
     }
     return s;
 }
@@ -143,17 +181,32 @@ static void set_limits(search *t, double mean)
     }
 }
 
-static mcr_status mean_length(const mcr_gp *gp, double *mean)
+static mcr_status add_lengths(const mcr_gp *gp, int64_t first, int64_t count, double *k,
+                              double *mean)
 {
+    mcr_data *part = NULL;
     mcr_gram *gram = NULL;
-    double *k = mcr_alloc(gp->ctx, (size_t)gp->n, sizeof *k);
-    mcr_status s = k ? mcr_gram_open(&gram, gp->ctx, gp->given, gp->data, NULL) : MCR_NO_MEMORY;
+    mcr_status s = mcr_data_load(&part, gp->data, (mcr_rows){NULL, first, count});
+    if (!s)
+        s = mcr_gram_open(&gram, gp->ctx, gp->given, part, NULL);
     if (!s)
         s = mcr_gram_diagonal(gram, 0, k);
-    *mean = 0;
-    for (int64_t i = 0; i < gp->n && !s; i++)
+    for (int64_t i = 0; i < count && !s; i++)
         *mean += fabs(k[i]) / (double)gp->n;
     mcr_gram_close(gram);
+    mcr_data_free(part);
+    return s;
+}
+
+/* By blocks of objects, which may be in a file. */
+static mcr_status mean_length(const mcr_gp *gp, double *mean)
+{
+    enum { BLOCK = 65536 };
+    double *k = mcr_alloc(gp->ctx, BLOCK, sizeof *k);
+    mcr_status s = k ? MCR_OK : MCR_NO_MEMORY;
+    *mean = 0;
+    for (int64_t i = 0; i < gp->n && !s; i += BLOCK)
+        s = add_lengths(gp, i, gp->n - i < BLOCK ? gp->n - i : BLOCK, k, mean);
     mcr_free(gp->ctx, k);
     return s || isfinite(*mean) ? s
                                 : mcr_fail(gp->ctx, MCR_NUMERIC,
@@ -177,9 +230,12 @@ static mcr_status optimise(mcr_gp *gp, search *t, double mean, double began)
         .arg = gp,
     };
     mcr_status s = run_all(t, began);
+    if (s || !isfinite(gp->f))
+        return s;
+    if (gp->own)
+        gp->own->restore(gp);
     /* The last value may be that of another run, or of a step that was not taken. */
-    if (!s && isfinite(gp->f) &&
-        memcmp(gp->at, t->best, sizeof *t->best * (size_t)t->problem.n) != 0)
+    if (gp->own || memcmp(gp->at, t->best, sizeof *t->best * (size_t)t->problem.n) != 0)
         s = value_at(gp, t->best, &gp->f);
     return s;
 }
@@ -190,7 +246,8 @@ mcr_status mcr_gp_tune(mcr_gp *gp)
     gp->n = mcr_data_count(gp->data);
     gp->scales = mcr_kernel_scales(gp->given, NULL);
     gp->slope = gp->gained = NAN;
-    mcr_status s = mcr_system_open(&gp->k, gp->ctx, gp->n, "gp: the kernel matrix");
+    mcr_status s = gp->own ? MCR_OK
+                           : mcr_system_open(&gp->k, gp->ctx, gp->n, "gp: the kernel matrix");
     if (!s) /* data that the kernel has no values for are reported as such */
         s = mean_length(gp, &mean);
     if (s)
@@ -211,9 +268,9 @@ mcr_status mcr_gp_tune(mcr_gp *gp)
     } else {
         gp->kernel = mcr_kernel_retain(gp->given);
         gp->steps = 1;
-        s = fill_matrix(gp);
+        s = gp->own ? gp->own->choose(gp) : MCR_OK;
         if (!s)
-            s = gp->value(gp, &gp->f);
+            s = evaluate(gp, &gp->f);
     }
     mcr_free(gp->ctx, t.given);
     gp->at = NULL;

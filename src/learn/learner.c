@@ -257,9 +257,13 @@ mcr_status mcr_options_set(mcr_options *o, const char *name, const char *value)
     if (strcmp(name, shared_table->name) == 0)
         return set_scale(o, value);
     const mcr_param *p = mcr_params_find(o->type->params, name, strlen(name));
-    if (p)
-        return mcr_params_set(o->ctx, o->type->name, p, o->params, value, strlen(value));
-    if (is_form(name) && (mcr_learner_lacks(o->type, MCR_CAN_PRIMAL) || o->type->no_approx))
+    bool lacks = is_form(name) &&
+                 (mcr_learner_lacks(o->type, MCR_CAN_PRIMAL) || o->type->no_approx);
+    if (p) {
+        mcr_status s = mcr_params_set(o->ctx, o->type->name, p, o->params, value, strlen(value));
+        return s && lacks ? set_only_form(o, name, value) : s;
+    }
+    if (lacks)
         return set_only_form(o, name, value);
     const char *names[MOST_PARAMS + 2] = {NULL};
     for (int i = 0; i < MOST_PARAMS && o->type->params[i].name; i++) {

@@ -14,6 +14,7 @@
 #include "base/params.h"
 #include "base/stream.h"
 #include "base/team.h"
+#include "learn/form.h"
 
 /* ---- making -----------------------------------------------------------------------------------*/
 
@@ -180,6 +181,7 @@ mcr_status mcr_model_complete(mcr_model *m)
     r->approx = !features || form[0] == 0      ? NULL
                 : form[0] == MCR_APPROX_RFF    ? "rff"
                 : form[0] == MCR_APPROX_FALKON ? "falkon"
+                : form[0] == MCR_APPROX_SGPR   ? "sgpr"
                                                : "nystrom";
     r->map_features = features ? (int64_t)form[1] : 0;
     for (int e = 0; e < 3; e++)

@@ -455,11 +455,15 @@ static const check checks[] = {
 
 static mcr_status find_check(const check **out, const mcr_verify *v)
 {
-    static const check restricted = {"", mcr_verify_restricted};
+    static const check restricted = {"", mcr_verify_restricted}, sparse = {"", mcr_verify_sparse};
     const mcr_model *m = v->model;
     const check *j = checks;
     if (v->fitted->certificate && strstr(v->fitted->certificate, "restricted problem")) {
         *out = &restricted;
+        return MCR_OK;
+    }
+    if (m->report.approx && strcmp(m->report.approx, "sgpr") == 0) {
+        *out = &sparse;
         return MCR_OK;
     }
     while (j->learner && strcmp(j->learner, m->learner) != 0)

@@ -109,6 +109,7 @@ mcr_status mcr_verify_perceptron(mcr_verify *v);
 mcr_status mcr_verify_ridge(mcr_verify *v);
 mcr_status mcr_verify_restricted(mcr_verify *v); /* ridge, logistic on the span of landmarks */
 mcr_status mcr_verify_gp(mcr_verify *v);
+mcr_status mcr_verify_sparse(mcr_verify *v); /* gp on landmarks */
 mcr_status mcr_verify_pca(mcr_verify *v);
 mcr_status mcr_verify_fisher(mcr_verify *v);
 mcr_status mcr_verify_cca(mcr_verify *v);
