@@ -74,7 +74,7 @@ static void say_certificate(const mcr_report_fit *r)
     if (r->certificate && isfinite(r->value))
         cli_say("certified", "%s %s, tolerance %.2g", r->certificate,
                 short_text(text, r->value, r->value_error), r->tolerance);
-    if (r->approx && strcmp(r->approx, "sgpr") == 0)
+    if (strcmp(r->learner, "gp") == 0 && r->gap > 0)
         cli_say("", "log likelihood between %s and %s, gap %s",
                 known_text(dual, r->dual, r->objective_error),
                 known_text(text, r->primal, r->objective_error),

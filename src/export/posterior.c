@@ -45,6 +45,10 @@ mcr_status mcr_portable_posterior(double **out, const mcr_portable *p, int64_t o
     *out = NULL;
     if (mcr_fitted_find(f, MCR_GP_SPARSE, &sparse))
         return copy_posterior(out, p);
+    if (mcr_fitted_find(f, MCR_GP_LARGE, &sparse))
+        return mcr_fail(p->ctx, MCR_BAD_CALL,
+                        "export: a gp of so many objects that it was solved without its kernel "
+                        "matrix is not exported: train it with approx=sgpr");
     mcr_status s = f->classes ? mcr_fitted_need(&root, f, MCR_GP_CURVATURE, f->outputs * n)
                               : mcr_fitted_need(&noise, f, MCR_GP_NOISE, n);
     if (root)

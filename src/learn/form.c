@@ -194,6 +194,15 @@ mcr_status mcr_form_gram(mcr_form *form, const mcr_learning *in)
     return form->gram ? MCR_OK : mcr_learning_gram(&form->gram, in);
 }
 
+mcr_status mcr_form_near(mcr_gram **near, mcr_map **map, const mcr_learning *in, int64_t rank)
+{
+    mcr_map_options how = {.size = sizeof how, .approx = MCR_APPROX_FALKON, .rank = rank};
+    mcr_status s = mcr_map_open(map, in->ctx, in->kernel, in->data, &how);
+    if (!s)
+        s = mcr_gram_mapped(near, in->ctx, *map, in->data);
+    return s ? s : mcr_gram_factor_keep(*near, mcr_budget_left(in->ctx) / 2);
+}
+
 mcr_status mcr_form_refuse(mcr *ctx, const mcr_form_options *o, const char *learner,
                            const char *what)
 {

@@ -104,6 +104,9 @@ void mcr_form_close(mcr_form *form);
 mcr_status mcr_form_gram(mcr_form *form, const mcr_learning *in);
 /* Whether kernel values are exact: no approximation is asked for, or falkon is not chosen. */
 bool mcr_form_is_exact(const mcr_form_options *options, const mcr_learning *in);
+/* Where the kernel matrix does not fit the memory: K approximately, for a preconditioner, by so
+ * many landmarks. Both are to be closed, the Gram first, also after a failure. */
+mcr_status mcr_form_near(mcr_gram **near, mcr_map **map, const mcr_learning *in, int64_t rank);
 /* For a learner that cannot do something with features: kernel values, unless features are asked
  * for; then MCR_BAD_CALL: "svm: WHAT works with kernel values only: ...". */
 mcr_status mcr_form_refuse(mcr *ctx, const mcr_form_options *options, const char *learner,

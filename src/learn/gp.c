@@ -23,7 +23,7 @@ static const mcr_param table[] = {
      "sgpr: a sparse process on landmarks, whose likelihood is bounded from both sides "
      "(regression only)"},
     {"rank", MCR_INT, offsetof(mcr_gp_params, rank), "500", 1, 1e6, 0, NULL,
-     "how many landmarks sgpr has"},
+     "how many landmarks sgpr has; without the kernel matrix, directions of the variances at most"},
     {"landmarks", MCR_CHOICE, offsetof(mcr_gp_params, landmarks), "greedy", 0, 0, 0,
      "uniform|kmeans|leverage|greedy", "how sgpr chooses landmarks"},
     {"tol", MCR_REAL, offsetof(mcr_gp_params, tol), "1e-5", 0, 1, MCR_MIN_OPEN | MCR_MAX_OPEN, NULL,
@@ -90,9 +90,10 @@ static mcr_status fit(mcr_fitted **out, const mcr_learning *in)
     if (!s && o->approx == MCR_GP_SGPR)
         s = check_sparse(in, &goal);
     if (!s)
-        s = goal.task == MCR_CLASSIFY  ? mcr_gp_classify(out, in, &goal)
-            : o->approx == MCR_GP_SGPR ? mcr_gp_regress_sparsely(out, in, &goal)
-                                       : mcr_gp_regress(out, in, &goal);
+        s = goal.task == MCR_CLASSIFY    ? mcr_gp_classify(out, in, &goal)
+            : o->approx == MCR_GP_SGPR   ? mcr_gp_regress_sparsely(out, in, &goal)
+            : mcr_gp_is_large(in, &goal) ? mcr_gp_regress_largely(out, in, &goal)
+                                         : mcr_gp_regress(out, in, &goal);
     if (!s && o->loo && goal.task == MCR_CLASSIFY)
         s = mcr_fitted_remark(*out, "the leave-one-out error of gp is there for numbers only");
     if (s) {

@@ -23,12 +23,17 @@ enum { MCR_GP_EXACT, MCR_GP_SGPR };
 #define MCR_GP_NOISE "noise"
 #define MCR_GP_SCALE "scale"
 /* Of a sparse process, whose basis is its landmarks: the jitter of their kernel matrix as a share
- * of the mean of its diagonal, the variance of the noise of standardised targets, both bounds of the
- * log likelihood, what rounding may change in them; and the lower triangle, row by row, of R with
- * which the variance is K(x,x) - |R k|^2. */
+ * of the mean of its diagonal, the variance of the noise of standardised targets, both bounds of
+ * the log likelihood, what rounding may change in them; and the lower triangle, row by row, of R
+ * with which the variance is K(x,x) - |R k|^2. */
 #define MCR_GP_SPARSE    "sparse"
 #define MCR_GP_POSTERIOR "posterior"
 enum { MCR_GP_SPARSE_COUNT = 5 };
+/* Of a process that was solved without its kernel matrix: how many rows R has, here whole rows of
+ * one number per basis object; both bounds of the log likelihood; how much too large variances of a
+ * sample of the objects are, the most and the mean, in units of K(x,x). */
+#define MCR_GP_LARGE "large"
+enum { MCR_GP_LARGE_COUNT = 5 };
 #define MCR_SPARSE_JITTER 1e-8
 /* Classification: square roots of the curvature of each output's likelihood, outputs x basis. */
 #define MCR_GP_CURVATURE "curvature"
@@ -108,6 +113,9 @@ mcr_status mcr_gp_classify(mcr_fitted **out, const mcr_learning *in, const mcr_g
 mcr_status mcr_gp_regress(mcr_fitted **out, const mcr_learning *in, const mcr_goal *goal);
 
 mcr_status mcr_gp_regress_sparsely(mcr_fitted **out, const mcr_learning *in, const mcr_goal *goal);
+/* Without the kernel matrix, where it does not fit the memory and no scales are to be found. */
+bool mcr_gp_is_large(const mcr_learning *in, const mcr_goal *goal);
+mcr_status mcr_gp_regress_largely(mcr_fitted **out, const mcr_learning *in, const mcr_goal *goal);
 
 extern const mcr_predictor mcr_gp_predictor; /* gp_predict.c */
 

@@ -3,7 +3,8 @@
  * Both need the variance of the latent value, K(x,x) - |L^-1 k|^2, with k the kernel values against
  * the basis (times W^1/2 for classes) and L the factor of K + D (of I + W^1/2 K W^1/2). The factor
  * is made again from the basis: that takes less time than reading n^2 numbers from a file, and no
- * space in it. A sparse process has few landmarks and keeps what takes the place of L^-1.
+ * space in it. A sparse process has few landmarks and keeps R in place of L^-1, and so does one
+ * that was solved without its matrix.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -21,16 +22,39 @@ typedef struct posterior {
     const mcr_data *basis;
     mcr_system l;    /* opened when first needed */
     bool ready;      /* it holds the factor that is wanted, which does not change */
-    bool sparse;     /* it holds R of a sparse process, to be multiplied by */
-    double *v, *own; /* n x COLS, COLS; opened when first needed */
-    double *rv;      /* n x COLS: R v */
+    bool keeps;      /* the model keeps R, to be multiplied by */
+    const double *r; /* rows x n, ld apart */
+    int64_t n, rows, ld;
+    int64_t cols;    /* objects at a time */
+    double *v, *own; /* n x cols, cols; opened when first needed */
+    double *rv;      /* rows x cols: R v */
     size_t taken;    /* of the budget, for v and rv */
 } posterior;
 
-static bool is_sparse(const mcr_fitted *f)
+/* How many rows the R of the model has; 0: it keeps none. */
+static mcr_status rows_kept(int64_t *rows, const mcr_fitted *f)
 {
     int64_t count;
-    return mcr_fitted_find(f, MCR_GP_SPARSE, &count) != NULL;
+    const double *found;
+    *rows = mcr_fitted_find(f, MCR_GP_SPARSE, &count) ? f->basis : 0;
+    if (*rows || !mcr_fitted_find(f, MCR_GP_LARGE, &count))
+        return *rows ? mcr_fitted_need(&found, f, MCR_GP_POSTERIOR, *rows * (*rows + 1) / 2)
+                     : MCR_OK;
+    mcr_status s = mcr_fitted_need(&found, f, MCR_GP_LARGE, MCR_GP_LARGE_COUNT);
+    bool fine = !s && found[0] >= 1 && found[0] <= (double)f->basis;
+    *rows = fine ? (int64_t)found[0] : 0;
+    return s      ? s
+           : fine ? mcr_fitted_need(&found, f, MCR_GP_POSTERIOR, *rows * f->basis)
+                  : mcr_fail(f->ctx, MCR_BAD_DATA, "the model is damaged; train it again");
+}
+
+static mcr_status begin(posterior *p, const mcr_fitted *f, const mcr_kernel *kernel,
+                        const mcr_data *basis)
+{
+    *p = (posterior){.kernel = kernel, .basis = basis, .n = f->basis};
+    mcr_status s = f->classes ? MCR_OK : rows_kept(&p->rows, f);
+    p->keeps = p->rows > 0;
+    return s;
 }
 
 /* ---- the factor -------------------------------------------------------------------------------*/
@@ -67,18 +91,28 @@ static mcr_status factor(posterior *p, mcr *ctx, const double *noise, const doub
 }
 
 /* R of a sparse process, with its zeros above the diagonal. */
-static mcr_status unpack(posterior *p, mcr *ctx, const mcr_fitted *f)
+static mcr_status unpack(posterior *p, mcr *ctx, const double *packed)
 {
-    int64_t m = f->basis;
-    const double *packed;
-    mcr_status s = p->ready ? MCR_OK
-                            : mcr_fitted_need(&packed, f, MCR_GP_POSTERIOR, m * (m + 1) / 2);
-    if (s || p->ready)
-        return s;
-    s = mcr_system_open(&p->l, ctx, m, "gp: the posterior of the model");
-    for (int64_t i = 0; i < m && !s; i++)
-        for (int64_t j = 0; j < m; j++)
+    mcr_status s = mcr_system_open(&p->l, ctx, p->n, "gp: the posterior of the model");
+    for (int64_t i = 0; i < p->n && !s; i++)
+        for (int64_t j = 0; j < p->n; j++)
             p->l.a[i * p->l.ld + j] = j <= i ? *packed++ : 0;
+    p->r = p->l.a;
+    p->ld = p->l.ld;
+    return s;
+}
+
+static mcr_status find_kept(posterior *p, mcr *ctx, const mcr_fitted *f)
+{
+    int64_t count;
+    const double *kept = mcr_fitted_find(f, MCR_GP_POSTERIOR, &count);
+    mcr_status s = MCR_OK;
+    if (p->ready)
+        return MCR_OK;
+    p->r = kept;
+    p->ld = p->n;
+    if (mcr_fitted_find(f, MCR_GP_SPARSE, &count))
+        s = unpack(p, ctx, kept);
     p->ready = !s;
     return s;
 }
@@ -88,20 +122,19 @@ static mcr_status prepare(posterior *p, mcr *ctx, const mcr_fitted *f, const dou
 {
     const double *noise;
     mcr_status s = mcr_fitted_need(scale, f, MCR_GP_SCALE, 1);
-    if (s || p->sparse)
-        return s ? s : unpack(p, ctx, f);
+    if (s || p->keeps)
+        return s ? s : find_kept(p, ctx, f);
     s = mcr_fitted_need(&noise, f, MCR_GP_NOISE, f->basis);
     return s ? s : factor(p, ctx, noise, NULL);
 }
 
-/* L^-1 v, or R v, of some columns; *out is where it is. */
-static mcr_status solve_some(const posterior *p, int64_t cols, double *v, double *rv, int64_t ld,
-                             double **out)
+/* L^-1 v in its place, or R v (rv), of some columns. */
+static mcr_status solve_some(const posterior *p, mcr *ctx, int64_t cols, double *v, double *rv,
+                             int64_t ld)
 {
-    *out = p->sparse ? rv : v;
-    return p->sparse ? mcr_blas_gemm(p->l.ctx, MCR_AS_IS, MCR_AS_IS, p->l.n, cols, p->l.n, 1,
-                                     p->l.a, p->l.ld, v, ld, 0, rv, ld)
-                     : mcr_system_solve_lower(&p->l, cols, v, ld);
+    return p->keeps ? mcr_blas_gemm(ctx, MCR_AS_IS, MCR_AS_IS, p->rows, cols, p->n, 1, p->r, p->ld,
+                                    v, ld, 0, rv, ld)
+                    : mcr_system_solve_lower(&p->l, cols, v, ld);
 }
 
 /* ---- variances --------------------------------------------------------------------------------*/
@@ -118,37 +151,39 @@ static mcr_status some_variances(void *arg, int64_t item, int worker)
     (void)worker;
     const variance_job *job = arg;
     const posterior *p = job->q->state;
-    int64_t from = item * WORKER_COLS, n = p->l.n;
+    int64_t from = item * WORKER_COLS, n = p->n, ld = p->cols, rows = p->keeps ? p->rows : n;
     int64_t cols = job->count - from < WORKER_COLS ? job->count - from : WORKER_COLS;
-    double *v = p->v + from, *own = p->own + from;
+    double *v = p->v + from, *own = p->own + from, *u = p->keeps ? p->rv + from : v;
     for (int64_t i = 0; i < n && job->root; i++)
         for (int64_t c = 0; c < cols; c++)
-            v[i * COLS + c] *= job->root[i];
-    double *u;
-    mcr_status s = solve_some(p, cols, v, p->sparse ? p->rv + from : NULL, COLS, &u);
+            v[i * ld + c] *= job->root[i];
+    mcr_status s = solve_some(p, job->q->ctx, cols, v, u, ld);
     for (int64_t c = 0; c < cols; c++)
         own[c] = job->diagonal[job->first + from + c];
-    for (int64_t i = 0; i < n && !s; i++)
+    for (int64_t i = 0; i < rows && !s; i++)
         for (int64_t c = 0; c < cols; c++)
-            own[c] -= u[i * COLS + c] * u[i * COLS + c];
+            own[c] -= u[i * ld + c] * u[i * ld + c];
     for (int64_t c = 0; c < cols && !s; c++)
         job->to[job->first + from + c] = fmax(own[c], 0);
     return s;
 }
 
+/* As many objects at a time as a third of the memory holds, if a block of COLS does not fit. */
 static mcr_status take_buffers(posterior *p, mcr *ctx)
 {
-    size_t values = (size_t)p->l.n * COLS, all = p->sparse ? 2 * values : values;
     if (p->v)
         return MCR_OK;
-    mcr_status s = mcr_budget_take(ctx, all * sizeof *p->v,
-                                   "gp: kernel values of a block of objects");
+    size_t each = (size_t)(p->n + p->rows) * sizeof *p->v;
+    size_t most = mcr_budget_left(ctx) / 3 / each / WORKER_COLS * WORKER_COLS;
+    p->cols = most > COLS ? COLS : most < WORKER_COLS ? WORKER_COLS : (int64_t)most;
+    size_t cols = (size_t)p->cols;
+    mcr_status s = mcr_budget_take(ctx, each * cols, "gp: kernel values of a block of objects");
     if (s)
         return s;
-    p->taken = all * sizeof *p->v;
-    p->v = mcr_alloc(ctx, all, sizeof *p->v);
-    p->rv = p->v ? p->v + (all - values) : NULL;
-    p->own = mcr_alloc(ctx, COLS, sizeof *p->own);
+    p->taken = each * cols;
+    p->v = mcr_alloc(ctx, each, cols);
+    p->rv = p->v ? p->v + (size_t)p->n * cols : NULL;
+    p->own = mcr_alloc(ctx, cols, sizeof *p->own);
     return p->v && p->own ? MCR_OK : MCR_NO_MEMORY;
 }
 
@@ -161,10 +196,10 @@ static mcr_status variances(const mcr_query *q, const double *root, double *to)
     mcr_status s = diagonal ? take_buffers(p, q->ctx) : MCR_NO_MEMORY;
     if (!s)
         s = mcr_gram_diagonal(q->gram, 1, diagonal);
-    for (; job.first < q->count && !s; job.first += COLS) {
-        job.count = q->count - job.first < COLS ? q->count - job.first : COLS;
-        s = mcr_gram_block(q->gram, (mcr_rows){NULL, 0, p->l.n},
-                           (mcr_rows){NULL, job.first, job.count}, p->v, COLS);
+    for (; job.first < q->count && !s; job.first += p->cols) {
+        job.count = q->count - job.first < p->cols ? q->count - job.first : p->cols;
+        s = mcr_gram_block(q->gram, (mcr_rows){NULL, 0, p->n},
+                           (mcr_rows){NULL, job.first, job.count}, p->v, p->cols);
         int64_t items = (job.count + WORKER_COLS - 1) / WORKER_COLS;
         if (!s) /* a loop of one item would hand all threads to BLAS */
             s = items == 1 ? mcr_alone(q->ctx, some_variances, &job)
@@ -283,6 +318,7 @@ static mcr_status classify(const mcr_query *q)
  * factorised, and its factor times normal numbers is added to the mean. */
 
 typedef struct solve_job {
+    mcr *ctx;
     const posterior *p;
     double *v, *rv; /* n x m */
     int64_t m;
@@ -294,19 +330,18 @@ static mcr_status solve_columns(void *arg, int64_t item, int worker)
     const solve_job *job = arg;
     int64_t from = item * WORKER_COLS;
     int64_t cols = job->m - from < WORKER_COLS ? job->m - from : WORKER_COLS;
-    double *out;
-    return solve_some(job->p, cols, job->v + from, job->rv ? job->rv + from : NULL, job->m, &out);
+    return solve_some(job->p, job->ctx, cols, job->v + from, job->rv + from, job->m);
 }
 
 static mcr_status covariance(const posterior *p, mcr *ctx, const mcr_data *data, mcr_system *c)
 {
-    int64_t n = p->l.n, m = c->n;
+    int64_t n = p->n, m = c->n, rows = p->keeps ? p->rows : n;
     mcr_gram *gram = NULL, *own = NULL;
-    size_t bytes = (size_t)n * (size_t)m * sizeof(double) * (p->sparse ? 2 : 1);
+    size_t bytes = (size_t)(n + p->rows) * (size_t)m * sizeof(double);
     mcr_status s = mcr_budget_take(ctx, bytes, "gp: kernel values of the objects");
     if (s)
         return s;
-    double *v = mcr_alloc(ctx, bytes, 1), *rv = v && p->sparse ? v + n * m : NULL;
+    double *v = mcr_alloc(ctx, bytes, 1), *u = v && p->keeps ? v + n * m : v;
     s = v ? mcr_gram_open(&gram, ctx, p->kernel, p->basis, data) : MCR_NO_MEMORY;
     if (!s)
         s = mcr_gram_block(gram, (mcr_rows){NULL, 0, n}, (mcr_rows){NULL, 0, m}, v, m);
@@ -314,14 +349,13 @@ static mcr_status covariance(const posterior *p, mcr *ctx, const mcr_data *data,
         s = mcr_gram_open(&own, ctx, p->kernel, data, NULL);
     if (!s)
         s = mcr_gram_fill_system(own, c, NULL, false);
-    solve_job job = {p, v, rv, m};
+    solve_job job = {ctx, p, v, u, m};
     int64_t items = (m + WORKER_COLS - 1) / WORKER_COLS;
     if (!s)
         s = items == 1 ? mcr_alone(ctx, solve_columns, &job)
                        : mcr_parallel(ctx, items, solve_columns, &job);
-    const double *u = rv ? rv : v;
     if (!s)
-        s = mcr_shared_gemm(ctx, MCR_TRANSPOSED, MCR_AS_IS, m, m, n, -1, u, m, u, m, 1, c->a,
+        s = mcr_shared_gemm(ctx, MCR_TRANSPOSED, MCR_AS_IS, m, m, rows, -1, u, m, u, m, 1, c->a,
                             c->ld);
     mcr_gram_close(gram);
     mcr_gram_close(own);
@@ -363,11 +397,13 @@ static void add_draws(mcr *ctx, const mcr_system *c, double scale, int64_t count
 static mcr_status draw(mcr *ctx, const mcr_fitted *f, const mcr_kernel *kernel,
                        const mcr_data *basis, const mcr_data *data, int64_t count, double *draws)
 {
-    posterior p = {.kernel = kernel, .basis = basis, .sparse = is_sparse(f)};
+    posterior p;
     mcr_system c = {0};
     const double *scale;
     double *z = mcr_alloc(ctx, (size_t)mcr_data_count(data), sizeof *z);
-    mcr_status s = z ? prepare(&p, ctx, f, &scale) : MCR_NO_MEMORY;
+    mcr_status s = begin(&p, f, kernel, basis);
+    if (!s)
+        s = z ? prepare(&p, ctx, f, &scale) : MCR_NO_MEMORY;
     if (!s)
         s = mcr_system_open(&c, ctx, mcr_data_count(data), "gp: the covariance of the objects");
     if (!s)
@@ -403,17 +439,16 @@ static mcr_status open(void **state, mcr *ctx, const mcr_fitted *f, const mcr_ke
         return mcr_fail(ctx, MCR_BAD_DATA,
                         "the model is damaged (classes and outputs do not fit); train it again");
     const double *found;
-    bool sparse = is_sparse(f);
     int64_t m = f->basis;
-    mcr_status s = f->classes ? mcr_fitted_need(&found, f, MCR_GP_CURVATURE, f->outputs * m)
-                   : sparse   ? mcr_fitted_need(&found, f, MCR_GP_POSTERIOR, m * (m + 1) / 2)
-                              : mcr_fitted_need(&found, f, MCR_GP_NOISE, m);
-    if (s)
-        return s;
     posterior *p = mcr_alloc_zero(ctx, 1, sizeof *p);
-    if (!p)
-        return MCR_NO_MEMORY;
-    *p = (posterior){.kernel = kernel, .basis = basis, .sparse = sparse && !f->classes};
+    mcr_status s = p ? begin(p, f, kernel, basis) : MCR_NO_MEMORY;
+    if (!s && (f->classes || !p->keeps))
+        s = f->classes ? mcr_fitted_need(&found, f, MCR_GP_CURVATURE, f->outputs * m)
+                       : mcr_fitted_need(&found, f, MCR_GP_NOISE, m);
+    if (s) {
+        mcr_free(ctx, p);
+        return s;
+    }
     *state = p;
     return MCR_OK;
 }

@@ -240,17 +240,6 @@ static mcr_status finish(mcr_fitted **out, ridge *r)
 
 /* ---- training ---------------------------------------------------------------------------------*/
 
-/* Where the kernel matrix does not fit the memory: landmarks, for a preconditioner. */
-static mcr_status open_near(ridge *r, const mcr_learning *in)
-{
-    mcr_map_options how = {
-        .size = sizeof how, .approx = MCR_APPROX_FALKON, .rank = mcr_squares_rank(&r->q)};
-    mcr_status s = mcr_map_open(&r->map, r->ctx, in->kernel, in->data, &how);
-    if (!s)
-        s = mcr_gram_mapped(&r->q.near, r->ctx, r->map, in->data);
-    return s ? s : mcr_gram_factor_keep(r->q.near, mcr_budget_left(r->ctx) / 2);
-}
-
 static mcr_status run(mcr_fitted **out, ridge *r, const mcr_learning *in)
 {
     mcr_squares *q = &r->q;
@@ -265,7 +254,7 @@ static mcr_status run(mcr_fitted **out, ridge *r, const mcr_learning *in)
     if (!s && path)
         s = pick_lambda(r, &lambda);
     else if (!s && !loo && !r->form.features && !in->gram && mcr_squares_is_large(q, lambda))
-        s = open_near(r, in);
+        s = mcr_form_near(&q->near, &r->map, in, mcr_squares_rank(q));
     if (!s)
         s = mcr_squares_solve(q, lambda, path || loo);
     if (!s)

@@ -24,6 +24,7 @@ typedef struct mcr_squares {
     /* K approximately, by its factor, in the memory: then the system is solved by conjugate
      * gradients with this preconditioner, without the matrix. NULL: by a factorisation. */
     mcr_gram *near;
+    const char *phase; /* under which that reports; NULL: "ridge" */
 
     /* The solution, and how good it is. */
     double lambda;

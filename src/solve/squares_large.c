@@ -70,7 +70,7 @@ static bool is_over(void *self, double norm)
 {
     const state *t = self;
     mcr_progress now = {.size = sizeof now,
-                        .phase = "ridge",
+                        .phase = t->q->phase ? t->q->phase : "ridge",
                         .fraction = NAN,
                         .seconds = NAN,
                         .step = t->products,
@@ -155,7 +155,7 @@ mcr_status mcr_squares_conjugate(mcr_squares *q)
     double *step = mcr_alloc(q->ctx, (size_t)(5 * t.n + width), sizeof *step);
     if (!step)
         return MCR_NO_MEMORY;
-    mcr_status s = mcr_system_open(&t.inner, t.ctx, width, "ridge: the preconditioner");
+    mcr_status s = mcr_system_open(&t.inner, t.ctx, width, "the preconditioner");
     if (!s)
         s = mcr_gram_fill_weighted(t.d, &t.inner, mcr_gram_all(t.d), q->weight);
     if (!s)

@@ -179,7 +179,7 @@ def test_options_without_effect_are_refused():
     for verb, *call in (["fit", "svm"], ["cv", "ridge"], ["features", "-k", "linear"]):
         for options, said in ((["--rank", "10"], "there is none: say --approx nystrom,"),
                               (["--approx", "none", "--rank", "10"], "there is none"),
-                              (["--landmarks", "kmeans"], "--landmarks are those of --approx nystrom and falkon:"),
+                              (["--landmarks", "kmeans"], "--landmarks are those of --approx nystrom and falkon (gp: sgpr):"),
                               (["--approx", "rff", "--landmarks", "uniform"], "and rff has none")):
             done = tap.mercer(verb, *call, "m.csv", *options, status=2)
             assert said in done.stderr and done.stderr.count("\n") == 1, done.stderr

@@ -137,5 +137,33 @@ def test_with_few_needed_it_is_exact():
     tap.check_near(np.abs(np.load("e.npy") - p).max(), 0, 1e-4, "predictions")
 
 
+def test_without_the_kernel_matrix():
+    """By conjugate gradients: the mean is the exact one, variances are upper bounds and no farther off than reported."""
+    for name, kernel_text, gamma in (("friedman", "rbf(gamma=0.5)", 0.5), ("sinc", "rbf(gamma=0.1)", 0.1)):
+        x, y = sample(name, 1500, "l.csv")
+        t = (y - y.mean()) / y.std()
+        call = ["l.csv", "-k", kernel_text, "--optimize", "no", "--noise", 0.1]
+        out = tap.mercer_json("fit", "gp", *call, "--memory", "9M", "-o", "l.mercer")
+        assert "does not fit the memory" in out["remark"], out
+        assert out["certificate"]["value"] <= 1e-6 and out["stop"] == "optimal", out
+        tap.mercer("predict", "l.mercer", "l.csv", "--std", "-o", "l.npy", "--memory", "9M", "--quiet")
+        p = np.load("l.npy")
+        k = kernel(x, x, 1, gamma)
+        c = k + 0.1 * np.eye(len(x))
+        mean = k @ np.linalg.solve(c, t)
+        variance = 1 - np.einsum("ij,ji->i", k, np.linalg.solve(c, k))
+        tap.check_near(np.abs((p[:, 0] - y.mean()) / y.std() - mean).max(), 0, 2e-5, name)
+        excess = (p[:, 1] / y.std()) ** 2 - variance
+        assert excess.min() > -1e-9, (name, excess.min())
+        most, mean_excess = (float(w) for w in re.search(
+            r"at most (\S+) of K\(x,x\), by (\S+) in", out["remark"]).groups())
+        assert excess.mean() <= 1.3 * mean_excess + 1e-9, (name, excess.mean(), mean_excess)
+        assert np.quantile(excess, 0.99) <= 1.05 * most + 1e-9, (name, excess.max(), most)
+        likely = exact(x, t, 1, gamma, 0.1)
+        assert out["dual"] <= likely + 1e-6 and likely - 1e-6 <= out["primal"], (out, likely)
+        found = tap.mercer_json("verify", "l.mercer", "l.csv")
+        assert found["agrees"], found
+
+
 if __name__ == "__main__":
     tap.main(globals())

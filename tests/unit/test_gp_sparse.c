@@ -10,6 +10,7 @@
 
 #include <mercer/mercer.h>
 
+#include "base/context.h"
 #include "base/random.h"
 #include "helpers.h"
 #include "kernel/scales.h"
@@ -401,6 +402,70 @@ static void test_memory(void **state)
     test_sweep_allocations("a sparse process", fit_once, &w);
 }
 
+/* ---- without the kernel matrix ----------------------------------------------------------------*/
+
+enum { MANY = 320 };
+
+static mcr_status fit_large(mcr *ctx, bool limit, double *value, double *std, int *agrees)
+{
+    mcr_data *data = NULL;
+    mcr_model *m = NULL;
+    size_t before = ctx->config.memory_bytes;
+    mcr_status s = mcr_data_sample(&data, ctx, "friedman", MANY, -1);
+    if (limit)
+        ctx->config.memory_bytes = MANY * MANY * 5;
+    if (!s)
+        s = try_fit(&m, ctx, "gp", "rbf(gamma=0.5)", data, "optimize=no noise=0.5");
+    if (!s)
+        assert_int_equal(limit, mcr_model_report(m)->remark != NULL);
+    if (!s)
+        s = mcr_predict_std(ctx, m, data, value, std);
+    if (!s && agrees)
+        s = verified(ctx, m, data, agrees);
+    if (!s && agrees && limit) { /* a solution that is not one */
+        int honest = *agrees;
+        m->fitted->segment[0].coef[5] += 1;
+        s = verified(ctx, m, data, agrees);
+        *agrees = honest && !*agrees;
+    }
+    ctx->config.memory_bytes = before;
+    mcr_model_free(m);
+    mcr_data_free(data);
+    return s;
+}
+
+static void test_large(void **state)
+{
+    (void)state;
+    static double value[3][MANY], std[3][MANY];
+    for (int t = 0; t < 3; t++) {
+        mcr *ctx = test_open(t == 1 ? 1 : 3);
+        int agrees = 0;
+        test_ok(ctx, fit_large(ctx, t > 0, value[t], std[t], &agrees));
+        assert_true(agrees);
+        test_close(ctx);
+    }
+    assert_memory_equal(value[1], value[2], sizeof value[1]);
+    assert_memory_equal(std[1], std[2], sizeof std[1]);
+    test_close_arrays("values", value[1], value[0], MANY, 1e-3);
+    for (int i = 0; i < MANY; i++)
+        if (std[1][i] < std[0][i] - 1e-9)
+            fail_msg("object %d: %g is below the standard deviation %g", i, std[1][i], std[0][i]);
+}
+
+static mcr_status large_once(mcr *ctx, void *arg)
+{
+    double *buffer = arg;
+    return fit_large(ctx, true, buffer, buffer + MANY, NULL);
+}
+
+static void test_large_memory(void **state)
+{
+    (void)state;
+    static double buffer[2 * MANY];
+    test_sweep_allocations("a process without its matrix", large_once, buffer);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -408,6 +473,7 @@ int main(void)
         cmocka_unit_test(test_slopes), cmocka_unit_test(test_without_gradient),
         cmocka_unit_test(test_same),   cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_lies),   cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_large),  cmocka_unit_test(test_large_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
