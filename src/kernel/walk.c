@@ -5,10 +5,11 @@
  * with the same labels of nodes and edges on the way. With A the adjacency matrix of the product
  * graph, whose nodes are the pairs of nodes with equal labels, that is 1' (I - lambda A)^-1 1.
  *
- * The system is solved by conjugate gradients. A vector is one matrix X for each label: the nodes
- * of the one graph that have it by those of the other. A step of kind s (from a node with label a,
- * over an edge with label e, to a node with label b) adds S X_a T' to Y_b, S and T being the
- * adjacencies of that kind in the two graphs: that costs edges times nodes, not edges times edges.
+ * The system is solved by conjugate gradients (linalg/walks.h). A vector is one matrix X for each
+ * label: the nodes of the one graph that have it by those of the other. A step of kind s (from a
+ * node with label a, over an edge with label e, to a node with label b) adds S X_a T' to Y_b, S and
+ * T being the adjacencies of that kind in the two graphs: that costs edges times nodes, not edges
+ * times edges.
  *
  * The sum converges if lambda is below 1 / (r r'), r and r' being the spectral radii of the graphs.
  *
@@ -20,6 +21,8 @@
 
 #include "base/number.h"
 #include "kernel/graphs.h"
+#include "linalg/tiles.h"
+#include "linalg/walks.h"
 
 typedef struct walk_params {
     double lambda;
@@ -60,10 +63,14 @@ typedef struct walk_state {
     kind *kind;
     int32_t (*entry)[2];
     double lambda;
+    const mcr_walk_kit *kit;
 } walk_state;
 
 /* What is near the limit takes many steps; so far and no further. */
-static const double LIMIT = 0.999, ACCURACY = 1e-17;
+static const double LIMIT = 0.999;
+
+/* Relative errors of values in float and in double: below those of rounding. */
+static const double ACCURACY_FLOAT = 1e-10, ACCURACY = 1e-15;
 
 /* ---- once for each graph ----------------------------------------------------------------------*/
 
@@ -251,6 +258,7 @@ static mcr_status bind(mcr_bound *bound, mcr_binding *binding)
         s->kind = mcr_bound_alloc(bound, links, sizeof *s->kind);
         s->entry = mcr_bound_alloc(bound, links, sizeof *s->entry);
         s->lambda = p->lambda;
+        s->kit = mcr_tiles_best()->f64->walks;
         status = s->graph && s->group && s->kind && s->entry ? MCR_OK : MCR_NO_MEMORY;
     }
     if (!status)
@@ -270,20 +278,6 @@ static mcr_status bind(mcr_bound *bound, mcr_binding *binding)
 }
 
 /* ---- one pair ---------------------------------------------------------------------------------*/
-
-/* Steps that both graphs have, and where their parts of a vector lie: a row of `from_width` values
- * for each node of the first graph that has the label they come from. */
-typedef struct match {
-    const kind *a, *b;
-    int64_t from, to, from_width, to_width;
-} match;
-
-typedef struct problem {
-    const walk_state *state;
-    match *match;
-    int64_t matches, size, width; /* pairs of nodes; the widest row */
-    double *r, *p, *q, *row;
-} problem;
 
 /* The order in which two graphs are taken must not depend on which one is x: an order by
  * content. */
@@ -316,21 +310,37 @@ static bool swapped(const walk_state *s, const walks *a, const walks *b)
     return false;
 }
 
-/* Places of the labels that both have: at[group of a] is -1 where b lacks it. */
-static void place_labels(problem *w, const walks *a, const walks *b, int64_t (*at)[2])
+static int64_t padded(int64_t count)
 {
-    const group *g = w->state->group + a->group, *h = w->state->group + b->group;
+    return (count + MCR_WALK_PAD - 1) / MCR_WALK_PAD * MCR_WALK_PAD;
+}
+
+/* A part for each label that both have; part_of[group of a]: its number. */
+static void place_labels(mcr_walk_job *job, mcr_walk_part *part, const walk_state *s,
+                         const walks *a, const walks *b, int64_t *part_of)
+{
+    const group *g = s->group + a->group, *h = s->group + b->group;
+    int64_t widest = 0, tallest = 0;
     for (int64_t i = 0, j = 0; i < a->groups; i++) {
         while (j < b->groups && h[j].label < g[i].label)
             j++;
-        at[i][0] = -1;
         if (j == b->groups || h[j].label != g[i].label)
             continue;
-        at[i][0] = w->size;
-        at[i][1] = h[j].count;
-        w->size += (int64_t)g[i].count * h[j].count;
-        w->width = h[j].count > w->width ? h[j].count : w->width;
+        mcr_walk_part *it = &part[part_of[i] = job->parts++];
+        *it = (mcr_walk_part){.height = g[i].count,
+                              .width = h[j].count,
+                              .first = job->size,
+                              .row = padded(h[j].count),
+                              .turned = job->turned_size,
+                              .column = padded(g[i].count)};
+        job->size += it->height * it->row;
+        job->turned_size += it->width * it->column;
+        widest = it->width > widest ? it->width : widest;
+        tallest = it->height > tallest ? it->height : tallest;
     }
+    job->part = part;
+    job->row_size = padded(widest);
+    job->sum_size = widest * padded(tallest);
 }
 
 static int compare_kinds(const kind *k, const kind *l)
@@ -342,87 +352,45 @@ static int compare_kinds(const kind *k, const kind *l)
     return k->bond < l->bond ? -1 : k->bond > l->bond;
 }
 
-static void match_kinds(problem *w, const walks *a, const walks *b, int64_t (*at)[2])
+/* Steps that both graphs have. */
+static void match_kinds(mcr_walk_job *job, mcr_walk_steps *steps, const walk_state *s,
+                        const walks *a, const walks *b, const int64_t *part_of)
 {
-    const kind *k = w->state->kind + a->kind, *l = w->state->kind + b->kind;
+    const kind *k = s->kind + a->kind, *l = s->kind + b->kind;
+    const int32_t(*entry)[2] = (const int32_t(*)[2])s->entry;
     for (int64_t i = 0, j = 0; i < a->kinds; i++) {
         while (j < b->kinds && compare_kinds(&l[j], &k[i]) < 0)
             j++;
         if (j < b->kinds && compare_kinds(&l[j], &k[i]) == 0)
-            w->match[w->matches++] = (match){
-                &k[i], &l[j], at[k[i].from][0], at[k[i].to][0], at[k[i].from][1], at[k[i].to][1]};
+            steps[job->kinds++] = (mcr_walk_steps){.a = entry + k[i].first,
+                                                   .b = entry + l[j].first,
+                                                   .a_count = k[i].count,
+                                                   .b_count = l[j].count,
+                                                   .from = &job->part[part_of[k[i].from]],
+                                                   .to = &job->part[part_of[k[i].to]]};
     }
+    job->steps = steps;
 }
 
-/* q = A p */
-static void multiply(const problem *w)
+/* The vectors of a job, one behind the other. */
+static bool take_vectors(mcr_walk_job *job, mcr_scratch *scratch)
 {
-    const int32_t(*entry)[2] = (const int32_t(*)[2])w->state->entry;
-    memset(w->q, 0, (size_t)w->size * sizeof *w->q);
-    for (int64_t m = 0; m < w->matches; m++) {
-        const match *it = &w->match[m];
-        const int32_t(*a)[2] = entry + it->a->first, (*end)[2] = a + it->a->count;
-        const int32_t(*b)[2] = entry + it->b->first;
-        while (a < end) {
-            int32_t to = a[0][0];
-            const double *sum = w->p + it->from + a[0][1] * it->from_width;
-            if (a + 1 < end && a[1][0] == to) {
-                memcpy(w->row, sum, (size_t)it->from_width * sizeof *w->row);
-                for (sum = w->row; a + 1 < end && a[1][0] == to; a++) {
-                    const double *more = w->p + it->from + a[1][1] * it->from_width;
-                    for (int64_t j = 0; j < it->from_width; j++)
-                        w->row[j] += more[j];
-                }
-            }
-            a++;
-            double *out = w->q + it->to + to * it->to_width;
-            for (int64_t e = 0; e < it->b->count; e++)
-                out[b[e][0]] += sum[b[e][1]];
-        }
-    }
-}
-
-static double dot(const double *a, const double *b, int64_t n)
-{
-    double sum[4] = {0};
-    int64_t i = 0;
-    for (; i + 4 <= n; i += 4)
-        for (int t = 0; t < 4; t++)
-            sum[t] += a[i + t] * b[i + t];
-    for (; i < n; i++)
-        sum[0] += a[i] * b[i];
-    return (sum[0] + sum[1]) + (sum[2] + sum[3]);
-}
-
-/* 1' (I - lambda A)^-1 1. With r the residuals, step lengths alpha and the start at 0 it is the sum
- * of alpha r.r, and what is missing is at most r.r / (1 - lambda radius). */
-static mcr_status solve(double *k, mcr *ctx, problem *w, double radius)
-{
-    enum { STEPS = 10000 };
-    double lambda = w->state->lambda, rr = (double)w->size, gap = 1 - lambda * radius;
-    *k = 0;
-    for (int64_t i = 0; i < w->size; i++)
-        w->r[i] = w->p[i] = 1;
-    for (int step = 0; step < STEPS; step++) {
-        if (rr <= ACCURACY * gap * *k || w->size == 0)
-            return MCR_OK;
-        multiply(w);
-        for (int64_t i = 0; i < w->size; i++)
-            w->q[i] = w->p[i] - lambda * w->q[i];
-        double alpha = rr / dot(w->p, w->q, w->size), before = rr;
-        *k += alpha * rr;
-        for (int64_t i = 0; i < w->size; i++)
-            w->r[i] -= alpha * w->q[i];
-        rr = dot(w->r, w->r, w->size);
-        double beta = rr / before;
-        for (int64_t i = 0; i < w->size; i++)
-            w->p[i] = w->r[i] + beta * w->p[i];
-    }
-    return mcr_fail(ctx, MCR_NUMERIC, "walk: no convergence; take a smaller lambda");
+    int64_t size = job->size;
+    int64_t all = 3 * size + job->turned_size + job->sum_size + job->row_size;
+    double *at = mcr_scratch_take(scratch, (size_t)all * sizeof *at);
+    if (!at)
+        return false;
+    job->r = at;
+    job->p = at + size;
+    job->q = at + 2 * size;
+    job->product = at + 3 * size;
+    job->sum = job->product + job->turned_size;
+    job->row = job->sum + job->sum_size;
+    return true;
 }
 
 static mcr_status pair_value(double *k, const mcr_bound *bound, int64_t x, int64_t z,
-                             mcr_scratch *scratch)
+                             mcr_scratch *scratch, double accuracy)
 {
     const walk_state *s = bound->state;
     const walks *a = &s->graph[x], *b = &s->graph[z];
@@ -431,21 +399,20 @@ static mcr_status pair_value(double *k, const mcr_bound *bound, int64_t x, int64
         a = b;
         b = swap;
     }
-    problem w = {.state = s};
+    mcr_walk_job job = {.lambda = s->lambda};
     size_t mark = mcr_scratch_mark(scratch);
     mcr_status status = MCR_NO_MEMORY;
-    int64_t(*at)[2] = mcr_scratch_take(scratch, (size_t)a->groups * sizeof *at);
-    w.match = at ? mcr_scratch_take(scratch, (size_t)a->kinds * sizeof *w.match) : NULL;
-    if (w.match) {
-        place_labels(&w, a, b, at);
-        match_kinds(&w, a, b, at);
-        size_t bytes = (size_t)w.size * sizeof(double);
-        w.r = mcr_scratch_take(scratch, bytes);
-        w.p = w.r ? mcr_scratch_take(scratch, bytes) : NULL;
-        w.q = w.p ? mcr_scratch_take(scratch, bytes) : NULL;
-        w.row = w.q ? mcr_scratch_take(scratch, (size_t)w.width * sizeof(double)) : NULL;
-        if (w.row)
-            status = solve(k, bound->ctx, &w, a->radius * b->radius);
+    int64_t *part_of = mcr_scratch_take(scratch, (size_t)a->groups * sizeof *part_of);
+    mcr_walk_part *part = mcr_scratch_take(scratch, (size_t)a->groups * sizeof *part);
+    mcr_walk_steps *steps = mcr_scratch_take(scratch, (size_t)a->kinds * sizeof *steps);
+    if (part_of && part && steps) {
+        place_labels(&job, part, s, a, b, part_of);
+        match_kinds(&job, steps, s, a, b, part_of);
+        if (take_vectors(&job, scratch))
+            status = s->kit->solve(k, &job, a->radius * b->radius, accuracy)
+                         ? MCR_OK
+                         : mcr_fail(bound->ctx, MCR_NUMERIC,
+                                    "walk: no convergence; take a smaller lambda");
     }
     mcr_scratch_release(scratch, mark);
     return status;
@@ -470,7 +437,8 @@ static mcr_status block(const mcr_bound *bound, const mcr_tile *tile)
         for (int64_t j = mirror ? i : 0; j < tile->z.count; j++) {
             double k;
             mcr_status s = pair_value(&k, bound, mcr_rows_at(tile->x, i),
-                                      of_z + mcr_rows_at(tile->z, j), tile->scratch);
+                                      of_z + mcr_rows_at(tile->z, j), tile->scratch,
+                                      tile->precise ? ACCURACY : ACCURACY_FLOAT);
             if (s)
                 return s;
             put(tile, i, j, k);
@@ -487,7 +455,7 @@ static mcr_status diagonal(const mcr_bound *bound, int side, mcr_rows rows, doub
     mcr_status s = mcr_scratch_open(&scratch, bound->binding);
     for (int64_t i = 0; i < rows.count && !s; i++) {
         int64_t x = first + mcr_rows_at(rows, i);
-        s = pair_value(&k[i], bound, x, x, scratch);
+        s = pair_value(&k[i], bound, x, x, scratch, ACCURACY);
     }
     mcr_scratch_close(scratch);
     return s;

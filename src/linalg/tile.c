@@ -17,6 +17,7 @@
 #include "linalg/simd.h"
 #include "linalg/simd_math.h"
 #include "linalg/subsequence.h"
+#include "linalg/walks.h"
 #include "linalg/tile_pack.h"
 
 enum {
@@ -537,6 +538,7 @@ static void update(double *f, const void *const *k_rows, const double *coef, int
 
 extern const mcr_vmath SYMBOL(mcr_vmath_);
 extern const mcr_subsequence_kit SYMBOL(mcr_subsequence_kit_);
+extern const mcr_walk_kit SYMBOL(mcr_walk_kit_);
 extern const mcr_tile_kit SYMBOL(mcr_tile_kit_);
 
 const mcr_tile_kit SYMBOL(mcr_tile_kit_) = {
@@ -550,6 +552,7 @@ const mcr_tile_kit SYMBOL(mcr_tile_kit_) = {
     .sparse_below_large = MCR_SIMD_BYTES == 16 ? 0.8 : 0.33,
     .math = &SYMBOL(mcr_vmath_),
     .subsequences = &SYMBOL(mcr_subsequence_kit_),
+    .walks = BY_REAL(NULL, &SYMBOL(mcr_walk_kit_)),
     .pack = pack,
     .pack_sparse = pack_sparse,
     .norms = norms,
