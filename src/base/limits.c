@@ -10,6 +10,7 @@
 #include "base/limits.h"
 
 #include <stdio.h>
+#include <time.h>
 
 static const size_t SLACK = (size_t)32 << 20; /* beside data and kernel values */
 static const size_t FLOOR = (size_t)32 << 20; /* what any file may take while it is read */
@@ -46,11 +47,16 @@ const char *mcr_size_text(size_t bytes, char text[MCR_SIZE_TEXT])
     return text;
 }
 
-/* What the file being read may cause, in bytes. */
+size_t mcr_reading_most(const mcr *ctx, size_t bytes)
+{
+    size_t own = add(FLOOR, multiply(EXPANSION, bytes));
+    return ctx->data_limit_given || own > ctx->config.data_bytes ? ctx->config.data_bytes : own;
+}
+
+/* What the file being read may cause. */
 static size_t allowance(const mcr *ctx)
 {
-    size_t own = add(FLOOR, multiply(EXPANSION, ctx->reading.bytes));
-    return ctx->data_limit_given || own > ctx->config.data_bytes ? ctx->config.data_bytes : own;
+    return mcr_reading_most(ctx, ctx->reading.bytes);
 }
 
 static void set_limit(mcr *ctx)
@@ -165,6 +171,7 @@ mcr_status mcr_reading_unpacked(mcr *ctx, const char *name, uint64_t packed, uin
 
 static const double STEPS_A_SECOND = 3e8; /* of one thread */
 static const double WORK_SECONDS = 3600, PREDICT_SECONDS = 20;
+static const double BYTES_A_SECOND = 1e6; /* of a file, at the least */
 
 void mcr_predicting(mcr *ctx, bool begins)
 {
@@ -184,5 +191,27 @@ mcr_status mcr_work_allow(mcr *ctx, double steps, const char *who)
                                "%s: this would take about %.2g s, and the limit for work is %.6g "
                                "s: choose smaller parameters, use less data, or allow more",
                                who, seconds, limit),
+                      "work-limit");
+}
+
+double mcr_work_now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+mcr_status mcr_work_spent(mcr *ctx, double seconds, double bytes, const char *file)
+{
+    double limit = ctx->config.work_seconds;
+    if (!(limit > 0))
+        limit = PREDICT_SECONDS + bytes / BYTES_A_SECOND;
+    if (seconds <= limit)
+        return MCR_OK;
+    return mcr_advise(ctx,
+                      mcr_fail_at(ctx, MCR_OVER_BUDGET, file, 0,
+                                  "reading it has taken %.3g s, which is the limit for work: use "
+                                  "less of it, or allow more",
+                                  limit),
                       "work-limit");
 }

@@ -20,6 +20,8 @@ void mcr_reading_bytes(mcr *ctx, size_t bytes); /* nothing happens outside begin
 void mcr_reading_end(mcr *ctx);
 /* Whether the file may cause so many bytes: for memory that is taken later. */
 bool mcr_reading_allows(const mcr *ctx, size_t bytes);
+/* How many bytes a file of that size may cause. */
+size_t mcr_reading_most(const mcr *ctx, size_t bytes);
 /* MCR_BAD_DATA if a compressed file unpacks to more than can be meant. */
 mcr_status mcr_reading_unpacked(mcr *ctx, const char *name, uint64_t packed, uint64_t unpacked);
 
@@ -29,6 +31,11 @@ mcr_status mcr_reading_unpacked(mcr *ctx, const char *name, uint64_t packed, uin
  * and (ctx, false) the limit is that for models. */
 mcr_status mcr_work_allow(mcr *ctx, double steps, const char *who);
 void mcr_predicting(mcr *ctx, bool begins);
+/* Whether work whose size only shows while it is done, and that a file causes, may go on after so
+ * many seconds of a processor; bytes: of the file, which allow some more. MCR_OVER_BUDGET as above,
+ * but that the limit is that for models, unless the user has set one. */
+mcr_status mcr_work_spent(mcr *ctx, double seconds, double bytes, const char *file);
+double mcr_work_now(void); /* seconds of the processor that this thread has had */
 
 void mcr_limits_open(mcr *ctx); /* once the configuration is complete */
 

@@ -4,11 +4,13 @@ file, and what is refused says why. The files of ../shared/hostile are tried whe
 SPDX-License-Identifier: Apache-2.0
 """
 
+import ctypes.util
 import gzip
 import json
 import os
 import random
 import resource
+import sqlite3
 import subprocess
 import time
 
@@ -24,7 +26,7 @@ def run(*args, status=(1,), env=None):
     call = [tap.MERCER] + [str(a) for a in args]
     began = time.monotonic()
     child = subprocess.Popen(call, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                             env=dict(os.environ, **(env or {})))
+                             errors="replace", env=dict(os.environ, **(env or {})))
     out, err = child.communicate(timeout=100)
     took = time.monotonic() - began
     assert child.returncode in status, (call, child.returncode, out[-500:], err[-500:])
@@ -186,6 +188,78 @@ def test_limit_for_data():
     _, err = check_small("fit", "ridge", "d.csv", "-k", "linear", "--max-data", "4M", seconds=5)
     assert "limit for data is 4.1 MB" in err, err
     tap.mercer("fit", "ridge", "d.csv", "-k", "linear", "--max-data", "100M", "--quiet")
+
+
+# ---- databases ---------------------------------------------------------------------------------
+
+
+def database(name, *statements):
+    """A small SQLite database; refuses to be one where there is no library for it."""
+    if not ctypes.util.find_library("sqlite3"):
+        tap.skip("no libsqlite3")
+    if os.path.exists(name):
+        os.remove(name)
+    db = sqlite3.connect(name)
+    db.executescript("PRAGMA page_size = 512; CREATE TABLE t(a INTEGER, b REAL, y TEXT);"
+                     "INSERT INTO t VALUES (1, 0.5, 'p'), (2, 1.5, 'q'), (3, 2.5, 'p'), (4, 0, 'q');")
+    for statement in statements:
+        db.execute(statement)
+    db.commit()
+    db.close()
+    return name
+
+
+COUNT = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) "
+
+
+def test_views_without_end():
+    """Rows, work and values that a view of a few bytes makes of nothing."""
+    laughs = ["CREATE VIEW v0 AS SELECT a, y FROM t"]
+    laughs += ["CREATE VIEW v%d AS SELECT * FROM v%d UNION ALL SELECT * FROM v%d" % (i, i - 1, i - 1)
+               for i in range(1, 41)]
+    wide = ["CREATE TABLE w(%s, y)" % ", ".join("c%d" % i for i in range(200))]
+    wide += ["CREATE VIEW v0 AS SELECT * FROM w"] + laughs[1:]
+    joins = ["CREATE VIEW v AS SELECT t1.a, t8.y FROM " + ", ".join("t t%d" % i for i in range(1, 20))]
+    for what, statements, more, message in (
+            ("rows", ["CREATE VIEW v AS " + COUNT + "SELECT x, x AS y FROM c"], [], "more than 250 times its size"),
+            ("joins", joins, [], "more than 250 times its size"),
+            ("work", ["CREATE VIEW v AS " + COUNT + "SELECT x, x AS y FROM c WHERE x < 0"], ["--max-work", "0.2"],
+             "which is the limit for work"),
+            ("sorted", ["CREATE VIEW v AS " + COUNT + "SELECT x, x AS y FROM c ORDER BY -x"], ["--max-work", "0.2"],
+             "which is the limit for work"),
+            ("blob", ["CREATE VIEW v AS SELECT hex(zeroblob(400000000)) AS a, y FROM t"], [], "too big"),
+            ("text", ["CREATE VIEW v AS SELECT printf('%.900000000c', 'x') AS a, y FROM t"], [], "not authorized"),
+            ("group", ["CREATE VIEW v AS SELECT group_concat(x) AS a, 1 AS y FROM (" + COUNT + "SELECT x FROM c)"],
+             ["--max-work", "0.2"], "which is the limit for work"),
+            ("views", laughs, [], ""), ("wide", wide, [], "SQLite needs more than")):
+        file = database(what + ".sqlite", *statements)
+        view = "v40" if what in ("views", "wide") else "v"
+        _, err = check_small("info", "%s:%s" % (file, view), *more, seconds=3)
+        assert message in err, (what, err)
+        check_small("fit", "knn", "%s:%s" % (file, view), "-k", "linear", *more, seconds=3)
+
+
+def test_forged_databases():
+    """Any byte changed, cut anywhere, a cache without limit: read or refused."""
+    file = database("d.sqlite", "CREATE VIEW v AS SELECT a, y FROM t")
+    with open(file, "rb") as f:
+        good = f.read()
+    draw, runs = random.Random(7), 0
+    cache = good[:48] + b"\x7f\xff\xff\xff" + good[52:]
+    forged = [cache] + [good[:n] for n in (16, 20, 100, 511, 512, 700, len(good) - 1)]
+    for _ in range(400 if os.environ.get("MERCER_ALL") else 40):
+        bytes_ = bytearray(good)
+        for _ in range(draw.randrange(1, 5)):
+            bytes_[draw.randrange(16, len(bytes_))] = draw.randrange(256)
+        forged.append(bytes(bytes_))
+    for bytes_ in forged:
+        with open("forged.sqlite", "wb") as f:
+            f.write(bytes_)
+        for what in ("t", "v"):
+            check_small("info", "forged.sqlite:" + what, status=(0, 1), seconds=3)
+            runs += 1
+    tap.check_equal(sorted(f for f in os.listdir(".") if f.startswith("forged")), ["forged.sqlite"])
+    print("# %d runs on forged databases" % runs, flush=True)
 
 
 # ---- work --------------------------------------------------------------------------------------

@@ -19,15 +19,18 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/limits.h"
 #include "data/format/collect.h"
 #include "data/format/csv.h"
 #include "data/format/formats.h"
 
 static const char MAGIC[] = "SQLite format 3"; /* with its NUL */
+static const double BETWEEN = 0.05;            /* seconds between two reports */
 
 /* Constants of sqlite3.h. */
 enum {
     SQL_OK = 0,
+    SQL_NOMEM = 7,
     SQL_ROW = 100,
     SQL_DONE = 101,
     SQL_OPEN_READONLY = 1,
@@ -39,8 +42,19 @@ enum {
     SQL_FUNCTION = 31,
     SQL_READ = 20,
     SQL_SELECT = 21,
-    SQL_RECURSIVE = 33
+    SQL_RECURSIVE = 33,
+    SQL_LIMIT_LENGTH = 0,
+    SQL_LIMIT_COLUMN = 2,
+    SQL_LIMIT_ATTACHED = 7,
+    SQL_LIMIT_LIKE_PATTERN_LENGTH = 8,
+    SQL_LIMIT_WORKER_THREADS = 11,
+    SQL_CONFIG_DEFENSIVE = 1010,
+    SQL_CONFIG_TRUSTED_SCHEMA = 1017
 };
+
+/* What a database may cause, which may have been made by a stranger: values (a view can compute
+ * them) beyond its own size, and parts of views within views. */
+enum { VALUE_BYTES = 1 << 16, MOST_VALUE = 1000000000, MOST_PATTERN = 256, MOST_PARTS = 20000 };
 
 typedef int authorizer(void *user, int action, const char *a, const char *b, const char *c,
                        const char *d);
@@ -49,6 +63,11 @@ typedef int authorizer(void *user, int action, const char *a, const char *b, con
 typedef struct sqlite {
     int (*open_v2)(const char *path, void **db, int flags, const char *vfs);
     int (*close)(void *db);
+    int (*limit)(void *db, int which, int value);
+    int (*db_config)(void *db, int which, ...);
+    int64_t (*memory_used)(void);
+    int64_t (*hard_heap_limit64)(int64_t bytes);
+    int64_t (*soft_heap_limit64)(int64_t bytes);
     const char *(*errmsg)(void *db);
     int (*set_authorizer)(void *db, authorizer *function, void *user);
     void (*progress_handler)(void *db, int steps, int (*function)(void *user), void *user);
@@ -73,10 +92,13 @@ static const struct {
     const char *name;
     size_t at;
 } members[] = {
-    MEMBER(open_v2),          MEMBER(close),       MEMBER(errmsg),       MEMBER(set_authorizer),
-    MEMBER(progress_handler), MEMBER(prepare_v2),  MEMBER(step),         MEMBER(finalize),
-    MEMBER(column_count),     MEMBER(column_name), MEMBER(column_type),  MEMBER(column_int64),
-    MEMBER(column_double),    MEMBER(column_text), MEMBER(column_bytes),
+    MEMBER(open_v2),           MEMBER(close),        MEMBER(limit),
+    MEMBER(db_config),         MEMBER(memory_used),  MEMBER(hard_heap_limit64),
+    MEMBER(soft_heap_limit64), MEMBER(errmsg),       MEMBER(set_authorizer),
+    MEMBER(progress_handler),  MEMBER(prepare_v2),   MEMBER(step),
+    MEMBER(finalize),          MEMBER(column_count), MEMBER(column_name),
+    MEMBER(column_type),       MEMBER(column_int64), MEMBER(column_double),
+    MEMBER(column_text),       MEMBER(column_bytes),
 };
 
 /* A query that is being read. */
@@ -89,7 +111,13 @@ typedef struct rows {
     int64_t given; /* bytes of it that were taken */
     int64_t row;
     bool ended;
-    double began;
+    size_t size;            /* of the database, in bytes */
+    uint64_t made;          /* bytes of text made of it so far */
+    int64_t parts;          /* that the query's views were made of */
+    int64_t heap, soft;     /* SQLite's limits: the one set here, 0: none; the one before */
+    double began, reported; /* in time of the clock; the last report */
+    double work, since;     /* of the processor before this call, and when it began */
+    mcr_status stopped;     /* why the query was ended */
 } rows;
 
 static mcr_status load(sqlite *call, mcr *ctx, const char *file)
@@ -104,8 +132,8 @@ static mcr_status load(sqlite *call, mcr *ctx, const char *file)
     if (library != NULL)
         return MCR_OK;
     return mcr_fail_at(ctx, MCR_BAD_CALL, file, 0,
-                       "this is an SQLite database, and libsqlite3 is not installed: install it "
-                       "(libsqlite3-0), or write the table as CSV");
+                       "this is an SQLite database, and libsqlite3 is not installed, or older "
+                       "than 3.31: install it (libsqlite3-0), or write the table as CSV");
 }
 
 /* ---- which database, and what of it -----------------------------------------------------------*/
@@ -143,16 +171,31 @@ bool mcr_sqlite_is(const char *path)
     return database_length(path) > 0;
 }
 
-static mcr_status fail_query(rows *r)
+static mcr_status fail_query(rows *r, int code)
 {
+    char size[MCR_SIZE_TEXT];
+    if (code == SQL_NOMEM)
+        return mcr_advise(r->ctx,
+                          mcr_fail_at(r->ctx, MCR_NO_MEMORY, r->file, 0,
+                                      "SQLite needs more than %s for this query, and the file has "
+                                      "%zu bytes: if it can be trusted, set the limit for data",
+                                      mcr_size_text(mcr_reading_most(r->ctx, r->size), size),
+                                      r->size),
+                          "data-limit");
+    if (r->stopped != MCR_OK) /* with its message */
+        return r->stopped;
+    if (r->parts > MOST_PARTS)
+        return mcr_fail_at(r->ctx, MCR_BAD_DATA, r->file, 0,
+                           "views within views, of more than %d parts", MOST_PARTS);
     return mcr_fail_at(r->ctx, MCR_BAD_DATA, r->file, 0, "SQLite: %.200s", r->call.errmsg(r->db));
 }
 
 static mcr_status prepare(rows *r, const char *sql)
 {
     const char *rest = NULL;
-    if (r->call.prepare_v2(r->db, sql, -1, &r->statement, &rest) != SQL_OK)
-        return fail_query(r);
+    int code = r->call.prepare_v2(r->db, sql, -1, &r->statement, &rest);
+    if (code != SQL_OK)
+        return fail_query(r, code);
     rest += strspn(rest, " \t\r\n;");
     if (*rest != '\0')
         return mcr_fail_at(r->ctx, MCR_BAD_CALL, r->file, 0, "one query at a time, not \"%.60s\"",
@@ -260,7 +303,7 @@ static mcr_status add_row(rows *r)
     if (r->ended)
         return MCR_OK;
     if (got != SQL_ROW)
-        return fail_query(r);
+        return fail_query(r, got);
     r->row++;
     for (int c = 0; c < columns && status == MCR_OK; c++) {
         if (c > 0)
@@ -280,8 +323,13 @@ static mcr_status read_rows(void *arg, char *to, size_t count, size_t *got)
     mcr_status status = MCR_OK;
     if (r->given == r->text.length && !r->ended) {
         r->text.length = r->given = 0;
+        r->since = mcr_work_now(); /* another thread may be the one that reads */
         while (r->text.length < (int64_t)count && !r->ended && status == MCR_OK)
             status = add_row(r);
+        r->work += mcr_work_now() - r->since;
+        r->made += (uint64_t)r->text.length;
+        if (status == MCR_OK) /* a view without end, or a join of everything with everything */
+            status = mcr_reading_unpacked(r->ctx, r->file, r->size, r->made);
     }
     size_t left = (size_t)(r->text.length - r->given);
     *got = status != MCR_OK ? 0 : left < count ? left : count;
@@ -289,6 +337,26 @@ static mcr_status read_rows(void *arg, char *to, size_t count, size_t *got)
         memcpy(to, r->text.bytes + r->given, *got);
     r->given += (int64_t)*got;
     return status;
+}
+
+/* SQLite has one limit for the process, of all that it has allocated. It is set where nobody else
+ * has set one, and taken back where it is still the one set here: so none is ever left behind. */
+static void limit_heap(rows *r)
+{
+    if (r->call.hard_heap_limit64(-1) != 0)
+        return;
+    size_t most = mcr_reading_most(r->ctx, r->size);
+    r->heap = r->call.memory_used() + (most < INT64_MAX / 2 ? (int64_t)most : INT64_MAX / 2);
+    r->soft = r->call.soft_heap_limit64(-1);
+    r->call.hard_heap_limit64(r->heap);
+}
+
+static void free_heap(rows *r)
+{
+    if (r->heap == 0 || r->call.hard_heap_limit64(-1) != r->heap)
+        return;
+    r->call.hard_heap_limit64(0);
+    r->call.soft_heap_limit64(r->soft);
 }
 
 static void close_rows(void *arg)
@@ -299,6 +367,7 @@ static void close_rows(void *arg)
         r->call.finalize(r->statement);
     if (r->db != NULL)
         r->call.close(r->db);
+    free_heap(r);
     mcr_text_free(&r->text);
     mcr_free(ctx, r->file);
     mcr_free(ctx, r);
@@ -308,39 +377,76 @@ static void close_rows(void *arg)
 
 static int allow(void *user, int action, const char *a, const char *b, const char *c, const char *d)
 {
-    (void)user;
+    rows *r = user;
+    if (++r->parts > MOST_PARTS)
+        return SQL_DENY;
     (void)a;
     (void)c;
-    (void)d;
-    bool loads = action == SQL_FUNCTION && b != NULL && strcasecmp(b, "load_extension") == 0;
+    bool called = action == SQL_FUNCTION && b != NULL;
+    bool loads = called && strcasecmp(b, "load_extension") == 0;
+    /* '%.900000000c' takes a second, whatever the limit for values is. The user may; d: a view. */
+    bool prints = called && d != NULL &&
+                  (strcasecmp(b, "printf") == 0 || strcasecmp(b, "format") == 0);
     return action == SQL_SELECT || action == SQL_READ || action == SQL_RECURSIVE ||
-                   (action == SQL_FUNCTION && !loads)
+                   (action == SQL_FUNCTION && !loads && !prints)
                ? SQL_OK
                : SQL_DENY;
 }
 
-/* A query may take long before its first row. */
+/* A query may take long before its first row, and for ever if a stranger wrote its views. */
 static int ask_to_stop(void *user)
 {
     rows *r = user;
+    double time = mcr_now();
+    r->stopped = mcr_work_spent(r->ctx, r->work + mcr_work_now() - r->since, (double)r->size,
+                                r->file);
+    if (r->stopped != MCR_OK)
+        return 1;
+    if (time - r->reported < BETWEEN)
+        return 0;
+    r->reported = time;
     mcr_progress now = {.size = sizeof now,
                         .phase = "reading",
                         .fraction = NAN,
-                        .seconds = mcr_now() - r->began,
+                        .seconds = time - r->began,
                         .objective = NAN,
                         .violation = NAN};
-    return mcr_report(r->ctx, &now);
+    if (mcr_report(r->ctx, &now))
+        r->stopped = mcr_fail_at(r->ctx, MCR_STOPPED, r->file, 0, "reading was stopped");
+    return r->stopped != MCR_OK;
+}
+
+/* Before anything of the database is looked at: its own size is the measure of what it may cause. */
+static void limit_database(rows *r)
+{
+    struct stat about;
+    r->size = stat(r->file, &about) == 0 ? (size_t)about.st_size : 0;
+    uint64_t value = (uint64_t)r->size + VALUE_BYTES;
+    r->call.limit(r->db, SQL_LIMIT_LENGTH, value < MOST_VALUE ? (int)value : MOST_VALUE);
+    r->call.limit(r->db, SQL_LIMIT_LIKE_PATTERN_LENGTH, MOST_PATTERN);
+    r->call.limit(r->db, SQL_LIMIT_ATTACHED, 0);
+    r->call.limit(r->db, SQL_LIMIT_WORKER_THREADS, 0);
+    r->call.db_config(r->db, SQL_CONFIG_DEFENSIVE, 1, (int *)NULL);
+    r->call.db_config(r->db, SQL_CONFIG_TRUSTED_SCHEMA, 0, (int *)NULL);
+    /* The file may name a cache of its own, which takes memory without limit. */
+    limit_heap(r);
+    if (r->call.prepare_v2(r->db, "PRAGMA cache_size = -2000", -1, &r->statement, NULL) == SQL_OK)
+        r->call.step(r->statement);
+    r->call.finalize(r->statement);
+    r->statement = NULL;
 }
 
 static mcr_status open_rows(rows *r, const char *path, size_t length)
 {
-    enum { STEPS = 1000000 }; /* of SQLite's machine: a few ms */
+    enum { STEPS = 1000 }; /* of SQLite's machine: some microseconds, but values may be long */
     mcr_status status = load(&r->call, r->ctx, r->file);
     if (status != MCR_OK)
         return status;
     if (r->call.open_v2(r->file, &r->db, SQL_OPEN_READONLY, NULL) != SQL_OK)
-        return r->db != NULL ? fail_query(r) : mcr_fail(r->ctx, MCR_NO_MEMORY, "out of memory");
-    r->call.set_authorizer(r->db, allow, NULL);
+        return r->db != NULL ? fail_query(r, SQL_OK)
+                             : mcr_fail(r->ctx, MCR_NO_MEMORY, "out of memory");
+    limit_database(r);
+    r->call.set_authorizer(r->db, allow, r);
     r->call.progress_handler(r->db, STEPS, ask_to_stop, r);
     const char *what = path[length] == ':' ? path + length + 1 : "";
     status = *what == '\0'    ? prepare_only(r)
@@ -354,6 +460,7 @@ static mcr_status open_rows(rows *r, const char *path, size_t length)
         mcr_csv_quote(&r->text, name != NULL ? name : "", name != NULL ? strlen(name) : 0);
     }
     mcr_text_string(&r->text, "\n");
+    r->work = mcr_work_now() - r->since;
     return status != MCR_OK ? status : r->text.status;
 }
 
@@ -366,6 +473,7 @@ mcr_status mcr_sqlite_input(mcr_input **out, mcr *ctx, const char *path)
         return MCR_NO_MEMORY;
     r->ctx = ctx;
     r->began = mcr_now();
+    r->since = mcr_work_now();
     mcr_text_init(&r->text, ctx);
     r->file = mcr_copy_text(ctx, path, length);
     mcr_status status = r->file != NULL ? open_rows(r, path, length) : MCR_NO_MEMORY;
