@@ -22,7 +22,8 @@ enum cli_trait {
     CLI_READS = 1,      /* reads data: has the options of reading */
     CLI_LAPACK = 2,     /* factorises matrices: worth a start with the right BLAS code */
     CLI_NO_CONTEXT = 4, /* needs nothing of the library: c->ctx is NULL */
-    CLI_LEARNS = 8      /* the first word is a learner: has the options of the learners */
+    CLI_LEARNS = 8,     /* the first word is a learner: has the options of the learners */
+    CLI_SERVES = 16     /* runs until it is ended: has no time limit */
 };
 
 typedef struct cli_verb {
@@ -43,7 +44,7 @@ typedef struct cli_verb {
 typedef struct cli_common {
     int64_t threads;
     size_t memory_bytes, data_bytes;
-    double work_seconds;
+    double work_seconds, time_limit;
     uint64_t seed;
     int json, quiet, verbose;
 } cli_common;
@@ -89,6 +90,7 @@ struct cli {
     const struct cli_team *team; /* of processes; NULL: this is the only one */
     cli_meter meter;
     double started; /* cli_seconds() at the start of the program */
+    int late;       /* --time-limit has ended the call */
 };
 
 extern const cli_option cli_common_options[];

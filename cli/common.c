@@ -18,7 +18,15 @@
 
 #define AT(field) offsetof(cli_common, field)
 
+/* The first is not for verbs that learn: their learners have it. */
 const cli_option cli_common_options[] = {
+    {.name = "time-limit",
+     .type = CLI_REAL,
+     .offset = AT(time_limit),
+     .argument = "SECONDS",
+     .min = 1e-9,
+     .max = 1e18,
+     .help = "end the call after this time, with status 1 (default: no limit)"},
     {.name = "threads",
      .type = CLI_INT,
      .offset = AT(threads),

@@ -92,7 +92,9 @@ int cli_progress_report(void *user, const mcr_progress *now)
         c->meter.drawn = 1;
     }
     bool ends = !c->meter.only || (now->phase && strcmp(now->phase, c->meter.only) == 0);
-    return ends && cli_interrupted();
+    if (c->common.time_limit > 0 && time - c->started > c->common.time_limit)
+        c->late = 1;
+    return c->late || (ends && cli_interrupted());
 }
 
 void cli_progress_log(void *user, int level, const char *text)

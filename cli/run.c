@@ -46,7 +46,8 @@ int cli_verb_groups(const cli_verb *verb, cli *c, void *values, cli_group *group
         groups[count++] = (cli_group){c->learning.title, c->learning.options, c->learning.values};
     if (verb->traits & CLI_READS)
         groups[count++] = (cli_group){"Reading data", cli_reading_options, &c->reading};
-    groups[count++] = (cli_group){"Common options", cli_common_options, &c->common};
+    int untimed = (verb->traits & (CLI_LEARNS | CLI_SERVES)) != 0;
+    groups[count++] = (cli_group){"Common options", cli_common_options + untimed, &c->common};
     return count;
 }
 

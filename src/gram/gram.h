@@ -71,6 +71,10 @@ typedef struct mcr_gram_pass {
     const float *rough;
     double *f;
     int64_t outputs, coef_ld, f_ld;
+    /* Progress is reported under this name (NULL: not), with the share of the whole that is done;
+     * MCR_STOPPED if the callback asks for that: f is then of no use. */
+    const char *phase;
+    double done;
 } mcr_gram_pass;
 mcr_status mcr_gram_rows_pass(mcr_gram *gram, const mcr_gram_pass *pass);
 

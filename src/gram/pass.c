@@ -93,6 +93,16 @@ static mcr_status fused_chunk(void *arg, int64_t item, int worker)
                            });
 }
 
+/* All chunks of columns. */
+static mcr_status share_out(pass_job *job, mcr_work *work)
+{
+    mcr *ctx = job->gram->base.ctx;
+    int64_t items = (job->z.count + job->cols - 1) / job->cols;
+    return job->pass->phase
+               ? mcr_parallel_reported(ctx, job->pass->phase, job->pass->done, 0, items, work, job)
+               : mcr_parallel(ctx, items, work, job);
+}
+
 static mcr_status fused_pass(pass_job *job)
 {
     mcr_gram *g = &job->gram->base;
@@ -104,7 +114,7 @@ static mcr_status fused_pass(pass_job *job)
         job->gram->value_work = mcr_gram_work(g);
     double values = (double)job->pass->x.count * (double)job->z.count;
     job->cols = values * job->gram->value_work < ALONE_WORK ? job->z.count : FUSED_COLS;
-    return mcr_parallel(g->ctx, (job->z.count + job->cols - 1) / job->cols, fused_chunk, job);
+    return share_out(job, fused_chunk);
 }
 
 mcr_status mcr_gram_bound_rows(mcr_gram *g, const mcr_gram_pass *pass)
@@ -117,5 +127,5 @@ mcr_status mcr_gram_bound_rows(mcr_gram *g, const mcr_gram_pass *pass)
         return MCR_OK;
     if (job.gram->binding->root->fused)
         return fused_pass(&job);
-    return mcr_parallel(g->ctx, (job.z.count + job.cols - 1) / job.cols, pass_chunk, &job);
+    return share_out(&job, pass_chunk);
 }

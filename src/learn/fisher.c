@@ -32,7 +32,7 @@
 #define EXTRA_MEANS "means"
 
 typedef struct params {
-    double lambda;
+    double lambda, time_limit;
     int64_t components;
     mcr_form_options form;
 } params;
@@ -42,6 +42,8 @@ static const mcr_param table[] = {
      MCR_MIN_OPEN | MCR_MAX_OPEN, NULL, "regularisation, as a share of the variance"},
     {"components", MCR_INT, offsetof(params, components), NULL, 1, INFINITY, 0, NULL,
      "number of discriminants (default: the number of classes minus 1)"},
+    {"time-limit", MCR_REAL, offsetof(params, time_limit), NULL, 0, INFINITY, MCR_MIN_OPEN, NULL,
+     "seconds after which the training ends without a model"},
     MCR_APPROX_PARAMS(params),
     {0},
 };

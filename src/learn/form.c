@@ -200,7 +200,12 @@ mcr_status mcr_form_near(mcr_gram **near, mcr_map **map, const mcr_learning *in,
     mcr_status s = mcr_map_open(map, in->ctx, in->kernel, in->data, &how);
     if (!s)
         s = mcr_gram_mapped(near, in->ctx, *map, in->data);
-    return s ? s : mcr_gram_factor_keep(*near, mcr_budget_left(in->ctx) / 2);
+    if (s)
+        return s;
+    mcr_gram_factor_phase(*near, "landmarks");
+    s = mcr_gram_factor_keep(*near, mcr_budget_left(in->ctx) / 2);
+    mcr_gram_factor_phase(*near, NULL); /* solvers report their own progress */
+    return s;
 }
 
 mcr_status mcr_form_refuse(mcr *ctx, const mcr_form_options *o, const char *learner,

@@ -19,6 +19,7 @@
 
 typedef struct params {
     int64_t neighbors;
+    double time_limit;
     int task, vote, loo;
     char *class_weight;
 } params;
@@ -34,6 +35,8 @@ static const mcr_param table[] = {
     MCR_CLASS_WEIGHT_PARAM(params),
     {MCR_OPTION_LOO, MCR_FLAG, offsetof(params, loo), "no", 0, 0, 0, NULL,
      "compute the leave-one-out error"},
+    {"time-limit", MCR_REAL, offsetof(params, time_limit), NULL, 0, INFINITY, MCR_MIN_OPEN, NULL,
+     "seconds after which the training ends without a model"},
     {0},
 };
 
@@ -177,6 +180,18 @@ static mcr_status vote_chunk(void *arg, int64_t item, int worker)
     return MCR_OK;
 }
 
+static mcr_status look(const lookup *u)
+{
+    double part = (double)u->row / (double)(u->basis + !u->basis);
+    mcr_progress at = {.size = sizeof at,
+                       .phase = u->among_others ? "knn" : "predict",
+                       .fraction = ((double)u->first + part * (double)u->cols) /
+                                   (double)u->to->count,
+                       .objective = NAN,
+                       .violation = NAN};
+    return mcr_report(u->ctx, &at) ? mcr_fail(u->ctx, MCR_STOPPED, "interrupted") : MCR_OK;
+}
+
 static mcr_status predict(const mcr_query *to)
 {
     lookup *u = to->state;
@@ -186,18 +201,13 @@ static mcr_status predict(const mcr_query *to)
     if (u->by_distance)
         s = u->own ? mcr_gram_diagonal(to->gram, 1, u->own) : MCR_NO_MEMORY;
     for (u->first = 0; u->first < to->count && !s; u->first += COLS) {
-        mcr_progress at = {.size = sizeof at,
-                           .phase = "knn",
-                           .fraction = (double)u->first / (double)to->count,
-                           .objective = NAN,
-                           .violation = NAN};
-        if (u->among_others && mcr_report(u->ctx, &at))
-            s = mcr_fail(u->ctx, MCR_STOPPED, "interrupted");
         u->cols = to->count - u->first < COLS ? to->count - u->first : COLS;
         int64_t items = (u->cols + CHUNK - 1) / CHUNK;
         memset(u->held, 0, sizeof *u->held * COLS);
         for (u->row = 0; u->row < u->basis && !s; u->row += ROWS) {
             u->rows = u->basis - u->row < ROWS ? u->basis - u->row : ROWS;
+            if ((s = look(u)))
+                break;
             s = mcr_gram_block(to->gram, (mcr_rows){NULL, u->row, u->rows},
                                (mcr_rows){NULL, u->first, u->cols}, u->k, COLS);
             if (!s)

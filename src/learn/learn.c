@@ -216,7 +216,7 @@ mcr_status mcr_learn(mcr_fitted **out, const mcr_learner_type *type, const mcr_l
         *out = NULL;
     }
     /* Optimality conditions prove an optimum only where the problem is convex. */
-    if (!s && type->convex && (*out)->stop == MCR_STOP_OPTIMAL &&
+    if (!s && *out && type->convex && (*out)->stop == MCR_STOP_OPTIMAL &&
         mcr_kernel_definite(in->kernel, NULL) != MCR_PSD)
         (*out)->stop = MCR_STOP_LOCAL;
     return s;

@@ -475,9 +475,27 @@ static mcr_status add_remarks(mcr_fitted *f, const job *j)
     return f->remark ? MCR_OK : MCR_NO_MEMORY;
 }
 
+/* A limit or the user was there before the first step of a problem: nothing is to be kept. */
+static bool none_begun(const job *j)
+{
+    bool left_out = false;
+    for (int64_t p = 0; p < j->problems; p++) {
+        const mcr_binary *r = &j->result[p];
+        left_out |= r->violation == (double)INFINITY;
+        if (r->w && r->violation != (double)INFINITY) /* weights say all, not coefficients */
+            return false;
+        for (int64_t i = 0; i < r->n; i++)
+            if (r->coef[i] != 0)
+                return false;
+    }
+    return left_out;
+}
+
 static mcr_status gather(mcr_fitted **out, job *j)
 {
     mcr_fitted *f = NULL;
+    if (none_begun(j))
+        return mcr_fail(j->in->ctx, MCR_STOPPED, "interrupted");
     mcr_status st = mcr_fitted_new(&f, j->in->ctx, j->problems);
     if (st)
         return st;

@@ -243,6 +243,13 @@ void mcr_online_change(mcr_online *o, int64_t object, const double *change, doub
     }
 }
 
+/* What the last scores will take, which are in double and from scratch. */
+static double closing_time(const mcr_online *o)
+{
+    enum { CLOSING = 2 }; /* a row in double, for all outputs, takes so many times as long */
+    return CLOSING * o->scores.pace * (double)o->supports;
+}
+
 bool mcr_online_is_over(mcr_online *o, double fraction, int64_t step, double objective,
                         double violation)
 {
@@ -259,7 +266,7 @@ bool mcr_online_is_over(mcr_online *o, double fraction, int64_t step, double obj
     };
     if (mcr_report(o->ctx, &now))
         o->stop = MCR_STOP_INTERRUPTED;
-    else if (now.seconds > o->plan.time_limit) /* never, of NAN */
+    else if (now.seconds + closing_time(o) > o->plan.time_limit) /* never, of NAN */
         o->stop = MCR_STOP_TIME;
     return o->stop == MCR_STOP_INTERRUPTED || o->stop == MCR_STOP_TIME;
 }

@@ -46,6 +46,7 @@ typedef struct mcr_scores {
     int64_t *changed;
     unsigned char *is_changed;
     int64_t changes;
+    double pace;  /* seconds of a row of K; 0: not known */
     double *lane; /* coefficients of a pass, by output */
     int64_t lane_capacity;
 } mcr_scores;

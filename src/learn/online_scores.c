@@ -16,6 +16,8 @@
  * quickly done. */
 enum { BLOCK = 512, LEAST_BLOCK = 16, ROWS = 1024 };
 #define BLOCK_BYTES ((double)(32 << 20))
+/* Kernel values between two looks at the time limit: about 0.1 s. Passes over few rows are slow. */
+enum { LOOK_VALUES = 1 << 23, LOOK_BLOCK = 128 };
 
 /* ---- opening ----------------------------------------------------------------------------------*/
 
@@ -42,6 +44,8 @@ static mcr_status open_block(mcr_scores *s, const mcr_scores_plan *plan)
     double most = fmin(BLOCK_BYTES, (double)mcr_budget_left(s->ctx) / 4) / sizeof *s->k;
     s->block = BLOCK < s->n ? BLOCK : s->n;
     while (s->block > LEAST_BLOCK && (double)s->block * (double)(s->block + plan->others) > most)
+        s->block /= 2;
+    while (s->block > LOOK_BLOCK && s->block * s->n > LOOK_VALUES)
         s->block /= 2;
     s->most_rows = s->block + plan->others;
     size_t bytes = (size_t)s->block * (size_t)s->most_rows * sizeof *s->k;
@@ -135,6 +139,7 @@ static mcr_status add_rows(mcr_scores *s, const int64_t *object, int64_t count, 
                            int64_t lanes, double *f, bool precise)
 {
     mcr_status st = mcr_reserve(s->ctx, &s->lane, &s->lane_capacity, lanes * ROWS, sizeof *s->lane);
+    double began = mcr_now();
     for (int64_t first = 0; first < count && !st; first += ROWS) {
         int64_t rows = count - first < ROWS ? count - first : ROWS;
         for (int64_t r = 0; r < rows; r++)
@@ -148,6 +153,8 @@ static mcr_status add_rows(mcr_scores *s, const int64_t *object, int64_t count, 
                                                                .f_ld = s->n,
                                                                .outputs = lanes});
     }
+    if (count >= LEAST_BLOCK)
+        s->pace = (mcr_now() - began) / (double)count;
     return st;
 }
 

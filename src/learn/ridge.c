@@ -21,7 +21,7 @@
 
 typedef struct mcr_ridge_params {
     char *lambda, *class_weight;
-    double tol;
+    double tol, time_limit;
     int task, loo;
     mcr_form_options form;
 } mcr_ridge_params;
@@ -46,6 +46,8 @@ static const mcr_param table[] = {
      "compute the leave-one-out error, in about twice the time"},
     {"tol", MCR_REAL, offsetof(mcr_ridge_params, tol), "1e-06", 0, INFINITY, MCR_MIN_OPEN, NULL,
      "largest residual of the linear system, relative to the targets"},
+    {"time-limit", MCR_REAL, offsetof(mcr_ridge_params, time_limit), NULL, 0, INFINITY,
+     MCR_MIN_OPEN, NULL, "seconds after which the training ends without a model"},
     MCR_APPROX_AUTO_PARAMS(mcr_ridge_params),
     {0},
 };

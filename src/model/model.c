@@ -458,7 +458,7 @@ double mcr_time_limit(const mcr_options *options)
     return limit > 0 && isfinite(limit) ? limit : 0;
 }
 
-#define SCORE_SECONDS 0.2
+#define SCORE_SECONDS 0.1
 
 /* Learners watch their own limits where they can keep the best so far; what they do before and
  * after that (binding a kernel, a last pass, the score) ends by the deadline of the context. */

@@ -63,7 +63,9 @@ static mcr_status add_segment(mcr_prediction *w, mcr_gram *gram, const mcr_segme
                                                       .coef_ld = seg->count,
                                                       .f = w->f,
                                                       .f_ld = BLOCK_LD,
-                                                      .outputs = seg->outputs});
+                                                      .outputs = seg->outputs,
+                                                      .phase = "predict",
+                                                      .done = w->done});
     }
     spread_job job = {w, seg, n};
     return s ? s : mcr_parallel(w->ctx, (n + CHUNK - 1) / CHUNK, spread_chunk, &job);
@@ -448,6 +450,7 @@ static mcr_status predict_blocks(mcr *ctx, const mcr_model *m, const mcr_data *d
     for (int64_t first = 0; first < n && !s; first += w.block) {
         mcr_data *part = NULL;
         w.count = n - first < w.block ? n - first : w.block;
+        w.done = (double)first / (double)n;
         s = mcr_data_load(&part, data, (mcr_rows){NULL, first, w.count});
         if (!s)
             s = score_block(&w, part, first, quickly);

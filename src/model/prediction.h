@@ -28,6 +28,7 @@ typedef struct mcr_prediction {
     int64_t segments;
     int64_t block;          /* objects of a block, at most */
     int64_t count;          /* objects of this one */
+    double done;            /* share of all objects before it */
     float **rough;          /* coefficients of each segment in float; NULL: of none */
     double *f;              /* outputs of a segment x BLOCK_LD */
     double *score;          /* BLOCK x outputs */

@@ -23,6 +23,8 @@ typedef mcr_cluster_state state;
 
 /* Rows of K at a time, columns of a worker's item. */
 enum { ROWS = 256, CHUNK = 1024, MOVES_A_LOOK = 16 };
+/* Kernel values between two looks at the time limit: about 0.1 s. */
+enum { LOOK_VALUES = 1 << 22 };
 
 /* ---- rows of K --------------------------------------------------------------------------------*/
 
@@ -39,6 +41,8 @@ static mcr_status open_values(state *t)
      * number. */
     size_t row = (size_t)t->n * sizeof *t->values,
            some = mcr_budget_left(t->ctx) / 4 / (row + !row);
+    size_t look = LOOK_VALUES / ((size_t)t->n + !t->n);
+    some = some < look ? some : look;
     t->rows = some < FEW_CANDIDATES ? FEW_CANDIDATES : some > ROWS ? ROWS : (int64_t)some;
     t->taken = t->whole ? all : (size_t)t->rows * row;
     mcr_status s = mcr_budget_take(t->ctx, t->taken, t->p->phase);
@@ -307,6 +311,8 @@ static mcr_status seed(state *t, int64_t start)
                 t->ctx, MCR_BAD_DATA,
                 "%s: %lld clusters, but only %lld object%s (by this kernel): take fewer clusters",
                 t->p->phase, (long long)t->k, (long long)c, c == 1 ? "" : "s that differ");
+        if (c > 0 && is_over(t, NAN, NAN))
+            return mcr_fail(t->ctx, MCR_STOPPED, "interrupted before all seeds were there");
         int64_t count = c > 0 ? tries : 1;
         for (int64_t j = 0; j < count; j++)
             candidate[j] = draw(t, &random, left);

@@ -15,7 +15,9 @@
 enum {
     IDLE_LOOKS = 2, /* at which a coefficient must be sure to stay before it may leave */
     LOOK_EVERY = 4, /* rounds between looks at shrinking */
-    BATCH = 1024    /* rows of one pass */
+    BATCH = 1024,   /* rows of one pass */
+    LEAST_BATCH = 128,
+    LOOK_VALUES = 1 << 23 /* kernel values between two looks at the time limit: about 0.1 s */
 };
 
 #define SHRINK_SHARE 0.5 /* of the active set that must be able to leave */
@@ -83,8 +85,11 @@ static mcr_status add_rows(mcr_gram *gram, bool precise, const int64_t *object, 
 {
     mcr_status st = MCR_OK;
     double began = mcr_now();
-    for (int64_t r = 0; r < count && !st; r += BATCH) {
-        int64_t m = count - r < BATCH ? count - r : BATCH;
+    int64_t batch = BATCH, n = mcr_gram_cols(gram);
+    while (first && batch > LEAST_BATCH && batch * n > LOOK_VALUES)
+        batch /= 2;
+    for (int64_t r = 0; r < count && !st; r += batch) {
+        int64_t m = count - r < batch ? count - r : batch;
         if (r > 0 && first && (st = watch_first(first, began, r, count)))
             break;
         st = mcr_gram_rows_pass(gram, &(mcr_gram_pass){.x = {object + r, 0, m},

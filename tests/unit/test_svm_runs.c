@@ -559,9 +559,15 @@ static void test_interrupted_classes(void **state)
                                           "C=1000 tol=1e-7 probability=yes"};
     double *value = calloc((size_t)p.n, sizeof *value);
     for (int o = 0; o < 3; o++) {
-        mcr_model *model = fit(ctx, "svm", options[o], "rbf(gamma=0.6)", p.data);
+        mcr_model *model = NULL;
+        mcr_status s = fit_from(&model, ctx, "svm", options[o], "rbf(gamma=0.6)", p.data, NULL);
+        if (s) { /* before the first step of any problem */
+            test_fails(ctx, s, MCR_STOPPED, "interrupted");
+            continue;
+        }
         assert_int_equal(mcr_model_report(model)->stop, MCR_STOP_INTERRUPTED);
         assert_true(mcr_model_report(model)->value > 1e-7);
+        assert_true(mcr_model_support(model) > 0);
         mcr_model_free(model);
     }
     free(value);
