@@ -94,7 +94,7 @@ static mcr_status open_pair(mcr_gram **out, const mcr_gram_pairs *p, int64_t n, 
 {
     float *k = p->pair[worker];
     for (int64_t i = 0; i < n; i++)
-        memset(k + i * p->ld + n, 0, sizeof *k * (size_t)(p->ld - n));
+        memset(k + i * p->ld + n, 0, sizeof *k * (size_t)(mcr_stored_ld(n) - n));
     return mcr_gram_stored(out, p->ctx, &(mcr_stored){n, p->ld, k, .exact = exact});
 }
 

@@ -8,8 +8,8 @@
 #include "gram/gram.h"
 
 /* A symmetric matrix of kernel values. For solvers that read the values in place (mcr_gram_values)
- * ld is mcr_stored_ld(n) or more, a multiple of MCR_ROW_PAD; what is beyond the columns is 0, and
- * one row of zeros follows the last. */
+ * ld is mcr_stored_ld(n) or more, a multiple of MCR_ROW_PAD; what is beyond the columns, up to
+ * mcr_stored_ld(n), is 0, and one row of zeros follows the last. */
 typedef struct mcr_stored {
     int64_t n, ld;
     const void *k;          /* float *, or double * if `precise` */

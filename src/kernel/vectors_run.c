@@ -150,31 +150,6 @@ static const double *of_columns(const mcr_vectors_pass *p, const double *all, in
     return p->gathered;
 }
 
-/* exp(-gamma d^2) for a row of squared distances, to the bit as the tiles have it: so a value does
- * not depend on whether a neighbour had to be corrected. An empty sparse row has distances that are
- * the norms of the columns. */
-static void decay_row(const mcr_vectors_pass *p, void *k, int64_t n)
-{
-    static const int64_t start[2] = {0, 0};
-    static const double zero = 0;
-    _Alignas(64) double square[MCR_TILE_COLS] = {0};
-    assert(n <= MCR_TILE_COLS);
-    memcpy(square, k, (size_t)(n * p->kit->bytes));
-    mcr_tile_job job = {
-        .op = MCR_TILE_RBF,
-        .gamma = p->fused->gamma,
-        .rows = 1,
-        .columns = n,
-        .start = start,
-        .z = square,
-        .x_norms = &zero,
-        .z_norms = square,
-        .out = k,
-        .ld = n,
-    };
-    p->kit->run(&job, 0, mcr_tile_panels(n, p->kit->width));
-}
-
 /* The last steps of a leaf, from a row of dot products or squared distances. */
 static void finish_row(const mcr_vectors_pass *p, mcr_tile_op have, void *k, int64_t n, double xx,
                        const double *zz)
@@ -187,7 +162,7 @@ static void finish_row(const mcr_vectors_pass *p, mcr_tile_op have, void *k, int
         math->affine(k, f->scale, f->offset, n);
         math->power(k, f->degree, n);
     } else if (f->op != have && f->op == MCR_TILE_RBF) {
-        decay_row(p, k, n);
+        math->decay(k, f->gamma, n); /* as tiles have it: no value depends on its neighbours */
     }
     if (f->map)
         f->map(f, math, k, n, xx, zz);

@@ -113,10 +113,10 @@ static void certify(const mcr_svm *s, mcr_binary *p)
 {
     double square = mcr_svm_square(s), linear = 0, loss = 0;
     for (int64_t i = 0; i < p->n; i++) {
-        double margin = p->y[i] * (s->g[i] + s->bias), most = fmax(-s->lo[i], s->hi[i]);
+        double margin = p->y[i] * (s->g[i] + s->bias);
         linear += s->b[i] * p->y[i];
         if (margin < 1)
-            loss += most * (1 - margin);
+            loss += fmax(-s->lo[i], s->hi[i]) * (1 - margin);
     }
     p->primal = 0.5 * square + loss;
     p->dual = linear - 0.5 * square;

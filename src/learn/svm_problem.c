@@ -105,7 +105,8 @@ static double free_loss_error(const mcr_svm *svm)
     if (two)
         level[0] = mcr_svm_level(svm, 0);
     for (int64_t i = 0; i < svm->qp.n; i++) {
-        double most = fmax(fabs(svm->lo[i]), fabs(svm->hi[i])), b = svm->b[i];
+        double lo = fabs(svm->lo[i]), hi = fabs(svm->hi[i]), most = lo > hi ? lo : hi,
+               b = svm->b[i];
         double miss = fabs(svm->z[i] - svm->g[i] - level[two ? svm->group[i] : 0]);
         bool counts = b != 0 || fabs(miss - svm->qp.epsilon) <= near;
         if (isfinite(most) && fabs(b) < most && counts)

@@ -46,6 +46,17 @@ static const real exp_terms[] = {
  * together: one alone would mostly wait for itself. */
 enum { TOGETHER = 4 };
 
+/* c and far of e^(-gamma v). */
+INLINE vreal decay_exponent(double gamma)
+{
+    return splat((real)(-gamma * 0x1.71547652b82fep0));
+}
+
+INLINE vreal decay_far(double gamma)
+{
+    return splat((real)(EXP2_LEAST / (-gamma * 0x1.71547652b82fep0)));
+}
+
 INLINE void decay(vreal v[TOGETHER], vreal c, vreal far)
 {
     const int last = TERMS(exp2_terms) - 1;

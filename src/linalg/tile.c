@@ -485,10 +485,9 @@ static void run(const mcr_tile_job *job, int64_t first_panel, int64_t end_panel)
         [MCR_TILE_RBF] = sparse_rbf,
         [MCR_TILE_POLY] = sparse_poly,
     };
-    const double log2_e = 0x1.71547652b82fep0;
     factors by = {
-        .exponent = splat((real)(-job->gamma * log2_e)),
-        .far = splat((real)(EXP2_LEAST / (-job->gamma * log2_e))),
+        .exponent = decay_exponent(job->gamma),
+        .far = decay_far(job->gamma),
         .scale = splat((real)job->scale),
         .offset = splat((real)job->offset),
         .frequency = splat(job->period > 0 ? (real)(1 / job->period) : 0),

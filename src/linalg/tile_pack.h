@@ -36,45 +36,26 @@ INLINE int64_t feature_at(const mcr_tile_source *source, int64_t e)
                         : ((const int32_t *)source->feature)[e];
 }
 
-/* Features k0 .. k1-1 of one object; single and together are constants where this is called. */
-INLINE void pack_run(real *to, int32_t width, const mcr_tile_source *source, int64_t row,
-                     int64_t k0, int64_t k1, bool single, bool together)
+/* Features k0 .. k1-1 of one object whose values begin at `at`; single and together are constants
+ * where this is called. */
+INLINE void pack_run(real *to, int32_t width, const mcr_tile_source *source, const void *values,
+                     int64_t at, int64_t k0, int64_t k1, bool single, bool together)
 {
-    int64_t at = row * source->ld, step = together ? 1 : source->step;
-    if (!source->shift && !source->scale)
+    int64_t step = together ? 1 : source->step;
+    const double *shift = source->shift;
+    if (!shift && !source->scale)
         for (int64_t k = k0; k < k1; k++)
-            to[k * width] = (real)number_at(source->dense, single, at + k * step);
+            to[k * width] = (real)number_at(values, single, at + k * step);
+    else if (!source->scale)
+        for (int64_t k = k0; k < k1; k++)
+            to[k * width] = (real)(number_at(values, single, at + k * step) - shift[k]);
     else
         for (int64_t k = k0; k < k1; k++)
-            to[k * width] = packed_value(source, k,
-                                         number_at(source->dense, single, at + k * step));
-}
-
-/* A transposition, in blocks of features so that the lines written stay in the first cache. */
-static void pack_dense(real *panel, int32_t width, const mcr_tile_source *source, int64_t first,
-                       int64_t count)
-{
-    enum { BLOCK = 32 };
-    bool single = source->single, together = source->step == 1;
-    for (int64_t k0 = 0; k0 < source->dims; k0 += BLOCK) {
-        int64_t k1 = k0 + BLOCK < source->dims ? k0 + BLOCK : source->dims;
-        for (int32_t q = 0; q < count; q++) {
-            int64_t row = source_row(source, first + q);
-            if (!single && together)
-                pack_run(panel + q, width, source, row, k0, k1, false, true);
-            else if (together)
-                pack_run(panel + q, width, source, row, k0, k1, true, true);
-            else
-                pack_run(panel + q, width, source, row, k0, k1, single, false);
-        }
-        for (int64_t k = k0; k < k1; k++)
-            for (int64_t q = count; q < width; q++)
-                panel[k * width + q] = 0;
-    }
+            to[k * width] = packed_value(source, k, number_at(values, single, at + k * step));
 }
 
 /* Rows of a list lie apart in memory: asks for those of an object before it is packed. */
-INLINE void expect_row(const mcr_tile_source *source, int64_t object)
+INLINE void expect_row(const mcr_tile_source *source, int64_t object, bool features)
 {
     enum { LINE = 64, MOST = 4 };
     int64_t row = source_row(source, object), first = source->start[row];
@@ -82,31 +63,91 @@ INLINE void expect_row(const mcr_tile_source *source, int64_t object)
     int64_t number = source->single ? 4 : 8;
     const char *feature = (const char *)source->feature + first * index;
     const char *value = (const char *)source->value + first * number;
-    for (int64_t at = 0; at < count * index && at < MOST * LINE; at += LINE)
+    for (int64_t at = 0; at < count * index && at < MOST * LINE && features; at += LINE)
         __builtin_prefetch(feature + at);
     for (int64_t at = 0; at < count * number && at < MOST * LINE; at += LINE)
         __builtin_prefetch(value + at);
+}
+
+/* A transposition, in blocks of features so that the lines written stay in the first cache. */
+static void pack_dense(real *panel, int32_t width, const mcr_tile_source *source, int64_t first,
+                       int64_t count)
+{
+    enum { BLOCK = 32, AHEAD = 8 };
+    bool single = source->single, together = !source->dense || source->step == 1;
+    const void *values = source->dense ? source->dense : source->value;
+    for (int64_t k0 = 0; k0 < source->dims; k0 += BLOCK) {
+        int64_t k1 = k0 + BLOCK < source->dims ? k0 + BLOCK : source->dims;
+        for (int32_t q = 0; q < count; q++) {
+            int64_t row = source_row(source, first + q);
+            int64_t at = source->dense ? row * source->ld : source->start[row];
+            if (!source->dense && source->rows && k0 == 0 && q + AHEAD < count)
+                expect_row(source, first + q + AHEAD, false);
+            if (!single && together)
+                pack_run(panel + q, width, source, values, at, k0, k1, false, true);
+            else if (together)
+                pack_run(panel + q, width, source, values, at, k0, k1, true, true);
+            else
+                pack_run(panel + q, width, source, values, at, k0, k1, single, false);
+        }
+        for (int64_t k = k0; k < k1; k++)
+            for (int64_t q = count; q < width; q++)
+                panel[k * width + q] = 0;
+    }
+}
+
+/* Whether each of these objects lists all features: then they are in order. */
+static bool list_all(const mcr_tile_source *source, int64_t first, int64_t count)
+{
+    bool all = !source->map;
+    for (int64_t q = 0; q < count && all; q++) {
+        int64_t row = source_row(source, first + q);
+        all = source->start[row + 1] - source->start[row] == source->dims;
+    }
+    return all;
+}
+
+/* What zeros become. */
+static void pack_zeros(real *panel, int32_t width, const mcr_tile_source *source, int64_t count)
+{
+    memset(panel, 0, (size_t)source->dims * (size_t)width * sizeof *panel);
+    for (int64_t k = 0; k < source->dims && source->shift; k++) {
+        real value = packed_value(source, k, 0);
+        for (int64_t q = 0; q < count; q++)
+            panel[k * width + q] = value;
+    }
+}
+
+/* Entries begin .. end-1; wide, single and mapped are constants where this is called. */
+INLINE void pack_entries(real *to, int32_t width, const mcr_tile_source *source, int64_t begin,
+                         int64_t end, bool wide, bool single, bool mapped)
+{
+    for (int64_t e = begin; e < end; e++) {
+        int64_t f = wide ? ((const int64_t *)source->feature)[e]
+                         : ((const int32_t *)source->feature)[e];
+        int64_t k = mapped ? source->map[f] : f;
+        if (!mapped || k >= 0)
+            to[k * width] = packed_value(source, k, number_at(source->value, single, e));
+    }
 }
 
 static void pack_scattered(real *panel, int32_t width, const mcr_tile_source *source, int64_t first,
                            int64_t count)
 {
     enum { AHEAD = 4 };
-    memset(panel, 0, (size_t)source->dims * (size_t)width * sizeof *panel);
-    if (source->shift)
-        for (int64_t k = 0; k < source->dims; k++)
-            for (int64_t q = 0; q < count; q++)
-                panel[k * width + q] = packed_value(source, k, 0);
+    bool single = source->single, wide = source->wide, mapped = source->map != NULL;
+    pack_zeros(panel, width, source, count);
     for (int64_t q = 0; q < count; q++) {
         int64_t row = source_row(source, first + q);
+        int64_t begin = source->start[row], end = source->start[row + 1];
         if (source->rows && q + AHEAD < count)
-            expect_row(source, first + q + AHEAD);
-        for (int64_t e = source->start[row]; e < source->start[row + 1]; e++) {
-            int64_t f = feature_at(source, e), k = source->map ? source->map[f] : f;
-            if (k >= 0)
-                panel[k * width + q] = packed_value(source, k,
-                                                    number_at(source->value, source->single, e));
-        }
+            expect_row(source, first + q + AHEAD, true);
+        if (!wide && !single && !mapped)
+            pack_entries(panel + q, width, source, begin, end, false, false, false);
+        else if (!wide && single && !mapped)
+            pack_entries(panel + q, width, source, begin, end, false, true, false);
+        else
+            pack_entries(panel + q, width, source, begin, end, wide, single, mapped);
     }
 }
 
@@ -114,37 +155,57 @@ static void pack(void *panel, int32_t width, const mcr_tile_source *source, int6
                  int64_t count)
 {
     assert(count >= 0 && count <= width);
-    if (source->dense)
+    if (source->dense || list_all(source, first, count))
         pack_dense(panel, width, source, first, count);
     else
         pack_scattered(panel, width, source, first, count);
 }
 
+/* Entries begin .. end-1 of a list, or of a dense row at `base`, that are not 0, behind n others;
+ * returns how many there are then. dense and plain (no map, narrow doubles) are constants where
+ * this is called. */
+INLINE int64_t pack_row(int32_t *index, real *value, int64_t n, const mcr_tile_source *source,
+                        int64_t begin, int64_t end, int64_t base, bool dense, bool plain)
+{
+    const void *from = dense ? source->dense : source->value;
+    int64_t step = dense ? source->step : 1;
+    for (int64_t e = begin; e < end; e++) {
+        int64_t k = dense   ? e
+                    : plain ? ((const int32_t *)source->feature)[e]
+                            : feature_at(source, e);
+        if (!plain && !dense && source->map)
+            k = source->map[k];
+        if (k < 0)
+            continue;
+        real v = packed_value(source, k,
+                              number_at(from, !plain && source->single, base + e * step));
+        index[n] = (int32_t)k;
+        value[n] = v;
+        n += v != 0;
+    }
+    return n;
+}
+
 static int64_t pack_sparse(int64_t *start, int32_t *index, void *value_out,
                            const mcr_tile_source *source, int64_t first, int64_t count)
 {
+    enum { AHEAD = 4 };
     assert(!source->shift);
-    real *value = value_out;
+    bool plain = !source->dense && !source->map && !source->single && !source->wide;
     int64_t n = 0;
     start[0] = 0;
     for (int64_t t = 0; t < count; t++) {
         int64_t row = source_row(source, first + t);
         int64_t begin = source->dense ? 0 : source->start[row];
         int64_t end = source->dense ? source->dims : source->start[row + 1];
-        const void *from = source->dense ? source->dense : source->value;
-        int64_t base = source->dense ? row * source->ld : 0;
-        int64_t step = source->dense ? source->step : 1;
-        for (int64_t e = begin; e < end; e++) {
-            int64_t k = source->dense ? e : feature_at(source, e);
-            if (source->map && !source->dense)
-                k = source->map[k];
-            if (k < 0)
-                continue;
-            real v = packed_value(source, k, number_at(from, source->single, base + e * step));
-            index[n] = (int32_t)k;
-            value[n] = v;
-            n += v != 0;
-        }
+        if (source->rows && !source->dense && t + AHEAD < count)
+            expect_row(source, first + t + AHEAD, true);
+        if (plain)
+            n = pack_row(index, value_out, n, source, begin, end, 0, false, true);
+        else if (source->dense)
+            n = pack_row(index, value_out, n, source, begin, end, row * source->ld, true, false);
+        else
+            n = pack_row(index, value_out, n, source, begin, end, 0, false, false);
         start[t + 1] = n;
     }
     return n;

@@ -233,6 +233,24 @@ static void map_exp_scaled(void *a, double s, int64_t n)
     MAP(a, n, exponential(x * factor));
 }
 
+static void map_decay(void *a, double gamma, int64_t n)
+{
+    enum { STEP = TOGETHER * LANES };
+    vreal c = decay_exponent(gamma), far = decay_far(gamma), v[TOGETHER];
+    real *at = a;
+    for (; n >= STEP; n -= STEP, at += STEP) {
+        UNROLL for (int i = 0; i < TOGETHER; i++) v[i] = load(at + i * LANES);
+        decay(v, c, far);
+        UNROLL for (int i = 0; i < TOGETHER; i++) store(at + i * LANES, v[i]);
+    }
+    if (n > 0) {
+        UNROLL for (int i = 0; i < TOGETHER; i++) v[i] = splat(0);
+        memcpy(v, at, (size_t)n * sizeof(real));
+        decay(v, c, far);
+        memcpy(at, v, (size_t)n * sizeof(real));
+    }
+}
+
 static void map_log(void *a, int64_t n)
 {
     MAP(a, n, logarithm(x));
@@ -418,6 +436,7 @@ const mcr_vmath SYMBOL(mcr_vmath_) = {
     .bytes = sizeof(real),
     .exp = map_exp,
     .exp_scaled = map_exp_scaled,
+    .decay = map_decay,
     .log = map_log,
     .tanh = map_tanh,
     .sqrt = map_sqrt,

@@ -17,12 +17,14 @@ typedef struct mcr_vmath {
 
     void (*exp)(void *a, int64_t n);                  /* 2 ulp; overflow gives infinity */
     void (*exp_scaled)(void *a, double s, int64_t n); /* exp(s a): 2 ulp of the rounded s a */
-    void (*log)(void *a, int64_t n);                  /* 2 ulp; 0 gives -infinity, a < 0 NaN */
-    void (*tanh)(void *a, int64_t n);                 /* 4 ulp */
-    void (*sqrt)(void *a, int64_t n);                 /* rounded exactly */
-    void (*sin)(void *a, int64_t n);                  /* 3 ulp; slow where */
-    void (*cos)(void *a, int64_t n);                  /* |a| > 12,800 (double: 1e8) */
-    void (*power)(void *a, int32_t p, int64_t n);     /* a^p by squaring, p >= 0; a^0 = 1 */
+    /* exp(-gamma a) for a, gamma >= 0, with the bits that tiles of MCR_TILE_RBF have. */
+    void (*decay)(void *a, double gamma, int64_t n);
+    void (*log)(void *a, int64_t n);              /* 2 ulp; 0 gives -infinity, a < 0 NaN */
+    void (*tanh)(void *a, int64_t n);             /* 4 ulp */
+    void (*sqrt)(void *a, int64_t n);             /* rounded exactly */
+    void (*sin)(void *a, int64_t n);              /* 3 ulp; slow where */
+    void (*cos)(void *a, int64_t n);              /* |a| > 12,800 (double: 1e8) */
+    void (*power)(void *a, int32_t p, int64_t n); /* a^p by squaring, p >= 0; a^0 = 1 */
     /* a^p for a >= 0: 2 + 2 |p ln a| ulp. 0^p is 0 for p > 0, 1 for p = 0, else infinity. */
     void (*real_power)(void *a, double p, int64_t n);
     /* a holds squared distances. r = s sqrt(a); order 0: exp(-r), 1: (1 + r) exp(-r),

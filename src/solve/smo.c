@@ -256,7 +256,7 @@ static double rounding_of(const mcr_smo *s, const double *b, int64_t n, double *
 {
     double squares = 0, most = 0, unit = s->precise ? 1e-16 : 1e-7;
     for (int64_t v = 0; v < n; v++)
-        most = fmax(most, fabs(b[v]));
+        most = fabs(b[v]) > most ? fabs(b[v]) : most;
     for (int64_t v = 0; v < n && most > 0; v++)
         squares += (b[v] / most) * (b[v] / most);
     if (objective)
@@ -305,7 +305,8 @@ static mcr_status look_at_diagonal(mcr_smo *s, bool *large)
                             "the kernel of object %lld with itself is not a finite number: scale "
                             "the data, or take smaller parameters",
                             (long long)v + 1);
-        s->largest = fmax(s->largest, fabs(s->diagonal[v]));
+        if (fabs(s->diagonal[v]) > s->largest)
+            s->largest = fabs(s->diagonal[v]);
     }
     *large = s->largest > 1e18 || s->largest < 1e-18;
     return MCR_OK;

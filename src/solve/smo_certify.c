@@ -45,6 +45,23 @@ typedef struct limits {
     double up[2], down[2];
 } limits;
 
+/* The extremes of the plainest problems, without a branch. */
+static void find_extremes(const mcr_smo *s, double *low_out, double *high_out)
+{
+    const double *restrict g = s->g, *restrict z = s->p->z, *restrict b = s->b;
+    const double *restrict lo = s->p->lo, *restrict hi = s->p->hi, *restrict error = s->error;
+    double low = *low_out, high = *high_out;
+    for (int64_t v = 0; v < s->n; v++) {
+        double slope = g[v] - z[v];
+        double up = b[v] < hi[v] ? slope + error[v] : INFINITY;
+        double down = b[v] > lo[v] ? slope - error[v] : -INFINITY;
+        low = up < low ? up : low;
+        high = down > high ? down : high;
+    }
+    *low_out = low;
+    *high_out = high;
+}
+
 /* The lowest slope up is not above `low`, the highest slope down not below `high`. The bias lies
  * between the slopes of free coefficients, or in the middle of these two. Once no object that errs
  * is within the limits, both are slopes without an error, and the limits are final. */
@@ -56,7 +73,9 @@ static limits find_limits(const mcr_smo *s)
         low[t] = s->p->no_sum ? 0 : INFINITY;
         high[t] = s->p->no_sum ? 0 : -INFINITY;
     }
-    for (int64_t v = 0; v < s->n; v++) {
+    if (mcr_smo_is_plain(s))
+        find_extremes(s, &low[0], &high[0]);
+    for (int64_t v = 0; v < s->n && !mcr_smo_is_plain(s); v++) {
         int t = mcr_smo_group(s, v);
         double up = mcr_smo_slope_up(s, v, s->g[v]) + s->error[v];
         double down = mcr_smo_slope_down(s, v, s->g[v]) - s->error[v];
@@ -270,10 +289,11 @@ mcr_status mcr_smo_final_error(mcr_smo *s)
     double size = 0, count = 0;
     mcr_error r = {0};
     mcr_status st = mcr_gram_error(s->full, true, &r);
-    for (int64_t v = 0; v < s->n; v++) {
-        size += fabs(s->b[v]) * mcr_smo_length(s, v);
-        count += s->b[v] != 0;
-    }
+    for (int64_t v = 0; v < s->n; v++)
+        if (s->b[v] != 0) {
+            size += fabs(s->b[v]) * mcr_smo_length(s, v);
+            count++;
+        }
     double share = (isfinite(r.absolute) ? r.absolute : UNKNOWN_ERROR) + 0.5 * DBL_EPSILON * count;
     s->result->square_error = share * size * size;
     s->result->violation_error = 2 * share * size * sqrt(s->largest);

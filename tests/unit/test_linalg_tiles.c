@@ -597,13 +597,14 @@ static void test_extremes(void **unused)
     }
 }
 
-/* Dense and sparse sources give the same panels; shift, scale, row lists and maps are obeyed. */
-static void test_packing(void **unused)
+/* Dense and sparse sources give the same panels; shift, scale, row lists and maps are obeyed. So
+ * large a share of the elements is not 0. */
+static void check_packing(double share)
 {
-    (void)unused;
     enum { N = 9, D = 37, NEW = 20 };
     double dense[N * D] = {0}, value[N * D], shift[D], scale[D], small[N * NEW] = {0};
-    int64_t start[N + 1] = {0}, rows[N];
+    float single[N * D];
+    int64_t start[N + 1] = {0}, rows[N], wide[N * D];
     int32_t feature[N * D], map[D];
     int32_t kept = 0;
     for (int k = 0; k < D; k++) {
@@ -615,19 +616,26 @@ static void test_packing(void **unused)
         rows[i] = below(N);
         int64_t e = start[i];
         for (int k = 0; k < D; k++)
-            if (uniform() < 0.4) {
-                dense[i * D + k] = value[e] = uniform();
-                feature[e++] = k;
+            if (uniform() < share) {
+                single[e] = (float)uniform();
+                dense[i * D + k] = value[e] = (double)single[e];
+                wide[e] = feature[e] = k;
                 if (map[k] >= 0)
-                    small[i * NEW + map[k]] = value[e - 1];
+                    small[i * NEW + map[k]] = value[e];
+                e++;
             }
         start[i + 1] = e;
     }
     for (int k = 0; k < kit_count; k++)
-        for (int form = 0; form < 16; form++) {
+        for (int form = 0; form < 64; form++) {
             const mcr_tile_kit *kit = kits[k].kit;
             mcr_tile_source a = {.dims = D, .dense = dense, .ld = D, .step = 1};
-            mcr_tile_source b = {.dims = D, .start = start, .feature = feature, .value = value};
+            mcr_tile_source b = {.dims = D,
+                                 .start = start,
+                                 .feature = form & 16 ? (const void *)wide : feature,
+                                 .wide = form & 16,
+                                 .value = form & 32 ? (const void *)single : value,
+                                 .single = form & 32};
             if (form & 8) {
                 a = (mcr_tile_source){.dims = NEW, .dense = small, .ld = NEW, .step = 1};
                 b.dims = NEW;
@@ -660,6 +668,46 @@ static void test_packing(void **unused)
         }
 }
 
+static void test_packing(void **unused)
+{
+    (void)unused;
+    check_packing(0.4);
+    check_packing(1); /* lists of all features */
+}
+
+/* Squares of distances become what a tile makes of them: the norms of columns are their distances
+ * from an empty row. */
+static void test_decay(void **unused)
+{
+    (void)unused;
+    enum { M = 131 };
+    for (int k = 0; k < kit_count; k++) {
+        const mcr_tile_kit *kit = kits[k].kit;
+        int64_t columns = mcr_tile_panels(M, kit->width) * kit->width;
+        void *norm = buffer((size_t)(columns * kit->bytes)), *out = buffer(M * sizeof(double));
+        double square[M];
+        for (int i = 0; i < M; i++)
+            square[i] = i == 0 ? 0 : exp(20 * uniform() - 10);
+        memset(norm, 0, (size_t)(columns * kit->bytes));
+        kit->math->from_double(norm, square, M);
+        mcr_tile_job job = {.op = MCR_TILE_RBF,
+                            .gamma = 0.37,
+                            .rows = 1,
+                            .columns = M,
+                            .start = (int64_t[]){0, 0},
+                            .z = norm,
+                            .z_norms = norm,
+                            .x_norms = &(double){0},
+                            .out = out,
+                            .ld = M};
+        kit->run(&job, 0, mcr_tile_panels(M, kit->width));
+        kit->math->decay(norm, job.gamma, M);
+        assert_memory_equal(norm, out, (size_t)(M * kit->bytes));
+        free(norm);
+        free(out);
+    }
+}
+
 static void test_names(void **unused)
 {
     (void)unused;
@@ -686,7 +734,7 @@ int main(void)
         cmocka_unit_test(test_empty),    cmocka_unit_test(test_no_features),
         cmocka_unit_test(test_symmetry), cmocka_unit_test(test_place_does_not_matter),
         cmocka_unit_test(test_sums),     cmocka_unit_test(test_rough_sums),
-        cmocka_unit_test(test_extremes),
+        cmocka_unit_test(test_extremes), cmocka_unit_test(test_decay),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -91,6 +91,7 @@ static double ulps(const mcr_vmath *math, double got, long double want)
 typedef enum function {
     EXP,
     EXP_SCALED,
+    DECAY,
     LOG,
     TANH,
     SQRT,
@@ -106,6 +107,7 @@ static void apply(const mcr_vmath *math, function f, void *a, int64_t n)
     switch (f) {
     case EXP: math->exp(a, n); break;
     case EXP_SCALED: math->exp_scaled(a, -0.5, n); break;
+    case DECAY: math->decay(a, 0.5, n); break;
     case LOG: math->log(a, n); break;
     case TANH: math->tanh(a, n); break;
     case SQRT: math->sqrt(a, n); break;
@@ -122,7 +124,8 @@ static long double exact(function f, double x)
     long double v = x;
     switch (f) {
     case EXP: return expl(v);
-    case EXP_SCALED: return expl(-0.5L * v);
+    case EXP_SCALED:
+    case DECAY: return expl(-0.5L * v);
     case LOG: return logl(v);
     case TANH: return tanhl(v);
     case SQRT: return sqrtl(v);
@@ -173,6 +176,7 @@ static void test_accuracy(void **unused)
         {"exp", EXP, {-86, -706}, {88.7, 709.7}, 2},
         {"exp near 0", EXP, {-1, -1}, {1, 1}, 2},
         {"exp scaled", EXP_SCALED, {0, 0}, {170, 1400}, 2},
+        {"decay near 0", DECAY, {0, 0}, {2, 2}, 3},
         {"log", LOG, {1e-37, 1e-300}, {1e38, 1e300}, 2},
         {"log near 1", LOG, {0.5, 0.5}, {2, 2}, 2},
         {"tanh", TANH, {-10, -20}, {10, 20}, 4},
@@ -223,6 +227,8 @@ static void test_special_values(void **unused)
         check_one(math, EXP, 1000, INFINITY);
         check_one(math, EXP, INFINITY, INFINITY);
         check_one(math, EXP_SCALED, 0, 1);
+        check_one(math, DECAY, 0, 1);
+        check_one(math, DECAY, math->bytes == 4 ? 175 : 1418, 0); /* no denormals */
         check_one(math, LOG, 1, 0);
         check_one(math, LOG, 0, -INFINITY);
         check_one(math, LOG, -1, NAN);
